@@ -1,0 +1,48 @@
+# dpc_add_dialect(Dist dist): everything mlir-tblgen makes from the dialect's .td, plus its doc page.
+# The dialect itself, its enums and attributes come from <Name>Dialect.td and <Name>Attrs.td; each op
+# family has a .td of its own (dpc_add_ops), because one file of 100 ops takes 40 s to compile.
+function(dpc_add_dialect name ns)
+  set(LLVM_TARGET_DEFINITIONS ${name}Attrs.td)
+  mlir_tablegen(${name}Dialect.h.inc -gen-dialect-decls -dialect=${ns})
+  mlir_tablegen(${name}Dialect.cpp.inc -gen-dialect-defs -dialect=${ns})
+  mlir_tablegen(${name}Enums.h.inc -gen-enum-decls)
+  mlir_tablegen(${name}Enums.cpp.inc -gen-enum-defs)
+  mlir_tablegen(${name}Attrs.h.inc -gen-attrdef-decls -attrdefs-dialect=${ns})
+  mlir_tablegen(${name}Attrs.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${ns})
+  add_public_tablegen_target(Dpc${name}AttrsIncGen)
+endfunction()
+
+# dpc_add_ops(NN Elementwise): one op family of a dialect.
+function(dpc_add_ops dialect family)
+  set(LLVM_TARGET_DEFINITIONS ${family}.td)
+  mlir_tablegen(${family}.h.inc -gen-op-decls)
+  mlir_tablegen(${family}.cpp.inc -gen-op-defs)
+  mlir_tablegen(${family}.md -gen-op-doc)
+  add_public_tablegen_target(Dpc${dialect}${family}IncGen)
+endfunction()
+
+# dpc_add_op_interfaces(DifferentiableOpInterface): one op interface.
+function(dpc_add_op_interface name)
+  set(LLVM_TARGET_DEFINITIONS ${name}.td)
+  mlir_tablegen(${name}.h.inc -gen-op-interface-decls)
+  mlir_tablegen(${name}.cpp.inc -gen-op-interface-defs)
+  add_public_tablegen_target(Dpc${name}IncGen)
+endfunction()
+
+# dpc_add_passes(Bucketing): declarations and the doc page of one pass group.
+function(dpc_add_passes name)
+  set(LLVM_TARGET_DEFINITIONS Passes.td)
+  mlir_tablegen(Passes.h.inc -gen-pass-decls -name=${name})
+  mlir_tablegen(Passes.md -gen-pass-doc)
+  add_public_tablegen_target(Dpc${name}PassesIncGen)
+endfunction()
+
+# dpc_add_unit_test(LayoutTest SOURCES LayoutTest.cpp LIBS DpcDist): one GoogleTest binary, run by ctest.
+function(dpc_add_unit_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  find_package(GTest REQUIRED)
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/unit)
+  add_test(NAME unit.${name} COMMAND ${name})
+endfunction()
