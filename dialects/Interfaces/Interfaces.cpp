@@ -1,0 +1,57 @@
+#include "dialects/Interfaces/Interfaces.h"
+
+using namespace mlir;
+using namespace dpc;
+
+#include "dialects/Interfaces/CostOpInterface.cpp.inc"
+#include "dialects/Interfaces/DecomposableOpInterface.cpp.inc"
+#include "dialects/Interfaces/DifferentiableOpInterface.cpp.inc"
+#include "dialects/Interfaces/ElementwiseOpInterface.cpp.inc"
+#include "dialects/Interfaces/InterpretableOpInterface.cpp.inc"
+#include "dialects/Interfaces/ShardableOpInterface.cpp.inc"
+#include "dialects/Interfaces/TrainingModeOpInterface.cpp.inc"
+
+int64_t dpc::tensorBytes(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return 0;
+  unsigned width = tensor.getElementTypeBitWidth();
+  return tensor.getNumElements() * (width < 8 ? 1 : width / 8);
+}
+
+int64_t dpc::operandAndResultBytes(Operation *op) {
+  int64_t bytes = 0;
+  for (Type type : op->getOperandTypes())
+    bytes += tensorBytes(type);
+  for (Type type : op->getResultTypes())
+    bytes += tensorBytes(type);
+  return bytes;
+}
+
+ShardingRule dpc::elementwiseShardingRule(Operation *op) {
+  ShardingRule rule;
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  ShardingRule::ValueLoops whole;
+  for (int64_t extent : type.getShape())
+    whole.push_back(ShardingRule::dim(rule.addLoop(extent)));
+  for (Type operand : op->getOperandTypes())
+    rule.operands.push_back(cast<RankedTensorType>(operand).getRank() == 0
+                                ? ShardingRule::ValueLoops()
+                                : whole);
+  rule.results.assign(op->getNumResults(), whole);
+  return rule;
+}
+
+bool dpc::hasOnlyFloats(Operation *op) {
+  auto isFloat = [](Type type) {
+    return isa<FloatType>(getElementTypeOrSelf(type));
+  };
+  return llvm::all_of(op->getOperandTypes(), isFloat) &&
+         llvm::all_of(op->getResultTypes(), isFloat);
+}
+
+SmallVector<SmallVector<unsigned, 2>> dpc::additiveIfFloats(Operation *op) {
+  if (!hasOnlyFloats(op))
+    return {};
+  return {{0}};
+}

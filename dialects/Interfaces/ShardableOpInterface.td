@@ -1,0 +1,19 @@
+#ifndef DPC_DIALECTS_INTERFACES_SHARDABLEOPINTERFACE_TD
+#define DPC_DIALECTS_INTERFACES_SHARDABLEOPINTERFACE_TD
+
+include "mlir/IR/OpBase.td"
+
+def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
+  let cppNamespace = "::dpc";
+  let description = [{
+    How an op's loops may be cut over devices, and what one device then
+    computes. It never creates a collective: propagation and reshard insertion
+    do.
+  }];
+  let methods = [
+    InterfaceMethod<"The op's loops; see ShardingRule.",
+      "::dpc::ShardingRule", "getShardingRule", (ins)>,
+  ];
+}
+
+#endif // DPC_DIALECTS_INTERFACES_SHARDABLEOPINTERFACE_TD

@@ -1,0 +1,192 @@
+#ifndef DPC_DIALECTS_NN_IR_ELEMENTWISE_TD
+#define DPC_DIALECTS_NN_IR_ELEMENTWISE_TD
+
+include "dialects/NN/IR/NNBase.td"
+
+// Every op of this file: element i of the result depends on element i of the
+// operands, which all have the result's shape.
+// `additive` lists the operand sets in which the op is additive (ShardingRule).
+class NN_ElementwiseOp<string mnemonic, list<Trait> traits = [], string additive = "{}", bit monotone = 0>
+    : NN_Op<mnemonic, !listconcat([
+        Pure, SameOperandsAndResultShape, NN_Interpretable, ShardableOpInterface,
+        DeclareOpInterfaceMethods<ElementwiseOpInterface>, CostOpInterface], traits)> {
+  let extraClassDeclaration = [{
+    ::dpc::ShardingRule getShardingRule() {
+      ::dpc::ShardingRule rule = ::dpc::elementwiseShardingRule(*this);
+      rule.additiveSets = }] # additive # [{;
+      rule.monotone = }] # !if(monotone, "true", "false") # [{;
+      return rule;
+    }
+    int64_t getFlops() {
+      return ::dpc::nn::typeOf(getResult()).getNumElements();
+    }
+  }];
+}
+
+/// Same type in and out. `formula` is what the op computes, `vjp` its gradient.
+class NN_UnaryOp<string mnemonic, Type type, string formula, string vjp, list<Trait> traits = [],
+                 string additive = "{}", bit monotone = 0>
+    : NN_ElementwiseOp<mnemonic, !listconcat([SameOperandsAndResultType], traits), additive, monotone> {
+  let summary = formula;
+  let description = formula # [{, for each element x of the operand. Gradient: }] # vjp # [{.
+  }];
+  let arguments = (ins type:$input);
+  let results = (outs type:$result);
+  let assemblyFormat = "$input attr-dict `:` type($result)";
+}
+class NN_FloatUnaryOp<string mnemonic, string formula, string vjp>
+    : NN_UnaryOp<mnemonic, NN_FloatTensor, formula, vjp, [NN_Differentiable]>;
+
+class NN_BinaryOp<string mnemonic, Type type, string formula, string vjp, list<Trait> traits = [],
+                  string additive = "{}">
+    : NN_ElementwiseOp<mnemonic, !listconcat([SameOperandsAndResultType], traits), additive> {
+  let summary = formula;
+  let description = formula # [{, element by element. Gradients: }] # vjp # [{.
+  }];
+  let arguments = (ins type:$lhs, type:$rhs);
+  let results = (outs type:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
+}
+
+def NN_NegOp : NN_UnaryOp<"neg", NN_Tensor, "-x", "-g", [NN_Differentiable], "{{0}}">;
+def NN_AbsOp : NN_UnaryOp<"abs", NN_Tensor, "|x|", "g sign(x), 0 at 0", [NN_Differentiable]>;
+def NN_SignOp : NN_UnaryOp<"sign", NN_Tensor, "-1, 0 or 1 by the sign of x", "0", [NN_Differentiable]>;
+def NN_ReluOp : NN_UnaryOp<"relu", NN_Tensor, "max(x, 0)", "g where x > 0", [NN_Differentiable], "{}", 1>;
+
+def NN_ExpOp : NN_FloatUnaryOp<"exp", "e^x", "g e^x">;
+def NN_LogOp : NN_FloatUnaryOp<"log", "ln x", "g / x">;
+def NN_Log1pOp : NN_FloatUnaryOp<"log1p", "ln(1 + x)", "g / (1 + x)">;
+def NN_SqrtOp : NN_FloatUnaryOp<"sqrt", "square root of x", "g / (2 sqrt x)">;
+def NN_RsqrtOp : NN_FloatUnaryOp<"rsqrt", "1 / square root of x", "-g rsqrt(x) / (2 x)">;
+def NN_SinOp : NN_FloatUnaryOp<"sin", "sin x", "g cos x">;
+def NN_CosOp : NN_FloatUnaryOp<"cos", "cos x", "-g sin x">;
+def NN_TanOp : NN_FloatUnaryOp<"tan", "tan x", "g (1 + tan^2 x)">;
+def NN_AsinOp : NN_FloatUnaryOp<"asin", "arcsin x", "g / sqrt(1 - x^2)">;
+def NN_AcosOp : NN_FloatUnaryOp<"acos", "arccos x", "-g / sqrt(1 - x^2)">;
+def NN_AtanOp : NN_FloatUnaryOp<"atan", "arctan x", "g / (1 + x^2)">;
+def NN_SinhOp : NN_FloatUnaryOp<"sinh", "sinh x", "g cosh x">;
+def NN_CoshOp : NN_FloatUnaryOp<"cosh", "cosh x", "g sinh x">;
+def NN_TanhOp : NN_FloatUnaryOp<"tanh", "tanh x", "g (1 - tanh^2 x)">;
+def NN_AsinhOp : NN_FloatUnaryOp<"asinh", "arsinh x", "g / sqrt(x^2 + 1)">;
+def NN_AcoshOp : NN_FloatUnaryOp<"acosh", "arcosh x", "g / sqrt(x^2 - 1)">;
+def NN_AtanhOp : NN_FloatUnaryOp<"atanh", "artanh x", "g / (1 - x^2)">;
+def NN_ErfOp : NN_FloatUnaryOp<"erf", "error function of x", "g 2/sqrt(pi) e^(-x^2)">;
+def NN_SigmoidOp : NN_FloatUnaryOp<"sigmoid", "1 / (1 + e^-x)", "g s (1 - s)">;
+def NN_SoftplusOp : NN_FloatUnaryOp<"softplus", "ln(1 + e^x), without overflow", "g sigmoid(x)">;
+def NN_FloorOp : NN_FloatUnaryOp<"floor", "the largest integer <= x", "0">;
+def NN_CeilOp : NN_FloatUnaryOp<"ceil", "the smallest integer >= x", "0">;
+def NN_RoundOp : NN_FloatUnaryOp<"round", "the nearest integer, halves to even", "0">;
+
+def NN_GeluOp : NN_ElementwiseOp<"gelu", [SameOperandsAndResultType, NN_Differentiable]> {
+  let summary = "Gaussian error linear unit";
+  let description = [{
+    x Phi(x): with `none`, Phi by erf; with `tanh`, the approximation
+    0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) of Hendrycks and Gimpel
+    (arXiv 1606.08415). Kept whole because one kernel computes it at once.
+
+    ```mlir
+    %y = nn.gelu tanh %x : tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins NN_GeluApproximation:$approximation, NN_FloatTensor:$input);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$approximation $input attr-dict `:` type($result)";
+}
+
+def NN_NotOp : NN_UnaryOp<"not", NN_IntTensor, "bitwise complement of x", "none">;
+
+class NN_PredicateOp<string mnemonic, string formula> : NN_ElementwiseOp<mnemonic> {
+  let summary = formula;
+  let description = formula # [{, for each element x of the operand.
+  }];
+  let arguments = (ins NN_FloatTensor:$input);
+  let results = (outs NN_BoolTensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+def NN_IsNanOp : NN_PredicateOp<"is_nan", "true where x is not a number">;
+def NN_IsInfOp : NN_PredicateOp<"is_inf", "true where x is infinite">;
+
+def NN_AddOp : NN_BinaryOp<"add", NN_Tensor, "x + y", "g, g", [NN_Differentiable], "{{0, 1}}">;
+def NN_SubOp : NN_BinaryOp<"sub", NN_Tensor, "x - y", "g, -g", [NN_Differentiable], "{{0, 1}}">;
+def NN_MulOp : NN_BinaryOp<"mul", NN_Tensor, "x y", "g y, g x", [NN_Differentiable], "{{0}, {1}}">;
+def NN_DivOp : NN_BinaryOp<"div", NN_Tensor, "x / y; integers towards zero",
+    "g / y, -g x / y^2", [NN_Differentiable],
+    "::dpc::additiveIfFloats(*this)">;
+def NN_PowOp : NN_BinaryOp<"pow", NN_Tensor, "x^y",
+    "g y x^(y-1), 0 where y is 0; g x^y ln x, 0 where x is 0 and y >= 0", [NN_Differentiable]>;
+def NN_MaxOp : NN_BinaryOp<"max", NN_Tensor, "the larger of x and y; not a number if either is",
+    "g to the larger, half each where equal", [NN_Differentiable]>;
+def NN_MinOp : NN_BinaryOp<"min", NN_Tensor, "the smaller of x and y; not a number if either is",
+    "g to the smaller, half each where equal", [NN_Differentiable]>;
+def NN_RemOp : NN_BinaryOp<"rem", NN_Tensor, "remainder of x / y with the sign of x",
+    "g, -g trunc(x / y)", [NN_Differentiable]>;
+def NN_ModOp : NN_BinaryOp<"mod", NN_Tensor, "remainder of x / y with the sign of y",
+    "g, -g floor(x / y)", [NN_Differentiable]>;
+def NN_AndOp : NN_BinaryOp<"and", NN_IntTensor, "bitwise and", "none">;
+def NN_OrOp : NN_BinaryOp<"or", NN_IntTensor, "bitwise or", "none">;
+def NN_XorOp : NN_BinaryOp<"xor", NN_IntTensor, "bitwise exclusive or", "none">;
+def NN_ShiftLeftOp : NN_BinaryOp<"shift_left", NN_IntTensor, "x << y", "none">;
+def NN_ShiftRightOp : NN_BinaryOp<"shift_right", NN_IntTensor, "x >> y, filled with zeros", "none">;
+
+def NN_CompareOp : NN_ElementwiseOp<"compare", [AllTypesMatch<["lhs", "rhs"]>]> {
+  let summary = "Compares two tensors";
+  let description = [{
+    True where the comparison holds. With a NaN every comparison but `ne` is
+    false. Unsigned integers compare as unsigned.
+
+    ```mlir
+    %m = nn.compare lt %a, %b : tensor<4xf32> -> tensor<4xi1>
+    ```
+
+    Constraints: (C1) both operands have one element type.
+  }];
+  let arguments = (ins NN_Comparison:$comparison, NN_Tensor:$lhs, NN_Tensor:$rhs);
+  let results = (outs NN_BoolTensor:$result);
+  let assemblyFormat = "$comparison $lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)";
+  let builders = [OpBuilder<(ins "::dpc::nn::Comparison":$comparison,
+                                 "::mlir::Value":$lhs, "::mlir::Value":$rhs)>];
+}
+
+def NN_SelectOp : NN_ElementwiseOp<"select", [
+    NN_Differentiable, AllTypesMatch<["onTrue", "onFalse", "result"]>], "{{1, 2}}"> {
+  let summary = "condition ? x : y";
+  let description = [{
+    Element by element. Gradients: g where the condition holds to `onTrue`, g
+    elsewhere to `onFalse`, zero in the other places (selected, not multiplied,
+    so that a NaN on the side not taken does not spread).
+
+    ```mlir
+    %r = nn.select %c, %a, %b : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins NN_BoolTensor:$condition, NN_Tensor:$onTrue, NN_Tensor:$onFalse);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$condition `,` $onTrue `,` $onFalse attr-dict `:` type($condition) `,` type($result)";
+}
+
+def NN_ClampOp : NN_ElementwiseOp<"clamp", [SameOperandsAndResultType, NN_Differentiable]> {
+  let summary = "min(max(x, low), high)";
+  let description = [{
+    Gradient: g to `input` where low <= x <= high (both ends included, as
+    PyTorch has it); the bounds get none.
+  }];
+  let arguments = (ins NN_Tensor:$input, NN_Tensor:$low, NN_Tensor:$high);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$input `,` $low `,` $high attr-dict `:` type($result)";
+}
+
+def NN_ConvertOp : NN_ElementwiseOp<"convert", [NN_Differentiable],
+    "::dpc::additiveIfFloats(*this)"> {
+  let summary = "Converts the element type";
+  let description = [{
+    Floats round to nearest even; floats to integers truncate towards zero;
+    integers wrap; to i1 is "not zero". Gradient: g converted back, where both
+    types are floats.
+  }];
+  let arguments = (ins NN_Tensor:$input);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasFolder = 1;
+}
+
+#endif // DPC_DIALECTS_NN_IR_ELEMENTWISE_TD

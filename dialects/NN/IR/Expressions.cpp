@@ -1,0 +1,53 @@
+#include "dialects/NN/IR/Expressions.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+using namespace dpc::nn;
+
+Value Expressions::convert(Value x, Type elementType) {
+  RankedTensorType type = typeOf(x);
+  if (type.getElementType() == elementType)
+    return x;
+  return make<ConvertOp>(RankedTensorType::get(type.getShape(), elementType),
+                         x);
+}
+
+Value Expressions::reshape(Value x, ArrayRef<int64_t> shape) {
+  return typeOf(x).getShape() == shape ? x : make<ReshapeOp>(x, shape);
+}
+
+Value Expressions::transpose(Value x, ArrayRef<int64_t> permutation) {
+  if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
+    return x;
+  return make<TransposeOp>(x, permutation);
+}
+
+Value Expressions::broadcast(Value x, ArrayRef<int64_t> shape,
+                             ArrayRef<int64_t> dimensions) {
+  if (typeOf(x).getShape() == shape)
+    return x;
+  return make<BroadcastOp>(withShape(typeOf(x), shape), x, dimensions);
+}
+
+Value Expressions::broadcastAlong(Value x, ArrayRef<int64_t> shape,
+                                  ArrayRef<int64_t> missing) {
+  SmallVector<int64_t> kept;
+  for (int64_t dimension : llvm::seq<int64_t>(0, shape.size()))
+    if (!llvm::is_contained(missing, dimension))
+      kept.push_back(dimension);
+  return broadcast(x, shape, kept);
+}
+
+Value Expressions::reduce(ReduceKind kind, Value x,
+                          ArrayRef<int64_t> dimensions) {
+  return dimensions.empty() ? x : make<ReduceOp>(kind, x, dimensions);
+}
+
+Value Expressions::dot(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatch,
+                       ArrayRef<int64_t> rhsBatch,
+                       ArrayRef<int64_t> lhsContract,
+                       ArrayRef<int64_t> rhsContract) {
+  return make<DotOp>(lhs, rhs, lhsBatch, rhsBatch, lhsContract, rhsContract);
+}

@@ -1,0 +1,82 @@
+#ifndef DPC_DIALECTS_NN_IR_EXPRESSIONS_H
+#define DPC_DIALECTS_NN_IR_EXPRESSIONS_H
+
+#include "dialects/NN/IR/Contraction.h"
+#include "dialects/NN/IR/Elementwise.h"
+#include "dialects/NN/IR/Program.h"
+#include "dialects/NN/IR/Reduction.h"
+#include "dialects/NN/IR/Shape.h"
+
+namespace dpc::nn {
+
+/// Writes nn arithmetic as one-line expressions: for VJPs, expansions of
+/// composites and frontends. All ops get one location.
+struct Expressions {
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+
+  template <typename Op, typename... Args> Op make(Args &&...args) {
+    return builder.create<Op>(loc, std::forward<Args>(args)...);
+  }
+
+  /// A splat of `like`'s type.
+  mlir::Value splat(mlir::Type type, double value) {
+    return make<ConstantOp>(type, value);
+  }
+  mlir::Value splatLike(mlir::Value like, double value) {
+    return splat(like.getType(), value);
+  }
+  mlir::Value neg(mlir::Value x) { return make<NegOp>(x); }
+  mlir::Value exp(mlir::Value x) { return make<ExpOp>(x); }
+  mlir::Value log(mlir::Value x) { return make<LogOp>(x); }
+  mlir::Value sqrt(mlir::Value x) { return make<SqrtOp>(x); }
+  mlir::Value rsqrt(mlir::Value x) { return make<RsqrtOp>(x); }
+  mlir::Value add(mlir::Value x, mlir::Value y) { return make<AddOp>(x, y); }
+  mlir::Value sub(mlir::Value x, mlir::Value y) { return make<SubOp>(x, y); }
+  mlir::Value mul(mlir::Value x, mlir::Value y) { return make<MulOp>(x, y); }
+  mlir::Value div(mlir::Value x, mlir::Value y) { return make<DivOp>(x, y); }
+  mlir::Value max(mlir::Value x, mlir::Value y) { return make<MaxOp>(x, y); }
+  mlir::Value add(mlir::Value x, double y) { return add(x, splatLike(x, y)); }
+  mlir::Value mul(mlir::Value x, double y) { return mul(x, splatLike(x, y)); }
+  mlir::Value compare(Comparison comparison, mlir::Value x, mlir::Value y) {
+    return make<CompareOp>(comparison, x, y);
+  }
+  mlir::Value compare(Comparison comparison, mlir::Value x, double y) {
+    return compare(comparison, x, splatLike(x, y));
+  }
+  mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y) {
+    return make<SelectOp>(condition, x, y);
+  }
+  mlir::Value convert(mlir::Value x, mlir::Type elementType);
+
+  /// `x` under another shape; `x` itself when it has it already.
+  mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
+  /// `x` with its dimensions permuted; `x` itself for the identity.
+  mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> permutation);
+  /// `x` repeated to `shape`; its dimension i is dimension `dimensions[i]`.
+  mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape,
+                        llvm::ArrayRef<int64_t> dimensions);
+  /// A rank-0 tensor repeated to `shape`.
+  mlir::Value broadcastScalar(mlir::Value x, llvm::ArrayRef<int64_t> shape) {
+    return broadcast(x, shape, {});
+  }
+  /// `x` (whose shape is `shape` without `missing`) repeated along `missing`.
+  mlir::Value broadcastAlong(mlir::Value x, llvm::ArrayRef<int64_t> shape,
+                             llvm::ArrayRef<int64_t> missing);
+  /// Sum (or another reduction) over `dimensions`, which disappear; `x` itself
+  /// when there are none.
+  mlir::Value reduce(ReduceKind kind, mlir::Value x,
+                     llvm::ArrayRef<int64_t> dimensions);
+  mlir::Value sum(mlir::Value x, llvm::ArrayRef<int64_t> dimensions) {
+    return reduce(ReduceKind::sum, x, dimensions);
+  }
+  mlir::Value dot(mlir::Value lhs, mlir::Value rhs,
+                  llvm::ArrayRef<int64_t> lhsBatch,
+                  llvm::ArrayRef<int64_t> rhsBatch,
+                  llvm::ArrayRef<int64_t> lhsContract,
+                  llvm::ArrayRef<int64_t> rhsContract);
+};
+
+} // namespace dpc::nn
+
+#endif // DPC_DIALECTS_NN_IR_EXPRESSIONS_H

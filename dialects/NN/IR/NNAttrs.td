@@ -1,0 +1,80 @@
+#ifndef DPC_DIALECTS_NN_IR_NNATTRS_TD
+#define DPC_DIALECTS_NN_IR_NNATTRS_TD
+
+include "dialects/NN/IR/NNDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def NN_ArgKind : I32EnumAttr<"ArgKind", "What a function argument is", [
+  I32EnumAttrCase<"parameter", 0>, // trained
+  I32EnumAttrCase<"buffer", 1>,    // state the step updates without a gradient: running statistics
+  I32EnumAttrCase<"constant", 2>,  // frozen values too large to fold
+  I32EnumAttrCase<"optimizer", 3>, // moments of a parameter
+  I32EnumAttrCase<"input", 4>,     // a graph input
+  I32EnumAttrCase<"label", 5>,     // the label of a loss that is not in the graph
+  I32EnumAttrCase<"control", 6>,   // a host scalar: step, seed, learning_rate, loss_scale, valid_rows
+]> {
+  let cppNamespace = "::dpc::nn";
+  let genSpecializedAttr = 0;
+}
+
+def NN_ResultKind : I32EnumAttr<"ResultKind", "What a function result is", [
+  I32EnumAttrCase<"output", 0>, // a graph output
+  I32EnumAttrCase<"state", 1>,  // the new value of the state argument of the same name
+  I32EnumAttrCase<"metric", 2>, // a scalar the log shows: loss, accuracy
+]> {
+  let cppNamespace = "::dpc::nn";
+  let genSpecializedAttr = 0;
+}
+
+class NN_Attr<string name, string mnemonicName> : AttrDef<NN_Dialect, name> {
+  let mnemonic = mnemonicName;
+}
+
+def NN_ArgAttr : NN_Attr<"Arg", "arg"> {
+  let summary = "Kind and name of a function argument";
+  let description = [{
+    `name` is the ONNX name for graph inputs and initializers, and the name of
+    the `nn.variable` that holds the initial value of a parameter, buffer,
+    constant or optimizer state. `of` names the parameter that an optimizer
+    state belongs to. `batchDim` is the dimension that counts samples, -1 for an
+    input that is one whole array used at every step.
+
+    ```mlir
+    func.func @forward(%w: tensor<4x4xf32> {nn.arg = #nn.arg<parameter "fc.weight">},
+                       %x: tensor<8x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    ```
+  }];
+  let parameters = (ins EnumParameter<NN_ArgKind>:$kind,
+                        StringRefParameter<>:$name,
+                        DefaultValuedParameter<"int64_t", "-1">:$batch,
+                        StringRefParameter<"", [{""}]>:$of);
+  let assemblyFormat = "`<` $kind $name (`,` struct($batch, $of)^)? `>`";
+}
+
+def NN_ResultAttr : NN_Attr<"Result", "result"> {
+  let summary = "Kind and name of a function result";
+  let description = [{
+    `#nn.result<state "fc.weight">` says that the result is the new value of the
+    argument with that name.
+  }];
+  let parameters = (ins EnumParameter<NN_ResultKind>:$kind,
+                        StringRefParameter<>:$name);
+  let assemblyFormat = "`<` $kind $name `>`";
+}
+
+def NN_Comparison : I32EnumAttr<"Comparison", "An ordered comparison", [
+  I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>, I32EnumAttrCase<"lt", 2>,
+  I32EnumAttrCase<"le", 3>, I32EnumAttrCase<"gt", 4>, I32EnumAttrCase<"ge", 5>,
+]> { let cppNamespace = "::dpc::nn"; }
+
+def NN_ReduceKind : I32EnumAttr<"ReduceKind", "How a reduction combines elements", [
+  I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>,
+  I32EnumAttrCase<"prod", 3>,
+]> { let cppNamespace = "::dpc::nn"; }
+
+def NN_GeluApproximation : I32EnumAttr<"GeluApproximation", "Formula of gelu", [
+  I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"tanh", 1>,
+]> { let cppNamespace = "::dpc::nn"; }
+
+#endif // DPC_DIALECTS_NN_IR_NNATTRS_TD

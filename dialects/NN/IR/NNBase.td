@@ -1,0 +1,36 @@
+#ifndef DPC_DIALECTS_NN_IR_NNBASE_TD
+#define DPC_DIALECTS_NN_IR_NNBASE_TD
+
+include "dialects/Interfaces/CostOpInterface.td"
+include "dialects/Interfaces/DecomposableOpInterface.td"
+include "dialects/Interfaces/DifferentiableOpInterface.td"
+include "dialects/Interfaces/ElementwiseOpInterface.td"
+include "dialects/Interfaces/InterpretableOpInterface.td"
+include "dialects/Interfaces/ShardableOpInterface.td"
+include "dialects/Interfaces/TrainingModeOpInterface.td"
+include "dialects/NN/IR/NNAttrs.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def NN_Tensor : StaticShapeTensorOf<[AnyFloat, AnyInteger]>;
+def NN_FloatTensor : StaticShapeTensorOf<[AnyFloat]>;
+def NN_IntTensor : StaticShapeTensorOf<[AnyInteger]>;
+def NN_BoolTensor : StaticShapeTensorOf<[I1]>;
+def NN_IndexTensor : StaticShapeTensorOf<[I32, I64]>;
+def NN_FloatScalar : 0DTensorOf<[AnyFloat]>;
+def NN_IntScalar : 0DTensorOf<[AnyInteger]>;
+
+def NN_Interpretable : DeclareOpInterfaceMethods<InterpretableOpInterface>;
+def NN_Differentiable : DeclareOpInterfaceMethods<DifferentiableOpInterface>;
+def NN_Decomposable : DeclareOpInterfaceMethods<DecomposableOpInterface>;
+def NN_Shardable : DeclareOpInterfaceMethods<ShardableOpInterface>;
+def NN_TrainingMode : DeclareOpInterfaceMethods<TrainingModeOpInterface>;
+/// Default bytes, zero flops.
+def NN_Moves : DeclareOpInterfaceMethods<CostOpInterface>;
+/// Default bytes, own flops.
+def NN_Computes : DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>;
+
+class NN_Op<string mnemonic, list<Trait> traits = []>
+    : Op<NN_Dialect, mnemonic, traits>;
+
+#endif // DPC_DIALECTS_NN_IR_NNBASE_TD

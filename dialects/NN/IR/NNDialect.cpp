@@ -1,0 +1,86 @@
+#include "dialects/NN/IR/NNDialect.h"
+#include "dialects/NN/IR/Program.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace dpc::nn;
+
+#include "dialects/NN/IR/NNEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/NN/IR/NNAttrs.cpp.inc"
+
+#include "dialects/NN/IR/NNDialect.cpp.inc"
+
+void NNDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/NN/IR/NNAttrs.cpp.inc"
+      >();
+  registerContractionOps();
+  registerElementwiseOps();
+  registerProgramOps();
+  registerReductionOps();
+  registerShapeOps();
+}
+
+Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value,
+                                          Type type, Location loc) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  if (!elements || elements.getType() != type)
+    return nullptr;
+  return builder.create<ConstantOp>(loc, type, elements);
+}
+
+LogicalResult NNDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                  unsigned index,
+                                                  NamedAttribute attr) {
+  if (attr.getName() != kArgAttrName)
+    return op->emitError("argument ")
+           << index << " has the unknown attribute " << attr.getName();
+  if (!isa<ArgAttr>(attr.getValue()))
+    return op->emitError("argument ")
+           << index << " has " << attr.getName() << " that is not #nn.arg";
+  return success();
+}
+
+LogicalResult NNDialect::verifyRegionResultAttribute(Operation *op, unsigned,
+                                                     unsigned index,
+                                                     NamedAttribute attr) {
+  if (attr.getName() != kResultAttrName)
+    return op->emitError("result ")
+           << index << " has the unknown attribute " << attr.getName();
+  if (!isa<ResultAttr>(attr.getValue()))
+    return op->emitError("result ")
+           << index << " has " << attr.getName() << " that is not #nn.result";
+  return success();
+}
+
+ArgAttr dpc::nn::getArg(FunctionOpInterface function, unsigned index) {
+  return function.getArgAttrOfType<ArgAttr>(index, NNDialect::kArgAttrName);
+}
+
+ResultAttr dpc::nn::getResult(FunctionOpInterface function, unsigned index) {
+  return function.getResultAttrOfType<ResultAttr>(index,
+                                                  NNDialect::kResultAttrName);
+}
+
+LogicalResult dpc::nn::verifyIncreasing(Operation *op,
+                                        ArrayRef<int64_t> dimensions,
+                                        int64_t rank, StringRef what) {
+  int64_t previous = -1;
+  for (int64_t dimension : dimensions) {
+    if (dimension < 0 || dimension >= rank)
+      return op->emitOpError("has dimension ")
+             << dimension << " in its " << what << ", but rank " << rank;
+    if (dimension <= previous)
+      return op->emitOpError("has ")
+             << what << " that are not increasing: " << dimension << " after "
+             << previous;
+    previous = dimension;
+  }
+  return success();
+}

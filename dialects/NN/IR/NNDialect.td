@@ -1,0 +1,42 @@
+#ifndef DPC_DIALECTS_NN_IR_NNDIALECT_TD
+#define DPC_DIALECTS_NN_IR_NNDIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def NN_Dialect : Dialect {
+  let name = "nn";
+  let cppNamespace = "::dpc::nn";
+  let summary = "Tensor programs: models, their gradients and their training step";
+  let description = [{
+    Pure ops over tensors of static shape. Operands never broadcast by
+    themselves: `nn.broadcast` does, so that an elementwise op has one shape and
+    one sharding rule. A scalar is a rank-0 tensor; a constant that is equal
+    everywhere is a splat `nn.constant` of the full shape.
+
+    A module holds `nn.variable` ops (the state, with initial values) and
+    functions whose arguments carry `#nn.arg` and whose results carry
+    `#nn.result`, so that every value at the boundary has its ONNX name.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = [{
+    /// Name of the argument attribute that holds an ArgAttr.
+    static constexpr ::llvm::StringLiteral kArgAttrName = "nn.arg";
+    /// Name of the result attribute that holds a ResultAttr.
+    static constexpr ::llvm::StringLiteral kResultAttrName = "nn.result";
+
+  private:
+    // One function an op family, defined in the family's .cpp.
+    void registerContractionOps();
+    void registerElementwiseOps();
+    void registerProgramOps();
+    void registerReductionOps();
+    void registerShapeOps();
+
+  public:
+  }];
+}
+
+#endif // DPC_DIALECTS_NN_IR_NNDIALECT_TD

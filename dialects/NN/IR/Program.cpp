@@ -1,0 +1,143 @@
+#include "dialects/NN/IR/Program.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+#define GET_OP_CLASSES
+#include "dialects/NN/IR/Program.cpp.inc"
+
+void NNDialect::registerProgramOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/NN/IR/Program.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// nn.variable, nn.constant
+//===----------------------------------------------------------------------===//
+
+LogicalResult VariableOp::verify() {
+  if (!isa<RankedTensorType>(getValue().getType())) // variable_c1
+    return emitOpError("has a value of type ")
+           << getValue().getType() << ", which is not a ranked tensor";
+  return success();
+}
+
+void ConstantOp::build(OpBuilder &builder, OperationState &state, Type type,
+                       double splat) {
+  auto tensor = cast<RankedTensorType>(type);
+  Type element = tensor.getElementType();
+  Attribute value;
+  if (isa<FloatType>(element))
+    value = builder.getFloatAttr(element, splat);
+  else
+    value = builder.getIntegerAttr(element, static_cast<int64_t>(splat));
+  build(builder, state, type,
+        cast<ElementsAttr>(DenseElementsAttr::get(tensor, value)));
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+LogicalResult ConstantOp::interpret(InterpreterContext &,
+                                    ArrayRef<const HostTensor *>,
+                                    MutableArrayRef<HostTensor> results) {
+  std::optional<HostTensor> value = HostTensor::fromAttr(getValue());
+  if (!value)
+    return emitOpError("has a value that cannot be read");
+  results[0] = std::move(*value);
+  return success();
+}
+
+ShardingRule ConstantOp::getShardingRule() {
+  // A splat may be cut at will; other values stay whole.
+  ShardingRule rule = elementwiseShardingRule(*this);
+  auto dense = dyn_cast<DenseElementsAttr>(getValue());
+  if (!dense || !dense.isSplat())
+    for (ShardingRule::Loop &loop : rule.loops)
+      loop.kind = LoopKind::whole;
+  return rule;
+}
+
+//===----------------------------------------------------------------------===//
+// nn.update
+//===----------------------------------------------------------------------===//
+
+LogicalResult UpdateOp::verify() {
+  SmallVector<Value> all(getTensors());
+  llvm::append_range(all, getResults());
+  for (Value value : all)
+    if (typeOf(value).getShape() != typeOf(all[0]).getShape()) // update_c1
+      return emitOpError("has tensors of different shapes: ")
+             << value.getType() << " beside " << all[0].getType();
+  Block &block = getBodyBlock();
+  if (block.getNumArguments() != getNumOperands()) // update_c2
+    return emitOpError("has ")
+           << getNumOperands() << " operands but " << block.getNumArguments()
+           << " region arguments";
+  for (auto [operand, argument] :
+       llvm::zip_equal(getOperands(), block.getArguments())) {
+    auto expected = RankedTensorType::get({}, typeOf(operand).getElementType());
+    if (argument.getType() != expected) // update_c2
+      return emitOpError("has a region argument of type ")
+             << argument.getType() << " where " << expected << " is needed";
+  }
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield || yield->getNumOperands() != getNumResults()) // update_c3
+    return emitOpError("yields ")
+           << block.getTerminator()->getNumOperands() << " values for "
+           << getNumResults() << " results";
+  for (auto [operand, result] :
+       llvm::zip_equal(yield.getOperands(), getResults())) {
+    auto expected = RankedTensorType::get({}, typeOf(result).getElementType());
+    if (operand.getType() != expected) // update_c3
+      return emitOpError("yields ")
+             << operand.getType() << " where " << expected << " is needed";
+  }
+  for (Operation &op : block.without_terminator())
+    if (!isa<ElementwiseOpInterface, ConstantOp>(op)) // update_c4
+      return emitOpError("holds ")
+             << op.getName() << ", which is not elementwise";
+  return success();
+}
+
+int64_t UpdateOp::getFlops() {
+  int64_t ops = llvm::range_size(getBodyBlock().without_terminator());
+  return getNumResults() ? ops * typeOf(getResult(0)).getNumElements() : 0;
+}
+
+ShardingRule UpdateOp::getShardingRule() {
+  return elementwiseShardingRule(*this);
+}
+
+LogicalResult UpdateOp::interpret(InterpreterContext &context,
+                                  ArrayRef<const HostTensor *> operands,
+                                  MutableArrayRef<HostTensor> results) {
+  if (results.empty())
+    return success();
+  for (int64_t i = 0, e = results[0].size(); i < e; ++i) {
+    SmallVector<HostTensor> elements, yielded;
+    for (auto [index, operand] : llvm::enumerate(operands)) {
+      HostTensor element(
+          RankedTensorType::get({}, operand->getType().getElementType()));
+      int64_t position = index < getTensors().size() ? i : 0;
+      if (element.isFloat())
+        element.floats[0] = operand->floats[position];
+      else
+        element.ints[0] = operand->ints[position];
+      elements.push_back(std::move(element));
+    }
+    if (failed(context.runRegion(getBody(), elements, yielded)))
+      return failure();
+    for (auto [result, value] : llvm::zip_equal(results, yielded)) {
+      if (result.isFloat())
+        result.floats[i] = value.floats[0];
+      else
+        result.ints[i] = value.ints[0];
+    }
+  }
+  return success();
+}

@@ -1,0 +1,110 @@
+#ifndef DPC_DIALECTS_NN_IR_PROGRAM_TD
+#define DPC_DIALECTS_NN_IR_PROGRAM_TD
+
+include "dialects/NN/IR/NNBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def NN_VariableOp : NN_Op<"variable", [Symbol]> {
+  let summary = "One piece of state and its initial value";
+  let description = [{
+    The symbol is the name that arguments (`#nn.arg`) and files use: the ONNX
+    initializer's, or `PARAMETER|SLOT` for optimizer state. Functions take the
+    variable's value as an argument; the op itself only says where training
+    starts.
+
+    Made by the frontends and by `dpc-build-step`; consumed by the program
+    record, where the last one disappears.
+
+    ```mlir
+    nn.variable @"fc.weight" = dense<0.5> : tensor<4x4xf32>
+    ```
+
+    Constraints:
+
+    * (C1) The type is a tensor of static shape.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, ElementsAttr:$value);
+  let assemblyFormat = "$sym_name `=` $value attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getType() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getValue().getType());
+    }
+  }];
+}
+
+def NN_ConstantOp : NN_Op<"constant", [
+    Pure, ConstantLike, AllTypesMatch<["value", "result"]>,
+    NN_Interpretable, NN_Shardable, NN_Moves]> {
+  let summary = "A tensor known at compile time";
+  let description = [{
+    Equal elements are kept as a splat of the full shape. Larger values that are
+    neither trained nor equal everywhere are `nn.variable`s of kind `constant`
+    instead.
+
+    ```mlir
+    %half = nn.constant dense<0.5> : tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$value attr-dict";
+  let hasFolder = 1;
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "double":$splat)>];
+}
+
+def NN_UpdateOp : NN_Op<"update", [
+    Pure, SingleBlock, IsolatedFromAbove, AttrSizedOperandSegments,
+    NN_Interpretable, NN_Shardable, NN_Computes]> {
+  let summary = "An elementwise update of state, with named scalars";
+  let description = [{
+    Element i of each result is what the region computes from element i of each
+    of the `tensors` and from the `scalars`. The region works on rank-0 tensors
+    with elementwise ops only, so an update runs on whatever layout or flat
+    storage its tensors share, and two updates with equal regions can be joined
+    into one.
+
+    Made by `dpc-build-step`; joined by bucketing; becomes one loop.
+
+    ```mlir
+    %p1 = nn.update (%p, %g : tensor<4xf32>, tensor<4xf32>) scalars (%lr : tensor<f32>) {
+    ^bb0(%pi: tensor<f32>, %gi: tensor<f32>, %l: tensor<f32>):
+      %d = nn.mul %l, %gi : tensor<f32>
+      %n = nn.sub %pi, %d : tensor<f32>
+      nn.yield %n : tensor<f32>
+    } -> tensor<4xf32>
+    ```
+
+    Constraints:
+
+    * (C1) All `tensors` and all results have one shape.
+    * (C2) Region arguments are rank-0 tensors of the element types of `tensors`
+      and then `scalars`.
+    * (C3) The region yields one rank-0 tensor a result, of its element type.
+    * (C4) Region ops are elementwise or constants.
+  }];
+  let arguments = (ins Variadic<NN_Tensor>:$tensors,
+                       Variadic<0DTensorOf<[AnyFloat, AnyInteger]>>:$scalars);
+  let results = (outs Variadic<NN_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `(` $tensors `:` type($tensors) `)`
+    `scalars` `(` ($scalars^ `:` type($scalars))? `)` attr-dict-with-keyword
+    $body `->` type($results)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block &getBodyBlock() { return getBody().front(); }
+  }];
+}
+
+def NN_YieldOp : NN_Op<"yield", [
+    Pure, Terminator, ParentOneOf<["UpdateOp"]>]> {
+  let summary = "Ends a region and gives its values";
+  let description = "See `nn.update`.";
+  let arguments = (ins Variadic<NN_Tensor>:$operands);
+  let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
+  let builders = [OpBuilder<(ins), [{}]>];
+}
+
+#endif // DPC_DIALECTS_NN_IR_PROGRAM_TD

@@ -1,0 +1,62 @@
+#ifndef DPC_DIALECTS_NN_IR_REDUCTION_TD
+#define DPC_DIALECTS_NN_IR_REDUCTION_TD
+
+include "dialects/NN/IR/NNBase.td"
+
+def NN_ReduceOp : NN_Op<"reduce", [
+    Pure, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes,
+    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Combines the elements along some dimensions";
+  let description = [{
+    The reduced dimensions disappear. Over an empty dimension the result is the
+    identity: 0, -inf, +inf, 1. `max` and `min` give NaN if any element is NaN.
+    Gradients: sum g; max and min g spread evenly over the elements equal to the
+    result (PyTorch's amax); prod the product of the others times g.
+
+    ```mlir
+    %s = nn.reduce sum %x [0, 2] : tensor<4x5x6xf32> -> tensor<5xf32>
+    ```
+    Constraints: (C1) `dimensions` are inside the rank, strictly increasing.
+  }];
+  let arguments = (ins NN_ReduceKind:$kind, NN_Tensor:$input, DenseI64ArrayAttr:$dimensions);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$kind $input $dimensions attr-dict `:` type($input) `->` type($result)";
+}
+
+def NN_ArgReduceOp : NN_Op<"arg_reduce", [
+    Pure, NN_Interpretable, NN_Shardable, NN_Moves]> {
+  let summary = "Where the largest or smallest element lies";
+  let description = [{
+    The index along `dimension` (which disappears) of the largest (`max`) or
+    smallest (`min`) element; of equal ones the first, or the last with
+    `selectLast`.
+
+    ```mlir
+    %i = nn.arg_reduce max %x dim 1 : tensor<4x5xf32> -> tensor<4xi64>
+    ```
+    Constraints: (C1) `kind` is max or min; (C2) `dimension` is inside the rank
+    and not empty; (C3) the result has the operand's shape without it.
+  }];
+  let arguments = (ins NN_ReduceKind:$kind, NN_Tensor:$input, I64Attr:$dimension,
+                       UnitAttr:$selectLast);
+  let results = (outs NN_IndexTensor:$result);
+  let assemblyFormat = "$kind $input `dim` $dimension attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def NN_CumSumOp : NN_Op<"cumsum", [
+    Pure, SameOperandsAndResultType, NN_Interpretable, NN_Shardable,
+    NN_Differentiable, NN_Computes]> {
+  let summary = "Running sum along one dimension";
+  let description = [{
+    Element i is the sum of elements 0..i (0..i-1 with `exclusive`), from the end
+    with `reverse`. Gradient: the running sum of g in the other direction.
+    Constraints: (C1) `dimension` is inside the rank.
+  }];
+  let arguments = (ins NN_Tensor:$input, I64Attr:$dimension, UnitAttr:$exclusive, UnitAttr:$reverse);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$input `dim` $dimension attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif // DPC_DIALECTS_NN_IR_REDUCTION_TD
