@@ -21,6 +21,13 @@ public:
   runRegion(mlir::Region &region, llvm::ArrayRef<HostTensor> arguments,
             llvm::SmallVectorImpl<HostTensor> &yielded) = 0;
 
+  /// Runs a one-block region of elementwise ops and constants, written for
+  /// rank-0 tensors, on whole tensors of one shape at once.
+  virtual mlir::LogicalResult
+  runElementwiseRegion(mlir::Region &region, llvm::ArrayRef<int64_t> shape,
+                       llvm::ArrayRef<HostTensor> arguments,
+                       llvm::SmallVectorImpl<HostTensor> &yielded) = 0;
+
   /// This device's coordinate on a mesh axis.
   virtual int64_t getAxisIndex(llvm::StringRef axis) = 0;
 

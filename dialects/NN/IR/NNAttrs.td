@@ -22,6 +22,7 @@ def NN_ResultKind : I32EnumAttr<"ResultKind", "What a function result is", [
   I32EnumAttrCase<"output", 0>, // a graph output
   I32EnumAttrCase<"state", 1>,  // the new value of the state argument of the same name
   I32EnumAttrCase<"metric", 2>, // a scalar the log shows: loss, accuracy
+  I32EnumAttrCase<"gradient", 3>, // the gradient of the parameter of the same name; gone at level `step`
 ]> {
   let cppNamespace = "::dpc::nn";
   let genSpecializedAttr = 0;
@@ -61,6 +62,28 @@ def NN_ResultAttr : NN_Attr<"Result", "result"> {
   let parameters = (ins EnumParameter<NN_ResultKind>:$kind,
                         StringRefParameter<>:$name);
   let assemblyFormat = "`<` $kind $name `>`";
+}
+
+def NN_DecayKind : I32EnumAttr<"DecayKind", "How the learning rate falls after the warm-up", [
+  I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"linear", 1>,
+  I32EnumAttrCase<"cosine", 2>,
+]> {
+  let cppNamespace = "::dpc::nn";
+  let genSpecializedAttr = 0;
+}
+
+def NN_LearningRateAttr : NN_Attr<"LearningRate", "learning_rate"> {
+  let summary = "The learning rate as a function of the step";
+  let description = [{
+    With s steps done before: base * s / warmup while s < warmup, then from
+    `base` down to `minimum` at step `total` (linearly or along half a cosine),
+    `minimum` afterwards; `base` for ever with `constant`. The host computes it
+    each step and passes it in the control `learning_rate`.
+  }];
+  let parameters = (ins "::mlir::FloatAttr":$base, EnumParameter<NN_DecayKind>:$decay,
+                        "int64_t":$warmup, "int64_t":$total,
+                        "::mlir::FloatAttr":$minimum);
+  let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def NN_Comparison : I32EnumAttr<"Comparison", "An ordered comparison", [

@@ -27,6 +27,9 @@ def NN_Dialect : Dialect {
     /// Name of the result attribute that holds a ResultAttr.
     static constexpr ::llvm::StringLiteral kResultAttrName = "nn.result";
 
+    /// Name of the module attribute that holds a LearningRateAttr.
+    static constexpr ::llvm::StringLiteral kLearningRateAttrName = "nn.learning_rate";
+
   private:
     // One function an op family, defined in the family's .cpp.
     void registerContractionOps();

@@ -118,26 +118,24 @@ LogicalResult UpdateOp::interpret(InterpreterContext &context,
                                   MutableArrayRef<HostTensor> results) {
   if (results.empty())
     return success();
-  for (int64_t i = 0, e = results[0].size(); i < e; ++i) {
-    SmallVector<HostTensor> elements, yielded;
-    for (auto [index, operand] : llvm::enumerate(operands)) {
-      HostTensor element(
-          RankedTensorType::get({}, operand->getType().getElementType()));
-      int64_t position = index < getTensors().size() ? i : 0;
-      if (element.isFloat())
-        element.floats[0] = operand->floats[position];
-      else
-        element.ints[0] = operand->ints[position];
-      elements.push_back(std::move(element));
+  ArrayRef<int64_t> shape = results[0].getShape();
+  SmallVector<HostTensor> arguments, yielded;
+  for (auto [index, operand] : llvm::enumerate(operands)) {
+    if (index < getTensors().size()) {
+      arguments.push_back(*operand);
+      continue;
     }
-    if (failed(context.runRegion(getBody(), elements, yielded)))
-      return failure();
-    for (auto [result, value] : llvm::zip_equal(results, yielded)) {
-      if (result.isFloat())
-        result.floats[i] = value.floats[0];
-      else
-        result.ints[i] = value.ints[0];
-    }
+    HostTensor repeated(withShape(operand->getType(), shape));
+    std::fill(repeated.floats.begin(), repeated.floats.end(),
+              operand->isFloat() ? operand->floats[0] : 0);
+    std::fill(repeated.ints.begin(), repeated.ints.end(),
+              operand->isFloat() ? 0 : operand->ints[0]);
+    arguments.push_back(std::move(repeated));
   }
+  if (failed(
+          context.runElementwiseRegion(getBody(), shape, arguments, yielded)))
+    return failure();
+  for (auto [result, value] : llvm::zip_equal(results, yielded))
+    result = std::move(value);
   return success();
 }

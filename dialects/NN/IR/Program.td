@@ -8,7 +8,7 @@ def NN_VariableOp : NN_Op<"variable", [Symbol]> {
   let summary = "One piece of state and its initial value";
   let description = [{
     The symbol is the name that arguments (`#nn.arg`) and files use: the ONNX
-    initializer's, or `PARAMETER|SLOT` for optimizer state. Functions take the
+    initializer's, or `SLOT|PARAMETER` for optimizer state. Functions take the
     variable's value as an argument; the op itself only says where training
     starts.
 

@@ -1,0 +1,143 @@
+// Straight-line evaluation of a block: one map from values to tensors, and a
+// count of the uses that are left of each.
+
+#include "interpreter/Evaluator.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+
+namespace {
+
+class Evaluator final : public InterpreterContext {
+public:
+  explicit Evaluator(DeviceContext &device) : device(device) {}
+
+  /// Runs `block`. With `shape`, every value gets that shape in place of the
+  /// rank-0 one written in the IR.
+  LogicalResult runBlock(Block &block, ArrayRef<HostTensor> arguments,
+                         std::optional<ArrayRef<int64_t>> shape,
+                         SmallVectorImpl<HostTensor> &yielded) {
+    for (auto [argument, tensor] :
+         llvm::zip_equal(block.getArguments(), arguments))
+      define(argument, tensor);
+    for (Operation &op : block.without_terminator())
+      if (failed(runOp(op, shape)))
+        return failure();
+    for (Value value : block.getTerminator()->getOperands())
+      yielded.push_back(values.find(value)->second.tensor);
+    return success();
+  }
+
+  LogicalResult runRegion(Region &region, ArrayRef<HostTensor> arguments,
+                          SmallVectorImpl<HostTensor> &yielded) override {
+    Evaluator inner(device);
+    // Regions that are not isolated read the values around them.
+    inner.outer = this;
+    return inner.runBlock(region.front(), arguments, std::nullopt, yielded);
+  }
+
+  LogicalResult
+  runElementwiseRegion(Region &region, ArrayRef<int64_t> shape,
+                       ArrayRef<HostTensor> arguments,
+                       SmallVectorImpl<HostTensor> &yielded) override {
+    Evaluator inner(device);
+    return inner.runBlock(region.front(), arguments, shape, yielded);
+  }
+
+  int64_t getAxisIndex(StringRef axis) override {
+    return device.getAxisIndex(axis);
+  }
+
+  FailureOr<std::vector<HostTensor>>
+  exchange(Operation *op, ArrayRef<StringRef> axes,
+           const HostTensor &mine) override {
+    return device.exchange(op, axes, mine);
+  }
+
+private:
+  struct Slot {
+    HostTensor tensor;
+    int64_t usesLeft;
+  };
+
+  void define(Value value, HostTensor tensor) {
+    values[value] = {std::move(tensor),
+                     static_cast<int64_t>(llvm::range_size(value.getUses()))};
+  }
+
+  const HostTensor *lookup(Value value) {
+    auto it = values.find(value);
+    if (it != values.end())
+      return &it->second.tensor;
+    return outer ? outer->lookup(value) : nullptr;
+  }
+
+  LogicalResult runOp(Operation &op,
+                      std::optional<ArrayRef<int64_t>> shape) {
+    auto rule = dyn_cast<InterpretableOpInterface>(op);
+    if (!rule)
+      return op.emitOpError("has no interpreter rule");
+    SmallVector<const HostTensor *> operands;
+    for (Value operand : op.getOperands()) {
+      const HostTensor *tensor = lookup(operand);
+      if (!tensor)
+        return op.emitOpError("reads a value that was not computed");
+      operands.push_back(tensor);
+    }
+    SmallVector<HostTensor> results;
+    for (Type type : op.getResultTypes()) {
+      auto tensorType = dyn_cast<RankedTensorType>(type);
+      if (!tensorType || !tensorType.hasStaticShape())
+        return op.emitOpError("gives ") << type << ", which is no tensor of "
+                                        << "static shape";
+      if (shape)
+        tensorType =
+            RankedTensorType::get(*shape, tensorType.getElementType());
+      results.emplace_back(tensorType);
+    }
+    if (failed(rule.interpret(*this, operands, results)))
+      return failure();
+    for (auto [value, tensor] : llvm::zip_equal(op.getResults(), results)) {
+      auto dense = tensor.getType();
+      if (shape && dense.getShape() != *shape)
+        // A constant inside an elementwise region: repeat it.
+        tensor = HostTensor::splat(
+            RankedTensorType::get(*shape, dense.getElementType()),
+            tensor.isFloat() ? tensor.floats[0] : tensor.ints[0]);
+      tensor.roundToType();
+      if (!value.use_empty())
+        define(value, std::move(tensor));
+    }
+    for (Value operand : op.getOperands()) {
+      auto it = values.find(operand);
+      if (it != values.end() && --it->second.usesLeft == 0)
+        values.erase(it);
+    }
+    return success();
+  }
+
+  DeviceContext &device;
+  Evaluator *outer = nullptr;
+  // Looked up by key only: its order never shows.
+  llvm::DenseMap<Value, Slot> values;
+};
+
+} // namespace
+
+FailureOr<std::vector<HostTensor>>
+dpc::evaluate(FunctionOpInterface function, std::vector<HostTensor> arguments,
+              DeviceContext &device) {
+  if (function.isExternal())
+    return function.emitError("has no body to run"), failure();
+  SmallVector<HostTensor> results;
+  Evaluator evaluator(device);
+  if (failed(evaluator.runBlock(function.getFunctionBody().front(), arguments,
+                                std::nullopt, results)))
+    return failure();
+  return std::vector<HostTensor>(std::make_move_iterator(results.begin()),
+                                 std::make_move_iterator(results.end()));
+}

@@ -1,0 +1,213 @@
+#include "passes/Autodiff/Loss.h"
+#include "passes/Autodiff/Passes.h"
+
+#include "dialects/NN/IR/Expressions.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_ADDLOSS
+#include "passes/Autodiff/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+using namespace dpc::nn;
+
+namespace {
+
+/// Results of a function under construction: values and their `#nn.result`.
+struct Results {
+  SmallVector<Value> values;
+  SmallVector<Attribute> attrs;
+
+  void add(MLIRContext *context, ResultKind kind, StringRef name,
+           Value value) {
+    values.push_back(value);
+    attrs.push_back(ResultAttr::get(context, kind, name));
+  }
+};
+
+struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
+  using AddLossBase::AddLossBase;
+
+  void runOnOperation() override {
+    auto forward = getOperation().lookupSymbol<func::FuncOp>("forward");
+    if (!forward) {
+      getOperation().emitError("has no function @forward");
+      return signalPassFailure();
+    }
+    if (failed(build(forward, "step", /*training=*/true)) ||
+        failed(build(forward, "eval", /*training=*/false)))
+      return signalPassFailure();
+    forward.erase();
+  }
+
+  /// Clones `forward` as `name` in one of its two forms and adds the loss.
+  LogicalResult build(func::FuncOp forward, StringRef name, bool training) {
+    MLIRContext *context = &getContext();
+    func::FuncOp function = forward.clone();
+    function.setName(name);
+    getOperation().insert(forward, function);
+    if (training) {
+      TrainingContext training;
+      training.batchGroups = batchGroups;
+      training.seed = addControl(function, "seed");
+      training.step = addControl(function, "step");
+      replaceModeOps(function, [&](TrainingModeOpInterface op, OpBuilder &b) {
+        return op.buildTraining(b, training);
+      });
+    } else {
+      replaceModeOps(function, [](TrainingModeOpInterface op, OpBuilder &b) {
+        return op.buildInference(b);
+      });
+    }
+
+    Operation *terminator = function.front().getTerminator();
+    OpBuilder builder(terminator);
+    Results results;
+    FailureOr<LossValue> loss = buildLoss(function, builder, training);
+    if (failed(loss))
+      return failure();
+    results.add(context, ResultKind::metric, "loss", loss->loss);
+    if (!training) {
+      if (loss->count)
+        results.add(context, ResultKind::metric, "count", loss->count);
+      if (loss->accuracy)
+        results.add(context, ResultKind::metric, "accuracy", loss->accuracy);
+    }
+    for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+      ResultAttr attr = nn::getResult(function, index);
+      if (training && attr && attr.getKind() == ResultKind::state)
+        results.add(context, ResultKind::state, attr.getName(), value);
+    }
+    setResults(function, results);
+    eraseDeadOps(function);
+    return success();
+  }
+
+  Value addControl(func::FuncOp function, StringRef name) {
+    return addArgument(function, ArgKind::control, name,
+                       RankedTensorType::get(
+                           {}, IntegerType::get(&getContext(), 64)));
+  }
+
+  Value addArgument(func::FuncOp function, ArgKind kind, StringRef name,
+                    RankedTensorType type, int64_t batch = -1) {
+    unsigned index = function.getNumArguments();
+    auto attr = ArgAttr::get(&getContext(), kind, name, batch, "");
+    function.insertArgument(
+        index, type,
+        DictionaryAttr::get(&getContext(),
+                            {{StringAttr::get(&getContext(),
+                                              NNDialect::kArgAttrName),
+                              attr}}),
+        function.getLoc());
+    return function.getArgument(index);
+  }
+
+  template <typename Build>
+  void replaceModeOps(func::FuncOp function, Build build) {
+    SmallVector<TrainingModeOpInterface> ops;
+    function.walk([&](TrainingModeOpInterface op) { ops.push_back(op); });
+    for (TrainingModeOpInterface op : ops) {
+      OpBuilder builder(op);
+      for (auto [old, value] :
+           llvm::zip_equal(op->getResults(), build(op, builder)))
+        if (value)
+          old.replaceAllUsesWith(value);
+      op->erase();
+    }
+  }
+
+  FailureOr<LossValue> buildLoss(func::FuncOp function, OpBuilder &builder,
+                                 bool training) {
+    Operation *terminator = function.front().getTerminator();
+    StringRef name = loss;
+    std::optional<unsigned> chosen;
+    for (unsigned i = 0; i < function.getNumResults(); ++i) {
+      ResultAttr attr = nn::getResult(function, i);
+      if (!attr || attr.getKind() != ResultKind::output)
+        continue;
+      if (name.starts_with("output:") ? attr.getName() == name.substr(7)
+                                      : !chosen)
+        chosen = i;
+    }
+    if (!chosen)
+      return function.emitError("loss ")
+                 << name << ": the graph has no such output",
+             failure();
+    Value output = terminator->getOperand(*chosen);
+    StringRef outputName = nn::getResult(function, *chosen).getName();
+    RankedTensorType type = typeOf(output);
+    if (!isa<FloatType>(type.getElementType()))
+      return function.emitError("loss ")
+                 << name << ": output " << outputName << " has type " << type
+                 << ", which is not a float",
+             failure();
+    Expressions e{builder, output.getLoc()};
+    if (name.starts_with("output:")) {
+      if (type.getNumElements() != 1)
+        return function.emitError("loss ")
+                   << name << ": output has type " << type
+                   << ", which is not a scalar",
+               failure();
+      return LossValue{e.reshape(output, {}), Value(), Value()};
+    }
+
+    std::string known;
+    std::unique_ptr<LossFunction> kind = LossFunction::create(name, known);
+    if (!kind)
+      return function.emitError("unknown loss '")
+                 << name << "'; known: " << known,
+             failure();
+    LossFunction::Options options;
+    options.labelSmoothing = labelSmoothing;
+    options.ignoreIndex = ignoreIndex;
+    options.labelShape = *labelShape;
+    options.hasLabelShape = !labelShape.empty();
+    if (!labelType.empty()) {
+      options.labelType = parseType(labelType, &getContext());
+      if (!options.labelType || !options.labelType.isIntOrFloat())
+        return function.emitError("label type '")
+                   << labelType << "' is not a type such as i64 or f32",
+               failure();
+    }
+    FailureOr<RankedTensorType> label =
+        kind->getLabelType(output.getLoc(), type, options);
+    if (failed(label))
+      return failure();
+    Value labels = addArgument(function, ArgKind::label, "label", *label,
+                               label->getRank() > 0 ? 0 : -1);
+    Value validRows =
+        training ? Value() : addControl(function, "valid_rows");
+    return kind->build(builder, output.getLoc(), output, labels, validRows,
+                       options);
+  }
+
+  void setResults(func::FuncOp function, const Results &results) {
+    function.front().getTerminator()->setOperands(results.values);
+    function.setType(
+        FunctionType::get(&getContext(), function.getArgumentTypes(),
+                          TypeRange(ValueRange(results.values))));
+    SmallVector<DictionaryAttr> dictionaries;
+    for (Attribute attr : results.attrs)
+      dictionaries.push_back(DictionaryAttr::get(
+          &getContext(),
+          {{StringAttr::get(&getContext(), NNDialect::kResultAttrName),
+            attr}}));
+    function.setAllResultAttrs(dictionaries);
+  }
+
+  /// What only dropped outputs needed.
+  void eraseDeadOps(func::FuncOp function) {
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::reverse(function.front())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+  }
+};
+
+} // namespace

@@ -1,0 +1,155 @@
+// Reverse-mode automatic differentiation of a straight-line program: one
+// backward walk, gradients of several uses added up (Griewank and Walther,
+// Evaluating Derivatives, chapter 3).
+
+#include "passes/Autodiff/Passes.h"
+
+#include "dialects/NN/IR/Expressions.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_DIFFERENTIATE
+#include "passes/Autodiff/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+using namespace dpc::nn;
+
+static bool isFloat(Value value) {
+  return isa<FloatType>(getElementTypeOrSelf(value.getType()));
+}
+
+namespace {
+
+/// Gradients of the values of one function. Invariant: `gradients[v]` is the
+/// sum of the contributions of all users of v that were walked so far.
+class ReverseMode {
+public:
+  ReverseMode(func::FuncOp function, OpBuilder &builder)
+      : function(function), builder(builder) {}
+
+  /// Marks what depends on `value` through floats.
+  void markActive(Value value) { active.insert(value); }
+
+  LogicalResult run(Value loss) {
+    for (Operation &op : function.front())
+      if (llvm::any_of(op.getOperands(),
+                       [&](Value v) { return active.contains(v); }))
+        for (Value result : op.getResults())
+          if (isFloat(result))
+            active.insert(result);
+    if (!active.contains(loss))
+      return function.emitError("the loss depends on no parameter");
+    gradients[loss] =
+        builder.create<ConstantOp>(loss.getLoc(), loss.getType(), 1.0);
+
+    SmallVector<Operation *> ops;
+    for (Operation &op : function.front().without_terminator())
+      ops.push_back(&op);
+    bool complete = true;
+    for (Operation *op : llvm::reverse(ops))
+      complete &= succeeded(visit(op));
+    return success(complete);
+  }
+
+  Value getGradient(Value value) { return gradients.lookup(value); }
+
+private:
+  LogicalResult visit(Operation *op) {
+    SmallVector<Value> resultGrads;
+    for (Value result : op->getResults())
+      resultGrads.push_back(gradients.lookup(result));
+    if (llvm::none_of(resultGrads, [](Value g) { return bool(g); }))
+      return success();
+    SmallVector<bool> wanted;
+    for (Value operand : op->getOperands())
+      wanted.push_back(active.contains(operand));
+    if (!llvm::is_contained(wanted, true))
+      return success();
+    auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
+    if (!differentiable)
+      return op->emitOpError("lies between a parameter and the loss, but has "
+                             "no gradient");
+    SmallVector<Value> operandGrads(op->getNumOperands());
+    if (failed(differentiable.buildVjp(builder, resultGrads, wanted,
+                                       operandGrads)))
+      return failure();
+    for (auto [operand, gradient, isWanted] :
+         llvm::zip_equal(op->getOperands(), operandGrads, wanted))
+      if (isWanted && gradient)
+        accumulate(operand, gradient);
+    return success();
+  }
+
+  void accumulate(Value value, Value gradient) {
+    Value &sum = gradients[value];
+    sum = sum ? builder.create<AddOp>(value.getLoc(), sum, gradient)
+              : gradient;
+  }
+
+  func::FuncOp function;
+  OpBuilder &builder;
+  // Looked up by key only: their order never shows.
+  llvm::DenseSet<Value> active;
+  llvm::DenseMap<Value, Value> gradients;
+};
+
+struct DifferentiatePass
+    : dpc::impl::DifferentiateBase<DifferentiatePass> {
+  void runOnOperation() override {
+    auto step = getOperation().lookupSymbol<func::FuncOp>("step");
+    if (!step) {
+      getOperation().emitError("has no function @step");
+      return signalPassFailure();
+    }
+    Operation *terminator = step.front().getTerminator();
+    Value loss;
+    for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+      ResultAttr attr = nn::getResult(step, index);
+      if (attr && attr.getKind() == ResultKind::metric &&
+          attr.getName() == "loss")
+        loss = value;
+    }
+    if (!loss) {
+      step.emitError("has no metric \"loss\"");
+      return signalPassFailure();
+    }
+
+    OpBuilder builder(terminator);
+    ReverseMode reverse(step, builder);
+    SmallVector<unsigned> parameters;
+    for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+      ArgAttr attr = nn::getArg(step, i);
+      if (!attr || attr.getKind() != ArgKind::parameter)
+        continue;
+      parameters.push_back(i);
+      reverse.markActive(step.getArgument(i));
+    }
+    if (failed(reverse.run(loss)))
+      return signalPassFailure();
+
+    SmallVector<Value> results(terminator->getOperands());
+    SmallVector<DictionaryAttr> attrs;
+    step.getAllResultAttrs(attrs);
+    for (unsigned i : parameters) {
+      StringRef name = nn::getArg(step, i).getName();
+      Value gradient = reverse.getGradient(step.getArgument(i));
+      if (!gradient) {
+        step.emitRemark("parameter ")
+            << name << " has no path to the loss: it will not change";
+        continue;
+      }
+      results.push_back(gradient);
+      auto attr = ResultAttr::get(&getContext(), ResultKind::gradient, name);
+      attrs.push_back(builder.getDictionaryAttr(
+          builder.getNamedAttr(NNDialect::kResultAttrName, attr)));
+    }
+    terminator->setOperands(results);
+    step.setType(FunctionType::get(&getContext(), step.getArgumentTypes(),
+                                   TypeRange(ValueRange(results))));
+    step.setAllResultAttrs(attrs);
+  }
+};
+
+} // namespace

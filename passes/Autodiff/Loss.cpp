@@ -1,0 +1,169 @@
+#include "passes/Autodiff/Loss.h"
+
+#include "dialects/NN/IR/Expressions.h"
+#include "dialects/NN/IR/Loss.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+/// All dimensions of `value`.
+static SmallVector<int64_t> allDims(Value value) {
+  return llvm::to_vector(llvm::seq<int64_t>(0, typeOf(value).getRank()));
+}
+
+/// i1 tensor of `shape`: whether the sample (dimension 0) is below `validRows`.
+static Value rowIsValid(Expressions e, ArrayRef<int64_t> shape,
+                        Value validRows) {
+  auto type = RankedTensorType::get(shape, e.builder.getI64Type());
+  return e.compare(Comparison::lt, e.make<IotaOp>(type, 0),
+                   e.broadcastScalar(validRows, shape));
+}
+
+namespace {
+
+class CrossEntropy final : public LossFunction {
+  /// The class axis: the one whose removal leaves `labels`, the last if
+  /// several do; -1 if none does.
+  static int64_t classAxis(ArrayRef<int64_t> output,
+                           ArrayRef<int64_t> labels) {
+    for (int64_t axis = static_cast<int64_t>(output.size()) - 1; axis >= 0;
+         --axis) {
+      SmallVector<int64_t> rest(output);
+      rest.erase(rest.begin() + axis);
+      if (ArrayRef(rest) == labels)
+        return axis;
+    }
+    return -1;
+  }
+
+public:
+  FailureOr<RankedTensorType>
+  getLabelType(Location loc, RankedTensorType output,
+               const Options &options) const override {
+    if (output.getRank() == 0)
+      return emitError(loc) << "cross-entropy needs a class axis, but the "
+                               "output is a scalar",
+             failure();
+    Type element = options.labelType
+                       ? options.labelType
+                       : IntegerType::get(output.getContext(), 64);
+    if (!isa<IntegerType>(element))
+      return emitError(loc) << "cross-entropy needs integer labels, not "
+                            << element,
+             failure();
+    SmallVector<int64_t> shape(options.labelShape);
+    if (!options.hasLabelShape)
+      shape.assign(output.getShape().begin(), output.getShape().end() - 1);
+    if (classAxis(output.getShape(), shape) < 0)
+      return emitError(loc)
+                 << "labels of type " << RankedTensorType::get(shape, element)
+                 << " do not fit an output of type " << output
+                 << ": no axis can be taken away that leaves their shape",
+             failure();
+    return RankedTensorType::get(shape, element);
+  }
+
+  LossValue build(OpBuilder &builder, Location loc, Value output, Value label,
+                  Value validRows, const Options &options) const override {
+    Expressions e{builder, loc};
+    ArrayRef<int64_t> shape = typeOf(label).getShape();
+    label = e.convert(label, builder.getI64Type());
+    if (validRows && !shape.empty())
+      label = e.select(rowIsValid(e, shape, validRows), label,
+                       e.splatLike(label, options.ignoreIndex));
+    int64_t axis = classAxis(typeOf(output).getShape(), shape);
+    auto entropy = e.make<CrossEntropyOp>(
+        output, label, axis, options.ignoreIndex, options.labelSmoothing);
+    Type element = typeOf(output).getElementType();
+    Value counts =
+        e.compare(Comparison::ne, label, double(options.ignoreIndex));
+    Value count = e.sum(e.convert(counts, element), allDims(label));
+    Value loss = e.div(e.sum(entropy.getLosses(), allDims(label)), count);
+    if (!validRows)
+      return {loss, count, Value()};
+    auto indexType = RankedTensorType::get(shape, builder.getI64Type());
+    Value guess = e.make<ArgReduceOp>(indexType, ReduceKind::max, output,
+                                      builder.getI64IntegerAttr(axis),
+                                      /*selectLast=*/UnitAttr());
+    Value right = e.convert(e.compare(Comparison::eq, guess, label), element);
+    return {loss, count, e.div(e.sum(right, allDims(label)), count)};
+  }
+};
+
+/// A mean over all elements of some function of output and label.
+class ElementwiseLoss : public LossFunction {
+public:
+  FailureOr<RankedTensorType>
+  getLabelType(Location loc, RankedTensorType output,
+               const Options &options) const override {
+    if (options.hasLabelShape && options.labelShape != output.getShape())
+      return emitError(loc)
+                 << "labels of type "
+                 << RankedTensorType::get(options.labelShape,
+                                          output.getElementType())
+                 << " do not fit an output of type " << output
+                 << ": this loss needs equal shapes",
+             failure();
+    Type element =
+        options.labelType ? options.labelType : output.getElementType();
+    return RankedTensorType::get(output.getShape(), element);
+  }
+
+  LossValue build(OpBuilder &builder, Location loc, Value output, Value label,
+                  Value validRows, const Options &) const override {
+    Expressions e{builder, loc};
+    RankedTensorType type = typeOf(output);
+    auto scalar = RankedTensorType::get({}, type.getElementType());
+    label = e.convert(label, type.getElementType());
+    Value terms = element(e, output, label);
+    Value count = e.splat(scalar, type.getNumElements());
+    if (validRows && type.getRank() > 0) {
+      Value valid = rowIsValid(e, type.getShape(), validRows);
+      terms = e.select(valid, terms, e.splatLike(terms, 0));
+      count = e.sum(e.convert(valid, type.getElementType()), allDims(terms));
+    }
+    return {e.div(e.sum(terms, allDims(terms)), count), count, Value()};
+  }
+
+protected:
+  virtual Value element(Expressions e, Value x, Value y) const = 0;
+};
+
+class MeanSquared final : public ElementwiseLoss {
+  Value element(Expressions e, Value x, Value y) const override {
+    Value difference = e.sub(x, y);
+    return e.mul(difference, difference);
+  }
+};
+
+class MeanAbsolute final : public ElementwiseLoss {
+  Value element(Expressions e, Value x, Value y) const override {
+    return e.make<AbsOp>(e.sub(x, y));
+  }
+};
+
+/// -y ln s(x) - (1 - y) ln(1 - s(x)) = softplus(x) - x y, without overflow.
+class BinaryCrossEntropy final : public ElementwiseLoss {
+  Value element(Expressions e, Value x, Value y) const override {
+    return e.sub(e.make<SoftplusOp>(x), e.mul(x, y));
+  }
+};
+
+} // namespace
+
+std::unique_ptr<LossFunction> LossFunction::create(StringRef name,
+                                                   std::string &known) {
+  known = "cross-entropy, mse, l1, bce-with-logits, output:NAME";
+  if (name == "cross-entropy")
+    return std::make_unique<CrossEntropy>();
+  if (name == "mse")
+    return std::make_unique<MeanSquared>();
+  if (name == "l1")
+    return std::make_unique<MeanAbsolute>();
+  if (name == "bce-with-logits")
+    return std::make_unique<BinaryCrossEntropy>();
+  return nullptr;
+}

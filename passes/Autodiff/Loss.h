@@ -1,0 +1,58 @@
+#ifndef DPC_PASSES_AUTODIFF_LOSS_H
+#define DPC_PASSES_AUTODIFF_LOSS_H
+
+#include "dialects/NN/IR/NNDialect.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace dpc {
+
+/// A mean loss: the numerator and denominator stay apart until the end, so
+/// that a mean over microbatches is the mean over the batch.
+struct LossValue {
+  /// Rank-0, of the model's float type.
+  mlir::Value loss;
+  /// Rank-0 float: how many labels or elements the mean is over.
+  mlir::Value count;
+  /// Rank-0 float share of right answers; null where there is no such thing.
+  mlir::Value accuracy;
+};
+
+/// One kind of loss outside the graph.
+class LossFunction {
+public:
+  struct Options {
+    double labelSmoothing = 0;
+    int64_t ignoreIndex = -100;
+    /// Empty: from the output's shape.
+    llvm::ArrayRef<int64_t> labelShape;
+    bool hasLabelShape = false;
+    /// Null: the loss's default.
+    mlir::Type labelType;
+  };
+
+  virtual ~LossFunction() = default;
+
+  /// The type of the labels for a model output of type `output`; a failure
+  /// with an error at `loc` when the two do not fit.
+  virtual mlir::FailureOr<mlir::RankedTensorType>
+  getLabelType(mlir::Location loc, mlir::RankedTensorType output,
+               const Options &options) const = 0;
+
+  /// Builds the loss of `output` against `label`. `validRows`, if not null, is
+  /// a rank-0 i64: samples from it on do not count.
+  virtual LossValue build(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Value output, mlir::Value label,
+                          mlir::Value validRows,
+                          const Options &options) const = 0;
+
+  /// The loss of that name, or null; `known` receives all names.
+  static std::unique_ptr<LossFunction> create(llvm::StringRef name,
+                                              std::string &known);
+};
+
+} // namespace dpc
+
+#endif // DPC_PASSES_AUTODIFF_LOSS_H

@@ -1,0 +1,50 @@
+#ifndef DPC_PASSES_AUTODIFF_PASSES_TD
+#define DPC_PASSES_AUTODIFF_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
+  let summary = "Makes @step and @eval out of @forward and a loss";
+  let description = [{
+    `@step` holds the training form of the model and the metric `loss`; `@eval`
+    its evaluation form and the metrics `loss`, `count` (counted labels, by which
+    the host weighs batches) and, for a classification, `accuracy`. In `@eval`
+    the rows from the control `valid_rows` on do not count.
+
+    A loss that is not in the graph reads the first float output and a new
+    argument `label`. The mean is over the whole batch: over all labels that are
+    not `ignore-index` for a cross-entropy, over all elements otherwise.
+
+    Needs: level `import`. Keeps: purity; @forward is gone.
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+  let options = [
+    Option<"loss", "loss", "std::string", "",
+           "cross-entropy, mse, l1, bce-with-logits or output:NAME">,
+    Option<"labelSmoothing", "label-smoothing", "double", "0.0",
+           "Share of the target spread over all classes, in [0, 1]">,
+    Option<"ignoreIndex", "ignore-index", "int64_t", "-100",
+           "Label that does not count">,
+    ListOption<"labelShape", "label-shape", "int64_t",
+               "Global shape of the labels (default: from the output's)">,
+    Option<"labelType", "label-type", "std::string", "",
+           "Element type of the labels, such as i64 or f32 (default: by the loss)">,
+    Option<"batchGroups", "batch-groups", "int64_t", "1",
+           "Consecutive groups of samples that batch normalisation treats apart">,
+  ];
+}
+
+def Differentiate : Pass<"dpc-differentiate", "mlir::ModuleOp"> {
+  let summary = "Adds the gradient of the loss to @step, by reverse-mode differentiation";
+  let description = [{
+    Walks @step backwards from the metric `loss`, lets each op build its
+    vector-Jacobian product, and returns one `#nn.result<gradient NAME>` for each
+    parameter that the loss depends on. A remark names the parameters it does not
+    depend on: they have no gradient and will not change.
+
+    Needs: @step from `dpc-add-loss`. Keeps: purity, the other results.
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+}
+
+#endif // DPC_PASSES_AUTODIFF_PASSES_TD

@@ -1,0 +1,90 @@
+#include "passes/Normalize/Passes.h"
+
+#include "dialects/NN/IR/Program.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_WIDENFLOATS
+#include "passes/Normalize/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+
+static Type widened(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !isa<FloatType>(tensor.getElementType()))
+    return type;
+  return RankedTensorType::get(tensor.getShape(),
+                               Float64Type::get(type.getContext()));
+}
+
+/// `value` in f64; null when it cannot be read. Splats stay splats, large
+/// values stay resources outside the context's uniquing.
+static ElementsAttr widened(ElementsAttr value, StringRef name) {
+  auto type = cast<RankedTensorType>(widened(value.getType()));
+  if (type == value.getType())
+    return value;
+  std::optional<HostTensor> tensor = HostTensor::fromAttr(value);
+  if (!tensor)
+    return {};
+  auto dense = dyn_cast<DenseElementsAttr>(value);
+  if (dense && dense.isSplat())
+    return DenseElementsAttr::get(type, tensor->floats[0]);
+  if (dense)
+    return DenseElementsAttr::get(type, ArrayRef<double>(tensor->floats));
+  AsmResourceBlob blob = HeapAsmResourceBlob::allocateAndCopyInferAlign(
+      ArrayRef<double>(tensor->floats));
+  return DenseResourceElementsAttr::get(type, name, std::move(blob));
+}
+
+namespace {
+
+struct WidenFloatsPass : dpc::impl::WidenFloatsBase<WidenFloatsPass> {
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk([&](Operation *op) {
+      for (Value value : op->getResults())
+        value.setType(widened(value.getType()));
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            argument.setType(widened(argument.getType()));
+      return succeeded(widenAttributes(op)) ? WalkResult::advance()
+                                            : WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+  /// Values of constants and variables, and function types.
+  LogicalResult widenAttributes(Operation *op) {
+    if (auto function = dyn_cast<FunctionOpInterface>(op)) {
+      SmallVector<Type> inputs, results;
+      for (Type type : function.getArgumentTypes())
+        inputs.push_back(widened(type));
+      for (Type type : function.getResultTypes())
+        results.push_back(widened(type));
+      function.setType(
+          FunctionType::get(op->getContext(), inputs, results));
+      return success();
+    }
+    if (!isa<nn::ConstantOp, nn::VariableOp>(op))
+      return success();
+    auto replace = [&](auto holder, StringRef name) -> LogicalResult {
+      ElementsAttr value = widened(holder.getValue(), name);
+      if (!value)
+        return op->emitOpError("has a value that cannot be read");
+      holder.setValueAttr(value);
+      return success();
+    };
+    if (auto constant = dyn_cast<nn::ConstantOp>(op))
+      return replace(constant, "constant");
+    auto variable = cast<nn::VariableOp>(op);
+    return replace(variable, variable.getSymName());
+  }
+};
+
+} // namespace

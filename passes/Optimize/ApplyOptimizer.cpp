@@ -1,0 +1,244 @@
+#include "passes/Optimize/Optimizer.h"
+#include "passes/Optimize/Passes.h"
+
+#include "llvm/Support/GlobPattern.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_APPLYOPTIMIZER
+#include "passes/Optimize/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+using namespace dpc::nn;
+
+namespace {
+
+/// Parameters whose options differ from the optimizer's.
+struct Group {
+  std::string pattern;
+  llvm::GlobPattern glob;
+  OptionSpec options;
+  bool used = false;
+};
+
+/// A parameter and its gradient, by position in @step.
+struct Trained {
+  unsigned argument;
+  Value gradient;
+};
+
+struct ApplyOptimizerPass
+    : dpc::impl::ApplyOptimizerBase<ApplyOptimizerPass> {
+  using ApplyOptimizerBase::ApplyOptimizerBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    step = module.lookupSymbol<func::FuncOp>("step");
+    std::string error;
+    std::unique_ptr<Optimizer> algorithm =
+        Optimizer::create(optimizer, options, error);
+    if (!step)
+      error = "has no function @step";
+    if (error.empty())
+      parseGroups(error);
+    LearningRateAttr rate;
+    if (error.empty())
+      rate = parseSchedule(error);
+    if (error.empty() && clipGradNorm < 0)
+      error = "clip-grad-norm is negative";
+    if (!error.empty()) {
+      module.emitError(error);
+      return signalPassFailure();
+    }
+    module->setAttr(NNDialect::kLearningRateAttrName, rate);
+    apply(*algorithm);
+    for (const Group &group : groups)
+      if (!group.used)
+        module.emitWarning("parameter group ")
+            << group.pattern << " matches no trained parameter";
+  }
+
+private:
+  void parseGroups(std::string &error) {
+    static const OptionInfo known[] = {{"weight-decay", 0}, {"lr-scale", 1}};
+    for (const std::string &text : ApplyOptimizerBase::groups) {
+      std::optional<OptionSpec> spec =
+          OptionSpec::parse(text, known, "parameter group", error, ';');
+      if (!spec)
+        return;
+      llvm::Expected<llvm::GlobPattern> glob =
+          llvm::GlobPattern::create(spec->name);
+      if (!glob) {
+        error = "parameter group '" + spec->name +
+                "': " + llvm::toString(glob.takeError());
+        return;
+      }
+      groups.push_back({spec->name, std::move(*glob), *spec});
+    }
+  }
+
+  LearningRateAttr parseSchedule(std::string &error) {
+    static const OptionInfo known[] = {{"warmup", 0, 0, 1e18, false, true},
+                                       {"total", 0, 0, 1e18, false, true},
+                                       {"min-lr", 0}};
+    std::optional<OptionSpec> spec =
+        OptionSpec::parse(schedule, known, "lr-schedule", error);
+    if (!spec)
+      return {};
+    std::optional<DecayKind> decay = symbolizeDecayKind(spec->name);
+    if (!decay) {
+      error = "unknown lr-schedule '" + spec->name +
+              "'; known: constant, linear, cosine";
+      return {};
+    }
+    int64_t warmup = (*spec)["warmup"], total = (*spec)["total"];
+    if (*decay != DecayKind::constant && total <= warmup) {
+      error = "lr-schedule " + spec->name + ": total=" +
+              std::to_string(total) + " is not above warmup=" +
+              std::to_string(warmup);
+      return {};
+    }
+    Builder builder(&getContext());
+    return LearningRateAttr::get(&getContext(),
+                                 builder.getF64FloatAttr(options["lr"]),
+                                 *decay, warmup, total,
+                                 builder.getF64FloatAttr((*spec)["min-lr"]));
+  }
+
+  void apply(const Optimizer &algorithm) {
+    Operation *terminator = step.front().getTerminator();
+    OpBuilder builder(terminator);
+    Expressions e{builder, step.getLoc()};
+    SmallVector<Trained> trained;
+    SmallVector<Value> results;
+    SmallVector<DictionaryAttr> attrs;
+    collect(trained, results, attrs);
+
+    Type f64 = builder.getF64Type();
+    Value rate = addArgument(ArgKind::control, "learning_rate",
+                             RankedTensorType::get({}, f64));
+    // The control counts the steps done before; Adam's t counts from 1.
+    Value count = e.add(e.convert(getStepsDone(), f64), 1.0);
+    Value scale = clipGradNorm > 0 ? clipFactor(e, trained) : Value();
+    llvm::StringMap<Value> rates;
+    for (const Trained &item : trained) {
+      ArgAttr arg = nn::getArg(step, item.argument);
+      UpdateInputs inputs;
+      inputs.parameter = step.getArgument(item.argument);
+      inputs.gradient = item.gradient;
+      inputs.step = count;
+      inputs.weightDecay = options["weight-decay"];
+      inputs.learningRate = rate;
+      if (scale)
+        inputs.gradientScale =
+            e.convert(scale, typeOf(item.gradient).getElementType());
+      for (Group &group : groups) {
+        if (!group.glob.match(arg.getName()))
+          continue;
+        group.used = true;
+        if (group.options.given.count("weight-decay"))
+          inputs.weightDecay = group.options["weight-decay"];
+        double factor = group.options["lr-scale"];
+        inputs.learningRate = factor == 1 ? rate : e.mul(rate, factor);
+      }
+      Expressions at{builder, inputs.gradient.getLoc()};
+      SmallVector<std::string> names = {arg.getName().str()};
+      for (StringRef slot : algorithm.getSlots()) {
+        names.push_back((slot + "|" + arg.getName()).str());
+        inputs.slots.push_back(addState(names.back(), arg.getName(),
+                                        typeOf(inputs.parameter)));
+      }
+      for (auto [name, value] :
+           llvm::zip_equal(names, algorithm.build(at, inputs))) {
+        results.push_back(value);
+        attrs.push_back(resultAttr(ResultKind::state, name));
+      }
+    }
+    terminator->setOperands(results);
+    step.setType(FunctionType::get(&getContext(), step.getArgumentTypes(),
+                                   TypeRange(ValueRange(results))));
+    step.setAllResultAttrs(attrs);
+  }
+
+  /// Splits @step's results into gradients and the rest.
+  void collect(SmallVector<Trained> &trained, SmallVector<Value> &results,
+               SmallVector<DictionaryAttr> &attrs) {
+    llvm::StringMap<unsigned> arguments;
+    for (unsigned i = 0; i < step.getNumArguments(); ++i)
+      if (ArgAttr arg = nn::getArg(step, i))
+        if (arg.getKind() == ArgKind::parameter)
+          arguments[arg.getName()] = i;
+    Operation *terminator = step.front().getTerminator();
+    for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+      ResultAttr attr = nn::getResult(step, index);
+      if (attr && attr.getKind() == ResultKind::gradient) {
+        trained.push_back({arguments.lookup(attr.getName()), value});
+        continue;
+      }
+      results.push_back(value);
+      attrs.push_back(step.getResultAttrDict(index));
+    }
+  }
+
+  DictionaryAttr resultAttr(ResultKind kind, StringRef name) {
+    Builder builder(&getContext());
+    return builder.getDictionaryAttr(builder.getNamedAttr(
+        NNDialect::kResultAttrName,
+        ResultAttr::get(&getContext(), kind, name)));
+  }
+
+  Value addArgument(ArgKind kind, StringRef name, RankedTensorType type,
+                    StringRef of = "") {
+    Builder builder(&getContext());
+    unsigned index = step.getNumArguments();
+    step.insertArgument(
+        index, type,
+        builder.getDictionaryAttr(builder.getNamedAttr(
+            NNDialect::kArgAttrName,
+            ArgAttr::get(&getContext(), kind, name, -1, of))),
+        step.getLoc());
+    return step.getArgument(index);
+  }
+
+  /// A zero variable and the argument that carries its value.
+  Value addState(StringRef name, StringRef of, RankedTensorType type) {
+    OpBuilder builder(step);
+    auto zero = DenseElementsAttr::get(
+        type, builder.getFloatAttr(type.getElementType(), 0));
+    builder.create<VariableOp>(step.getLoc(), name, zero);
+    return addArgument(ArgKind::optimizer, name, type, of);
+  }
+
+  Value getStepsDone() {
+    for (unsigned i = 0; i < step.getNumArguments(); ++i)
+      if (ArgAttr arg = nn::getArg(step, i))
+        if (arg.getKind() == ArgKind::control && arg.getName() == "step")
+          return step.getArgument(i);
+    return addArgument(
+        ArgKind::control, "step",
+        RankedTensorType::get({}, IntegerType::get(&getContext(), 64)));
+  }
+
+  /// min(1, X / (norm + 1e-6)) over all gradients together, rank 0.
+  Value clipFactor(Expressions e, ArrayRef<Trained> trained) {
+    Value total;
+    for (const Trained &item : trained) {
+      Value g = item.gradient;
+      Value squares =
+          e.sum(e.mul(g, g), llvm::to_vector(llvm::seq<int64_t>(
+                                 0, typeOf(g).getRank())));
+      total = total ? e.add(total, squares) : squares;
+    }
+    Value factor =
+        e.div(e.splatLike(total, clipGradNorm), e.add(e.sqrt(total), 1e-6));
+    return e.make<MinOp>(factor, e.splatLike(factor, 1));
+  }
+
+  func::FuncOp step;
+  OptionSpec options;
+  SmallVector<Group> groups;
+};
+
+} // namespace

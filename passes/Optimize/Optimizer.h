@@ -1,0 +1,82 @@
+#ifndef DPC_PASSES_OPTIMIZE_OPTIMIZER_H
+#define DPC_PASSES_OPTIMIZE_OPTIMIZER_H
+
+#include "passes/Optimize/OptionSpec.h"
+
+#include "dialects/NN/IR/Expressions.h"
+
+#include <memory>
+
+namespace dpc {
+
+/// The values from which one parameter's update is built.
+struct UpdateInputs {
+  mlir::Value parameter;
+  mlir::Value gradient;
+  /// One a slot, in the optimizer's order.
+  llvm::SmallVector<mlir::Value> slots;
+  /// Rank-0 f64: the learning rate of this parameter's group.
+  mlir::Value learningRate;
+  /// Rank-0 f64: the number of this step, counted from 1.
+  mlir::Value step;
+  /// Rank-0, of the gradient's type: what to multiply the gradient with
+  /// first; null for nothing.
+  mlir::Value gradientScale;
+  /// The group's.
+  double weightDecay = 0;
+};
+
+/// An optimization algorithm: which state it keeps for each parameter, and the
+/// formula of one step.
+class Optimizer {
+public:
+  virtual ~Optimizer() = default;
+
+  /// Names of the state tensors, torch.optim's.
+  virtual llvm::ArrayRef<llvm::StringLiteral> getSlots() const = 0;
+
+  /// Builds the new parameter and the new slots, in this order, all of the
+  /// parameter's type.
+  virtual llvm::SmallVector<mlir::Value>
+  build(nn::Expressions e, const UpdateInputs &inputs) const = 0;
+
+  /// The optimizer that `spec` (`NAME[,OPTION=VALUE..]`) describes; null with
+  /// one line in `error`. `options` receives the values of all its options,
+  /// `lr` and `weight-decay` among them.
+  static std::unique_ptr<Optimizer> create(llvm::StringRef spec,
+                                           OptionSpec &options,
+                                           std::string &error);
+};
+
+/// Builds an `nn.update` of `tensors` with named scalars. `body` computes the
+/// results from the rank-0 elements of the tensors and then of the scalars.
+llvm::SmallVector<mlir::Value> buildUpdate(
+    nn::Expressions e, mlir::ValueRange tensors, mlir::ValueRange scalars,
+    llvm::ArrayRef<mlir::Type> resultTypes,
+    llvm::function_ref<llvm::SmallVector<mlir::Value>(
+        nn::Expressions, llvm::ArrayRef<mlir::Value>)>
+        body);
+
+/// The gradient element after scaling: `scalars[index]` if `inputs` has a
+/// gradient scale.
+inline mlir::Value scaledGradient(nn::Expressions e, mlir::Value gradient,
+                                  const UpdateInputs &inputs,
+                                  mlir::Value scale) {
+  return inputs.gradientScale ? e.mul(gradient, scale) : gradient;
+}
+
+/// x + factor y, without the term when the factor is 0.
+inline mlir::Value addScaled(nn::Expressions e, mlir::Value x, mlir::Value y,
+                             double factor) {
+  return factor == 0 ? x : e.add(x, e.mul(y, factor));
+}
+
+// One factory an optimizer family; each is one file.
+std::unique_ptr<Optimizer> createSgd(const OptionSpec &options);
+std::unique_ptr<Optimizer> createAdam(const OptionSpec &options);
+std::unique_ptr<Optimizer> createAdagrad(const OptionSpec &options);
+std::unique_ptr<Optimizer> createLamb(const OptionSpec &options);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_OPTIMIZE_OPTIMIZER_H

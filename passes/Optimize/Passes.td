@@ -1,0 +1,39 @@
+#ifndef DPC_PASSES_OPTIMIZE_PASSES_TD
+#define DPC_PASSES_OPTIMIZE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ApplyOptimizer : Pass<"dpc-apply-optimizer", "mlir::ModuleOp"> {
+  let summary = "Turns the gradients of @step into the new parameters";
+  let description = [{
+    Replaces each `#nn.result<gradient NAME>` by the new value of the parameter,
+    computed by one `nn.update`, and adds the optimizer's moments as state:
+    arguments, results and zero `nn.variable`s named `SLOT|NAME`. The learning
+    rate is the control `learning_rate`; its schedule becomes the module's
+    `nn.learning_rate`.
+
+    Formulas and defaults are those of torch.optim; see the optimizers' files.
+
+    Needs: @step from `dpc-differentiate`. Keeps: purity, metrics, other state.
+
+    ```mlir
+    return %loss, %g : ...  // gradient "w"
+    // becomes
+    %w1 = nn.update (%w, %g : ...) scalars (%lr : ...) { ... }
+    return %loss, %w1 : ... // state "w"
+    ```
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+  let options = [
+    Option<"optimizer", "optimizer", "std::string", "",
+           "NAME[,OPTION=VALUE..], such as adamw,lr=3e-4,weight-decay=0.01">,
+    ListOption<"groups", "groups", "std::string",
+               "Parameter groups, GLOB[;weight-decay=X][;lr-scale=X]; the last match wins">,
+    Option<"clipGradNorm", "clip-grad-norm", "double", "0.0",
+           "Largest norm of all gradients together; 0 for no clipping">,
+    Option<"schedule", "lr-schedule", "std::string", "\"constant\"",
+           "constant|linear|cosine[,warmup=N,total=N,min-lr=X]">,
+  ];
+}
+
+#endif // DPC_PASSES_OPTIMIZE_PASSES_TD
