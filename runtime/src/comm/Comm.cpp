@@ -1,0 +1,23 @@
+#include "dpc/comm.h"
+
+#include "dpc/action.h"
+
+extern "C" dpc_status_t dpc_comm_run(dpc_comm_t *comm, const dpc_comm_op_t *op) {
+  dpc_request_t request = 0;
+  if (dpc_status_t status = comm->vtable->start(comm, op, &request))
+    return status;
+  return comm->vtable->wait(comm, request);
+}
+
+extern "C" dpc_status_t dpc_comm_barrier(dpc_comm_t *comm) {
+  dpc_comm_op_t op = {};
+  op.op = DPC_OP_BARRIER;
+  op.dtype = DPC_U8;
+  op.location = DPC_NONE;
+  return dpc_comm_run(comm, &op);
+}
+
+extern "C" void dpc_comm_release(dpc_comm_t *comm) {
+  if (comm)
+    comm->vtable->release(comm);
+}

@@ -1,0 +1,13 @@
+// Reduction kernels compiled for one instruction set; see ReduceKernels.inc.
+#include "dpc/types.h"
+#include "runtime/src/comm/ReduceKernels.h"
+
+namespace dpc {
+namespace baseline {
+static inline void streamBlock(void *dst, const void *src, size_t bytes) { __builtin_memcpy(dst, src, bytes); }
+static inline void streamFence() {}
+} // namespace baseline
+} // namespace dpc
+
+#define DPC_ISA_NAMESPACE baseline
+#include "runtime/src/comm/ReduceKernels.inc"

@@ -1,0 +1,110 @@
+#include "runtime/src/comm/local/Watchdog.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace dpc {
+
+namespace {
+
+constexpr int kTickMs = 100;
+
+/// Whether a process has ended, where pidfds are not to be had: a zombie counts as ended.
+bool hasEnded(int pid) {
+  if (::kill(pid, 0) != 0)
+    return errno == ESRCH;
+  char path[32], state = 'R';
+  std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  if (std::FILE *file = std::fopen(path, "re")) {
+    int fields = std::fscanf(file, "%*d (%*[^)]) %c", &state);
+    std::fclose(file);
+    return fields == 1 && (state == 'Z' || state == 'X');
+  }
+  return true;
+}
+
+struct Peer {
+  uint32_t rank;
+  int pid;
+  Fd fd;
+  uint64_t heartbeat = 0;
+  int idleTicks = 0;
+  bool finished = false;
+};
+
+} // namespace
+
+Watchdog::Watchdog(Segment &segment, double frozenSeconds)
+    : segment(segment), frozenSeconds(frozenSeconds), wake(::eventfd(0, EFD_CLOEXEC)) {
+  sigset_t all, before; // signals belong to the program's own thread
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Watchdog::~Watchdog() {
+  uint64_t one = 1;
+  ssize_t written = ::write(wake.get(), &one, sizeof one);
+  (void)written; // an eventfd at 0 takes a 1
+  thread.join();
+}
+
+void Watchdog::run() {
+  std::vector<Peer> peers;
+  for (uint32_t r = 0; r < segment.worldSize; ++r) {
+    int pid = segment.page(r).pid;
+    if (r == segment.rank)
+      continue;
+    peers.push_back({r, pid, Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)))});
+  }
+  // Ticks of this thread, not wall time: when this process itself was stopped, its peers did not stand still.
+  const int frozenTicks = std::max(1, static_cast<int>(frozenSeconds * 1000 / kTickMs));
+  std::vector<pollfd> polled(peers.size() + 1);
+  char text[200];
+  for (;;) {
+    polled[0] = {wake.get(), POLLIN, 0};
+    for (size_t i = 0; i < peers.size(); ++i)
+      polled[i + 1] = {peers[i].finished ? -1 : peers[i].fd.get(), POLLIN, 0};
+    int ready = ::poll(polled.data(), polled.size(), kTickMs);
+    if (polled[0].revents)
+      return;
+    segment.page(segment.rank).heartbeat.fetch_add(1, std::memory_order_relaxed);
+    for (size_t i = 0; i < peers.size(); ++i) {
+      Peer &peer = peers[i];
+      RankPage &page = segment.page(peer.rank);
+      if (peer.finished)
+        continue;
+      bool ended = peer.fd.valid() ? ready > 0 && polled[i + 1].revents != 0 : hasEnded(peer.pid);
+      if (page.left.load(std::memory_order_acquire)) {
+        peer.finished = true;
+        segment.ring(segment.rank); // a waiter may be waiting for the rank that left
+        continue;
+      }
+      if (ended) {
+        peer.finished = true;
+        std::snprintf(text, sizeof text, "rank %u died: its process %d ended without leaving the run", peer.rank, peer.pid);
+        segment.publishFailure(peer.rank, text);
+        continue;
+      }
+      uint64_t heartbeat = page.heartbeat.load(std::memory_order_relaxed);
+      if (ready != 0)
+        continue; // a short tick: time for nobody's heart to beat
+      peer.idleTicks = heartbeat == peer.heartbeat ? peer.idleTicks + 1 : 0;
+      peer.heartbeat = heartbeat;
+      if (peer.idleTicks == frozenTicks) {
+        std::snprintf(text, sizeof text, "rank %u is frozen: its process %d has not run for %.1f s (stopped, or out of memory?)",
+                      peer.rank, peer.pid, frozenSeconds);
+        segment.publishFailure(peer.rank, text);
+      }
+    }
+  }
+}
+
+} // namespace dpc
