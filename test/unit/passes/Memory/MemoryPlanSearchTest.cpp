@@ -273,6 +273,35 @@ TEST(MemoryPlanSearch, TenThousandBuffersInASecond) {
   expectWithinASecond("no slack", perfectPacking(random, 10000, 5000, 1 << 30));
 }
 
+/// Everything at once, and budgets that run out anywhere: always sound.
+TEST(MemoryPlanSearch, RandomMixedProblemsAreSound) {
+  std::mt19937 random(9);
+  int repaired = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    MemoryProblem p = randomProblem(random, 60, 40, 200, true);
+    p.regions.emplace_back();
+    for (size_t i = 0; i < p.buffers.size(); ++i) {
+      LiveBuffer &b = p.buffers[i];
+      b.lastUse = std::min(b.lastUse, b.firstUse + 1 + int64_t(random() % 15));
+      b.region = random() % 8 == 0;
+      if (i)
+        b.inPlaceOf = random() % i;
+    }
+    for (LiveBuffer &b : p.buffers)
+      if (random() % 10 == 0) {
+        b.fixedOffset = 8 * (random() % 50);
+        if (llvm::errorToBool(p.check()))
+          b.fixedOffset.reset(); // it would lie on another fixed one
+      }
+    MemoryPlanOptions options;
+    options.searchBudget = int64_t(1) << random() % 22;
+    MemoryPlan plan = solve(p, options);
+    repaired += plan.regions[0].peak < plan.regions[0].firstFitPeak;
+    ASSERT_FALSE(HasFailure()) << trial;
+  }
+  EXPECT_GT(repaired, 5);
+}
+
 TEST(MemoryPlanSearch, SamePlanTwice) {
   std::mt19937 random(7);
   MemoryProblem p = perfectPacking(random, 60, 60, 1 << 20);
