@@ -46,3 +46,12 @@ function(dpc_add_unit_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/unit)
   add_test(NAME unit.${name} COMMAND ${name})
 endfunction()
+
+# dpc_add_tool_options(dpc-compile): the option table of a tool, from its Options.td.
+function(dpc_add_tool_options tool)
+  set(LLVM_TARGET_DEFINITIONS Options.td)
+  tablegen(LLVM Options.inc -gen-opt-parser-defs)
+  add_public_tablegen_target(${tool}-options)
+  add_dependencies(${tool} ${tool}-options)
+  target_include_directories(${tool} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
+endfunction()

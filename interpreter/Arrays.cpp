@@ -1,0 +1,112 @@
+// Array files to host tensors and back, through the runtime's readers.
+
+#include "interpreter/Session.h"
+
+#include "dpc/data.h"
+#include "dpc/safetensors.h"
+
+using namespace mlir;
+using namespace dpc;
+
+/// The element type of a file's dtype; null for one the interpreter lacks.
+static Type elementType(uint32_t dtype, MLIRContext *context) {
+  Builder b(context);
+  auto integer = [&](unsigned width, bool isUnsigned = false) -> Type {
+    return IntegerType::get(context, width,
+                            isUnsigned ? IntegerType::Unsigned
+                                       : IntegerType::Signless);
+  };
+  switch (dtype) {
+  case DPC_F64:
+    return b.getF64Type();
+  case DPC_F32:
+    return b.getF32Type();
+  case DPC_F16:
+    return b.getF16Type();
+  case DPC_BF16:
+    return b.getBF16Type();
+  case DPC_I64:
+    return integer(64);
+  case DPC_I32:
+    return integer(32);
+  case DPC_I16:
+    return integer(16);
+  case DPC_I8:
+    return integer(8);
+  case DPC_U64:
+    return integer(64, true);
+  case DPC_U32:
+    return integer(32, true);
+  case DPC_U16:
+    return integer(16, true);
+  case DPC_U8:
+    return integer(8, true);
+  case DPC_BOOL:
+    return integer(1);
+  }
+  return {};
+}
+
+static HostTensor toTensor(const dpc_array_t &array, Type element) {
+  SmallVector<int64_t> shape(array.shape, array.shape + array.dim_count);
+  HostTensor tensor(RankedTensorType::get(shape, element));
+  uint64_t count = dpc_array_elements(&array);
+  if (tensor.isFloat())
+    dpc_convert(DPC_F64, tensor.floats.data(), array.dtype, array.data,
+                count);
+  else
+    dpc_convert(DPC_I64, tensor.ints.data(), array.dtype, array.data, count);
+  return tensor;
+}
+
+std::optional<DataSet> dpc::readNpz(StringRef path, MLIRContext *context,
+                                    std::string &error) {
+  dpc_array_file_t *file = nullptr;
+  if (dpc_npz_open(path.str().c_str(), &file) != DPC_OK) {
+    error = dpc_last_error();
+    return std::nullopt;
+  }
+  DataSet data;
+  for (size_t i = 0; i < dpc_array_file_count(file); ++i) {
+    const dpc_array_t *array = dpc_array_file_at(file, i);
+    if (Type element = elementType(array->dtype, context))
+      data.arrays.emplace(array->name, toTensor(*array, element));
+  }
+  dpc_array_file_close(file);
+  return data;
+}
+
+bool dpc::writeSafetensors(StringRef path, const TensorMap &tensors,
+                           std::string &error) {
+  std::vector<dpc_array_t> arrays;
+  std::vector<std::vector<float>> narrowed;
+  narrowed.reserve(tensors.size());
+  for (const auto &[name, tensor] : tensors) {
+    dpc_array_t array = {};
+    array.name = name.c_str();
+    array.dim_count = tensor.getRank();
+    if (tensor.getRank() > DPC_MAX_RANK_DIMS) {
+      error = "tensor " + name + " has too many dimensions for a file";
+      return false;
+    }
+    std::copy(tensor.getShape().begin(), tensor.getShape().end(),
+              array.shape);
+    if (!tensor.isFloat()) {
+      array.dtype = DPC_I64;
+      array.data = tensor.ints.data();
+    } else if (tensor.getType().getElementType().isF64()) {
+      array.dtype = DPC_F64;
+      array.data = tensor.floats.data();
+    } else {
+      narrowed.emplace_back(tensor.floats.begin(), tensor.floats.end());
+      array.dtype = DPC_F32;
+      array.data = narrowed.back().data();
+    }
+    arrays.push_back(array);
+  }
+  if (dpc_safetensors_write(path.str().c_str(), arrays.data(), arrays.size(),
+                            nullptr, 0) == DPC_OK)
+    return true;
+  error = dpc_last_error();
+  return false;
+}

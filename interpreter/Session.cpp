@@ -1,0 +1,170 @@
+#include "interpreter/Session.h"
+
+#include "dialects/NN/IR/Program.h"
+#include "interpreter/Evaluator.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+FailureOr<Session> Session::create(ModuleOp module) {
+  Session session(module);
+  for (auto variable : module.getOps<VariableOp>()) {
+    std::optional<HostTensor> value =
+        HostTensor::fromAttr(variable.getValue());
+    if (!value)
+      return variable.emitOpError("has a value that cannot be read"),
+             failure();
+    session.state.emplace(variable.getSymName().str(), std::move(*value));
+  }
+  return session;
+}
+
+int64_t Session::getBatchSize(StringRef name) {
+  auto function = module.lookupSymbol<func::FuncOp>(name);
+  for (unsigned i = 0; function && i < function.getNumArguments(); ++i) {
+    ArgAttr arg = getArg(function, i);
+    if (arg && arg.getKind() == ArgKind::input && arg.getBatch() >= 0)
+      return typeOf(function.getArgument(i)).getDimSize(arg.getBatch());
+  }
+  return 1;
+}
+
+/// The elements of `source` converted to `type`'s element type.
+static HostTensor converted(const HostTensor &source, RankedTensorType type) {
+  HostTensor result(type);
+  for (int64_t i = 0, e = result.size(); i < e; ++i) {
+    if (result.isFloat())
+      result.floats[i] =
+          source.isFloat() ? source.floats[i] : double(source.ints[i]);
+    else
+      result.ints[i] =
+          source.isFloat() ? int64_t(source.floats[i]) : source.ints[i];
+  }
+  result.roundToType();
+  return result;
+}
+
+/// `rows` consecutive samples of `array` (whose first dimension counts them),
+/// with that dimension moved to `batch`.
+static HostTensor takeRows(const HostTensor &array, int64_t firstRow,
+                           int64_t batch, RankedTensorType type) {
+  int64_t total = array.getShape()[0];
+  SmallVector<int64_t> from = rowMajorStrides(array.getShape());
+  HostTensor result(
+      RankedTensorType::get(type.getShape(), array.getType().getElementType()));
+  int64_t to = 0;
+  forEachIndex(type.getShape(), [&](ArrayRef<int64_t> index) {
+    int64_t offset = (firstRow + index[batch]) % total * from[0];
+    size_t next = 1;
+    for (size_t d = 0; d < index.size(); ++d)
+      if (static_cast<int64_t>(d) != batch)
+        offset += index[d] * from[next++];
+    if (result.isFloat())
+      result.floats[to++] = array.floats[offset];
+    else
+      result.ints[to++] = array.ints[offset];
+  });
+  return result;
+}
+
+FailureOr<HostTensor>
+Session::argument(func::FuncOp function, unsigned index, const DataSet &data,
+                  int64_t firstRow,
+                  const std::map<std::string, double> &control) {
+  ArgAttr arg = getArg(function, index);
+  RankedTensorType type = typeOf(function.getArgument(index));
+  if (!arg)
+    return function.emitError("argument ") << index << " has no #nn.arg",
+           failure();
+  std::string name = arg.getName().str();
+  switch (arg.getKind()) {
+  case ArgKind::control: {
+    auto it = control.find(name);
+    if (it == control.end())
+      return function.emitError("no value for control ") << name, failure();
+    return HostTensor::splat(type, it->second);
+  }
+  case ArgKind::input:
+  case ArgKind::label: {
+    auto it = data.arrays.find(name);
+    if (it == data.arrays.end())
+      return function.emitError("the data has no array '") << name << "'",
+             failure();
+    const HostTensor &array = it->second;
+    SmallVector<int64_t> expected(type.getShape()), shape(array.getShape());
+    if (arg.getBatch() >= 0) {
+      expected.erase(expected.begin() + arg.getBatch());
+      if (!shape.empty())
+        shape.erase(shape.begin());
+    }
+    if (expected != shape || (arg.getBatch() >= 0 && array.getRank() == 0))
+      return function.emitError("array '")
+                 << name << "' of type " << array.getType()
+                 << " does not fit the argument's " << type,
+             failure();
+    if (arg.getBatch() < 0)
+      return converted(array, type);
+    return converted(takeRows(array, firstRow, arg.getBatch(), type), type);
+  }
+  default: {
+    auto it = state.find(name);
+    if (it == state.end())
+      return function.emitError("no variable holds ") << name, failure();
+    return it->second;
+  }
+  }
+}
+
+FailureOr<TensorMap>
+Session::run(StringRef name, const DataSet &data, int64_t firstRow,
+             const std::map<std::string, double> &control) {
+  auto function = module.lookupSymbol<func::FuncOp>(name);
+  if (!function)
+    return module.emitError("has no function @") << name, failure();
+  std::vector<HostTensor> arguments;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    FailureOr<HostTensor> value =
+        argument(function, i, data, firstRow, control);
+    if (failed(value))
+      return failure();
+    arguments.push_back(std::move(*value));
+  }
+  DeviceContext device;
+  FailureOr<std::vector<HostTensor>> results =
+      evaluate(function, std::move(arguments), device);
+  if (failed(results))
+    return failure();
+  TensorMap other;
+  for (auto [index, value] : llvm::enumerate(*results)) {
+    ResultAttr attr = getResult(function, index);
+    if (!attr)
+      return function.emitError("result ") << index << " has no #nn.result",
+             failure();
+    TensorMap &target = attr.getKind() == ResultKind::state ? state : other;
+    target.insert_or_assign(attr.getName().str(), std::move(value));
+  }
+  return other;
+}
+
+double Session::getLearningRate(int64_t done) {
+  auto rate =
+      module->getAttrOfType<LearningRateAttr>(NNDialect::kLearningRateAttrName);
+  if (!rate)
+    return 0;
+  double base = rate.getBase().getValueAsDouble();
+  double minimum = rate.getMinimum().getValueAsDouble();
+  if (done < rate.getWarmup())
+    return base * done / rate.getWarmup();
+  if (rate.getDecay() == DecayKind::constant)
+    return base;
+  double progress =
+      std::min(1.0, double(done - rate.getWarmup()) /
+                        double(rate.getTotal() - rate.getWarmup()));
+  double left = rate.getDecay() == DecayKind::linear
+                    ? 1 - progress
+                    : 0.5 * (1 + std::cos(M_PI * progress));
+  return minimum + (base - minimum) * left;
+}

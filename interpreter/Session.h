@@ -1,0 +1,68 @@
+#ifndef DPC_INTERPRETER_SESSION_H
+#define DPC_INTERPRETER_SESSION_H
+
+#include "dialects/NN/IR/NNDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <map>
+#include <string>
+
+namespace dpc {
+
+/// Logical (global) tensors by name.
+using TensorMap = std::map<std::string, HostTensor, std::less<>>;
+
+/// Arrays whose first dimension counts samples, by name.
+struct DataSet {
+  TensorMap arrays;
+};
+
+/// Runs a compiled module in the reference interpreter: holds the state as
+/// logical tensors and feeds functions by the names of their arguments. All
+/// calls report errors through the module's diagnostics.
+class Session {
+public:
+  /// Reads the initial state from the module's `nn.variable` ops.
+  static mlir::FailureOr<Session> create(mlir::ModuleOp module);
+
+  /// The state: parameters, buffers, constants and optimizer state.
+  TensorMap state;
+
+  /// B, the samples a step consumes: the extent at the batch dimension of the
+  /// first input that has one; 1 if none has.
+  int64_t getBatchSize(llvm::StringRef function);
+
+  /// Runs `function` on rows [firstRow, firstRow + B) of the data (a row past
+  /// the end starts again at 0) and replaces the state by its state results.
+  /// Returns the other results by name.
+  mlir::FailureOr<TensorMap> run(llvm::StringRef function,
+                                 const DataSet &data, int64_t firstRow,
+                                 const std::map<std::string, double> &control);
+
+  /// The learning rate of the step with `stepsDone` before it; 0 without a
+  /// schedule.
+  double getLearningRate(int64_t stepsDone);
+
+private:
+  explicit Session(mlir::ModuleOp module) : module(module) {}
+  mlir::FailureOr<HostTensor>
+  argument(mlir::func::FuncOp function, unsigned index, const DataSet &data,
+           int64_t firstRow, const std::map<std::string, double> &control);
+
+  mlir::ModuleOp module;
+};
+
+/// Reads an npz file. nullopt with one line in `error`.
+std::optional<DataSet> readNpz(llvm::StringRef path,
+                               mlir::MLIRContext *context,
+                               std::string &error);
+
+/// Writes tensors as a safetensors file; false with one line in `error`.
+bool writeSafetensors(llvm::StringRef path, const TensorMap &tensors,
+                      std::string &error);
+
+} // namespace dpc
+
+#endif // DPC_INTERPRETER_SESSION_H

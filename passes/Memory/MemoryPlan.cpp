@@ -1,0 +1,308 @@
+//===- MemoryPlan.cpp - byte offsets of all buffers
+//------------------------===//
+//
+// Builds blocks from buffers (in-place pairs joined where that pays), bounds
+// the peak from below, and runs first fit and the exact repair a region at a
+// time. The algorithms' sources are named in FirstFit.cpp and MemorySearch.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Memory/MemoryPlan.h"
+#include "passes/Memory/MemorySearch.h"
+#include "passes/Planning/PlanError.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+#include <limits>
+
+using namespace dpc;
+using llvm::Error;
+
+namespace {
+
+/// Returns, for each buffer, the one that takes its place (-1: none). Of
+/// several that may, the largest wins, then the first.
+std::vector<int64_t> findSuccessors(const MemoryProblem &problem) {
+  std::vector<int64_t> successors(problem.buffers.size(), -1);
+  for (auto [i, buffer] : llvm::enumerate(problem.buffers)) {
+    if (!problem.mayShare(buffer))
+      continue;
+    int64_t &successor = successors[buffer.inPlaceOf];
+    if (successor < 0 || problem.buffers[successor].size < buffer.size)
+      successor = i;
+  }
+  return successors;
+}
+
+/// Which in-place pairs become one block.
+enum class Join { all, equal, none };
+
+/// The buffers of one region as blocks, and the block of each buffer.
+struct Blocks {
+  std::vector<MemoryBlock> blocks;
+  std::vector<int64_t> blockOf; // by buffer, -1: another region, or no bytes
+};
+
+int64_t smallestAlignment(const MemoryProblem &problem, int64_t region) {
+  int64_t smallest = 0;
+  for (const LiveBuffer &buffer : problem.buffers)
+    if (buffer.region == region && (!smallest || buffer.alignment < smallest))
+      smallest = buffer.alignment;
+  return smallest ? smallest : 1;
+}
+
+/// All offsets are multiples of the region's smallest alignment, so sizes are
+/// rounded up to it: no plan could use the rest.
+Blocks makeBlocks(const MemoryProblem &problem, int64_t region,
+                  llvm::ArrayRef<int64_t> successors, Join join) {
+  Blocks result;
+  result.blockOf.assign(problem.buffers.size(), -1);
+  int64_t unit = smallestAlignment(problem, region);
+  std::vector<size_t> order;
+  for (auto [i, buffer] : llvm::enumerate(problem.buffers))
+    if (buffer.region == region && buffer.size)
+      order.push_back(i);
+  // A buffer comes before the one that takes its place.
+  llvm::stable_sort(order, [&](size_t a, size_t b) {
+    return problem.buffers[a].firstUse < problem.buffers[b].firstUse;
+  });
+  for (size_t i : order) {
+    const LiveBuffer &buffer = problem.buffers[i];
+    int64_t size = llvm::alignTo(buffer.size, unit);
+    bool takesPlace = problem.mayShare(buffer) &&
+                      successors[buffer.inPlaceOf] == static_cast<int64_t>(i);
+    bool joins =
+        takesPlace && !buffer.fixedOffset &&
+        !problem.buffers[buffer.inPlaceOf].fixedOffset &&
+        (join == Join::all ||
+         (join == Join::equal &&
+          result.blocks[result.blockOf[buffer.inPlaceOf]].size == size));
+    if (joins) {
+      result.blockOf[i] = result.blockOf[buffer.inPlaceOf];
+      MemoryBlock &block = result.blocks[result.blockOf[i]];
+      block.size = std::max(block.size, size);
+      block.alignment = std::max(block.alignment, buffer.alignment);
+      block.last = buffer.lastUse;
+      continue;
+    }
+    result.blockOf[i] = result.blocks.size();
+    result.blocks.push_back({size, buffer.alignment, buffer.firstUse,
+                             buffer.lastUse, buffer.fixedOffset});
+    // Two fixed at one offset share the step both are live in.
+    if (takesPlace && buffer.fixedOffset &&
+        buffer.fixedOffset == problem.buffers[buffer.inPlaceOf].fixedOffset) {
+      MemoryBlock &replaced = result.blocks[result.blockOf[buffer.inPlaceOf]];
+      (replaced.size < size ? replaced.last : result.blocks.back().first) +=
+          replaced.size < size ? -1 : 1;
+    }
+  }
+  return result;
+}
+
+/// See RegionUse::lowerBound. In the one step that an in-place pair shares,
+/// only the larger of the two is counted.
+int64_t findLowerBound(const MemoryProblem &problem, int64_t region,
+                       llvm::ArrayRef<int64_t> successors) {
+  std::vector<MemoryBlock> counted;
+  int64_t unit = smallestAlignment(problem, region);
+  int64_t bound = 0;
+  for (auto [i, buffer] : llvm::enumerate(problem.buffers)) {
+    if (buffer.region != region || !buffer.size)
+      continue;
+    MemoryBlock block{int64_t(llvm::alignTo(buffer.size, unit)),
+                      buffer.alignment, buffer.firstUse, buffer.lastUse,
+                      std::nullopt};
+    if (buffer.fixedOffset)
+      bound = std::max(bound, *buffer.fixedOffset + block.size);
+    int64_t successor = successors[i];
+    if (successor >= 0 && problem.buffers[successor].size >= buffer.size)
+      --block.last;
+    if (problem.mayShare(buffer) &&
+        successors[buffer.inPlaceOf] == static_cast<int64_t>(i) &&
+        problem.buffers[buffer.inPlaceOf].size > buffer.size)
+      ++block.first;
+    if (block.first < block.last)
+      counted.push_back(block);
+  }
+  return std::max(bound, maxLoad(counted));
+}
+
+Error checkBuffer(const MemoryProblem &problem, size_t index) {
+  const LiveBuffer &buffer = problem.buffers[index];
+  int64_t count = problem.buffers.size();
+  if (buffer.size < 0)
+    return planError("buffer {0} has {1} bytes", index, buffer.size);
+  if (buffer.alignment <= 0 || !llvm::isPowerOf2_64(buffer.alignment))
+    return planError("buffer {0} has alignment {1}, not a power of two", index,
+                     buffer.alignment);
+  if (buffer.firstUse >= buffer.lastUse)
+    return planError("buffer {0} has the empty lifetime [{1}, {2})", index,
+                     buffer.firstUse, buffer.lastUse);
+  if (buffer.region < 0 ||
+      buffer.region >= static_cast<int64_t>(problem.regions.size()))
+    return planError("buffer {0} lies in region {1} of {2}", index,
+                     buffer.region, problem.regions.size());
+  if (buffer.inPlaceOf < -1 || buffer.inPlaceOf >= count ||
+      buffer.inPlaceOf == static_cast<int64_t>(index))
+    return planError("buffer {0} of {1} is in place of buffer {2}", index,
+                     count, buffer.inPlaceOf);
+  if (buffer.fixedOffset &&
+      (*buffer.fixedOffset < 0 || *buffer.fixedOffset % buffer.alignment))
+    return planError("buffer {0} is fixed at byte {1}, not a multiple of {2}",
+                     index, *buffer.fixedOffset, buffer.alignment);
+  return Error::success();
+}
+
+/// Finds two buffers live in one step that share a byte although they may not.
+/// Only buffers for which `known` holds are looked at.
+template <typename Known, typename OffsetOf>
+Error findClash(const MemoryProblem &problem, Known known, OffsetOf offsetOf) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < problem.buffers.size(); ++i)
+    if (problem.buffers[i].size && known(i))
+      order.push_back(i);
+  llvm::stable_sort(order, [&](size_t a, size_t b) {
+    return problem.buffers[a].firstUse < problem.buffers[b].firstUse;
+  });
+  std::vector<size_t> live;
+  for (size_t i : order) {
+    const LiveBuffer &buffer = problem.buffers[i];
+    llvm::erase_if(live, [&](size_t other) {
+      return problem.buffers[other].lastUse <= buffer.firstUse;
+    });
+    bool shared = false;
+    for (size_t j : live) {
+      const LiveBuffer &other = problem.buffers[j];
+      if (other.region != buffer.region ||
+          offsetOf(i) >= offsetOf(j) + other.size ||
+          offsetOf(j) >= offsetOf(i) + buffer.size)
+        continue;
+      if (!shared && buffer.inPlaceOf == static_cast<int64_t>(j) &&
+          problem.mayShare(buffer) && offsetOf(i) == offsetOf(j)) {
+        shared = true;
+        continue;
+      }
+      return planError("buffers {0} at [{1}, {2}) and {3} at [{4}, {5}) are "
+                       "both live in step {6}",
+                       j, offsetOf(j), offsetOf(j) + other.size, i, offsetOf(i),
+                       offsetOf(i) + buffer.size, buffer.firstUse);
+    }
+    live.push_back(i);
+  }
+  return Error::success();
+}
+
+} // namespace
+
+bool MemoryProblem::mayShare(const LiveBuffer &output) const {
+  if (output.inPlaceOf < 0 || !output.size)
+    return false;
+  const LiveBuffer &input = buffers[output.inPlaceOf];
+  return input.size && input.region == output.region &&
+         input.firstUse < output.firstUse &&
+         input.lastUse == output.firstUse + 1;
+}
+
+Error MemoryProblem::check() const {
+  for (const MemoryRegion &region : regions)
+    if (region.capacity < 0)
+      return planError("region '{0}' has a capacity of {1} bytes", region.name,
+                       region.capacity);
+  for (size_t i = 0; i < buffers.size(); ++i)
+    if (Error error = checkBuffer(*this, i))
+      return error;
+  // The end of the worst plan: all buffers on top of each other.
+  int64_t total = 0;
+  for (const LiveBuffer &buffer : buffers)
+    if (llvm::AddOverflow(total, buffer.size, total) ||
+        llvm::AddOverflow(total, buffer.alignment, total) ||
+        llvm::AddOverflow(total, buffer.alignment, total) ||
+        llvm::AddOverflow(total, buffer.fixedOffset.value_or(0), total))
+      return planError("{0} buffers need more than 63 bits of bytes",
+                       buffers.size());
+  return findClash(
+      *this, [&](size_t i) { return buffers[i].fixedOffset.has_value(); },
+      [&](size_t i) { return *buffers[i].fixedOffset; });
+}
+
+Error MemoryPlan::verify(const MemoryProblem &problem) const {
+  if (offsets.size() != problem.buffers.size())
+    return planError("the plan has {0} offsets for {1} buffers", offsets.size(),
+                     problem.buffers.size());
+  if (regions.size() != problem.regions.size())
+    return planError("the plan has {0} regions of {1}", regions.size(),
+                     problem.regions.size());
+  std::vector<int64_t> ends(regions.size());
+  for (auto [i, buffer] : llvm::enumerate(problem.buffers)) {
+    if (offsets[i] < 0 || offsets[i] % buffer.alignment)
+      return planError("buffer {0} lies at byte {1}, not a multiple of {2}", i,
+                       offsets[i], buffer.alignment);
+    if (buffer.fixedOffset && *buffer.fixedOffset != offsets[i])
+      return planError("buffer {0} lies at byte {1} but is fixed at {2}", i,
+                       offsets[i], *buffer.fixedOffset);
+    if (buffer.size)
+      ends[buffer.region] =
+          std::max(ends[buffer.region], offsets[i] + buffer.size);
+  }
+  for (size_t i = 0; i < regions.size(); ++i) {
+    int64_t peak = llvm::alignTo(ends[i], smallestAlignment(problem, i));
+    if (regions[i].peak != peak)
+      return planError("region '{0}' records a peak of {1} bytes, its buffers "
+                       "need {2}",
+                       problem.regions[i].name, regions[i].peak, peak);
+    if (regions[i].lowerBound > peak)
+      return planError("region '{0}' has a peak of {1} bytes, below its lower "
+                       "bound of {2}",
+                       problem.regions[i].name, peak, regions[i].lowerBound);
+    if (peak > problem.regions[i].capacity)
+      return planError("region '{0}' needs {1} bytes of {2}",
+                       problem.regions[i].name, peak,
+                       problem.regions[i].capacity);
+  }
+  return findClash(
+      problem, [](size_t) { return true; },
+      [&](size_t i) { return offsets[i]; });
+}
+
+llvm::Expected<MemoryPlan> dpc::planMemory(const MemoryProblem &problem,
+                                           const MemoryPlanOptions &options) {
+  if (Error error = problem.check())
+    return std::move(error);
+  MemoryPlan plan;
+  plan.offsets.resize(problem.buffers.size());
+  std::vector<int64_t> successors = findSuccessors(problem);
+  bool hasPairs = llvm::any_of(successors, [](int64_t s) { return s >= 0; });
+  for (size_t region = 0; region < problem.regions.size(); ++region) {
+    RegionUse use;
+    use.lowerBound = findLowerBound(problem, region, successors);
+    use.peak = use.firstFitPeak = std::numeric_limits<int64_t>::max();
+    // Joining a pair costs where the two differ in size or would rather lie
+    // apart, and a repair keeps much of the plan it starts from: try several.
+    for (Join join : {Join::all, Join::equal, Join::none}) {
+      if (use.peak <= use.lowerBound || (join != Join::all && !hasPairs))
+        break;
+      Blocks made = makeBlocks(problem, region, successors, join);
+      auto starts = firstFit(made.blocks, use.lowerBound);
+      for (std::vector<int64_t> &offsets : starts) {
+        use.firstFitPeak =
+            std::min(use.firstFitPeak, largestEnd(made.blocks, offsets));
+        repairOffsets(made.blocks, use.lowerBound,
+                      options.searchBudget / starts.size(), offsets);
+        int64_t peak = largestEnd(made.blocks, offsets);
+        if (peak >= use.peak)
+          continue;
+        use.peak = peak;
+        for (auto [i, block] : llvm::enumerate(made.blockOf))
+          if (block >= 0)
+            plan.offsets[i] = offsets[block];
+        if (use.peak <= use.lowerBound)
+          break;
+      }
+    }
+    plan.regions.push_back(use);
+  }
+  for (auto [i, buffer] : llvm::enumerate(problem.buffers))
+    if (buffer.fixedOffset)
+      plan.offsets[i] = *buffer.fixedOffset;
+  return plan;
+}

@@ -1,0 +1,346 @@
+//===- MemorySearch.cpp - exact repair of a memory plan
+//--------------------===//
+//
+// Branch and bound over canonical placements, after Moffitt, "MiniMalloc: A
+// Lightweight Memory Allocator for Hardware-Accelerated Machine Learning"
+// (ASPLOS 2023). Every solution can be pushed down until no block can move
+// lower; sorted by offset, each block of such a solution lies at the lowest
+// offset above the blocks before it that it meets. So blocks are placed in
+// rising order of offset, each at its lowest offset, and a choice is pruned
+// where another block would fit wholly below it, where a step cannot hold the
+// blocks still to come, or where the order of equal offsets is not by rank.
+// What is left to place is split wherever no block spans a step.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Memory/MemorySearch.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MathExtras.h"
+#include <array>
+#include <limits>
+#include <map>
+#include <numeric>
+
+using namespace dpc;
+using llvm::ArrayRef;
+
+namespace {
+
+/// Adjacency lists are quadratic; larger windows are left to first fit.
+constexpr size_t maxMovableBlocks = 1000;
+
+/// One search with one ranking of the movable blocks. Invariant: `lowest[i]` of
+/// an unplaced block is the lowest offset that clears the fixed blocks and all
+/// placed blocks it meets.
+class Search {
+public:
+  Search(ArrayRef<MemoryBlock> blocks, ArrayRef<size_t> ranked, int64_t target,
+         int64_t &budget);
+
+  /// Is there a solution? After true, `lowest` holds it, by rank.
+  bool run();
+
+  std::vector<int64_t> lowest;
+
+private:
+  /// A movable block; steps are numbered by the sections between events.
+  struct Item {
+    int64_t size;
+    int64_t alignment;
+    int firstSection;
+    int lastSection;
+    llvm::SmallVector<std::pair<int64_t, int64_t>, 0> fixed; // offset, end
+    llvm::SmallVector<int, 0> meets;
+  };
+  /// What every later placement must exceed: (offset, rank).
+  using Floor = std::pair<int64_t, int>;
+
+  int64_t lowestAbove(const Item &item, int64_t floor) const;
+  bool solve(ArrayRef<int> open, Floor floor);
+  bool solveParts(ArrayRef<int> open, Floor floor);
+  bool sectionsFit(ArrayRef<int> open, int64_t floor);
+  bool place(int chosen);
+
+  std::vector<Item> items;
+  /// Of each section, (offset, bytes of fixed blocks at or above it), rising.
+  std::vector<std::vector<std::pair<int64_t, int64_t>>> fixedAbove;
+  std::vector<bool> placed;
+  std::vector<int64_t> sectionLowest;
+  std::vector<int64_t> sectionBytes;
+  int64_t target;
+  int64_t &budget;
+};
+
+Search::Search(ArrayRef<MemoryBlock> blocks, ArrayRef<size_t> ranked,
+               int64_t target, int64_t &budget)
+    : target(target), budget(budget) {
+  std::vector<int64_t> steps;
+  for (size_t index : ranked) {
+    steps.push_back(blocks[index].first);
+    steps.push_back(blocks[index].last);
+  }
+  llvm::sort(steps);
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  auto section = [&](int64_t step) -> int {
+    return llvm::lower_bound(steps, step) - steps.begin();
+  };
+  sectionLowest.resize(steps.size());
+  sectionBytes.resize(steps.size());
+  fixedAbove.resize(steps.size());
+
+  std::vector<const MemoryBlock *> fixed;
+  for (const MemoryBlock &block : blocks)
+    if (block.fixedOffset)
+      fixed.push_back(&block);
+  llvm::stable_sort(fixed, [](const MemoryBlock *a, const MemoryBlock *b) {
+    return *a->fixedOffset < *b->fixedOffset;
+  });
+  for (const MemoryBlock *block : llvm::reverse(fixed))
+    // A section counts a fixed block only if the block spans it whole.
+    for (int s = section(block->first);
+         s + 1 < static_cast<int>(steps.size()) && steps[s + 1] <= block->last;
+         ++s) {
+      int64_t above = fixedAbove[s].empty() ? 0 : fixedAbove[s].back().second;
+      fixedAbove[s].emplace_back(*block->fixedOffset, above + block->size);
+    }
+  for (auto &section : fixedAbove)
+    std::reverse(section.begin(), section.end());
+
+  for (size_t index : ranked) {
+    const MemoryBlock &block = blocks[index];
+    Item item{block.size,
+              block.alignment,
+              section(block.first),
+              section(block.last),
+              {},
+              {}};
+    for (const MemoryBlock *other : fixed)
+      if (block.meets(*other))
+        item.fixed.emplace_back(*other->fixedOffset,
+                                *other->fixedOffset + other->size);
+    for (auto [rank, other] : llvm::enumerate(ranked))
+      if (other != index && block.meets(blocks[other]))
+        item.meets.push_back(rank);
+    lowest.push_back(lowestAbove(item, 0));
+    items.push_back(std::move(item));
+  }
+  placed.resize(items.size());
+  budget -= items.size() * blocks.size();
+}
+
+int64_t Search::lowestAbove(const Item &item, int64_t floor) const {
+  int64_t offset = llvm::alignTo(floor, item.alignment);
+  for (auto [begin, end] : item.fixed) {
+    if (begin >= offset + item.size)
+      break;
+    if (end > offset)
+      offset = llvm::alignTo(end, item.alignment);
+  }
+  return offset;
+}
+
+bool Search::run() {
+  std::vector<int> open(items.size());
+  std::iota(open.begin(), open.end(), 0);
+  for (int item : open)
+    if (lowest[item] + items[item].size > target)
+      return false;
+  return solveParts(open, {0, -1});
+}
+
+/// Splits what is open where no block spans, and solves each part by itself.
+bool Search::solveParts(ArrayRef<int> open, Floor floor) {
+  std::vector<int> sorted(open.begin(), open.end());
+  llvm::stable_sort(sorted, [&](int a, int b) {
+    return items[a].firstSection < items[b].firstSection;
+  });
+  for (size_t begin = 0; begin < sorted.size();) {
+    int reach = items[sorted[begin]].lastSection;
+    size_t end = begin + 1;
+    for (; end < sorted.size() && items[sorted[end]].firstSection < reach;
+         ++end)
+      reach = std::max(reach, items[sorted[end]].lastSection);
+    if (!solve(ArrayRef(sorted).slice(begin, end - begin), floor))
+      return false;
+    begin = end;
+  }
+  return true;
+}
+
+/// Can every section hold what is still open? Its blocks lie above the lowest
+/// offset any of them can take, and above the floor of the canonical order.
+bool Search::sectionsFit(ArrayRef<int> open, int64_t floor) {
+  int begin = std::numeric_limits<int>::max(), end = 0;
+  for (int item : open) {
+    begin = std::min(begin, items[item].firstSection);
+    end = std::max(end, items[item].lastSection);
+  }
+  std::fill(sectionBytes.begin() + begin, sectionBytes.begin() + end, 0);
+  std::fill(sectionLowest.begin() + begin, sectionLowest.begin() + end,
+            std::numeric_limits<int64_t>::max());
+  for (int item : open) {
+    const Item &block = items[item];
+    budget -= block.lastSection - block.firstSection + 1;
+    for (int s = block.firstSection; s < block.lastSection; ++s) {
+      sectionBytes[s] += block.size;
+      sectionLowest[s] = std::min(sectionLowest[s], lowest[item]);
+    }
+  }
+  for (int s = begin; s < end; ++s) {
+    if (!sectionBytes[s])
+      continue;
+    int64_t base = std::max(sectionLowest[s], floor);
+    auto above = llvm::lower_bound(fixedAbove[s], std::pair(base, int64_t(0)));
+    int64_t fixed = above == fixedAbove[s].end() ? 0 : above->second;
+    if (base + sectionBytes[s] + fixed > target)
+      return false;
+  }
+  return true;
+}
+
+/// Places `chosen` at its lowest offset and raises the blocks it meets. False
+/// if one of them then ends above the target.
+bool Search::place(int chosen) {
+  placed[chosen] = true;
+  int64_t end = lowest[chosen] + items[chosen].size;
+  budget -= items[chosen].meets.size();
+  for (int other : items[chosen].meets) {
+    if (placed[other] || lowest[other] >= end)
+      continue;
+    lowest[other] = lowestAbove(items[other], end);
+    if (lowest[other] + items[other].size > target)
+      return false;
+  }
+  return true;
+}
+
+/// `open` is not empty and cannot be split.
+bool Search::solve(ArrayRef<int> open, Floor floor) {
+  // A block that meets nothing open can take its lowest offset for good.
+  if (open.size() == 1) {
+    placed[open.front()] = true;
+    return true;
+  }
+  if (budget < 0 || !sectionsFit(open, floor.first))
+    return false;
+
+  // No choice may leave room for another open block wholly below it.
+  int64_t lowestEnd = std::numeric_limits<int64_t>::max();
+  for (int item : open)
+    lowestEnd = std::min(lowestEnd, lowest[item] + items[item].size);
+  std::vector<Floor> choices;
+  for (int item : open)
+    if (lowest[item] < lowestEnd && Floor(lowest[item], item) > floor)
+      choices.emplace_back(lowest[item], item);
+  llvm::sort(choices);
+
+  std::vector<int64_t> before;
+  for (int item : open)
+    before.push_back(lowest[item]);
+  std::vector<int> rest;
+  const Item *previous = nullptr;
+  for (Floor choice : choices) {
+    const Item &item = items[choice.second];
+    // Equal blocks are interchangeable: only the first is a choice.
+    bool repeats = previous && previous->size == item.size &&
+                   previous->alignment == item.alignment &&
+                   previous->firstSection == item.firstSection &&
+                   previous->lastSection == item.lastSection;
+    previous = &item;
+    if (repeats)
+      continue;
+    rest.clear();
+    if (place(choice.second)) {
+      for (int other : open)
+        if (other != choice.second)
+          rest.push_back(other);
+      if (solveParts(rest, choice))
+        return true;
+    }
+    for (auto [other, offset] : llvm::zip(open, before)) {
+      placed[other] = false;
+      lowest[other] = offset;
+    }
+    if (budget < 0)
+      return false;
+  }
+  return false;
+}
+
+/// The rankings MiniMalloc tries: load at the block's fullest step, length,
+/// area, in three priorities; descending.
+std::vector<std::vector<size_t>> rankings(ArrayRef<MemoryBlock> blocks) {
+  std::map<int64_t, int64_t> loadFrom; // by step; first changes, then sums
+  for (const MemoryBlock &block : blocks) {
+    loadFrom[block.first] += block.size;
+    loadFrom[block.last] -= block.size;
+  }
+  int64_t load = 0;
+  for (auto &entry : loadFrom)
+    entry.second = load += entry.second;
+
+  std::vector<size_t> movable;
+  std::vector<std::array<double, 3>> keys(blocks.size());
+  for (auto [i, block] : llvm::enumerate(blocks)) {
+    if (block.fixedOffset)
+      continue;
+    movable.push_back(i);
+    int64_t fullest = 0;
+    for (auto step = loadFrom.find(block.first); step->first < block.last;
+         ++step)
+      fullest = std::max(fullest, step->second);
+    double length = double(block.last) - double(block.first);
+    keys[i] = {double(fullest), length, length * block.size};
+  }
+  std::vector<std::vector<size_t>> results;
+  for (std::array<int, 3> priority :
+       {std::array{0, 1, 2}, std::array{1, 2, 0}, std::array{0, 2, 1}}) {
+    results.push_back(movable);
+    llvm::stable_sort(results.back(), [&](size_t a, size_t b) {
+      for (int part : priority)
+        if (keys[a][part] != keys[b][part])
+          return keys[a][part] > keys[b][part];
+      return false;
+    });
+  }
+  return results;
+}
+
+} // namespace
+
+std::vector<int64_t> dpc::searchOffsets(ArrayRef<MemoryBlock> blocks,
+                                        int64_t target, int64_t &budget) {
+  size_t movable = llvm::count_if(
+      blocks, [](const MemoryBlock &block) { return !block.fixedOffset; });
+  for (const MemoryBlock &block : blocks)
+    if (block.fixedOffset && *block.fixedOffset + block.size > target)
+      return {};
+  if (movable > maxMovableBlocks)
+    return {};
+  // Each ranking gets a small share, then a larger one: a search that is lucky
+  // under another ranking should not wait for one that is not.
+  std::vector<std::vector<size_t>> ranked = rankings(blocks);
+  for (int64_t share = std::max<int64_t>(budget / 32, 1); budget > 0;
+       share *= 4) {
+    for (const std::vector<size_t> &ranking : ranked) {
+      int64_t given = std::min(share, budget);
+      int64_t left = given;
+      Search search(blocks, ranking, target, left);
+      bool found = search.run();
+      budget -= given - left;
+      if (found) {
+        std::vector<int64_t> offsets(blocks.size());
+        for (auto [i, block] : llvm::enumerate(blocks))
+          offsets[i] = block.fixedOffset.value_or(0);
+        for (auto [rank, index] : llvm::enumerate(ranking))
+          offsets[index] = search.lowest[rank];
+        return offsets;
+      }
+      // Failing within the share proves that there is no solution.
+      if (left >= 0 || budget <= 0)
+        return {};
+    }
+  }
+  return {};
+}

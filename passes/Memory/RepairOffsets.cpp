@@ -1,0 +1,132 @@
+//===- RepairOffsets.cpp - search only where the plan is too high
+//----------===//
+//
+// Large-neighbourhood search around the exact search: bisection on the peak,
+// and for each peak tried, windows of time around the blocks that exceed it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Memory/MemorySearch.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace dpc;
+using llvm::ArrayRef;
+
+namespace {
+
+using Window = std::pair<int64_t, int64_t>; // steps [first, last)
+
+bool touches(const MemoryBlock &block, Window window) {
+  return block.first < window.second && window.first < block.last;
+}
+
+/// Returns the window of the first block in time that ends above `target`,
+/// joined with those after it that it meets in turn.
+std::optional<Window> findContendedWindow(ArrayRef<MemoryBlock> blocks,
+                                          ArrayRef<int64_t> offsets,
+                                          int64_t target) {
+  std::vector<Window> high;
+  for (auto [block, offset] : llvm::zip(blocks, offsets))
+    if (offset + block.size > target)
+      high.emplace_back(block.first, block.last);
+  if (high.empty())
+    return std::nullopt;
+  llvm::sort(high);
+  Window window = high.front();
+  for (Window other : high)
+    if (other.first < window.second)
+      window.second = std::max(window.second, other.second);
+  return window;
+}
+
+/// Searches the blocks that touch `window`, the others held. Returns whether
+/// the window now ends at or below `target`.
+bool repairWindow(ArrayRef<MemoryBlock> blocks, Window window, int64_t target,
+                  int64_t &budget, std::vector<int64_t> &offsets) {
+  std::vector<size_t> indices;
+  std::vector<MemoryBlock> local;
+  Window hull = window;
+  for (const MemoryBlock &block : blocks)
+    if (!block.fixedOffset && touches(block, window)) {
+      hull.first = std::min(hull.first, block.first);
+      hull.second = std::max(hull.second, block.last);
+    }
+  for (auto [i, block] : llvm::enumerate(blocks)) {
+    if (!touches(block, hull))
+      continue;
+    bool held = block.fixedOffset || !touches(block, window);
+    // Held blocks that are too high belong to another window; here they are in
+    // nobody's way.
+    if (held && offsets[i] >= target && !block.fixedOffset)
+      continue;
+    indices.push_back(i);
+    local.push_back(block);
+    if (held)
+      local.back().fixedOffset = offsets[i];
+  }
+  // What is held may reach above the target without being in the way.
+  for (MemoryBlock &block : local)
+    if (block.fixedOffset && *block.fixedOffset + block.size > target &&
+        !blocks[indices[&block - local.data()]].fixedOffset)
+      block.size = target - *block.fixedOffset;
+  std::vector<int64_t> found = searchOffsets(local, target, budget);
+  if (found.empty())
+    return false;
+  for (auto [index, offset] : llvm::zip(indices, found))
+    offsets[index] = offset;
+  return true;
+}
+
+/// Brings every block to or below `target`, or returns nothing.
+std::vector<int64_t> repairTo(ArrayRef<MemoryBlock> blocks, int64_t target,
+                              int64_t &budget, std::vector<int64_t> offsets) {
+  while (std::optional<Window> window =
+             findContendedWindow(blocks, offsets, target)) {
+    bool repaired = false;
+    // A window's own failure proves nothing while others are held: widen it to
+    // all it touches, up to the whole stretch without a step that none spans.
+    while (!repaired) {
+      int64_t share = budget / 4;
+      int64_t left = share;
+      repaired = repairWindow(blocks, *window, target, left, offsets);
+      budget -= share - left;
+      if (repaired)
+        break;
+      Window wider = *window;
+      for (const MemoryBlock &block : blocks)
+        if (!block.fixedOffset && touches(block, *window)) {
+          wider.first = std::min(wider.first, block.first);
+          wider.second = std::max(wider.second, block.last);
+        }
+      if (wider == *window || budget <= 0)
+        return {};
+      window = wider;
+    }
+  }
+  return offsets;
+}
+
+} // namespace
+
+void dpc::repairOffsets(ArrayRef<MemoryBlock> blocks, int64_t lowerBound,
+                        int64_t budget, std::vector<int64_t> &offsets) {
+  int64_t peak = largestEnd(blocks, offsets);
+  int64_t low = lowerBound; // the smallest target not given up
+  while (low < peak && budget > 0) {
+    // The bound itself is often reached; it gets half of the budget. What then
+    // fails costs a share of the rest.
+    int64_t target = low == lowerBound ? low : low + (peak - 1 - low) / 2;
+    int64_t share = low == lowerBound ? budget / 2 : budget / 4;
+    if (share == 0)
+      return;
+    int64_t left = share;
+    std::vector<int64_t> found = repairTo(blocks, target, left, offsets);
+    budget -= share - left;
+    if (found.empty()) {
+      low = target + 1;
+      continue;
+    }
+    offsets = std::move(found);
+    peak = largestEnd(blocks, offsets);
+  }
+}

@@ -1,0 +1,288 @@
+//===- ScheduleStreams.cpp - list scheduling of compute and collectives
+//----===//
+//
+// List scheduling (Graham 1969; priorities by longest path to the end, Hu
+// 1961) over a simulated timeline: at each moment everything that can start
+// does, and the kernel that stalls the compute stream least comes next.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Overlap/StreamSchedule.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+using namespace dpc;
+
+namespace {
+
+/// What comes next: that which stalls the compute stream least, or that which
+/// is most urgent, at the price of a stall.
+enum class Rule { leastStall, mostUrgent };
+
+/// One run with one priority and rule. Invariant: `now` is the time at which
+/// the compute stream has executed `steps`; `bytes` is the sum over `inFlight`.
+class ListScheduler {
+public:
+  ListScheduler(const ScheduleProblem &problem,
+                llvm::ArrayRef<int64_t> priority, Rule rule)
+      : problem(problem), priority(priority), rule(rule), nextOfGroup(groups()),
+        groupFree(groups()), waited(problem.tasks.size()),
+        end(problem.tasks.size()), missing(problem.tasks.size()),
+        users(problem.tasks.size()) {
+    for (auto [i, task] : llvm::enumerate(problem.tasks)) {
+      missing[i] = task.dependencies.size();
+      for (int64_t dependency : task.dependencies)
+        users[dependency].push_back(i);
+      if (!task.isCollective() && task.dependencies.empty())
+        ready.push_back(i);
+    }
+  }
+
+  std::vector<ScheduleStep> run();
+
+private:
+  size_t groups() const { return problem.groupOrder.size(); }
+  std::optional<int64_t> nextStart(size_t group) const;
+  int64_t inputsReady(int64_t task) const;
+  int64_t roomReady(int64_t task) const;
+  bool mayCompute(int64_t task) const;
+  void startAllPossible();
+  void markIssued(int64_t task);
+  void wait(int64_t task);
+  void waitForInputs(int64_t task);
+  void start(int64_t task);
+  void compute(int64_t task);
+
+  const ScheduleProblem &problem;
+  llvm::ArrayRef<int64_t> priority;
+  Rule rule;
+  std::vector<ScheduleStep> steps;
+  int64_t now = 0;
+  int64_t bytes = 0;
+  size_t computed = 0;
+  std::vector<size_t> nextOfGroup;
+  std::vector<int64_t> groupFree;
+  std::vector<bool> waited;
+  std::vector<int64_t> end;     // by task, once issued
+  std::vector<int64_t> missing; // by task: dependencies not issued
+  std::vector<std::vector<int64_t>> users;
+  std::vector<int64_t> ready;    // kernels without missing dependencies
+  std::vector<int64_t> inFlight; // collectives, by (end, index)
+};
+
+/// The collective next in the group's order, if nothing it needs is unissued.
+std::optional<int64_t> ListScheduler::nextStart(size_t group) const {
+  if (nextOfGroup[group] == problem.groupOrder[group].size())
+    return std::nullopt;
+  int64_t task = problem.groupOrder[group][nextOfGroup[group]];
+  return missing[task] ? std::nullopt : std::optional(task);
+}
+
+/// When all collectives that the task needs have ended.
+int64_t ListScheduler::inputsReady(int64_t task) const {
+  int64_t time = now;
+  for (int64_t dependency : problem.tasks[task].dependencies)
+    time = std::max(time, end[dependency]);
+  return time;
+}
+
+/// When enough collectives have ended for the task to fit under the cap.
+int64_t ListScheduler::roomReady(int64_t task) const {
+  int64_t left = bytes, time = now;
+  for (int64_t other : inFlight) {
+    if (problem.tasks[task].bytesInFlight <= problem.inFlightCap - left)
+      break;
+    left -= problem.tasks[other].bytesInFlight;
+    time = std::max(time, end[other]);
+  }
+  return time;
+}
+
+bool ListScheduler::mayCompute(int64_t task) const {
+  return problem.computeOrder.empty() || problem.computeOrder[computed] == task;
+}
+
+void ListScheduler::markIssued(int64_t task) {
+  for (int64_t user : users[task])
+    if (--missing[user] == 0 && !problem.tasks[user].isCollective())
+      ready.push_back(user);
+}
+
+void ListScheduler::wait(int64_t task) {
+  if (waited[task])
+    return;
+  waited[task] = true;
+  now = std::max(now, end[task]);
+  bytes -= problem.tasks[task].bytesInFlight;
+  llvm::erase(inFlight, task);
+  steps.push_back({ScheduleStep::wait, task});
+}
+
+void ListScheduler::waitForInputs(int64_t task) {
+  std::vector<int64_t> inputs;
+  for (int64_t dependency : problem.tasks[task].dependencies)
+    if (problem.tasks[dependency].isCollective())
+      inputs.push_back(dependency);
+  llvm::sort(inputs, [&](int64_t a, int64_t b) {
+    return std::tie(end[a], a) < std::tie(end[b], b);
+  });
+  for (int64_t input : inputs)
+    wait(input);
+}
+
+void ListScheduler::start(int64_t task) {
+  waitForInputs(task);
+  const ScheduleTask &collective = problem.tasks[task];
+  // Those that ended first make room.
+  while (collective.bytesInFlight > problem.inFlightCap - bytes)
+    wait(inFlight.front());
+  ++nextOfGroup[collective.group];
+  int64_t &free = groupFree[collective.group];
+  end[task] = free = std::max(now, free) + collective.durationNs;
+  bytes += collective.bytesInFlight;
+  inFlight.insert(llvm::upper_bound(inFlight, task,
+                                    [&](int64_t a, int64_t b) {
+                                      return std::tie(end[a], a) <
+                                             std::tie(end[b], b);
+                                    }),
+                  task);
+  markIssued(task);
+  steps.push_back({ScheduleStep::start, task});
+}
+
+void ListScheduler::compute(int64_t task) {
+  waitForInputs(task);
+  llvm::erase(ready, task);
+  ++computed;
+  now += problem.tasks[task].durationNs;
+  end[task] = now;
+  markIssued(task);
+  steps.push_back({ScheduleStep::compute, task});
+}
+
+/// Starts what needs no stall, the most urgent first.
+void ListScheduler::startAllPossible() {
+  while (true) {
+    std::optional<int64_t> best;
+    for (size_t group = 0; group < groups(); ++group)
+      if (std::optional<int64_t> task = nextStart(group))
+        if (inputsReady(*task) <= now && roomReady(*task) <= now &&
+            (!best || priority[*task] > priority[*best]))
+          best = task;
+    if (!best)
+      return;
+    start(*best);
+  }
+}
+
+std::vector<ScheduleStep> ListScheduler::run() {
+  while (true) {
+    startAllPossible();
+    // A start takes no time, so it goes before a kernel that is as good.
+    using Choice = std::tuple<int64_t, bool, int64_t, int64_t>;
+    std::optional<Choice> best;
+    auto offer = [&](int64_t time, int64_t task) {
+      bool isKernel = !problem.tasks[task].isCollective();
+      int64_t urgency = -priority[task];
+      Choice choice = rule == Rule::leastStall
+                          ? Choice(time, isKernel, urgency, task)
+                          : Choice(urgency, isKernel, time, task);
+      if (!best || choice < *best)
+        best = choice;
+    };
+    for (int64_t task : ready)
+      if (mayCompute(task))
+        offer(inputsReady(task), task);
+    for (size_t group = 0; group < groups(); ++group)
+      if (std::optional<int64_t> task = nextStart(group))
+        offer(std::max(inputsReady(*task), roomReady(*task)), *task);
+    if (!best)
+      break;
+    int64_t task = std::get<3>(*best);
+    problem.tasks[task].isCollective() ? start(task) : compute(task);
+  }
+  while (!inFlight.empty())
+    wait(inFlight.front());
+  return std::move(steps);
+}
+
+/// The longest path from each task to the end, the task included, through
+/// dependencies and group orders.
+std::vector<int64_t> longestPathToEnd(const ScheduleProblem &problem) {
+  std::vector<std::vector<int64_t>> before(problem.tasks.size());
+  std::vector<int64_t> open(problem.tasks.size());
+  auto addEdge = [&](int64_t from, int64_t to) {
+    before[to].push_back(from);
+    ++open[from];
+  };
+  for (auto [i, task] : llvm::enumerate(problem.tasks))
+    for (int64_t dependency : task.dependencies)
+      addEdge(dependency, i);
+  for (const std::vector<int64_t> &order : problem.groupOrder)
+    for (size_t i = 1; i < order.size(); ++i)
+      addEdge(order[i - 1], order[i]);
+  std::vector<int64_t> path(problem.tasks.size());
+  std::vector<int64_t> work;
+  for (size_t i = 0; i < open.size(); ++i)
+    if (!open[i])
+      work.push_back(i);
+  while (!work.empty()) {
+    int64_t task = work.back();
+    work.pop_back();
+    path[task] += problem.tasks[task].durationNs;
+    for (int64_t earlier : before[task]) {
+      path[earlier] = std::max(path[earlier], path[task]);
+      if (--open[earlier] == 0)
+        work.push_back(earlier);
+    }
+  }
+  return path;
+}
+
+/// Fills in what the simulated timeline of `steps` says.
+llvm::Expected<StreamSchedule> measure(const ScheduleProblem &problem,
+                                       std::vector<ScheduleStep> steps) {
+  llvm::Expected<Timeline> timeline = simulate(makeSimProblem(problem, steps));
+  if (!timeline)
+    return timeline.takeError();
+  StreamSchedule schedule;
+  schedule.makespanNs = timeline->makespanNs;
+  schedule.exposedNs.assign(timeline->exposedNs.begin(),
+                            timeline->exposedNs.begin() + problem.tasks.size());
+  schedule.totalExposedNs = timeline->exposedOfRankNs[0];
+  int64_t bytes = 0;
+  for (ScheduleStep step : steps) {
+    int64_t moved = problem.tasks[step.task].bytesInFlight;
+    if (step.kind != ScheduleStep::compute)
+      bytes += step.kind == ScheduleStep::start ? moved : -moved;
+    schedule.peakInFlightBytes = std::max(schedule.peakInFlightBytes, bytes);
+  }
+  schedule.steps = std::move(steps);
+  return schedule;
+}
+
+} // namespace
+
+llvm::Expected<StreamSchedule>
+dpc::scheduleStreams(const ScheduleProblem &problem) {
+  if (llvm::Error error = problem.check())
+    return std::move(error);
+  std::vector<int64_t> byIndex;
+  for (size_t i = 0; i < problem.tasks.size(); ++i)
+    byIndex.push_back(-static_cast<int64_t>(i));
+  std::vector<int64_t> byPath = longestPathToEnd(problem);
+  std::optional<StreamSchedule> best;
+  for (auto [priority, rule] : {std::pair(&byPath, Rule::leastStall),
+                                std::pair(&byPath, Rule::mostUrgent),
+                                std::pair(&byIndex, Rule::leastStall)}) {
+    llvm::Expected<StreamSchedule> schedule =
+        measure(problem, ListScheduler(problem, *priority, rule).run());
+    if (!schedule)
+      return schedule.takeError();
+    if (!best || schedule->makespanNs < best->makespanNs)
+      best = std::move(*schedule);
+  }
+  return std::move(*best);
+}

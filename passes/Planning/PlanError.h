@@ -1,0 +1,27 @@
+//===- PlanError.h - errors of plan objects
+//--------------------------------===//
+//
+// How check() and verify() of every plan object word a refusal: one line, lower
+// case, naming the thing and both values.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DPC_PASSES_PLANNING_PLANERROR_H
+#define DPC_PASSES_PLANNING_PLANERROR_H
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace dpc {
+
+/// Returns an error whose text is `llvm::formatv(format, values...)`.
+template <typename... Ts>
+llvm::Error planError(const char *format, Ts &&...values) {
+  return llvm::make_error<llvm::StringError>(
+      llvm::formatv(format, std::forward<Ts>(values)...).str(),
+      llvm::inconvertibleErrorCode());
+}
+
+} // namespace dpc
+
+#endif // DPC_PASSES_PLANNING_PLANERROR_H

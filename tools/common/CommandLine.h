@@ -1,0 +1,66 @@
+#ifndef DPC_TOOLS_COMMON_COMMANDLINE_H
+#define DPC_TOOLS_COMMON_COMMANDLINE_H
+
+#include "llvm/Option/ArgList.h"
+#include "llvm/Option/OptTable.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <optional>
+
+namespace dpc {
+
+/// Exit codes of every dpc tool and of every produced program.
+enum ExitCode { exitDone = 0, exitInvalid = 1, exitUsage = 2, exitIO = 5 };
+
+/// Parses a command line by an option table. Prints the help and exits with 0
+/// for --help; prints one line to stderr and exits with 2 for an unknown
+/// option (with the nearest known one) or a missing value.
+inline llvm::opt::InputArgList
+parseCommandLine(const llvm::opt::OptTable &table, int argc, char **argv,
+                 unsigned helpOption, unsigned unknownOption,
+                 llvm::StringRef tool, llvm::StringRef usage,
+                 llvm::StringRef title) {
+  unsigned missingIndex = 0, missingCount = 0;
+  llvm::opt::InputArgList args = table.ParseArgs(
+      llvm::ArrayRef<const char *>(argv + 1, argc - 1), missingIndex,
+      missingCount);
+  if (args.hasArg(helpOption)) {
+    table.printHelp(llvm::outs(), usage.str().c_str(), title.str().c_str());
+    exit(exitDone);
+  }
+  for (const llvm::opt::Arg *arg : args.filtered(unknownOption)) {
+    std::string text = arg->getAsString(args), nearest;
+    llvm::errs() << tool << ": unknown option '" << text << "'";
+    if (table.findNearest(text, nearest) < 3)
+      llvm::errs() << "; did you mean '" << nearest << "'?";
+    llvm::errs() << "\n";
+    exit(exitUsage);
+  }
+  if (missingCount) {
+    llvm::errs() << tool << ": option '" << args.getArgString(missingIndex)
+                 << "' needs a value\n";
+    exit(exitUsage);
+  }
+  return args;
+}
+
+/// The value of a whole-number option, or `fallback`; exits with 2 for
+/// anything that is no number from `lowest` up.
+inline int64_t integerOption(const llvm::opt::InputArgList &args,
+                             unsigned option, llvm::StringRef tool,
+                             int64_t fallback, int64_t lowest) {
+  const llvm::opt::Arg *arg = args.getLastArg(option);
+  if (!arg)
+    return fallback;
+  int64_t value;
+  llvm::StringRef text = arg->getValue();
+  if (!text.getAsInteger(10, value) && value >= lowest)
+    return value;
+  llvm::errs() << tool << ": " << arg->getSpelling() << text
+               << " is not a whole number from " << lowest << " up\n";
+  exit(exitUsage);
+}
+
+} // namespace dpc
+
+#endif // DPC_TOOLS_COMMON_COMMANDLINE_H

@@ -1,0 +1,145 @@
+// dpc-interp: runs a module of the nn and dist dialects in the reference
+// interpreter: @step (or @forward, @infer) on batches of a data file.
+
+#include "interpreter/Session.h"
+#include "tools/common/CommandLine.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <chrono>
+#include <cmath>
+
+using namespace mlir;
+using namespace dpc;
+
+namespace {
+enum OptionId {
+  OPT_INVALID = 0,
+#define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
+#include "Options.inc"
+#undef OPTION
+};
+
+#define PREFIX(NAME, VALUE)                                                    \
+  static constexpr llvm::StringLiteral NAME##_init[] = VALUE;                  \
+  static constexpr llvm::ArrayRef<llvm::StringLiteral> NAME(                   \
+      NAME##_init, std::size(NAME##_init) - 1);
+#include "Options.inc"
+#undef PREFIX
+
+constexpr llvm::opt::OptTable::Info optionInfos[] = {
+#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
+#include "Options.inc"
+#undef OPTION
+};
+
+class OptionTable : public llvm::opt::GenericOptTable {
+public:
+  OptionTable() : GenericOptTable(optionInfos) {}
+};
+} // namespace
+
+static int fail(const llvm::Twine &message, int code = exitInvalid) {
+  llvm::errs() << "dpc-interp: " << message << "\n";
+  return code;
+}
+
+/// {"step": 1, "loss": 0.5, ...}; null for what JSON cannot hold.
+static void logStep(llvm::raw_ostream &os, int64_t step, double seconds,
+                    int64_t batch, const TensorMap &metrics) {
+  os << "{\"step\": " << step;
+  for (const auto &[name, value] : metrics) {
+    if (!value.isFloat() || value.size() != 1)
+      continue;
+    os << ", \"" << name << "\": ";
+    if (std::isfinite(value.floats[0]))
+      os << llvm::format("%.17g", value.floats[0]);
+    else
+      os << "null";
+  }
+  os << ", \"seconds\": " << llvm::format("%.6g", seconds)
+     << ", \"samples_per_second\": "
+     << llvm::format("%.6g", batch / std::max(seconds, 1e-9)) << "}\n";
+  os.flush();
+}
+
+int main(int argc, char **argv) {
+  OptionTable table;
+  llvm::opt::InputArgList args = parseCommandLine(
+      table, argc, argv, OPT_help, OPT_UNKNOWN, "dpc-interp",
+      "dpc-interp FILE.mlir [options]",
+      "dpc-interp: reference interpreter of tensor programs");
+  std::vector<std::string> files = args.getAllArgValues(OPT_INPUT);
+  if (files.size() != 1)
+    return fail("one FILE.mlir is needed, not " + llvm::Twine(files.size()),
+                exitUsage);
+  int64_t steps = integerOption(args, OPT_steps, "dpc-interp", 1, 0);
+  int64_t seed = integerOption(args, OPT_seed, "dpc-interp", 0, 0);
+  integerOption(args, OPT_ranks, "dpc-interp", 1, 1);
+
+  MLIRContext context;
+  context.loadDialect<nn::NNDialect, func::FuncDialect>();
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  OwningOpRef<ModuleOp> module =
+      parseSourceFile<ModuleOp>(files[0], sources, &context);
+  if (!module)
+    return exitInvalid;
+  FailureOr<Session> session = Session::create(*module);
+  if (failed(session))
+    return exitInvalid;
+
+  std::string error;
+  DataSet data;
+  if (const llvm::opt::Arg *path = args.getLastArg(OPT_data)) {
+    std::optional<DataSet> read =
+        readNpz(path->getValue(), &context, error);
+    if (!read)
+      return fail(error);
+    data = std::move(*read);
+  }
+  std::unique_ptr<llvm::raw_fd_ostream> log;
+  if (const llvm::opt::Arg *path = args.getLastArg(OPT_log)) {
+    std::error_code code;
+    log = std::make_unique<llvm::raw_fd_ostream>(path->getValue(), code);
+    if (code)
+      return fail(llvm::Twine(path->getValue()) + ": " + code.message(),
+                  exitIO);
+  }
+
+  StringRef entry = "step";
+  for (StringRef name : {"step", "infer", "forward"})
+    if (module->lookupSymbol<func::FuncOp>(name)) {
+      entry = name;
+      break;
+    }
+  int64_t batch = session->getBatchSize(entry);
+  for (int64_t done = 0; done < steps; ++done) {
+    auto begin = std::chrono::steady_clock::now();
+    FailureOr<TensorMap> metrics = session->run(
+        entry, data, done * batch,
+        {{"seed", double(seed)},
+         {"step", double(done)},
+         {"learning_rate", session->getLearningRate(done)}});
+    if (failed(metrics))
+      return exitInvalid;
+    std::chrono::duration<double> seconds =
+        std::chrono::steady_clock::now() - begin;
+    logStep(log ? *log : llvm::outs(), done + 1, seconds.count(), batch,
+            *metrics);
+  }
+  if (args.hasArg(OPT_eval)) {
+    FailureOr<TensorMap> metrics =
+        session->run("eval", data, 0, {{"valid_rows", double(batch)}});
+    if (failed(metrics))
+      return exitInvalid;
+    logStep(llvm::outs(), steps, 1, batch, *metrics);
+  }
+  if (const llvm::opt::Arg *path = args.getLastArg(OPT_save_params))
+    if (!writeSafetensors(path->getValue(), session->state, error))
+      return fail(error, exitIO);
+  return exitDone;
+}
