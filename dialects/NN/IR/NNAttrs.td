@@ -96,6 +96,12 @@ def NN_ReduceKind : I32EnumAttr<"ReduceKind", "How a reduction combines elements
   I32EnumAttrCase<"prod", 3>,
 ]> { let cppNamespace = "::dpc::nn"; }
 
+def NN_ScatterKind : I32EnumAttr<"ScatterKind", "How a scatter combines an update with what is there", [
+  I32EnumAttrCase<"none", 0>, // replaces it
+  I32EnumAttrCase<"add", 1>, I32EnumAttrCase<"mul", 2>, I32EnumAttrCase<"max", 3>,
+  I32EnumAttrCase<"min", 4>,
+]> { let cppNamespace = "::dpc::nn"; }
+
 def NN_GeluApproximation : I32EnumAttr<"GeluApproximation", "Formula of gelu", [
   I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"tanh", 1>,
 ]> { let cppNamespace = "::dpc::nn"; }

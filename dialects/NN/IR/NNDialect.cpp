@@ -22,7 +22,11 @@ void NNDialect::initialize() {
       >();
   registerContractionOps();
   registerElementwiseOps();
+  registerIndexingOps();
+  registerLossOps();
+  registerNormalizationOps();
   registerProgramOps();
+  registerRandomOps();
   registerReductionOps();
   registerShapeOps();
 }

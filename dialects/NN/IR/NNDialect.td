@@ -34,7 +34,11 @@ def NN_Dialect : Dialect {
     // One function an op family, defined in the family's .cpp.
     void registerContractionOps();
     void registerElementwiseOps();
+    void registerIndexingOps();
+    void registerLossOps();
+    void registerNormalizationOps();
     void registerProgramOps();
+    void registerRandomOps();
     void registerReductionOps();
     void registerShapeOps();
 

@@ -1,0 +1,191 @@
+#ifndef DPC_DIALECTS_NN_IR_INDEXING_TD
+#define DPC_DIALECTS_NN_IR_INDEXING_TD
+
+include "dialects/NN/IR/NNBase.td"
+
+// Ops that read or write where an index tensor says. Indices are in [0, extent):
+// frontends wrap negative ones; another index is an error of the interpreter.
+class NN_IndexingOp<string mnemonic, list<Trait> traits = []>
+    : NN_Op<mnemonic, !listconcat([
+        Pure, NN_Interpretable, NN_Shardable, NN_Differentiable], traits)>;
+
+/// Reads as many bytes of the table as it writes.
+def NN_Gathers : DeclareOpInterfaceMethods<CostOpInterface, ["getBytes"]>;
+
+def NN_GatherOp : NN_IndexingOp<"gather", [
+    NN_Gathers, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Takes whole slices of a table";
+  let description = [{
+    Dimension `dimension` of the table is replaced by the dimensions of `indices`:
+    result[a, i, b] = table[a, indices[i], b]. Gradient: `nn.scatter_add`. A table
+    cut along `dimension` gives partial sums (rows that lie elsewhere count as 0).
+
+    Made by the frontends (Gather, Embedding); becomes one kernel.
+
+    ```mlir
+    %y = nn.gather %table, %ids dim 0 : tensor<100x16xf32>, tensor<4x8xi64> -> tensor<4x8x16xf32>
+    ```
+    Constraints: (C1) `dimension` is inside the rank of the table.
+  }];
+  let arguments = (ins NN_Tensor:$table, NN_IndexTensor:$indices, I64Attr:$dimension);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{
+    $table `,` $indices `dim` $dimension attr-dict
+    `:` type($table) `,` type($indices) `->` type($result)
+  }];
+}
+
+def NN_ScatterAddOp : NN_IndexingOp<"scatter_add", [NN_Computes]> {
+  let summary = "Adds slices into a table of zeros";
+  let description = [{
+    The transpose of `nn.gather`: result[a, j, b] is the sum of updates[a, i, b]
+    over all i with indices[i] = j, added in row-major order of i, so that the bits
+    do not depend on how the op is run. Gradient: `nn.gather`.
+
+    Made by the gradient of `nn.gather`; becomes one kernel.
+
+    ```mlir
+    %t = nn.scatter_add %g, %ids dim 0 : tensor<4x8x16xf32>, tensor<4x8xi64> -> tensor<100x16xf32>
+    ```
+    Constraints: (C1) `dimension` is inside the rank of the result; (C2) `updates`
+    is what `nn.gather` would take from the result: its shape with the dimensions
+    of `indices` in the place of `dimension`, and its element type.
+  }];
+  let arguments = (ins NN_Tensor:$updates, NN_IndexTensor:$indices, I64Attr:$dimension);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{
+    $updates `,` $indices `dim` $dimension attr-dict
+    `:` type($updates) `,` type($indices) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_GatherElementsOp : NN_IndexingOp<"gather_elements", [
+    NN_Gathers, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Takes one element for each index";
+  let description = [{
+    result[a, i, b] = input[a, indices[a, i, b], b], i along `dimension`. Gradient:
+    `nn.scatter_elements add` on zeros.
+
+    Made by the frontends (GatherElements); becomes one kernel.
+
+    ```mlir
+    %y = nn.gather_elements %x, %i dim 1 : tensor<4x8xf32>, tensor<4x2xi64> -> tensor<4x2xf32>
+    ```
+    Constraints: (C1) `dimension` is inside the rank; (C2) `indices` has the rank of
+    `input` and no greater extent along the other dimensions.
+  }];
+  let arguments = (ins NN_Tensor:$input, NN_IndexTensor:$indices, I64Attr:$dimension);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{
+    $input `,` $indices `dim` $dimension attr-dict
+    `:` type($input) `,` type($indices) `->` type($result)
+  }];
+}
+
+def NN_ScatterElementsOp : NN_IndexingOp<"scatter_elements", [
+    AllTypesMatch<["input", "result"]>, NN_Computes]> {
+  let summary = "Combines one element for each index into a copy";
+  let description = [{
+    The result is `input` with result[a, indices[a, i, b], b] combined with
+    updates[a, i, b], in row-major order. `kind` says how: `none` replaces (indices
+    are distinct, else which update stays is not specified), the others add,
+    multiply, or take the larger or smaller. Gradients: none and add as written, max
+    and min spread evenly over the equal ones; `mul` has none.
+
+    Made by the frontends (ScatterElements) and by gradients; becomes one kernel.
+
+    ```mlir
+    %y = nn.scatter_elements add %x, %i, %u dim 1 : tensor<4x8xf32>, tensor<4x2xi64>, tensor<4x2xf32>
+    ```
+    Constraints: (C1) `dimension` is inside the rank; (C2) `indices` has the rank of
+    `input` and no greater extent along the other dimensions; (C3) `updates` has the
+    shape of `indices` and the element type of `input`.
+  }];
+  let arguments = (ins NN_ScatterKind:$kind, NN_Tensor:$input, NN_IndexTensor:$indices,
+                       NN_Tensor:$updates, I64Attr:$dimension);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{
+    $kind $input `,` $indices `,` $updates `dim` $dimension attr-dict
+    `:` type($input) `,` type($indices) `,` type($updates)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_GatherNDOp : NN_IndexingOp<"gather_nd", [
+    NN_Gathers, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Takes slices at index tuples";
+  let description = [{
+    The last dimension of `indices` holds tuples: result[b, i, s] =
+    input[b, indices[b, i, :]..., s], b over the first `batchDims` dimensions.
+    Gradient: `nn.scatter_nd add` on zeros.
+
+    Made by the frontends (GatherND); becomes one kernel.
+
+    ```mlir
+    %y = nn.gather_nd %x, %i {batchDims = 1 : i64}
+        : tensor<2x4x5x6xf32>, tensor<2x3x2xi64> -> tensor<2x3x6xf32>
+    ```
+    Constraints: (C1) 0 <= `batchDims` < rank of `indices`, and <= rank of `input`;
+    (C2) batch extents agree; (C3) a tuple is not longer than the dimensions of
+    `input` behind the batch.
+  }];
+  let arguments = (ins NN_Tensor:$input, NN_IndexTensor:$indices,
+                       DefaultValuedAttr<I64Attr, "0">:$batchDims);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{
+    $input `,` $indices attr-dict `:` type($input) `,` type($indices) `->` type($result)
+  }];
+}
+
+def NN_ScatterNDOp : NN_IndexingOp<"scatter_nd", [
+    AllTypesMatch<["input", "result"]>, NN_Computes]> {
+  let summary = "Combines slices at index tuples into a copy";
+  let description = [{
+    The result is `input` with result[b, indices[b, i, :]..., s] combined with
+    updates[b, i, s], in row-major order, as `nn.scatter_elements` does by `kind`.
+
+    Made by the frontends (ScatterND) and by gradients; becomes one kernel.
+
+    ```mlir
+    %y = nn.scatter_nd none %x, %i, %u : tensor<4x5x6xf32>, tensor<3x2xi64>, tensor<3x6xf32>
+    ```
+    Constraints: (C1) to (C3) of `nn.gather_nd`; (C4) `updates` is what
+    `nn.gather_nd` would take from `input`.
+  }];
+  let arguments = (ins NN_ScatterKind:$kind, NN_Tensor:$input, NN_IndexTensor:$indices,
+                       NN_Tensor:$updates, DefaultValuedAttr<I64Attr, "0">:$batchDims);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{
+    $kind $input `,` $indices `,` $updates attr-dict
+    `:` type($input) `,` type($indices) `,` type($updates)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_TopKOp : NN_IndexingOp<"top_k", [
+    NN_Computes, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "The k largest or smallest elements along one dimension";
+  let description = [{
+    Values and where they lie along `dimension`, best first; of equal ones the
+    lower index first; NaN counts as larger than every number. Without `sorted` the
+    maker does not care for the order (it is the same). Gradient: g scattered to
+    where the values came from.
+
+    Made by the frontends (TopK) and for accuracy metrics; becomes one kernel.
+
+    ```mlir
+    %v, %i = nn.top_k %x dim 1 {k = 3 : i64} : tensor<4x8xf32> -> tensor<4x3xf32>, tensor<4x3xi64>
+    ```
+    Constraints: (C1) `dimension` is inside the rank; (C2) 0 <= k <= its extent.
+  }];
+  let arguments = (ins NN_Tensor:$input, I64Attr:$dimension, I64Attr:$k,
+                       DefaultValuedAttr<BoolAttr, "true">:$largest,
+                       DefaultValuedAttr<BoolAttr, "true">:$sorted);
+  let results = (outs NN_Tensor:$values, NN_IndexTensor:$indices);
+  let assemblyFormat = [{
+    $input `dim` $dimension attr-dict `:` type($input) `->` type($values) `,` type($indices)
+  }];
+}
+
+#endif // DPC_DIALECTS_NN_IR_INDEXING_TD

@@ -1,0 +1,42 @@
+#ifndef DPC_DIALECTS_NN_IR_LOSS_TD
+#define DPC_DIALECTS_NN_IR_LOSS_TD
+
+include "dialects/NN/IR/NNBase.td"
+
+def NN_CrossEntropyOp : NN_Op<"cross_entropy", [
+    Pure, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Decomposable,
+    NN_Computes, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Negative log-likelihood of the labels under a softmax";
+  let description = [{
+    With C classes along `dimension` of the logits x, p = softmax(x) and s =
+    `labelSmoothing`: a loss is (1 - s) (-ln p_label) + s/C sum_c (-ln p_c), and 0
+    where the label is `ignoreIndex`. `logSumExp` is ln sum_c e^(x_c), kept for the
+    gradient: g (p - (1 - s) onehot(label) - s/C), 0 where ignored; a gradient of
+    `logSumExp` adds p times it. Taking the mean is left to the maker.
+
+    A label outside [0, C) that is not `ignoreIndex` is an error of the
+    interpreter; the runtime checks labels against the bounds the compiler
+    records, when they are read.
+
+    Made by the frontends and from `--loss`; decomposed at `placed` where the class
+    dimension is cut.
+
+    ```mlir
+    %loss, %lse = nn.cross_entropy %x, %labels dim 1 {labelSmoothing = 0.1 : f64}
+        : tensor<8x10xf32>, tensor<8xi64> -> tensor<8xf32>, tensor<8xf32>
+    ```
+    Constraints: (C1) `dimension` is inside the rank of the logits and not empty;
+    (C2) the labels have the logits' shape without it; (C3) `labelSmoothing` lies
+    in [0, 1].
+  }];
+  let arguments = (ins NN_FloatTensor:$logits, NN_IndexTensor:$labels, I64Attr:$dimension,
+                       DefaultValuedAttr<I64Attr, "-100">:$ignoreIndex,
+                       DefaultValuedAttr<F64Attr, "0.0">:$labelSmoothing);
+  let results = (outs NN_FloatTensor:$losses, NN_FloatTensor:$logSumExp);
+  let assemblyFormat = [{
+    $logits `,` $labels `dim` $dimension attr-dict
+    `:` type($logits) `,` type($labels) `->` type($losses) `,` type($logSumExp)
+  }];
+}
+
+#endif // DPC_DIALECTS_NN_IR_LOSS_TD

@@ -1,0 +1,67 @@
+#ifndef DPC_DIALECTS_NN_IR_RANDOM_TD
+#define DPC_DIALECTS_NN_IR_RANDOM_TD
+
+include "dialects/NN/IR/NNBase.td"
+
+class NN_I64ScalarBeside<string anchor, string operand> : TypesMatchWith<
+    operand # " is a rank-0 i64 tensor", anchor, operand,
+    "::mlir::RankedTensorType::get({}, ::mlir::IntegerType::get($_self.getContext(), 64))">;
+
+def NN_RandomUniformOp : NN_Op<"random_uniform", [
+    Pure, NN_Interpretable, NN_Shardable, NN_Computes,
+    NN_I64ScalarBeside<"index", "seed">, NN_I64ScalarBeside<"index", "step">]> {
+  let summary = "Uniform random numbers in [0, 1), one an index";
+  let description = [{
+    Philox 4x32-10 (Salmon et al., SC 2011), a pure function of (seed, step,
+    ordinal, index): `index` is the element's number in the whole tensor, so no
+    layout changes a number, and recomputation repeats it.
+
+    * counter words 0, 1: low and high half of the index; 2, 3: of the step;
+    * key words 0, 1: low and high half of SplitMix64's output number `ordinal`
+      (counted from 0) from state `seed`: with z = seed + (ordinal + 1)
+      0x9E3779B97F4A7C15, z = (z ^ z >> 30) 0xBF58476D1CE4E5B9, z = (z ^ z >> 27)
+      0x94D049BB133111EB, key = z ^ z >> 31;
+    * result = (output word 0 >> 8) / 2^24: 24 bits, exact in f32 and f64.
+
+    `ordinal` is the import ordinal of the op that asks. Made by the training form
+    of `nn.dropout`; fused with its consumers.
+
+    ```mlir
+    %u = nn.random_uniform %seed, %step, %i {ordinal = 3 : i64} : tensor<8x16xi64> -> tensor<8x16xf32>
+    ```
+    Constraints: (C1) seed and step are rank-0 i64 tensors; (C2) index and result
+    have one shape; (C3) the result is f32 or f64.
+  }];
+  let arguments = (ins 0DTensorOf<[I64]>:$seed, 0DTensorOf<[I64]>:$step,
+                       StaticShapeTensorOf<[I64]>:$index, I64Attr:$ordinal);
+  let results = (outs StaticShapeTensorOf<[F32, F64]>:$result);
+  let assemblyFormat = [{
+    $seed `,` $step `,` $index attr-dict `:` type($index) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_DropoutOp : NN_Op<"dropout", [
+    Pure, AllTypesMatch<["input", "result"]>, NN_TrainingMode, NN_Computes,
+    TypesMatchWith<"mask has the shape of input", "input", "mask",
+        "::llvm::cast<::mlir::ShapedType>($_self).clone(::mlir::IntegerType::get($_self.getContext(), 1))">]> {
+  let summary = "Sets random elements to zero";
+  let description = [{
+    Training: an element is kept where `mask` holds, with probability 1 - `ratio`,
+    and divided by 1 - `ratio`; else it is 0. The mask is `nn.random_uniform` of the
+    element's global row-major number >= ratio. Evaluation: the operand, and true.
+
+    Made by the frontends at level `import`; building the step replaces it.
+
+    ```mlir
+    %y, %mask = nn.dropout %x {ratio = 0.1 : f64, ordinal = 3 : i64} : tensor<8x16xf32>
+    ```
+    Constraints: (C1) `ratio` lies in [0, 1].
+  }];
+  let arguments = (ins NN_FloatTensor:$input, F64Attr:$ratio, I64Attr:$ordinal);
+  let results = (outs NN_FloatTensor:$result, NN_BoolTensor:$mask);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+  let hasVerifier = 1;
+}
+
+#endif // DPC_DIALECTS_NN_IR_RANDOM_TD
