@@ -21,7 +21,9 @@ void NNDialect::initialize() {
 #include "dialects/NN/IR/NNAttrs.cpp.inc"
       >();
   registerContractionOps();
+  registerConvolutionOps();
   registerElementwiseOps();
+  registerPoolingOps();
   registerProgramOps();
   registerReductionOps();
   registerShapeOps();

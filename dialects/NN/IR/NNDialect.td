@@ -30,7 +30,9 @@ def NN_Dialect : Dialect {
   private:
     // One function an op family, defined in the family's .cpp.
     void registerContractionOps();
+    void registerConvolutionOps();
     void registerElementwiseOps();
+    void registerPoolingOps();
     void registerProgramOps();
     void registerReductionOps();
     void registerShapeOps();
