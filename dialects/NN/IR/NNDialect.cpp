@@ -21,10 +21,12 @@ void NNDialect::initialize() {
 #include "dialects/NN/IR/NNAttrs.cpp.inc"
       >();
   registerContractionOps();
+  registerConvolutionOps();
   registerElementwiseOps();
   registerIndexingOps();
   registerLossOps();
   registerNormalizationOps();
+  registerPoolingOps();
   registerProgramOps();
   registerRandomOps();
   registerReductionOps();

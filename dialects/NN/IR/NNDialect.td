@@ -33,10 +33,12 @@ def NN_Dialect : Dialect {
   private:
     // One function an op family, defined in the family's .cpp.
     void registerContractionOps();
+    void registerConvolutionOps();
     void registerElementwiseOps();
     void registerIndexingOps();
     void registerLossOps();
     void registerNormalizationOps();
+    void registerPoolingOps();
     void registerProgramOps();
     void registerRandomOps();
     void registerReductionOps();

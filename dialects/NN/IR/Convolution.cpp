@@ -1,0 +1,349 @@
+// The three ops of a convolution y = conv(x, w). The map is bilinear, so each
+// makes one of (x, w, y) from the other two, and their gradients are each
+// other: one geometry, one loop nest and one set of loops serve all three.
+
+#include "dialects/NN/IR/Convolution.h"
+
+#include "dialects/NN/IR/Expressions.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+#define GET_OP_CLASSES
+#include "dialects/NN/IR/Convolution.cpp.inc"
+
+void NNDialect::registerConvolutionOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/NN/IR/Convolution.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Geometry
+//===----------------------------------------------------------------------===//
+
+/// `op` is one of the three, or the adaptor of one.
+template <typename Op>
+static Convolution convolutionOf(Op op, RankedTensorType x, RankedTensorType w,
+                                 RankedTensorType y) {
+  Window window{w.getShape().drop_front(std::min<int64_t>(2, w.getRank())),
+                op.getStrides(), op.getPadLow(), op.getPadHigh(),
+                op.getDilations()};
+  return {x, w, y, window, static_cast<int64_t>(op.getGroups())};
+}
+
+Convolution ConvOp::getConvolution() {
+  return convolutionOf(*this, typeOf(getInput()), typeOf(getKernel()),
+                       typeOf(getResult()));
+}
+
+Convolution ConvInputGradOp::getConvolution() {
+  return convolutionOf(*this, typeOf(getResult()), typeOf(getKernel()),
+                       typeOf(getGrad()));
+}
+
+Convolution ConvWeightGradOp::getConvolution() {
+  return convolutionOf(*this, typeOf(getInput()), typeOf(getResult()),
+                       typeOf(getGrad()));
+}
+
+FailureOr<RankedTensorType>
+Convolution::inferOutput(function_ref<InFlightDiagnostic()> emitError) const {
+  if (x.getRank() != w.getRank() || x.getRank() < 3 ||
+      x.getRank() > 5) // conv_c1
+    return emitError() << "convolves " << x << " with " << w
+                       << ", whose ranks are not one rank from 3 to 5";
+  if (x.getElementType() != w.getElementType()) // conv_c2
+    return emitError() << "has element types " << x.getElementType() << " and "
+                       << w.getElementType();
+  if (groups < 1) // conv_c3
+    return emitError() << "has " << groups << " groups";
+  if (x.getDimSize(1) % groups != 0 ||
+      x.getDimSize(1) / groups != w.getDimSize(1)) // conv_c3
+    return emitError() << "has " << x.getDimSize(1) << " input channels in "
+                       << groups << " groups, but a kernel for "
+                       << w.getDimSize(1) << " a group";
+  if (w.getDimSize(0) % groups != 0) // conv_c3
+    return emitError() << "has " << w.getDimSize(0)
+                       << " output channels, which " << groups
+                       << " groups do not divide";
+  FailureOr<SmallVector<int64_t>> extents =
+      window.getOutput(x.getShape().drop_front(2), emitError);
+  if (failed(extents))
+    return failure();
+  SmallVector<int64_t> shape{x.getDimSize(0), w.getDimSize(0)};
+  llvm::append_range(shape, *extents);
+  return withShape(x, shape);
+}
+
+int64_t Convolution::getFlops() const {
+  int64_t flops = 2 * x.getDimSize(0) * w.getNumElements();
+  for (int64_t extent : y.getShape().drop_front(2))
+    flops *= extent;
+  return flops;
+}
+
+LogicalResult
+ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                         ValueRange operands, DictionaryAttr attributes,
+                         OpaqueProperties properties, RegionRange regions,
+                         SmallVectorImpl<Type> &types) {
+  Adaptor adaptor(operands, attributes, properties, regions);
+  auto emitError = [&] {
+    return mlir::emitError(loc.value_or(UnknownLoc())) << "'nn.conv' op ";
+  };
+  FailureOr<RankedTensorType> y =
+      convolutionOf(adaptor, typeOf(adaptor.getInput()),
+                    typeOf(adaptor.getKernel()), /*y=*/{})
+          .inferOutput(emitError);
+  if (failed(y))
+    return failure();
+  types.push_back(*y);
+  return success();
+}
+
+/// Verifies an op that has y as an operand.
+template <typename Op> static LogicalResult verifyGradient(Op op) {
+  Convolution convolution = op.getConvolution();
+  FailureOr<RankedTensorType> y =
+      convolution.inferOutput([&] { return op.emitOpError(); });
+  if (failed(y))
+    return failure();
+  if (*y != convolution.y) // conv_c7
+    return op.emitOpError("has a gradient of type ")
+           << convolution.y << ", but convolving " << convolution.x << " with "
+           << convolution.w << " gives " << *y;
+  return success();
+}
+
+LogicalResult ConvInputGradOp::verify() { return verifyGradient(*this); }
+LogicalResult ConvWeightGradOp::verify() { return verifyGradient(*this); }
+
+int64_t ConvOp::getFlops() { return getConvolution().getFlops(); }
+int64_t ConvInputGradOp::getFlops() { return getConvolution().getFlops(); }
+int64_t ConvWeightGradOp::getFlops() { return getConvolution().getFlops(); }
+
+//===----------------------------------------------------------------------===//
+// Sharding
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The loops of a convolution, and the dimensions of its tensors made of them.
+struct ConvolutionLoops {
+  ShardingRule rule; // the loops only
+  ShardingRule::ValueLoops x, w, y;
+
+  /// What is summed over is the loop that the result lacks: each kind says
+  /// whether the batch, output channel or input channel loop is such a one.
+  ConvolutionLoops(const Convolution &convolution, LoopKind batch,
+                   LoopKind outputChannels, LoopKind inputChannels) {
+    int64_t groups = convolution.groups;
+    ArrayRef<int64_t> xs = convolution.x.getShape(),
+                      ws = convolution.w.getShape(),
+                      ys = convolution.y.getShape();
+    // A cut inside a group would mix with the cut of the groups.
+    if (groups > 1)
+      outputChannels = inputChannels = LoopKind::whole;
+    unsigned n = rule.addLoop(xs[0], batch);
+    unsigned o = rule.addLoop(ws[0] / groups, outputChannels);
+    unsigned i = rule.addLoop(ws[1], inputChannels);
+    ShardingRule::DimLoops xChannels = ShardingRule::dim(i),
+                           channels = ShardingRule::dim(o);
+    if (groups > 1) {
+      unsigned g = rule.addLoop(groups);
+      xChannels = {{g, i}};
+      channels = {{g, o}};
+    }
+    x = {ShardingRule::dim(n), xChannels};
+    w = {channels, ShardingRule::dim(i)};
+    y = {ShardingRule::dim(n), channels};
+    for (auto [value, shape] : {std::pair(&x, xs), {&w, ws}, {&y, ys}})
+      for (int64_t extent : shape.drop_front(2))
+        value->push_back(
+            ShardingRule::dim(rule.addLoop(extent, LoopKind::whole)));
+  }
+
+  ShardingRule finish(const ShardingRule::ValueLoops &first,
+                      const ShardingRule::ValueLoops &second,
+                      const ShardingRule::ValueLoops &result) {
+    rule.operands = {first, second};
+    rule.results = {result};
+    rule.additiveSets = {{0}, {1}};
+    return rule;
+  }
+};
+} // namespace
+
+ShardingRule ConvOp::getShardingRule() {
+  ConvolutionLoops loops(getConvolution(), LoopKind::parallel,
+                         LoopKind::parallel, LoopKind::sum);
+  return loops.finish(loops.x, loops.w, loops.y);
+}
+
+ShardingRule ConvInputGradOp::getShardingRule() {
+  ConvolutionLoops loops(getConvolution(), LoopKind::parallel, LoopKind::sum,
+                         LoopKind::parallel);
+  return loops.finish(loops.y, loops.w, loops.x);
+}
+
+ShardingRule ConvWeightGradOp::getShardingRule() {
+  ConvolutionLoops loops(getConvolution(), LoopKind::sum, LoopKind::parallel,
+                         LoopKind::parallel);
+  return loops.finish(loops.x, loops.y, loops.w);
+}
+
+//===----------------------------------------------------------------------===//
+// Interpreter rules
+//===----------------------------------------------------------------------===//
+
+/// Calls `visit(x, w, y)` with pointers to the planes of each (batch, group,
+/// output channel, input channel): the elements over the spatial dimensions.
+template <typename X, typename W, typename Y, typename Visit>
+static void forEachPlane(const Convolution &convolution, X *x, W *w, Y *y,
+                         Visit visit) {
+  auto planeOf = [](RankedTensorType type) {
+    int64_t size = 1;
+    for (int64_t extent : type.getShape().drop_front(2))
+      size *= extent;
+    return size;
+  };
+  int64_t xPlane = planeOf(convolution.x), wPlane = planeOf(convolution.w),
+          yPlane = planeOf(convolution.y);
+  int64_t inputs = convolution.w.getDimSize(1),
+          outputs = convolution.w.getDimSize(0),
+          perGroup = outputs / convolution.groups;
+  for (int64_t n = 0; n < convolution.x.getDimSize(0); ++n)
+    for (int64_t o = 0; o < outputs; ++o)
+      for (int64_t i = 0; i < inputs; ++i) {
+        int64_t channel = o / perGroup * inputs + i;
+        visit(x + (n * inputs * convolution.groups + channel) * xPlane,
+              w + (o * inputs + i) * wPlane, y + (n * outputs + o) * yPlane);
+      }
+}
+
+/// Adds `step(x, w, y)` up over every product of the convolution: x, w and y
+/// are references to the elements that meet.
+template <typename X, typename W, typename Y, typename Step>
+static void forEachProduct(const Convolution &convolution, X *x, W *w, Y *y,
+                           Step step) {
+  std::vector<Window::Run> runs =
+      convolution.window.getRuns(convolution.x.getShape().drop_front(2),
+                                 convolution.y.getShape().drop_front(2));
+  int64_t stride = convolution.window.strides.back();
+  forEachPlane(convolution, x, w, y, [&](X *xs, W *ws, Y *ys) {
+    for (const Window::Run &run : runs)
+      for (int64_t i = 0; i < run.length; ++i)
+        step(xs[run.input + i * stride], ws[run.tap], ys[run.output + i]);
+  });
+}
+
+/// Calls `run` with the member that holds the elements of `tensor`.
+template <typename Run>
+static LogicalResult withElements(const HostTensor &tensor, Run run) {
+  if (tensor.isFloat())
+    run(&HostTensor::floats);
+  else
+    run(&HostTensor::ints);
+  return success();
+}
+
+LogicalResult ConvOp::interpret(InterpreterContext &,
+                                ArrayRef<const HostTensor *> in,
+                                MutableArrayRef<HostTensor> out) {
+  return withElements(out[0], [&](auto member) {
+    forEachProduct(getConvolution(), (in[0]->*member).data(),
+                   (in[1]->*member).data(), (out[0].*member).data(),
+                   [](auto &x, auto &w, auto &y) { y += x * w; });
+  });
+}
+
+LogicalResult ConvInputGradOp::interpret(InterpreterContext &,
+                                         ArrayRef<const HostTensor *> in,
+                                         MutableArrayRef<HostTensor> out) {
+  return withElements(out[0], [&](auto member) {
+    forEachProduct(getConvolution(), (out[0].*member).data(),
+                   (in[1]->*member).data(), (in[0]->*member).data(),
+                   [](auto &x, auto &w, auto &y) { x += y * w; });
+  });
+}
+
+LogicalResult ConvWeightGradOp::interpret(InterpreterContext &,
+                                          ArrayRef<const HostTensor *> in,
+                                          MutableArrayRef<HostTensor> out) {
+  return withElements(out[0], [&](auto member) {
+    forEachProduct(getConvolution(), (in[0]->*member).data(),
+                   (out[0].*member).data(), (in[1]->*member).data(),
+                   [](auto &x, auto &w, auto &y) { w += x * y; });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Vector-Jacobian products
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Builds the three ops with the geometry of one of them.
+template <typename Op> struct Siblings {
+  Expressions e;
+  Op op;
+
+  Value conv(Value x, Value w) { return make<ConvOp>(x, w); }
+  Value inputGrad(Value like, Value g, Value w) {
+    return make<ConvInputGradOp>(like.getType(), g, w);
+  }
+  Value weightGrad(Value like, Value x, Value g) {
+    return make<ConvWeightGradOp>(like.getType(), x, g);
+  }
+
+private:
+  template <typename Made, typename... Args> Value make(Args... args) {
+    return e.template make<Made>(args..., op.getStrides(), op.getPadLow(),
+                                 op.getPadHigh(), op.getDilations(),
+                                 op.getGroups());
+  }
+};
+} // namespace
+
+LogicalResult ConvOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
+                               ArrayRef<bool> wanted,
+                               MutableArrayRef<Value> grads) {
+  Siblings<ConvOp> make{{builder, getLoc()}, *this};
+  Value x = getInput(), w = getKernel(), g = resultGrads[0];
+  if (wanted[0])
+    grads[0] = make.inputGrad(x, g, w);
+  if (wanted[1])
+    grads[1] = make.weightGrad(w, x, g);
+  return success();
+}
+
+// The result is x-shaped and linear in y and w: its gradient g takes the place
+// of x.
+LogicalResult ConvInputGradOp::buildVjp(OpBuilder &builder,
+                                        ArrayRef<Value> resultGrads,
+                                        ArrayRef<bool> wanted,
+                                        MutableArrayRef<Value> grads) {
+  Siblings<ConvInputGradOp> make{{builder, getLoc()}, *this};
+  Value y = getGrad(), w = getKernel(), g = resultGrads[0];
+  if (wanted[0])
+    grads[0] = make.conv(g, w);
+  if (wanted[1])
+    grads[1] = make.weightGrad(w, g, y);
+  return success();
+}
+
+// The result is w-shaped and linear in x and y: its gradient g takes the place
+// of w.
+LogicalResult ConvWeightGradOp::buildVjp(OpBuilder &builder,
+                                         ArrayRef<Value> resultGrads,
+                                         ArrayRef<bool> wanted,
+                                         MutableArrayRef<Value> grads) {
+  Siblings<ConvWeightGradOp> make{{builder, getLoc()}, *this};
+  Value x = getInput(), y = getGrad(), g = resultGrads[0];
+  if (wanted[0])
+    grads[0] = make.inputGrad(x, y, g);
+  if (wanted[1])
+    grads[1] = make.conv(x, g);
+  return success();
+}

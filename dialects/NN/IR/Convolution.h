@@ -1,0 +1,29 @@
+#ifndef DPC_DIALECTS_NN_IR_CONVOLUTION_H
+#define DPC_DIALECTS_NN_IR_CONVOLUTION_H
+
+#include "dialects/NN/IR/NNDialect.h"
+#include "dialects/NN/IR/Window.h"
+
+namespace dpc::nn {
+
+/// The three tensors of a convolution y = conv(x, w) and its geometry.
+struct Convolution {
+  mlir::RankedTensorType x, w, y;
+  Window window;
+  int64_t groups;
+
+  /// The type of y that x, w and the geometry give; an error, begun by
+  /// `emitError`, when they break a constraint of nn.conv.
+  mlir::FailureOr<mlir::RankedTensorType>
+  inferOutput(llvm::function_ref<mlir::InFlightDiagnostic()> emitError) const;
+
+  /// Multiplications and additions of each of the three ops, padding included.
+  int64_t getFlops() const;
+};
+
+} // namespace dpc::nn
+
+#define GET_OP_CLASSES
+#include "dialects/NN/IR/Convolution.h.inc"
+
+#endif // DPC_DIALECTS_NN_IR_CONVOLUTION_H

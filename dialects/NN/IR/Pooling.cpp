@@ -1,0 +1,311 @@
+#include "dialects/NN/IR/Pooling.h"
+
+#include "dialects/NN/IR/Expressions.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+#define GET_OP_CLASSES
+#include "dialects/NN/IR/Pooling.cpp.inc"
+
+void NNDialect::registerPoolingOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/NN/IR/Pooling.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+/// The type that pooling `x` gives; an error, begun by `emitError`, when x and
+/// the window break a constraint.
+static FailureOr<RankedTensorType>
+inferPooled(RankedTensorType x, const Window &window,
+            function_ref<InFlightDiagnostic()> emitError) {
+  if (x.getRank() < 3 || x.getRank() > 5) // pool_c1
+    return emitError() << "pools " << x << ", whose rank is not 3 to 5";
+  FailureOr<SmallVector<int64_t>> extents =
+      window.getOutput(x.getShape().drop_front(2), emitError);
+  if (failed(extents))
+    return failure();
+  SmallVector<int64_t> shape(x.getShape().take_front(2));
+  llvm::append_range(shape, *extents);
+  return withShape(x, shape);
+}
+
+template <typename Adaptor>
+static LogicalResult inferResult(Adaptor adaptor, StringRef name,
+                                 std::optional<Location> loc,
+                                 SmallVectorImpl<Type> &types) {
+  Window window{adaptor.getKernel(), adaptor.getStrides(), adaptor.getPadLow(),
+                adaptor.getPadHigh(), adaptor.getDilations()};
+  FailureOr<RankedTensorType> pooled =
+      inferPooled(typeOf(adaptor.getInput()), window, [&] {
+        return mlir::emitError(loc.value_or(UnknownLoc()), "'")
+               << name << "' op ";
+      });
+  if (failed(pooled))
+    return failure();
+  types.push_back(*pooled);
+  return success();
+}
+
+#define INFER_POOLED(OP)                                                       \
+  LogicalResult OP::inferReturnTypes(                                          \
+      MLIRContext *, std::optional<Location> loc, ValueRange operands,         \
+      DictionaryAttr attributes, OpaqueProperties properties,                  \
+      RegionRange regions, SmallVectorImpl<Type> &types) {                     \
+    return inferResult(Adaptor(operands, attributes, properties, regions),     \
+                       getOperationName(), loc, types);                        \
+  }
+INFER_POOLED(MaxPoolOp)
+INFER_POOLED(SumPoolOp)
+#undef INFER_POOLED
+
+/// Verifies an op from the gradient of what pooling gives to that of x, its
+/// result.
+template <typename Op> static LogicalResult verifyGradient(Op op) {
+  RankedTensorType x = typeOf(op.getResult()), y = typeOf(op.getGrad());
+  FailureOr<RankedTensorType> pooled =
+      inferPooled(x, op.getWindow(), [&] { return op.emitOpError(); });
+  if (failed(pooled))
+    return failure();
+  if (*pooled != y) // pool_c5
+    return op.emitOpError("has a gradient of type ")
+           << y << ", but pooling " << x << " gives " << *pooled;
+  return success();
+}
+
+LogicalResult MaxPoolGradOp::verify() { return verifyGradient(*this); }
+LogicalResult SumPoolGradOp::verify() { return verifyGradient(*this); }
+
+//===----------------------------------------------------------------------===//
+// Cost and sharding
+//===----------------------------------------------------------------------===//
+
+/// One operation an element of every window.
+static int64_t poolingFlops(Value pooled, const Window &window) {
+  return typeOf(pooled).getNumElements() * window.getTaps();
+}
+
+int64_t MaxPoolOp::getFlops() { return poolingFlops(getResult(), getWindow()); }
+int64_t MaxPoolGradOp::getFlops() {
+  return poolingFlops(getGrad(), getWindow());
+}
+int64_t SumPoolOp::getFlops() { return poolingFlops(getResult(), getWindow()); }
+int64_t SumPoolGradOp::getFlops() {
+  return poolingFlops(getGrad(), getWindow());
+}
+
+namespace {
+/// Batch and channels parallel, spatial dimensions whole.
+struct PoolingLoops {
+  ShardingRule rule; // the loops only
+  ShardingRule::ValueLoops x, y;
+
+  PoolingLoops(Value unpooled, Value pooled) {
+    ArrayRef<int64_t> xs = typeOf(unpooled).getShape(),
+                      ys = typeOf(pooled).getShape();
+    for (int64_t extent : xs.take_front(2))
+      x.push_back(ShardingRule::dim(rule.addLoop(extent)));
+    y = x;
+    for (auto [value, shape] : {std::pair(&x, xs), {&y, ys}})
+      for (int64_t extent : shape.drop_front(2))
+        value->push_back(
+            ShardingRule::dim(rule.addLoop(extent, LoopKind::whole)));
+  }
+};
+} // namespace
+
+ShardingRule MaxPoolOp::getShardingRule() {
+  PoolingLoops loops(getInput(), getResult());
+  loops.rule.operands = {loops.x};
+  loops.rule.results = {loops.y};
+  return loops.rule;
+}
+
+ShardingRule MaxPoolGradOp::getShardingRule() {
+  PoolingLoops loops(getInput(), getGrad());
+  loops.rule.operands = {loops.x, loops.y};
+  loops.rule.results = {loops.x};
+  loops.rule.additiveSets = {{1}};
+  return loops.rule;
+}
+
+ShardingRule SumPoolOp::getShardingRule() {
+  PoolingLoops loops(getInput(), getResult());
+  loops.rule.operands = {loops.x};
+  loops.rule.results = {loops.y};
+  loops.rule.additiveSets = {{0}};
+  return loops.rule;
+}
+
+ShardingRule SumPoolGradOp::getShardingRule() {
+  PoolingLoops loops(getResult(), getGrad());
+  loops.rule.operands = {loops.y};
+  loops.rule.results = {loops.x};
+  loops.rule.additiveSets = {{0}};
+  return loops.rule;
+}
+
+//===----------------------------------------------------------------------===//
+// Interpreter rules
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The windows over one (batch, channel) plane, and how many planes there are.
+struct Planes {
+  int64_t count, xSize, ySize, stride;
+  std::vector<Window::Run> runs;
+
+  Planes(RankedTensorType x, RankedTensorType y, const Window &window)
+      : count(x.getDimSize(0) * x.getDimSize(1)), xSize(1), ySize(1),
+        stride(window.strides.back()),
+        runs(window.getRuns(x.getShape().drop_front(2),
+                            y.getShape().drop_front(2))) {
+    for (int64_t extent : x.getShape().drop_front(2))
+      xSize *= extent;
+    for (int64_t extent : y.getShape().drop_front(2))
+      ySize *= extent;
+  }
+
+  /// Calls `visit(x, y)` with the offsets in x and y of every element that
+  /// meets a window and of what that window makes, plane by plane, the elements
+  /// of a window in the kernel's row-major order.
+  template <typename Visit> void forEach(Visit visit) const {
+    for (int64_t plane = 0; plane < count; ++plane)
+      for (const Window::Run &run : runs)
+        for (int64_t i = 0; i < run.length; ++i)
+          visit(plane * xSize + run.input + i * stride,
+                plane * ySize + run.output + i);
+  }
+};
+} // namespace
+
+/// Offset in x of the first largest element of each window, -1 where a window
+/// is padding alone.
+static std::vector<int64_t> findLargest(const HostTensor &x,
+                                        const Planes &planes) {
+  std::vector<int64_t> largest(planes.count * planes.ySize, -1);
+  auto intType = dyn_cast<IntegerType>(x.getType().getElementType());
+  auto beats = [&](int64_t now, int64_t best) {
+    if (!intType) {
+      double a = x.floats[now], b = x.floats[best];
+      return !std::isnan(b) && (std::isnan(a) || a > b);
+    }
+    return intType.isUnsigned() ? uint64_t(x.ints[now]) > uint64_t(x.ints[best])
+                                : x.ints[now] > x.ints[best];
+  };
+  planes.forEach([&](int64_t from, int64_t to) {
+    if (largest[to] < 0 || beats(from, largest[to]))
+      largest[to] = from;
+  });
+  return largest;
+}
+
+/// The least value of an integer type, as HostTensor holds it.
+static int64_t leastInt(IntegerType type) {
+  if (type.isUnsigned() || type.getWidth() == 1)
+    return 0;
+  return APInt::getSignedMinValue(type.getWidth()).getSExtValue();
+}
+
+LogicalResult MaxPoolOp::interpret(InterpreterContext &,
+                                   ArrayRef<const HostTensor *> in,
+                                   MutableArrayRef<HostTensor> out) {
+  Planes planes(in[0]->getType(), out[0].getType(), getWindow());
+  std::vector<int64_t> largest = findLargest(*in[0], planes);
+  auto intType = dyn_cast<IntegerType>(out[0].getType().getElementType());
+  for (auto [to, from] : llvm::enumerate(largest)) {
+    if (intType)
+      out[0].ints[to] = from < 0 ? leastInt(intType) : in[0]->ints[from];
+    else
+      out[0].floats[to] = from < 0 ? -std::numeric_limits<double>::infinity()
+                                   : in[0]->floats[from];
+  }
+  return success();
+}
+
+/// Calls `run` with the member that holds the elements of `tensor`.
+template <typename Run>
+static LogicalResult withElements(const HostTensor &tensor, Run run) {
+  if (tensor.isFloat())
+    run(&HostTensor::floats);
+  else
+    run(&HostTensor::ints);
+  return success();
+}
+
+LogicalResult MaxPoolGradOp::interpret(InterpreterContext &,
+                                       ArrayRef<const HostTensor *> in,
+                                       MutableArrayRef<HostTensor> out) {
+  Planes planes(in[0]->getType(), in[1]->getType(), getWindow());
+  std::vector<int64_t> largest = findLargest(*in[0], planes);
+  return withElements(out[0], [&](auto member) {
+    for (auto [from, to] : llvm::enumerate(largest))
+      if (to >= 0)
+        (out[0].*member)[to] += (in[1]->*member)[from];
+  });
+}
+
+LogicalResult SumPoolOp::interpret(InterpreterContext &,
+                                   ArrayRef<const HostTensor *> in,
+                                   MutableArrayRef<HostTensor> out) {
+  Planes planes(in[0]->getType(), out[0].getType(), getWindow());
+  return withElements(out[0], [&](auto member) {
+    planes.forEach([&](int64_t x, int64_t y) {
+      (out[0].*member)[y] += (in[0]->*member)[x];
+    });
+  });
+}
+
+LogicalResult SumPoolGradOp::interpret(InterpreterContext &,
+                                       ArrayRef<const HostTensor *> in,
+                                       MutableArrayRef<HostTensor> out) {
+  Planes planes(out[0].getType(), in[0]->getType(), getWindow());
+  return withElements(out[0], [&](auto member) {
+    planes.forEach([&](int64_t x, int64_t y) {
+      (out[0].*member)[x] += (in[0]->*member)[y];
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Vector-Jacobian products
+//===----------------------------------------------------------------------===//
+
+LogicalResult MaxPoolOp::buildVjp(OpBuilder &builder,
+                                  ArrayRef<Value> resultGrads, ArrayRef<bool>,
+                                  MutableArrayRef<Value> grads) {
+  Expressions e{builder, getLoc()};
+  grads[0] = e.make<MaxPoolGradOp>(getInput().getType(), getInput(),
+                                   resultGrads[0], getKernel(), getStrides(),
+                                   getPadLow(), getPadHigh(), getDilations());
+  return success();
+}
+
+LogicalResult SumPoolOp::buildVjp(OpBuilder &builder,
+                                  ArrayRef<Value> resultGrads, ArrayRef<bool>,
+                                  MutableArrayRef<Value> grads) {
+  Expressions e{builder, getLoc()};
+  grads[0] = e.make<SumPoolGradOp>(getInput().getType(), resultGrads[0],
+                                   getKernel(), getStrides(), getPadLow(),
+                                   getPadHigh(), getDilations());
+  return success();
+}
+
+LogicalResult SumPoolGradOp::buildVjp(OpBuilder &builder,
+                                      ArrayRef<Value> resultGrads,
+                                      ArrayRef<bool>,
+                                      MutableArrayRef<Value> grads) {
+  Expressions e{builder, getLoc()};
+  grads[0] = e.make<SumPoolOp>(resultGrads[0], getKernel(), getStrides(),
+                               getPadLow(), getPadHigh(), getDilations());
+  return success();
+}
