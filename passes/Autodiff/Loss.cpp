@@ -76,7 +76,9 @@ public:
                        e.splatLike(label, options.ignoreIndex));
     int64_t axis = classAxis(typeOf(output).getShape(), shape);
     auto entropy = e.make<CrossEntropyOp>(
-        output, label, axis, options.ignoreIndex, options.labelSmoothing);
+        output, label, builder.getI64IntegerAttr(axis),
+        builder.getI64IntegerAttr(options.ignoreIndex),
+        builder.getF64FloatAttr(options.labelSmoothing));
     Type element = typeOf(output).getElementType();
     Value counts =
         e.compare(Comparison::ne, label, double(options.ignoreIndex));
@@ -86,8 +88,7 @@ public:
       return {loss, count, Value()};
     auto indexType = RankedTensorType::get(shape, builder.getI64Type());
     Value guess = e.make<ArgReduceOp>(indexType, ReduceKind::max, output,
-                                      builder.getI64IntegerAttr(axis),
-                                      /*selectLast=*/UnitAttr());
+                                      axis, /*selectLast=*/false);
     Value right = e.convert(e.compare(Comparison::eq, guess, label), element);
     return {loss, count, e.div(e.sum(right, allDims(label)), count)};
   }

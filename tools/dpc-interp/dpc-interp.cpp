@@ -14,6 +14,7 @@
 
 using namespace mlir;
 using namespace dpc;
+using namespace llvm::opt;
 
 namespace {
 enum OptionId {

@@ -1,13 +1,13 @@
 #include "dialects/NN/IR/NNDialect.h"
+#include "passes/Pipelines/Pipelines.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "mlir/Transforms/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<dpc::nn::NNDialect, mlir::func::FuncDialect>();
-  mlir::registerTransformsPasses();
+  dpc::registerAllPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "dpc optimizer driver\n", registry));
 }

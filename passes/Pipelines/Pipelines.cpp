@@ -1,0 +1,95 @@
+// The order of the passes, and why each stands where it stands.
+
+#include "passes/Pipelines/Pipelines.h"
+
+#include "passes/Autodiff/Passes.h"
+#include "passes/Normalize/Passes.h"
+#include "passes/Optimize/Passes.h"
+
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace dpc;
+
+std::optional<Level> dpc::parseLevel(StringRef name) {
+  return llvm::StringSwitch<std::optional<Level>>(name)
+      .Case("import", Level::import)
+      .Case("step", Level::step)
+      .Case("placed", Level::placed)
+      .Case("local", Level::local)
+      .Case("scheduled", Level::scheduled)
+      .Case("exec", Level::exec)
+      .Case("object", Level::object)
+      .Default(std::nullopt);
+}
+
+StringRef dpc::levelNames() {
+  return "import, step, placed, local, scheduled, exec, object";
+}
+
+void dpc::buildStepPipeline(OpPassManager &manager,
+                            const StepOptions &options) {
+  // Precision first: every later pass then creates values of the final type.
+  if (options.precision == "f64")
+    manager.addPass(createWidenFloats());
+
+  // Before differentiation the program is simplified once, so that gradients
+  // are built of what is left (and a convert between equal types is gone).
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+
+  AddLossOptions loss;
+  loss.loss = options.loss;
+  loss.labelSmoothing = options.labelSmoothing;
+  loss.ignoreIndex = options.ignoreIndex;
+  loss.labelShape = options.labelShape;
+  loss.labelType = options.labelType;
+  loss.batchGroups = options.batchGroups;
+  manager.addPass(createAddLoss(loss));
+
+  manager.addPass(createDifferentiate());
+
+  ApplyOptimizerOptions optimizer;
+  optimizer.optimizer = options.optimizer;
+  optimizer.groups = options.parameterGroups;
+  optimizer.clipGradNorm = options.clipGradNorm;
+  optimizer.schedule = options.schedule;
+  manager.addPass(createApplyOptimizer(optimizer));
+
+  // Masks, zeros and bias corrections that several gradients or updates asked
+  // for become one; what no result needs goes.
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+namespace {
+
+/// The textual form of StepOptions, for dpc-opt.
+struct StepPipelineOptions
+    : public PassPipelineOptions<StepPipelineOptions> {
+  Option<std::string> loss{*this, "loss", llvm::cl::desc("See dpc-add-loss")};
+  Option<std::string> optimizer{*this, "optimizer",
+                                llvm::cl::desc("See dpc-apply-optimizer")};
+  Option<std::string> precision{*this, "precision",
+                                llvm::cl::desc("f32 or f64"),
+                                llvm::cl::init("f32")};
+};
+
+} // namespace
+
+void dpc::registerAllPasses() {
+  mlir::registerTransformsPasses();
+  registerAutodiffPasses();
+  registerNormalizePasses();
+  registerOptimizePasses();
+  PassPipelineRegistration<StepPipelineOptions>(
+      "dpc-step-pipeline", "import -> step",
+      [](OpPassManager &manager, const StepPipelineOptions &text) {
+        StepOptions options;
+        options.loss = text.loss;
+        options.optimizer = text.optimizer;
+        options.precision = text.precision;
+        buildStepPipeline(manager, options);
+      });
+}

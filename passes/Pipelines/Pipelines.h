@@ -1,0 +1,51 @@
+#ifndef DPC_PASSES_PIPELINES_PIPELINES_H
+#define DPC_PASSES_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dpc {
+
+/// The levels of the IR, in the order programs pass them. See
+/// docs/contracts.md for what holds at each.
+enum class Level { import, step, placed, local, scheduled, exec, object };
+
+/// The level of that name, or nullopt.
+std::optional<Level> parseLevel(llvm::StringRef name);
+/// Names of all levels, comma-separated, for messages.
+llvm::StringRef levelNames();
+
+/// What level `step` is made from.
+struct StepOptions {
+  /// cross-entropy, mse, l1, bce-with-logits or output:NAME.
+  std::string loss;
+  double labelSmoothing = 0;
+  int64_t ignoreIndex = -100;
+  std::vector<int64_t> labelShape;
+  std::string labelType;
+  /// NAME[,OPTION=VALUE..]
+  std::string optimizer;
+  /// GLOB[;OPTION=VALUE..]
+  std::vector<std::string> parameterGroups;
+  double clipGradNorm = 0;
+  std::string schedule = "constant";
+  /// f32 or f64.
+  std::string precision = "f32";
+  /// Groups of samples that batch normalisation treats apart.
+  int64_t batchGroups = 1;
+};
+
+/// import -> step: precision, loss, gradients, optimizer.
+void buildStepPipeline(mlir::OpPassManager &manager,
+                       const StepOptions &options);
+
+/// Registers every pass and one pipeline a level (`--dpc-<level>-pipeline`).
+void registerAllPasses();
+
+} // namespace dpc
+
+#endif // DPC_PASSES_PIPELINES_PIPELINES_H

@@ -1,0 +1,164 @@
+#include "tools/dpc-compile/Options.h"
+
+#include "tools/common/CommandLine.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <cmath>
+
+using namespace llvm;
+using namespace llvm::opt;
+using namespace dpc;
+
+namespace {
+enum OptionId {
+  OPT_INVALID = 0,
+#define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
+#include "Options.inc"
+#undef OPTION
+};
+
+#define PREFIX(NAME, VALUE)                                                    \
+  static constexpr StringLiteral NAME##_init[] = VALUE;                        \
+  static constexpr ArrayRef<StringLiteral> NAME(NAME##_init,                   \
+                                                std::size(NAME##_init) - 1);
+#include "Options.inc"
+#undef PREFIX
+
+constexpr OptTable::Info optionInfos[] = {
+#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
+#include "Options.inc"
+#undef OPTION
+};
+
+class OptionTable : public GenericOptTable {
+public:
+  OptionTable() : GenericOptTable(optionInfos) {}
+};
+
+/// Frozen names whose work has not been done: refused, never ignored.
+constexpr unsigned notYetAvailable[] = {
+    OPT_devices,        OPT_shard,         OPT_zero,     OPT_zero_keep,
+    OPT_schedule,       OPT_chunks,        OPT_stages,   OPT_optimizer_sync,
+    OPT_remat,          OPT_device_memory, OPT_topology, OPT_fail_on_reshard,
+    OPT_cuda_graph,     OPT_tune,          OPT_report,
+};
+} // namespace
+
+[[noreturn]] static void usageError(const Twine &message) {
+  errs() << "dpc-compile: " << message << "\n";
+  exit(exitUsage);
+}
+
+/// DxDx.. as extents; `option` names it in messages.
+static std::vector<int64_t> parseShape(StringRef text, StringRef option) {
+  std::vector<int64_t> shape;
+  if (text.empty())
+    return shape;
+  SmallVector<StringRef> parts;
+  text.split(parts, 'x');
+  for (StringRef part : parts) {
+    int64_t extent;
+    if (part.getAsInteger(10, extent) || extent < 1)
+      usageError(option + ": '" + part + "' in '" + text +
+                 "' is not an extent of at least 1");
+    shape.push_back(extent);
+  }
+  return shape;
+}
+
+static double parseNumber(const Arg &arg, double lowest) {
+  double value;
+  StringRef text = arg.getValue();
+  if (text.getAsDouble(value) || !std::isfinite(value) || value < lowest)
+    usageError(arg.getSpelling() + text + " is not a number from " +
+               Twine(lowest) + " up");
+  return value;
+}
+
+/// cross-entropy[,label-smoothing=X,ignore-index=N] and its kin.
+static void parseLoss(StringRef text, StepOptions &step) {
+  SmallVector<StringRef> parts;
+  text.split(parts, ',');
+  step.loss = parts[0].str();
+  for (StringRef part : drop_begin(parts)) {
+    auto [key, value] = part.split('=');
+    if (step.loss == "cross-entropy" && key == "label-smoothing") {
+      if (value.getAsDouble(step.labelSmoothing) ||
+          !(step.labelSmoothing >= 0 && step.labelSmoothing <= 1))
+        usageError("--loss: label-smoothing=" + value +
+                   " is not a number from 0 to 1");
+    } else if (step.loss == "cross-entropy" && key == "ignore-index") {
+      if (value.getAsInteger(10, step.ignoreIndex))
+        usageError("--loss: ignore-index=" + value +
+                   " is not a whole number");
+    } else {
+      usageError("--loss: " + step.loss + " has no option '" + key + "'");
+    }
+  }
+}
+
+CompileOptions dpc::parseOptions(int argc, char **argv) {
+  OptionTable table;
+  InputArgList args = parseCommandLine(
+      table, argc, argv, OPT_help, OPT_UNKNOWN, "dpc-compile",
+      "dpc-compile MODEL.onnx -o OUT [options]",
+      "dpc-compile: turns an ONNX model into a program that trains it on many "
+      "devices");
+  for (unsigned id : notYetAvailable)
+    if (const Arg *arg = args.getLastArg(id))
+      usageError(arg->getSpelling().rtrim('=') + " is not available yet");
+
+  CompileOptions options;
+  std::vector<std::string> inputs = args.getAllArgValues(OPT_INPUT);
+  if (inputs.size() != 1)
+    usageError("one MODEL.onnx is needed, not " + Twine(inputs.size()));
+  options.model = inputs[0];
+  options.output = args.getLastArgValue(OPT_o).str();
+  options.explain = args.hasArg(OPT_explain);
+
+  if (const Arg *arg = args.getLastArg(OPT_stop_after)) {
+    std::optional<Level> level = parseLevel(arg->getValue());
+    if (!level)
+      usageError("--stop-after: unknown level '" + Twine(arg->getValue()) +
+                 "'; known: " + levelNames());
+    options.stopAfter = *level;
+    options.stop = true;
+  }
+
+  for (const std::string &text : args.getAllArgValues(OPT_shape)) {
+    auto [name, shape] = StringRef(text).rsplit(':');
+    if (name.empty() || shape.empty())
+      usageError("--shape: '" + text + "' is not NAME:DxDx..");
+    options.import.shapes[name.str()] = parseShape(shape, "--shape");
+  }
+  options.import.trainable = args.getAllArgValues(OPT_trainable);
+  options.import.frozen = args.getAllArgValues(OPT_frozen);
+
+  StepOptions &step = options.step;
+  if (const Arg *arg = args.getLastArg(OPT_loss))
+    parseLoss(arg->getValue(), step);
+  if (const Arg *arg = args.getLastArg(OPT_label_shape))
+    step.labelShape = parseShape(arg->getValue(), "--label-shape");
+  step.labelType = args.getLastArgValue(OPT_label_type).str();
+  step.optimizer = args.getLastArgValue(OPT_optimizer).str();
+  if (step.loss.empty() != step.optimizer.empty())
+    usageError(step.loss.empty() ? "--optimizer needs --loss"
+                                 : "--loss needs --optimizer");
+  for (std::string text : args.getAllArgValues(OPT_param_group)) {
+    std::replace(text.begin(), text.end(), ',', ';');
+    step.parameterGroups.push_back(text);
+  }
+  if (const Arg *arg = args.getLastArg(OPT_clip_grad_norm))
+    step.clipGradNorm = parseNumber(*arg, 0);
+  if (const Arg *arg = args.getLastArg(OPT_lr_schedule))
+    step.schedule = arg->getValue();
+  step.precision = args.getLastArgValue(OPT_precision, "f32").str();
+  if (step.precision == "bf16" || step.precision == "f16")
+    usageError("--precision=" + step.precision + " is not available yet");
+  if (step.precision != "f32" && step.precision != "f64")
+    usageError("--precision: unknown type '" + step.precision +
+               "'; known: f32, f64");
+  return options;
+}

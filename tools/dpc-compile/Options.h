@@ -1,0 +1,27 @@
+#ifndef DPC_TOOLS_DPC_COMPILE_OPTIONS_H
+#define DPC_TOOLS_DPC_COMPILE_OPTIONS_H
+
+#include "frontends/onnx/Import.h"
+#include "passes/Pipelines/Pipelines.h"
+
+namespace dpc {
+
+/// A command line of dpc-compile.
+struct CompileOptions {
+  std::string model;
+  std::string output;
+  onnx::ImportOptions import;
+  StepOptions step;
+  Level stopAfter = Level::object;
+  bool stop = false;
+  bool explain = false;
+};
+
+/// Reads the command line. Exits with 0 after --help and with 2, after one line
+/// that names the option, for anything it does not understand or that this
+/// version does not offer.
+CompileOptions parseOptions(int argc, char **argv);
+
+} // namespace dpc
+
+#endif // DPC_TOOLS_DPC_COMPILE_OPTIONS_H

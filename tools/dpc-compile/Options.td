@@ -1,0 +1,58 @@
+include "llvm/Option/OptParser.td"
+
+class Value<string name, string meta, string help, OptionGroup group = ?>
+    : Joined<["--"], name # "=">, MetaVarName<meta>, HelpText<help>, Group<group>;
+
+def training : OptionGroup<"training">, HelpText<"TRAINING">;
+def model : OptionGroup<"model">, HelpText<"MODEL">;
+def layout : OptionGroup<"layout">, HelpText<"DEVICES AND LAYOUT">;
+def output : OptionGroup<"output">, HelpText<"CODE AND REPORTS">;
+
+def help : Flag<["--"], "help">, HelpText<"Show this help">;
+def o : Separate<["-"], "o">, MetaVarName<"OUT">, HelpText<"The program to write">;
+
+def loss : Value<"loss", "LOSS", "cross-entropy[,label-smoothing=X,ignore-index=N], mse, l1, bce-with-logits or output:NAME (none: inference)", training>;
+def optimizer : Value<"optimizer", "NAME,..", "sgd, momentum, nesterov, adam, adamw, adagrad or lamb, with lr=X[,momentum=,beta1=,beta2=,eps=,weight-decay=]", training>;
+def param_group : Value<"param-group", "GLOB,..", "weight-decay=X, lr-scale=X for the parameters of that name (repeatable)", training>;
+def clip_grad_norm : Value<"clip-grad-norm", "X", "Scale all gradients down to a norm of X together", training>;
+def metric : Value<"metric", "accuracy", "What evaluation reports beside the loss", training>;
+def lr_schedule : Value<"lr-schedule", "KIND,..", "constant, linear or cosine, with [warmup=N,total=N,min-lr=X]", training>;
+def precision : Value<"precision", "TYPE", "f32 (default) or f64", training>;
+def microbatches : Value<"microbatches", "M", "Cut each batch into M parts, one after the other", training>;
+def accumulate : Value<"accumulate", "M", "The same as --microbatches", training>;
+def batch_norm : Value<"batch-norm", "MODE", "global (default) or local statistics", training>;
+
+def shape : Value<"shape", "NAME:DxDx..", "Global shape of an input (repeatable)", model>;
+def label_shape : Value<"label-shape", "DxDx..", "Global shape of the labels", model>;
+def label_type : Value<"label-type", "TYPE", "Element type of the labels, such as i64 or f32", model>;
+def batch_dim : Value<"batch-dim", "NAME:K", "The dimension of an input that counts samples (repeatable)", model>;
+def params : Value<"params", "WHERE", "embed (default), FILE or none", model>;
+def trainable : Value<"trainable", "GLOB", "Initializers that train (repeatable)", model>;
+def frozen : Value<"frozen", "GLOB", "Initializers that do not train (repeatable)", model>;
+
+def mesh : Value<"mesh", "AXIS=N,..", "Devices as a grid; last axis fastest", layout>;
+def devices : Value<"devices", "N", "Let dpc choose the mesh", layout>;
+def shard : Value<"shard", "GLOB=AXES,..", "Layout of a tensor, one entry a dimension (repeatable)", layout>;
+def zero : Value<"zero", "0-3[:AXIS]", "Store optimizer state (1), gradients (2), parameters (3) split", layout>;
+def zero_keep : Value<"zero-keep", "SIZE", "Parameters up to SIZE stay whole", layout>;
+def schedule : Value<"schedule", "NAME", "gpipe, 1f1b, interleaved or zero-bubble", layout>;
+def chunks : Value<"chunks", "N", "Chunks of a stage of an interleaved schedule", layout>;
+def stages : Value<"stages", "GLOB,..", "First node of each later stage", layout>;
+def optimizer_sync : Value<"optimizer-sync", "WHEN", "before or deferred", layout>;
+def remat : Value<"remat", "MODE", "none, auto or full", layout>;
+def device_memory : Value<"device-memory", "SIZE", "Memory of a device (KiB, MiB, GiB)", layout>;
+def bucket_mib : Value<"bucket-mib", "X", "Bytes at which a bucket closes (default 25)", layout>;
+def first_bucket_mib : Value<"first-bucket-mib", "X", "The same for the first (default 1)", layout>;
+def overlap : Value<"overlap", "on|off", "Hide communication behind compute", layout>;
+def topology : Value<"topology", "FILE", "Devices and links to plan for", layout>;
+def fail_on_reshard : Value<"fail-on-reshard", "SIZE", "Refuse layouts that move more than SIZE", layout>;
+
+def target : Value<"target", "TARGET", "cpu (default) or cuda", output>;
+def cpu : Value<"cpu", "NAME", "native (default), x86-64-v3 or x86-64-v4", output>;
+def emit : Value<"emit", "KIND", "exe (default), shared or object", output>;
+def cuda_graph : Value<"cuda-graph", "on|off", "Capture the step in a CUDA graph", output>;
+def tune : Flag<["--"], "tune">, HelpText<"Measure kernels and keep the fastest">, Group<output>;
+def stop_after : Value<"stop-after", "LEVEL", "Print the program at a level: import, step, placed, local, scheduled, exec", output>;
+def explain : Flag<["--"], "explain">, HelpText<"Say what was decided, and why">, Group<output>;
+def verify_plan : Value<"verify-plan", "on|off", "Prove the plan before writing it", output>;
+def report : Value<"report", "FILE.html", "A page about the plan", output>;
