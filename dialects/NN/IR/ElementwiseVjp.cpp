@@ -18,8 +18,7 @@ using namespace dpc::nn;
   VJP(OP) {                                                                    \
     Expressions e{builder, getLoc()};                                          \
     Value g = resultGrads[0], x = getInput(), y = getResult();                 \
-    (void)x;                                                                   \
-    (void)y;                                                                   \
+    (void)e, (void)g, (void)x, (void)y;                                        \
     if (wanted[0])                                                             \
       grads[0] = EXPRESSION;                                                   \
     return success();                                                          \

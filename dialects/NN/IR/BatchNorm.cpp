@@ -1,0 +1,154 @@
+// nn.batch_norm: its training form over groups of samples, its evaluation form,
+// and its interpreter rule.
+
+#include "dialects/NN/IR/Expressions.h"
+#include "dialects/NN/IR/Normalization.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+LogicalResult BatchNormOp::verify() {
+  RankedTensorType type = typeOf(getInput());
+  if (type.getRank() < 2 || type.getNumElements() == 0) // batch_norm_c1
+    return emitOpError("has an input of type ")
+           << type << ", which lacks samples or channels";
+  auto expected =
+      RankedTensorType::get({type.getDimSize(1)}, type.getElementType());
+  if (typeOf(getScale()) != expected) // batch_norm_c2
+    return emitOpError("has channel values of type ")
+           << getScale().getType() << " where " << expected << " is needed";
+  double epsilon = getEpsilon().convertToDouble(),
+         momentum = getMomentum().convertToDouble();
+  if (!(epsilon >= 0)) // batch_norm_c3
+    return emitOpError("has epsilon ")
+           << epsilon << ", which is not a number >= 0";
+  if (!(momentum >= 0 && momentum <= 1)) // batch_norm_c3
+    return emitOpError("has momentum ")
+           << momentum << ", which is not in [0, 1]";
+  return success();
+}
+
+int64_t BatchNormOp::getFlops() {
+  return 9 * typeOf(getInput()).getNumElements();
+}
+
+/// What turns a population variance over `count` values into the one the
+/// running variance moves by.
+static double runningVarianceFactor(bool unbiased, int64_t count) {
+  return unbiased ? double(count) / std::max<int64_t>(count - 1, 1) : 1.0;
+}
+
+/// Dimensions of a `rank`-dimensional tensor but `kept`.
+static SmallVector<int64_t> allBut(int64_t rank, ArrayRef<int64_t> kept) {
+  SmallVector<int64_t> dimensions;
+  for (int64_t d = 0; d < rank; ++d)
+    if (!llvm::is_contained(kept, d))
+      dimensions.push_back(d);
+  return dimensions;
+}
+
+/// r m^G + sum over g of (1 - m) m^(G-1-g) stat_g: the recurrence
+/// r' = m r + (1 - m) stat over the groups in order. The weights come from an
+/// iota, so that the group dimension may be cut.
+static Value runningStatistic(Expressions e, Value old, Value stat,
+                              double momentum, double factor) {
+  RankedTensorType type = typeOf(stat);
+  if (type.getRank() == 1)
+    return e.add(e.mul(old, momentum), e.mul(stat, (1 - momentum) * factor));
+  int64_t groups = type.getDimSize(0);
+  Value group = e.make<IotaOp>(type, 0);
+  Value exponent = e.sub(e.splat(type, groups - 1), group);
+  Value power = e.make<PowOp>(e.splat(type, momentum), exponent);
+  Value weight = e.mul(power, (1 - momentum) * factor);
+  return e.add(e.mul(old, std::pow(momentum, groups)),
+               e.sum(e.mul(weight, stat), {0}));
+}
+
+SmallVector<Value> BatchNormOp::buildTraining(OpBuilder &builder,
+                                              const TrainingContext &context) {
+  Expressions e{builder, getLoc()};
+  Value x = getInput();
+  ArrayRef<int64_t> shape = typeOf(x).getShape();
+  int64_t groups = context.batchGroups;
+  if (groups < 1 || shape[0] % groups != 0) {
+    emitOpError("cannot split ")
+        << shape[0] << " samples into " << groups << " equal groups";
+    return {};
+  }
+  Value grouped = x;
+  SmallVector<int64_t> kept = {1};
+  if (groups > 1) {
+    SmallVector<int64_t> split = {groups, shape[0] / groups};
+    llvm::append_range(split, shape.drop_front());
+    grouped = e.reshape(x, split);
+    kept = {0, 2};
+  }
+  auto normalized = e.make<NormalizeOp>(
+      grouped, allBut(typeOf(grouped).getRank(), kept), getEpsilon(),
+      /*uncentered=*/false);
+  Value y = e.reshape(normalized.getResult(), shape);
+  y = e.add(e.mul(y, e.broadcast(getScale(), shape, {1})),
+            e.broadcast(getBias(), shape, {1}));
+
+  double momentum = getMomentum().convertToDouble();
+  SmallVector<Value> values = {y, Value(), Value()};
+  if (!getNewMean().use_empty())
+    values[1] =
+        runningStatistic(e, getMean(), normalized.getMean(), momentum, 1);
+  if (!getNewVariance().use_empty())
+    values[2] = runningStatistic(
+        e, getVariance(), normalized.getVariance(), momentum,
+        runningVarianceFactor(getUnbiased(), normalized.getReducedCount()));
+  return values;
+}
+
+SmallVector<Value> BatchNormOp::buildInference(OpBuilder &builder) {
+  Expressions e{builder, getLoc()};
+  ArrayRef<int64_t> shape = typeOf(getInput()).getShape();
+  auto spread = [&](Value x) { return e.broadcast(x, shape, {1}); };
+  Value scale =
+      e.mul(getScale(),
+            e.rsqrt(e.add(getVariance(), getEpsilon().convertToDouble())));
+  Value centred = e.sub(getInput(), spread(getMean()));
+  return {e.add(e.mul(centred, spread(scale)), spread(getBias())), getMean(),
+          getVariance()};
+}
+
+LogicalResult BatchNormOp::interpret(InterpreterContext &,
+                                     ArrayRef<const HostTensor *> in,
+                                     MutableArrayRef<HostTensor> out) {
+  ArrayRef<int64_t> shape = in[0]->getShape();
+  int64_t channels = shape[1], count = in[0]->size() / channels;
+  int64_t positions = rowMajorStrides(shape)[1];
+  std::vector<double> mean(channels), variance(channels);
+  const std::vector<double> &x = in[0]->floats;
+  auto channelOf = [&](size_t at) { return at / positions % channels; };
+  for (size_t at = 0; at < x.size(); ++at)
+    mean[channelOf(at)] += x[at];
+  for (double &value : mean)
+    value /= count;
+  for (size_t at = 0; at < x.size(); ++at) {
+    double centred = x[at] - mean[channelOf(at)];
+    variance[channelOf(at)] += centred * centred;
+  }
+  for (double &value : variance)
+    value /= count;
+  double epsilon = getEpsilon().convertToDouble();
+  for (size_t at = 0; at < x.size(); ++at) {
+    int64_t c = channelOf(at);
+    out[0].floats[at] = (x[at] - mean[c]) / std::sqrt(variance[c] + epsilon) *
+                            in[1]->floats[c] +
+                        in[2]->floats[c];
+  }
+  double keep = getMomentum().convertToDouble();
+  double factor = runningVarianceFactor(getUnbiased(), count);
+  for (int64_t c = 0; c < channels; ++c) {
+    out[1].floats[c] = keep * in[3]->floats[c] + (1 - keep) * mean[c];
+    out[2].floats[c] =
+        keep * in[4]->floats[c] + (1 - keep) * factor * variance[c];
+  }
+  return success();
+}
