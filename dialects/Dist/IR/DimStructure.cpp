@@ -1,0 +1,248 @@
+//===- DimStructure.cpp - What a dimension is made of ---------------------===//
+
+#include "dialects/Dist/IR/DimStructure.h"
+#include "dialects/Dist/IR/LayoutFactors.h"
+#include "dialects/Dist/IR/LayoutTransforms.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace dpc::dist {
+
+using Sizes = DimStructure::Sizes;
+
+static int64_t product(ArrayRef<int64_t> sizes) {
+  int64_t result = 1;
+  for (int64_t size : sizes)
+    result *= size;
+  return result;
+}
+
+int64_t DimStructure::extent() const {
+  int64_t result = 0;
+  for (const Sizes &segment : segments)
+    result += product(segment);
+  return result;
+}
+
+DimStructure structureOf(const DimLayout &dim) {
+  DimStructure structure;
+  for (const Segment &segment : dim.segments) {
+    Sizes &sizes = structure.segments.emplace_back();
+    for (const Factor &factor : segment.factors)
+      sizes.push_back(factor.size);
+  }
+  return structure;
+}
+
+DimLayout uncutLayout(const DimStructure &structure) {
+  DimLayout dim;
+  for (const Sizes &sizes : structure.segments) {
+    Segment &segment = dim.segments.emplace_back();
+    for (int64_t size : sizes)
+      segment.factors.push_back(Factor(size));
+  }
+  return dim;
+}
+
+std::string toString(const DimStructure &structure) {
+  std::string text;
+  raw_string_ostream os(text);
+  os << '[';
+  interleave(
+      structure.segments, os,
+      [&](const Sizes &sizes) { interleave(sizes, os, "x"); }, " + ");
+  os << ']';
+  return text;
+}
+
+//===-- Common refinement -------------------------------------------------===//
+
+/// `sizes` without 1s; one 1 if nothing else is left.
+static Sizes dropOnes(ArrayRef<int64_t> sizes) {
+  Sizes result;
+  copy_if(sizes, std::back_inserter(result),
+          [](int64_t size) { return size != 1; });
+  if (result.empty())
+    result.push_back(1);
+  return result;
+}
+
+/// Cuts the product `sizes` at `points` (ascending, strictly inside) into a
+/// sum, appended to `out`.
+static bool cutProduct(ArrayRef<int64_t> sizes, ArrayRef<int64_t> points,
+                       SmallVectorImpl<Sizes> &out) {
+  if (points.empty()) {
+    out.push_back(dropOnes(sizes));
+    return true;
+  }
+  int64_t extent = product(sizes);
+  ArrayRef<int64_t> tail = sizes.drop_front();
+  int64_t copyExtent = product(tail);
+  int64_t begin = 0;
+  while (begin < extent) {
+    // The next piece: copies up to the next boundary, or one copy that is cut
+    // inside.
+    SmallVector<int64_t, 4> inside;
+    while (!points.empty() && points.front() % copyExtent != 0) {
+      inside.push_back(points.front() - begin);
+      points = points.drop_front();
+    }
+    int64_t end = points.empty() ? extent : points.front();
+    if (!points.empty())
+      points = points.drop_front();
+    if (!inside.empty()) {
+      if (end - begin != copyExtent || !cutProduct(tail, inside, out))
+        return false;
+    } else {
+      Sizes piece{(end - begin) / copyExtent};
+      piece.append(tail.begin(), tail.end());
+      out.push_back(dropOnes(piece));
+    }
+    begin = end;
+  }
+  return true;
+}
+
+/// Cuts `structure` at all of `boundaries` (ascending).
+static std::optional<SmallVector<Sizes, 4>>
+cutAt(const DimStructure &structure, ArrayRef<int64_t> boundaries) {
+  SmallVector<Sizes, 4> result;
+  int64_t begin = 0;
+  for (const Sizes &sizes : structure.segments) {
+    int64_t end = begin + product(sizes);
+    SmallVector<int64_t, 4> inside;
+    for (int64_t boundary : boundaries)
+      if (begin < boundary && boundary < end)
+        inside.push_back(boundary - begin);
+    if (!cutProduct(sizes, inside, result))
+      return std::nullopt;
+    begin = end;
+  }
+  return result;
+}
+
+static void appendBoundaries(const DimStructure &structure,
+                             SmallVectorImpl<int64_t> &boundaries) {
+  int64_t end = 0;
+  for (const Sizes &sizes : structure.segments)
+    boundaries.push_back(end += product(sizes));
+}
+
+/// Extents of the proper suffixes of `sizes`, and of all of it.
+static void appendSuffixes(ArrayRef<int64_t> sizes,
+                           SmallVectorImpl<int64_t> &suffixes) {
+  for (size_t i = 0; i < sizes.size(); ++i)
+    suffixes.push_back(product(sizes.drop_front(i)));
+}
+
+/// The coarsest product both `a` and `b` are coarser than: their suffixes must
+/// form one divisor chain.
+static std::optional<Sizes> refineProducts(ArrayRef<int64_t> a,
+                                           ArrayRef<int64_t> b) {
+  SmallVector<int64_t, 8> suffixes;
+  appendSuffixes(a, suffixes);
+  appendSuffixes(b, suffixes);
+  llvm::sort(suffixes);
+  suffixes.erase(std::unique(suffixes.begin(), suffixes.end()), suffixes.end());
+  Sizes result;
+  int64_t inner = 1;
+  for (int64_t suffix : suffixes) {
+    if (suffix % inner != 0)
+      return std::nullopt;
+    result.insert(result.begin(), suffix / inner);
+    inner = suffix;
+  }
+  return dropOnes(result);
+}
+
+std::optional<DimStructure> commonRefinement(const DimStructure &a,
+                                             const DimStructure &b) {
+  if (a.extent() != b.extent())
+    return std::nullopt;
+  SmallVector<int64_t, 8> boundaries;
+  appendBoundaries(a, boundaries);
+  appendBoundaries(b, boundaries);
+  llvm::sort(boundaries);
+  boundaries.erase(std::unique(boundaries.begin(), boundaries.end()),
+                   boundaries.end());
+  auto cutA = cutAt(a, boundaries), cutB = cutAt(b, boundaries);
+  if (!cutA || !cutB)
+    return std::nullopt;
+  DimStructure result;
+  for (auto [sizesA, sizesB] : zip_equal(*cutA, *cutB)) {
+    std::optional<Sizes> sizes = refineProducts(sizesA, sizesB);
+    if (!sizes)
+      return std::nullopt;
+    result.segments.push_back(std::move(*sizes));
+  }
+  return result;
+}
+
+bool refines(const DimStructure &fine, const DimStructure &coarse) {
+  std::optional<DimStructure> both = commonRefinement(fine, coarse);
+  std::optional<DimStructure> self =
+      commonRefinement(fine, fine); // drops factors of size 1
+  return both && self && *both == *self;
+}
+
+//===-- Layouts on a given structure --------------------------------------===//
+
+/// The product `factors` written with exactly `sizes`.
+static std::optional<Segment> refineSegment(ArrayRef<Factor> factors,
+                                            ArrayRef<int64_t> sizes,
+                                            const MeshShape &mesh) {
+  Factors rest(factors), minorFirst;
+  AxisNames guards;
+  for (int64_t size : reverse(sizes)) {
+    auto cut = cutFactors(rest, size, /*mayMerge=*/true, mesh);
+    if (!cut)
+      return std::nullopt;
+    std::optional<Factor> merged = Factor(1);
+    if (size > 1)
+      merged = mergeAllFactors(cut->second, guards, mesh);
+    if (!merged)
+      return std::nullopt;
+    minorFirst.push_back(std::move(*merged));
+    rest = std::move(cut->first);
+  }
+  // What is left has extent 1. A guard may cut any factor whose cuts end in a
+  // single index.
+  for (Factor factor : rest)
+    extractGuards(factor, guards, mesh);
+  auto single = find_if(minorFirst, [&](const Factor &factor) {
+    return localSize(factor, mesh) == 1;
+  });
+  if (!guards.empty() && single == minorFirst.end())
+    return std::nullopt;
+  if (!guards.empty())
+    single->axes.append(guards);
+  Segment result;
+  result.factors.append(minorFirst.rbegin(), minorFirst.rend());
+  return result;
+}
+
+std::optional<DimLayout> refineLayout(const DimLayout &dim,
+                                      const DimStructure &structure,
+                                      const MeshShape &mesh) {
+  if (dim.extent() != structure.extent())
+    return std::nullopt;
+  DimLayout result;
+  int64_t begin = 0;
+  for (const Sizes &raw : structure.segments) {
+    Sizes sizes = dropOnes(raw);
+    std::optional<DimLayout> part = sliceDim(dim, begin, product(sizes), mesh);
+    if (!part || part->segments.size() != 1)
+      return std::nullopt;
+    std::optional<Segment> segment =
+        refineSegment(part->segments.front().factors, sizes, mesh);
+    if (!segment)
+      return std::nullopt;
+    result.segments.push_back(std::move(*segment));
+    begin += product(sizes);
+  }
+  return result;
+}
+
+} // namespace dpc::dist

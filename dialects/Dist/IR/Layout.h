@@ -1,0 +1,180 @@
+//===- Layout.h - How a logical tensor lies on a mesh ------------*- C++
+//-*-===//
+//
+// A dimension is a list of segments (a sum: what concat and split make and
+// unmake); a segment is a list of factors, major to minor (a product: what
+// reshape makes and unmakes). The axes of a factor cut it one after another,
+// outermost first, each cutting by ceil what the previous one left. The local
+// extent is the sum over segments of the products over factors. An element is
+// padding if its index within any factor is past the factor's size, so holes
+// may lie inside a dimension. Axes are names: a layout prints and parses
+// without a mesh, and is resolved against one where something is computed.
+//
+//   [(8: micro,data)], [(4: model)(8) + (4: model)(8)], [12] partial sum(data)
+//
+//===----------------------------------------------------------------------===//
+#ifndef DPC_DIALECTS_DIST_IR_LAYOUT_H
+#define DPC_DIALECTS_DIST_IR_LAYOUT_H
+
+#include "dialects/Dist/IR/MeshShape.h"
+#include "llvm/Support/Error.h"
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace dpc::dist {
+
+using AxisNames = llvm::SmallVector<std::string, 2>;
+
+/// A run of `size` indices, cut by `axes`, outermost first.
+struct Factor {
+  int64_t size = 1;
+  AxisNames axes;
+
+  Factor() = default;
+  Factor(int64_t size, AxisNames axes = {})
+      : size(size), axes(std::move(axes)) {}
+
+  bool operator==(const Factor &other) const {
+    return size == other.size && axes == other.axes;
+  }
+  bool operator!=(const Factor &other) const { return !(*this == other); }
+};
+
+/// A product of factors, major to minor.
+struct Segment {
+  llvm::SmallVector<Factor, 2> factors;
+
+  Segment() = default;
+  Segment(std::initializer_list<Factor> list) : factors(list) {}
+
+  int64_t extent() const;
+  bool operator==(const Segment &other) const {
+    return factors == other.factors;
+  }
+  bool operator!=(const Segment &other) const { return !(*this == other); }
+};
+
+/// A sum of segments.
+struct DimLayout {
+  llvm::SmallVector<Segment, 1> segments;
+
+  DimLayout() = default;
+  DimLayout(std::initializer_list<Segment> list) : segments(list) {}
+  /// `extent` indices, whole on every device.
+  static DimLayout whole(int64_t extent) { return {Segment{Factor(extent)}}; }
+
+  int64_t extent() const;
+  bool operator==(const DimLayout &other) const {
+    return segments == other.segments;
+  }
+  bool operator!=(const DimLayout &other) const { return !(*this == other); }
+};
+
+enum class Reduction { Sum, Max, Min };
+
+/// The value is the `reduction` over `axis` of what its devices hold.
+struct Partial {
+  std::string axis;
+  Reduction reduction = Reduction::Sum;
+
+  bool operator==(const Partial &other) const {
+    return axis == other.axis && reduction == other.reduction;
+  }
+};
+
+/// One DimLayout a dimension, and the axes over which the value is still to be
+/// reduced.
+/// `==` compares structure: normalise both first, or ask sameIndices.
+struct Layout {
+  llvm::SmallVector<DimLayout, 4> dims;
+  llvm::SmallVector<Partial, 1> partial;
+
+  /// Every element on every device.
+  static Layout replicated(llvm::ArrayRef<int64_t> shape);
+  /// The logical shape: the extents of the dimensions.
+  llvm::SmallVector<int64_t, 4> shape() const;
+
+  bool operator==(const Layout &other) const {
+    return dims == other.dims && partial == other.partial;
+  }
+  bool operator!=(const Layout &other) const { return !(*this == other); }
+};
+
+//===-- Soundness and queries ---------------------------------------------===//
+
+/// The defect in one line, or none if `layout` is a layout of a tensor of
+/// `shape` on `mesh`: extents agree, sizes are at least 1, every axis is in the
+/// mesh and used in at most one dimension, once in each of its segments, and
+/// not both there and among the partial axes. Everything below expects a sound
+/// layout.
+std::optional<std::string> check(const Layout &layout,
+                                 llvm::ArrayRef<int64_t> shape,
+                                 const MeshShape &mesh);
+
+/// Extent of `factor` on each device: its size cut by ceil along every axis in
+/// turn.
+int64_t localSize(const Factor &factor, const MeshShape &mesh);
+/// Extent of `dim` on each device, padding included.
+int64_t localExtent(const DimLayout &dim, const MeshShape &mesh);
+/// Shape of a device's shard, padding included; the same on all devices.
+llvm::SmallVector<int64_t, 4> localShape(const Layout &layout,
+                                         const MeshShape &mesh);
+
+/// Does any device hold padding along `dim`?
+bool hasPadding(const DimLayout &dim, const MeshShape &mesh);
+bool hasPadding(const Layout &layout, const MeshShape &mesh);
+
+/// Is the value whole and reduced on every device?
+bool isReplicated(const Layout &layout);
+/// Axes that cut `dim`, in order of first appearance.
+AxisNames shardedAxes(const DimLayout &dim);
+/// Axes that cut any dimension, in order of first appearance; partial axes are
+/// not among them.
+AxisNames shardedAxes(const Layout &layout);
+
+/// Global index of each local index of `dim` on the device at `coordinates`
+/// (one per mesh axis); -1 is padding.
+std::vector<int64_t> localIndices(const DimLayout &dim,
+                                  llvm::ArrayRef<int64_t> coordinates,
+                                  const MeshShape &mesh);
+
+//===-- Normal form and equality ------------------------------------------===//
+
+/// The form in which layouts that are equal on every mesh by structure compare
+/// equal: uncut factors of size 1 dropped, adjacent uncut factors multiplied,
+/// adjacent segments that differ only in a leading uncut factor added ((4:
+/// m)(8) + (4: m)(8) is (2)(4: m)(8); 3 + 5 is 8), partial axes sorted by name.
+/// A segment of extent 1 keeps one factor of size 1.
+DimLayout normalize(const DimLayout &dim);
+Layout normalize(const Layout &layout);
+
+/// Does every device hold the same indices in the same order, padding included?
+/// Structure decides where it can, index runs elsewhere. Partial axes are not
+/// compared.
+bool sameIndices(const DimLayout &a, const DimLayout &b, const MeshShape &mesh);
+bool sameIndices(const Layout &a, const Layout &b, const MeshShape &mesh);
+
+//===-- Text --------------------------------------------------------------===//
+
+void print(const DimLayout &dim, llvm::raw_ostream &os);
+/// `[dim], [dim] partial sum(axis,axis), max(axis)`; a tensor of rank 0 is
+/// `scalar`. A factor is
+/// `(size: axis,axis)`, uncut `(size)`, and a segment of one uncut factor just
+/// `size`.
+void print(const Layout &layout, llvm::raw_ostream &os);
+std::string toString(const DimLayout &dim);
+std::string toString(const Layout &layout);
+
+/// Reads what print writes; parse(print(l)) == l. Errors read "column 7:
+/// expected ...", counted from 1. `parseLayoutPrefix` stops after the layout
+/// and shortens `text` to the rest.
+llvm::Expected<Layout> parseLayout(llvm::StringRef text);
+llvm::Expected<Layout> parseLayoutPrefix(llvm::StringRef &text);
+
+llvm::StringRef toString(Reduction reduction);
+
+} // namespace dpc::dist
+
+#endif // DPC_DIALECTS_DIST_IR_LAYOUT_H

@@ -1,0 +1,294 @@
+//===- LayoutReshape.cpp - Reshapes that move no data ---------------------===//
+//
+// Dimensions are first grouped at the boundaries that both shapes share. In a
+// group the operand's dimensions form one product of terms; result dimensions
+// are cut off its minor end one by one. A cut that falls inside a term splits
+// it; a sum splits if all its segments end in the same product, or if it is
+// itself a repetition.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Dist/IR/LayoutFactors.h"
+#include "dialects/Dist/IR/LayoutTransforms.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace dpc::dist {
+
+/// How many segments repeating a sum may make before a reshape counts as
+/// impossible.
+static constexpr int64_t maxRepeatedSegments = 64;
+
+namespace {
+
+using Dims = SmallVector<DimLayout, 4>;
+
+/// One reshape. With `keepFactors` the dimensions are structures: uncut factors
+/// are loops to be told apart, not numbers to be multiplied.
+struct Reshaper {
+  const MeshShape &mesh;
+  bool keepFactors;
+
+  std::optional<DimLayout> multiply(const DimLayout &major,
+                                    const DimLayout &minor) const;
+  std::optional<DimLayout> multiplyAll(ArrayRef<DimLayout> terms) const;
+  std::optional<DimLayout> unify(const DimLayout &a, const DimLayout &b) const;
+  std::optional<std::pair<DimLayout, DimLayout>>
+  cutEverySegment(const DimLayout &dim, int64_t minorExtent) const;
+  std::optional<std::pair<DimLayout, DimLayout>>
+  cutRepetition(const DimLayout &dim, int64_t minorExtent) const;
+  std::optional<std::pair<Dims, Dims>> cutTerms(ArrayRef<DimLayout> terms,
+                                                int64_t minorExtent) const;
+  std::optional<Dims> reshapeGroup(ArrayRef<DimLayout> dims,
+                                   ArrayRef<int64_t> toShape) const;
+  std::optional<Dims> reshape(ArrayRef<DimLayout> dims,
+                              ArrayRef<int64_t> toShape) const;
+};
+
+} // namespace
+
+static Segment makeSegment(ArrayRef<Factor> factors) {
+  Segment segment;
+  segment.factors.append(factors.begin(), factors.end());
+  if (segment.factors.empty())
+    segment.factors.push_back(Factor(1));
+  return segment;
+}
+
+/// The dimension that is row-major (major, minor).
+std::optional<DimLayout> Reshaper::multiply(const DimLayout &major,
+                                            const DimLayout &minor) const {
+  DimLayout result;
+  if (minor.segments.size() == 1) { // (a + b)c = ac + bc
+    result = major;
+    for (Segment &segment : result.segments)
+      segment.factors.append(minor.segments.front().factors);
+    return result;
+  }
+  // a(b + c) = ab + ac keeps the order only if a is a single index; otherwise
+  // it is b + c, a times.
+  if (major.segments.size() != 1)
+    return std::nullopt;
+  ArrayRef<Factor> factors = major.segments.front().factors;
+  Factors prefix;
+  int64_t copies = 1;
+  for (const Factor &factor : factors) {
+    if (factor.size == 1)
+      prefix.push_back(factor);
+    else if (isUncut(factor, mesh) && !keepFactors)
+      copies *= factor.size;
+    else
+      return std::nullopt;
+  }
+  if (copies * int64_t(minor.segments.size()) > maxRepeatedSegments)
+    return std::nullopt;
+  for (int64_t i = 0; i < copies; ++i)
+    for (const Segment &segment : minor.segments) {
+      Factors all = prefix;
+      all.append(segment.factors.begin(), segment.factors.end());
+      result.segments.push_back(makeSegment(all));
+    }
+  return result;
+}
+
+std::optional<DimLayout>
+Reshaper::multiplyAll(ArrayRef<DimLayout> terms) const {
+  std::optional<DimLayout> result = DimLayout::whole(1);
+  for (const DimLayout &term : terms) {
+    result = multiply(*result, term);
+    if (!result)
+      return std::nullopt;
+  }
+  return keepFactors ? *result : normalize(*result);
+}
+
+/// The dimension that stands for both, or none if they differ.
+std::optional<DimLayout> Reshaper::unify(const DimLayout &a,
+                                         const DimLayout &b) const {
+  if (!keepFactors)
+    return sameIndices(a, b, mesh) ? std::optional(a) : std::nullopt;
+  std::optional<DimStructure> both =
+      commonRefinement(structureOf(a), structureOf(b));
+  return both ? std::optional(uncutLayout(*both)) : std::nullopt;
+}
+
+/// ac + bc as (a + b, c).
+std::optional<std::pair<DimLayout, DimLayout>>
+Reshaper::cutEverySegment(const DimLayout &dim, int64_t minorExtent) const {
+  DimLayout major;
+  std::optional<DimLayout> minor;
+  for (const Segment &segment : dim.segments) {
+    if (segment.extent() % minorExtent != 0)
+      return std::nullopt;
+    auto cut = cutFactors(segment.factors, minorExtent,
+                          /*mayMerge=*/!keepFactors, mesh);
+    if (!cut)
+      return std::nullopt;
+    major.segments.push_back(makeSegment(cut->first));
+    DimLayout tail{makeSegment(cut->second)};
+    minor = minor ? unify(*minor, tail) : tail;
+    if (!minor)
+      return std::nullopt;
+  }
+  return std::make_pair(std::move(major), std::move(*minor));
+}
+
+/// c + c + c as (3, c), where c may itself be a sum.
+std::optional<std::pair<DimLayout, DimLayout>>
+Reshaper::cutRepetition(const DimLayout &dim, int64_t minorExtent) const {
+  int64_t copies = dim.extent() / minorExtent;
+  std::optional<DimLayout> minor;
+  for (int64_t i = 0; i < copies; ++i) {
+    std::optional<DimLayout> copy =
+        sliceDim(dim, i * minorExtent, minorExtent, mesh);
+    if (!copy)
+      return std::nullopt;
+    minor = minor ? unify(*minor, *copy) : copy;
+    if (!minor)
+      return std::nullopt;
+  }
+  return std::make_pair(DimLayout::whole(copies), std::move(*minor));
+}
+
+/// Cuts the product of `terms` in two, the second of extent `minorExtent`:
+/// between terms, inside the one the cut falls into, or inside the smallest
+/// product of neighbours in which a cut is exact.
+std::optional<std::pair<Dims, Dims>>
+Reshaper::cutTerms(ArrayRef<DimLayout> terms, int64_t minorExtent) const {
+  size_t cut = terms.size();
+  int64_t need = minorExtent;
+  while (need > 1 && cut > 0 && need % terms[cut - 1].extent() == 0)
+    need /= terms[--cut].extent();
+  if (need == 1)
+    return std::make_pair(Dims(terms.take_front(cut)),
+                          Dims(terms.drop_front(cut)));
+
+  for (size_t width = 1; width <= terms.size(); ++width)
+    for (size_t begin = cut < width ? 0 : cut - width;
+         begin < cut && begin + width <= terms.size(); ++begin) {
+      int64_t suffix = 1;
+      for (const DimLayout &term : terms.drop_front(begin + width))
+        suffix *= term.extent();
+      if (minorExtent % suffix != 0)
+        continue;
+      int64_t minor = minorExtent / suffix;
+      std::optional<DimLayout> window = multiplyAll(terms.slice(begin, width));
+      if (!window || window->extent() % minor != 0)
+        continue;
+      auto halves = cutEverySegment(*window, minor);
+      if (!halves && window->segments.size() > 1)
+        halves = cutRepetition(*window, minor);
+      if (!halves)
+        continue;
+      Dims major(terms.take_front(begin)), rest{halves->second};
+      major.push_back(halves->first);
+      rest.append(terms.begin() + begin + width, terms.end());
+      return std::make_pair(std::move(major), std::move(rest));
+    }
+  return std::nullopt;
+}
+
+std::optional<Dims> Reshaper::reshapeGroup(ArrayRef<DimLayout> dims,
+                                           ArrayRef<int64_t> toShape) const {
+  if (dims.size() == 1 && toShape.size() == 1)
+    return Dims(dims);
+  // One term a factor, so that windows are as small as they can be.
+  Dims terms;
+  for (const DimLayout &dim : dims) {
+    if (dim.segments.size() == 1)
+      for (const Factor &factor : dim.segments.front().factors)
+        terms.push_back({Segment{factor}});
+    else
+      terms.push_back(dim);
+  }
+  Dims result(toShape.size());
+  for (size_t i = toShape.size(); i-- > 0;) {
+    Dims minor = terms;
+    if (i > 0) {
+      auto cut = cutTerms(terms, toShape[i]);
+      if (!cut)
+        return std::nullopt;
+      terms = std::move(cut->first);
+      minor = std::move(cut->second);
+    }
+    std::optional<DimLayout> dim = multiplyAll(minor);
+    if (!dim)
+      return std::nullopt;
+    result[i] = std::move(*dim);
+  }
+  if (toShape.empty()) // a tensor of rank 0 has no dimension that a guard could
+                       // stand in
+    if (std::optional<DimLayout> dim = multiplyAll(terms);
+        !dim || !sameIndices(*dim, DimLayout::whole(1), mesh))
+      return std::nullopt;
+  return result;
+}
+
+std::optional<Dims> Reshaper::reshape(ArrayRef<DimLayout> dims,
+                                      ArrayRef<int64_t> toShape) const {
+  int64_t fromElements = 1, toElements = 1;
+  for (const DimLayout &dim : dims)
+    fromElements *= dim.extent();
+  for (int64_t extent : toShape)
+    toElements *= extent;
+  if (fromElements != toElements ||
+      any_of(toShape, [](int64_t extent) { return extent < 1; }))
+    return std::nullopt;
+
+  Dims result;
+  size_t from = 0, to = 0;
+  do {
+    size_t fromBegin = from, toBegin = to;
+    int64_t fromExtent = from < dims.size() ? dims[from++].extent() : 1;
+    int64_t toExtent = to < toShape.size() ? toShape[to++] : 1;
+    while (fromExtent != toExtent) {
+      if (fromExtent < toExtent)
+        fromExtent *= dims[from++].extent();
+      else
+        toExtent *= toShape[to++];
+    }
+    // Extents of 1 left over on one side belong to the last group.
+    if (to == toShape.size())
+      from = dims.size();
+    if (from == dims.size())
+      to = toShape.size();
+    std::optional<Dims> group =
+        reshapeGroup(dims.slice(fromBegin, from - fromBegin),
+                     toShape.slice(toBegin, to - toBegin));
+    if (!group)
+      return std::nullopt;
+    result.append(*group);
+  } while (from < dims.size() || to < toShape.size());
+  return result;
+}
+
+std::optional<Layout> reshapeLayout(const Layout &layout,
+                                    ArrayRef<int64_t> toShape,
+                                    const MeshShape &mesh) {
+  Layout normal = normalize(layout);
+  std::optional<Dims> dims =
+      Reshaper{mesh, /*keepFactors=*/false}.reshape(normal.dims, toShape);
+  if (!dims)
+    return std::nullopt;
+  normal.dims = std::move(*dims);
+  return normalize(normal);
+}
+
+std::optional<SmallVector<DimStructure, 4>>
+reshapeStructure(ArrayRef<DimStructure> dims, ArrayRef<int64_t> toShape) {
+  Dims uncut;
+  for (const DimStructure &dim : dims)
+    uncut.push_back(uncutLayout(dim));
+  std::optional<Dims> reshaped =
+      Reshaper{MeshShape(), /*keepFactors=*/true}.reshape(uncut, toShape);
+  if (!reshaped)
+    return std::nullopt;
+  SmallVector<DimStructure, 4> result;
+  for (const DimLayout &dim : *reshaped)
+    result.push_back(*commonRefinement(structureOf(dim),
+                                       structureOf(dim))); // drops factors of 1
+  return result;
+}
+
+} // namespace dpc::dist

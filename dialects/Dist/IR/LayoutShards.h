@@ -1,0 +1,71 @@
+//===- LayoutShards.h - Which bytes of a tensor a device holds ---*- C++
+//-*-===//
+//
+// A shard seen as runs: stretches of indices that are consecutive both in the
+// whole tensor and in the shard. Buffers are dense and row-major; offsets and
+// counts are in elements.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DPC_DIALECTS_DIST_IR_LAYOUTSHARDS_H
+#define DPC_DIALECTS_DIST_IR_LAYOUTSHARDS_H
+
+#include "dialects/Dist/IR/Layout.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace dpc::dist {
+
+/// The indices a device holds of one factor: local index i in [0, count) is
+/// global index offset + i; those in [count, size) are padding.
+struct FactorRange {
+  int64_t offset = 0;
+  int64_t count = 0;
+  int64_t size = 0;
+};
+
+FactorRange localRange(const Factor &factor,
+                       llvm::ArrayRef<int64_t> coordinates,
+                       const MeshShape &mesh);
+
+/// Local indices [local, local + count) are global indices [global, global +
+/// count).
+struct Run {
+  int64_t global = 0;
+  int64_t local = 0;
+  int64_t count = 0;
+
+  bool operator==(const Run &other) const {
+    return global == other.global && local == other.local &&
+           count == other.count;
+  }
+};
+
+/// The runs of `dim` on the device at `coordinates`, ascending in `local` and
+/// as long as possible; local indices in no run are padding.
+std::vector<Run> localRuns(const DimLayout &dim,
+                           llvm::ArrayRef<int64_t> coordinates,
+                           const MeshShape &mesh);
+
+/// Calls `fn(globalOffset, localOffset, count)` for every run of the whole
+/// tensor's shard, ascending in `localOffset` and as long as possible; local
+/// elements in no run are padding.
+void forEachRun(const Layout &layout, llvm::ArrayRef<int64_t> coordinates,
+                const MeshShape &mesh,
+                llvm::function_ref<void(int64_t, int64_t, int64_t)> fn);
+
+/// Fills the shard `local` (localShape(layout) elements of `elementBytes`
+/// bytes) of the device at `coordinates` from the tensor `global`
+/// (layout.shape() elements). Padding becomes zero bytes.
+void copyToLocal(const void *global, void *local, int64_t elementBytes,
+                 const Layout &layout, llvm::ArrayRef<int64_t> coordinates,
+                 const MeshShape &mesh);
+
+/// Writes the elements that the device at `coordinates` holds back to their
+/// places in `global`; padding is ignored, other elements of `global` are left
+/// as they are.
+void copyToGlobal(const void *local, void *global, int64_t elementBytes,
+                  const Layout &layout, llvm::ArrayRef<int64_t> coordinates,
+                  const MeshShape &mesh);
+
+} // namespace dpc::dist
+
+#endif // DPC_DIALECTS_DIST_IR_LAYOUTSHARDS_H

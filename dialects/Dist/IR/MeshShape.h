@@ -1,0 +1,73 @@
+//===- MeshShape.h - Named axes of a device mesh -----------------*- C++
+//-*-===//
+//
+// The mesh a program is laid out on: axes in rank order, the last one fastest.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DPC_DIALECTS_DIST_IR_MESHSHAPE_H
+#define DPC_DIALECTS_DIST_IR_MESHSHAPE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace dpc::dist {
+
+/// One mesh axis. A sequential axis (`micro`) is walked by a loop on every
+/// rank, not by ranks.
+struct MeshAxis {
+  std::string name;
+  int64_t size = 1;
+  bool sequential = false;
+
+  bool operator==(const MeshAxis &other) const {
+    return name == other.name && size == other.size &&
+           sequential == other.sequential;
+  }
+};
+
+/// Ordered mesh axes. Ranks enumerate the parallel axes row-major; sequential
+/// axes do not count.
+struct MeshShape {
+  llvm::SmallVector<MeshAxis, 4> axes;
+
+  MeshShape() = default;
+  MeshShape(std::initializer_list<MeshAxis> list) : axes(list) {}
+
+  /// The defect in one line: an empty, malformed or repeated name, a size
+  /// below 1. None if sound.
+  std::optional<std::string> check() const;
+
+  /// The number of ranks: the product of the parallel axes.
+  int64_t worldSize() const;
+
+  /// Position of axis `name` in `axes`, or none.
+  std::optional<unsigned> axisIndex(llvm::StringRef name) const;
+
+  /// Size of axis `name`; 1 for an axis the mesh does not have, which therefore
+  /// cuts nothing.
+  int64_t axisSize(llvm::StringRef name) const;
+
+  /// One coordinate per axis, in the order of `axes`, of a rank in [0,
+  /// worldSize()). Sequential axes take theirs from `sequential`, in the order
+  /// in which they stand in `axes`, and 0 beyond its end.
+  llvm::SmallVector<int64_t, 4>
+  coordinates(int64_t rank, llvm::ArrayRef<int64_t> sequential = {}) const;
+
+  /// The rank at `coordinates` (one per axis; those of sequential axes are
+  /// ignored).
+  int64_t rankOf(llvm::ArrayRef<int64_t> coordinates) const;
+
+  bool operator==(const MeshShape &other) const { return axes == other.axes; }
+};
+
+/// Is `name` a mesh axis name: a letter or underscore, then letters, digits,
+/// underscores?
+bool isAxisName(llvm::StringRef name);
+
+} // namespace dpc::dist
+
+#endif // DPC_DIALECTS_DIST_IR_MESHSHAPE_H
