@@ -139,3 +139,41 @@ LogicalResult UpdateOp::interpret(InterpreterContext &context,
     result = std::move(value);
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// nn.kernel
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelOp::verify() {
+  Block &block = getBodyBlock();
+  if (block.getArgumentTypes() != getInputs().getTypes()) // kernel_c1
+    return emitOpError("has region arguments that are not of the types of its "
+                       "operands");
+  Operation *yield = block.getTerminator();
+  if (!isa<YieldOp>(yield) ||
+      yield->getOperandTypes() != getResultTypes()) // kernel_c2
+    return emitOpError("yields values that are not of the types of its "
+                       "results");
+  return success();
+}
+
+int64_t KernelOp::getFlops() {
+  int64_t flops = 0;
+  for (Operation &op : getBodyBlock())
+    if (auto cost = dyn_cast<CostOpInterface>(op))
+      flops += cost.getFlops();
+  return flops;
+}
+
+LogicalResult KernelOp::interpret(InterpreterContext &context,
+                                  ArrayRef<const HostTensor *> operands,
+                                  MutableArrayRef<HostTensor> results) {
+  SmallVector<HostTensor> arguments, yielded;
+  for (const HostTensor *operand : operands)
+    arguments.push_back(*operand);
+  if (failed(context.runRegion(getBody(), arguments, yielded)))
+    return failure();
+  for (auto [result, value] : llvm::zip_equal(results, yielded))
+    result = std::move(value);
+  return success();
+}

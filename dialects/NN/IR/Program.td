@@ -98,10 +98,50 @@ def NN_UpdateOp : NN_Op<"update", [
   }];
 }
 
+def NN_KernelOp : NN_Op<"kernel", [
+    Pure, SingleBlock, IsolatedFromAbove, NN_Interpretable,
+    DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>]> {
+  let summary = "A group of ops that becomes one piece of generated code";
+  let description = [{
+    The region computes the results from its arguments, which stand for the
+    operands. Operands and results are buffers in memory; values inside live in
+    registers, or in scratch memory where one is read in another order than it
+    is made.
+
+    Made by kernel formation at level `local`; becomes one function of generated
+    code, shared by all kernels with equal regions.
+
+    ```mlir
+    %y = nn.kernel (%x, %b : tensor<8x4xf32>, tensor<4xf32>) {
+    ^bb0(%xi: tensor<8x4xf32>, %bi: tensor<4xf32>):
+      %0 = nn.broadcast %bi [1] : tensor<4xf32> -> tensor<8x4xf32>
+      %1 = nn.add %xi, %0 : tensor<8x4xf32>
+      nn.yield %1 : tensor<8x4xf32>
+    } -> tensor<8x4xf32>
+    ```
+
+    Constraints:
+
+    * (C1) Region arguments have the types of the operands.
+    * (C2) The region yields values of the types of the results.
+  }];
+  let arguments = (ins Variadic<NN_Tensor>:$inputs);
+  let results = (outs Variadic<NN_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `(` ($inputs^ `:` type($inputs))? `)` attr-dict-with-keyword $body
+    `->` type($results)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block &getBodyBlock() { return getBody().front(); }
+  }];
+}
+
 def NN_YieldOp : NN_Op<"yield", [
-    Pure, Terminator, ParentOneOf<["UpdateOp"]>]> {
+    Pure, Terminator, ParentOneOf<["KernelOp", "UpdateOp"]>]> {
   let summary = "Ends a region and gives its values";
-  let description = "See `nn.update`.";
+  let description = "See `nn.update` and `nn.kernel`.";
   let arguments = (ins Variadic<NN_Tensor>:$operands);
   let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
   let builders = [OpBuilder<(ins), [{}]>];
