@@ -9,6 +9,7 @@
 #include "dialects/NN/IR/Program.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/STLExtras.h"
@@ -246,15 +247,39 @@ public:
                      (above[r].floats[k] - below[r].floats[k]) / (2 * step);
         differences.push_back(slope);
       }
-      if (arguments[i].isFloat())
+      if (arguments[i].isFloat()) {
         EXPECT_LE(relativeError(grads[i].floats, differences), tolerance)
             << "gradient of argument " << i;
+      }
     }
   }
 
 private:
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+/// The only function of a text, run on random arguments.
+struct Outcome {
+  std::unique_ptr<StraightLine> machine; // owns the types
+  std::vector<HostTensor> in;
+  HostTensor out;
+
+  explicit Outcome(llvm::StringRef text, double low = -1, double high = 1)
+      : machine(std::make_unique<StraightLine>(text)) {
+    mlir::func::FuncOp function = machine->getFunction();
+    if (!function)
+      return;
+    in = machine->randomArguments(function, 5, low, high);
+    std::vector<HostTensor> results = machine->run(function, in);
+    if (!results.empty())
+      out = results[0];
+  }
+
+  /// Its first op.
+  mlir::Operation *getOp() {
+    return &machine->getFunction().getBody().front().front();
+  }
 };
 
 } // namespace dpc::test
