@@ -1,14 +1,17 @@
 #ifndef DPC_TEST_UNIT_STRAIGHTLINE_H
 #define DPC_TEST_UNIT_STRAIGHTLINE_H
 
-// Runs straight-line functions op by op through InterpretableOpInterface, and
-// compares what DifferentiableOpInterface builds with central differences: for
-// tests of single ops, which need no driver, no passes and no devices.
+// Runs straight-line functions by the ops' interpreter rules, and compares what
+// DifferentiableOpInterface builds with central differences: for tests of
+// single ops, which need no driver, no passes and no devices. Link
+// DpcInterpreter.
 
 #include "dialects/NN/IR/Elementwise.h"
 #include "dialects/NN/IR/Program.h"
+#include "interpreter/Evaluator.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/STLExtras.h"
@@ -51,9 +54,9 @@ inline double relativeError(const std::vector<double> &a,
   return std::isnan(error) ? INFINITY : error;
 }
 
-/// A parsed module of straight-line functions, and the machine that runs them:
-/// one device, on which every mesh axis has extent 1.
-class StraightLine : public InterpreterContext {
+/// A parsed module of straight-line functions, run on one device by the
+/// reference interpreter.
+class StraightLine {
 public:
   /// Parses and verifies `text`; a failure is a failure of the test, and every
   /// later call then fails too.
@@ -89,50 +92,12 @@ public:
   /// What `function` returns; empty after a failure, which fails the test.
   std::vector<HostTensor> run(mlir::func::FuncOp function,
                               llvm::ArrayRef<HostTensor> arguments) {
-    llvm::SmallVector<HostTensor> results;
-    bool ran = function && mlir::succeeded(runRegion(function.getBody(),
-                                                     arguments, results));
-    EXPECT_TRUE(ran) << "the function did not run";
-    return ran ? std::vector<HostTensor>(results.begin(), results.end())
-               : std::vector<HostTensor>();
-  }
-
-  mlir::LogicalResult
-  runRegion(mlir::Region &region, llvm::ArrayRef<HostTensor> arguments,
-            llvm::SmallVectorImpl<HostTensor> &yielded) override {
-    mlir::Block &block = region.front();
-    llvm::DenseMap<mlir::Value, HostTensor> values;
-    for (auto [argument, value] :
-         llvm::zip_equal(block.getArguments(), arguments))
-      values[argument] = value;
-    for (mlir::Operation &op : block.without_terminator()) {
-      auto rule = llvm::dyn_cast<InterpretableOpInterface>(op);
-      if (!rule)
-        return op.emitOpError("has no interpreter rule");
-      llvm::SmallVector<const HostTensor *> operands;
-      for (mlir::Value operand : op.getOperands())
-        operands.push_back(&values.find(operand)->second);
-      llvm::SmallVector<HostTensor> results;
-      for (mlir::Type type : op.getResultTypes())
-        results.emplace_back(llvm::cast<mlir::RankedTensorType>(type));
-      if (mlir::failed(rule.interpret(*this, operands, results)))
-        return mlir::failure();
-      for (auto [result, value] : llvm::zip_equal(op.getResults(), results)) {
-        value.roundToType();
-        values[result] = std::move(value);
-      }
-    }
-    for (mlir::Value operand : block.getTerminator()->getOperands())
-      yielded.push_back(values.find(operand)->second);
-    return mlir::success();
-  }
-
-  int64_t getAxisIndex(llvm::StringRef) override { return 0; }
-
-  mlir::FailureOr<std::vector<HostTensor>>
-  exchange(mlir::Operation *, llvm::ArrayRef<llvm::StringRef>,
-           const HostTensor &mine) override {
-    return std::vector<HostTensor>{mine};
+    DeviceContext device;
+    mlir::FailureOr<std::vector<HostTensor>> results = mlir::failure();
+    if (function)
+      results = evaluate(function, std::vector<HostTensor>(arguments), device);
+    EXPECT_TRUE(mlir::succeeded(results)) << "the function did not run";
+    return mlir::succeeded(results) ? *results : std::vector<HostTensor>();
   }
 
   /// A new function: the arguments of `function`, then one gradient a result;
@@ -246,15 +211,39 @@ public:
                      (above[r].floats[k] - below[r].floats[k]) / (2 * step);
         differences.push_back(slope);
       }
-      if (arguments[i].isFloat())
+      if (arguments[i].isFloat()) {
         EXPECT_LE(relativeError(grads[i].floats, differences), tolerance)
             << "gradient of argument " << i;
+      }
     }
   }
 
 private:
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+/// The only function of a text, run on random arguments.
+struct Outcome {
+  std::unique_ptr<StraightLine> machine; // owns the types
+  std::vector<HostTensor> in;
+  HostTensor out;
+
+  explicit Outcome(llvm::StringRef text, double low = -1, double high = 1)
+      : machine(std::make_unique<StraightLine>(text)) {
+    mlir::func::FuncOp function = machine->getFunction();
+    if (!function)
+      return;
+    in = machine->randomArguments(function, 5, low, high);
+    std::vector<HostTensor> results = machine->run(function, in);
+    if (!results.empty())
+      out = results[0];
+  }
+
+  /// Its first op.
+  mlir::Operation *getOp() {
+    return &machine->getFunction().getBody().front().front();
+  }
 };
 
 } // namespace dpc::test

@@ -57,8 +57,8 @@ def NN_MaxPoolGradOp : NN_PoolingOp<"max_pool_grad", ["input", "grad"], [
   let summary = "Gradient of max pooling's input";
   let description = [{
     Adds each element of `grad` to the place of the first largest element of its
-    window of `input` (in row-major order of the kernel; the first NaN, if there
-    is one), as PyTorch does. Made by the VJP of `nn.max_pool`; not
+    window of `input` in row-major order of the kernel, as PyTorch does (the
+    first NaN where there is one). Made by the VJP of `nn.max_pool`; not
     differentiable again.
 
     ```mlir

@@ -1,0 +1,30 @@
+// RUN: dpc-opt %s | dpc-opt | FileCheck %s
+// RUN: dpc-opt %s --mlir-print-op-generic | dpc-opt | FileCheck %s
+
+// CHECK-LABEL: @four_ops
+func.func @four_ops(%x: tensor<8x4x32x32xf32>, %g: tensor<8x4x16x15xf32>) {
+  // CHECK: nn.max_pool %{{.*}} kernel [3, 3] strides [2, 2] padLow [1, 0] padHigh [1, 1] dilations [1, 2] : tensor<8x4x32x32xf32> -> tensor<8x4x16x15xf32>
+  %m = nn.max_pool %x kernel [3, 3] strides [2, 2] padLow [1, 0] padHigh [1, 1] dilations [1, 2]
+      : tensor<8x4x32x32xf32> -> tensor<8x4x16x15xf32>
+  // CHECK: nn.max_pool_grad %{{.*}}, %{{.*}} kernel [3, 3] strides [2, 2] padLow [1, 0] padHigh [1, 1] dilations [1, 2] : tensor<8x4x32x32xf32>, tensor<8x4x16x15xf32> -> tensor<8x4x32x32xf32>
+  %dm = nn.max_pool_grad %x, %g kernel [3, 3] strides [2, 2] padLow [1, 0] padHigh [1, 1] dilations [1, 2]
+      : tensor<8x4x32x32xf32>, tensor<8x4x16x15xf32> -> tensor<8x4x32x32xf32>
+  // CHECK: nn.sum_pool %{{.*}} kernel [3, 3] strides [2, 2] padLow [1, 0] padHigh [1, 1] dilations [1, 2] : tensor<8x4x32x32xf32> -> tensor<8x4x16x15xf32>
+  %s = nn.sum_pool %x kernel [3, 3] strides [2, 2] padLow [1, 0] padHigh [1, 1] dilations [1, 2]
+      : tensor<8x4x32x32xf32> -> tensor<8x4x16x15xf32>
+  // CHECK: nn.sum_pool_grad %{{.*}} kernel [3, 3] strides [2, 2] padLow [1, 0] padHigh [1, 1] dilations [1, 2] : tensor<8x4x16x15xf32> -> tensor<8x4x32x32xf32>
+  %ds = nn.sum_pool_grad %g kernel [3, 3] strides [2, 2] padLow [1, 0] padHigh [1, 1] dilations [1, 2]
+      : tensor<8x4x16x15xf32> -> tensor<8x4x32x32xf32>
+  return
+}
+
+// One and three spatial dimensions, integers.
+// CHECK-LABEL: @ranks
+func.func @ranks(%x1: tensor<2x3x9xui8>, %x3: tensor<1x1x4x4x4xi32>) {
+  // CHECK: -> tensor<2x3x4xui8>
+  %y1 = nn.max_pool %x1 kernel [2] strides [2] padLow [0] padHigh [0] dilations [1] : tensor<2x3x9xui8> -> tensor<2x3x4xui8>
+  // CHECK: -> tensor<1x1x1x1x1xi32>
+  %y3 = nn.sum_pool %x3 kernel [4, 4, 4] strides [1, 1, 1] padLow [0, 0, 0] padHigh [0, 0, 0] dilations [1, 1, 1]
+      : tensor<1x1x4x4x4xi32> -> tensor<1x1x1x1x1xi32>
+  return
+}
