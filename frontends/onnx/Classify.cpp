@@ -236,10 +236,10 @@ std::optional<std::string> Classifier::constantByLook(const Initializer &initial
   if (usedAs(initializer, [&](const Node &node, int operand) {
         ValueId other = node.input(0);
         return (node.is("Sub") || node.is("Div")) && operand == 1 && other != kNoValue &&
-               (graph.values[other].kind == Value::Kind::Input ||
-                (graph.values[other].kind == Value::Kind::Result &&
+               (graph.values[other].kind == GraphValue::Kind::Input ||
+                (graph.values[other].kind == GraphValue::Kind::Result &&
                  graph.nodes[graph.values[other].index].is("Sub") &&
-                 graph.values[graph.nodes[graph.values[other].index].input(0)].kind == Value::Kind::Input));
+                 graph.values[graph.nodes[graph.values[other].index].input(0)].kind == GraphValue::Kind::Input));
       }))
     return "statistic: normalises a graph input";
   return std::nullopt;

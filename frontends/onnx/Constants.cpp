@@ -20,6 +20,10 @@ namespace {
 class NoContext : public InterpreterContext {
 public:
   LogicalResult runRegion(Region &, ArrayRef<HostTensor>, SmallVectorImpl<HostTensor> &) override { return failure(); }
+  LogicalResult runElementwiseRegion(Region &, ArrayRef<int64_t>, ArrayRef<HostTensor>,
+                                     SmallVectorImpl<HostTensor> &) override {
+    return failure();
+  }
   int64_t getAxisIndex(StringRef) override { return 0; }
   FailureOr<std::vector<HostTensor>> exchange(Operation *, ArrayRef<StringRef>, const HostTensor &) override {
     return failure();

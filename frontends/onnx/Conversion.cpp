@@ -11,6 +11,13 @@ using namespace mlir;
 
 namespace dpc::onnx {
 
+SmallVector<int64_t> range(int64_t begin, int64_t end) {
+  SmallVector<int64_t> numbers;
+  for (int64_t i = begin; i < end; ++i)
+    numbers.push_back(i);
+  return numbers;
+}
+
 std::string printed(ArrayRef<int64_t> shape) {
   std::string text = "[";
   for (auto [i, size] : llvm::enumerate(shape))

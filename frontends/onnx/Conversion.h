@@ -3,7 +3,13 @@
 #ifndef DPC_FRONTENDS_ONNX_CONVERSION_H
 #define DPC_FRONTENDS_ONNX_CONVERSION_H
 
+#include "dialects/NN/IR/Convolution.h"
 #include "dialects/NN/IR/Expressions.h"
+#include "dialects/NN/IR/Indexing.h"
+#include "dialects/NN/IR/Loss.h"
+#include "dialects/NN/IR/Normalization.h"
+#include "dialects/NN/IR/Pooling.h"
+#include "dialects/NN/IR/Random.h"
 #include "frontends/onnx/Graph.h"
 
 #include "mlir/IR/Builders.h"
@@ -102,6 +108,8 @@ private:
 
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return nn::typeOf(value).getShape(); }
 inline int64_t rankOf(mlir::Value value) { return nn::typeOf(value).getRank(); }
+/// begin, begin + 1, ... below end.
+llvm::SmallVector<int64_t> range(int64_t begin, int64_t end);
 /// "[8, 12]".
 std::string printed(llvm::ArrayRef<int64_t> shape);
 /// The MLIR type of ONNX element type `type`.

@@ -33,7 +33,7 @@ struct Use {
   int32_t operand;
 };
 
-struct Value {
+struct GraphValue {
   enum class Kind { Input, Initializer, Result };
   std::string name;
   Kind kind = Kind::Result;
@@ -94,7 +94,7 @@ struct GraphOutput {
 struct Graph {
   std::string name;
   std::string producer;
-  std::vector<Value> values;
+  std::vector<GraphValue> values;
   std::vector<Node> nodes;
   std::vector<Initializer> initializers;
   std::vector<GraphInput> inputs;
@@ -103,7 +103,7 @@ struct Graph {
 
   /// The initializer behind `value`, or nullptr.
   const Initializer *initializerOf(ValueId value) const {
-    if (value == kNoValue || values[value].kind != Value::Kind::Initializer)
+    if (value == kNoValue || values[value].kind != GraphValue::Kind::Initializer)
       return nullptr;
     return &initializers[values[value].index];
   }

@@ -67,7 +67,7 @@ private:
                          Attributes attributes, Scope &scope);
   Attributes resolveAttributes(const onnxpb::NodeProto &node, const Scope &scope) const;
   std::string uniqueName(std::string name);
-  ValueId addValue(std::string name, Value::Kind kind, int32_t index);
+  ValueId addValue(std::string name, GraphValue::Kind kind, int32_t index);
   void dropDeadNodes();
   void recordUses();
 
@@ -79,8 +79,8 @@ private:
   llvm::StringMap<unsigned> ordinals;
 };
 
-ValueId Builder::addValue(std::string name, Value::Kind kind, int32_t index) {
-  Value value;
+ValueId Builder::addValue(std::string name, GraphValue::Kind kind, int32_t index) {
+  GraphValue value;
   value.name = std::move(name);
   value.kind = kind;
   value.index = index;
@@ -112,7 +112,7 @@ llvm::Error Builder::addInput(const onnxpb::ValueInfoProto &info, Scope &scope) 
     input.shape.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
     input.dimNames.push_back(dim.dim_param());
   }
-  input.value = addValue(info.name(), Value::Kind::Input, static_cast<int32_t>(graph.inputs.size()));
+  input.value = addValue(info.name(), GraphValue::Kind::Input, static_cast<int32_t>(graph.inputs.size()));
   scope.values[info.name()] = input.value;
   graph.inputs.push_back(std::move(input));
   return llvm::Error::success();
@@ -128,7 +128,7 @@ llvm::Error Builder::addInitializer(const onnxpb::TensorProto &proto, Scope &sco
   for (const auto &entry : proto.metadata_props())
     initializer.metadata[entry.key()] = entry.value();
   initializer.value =
-      addValue(proto.name(), Value::Kind::Initializer, static_cast<int32_t>(graph.initializers.size()));
+      addValue(proto.name(), GraphValue::Kind::Initializer, static_cast<int32_t>(graph.initializers.size()));
   scope.values[proto.name()] = initializer.value;
   graph.initializers.push_back(std::move(initializer));
   return llvm::Error::success();
@@ -174,7 +174,7 @@ llvm::Error Builder::inlineCall(const onnxpb::NodeProto &call, const std::string
     ValueId value = inner.lookup(function.output(i));
     scope.values[output] = value;
     // Keep the caller's name for the result: messages and outputs speak of it.
-    if (value != kNoValue && graph.values[value].kind == Value::Kind::Result)
+    if (value != kNoValue && graph.values[value].kind == GraphValue::Kind::Result)
       graph.values[value].name = scope.prefix + output;
   }
   return llvm::Error::success();
@@ -200,7 +200,7 @@ llvm::Error Builder::addNodes(const google::protobuf::RepeatedPtrField<onnxpb::N
     if (domain.empty() && proto.op_type() == "Identity" && proto.input_size() == 1 && proto.output_size() == 1) {
       ValueId source = scope.lookup(proto.input(0));
       scope.values[proto.output(0)] = source;
-      if (source != kNoValue && graph.values[source].kind == Value::Kind::Initializer)
+      if (source != kNoValue && graph.values[source].kind == GraphValue::Kind::Initializer)
         graph.initializers[graph.values[source].index].aliases.push_back(scope.prefix + proto.output(0));
       continue;
     }
@@ -221,7 +221,7 @@ llvm::Error Builder::addNodes(const google::protobuf::RepeatedPtrField<onnxpb::N
     for (const std::string &output : proto.output()) {
       ValueId value = kNoValue;
       if (!output.empty()) {
-        value = addValue(scope.prefix + output, Value::Kind::Result, static_cast<int32_t>(graph.nodes.size()));
+        value = addValue(scope.prefix + output, GraphValue::Kind::Result, static_cast<int32_t>(graph.nodes.size()));
         scope.values[output] = value;
       }
       node.outputs.push_back(value);
@@ -254,8 +254,8 @@ void Builder::dropDeadNodes() {
     kept.push_back(std::move(graph.nodes[i]));
   }
   graph.nodes = std::move(kept);
-  for (Value &value : graph.values)
-    if (value.kind == Value::Kind::Result)
+  for (GraphValue &value : graph.values)
+    if (value.kind == GraphValue::Kind::Result)
       value.index = position[value.index];
 }
 
@@ -288,7 +288,7 @@ llvm::Expected<Graph> Builder::build() {
   for (const auto *infos : {&main.value_info(), &main.input()})
     for (const auto &info : *infos) {
       auto value = scope.values.find(info.name());
-      if (value == scope.values.end() || graph.values[value->second].kind != Value::Kind::Initializer)
+      if (value == scope.values.end() || graph.values[value->second].kind != GraphValue::Kind::Initializer)
         continue;
       for (const auto &entry : info.metadata_props())
         graph.initializers[graph.values[value->second].index].metadata.try_emplace(entry.key(), entry.value());

@@ -14,8 +14,12 @@ const Registry &Registry::get() {
     registerConstantOps(all);
     registerContractionOps(all);
     registerElementwiseOps(all);
+    registerIndexingOps(all);
+    registerLossOps(all);
+    registerNormalizationOps(all);
     registerReductionOps(all);
     registerShapeOps(all);
+    registerSpatialOps(all);
     return all;
   }();
   return registry;

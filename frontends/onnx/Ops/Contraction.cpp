@@ -2,7 +2,7 @@
 
 #include "frontends/onnx/Registry.h"
 
-#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -55,7 +55,7 @@ LogicalResult convertMatMul(Conversion &c) {
       return c.broadcastTo(value, shape);
     };
     int64_t rank = static_cast<int64_t>(batch.size());
-    SmallVector<int64_t> dims(llvm::seq<int64_t>(0, rank));
+    SmallVector<int64_t> dims = range(0, rank);
     Value left = expand(lhs), right = expand(rhs);
     if (!left || !right)
       return failure();
@@ -150,7 +150,7 @@ Term multiply(Conversion &c, Term lhs, Term rhs, ArrayRef<char> needed) {
 
 LogicalResult convertEinsum(Conversion &c) {
   std::string equation = c.stringAttr("equation", "");
-  equation.erase(llvm::remove(equation, ' '), equation.end());
+  llvm::erase(equation, ' ');
   auto [inputs, output] = StringRef(equation).split("->");
   bool explicitOutput = StringRef(equation).contains("->");
   SmallVector<StringRef> subscripts;
@@ -164,7 +164,7 @@ LogicalResult convertEinsum(Conversion &c) {
   std::map<char, int64_t> extents;
   for (auto [i, subscript] : llvm::enumerate(subscripts)) {
     Term term{c.operand(i), {}};
-    size_t named = llvm::count_if(subscript, llvm::isAlpha), rank = rankOf(term.value);
+    size_t named = llvm::count_if(subscript, [](char ch) { return llvm::isAlpha(ch); }), rank = rankOf(term.value);
     bool dots = subscript.contains("...");
     if (named + (dots ? 3 : 0) != subscript.size() || named > rank || (!dots && named != rank))
       return c.error("term '" + subscript + "' of equation '" + equation + "' does not fit shape " +

@@ -27,8 +27,7 @@ std::optional<Reduction> readReduction(Conversion &c) {
   bool keep = c.intAttr("keepdims", 1);
   if (!axes || axes->empty()) {
     if (!c.intAttr("noop_with_empty_axes", 0))
-      reduction.dimensions.assign(llvm::seq<int64_t>(0, shape.size()).begin(),
-                                  llvm::seq<int64_t>(0, shape.size()).end());
+      reduction.dimensions = range(0, shape.size());
   } else {
     reduction.dimensions = c.normalizeAxes(*axes, static_cast<int64_t>(shape.size()));
   }

@@ -74,8 +74,8 @@ LogicalResult convertTranspose(Conversion &c) {
   int64_t rank = rankOf(x);
   SmallVector<int64_t> permutation = c.intsAttr("perm");
   if (!c.hasAttr("perm"))
-    permutation.assign(llvm::reverse(llvm::seq<int64_t>(0, rank)).begin(),
-                       llvm::reverse(llvm::seq<int64_t>(0, rank)).end());
+    for (int64_t i = rank; i-- > 0;)
+      permutation.push_back(i);
   SmallVector<int64_t> sorted(permutation);
   llvm::sort(sorted);
   if (!llvm::equal(sorted, llvm::seq<int64_t>(0, rank)))
@@ -193,7 +193,7 @@ LogicalResult convertSlice(Conversion &c) {
   if (c.has(3))
     axes = c.ints(3, "axes");
   else
-    axes.assign(llvm::seq<int64_t>(0, starts.size()).begin(), llvm::seq<int64_t>(0, starts.size()).end());
+    axes = range(0, starts.size());
   if (c.has(4))
     steps = c.ints(4, "steps");
   if (c.failed)
@@ -294,7 +294,7 @@ std::optional<Pads> readPads(Conversion &c, int64_t rank) {
   if (c.has(3))
     axes = c.ints(3, "axes");
   else
-    axes.assign(llvm::seq<int64_t>(0, rank).begin(), llvm::seq<int64_t>(0, rank).end());
+    axes = range(0, rank);
   if (c.failed)
     return std::nullopt;
   if (pads.size() != 2 * axes.size()) {
