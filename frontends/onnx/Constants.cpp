@@ -1,0 +1,192 @@
+//===- Constants.cpp - values known while importing -----------------------===//
+
+#include "frontends/onnx/Constants.h"
+
+#include "dialects/NN/IR/Expressions.h"
+#include "frontends/onnx/Conversion.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <cstring>
+
+using namespace mlir;
+
+namespace dpc::onnx {
+namespace {
+
+/// Constants have no regions and no device.
+class NoContext : public InterpreterContext {
+public:
+  LogicalResult runRegion(Region &, ArrayRef<HostTensor>, SmallVectorImpl<HostTensor> &) override { return failure(); }
+  LogicalResult runElementwiseRegion(Region &, ArrayRef<int64_t>, ArrayRef<HostTensor>,
+                                     SmallVectorImpl<HostTensor> &) override {
+    return failure();
+  }
+  int64_t getAxisIndex(StringRef) override { return 0; }
+  FailureOr<std::vector<HostTensor>> exchange(Operation *, ArrayRef<StringRef>, const HostTensor &) override {
+    return failure();
+  }
+};
+
+/// A constant, or one repeated: what emitConstant makes.
+bool isConstantLike(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto broadcast = dyn_cast_or_null<nn::BroadcastOp>(op))
+    op = broadcast.getInput().getDefiningOp();
+  return isa_and_nonnull<nn::ConstantOp>(op);
+}
+
+/// Rounding never changes what `op` computes.
+bool isExact(Operation *op) {
+  if (isa<IntegerType>(nn::typeOf(op->getResult(0)).getElementType()))
+    return true;
+  if (auto convert = dyn_cast<nn::ConvertOp>(op))
+    return isa<IntegerType>(nn::typeOf(convert.getInput()).getElementType());
+  return isa<nn::ReshapeOp, nn::TransposeOp, nn::SliceOp, nn::PadOp, nn::ConcatOp, nn::ReverseOp, nn::SelectOp,
+             nn::NegOp, nn::AbsOp, nn::IotaOp>(op);
+}
+
+bool elementsEqual(const HostTensor &tensor, int64_t a, int64_t b) {
+  if (tensor.isFloat()) // NaN equals NaN, +0 differs from -0
+    return std::memcmp(&tensor.floats[a], &tensor.floats[b], sizeof(double)) == 0;
+  return tensor.ints[a] == tensor.ints[b];
+}
+
+/// True when the tensor is the same at every index of dimension `dimension`.
+bool isConstantAlong(const HostTensor &tensor, int64_t dimension) {
+  ArrayRef<int64_t> shape = tensor.getShape();
+  int64_t inner = rowMajorStrides(shape)[dimension], extent = shape[dimension];
+  for (int64_t i = 0, e = tensor.size(); i < e; ++i) {
+    int64_t index = (i / inner) % extent;
+    if (!elementsEqual(tensor, i, i - index * inner))
+      return false;
+  }
+  return true;
+}
+
+/// `tensor` at index 0 of `dimension`, which disappears.
+HostTensor firstAlong(const HostTensor &tensor, int64_t dimension) {
+  ArrayRef<int64_t> shape = tensor.getShape();
+  SmallVector<int64_t> rest(shape);
+  rest.erase(rest.begin() + dimension);
+  HostTensor first(nn::withShape(tensor.getType(), rest));
+  int64_t inner = rowMajorStrides(shape)[dimension], extent = shape[dimension], to = 0;
+  for (int64_t i = 0, e = tensor.size(); i < e; ++i) {
+    if ((i / inner) % extent)
+      continue;
+    if (tensor.isFloat())
+      first.floats[to++] = tensor.floats[i];
+    else
+      first.ints[to++] = tensor.ints[i];
+  }
+  return first;
+}
+
+} // namespace
+
+std::optional<HostTensor> evaluate(Value value) {
+  Operation *op = value.getDefiningOp();
+  auto interpretable = dyn_cast_or_null<InterpretableOpInterface>(op);
+  if (!interpretable || op->getNumRegions())
+    return std::nullopt;
+  for (Value result : op->getResults())
+    if (nn::typeOf(result).getNumElements() > kMaxFoldedElements)
+      return std::nullopt;
+  std::vector<HostTensor> operands;
+  operands.reserve(op->getNumOperands());
+  for (Value operand : op->getOperands()) {
+    std::optional<HostTensor> known = evaluate(operand);
+    if (!known)
+      return std::nullopt;
+    operands.push_back(std::move(*known));
+  }
+  SmallVector<const HostTensor *> pointers;
+  for (const HostTensor &operand : operands)
+    pointers.push_back(&operand);
+  SmallVector<HostTensor> results;
+  for (Value result : op->getResults())
+    results.emplace_back(nn::typeOf(result));
+  NoContext context;
+  if (failed(interpretable.interpret(context, pointers, results)))
+    return std::nullopt;
+  HostTensor &result = results[cast<OpResult>(value).getResultNumber()];
+  result.roundToType();
+  return std::move(result);
+}
+
+Value emitConstant(OpBuilder &builder, Location loc, const HostTensor &tensor) {
+  RankedTensorType type = tensor.getType();
+  HostTensor reduced = tensor;
+  SmallVector<int64_t> kept;
+  for (int64_t dimension = type.getRank(); dimension-- > 0;) {
+    if (reduced.size() > 0 && type.getDimSize(dimension) > 1 && isConstantAlong(reduced, dimension))
+      reduced = firstAlong(reduced, dimension);
+    else
+      kept.insert(kept.begin(), dimension);
+  }
+  if (reduced.size() == 1 && tensor.size() > 0) {
+    DenseElementsAttr splat = reduced.toAttr();
+    return builder.create<nn::ConstantOp>(loc, cast<ElementsAttr>(splat.reshape(
+                                                   nn::withShape(type, SmallVector<int64_t>(kept.size(), 1)))
+                                                   .resizeSplat(type)));
+  }
+  Value constant = builder.create<nn::ConstantOp>(loc, cast<ElementsAttr>(reduced.toAttr()));
+  if (reduced.getType() == type)
+    return constant;
+  return builder.create<nn::BroadcastOp>(loc, type, constant, kept);
+}
+
+void foldConstants(OpBuilder &builder, Block::iterator begin, Block::iterator end, MutableArrayRef<Value> results) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::make_range(begin, end))) {
+    if (op.getNumResults() != 1 || isa<nn::ConstantOp, nn::BroadcastOp>(op) || !isExact(&op) ||
+        !llvm::all_of(op.getOperands(), isConstantLike))
+      continue;
+    std::optional<HostTensor> known = evaluate(op.getResult(0));
+    if (!known)
+      continue;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(&op);
+    Value constant = emitConstant(builder, op.getLoc(), *known);
+    for (Value &result : results)
+      if (result == op.getResult(0))
+        result = constant;
+    op.getResult(0).replaceAllUsesWith(constant);
+    op.erase();
+  }
+}
+
+HostTensor toHostTensor(MLIRContext *context, const Tensor &tensor) {
+  HostTensor host(RankedTensorType::get(tensor.shape, convertElementType(context, tensor.type)));
+  for (int64_t i = 0, e = tensor.numElements(); i < e; ++i) {
+    if (host.isFloat())
+      host.floats[i] = tensor.asDouble(i);
+    else
+      host.ints[i] = tensor.asInt(i);
+  }
+  return host;
+}
+
+ElementsAttr toAttribute(MLIRContext *context, const Tensor &tensor, StringRef name) {
+  constexpr int64_t kMaxDenseElements = 16;
+  auto type = RankedTensorType::get(tensor.shape, convertElementType(context, tensor.type));
+  unsigned width = elementBytes(tensor.type);
+  bool isSplat = tensor.numElements() > 0;
+  for (size_t at = width; isSplat && at < tensor.bytes.size(); at += width)
+    isSplat = std::memcmp(tensor.bytes.data(), tensor.bytes.data() + at, width) == 0;
+  if (isSplat) {
+    Tensor first = tensor;
+    first.shape.clear();
+    first.bytes = tensor.bytes.take_front(width);
+    DenseElementsAttr one = toHostTensor(context, first).toAttr();
+    return cast<ElementsAttr>(one.resizeSplat(type));
+  }
+  if (tensor.numElements() <= kMaxDenseElements)
+    return cast<ElementsAttr>(toHostTensor(context, tensor).toAttr());
+  AsmResourceBlob blob = UnmanagedAsmResourceBlob::allocateWithAlign(
+      tensor.bytes, width, [owner = tensor.owner](void *, size_t, size_t) {});
+  return cast<ElementsAttr>(DenseResourceElementsAttr::get(type, name, std::move(blob)));
+}
+
+} // namespace dpc::onnx

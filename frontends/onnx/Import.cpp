@@ -1,0 +1,138 @@
+//===- Import.cpp - an ONNX file to a module of the nn dialect ------------===//
+
+#include "frontends/onnx/Import.h"
+
+#include "frontends/onnx/Check.h"
+#include "frontends/onnx/Classify.h"
+#include "frontends/onnx/Load.h"
+#include "frontends/onnx/ModuleBuilder.h"
+#include "frontends/onnx/Registry.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace dpc::onnx {
+namespace {
+
+llvm::Error fail(const llvm::formatv_object_base &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message.str());
+}
+
+/// Gives every input its static shape: from the option, from another input's use of the same dimension name, or the
+/// file's own.
+llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
+  std::map<std::string, int64_t> known;
+  for (const auto &[name, shape] : options.shapes) {
+    auto input = llvm::find_if(graph.inputs, [&](const GraphInput &each) { return each.name == name; });
+    if (input == graph.inputs.end())
+      return fail(llvm::formatv("--shape={0}: the model has no input of this name", name));
+    if (input->hasRank && input->shape.size() != shape.size())
+      return fail(llvm::formatv("--shape={0}: {1} has rank {2} but the input has rank {3}", name, printed(shape),
+                                shape.size(), input->shape.size()));
+    for (auto [i, size] : llvm::enumerate(shape)) {
+      if (i >= input->dimNames.size() || input->dimNames[i].empty())
+        continue;
+      auto [bound, isNew] = known.try_emplace(input->dimNames[i], size);
+      if (!isNew && bound->second != size)
+        return fail(llvm::formatv("--shape: dimension '{0}' is {1} in one input and {2} in '{3}'", bound->first,
+                                  bound->second, size, name));
+    }
+  }
+  for (GraphInput &input : graph.inputs) {
+    auto given = options.shapes.find(input.name);
+    if (given != options.shapes.end()) {
+      input.shape.assign(given->second.begin(), given->second.end());
+      continue;
+    }
+    if (!input.hasRank)
+      return fail(llvm::formatv("input '{0}' has no shape: give it by --shape={0}:..", input.name));
+    for (auto [i, size] : llvm::enumerate(input.shape)) {
+      if (size >= 0)
+        continue;
+      auto bound = known.find(input.dimNames[i]);
+      if (bound == known.end())
+        return fail(llvm::formatv("input '{0}' has a dynamic dimension {1}{2}: give its shape by --shape={0}:..",
+                                  input.name, i,
+                                  input.dimNames[i].empty() ? "" : " ('" + input.dimNames[i] + "')"));
+      size = bound->second;
+    }
+  }
+  for (const auto &[name, dim] : options.batchDims) {
+    auto input = llvm::find_if(graph.inputs, [&](const GraphInput &each) { return each.name == name; });
+    if (input == graph.inputs.end())
+      return fail(llvm::formatv("--batch-dim={0}:{1}: the model has no input of this name", name, dim));
+    if (dim < -1 || dim >= int64_t(input->shape.size()))
+      return fail(llvm::formatv("--batch-dim={0}:{1}: the input has rank {2}", name, dim, input->shape.size()));
+  }
+  return llvm::Error::success();
+}
+
+struct Prepared {
+  std::unique_ptr<OnnxModel> model;
+  Graph graph;
+  std::vector<Classified> roles;
+};
+
+/// Everything before IR: any error here is about the file or the options.
+llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options) {
+  auto model = loadModel(path);
+  if (!model)
+    return model.takeError();
+  auto prefixed = [&](llvm::Error error) {
+    return fail(llvm::formatv("{0}: {1}", path, llvm::toString(std::move(error))));
+  };
+  if (llvm::Error error = checkModel(*(*model)->proto))
+    return prefixed(std::move(error));
+  auto graph = buildGraph(**model);
+  if (!graph)
+    return prefixed(graph.takeError());
+  if (llvm::Error error = checkOperators(*graph, Registry::get()))
+    return prefixed(std::move(error));
+  if (llvm::Error error = resolveShapes(*graph, options))
+    return prefixed(std::move(error));
+  auto roles = classify(*graph, options.trainable, options.frozen);
+  if (!roles)
+    return prefixed(roles.takeError());
+  return Prepared{std::move(*model), std::move(*graph), std::move(*roles)};
+}
+
+} // namespace
+
+OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context, const ImportOptions &options,
+                                 llvm::raw_ostream &notes) {
+  context->loadDialect<nn::NNDialect, func::FuncDialect>();
+  auto prepared = prepare(path, options);
+  if (!prepared) {
+    emitError(FileLineColLoc::get(context, path, 0, 0)) << llvm::toString(prepared.takeError());
+    return {};
+  }
+  if (options.explain)
+    printClassification(prepared->graph, prepared->roles, notes);
+  for (const std::string &loss : describeExportLosses(prepared->graph, prepared->roles))
+    notes << "note: " << loss << '\n';
+  OwningOpRef<ModuleOp> module = buildModule(prepared->graph, prepared->roles, options, context);
+  if (!module || failed(verify(*module)))
+    return {};
+  return module;
+}
+
+bool parseShapeOption(StringRef text, ImportOptions &options) {
+  auto [name, dims] = text.rsplit(':');
+  if (name.empty() || name.size() == text.size())
+    return false;
+  SmallVector<int64_t> shape;
+  SmallVector<StringRef> parts;
+  dims.split(parts, 'x', -1, /*KeepEmpty=*/!dims.empty());
+  for (StringRef part : parts) {
+    int64_t size;
+    if (part.getAsInteger(10, size) || size <= 0)
+      return false;
+    shape.push_back(size);
+  }
+  return options.shapes.try_emplace(name.str(), std::move(shape)).second;
+}
+
+} // namespace dpc::onnx

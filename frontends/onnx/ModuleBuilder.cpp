@@ -1,0 +1,220 @@
+//===- ModuleBuilder.cpp - the IR of a classified graph -------------------===//
+
+#include "frontends/onnx/ModuleBuilder.h"
+
+#include "frontends/onnx/Constants.h"
+#include "frontends/onnx/ExporterMetadata.h"
+#include "frontends/onnx/Registry.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace dpc::onnx {
+namespace {
+
+class ModuleBuilder : public ImportState {
+public:
+  ModuleBuilder(const Graph &graph, ArrayRef<Classified> roles, const ImportOptions &options, MLIRContext *context)
+      : graph(graph), roles(roles), options(options), builder(context), values(graph.values.size()) {}
+
+  OwningOpRef<ModuleOp> build();
+
+  Value valueOf(ValueId id) override;
+  const Graph &getGraph() const override { return graph; }
+  void setNextState(ValueId id, Value value) override { nextState.push_back({id, value}); }
+
+private:
+  Location named(StringRef name) { return NameLoc::get(builder.getStringAttr(name)); }
+  Location locationOf(const Node &node);
+  int64_t batchDim(const GraphInput &input) const;
+  void addArguments();
+  void addInitializer(const Initializer &initializer, Role role);
+  LogicalResult convert(const Node &node);
+  void eraseDeadCode();
+  LogicalResult finish();
+
+  const Graph &graph;
+  ArrayRef<Classified> roles;
+  const ImportOptions &options;
+  OpBuilder builder;
+  OwningOpRef<ModuleOp> module;
+  func::FuncOp function;
+  Block *body = nullptr;
+  std::vector<Value> values;
+  SmallVector<nn::ArgAttr> arguments;
+  SmallVector<nn::VariableOp> variables;
+  SmallVector<std::pair<ValueId, Value>> nextState;
+};
+
+/// "['', 'm', 'm.h.0', 'linear']" names modules from the outermost; the last entry is the call itself.
+std::string modulePath(const Node &node) {
+  std::vector<std::string> scopes = parsePythonList(node.metadata(kNameScopes));
+  if (scopes.size() >= 2)
+    return scopes[scopes.size() - 2];
+  StringRef name = node.name; // TorchScript: "/conv1/Conv"
+  if (!name.consume_front("/"))
+    return {};
+  std::string path = name.rsplit('/').first.str();
+  if (path.size() == name.size())
+    return {};
+  std::replace(path.begin(), path.end(), '/', '.');
+  return path;
+}
+
+Location ModuleBuilder::locationOf(const Node &node) {
+  std::string path = modulePath(node);
+  if (path.empty())
+    return named(node.name);
+  return FusedLoc::get(builder.getContext(), {named(node.name)}, builder.getStringAttr(path));
+}
+
+int64_t ModuleBuilder::batchDim(const GraphInput &input) const {
+  auto given = options.batchDims.find(input.name);
+  if (given != options.batchDims.end())
+    return given->second;
+  const GraphInput &first = graph.inputs.front();
+  auto firstGiven = options.batchDims.find(first.name);
+  int64_t firstDim = firstGiven == options.batchDims.end() ? 0 : firstGiven->second;
+  if (firstDim < 0 || first.shape.empty() || input.shape.empty())
+    return -1;
+  return input.shape[0] == first.shape[firstDim] ? 0 : -1;
+}
+
+/// Constants that importing may compute with, or that are small, stay in the function; the rest are arguments.
+void ModuleBuilder::addInitializer(const Initializer &initializer, Role role) {
+  bool used = !graph.values[initializer.value].uses.empty() ||
+              llvm::any_of(graph.outputs, [&](const GraphOutput &output) { return output.value == initializer.value; });
+  if (!used && role != Role::Parameter)
+    return;
+  if (role != Role::Parameter && role != Role::Buffer) {
+    Value constant;
+    if (initializer.tensor.numElements() <= kMaxFoldedElements)
+      constant = emitConstant(builder, named(initializer.name), toHostTensor(builder.getContext(), initializer.tensor));
+    if (constant) {
+      Operation *op = constant.getDefiningOp();
+      auto source = isa<nn::BroadcastOp>(op) ? op->getOperand(0).getDefiningOp<nn::ConstantOp>() : cast<nn::ConstantOp>(op);
+      auto dense = dyn_cast<DenseElementsAttr>(source.getValue());
+      if ((dense && dense.isSplat()) || source.getValue().getNumElements() <= kMaxInlineElements) {
+        values[initializer.value] = constant;
+        return;
+      }
+      op->erase();
+      if (op != source)
+        source.erase();
+    }
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(function);
+  auto attribute = toAttribute(builder.getContext(), initializer.tensor, initializer.name);
+  auto variable = builder.create<nn::VariableOp>(named(initializer.name), initializer.name, attribute);
+  nn::ArgKind kind = role == Role::Parameter ? nn::ArgKind::parameter
+                     : role == Role::Buffer  ? nn::ArgKind::buffer
+                                             : nn::ArgKind::constant;
+  variables.push_back(variable);
+  arguments.push_back(nn::ArgAttr::get(builder.getContext(), kind, initializer.name, -1, ""));
+  values[initializer.value] = body->addArgument(variable.getType(), named(initializer.name));
+}
+
+void ModuleBuilder::addArguments() {
+  for (Role role : {Role::Parameter, Role::Buffer, Role::Constant})
+    for (auto [initializer, classified] : llvm::zip(graph.initializers, roles))
+      if (classified.role == role)
+        addInitializer(initializer, role);
+  for (const GraphInput &input : graph.inputs) {
+    auto type = RankedTensorType::get(input.shape, convertElementType(builder.getContext(), input.type));
+    variables.push_back({});
+    arguments.push_back(
+        nn::ArgAttr::get(builder.getContext(), nn::ArgKind::input, input.name, batchDim(input), ""));
+    values[input.value] = body->addArgument(type, named(input.name));
+  }
+}
+
+Value ModuleBuilder::valueOf(ValueId id) { return values[id]; }
+
+LogicalResult ModuleBuilder::convert(const Node &node) {
+  const OperatorEntry *entry = Registry::get().find(node.opType, node.opset);
+  Block::iterator before = body->empty() ? body->end() : std::prev(body->end());
+  Conversion conversion(node, builder, locationOf(node), *this);
+  LogicalResult converted = entry->convert(conversion);
+  if (conversion.failed)
+    return failure();
+  if (failed(converted))
+    return conversion.error("cannot be converted");
+  for (auto [i, output] : llvm::enumerate(node.outputs))
+    if (output != kNoValue && !conversion.results[i] && !graph.values[output].uses.empty())
+      return conversion.error("output '" + graph.values[output].name + "' is used but not supported");
+  Block::iterator begin = before == body->end() ? body->begin() : std::next(before);
+  foldConstants(builder, begin, body->end(), conversion.results);
+  for (auto [i, output] : llvm::enumerate(node.outputs))
+    if (output != kNoValue)
+      values[output] = conversion.results[i];
+  return success();
+}
+
+void ModuleBuilder::eraseDeadCode() {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  for (unsigned i = body->getNumArguments(); i-- > 0;) {
+    if (arguments[i].getKind() != nn::ArgKind::constant || !body->getArgument(i).use_empty())
+      continue;
+    body->eraseArgument(i);
+    variables[i].erase();
+    variables.erase(variables.begin() + i);
+    arguments.erase(arguments.begin() + i);
+  }
+}
+
+LogicalResult ModuleBuilder::finish() {
+  SmallVector<Value> results;
+  SmallVector<DictionaryAttr> resultAttrs;
+  auto addResult = [&](Value value, nn::ResultKind kind, StringRef name) {
+    results.push_back(value);
+    resultAttrs.push_back(builder.getDictionaryAttr(
+        builder.getNamedAttr(nn::NNDialect::kResultAttrName, nn::ResultAttr::get(builder.getContext(), kind, name))));
+  };
+  for (const GraphOutput &output : graph.outputs) {
+    if (!values[output.value])
+      return emitError(named(output.name)) << "output '" << output.name << "' is not supported";
+    addResult(values[output.value], nn::ResultKind::output, output.name);
+  }
+  for (auto [id, value] : nextState)
+    addResult(value, nn::ResultKind::state, graph.values[id].name);
+  builder.create<func::ReturnOp>(function.getLoc(), results);
+  eraseDeadCode();
+
+  SmallVector<DictionaryAttr> argumentAttrs;
+  for (nn::ArgAttr argument : arguments)
+    argumentAttrs.push_back(
+        builder.getDictionaryAttr(builder.getNamedAttr(nn::NNDialect::kArgAttrName, argument)));
+  function.setType(builder.getFunctionType(body->getArgumentTypes(), ValueRange(results).getTypes()));
+  function.setAllArgAttrs(argumentAttrs);
+  function.setAllResultAttrs(resultAttrs);
+  return success();
+}
+
+OwningOpRef<ModuleOp> ModuleBuilder::build() {
+  Location loc = named(graph.name.empty() ? "graph" : graph.name);
+  module = ModuleOp::create(loc);
+  builder.setInsertionPointToStart(module->getBody());
+  function = builder.create<func::FuncOp>(loc, "forward", builder.getFunctionType({}, {}));
+  body = function.addEntryBlock();
+  builder.setInsertionPointToStart(body);
+  addArguments();
+  for (const Node &node : graph.nodes)
+    if (failed(convert(node)))
+      return {};
+  if (failed(finish()))
+    return {};
+  return std::move(module);
+}
+
+} // namespace
+
+OwningOpRef<ModuleOp> buildModule(const Graph &graph, ArrayRef<Classified> roles, const ImportOptions &options,
+                                  MLIRContext *context) {
+  return ModuleBuilder(graph, roles, options, context).build();
+}
+
+} // namespace dpc::onnx

@@ -1,0 +1,127 @@
+//===- Activation.cpp - ONNX activation functions -------------------------===//
+//
+// The formulas are those of the ONNX operator schemas.
+
+#include "frontends/onnx/Registry.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::onnx;
+
+namespace {
+
+template <typename Op>
+LogicalResult convertUnary(Conversion &c) {
+  return c.done(c.e.make<Op>(c.operand(0)));
+}
+
+/// x where x > 0, else `otherwise`.
+Value whereNotPositive(Conversion &c, Value x, Value otherwise) {
+  return c.e.select(c.e.compare(nn::Comparison::gt, x, 0.0), x, otherwise);
+}
+
+/// e^min(x, 0) - 1: never overflows on the side that is not taken.
+Value expm1OfNegative(Conversion &c, Value x) {
+  return c.e.add(c.e.exp(c.e.make<nn::MinOp>(x, c.e.splatLike(x, 0))), -1.0);
+}
+
+LogicalResult convertLeakyRelu(Conversion &c) {
+  Value x = c.operand(0);
+  return c.done(whereNotPositive(c, x, c.e.mul(x, c.floatAttr("alpha", 0.01))));
+}
+
+LogicalResult convertPRelu(Conversion &c) {
+  Value x = c.operand(0), slope = c.broadcastTo(c.operand(1), shapeOf(x));
+  if (!slope)
+    return failure();
+  return c.done(whereNotPositive(c, x, c.e.mul(slope, x)));
+}
+
+LogicalResult convertElu(Conversion &c) {
+  Value x = c.operand(0);
+  return c.done(whereNotPositive(c, x, c.e.mul(expm1OfNegative(c, x), c.floatAttr("alpha", 1))));
+}
+
+LogicalResult convertSelu(Conversion &c) {
+  Value x = c.operand(0);
+  double alpha = c.floatAttr("alpha", 1.67326319217681884765625), gamma = c.floatAttr("gamma", 1.05070102214813232421875);
+  return c.done(c.e.mul(whereNotPositive(c, x, c.e.mul(expm1OfNegative(c, x), alpha)), gamma));
+}
+
+LogicalResult convertCelu(Conversion &c) {
+  Value x = c.operand(0);
+  double alpha = c.floatAttr("alpha", 1);
+  return c.done(whereNotPositive(c, x, c.e.mul(expm1OfNegative(c, c.e.mul(x, 1 / alpha)), alpha)));
+}
+
+LogicalResult convertGelu(Conversion &c) {
+  std::string kind = c.stringAttr("approximate", "none");
+  if (kind != "none" && kind != "tanh")
+    return c.error("approximate '" + kind + "' is neither none nor tanh");
+  auto approximation = kind == "tanh" ? nn::GeluApproximation::tanh : nn::GeluApproximation::none;
+  return c.done(c.e.make<nn::GeluOp>(c.operand(0).getType(), approximation, c.operand(0)));
+}
+
+Value hardSigmoid(Conversion &c, Value x, double alpha, double beta) {
+  Value line = c.e.add(c.e.mul(x, alpha), beta);
+  return c.e.make<nn::ClampOp>(line, c.e.splatLike(x, 0), c.e.splatLike(x, 1));
+}
+
+LogicalResult convertHardSigmoid(Conversion &c) {
+  return c.done(hardSigmoid(c, c.operand(0), c.floatAttr("alpha", 0.2), c.floatAttr("beta", 0.5)));
+}
+
+LogicalResult convertHardSwish(Conversion &c) {
+  Value x = c.operand(0);
+  return c.done(c.e.mul(x, hardSigmoid(c, x, 1.0 / 6, 0.5)));
+}
+
+LogicalResult convertSwish(Conversion &c) {
+  Value x = c.operand(0);
+  double alpha = c.floatAttr("alpha", 1);
+  return c.done(c.e.mul(x, c.e.make<nn::SigmoidOp>(alpha == 1 ? x : c.e.mul(x, alpha))));
+}
+
+LogicalResult convertMish(Conversion &c) {
+  Value x = c.operand(0);
+  return c.done(c.e.mul(x, c.e.make<nn::TanhOp>(c.e.make<nn::SoftplusOp>(x))));
+}
+
+LogicalResult convertSoftsign(Conversion &c) {
+  Value x = c.operand(0);
+  return c.done(c.e.div(x, c.e.add(c.e.make<nn::AbsOp>(x), 1.0)));
+}
+
+LogicalResult convertThresholdedRelu(Conversion &c) {
+  Value x = c.operand(0);
+  return c.done(
+      c.e.select(c.e.compare(nn::Comparison::gt, x, c.floatAttr("alpha", 1)), x, c.e.splatLike(x, 0)));
+}
+
+LogicalResult convertShrink(Conversion &c) {
+  Value x = c.operand(0);
+  double bias = c.floatAttr("bias", 0), lambd = c.floatAttr("lambd", 0.5);
+  Value above = c.e.select(c.e.compare(nn::Comparison::gt, x, lambd), c.e.add(x, -bias), c.e.splatLike(x, 0));
+  return c.done(c.e.select(c.e.compare(nn::Comparison::lt, x, -lambd), c.e.add(x, bias), above));
+}
+
+} // namespace
+
+void dpc::onnx::registerActivationOps(Registry &registry) {
+  registry.add({"Relu", convertUnary<nn::ReluOp>});
+  registry.add({"Sigmoid", convertUnary<nn::SigmoidOp>});
+  registry.add({"Softplus", convertUnary<nn::SoftplusOp>});
+  registry.add({"LeakyRelu", convertLeakyRelu});
+  registry.add({"PRelu", convertPRelu, 2, 2});
+  registry.add({"Elu", convertElu});
+  registry.add({"Selu", convertSelu});
+  registry.add({"Celu", convertCelu});
+  registry.add({"Gelu", convertGelu, 1, 1, 1, 20});
+  registry.add({"HardSigmoid", convertHardSigmoid});
+  registry.add({"HardSwish", convertHardSwish, 1, 1, 1, 14});
+  registry.add({"Swish", convertSwish, 1, 1, 1, 24});
+  registry.add({"Mish", convertMish, 1, 1, 1, 18});
+  registry.add({"Softsign", convertSoftsign});
+  registry.add({"ThresholdedRelu", convertThresholdedRelu});
+  registry.add({"Shrink", convertShrink});
+}

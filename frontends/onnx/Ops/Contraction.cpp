@@ -1,0 +1,238 @@
+//===- Contraction.cpp - ONNX matrix products -----------------------------===//
+
+#include "frontends/onnx/Registry.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::onnx;
+
+namespace {
+
+LogicalResult sameElementType(Conversion &c, Value lhs, Value rhs) {
+  if (nn::typeOf(lhs).getElementType() == nn::typeOf(rhs).getElementType())
+    return success();
+  return c.error("operands have different element types");
+}
+
+/// numpy's matmul. Leading dimensions of the left operand that the right one does not have stay free dimensions of one
+/// contraction; the others are batch dimensions.
+LogicalResult convertMatMul(Conversion &c) {
+  Value lhs = c.operand(0), rhs = c.operand(1);
+  if (failed(sameElementType(c, lhs, rhs)))
+    return failure();
+  if (rankOf(lhs) == 0 || rankOf(rhs) == 0)
+    return c.error("operands must have rank 1 or more");
+  bool vectorLeft = rankOf(lhs) == 1, vectorRight = rankOf(rhs) == 1;
+  if (vectorLeft)
+    lhs = c.e.reshape(lhs, {1, shapeOf(lhs)[0]});
+  if (vectorRight)
+    rhs = c.e.reshape(rhs, {shapeOf(rhs)[0], 1});
+  ArrayRef<int64_t> l = shapeOf(lhs), r = shapeOf(rhs);
+  if (l.back() != r[r.size() - 2])
+    return c.error("shapes " + printed(l) + " and " + printed(r) + " cannot be multiplied: inner extents " +
+                   Twine(l.back()) + " and " + Twine(r[r.size() - 2]) + " differ");
+
+  Value result;
+  bool rightIsMatrix = llvm::all_of(r.drop_back(2), [](int64_t size) { return size == 1; }) && r.size() <= l.size();
+  if (rightIsMatrix) {
+    Value matrix = c.e.reshape(rhs, r.take_back(2));
+    result = c.e.dot(lhs, matrix, {}, {}, {int64_t(l.size()) - 1}, {0});
+  } else {
+    SmallVector<int64_t> batch(l.drop_back(2)), other(r.drop_back(2));
+    SmallVector<int64_t> &longer = batch.size() >= other.size() ? batch : other;
+    SmallVector<int64_t> &shorter = batch.size() >= other.size() ? other : batch;
+    shorter.insert(shorter.begin(), longer.size() - shorter.size(), 1);
+    for (auto [x, y] : llvm::zip(batch, other)) {
+      if (x != y && x != 1 && y != 1)
+        return c.error("batch dimensions of " + printed(l) + " and " + printed(r) + " do not broadcast together");
+      x = std::max(x, y) * (x != 0 && y != 0);
+    }
+    auto expand = [&](Value value) {
+      SmallVector<int64_t> shape(batch);
+      llvm::append_range(shape, shapeOf(value).take_back(2));
+      return c.broadcastTo(value, shape);
+    };
+    int64_t rank = static_cast<int64_t>(batch.size());
+    SmallVector<int64_t> dims = range(0, rank);
+    Value left = expand(lhs), right = expand(rhs);
+    if (!left || !right)
+      return failure();
+    result = c.e.dot(left, right, dims, dims, {rank + 1}, {rank});
+  }
+  SmallVector<int64_t> shape(shapeOf(result));
+  if (vectorRight)
+    shape.pop_back();
+  if (vectorLeft)
+    shape.erase(shape.end() - (vectorRight ? 1 : 2));
+  return c.done(c.e.reshape(result, shape));
+}
+
+LogicalResult convertGemm(Conversion &c) {
+  Value a = c.operand(0), b = c.operand(1);
+  if (failed(sameElementType(c, a, b)))
+    return failure();
+  if (rankOf(a) != 2 || rankOf(b) != 2)
+    return c.error("A and B have ranks " + Twine(rankOf(a)) + " and " + Twine(rankOf(b)) + " but must have 2");
+  int64_t innerA = c.intAttr("transA", 0) ? 0 : 1, innerB = c.intAttr("transB", 0) ? 1 : 0;
+  if (shapeOf(a)[innerA] != shapeOf(b)[innerB])
+    return c.error("A " + printed(shapeOf(a)) + " and B " + printed(shapeOf(b)) +
+                   " cannot be multiplied: inner extents " + Twine(shapeOf(a)[innerA]) + " and " +
+                   Twine(shapeOf(b)[innerB]) + " differ");
+  Value result = c.e.dot(a, b, {}, {}, {innerA}, {innerB});
+  double alpha = c.floatAttr("alpha", 1), beta = c.floatAttr("beta", 1);
+  if (alpha != 1)
+    result = c.e.mul(result, alpha);
+  if (c.has(2) && beta != 0) {
+    if (failed(sameElementType(c, a, c.operand(2))))
+      return failure();
+    Value bias = c.operand(2);
+    if (beta != 1)
+      bias = c.e.mul(bias, beta);
+    bias = c.broadcastTo(bias, shapeOf(result));
+    if (!bias)
+      return failure();
+    result = c.e.add(result, bias);
+  }
+  return c.done(result);
+}
+
+/// Subscripts of one Einsum operand, with "..." spread to private capital letters.
+struct Term {
+  Value value;
+  SmallVector<char> labels;
+};
+
+/// Sums over the labels of `term` that are not among `needed`.
+Value sumUnshared(Conversion &c, Term &term, ArrayRef<char> needed) {
+  SmallVector<int64_t> summed;
+  SmallVector<char> kept;
+  for (auto [i, label] : llvm::enumerate(term.labels)) {
+    if (llvm::is_contained(needed, label))
+      kept.push_back(label);
+    else
+      summed.push_back(int64_t(i));
+  }
+  term.labels = kept;
+  return c.e.sum(term.value, summed);
+}
+
+/// One product of two terms that keeps `needed` labels.
+Term multiply(Conversion &c, Term lhs, Term rhs, ArrayRef<char> needed) {
+  SmallVector<char> wantedLeft(needed), wantedRight(needed);
+  llvm::append_range(wantedLeft, rhs.labels);
+  llvm::append_range(wantedRight, lhs.labels);
+  lhs.value = sumUnshared(c, lhs, wantedLeft);
+  rhs.value = sumUnshared(c, rhs, wantedRight);
+  SmallVector<int64_t> lhsBatch, rhsBatch, lhsContract, rhsContract;
+  Term result;
+  for (auto [i, label] : llvm::enumerate(lhs.labels)) {
+    auto *other = llvm::find(rhs.labels, label);
+    if (other == rhs.labels.end())
+      continue;
+    int64_t j = other - rhs.labels.begin();
+    bool keep = llvm::is_contained(needed, label);
+    (keep ? lhsBatch : lhsContract).push_back(int64_t(i));
+    (keep ? rhsBatch : rhsContract).push_back(j);
+    if (keep)
+      result.labels.push_back(label);
+  }
+  for (char label : lhs.labels)
+    if (!llvm::is_contained(rhs.labels, label))
+      result.labels.push_back(label);
+  for (char label : rhs.labels)
+    if (!llvm::is_contained(lhs.labels, label))
+      result.labels.push_back(label);
+  result.value = c.e.dot(lhs.value, rhs.value, lhsBatch, rhsBatch, lhsContract, rhsContract);
+  return result;
+}
+
+LogicalResult convertEinsum(Conversion &c) {
+  std::string equation = c.stringAttr("equation", "");
+  llvm::erase(equation, ' ');
+  auto [inputs, output] = StringRef(equation).split("->");
+  bool explicitOutput = StringRef(equation).contains("->");
+  SmallVector<StringRef> subscripts;
+  inputs.split(subscripts, ',');
+  if (subscripts.size() != c.numOperands())
+    return c.error("equation '" + equation + "' has " + Twine(subscripts.size()) + " terms but the node has " +
+                   Twine(c.numOperands()) + " inputs");
+  // Ellipsis dimensions get the labels '0', '1', ... from the right, so that they line up.
+  size_t ellipsis = 0;
+  SmallVector<Term> terms;
+  std::map<char, int64_t> extents;
+  for (auto [i, subscript] : llvm::enumerate(subscripts)) {
+    Term term{c.operand(i), {}};
+    size_t named = llvm::count_if(subscript, [](char ch) { return llvm::isAlpha(ch); }), rank = rankOf(term.value);
+    bool dots = subscript.contains("...");
+    if (named + (dots ? 3 : 0) != subscript.size() || named > rank || (!dots && named != rank))
+      return c.error("term '" + subscript + "' of equation '" + equation + "' does not fit shape " +
+                     printed(shapeOf(term.value)));
+    size_t spread = rank - named;
+    if (spread > 10)
+      return c.error("an ellipsis stands for more than 10 dimensions");
+    for (size_t at = 0; at < subscript.size(); ++at) {
+      if (subscript[at] != '.') {
+        term.labels.push_back(subscript[at]);
+        continue;
+      }
+      for (size_t k = spread; k-- > 0;)
+        term.labels.push_back(char('0' + k));
+      at += 2;
+    }
+    ellipsis = std::max(ellipsis, spread);
+    for (auto [label, size] : llvm::zip(term.labels, shapeOf(term.value))) {
+      if (llvm::count(term.labels, label) > 1)
+        return c.error("equation '" + equation + "' repeats a label in one term, which is not supported");
+      auto [known, isNew] = extents.try_emplace(label, size);
+      if (!isNew && known->second != size)
+        return c.error("label '" + Twine(label) + "' of equation '" + equation + "' is " + Twine(known->second) +
+                       " and " + Twine(size));
+    }
+    terms.push_back(std::move(term));
+  }
+  SmallVector<char> result;
+  if (explicitOutput) {
+    for (size_t at = 0; at < output.size(); ++at) {
+      if (output[at] != '.') {
+        result.push_back(output[at]);
+        continue;
+      }
+      for (size_t k = ellipsis; k-- > 0;)
+        result.push_back(char('0' + k));
+      at += 2;
+    }
+  } else {
+    for (size_t k = ellipsis; k-- > 0;)
+      result.push_back(char('0' + k));
+    for (const auto &[label, size] : extents)
+      if (llvm::isAlpha(label) && inputs.count(label) == 1)
+        result.push_back(label);
+  }
+  for (char label : result)
+    if (!extents.count(label) || llvm::count(result, label) > 1)
+      return c.error("the output of equation '" + equation + "' names '" + Twine(label) +
+                     "' which no input has, or twice");
+
+  Term product = terms.front();
+  for (size_t i = 1; i < terms.size(); ++i) {
+    SmallVector<char> needed(result);
+    for (const Term &later : ArrayRef<Term>(terms).drop_front(i + 1))
+      llvm::append_range(needed, later.labels);
+    product = multiply(c, product, terms[i], needed);
+  }
+  product.value = sumUnshared(c, product, result);
+  SmallVector<int64_t> permutation;
+  for (char label : result)
+    permutation.push_back(llvm::find(product.labels, label) - product.labels.begin());
+  return c.done(c.e.transpose(product.value, permutation));
+}
+
+} // namespace
+
+void dpc::onnx::registerContractionOps(Registry &registry) {
+  registry.add({"MatMul", convertMatMul, 2, 2});
+  registry.add({"Gemm", convertGemm, 2, 3});
+  registry.add({"Einsum", convertEinsum, 1, OperatorEntry::kAny});
+}

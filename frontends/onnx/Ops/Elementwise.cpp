@@ -1,0 +1,227 @@
+//===- Elementwise.cpp - ONNX arithmetic, comparison and logic ------------===//
+
+#include "frontends/onnx/Registry.h"
+
+#include "OnnxSchema.pb.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::onnx;
+
+namespace {
+
+bool isFloatValue(Value value) { return isa<FloatType>(nn::typeOf(value).getElementType()); }
+
+template <typename Op>
+LogicalResult convertUnary(Conversion &c) {
+  return c.done(c.e.make<Op>(c.operand(0)));
+}
+
+template <typename Op>
+LogicalResult convertFloatUnary(Conversion &c) {
+  Value x = c.operand(0);
+  // Rounding functions of integers are the identity; the others take floats only.
+  return c.done(isFloatValue(x) ? Value(c.e.make<Op>(x)) : x);
+}
+
+template <typename Op>
+LogicalResult convertBinary(Conversion &c) {
+  auto [lhs, rhs] = c.binary();
+  if (!lhs || !rhs)
+    return failure();
+  return c.done(c.e.make<Op>(lhs, rhs));
+}
+
+template <nn::Comparison comparison>
+LogicalResult convertComparison(Conversion &c) {
+  auto [lhs, rhs] = c.binary();
+  if (!lhs || !rhs)
+    return failure();
+  return c.done(c.e.compare(comparison, lhs, rhs));
+}
+
+/// Min, Max, Sum, Mean: any number of operands, from the left.
+template <typename Op>
+LogicalResult convertVariadic(Conversion &c) {
+  SmallVector<Value> operands;
+  for (unsigned i = 0; i < c.numOperands(); ++i)
+    operands.push_back(c.operand(i));
+  operands = c.broadcastTogether(operands);
+  if (operands.empty())
+    return failure();
+  Value result = operands[0];
+  for (Value next : ArrayRef<Value>(operands).drop_front())
+    result = c.e.make<Op>(result, next);
+  if (c.node.opType == "Mean")
+    result = c.e.mul(result, 1.0 / c.numOperands());
+  return c.done(result);
+}
+
+LogicalResult convertReciprocal(Conversion &c) {
+  Value x = c.operand(0);
+  if (auto sqrt = x.getDefiningOp<nn::SqrtOp>())
+    return c.done(c.e.rsqrt(sqrt.getInput()));
+  return c.done(c.e.div(c.e.splatLike(x, 1), x));
+}
+
+/// x^2, x^3 and x^0.5 are products and a root: cheaper, and their gradients have no logarithm.
+LogicalResult convertPow(Conversion &c) {
+  Value base = c.operand(0), exponent = c.operand(1);
+  if (auto known = c.tryDoubles(1); known && known->size() == 1 && rankOf(exponent) <= rankOf(base)) {
+    double value = known->front();
+    if (value == 1)
+      return c.done(base);
+    if (value == 2)
+      return c.done(c.e.mul(base, base));
+    if (value == 3)
+      return c.done(c.e.mul(c.e.mul(base, base), base));
+    if (value == 0.5 && isFloatValue(base))
+      return c.done(c.e.sqrt(base));
+  }
+  exponent = c.e.convert(exponent, nn::typeOf(base).getElementType());
+  SmallVector<Value> both = c.broadcastTogether({base, exponent});
+  if (both.empty())
+    return failure();
+  return c.done(c.e.make<nn::PowOp>(both[0], both[1]));
+}
+
+LogicalResult convertMod(Conversion &c) {
+  return c.intAttr("fmod", 0) ? convertBinary<nn::RemOp>(c) : convertBinary<nn::ModOp>(c);
+}
+
+LogicalResult convertBitShift(Conversion &c) {
+  std::string direction = c.stringAttr("direction", "");
+  if (direction == "LEFT")
+    return convertBinary<nn::ShiftLeftOp>(c);
+  if (direction == "RIGHT")
+    return convertBinary<nn::ShiftRightOp>(c);
+  return c.error("direction '" + direction + "' is neither LEFT nor RIGHT");
+}
+
+/// Bounds that are infinite or absent disappear; one bound is a max or min, with PyTorch's gradient of clamp.
+LogicalResult convertClip(Conversion &c) {
+  Value x = c.operand(0);
+  if (!c.has(1) && !c.has(2))
+    return c.done(x);
+  auto bound = [&](unsigned i, double limit) -> Value {
+    if (!c.has(i)) {
+      auto element = nn::typeOf(x).getElementType();
+      if (auto integer = dyn_cast<IntegerType>(element)) {
+        APInt extreme = limit < 0 ? (integer.isUnsigned() ? APInt::getZero(integer.getWidth())
+                                                          : APInt::getSignedMinValue(integer.getWidth()))
+                                  : (integer.isUnsigned() ? APInt::getMaxValue(integer.getWidth())
+                                                          : APInt::getSignedMaxValue(integer.getWidth()));
+        auto type = nn::typeOf(x);
+        return c.e.make<nn::ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(type, extreme)));
+      }
+      return c.e.splatLike(x, limit);
+    }
+    Value given = c.operand(i);
+    if (nn::typeOf(given).getNumElements() != 1) {
+      (void)c.error("bound has shape " + printed(shapeOf(given)) + " but must be a scalar");
+      return {};
+    }
+    return c.broadcastTo(c.e.reshape(given, {}), shapeOf(x));
+  };
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Value low = bound(1, -infinity), high = bound(2, infinity);
+  if (!low || !high)
+    return failure();
+  return c.done(c.e.make<nn::ClampOp>(x, low, high));
+}
+
+LogicalResult convertWhere(Conversion &c) {
+  SmallVector<Value> all = c.broadcastTogether({c.operand(0), c.operand(1), c.operand(2)});
+  if (all.empty())
+    return failure();
+  if (all[1].getType() != all[2].getType())
+    return c.error("the two choices have different element types");
+  return c.done(c.e.select(all[0], all[1], all[2]));
+}
+
+LogicalResult convertCast(Conversion &c) {
+  auto type = elementTypeOf(static_cast<int32_t>(c.requiredInt("to")), "attribute 'to'");
+  if (!type)
+    return c.error(llvm::toString(type.takeError()));
+  return c.done(c.e.convert(c.operand(0), convertElementType(c.builder.getContext(), *type)));
+}
+
+LogicalResult convertCastLike(Conversion &c) {
+  return c.done(c.e.convert(c.operand(0), nn::typeOf(c.operand(1)).getElementType()));
+}
+
+LogicalResult convertIsInf(Conversion &c) {
+  Value x = c.operand(0);
+  bool positive = c.intAttr("detect_positive", 1), negative = c.intAttr("detect_negative", 1);
+  if (positive && negative)
+    return c.done(c.e.make<nn::IsInfOp>(RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), x));
+  if (!positive && !negative)
+    return c.done(c.e.splat(RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), 0));
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return c.done(c.e.compare(nn::Comparison::eq, x, positive ? infinity : -infinity));
+}
+
+LogicalResult convertIsNaN(Conversion &c) {
+  Value x = c.operand(0);
+  return c.done(c.e.make<nn::IsNanOp>(RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), x));
+}
+
+} // namespace
+
+void dpc::onnx::registerElementwiseOps(Registry &registry) {
+  constexpr unsigned any = OperatorEntry::kAny;
+  registry.add({"Neg", convertUnary<nn::NegOp>});
+  registry.add({"Abs", convertUnary<nn::AbsOp>});
+  registry.add({"Sign", convertUnary<nn::SignOp>});
+  registry.add({"Exp", convertUnary<nn::ExpOp>});
+  registry.add({"Log", convertUnary<nn::LogOp>});
+  registry.add({"Sqrt", convertUnary<nn::SqrtOp>});
+  registry.add({"Erf", convertUnary<nn::ErfOp>});
+  registry.add({"Tanh", convertUnary<nn::TanhOp>});
+  registry.add({"Sin", convertUnary<nn::SinOp>});
+  registry.add({"Cos", convertUnary<nn::CosOp>});
+  registry.add({"Tan", convertUnary<nn::TanOp>});
+  registry.add({"Asin", convertUnary<nn::AsinOp>});
+  registry.add({"Acos", convertUnary<nn::AcosOp>});
+  registry.add({"Atan", convertUnary<nn::AtanOp>});
+  registry.add({"Sinh", convertUnary<nn::SinhOp>});
+  registry.add({"Cosh", convertUnary<nn::CoshOp>});
+  registry.add({"Asinh", convertUnary<nn::AsinhOp>});
+  registry.add({"Acosh", convertUnary<nn::AcoshOp>});
+  registry.add({"Atanh", convertUnary<nn::AtanhOp>});
+  registry.add({"Floor", convertFloatUnary<nn::FloorOp>});
+  registry.add({"Ceil", convertFloatUnary<nn::CeilOp>});
+  registry.add({"Round", convertFloatUnary<nn::RoundOp>});
+  registry.add({"Reciprocal", convertReciprocal});
+  registry.add({"IsNaN", convertIsNaN});
+  registry.add({"IsInf", convertIsInf});
+  registry.add({"Not", convertUnary<nn::NotOp>});
+  registry.add({"BitwiseNot", convertUnary<nn::NotOp>, 1, 1, 1, 18});
+  registry.add({"Cast", convertCast});
+  registry.add({"CastLike", convertCastLike, 2, 2, 1, 15});
+
+  registry.add({"Add", convertBinary<nn::AddOp>, 2, 2});
+  registry.add({"Sub", convertBinary<nn::SubOp>, 2, 2});
+  registry.add({"Mul", convertBinary<nn::MulOp>, 2, 2});
+  registry.add({"Div", convertBinary<nn::DivOp>, 2, 2});
+  registry.add({"Pow", convertPow, 2, 2});
+  registry.add({"Mod", convertMod, 2, 2});
+  registry.add({"And", convertBinary<nn::AndOp>, 2, 2});
+  registry.add({"Or", convertBinary<nn::OrOp>, 2, 2});
+  registry.add({"Xor", convertBinary<nn::XorOp>, 2, 2});
+  registry.add({"BitwiseAnd", convertBinary<nn::AndOp>, 2, 2, 1, 18});
+  registry.add({"BitwiseOr", convertBinary<nn::OrOp>, 2, 2, 1, 18});
+  registry.add({"BitwiseXor", convertBinary<nn::XorOp>, 2, 2, 1, 18});
+  registry.add({"BitShift", convertBitShift, 2, 2});
+  registry.add({"Equal", convertComparison<nn::Comparison::eq>, 2, 2});
+  registry.add({"Less", convertComparison<nn::Comparison::lt>, 2, 2});
+  registry.add({"LessOrEqual", convertComparison<nn::Comparison::le>, 2, 2});
+  registry.add({"Greater", convertComparison<nn::Comparison::gt>, 2, 2});
+  registry.add({"GreaterOrEqual", convertComparison<nn::Comparison::ge>, 2, 2});
+  registry.add({"Max", convertVariadic<nn::MaxOp>, 1, any});
+  registry.add({"Min", convertVariadic<nn::MinOp>, 1, any});
+  registry.add({"Sum", convertVariadic<nn::AddOp>, 1, any});
+  registry.add({"Mean", convertVariadic<nn::AddOp>, 1, any});
+  registry.add({"Clip", convertClip, 1, 3});
+  registry.add({"Where", convertWhere, 3, 3});
+}

@@ -1,0 +1,149 @@
+//===- Reduction.cpp - ONNX reductions ------------------------------------===//
+
+#include "frontends/onnx/Registry.h"
+
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::onnx;
+
+namespace {
+
+/// What a Reduce* operator reduces: the axes, and the shape of its result.
+struct Reduction {
+  Value input;
+  SmallVector<int64_t> dimensions;
+  SmallVector<int64_t> resultShape;
+  int64_t count = 1;
+};
+
+/// nullopt after an error; `dimensions` is empty when nothing is reduced.
+std::optional<Reduction> readReduction(Conversion &c) {
+  Reduction reduction;
+  reduction.input = c.operand(0);
+  ArrayRef<int64_t> shape = shapeOf(reduction.input);
+  std::optional<SmallVector<int64_t>> axes = c.axes(1);
+  bool keep = c.intAttr("keepdims", 1);
+  if (!axes || axes->empty()) {
+    if (!c.intAttr("noop_with_empty_axes", 0))
+      reduction.dimensions = range(0, shape.size());
+  } else {
+    reduction.dimensions = c.normalizeAxes(*axes, static_cast<int64_t>(shape.size()));
+  }
+  if (c.failed)
+    return std::nullopt;
+  for (auto [i, size] : llvm::enumerate(shape)) {
+    if (!llvm::is_contained(reduction.dimensions, int64_t(i))) {
+      reduction.resultShape.push_back(size);
+    } else {
+      reduction.count *= size;
+      if (keep)
+        reduction.resultShape.push_back(1);
+    }
+  }
+  return reduction;
+}
+
+LogicalResult finish(Conversion &c, const Reduction &reduction, Value reduced) {
+  return c.done(c.e.reshape(reduced, reduction.resultShape));
+}
+
+template <nn::ReduceKind kind>
+LogicalResult convertReduce(Conversion &c) {
+  auto reduction = readReduction(c);
+  if (!reduction)
+    return failure();
+  return finish(c, *reduction, c.e.reduce(kind, reduction->input, reduction->dimensions));
+}
+
+LogicalResult convertReduceMean(Conversion &c) {
+  auto reduction = readReduction(c);
+  if (!reduction)
+    return failure();
+  Value sum = c.e.sum(reduction->input, reduction->dimensions);
+  Value count = c.e.splatLike(sum, double(reduction->count));
+  return finish(c, *reduction, reduction->dimensions.empty() ? sum : c.e.div(sum, count));
+}
+
+LogicalResult convertReduceL1(Conversion &c) {
+  auto reduction = readReduction(c);
+  if (!reduction)
+    return failure();
+  return finish(c, *reduction, c.e.sum(c.e.make<nn::AbsOp>(reduction->input), reduction->dimensions));
+}
+
+LogicalResult convertReduceSumSquare(Conversion &c) {
+  auto reduction = readReduction(c);
+  if (!reduction)
+    return failure();
+  Value x = reduction->input, sum = c.e.sum(c.e.mul(x, x), reduction->dimensions);
+  return finish(c, *reduction, c.node.opType == "ReduceL2" ? c.e.sqrt(sum) : sum);
+}
+
+LogicalResult convertReduceLogSum(Conversion &c) {
+  auto reduction = readReduction(c);
+  if (!reduction)
+    return failure();
+  return finish(c, *reduction, c.e.log(c.e.sum(reduction->input, reduction->dimensions)));
+}
+
+/// log sum e^x around the largest element, so that nothing overflows.
+LogicalResult convertReduceLogSumExp(Conversion &c) {
+  auto reduction = readReduction(c);
+  if (!reduction)
+    return failure();
+  Value x = reduction->input;
+  Value largest = c.e.reduce(nn::ReduceKind::max, x, reduction->dimensions);
+  Value shifted = c.e.sub(x, c.e.broadcastAlong(largest, shapeOf(x), reduction->dimensions));
+  Value sum = c.e.sum(c.e.exp(shifted), reduction->dimensions);
+  return finish(c, *reduction, c.e.add(c.e.log(sum), largest));
+}
+
+template <nn::ReduceKind kind>
+LogicalResult convertArgReduce(Conversion &c) {
+  Value x = c.operand(0);
+  int64_t axis = c.normalizeAxis(c.intAttr("axis", 0), rankOf(x));
+  bool keep = c.intAttr("keepdims", 1), last = c.intAttr("select_last_index", 0);
+  if (c.failed)
+    return failure();
+  if (shapeOf(x)[axis] == 0)
+    return c.error("dimension " + Twine(axis) + " is empty");
+  SmallVector<int64_t> shape(shapeOf(x));
+  shape.erase(shape.begin() + axis);
+  auto type = RankedTensorType::get(shape, c.builder.getI64Type());
+  Value index = c.e.make<nn::ArgReduceOp>(type, kind, x, axis, last);
+  if (keep)
+    shape.insert(shape.begin() + axis, 1);
+  return c.done(c.e.reshape(index, shape));
+}
+
+LogicalResult convertCumSum(Conversion &c) {
+  Value x = c.operand(0);
+  int64_t axis = c.scalarInt(1, "axis");
+  if (c.failed)
+    return failure();
+  axis = c.normalizeAxis(axis, rankOf(x));
+  bool exclusive = c.intAttr("exclusive", 0), reverse = c.intAttr("reverse", 0);
+  if (c.failed)
+    return failure();
+  return c.done(c.e.make<nn::CumSumOp>(x.getType(), x, axis, exclusive, reverse));
+}
+
+} // namespace
+
+void dpc::onnx::registerReductionOps(Registry &registry) {
+  registry.add({"ReduceSum", convertReduce<nn::ReduceKind::sum>, 1, 2});
+  registry.add({"ReduceMax", convertReduce<nn::ReduceKind::max>, 1, 2});
+  registry.add({"ReduceMin", convertReduce<nn::ReduceKind::min>, 1, 2});
+  registry.add({"ReduceProd", convertReduce<nn::ReduceKind::prod>, 1, 2});
+  registry.add({"ReduceMean", convertReduceMean, 1, 2});
+  registry.add({"ReduceL1", convertReduceL1, 1, 2});
+  registry.add({"ReduceL2", convertReduceSumSquare, 1, 2});
+  registry.add({"ReduceSumSquare", convertReduceSumSquare, 1, 2});
+  registry.add({"ReduceLogSum", convertReduceLogSum, 1, 2});
+  registry.add({"ReduceLogSumExp", convertReduceLogSumExp, 1, 2});
+  registry.add({"ArgMax", convertArgReduce<nn::ReduceKind::max>});
+  registry.add({"ArgMin", convertArgReduce<nn::ReduceKind::min>});
+  registry.add({"CumSum", convertCumSum, 2, 2});
+}
