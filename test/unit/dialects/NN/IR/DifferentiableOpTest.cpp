@@ -112,8 +112,7 @@ TEST_P(DifferentiableOpTest, VjpEqualsCentralDifferences) {
     // twice is perturbed in both places.
     std::set<void *> seen;
     for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
-      if (!wanted[index] ||
-          !seen.insert(operand.getAsOpaquePointer()).second)
+      if (!wanted[index] || !seen.insert(operand.getAsOpaquePointer()).second)
         continue;
       HostTensor analytic(cast<RankedTensorType>(operand.getType()));
       for (unsigned i = 0; i < op->getNumOperands(); ++i) {

@@ -53,6 +53,38 @@ LogicalResult StraightLine::runRegion(Region &region,
   return success();
 }
 
+/// Element `from` of one tensor to element `to` of another.
+static void copyElement(const HostTensor &source, int64_t from,
+                        HostTensor &target, int64_t to) {
+  if (target.isFloat())
+    target.floats[to] = source.floats[from];
+  else
+    target.ints[to] = source.ints[from];
+}
+
+LogicalResult
+StraightLine::runElementwiseRegion(Region &region, ArrayRef<int64_t> shape,
+                                   ArrayRef<HostTensor> arguments,
+                                   SmallVectorImpl<HostTensor> &yielded) {
+  Block &block = region.front();
+  for (Value value : block.getTerminator()->getOperands())
+    yielded.emplace_back(nn::withShape(nn::typeOf(value), shape));
+  int64_t size = yielded.empty() ? 0 : yielded[0].size();
+  for (int64_t i = 0; i < size; ++i) {
+    SmallVector<HostTensor> elements, values;
+    for (auto [argument, tensor] :
+         llvm::zip_equal(block.getArguments(), arguments)) {
+      elements.emplace_back(nn::typeOf(argument));
+      copyElement(tensor, tensor.size() == 1 ? 0 : i, elements.back(), 0);
+    }
+    if (failed(runRegion(region, elements, values)))
+      return failure();
+    for (auto [target, value] : llvm::zip_equal(yielded, values))
+      copyElement(value, 0, target, i);
+  }
+  return success();
+}
+
 OwningOpRef<ModuleOp> dpc::test::parseFunction(MLIRContext &context,
                                                const std::string &body,
                                                ArrayRef<Arg> args) {

@@ -30,6 +30,11 @@ public:
   mlir::LogicalResult
   runRegion(mlir::Region &region, llvm::ArrayRef<HostTensor> arguments,
             llvm::SmallVectorImpl<HostTensor> &yielded) override;
+  /// Element by element: a check on implementations that go faster.
+  mlir::LogicalResult
+  runElementwiseRegion(mlir::Region &region, llvm::ArrayRef<int64_t> shape,
+                       llvm::ArrayRef<HostTensor> arguments,
+                       llvm::SmallVectorImpl<HostTensor> &yielded) override;
   int64_t getAxisIndex(llvm::StringRef) override { return 0; }
   mlir::FailureOr<std::vector<HostTensor>>
   exchange(mlir::Operation *, llvm::ArrayRef<llvm::StringRef>,
