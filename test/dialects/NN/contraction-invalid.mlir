@@ -1,0 +1,49 @@
+// RUN: dpc-opt %s --verify-diagnostics --split-input-file
+
+// dot_c1: lengths
+func.func @f(%a: tensor<4x5xf32>, %b: tensor<5x4xf32>) {
+  // expected-error@+2 {{has 2 and 1 contracted dimensions}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.dot %a, %b contract [0, 1] [0] : tensor<4x5xf32>, tensor<5x4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// dot_c1: rank
+func.func @f(%a: tensor<4x5xf32>, %b: tensor<5x4xf32>) {
+  // expected-error@+2 {{pairs contracted dimensions 2 and 0, which are out of rank or paired before}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.dot %a, %b contract [2] [0] : tensor<4x5xf32>, tensor<5x4xf32> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+// dot_c1: no dimension twice
+func.func @f(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) {
+  // expected-error@+2 {{pairs contracted dimensions 0 and 1, which are out of rank or paired before}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.dot %a, %b batch [0] [0] contract [0] [1] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+// dot_c2
+func.func @f(%a: tensor<4x5xf32>, %b: tensor<6x4xf32>) {
+  // expected-error@+2 {{pairs contracted extents 5 and 6}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.dot %a, %b contract [1] [0] : tensor<4x5xf32>, tensor<6x4xf32> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+// dot_c3
+func.func @f(%a: tensor<4x5xf32>, %b: tensor<5x4xf64>) {
+  // expected-error@+2 {{has element types 'f32' and 'f64'}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.dot %a, %b contract [1] [0] : tensor<4x5xf32>, tensor<5x4xf64> -> tensor<4x4xf32>
+  return
+}

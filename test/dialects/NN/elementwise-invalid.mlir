@@ -1,0 +1,35 @@
+// RUN: dpc-opt %s --verify-diagnostics --split-input-file
+
+// compare_c1
+func.func @f(%a: tensor<4xf32>, %b: tensor<4xf64>) {
+  // expected-error@+1 {{failed to verify that all of {lhs, rhs} have same type}}
+  "nn.compare"(%a, %b) {comparison = 2 : i32} : (tensor<4xf32>, tensor<4xf64>) -> tensor<4xi1>
+  return
+}
+
+// -----
+
+// Elementwise operands have one shape: nothing broadcasts by itself.
+func.func @f(%a: tensor<4xf32>, %b: tensor<f32>) {
+  // expected-error@+1 {{requires the same shape for all operands and results}}
+  "nn.add"(%a, %b) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// Elementwise operands have one shape, also where the types differ.
+func.func @f(%a: tensor<4xi1>, %b: tensor<8xf32>) {
+  // expected-error@+1 {{requires the same shape for all operands and results}}
+  "nn.select"(%a, %b, %b) : (tensor<4xi1>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// Shapes are static.
+func.func @f(%a: tensor<?xf32>) {
+  // expected-error@+1 {{must be statically shaped tensor}}
+  "nn.neg"(%a) : (tensor<?xf32>) -> tensor<?xf32>
+  return
+}

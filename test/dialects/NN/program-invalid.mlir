@@ -1,0 +1,122 @@
+// RUN: dpc-opt %s --verify-diagnostics --split-input-file
+
+// variable_c1
+// expected-error@+1 {{has a value of type 'vector<4xf32>', which is not a ranked tensor}}
+nn.variable @w = dense<0.5> : vector<4xf32>
+
+// -----
+
+// constant: the value has the type of the result.
+func.func @f() {
+  // expected-error@+1 {{failed to verify that all of {value, result} have same type}}
+  %0 = "nn.constant"() {value = dense<1.0> : tensor<2xf32>} : () -> tensor<3xf32>
+  return
+}
+
+// -----
+
+// update_c1
+func.func @f(%p: tensor<4xf32>, %q: tensor<5xf32>, %l: tensor<f32>) {
+  // expected-error@+1 {{has tensors of different shapes: 'tensor<5xf32>' beside 'tensor<4xf32>'}}
+  %r = nn.update (%p, %q : tensor<4xf32>, tensor<5xf32>) scalars (%l : tensor<f32>) {
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>, %z: tensor<f32>):
+    %d = nn.add %x, %y : tensor<f32>
+    nn.yield %d : tensor<f32>
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// update_c2: number of arguments
+func.func @f(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
+  // expected-error@+1 {{has 3 operands but 2 region arguments}}
+  %r = nn.update (%p, %q : tensor<4xf32>, tensor<4xf32>) scalars (%l : tensor<f32>) {
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %d = nn.add %x, %y : tensor<f32>
+    nn.yield %d : tensor<f32>
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// update_c2: types of arguments
+func.func @f(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
+  // expected-error@+1 {{has a region argument of type 'tensor<4xf32>' where 'tensor<f32>' is needed}}
+  %r = nn.update (%p, %q : tensor<4xf32>, tensor<4xf32>) scalars (%l : tensor<f32>) {
+  ^bb0(%x: tensor<f32>, %y: tensor<4xf32>, %z: tensor<f32>):
+    %d = nn.add %x, %z : tensor<f32>
+    nn.yield %d : tensor<f32>
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// update_c3: number of values
+func.func @f(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
+  // expected-error@+1 {{yields 2 values for 1 results}}
+  %r = nn.update (%p, %q : tensor<4xf32>, tensor<4xf32>) scalars (%l : tensor<f32>) {
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>, %z: tensor<f32>):
+    %d = nn.add %x, %y : tensor<f32>
+    nn.yield %d, %d : tensor<f32>, tensor<f32>
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// update_c3: types of values
+func.func @f(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
+  // expected-error@+1 {{yields 'tensor<f64>' where 'tensor<f32>' is needed}}
+  %r = nn.update (%p, %q : tensor<4xf32>, tensor<4xf32>) scalars (%l : tensor<f32>) {
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>, %z: tensor<f32>):
+    %d = nn.convert %x : tensor<f32> -> tensor<f64>
+    nn.yield %d : tensor<f64>
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// update_c4
+func.func @f(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
+  // expected-error@+1 {{holds nn.reshape, which is not elementwise}}
+  %r = nn.update (%p, %q : tensor<4xf32>, tensor<4xf32>) scalars (%l : tensor<f32>) {
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>, %z: tensor<f32>):
+    %d = nn.reshape %x : tensor<f32> -> tensor<f32>
+    nn.yield %d : tensor<f32>
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// #nn.arg is the only argument attribute.
+// expected-error@+1 {{argument 0 has the unknown attribute "nn.role"}}
+func.func @f(%a: tensor<4xf32> {nn.role = "input"}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{argument 0 has "nn.arg" that is not #nn.arg}}
+func.func @f(%a: tensor<4xf32> {nn.arg = "input"}) {
+  return
+}
+
+// -----
+
+// #nn.result is the only result attribute.
+// expected-error@+1 {{result 0 has the unknown attribute "nn.role"}}
+func.func @f(%a: tensor<4xf32>) -> (tensor<4xf32> {nn.role = "y"}) {
+  return %a : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{result 0 has "nn.result" that is not #nn.result}}
+func.func @f(%a: tensor<4xf32>) -> (tensor<4xf32> {nn.result = "y"}) {
+  return %a : tensor<4xf32>
+}

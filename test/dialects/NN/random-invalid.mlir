@@ -1,0 +1,44 @@
+// RUN: dpc-opt %s --verify-diagnostics --split-input-file
+
+// random_uniform_c1: seed
+func.func @f(%a: tensor<i32>, %b: tensor<i64>, %c: tensor<4xi64>) {
+  // expected-error@+1 {{operand #0 must be 0D tensor of 64-bit signless integer values}}
+  "nn.random_uniform"(%a, %b, %c) {ordinal = 0 : i64} : (tensor<i32>, tensor<i64>, tensor<4xi64>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// random_uniform_c1: step
+func.func @f(%a: tensor<i64>, %b: tensor<4xi64>, %c: tensor<4xi64>) {
+  // expected-error@+1 {{operand #1 must be 0D tensor of 64-bit signless integer values}}
+  "nn.random_uniform"(%a, %b, %c) {ordinal = 0 : i64} : (tensor<i64>, tensor<4xi64>, tensor<4xi64>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// random_uniform_c2
+func.func @f(%a: tensor<i64>, %b: tensor<i64>, %c: tensor<4xi64>) {
+  // expected-error@+1 {{gives 'tensor<5xf32>' for 'tensor<4xi64>'}}
+  nn.random_uniform %a, %b, %c {ordinal = 0 : i64} : tensor<4xi64> -> tensor<5xf32>
+  return
+}
+
+// -----
+
+// random_uniform_c3
+func.func @f(%a: tensor<i64>, %b: tensor<i64>, %c: tensor<4xi64>) {
+  // expected-error@+1 {{must be statically shaped tensor of 32-bit float or 64-bit float values}}
+  nn.random_uniform %a, %b, %c {ordinal = 0 : i64} : tensor<4xi64> -> tensor<4xf16>
+  return
+}
+
+// -----
+
+// dropout_c1
+func.func @f(%a: tensor<4xf32>) {
+  // expected-error@+1 {{which is not in [0, 1]}}
+  nn.dropout %a {ratio = 1.5 : f64, ordinal = 0 : i64} : tensor<4xf32>
+  return
+}
