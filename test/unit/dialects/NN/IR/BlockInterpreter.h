@@ -1,5 +1,5 @@
-#ifndef DPC_TEST_UNIT_DIALECTS_NN_IR_STRAIGHTLINE_H
-#define DPC_TEST_UNIT_DIALECTS_NN_IR_STRAIGHTLINE_H
+#ifndef DPC_TEST_UNIT_DIALECTS_NN_IR_BLOCKINTERPRETER_H
+#define DPC_TEST_UNIT_DIALECTS_NN_IR_BLOCKINTERPRETER_H
 
 #include "dialects/Interfaces/Interfaces.h"
 
@@ -19,7 +19,7 @@ void loadDialects(mlir::MLIRContext &context);
 /// Runs the ops of a block one after another by their interpreter rules, on one
 /// device. Floats are not rounded to their type, so that a gradient through f32
 /// can be compared with differences.
-class StraightLine : public InterpreterContext {
+class BlockInterpreter : public InterpreterContext {
 public:
   using Values = llvm::DenseMap<mlir::Value, HostTensor>;
 
@@ -68,4 +68,4 @@ HostTensor tensorOf(mlir::Type type, const std::vector<double> &elements);
 
 } // namespace dpc::test
 
-#endif // DPC_TEST_UNIT_DIALECTS_NN_IR_STRAIGHTLINE_H
+#endif // DPC_TEST_UNIT_DIALECTS_NN_IR_BLOCKINTERPRETER_H
