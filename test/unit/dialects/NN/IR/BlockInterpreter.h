@@ -36,6 +36,8 @@ public:
                        llvm::ArrayRef<HostTensor> arguments,
                        llvm::SmallVectorImpl<HostTensor> &yielded) override;
   int64_t getAxisIndex(llvm::StringRef) override { return 0; }
+  int64_t getGroupIndex(llvm::ArrayRef<llvm::StringRef>) override { return 0; }
+  void setSequentialIndex(llvm::StringRef, int64_t) override {}
   mlir::FailureOr<std::vector<HostTensor>>
   exchange(mlir::Operation *, llvm::ArrayRef<llvm::StringRef>,
            const HostTensor &mine) override {
