@@ -12,6 +12,7 @@ struct CompileOptions {
   std::string output;
   onnx::ImportOptions import;
   StepOptions step;
+  MeshOptions mesh;
   Level stopAfter = Level::object;
   bool stop = false;
   bool explain = false;

@@ -1,6 +1,8 @@
 // dpc-compile: from an ONNX file to a program that trains it.
 
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/NN/IR/NNDialect.h"
+#include "dialects/NN/Partition/Partition.h"
 #include "tools/common/CommandLine.h"
 #include "tools/dpc-compile/Options.h"
 
@@ -71,9 +73,11 @@ static int printModule(ModuleOp module, StringRef path) {
 
 int main(int argc, char **argv) {
   CompileOptions options = parseOptions(argc, argv);
-  MLIRContext context(MLIRContext::Threading::DISABLED);
+  DialectRegistry registry;
+  registerPartitionModels(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.getDiagEngine().registerHandler(printDiagnostic);
-  context.loadDialect<nn::NNDialect, func::FuncDialect>();
+  context.loadDialect<nn::NNDialect, dist::DistDialect, func::FuncDialect>();
 
   OwningOpRef<ModuleOp> module = onnx::importOnnx(
       options.model, &context, options.import, llvm::errs());
@@ -84,11 +88,15 @@ int main(int argc, char **argv) {
 
   PassManager manager(&context);
   buildStepPipeline(manager, options.step);
+  if (options.stopAfter >= Level::placed)
+    buildPlacedPipeline(manager, options.mesh);
+  if (options.stopAfter >= Level::local)
+    buildLocalPipeline(manager);
   if (failed(manager.run(*module)))
     return exitInvalid;
-  if (options.stopAfter == Level::step)
+  if (options.stopAfter <= Level::local)
     return printModule(*module, options.output);
-  llvm::errs() << "dpc-compile: error: nothing beyond level step is available "
-                  "yet: use --stop-after=step\n";
+  llvm::errs() << "dpc-compile: error: nothing beyond level local is available "
+                  "yet: use --stop-after=local\n";
   return exitInvalid;
 }
