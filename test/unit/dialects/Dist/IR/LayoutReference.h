@@ -176,6 +176,8 @@ struct Random {
           size % p == 0 ? (parts.push_back(p), sizes.back() = size /= p) : ++p;
       parts.append(sizes);
     }
+    if (primes && oneIn(2)) // cuts that fit nothing, too
+      std::shuffle(parts.begin(), parts.end(), engine);
     llvm::SmallVector<int64_t, 4> shape{1};
     for (int64_t part : parts) {
       if (oneIn(3))
