@@ -7,8 +7,9 @@
 
 namespace dpc {
 
-/// A thread that beats this rank's heart and watches the others: a process that ends without leaving is reported at
-/// once (its pidfd becomes readable), one whose heartbeat stands still (stopped, swapped out) after `frozenSeconds`.
+/// A thread that beats this rank's heart and watches the others: a process that
+/// ends without leaving is reported at once (its pidfd becomes readable), one
+/// whose heartbeat stands still (stopped, swapped out) after `frozenSeconds`.
 /// Nothing but the published failure leaves this thread.
 class Watchdog {
 public:
