@@ -25,6 +25,8 @@ namespace {
 
 constexpr int kSpins = 4000;
 constexpr int kSpinsOversubscribed = 64;
+/// From here on other processes of the machine get a chance: the peer that is waited for may be behind one of them.
+constexpr int kSpinsBeforeYield = 256;
 constexpr int64_t kLongestSleepNs = 50'000'000;
 constexpr unsigned kSequenceBits = 44;
 
@@ -128,7 +130,7 @@ dpc_status_t waitUntil(LocalComm &comm, const Channel *channel, Ready ready) {
       continue;
     }
     if (turn < spins && !(channel->deadlineNs() && comm.link.emulated())) {
-      if (comm.oversubscribed && turn % 16 == 15)
+      if (turn % 16 == 15 && (comm.oversubscribed || turn > kSpinsBeforeYield))
         ::sched_yield();
       else
         _mm_pause();
