@@ -1,5 +1,6 @@
 // Inference programs: any number of samples, batch by batch; the last one is
 // padded and its surplus rows are dropped.
+#include "runtime/src/core/HostSharedMemory.h"
 #include "runtime/src/core/Placement.h"
 #include "runtime/src/core/Status.h"
 #include "runtime/src/core/Trainer.h"
@@ -63,6 +64,7 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
   std::vector<std::string> specs;
   for (const auto &[name, path] : options.inputs)
     specs.push_back(name + "=" + path);
+  HostSharedMemory memory(session);
   Dataset data;
   std::vector<Collected> outputs;
   dpc_status_t status =
@@ -73,7 +75,7 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
   if (status == DPC_OK && !options.initParams.empty())
     status = dpc_session_load_params(&session, options.initParams.c_str());
   if (status == DPC_OK)
-    status = data.open(program, session.options.rank, specs);
+    status = data.open(program, session.options.rank, specs, memory);
   const uint64_t rows = data.rows() ? data.rows() : program.batch;
   if (status == DPC_OK)
     status = findOutputs(program, options, rows, &outputs);

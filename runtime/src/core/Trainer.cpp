@@ -2,6 +2,7 @@
 
 #include "runtime/src/checkpoint/Checkpoint.h"
 #include "runtime/src/comm/Sockets.h"
+#include "runtime/src/core/HostSharedMemory.h"
 #include "runtime/src/core/Status.h"
 
 #include <algorithm>
@@ -19,18 +20,19 @@ uint64_t epochKey(uint64_t seed, uint64_t epoch) {
 
 dpc_status_t Trainer::openData() {
   const dpc_program_t &program = session.program;
+  HostSharedMemory memory(session);
   if (options.data.empty())
     return fail(DPC_USAGE, "--data is missing (--help shows its forms)");
   if (dpc_status_t status =
-          data.open(program, session.options.rank, options.data))
+          data.open(program, session.options.rank, options.data, memory))
     return status;
   if (data.rows() < program.batch)
     return fail(DPC_INVALID,
                 "%s: %" PRIu64 " samples, fewer than one batch of %" PRIu64,
                 options.data[0].c_str(), data.rows(), program.batch);
   if (!options.evalData.empty())
-    if (dpc_status_t status =
-            evalData.open(program, session.options.rank, options.evalData))
+    if (dpc_status_t status = evalData.open(program, session.options.rank,
+                                            options.evalData, memory))
       return failWithin(status, "--eval-data");
   batchesPerEpoch = data.rows() / program.batch;
   lastStep = options.steps

@@ -51,6 +51,22 @@ dpc_status_t Mapping::openFile(const char *path) {
   return status;
 }
 
+dpc_status_t Mapping::openShared(int fd, size_t bytes, bool writable) {
+  struct stat info;
+  if (::fstat(fd, &info) != 0 || static_cast<size_t>(info.st_size) < bytes)
+    return fail(DPC_INVALID, "shared memory of %zu bytes is smaller than that",
+                bytes);
+  if (bytes == 0)
+    return DPC_OK;
+  void *mapped = ::mmap(nullptr, bytes, PROT_READ | (writable ? PROT_WRITE : 0),
+                        MAP_SHARED, fd, 0);
+  if (mapped == MAP_FAILED)
+    return fail(DPC_IO, "cannot map %zu bytes of shared memory: %s", bytes,
+                std::strerror(errno));
+  start = static_cast<char *>(mapped), length = bytes;
+  return DPC_OK;
+}
+
 dpc_status_t Mapping::allocate(size_t bytes) {
   if (bytes == 0)
     return DPC_OK;

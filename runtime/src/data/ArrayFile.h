@@ -19,6 +19,8 @@ public:
   /// Maps a regular file; an empty one has no bytes. DPC_IO if it cannot be
   /// read.
   dpc_status_t openFile(const char *path);
+  /// Maps `bytes` of an open file, shared with whoever else maps it.
+  dpc_status_t openShared(int fd, size_t bytes, bool writable);
   /// Zeroed memory that can be written.
   dpc_status_t allocate(size_t bytes);
   char *data() const { return start; }

@@ -72,7 +72,7 @@ uint64_t permuted(uint64_t index, uint64_t count, uint64_t key) {
 
 dpc_status_t Dataset::openNpz(const std::string &path) {
   dpc_array_file_t *opened = nullptr;
-  if (dpc_status_t status = dpc_npz_open(path.c_str(), &opened))
+  if (dpc_status_t status = dpc::openNpz(path.c_str(), *maker, &opened))
     return status;
   files.emplace_back(opened, dpc_array_file_close);
   for (uint32_t i = 0; i < program->input_count; ++i) {
@@ -139,7 +139,7 @@ dpc_status_t Dataset::openIdx(const std::string &spec) {
     if (targets[k] == DPC_NONE)
       continue; // an inference or label-free program
     dpc_array_file_t *opened = nullptr;
-    if (dpc_status_t status = dpc_idx_open(parts[k].c_str(), &opened))
+    if (dpc_status_t status = dpc::openIdx(parts[k].c_str(), *maker, &opened))
       return status;
     files.emplace_back(opened, dpc_array_file_close);
     // An image file has no channel dimension; a graph usually has one of
@@ -243,7 +243,9 @@ dpc_status_t Dataset::countRows() {
 }
 
 dpc_status_t Dataset::open(const dpc_program_t &forProgram, uint32_t rank,
-                           const std::vector<std::string> &specs) {
+                           const std::vector<std::string> &specs,
+                           MemoryMaker &memory) {
+  maker = &memory;
   program = &forProgram;
   bindings = std::make_unique<InputLoader>(forProgram, rank);
   for (const std::string &spec : specs) {

@@ -2,6 +2,7 @@
 #define DPC_RUNTIME_SRC_DATA_DATASET_H
 
 #include "runtime/src/data/InputLoader.h"
+#include "runtime/src/data/SharedFill.h"
 
 #include <memory>
 #include <string>
@@ -18,12 +19,12 @@ uint64_t permuted(uint64_t index, uint64_t count, uint64_t key);
 /// inputs.
 class Dataset {
 public:
-  /// Opens the specifications: FILE.npz, NAME=FILE.npy,
-  /// idx:IMAGES,LABELS[,scale=,mean=,std=], tokens:FILE,dtype=,length=.
-  /// DPC_USAGE for a malformed one, DPC_INVALID when data does not fit the
-  /// program.
+  /// Collective where `maker` shares. Opens the specifications: FILE.npz,
+  /// NAME=FILE.npy, idx:IMAGES,LABELS[,scale=,mean=,std=],
+  /// tokens:FILE,dtype=,length=. DPC_USAGE for a malformed one, DPC_INVALID
+  /// when data does not fit the program.
   dpc_status_t open(const dpc_program_t &program, uint32_t rank,
-                    const std::vector<std::string> &specs);
+                    const std::vector<std::string> &specs, MemoryMaker &maker);
 
   uint64_t rows() const { return sampleCount; }
   /// Makes `loader` read from this data.
@@ -42,6 +43,7 @@ private:
 
   using File = std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)>;
   const dpc_program_t *program = nullptr;
+  MemoryMaker *maker = nullptr;
   std::unique_ptr<InputLoader> bindings;
   std::vector<File> files;
   uint64_t sampleCount = 0;

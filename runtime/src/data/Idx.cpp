@@ -1,6 +1,6 @@
 // idx, the format of MNIST: magic 0 0 type rank, big-endian extents, big-endian
 // elements; often gzip-compressed.
-#include "runtime/src/data/ArrayFile.h"
+#include "runtime/src/data/SharedFill.h"
 
 #include "runtime/src/core/Status.h"
 
@@ -60,12 +60,9 @@ uint32_t idxType(unsigned char code) {
 }
 
 } // namespace
-} // namespace dpc
 
-using namespace dpc;
-
-extern "C" dpc_status_t dpc_idx_open(const char *path,
-                                     dpc_array_file_t **outFile) {
+dpc_status_t openIdx(const char *path, MemoryMaker &maker,
+                     dpc_array_file_t **outFile) {
   Mapping raw; // for the file's size and a proper message when it is missing
   if (dpc_status_t status = raw.openFile(path))
     return status;
@@ -95,20 +92,23 @@ extern "C" dpc_status_t dpc_idx_open(const char *path,
                 shapeText(array.shape, array.dim_count).c_str(), raw.size());
   auto file = std::make_unique<dpc_array_file>();
   Mapping memory;
-  if (dpc_status_t status = memory.allocate(bytes))
+  auto readAll = [&](char *to) -> dpc_status_t {
+    if (!gz.read(to, bytes))
+      return fail(DPC_INVALID,
+                  "%s: truncated or damaged: shape %s needs %llu bytes", path,
+                  shapeText(array.shape, array.dim_count).c_str(),
+                  static_cast<unsigned long long>(bytes));
+    char extra;
+    if (::gzread(gz.file, &extra, 1) != 0)
+      return fail(DPC_INVALID,
+                  "%s: bytes after the last element, or a damaged end", path);
+    const uint64_t size = dpc_dtype_size(array.dtype);
+    for (uint64_t i = 0; size > 1 && i < bytes; i += size)
+      std::reverse(to + i, to + i + size);
+    return DPC_OK;
+  };
+  if (dpc_status_t status = maker.make(bytes, readAll, &memory))
     return status;
-  if (!gz.read(memory.data(), bytes))
-    return fail(DPC_INVALID,
-                "%s: truncated or damaged: shape %s needs %llu bytes", path,
-                shapeText(array.shape, array.dim_count).c_str(),
-                static_cast<unsigned long long>(bytes));
-  char extra;
-  if (::gzread(gz.file, &extra, 1) != 0)
-    return fail(DPC_INVALID,
-                "%s: bytes after the last element, or a damaged end", path);
-  const uint64_t size = dpc_dtype_size(array.dtype);
-  for (uint64_t i = 0; size > 1 && i < bytes; i += size)
-    std::reverse(memory.data() + i, memory.data() + i + size);
   dpc_array_t &added = file->add("");
   array.name = added.name;
   array.data = memory.data();
@@ -116,6 +116,16 @@ extern "C" dpc_status_t dpc_idx_open(const char *path,
   file->memory.push_back(std::move(memory));
   *outFile = file.release();
   return DPC_OK;
+}
+
+} // namespace dpc
+
+using namespace dpc;
+
+extern "C" dpc_status_t dpc_idx_open(const char *path,
+                                     dpc_array_file_t **outFile) {
+  MemoryMaker maker;
+  return openIdx(path, maker, outFile);
 }
 
 extern "C" dpc_status_t dpc_raw_open(const char *path, uint32_t dtype,

@@ -1,6 +1,6 @@
 // npz: a zip archive of npy images. Read through the central directory
 // (APPNOTE 6.3, with Zip64), as zip readers must.
-#include "runtime/src/data/ArrayFile.h"
+#include "runtime/src/data/SharedFill.h"
 
 #include "runtime/src/core/Status.h"
 
@@ -176,7 +176,7 @@ dpc_status_t inflateTo(const char *from, uint64_t packed, char *to,
 }
 
 dpc_status_t addMember(dpc_array_file_t &file, const Archive &archive,
-                       const Member &member) {
+                       const Member &member, MemoryMaker &maker) {
   std::string name = member.name;
   if (name.size() > 4 && name.compare(name.size() - 4, 4, ".npy") == 0)
     name.resize(name.size() - 4);
@@ -221,14 +221,17 @@ dpc_status_t addMember(dpc_array_file_t &file, const Archive &archive,
         static_cast<unsigned long long>(member.size),
         static_cast<unsigned long long>(member.packed));
   Mapping inflated;
-  if (dpc_status_t status = inflated.allocate(member.size))
+  auto inflateAll = [&](char *to) -> dpc_status_t {
+    if (dpc_status_t status =
+            inflateTo(data, member.packed, to, member.size, false))
+      return status;
+    const auto *bytes = reinterpret_cast<const unsigned char *>(to);
+    if (::crc32_z(0, bytes, member.size) != member.crc)
+      return fail(DPC_INVALID, "its checksum does not match");
+    return DPC_OK;
+  };
+  if (dpc_status_t status = maker.make(member.size, inflateAll, &inflated))
     return status;
-  if (dpc_status_t status =
-          inflateTo(data, member.packed, inflated.data(), member.size, false))
-    return status;
-  if (::crc32_z(0, reinterpret_cast<const unsigned char *>(inflated.data()),
-                member.size) != member.crc)
-    return fail(DPC_INVALID, "its checksum does not match");
   if (dpc_status_t status = bindNpy(file, name, inflated.data(), member.size))
     return status;
   file.memory.push_back(std::move(inflated));
@@ -236,12 +239,9 @@ dpc_status_t addMember(dpc_array_file_t &file, const Archive &archive,
 }
 
 } // namespace
-} // namespace dpc
 
-using namespace dpc;
-
-extern "C" dpc_status_t dpc_npz_open(const char *path,
-                                     dpc_array_file_t **outFile) {
+dpc_status_t openNpz(const char *path, MemoryMaker &maker,
+                     dpc_array_file_t **outFile) {
   auto file = std::make_unique<dpc_array_file>();
   Mapping mapping;
   if (dpc_status_t status = mapping.openFile(path))
@@ -254,10 +254,18 @@ extern "C" dpc_status_t dpc_npz_open(const char *path,
     Member member;
     if (dpc_status_t status = archive.readMember(&at, &member))
       return failWithin(status, "%s", path);
-    if (dpc_status_t status = addMember(*file, archive, member))
+    if (dpc_status_t status = addMember(*file, archive, member, maker))
       return failWithin(status, "%s: array \"%s\"", path, member.name.c_str());
   }
   file->memory.push_back(std::move(mapping));
   *outFile = file.release();
   return DPC_OK;
+}
+
+} // namespace dpc
+
+extern "C" dpc_status_t dpc_npz_open(const char *path,
+                                     dpc_array_file_t **outFile) {
+  dpc::MemoryMaker maker;
+  return dpc::openNpz(path, maker, outFile);
 }

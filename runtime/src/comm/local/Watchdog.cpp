@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,20 +29,19 @@ bool hasEnded(int pid) {
   return true;
 }
 
-struct Peer {
-  uint32_t rank;
-  int pid;
-  Fd fd;
-  uint64_t heartbeat = 0;
-  int idleTicks = 0;
-  bool finished = false;
-};
-
 } // namespace
 
 Watchdog::Watchdog(Segment &segment, double frozenSeconds)
     : segment(segment), frozenSeconds(frozenSeconds),
       wake(::eventfd(0, EFD_CLOEXEC)) {
+  for (uint32_t r = 0; r < segment.worldSize; ++r) {
+    int pid = segment.page(r).pid;
+    if (r == segment.rank)
+      continue;
+    peers.push_back(
+        {r, pid, Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)))});
+  }
+  polled.resize(peers.size() + 1);
   sigset_t all, before; // signals belong to the program's own thread
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -59,19 +57,10 @@ Watchdog::~Watchdog() {
 }
 
 void Watchdog::run() {
-  std::vector<Peer> peers;
-  for (uint32_t r = 0; r < segment.worldSize; ++r) {
-    int pid = segment.page(r).pid;
-    if (r == segment.rank)
-      continue;
-    peers.push_back(
-        {r, pid, Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)))});
-  }
   // Ticks of this thread, not wall time: when this process itself was stopped,
   // its peers did not stand still.
   const int frozenTicks =
       std::max(1, static_cast<int>(frozenSeconds * 1000 / kTickMs));
-  std::vector<pollfd> polled(peers.size() + 1);
   char text[200];
   for (;;) {
     polled[0] = {wake.get(), POLLIN, 0};

@@ -3,7 +3,9 @@
 
 #include "runtime/src/comm/local/Segment.h"
 
+#include <poll.h>
 #include <thread>
+#include <vector>
 
 namespace dpc {
 
@@ -17,10 +19,21 @@ public:
   ~Watchdog();
 
 private:
+  struct Peer {
+    uint32_t rank;
+    int pid;
+    Fd fd; ///< pidfd; not valid where the kernel has none
+    uint64_t heartbeat = 0;
+    int idleTicks = 0;
+    bool finished = false;
+  };
+
   void run();
 
   Segment &segment;
   double frozenSeconds;
+  std::vector<Peer> peers; ///< all memory is taken before the thread starts
+  std::vector<pollfd> polled;
   Fd wake; ///< eventfd: readable when the watchdog must end
   std::thread thread;
 };
