@@ -203,8 +203,12 @@ void Channel::reduceShare(const dpc_comm_op_t &op, uint64_t sequence,
   for (uint32_t i = 0; i < n; ++i)
     if (!rootOnly || i == op.peer)
       outs[outCount++] = outputOf(i, sequence);
+  // In place, the lines that are written have just been read: ordinary stores
+  // are faster at every size (measured: 5.0 ms against 8.2 ms for 64 MiB on 2
+  // ranks).
+  const bool inPlace = op.in == op.out;
   const bool stream =
-      op.count * dpc_dtype_size(op.dtype) * outCount > kStreamBytes;
+      !inPlace && op.count * dpc_dtype_size(op.dtype) * outCount > kStreamBytes;
   kernel(ins.data(), n, outs.data(), outCount, lo, hi, stream);
 }
 
