@@ -103,12 +103,16 @@ Value dpc::lowerReshard(PartitionContext &context, Value local,
                                   kindOf(reduction), local, "mesh",
                                   axesAttr(context.builder, axes));
   }
-  for (unsigned d = 0; d < from.dims.size(); ++d) {
-    if (sameIndices(from.dims[d], to.dims[d], context.mesh))
-      continue;
-    local = gatherDim(context, local, d, from.dims[d]);
-    if (!shardedAxes(to.dims[d]).empty())
+  // Everything is gathered before anything is cut: members of a gather must
+  // hold the same part of the other dimensions.
+  auto differs = [&](unsigned d) {
+    return !sameIndices(from.dims[d], to.dims[d], context.mesh);
+  };
+  for (unsigned d = 0; d < from.dims.size(); ++d)
+    if (differs(d))
+      local = gatherDim(context, local, d, from.dims[d]);
+  for (unsigned d = 0; d < from.dims.size(); ++d)
+    if (differs(d) && !shardedAxes(to.dims[d]).empty())
       local = e.make<GatherOp>(local, context.globalIndices(to.dims[d]), d);
-  }
   return local;
 }

@@ -175,28 +175,30 @@ private:
     for (Operation &op : function.front().without_terminator())
       ops.push_back(&op);
     for (Operation *op : ops) {
-      int64_t earliest = inLoop(op) ? 1 : 0;
+      int64_t now = inLoop(op) ? 1 : 0;
       for (Value operand : op->getOperands()) {
         Operation *producer = operand.getDefiningOp();
         if (!producer)
           continue;
         bool leaves = !inLoop(producer) && inLoop(op);
-        earliest = std::max(earliest, time[producer] + (leaves ? 1 : 0));
+        now = std::max(now, time[producer] + (leaves ? 1 : 0));
       }
-      time[op] = earliest;
+      time[op] = now;
     }
-    // Loop ops sink to their users: what crosses loops has to be stored.
+    // Then everything sinks to its users: what crosses loops has to be
+    // stored, and a loop that waits for one number should hold nothing else.
+    int64_t last = 0;
+    for (Operation *op : ops)
+      last = std::max(last, time[op]);
+    earliest = time;
     for (Operation *op : llvm::reverse(ops)) {
-      if (!inLoop(op))
-        continue;
-      std::optional<int64_t> latest;
-      for (Operation *user : op->getUsers()) {
-        if (user->hasTrait<OpTrait::IsTerminator>())
-          continue;
-        latest = latest ? std::min(*latest, time[user]) : time[user];
-      }
-      if (latest)
-        time[op] = std::max(time[op], *latest);
+      int64_t latest = last;
+      for (Operation *user : op->getUsers())
+        if (!user->hasTrait<OpTrait::IsTerminator>()) {
+          bool enters = !inLoop(op) && inLoop(user);
+          latest = std::min(latest, time[user] - (enters ? 1 : 0));
+        }
+      time[op] = latest;
     }
   }
 
@@ -218,7 +220,7 @@ private:
           continue;
         trained.insert(op.result_begin(), op.result_end());
         Operation *producer = operand.getDefiningOp();
-        if (producer && inLoop(&op) && time[producer] > 0 &&
+        if (producer && inLoop(&op) && earliest[producer] > 0 &&
             time[producer] < time[&op]) {
           return producer->emitOpError(
               "depends on parameters and on every microbatch, and is needed "
@@ -481,7 +483,7 @@ private:
   const MeshAxis *sequential = nullptr;
   // All looked up by key only: their order never shows.
   llvm::DenseMap<Value, Layout> layouts;
-  llvm::DenseMap<Operation *, int64_t> time;
+  llvm::DenseMap<Operation *, int64_t> time, earliest;
   ValueMap outside;
 };
 
