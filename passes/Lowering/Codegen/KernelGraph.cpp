@@ -38,7 +38,8 @@ FailureOr<std::unique_ptr<KernelGraph>>
 KernelGraph::build(nn::UpdateOp update) {
   auto graph = std::make_unique<KernelGraph>();
   Block &block = graph->region.emplaceBlock();
-  OpBuilder builder = OpBuilder::atBlockEnd(&block);
+  OpBuilder builder(update.getContext());
+  builder.setInsertionPointToEnd(&block);
   IRMapping mapping;
   ArrayRef<int64_t> shape =
       update.getTensors().empty()
