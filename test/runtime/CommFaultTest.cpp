@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(CommFault, AbortTellsTheReason) {
   auto results = withFault(3, [](dpc_comm_t *comm) {
-    comm->vtable->abort(comm, DPC_IO, "the disk is full");
+    comm->vtable->abort(comm, "the disk is full");
     return 5;
   });
   expectSurvivorsName(results, kVictim, "the disk is full", 5);

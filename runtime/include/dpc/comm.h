@@ -35,6 +35,9 @@ typedef struct dpc_comm_stats_t {
 
 struct dpc_comm;
 
+/** Buffer id of the runtime's own exchanges: an emulated link does not delay them. */
+#define DPC_CONTROL_BUFFER 0xffffffffffffffffull
+
 /** What a transport does. All calls of one communicator come from one thread at a time. A failure is DPC_PEER (the
  *  message names the guilty rank) or DPC_INVALID (a bad argument of this rank); after DPC_PEER every later call fails
  *  alike, and all other ranks fail too, within a second or at their next wait. No call waits for ever. */
@@ -46,8 +49,11 @@ typedef struct dpc_comm_vtable_t {
   dpc_status_t (*start)(struct dpc_comm *comm, const dpc_comm_op_t *op, dpc_request_t *out_request);
   /** Waits for one operation: then `out` is complete and `in` free. */
   dpc_status_t (*wait)(struct dpc_comm *comm, dpc_request_t request);
-  /** Publishes to all ranks that this one failed with `status`, so that none waits for it. */
-  void (*abort)(struct dpc_comm *comm, dpc_status_t status, const char *reason);
+  /** Publishes to all ranks that this one failed, so that none waits for it. Returns 1 if this is the run's first
+   *  failure, 0 if another one has been published before. */
+  uint32_t (*abort)(struct dpc_comm *comm, const char *reason);
+  /** 1 if the run's failure was published by the failing rank itself, with abort: then it has told its reason. */
+  uint32_t (*self_reported)(struct dpc_comm *comm);
   /** Tells the peers that this rank leaves on purpose, and frees everything. */
   void (*release)(struct dpc_comm *comm);
 } dpc_comm_vtable_t;

@@ -186,6 +186,7 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, const Ticket &tic
         clients.push_back(std::move(client));
     }
   }
+  stopListening(options.address);
   char text[160];
   std::snprintf(text, sizeof text, "%s", status ? dpc_last_error() : "");
   for (const Member &member : members)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <arpa/inet.h>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -133,6 +134,14 @@ dpc_status_t listenAt(const std::string &text, Fd *outFd) {
     return fail(DPC_PEER, "rendezvous %s: cannot listen: %s", text.c_str(), std::strerror(errno));
   *outFd = std::move(fd);
   return DPC_OK;
+}
+
+void stopListening(const std::string &text) {
+  if (text.rfind("file://", 0) != 0)
+    return;
+  const std::string directory = text.substr(7);
+  ::unlink((directory + "/rank0").c_str());
+  ::rmdir(directory.c_str());
 }
 
 dpc_status_t connectTo(const std::string &text, double deadline, Fd *outFd) {

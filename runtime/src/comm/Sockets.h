@@ -30,6 +30,9 @@ double monotonicSeconds();
 /// ever bound) or in the directory of file://DIR, which is made with mode 0700 or must be ours with that mode.
 dpc_status_t listenAt(const std::string &address, Fd *outFd);
 
+/// Removes what listenAt made for file://DIR: the socket, and the directory if nothing else is in it.
+void stopListening(const std::string &address);
+
 /// Connects, trying again until `deadline` while nobody listens yet.
 dpc_status_t connectTo(const std::string &address, double deadline, Fd *outFd);
 

@@ -269,9 +269,10 @@ dpc_status_t Channel::progress(Link &link, bool *outAdvanced) {
         return DPC_OK;
       if (dpc_status_t status = checkFingerprints(sequence))
         return status;
+      const dpc_comm_op_t &op = pending[sequence % kRing];
       work(sequence);
       headDeadlineNs = 0;
-      if (link.emulated())
+      if (link.emulated() && op.buffer_id != DPC_CONTROL_BUFFER)
         setDeadline(sequence, link);
       headWorked = true;
       lanes[self]->done.store(sequence + 1, std::memory_order_seq_cst);

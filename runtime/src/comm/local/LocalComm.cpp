@@ -259,10 +259,15 @@ dpc_status_t localWait(dpc_comm_t *base, dpc_request_t request) {
   return status;
 }
 
-void localAbort(dpc_comm_t *base, dpc_status_t, const char *reason) {
+uint32_t localAbort(dpc_comm_t *base, const char *reason) {
   char text[240];
   std::snprintf(text, sizeof text, "rank %u failed: %s", base->rank, reason);
-  self(base).segment.publishFailure(base->rank, text);
+  return self(base).segment.publishFailure(base->rank, text, true);
+}
+
+uint32_t localSelfReported(dpc_comm_t *base) {
+  const FailureRecord &failure = self(base).segment.control().failure;
+  return failure.state.load(std::memory_order_acquire) == 2 && failure.selfReported;
 }
 
 void localRelease(dpc_comm_t *base) {
@@ -274,7 +279,8 @@ void localRelease(dpc_comm_t *base) {
   delete comm;
 }
 
-constexpr dpc_comm_vtable_t kLocalTable = {sizeof(dpc_comm_vtable_t), 1, "local", localStart, localWait, localAbort, localRelease};
+constexpr dpc_comm_vtable_t kLocalTable = {sizeof(dpc_comm_vtable_t), 1, "local", localStart, localWait, localAbort,
+                                         localSelfReported, localRelease};
 
 dpc_status_t addFamilies(LocalComm &comm, const dpc_comm_options_t &options) {
   for (uint32_t f = 0; f < options.family_count; ++f) {

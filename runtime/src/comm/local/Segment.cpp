@@ -149,11 +149,13 @@ uint64_t Segment::offsetOf(const void *pointer, uint64_t size) const {
   return static_cast<uint64_t>(p - base);
 }
 
-void Segment::publishFailure(uint32_t guilty, const char *text) {
+bool Segment::publishFailure(uint32_t guilty, const char *text, bool selfReported) {
   FailureRecord &record = control().failure;
   uint32_t expected = 0;
-  if (record.state.compare_exchange_strong(expected, 1)) {
+  const bool first = record.state.compare_exchange_strong(expected, 1);
+  if (first) {
     record.guilty = guilty;
+    record.selfReported = selfReported;
     std::snprintf(record.text, sizeof record.text, "%s", text);
     record.state.store(2, std::memory_order_release);
   }
@@ -161,6 +163,7 @@ void Segment::publishFailure(uint32_t guilty, const char *text) {
     page(r).doorbell.fetch_add(1);
     ::syscall(SYS_futex, &page(r).doorbell, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
   }
+  return first;
 }
 
 void Segment::ring(uint32_t r) {

@@ -50,7 +50,8 @@ struct alignas(64) RankPage {
 /// The first failure of the run: all ranks report this one.
 struct alignas(64) FailureRecord {
   std::atomic<uint32_t> state; ///< 0 none, 1 being written, 2 valid
-  uint32_t guilty;             ///< rank, or DPC_NONE
+  uint32_t guilty;             ///< rank
+  uint32_t selfReported;       ///< 1: the guilty rank published it
   char text[240];
 };
 
@@ -78,8 +79,8 @@ public:
   /// Offset of a pointer, or UINT64_MAX when [pointer, pointer + bytes) is not inside the program's regions.
   uint64_t offsetOf(const void *pointer, uint64_t bytes) const;
 
-  /// Publishes a failure (the first one wins) and wakes everybody.
-  void publishFailure(uint32_t guilty, const char *text);
+  /// Publishes a failure and wakes everybody. False if there is one already: the first one stays.
+  bool publishFailure(uint32_t guilty, const char *text, bool selfReported = false);
   /// Wakes `rank` if it sleeps.
   void ring(uint32_t rank);
   /// Fails with the published failure, if there is one.

@@ -1,0 +1,49 @@
+#ifndef DPC_RUNTIME_SRC_CORE_TRAINER_H
+#define DPC_RUNTIME_SRC_CORE_TRAINER_H
+
+#include "runtime/src/core/Options.h"
+#include "runtime/src/core/Report.h"
+#include "runtime/src/core/Session.h"
+#include "runtime/src/data/Dataset.h"
+
+#include <utility>
+#include <vector>
+
+namespace dpc {
+
+/// The training of one produced program: resume, steps, evaluation, checkpoints, results.
+class Trainer {
+public:
+  Trainer(dpc_session &session, const Options &options) : session(session), options(options) {}
+  dpc_status_t run();
+
+private:
+  using Values = std::vector<std::pair<const char *, double>>;
+
+  dpc_status_t openData();
+  dpc_status_t openState();
+  dpc_status_t steps();
+  dpc_status_t oneStep(uint64_t index);
+  dpc_status_t evaluate();
+  dpc_status_t afterStep(uint64_t done, bool last);
+  dpc_status_t results();
+  dpc_status_t failedOnRank0(dpc_status_t status) { return status ? session.failed(status) : status; }
+  bool first() const { return session.options.rank == 0; }
+
+  dpc_session &session;
+  const Options &options;
+  Dataset data, evalData;
+  Report report;
+  uint64_t lastStep = 0, batchesPerEpoch = 0;
+  Values metrics, evaluation;
+  bool evaluated = false;
+  double stepSeconds = 0;
+  dpc_status_t stepStatus = DPC_OK;
+};
+
+/// Runs an inference program over the files of --input and writes those of --output.
+dpc_status_t runInference(dpc_session &session, const Options &options);
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_CORE_TRAINER_H

@@ -1,0 +1,68 @@
+#include "runtime/src/core/Status.h"
+#include "runtime/src/launch/Launch.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace dpc {
+
+namespace {
+
+dpc_status_t parseNumber(const char *option, const char *value, long lowest, long highest, uint32_t *out) {
+  char *end = nullptr;
+  errno = 0;
+  const long number = std::strtol(value, &end, 10);
+  if (end == value || *end || errno || number < lowest || number > highest)
+    return fail(DPC_USAGE, "%s: \"%s\" is not a number from %ld to %ld", option, value, lowest, highest);
+  *out = static_cast<uint32_t>(number);
+  return DPC_OK;
+}
+
+} // namespace
+
+dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
+  constexpr long kMaxRanks = 1024, kMaxRestarts = 1000000;
+  int i = 1;
+  for (; i < argc && argv[i][0] == '-'; ++i) {
+    const std::string argument = argv[i];
+    dpc_status_t status = DPC_OK;
+    if (argument == "--help" || argument == "-h")
+      out->help = true;
+    else if (argument == "--version")
+      out->version = true;
+    else if (argument == "-n" && i + 1 < argc)
+      status = parseNumber("-n", argv[++i], 1, kMaxRanks, &out->ranks);
+    else if (argument.rfind("-n", 0) == 0 && argument.size() > 2)
+      status = parseNumber("-n", argv[i] + 2, 1, kMaxRanks, &out->ranks);
+    else if (argument.rfind("--max-restarts=", 0) == 0)
+      status = parseNumber("--max-restarts", argv[i] + std::strlen("--max-restarts="), 0, kMaxRestarts, &out->maxRestarts);
+    else if (argument.rfind("--nodes", 0) == 0 || argument.rfind("--node-rank", 0) == 0 || argument.rfind("--rendezvous", 0) == 0)
+      return fail(DPC_USAGE, "%s: runs over several hosts are not available yet", argument.c_str());
+    else
+      return fail(DPC_USAGE, "unknown option %s, or its value is missing (--help lists all)", argument.c_str());
+    if (status)
+      return status;
+  }
+  out->command.assign(argv + i, argv + argc);
+  if (out->command.empty() && !out->help && !out->version)
+    return fail(DPC_USAGE, "no program to run (dpc-run [-n N] ./PROGRAM ...)");
+  return DPC_OK;
+}
+
+const char *launchHelp() {
+  return R"(usage: dpc-run [-n N] [--max-restarts=K] ./PROGRAM [its options]
+
+Starts the ranks of a program made by dpc-compile on this machine and waits for them.
+
+  -n N                 number of ranks (default: the program's)
+  --max-restarts=K     start anew up to K times when a rank dies; with --checkpoint the run goes on from the newest one
+  --help, --version
+
+Each rank gets RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT and, by an open file, the run's secret token.
+The exit code is the cause of a failure, not its symptom: 1 input or request wrong, 2 usage, 3 a rank died or did not
+answer, 4 loss not finite, 5 input/output, 130 interrupted.
+)";
+}
+
+} // namespace dpc
