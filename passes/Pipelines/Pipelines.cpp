@@ -3,6 +3,9 @@
 #include "passes/Pipelines/Pipelines.h"
 
 #include "passes/Autodiff/Passes.h"
+#include "passes/Fusion/Passes.h"
+#include "passes/Lowering/Passes.h"
+#include "passes/Memory/Passes.h"
 #include "passes/Normalize/Passes.h"
 #include "passes/Optimize/Passes.h"
 
@@ -81,6 +84,9 @@ struct StepPipelineOptions
 void dpc::registerAllPasses() {
   mlir::registerTransformsPasses();
   registerAutodiffPasses();
+  registerFusionPasses();
+  registerLoweringPasses();
+  registerMemoryPasses();
   registerNormalizePasses();
   registerOptimizePasses();
   PassPipelineRegistration<StepPipelineOptions>(

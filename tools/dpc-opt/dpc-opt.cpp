@@ -1,3 +1,4 @@
+#include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "passes/Pipelines/Pipelines.h"
 
@@ -6,7 +7,7 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<dpc::nn::NNDialect, mlir::func::FuncDialect>();
+  registry.insert<dpc::exec::ExecDialect, dpc::nn::NNDialect, mlir::func::FuncDialect>();
   dpc::registerAllPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "dpc optimizer driver\n", registry));

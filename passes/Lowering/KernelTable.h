@@ -1,0 +1,29 @@
+#ifndef DPC_PASSES_LOWERING_KERNELTABLE_H
+#define DPC_PASSES_LOWERING_KERNELTABLE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace dpc {
+
+/// The kernels of a module: one private func.func each, made on first use.
+class KernelTable {
+public:
+  explicit KernelTable(mlir::ModuleOp module) : module(module) {}
+
+  /// The function that does what `op` (an nn.kernel or nn.update) does. Ops with
+  /// equal types, attributes and regions share one, wherever they come from.
+  mlir::func::FuncOp getOrCreate(mlir::Operation *op);
+
+private:
+  mlir::ModuleOp module;
+  llvm::StringMap<mlir::func::FuncOp> byText;
+};
+
+/// The nn.kernel or nn.update of such a function.
+mlir::Operation *getKernelBody(mlir::func::FuncOp kernel);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_LOWERING_KERNELTABLE_H
