@@ -52,6 +52,14 @@ public:
     return device.getAxisIndex(axis);
   }
 
+  int64_t getGroupIndex(ArrayRef<StringRef> axes) override {
+    return device.getGroupIndex(axes);
+  }
+
+  void setSequentialIndex(StringRef axis, int64_t index) override {
+    device.setSequentialIndex(axis, index);
+  }
+
   FailureOr<std::vector<HostTensor>>
   exchange(Operation *op, ArrayRef<StringRef> axes,
            const HostTensor &mine) override {

@@ -13,6 +13,10 @@ class DeviceContext {
 public:
   virtual ~DeviceContext() = default;
   virtual int64_t getAxisIndex(llvm::StringRef axis) { return 0; }
+  virtual int64_t getGroupIndex(llvm::ArrayRef<llvm::StringRef> axes) {
+    return 0;
+  }
+  virtual void setSequentialIndex(llvm::StringRef axis, int64_t index) {}
   virtual mlir::FailureOr<std::vector<HostTensor>>
   exchange(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> axes,
            const HostTensor &mine) {

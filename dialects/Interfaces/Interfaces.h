@@ -31,6 +31,12 @@ public:
   /// This device's coordinate on a mesh axis.
   virtual int64_t getAxisIndex(llvm::StringRef axis) = 0;
 
+  /// This device's number in its group over `axes`, first axis slowest.
+  virtual int64_t getGroupIndex(llvm::ArrayRef<llvm::StringRef> axes) = 0;
+
+  /// Sets the coordinate on a sequential axis: the turn of the loop that runs.
+  virtual void setSequentialIndex(llvm::StringRef axis, int64_t index) = 0;
+
   /// Gathers `mine` from every member of this device's group over `axes` (all
   /// devices that agree on the other axes), in coordinate order, first axis
   /// slowest. Blocks until all have come; fails when one of them has failed or

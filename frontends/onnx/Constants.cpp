@@ -25,6 +25,8 @@ public:
     return failure();
   }
   int64_t getAxisIndex(StringRef) override { return 0; }
+  int64_t getGroupIndex(ArrayRef<StringRef>) override { return 0; }
+  void setSequentialIndex(StringRef, int64_t) override {}
   FailureOr<std::vector<HostTensor>> exchange(Operation *, ArrayRef<StringRef>, const HostTensor &) override {
     return failure();
   }

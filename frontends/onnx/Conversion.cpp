@@ -203,6 +203,12 @@ Value Conversion::broadcastTo(Value value, ArrayRef<int64_t> shape) {
       return e.make<nn::ConstantOp>(cast<ElementsAttr>(dense.resizeSplat(type)));
   if (type.getNumElements() == nn::typeOf(value).getNumElements())
     return e.reshape(value, shape);
+  if (auto inner = value.getDefiningOp<nn::BroadcastOp>(); inner && kept == from) {
+    SmallVector<int64_t> composed;
+    for (int64_t dimension : inner.getDimensions())
+      composed.push_back(dimensions[dimension]);
+    return e.broadcast(inner.getInput(), shape, composed);
+  }
   return e.broadcast(e.reshape(value, kept), shape, dimensions);
 }
 

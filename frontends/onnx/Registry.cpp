@@ -2,8 +2,9 @@
 
 #include "frontends/onnx/Registry.h"
 
-#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
+
+#include <map>
 
 namespace dpc::onnx {
 
@@ -56,7 +57,7 @@ static std::string arityProblem(const Node &node, const OperatorEntry &entry) {
 }
 
 llvm::Error checkOperators(const Graph &graph, const Registry &registry) {
-  llvm::MapVector<std::pair<std::string, int64_t>, std::vector<std::string>> missing;
+  std::map<std::pair<std::string, int64_t>, std::vector<std::string>> missing; // sorted by operator
   std::string firstProblem;
   for (const Node &node : graph.nodes) {
     const OperatorEntry *entry = node.domain.empty() ? registry.find(node.opType, node.opset) : nullptr;

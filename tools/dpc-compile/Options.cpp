@@ -73,7 +73,7 @@ static double parseNumber(const Arg &arg, double lowest) {
   StringRef text = arg.getValue();
   if (text.getAsDouble(value) || !std::isfinite(value) || value < lowest)
     usageError(arg.getSpelling() + text + " is not a number from " +
-               Twine(lowest) + " up");
+               Twine(static_cast<int64_t>(lowest)) + " up");
   return value;
 }
 
@@ -127,12 +127,18 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
     options.stop = true;
   }
 
-  for (const std::string &text : args.getAllArgValues(OPT_shape)) {
-    auto [name, shape] = StringRef(text).rsplit(':');
-    if (name.empty() || shape.empty())
-      usageError("--shape: '" + text + "' is not NAME:DxDx..");
-    options.import.shapes[name.str()] = parseShape(shape, "--shape");
+  for (const std::string &text : args.getAllArgValues(OPT_shape))
+    if (!onnx::parseShapeOption(text, options.import))
+      usageError("--shape: '" + text +
+                 "' is not NAME:DxDx.. of a name not given before");
+  for (const std::string &text : args.getAllArgValues(OPT_batch_dim)) {
+    auto [name, dim] = StringRef(text).rsplit(':');
+    int64_t value;
+    if (name.empty() || dim.getAsInteger(10, value) || value < -1)
+      usageError("--batch-dim: '" + text + "' is not NAME:K");
+    options.import.batchDims[name.str()] = value;
   }
+  options.import.explain = options.explain;
   options.import.trainable = args.getAllArgValues(OPT_trainable);
   options.import.frozen = args.getAllArgValues(OPT_frozen);
 

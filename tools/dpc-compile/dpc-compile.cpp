@@ -1,5 +1,6 @@
 // dpc-compile: from an ONNX file to a program that trains it.
 
+#include "dialects/NN/IR/NNDialect.h"
 #include "tools/common/CommandLine.h"
 #include "tools/dpc-compile/Options.h"
 

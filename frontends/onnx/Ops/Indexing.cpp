@@ -2,8 +2,6 @@
 
 #include "frontends/onnx/Registry.h"
 
-#include "llvm/ADT/Sequence.h"
-
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::onnx;

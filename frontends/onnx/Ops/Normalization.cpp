@@ -3,8 +3,6 @@
 #include "frontends/onnx/ExporterMetadata.h"
 #include "frontends/onnx/Registry.h"
 
-#include "llvm/ADT/Sequence.h"
-
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::onnx;
@@ -63,7 +61,7 @@ Type computeType(Conversion &c, Value x) {
 
 nn::NormalizeOp normalize(Conversion &c, Value x, ArrayRef<int64_t> dimensions, bool uncentered) {
   double epsilon = c.floatAttr("epsilon", 1e-5f);
-  return c.e.make<nn::NormalizeOp>(x, dimensions, epsilon, uncentered);
+  return c.e.make<nn::NormalizeOp>(x, dimensions, llvm::APFloat(epsilon), uncentered);
 }
 
 bool hasEmpty(Value x, ArrayRef<int64_t> dimensions) {
@@ -216,10 +214,10 @@ LogicalResult convertBatchNorm(Conversion &c) {
   auto norm = c.e.make<nn::BatchNormOp>(TypeRange{x.getType(), scale.getType(), scale.getType()}, x, scale, bias, mean,
                                         variance, llvm::APFloat(epsilon), llvm::APFloat(momentum), unbiased);
   for (unsigned i = 0; i < 3; ++i)
-    c.setResult(i, norm.getResult(i));
+    c.setResult(i, norm->getResult(i));
   for (unsigned i : {3u, 4u})
     if (c.graph().initializerOf(c.node.input(i)))
-      c.setNextState(i, norm.getResult(i - 2));
+      c.setNextState(i, norm->getResult(i - 2));
   return success();
 }
 

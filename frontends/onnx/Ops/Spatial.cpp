@@ -2,8 +2,6 @@
 
 #include "frontends/onnx/Registry.h"
 
-#include "llvm/ADT/Sequence.h"
-
 #include <cmath>
 
 using namespace mlir;

@@ -38,12 +38,13 @@ protected:
   OwningOpRef<ModuleOp> module;
   func::FuncOp function;
   Block *block = nullptr;
-  StraightLine::Values inputs;
+  BlockInterpreter::Values inputs;
 };
 } // namespace
 
 /// Sum over results of gradient times value.
-static double weighted(ValueRange results, const StraightLine::Values &values,
+static double weighted(ValueRange results,
+                       const BlockInterpreter::Values &values,
                        const std::vector<HostTensor> &grads) {
   double sum = 0;
   for (auto [result, grad] : llvm::zip_equal(results, grads)) {
@@ -83,7 +84,7 @@ TEST_P(DifferentiableOpTest, VjpEqualsCentralDifferences) {
     func::FuncOp f = functionOf(*clone);
     Block &body = f.getBody().front();
     Operation *target = body.getTerminator()->getPrevNode();
-    StraightLine::Values values;
+    BlockInterpreter::Values values;
     for (auto [from, to] :
          llvm::zip_equal(block->getArguments(), body.getArguments()))
       values[to] = inputs.lookup(from);
@@ -106,7 +107,7 @@ TEST_P(DifferentiableOpTest, VjpEqualsCentralDifferences) {
     ASSERT_TRUE(succeeded(cast<DifferentiableOpInterface>(target).buildVjp(
         builder, resultGrads, wanted, operandGrads)));
     ASSERT_TRUE(succeeded(verify(*clone)));
-    ASSERT_TRUE(succeeded(StraightLine().run(body, values)));
+    ASSERT_TRUE(succeeded(BlockInterpreter().run(body, values)));
 
     // Each element of each float operand, perturbed; an operand that occurs
     // twice is perturbed in both places.
@@ -123,8 +124,8 @@ TEST_P(DifferentiableOpTest, VjpEqualsCentralDifferences) {
         for (size_t k = 0; k < part.floats.size(); ++k)
           analytic.floats[k] += part.floats[k];
       }
-      StraightLine::Values forward = inputs;
-      ASSERT_TRUE(succeeded(StraightLine().run(*block, forward)));
+      BlockInterpreter::Values forward = inputs;
+      ASSERT_TRUE(succeeded(BlockInterpreter().run(*block, forward)));
       const HostTensor base = forward.lookup(operand);
       auto lossAt = [&](size_t element, double delta) {
         HostTensor moved = base;
@@ -138,10 +139,10 @@ TEST_P(DifferentiableOpTest, VjpEqualsCentralDifferences) {
           pointers.push_back(&tensor);
         for (Type type : op->getResultTypes())
           results.emplace_back(cast<RankedTensorType>(type));
-        StraightLine machine;
+        BlockInterpreter machine;
         EXPECT_TRUE(succeeded(cast<InterpretableOpInterface>(op).interpret(
             machine, pointers, results)));
-        StraightLine::Values outcome;
+        BlockInterpreter::Values outcome;
         for (auto [value, result] : llvm::zip_equal(op->getResults(), results))
           outcome[value] = result;
         return weighted(op->getResults(), outcome, grads);

@@ -1,7 +1,7 @@
 // Values and errors of the ops that read or write where an index tensor says,
 // and of the loss, that differences cannot show.
 
-#include "test/unit/dialects/NN/IR/StraightLine.h"
+#include "test/unit/dialects/NN/IR/BlockInterpreter.h"
 
 #include <gtest/gtest.h>
 
@@ -36,10 +36,10 @@ protected:
     if (!module)
       return {};
     Block &block = functionOf(*module).getBody().front();
-    StraightLine::Values values;
+    BlockInterpreter::Values values;
     for (auto [argument, input] : llvm::zip_equal(block.getArguments(), inputs))
       values[argument] = tensorOf(argument.getType(), input.elements);
-    if (failed(StraightLine().run(block, values)))
+    if (failed(BlockInterpreter().run(block, values)))
       return {};
     std::vector<HostTensor> results;
     for (Value value : block.getTerminator()->getPrevNode()->getResults())

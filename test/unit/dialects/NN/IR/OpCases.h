@@ -1,7 +1,7 @@
 #ifndef DPC_TEST_UNIT_DIALECTS_NN_IR_OPCASES_H
 #define DPC_TEST_UNIT_DIALECTS_NN_IR_OPCASES_H
 
-#include "test/unit/dialects/NN/IR/StraightLine.h"
+#include "test/unit/dialects/NN/IR/BlockInterpreter.h"
 
 #include <ostream>
 

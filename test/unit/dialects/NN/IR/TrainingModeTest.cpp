@@ -1,6 +1,6 @@
 // nn.batch_norm and nn.dropout: their training and evaluation forms.
 
-#include "test/unit/dialects/NN/IR/StraightLine.h"
+#include "test/unit/dialects/NN/IR/BlockInterpreter.h"
 
 #include "dialects/NN/IR/Normalization.h"
 #include "dialects/NN/IR/Philox.h"
@@ -49,8 +49,8 @@ struct Built {
   Block *block;
   Operation *op;
   SmallVector<Value> replacements;
-  StraightLine machine;
-  StraightLine::Values values;
+  BlockInterpreter machine;
+  BlockInterpreter::Values values;
 };
 } // namespace
 

@@ -1,4 +1,4 @@
-#include "test/unit/dialects/NN/IR/StraightLine.h"
+#include "test/unit/dialects/NN/IR/BlockInterpreter.h"
 
 #include "dialects/NN/IR/NNDialect.h"
 
@@ -12,7 +12,7 @@ void dpc::test::loadDialects(MLIRContext &context) {
   context.loadDialect<nn::NNDialect, func::FuncDialect>();
 }
 
-LogicalResult StraightLine::run(Block &block, Values &values) {
+LogicalResult BlockInterpreter::run(Block &block, Values &values) {
   for (Operation &op : block.without_terminator()) {
     auto interpretable = dyn_cast<InterpretableOpInterface>(op);
     if (!interpretable)
@@ -38,9 +38,9 @@ LogicalResult StraightLine::run(Block &block, Values &values) {
   return success();
 }
 
-LogicalResult StraightLine::runRegion(Region &region,
-                                      ArrayRef<HostTensor> arguments,
-                                      SmallVectorImpl<HostTensor> &yielded) {
+LogicalResult
+BlockInterpreter::runRegion(Region &region, ArrayRef<HostTensor> arguments,
+                            SmallVectorImpl<HostTensor> &yielded) {
   Values values;
   Block &block = region.front();
   for (auto [argument, tensor] :
@@ -63,9 +63,9 @@ static void copyElement(const HostTensor &source, int64_t from,
 }
 
 LogicalResult
-StraightLine::runElementwiseRegion(Region &region, ArrayRef<int64_t> shape,
-                                   ArrayRef<HostTensor> arguments,
-                                   SmallVectorImpl<HostTensor> &yielded) {
+BlockInterpreter::runElementwiseRegion(Region &region, ArrayRef<int64_t> shape,
+                                       ArrayRef<HostTensor> arguments,
+                                       SmallVectorImpl<HostTensor> &yielded) {
   Block &block = region.front();
   for (Value value : block.getTerminator()->getOperands())
     yielded.emplace_back(nn::withShape(nn::typeOf(value), shape));

@@ -1,5 +1,5 @@
-#ifndef DPC_TEST_UNIT_DIALECTS_NN_IR_STRAIGHTLINE_H
-#define DPC_TEST_UNIT_DIALECTS_NN_IR_STRAIGHTLINE_H
+#ifndef DPC_TEST_UNIT_DIALECTS_NN_IR_BLOCKINTERPRETER_H
+#define DPC_TEST_UNIT_DIALECTS_NN_IR_BLOCKINTERPRETER_H
 
 #include "dialects/Interfaces/Interfaces.h"
 
@@ -19,7 +19,7 @@ void loadDialects(mlir::MLIRContext &context);
 /// Runs the ops of a block one after another by their interpreter rules, on one
 /// device. Floats are not rounded to their type, so that a gradient through f32
 /// can be compared with differences.
-class StraightLine : public InterpreterContext {
+class BlockInterpreter : public InterpreterContext {
 public:
   using Values = llvm::DenseMap<mlir::Value, HostTensor>;
 
@@ -36,6 +36,8 @@ public:
                        llvm::ArrayRef<HostTensor> arguments,
                        llvm::SmallVectorImpl<HostTensor> &yielded) override;
   int64_t getAxisIndex(llvm::StringRef) override { return 0; }
+  int64_t getGroupIndex(llvm::ArrayRef<llvm::StringRef>) override { return 0; }
+  void setSequentialIndex(llvm::StringRef, int64_t) override {}
   mlir::FailureOr<std::vector<HostTensor>>
   exchange(mlir::Operation *, llvm::ArrayRef<llvm::StringRef>,
            const HostTensor &mine) override {
@@ -68,4 +70,4 @@ HostTensor tensorOf(mlir::Type type, const std::vector<double> &elements);
 
 } // namespace dpc::test
 
-#endif // DPC_TEST_UNIT_DIALECTS_NN_IR_STRAIGHTLINE_H
+#endif // DPC_TEST_UNIT_DIALECTS_NN_IR_BLOCKINTERPRETER_H

@@ -1,0 +1,206 @@
+#ifndef DPC_DIALECTS_DIST_IR_COLLECTIVES_TD
+#define DPC_DIALECTS_DIST_IR_COLLECTIVES_TD
+
+include "dialects/Dist/IR/DistAttrs.td"
+include "dialects/Interfaces/InterpretableOpInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Dist_Tensor : StaticShapeTensorOf<[AnyFloat, AnyInteger]>;
+def Dist_Interpretable : DeclareOpInterfaceMethods<InterpretableOpInterface>;
+
+class Dist_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Dist_Dialect, mnemonic, traits>;
+
+def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
+  let summary = "Names a grid of devices";
+  let description = [{
+    Devices are numbered row-major over the parallel axes, last axis fastest. A
+    sequential axis is walked by a loop on every device (`dist.micro`) and does
+    not count in the number of devices.
+
+    Made by `dpc-assign-layouts`; consumed by the program record.
+
+    ```mlir
+    dist.mesh @mesh axes ["micro", "data", "model"] sizes [2, 4, 2] sequential ["micro"]
+    ```
+
+    Constraints:
+
+    * (C1) `axes` and `sizes` have the same length.
+    * (C2) Every size is at least 1.
+    * (C3) Axis names are identifiers, each once.
+    * (C4) `sequential` lists axes of the mesh.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$axes,
+                       DenseI64ArrayAttr:$sizes, OptionalAttr<StrArrayAttr>:$sequential);
+  let assemblyFormat = [{
+    $sym_name `axes` $axes `sizes` $sizes (`sequential` $sequential^)? attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::dpc::dist::MeshShape getShape();
+  }];
+}
+
+def Dist_AxisIndexOp : Dist_Op<"axis_index", [Pure, Dist_Interpretable]> {
+  let summary = "This device's coordinate on a mesh axis";
+  let description = [{
+    For a sequential axis, the turn of the loop around the op. The only value
+    that differs between devices; it may not decide control flow.
+
+    Made by partitioning; becomes a load from the call's coordinates.
+
+    ```mlir
+    %i = dist.axis_index "data" : tensor<i64>
+    ```
+  }];
+  let arguments = (ins StrAttr:$axis);
+  let results = (outs 0DTensorOf<[I64]>:$result);
+  let assemblyFormat = "$axis attr-dict `:` type($result)";
+}
+
+// Devices that agree on every axis outside `axes` form a group; its members are
+// numbered by their coordinates, first axis of the list slowest.
+class Dist_CollectiveOp<string mnemonic, list<Trait> traits = []>
+    : Dist_Op<mnemonic, !listconcat([
+        Pure, Dist_Interpretable,
+        DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)>;
+
+def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce", [SameOperandsAndResultType]> {
+  let summary = "Combines a tensor over the devices of some mesh axes";
+  let description = [{
+    Each device gets the elementwise `reduction` of its group's inputs.
+
+    Made by partitioning; joined by bucketing; becomes a collective of the
+    runtime.
+
+    ```mlir
+    %g1 = dist.all_reduce sum %g0 on @mesh ["data"] : tensor<64x64xf32>
+    ```
+
+    Constraints:
+
+    * (C1) `mesh` names a `dist.mesh`.
+    * (C2) Every entry of `axes` is a parallel axis of that mesh, listed once.
+  }];
+  let arguments = (ins Dist_ReductionKind:$reduction, Dist_Tensor:$input,
+                       FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = "$reduction $input `on` $mesh $axes attr-dict `:` type($result)";
+}
+
+def Dist_AllGatherOp : Dist_CollectiveOp<"all_gather"> {
+  let summary = "Stacks a tensor over the devices of some mesh axes";
+  let description = [{
+    Each device gets the inputs of its group, in order, along a new first
+    dimension.
+
+    Made by partitioning; becomes a collective of the runtime.
+
+    ```mlir
+    %y = dist.all_gather %x on @mesh ["data"] : tensor<4x8xf32> -> tensor<2x4x8xf32>
+    ```
+
+    Constraints: (C1), (C2) as for `dist.all_reduce`; (C3) the result has the
+    group's size before the operand's dimensions.
+  }];
+  let arguments = (ins Dist_Tensor:$input, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = "$input `on` $mesh $axes attr-dict `:` type($input) `->` type($result)";
+}
+
+def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
+  let summary = "Combines a tensor over devices and leaves each its part";
+  let description = [{
+    The elementwise `reduction` of the group's inputs, of which member i gets
+    slice i along the first dimension (which disappears).
+
+    Made by partitioning; becomes a collective of the runtime.
+
+    ```mlir
+    %y = dist.reduce_scatter sum %x on @mesh ["data"] : tensor<2x4x8xf32> -> tensor<4x8xf32>
+    ```
+
+    Constraints: (C1), (C2) as for `dist.all_reduce`; (C3) the operand has the
+    group's size before the result's dimensions.
+  }];
+  let arguments = (ins Dist_ReductionKind:$reduction, Dist_Tensor:$input,
+                       FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = "$reduction $input `on` $mesh $axes attr-dict `:` type($input) `->` type($result)";
+}
+
+def Dist_ReshardOp : Dist_Op<"reshard", [Pure, SameOperandsAndResultType]> {
+  let summary = "Changes how a logical tensor lies on the mesh";
+  let description = [{
+    The same logical tensor; `from` is the layout of the operand, `to` that of
+    the result. `bytes` is what one device sends or receives at most, `cause`
+    which op asked for it.
+
+    Made by `dpc-insert-reshards`; gone after `dpc-partition`.
+
+    ```mlir
+    %y = dist.reshard %x from #dist.layout<"[8] partial sum(data)"> to #dist.layout<"[8]"> : tensor<8xf32>
+    ```
+
+    Constraints: (C1) both layouts are of the tensor's shape.
+  }];
+  let arguments = (ins Dist_Tensor:$input, Dist_LayoutAttr:$from, Dist_LayoutAttr:$to);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = "$input `from` $from `to` $to attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Dist_MicroOp : Dist_Op<"micro", [
+    Pure, SingleBlock, IsolatedFromAbove, Dist_Interpretable]> {
+  let summary = "Runs a region once for each microbatch";
+  let description = [{
+    Turn m of `count` gets, for each operand, the value itself (`whole`) or slice
+    m of its first dimension (`sliced`). Each result is its turns' values along a
+    new first dimension (`stacked`) or their sum (`summed`). A loop in the
+    generated code too: its size does not depend on `count`.
+
+    Made by `dpc-partition`; becomes a loop of actions.
+
+    ```mlir
+    %s = dist.micro 2 "micro" (%x, %w : tensor<2x4x8xf32>, tensor<8xf32>) operands [sliced, whole] {
+    ^bb0(%xm: tensor<4x8xf32>, %wm: tensor<8xf32>):
+      ...
+      dist.yield %r : tensor<f32>
+    } -> (tensor<f32>) results [summed]
+    ```
+
+    Constraints: (C1) one kind an operand, whole or sliced, and one a result,
+    stacked or summed; (C2) region arguments and yielded values have the types
+    that follow.
+  }];
+  let arguments = (ins I64Attr:$count, StrAttr:$axis, Variadic<Dist_Tensor>:$inputs,
+                       DenseI32ArrayAttr:$operandKinds, DenseI32ArrayAttr:$resultKinds);
+  let results = (outs Variadic<Dist_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $count $axis `(` ($inputs^ `:` type($inputs))? `)` `operands` custom<MicroKinds>($operandKinds)
+    $body `->` `(` type($results) `)` `results` custom<MicroKinds>($resultKinds) attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block &getBodyBlock() { return getBody().front(); }
+    MicroKind getOperandKind(unsigned index) {
+      return static_cast<MicroKind>(getOperandKinds()[index]);
+    }
+    MicroKind getResultKind(unsigned index) {
+      return static_cast<MicroKind>(getResultKinds()[index]);
+    }
+  }];
+}
+
+def Dist_YieldOp : Dist_Op<"yield", [Pure, Terminator, ParentOneOf<["MicroOp"]>]> {
+  let summary = "Ends a microbatch's region and gives its values";
+  let description = "See `dist.micro`.";
+  let arguments = (ins Variadic<Dist_Tensor>:$operands);
+  let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
+}
+
+#endif // DPC_DIALECTS_DIST_IR_COLLECTIVES_TD

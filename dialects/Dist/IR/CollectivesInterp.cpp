@@ -1,0 +1,133 @@
+// Interpreter rules of the dist ops. Every collective is made of one exchange;
+// sums run in group order, so that all members get the same bits.
+
+#include "dialects/Dist/IR/Collectives.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::dist;
+
+using Operands = ArrayRef<const HostTensor *>;
+using Results = MutableArrayRef<HostTensor>;
+
+LogicalResult AxisIndexOp::interpret(InterpreterContext &context, Operands,
+                                     Results out) {
+  out[0].ints[0] = context.getAxisIndex(getAxis());
+  return success();
+}
+
+static SmallVector<StringRef> names(ArrayAttr axes) {
+  return llvm::to_vector(axes.getAsValueRange<StringAttr>());
+}
+
+/// to = to (+, max, min) from.
+static void combineInto(HostTensor &to, const HostTensor &from,
+                        ReductionKind kind) {
+  auto apply = [&](auto &left, const auto &right) {
+    for (size_t i = 0; i < left.size(); ++i) {
+      if (kind == ReductionKind::sum)
+        left[i] += right[i];
+      else if (kind == ReductionKind::max)
+        left[i] = std::max(left[i], right[i]);
+      else
+        left[i] = std::min(left[i], right[i]);
+    }
+  };
+  apply(to.floats, from.floats);
+  apply(to.ints, from.ints);
+}
+
+LogicalResult AllReduceOp::interpret(InterpreterContext &context, Operands in,
+                                     Results out) {
+  FailureOr<std::vector<HostTensor>> all =
+      context.exchange(*this, names(getAxes()), *in[0]);
+  if (failed(all))
+    return failure();
+  out[0] = (*all)[0];
+  for (const HostTensor &other : llvm::drop_begin(*all))
+    combineInto(out[0], other, getReduction());
+  return success();
+}
+
+LogicalResult AllGatherOp::interpret(InterpreterContext &context, Operands in,
+                                     Results out) {
+  FailureOr<std::vector<HostTensor>> all =
+      context.exchange(*this, names(getAxes()), *in[0]);
+  if (failed(all))
+    return failure();
+  size_t offset = 0;
+  for (const HostTensor &part : *all) {
+    std::copy(part.floats.begin(), part.floats.end(),
+              out[0].floats.begin() + (part.isFloat() ? offset : 0));
+    std::copy(part.ints.begin(), part.ints.end(),
+              out[0].ints.begin() + (part.isFloat() ? 0 : offset));
+    offset += part.size();
+  }
+  return success();
+}
+
+LogicalResult ReduceScatterOp::interpret(InterpreterContext &context,
+                                         Operands in, Results out) {
+  FailureOr<std::vector<HostTensor>> all =
+      context.exchange(*this, names(getAxes()), *in[0]);
+  if (failed(all))
+    return failure();
+  HostTensor sum = (*all)[0];
+  for (const HostTensor &other : llvm::drop_begin(*all))
+    combineInto(sum, other, getReduction());
+  int64_t member = context.getGroupIndex(names(getAxes()));
+  int64_t offset = member * out[0].size();
+  for (int64_t i = 0; i < out[0].size(); ++i) {
+    if (out[0].isFloat())
+      out[0].floats[i] = sum.floats[offset + i];
+    else
+      out[0].ints[i] = sum.ints[offset + i];
+  }
+  return success();
+}
+
+/// Copies slice `turn` of `outside`'s first dimension to or from `inside`.
+static void copySlice(HostTensor &outside, HostTensor &inside, int64_t turn,
+                      bool toInside) {
+  int64_t size = inside.size(), offset = turn * size;
+  for (int64_t i = 0; i < size; ++i) {
+    if (inside.isFloat()) {
+      double &a = outside.floats[offset + i], &b = inside.floats[i];
+      (toInside ? b : a) = toInside ? a : b;
+    } else {
+      int64_t &a = outside.ints[offset + i], &b = inside.ints[i];
+      (toInside ? b : a) = toInside ? a : b;
+    }
+  }
+}
+
+LogicalResult MicroOp::interpret(InterpreterContext &context, Operands in,
+                                 Results out) {
+  for (int64_t turn = 0; turn < int64_t(getCount()); ++turn) {
+    SmallVector<HostTensor> arguments, yielded;
+    for (auto [index, operand] : llvm::enumerate(in)) {
+      if (getOperandKind(index) == MicroKind::whole) {
+        arguments.push_back(*operand);
+        continue;
+      }
+      HostTensor slice(cast<RankedTensorType>(
+          getBodyBlock().getArgument(index).getType()));
+      HostTensor copy = *operand;
+      copySlice(copy, slice, turn, /*toInside=*/true);
+      arguments.push_back(std::move(slice));
+    }
+    context.setSequentialIndex(getAxis(), turn);
+    if (failed(context.runRegion(getBody(), arguments, yielded)))
+      return failure();
+    for (auto [index, value] : llvm::enumerate(yielded)) {
+      if (getResultKind(index) == MicroKind::stacked)
+        copySlice(out[index], value, turn, /*toInside=*/false);
+      else
+        combineInto(out[index], value, ReductionKind::sum);
+    }
+  }
+  context.setSequentialIndex(getAxis(), 0);
+  return success();
+}

@@ -1,0 +1,101 @@
+#include "dialects/Dist/IR/DistDialect.h"
+
+#include "dialects/Dist/IR/Collectives.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace dpc::dist;
+
+#include "dialects/Dist/IR/DistEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Dist/IR/DistAttrs.cpp.inc"
+
+#include "dialects/Dist/IR/DistDialect.cpp.inc"
+
+void DistDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Dist/IR/DistAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Dist/IR/Collectives.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// #dist.layout
+//===----------------------------------------------------------------------===//
+
+LayoutAttr LayoutAttr::get(MLIRContext *context, const Layout &layout) {
+  return get(context, toString(normalize(layout)));
+}
+
+LogicalResult
+LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                   StringRef text) {
+  llvm::Expected<Layout> layout = parseLayout(text);
+  if (!layout)
+    return emitError() << "layout \"" << text
+                       << "\": " << llvm::toString(layout.takeError());
+  return success();
+}
+
+Layout LayoutAttr::getLayout() const {
+  return llvm::cantFail(parseLayout(getText())); // verified when made
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes on other dialects' ops
+//===----------------------------------------------------------------------===//
+
+/// A list of layouts, one a value, each of the value's shape.
+static LogicalResult verifyLayouts(Operation *op, Attribute attr,
+                                   StringRef what, TypeRange types) {
+  auto array = dyn_cast<ArrayAttr>(attr);
+  if (!array || array.size() != types.size())
+    return op->emitOpError() << what << " does not hold one layout for each of "
+                             << types.size() << " values";
+  for (auto [element, type] : llvm::zip_equal(array, types)) {
+    auto layout = dyn_cast<LayoutAttr>(element);
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!layout || !tensor ||
+        layout.getLayout().shape() != SmallVector<int64_t, 4>(tensor.getShape()))
+      return op->emitOpError() << what << " has " << element
+                               << " for a value of type " << type;
+  }
+  return success();
+}
+
+LogicalResult DistDialect::verifyOperationAttribute(Operation *op,
+                                                    NamedAttribute attr) {
+  if (attr.getName() == kOperandsAttrName)
+    return verifyLayouts(op, attr.getValue(), attr.getName(),
+                         op->getOperandTypes());
+  if (attr.getName() == kResultsAttrName)
+    return verifyLayouts(op, attr.getValue(), attr.getName(),
+                         op->getResultTypes());
+  return op->emitError("has the unknown attribute ") << attr.getName();
+}
+
+LogicalResult DistDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                    unsigned index,
+                                                    NamedAttribute attr) {
+  if (attr.getName() == kLayoutAttrName && isa<LayoutAttr>(attr.getValue()))
+    return success();
+  return op->emitError("argument ")
+         << index << " has " << attr.getName() << " that is not #dist.layout";
+}
+
+LogicalResult DistDialect::verifyRegionResultAttribute(Operation *op, unsigned,
+                                                       unsigned index,
+                                                       NamedAttribute attr) {
+  if (attr.getName() == kLayoutAttrName && isa<LayoutAttr>(attr.getValue()))
+    return success();
+  return op->emitError("result ")
+         << index << " has " << attr.getName() << " that is not #dist.layout";
+}

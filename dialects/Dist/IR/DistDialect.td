@@ -1,0 +1,31 @@
+#ifndef DPC_DIALECTS_DIST_IR_DISTDIALECT_TD
+#define DPC_DIALECTS_DIST_IR_DISTDIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def Dist_Dialect : Dialect {
+  let name = "dist";
+  let cppNamespace = "::dpc::dist";
+  let summary = "Meshes, layouts of values on them, and the collectives between their devices";
+  let description = [{
+    At level `placed` values still have logical (global) types and carry
+    `#dist.layout`; from `local` on types are one device's, and every device runs
+    the same function. A collective that one device reaches is reached by all of
+    its group, in the same order: no control flow depends on `dist.axis_index`,
+    the only value that differs between devices.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = [{
+    /// Layout of a function argument or result: a LayoutAttr.
+    static constexpr ::llvm::StringLiteral kLayoutAttrName = "dist.layout";
+    /// Layouts an op reads its operands in and gives its results in, at level
+    /// `placed`: arrays of LayoutAttr.
+    static constexpr ::llvm::StringLiteral kOperandsAttrName = "dist.operands";
+    static constexpr ::llvm::StringLiteral kResultsAttrName = "dist.results";
+  }];
+}
+
+#endif // DPC_DIALECTS_DIST_IR_DISTDIALECT_TD
