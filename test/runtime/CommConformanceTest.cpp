@@ -1,4 +1,5 @@
-// What every transport must do: each operation, element type, size and number of ranks against a plain computation.
+// What every transport must do: each operation, element type, size and number
+// of ranks against a plain computation.
 #include "dpc/action.h"
 #include "test/runtime/ForkRanks.h"
 
@@ -12,26 +13,35 @@ using namespace dpc::test;
 
 namespace {
 
-/// Makes the communicator of a transport; further transports are added to kTransports.
+/// Makes the communicator of a transport; further transports are added to
+/// kTransports.
 struct Transport {
   const char *name;
   dpc_status_t (*create)(const dpc_comm_options_t *, dpc_comm_t **);
   double bandwidth;
   double latency;
 };
-const Transport kTransports[] = {{"local", dpc_comm_create_local, 0, 0}, {"emulated", dpc_comm_create_local, 4e9, 20e-6}};
+const Transport kTransports[] = {
+    {"local", dpc_comm_create_local, 0, 0},
+    {"emulated", dpc_comm_create_local, 4e9, 20e-6}};
 
 constexpr uint64_t kRegion = 8u << 20;
 constexpr uint64_t kOut = 4u << 20; ///< offset of outputs in a rank's region
 
-/// The value that `rank` puts at element i: small integers, so that every type and order gives the same sum.
-template <typename T> T value(uint32_t rank, uint64_t i) { return static_cast<T>(int64_t((i * 7 + rank * 13) % 31) - 15); }
-
-template <typename T> T combine(uint32_t reduction, T a, T b) {
-  return reduction == DPC_SUM ? T(a + b) : reduction == DPC_MAX ? std::max(a, b) : std::min(a, b);
+/// The value that `rank` puts at element i: small integers, so that every type
+/// and order gives the same sum.
+template <typename T> T value(uint32_t rank, uint64_t i) {
+  return static_cast<T>(int64_t((i * 7 + rank * 13) % 31) - 15);
 }
 
-template <typename T> T reduced(uint32_t reduction, uint32_t ranks, uint64_t i) {
+template <typename T> T combine(uint32_t reduction, T a, T b) {
+  return reduction == DPC_SUM   ? T(a + b)
+         : reduction == DPC_MAX ? std::max(a, b)
+                                : std::min(a, b);
+}
+
+template <typename T>
+T reduced(uint32_t reduction, uint32_t ranks, uint64_t i) {
   T out = value<T>(0, i);
   for (uint32_t r = 1; r < ranks; ++r)
     out = combine(reduction, out, value<T>(r, i));
@@ -40,17 +50,22 @@ template <typename T> T reduced(uint32_t reduction, uint32_t ranks, uint64_t i) 
 
 /// Runs one operation on every rank and compares this rank's output.
 template <typename T>
-int check(dpc_comm_t *comm, uint32_t op, uint32_t dtype, uint32_t reduction, uint64_t count, RankReport &report) {
+int check(dpc_comm_t *comm, uint32_t op, uint32_t dtype, uint32_t reduction,
+          uint64_t count, RankReport &report) {
   const uint32_t n = comm->world_size, me = comm->rank, root = n - 1;
   char *base = comm->shared[me];
-  T *in = reinterpret_cast<T *>(base), *out = reinterpret_cast<T *>(base + kOut);
-  const bool wideIn = op == DPC_OP_REDUCE_SCATTER || op == DPC_OP_SCATTER || op == DPC_OP_ALL_TO_ALL;
-  const bool wideOut = op == DPC_OP_ALL_GATHER || op == DPC_OP_GATHER || op == DPC_OP_ALL_TO_ALL;
+  T *in = reinterpret_cast<T *>(base),
+    *out = reinterpret_cast<T *>(base + kOut);
+  const bool wideIn = op == DPC_OP_REDUCE_SCATTER || op == DPC_OP_SCATTER ||
+                      op == DPC_OP_ALL_TO_ALL;
+  const bool wideOut =
+      op == DPC_OP_ALL_GATHER || op == DPC_OP_GATHER || op == DPC_OP_ALL_TO_ALL;
   for (uint64_t i = 0; i < count * (wideIn ? n : 1); ++i)
     in[i] = value<T>(me, i);
   const uint64_t outCount = count * (wideOut ? n : 1);
   std::fill(out, out + outCount + 1, T(99));
-  dpc_comm_op_t request = {op, 0, root, dtype, reduction, DPC_NONE, count, 7, in, out};
+  dpc_comm_op_t request = {op,       0,     root, dtype, reduction,
+                           DPC_NONE, count, 7,    in,    out};
   if (op == DPC_OP_SEND) { // a ring, both directions outstanding at once
     request.peer = (me + 1) % n;
     dpc_request_t sent, received;
@@ -58,16 +73,20 @@ int check(dpc_comm_t *comm, uint32_t op, uint32_t dtype, uint32_t reduction, uin
       return 0;
     dpc_comm_op_t receive = request;
     receive.op = DPC_OP_RECV, receive.peer = (me + n - 1) % n;
-    if (comm->vtable->start(comm, &request, &sent) || comm->vtable->start(comm, &receive, &received) ||
+    if (comm->vtable->start(comm, &request, &sent) ||
+        comm->vtable->start(comm, &receive, &received) ||
         comm->vtable->wait(comm, received) || comm->vtable->wait(comm, sent)) {
-      std::snprintf(report.message, sizeof report.message, "%s", dpc_last_error());
+      std::snprintf(report.message, sizeof report.message, "%s",
+                    dpc_last_error());
       return 3;
     }
   } else if (dpc_comm_run(comm, &request)) {
-    std::snprintf(report.message, sizeof report.message, "%s", dpc_last_error());
+    std::snprintf(report.message, sizeof report.message, "%s",
+                  dpc_last_error());
     return 3;
   }
-  const bool writes = (op != DPC_OP_REDUCE && op != DPC_OP_GATHER) || me == root;
+  const bool writes =
+      (op != DPC_OP_REDUCE && op != DPC_OP_GATHER) || me == root;
   for (uint64_t i = 0; i < outCount; ++i) {
     T want = T(99);
     uint64_t part = count ? i / count : 0, within = count ? i % count : 0;
@@ -97,65 +116,91 @@ int check(dpc_comm_t *comm, uint32_t op, uint32_t dtype, uint32_t reduction, uin
       break;
     }
     if (out[i] != want) {
-      std::snprintf(report.message, sizeof report.message, "element %llu of %llu is %g, not %g", (unsigned long long)i,
+      std::snprintf(report.message, sizeof report.message,
+                    "element %llu of %llu is %g, not %g", (unsigned long long)i,
                     (unsigned long long)outCount, double(out[i]), double(want));
       return 9;
     }
   }
   if (out[outCount] != T(99)) {
-    std::snprintf(report.message, sizeof report.message, "wrote past the end of %llu elements", (unsigned long long)outCount);
+    std::snprintf(report.message, sizeof report.message,
+                  "wrote past the end of %llu elements",
+                  (unsigned long long)outCount);
     return 9;
   }
   return 0;
 }
 
-class CommConformance : public testing::TestWithParam<std::tuple<size_t, uint32_t, uint32_t>> {};
+class CommConformance
+    : public testing::TestWithParam<std::tuple<size_t, uint32_t, uint32_t>> {};
 
 TEST_P(CommConformance, MatchesPlainComputation) {
   auto [transport, ranks, op] = GetParam();
   TemporaryDirectory directory;
   const Transport &way = kTransports[transport];
-  auto results = forkRanks(ranks, [&, ranks = ranks, op = op](uint32_t rank, RankReport &report) {
+  auto results = forkRanks(ranks, [&, ranks = ranks,
+                                   op = op](uint32_t rank, RankReport &report) {
     WorldOptions world(rank, ranks, "file://" + directory.path, kRegion);
-    world.options.bandwidth = way.bandwidth, world.options.latency = way.latency;
+    world.options.bandwidth = way.bandwidth,
+    world.options.latency = way.latency;
     dpc_comm_t *comm;
     if (dpc_status_t status = way.create(&world.options, &comm)) {
-      std::snprintf(report.message, sizeof report.message, "%s", dpc_last_error());
+      std::snprintf(report.message, sizeof report.message, "%s",
+                    dpc_last_error());
       return int(status);
     }
-    const bool reduces = op == DPC_OP_ALL_REDUCE || op == DPC_OP_REDUCE || op == DPC_OP_REDUCE_SCATTER;
+    const bool reduces = op == DPC_OP_ALL_REDUCE || op == DPC_OP_REDUCE ||
+                         op == DPC_OP_REDUCE_SCATTER;
     int code = 0;
     for (uint64_t count : {0, 1, 5, 63, 64, 65, 1000, 2048, 2049, 5000, 70001})
-      for (uint32_t reduction = 0; reduction < (reduces ? 3u : 1u); ++reduction) {
-        code = code ? code : check<float>(comm, op, DPC_F32, reduction, count, report);
-        code = code ? code : check<double>(comm, op, DPC_F64, reduction, count, report);
-        code = code ? code : check<int32_t>(comm, op, DPC_I32, reduction, count, report);
-        code = code ? code : check<int64_t>(comm, op, DPC_I64, reduction, count, report);
+      for (uint32_t reduction = 0; reduction < (reduces ? 3u : 1u);
+           ++reduction) {
+        code = code ? code
+                    : check<float>(comm, op, DPC_F32, reduction, count, report);
+        code = code
+                   ? code
+                   : check<double>(comm, op, DPC_F64, reduction, count, report);
+        code =
+            code ? code
+                 : check<int32_t>(comm, op, DPC_I32, reduction, count, report);
+        code =
+            code ? code
+                 : check<int64_t>(comm, op, DPC_I64, reduction, count, report);
       }
     code = code ? code : dpc_comm_barrier(comm);
     dpc_comm_release(comm);
     return code;
   });
   for (uint32_t r = 0; r < ranks; ++r)
-    EXPECT_EQ(results[r].exitCode, 0) << "rank " << r << ": " << results[r].message;
+    EXPECT_EQ(results[r].exitCode, 0)
+        << "rank " << r << ": " << results[r].message;
 }
 
-std::string caseName(const testing::TestParamInfo<CommConformance::ParamType> &info) {
-  static const char *const ops[] = {"",       "AllReduce", "ReduceScatter", "AllGather", "Broadcast", "Reduce",
-                                    "Gather", "Scatter",   "AllToAll",      "Barrier",   "SendRecv",  "Recv"};
-  return std::string(kTransports[std::get<0>(info.param)].name) + ops[std::get<2>(info.param)] +
+std::string
+caseName(const testing::TestParamInfo<CommConformance::ParamType> &info) {
+  static const char *const ops[] = {"",          "AllReduce", "ReduceScatter",
+                                    "AllGather", "Broadcast", "Reduce",
+                                    "Gather",    "Scatter",   "AllToAll",
+                                    "Barrier",   "SendRecv",  "Recv"};
+  return std::string(kTransports[std::get<0>(info.param)].name) +
+         ops[std::get<2>(info.param)] +
          std::to_string(std::get<1>(info.param)) + "Ranks";
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, CommConformance,
-    testing::Combine(testing::Values<size_t>(0, 1), testing::Values(1u, 2u, 3u, 5u),
-                     testing::Values<uint32_t>(DPC_OP_ALL_REDUCE, DPC_OP_REDUCE_SCATTER, DPC_OP_ALL_GATHER, DPC_OP_BROADCAST,
-                                               DPC_OP_REDUCE, DPC_OP_GATHER, DPC_OP_SCATTER, DPC_OP_ALL_TO_ALL, DPC_OP_SEND)),
+    testing::Combine(
+        testing::Values<size_t>(0, 1), testing::Values(1u, 2u, 3u, 5u),
+        testing::Values<uint32_t>(DPC_OP_ALL_REDUCE, DPC_OP_REDUCE_SCATTER,
+                                  DPC_OP_ALL_GATHER, DPC_OP_BROADCAST,
+                                  DPC_OP_REDUCE, DPC_OP_GATHER, DPC_OP_SCATTER,
+                                  DPC_OP_ALL_TO_ALL, DPC_OP_SEND)),
     caseName);
 
-/// Runs `body` on a communicator of the local transport and expects success everywhere.
-void onRanks(uint32_t ranks, const std::function<int(dpc_comm_t *, RankReport &)> &body,
+/// Runs `body` on a communicator of the local transport and expects success
+/// everywhere.
+void onRanks(uint32_t ranks,
+             const std::function<int(dpc_comm_t *, RankReport &)> &body,
              const std::function<void(WorldOptions &)> &adjust = {}) {
   TemporaryDirectory directory;
   auto results = forkRanks(ranks, [&](uint32_t rank, RankReport &report) {
@@ -169,22 +214,28 @@ void onRanks(uint32_t ranks, const std::function<int(dpc_comm_t *, RankReport &)
       dpc_comm_release(comm);
     }
     if (code && !report.message[0])
-      std::snprintf(report.message, sizeof report.message, "%s", dpc_last_error());
+      std::snprintf(report.message, sizeof report.message, "%s",
+                    dpc_last_error());
     return code;
   });
   for (uint32_t r = 0; r < ranks; ++r)
-    EXPECT_EQ(results[r].exitCode, 0) << "rank " << r << ": " << results[r].message;
+    EXPECT_EQ(results[r].exitCode, 0)
+        << "rank " << r << ": " << results[r].message;
 }
 
-// The sum is taken in rank order, whatever the size: floats of different magnitude show another order at once.
+// The sum is taken in rank order, whatever the size: floats of different
+// magnitude show another order at once.
 TEST(Comm, SumsInRankOrder) {
   onRanks(3, [](dpc_comm_t *comm, RankReport &) {
     float *x = reinterpret_cast<float *>(comm->shared[comm->rank]);
-    auto fill = [](uint32_t r, uint64_t i) { return r == 0 ? 1e8f : r == 1 ? -1e8f + float(i % 3) : 1.25f; };
+    auto fill = [](uint32_t r, uint64_t i) {
+      return r == 0 ? 1e8f : r == 1 ? -1e8f + float(i % 3) : 1.25f;
+    };
     for (uint64_t count : {1000, 10000}) {
       for (uint64_t i = 0; i < count; ++i)
         x[i] = fill(comm->rank, i);
-      dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, count, 1, x, x};
+      dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, 0,     0, DPC_F32, DPC_SUM,
+                          DPC_NONE,          count, 1, x,       x};
       if (int code = dpc_comm_run(comm, &op))
         return code;
       for (uint64_t i = 0; i < count; ++i)
@@ -204,12 +255,23 @@ TEST(Comm, WaitsInAnyOrder) {
     dpc_request_t requests[kOperations];
     for (int k = 0; k < kOperations; ++k) {
       std::fill(x + k * kCount, x + (k + 1) * kCount, float(k + comm->rank));
-      dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, kCount, uint64_t(k), x + k * kCount, x + k * kCount};
+      dpc_comm_op_t op = {DPC_OP_ALL_REDUCE,
+                          0,
+                          0,
+                          DPC_F32,
+                          DPC_SUM,
+                          DPC_NONE,
+                          kCount,
+                          uint64_t(k),
+                          x + k * kCount,
+                          x + k * kCount};
       if (int code = comm->vtable->start(comm, &op, &requests[k]))
         return code;
     }
     for (int k = 0; k < kOperations; ++k) {
-      int which = comm->rank == 0 ? k : comm->rank == 1 ? kOperations - 1 - k : (k * 7) % kOperations;
+      int which = comm->rank == 0   ? k
+                  : comm->rank == 1 ? kOperations - 1 - k
+                                    : (k * 7) % kOperations;
       if (int code = comm->vtable->wait(comm, requests[which]))
         return code;
       if (x[which * kCount + 17] != float(3 * which + 3))
@@ -226,7 +288,8 @@ TEST(Comm, LongQueueOfStarts) {
     std::vector<dpc_request_t> requests(500);
     for (int k = 0; k < 500; ++k) {
       x[k] = k;
-      dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, 0, 0, DPC_I32, DPC_SUM, DPC_NONE, 1, uint64_t(k), x + k, x + k};
+      dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, 0, 0,           DPC_I32, DPC_SUM,
+                          DPC_NONE,          1, uint64_t(k), x + k,   x + k};
       if (int code = comm->vtable->start(comm, &op, &requests[k]))
         return code;
     }
@@ -240,17 +303,22 @@ TEST(Comm, LongQueueOfStarts) {
   });
 }
 
-// Sub-groups: rows and columns of a 2x2 mesh, used in opposite orders of waiting.
+// Sub-groups: rows and columns of a 2x2 mesh, used in opposite orders of
+// waiting.
 TEST(Comm, GroupFamilies) {
-  static const uint32_t rows[] = {0, 1, 2, 3}, columns[] = {0, 2, 1, 3}, world[] = {0, 1, 2, 3};
-  static const dpc_group_family_t families[] = {{"world", 1, 4, world}, {"model", 2, 2, rows}, {"data", 2, 2, columns}};
+  static const uint32_t rows[] = {0, 1, 2, 3}, columns[] = {0, 2, 1, 3},
+                        world[] = {0, 1, 2, 3};
+  static const dpc_group_family_t families[] = {
+      {"world", 1, 4, world}, {"model", 2, 2, rows}, {"data", 2, 2, columns}};
   onRanks(
       4,
       [](dpc_comm_t *comm, RankReport &) {
         double *x = reinterpret_cast<double *>(comm->shared[comm->rank]);
         x[0] = x[1] = 1 << comm->rank;
-        dpc_comm_op_t row = {DPC_OP_ALL_REDUCE, 1, 0, DPC_F64, DPC_SUM, DPC_NONE, 1, 1, x, x + 2};
-        dpc_comm_op_t column = {DPC_OP_ALL_REDUCE, 2, 0, DPC_F64, DPC_SUM, DPC_NONE, 1, 2, x + 1, x + 3};
+        dpc_comm_op_t row = {DPC_OP_ALL_REDUCE, 1, 0, DPC_F64, DPC_SUM,
+                             DPC_NONE,          1, 1, x,       x + 2};
+        dpc_comm_op_t column = {DPC_OP_ALL_REDUCE, 2, 0, DPC_F64, DPC_SUM,
+                                DPC_NONE,          1, 2, x + 1,   x + 3};
         dpc_request_t a, b;
         if (int code = comm->vtable->start(comm, &row, &a))
           return code;
@@ -262,25 +330,33 @@ TEST(Comm, GroupFamilies) {
         if (int code = comm->vtable->wait(comm, rowFirst ? b : a))
           return code;
         const double wantRow[] = {3, 3, 12, 12}, wantColumn[] = {5, 10, 5, 10};
-        return x[2] == wantRow[comm->rank] && x[3] == wantColumn[comm->rank] ? 0 : 9;
+        return x[2] == wantRow[comm->rank] && x[3] == wantColumn[comm->rank]
+                   ? 0
+                   : 9;
       },
-      [](WorldOptions &w) { w.options.families = families, w.options.family_count = 3; });
+      [](WorldOptions &w) {
+        w.options.families = families, w.options.family_count = 3;
+      });
 }
 
-// Bad arguments are the caller's fault and are found before anything is announced.
+// Bad arguments are the caller's fault and are found before anything is
+// announced.
 TEST(Comm, RejectsBadArguments) {
   onRanks(1, [](dpc_comm_t *comm, RankReport &) {
     char *x = comm->shared[0];
     float outside[4] = {};
-    const dpc_comm_op_t bad[] = {{DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, outside, outside},
-                                 {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 1ull << 62, 1, x, x},
-                                 {DPC_OP_ALL_REDUCE, 0, 0, DPC_BF16, DPC_SUM, DPC_NONE, 4, 1, x, x},
-                                 {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, 7, DPC_NONE, 4, 1, x, x},
-                                 {DPC_OP_ALL_REDUCE, 3, 0, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, x, x},
-                                 {DPC_OP_BROADCAST, 0, 1, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, x, x},
-                                 {DPC_OP_SEND, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, x, x},
-                                 {77, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, x, x},
-                                 {DPC_OP_ALL_GATHER, 0, 0, 50, DPC_SUM, DPC_NONE, 4, 1, x, x}};
+    const dpc_comm_op_t bad[] = {
+        {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, outside,
+         outside},
+        {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 1ull << 62, 1, x,
+         x},
+        {DPC_OP_ALL_REDUCE, 0, 0, DPC_BF16, DPC_SUM, DPC_NONE, 4, 1, x, x},
+        {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, 7, DPC_NONE, 4, 1, x, x},
+        {DPC_OP_ALL_REDUCE, 3, 0, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, x, x},
+        {DPC_OP_BROADCAST, 0, 1, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, x, x},
+        {DPC_OP_SEND, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, x, x},
+        {77, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, x, x},
+        {DPC_OP_ALL_GATHER, 0, 0, 50, DPC_SUM, DPC_NONE, 4, 1, x, x}};
     for (const dpc_comm_op_t &op : bad)
       if (dpc_comm_run(comm, &op) != DPC_INVALID)
         return 9;
@@ -288,24 +364,31 @@ TEST(Comm, RejectsBadArguments) {
   });
 }
 
-// The emulated link delivers late, takes its time from the start of the operation, and uses no core.
+// The emulated link delivers late, takes its time from the start of the
+// operation, and uses no core.
 TEST(Comm, EmulatedLinkTakesItsTime) {
   onRanks(
       2,
       [](dpc_comm_t *comm, RankReport &report) {
         float *x = reinterpret_cast<float *>(comm->shared[comm->rank]);
-        dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 250000, 1, x, x};
+        dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, 0,      0, DPC_F32, DPC_SUM,
+                            DPC_NONE,          250000, 1, x,       x};
         std::fill(x, x + op.count, 1.f);
         if (int code = dpc_comm_barrier(comm))
           return code;
         auto begin = std::chrono::steady_clock::now();
         clock_t busy = clock();
-        if (int code = dpc_comm_run(comm, &op)) // 1 MB at 10 MB/s: 2 (n-1)/n of it is 0.1 s
+        if (int code = dpc_comm_run(
+                comm, &op)) // 1 MB at 10 MB/s: 2 (n-1)/n of it is 0.1 s
           return code;
-        double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        double seconds = std::chrono::duration<double>(
+                             std::chrono::steady_clock::now() - begin)
+                             .count();
         double cpu = double(clock() - busy) / CLOCKS_PER_SEC;
-        std::snprintf(report.message, sizeof report.message, "%.3f s, %.3f s of processor time", seconds, cpu);
-        return seconds > 0.099 && seconds < 0.5 && cpu < 0.05 && x[1] == 2 ? 0 : 9;
+        std::snprintf(report.message, sizeof report.message,
+                      "%.3f s, %.3f s of processor time", seconds, cpu);
+        return seconds > 0.099 && seconds < 0.5 && cpu < 0.05 && x[1] == 2 ? 0
+                                                                           : 9;
       },
       [](WorldOptions &w) { w.options.bandwidth = 1e7; });
 }

@@ -19,10 +19,17 @@ protected:
     writeFile(path, bytes);
     return path;
   }
-  dpc_status_t npz(const std::string &bytes) { return reopen(dpc_npz_open, bytes); }
-  dpc_status_t npy(const std::string &bytes) { return reopen(dpc_npy_open, bytes); }
-  dpc_status_t idx(const std::string &bytes) { return reopen(dpc_idx_open, bytes); }
-  dpc_status_t reopen(dpc_status_t (*open)(const char *, dpc_array_file_t **), const std::string &bytes) {
+  dpc_status_t npz(const std::string &bytes) {
+    return reopen(dpc_npz_open, bytes);
+  }
+  dpc_status_t npy(const std::string &bytes) {
+    return reopen(dpc_npy_open, bytes);
+  }
+  dpc_status_t idx(const std::string &bytes) {
+    return reopen(dpc_idx_open, bytes);
+  }
+  dpc_status_t reopen(dpc_status_t (*open)(const char *, dpc_array_file_t **),
+                      const std::string &bytes) {
     dpc_array_file_close(file);
     file = nullptr;
     return open(write(bytes).c_str(), &file);
@@ -36,9 +43,13 @@ const std::string kLabel = npyOf<int64_t>("<i8", "2,", {7, 8});
 
 TEST_F(DataFormats, NpzStoredAndDeflated) {
   for (bool compress : {false, true}) {
-    ASSERT_EQ(npz(zipOf({{"x.npy", kX, compress}, {"label.npy", kLabel, compress}})), DPC_OK) << dpc_last_error();
+    ASSERT_EQ(
+        npz(zipOf({{"x.npy", kX, compress}, {"label.npy", kLabel, compress}})),
+        DPC_OK)
+        << dpc_last_error();
     ASSERT_EQ(dpc_array_file_count(file), 2u);
-    const dpc_array_t *x = dpc_array_file_find(file, "x"), *label = dpc_array_file_find(file, "label");
+    const dpc_array_t *x = dpc_array_file_find(file, "x"),
+                      *label = dpc_array_file_find(file, "label");
     ASSERT_TRUE(x && label);
     EXPECT_EQ(x->dtype, DPC_F32);
     ASSERT_EQ(x->dim_count, 2u);
@@ -49,11 +60,13 @@ TEST_F(DataFormats, NpzStoredAndDeflated) {
   }
 }
 
-// Every prefix of a valid file is refused, with a message and without a crash; so is every file with one byte changed,
-// or it still opens with the same shapes (a changed element of a stored member cannot be seen).
+// Every prefix of a valid file is refused, with a message and without a crash;
+// so is every file with one byte changed, or it still opens with the same
+// shapes (a changed element of a stored member cannot be seen).
 TEST_F(DataFormats, NpzTruncatedAnywhereIsRefused) {
   for (bool compress : {false, true}) {
-    const std::string whole = zipOf({{"x.npy", kX, compress}, {"label.npy", kLabel, compress}});
+    const std::string whole =
+        zipOf({{"x.npy", kX, compress}, {"label.npy", kLabel, compress}});
     for (size_t length = 0; length < whole.size(); ++length)
       EXPECT_EQ(npz(whole.substr(0, length)), DPC_INVALID) << length;
     for (size_t at = 0; at < whole.size(); ++at) {
@@ -67,8 +80,11 @@ TEST_F(DataFormats, NpzTruncatedAnywhereIsRefused) {
 TEST_F(DataFormats, NpzHostile) {
   EXPECT_EQ(npz(zipOf({{"x.npy", kX}, {"x.npy", kX}})), DPC_INVALID);
   EXPECT_NE(std::string(dpc_last_error()).find("twice"), std::string::npos);
-  // A deflated member whose header promises a terabyte: refused before memory is taken.
-  const std::string bomb = npyImage("{'descr': '<f8', 'fortran_order': False, 'shape': (137438953472,), }", "x");
+  // A deflated member whose header promises a terabyte: refused before memory
+  // is taken.
+  const std::string bomb = npyImage(
+      "{'descr': '<f8', 'fortran_order': False, 'shape': (137438953472,), }",
+      "x");
   EXPECT_EQ(npz(zipOf({{"x.npy", bomb, true}})), DPC_INVALID);
   EXPECT_EQ(npz(zipOf({{"x.npy", bomb, false}})), DPC_INVALID);
   std::string badCrc = zipOf({{"x.npy", kX, true}});
@@ -79,15 +95,20 @@ TEST_F(DataFormats, NpzHostile) {
 }
 
 TEST_F(DataFormats, MissingFileIsIo) {
-  EXPECT_EQ(dpc_npz_open((directory.path + "/absent.npz").c_str(), &file), DPC_IO);
-  EXPECT_NE(std::string(dpc_last_error()).find("absent.npz"), std::string::npos);
-  EXPECT_EQ(dpc_npz_open(directory.path.c_str(), &file), DPC_INVALID); // a directory
+  EXPECT_EQ(dpc_npz_open((directory.path + "/absent.npz").c_str(), &file),
+            DPC_IO);
+  EXPECT_NE(std::string(dpc_last_error()).find("absent.npz"),
+            std::string::npos);
+  EXPECT_EQ(dpc_npz_open(directory.path.c_str(), &file),
+            DPC_INVALID); // a directory
 }
 
 TEST_F(DataFormats, NpyFortranOrderIsTurned) {
   const float columns[] = {0, 3, 1, 4, 2, 5};
-  ASSERT_EQ(npy(npyImage("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", std::string(reinterpret_cast<const char *>(columns), 24))),
-            DPC_OK)
+  ASSERT_EQ(
+      npy(npyImage("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }",
+                   std::string(reinterpret_cast<const char *>(columns), 24))),
+      DPC_OK)
       << dpc_last_error();
   const float *x = static_cast<const float *>(dpc_array_file_at(file, 0)->data);
   for (int i = 0; i < 6; ++i)
@@ -96,12 +117,20 @@ TEST_F(DataFormats, NpyFortranOrderIsTurned) {
 
 TEST_F(DataFormats, NpyRefuses) {
   for (const char *dictionary :
-       {"{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", "{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }",
-        "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, 9223372036854775807), }",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1), }", "{'descr': '<f4', 'shape': (1,), }",
-        "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,), }", "{'descr': '<f4'", "", "{"})
+       {"{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }",
+        "{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }",
+        "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }",
+        "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': "
+        "(9223372036854775807, 9223372036854775807), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': "
+        "(1,1,1,1,1,1,1,1,1), }",
+        "{'descr': '<f4', 'shape': (1,), }",
+        "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': "
+        "(1,), }",
+        "{'descr': '<f4'", "", "{"})
     EXPECT_EQ(npy(npyImage(dictionary, "abcd")), DPC_INVALID) << dictionary;
 }
 
@@ -112,12 +141,14 @@ TEST_F(DataFormats, NpyWrittenIsRead) {
   ASSERT_EQ(dpc_npy_write(path.c_str(), &array), DPC_OK) << dpc_last_error();
   ASSERT_EQ(dpc_npy_open(path.c_str(), &file), DPC_OK) << dpc_last_error();
   EXPECT_EQ(dpc_array_file_at(file, 0)->shape[0], 3);
-  EXPECT_EQ(std::memcmp(dpc_array_file_at(file, 0)->data, values, sizeof values), 0);
+  EXPECT_EQ(
+      std::memcmp(dpc_array_file_at(file, 0)->data, values, sizeof values), 0);
   EXPECT_EQ(dpc_npy_write("/no/such/directory/x.npy", &array), DPC_IO);
 }
 
 TEST_F(DataFormats, IdxRawAndGzipped) {
-  const std::string image = std::string("\0\0\x08\x02\0\0\0\x02\0\0\0\x03", 12) + "abcdef";
+  const std::string image =
+      std::string("\0\0\x08\x02\0\0\0\x02\0\0\0\x03", 12) + "abcdef";
   ASSERT_EQ(idx(image), DPC_OK) << dpc_last_error();
   const std::string zipped = directory.path + "/file.gz";
   writeGzip(zipped, image);
@@ -130,18 +161,24 @@ TEST_F(DataFormats, IdxRawAndGzipped) {
   for (size_t length = 0; length < image.size(); ++length)
     EXPECT_EQ(idx(image.substr(0, length)), DPC_INVALID) << length;
   EXPECT_EQ(idx(image + "g"), DPC_INVALID);
-  EXPECT_EQ(idx(std::string("\0\0\x08\x03\x7f\xff\xff\xff\x7f\xff\xff\xff\0\0\0\x10", 16)), DPC_INVALID);
+  EXPECT_EQ(idx(std::string(
+                "\0\0\x08\x03\x7f\xff\xff\xff\x7f\xff\xff\xff\0\0\0\x10", 16)),
+            DPC_INVALID);
 }
 
 TEST_F(DataFormats, IdxWideElementsAreBigEndian) {
-  ASSERT_EQ(idx(std::string("\0\0\x0c\x01\0\0\0\x01\0\0\x01\x02", 12)), DPC_OK) << dpc_last_error();
-  EXPECT_EQ(*static_cast<const int32_t *>(dpc_array_file_at(file, 0)->data), 258);
+  ASSERT_EQ(idx(std::string("\0\0\x0c\x01\0\0\0\x01\0\0\x01\x02", 12)), DPC_OK)
+      << dpc_last_error();
+  EXPECT_EQ(*static_cast<const int32_t *>(dpc_array_file_at(file, 0)->data),
+            258);
 }
 
 TEST_F(DataFormats, RawTokens) {
-  const std::string path = write(little<uint16_t>(513) + little<uint16_t>(50256));
+  const std::string path =
+      write(little<uint16_t>(513) + little<uint16_t>(50256));
   ASSERT_EQ(dpc_raw_open(path.c_str(), DPC_U16, &file), DPC_OK);
-  EXPECT_EQ(static_cast<const uint16_t *>(dpc_array_file_at(file, 0)->data)[1], 50256);
+  EXPECT_EQ(static_cast<const uint16_t *>(dpc_array_file_at(file, 0)->data)[1],
+            50256);
   dpc_array_file_close(file);
   file = nullptr;
   EXPECT_EQ(dpc_raw_open(path.c_str(), DPC_F64, &file), DPC_INVALID); // 4 bytes
@@ -166,7 +203,9 @@ TEST(Convert, HalfRoundTrip) {
 }
 
 TEST(Convert, HalfRoundsToNearestEven) {
-  const double in[] = {1 + std::ldexp(1, -11), 1 + 3 * std::ldexp(1, -11), 65519.9, 65520, std::ldexp(1, -25), std::ldexp(3, -25)};
+  const double in[] = {
+      1 + std::ldexp(1, -11), 1 + 3 * std::ldexp(1, -11), 65519.9, 65520,
+      std::ldexp(1, -25),     std::ldexp(3, -25)};
   uint16_t out[6];
   dpc_convert(DPC_F16, out, DPC_F64, in, 6);
   EXPECT_EQ(out[0], 0x3c00);
@@ -206,7 +245,8 @@ TEST(Bounds, FirstOutside) {
   EXPECT_EQ(dpc_first_out_of_bounds(DPC_I64, labels, 4, 0, 9, &ignore), 3u);
   EXPECT_EQ(dpc_first_out_of_bounds(DPC_I64, labels, 4, 0, 9, nullptr), 2u);
   const uint64_t large[] = {UINT64_MAX};
-  EXPECT_EQ(dpc_first_out_of_bounds(DPC_U64, large, 1, -1, INT64_MAX, nullptr), 0u);
+  EXPECT_EQ(dpc_first_out_of_bounds(DPC_U64, large, 1, -1, INT64_MAX, nullptr),
+            0u);
   const float floats[] = {NAN};
   EXPECT_EQ(dpc_first_out_of_bounds(DPC_F32, floats, 1, 0, 9, nullptr), 0u);
 }

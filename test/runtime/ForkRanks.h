@@ -1,4 +1,5 @@
-// Runs a function as N ranks, each a process, and gathers how they ended. For tests of everything that ranks share.
+// Runs a function as N ranks, each a process, and gathers how they ended. For
+// tests of everything that ranks share.
 #ifndef DPC_TEST_RUNTIME_FORKRANKS_H
 #define DPC_TEST_RUNTIME_FORKRANKS_H
 
@@ -30,7 +31,8 @@ struct RankReport {
   char message[600];
 };
 
-/// A directory of mode 0700 that is removed with what lies in it (one level deep).
+/// A directory of mode 0700 that is removed with what lies in it (one level
+/// deep).
 class TemporaryDirectory {
 public:
   TemporaryDirectory() {
@@ -45,11 +47,14 @@ public:
   std::string path;
 };
 
-/// Runs body(rank, report) in `ranks` processes; its result is the exit code. `meanwhile` runs here once all are started.
-inline std::vector<RankResult> forkRanks(uint32_t ranks, const std::function<int(uint32_t, RankReport &)> &body,
-                                         const std::function<void(const std::vector<pid_t> &)> &meanwhile = {}) {
-  auto *reports = static_cast<RankReport *>(mmap(nullptr, ranks * sizeof(RankReport), PROT_READ | PROT_WRITE,
-                                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+/// Runs body(rank, report) in `ranks` processes; its result is the exit code.
+/// `meanwhile` runs here once all are started.
+inline std::vector<RankResult> forkRanks(
+    uint32_t ranks, const std::function<int(uint32_t, RankReport &)> &body,
+    const std::function<void(const std::vector<pid_t> &)> &meanwhile = {}) {
+  auto *reports = static_cast<RankReport *>(
+      mmap(nullptr, ranks * sizeof(RankReport), PROT_READ | PROT_WRITE,
+           MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   auto begin = std::chrono::steady_clock::now();
   std::vector<pid_t> pids;
   std::fflush(nullptr);
@@ -73,9 +78,12 @@ inline std::vector<RankResult> forkRanks(uint32_t ranks, const std::function<int
       continue;
     for (uint32_t r = 0; r < ranks; ++r)
       if (pids[r] == pid) {
-        results[r].exitCode = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        results[r].exitCode =
+            WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
         results[r].message = reports[r].message;
-        results[r].seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        results[r].seconds = std::chrono::duration<double>(
+                                 std::chrono::steady_clock::now() - begin)
+                                 .count();
         --left;
       }
   }
@@ -85,7 +93,8 @@ inline std::vector<RankResult> forkRanks(uint32_t ranks, const std::function<int
 
 /// The options of a rank in a world with the single group family "world".
 struct WorldOptions {
-  explicit WorldOptions(uint32_t rank, uint32_t world, const std::string &rendezvous, uint64_t sharedBytes)
+  explicit WorldOptions(uint32_t rank, uint32_t world,
+                        const std::string &rendezvous, uint64_t sharedBytes)
       : members(world), shared(world, sharedBytes), address(rendezvous) {
     for (uint32_t r = 0; r < world; ++r)
       members[r] = r;

@@ -1,4 +1,5 @@
-// A produced program under dpc-run, end to end: results, resume, files, faults, exit codes.
+// A produced program under dpc-run, end to end: results, resume, files, faults,
+// exit codes.
 #include "dpc/safetensors.h"
 #include "test/runtime/ForkRanks.h"
 #include "test/runtime/TestFiles.h"
@@ -21,7 +22,8 @@ struct Outcome {
 };
 
 /// Runs a command without a shell.
-Outcome run(const std::vector<std::string> &command, const std::vector<std::string> &environment = {},
+Outcome run(const std::vector<std::string> &command,
+            const std::vector<std::string> &environment = {},
             const std::function<void(pid_t)> &meanwhile = {}) {
   TemporaryDirectory directory;
   const std::string output = directory.path + "/output";
@@ -45,8 +47,11 @@ Outcome run(const std::vector<std::string> &command, const std::vector<std::stri
     meanwhile(pid);
   int status;
   waitpid(pid, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), readFile(output),
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
+  return {
+      WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+      readFile(output),
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+          .count()};
 }
 
 constexpr int kSamples = 20; // two batches of 8, 4 dropped
@@ -65,17 +70,22 @@ protected:
     }
     writeData(data, x, label);
   }
-  void writeData(const std::string &path, const std::vector<float> &xs, const std::vector<float> &ys) {
+  void writeData(const std::string &path, const std::vector<float> &xs,
+                 const std::vector<float> &ys) {
     const std::string n = std::to_string(ys.size());
-    writeFile(path, zipOf({{"x.npy", npyOf("<f4", n + ", 3", xs), true}, {"label.npy", npyOf("<f4", n + ",", ys)}}));
+    writeFile(path, zipOf({{"x.npy", npyOf("<f4", n + ", 3", xs), true},
+                           {"label.npy", npyOf("<f4", n + ",", ys)}}));
   }
   std::string path(const char *name) { return directory.path + "/" + name; }
-  std::vector<std::string> command(int ranks, const std::vector<std::string> &arguments) {
-    std::vector<std::string> out = {DPC_RUN, "-n", std::to_string(ranks), ranks == 1 ? LINEAR_1 : LINEAR_2};
+  std::vector<std::string> command(int ranks,
+                                   const std::vector<std::string> &arguments) {
+    std::vector<std::string> out = {DPC_RUN, "-n", std::to_string(ranks),
+                                    ranks == 1 ? LINEAR_1 : LINEAR_2};
     out.insert(out.end(), arguments.begin(), arguments.end());
     return out;
   }
-  Outcome train(int ranks, std::vector<std::string> arguments, const std::vector<std::string> &environment = {}) {
+  Outcome train(int ranks, std::vector<std::string> arguments,
+                const std::vector<std::string> &environment = {}) {
     arguments.insert(arguments.begin(), {"--data=" + data, "--no-shuffle"});
     return run(command(ranks, arguments), environment);
   }
@@ -86,7 +96,12 @@ protected:
     for (std::string line; std::getline(log, line);) {
       int step = 0, end = 0;
       double loss = 0, seconds = 0, rate = 0;
-      EXPECT_EQ(std::sscanf(line.c_str(), "{\"step\": %d, \"loss\": %lf, \"seconds\": %lf, \"samples_per_second\": %lf%n", &step, &loss, &seconds, &rate, &end), 4) << line;
+      EXPECT_EQ(std::sscanf(line.c_str(),
+                            "{\"step\": %d, \"loss\": %lf, \"seconds\": %lf, "
+                            "\"samples_per_second\": %lf%n",
+                            &step, &loss, &seconds, &rate, &end),
+                4)
+          << line;
       EXPECT_EQ(step, first + int(out.size()));
       EXPECT_NEAR(seconds * rate, 8, 1e-6);
       out.push_back(loss);
@@ -95,11 +110,15 @@ protected:
   }
   std::vector<double> weights(const std::string &file) {
     dpc_array_file_t *opened = nullptr;
-    EXPECT_EQ(dpc_safetensors_open(file.c_str(), &opened), DPC_OK) << dpc_last_error();
-    const dpc_array_t *array = opened ? dpc_array_file_find(opened, "fc.weight") : nullptr;
+    EXPECT_EQ(dpc_safetensors_open(file.c_str(), &opened), DPC_OK)
+        << dpc_last_error();
+    const dpc_array_t *array =
+        opened ? dpc_array_file_find(opened, "fc.weight") : nullptr;
     EXPECT_TRUE(array && array->dtype == DPC_F64 && array->shape[0] == 3);
-    const double *values = array ? static_cast<const double *>(array->data) : nullptr;
-    std::vector<double> out = values ? std::vector<double>(values, values + 3) : std::vector<double>(3);
+    const double *values =
+        array ? static_cast<const double *>(array->data) : nullptr;
+    std::vector<double> out = values ? std::vector<double>(values, values + 3)
+                                     : std::vector<double>(3);
     dpc_array_file_close(opened);
     return out;
   }
@@ -126,7 +145,8 @@ protected:
     *outWeights = w;
     return out;
   }
-  static void expectClose(const std::vector<double> &got, const std::vector<double> &want) {
+  static void expectClose(const std::vector<double> &got,
+                          const std::vector<double> &want) {
     ASSERT_EQ(got.size(), want.size());
     for (size_t i = 0; i < got.size(); ++i)
       EXPECT_NEAR(got[i], want[i], 1e-12 * (1 + std::fabs(want[i]))) << i;
@@ -139,52 +159,88 @@ protected:
 
 TEST_F(ProducedProgram, TrainsLikeThePlainComputation) {
   for (int ranks : {1, 2}) {
-    Outcome outcome = train(ranks, {"--steps=10", "--log=" + path("log"), "--save-params=" + path("p")});
+    Outcome outcome = train(ranks, {"--steps=10", "--log=" + path("log"),
+                                    "--save-params=" + path("p")});
     ASSERT_EQ(outcome.code, 0) << outcome.text;
     std::vector<double> w;
     expectClose(losses(path("log")), expected(10, &w));
     expectClose(weights(path("p")), w);
-    EXPECT_NE(outcome.text.find("step 10/10"), std::string::npos) << outcome.text;
-    EXPECT_NE(outcome.text.find("planned memory 1.0 KiB a rank"), std::string::npos) << outcome.text;
-    EXPECT_NE(outcome.text.find("last 4 samples"), std::string::npos) << outcome.text;
+    EXPECT_NE(outcome.text.find("step 10/10"), std::string::npos)
+        << outcome.text;
+    EXPECT_NE(outcome.text.find("planned memory 1.0 KiB a rank"),
+              std::string::npos)
+        << outcome.text;
+    EXPECT_NE(outcome.text.find("last 4 samples"), std::string::npos)
+        << outcome.text;
   }
 }
 
 TEST_F(ProducedProgram, SameSeedSameBits) {
   for (int i = 0; i < 2; ++i)
-    ASSERT_EQ(run(command(2, {"--data=" + data, "--epochs=4", "--seed=3", "--log=" + path(i ? "b" : "a")})).code, 0);
+    ASSERT_EQ(run(command(2, {"--data=" + data, "--epochs=4", "--seed=3",
+                              "--log=" + path(i ? "b" : "a")}))
+                  .code,
+              0);
   EXPECT_EQ(losses(path("a")), losses(path("b")));
   EXPECT_EQ(losses(path("a")).size(), 8u);
-  ASSERT_EQ(run(command(1, {"--data=" + data, "--epochs=4", "--seed=3", "--log=" + path("c")})).code, 0);
-  expectClose(losses(path("a")), losses(path("c"))); // the shuffle does not depend on the ranks
-  ASSERT_EQ(run(command(2, {"--data=" + data, "--epochs=4", "--seed=4", "--log=" + path("d")})).code, 0);
+  ASSERT_EQ(run(command(1, {"--data=" + data, "--epochs=4", "--seed=3",
+                            "--log=" + path("c")}))
+                .code,
+            0);
+  expectClose(losses(path("a")),
+              losses(path("c"))); // the shuffle does not depend on the ranks
+  ASSERT_EQ(run(command(2, {"--data=" + data, "--epochs=4", "--seed=4",
+                            "--log=" + path("d")}))
+                .code,
+            0);
   EXPECT_NE(losses(path("a")), losses(path("d")));
 }
 
 TEST_F(ProducedProgram, ResumesExactlyAlsoOnAnotherLayout) {
-  ASSERT_EQ(train(2, {"--steps=10", "--log=" + path("whole"), "--save-params=" + path("p0")}).code, 0);
-  ASSERT_EQ(train(2, {"--steps=5", "--checkpoint=" + path("ck"), "--checkpoint-every=2", "--log=" + path("first")}).code, 0);
-  EXPECT_FALSE(std::filesystem::exists(path("ck") + "/.making")); // and only steps 2, 4, 5
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("ck")), {}), 3);
-  std::filesystem::copy(path("ck"), path("ck1"), std::filesystem::copy_options::recursive);
-  Outcome outcome = train(2, {"--steps=10", "--resume", "--checkpoint=" + path("ck"), "--log=" + path("second"), "--save-params=" + path("p1")});
+  ASSERT_EQ(train(2, {"--steps=10", "--log=" + path("whole"),
+                      "--save-params=" + path("p0")})
+                .code,
+            0);
+  ASSERT_EQ(train(2, {"--steps=5", "--checkpoint=" + path("ck"),
+                      "--checkpoint-every=2", "--log=" + path("first")})
+                .code,
+            0);
+  EXPECT_FALSE(std::filesystem::exists(path("ck") +
+                                       "/.making")); // and only steps 2, 4, 5
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("ck")), {}),
+            3);
+  std::filesystem::copy(path("ck"), path("ck1"),
+                        std::filesystem::copy_options::recursive);
+  Outcome outcome =
+      train(2, {"--steps=10", "--resume", "--checkpoint=" + path("ck"),
+                "--log=" + path("second"), "--save-params=" + path("p1")});
   ASSERT_EQ(outcome.code, 0) << outcome.text;
-  std::vector<double> joined = losses(path("first")), rest = losses(path("second"), 6);
+  std::vector<double> joined = losses(path("first")),
+                      rest = losses(path("second"), 6);
   joined.insert(joined.end(), rest.begin(), rest.end());
   EXPECT_EQ(joined, losses(path("whole")));
   EXPECT_EQ(readFile(path("p0")), readFile(path("p1")));
-  ASSERT_EQ(train(1, {"--steps=10", "--resume", "--checkpoint=" + path("ck1"), "--save-params=" + path("p2")}).code, 0);
+  ASSERT_EQ(train(1, {"--steps=10", "--resume", "--checkpoint=" + path("ck1"),
+                      "--save-params=" + path("p2")})
+                .code,
+            0);
   expectClose(weights(path("p2")), weights(path("p0")));
 }
 
 TEST_F(ProducedProgram, DamagedCheckpointFallsBackToTheOneBefore) {
-  ASSERT_EQ(train(1, {"--steps=4", "--checkpoint=" + path("ck"), "--checkpoint-every=2"}).code, 0);
+  ASSERT_EQ(train(1, {"--steps=4", "--checkpoint=" + path("ck"),
+                      "--checkpoint-every=2"})
+                .code,
+            0);
   std::string state = readFile(path("ck") + "/step-4/state.safetensors");
   state[state.size() - 3] ^= 1;
   writeFile(path("ck") + "/step-4/state.safetensors", state);
-  Outcome outcome = train(1, {"--steps=5", "--resume", "--checkpoint=" + path("ck"), "--log=" + path("log")});
+  Outcome outcome =
+      train(1, {"--steps=5", "--resume", "--checkpoint=" + path("ck"),
+                "--log=" + path("log")});
   EXPECT_EQ(outcome.code, 0) << outcome.text;
-  EXPECT_NE(outcome.text.find("damaged checkpoint"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("damaged checkpoint"), std::string::npos)
+      << outcome.text;
   EXPECT_EQ(losses(path("log"), 3).size(), 3u);
   for (const char *step : {"/step-2", "/step-4", "/step-5"})
     writeFile(path("ck") + step + "/manifest.json", "{");
@@ -197,7 +253,8 @@ TEST_F(ProducedProgram, CheckpointDirectoryOfAnotherRun) {
   Outcome outcome = train(1, {"--steps=1", "--checkpoint=" + path("ck")});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_NE(outcome.text.find("--resume"), std::string::npos) << outcome.text;
-  outcome = train(1, {"--steps=2", "--resume", "--seed=5", "--checkpoint=" + path("ck")});
+  outcome = train(
+      1, {"--steps=2", "--resume", "--seed=5", "--checkpoint=" + path("ck")});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_NE(outcome.text.find("--seed=0"), std::string::npos) << outcome.text;
 }
@@ -205,9 +262,12 @@ TEST_F(ProducedProgram, CheckpointDirectoryOfAnotherRun) {
 TEST_F(ProducedProgram, InitParamsEvalOnnxTrace) {
   const float w[] = {1, 2, 3};
   const dpc_array_t array = {"fc.weight", DPC_F32, 1, {3}, w};
-  ASSERT_EQ(dpc_safetensors_write(path("init").c_str(), &array, 1, nullptr, 0), DPC_OK);
-  Outcome outcome = train(2, {"--steps=1", "--init-params=" + path("init"), "--eval-data=" + data, "--save-onnx=" + path("m.onnx"),
-                              "--save-params=" + path("p"), "--trace=" + path("t.json"), "--log=" + path("log")});
+  ASSERT_EQ(dpc_safetensors_write(path("init").c_str(), &array, 1, nullptr, 0),
+            DPC_OK);
+  Outcome outcome = train(
+      2, {"--steps=1", "--init-params=" + path("init"), "--eval-data=" + data,
+          "--save-onnx=" + path("m.onnx"), "--save-params=" + path("p"),
+          "--trace=" + path("t.json"), "--log=" + path("log")});
   ASSERT_EQ(outcome.code, 0) << outcome.text;
   const std::vector<double> after = weights(path("p"));
   double loss = 0;
@@ -228,28 +288,41 @@ TEST_F(ProducedProgram, InitParamsEvalOnnxTrace) {
   EXPECT_EQ(onnx.substr(20), " onnx");
   for (const char *file : {"t.json", "t.rank1.json"}) {
     const std::string trace = readFile(path(file));
-    EXPECT_NE(trace.find("\"Collective name\":\"reduce-scatter\""), std::string::npos) << trace;
-    EXPECT_NE(trace.find("\"node\":\"bucket 0: fc.weight\""), std::string::npos);
+    EXPECT_NE(trace.find("\"Collective name\":\"reduce-scatter\""),
+              std::string::npos)
+        << trace;
+    EXPECT_NE(trace.find("\"node\":\"bucket 0: fc.weight\""),
+              std::string::npos);
   }
 }
 
 TEST_F(ProducedProgram, BadInputIsOneLineAndExit1) {
   writeData(path("short.npz"), std::vector<float>(21), std::vector<float>(7));
-  writeData(path("range.npz"), std::vector<float>(24), {0, 0, 0, 0, 0, 0, 0, 2000});
+  writeData(path("range.npz"), std::vector<float>(24),
+            {0, 0, 0, 0, 0, 0, 0, 2000});
   writeFile(path("nolabel.npz"), zipOf({{"x.npy", npyOf("<f4", "20, 3", x)}}));
-  writeFile(path("shape.npz"), zipOf({{"x.npy", npyOf("<f4", "30, 2", x)}, {"label.npy", npyOf("<f4", "20,", label)}}));
-  writeFile(path("rows.npz"), zipOf({{"x.npy", npyOf("<f4", "20, 3", x)}, {"label.npy", npyOf("<f4", "19,", std::vector<float>(19))}}));
+  writeFile(path("shape.npz"),
+            zipOf({{"x.npy", npyOf("<f4", "30, 2", x)},
+                   {"label.npy", npyOf("<f4", "20,", label)}}));
+  writeFile(
+      path("rows.npz"),
+      zipOf({{"x.npy", npyOf("<f4", "20, 3", x)},
+             {"label.npy", npyOf("<f4", "19,", std::vector<float>(19))}}));
   const struct {
     const char *file, *words;
-  } cases[] = {{"short.npz", "7 samples, fewer than one batch of 8"}, {"range.npz", "value 2000 in sample 7 is outside [-1000, 1000]"},
-               {"nolabel.npz", "no data for input \"label\""},        {"shape.npz", "samples have shape [2]"},
+  } cases[] = {{"short.npz", "7 samples, fewer than one batch of 8"},
+               {"range.npz", "value 2000 in sample 7 is outside [-1000, 1000]"},
+               {"nolabel.npz", "no data for input \"label\""},
+               {"shape.npz", "samples have shape [2]"},
                {"rows.npz", "has 19 samples"}};
   for (const auto &bad : cases) {
-    Outcome outcome = run(command(2, {"--data=" + path(bad.file), "--steps=2", "--no-shuffle"}));
+    Outcome outcome = run(
+        command(2, {"--data=" + path(bad.file), "--steps=2", "--no-shuffle"}));
     EXPECT_EQ(outcome.code, 1) << outcome.text;
     EXPECT_NE(outcome.text.find(bad.words), std::string::npos) << outcome.text;
     size_t errors = 0;
-    for (size_t at = 0; (at = outcome.text.find("error:", at)) != std::string::npos; ++at)
+    for (size_t at = 0;
+         (at = outcome.text.find("error:", at)) != std::string::npos; ++at)
       ++errors;
     EXPECT_EQ(errors, 1u) << outcome.text;
     EXPECT_LT(outcome.seconds, 5);
@@ -258,22 +331,31 @@ TEST_F(ProducedProgram, BadInputIsOneLineAndExit1) {
 }
 
 TEST_F(ProducedProgram, Usage) {
-  for (const char *bad : {"--frobnicate", "--steps", "--steps=abc", "--steps=-1", "--steps=0", "--steps=99999999999999999999", "--comm=gloo", "--comm=local,bandwidth=x",
-                          "--timeout=-1", "--nan=maybe", "stray", "--resume", "--eval-every=2", "--input=x"}) {
+  for (const char *bad :
+       {"--frobnicate", "--steps", "--steps=abc", "--steps=-1", "--steps=0",
+        "--steps=99999999999999999999", "--comm=gloo",
+        "--comm=local,bandwidth=x", "--timeout=-1", "--nan=maybe", "stray",
+        "--resume", "--eval-every=2", "--input=x"}) {
     Outcome outcome = train(2, {bad});
     EXPECT_EQ(outcome.code, 2) << bad << outcome.text;
-    EXPECT_EQ(std::count(outcome.text.begin(), outcome.text.end(), '\n'), 1) << outcome.text;
+    EXPECT_EQ(std::count(outcome.text.begin(), outcome.text.end(), '\n'), 1)
+        << outcome.text;
   }
-  EXPECT_NE(train(1, {"--comm=nccl"}).text.find("not available yet"), std::string::npos);
-  EXPECT_NE(run({LINEAR_2, "--help"}).text.find("--checkpoint-every=N"), std::string::npos);
+  EXPECT_NE(train(1, {"--comm=nccl"}).text.find("not available yet"),
+            std::string::npos);
+  EXPECT_NE(run({LINEAR_2, "--help"}).text.find("--checkpoint-every=N"),
+            std::string::npos);
   EXPECT_EQ(run({DPC_RUN}).code, 2);
   EXPECT_EQ(run({DPC_RUN, "-n", "0", LINEAR_1}).code, 2);
   EXPECT_EQ(run({DPC_RUN, "-n", "2", "/no/such/program"}).code, 1);
   EXPECT_EQ(run({DPC_RUN, "--nodes=2", LINEAR_1}).code, 2);
-  EXPECT_EQ(run({DPC_RUN, LINEAR_2, "--data=" + data, "--steps=1"}).code, 0); // the program's own number of ranks
+  EXPECT_EQ(run({DPC_RUN, LINEAR_2, "--data=" + data, "--steps=1"}).code,
+            0); // the program's own number of ranks
   Outcome outcome = run({DPC_RUN, "-n", "3", LINEAR_2, "--data=" + data});
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_NE(outcome.text.find("compiled for 2 ranks, this run has 3"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("compiled for 2 ranks, this run has 3"),
+            std::string::npos)
+      << outcome.text;
 }
 
 TEST_F(ProducedProgram, NonFiniteLossNamesStepAndTensor) {
@@ -282,8 +364,11 @@ TEST_F(ProducedProgram, NonFiniteLossNamesStepAndTensor) {
   writeData(data, bad, label);
   Outcome outcome = train(2, {"--steps=5", "--log=" + path("log")});
   EXPECT_EQ(outcome.code, 4) << outcome.text;
-  EXPECT_NE(outcome.text.find("step 2: loss (tensor \"mse_loss\") is NaN"), std::string::npos) << outcome.text;
-  EXPECT_NE(readFile(path("log")).find("\"step\": 2, \"loss\": null"), std::string::npos);
+  EXPECT_NE(outcome.text.find("step 2: loss (tensor \"mse_loss\") is NaN"),
+            std::string::npos)
+      << outcome.text;
+  EXPECT_NE(readFile(path("log")).find("\"step\": 2, \"loss\": null"),
+            std::string::npos);
   outcome = train(2, {"--steps=5", "--nan=warn"});
   EXPECT_EQ(outcome.code, 0) << outcome.text;
 }
@@ -298,7 +383,8 @@ TEST_F(ProducedProgram, UnwritableOutputIsExit5) {
 TEST_F(ProducedProgram, DeadRank) {
   Outcome outcome = train(2, {"--steps=1000"}, {"DPC_TEST_FAULT=kill:1:3"});
   EXPECT_EQ(outcome.code, 3) << outcome.text;
-  EXPECT_NE(outcome.text.find("rank 1 died"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("rank 1 died"), std::string::npos)
+      << outcome.text;
   EXPECT_LT(outcome.seconds, 3);
 }
 
@@ -309,23 +395,31 @@ TEST_F(ProducedProgram, FailingFunctionIsTheCauseNotTheSymptom) {
 
 TEST_F(ProducedProgram, RestartGoesOnFromTheCheckpoint) {
   ASSERT_EQ(train(2, {"--steps=20", "--save-params=" + path("whole")}).code, 0);
-  Outcome outcome = run({DPC_RUN, "-n", "2", "--max-restarts=2", LINEAR_2, "--data=" + data, "--no-shuffle", "--steps=20", "--checkpoint=" + path("ck"),
-                         "--checkpoint-every=4", "--log=" + path("log"), "--save-params=" + path("p")},
-                        {"DPC_TEST_FAULT=kill:0:10", "DPC_TEST_FAULT_ONCE=" + path("once")});
+  Outcome outcome =
+      run({DPC_RUN, "-n", "2", "--max-restarts=2", LINEAR_2, "--data=" + data,
+           "--no-shuffle", "--steps=20", "--checkpoint=" + path("ck"),
+           "--checkpoint-every=4", "--log=" + path("log"),
+           "--save-params=" + path("p")},
+          {"DPC_TEST_FAULT=kill:0:10", "DPC_TEST_FAULT_ONCE=" + path("once")});
   EXPECT_EQ(outcome.code, 0) << outcome.text;
-  EXPECT_NE(outcome.text.find("resumed at step 8"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("resumed at step 8"), std::string::npos)
+      << outcome.text;
   EXPECT_EQ(losses(path("log")).size(), 20u); // once each
   EXPECT_EQ(readFile(path("p")), readFile(path("whole")));
 }
 
 TEST_F(ProducedProgram, InterruptWritesACheckpoint) {
-  Outcome outcome = run(command(2, {"--data=" + data, "--steps=100000000", "--checkpoint=" + path("ck")}), {}, [](pid_t pid) {
-    usleep(500000);
-    kill(pid, SIGINT);
-  });
+  Outcome outcome = run(command(2, {"--data=" + data, "--steps=100000000",
+                                    "--checkpoint=" + path("ck")}),
+                        {}, [](pid_t pid) {
+                          usleep(500000);
+                          kill(pid, SIGINT);
+                        });
   EXPECT_EQ(outcome.code, 130) << outcome.text;
-  EXPECT_NE(outcome.text.find("checkpoint written"), std::string::npos) << outcome.text;
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("ck")), {}), 1);
+  EXPECT_NE(outcome.text.find("checkpoint written"), std::string::npos)
+      << outcome.text;
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("ck")), {}),
+            1);
 }
 
 TEST_F(ProducedProgram, SeveralJobsAtOnce) {
@@ -343,12 +437,17 @@ TEST_F(ProducedProgram, SeveralJobsAtOnce) {
   }
 }
 
-// Ranks started by hand as torchrun does: no token, they meet in a directory of this user.
+// Ranks started by hand as torchrun does: no token, they meet in a directory of
+// this user.
 TEST_F(ProducedProgram, TorchrunStyleEnvironment) {
   auto results = forkRanks(2, [&](uint32_t rank, RankReport &report) {
-    const std::string port = "MASTER_PORT=" + std::to_string(20000 + getppid() % 20000);
-    Outcome outcome = run({LINEAR_2, "--data=" + data, "--steps=3"}, {"RANK=" + std::to_string(rank), "WORLD_SIZE=2", "MASTER_ADDR=localhost", port});
-    std::snprintf(report.message, sizeof report.message, "%s", outcome.text.c_str());
+    const std::string port =
+        "MASTER_PORT=" + std::to_string(20000 + getppid() % 20000);
+    Outcome outcome = run({LINEAR_2, "--data=" + data, "--steps=3"},
+                          {"RANK=" + std::to_string(rank), "WORLD_SIZE=2",
+                           "MASTER_ADDR=localhost", port});
+    std::snprintf(report.message, sizeof report.message, "%s",
+                  outcome.text.c_str());
     return outcome.code;
   });
   for (const RankResult &result : results)

@@ -16,7 +16,8 @@ using namespace dpc::test;
 
 namespace {
 
-const char *const kToken = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const char *const kToken =
+    "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
 std::string hex(const Digest &digest) {
   std::string out;
@@ -31,18 +32,22 @@ std::string hex(const Digest &digest) {
 TEST(Sha256, KnownAnswers) { // FIPS 180-4 examples
   Sha256 abc;
   abc.update("abc", 3);
-  EXPECT_EQ(hex(abc.finish()), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(hex(abc.finish()),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   Sha256 million;
   std::string block(1000, 'a');
   for (int i = 0; i < 1000; ++i)
     million.update(block.data(), block.size());
-  EXPECT_EQ(hex(million.finish()), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  EXPECT_EQ(hex(million.finish()),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST(Sha256, Hmac) { // RFC 4231 test case 2 has a 4-byte key, padded with zeros like any short key
+TEST(Sha256, Hmac) { // RFC 4231 test case 2 has a 4-byte key, padded with zeros
+                     // like any short key
   Digest key{'J', 'e', 'f', 'e'};
   const char *text = "what do ya want for nothing?";
-  EXPECT_EQ(hex(hmacSha256(key, text, std::strlen(text))), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+  EXPECT_EQ(hex(hmacSha256(key, text, std::strlen(text))),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 }
 
 /// A loopback listener on a free port.
@@ -52,15 +57,17 @@ int listener(std::string *outAddress) {
   socklen_t length = sizeof address;
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (bind(fd, reinterpret_cast<sockaddr *>(&address), sizeof address) || listen(fd, 16) ||
+  if (bind(fd, reinterpret_cast<sockaddr *>(&address), sizeof address) ||
+      listen(fd, 16) ||
       getsockname(fd, reinterpret_cast<sockaddr *>(&address), &length))
     return -1;
   *outAddress = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
   return fd;
 }
 
-std::vector<RankResult> meet(uint32_t ranks, const std::function<void(WorldOptions &)> &adjust,
-                             const std::function<void(const std::string &)> &intrude = {}) {
+std::vector<RankResult>
+meet(uint32_t ranks, const std::function<void(WorldOptions &)> &adjust,
+     const std::function<void(const std::string &)> &intrude = {}) {
   std::string address;
   int fd = listener(&address);
   auto results = forkRanks(
@@ -80,7 +87,8 @@ std::vector<RankResult> meet(uint32_t ranks, const std::function<void(WorldOptio
           code = dpc_comm_barrier(comm);
           dpc_comm_release(comm);
         }
-        std::snprintf(report.message, sizeof report.message, "%s", code ? dpc_last_error() : "");
+        std::snprintf(report.message, sizeof report.message, "%s",
+                      code ? dpc_last_error() : "");
         return code;
       },
       [&](const std::vector<pid_t> &) {
@@ -110,7 +118,8 @@ TEST(Rendezvous, StrangersAreDroppedAndTheRunGoesOn) {
           if (connectTo(address, monotonicSeconds() + 1, &fd))
             continue;
           std::string noise(i % 2 ? 4096 : 3, 'x'); // too much, or never enough
-          sendAll(fd.get(), noise.data(), noise.size(), monotonicSeconds() + 0.1);
+          sendAll(fd.get(), noise.data(), noise.size(),
+                  monotonicSeconds() + 0.1);
           open.push_back(std::move(fd));
         }
         usleep(500000);
@@ -126,9 +135,11 @@ TEST(Rendezvous, AnotherTokenIsRefused) {
       world.options.token = other.c_str();
   });
   EXPECT_EQ(results[0].exitCode, DPC_PEER);
-  EXPECT_NE(results[0].message.find("rank 1 did not join"), std::string::npos) << results[0].message;
+  EXPECT_NE(results[0].message.find("rank 1 did not join"), std::string::npos)
+      << results[0].message;
   EXPECT_EQ(results[1].exitCode, DPC_PEER);
-  EXPECT_NE(results[1].message.find("token"), std::string::npos) << results[1].message;
+  EXPECT_NE(results[1].message.find("token"), std::string::npos)
+      << results[1].message;
 }
 
 TEST(Rendezvous, AnotherPlanIsNamedByAll) {
@@ -139,7 +150,9 @@ TEST(Rendezvous, AnotherPlanIsNamedByAll) {
   });
   EXPECT_EQ(results[0].exitCode, DPC_INVALID);
   EXPECT_EQ(results[2].exitCode, DPC_INVALID);
-  EXPECT_NE(results[2].message.find("rank 2 runs another program"), std::string::npos) << results[2].message;
+  EXPECT_NE(results[2].message.find("rank 2 runs another program"),
+            std::string::npos)
+      << results[2].message;
 }
 
 TEST(Rendezvous, AnotherWorldSizeIsNamed) {
@@ -148,10 +161,12 @@ TEST(Rendezvous, AnotherWorldSizeIsNamed) {
   static const uint64_t shared[] = {4096, 4096, 4096};
   auto results = meet(2, [](WorldOptions &world) {
     if (world.options.rank == 1)
-      world.options.world_size = 3, world.options.families = &family, world.options.shared_bytes = shared;
+      world.options.world_size = 3, world.options.families = &family,
+      world.options.shared_bytes = shared;
   });
   EXPECT_EQ(results[0].exitCode, DPC_INVALID);
-  EXPECT_NE(results[1].message.find("world size 3"), std::string::npos) << results[1].message;
+  EXPECT_NE(results[1].message.find("world size 3"), std::string::npos)
+      << results[1].message;
 }
 
 TEST(Rendezvous, DuplicateRankIsRefused) {
@@ -160,15 +175,21 @@ TEST(Rendezvous, DuplicateRankIsRefused) {
       world.options.rank = 1;
   });
   EXPECT_EQ(results[0].exitCode, DPC_INVALID);
-  EXPECT_NE(results[0].message.find("rank 1 was started twice"), std::string::npos) << results[0].message;
+  EXPECT_NE(results[0].message.find("rank 1 was started twice"),
+            std::string::npos)
+      << results[0].message;
 }
 
 TEST(Rendezvous, BadAddresses) {
   Fd fd;
-  for (const char *address : {"", "http://x", "tcp://127.0.0.1", "tcp://127.0.0.1:0", "tcp://127.0.0.1:-1", "tcp://127.0.0.1:abc",
-                              "tcp://127.0.0.1:2147483647", "tcp://127.0.0.1:4294967295", "tcp://0.0.0.0:4000", "tcp://:4000",
-                              "tcp://10.0.0.1:4000", "file://", "file://relative"})
-    EXPECT_EQ(listenAt(address, &fd), DPC_INVALID) << address << ": " << dpc_last_error();
+  for (const char *address :
+       {"", "http://x", "tcp://127.0.0.1", "tcp://127.0.0.1:0",
+        "tcp://127.0.0.1:-1", "tcp://127.0.0.1:abc",
+        "tcp://127.0.0.1:2147483647", "tcp://127.0.0.1:4294967295",
+        "tcp://0.0.0.0:4000", "tcp://:4000", "tcp://10.0.0.1:4000", "file://",
+        "file://relative"})
+    EXPECT_EQ(listenAt(address, &fd), DPC_INVALID)
+        << address << ": " << dpc_last_error();
 }
 
 TEST(Rendezvous, OpenDirectoryIsRefused) {
@@ -176,7 +197,8 @@ TEST(Rendezvous, OpenDirectoryIsRefused) {
   chmod(directory.path.c_str(), 0755);
   Fd fd;
   EXPECT_EQ(listenAt("file://" + directory.path, &fd), DPC_INVALID);
-  EXPECT_EQ(connectTo("file://" + directory.path, monotonicSeconds() + 1, &fd), DPC_INVALID);
+  EXPECT_EQ(connectTo("file://" + directory.path, monotonicSeconds() + 1, &fd),
+            DPC_INVALID);
 }
 
 TEST(Rendezvous, TokenDigits) {

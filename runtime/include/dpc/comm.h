@@ -1,4 +1,5 @@
-/* Communication among the ranks of one program: a function table that every transport fills. */
+/* Communication among the ranks of one program: a function table that every
+ * transport fills. */
 #ifndef DPC_COMM_H
 #define DPC_COMM_H
 
@@ -11,48 +12,57 @@ extern "C" {
 
 /** One communication, see the table in dpc/action.h. */
 typedef struct dpc_comm_op_t {
-  uint32_t op;        /**< DPC_OP_* */
-  uint32_t family;    /**< group family index */
-  uint32_t peer;      /**< root or other end, index in the group */
+  uint32_t op;     /**< DPC_OP_* */
+  uint32_t family; /**< group family index */
+  uint32_t peer;   /**< root or other end, index in the group */
   uint32_t dtype;
   uint32_t reduction; /**< DPC_SUM, ... */
-  uint32_t location;  /**< location index for messages and traces, or DPC_NONE */
-  uint64_t count;     /**< elements */
+  uint32_t location; /**< location index for messages and traces, or DPC_NONE */
+  uint64_t count;    /**< elements */
   uint64_t buffer_id; /**< identity of the logical buffer: members must agree */
   const void *in;
   void *out;
 } dpc_comm_op_t;
 
-/** Names a started operation until it has been waited for. 0 is never a valid request. */
+/** Names a started operation until it has been waited for. 0 is never a valid
+ * request. */
 typedef uint64_t dpc_request_t;
 
 /** Time and traffic since the communicator was made. */
 typedef struct dpc_comm_stats_t {
   uint64_t operations;
-  uint64_t bytes;       /**< payload: count * element size of each operation */
-  uint64_t exposed_ns;  /**< time spent in wait */
+  uint64_t bytes;      /**< payload: count * element size of each operation */
+  uint64_t exposed_ns; /**< time spent in wait */
 } dpc_comm_stats_t;
 
 struct dpc_comm;
 
-/** Buffer id of the runtime's own exchanges: an emulated link does not delay them. */
+/** Buffer id of the runtime's own exchanges: an emulated link does not delay
+ * them. */
 #define DPC_CONTROL_BUFFER 0xffffffffffffffffull
 
-/** What a transport does. All calls of one communicator come from one thread at a time. A failure is DPC_PEER (the
- *  message names the guilty rank) or DPC_INVALID (a bad argument of this rank); after DPC_PEER every later call fails
- *  alike, and all other ranks fail too, within a second or at their next wait. No call waits for ever. */
+/** What a transport does. All calls of one communicator come from one thread at
+ * a time. A failure is DPC_PEER (the message names the guilty rank) or
+ * DPC_INVALID (a bad argument of this rank); after DPC_PEER every later call
+ * fails alike, and all other ranks fail too, within a second or at their next
+ * wait. No call waits for ever. */
 typedef struct dpc_comm_vtable_t {
   uint32_t struct_size;
-  uint32_t deterministic; /**< 1: the order of reduction is fixed, so the same run gives the same bits */
+  uint32_t deterministic; /**< 1: the order of reduction is fixed, so the same
+                             run gives the same bits */
   const char *name;       /**< "local" */
-  /** Starts `op`; never waits for the peers' data. At most 64 operations of a group may be outstanding. */
-  dpc_status_t (*start)(struct dpc_comm *comm, const dpc_comm_op_t *op, dpc_request_t *out_request);
+  /** Starts `op`; never waits for the peers' data. At most 64 operations of a
+   * group may be outstanding. */
+  dpc_status_t (*start)(struct dpc_comm *comm, const dpc_comm_op_t *op,
+                        dpc_request_t *out_request);
   /** Waits for one operation: then `out` is complete and `in` free. */
   dpc_status_t (*wait)(struct dpc_comm *comm, dpc_request_t request);
-  /** Publishes to all ranks that this one failed, so that none waits for it. Returns 1 if this is the run's first
-   *  failure, 0 if another one has been published before. */
+  /** Publishes to all ranks that this one failed, so that none waits for it.
+   * Returns 1 if this is the run's first failure, 0 if another one has been
+   * published before. */
   uint32_t (*abort)(struct dpc_comm *comm, const char *reason);
-  /** 1 if the run's failure was published by the failing rank itself, with abort: then it has told its reason. */
+  /** 1 if the run's failure was published by the failing rank itself, with
+   * abort: then it has told its reason. */
   uint32_t (*self_reported)(struct dpc_comm *comm);
   /** Tells the peers that this rank leaves on purpose, and frees everything. */
   void (*release)(struct dpc_comm *comm);
@@ -63,8 +73,9 @@ typedef struct dpc_comm {
   const dpc_comm_vtable_t *vtable;
   uint32_t rank;
   uint32_t world_size;
-  char *const *shared; /**< [world_size] start of each rank's shared region; null for ranks on other hosts */
-  char *common;        /**< region with one copy for all ranks of the host, or null */
+  char *const *shared; /**< [world_size] start of each rank's shared region;
+                          null for ranks on other hosts */
+  char *common; /**< region with one copy for all ranks of the host, or null */
   dpc_comm_stats_t stats;
 } dpc_comm_t;
 
@@ -75,21 +86,29 @@ typedef struct dpc_comm_options_t {
   uint32_t world_size;
   uint32_t family_count;
   const dpc_group_family_t *families; /**< at least family 0 */
-  const uint64_t *shared_bytes;       /**< [world_size] bytes of each rank's shared region */
+  const uint64_t
+      *shared_bytes; /**< [world_size] bytes of each rank's shared region */
   uint64_t common_bytes;
-  const uint8_t *plan_hash;  /**< 32 bytes; ranks with another one are refused */
-  const char *rendezvous;    /**< "tcp://127.0.0.1:29500", "file:///dir" (a directory of mode 0700); null for world size 1 */
-  const char *token;         /**< 64 hex digits, the run's secret; null: only with file:// */
-  int32_t listen_fd;         /**< rank 0 with tcp://: a listening socket made by the launcher, or -1 */
+  const uint8_t *plan_hash; /**< 32 bytes; ranks with another one are refused */
+  const char *rendezvous;   /**< "tcp://127.0.0.1:29500", "file:///dir" (a
+                               directory of mode 0700); null for world size 1 */
+  const char
+      *token; /**< 64 hex digits, the run's secret; null: only with file:// */
+  int32_t listen_fd; /**< rank 0 with tcp://: a listening socket made by the
+                        launcher, or -1 */
   uint32_t reserved;
-  double timeout_seconds;    /**< longest wait for peers; 0: 300 */
-  double frozen_seconds;     /**< a rank whose heartbeat stands still that long counts as frozen; 0: 10 */
-  double bandwidth;          /**< emulated link, bytes per second; 0: as fast as memory */
-  double latency;            /**< emulated link, seconds per message; 0: none */
+  double timeout_seconds; /**< longest wait for peers; 0: 300 */
+  double frozen_seconds;  /**< a rank whose heartbeat stands still that long
+                             counts as frozen; 0: 10 */
+  double
+      bandwidth;  /**< emulated link, bytes per second; 0: as fast as memory */
+  double latency; /**< emulated link, seconds per message; 0: none */
 } dpc_comm_options_t;
 
-/** Meets the other ranks over shared memory (ranks are processes of one host) and maps the regions. */
-dpc_status_t dpc_comm_create_local(const dpc_comm_options_t *options, dpc_comm_t **out_comm);
+/** Meets the other ranks over shared memory (ranks are processes of one host)
+ * and maps the regions. */
+dpc_status_t dpc_comm_create_local(const dpc_comm_options_t *options,
+                                   dpc_comm_t **out_comm);
 
 /** start and wait in one. */
 dpc_status_t dpc_comm_run(dpc_comm_t *comm, const dpc_comm_op_t *op);

@@ -1,5 +1,6 @@
-/* dpc_program_t: everything the runtime knows of a compiled program. The compiler emits it as constant data beside the
- * generated code, under the symbol `dpc_program`; one record serves all ranks. */
+/* dpc_program_t: everything the runtime knows of a compiled program. The
+ * compiler emits it as constant data beside the generated code, under the
+ * symbol `dpc_program`; one record serves all ranks. */
 #ifndef DPC_PROGRAM_H
 #define DPC_PROGRAM_H
 
@@ -11,7 +12,8 @@
 extern "C" {
 #endif
 
-/** What a program can be asked to do; each has an action table a rank (possibly empty). */
+/** What a program can be asked to do; each has an action table a rank (possibly
+ * empty). */
 enum {
   DPC_ENTRY_STEP = 0,  /**< (state, batch, control) -> (state', metrics) */
   DPC_ENTRY_EVAL = 1,  /**< (state, batch, valid rows) -> metrics */
@@ -25,17 +27,21 @@ typedef struct dpc_actions_t {
   uint64_t count; /**< 0: the program lacks this entry */
 } dpc_actions_t;
 
-/** One rank's part of the plan. Ranks that do the same share tables: the pointers may be equal. Sizes are bytes. */
+/** One rank's part of the plan. Ranks that do the same share tables: the
+ * pointers may be equal. Sizes are bytes. */
 typedef struct dpc_rank_t {
   uint32_t struct_size;
   uint32_t stage; /**< pipeline stage, for reports */
   uint32_t event_count;
-  uint32_t slot_count;          /**< copies of the slot spaces, at least 1 */
-  uint64_t arena_bytes;         /**< space ARENA */
-  uint64_t slot_stride;         /**< space SLOT: slot_count * slot_stride bytes; a multiple of DPC_ALIGNMENT */
-  uint64_t shared_bytes;        /**< space SHARED */
-  uint64_t shared_slot_stride;  /**< space SHARED_SLOT: slot_count * shared_slot_stride bytes */
-  uint64_t peak_bytes;          /**< what the memory plan promises, all spaces (COMMON divided by the world size) */
+  uint32_t slot_count;   /**< copies of the slot spaces, at least 1 */
+  uint64_t arena_bytes;  /**< space ARENA */
+  uint64_t slot_stride;  /**< space SLOT: slot_count * slot_stride bytes; a
+                            multiple of DPC_ALIGNMENT */
+  uint64_t shared_bytes; /**< space SHARED */
+  uint64_t shared_slot_stride; /**< space SHARED_SLOT: slot_count *
+                                  shared_slot_stride bytes */
+  uint64_t peak_bytes; /**< what the memory plan promises, all spaces (COMMON
+                          divided by the world size) */
   dpc_actions_t entries[DPC_ENTRY_COUNT];
 } dpc_rank_t;
 
@@ -46,13 +52,15 @@ enum {
   DPC_ISA_AVX512 = 2 /**< x86-64-v4: AVX-512 F, BW, CD, DQ, VL */
 };
 
-/** How a library loaded by the program is reached is no concern of this record: generated code links what it calls. */
+/** How a library loaded by the program is reached is no concern of this record:
+ * generated code links what it calls. */
 typedef struct dpc_program_t {
-  uint32_t struct_size; /**< sizeof(dpc_program_t) of the compiler */
-  uint32_t abi_version; /**< DPC_ABI_VERSION */
-  uint8_t plan_hash[32]; /**< identifies model, plan and options; ranks refuse each other, and checkpoints name it */
+  uint32_t struct_size;  /**< sizeof(dpc_program_t) of the compiler */
+  uint32_t abi_version;  /**< DPC_ABI_VERSION */
+  uint8_t plan_hash[32]; /**< identifies model, plan and options; ranks refuse
+                            each other, and checkpoints name it */
   const char *name;      /**< model, for messages */
-  const char *command;   /**< the compile command, for messages and checkpoints */
+  const char *command; /**< the compile command, for messages and checkpoints */
 
   const dpc_axis_t *axes;
   uint32_t axis_count;
@@ -86,9 +94,12 @@ typedef struct dpc_program_t {
   const dpc_location_t *locations;
   uint64_t location_count;
 
-  const char *parameter_file; /**< name, beside the executable, of the safetensors file of DPC_INIT_FILE states; or null */
+  const char
+      *parameter_file; /**< name, beside the executable, of the safetensors file
+                          of DPC_INIT_FILE states; or null */
 
-  const uint8_t *onnx_template; /**< an ONNX file whose trained initializers are raw data, or null: no --save-onnx */
+  const uint8_t *onnx_template; /**< an ONNX file whose trained initializers are
+                                   raw data, or null: no --save-onnx */
   uint64_t onnx_template_bytes;
   const dpc_onnx_patch_t *onnx_patches;
   uint64_t onnx_patch_count;

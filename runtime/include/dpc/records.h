@@ -1,4 +1,5 @@
-/* What the host must know of a program's tensors: state, inputs, outputs, metrics; and of its schedule and source. */
+/* What the host must know of a program's tensors: state, inputs, outputs,
+ * metrics; and of its schedule and source. */
 #ifndef DPC_RECORDS_H
 #define DPC_RECORDS_H
 
@@ -8,10 +9,13 @@
 extern "C" {
 #endif
 
-/** Maps a piece of a rank's buffer to a piece of the logical (global, row-major, unpadded) tensor. Two nested loops of
- *  contiguous pieces: for i < count[0], j < count[1], the `length` elements at local + i*local_step[0] +
- *  j*local_step[1] of the buffer are those at global + i*global_step[0] + j*global_step[1] of the tensor. A contiguous
- *  piece has counts 1, 1. All in elements. Padding is what no run names; the runtime keeps it zero in state. */
+/** Maps a piece of a rank's buffer to a piece of the logical (global,
+ * row-major, unpadded) tensor. Two nested loops of contiguous pieces: for i <
+ * count[0], j < count[1], the `length` elements at local + i*local_step[0] +
+ *  j*local_step[1] of the buffer are those at global + i*global_step[0] +
+ * j*global_step[1] of the tensor. A contiguous piece has counts 1, 1. All in
+ * elements. Padding is what no run names; the runtime keeps it zero in state.
+ */
 typedef struct dpc_run_t {
   uint64_t local;
   uint64_t global;
@@ -21,12 +25,14 @@ typedef struct dpc_run_t {
   uint64_t global_step[2];
 } dpc_run_t;
 
-/** Where a rank holds (a part of) a tensor. Shards, padding, flat bucket storage and blocked memory layouts are runs. */
+/** Where a rank holds (a part of) a tensor. Shards, padding, flat bucket
+ * storage and blocked memory layouts are runs. */
 typedef struct dpc_placement_t {
   uint32_t space;
-  uint32_t owner;  /**< 1: this rank's copy is the one saved (every element has exactly one owner, or all equal copies) */
+  uint32_t owner;  /**< 1: this rank's copy is the one saved (every element has
+                      exactly one owner, or all equal copies) */
   uint64_t offset; /**< bytes from the start of the space */
-  uint64_t elements; /**< extent of the local buffer, padding included */
+  uint64_t elements;  /**< extent of the local buffer, padding included */
   uint64_t run_count; /**< 0: the rank holds nothing */
   const dpc_run_t *runs;
 } dpc_placement_t;
@@ -35,14 +41,18 @@ enum { DPC_STATE_PARAMETER = 0, DPC_STATE_BUFFER = 1, DPC_STATE_OPTIMIZER = 2 };
 
 /** Where a state tensor's first value comes from. */
 enum {
-  DPC_INIT_NONE = 0,     /**< must come from --init-params or --resume (programs compiled with --params=none) */
-  DPC_INIT_EMBEDDED = 1, /**< `data`: the global tensor, row-major, of type init_dtype */
-  DPC_INIT_SPLAT = 2,    /**< one value, `splat` */
-  DPC_INIT_FILE = 3      /**< the tensor of the same name in the program's parameter file */
+  DPC_INIT_NONE = 0, /**< must come from --init-params or --resume (programs
+                        compiled with --params=none) */
+  DPC_INIT_EMBEDDED =
+      1, /**< `data`: the global tensor, row-major, of type init_dtype */
+  DPC_INIT_SPLAT = 2, /**< one value, `splat` */
+  DPC_INIT_FILE =
+      3 /**< the tensor of the same name in the program's parameter file */
 };
 
-/** One logical state tensor. Names are the ONNX initializer names; optimizer state is "<slot>|<parameter>", such as
- *  "exp_avg|fc1.weight". Names are unique. */
+/** One logical state tensor. Names are the ONNX initializer names; optimizer
+ * state is "<slot>|<parameter>", such as "exp_avg|fc1.weight". Names are
+ * unique. */
 typedef struct dpc_state_t {
   uint32_t struct_size;
   uint32_t kind; /**< DPC_STATE_* */
@@ -54,25 +64,30 @@ typedef struct dpc_state_t {
   uint32_t init_dtype; /**< of `data`; converted to dtype when they differ */
   const void *init_data;
   double splat;
-  uint32_t parameter; /**< OPTIMIZER: index of the state record it belongs to, else DPC_NONE */
+  uint32_t parameter; /**< OPTIMIZER: index of the state record it belongs to,
+                         else DPC_NONE */
   uint32_t trainable; /**< PARAMETER: 1 if the step changes it */
   const dpc_placement_t *placements; /**< [world_size] */
 } dpc_state_t;
 
 enum {
   DPC_INPUT_GRAPH = 0, /**< a graph input, found in the data under its name */
-  DPC_INPUT_LABEL = 1  /**< the target of a loss outside the graph, found under `label`; tokens arrive shifted by one */
+  DPC_INPUT_LABEL = 1  /**< the target of a loss outside the graph, found under
+                          `label`; tokens arrive shifted by one */
 };
 
 enum {
-  DPC_INPUT_PRELOAD = 1,    /**< the runtime fills all microbatches before the step's first action */
+  DPC_INPUT_PRELOAD = 1,    /**< the runtime fills all microbatches before the
+                               step's first action */
   DPC_INPUT_HAS_BOUNDS = 2, /**< integers must lie in [lo, hi] */
   DPC_INPUT_HAS_IGNORE = 4  /**< ... or equal `ignore` */
 };
 
-/** One input. `shape` is global, of the whole batch B; the batch is cut into `micro_count` equal consecutive parts along
- *  batch_dim, and placements describe the local buffer of one such part (shape with B / micro_count at batch_dim).
- *  In a data file the sample is the first dimension whatever batch_dim is. */
+/** One input. `shape` is global, of the whole batch B; the batch is cut into
+ * `micro_count` equal consecutive parts along batch_dim, and placements
+ * describe the local buffer of one such part (shape with B / micro_count at
+ * batch_dim). In a data file the sample is the first dimension whatever
+ * batch_dim is. */
 typedef struct dpc_input_t {
   uint32_t struct_size;
   uint32_t role; /**< DPC_INPUT_GRAPH, DPC_INPUT_LABEL */
@@ -84,12 +99,16 @@ typedef struct dpc_input_t {
   uint32_t flags;
   int64_t lo, hi;
   int64_t ignore;
-  uint64_t micro_count;  /**< parts the batch is cut into: the program's microbatches, or 1 */
-  uint64_t micro_stride; /**< PRELOAD: bytes from one microbatch's buffer to the next */
-  const dpc_placement_t *placements; /**< [world_size]; space SLOT with LOAD_INPUT, another with PRELOAD */
+  uint64_t micro_count;  /**< parts the batch is cut into: the program's
+                            microbatches, or 1 */
+  uint64_t micro_stride; /**< PRELOAD: bytes from one microbatch's buffer to the
+                            next */
+  const dpc_placement_t *placements; /**< [world_size]; space SLOT with
+                                        LOAD_INPUT, another with PRELOAD */
 } dpc_input_t;
 
-/** One output of an inference program (and logits of eval, where kept). Fields as in dpc_input_t. */
+/** One output of an inference program (and logits of eval, where kept). Fields
+ * as in dpc_input_t. */
 typedef struct dpc_output_t {
   uint32_t struct_size;
   uint32_t dtype;
@@ -103,22 +122,26 @@ typedef struct dpc_output_t {
 } dpc_output_t;
 
 enum {
-  DPC_METRIC_LOSS = 0,  /**< the number reported as `loss`; must be finite */
-  DPC_METRIC_MEAN = 1,  /**< any other mean (accuracy, ...) */
-  DPC_METRIC_SUM = 2,   /**< a count or sum; added over eval batches */
-  DPC_METRIC_CHECK = 3  /**< 0 when the step's gradients were finite, else 1; not logged */
+  DPC_METRIC_LOSS = 0, /**< the number reported as `loss`; must be finite */
+  DPC_METRIC_MEAN = 1, /**< any other mean (accuracy, ...) */
+  DPC_METRIC_SUM = 2,  /**< a count or sum; added over eval batches */
+  DPC_METRIC_CHECK =
+      3 /**< 0 when the step's gradients were finite, else 1; not logged */
 };
 
-/** One scalar result, complete (already reduced over ranks and microbatches) when the entry ends. */
+/** One scalar result, complete (already reduced over ranks and microbatches)
+ * when the entry ends. */
 typedef struct dpc_metric_t {
   uint32_t struct_size;
-  uint32_t kind;    /**< DPC_METRIC_* */
-  const char *name; /**< "loss", "accuracy", ... */
+  uint32_t kind;      /**< DPC_METRIC_* */
+  const char *name;   /**< "loss", "accuracy", ... */
   const char *tensor; /**< name of the tensor it is, for messages */
   uint32_t dtype;
   uint32_t entry;  /**< bit set: 1 << DPC_ENTRY_STEP, ... */
-  uint32_t holder; /**< the rank whose buffer has the value, or DPC_NONE: all have it */
-  uint32_t weight; /**< means over eval batches are weighted by this metric; DPC_NONE: by valid rows */
+  uint32_t holder; /**< the rank whose buffer has the value, or DPC_NONE: all
+                      have it */
+  uint32_t weight; /**< means over eval batches are weighted by this metric;
+                      DPC_NONE: by valid rows */
   uint32_t space;  /**< where the value is: SHARED unless holder is DPC_NONE */
   uint32_t reserved;
   uint64_t offset;
@@ -126,8 +149,9 @@ typedef struct dpc_metric_t {
 
 enum { DPC_LR_CONSTANT = 0, DPC_LR_LINEAR = 1, DPC_LR_COSINE = 2 };
 
-/** Learning rate of step s (from 0): during warm-up lr * s / warmup; then constant, or falling from lr to min_lr over
- *  the steps from warmup to total, linearly or by half a cosine; min_lr after total. total 0 means --steps. */
+/** Learning rate of step s (from 0): during warm-up lr * s / warmup; then
+ * constant, or falling from lr to min_lr over the steps from warmup to total,
+ * linearly or by half a cosine; min_lr after total. total 0 means --steps. */
 typedef struct dpc_schedule_t {
   uint32_t kind;
   uint32_t reserved;
@@ -139,11 +163,13 @@ typedef struct dpc_schedule_t {
 
 /** Where an action comes from. */
 typedef struct dpc_location_t {
-  const char *node;   /**< ONNX node name(s), or "bucket 0: fc3.weight, fc3.bias" */
+  const char
+      *node; /**< ONNX node name(s), or "bucket 0: fc3.weight, fc3.bias" */
   const char *module; /**< module path of the exporter, or "" */
 } dpc_location_t;
 
-/** One state tensor's bytes in the ONNX file that --save-onnx writes: little endian raw data, row-major. */
+/** One state tensor's bytes in the ONNX file that --save-onnx writes: little
+ * endian raw data, row-major. */
 typedef struct dpc_onnx_patch_t {
   uint64_t offset; /**< from the start of the template */
   uint64_t bytes;

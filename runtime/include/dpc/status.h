@@ -1,4 +1,5 @@
-/* Status codes of the runtime. A code is also the exit code of a produced program: it says who is to blame. */
+/* Status codes of the runtime. A code is also the exit code of a produced
+ * program: it says who is to blame. */
 #ifndef DPC_STATUS_H
 #define DPC_STATUS_H
 
@@ -8,23 +9,30 @@
 extern "C" {
 #endif
 
-/** What a runtime call returns: DPC_OK, or the blame class of the failure. The text is in dpc_last_error(). */
+/** What a runtime call returns: DPC_OK, or the blame class of the failure. The
+ * text is in dpc_last_error(). */
 typedef int32_t dpc_status_t;
 
 enum {
   DPC_OK = 0,
-  DPC_INVALID = 1,      /**< the input or the request is wrong: a data file, a shape, a value out of range */
-  DPC_USAGE = 2,        /**< the command line is wrong */
-  DPC_PEER = 3,         /**< another rank or the transport failed; the message names the rank */
-  DPC_NUMERIC = 4,      /**< a value that must be finite is not; the message names step and tensor */
-  DPC_IO = 5,           /**< a file or a system resource: unreadable, unwritable, full, out of memory */
+  DPC_INVALID = 1, /**< the input or the request is wrong: a data file, a shape,
+                      a value out of range */
+  DPC_USAGE = 2,   /**< the command line is wrong */
+  DPC_PEER = 3, /**< another rank or the transport failed; the message names the
+                   rank */
+  DPC_NUMERIC = 4, /**< a value that must be finite is not; the message names
+                      step and tensor */
+  DPC_IO = 5, /**< a file or a system resource: unreadable, unwritable, full,
+                 out of memory */
   DPC_INTERRUPTED = 130 /**< stopped by a signal after a checkpoint */
 };
 
-/** Text of the calling thread's latest failure; never null, valid until that thread's next failing call. */
+/** Text of the calling thread's latest failure; never null, valid until that
+ * thread's next failing call. */
 const char *dpc_last_error(void);
 
-/** "ok", "invalid request", "peer failure", ...: never null, also for unknown codes. */
+/** "ok", "invalid request", "peer failure", ...: never null, also for unknown
+ * codes. */
 const char *dpc_status_name(dpc_status_t status);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-// A checkpoint is a directory that appears by one rename. It holds logical tensors, so any layout can read it.
+// A checkpoint is a directory that appears by one rename. It holds logical
+// tensors, so any layout can read it.
 #include "runtime/src/checkpoint/Checkpoint.h"
 
 #include "dpc/safetensors.h"
@@ -44,19 +45,24 @@ dpc_status_t readManifest(const std::string &path, Manifest *out) {
   const std::string file = path + "/" + kManifest;
   if (dpc_status_t status = text.openFile(file.c_str()))
     return status;
-  nlohmann::json json = nlohmann::json::parse(text.data(), text.data() + text.size(), nullptr, false);
+  nlohmann::json json = nlohmann::json::parse(
+      text.data(), text.data() + text.size(), nullptr, false);
   auto number = [&](const char *key, uint64_t *value) {
-    if (!json.is_object() || !json.contains(key) || !json[key].is_number_unsigned())
+    if (!json.is_object() || !json.contains(key) ||
+        !json[key].is_number_unsigned())
       return false;
     *value = json[key].get<uint64_t>();
     return true;
   };
   uint64_t version = 0, crc = 0;
-  if (!number("version", &version) || !number("step", &out->step) || !number("seed", &out->seed) || !number("bytes", &out->bytes) ||
+  if (!number("version", &version) || !number("step", &out->step) ||
+      !number("seed", &out->seed) || !number("bytes", &out->bytes) ||
       !number("crc32", &crc) || crc > UINT32_MAX)
     return fail(DPC_INVALID, "%s: not a checkpoint's manifest", file.c_str());
   if (version != 1)
-    return fail(DPC_INVALID, "%s: checkpoint version %llu, this program reads 1", file.c_str(), static_cast<unsigned long long>(version));
+    return fail(DPC_INVALID,
+                "%s: checkpoint version %llu, this program reads 1",
+                file.c_str(), static_cast<unsigned long long>(version));
   out->crc = static_cast<uint32_t>(crc);
   return DPC_OK;
 }
@@ -68,48 +74,73 @@ dpc_status_t verify(const std::string &path, const Manifest &manifest) {
   if (dpc_status_t status = state.openFile(file.c_str()))
     return status;
   if (state.size() != manifest.bytes)
-    return fail(DPC_INVALID, "%s has %zu bytes, its manifest says %llu", file.c_str(), state.size(), static_cast<unsigned long long>(manifest.bytes));
-  if (::crc32_z(0, reinterpret_cast<const unsigned char *>(state.data()), state.size()) != manifest.crc)
-    return fail(DPC_INVALID, "%s: its checksum does not match its manifest (damaged)", file.c_str());
+    return fail(DPC_INVALID, "%s has %zu bytes, its manifest says %llu",
+                file.c_str(), state.size(),
+                static_cast<unsigned long long>(manifest.bytes));
+  if (::crc32_z(0, reinterpret_cast<const unsigned char *>(state.data()),
+                state.size()) != manifest.crc)
+    return fail(DPC_INVALID,
+                "%s: its checksum does not match its manifest (damaged)",
+                file.c_str());
   return DPC_OK;
 }
 
-dpc_status_t checksumFile(const std::string &path, uint64_t *outBytes, uint32_t *outCrc) {
+dpc_status_t checksumFile(const std::string &path, uint64_t *outBytes,
+                          uint32_t *outCrc) {
   Mapping file;
   if (dpc_status_t status = file.openFile(path.c_str()))
     return status;
   *outBytes = file.size();
-  *outCrc = static_cast<uint32_t>(::crc32_z(0, reinterpret_cast<const unsigned char *>(file.data()), file.size()));
+  *outCrc = static_cast<uint32_t>(::crc32_z(
+      0, reinterpret_cast<const unsigned char *>(file.data()), file.size()));
   return DPC_OK;
 }
 
-dpc_status_t writeCheckpoint(const dpc_session &session, const std::string &directory, const std::vector<dpc_array_t> &arrays) {
+dpc_status_t writeCheckpoint(const dpc_session &session,
+                             const std::string &directory,
+                             const std::vector<dpc_array_t> &arrays) {
   const uint64_t step = session.control.step;
-  const std::string target = directory + "/" + nameOf(step), making = directory + "/.making-" + std::to_string(::getpid());
+  const std::string target = directory + "/" + nameOf(step),
+                    making =
+                        directory + "/.making-" + std::to_string(::getpid());
   if (::mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST)
-    return fail(DPC_IO, "%s: cannot be made: %s", directory.c_str(), std::strerror(errno));
+    return fail(DPC_IO, "%s: cannot be made: %s", directory.c_str(),
+                std::strerror(errno));
   removeCheckpoint(making);
   if (::mkdir(making.c_str(), 0777) != 0)
-    return fail(DPC_IO, "%s: cannot be written: %s", directory.c_str(), std::strerror(errno));
+    return fail(DPC_IO, "%s: cannot be written: %s", directory.c_str(),
+                std::strerror(errno));
   const std::string stepText = std::to_string(step);
-  const dpc_metadata_t metadata[] = {{"step", stepText.c_str()}, {"program", session.program.name}, {"command", session.program.command}};
+  const dpc_metadata_t metadata[] = {{"step", stepText.c_str()},
+                                     {"program", session.program.name},
+                                     {"command", session.program.command}};
   uint64_t bytes = 0;
   uint32_t crc = 0;
-  dpc_status_t status = dpc_safetensors_write((making + "/" + kStateFile).c_str(), arrays.data(), arrays.size(), metadata, 3);
+  dpc_status_t status =
+      dpc_safetensors_write((making + "/" + kStateFile).c_str(), arrays.data(),
+                            arrays.size(), metadata, 3);
   if (status == DPC_OK)
     status = checksumFile(making + "/" + kStateFile, &bytes, &crc);
   if (status == DPC_OK) {
-    nlohmann::ordered_json json = {{"version", 1}, {"step", step}, {"seed", session.control.seed}, {"bytes", bytes}, {"crc32", crc}};
+    nlohmann::ordered_json json = {{"version", 1},
+                                   {"step", step},
+                                   {"seed", session.control.seed},
+                                   {"bytes", bytes},
+                                   {"crc32", crc}};
     json["program"] = session.program.name;
-    const std::string text = json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    const std::string text =
+        json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
+        "\n";
     AtomicFile manifest;
-    if ((status = manifest.create(making + "/" + kManifest)) == DPC_OK && (status = manifest.write(text.data(), text.size())) == DPC_OK)
+    if ((status = manifest.create(making + "/" + kManifest)) == DPC_OK &&
+        (status = manifest.write(text.data(), text.size())) == DPC_OK)
       status = manifest.commit();
   }
   if (status == DPC_OK) {
     removeCheckpoint(target); // of the same run and step: the same contents
     if (::rename(making.c_str(), target.c_str()) != 0)
-      status = fail(DPC_IO, "%s: cannot be written: %s", target.c_str(), std::strerror(errno));
+      status = fail(DPC_IO, "%s: cannot be written: %s", target.c_str(),
+                    std::strerror(errno));
     else
       status = syncDirectoryOf(target);
   }
@@ -134,14 +165,17 @@ dpc_status_t choose(const std::string &directory, uint64_t *outStep) {
     const std::string path = directory + "/" + nameOf(step);
     status = readManifest(path, &manifest);
     if (status == DPC_OK && manifest.step != step)
-      status = fail(DPC_INVALID, "%s: its manifest is of step %llu", path.c_str(), static_cast<unsigned long long>(manifest.step));
+      status =
+          fail(DPC_INVALID, "%s: its manifest is of step %llu", path.c_str(),
+               static_cast<unsigned long long>(manifest.step));
     if (status == DPC_OK)
       status = verify(path, manifest);
     if (status == DPC_OK) {
       *outStep = step;
       return DPC_OK;
     }
-    std::fprintf(stderr, "note: skipping a damaged checkpoint: %s\n", dpc_last_error());
+    std::fprintf(stderr, "note: skipping a damaged checkpoint: %s\n",
+                 dpc_last_error());
   }
   return failWithin(status, "no usable checkpoint");
 }
@@ -155,7 +189,8 @@ std::vector<uint64_t> listCheckpoints(const std::string &directory) {
     return steps;
   while (const dirent *entry = ::readdir(listing)) {
     char *end = nullptr;
-    if (std::strncmp(entry->d_name, "step-", 5) != 0 || entry->d_name[5] < '0' || entry->d_name[5] > '9')
+    if (std::strncmp(entry->d_name, "step-", 5) != 0 ||
+        entry->d_name[5] < '0' || entry->d_name[5] > '9')
       continue;
     errno = 0;
     const uint64_t step = std::strtoull(entry->d_name + 5, &end, 10);
@@ -167,13 +202,17 @@ std::vector<uint64_t> listCheckpoints(const std::string &directory) {
   return steps;
 }
 
-dpc_status_t saveCheckpoint(dpc_session &session, const std::string &directory) {
+dpc_status_t saveCheckpoint(dpc_session &session,
+                            const std::string &directory) {
   return collectStates(
       session, [](const dpc_state_t &) { return true; },
-      [&](const std::vector<dpc_array_t> &arrays) { return writeCheckpoint(session, directory, arrays); });
+      [&](const std::vector<dpc_array_t> &arrays) {
+        return writeCheckpoint(session, directory, arrays);
+      });
 }
 
-dpc_status_t resumeCheckpoint(dpc_session &session, const std::string &directory) {
+dpc_status_t resumeCheckpoint(dpc_session &session,
+                              const std::string &directory) {
   uint64_t step = 0;
   if (session.options.rank == 0) {
     if (dpc_status_t status = choose(directory, &step))
@@ -189,19 +228,27 @@ dpc_status_t resumeCheckpoint(dpc_session &session, const std::string &directory
   if (dpc_status_t status = readManifest(path, &manifest))
     return session.failed(status);
   if (manifest.seed != session.control.seed)
-    return session.failed(fail(DPC_INVALID, "%s was written with --seed=%llu, this run has --seed=%llu", path.c_str(),
-                               static_cast<unsigned long long>(manifest.seed), static_cast<unsigned long long>(session.control.seed)));
-  if (dpc_status_t status = dpc_safetensors_open((path + "/" + kStateFile).c_str(), &opened))
+    return session.failed(
+        fail(DPC_INVALID,
+             "%s was written with --seed=%llu, this run has --seed=%llu",
+             path.c_str(), static_cast<unsigned long long>(manifest.seed),
+             static_cast<unsigned long long>(session.control.seed)));
+  if (dpc_status_t status =
+          dpc_safetensors_open((path + "/" + kStateFile).c_str(), &opened))
     return session.failed(status);
-  std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file(opened, dpc_array_file_close);
+  std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file(
+      opened, dpc_array_file_close);
   for (const dpc_array_t &array : file->arrays) {
     bool known = false;
     for (uint32_t i = 0; i < session.program.state_count && !known; ++i)
       known = std::strcmp(session.program.states[i].name, array.name) == 0;
     if (!known)
-      return session.failed(fail(DPC_INVALID, "%s is another program's: this one has no state \"%s\"", path.c_str(), array.name));
+      return session.failed(fail(
+          DPC_INVALID, "%s is another program's: this one has no state \"%s\"",
+          path.c_str(), array.name));
   }
-  if (dpc_status_t status = loadStates(session, *file, [](const dpc_state_t &) { return true; }, true))
+  if (dpc_status_t status = loadStates(
+          session, *file, [](const dpc_state_t &) { return true; }, true))
     return session.failed(failWithin(status, "%s", path.c_str()));
   session.control.step = step;
   return dpc_comm_barrier(session.comm);

@@ -7,7 +7,8 @@
 namespace dpc {
 namespace avx512 {
 
-// Non-temporal stores of whole aligned vectors, ordinary ones at the ragged ends.
+// Non-temporal stores of whole aligned vectors, ordinary ones at the ragged
+// ends.
 static inline void streamBlock(void *dst, const void *src, size_t bytes) {
   char *out = static_cast<char *>(dst);
   const char *in = static_cast<const char *>(src);
@@ -17,7 +18,9 @@ static inline void streamBlock(void *dst, const void *src, size_t bytes) {
   __builtin_memcpy(out, in, head);
   size_t i = head;
   for (; i + 64 <= bytes; i += 64)
-    _mm512_stream_si512(reinterpret_cast<__m512i *>(out + i), _mm512_loadu_si512(reinterpret_cast<const __m512i *>(in + i)));
+    _mm512_stream_si512(
+        reinterpret_cast<__m512i *>(out + i),
+        _mm512_loadu_si512(reinterpret_cast<const __m512i *>(in + i)));
   __builtin_memcpy(out + i, in + i, bytes - i);
 }
 static inline void streamFence() { _mm_sfence(); }

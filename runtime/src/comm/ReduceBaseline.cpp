@@ -4,7 +4,9 @@
 
 namespace dpc {
 namespace baseline {
-static inline void streamBlock(void *dst, const void *src, size_t bytes) { __builtin_memcpy(dst, src, bytes); }
+static inline void streamBlock(void *dst, const void *src, size_t bytes) {
+  __builtin_memcpy(dst, src, bytes);
+}
 static inline void streamFence() {}
 } // namespace baseline
 } // namespace dpc

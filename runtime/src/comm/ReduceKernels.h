@@ -6,12 +6,16 @@
 
 namespace dpc {
 
-/// outs[q][i] = ins[0][i] op ins[1][i] op ... for lo <= i < hi and every q, in that order, so that bits do not depend on
-/// how a buffer is sliced. An output may equal an input. `stream` writes past the caches: for buffers larger than them.
-using ReduceFn = void (*)(const void *const *ins, uint32_t inCount, void *const *outs, uint32_t outCount, size_t lo,
+/// outs[q][i] = ins[0][i] op ins[1][i] op ... for lo <= i < hi and every q, in
+/// that order, so that bits do not depend on how a buffer is sliced. An output
+/// may equal an input. `stream` writes past the caches: for buffers larger than
+/// them.
+using ReduceFn = void (*)(const void *const *ins, uint32_t inCount,
+                          void *const *outs, uint32_t outCount, size_t lo,
                           size_t hi, bool stream);
 
-/// The kernel for this machine's instruction set; null if (dtype, reduction) is not supported (f64, f32, i64, i32 are).
+/// The kernel for this machine's instruction set; null if (dtype, reduction) is
+/// not supported (f64, f32, i64, i32 are).
 ReduceFn reduceKernel(uint32_t dtype, uint32_t reduction);
 
 /// Copies non-overlapping memory, past the caches when it is large.

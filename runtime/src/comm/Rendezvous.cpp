@@ -20,7 +20,8 @@ constexpr uint64_t kMagic = 0x3176647263706401ull;
 constexpr double kHandshakeSeconds = 2;
 constexpr size_t kMaxConnections = 1024;
 
-// Wire format: fixed sizes, this host's byte order (the peers are processes of this host).
+// Wire format: fixed sizes, this host's byte order (the peers are processes of
+// this host).
 struct Challenge {
   uint64_t magic;
   Digest nonce;
@@ -43,7 +44,8 @@ struct Answer {
   Digest proof; // HMAC(token, client nonce, everything above)
 };
 
-template <typename Message> Digest prove(const Digest &token, const Digest &nonce, const Message &message) {
+template <typename Message>
+Digest prove(const Digest &token, const Digest &nonce, const Message &message) {
   uint8_t buffer[sizeof nonce + sizeof message];
   std::memcpy(buffer, nonce.data(), nonce.size());
   std::memcpy(buffer + nonce.size(), &message, offsetof(Message, proof));
@@ -51,7 +53,8 @@ template <typename Message> Digest prove(const Digest &token, const Digest &nonc
 }
 
 dpc_status_t randomDigest(Digest *out) {
-  if (::getrandom(out->data(), out->size(), 0) != static_cast<ssize_t>(out->size()))
+  if (::getrandom(out->data(), out->size(), 0) !=
+      static_cast<ssize_t>(out->size()))
     return fail(DPC_IO, "no random numbers: %s", std::strerror(errno));
   return DPC_OK;
 }
@@ -71,31 +74,40 @@ struct Member {
   Digest nonce;
 };
 
-void answer(const RendezvousOptions &options, const Member &member, dpc_status_t status, const char *text,
-            const Ticket &ticket) {
+void answer(const RendezvousOptions &options, const Member &member,
+            dpc_status_t status, const char *text, const Ticket &ticket) {
   Answer message{};
   message.magic = kMagic;
   message.status = status;
   message.ticket = ticket;
   std::snprintf(message.text, sizeof message.text, "%s", text);
   message.proof = prove(options.token, member.nonce, message);
-  sendAll(member.fd.get(), &message, sizeof message, monotonicSeconds() + kHandshakeSeconds);
+  sendAll(member.fd.get(), &message, sizeof message,
+          monotonicSeconds() + kHandshakeSeconds);
 }
 
-/// Judges a complete hello. DPC_OK with the client left in place: a stranger, to be dropped.
-dpc_status_t admit(const RendezvousOptions &options, Client &client, std::vector<Member> &members, size_t &joined) {
+/// Judges a complete hello. DPC_OK with the client left in place: a stranger,
+/// to be dropped.
+dpc_status_t admit(const RendezvousOptions &options, Client &client,
+                   std::vector<Member> &members, size_t &joined) {
   const Hello &hello = client.hello;
-  if (hello.magic != kMagic || !equalDigests(hello.proof, prove(options.token, client.nonce, hello)))
+  if (hello.magic != kMagic ||
+      !equalDigests(hello.proof, prove(options.token, client.nonce, hello)))
     return DPC_OK;
   Member member{std::move(client.fd), hello.nonce};
   char text[160];
   if (hello.worldSize != options.worldSize)
-    std::snprintf(text, sizeof text, "rank %u was started with world size %u, rank 0 with %u", hello.rank, hello.worldSize,
-                  options.worldSize);
+    std::snprintf(text, sizeof text,
+                  "rank %u was started with world size %u, rank 0 with %u",
+                  hello.rank, hello.worldSize, options.worldSize);
   else if (!equalDigests(hello.planHash, options.planHash))
-    std::snprintf(text, sizeof text, "rank %u runs another program than rank 0 (their plan hashes differ)", hello.rank);
+    std::snprintf(
+        text, sizeof text,
+        "rank %u runs another program than rank 0 (their plan hashes differ)",
+        hello.rank);
   else if (hello.rank == 0 || hello.rank >= options.worldSize)
-    std::snprintf(text, sizeof text, "rank %u is not in 1..%u", hello.rank, options.worldSize - 1);
+    std::snprintf(text, sizeof text, "rank %u is not in 1..%u", hello.rank,
+                  options.worldSize - 1);
   else if (members[hello.rank].fd.valid())
     std::snprintf(text, sizeof text, "rank %u was started twice", hello.rank);
   else {
@@ -107,11 +119,14 @@ dpc_status_t admit(const RendezvousOptions &options, Client &client, std::vector
   return fail(DPC_INVALID, "%s", text);
 }
 
-/// Reads what has arrived; true if the connection must be dropped. `outStatus` is set when the run cannot start.
-bool advance(const RendezvousOptions &options, Client &client, std::vector<Member> &members, size_t &joined,
+/// Reads what has arrived; true if the connection must be dropped. `outStatus`
+/// is set when the run cannot start.
+bool advance(const RendezvousOptions &options, Client &client,
+             std::vector<Member> &members, size_t &joined,
              dpc_status_t *outStatus) {
   char *to = reinterpret_cast<char *>(&client.hello) + client.received;
-  ssize_t n = ::recv(client.fd.get(), to, sizeof(Hello) - client.received, MSG_DONTWAIT);
+  ssize_t n = ::recv(client.fd.get(), to, sizeof(Hello) - client.received,
+                     MSG_DONTWAIT);
   if (n < 0 && (errno == EAGAIN || errno == EINTR))
     return false;
   if (n <= 0)
@@ -140,7 +155,8 @@ bool parseToken(const char *hex, Digest *outToken) {
   return true;
 }
 
-dpc_status_t serveRendezvous(const RendezvousOptions &options, const Ticket &ticket) {
+dpc_status_t serveRendezvous(const RendezvousOptions &options,
+                             const Ticket &ticket) {
   Fd listener(options.listenFd);
   if (!listener.valid())
     if (dpc_status_t status = listenAt(options.address, &listener))
@@ -156,12 +172,15 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, const Ticket &tic
       uint32_t missing = 1;
       while (missing + 1 < options.worldSize && members[missing].fd.valid())
         ++missing;
-      status = fail(DPC_PEER, "rank %u did not join within %.0f s (%zu of %u ranks did)", missing, options.timeoutSeconds,
-                    joined, options.worldSize);
+      status = fail(DPC_PEER,
+                    "rank %u did not join within %.0f s (%zu of %u ranks did)",
+                    missing, options.timeoutSeconds, joined, options.worldSize);
       break;
     }
-    clients.erase(std::remove_if(clients.begin(), clients.end(), [&](const Client &c) { return c.deadline <= now; }),
-                  clients.end());
+    clients.erase(
+        std::remove_if(clients.begin(), clients.end(),
+                       [&](const Client &c) { return c.deadline <= now; }),
+        clients.end());
     std::vector<pollfd> polled{{listener.get(), POLLIN, 0}};
     for (const Client &client : clients)
       polled.push_back({client.fd.get(), POLLIN, 0});
@@ -170,9 +189,11 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, const Ticket &tic
       break;
     }
     for (size_t i = clients.size(); i-- > 0 && status == DPC_OK;)
-      if (polled[i + 1].revents && advance(options, clients[i], members, joined, &status))
+      if (polled[i + 1].revents &&
+          advance(options, clients[i], members, joined, &status))
         clients.erase(clients.begin() + static_cast<ptrdiff_t>(i));
-    if (status == DPC_OK && (polled[0].revents & POLLIN) && clients.size() < kMaxConnections) {
+    if (status == DPC_OK && (polled[0].revents & POLLIN) &&
+        clients.size() < kMaxConnections) {
       Client client;
       client.fd = Fd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
       Challenge challenge{kMagic, {}};
@@ -182,7 +203,8 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, const Ticket &tic
         break;
       client.nonce = challenge.nonce;
       client.deadline = monotonicSeconds() + kHandshakeSeconds;
-      if (sendAll(client.fd.get(), &challenge, sizeof challenge, client.deadline))
+      if (sendAll(client.fd.get(), &challenge, sizeof challenge,
+                  client.deadline))
         clients.push_back(std::move(client));
     }
   }
@@ -195,7 +217,8 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, const Ticket &tic
   return status;
 }
 
-dpc_status_t joinRendezvous(const RendezvousOptions &options, Ticket *outTicket) {
+dpc_status_t joinRendezvous(const RendezvousOptions &options,
+                            Ticket *outTicket) {
   const double deadline = monotonicSeconds() + options.timeoutSeconds;
   for (;;) {
     Fd fd;
@@ -205,10 +228,14 @@ dpc_status_t joinRendezvous(const RendezvousOptions &options, Ticket *outTicket)
     Hello hello{};
     if (dpc_status_t status = randomDigest(&hello.nonce))
       return status;
-    // A listener that hangs up may be a dying earlier run at the same address: try again until the deadline.
-    bool spoke = receiveAll(fd.get(), &challenge, sizeof challenge, std::min(deadline, monotonicSeconds() + kHandshakeSeconds));
+    // A listener that hangs up may be a dying earlier run at the same address:
+    // try again until the deadline.
+    bool spoke =
+        receiveAll(fd.get(), &challenge, sizeof challenge,
+                   std::min(deadline, monotonicSeconds() + kHandshakeSeconds));
     if (spoke && challenge.magic != kMagic)
-      return fail(DPC_PEER, "rendezvous %s: another service answers there", options.address.c_str());
+      return fail(DPC_PEER, "rendezvous %s: another service answers there",
+                  options.address.c_str());
     if (spoke) {
       hello.magic = kMagic;
       hello.rank = options.rank;
@@ -218,20 +245,29 @@ dpc_status_t joinRendezvous(const RendezvousOptions &options, Ticket *outTicket)
       Answer message;
       if (sendAll(fd.get(), &hello, sizeof hello, deadline)) {
         if (!receiveAll(fd.get(), &message, sizeof message, deadline))
-          return fail(DPC_PEER, "rendezvous %s: rank 0 closed the connection: it died, or the run's token differs",
+          return fail(DPC_PEER,
+                      "rendezvous %s: rank 0 closed the connection: it died, "
+                      "or the run's token differs",
                       options.address.c_str());
-        if (message.magic != kMagic || !equalDigests(message.proof, prove(options.token, hello.nonce, message)))
-          return fail(DPC_PEER, "rendezvous %s: rank 0 does not know this run's token", options.address.c_str());
+        if (message.magic != kMagic ||
+            !equalDigests(message.proof,
+                          prove(options.token, hello.nonce, message)))
+          return fail(DPC_PEER,
+                      "rendezvous %s: rank 0 does not know this run's token",
+                      options.address.c_str());
         if (message.status != DPC_OK) {
           message.text[sizeof message.text - 1] = 0;
-          return fail(static_cast<dpc_status_t>(message.status), "%s", message.text);
+          return fail(static_cast<dpc_status_t>(message.status), "%s",
+                      message.text);
         }
         *outTicket = message.ticket;
         return DPC_OK;
       }
     }
     if (monotonicSeconds() >= deadline)
-      return fail(DPC_PEER, "rendezvous %s: no answer from rank 0 within %.0f s", options.address.c_str(), options.timeoutSeconds);
+      return fail(DPC_PEER,
+                  "rendezvous %s: no answer from rank 0 within %.0f s",
+                  options.address.c_str(), options.timeoutSeconds);
   }
 }
 

@@ -26,11 +26,13 @@ private:
 /// Seconds of the monotonic clock.
 double monotonicSeconds();
 
-/// Listens at tcp://HOST:PORT (HOST must be a loopback address: the memory is shared by one host, so nothing else is
-/// ever bound) or in the directory of file://DIR, which is made with mode 0700 or must be ours with that mode.
+/// Listens at tcp://HOST:PORT (HOST must be a loopback address: the memory is
+/// shared by one host, so nothing else is ever bound) or in the directory of
+/// file://DIR, which is made with mode 0700 or must be ours with that mode.
 dpc_status_t listenAt(const std::string &address, Fd *outFd);
 
-/// Removes what listenAt made for file://DIR: the socket, and the directory if nothing else is in it.
+/// Removes what listenAt made for file://DIR: the socket, and the directory if
+/// nothing else is in it.
 void stopListening(const std::string &address);
 
 /// Connects, trying again until `deadline` while nobody listens yet.

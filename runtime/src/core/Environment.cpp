@@ -17,7 +17,8 @@ namespace dpc {
 
 namespace {
 
-const char *firstSet(std::initializer_list<const char *> names, const char **outName) {
+const char *firstSet(std::initializer_list<const char *> names,
+                     const char **outName) {
   for (const char *name : names)
     if (const char *value = std::getenv(name)) {
       *outName = name;
@@ -26,16 +27,21 @@ const char *firstSet(std::initializer_list<const char *> names, const char **out
   return nullptr;
 }
 
-dpc_status_t parseCount(const char *name, const char *value, long lowest, long highest, long *out) {
+dpc_status_t parseCount(const char *name, const char *value, long lowest,
+                        long highest, long *out) {
   char *end = nullptr;
   errno = 0;
   *out = std::strtol(value, &end, 10);
   if (errno || end == value || *end || *out < lowest || *out > highest)
-    return fail(DPC_INVALID, "environment variable %s is \"%s\", not a number from %ld to %ld", name, value, lowest, highest);
+    return fail(
+        DPC_INVALID,
+        "environment variable %s is \"%s\", not a number from %ld to %ld", name,
+        value, lowest, highest);
   return DPC_OK;
 }
 
-/// The token from an open file descriptor or file; the descriptor is closed, so that no child inherits it.
+/// The token from an open file descriptor or file; the descriptor is closed, so
+/// that no child inherits it.
 dpc_status_t readToken(int fd, const char *name, std::string *out) {
   char text[65] = {};
   const ssize_t n = ::pread(fd, text, 64, 0);
@@ -49,7 +55,8 @@ dpc_status_t readToken(int fd, const char *name, std::string *out) {
 dpc_status_t findToken(std::string *out) {
   long fd = -1;
   if (const char *value = std::getenv("DPC_TOKEN_FD")) {
-    if (dpc_status_t status = parseCount("DPC_TOKEN_FD", value, 0, 1 << 20, &fd))
+    if (dpc_status_t status =
+            parseCount("DPC_TOKEN_FD", value, 0, 1 << 20, &fd))
       return status;
     ::unsetenv("DPC_TOKEN_FD");
     return readToken(static_cast<int>(fd), "DPC_TOKEN_FD", out);
@@ -61,7 +68,8 @@ dpc_status_t findToken(std::string *out) {
       return fail(DPC_IO, "%s: %s", path, std::strerror(errno));
     if (info.st_uid != ::geteuid() || (info.st_mode & 077)) {
       ::close(file);
-      return fail(DPC_INVALID, "%s: a token file must be this user's with mode 0600", path);
+      return fail(DPC_INVALID,
+                  "%s: a token file must be this user's with mode 0600", path);
     }
     return readToken(file, "DPC_TOKEN_FILE", out);
   }
@@ -73,7 +81,9 @@ dpc_status_t findToken(std::string *out) {
 /// What tells this run from others of the same user.
 std::string runKey() {
   std::string key;
-  for (const char *name : {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID",
+  for (const char *name : {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID",
+                           "TORCHELASTIC_RESTART_COUNT", "PMIX_NAMESPACE",
+                           "OMPI_MCA_ess_base_jobid", "PMI_JOBID",
                            "SLURM_JOB_ID", "SLURM_STEP_ID"})
     if (const char *value = std::getenv(name))
       key += std::string(name) + "=" + value + ";";
@@ -89,14 +99,20 @@ dpc_status_t optionsFromEnvironment(dpc_session_options_t *out) {
   out->world_size = 1;
   out->listen_fd = -1;
   const char *rankName = nullptr, *worldName = nullptr;
-  const char *rank = firstSet({"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}, &rankName);
-  const char *world = firstSet({"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}, &worldName);
+  const char *rank = firstSet(
+      {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"},
+      &rankName);
+  const char *world = firstSet(
+      {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"},
+      &worldName);
   if (!rank || !world)
     return DPC_OK;
   long rankNumber = 0, worldNumber = 1, fd = -1;
-  if (dpc_status_t status = parseCount(worldName, world, 1, 1 << 20, &worldNumber))
+  if (dpc_status_t status =
+          parseCount(worldName, world, 1, 1 << 20, &worldNumber))
     return status;
-  if (dpc_status_t status = parseCount(rankName, rank, 0, worldNumber - 1, &rankNumber))
+  if (dpc_status_t status =
+          parseCount(rankName, rank, 0, worldNumber - 1, &rankNumber))
     return status;
   out->rank = static_cast<uint32_t>(rankNumber);
   out->world_size = static_cast<uint32_t>(worldNumber);
@@ -105,13 +121,15 @@ dpc_status_t optionsFromEnvironment(dpc_session_options_t *out) {
   if (dpc_status_t status = findToken(&token))
     return status;
   if (const char *value = std::getenv("DPC_LISTEN_FD")) {
-    if (dpc_status_t status = parseCount("DPC_LISTEN_FD", value, 0, 1 << 20, &fd))
+    if (dpc_status_t status =
+            parseCount("DPC_LISTEN_FD", value, 0, 1 << 20, &fd))
       return status;
     ::unsetenv("DPC_LISTEN_FD");
     ::fcntl(static_cast<int>(fd), F_SETFD, FD_CLOEXEC);
     out->listen_fd = static_cast<int32_t>(fd);
   }
-  const char *address = std::getenv("MASTER_ADDR"), *port = std::getenv("MASTER_PORT");
+  const char *address = std::getenv("MASTER_ADDR"),
+             *port = std::getenv("MASTER_PORT");
   if (const char *value = std::getenv("DPC_RENDEZVOUS"))
     rendezvous = value;
   else if (!token.empty() && address && port)
@@ -119,8 +137,11 @@ dpc_status_t optionsFromEnvironment(dpc_session_options_t *out) {
   else {
     const std::string key = runKey();
     if (key.empty())
-      return fail(DPC_INVALID, "%s=%s but no MASTER_ADDR, MASTER_PORT or job id in the environment: start the ranks with dpc-run, "
-                               "mpirun, srun or torchrun", worldName, world);
+      return fail(DPC_INVALID,
+                  "%s=%s but no MASTER_ADDR, MASTER_PORT or job id in the "
+                  "environment: start the ranks with dpc-run, "
+                  "mpirun, srun or torchrun",
+                  worldName, world);
     Sha256 hash;
     hash.update(key.data(), key.size());
     const Digest digest = hash.finish();

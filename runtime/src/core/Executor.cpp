@@ -17,9 +17,11 @@ int64_t nowNs() {
 
 } // namespace
 
-Executor::Executor(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory, InputLoader &loader, dpc_control_t &control,
-                   Trace &trace)
-    : program(program), rank(program.ranks[comm.rank]), comm(comm), memory(memory), loader(loader), control(control), trace(trace),
+Executor::Executor(const dpc_program_t &program, dpc_comm_t &comm,
+                   RankMemory &memory, InputLoader &loader,
+                   dpc_control_t &control, Trace &trace)
+    : program(program), rank(program.ranks[comm.rank]), comm(comm),
+      memory(memory), loader(loader), control(control), trace(trace),
       coordinates(program.axis_count), groupIndex(program.family_count),
       events(rank.event_count + (rank.event_count ? rank.slot_count : 0)) {
   uint32_t rest = comm.rank;
@@ -30,7 +32,8 @@ Executor::Executor(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &m
     }
   for (uint32_t f = 0; f < program.family_count; ++f) {
     const dpc_group_family_t &family = program.families[f];
-    for (uint64_t i = 0; i < uint64_t(family.group_count) * family.group_size; ++i)
+    for (uint64_t i = 0; i < uint64_t(family.group_count) * family.group_size;
+         ++i)
       if (family.ranks[i] == comm.rank)
         groupIndex[f] = static_cast<uint32_t>(i % family.group_size);
   }
@@ -49,7 +52,8 @@ void Executor::enterMicro(uint32_t micro) {
   call.micro = micro;
   call.slot = micro % rank.slot_count;
   call.base[DPC_SPACE_SLOT] = memory.base(DPC_SPACE_SLOT, call.slot);
-  call.base[DPC_SPACE_SHARED_SLOT] = memory.base(DPC_SPACE_SHARED_SLOT, call.slot);
+  call.base[DPC_SPACE_SHARED_SLOT] =
+      memory.base(DPC_SPACE_SHARED_SLOT, call.slot);
   for (uint32_t a = 0; a < program.axis_count; ++a)
     if (program.axes[a].sequential)
       coordinates[a] = program.axes[a].size > 1 ? micro : 0;
@@ -60,7 +64,8 @@ char *Executor::address(const dpc_buffer_t &buffer, uint32_t family) const {
   return call.base[buffer.space] + buffer.offset + index * buffer.index_stride;
 }
 
-dpc_status_t Executor::explain(dpc_status_t status, const dpc_action_t &action) const {
+dpc_status_t Executor::explain(dpc_status_t status,
+                               const dpc_action_t &action) const {
   if (action.location == DPC_NONE)
     return status;
   const dpc_location_t &location = program.locations[action.location];
@@ -82,8 +87,10 @@ dpc_status_t Executor::preload() {
 }
 
 dpc_status_t Executor::start(const dpc_action_t &action) {
-  dpc_comm_op_t op = {action.op,        action.group, action.peer,      action.dtype, action.reduction,
-                      action.location, action.count, action.buffer_id, nullptr,      nullptr};
+  dpc_comm_op_t op = {action.op,    action.group,     action.peer,
+                      action.dtype, action.reduction, action.location,
+                      action.count, action.buffer_id, nullptr,
+                      nullptr};
   if (action.op != DPC_OP_BARRIER) {
     op.in = address(action.in, action.group);
     op.out = address(action.out, action.group);
@@ -100,26 +107,30 @@ dpc_status_t Executor::start(const dpc_action_t &action) {
 dpc_status_t Executor::wait(const dpc_action_t &action) {
   Event &started = event(action);
   if (!started.request)
-    return fail(DPC_INVALID, "event %u is waited for before its start", action.event);
+    return fail(DPC_INVALID, "event %u is waited for before its start",
+                action.event);
   const int64_t begin = trace.enabled() ? nowNs() : 0;
   dpc_status_t status = comm.vtable->wait(&comm, started.request);
   started.request = 0;
   if (trace.enabled()) {
     const int64_t end = nowNs();
-    trace.add({started.start, control.step, started.startNs, end, end - begin, started.micro});
+    trace.add({started.start, control.step, started.startNs, end, end - begin,
+               started.micro});
   }
   return status;
 }
 
 dpc_status_t Executor::perform(const dpc_action_t &action) {
-  const bool traced = trace.enabled() && action.kind != DPC_ACTION_START && action.kind != DPC_ACTION_WAIT;
+  const bool traced = trace.enabled() && action.kind != DPC_ACTION_START &&
+                      action.kind != DPC_ACTION_WAIT;
   const int64_t begin = traced ? nowNs() : 0;
   dpc_status_t status = DPC_OK;
   switch (action.kind) {
   case DPC_ACTION_COMPUTE:
     call.args = action.args;
     if ((status = program.functions[action.function].fn(&call)))
-      fail(status, "%s failed with status %d in step %llu", program.functions[action.function].name, status,
+      fail(status, "%s failed with status %d in step %llu",
+           program.functions[action.function].name, status,
            static_cast<unsigned long long>(control.step + 1));
     break;
   case DPC_ACTION_START:
@@ -129,15 +140,20 @@ dpc_status_t Executor::perform(const dpc_action_t &action) {
     status = wait(action);
     break;
   case DPC_ACTION_COPY:
-    std::memcpy(address(action.out, action.group), address(action.in, action.group), action.count * dpc_dtype_size(action.dtype));
+    std::memcpy(address(action.out, action.group),
+                address(action.in, action.group),
+                action.count * dpc_dtype_size(action.dtype));
     break;
   case DPC_ACTION_ZERO:
-    std::memset(address(action.out, action.group), 0, action.count * dpc_dtype_size(action.dtype));
+    std::memset(address(action.out, action.group), 0,
+                action.count * dpc_dtype_size(action.dtype));
     break;
   case DPC_ACTION_LOAD_INPUT: {
-    const dpc_placement_t &placement = program.inputs[action.function].placements[comm.rank];
+    const dpc_placement_t &placement =
+        program.inputs[action.function].placements[comm.rank];
     if (placement.run_count)
-      status = loader.load(action.function, call.micro, call.base[placement.space] + placement.offset);
+      status = loader.load(action.function, call.micro,
+                           call.base[placement.space] + placement.offset);
     break;
   }
   }
@@ -172,7 +188,9 @@ dpc_status_t Executor::run(uint32_t entry) {
       continue;
     }
     const bool relative = (action.flags & DPC_ACTION_MICRO_RELATIVE) && depth;
-    enterMicro(static_cast<uint32_t>(action.micro + (relative ? static_cast<int64_t>(loops[depth - 1].turn) : 0)));
+    enterMicro(static_cast<uint32_t>(
+        action.micro +
+        (relative ? static_cast<int64_t>(loops[depth - 1].turn) : 0)));
     if (dpc_status_t status = perform(action))
       return explain(status, action);
   }

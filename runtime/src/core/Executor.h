@@ -12,13 +12,15 @@
 
 namespace dpc {
 
-/// Runs action tables: the only way into generated code. The program has passed checkProgram; nothing is allocated after
-/// construction.
+/// Runs action tables: the only way into generated code. The program has passed
+/// checkProgram; nothing is allocated after construction.
 class Executor {
 public:
-  Executor(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory, InputLoader &loader, dpc_control_t &control, Trace &trace);
+  Executor(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory,
+           InputLoader &loader, dpc_control_t &control, Trace &trace);
 
-  /// Fills preloaded inputs and runs the table of `entry` once. Failures name the ONNX node.
+  /// Fills preloaded inputs and runs the table of `entry` once. Failures name
+  /// the ONNX node.
   dpc_status_t run(uint32_t entry);
 
 private:
@@ -36,7 +38,10 @@ private:
   void enterMicro(uint32_t micro);
   char *address(const dpc_buffer_t &buffer, uint32_t family) const;
   dpc_status_t explain(dpc_status_t status, const dpc_action_t &action) const;
-  Event &event(const dpc_action_t &action) { return events[action.event + (action.flags & DPC_ACTION_EVENT_PER_SLOT ? call.slot : 0)]; }
+  Event &event(const dpc_action_t &action) {
+    return events[action.event +
+                  (action.flags & DPC_ACTION_EVENT_PER_SLOT ? call.slot : 0)];
+  }
 
   const dpc_program_t &program;
   const dpc_rank_t &rank;
@@ -47,7 +52,8 @@ private:
   Trace &trace;
   dpc_call_t call{};
   std::vector<uint32_t> coordinates;
-  std::vector<uint32_t> groupIndex; ///< this rank's index in its group of each family
+  std::vector<uint32_t>
+      groupIndex; ///< this rank's index in its group of each family
   std::vector<Event> events;
 };
 

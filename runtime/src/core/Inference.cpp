@@ -1,4 +1,6 @@
-// Inference programs: any number of samples, batch by batch; the last one is padded and its surplus rows are dropped.
+// Inference programs: any number of samples, batch by batch; the last one is
+// padded and its surplus rows are dropped.
+#include "runtime/src/core/HostSharedMemory.h"
 #include "runtime/src/core/Placement.h"
 #include "runtime/src/core/Status.h"
 #include "runtime/src/core/Trainer.h"
@@ -10,27 +12,33 @@ namespace dpc {
 
 namespace {
 
-/// One output while it is being collected: the whole for all samples, and one batch.
+/// One output while it is being collected: the whole for all samples, and one
+/// batch.
 struct Collected {
   const dpc_output_t *output;
   const std::string *path;
   std::vector<char> whole, batch;
-  uint64_t outer, inner; ///< the output is [outer, rows, inner bytes]; without a batch dimension outer and rows are 1
+  uint64_t outer, inner; ///< the output is [outer, rows, inner bytes]; without
+                         ///< a batch dimension outer and rows are 1
   bool batched;
 };
 
-dpc_status_t findOutputs(const dpc_program_t &program, const Options &options, uint64_t rows, std::vector<Collected> *out) {
+dpc_status_t findOutputs(const dpc_program_t &program, const Options &options,
+                         uint64_t rows, std::vector<Collected> *out) {
   for (const auto &[name, path] : options.outputs) {
     const dpc_output_t *found = nullptr;
     for (uint32_t i = 0; i < program.output_count; ++i)
       if (name == program.outputs[i].name)
         found = &program.outputs[i];
     if (!found)
-      return fail(DPC_INVALID, "the program has no output \"%s\"", name.c_str());
+      return fail(DPC_INVALID, "the program has no output \"%s\"",
+                  name.c_str());
     Collected c{found, &path, {}, {}, 1, 0, found->batch_dim >= 0};
-    const uint64_t bytes = elementCount(found->shape, found->dim_count) * dpc_dtype_size(found->dtype);
+    const uint64_t bytes = elementCount(found->shape, found->dim_count) *
+                           dpc_dtype_size(found->dtype);
     if (c.batched)
-      c.outer = elementCount(found->shape, static_cast<uint32_t>(found->batch_dim));
+      c.outer =
+          elementCount(found->shape, static_cast<uint32_t>(found->batch_dim));
     c.inner = c.batched ? bytes / c.outer / program.batch : bytes;
     c.batch.resize(bytes);
     c.whole.resize(c.batched ? c.outer * rows * c.inner : bytes);
@@ -40,8 +48,10 @@ dpc_status_t findOutputs(const dpc_program_t &program, const Options &options, u
 }
 
 dpc_status_t writeOutput(const Collected &c, uint64_t rows) {
-  dpc_array_t array = {"", c.output->dtype, c.output->dim_count, {}, c.whole.data()};
-  std::copy(c.output->shape, c.output->shape + c.output->dim_count, array.shape);
+  dpc_array_t array = {
+      "", c.output->dtype, c.output->dim_count, {}, c.whole.data()};
+  std::copy(c.output->shape, c.output->shape + c.output->dim_count,
+            array.shape);
   if (c.batched)
     array.shape[c.output->batch_dim] = static_cast<int64_t>(rows);
   return dpc_npy_write(c.path->c_str(), &array);
@@ -54,13 +64,18 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
   std::vector<std::string> specs;
   for (const auto &[name, path] : options.inputs)
     specs.push_back(name + "=" + path);
+  HostSharedMemory memory(session);
   Dataset data;
   std::vector<Collected> outputs;
-  dpc_status_t status = options.data.empty() ? DPC_OK : fail(DPC_USAGE, "the program was compiled without --loss: use --input and --output, not --data");
+  dpc_status_t status =
+      options.data.empty()
+          ? DPC_OK
+          : fail(DPC_USAGE, "the program was compiled without --loss: use "
+                            "--input and --output, not --data");
   if (status == DPC_OK && !options.initParams.empty())
     status = dpc_session_load_params(&session, options.initParams.c_str());
   if (status == DPC_OK)
-    status = data.open(program, session.options.rank, specs);
+    status = data.open(program, session.options.rank, specs, memory);
   const uint64_t rows = data.rows() ? data.rows() : program.batch;
   if (status == DPC_OK)
     status = findOutputs(program, options, rows, &outputs);
@@ -73,11 +88,14 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
     if ((status = session.runEntry(DPC_ENTRY_INFER, valid)))
       return status;
     for (Collected &c : outputs) {
-      if ((status = dpc_session_read_output(&session, c.output->name, c.batch.data(), c.batch.size())))
+      if ((status = dpc_session_read_output(&session, c.output->name,
+                                            c.batch.data(), c.batch.size())))
         return status;
       for (uint64_t o = 0; o < c.outer; ++o)
-        std::memcpy(c.whole.data() + (c.batched ? (o * rows + begin) * c.inner : 0), c.batch.data() + o * (c.batched ? program.batch : 1) * c.inner,
-                    (c.batched ? valid : 1) * c.inner);
+        std::memcpy(
+            c.whole.data() + (c.batched ? (o * rows + begin) * c.inner : 0),
+            c.batch.data() + o * (c.batched ? program.batch : 1) * c.inner,
+            (c.batched ? valid : 1) * c.inner);
     }
   }
   for (const Collected &c : outputs)

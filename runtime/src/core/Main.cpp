@@ -1,4 +1,5 @@
-// The main function of produced programs: command line, place in the run, training or inference, exit code.
+// The main function of produced programs: command line, place in the run,
+// training or inference, exit code.
 #include "runtime/src/core/Environment.h"
 #include "runtime/src/core/Status.h"
 #include "runtime/src/core/Trainer.h"
@@ -14,7 +15,8 @@ namespace {
 
 volatile int stopRequested = 0;
 
-/// The first interrupt asks for a stop after this step, a second one ends the process.
+/// The first interrupt asks for a stop after this step, a second one ends the
+/// process.
 extern "C" void onInterrupt(int signal) {
   stopRequested = 1;
   std::signal(signal, SIG_DFL);
@@ -31,25 +33,32 @@ void catchSignals() {
 
 int finish(dpc_status_t status, bool report) {
   if (status != DPC_OK && report)
-    std::fprintf(stderr, "%s: %s\n", status == DPC_INTERRUPTED ? "note" : "error", dpc_last_error());
+    std::fprintf(stderr, "%s: %s\n",
+                 status == DPC_INTERRUPTED ? "note" : "error",
+                 dpc_last_error());
   return status;
 }
 
-dpc_status_t runProgram(const dpc_program_t &program, const Options &options, const dpc_session_options_t &place, bool *outReport) {
+dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
+                        const dpc_session_options_t &place, bool *outReport) {
   auto session = std::make_unique<dpc_session>(program, place);
   session->stopRequest = &stopRequested;
   dpc_status_t status = session->open();
   if (status == DPC_OK) {
-    const bool trains = program.ranks[place.rank].entries[DPC_ENTRY_STEP].count != 0;
-    status = trains ? Trainer(*session, options).run() : runInference(*session, options);
+    const bool trains =
+        program.ranks[place.rank].entries[DPC_ENTRY_STEP].count != 0;
+    status = trains ? Trainer(*session, options).run()
+                    : runInference(*session, options);
   }
   *outReport = session->reports(status);
   if (status == DPC_INTERRUPTED)
     *outReport = place.rank == 0;
-  // A trace of a failed run is worth having; its own failure counts only when nothing else did.
+  // A trace of a failed run is worth having; its own failure counts only when
+  // nothing else did.
   if (session->executor && !options.trace.empty()) {
     std::string cause = dpc_last_error();
-    dpc_status_t traced = session->trace.write(options.trace, program, place.rank);
+    dpc_status_t traced =
+        session->trace.write(options.trace, program, place.rank);
     if (status == DPC_OK)
       status = traced, *outReport = true;
     else
@@ -79,7 +88,9 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
     }
     if (options.help || options.version) {
       if (place.rank == 0)
-        std::fputs(options.help ? helpText(argv[0], *program).c_str() : "dpc runtime 0.1.0\n", stdout);
+        std::fputs(options.help ? helpText(argv[0], *program).c_str()
+                                : "dpc runtime 0.1.0\n",
+                   stdout);
       return DPC_OK;
     }
     place.timeout_seconds = options.timeout;

@@ -11,27 +11,34 @@ namespace dpc {
 
 namespace {
 
-dpc_status_t parseCount(const char *option, const std::string &value, uint64_t *out) {
+dpc_status_t parseCount(const char *option, const std::string &value,
+                        uint64_t *out) {
   char *end = nullptr;
   errno = 0;
   const unsigned long long number = std::strtoull(value.c_str(), &end, 10);
-  if (value.empty() || value[0] < '0' || value[0] > '9' || *end || errno || number > (1ull << 62))
-    return fail(DPC_USAGE, "%s: \"%s\" is not a whole number", option, value.c_str());
+  if (value.empty() || value[0] < '0' || value[0] > '9' || *end || errno ||
+      number > (1ull << 62))
+    return fail(DPC_USAGE, "%s: \"%s\" is not a whole number", option,
+                value.c_str());
   *out = number;
   return DPC_OK;
 }
 
-dpc_status_t parsePositive(const char *option, const std::string &value, double *out) {
+dpc_status_t parsePositive(const char *option, const std::string &value,
+                           double *out) {
   char *end = nullptr;
   *out = std::strtod(value.c_str(), &end);
   if (value.empty() || *end || !std::isfinite(*out) || *out <= 0)
-    return fail(DPC_USAGE, "%s: \"%s\" is not a positive number", option, value.c_str());
+    return fail(DPC_USAGE, "%s: \"%s\" is not a positive number", option,
+                value.c_str());
   return DPC_OK;
 }
 
 /// A number with an optional unit: 10GB/s, 1.5e9, 20us.
-dpc_status_t parseWithUnit(const char *option, const std::string &value, std::initializer_list<std::pair<const char *, double>> units,
-                           double *out) {
+dpc_status_t
+parseWithUnit(const char *option, const std::string &value,
+              std::initializer_list<std::pair<const char *, double>> units,
+              double *out) {
   char *end = nullptr;
   *out = std::strtod(value.c_str(), &end);
   const std::string unit = end;
@@ -42,7 +49,8 @@ dpc_status_t parseWithUnit(const char *option, const std::string &value, std::in
       known = true;
     }
   if (value.empty() || !known || !std::isfinite(*out) || *out < 0)
-    return fail(DPC_USAGE, "%s: \"%s\" is not a number with a unit of it", option, value.c_str());
+    return fail(DPC_USAGE, "%s: \"%s\" is not a number with a unit of it",
+                option, value.c_str());
   return DPC_OK;
 }
 
@@ -51,22 +59,40 @@ dpc_status_t parseComm(const std::string &value, Options *out) {
   size_t at = value.find(',');
   const std::string transport = value.substr(0, at);
   if (transport == "gloo" || transport == "mpi" || transport == "nccl")
-    return fail(DPC_USAGE, "--comm=%s is not available yet (--comm=local is)", transport.c_str());
+    return fail(DPC_USAGE, "--comm=%s is not available yet (--comm=local is)",
+                transport.c_str());
   if (transport != "local")
-    return fail(DPC_USAGE, "--comm: unknown transport \"%s\" (local is available)", transport.c_str());
+    return fail(DPC_USAGE,
+                "--comm: unknown transport \"%s\" (local is available)",
+                transport.c_str());
   while (at != std::string::npos) {
     const size_t next = value.find(',', at + 1);
-    const std::string part = value.substr(at + 1, next == std::string::npos ? next : next - at - 1);
+    const std::string part =
+        value.substr(at + 1, next == std::string::npos ? next : next - at - 1);
     const size_t equals = part.find('=');
-    const std::string key = part.substr(0, equals), number = equals == std::string::npos ? "" : part.substr(equals + 1);
+    const std::string key = part.substr(0, equals),
+                      number = equals == std::string::npos
+                                   ? ""
+                                   : part.substr(equals + 1);
     dpc_status_t status = DPC_OK;
     if (key == "bandwidth")
       status = parseWithUnit("--comm bandwidth", number,
-                             {{"B/s", 1}, {"KB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"Mbit/s", 1e6 / 8}, {"Gbit/s", 1e9 / 8}}, &out->bandwidth);
+                             {{"B/s", 1},
+                              {"KB/s", 1e3},
+                              {"MB/s", 1e6},
+                              {"GB/s", 1e9},
+                              {"Mbit/s", 1e6 / 8},
+                              {"Gbit/s", 1e9 / 8}},
+                             &out->bandwidth);
     else if (key == "latency")
-      status = parseWithUnit("--comm latency", number, {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}, &out->latency);
+      status = parseWithUnit(
+          "--comm latency", number,
+          {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}, &out->latency);
     else
-      return fail(DPC_USAGE, "--comm: unknown setting \"%s\" (bandwidth= and latency= are known)", part.c_str());
+      return fail(
+          DPC_USAGE,
+          "--comm: unknown setting \"%s\" (bandwidth= and latency= are known)",
+          part.c_str());
     if (status)
       return status;
     at = next;
@@ -74,10 +100,13 @@ dpc_status_t parseComm(const std::string &value, Options *out) {
   return DPC_OK;
 }
 
-dpc_status_t parseNamedFile(const char *option, const std::string &value, std::vector<std::pair<std::string, std::string>> *out) {
+dpc_status_t
+parseNamedFile(const char *option, const std::string &value,
+               std::vector<std::pair<std::string, std::string>> *out) {
   const size_t equals = value.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == value.size())
-    return fail(DPC_USAGE, "%s: \"%s\" is not NAME=FILE.npy", option, value.c_str());
+    return fail(DPC_USAGE, "%s: \"%s\" is not NAME=FILE.npy", option,
+                value.c_str());
   out->emplace_back(value.substr(0, equals), value.substr(equals + 1));
   return DPC_OK;
 }
@@ -86,12 +115,12 @@ struct Parser {
   Options *out;
 
   bool flag(const std::string &name) {
-    bool *target = name == "--no-shuffle" ? &out->shuffle
-                   : name == "--resume"   ? &out->resume
-                   : name == "--help"     ? &out->help
-                   : name == "--version"  ? &out->version
+    bool *target = name == "--no-shuffle"    ? &out->shuffle
+                   : name == "--resume"      ? &out->resume
+                   : name == "--help"        ? &out->help
+                   : name == "--version"     ? &out->version
                    : name == "--print-ranks" ? &out->printRanks
-                                          : nullptr;
+                                             : nullptr;
     if (target)
       *target = name != "--no-shuffle";
     return target != nullptr;
@@ -119,35 +148,44 @@ struct Parser {
   dpc_status_t valued(const std::string &name, const std::string &value) {
     if (std::string *target = text(name)) {
       *target = value;
-      return value.empty() ? fail(DPC_USAGE, "%s needs a value", name.c_str()) : DPC_OK;
+      return value.empty() ? fail(DPC_USAGE, "%s needs a value", name.c_str())
+                           : DPC_OK;
     }
     if (uint64_t *target = count(name)) {
       if (dpc_status_t status = parseCount(name.c_str(), value, target))
         return status;
-      return *target || name == "--seed" ? DPC_OK : fail(DPC_USAGE, "%s must be at least 1", name.c_str());
+      return *target || name == "--seed"
+                 ? DPC_OK
+                 : fail(DPC_USAGE, "%s must be at least 1", name.c_str());
     }
     if (name == "--data" || name == "--eval-data") {
       (name == "--data" ? out->data : out->evalData).push_back(value);
-      return value.empty() ? fail(DPC_USAGE, "%s needs a value", name.c_str()) : DPC_OK;
+      return value.empty() ? fail(DPC_USAGE, "%s needs a value", name.c_str())
+                           : DPC_OK;
     }
     if (name == "--timeout")
       return parsePositive("--timeout", value, &out->timeout);
     if (name == "--comm")
       return parseComm(value, out);
     if (name == "--input" || name == "--output")
-      return parseNamedFile(name.c_str(), value, name == "--input" ? &out->inputs : &out->outputs);
+      return parseNamedFile(name.c_str(), value,
+                            name == "--input" ? &out->inputs : &out->outputs);
     if (name == "--nan") {
       if (value != "stop" && value != "warn")
-        return fail(DPC_USAGE, "--nan: \"%s\" is neither stop nor warn", value.c_str());
+        return fail(DPC_USAGE, "--nan: \"%s\" is neither stop nor warn",
+                    value.c_str());
       out->warnOnNan = value == "warn";
       return DPC_OK;
     }
-    return fail(DPC_USAGE, "unknown option %s (--help lists all)", name.c_str());
+    return fail(DPC_USAGE, "unknown option %s (--help lists all)",
+                name.c_str());
   }
 };
 
 bool takesValue(Parser &parser, const std::string &name) {
-  static const char *const others[] = {"--data", "--eval-data", "--timeout", "--comm", "--input", "--output", "--nan"};
+  static const char *const others[] = {"--data", "--eval-data", "--timeout",
+                                       "--comm", "--input",     "--output",
+                                       "--nan"};
   for (const char *other : others)
     if (name == other)
       return true;
@@ -161,32 +199,43 @@ dpc_status_t parseOptions(int argc, char **argv, Options *out) {
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument.rfind("--", 0) != 0)
-      return fail(DPC_USAGE, "unexpected argument \"%s\" (options begin with --; --help lists all)", argument.c_str());
+      return fail(DPC_USAGE,
+                  "unexpected argument \"%s\" (options begin with --; --help "
+                  "lists all)",
+                  argument.c_str());
     const size_t equals = argument.find('=');
     const std::string name = argument.substr(0, equals);
     if (equals == std::string::npos && parser.flag(name))
       continue;
     if (equals == std::string::npos && takesValue(parser, name))
-      return fail(DPC_USAGE, "%s needs a value: %s=...", name.c_str(), name.c_str());
-    if (dpc_status_t status = parser.valued(name, equals == std::string::npos ? "" : argument.substr(equals + 1)))
+      return fail(DPC_USAGE, "%s needs a value: %s=...", name.c_str(),
+                  name.c_str());
+    if (dpc_status_t status = parser.valued(
+            name,
+            equals == std::string::npos ? "" : argument.substr(equals + 1)))
       return status;
   }
   if (out->steps && out->epochs)
     return fail(DPC_USAGE, "--steps and --epochs exclude each other");
   if (out->checkpoint.empty() && (out->resume || out->checkpointEvery))
-    return fail(DPC_USAGE, "%s needs --checkpoint=DIR", out->resume ? "--resume" : "--checkpoint-every");
+    return fail(DPC_USAGE, "%s needs --checkpoint=DIR",
+                out->resume ? "--resume" : "--checkpoint-every");
   if (out->evalEvery && out->evalData.empty())
     return fail(DPC_USAGE, "--eval-every needs --eval-data");
   return DPC_OK;
 }
 
 std::string helpText(const char *executable, const dpc_program_t &program) {
-  std::string text = std::string("usage: ") + executable + " --data=... [options]        (several ranks: dpc-run " + executable + " ...)\n\n" +
-                     program.name + ", batch " + std::to_string(program.batch) + ", " + std::to_string(program.world_size) +
-                     (program.world_size == 1 ? " rank" : " ranks") + "\ninputs:";
+  std::string text =
+      std::string("usage: ") + executable +
+      " --data=... [options]        (several ranks: dpc-run " + executable +
+      " ...)\n\n" + program.name + ", batch " + std::to_string(program.batch) +
+      ", " + std::to_string(program.world_size) +
+      (program.world_size == 1 ? " rank" : " ranks") + "\ninputs:";
   for (uint32_t i = 0; i < program.input_count; ++i) {
     const dpc_input_t &input = program.inputs[i];
-    text += std::string(i ? ", " : " ") + input.name + " " + dpc_dtype_name(input.dtype) + "[";
+    text += std::string(i ? ", " : " ") + input.name + " " +
+            dpc_dtype_name(input.dtype) + "[";
     for (uint32_t d = 0; d < input.dim_count; ++d)
       text += (d ? "," : "") + std::to_string(input.shape[d]);
     text += "]";

@@ -15,10 +15,12 @@ struct Options {
   std::vector<std::string> data, evalData;
   uint64_t steps = 0, epochs = 0; ///< both 0: one epoch
   uint64_t evalEvery = 0, checkpointEvery = 0, seed = 0;
-  bool shuffle = true, resume = false, help = false, version = false, printRanks = false, warnOnNan = false;
+  bool shuffle = true, resume = false, help = false, version = false,
+       printRanks = false, warnOnNan = false;
   std::string initParams, log, checkpoint, saveParams, saveOnnx, trace;
   double timeout = 0, bandwidth = 0, latency = 0;
-  std::vector<std::pair<std::string, std::string>> inputs, outputs; ///< inference: name, file
+  std::vector<std::pair<std::string, std::string>> inputs,
+      outputs; ///< inference: name, file
 };
 
 /// DPC_USAGE names the option and, for values, what would be right.

@@ -6,14 +6,16 @@
 
 namespace dpc {
 
-/// The spaces of one rank: private memory of its own, shared and common memory of the communicator. The shared region
-/// also holds the runtime's own votes, the common one scratch for assembling tensors.
+/// The spaces of one rank: private memory of its own, shared and common memory
+/// of the communicator. The shared region also holds the runtime's own votes,
+/// the common one scratch for assembling tensors.
 class RankMemory {
 public:
   static constexpr uint64_t kScratchBytes = 4u << 20;
 
   ~RankMemory();
-  /// Bytes of a rank's shared region: SHARED, the slots of SHARED_SLOT, the vote.
+  /// Bytes of a rank's shared region: SHARED, the slots of SHARED_SLOT, the
+  /// vote.
   static uint64_t sharedBytes(const dpc_program_t &program, uint32_t rank);
   static uint64_t commonBytes(const dpc_program_t &program);
 
@@ -39,7 +41,8 @@ public:
   char *scratch() const { return scratchAt; }
 
 private:
-  char *arena = nullptr, *slots = nullptr, *shared = nullptr, *sharedSlots = nullptr, *common = nullptr;
+  char *arena = nullptr, *slots = nullptr, *shared = nullptr,
+       *sharedSlots = nullptr, *common = nullptr;
   char *voteAt = nullptr, *scratchAt = nullptr;
   uint64_t slotStride = 0, sharedSlotStride = 0, privateBytes = 0;
 };

@@ -29,10 +29,13 @@ void writeNumber(std::FILE *file, double value) {
 /// Number after `"step": ` in a log line; 0 if there is none.
 uint64_t stepOf(const std::string &line) {
   const size_t at = line.find("\"step\":");
-  return at == std::string::npos ? 0 : std::strtoull(line.c_str() + at + 7, nullptr, 10);
+  return at == std::string::npos
+             ? 0
+             : std::strtoull(line.c_str() + at + 7, nullptr, 10);
 }
 
-/// Drops what a run wrote past the checkpoint from which this one goes on: each step is in the log once.
+/// Drops what a run wrote past the checkpoint from which this one goes on: each
+/// step is in the log once.
 dpc_status_t keepUpTo(const std::string &path, uint64_t lastStep) {
   Mapping text;
   if (::access(path.c_str(), F_OK) != 0)
@@ -44,7 +47,8 @@ dpc_status_t keepUpTo(const std::string &path, uint64_t lastStep) {
     return status;
   const char *at = text.data(), *end = at + text.size();
   while (at < end) {
-    const char *newline = static_cast<const char *>(std::memchr(at, '\n', static_cast<size_t>(end - at)));
+    const char *newline = static_cast<const char *>(
+        std::memchr(at, '\n', static_cast<size_t>(end - at)));
     if (!newline)
       break; // torn by a crash
     const std::string line(at, newline + 1);
@@ -61,7 +65,8 @@ dpc_status_t keepUpTo(const std::string &path, uint64_t lastStep) {
 std::string bytesText(uint64_t bytes) {
   char text[32];
   if (bytes < 1024)
-    std::snprintf(text, sizeof text, "%llu bytes", static_cast<unsigned long long>(bytes));
+    std::snprintf(text, sizeof text, "%llu bytes",
+                  static_cast<unsigned long long>(bytes));
   else if (bytes < 1ull << 20)
     std::snprintf(text, sizeof text, "%.1f KiB", double(bytes) / 1024);
   else if (bytes < 1ull << 30)
@@ -76,14 +81,16 @@ Report::~Report() {
     std::fclose(log);
 }
 
-dpc_status_t Report::openLog(const std::string &path, bool resume, uint64_t resumedStep) {
+dpc_status_t Report::openLog(const std::string &path, bool resume,
+                             uint64_t resumedStep) {
   logPath = path;
   if (resume)
     if (dpc_status_t status = keepUpTo(path, resumedStep))
       return status;
   log = std::fopen(path.c_str(), resume ? "ae" : "we");
   if (!log)
-    return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(), std::strerror(errno));
+    return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(),
+                std::strerror(errno));
   return DPC_OK;
 }
 
@@ -96,7 +103,8 @@ void Report::begin(uint64_t first, uint64_t last) {
 
 dpc_status_t Report::step(const StepReport &report) {
   if (log) {
-    std::fprintf(log, "{\"step\": %llu", static_cast<unsigned long long>(report.step));
+    std::fprintf(log, "{\"step\": %llu",
+                 static_cast<unsigned long long>(report.step));
     for (const auto &[name, value] : *report.metrics) {
       std::fprintf(log, ", \"%s\": ", name);
       writeNumber(log, value);
@@ -105,16 +113,19 @@ dpc_status_t Report::step(const StepReport &report) {
     writeNumber(log, report.seconds);
     std::fputs(", \"samples_per_second\": ", log);
     writeNumber(log, report.samplesPerSecond);
-    for (size_t i = 0; report.evaluation && i < report.evaluation->size(); ++i) {
+    for (size_t i = 0; report.evaluation && i < report.evaluation->size();
+         ++i) {
       std::fprintf(log, ", \"eval_%s\": ", (*report.evaluation)[i].first);
       writeNumber(log, (*report.evaluation)[i].second);
     }
     std::fputs("}\n", log);
     if (std::fflush(log) != 0)
-      return fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(), std::strerror(errno));
+      return fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(),
+                  std::strerror(errno));
   }
   const double now = monotonicSeconds();
-  if (report.step == lastStep || now - lastShown >= (terminal ? kShowEverySeconds : kPlainEverySeconds)) {
+  if (report.step == lastStep ||
+      now - lastShown >= (terminal ? kShowEverySeconds : kPlainEverySeconds)) {
     lastShown = now;
     show(report);
   }
@@ -123,14 +134,21 @@ dpc_status_t Report::step(const StepReport &report) {
 
 void Report::show(const StepReport &report) {
   constexpr uint64_t kBarCells = 24;
-  const uint64_t total = std::max<uint64_t>(1, lastStep - firstStep), done = report.step - firstStep;
-  const double elapsed = monotonicSeconds() - started, left = done ? elapsed / double(done) * double(total - done) : 0;
+  const uint64_t total = std::max<uint64_t>(1, lastStep - firstStep),
+                 done = report.step - firstStep;
+  const double elapsed = monotonicSeconds() - started,
+               left = done ? elapsed / double(done) * double(total - done) : 0;
   char text[256];
-  int n = std::snprintf(text, sizeof text, "step %llu/%llu", static_cast<unsigned long long>(report.step), static_cast<unsigned long long>(lastStep));
+  int n = std::snprintf(text, sizeof text, "step %llu/%llu",
+                        static_cast<unsigned long long>(report.step),
+                        static_cast<unsigned long long>(lastStep));
   for (const auto &[name, value] : *report.metrics)
     if (n < 180)
-      n += std::snprintf(text + n, sizeof text - size_t(n), "  %s %.5g", name, value);
-  std::snprintf(text + n, sizeof text - size_t(n), "  %.4g samples/s  %d:%02d left", report.samplesPerSecond, int(left) / 60, int(left) % 60);
+      n += std::snprintf(text + n, sizeof text - size_t(n), "  %s %.5g", name,
+                         value);
+  std::snprintf(text + n, sizeof text - size_t(n),
+                "  %.4g samples/s  %d:%02d left", report.samplesPerSecond,
+                int(left) / 60, int(left) % 60);
   if (!terminal) {
     std::printf("%s\n", text);
   } else {
@@ -161,7 +179,9 @@ dpc_status_t Report::closeLog() {
     return DPC_OK;
   const bool ok = std::fclose(log) == 0;
   log = nullptr;
-  return ok ? DPC_OK : fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(), std::strerror(errno));
+  return ok ? DPC_OK
+            : fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(),
+                   std::strerror(errno));
 }
 
 } // namespace dpc

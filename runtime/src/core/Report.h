@@ -16,18 +16,24 @@ struct StepReport {
   uint64_t step = 0; ///< from 1
   double seconds = 0;
   double samplesPerSecond = 0;
-  const std::vector<std::pair<const char *, double>> *metrics = nullptr; ///< "loss" first
-  const std::vector<std::pair<const char *, double>> *evaluation = nullptr; ///< null: none at this step
+  const std::vector<std::pair<const char *, double>> *metrics =
+      nullptr; ///< "loss" first
+  const std::vector<std::pair<const char *, double>> *evaluation =
+      nullptr; ///< null: none at this step
 };
 
-/// Rank 0's output: the JSONL log, and a progress bar on a terminal or a plain line now and then.
+/// Rank 0's output: the JSONL log, and a progress bar on a terminal or a plain
+/// line now and then.
 class Report {
 public:
   ~Report();
-  /// Opens the log. When resuming at `resumedStep`, lines of later steps are dropped from an existing log.
-  dpc_status_t openLog(const std::string &path, bool resume, uint64_t resumedStep);
+  /// Opens the log. When resuming at `resumedStep`, lines of later steps are
+  /// dropped from an existing log.
+  dpc_status_t openLog(const std::string &path, bool resume,
+                       uint64_t resumedStep);
   void begin(uint64_t firstStep, uint64_t lastStep);
-  /// Writes the log line and shows progress. DPC_IO when the log cannot be written.
+  /// Writes the log line and shows progress. DPC_IO when the log cannot be
+  /// written.
   dpc_status_t step(const StepReport &report);
   /// Prints a line of its own, past the progress bar.
   void line(const std::string &text);

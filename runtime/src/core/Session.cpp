@@ -13,7 +13,8 @@ using namespace dpc;
 
 namespace dpc {
 
-double learningRate(const dpc_schedule_t &schedule, uint64_t total, uint64_t step) {
+double learningRate(const dpc_schedule_t &schedule, uint64_t total,
+                    uint64_t step) {
   const double base = schedule.learning_rate, low = schedule.min_learning_rate;
   if (step < schedule.warmup)
     return base * double(step) / double(schedule.warmup);
@@ -22,16 +23,23 @@ double learningRate(const dpc_schedule_t &schedule, uint64_t total, uint64_t ste
     return base;
   if (step >= total || total <= schedule.warmup)
     return low;
-  const double done = double(step - schedule.warmup) / double(total - schedule.warmup);
-  return low + (base - low) * (schedule.kind == DPC_LR_COSINE ? 0.5 * (1 + std::cos(M_PI * done)) : 1 - done);
+  const double done =
+      double(step - schedule.warmup) / double(total - schedule.warmup);
+  return low + (base - low) * (schedule.kind == DPC_LR_COSINE
+                                   ? 0.5 * (1 + std::cos(M_PI * done))
+                                   : 1 - done);
 }
 
 } // namespace dpc
 
-dpc_session::dpc_session(const dpc_program_t &program, const dpc_session_options_t &given)
-    : program(program), rendezvous(given.rendezvous ? given.rendezvous : ""), token(given.token ? given.token : ""),
-      directory(given.directory ? given.directory : ""), tracePath(given.trace ? given.trace : ""), options(given),
-      loader(program, given.rank), hasValue(program.state_count), metricValues(program.metric_count) {
+dpc_session::dpc_session(const dpc_program_t &program,
+                         const dpc_session_options_t &given)
+    : program(program), rendezvous(given.rendezvous ? given.rendezvous : ""),
+      token(given.token ? given.token : ""),
+      directory(given.directory ? given.directory : ""),
+      tracePath(given.trace ? given.trace : ""), options(given),
+      loader(program, given.rank), hasValue(program.state_count),
+      metricValues(program.metric_count) {
   control.struct_size = sizeof control;
   control.seed = given.seed;
   control.loss_scale = program.loss_scale;
@@ -42,8 +50,10 @@ dpc_session::~dpc_session() { dpc_comm_release(comm); }
 
 dpc_status_t dpc_session::open() {
   if (options.world_size != program.world_size)
-    return fail(DPC_INVALID, "the program was compiled for %u ranks, this run has %u (dpc-run -n %u)", program.world_size,
-                options.world_size, program.world_size);
+    return fail(DPC_INVALID,
+                "the program was compiled for %u ranks, this run has %u "
+                "(dpc-run -n %u)",
+                program.world_size, options.world_size, program.world_size);
   if (dpc_status_t status = checkProgram(program, options.rank))
     return failWithin(status, "program record");
   std::vector<uint64_t> shared;
@@ -70,7 +80,8 @@ dpc_status_t dpc_session::open() {
     trace.enable(1u << 20);
   if (dpc_status_t status = memory.open(program, *comm))
     return failed(status);
-  executor = std::make_unique<Executor>(program, *comm, memory, loader, control, trace);
+  executor = std::make_unique<Executor>(program, *comm, memory, loader, control,
+                                        trace);
   if (!options.skip_initial_state)
     if (dpc_status_t status = setInitialState())
       return failed(status);
@@ -85,11 +96,15 @@ dpc_status_t dpc_session::openParameterFile(dpc_array_file_t **outFile) const {
     base.assign(path, length > 0 ? static_cast<size_t>(length) : 0);
     base.resize(base.rfind('/') == std::string::npos ? 0 : base.rfind('/'));
   }
-  return dpc_safetensors_open((base + "/" + (program.parameter_file ? program.parameter_file : "")).c_str(), outFile);
+  return dpc_safetensors_open(
+      (base + "/" + (program.parameter_file ? program.parameter_file : ""))
+          .c_str(),
+      outFile);
 }
 
 dpc_status_t dpc_session::setInitialState() {
-  std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file(nullptr, dpc_array_file_close);
+  std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file(
+      nullptr, dpc_array_file_close);
   for (uint32_t i = 0; i < program.state_count; ++i) {
     const dpc_state_t &state = program.states[i];
     const dpc_placement_t &place = state.placements[options.rank];
@@ -103,7 +118,8 @@ dpc_status_t dpc_session::setInitialState() {
         continue; // memory starts as zero
       char one[8];
       dpc_convert(state.dtype, one, DPC_F64, &state.splat, 1);
-      char *to = place.run_count ? memory.base(place.space, 0) + place.offset : nullptr;
+      char *to = place.run_count ? memory.base(place.space, 0) + place.offset
+                                 : nullptr;
       forEachPiece(place, [&](uint64_t local, uint64_t, uint64_t length) {
         for (uint64_t k = local; k < local + length; ++k)
           std::memcpy(to + k * size, one, size);
@@ -117,8 +133,12 @@ dpc_status_t dpc_session::setInitialState() {
         file.reset(opened);
       }
       const dpc_array_t *array = dpc_array_file_find(file.get(), state.name);
-      if (!array || dpc_array_elements(array) != elementCount(state.shape, state.dim_count))
-        return fail(DPC_INVALID, "the program's parameter file %s lacks %s, or has it in another shape", program.parameter_file, state.name);
+      if (!array || dpc_array_elements(array) !=
+                        elementCount(state.shape, state.dim_count))
+        return fail(DPC_INVALID,
+                    "the program's parameter file %s lacks %s, or has it in "
+                    "another shape",
+                    program.parameter_file, state.name);
       if (dpc_status_t status = scatter(i, array->dtype, array->data))
         return status;
     }
@@ -126,35 +146,48 @@ dpc_status_t dpc_session::setInitialState() {
   return DPC_OK;
 }
 
-dpc_status_t dpc_session::scatter(uint32_t index, uint32_t dtype, const void *data) {
+dpc_status_t dpc_session::scatter(uint32_t index, uint32_t dtype,
+                                  const void *data) {
   const dpc_state_t &state = program.states[index];
   const dpc_placement_t &place = state.placements[options.rank];
   const char *from = static_cast<const char *>(data);
-  const uint64_t fromSize = dpc_dtype_size(dtype), size = dpc_dtype_size(state.dtype);
+  const uint64_t fromSize = dpc_dtype_size(dtype),
+                 size = dpc_dtype_size(state.dtype);
   hasValue[index] = true;
-  return forEachPiece(place, [&](uint64_t local, uint64_t global, uint64_t length) {
-    return dpc_convert(state.dtype, memory.base(place.space, 0) + place.offset + local * size, dtype, from + global * fromSize, length);
+  return forEachPiece(place, [&](uint64_t local, uint64_t global,
+                                 uint64_t length) {
+    return dpc_convert(
+        state.dtype, memory.base(place.space, 0) + place.offset + local * size,
+        dtype, from + global * fromSize, length);
   });
 }
 
-dpc_status_t dpc_session::gather(const dpc_placement_t *placements, uint32_t dtype, uint64_t elements, char *destination, uint64_t extraOffset) {
+dpc_status_t dpc_session::gather(const dpc_placement_t *placements,
+                                 uint32_t dtype, uint64_t elements,
+                                 char *destination, uint64_t extraOffset) {
   const dpc_placement_t &place = placements[options.rank];
-  const uint64_t size = dpc_dtype_size(dtype), window = RankMemory::kScratchBytes / size;
+  const uint64_t size = dpc_dtype_size(dtype),
+                 window = RankMemory::kScratchBytes / size;
   for (uint64_t begin = 0; begin < elements; begin += window) {
     const uint64_t end = std::min(elements, begin + window);
     if (place.owner && place.run_count) {
-      const char *from = memory.base(place.space, 0) + place.offset + extraOffset;
-      forEachPiece(place, [&](uint64_t local, uint64_t global, uint64_t length) {
-        const uint64_t lo = std::max(global, begin), hi = std::min(global + length, end);
+      const char *from =
+          memory.base(place.space, 0) + place.offset + extraOffset;
+      forEachPiece(place, [&](uint64_t local, uint64_t global,
+                              uint64_t length) {
+        const uint64_t lo = std::max(global, begin),
+                       hi = std::min(global + length, end);
         if (lo < hi)
-          std::memcpy(memory.scratch() + (lo - begin) * size, from + (local + lo - global) * size, (hi - lo) * size);
+          std::memcpy(memory.scratch() + (lo - begin) * size,
+                      from + (local + lo - global) * size, (hi - lo) * size);
         return 0;
       });
     }
     if (dpc_status_t status = dpc_comm_barrier(comm))
       return status;
     if (options.rank == 0)
-      std::memcpy(destination + begin * size, memory.scratch(), (end - begin) * size);
+      std::memcpy(destination + begin * size, memory.scratch(),
+                  (end - begin) * size);
     if (dpc_status_t status = dpc_comm_barrier(comm))
       return status;
   }
@@ -164,14 +197,17 @@ dpc_status_t dpc_session::gather(const dpc_placement_t *placements, uint32_t dty
 dpc_status_t dpc_session::checkState() const {
   for (uint32_t i = 0; i < program.state_count; ++i)
     if (!hasValue[i] && program.states[i].init_kind == DPC_INIT_NONE)
-      return fail(DPC_INVALID, "parameter %s has no value: the program was compiled with --params=none, use --init-params or --resume",
+      return fail(DPC_INVALID,
+                  "parameter %s has no value: the program was compiled with "
+                  "--params=none, use --init-params or --resume",
                   program.states[i].name);
   return DPC_OK;
 }
 
 double dpc_session::localMetric(const dpc_metric_t &metric) const {
   double value = 0;
-  dpc_convert(DPC_F64, &value, metric.dtype, memory.base(metric.space, 0) + metric.offset, 1);
+  dpc_convert(DPC_F64, &value, metric.dtype,
+              memory.base(metric.space, 0) + metric.offset, 1);
   return value;
 }
 
@@ -184,15 +220,18 @@ dpc_status_t dpc_session::metric(const char *name, double *out) const {
   return fail(DPC_INVALID, "the program has no metric \"%s\"", name);
 }
 
-/// Ends an entry on all ranks: they learn whether any wants to stop or saw a loss that is not finite, and the values of
-/// metrics that one rank holds (the others add zero).
+/// Ends an entry on all ranks: they learn whether any wants to stop or saw a
+/// loss that is not finite, and the values of metrics that one rank holds (the
+/// others add zero).
 dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
   double *values = memory.vote();
   values[0] = stopRequest && *stopRequest;
   values[1] = 0;
   for (uint32_t i = 0; i < program.metric_count; ++i) {
     const dpc_metric_t &metric = program.metrics[i];
-    const bool produced = metric.entry >> entry & 1, mine = metric.holder == DPC_NONE || metric.holder == options.rank;
+    const bool produced = metric.entry >> entry & 1,
+               mine =
+                   metric.holder == DPC_NONE || metric.holder == options.rank;
     const double value = produced && mine ? localMetric(metric) : 0;
     values[2 + i] = metric.holder == DPC_NONE ? 0 : value;
     metricValues[i] = value;
@@ -200,7 +239,16 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
       values[1] = 1;
   }
   if (comm->world_size > 1) {
-    dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, 0, 0, DPC_F64, DPC_SUM, DPC_NONE, 2ull + program.metric_count, DPC_CONTROL_BUFFER, values, values};
+    dpc_comm_op_t op = {DPC_OP_ALL_REDUCE,
+                        0,
+                        0,
+                        DPC_F64,
+                        DPC_SUM,
+                        DPC_NONE,
+                        2ull + program.metric_count,
+                        DPC_CONTROL_BUFFER,
+                        values,
+                        values};
     if (dpc_status_t status = dpc_comm_run(comm, &op))
       return status;
   }
@@ -213,14 +261,17 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
 }
 
 dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
-  static const char *const names[] = {"training step (it was compiled without --loss)", "eval function", "infer function (it was compiled with --loss)"};
+  static const char *const names[] = {
+      "training step (it was compiled without --loss)", "eval function",
+      "infer function (it was compiled with --loss)"};
   if (program.ranks[options.rank].entries[entry].count == 0)
     return failed(fail(DPC_INVALID, "the program has no %s", names[entry]));
   if (dpc_status_t status = checkState())
     return failed(status);
   control.training = entry == DPC_ENTRY_STEP;
   control.valid_rows = validRows;
-  control.learning_rate = learningRate(program.schedule, options.schedule_total, control.step);
+  control.learning_rate =
+      learningRate(program.schedule, options.schedule_total, control.step);
   if (dpc_status_t status = executor->run(entry))
     return failed(status);
   bool allFinite = true;
@@ -233,10 +284,13 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
   for (uint32_t i = 0; i < program.metric_count; ++i) {
     const dpc_metric_t &metric = program.metrics[i];
     if (metric.kind == DPC_METRIC_LOSS && !std::isfinite(metricValues[i]))
-      return fail(DPC_NUMERIC, "step %llu: %s (tensor \"%s\") is %s", static_cast<unsigned long long>(done), metric.name, metric.tensor,
+      return fail(DPC_NUMERIC, "step %llu: %s (tensor \"%s\") is %s",
+                  static_cast<unsigned long long>(done), metric.name,
+                  metric.tensor,
                   std::isnan(metricValues[i]) ? "NaN" : "infinite");
   }
-  return fail(DPC_NUMERIC, "step %llu: the loss is not finite", static_cast<unsigned long long>(done));
+  return fail(DPC_NUMERIC, "step %llu: the loss is not finite",
+              static_cast<unsigned long long>(done));
 }
 
 bool dpc_session::reports(dpc_status_t status) {

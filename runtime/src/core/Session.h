@@ -8,22 +8,27 @@
 #include <string>
 #include <vector>
 
-/// One rank of a run. The C functions of dpc.h are thin wrappers of these members.
+/// One rank of a run. The C functions of dpc.h are thin wrappers of these
+/// members.
 struct dpc_session {
-  dpc_session(const dpc_program_t &program, const dpc_session_options_t &options);
+  dpc_session(const dpc_program_t &program,
+              const dpc_session_options_t &options);
   ~dpc_session();
 
   dpc_status_t open();
   dpc_status_t runEntry(uint32_t entry, uint64_t validRows);
   dpc_status_t metric(const char *name, double *out) const;
 
-  /// Assembles a logical tensor at `destination` on rank 0, window by window through the common scratch.
-  dpc_status_t gather(const dpc_placement_t *placements, uint32_t dtype, uint64_t elements, char *destination, uint64_t extraOffset = 0);
+  /// Assembles a logical tensor at `destination` on rank 0, window by window
+  /// through the common scratch.
+  dpc_status_t gather(const dpc_placement_t *placements, uint32_t dtype,
+                      uint64_t elements, char *destination,
+                      uint64_t extraOffset = 0);
   /// Sets this rank's part of a state tensor from the whole one.
   dpc_status_t scatter(uint32_t state, uint32_t dtype, const void *data);
 
-
-  /// Whether this rank should report a failure: it knows the cause, and no other rank tells it.
+  /// Whether this rank should report a failure: it knows the cause, and no
+  /// other rank tells it.
   bool reports(dpc_status_t status);
   /// Tells the other ranks of a failure here; returns `status`.
   dpc_status_t failed(dpc_status_t status);
@@ -39,10 +44,13 @@ struct dpc_session {
   dpc::Trace trace;
   dpc_control_t control{};
   std::unique_ptr<dpc::Executor> executor;
-  std::vector<bool> hasValue;       ///< per state
-  std::vector<double> metricValues; ///< of the latest entry, the same on all ranks
-  bool firstFailure = true;   ///< of this rank: it has been published before those of others
-  /// Interrupt votes: 1 while this rank asks to stop; `stopAgreed` after a step in which any rank did.
+  std::vector<bool> hasValue; ///< per state
+  std::vector<double>
+      metricValues; ///< of the latest entry, the same on all ranks
+  bool firstFailure =
+      true; ///< of this rank: it has been published before those of others
+  /// Interrupt votes: 1 while this rank asks to stop; `stopAgreed` after a step
+  /// in which any rank did.
   volatile int *stopRequest = nullptr;
   bool stopAgreed = false;
 
@@ -56,7 +64,8 @@ private:
 
 namespace dpc {
 /// Learning rate of step `step` (from 0); see dpc_schedule_t.
-double learningRate(const dpc_schedule_t &schedule, uint64_t total, uint64_t step);
+double learningRate(const dpc_schedule_t &schedule, uint64_t total,
+                    uint64_t step);
 } // namespace dpc
 
 #endif // DPC_RUNTIME_SRC_CORE_SESSION_H

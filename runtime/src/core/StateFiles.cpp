@@ -1,4 +1,5 @@
-// Files of logical tensors: parameters, the patched ONNX template. Checkpoints use the same collection.
+// Files of logical tensors: parameters, the patched ONNX template. Checkpoints
+// use the same collection.
 #include "runtime/src/core/StateFiles.h"
 
 #include "dpc/safetensors.h"
@@ -12,8 +13,11 @@
 
 namespace dpc {
 
-dpc_status_t collectStates(dpc_session &session, const std::function<bool(const dpc_state_t &)> &wanted,
-                           const std::function<dpc_status_t(const std::vector<dpc_array_t> &)> &write) {
+dpc_status_t collectStates(
+    dpc_session &session,
+    const std::function<bool(const dpc_state_t &)> &wanted,
+    const std::function<dpc_status_t(const std::vector<dpc_array_t> &)>
+        &write) {
   const dpc_program_t &program = session.program;
   std::vector<dpc_array_t> arrays;
   uint64_t bytes = 0;
@@ -26,10 +30,12 @@ dpc_status_t collectStates(dpc_session &session, const std::function<bool(const 
     std::copy(state.shape, state.shape + state.dim_count, array.shape);
     arrays.push_back(array);
     offsets.push_back(bytes);
-    bytes += (dpc_array_elements(&array) * dpc_dtype_size(state.dtype) + 63) / 64 * 64;
+    bytes += (dpc_array_elements(&array) * dpc_dtype_size(state.dtype) + 63) /
+             64 * 64;
   }
   Mapping assembled;
-  dpc_status_t status = session.options.rank == 0 ? assembled.allocate(bytes) : dpc_status_t(DPC_OK);
+  dpc_status_t status = session.options.rank == 0 ? assembled.allocate(bytes)
+                                                  : dpc_status_t(DPC_OK);
   if (status)
     return session.failed(status);
   size_t k = 0;
@@ -38,31 +44,40 @@ dpc_status_t collectStates(dpc_session &session, const std::function<bool(const 
     if (!wanted(state))
       continue;
     char *to = assembled.data() ? assembled.data() + offsets[k] : nullptr;
-    if ((status = session.gather(state.placements, state.dtype, dpc_array_elements(&arrays[k]), to)))
+    if ((status = session.gather(state.placements, state.dtype,
+                                 dpc_array_elements(&arrays[k]), to)))
       return session.failed(status);
     arrays[k++].data = to;
   }
-  return session.agree(session.options.rank == 0 ? write(arrays) : dpc_status_t(DPC_OK));
+  return session.agree(session.options.rank == 0 ? write(arrays)
+                                                 : dpc_status_t(DPC_OK));
 }
 
-dpc_status_t loadState(dpc_session &session, uint32_t index, const dpc_array_t &array, bool exactType) {
+dpc_status_t loadState(dpc_session &session, uint32_t index,
+                       const dpc_array_t &array, bool exactType) {
   const dpc_state_t &state = session.program.states[index];
-  const bool sameShape = array.dim_count == state.dim_count && std::equal(state.shape, state.shape + state.dim_count, array.shape);
+  const bool sameShape =
+      array.dim_count == state.dim_count &&
+      std::equal(state.shape, state.shape + state.dim_count, array.shape);
   if (!sameShape)
-    return fail(DPC_INVALID, "%s has shape %s, the program needs %s", state.name, shapeText(array.shape, array.dim_count).c_str(),
+    return fail(DPC_INVALID, "%s has shape %s, the program needs %s",
+                state.name, shapeText(array.shape, array.dim_count).c_str(),
                 shapeText(state.shape, state.dim_count).c_str());
   if (exactType && array.dtype != state.dtype)
-    return fail(DPC_INVALID, "%s has type %s, the program needs %s", state.name, dpc_dtype_name(array.dtype), dpc_dtype_name(state.dtype));
+    return fail(DPC_INVALID, "%s has type %s, the program needs %s", state.name,
+                dpc_dtype_name(array.dtype), dpc_dtype_name(state.dtype));
   return session.scatter(index, array.dtype, array.data);
 }
 
-dpc_status_t loadStates(dpc_session &session, const dpc_array_file_t &file, const std::function<bool(const dpc_state_t &)> &needed,
+dpc_status_t loadStates(dpc_session &session, const dpc_array_file_t &file,
+                        const std::function<bool(const dpc_state_t &)> &needed,
                         bool exactType) {
   for (uint32_t i = 0; i < session.program.state_count; ++i) {
     const dpc_state_t &state = session.program.states[i];
     const dpc_array_t *array = dpc_array_file_find(&file, state.name);
     if (!array && needed(state))
-      return fail(DPC_INVALID, "no tensor \"%s\", which the program needs", state.name);
+      return fail(DPC_INVALID, "no tensor \"%s\", which the program needs",
+                  state.name);
     if (array)
       if (dpc_status_t status = loadState(session, i, *array, exactType))
         return status;
@@ -73,31 +88,42 @@ dpc_status_t loadStates(dpc_session &session, const dpc_array_file_t &file, cons
 dpc_status_t saveOnnx(dpc_session &session, const char *path) {
   const dpc_program_t &program = session.program;
   if (!program.onnx_template)
-    return session.failed(fail(DPC_INVALID, "the program holds no ONNX model to save"));
+    return session.failed(
+        fail(DPC_INVALID, "the program holds no ONNX model to save"));
   auto patched = [&](const dpc_state_t &state) {
     for (uint64_t p = 0; p < program.onnx_patch_count; ++p)
       if (&program.states[program.onnx_patches[p].state] == &state)
         return true;
     return false;
   };
-  return collectStates(session, patched, [&](const std::vector<dpc_array_t> &arrays) -> dpc_status_t {
-    std::string image(reinterpret_cast<const char *>(program.onnx_template), program.onnx_template_bytes);
-    for (uint64_t p = 0; p < program.onnx_patch_count; ++p) {
-      const dpc_onnx_patch_t &patch = program.onnx_patches[p];
-      const char *name = program.states[patch.state].name;
-      auto array = std::find_if(arrays.begin(), arrays.end(), [&](const dpc_array_t &a) { return std::strcmp(a.name, name) == 0; });
-      const uint64_t count = dpc_array_elements(&*array);
-      if (patch.offset > image.size() || patch.bytes > image.size() - patch.offset || patch.bytes != count * dpc_dtype_size(patch.dtype))
-        return fail(DPC_INVALID, "%s does not fit its place in the ONNX model", name);
-      dpc_convert(patch.dtype, image.data() + patch.offset, array->dtype, array->data, count);
-    }
-    AtomicFile file;
-    if (dpc_status_t status = file.create(path))
-      return status;
-    if (dpc_status_t status = file.write(image.data(), image.size()))
-      return status;
-    return file.commit();
-  });
+  return collectStates(
+      session, patched,
+      [&](const std::vector<dpc_array_t> &arrays) -> dpc_status_t {
+        std::string image(reinterpret_cast<const char *>(program.onnx_template),
+                          program.onnx_template_bytes);
+        for (uint64_t p = 0; p < program.onnx_patch_count; ++p) {
+          const dpc_onnx_patch_t &patch = program.onnx_patches[p];
+          const char *name = program.states[patch.state].name;
+          auto array = std::find_if(arrays.begin(), arrays.end(),
+                                    [&](const dpc_array_t &a) {
+                                      return std::strcmp(a.name, name) == 0;
+                                    });
+          const uint64_t count = dpc_array_elements(&*array);
+          if (patch.offset > image.size() ||
+              patch.bytes > image.size() - patch.offset ||
+              patch.bytes != count * dpc_dtype_size(patch.dtype))
+            return fail(DPC_INVALID,
+                        "%s does not fit its place in the ONNX model", name);
+          dpc_convert(patch.dtype, image.data() + patch.offset, array->dtype,
+                      array->data, count);
+        }
+        AtomicFile file;
+        if (dpc_status_t status = file.create(path))
+          return status;
+        if (dpc_status_t status = file.write(image.data(), image.size()))
+          return status;
+        return file.commit();
+      });
 }
 
 } // namespace dpc

@@ -2,6 +2,7 @@
 
 #include "runtime/src/checkpoint/Checkpoint.h"
 #include "runtime/src/comm/Sockets.h"
+#include "runtime/src/core/HostSharedMemory.h"
 #include "runtime/src/core/Status.h"
 
 #include <algorithm>
@@ -12,22 +13,31 @@ namespace dpc {
 
 namespace {
 /// Key of an epoch's shuffle.
-uint64_t epochKey(uint64_t seed, uint64_t epoch) { return seed * 0xd1342543de82ef95ull + epoch; }
+uint64_t epochKey(uint64_t seed, uint64_t epoch) {
+  return seed * 0xd1342543de82ef95ull + epoch;
+}
 } // namespace
 
 dpc_status_t Trainer::openData() {
   const dpc_program_t &program = session.program;
+  HostSharedMemory memory(session);
   if (options.data.empty())
     return fail(DPC_USAGE, "--data is missing (--help shows its forms)");
-  if (dpc_status_t status = data.open(program, session.options.rank, options.data))
+  if (dpc_status_t status =
+          data.open(program, session.options.rank, options.data, memory))
     return status;
   if (data.rows() < program.batch)
-    return fail(DPC_INVALID, "%s: %" PRIu64 " samples, fewer than one batch of %" PRIu64, options.data[0].c_str(), data.rows(), program.batch);
+    return fail(DPC_INVALID,
+                "%s: %" PRIu64 " samples, fewer than one batch of %" PRIu64,
+                options.data[0].c_str(), data.rows(), program.batch);
   if (!options.evalData.empty())
-    if (dpc_status_t status = evalData.open(program, session.options.rank, options.evalData))
+    if (dpc_status_t status = evalData.open(program, session.options.rank,
+                                            options.evalData, memory))
       return failWithin(status, "--eval-data");
   batchesPerEpoch = data.rows() / program.batch;
-  lastStep = options.steps ? options.steps : batchesPerEpoch * (options.epochs ? options.epochs : 1);
+  lastStep = options.steps
+                 ? options.steps
+                 : batchesPerEpoch * (options.epochs ? options.epochs : 1);
   session.options.schedule_total = lastStep;
   data.activate(session.loader);
   return DPC_OK;
@@ -35,27 +45,33 @@ dpc_status_t Trainer::openData() {
 
 dpc_status_t Trainer::openState() {
   if (!options.initParams.empty())
-    if (dpc_status_t status = dpc_session_load_params(&session, options.initParams.c_str()))
+    if (dpc_status_t status =
+            dpc_session_load_params(&session, options.initParams.c_str()))
       return status;
   if (options.checkpoint.empty())
     return DPC_OK;
   const std::vector<uint64_t> present = listCheckpoints(options.checkpoint);
   if (options.resume && present.empty()) {
     if (first())
-      report.line("note: " + options.checkpoint + " holds no checkpoint yet: starting from the beginning");
+      report.line("note: " + options.checkpoint +
+                  " holds no checkpoint yet: starting from the beginning");
     return DPC_OK;
   }
   if (options.resume)
     return resumeCheckpoint(session, options.checkpoint);
-  if (!present.empty()) // resuming later from another run's newer step would mix the two
-    return session.failed(fail(DPC_INVALID, "%s already holds checkpoints (step %" PRIu64 "): add --resume, or name another directory",
+  if (!present.empty()) // resuming later from another run's newer step would
+                        // mix the two
+    return session.failed(fail(DPC_INVALID,
+                               "%s already holds checkpoints (step %" PRIu64
+                               "): add --resume, or name another directory",
                                options.checkpoint.c_str(), present[0]));
   return DPC_OK;
 }
 
 dpc_status_t Trainer::oneStep(uint64_t index) {
   const uint64_t epoch = index / batchesPerEpoch;
-  data.select(session.loader, index % batchesPerEpoch, options.shuffle, epochKey(options.seed, epoch));
+  data.select(session.loader, index % batchesPerEpoch, options.shuffle,
+              epochKey(options.seed, epoch));
   const double begin = monotonicSeconds();
   stepStatus = session.runEntry(DPC_ENTRY_STEP, session.program.batch);
   stepSeconds = monotonicSeconds() - begin;
@@ -70,33 +86,45 @@ dpc_status_t Trainer::oneStep(uint64_t index) {
   return DPC_OK;
 }
 
-/// Means over the evaluation data, each batch weighted by its valid rows or by the metric's own weight.
+/// Means over the evaluation data, each batch weighted by its valid rows or by
+/// the metric's own weight.
 dpc_status_t Trainer::evaluate() {
   const dpc_program_t &program = session.program;
   std::vector<double> sums(program.metric_count), weights(program.metric_count);
   evalData.activate(session.loader);
-  const uint64_t batches = (evalData.rows() + program.batch - 1) / program.batch;
+  const uint64_t batches =
+      (evalData.rows() + program.batch - 1) / program.batch;
   for (uint64_t b = 0; b < batches; ++b) {
-    const uint64_t valid = std::min(program.batch, evalData.rows() - b * program.batch);
+    const uint64_t valid =
+        std::min(program.batch, evalData.rows() - b * program.batch);
     evalData.select(session.loader, b, false, 0);
     dpc_status_t status = session.runEntry(DPC_ENTRY_EVAL, valid);
     if (status != DPC_OK && status != DPC_NUMERIC)
       return status;
     for (uint32_t i = 0; i < program.metric_count; ++i) {
       const dpc_metric_t &metric = program.metrics[i];
-      const double weight = metric.kind == DPC_METRIC_SUM ? 1 : metric.weight == DPC_NONE ? double(valid) : session.metricValues[metric.weight];
+      const double weight = metric.kind == DPC_METRIC_SUM ? 1
+                            : metric.weight == DPC_NONE
+                                ? double(valid)
+                                : session.metricValues[metric.weight];
       const double value = session.metricValues[i];
-      sums[i] += weight == 0 ? 0 : value * weight; // a batch without valid labels has no mean
+      sums[i] +=
+          weight == 0
+              ? 0
+              : value * weight; // a batch without valid labels has no mean
       weights[i] += weight;
     }
   }
   evaluation.clear();
-  std::string text = "eval at step " + std::to_string(session.control.step) + ":";
+  std::string text =
+      "eval at step " + std::to_string(session.control.step) + ":";
   for (uint32_t i = 0; i < program.metric_count; ++i) {
     const dpc_metric_t &metric = program.metrics[i];
-    if (!(metric.entry >> DPC_ENTRY_EVAL & 1) || metric.kind == DPC_METRIC_CHECK)
+    if (!(metric.entry >> DPC_ENTRY_EVAL & 1) ||
+        metric.kind == DPC_METRIC_CHECK)
       continue;
-    const double value = metric.kind == DPC_METRIC_SUM ? sums[i] : sums[i] / weights[i];
+    const double value =
+        metric.kind == DPC_METRIC_SUM ? sums[i] : sums[i] / weights[i];
     char number[64];
     std::snprintf(number, sizeof number, " %s %.6g", metric.name, value);
     text += number;
@@ -122,11 +150,13 @@ dpc_status_t Trainer::afterStep(uint64_t done, bool last) {
 dpc_status_t Trainer::steps() {
   const dpc_program_t &program = session.program;
   for (uint32_t i = 0; i < program.metric_count; ++i)
-    if (program.metrics[i].kind != DPC_METRIC_CHECK && (program.metrics[i].entry >> DPC_ENTRY_STEP & 1))
+    if (program.metrics[i].kind != DPC_METRIC_CHECK &&
+        (program.metrics[i].entry >> DPC_ENTRY_STEP & 1))
       metrics.emplace_back(program.metrics[i].name, 0.0);
   if (first()) {
     if (!options.log.empty())
-      if (dpc_status_t status = report.openLog(options.log, options.resume, session.control.step))
+      if (dpc_status_t status =
+              report.openLog(options.log, options.resume, session.control.step))
         return session.failed(status);
     report.begin(session.control.step, lastStep);
   }
@@ -134,16 +164,21 @@ dpc_status_t Trainer::steps() {
     if (dpc_status_t status = oneStep(session.control.step))
       return status;
     const uint64_t done = session.control.step;
-    // At an interrupt or a stop the log still gets its line; evaluation and periodic checkpoints are for steps that go on.
+    // At an interrupt or a stop the log still gets its line; evaluation and
+    // periodic checkpoints are for steps that go on.
     const bool stops = stepStatus == DPC_NUMERIC && !options.warnOnNan;
     std::string numeric = stepStatus == DPC_NUMERIC ? dpc_last_error() : "";
-    dpc_status_t status = stops || session.stopAgreed ? dpc_status_t(DPC_OK) : afterStep(done, done == lastStep);
+    dpc_status_t status = stops || session.stopAgreed
+                              ? dpc_status_t(DPC_OK)
+                              : afterStep(done, done == lastStep);
     if (status)
       return status;
     if (first()) {
       if (!numeric.empty() && !stops)
         report.line("warning: " + numeric);
-      StepReport line = {done, stepSeconds, double(program.batch) / std::max(stepSeconds, 1e-9), &metrics, evaluated ? &evaluation : nullptr};
+      StepReport line = {done, stepSeconds,
+                         double(program.batch) / std::max(stepSeconds, 1e-9),
+                         &metrics, evaluated ? &evaluation : nullptr};
       if ((status = report.step(line)))
         return session.failed(status);
     }
@@ -160,10 +195,12 @@ dpc_status_t Trainer::results() {
     if (dpc_status_t status = evaluate())
       return status;
   if (!options.saveParams.empty())
-    if (dpc_status_t status = dpc_session_save_params(&session, options.saveParams.c_str()))
+    if (dpc_status_t status =
+            dpc_session_save_params(&session, options.saveParams.c_str()))
       return status;
   if (!options.saveOnnx.empty())
-    if (dpc_status_t status = dpc_session_save_onnx(&session, options.saveOnnx.c_str()))
+    if (dpc_status_t status =
+            dpc_session_save_onnx(&session, options.saveOnnx.c_str()))
       return status;
   return DPC_OK;
 }
@@ -178,11 +215,16 @@ dpc_status_t Trainer::run() {
     uint64_t peak = 0;
     for (uint32_t r = 0; r < program.world_size; ++r)
       peak = std::max(peak, program.ranks[r].peak_bytes);
-    report.line(std::string(program.name) + ": " + std::to_string(program.world_size) + (program.world_size == 1 ? " rank" : " ranks") +
-                ", batch " + std::to_string(program.batch) + ", " + std::to_string(data.rows()) + " samples, planned memory " + bytesText(peak) +
-                " a rank");
-    if (data.rows() % program.batch && lastStep - session.control.step >= batchesPerEpoch)
-      report.line("note: the last " + std::to_string(data.rows() % program.batch) + " samples of an epoch do not fill a batch and are dropped");
+    report.line(
+        std::string(program.name) + ": " + std::to_string(program.world_size) +
+        (program.world_size == 1 ? " rank" : " ranks") + ", batch " +
+        std::to_string(program.batch) + ", " + std::to_string(data.rows()) +
+        " samples, planned memory " + bytesText(peak) + " a rank");
+    if (data.rows() % program.batch &&
+        lastStep - session.control.step >= batchesPerEpoch)
+      report.line("note: the last " +
+                  std::to_string(data.rows() % program.batch) +
+                  " samples of an epoch do not fill a batch and are dropped");
     if (session.control.step)
       report.line("resumed at step " + std::to_string(session.control.step));
   }
@@ -196,8 +238,11 @@ dpc_status_t Trainer::run() {
     if (dpc_status_t saved = saveCheckpoint(session, options.checkpoint))
       return saved;
   if (status == DPC_INTERRUPTED)
-    return fail(DPC_INTERRUPTED, "interrupted after step %" PRIu64 "%s", session.control.step,
-                options.checkpoint.empty() ? " (no --checkpoint: nothing is kept)" : ", checkpoint written");
+    return fail(DPC_INTERRUPTED, "interrupted after step %" PRIu64 "%s",
+                session.control.step,
+                options.checkpoint.empty()
+                    ? " (no --checkpoint: nothing is kept)"
+                    : ", checkpoint written");
   if ((status = results()))
     return status;
   if (first() && (status = report.closeLog()))

@@ -11,10 +11,12 @@
 
 namespace dpc {
 
-/// The training of one produced program: resume, steps, evaluation, checkpoints, results.
+/// The training of one produced program: resume, steps, evaluation,
+/// checkpoints, results.
 class Trainer {
 public:
-  Trainer(dpc_session &session, const Options &options) : session(session), options(options) {}
+  Trainer(dpc_session &session, const Options &options)
+      : session(session), options(options) {}
   dpc_status_t run();
 
 private:
@@ -27,7 +29,9 @@ private:
   dpc_status_t evaluate();
   dpc_status_t afterStep(uint64_t done, bool last);
   dpc_status_t results();
-  dpc_status_t failedOnRank0(dpc_status_t status) { return status ? session.failed(status) : status; }
+  dpc_status_t failedOnRank0(dpc_status_t status) {
+    return status ? session.failed(status) : status;
+  }
   bool first() const { return session.options.rank == 0; }
 
   dpc_session &session;
@@ -41,7 +45,8 @@ private:
   dpc_status_t stepStatus = DPC_OK;
 };
 
-/// Runs an inference program over the files of --input and writes those of --output.
+/// Runs an inference program over the files of --input and writes those of
+/// --output.
 dpc_status_t runInference(dpc_session &session, const Options &options);
 
 } // namespace dpc

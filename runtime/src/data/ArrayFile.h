@@ -16,8 +16,11 @@ public:
   Mapping(Mapping &&other) noexcept;
   Mapping &operator=(Mapping &&other) noexcept;
   ~Mapping();
-  /// Maps a regular file; an empty one has no bytes. DPC_IO if it cannot be read.
+  /// Maps a regular file; an empty one has no bytes. DPC_IO if it cannot be
+  /// read.
   dpc_status_t openFile(const char *path);
+  /// Maps `bytes` of an open file, shared with whoever else maps it.
+  dpc_status_t openShared(int fd, size_t bytes, bool writable);
   /// Zeroed memory that can be written.
   dpc_status_t allocate(size_t bytes);
   char *data() const { return start; }
@@ -28,15 +31,19 @@ private:
   size_t length = 0;
 };
 
-/// Bytes of an array of this shape; false if a dimension is negative or the product does not fit.
-bool arrayBytes(uint32_t dtype, const int64_t *shape, uint32_t dimCount, uint64_t *outBytes);
+/// Bytes of an array of this shape; false if a dimension is negative or the
+/// product does not fit.
+bool arrayBytes(uint32_t dtype, const int64_t *shape, uint32_t dimCount,
+                uint64_t *outBytes);
 
 /// "[3, 4]"
 std::string shapeText(const int64_t *shape, uint32_t dimCount);
 
-/// Parses the header of an npy image; fills dtype and shape of `out`. `*outDataAt` is where the elements begin.
-/// DPC_INVALID with a message that does not name the file.
-dpc_status_t parseNpyHeader(const char *image, uint64_t bytes, dpc_array_t *out, bool *outFortranOrder, uint64_t *outDataAt);
+/// Parses the header of an npy image; fills dtype and shape of `out`.
+/// `*outDataAt` is where the elements begin. DPC_INVALID with a message that
+/// does not name the file.
+dpc_status_t parseNpyHeader(const char *image, uint64_t bytes, dpc_array_t *out,
+                            bool *outFortranOrder, uint64_t *outDataAt);
 
 } // namespace dpc
 

@@ -47,7 +47,9 @@ bool parseNumber(const std::string &text, double *out) {
 
 bool isInteger(uint32_t dtype) { return dtype >= DPC_I64 && dtype <= DPC_BOOL; }
 
-bool startsWith(const std::string &text, const char *prefix) { return text.rfind(prefix, 0) == 0; }
+bool startsWith(const std::string &text, const char *prefix) {
+  return text.rfind(prefix, 0) == 0;
+}
 
 } // namespace
 
@@ -59,7 +61,8 @@ uint64_t permuted(uint64_t index, uint64_t count, uint64_t key) {
   do {
     uint64_t left = index >> half, right = index & mask;
     for (uint64_t round = 0; round < 4; ++round) {
-      const uint64_t next = left ^ (mix(right + mix(key + round * 0x9e3779b97f4a7c15ull)) & mask);
+      const uint64_t next =
+          left ^ (mix(right + mix(key + round * 0x9e3779b97f4a7c15ull)) & mask);
       left = right, right = next;
     }
     index = left << half | right;
@@ -69,7 +72,7 @@ uint64_t permuted(uint64_t index, uint64_t count, uint64_t key) {
 
 dpc_status_t Dataset::openNpz(const std::string &path) {
   dpc_array_file_t *opened = nullptr;
-  if (dpc_status_t status = dpc_npz_open(path.c_str(), &opened))
+  if (dpc_status_t status = dpc::openNpz(path.c_str(), *maker, &opened))
     return status;
   files.emplace_back(opened, dpc_array_file_close);
   for (uint32_t i = 0; i < program->input_count; ++i) {
@@ -80,16 +83,19 @@ dpc_status_t Dataset::openNpz(const std::string &path) {
       array = dpc_array_file_find(opened, name = "label");
     if (!array)
       continue;
-    if (dpc_status_t status = bindings->bind(i, *array, path + ": array \"" + name + "\""))
+    if (dpc_status_t status =
+            bindings->bind(i, *array, path + ": array \"" + name + "\""))
       return status;
   }
   return DPC_OK;
 }
 
-dpc_status_t Dataset::openNpy(const std::string &name, const std::string &path) {
+dpc_status_t Dataset::openNpy(const std::string &name,
+                              const std::string &path) {
   const uint32_t input = findInput(*program, name.c_str());
   if (input == DPC_NONE)
-    return fail(DPC_INVALID, "data \"%s=%s\": the program has no input \"%s\"", name.c_str(), path.c_str(), name.c_str());
+    return fail(DPC_INVALID, "data \"%s=%s\": the program has no input \"%s\"",
+                name.c_str(), path.c_str(), name.c_str());
   dpc_array_file_t *opened = nullptr;
   if (dpc_status_t status = dpc_npy_open(path.c_str(), &opened))
     return status;
@@ -101,18 +107,29 @@ dpc_status_t Dataset::openIdx(const std::string &spec) {
   const std::vector<std::string> parts = splitAtCommas(spec.substr(4));
   double scale = 1, mean = 0, deviation = 1;
   if (parts.size() < 2)
-    return fail(DPC_USAGE, "data \"%s\": needs idx:IMAGES,LABELS", spec.c_str());
+    return fail(DPC_USAGE, "data \"%s\": needs idx:IMAGES,LABELS",
+                spec.c_str());
   for (size_t k = 2; k < parts.size(); ++k) {
     const size_t equals = parts[k].find('=');
-    const std::string key = parts[k].substr(0, equals), value = equals == std::string::npos ? "" : parts[k].substr(equals + 1);
-    double *to = key == "scale" ? &scale : key == "mean" ? &mean : key == "std" ? &deviation : nullptr;
+    const std::string key = parts[k].substr(0, equals),
+                      value = equals == std::string::npos
+                                  ? ""
+                                  : parts[k].substr(equals + 1);
+    double *to = key == "scale"  ? &scale
+                 : key == "mean" ? &mean
+                 : key == "std"  ? &deviation
+                                 : nullptr;
     if (!to || !parseNumber(value, to) || deviation == 0)
-      return fail(DPC_USAGE, "data \"%s\": \"%s\" is not scale=, mean= or std= with a number", spec.c_str(), parts[k].c_str());
+      return fail(
+          DPC_USAGE,
+          "data \"%s\": \"%s\" is not scale=, mean= or std= with a number",
+          spec.c_str(), parts[k].c_str());
   }
   uint32_t images = DPC_NONE, labels = DPC_NONE;
   for (uint32_t i = program->input_count; i-- > 0;) {
     const dpc_input_t &input = program->inputs[i];
-    if (input.role == DPC_INPUT_LABEL || (labels == DPC_NONE && isInteger(input.dtype)))
+    if (input.role == DPC_INPUT_LABEL ||
+        (labels == DPC_NONE && isInteger(input.dtype)))
       labels = i;
     else if (input.batch_dim >= 0)
       images = i;
@@ -122,11 +139,13 @@ dpc_status_t Dataset::openIdx(const std::string &spec) {
     if (targets[k] == DPC_NONE)
       continue; // an inference or label-free program
     dpc_array_file_t *opened = nullptr;
-    if (dpc_status_t status = dpc_idx_open(parts[k].c_str(), &opened))
+    if (dpc_status_t status = dpc::openIdx(parts[k].c_str(), *maker, &opened))
       return status;
     files.emplace_back(opened, dpc_array_file_close);
-    // An image file has no channel dimension; a graph usually has one of extent 1.
-    if (dpc_status_t status = bindings->bind(targets[k], *dpc_array_file_at(opened, 0), parts[k], true))
+    // An image file has no channel dimension; a graph usually has one of
+    // extent 1.
+    if (dpc_status_t status = bindings->bind(
+            targets[k], *dpc_array_file_at(opened, 0), parts[k], true))
       return status;
     if (k == 0 && (scale != 1 || mean != 0 || deviation != 1)) {
       Binding binding = bindings->binding(images);
@@ -140,19 +159,28 @@ dpc_status_t Dataset::openIdx(const std::string &spec) {
 }
 
 dpc_status_t Dataset::openTokens(const std::string &spec) {
-  static const std::map<std::string, uint32_t> types = {{"uint8", DPC_U8},   {"uint16", DPC_U16}, {"uint32", DPC_U32},
-                                                        {"int32", DPC_I32}, {"int64", DPC_I64}};
+  static const std::map<std::string, uint32_t> types = {{"uint8", DPC_U8},
+                                                        {"uint16", DPC_U16},
+                                                        {"uint32", DPC_U32},
+                                                        {"int32", DPC_I32},
+                                                        {"int64", DPC_I64}};
   const std::vector<std::string> parts = splitAtCommas(spec.substr(7));
   uint32_t dtype = DPC_U16;
   double length = 0;
   for (size_t k = 1; k < parts.size(); ++k) {
     const size_t equals = parts[k].find('=');
-    const std::string key = parts[k].substr(0, equals), value = equals == std::string::npos ? "" : parts[k].substr(equals + 1);
+    const std::string key = parts[k].substr(0, equals),
+                      value = equals == std::string::npos
+                                  ? ""
+                                  : parts[k].substr(equals + 1);
     auto type = types.find(value);
     if (key == "dtype" && type != types.end())
       dtype = type->second;
     else if (key != "length" || !parseNumber(value, &length) || length < 1)
-      return fail(DPC_USAGE, "data \"%s\": \"%s\" is not dtype=uint8|uint16|uint32|int32|int64 or length=N", spec.c_str(), parts[k].c_str());
+      return fail(DPC_USAGE,
+                  "data \"%s\": \"%s\" is not "
+                  "dtype=uint8|uint16|uint32|int32|int64 or length=N",
+                  spec.c_str(), parts[k].c_str());
   }
   dpc_array_file_t *opened = nullptr;
   if (dpc_status_t status = dpc_raw_open(parts[0].c_str(), dtype, &opened))
@@ -165,24 +193,32 @@ dpc_status_t Dataset::openTokens(const std::string &spec) {
   for (uint32_t i = 0; i < program->input_count; ++i) {
     const dpc_input_t &input = program->inputs[i];
     const bool label = input.role == DPC_INPUT_LABEL;
-    const bool target = label || std::strcmp(input.name, "labels") == 0 || std::strcmp(input.name, "label") == 0;
+    const bool target = label || std::strcmp(input.name, "labels") == 0 ||
+                        std::strcmp(input.name, "label") == 0;
     if (input.batch_dim < 0 || !isInteger(input.dtype) || (!first && !target))
       continue;
     first = first && target;
-    const uint64_t sample = elementCount(input.shape, input.dim_count) / program->batch;
+    const uint64_t sample =
+        elementCount(input.shape, input.dim_count) / program->batch;
     if (length != 0 && double(sample) != length)
-      return fail(DPC_INVALID, "data \"%s\": length %.0f, but a sample of input %s has %llu tokens", spec.c_str(), length, input.name,
-                  static_cast<unsigned long long>(sample));
+      return fail(
+          DPC_INVALID,
+          "data \"%s\": length %.0f, but a sample of input %s has %llu tokens",
+          spec.c_str(), length, input.name,
+          static_cast<unsigned long long>(sample));
     const uint64_t count = static_cast<uint64_t>(tokens.shape[0]);
     Binding binding;
     binding.data = static_cast<const char *>(tokens.data);
     binding.dtype = dtype;
-    binding.rows = count > (shifted ? 1 : 0) ? (count - (shifted ? 1 : 0)) / sample : 0;
+    binding.rows =
+        count > (shifted ? 1 : 0) ? (count - (shifted ? 1 : 0)) / sample : 0;
     binding.rowStride = sample;
-    binding.rowOffset = label ? 1 : 0; // a loss outside the graph is given the next token
+    binding.rowOffset =
+        label ? 1 : 0; // a loss outside the graph is given the next token
     binding.source = parts[0];
     if (binding.rows == 0)
-      return fail(DPC_INVALID, "%s: %llu tokens, fewer than one sample of %llu", parts[0].c_str(), static_cast<unsigned long long>(count),
+      return fail(DPC_INVALID, "%s: %llu tokens, fewer than one sample of %llu",
+                  parts[0].c_str(), static_cast<unsigned long long>(count),
                   static_cast<unsigned long long>(sample));
     bindings->setBinding(i, std::move(binding));
   }
@@ -196,29 +232,41 @@ dpc_status_t Dataset::countRows() {
     if (program->inputs[i].batch_dim < 0)
       continue;
     if (first && binding.rows != sampleCount)
-      return fail(DPC_INVALID, "%s has %llu samples, but %s has %llu", binding.source.c_str(), static_cast<unsigned long long>(binding.rows),
-                  first, static_cast<unsigned long long>(sampleCount));
+      return fail(DPC_INVALID, "%s has %llu samples, but %s has %llu",
+                  binding.source.c_str(),
+                  static_cast<unsigned long long>(binding.rows), first,
+                  static_cast<unsigned long long>(sampleCount));
     first = binding.source.c_str();
     sampleCount = binding.rows;
   }
   return DPC_OK;
 }
 
-dpc_status_t Dataset::open(const dpc_program_t &forProgram, uint32_t rank, const std::vector<std::string> &specs) {
+dpc_status_t Dataset::open(const dpc_program_t &forProgram, uint32_t rank,
+                           const std::vector<std::string> &specs,
+                           MemoryMaker &memory) {
+  maker = &memory;
   program = &forProgram;
   bindings = std::make_unique<InputLoader>(forProgram, rank);
   for (const std::string &spec : specs) {
     const size_t equals = spec.find('='), slash = spec.find('/');
-    const bool named = equals != std::string::npos && equals > 0 && (slash == std::string::npos || equals < slash);
-    dpc_status_t status = startsWith(spec, "idx:")      ? openIdx(spec)
-                          : startsWith(spec, "tokens:") ? openTokens(spec)
-                          : named                       ? openNpy(spec.substr(0, equals), spec.substr(equals + 1))
-                                                        : openNpz(spec);
+    const bool named = equals != std::string::npos && equals > 0 &&
+                       (slash == std::string::npos || equals < slash);
+    dpc_status_t status =
+        startsWith(spec, "idx:")      ? openIdx(spec)
+        : startsWith(spec, "tokens:") ? openTokens(spec)
+        : named ? openNpy(spec.substr(0, equals), spec.substr(equals + 1))
+                : openNpz(spec);
     if (status)
       return status;
   }
   if (dpc_status_t status = bindings->checkAllBound())
-    return specs.empty() ? status : fail(status, "%s: %s (arrays are named as the graph inputs, and label)", specs[0].c_str(), dpc_last_error());
+    return specs.empty()
+               ? status
+               : fail(
+                     status,
+                     "%s: %s (arrays are named as the graph inputs, and label)",
+                     specs[0].c_str(), dpc_last_error());
   return countRows();
 }
 
@@ -227,11 +275,14 @@ void Dataset::activate(InputLoader &loader) const {
     loader.setBinding(i, bindings->binding(i));
 }
 
-void Dataset::select(InputLoader &loader, uint64_t index, bool shuffle, uint64_t key) const {
+void Dataset::select(InputLoader &loader, uint64_t index, bool shuffle,
+                     uint64_t key) const {
   std::vector<uint64_t> &rows = loader.rows();
   for (uint64_t b = 0; b < rows.size(); ++b) {
     const uint64_t at = index * rows.size() + b;
-    rows[b] = at >= sampleCount ? 0 : shuffle ? permuted(at, sampleCount, key) : at;
+    rows[b] = at >= sampleCount ? 0
+              : shuffle         ? permuted(at, sampleCount, key)
+                                : at;
   }
 }
 

@@ -2,6 +2,7 @@
 #define DPC_RUNTIME_SRC_DATA_DATASET_H
 
 #include "runtime/src/data/InputLoader.h"
+#include "runtime/src/data/SharedFill.h"
 
 #include <memory>
 #include <string>
@@ -9,23 +10,29 @@
 
 namespace dpc {
 
-/// Position `index` of the permutation of [0, count) that `key` names: a 4-round Feistel network on the next even number
-/// of bits, walked until it lands inside (cycle walking). Nothing is stored, so any step can be resumed.
+/// Position `index` of the permutation of [0, count) that `key` names: a
+/// 4-round Feistel network on the next even number of bits, walked until it
+/// lands inside (cycle walking). Nothing is stored, so any step can be resumed.
 uint64_t permuted(uint64_t index, uint64_t count, uint64_t key);
 
-/// The data of --data or --eval-data: files opened and bound to the program's inputs.
+/// The data of --data or --eval-data: files opened and bound to the program's
+/// inputs.
 class Dataset {
 public:
-  /// Opens the specifications: FILE.npz, NAME=FILE.npy, idx:IMAGES,LABELS[,scale=,mean=,std=], tokens:FILE,dtype=,length=.
-  /// DPC_USAGE for a malformed one, DPC_INVALID when data does not fit the program.
-  dpc_status_t open(const dpc_program_t &program, uint32_t rank, const std::vector<std::string> &specs);
+  /// Collective where `maker` shares. Opens the specifications: FILE.npz,
+  /// NAME=FILE.npy, idx:IMAGES,LABELS[,scale=,mean=,std=],
+  /// tokens:FILE,dtype=,length=. DPC_USAGE for a malformed one, DPC_INVALID
+  /// when data does not fit the program.
+  dpc_status_t open(const dpc_program_t &program, uint32_t rank,
+                    const std::vector<std::string> &specs, MemoryMaker &maker);
 
   uint64_t rows() const { return sampleCount; }
   /// Makes `loader` read from this data.
   void activate(InputLoader &loader) const;
-  /// Fills the loader's rows with batch `index` of an epoch, in file order or shuffled by `key`; rows past the end
-  /// repeat row 0 (they are masked).
-  void select(InputLoader &loader, uint64_t index, bool shuffle, uint64_t key) const;
+  /// Fills the loader's rows with batch `index` of an epoch, in file order or
+  /// shuffled by `key`; rows past the end repeat row 0 (they are masked).
+  void select(InputLoader &loader, uint64_t index, bool shuffle,
+              uint64_t key) const;
 
 private:
   dpc_status_t openNpz(const std::string &path);
@@ -36,6 +43,7 @@ private:
 
   using File = std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)>;
   const dpc_program_t *program = nullptr;
+  MemoryMaker *maker = nullptr;
   std::unique_ptr<InputLoader> bindings;
   std::vector<File> files;
   uint64_t sampleCount = 0;

@@ -1,5 +1,6 @@
-// idx, the format of MNIST: magic 0 0 type rank, big-endian extents, big-endian elements; often gzip-compressed.
-#include "runtime/src/data/ArrayFile.h"
+// idx, the format of MNIST: magic 0 0 type rank, big-endian extents, big-endian
+// elements; often gzip-compressed.
+#include "runtime/src/data/SharedFill.h"
 
 #include "runtime/src/core/Status.h"
 
@@ -13,9 +14,13 @@ namespace dpc {
 
 namespace {
 
-uint32_t big32(const unsigned char *p) { return uint32_t(p[0]) << 24 | uint32_t(p[1]) << 16 | uint32_t(p[2]) << 8 | p[3]; }
+uint32_t big32(const unsigned char *p) {
+  return uint32_t(p[0]) << 24 | uint32_t(p[1]) << 16 | uint32_t(p[2]) << 8 |
+         p[3];
+}
 
-/// Elements are kept as bytes; wider ones must be turned around. gzread passes uncompressed files through.
+/// Elements are kept as bytes; wider ones must be turned around. gzread passes
+/// uncompressed files through.
 struct GzFile {
   gzFile file;
   explicit GzFile(const char *path) : file(::gzopen(path, "rbe")) {}
@@ -26,7 +31,8 @@ struct GzFile {
   bool read(void *to, uint64_t bytes) {
     char *p = static_cast<char *>(to);
     while (bytes) {
-      int n = ::gzread(file, p, static_cast<unsigned>(std::min<uint64_t>(bytes, 1u << 30)));
+      int n = ::gzread(
+          file, p, static_cast<unsigned>(std::min<uint64_t>(bytes, 1u << 30)));
       if (n <= 0)
         return false;
       p += n, bytes -= static_cast<uint64_t>(n);
@@ -54,11 +60,9 @@ uint32_t idxType(unsigned char code) {
 }
 
 } // namespace
-} // namespace dpc
 
-using namespace dpc;
-
-extern "C" dpc_status_t dpc_idx_open(const char *path, dpc_array_file_t **outFile) {
+dpc_status_t openIdx(const char *path, MemoryMaker &maker,
+                     dpc_array_file_t **outFile) {
   Mapping raw; // for the file's size and a proper message when it is missing
   if (dpc_status_t status = raw.openFile(path))
     return status;
@@ -66,7 +70,8 @@ extern "C" dpc_status_t dpc_idx_open(const char *path, dpc_array_file_t **outFil
   unsigned char head[4], extent[4];
   if (!gz.file)
     return fail(DPC_IO, "%s: cannot be opened", path);
-  if (!gz.read(head, 4) || head[0] || head[1] || idxType(head[2]) == DPC_DTYPE_INVALID)
+  if (!gz.read(head, 4) || head[0] || head[1] ||
+      idxType(head[2]) == DPC_DTYPE_INVALID)
     return fail(DPC_INVALID, "%s: not an idx file", path);
   dpc_array_t array = {};
   array.dtype = idxType(head[2]);
@@ -79,22 +84,31 @@ extern "C" dpc_status_t dpc_idx_open(const char *path, dpc_array_file_t **outFil
     array.shape[i] = big32(extent);
   }
   uint64_t bytes = 0;
-  // Deflate shrinks by 1032 at most: a larger promise is a lie, and no memory is taken for it.
-  if (!arrayBytes(array.dtype, array.shape, array.dim_count, &bytes) || bytes / 1100 > raw.size())
-    return fail(DPC_INVALID, "%s: shape %s in a file of %zu bytes", path, shapeText(array.shape, array.dim_count).c_str(), raw.size());
+  // Deflate shrinks by 1032 at most: a larger promise is a lie, and no memory
+  // is taken for it.
+  if (!arrayBytes(array.dtype, array.shape, array.dim_count, &bytes) ||
+      bytes / 1100 > raw.size())
+    return fail(DPC_INVALID, "%s: shape %s in a file of %zu bytes", path,
+                shapeText(array.shape, array.dim_count).c_str(), raw.size());
   auto file = std::make_unique<dpc_array_file>();
   Mapping memory;
-  if (dpc_status_t status = memory.allocate(bytes))
+  auto readAll = [&](char *to) -> dpc_status_t {
+    if (!gz.read(to, bytes))
+      return fail(DPC_INVALID,
+                  "%s: truncated or damaged: shape %s needs %llu bytes", path,
+                  shapeText(array.shape, array.dim_count).c_str(),
+                  static_cast<unsigned long long>(bytes));
+    char extra;
+    if (::gzread(gz.file, &extra, 1) != 0)
+      return fail(DPC_INVALID,
+                  "%s: bytes after the last element, or a damaged end", path);
+    const uint64_t size = dpc_dtype_size(array.dtype);
+    for (uint64_t i = 0; size > 1 && i < bytes; i += size)
+      std::reverse(to + i, to + i + size);
+    return DPC_OK;
+  };
+  if (dpc_status_t status = maker.make(bytes, readAll, &memory))
     return status;
-  if (!gz.read(memory.data(), bytes))
-    return fail(DPC_INVALID, "%s: truncated or damaged: shape %s needs %llu bytes", path,
-                shapeText(array.shape, array.dim_count).c_str(), static_cast<unsigned long long>(bytes));
-  char extra;
-  if (::gzread(gz.file, &extra, 1) != 0)
-    return fail(DPC_INVALID, "%s: bytes after the last element, or a damaged end", path);
-  const uint64_t size = dpc_dtype_size(array.dtype);
-  for (uint64_t i = 0; size > 1 && i < bytes; i += size)
-    std::reverse(memory.data() + i, memory.data() + i + size);
   dpc_array_t &added = file->add("");
   array.name = added.name;
   array.data = memory.data();
@@ -104,7 +118,18 @@ extern "C" dpc_status_t dpc_idx_open(const char *path, dpc_array_file_t **outFil
   return DPC_OK;
 }
 
-extern "C" dpc_status_t dpc_raw_open(const char *path, uint32_t dtype, dpc_array_file_t **outFile) {
+} // namespace dpc
+
+using namespace dpc;
+
+extern "C" dpc_status_t dpc_idx_open(const char *path,
+                                     dpc_array_file_t **outFile) {
+  MemoryMaker maker;
+  return openIdx(path, maker, outFile);
+}
+
+extern "C" dpc_status_t dpc_raw_open(const char *path, uint32_t dtype,
+                                     dpc_array_file_t **outFile) {
   const uint64_t size = dpc_dtype_size(dtype);
   auto file = std::make_unique<dpc_array_file>();
   Mapping mapping;
@@ -113,7 +138,8 @@ extern "C" dpc_status_t dpc_raw_open(const char *path, uint32_t dtype, dpc_array
   if (dpc_status_t status = mapping.openFile(path))
     return status;
   if (mapping.size() % size != 0)
-    return fail(DPC_INVALID, "%s: %zu bytes are no whole number of %s", path, mapping.size(), dpc_dtype_name(dtype));
+    return fail(DPC_INVALID, "%s: %zu bytes are no whole number of %s", path,
+                mapping.size(), dpc_dtype_name(dtype));
   dpc_array_t &array = file->add("");
   array.dtype = dtype;
   array.dim_count = 1;

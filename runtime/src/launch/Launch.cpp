@@ -1,4 +1,5 @@
-// Local launcher: argument vectors only, no shell; ranks are one process group that dies with this process.
+// Local launcher: argument vectors only, no shell; ranks are one process group
+// that dies with this process.
 #include "runtime/src/launch/Launch.h"
 
 #include "runtime/src/comm/Sockets.h"
@@ -24,12 +25,14 @@ namespace dpc {
 
 namespace {
 
-constexpr double kGraceSeconds = 5; ///< from the first failure to the end of the ranks that did not notice it
+constexpr double kGraceSeconds = 5; ///< from the first failure to the end of
+                                    ///< the ranks that did not notice it
 
 /// What all ranks of one start share.
 struct Run {
-  Fd token;    ///< memory that holds the secret: inherited, never in an argument
-  Fd listener; ///< rank 0's rendezvous: bound here, so that no other job can take the port
+  Fd token; ///< memory that holds the secret: inherited, never in an argument
+  Fd listener; ///< rank 0's rendezvous: bound here, so that no other job can
+               ///< take the port
   uint16_t port = 0;
 };
 
@@ -48,15 +51,21 @@ dpc_status_t prepare(Run *run) {
     std::snprintf(hex + 2 * i, 3, "%02x", secret[i]);
   run->token = Fd(::memfd_create("dpc-token", MFD_CLOEXEC));
   if (!run->token.valid() || ::pwrite(run->token.get(), hex, 64, 0) != 64)
-    return fail(DPC_IO, "cannot make the run's token: %s", std::strerror(errno));
+    return fail(DPC_IO, "cannot make the run's token: %s",
+                std::strerror(errno));
   sockaddr_in address = {};
   socklen_t length = sizeof address;
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   run->listener = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!run->listener.valid() || ::bind(run->listener.get(), reinterpret_cast<sockaddr *>(&address), sizeof address) != 0 ||
-      ::listen(run->listener.get(), 128) != 0 || ::getsockname(run->listener.get(), reinterpret_cast<sockaddr *>(&address), &length) != 0)
-    return fail(DPC_IO, "cannot listen on the loopback interface: %s", std::strerror(errno));
+  if (!run->listener.valid() ||
+      ::bind(run->listener.get(), reinterpret_cast<sockaddr *>(&address),
+             sizeof address) != 0 ||
+      ::listen(run->listener.get(), 128) != 0 ||
+      ::getsockname(run->listener.get(), reinterpret_cast<sockaddr *>(&address),
+                    &length) != 0)
+    return fail(DPC_IO, "cannot listen on the loopback interface: %s",
+                std::strerror(errno));
   run->port = ntohs(address.sin_port);
   return DPC_OK;
 }
@@ -70,7 +79,9 @@ std::vector<char *> argumentVector(const std::vector<std::string> &command) {
 }
 
 /// In the child: never returns. Only the descriptors named here survive exec.
-[[noreturn]] void becomeRank(const Run &run, uint32_t rank, uint32_t ranks, pid_t group, pid_t launcher, char *const *argv, int errorPipe) {
+[[noreturn]] void becomeRank(const Run &run, uint32_t rank, uint32_t ranks,
+                             pid_t group, pid_t launcher, char *const *argv,
+                             int errorPipe) {
   ::setpgid(0, group);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != launcher)
@@ -78,8 +89,11 @@ std::vector<char *> argumentVector(const std::vector<std::string> &command) {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  auto set = [](const char *name, const std::string &value) { ::setenv(name, value.c_str(), 1); };
-  for (const char *stale : {"DPC_TOKEN", "DPC_TOKEN_FILE", "DPC_TOKEN_FD", "DPC_LISTEN_FD", "DPC_RENDEZVOUS"})
+  auto set = [](const char *name, const std::string &value) {
+    ::setenv(name, value.c_str(), 1);
+  };
+  for (const char *stale : {"DPC_TOKEN", "DPC_TOKEN_FILE", "DPC_TOKEN_FD",
+                            "DPC_LISTEN_FD", "DPC_RENDEZVOUS"})
     ::unsetenv(stale);
   set("RANK", std::to_string(rank));
   set("LOCAL_RANK", std::to_string(rank));
@@ -102,7 +116,8 @@ std::vector<char *> argumentVector(const std::vector<std::string> &command) {
   ::_exit(written == sizeof error ? 126 : 127);
 }
 
-dpc_status_t startRanks(const Run &run, const std::vector<std::string> &command, std::vector<Rank> *ranks) {
+dpc_status_t startRanks(const Run &run, const std::vector<std::string> &command,
+                        std::vector<Rank> *ranks) {
   const std::vector<char *> argv = argumentVector(command);
   const pid_t launcher = ::getpid();
   int pipeEnds[2];
@@ -113,16 +128,21 @@ dpc_status_t startRanks(const Run &run, const std::vector<std::string> &command,
     const pid_t group = r == 0 ? 0 : (*ranks)[0].pid;
     const pid_t pid = ::fork();
     if (pid == 0)
-      becomeRank(run, r, static_cast<uint32_t>(ranks->size()), group, launcher, argv.data(), writer.get());
+      becomeRank(run, r, static_cast<uint32_t>(ranks->size()), group, launcher,
+                 argv.data(), writer.get());
     if (pid < 0)
       return fail(DPC_IO, "cannot start rank %u: %s", r, std::strerror(errno));
-    ::setpgid(pid, group == 0 ? pid : group); // whichever of parent and child comes first
+    ::setpgid(pid, group == 0
+                       ? pid
+                       : group); // whichever of parent and child comes first
     (*ranks)[r] = {pid, true, 0};
   }
   writer = Fd();
   int error = 0;
-  if (::read(reader.get(), &error, sizeof error) == sizeof error) // end of file: all have become the program
-    return fail(DPC_INVALID, "cannot run %s: %s", command[0].c_str(), std::strerror(error));
+  if (::read(reader.get(), &error, sizeof error) ==
+      sizeof error) // end of file: all have become the program
+    return fail(DPC_INVALID, "cannot run %s: %s", command[0].c_str(),
+                std::strerror(error));
   return DPC_OK;
 }
 
@@ -134,23 +154,31 @@ dpc_status_t askRanks(const std::string &program, uint32_t *out) {
   Fd reader(pipeEnds[0]), writer(pipeEnds[1]);
   const pid_t pid = ::fork();
   if (pid == 0) {
-    for (const char *name : {"RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"})
+    for (const char *name : {"RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
+                             "PMI_SIZE", "SLURM_NTASKS"})
       ::unsetenv(name);
     ::dup2(writer.get(), STDOUT_FILENO);
-    ::execlp(program.c_str(), program.c_str(), "--print-ranks", static_cast<char *>(nullptr));
+    ::execlp(program.c_str(), program.c_str(), "--print-ranks",
+             static_cast<char *>(nullptr));
     ::_exit(127);
   }
   writer = Fd();
   char text[32] = {};
   size_t length = 0;
-  for (ssize_t n; length + 1 < sizeof text && (n = ::read(reader.get(), text + length, sizeof text - 1 - length)) > 0;)
+  for (ssize_t n;
+       length + 1 < sizeof text &&
+       (n = ::read(reader.get(), text + length, sizeof text - 1 - length)) > 0;)
     length += static_cast<size_t>(n);
   int status = 0;
   ::waitpid(pid, &status, 0);
   char *end = nullptr;
   const long number = std::strtol(text, &end, 10);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || end == text || number < 1 || number > 1024)
-    return fail(DPC_INVALID, "%s cannot be run, or is no program made by dpc-compile (it does not answer --print-ranks)", program.c_str());
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || end == text ||
+      number < 1 || number > 1024)
+    return fail(DPC_INVALID,
+                "%s cannot be run, or is no program made by dpc-compile (it "
+                "does not answer --print-ranks)",
+                program.c_str());
   *out = static_cast<uint32_t>(number);
   return DPC_OK;
 }
@@ -164,23 +192,31 @@ void killGroup(const std::vector<Rank> &ranks, int signal) {
 void reap(std::vector<Rank> *ranks, std::vector<uint32_t> *endOrder) {
   for (uint32_t r = 0; r < ranks->size(); ++r) {
     Rank &rank = (*ranks)[r];
-    if (rank.running && ::waitpid(rank.pid, &rank.status, WNOHANG) == rank.pid) {
+    if (rank.running &&
+        ::waitpid(rank.pid, &rank.status, WNOHANG) == rank.pid) {
       rank.running = false;
       endOrder->push_back(r);
     }
   }
 }
 
-bool endedBadly(const Rank &rank) { return !rank.running && !(WIFEXITED(rank.status) && WEXITSTATUS(rank.status) == 0); }
+bool endedBadly(const Rank &rank) {
+  return !rank.running &&
+         !(WIFEXITED(rank.status) && WEXITSTATUS(rank.status) == 0);
+}
 
-/// The cause among all ranks' ends: an own reason (1, 2, 4, 5) first, then an interrupt, then a death or a 3.
-int causeOf(const std::vector<Rank> &ranks, const std::vector<uint32_t> &endOrder, bool killedByUs) {
+/// The cause among all ranks' ends: an own reason (1, 2, 4, 5) first, then an
+/// interrupt, then a death or a 3.
+int causeOf(const std::vector<Rank> &ranks,
+            const std::vector<uint32_t> &endOrder, bool killedByUs) {
   int interrupted = 0, dead = 0;
   for (uint32_t r : endOrder) {
     const Rank &rank = ranks[r];
     if (WIFSIGNALED(rank.status)) {
       if (!killedByUs)
-        std::fprintf(stderr, "dpc-run: rank %u was killed by signal %d (%s)\n", r, WTERMSIG(rank.status), strsignal(WTERMSIG(rank.status)));
+        std::fprintf(stderr, "dpc-run: rank %u was killed by signal %d (%s)\n",
+                     r, WTERMSIG(rank.status),
+                     strsignal(WTERMSIG(rank.status)));
       dead = DPC_PEER;
       continue;
     }
@@ -195,7 +231,8 @@ int causeOf(const std::vector<Rank> &ranks, const std::vector<uint32_t> &endOrde
   return interrupted ? interrupted : dead;
 }
 
-/// Waits for all ranks; forwards interrupts; ends the survivors of a failure after a grace period.
+/// Waits for all ranks; forwards interrupts; ends the survivors of a failure
+/// after a grace period.
 int supervise(std::vector<Rank> *ranks) {
   sigset_t watched;
   sigemptyset(&watched);
@@ -224,13 +261,17 @@ int supervise(std::vector<Rank> *ranks) {
     }
   }
   const int code = causeOf(*ranks, endOrder, killed);
-  return interrupts && (code == 0 || code == DPC_PEER) ? int(DPC_INTERRUPTED) : code;
+  return interrupts && (code == 0 || code == DPC_PEER) ? int(DPC_INTERRUPTED)
+                                                       : code;
 }
 
 bool hasOption(const std::vector<std::string> &command, const char *option) {
-  return std::any_of(command.begin() + 1, command.end(), [&](const std::string &argument) {
-    return argument.rfind(option, 0) == 0 && (argument.size() == std::strlen(option) || argument[std::strlen(option)] == '=');
-  });
+  return std::any_of(command.begin() + 1, command.end(),
+                     [&](const std::string &argument) {
+                       return argument.rfind(option, 0) == 0 &&
+                              (argument.size() == std::strlen(option) ||
+                               argument[std::strlen(option)] == '=');
+                     });
 }
 
 int report(dpc_status_t status) {
@@ -269,7 +310,8 @@ int launch(const LaunchOptions &options) {
       return code;
     if (hasOption(command, "--checkpoint") && !hasOption(command, "--resume"))
       command.push_back("--resume");
-    std::fprintf(stderr, "dpc-run: a rank died; start %u of %u\n", restart + 2, options.maxRestarts + 1);
+    std::fprintf(stderr, "dpc-run: a rank died; start %u of %u\n", restart + 2,
+                 options.maxRestarts + 1);
   }
 }
 

@@ -22,9 +22,10 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out);
 /// Text of --help.
 const char *launchHelp();
 
-/// Starts the local ranks, waits for them and restarts them when a rank died and restarts are left. Returns the exit
-/// code: that of the rank that failed first for a reason of its own, before those that only noticed. No rank outlives
-/// this call, or this process.
+/// Starts the local ranks, waits for them and restarts them when a rank died
+/// and restarts are left. Returns the exit code: that of the rank that failed
+/// first for a reason of its own, before those that only noticed. No rank
+/// outlives this call, or this process.
 int launch(const LaunchOptions &options);
 
 } // namespace dpc

@@ -9,12 +9,14 @@ namespace dpc {
 
 namespace {
 
-dpc_status_t parseNumber(const char *option, const char *value, long lowest, long highest, uint32_t *out) {
+dpc_status_t parseNumber(const char *option, const char *value, long lowest,
+                         long highest, uint32_t *out) {
   char *end = nullptr;
   errno = 0;
   const long number = std::strtol(value, &end, 10);
   if (end == value || *end || errno || number < lowest || number > highest)
-    return fail(DPC_USAGE, "%s: \"%s\" is not a number from %ld to %ld", option, value, lowest, highest);
+    return fail(DPC_USAGE, "%s: \"%s\" is not a number from %ld to %ld", option,
+                value, lowest, highest);
   *out = static_cast<uint32_t>(number);
   return DPC_OK;
 }
@@ -36,11 +38,20 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
     else if (argument.rfind("-n", 0) == 0 && argument.size() > 2)
       status = parseNumber("-n", argv[i] + 2, 1, kMaxRanks, &out->ranks);
     else if (argument.rfind("--max-restarts=", 0) == 0)
-      status = parseNumber("--max-restarts", argv[i] + std::strlen("--max-restarts="), 0, kMaxRestarts, &out->maxRestarts);
-    else if (argument.rfind("--nodes", 0) == 0 || argument.rfind("--node-rank", 0) == 0 || argument.rfind("--rendezvous", 0) == 0)
-      return fail(DPC_USAGE, "%s: runs over several hosts are not available yet", argument.c_str());
+      status = parseNumber("--max-restarts",
+                           argv[i] + std::strlen("--max-restarts="), 0,
+                           kMaxRestarts, &out->maxRestarts);
+    else if (argument.rfind("--nodes", 0) == 0 ||
+             argument.rfind("--node-rank", 0) == 0 ||
+             argument.rfind("--rendezvous", 0) == 0)
+      return fail(DPC_USAGE,
+                  "%s: runs over several hosts are not available yet",
+                  argument.c_str());
     else
-      return fail(DPC_USAGE, "unknown option %s, or its value is missing (--help lists all)", argument.c_str());
+      return fail(
+          DPC_USAGE,
+          "unknown option %s, or its value is missing (--help lists all)",
+          argument.c_str());
     if (status)
       return status;
   }

@@ -9,8 +9,8 @@
 
 namespace dpc {
 
-/// What one action took. Communication is recorded at its wait: `beginNs` is its start, `exposedNs` how long the rank
-/// stood still for it.
+/// What one action took. Communication is recorded at its wait: `beginNs` is
+/// its start, `exposedNs` how long the rank stood still for it.
 struct TraceEvent {
   const dpc_action_t *action;
   uint64_t step;
@@ -20,8 +20,9 @@ struct TraceEvent {
   uint32_t micro;
 };
 
-/// Events of one rank, kept in memory taken at the start and written at the end as Chrome JSON (Perfetto opens it). When
-/// the memory is full further events are counted and dropped.
+/// Events of one rank, kept in memory taken at the start and written at the end
+/// as Chrome JSON (Perfetto opens it). When the memory is full further events
+/// are counted and dropped.
 class Trace {
 public:
   void enable(size_t capacity) { events.reserve(capacity); }
@@ -32,8 +33,10 @@ public:
     else
       ++dropped;
   }
-  /// Writes the file of a rank: `path` for rank 0, otherwise with ".rank<N>" before its extension.
-  dpc_status_t write(const std::string &path, const dpc_program_t &program, uint32_t rank) const;
+  /// Writes the file of a rank: `path` for rank 0, otherwise with ".rank<N>"
+  /// before its extension.
+  dpc_status_t write(const std::string &path, const dpc_program_t &program,
+                     uint32_t rank) const;
 
 private:
   std::vector<TraceEvent> events;

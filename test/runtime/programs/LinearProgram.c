@@ -1,8 +1,11 @@
-/* A produced program written by hand: linear regression y = x w, f64, momentum 0.9, batch 8 in 2 microbatches over
- * WORLD ranks (1 or 2), the momentum stored in flat shares over the ranks. It has what a compiled program has (loops,
- * slots, reduce-scatter into shares, all-gather, masks for short eval batches) in the smallest form.
+/* A produced program written by hand: linear regression y = x w, f64, momentum
+ * 0.9, batch 8 in 2 microbatches over WORLD ranks (1 or 2), the momentum stored
+ * in flat shares over the ranks. It has what a compiled program has (loops,
+ * slots, reduce-scatter into shares, all-gather, masks for short eval batches)
+ * in the smallest form.
  *
- * DPC_TEST_FAULT=kill|stop|throw:RANK:STEP makes a rank fail; with DPC_TEST_FAULT_ONCE=FILE only if FILE does not exist. */
+ * DPC_TEST_FAULT=kill|stop|throw:RANK:STEP makes a rank fail; with
+ * DPC_TEST_FAULT_ONCE=FILE only if FILE does not exist. */
 #include "dpc/dpc.h"
 
 #include <fcntl.h>
@@ -12,23 +15,42 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { kFeatures = 3, kPadded = 4, kBatch = 8, kMicros = 2, kRows = kBatch / kMicros / WORLD, kShare = kPadded / WORLD };
+enum {
+  kFeatures = 3,
+  kPadded = 4,
+  kBatch = 8,
+  kMicros = 2,
+  kRows = kBatch / kMicros / WORLD,
+  kShare = kPadded / WORLD
+};
 enum { kMomentumAt = 0, kLabelAt = 256, kLabelStride = 64 };
-enum { kGradAt = 0, kLossAt = 64, kLossTotalAt = 128, kWeightAt = 192, kGradShareAt = 256 };
+enum {
+  kGradAt = 0,
+  kLossAt = 64,
+  kLossTotalAt = 128,
+  kWeightAt = 192,
+  kGradShareAt = 256
+};
 
-static double *at(const dpc_call_t *call, uint32_t space, uint64_t offset) { return (double *)(call->base[space] + offset); }
+static double *at(const dpc_call_t *call, uint32_t space, uint64_t offset) {
+  return (double *)(call->base[space] + offset);
+}
 
 static double error(const dpc_call_t *call, int row) {
-  const double *x = at(call, DPC_SPACE_SLOT, 0) + row * kFeatures, *w = at(call, DPC_SPACE_SHARED, kWeightAt);
-  const double *y = at(call, DPC_SPACE_ARENA, kLabelAt + call->micro * kLabelStride);
+  const double *x = at(call, DPC_SPACE_SLOT, 0) + row * kFeatures,
+               *w = at(call, DPC_SPACE_SHARED, kWeightAt);
+  const double *y =
+      at(call, DPC_SPACE_ARENA, kLabelAt + call->micro * kLabelStride);
   return x[0] * w[0] + x[1] * w[1] + x[2] * w[2] - y[row];
 }
 
 static int32_t fail_if_asked(const dpc_call_t *call) {
-  const char *fault = getenv("DPC_TEST_FAULT"), *once = getenv("DPC_TEST_FAULT_ONCE");
+  const char *fault = getenv("DPC_TEST_FAULT"),
+             *once = getenv("DPC_TEST_FAULT_ONCE");
   char kind[8];
   unsigned rank, step;
-  if (!fault || sscanf(fault, "%7[a-z]:%u:%u", kind, &rank, &step) != 3 || rank != call->rank || step != call->control->step)
+  if (!fault || sscanf(fault, "%7[a-z]:%u:%u", kind, &rank, &step) != 3 ||
+      rank != call->rank || step != call->control->step)
     return DPC_OK;
   if (once && open(once, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) < 0)
     return DPC_OK;
@@ -39,12 +61,14 @@ static int32_t fail_if_asked(const dpc_call_t *call) {
 }
 
 static int32_t forward_backward(dpc_call_t *call) {
-  double *grad = at(call, DPC_SPACE_SHARED, kGradAt), *loss = at(call, DPC_SPACE_SHARED, kLossAt);
+  double *grad = at(call, DPC_SPACE_SHARED, kGradAt),
+         *loss = at(call, DPC_SPACE_SHARED, kLossAt);
   for (int row = 0; row < kRows; ++row) {
     const double e = error(call, row);
     *loss += e * e / kBatch;
     for (int k = 0; k < kFeatures; ++k)
-      grad[k] += 2 * e * at(call, DPC_SPACE_SLOT, 0)[row * kFeatures + k] / kBatch;
+      grad[k] +=
+          2 * e * at(call, DPC_SPACE_SLOT, 0)[row * kFeatures + k] / kBatch;
   }
   return fail_if_asked(call);
 }
@@ -52,7 +76,8 @@ static int32_t forward_backward(dpc_call_t *call) {
 static int32_t update(dpc_call_t *call) {
   const double *grad = at(call, DPC_SPACE_SHARED, kGradShareAt);
   double *momentum = at(call, DPC_SPACE_ARENA, kMomentumAt);
-  double *w = at(call, DPC_SPACE_SHARED, kWeightAt) + call->coordinates[1] * kShare;
+  double *w =
+      at(call, DPC_SPACE_SHARED, kWeightAt) + call->coordinates[1] * kShare;
   for (int k = 0; k < kShare; ++k) {
     momentum[k] = 0.9 * momentum[k] + grad[k];
     w[k] -= call->control->learning_rate * momentum[k];
@@ -62,31 +87,93 @@ static int32_t update(dpc_call_t *call) {
 
 static int32_t evaluate(dpc_call_t *call) {
   for (int row = 0; row < kRows; ++row) {
-    const uint64_t global = call->micro * (kBatch / kMicros) + call->coordinates[1] * kRows + (uint64_t)row;
+    const uint64_t global = call->micro * (kBatch / kMicros) +
+                            call->coordinates[1] * kRows + (uint64_t)row;
     const double e = error(call, row);
     if (global < call->control->valid_rows)
-      *at(call, DPC_SPACE_SHARED, kLossAt) += e * e / (double)call->control->valid_rows;
+      *at(call, DPC_SPACE_SHARED, kLossAt) +=
+          e * e / (double)call->control->valid_rows;
   }
   return DPC_OK;
 }
 
-static const dpc_function_t functions[] = {{forward_backward, "forward_backward", DPC_PHASE_FORWARD, 0, 0, 0},
-                                           {update, "update", DPC_PHASE_UPDATE, 0, 0, 0},
-                                           {evaluate, "evaluate", DPC_PHASE_EVAL, 0, 0, 0}};
+static const dpc_function_t functions[] = {
+    {forward_backward, "forward_backward", DPC_PHASE_FORWARD, 0, 0, 0},
+    {update, "update", DPC_PHASE_UPDATE, 0, 0, 0},
+    {evaluate, "evaluate", DPC_PHASE_EVAL, 0, 0, 0}};
 static const dpc_stage_t stages[] = {{"all", 1, 0, 3, 0}};
 static const dpc_axis_t axes[] = {{"micro", kMicros, 1}, {"data", WORLD, 0}};
 static const uint32_t world[] = {0, 1};
-static const dpc_group_family_t families[] = {{"world", 1, WORLD, world}, {"data", 1, WORLD, world}};
-static const dpc_location_t locations[] = {{"/fc/MatMul", "model.fc"}, {"bucket 0: fc.weight", ""}};
+static const dpc_group_family_t families[] = {{"world", 1, WORLD, world},
+                                              {"data", 1, WORLD, world}};
+static const dpc_location_t locations[] = {{"/fc/MatMul", "model.fc"},
+                                           {"bucket 0: fc.weight", ""}};
 
 #define NO_BUFFER {0, 0, 0, 0}
 #define SHARED(offset) {DPC_SPACE_SHARED, 0, offset, 0}
-#define COMPUTE(function, flags) {DPC_ACTION_COMPUTE, flags, function, 0, 0, 0, DPC_NONE, 0, 0, 0, 0, 0, 0, 0, NO_BUFFER, NO_BUFFER, 0}
-#define LOOP(kind, to, turns) {kind, 0, 0, 0, 0, 0, DPC_NONE, 0, 0, 0, to, DPC_NONE, turns, 0, NO_BUFFER, NO_BUFFER, 0}
-#define LOAD(input) {DPC_ACTION_LOAD_INPUT, DPC_ACTION_MICRO_RELATIVE, input, 0, 0, 0, DPC_NONE, 0, 0, 0, 0, DPC_NONE, 0, 0, NO_BUFFER, NO_BUFFER, 0}
-#define START(op, event, count, buffer, in, out) {DPC_ACTION_START, 0, 0, op, 0, event, 1, 0, DPC_F64, DPC_SUM, 0, 1, count, buffer, in, out, 0}
-#define WAIT(event) {DPC_ACTION_WAIT, 0, 0, 0, 0, event, DPC_NONE, 0, 0, 0, 0, 1, 0, 0, NO_BUFFER, NO_BUFFER, 0}
-#define ZERO(offset, count) {DPC_ACTION_ZERO, 0, 0, 0, 0, 0, DPC_NONE, 0, DPC_F64, 0, 0, DPC_NONE, count, 0, NO_BUFFER, SHARED(offset), 0}
+#define COMPUTE(function, flags)                                               \
+  {DPC_ACTION_COMPUTE,                                                         \
+   flags,                                                                      \
+   function,                                                                   \
+   0,                                                                          \
+   0,                                                                          \
+   0,                                                                          \
+   DPC_NONE,                                                                   \
+   0,                                                                          \
+   0,                                                                          \
+   0,                                                                          \
+   0,                                                                          \
+   0,                                                                          \
+   0,                                                                          \
+   0,                                                                          \
+   NO_BUFFER,                                                                  \
+   NO_BUFFER,                                                                  \
+   0}
+#define LOOP(kind, to, turns)                                                  \
+  {kind, 0,  0,        0,     0, 0,         DPC_NONE,  0, 0,                   \
+   0,    to, DPC_NONE, turns, 0, NO_BUFFER, NO_BUFFER, 0}
+#define LOAD(input)                                                            \
+  {DPC_ACTION_LOAD_INPUT,                                                      \
+   DPC_ACTION_MICRO_RELATIVE,                                                  \
+   input,                                                                      \
+   0,                                                                          \
+   0,                                                                          \
+   0,                                                                          \
+   DPC_NONE,                                                                   \
+   0,                                                                          \
+   0,                                                                          \
+   0,                                                                          \
+   0,                                                                          \
+   DPC_NONE,                                                                   \
+   0,                                                                          \
+   0,                                                                          \
+   NO_BUFFER,                                                                  \
+   NO_BUFFER,                                                                  \
+   0}
+#define START(op, event, count, buffer, in, out)                               \
+  {DPC_ACTION_START, 0, 0, op,    0,      event, 1,   0, DPC_F64,              \
+   DPC_SUM,          0, 1, count, buffer, in,    out, 0}
+#define WAIT(event)                                                            \
+  {DPC_ACTION_WAIT, 0,         0, 0, 0, event, DPC_NONE, 0, 0, 0, 0, 1, 0, 0,  \
+   NO_BUFFER,       NO_BUFFER, 0}
+#define ZERO(offset, count)                                                    \
+  {DPC_ACTION_ZERO,                                                            \
+   0,                                                                          \
+   0,                                                                          \
+   0,                                                                          \
+   0,                                                                          \
+   0,                                                                          \
+   DPC_NONE,                                                                   \
+   0,                                                                          \
+   DPC_F64,                                                                    \
+   0,                                                                          \
+   0,                                                                          \
+   DPC_NONE,                                                                   \
+   count,                                                                      \
+   0,                                                                          \
+   NO_BUFFER,                                                                  \
+   SHARED(offset),                                                             \
+   0}
 
 static const dpc_action_t step[] = {
     ZERO(kGradAt, 16),
@@ -95,10 +182,27 @@ static const dpc_action_t step[] = {
     COMPUTE(0, DPC_ACTION_MICRO_RELATIVE),
     LOOP(DPC_ACTION_LOOP_END, 1, 0),
     START(DPC_OP_ALL_REDUCE, 0, 1, 10, SHARED(kLossAt), SHARED(kLossTotalAt)),
-    START(DPC_OP_REDUCE_SCATTER, 1, kShare, 11, SHARED(kGradAt), SHARED(kGradShareAt)),
+    START(DPC_OP_REDUCE_SCATTER, 1, kShare, 11, SHARED(kGradAt),
+          SHARED(kGradShareAt)),
     WAIT(1),
     COMPUTE(1, 0),
-    {DPC_ACTION_START, 0, 0, DPC_OP_ALL_GATHER, 0, 2, 1, 0, DPC_F64, 0, 0, 1, kShare, 12, {DPC_SPACE_SHARED, 0, kWeightAt, kShare * 8}, SHARED(kWeightAt), 0},
+    {DPC_ACTION_START,
+     0,
+     0,
+     DPC_OP_ALL_GATHER,
+     0,
+     2,
+     1,
+     0,
+     DPC_F64,
+     0,
+     0,
+     1,
+     kShare,
+     12,
+     {DPC_SPACE_SHARED, 0, kWeightAt, kShare * 8},
+     SHARED(kWeightAt),
+     0},
     WAIT(2),
     WAIT(0),
 };
@@ -111,39 +215,94 @@ static const dpc_action_t eval[] = {
     START(DPC_OP_ALL_REDUCE, 0, 1, 13, SHARED(kLossAt), SHARED(kLossTotalAt)),
     WAIT(0),
 };
-#define RANK {sizeof(dpc_rank_t), 0, 3, 1, 512, 192, 320, 0, 1024, {{step, 12}, {eval, 7}, {0, 0}}}
+#define RANK                                                                   \
+  {                                                                            \
+    sizeof(dpc_rank_t), 0, 3, 1, 512, 192, 320, 0, 1024, {                     \
+      {step, 12}, {eval, 7}, {0, 0}                                            \
+    }                                                                          \
+  }
 static const dpc_rank_t ranks[] = {RANK, RANK};
 
 /* Rank r holds rows [r * kRows, (r + 1) * kRows) of each microbatch. */
-#define PIECE(local, global, length) {local, global, length, {1, 1}, {0, 0}, {0, 0}}
-static const dpc_run_t x_runs[] = {PIECE(0, 0, kRows * kFeatures), PIECE(0, kRows * kFeatures, kRows * kFeatures)};
-static const dpc_run_t label_runs[] = {PIECE(0, 0, kRows), PIECE(0, kRows, kRows)};
+#define PIECE(local, global, length)                                           \
+  {local, global, length, {1, 1}, {0, 0}, {0, 0}}
+static const dpc_run_t x_runs[] = {
+    PIECE(0, 0, kRows *kFeatures),
+    PIECE(0, kRows *kFeatures, kRows *kFeatures)};
+static const dpc_run_t label_runs[] = {PIECE(0, 0, kRows),
+                                       PIECE(0, kRows, kRows)};
 static const dpc_run_t weight_runs[] = {PIECE(0, 0, kFeatures)};
-static const dpc_run_t momentum_runs[] = {PIECE(0, 0, WORLD == 1 ? 3 : 2), PIECE(0, 2, 1)};
-static const dpc_placement_t x_places[] = {{DPC_SPACE_SLOT, 0, 0, kRows * kFeatures, 1, &x_runs[0]}, {DPC_SPACE_SLOT, 0, 0, kRows * kFeatures, 1, &x_runs[1]}};
-static const dpc_placement_t label_places[] = {{DPC_SPACE_ARENA, 0, kLabelAt, kRows, 1, &label_runs[0]}, {DPC_SPACE_ARENA, 0, kLabelAt, kRows, 1, &label_runs[1]}};
-static const dpc_placement_t weight_places[] = {{DPC_SPACE_SHARED, 1, kWeightAt, kPadded, 1, weight_runs}, {DPC_SPACE_SHARED, 0, kWeightAt, kPadded, 1, weight_runs}};
-static const dpc_placement_t momentum_places[] = {{DPC_SPACE_ARENA, 1, kMomentumAt, kShare, 1, &momentum_runs[0]},
-                                                  {DPC_SPACE_ARENA, 1, kMomentumAt, kShare, 1, &momentum_runs[1]}};
+static const dpc_run_t momentum_runs[] = {PIECE(0, 0, WORLD == 1 ? 3 : 2),
+                                          PIECE(0, 2, 1)};
+static const dpc_placement_t x_places[] = {
+    {DPC_SPACE_SLOT, 0, 0, kRows *kFeatures, 1, &x_runs[0]},
+    {DPC_SPACE_SLOT, 0, 0, kRows *kFeatures, 1, &x_runs[1]}};
+static const dpc_placement_t label_places[] = {
+    {DPC_SPACE_ARENA, 0, kLabelAt, kRows, 1, &label_runs[0]},
+    {DPC_SPACE_ARENA, 0, kLabelAt, kRows, 1, &label_runs[1]}};
+static const dpc_placement_t weight_places[] = {
+    {DPC_SPACE_SHARED, 1, kWeightAt, kPadded, 1, weight_runs},
+    {DPC_SPACE_SHARED, 0, kWeightAt, kPadded, 1, weight_runs}};
+static const dpc_placement_t momentum_places[] = {
+    {DPC_SPACE_ARENA, 1, kMomentumAt, kShare, 1, &momentum_runs[0]},
+    {DPC_SPACE_ARENA, 1, kMomentumAt, kShare, 1, &momentum_runs[1]}};
 
-static const int64_t x_shape[] = {kBatch, kFeatures}, label_shape[] = {kBatch}, weight_shape[] = {kFeatures};
+static const int64_t x_shape[] = {kBatch, kFeatures}, label_shape[] = {kBatch},
+                     weight_shape[] = {kFeatures};
 static const float initial[] = {0.5f, -0.25f, 0};
 static const dpc_state_t states[] = {
-    {sizeof(dpc_state_t), DPC_STATE_PARAMETER, "fc.weight", DPC_F64, 1, weight_shape, DPC_INIT_EMBEDDED, DPC_F32, initial, 0, DPC_NONE, 1, weight_places},
-    {sizeof(dpc_state_t), DPC_STATE_OPTIMIZER, "momentum|fc.weight", DPC_F64, 1, weight_shape, DPC_INIT_SPLAT, 0, 0, 0, 0, 0, momentum_places}};
+    {sizeof(dpc_state_t), DPC_STATE_PARAMETER, "fc.weight", DPC_F64, 1,
+     weight_shape, DPC_INIT_EMBEDDED, DPC_F32, initial, 0, DPC_NONE, 1,
+     weight_places},
+    {sizeof(dpc_state_t), DPC_STATE_OPTIMIZER, "momentum|fc.weight", DPC_F64, 1,
+     weight_shape, DPC_INIT_SPLAT, 0, 0, 0, 0, 0, momentum_places}};
 static const dpc_input_t inputs[] = {
-    {sizeof(dpc_input_t), DPC_INPUT_GRAPH, "x", DPC_F64, 2, x_shape, 0, 0, 0, 0, 0, kMicros, 0, x_places},
-    {sizeof(dpc_input_t), DPC_INPUT_LABEL, "label", DPC_F64, 1, label_shape, 0, DPC_INPUT_PRELOAD | DPC_INPUT_HAS_BOUNDS, -1000, 1000, 0, kMicros, kLabelStride, label_places}};
-static const dpc_metric_t metrics[] = {{sizeof(dpc_metric_t), DPC_METRIC_LOSS, "loss", "mse_loss", DPC_F64, 1 << DPC_ENTRY_STEP | 1 << DPC_ENTRY_EVAL, WORLD - 1, DPC_NONE,
-                                        DPC_SPACE_SHARED, 0, kLossTotalAt}};
+    {sizeof(dpc_input_t), DPC_INPUT_GRAPH, "x", DPC_F64, 2, x_shape, 0, 0, 0, 0,
+     0, kMicros, 0, x_places},
+    {sizeof(dpc_input_t), DPC_INPUT_LABEL, "label", DPC_F64, 1, label_shape, 0,
+     DPC_INPUT_PRELOAD | DPC_INPUT_HAS_BOUNDS, -1000, 1000, 0, kMicros,
+     kLabelStride, label_places}};
+static const dpc_metric_t metrics[] = {
+    {sizeof(dpc_metric_t), DPC_METRIC_LOSS, "loss", "mse_loss", DPC_F64,
+     1 << DPC_ENTRY_STEP | 1 << DPC_ENTRY_EVAL, WORLD - 1, DPC_NONE,
+     DPC_SPACE_SHARED, 0, kLossTotalAt}};
 static const uint8_t onnx_template[] = "pretend ............ onnx";
 static const dpc_onnx_patch_t patches[] = {{8, 12, 0, DPC_F32}};
 
-const dpc_program_t dpc_program = {sizeof(dpc_program_t), DPC_ABI_VERSION, {WORLD, 7}, "linear", "dpc-compile linear.onnx",
-                                   axes, 2, WORLD, families, 2, DPC_ISA_BASELINE,
-                                   functions, stages, 3, 1, ranks, 0,
-                                   kBatch, kMicros,
-                                   states, inputs, 0, metrics, 2, 2, 0, 1,
-                                   {DPC_LR_CONSTANT, 0, 0.05, 0, 0, 0}, 1,
-                                   locations, 2, 0,
-                                   onnx_template, sizeof onnx_template - 1, patches, 1, {0}};
+const dpc_program_t dpc_program = {sizeof(dpc_program_t),
+                                   DPC_ABI_VERSION,
+                                   {WORLD, 7},
+                                   "linear",
+                                   "dpc-compile linear.onnx",
+                                   axes,
+                                   2,
+                                   WORLD,
+                                   families,
+                                   2,
+                                   DPC_ISA_BASELINE,
+                                   functions,
+                                   stages,
+                                   3,
+                                   1,
+                                   ranks,
+                                   0,
+                                   kBatch,
+                                   kMicros,
+                                   states,
+                                   inputs,
+                                   0,
+                                   metrics,
+                                   2,
+                                   2,
+                                   0,
+                                   1,
+                                   {DPC_LR_CONSTANT, 0, 0.05, 0, 0, 0},
+                                   1,
+                                   locations,
+                                   2,
+                                   0,
+                                   onnx_template,
+                                   sizeof onnx_template - 1,
+                                   patches,
+                                   1,
+                                   {0}};

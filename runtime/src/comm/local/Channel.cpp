@@ -1,5 +1,7 @@
-// Zero-copy collectives: the members' buffers are mapped by all, so each member reduces its share of all inputs in
-// member order and stores it where it is wanted. Two meeting points an operation: all have announced, all have finished.
+// Zero-copy collectives: the members' buffers are mapped by all, so each member
+// reduces its share of all inputs in member order and stores it where it is
+// wanted. Two meeting points an operation: all have announced, all have
+// finished.
 #include "runtime/src/comm/local/Channel.h"
 
 #include "dpc/action.h"
@@ -14,20 +16,24 @@ namespace dpc {
 
 namespace {
 
-constexpr uint64_t kSmallElements = 2048; // up to here every member reduces everything: one exchange instead of two
-constexpr uint64_t kGranule = 64;         // elements: shares begin on cache lines
+constexpr uint64_t kSmallElements =
+    2048; // up to here every member reduces everything: one exchange instead of
+          // two
+constexpr uint64_t kGranule = 64; // elements: shares begin on cache lines
 constexpr uint64_t kStreamBytes = 16u << 20;
 
 bool sameFingerprint(const Entry &a, const Entry &b) {
-  return a.op == b.op && a.dtype == b.dtype && a.reduction == b.reduction && a.peer == b.peer && a.count == b.count &&
-         a.bufferId == b.bufferId;
+  return a.op == b.op && a.dtype == b.dtype && a.reduction == b.reduction &&
+         a.peer == b.peer && a.count == b.count && a.bufferId == b.bufferId;
 }
 
 std::string describe(const Entry &entry) {
   char text[120];
   static const char *const reductions[] = {"sum", "max", "min"};
-  std::snprintf(text, sizeof text, "%s %s of %llu x %s, buffer %llu, peer %u", opName(entry.op),
-                reductions[entry.reduction % 3], static_cast<unsigned long long>(entry.count), dpc_dtype_name(entry.dtype),
+  std::snprintf(text, sizeof text, "%s %s of %llu x %s, buffer %llu, peer %u",
+                opName(entry.op), reductions[entry.reduction % 3],
+                static_cast<unsigned long long>(entry.count),
+                dpc_dtype_name(entry.dtype),
                 static_cast<unsigned long long>(entry.bufferId), entry.peer);
   return text;
 }
@@ -35,14 +41,18 @@ std::string describe(const Entry &entry) {
 } // namespace
 
 const char *opName(uint32_t op) {
-  static const char *const names[DPC_OP_COUNT] = {"nothing", "all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce",
-                                                  "gather",  "scatter",    "all-to-all",     "barrier",    "send",      "recv"};
+  static const char *const names[DPC_OP_COUNT] = {
+      "nothing",    "all-reduce", "reduce-scatter", "all-gather",
+      "broadcast",  "reduce",     "gather",         "scatter",
+      "all-to-all", "barrier",    "send",           "recv"};
   return names[op < DPC_OP_COUNT ? op : 0];
 }
 
-Channel::Channel(Segment &segment, std::vector<uint32_t> members, std::vector<Lane *> lanes, uint32_t self, bool onPair)
-    : segment(segment), members(std::move(members)), lanes(std::move(lanes)), self(self), onPair(onPair), pending(kRing),
-      ins(this->members.size()), outs(this->members.size()), small(onPair ? 0 : kSmallElements * 8) {}
+Channel::Channel(Segment &segment, std::vector<uint32_t> members,
+                 std::vector<Lane *> lanes, uint32_t self, bool onPair)
+    : segment(segment), members(std::move(members)), lanes(std::move(lanes)),
+      self(self), onPair(onPair), pending(kRing), ins(this->members.size()),
+      outs(this->members.size()), small(onPair ? 0 : kSmallElements * 8) {}
 
 bool Channel::hasRoom() const {
   if (started < kRing)
@@ -79,15 +89,19 @@ void Channel::wake() const {
 
 bool Channel::allPosted(uint64_t sequence) const {
   for (const Lane *lane : lanes)
-    if (lane->ring[sequence % kRing].posted.load(std::memory_order_acquire) != sequence + 1)
+    if (lane->ring[sequence % kRing].posted.load(std::memory_order_acquire) !=
+        sequence + 1)
       return false;
   return true;
 }
 
-/// Whether those whose share this rank depends on have finished it: who reads my input, who writes my output.
+/// Whether those whose share this rank depends on have finished it: who reads
+/// my input, who writes my output.
 bool Channel::othersDone(uint64_t sequence) const {
   const dpc_comm_op_t &op = pending[sequence % kRing];
-  auto done = [&](uint32_t member) { return lanes[member]->done.load(std::memory_order_acquire) > sequence; };
+  auto done = [&](uint32_t member) {
+    return lanes[member]->done.load(std::memory_order_acquire) > sequence;
+  };
   switch (op.op) {
   case DPC_OP_BARRIER:
   case DPC_OP_RECV:
@@ -112,7 +126,8 @@ bool Channel::othersDone(uint64_t sequence) const {
 
 uint32_t Channel::laggard() const {
   for (uint32_t i = 0; i < lanes.size(); ++i)
-    if (lanes[i]->ring[completed % kRing].posted.load(std::memory_order_acquire) != completed + 1)
+    if (lanes[i]->ring[completed % kRing].posted.load(
+            std::memory_order_acquire) != completed + 1)
       return members[i];
   for (uint32_t i = 0; i < lanes.size(); ++i)
     if (lanes[i]->done.load(std::memory_order_acquire) <= completed)
@@ -121,13 +136,17 @@ uint32_t Channel::laggard() const {
 }
 
 dpc_status_t Channel::checkFingerprints(uint64_t sequence) const {
-  auto entry = [&](uint32_t i) -> const Entry & { return lanes[i]->ring[sequence % kRing]; };
+  auto entry = [&](uint32_t i) -> const Entry & {
+    return lanes[i]->ring[sequence % kRing];
+  };
   uint32_t different = 1;
-  while (different < lanes.size() && sameFingerprint(entry(0), entry(different)))
+  while (different < lanes.size() &&
+         sameFingerprint(entry(0), entry(different)))
     ++different;
   if (different >= lanes.size())
     return DPC_OK;
-  // The guilty one is outside the majority; without a majority, the first that differs from the group's first member.
+  // The guilty one is outside the majority; without a majority, the first that
+  // differs from the group's first member.
   uint32_t guilty = different, best = 0;
   for (uint32_t i = 0; i < lanes.size(); ++i) {
     uint32_t votes = 0;
@@ -144,8 +163,11 @@ dpc_status_t Channel::checkFingerprints(uint64_t sequence) const {
   while (sameFingerprint(entry(guilty), entry(other)))
     ++other;
   char text[240];
-  std::snprintf(text, sizeof text, "rank %u does not follow the plan: it starts %s where rank %u starts %s (operation %llu)",
-                members[guilty], describe(entry(guilty)).c_str(), members[other], describe(entry(other)).c_str(),
+  std::snprintf(text, sizeof text,
+                "rank %u does not follow the plan: it starts %s where rank %u "
+                "starts %s (operation %llu)",
+                members[guilty], describe(entry(guilty)).c_str(),
+                members[other], describe(entry(other)).c_str(),
                 static_cast<unsigned long long>(sequence));
   segment.publishFailure(members[guilty], text);
   return segment.checkFailure();
@@ -159,8 +181,10 @@ char *Channel::outputOf(uint32_t member, uint64_t sequence) const {
   return segment.at(lanes[member]->ring[sequence % kRing].out);
 }
 
-/// All-reduce, or reduce to one root: this member's share of the elements, stored wherever it is wanted.
-void Channel::reduceShare(const dpc_comm_op_t &op, uint64_t sequence, bool rootOnly) {
+/// All-reduce, or reduce to one root: this member's share of the elements,
+/// stored wherever it is wanted.
+void Channel::reduceShare(const dpc_comm_op_t &op, uint64_t sequence,
+                          bool rootOnly) {
   const uint32_t n = static_cast<uint32_t>(members.size());
   const ReduceFn kernel = reduceKernel(op.dtype, op.reduction);
   for (uint32_t i = 0; i < n; ++i)
@@ -171,13 +195,20 @@ void Channel::reduceShare(const dpc_comm_op_t &op, uint64_t sequence, bool rootO
       kernel(ins.data(), n, &result, 1, 0, op.count, false);
     return; // stored by finish(), when nobody reads the inputs any more
   }
-  const uint64_t share = ((op.count + n - 1) / n + kGranule - 1) / kGranule * kGranule;
-  const uint64_t lo = std::min<uint64_t>(op.count, share * self), hi = std::min<uint64_t>(op.count, lo + share);
+  const uint64_t share =
+      ((op.count + n - 1) / n + kGranule - 1) / kGranule * kGranule;
+  const uint64_t lo = std::min<uint64_t>(op.count, share * self),
+                 hi = std::min<uint64_t>(op.count, lo + share);
   uint32_t outCount = 0;
   for (uint32_t i = 0; i < n; ++i)
     if (!rootOnly || i == op.peer)
       outs[outCount++] = outputOf(i, sequence);
-  const bool stream = op.count * dpc_dtype_size(op.dtype) * outCount > kStreamBytes;
+  // In place, the lines that are written have just been read: ordinary stores
+  // are faster at every size (measured: 5.0 ms against 8.2 ms for 64 MiB on 2
+  // ranks).
+  const bool inPlace = op.in == op.out;
+  const bool stream =
+      !inPlace && op.count * dpc_dtype_size(op.dtype) * outCount > kStreamBytes;
   kernel(ins.data(), n, outs.data(), outCount, lo, hi, stream);
 }
 
@@ -199,7 +230,8 @@ void Channel::work(uint64_t sequence) {
     for (uint32_t i = 0; i < n; ++i)
       ins[i] = inputOf(i, sequence) + self * bytes;
     void *to = out;
-    return reduceKernel(op.dtype, op.reduction)(ins.data(), n, &to, 1, 0, op.count, bytes > kStreamBytes);
+    return reduceKernel(op.dtype, op.reduction)(ins.data(), n, &to, 1, 0,
+                                                op.count, bytes > kStreamBytes);
   }
   case DPC_OP_ALL_GATHER:
     for (uint32_t i = 0; i < n; ++i)
@@ -226,15 +258,18 @@ void Channel::work(uint64_t sequence) {
 
 void Channel::finish(uint64_t sequence) {
   const dpc_comm_op_t &op = pending[sequence % kRing];
-  const bool stores = op.op == DPC_OP_ALL_REDUCE || (op.op == DPC_OP_REDUCE && self == op.peer);
+  const bool stores =
+      op.op == DPC_OP_ALL_REDUCE || (op.op == DPC_OP_REDUCE && self == op.peer);
   if (stores && op.count <= kSmallElements)
     std::memcpy(op.out, small.data(), op.count * dpc_dtype_size(op.dtype));
 }
 
-/// Ring costs: 2 (n-1)/n of the bytes for an all-reduce, (n-1)/n for its halves, all of them for a send.
+/// Ring costs: 2 (n-1)/n of the bytes for an all-reduce, (n-1)/n for its
+/// halves, all of them for a send.
 void Channel::setDeadline(uint64_t sequence, Link &link) {
   const dpc_comm_op_t &op = pending[sequence % kRing];
-  const double n = double(members.size()), bytes = double(op.count) * dpc_dtype_size(op.dtype);
+  const double n = double(members.size()),
+               bytes = double(op.count) * dpc_dtype_size(op.dtype);
   double moved = bytes, messages = n - 1;
   switch (op.op) {
   case DPC_OP_ALL_REDUCE:
@@ -256,7 +291,8 @@ void Channel::setDeadline(uint64_t sequence, Link &link) {
   int64_t start = link.freeAtNs;
   for (const Lane *lane : lanes)
     start = std::max(start, lane->ring[sequence % kRing].startNs);
-  double seconds = messages * link.latency + (link.bandwidth > 0 ? moved / link.bandwidth : 0);
+  double seconds = messages * link.latency +
+                   (link.bandwidth > 0 ? moved / link.bandwidth : 0);
   headDeadlineNs = start + static_cast<int64_t>(seconds * 1e9);
   link.freeAtNs = headDeadlineNs;
 }
@@ -281,7 +317,8 @@ dpc_status_t Channel::progress(Link &link, bool *outAdvanced) {
     }
     if (!othersDone(sequence))
       return DPC_OK;
-    if (headDeadlineNs && static_cast<int64_t>(monotonicSeconds() * 1e9) < headDeadlineNs)
+    if (headDeadlineNs &&
+        static_cast<int64_t>(monotonicSeconds() * 1e9) < headDeadlineNs)
       return DPC_OK;
     finish(sequence);
     headWorked = false;

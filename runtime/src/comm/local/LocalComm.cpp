@@ -1,4 +1,5 @@
-// The `local` transport: ranks are processes of one host and collectives run in place on memory that all of them map.
+// The `local` transport: ranks are processes of one host and collectives run in
+// place on memory that all of them map.
 #include "dpc/action.h"
 #include "dpc/comm.h"
 #include "runtime/src/comm/ReduceKernels.h"
@@ -24,6 +25,8 @@ namespace {
 
 constexpr int kSpins = 4000;
 constexpr int kSpinsOversubscribed = 64;
+/// From here on other processes of the machine get a chance: the peer that is waited for may be behind one of them.
+constexpr int kSpinsBeforeYield = 256;
 constexpr int64_t kLongestSleepNs = 50'000'000;
 constexpr unsigned kSequenceBits = 44;
 
@@ -42,7 +45,8 @@ int usableCores() {
 
 struct Family {
   std::string name;
-  std::vector<uint32_t> members; ///< of this rank's group; empty: this rank is in none
+  std::vector<uint32_t>
+      members; ///< of this rank's group; empty: this rank is in none
   uint32_t self = 0;
   int32_t channel = -1;
 };
@@ -52,14 +56,17 @@ struct LocalComm {
   Segment segment;
   std::vector<Family> families;
   std::vector<Channel> channels;
-  std::vector<int32_t> pairChannel; ///< [2 * world]: to a rank, from a rank; -1: not used yet
+  std::vector<int32_t>
+      pairChannel; ///< [2 * world]: to a rank, from a rank; -1: not used yet
   std::unique_ptr<Watchdog> watchdog;
   Link link;
   double timeoutSeconds = 300;
   bool oversubscribed = false;
 };
 
-LocalComm &self(dpc_comm_t *comm) { return *reinterpret_cast<LocalComm *>(comm); }
+LocalComm &self(dpc_comm_t *comm) {
+  return *reinterpret_cast<LocalComm *>(comm);
+}
 
 dpc_status_t progressAll(LocalComm &comm, bool *outAdvanced) {
   for (Channel &channel : comm.channels)
@@ -69,7 +76,8 @@ dpc_status_t progressAll(LocalComm &comm, bool *outAdvanced) {
   return DPC_OK;
 }
 
-/// Sleeps until the doorbell rings, `untilNs` comes or a twentieth of a second is over.
+/// Sleeps until the doorbell rings, `untilNs` comes or a twentieth of a second
+/// is over.
 void sleepOnDoorbell(LocalComm &comm, int64_t untilNs) {
   RankPage &page = comm.segment.page(comm.interface.rank);
   uint32_t bell = page.doorbell.load(std::memory_order_seq_cst);
@@ -81,25 +89,31 @@ void sleepOnDoorbell(LocalComm &comm, int64_t untilNs) {
   int64_t span = kLongestSleepNs;
   if (untilNs)
     span = std::min(span, untilNs - nowNs());
-  if (!advanced && status == DPC_OK && span > 0 && comm.segment.checkFailure() == DPC_OK) {
+  if (!advanced && status == DPC_OK && span > 0 &&
+      comm.segment.checkFailure() == DPC_OK) {
     timespec limit = {0, static_cast<long>(span)};
     ::syscall(SYS_futex, &page.doorbell, FUTEX_WAIT, bell, &limit, nullptr, 0);
   }
   page.sleeping.store(0, std::memory_order_relaxed);
 }
 
-dpc_status_t stopBecause(LocalComm &comm, uint32_t guilty, const Channel &channel, const char *what) {
+dpc_status_t stopBecause(LocalComm &comm, uint32_t guilty,
+                         const Channel &channel, const char *what) {
   const dpc_comm_op_t &op = channel.head();
   char text[240];
-  std::snprintf(text, sizeof text, "rank %u %s, and rank %u waits for it in %s of buffer %llu", guilty, what, comm.interface.rank,
-                opName(op.op), static_cast<unsigned long long>(op.buffer_id));
+  std::snprintf(text, sizeof text,
+                "rank %u %s, and rank %u waits for it in %s of buffer %llu",
+                guilty, what, comm.interface.rank, opName(op.op),
+                static_cast<unsigned long long>(op.buffer_id));
   comm.segment.publishFailure(guilty, text);
   return comm.segment.checkFailure();
 }
 
-/// Waits until `ready()`, working on whatever other operation can go on meanwhile: a peer may need this rank's share of
-/// one before it can start the one waited for here.
-template <typename Ready> dpc_status_t waitUntil(LocalComm &comm, const Channel *channel, Ready ready) {
+/// Waits until `ready()`, working on whatever other operation can go on
+/// meanwhile: a peer may need this rank's share of one before it can start the
+/// one waited for here.
+template <typename Ready>
+dpc_status_t waitUntil(LocalComm &comm, const Channel *channel, Ready ready) {
   const int spins = comm.oversubscribed ? kSpinsOversubscribed : kSpins;
   const FailureRecord &failure = comm.segment.control().failure;
   double deadline = 0;
@@ -116,7 +130,7 @@ template <typename Ready> dpc_status_t waitUntil(LocalComm &comm, const Channel 
       continue;
     }
     if (turn < spins && !(channel->deadlineNs() && comm.link.emulated())) {
-      if (comm.oversubscribed && turn % 16 == 15)
+      if (turn % 16 == 15 && (comm.oversubscribed || turn > kSpinsBeforeYield))
         ::sched_yield();
       else
         _mm_pause();
@@ -126,27 +140,37 @@ template <typename Ready> dpc_status_t waitUntil(LocalComm &comm, const Channel 
     const uint32_t late = channel->laggard();
     if (deadline == 0)
       deadline = now + comm.timeoutSeconds;
-    if (late != DPC_NONE && late != comm.interface.rank && comm.segment.page(late).left.load(std::memory_order_acquire)) {
-      progressAll(comm, &advanced); // it may have finished its share just before it left
+    if (late != DPC_NONE && late != comm.interface.rank &&
+        comm.segment.page(late).left.load(std::memory_order_acquire)) {
+      progressAll(
+          comm,
+          &advanced); // it may have finished its share just before it left
       if (!ready() && channel->laggard() == late)
         return stopBecause(comm, late, *channel, "has left the run");
       continue;
     }
     if (now > deadline) {
       char what[80];
-      std::snprintf(what, sizeof what, "has not answered for %.0f s", comm.timeoutSeconds);
-      return stopBecause(comm, late == DPC_NONE ? comm.interface.rank : late, *channel, what);
+      std::snprintf(what, sizeof what, "has not answered for %.0f s",
+                    comm.timeoutSeconds);
+      return stopBecause(comm, late == DPC_NONE ? comm.interface.rank : late,
+                         *channel, what);
     }
     sleepOnDoorbell(comm, channel->deadlineNs());
   }
 }
 
-dpc_status_t checkBuffer(LocalComm &comm, const dpc_comm_op_t &op, const char *which, const void *pointer, uint64_t elements) {
+dpc_status_t checkBuffer(LocalComm &comm, const dpc_comm_op_t &op,
+                         const char *which, const void *pointer,
+                         uint64_t elements) {
   const uint64_t size = dpc_dtype_size(op.dtype);
-  if (elements > UINT64_MAX / 16 || comm.segment.offsetOf(pointer, elements * size) == UINT64_MAX)
-    return fail(DPC_INVALID, "%s of buffer %llu: %s of %llu x %s is not inside the shared memory", opName(op.op),
-                static_cast<unsigned long long>(op.buffer_id), which, static_cast<unsigned long long>(elements),
-                dpc_dtype_name(op.dtype));
+  if (elements > UINT64_MAX / 16 ||
+      comm.segment.offsetOf(pointer, elements * size) == UINT64_MAX)
+    return fail(
+        DPC_INVALID,
+        "%s of buffer %llu: %s of %llu x %s is not inside the shared memory",
+        opName(op.op), static_cast<unsigned long long>(op.buffer_id), which,
+        static_cast<unsigned long long>(elements), dpc_dtype_name(op.dtype));
   return DPC_OK;
 }
 
@@ -154,24 +178,32 @@ dpc_status_t validate(LocalComm &comm, const dpc_comm_op_t &op) {
   if (op.op == 0 || op.op >= DPC_OP_COUNT)
     return fail(DPC_INVALID, "unknown communication %u", op.op);
   if (op.family >= comm.families.size())
-    return fail(DPC_INVALID, "%s: group family %u of %zu", opName(op.op), op.family, comm.families.size());
+    return fail(DPC_INVALID, "%s: group family %u of %zu", opName(op.op),
+                op.family, comm.families.size());
   const Family &family = comm.families[op.family];
   if (family.members.empty())
-    return fail(DPC_INVALID, "%s: rank %u is in no group of family %s", opName(op.op), comm.interface.rank, family.name.c_str());
+    return fail(DPC_INVALID, "%s: rank %u is in no group of family %s",
+                opName(op.op), comm.interface.rank, family.name.c_str());
   if (op.op == DPC_OP_BARRIER)
     return DPC_OK;
   if (dpc_dtype_size(op.dtype) == 0)
-    return fail(DPC_INVALID, "%s: unknown element type %u", opName(op.op), op.dtype);
+    return fail(DPC_INVALID, "%s: unknown element type %u", opName(op.op),
+                op.dtype);
   const uint64_t n = family.members.size();
   const bool pair = op.op == DPC_OP_SEND || op.op == DPC_OP_RECV;
-  const bool rooted = op.op == DPC_OP_BROADCAST || op.op == DPC_OP_REDUCE || op.op == DPC_OP_GATHER || op.op == DPC_OP_SCATTER;
+  const bool rooted = op.op == DPC_OP_BROADCAST || op.op == DPC_OP_REDUCE ||
+                      op.op == DPC_OP_GATHER || op.op == DPC_OP_SCATTER;
   if ((pair || rooted) && op.peer >= n)
-    return fail(DPC_INVALID, "%s: peer %u in a group of %llu", opName(op.op), op.peer, static_cast<unsigned long long>(n));
+    return fail(DPC_INVALID, "%s: peer %u in a group of %llu", opName(op.op),
+                op.peer, static_cast<unsigned long long>(n));
   if (pair && op.peer == family.self)
-    return fail(DPC_INVALID, "%s: a rank cannot be its own peer", opName(op.op));
-  const bool reduces = op.op == DPC_OP_ALL_REDUCE || op.op == DPC_OP_REDUCE || op.op == DPC_OP_REDUCE_SCATTER;
+    return fail(DPC_INVALID, "%s: a rank cannot be its own peer",
+                opName(op.op));
+  const bool reduces = op.op == DPC_OP_ALL_REDUCE || op.op == DPC_OP_REDUCE ||
+                       op.op == DPC_OP_REDUCE_SCATTER;
   if (reduces && !reduceKernel(op.dtype, op.reduction))
-    return fail(DPC_INVALID, "%s: reduction %u of %s is not supported", opName(op.op), op.reduction, dpc_dtype_name(op.dtype));
+    return fail(DPC_INVALID, "%s: reduction %u of %s is not supported",
+                opName(op.op), op.reduction, dpc_dtype_name(op.dtype));
   const bool root = family.self == op.peer;
   uint64_t in = op.count, out = op.count;
   bool hasIn = true, hasOut = true;
@@ -219,28 +251,36 @@ int32_t channelOf(LocalComm &comm, const dpc_comm_op_t &op) {
     return family.channel;
   const bool sends = op.op == DPC_OP_SEND;
   const uint32_t peer = family.members[op.peer], me = comm.interface.rank;
-  int32_t &channel = comm.pairChannel[(sends ? 0 : comm.interface.world_size) + peer];
+  int32_t &channel =
+      comm.pairChannel[(sends ? 0 : comm.interface.world_size) + peer];
   if (channel < 0) {
     const uint32_t from = sends ? me : peer, to = sends ? peer : me;
     channel = static_cast<int32_t>(comm.channels.size());
     comm.channels.emplace_back(segment, std::vector<uint32_t>{from, to},
-                               std::vector<Lane *>{&segment.pair(from, to, 0), &segment.pair(from, to, 1)}, sends ? 0 : 1, true);
+                               std::vector<Lane *>{&segment.pair(from, to, 0),
+                                                   &segment.pair(from, to, 1)},
+                               sends ? 0 : 1, true);
   }
   return channel;
 }
 
-dpc_status_t localStart(dpc_comm_t *base, const dpc_comm_op_t *op, dpc_request_t *outRequest) {
+dpc_status_t localStart(dpc_comm_t *base, const dpc_comm_op_t *op,
+                        dpc_request_t *outRequest) {
   LocalComm &comm = self(base);
   if (dpc_status_t status = validate(comm, *op))
     return status;
   if (dpc_status_t status = comm.segment.checkFailure())
     return status;
   const int32_t index = channelOf(comm, *op);
-  // The family's peer is an index in its group; pair channels know only "sender" and "receiver".
+  // The family's peer is an index in its group; pair channels know only
+  // "sender" and "receiver".
   if (!comm.channels[index].hasRoom())
-    if (dpc_status_t status = waitUntil(comm, &comm.channels[index], [&] { return comm.channels[index].hasRoom(); }))
+    if (dpc_status_t status = waitUntil(comm, &comm.channels[index], [&] {
+          return comm.channels[index].hasRoom();
+        }))
       return status;
-  const uint64_t sequence = comm.channels[index].post(*op, comm.link.emulated() ? nowNs() : 0);
+  const uint64_t sequence =
+      comm.channels[index].post(*op, comm.link.emulated() ? nowNs() : 0);
   *outRequest = (uint64_t(index) + 1) << kSequenceBits | sequence;
   base->stats.operations += 1;
   base->stats.bytes += op->count * dpc_dtype_size(op->dtype);
@@ -250,11 +290,14 @@ dpc_status_t localStart(dpc_comm_t *base, const dpc_comm_op_t *op, dpc_request_t
 
 dpc_status_t localWait(dpc_comm_t *base, dpc_request_t request) {
   LocalComm &comm = self(base);
-  const uint64_t index = (request >> kSequenceBits) - 1, sequence = request & ((1ull << kSequenceBits) - 1);
+  const uint64_t index = (request >> kSequenceBits) - 1,
+                 sequence = request & ((1ull << kSequenceBits) - 1);
   if (index >= comm.channels.size())
     return fail(DPC_INVALID, "wait for a communication that was never started");
   const int64_t begin = nowNs();
-  dpc_status_t status = waitUntil(comm, &comm.channels[index], [&] { return comm.channels[index].complete(sequence); });
+  dpc_status_t status = waitUntil(comm, &comm.channels[index], [&] {
+    return comm.channels[index].complete(sequence);
+  });
   base->stats.exposed_ns += static_cast<uint64_t>(nowNs() - begin);
   return status;
 }
@@ -267,7 +310,8 @@ uint32_t localAbort(dpc_comm_t *base, const char *reason) {
 
 uint32_t localSelfReported(dpc_comm_t *base) {
   const FailureRecord &failure = self(base).segment.control().failure;
-  return failure.state.load(std::memory_order_acquire) == 2 && failure.selfReported;
+  return failure.state.load(std::memory_order_acquire) == 2 &&
+         failure.selfReported;
 }
 
 void localRelease(dpc_comm_t *base) {
@@ -279,28 +323,38 @@ void localRelease(dpc_comm_t *base) {
   delete comm;
 }
 
-constexpr dpc_comm_vtable_t kLocalTable = {sizeof(dpc_comm_vtable_t), 1, "local", localStart, localWait, localAbort,
-                                         localSelfReported, localRelease};
+constexpr dpc_comm_vtable_t kLocalTable = {sizeof(dpc_comm_vtable_t),
+                                           1,
+                                           "local",
+                                           localStart,
+                                           localWait,
+                                           localAbort,
+                                           localSelfReported,
+                                           localRelease};
 
 dpc_status_t addFamilies(LocalComm &comm, const dpc_comm_options_t &options) {
   for (uint32_t f = 0; f < options.family_count; ++f) {
     const dpc_group_family_t &source = options.families[f];
     Family family;
     family.name = source.name ? source.name : std::to_string(f);
-    for (uint64_t i = 0; i < uint64_t(source.group_count) * source.group_size; ++i) {
+    for (uint64_t i = 0; i < uint64_t(source.group_count) * source.group_size;
+         ++i) {
       if (source.ranks[i] >= options.world_size)
-        return fail(DPC_INVALID, "group family %s: rank %u in a world of %u", family.name.c_str(), source.ranks[i], options.world_size);
+        return fail(DPC_INVALID, "group family %s: rank %u in a world of %u",
+                    family.name.c_str(), source.ranks[i], options.world_size);
       if (source.ranks[i] != options.rank)
         continue;
       const uint32_t group = static_cast<uint32_t>(i / source.group_size);
-      const uint32_t *first = source.ranks + uint64_t(group) * source.group_size;
+      const uint32_t *first =
+          source.ranks + uint64_t(group) * source.group_size;
       family.members.assign(first, first + source.group_size);
       family.self = static_cast<uint32_t>(i % source.group_size);
       std::vector<Lane *> lanes;
       for (uint32_t m = 0; m < source.group_size; ++m)
         lanes.push_back(&comm.segment.lane(f, group, m));
       family.channel = static_cast<int32_t>(comm.channels.size());
-      comm.channels.emplace_back(comm.segment, family.members, lanes, family.self, false);
+      comm.channels.emplace_back(comm.segment, family.members, lanes,
+                                 family.self, false);
       break;
     }
     comm.families.push_back(std::move(family));
@@ -311,13 +365,17 @@ dpc_status_t addFamilies(LocalComm &comm, const dpc_comm_options_t &options) {
 } // namespace
 } // namespace dpc
 
-extern "C" dpc_status_t dpc_comm_create_local(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
+extern "C" dpc_status_t dpc_comm_create_local(const dpc_comm_options_t *options,
+                                              dpc_comm_t **outComm) {
   using namespace dpc;
   constexpr uint32_t kMaxLocalRanks = 1024;
   *outComm = nullptr;
-  if (options->world_size == 0 || options->world_size > kMaxLocalRanks || options->rank >= options->world_size)
-    return fail(DPC_INVALID, "rank %u of world size %u: the local transport joins 1 to %u ranks", options->rank, options->world_size,
-                kMaxLocalRanks);
+  if (options->world_size == 0 || options->world_size > kMaxLocalRanks ||
+      options->rank >= options->world_size)
+    return fail(
+        DPC_INVALID,
+        "rank %u of world size %u: the local transport joins 1 to %u ranks",
+        options->rank, options->world_size, kMaxLocalRanks);
   if (options->family_count == 0)
     return fail(DPC_INVALID, "group family 0, the whole world, is missing");
   std::unique_ptr<LocalComm> comm(new (std::nothrow) LocalComm);
@@ -325,7 +383,8 @@ extern "C" dpc_status_t dpc_comm_create_local(const dpc_comm_options_t *options,
     return fail(DPC_IO, "out of memory");
   if (dpc_status_t status = comm->segment.open(*options))
     return status;
-  comm->channels.reserve(options->family_count + 2ull * options->world_size); // channels never move
+  comm->channels.reserve(options->family_count +
+                         2ull * options->world_size); // channels never move
   comm->pairChannel.assign(2ull * options->world_size, -1);
   if (dpc_status_t status = addFamilies(*comm, *options))
     return status;
@@ -340,7 +399,9 @@ extern "C" dpc_status_t dpc_comm_create_local(const dpc_comm_options_t *options,
   comm->interface.shared = comm->segment.shared.data();
   comm->interface.common = comm->segment.common;
   if (options->world_size > 1)
-    comm->watchdog = std::make_unique<Watchdog>(comm->segment, options->frozen_seconds > 0 ? options->frozen_seconds : 10);
+    comm->watchdog = std::make_unique<Watchdog>(
+        comm->segment,
+        options->frozen_seconds > 0 ? options->frozen_seconds : 10);
   *outComm = &comm.release()->interface;
   return DPC_OK;
 }

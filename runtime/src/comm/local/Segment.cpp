@@ -24,7 +24,9 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2u << 20;
 constexpr double kLongestJoinSeconds = 60;
 
-uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+uint64_t roundUp(uint64_t value, uint64_t to) {
+  return (value + to - 1) / to * to;
+}
 } // namespace
 
 Segment::~Segment() {
@@ -42,7 +44,8 @@ void Segment::layOut(const dpc_comm_options_t &options) {
   for (uint32_t f = 0; f < options.family_count; ++f) {
     familyAt.push_back(at);
     familySize.push_back(options.families[f].group_size);
-    at += uint64_t(options.families[f].group_count) * options.families[f].group_size * sizeof(Lane);
+    at += uint64_t(options.families[f].group_count) *
+          options.families[f].group_size * sizeof(Lane);
   }
   at = roundUp(at, kPage);
   pairsAt = at;
@@ -50,8 +53,12 @@ void Segment::layOut(const dpc_comm_options_t &options) {
   dataAt = at;
   for (uint32_t r = 0; r < worldSize; ++r) {
     sharedAt.push_back(at);
-    // Equal offsets in equal cache sets would make P buffers evict each other: shift each rank's region.
-    at = roundUp(at + (options.shared_bytes ? options.shared_bytes[r] : 0) + kPage, kPage) + 17 * 64 * (r + 1);
+    // Equal offsets in equal cache sets would make P buffers evict each other:
+    // shift each rank's region.
+    at = roundUp(at + (options.shared_bytes ? options.shared_bytes[r] : 0) +
+                     kPage,
+                 kPage) +
+         17 * 64 * (r + 1);
     at = roundUp(at, 64);
   }
   commonAt = roundUp(at, kPage);
@@ -59,11 +66,15 @@ void Segment::layOut(const dpc_comm_options_t &options) {
 }
 
 dpc_status_t Segment::map(int fd) {
-  void *mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void *mapped =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (mapped == MAP_FAILED)
-    return fail(DPC_IO, "cannot map %llu bytes of shared memory: %s", static_cast<unsigned long long>(bytes), std::strerror(errno));
+    return fail(DPC_IO, "cannot map %llu bytes of shared memory: %s",
+                static_cast<unsigned long long>(bytes), std::strerror(errno));
   base = static_cast<char *>(mapped);
-  ::madvise(base + dataAt, bytes - dataAt, MADV_HUGEPAGE); // ignored where huge pages for shared memory are off
+  ::madvise(
+      base + dataAt, bytes - dataAt,
+      MADV_HUGEPAGE); // ignored where huge pages for shared memory are off
   for (uint64_t at : sharedAt)
     shared.push_back(base + at);
   common = base + commonAt;
@@ -77,25 +88,32 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options) {
   meet.worldSize = worldSize;
   meet.address = options.rendezvous ? options.rendezvous : "";
   meet.listenFd = options.listen_fd;
-  meet.timeoutSeconds = std::min(options.timeout_seconds > 0 ? options.timeout_seconds : kLongestJoinSeconds, kLongestJoinSeconds);
+  meet.timeoutSeconds =
+      std::min(options.timeout_seconds > 0 ? options.timeout_seconds
+                                           : kLongestJoinSeconds,
+               kLongestJoinSeconds);
   if (options.plan_hash)
     std::memcpy(meet.planHash.data(), options.plan_hash, meet.planHash.size());
   if (options.token && !parseToken(options.token, &meet.token))
     return fail(DPC_INVALID, "the run's token is not 64 hex digits");
   if (!options.token && worldSize > 1 && meet.address.rfind("file://", 0) != 0)
-    return fail(DPC_INVALID, "rendezvous %s needs the run's token", meet.address.c_str());
+    return fail(DPC_INVALID, "rendezvous %s needs the run's token",
+                meet.address.c_str());
   const double deadline = monotonicSeconds() + meet.timeoutSeconds;
 
   if (rank == 0) {
     memory = Fd(::memfd_create("dpc", MFD_CLOEXEC));
-    if (!memory.valid() || ::ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0)
-      return fail(DPC_IO, "cannot make %llu bytes of shared memory: %s", static_cast<unsigned long long>(bytes), std::strerror(errno));
+    if (!memory.valid() ||
+        ::ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0)
+      return fail(DPC_IO, "cannot make %llu bytes of shared memory: %s",
+                  static_cast<unsigned long long>(bytes), std::strerror(errno));
     if (dpc_status_t status = map(memory.get()))
       return status;
     control().magic = kSegmentMagic;
     control().bytes = bytes;
     page(0).pid = ::getpid();
-    Ticket ticket{static_cast<uint64_t>(::getpid()), static_cast<uint64_t>(memory.get()), bytes};
+    Ticket ticket{static_cast<uint64_t>(::getpid()),
+                  static_cast<uint64_t>(memory.get()), bytes};
     if (worldSize > 1)
       if (dpc_status_t status = serveRendezvous(meet, ticket))
         return status;
@@ -104,13 +122,20 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options) {
     if (dpc_status_t status = joinRendezvous(meet, &ticket))
       return status;
     if (ticket.bytes != bytes)
-      return fail(DPC_INVALID, "rank %u plans %llu bytes of shared memory, rank 0 %llu", rank,
-                  static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(ticket.bytes));
-    std::string path = "/proc/" + std::to_string(ticket.pid) + "/fd/" + std::to_string(ticket.fd);
+      return fail(DPC_INVALID,
+                  "rank %u plans %llu bytes of shared memory, rank 0 %llu",
+                  rank, static_cast<unsigned long long>(bytes),
+                  static_cast<unsigned long long>(ticket.bytes));
+    std::string path = "/proc/" + std::to_string(ticket.pid) + "/fd/" +
+                       std::to_string(ticket.fd);
     Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     struct stat info;
-    if (!fd.valid() || ::fstat(fd.get(), &info) != 0 || static_cast<uint64_t>(info.st_size) < bytes)
-      return fail(DPC_PEER, "cannot open rank 0's shared memory (is it on this host, with this user?): %s", std::strerror(errno));
+    if (!fd.valid() || ::fstat(fd.get(), &info) != 0 ||
+        static_cast<uint64_t>(info.st_size) < bytes)
+      return fail(DPC_PEER,
+                  "cannot open rank 0's shared memory (is it on this host, "
+                  "with this user?): %s",
+                  std::strerror(errno));
     if (dpc_status_t status = map(fd.get()))
       return status;
     if (control().magic != kSegmentMagic)
@@ -127,7 +152,8 @@ dpc_status_t Segment::waitUntilAllReady(double deadline) {
       if (dpc_status_t status = checkFailure())
         return status;
       if (monotonicSeconds() > deadline)
-        return fail(DPC_PEER, "rank %u did not map the shared memory in time", r);
+        return fail(DPC_PEER, "rank %u did not map the shared memory in time",
+                    r);
       ::usleep(200);
     }
   memory = Fd();
@@ -135,21 +161,25 @@ dpc_status_t Segment::waitUntilAllReady(double deadline) {
 }
 
 Lane &Segment::lane(uint32_t family, uint32_t group, uint32_t index) const {
-  return reinterpret_cast<Lane *>(base + familyAt[family])[uint64_t(group) * familySize[family] + index];
+  return reinterpret_cast<Lane *>(
+      base + familyAt[family])[uint64_t(group) * familySize[family] + index];
 }
 
 Lane &Segment::pair(uint32_t from, uint32_t to, uint32_t side) const {
-  return reinterpret_cast<Lane *>(base + pairsAt)[(uint64_t(from) * worldSize + to) * 2 + side];
+  return reinterpret_cast<Lane *>(
+      base + pairsAt)[(uint64_t(from) * worldSize + to) * 2 + side];
 }
 
 uint64_t Segment::offsetOf(const void *pointer, uint64_t size) const {
   const char *p = static_cast<const char *>(pointer);
-  if (p < base + dataAt || p > base + bytes || size > static_cast<uint64_t>(base + bytes - p))
+  if (p < base + dataAt || p > base + bytes ||
+      size > static_cast<uint64_t>(base + bytes - p))
     return UINT64_MAX;
   return static_cast<uint64_t>(p - base);
 }
 
-bool Segment::publishFailure(uint32_t guilty, const char *text, bool selfReported) {
+bool Segment::publishFailure(uint32_t guilty, const char *text,
+                             bool selfReported) {
   FailureRecord &record = control().failure;
   uint32_t expected = 0;
   const bool first = record.state.compare_exchange_strong(expected, 1);
@@ -161,7 +191,8 @@ bool Segment::publishFailure(uint32_t guilty, const char *text, bool selfReporte
   }
   for (uint32_t r = 0; r < worldSize; ++r) {
     page(r).doorbell.fetch_add(1);
-    ::syscall(SYS_futex, &page(r).doorbell, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    ::syscall(SYS_futex, &page(r).doorbell, FUTEX_WAKE, INT_MAX, nullptr,
+              nullptr, 0);
   }
   return first;
 }
@@ -170,7 +201,8 @@ void Segment::ring(uint32_t r) {
   RankPage &other = page(r);
   if (other.sleeping.load(std::memory_order_seq_cst)) {
     other.doorbell.fetch_add(1);
-    ::syscall(SYS_futex, &other.doorbell, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    ::syscall(SYS_futex, &other.doorbell, FUTEX_WAKE, INT_MAX, nullptr, nullptr,
+              0);
   }
 }
 
@@ -178,7 +210,8 @@ dpc_status_t Segment::checkFailure() const {
   const FailureRecord &record = control().failure;
   if (record.state.load(std::memory_order_acquire) != 2)
     return DPC_OK;
-  return fail(DPC_PEER, "%.*s", static_cast<int>(sizeof record.text), record.text);
+  return fail(DPC_PEER, "%.*s", static_cast<int>(sizeof record.text),
+              record.text);
 }
 
 } // namespace dpc

@@ -1,5 +1,6 @@
-// The memory that the ranks of one host share: a control block, one page per rank, a lane per member of every group, a
-// lane pair per ordered pair of ranks, then the regions whose contents are the program's.
+// The memory that the ranks of one host share: a control block, one page per
+// rank, a lane per member of every group, a lane pair per ordered pair of
+// ranks, then the regions whose contents are the program's.
 #ifndef DPC_RUNTIME_SRC_COMM_LOCAL_SEGMENT_H
 #define DPC_RUNTIME_SRC_COMM_LOCAL_SEGMENT_H
 
@@ -12,10 +13,12 @@
 
 namespace dpc {
 
-constexpr uint64_t kRing = 64;    ///< outstanding operations of a group
-constexpr uint64_t kPairRing = 64; ///< outstanding sends of an ordered pair of ranks
+constexpr uint64_t kRing = 64; ///< outstanding operations of a group
+constexpr uint64_t kPairRing =
+    64; ///< outstanding sends of an ordered pair of ranks
 
-/// What a member announces when it starts an operation. `posted` = sequence number + 1 is written last.
+/// What a member announces when it starts an operation. `posted` = sequence
+/// number + 1 is written last.
 struct alignas(64) Entry {
   std::atomic<uint64_t> posted;
   uint8_t op;
@@ -31,7 +34,8 @@ struct alignas(64) Entry {
 };
 static_assert(sizeof(Entry) == 64);
 
-/// One member's side of a group (or of a pair): its announcements, and how many operations it has finished its share of.
+/// One member's side of a group (or of a pair): its announcements, and how many
+/// operations it has finished its share of.
 struct Lane {
   alignas(64) std::atomic<uint64_t> done;
   Entry ring[kRing];
@@ -65,22 +69,31 @@ struct ControlBlock {
 class Segment {
 public:
   ~Segment();
-  /// Rank 0 makes it, meets the others and hands it out; the others get it. Returns when all have mapped it.
+  /// Rank 0 makes it, meets the others and hands it out; the others get it.
+  /// Returns when all have mapped it.
   dpc_status_t open(const dpc_comm_options_t &options);
 
-  ControlBlock &control() const { return *reinterpret_cast<ControlBlock *>(base); }
-  RankPage &page(uint32_t rank) const { return reinterpret_cast<RankPage *>(base + pagesAt)[rank]; }
+  ControlBlock &control() const {
+    return *reinterpret_cast<ControlBlock *>(base);
+  }
+  RankPage &page(uint32_t rank) const {
+    return reinterpret_cast<RankPage *>(base + pagesAt)[rank];
+  }
   /// Lane of member `index` of group `group` of `family`.
   Lane &lane(uint32_t family, uint32_t group, uint32_t index) const;
-  /// Side 0: what `from` announces to `to`; side 1: what `to` expects of `from`.
+  /// Side 0: what `from` announces to `to`; side 1: what `to` expects of
+  /// `from`.
   Lane &pair(uint32_t from, uint32_t to, uint32_t side) const;
 
   char *at(uint64_t offset) const { return base + offset; }
-  /// Offset of a pointer, or UINT64_MAX when [pointer, pointer + bytes) is not inside the program's regions.
+  /// Offset of a pointer, or UINT64_MAX when [pointer, pointer + bytes) is not
+  /// inside the program's regions.
   uint64_t offsetOf(const void *pointer, uint64_t bytes) const;
 
-  /// Publishes a failure and wakes everybody. False if there is one already: the first one stays.
-  bool publishFailure(uint32_t guilty, const char *text, bool selfReported = false);
+  /// Publishes a failure and wakes everybody. False if there is one already:
+  /// the first one stays.
+  bool publishFailure(uint32_t guilty, const char *text,
+                      bool selfReported = false);
   /// Wakes `rank` if it sleeps.
   void ring(uint32_t rank);
   /// Fails with the published failure, if there is one.

@@ -1,0 +1,22 @@
+#ifndef DPC_RUNTIME_SRC_CORE_HOSTSHAREDMEMORY_H
+#define DPC_RUNTIME_SRC_CORE_HOSTSHAREDMEMORY_H
+
+#include "runtime/src/core/Session.h"
+#include "runtime/src/data/SharedFill.h"
+
+namespace dpc {
+
+/// Memory that rank 0 fills and all ranks of the host map: one copy of inflated
+/// data.
+class HostSharedMemory : public MemoryMaker {
+public:
+  explicit HostSharedMemory(dpc_session &session) : session(session) {}
+  dpc_status_t make(size_t bytes, const Fill &fill, Mapping *out) override;
+
+private:
+  dpc_session &session;
+};
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_CORE_HOSTSHAREDMEMORY_H

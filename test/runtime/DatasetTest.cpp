@@ -1,0 +1,190 @@
+// How --data specifications are bound to a program's inputs, and which rows and
+// pieces a rank loads.
+#include "runtime/src/data/Dataset.h"
+#include "test/runtime/ForkRanks.h"
+#include "test/runtime/TestFiles.h"
+
+#include <gtest/gtest.h>
+
+using namespace dpc;
+using namespace dpc::test;
+
+namespace {
+
+/// A program of batch 4 with two inputs, held whole by the one rank.
+struct TwoInputs {
+  TwoInputs(const char *first, uint32_t firstType, std::vector<int64_t> shape,
+            std::vector<int64_t> labelShape,
+            uint32_t labelRole = DPC_INPUT_LABEL)
+      : shapes{shape, labelShape} {
+    for (int i = 0; i < 2; ++i) {
+      uint64_t elements = 1;
+      for (int64_t extent : shapes[i])
+        elements *= uint64_t(extent);
+      runs[i] = {0, 0, elements, {1, 1}, {0, 0}, {0, 0}};
+      places[i] = {DPC_SPACE_ARENA, 1, 0, elements, 1, &runs[i]};
+      inputs[i].struct_size = sizeof inputs[i];
+      inputs[i].name =
+          i ? (labelRole == DPC_INPUT_LABEL ? "label" : "labels") : first;
+      inputs[i].role = i ? labelRole : uint32_t(DPC_INPUT_GRAPH);
+      inputs[i].dtype = i ? uint32_t(DPC_I64) : firstType;
+      inputs[i].dim_count = uint32_t(shapes[i].size());
+      inputs[i].shape = shapes[i].data();
+      inputs[i].micro_count = 1;
+      inputs[i].placements = &places[i];
+    }
+    program.batch = 4;
+    program.microbatches = 1;
+    program.inputs = inputs;
+    program.input_count = 2;
+  }
+  TwoInputs(const TwoInputs &) = delete;
+  std::vector<int64_t> shapes[2];
+  dpc_run_t runs[2];
+  dpc_placement_t places[2];
+  dpc_input_t inputs[2] = {};
+  dpc_program_t program = {};
+};
+
+class DatasetTest : public testing::Test {
+protected:
+  std::string file(const char *name, const std::string &bytes) {
+    writeFile(directory.path + "/" + name, bytes);
+    return directory.path + "/" + name;
+  }
+  TemporaryDirectory directory;
+  MemoryMaker memory;
+  Dataset data;
+};
+
+TEST_F(DatasetTest, IdxIsScaledAndTakesTheGraphsShape) {
+  TwoInputs inputs("image", DPC_F32, {4, 1, 2, 2}, {4});
+  std::string pixels;
+  for (int i = 0; i < 24; ++i)
+    pixels += char(i * 10);
+  const std::string images = file(
+      "images",
+      std::string("\0\0\x08\x03\0\0\0\x06\0\0\0\x02\0\0\0\x02", 16) + pixels);
+  const std::string labels =
+      file("labels", std::string("\0\0\x08\x01\0\0\0\x06", 8) + "\1\2\3\4\5\6");
+  ASSERT_EQ(data.open(inputs.program, 0,
+                      {"idx:" + images + "," + labels +
+                       ",scale=1/255,mean=0.5,std=0.25"},
+                      memory),
+            DPC_OK)
+      << dpc_last_error();
+  EXPECT_EQ(data.rows(), 6u);
+  InputLoader loader(inputs.program, 0);
+  data.activate(loader);
+  data.select(loader, 1, false, 0); // rows 4, 5, and two that do not count
+  float x[16];
+  int64_t y[4];
+  ASSERT_EQ(loader.load(0, 0, reinterpret_cast<char *>(x)), DPC_OK);
+  ASSERT_EQ(loader.load(1, 0, reinterpret_cast<char *>(y)), DPC_OK);
+  EXPECT_FLOAT_EQ(x[5], (210 / 255.f - 0.5f) / 0.25f);
+  EXPECT_EQ(y[0], 5);
+  EXPECT_EQ(y[1], 6);
+}
+
+TEST_F(DatasetTest, TokensAreShiftedForALossOutsideTheGraph) {
+  std::string tokens;
+  for (uint16_t i = 0; i < 41; ++i)
+    tokens += little(i);
+  const std::string path = file("tokens.bin", tokens);
+  for (uint32_t role : {DPC_INPUT_LABEL, DPC_INPUT_GRAPH}) {
+    TwoInputs inputs("input_ids", DPC_I64, {4, 5}, {4, 5}, role);
+    Dataset tokensData;
+    ASSERT_EQ(tokensData.open(inputs.program, 0,
+                              {"tokens:" + path + ",dtype=uint16,length=5"},
+                              memory),
+              DPC_OK)
+        << dpc_last_error();
+    EXPECT_EQ(tokensData.rows(), 8u);
+    InputLoader loader(inputs.program, 0);
+    tokensData.activate(loader);
+    tokensData.select(loader, 1, false, 0);
+    int64_t x[20], y[20];
+    ASSERT_EQ(loader.load(0, 0, reinterpret_cast<char *>(x)), DPC_OK);
+    ASSERT_EQ(loader.load(1, 0, reinterpret_cast<char *>(y)), DPC_OK);
+    EXPECT_EQ(x[0], 20);
+    EXPECT_EQ(y[0], role == DPC_INPUT_LABEL ? 21 : 20);
+    EXPECT_EQ(y[19], role == DPC_INPUT_LABEL ? 40 : 39);
+  }
+}
+
+// The batch is the second dimension of the input and the first of the data.
+TEST_F(DatasetTest, TimeMajorInput) {
+  TwoInputs inputs("x", DPC_I64, {3, 4, 2}, {4});
+  inputs.inputs[0].batch_dim = 1;
+  std::vector<int64_t> samples(4 * 3 * 2);
+  for (size_t i = 0; i < samples.size(); ++i)
+    samples[i] = int64_t(i);
+  const std::string path =
+      file("d.npz",
+           zipOf({{"x.npy", npyOf("<i8", "4, 3, 2", samples)},
+                  {"label.npy", npyOf<int64_t>("<i8", "4,", {0, 1, 2, 3})}}));
+  ASSERT_EQ(data.open(inputs.program, 0, {path}, memory), DPC_OK)
+      << dpc_last_error();
+  InputLoader loader(inputs.program, 0);
+  data.activate(loader);
+  data.select(loader, 0, false, 0);
+  int64_t x[24];
+  ASSERT_EQ(loader.load(0, 0, reinterpret_cast<char *>(x)), DPC_OK);
+  for (int t = 0; t < 3; ++t)
+    for (int b = 0; b < 4; ++b)
+      for (int k = 0; k < 2; ++k)
+        EXPECT_EQ(x[(t * 4 + b) * 2 + k], b * 6 + t * 2 + k);
+}
+
+TEST_F(DatasetTest, WholeArrayInputIsNotCutIntoRows) {
+  TwoInputs inputs("table", DPC_F32, {3}, {4});
+  inputs.inputs[0].batch_dim = -1;
+  const std::string table = file("t.npy", npyOf<float>("<f4", "3,", {7, 8, 9}));
+  const std::string label =
+      file("l.npy", npyOf<int32_t>("<i4", "8,", {0, 1, 2, 3, 4, 5, 6, 7}));
+  ASSERT_EQ(data.open(inputs.program, 0, {"table=" + table, "label=" + label},
+                      memory),
+            DPC_OK)
+      << dpc_last_error();
+  EXPECT_EQ(data.rows(), 8u);
+  InputLoader loader(inputs.program, 0);
+  data.activate(loader);
+  data.select(loader, 1, false, 0);
+  float x[3];
+  ASSERT_EQ(loader.load(0, 0, reinterpret_cast<char *>(x)), DPC_OK);
+  EXPECT_EQ(x[2], 9);
+}
+
+TEST_F(DatasetTest, Refuses) {
+  TwoInputs inputs("x", DPC_I64, {4, 5}, {4, 5});
+  const std::string tokens = file("tokens", std::string(82, 0));
+  const struct {
+    std::string spec;
+    dpc_status_t status;
+    const char *words;
+  } cases[] = {
+      {"tokens:" + tokens + ",length=7", DPC_INVALID, "length 7"},
+      {"tokens:" + tokens + ",dtype=float", DPC_USAGE, "dtype=float"},
+      {"tokens:" + tokens + ",dtype=int64", DPC_INVALID, "82 bytes"},
+      {"tokens:" + file("few", std::string(8, 0)), DPC_INVALID, "fewer than"},
+      {"tokens:/no/such/file", DPC_IO, "/no/such/file"},
+      {"idx:one", DPC_USAGE, "IMAGES,LABELS"},
+      {"idx:a,b,scale=x", DPC_USAGE, "scale=x"},
+      {"idx:a,b,std=0", DPC_USAGE, "std=0"},
+      {"z=" + tokens, DPC_INVALID, "no input \"z\""},
+      {"x=" +
+           file("f.npy", npyOf<float>("<f4", "4, 5", std::vector<float>(20))),
+       DPC_INVALID, "needs integers"},
+      {"x=" + file("i.npy",
+                   npyOf<int64_t>("<i8", "4, 5", std::vector<int64_t>(20))),
+       DPC_INVALID, "no data for input \"label\""}};
+  for (const auto &bad : cases) {
+    Dataset fresh;
+    EXPECT_EQ(fresh.open(inputs.program, 0, {bad.spec}, memory), bad.status)
+        << bad.spec;
+    EXPECT_NE(std::string(dpc_last_error()).find(bad.words), std::string::npos)
+        << bad.spec << ": " << dpc_last_error();
+  }
+}
+
+} // namespace
