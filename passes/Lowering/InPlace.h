@@ -1,15 +1,17 @@
 #ifndef DPC_PASSES_LOWERING_INPLACE_H
 #define DPC_PASSES_LOWERING_INPLACE_H
 
-#include "mlir/IR/Operation.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace dpc {
 
-/// Whether result `result` of `op` (an nn.kernel or nn.update) may be written
-/// over operand `operand`: they have one type, and the generated loops read
-/// element i of the operand for the last time when element i of the result is
-/// written.
-bool mayComputeInPlace(mlir::Operation *op, unsigned operand, unsigned result);
+/// Whether result `result` of a kernel may be written over operand `operand`, as
+/// code generation has recorded. No two results may take the same operand.
+bool mayComputeInPlace(mlir::func::FuncOp kernel, unsigned operand,
+                       unsigned result);
+
+/// Bytes of scratch memory a kernel needs.
+int64_t getScratchBytes(mlir::func::FuncOp kernel);
 
 } // namespace dpc
 

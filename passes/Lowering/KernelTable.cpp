@@ -1,5 +1,7 @@
 #include "passes/Lowering/KernelTable.h"
 
+#include "dialects/NN/IR/Program.h"
+
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -28,6 +30,11 @@ func::FuncOp KernelTable::getOrCreate(Operation *op) {
   }
   function.setName(("kernel." + Twine(byText.size() - 1)).str());
   return function;
+}
+
+bool dpc::isKernel(func::FuncOp function) {
+  return function.isPrivate() && !function.isExternal() &&
+         isa<nn::KernelOp, nn::UpdateOp>(function.front().front());
 }
 
 Operation *dpc::getKernelBody(func::FuncOp kernel) {

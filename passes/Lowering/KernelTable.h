@@ -21,6 +21,9 @@ private:
   llvm::StringMap<mlir::func::FuncOp> byText;
 };
 
+/// Whether `function` is such a function.
+bool isKernel(mlir::func::FuncOp function);
+
 /// The nn.kernel or nn.update of such a function.
 mlir::Operation *getKernelBody(mlir::func::FuncOp kernel);
 

@@ -1,8 +1,6 @@
 #include "passes/Lowering/InPlace.h"
-#include "passes/Lowering/KernelTable.h"
 #include "passes/Lowering/Passes.h"
 
-#include "dialects/NN/IR/Program.h"
 #include "dialects/NN/IR/Shape.h"
 
 using namespace mlir;
@@ -68,10 +66,8 @@ private:
 /// the buffer that holds it, or will when its launch has run.
 class EntryLowering {
 public:
-  EntryLowering(func::FuncOp function, Residents &residents,
-                KernelTable &kernels)
-      : function(function), residents(residents), kernels(kernels),
-        builder(function) {}
+  EntryLowering(func::FuncOp function, Residents &residents)
+      : function(function), residents(residents), builder(function) {}
 
   LogicalResult run() {
     auto entry =
@@ -100,6 +96,8 @@ private:
       if (!arg)
         return function.emitError("argument ") << index << " has no nn.arg";
       if (arg.getKind() == ArgKind::control) {
+        if (argument.use_empty())
+          continue;
         Value buffer = createBuffer(argument);
         builder.create<ControlOp>(argument.getLoc(), arg.getName(), buffer);
         buffers[argument] = buffer;
@@ -143,7 +141,7 @@ private:
         target = get(*resident);
       }
       Operation *producer = value.getDefiningOp();
-      if (producer && isa<nn::KernelOp, nn::UpdateOp>(producer) &&
+      if (producer && isa<func::CallOp>(producer) &&
           !targets.count(value) && (!old || isFreeAt(old, producer, value)))
         targets[value] = target;
       else
@@ -165,7 +163,7 @@ private:
           continue;
         }
         if (user == producer && use.getOwner() == producer) {
-          if (!mayComputeInPlace(producer, use.getOperandNumber(),
+          if (!mayComputeInPlace(getKernel(producer), use.getOperandNumber(),
                                  cast<OpResult>(value).getResultNumber()))
             return false;
           continue;
@@ -182,8 +180,8 @@ private:
   }
 
   LogicalResult lower(Operation *op) {
-    if (isa<nn::KernelOp, nn::UpdateOp>(op)) {
-      lowerKernel(op);
+    if (auto call = dyn_cast<func::CallOp>(op)) {
+      lowerCall(call);
       return success();
     }
     if (auto reshape = dyn_cast<nn::ReshapeOp>(op)) {
@@ -195,18 +193,26 @@ private:
     return op->emitOpError("is outside a kernel and has no buffer form");
   }
 
-  void lowerKernel(Operation *op) {
-    SmallVector<Value> inputs, outputs;
-    for (Value operand : op->getOperands())
+  func::FuncOp getKernel(Operation *call) {
+    return SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        call, cast<func::CallOp>(call).getCalleeAttr());
+  }
+
+  void lowerCall(func::CallOp call) {
+    SmallVector<Value> inputs, outputs, scratch;
+    for (Value operand : call->getOperands())
       inputs.push_back(buffers.lookup(operand));
-    for (Value result : op->getResults()) {
+    for (Value result : call->getResults()) {
       Value target = targets.lookup(result);
       outputs.push_back(target ? target : createBuffer(result));
       buffers[result] = outputs.back();
     }
-    builder.create<LaunchOp>(op->getLoc(),
-                             kernels.getOrCreate(op).getSymName(), inputs,
-                             outputs, ValueRange());
+    if (int64_t bytes = getScratchBytes(getKernel(call)))
+      scratch.push_back(builder.create<BufferOp>(
+          call.getLoc(), MemRefType::get({bytes}, builder.getI8Type()),
+          Space::arena, IntegerAttr()));
+    builder.create<LaunchOp>(call.getLoc(), call.getCallee(), inputs, outputs,
+                             scratch);
   }
 
   /// What could not be computed in place. A state that is the value of another
@@ -228,7 +234,6 @@ private:
 
   func::FuncOp function;
   Residents &residents;
-  KernelTable &kernels;
   OpBuilder builder;
   DenseMap<Value, Value> buffers;
   DenseMap<Value, Value> targets;
@@ -240,10 +245,9 @@ struct LowerToExecPass : dpc::impl::LowerToExecBase<LowerToExecPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     Residents residents(module);
-    KernelTable kernels(module);
     for (StringRef name : {"step", "eval", "infer"})
       if (auto function = module.lookupSymbol<func::FuncOp>(name))
-        if (failed(EntryLowering(function, residents, kernels).run()))
+        if (failed(EntryLowering(function, residents).run()))
           return signalPassFailure();
   }
 };

@@ -3,22 +3,54 @@
 
 include "mlir/Pass/PassBase.td"
 
+def OutlineKernels : Pass<"dpc-outline-kernels", "mlir::ModuleOp"> {
+  let summary = "Moves each kernel into a private function; equal kernels share one";
+  let description = [{
+    Every `nn.kernel` and `nn.update` becomes a call. Two share a function when
+    their types, attributes and regions are equal.
+
+    Needs: kernels (`dpc-form-kernels`). Keeps: the order of the ops.
+
+    ```mlir
+    %y = nn.kernel (%x : tensor<4xf32>) { ... } -> tensor<4xf32>
+    // becomes
+    %y = call @kernel.0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+}
+
+def GenerateCode : Pass<"dpc-generate-code", "mlir::ModuleOp"> {
+  let summary = "Generates the loops of every kernel";
+  let description = [{
+    Adds the code to a nested module @code and records on each kernel what its
+    callers must know: scratch bytes, and which results may lie on operands.
+
+    Needs: `dpc-outline-kernels`. Keeps: everything else.
+  }];
+  let dependentDialects = ["::dpc::exec::ExecDialect"];
+  let options = [
+    Option<"cpu", "cpu", "std::string", "\"native\"", "native, x86-64-v3 or x86-64-v4">,
+  ];
+}
+
 def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
   let summary = "Turns tensors into buffers and program order into the order of execution";
   let description = [{
     @step, @eval and @infer become `exec.entry`s. State, inputs, metrics and outputs
     become `exec.resident` buffers that the entries share; other values become
-    buffers of their own; a reshape becomes a view. Each `nn.kernel` and
-    `nn.update` becomes a launch of a private function; equal bodies share one.
+    buffers of their own; a reshape becomes a view; a call of a kernel becomes a
+    launch.
 
     The new value of a piece of state is written into the buffer of the old one
-    where nothing reads the old value afterwards and the producer either does not
-    read it or reads element i for element i; else it is copied there at the end.
+    where nothing reads the old value afterwards and the kernel may compute in
+    place; else it is copied there at the end.
 
-    Needs: kernels (`dpc-form-kernels`). Keeps: the order of the ops.
+    Needs: `dpc-outline-kernels`; without `dpc-generate-code` nothing is known to
+    compute in place. Keeps: the order of the ops.
 
     ```mlir
-    %p1 = nn.update (%p, %g : ...) ...  // result state "w"
+    %p1 = call @kernel.0(%p, %g) : ...  // result state "w"
     // becomes
     exec.launch @kernel.0(%p, %g) into (%p) : ...
     ```

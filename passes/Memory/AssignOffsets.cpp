@@ -1,5 +1,4 @@
 #include "passes/Lowering/InPlace.h"
-#include "passes/Lowering/KernelTable.h"
 #include "passes/Memory/MemoryPlan.h"
 #include "passes/Memory/Passes.h"
 
@@ -82,7 +81,6 @@ private:
   void visitLaunch(LaunchOp launch) {
     auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
         launch, launch.getKernelAttr());
-    Operation *body = getKernelBody(kernel);
     llvm::SmallPtrSet<Operation *, 4> taken;
     for (auto [result, output] : llvm::enumerate(launch.getOutputs())) {
       Place to = placeOf(output);
@@ -94,7 +92,7 @@ private:
             from.root == to.root ||
             bufferBytes(from.root->getResult(0).getType()) !=
                 bufferBytes(to.root->getResult(0).getType()) ||
-            !mayComputeInPlace(body, operand, result) ||
+            !mayComputeInPlace(kernel, operand, result) ||
             !readsOnce(launch, from.root) || !taken.insert(from.root).second)
           continue;
         replacements.push_back({to.root, from.root});

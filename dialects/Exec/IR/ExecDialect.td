@@ -32,6 +32,11 @@ def Exec_Dialect : Dialect {
   let extraClassDeclaration = [{
     /// Name of the attribute of a kernel's func.func with its scratch bytes.
     static constexpr ::llvm::StringLiteral kScratchBytesAttrName = "exec.scratch_bytes";
+    /// Name of the attribute of a kernel's func.func with, for each result, the
+    /// operands whose buffer it may share: an array of DenseI64ArrayAttr.
+    static constexpr ::llvm::StringLiteral kMayAliasAttrName = "exec.may_alias";
+    /// Name of the nested module with the generated code.
+    static constexpr ::llvm::StringLiteral kCodeModuleName = "code";
     /// Name of the module attribute with the bytes of each space of a rank.
     static constexpr ::llvm::StringLiteral kMemoryAttrName = "exec.memory";
   }];

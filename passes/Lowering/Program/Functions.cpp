@@ -1,6 +1,7 @@
 #include "passes/Lowering/Program/Functions.h"
 
 #include "dpc/action.h"
+#include "dpc/status.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IRBuilder.h"

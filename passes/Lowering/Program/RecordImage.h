@@ -33,6 +33,12 @@ public:
     return at;
   }
 
+  /// Changes a number that was appended before.
+  template <typename T> void overwrite(uint64_t offset, const T &value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::memcpy(&bytes[offset], &value, sizeof(T));
+  }
+
   /// Sets the pointer at byte `offset`; null leaves it null.
   void setPointer(uint64_t offset, llvm::Constant *target) {
     if (target)
