@@ -4,7 +4,7 @@
 include "dialects/NN/IR/NNBase.td"
 
 def NN_DotOp : NN_Op<"dot", [
-    Pure, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes,
+    Pure, NN_PulledOrPushed, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes,
     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Sums products over contracted dimensions";
   let description = [{

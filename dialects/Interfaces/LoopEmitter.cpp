@@ -1,0 +1,447 @@
+#include "dialects/Interfaces/LoopEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <functional>
+#include <limits>
+
+using namespace mlir;
+using namespace dpc;
+
+using Index = LoopEmitter::Index;
+using Values = LoopEmitter::Values;
+using Range = LoopEmitter::Range;
+
+Type dpc::registerType(Type elementType) {
+  if (auto integer = dyn_cast<IntegerType>(elementType))
+    return IntegerType::get(elementType.getContext(), integer.getWidth());
+  return elementType;
+}
+
+Type dpc::accumulatorType(Type type) {
+  auto floatType = dyn_cast<FloatType>(type);
+  if (floatType && floatType.getWidth() < 32)
+    return Float32Type::get(type.getContext());
+  return type;
+}
+
+int64_t dpc::resultElementsPer(Operation *op, unsigned operand) {
+  auto count = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getNumElements();
+  };
+  int64_t from = std::max<int64_t>(1, count(op->getOperand(operand)));
+  return std::max<int64_t>(1, llvm::divideCeil(count(op->getResult(0)), from));
+}
+
+//===----------------------------------------------------------------------===//
+// ElementIndex
+//===----------------------------------------------------------------------===//
+
+ElementIndex::ElementIndex(LoopEmitter &emitter, ArrayRef<int64_t> shape,
+                           ArrayRef<AffineExpr> positions)
+    : emitter(&emitter), shape(shape), dims(positions) {}
+
+ElementIndex::ElementIndex(LoopEmitter &emitter, ArrayRef<int64_t> shape,
+                           AffineExpr number)
+    : emitter(&emitter), shape(shape), linear(number) {}
+
+ArrayRef<AffineExpr> ElementIndex::positions() const {
+  if (dims.empty() && !shape.empty())
+    dims = emitter->delinearize(linear, shape);
+  return dims;
+}
+
+AffineExpr ElementIndex::number() const {
+  if (!linear)
+    linear = emitter->linearize(dims, shape);
+  return linear;
+}
+
+//===----------------------------------------------------------------------===//
+// Index expressions
+//===----------------------------------------------------------------------===//
+
+Index LoopEmitter::bind(Value value, int64_t low, int64_t high) {
+  auto [place, isNew] = variableOf.try_emplace(value, variables.size());
+  if (isNew)
+    variables.push_back({value, low, high});
+  return getAffineDimExpr(place->second, builder.getContext());
+}
+
+Range LoopEmitter::rangeOf(Index expression) const {
+  switch (expression.getKind()) {
+  case AffineExprKind::Constant: {
+    int64_t value = cast<AffineConstantExpr>(expression).getValue();
+    return {value, value};
+  }
+  case AffineExprKind::DimId: {
+    const Variable &variable =
+        variables[cast<AffineDimExpr>(expression).getPosition()];
+    return {variable.low, variable.high};
+  }
+  case AffineExprKind::SymbolId:
+    break;
+  default: {
+    auto binary = cast<AffineBinaryOpExpr>(expression);
+    Range l = rangeOf(binary.getLHS()), r = rangeOf(binary.getRHS());
+    int64_t n = r.first; // a constant, but for sums
+    switch (expression.getKind()) {
+    case AffineExprKind::Add:
+      return {l.first + r.first, l.second + r.second};
+    case AffineExprKind::Mul:
+      return n < 0 ? Range{l.second * n, l.first * n}
+                   : Range{l.first * n, l.second * n};
+    case AffineExprKind::FloorDiv:
+      return {llvm::divideFloorSigned(l.first, n),
+              llvm::divideFloorSigned(l.second, n)};
+    default:
+      if (llvm::divideFloorSigned(l.first, n) ==
+          llvm::divideFloorSigned(l.second, n))
+        return {llvm::mod(l.first, n), llvm::mod(l.second, n)};
+      return {0, n - 1};
+    }
+  }
+  }
+  return {std::numeric_limits<int32_t>::min(),
+          std::numeric_limits<int32_t>::max()};
+}
+
+/// Splits a sum into what n divides term by term, divided by n, and the rest.
+static std::pair<Index, Index> splitSum(Index expression, int64_t n) {
+  MLIRContext *context = expression.getContext();
+  Index zero = getAffineConstantExpr(0, context);
+  if (expression.getKind() == AffineExprKind::Add) {
+    auto sum = cast<AffineBinaryOpExpr>(expression);
+    auto [leftQuotient, leftRest] = splitSum(sum.getLHS(), n);
+    auto [rightQuotient, rightRest] = splitSum(sum.getRHS(), n);
+    return {leftQuotient + rightQuotient, leftRest + rightRest};
+  }
+  if (auto value = dyn_cast<AffineConstantExpr>(expression)) {
+    int64_t quotient = llvm::divideFloorSigned(value.getValue(), n);
+    return {getAffineConstantExpr(quotient, context),
+            getAffineConstantExpr(value.getValue() - quotient * n, context)};
+  }
+  if (expression.isMultipleOf(n))
+    return {expression.floorDiv(n), zero};
+  return {zero, expression};
+}
+
+Index LoopEmitter::floorDiv(Index expression, int64_t n) {
+  if (n == 1)
+    return expression;
+  auto [quotient, rest] = splitSum(expression, n);
+  Range range = rangeOf(rest);
+  int64_t low = llvm::divideFloorSigned(range.first, n);
+  if (low == llvm::divideFloorSigned(range.second, n))
+    return quotient + low;
+  return quotient + rest.floorDiv(n);
+}
+
+Index LoopEmitter::mod(Index expression, int64_t n) {
+  if (n == 1)
+    return constant(0);
+  Index rest = splitSum(expression, n).second;
+  Range range = rangeOf(rest);
+  int64_t low = llvm::divideFloorSigned(range.first, n);
+  if (low == llvm::divideFloorSigned(range.second, n))
+    return rest - low * n;
+  return rest % n;
+}
+
+Index LoopEmitter::linearize(ArrayRef<Index> positions,
+                             ArrayRef<int64_t> shape) {
+  Index number = constant(0);
+  for (auto [position, extent] : llvm::zip_equal(positions, shape))
+    number = number * extent + position;
+  return number;
+}
+
+SmallVector<Index> LoopEmitter::delinearize(Index number,
+                                            ArrayRef<int64_t> shape) {
+  SmallVector<Index> positions(shape.size());
+  for (int64_t d = int64_t(shape.size()) - 1; d >= 0; --d) {
+    int64_t extent = std::max<int64_t>(1, shape[d]);
+    positions[d] = d == 0 ? number : mod(number, extent);
+    if (d > 0)
+      number = floorDiv(number, extent);
+  }
+  return positions;
+}
+
+Value LoopEmitter::materialize(Index expression) {
+  static const char kind = 0;
+  if (auto dim = dyn_cast<AffineDimExpr>(expression))
+    return variables[dim.getPosition()].value;
+  const void *key = expression.getAsOpaquePointer();
+  if (Value known = lookup(&kind, key))
+    return known;
+  Value result;
+  if (auto value = dyn_cast<AffineConstantExpr>(expression)) {
+    result = make<arith::ConstantOp>(builder.getI64IntegerAttr(
+        value.getValue()));
+  } else {
+    auto binary = cast<AffineBinaryOpExpr>(expression);
+    Value l = materialize(binary.getLHS()), r = materialize(binary.getRHS());
+    auto flags = arith::IntegerOverflowFlags::nsw;
+    switch (expression.getKind()) {
+    case AffineExprKind::Add:
+      result = make<arith::AddIOp>(l, r, flags);
+      break;
+    case AffineExprKind::Mul:
+      result = make<arith::MulIOp>(l, r, flags);
+      break;
+    default: {
+      // Made non-negative first, so that unsigned division rounds down.
+      int64_t n = cast<AffineConstantExpr>(binary.getRHS()).getValue();
+      int64_t low = rangeOf(binary.getLHS()).first;
+      int64_t shift = low < 0 ? llvm::divideCeil(-low, n) : 0;
+      if (shift)
+        l = make<arith::AddIOp>(l, materialize(constant(shift * n)), flags);
+      if (expression.getKind() == AffineExprKind::Mod) {
+        result = make<arith::RemUIOp>(l, r);
+        break;
+      }
+      result = make<arith::DivUIOp>(l, r);
+      if (shift)
+        result = make<arith::SubIOp>(result, materialize(constant(shift)));
+    }
+    }
+  }
+  remember(&kind, key, result);
+  return result;
+}
+
+Value LoopEmitter::inRange(Index expression, int64_t low, int64_t high) {
+  Range range = rangeOf(expression);
+  Value above, below;
+  if (range.first < low)
+    above = make<arith::CmpIOp>(arith::CmpIPredicate::sge,
+                                materialize(expression),
+                                materialize(constant(low)));
+  if (range.second >= high)
+    below = make<arith::CmpIOp>(arith::CmpIPredicate::slt,
+                                materialize(expression),
+                                materialize(constant(high)));
+  return both(above, below);
+}
+
+Value LoopEmitter::both(Value a, Value b) {
+  if (!a || !b)
+    return a ? a : b;
+  return make<arith::AndIOp>(a, b);
+}
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+// Loops are tested at the end, as LLVM's rotated form is: the annotation then
+// sits on the latch.
+Values LoopEmitter::emitLoop(Value first, Value end, Range range, bool guarded,
+                             bool parallel, ValueRange initial,
+                             function_ref<Values(Index, ValueRange)> body) {
+  Block *before = builder.getInsertionBlock();
+  Block *after = before->splitBlock(builder.getInsertionPoint());
+  Block *round = builder.createBlock(after);
+  SmallVector<Location> locations(initial.size(), loc);
+  ValueRange results = after->addArguments(initial.getTypes(), locations);
+  Value i = round->addArgument(builder.getI64Type(), loc);
+  ValueRange carried = round->addArguments(initial.getTypes(), locations);
+
+  builder.setInsertionPointToEnd(before);
+  SmallVector<Value> entry{first};
+  llvm::append_range(entry, initial);
+  if (guarded) {
+    Value some = make<arith::CmpIOp>(arith::CmpIPredicate::slt, first, end);
+    make<LLVM::CondBrOp>(some, round, entry, after, Values(initial));
+  } else {
+    make<LLVM::BrOp>(entry, round);
+  }
+
+  builder.setInsertionPointToStart(round);
+  enterScope();
+  Values next = body(bind(i, range.first, range.second), carried);
+  leaveScope();
+  Value one = make<arith::ConstantOp>(builder.getI64IntegerAttr(1));
+  Value following =
+      make<arith::AddIOp>(i, one, arith::IntegerOverflowFlags::nsw);
+  Value more = make<arith::CmpIOp>(arith::CmpIPredicate::slt, following, end);
+  SmallVector<Value> again{following};
+  llvm::append_range(again, next);
+  auto latch = make<LLVM::CondBrOp>(more, round, again, after, next);
+  if (parallel && parallelLoop)
+    latch.setLoopAnnotationAttr(parallelLoop);
+  builder.setInsertionPointToStart(after);
+  return Values(results);
+}
+
+static Value i64Constant(LoopEmitter &e, int64_t value) {
+  return e.make<arith::ConstantOp>(e.builder.getI64IntegerAttr(value));
+}
+
+Values LoopEmitter::loop(int64_t extent, ValueRange initial,
+                         function_ref<Values(Index, ValueRange)> body) {
+  if (extent <= 0)
+    return Values(initial);
+  if (extent == 1)
+    return body(constant(0), initial);
+  return emitLoop(i64Constant(*this, 0), i64Constant(*this, extent),
+                  {0, extent - 1}, false, false, initial, body);
+}
+
+void LoopEmitter::sequence(int64_t extent, function_ref<void(Index)> body) {
+  loop(extent, {}, [&](Index i, ValueRange) {
+    body(i);
+    return Values();
+  });
+}
+
+Values LoopEmitter::loopBetween(Value first, Value end, int64_t highest,
+                                ValueRange initial,
+                                function_ref<Values(Index, ValueRange)> body) {
+  return emitLoop(first, end, {0, std::max<int64_t>(0, highest - 1)}, true,
+                  false, initial, body);
+}
+
+void LoopEmitter::forEach(ArrayRef<int64_t> shape,
+                          function_ref<void(ArrayRef<Index>)> body) {
+  if (llvm::is_contained(shape, 0))
+    return;
+  SmallVector<Index> index;
+  std::function<void()> nest = [&] {
+    if (index.size() == shape.size()) {
+      body(index);
+      return;
+    }
+    int64_t extent = shape[index.size()];
+    auto round = [&](Index i, ValueRange) {
+      index.push_back(i);
+      nest();
+      index.pop_back();
+      return Values();
+    };
+    if (extent == 1)
+      round(constant(0), {});
+    else
+      emitLoop(i64Constant(*this, 0), i64Constant(*this, extent),
+               {0, extent - 1}, false, true, {}, round);
+  };
+  nest();
+}
+
+Values LoopEmitter::fold(
+    ArrayRef<int64_t> shape, ValueRange initial,
+    function_ref<Values(ArrayRef<Index>, ValueRange)> body) {
+  SmallVector<Index> index;
+  std::function<Values(ValueRange)> nest = [&](ValueRange carried) -> Values {
+    if (index.size() == shape.size())
+      return body(index, carried);
+    return loop(shape[index.size()], carried, [&](Index i, ValueRange now) {
+      index.push_back(i);
+      Values next = nest(now);
+      index.pop_back();
+      return next;
+    });
+  };
+  return nest(initial);
+}
+
+Value LoopEmitter::branch(Value condition, function_ref<Value()> then,
+                          function_ref<Value()> otherwise) {
+  if (!condition)
+    return then();
+  Block *before = builder.getInsertionBlock();
+  Block *after = before->splitBlock(builder.getInsertionPoint());
+  Block *thenBlock = builder.createBlock(after);
+  Block *elseBlock = builder.createBlock(after);
+  builder.setInsertionPointToEnd(before);
+  make<LLVM::CondBrOp>(condition, thenBlock, elseBlock);
+  auto side = [&](Block *block, function_ref<Value()> make1) {
+    builder.setInsertionPointToStart(block);
+    enterScope();
+    Value value = make1();
+    leaveScope();
+    make<LLVM::BrOp>(ValueRange(value), after);
+    return value;
+  };
+  Value value = side(thenBlock, then);
+  side(elseBlock, otherwise);
+  Value result = after->addArgument(value.getType(), loc);
+  builder.setInsertionPointToStart(after);
+  return result;
+}
+
+void LoopEmitter::when(Value condition, function_ref<void()> then) {
+  if (!condition)
+    return then();
+  Block *before = builder.getInsertionBlock();
+  Block *after = before->splitBlock(builder.getInsertionPoint());
+  Block *thenBlock = builder.createBlock(after);
+  builder.setInsertionPointToEnd(before);
+  make<LLVM::CondBrOp>(condition, thenBlock, after);
+  builder.setInsertionPointToStart(thenBlock);
+  enterScope();
+  then();
+  leaveScope();
+  make<LLVM::BrOp>(ValueRange(), after);
+  builder.setInsertionPointToStart(after);
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+Value LoopEmitter::read(Value tensor, ArrayRef<Index> positions) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return read(tensor, ElementIndex(*this, type.getShape(), positions));
+}
+
+Index LoopEmitter::readIndex(Value tensor, const ElementIndex &index,
+                             int64_t extent) {
+  return readCheckedIndex(tensor, index, extent).first;
+}
+
+std::pair<Index, Value>
+LoopEmitter::readCheckedIndex(Value tensor, const ElementIndex &index,
+                              int64_t extent) {
+  static const char clampKind = 0, insideKind = 0;
+  Value element = read(tensor, index);
+  const void *key = element.getAsOpaquePointer();
+  int64_t last = std::max<int64_t>(0, extent - 1);
+  Value clamped = lookup(&clampKind, key), inside = lookup(&insideKind, key);
+  if (!clamped) {
+    Value wide = element;
+    if (element.getType() != builder.getI64Type())
+      wide = make<arith::ExtSIOp>(builder.getI64Type(), element);
+    Value limit = i64Constant(*this, last);
+    clamped = make<arith::MinUIOp>(wide, limit);
+    inside = make<arith::CmpIOp>(arith::CmpIPredicate::ule, wide, limit);
+    remember(&clampKind, key, clamped);
+    remember(&insideKind, key, inside);
+  }
+  return {bind(clamped, 0, last), inside};
+}
+
+Value LoopEmitter::constantLike(Type type, double value) {
+  if (auto floatType = dyn_cast<FloatType>(type))
+    return make<arith::ConstantOp>(builder.getFloatAttr(floatType, value));
+  return make<arith::ConstantOp>(
+      builder.getIntegerAttr(type, static_cast<int64_t>(value)));
+}
+
+Value LoopEmitter::constantInt(Type type, const APInt &value) {
+  return make<arith::ConstantOp>(builder.getIntegerAttr(type, value));
+}
+
+Value LoopEmitter::lookup(const void *kind, const void *key) const {
+  for (const auto &scope : llvm::reverse(scopes))
+    if (Value value = scope.lookup({kind, key}))
+      return value;
+  return Value();
+}
+
+void LoopEmitter::remember(const void *kind, const void *key, Value value) {
+  scopes.back()[{kind, key}] = value;
+}

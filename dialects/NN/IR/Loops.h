@@ -1,0 +1,58 @@
+#ifndef DPC_DIALECTS_NN_IR_LOOPS_H
+#define DPC_DIALECTS_NN_IR_LOOPS_H
+
+#include "dialects/NN/IR/NNDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace dpc::nn {
+
+/// Combines elements of one type in a loop: how reductions and scatters do it.
+class Combiner {
+public:
+  Combiner(LoopEmitter &emitter, ReduceKind kind, mlir::Type elementType);
+
+  /// The value that changes nothing, of the accumulator's type.
+  mlir::Value identity();
+  /// `x` combined with `y`, of the accumulator's type. Floating-point sums and
+  /// products may be reassociated; max and min give NaN if either is.
+  mlir::Value combine(mlir::Value x, mlir::Value y);
+  /// x + y * z, of the accumulator's type.
+  mlir::Value accumulateProduct(mlir::Value x, mlir::Value y, mlir::Value z);
+  /// Between the element's and the accumulator's type.
+  mlir::Value widen(mlir::Value element);
+  mlir::Value narrow(mlir::Value sum);
+
+private:
+  LoopEmitter &e;
+  ReduceKind kind;
+  mlir::Type elementType, type;
+  bool isFloat, isUnsigned;
+};
+
+/// Compares elements of one type.
+class Ordering {
+public:
+  Ordering(LoopEmitter &emitter, mlir::Type elementType);
+
+  /// Ordered comparisons: false with a NaN.
+  mlir::Value less(mlir::Value x, mlir::Value y);
+  mlir::Value equal(mlir::Value x, mlir::Value y);
+  mlir::Value either(mlir::Value a, mlir::Value b);
+  mlir::Value all(mlir::Value a, mlir::Value b);
+  /// `better`, but the first NaN wins over every number: what `now` being
+  /// better than `old` means for a largest or smallest element.
+  mlir::Value unlessNan(mlir::Value better, mlir::Value old, mlir::Value now);
+  /// x < y where NaN is larger than every number.
+  mlir::Value lessNanLast(mlir::Value x, mlir::Value y);
+
+private:
+  mlir::Value isNan(mlir::Value x);
+  mlir::Value invert(mlir::Value condition);
+  LoopEmitter &e;
+  bool isFloat, isUnsigned;
+};
+
+} // namespace dpc::nn
+
+#endif // DPC_DIALECTS_NN_IR_LOOPS_H
