@@ -3,6 +3,7 @@
 
 #include "frontends/onnx/Import.h"
 #include "passes/Pipelines/Pipelines.h"
+#include "tools/dpc-compile/LinkProgram.h"
 
 namespace dpc {
 
@@ -12,6 +13,10 @@ struct CompileOptions {
   std::string output;
   onnx::ImportOptions import;
   StepOptions step;
+  NativeOptions native;
+  Emission emission = Emission::exe;
+  /// The command line, for the program's messages.
+  std::string command;
   Level stopAfter = Level::object;
   bool stop = false;
   bool explain = false;
