@@ -1,9 +1,14 @@
 #include "interpreter/Session.h"
 
+#include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/LayoutShards.h"
 #include "dialects/NN/IR/Program.h"
 #include "interpreter/Evaluator.h"
+#include "interpreter/World.h"
 
+#include <atomic>
 #include <cmath>
+#include <thread>
 
 using namespace mlir;
 using namespace dpc;
@@ -27,9 +32,46 @@ int64_t Session::getBatchSize(StringRef name) {
   for (unsigned i = 0; function && i < function.getNumArguments(); ++i) {
     ArgAttr arg = getArg(function, i);
     if (arg && arg.getKind() == ArgKind::input && arg.getBatch() >= 0)
-      return typeOf(function.getArgument(i)).getDimSize(arg.getBatch());
+      return logicalType(function, i).getDimSize(arg.getBatch());
   }
   return 1;
+}
+
+/// The layout attribute of an argument or result, if it has one.
+static std::optional<dist::Layout> layoutOf(Attribute attr) {
+  auto layout = dyn_cast_or_null<dist::LayoutAttr>(attr);
+  if (!layout)
+    return std::nullopt;
+  return layout.getLayout();
+}
+
+RankedTensorType Session::logicalType(func::FuncOp function, unsigned index) {
+  RankedTensorType type = typeOf(function.getArgument(index));
+  std::optional<dist::Layout> layout = layoutOf(
+      function.getArgAttr(index, dist::DistDialect::kLayoutAttrName));
+  return layout ? withShape(type, layout->shape()) : type;
+}
+
+static dist::MeshShape meshOf(ModuleOp module) {
+  auto mesh = module.lookupSymbol<dist::MeshOp>("mesh");
+  return mesh ? mesh.getShape() : dist::MeshShape();
+}
+
+int64_t Session::getRankCount() { return meshOf(module).worldSize(); }
+
+/// The shard of `global` on one device; padding is zero.
+static HostTensor shardOf(const HostTensor &global, const dist::Layout &layout,
+                          ArrayRef<int64_t> coordinates,
+                          const dist::MeshShape &mesh) {
+  HostTensor local(
+      withShape(global.getType(), dist::localShape(layout, mesh)));
+  if (local.isFloat())
+    dist::copyToLocal(global.floats.data(), local.floats.data(), 8, layout,
+                      coordinates, mesh);
+  else
+    dist::copyToLocal(global.ints.data(), local.ints.data(), 8, layout,
+                      coordinates, mesh);
+  return local;
 }
 
 /// The elements of `source` converted to `type`'s element type.
@@ -75,7 +117,7 @@ Session::argument(func::FuncOp function, unsigned index, const DataSet &data,
                   int64_t firstRow,
                   const std::map<std::string, double> &control) {
   ArgAttr arg = getArg(function, index);
-  RankedTensorType type = typeOf(function.getArgument(index));
+  RankedTensorType type = logicalType(function, index);
   if (!arg)
     return function.emitError("argument ") << index << " has no #nn.arg",
            failure();
@@ -124,25 +166,65 @@ Session::run(StringRef name, const DataSet &data, int64_t firstRow,
   auto function = module.lookupSymbol<func::FuncOp>(name);
   if (!function)
     return module.emitError("has no function @") << name, failure();
-  std::vector<HostTensor> arguments;
+  dist::MeshShape mesh = meshOf(module);
+  int64_t ranks = mesh.worldSize();
+  std::vector<std::vector<HostTensor>> arguments(ranks);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     FailureOr<HostTensor> value =
         argument(function, i, data, firstRow, control);
     if (failed(value))
       return failure();
-    arguments.push_back(std::move(*value));
+    std::optional<dist::Layout> layout = layoutOf(
+        function.getArgAttr(i, dist::DistDialect::kLayoutAttrName));
+    for (int64_t rank = 0; rank < ranks; ++rank)
+      arguments[rank].push_back(
+          layout ? shardOf(*value, *layout, mesh.coordinates(rank), mesh)
+                 : *value);
   }
-  DeviceContext device;
-  FailureOr<std::vector<HostTensor>> results =
-      evaluate(function, std::move(arguments), device);
-  if (failed(results))
+
+  World world(mesh);
+  std::vector<std::vector<HostTensor>> results(ranks);
+  std::vector<std::thread> threads;
+  std::atomic<bool> failedAnywhere = false;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      WorldMember device(world, rank);
+      FailureOr<std::vector<HostTensor>> own =
+          evaluate(function, std::move(arguments[rank]), device);
+      if (succeeded(own)) {
+        results[rank] = std::move(*own);
+        return;
+      }
+      failedAnywhere = true;
+      world.abort();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  if (failedAnywhere)
     return failure();
+
   TensorMap other;
-  for (auto [index, value] : llvm::enumerate(*results)) {
+  for (unsigned index = 0; index < function.getNumResults(); ++index) {
     ResultAttr attr = getResult(function, index);
     if (!attr)
       return function.emitError("result ") << index << " has no #nn.result",
              failure();
+    HostTensor value = results[0][index];
+    std::optional<dist::Layout> layout = layoutOf(function.getResultAttr(
+        index, dist::DistDialect::kLayoutAttrName));
+    if (layout) {
+      HostTensor global(withShape(value.getType(), layout->shape()));
+      for (int64_t rank = 0; rank < ranks; ++rank) {
+        const HostTensor &local = results[rank][index];
+        if (global.isFloat())
+          dist::copyToGlobal(local.floats.data(), global.floats.data(), 8,
+                             *layout, mesh.coordinates(rank), mesh);
+        else
+          dist::copyToGlobal(local.ints.data(), global.ints.data(), 8,
+                             *layout, mesh.coordinates(rank), mesh);
+      }
+      value = std::move(global);
+    }
     TensorMap &target = attr.getKind() == ResultKind::state ? state : other;
     target.insert_or_assign(attr.getName().str(), std::move(value));
   }

@@ -34,7 +34,10 @@ public:
   /// first input that has one; 1 if none has.
   int64_t getBatchSize(llvm::StringRef function);
 
-  /// Runs `function` on rows [firstRow, firstRow + B) of the data (a row past
+  /// The number of devices: the mesh's, 1 without one.
+  int64_t getRankCount();
+
+  /// Runs `function` on every device, one thread each, on rows [firstRow, firstRow + B) of the data (a row past
   /// the end starts again at 0) and replaces the state by its state results.
   /// Returns the other results by name.
   mlir::FailureOr<TensorMap> run(llvm::StringRef function,
@@ -47,9 +50,13 @@ public:
 
 private:
   explicit Session(mlir::ModuleOp module) : module(module) {}
+  /// The logical tensor of an argument.
   mlir::FailureOr<HostTensor>
   argument(mlir::func::FuncOp function, unsigned index, const DataSet &data,
            int64_t firstRow, const std::map<std::string, double> &control);
+  /// Its logical type: the layout's shape where it has one.
+  mlir::RankedTensorType logicalType(mlir::func::FuncOp function,
+                                     unsigned index);
 
   mlir::ModuleOp module;
 };

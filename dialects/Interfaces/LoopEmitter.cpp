@@ -246,9 +246,10 @@ Values LoopEmitter::emitLoop(Value first, Value end, Range range, bool guarded,
   Block *after = before->splitBlock(builder.getInsertionPoint());
   Block *round = builder.createBlock(after);
   SmallVector<Location> locations(initial.size(), loc);
-  ValueRange results = after->addArguments(initial.getTypes(), locations);
+  after->addArguments(initial.getTypes(), locations);
   Value i = round->addArgument(builder.getI64Type(), loc);
-  ValueRange carried = round->addArguments(initial.getTypes(), locations);
+  round->addArguments(initial.getTypes(), locations);
+  ValueRange carried = round->getArguments().drop_front();
 
   builder.setInsertionPointToEnd(before);
   SmallVector<Value> entry{first};
@@ -274,7 +275,7 @@ Values LoopEmitter::emitLoop(Value first, Value end, Range range, bool guarded,
   if (parallel && parallelLoop)
     latch.setLoopAnnotationAttr(parallelLoop);
   builder.setInsertionPointToStart(after);
-  return Values(results);
+  return Values(after->getArguments());
 }
 
 static Value i64Constant(LoopEmitter &e, int64_t value) {

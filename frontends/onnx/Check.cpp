@@ -19,6 +19,8 @@ namespace {
 
 constexpr int kMaxFunctions = 10000;
 constexpr int kMaxCallDepth = 100;
+/// Functions may call functions twice each: inlining is exponential in the file's size, so it is limited.
+constexpr int64_t kMaxInlinedNodes = 1000000;
 
 llvm::Error fail(const llvm::formatv_object_base &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message.str());
@@ -73,6 +75,7 @@ private:
   llvm::Error checkFunctions();
   llvm::Error checkCalls(const onnxpb::FunctionProto &function, int depth);
   llvm::Error visitCallsIn(const Nodes &nodes, int depth);
+  int64_t inlinedNodes(const Nodes &nodes);
   llvm::Error checkGraph(const onnxpb::GraphProto &graph, const Scope *outer, const Opsets &opsets,
                          const llvm::StringSet<> *functionAttributes, StringRef where);
   llvm::Error checkNodes(const Nodes &nodes, Scope &scope, const Opsets &opsets,
@@ -84,6 +87,8 @@ private:
   std::map<FunctionKey, const onnxpb::FunctionProto *> functions;
   /// 0 while the calls of a function are followed, else the depth of the calls below it.
   std::map<const onnxpb::FunctionProto *, int> callDepth;
+  /// Nodes of a function's body once its calls are inlined, at most one above the limit.
+  std::map<const onnxpb::FunctionProto *, int64_t> inlinedSize;
 };
 
 llvm::Error Checker::checkImports(const google::protobuf::RepeatedPtrField<onnxpb::OperatorSetIdProto> &imports,
@@ -282,6 +287,24 @@ llvm::Error Checker::checkCalls(const onnxpb::FunctionProto &function, int depth
   return llvm::Error::success();
 }
 
+/// Counts what inlining the calls among `nodes` makes of them. Functions are known not to be recursive.
+int64_t Checker::inlinedNodes(const Nodes &nodes) {
+  int64_t total = 0;
+  for (const auto &node : nodes) {
+    auto callee = functions.find(keyOf(node.domain(), node.op_type(), node.overload()));
+    if (callee == functions.end()) {
+      ++total;
+    } else {
+      auto [size, isNew] = inlinedSize.try_emplace(callee->second, 0);
+      if (isNew)
+        size->second = inlinedNodes(callee->second->node());
+      total += size->second;
+    }
+    total = std::min(total, kMaxInlinedNodes + 1);
+  }
+  return total;
+}
+
 llvm::Error Checker::checkFunctions() {
   if (model.functions_size() > kMaxFunctions)
     return fail(llvm::formatv("the model has {0} functions but may have {1}", model.functions_size(), kMaxFunctions));
@@ -311,6 +334,8 @@ llvm::Error Checker::checkFunctions() {
   for (const auto &function : model.functions())
     if (llvm::Error error = checkCalls(function, 1))
       return error;
+  if (inlinedNodes(model.graph().node()) > kMaxInlinedNodes)
+    return fail(llvm::formatv("the graph has more than {0} nodes after inlining its functions", kMaxInlinedNodes));
   return llvm::Error::success();
 }
 

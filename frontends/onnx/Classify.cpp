@@ -271,8 +271,10 @@ Classified Classifier::bySignature(const Initializer &initializer) {
 Classified Classifier::classifyOne(const Initializer &initializer) {
   if (!isFloat(initializer.tensor.type))
     return {Role::Constant, "not a float", {}};
-  bool statistic = usedAs(
-      initializer, [](const Node &node, int operand) { return node.is("BatchNormalization") && operand >= 3; });
+  auto isStatistic = [](const Node &node, int operand) { return node.is("BatchNormalization") && operand >= 3; };
+  // A fresh scale equals a fresh variance, and exporters merge equal initializers: such a one is the scale.
+  bool statistic = usedAs(initializer, isStatistic) &&
+                   !usedAs(initializer, [&](const Node &node, int operand) { return !isStatistic(node, operand); });
   if (std::optional<Role> asked = requests.roleOf(initializer)) {
     if (*asked == Role::Parameter)
       return {Role::Parameter, "--trainable", {}};

@@ -38,7 +38,7 @@ struct Classified {
 ///
 ///  1. integers and booleans are constants;
 ///  2. `trainable` and `frozen`: an exact name (or alias) before a glob, `frozen` before `trainable` among globs;
-///  3. the mean and variance operands of BatchNormalization are buffers;
+///  3. what is only ever the mean or variance operand of BatchNormalization is a buffer;
 ///  4. a recorded kind: PARAMETER is a parameter, BUFFER a buffer, CONSTANT_TENSOR a constant;
 ///  5. `folded_from`: computed by the exporter from a PARAMETER of the graph signature, and more than a rank-0 scalar or
 ///     a mask: a parameter; computed from none: a constant;

@@ -8,6 +8,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <cstring>
 
@@ -84,6 +85,16 @@ HostTensor firstAlong(const HostTensor &tensor, int64_t dimension) {
       first.ints[to++] = tensor.ints[i];
   }
   return first;
+}
+
+/// `name` as a key that MLIR's parser reads back: a letter or `_`, then letters, digits, `_`, `.` and `$`. Keys that
+/// become equal are told apart by the context.
+std::string resourceKey(StringRef name) {
+  std::string key = name.str();
+  for (char &c : key)
+    if (!llvm::isAlnum(c) && c != '_' && c != '.' && c != '$')
+      c = '_';
+  return llvm::isAlpha(key[0]) || key[0] == '_' ? key : "_" + key;
 }
 
 } // namespace
@@ -188,7 +199,7 @@ ElementsAttr toAttribute(MLIRContext *context, const Tensor &tensor, StringRef n
     return cast<ElementsAttr>(toHostTensor(context, tensor).toAttr());
   AsmResourceBlob blob = UnmanagedAsmResourceBlob::allocateWithAlign(
       tensor.bytes, width, [owner = tensor.owner](void *, size_t, size_t) {});
-  return cast<ElementsAttr>(DenseResourceElementsAttr::get(type, name, std::move(blob)));
+  return cast<ElementsAttr>(DenseResourceElementsAttr::get(type, resourceKey(name), std::move(blob)));
 }
 
 } // namespace dpc::onnx

@@ -26,6 +26,8 @@ public:
   virtual mlir::Value valueOf(ValueId id) = 0;
   /// The tensor of an initializer that is not a function argument and never will be, for attributes.
   virtual const Graph &getGraph() const = 0;
+  /// The tensors of a sequence that SplitToSequence or SequenceConstruct made; nullptr for anything else.
+  virtual const llvm::SmallVector<mlir::Value> *sequenceOf(ValueId id) const = 0;
   /// Declares that `value` is the next value of the buffer that initializer `id` holds.
   virtual void setNextState(ValueId id, mlir::Value value) = 0;
 };
@@ -94,10 +96,23 @@ public:
     setResult(0, value);
     return mlir::success(value != nullptr);
   }
+  /// The tensors of operand `i`, a sequence; nullptr after an error.
+  const llvm::SmallVector<mlir::Value> *sequence(unsigned i) {
+    const llvm::SmallVector<mlir::Value> *elements = state.sequenceOf(node.inputs[i]);
+    if (!elements)
+      (void)error("input " + llvm::Twine(i) + " is not a sequence known at compile time");
+    return elements;
+  }
+  /// Makes result 0 a sequence.
+  mlir::LogicalResult doneSequence(llvm::SmallVector<mlir::Value> elements) {
+    sequenceResult = std::move(elements);
+    return mlir::success();
+  }
   void setNextState(unsigned operand, mlir::Value value) { state.setNextState(node.inputs[operand], value); }
   const Graph &graph() const { return state.getGraph(); }
 
   llvm::SmallVector<mlir::Value> results;
+  std::optional<llvm::SmallVector<mlir::Value>> sequenceResult;
   /// An error was reported by a getter.
   bool failed = false;
 

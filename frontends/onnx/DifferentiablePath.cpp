@@ -23,6 +23,7 @@ bool hasNoGradient(StringRef op) {
 bool isDataOperand(StringRef op, int operand) {
   int data = llvm::StringSwitch<int>(op)
                  .Cases("Reshape", "Expand", "Tile", "Squeeze", "Unsqueeze", "Slice", "Split", 1)
+                 .Cases("SplitToSequence", "SequenceAt", 1)
                  .Cases("Gather", "GatherElements", "GatherND", "TopK", "CumSum", "Trilu", "Pad", "Resize", 1)
                  .Cases("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", 1)
                  .Cases("ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", 1)

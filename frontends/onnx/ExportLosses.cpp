@@ -42,6 +42,8 @@ public:
       : graph(graph), roles(roles), signature(graphSignature(graph)), exporter(exporterOf(graph)) {}
 
   std::vector<std::string> describe() {
+    if (exporter == Exporter::Other)
+      return {};
     foldedBatchNorm();
     trainingBatchNorm();
     mergedAndSplit();
@@ -90,10 +92,9 @@ void Losses::trainingBatchNorm() {
       nodes.push_back(node.name);
   }
   if (!nodes.empty())
-    lines.push_back(llvm::formatv("{0} BatchNorm node{1} ({2}) of a module in training mode {3} exported for inference "
-                                  "and stay so; {4}",
-                                  nodes.size(), nodes.size() > 1 ? "s" : "", listed(nodes),
-                                  nodes.size() > 1 ? "are" : "is", kTorchScriptKeeps));
+    lines.push_back(llvm::formatv("BatchNorm of a module in training mode is exported for inference in {0} node{1} "
+                                  "({2}) and stays so; {3}",
+                                  nodes.size(), nodes.size() > 1 ? "s" : "", listed(nodes), kTorchScriptKeeps));
 }
 
 void Losses::mergedAndSplit() {

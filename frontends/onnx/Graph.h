@@ -109,8 +109,8 @@ struct Graph {
   }
 };
 
-/// Builds the graph of a model that passed checkModel: reads the initializers, inlines model-local functions (at most
-/// a million nodes), resolves attribute references and un-aliases Identity. Errors name the node or tensor.
+/// Builds the graph of a model that passed checkModel: reads the initializers, inlines model-local functions,
+/// resolves attribute references and un-aliases Identity. Errors name the node or tensor.
 llvm::Expected<Graph> buildGraph(OnnxModel &model);
 
 /// "node 'name' (Op)": how messages name a node.

@@ -14,9 +14,6 @@ using llvm::StringRef;
 namespace dpc::onnx {
 namespace {
 
-/// Functions may call functions twice each: the expansion is exponential in the file's size, so it is limited.
-constexpr size_t kMaxInlinedNodes = 1000000;
-
 llvm::Error fail(const llvm::formatv_object_base &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message.str());
 }
@@ -89,9 +86,10 @@ ValueId Builder::addValue(std::string name, GraphValue::Kind kind, int32_t index
 }
 
 std::string Builder::uniqueName(std::string name) {
-  while (!nodeNames.insert(name).second)
-    name += "_" + std::to_string(++ordinals[name]);
-  return name;
+  std::string unique = name;
+  while (!nodeNames.insert(unique).second)
+    unique = name + "_" + std::to_string(++ordinals[name]);
+  return unique;
 }
 
 llvm::Error Builder::addInput(const onnxpb::ValueInfoProto &info, Scope &scope) {
@@ -182,8 +180,6 @@ llvm::Error Builder::inlineCall(const onnxpb::NodeProto &call, const std::string
 
 llvm::Error Builder::addNodes(const google::protobuf::RepeatedPtrField<onnxpb::NodeProto> &nodes, Scope &scope) {
   for (const auto &proto : nodes) {
-    if (graph.nodes.size() >= kMaxInlinedNodes)
-      return fail(llvm::formatv("the graph has more than {0} nodes after inlining its functions", kMaxInlinedNodes));
     std::string own = proto.name();
     if (own.empty())
       own = proto.op_type() + "_" + std::to_string(ordinals["#" + proto.op_type()]++);

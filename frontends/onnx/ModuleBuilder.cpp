@@ -7,6 +7,7 @@
 #include "frontends/onnx/Registry.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -22,6 +23,10 @@ public:
 
   Value valueOf(ValueId id) override;
   const Graph &getGraph() const override { return graph; }
+  const SmallVector<Value> *sequenceOf(ValueId id) const override {
+    auto found = sequences.find(id);
+    return found == sequences.end() ? nullptr : &found->second;
+  }
   void setNextState(ValueId id, Value value) override { nextState.push_back({id, value}); }
 
 private:
@@ -30,6 +35,7 @@ private:
   int64_t batchDim(const GraphInput &input) const;
   void addArguments();
   void addInitializer(const Initializer &initializer, Role role);
+  bool takesSequence(const Node &node) const;
   LogicalResult convert(const Node &node);
   void eraseDeadCode();
   LogicalResult finish();
@@ -42,6 +48,7 @@ private:
   func::FuncOp function;
   Block *body = nullptr;
   std::vector<Value> values;
+  std::map<ValueId, SmallVector<Value>> sequences;
   SmallVector<nn::ArgAttr> arguments;
   SmallVector<nn::VariableOp> variables;
   SmallVector<std::pair<ValueId, Value>> nextState;
@@ -132,15 +139,27 @@ void ModuleBuilder::addArguments() {
 
 Value ModuleBuilder::valueOf(ValueId id) { return values[id]; }
 
+/// True when `node` takes a sequence where it needs a tensor.
+bool ModuleBuilder::takesSequence(const Node &node) const {
+  static const llvm::StringSet<> takers = {"SequenceAt", "SequenceLength", "ConcatFromSequence"};
+  return !takers.count(node.opType) && llvm::any_of(node.inputs, [&](ValueId id) { return sequences.count(id) != 0; });
+}
+
 LogicalResult ModuleBuilder::convert(const Node &node) {
   const OperatorEntry *entry = Registry::get().find(node.opType, node.opset);
   Block::iterator before = body->empty() ? body->end() : std::prev(body->end());
   Conversion conversion(node, builder, locationOf(node), *this);
+  if (takesSequence(node))
+    return conversion.error("takes a sequence, which is not supported");
   LogicalResult converted = entry->convert(conversion);
   if (conversion.failed)
     return failure();
   if (failed(converted))
     return conversion.error("cannot be converted");
+  if (conversion.sequenceResult) {
+    sequences[node.output(0)] = std::move(*conversion.sequenceResult);
+    return success();
+  }
   for (auto [i, output] : llvm::enumerate(node.outputs))
     if (output != kNoValue && !conversion.results[i] && !graph.values[output].uses.empty())
       return conversion.error("output '" + graph.values[output].name + "' is used but not supported");

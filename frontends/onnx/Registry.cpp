@@ -19,6 +19,7 @@ const Registry &Registry::get() {
     registerLossOps(all);
     registerNormalizationOps(all);
     registerReductionOps(all);
+    registerSequenceOps(all);
     registerShapeOps(all);
     registerSpatialOps(all);
     return all;

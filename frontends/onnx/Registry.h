@@ -49,6 +49,7 @@ void registerIndexingOps(Registry &registry);
 void registerLossOps(Registry &registry);
 void registerNormalizationOps(Registry &registry);
 void registerReductionOps(Registry &registry);
+void registerSequenceOps(Registry &registry);
 void registerShapeOps(Registry &registry);
 void registerSpatialOps(Registry &registry);
 

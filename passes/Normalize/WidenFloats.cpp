@@ -24,7 +24,7 @@ static Type widened(Type type) {
 
 /// `value` in f64; null when it cannot be read. Splats stay splats, large
 /// values stay resources outside the context's uniquing.
-static ElementsAttr widened(ElementsAttr value, StringRef name) {
+static ElementsAttr widened(ElementsAttr value) {
   auto type = cast<RankedTensorType>(widened(value.getType()));
   if (type == value.getType())
     return value;
@@ -38,7 +38,9 @@ static ElementsAttr widened(ElementsAttr value, StringRef name) {
     return DenseElementsAttr::get(type, ArrayRef<double>(tensor->floats));
   AsmResourceBlob blob = HeapAsmResourceBlob::allocateAndCopyInferAlign(
       ArrayRef<double>(tensor->floats));
-  return DenseResourceElementsAttr::get(type, name, std::move(blob));
+  // The old key: a symbol's name need not be one that the parser reads back.
+  StringRef key = cast<DenseResourceElementsAttr>(value).getRawHandle().getKey();
+  return DenseResourceElementsAttr::get(type, key, std::move(blob));
 }
 
 namespace {
@@ -73,17 +75,16 @@ struct WidenFloatsPass : dpc::impl::WidenFloatsBase<WidenFloatsPass> {
     }
     if (!isa<nn::ConstantOp, nn::VariableOp>(op))
       return success();
-    auto replace = [&](auto holder, StringRef name) -> LogicalResult {
-      ElementsAttr value = widened(holder.getValue(), name);
+    auto replace = [&](auto holder) -> LogicalResult {
+      ElementsAttr value = widened(holder.getValue());
       if (!value)
         return op->emitOpError("has a value that cannot be read");
       holder.setValueAttr(value);
       return success();
     };
     if (auto constant = dyn_cast<nn::ConstantOp>(op))
-      return replace(constant, "constant");
-    auto variable = cast<nn::VariableOp>(op);
-    return replace(variable, variable.getSymName());
+      return replace(constant);
+    return replace(cast<nn::VariableOp>(op));
   }
 };
 

@@ -8,6 +8,7 @@
 #include "passes/Memory/Passes.h"
 #include "passes/Normalize/Passes.h"
 #include "passes/Optimize/Passes.h"
+#include "passes/Sharding/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -62,6 +63,26 @@ void dpc::buildStepPipeline(OpPassManager &manager,
 
   // Masks, zeros and bias corrections that several gradients or updates asked
   // for become one; what no result needs goes.
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+void dpc::buildPlacedPipeline(OpPassManager &manager,
+                              const MeshOptions &options) {
+  AssignLayoutsOptions assign;
+  assign.axes = options.axes;
+  assign.sequentialAxes = options.sequentialAxes;
+  assign.batchAxes = options.batchAxes;
+  assign.autoAxes = options.autoAxes;
+  assign.explain = options.explain;
+  // No canonicalisation from here to partitioning: layouts are attributes of
+  // ops, which patterns would drop.
+  manager.addPass(createAssignLayouts(assign));
+}
+
+void dpc::buildLocalPipeline(OpPassManager &manager) {
+  manager.addPass(createPartition());
+  // Index arithmetic that several ops asked for becomes one.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
 }
@@ -136,6 +157,7 @@ void dpc::registerAllPasses() {
   registerMemoryPasses();
   registerNormalizePasses();
   registerOptimizePasses();
+  registerShardingPasses();
   PassPipelineRegistration<StepPipelineOptions>(
       "dpc-step-pipeline", "import -> step",
       [](OpPassManager &manager, const StepPipelineOptions &text) {

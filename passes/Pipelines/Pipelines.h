@@ -43,6 +43,25 @@ struct StepOptions {
 void buildStepPipeline(mlir::OpPassManager &manager,
                        const StepOptions &options);
 
+/// How the program is spread over devices.
+struct MeshOptions {
+  /// NAME=SIZE in rank order, last fastest; sequential axes first.
+  std::vector<std::string> axes;
+  std::vector<std::string> sequentialAxes;
+  /// Axes that cut the batch, outermost first.
+  std::vector<std::string> batchAxes;
+  /// Axes for which a loop of each contraction is chosen.
+  std::vector<std::string> autoAxes;
+  bool explain = false;
+};
+
+/// step -> placed: a layout for every value, explicit reshards.
+void buildPlacedPipeline(mlir::OpPassManager &manager,
+                         const MeshOptions &options);
+
+/// placed -> local: per-device shapes, collectives, microbatch loops.
+void buildLocalPipeline(mlir::OpPassManager &manager);
+
 /// How native code is made.
 struct NativeOptions {
   /// native, x86-64-v3 or x86-64-v4.

@@ -99,6 +99,41 @@ static void parseLoss(StringRef text, StepOptions &step) {
   }
 }
 
+/// --mesh and --microbatches: which axes there are, and what each cuts. An axis
+/// named `data` cuts the batch, any other a loop of each contraction;
+/// microbatches are one more axis, outermost and walked by a loop.
+static void parseMesh(const InputArgList &args, MeshOptions &mesh) {
+  const Arg *microbatches =
+      args.getLastArg(OPT_microbatches, OPT_accumulate);
+  if (microbatches) {
+    int64_t count =
+        integerOption(args, microbatches->getOption().getID(), "dpc-compile",
+                      1, 1);
+    mesh.axes.push_back("micro=" + std::to_string(count));
+    mesh.sequentialAxes.push_back("micro");
+    mesh.batchAxes.push_back("micro");
+  }
+  SmallVector<StringRef> parts;
+  if (const Arg *arg = args.getLastArg(OPT_mesh))
+    StringRef(arg->getValue()).split(parts, ',');
+  for (StringRef part : parts) {
+    auto [name, text] = part.split('=');
+    int64_t size;
+    if (name.empty() || text.getAsInteger(10, size) || size < 1)
+      usageError("--mesh: '" + part + "' is not AXIS=N with N at least 1");
+    if (name == "micro")
+      usageError("--mesh: use --microbatches=" + text + " for microbatches");
+    if (name == "pipe" && size > 1)
+      usageError("--mesh: axis pipe is not available yet");
+    if (llvm::any_of(mesh.axes, [&](const std::string &axis) {
+          return StringRef(axis).split('=').first == name;
+        }))
+      usageError("--mesh: axis '" + name + "' is given twice");
+    mesh.axes.push_back(part.str());
+    (name == "data" ? mesh.batchAxes : mesh.autoAxes).push_back(name.str());
+  }
+}
+
 CompileOptions dpc::parseOptions(int argc, char **argv) {
   OptionTable table;
   InputArgList args = parseCommandLine(
@@ -182,5 +217,20 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
   if (step.precision != "f32" && step.precision != "f64")
     usageError("--precision: unknown type '" + step.precision +
                "'; known: f32, f64");
+  parseMesh(args, options.mesh);
+  options.mesh.explain = options.explain;
+  int64_t groups = 1;
+  StringRef mode = args.getLastArgValue(OPT_batch_norm, "global");
+  if (mode != "global" && mode != "local")
+    usageError("--batch-norm: unknown mode '" + mode +
+               "'; known: global, local");
+  for (const std::string &axis : options.mesh.axes) {
+    auto [name, text] = StringRef(axis).split('=');
+    int64_t size = 1;
+    text.getAsInteger(10, size);
+    if (name == "micro" || (name == "data" && mode == "local"))
+      groups *= size;
+  }
+  step.batchGroups = groups;
   return options;
 }

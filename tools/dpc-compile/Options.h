@@ -13,6 +13,7 @@ struct CompileOptions {
   std::string output;
   onnx::ImportOptions import;
   StepOptions step;
+  MeshOptions mesh;
   NativeOptions native;
   Emission emission = Emission::exe;
   /// The command line, for the program's messages.

@@ -1,7 +1,9 @@
 // dpc-compile: from an ONNX file to a program that trains it.
 
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/NN/Partition/Partition.h"
 #include "dpc/program.h"
 #include "passes/Lowering/Codegen/Codegen.h"
 #include "passes/Lowering/Program/EmitProgram.h"
@@ -147,7 +149,9 @@ static int writeProgram(ModuleOp module, const CompileOptions &options,
 int main(int argc, char **argv) {
   CompileOptions options = parseOptions(argc, argv);
   DialectRegistry registry;
-  registry.insert<nn::NNDialect, func::FuncDialect, exec::ExecDialect>();
+  registry.insert<nn::NNDialect, dist::DistDialect, func::FuncDialect,
+                  exec::ExecDialect>();
+  registerPartitionModels(registry);
   registerCodegenDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.getDiagEngine().registerHandler(printDiagnostic);
@@ -162,6 +166,10 @@ int main(int argc, char **argv) {
 
   PassManager manager(&context);
   buildStepPipeline(manager, options.step);
+  if (options.stopAfter >= Level::placed)
+    buildPlacedPipeline(manager, options.mesh);
+  if (options.stopAfter >= Level::local)
+    buildLocalPipeline(manager);
   if (failed(manager.run(*module)))
     return exitInvalid;
   if (options.stopAfter <= Level::placed)

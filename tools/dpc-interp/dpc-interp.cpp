@@ -1,6 +1,7 @@
 // dpc-interp: runs a module of the nn and dist dialects in the reference
 // interpreter: @step (or @forward, @infer) on batches of a data file.
 
+#include "dialects/Dist/IR/DistDialect.h"
 #include "interpreter/Session.h"
 #include "tools/common/CommandLine.h"
 
@@ -79,10 +80,10 @@ int main(int argc, char **argv) {
                 exitUsage);
   int64_t steps = integerOption(args, OPT_steps, "dpc-interp", 1, 0);
   int64_t seed = integerOption(args, OPT_seed, "dpc-interp", 0, 0);
-  integerOption(args, OPT_ranks, "dpc-interp", 1, 1);
+  int64_t ranks = integerOption(args, OPT_ranks, "dpc-interp", 0, 1);
 
   MLIRContext context;
-  context.loadDialect<nn::NNDialect, func::FuncDialect>();
+  context.loadDialect<nn::NNDialect, dist::DistDialect, func::FuncDialect>();
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);
   OwningOpRef<ModuleOp> module =
@@ -92,6 +93,10 @@ int main(int argc, char **argv) {
   FailureOr<Session> session = Session::create(*module);
   if (failed(session))
     return exitInvalid;
+
+  if (ranks && ranks != session->getRankCount())
+    return fail("--ranks=" + llvm::Twine(ranks) + ", but the mesh has " +
+                llvm::Twine(session->getRankCount()) + " devices");
 
   std::string error;
   DataSet data;

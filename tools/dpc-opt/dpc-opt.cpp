@@ -1,5 +1,7 @@
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/NN/IR/NNDialect.h"
+#include "dialects/NN/Partition/Partition.h"
 #include "passes/Pipelines/Pipelines.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -7,7 +9,9 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<dpc::exec::ExecDialect, dpc::nn::NNDialect, mlir::func::FuncDialect>();
+  registry.insert<dpc::nn::NNDialect, dpc::dist::DistDialect,
+                  dpc::exec::ExecDialect, mlir::func::FuncDialect>();
+  dpc::registerPartitionModels(registry);
   dpc::registerAllPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "dpc optimizer driver\n", registry));

@@ -101,10 +101,11 @@ std::optional<Factor> mergeAllFactors(ArrayRef<Factor> factors,
   return merged;
 }
 
-std::optional<std::pair<Factors, Factors>> cutFactors(ArrayRef<Factor> factors,
-                                                      int64_t minorExtent,
-                                                      bool mayMerge,
-                                                      const MeshShape &mesh) {
+/// cutFactors on the factors as they are: between two, or inside one, or inside
+/// the smallest window of at most `maxWidth` factors that merges.
+static std::optional<std::pair<Factors, Factors>>
+cutWindow(ArrayRef<Factor> factors, int64_t minorExtent, size_t maxWidth,
+          const MeshShape &mesh) {
   size_t cut = factors.size();
   int64_t need = minorExtent;
   while (need > 1 && cut > 0 && need % factors[cut - 1].size == 0)
@@ -115,9 +116,6 @@ std::optional<std::pair<Factors, Factors>> cutFactors(ArrayRef<Factor> factors,
   if (cut == 0)
     return std::nullopt;
 
-  // The cut falls inside factors[cut - 1]: split it, or the smallest window
-  // around it that merges.
-  size_t maxWidth = mayMerge ? factors.size() : 1;
   for (size_t width = 1; width <= maxWidth; ++width)
     for (size_t begin = cut < width ? 0 : cut - width;
          begin < cut && begin + width <= factors.size(); ++begin) {
@@ -143,6 +141,46 @@ std::optional<std::pair<Factors, Factors>> cutFactors(ArrayRef<Factor> factors,
       return std::make_pair(std::move(major), std::move(minor));
     }
   return std::nullopt;
+}
+
+/// Appends `factor` in as many factors as are exact, so that its uncut minor
+/// part can merge with what follows.
+static void appendPieces(Factor factor, const MeshShape &mesh,
+                         Factors &pieces) {
+  SmallVector<int64_t, 16> divisors;
+  for (int64_t i = 2; i * i <= factor.size; ++i)
+    if (factor.size % i == 0)
+      divisors.append({i, factor.size / i});
+  llvm::sort(divisors);
+  for (int64_t divisor : divisors)
+    if (auto halves = splitFactor(factor, divisor, mesh)) {
+      appendPieces(std::move(halves->first), mesh, pieces);
+      pieces.push_back(std::move(halves->second));
+      return;
+    }
+  pieces.push_back(std::move(factor));
+}
+
+std::optional<std::pair<Factors, Factors>> cutFactors(ArrayRef<Factor> factors,
+                                                      int64_t minorExtent,
+                                                      bool mayMerge,
+                                                      const MeshShape &mesh) {
+  if (!mayMerge)
+    return cutWindow(factors, minorExtent, 1, mesh);
+  if (auto cut = cutWindow(factors, minorExtent, factors.size(), mesh))
+    return cut;
+  Factors pieces;
+  for (Factor factor : factors) {
+    AxisNames guards;
+    extractGuards(factor, guards, mesh);
+    if (!guards.empty())
+      pieces.push_back(Factor(1, guards));
+    if (isUncut(factor, mesh))
+      pieces.push_back(Factor(factor.size));
+    else
+      appendPieces(std::move(factor), mesh, pieces);
+  }
+  return cutWindow(pieces, minorExtent, pieces.size(), mesh);
 }
 
 } // namespace dpc::dist

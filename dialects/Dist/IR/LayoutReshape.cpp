@@ -125,6 +125,15 @@ Reshaper::cutEverySegment(const DimLayout &dim, int64_t minorExtent) const {
                           /*mayMerge=*/!keepFactors, mesh);
     if (!cut)
       return std::nullopt;
+    if (!keepFactors && dim.segments.size() > 1) {
+      // Which segments only one device has must not keep their tails from being
+      // the same.
+      AxisNames guards;
+      for (Factor &factor : cut->second)
+        extractGuards(factor, guards, mesh);
+      if (!guards.empty())
+        cut->first.push_back(Factor(1, guards));
+    }
     major.segments.push_back(makeSegment(cut->first));
     DimLayout tail{makeSegment(cut->second)};
     minor = minor ? unify(*minor, tail) : tail;

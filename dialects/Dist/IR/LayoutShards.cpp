@@ -26,11 +26,11 @@ FactorRange localRange(const Factor &factor, ArrayRef<int64_t> coordinates,
 namespace {
 
 /// Appends `run`, joined to the last one where both sides continue it.
-void append(std::vector<Run> &runs, Run run) {
+void append(std::vector<IndexRun> &runs, IndexRun run) {
   if (run.count == 0)
     return;
   if (!runs.empty()) {
-    Run &last = runs.back();
+    IndexRun &last = runs.back();
     if (last.global + last.count == run.global &&
         last.local + last.count == run.local) {
       last.count += run.count;
@@ -41,26 +41,26 @@ void append(std::vector<Run> &runs, Run run) {
 }
 
 /// Do `runs` hold all of [0, extent) in place?
-bool isWhole(ArrayRef<Run> runs, int64_t extent) {
-  return runs.size() == 1 && runs.front() == Run{0, 0, extent};
+bool isWhole(ArrayRef<IndexRun> runs, int64_t extent) {
+  return runs.size() == 1 && runs.front() == IndexRun{0, 0, extent};
 }
 
 /// The runs of one segment, counted from its start on both sides.
-std::vector<Run> segmentRuns(const Segment &segment,
-                             ArrayRef<int64_t> coordinates,
-                             const MeshShape &mesh) {
-  std::vector<Run> runs{{0, 0, 1}};
+std::vector<IndexRun> segmentRuns(const Segment &segment,
+                                  ArrayRef<int64_t> coordinates,
+                                  const MeshShape &mesh) {
+  std::vector<IndexRun> runs{{0, 0, 1}};
   int64_t globalExtent = 1, localExtent = 1;
   for (const Factor &factor : reverse(segment.factors)) {
     FactorRange range = localRange(factor, coordinates, mesh);
-    std::vector<Run> outer;
+    std::vector<IndexRun> outer;
     if (isWhole(runs, globalExtent) && globalExtent == localExtent) {
       append(outer,
              {range.offset * globalExtent, 0, range.count * globalExtent});
     } else {
       outer.reserve(range.count * runs.size());
       for (int64_t i = 0; i < range.count; ++i)
-        for (const Run &run : runs)
+        for (const IndexRun &run : runs)
           append(outer, {(range.offset + i) * globalExtent + run.global,
                          i * localExtent + run.local, run.count});
     }
@@ -73,10 +73,10 @@ std::vector<Run> segmentRuns(const Segment &segment,
 
 /// Walks the product of the dimensions' runs, outermost first.
 struct RunWalk {
-  ArrayRef<std::vector<Run>> runs; // of each outer dimension
+  ArrayRef<std::vector<IndexRun>> runs; // of each outer dimension
   ArrayRef<int64_t> globalStrides, localStrides;
   function_ref<void(int64_t, int64_t, int64_t)> fn;
-  Run pending;
+  IndexRun pending;
 
   void emit(int64_t global, int64_t local, int64_t count) {
     if (pending.count && pending.global + pending.count == global &&
@@ -96,7 +96,7 @@ struct RunWalk {
 
   void walk(unsigned dim, int64_t global, int64_t local) {
     int64_t globalStride = globalStrides[dim], localStride = localStrides[dim];
-    for (const Run &run : runs[dim]) {
+    for (const IndexRun &run : runs[dim]) {
       if (dim + 1 == runs.size()) {
         emit(global + run.global * globalStride,
              local + run.local * localStride, run.count * globalStride);
@@ -111,12 +111,13 @@ struct RunWalk {
 
 } // namespace
 
-std::vector<Run> localRuns(const DimLayout &dim, ArrayRef<int64_t> coordinates,
-                           const MeshShape &mesh) {
-  std::vector<Run> runs;
+std::vector<IndexRun> localRuns(const DimLayout &dim,
+                                ArrayRef<int64_t> coordinates,
+                                const MeshShape &mesh) {
+  std::vector<IndexRun> runs;
   int64_t global = 0, local = 0;
   for (const Segment &segment : dim.segments) {
-    for (const Run &run : segmentRuns(segment, coordinates, mesh))
+    for (const IndexRun &run : segmentRuns(segment, coordinates, mesh))
       append(runs, {global + run.global, local + run.local, run.count});
     global += segment.extent();
     local += localExtent({segment}, mesh);
@@ -128,7 +129,7 @@ std::vector<int64_t> localIndices(const DimLayout &dim,
                                   ArrayRef<int64_t> coordinates,
                                   const MeshShape &mesh) {
   std::vector<int64_t> indices(localExtent(dim, mesh), -1);
-  for (const Run &run : localRuns(dim, coordinates, mesh))
+  for (const IndexRun &run : localRuns(dim, coordinates, mesh))
     for (int64_t i = 0; i < run.count; ++i)
       indices[run.local + i] = run.global + i;
   return indices;
@@ -138,7 +139,7 @@ void forEachRun(const Layout &layout, ArrayRef<int64_t> coordinates,
                 const MeshShape &mesh,
                 function_ref<void(int64_t, int64_t, int64_t)> fn) {
   size_t rank = layout.dims.size();
-  std::vector<std::vector<Run>> runs(rank);
+  std::vector<std::vector<IndexRun>> runs(rank);
   SmallVector<int64_t, 4> globalStrides(rank), localStrides(rank);
   int64_t globalStride = 1, localStride = 1;
   size_t outerDims =

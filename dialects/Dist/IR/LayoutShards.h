@@ -28,12 +28,12 @@ FactorRange localRange(const Factor &factor,
 
 /// Local indices [local, local + count) are global indices [global, global +
 /// count).
-struct Run {
+struct IndexRun {
   int64_t global = 0;
   int64_t local = 0;
   int64_t count = 0;
 
-  bool operator==(const Run &other) const {
+  bool operator==(const IndexRun &other) const {
     return global == other.global && local == other.local &&
            count == other.count;
   }
@@ -41,9 +41,9 @@ struct Run {
 
 /// The runs of `dim` on the device at `coordinates`, ascending in `local` and
 /// as long as possible; local indices in no run are padding.
-std::vector<Run> localRuns(const DimLayout &dim,
-                           llvm::ArrayRef<int64_t> coordinates,
-                           const MeshShape &mesh);
+std::vector<IndexRun> localRuns(const DimLayout &dim,
+                                llvm::ArrayRef<int64_t> coordinates,
+                                const MeshShape &mesh);
 
 /// Calls `fn(globalOffset, localOffset, count)` for every run of the whole
 /// tensor's shard, ascending in `localOffset` and as long as possible; local

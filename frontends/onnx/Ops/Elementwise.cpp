@@ -140,7 +140,10 @@ LogicalResult convertWhere(Conversion &c) {
 }
 
 LogicalResult convertCast(Conversion &c) {
-  auto type = elementTypeOf(static_cast<int32_t>(c.requiredInt("to")), "attribute 'to'");
+  int64_t to = c.requiredInt("to");
+  if (c.failed)
+    return failure();
+  auto type = elementTypeOf(static_cast<int32_t>(to), "attribute 'to'");
   if (!type)
     return c.error(llvm::toString(type.takeError()));
   return c.done(c.e.convert(c.operand(0), convertElementType(c.builder.getContext(), *type)));

@@ -1,0 +1,121 @@
+// Index arithmetic of layouts, as nn ops on one-dimensional tensors.
+
+#include "dialects/NN/Partition/Partition.h"
+
+#include "dialects/Dist/IR/Collectives.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::dist;
+using namespace dpc::nn;
+
+#include "dialects/NN/Partition/PartitionOpInterface.cpp.inc"
+
+Value PartitionContext::axisIndex(StringRef axis) {
+  auto type = RankedTensorType::get({}, builder.getI64Type());
+  return builder.create<AxisIndexOp>(loc, type, axis);
+}
+
+/// Global index = sum over factors of (offset of this device + local index
+/// within the factor) * (size of what follows); nested cuts add their offsets,
+/// each a multiple of its chunk.
+PartitionContext::DimIndices
+PartitionContext::dimIndices(const DimLayout &dim) {
+  Expressions e = expressions();
+  SmallVector<Value> globals, insides;
+  int64_t base = 0;
+  bool padded = hasPadding(dim, mesh);
+  for (const Segment &segment : dim.segments) {
+    int64_t local = 1, global = 1;
+    for (const Factor &factor : segment.factors)
+      local *= localSize(factor, mesh);
+    auto type = RankedTensorType::get({local}, builder.getI64Type());
+    Value flat = e.make<IotaOp>(type, 0), sum = e.splat(type, base);
+    Value inside;
+    auto require = [&](Value condition) {
+      inside = inside ? e.make<AndOp>(inside, condition) : condition;
+    };
+    int64_t localStride = 1;
+    for (const Factor &factor : llvm::reverse(segment.factors)) {
+      int64_t extent = localSize(factor, mesh);
+      // Index inside this factor.
+      Value index = flat;
+      if (localStride != 1)
+        index = e.div(index, e.splat(type, localStride));
+      if (extent != local / localStride)
+        index = e.make<RemOp>(index, e.splat(type, extent));
+      // Outermost cut first: an index is inside if it is below what each cut
+      // left, measured from that cut's own start.
+      SmallVector<int64_t> chunks;
+      int64_t left = factor.size;
+      for (const std::string &axis : factor.axes)
+        chunks.push_back(left = llvm::divideCeil(left, mesh.axisSize(axis)));
+      for (size_t i = factor.axes.size(); i-- > 0;) {
+        Value offset = e.mul(axisIndex(factor.axes[i]), double(chunks[i]));
+        index = e.add(index, e.broadcastScalar(offset, {local}));
+        int64_t bound = i == 0 ? factor.size : chunks[i - 1];
+        if (padded)
+          require(e.compare(Comparison::lt, index, double(bound)));
+      }
+      sum = e.add(sum, e.mul(index, double(global)));
+      localStride *= extent;
+      global *= factor.size;
+    }
+    base += global;
+    globals.push_back(sum);
+    if (!inside)
+      inside =
+          e.splat(RankedTensorType::get({local}, builder.getI1Type()), 1);
+    insides.push_back(inside);
+  }
+  auto join = [&](ArrayRef<Value> parts) -> Value {
+    return parts.size() == 1 ? parts[0]
+                             : e.make<ConcatOp>(ValueRange(parts), 0);
+  };
+  return {join(globals), padded ? join(insides) : Value()};
+}
+
+Value PartitionContext::globalIndices(const DimLayout &dim) {
+  DimIndices indices = dimIndices(dim);
+  if (!indices.inside)
+    return indices.global;
+  Expressions e = expressions();
+  return e.select(indices.inside, indices.global,
+                  e.splatLike(indices.global, 0));
+}
+
+Value PartitionContext::insideMask(const DimLayout &dim) {
+  return dimIndices(dim).inside;
+}
+
+Value PartitionContext::blockStart(const DimLayout &dim) {
+  DimLayout simple = normalize(dim);
+  if (simple.segments.size() != 1)
+    return {};
+  const Segment &segment = simple.segments[0];
+  for (size_t i = 1; i < segment.factors.size(); ++i)
+    if (!segment.factors[i].axes.empty())
+      return {};
+  Expressions e = expressions();
+  const Factor &first = segment.factors[0];
+  int64_t rest = simple.extent() / first.size, left = first.size;
+  Value start = e.splat(RankedTensorType::get({}, builder.getI64Type()), 0);
+  for (const std::string &axis : first.axes) {
+    left = llvm::divideCeil(left, mesh.axisSize(axis));
+    start = e.add(start, e.mul(axisIndex(axis), double(left * rest)));
+  }
+  return start;
+}
+
+Value PartitionContext::mask(Value local, const Layout &layout,
+                             ArrayRef<unsigned> dimensions, double identity) {
+  Expressions e = expressions();
+  for (unsigned d : dimensions) {
+    Value inside = insideMask(layout.dims[d]);
+    if (!inside)
+      continue;
+    Value wide = e.broadcast(inside, typeOf(local).getShape(), {d});
+    local = e.select(wide, local, e.splatLike(local, identity));
+  }
+  return local;
+}

@@ -1,0 +1,253 @@
+// Ops whose attributes or indices are global.
+
+#include "dialects/NN/Partition/Partition.h"
+
+#include "dialects/Dist/IR/LayoutTransforms.h"
+#include "dialects/NN/IR/Convolution.h"
+#include "dialects/NN/IR/Indexing.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::dist;
+using namespace dpc::nn;
+
+using Values = FailureOr<SmallVector<Value>>;
+
+static RankedTensorType localType(Value value, const Layout &layout,
+                                  const MeshShape &mesh) {
+  return withShape(typeOf(value), localShape(layout, mesh));
+}
+
+namespace {
+
+template <typename Model, typename Op>
+using ModelOf = PartitionOpInterface::ExternalModel<Model, Op>;
+
+struct ConstantModel : ModelOf<ConstantModel, ConstantOp> {
+  Values partition(Operation *op, PartitionContext &context, ValueRange,
+                   ArrayRef<Layout>, ArrayRef<Layout> results) const {
+    auto constant = cast<ConstantOp>(op);
+    RankedTensorType type =
+        localType(constant, results[0], context.mesh);
+    ElementsAttr value = constant.getValue();
+    if (type != value.getType()) // only splats are cut
+      value = cast<DenseElementsAttr>(value).resizeSplat(type);
+    return SmallVector<Value>{
+        context.builder.create<ConstantOp>(context.loc, type, value)};
+  }
+};
+
+struct IotaModel : ModelOf<IotaModel, IotaOp> {
+  Values partition(Operation *op, PartitionContext &context, ValueRange,
+                   ArrayRef<Layout>, ArrayRef<Layout> results) const {
+    auto iota = cast<IotaOp>(op);
+    Expressions e = context.expressions();
+    RankedTensorType type = localType(iota, results[0], context.mesh);
+    int64_t dim = iota.getDimension();
+    Value indices =
+        e.convert(context.globalIndices(results[0].dims[dim]),
+                  type.getElementType());
+    return SmallVector<Value>{e.broadcast(indices, type.getShape(), {dim})};
+  }
+};
+
+/// Local extent of the first `size` indices of `dim`; they end where a segment
+/// or an uncut part ends, so it exists.
+static int64_t localPrefix(const DimLayout &dim, int64_t size,
+                           const MeshShape &mesh) {
+  if (size == 0)
+    return 0;
+  std::optional<DimLayout> prefix = sliceDim(dim, 0, size, mesh);
+  return prefix ? localExtent(*prefix, mesh) : -1;
+}
+
+struct SliceModel : ModelOf<SliceModel, SliceOp> {
+  Values partition(Operation *op, PartitionContext &context,
+                   ValueRange operands, ArrayRef<Layout> operandLayouts,
+                   ArrayRef<Layout> results) const {
+    auto slice = cast<SliceOp>(op);
+    SmallVector<int64_t> starts, limits;
+    for (auto [d, stride] : llvm::enumerate(slice.getStrides())) {
+      if (stride != 1) { // whole on every device
+        starts.push_back(slice.getStarts()[d]);
+        limits.push_back(slice.getLimits()[d]);
+        continue;
+      }
+      int64_t start = localPrefix(operandLayouts[0].dims[d],
+                                  slice.getStarts()[d], context.mesh);
+      if (start < 0)
+        return op->emitOpError("takes part of a cut segment of dimension ")
+                   << d << " with layout "
+                   << toString(operandLayouts[0].dims[d]),
+               failure();
+      starts.push_back(start);
+      limits.push_back(start +
+                       localExtent(results[0].dims[d], context.mesh));
+    }
+    return SmallVector<Value>{context.builder.create<SliceOp>(
+        context.loc, operands[0], starts, limits, slice.getStrides())};
+  }
+};
+
+struct PadModel : ModelOf<PadModel, PadOp> {
+  Values partition(Operation *op, PartitionContext &context,
+                   ValueRange operands, ArrayRef<Layout> operandLayouts,
+                   ArrayRef<Layout> results) const {
+    auto pad = cast<PadOp>(op);
+    SmallVector<int64_t> low(pad.getLow()), high(pad.getHigh());
+    for (size_t d = 0; d < low.size(); ++d) {
+      if (pad.getInterior()[d] != 0 || low[d] < 0 || high[d] < 0)
+        continue; // whole on every device
+      const DimLayout &dim = results[0].dims[d];
+      int64_t inner = localExtent(operandLayouts[0].dims[d], context.mesh);
+      low[d] = localPrefix(dim, low[d], context.mesh);
+      if (low[d] < 0)
+        return op->emitOpError("pads inside a cut segment of dimension ")
+                   << d << " with layout " << toString(dim),
+               failure();
+      high[d] = localExtent(dim, context.mesh) - low[d] - inner;
+    }
+    return SmallVector<Value>{context.builder.create<PadOp>(
+        context.loc, operands[0], operands[1], low, high,
+        pad.getInterior())};
+  }
+};
+
+/// Indices into a table dimension cut by `dim`, made local: in range for
+/// every device, and whether the index was this device's.
+static FailureOr<std::pair<Value, Value>>
+localIndices(Operation *op, PartitionContext &context, Value indices,
+             const DimLayout &dim) {
+  Value start = context.blockStart(dim);
+  if (!start)
+    return op->emitOpError("indexes a dimension with layout ")
+               << toString(dim) << ", of which a device holds no one block",
+           failure();
+  Expressions e = context.expressions();
+  RankedTensorType type = typeOf(indices);
+  Value shift = e.convert(start, type.getElementType());
+  Value local = e.sub(indices, e.broadcastScalar(shift, type.getShape()));
+  Value inside = e.make<AndOp>(
+      e.compare(Comparison::ge, local, 0.0),
+      e.compare(Comparison::lt, local,
+                double(localExtent(dim, context.mesh))));
+  return std::make_pair(
+      Value(e.select(inside, local, e.splatLike(local, 0))), inside);
+}
+
+/// `inside`, of the shape of the indices, repeated to the shape that has them
+/// at `position`.
+static Value spreadOver(PartitionContext &context, Value inside,
+                        ArrayRef<int64_t> shape, int64_t position) {
+  SmallVector<int64_t> dims;
+  for (int64_t d = 0; d < typeOf(inside).getRank(); ++d)
+    dims.push_back(position + d);
+  return context.expressions().broadcast(inside, shape, dims);
+}
+
+struct GatherModel : ModelOf<GatherModel, GatherOp> {
+  Values partition(Operation *op, PartitionContext &context,
+                   ValueRange operands, ArrayRef<Layout> operandLayouts,
+                   ArrayRef<Layout>) const {
+    auto gather = cast<GatherOp>(op);
+    Expressions e = context.expressions();
+    int64_t d = gather.getDimension();
+    const DimLayout &dim = operandLayouts[0].dims[d];
+    if (shardedAxes(dim).empty())
+      return SmallVector<Value>{e.make<GatherOp>(operands[0], operands[1], d)};
+    auto local = localIndices(op, context, operands[1], dim);
+    if (failed(local))
+      return failure();
+    Value rows = e.make<GatherOp>(operands[0], local->first, d);
+    Value inside =
+        spreadOver(context, local->second, typeOf(rows).getShape(), d);
+    return SmallVector<Value>{e.select(inside, rows, e.splatLike(rows, 0))};
+  }
+};
+
+struct ScatterAddModel : ModelOf<ScatterAddModel, ScatterAddOp> {
+  Values partition(Operation *op, PartitionContext &context,
+                   ValueRange operands, ArrayRef<Layout> operandLayouts,
+                   ArrayRef<Layout> results) const {
+    auto scatter = cast<ScatterAddOp>(op);
+    Expressions e = context.expressions();
+    int64_t d = scatter.getDimension();
+    RankedTensorType type = localType(scatter, results[0], context.mesh);
+    const DimLayout &dim = results[0].dims[d];
+    Value updates = operands[0], indices = operands[1];
+    // Updates of padding must not arrive anywhere.
+    SmallVector<unsigned> padded;
+    for (unsigned i = 0; i < unsigned(typeOf(indices).getRank()); ++i)
+      padded.push_back(d + i);
+    updates = context.mask(updates, operandLayouts[0], padded, 0);
+    if (!shardedAxes(dim).empty()) {
+      auto local = localIndices(op, context, indices, dim);
+      if (failed(local))
+        return failure();
+      indices = local->first;
+      Value inside = spreadOver(context, local->second,
+                                typeOf(updates).getShape(), d);
+      updates = e.select(inside, updates, e.splatLike(updates, 0));
+    }
+    return SmallVector<Value>{
+        e.make<ScatterAddOp>(type, updates, indices, d)};
+  }
+};
+
+/// A convolution with the local number of groups: a device that holds some of
+/// the groups has fewer.
+template <typename Op>
+static Values partitionConvolution(Op op, PartitionContext &context,
+                                   ValueRange operands, const Layout &result,
+                                   bool inputIsResult, bool kernelIsResult) {
+  RankedTensorType type = localType(op, result, context.mesh);
+  RankedTensorType input = inputIsResult ? type : typeOf(operands[0]);
+  RankedTensorType kernel = kernelIsResult ? type : typeOf(operands[1]);
+  return SmallVector<Value>{context.builder.create<Op>(
+      context.loc, type, operands[0], operands[1], op.getStrides(),
+      op.getPadLow(), op.getPadHigh(), op.getDilations(),
+      input.getDimSize(1) / kernel.getDimSize(1))};
+}
+
+struct ConvModel : ModelOf<ConvModel, ConvOp> {
+  Values partition(Operation *op, PartitionContext &context,
+                   ValueRange operands, ArrayRef<Layout>,
+                   ArrayRef<Layout> results) const {
+    return partitionConvolution(cast<ConvOp>(op), context, operands,
+                                results[0], false, false);
+  }
+};
+
+struct ConvInputGradModel : ModelOf<ConvInputGradModel, ConvInputGradOp> {
+  Values partition(Operation *op, PartitionContext &context,
+                   ValueRange operands, ArrayRef<Layout>,
+                   ArrayRef<Layout> results) const {
+    return partitionConvolution(cast<ConvInputGradOp>(op), context, operands,
+                                results[0], true, false);
+  }
+};
+
+struct ConvWeightGradModel : ModelOf<ConvWeightGradModel, ConvWeightGradOp> {
+  Values partition(Operation *op, PartitionContext &context,
+                   ValueRange operands, ArrayRef<Layout>,
+                   ArrayRef<Layout> results) const {
+    return partitionConvolution(cast<ConvWeightGradOp>(op), context, operands,
+                                results[0], false, true);
+  }
+};
+
+} // namespace
+
+void dpc::registerPartitionModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, NNDialect *) {
+    ConstantOp::attachInterface<ConstantModel>(*context);
+    IotaOp::attachInterface<IotaModel>(*context);
+    SliceOp::attachInterface<SliceModel>(*context);
+    PadOp::attachInterface<PadModel>(*context);
+    GatherOp::attachInterface<GatherModel>(*context);
+    ScatterAddOp::attachInterface<ScatterAddModel>(*context);
+    ConvOp::attachInterface<ConvModel>(*context);
+    ConvInputGradOp::attachInterface<ConvInputGradModel>(*context);
+    ConvWeightGradOp::attachInterface<ConvWeightGradModel>(*context);
+  });
+}

@@ -1,0 +1,116 @@
+//===- Sequence.cpp - ONNX sequences of known length ----------------------===//
+//
+// PyTorch's default exporter writes split and chunk as SplitToSequence and SequenceAt when it does not optimise.
+
+#include "frontends/onnx/Registry.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::onnx;
+
+namespace {
+
+LogicalResult convertSplitToSequence(Conversion &c) {
+  Value x = c.operand(0);
+  int64_t axis = c.normalizeAxis(c.intAttr("axis", 0), rankOf(x));
+  bool keep = c.intAttr("keepdims", 1) || c.has(1);
+  if (c.failed)
+    return failure();
+  int64_t extent = shapeOf(x)[axis];
+  SmallVector<int64_t> sizes;
+  if (!c.has(1)) {
+    sizes.assign(extent, 1);
+  } else {
+    SmallVector<int64_t> split = c.ints(1, "split");
+    if (c.failed)
+      return failure();
+    if (rankOf(c.operand(1)) == 0) {
+      if (split.front() <= 0)
+        return c.error("split " + Twine(split.front()) + " must be positive");
+      for (int64_t left = extent; left > 0; left -= split.front())
+        sizes.push_back(std::min(left, split.front()));
+    } else {
+      sizes = split;
+    }
+  }
+  int64_t total = 0;
+  for (int64_t size : sizes)
+    total += size;
+  if (total != extent || llvm::any_of(sizes, [](int64_t size) { return size < 0; }))
+    return c.error("split " + printed(sizes) + " does not cut extent " + Twine(extent));
+  SmallVector<Value> parts;
+  SmallVector<int64_t> starts(rankOf(x), 0), limits(shapeOf(x)), strides(rankOf(x), 1);
+  int64_t start = 0;
+  for (int64_t size : sizes) {
+    starts[axis] = start;
+    limits[axis] = start + size;
+    start += size;
+    Value part = size == extent ? x : Value(c.e.make<nn::SliceOp>(x, starts, limits, strides));
+    if (!keep) {
+      SmallVector<int64_t> shape(shapeOf(part));
+      shape.erase(shape.begin() + axis);
+      part = c.e.reshape(part, shape);
+    }
+    parts.push_back(part);
+  }
+  return c.doneSequence(std::move(parts));
+}
+
+LogicalResult convertSequenceConstruct(Conversion &c) {
+  SmallVector<Value> elements;
+  for (unsigned i = 0; i < c.numOperands(); ++i)
+    elements.push_back(c.operand(i));
+  return c.doneSequence(std::move(elements));
+}
+
+LogicalResult convertSequenceAt(Conversion &c) {
+  const SmallVector<Value> *elements = c.sequence(0);
+  int64_t position = c.scalarInt(1, "position");
+  if (c.failed)
+    return failure();
+  int64_t length = static_cast<int64_t>(elements->size());
+  if (position < -length || position >= length)
+    return c.error("position " + Twine(position) + " is out of range for a sequence of " + Twine(length));
+  return c.done((*elements)[position < 0 ? position + length : position]);
+}
+
+LogicalResult convertSequenceLength(Conversion &c) {
+  const SmallVector<Value> *elements = c.sequence(0);
+  return elements ? c.done(c.intConstant({}, {int64_t(elements->size())})) : failure();
+}
+
+LogicalResult convertConcatFromSequence(Conversion &c) {
+  const SmallVector<Value> *elements = c.sequence(0);
+  if (!elements)
+    return failure();
+  bool stack = c.intAttr("new_axis", 0);
+  if (elements->empty())
+    return c.error("the sequence is empty");
+  int64_t axis = c.normalizeAxis(c.requiredInt("axis"), rankOf(elements->front()) + stack);
+  if (c.failed)
+    return failure();
+  SmallVector<Value> parts;
+  for (Value element : *elements) {
+    SmallVector<int64_t> shape(shapeOf(element)), first(shapeOf(elements->front()));
+    if (!stack && axis < int64_t(shape.size()) && shape.size() == first.size())
+      first[axis] = shape[axis];
+    if (shape != first)
+      return c.error("shapes " + printed(shapeOf(elements->front())) + " and " + printed(shape) +
+                     " cannot be joined along dimension " + Twine(axis));
+    if (stack)
+      shape.insert(shape.begin() + axis, 1);
+    parts.push_back(c.e.reshape(element, shape));
+  }
+  return c.done(parts.size() == 1 ? parts[0] : Value(c.e.make<nn::ConcatOp>(parts, axis)));
+}
+
+} // namespace
+
+void dpc::onnx::registerSequenceOps(Registry &registry) {
+  constexpr unsigned any = OperatorEntry::kAny;
+  registry.add({"SplitToSequence", convertSplitToSequence, 1, 2});
+  registry.add({"SequenceConstruct", convertSequenceConstruct, 1, any});
+  registry.add({"SequenceAt", convertSequenceAt, 2, 2});
+  registry.add({"SequenceLength", convertSequenceLength});
+  registry.add({"ConcatFromSequence", convertConcatFromSequence});
+}

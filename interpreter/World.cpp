@@ -1,0 +1,92 @@
+#include "interpreter/World.h"
+
+using namespace mlir;
+using namespace dpc;
+
+void World::abort() {
+  std::lock_guard<std::mutex> lock(mutex);
+  aborted = true;
+  changed.notify_all();
+}
+
+int64_t World::groupIndex(ArrayRef<StringRef> axes, int64_t rank,
+                          int64_t &size) const {
+  SmallVector<int64_t, 4> coordinates = mesh.coordinates(rank);
+  int64_t index = 0;
+  size = 1;
+  for (StringRef axis : axes) {
+    int64_t extent = mesh.axisSize(axis);
+    std::optional<unsigned> position = mesh.axisIndex(axis);
+    index = index * extent + (position ? coordinates[*position] : 0);
+    size *= extent;
+  }
+  return index;
+}
+
+FailureOr<std::vector<HostTensor>>
+World::exchange(Operation *op, ArrayRef<StringRef> axes, int64_t rank,
+                const HostTensor &mine) {
+  int64_t size, index = groupIndex(axes, rank, size);
+  // A group is named by its axes and the coordinates its members share.
+  SmallVector<int64_t, 4> coordinates = mesh.coordinates(rank);
+  std::string key;
+  for (StringRef axis : axes) {
+    key += axis.str() + ",";
+    if (std::optional<unsigned> position = mesh.axisIndex(axis))
+      coordinates[*position] = 0;
+  }
+  key += std::to_string(mesh.rankOf(coordinates));
+
+  std::unique_lock<std::mutex> lock(mutex);
+  Meeting &meeting = meetings[key];
+  // The last round's members may not all have left yet.
+  changed.wait(lock, [&] { return aborted || meeting.left == 0; });
+  if (aborted)
+    return failure();
+  if (meeting.arrived == 0) {
+    meeting.op = op;
+    meeting.parts.assign(size, HostTensor());
+  }
+  if (meeting.op != op ||
+      (meeting.arrived > 0 && llvm::any_of(meeting.parts, [&](const auto &p) {
+         return p.getType() && p.getType() != mine.getType();
+       }))) {
+    aborted = true;
+    changed.notify_all();
+    lock.unlock();
+    return op->emitOpError("is reached by one device while another of its "
+                           "group is at another collective"),
+           failure();
+  }
+  meeting.parts[index] = mine;
+  uint64_t round = meeting.round;
+  if (++meeting.arrived == size) {
+    meeting.left = size;
+    ++meeting.round;
+    changed.notify_all();
+  }
+  changed.wait(lock, [&] { return aborted || meeting.round != round; });
+  if (aborted)
+    return failure();
+  std::vector<HostTensor> parts = meeting.parts;
+  if (--meeting.left == 0) {
+    meeting.arrived = 0;
+    changed.notify_all();
+  }
+  return parts;
+}
+
+int64_t WorldMember::getAxisIndex(StringRef axis) {
+  std::optional<unsigned> position = world.mesh.axisIndex(axis);
+  return position ? coordinates[*position] : 0;
+}
+
+int64_t WorldMember::getGroupIndex(ArrayRef<StringRef> axes) {
+  int64_t size;
+  return world.groupIndex(axes, rank, size);
+}
+
+void WorldMember::setSequentialIndex(StringRef axis, int64_t index) {
+  if (std::optional<unsigned> position = world.mesh.axisIndex(axis))
+    coordinates[*position] = index;
+}

@@ -1,0 +1,72 @@
+#ifndef DPC_INTERPRETER_WORLD_H
+#define DPC_INTERPRETER_WORLD_H
+
+#include "dialects/Dist/IR/MeshShape.h"
+#include "interpreter/Evaluator.h"
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+
+namespace dpc {
+
+/// The devices of a mesh, as threads of this process that meet in exchanges.
+class World {
+public:
+  explicit World(dist::MeshShape mesh) : mesh(std::move(mesh)) {}
+
+  const dist::MeshShape mesh;
+
+  /// Ends every exchange, now and later, with a failure.
+  void abort();
+
+  /// Meets the other members of `rank`'s group; see
+  /// InterpreterContext::exchange.
+  mlir::FailureOr<std::vector<HostTensor>>
+  exchange(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> axes,
+           int64_t rank, const HostTensor &mine);
+
+  /// Number of `rank` in its group, first axis slowest; `size` gets the
+  /// group's.
+  int64_t groupIndex(llvm::ArrayRef<llvm::StringRef> axes, int64_t rank,
+                     int64_t &size) const;
+
+private:
+  /// One meeting place a group: parts come in, and go when all have them.
+  struct Meeting {
+    mlir::Operation *op = nullptr;
+    std::vector<HostTensor> parts;
+    int64_t arrived = 0, left = 0;
+    uint64_t round = 0;
+  };
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::map<std::string, Meeting> meetings;
+  bool aborted = false;
+};
+
+/// One device of a world.
+class WorldMember final : public DeviceContext {
+public:
+  WorldMember(World &world, int64_t rank)
+      : world(world), rank(rank), coordinates(world.mesh.coordinates(rank)) {}
+
+  int64_t getAxisIndex(llvm::StringRef axis) override;
+  int64_t getGroupIndex(llvm::ArrayRef<llvm::StringRef> axes) override;
+  void setSequentialIndex(llvm::StringRef axis, int64_t index) override;
+  mlir::FailureOr<std::vector<HostTensor>>
+  exchange(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> axes,
+           const HostTensor &mine) override {
+    return world.exchange(op, axes, rank, mine);
+  }
+
+private:
+  World &world;
+  int64_t rank;
+  llvm::SmallVector<int64_t, 4> coordinates;
+};
+
+} // namespace dpc
+
+#endif // DPC_INTERPRETER_WORLD_H

@@ -1,0 +1,62 @@
+#ifndef DPC_PASSES_LOWERING_CODEGEN_CODEGEN_H
+#define DPC_PASSES_LOWERING_CODEGEN_CODEGEN_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <string>
+
+namespace llvm {
+class raw_pwrite_stream;
+}
+
+namespace dpc {
+
+/// What code is generated for.
+struct TargetOptions {
+  /// `native` (this machine), `x86-64-v3` or `x86-64-v4`.
+  std::string cpu = "native";
+
+  /// Bytes of the floating-point vectors kernels are blocked for: 64 where the
+  /// target has AVX-512, else 32.
+  unsigned getVectorBytes() const;
+};
+
+/// What a caller must know of one function of generated code.
+struct KernelCode {
+  /// Bytes of scratch memory the function needs, 64-byte aligned.
+  int64_t scratchBytes = 0;
+  /// For each result, the operands whose buffer it may share: element i of the
+  /// operand is not read once element i of the result has been written. A
+  /// result may take one of them; no two results the same.
+  llvm::SmallVector<llvm::SmallVector<unsigned>> mayAlias;
+};
+
+/// Registers what `translateToObject` needs with a dialect registry.
+void registerCodegenDialects(mlir::DialectRegistry &registry);
+
+/// Adds to `target` a function of C type `void symbol(char *const *buffers)`
+/// that computes `op`, an `nn.kernel` or `nn.update`. `buffers` points to the
+/// operands' buffers (scalars too), then the results', then one of scratch
+/// memory. Buffers are dense and row-major, i1 takes a byte, and no two of them
+/// overlap but as `mayAlias` says. The context must have the dialects of
+/// `registerCodegenDialects` loaded. Fails with an error on the op that has no
+/// loop rule.
+mlir::FailureOr<KernelCode> emitKernel(mlir::Operation *op,
+                                       llvm::StringRef symbol,
+                                       mlir::ModuleOp target,
+                                       const TargetOptions &options = {});
+
+/// Lowers the module, in place, to the LLVM dialect.
+mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
+
+/// Compiles the functions `emitKernel` made into a position-independent object
+/// file; `module` is lowered in place. The object needs libm. Thread safe for
+/// modules of different contexts.
+mlir::LogicalResult translateToObject(mlir::ModuleOp module,
+                                      const TargetOptions &options,
+                                      llvm::raw_pwrite_stream &stream);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_LOWERING_CODEGEN_CODEGEN_H

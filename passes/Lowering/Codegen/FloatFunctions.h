@@ -1,0 +1,16 @@
+#ifndef DPC_PASSES_LOWERING_CODEGEN_FLOATFUNCTIONS_H
+#define DPC_PASSES_LOWERING_CODEGEN_FLOATFUNCTIONS_H
+
+#include "mlir/IR/Builders.h"
+
+namespace dpc {
+
+/// The value of an f32 op of the math dialect as straight-line arithmetic that
+/// loops can be vectorised over; null for an op that has none. Within 2 units
+/// in the last place of the true value, infinities and NaN as libm gives them;
+/// results below the smallest normal number may be flushed to it or to 0.
+mlir::Value emitFloatFunction(mlir::OpBuilder &builder, mlir::Operation *op);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_LOWERING_CODEGEN_FLOATFUNCTIONS_H

@@ -1,0 +1,265 @@
+#include "passes/Lowering/Codegen/KernelGraph.h"
+
+#include "dialects/NN/IR/Shape.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OperationSupport.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace dpc;
+
+bool dpc::isPushed(Operation *op) {
+  auto loops = dyn_cast<LoopOpInterface>(op);
+  return loops && loops.isPushed();
+}
+
+bool dpc::keepsNumbers(Operation *op) {
+  return isa<ElementwiseOpInterface, nn::ReshapeOp>(op);
+}
+
+FailureOr<std::unique_ptr<KernelGraph>>
+KernelGraph::build(nn::KernelOp kernel) {
+  auto graph = std::make_unique<KernelGraph>();
+  IRMapping mapping;
+  kernel.getBody().cloneInto(&graph->region, mapping);
+  if (failed(graph->prepare()))
+    return failure();
+  return graph;
+}
+
+FailureOr<std::unique_ptr<KernelGraph>>
+KernelGraph::build(nn::UpdateOp update) {
+  auto graph = std::make_unique<KernelGraph>();
+  Block &block = graph->region.emplaceBlock();
+  OpBuilder builder(update.getContext());
+  builder.setInsertionPointToEnd(&block);
+  IRMapping mapping;
+  ArrayRef<int64_t> shape =
+      update.getTensors().empty()
+          ? ArrayRef<int64_t>()
+          : nn::typeOf(update.getTensors()[0]).getShape();
+  if (update.getTensors().empty() && update.getNumResults())
+    shape = nn::typeOf(update.getResult(0)).getShape();
+  for (auto [operand, argument] : llvm::zip_equal(
+           update.getOperands(), update.getBodyBlock().getArguments())) {
+    Value value = block.addArgument(operand.getType(), update.getLoc());
+    if (nn::typeOf(value).getShape() != shape)
+      value = builder.create<nn::BroadcastOp>(
+          update.getLoc(), nn::withShape(nn::typeOf(value), shape), value,
+          ArrayRef<int64_t>());
+    mapping.map(argument, value);
+  }
+  for (Operation &op : update.getBodyBlock()) {
+    if (auto constantOp = dyn_cast<nn::ConstantOp>(op)) {
+      auto type = nn::withShape(nn::typeOf(constantOp.getResult()), shape);
+      auto value = cast<DenseElementsAttr>(constantOp.getValue());
+      Value made = builder.create<nn::ConstantOp>(
+          op.getLoc(), type,
+          cast<ElementsAttr>(value.resizeSplat(type)));
+      mapping.map(constantOp.getResult(), made);
+      continue;
+    }
+    Operation *made = builder.clone(op, mapping);
+    for (Value result : made->getResults())
+      result.setType(nn::withShape(nn::typeOf(result), shape));
+  }
+  if (failed(graph->prepare()))
+    return failure();
+  return graph;
+}
+
+LogicalResult KernelGraph::prepare() {
+  block = &region.front();
+  decompose();
+  mergeEqual();
+  if (failed(check()))
+    return failure();
+  place();
+  return success();
+}
+
+void KernelGraph::decompose() {
+  Block &block = getBlock();
+  for (auto at = block.begin(); at != block.end();) {
+    Operation *op = &*at;
+    auto composite = dyn_cast<DecomposableOpInterface>(op);
+    if (!composite || isa<LoopOpInterface, ElementwiseOpInterface>(op)) {
+      ++at;
+      continue;
+    }
+    Operation *before = op->getPrevNode();
+    OpBuilder builder(op);
+    SmallVector<Value> values = composite.decompose(builder);
+    op->replaceAllUsesWith(values);
+    op->erase();
+    // What it is made of may be composite again.
+    at = before ? std::next(before->getIterator()) : block.begin();
+  }
+}
+
+void KernelGraph::mergeEqual() {
+  Block &block = getBlock();
+  std::map<size_t, SmallVector<Operation *>> seen;
+  for (Operation &op :
+       llvm::make_early_inc_range(block.without_terminator())) {
+    size_t hash = OperationEquivalence::computeHash(
+        &op, OperationEquivalence::directHashValue,
+        OperationEquivalence::ignoreHashValue,
+        OperationEquivalence::IgnoreLocations);
+    SmallVector<Operation *> &bucket = seen[hash];
+    auto equal = llvm::find_if(bucket, [&](Operation *other) {
+      return OperationEquivalence::isEquivalentTo(
+          other, &op, OperationEquivalence::IgnoreLocations);
+    });
+    if (equal == bucket.end()) {
+      bucket.push_back(&op);
+      continue;
+    }
+    op.replaceAllUsesWith(*equal);
+    op.erase();
+  }
+  for (Operation &op : llvm::make_early_inc_range(
+           llvm::reverse(block.without_terminator())))
+    if (op.use_empty())
+      op.erase();
+}
+
+LogicalResult KernelGraph::check() {
+  for (Operation &op : getBlock().without_terminator())
+    if (!isa<ElementwiseOpInterface, LoopOpInterface, nn::ConstantOp>(op))
+      return op.emitOpError("has no loop rule: code cannot be generated");
+  return success();
+}
+
+namespace {
+/// How often the elements of a value are read: a weight for each reader that
+/// recomputes them. Readers that take element i at once for element i share one
+/// entry, as they run in one loop.
+using Accesses = std::map<std::pair<unsigned, int64_t>, double>;
+} // namespace
+
+static double total(const Accesses &accesses) {
+  double sum = 0;
+  for (const auto &[key, weight] : accesses)
+    sum += weight;
+  return sum;
+}
+
+/// Cost of one element of an elementwise op, in simple instructions.
+static double elementCost(ElementwiseOpInterface op) {
+  OpBuilder builder(op->getContext());
+  Block scratch;
+  builder.setInsertionPointToEnd(&scratch);
+  for (Type type : op->getOperandTypes())
+    scratch.addArgument(registerType(getElementTypeOrSelf(type)),
+                        op->getLoc());
+  op.emitElement(builder, op->getLoc(), scratch.getArguments());
+  double cost = 0;
+  for (Operation &made : scratch) {
+    bool isMath = isa_and_nonnull<math::MathDialect>(made.getDialect());
+    if (isa<arith::ConstantOp>(made))
+      continue;
+    if (isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp,
+            math::RoundEvenOp>(made))
+      cost += 1;
+    else if (isa<arith::DivFOp, math::SqrtOp>(made))
+      cost += 4;
+    else if (isMath || isa<arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
+                           arith::RemSIOp, arith::RemUIOp>(made))
+      cost += 16;
+    else
+      cost += 1;
+  }
+  return cost;
+}
+
+// A value is kept in memory when a result, when its op is pushed, or when
+// computing it again for each reader costs more than writing and reading it.
+void KernelGraph::place() {
+  const double storeAndLoad = 6;
+  Block &block = getBlock();
+  DenseMap<Value, double> costs; // of computing one element
+  DenseMap<Operation *, unsigned> ordinals;
+  for (Operation &op : block.without_terminator()) {
+    ordinals[&op] = ordinals.size() + 1;
+    double operands = 0;
+    for (Value operand : op.getOperands())
+      operands += costs.lookup(operand);
+    double cost = operands;
+    if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op)) {
+      cost += elementCost(elementwise);
+    } else if (auto loops = dyn_cast<LoopOpInterface>(op)) {
+      double rounds = loops.getElementCost();
+      if (rounds > 0)
+        cost = rounds * (1 + operands);
+    }
+    for (Value result : op.getResults())
+      costs[result] = std::min(cost, 1e12);
+  }
+  DenseSet<Value> yielded;
+  for (Value value : getYielded())
+    yielded.insert(value);
+
+  DenseMap<Value, Accesses> accesses;
+  for (Operation &op : llvm::reverse(block.without_terminator())) {
+    if (isa<nn::ConstantOp>(op))
+      continue;
+    auto loops = dyn_cast<LoopOpInterface>(op);
+    bool onlyMoves = !isa<ElementwiseOpInterface>(op) && loops &&
+                     loops.getElementCost() == 0;
+    bool keep = isPushed(&op);
+    Accesses mine;
+    for (Value result : op.getResults()) {
+      Accesses &reads = accesses[result];
+      keep |= yielded.contains(result) ||
+              (!onlyMoves &&
+               (total(reads) - 1) * costs.lookup(result) > storeAndLoad);
+      mine.insert(reads.begin(), reads.end());
+    }
+    if (keep) {
+      mine.clear();
+      int64_t count = nn::typeOf(op.getResult(0)).getNumElements();
+      mine[{0u, count}] = 1;
+      for (Value result : op.getResults())
+        materialised.insert(result);
+      roots.push_back(&op);
+    }
+    double sum = total(mine);
+    for (OpOperand &operand : op.getOpOperands()) {
+      Accesses &reads = accesses[operand.get()];
+      if (keepsNumbers(&op)) {
+        for (auto [key, weight] : mine)
+          reads[key] = std::max(reads[key], weight);
+        continue;
+      }
+      double each =
+          loops ? loops.getReadsPerElement(operand.getOperandNumber()) : 1;
+      reads[{ordinals[&op], operand.getOperandNumber()}] += each * sum;
+    }
+  }
+  std::reverse(roots.begin(), roots.end());
+}
+
+llvm::SetVector<Value> KernelGraph::getReads(Operation *root) const {
+  llvm::SetVector<Value> reads;
+  DenseSet<Operation *> visited;
+  SmallVector<Operation *> open{root};
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val();
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (!producer || isMaterialised(operand))
+        reads.insert(operand);
+      else if (visited.insert(producer).second)
+        open.push_back(producer);
+    }
+  }
+  return reads;
+}

@@ -1,0 +1,15 @@
+#ifndef DPC_PASSES_LOWERING_CODEGEN_MATHEXPANSION_H
+#define DPC_PASSES_LOWERING_CODEGEN_MATHEXPANSION_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace dpc {
+
+/// Replaces every op of the math dialect, on scalars: by an instruction, by
+/// straight-line arithmetic (f32), or by a call of libm; and conversions to and
+/// from bf16 by integer arithmetic. Needs: no math op on 16-bit floats.
+void expandMath(mlir::ModuleOp module);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_LOWERING_CODEGEN_MATHEXPANSION_H

@@ -1,0 +1,389 @@
+#include "passes/Sharding/Passes.h"
+#include "passes/Sharding/Placement.h"
+
+#include "dialects/Dist/IR/Collectives.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_ASSIGNLAYOUTS
+#include "passes/Sharding/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+using namespace dpc::dist;
+using nn::ArgAttr;
+using nn::ArgKind;
+using nn::ResultAttr;
+using nn::ResultKind;
+
+using Seeds = std::vector<std::tuple<Value, unsigned, DimStructure>>;
+
+static RankedTensorType tensorType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+static bool isState(ArgKind kind) {
+  return kind == ArgKind::parameter || kind == ArgKind::buffer ||
+         kind == ArgKind::constant || kind == ArgKind::optimizer;
+}
+
+namespace {
+
+struct AssignLayoutsPass : dpc::impl::AssignLayoutsBase<AssignLayoutsPass> {
+  using AssignLayoutsBase::AssignLayoutsBase;
+
+  void runOnOperation() override {
+    if (failed(readMesh()))
+      return signalPassFailure();
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointToStart(getOperation().getBody());
+    SmallVector<StringRef> names;
+    SmallVector<int64_t> sizes;
+    SmallVector<StringRef> sequential;
+    for (const MeshAxis &axis : mesh.axes) {
+      names.push_back(axis.name);
+      sizes.push_back(axis.size);
+      if (axis.sequential)
+        sequential.push_back(axis.name);
+    }
+    builder.create<MeshOp>(
+        getOperation().getLoc(), "mesh", builder.getStrArrayAttr(names),
+        sizes,
+        sequential.empty() ? ArrayAttr() : builder.getStrArrayAttr(sequential));
+    // The step decides how state lies; evaluation follows.
+    for (StringRef name : {"step", "eval", "infer"})
+      if (auto function = getOperation().lookupSymbol<func::FuncOp>(name))
+        if (failed(assign(function)))
+          return signalPassFailure();
+  }
+
+private:
+  LogicalResult readMesh() {
+    for (const std::string &text : axes) {
+      auto [name, size] = StringRef(text).split('=');
+      MeshAxis axis;
+      axis.name = name.str();
+      if (size.getAsInteger(10, axis.size))
+        return getOperation().emitError("mesh axis '")
+               << text << "' is not NAME=SIZE";
+      axis.sequential = llvm::is_contained(sequentialAxes, axis.name);
+      mesh.axes.push_back(axis);
+    }
+    if (std::optional<std::string> defect = mesh.check())
+      return getOperation().emitError("mesh: ") << *defect;
+    for (const auto *list : {&batchAxes, &autoAxes, &sequentialAxes})
+      for (const std::string &axis : *list)
+        if (!mesh.axisIndex(axis))
+          return getOperation().emitError("axis '")
+                 << axis << "' is not in the mesh";
+    return success();
+  }
+
+  LogicalResult assign(func::FuncOp function) {
+    // A composite whose reduced loop is to be cut is replaced by core ops, and
+    // the decision is taken anew: at most once an op.
+    while (true) {
+      Seeds seeds;
+      if (failed(collectSeeds(function, seeds)))
+        return failure();
+      FailureOr<ProgramLoops> program = ProgramLoops::create(function, seeds);
+      if (failed(program))
+        return failure();
+      AxisPlan plan;
+      cutBatch(function, *program, plan);
+      cutKnownState(function, *program, plan);
+      if (!stateIsKnown)
+        for (const std::string &axis : autoAxes)
+          chooseLoops(function, *program, plan, axis);
+      if (decomposeCut(*program, plan))
+        continue;
+      Assignment result(*program, plan, mesh);
+      result.run(argumentLayouts(function, result));
+      write(function, *program, result);
+      stateIsKnown = true;
+      return success();
+    }
+  }
+
+  /// The batch dimension of an input or label, or -1.
+  static int64_t batchDim(func::FuncOp function, unsigned index) {
+    ArgAttr arg = nn::getArg(function, index);
+    if (!arg ||
+        (arg.getKind() != ArgKind::input && arg.getKind() != ArgKind::label))
+      return -1;
+    return arg.getBatch();
+  }
+
+  /// Structures to start from. On the batch, sequential axes get a factor of
+  /// exactly their size, since microbatches are equal; state has the factors
+  /// that were cut before.
+  LogicalResult collectSeeds(func::FuncOp function, Seeds &seeds) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      ArgAttr arg = nn::getArg(function, i);
+      auto known = arg ? stateLayouts.find(arg.getName().str())
+                       : stateLayouts.end();
+      if (known != stateLayouts.end() && isState(arg.getKind()))
+        for (auto [d, layout] : llvm::enumerate(known->second.dims))
+          seeds.push_back(
+              {function.getArgument(i), unsigned(d), structureOf(layout)});
+      int64_t dim = batchDim(function, i);
+      if (dim < 0)
+        continue;
+      Value value = function.getArgument(i);
+      int64_t rest = tensorType(value).getDimSize(dim);
+      DimStructure structure;
+      structure.segments.emplace_back();
+      for (const std::string &name : batchAxes) {
+        const MeshAxis &axis = mesh.axes[*mesh.axisIndex(name)];
+        if (!axis.sequential)
+          continue;
+        if (rest % axis.size)
+          return function.emitError("the batch of ")
+                 << rest << " does not divide into " << axis.size
+                 << " microbatches";
+        structure.segments[0].push_back(axis.size);
+        rest /= axis.size;
+      }
+      structure.segments[0].push_back(rest);
+      seeds.push_back({value, unsigned(dim), structure});
+    }
+    return success();
+  }
+
+  /// Sequential axes cut their own factor, the others the first factor after
+  /// those.
+  void cutBatch(func::FuncOp function, const ProgramLoops &program,
+                AxisPlan &plan) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      int64_t dim = batchDim(function, i);
+      if (dim < 0 || tensorType(function.getArgument(i)).getDimSize(dim) <= 1)
+        continue;
+      SmallVector<unsigned> atoms;
+      for (const auto &segment : program.getDim(function.getArgument(i), dim))
+        llvm::append_range(atoms, segment);
+      size_t next = 0;
+      for (bool sequential : {true, false})
+        for (const std::string &name : batchAxes) {
+          const MeshAxis &axis = mesh.axes[*mesh.axisIndex(name)];
+          if (axis.sequential != sequential || axis.size == 1)
+            continue;
+          if (next < atoms.size()) {
+            AxisNames &cuts = plan[atoms[next]];
+            if (!llvm::is_contained(cuts, name))
+              cuts.push_back(name);
+          }
+          if (sequential)
+            ++next;
+        }
+    }
+  }
+
+  /// Repeats for this function's state what was decided for @step.
+  void cutKnownState(func::FuncOp function, const ProgramLoops &program,
+                     AxisPlan &plan) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      ArgAttr arg = nn::getArg(function, i);
+      auto known = arg ? stateLayouts.find(arg.getName().str())
+                       : stateLayouts.end();
+      if (known == stateLayouts.end())
+        continue;
+      Value value = function.getArgument(i);
+      for (unsigned d = 0; d < known->second.dims.size(); ++d) {
+        // Seeds gave the dimension at least these factors: an atom starts
+        // where a factor starts.
+        SmallVector<unsigned> atoms;
+        for (const auto &segment : program.getDim(value, d))
+          llvm::append_range(atoms, segment);
+        size_t next = 0;
+        for (const Segment &segment : known->second.dims[d].segments)
+          for (const Factor &factor : segment.factors) {
+            if (next < atoms.size() && !factor.axes.empty())
+              plan[atoms[next]] = factor.axes;
+            for (int64_t product = 1;
+                 next < atoms.size() && product < factor.size; ++next)
+              product *= program.getSize(atoms[next]);
+          }
+      }
+    }
+  }
+
+  /// For each contraction or gather with a parameter that no loop of this axis
+  /// reaches yet, the loop with the least modelled time; none if nothing gains.
+  void chooseLoops(func::FuncOp function, const ProgramLoops &program,
+                   AxisPlan &plan, const std::string &axis) {
+    int64_t size = mesh.axisSize(axis);
+    if (size == 1)
+      return;
+    auto evaluate = [&](const AxisPlan &trial) {
+      Assignment assignment(program, trial, mesh);
+      assignment.run(argumentLayouts(function, assignment));
+      return assignment.getSeconds();
+    };
+    auto cutsAxis = [&](unsigned atom) {
+      auto it = plan.find(atom);
+      return it != plan.end() && llvm::is_contained(it->second, axis);
+    };
+    double best = evaluate(plan);
+    for (const OpLoops &op : program.getOps()) {
+      std::optional<unsigned> weight = parameterOperand(function, op);
+      if (!weight)
+        continue;
+      SmallVector<unsigned> candidates;
+      bool covered = false;
+      for (unsigned d = 0;
+           d < tensorType(op.op->getOperand(*weight)).getRank(); ++d)
+        for (const auto &segment :
+             program.getDim(op.op->getOperand(*weight), d))
+          for (unsigned atom : segment) {
+            covered |= cutsAxis(atom);
+            if (program.getSize(atom) >= size && !plan.count(atom) &&
+                !llvm::is_contained(candidates, atom))
+              candidates.push_back(atom);
+          }
+      if (covered)
+        continue;
+      std::optional<unsigned> chosen;
+      for (unsigned atom : candidates) {
+        AxisPlan trial = plan;
+        trial[atom].push_back(axis);
+        double seconds = evaluate(trial);
+        if (!chosen || seconds < best) {
+          chosen = atom;
+          best = seconds;
+        }
+      }
+      if (chosen)
+        plan[*chosen].push_back(axis);
+    }
+  }
+
+  /// The operand through which an op with a reduction loop reads a parameter.
+  std::optional<unsigned> parameterOperand(func::FuncOp function,
+                                           const OpLoops &op) {
+    if (llvm::none_of(op.rule.loops, [](const ShardingRule::Loop &loop) {
+          return loop.kind == LoopKind::sum;
+        }))
+      return std::nullopt;
+    for (OpOperand &operand : op.op->getOpOperands()) {
+      auto argument = dyn_cast<BlockArgument>(operand.get());
+      if (!argument || argument.getOwner() != &function.front())
+        continue;
+      ArgAttr arg = nn::getArg(function, argument.getArgNumber());
+      if (arg && arg.getKind() == ArgKind::parameter)
+        return operand.getOperandNumber();
+    }
+    return std::nullopt;
+  }
+
+  /// Replaces composites that the plan wants to cut where they are whole.
+  bool decomposeCut(const ProgramLoops &program, const AxisPlan &plan) {
+    SmallVector<DecomposableOpInterface> cut;
+    for (const OpLoops &op : program.getOps()) {
+      auto composite = dyn_cast<DecomposableOpInterface>(op.op);
+      if (!composite)
+        continue;
+      bool isCut = false;
+      for (auto [loop, atoms] : llvm::zip_equal(op.rule.loops, op.loops))
+        if (loop.kind == LoopKind::whole)
+          for (const auto &segment : atoms)
+            for (unsigned atom : segment)
+              isCut |= plan.count(atom) > 0;
+      if (isCut)
+        cut.push_back(composite);
+    }
+    for (DecomposableOpInterface op : cut) {
+      OpBuilder builder(op);
+      op->replaceAllUsesWith(op.decompose(builder));
+      op->erase();
+    }
+    return !cut.empty();
+  }
+
+  std::vector<std::pair<Value, Layout>>
+  argumentLayouts(func::FuncOp function, const Assignment &assignment) {
+    std::vector<std::pair<Value, Layout>> layouts;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      Value value = function.getArgument(i);
+      ArgAttr arg = nn::getArg(function, i);
+      Layout layout = assignment.getNatural(value);
+      auto known =
+          arg ? stateLayouts.find(arg.getName().str()) : stateLayouts.end();
+      if (arg && isState(arg.getKind()) && known != stateLayouts.end())
+        layout = known->second;
+      layouts.push_back({value, layout});
+    }
+    return layouts;
+  }
+
+  /// Writes the decision into the IR and inserts the reshards.
+  void write(func::FuncOp function, const ProgramLoops &program,
+             const Assignment &assignment) {
+    MLIRContext *context = &getContext();
+    auto attrOf = [&](const Layout &layout) -> Attribute {
+      return LayoutAttr::get(context, layout);
+    };
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      const Layout &layout = assignment.getLayout(function.getArgument(i));
+      function.setArgAttr(i, DistDialect::kLayoutAttrName, attrOf(layout));
+      ArgAttr arg = nn::getArg(function, i);
+      if (arg && isState(arg.getKind())) {
+        stateLayouts.try_emplace(arg.getName().str(), layout);
+      }
+    }
+    // One reshard a (value, layout), made where the first user is.
+    std::map<std::pair<void *, std::string>, Value> made;
+    auto reshard = [&](OpOperand &operand, const Layout &to) {
+      Value value = operand.get();
+      const Layout &from = assignment.getLayout(value);
+      if (sameLayout(from, to, mesh))
+        return;
+      Value &result =
+          made[{value.getAsOpaquePointer(), toString(normalize(to))}];
+      if (!result) {
+        OpBuilder builder(operand.getOwner());
+        result = builder.create<ReshardOp>(
+            operand.getOwner()->getLoc(), value.getType(), value,
+            LayoutAttr::get(context, from), LayoutAttr::get(context, to));
+        if (explain)
+          operand.getOwner()->emitRemark("reshards ")
+              << value.getType() << " from " << toString(from) << " to "
+              << toString(to);
+      }
+      operand.set(result);
+    };
+    for (auto [index, op] : llvm::enumerate(program.getOps())) {
+      const OpPlacement &placement = assignment.getPlacement(index);
+      for (OpOperand &operand : op.op->getOpOperands())
+        reshard(operand, placement.operands[operand.getOperandNumber()]);
+      SmallVector<Attribute> operands, results;
+      for (const Layout &layout : placement.operands)
+        operands.push_back(attrOf(layout));
+      for (const Layout &layout : placement.results)
+        results.push_back(attrOf(layout));
+      Builder builder(context);
+      op.op->setAttr(DistDialect::kOperandsAttrName,
+                     builder.getArrayAttr(operands));
+      op.op->setAttr(DistDialect::kResultsAttrName,
+                     builder.getArrayAttr(results));
+    }
+    Operation *terminator = function.front().getTerminator();
+    for (OpOperand &operand : terminator->getOpOperands()) {
+      ResultAttr attr =
+          nn::getResult(function, operand.getOperandNumber());
+      Layout to = Layout::replicated(tensorType(operand.get()).getShape());
+      if (attr && attr.getKind() == ResultKind::state)
+        to = stateLayouts.find(attr.getName().str())->second;
+      reshard(operand, to);
+      function.setResultAttr(operand.getOperandNumber(),
+                             DistDialect::kLayoutAttrName, attrOf(to));
+    }
+  }
+
+  MeshShape mesh;
+  bool stateIsKnown = false;
+  /// By state name: what @step decided.
+  std::map<std::string, Layout> stateLayouts;
+};
+
+} // namespace

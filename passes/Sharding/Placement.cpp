@@ -1,0 +1,292 @@
+#include "passes/Sharding/Placement.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::dist;
+
+static RankedTensorType tensorType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+bool dpc::sameLayout(const Layout &a, const Layout &b, const MeshShape &mesh) {
+  Layout left = normalize(a), right = normalize(b);
+  return left.partial == right.partial &&
+         (left.dims == right.dims || sameIndices(left, right, mesh));
+}
+
+/// Axes of `dim`, each once.
+static bool usesAny(const DimLayout &dim, ArrayRef<std::string> axes) {
+  return llvm::any_of(shardedAxes(dim), [&](const std::string &axis) {
+    return llvm::is_contained(axes, axis);
+  });
+}
+
+/// Removes every axis from `dim` that `axes` holds.
+static void dropAxes(DimLayout &dim, ArrayRef<std::string> axes) {
+  for (Segment &segment : dim.segments)
+    for (Factor &factor : segment.factors)
+      llvm::erase_if(factor.axes, [&](const std::string &axis) {
+        return llvm::is_contained(axes, axis);
+      });
+}
+
+DimLayout Assignment::layoutOf(const AtomDim &dim) const {
+  DimLayout layout;
+  for (const auto &segment : dim) {
+    layout.segments.emplace_back();
+    SmallVector<std::string> used;
+    for (unsigned atom : segment) {
+      Factor factor(program.getSize(atom));
+      auto it = plan.find(atom);
+      if (it != plan.end())
+        for (const std::string &axis : it->second)
+          if (!llvm::is_contained(used, axis)) {
+            used.push_back(axis);
+            factor.axes.push_back(axis);
+          }
+      layout.segments.back().factors.push_back(factor);
+    }
+  }
+  return layout;
+}
+
+Layout Assignment::getNatural(Value value) const {
+  Layout layout;
+  SmallVector<std::string> used;
+  for (unsigned d = 0; d < tensorType(value).getRank(); ++d) {
+    if (tensorType(value).getDimSize(d) <= 1) {
+      layout.dims.push_back(
+          DimLayout::whole(tensorType(value).getDimSize(d)));
+      continue;
+    }
+    DimLayout dim = layoutOf(program.getDim(value, d));
+    dropAxes(dim, used);
+    llvm::append_range(used, shardedAxes(dim));
+    layout.dims.push_back(std::move(dim));
+  }
+  return normalize(layout);
+}
+
+/// A dimension made of the loops that the rule names.
+static DimLayout compose(const ShardingRule::DimLoops &segments,
+                         ArrayRef<DimLayout> loops) {
+  DimLayout dim;
+  for (const auto &segment : segments) {
+    std::vector<Segment> parts(1);
+    for (unsigned loop : segment) {
+      if (loops[loop].segments.size() > 1) {
+        parts.assign(loops[loop].segments.begin(), loops[loop].segments.end());
+        continue;
+      }
+      for (Segment &part : parts)
+        llvm::append_range(part.factors, loops[loop].segments[0].factors);
+    }
+    llvm::append_range(dim.segments, parts);
+  }
+  return dim;
+}
+
+/// Whether two loops may not both be cut over one axis: some value has them in
+/// different dimensions or as factors of one segment.
+static bool collide(const ShardingRule &rule, unsigned a, unsigned b) {
+  auto collideIn = [&](const ShardingRule::ValueLoops &value) {
+    int dimOfA = -1, dimOfB = -1, segmentOfA = -1, segmentOfB = -1;
+    for (unsigned d = 0; d < value.size(); ++d)
+      for (unsigned s = 0; s < value[d].size(); ++s)
+        for (unsigned loop : value[d][s]) {
+          if (loop == a)
+            dimOfA = d, segmentOfA = s;
+          if (loop == b)
+            dimOfB = d, segmentOfB = s;
+        }
+    if (dimOfA < 0 || dimOfB < 0)
+      return false;
+    return dimOfA != dimOfB || segmentOfA == segmentOfB;
+  };
+  bool anyTogether = false, collides = false;
+  for (ArrayRef<ShardingRule::ValueLoops> values :
+       {ArrayRef(rule.operands), ArrayRef(rule.results)})
+    for (const auto &value : values) {
+      bool hasA = false, hasB = false;
+      for (const auto &dim : value)
+        for (const auto &segment : dim) {
+          hasA |= llvm::is_contained(segment, a);
+          hasB |= llvm::is_contained(segment, b);
+        }
+      anyTogether |= hasA && hasB;
+      collides |= collideIn(value);
+    }
+  // Loops of one iteration space that no value has together still may not
+  // share an axis: a device would run only the diagonal.
+  return collides || !anyTogether;
+}
+
+OpPlacement Assignment::place(const OpLoops &op) {
+  OpPlacement placement;
+  const ShardingRule &rule = op.rule;
+  SmallVector<bool> whole;
+  for (const ShardingRule::Loop &loop : rule.loops)
+    whole.push_back(loop.kind == LoopKind::whole || loop.size <= 1);
+  for (auto [value, dim] : op.broken) {
+    unsigned operands = rule.operands.size();
+    const auto &segments = value < operands
+                               ? rule.operands[value][dim]
+                               : rule.results[value - operands][dim];
+    for (const auto &segment : segments)
+      for (unsigned loop : segment)
+        whole[loop] = true;
+  }
+  // Loops of results first: a cut there needs no reduction.
+  SmallVector<unsigned> order;
+  for (bool parallel : {true, false})
+    for (unsigned l = 0; l < rule.loops.size(); ++l)
+      if ((rule.loops[l].kind == LoopKind::parallel) == parallel)
+        order.push_back(l);
+  placement.loops.resize(rule.loops.size());
+  for (size_t position = 0; position < order.size(); ++position) {
+    unsigned l = order[position];
+    int64_t size = rule.loops[l].size;
+    if (whole[l]) {
+      placement.loops[l] = DimLayout::whole(size);
+      continue;
+    }
+    DimLayout dim = layoutOf(op.loops[l]);
+    for (unsigned before : ArrayRef(order).take_front(position)) {
+      AxisNames taken = shardedAxes(placement.loops[before]);
+      if (usesAny(dim, taken) && collide(rule, before, l))
+        dropAxes(dim, taken);
+    }
+    placement.loops[l] = dim;
+  }
+
+  auto valueLayout = [&](const ShardingRule::ValueLoops &loops,
+                         RankedTensorType type) {
+    Layout layout;
+    for (unsigned d = 0; d < loops.size(); ++d)
+      layout.dims.push_back(type.getDimSize(d) <= 1
+                                ? DimLayout::whole(type.getDimSize(d))
+                                : compose(loops[d], placement.loops));
+    return normalize(layout);
+  };
+  for (auto [loops, value] :
+       llvm::zip_equal(rule.operands, op.op->getOperands()))
+    placement.operands.push_back(valueLayout(loops, tensorType(value)));
+  for (auto [loops, value] :
+       llvm::zip_equal(rule.results, op.op->getResults()))
+    placement.results.push_back(valueLayout(loops, tensorType(value)));
+
+  // Cut reduction loops leave partial results.
+  for (auto [l, loop] : llvm::enumerate(rule.loops)) {
+    if (loop.kind == LoopKind::parallel || loop.kind == LoopKind::whole)
+      continue;
+    Reduction reduction = loop.kind == LoopKind::sum   ? Reduction::Sum
+                          : loop.kind == LoopKind::max ? Reduction::Max
+                                                       : Reduction::Min;
+    for (const std::string &axis : shardedAxes(placement.loops[l]))
+      for (Layout &result : placement.results)
+        if (llvm::none_of(result.partial, [&](const Partial &partial) {
+              return partial.axis == axis;
+            }))
+          result.partial.push_back({axis, reduction});
+  }
+
+  // Partial sums pass through where the op is additive and the result is no
+  // larger than what would be reduced.
+  int64_t resultBytes = 0;
+  for (Value value : op.op->getResults())
+    resultBytes += tensorBytes(value.getType());
+  for (const auto &set : rule.additiveSets) {
+    if (set.empty())
+      continue;
+    int64_t setBytes = 0;
+    for (unsigned operand : set)
+      setBytes += tensorBytes(op.op->getOperand(operand).getType());
+    for (const Partial &partial :
+         layouts.find(op.op->getOperand(set[0]))->second.partial) {
+      if (partial.reduction != Reduction::Sum)
+        continue;
+      auto isPartial = [&](unsigned operand) {
+        return llvm::is_contained(
+            layouts.find(op.op->getOperand(operand))->second.partial,
+            partial);
+      };
+      bool all = llvm::all_of(set, isPartial);
+      bool used = llvm::any_of(placement.loops, [&](const DimLayout &dim) {
+        return llvm::is_contained(shardedAxes(dim), partial.axis);
+      });
+      bool others = false;
+      for (unsigned operand = 0; operand < op.op->getNumOperands(); ++operand)
+        others |= !llvm::is_contained(set, operand) && isPartial(operand);
+      std::optional<unsigned> axis = mesh.axisIndex(partial.axis);
+      bool sequential = axis && mesh.axes[*axis].sequential;
+      if (!all || used || others || (resultBytes > setBytes && !sequential))
+        continue;
+      bool already = llvm::any_of(
+          placement.results[0].partial,
+          [&](const Partial &p) { return p.axis == partial.axis; });
+      if (already)
+        continue;
+      for (unsigned operand : set)
+        placement.operands[operand].partial.push_back(partial);
+      for (Layout &result : placement.results)
+        result.partial.push_back(partial);
+    }
+  }
+  for (auto *list : {&placement.operands, &placement.results})
+    for (Layout &layout : *list)
+      layout = normalize(layout);
+  return placement;
+}
+
+double Assignment::reshardSeconds(const Layout &from, const Layout &to,
+                                  int64_t bytes) const {
+  if (sameLayout(from, to, mesh))
+    return 0;
+  // Bytes through one device's link; the shard's share of the tensor first.
+  constexpr double bytesPerSecond = 5e9, latency = 5e-6;
+  double moved = 0;
+  for (const Partial &partial : from.partial)
+    if (!llvm::is_contained(to.partial, partial)) {
+      std::optional<unsigned> axis = mesh.axisIndex(partial.axis);
+      if (!axis || !mesh.axes[*axis].sequential)
+        moved += 2.0 * bytes;
+    }
+  if (!sameIndices(from, to, mesh)) {
+    bool gathers = llvm::any_of(shardedAxes(from), [&](const auto &axis) {
+      for (unsigned d = 0; d < from.dims.size(); ++d)
+        if (llvm::is_contained(shardedAxes(from.dims[d]), axis))
+          return !sameIndices(from.dims[d], to.dims[d], mesh);
+      return false;
+    });
+    if (gathers)
+      moved += bytes;
+  }
+  return moved == 0 ? 0 : latency + moved / bytesPerSecond;
+}
+
+void Assignment::run(ArrayRef<std::pair<Value, Layout>> arguments) {
+  constexpr double flopsPerSecond = 5e10, memoryPerSecond = 1e10;
+  for (const auto &[value, layout] : arguments)
+    layouts[value] = layout;
+  for (const OpLoops &op : program.getOps()) {
+    OpPlacement placement = place(op);
+    for (auto [value, layout] :
+         llvm::zip_equal(op.op->getOperands(), placement.operands))
+      seconds += reshardSeconds(layouts.find(value)->second, layout,
+                                tensorBytes(value.getType()));
+    double share = 1;
+    for (const DimLayout &dim : placement.loops)
+      for (const std::string &axis : shardedAxes(dim))
+        share /= mesh.axisSize(axis);
+    if (auto cost = dyn_cast<CostOpInterface>(op.op))
+      seconds += share * (cost.getFlops() / flopsPerSecond +
+                          cost.getBytes() / memoryPerSecond);
+    for (auto [value, layout] :
+         llvm::zip_equal(op.op->getResults(), placement.results))
+      layouts[value] = layout;
+    placements.push_back(std::move(placement));
+  }
+}

@@ -1,0 +1,72 @@
+#ifndef DPC_PASSES_SHARDING_PLACEMENT_H
+#define DPC_PASSES_SHARDING_PLACEMENT_H
+
+#include "passes/Sharding/Structure.h"
+
+#include <map>
+
+namespace dpc {
+
+/// Which axes cut which atom, outermost first.
+using AxisPlan = std::map<unsigned, dist::AxisNames>;
+
+/// The layouts one op works in.
+struct OpPlacement {
+  std::vector<dist::Layout> operands;
+  std::vector<dist::Layout> results;
+  /// One a loop of the rule; axes on `sum` loops made the results partial.
+  std::vector<dist::DimLayout> loops;
+};
+
+/// Layouts of every value of a function under an axis plan, and what moving
+/// data between them costs. Walks the ops in order: an op cuts each of its
+/// loops by the plan where it can, takes partial sums where it is additive,
+/// and everything else is resharded on the way in.
+class Assignment {
+public:
+  /// `mesh` outlives the assignment.
+  Assignment(const ProgramLoops &program, const AxisPlan &plan,
+             const dist::MeshShape &mesh)
+      : program(program), plan(plan), mesh(mesh) {}
+
+  /// The layout of `value` by its atoms alone: what arguments get.
+  dist::Layout getNatural(mlir::Value value) const;
+
+  /// Assigns everything, from `arguments` (value, layout) on.
+  void run(llvm::ArrayRef<std::pair<mlir::Value, dist::Layout>> arguments);
+
+  const OpPlacement &getPlacement(unsigned op) const {
+    return placements[op];
+  }
+  const dist::Layout &getLayout(mlir::Value value) const {
+    return layouts.find(value)->second;
+  }
+
+  /// Modelled seconds of one step on one device: compute and reshards.
+  double getSeconds() const { return seconds; }
+
+  /// Modelled seconds of turning a tensor of `bytes` from one layout into
+  /// another; 0 when they are the same.
+  double reshardSeconds(const dist::Layout &from, const dist::Layout &to,
+                        int64_t bytes) const;
+
+private:
+  OpPlacement place(const OpLoops &op);
+  dist::DimLayout layoutOf(const AtomDim &dim) const;
+
+  const ProgramLoops &program;
+  const AxisPlan &plan;
+  const dist::MeshShape &mesh;
+  std::vector<OpPlacement> placements;
+  // Looked up by key only: its order never shows.
+  llvm::DenseMap<mlir::Value, dist::Layout> layouts;
+  double seconds = 0;
+};
+
+/// True when every device holds the same of both, partial axes included.
+bool sameLayout(const dist::Layout &a, const dist::Layout &b,
+                const dist::MeshShape &mesh);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_SHARDING_PLACEMENT_H

@@ -1,0 +1,312 @@
+// Refinement of dimension structures to a fixed point, and union-find over the
+// factors that are left (Tarjan, JACM 22, 1975).
+
+#include "passes/Sharding/Structure.h"
+
+#include "dialects/Dist/IR/LayoutTransforms.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using dpc::dist::DimStructure;
+
+bool OpLoops::isBroken(unsigned value, unsigned dim) const {
+  return llvm::is_contained(broken, std::make_pair(value, dim));
+}
+
+static RankedTensorType tensorType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// Operands, then results.
+static SmallVector<Value> valuesOf(Operation *op) {
+  SmallVector<Value> values(op->getOperands());
+  llvm::append_range(values, op->getResults());
+  return values;
+}
+
+/// The rule's loops of one dimension of one of `valuesOf`.
+static const ShardingRule::DimLoops &
+loopsOf(const OpLoops &loops, unsigned value, unsigned dim) {
+  unsigned operands = loops.rule.operands.size();
+  return value < operands ? loops.rule.operands[value][dim]
+                          : loops.rule.results[value - operands][dim];
+}
+
+/// Refs to factors: (node, segment, factor).
+struct FactorRef {
+  unsigned node, segment, factor;
+};
+
+namespace dpc {
+
+/// The state of the refinement. A node is a dimension of a value or a loop of
+/// an op; invariant: structures only ever get finer.
+class StructureRefinement {
+public:
+  LogicalResult run(
+      func::FuncOp function,
+      ArrayRef<std::tuple<Value, unsigned, DimStructure>> seeds,
+      ProgramLoops &result) {
+    for (BlockArgument argument : function.getArguments())
+      addValue(argument);
+    for (Operation &op : function.front().without_terminator()) {
+      for (Value value : op.getResults())
+        addValue(value);
+      auto shardable = dyn_cast<ShardableOpInterface>(op);
+      if (!shardable)
+        return op.emitOpError("has no sharding rule");
+      OpLoops loops;
+      loops.op = &op;
+      loops.rule = shardable.getShardingRule();
+      firstLoop.push_back(structures.size());
+      for (const ShardingRule::Loop &loop : loops.rule.loops)
+        structures.push_back(DimStructure{{std::max<int64_t>(loop.size, 1)}});
+      result.ops.push_back(std::move(loops));
+    }
+    for (const auto &[value, dim, structure] : seeds)
+      refine(firstDim[value] + dim, structure);
+    while (refineOnce(result))
+      ;
+    unite(result);
+    return success();
+  }
+
+private:
+  void addValue(Value value) {
+    firstDim[value] = structures.size();
+    values.push_back(value);
+    for (int64_t extent : tensorType(value).getShape())
+      structures.push_back(DimStructure{{std::max<int64_t>(extent, 1)}});
+  }
+
+  /// Refines a node by `structure`; false if the two have no refinement.
+  bool refine(unsigned node, const DimStructure &structure) {
+    std::optional<DimStructure> finer =
+        commonRefinement(structures[node], structure);
+    if (!finer)
+      return false;
+    if (*finer != structures[node]) {
+      structures[node] = *finer;
+      changed = true;
+    }
+    return true;
+  }
+
+  bool refineOnce(ProgramLoops &result) {
+    changed = false;
+    auto visit = [&](unsigned index) {
+      OpLoops &loops = result.ops[index];
+      for (auto [v, value] : llvm::enumerate(valuesOf(loops.op)))
+        for (unsigned d = 0; d < tensorType(value).getRank(); ++d)
+          if (!loops.isBroken(v, d) &&
+              !link(firstDim[value] + d, loopsOf(loops, v, d),
+                    firstLoop[index]))
+            loops.broken.push_back({v, d});
+    };
+    // Both directions: cuts travel from parameters down and from uses up.
+    for (unsigned i = 0; i < result.ops.size(); ++i)
+      visit(i);
+    for (unsigned i = result.ops.size(); i-- > 0;)
+      visit(i);
+    return changed;
+  }
+
+  /// Brings a dimension and its loops to a common structure; false if they
+  /// have none.
+  bool link(unsigned node, const ShardingRule::DimLoops &segments,
+            unsigned loopBase) {
+    if (structures[node].extent() == 1)
+      return true;
+    DimStructure composed;
+    for (const auto &segment : segments) {
+      SmallVector<DimStructure> parts;
+      int64_t extent = 1;
+      for (unsigned loop : segment) {
+        parts.push_back(structures[loopBase + loop]);
+        extent *= parts.back().extent();
+      }
+      std::optional<SmallVector<DimStructure, 4>> merged =
+          dist::reshapeStructure(parts, {extent});
+      if (!merged)
+        return false;
+      llvm::append_range(composed.segments, merged->front().segments);
+    }
+    if (composed.extent() != structures[node].extent() ||
+        !refine(node, composed))
+      return false;
+    // Hand the dimension's own cuts down to the loops, segment by segment.
+    size_t next = 0;
+    for (const auto &segment : segments) {
+      SmallVector<int64_t> sizes;
+      int64_t extent = 1;
+      for (unsigned loop : segment) {
+        sizes.push_back(structures[loopBase + loop].extent());
+        extent *= sizes.back();
+      }
+      DimStructure part;
+      for (int64_t covered = 0; covered < extent;) {
+        if (next == structures[node].segments.size())
+          return false;
+        const auto &factors = structures[node].segments[next++];
+        part.segments.push_back(factors);
+        int64_t product = 1;
+        for (int64_t size : factors)
+          product *= size;
+        covered += product;
+      }
+      if (part.extent() != extent)
+        return false;
+      std::optional<SmallVector<DimStructure, 4>> split =
+          dist::reshapeStructure({part}, sizes);
+      if (!split)
+        return false;
+      for (auto [loop, structure] : llvm::zip_equal(segment, *split))
+        if (!refine(loopBase + loop, structure))
+          return false;
+    }
+    return true;
+  }
+
+  /// The factors of a product of nodes in the order of the product; nullopt
+  /// where a factor would have to be written several times.
+  std::optional<SmallVector<SmallVector<FactorRef>>>
+  compose(ArrayRef<unsigned> nodes) {
+    SmallVector<SmallVector<FactorRef>> result(1);
+    int64_t before = 1;
+    for (unsigned node : nodes) {
+      const DimStructure &structure = structures[node];
+      if (structure.extent() == 1)
+        continue;
+      if (structure.segments.size() > 1 && before > 1)
+        return std::nullopt;
+      if (structure.segments.size() > 1) {
+        result.assign(structure.segments.size(), {});
+        for (unsigned s = 0; s < structure.segments.size(); ++s)
+          for (unsigned f = 0; f < structure.segments[s].size(); ++f)
+            result[s].push_back({node, s, f});
+      } else {
+        for (auto &segment : result)
+          for (unsigned f = 0; f < structure.segments[0].size(); ++f)
+            segment.push_back({node, 0, f});
+      }
+      before *= structure.extent();
+    }
+    return result;
+  }
+
+  unsigned idOf(FactorRef ref) {
+    return factorBase[ref.node][ref.segment] + ref.factor;
+  }
+
+  void unite(ProgramLoops &result) {
+    // Number every factor, then unite those that rules pair.
+    std::vector<int64_t> sizes;
+    factorBase.resize(structures.size());
+    for (unsigned node = 0; node < structures.size(); ++node)
+      for (const auto &segment : structures[node].segments) {
+        factorBase[node].push_back(sizes.size());
+        llvm::append_range(sizes, segment);
+      }
+    parent.resize(sizes.size());
+    for (unsigned i = 0; i < parent.size(); ++i)
+      parent[i] = i;
+    for (unsigned index = 0; index < result.ops.size(); ++index) {
+      OpLoops &loops = result.ops[index];
+      for (auto [v, value] : llvm::enumerate(valuesOf(loops.op)))
+        for (unsigned d = 0; d < tensorType(value).getRank(); ++d)
+          if (!loops.isBroken(v, d) &&
+              !uniteDim(firstDim[value] + d, loopsOf(loops, v, d),
+                        firstLoop[index]))
+            loops.broken.push_back({v, d});
+    }
+    // Classes, numbered in order of first appearance.
+    std::vector<int> classOf(sizes.size(), -1);
+    auto classId = [&](unsigned factor) {
+      unsigned root = find(factor);
+      if (classOf[root] < 0) {
+        classOf[root] = result.sizes.size();
+        result.sizes.push_back(sizes[root]);
+      }
+      return static_cast<unsigned>(classOf[root]);
+    };
+    auto atomsOf = [&](unsigned node) {
+      AtomDim dim;
+      for (unsigned s = 0; s < structures[node].segments.size(); ++s) {
+        dim.emplace_back();
+        for (unsigned f = 0; f < structures[node].segments[s].size(); ++f)
+          dim.back().push_back(classId(factorBase[node][s] + f));
+      }
+      return dim;
+    };
+    for (Value value : values) {
+      SmallVector<AtomDim, 4> dims;
+      for (unsigned d = 0; d < tensorType(value).getRank(); ++d)
+        dims.push_back(atomsOf(firstDim[value] + d));
+      result.dims[value] = std::move(dims);
+    }
+    for (unsigned index = 0; index < result.ops.size(); ++index)
+      for (unsigned l = 0; l < result.ops[index].rule.loops.size(); ++l)
+        result.ops[index].loops.push_back(atomsOf(firstLoop[index] + l));
+  }
+
+  bool uniteDim(unsigned node, const ShardingRule::DimLoops &segments,
+                unsigned loopBase) {
+    if (structures[node].extent() == 1)
+      return true;
+    SmallVector<SmallVector<FactorRef>> composed;
+    for (const auto &segment : segments) {
+      SmallVector<unsigned> nodes;
+      for (unsigned loop : segment)
+        nodes.push_back(loopBase + loop);
+      auto part = compose(nodes);
+      if (!part)
+        return false;
+      llvm::append_range(composed, *part);
+    }
+    const auto &own = structures[node].segments;
+    if (composed.size() != own.size())
+      return false;
+    for (unsigned s = 0; s < own.size(); ++s) {
+      if (composed[s].size() != own[s].size())
+        return false;
+      for (unsigned f = 0; f < own[s].size(); ++f) {
+        const FactorRef &ref = composed[s][f];
+        if (structures[ref.node].segments[ref.segment][ref.factor] !=
+            own[s][f])
+          return false;
+      }
+    }
+    for (unsigned s = 0; s < own.size(); ++s)
+      for (unsigned f = 0; f < own[s].size(); ++f)
+        parent[find(idOf(composed[s][f]))] = find(factorBase[node][s] + f);
+    return true;
+  }
+
+  unsigned find(unsigned factor) {
+    while (parent[factor] != factor)
+      factor = parent[factor] = parent[parent[factor]];
+    return factor;
+  }
+
+  bool changed = false;
+  std::vector<DimStructure> structures;
+  std::vector<Value> values;
+  std::vector<unsigned> firstLoop; // by op
+  llvm::DenseMap<Value, unsigned> firstDim;
+  std::vector<SmallVector<unsigned, 2>> factorBase; // by node, by segment
+  std::vector<unsigned> parent;                     // union-find
+};
+
+} // namespace dpc
+
+FailureOr<ProgramLoops> ProgramLoops::create(
+    func::FuncOp function,
+    ArrayRef<std::tuple<Value, unsigned, DimStructure>> seeds) {
+  ProgramLoops loops;
+  StructureRefinement refinement;
+  if (failed(refinement.run(function, seeds, loops)))
+    return failure();
+  return loops;
+}

@@ -1,0 +1,63 @@
+#ifndef DPC_PASSES_SHARDING_STRUCTURE_H
+#define DPC_PASSES_SHARDING_STRUCTURE_H
+
+#include "dialects/Dist/IR/DimStructure.h"
+#include "dialects/Interfaces/Interfaces.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace dpc {
+
+/// A dimension, or an op's loop, as a sum of products of atoms.
+using AtomDim = llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 1>;
+
+/// One op and its rule, with each loop written in atoms.
+struct OpLoops {
+  mlir::Operation *op;
+  ShardingRule rule;
+  llvm::SmallVector<AtomDim> loops;
+  /// Dimensions (value index, operands then results; dimension) whose
+  /// structure does not fit the rule's loops: they, and the loops in them, are
+  /// whole here.
+  llvm::SmallVector<std::pair<unsigned, unsigned>> broken;
+
+  bool isBroken(unsigned value, unsigned dim) const;
+};
+
+/// The loops of a whole function, made one: an atom is a class of loop factors
+/// that run together through every op they meet (an atom is to a program what
+/// a letter is to an einsum). Cutting an atom over an axis cuts every value
+/// that has it, without moving data between ops.
+///
+/// Found by refining the structure of every dimension until all ops agree, then
+/// by uniting the factors that each op's rule pairs.
+class ProgramLoops {
+public:
+  /// Analyses `function`. `seeds` gives dimensions (value, dimension) a
+  /// structure from the start. Fails with an error on an op without a sharding
+  /// rule.
+  static mlir::FailureOr<ProgramLoops>
+  create(mlir::func::FuncOp function,
+         llvm::ArrayRef<std::tuple<mlir::Value, unsigned, dist::DimStructure>>
+             seeds);
+
+  /// The atoms of dimension `dim` of `value`.
+  const AtomDim &getDim(mlir::Value value, unsigned dim) const {
+    return dims.find(value)->second[dim];
+  }
+  int64_t getSize(unsigned atom) const { return sizes[atom]; }
+  unsigned getAtomCount() const { return sizes.size(); }
+  llvm::ArrayRef<OpLoops> getOps() const { return ops; }
+
+private:
+  friend class StructureRefinement;
+  std::vector<OpLoops> ops;
+  // Looked up by key only: its order never shows.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<AtomDim, 4>> dims;
+  std::vector<int64_t> sizes;
+};
+
+} // namespace dpc
+
+#endif // DPC_PASSES_SHARDING_STRUCTURE_H

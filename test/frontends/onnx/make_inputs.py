@@ -1,0 +1,326 @@
+#!/usr/bin/env python3
+"""Makes the models of Inputs/ that the frontend's tests read. Needs onnx 1.22.0 and numpy; run it in this folder.
+
+Good models are checked by onnx itself; each bad one breaks the one rule its name says.
+"""
+import os
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Inputs")
+os.makedirs(OUT, exist_ok=True)
+F32, I64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def tensor(name, array):
+    return numpy_helper.from_array(np.asarray(array), name)
+
+
+def f32(name, *shape, seed=0):
+    return tensor(name, np.random.RandomState(seed + len(name)).randn(*shape).astype(np.float32))
+
+
+def value(name, shape=(2, 4), type=F32):
+    return helper.make_tensor_value_info(name, type, shape)
+
+
+def node(op, inputs, outputs, name=None, **attributes):
+    return helper.make_node(op, inputs, outputs, name=name or outputs[0] + "_node", **attributes)
+
+
+def model(nodes, initializers=(), inputs=None, outputs=None, opset=17, ir=8, functions=(), imports=()):
+    inputs = [value("x")] if inputs is None else inputs
+    outputs = [value("y")] if outputs is None else outputs
+    graph = helper.make_graph(list(nodes), "test", inputs, outputs, list(initializers))
+    opsets = [helper.make_opsetid("", opset)] + [helper.make_opsetid(d, 1) for d in imports]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=ir, functions=list(functions))
+
+
+def save(name, m):
+    data = m if isinstance(m, bytes) else m.SerializeToString()
+    with open(os.path.join(OUT, name + ".onnx"), "wb") as f:
+        f.write(data)
+
+
+def good(name, m):
+    onnx.checker.check_model(m)
+    save(name, m)
+
+
+relu = lambda: model([node("Relu", ["x"], ["y"])])
+
+
+def function(name, nodes, inputs, outputs, attributes=(), imports=()):
+    opsets = [helper.make_opsetid("", 17)] + [helper.make_opsetid(d, 1) for d in imports]
+    return helper.make_function("local", name, inputs, outputs, nodes, opsets, attributes)
+
+
+def files():
+    """What the wire scan finds."""
+    good("relu", relu())
+    data = relu().SerializeToString()
+    save("bad-empty", b"")
+    save("bad-truncated", data[:-5])
+    save("bad-trailing", data + b"\x7f\x7f\x7f")
+    save("bad-concatenated", data + data)
+    save("bad-text", str(relu()).encode())
+    save("bad-unknown-field", data + bytes([15 << 3 | 2, 1]) + b"a")
+    nul = relu()
+    nul.graph.node[0].name = "a\0b"
+    save("bad-nul-in-name", nul)
+    save("bad-utf8", data.replace(b"y_node", b"y\xff\xfeode"))
+    twice = model([node("Add", ["x", "w"], ["y"])], [f32("w", 2, 4)])
+    raw = twice.SerializeToString()
+    piece = twice.graph.initializer[0].SerializeToString()
+    again = piece + bytes([9 << 3 | 2, 4]) + b"\0\0\0\0"
+    # Two raw_data in one tensor: rebuild the lengths around it by hand.
+    def field(number, payload):
+        n, size = len(payload), b""
+        while n > 127:
+            size += bytes([n & 127 | 128])
+            n >>= 7
+        return bytes([number << 3 | 2]) + size + bytes([n]) + payload
+    rest = onnx.GraphProto()
+    rest.CopyFrom(twice.graph)
+    del rest.initializer[:]
+    head = onnx.ModelProto()
+    head.CopyFrom(twice)
+    head.ClearField("graph")
+    save("bad-two-raw-data", head.SerializeToString() + field(7, rest.SerializeToString() + field(5, again)))
+    deep = field(1, b"")
+    for _ in range(120):  # sequence(elem_type(...)) nests two messages a level
+        deep = field(4, field(1, deep))
+    save("bad-nesting", head.SerializeToString() + field(7, rest.SerializeToString() + field(11, b"\x0a\x01q" + field(2, deep))))
+    assert raw
+
+
+def graphs():
+    m = relu()
+    m.ClearField("graph")
+    save("bad-no-graph", m)
+    save("bad-ir-old", model([node("Relu", ["x"], ["y"])], ir=2))
+    save("bad-ir-new", model([node("Relu", ["x"], ["y"])], ir=14))
+    save("bad-opset-old", model([node("Relu", ["x"], ["y"])], opset=12))
+    save("bad-opset-new", model([node("Relu", ["x"], ["y"])], opset=28))
+    m = relu()
+    m.opset_import.append(helper.make_opsetid("ai.onnx", 18))
+    save("bad-opset-twice", m)
+    m = relu()
+    del m.opset_import[:]
+    save("bad-opset-missing", m)
+    m = relu()
+    m.graph.node[0].domain = "com.other"
+    save("bad-domain", m)
+    save("bad-ssa", model([node("Relu", ["x"], ["y"], "first"), node("Abs", ["x"], ["y"], "second")]))
+    save("bad-defines-input", model([node("Relu", ["x"], ["x"], "again"), node("Abs", ["x"], ["y"])]))
+    save("bad-unsorted", model([node("Relu", ["a"], ["y"], "first"), node("Abs", ["x"], ["a"], "second")]))
+    save("bad-cycle", model([node("Add", ["x", "b"], ["a"], "one"), node("Abs", ["a"], ["b"], "two"), node("Relu", ["b"], ["y"])]))
+    save("bad-dangling", model([node("Add", ["x", "ghost"], ["y"])]))
+    save("bad-output", model([node("Relu", ["x"], ["z"])]))
+    save("bad-no-outputs", model([node("Relu", ["x"], ["y"])], outputs=[]))
+    save("bad-initializer-twice", model([node("Add", ["x", "w"], ["y"])], [f32("w", 4), f32("w", 4)]))
+    save("bad-arity", model([node("Add", ["x"], ["y"])]))
+    save("bad-unsupported", model([node("Det", ["x"], ["a"], "d1"), node("Det", ["a"], ["b"], "d2"), node("NonMaxSuppression", ["b", "b"], ["y"], "n")]))
+    m = relu()
+    m.graph.node[0].attribute.extend([helper.make_attribute("axis", 1), helper.make_attribute("axis", 2)])
+    save("bad-attribute-twice", m)
+    m = relu()
+    a = helper.make_attribute("axis", 1)
+    a.type = onnx.AttributeProto.FLOAT
+    m.graph.node[0].attribute.append(a)
+    save("bad-attribute-type", m)
+    m = relu()
+    a = helper.make_attribute("axis", 1)
+    a.ref_attr_name = "outside"
+    m.graph.node[0].attribute.append(a)
+    save("bad-attribute-reference", m)
+    save("bad-attribute-missing", model([node("Cast", ["x"], ["y"])]))
+    m = model([node("Relu", ["x"], ["y"])], inputs=[helper.make_tensor_sequence_value_info("x", F32, [2])])
+    save("bad-sequence-input", m)
+    m = relu()
+    m.graph.sparse_initializer.append(helper.make_sparse_tensor(f32("s", 1), tensor("i", np.array([0])), [4]))
+    save("bad-sparse", m)
+    body = helper.make_graph([node("Relu", ["nowhere"], ["r"])], "b", [], [value("r")])
+    save("bad-subgraph-capture", model([node("If", ["c"], ["y"], then_branch=body, else_branch=body)], [tensor("c", np.array(True))]))
+
+
+def functions():
+    double = function("Double", [node("Add", ["a", "a"], ["b"])], ["a"], ["b"])
+    leaky = helper.make_node("LeakyRelu", ["a"], ["b"], name="inner")
+    leaky.attribute.append(onnx.AttributeProto(name="alpha", ref_attr_name="slope", type=onnx.AttributeProto.FLOAT))
+    scaled = function("Scaled", [leaky], ["a"], ["b"], ["slope"])
+    twice = function("Twice", [helper.make_node("Double", ["a"], ["m"], domain="local", name="d"),
+                               helper.make_node("Double", ["m"], ["b"], domain="local", name="d")], ["a"], ["b"], imports=["local"])
+    call = lambda f, i, o, **k: helper.make_node(f, i, o, domain="local", name="call_" + f, **k)
+    good("functions", model([call("Twice", ["x"], ["h"]), call("Scaled", ["h"], ["y"], slope=0.5)],
+                            functions=[double, scaled, twice], imports=["local"]))
+    me = function("Me", [call("Me", ["a"], ["b"])], ["a"], ["b"], imports=["local"])
+    save("bad-recursion", model([call("Me", ["x"], ["y"])], functions=[me], imports=["local"]))
+    ping = function("Ping", [call("Pong", ["a"], ["b"])], ["a"], ["b"], imports=["local"])
+    pong = function("Pong", [call("Ping", ["a"], ["b"])], ["a"], ["b"], imports=["local"])
+    save("bad-mutual-recursion", model([call("Ping", ["x"], ["y"])], functions=[ping, pong], imports=["local"]))
+    chain = [function("F0", [node("Relu", ["a"], ["b"])], ["a"], ["b"])]
+    for i in range(1, 120):
+        chain.append(function(f"F{i}", [call(f"F{i - 1}", ["a"], ["b"])], ["a"], ["b"], imports=["local"]))
+    save("bad-call-depth", model([call("F119", ["x"], ["y"])], functions=chain, imports=["local"]))
+    grow = [function("F0", [node("Relu", ["a"], ["b"])], ["a"], ["b"])]
+    for i in range(1, 30):  # 2^30 nodes
+        grow.append(function(f"F{i}", [call(f"F{i - 1}", ["a"], ["m"]), call(f"F{i - 1}", ["m"], ["b"])], ["a"], ["b"], imports=["local"]))
+    save("bad-expansion", model([call("F29", ["x"], ["y"])], functions=grow, imports=["local"]))
+    save("bad-function-twice", model([call("Double", ["x"], ["y"])], functions=[double, double], imports=["local"]))
+    save("bad-function-arity", model([call("Double", ["x", "x"], ["y"])], functions=[double], imports=["local"]))
+    good("identity", model([node("Identity", ["w"], ["w2"]), node("Add", ["x", "w"], ["a"]), node("Mul", ["a", "w2"], ["y"])], [f32("w", 4)]))
+
+
+def tensors():
+    def with_tensor(t):
+        return model([node("Add", ["x", "w"], ["y"])], [t])
+
+    def typed(**k):
+        t = TensorProto(name="w", data_type=F32, dims=[4])
+        for key, v in k.items():
+            if isinstance(v, list):
+                del getattr(t, key)[:]
+                getattr(t, key).extend(v)
+            else:
+                setattr(t, key, v)
+        return t
+
+    good("typed-data", with_tensor(typed(float_data=[1.0, 2.0, 3.0, 4.0])))
+    save("bad-raw-size", with_tensor(typed(raw_data=b"\0" * 15)))
+    save("bad-count", with_tensor(typed(float_data=[1.0] * 3)))
+    save("bad-raw-and-typed", with_tensor(typed(raw_data=b"\0" * 16, float_data=[1.0] * 4)))
+    save("bad-two-typed", with_tensor(typed(int64_data=[1] * 4, float_data=[1.0] * 4)))
+    save("bad-wrong-field", with_tensor(typed(int64_data=[1] * 4)))
+    save("bad-negative-dim", with_tensor(typed(dims=[-4], float_data=[1.0] * 4)))
+    save("bad-overflow", with_tensor(typed(dims=[1 << 40, 1 << 40])))
+    save("bad-byte-overflow", with_tensor(typed(dims=[1 << 62])))
+    save("bad-rank", with_tensor(typed(dims=[1] * 65, float_data=[1.0])))
+    save("bad-data-type", with_tensor(typed(data_type=77)))
+    save("bad-string", with_tensor(typed(data_type=TensorProto.STRING, string_data=[b"a"] * 4)))
+    save("bad-float8", with_tensor(typed(data_type=TensorProto.FLOAT8E4M3FN, raw_data=b"\0" * 4)))
+    save("bad-narrow", with_tensor(typed(data_type=TensorProto.INT8, int32_data=[1, 2, 3, 400])))
+
+
+def external():
+    def located(**keys):
+        t = TensorProto(name="w", data_type=F32, dims=[4], data_location=TensorProto.EXTERNAL)
+        for key, v in keys.items():
+            t.external_data.add(key=key, value=str(v))
+        return model([node("Add", ["x", "w"], ["y"])], [t])
+
+    with open(os.path.join(OUT, "weights.bin"), "wb") as f:
+        f.write(b"\0" * 4 + np.arange(1, 6, dtype=np.float32).tobytes() + b"\0\0")
+    save("external", located(location="weights.bin", offset=4, length=16))
+    save("external-unaligned", located(location="weights.bin", offset=6, length=16))
+    save("bad-external-missing", located(location="nowhere.bin"))
+    save("bad-external-absolute", located(location="/etc/passwd"))
+    save("bad-external-parent", located(location="../make_inputs.py"))
+    save("bad-external-inner-parent", located(location="a/../weights.bin"))
+    save("bad-external-backslash", located(location="a\\weights.bin"))
+    save("bad-external-drive", located(location="C:weights.bin"))
+    save("bad-external-empty", located(location=""))
+    save("bad-external-no-location", located(offset=0))
+    save("bad-external-directory", located(location="folder"))
+    save("bad-external-symlink", located(location="link.bin"))
+    save("bad-external-symlink-folder", located(location="linked/weights.bin"))
+    save("bad-external-hardlink", located(location="hard.bin"))
+    save("bad-external-fifo", located(location="fifo"))
+    save("bad-external-negative", located(location="weights.bin", offset=-4, length=16))
+    save("bad-external-number", located(location="weights.bin", offset="0x4", length=16))
+    save("bad-external-huge", located(location="weights.bin", offset="99999999999999999999", length=16))
+    save("bad-external-end", located(location="weights.bin", offset=16, length=16))
+    save("bad-external-length", located(location="weights.bin", offset=0, length=8))
+    save("bad-external-key", located(location="weights.bin", colour="blue"))
+    save("bad-external-checksum", located(location="weights.bin", checksum="0" * 40))
+
+
+def classification():
+    """One initializer a rule of Classify.h; names say what they are."""
+    def mark(m, name, kind):
+        info = value(name, [4])
+        info.metadata_props.add(key="pkg.torch.export.graph_signature.InputSpec.kind", value=kind)
+        m.graph.value_info.append(info)
+
+    def folded(m, name, source):
+        info = value(name, [4])
+        info.metadata_props.add(key="pkg.onnxscript.optimizer.folded_from", value=repr(source))
+        m.graph.value_info.append(info)
+
+    def sign(m, text):
+        m.graph.metadata_props.add(key="pkg.torch.export.ExportedProgram.graph_signature", value=text)
+
+    def chain(names, op="Add"):
+        nodes, last = [], "x"
+        for i, n in enumerate(names):
+            out = "y" if i + 1 == len(names) else f"t{i}"
+            nodes.append(node(op, [last, n], [out], f"n{i}"))
+            last = out
+        return nodes
+
+    # Marks, folds and names of a dynamo export.
+    names = ["marked", "marked_buffer", "marked_constant", "folded_parameter", "folded_buffer", "lost.mark", "lost.buffer", "taken", "spare"]
+    m = model(chain(names), [f32(n, 4, seed=i) for i, n in enumerate(names)])
+    mark(m, "marked", "PARAMETER"), mark(m, "marked_buffer", "BUFFER"), mark(m, "marked_constant", "CONSTANT_TENSOR")
+    folded(m, "folded_parameter", ["val_1", "a.weight"]), folded(m, "folded_buffer", ["a.buffer", "val_3"])
+    sign(m, "\n# inputs\np_marked: PARAMETER target='marked'\np_a: PARAMETER target='a.weight'\nb_a: BUFFER target='a.buffer'\n"
+            "p_lost: PARAMETER target='lost.mark'\nb_lost: BUFFER target='lost.buffer'\np_taken: PARAMETER target='m.taken'\nx: USER_INPUT\n\n# outputs\ny: USER_OUTPUT\n")
+    m.graph.node[7].metadata_props.add(key="pkg.torch.onnx.fx_node", value="%n7 : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%t6, %p_taken), kwargs = {})")
+    good("classify-dynamo", m)
+
+    # Looks, without metadata.
+    position = np.arange(8)[:, None] / 10.0 ** np.arange(4)
+    inits = [
+        f32("weight", 4, 4), tensor("fresh_bias", np.zeros(4, np.float32)), tensor("fresh_scale", np.ones(4, np.float32)),
+        tensor("float_mask", np.where(np.tril(np.ones((4, 4))), 0, -1e9).astype(np.float32)),
+        tensor("one_mask", np.tril(np.ones((4, 4))).astype(np.float32)),
+        tensor("sine", np.sin(position).astype(np.float32)), tensor("frequencies", (1e4 ** (-np.arange(4) / 4)).astype(np.float32)),
+        tensor("scalar", np.float32(0.5)), tensor("single", np.array([0.5], np.float32)),
+        f32("exponent", 4), tensor("indices", np.array([0, 1])), f32("mean", 4), f32("deviation", 4), f32("inv_freq", 4),
+        f32("embedding", 8, 4), f32("unused_path", 4),
+    ]
+    nodes = [
+        node("Sub", ["x", "mean"], ["x1"]), node("Div", ["x1", "deviation"], ["x2"]),
+        node("MatMul", ["x2", "weight"], ["a"]), node("Add", ["a", "fresh_bias"], ["b"]), node("Mul", ["b", "fresh_scale"], ["c"]),
+        node("Mul", ["c", "scalar"], ["d"]), node("Add", ["d", "single"], ["e"]), node("Pow", ["e", "exponent"], ["f"]),
+        node("Gather", ["float_mask", "indices"], ["g0"]), node("Add", ["f", "g0"], ["g"]),
+        node("Gather", ["one_mask", "indices"], ["h0"]), node("Mul", ["g", "h0"], ["h"]),
+        node("Gather", ["sine", "indices"], ["i0"]), node("Add", ["h", "i0"], ["i"]), node("Mul", ["i", "frequencies"], ["j"]),
+        node("Mul", ["j", "inv_freq"], ["k"]), node("Gather", ["embedding", "indices"], ["l0"]), node("Add", ["k", "l0"], ["l"]),
+        node("Greater", ["l", "unused_path"], ["m0"]), node("Where", ["m0", "l", "k"], ["y"]),
+    ]
+    good("classify-looks", model(nodes, inits))
+
+    # BatchNormalization: statistics, and a neutral affine part of TorchScript's affine=False.
+    m = model([node("BatchNormalization", ["x", "onnx::BatchNormalization_1", "onnx::BatchNormalization_2", "running_m", "running_v"], ["a", "m1", "v1"], training_mode=1),
+               node("Relu", ["a"], ["y"])],
+              [tensor("onnx::BatchNormalization_1", np.ones(4, np.float32)), tensor("onnx::BatchNormalization_2", np.zeros(4, np.float32)),
+               tensor("running_m", np.zeros(4, np.float32)), tensor("running_v", np.ones(4, np.float32))])
+    m.producer_name = "pytorch"
+    good("classify-batch-norm", m)
+
+    # What exports lose.
+    m = model([node("MatMul", ["x", "val_1"], ["a"]), node("Add", ["a", "tied"], ["b"]), node("Mul", ["b", "ln1"], ["c"]), node("Mul", ["c", "ln1"], ["d"]),
+               node("Add", ["d", "val_2"], ["y"])],
+              [f32("val_1", 4, 4), f32("tied", 4), f32("ln1", 4), f32("val_2", 4)])
+    mark(m, "tied", "PARAMETER"), mark(m, "ln1", "PARAMETER")
+    folded(m, "val_1", ["fc.weight"]), folded(m, "val_2", ["tied"])
+    sign(m, "\n# inputs\np_fc: PARAMETER target='fc.weight'\np_tied: PARAMETER target='tied'\np_ln1: PARAMETER target='ln1'\np_ln2: PARAMETER target='ln2'\n"
+            "p_gone: PARAMETER target='gone'\n\n# outputs\ny: USER_OUTPUT\n")
+    m.graph.node[3].metadata_props.add(key="pkg.torch.onnx.fx_node", value="%d : [num_users=1] = call_function[target=torch.ops.aten.mul.Tensor](args = (%c, %p_ln2), kwargs = {})")
+    good("losses-dynamo", m)
+    m = model([node("Conv", ["x", "onnx::Conv_1", "onnx::Conv_2"], ["a"], "/conv/Conv"), node("Identity", ["a.weight"], ["b.weight"]),
+               node("Mul", ["a", "a.weight"], ["b"]), node("Mul", ["b", "b.weight"], ["y"])],
+              [f32("onnx::Conv_1", 4, 2, 1), f32("onnx::Conv_2", 4), f32("a.weight", 4, 1)],
+              inputs=[value("x", [2, 2, 5])], outputs=[value("y", [2, 4, 5])])
+    m.producer_name = "pytorch"
+    good("losses-torchscript", m)
+    m = model([node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y"], "norm")], [tensor(n, np.ones(4, np.float32)) for n in "sbmv"])
+    m.producer_name = "pytorch"
+    m.graph.node[0].metadata_props.add(key="pkg.torch.onnx.fx_node", value="%g : [num_users=1] = call_function[target=torch.ops.aten._native_batch_norm_legit_functional.default](args = (%x, %p_s, %p_b, %b_m, %b_v, True, 0.1, 1e-05), kwargs = {})")
+    good("losses-batch-norm", m)
+
+
+files(), graphs(), functions(), tensors(), external(), classification()

@@ -1,0 +1,169 @@
+#include "test/unit/passes/Lowering/KernelCases.h"
+
+// clang-format off
+static const std::vector<dpc::test::OpCase> cases = {
+    // Ops that have no gradient.
+    {"nn.iota dim 1 : tensor<3x5xf64>", {}},
+    {"nn.iota dim 0 : tensor<7x2xi32>", {}},
+    {"nn.arg_reduce max %a dim 1 : tensor<7x33xf64> -> tensor<7xi64>", {{"7x33xf64"}}},
+    {"nn.arg_reduce min %a dim 0 {selectLast} : tensor<9x3xi32> -> tensor<3xi32>", {{"9x3xi32", -2, 2}}},
+    {"nn.arg_reduce max %a dim 0 : tensor<9x3xui8> -> tensor<3xi64>", {{"9x3xui8", 0, 255}}},
+    {"nn.random_uniform %a, %b, %c {ordinal = 3 : i64} : tensor<4x9xi64> -> tensor<4x9xf64>", {{"i64", 0, 1000}, {"i64", 0, 9}, {"4x9xi64", 0, 5000000000}}},
+    {"nn.max_pool_grad %a, %b kernel [3, 2] strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] : tensor<2x3x5x5xf64>, tensor<2x3x2x4xf64> -> tensor<2x3x5x5xf64>", {{"2x3x5x5xf64"}, {"2x3x2x4xf64"}}},
+    {"nn.is_nan %a : tensor<5xf64> -> tensor<5xi1>", {{"5xf64"}}},
+    {"%z = nn.constant dense<[0.0, 1.0, -2.0]> : tensor<3xf64> %q = nn.div %a, %z : tensor<3xf64> nn.is_inf %q : tensor<3xf64> -> tensor<3xi1>", {{"3xf64"}}},
+    // Integers: wrap-around, signedness, shifts beyond the width.
+    {"nn.xor %a, %b : tensor<9xi32>", {{"9xi32", -99, 99}, {"9xi32", -99, 99}}},
+    {"nn.and %a, %b : tensor<9xi1>", {{"9xi1", 0, 1}, {"9xi1", 0, 1}}},
+    {"nn.or %a, %b : tensor<9xui16>", {{"9xui16", 0, 65535}, {"9xui16", 0, 65535}}},
+    {"nn.not %a : tensor<9xi8>", {{"9xi8", -128, 127}}},
+    {"nn.not %a : tensor<9xi1>", {{"9xi1", 0, 1}}},
+    {"nn.shift_left %a, %b : tensor<33xi32>", {{"33xi32", -99, 99}, {"33xi32", 0, 40}}},
+    {"nn.shift_right %a, %b : tensor<33xi64>", {{"33xi64", -99, 99}, {"33xi64", 0, 70}}},
+    {"nn.add %a, %b : tensor<33xi8>", {{"33xi8", -128, 127}, {"33xi8", -128, 127}}},
+    {"nn.mul %a, %b : tensor<33xui8>", {{"33xui8", 0, 255}, {"33xui8", 0, 255}}},
+    {"nn.div %a, %b : tensor<33xi32>", {{"33xi32", -99, 99}, {"33xi32", 1, 7}}},
+    {"nn.div %a, %b : tensor<33xui8>", {{"33xui8", 0, 255}, {"33xui8", 1, 255}}},
+    {"nn.rem %a, %b : tensor<33xi64>", {{"33xi64", -99, 99}, {"33xi64", -7, -1}}},
+    {"nn.mod %a, %b : tensor<33xi32>", {{"33xi32", -99, 99}, {"33xi32", -7, -1}}},
+    {"nn.pow %a, %b : tensor<33xi32>", {{"33xi32", -3, 3}, {"33xi32", -2, 9}}},
+    {"nn.max %a, %b : tensor<33xui8>", {{"33xui8", 0, 255}, {"33xui8", 0, 255}}},
+    {"nn.clamp %a, %b, %c : tensor<9xi32>", {{"9xi32", -99, 99}, {"9xi32", -9, 0}, {"9xi32", 1, 9}}},
+    {"nn.compare lt %a, %b : tensor<33xui8> -> tensor<33xi1>", {{"33xui8", 0, 255}, {"33xui8", 0, 255}}},
+    {"nn.compare ge %a, %b : tensor<33xi8> -> tensor<33xi1>", {{"33xi8", -128, 127}, {"33xi8", -128, 127}}},
+    {"nn.compare ne %a, %b : tensor<33xf64> -> tensor<33xi1>", {{"33xf64"}, {"33xf64"}}},
+    {"nn.convert %a : tensor<33xui8> -> tensor<33xf64>", {{"33xui8", 0, 255}}},
+    {"nn.convert %a : tensor<33xi8> -> tensor<33xf64>", {{"33xi8", -128, 127}}},
+    {"nn.convert %a : tensor<33xf64> -> tensor<33xui8>", {{"33xf64", 0, 255}}},
+    {"nn.convert %a : tensor<33xf64> -> tensor<33xi1>", {{"33xf64"}}},
+    {"nn.convert %a : tensor<33xi64> -> tensor<33xi8>", {{"33xi64", -999, 999}}},
+    {"nn.convert %a : tensor<33xi1> -> tensor<33xi32>", {{"33xi1", 0, 1}}},
+    {"nn.reduce max %a [1] : tensor<5x33xui8> -> tensor<5xui8>", {{"5x33xui8", 0, 255}}},
+    {"nn.reduce min %a [0] : tensor<5x33xi16> -> tensor<33xi16>", {{"5x33xi16", -999, 999}}},
+    {"nn.reduce max %a [0] : tensor<5x33xi1> -> tensor<33xi1>", {{"5x33xi1", 0, 1}}},
+    {"nn.reduce prod %a [0, 1] : tensor<5x3xi64> -> tensor<i64>", {{"5x3xi64", -3, 3}}},
+    {"nn.cumsum %a dim 0 : tensor<9xi32>", {{"9xi32", -99, 99}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<3x4xi32>, tensor<4x5xi32> -> tensor<3x5xi32>", {{"3x4xi32", -9, 9}, {"4x5xi32", -9, 9}}},
+    {"nn.top_k %a dim 0 {k = 5 : i64} : tensor<9xui8> -> tensor<5xui8>, tensor<5xi64>", {{"9xui8", 0, 255}}},
+    {"nn.gather %a, %b dim 0 : tensor<5xi1>, tensor<9xi32> -> tensor<9xi1>", {{"5xi1", 0, 1}, {"9xi32", 0, 4}}},
+    {"nn.scatter_elements mul %a, %c, %b dim 0 : tensor<5xi32>, tensor<9xi64>, tensor<9xi32>", {{"5xi32", 1, 3}, {"9xi32", 1, 2}, {"9xi64", 0, 4}}},
+    // 16-bit floats: computed in f32, rounded after each op.
+    {"%x = nn.mul %a, %b : tensor<33xbf16> nn.exp %x : tensor<33xbf16>", {{"33xbf16"}, {"33xbf16"}}},
+    {"nn.reduce sum %a [1] : tensor<3x333xbf16> -> tensor<3xbf16>", {{"3x333xbf16", 0, 1}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<7x33xf16>, tensor<33x9xf16> -> tensor<7x9xf16>", {{"7x33xf16"}, {"33x9xf16"}}},
+    {"nn.convert %a : tensor<33xf64> -> tensor<33xbf16>", {{"33xf64"}}},
+    {"%x = nn.add %a, %a : tensor<33xf16> nn.convert %x : tensor<33xf16> -> tensor<33xf64>", {{"33xf16"}}},
+    // Empty tensors.
+    {"nn.add %a, %a : tensor<0x3xf64>", {{"0x3xf64"}}},
+    {"nn.reduce sum %a [0] : tensor<0x3xf64> -> tensor<3xf64>", {{"0x3xf64"}}},
+    {"nn.reduce max %a [1] : tensor<3x0xf64> -> tensor<3xf64>", {{"3x0xf64"}}},
+    {"nn.reduce min %a [1] : tensor<0x3xf64> -> tensor<0xf64>", {{"0x3xf64"}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<3x0xf64>, tensor<0x5xf64> -> tensor<3x5xf64>", {{"3x0xf64"}, {"0x5xf64"}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<0x3xf64>, tensor<3x5xf64> -> tensor<0x5xf64>", {{"0x3xf64"}, {"3x5xf64"}}},
+    {"nn.concat %a, %b, %a dim 0 : tensor<0x3xf64>, tensor<2x3xf64>, tensor<0x3xf64> -> tensor<2x3xf64>", {{"0x3xf64"}, {"2x3xf64"}}},
+    {"nn.pad %a, %b low [2] high [1] interior [0] : tensor<0xf64>, tensor<f64> -> tensor<3xf64>", {{"0xf64"}, {"f64"}}},
+    {"nn.gather %a, %b dim 0 : tensor<5x2xf64>, tensor<0xi64> -> tensor<0x2xf64>", {{"5x2xf64"}, {"0xi64", 0, 1}}},
+    {"nn.scatter_add %a, %b dim 0 : tensor<0x2xf64>, tensor<0xi64> -> tensor<5x2xf64>", {{"0x2xf64"}, {"0xi64", 0, 1}}},
+    {"nn.top_k %a dim 1 {k = 0 : i64} : tensor<2x3xf64> -> tensor<2x0xf64>, tensor<2x0xi64>", {{"2x3xf64"}}},
+    {"nn.softmax %a dim 1 : tensor<0x4xf64>", {{"0x4xf64"}}},
+    // Scalars, values passed through, values given twice.
+    {"nn.add %a, %b : tensor<f64>", {{"f64"}, {"f64"}}},
+    {R"("test.yield"(%a, %a) : (tensor<5xf64>, tensor<5xf64>) -> ())", {{"5xf64"}}},
+    {R"(%x = nn.exp %a : tensor<5xf64> %c = nn.constant dense<2> : tensor<4xi32>
+        "test.yield"(%x, %c, %x) : (tensor<5xf64>, tensor<4xi32>, tensor<5xf64>) -> ())", {{"5xf64"}}},
+    // Updates.
+    {R"(nn.update (%a, %b : tensor<33xf64>, tensor<33xf64>) scalars (%c : tensor<f64>) {
+        ^bb0(%pi: tensor<f64>, %gi: tensor<f64>, %l: tensor<f64>):
+          %d = nn.mul %l, %gi : tensor<f64>
+          %n = nn.sub %pi, %d : tensor<f64>
+          nn.yield %n : tensor<f64>
+        } -> tensor<33xf64>)", {{"33xf64"}, {"33xf64"}, {"f64"}}},
+    {R"(nn.update (%a, %b, %c : tensor<3x7xf64>, tensor<3x7xf64>, tensor<3x7xf64>) scalars (%d, %e : tensor<f64>, tensor<i1>) {
+        ^bb0(%p: tensor<f64>, %m: tensor<f64>, %g: tensor<f64>, %l: tensor<f64>, %ok: tensor<i1>):
+          %k = nn.constant dense<0.9> : tensor<f64>
+          %x = nn.mul %k, %m : tensor<f64>
+          %n = nn.add %x, %g : tensor<f64>
+          %s = nn.mul %l, %n : tensor<f64>
+          %q = nn.sub %p, %s : tensor<f64>
+          %p1 = nn.select %ok, %q, %p : tensor<i1>, tensor<f64>
+          nn.yield %p1, %n : tensor<f64>, tensor<f64>
+        } -> tensor<3x7xf64>, tensor<3x7xf64>)", {{"3x7xf64"}, {"3x7xf64"}, {"3x7xf64"}, {"f64"}, {"i1", 0, 1}}},
+    // Fused kernels.
+    {R"(%0 = nn.broadcast %b [1] : tensor<33xf64> -> tensor<7x33xf64>
+        %1 = nn.add %a, %0 : tensor<7x33xf64> nn.relu %1 : tensor<7x33xf64>)", {{"7x33xf64"}, {"33xf64"}}},
+    {R"(%d = nn.dot %a, %c contract [1] [0] : tensor<7x5xf64>, tensor<5x33xf64> -> tensor<7x33xf64>
+        %0 = nn.broadcast %b [1] : tensor<33xf64> -> tensor<7x33xf64>
+        %1 = nn.add %d, %0 : tensor<7x33xf64> nn.gelu tanh %1 : tensor<7x33xf64>)", {{"7x5xf64"}, {"33xf64"}, {"5x33xf64"}}},
+    {"nn.softmax %a dim 1 : tensor<33x65xf64>", {{"33x65xf64", -9, 9}}},
+    {"nn.softmax %a dim 2 : tensor<3x1x1xf64>", {{"3x1x1xf64"}}},
+    {"nn.log_softmax %a dim 2 : tensor<3x7x33xf64>", {{"3x7x33xf64"}}},
+    {R"(%s = nn.constant dense<0.125> : tensor<2x3x9x9xf64> %low = nn.constant dense<-1.0e9> : tensor<2x3x9x9xf64>
+        %r = nn.iota dim 2 : tensor<2x3x9x9xi64> %c = nn.iota dim 3 : tensor<2x3x9x9xi64>
+        %m = nn.compare ge %r, %c : tensor<2x3x9x9xi64> -> tensor<2x3x9x9xi1>
+        %x = nn.mul %a, %s : tensor<2x3x9x9xf64>
+        %y = nn.select %m, %x, %low : tensor<2x3x9x9xi1>, tensor<2x3x9x9xf64>
+        nn.softmax %y dim 3 : tensor<2x3x9x9xf64>)", {{"2x3x9x9xf64"}}},
+    {R"(%0 = nn.mul %a, %b : tensor<7x33xf64> %1 = nn.reduce sum %0 [1] : tensor<7x33xf64> -> tensor<7xf64>
+        %2 = nn.broadcast %1 [0] : tensor<7xf64> -> tensor<7x33xf64>
+        %3 = nn.sub %a, %2 : tensor<7x33xf64> nn.mul %b, %3 : tensor<7x33xf64>)", {{"7x33xf64"}, {"7x33xf64"}}},
+    {R"(%x = nn.add %a, %d : tensor<3x7x33xf64>
+        %y, %m, %v = nn.normalize %x [2] epsilon 1.0e-5 : tensor<3x7x33xf64> -> tensor<3x7x33xf64>, tensor<3x7xf64>, tensor<3x7xf64>
+        %g = nn.broadcast %b [2] : tensor<33xf64> -> tensor<3x7x33xf64>
+        %h = nn.broadcast %c [2] : tensor<33xf64> -> tensor<3x7x33xf64>
+        %0 = nn.mul %y, %g : tensor<3x7x33xf64> %1 = nn.add %0, %h : tensor<3x7x33xf64>
+        "test.yield"(%x, %1, %m, %v) : (tensor<3x7x33xf64>, tensor<3x7x33xf64>, tensor<3x7xf64>, tensor<3x7xf64>) -> ())",
+     {{"3x7x33xf64"}, {"33xf64"}, {"33xf64"}, {"3x7x33xf64"}}},
+    {R"(%y, %m, %v = nn.normalize %a [1] epsilon 1.0e-5 : tensor<7x33xf64> -> tensor<7x33xf64>, tensor<7xf64>, tensor<7xf64>
+        %gb = nn.broadcast %b [1] : tensor<33xf64> -> tensor<7x33xf64>
+        %gy = nn.mul %c, %gb : tensor<7x33xf64> %p = nn.mul %gy, %y : tensor<7x33xf64>
+        %s1 = nn.reduce sum %gy [1] : tensor<7x33xf64> -> tensor<7xf64>
+        %s2 = nn.reduce sum %p [1] : tensor<7x33xf64> -> tensor<7xf64>
+        %n = nn.constant dense<33.0> : tensor<7xf64> %e = nn.constant dense<1.0e-5> : tensor<7xf64>
+        %m1 = nn.div %s1, %n : tensor<7xf64> %m2 = nn.div %s2, %n : tensor<7xf64>
+        %ve = nn.add %v, %e : tensor<7xf64> %r = nn.rsqrt %ve : tensor<7xf64>
+        %b1 = nn.broadcast %m1 [0] : tensor<7xf64> -> tensor<7x33xf64>
+        %b2 = nn.broadcast %m2 [0] : tensor<7xf64> -> tensor<7x33xf64>
+        %br = nn.broadcast %r [0] : tensor<7xf64> -> tensor<7x33xf64>
+        %0 = nn.sub %gy, %b1 : tensor<7x33xf64> %1 = nn.mul %y, %b2 : tensor<7x33xf64>
+        %2 = nn.sub %0, %1 : tensor<7x33xf64> %dx = nn.mul %br, %2 : tensor<7x33xf64>
+        %cy = nn.mul %c, %y : tensor<7x33xf64>
+        %dg = nn.reduce sum %cy [0] : tensor<7x33xf64> -> tensor<33xf64>
+        %db = nn.reduce sum %c [0] : tensor<7x33xf64> -> tensor<33xf64>
+        "test.yield"(%dx, %dg, %db) : (tensor<7x33xf64>, tensor<33xf64>, tensor<33xf64>) -> ())",
+     {{"7x33xf64"}, {"33xf64"}, {"7x33xf64"}}},
+    {R"(%l, %s = nn.cross_entropy %a, %b dim 1 : tensor<9x33xf64>, tensor<9xi64> -> tensor<9xf64>, tensor<9xf64>
+        %t = nn.reduce sum %l [0] : tensor<9xf64> -> tensor<f64>
+        "test.yield"(%t, %s) : (tensor<f64>, tensor<9xf64>) -> ())", {{"9x33xf64"}, {"9xi64", 0, 32}}},
+    {R"(%s = nn.broadcast %b [0] : tensor<9xf64> -> tensor<9x33xf64> %x = nn.sub %a, %s : tensor<9x33xf64>
+        %p = nn.exp %x : tensor<9x33xf64> %i = nn.iota dim 1 : tensor<9x33xi64>
+        %l = nn.broadcast %c [0] : tensor<9xi64> -> tensor<9x33xi64>
+        %h = nn.compare eq %i, %l : tensor<9x33xi64> -> tensor<9x33xi1>
+        %o = nn.convert %h : tensor<9x33xi1> -> tensor<9x33xf64> nn.sub %p, %o : tensor<9x33xf64>)",
+     {{"9x33xf64"}, {"9xf64"}, {"9xi64", 0, 32}}},
+    {R"(%h = nn.gelu none %a : tensor<7x33xf64> %t = nn.tanh %h : tensor<7x33xf64>
+        %z = nn.constant dense<0.0> : tensor<7x33xf64> %m = nn.compare gt %t, %z : tensor<7x33xf64> -> tensor<7x33xi1>
+        "test.yield"(%t, %m) : (tensor<7x33xf64>, tensor<7x33xi1>) -> ())", {{"7x33xf64"}}},
+    {R"(%0 = nn.reshape %a : tensor<3x5x8xf64> -> tensor<3x5x2x4xf64>
+        %1 = nn.transpose %0 [0, 2, 1, 3] : tensor<3x5x2x4xf64> -> tensor<3x2x5x4xf64>
+        %2 = nn.reshape %1 : tensor<3x2x5x4xf64> -> tensor<6x5x4xf64> nn.neg %2 : tensor<6x5x4xf64>)", {{"3x5x8xf64"}}},
+    {R"(%0 = nn.reshape %b : tensor<6xf64> -> tensor<2x3xf64>
+        %1 = nn.broadcast %0 [1, 2] : tensor<2x3xf64> -> tensor<4x2x3xf64>
+        %2 = nn.reshape %1 : tensor<4x2x3xf64> -> tensor<8x3xf64> nn.add %a, %2 : tensor<8x3xf64>)", {{"8x3xf64"}, {"6xf64"}}},
+    {R"(%0 = nn.reduce sum %a [0, 2, 3] : tensor<2x3x5x7xf64> -> tensor<3xf64>
+        %1 = nn.broadcast %0 [1] : tensor<3xf64> -> tensor<2x3x5x7xf64> nn.sub %a, %1 : tensor<2x3x5x7xf64>)", {{"2x3x5x7xf64"}}},
+    {R"(%0 = nn.exp %a : tensor<6x4xf64> %1 = nn.transpose %0 [1, 0] : tensor<6x4xf64> -> tensor<4x6xf64>
+        %2 = nn.reduce sum %1 [1] : tensor<4x6xf64> -> tensor<4xf64>
+        %3 = nn.broadcast %2 [1] : tensor<4xf64> -> tensor<6x4xf64> nn.div %0, %3 : tensor<6x4xf64>)", {{"6x4xf64"}}},
+    {R"(%0 = nn.reverse %a [0] : tensor<9xf64> %1 = nn.add %a, %0 : tensor<9xf64> nn.reverse %1 [0] : tensor<9xf64>)", {{"9xf64"}}},
+    {R"(%t = nn.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf64>
+        %1 = nn.gather %t, %a dim 0 : tensor<2x3xf64>, tensor<5xi64> -> tensor<5x3xf64> nn.mul %1, %1 : tensor<5x3xf64>)", {{"5xi64", 0, 1}}},
+    {R"(%d = nn.iota dim 0 : tensor<33x7xi64> %e = nn.iota dim 1 : tensor<33x7xi64>
+        %k = nn.constant dense<7> : tensor<33x7xi64> %f = nn.mul %d, %k : tensor<33x7xi64> %i = nn.add %f, %e : tensor<33x7xi64>
+        %u = nn.random_uniform %b, %c, %i {ordinal = 5 : i64} : tensor<33x7xi64> -> tensor<33x7xf64>
+        %h = nn.constant dense<0.5> : tensor<33x7xf64> %m = nn.compare ge %u, %h : tensor<33x7xf64> -> tensor<33x7xi1>
+        %z = nn.constant dense<0.0> : tensor<33x7xf64> nn.select %m, %a, %z : tensor<33x7xi1>, tensor<33x7xf64>)",
+     {{"33x7xf64"}, {"i64", 0, 99}, {"i64", 0, 99}}},
+};
+// clang-format on
+
+const std::vector<dpc::test::OpCase> &dpc::test::kernelCases() { return cases; }
