@@ -13,7 +13,7 @@ using namespace dpc;
 using namespace dpc::exec;
 
 static bool isComputation(Operation &op) {
-  return isa<LaunchOp, ControlOp, CoordinateOp>(op);
+  return isa<LaunchOp, CopyOp, ControlOp, CoordinateOp>(op);
 }
 
 static bool isStorage(Operation &op) {

@@ -1,5 +1,6 @@
 #include "passes/Lowering/KernelTable.h"
 
+#include "dialects/NN/IR/Elementwise.h"
 #include "dialects/NN/IR/Program.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -39,4 +40,40 @@ bool dpc::isKernel(func::FuncOp function) {
 
 Operation *dpc::getKernelBody(func::FuncOp kernel) {
   return &kernel.front().front();
+}
+
+static std::string accumulateName(RankedTensorType type) {
+  std::string name;
+  llvm::raw_string_ostream os(name);
+  os << "accumulate." << type.getElementType() << "."
+     << type.getNumElements();
+  return os.str();
+}
+
+func::FuncOp dpc::getAccumulateKernel(ModuleOp module, Type tensor) {
+  return module.lookupSymbol<func::FuncOp>(
+      accumulateName(cast<RankedTensorType>(tensor)));
+}
+
+void dpc::createAccumulateKernel(ModuleOp module, Type tensor) {
+  if (getAccumulateKernel(module, tensor))
+    return;
+  auto type = cast<RankedTensorType>(tensor);
+  auto flat = RankedTensorType::get({type.getNumElements()},
+                                    type.getElementType());
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Location loc = builder.getUnknownLoc();
+  auto function = builder.create<func::FuncOp>(
+      loc, accumulateName(type),
+      builder.getFunctionType({flat, flat}, {flat}));
+  function.setPrivate();
+  builder.setInsertionPointToEnd(function.addEntryBlock());
+  auto kernel = builder.create<nn::KernelOp>(loc, TypeRange{flat},
+                                             function.getArguments());
+  builder.create<func::ReturnOp>(loc, kernel.getResults());
+  Block &body = kernel.getBody().emplaceBlock();
+  Value sum = body.addArgument(flat, loc), value = body.addArgument(flat, loc);
+  builder.setInsertionPointToEnd(&body);
+  Value added = builder.create<nn::AddOp>(loc, flat, sum, value);
+  builder.create<nn::YieldOp>(loc, added);
 }

@@ -27,6 +27,12 @@ bool isKernel(mlir::func::FuncOp function);
 /// The nn.kernel or nn.update of such a function.
 mlir::Operation *getKernelBody(mlir::func::FuncOp kernel);
 
+/// The kernel that adds a value of type `tensor` to a sum, both flattened; made
+/// by `createAccumulateKernel`, null before.
+mlir::func::FuncOp getAccumulateKernel(mlir::ModuleOp module,
+                                       mlir::Type tensor);
+void createAccumulateKernel(mlir::ModuleOp module, mlir::Type tensor);
+
 } // namespace dpc
 
 #endif // DPC_PASSES_LOWERING_KERNELTABLE_H

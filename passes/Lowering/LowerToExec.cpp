@@ -1,5 +1,7 @@
+#include "passes/Lowering/BlockLowering.h"
 #include "passes/Lowering/InPlace.h"
 #include "passes/Lowering/Passes.h"
+#include "passes/Lowering/Residents.h"
 
 #include "dialects/NN/IR/Shape.h"
 
@@ -17,68 +19,24 @@ using nn::ResultKind;
 
 namespace {
 
-/// The resident buffers of the program, by what they are and their name.
-class Residents {
-public:
-  explicit Residents(ModuleOp module)
-      : builder(OpBuilder::atBlockBegin(module.getBody())) {}
-
-  FailureOr<ResidentOp> getOrCreate(Location loc, Attribute binding,
-                                    Type tensor, Attribute layout) {
-    MemRefType type = bufferOf(tensor);
-    std::string name = symbolOf(binding);
-    auto [entry, isNew] = byName.try_emplace(name);
-    if (isNew)
-      entry->second = builder.create<ResidentOp>(
-          loc, name, binding, Space::arena, IntegerAttr(), type, layout);
-    ResidentOp resident = entry->second;
-    if (resident.getType() != type) {
-      emitError(loc) << name << " is " << type << " here and "
-                     << resident.getType() << " elsewhere";
-      return failure();
-    }
-    return resident;
-  }
-
-  static std::string symbolOf(Attribute binding) {
-    if (auto arg = dyn_cast<nn::ArgAttr>(binding)) {
-      bool isInput = arg.getKind() == ArgKind::input ||
-                     arg.getKind() == ArgKind::label;
-      return ((isInput ? "input." : "state.") + arg.getName()).str();
-    }
-    auto result = cast<nn::ResultAttr>(binding);
-    switch (result.getKind()) {
-    case ResultKind::metric:
-      return ("metric." + result.getName()).str();
-    case ResultKind::output:
-      return ("output." + result.getName()).str();
-    default:
-      return ("state." + result.getName()).str();
-    }
-  }
-
-private:
-  OpBuilder builder;
-  llvm::StringMap<ResidentOp> byName;
-};
-
-/// Lowers one function. Invariant: `buffers` maps every tensor lowered so far to
-/// the buffer that holds it, or will when its launch has run.
+/// Lowers one function: its arguments and results here, its ops in
+/// BlockLowering.
 class EntryLowering {
 public:
-  EntryLowering(func::FuncOp function, Residents &residents)
-      : function(function), residents(residents), builder(function) {}
+  EntryLowering(func::FuncOp function, Residents &residents,
+                const BucketLimits &limits)
+      : function(function), residents(residents), builder(function),
+        block(builder, limits) {}
 
   LogicalResult run() {
     auto entry =
         builder.create<EntryOp>(function.getLoc(), function.getSymName());
     builder.setInsertionPointToEnd(&entry.getBody().emplaceBlock());
-    if (failed(lowerArguments()) || failed(chooseTargets()))
+    if (failed(lowerArguments()) || failed(block.prepare(function.front())) ||
+        failed(chooseTargets()) || failed(block.run(function.front())))
       return failure();
-    for (Operation &op : function.front().without_terminator())
-      if (failed(lower(&op)))
-        return failure();
     copyResults();
+    block.settleAll();
     function.erase();
     return success();
   }
@@ -98,9 +56,9 @@ private:
       if (arg.getKind() == ArgKind::control) {
         if (argument.use_empty())
           continue;
-        Value buffer = createBuffer(argument);
+        Value buffer = block.createBuffer(argument);
         builder.create<ControlOp>(argument.getLoc(), arg.getName(), buffer);
-        buffers[argument] = buffer;
+        block.buffers[argument] = buffer;
         continue;
       }
       FailureOr<ResidentOp> resident = residents.getOrCreate(
@@ -108,7 +66,7 @@ private:
           function.getArgAttr(index, "dist.layout"));
       if (failed(resident))
         return failure();
-      buffers[argument] = get(*resident);
+      block.buffers[argument] = get(*resident);
       stateArguments[resident->getSymName()] = argument;
     }
     return success();
@@ -132,7 +90,7 @@ private:
         continue;
       Value target;
       if (old) {
-        target = buffers[old];
+        target = block.buffers[old];
       } else {
         FailureOr<ResidentOp> resident = residents.getOrCreate(
             value.getLoc(), result, value.getType(), Attribute());
@@ -142,8 +100,8 @@ private:
       }
       Operation *producer = value.getDefiningOp();
       if (producer && isa<func::CallOp>(producer) &&
-          !targets.count(value) && (!old || isFreeAt(old, producer, value)))
-        targets[value] = target;
+          !block.targets.count(value) && (!old || isFreeAt(old, producer, value)))
+        block.targets[value] = target;
       else
         copies.push_back({value, target});
     }
@@ -174,45 +132,9 @@ private:
     return true;
   }
 
-  Value createBuffer(Value tensor) {
-    return builder.create<BufferOp>(tensor.getLoc(), bufferOf(tensor.getType()),
-                                    Space::arena, IntegerAttr());
-  }
-
-  LogicalResult lower(Operation *op) {
-    if (auto call = dyn_cast<func::CallOp>(op)) {
-      lowerCall(call);
-      return success();
-    }
-    if (auto reshape = dyn_cast<nn::ReshapeOp>(op)) {
-      buffers[reshape.getResult()] = builder.create<ViewOp>(
-          op->getLoc(), bufferOf(reshape.getType()),
-          buffers.lookup(reshape.getInput()), 0);
-      return success();
-    }
-    return op->emitOpError("is outside a kernel and has no buffer form");
-  }
-
   func::FuncOp getKernel(Operation *call) {
     return SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
         call, cast<func::CallOp>(call).getCalleeAttr());
-  }
-
-  void lowerCall(func::CallOp call) {
-    SmallVector<Value> inputs, outputs, scratch;
-    for (Value operand : call->getOperands())
-      inputs.push_back(buffers.lookup(operand));
-    for (Value result : call->getResults()) {
-      Value target = targets.lookup(result);
-      outputs.push_back(target ? target : createBuffer(result));
-      buffers[result] = outputs.back();
-    }
-    if (int64_t bytes = getScratchBytes(getKernel(call)))
-      scratch.push_back(builder.create<BufferOp>(
-          call.getLoc(), MemRefType::get({bytes}, builder.getI8Type()),
-          Space::arena, IntegerAttr()));
-    builder.create<LaunchOp>(call.getLoc(), call.getCallee(), inputs, outputs,
-                             scratch);
   }
 
   /// What could not be computed in place. A state that is the value of another
@@ -220,34 +142,38 @@ private:
   void copyResults() {
     SmallVector<std::pair<Value, Value>> moves;
     for (auto [value, target] : copies) {
-      Value source = buffers.lookup(value);
+      Value source = block.buffers.lookup(value);
       if (isa_and_nonnull<ResidentOp>(placeOf(source).root)) {
-        Value saved = createBuffer(value);
-        builder.create<CopyOp>(value.getLoc(), source, saved);
+        Value saved = block.createBuffer(value);
+        block.copy(value.getLoc(), source, saved);
         source = saved;
       }
       moves.push_back({source, target});
     }
     for (auto [source, target] : moves)
-      builder.create<CopyOp>(target.getLoc(), source, target);
+      block.copy(target.getLoc(), source, target);
   }
 
   func::FuncOp function;
   Residents &residents;
   OpBuilder builder;
-  DenseMap<Value, Value> buffers;
-  DenseMap<Value, Value> targets;
+  BlockLowering block;
   llvm::StringMap<BlockArgument> stateArguments;
   SmallVector<std::pair<Value, Value>> copies;
 };
 
 struct LowerToExecPass : dpc::impl::LowerToExecBase<LowerToExecPass> {
+  using LowerToExecBase::LowerToExecBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     Residents residents(module);
+    BucketLimits limits;
+    limits.firstBytes = firstBucketBytes;
+    limits.bytes = bucketBytes;
     for (StringRef name : {"step", "eval", "infer"})
       if (auto function = module.lookupSymbol<func::FuncOp>(name))
-        if (failed(EntryLowering(function, residents).run()))
+        if (failed(EntryLowering(function, residents, limits).run()))
           return signalPassFailure();
   }
 };

@@ -1,6 +1,7 @@
 #include "passes/Lowering/KernelTable.h"
 #include "passes/Lowering/Passes.h"
 
+#include "dialects/Dist/IR/Collectives.h"
 #include "dialects/NN/IR/Program.h"
 
 using namespace mlir;
@@ -30,6 +31,11 @@ struct OutlineKernelsPass : dpc::impl::OutlineKernelsBase<OutlineKernelsPass> {
       op->replaceAllUsesWith(call);
       op->erase();
     }
+    getOperation()->walk([&](dist::MicroOp micro) {
+      for (auto [index, result] : llvm::enumerate(micro.getResults()))
+        if (micro.getResultKind(index) == dist::MicroKind::summed)
+          createAccumulateKernel(getOperation(), result.getType());
+    });
   }
 };
 

@@ -7,7 +7,9 @@ def OutlineKernels : Pass<"dpc-outline-kernels", "mlir::ModuleOp"> {
   let summary = "Moves each kernel into a private function; equal kernels share one";
   let description = [{
     Every `nn.kernel` and `nn.update` becomes a call. Two share a function when
-    their types, attributes and regions are equal.
+    their types, attributes and regions are equal. For each sum over the turns of
+    a `dist.micro` there is a kernel that adds one turn's value, named after its
+    type: @accumulate.f32.1024.
 
     Needs: kernels (`dpc-form-kernels`). Keeps: the order of the ops.
 
@@ -46,8 +48,15 @@ def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
     where nothing reads the old value afterwards and the kernel may compute in
     place; else it is copied there at the end.
 
+    All-reduces of one type over one group of ranks that do not wait for each
+    other are joined into buckets: their operands are computed into parts of one
+    buffer (BucketPlan.h), whose collective starts when the last part is ready and
+    is waited for before the first use of any. What depends on a collective is
+    moved behind what does not. A `dist.micro` becomes a loop; sums over its turns
+    are accumulated in place.
+
     Needs: `dpc-outline-kernels`; without `dpc-generate-code` nothing is known to
-    compute in place. Keeps: the order of the ops.
+    compute in place. Keeps: values.
 
     ```mlir
     %p1 = call @kernel.0(%p, %g) : ...  // result state "w"
@@ -56,6 +65,12 @@ def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::dpc::nn::NNDialect", "::dpc::exec::ExecDialect"];
+  let options = [
+    Option<"firstBucketBytes", "first-bucket-bytes", "int64_t", "1 << 20",
+           "Bytes at which the first bucket closes">,
+    Option<"bucketBytes", "bucket-bytes", "int64_t", "25 << 20",
+           "Bytes at which later buckets close">,
+  ];
 }
 
 def FormFunctions : Pass<"dpc-form-functions", "mlir::ModuleOp"> {

@@ -84,14 +84,11 @@ private:
     llvm::SmallPtrSet<Operation *, 4> taken;
     for (auto [result, output] : llvm::enumerate(launch.getOutputs())) {
       Place to = placeOf(output);
-      if (!isa_and_nonnull<BufferOp>(to.root) || to.offset)
+      if (!isWhole(output))
         continue;
       for (auto [operand, input] : llvm::enumerate(launch.getInputs())) {
         Place from = placeOf(input);
-        if (!isa_and_nonnull<BufferOp>(from.root) || from.offset ||
-            from.root == to.root ||
-            bufferBytes(from.root->getResult(0).getType()) !=
-                bufferBytes(to.root->getResult(0).getType()) ||
+        if (!isWhole(input) || from.root == to.root ||
             !mayComputeInPlace(kernel, operand, result) ||
             !readsOnce(launch, from.root) || !taken.insert(from.root).second)
           continue;
@@ -99,6 +96,14 @@ private:
         break;
       }
     }
+  }
+
+  /// Whether `buffer` is all of an exec.buffer.
+  static bool isWhole(Value buffer) {
+    Place place = placeOf(buffer);
+    return isa_and_nonnull<BufferOp>(place.root) && place.stride == 0 &&
+           bufferBytes(place.root->getResult(0).getType()) ==
+               bufferBytes(buffer.getType());
   }
 
   /// Whether one operand alone reads `root`: another one might read elements

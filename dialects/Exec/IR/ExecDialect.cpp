@@ -52,6 +52,7 @@ Place dpc::exec::placeOf(Value buffer) {
   for (place.root = buffer.getDefiningOp(); place.root;) {
     if (auto view = dyn_cast<ViewOp>(place.root)) {
       place.offset += view.getOffset();
+      place.stride += view.getStride();
       place.root = view.getSource().getDefiningOp();
       continue;
     }

@@ -33,6 +33,8 @@ struct Place {
   mlir::Operation *root = nullptr;
   /// Bytes from the start of the root.
   int64_t offset = 0;
+  /// Bytes further for each microbatch before the one at hand.
+  int64_t stride = 0;
 };
 
 /// Follows views from `buffer` to what was allocated.

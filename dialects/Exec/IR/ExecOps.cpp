@@ -40,7 +40,8 @@ LogicalResult EntryOp::verify() {
 
 LogicalResult FunctionOp::verify() {
   for (Operation &op : getBodyBlock())
-    if (!isa<GetOp, BufferOp, ViewOp, LaunchOp, ControlOp, CoordinateOp>(
+    if (!isa<GetOp, BufferOp, ViewOp, LaunchOp, CopyOp, ControlOp,
+             CoordinateOp>(
             op)) // function_c1
       return emitOpError("holds ")
              << op.getName() << ", which is not part of a computation";
@@ -74,7 +75,9 @@ LogicalResult BufferOp::verify() {
 
 LogicalResult ViewOp::verify() {
   int64_t offset = getOffset(), bytes = bufferBytes(getResult().getType());
-  if (offset < 0 ||
+  if (auto loop = (*this)->getParentOfType<LoopOp>())
+    bytes += (loop.getCount() - 1) * getStride();
+  if (offset < 0 || int64_t(getStride()) < 0 ||
       offset + bytes > bufferBytes(getSource().getType())) // view_c1
     return emitOpError("takes bytes ")
            << offset << " to " << offset + bytes << " of a buffer of "

@@ -85,7 +85,7 @@ def Exec_FunctionOp : Exec_Op<"function", [
       exec.launch @kernel.0(%w) into (%w) : (memref<4x3xf32>), (memref<4x3xf32>)
     }
     ```
-    Constraints: (C1) only launches, controls and the buffers they use.
+    Constraints: (C1) only launches, copies, controls and the buffers they use.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
@@ -136,17 +136,20 @@ def Exec_BufferOp : Exec_Op<"buffer"> {
 def Exec_ViewOp : Exec_Op<"view", [Pure]> {
   let summary = "A part of a buffer, or the same bytes under another shape";
   let description = [{
-    Starts `offset` bytes behind the start of `source`. Reshapes and the members
-    of a bucket are views.
+    Starts `offset` bytes behind the start of `source`, plus `stride` for each
+    microbatch before the one at hand. Reshapes, the members of a bucket and the
+    slices of a stacked tensor are views.
 
     ```mlir
     %1 = exec.view %0 at 64 : memref<100xf32> to memref<4x3xf32>
     ```
-    Constraints: (C1) the result lies inside the source.
+    Constraints: (C1) the result lies inside the source, in every turn of the
+    loop around it.
   }];
-  let arguments = (ins Exec_Buffer:$source, I64Attr:$offset);
+  let arguments = (ins Exec_Buffer:$source, I64Attr:$offset,
+                       DefaultValuedAttr<I64Attr, "0">:$stride);
   let results = (outs Exec_Buffer:$result);
-  let assemblyFormat = "$source `at` $offset attr-dict `:` type($source) `to` type($result)";
+  let assemblyFormat = "$source `at` $offset (`stride` $stride^)? attr-dict `:` type($source) `to` type($result)";
   let hasVerifier = 1;
 }
 

@@ -98,6 +98,10 @@ LogicalResult ActionTable::visit(Block &block, bool inLoop) {
 }
 
 LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
+  for (Value operand : op->getOperands())
+    if (isa<MemRefType>(operand.getType()) && placeOf(operand).stride)
+      return op->emitOpError("uses a slice of a microbatch, which only "
+                             "computations can");
   dpc_action_t action = {};
   action.group = DPC_NONE;
   action.flags = inLoop ? uint32_t(DPC_ACTION_MICRO_RELATIVE) : 0;
@@ -105,12 +109,6 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
   if (auto compute = dyn_cast<ComputeOp>(op)) {
     action.kind = DPC_ACTION_COMPUTE;
     action.function = functions.lookup(compute.getCallee());
-  } else if (auto copy = dyn_cast<CopyOp>(op)) {
-    action.kind = DPC_ACTION_COPY;
-    action.dtype = dtypeOfBuffer(copy.getInput());
-    action.count = elementsOf(copy.getInput());
-    action.in = bufferAt(copy.getInput());
-    action.out = bufferAt(copy.getOutput());
   } else if (auto zero = dyn_cast<ZeroOp>(op)) {
     action.kind = DPC_ACTION_ZERO;
     action.dtype = dtypeOfBuffer(zero.getOutput());

@@ -39,6 +39,8 @@ public:
     for (mlir::Operation &inner : op.getBodyBlock()) {
       if (auto launch = mlir::dyn_cast<LaunchOp>(inner))
         emitLaunch(launch);
+      else if (auto copy = mlir::dyn_cast<CopyOp>(inner))
+        emitCopy(copy);
       else if (auto control = mlir::dyn_cast<ControlOp>(inner))
         emitControl(control);
       else if (auto coordinate = mlir::dyn_cast<CoordinateOp>(inner))
@@ -75,8 +77,25 @@ private:
                        offsetof(dpc_call_t, base) +
                            unsigned(space) * sizeof(char *),
                        pointer);
-    return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base,
-                                              offset);
+    llvm::Value *address = builder.CreateConstInBoundsGEP1_64(
+        builder.getInt8Ty(), base, offset);
+    if (place.stride == 0)
+      return address;
+    llvm::Value *micro =
+        builder.CreateZExt(loadField(function->getArg(0),
+                                     offsetof(dpc_call_t, micro),
+                                     builder.getInt32Ty()),
+                           builder.getInt64Ty());
+    return builder.CreateInBoundsGEP(
+        builder.getInt8Ty(), address,
+        builder.CreateMul(micro, builder.getInt64(place.stride)));
+  }
+
+  void emitCopy(CopyOp copy) {
+    llvm::MaybeAlign align(1);
+    builder.CreateMemCpy(getAddress(copy.getOutput()), align,
+                         getAddress(copy.getInput()), align,
+                         bufferBytes(copy.getInput().getType()));
   }
 
   void emitLaunch(LaunchOp launch) {
