@@ -121,8 +121,8 @@ private:
     record.shared_slot_stride = memory.getSharedSlot();
     record.peak_bytes = memory.getPeak();
     llvm::Constant *tables[DPC_ENTRY_COUNT] = {};
-    for (auto [index, name] :
-         llvm::enumerate(ArrayRef<StringRef>{"step", "eval", "infer"})) {
+    static constexpr StringLiteral names[] = {"step", "eval", "infer"};
+    for (auto [index, name] : llvm::enumerate(names)) {
       auto entry = module.lookupSymbol<EntryOp>(name);
       if (!entry)
         continue;

@@ -103,36 +103,62 @@ SmallVector<int64_t> TensorRecords::globalShape(ResidentOp resident) {
   return llvm::to_vector(resident.getBufferType().getShape());
 }
 
+/// Adds a piece to `runs`: to the last run where it continues its pattern, so
+/// that a cut matrix is one run and not one a row.
+static void addRun(std::vector<dpc_run_t> &runs, int64_t global, int64_t local,
+                   int64_t length) {
+  if (!runs.empty() && int64_t(runs.back().length) == length) {
+    dpc_run_t &last = runs.back();
+    int64_t count = last.count[0];
+    int64_t lastGlobal = last.global + (count - 1) * last.global_step[0];
+    int64_t lastLocal = last.local + (count - 1) * last.local_step[0];
+    int64_t globalStep = global - lastGlobal, localStep = local - lastLocal;
+    bool fits = count == 1 ? globalStep > 0
+                           : globalStep == int64_t(last.global_step[0]) &&
+                                 localStep == int64_t(last.local_step[0]);
+    if (fits) {
+      last.global_step[0] = globalStep;
+      last.local_step[0] = localStep;
+      ++last.count[0];
+      return;
+    }
+  }
+  dpc_run_t run = {};
+  run.local = local;
+  run.global = global;
+  run.length = length;
+  run.count[0] = run.count[1] = 1;
+  runs.push_back(run);
+}
+
 /// Where each rank holds which elements.
 llvm::Constant *TensorRecords::emitPlacements(ResidentOp resident) {
   auto layout =
       dyn_cast_or_null<dist::LayoutAttr>(resident.getLayoutAttr());
   RecordImage placements;
   for (uint32_t rank = 0; rank < mesh.getWorldSize(); ++rank) {
-    RecordImage runs;
-    auto addRun = [&](int64_t global, int64_t local, int64_t count) {
-      dpc_run_t run = {};
-      run.local = local;
-      run.global = global;
-      run.length = count;
-      run.count[0] = run.count[1] = 1;
-      runs.append(run);
-    };
+    std::vector<dpc_run_t> runs;
     int64_t elements = resident.getBufferType().getNumElements();
     if (layout)
       dist::forEachRun(layout.getLayout(), mesh.getShape().coordinates(rank),
-                       mesh.getShape(), addRun);
+                       mesh.getShape(),
+                       [&](int64_t global, int64_t local, int64_t length) {
+                         addRun(runs, global, local, length);
+                       });
     else
-      addRun(0, 0, elements);
+      addRun(runs, 0, 0, elements);
+    RecordImage table;
+    for (const dpc_run_t &run : runs)
+      table.append(run);
     dpc_placement_t placement = {};
     placement.space = uint32_t(resident.getSpace());
     placement.owner = 1;
     placement.offset = *resident.getOffset();
     placement.elements = elements;
-    placement.run_count = runs.size() / sizeof(dpc_run_t);
+    placement.run_count = runs.size();
     uint64_t at = placements.append(placement);
     placements.setPointer(at + offsetof(dpc_placement_t, runs),
-                          runs.emit(target, "runs"));
+                          table.emit(target, "runs"));
   }
   return placements.emit(target, "placements");
 }
