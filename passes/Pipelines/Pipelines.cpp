@@ -3,6 +3,9 @@
 #include "passes/Pipelines/Pipelines.h"
 
 #include "passes/Autodiff/Passes.h"
+#include "passes/Fusion/Passes.h"
+#include "passes/Lowering/Passes.h"
+#include "passes/Memory/Passes.h"
 #include "passes/Normalize/Passes.h"
 #include "passes/Optimize/Passes.h"
 #include "passes/Sharding/Passes.h"
@@ -84,6 +87,30 @@ void dpc::buildLocalPipeline(OpPassManager &manager) {
   manager.addPass(createCSEPass());
 }
 
+void dpc::buildNativePipeline(OpPassManager &manager,
+                              const NativeOptions &options, Level last) {
+  manager.addNestedPass<func::FuncOp>(createFormKernels());
+  if (last <= Level::local)
+    return;
+
+  // Code comes before memory: it says how much scratch memory a kernel needs
+  // and which of its results may take the place of an operand.
+  manager.addPass(createOutlineKernels());
+  GenerateCodeOptions code;
+  code.cpu = options.cpu;
+  manager.addPass(createGenerateCode(code));
+  manager.addPass(createLowerToExec());
+  AssignOffsetsOptions memory;
+  memory.capacityBytes = options.capacityBytes;
+  memory.explain = options.explain;
+  manager.addPass(createAssignOffsets(memory));
+  if (last <= Level::scheduled)
+    return;
+
+  // Last, so that buffers can be named again inside the functions.
+  manager.addPass(createFormFunctions());
+}
+
 namespace {
 
 /// The textual form of StepOptions, for dpc-opt.
@@ -99,9 +126,35 @@ struct StepPipelineOptions
 
 } // namespace
 
+namespace {
+
+/// The textual form of NativeOptions.
+struct NativePipelineOptions
+    : public PassPipelineOptions<NativePipelineOptions> {
+  Option<std::string> cpu{*this, "cpu",
+                          llvm::cl::desc("native, x86-64-v3 or x86-64-v4"),
+                          llvm::cl::init("native")};
+};
+
+template <Level last>
+void registerNativePipeline(StringRef name, StringRef summary) {
+  PassPipelineRegistration<NativePipelineOptions>(
+      name, summary,
+      [](OpPassManager &manager, const NativePipelineOptions &text) {
+        NativeOptions options;
+        options.cpu = text.cpu;
+        buildNativePipeline(manager, options, last);
+      });
+}
+
+} // namespace
+
 void dpc::registerAllPasses() {
   mlir::registerTransformsPasses();
   registerAutodiffPasses();
+  registerFusionPasses();
+  registerLoweringPasses();
+  registerMemoryPasses();
   registerNormalizePasses();
   registerOptimizePasses();
   registerShardingPasses();
@@ -114,4 +167,7 @@ void dpc::registerAllPasses() {
         options.precision = text.precision;
         buildStepPipeline(manager, options);
       });
+  registerNativePipeline<Level::scheduled>("dpc-scheduled-pipeline",
+                                           "local -> scheduled");
+  registerNativePipeline<Level::exec>("dpc-exec-pipeline", "local -> exec");
 }

@@ -62,6 +62,20 @@ void buildPlacedPipeline(mlir::OpPassManager &manager,
 /// placed -> local: per-device shapes, collectives, microbatch loops.
 void buildLocalPipeline(mlir::OpPassManager &manager);
 
+/// How native code is made.
+struct NativeOptions {
+  /// native, x86-64-v3 or x86-64-v4.
+  std::string cpu = "native";
+  /// Bytes a rank may use; 0 for no limit.
+  int64_t capacityBytes = 0;
+  bool explain = false;
+};
+
+/// From per-device programs to level `last`: local (kernels formed), scheduled
+/// (buffers placed) or exec (functions formed).
+void buildNativePipeline(mlir::OpPassManager &manager,
+                         const NativeOptions &options, Level last);
+
 /// Registers every pass and one pipeline a level (`--dpc-<level>-pipeline`).
 void registerAllPasses();
 

@@ -152,6 +152,22 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
   options.model = inputs[0];
   options.output = args.getLastArgValue(OPT_o).str();
   options.explain = args.hasArg(OPT_explain);
+  options.command = "dpc-compile";
+  for (int i = 1; i < argc; ++i)
+    options.command += std::string(" ") + argv[i];
+  options.native.explain = options.explain;
+  options.native.cpu = args.getLastArgValue(OPT_cpu, "native").str();
+  if (!is_contained({"native", "x86-64-v3", "x86-64-v4"}, options.native.cpu))
+    usageError("--cpu: unknown processor '" + options.native.cpu +
+               "'; known: native, x86-64-v3, x86-64-v4");
+  StringRef emission = args.getLastArgValue(OPT_emit, "exe");
+  if (emission == "shared")
+    options.emission = Emission::shared;
+  else if (emission == "object")
+    options.emission = Emission::object;
+  else if (emission != "exe")
+    usageError("--emit: unknown kind '" + emission +
+               "'; known: exe, shared, object");
 
   if (const Arg *arg = args.getLastArg(OPT_stop_after)) {
     std::optional<Level> level = parseLevel(arg->getValue());

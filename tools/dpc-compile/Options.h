@@ -3,6 +3,7 @@
 
 #include "frontends/onnx/Import.h"
 #include "passes/Pipelines/Pipelines.h"
+#include "tools/dpc-compile/LinkProgram.h"
 
 namespace dpc {
 
@@ -13,6 +14,10 @@ struct CompileOptions {
   onnx::ImportOptions import;
   StepOptions step;
   MeshOptions mesh;
+  NativeOptions native;
+  Emission emission = Emission::exe;
+  /// The command line, for the program's messages.
+  std::string command;
   Level stopAfter = Level::object;
   bool stop = false;
   bool explain = false;

@@ -2,7 +2,12 @@
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/NN/IR/NNDialect.h"
+#include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/NN/Partition/Partition.h"
+#include "dpc/program.h"
+#include "passes/Lowering/Codegen/Codegen.h"
+#include "passes/Lowering/Program/EmitProgram.h"
+#include "passes/Lowering/Program/WriteObject.h"
 #include "tools/common/CommandLine.h"
 #include "tools/dpc-compile/Options.h"
 
@@ -10,6 +15,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
@@ -71,13 +77,85 @@ static int printModule(ModuleOp module, StringRef path) {
   return exitDone;
 }
 
+static int fail(const Twine &message, int code) {
+  llvm::errs() << "dpc-compile: error: " << message << "\n";
+  return code;
+}
+
+/// Opens a temporary object file and lets `write` fill it.
+static int writeFile(const std::string &path,
+                     llvm::function_ref<bool(llvm::raw_fd_ostream &)> write) {
+  std::error_code code;
+  llvm::raw_fd_ostream stream(path, code);
+  if (code)
+    return fail(path + ": " + code.message(), exitIO);
+  if (!write(stream))
+    return exitInvalid;
+  stream.flush();
+  if (!stream.has_error())
+    return exitDone;
+  std::string message = stream.error().message();
+  stream.clear_error();
+  return fail(path + ": " + message, exitIO);
+}
+
+/// DPC_ISA_* that the code for a --cpu needs.
+static unsigned isaOf(const std::string &cpu) {
+  dpc::TargetOptions target;
+  target.cpu = cpu;
+  return target.getVectorBytes() == 64 ? DPC_ISA_AVX512 : DPC_ISA_AVX2;
+}
+
+/// From level `exec` to the program.
+static int writeProgram(ModuleOp module, const CompileOptions &options,
+                        const char *argv0) {
+  ProgramOptions program;
+  program.name = llvm::sys::path::stem(options.model).str();
+  program.command = options.command;
+  program.isa = isaOf(options.native.cpu);
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> record =
+      emitProgram(module, program, context);
+  if (!record)
+    return exitInvalid;
+  TemporaryFiles temporaries;
+  std::vector<std::string> objects = {temporaries.create("o"),
+                                      temporaries.create("o")};
+  if (llvm::is_contained(objects, ""))
+    return fail("cannot make a temporary file", exitIO);
+  int code = writeFile(objects[0], [&](llvm::raw_fd_ostream &stream) {
+    llvm::Error error = writeObject(*record, stream);
+    if (!error)
+      return true;
+    fail(llvm::toString(std::move(error)), exitInvalid);
+    return false;
+  });
+  if (code)
+    return code;
+  auto kernels =
+      module.lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName);
+  kernels->remove();
+  OwningOpRef<ModuleOp> owned = kernels;
+  dpc::TargetOptions target;
+  target.cpu = options.native.cpu;
+  code = writeFile(objects[1], [&](llvm::raw_fd_ostream &stream) {
+    return succeeded(translateToObject(*owned, target, stream));
+  });
+  if (code)
+    return code;
+  return linkProgram(objects, options.emission, options.output, argv0);
+}
+
 int main(int argc, char **argv) {
   CompileOptions options = parseOptions(argc, argv);
   DialectRegistry registry;
+  registry.insert<nn::NNDialect, dist::DistDialect, func::FuncDialect,
+                  exec::ExecDialect>();
   registerPartitionModels(registry);
+  registerCodegenDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.getDiagEngine().registerHandler(printDiagnostic);
-  context.loadDialect<nn::NNDialect, dist::DistDialect, func::FuncDialect>();
+  context.loadAllAvailableDialects();
 
   OwningOpRef<ModuleOp> module = onnx::importOnnx(
       options.model, &context, options.import, llvm::errs());
@@ -94,9 +172,19 @@ int main(int argc, char **argv) {
     buildLocalPipeline(manager);
   if (failed(manager.run(*module)))
     return exitInvalid;
-  if (options.stopAfter <= Level::local)
+  if (options.stopAfter <= Level::placed)
     return printModule(*module, options.output);
-  llvm::errs() << "dpc-compile: error: nothing beyond level local is available "
-                  "yet: use --stop-after=local\n";
-  return exitInvalid;
+
+  PassManager native(&context);
+  buildNativePipeline(native, options.native, options.stopAfter);
+  if (failed(native.run(*module)))
+    return exitInvalid;
+  if (options.stopAfter != Level::object) {
+    // The loops of the kernels say nothing that the kernels do not.
+    if (auto code =
+            module->lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName))
+      code.erase();
+    return printModule(*module, options.output);
+  }
+  return writeProgram(*module, options, argv[0]);
 }

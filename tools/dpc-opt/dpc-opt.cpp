@@ -1,4 +1,5 @@
 #include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/Partition/Partition.h"
 #include "passes/Pipelines/Pipelines.h"
@@ -9,7 +10,7 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<dpc::nn::NNDialect, dpc::dist::DistDialect,
-                  mlir::func::FuncDialect>();
+                  dpc::exec::ExecDialect, mlir::func::FuncDialect>();
   dpc::registerPartitionModels(registry);
   dpc::registerAllPasses();
   return mlir::asMainReturnCode(

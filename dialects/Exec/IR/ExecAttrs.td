@@ -1,0 +1,47 @@
+#ifndef DPC_DIALECTS_EXEC_IR_EXECATTRS_TD
+#define DPC_DIALECTS_EXEC_IR_EXECATTRS_TD
+
+include "dialects/Exec/IR/ExecDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Exec_Space : I32EnumAttr<"Space", "Address space of a rank, numbered as DPC_SPACE_*", [
+  I32EnumAttrCase<"arena", 0>, I32EnumAttrCase<"slot", 1>, I32EnumAttrCase<"shared", 2>,
+  I32EnumAttrCase<"shared_slot", 3>, I32EnumAttrCase<"common", 4>,
+]> { let cppNamespace = "::dpc::exec"; }
+
+def Exec_Collective : I32EnumAttr<"Collective", "A collective, numbered as DPC_OP_*", [
+  I32EnumAttrCase<"all_reduce", 1>, I32EnumAttrCase<"reduce_scatter", 2>,
+  I32EnumAttrCase<"all_gather", 3>, I32EnumAttrCase<"broadcast", 4>,
+  I32EnumAttrCase<"all_to_all", 8>,
+]> { let cppNamespace = "::dpc::exec"; }
+
+def Exec_Reduction : I32EnumAttr<"Reduction", "How a collective combines elements, numbered as DPC_SUM, ...", [
+  I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>,
+]> { let cppNamespace = "::dpc::exec"; }
+
+class Exec_Attr<string name, string mnemonicName> : AttrDef<Exec_Dialect, name> {
+  let mnemonic = mnemonicName;
+}
+
+def Exec_MemoryAttr : Exec_Attr<"Memory", "memory"> {
+  let summary = "Bytes of each space of a rank";
+  let description = [{
+    `slots` copies of the two slot spaces exist. `lowerBound` is what no plan can
+    undercut, `peak` what this one needs, over all spaces.
+  }];
+  let parameters = (ins "int64_t":$arena, "int64_t":$slot, "int64_t":$shared,
+                        "int64_t":$sharedSlot, "int64_t":$slots, "int64_t":$peak,
+                        "int64_t":$lowerBound);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+class Exec_Type<string name, string mnemonicName> : TypeDef<Exec_Dialect, name> {
+  let mnemonic = mnemonicName;
+}
+
+def Exec_Event : Exec_Type<"Event", "event"> {
+  let summary = "A communication under way";
+}
+
+#endif // DPC_DIALECTS_EXEC_IR_EXECATTRS_TD

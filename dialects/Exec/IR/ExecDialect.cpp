@@ -1,0 +1,65 @@
+#include "dialects/Exec/IR/ExecDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::exec;
+
+#include "dialects/Exec/IR/ExecEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Exec/IR/ExecAttrs.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/Exec/IR/ExecTypes.cpp.inc"
+
+#include "dialects/Exec/IR/ExecDialect.cpp.inc"
+
+void ExecDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Exec/IR/ExecAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialects/Exec/IR/ExecTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Exec/IR/ExecOps.cpp.inc"
+      >();
+}
+
+MemRefType dpc::exec::bufferOf(Type tensor) {
+  auto type = cast<RankedTensorType>(tensor);
+  return MemRefType::get(type.getShape(), type.getElementType());
+}
+
+RankedTensorType dpc::exec::tensorOf(Type buffer) {
+  auto type = cast<MemRefType>(buffer);
+  return RankedTensorType::get(type.getShape(), type.getElementType());
+}
+
+int64_t dpc::exec::bufferBytes(Type buffer) {
+  return tensorBytes(tensorOf(buffer));
+}
+
+Place dpc::exec::placeOf(Value buffer) {
+  Place place;
+  for (place.root = buffer.getDefiningOp(); place.root;) {
+    if (auto view = dyn_cast<ViewOp>(place.root)) {
+      place.offset += view.getOffset();
+      place.stride += view.getStride();
+      place.root = view.getSource().getDefiningOp();
+      continue;
+    }
+    if (auto get = dyn_cast<GetOp>(place.root))
+      place.root = SymbolTable::lookupNearestSymbolFrom<ResidentOp>(
+          get, get.getResidentAttr());
+    break;
+  }
+  return place;
+}

@@ -1,0 +1,45 @@
+#ifndef DPC_DIALECTS_EXEC_IR_EXECDIALECT_TD
+#define DPC_DIALECTS_EXEC_IR_EXECDIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def Exec_Dialect : Dialect {
+  let name = "exec";
+  let cppNamespace = "::dpc::exec";
+  let summary = "The explicit, ordered form of a program: buffers, launches, communication";
+  let description = [{
+    What one rank does, in order. A tensor has become a buffer: a memref that
+    lies in one of the runtime's address spaces, at a byte offset once memory is
+    planned. Ops have side effects and stay in their order.
+
+    A module at this level holds
+
+    * one `exec.resident` for each buffer that lives as long as the program:
+      state, inputs, metrics, outputs;
+    * one `exec.entry` for each thing the program can be asked to do (@step,
+      @eval, @infer), with the actions in order;
+    * one private `func.func` for each distinct kernel, of tensors, with a single
+      `nn.kernel` or `nn.update`: what code is generated from;
+    * `nn.variable` ops with the initial values of state.
+
+    Levels `scheduled` (buffers and order) and `exec` (launches joined into
+    `exec.function`s, offsets fixed) consist of it; the program record is emitted
+    from it.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let dependentDialects = ["::dpc::nn::NNDialect", "::mlir::func::FuncDialect"];
+  let extraClassDeclaration = [{
+    /// Name of the attribute of a kernel's func.func with its scratch bytes.
+    static constexpr ::llvm::StringLiteral kScratchBytesAttrName = "exec.scratch_bytes";
+    /// Name of the attribute of a kernel's func.func with, for each result, the
+    /// operands whose buffer it may share: an array of DenseI64ArrayAttr.
+    static constexpr ::llvm::StringLiteral kMayAliasAttrName = "exec.may_alias";
+    /// Name of the nested module with the generated code.
+    static constexpr ::llvm::StringLiteral kCodeModuleName = "code";
+    /// Name of the module attribute with the bytes of each space of a rank.
+    static constexpr ::llvm::StringLiteral kMemoryAttrName = "exec.memory";
+  }];
+}
+
+#endif // DPC_DIALECTS_EXEC_IR_EXECDIALECT_TD

@@ -1,0 +1,185 @@
+#include "dialects/Exec/IR/ExecDialect.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::exec;
+
+#define GET_OP_CLASSES
+#include "dialects/Exec/IR/ExecOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Module level
+//===----------------------------------------------------------------------===//
+
+LogicalResult ResidentOp::verify() {
+  if (auto arg = dyn_cast<nn::ArgAttr>(getBinding()))
+    if (arg.getKind() != nn::ArgKind::control)
+      return success();
+  if (auto result = dyn_cast<nn::ResultAttr>(getBinding()))
+    if (result.getKind() == nn::ResultKind::metric ||
+        result.getKind() == nn::ResultKind::output)
+      return success();
+  return emitOpError("is bound to ") // resident_c1
+         << getBinding() << ", which is no state, input, metric or output";
+}
+
+LogicalResult EntryOp::verify() {
+  if (getSymName() != "step" && getSymName() != "eval" &&
+      getSymName() != "infer") // entry_c1
+    return emitOpError("is named ")
+           << getSymName() << "; known: step, eval, infer";
+  WalkResult walked = walk([](StartOp start) {
+    if (start.getEvent().hasOneUse())
+      return WalkResult::advance();
+    start.emitOpError("is waited for ") // entry_c2
+        << range_size(start.getEvent().getUses()) << " times, not once";
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted());
+}
+
+LogicalResult FunctionOp::verify() {
+  for (Operation &op : getBodyBlock())
+    if (!isa<GetOp, BufferOp, ViewOp, LaunchOp, CopyOp, ControlOp,
+             CoordinateOp>(
+            op)) // function_c1
+      return emitOpError("holds ")
+             << op.getName() << ", which is not part of a computation";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+LogicalResult GetOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto resident =
+      symbols.lookupNearestSymbolFrom<ResidentOp>(*this, getResidentAttr());
+  if (!resident) // get_c1
+    return emitOpError("names ")
+           << getResidentAttr() << ", which is no exec.resident";
+  if (resident.getType() != getResult().getType()) // get_c1
+    return emitOpError("has type ")
+           << getResult().getType() << ", but " << getResidentAttr() << " is "
+           << resident.getType();
+  return success();
+}
+
+LogicalResult BufferOp::verify() {
+  if (std::optional<uint64_t> offset = getOffset())
+    if (int64_t(*offset) < 0 || *offset % 64) // buffer_c1
+      return emitOpError("lies at byte ")
+             << int64_t(*offset) << ", which is not a multiple of 64";
+  return success();
+}
+
+LogicalResult ViewOp::verify() {
+  int64_t offset = getOffset(), bytes = bufferBytes(getResult().getType());
+  if (auto loop = (*this)->getParentOfType<LoopOp>())
+    bytes += (loop.getCount() - 1) * getStride();
+  if (offset < 0 || int64_t(getStride()) < 0 ||
+      offset + bytes > bufferBytes(getSource().getType())) // view_c1
+    return emitOpError("takes bytes ")
+           << offset << " to " << offset + bytes << " of a buffer of "
+           << bufferBytes(getSource().getType());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Actions
+//===----------------------------------------------------------------------===//
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto kernel =
+      symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
+  if (!kernel)
+    return emitOpError("names ") << getKernelAttr() << ", which is no kernel";
+  SmallVector<Type> inputs, outputs;
+  for (Value input : getInputs())
+    inputs.push_back(tensorOf(input.getType()));
+  for (Value output : getOutputs())
+    outputs.push_back(tensorOf(output.getType()));
+  auto type = FunctionType::get(getContext(), inputs, outputs);
+  if (kernel.getFunctionType() != type) // launch_c1
+    return emitOpError("passes buffers of ")
+           << type << " to a kernel of " << kernel.getFunctionType();
+  int64_t needed = 0, given = 0;
+  if (auto bytes = kernel->getAttrOfType<IntegerAttr>(
+          ExecDialect::kScratchBytesAttrName))
+    needed = bytes.getInt();
+  for (Value scratch : getScratch())
+    given += bufferBytes(scratch.getType());
+  if (getScratch().size() > 1 || given < needed ||
+      (needed == 0 && !getScratch().empty())) // launch_c2
+    return emitOpError("passes ")
+           << given << " bytes of scratch in " << getScratch().size()
+           << " buffers to a kernel that needs " << needed;
+  return success();
+}
+
+LogicalResult ControlOp::verify() {
+  static constexpr StringLiteral known[] = {
+      "step", "seed", "learning_rate", "loss_scale", "valid_rows"};
+  if (!is_contained(known, getName())) // control_c1
+    return emitOpError("reads the unknown control '") << getName() << "'";
+  auto type = cast<MemRefType>(getOutput().getType());
+  Type element = type.getElementType();
+  if (type.getRank() != 0 ||
+      !(element.isInteger(64) || element.isInteger(32) || element.isF64() ||
+        element.isF32())) // control_c2
+    return emitOpError("writes to ")
+           << type << ", which is no scalar of type i64, i32, f64 or f32";
+  return success();
+}
+
+LogicalResult CoordinateOp::verify() {
+  auto type = cast<MemRefType>(getOutput().getType());
+  if (type.getRank() != 0 || !type.getElementType().isInteger(64)) // c1
+    return emitOpError("writes to ") << type << ", not to memref<i64>";
+  return success();
+}
+
+LogicalResult StartOp::verify() {
+  auto input = cast<MemRefType>(getInput().getType());
+  auto output = cast<MemRefType>(getOutput().getType());
+  if (input.getElementType() != output.getElementType()) // start_c1
+    return emitOpError("reads ") << input << " but writes " << output;
+  for (Value buffer : {getInput(), getOutput()}) {
+    Operation *root = placeOf(buffer).root;
+    std::optional<Space> space;
+    if (auto op = dyn_cast_or_null<BufferOp>(root))
+      space = op.getSpace();
+    else if (auto op = dyn_cast_or_null<ResidentOp>(root))
+      space = op.getSpace();
+    if (space && *space != Space::shared &&
+        *space != Space::shared_slot) // start_c2
+      return emitOpError("uses a buffer in space ")
+             << stringifySpace(*space) << ", which no peer can see";
+  }
+  return success();
+}
+
+LogicalResult ComputeOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom<FunctionOp>(*this, getCalleeAttr()))
+    return emitOpError("names ") // compute_c1
+           << getCalleeAttr() << ", which is no exec.function";
+  return success();
+}
+
+LogicalResult LoopOp::verify() {
+  if (int64_t(getCount()) < 1) // loop_c1
+    return emitOpError("runs ") << int64_t(getCount()) << " times";
+  return success();
+}
+
+LogicalResult LoadInputOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto resident =
+      symbols.lookupNearestSymbolFrom<ResidentOp>(*this, getResidentAttr());
+  auto arg = resident ? dyn_cast<nn::ArgAttr>(resident.getBinding())
+                      : nn::ArgAttr();
+  if (!arg || (arg.getKind() != nn::ArgKind::input &&
+               arg.getKind() != nn::ArgKind::label)) // load_input_c1
+    return emitOpError("names ")
+           << getResidentAttr() << ", which is no input";
+  return success();
+}

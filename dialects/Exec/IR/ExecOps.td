@@ -1,0 +1,316 @@
+#ifndef DPC_DIALECTS_EXEC_IR_EXECOPS_TD
+#define DPC_DIALECTS_EXEC_IR_EXECOPS_TD
+
+include "dialects/Exec/IR/ExecAttrs.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Exec_Buffer : StaticShapeMemRefOf<[AnyFloat, AnyInteger]>;
+
+class Exec_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Exec_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Module level
+//===----------------------------------------------------------------------===//
+
+def Exec_ResidentOp : Exec_Op<"resident", [Symbol]> {
+  let summary = "A buffer that lives as long as the program";
+  let description = [{
+    Holds a piece of state, an input, a metric or an output, as `binding` says:
+    the host finds it by that name. `layout` is the sharding that the argument
+    had; `offset` is bytes from the start of the space.
+
+    Made when tensors become buffers; placed by memory planning; becomes one
+    state, input, metric or output record.
+
+    ```mlir
+    exec.resident @state.w #nn.arg<parameter "w"> arena at 0 : memref<4x3xf32>
+    ```
+    Constraints: (C1) `binding` is a #nn.arg that is no control, or a #nn.result
+    that is a metric or an output.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, AnyAttr:$binding, Exec_Space:$space,
+                       OptionalAttr<I64Attr>:$offset, TypeAttrOf<Exec_Buffer>:$type,
+                       OptionalAttr<AnyAttr>:$layout);
+  let assemblyFormat = [{
+    $sym_name $binding $space (`at` $offset^)? `:` $type attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MemRefType getBufferType() {
+      return ::llvm::cast<::mlir::MemRefType>(getType());
+    }
+  }];
+}
+
+def Exec_EntryOp : Exec_Op<"entry", [
+    Symbol, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "What a rank does in one step, evaluation or inference";
+  let description = [{
+    The body runs in its order. The name is that of the function it was made
+    from: @step, @eval or @infer.
+
+    ```mlir
+    exec.entry @step {
+      %w = exec.get @state.w : memref<4x3xf32>
+      exec.launch @kernel.0(%w) into (%w) : (memref<4x3xf32>), (memref<4x3xf32>)
+    }
+    ```
+    Constraints: (C1) the name is step, eval or infer; (C2) every event is waited
+    for once.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block &getBodyBlock() { return getBody().front(); }
+  }];
+}
+
+def Exec_FunctionOp : Exec_Op<"function", [
+    Symbol, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "Consecutive launches that become one generated function";
+  let description = [{
+    Nothing in the body starts or ends communication: it is what the action
+    table's COMPUTE calls.
+
+    Made by `dpc-form-functions`; becomes `int32_t fn(dpc_call_t *)`.
+
+    ```mlir
+    exec.function @step.0 {
+      %w = exec.get @state.w : memref<4x3xf32>
+      exec.launch @kernel.0(%w) into (%w) : (memref<4x3xf32>), (memref<4x3xf32>)
+    }
+    ```
+    Constraints: (C1) only launches, copies, controls and the buffers they use.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block &getBodyBlock() { return getBody().front(); }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+def Exec_GetOp : Exec_Op<"get", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "A resident buffer";
+  let description = [{
+    Constraints: (C1) the symbol is an exec.resident of the result's type.
+
+    ```mlir
+    %w = exec.get @state.w : memref<4x3xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$resident);
+  let results = (outs Exec_Buffer:$result);
+  let assemblyFormat = "$resident attr-dict `:` type($result)";
+}
+
+def Exec_BufferOp : Exec_Op<"buffer"> {
+  let summary = "A buffer that lives while it is used";
+  let description = [{
+    Its content is undefined until something writes it. Memory planning sets
+    `offset`, in bytes from the start of the space; buffers that are never live
+    together may share bytes. `shared` is for what collectives touch.
+
+    ```mlir
+    %0 = exec.buffer arena at 128 : memref<8x3xf32>
+    ```
+    Constraints: (C1) `offset` is a multiple of 64 and not negative.
+  }];
+  let arguments = (ins Exec_Space:$space, OptionalAttr<I64Attr>:$offset);
+  let results = (outs Exec_Buffer:$result);
+  let assemblyFormat = "$space (`at` $offset^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Exec_ViewOp : Exec_Op<"view", [Pure]> {
+  let summary = "A part of a buffer, or the same bytes under another shape";
+  let description = [{
+    Starts `offset` bytes behind the start of `source`, plus `stride` for each
+    microbatch before the one at hand. Reshapes, the members of a bucket and the
+    slices of a stacked tensor are views.
+
+    ```mlir
+    %1 = exec.view %0 at 64 : memref<100xf32> to memref<4x3xf32>
+    ```
+    Constraints: (C1) the result lies inside the source, in every turn of the
+    loop around it.
+  }];
+  let arguments = (ins Exec_Buffer:$source, I64Attr:$offset,
+                       DefaultValuedAttr<I64Attr, "0">:$stride);
+  let results = (outs Exec_Buffer:$result);
+  let assemblyFormat = "$source `at` $offset (`stride` $stride^)? attr-dict `:` type($source) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Actions
+//===----------------------------------------------------------------------===//
+
+def Exec_LaunchOp : Exec_Op<"launch", [
+    AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Runs a kernel";
+  let description = [{
+    Reads `inputs`, writes all of `outputs`. An output may be an input where the
+    kernel computes element i of it from element i of that input alone.
+
+    ```mlir
+    exec.launch @kernel.0(%x, %w) into (%y) scratch (%s)
+        : (memref<8x4xf32>, memref<4x3xf32>), (memref<8x3xf32>), (memref<256xi8>)
+    ```
+    Constraints: (C1) the kernel is a func.func of the tensors of the inputs to
+    the tensors of the outputs; (C2) there is a scratch buffer if and only if the
+    kernel asks for scratch bytes, and it is large enough.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$inputs,
+                       Variadic<Exec_Buffer>:$outputs, Variadic<Exec_Buffer>:$scratch);
+  let assemblyFormat = [{
+    $kernel `(` $inputs `)` `into` `(` $outputs `)` (`scratch` `(` $scratch^ `)`)? attr-dict
+    `:` `(` type($inputs) `)` `,` `(` type($outputs) `)` (`,` `(` type($scratch)^ `)`)?
+  }];
+}
+
+def Exec_ControlOp : Exec_Op<"control"> {
+  let summary = "Reads a host scalar into a buffer";
+  let description = [{
+    `name` is one of step, seed, learning_rate, loss_scale, valid_rows: a field of
+    the runtime's control block, converted to the element type.
+
+    ```mlir
+    exec.control "step" into %0 : memref<i64>
+    ```
+    Constraints: (C1) the name is known; (C2) the buffer has rank 0 and type
+    i64, i32, f64 or f32.
+  }];
+  let arguments = (ins StrAttr:$name, Exec_Buffer:$output);
+  let assemblyFormat = "$name `into` $output attr-dict `:` type($output)";
+  let hasVerifier = 1;
+}
+
+def Exec_CoordinateOp : Exec_Op<"coordinate"> {
+  let summary = "Reads the rank's coordinate on a mesh axis into a buffer";
+  let description = [{
+    On a sequential axis it is the number of the microbatch.
+
+    ```mlir
+    exec.coordinate "data" into %0 : memref<i64>
+    ```
+    Constraints: (C1) the buffer is a memref<i64>.
+  }];
+  let arguments = (ins StrAttr:$axis, Exec_Buffer:$output);
+  let assemblyFormat = "$axis `into` $output attr-dict `:` type($output)";
+  let hasVerifier = 1;
+}
+
+def Exec_CopyOp : Exec_Op<"copy", [SameTypeOperands]> {
+  let summary = "Copies a buffer";
+  let description = [{
+    ```mlir
+    exec.copy %0 to %1 : memref<4x3xf32>
+    ```
+  }];
+  let arguments = (ins Exec_Buffer:$input, Exec_Buffer:$output);
+  let assemblyFormat = "$input `to` $output attr-dict `:` type($input)";
+}
+
+def Exec_ZeroOp : Exec_Op<"zero"> {
+  let summary = "Sets a buffer to zero";
+  let description = [{
+    ```mlir
+    exec.zero %0 : memref<4x3xf32>
+    ```
+  }];
+  let arguments = (ins Exec_Buffer:$output);
+  let assemblyFormat = "$output attr-dict `:` type($output)";
+}
+
+def Exec_StartOp : Exec_Op<"start"> {
+  let summary = "Starts a collective";
+  let description = [{
+    Among the ranks that agree on every mesh axis but `axes`. From here to the
+    wait nothing writes `input` or touches `output`. `id` names the logical
+    buffer, alike on all ranks. A gather or scatter in place has input or output
+    a part of the other: `share` is true and the part is the rank's own.
+
+    ```mlir
+    %e = exec.start all_reduce sum over ["data"] %0 to %0 id 3 : memref<100xf32>, memref<100xf32>
+    exec.wait %e
+    ```
+    Constraints: (C1) input and output have one element type; (C2) they lie in
+    `shared` or `shared_slot` space.
+  }];
+  let arguments = (ins Exec_Collective:$kind, Exec_Reduction:$reduction, StrArrayAttr:$axes,
+                       Exec_Buffer:$input, Exec_Buffer:$output, I64Attr:$id);
+  let results = (outs Exec_Event:$event);
+  let assemblyFormat = [{
+    $kind $reduction `over` $axes $input `to` $output `id` $id attr-dict
+    `:` type($input) `,` type($output)
+  }];
+  let hasVerifier = 1;
+}
+
+def Exec_WaitOp : Exec_Op<"wait"> {
+  let summary = "Waits until a collective is complete on this rank";
+  let arguments = (ins Exec_Event:$event);
+  let assemblyFormat = "$event attr-dict";
+}
+
+def Exec_ComputeOp : Exec_Op<"compute", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Calls a generated function";
+  let description = [{
+    Constraints: (C1) the symbol is an exec.function.
+
+    ```mlir
+    exec.compute @step.0
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee);
+  let assemblyFormat = "$callee attr-dict";
+}
+
+def Exec_LoopOp : Exec_Op<"loop", [SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "Runs the body once a microbatch";
+  let description = [{
+    Buffers of the slot spaces are those of the microbatch at hand.
+
+    ```mlir
+    exec.loop 2 {
+      exec.load_input @input.x
+      exec.compute @step.0
+    }
+    ```
+    Constraints: (C1) `count` is at least 1.
+  }];
+  let arguments = (ins I64Attr:$count);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$count attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block &getBodyBlock() { return getBody().front(); }
+  }];
+}
+
+def Exec_LoadInputOp : Exec_Op<"load_input", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Fills an input's buffer with the rows of this microbatch";
+  let description = [{
+    Inputs without one are filled before the entry begins.
+
+    Constraints: (C1) the symbol is an exec.resident bound to an input or label.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$resident);
+  let assemblyFormat = "$resident attr-dict";
+}
+
+#endif // DPC_DIALECTS_EXEC_IR_EXECOPS_TD

@@ -1,0 +1,141 @@
+#include "passes/Fusion/KernelGroups.h"
+#include "passes/Fusion/Passes.h"
+
+#include "dialects/NN/IR/Program.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_FORMKERNELS
+#include "passes/Fusion/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+
+/// Whether `value` is computed again by every kernel that reads it. Constants
+/// are, wherever they stand.
+static bool isRepeated(Value value, const DenseSet<Operation *> &members) {
+  Operation *op = value.getDefiningOp();
+  return op && !members.contains(op) &&
+         getFusionKind(op) == FusionKind::repeated;
+}
+
+namespace {
+
+/// Moves the ops of one unit into an nn.kernel.
+class KernelBuilder {
+public:
+  KernelBuilder(ArrayRef<Operation *> ops, OpBuilder &builder)
+      : ops(ops), members(ops.begin(), ops.end()), builder(builder) {}
+
+  void run() {
+    llvm::SetVector<Value> inputs;
+    for (Operation *op : ops)
+      for (Value operand : op->getOperands())
+        collectInputs(operand, inputs);
+    SmallVector<Value> outputs;
+    SmallVector<Location> locations;
+    for (Operation *op : ops) {
+      locations.push_back(op->getLoc());
+      for (Value result : op->getResults())
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+              return !members.contains(user);
+            }))
+          outputs.push_back(result);
+    }
+    if (outputs.empty()) // dead
+      return eraseOps();
+
+    auto kernel = builder.create<nn::KernelOp>(
+        builder.getFusedLoc(locations), TypeRange(ValueRange(outputs)),
+        inputs.getArrayRef());
+    Block &body = kernel.getBody().emplaceBlock();
+    for (Value input : inputs)
+      mapping.map(input, body.addArgument(input.getType(), input.getLoc()));
+    OpBuilder inner = OpBuilder::atBlockEnd(&body);
+    for (Operation *op : ops)
+      copy(op, inner);
+    SmallVector<Value> yielded;
+    for (Value output : outputs)
+      yielded.push_back(mapping.lookup(output));
+    inner.create<nn::YieldOp>(kernel.getLoc(), yielded);
+    for (auto [output, result] :
+         llvm::zip_equal(outputs, kernel.getResults()))
+      output.replaceUsesWithIf(result, [&](OpOperand &use) {
+        return !members.contains(use.getOwner());
+      });
+    eraseOps();
+  }
+
+private:
+  void collectInputs(Value value, llvm::SetVector<Value> &inputs) {
+    if (Operation *op = value.getDefiningOp()) {
+      if (members.contains(op))
+        return;
+      if (isRepeated(value, members)) {
+        for (Value operand : op->getOperands())
+          collectInputs(operand, inputs);
+        return;
+      }
+    }
+    inputs.insert(value);
+  }
+
+  void copy(Operation *op, OpBuilder &inner) {
+    for (Value operand : op->getOperands())
+      if (!mapping.contains(operand) && isRepeated(operand, members))
+        copy(operand.getDefiningOp(), inner);
+    inner.clone(*op, mapping);
+  }
+
+  void eraseOps() {
+    for (Operation *op : llvm::reverse(ops))
+      op->erase();
+  }
+
+  ArrayRef<Operation *> ops;
+  DenseSet<Operation *> members;
+  OpBuilder &builder;
+  IRMapping mapping;
+};
+
+struct FormKernelsPass : dpc::impl::FormKernelsBase<FormKernelsPass> {
+  using FormKernelsBase::FormKernelsBase;
+
+  void runOnOperation() override {
+    // Regions first: their ops read what stands outside.
+    SmallVector<Block *> blocks;
+    getOperation()->walk<WalkOrder::PostOrder>([&](Operation *op) {
+      if (getFusionKind(op) != FusionKind::outside ||
+          isa_and_nonnull<nn::NNDialect>(op->getDialect()))
+        return;
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          blocks.push_back(&block);
+    });
+    for (Block *block : blocks)
+      formKernels(*block);
+  }
+
+private:
+  void formKernels(Block &block) {
+    KernelGroups groups(block, maxOps);
+    OpBuilder builder(block.getTerminator());
+    for (const KernelGroups::Unit *unit : groups.inOrder()) {
+      FusionKind kind = getFusionKind(unit->ops.front());
+      if (kind == FusionKind::view || kind == FusionKind::outside)
+        unit->ops.front()->moveBefore(block.getTerminator());
+      else
+        KernelBuilder(unit->ops, builder).run();
+    }
+    // Each kernel has its own copies of these.
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (getFusionKind(&op) == FusionKind::repeated && op.use_empty())
+        op.erase();
+  }
+};
+
+} // namespace

@@ -1,0 +1,221 @@
+// Greedy convex grouping: each op joins the groups of its operands unless that
+// would close a circle among groups (the legality test of most fusion passes,
+// after Kennedy & McKinley, "Maximizing Loop Parallelism and Improving Data
+// Locality via Loop Fusion and Distribution", 1993), kept cheap by a transitive
+// closure of the groups.
+
+#include "passes/Fusion/KernelGroups.h"
+
+#include "dialects/NN/IR/NNDialect.h"
+#include "dialects/NN/IR/Program.h"
+#include "dialects/NN/IR/Reduction.h"
+#include "dialects/NN/IR/Shape.h"
+
+#include <queue>
+
+using namespace mlir;
+using namespace dpc;
+
+FusionKind dpc::getFusionKind(Operation *op) {
+  if (isa<ElementwiseOpInterface>(op))
+    return FusionKind::elementwise;
+  if (isa<nn::ConstantOp, nn::IotaOp, nn::BroadcastOp>(op))
+    return FusionKind::repeated;
+  if (isa<nn::ReshapeOp>(op))
+    return FusionKind::view;
+  if (isa<nn::ReduceOp>(op))
+    return FusionKind::reduction;
+  if (!isa<nn::NNDialect>(op->getDialect()) || op->getNumRegions())
+    return FusionKind::outside;
+  return FusionKind::alone;
+}
+
+KernelGroups::KernelGroups(Block &block, int64_t maxOps)
+    : block(block), maxOps(maxOps) {
+  int64_t count = 0;
+  for (Operation &op : block)
+    position[&op] = count++;
+  for (Operation &op : block.without_terminator())
+    if (getFusionKind(&op) != FusionKind::repeated || needsMemory(&op))
+      place(&op);
+}
+
+/// Whether somebody reads the op's results from a buffer.
+bool KernelGroups::needsMemory(Operation *op) const {
+  return llvm::any_of(op->getUsers(), [&](Operation *user) {
+    FusionKind kind = getFusionKind(user);
+    return kind == FusionKind::view || kind == FusionKind::outside;
+  });
+}
+
+SmallVector<KernelGroups::Source>
+KernelGroups::sourcesOf(Operation *op) const {
+  SmallVector<Source> sources;
+  for (Value operand : op->getOperands())
+    addSources(operand, /*direct=*/true, sources);
+  // What the regions of an op read is read by the op.
+  for (Region &region : op->getRegions())
+    region.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (operand.getParentBlock() == &block)
+          addSources(operand, true, sources);
+    });
+  return sources;
+}
+
+void KernelGroups::addSources(Value value, bool direct,
+                              SmallVector<Source> &sources) const {
+  Operation *op = value.getDefiningOp();
+  auto unit = unitOf.find(op);
+  bool here = op && unit != unitOf.end();
+  if (op && !here && op->getBlock() == &block &&
+      getFusionKind(op) == FusionKind::repeated) {
+    for (Value operand : op->getOperands())
+      addSources(operand, false, sources);
+    return;
+  }
+  sources.push_back({value, here ? int(unit->second) : -1, direct});
+}
+
+void KernelGroups::place(Operation *op) {
+  SmallVector<Source> sources = sourcesOf(op);
+  FusionKind kind = getFusionKind(op);
+  ArrayRef<int64_t> shape;
+  if (kind == FusionKind::elementwise)
+    shape = nn::typeOf(op->getResult(0)).getShape();
+  else if (kind == FusionKind::reduction)
+    shape = nn::typeOf(op->getOperand(0)).getShape();
+  bool joins =
+      kind == FusionKind::elementwise || kind == FusionKind::reduction;
+
+  std::optional<unsigned> home;
+  if (joins)
+    for (const Source &source : sources) {
+      if (source.unit < 0 || !source.direct)
+        continue;
+      unsigned unit = source.unit;
+      if (home && *home == unit)
+        continue;
+      if (!units[unit].open || ArrayRef<int64_t>(units[unit].shape) != shape)
+        continue;
+      if (!home) {
+        if (mayJoin(unit, sources)) {
+          join(unit, op, sources);
+          home = unit;
+        }
+      } else if (mayMerge(*home, unit)) {
+        merge(*home, unit);
+        for (Source &other : sources)
+          if (other.unit == int(unit))
+            other.unit = *home;
+      }
+    }
+  if (home)
+    return;
+  units.emplace_back();
+  units.back().shape.assign(shape.begin(), shape.end());
+  units.back().open = joins;
+  join(units.size() - 1, op, sources);
+}
+
+bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {
+  if (int64_t(units[unit].ops.size()) >= maxOps)
+    return false;
+  for (const Source &source : sources) {
+    if (source.unit < 0)
+      continue;
+    if (source.unit == int(unit)) {
+      // What a reduction of this group makes is complete only after its loops.
+      if (!source.direct || getFusionKind(source.value.getDefiningOp()) ==
+                                FusionKind::reduction)
+        return false;
+      continue;
+    }
+    if (units[source.unit].before.size() > unit &&
+        units[source.unit].before.test(unit))
+      return false;
+  }
+  return true;
+}
+
+/// Records in all units that come after `unit` what comes before it.
+void KernelGroups::spread(unsigned unit) {
+  for (auto [index, other] : llvm::enumerate(units)) {
+    if (index == unit || other.before.size() <= unit ||
+        !other.before.test(unit))
+      continue;
+    other.before |= units[unit].before;
+  }
+}
+
+void KernelGroups::join(unsigned unit, Operation *op,
+                        ArrayRef<Source> sources) {
+  units[unit].ops.push_back(op);
+  unitOf[op] = unit;
+  llvm::BitVector &before = units[unit].before;
+  for (const Source &source : sources) {
+    if (source.unit < 0 || source.unit == int(unit))
+      continue;
+    before |= units[source.unit].before;
+    if (before.size() <= unsigned(source.unit))
+      before.resize(source.unit + 1);
+    before.set(source.unit);
+  }
+  spread(unit);
+}
+
+bool KernelGroups::mayMerge(unsigned a, unsigned b) const {
+  auto comesBefore = [&](unsigned x, unsigned y) {
+    return units[y].before.size() > x && units[y].before.test(x);
+  };
+  return int64_t(units[a].ops.size() + units[b].ops.size()) <= maxOps &&
+         !comesBefore(a, b) && !comesBefore(b, a);
+}
+
+void KernelGroups::merge(unsigned into, unsigned from) {
+  for (Operation *op : units[from].ops)
+    unitOf[op] = into;
+  llvm::append_range(units[into].ops, units[from].ops);
+  llvm::sort(units[into].ops, [&](Operation *a, Operation *b) {
+    return position.lookup(a) < position.lookup(b);
+  });
+  units[into].before |= units[from].before;
+  units[from].ops.clear();
+  units[from].open = false;
+  for (Unit &other : units)
+    if (other.before.size() > from && other.before.test(from)) {
+      other.before.reset(from);
+      if (other.before.size() <= into)
+        other.before.resize(into + 1);
+      other.before.set(into);
+    }
+  spread(into);
+}
+
+std::vector<const KernelGroups::Unit *> KernelGroups::inOrder() const {
+  // A unit's last op comes after all that the unit reads, and the last op of a
+  // unit that must come before need not: so a topological order, in which the
+  // unit with the earliest last op goes first.
+  auto key = [&](unsigned unit) {
+    return std::make_pair(-position.lookup(units[unit].ops.back()),
+                          -int64_t(unit));
+  };
+  std::vector<unsigned> missing(units.size());
+  std::priority_queue<std::pair<std::pair<int64_t, int64_t>, unsigned>> ready;
+  for (auto [index, unit] : llvm::enumerate(units)) {
+    missing[index] = unit.before.count();
+    if (!unit.ops.empty() && missing[index] == 0)
+      ready.push({key(index), unsigned(index)});
+  }
+  std::vector<const Unit *> order;
+  while (!ready.empty()) {
+    unsigned next = ready.top().second;
+    ready.pop();
+    order.push_back(&units[next]);
+    for (auto [index, unit] : llvm::enumerate(units))
+      if (unit.before.size() > next && unit.before.test(next) &&
+          --missing[index] == 0)
+        ready.push({key(index), unsigned(index)});
+  }
+  return order;
+}

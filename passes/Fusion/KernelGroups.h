@@ -1,0 +1,83 @@
+#ifndef DPC_PASSES_FUSION_KERNELGROUPS_H
+#define DPC_PASSES_FUSION_KERNELGROUPS_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <vector>
+
+namespace dpc {
+
+/// What an op means to kernel formation.
+enum class FusionKind {
+  /// Computes element i from element i of each operand.
+  elementwise,
+  /// Costs nothing to compute again: constants, iotas, broadcasts.
+  repeated,
+  /// Combines elements of one operand into a smaller result.
+  reduction,
+  /// The same bytes under another shape.
+  view,
+  /// A kernel of its own.
+  alone,
+  /// No kernel: updates and ops of other dialects.
+  outside
+};
+
+FusionKind getFusionKind(mlir::Operation *op);
+
+/// Divides the ops of a block into units: groups that become kernels, and ops
+/// that stay alone. Greedy in program order; every unit can be run at one point
+/// of time (no path leaves a unit and comes back). Ops of kind `repeated` are in
+/// no unit unless somebody needs them in memory.
+class KernelGroups {
+public:
+  struct Unit {
+    /// In program order.
+    llvm::SmallVector<mlir::Operation *> ops;
+    /// The shape its loops run over.
+    llvm::SmallVector<int64_t> shape;
+    /// Whether other ops may join.
+    bool open = false;
+    /// Units that must run before.
+    llvm::BitVector before;
+  };
+
+  KernelGroups(mlir::Block &block, int64_t maxOps);
+
+  /// Units in an order in which they can run: by their last op in the program,
+  /// but after what they need. Merged units are left out.
+  std::vector<const Unit *> inOrder() const;
+
+private:
+  /// A value that an op reads, seen through `repeated` ops.
+  struct Source {
+    mlir::Value value;
+    /// Index of the unit that makes it, -1 for none in this block.
+    int unit;
+    /// Read without a `repeated` op between.
+    bool direct;
+  };
+  llvm::SmallVector<Source> sourcesOf(mlir::Operation *op) const;
+  void addSources(mlir::Value value, bool direct,
+                  llvm::SmallVector<Source> &sources) const;
+  bool needsMemory(mlir::Operation *op) const;
+  void place(mlir::Operation *op);
+  bool mayJoin(unsigned unit, llvm::ArrayRef<Source> sources) const;
+  void join(unsigned unit, mlir::Operation *op,
+            llvm::ArrayRef<Source> sources);
+  bool mayMerge(unsigned a, unsigned b) const;
+  void merge(unsigned into, unsigned from);
+  void spread(unsigned unit);
+
+  mlir::Block &block;
+  int64_t maxOps;
+  std::vector<Unit> units;
+  llvm::DenseMap<mlir::Operation *, unsigned> unitOf;
+  llvm::DenseMap<mlir::Operation *, int64_t> position;
+};
+
+} // namespace dpc
+
+#endif // DPC_PASSES_FUSION_KERNELGROUPS_H

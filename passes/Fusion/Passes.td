@@ -1,0 +1,41 @@
+#ifndef DPC_PASSES_FUSION_PASSES_TD
+#define DPC_PASSES_FUSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
+  let summary = "Groups ops into kernels, each of which becomes one generated function";
+  let description = [{
+    Walks the ops in order. An elementwise op joins the groups of its operands
+    that run over its shape, and a reduction the group that makes its operand, as
+    long as no value leaves the group and comes back (groups are convex). Other
+    ops become kernels of their own. Constants, iotas and broadcasts cost nothing
+    to compute again: each kernel that reads one has its own. Nothing else is
+    computed twice.
+
+    A reshape moves no data: it stays outside, as a view of its operand. So do
+    `nn.update` and the ops of other dialects.
+
+    Needs: static shapes. Keeps: results and their names.
+
+    ```mlir
+    %0 = nn.broadcast %b [1] : tensor<4xf32> -> tensor<8x4xf32>
+    %1 = nn.add %x, %0 : tensor<8x4xf32>
+    %2 = nn.relu %1 : tensor<8x4xf32>
+    // becomes
+    %2 = nn.kernel (%x, %b : tensor<8x4xf32>, tensor<4xf32>) {
+    ^bb0(%xi: tensor<8x4xf32>, %bi: tensor<4xf32>):
+      %0 = nn.broadcast %bi [1] : tensor<4xf32> -> tensor<8x4xf32>
+      %1 = nn.add %xi, %0 : tensor<8x4xf32>
+      %r = nn.relu %1 : tensor<8x4xf32>
+      nn.yield %r : tensor<8x4xf32>
+    } -> tensor<8x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+  let options = [
+    Option<"maxOps", "max-ops", "int64_t", "64", "Most ops in one kernel">,
+  ];
+}
+
+#endif // DPC_PASSES_FUSION_PASSES_TD

@@ -1,0 +1,313 @@
+#include "passes/Lowering/BlockLowering.h"
+
+#include "passes/Bucketing/BucketPlan.h"
+#include "passes/Lowering/CommunicationOrder.h"
+#include "passes/Lowering/InPlace.h"
+#include "passes/Lowering/KernelTable.h"
+
+#include "dialects/NN/IR/Shape.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::exec;
+
+static Reduction reductionOf(dist::ReductionKind kind) {
+  return Reduction(uint32_t(kind));
+}
+
+LogicalResult BlockLowering::prepare(Block &block) {
+  return planBuckets(block, orderByCommunication(block));
+}
+
+LogicalResult BlockLowering::run(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (failed(lower(&op)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+Value BlockLowering::createBuffer(Value tensor, Space space) {
+  return builder.create<BufferOp>(tensor.getLoc(), bufferOf(tensor.getType()),
+                                  space, IntegerAttr());
+}
+
+void BlockLowering::copy(Location loc, Value source, Value target) {
+  settle(source);
+  settle(target);
+  builder.create<CopyOp>(loc, source, target);
+}
+
+void BlockLowering::settle(Value buffer) {
+  Operation *root = placeOf(buffer).root;
+  llvm::erase_if(pending, [&](const auto &item) {
+    if (item.first != root)
+      return false;
+    if (item.second.use_empty())
+      builder.create<WaitOp>(item.second.getLoc(), item.second);
+    return true;
+  });
+}
+
+void BlockLowering::settleAll() {
+  for (auto &[root, event] : pending)
+    if (event.use_empty())
+      builder.create<WaitOp>(event.getLoc(), event);
+  pending.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+/// Whether `value` is computed in the block of `user`, its only user, so that it
+/// can be written straight into the buffer of a collective.
+bool BlockLowering::isMadeFor(Value value, Operation *user) {
+  Operation *producer = value.getDefiningOp();
+  if (!producer || producer->getBlock() != user->getBlock() ||
+      !value.hasOneUse() || targets.count(value))
+    return false;
+  return isa<func::CallOp, dist::MicroOp>(producer);
+}
+
+LogicalResult BlockLowering::planBuckets(
+    Block &block, const llvm::DenseMap<Operation *, int64_t> &depths) {
+  BucketProblem problem;
+  problem.limits = {limits.firstBytes, limits.bytes};
+  SmallVector<dist::AllReduceOp> ops;
+  for (auto op : block.getOps<dist::AllReduceOp>()) {
+    if (!isMadeFor(op.getInput(), op))
+      continue;
+    auto type = cast<RankedTensorType>(op.getInput().getType());
+    BucketTensor tensor;
+    tensor.elements = type.getNumElements();
+    tensor.elementBytes = tensorBytes(type) / std::max<int64_t>(
+                                                  tensor.elements, 1);
+    llvm::raw_string_ostream dtype(tensor.key.dtype), group(tensor.key.group);
+    dtype << type.getElementType();
+    // Members must not wait for each other: equal depth.
+    group << op.getAxes() << " " << depths.lookup(op);
+    tensor.key.reduction = stringifyReductionKind(op.getReduction()).str();
+    problem.tensors.push_back(tensor);
+    ops.push_back(op);
+  }
+  if (ops.empty())
+    return success();
+  // Ready in the order in which the producers stand.
+  llvm::SmallVector<int64_t> order =
+      llvm::to_vector(llvm::seq<int64_t>(0, ops.size()));
+  llvm::stable_sort(order, [&](int64_t a, int64_t b) {
+    Operation *x = ops[a].getInput().getDefiningOp();
+    Operation *y = ops[b].getInput().getDefiningOp();
+    return x != y && x->isBeforeInBlock(y);
+  });
+  problem.readyOrder = order;
+  llvm::Expected<BucketPlan> plan = assignBuckets(problem);
+  llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
+  if (error)
+    return block.getParentOp()->emitError("buckets: ")
+           << llvm::toString(std::move(error));
+  for (const dpc::Bucket &planned : plan->buckets) {
+    Bucket bucket;
+    auto first = ops[planned.members.front()];
+    Type element = getElementTypeOrSelf(first.getType());
+    int64_t bytes = problem.tensors[planned.members.front()].elementBytes;
+    SmallVector<Location> locations;
+    for (int64_t member : planned.members)
+      locations.push_back(ops[member].getLoc());
+    bucket.buffer = builder.create<BufferOp>(
+        builder.getFusedLoc(locations),
+        MemRefType::get({planned.bytes / bytes}, element), Space::shared,
+        IntegerAttr());
+    bucket.missing = planned.members.size();
+    for (auto [member, offset] :
+         llvm::zip_equal(planned.members, planned.offsets)) {
+      dist::AllReduceOp op = ops[member];
+      Value view = builder.create<ViewOp>(
+          op.getLoc(), bufferOf(op.getType()), bucket.buffer, offset, 0);
+      targets[op.getInput()] = view;
+      buffers[op.getResult()] = view;
+      bucketOf[op.getInput()] = buckets.size();
+      bucket.members.push_back(op);
+    }
+    buckets.push_back(std::move(bucket));
+  }
+  return success();
+}
+
+void BlockLowering::start(Location loc, Collective kind, Reduction reduction,
+                          ArrayAttr axes, Value input, Value output) {
+  Value event = builder.create<StartOp>(
+      loc, EventType::get(builder.getContext()), kind, reduction, axes, input,
+      output, nextId++);
+  pending.push_back({placeOf(input).root, event});
+  if (placeOf(output).root != placeOf(input).root)
+    pending.push_back({placeOf(output).root, event});
+}
+
+void BlockLowering::markReady(Value value) {
+  auto found = bucketOf.find(value);
+  if (found == bucketOf.end())
+    return;
+  Bucket &bucket = buckets[found->second];
+  if (--bucket.missing)
+    return;
+  dist::AllReduceOp first = bucket.members.front();
+  start(bucket.buffer.getLoc(), Collective::all_reduce,
+        reductionOf(first.getReduction()), first.getAxes(), bucket.buffer,
+        bucket.buffer);
+}
+
+void BlockLowering::lowerCollective(Operation *op, Collective kind,
+                                    Reduction reduction, ArrayAttr axes) {
+  Value source = op->getOperand(0);
+  Value input = createBuffer(source, Space::shared);
+  copy(op->getLoc(), buffers.lookup(source), input);
+  Value output = kind == Collective::all_reduce
+                     ? input
+                     : createBuffer(op->getResult(0), Space::shared);
+  buffers[op->getResult(0)] = output;
+  start(op->getLoc(), kind, reduction, axes, input, output);
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult BlockLowering::lower(Operation *op) {
+  if (auto call = dyn_cast<func::CallOp>(op)) {
+    lowerCall(call);
+    return success();
+  }
+  if (auto reshape = dyn_cast<nn::ReshapeOp>(op)) {
+    buffers[reshape.getResult()] = builder.create<ViewOp>(
+        op->getLoc(), bufferOf(reshape.getType()),
+        buffers.lookup(reshape.getInput()), 0, 0);
+    return success();
+  }
+  if (auto index = dyn_cast<dist::AxisIndexOp>(op)) {
+    Value buffer = createBuffer(index.getResult());
+    builder.create<CoordinateOp>(op->getLoc(), index.getAxis(), buffer);
+    buffers[index.getResult()] = buffer;
+    return success();
+  }
+  if (auto reduce = dyn_cast<dist::AllReduceOp>(op)) {
+    if (!bucketOf.count(reduce.getInput()))
+      lowerCollective(op, Collective::all_reduce,
+                      reductionOf(reduce.getReduction()), reduce.getAxes());
+    return success();
+  }
+  if (auto gather = dyn_cast<dist::AllGatherOp>(op)) {
+    lowerCollective(op, Collective::all_gather, Reduction::sum,
+                    gather.getAxes());
+    return success();
+  }
+  if (auto scatter = dyn_cast<dist::ReduceScatterOp>(op)) {
+    lowerCollective(op, Collective::reduce_scatter,
+                    reductionOf(scatter.getReduction()), scatter.getAxes());
+    return success();
+  }
+  if (auto micro = dyn_cast<dist::MicroOp>(op))
+    return lowerMicro(micro);
+  return op->emitOpError("is outside a kernel and has no buffer form");
+}
+
+void BlockLowering::lowerCall(func::CallOp call) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  SmallVector<Value> inputs, outputs, scratch;
+  for (Value operand : call->getOperands())
+    inputs.push_back(buffers.lookup(operand));
+  for (Value result : call->getResults()) {
+    Value target = targets.lookup(result);
+    outputs.push_back(target ? target : createBuffer(result));
+    buffers[result] = outputs.back();
+  }
+  if (int64_t bytes = getScratchBytes(kernel))
+    scratch.push_back(builder.create<BufferOp>(
+        call.getLoc(), MemRefType::get({bytes}, builder.getI8Type()),
+        Space::arena, IntegerAttr()));
+  for (Value buffer : llvm::concat<Value>(inputs, outputs))
+    settle(buffer);
+  builder.create<LaunchOp>(call.getLoc(), call.getCallee(), inputs, outputs,
+                           scratch);
+  for (Value result : call->getResults())
+    markReady(result);
+}
+
+LogicalResult BlockLowering::lowerMicro(dist::MicroOp micro) {
+  Location loc = micro.getLoc();
+  Block &body = micro.getBodyBlock();
+  auto yield = cast<dist::YieldOp>(body.getTerminator());
+  SmallVector<Value> results;
+  for (auto [index, result] : llvm::enumerate(micro.getResults())) {
+    Value target = targets.lookup(result);
+    results.push_back(target ? target : createBuffer(result));
+    buffers[result] = results.back();
+    if (micro.getResultKind(index) == dist::MicroKind::summed) {
+      settle(results.back());
+      builder.create<ZeroOp>(loc, results.back());
+    }
+  }
+  // Nothing is under way while the loop runs: its turns reuse buffers.
+  settleAll();
+  auto loop = builder.create<LoopOp>(loc, micro.getCount());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&loop.getBody().emplaceBlock());
+  auto slice = [&](Value stacked, Type tensor) -> Value {
+    return builder.create<ViewOp>(loc, bufferOf(tensor), stacked, 0,
+                                  tensorBytes(tensor));
+  };
+
+  BlockLowering inner(builder, limits);
+  inner.nextId = nextId;
+  for (auto [index, operand, argument] :
+       llvm::enumerate(micro.getInputs(), body.getArguments())) {
+    Value buffer = buffers.lookup(operand);
+    inner.buffers[argument] =
+        micro.getOperandKind(index) == dist::MicroKind::sliced
+            ? slice(buffer, argument.getType())
+            : buffer;
+  }
+  if (failed(inner.prepare(body)))
+    return failure();
+  SmallVector<std::pair<Value, Value>> copies;
+  for (auto [index, value] : llvm::enumerate(yield.getOperands())) {
+    if (micro.getResultKind(index) != dist::MicroKind::stacked)
+      continue;
+    Value target = slice(results[index], value.getType());
+    if (value.getDefiningOp<func::CallOp>() && !inner.targets.count(value))
+      inner.targets[value] = target;
+    else
+      copies.push_back({value, target});
+  }
+  if (failed(inner.run(body)))
+    return failure();
+  for (auto [value, target] : copies)
+    inner.copy(loc, inner.buffers.lookup(value), target);
+  for (auto [index, value] : llvm::enumerate(yield.getOperands())) {
+    if (micro.getResultKind(index) != dist::MicroKind::summed)
+      continue;
+    func::FuncOp add = getAccumulateKernel(
+        micro->getParentOfType<ModuleOp>(), value.getType());
+    if (!add)
+      return micro.emitOpError("sums ")
+             << value.getType() << ", but nothing was outlined for that";
+    auto flat = bufferOf(add.getResultTypes()[0]);
+    Value from = inner.buffers.lookup(value);
+    inner.settle(from);
+    Value sum = builder.create<ViewOp>(loc, flat, results[index], 0, 0);
+    Value addend = builder.create<ViewOp>(loc, flat, from, 0, 0);
+    builder.create<LaunchOp>(loc, add.getSymName(), ValueRange{sum, addend},
+                             ValueRange{sum}, ValueRange());
+  }
+  inner.settleAll();
+  nextId = inner.nextId;
+  builder.setInsertionPointAfter(loop);
+  for (Value result : micro.getResults())
+    markReady(result);
+  return success();
+}

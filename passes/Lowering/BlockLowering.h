@@ -1,0 +1,77 @@
+#ifndef DPC_PASSES_LOWERING_BLOCKLOWERING_H
+#define DPC_PASSES_LOWERING_BLOCKLOWERING_H
+
+#include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Exec/IR/ExecDialect.h"
+
+namespace dpc {
+
+/// How collectives are joined.
+struct BucketLimits {
+  int64_t firstBytes = 1 << 20;
+  int64_t bytes = 25 << 20;
+};
+
+/// Lowers the ops of a block to exec ops. Invariant: `buffers` maps every tensor
+/// lowered so far to the buffer that holds it, or will hold it once the launch
+/// before has run and the collective that is pending on it was waited for.
+class BlockLowering {
+public:
+  BlockLowering(mlir::OpBuilder &builder, const BucketLimits &limits)
+      : builder(builder), limits(limits) {}
+
+  llvm::DenseMap<mlir::Value, mlir::Value> buffers;
+  /// Buffers that the launch that makes a value is to write.
+  llvm::DenseMap<mlir::Value, mlir::Value> targets;
+
+  /// Chooses the order of the block's ops and the buckets of its collectives.
+  /// Comes before `targets` are chosen by the caller.
+  mlir::LogicalResult prepare(mlir::Block &block);
+  /// Lowers all ops but the terminator.
+  mlir::LogicalResult run(mlir::Block &block);
+
+  /// A buffer for `tensor`.
+  mlir::Value createBuffer(mlir::Value tensor,
+                           exec::Space space = exec::Space::arena);
+  /// Copies `source` to `target` after what is pending on either.
+  void copy(mlir::Location loc, mlir::Value source, mlir::Value target);
+  /// Waits for the collective that uses the memory of `buffer`, if any.
+  void settle(mlir::Value buffer);
+  void settleAll();
+
+private:
+  struct Bucket {
+    llvm::SmallVector<dist::AllReduceOp> members;
+    mlir::Value buffer;
+    int64_t missing = 0;
+  };
+
+  bool isMadeFor(mlir::Value value, mlir::Operation *user);
+  mlir::LogicalResult planBuckets(
+      mlir::Block &block,
+      const llvm::DenseMap<mlir::Operation *, int64_t> &depths);
+  mlir::LogicalResult lower(mlir::Operation *op);
+  void lowerCall(mlir::func::CallOp call);
+  mlir::LogicalResult lowerMicro(dist::MicroOp micro);
+  void lowerCollective(mlir::Operation *op, exec::Collective kind,
+                       exec::Reduction reduction, mlir::ArrayAttr axes);
+  void start(mlir::Location loc, exec::Collective kind,
+             exec::Reduction reduction, mlir::ArrayAttr axes,
+             mlir::Value input, mlir::Value output);
+  /// Counts `value` as computed: its bucket may be complete now.
+  void markReady(mlir::Value value);
+
+  mlir::OpBuilder &builder;
+  const BucketLimits &limits;
+  std::vector<Bucket> buckets;
+  /// Bucket of an all-reduce's operand.
+  llvm::DenseMap<mlir::Value, unsigned> bucketOf;
+  /// Events of the collectives under way, by the buffer they use, in the order
+  /// of their starts.
+  llvm::SmallVector<std::pair<mlir::Operation *, mlir::Value>> pending;
+  int64_t nextId = 0;
+};
+
+} // namespace dpc
+
+#endif // DPC_PASSES_LOWERING_BLOCKLOWERING_H

@@ -1,0 +1,37 @@
+#include "passes/Lowering/CommunicationOrder.h"
+
+#include "dialects/Dist/IR/Collectives.h"
+
+using namespace mlir;
+using namespace dpc;
+
+bool dpc::isCollective(Operation *op) {
+  return isa<dist::AllReduceOp, dist::AllGatherOp, dist::ReduceScatterOp>(op);
+}
+
+llvm::DenseMap<Operation *, int64_t>
+dpc::orderByCommunication(Block &block) {
+  llvm::DenseMap<Operation *, int64_t> depths;
+  SmallVector<Operation *> ops;
+  for (Operation &op : block.without_terminator()) {
+    int64_t depth = 0;
+    op.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands()) {
+        Operation *producer = operand.getDefiningOp();
+        auto known = depths.find(producer);
+        if (producer && known != depths.end())
+          depth = std::max(depth,
+                           known->second + (isCollective(producer) ? 1 : 0));
+      }
+    });
+    depths[&op] = depth;
+    ops.push_back(&op);
+  }
+  llvm::stable_sort(ops, [&](Operation *a, Operation *b) {
+    return depths.lookup(a) < depths.lookup(b);
+  });
+  Operation *end = block.getTerminator();
+  for (Operation *op : ops)
+    op->moveBefore(end);
+  return depths;
+}

@@ -1,0 +1,92 @@
+#include "passes/Lowering/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_FORMFUNCTIONS
+#include "passes/Lowering/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+using namespace dpc::exec;
+
+static bool isComputation(Operation &op) {
+  return isa<LaunchOp, CopyOp, ControlOp, CoordinateOp>(op);
+}
+
+static bool isStorage(Operation &op) {
+  return isa<GetOp, BufferOp, ViewOp>(op);
+}
+
+namespace {
+
+struct FormFunctionsPass : dpc::impl::FormFunctionsBase<FormFunctionsPass> {
+  void runOnOperation() override {
+    for (EntryOp entry :
+         llvm::to_vector(getOperation().getOps<EntryOp>())) {
+      count = 0;
+      formFunctions(entry, entry.getBodyBlock());
+    }
+  }
+
+private:
+  void formFunctions(EntryOp entry, Block &block) {
+    SmallVector<Operation *> run;
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (isStorage(op))
+        continue;
+      if (isComputation(op)) {
+        run.push_back(&op);
+        continue;
+      }
+      outline(entry, run);
+      if (auto loop = dyn_cast<LoopOp>(op))
+        formFunctions(entry, loop.getBodyBlock());
+    }
+    outline(entry, run);
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isStorage(op) && op.use_empty())
+        op.erase();
+  }
+
+  /// Moves `run` into a function of its own; its buffers, whose offsets are
+  /// fixed, are named again there.
+  void outline(EntryOp entry, SmallVector<Operation *> &run) {
+    if (run.empty())
+      return;
+    SmallVector<Location> locations;
+    for (Operation *op : run)
+      locations.push_back(op->getLoc());
+    OpBuilder builder(entry);
+    Location loc = builder.getFusedLoc(locations);
+    auto function = builder.create<FunctionOp>(
+        loc, (entry.getSymName() + "." + Twine(count++)).str());
+    builder.setInsertionPointToEnd(&function.getBody().emplaceBlock());
+    IRMapping mapping;
+    for (Operation *op : run) {
+      for (Value operand : op->getOperands())
+        copyStorage(operand, builder, mapping);
+      builder.clone(*op, mapping);
+    }
+    builder.setInsertionPoint(run.front());
+    builder.create<ComputeOp>(loc, function.getSymName());
+    for (Operation *op : run)
+      op->erase();
+    run.clear();
+  }
+
+  void copyStorage(Value buffer, OpBuilder &builder, IRMapping &mapping) {
+    if (mapping.contains(buffer))
+      return;
+    Operation *op = buffer.getDefiningOp();
+    for (Value operand : op->getOperands())
+      copyStorage(operand, builder, mapping);
+    builder.clone(*op, mapping);
+  }
+
+  unsigned count = 0;
+};
+
+} // namespace

@@ -1,0 +1,18 @@
+#ifndef DPC_PASSES_LOWERING_INPLACE_H
+#define DPC_PASSES_LOWERING_INPLACE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace dpc {
+
+/// Whether result `result` of a kernel may be written over operand `operand`, as
+/// code generation has recorded. No two results may take the same operand.
+bool mayComputeInPlace(mlir::func::FuncOp kernel, unsigned operand,
+                       unsigned result);
+
+/// Bytes of scratch memory a kernel needs.
+int64_t getScratchBytes(mlir::func::FuncOp kernel);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_LOWERING_INPLACE_H

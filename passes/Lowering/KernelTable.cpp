@@ -1,0 +1,79 @@
+#include "passes/Lowering/KernelTable.h"
+
+#include "dialects/NN/IR/Elementwise.h"
+#include "dialects/NN/IR/Program.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace dpc;
+
+func::FuncOp KernelTable::getOrCreate(Operation *op) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  auto type = FunctionType::get(op->getContext(), op->getOperandTypes(),
+                                op->getResultTypes());
+  // Built under one name, so that equal kernels have equal text.
+  auto function = builder.create<func::FuncOp>(op->getLoc(), "kernel", type);
+  function.setPrivate();
+  Block *body = function.addEntryBlock();
+  OpBuilder inner = OpBuilder::atBlockEnd(body);
+  Operation *copy = inner.clone(*op);
+  copy->setOperands(body->getArguments());
+  inner.create<func::ReturnOp>(op->getLoc(), copy->getResults());
+
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  function->print(os, OpPrintingFlags().useLocalScope());
+  auto [entry, isNew] = byText.try_emplace(os.str(), function);
+  if (!isNew) {
+    function.erase();
+    return entry->second;
+  }
+  function.setName(("kernel." + Twine(byText.size() - 1)).str());
+  return function;
+}
+
+bool dpc::isKernel(func::FuncOp function) {
+  return function.isPrivate() && !function.isExternal() &&
+         isa<nn::KernelOp, nn::UpdateOp>(function.front().front());
+}
+
+Operation *dpc::getKernelBody(func::FuncOp kernel) {
+  return &kernel.front().front();
+}
+
+static std::string accumulateName(RankedTensorType type) {
+  std::string name;
+  llvm::raw_string_ostream os(name);
+  os << "accumulate." << type.getElementType() << "."
+     << type.getNumElements();
+  return os.str();
+}
+
+func::FuncOp dpc::getAccumulateKernel(ModuleOp module, Type tensor) {
+  return module.lookupSymbol<func::FuncOp>(
+      accumulateName(cast<RankedTensorType>(tensor)));
+}
+
+void dpc::createAccumulateKernel(ModuleOp module, Type tensor) {
+  if (getAccumulateKernel(module, tensor))
+    return;
+  auto type = cast<RankedTensorType>(tensor);
+  auto flat = RankedTensorType::get({type.getNumElements()},
+                                    type.getElementType());
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Location loc = builder.getUnknownLoc();
+  auto function = builder.create<func::FuncOp>(
+      loc, accumulateName(type),
+      builder.getFunctionType({flat, flat}, {flat}));
+  function.setPrivate();
+  builder.setInsertionPointToEnd(function.addEntryBlock());
+  auto kernel = builder.create<nn::KernelOp>(loc, TypeRange{flat},
+                                             function.getArguments());
+  builder.create<func::ReturnOp>(loc, kernel.getResults());
+  Block &body = kernel.getBody().emplaceBlock();
+  Value sum = body.addArgument(flat, loc), value = body.addArgument(flat, loc);
+  builder.setInsertionPointToEnd(&body);
+  Value added = builder.create<nn::AddOp>(loc, flat, sum, value);
+  builder.create<nn::YieldOp>(loc, added);
+}

@@ -1,0 +1,38 @@
+#ifndef DPC_PASSES_LOWERING_KERNELTABLE_H
+#define DPC_PASSES_LOWERING_KERNELTABLE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace dpc {
+
+/// The kernels of a module: one private func.func each, made on first use.
+class KernelTable {
+public:
+  explicit KernelTable(mlir::ModuleOp module) : module(module) {}
+
+  /// The function that does what `op` (an nn.kernel or nn.update) does. Ops with
+  /// equal types, attributes and regions share one, wherever they come from.
+  mlir::func::FuncOp getOrCreate(mlir::Operation *op);
+
+private:
+  mlir::ModuleOp module;
+  llvm::StringMap<mlir::func::FuncOp> byText;
+};
+
+/// Whether `function` is such a function.
+bool isKernel(mlir::func::FuncOp function);
+
+/// The nn.kernel or nn.update of such a function.
+mlir::Operation *getKernelBody(mlir::func::FuncOp kernel);
+
+/// The kernel that adds a value of type `tensor` to a sum, both flattened; made
+/// by `createAccumulateKernel`, null before.
+mlir::func::FuncOp getAccumulateKernel(mlir::ModuleOp module,
+                                       mlir::Type tensor);
+void createAccumulateKernel(mlir::ModuleOp module, mlir::Type tensor);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_LOWERING_KERNELTABLE_H

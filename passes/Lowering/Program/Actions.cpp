@@ -1,0 +1,162 @@
+#include "passes/Lowering/Program/Actions.h"
+
+#include "dpc/program.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::exec;
+
+//===----------------------------------------------------------------------===//
+// Locations
+//===----------------------------------------------------------------------===//
+
+/// Collects the ONNX nodes and module paths that a location names.
+static void collectNames(Location loc, llvm::SetVector<StringRef> &nodes,
+                         llvm::SetVector<StringRef> &modules) {
+  if (auto name = dyn_cast<NameLoc>(loc)) {
+    nodes.insert(name.getName());
+    return;
+  }
+  auto fused = dyn_cast<FusedLoc>(loc);
+  if (!fused)
+    return;
+  if (auto path = dyn_cast_or_null<StringAttr>(fused.getMetadata()))
+    if (!path.empty())
+      modules.insert(path);
+  for (Location inner : fused.getLocations())
+    collectNames(inner, nodes, modules);
+}
+
+/// The first few of `names`.
+static std::string summary(const llvm::SetVector<StringRef> &names) {
+  constexpr size_t most = 3;
+  ArrayRef<StringRef> all = names.getArrayRef();
+  std::string text = llvm::join(all.take_front(most), ", ");
+  if (all.size() > most)
+    text += " and " + std::to_string(all.size() - most) + " more";
+  return text;
+}
+
+uint32_t LocationTable::get(Location loc) {
+  llvm::SetVector<StringRef> nodes, modules;
+  collectNames(loc, nodes, modules);
+  if (nodes.empty())
+    return DPC_NONE;
+  std::string node = summary(nodes), path = summary(modules);
+  auto [entry, isNew] = known.try_emplace(node + '\0' + path, count);
+  if (isNew) {
+    uint64_t at = image.append(dpc_location_t{});
+    image.setPointer(at + offsetof(dpc_location_t, node),
+                     pool.getString(node));
+    image.setPointer(at + offsetof(dpc_location_t, module),
+                     pool.getString(path));
+    ++count;
+  }
+  return entry->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Actions
+//===----------------------------------------------------------------------===//
+
+static dpc_buffer_t bufferAt(Value buffer) {
+  Place place = placeOf(buffer);
+  dpc_buffer_t result = {};
+  if (auto op = dyn_cast<BufferOp>(place.root)) {
+    result.space = uint32_t(op.getSpace());
+    result.offset = *op.getOffset();
+  } else {
+    auto resident = cast<ResidentOp>(place.root);
+    result.space = uint32_t(resident.getSpace());
+    result.offset = *resident.getOffset();
+  }
+  result.offset += place.offset;
+  return result;
+}
+
+static int64_t elementsOf(Value buffer) {
+  return cast<MemRefType>(buffer.getType()).getNumElements();
+}
+
+static uint32_t dtypeOfBuffer(Value buffer) {
+  return dtypeOf(cast<MemRefType>(buffer.getType()).getElementType());
+}
+
+LogicalResult ActionTable::run(EntryOp entry) {
+  return visit(entry.getBodyBlock(), /*inLoop=*/false);
+}
+
+LogicalResult ActionTable::visit(Block &block, bool inLoop) {
+  for (Operation &op : block)
+    if (!isa<GetOp, BufferOp, ViewOp>(op))
+      if (failed(visit(&op, inLoop)))
+        return failure();
+  return success();
+}
+
+LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
+  for (Value operand : op->getOperands())
+    if (isa<MemRefType>(operand.getType()) && placeOf(operand).stride)
+      return op->emitOpError("uses a slice of a microbatch, which only "
+                             "computations can");
+  dpc_action_t action = {};
+  action.group = DPC_NONE;
+  action.flags = inLoop ? uint32_t(DPC_ACTION_MICRO_RELATIVE) : 0;
+  action.location = locations.get(op->getLoc());
+  if (auto compute = dyn_cast<ComputeOp>(op)) {
+    action.kind = DPC_ACTION_COMPUTE;
+    action.function = functions.lookup(compute.getCallee());
+  } else if (auto zero = dyn_cast<ZeroOp>(op)) {
+    action.kind = DPC_ACTION_ZERO;
+    action.dtype = dtypeOfBuffer(zero.getOutput());
+    action.count = elementsOf(zero.getOutput());
+    action.out = bufferAt(zero.getOutput());
+  } else if (auto load = dyn_cast<LoadInputOp>(op)) {
+    action.kind = DPC_ACTION_LOAD_INPUT;
+    action.function =
+        tensors.inputIndex.lookup(SymbolTable::lookupNearestSymbolFrom(
+            load, load.getResidentAttr()));
+  } else if (auto start = dyn_cast<StartOp>(op)) {
+    SmallVector<std::string> axes;
+    for (auto axis : start.getAxes().getAsValueRange<StringAttr>())
+      axes.push_back(axis.str());
+    action.kind = DPC_ACTION_START;
+    action.op = uint32_t(start.getKind());
+    action.reduction = uint32_t(start.getReduction());
+    action.event = events.try_emplace(start.getEvent(), eventCount++)
+                       .first->second;
+    action.group = mesh.getFamily(axes);
+    action.dtype = dtypeOfBuffer(start.getInput());
+    // The count is that of one part where parts are exchanged.
+    action.count = std::min(elementsOf(start.getInput()),
+                            elementsOf(start.getOutput()));
+    if (start.getKind() == Collective::all_to_all)
+      action.count /= mesh.getGroupSize(action.group);
+    action.buffer_id = start.getId();
+    action.in = bufferAt(start.getInput());
+    action.out = bufferAt(start.getOutput());
+  } else if (auto wait = dyn_cast<WaitOp>(op)) {
+    action.kind = DPC_ACTION_WAIT;
+    action.event = events.lookup(wait.getEvent());
+  } else if (auto loop = dyn_cast<LoopOp>(op)) {
+    action.kind = DPC_ACTION_LOOP_BEGIN;
+    action.flags = 0;
+    action.count = loop.getCount();
+    uint32_t begin = count++;
+    uint64_t at = image.append(action);
+    if (failed(visit(loop.getBodyBlock(), /*inLoop=*/true)))
+      return failure();
+    image.overwrite(at + offsetof(dpc_action_t, jump), count);
+    action.kind = DPC_ACTION_LOOP_END;
+    action.count = 0;
+    action.jump = begin;
+  } else {
+    return op->emitOpError("is no action of the runtime");
+  }
+  image.append(action);
+  ++count;
+  return success();
+}

@@ -1,0 +1,56 @@
+#ifndef DPC_PASSES_LOWERING_PROGRAM_ACTIONS_H
+#define DPC_PASSES_LOWERING_PROGRAM_ACTIONS_H
+
+#include "passes/Lowering/Program/Tensors.h"
+
+namespace dpc {
+
+/// Where actions come from, for messages and traces: equal places once.
+class LocationTable {
+public:
+  LocationTable(llvm::Module &target, ConstantPool &pool)
+      : target(target), pool(pool) {}
+
+  /// Index of the record of `loc`, DPC_NONE if it names nothing.
+  uint32_t get(mlir::Location loc);
+  uint32_t size() const { return count; }
+  llvm::Constant *emit() { return image.emit(target, "locations"); }
+
+private:
+  llvm::Module &target;
+  ConstantPool &pool;
+  RecordImage image;
+  llvm::StringMap<uint32_t> known;
+  uint32_t count = 0;
+};
+
+/// The action table of one entry; all ranks share it.
+class ActionTable {
+public:
+  ActionTable(const TensorRecords &tensors, ProgramMesh &mesh,
+              const llvm::StringMap<uint32_t> &functions,
+              LocationTable &locations)
+      : tensors(tensors), mesh(mesh), functions(functions),
+        locations(locations) {}
+
+  /// Fails with an error on an op that the runtime cannot run.
+  mlir::LogicalResult run(exec::EntryOp entry);
+
+  RecordImage image;
+  uint32_t count = 0;
+  uint32_t eventCount = 0;
+
+private:
+  mlir::LogicalResult visit(mlir::Block &block, bool inLoop);
+  mlir::LogicalResult visit(mlir::Operation *op, bool inLoop);
+
+  const TensorRecords &tensors;
+  ProgramMesh &mesh;
+  const llvm::StringMap<uint32_t> &functions;
+  LocationTable &locations;
+  llvm::DenseMap<mlir::Value, uint32_t> events;
+};
+
+} // namespace dpc
+
+#endif // DPC_PASSES_LOWERING_PROGRAM_ACTIONS_H

@@ -1,0 +1,225 @@
+#include "passes/Lowering/Program/EmitProgram.h"
+
+#include "passes/Lowering/KernelTable.h"
+#include "passes/Lowering/Program/Actions.h"
+#include "passes/Lowering/Program/Functions.h"
+
+#include "dialects/NN/IR/Program.h"
+#include "dpc/program.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::exec;
+
+/// Identifies the program: its IR at level `exec`, values of state included.
+static std::array<uint8_t, 32> hashPlan(ModuleOp module) {
+  llvm::SHA256 hash;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  OpPrintingFlags flags;
+  flags.elideLargeElementsAttrs(16).elideLargeResourceString(16);
+  module->print(os, flags);
+  hash.update(os.str());
+  module.walk([&](Operation *op) {
+    for (NamedAttribute attr : op->getAttrs()) {
+      ArrayRef<char> data;
+      if (auto dense = dyn_cast<DenseElementsAttr>(attr.getValue()))
+        data = dense.getRawData();
+      else if (auto resource =
+                   dyn_cast<DenseResourceElementsAttr>(attr.getValue()))
+        if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
+          data = blob->getData();
+      hash.update(StringRef(data.data(), data.size()));
+    }
+  });
+  return hash.final();
+}
+
+static uint32_t phaseOf(FunctionOp function, StringRef entry,
+                        ModuleOp module) {
+  if (entry == "eval")
+    return DPC_PHASE_EVAL;
+  if (entry == "infer")
+    return DPC_PHASE_INFER;
+  bool allUpdates = true;
+  function.walk([&](LaunchOp launch) {
+    auto kernel = module.lookupSymbol<func::FuncOp>(launch.getKernel());
+    allUpdates &= isa<nn::UpdateOp>(getKernelBody(kernel));
+  });
+  return allUpdates ? DPC_PHASE_UPDATE : DPC_PHASE_OTHER;
+}
+
+static dpc_schedule_t scheduleOf(ModuleOp module) {
+  dpc_schedule_t schedule = {};
+  auto rate = module->getAttrOfType<nn::LearningRateAttr>(
+      nn::NNDialect::kLearningRateAttrName);
+  if (!rate)
+    return schedule;
+  schedule.kind = rate.getDecay() == nn::DecayKind::linear   ? DPC_LR_LINEAR
+                  : rate.getDecay() == nn::DecayKind::cosine ? DPC_LR_COSINE
+                                                             : DPC_LR_CONSTANT;
+  schedule.learning_rate = rate.getBase().getValueAsDouble();
+  schedule.min_learning_rate = rate.getMinimum().getValueAsDouble();
+  schedule.warmup = rate.getWarmup();
+  schedule.total = rate.getTotal();
+  return schedule;
+}
+
+namespace {
+
+class ProgramEmitter {
+public:
+  ProgramEmitter(ModuleOp module, const ProgramOptions &options,
+                 llvm::Module &target)
+      : module(module), options(options), target(target), pool(target),
+        mesh(module), tensors(module, mesh, target, pool),
+        locations(target, pool) {}
+
+  LogicalResult run() {
+    memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
+    if (!memory)
+      return module.emitError("has no memory plan");
+    if (failed(tensors.run()) || failed(emitFunctions()) ||
+        failed(emitActions()))
+      return failure();
+    emitRecord();
+    return success();
+  }
+
+private:
+  LogicalResult emitFunctions() {
+    std::vector<std::string> axes = mesh.getAxisNames();
+    for (auto function : module.getOps<FunctionOp>()) {
+      llvm::Function *code = emitFunction(function, target, axes);
+      if (!code)
+        return failure();
+      auto [entry, piece] = function.getSymName().rsplit('.');
+      dpc_function_t record = {};
+      record.phase = phaseOf(function, entry, module);
+      piece.getAsInteger(10, record.piece);
+      uint64_t at = functions.append(record);
+      functions.setPointer(at + offsetof(dpc_function_t, fn), code);
+      functions.setPointer(at + offsetof(dpc_function_t, name),
+                           pool.getString(function.getSymName()));
+      functionIndex[function.getSymName()] = functionCount++;
+    }
+    return success();
+  }
+
+  LogicalResult emitActions() {
+    dpc_rank_t record = {};
+    record.struct_size = sizeof(record);
+    record.slot_count = memory.getSlots();
+    record.arena_bytes = memory.getArena();
+    record.slot_stride = memory.getSlot();
+    record.shared_bytes = memory.getShared();
+    record.shared_slot_stride = memory.getSharedSlot();
+    record.peak_bytes = memory.getPeak();
+    llvm::Constant *tables[DPC_ENTRY_COUNT] = {};
+    static constexpr StringLiteral names[] = {"step", "eval", "infer"};
+    for (auto [index, name] : llvm::enumerate(names)) {
+      auto entry = module.lookupSymbol<EntryOp>(name);
+      if (!entry)
+        continue;
+      ActionTable table(tensors, mesh, functionIndex, locations);
+      if (failed(table.run(entry)))
+        return failure();
+      tables[index] = table.image.emit(target, (name + ".actions").str());
+      record.entries[index].count = table.count;
+      record.event_count = std::max(record.event_count, table.eventCount);
+    }
+    for (uint32_t rank = 0; rank < mesh.getWorldSize(); ++rank) {
+      uint64_t at = ranks.append(record);
+      for (auto [index, table] : llvm::enumerate(tables))
+        ranks.setPointer(at + offsetof(dpc_rank_t, entries) +
+                             index * sizeof(dpc_actions_t) +
+                             offsetof(dpc_actions_t, actions),
+                         table);
+    }
+    return success();
+  }
+
+  llvm::Constant *emitStages() {
+    dpc_stage_t stage = {};
+    stage.chunk_count = 1;
+    stage.function_count = functionCount;
+    RecordImage image;
+    uint64_t at = image.append(stage);
+    image.setPointer(at + offsetof(dpc_stage_t, name),
+                     pool.getString("all"));
+    return image.emit(target, "stages");
+  }
+
+  void emitRecord() {
+    dpc_program_t record = {};
+    record.struct_size = sizeof(record);
+    record.abi_version = DPC_ABI_VERSION;
+    std::array<uint8_t, 32> hash = hashPlan(module);
+    std::copy(hash.begin(), hash.end(), record.plan_hash);
+    record.axis_count = mesh.getShape().axes.size();
+    record.world_size = mesh.getWorldSize();
+    record.family_count = mesh.getFamilyCount();
+    record.isa = options.isa;
+    record.function_count = functionCount;
+    record.stage_count = 1;
+    record.batch = tensors.batch;
+    record.microbatches = 1;
+    for (const dist::MeshAxis &axis : mesh.getShape().axes)
+      if (axis.sequential)
+        record.microbatches *= axis.size;
+    record.state_count = tensors.stateCount;
+    record.input_count = tensors.inputCount;
+    record.output_count = tensors.outputCount;
+    record.metric_count = tensors.metricCount;
+    record.schedule = scheduleOf(module);
+    record.loss_scale = 1;
+    record.location_count = locations.size();
+
+    RecordImage image;
+    image.append(record);
+#define DPC_SET(field, value)                                                  \
+  image.setPointer(offsetof(dpc_program_t, field), value)
+    DPC_SET(name, pool.getString(options.name));
+    DPC_SET(command, pool.getString(options.command));
+    DPC_SET(axes, mesh.emitAxes(target, pool));
+    DPC_SET(families, mesh.emitFamilies(target, pool));
+    DPC_SET(functions, functions.emit(target, "functions"));
+    DPC_SET(stages, emitStages());
+    DPC_SET(ranks, ranks.emit(target, "ranks"));
+    DPC_SET(states, tensors.states.emit(target, "states"));
+    DPC_SET(inputs, tensors.inputs.emit(target, "inputs"));
+    DPC_SET(outputs, tensors.outputs.emit(target, "outputs"));
+    DPC_SET(metrics, tensors.metrics.emit(target, "metrics"));
+    DPC_SET(locations, locations.emit());
+#undef DPC_SET
+    image.emit(target, "dpc_program", /*isExternal=*/true);
+  }
+
+  ModuleOp module;
+  const ProgramOptions &options;
+  llvm::Module &target;
+  ConstantPool pool;
+  ProgramMesh mesh;
+  TensorRecords tensors;
+  LocationTable locations;
+  MemoryAttr memory;
+  RecordImage functions, ranks;
+  llvm::StringMap<uint32_t> functionIndex;
+  uint32_t functionCount = 0;
+};
+
+} // namespace
+
+std::unique_ptr<llvm::Module> dpc::emitProgram(ModuleOp module,
+                                               const ProgramOptions &options,
+                                               llvm::LLVMContext &context) {
+  auto target = std::make_unique<llvm::Module>("program", context);
+  if (failed(ProgramEmitter(module, options, *target).run()))
+    return nullptr;
+  return target;
+}

@@ -1,0 +1,73 @@
+#include "passes/Lowering/Program/InitialValue.h"
+
+#include "passes/Lowering/Program/Tensors.h"
+
+#include "dialects/NN/IR/Program.h"
+#include "dpc/records.h"
+
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+using namespace dpc;
+
+static double splatOf(DenseElementsAttr dense) {
+  if (isa<FloatType>(dense.getElementType())) {
+    APFloat value = dense.getSplatValue<APFloat>();
+    bool losesInfo;
+    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+    return value.convertToDouble();
+  }
+  APInt value = dense.getSplatValue<APInt>();
+  bool isUnsigned = dense.getElementType().isUnsignedInteger() ||
+                    value.getBitWidth() == 1;
+  return isUnsigned ? double(value.getZExtValue())
+                    : double(value.getSExtValue());
+}
+
+/// Whether a double holds every value of the type.
+static bool fitsDouble(Type type) {
+  return isa<FloatType>(type) || type.getIntOrFloatBitWidth() <= 32;
+}
+
+FailureOr<InitialValue> dpc::emitInitialValue(ModuleOp module, StringRef name,
+                                              ConstantPool &pool) {
+  InitialValue result;
+  auto variable = module.lookupSymbol<nn::VariableOp>(name);
+  if (!variable)
+    return result;
+  ElementsAttr value = variable.getValue();
+  Type element = value.getElementType();
+  result.dtype = dtypeOf(element);
+  result.kind = DPC_INIT_EMBEDDED;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob)
+      return variable.emitOpError("has lost its value");
+    ArrayRef<char> data = blob->getData();
+    result.data = pool.addBytes(StringRef(data.data(), data.size()), "initial");
+    return result;
+  }
+  auto dense = dyn_cast<DenseElementsAttr>(value);
+  if (!dense)
+    return variable.emitOpError("has a value that cannot be read");
+  if (dense.isSplat() && fitsDouble(element)) {
+    result.kind = DPC_INIT_SPLAT;
+    result.splat = splatOf(dense);
+    return result;
+  }
+  // Booleans are packed to bits in attributes, and splats to one element.
+  if (element.isInteger(1) || dense.isSplat()) {
+    std::string bytes;
+    int64_t width = element.isInteger(1) ? 1 : element.getIntOrFloatBitWidth() / 8;
+    for (const APInt &item : dense.getValues<APInt>()) {
+      uint64_t bits = item.getZExtValue();
+      bytes.append(reinterpret_cast<const char *>(&bits), width);
+    }
+    result.data = pool.addBytes(bytes, "initial");
+    return result;
+  }
+  ArrayRef<char> data = dense.getRawData();
+  result.data = pool.addBytes(StringRef(data.data(), data.size()), "initial");
+  return result;
+}

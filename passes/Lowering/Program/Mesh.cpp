@@ -1,0 +1,95 @@
+#include "passes/Lowering/Program/Mesh.h"
+
+#include "dialects/Dist/IR/Collectives.h"
+#include "dpc/types.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+using namespace dpc;
+
+ProgramMesh::ProgramMesh(mlir::ModuleOp module) {
+  for (auto mesh : module.getOps<dist::MeshOp>())
+    shape = mesh.getShape();
+  Family world = {"world", {std::vector<uint32_t>(shape.worldSize())}};
+  std::iota(world.groups[0].begin(), world.groups[0].end(), 0);
+  families.push_back(std::move(world));
+}
+
+std::vector<std::string> ProgramMesh::getAxisNames() const {
+  std::vector<std::string> names;
+  for (const dist::MeshAxis &axis : shape.axes)
+    names.push_back(axis.name);
+  return names;
+}
+
+uint32_t ProgramMesh::getFamily(llvm::ArrayRef<std::string> axes) {
+  Family family;
+  family.name = llvm::join(axes, "+");
+  for (auto [index, known] : llvm::enumerate(families))
+    if (known.name == family.name)
+      return index;
+  // Ranks with equal coordinates elsewhere, by their coordinates on `axes`.
+  std::map<std::vector<int64_t>,
+           std::vector<std::pair<std::vector<int64_t>, uint32_t>>>
+      groups;
+  for (uint32_t rank = 0; rank < getWorldSize(); ++rank) {
+    auto coordinates = shape.coordinates(rank);
+    std::vector<int64_t> elsewhere, inside;
+    for (const std::string &axis : axes)
+      inside.push_back(coordinates[*shape.axisIndex(axis)]);
+    for (auto [index, axis] : llvm::enumerate(shape.axes))
+      if (!llvm::is_contained(axes, axis.name))
+        elsewhere.push_back(coordinates[index]);
+    groups[elsewhere].push_back({inside, rank});
+  }
+  for (auto &[key, members] : groups) {
+    std::sort(members.begin(), members.end());
+    family.groups.emplace_back();
+    for (const auto &member : members)
+      family.groups.back().push_back(member.second);
+  }
+  families.push_back(std::move(family));
+  return families.size() - 1;
+}
+
+uint32_t ProgramMesh::getGroupSize(uint32_t family) const {
+  return families[family].groups[0].size();
+}
+
+llvm::Constant *ProgramMesh::emitAxes(llvm::Module &module,
+                                      ConstantPool &pool) const {
+  RecordImage image;
+  for (const dist::MeshAxis &axis : shape.axes) {
+    dpc_axis_t record = {};
+    record.size = axis.size;
+    record.sequential = axis.sequential;
+    uint64_t at = image.append(record);
+    image.setPointer(at + offsetof(dpc_axis_t, name),
+                     pool.getString(axis.name));
+  }
+  return image.emit(module, "axes");
+}
+
+llvm::Constant *ProgramMesh::emitFamilies(llvm::Module &module,
+                                          ConstantPool &pool) const {
+  RecordImage image;
+  for (const Family &family : families) {
+    RecordImage ranks;
+    for (const std::vector<uint32_t> &group : family.groups)
+      for (uint32_t rank : group)
+        ranks.append(rank);
+    dpc_group_family_t record = {};
+    record.group_count = family.groups.size();
+    record.group_size = family.groups[0].size();
+    uint64_t at = image.append(record);
+    image.setPointer(at + offsetof(dpc_group_family_t, name),
+                     pool.getString(family.name));
+    image.setPointer(at + offsetof(dpc_group_family_t, ranks),
+                     ranks.emit(module, "members"));
+  }
+  return image.emit(module, "families");
+}

@@ -1,0 +1,301 @@
+#include "passes/Lowering/Program/Tensors.h"
+
+#include "passes/Lowering/Program/InitialValue.h"
+
+#include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Dist/IR/LayoutShards.h"
+#include "dpc/program.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::exec;
+using nn::ArgKind;
+
+uint32_t dpc::dtypeOf(Type element) {
+  if (element.isF64())
+    return DPC_F64;
+  if (element.isF32())
+    return DPC_F32;
+  if (element.isF16())
+    return DPC_F16;
+  if (element.isBF16())
+    return DPC_BF16;
+  auto integer = dyn_cast<IntegerType>(element);
+  if (!integer)
+    return DPC_DTYPE_INVALID;
+  bool isUnsigned = integer.isUnsigned();
+  switch (integer.getWidth()) {
+  case 64:
+    return isUnsigned ? DPC_U64 : DPC_I64;
+  case 32:
+    return isUnsigned ? DPC_U32 : DPC_I32;
+  case 16:
+    return isUnsigned ? DPC_U16 : DPC_I16;
+  case 8:
+    return isUnsigned ? DPC_U8 : DPC_I8;
+  case 1:
+    return DPC_BOOL;
+  default:
+    return DPC_DTYPE_INVALID;
+  }
+}
+
+LogicalResult TensorRecords::run() {
+  indexWrites();
+  // Optimizer state names its parameter's record: parameters come first.
+  for (bool optimizer : {false, true})
+    for (auto resident : module.getOps<ResidentOp>())
+      if (auto arg = dyn_cast<nn::ArgAttr>(resident.getBinding()))
+        if (arg.getKind() != ArgKind::input &&
+            arg.getKind() != ArgKind::label &&
+            (arg.getKind() == ArgKind::optimizer) == optimizer)
+          if (failed(addState(resident, arg)))
+            return failure();
+  for (auto resident : module.getOps<ResidentOp>()) {
+    if (auto arg = dyn_cast<nn::ArgAttr>(resident.getBinding())) {
+      if ((arg.getKind() == ArgKind::input ||
+           arg.getKind() == ArgKind::label) &&
+          failed(addInput(resident, arg)))
+        return failure();
+      continue;
+    }
+    auto result = cast<nn::ResultAttr>(resident.getBinding());
+    if (failed(result.getKind() == nn::ResultKind::metric
+                   ? addMetric(resident, result.getName())
+                   : addOutput(resident, result.getName())))
+      return failure();
+  }
+  return success();
+}
+
+/// Which entry writes which resident buffer.
+void TensorRecords::indexWrites() {
+  for (auto entry : module.getOps<EntryOp>()) {
+    uint32_t bit = entry.getSymName() == "step"   ? 1 << DPC_ENTRY_STEP
+                   : entry.getSymName() == "eval" ? 1 << DPC_ENTRY_EVAL
+                                                  : 1 << DPC_ENTRY_INFER;
+    auto write = [&](Value buffer) {
+      if (Operation *root = placeOf(buffer).root)
+        writtenBy[root] |= bit;
+    };
+    auto visit = [&](Operation *op) {
+      if (auto launch = dyn_cast<LaunchOp>(op))
+        for (Value output : launch.getOutputs())
+          write(output);
+      else if (auto copy = dyn_cast<CopyOp>(op))
+        write(copy.getOutput());
+      else if (auto start = dyn_cast<StartOp>(op))
+        write(start.getOutput());
+    };
+    entry.walk([&](Operation *op) {
+      visit(op);
+      if (auto compute = dyn_cast<ComputeOp>(op))
+        SymbolTable::lookupNearestSymbolFrom(compute, compute.getCalleeAttr())
+            ->walk(visit);
+    });
+  }
+}
+
+SmallVector<int64_t> TensorRecords::globalShape(ResidentOp resident) {
+  if (auto layout = dyn_cast_or_null<dist::LayoutAttr>(
+          resident.getLayoutAttr()))
+    return llvm::to_vector(layout.getLayout().shape());
+  return llvm::to_vector(resident.getBufferType().getShape());
+}
+
+/// Adds a piece to `runs`: to the last run where it continues its pattern, so
+/// that a cut matrix is one run and not one a row.
+static void addRun(std::vector<dpc_run_t> &runs, int64_t global, int64_t local,
+                   int64_t length) {
+  if (!runs.empty() && int64_t(runs.back().length) == length) {
+    dpc_run_t &last = runs.back();
+    int64_t count = last.count[0];
+    int64_t lastGlobal = last.global + (count - 1) * last.global_step[0];
+    int64_t lastLocal = last.local + (count - 1) * last.local_step[0];
+    int64_t globalStep = global - lastGlobal, localStep = local - lastLocal;
+    bool fits = count == 1 ? globalStep > 0
+                           : globalStep == int64_t(last.global_step[0]) &&
+                                 localStep == int64_t(last.local_step[0]);
+    if (fits) {
+      last.global_step[0] = globalStep;
+      last.local_step[0] = localStep;
+      ++last.count[0];
+      return;
+    }
+  }
+  dpc_run_t run = {};
+  run.local = local;
+  run.global = global;
+  run.length = length;
+  run.count[0] = run.count[1] = 1;
+  runs.push_back(run);
+}
+
+/// Where each rank holds which elements.
+llvm::Constant *TensorRecords::emitPlacements(ResidentOp resident) {
+  auto layout =
+      dyn_cast_or_null<dist::LayoutAttr>(resident.getLayoutAttr());
+  RecordImage placements;
+  for (uint32_t rank = 0; rank < mesh.getWorldSize(); ++rank) {
+    std::vector<dpc_run_t> runs;
+    int64_t elements = resident.getBufferType().getNumElements();
+    if (layout)
+      dist::forEachRun(layout.getLayout(), mesh.getShape().coordinates(rank),
+                       mesh.getShape(),
+                       [&](int64_t global, int64_t local, int64_t length) {
+                         addRun(runs, global, local, length);
+                       });
+    else
+      addRun(runs, 0, 0, elements);
+    RecordImage table;
+    for (const dpc_run_t &run : runs)
+      table.append(run);
+    dpc_placement_t placement = {};
+    placement.space = uint32_t(resident.getSpace());
+    placement.owner = 1;
+    placement.offset = *resident.getOffset();
+    placement.elements = elements;
+    placement.run_count = runs.size();
+    uint64_t at = placements.append(placement);
+    placements.setPointer(at + offsetof(dpc_placement_t, runs),
+                          table.emit(target, "runs"));
+  }
+  return placements.emit(target, "placements");
+}
+
+FailureOr<uint32_t> TensorRecords::getDtype(ResidentOp resident) {
+  uint32_t dtype = dtypeOf(resident.getBufferType().getElementType());
+  if (dtype == DPC_DTYPE_INVALID)
+    return resident.emitOpError("has element type ")
+           << resident.getBufferType().getElementType()
+           << ", which the runtime does not have";
+  return dtype;
+}
+
+LogicalResult TensorRecords::addState(ResidentOp resident, nn::ArgAttr arg) {
+  FailureOr<uint32_t> dtype = getDtype(resident);
+  if (failed(dtype))
+    return failure();
+  SmallVector<int64_t> shape = globalShape(resident);
+  auto value = emitInitialValue(module, arg.getName(), pool);
+  if (failed(value))
+    return failure();
+  dpc_state_t record = {};
+  record.struct_size = sizeof(record);
+  // Frozen values are buffers: saved with the parameters, but a file of trained
+  // weights need not bring them.
+  record.kind = arg.getKind() == ArgKind::parameter   ? DPC_STATE_PARAMETER
+                : arg.getKind() == ArgKind::optimizer ? DPC_STATE_OPTIMIZER
+                                                      : DPC_STATE_BUFFER;
+  record.dtype = *dtype;
+  record.dim_count = shape.size();
+  record.init_kind = value->kind;
+  record.init_dtype = value->dtype;
+  record.splat = value->splat;
+  record.parameter = DPC_NONE;
+  if (arg.getKind() == ArgKind::optimizer) {
+    auto parameter = stateIndex.find(arg.getOf());
+    if (parameter == stateIndex.end())
+      return resident.emitOpError("belongs to the unknown parameter '")
+             << arg.getOf() << "'";
+    record.parameter = parameter->second;
+  }
+  record.trainable = arg.getKind() == ArgKind::parameter &&
+                     (writtenBy.lookup(resident) & 1 << DPC_ENTRY_STEP);
+  uint64_t at = states.append(record);
+  states.setPointer(at + offsetof(dpc_state_t, name),
+                    pool.getString(arg.getName()));
+  states.setPointer(at + offsetof(dpc_state_t, shape),
+                    pool.addIntegers(shape, "shape"));
+  states.setPointer(at + offsetof(dpc_state_t, init_data), value->data);
+  states.setPointer(at + offsetof(dpc_state_t, placements),
+                    emitPlacements(resident));
+  stateIndex[arg.getName()] = stateCount++;
+  return success();
+}
+
+LogicalResult TensorRecords::addInput(ResidentOp resident, nn::ArgAttr arg) {
+  FailureOr<uint32_t> dtype = getDtype(resident);
+  if (failed(dtype))
+    return failure();
+  SmallVector<int64_t> shape = globalShape(resident);
+  if (arg.getBatch() >= int64_t(shape.size()))
+    return resident.emitOpError("has batch dimension ")
+           << arg.getBatch() << " of " << shape.size();
+  if (arg.getBatch() >= 0)
+    batch = shape[arg.getBatch()];
+  dpc_input_t record = {};
+  record.struct_size = sizeof(record);
+  record.role = arg.getKind() == ArgKind::label ? DPC_INPUT_LABEL
+                                                : DPC_INPUT_GRAPH;
+  record.dtype = *dtype;
+  record.dim_count = shape.size();
+  record.batch_dim = arg.getBatch();
+  record.flags = DPC_INPUT_PRELOAD;
+  record.micro_count = 1;
+  uint64_t at = inputs.append(record);
+  inputs.setPointer(at + offsetof(dpc_input_t, name),
+                    pool.getString(arg.getName()));
+  inputs.setPointer(at + offsetof(dpc_input_t, shape),
+                    pool.addIntegers(shape, "shape"));
+  inputs.setPointer(at + offsetof(dpc_input_t, placements),
+                    emitPlacements(resident));
+  inputIndex[resident] = inputCount++;
+  return success();
+}
+
+LogicalResult TensorRecords::addOutput(ResidentOp resident, StringRef name) {
+  FailureOr<uint32_t> dtype = getDtype(resident);
+  if (failed(dtype))
+    return failure();
+  SmallVector<int64_t> shape = globalShape(resident);
+  dpc_output_t record = {};
+  record.struct_size = sizeof(record);
+  record.dtype = *dtype;
+  record.dim_count = shape.size();
+  record.batch_dim = -1;
+  record.micro_count = 1;
+  uint64_t at = outputs.append(record);
+  outputs.setPointer(at + offsetof(dpc_output_t, name), pool.getString(name));
+  outputs.setPointer(at + offsetof(dpc_output_t, shape),
+                     pool.addIntegers(shape, "shape"));
+  outputs.setPointer(at + offsetof(dpc_output_t, placements),
+                     emitPlacements(resident));
+  ++outputCount;
+  return success();
+}
+
+LogicalResult TensorRecords::addMetric(ResidentOp resident, StringRef name) {
+  FailureOr<uint32_t> dtype = getDtype(resident);
+  if (failed(dtype))
+    return failure();
+  if (resident.getBufferType().getNumElements() != 1)
+    return resident.emitOpError("is a metric of ")
+           << resident.getBufferType().getNumElements() << " elements";
+  uint32_t weight = DPC_NONE, position = 0;
+  for (auto other : module.getOps<ResidentOp>()) {
+    auto result = dyn_cast<nn::ResultAttr>(other.getBinding());
+    if (!result || result.getKind() != nn::ResultKind::metric)
+      continue;
+    if (result.getName() == "count" && name != "count")
+      weight = position;
+    ++position;
+  }
+  dpc_metric_t record = {};
+  record.struct_size = sizeof(record);
+  record.kind = name == "loss"    ? DPC_METRIC_LOSS
+                : name == "count" ? DPC_METRIC_SUM
+                                  : DPC_METRIC_MEAN;
+  record.dtype = *dtype;
+  record.entry = writtenBy.lookup(resident);
+  record.holder = DPC_NONE;
+  record.weight = weight;
+  record.space = uint32_t(resident.getSpace());
+  record.offset = *resident.getOffset();
+  uint64_t at = metrics.append(record);
+  metrics.setPointer(at + offsetof(dpc_metric_t, name), pool.getString(name));
+  metrics.setPointer(at + offsetof(dpc_metric_t, tensor),
+                     pool.getString(name));
+  ++metricCount;
+  return success();
+}

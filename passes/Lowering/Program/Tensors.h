@@ -1,0 +1,56 @@
+#ifndef DPC_PASSES_LOWERING_PROGRAM_TENSORS_H
+#define DPC_PASSES_LOWERING_PROGRAM_TENSORS_H
+
+#include "dialects/Exec/IR/ExecDialect.h"
+#include "passes/Lowering/Program/Mesh.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace dpc {
+
+/// DPC_F64, ...; DPC_DTYPE_INVALID for a type the runtime lacks.
+uint32_t dtypeOf(mlir::Type element);
+
+/// The records of what the host sees of a program: state, inputs, outputs and
+/// metrics, one for each resident buffer.
+class TensorRecords {
+public:
+  TensorRecords(mlir::ModuleOp module, ProgramMesh &mesh,
+                llvm::Module &target, ConstantPool &pool)
+      : module(module), mesh(mesh), target(target), pool(pool) {}
+
+  /// Fills the images. Fails with an error on the op at fault.
+  mlir::LogicalResult run();
+
+  RecordImage states, inputs, outputs, metrics;
+  uint32_t stateCount = 0, inputCount = 0, outputCount = 0, metricCount = 0;
+  /// B; 1 if no input has a batch dimension.
+  int64_t batch = 1;
+  /// Index of the input record of an exec.resident.
+  llvm::DenseMap<mlir::Operation *, uint32_t> inputIndex;
+
+private:
+  mlir::LogicalResult addState(exec::ResidentOp resident, nn::ArgAttr arg);
+  mlir::LogicalResult addInput(exec::ResidentOp resident, nn::ArgAttr arg);
+  mlir::LogicalResult addOutput(exec::ResidentOp resident,
+                                llvm::StringRef name);
+  mlir::LogicalResult addMetric(exec::ResidentOp resident,
+                                llvm::StringRef name);
+  void indexWrites();
+  llvm::SmallVector<int64_t> globalShape(exec::ResidentOp resident);
+  llvm::Constant *emitPlacements(exec::ResidentOp resident);
+  mlir::FailureOr<uint32_t> getDtype(exec::ResidentOp resident);
+
+  mlir::ModuleOp module;
+  ProgramMesh &mesh;
+  llvm::Module &target;
+  ConstantPool &pool;
+  llvm::StringMap<uint32_t> stateIndex;
+  /// Bit 1 << DPC_ENTRY_x for each entry that writes a resident buffer.
+  llvm::DenseMap<mlir::Operation *, uint32_t> writtenBy;
+};
+
+} // namespace dpc
+
+#endif // DPC_PASSES_LOWERING_PROGRAM_TENSORS_H

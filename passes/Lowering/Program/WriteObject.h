@@ -1,0 +1,16 @@
+#ifndef DPC_PASSES_LOWERING_PROGRAM_WRITEOBJECT_H
+#define DPC_PASSES_LOWERING_PROGRAM_WRITEOBJECT_H
+
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace dpc {
+
+/// Compiles constant data and the functions that call kernels into a
+/// position-independent object file for the baseline instruction set.
+llvm::Error writeObject(llvm::Module &module, llvm::raw_pwrite_stream &stream);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_LOWERING_PROGRAM_WRITEOBJECT_H

@@ -1,0 +1,34 @@
+#ifndef DPC_PASSES_LOWERING_RESIDENTS_H
+#define DPC_PASSES_LOWERING_RESIDENTS_H
+
+#include "dialects/Exec/IR/ExecDialect.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace dpc {
+
+/// The resident buffers of a program, made on first use.
+class Residents {
+public:
+  explicit Residents(mlir::ModuleOp module)
+      : builder(mlir::OpBuilder::atBlockBegin(module.getBody())) {}
+
+  /// The buffer of what `binding` (a #nn.arg or #nn.result) names. Fails with an
+  /// error where it has another type than elsewhere in the program.
+  mlir::FailureOr<exec::ResidentOp> getOrCreate(mlir::Location loc,
+                                                mlir::Attribute binding,
+                                                mlir::Type tensor,
+                                                mlir::Attribute layout);
+
+  /// The symbol of that buffer: state.NAME, input.NAME, metric.NAME or
+  /// output.NAME.
+  static std::string symbolOf(mlir::Attribute binding);
+
+private:
+  mlir::OpBuilder builder;
+  llvm::StringMap<exec::ResidentOp> byName;
+};
+
+} // namespace dpc
+
+#endif // DPC_PASSES_LOWERING_RESIDENTS_H

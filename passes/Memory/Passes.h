@@ -1,0 +1,17 @@
+#ifndef DPC_PASSES_MEMORY_PASSES_H
+#define DPC_PASSES_MEMORY_PASSES_H
+
+#include "dialects/Exec/IR/ExecDialect.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace dpc {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/Memory/Passes.h.inc"
+
+} // namespace dpc
+
+#endif // DPC_PASSES_MEMORY_PASSES_H

@@ -1,0 +1,34 @@
+#ifndef DPC_PASSES_MEMORY_PASSES_TD
+#define DPC_PASSES_MEMORY_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def AssignOffsets : Pass<"dpc-assign-offsets", "mlir::ModuleOp"> {
+  let summary = "Places every buffer at a byte offset, buffers that are never live together on the same bytes";
+  let description = [{
+    A buffer is live from its first use to its last, in the order of the ops; one
+    that is used in a loop but stands outside it, as long as the loop. Resident
+    buffers are live always; entries run one at a time, so their buffers share
+    bytes. An output may replace an input that dies in its launch where the kernel
+    can compute in place. See MemoryPlan.h for the algorithm.
+
+    Sets the offsets and the module's `exec.memory`. Fails when the plan needs
+    more than `capacity-bytes` over all spaces.
+
+    Needs: the final order (`dpc-lower-to-exec`). Keeps: everything else.
+
+    ```mlir
+    %0 = exec.buffer arena : memref<8x3xf32>
+    // becomes
+    %0 = exec.buffer arena at 128 : memref<8x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::dpc::exec::ExecDialect"];
+  let options = [
+    Option<"capacityBytes", "capacity-bytes", "int64_t", "0",
+           "Bytes a rank may use; 0 for no limit">,
+    Option<"explain", "explain", "bool", "false", "Emit a remark with the peak and its lower bound">,
+  ];
+}
+
+#endif // DPC_PASSES_MEMORY_PASSES_TD

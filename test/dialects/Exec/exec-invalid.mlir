@@ -1,0 +1,134 @@
+// RUN: dpc-opt %s --split-input-file --verify-diagnostics
+
+// resident_c1
+// expected-error @+1 {{is bound to #nn.arg<control "step">, which is no state, input, metric or output}}
+exec.resident @a #nn.arg<control "step"> arena : memref<i64>
+
+// -----
+// entry_c1
+// expected-error @+1 {{is named train; known: step, eval, infer}}
+exec.entry @train {
+}
+
+// -----
+// entry_c2
+exec.entry @step {
+  %g = exec.buffer shared : memref<4xf32>
+  // expected-error @+1 {{is waited for 0 times, not once}}
+  %e = exec.start all_reduce sum over ["data"] %g to %g id 0 : memref<4xf32>, memref<4xf32>
+}
+
+// -----
+// function_c1
+// expected-error @+1 {{holds exec.zero, which is not part of a computation}}
+exec.function @f {
+  %g = exec.buffer arena : memref<4xf32>
+  exec.zero %g : memref<4xf32>
+}
+
+// -----
+// get_c1
+exec.entry @step {
+  // expected-error @+1 {{names @w, which is no exec.resident}}
+  %w = exec.get @w : memref<4xf32>
+}
+
+// -----
+// get_c1
+exec.resident @w #nn.arg<parameter "w"> arena : memref<4xf32>
+exec.entry @step {
+  // expected-error @+1 {{has type 'memref<5xf32>', but @w is 'memref<4xf32>'}}
+  %w = exec.get @w : memref<5xf32>
+}
+
+// -----
+// buffer_c1
+exec.entry @step {
+  // expected-error @+1 {{lies at byte 8, which is not a multiple of 64}}
+  %w = exec.buffer arena at 8 : memref<4xf32>
+}
+
+// -----
+// view_c1
+exec.entry @step {
+  %w = exec.buffer arena : memref<4xf32>
+  // expected-error @+1 {{takes bytes 8 to 24 of a buffer of 16}}
+  %v = exec.view %w at 8 : memref<4xf32> to memref<4xf32>
+}
+
+// -----
+// launch_c1
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+exec.entry @step {
+  %a = exec.buffer arena : memref<4xf32>
+  %b = exec.buffer arena : memref<5xf32>
+  // expected-error @+1 {{passes buffers of '(tensor<4xf32>) -> tensor<5xf32>' to a kernel of '(tensor<4xf32>) -> tensor<4xf32>'}}
+  exec.launch @k(%a) into (%b) : (memref<4xf32>), (memref<5xf32>)
+}
+
+// -----
+// launch_c2
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.scratch_bytes = 64 : i64} { return %a : tensor<4xf32> }
+exec.entry @step {
+  %a = exec.buffer arena : memref<4xf32>
+  // expected-error @+1 {{passes 0 bytes of scratch in 0 buffers to a kernel that needs 64}}
+  exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
+}
+
+// -----
+// control_c1
+exec.entry @step {
+  %a = exec.buffer arena : memref<i64>
+  // expected-error @+1 {{reads the unknown control 'epoch'}}
+  exec.control "epoch" into %a : memref<i64>
+}
+
+// -----
+// control_c2
+exec.entry @step {
+  %a = exec.buffer arena : memref<1xi64>
+  // expected-error @+1 {{writes to 'memref<1xi64>', which is no scalar of type i64, i32, f64 or f32}}
+  exec.control "step" into %a : memref<1xi64>
+}
+
+// -----
+// start_c1
+exec.entry @step {
+  %a = exec.buffer shared : memref<4xf32>
+  %b = exec.buffer shared : memref<4xf64>
+  // expected-error @+1 {{reads 'memref<4xf32>' but writes 'memref<4xf64>'}}
+  %e = exec.start all_reduce sum over ["data"] %a to %b id 0 : memref<4xf32>, memref<4xf64>
+  exec.wait %e
+}
+
+// -----
+// start_c2
+exec.entry @step {
+  %a = exec.buffer arena : memref<4xf32>
+  // expected-error @+1 {{uses a buffer in space arena, which no peer can see}}
+  %e = exec.start all_reduce sum over ["data"] %a to %a id 0 : memref<4xf32>, memref<4xf32>
+  exec.wait %e
+}
+
+// -----
+// compute_c1
+exec.entry @step {
+  // expected-error @+1 {{names @f, which is no exec.function}}
+  exec.compute @f
+}
+
+// -----
+// loop_c1
+exec.entry @step {
+  // expected-error @+1 {{runs 0 times}}
+  exec.loop 0 {
+  }
+}
+
+// -----
+// load_input_c1
+exec.resident @w #nn.arg<parameter "w"> arena : memref<4xf32>
+exec.entry @step {
+  // expected-error @+1 {{names @w, which is no input}}
+  exec.load_input @w
+}

@@ -1,0 +1,43 @@
+// RUN: dpc-opt %s | dpc-opt | FileCheck %s
+
+exec.resident @state.w #nn.arg<parameter "w"> arena at 0 : memref<4x3xf32>
+exec.resident @input.x #nn.arg<input "x", batch = 0> slot at 0 : memref<8x4xf32>
+func.func private @kernel.0(%a: tensor<4x3xf32>) -> tensor<4x3xf32> attributes {exec.scratch_bytes = 64 : i64} {
+  return %a : tensor<4x3xf32>
+}
+// CHECK-LABEL: exec.function @step.0
+exec.function @step.0 {
+  // CHECK: %[[W:.*]] = exec.get @state.w : memref<4x3xf32>
+  %w = exec.get @state.w : memref<4x3xf32>
+  // CHECK: %[[S:.*]] = exec.buffer arena at 64 : memref<64xi8>
+  %s = exec.buffer arena at 64 : memref<64xi8>
+  // CHECK: exec.launch @kernel.0(%[[W]]) into(%[[W]]) scratch(%[[S]]) :
+  exec.launch @kernel.0(%w) into (%w) scratch (%s) : (memref<4x3xf32>), (memref<4x3xf32>), (memref<64xi8>)
+  // CHECK: exec.control "step" into
+  %c = exec.buffer arena at 128 : memref<i64>
+  exec.control "step" into %c : memref<i64>
+  // CHECK: exec.coordinate "data" into
+  exec.coordinate "data" into %c : memref<i64>
+}
+// CHECK-LABEL: exec.entry @step
+exec.entry @step {
+  // CHECK: exec.loop 2 {
+  exec.loop 2 {
+    // CHECK: exec.load_input @input.x
+    exec.load_input @input.x
+    // CHECK: exec.compute @step.0
+    exec.compute @step.0
+  }
+  %g = exec.buffer shared at 0 : memref<100xf32>
+  // CHECK: exec.view %{{.*}} at 16 : memref<100xf32> to memref<4x3xf32>
+  %v = exec.view %g at 16 : memref<100xf32> to memref<4x3xf32>
+  %w = exec.get @state.w : memref<4x3xf32>
+  // CHECK: exec.copy
+  exec.copy %w to %v : memref<4x3xf32>
+  // CHECK: exec.zero
+  exec.zero %v : memref<4x3xf32>
+  // CHECK: %[[E:.*]] = exec.start all_reduce sum over ["data"] %[[G:.*]] to %[[G]] id 3 : memref<100xf32>, memref<100xf32>
+  %e = exec.start all_reduce sum over ["data"] %g to %g id 3 : memref<100xf32>, memref<100xf32>
+  // CHECK: exec.wait %[[E]]
+  exec.wait %e
+}

@@ -1,0 +1,106 @@
+// RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-lower-to-exec | FileCheck %s
+
+// The new value of a state goes where the old one was when the kernel may compute
+// in place.
+func.func private @k(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} {
+  return %a : tensor<4xf32>
+}
+// CHECK-LABEL: exec.entry @step
+// CHECK: %[[W:.*]] = exec.get @state.w
+// CHECK: %[[X:.*]] = exec.get @input.x
+// CHECK: exec.launch @k(%[[W]], %[[X]]) into(%[[W]])
+// CHECK-NOT: exec.copy
+func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}, %x: tensor<4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
+  %0 = call @k(%w, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+// It is copied there when the kernel may not: the state is its second operand.
+func.func private @k(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} {
+  return %a : tensor<4xf32>
+}
+// CHECK-LABEL: exec.entry @step
+// CHECK: exec.launch @k(%[[X:.*]], %[[W:.*]]) into(%[[T:.*]])
+// CHECK: exec.copy %[[T]] to %[[W]]
+func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}, %x: tensor<4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
+  %0 = call @k(%x, %w) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+// And when something reads the old value later, through a view even.
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} {
+  return %a : tensor<4xf32>
+}
+func.func private @sum(%a: tensor<2x2xf32>) -> tensor<f32> {
+  %0 = nn.reduce sum %a [0, 1] : tensor<2x2xf32> -> tensor<f32>
+  return %0 : tensor<f32>
+}
+// CHECK-LABEL: exec.entry @step
+// CHECK: %[[W:.*]] = exec.get @state.w
+// CHECK: exec.launch @k(%[[W]]) into(%[[T:.*]]) :
+// CHECK: exec.launch @sum
+// CHECK: exec.copy %[[T]] to %[[W]]
+func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "w">}, tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %0 = call @k(%w) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = nn.reshape %w : tensor<4xf32> -> tensor<2x2xf32>
+  %2 = call @sum(%1) : (tensor<2x2xf32>) -> tensor<f32>
+  return %0, %2 : tensor<4xf32>, tensor<f32>
+}
+
+// -----
+// Two states that change places are saved before either is overwritten.
+// CHECK-LABEL: exec.entry @step
+// CHECK: %[[A:.*]] = exec.get @state.a
+// CHECK: %[[B:.*]] = exec.get @state.b
+// CHECK: exec.copy %[[B]] to %[[T0:.*]] :
+// CHECK: exec.copy %[[A]] to %[[T1:.*]] :
+// CHECK: exec.copy %[[T0]] to %[[A]]
+// CHECK: exec.copy %[[T1]] to %[[B]]
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">}, %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<4xf32> {nn.result = #nn.result<state "b">}) {
+  return %b, %a : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+// Entries share residents; scratch memory is a buffer; controls are read once.
+func.func private @k(%a: tensor<4xf32>, %s: tensor<i64>) -> tensor<f32> attributes {exec.scratch_bytes = 128 : i64} {
+  %0 = nn.reduce sum %a [0] : tensor<4xf32> -> tensor<f32>
+  return %0 : tensor<f32>
+}
+// CHECK: exec.resident @state.w
+// CHECK-NOT: exec.resident @state.w
+// CHECK: exec.resident @metric.loss
+// CHECK-LABEL: exec.entry @step
+// CHECK: exec.control "step" into %[[C:.*]] :
+// CHECK: %[[L:.*]] = exec.get @metric.loss
+// CHECK: %[[S:.*]] = exec.buffer arena : memref<128xi8>
+// CHECK: exec.launch @k(%{{.*}}, %[[C]]) into(%[[L]]) scratch(%[[S]])
+// CHECK-LABEL: exec.entry @eval
+func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}, %s: tensor<i64> {nn.arg = #nn.arg<control "step">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %0 = call @k(%w, %s) : (tensor<4xf32>, tensor<i64>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+func.func @eval(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}, %s: tensor<i64> {nn.arg = #nn.arg<control "valid_rows">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %0 = call @k(%w, %s) : (tensor<4xf32>, tensor<i64>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}) -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
+  // expected-error @+1 {{is outside a kernel and has no buffer form}}
+  %0 = nn.relu %w : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+// expected-error @+1 {{returns the state w but does not take it}}
+func.func @step(%x: tensor<4xf32> {nn.arg = #nn.arg<input "x">}) -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
+  return %x : tensor<4xf32>
+}

@@ -1,0 +1,222 @@
+// The program record as the runtime sees it: a module at level exec is emitted,
+// compiled, loaded, and read through the runtime's own headers.
+#include "passes/Lowering/Program/EmitProgram.h"
+#include "passes/Lowering/Program/WriteObject.h"
+
+#include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Exec/IR/ExecDialect.h"
+#include "dpc/program.h"
+#include "dpc/status.h"
+
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <gtest/gtest.h>
+
+#include <dlfcn.h>
+
+using namespace mlir;
+using namespace dpc;
+
+namespace {
+
+const char *const kProgram = R"(
+module attributes {
+    exec.memory = #exec.memory<arena = 512, slot = 0, shared = 128, sharedSlot = 0, slots = 1, peak = 640, lowerBound = 600>,
+    nn.learning_rate = #nn.learning_rate<base = 0.5 : f64, decay = cosine, warmup = 3, total = 10, minimum = 0.25 : f64>} {
+  dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
+  exec.resident @state.w #nn.arg<parameter "w"> arena at 64 : memref<2x3xf32>
+  exec.resident @"state.m|w" #nn.arg<optimizer "m|w", of = "w"> arena at 128 : memref<2x3xf32>
+  exec.resident @state.mask #nn.arg<constant "mask"> arena at 192 : memref<4xi1>
+  exec.resident @input.x #nn.arg<input "x", batch = 0> arena at 256 : memref<4x3xf64> {layout = #dist.layout<"[(8: data)], [3]">}
+  exec.resident @metric.loss #nn.result<metric "loss"> arena at 384 : memref<f64>
+  exec.resident @metric.count #nn.result<metric "count"> arena at 448 : memref<f64>
+  nn.variable @w = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  nn.variable @"m|w" = dense<0.25> : tensor<2x3xf32>
+  nn.variable @mask = dense<[true, false, false, true]> : tensor<4xi1>
+  exec.function @step.0 {
+    %w = exec.get @state.w : memref<2x3xf32>
+    %c = exec.buffer arena at 0 : memref<i64>
+    exec.control "step" into %c : memref<i64>
+    %r = exec.buffer arena at 320 : memref<f32>
+    exec.control "learning_rate" into %r : memref<f32>
+    %l = exec.get @metric.loss : memref<f64>
+    %n = exec.get @metric.count : memref<f64>
+    exec.copy %l to %n : memref<f64>
+    %m = exec.get @"state.m|w" : memref<2x3xf32>
+    exec.copy %m to %w : memref<2x3xf32>
+  }
+  exec.entry @step {
+    %g = exec.buffer shared at 64 : memref<16xf32>
+    exec.loop 2 {
+      exec.compute @step.0
+    }
+    %e = exec.start all_reduce sum over ["data"] %g to %g id 7 : memref<16xf32>, memref<16xf32>
+    exec.wait %e
+  }
+}
+)";
+
+struct Loaded {
+  Loaded() {
+    DialectRegistry registry;
+    registry.insert<exec::ExecDialect, dist::DistDialect, nn::NNDialect>();
+    MLIRContext context(registry);
+    auto module = parseSourceString<ModuleOp>(kProgram, &context);
+    if (!module)
+      return;
+    ProgramOptions options;
+    options.name = "model";
+    options.isa = DPC_ISA_BASELINE;
+    llvm::LLVMContext llvmContext;
+    auto record = emitProgram(*module, options, llvmContext);
+    if (!record)
+      return;
+    llvm::SmallString<64> object, library;
+    llvm::sys::fs::createTemporaryFile("record", "o", object);
+    llvm::sys::fs::createTemporaryFile("record", "so", library);
+    {
+      std::error_code code;
+      llvm::raw_fd_ostream stream(object, code);
+      llvm::cantFail(writeObject(*record, stream));
+    }
+    std::string command = std::string(DPC_LINKER) + " -shared -o " +
+                          library.c_str() + " " + object.c_str();
+    if (std::system(command.c_str()) == 0) {
+      handle = dlopen(library.c_str(), RTLD_NOW);
+      if (handle)
+        program = static_cast<const dpc_program_t *>(
+            dlsym(handle, "dpc_program"));
+    }
+    llvm::sys::fs::remove(object);
+    llvm::sys::fs::remove(library);
+  }
+  void *handle = nullptr;
+  const dpc_program_t *program = nullptr;
+};
+
+const dpc_program_t &load() {
+  static Loaded loaded;
+  EXPECT_NE(loaded.program, nullptr);
+  return *loaded.program;
+}
+
+TEST(ProgramRecord, Header) {
+  const dpc_program_t &program = load();
+  EXPECT_EQ(program.struct_size, sizeof(dpc_program_t));
+  EXPECT_EQ(program.abi_version, DPC_ABI_VERSION);
+  EXPECT_STREQ(program.name, "model");
+  EXPECT_EQ(program.batch, 8u);
+  EXPECT_EQ(program.microbatches, 2u);
+  EXPECT_EQ(program.schedule.kind, uint32_t(DPC_LR_COSINE));
+  EXPECT_EQ(program.schedule.learning_rate, 0.5);
+  EXPECT_EQ(program.schedule.min_learning_rate, 0.25);
+  EXPECT_EQ(program.schedule.warmup, 3u);
+  EXPECT_EQ(program.schedule.total, 10u);
+}
+
+TEST(ProgramRecord, MeshAndFamilies) {
+  const dpc_program_t &program = load();
+  ASSERT_EQ(program.axis_count, 2u);
+  EXPECT_STREQ(program.axes[0].name, "micro");
+  EXPECT_EQ(program.axes[0].sequential, 1u);
+  EXPECT_EQ(program.axes[1].size, 2u);
+  EXPECT_EQ(program.world_size, 2u);
+  ASSERT_EQ(program.family_count, 2u);
+  EXPECT_EQ(program.families[0].group_size, 2u);
+  EXPECT_STREQ(program.families[1].name, "data");
+  EXPECT_EQ(program.families[1].group_count, 1u);
+  EXPECT_EQ(program.families[1].ranks[1], 1u);
+}
+
+TEST(ProgramRecord, States) {
+  const dpc_program_t &program = load();
+  ASSERT_EQ(program.state_count, 3u);
+  const dpc_state_t &w = program.states[0];
+  EXPECT_STREQ(w.name, "w");
+  EXPECT_EQ(w.kind, uint32_t(DPC_STATE_PARAMETER));
+  EXPECT_EQ(w.trainable, 1u); // the step writes it
+  EXPECT_EQ(w.dim_count, 2u);
+  EXPECT_EQ(w.shape[1], 3);
+  EXPECT_EQ(w.init_kind, uint32_t(DPC_INIT_EMBEDDED));
+  EXPECT_EQ(static_cast<const float *>(w.init_data)[5], 6.0f);
+  EXPECT_EQ(w.placements[1].offset, 64u);
+  EXPECT_EQ(w.placements[1].runs[0].length, 6u);
+  // Constants are untrained buffers; a bool is a byte.
+  const dpc_state_t &mask = program.states[1];
+  EXPECT_EQ(mask.kind, uint32_t(DPC_STATE_BUFFER));
+  EXPECT_EQ(mask.dtype, uint32_t(DPC_BOOL));
+  EXPECT_EQ(static_cast<const uint8_t *>(mask.init_data)[3], 1);
+  EXPECT_EQ(static_cast<const uint8_t *>(mask.init_data)[1], 0);
+  // Optimizer state comes last and names its parameter.
+  const dpc_state_t &m = program.states[2];
+  EXPECT_EQ(m.kind, uint32_t(DPC_STATE_OPTIMIZER));
+  EXPECT_EQ(m.parameter, 0u);
+  EXPECT_EQ(m.init_kind, uint32_t(DPC_INIT_SPLAT));
+  EXPECT_EQ(m.splat, 0.25);
+}
+
+TEST(ProgramRecord, InputsAndMetrics) {
+  const dpc_program_t &program = load();
+  ASSERT_EQ(program.input_count, 1u);
+  const dpc_input_t &x = program.inputs[0];
+  EXPECT_EQ(x.shape[0], 8); // global
+  EXPECT_EQ(x.batch_dim, 0);
+  EXPECT_EQ(x.placements[0].runs[0].global, 0u);
+  EXPECT_EQ(x.placements[1].runs[0].global, 12u);
+  EXPECT_EQ(x.placements[1].elements, 12u);
+  ASSERT_EQ(program.metric_count, 2u);
+  EXPECT_EQ(program.metrics[0].kind, uint32_t(DPC_METRIC_LOSS));
+  EXPECT_EQ(program.metrics[0].weight, 1u); // "count"
+  EXPECT_EQ(program.metrics[0].offset, 384u);
+  EXPECT_EQ(program.metrics[1].entry, 1u << DPC_ENTRY_STEP);
+}
+
+TEST(ProgramRecord, Actions) {
+  const dpc_program_t &program = load();
+  const dpc_rank_t &rank = program.ranks[1];
+  EXPECT_EQ(rank.arena_bytes, 512u);
+  EXPECT_EQ(rank.shared_bytes, 128u);
+  EXPECT_EQ(rank.event_count, 1u);
+  ASSERT_EQ(rank.entries[DPC_ENTRY_STEP].count, 5u);
+  EXPECT_EQ(rank.entries[DPC_ENTRY_EVAL].count, 0u);
+  const dpc_action_t *actions = rank.entries[DPC_ENTRY_STEP].actions;
+  EXPECT_EQ(actions[0].kind, uint32_t(DPC_ACTION_LOOP_BEGIN));
+  EXPECT_EQ(actions[0].count, 2u);
+  EXPECT_EQ(actions[0].jump, 2u);
+  EXPECT_EQ(actions[1].kind, uint32_t(DPC_ACTION_COMPUTE));
+  EXPECT_EQ(actions[1].flags, uint32_t(DPC_ACTION_MICRO_RELATIVE));
+  EXPECT_EQ(actions[2].kind, uint32_t(DPC_ACTION_LOOP_END));
+  EXPECT_EQ(actions[2].jump, 0u);
+  EXPECT_EQ(actions[3].op, uint32_t(DPC_OP_ALL_REDUCE));
+  EXPECT_EQ(actions[3].group, 1u);
+  EXPECT_EQ(actions[3].count, 16u);
+  EXPECT_EQ(actions[3].buffer_id, 7u);
+  EXPECT_EQ(actions[3].in.space, uint32_t(DPC_SPACE_SHARED));
+  EXPECT_EQ(actions[3].in.offset, 64u);
+  EXPECT_EQ(actions[4].kind, uint32_t(DPC_ACTION_WAIT));
+}
+
+// The generated function reads the control block and copies buffers.
+TEST(ProgramRecord, Function) {
+  const dpc_program_t &program = load();
+  ASSERT_EQ(program.function_count, 1u);
+  EXPECT_STREQ(program.functions[0].name, "step.0");
+  alignas(64) char arena[512] = {};
+  auto at = [&](int offset) { return arena + offset; };
+  *reinterpret_cast<double *>(at(384)) = 3.5;
+  reinterpret_cast<float *>(at(128))[5] = 9;
+  dpc_control_t control = {};
+  control.step = 41;
+  control.learning_rate = 0.125;
+  dpc_call_t call = {};
+  call.base[DPC_SPACE_ARENA] = arena;
+  call.control = &control;
+  EXPECT_EQ(program.functions[0].fn(&call), DPC_OK);
+  EXPECT_EQ(*reinterpret_cast<int64_t *>(at(0)), 41);
+  EXPECT_EQ(*reinterpret_cast<float *>(at(320)), 0.125f);
+  EXPECT_EQ(*reinterpret_cast<double *>(at(448)), 3.5);
+  EXPECT_EQ(reinterpret_cast<float *>(at(64))[5], 9.0f);
+}
+
+} // namespace
