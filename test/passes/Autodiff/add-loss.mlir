@@ -1,0 +1,163 @@
+// RUN: split-file %s %t
+// RUN: dpc-opt %t/classifier.mlir --dpc-add-loss=loss=cross-entropy | FileCheck %t/classifier.mlir
+// RUN: dpc-opt %t/classifier.mlir --dpc-add-loss='loss=cross-entropy label-smoothing=0.1 ignore-index=0' | FileCheck %t/classifier.mlir --check-prefix=OPTIONS
+// RUN: dpc-opt %t/classifier.mlir --dpc-add-loss='loss=cross-entropy label-type=i32' | FileCheck %t/classifier.mlir --check-prefix=I32
+// RUN: dpc-opt %t/classifier.mlir --dpc-add-loss=loss=mse | FileCheck %t/classifier.mlir --check-prefix=MSE
+// RUN: dpc-opt %t/classifier.mlir --dpc-add-loss=loss=l1 | FileCheck %t/classifier.mlir --check-prefix=L1
+// RUN: dpc-opt %t/classifier.mlir --dpc-add-loss=loss=bce-with-logits | FileCheck %t/classifier.mlir --check-prefix=BCE
+// RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss=loss=hinge 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss='loss=cross-entropy label-shape=7' 2>&1 | FileCheck %s --check-prefix=SHAPE
+// RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss='loss=mse label-shape=8' 2>&1 | FileCheck %s --check-prefix=EQUAL
+// RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss='loss=cross-entropy label-type=f32' 2>&1 | FileCheck %s --check-prefix=INTEGER
+// RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss='loss=cross-entropy label-type=int' 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss=loss=output:absent 2>&1 | FileCheck %s --check-prefix=ABSENT
+// RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss=loss=output:logits 2>&1 | FileCheck %s --check-prefix=SCALAR
+// RUN: dpc-opt %t/segmenter.mlir --dpc-add-loss='loss=cross-entropy label-shape=2,5,6' | FileCheck %t/segmenter.mlir
+// RUN: dpc-opt %t/ambiguous.mlir --dpc-add-loss='loss=cross-entropy label-shape=4,3' | FileCheck %t/ambiguous.mlir
+// RUN: dpc-opt %t/in-graph.mlir --dpc-add-loss=loss=output:loss | FileCheck %t/in-graph.mlir
+// RUN: not dpc-opt %t/in-graph.mlir --dpc-add-loss=loss=output:count 2>&1 | FileCheck %s --check-prefix=FLOAT
+// RUN: dpc-opt %t/modes.mlir --dpc-add-loss=loss=output:loss | FileCheck %t/modes.mlir
+// RUN: not dpc-opt %t/nothing.mlir --dpc-add-loss=loss=mse 2>&1 | FileCheck %s --check-prefix=FORWARD
+
+// UNKNOWN: error: unknown loss 'hinge'; known: cross-entropy, mse, l1, bce-with-logits, output:NAME
+// SHAPE: error: labels of type 'tensor<7xi64>' do not fit an output of type 'tensor<8x4xf32>': no axis can be taken away that leaves their shape
+// EQUAL: error: labels of type 'tensor<8xf32>' do not fit an output of type 'tensor<8x4xf32>': this loss needs equal shapes
+// INTEGER: error: cross-entropy needs integer labels, not 'f32'
+// TYPE: error: label type 'int' is not a type such as i64 or f32
+// ABSENT: error: loss output:absent: the graph has no such output
+// SCALAR: error: loss output:logits: output has type 'tensor<8x4xf32>', which is not a scalar
+// FLOAT: error: loss output:count: output count has type 'tensor<i64>', which is not a float
+// FORWARD: error: has no function @forward
+
+//--- classifier.mlir
+// @forward becomes @step and @eval. The labels are a new argument of both: the output without its last axis.
+// CHECK-NOT: @forward
+// CHECK: func.func @step(
+// CHECK-SAME: tensor<i64> {nn.arg = #nn.arg<control "seed">}
+// CHECK-SAME: tensor<i64> {nn.arg = #nn.arg<control "step">}
+// CHECK-SAME: %[[LABEL:[a-zA-Z0-9]+]]: tensor<8xi64> {nn.arg = #nn.arg<label "label", batch = 0>}) -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+// CHECK: %[[OUT:[a-zA-Z0-9]+]] = nn.dot
+// CHECK: %[[LOSSES:[a-zA-Z0-9]+]], %{{.*}} = nn.cross_entropy %[[OUT]], %[[LABEL]] dim 1 :
+// The mean is over the labels that count.
+// CHECK: %[[COUNTS:[a-zA-Z0-9]+]] = nn.compare ne %[[LABEL]]
+// CHECK: %[[ONES:[a-zA-Z0-9]+]] = nn.convert %[[COUNTS]]
+// CHECK: %[[COUNT:[a-zA-Z0-9]+]] = nn.reduce sum %[[ONES]] [0]
+// CHECK: %[[SUM:[a-zA-Z0-9]+]] = nn.reduce sum %[[LOSSES]] [0]
+// CHECK: %[[LOSS:[a-zA-Z0-9]+]] = nn.div %[[SUM]], %[[COUNT]]
+// CHECK: return %[[LOSS]] : tensor<f32>
+// In @eval the labels of the rows from valid_rows on are turned into ones that do not count.
+// CHECK: func.func @eval(
+// CHECK-NOT: control "seed"
+// CHECK-SAME: %[[LABEL:[a-zA-Z0-9]+]]: tensor<8xi64> {nn.arg = #nn.arg<label "label", batch = 0>}, %[[ROWS:[a-zA-Z0-9]+]]: tensor<i64> {nn.arg = #nn.arg<control "valid_rows">})
+// CHECK-SAME: -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<f32> {nn.result = #nn.result<metric "count">}, tensor<f32> {nn.result = #nn.result<metric "accuracy">})
+// CHECK: %[[IGNORED:[a-zA-Z0-9]+]] = nn.constant dense<-100> : tensor<8xi64>
+// CHECK: %[[LIMIT:[a-zA-Z0-9]+]] = nn.broadcast %[[ROWS]] []
+// CHECK: %[[ROW:[a-zA-Z0-9]+]] = nn.iota dim 0 : tensor<8xi64>
+// CHECK: %[[VALID:[a-zA-Z0-9]+]] = nn.compare lt %[[ROW]], %[[LIMIT]]
+// CHECK: %[[KEPT:[a-zA-Z0-9]+]] = nn.select %[[VALID]], %[[LABEL]], %[[IGNORED]]
+// CHECK: nn.cross_entropy %{{.*}}, %[[KEPT]] dim 1
+// CHECK: nn.arg_reduce max %{{.*}} dim 1
+
+// OPTIONS-COUNT-2: nn.cross_entropy {{.*}} {ignoreIndex = 0 : i64, labelSmoothing = 1.000000e-01 : f64}
+
+// Labels of another width are converted once.
+// I32: %[[LABEL:[a-zA-Z0-9]+]]: tensor<8xi32> {nn.arg = #nn.arg<label "label", batch = 0>})
+// I32: %[[WIDE:[a-zA-Z0-9]+]] = nn.convert %[[LABEL]] : tensor<8xi32> -> tensor<8xi64>
+// I32: nn.cross_entropy %{{.*}}, %[[WIDE]]
+
+// Losses by element take labels of the output's type and the mean over all elements.
+// MSE: func.func @step({{.*}}%[[LABEL:[a-z0-9]+]]: tensor<8x4xf32> {nn.arg = #nn.arg<label "label", batch = 0>})
+// MSE: %[[D:[a-zA-Z0-9]+]] = nn.sub %{{.*}}, %[[LABEL]]
+// MSE: %[[S:[a-zA-Z0-9]+]] = nn.mul %[[D]], %[[D]]
+// MSE: %[[N:[a-zA-Z0-9]+]] = nn.constant dense<3.200000e+01> : tensor<f32>
+// MSE: %[[SUM:[a-zA-Z0-9]+]] = nn.reduce sum %[[S]] [0, 1]
+// MSE: nn.div %[[SUM]], %[[N]]
+// Rows that are not valid give 0 and are not counted; there is no accuracy.
+// MSE: func.func @eval
+// MSE-NOT: accuracy
+// MSE: %[[VALID:[a-zA-Z0-9]+]] = nn.compare lt
+// MSE: %[[ZERO:[a-zA-Z0-9]+]] = nn.constant dense<0.000000e+00> : tensor<8x4xf32>
+// MSE: %[[TERMS:[a-zA-Z0-9]+]] = nn.select %[[VALID]], %{{.*}}, %[[ZERO]]
+// MSE: %[[ONES:[a-zA-Z0-9]+]] = nn.convert %[[VALID]]
+// MSE: %[[N:[a-zA-Z0-9]+]] = nn.reduce sum %[[ONES]] [0, 1]
+// MSE: %[[SUM:[a-zA-Z0-9]+]] = nn.reduce sum %[[TERMS]] [0, 1]
+// MSE: nn.div %[[SUM]], %[[N]]
+
+// L1: %[[D:[a-zA-Z0-9]+]] = nn.sub
+// L1: nn.abs %[[D]]
+
+// BCE: %[[S:[a-zA-Z0-9]+]] = nn.softplus %[[X:[a-zA-Z0-9]+]] :
+// BCE: %[[XY:[a-zA-Z0-9]+]] = nn.mul %[[X]], %{{.*}}
+// BCE: nn.sub %[[S]], %[[XY]]
+func.func @forward(%w: tensor<3x4xf32> {nn.arg = #nn.arg<parameter "w">},
+                   %x: tensor<8x3xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<8x4xf32> {nn.result = #nn.result<output "logits">}) {
+  %y = nn.dot %x, %w contract [1] [0] : tensor<8x3xf32>, tensor<3x4xf32> -> tensor<8x4xf32>
+  return %y : tensor<8x4xf32>
+}
+
+//--- segmenter.mlir
+// The class axis is the one whose removal leaves the labels' shape.
+// CHECK: nn.cross_entropy %{{.*}}, %{{.*}} dim 1 : tensor<2x3x5x6xf32>, tensor<2x5x6xi64>
+func.func @forward(%w: tensor<2x3x5x6xf32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<2x3x5x6xf32> {nn.result = #nn.result<output "y">}) {
+  return %w : tensor<2x3x5x6xf32>
+}
+
+//--- ambiguous.mlir
+// If several axes would do, it is the last of them.
+// CHECK: nn.cross_entropy %{{.*}}, %{{.*}} dim 2 : tensor<4x3x3xf32>, tensor<4x3xi64>
+func.func @forward(%w: tensor<4x3x3xf32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<4x3x3xf32> {nn.result = #nn.result<output "y">}) {
+  return %w : tensor<4x3x3xf32>
+}
+
+//--- in-graph.mlir
+// A loss of the graph needs no label; one element of any rank is a scalar. What only other outputs needed goes.
+// CHECK: func.func @step
+// CHECK-NOT: #nn.arg<label
+// CHECK-NOT: nn.exp
+// CHECK: %[[LOSS:[a-zA-Z0-9]+]] = nn.reshape %{{.*}} : tensor<1xf32> -> tensor<f32>
+// CHECK: return %[[LOSS]] : tensor<f32>
+// CHECK: func.func @eval
+// CHECK-SAME: -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+// CHECK-NOT: nn.exp
+func.func @forward(%w: tensor<1xf32> {nn.arg = #nn.arg<parameter "w">}, %n: tensor<i64> {nn.arg = #nn.arg<input "n">})
+    -> (tensor<1xf32> {nn.result = #nn.result<output "other">}, tensor<1xf32> {nn.result = #nn.result<output "loss">},
+        tensor<i64> {nn.result = #nn.result<output "count">}) {
+  %0 = nn.exp %w : tensor<1xf32>
+  %1 = nn.mul %w, %w : tensor<1xf32>
+  return %0, %1, %n : tensor<1xf32>, tensor<1xf32>, tensor<i64>
+}
+
+//--- modes.mlir
+// @step normalises by the batch and draws a dropout mask, and keeps the new statistics as state ...
+// CHECK: func.func @step
+// CHECK-SAME: -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<4xf32> {nn.result = #nn.result<state "mean">}, tensor<4xf32> {nn.result = #nn.result<state "var">}) {
+// CHECK-NOT: nn.batch_norm
+// CHECK-NOT: nn.dropout
+// CHECK: nn.normalize
+// CHECK: nn.random_uniform
+// ... @eval by the statistics, without dropout and without new state.
+// CHECK: func.func @eval
+// CHECK-SAME: -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+// CHECK-NOT: nn.batch_norm
+// CHECK-NOT: nn.dropout
+// CHECK-NOT: nn.normalize
+// CHECK-NOT: nn.random_uniform
+func.func @forward(%x: tensor<8x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
+                   %s: tensor<4xf32> {nn.arg = #nn.arg<parameter "scale">},
+                   %m: tensor<4xf32> {nn.arg = #nn.arg<buffer "mean">},
+                   %v: tensor<4xf32> {nn.arg = #nn.arg<buffer "var">})
+    -> (tensor<f32> {nn.result = #nn.result<output "loss">}, tensor<4xf32> {nn.result = #nn.result<state "mean">},
+        tensor<4xf32> {nn.result = #nn.result<state "var">}) {
+  %y, %m1, %v1 = nn.batch_norm %x, %s, %s, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64} : tensor<8x4xf32>, tensor<4xf32>
+  %d, %mask = nn.dropout %y {ratio = 0.5 : f64, ordinal = 3 : i64} : tensor<8x4xf32>
+  %l = nn.reduce sum %d [0, 1] : tensor<8x4xf32> -> tensor<f32>
+  return %l, %m1, %v1 : tensor<f32>, tensor<4xf32>, tensor<4xf32>
+}
+
+//--- nothing.mlir
+func.func @main() {
+  return
+}

@@ -1,0 +1,131 @@
+// RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-differentiate | FileCheck %s
+
+// The gradient of each parameter is one more result, in the parameters' order; the other results stay.
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<2xf32> {nn.result = #nn.result<state "mean">}, tensor<4xf32> {nn.result = #nn.result<gradient "a">}, tensor<4xf32> {nn.result = #nn.result<gradient "b">})
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">},
+                %m: tensor<2xf32> {nn.arg = #nn.arg<buffer "mean">},
+                %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<2xf32> {nn.result = #nn.result<state "mean">}) {
+  // CHECK: %[[LOSS:[a-zA-Z0-9]+]] = nn.reduce sum
+  %0 = nn.mul %a, %b : tensor<4xf32>
+  %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
+  // The walk starts with d loss / d loss = 1.
+  // CHECK: %[[ONE:[a-zA-Z0-9]+]] = nn.constant dense<1.000000e+00> : tensor<f32>
+  // CHECK: %[[G:[a-zA-Z0-9]+]] = nn.broadcast %[[ONE]] [] : tensor<f32> -> tensor<4xf32>
+  // CHECK-DAG: %[[GA:[a-zA-Z0-9]+]] = nn.mul %[[G]], %arg2
+  // CHECK-DAG: %[[GB:[a-zA-Z0-9]+]] = nn.mul %[[G]], %arg0
+  // CHECK: return %[[LOSS]], %arg1, %[[GA]], %[[GB]]
+  return %1, %m : tensor<f32>, tensor<2xf32>
+}
+
+// -----
+
+// The contributions of several users are added up.
+// CHECK-LABEL: func.func @step
+func.func @step(%w: tensor<f32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  // CHECK: %[[E:[a-zA-Z0-9]+]] = nn.exp %arg0
+  %0 = nn.exp %w : tensor<f32>
+  %1 = nn.neg %w : tensor<f32>
+  %2 = nn.add %0, %1 : tensor<f32>
+  // CHECK: %[[ONE:[a-zA-Z0-9]+]] = nn.constant dense<1.000000e+00>
+  // CHECK: %[[N:[a-zA-Z0-9]+]] = nn.neg %[[ONE]]
+  // CHECK: %[[M:[a-zA-Z0-9]+]] = nn.mul %[[ONE]], %[[E]]
+  // CHECK: %[[SUM:[a-zA-Z0-9]+]] = nn.add %[[N]], %[[M]]
+  // CHECK: return %{{.*}}, %[[SUM]]
+  return %2 : tensor<f32>
+}
+
+// -----
+
+// No gradient is computed for what is not a parameter: the input gets none.
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: tensor<3x4xf32> {nn.result = #nn.result<gradient "w">})
+func.func @step(%w: tensor<3x4xf32> {nn.arg = #nn.arg<parameter "w">},
+                %x: tensor<8x3xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  // CHECK: nn.dot %arg1, %arg0 contract [1] [0]
+  // CHECK: nn.dot {{.*}} -> tensor<3x4xf32>
+  // CHECK-NOT: nn.dot
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<8x3xf32>, tensor<3x4xf32> -> tensor<8x4xf32>
+  %1 = nn.reduce sum %0 [0, 1] : tensor<8x4xf32> -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// -----
+
+// A parameter that the loss does not depend on has no gradient, and a remark says so; one that it reaches
+// only through integers (a comparison, an index) is such a parameter too.
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<4xf32> {nn.result = #nn.result<gradient "w">})
+// expected-remark@+2 {{parameter unused has no path to the loss: it will not change}}
+// expected-remark@+1 {{parameter compared has no path to the loss: it will not change}}
+func.func @step(%u: tensor<4xf32> {nn.arg = #nn.arg<parameter "unused">},
+                %c: tensor<4xf32> {nn.arg = #nn.arg<parameter "compared">},
+                %w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %0 = nn.compare lt %c, %w : tensor<4xf32> -> tensor<4xi1>
+  %1 = nn.neg %w : tensor<4xf32>
+  %2 = nn.select %0, %w, %1 : tensor<4xi1>, tensor<4xf32>
+  %3 = nn.reduce sum %2 [0] : tensor<4xf32> -> tensor<f32>
+  return %3 : tensor<f32>
+}
+
+// -----
+
+// An op without a gradient is no obstacle off the path: here its result goes to another metric.
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: #nn.result<gradient "w">
+func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<f32> {nn.result = #nn.result<metric "largest">}) {
+  %0 = nn.reduce sum %w [0] : tensor<4xf32> -> tensor<f32>
+  %1 = nn.update (%w : tensor<4xf32>) scalars () {
+  ^bb0(%e: tensor<f32>):
+    nn.yield %e : tensor<f32>
+  } -> tensor<4xf32>
+  %2 = nn.reduce max %1 [0] : tensor<4xf32> -> tensor<f32>
+  return %0, %2 : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+// On the path it is an error that names the op.
+func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  // expected-error@+1 {{lies between a parameter and the loss, but has no gradient}}
+  %0 = nn.update (%w : tensor<4xf32>) scalars () {
+  ^bb0(%e: tensor<f32>):
+    nn.yield %e : tensor<f32>
+  } -> tensor<4xf32>
+  %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// -----
+
+// A loss of inputs alone leaves nothing to train.
+// expected-error@+1 {{the loss depends on no parameter}}
+func.func @step(%w: tensor<f32> {nn.arg = #nn.arg<parameter "w">}, %x: tensor<f32> {nn.arg = #nn.arg<input "x">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %0 = nn.exp %x : tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// A metric of another name is no loss.
+// expected-error@+1 {{has no metric "loss"}}
+func.func @step(%w: tensor<f32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "accuracy">}, tensor<f32> {nn.result = #nn.result<output "loss">}) {
+  return %w, %w : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+// expected-error@+1 {{has no function @step}}
+module {
+  func.func @forward(%w: tensor<f32>) -> tensor<f32> {
+    return %w : tensor<f32>
+  }
+}
