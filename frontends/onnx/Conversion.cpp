@@ -140,6 +140,12 @@ SmallVector<double> Conversion::floatsAttr(StringRef name) {
   return found ? SmallVector<double>(found->floats().begin(), found->floats().end()) : SmallVector<double>();
 }
 
+SmallVector<std::string> Conversion::stringsAttr(StringRef name) {
+  const auto *found = attribute(name, onnxpb::AttributeProto::STRINGS);
+  return found ? SmallVector<std::string>(found->strings().begin(), found->strings().end())
+               : SmallVector<std::string>();
+}
+
 int64_t Conversion::requiredInt(StringRef name) {
   if (!hasAttr(name))
     (void)error("attribute '" + name + "' is missing");

@@ -69,6 +69,7 @@ public:
   std::string stringAttr(llvm::StringRef name, llvm::StringRef fallback);
   llvm::SmallVector<int64_t> intsAttr(llvm::StringRef name);
   llvm::SmallVector<double> floatsAttr(llvm::StringRef name);
+  llvm::SmallVector<std::string> stringsAttr(llvm::StringRef name);
   /// Like intAttr, but absence is an error.
   int64_t requiredInt(llvm::StringRef name);
 

@@ -18,6 +18,8 @@ const Registry &Registry::get() {
     registerIndexingOps(all);
     registerLossOps(all);
     registerNormalizationOps(all);
+    registerRandomOps(all);
+    registerRecurrentOps(all);
     registerReductionOps(all);
     registerSequenceOps(all);
     registerShapeOps(all);

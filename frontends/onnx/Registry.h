@@ -48,6 +48,8 @@ void registerElementwiseOps(Registry &registry);
 void registerIndexingOps(Registry &registry);
 void registerLossOps(Registry &registry);
 void registerNormalizationOps(Registry &registry);
+void registerRandomOps(Registry &registry);
+void registerRecurrentOps(Registry &registry);
 void registerReductionOps(Registry &registry);
 void registerSequenceOps(Registry &registry);
 void registerShapeOps(Registry &registry);

@@ -1,5 +1,6 @@
 //===- Elementwise.cpp - ONNX arithmetic, comparison and logic ------------===//
 
+#include "frontends/onnx/Ops/Random.h"
 #include "frontends/onnx/Registry.h"
 
 #include "OnnxSchema.pb.h"
@@ -38,6 +39,16 @@ LogicalResult convertComparison(Conversion &c) {
   if (!lhs || !rhs)
     return failure();
   return c.done(c.e.compare(comparison, lhs, rhs));
+}
+
+LogicalResult convertLess(Conversion &c) {
+  return uniformSource(c, 0) ? convertUniformBelow(c) : convertComparison<nn::Comparison::lt>(c);
+}
+
+LogicalResult convertDiv(Conversion &c) {
+  if (Value scaled = scaledMask(c, c.operand(0), c.tryDoubles(1)))
+    return c.done(scaled);
+  return convertBinary<nn::DivOp>(c);
 }
 
 /// Min, Max, Sum, Mean: any number of operands, from the left.
@@ -206,7 +217,7 @@ void dpc::onnx::registerElementwiseOps(Registry &registry) {
   registry.add({"Add", convertBinary<nn::AddOp>, 2, 2});
   registry.add({"Sub", convertBinary<nn::SubOp>, 2, 2});
   registry.add({"Mul", convertBinary<nn::MulOp>, 2, 2});
-  registry.add({"Div", convertBinary<nn::DivOp>, 2, 2});
+  registry.add({"Div", convertDiv, 2, 2});
   registry.add({"Pow", convertPow, 2, 2});
   registry.add({"Mod", convertMod, 2, 2});
   registry.add({"And", convertBinary<nn::AndOp>, 2, 2});
@@ -217,7 +228,7 @@ void dpc::onnx::registerElementwiseOps(Registry &registry) {
   registry.add({"BitwiseXor", convertBinary<nn::XorOp>, 2, 2, 1, 18});
   registry.add({"BitShift", convertBitShift, 2, 2});
   registry.add({"Equal", convertComparison<nn::Comparison::eq>, 2, 2});
-  registry.add({"Less", convertComparison<nn::Comparison::lt>, 2, 2});
+  registry.add({"Less", convertLess, 2, 2});
   registry.add({"LessOrEqual", convertComparison<nn::Comparison::le>, 2, 2});
   registry.add({"Greater", convertComparison<nn::Comparison::gt>, 2, 2});
   registry.add({"GreaterOrEqual", convertComparison<nn::Comparison::ge>, 2, 2});
