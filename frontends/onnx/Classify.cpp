@@ -233,6 +233,10 @@ std::optional<std::string> Classifier::constantByLook(const Initializer &initial
                ((operand == 1 && neutralScale) || (operand == 2 && neutralBias));
       }))
     return "neutral scale or bias of a normalisation";
+  if (!isModuleAttribute(initializer) && neutralBias && usedAs(initializer, [](const Node &node, int operand) {
+        return (node.is("LSTM") || node.is("GRU") || node.is("RNN")) && operand >= 5;
+      }))
+    return "initial state of zeros";
   if (usedAs(initializer, [&](const Node &node, int operand) {
         ValueId other = node.input(0);
         return (node.is("Sub") || node.is("Div")) && operand == 1 && other != kNoValue &&

@@ -6,7 +6,12 @@
 #include "frontends/onnx/Conversion.h"
 
 #include "mlir/IR/AsmState.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -168,6 +173,24 @@ void foldConstants(OpBuilder &builder, Block::iterator begin, Block::iterator en
     op.getResult(0).replaceAllUsesWith(constant);
     op.erase();
   }
+}
+
+LogicalResult tidy(FunctionOpInterface function) {
+  if (failed(applyPatternsAndFoldGreedily(function, FrozenRewritePatternSet())))
+    return failure();
+  IRRewriter rewriter(function.getContext());
+  DominanceInfo dominance(function);
+  eliminateCommonSubExpressions(rewriter, dominance, function);
+  Block &body = function.getFunctionBody().front();
+  SmallVector<nn::ConstantOp> constants;
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  for (Operation &op : body)
+    for (Value operand : op.getOperands())
+      if (auto constant = operand.getDefiningOp<nn::ConstantOp>(); constant && seen.insert(constant).second)
+        constants.push_back(constant);
+  for (nn::ConstantOp constant : llvm::reverse(constants))
+    constant->moveBefore(&body, body.begin());
+  return success();
 }
 
 HostTensor toHostTensor(MLIRContext *context, const Tensor &tensor) {

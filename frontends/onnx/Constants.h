@@ -7,6 +7,7 @@
 #include "frontends/onnx/Tensor.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 #include <optional>
 
@@ -30,6 +31,10 @@ mlir::Value emitConstant(mlir::OpBuilder &builder, mlir::Location loc, const Hos
 /// widen every float). `results` are replaced along.
 void foldConstants(mlir::OpBuilder &builder, mlir::Block::iterator begin, mlir::Block::iterator end,
                    llvm::MutableArrayRef<mlir::Value> results);
+
+/// Brings `function` to the form that does not depend on how its exporter wrote it: folds, merges equal operations and
+/// constants, drops what is not used, and puts the constants first, in the order of their first use.
+mlir::LogicalResult tidy(mlir::FunctionOpInterface function);
 
 /// The elements of an ONNX tensor.
 HostTensor toHostTensor(mlir::MLIRContext *context, const Tensor &tensor);

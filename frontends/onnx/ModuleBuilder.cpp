@@ -6,7 +6,6 @@
 #include "frontends/onnx/ExporterMetadata.h"
 #include "frontends/onnx/Registry.h"
 
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -37,7 +36,7 @@ private:
   void addInitializer(const Initializer &initializer, Role role);
   bool takesSequence(const Node &node) const;
   LogicalResult convert(const Node &node);
-  void eraseDeadCode();
+  void dropUnusedArguments();
   LogicalResult finish();
 
   const Graph &graph;
@@ -171,10 +170,7 @@ LogicalResult ModuleBuilder::convert(const Node &node) {
   return success();
 }
 
-void ModuleBuilder::eraseDeadCode() {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+void ModuleBuilder::dropUnusedArguments() {
   for (unsigned i = body->getNumArguments(); i-- > 0;) {
     if (arguments[i].getKind() != nn::ArgKind::constant || !body->getArgument(i).use_empty())
       continue;
@@ -201,13 +197,15 @@ LogicalResult ModuleBuilder::finish() {
   for (auto [id, value] : nextState)
     addResult(value, nn::ResultKind::state, graph.values[id].name);
   builder.create<func::ReturnOp>(function.getLoc(), results);
-  eraseDeadCode();
+  if (failed(tidy(function)))
+    return failure();
+  dropUnusedArguments();
 
   SmallVector<DictionaryAttr> argumentAttrs;
   for (nn::ArgAttr argument : arguments)
     argumentAttrs.push_back(
         builder.getDictionaryAttr(builder.getNamedAttr(nn::NNDialect::kArgAttrName, argument)));
-  function.setType(builder.getFunctionType(body->getArgumentTypes(), ValueRange(results).getTypes()));
+  function.setType(builder.getFunctionType(body->getArgumentTypes(), body->getTerminator()->getOperandTypes()));
   function.setAllArgAttrs(argumentAttrs);
   function.setAllResultAttrs(resultAttrs);
   return success();
