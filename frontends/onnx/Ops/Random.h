@@ -11,9 +11,11 @@ namespace dpc::onnx {
 const Node *uniformSource(Conversion &c, unsigned i);
 /// Converts Less(uniform, p): true with probability p.
 mlir::LogicalResult convertUniformBelow(Conversion &c);
-/// What `mask / divisor` is when `mask` is a converted draw that holds with probability `divisor`: dropout of ones, which
-/// an evaluation step turns into ones. Null for any other operands.
-mlir::Value scaledMask(Conversion &c, mlir::Value mask, std::optional<llvm::SmallVector<double>> divisor);
+/// What `mask / divisor` is when `mask` is a converted draw that holds with
+/// probability `divisor`: dropout of ones, which an evaluation step turns into
+/// ones. Null for any other operands.
+mlir::Value scaledMask(Conversion &c, mlir::Value mask,
+                       std::optional<llvm::SmallVector<double>> divisor);
 
 } // namespace dpc::onnx
 
