@@ -26,7 +26,8 @@ llvm::Error fail(const llvm::formatv_object_base &message) {
 /// What the user asked for with --trainable and --frozen.
 class Requests {
 public:
-  static llvm::Expected<Requests> parse(const Graph &graph, llvm::ArrayRef<std::string> trainable,
+  static llvm::Expected<Requests> parse(const Graph &graph,
+                                        llvm::ArrayRef<std::string> trainable,
                                         llvm::ArrayRef<std::string> frozen);
   std::optional<Role> roleOf(const Initializer &initializer) const;
 
@@ -37,20 +38,24 @@ private:
     llvm::GlobPattern pattern;
   };
   static bool names(const Initializer &initializer, StringRef text) {
-    return initializer.name == text || llvm::is_contained(initializer.aliases, text.str());
+    return initializer.name == text ||
+           llvm::is_contained(initializer.aliases, text.str());
   }
   std::vector<Request> requests; // frozen first: it wins among globs
 };
 
-llvm::Expected<Requests> Requests::parse(const Graph &graph, llvm::ArrayRef<std::string> trainable,
+llvm::Expected<Requests> Requests::parse(const Graph &graph,
+                                         llvm::ArrayRef<std::string> trainable,
                                          llvm::ArrayRef<std::string> frozen) {
   Requests result;
   std::set<std::string> frozenExact;
-  auto add = [&](const std::string &text, Role role, const char *option) -> llvm::Error {
+  auto add = [&](const std::string &text, Role role,
+                 const char *option) -> llvm::Error {
     auto pattern = llvm::GlobPattern::create(text);
     if (!pattern) {
       llvm::consumeError(pattern.takeError());
-      return fail(llvm::formatv("--{0}={1}: not a valid pattern", option, text));
+      return fail(
+          llvm::formatv("--{0}={1}: not a valid pattern", option, text));
     }
     const Initializer *exact = nullptr;
     bool any = false;
@@ -60,13 +65,16 @@ llvm::Expected<Requests> Requests::parse(const Graph &graph, llvm::ArrayRef<std:
       any |= pattern->match(initializer.name);
     }
     if (!exact && !any)
-      return fail(llvm::formatv("--{0}={1}: no initializer has this name", option, text));
+      return fail(llvm::formatv("--{0}={1}: no initializer has this name",
+                                option, text));
     if (exact && role == Role::Parameter && !isFloat(exact->tensor.type))
-      return fail(llvm::formatv("--{0}={1}: is not a float tensor", option, text));
+      return fail(
+          llvm::formatv("--{0}={1}: is not a float tensor", option, text));
     if (exact && role == Role::Constant)
       frozenExact.insert(exact->name);
     if (exact && role == Role::Parameter && frozenExact.count(exact->name))
-      return fail(llvm::formatv("initializer '{0}' is in both --trainable and --frozen", text));
+      return fail(llvm::formatv(
+          "initializer '{0}' is in both --trainable and --frozen", text));
     result.requests.push_back({text, role, std::move(*pattern)});
     return llvm::Error::success();
   };
@@ -92,7 +100,8 @@ std::optional<Role> Requests::roleOf(const Initializer &initializer) const {
 class Classifier {
 public:
   Classifier(const Graph &graph, Requests requests)
-      : graph(graph), requests(std::move(requests)), signature(graphSignature(graph)), exporter(exporterOf(graph)),
+      : graph(graph), requests(std::move(requests)),
+        signature(graphSignature(graph)), exporter(exporterOf(graph)),
         reaches(differentiablyReachesOutput(graph)) {}
 
   std::vector<Classified> run();
@@ -100,14 +109,18 @@ public:
 private:
   Classified classifyOne(const Initializer &initializer);
   std::optional<Classified> byRecord(const Initializer &initializer);
-  std::optional<std::string> constantByLook(const Initializer &initializer) const;
+  std::optional<std::string>
+  constantByLook(const Initializer &initializer) const;
   Classified bySignature(const Initializer &initializer);
   void accountFor(const Initializer &initializer);
-  std::vector<std::string> parametersIn(llvm::ArrayRef<std::string> names) const;
+  std::vector<std::string>
+  parametersIn(llvm::ArrayRef<std::string> names) const;
   std::vector<std::string> unaccountedIn(StringRef fxNode) const;
-  bool usedAs(const Initializer &initializer, llvm::function_ref<bool(const Node &, int operand)> slot) const;
+  bool usedAs(const Initializer &initializer,
+              llvm::function_ref<bool(const Node &, int operand)> slot) const;
   bool isModuleAttribute(const Initializer &initializer) const {
-    return exporter == Exporter::TorchScript && !isGeneratedName(initializer.name);
+    return exporter == Exporter::TorchScript &&
+           !isGeneratedName(initializer.name);
   }
 
   const Graph &graph;
@@ -119,14 +132,17 @@ private:
   std::set<std::string> accounted;
 };
 
-bool Classifier::usedAs(const Initializer &initializer,
-                        llvm::function_ref<bool(const Node &, int operand)> slot) const {
-  return llvm::any_of(graph.values[initializer.value].uses,
-                      [&](const Use &use) { return slot(graph.nodes[use.node], use.operand); });
+bool Classifier::usedAs(
+    const Initializer &initializer,
+    llvm::function_ref<bool(const Node &, int operand)> slot) const {
+  return llvm::any_of(
+      graph.values[initializer.value].uses,
+      [&](const Use &use) { return slot(graph.nodes[use.node], use.operand); });
 }
 
 /// The PARAMETER targets among initializer names.
-std::vector<std::string> Classifier::parametersIn(llvm::ArrayRef<std::string> names) const {
+std::vector<std::string>
+Classifier::parametersIn(llvm::ArrayRef<std::string> names) const {
   std::vector<std::string> parameters;
   for (const std::string &name : names) {
     const SignatureEntry *entry = signature.findTarget(name);
@@ -170,26 +186,36 @@ std::optional<Classified> Classifier::byRecord(const Initializer &initializer) {
   if (!folded.empty() && !signature.empty()) {
     std::vector<std::string> sources = parametersIn(folded);
     if (sources.empty())
-      return Classified{Role::Constant, "folded by the exporter from no parameter", {}};
+      return Classified{
+          Role::Constant, "folded by the exporter from no parameter", {}};
     if (initializer.tensor.shape.empty())
       return Classified{Role::Constant, "scalar folded by the exporter", {}};
     if (looksLikeMask(initializer.tensor) || !reaches[initializer.value])
-      return Classified{Role::Constant, "folded by the exporter, no gradient path", {}};
-    return Classified{Role::Parameter, "folded by the exporter from parameter " + sources.front(), sources};
+      return Classified{
+          Role::Constant, "folded by the exporter, no gradient path", {}};
+    return Classified{
+        Role::Parameter,
+        "folded by the exporter from parameter " + sources.front(), sources};
   }
   if (const SignatureEntry *entry = signature.findTarget(initializer.name)) {
     if (entry->kind == "PARAMETER")
-      return Classified{Role::Parameter, "named as a PARAMETER of the graph signature", {entry->target}};
+      return Classified{Role::Parameter,
+                        "named as a PARAMETER of the graph signature",
+                        {entry->target}};
     if (entry->kind == "BUFFER")
-      return Classified{Role::Buffer, "named as a BUFFER of the graph signature", {}};
-    return Classified{Role::Constant, "named as a " + entry->kind + " of the graph signature", {}};
+      return Classified{
+          Role::Buffer, "named as a BUFFER of the graph signature", {}};
+    return Classified{Role::Constant,
+                      "named as a " + entry->kind + " of the graph signature",
+                      {}};
   }
   return std::nullopt;
 }
 
 bool isElementwise(StringRef op) {
   return llvm::StringSwitch<bool>(op)
-      .Cases("Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Where", "Clip", "Mod", true)
+      .Cases("Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Where", "Clip",
+             "Mod", true)
       .Default(false);
 }
 
@@ -199,19 +225,25 @@ bool isBufferName(StringRef name) {
   if (last.empty())
     last = name;
   return llvm::StringSwitch<bool>(last)
-      .Cases("mask", "attn_mask", "causal_mask", "attention_mask", "tril", "triu", true)
-      .Cases("inv_freq", "original_inv_freq", "freqs", "freqs_cis", "freqs_cos", "freqs_sin", true)
-      .Cases("cos", "sin", "cos_cached", "sin_cached", "relative_coords_table", "position_ids", true)
-      .Cases("running_mean", "running_var", "num_batches_tracked", "anchors", "slopes", true)
+      .Cases("mask", "attn_mask", "causal_mask", "attention_mask", "tril",
+             "triu", true)
+      .Cases("inv_freq", "original_inv_freq", "freqs", "freqs_cis", "freqs_cos",
+             "freqs_sin", true)
+      .Cases("cos", "sin", "cos_cached", "sin_cached", "relative_coords_table",
+             "position_ids", true)
+      .Cases("running_mean", "running_var", "num_batches_tracked", "anchors",
+             "slopes", true)
       .Default(false);
 }
 
 /// Rule 7: what the numbers and the place of use say.
-std::optional<std::string> Classifier::constantByLook(const Initializer &initializer) const {
+std::optional<std::string>
+Classifier::constantByLook(const Initializer &initializer) const {
   const Tensor &tensor = initializer.tensor;
   bool isContraction = usedAs(initializer, [](const Node &node, int) {
-    return node.is("MatMul") || node.is("Gemm") || node.is("Conv") || node.is("ConvTranspose") || node.is("LSTM") ||
-           node.is("GRU") || node.is("RNN");
+    return node.is("MatMul") || node.is("Gemm") || node.is("Conv") ||
+           node.is("ConvTranspose") || node.is("LSTM") || node.is("GRU") ||
+           node.is("RNN");
   });
   if (tensor.numElements() == 0)
     return "has no elements";
@@ -222,24 +254,35 @@ std::optional<std::string> Classifier::constantByLook(const Initializer &initial
   if (tensor.shape.empty() && !isModuleAttribute(initializer))
     return "scalar";
   if (tensor.numElements() == 1 && !isModuleAttribute(initializer) &&
-      usedAs(initializer, [](const Node &node, int) { return isElementwise(node.opType); }))
+      usedAs(initializer,
+             [](const Node &node, int) { return isElementwise(node.opType); }))
     return "scalar";
   if (isBufferName(initializer.name))
     return "named as a buffer";
   bool neutralScale = isAll(tensor, 1), neutralBias = isAll(tensor, 0);
   if (!isModuleAttribute(initializer) && (neutralScale || neutralBias) &&
       usedAs(initializer, [&](const Node &node, int operand) {
-        return (node.is("InstanceNormalization") || node.is("BatchNormalization")) &&
-               ((operand == 1 && neutralScale) || (operand == 2 && neutralBias));
+        return (node.is("InstanceNormalization") ||
+                node.is("BatchNormalization")) &&
+               ((operand == 1 && neutralScale) ||
+                (operand == 2 && neutralBias));
       }))
     return "neutral scale or bias of a normalisation";
+  if (!isModuleAttribute(initializer) && neutralBias &&
+      usedAs(initializer, [](const Node &node, int operand) {
+        return (node.is("LSTM") || node.is("GRU") || node.is("RNN")) &&
+               operand >= 5;
+      }))
+    return "initial state of zeros";
   if (usedAs(initializer, [&](const Node &node, int operand) {
         ValueId other = node.input(0);
-        return (node.is("Sub") || node.is("Div")) && operand == 1 && other != kNoValue &&
+        return (node.is("Sub") || node.is("Div")) && operand == 1 &&
+               other != kNoValue &&
                (graph.values[other].kind == GraphValue::Kind::Input ||
                 (graph.values[other].kind == GraphValue::Kind::Result &&
                  graph.nodes[graph.values[other].index].is("Sub") &&
-                 graph.values[graph.nodes[graph.values[other].index].input(0)].kind == GraphValue::Kind::Input));
+                 graph.values[graph.nodes[graph.values[other].index].input(0)]
+                         .kind == GraphValue::Kind::Input));
       }))
     return "statistic: normalises a graph input";
   return std::nullopt;
@@ -253,28 +296,40 @@ Classified Classifier::bySignature(const Initializer &initializer) {
   if (signature.empty())
     return {Role::Parameter, "float on a gradient path", {}};
 
-  if (usedAs(initializer, [](const Node &node, int) { return hasFoldedBatchNorm(node); }))
+  if (usedAs(initializer,
+             [](const Node &node, int) { return hasFoldedBatchNorm(node); }))
     return {Role::Parameter, "convolution with a BatchNorm folded in", {}};
   for (const Use &use : graph.values[initializer.value].uses) {
-    std::vector<std::string> targets = unaccountedIn(graph.nodes[use.node].metadata(kFxNode));
+    std::vector<std::string> targets =
+        unaccountedIn(graph.nodes[use.node].metadata(kFxNode));
     if (targets.empty())
       continue;
     accounted.insert(targets.front());
-    return {Role::Parameter, "its node takes parameter " + targets.front(), {targets.front()}};
+    return {Role::Parameter,
+            "its node takes parameter " + targets.front(),
+            {targets.front()}};
   }
   for (const SignatureEntry &entry : signature.inputs)
     if (entry.kind == "PARAMETER" && !accounted.count(entry.target))
-      return {Role::Parameter, "float on a gradient path, and parameter " + entry.target + " is unaccounted for", {}};
+      return {Role::Parameter,
+              "float on a gradient path, and parameter " + entry.target +
+                  " is unaccounted for",
+              {}};
   return {Role::Constant, "every parameter of the module is accounted for", {}};
 }
 
 Classified Classifier::classifyOne(const Initializer &initializer) {
   if (!isFloat(initializer.tensor.type))
     return {Role::Constant, "not a float", {}};
-  auto isStatistic = [](const Node &node, int operand) { return node.is("BatchNormalization") && operand >= 3; };
-  // A fresh scale equals a fresh variance, and exporters merge equal initializers: such a one is the scale.
+  auto isStatistic = [](const Node &node, int operand) {
+    return node.is("BatchNormalization") && operand >= 3;
+  };
+  // A fresh scale equals a fresh variance, and exporters merge equal
+  // initializers: such a one is the scale.
   bool statistic = usedAs(initializer, isStatistic) &&
-                   !usedAs(initializer, [&](const Node &node, int operand) { return !isStatistic(node, operand); });
+                   !usedAs(initializer, [&](const Node &node, int operand) {
+                     return !isStatistic(node, operand);
+                   });
   if (std::optional<Role> asked = requests.roleOf(initializer)) {
     if (*asked == Role::Parameter)
       return {Role::Parameter, "--trainable", {}};
@@ -312,28 +367,34 @@ StringRef roleName(Role role) {
   return "";
 }
 
-llvm::Expected<std::vector<Classified>> classify(const Graph &graph, llvm::ArrayRef<std::string> trainable,
-                                                 llvm::ArrayRef<std::string> frozen) {
+llvm::Expected<std::vector<Classified>>
+classify(const Graph &graph, llvm::ArrayRef<std::string> trainable,
+         llvm::ArrayRef<std::string> frozen) {
   auto requests = Requests::parse(graph, trainable, frozen);
   if (!requests)
     return requests.takeError();
   return Classifier(graph, std::move(*requests)).run();
 }
 
-void printClassification(const Graph &graph, llvm::ArrayRef<Classified> roles, llvm::raw_ostream &os) {
+void printClassification(const Graph &graph, llvm::ArrayRef<Classified> roles,
+                         llvm::raw_ostream &os) {
   size_t width = 11;
   for (const Initializer &initializer : graph.initializers)
     width = std::max(width, initializer.name.size());
-  auto row = [&](StringRef name, StringRef type, StringRef role, StringRef why) {
-    os << llvm::left_justify(name, width) << "  " << llvm::left_justify(type, 22) << "  "
-       << llvm::left_justify(role, 9) << "  " << why << '\n';
+  auto row = [&](StringRef name, StringRef type, StringRef role,
+                 StringRef why) {
+    os << llvm::left_justify(name, width) << "  "
+       << llvm::left_justify(type, 22) << "  " << llvm::left_justify(role, 9)
+       << "  " << why << '\n';
   };
   row("initializer", "type", "role", "why");
   for (auto [initializer, classified] : llvm::zip(graph.initializers, roles)) {
-    std::string type = dataTypeName(static_cast<int32_t>(initializer.tensor.type)) + "[";
+    std::string type =
+        dataTypeName(static_cast<int32_t>(initializer.tensor.type)) + "[";
     for (auto [i, size] : llvm::enumerate(initializer.tensor.shape))
       type += (i ? "x" : "") + std::to_string(size);
-    row(initializer.name, type + "]", roleName(classified.role), classified.reason);
+    row(initializer.name, type + "]", roleName(classified.role),
+        classified.reason);
   }
 }
 

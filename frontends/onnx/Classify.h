@@ -30,38 +30,56 @@ struct Classified {
   Role role = Role::Constant;
   /// Short enough for a table row: "marked PARAMETER".
   std::string reason;
-  /// The module parameters it stands for under another name, as far as metadata says.
+  /// The module parameters it stands for under another name, as far as metadata
+  /// says.
   std::vector<std::string> sources;
 };
 
-/// Decides for every initializer of `graph` (result in their order). The first rule that applies decides:
+/// Decides for every initializer of `graph` (result in their order). The first
+/// rule that applies decides:
 ///
 ///  1. integers and booleans are constants;
-///  2. `trainable` and `frozen`: an exact name (or alias) before a glob, `frozen` before `trainable` among globs;
-///  3. what is only ever the mean or variance operand of BatchNormalization is a buffer;
-///  4. a recorded kind: PARAMETER is a parameter, BUFFER a buffer, CONSTANT_TENSOR a constant;
-///  5. `folded_from`: computed by the exporter from a PARAMETER of the graph signature, and more than a rank-0 scalar or
+///  2. `trainable` and `frozen`: an exact name (or alias) before a glob,
+///  `frozen` before `trainable` among globs;
+///  3. what is only ever the mean or variance operand of BatchNormalization is
+///  a buffer;
+///  4. a recorded kind: PARAMETER is a parameter, BUFFER a buffer,
+///  CONSTANT_TENSOR a constant;
+///  5. `folded_from`: computed by the exporter from a PARAMETER of the graph
+///  signature, and more than a rank-0 scalar or
 ///     a mask: a parameter; computed from none: a constant;
-///  6. its name is the target of a PARAMETER or BUFFER of the graph signature (the mark was lost);
-///  7. masks, position tables, scalars, input statistics and neutral normalisation operands are constants;
-///  8. with a graph signature: a node whose fx text names a PARAMETER that no operand of that fx node accounts for, or
-///     into which a BatchNorm was folded, makes it a parameter; when no PARAMETER is unaccounted for, it is a constant;
-///  9. a float from which an output is reached by a differentiable path is a parameter, any other a constant.
+///  6. its name is the target of a PARAMETER or BUFFER of the graph signature
+///  (the mark was lost);
+///  7. masks, position tables, scalars, input statistics and neutral
+///  normalisation operands are constants;
+///  8. with a graph signature: a node whose fx text names a PARAMETER that no
+///  operand of that fx node accounts for, or
+///     into which a BatchNorm was folded, makes it a parameter; when no
+///     PARAMETER is unaccounted for, it is a constant;
+///  9. a float from which an output is reached by a differentiable path is a
+///  parameter, any other a constant.
 ///
-/// A frozen parameter keeps its buffer role if rule 3 gives it one, else becomes a constant. It is an error when an
-/// exact name matches no initializer or names one that is not float (`trainable`), or is in both lists.
-llvm::Expected<std::vector<Classified>> classify(const Graph &graph, llvm::ArrayRef<std::string> trainable,
-                                                 llvm::ArrayRef<std::string> frozen);
+/// A frozen parameter keeps its buffer role if rule 3 gives it one, else
+/// becomes a constant. It is an error when an exact name matches no initializer
+/// or names one that is not float (`trainable`), or is in both lists.
+llvm::Expected<std::vector<Classified>>
+classify(const Graph &graph, llvm::ArrayRef<std::string> trainable,
+         llvm::ArrayRef<std::string> frozen);
 
 /// One row an initializer: name, type, role, why.
-void printClassification(const Graph &graph, llvm::ArrayRef<Classified> roles, llvm::raw_ostream &os);
+void printClassification(const Graph &graph, llvm::ArrayRef<Classified> roles,
+                         llvm::raw_ostream &os);
 
-/// One line for each thing the exporter lost of the module, with the export call that keeps it: BatchNorm folded into a
-/// convolution, BatchNorm exported for inference by a module in training mode, equal parameters merged, tied weights
-/// split, parameters transposed or computed under another name, parameters gone.
-std::vector<std::string> describeExportLosses(const Graph &graph, llvm::ArrayRef<Classified> roles);
+/// One line for each thing the exporter lost of the module, with the export
+/// call that keeps it: BatchNorm folded into a convolution, BatchNorm exported
+/// for inference by a module in training mode, equal parameters merged, tied
+/// weights split, parameters transposed or computed under another name,
+/// parameters gone.
+std::vector<std::string> describeExportLosses(const Graph &graph,
+                                              llvm::ArrayRef<Classified> roles);
 
-/// For each value of `graph`: is an output reached from it by operators that have a gradient.
+/// For each value of `graph`: is an output reached from it by operators that
+/// have a gradient.
 std::vector<bool> differentiablyReachesOutput(const Graph &graph);
 
 } // namespace dpc::onnx

@@ -7,7 +7,12 @@
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <cstring>
@@ -20,15 +25,20 @@ namespace {
 /// Constants have no regions and no device.
 class NoContext : public InterpreterContext {
 public:
-  LogicalResult runRegion(Region &, ArrayRef<HostTensor>, SmallVectorImpl<HostTensor> &) override { return failure(); }
-  LogicalResult runElementwiseRegion(Region &, ArrayRef<int64_t>, ArrayRef<HostTensor>,
+  LogicalResult runRegion(Region &, ArrayRef<HostTensor>,
+                          SmallVectorImpl<HostTensor> &) override {
+    return failure();
+  }
+  LogicalResult runElementwiseRegion(Region &, ArrayRef<int64_t>,
+                                     ArrayRef<HostTensor>,
                                      SmallVectorImpl<HostTensor> &) override {
     return failure();
   }
   int64_t getAxisIndex(StringRef) override { return 0; }
   int64_t getGroupIndex(ArrayRef<StringRef>) override { return 0; }
   void setSequentialIndex(StringRef, int64_t) override {}
-  FailureOr<std::vector<HostTensor>> exchange(Operation *, ArrayRef<StringRef>, const HostTensor &) override {
+  FailureOr<std::vector<HostTensor>> exchange(Operation *, ArrayRef<StringRef>,
+                                              const HostTensor &) override {
     return failure();
   }
 };
@@ -47,13 +57,15 @@ bool isExact(Operation *op) {
     return true;
   if (auto convert = dyn_cast<nn::ConvertOp>(op))
     return isa<IntegerType>(nn::typeOf(convert.getInput()).getElementType());
-  return isa<nn::ReshapeOp, nn::TransposeOp, nn::SliceOp, nn::PadOp, nn::ConcatOp, nn::ReverseOp, nn::SelectOp,
-             nn::NegOp, nn::AbsOp, nn::IotaOp>(op);
+  return isa<nn::ReshapeOp, nn::TransposeOp, nn::SliceOp, nn::PadOp,
+             nn::ConcatOp, nn::ReverseOp, nn::SelectOp, nn::NegOp, nn::AbsOp,
+             nn::IotaOp>(op);
 }
 
 bool elementsEqual(const HostTensor &tensor, int64_t a, int64_t b) {
   if (tensor.isFloat()) // NaN equals NaN, +0 differs from -0
-    return std::memcmp(&tensor.floats[a], &tensor.floats[b], sizeof(double)) == 0;
+    return std::memcmp(&tensor.floats[a], &tensor.floats[b], sizeof(double)) ==
+           0;
   return tensor.ints[a] == tensor.ints[b];
 }
 
@@ -75,7 +87,8 @@ HostTensor firstAlong(const HostTensor &tensor, int64_t dimension) {
   SmallVector<int64_t> rest(shape);
   rest.erase(rest.begin() + dimension);
   HostTensor first(nn::withShape(tensor.getType(), rest));
-  int64_t inner = rowMajorStrides(shape)[dimension], extent = shape[dimension], to = 0;
+  int64_t inner = rowMajorStrides(shape)[dimension], extent = shape[dimension],
+          to = 0;
   for (int64_t i = 0, e = tensor.size(); i < e; ++i) {
     if ((i / inner) % extent)
       continue;
@@ -87,8 +100,9 @@ HostTensor firstAlong(const HostTensor &tensor, int64_t dimension) {
   return first;
 }
 
-/// `name` as a key that MLIR's parser reads back: a letter or `_`, then letters, digits, `_`, `.` and `$`. Keys that
-/// become equal are told apart by the context.
+/// `name` as a key that MLIR's parser reads back: a letter or `_`, then
+/// letters, digits, `_`, `.` and `$`. Keys that become equal are told apart by
+/// the context.
 std::string resourceKey(StringRef name) {
   std::string key = name.str();
   for (char &c : key)
@@ -134,27 +148,34 @@ Value emitConstant(OpBuilder &builder, Location loc, const HostTensor &tensor) {
   HostTensor reduced = tensor;
   SmallVector<int64_t> kept;
   for (int64_t dimension = type.getRank(); dimension-- > 0;) {
-    if (reduced.size() > 0 && type.getDimSize(dimension) > 1 && isConstantAlong(reduced, dimension))
+    if (reduced.size() > 0 && type.getDimSize(dimension) > 1 &&
+        isConstantAlong(reduced, dimension))
       reduced = firstAlong(reduced, dimension);
     else
       kept.insert(kept.begin(), dimension);
   }
   if (reduced.size() == 1 && tensor.size() > 0) {
     DenseElementsAttr splat = reduced.toAttr();
-    return builder.create<nn::ConstantOp>(loc, cast<ElementsAttr>(splat.reshape(
-                                                   nn::withShape(type, SmallVector<int64_t>(kept.size(), 1)))
-                                                   .resizeSplat(type)));
+    return builder.create<nn::ConstantOp>(
+        loc,
+        cast<ElementsAttr>(splat
+                               .reshape(nn::withShape(
+                                   type, SmallVector<int64_t>(kept.size(), 1)))
+                               .resizeSplat(type)));
   }
-  Value constant = builder.create<nn::ConstantOp>(loc, cast<ElementsAttr>(reduced.toAttr()));
+  Value constant =
+      builder.create<nn::ConstantOp>(loc, cast<ElementsAttr>(reduced.toAttr()));
   if (reduced.getType() == type)
     return constant;
   return builder.create<nn::BroadcastOp>(loc, type, constant, kept);
 }
 
-void foldConstants(OpBuilder &builder, Block::iterator begin, Block::iterator end, MutableArrayRef<Value> results) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::make_range(begin, end))) {
-    if (op.getNumResults() != 1 || isa<nn::ConstantOp, nn::BroadcastOp>(op) || !isExact(&op) ||
-        !llvm::all_of(op.getOperands(), isConstantLike))
+void foldConstants(OpBuilder &builder, Block::iterator begin,
+                   Block::iterator end, MutableArrayRef<Value> results) {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::make_range(begin, end))) {
+    if (op.getNumResults() != 1 || isa<nn::ConstantOp, nn::BroadcastOp>(op) ||
+        !isExact(&op) || !llvm::all_of(op.getOperands(), isConstantLike))
       continue;
     std::optional<HostTensor> known = evaluate(op.getResult(0));
     if (!known)
@@ -170,8 +191,28 @@ void foldConstants(OpBuilder &builder, Block::iterator begin, Block::iterator en
   }
 }
 
+LogicalResult tidy(FunctionOpInterface function) {
+  if (failed(applyPatternsAndFoldGreedily(function, FrozenRewritePatternSet())))
+    return failure();
+  IRRewriter rewriter(function.getContext());
+  DominanceInfo dominance(function);
+  eliminateCommonSubExpressions(rewriter, dominance, function);
+  Block &body = function.getFunctionBody().front();
+  SmallVector<nn::ConstantOp> constants;
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  for (Operation &op : body)
+    for (Value operand : op.getOperands())
+      if (auto constant = operand.getDefiningOp<nn::ConstantOp>();
+          constant && seen.insert(constant).second)
+        constants.push_back(constant);
+  for (nn::ConstantOp constant : llvm::reverse(constants))
+    constant->moveBefore(&body, body.begin());
+  return success();
+}
+
 HostTensor toHostTensor(MLIRContext *context, const Tensor &tensor) {
-  HostTensor host(RankedTensorType::get(tensor.shape, convertElementType(context, tensor.type)));
+  HostTensor host(RankedTensorType::get(
+      tensor.shape, convertElementType(context, tensor.type)));
   for (int64_t i = 0, e = tensor.numElements(); i < e; ++i) {
     if (host.isFloat())
       host.floats[i] = tensor.asDouble(i);
@@ -181,13 +222,16 @@ HostTensor toHostTensor(MLIRContext *context, const Tensor &tensor) {
   return host;
 }
 
-ElementsAttr toAttribute(MLIRContext *context, const Tensor &tensor, StringRef name) {
+ElementsAttr toAttribute(MLIRContext *context, const Tensor &tensor,
+                         StringRef name) {
   constexpr int64_t kMaxDenseElements = 16;
-  auto type = RankedTensorType::get(tensor.shape, convertElementType(context, tensor.type));
+  auto type = RankedTensorType::get(tensor.shape,
+                                    convertElementType(context, tensor.type));
   unsigned width = elementBytes(tensor.type);
   bool isSplat = tensor.numElements() > 0;
   for (size_t at = width; isSplat && at < tensor.bytes.size(); at += width)
-    isSplat = std::memcmp(tensor.bytes.data(), tensor.bytes.data() + at, width) == 0;
+    isSplat =
+        std::memcmp(tensor.bytes.data(), tensor.bytes.data() + at, width) == 0;
   if (isSplat) {
     Tensor first = tensor;
     first.shape.clear();
@@ -199,7 +243,8 @@ ElementsAttr toAttribute(MLIRContext *context, const Tensor &tensor, StringRef n
     return cast<ElementsAttr>(toHostTensor(context, tensor).toAttr());
   AsmResourceBlob blob = UnmanagedAsmResourceBlob::allocateWithAlign(
       tensor.bytes, width, [owner = tensor.owner](void *, size_t, size_t) {});
-  return cast<ElementsAttr>(DenseResourceElementsAttr::get(type, resourceKey(name), std::move(blob)));
+  return cast<ElementsAttr>(
+      DenseResourceElementsAttr::get(type, resourceKey(name), std::move(blob)));
 }
 
 } // namespace dpc::onnx

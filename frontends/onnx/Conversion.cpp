@@ -27,7 +27,9 @@ std::string printed(ArrayRef<int64_t> shape) {
 
 Type convertElementType(MLIRContext *context, ElementType type) {
   Builder builder(context);
-  auto unsignedType = [&](unsigned width) { return IntegerType::get(context, width, IntegerType::Unsigned); };
+  auto unsignedType = [&](unsigned width) {
+    return IntegerType::get(context, width, IntegerType::Unsigned);
+  };
   switch (type) {
   case ElementType::F32:
     return builder.getF32Type();
@@ -71,17 +73,19 @@ std::optional<SmallVector<int64_t>> constantInts(Value value) {
 
 LogicalResult Conversion::error(const Twine &message) {
   failed = true;
-  return emitError(loc) << "node '" << node.name << "' (" << node.opType << ", opset " << node.opset
-                        << "): " << message;
+  return emitError(loc) << "node '" << node.name << "' (" << node.opType
+                        << ", opset " << node.opset << "): " << message;
 }
 
-std::optional<SmallVector<int64_t>> Conversion::tryInts(unsigned i) { return constantInts(operand(i)); }
+std::optional<SmallVector<int64_t>> Conversion::tryInts(unsigned i) {
+  return constantInts(operand(i));
+}
 
 SmallVector<int64_t> Conversion::ints(unsigned i, StringRef what) {
   if (auto known = tryInts(i))
     return *known;
-  (void)error(what + " must be known at compile time (input '" + graph().values[node.inputs[i]].name +
-              "' is computed from data)");
+  (void)error(what + " must be known at compile time (input '" +
+              graph().values[node.inputs[i]].name + "' is computed from data)");
   return {};
 }
 
@@ -90,13 +94,15 @@ int64_t Conversion::scalarInt(unsigned i, StringRef what) {
   if (elements.size() == 1)
     return elements[0];
   if (!failed)
-    (void)error(what + " has " + Twine(elements.size()) + " elements but must have 1");
+    (void)error(what + " has " + Twine(elements.size()) +
+                " elements but must have 1");
   return 0;
 }
 
 std::optional<SmallVector<double>> Conversion::tryDoubles(unsigned i) {
   auto constant = operand(i).getDefiningOp<nn::ConstantOp>();
-  std::optional<HostTensor> host = constant ? HostTensor::fromAttr(constant.getValue()) : std::nullopt;
+  std::optional<HostTensor> host =
+      constant ? HostTensor::fromAttr(constant.getValue()) : std::nullopt;
   if (!host)
     return std::nullopt;
   if (host->isFloat())
@@ -110,7 +116,8 @@ const onnxpb::AttributeProto *Conversion::attribute(StringRef name, int type) {
     return nullptr;
   if (found->second->type() == type)
     return found->second;
-  (void)error("attribute '" + name + "' has attribute type " + Twine(int(found->second->type())) + " but must have " +
+  (void)error("attribute '" + name + "' has attribute type " +
+              Twine(int(found->second->type())) + " but must have " +
               Twine(type));
   return nullptr;
 }
@@ -132,12 +139,23 @@ std::string Conversion::stringAttr(StringRef name, StringRef fallback) {
 
 SmallVector<int64_t> Conversion::intsAttr(StringRef name) {
   const auto *found = attribute(name, onnxpb::AttributeProto::INTS);
-  return found ? SmallVector<int64_t>(found->ints().begin(), found->ints().end()) : SmallVector<int64_t>();
+  return found
+             ? SmallVector<int64_t>(found->ints().begin(), found->ints().end())
+             : SmallVector<int64_t>();
 }
 
 SmallVector<double> Conversion::floatsAttr(StringRef name) {
   const auto *found = attribute(name, onnxpb::AttributeProto::FLOATS);
-  return found ? SmallVector<double>(found->floats().begin(), found->floats().end()) : SmallVector<double>();
+  return found ? SmallVector<double>(found->floats().begin(),
+                                     found->floats().end())
+               : SmallVector<double>();
+}
+
+SmallVector<std::string> Conversion::stringsAttr(StringRef name) {
+  const auto *found = attribute(name, onnxpb::AttributeProto::STRINGS);
+  return found ? SmallVector<std::string>(found->strings().begin(),
+                                          found->strings().end())
+               : SmallVector<std::string>();
 }
 
 int64_t Conversion::requiredInt(StringRef name) {
@@ -148,13 +166,15 @@ int64_t Conversion::requiredInt(StringRef name) {
 
 int64_t Conversion::normalizeAxis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) {
-    (void)error("axis " + Twine(axis) + " is out of range for rank " + Twine(rank));
+    (void)error("axis " + Twine(axis) + " is out of range for rank " +
+                Twine(rank));
     return 0;
   }
   return axis < 0 ? axis + rank : axis;
 }
 
-SmallVector<int64_t> Conversion::normalizeAxes(ArrayRef<int64_t> axes, int64_t rank) {
+SmallVector<int64_t> Conversion::normalizeAxes(ArrayRef<int64_t> axes,
+                                               int64_t rank) {
   SmallVector<int64_t> sorted;
   for (int64_t axis : axes) {
     if (failed)
@@ -194,16 +214,19 @@ Value Conversion::broadcastTo(Value value, ArrayRef<int64_t> shape) {
     }
   }
   if (!fits) {
-    (void)error("shape " + printed(from) + " does not broadcast to " + printed(shape));
+    (void)error("shape " + printed(from) + " does not broadcast to " +
+                printed(shape));
     return {};
   }
   auto type = RankedTensorType::get(shape, nn::typeOf(value).getElementType());
   if (auto constant = value.getDefiningOp<nn::ConstantOp>())
     if (auto dense = dyn_cast<SplatElementsAttr>(constant.getValue()))
-      return e.make<nn::ConstantOp>(cast<ElementsAttr>(dense.resizeSplat(type)));
+      return e.make<nn::ConstantOp>(
+          cast<ElementsAttr>(dense.resizeSplat(type)));
   if (type.getNumElements() == nn::typeOf(value).getNumElements())
     return e.reshape(value, shape);
-  if (auto inner = value.getDefiningOp<nn::BroadcastOp>(); inner && kept == from) {
+  if (auto inner = value.getDefiningOp<nn::BroadcastOp>();
+      inner && kept == from) {
     SmallVector<int64_t> composed;
     for (int64_t dimension : inner.getDimensions())
       composed.push_back(dimensions[dimension]);
@@ -242,8 +265,9 @@ std::pair<Value, Value> Conversion::binary() {
   Value lhs = operand(0), rhs = operand(1);
   if (nn::typeOf(lhs).getElementType() != nn::typeOf(rhs).getElementType()) {
     std::string text;
-    llvm::raw_string_ostream(text) << "element types " << nn::typeOf(lhs).getElementType() << " and "
-                                   << nn::typeOf(rhs).getElementType() << " differ";
+    llvm::raw_string_ostream(text)
+        << "element types " << nn::typeOf(lhs).getElementType() << " and "
+        << nn::typeOf(rhs).getElementType() << " differ";
     (void)error(text);
     return {};
   }
@@ -251,9 +275,22 @@ std::pair<Value, Value> Conversion::binary() {
   return both.empty() ? std::pair<Value, Value>() : std::pair(both[0], both[1]);
 }
 
-Value Conversion::intConstant(ArrayRef<int64_t> shape, ArrayRef<int64_t> elements) {
+Value Conversion::sliceAlong(Value value, int64_t axis, int64_t start,
+                             int64_t limit) {
+  SmallVector<int64_t> starts(rankOf(value), 0), limits(shapeOf(value)),
+      strides(rankOf(value), 1);
+  if (start == 0 && limit == limits[axis])
+    return value;
+  starts[axis] = start;
+  limits[axis] = limit;
+  return e.make<nn::SliceOp>(value, starts, limits, strides);
+}
+
+Value Conversion::intConstant(ArrayRef<int64_t> shape,
+                              ArrayRef<int64_t> elements) {
   auto type = RankedTensorType::get(shape, builder.getI64Type());
-  return e.make<nn::ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(type, elements)));
+  return e.make<nn::ConstantOp>(
+      cast<ElementsAttr>(DenseElementsAttr::get(type, elements)));
 }
 
 } // namespace dpc::onnx

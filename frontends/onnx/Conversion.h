@@ -18,29 +18,38 @@
 
 namespace dpc::onnx {
 
-/// The nn value of each ONNX value converted so far, and what was asked of the whole module. Owned by the importer.
+/// The nn value of each ONNX value converted so far, and what was asked of the
+/// whole module. Owned by the importer.
 class ImportState {
 public:
   virtual ~ImportState() = default;
   /// The value of `id`, made on first use when it is an initializer.
   virtual mlir::Value valueOf(ValueId id) = 0;
-  /// The tensor of an initializer that is not a function argument and never will be, for attributes.
+  /// The tensor of an initializer that is not a function argument and never
+  /// will be, for attributes.
   virtual const Graph &getGraph() const = 0;
-  /// The tensors of a sequence that SplitToSequence or SequenceConstruct made; nullptr for anything else.
-  virtual const llvm::SmallVector<mlir::Value> *sequenceOf(ValueId id) const = 0;
-  /// Declares that `value` is the next value of the buffer that initializer `id` holds.
+  /// The tensors of a sequence that SplitToSequence or SequenceConstruct made;
+  /// nullptr for anything else.
+  virtual const llvm::SmallVector<mlir::Value> *
+  sequenceOf(ValueId id) const = 0;
+  /// Declares that `value` is the next value of the buffer that initializer
+  /// `id` holds.
   virtual void setNextState(ValueId id, mlir::Value value) = 0;
 };
 
-/// What a conversion function works with: one node, its operands as nn values, a builder at the right place.
+/// What a conversion function works with: one node, its operands as nn values,
+/// a builder at the right place.
 ///
-/// Getters of attributes and constants report their own errors (wrong type, not constant) and return a default; the
-/// driver then stops after the node. So a function asks for all it needs and returns `failure()` only for errors of
+/// Getters of attributes and constants report their own errors (wrong type, not
+/// constant) and return a default; the driver then stops after the node. So a
+/// function asks for all it needs and returns `failure()` only for errors of
 /// its own, which it words by `error`.
 class Conversion {
 public:
-  Conversion(const Node &node, mlir::OpBuilder &builder, mlir::Location loc, ImportState &state)
-      : node(node), builder(builder), loc(loc), e{builder, loc}, results(node.outputs.size()), state(state) {}
+  Conversion(const Node &node, mlir::OpBuilder &builder, mlir::Location loc,
+             ImportState &state)
+      : node(node), builder(builder), loc(loc), e{builder, loc},
+        results(node.outputs.size()), state(state) {}
 
   const Node &node;
   mlir::OpBuilder &builder;
@@ -50,43 +59,63 @@ public:
   /// Reports "node 'x' (Op, opset 17): message".
   mlir::LogicalResult error(const llvm::Twine &message);
 
-  unsigned numOperands() const { return static_cast<unsigned>(node.inputs.size()); }
+  unsigned numOperands() const {
+    return static_cast<unsigned>(node.inputs.size());
+  }
   bool has(unsigned operand) const { return node.input(operand) != kNoValue; }
-  bool wantsResult(unsigned result) const { return node.output(result) != kNoValue; }
+  bool wantsResult(unsigned result) const {
+    return node.output(result) != kNoValue;
+  }
   /// Operand `i`, which must be given (arity is checked before conversion).
   mlir::Value operand(unsigned i) { return state.valueOf(node.inputs[i]); }
-  /// The constant elements of an integer operand; nullopt when it is not known at compile time.
+  /// The constant elements of an integer operand; nullopt when it is not known
+  /// at compile time.
   std::optional<llvm::SmallVector<int64_t>> tryInts(unsigned i);
-  /// The same, but an operand that is not known at compile time is an error naming it as `what`.
+  /// The same, but an operand that is not known at compile time is an error
+  /// naming it as `what`.
   llvm::SmallVector<int64_t> ints(unsigned i, llvm::StringRef what);
   int64_t scalarInt(unsigned i, llvm::StringRef what);
-  /// The constant elements of a float (or integer) operand; nullopt when not known at compile time.
+  /// The constant elements of a float (or integer) operand; nullopt when not
+  /// known at compile time.
   std::optional<llvm::SmallVector<double>> tryDoubles(unsigned i);
 
-  bool hasAttr(llvm::StringRef name) const { return node.attributes.count(name.str()) != 0; }
+  bool hasAttr(llvm::StringRef name) const {
+    return node.attributes.count(name.str()) != 0;
+  }
   int64_t intAttr(llvm::StringRef name, int64_t fallback);
   double floatAttr(llvm::StringRef name, double fallback);
   std::string stringAttr(llvm::StringRef name, llvm::StringRef fallback);
   llvm::SmallVector<int64_t> intsAttr(llvm::StringRef name);
   llvm::SmallVector<double> floatsAttr(llvm::StringRef name);
+  llvm::SmallVector<std::string> stringsAttr(llvm::StringRef name);
   /// Like intAttr, but absence is an error.
   int64_t requiredInt(llvm::StringRef name);
 
   /// `axis` counted from the front; an error outside [-rank, rank).
   int64_t normalizeAxis(int64_t axis, int64_t rank);
-  /// Axes counted from the front, sorted; an error when outside the rank or given twice.
-  llvm::SmallVector<int64_t> normalizeAxes(llvm::ArrayRef<int64_t> axes, int64_t rank);
-  /// The axes of a reduction or squeeze: operand `i` where the opset has it as input, else attribute "axes".
+  /// Axes counted from the front, sorted; an error when outside the rank or
+  /// given twice.
+  llvm::SmallVector<int64_t> normalizeAxes(llvm::ArrayRef<int64_t> axes,
+                                           int64_t rank);
+  /// The axes of a reduction or squeeze: operand `i` where the opset has it as
+  /// input, else attribute "axes".
   std::optional<llvm::SmallVector<int64_t>> axes(unsigned i);
 
-  /// `values` broadcast to one shape by ONNX's (numpy's) rule; empty after an error.
-  llvm::SmallVector<mlir::Value> broadcastTogether(llvm::ArrayRef<mlir::Value> values);
+  /// `values` broadcast to one shape by ONNX's (numpy's) rule; empty after an
+  /// error.
+  llvm::SmallVector<mlir::Value>
+  broadcastTogether(llvm::ArrayRef<mlir::Value> values);
   /// `value` broadcast to `shape`; null after an error.
   mlir::Value broadcastTo(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   /// Binary operands broadcast together; both null after an error.
   std::pair<mlir::Value, mlir::Value> binary();
+  /// Elements [start, limit) of dimension `axis`; `value` itself when these are
+  /// all.
+  mlir::Value sliceAlong(mlir::Value value, int64_t axis, int64_t start,
+                         int64_t limit);
   /// A dense constant of int64 elements.
-  mlir::Value intConstant(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> elements);
+  mlir::Value intConstant(llvm::ArrayRef<int64_t> shape,
+                          llvm::ArrayRef<int64_t> elements);
 
   void setResult(unsigned i, mlir::Value value) {
     if (i < results.size())
@@ -98,9 +127,11 @@ public:
   }
   /// The tensors of operand `i`, a sequence; nullptr after an error.
   const llvm::SmallVector<mlir::Value> *sequence(unsigned i) {
-    const llvm::SmallVector<mlir::Value> *elements = state.sequenceOf(node.inputs[i]);
+    const llvm::SmallVector<mlir::Value> *elements =
+        state.sequenceOf(node.inputs[i]);
     if (!elements)
-      (void)error("input " + llvm::Twine(i) + " is not a sequence known at compile time");
+      (void)error("input " + llvm::Twine(i) +
+                  " is not a sequence known at compile time");
     return elements;
   }
   /// Makes result 0 a sequence.
@@ -108,7 +139,9 @@ public:
     sequenceResult = std::move(elements);
     return mlir::success();
   }
-  void setNextState(unsigned operand, mlir::Value value) { state.setNextState(node.inputs[operand], value); }
+  void setNextState(unsigned operand, mlir::Value value) {
+    state.setNextState(node.inputs[operand], value);
+  }
   const Graph &graph() const { return state.getGraph(); }
 
   llvm::SmallVector<mlir::Value> results;
@@ -121,7 +154,9 @@ private:
   ImportState &state;
 };
 
-inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return nn::typeOf(value).getShape(); }
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return nn::typeOf(value).getShape();
+}
 inline int64_t rankOf(mlir::Value value) { return nn::typeOf(value).getRank(); }
 /// begin, begin + 1, ... below end.
 llvm::SmallVector<int64_t> range(int64_t begin, int64_t end);
@@ -129,7 +164,8 @@ llvm::SmallVector<int64_t> range(int64_t begin, int64_t end);
 std::string printed(llvm::ArrayRef<int64_t> shape);
 /// The MLIR type of ONNX element type `type`.
 mlir::Type convertElementType(mlir::MLIRContext *context, ElementType type);
-/// The value of a constant integer tensor; nullopt when `value` is not made by nn.constant.
+/// The value of a constant integer tensor; nullopt when `value` is not made by
+/// nn.constant.
 std::optional<llvm::SmallVector<int64_t>> constantInts(mlir::Value value);
 
 using ConvertFn = mlir::LogicalResult (*)(Conversion &);

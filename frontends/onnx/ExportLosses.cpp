@@ -15,9 +15,12 @@ using llvm::StringRef;
 namespace dpc::onnx {
 namespace {
 
-constexpr StringRef kDynamoKeeps = "torch.onnx.export(..., optimize=False) keeps it";
-constexpr StringRef kTorchScriptKeeps = "torch.onnx.export(..., dynamo=False, training=torch.onnx.TrainingMode.TRAINING, "
-                                        "do_constant_folding=False) keeps it";
+constexpr StringRef kDynamoKeeps =
+    "torch.onnx.export(..., optimize=False) keeps it";
+constexpr StringRef kTorchScriptKeeps =
+    "torch.onnx.export(..., dynamo=False, "
+    "training=torch.onnx.TrainingMode.TRAINING, "
+    "do_constant_folding=False) keeps it";
 
 /// "'a', 'b' and 3 more".
 std::string listed(llvm::ArrayRef<std::string> names) {
@@ -39,7 +42,8 @@ int64_t intAttribute(const Node &node, const char *name) {
 class Losses {
 public:
   Losses(const Graph &graph, llvm::ArrayRef<Classified> roles)
-      : graph(graph), roles(roles), signature(graphSignature(graph)), exporter(exporterOf(graph)) {}
+      : graph(graph), roles(roles), signature(graphSignature(graph)),
+        exporter(exporterOf(graph)) {}
 
   std::vector<std::string> describe() {
     if (exporter == Exporter::Other)
@@ -51,7 +55,9 @@ public:
   }
 
 private:
-  StringRef remedy() const { return exporter == Exporter::Dynamo ? kDynamoKeeps : kTorchScriptKeeps; }
+  StringRef remedy() const {
+    return exporter == Exporter::Dynamo ? kDynamoKeeps : kTorchScriptKeeps;
+  }
   void foldedBatchNorm();
   void trainingBatchNorm();
   void mergedAndSplit();
@@ -68,33 +74,42 @@ void Losses::foldedBatchNorm() {
   for (const Node &node : graph.nodes) {
     bool folded = hasFoldedBatchNorm(node);
     if (exporter == Exporter::TorchScript && node.is("Conv")) {
-      // TorchScript gives a convolution new names for weight and bias only when it has folded a BatchNorm.
-      const Initializer *weight = graph.initializerOf(node.input(1)), *bias = graph.initializerOf(node.input(2));
-      folded |= weight && bias && isGeneratedName(weight->name) && isGeneratedName(bias->name);
+      // TorchScript gives a convolution new names for weight and bias only when
+      // it has folded a BatchNorm.
+      const Initializer *weight = graph.initializerOf(node.input(1)),
+                        *bias = graph.initializerOf(node.input(2));
+      folded |= weight && bias && isGeneratedName(weight->name) &&
+                isGeneratedName(bias->name);
     }
     if (folded)
       nodes.push_back(node.name);
   }
   if (!nodes.empty())
-    lines.push_back(llvm::formatv("BatchNorm is folded into {0} node{1} ({2}), whose folded weights are trained as they "
+    lines.push_back(llvm::formatv("BatchNorm is folded into {0} node{1} ({2}), "
+                                  "whose folded weights are trained as they "
                                   "are; {3}",
-                                  nodes.size(), nodes.size() > 1 ? "s" : "", listed(nodes), remedy()));
+                                  nodes.size(), nodes.size() > 1 ? "s" : "",
+                                  listed(nodes), remedy()));
 }
 
-/// aten's batch norm takes `training` as the argument after the two running statistics.
+/// aten's batch norm takes `training` as the argument after the two running
+/// statistics.
 void Losses::trainingBatchNorm() {
   std::vector<std::string> nodes;
   for (const Node &node : graph.nodes) {
     StringRef fx = node.metadata(kFxNode);
     if (!node.is("BatchNormalization") || intAttribute(node, "training_mode"))
       continue;
-    if (fx.contains("_native_batch_norm_legit") && !fx.contains("no_training") && fx.contains(", True, "))
+    if (fx.contains("_native_batch_norm_legit") &&
+        !fx.contains("no_training") && fx.contains(", True, "))
       nodes.push_back(node.name);
   }
   if (!nodes.empty())
-    lines.push_back(llvm::formatv("BatchNorm of a module in training mode is exported for inference in {0} node{1} "
+    lines.push_back(llvm::formatv("BatchNorm of a module in training mode is "
+                                  "exported for inference in {0} node{1} "
                                   "({2}) and stays so; {3}",
-                                  nodes.size(), nodes.size() > 1 ? "s" : "", listed(nodes), kTorchScriptKeeps));
+                                  nodes.size(), nodes.size() > 1 ? "s" : "",
+                                  listed(nodes), kTorchScriptKeeps));
 }
 
 void Losses::mergedAndSplit() {
@@ -102,37 +117,46 @@ void Losses::mergedAndSplit() {
   std::map<std::string, std::vector<std::string>> standsFor;
   std::vector<std::string> renamed;
   for (auto [initializer, classified] : llvm::zip(graph.initializers, roles)) {
-    if (classified.role == Role::Parameter && signature.findTarget(initializer.name))
+    if (classified.role == Role::Parameter &&
+        signature.findTarget(initializer.name))
       standsFor[initializer.name].push_back(initializer.name);
     if (classified.role != Role::Parameter)
       continue;
     for (const std::string &source : classified.sources)
       if (source != initializer.name)
         standsFor[source].push_back(initializer.name);
-    if (!classified.sources.empty() && classified.sources.front() != initializer.name)
-      renamed.push_back(initializer.name + "' for '" + classified.sources.front());
+    if (!classified.sources.empty() &&
+        classified.sources.front() != initializer.name)
+      renamed.push_back(initializer.name + "' for '" +
+                        classified.sources.front());
     std::vector<std::string> own;
     for (const std::string &alias : initializer.aliases)
       if (!isGeneratedName(alias))
         own.push_back(alias);
     if (!own.empty())
-      lines.push_back(llvm::formatv("{0} {1} one tensor with '{2}' in the file and trained as one; {3}", listed(own),
-                                    own.size() > 1 ? "are" : "is", initializer.name, remedy()));
+      lines.push_back(llvm::formatv(
+          "{0} {1} one tensor with '{2}' in the file and trained as one; {3}",
+          listed(own), own.size() > 1 ? "are" : "is", initializer.name,
+          remedy()));
   }
 
-  // A node that takes parameter B in its fx text but initializer A in the graph: B was equal to A and merged.
+  // A node that takes parameter B in its fx text but initializer A in the
+  // graph: B was equal to A and merged.
   std::map<std::string, std::vector<std::string>> merged;
   std::set<std::string> isMerged;
   for (const Node &node : graph.nodes) {
     std::vector<std::string> taken = fxArguments(node.metadata(kFxNode));
     for (const std::string &argument : taken) {
       const SignatureEntry *entry = signature.findPlaceholder(argument);
-      if (!entry || entry->kind != "PARAMETER" || standsFor.count(entry->target) || isMerged.count(entry->target))
+      if (!entry || entry->kind != "PARAMETER" ||
+          standsFor.count(entry->target) || isMerged.count(entry->target))
         continue;
       for (ValueId input : node.inputs) {
         const Initializer *initializer = graph.initializerOf(input);
-        const SignatureEntry *held = initializer ? signature.findTarget(initializer->name) : nullptr;
-        if (!held || held->kind != "PARAMETER" || llvm::is_contained(taken, held->placeholder))
+        const SignatureEntry *held =
+            initializer ? signature.findTarget(initializer->name) : nullptr;
+        if (!held || held->kind != "PARAMETER" ||
+            llvm::is_contained(taken, held->placeholder))
           continue;
         merged[initializer->name].push_back(entry->target);
         isMerged.insert(entry->target);
@@ -141,31 +165,41 @@ void Losses::mergedAndSplit() {
     }
   }
   for (const auto &[kept, gone] : merged)
-    lines.push_back(llvm::formatv("{0} {1} equal to '{2}', merged into it and trained as one; {3}", listed(gone),
-                                  gone.size() > 1 ? "were" : "was", kept, kDynamoKeeps));
+    lines.push_back(llvm::formatv(
+        "{0} {1} equal to '{2}', merged into it and trained as one; {3}",
+        listed(gone), gone.size() > 1 ? "were" : "was", kept, kDynamoKeeps));
 
   for (const auto &[target, names] : standsFor)
     if (names.size() > 1)
-      lines.push_back(llvm::formatv("parameter '{0}' is {1} tensors in the file ({2}), no longer tied and trained "
+      lines.push_back(llvm::formatv("parameter '{0}' is {1} tensors in the "
+                                    "file ({2}), no longer tied and trained "
                                     "apart; {3}",
-                                    target, names.size(), listed(names), kDynamoKeeps));
+                                    target, names.size(), listed(names),
+                                    kDynamoKeeps));
   if (!renamed.empty())
-    lines.push_back(llvm::formatv("{0} parameter{1} under another name, transposed or computed ({2}); {3}",
-                                  renamed.size(), renamed.size() > 1 ? "s are" : " is", listed(renamed), kDynamoKeeps));
+    lines.push_back(llvm::formatv("{0} parameter{1} under another name, "
+                                  "transposed or computed ({2}); {3}",
+                                  renamed.size(),
+                                  renamed.size() > 1 ? "s are" : " is",
+                                  listed(renamed), kDynamoKeeps));
   std::vector<std::string> gone;
   for (const SignatureEntry &entry : signature.inputs)
-    if (entry.kind == "PARAMETER" && !standsFor.count(entry.target) && !isMerged.count(entry.target))
+    if (entry.kind == "PARAMETER" && !standsFor.count(entry.target) &&
+        !isMerged.count(entry.target))
       gone.push_back(entry.target);
   if (!gone.empty())
-    lines.push_back(llvm::formatv("parameter{0} {1} of the module {2} not in the file (unused, tied to another, or "
+    lines.push_back(llvm::formatv("parameter{0} {1} of the module {2} not in "
+                                  "the file (unused, tied to another, or "
                                   "folded); {3}",
-                                  gone.size() > 1 ? "s" : "", listed(gone), gone.size() > 1 ? "are" : "is",
+                                  gone.size() > 1 ? "s" : "", listed(gone),
+                                  gone.size() > 1 ? "are" : "is",
                                   kDynamoKeeps));
 }
 
 } // namespace
 
-std::vector<std::string> describeExportLosses(const Graph &graph, llvm::ArrayRef<Classified> roles) {
+std::vector<std::string>
+describeExportLosses(const Graph &graph, llvm::ArrayRef<Classified> roles) {
   return Losses(graph, roles).describe();
 }
 

@@ -15,7 +15,8 @@ const SignatureEntry *GraphSignature::findTarget(StringRef target) const {
   return nullptr;
 }
 
-const SignatureEntry *GraphSignature::findPlaceholder(StringRef placeholder) const {
+const SignatureEntry *
+GraphSignature::findPlaceholder(StringRef placeholder) const {
   for (const SignatureEntry &entry : inputs)
     if (entry.placeholder == placeholder)
       return &entry;
@@ -30,7 +31,8 @@ GraphSignature parseGraphSignature(StringRef text) {
   for (StringRef line : lines) {
     line = line.trim();
     if (line.starts_with("#")) {
-      section = line.contains("outputs") ? &signature.outputs : &signature.inputs;
+      section =
+          line.contains("outputs") ? &signature.outputs : &signature.inputs;
       continue;
     }
     auto [placeholder, rest] = line.split(": ");
@@ -40,15 +42,19 @@ GraphSignature parseGraphSignature(StringRef text) {
     entry.placeholder = placeholder.str();
     entry.kind = rest.take_until([](char c) { return c == ' '; }).str();
     if (size_t at = rest.find("target='"); at != StringRef::npos)
-      entry.target = rest.drop_front(at + 8).take_until([](char c) { return c == '\''; }).str();
+      entry.target = rest.drop_front(at + 8)
+                         .take_until([](char c) { return c == '\''; })
+                         .str();
     section->push_back(std::move(entry));
   }
   return signature;
 }
 
 GraphSignature graphSignature(const Graph &graph) {
-  auto found = graph.metadata.find("pkg.torch.export.ExportedProgram.graph_signature");
-  return found == graph.metadata.end() ? GraphSignature() : parseGraphSignature(found->second);
+  auto found =
+      graph.metadata.find("pkg.torch.export.ExportedProgram.graph_signature");
+  return found == graph.metadata.end() ? GraphSignature()
+                                       : parseGraphSignature(found->second);
 }
 
 std::vector<std::string> fxArguments(StringRef fxNode) {
@@ -62,7 +68,9 @@ std::vector<std::string> fxArguments(StringRef fxNode) {
     if (at == StringRef::npos)
       return names;
     rest = rest.drop_front(at + 1);
-    names.push_back(rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; }).str());
+    names.push_back(
+        rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; })
+            .str());
   }
 }
 
@@ -91,18 +99,22 @@ Exporter exporterOf(const Graph &graph) {
 }
 
 bool isGeneratedName(StringRef name) {
-  return name.starts_with("onnx::") || name.starts_with("/") || name.contains("Constant_output") ||
-         llvm::all_of(name, llvm::isDigit);
+  return name.starts_with("onnx::") || name.starts_with("/") ||
+         name.contains("Constant_output") || llvm::all_of(name, llvm::isDigit);
 }
 
 StringRef recordedKind(const Initializer &initializer) {
-  auto found = initializer.metadata.find("pkg.torch.export.graph_signature.InputSpec.kind");
-  return found == initializer.metadata.end() ? StringRef() : StringRef(found->second);
+  auto found = initializer.metadata.find(
+      "pkg.torch.export.graph_signature.InputSpec.kind");
+  return found == initializer.metadata.end() ? StringRef()
+                                             : StringRef(found->second);
 }
 
 std::vector<std::string> foldedFrom(const Initializer &initializer) {
-  auto found = initializer.metadata.find("pkg.onnxscript.optimizer.folded_from");
-  return found == initializer.metadata.end() ? std::vector<std::string>() : parsePythonList(found->second);
+  auto found =
+      initializer.metadata.find("pkg.onnxscript.optimizer.folded_from");
+  return found == initializer.metadata.end() ? std::vector<std::string>()
+                                             : parsePythonList(found->second);
 }
 
 bool hasFoldedBatchNorm(const Node &node) {

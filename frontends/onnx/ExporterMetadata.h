@@ -14,14 +14,16 @@
 
 namespace dpc::onnx {
 
-/// One line of the graph signature: `p_fc1_weight: PARAMETER target='fc1.weight'`.
+/// One line of the graph signature: `p_fc1_weight: PARAMETER
+/// target='fc1.weight'`.
 struct SignatureEntry {
   std::string placeholder;
   std::string kind;
   std::string target;
 };
 
-/// The exported program's signature, as the default (dynamo) exporter writes it into the graph's metadata.
+/// The exported program's signature, as the default (dynamo) exporter writes it
+/// into the graph's metadata.
 struct GraphSignature {
   std::vector<SignatureEntry> inputs;
   std::vector<SignatureEntry> outputs;
@@ -35,7 +37,8 @@ GraphSignature parseGraphSignature(llvm::StringRef text);
 /// The signature of `graph`, empty when its exporter wrote none.
 GraphSignature graphSignature(const Graph &graph);
 
-/// "%p_w" and "%add" of an fx node's text, without the percent sign, result name excluded.
+/// "%p_w" and "%add" of an fx node's text, without the percent sign, result
+/// name excluded.
 std::vector<std::string> fxArguments(llvm::StringRef fxNode);
 /// The entries of a printed Python list of strings: "['a', 'b']".
 std::vector<std::string> parsePythonList(llvm::StringRef text);
@@ -43,10 +46,12 @@ std::vector<std::string> parsePythonList(llvm::StringRef text);
 /// Which exporter wrote the graph; decides what its names mean.
 enum class Exporter { Dynamo, TorchScript, Other };
 Exporter exporterOf(const Graph &graph);
-/// True when TorchScript made `name` up ("onnx::MatMul_291", "/a/Constant_output_0", "57"): it is no module attribute.
+/// True when TorchScript made `name` up ("onnx::MatMul_291",
+/// "/a/Constant_output_0", "57"): it is no module attribute.
 bool isGeneratedName(llvm::StringRef name);
 
-/// InputSpec kind recorded on an initializer: PARAMETER, BUFFER, CONSTANT_TENSOR, or empty.
+/// InputSpec kind recorded on an initializer: PARAMETER, BUFFER,
+/// CONSTANT_TENSOR, or empty.
 llvm::StringRef recordedKind(const Initializer &initializer);
 /// The initializers that constant folding computed this one from.
 std::vector<std::string> foldedFrom(const Initializer &initializer);
@@ -55,7 +60,8 @@ bool hasFoldedBatchNorm(const Node &node);
 
 constexpr llvm::StringLiteral kFxNode = "pkg.torch.onnx.fx_node";
 constexpr llvm::StringLiteral kNameScopes = "pkg.torch.onnx.name_scopes";
-constexpr llvm::StringLiteral kRewriterRule = "pkg.onnxscript.rewriter.rule_name";
+constexpr llvm::StringLiteral kRewriterRule =
+    "pkg.onnxscript.rewriter.rule_name";
 
 } // namespace dpc::onnx
 

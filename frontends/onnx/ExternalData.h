@@ -20,10 +20,14 @@ namespace dpc::onnx {
 /// A file mapped read-only for as long as the object lives.
 class MappedFile {
 public:
-  /// Maps the regular file open at `descriptor` (which stays the caller's). `what` names it in errors.
-  static llvm::Expected<std::shared_ptr<const MappedFile>> map(int descriptor, llvm::StringRef what);
-  /// Opens and maps `path`: the model file itself, where symbolic links are the user's business.
-  static llvm::Expected<std::shared_ptr<const MappedFile>> open(llvm::StringRef path);
+  /// Maps the regular file open at `descriptor` (which stays the caller's).
+  /// `what` names it in errors.
+  static llvm::Expected<std::shared_ptr<const MappedFile>>
+  map(int descriptor, llvm::StringRef what);
+  /// Opens and maps `path`: the model file itself, where symbolic links are the
+  /// user's business.
+  static llvm::Expected<std::shared_ptr<const MappedFile>>
+  open(llvm::StringRef path);
   ~MappedFile();
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;
@@ -38,10 +42,12 @@ private:
 
 /// The files that a model's tensors point into, each opened once.
 ///
-/// A model comes from anywhere, so a location may only name a regular file below the model's folder: no absolute
-/// path, drive letter, backslash, empty or `..` component, no symbolic link in any component, no hard link, nothing
-/// of /proc. The file is resolved by the kernel (openat2 RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, else O_NOFOLLOW
-/// component by component), checked after it is open, and never opened again by name.
+/// A model comes from anywhere, so a location may only name a regular file
+/// below the model's folder: no absolute path, drive letter, backslash, empty
+/// or `..` component, no symbolic link in any component, no hard link, nothing
+/// of /proc. The file is resolved by the kernel (openat2 RESOLVE_BENEATH |
+/// RESOLVE_NO_SYMLINKS, else O_NOFOLLOW component by component), checked after
+/// it is open, and never opened again by name.
 class ExternalFiles {
 public:
   /// `folder`: where the model lies.
@@ -51,11 +57,14 @@ public:
     std::shared_ptr<const MappedFile> file;
     llvm::ArrayRef<char> bytes;
   };
-  /// The `expectedBytes` bytes that `proto`'s external_data names. `what` names the tensor in errors.
-  llvm::Expected<Range> read(const onnxpb::TensorProto &proto, uint64_t expectedBytes, llvm::StringRef what);
+  /// The `expectedBytes` bytes that `proto`'s external_data names. `what` names
+  /// the tensor in errors.
+  llvm::Expected<Range> read(const onnxpb::TensorProto &proto,
+                             uint64_t expectedBytes, llvm::StringRef what);
 
 private:
-  llvm::Expected<std::shared_ptr<const MappedFile>> openFile(llvm::StringRef location, llvm::StringRef what);
+  llvm::Expected<std::shared_ptr<const MappedFile>>
+  openFile(llvm::StringRef location, llvm::StringRef what);
 
   std::string folder;
   std::map<std::string, std::shared_ptr<const MappedFile>> opened;

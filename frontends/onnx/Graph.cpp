@@ -23,6 +23,8 @@ StringRef Node::metadata(StringRef key) const {
   return {};
 }
 
-std::string describe(const Node &node) { return "node '" + node.name + "' (" + node.opType + ")"; }
+std::string describe(const Node &node) {
+  return "node '" + node.name + "' (" + node.opType + ")";
+}
 
 } // namespace dpc::onnx

@@ -24,7 +24,8 @@ namespace dpc::onnx {
 
 struct OnnxModel;
 
-/// Index of a value in Graph::values; kNoValue is an omitted optional operand or result.
+/// Index of a value in Graph::values; kNoValue is an omitted optional operand
+/// or result.
 using ValueId = int32_t;
 constexpr ValueId kNoValue = -1;
 
@@ -44,7 +45,8 @@ struct GraphValue {
 
 struct Node {
   const onnxpb::NodeProto *proto = nullptr;
-  /// Unique and never empty: the node's own name, or "<op type>_<ordinal>"; inlined nodes carry their call's.
+  /// Unique and never empty: the node's own name, or "<op type>_<ordinal>";
+  /// inlined nodes carry their call's.
   std::string name;
   /// Without "ai.onnx", which is the empty domain.
   std::string domain;
@@ -58,9 +60,14 @@ struct Node {
   /// The chain of call nodes this node was inlined from, innermost first.
   llvm::SmallVector<const onnxpb::NodeProto *, 1> callers;
 
-  ValueId input(unsigned i) const { return i < inputs.size() ? inputs[i] : kNoValue; }
-  ValueId output(unsigned i) const { return i < outputs.size() ? outputs[i] : kNoValue; }
-  /// The node's metadata under `key`, or its nearest caller's; empty when none has it.
+  ValueId input(unsigned i) const {
+    return i < inputs.size() ? inputs[i] : kNoValue;
+  }
+  ValueId output(unsigned i) const {
+    return i < outputs.size() ? outputs[i] : kNoValue;
+  }
+  /// The node's metadata under `key`, or its nearest caller's; empty when none
+  /// has it.
   llvm::StringRef metadata(llvm::StringRef key) const;
   bool is(llvm::StringRef op) const { return domain.empty() && opType == op; }
 };
@@ -78,7 +85,8 @@ struct GraphInput {
   std::string name;
   ValueId value = kNoValue;
   ElementType type = ElementType::F32;
-  /// -1 where the dimension is dynamic; its symbolic name (or "") is in dimNames.
+  /// -1 where the dimension is dynamic; its symbolic name (or "") is in
+  /// dimNames.
   llvm::SmallVector<int64_t, 4> shape;
   llvm::SmallVector<std::string, 4> dimNames;
   bool hasRank = false;
@@ -89,8 +97,8 @@ struct GraphOutput {
   ValueId value = kNoValue;
 };
 
-/// The main graph with functions inlined and Identity resolved. Nodes are in execution order; nodes that no output
-/// needs are gone.
+/// The main graph with functions inlined and Identity resolved. Nodes are in
+/// execution order; nodes that no output needs are gone.
 struct Graph {
   std::string name;
   std::string producer;
@@ -103,14 +111,16 @@ struct Graph {
 
   /// The initializer behind `value`, or nullptr.
   const Initializer *initializerOf(ValueId value) const {
-    if (value == kNoValue || values[value].kind != GraphValue::Kind::Initializer)
+    if (value == kNoValue ||
+        values[value].kind != GraphValue::Kind::Initializer)
       return nullptr;
     return &initializers[values[value].index];
   }
 };
 
-/// Builds the graph of a model that passed checkModel: reads the initializers, inlines model-local functions,
-/// resolves attribute references and un-aliases Identity. Errors name the node or tensor.
+/// Builds the graph of a model that passed checkModel: reads the initializers,
+/// inlines model-local functions, resolves attribute references and un-aliases
+/// Identity. Errors name the node or tensor.
 llvm::Expected<Graph> buildGraph(OnnxModel &model);
 
 /// "node 'name' (Op)": how messages name a node.

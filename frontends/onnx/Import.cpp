@@ -21,24 +21,29 @@ llvm::Error fail(const llvm::formatv_object_base &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message.str());
 }
 
-/// Gives every input its static shape: from the option, from another input's use of the same dimension name, or the
-/// file's own.
+/// Gives every input its static shape: from the option, from another input's
+/// use of the same dimension name, or the file's own.
 llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
   std::map<std::string, int64_t> known;
   for (const auto &[name, shape] : options.shapes) {
-    auto input = llvm::find_if(graph.inputs, [&](const GraphInput &each) { return each.name == name; });
+    auto input = llvm::find_if(graph.inputs, [&](const GraphInput &each) {
+      return each.name == name;
+    });
     if (input == graph.inputs.end())
-      return fail(llvm::formatv("--shape={0}: the model has no input of this name", name));
+      return fail(llvm::formatv(
+          "--shape={0}: the model has no input of this name", name));
     if (input->hasRank && input->shape.size() != shape.size())
-      return fail(llvm::formatv("--shape={0}: {1} has rank {2} but the input has rank {3}", name, printed(shape),
-                                shape.size(), input->shape.size()));
+      return fail(llvm::formatv(
+          "--shape={0}: {1} has rank {2} but the input has rank {3}", name,
+          printed(shape), shape.size(), input->shape.size()));
     for (auto [i, size] : llvm::enumerate(shape)) {
       if (i >= input->dimNames.size() || input->dimNames[i].empty())
         continue;
       auto [bound, isNew] = known.try_emplace(input->dimNames[i], size);
       if (!isNew && bound->second != size)
-        return fail(llvm::formatv("--shape: dimension '{0}' is {1} in one input and {2} in '{3}'", bound->first,
-                                  bound->second, size, name));
+        return fail(llvm::formatv(
+            "--shape: dimension '{0}' is {1} in one input and {2} in '{3}'",
+            bound->first, bound->second, size, name));
     }
   }
   for (GraphInput &input : graph.inputs) {
@@ -48,24 +53,32 @@ llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
       continue;
     }
     if (!input.hasRank)
-      return fail(llvm::formatv("input '{0}' has no shape: give it by --shape={0}:..", input.name));
+      return fail(llvm::formatv(
+          "input '{0}' has no shape: give it by --shape={0}:..", input.name));
     for (auto [i, size] : llvm::enumerate(input.shape)) {
       if (size >= 0)
         continue;
       auto bound = known.find(input.dimNames[i]);
       if (bound == known.end())
-        return fail(llvm::formatv("input '{0}' has a dynamic dimension {1}{2}: give its shape by --shape={0}:..",
-                                  input.name, i,
-                                  input.dimNames[i].empty() ? "" : " ('" + input.dimNames[i] + "')"));
+        return fail(llvm::formatv(
+            "input '{0}' has a dynamic dimension {1}{2}: give its shape by "
+            "--shape={0}:..",
+            input.name, i,
+            input.dimNames[i].empty() ? "" : " ('" + input.dimNames[i] + "')"));
       size = bound->second;
     }
   }
   for (const auto &[name, dim] : options.batchDims) {
-    auto input = llvm::find_if(graph.inputs, [&](const GraphInput &each) { return each.name == name; });
+    auto input = llvm::find_if(graph.inputs, [&](const GraphInput &each) {
+      return each.name == name;
+    });
     if (input == graph.inputs.end())
-      return fail(llvm::formatv("--batch-dim={0}:{1}: the model has no input of this name", name, dim));
+      return fail(llvm::formatv(
+          "--batch-dim={0}:{1}: the model has no input of this name", name,
+          dim));
     if (dim < -1 || dim >= int64_t(input->shape.size()))
-      return fail(llvm::formatv("--batch-dim={0}:{1}: the input has rank {2}", name, dim, input->shape.size()));
+      return fail(llvm::formatv("--batch-dim={0}:{1}: the input has rank {2}",
+                                name, dim, input->shape.size()));
   }
   return llvm::Error::success();
 }
@@ -82,7 +95,8 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options) {
   if (!model)
     return model.takeError();
   auto prefixed = [&](llvm::Error error) {
-    return fail(llvm::formatv("{0}: {1}", path, llvm::toString(std::move(error))));
+    return fail(
+        llvm::formatv("{0}: {1}", path, llvm::toString(std::move(error))));
   };
   if (llvm::Error error = checkModel(*(*model)->proto))
     return prefixed(std::move(error));
@@ -101,19 +115,23 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options) {
 
 } // namespace
 
-OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context, const ImportOptions &options,
+OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context,
+                                 const ImportOptions &options,
                                  llvm::raw_ostream &notes) {
   context->loadDialect<nn::NNDialect, func::FuncDialect>();
   auto prepared = prepare(path, options);
   if (!prepared) {
-    emitError(FileLineColLoc::get(context, path, 0, 0)) << llvm::toString(prepared.takeError());
+    emitError(FileLineColLoc::get(context, path, 0, 0))
+        << llvm::toString(prepared.takeError());
     return {};
   }
   if (options.explain)
     printClassification(prepared->graph, prepared->roles, notes);
-  for (const std::string &loss : describeExportLosses(prepared->graph, prepared->roles))
+  for (const std::string &loss :
+       describeExportLosses(prepared->graph, prepared->roles))
     notes << "note: " << loss << '\n';
-  OwningOpRef<ModuleOp> module = buildModule(prepared->graph, prepared->roles, options, context);
+  OwningOpRef<ModuleOp> module =
+      buildModule(prepared->graph, prepared->roles, options, context);
   if (!module || failed(verify(*module)))
     return {};
   return module;

@@ -19,8 +19,9 @@ namespace dpc::onnx {
 struct ImportOptions {
   /// Global shape by input name; replaces dynamic and static dimensions.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
-  /// Which dimension of an input counts samples, by input name; -1 for an input that is one whole array. Without an
-  /// entry: 0 when the extent of dimension 0 is the batch (that of the first input), else -1.
+  /// Which dimension of an input counts samples, by input name; -1 for an input
+  /// that is one whole array. Without an entry: 0 when the extent of dimension
+  /// 0 is the batch (that of the first input), else -1.
   std::map<std::string, int64_t> batchDims;
   /// Initializer names and globs; an exact name wins over a glob.
   std::vector<std::string> trainable, frozen;
@@ -28,18 +29,24 @@ struct ImportOptions {
   bool explain = false;
 };
 
-/// Imports the ONNX model at `path` into a module at level `import`: one `nn.variable` an initializer that is an
-/// argument, and `func.func @forward` whose arguments and results carry `#nn.arg` and `#nn.result`. All types are static,
-/// shape arithmetic is evaluated, and locations name the ONNX node and its module path.
+/// Imports the ONNX model at `path` into a module at level `import`: one
+/// `nn.variable` an initializer that is an argument, and `func.func @forward`
+/// whose arguments and results carry `#nn.arg` and `#nn.result`. All types are
+/// static, shape arithmetic is evaluated, and locations name the ONNX node and
+/// its module path.
 ///
-/// Weights stay where they are (the parsed model or a mapped file) and are kept alive by the module's context. Errors
-/// are diagnostics, one line each, that name the file, node or tensor; the result is then null. One line for each thing
-/// the export lost of the module goes to `notes`.
-mlir::OwningOpRef<mlir::ModuleOp> importOnnx(llvm::StringRef path, mlir::MLIRContext *context,
-                                             const ImportOptions &options, llvm::raw_ostream &notes);
+/// Weights stay where they are (the parsed model or a mapped file) and are kept
+/// alive by the module's context. Errors are diagnostics, one line each, that
+/// name the file, node or tensor; the result is then null. One line for each
+/// thing the export lost of the module goes to `notes`.
+mlir::OwningOpRef<mlir::ModuleOp> importOnnx(llvm::StringRef path,
+                                             mlir::MLIRContext *context,
+                                             const ImportOptions &options,
+                                             llvm::raw_ostream &notes);
 
-/// Parses "NAME:DxDx.." (or "NAME:" for a scalar) into `options.shapes`; false when it has another form, a dimension
-/// is not a positive number, or the name was given before.
+/// Parses "NAME:DxDx.." (or "NAME:" for a scalar) into `options.shapes`; false
+/// when it has another form, a dimension is not a positive number, or the name
+/// was given before.
 bool parseShapeOption(llvm::StringRef text, ImportOptions &options);
 
 } // namespace dpc::onnx

@@ -18,12 +18,16 @@ llvm::Error fail(const llvm::formatv_object_base &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message.str());
 }
 
-std::string domainOf(StringRef domain) { return domain == "ai.onnx" ? std::string() : domain.str(); }
+std::string domainOf(StringRef domain) {
+  return domain == "ai.onnx" ? std::string() : domain.str();
+}
 
 using Opsets = std::map<std::string, int64_t>;
 using Attributes = std::map<std::string, const onnxpb::AttributeProto *>;
 
-Opsets readOpsets(const google::protobuf::RepeatedPtrField<onnxpb::OperatorSetIdProto> &imports) {
+Opsets
+readOpsets(const google::protobuf::RepeatedPtrField<onnxpb::OperatorSetIdProto>
+               &imports) {
   Opsets opsets;
   for (const auto &import : imports)
     opsets[domainOf(import.domain())] = import.version();
@@ -59,10 +63,14 @@ private:
 
   llvm::Error addInput(const onnxpb::ValueInfoProto &info, Scope &scope);
   llvm::Error addInitializer(const onnxpb::TensorProto &proto, Scope &scope);
-  llvm::Error addNodes(const google::protobuf::RepeatedPtrField<onnxpb::NodeProto> &nodes, Scope &scope);
-  llvm::Error inlineCall(const onnxpb::NodeProto &call, const std::string &name, const onnxpb::FunctionProto &function,
+  llvm::Error
+  addNodes(const google::protobuf::RepeatedPtrField<onnxpb::NodeProto> &nodes,
+           Scope &scope);
+  llvm::Error inlineCall(const onnxpb::NodeProto &call, const std::string &name,
+                         const onnxpb::FunctionProto &function,
                          Attributes attributes, Scope &scope);
-  Attributes resolveAttributes(const onnxpb::NodeProto &node, const Scope &scope) const;
+  Attributes resolveAttributes(const onnxpb::NodeProto &node,
+                               const Scope &scope) const;
   std::string uniqueName(std::string name);
   ValueId addValue(std::string name, GraphValue::Kind kind, int32_t index);
   void dropDeadNodes();
@@ -76,7 +84,8 @@ private:
   llvm::StringMap<unsigned> ordinals;
 };
 
-ValueId Builder::addValue(std::string name, GraphValue::Kind kind, int32_t index) {
+ValueId Builder::addValue(std::string name, GraphValue::Kind kind,
+                          int32_t index) {
   GraphValue value;
   value.name = std::move(name);
   value.kind = kind;
@@ -92,10 +101,13 @@ std::string Builder::uniqueName(std::string name) {
   return unique;
 }
 
-llvm::Error Builder::addInput(const onnxpb::ValueInfoProto &info, Scope &scope) {
+llvm::Error Builder::addInput(const onnxpb::ValueInfoProto &info,
+                              Scope &scope) {
   std::string what = "input '" + info.name() + "'";
   if (!info.type().has_tensor_type())
-    return fail(llvm::formatv("{0}: is not a tensor; sequences, maps and optionals are not supported", what));
+    return fail(llvm::formatv(
+        "{0}: is not a tensor; sequences, maps and optionals are not supported",
+        what));
   const auto &type = info.type().tensor_type();
   auto element = elementTypeOf(type.elem_type(), what);
   if (!element)
@@ -106,18 +118,22 @@ llvm::Error Builder::addInput(const onnxpb::ValueInfoProto &info, Scope &scope) 
   input.hasRank = type.has_shape();
   for (const auto &dim : type.shape().dim()) {
     if (dim.has_dim_value() && dim.dim_value() < 0)
-      return fail(llvm::formatv("{0}: dimension {1} is negative", what, dim.dim_value()));
+      return fail(llvm::formatv("{0}: dimension {1} is negative", what,
+                                dim.dim_value()));
     input.shape.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
     input.dimNames.push_back(dim.dim_param());
   }
-  input.value = addValue(info.name(), GraphValue::Kind::Input, static_cast<int32_t>(graph.inputs.size()));
+  input.value = addValue(info.name(), GraphValue::Kind::Input,
+                         static_cast<int32_t>(graph.inputs.size()));
   scope.values[info.name()] = input.value;
   graph.inputs.push_back(std::move(input));
   return llvm::Error::success();
 }
 
-llvm::Error Builder::addInitializer(const onnxpb::TensorProto &proto, Scope &scope) {
-  auto tensor = readTensor(proto, model.proto, model.files, "initializer '" + proto.name() + "'");
+llvm::Error Builder::addInitializer(const onnxpb::TensorProto &proto,
+                                    Scope &scope) {
+  auto tensor = readTensor(proto, model.proto, model.files,
+                           "initializer '" + proto.name() + "'");
   if (!tensor)
     return tensor.takeError();
   Initializer initializer;
@@ -125,36 +141,45 @@ llvm::Error Builder::addInitializer(const onnxpb::TensorProto &proto, Scope &sco
   initializer.tensor = std::move(*tensor);
   for (const auto &entry : proto.metadata_props())
     initializer.metadata[entry.key()] = entry.value();
-  initializer.value =
-      addValue(proto.name(), GraphValue::Kind::Initializer, static_cast<int32_t>(graph.initializers.size()));
+  initializer.value = addValue(proto.name(), GraphValue::Kind::Initializer,
+                               static_cast<int32_t>(graph.initializers.size()));
   scope.values[proto.name()] = initializer.value;
   graph.initializers.push_back(std::move(initializer));
   return llvm::Error::success();
 }
 
-Attributes Builder::resolveAttributes(const onnxpb::NodeProto &node, const Scope &scope) const {
+Attributes Builder::resolveAttributes(const onnxpb::NodeProto &node,
+                                      const Scope &scope) const {
   Attributes resolved;
   for (const auto &attribute : node.attribute()) {
     if (!attribute.has_ref_attr_name()) {
       resolved[attribute.name()] = &attribute;
     } else if (scope.bound) {
       auto bound = scope.bound->find(attribute.ref_attr_name());
-      if (bound != scope.bound->end()) // not given by the caller and without default: absent
+      if (bound !=
+          scope.bound
+              ->end()) // not given by the caller and without default: absent
         resolved[attribute.name()] = bound->second;
     }
   }
   return resolved;
 }
 
-llvm::Error Builder::inlineCall(const onnxpb::NodeProto &call, const std::string &name,
-                                const onnxpb::FunctionProto &function, Attributes attributes, Scope &scope) {
+llvm::Error Builder::inlineCall(const onnxpb::NodeProto &call,
+                                const std::string &name,
+                                const onnxpb::FunctionProto &function,
+                                Attributes attributes, Scope &scope) {
   for (const auto &fallback : function.attribute_proto())
     attributes.try_emplace(fallback.name(), &fallback);
-  if (call.input_size() > function.input_size() || call.output_size() > function.output_size())
-    return fail(llvm::formatv("node '{0}': calls function '{1}' with {2} inputs and {3} outputs but it has {4} and {5}",
-                              name, function.name(), call.input_size(), call.output_size(), function.input_size(),
+  if (call.input_size() > function.input_size() ||
+      call.output_size() > function.output_size())
+    return fail(llvm::formatv("node '{0}': calls function '{1}' with {2} "
+                              "inputs and {3} outputs but it has {4} and {5}",
+                              name, function.name(), call.input_size(),
+                              call.output_size(), function.input_size(),
                               function.output_size()));
-  auto [opsets, isNew] = functionOpsets.try_emplace({function.domain() + ":" + function.name(), function.overload()});
+  auto [opsets, isNew] = functionOpsets.try_emplace(
+      {function.domain() + ":" + function.name(), function.overload()});
   if (isNew)
     opsets->second = readOpsets(function.opset_import());
 
@@ -162,8 +187,9 @@ llvm::Error Builder::inlineCall(const onnxpb::NodeProto &call, const std::string
   inner.callers.push_back(&call);
   inner.callers.append(scope.callers.begin(), scope.callers.end());
   for (auto [i, input] : llvm::enumerate(function.input()))
-    inner.values[input] = int(i) < call.input_size() && !call.input(i).empty() ? scope.lookup(call.input(i))
-                                                                               : kNoValue;
+    inner.values[input] = int(i) < call.input_size() && !call.input(i).empty()
+                              ? scope.lookup(call.input(i))
+                              : kNoValue;
   if (llvm::Error error = addNodes(function.node(), inner))
     return error;
   for (auto [i, output] : llvm::enumerate(call.output())) {
@@ -172,32 +198,40 @@ llvm::Error Builder::inlineCall(const onnxpb::NodeProto &call, const std::string
     ValueId value = inner.lookup(function.output(i));
     scope.values[output] = value;
     // Keep the caller's name for the result: messages and outputs speak of it.
-    if (value != kNoValue && graph.values[value].kind == GraphValue::Kind::Result)
+    if (value != kNoValue &&
+        graph.values[value].kind == GraphValue::Kind::Result)
       graph.values[value].name = scope.prefix + output;
   }
   return llvm::Error::success();
 }
 
-llvm::Error Builder::addNodes(const google::protobuf::RepeatedPtrField<onnxpb::NodeProto> &nodes, Scope &scope) {
+llvm::Error Builder::addNodes(
+    const google::protobuf::RepeatedPtrField<onnxpb::NodeProto> &nodes,
+    Scope &scope) {
   for (const auto &proto : nodes) {
     std::string own = proto.name();
     if (own.empty())
-      own = proto.op_type() + "_" + std::to_string(ordinals["#" + proto.op_type()]++);
+      own = proto.op_type() + "_" +
+            std::to_string(ordinals["#" + proto.op_type()]++);
     std::string name = uniqueName(scope.prefix + own);
     Attributes attributes = resolveAttributes(proto, scope);
 
     auto function = functions.find(keyOf(proto));
     if (function != functions.end()) {
-      if (llvm::Error error = inlineCall(proto, name, *function->second, std::move(attributes), scope))
+      if (llvm::Error error = inlineCall(proto, name, *function->second,
+                                         std::move(attributes), scope))
         return error;
       continue;
     }
     std::string domain = domainOf(proto.domain());
-    if (domain.empty() && proto.op_type() == "Identity" && proto.input_size() == 1 && proto.output_size() == 1) {
+    if (domain.empty() && proto.op_type() == "Identity" &&
+        proto.input_size() == 1 && proto.output_size() == 1) {
       ValueId source = scope.lookup(proto.input(0));
       scope.values[proto.output(0)] = source;
-      if (source != kNoValue && graph.values[source].kind == GraphValue::Kind::Initializer)
-        graph.initializers[graph.values[source].index].aliases.push_back(scope.prefix + proto.output(0));
+      if (source != kNoValue &&
+          graph.values[source].kind == GraphValue::Kind::Initializer)
+        graph.initializers[graph.values[source].index].aliases.push_back(
+            scope.prefix + proto.output(0));
       continue;
     }
 
@@ -217,7 +251,8 @@ llvm::Error Builder::addNodes(const google::protobuf::RepeatedPtrField<onnxpb::N
     for (const std::string &output : proto.output()) {
       ValueId value = kNoValue;
       if (!output.empty()) {
-        value = addValue(scope.prefix + output, GraphValue::Kind::Result, static_cast<int32_t>(graph.nodes.size()));
+        value = addValue(scope.prefix + output, GraphValue::Kind::Result,
+                         static_cast<int32_t>(graph.nodes.size()));
         scope.values[output] = value;
       }
       node.outputs.push_back(value);
@@ -227,7 +262,8 @@ llvm::Error Builder::addNodes(const google::protobuf::RepeatedPtrField<onnxpb::N
   return llvm::Error::success();
 }
 
-/// Keeps the nodes that an output depends on. Nodes with subgraphs stay: what they capture is not tracked.
+/// Keeps the nodes that an output depends on. Nodes with subgraphs stay: what
+/// they capture is not tracked.
 void Builder::dropDeadNodes() {
   std::vector<bool> needed(graph.values.size());
   for (const GraphOutput &output : graph.outputs)
@@ -235,7 +271,8 @@ void Builder::dropDeadNodes() {
   std::vector<bool> live(graph.nodes.size());
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     const Node &node = graph.nodes[i];
-    live[i] = llvm::any_of(node.outputs, [&](ValueId v) { return v != kNoValue && needed[v]; });
+    live[i] = llvm::any_of(
+        node.outputs, [&](ValueId v) { return v != kNoValue && needed[v]; });
     if (live[i])
       for (ValueId input : node.inputs)
         if (input != kNoValue)
@@ -259,7 +296,8 @@ void Builder::recordUses() {
   for (auto [n, node] : llvm::enumerate(graph.nodes))
     for (auto [i, input] : llvm::enumerate(node.inputs))
       if (input != kNoValue)
-        graph.values[input].uses.push_back({static_cast<int32_t>(n), static_cast<int32_t>(i)});
+        graph.values[input].uses.push_back(
+            {static_cast<int32_t>(n), static_cast<int32_t>(i)});
 }
 
 llvm::Expected<Graph> Builder::build() {
@@ -270,31 +308,36 @@ llvm::Expected<Graph> Builder::build() {
   for (const auto &entry : main.metadata_props())
     graph.metadata[entry.key()] = entry.value();
   for (const auto &function : proto.functions())
-    functions[{domainOf(function.domain()), function.name(), function.overload()}] = &function;
+    functions[{domainOf(function.domain()), function.name(),
+               function.overload()}] = &function;
 
   Opsets opsets = readOpsets(proto.opset_import());
   Scope scope{opsets, {}, nullptr, "", {}};
   for (const auto &initializer : main.initializer())
     if (llvm::Error error = addInitializer(initializer, scope))
       return error;
-  for (const auto &input : main.input()) // before IR 4 every initializer is listed as an input too
+  for (const auto &input :
+       main.input()) // before IR 4 every initializer is listed as an input too
     if (!scope.values.count(input.name()))
       if (llvm::Error error = addInput(input, scope))
         return error;
   for (const auto *infos : {&main.value_info(), &main.input()})
     for (const auto &info : *infos) {
       auto value = scope.values.find(info.name());
-      if (value == scope.values.end() || graph.values[value->second].kind != GraphValue::Kind::Initializer)
+      if (value == scope.values.end() ||
+          graph.values[value->second].kind != GraphValue::Kind::Initializer)
         continue;
       for (const auto &entry : info.metadata_props())
-        graph.initializers[graph.values[value->second].index].metadata.try_emplace(entry.key(), entry.value());
+        graph.initializers[graph.values[value->second].index]
+            .metadata.try_emplace(entry.key(), entry.value());
     }
   if (llvm::Error error = addNodes(main.node(), scope))
     return error;
   for (const auto &output : main.output()) {
     ValueId value = scope.lookup(output.name());
     if (value == kNoValue)
-      return fail(llvm::formatv("output '{0}': its function does not produce it", output.name()));
+      return fail(llvm::formatv(
+          "output '{0}': its function does not produce it", output.name()));
     graph.outputs.push_back({output.name(), value});
   }
   dropDeadNodes();
@@ -304,6 +347,8 @@ llvm::Expected<Graph> Builder::build() {
 
 } // namespace
 
-llvm::Expected<Graph> buildGraph(OnnxModel &model) { return Builder(model).build(); }
+llvm::Expected<Graph> buildGraph(OnnxModel &model) {
+  return Builder(model).build();
+}
 
 } // namespace dpc::onnx

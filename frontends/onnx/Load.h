@@ -17,15 +17,17 @@ class ModelProto;
 
 namespace dpc::onnx {
 
-/// A parsed model. Tensors view the bytes of `proto` and of the files in `files`.
+/// A parsed model. Tensors view the bytes of `proto` and of the files in
+/// `files`.
 struct OnnxModel {
   std::string path;
   std::shared_ptr<const onnxpb::ModelProto> proto;
   ExternalFiles files;
 };
 
-/// Reads the model at `path`: the wire scan first (WireScan.h), then protobuf with its own log silenced.
-/// External data is opened when a tensor asks for it.
+/// Reads the model at `path`: the wire scan first (WireScan.h), then protobuf
+/// with its own log silenced. External data is opened when a tensor asks for
+/// it.
 llvm::Expected<std::unique_ptr<OnnxModel>> loadModel(llvm::StringRef path);
 
 } // namespace dpc::onnx

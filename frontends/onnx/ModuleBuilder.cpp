@@ -6,7 +6,6 @@
 #include "frontends/onnx/ExporterMetadata.h"
 #include "frontends/onnx/Registry.h"
 
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -16,8 +15,10 @@ namespace {
 
 class ModuleBuilder : public ImportState {
 public:
-  ModuleBuilder(const Graph &graph, ArrayRef<Classified> roles, const ImportOptions &options, MLIRContext *context)
-      : graph(graph), roles(roles), options(options), builder(context), values(graph.values.size()) {}
+  ModuleBuilder(const Graph &graph, ArrayRef<Classified> roles,
+                const ImportOptions &options, MLIRContext *context)
+      : graph(graph), roles(roles), options(options), builder(context),
+        values(graph.values.size()) {}
 
   OwningOpRef<ModuleOp> build();
 
@@ -27,17 +28,21 @@ public:
     auto found = sequences.find(id);
     return found == sequences.end() ? nullptr : &found->second;
   }
-  void setNextState(ValueId id, Value value) override { nextState.push_back({id, value}); }
+  void setNextState(ValueId id, Value value) override {
+    nextState.push_back({id, value});
+  }
 
 private:
-  Location named(StringRef name) { return NameLoc::get(builder.getStringAttr(name)); }
+  Location named(StringRef name) {
+    return NameLoc::get(builder.getStringAttr(name));
+  }
   Location locationOf(const Node &node);
   int64_t batchDim(const GraphInput &input) const;
   void addArguments();
   void addInitializer(const Initializer &initializer, Role role);
   bool takesSequence(const Node &node) const;
   LogicalResult convert(const Node &node);
-  void eraseDeadCode();
+  void dropUnusedArguments();
   LogicalResult finish();
 
   const Graph &graph;
@@ -54,7 +59,8 @@ private:
   SmallVector<std::pair<ValueId, Value>> nextState;
 };
 
-/// "['', 'm', 'm.h.0', 'linear']" names modules from the outermost; the last entry is the call itself.
+/// "['', 'm', 'm.h.0', 'linear']" names modules from the outermost; the last
+/// entry is the call itself.
 std::string modulePath(const Node &node) {
   std::vector<std::string> scopes = parsePythonList(node.metadata(kNameScopes));
   if (scopes.size() >= 2)
@@ -73,7 +79,8 @@ Location ModuleBuilder::locationOf(const Node &node) {
   std::string path = modulePath(node);
   if (path.empty())
     return named(node.name);
-  return FusedLoc::get(builder.getContext(), {named(node.name)}, builder.getStringAttr(path));
+  return FusedLoc::get(builder.getContext(), {named(node.name)},
+                       builder.getStringAttr(path));
 }
 
 int64_t ModuleBuilder::batchDim(const GraphInput &input) const {
@@ -82,27 +89,36 @@ int64_t ModuleBuilder::batchDim(const GraphInput &input) const {
     return given->second;
   const GraphInput &first = graph.inputs.front();
   auto firstGiven = options.batchDims.find(first.name);
-  int64_t firstDim = firstGiven == options.batchDims.end() ? 0 : firstGiven->second;
+  int64_t firstDim =
+      firstGiven == options.batchDims.end() ? 0 : firstGiven->second;
   if (firstDim < 0 || first.shape.empty() || input.shape.empty())
     return -1;
   return input.shape[0] == first.shape[firstDim] ? 0 : -1;
 }
 
-/// Constants that importing may compute with, or that are small, stay in the function; the rest are arguments.
+/// Constants that importing may compute with, or that are small, stay in the
+/// function; the rest are arguments.
 void ModuleBuilder::addInitializer(const Initializer &initializer, Role role) {
   bool used = !graph.values[initializer.value].uses.empty() ||
-              llvm::any_of(graph.outputs, [&](const GraphOutput &output) { return output.value == initializer.value; });
+              llvm::any_of(graph.outputs, [&](const GraphOutput &output) {
+                return output.value == initializer.value;
+              });
   if (!used && role != Role::Parameter)
     return;
   if (role != Role::Parameter && role != Role::Buffer) {
     Value constant;
     if (initializer.tensor.numElements() <= kMaxFoldedElements)
-      constant = emitConstant(builder, named(initializer.name), toHostTensor(builder.getContext(), initializer.tensor));
+      constant =
+          emitConstant(builder, named(initializer.name),
+                       toHostTensor(builder.getContext(), initializer.tensor));
     if (constant) {
       Operation *op = constant.getDefiningOp();
-      auto source = isa<nn::BroadcastOp>(op) ? op->getOperand(0).getDefiningOp<nn::ConstantOp>() : cast<nn::ConstantOp>(op);
+      auto source = isa<nn::BroadcastOp>(op)
+                        ? op->getOperand(0).getDefiningOp<nn::ConstantOp>()
+                        : cast<nn::ConstantOp>(op);
       auto dense = dyn_cast<DenseElementsAttr>(source.getValue());
-      if ((dense && dense.isSplat()) || source.getValue().getNumElements() <= kMaxInlineElements) {
+      if ((dense && dense.isSplat()) ||
+          source.getValue().getNumElements() <= kMaxInlineElements) {
         values[initializer.value] = constant;
         return;
       }
@@ -113,14 +129,18 @@ void ModuleBuilder::addInitializer(const Initializer &initializer, Role role) {
   }
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(function);
-  auto attribute = toAttribute(builder.getContext(), initializer.tensor, initializer.name);
-  auto variable = builder.create<nn::VariableOp>(named(initializer.name), initializer.name, attribute);
+  auto attribute =
+      toAttribute(builder.getContext(), initializer.tensor, initializer.name);
+  auto variable = builder.create<nn::VariableOp>(named(initializer.name),
+                                                 initializer.name, attribute);
   nn::ArgKind kind = role == Role::Parameter ? nn::ArgKind::parameter
                      : role == Role::Buffer  ? nn::ArgKind::buffer
                                              : nn::ArgKind::constant;
   variables.push_back(variable);
-  arguments.push_back(nn::ArgAttr::get(builder.getContext(), kind, initializer.name, -1, ""));
-  values[initializer.value] = body->addArgument(variable.getType(), named(initializer.name));
+  arguments.push_back(
+      nn::ArgAttr::get(builder.getContext(), kind, initializer.name, -1, ""));
+  values[initializer.value] =
+      body->addArgument(variable.getType(), named(initializer.name));
 }
 
 void ModuleBuilder::addArguments() {
@@ -129,10 +149,12 @@ void ModuleBuilder::addArguments() {
       if (classified.role == role)
         addInitializer(initializer, role);
   for (const GraphInput &input : graph.inputs) {
-    auto type = RankedTensorType::get(input.shape, convertElementType(builder.getContext(), input.type));
+    auto type = RankedTensorType::get(
+        input.shape, convertElementType(builder.getContext(), input.type));
     variables.push_back({});
-    arguments.push_back(
-        nn::ArgAttr::get(builder.getContext(), nn::ArgKind::input, input.name, batchDim(input), ""));
+    arguments.push_back(nn::ArgAttr::get(builder.getContext(),
+                                         nn::ArgKind::input, input.name,
+                                         batchDim(input), ""));
     values[input.value] = body->addArgument(type, named(input.name));
   }
 }
@@ -141,8 +163,11 @@ Value ModuleBuilder::valueOf(ValueId id) { return values[id]; }
 
 /// True when `node` takes a sequence where it needs a tensor.
 bool ModuleBuilder::takesSequence(const Node &node) const {
-  static const llvm::StringSet<> takers = {"SequenceAt", "SequenceLength", "ConcatFromSequence"};
-  return !takers.count(node.opType) && llvm::any_of(node.inputs, [&](ValueId id) { return sequences.count(id) != 0; });
+  static const llvm::StringSet<> takers = {"SequenceAt", "SequenceLength",
+                                           "ConcatFromSequence"};
+  return !takers.count(node.opType) &&
+         llvm::any_of(node.inputs,
+                      [&](ValueId id) { return sequences.count(id) != 0; });
 }
 
 LogicalResult ModuleBuilder::convert(const Node &node) {
@@ -161,9 +186,12 @@ LogicalResult ModuleBuilder::convert(const Node &node) {
     return success();
   }
   for (auto [i, output] : llvm::enumerate(node.outputs))
-    if (output != kNoValue && !conversion.results[i] && !graph.values[output].uses.empty())
-      return conversion.error("output '" + graph.values[output].name + "' is used but not supported");
-  Block::iterator begin = before == body->end() ? body->begin() : std::next(before);
+    if (output != kNoValue && !conversion.results[i] &&
+        !graph.values[output].uses.empty())
+      return conversion.error("output '" + graph.values[output].name +
+                              "' is used but not supported");
+  Block::iterator begin =
+      before == body->end() ? body->begin() : std::next(before);
   foldConstants(builder, begin, body->end(), conversion.results);
   for (auto [i, output] : llvm::enumerate(node.outputs))
     if (output != kNoValue)
@@ -171,12 +199,10 @@ LogicalResult ModuleBuilder::convert(const Node &node) {
   return success();
 }
 
-void ModuleBuilder::eraseDeadCode() {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+void ModuleBuilder::dropUnusedArguments() {
   for (unsigned i = body->getNumArguments(); i-- > 0;) {
-    if (arguments[i].getKind() != nn::ArgKind::constant || !body->getArgument(i).use_empty())
+    if (arguments[i].getKind() != nn::ArgKind::constant ||
+        !body->getArgument(i).use_empty())
       continue;
     body->eraseArgument(i);
     variables[i].erase();
@@ -190,24 +216,29 @@ LogicalResult ModuleBuilder::finish() {
   SmallVector<DictionaryAttr> resultAttrs;
   auto addResult = [&](Value value, nn::ResultKind kind, StringRef name) {
     results.push_back(value);
-    resultAttrs.push_back(builder.getDictionaryAttr(
-        builder.getNamedAttr(nn::NNDialect::kResultAttrName, nn::ResultAttr::get(builder.getContext(), kind, name))));
+    resultAttrs.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
+        nn::NNDialect::kResultAttrName,
+        nn::ResultAttr::get(builder.getContext(), kind, name))));
   };
   for (const GraphOutput &output : graph.outputs) {
     if (!values[output.value])
-      return emitError(named(output.name)) << "output '" << output.name << "' is not supported";
+      return emitError(named(output.name))
+             << "output '" << output.name << "' is not supported";
     addResult(values[output.value], nn::ResultKind::output, output.name);
   }
   for (auto [id, value] : nextState)
     addResult(value, nn::ResultKind::state, graph.values[id].name);
   builder.create<func::ReturnOp>(function.getLoc(), results);
-  eraseDeadCode();
+  if (failed(tidy(function)))
+    return failure();
+  dropUnusedArguments();
 
   SmallVector<DictionaryAttr> argumentAttrs;
   for (nn::ArgAttr argument : arguments)
-    argumentAttrs.push_back(
-        builder.getDictionaryAttr(builder.getNamedAttr(nn::NNDialect::kArgAttrName, argument)));
-  function.setType(builder.getFunctionType(body->getArgumentTypes(), ValueRange(results).getTypes()));
+    argumentAttrs.push_back(builder.getDictionaryAttr(
+        builder.getNamedAttr(nn::NNDialect::kArgAttrName, argument)));
+  function.setType(builder.getFunctionType(
+      body->getArgumentTypes(), body->getTerminator()->getOperandTypes()));
   function.setAllArgAttrs(argumentAttrs);
   function.setAllResultAttrs(resultAttrs);
   return success();
@@ -217,7 +248,8 @@ OwningOpRef<ModuleOp> ModuleBuilder::build() {
   Location loc = named(graph.name.empty() ? "graph" : graph.name);
   module = ModuleOp::create(loc);
   builder.setInsertionPointToStart(module->getBody());
-  function = builder.create<func::FuncOp>(loc, "forward", builder.getFunctionType({}, {}));
+  function = builder.create<func::FuncOp>(loc, "forward",
+                                          builder.getFunctionType({}, {}));
   body = function.addEntryBlock();
   builder.setInsertionPointToStart(body);
   addArguments();
@@ -231,7 +263,9 @@ OwningOpRef<ModuleOp> ModuleBuilder::build() {
 
 } // namespace
 
-OwningOpRef<ModuleOp> buildModule(const Graph &graph, ArrayRef<Classified> roles, const ImportOptions &options,
+OwningOpRef<ModuleOp> buildModule(const Graph &graph,
+                                  ArrayRef<Classified> roles,
+                                  const ImportOptions &options,
                                   MLIRContext *context) {
   return ModuleBuilder(graph, roles, options, context).build();
 }

@@ -18,7 +18,11 @@ const Registry &Registry::get() {
     registerIndexingOps(all);
     registerLossOps(all);
     registerNormalizationOps(all);
+    registerPadOps(all);
+    registerRandomOps(all);
+    registerRecurrentOps(all);
     registerReductionOps(all);
+    registerResizeOps(all);
     registerSequenceOps(all);
     registerShapeOps(all);
     registerSpatialOps(all);
@@ -44,13 +48,17 @@ static std::string arityProblem(const Node &node, const OperatorEntry &entry) {
     if (output != kNoValue)
       results = static_cast<unsigned>(i) + 1;
   if (operands < entry.minOperands || operands > entry.maxOperands)
-    return llvm::formatv("has {0} inputs but must have {1}", operands,
-                         entry.maxOperands == OperatorEntry::kAny ? std::to_string(entry.minOperands) + " or more"
-                         : entry.minOperands == entry.maxOperands
-                             ? std::to_string(entry.minOperands)
-                             : llvm::formatv("{0} to {1}", entry.minOperands, entry.maxOperands).str());
+    return llvm::formatv(
+        "has {0} inputs but must have {1}", operands,
+        entry.maxOperands == OperatorEntry::kAny
+            ? std::to_string(entry.minOperands) + " or more"
+        : entry.minOperands == entry.maxOperands
+            ? std::to_string(entry.minOperands)
+            : llvm::formatv("{0} to {1}", entry.minOperands, entry.maxOperands)
+                  .str());
   if (results > entry.maxResults)
-    return llvm::formatv("has {0} outputs but may have {1}", results, entry.maxResults);
+    return llvm::formatv("has {0} outputs but may have {1}", results,
+                         entry.maxResults);
   for (unsigned i = 0; i < entry.minOperands; ++i)
     if (node.input(i) == kNoValue)
       return llvm::formatv("input {0} is omitted but required", i);
@@ -58,12 +66,15 @@ static std::string arityProblem(const Node &node, const OperatorEntry &entry) {
 }
 
 llvm::Error checkOperators(const Graph &graph, const Registry &registry) {
-  std::map<std::pair<std::string, int64_t>, std::vector<std::string>> missing; // sorted by operator
+  std::map<std::pair<std::string, int64_t>, std::vector<std::string>>
+      missing; // sorted by operator
   std::string firstProblem;
   for (const Node &node : graph.nodes) {
-    const OperatorEntry *entry = node.domain.empty() ? registry.find(node.opType, node.opset) : nullptr;
+    const OperatorEntry *entry =
+        node.domain.empty() ? registry.find(node.opType, node.opset) : nullptr;
     if (!entry) {
-      std::string op = (node.domain.empty() ? "ai.onnx" : node.domain) + "." + node.opType;
+      std::string op =
+          (node.domain.empty() ? "ai.onnx" : node.domain) + "." + node.opType;
       missing[{op, node.opset}].push_back(node.name);
     } else if (firstProblem.empty()) {
       if (std::string problem = arityProblem(node, *entry); !problem.empty())
@@ -73,17 +84,20 @@ llvm::Error checkOperators(const Graph &graph, const Registry &registry) {
   if (missing.empty()) {
     if (firstProblem.empty())
       return llvm::Error::success();
-    return llvm::createStringError(llvm::inconvertibleErrorCode(), firstProblem);
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   firstProblem);
   }
   std::string text;
   for (const auto &[op, nodes] : missing) {
-    text += llvm::formatv("{0}{1} (opset {2}): ", text.empty() ? "" : "; ", op.first, op.second);
+    text += llvm::formatv("{0}{1} (opset {2}): ", text.empty() ? "" : "; ",
+                          op.first, op.second);
     for (auto [i, node] : llvm::enumerate(nodes))
       text += (i ? ", '" : "'") + node + "'";
   }
   return llvm::createStringError(
       llvm::inconvertibleErrorCode(),
-      llvm::formatv("{0} operator{1} not supported: {2}", missing.size(), missing.size() > 1 ? "s are" : " is", text)
+      llvm::formatv("{0} operator{1} not supported: {2}", missing.size(),
+                    missing.size() > 1 ? "s are" : " is", text)
           .str());
 }
 

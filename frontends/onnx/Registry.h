@@ -13,7 +13,8 @@
 
 namespace dpc::onnx {
 
-/// One operator over a range of opsets: how many operands and results a node may have, and what makes nn ops of it.
+/// One operator over a range of opsets: how many operands and results a node
+/// may have, and what makes nn ops of it.
 struct OperatorEntry {
   static constexpr unsigned kAny = 1u << 20;
   llvm::StringRef name;
@@ -36,8 +37,9 @@ private:
   llvm::StringMap<std::vector<OperatorEntry>> entries;
 };
 
-/// Fails with one error that lists every (operator, opset, node) of `graph` that `registry` has not, or else with the
-/// first node whose number of operands or results its operator does not allow.
+/// Fails with one error that lists every (operator, opset, node) of `graph`
+/// that `registry` has not, or else with the first node whose number of
+/// operands or results its operator does not allow.
 llvm::Error checkOperators(const Graph &graph, const Registry &registry);
 
 // One function an op family, defined in Ops/<Family>.cpp.
@@ -48,7 +50,11 @@ void registerElementwiseOps(Registry &registry);
 void registerIndexingOps(Registry &registry);
 void registerLossOps(Registry &registry);
 void registerNormalizationOps(Registry &registry);
+void registerPadOps(Registry &registry);
+void registerRandomOps(Registry &registry);
+void registerRecurrentOps(Registry &registry);
 void registerReductionOps(Registry &registry);
+void registerResizeOps(Registry &registry);
 void registerSequenceOps(Registry &registry);
 void registerShapeOps(Registry &registry);
 void registerSpatialOps(Registry &registry);

@@ -8,14 +8,16 @@
 
 namespace dpc::onnx {
 
-/// Checks that `bytes` are one serialized ONNX ModelProto, before protobuf sees them.
+/// Checks that `bytes` are one serialized ONNX ModelProto, before protobuf sees
+/// them.
 ///
-/// Protobuf merges what is written twice and keeps what it does not know, so two concatenated models, or a
-/// model with two `raw_data`, would be read as something nobody wrote. The scan walks the wire format once
-/// (tensor payloads are skipped, not read) and reports the first of: empty file; text; more than 2^31-1
-/// bytes; truncated, malformed or trailing bytes; an unknown field of the model; a singular field given
-/// twice; a field of the wrong wire type; messages nested more than 100 deep; names that are not UTF-8 or
-/// hold a NUL.
+/// Protobuf merges what is written twice and keeps what it does not know, so
+/// two concatenated models, or a model with two `raw_data`, would be read as
+/// something nobody wrote. The scan walks the wire format once (tensor payloads
+/// are skipped, not read) and reports the first of: empty file; text; more than
+/// 2^31-1 bytes; truncated, malformed or trailing bytes; an unknown field of
+/// the model; a singular field given twice; a field of the wrong wire type;
+/// messages nested more than 100 deep; names that are not UTF-8 or hold a NUL.
 llvm::Error scanModelBytes(llvm::StringRef bytes);
 
 } // namespace dpc::onnx

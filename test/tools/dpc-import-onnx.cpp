@@ -13,14 +13,20 @@ namespace cl = llvm::cl;
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  cl::opt<std::string> file(cl::Positional, cl::Required, cl::desc("MODEL.onnx"));
-  cl::list<std::string> shapes("shape", cl::desc("global shape of an input"), cl::value_desc("NAME:DxD"));
-  cl::list<std::string> trainable("trainable", cl::desc("initializers to train"), cl::value_desc("GLOB"));
-  cl::list<std::string> frozen("frozen", cl::desc("initializers not to train"), cl::value_desc("GLOB"));
-  cl::opt<bool> explain("explain", cl::desc("print which initializers train, and why"));
+  cl::opt<std::string> file(cl::Positional, cl::Required,
+                            cl::desc("MODEL.onnx"));
+  cl::list<std::string> shapes("shape", cl::desc("global shape of an input"),
+                               cl::value_desc("NAME:DxD"));
+  cl::list<std::string> trainable(
+      "trainable", cl::desc("initializers to train"), cl::value_desc("GLOB"));
+  cl::list<std::string> frozen("frozen", cl::desc("initializers not to train"),
+                               cl::value_desc("GLOB"));
+  cl::opt<bool> explain("explain",
+                        cl::desc("print which initializers train, and why"));
   cl::opt<bool> quiet("no-module", cl::desc("do not print the module"));
   cl::opt<bool> locations("locations", cl::desc("print locations"));
-  cl::ParseCommandLineOptions(argc, argv, "prints an ONNX model in the nn dialect\n");
+  cl::ParseCommandLineOptions(argc, argv,
+                              "prints an ONNX model in the nn dialect\n");
 
   dpc::onnx::ImportOptions options;
   options.trainable = trainable;
@@ -32,10 +38,11 @@ int main(int argc, char **argv) {
       return 2;
     }
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  mlir::ScopedDiagnosticHandler handler(&context, [](mlir::Diagnostic &diagnostic) {
-    llvm::errs() << "error: " << diagnostic << '\n';
-    return mlir::success();
-  });
+  mlir::ScopedDiagnosticHandler handler(
+      &context, [](mlir::Diagnostic &diagnostic) {
+        llvm::errs() << "error: " << diagnostic << '\n';
+        return mlir::success();
+      });
   auto module = dpc::onnx::importOnnx(file, &context, options, llvm::errs());
   if (!module)
     return 1;

@@ -10,8 +10,7 @@ using namespace dpc::onnx;
 
 namespace {
 
-template <typename Op>
-LogicalResult convertUnary(Conversion &c) {
+template <typename Op> LogicalResult convertUnary(Conversion &c) {
   return c.done(c.e.make<Op>(c.operand(0)));
 }
 
@@ -39,27 +38,33 @@ LogicalResult convertPRelu(Conversion &c) {
 
 LogicalResult convertElu(Conversion &c) {
   Value x = c.operand(0);
-  return c.done(whereNotPositive(c, x, c.e.mul(expm1OfNegative(c, x), c.floatAttr("alpha", 1))));
+  return c.done(whereNotPositive(
+      c, x, c.e.mul(expm1OfNegative(c, x), c.floatAttr("alpha", 1))));
 }
 
 LogicalResult convertSelu(Conversion &c) {
   Value x = c.operand(0);
-  double alpha = c.floatAttr("alpha", 1.67326319217681884765625), gamma = c.floatAttr("gamma", 1.05070102214813232421875);
-  return c.done(c.e.mul(whereNotPositive(c, x, c.e.mul(expm1OfNegative(c, x), alpha)), gamma));
+  double alpha = c.floatAttr("alpha", 1.67326319217681884765625),
+         gamma = c.floatAttr("gamma", 1.05070102214813232421875);
+  return c.done(c.e.mul(
+      whereNotPositive(c, x, c.e.mul(expm1OfNegative(c, x), alpha)), gamma));
 }
 
 LogicalResult convertCelu(Conversion &c) {
   Value x = c.operand(0);
   double alpha = c.floatAttr("alpha", 1);
-  return c.done(whereNotPositive(c, x, c.e.mul(expm1OfNegative(c, c.e.mul(x, 1 / alpha)), alpha)));
+  return c.done(whereNotPositive(
+      c, x, c.e.mul(expm1OfNegative(c, c.e.mul(x, 1 / alpha)), alpha)));
 }
 
 LogicalResult convertGelu(Conversion &c) {
   std::string kind = c.stringAttr("approximate", "none");
   if (kind != "none" && kind != "tanh")
     return c.error("approximate '" + kind + "' is neither none nor tanh");
-  auto approximation = kind == "tanh" ? nn::GeluApproximation::tanh : nn::GeluApproximation::none;
-  return c.done(c.e.make<nn::GeluOp>(c.operand(0).getType(), approximation, c.operand(0)));
+  auto approximation = kind == "tanh" ? nn::GeluApproximation::tanh
+                                      : nn::GeluApproximation::none;
+  return c.done(c.e.make<nn::GeluOp>(c.operand(0).getType(), approximation,
+                                     c.operand(0)));
 }
 
 Value hardSigmoid(Conversion &c, Value x, double alpha, double beta) {
@@ -68,7 +73,8 @@ Value hardSigmoid(Conversion &c, Value x, double alpha, double beta) {
 }
 
 LogicalResult convertHardSigmoid(Conversion &c) {
-  return c.done(hardSigmoid(c, c.operand(0), c.floatAttr("alpha", 0.2), c.floatAttr("beta", 0.5)));
+  return c.done(hardSigmoid(c, c.operand(0), c.floatAttr("alpha", 0.2),
+                            c.floatAttr("beta", 0.5)));
 }
 
 LogicalResult convertHardSwish(Conversion &c) {
@@ -79,7 +85,8 @@ LogicalResult convertHardSwish(Conversion &c) {
 LogicalResult convertSwish(Conversion &c) {
   Value x = c.operand(0);
   double alpha = c.floatAttr("alpha", 1);
-  return c.done(c.e.mul(x, c.e.make<nn::SigmoidOp>(alpha == 1 ? x : c.e.mul(x, alpha))));
+  return c.done(
+      c.e.mul(x, c.e.make<nn::SigmoidOp>(alpha == 1 ? x : c.e.mul(x, alpha))));
 }
 
 LogicalResult convertMish(Conversion &c) {
@@ -95,14 +102,17 @@ LogicalResult convertSoftsign(Conversion &c) {
 LogicalResult convertThresholdedRelu(Conversion &c) {
   Value x = c.operand(0);
   return c.done(
-      c.e.select(c.e.compare(nn::Comparison::gt, x, c.floatAttr("alpha", 1)), x, c.e.splatLike(x, 0)));
+      c.e.select(c.e.compare(nn::Comparison::gt, x, c.floatAttr("alpha", 1)), x,
+                 c.e.splatLike(x, 0)));
 }
 
 LogicalResult convertShrink(Conversion &c) {
   Value x = c.operand(0);
   double bias = c.floatAttr("bias", 0), lambd = c.floatAttr("lambd", 0.5);
-  Value above = c.e.select(c.e.compare(nn::Comparison::gt, x, lambd), c.e.add(x, -bias), c.e.splatLike(x, 0));
-  return c.done(c.e.select(c.e.compare(nn::Comparison::lt, x, -lambd), c.e.add(x, bias), above));
+  Value above = c.e.select(c.e.compare(nn::Comparison::gt, x, lambd),
+                           c.e.add(x, -bias), c.e.splatLike(x, 0));
+  return c.done(c.e.select(c.e.compare(nn::Comparison::lt, x, -lambd),
+                           c.e.add(x, bias), above));
 }
 
 } // namespace

@@ -16,8 +16,9 @@ LogicalResult sameElementType(Conversion &c, Value lhs, Value rhs) {
   return c.error("operands have different element types");
 }
 
-/// numpy's matmul. Leading dimensions of the left operand that the right one does not have stay free dimensions of one
-/// contraction; the others are batch dimensions.
+/// numpy's matmul. Leading dimensions of the left operand that the right one
+/// does not have stay free dimensions of one contraction; the others are batch
+/// dimensions.
 LogicalResult convertMatMul(Conversion &c) {
   Value lhs = c.operand(0), rhs = c.operand(1);
   if (failed(sameElementType(c, lhs, rhs)))
@@ -31,22 +32,27 @@ LogicalResult convertMatMul(Conversion &c) {
     rhs = c.e.reshape(rhs, {shapeOf(rhs)[0], 1});
   ArrayRef<int64_t> l = shapeOf(lhs), r = shapeOf(rhs);
   if (l.back() != r[r.size() - 2])
-    return c.error("shapes " + printed(l) + " and " + printed(r) + " cannot be multiplied: inner extents " +
-                   Twine(l.back()) + " and " + Twine(r[r.size() - 2]) + " differ");
+    return c.error("shapes " + printed(l) + " and " + printed(r) +
+                   " cannot be multiplied: inner extents " + Twine(l.back()) +
+                   " and " + Twine(r[r.size() - 2]) + " differ");
 
   Value result;
-  bool rightIsMatrix = llvm::all_of(r.drop_back(2), [](int64_t size) { return size == 1; }) && r.size() <= l.size();
+  bool rightIsMatrix =
+      llvm::all_of(r.drop_back(2), [](int64_t size) { return size == 1; }) &&
+      r.size() <= l.size();
   if (rightIsMatrix) {
     Value matrix = c.e.reshape(rhs, r.take_back(2));
     result = c.e.dot(lhs, matrix, {}, {}, {int64_t(l.size()) - 1}, {0});
   } else {
     SmallVector<int64_t> batch(l.drop_back(2)), other(r.drop_back(2));
     SmallVector<int64_t> &longer = batch.size() >= other.size() ? batch : other;
-    SmallVector<int64_t> &shorter = batch.size() >= other.size() ? other : batch;
+    SmallVector<int64_t> &shorter =
+        batch.size() >= other.size() ? other : batch;
     shorter.insert(shorter.begin(), longer.size() - shorter.size(), 1);
     for (auto [x, y] : llvm::zip(batch, other)) {
       if (x != y && x != 1 && y != 1)
-        return c.error("batch dimensions of " + printed(l) + " and " + printed(r) + " do not broadcast together");
+        return c.error("batch dimensions of " + printed(l) + " and " +
+                       printed(r) + " do not broadcast together");
       x = std::max(x, y) * (x != 0 && y != 0);
     }
     auto expand = [&](Value value) {
@@ -74,12 +80,15 @@ LogicalResult convertGemm(Conversion &c) {
   if (failed(sameElementType(c, a, b)))
     return failure();
   if (rankOf(a) != 2 || rankOf(b) != 2)
-    return c.error("A and B have ranks " + Twine(rankOf(a)) + " and " + Twine(rankOf(b)) + " but must have 2");
-  int64_t innerA = c.intAttr("transA", 0) ? 0 : 1, innerB = c.intAttr("transB", 0) ? 1 : 0;
+    return c.error("A and B have ranks " + Twine(rankOf(a)) + " and " +
+                   Twine(rankOf(b)) + " but must have 2");
+  int64_t innerA = c.intAttr("transA", 0) ? 0 : 1,
+          innerB = c.intAttr("transB", 0) ? 1 : 0;
   if (shapeOf(a)[innerA] != shapeOf(b)[innerB])
-    return c.error("A " + printed(shapeOf(a)) + " and B " + printed(shapeOf(b)) +
-                   " cannot be multiplied: inner extents " + Twine(shapeOf(a)[innerA]) + " and " +
-                   Twine(shapeOf(b)[innerB]) + " differ");
+    return c.error(
+        "A " + printed(shapeOf(a)) + " and B " + printed(shapeOf(b)) +
+        " cannot be multiplied: inner extents " + Twine(shapeOf(a)[innerA]) +
+        " and " + Twine(shapeOf(b)[innerB]) + " differ");
   Value result = c.e.dot(a, b, {}, {}, {innerA}, {innerB});
   double alpha = c.floatAttr("alpha", 1), beta = c.floatAttr("beta", 1);
   if (alpha != 1)
@@ -98,7 +107,8 @@ LogicalResult convertGemm(Conversion &c) {
   return c.done(result);
 }
 
-/// Subscripts of one Einsum operand, with "..." spread to private capital letters.
+/// Subscripts of one Einsum operand, with "..." spread to private capital
+/// letters.
 struct Term {
   Value value;
   SmallVector<char> labels;
@@ -144,7 +154,8 @@ Term multiply(Conversion &c, Term lhs, Term rhs, ArrayRef<char> needed) {
   for (char label : rhs.labels)
     if (!llvm::is_contained(lhs.labels, label))
       result.labels.push_back(label);
-  result.value = c.e.dot(lhs.value, rhs.value, lhsBatch, rhsBatch, lhsContract, rhsContract);
+  result.value = c.e.dot(lhs.value, rhs.value, lhsBatch, rhsBatch, lhsContract,
+                         rhsContract);
   return result;
 }
 
@@ -156,19 +167,24 @@ LogicalResult convertEinsum(Conversion &c) {
   SmallVector<StringRef> subscripts;
   inputs.split(subscripts, ',');
   if (subscripts.size() != c.numOperands())
-    return c.error("equation '" + equation + "' has " + Twine(subscripts.size()) + " terms but the node has " +
+    return c.error("equation '" + equation + "' has " +
+                   Twine(subscripts.size()) + " terms but the node has " +
                    Twine(c.numOperands()) + " inputs");
-  // Ellipsis dimensions get the labels '0', '1', ... from the right, so that they line up.
+  // Ellipsis dimensions get the labels '0', '1', ... from the right, so that
+  // they line up.
   size_t ellipsis = 0;
   SmallVector<Term> terms;
   std::map<char, int64_t> extents;
   for (auto [i, subscript] : llvm::enumerate(subscripts)) {
     Term term{c.operand(i), {}};
-    size_t named = llvm::count_if(subscript, [](char ch) { return llvm::isAlpha(ch); }), rank = rankOf(term.value);
+    size_t named = llvm::count_if(subscript,
+                                  [](char ch) { return llvm::isAlpha(ch); }),
+           rank = rankOf(term.value);
     bool dots = subscript.contains("...");
-    if (named + (dots ? 3 : 0) != subscript.size() || named > rank || (!dots && named != rank))
-      return c.error("term '" + subscript + "' of equation '" + equation + "' does not fit shape " +
-                     printed(shapeOf(term.value)));
+    if (named + (dots ? 3 : 0) != subscript.size() || named > rank ||
+        (!dots && named != rank))
+      return c.error("term '" + subscript + "' of equation '" + equation +
+                     "' does not fit shape " + printed(shapeOf(term.value)));
     size_t spread = rank - named;
     if (spread > 10)
       return c.error("an ellipsis stands for more than 10 dimensions");
@@ -184,11 +200,12 @@ LogicalResult convertEinsum(Conversion &c) {
     ellipsis = std::max(ellipsis, spread);
     for (auto [label, size] : llvm::zip(term.labels, shapeOf(term.value))) {
       if (llvm::count(term.labels, label) > 1)
-        return c.error("equation '" + equation + "' repeats a label in one term, which is not supported");
+        return c.error("equation '" + equation +
+                       "' repeats a label in one term, which is not supported");
       auto [known, isNew] = extents.try_emplace(label, size);
       if (!isNew && known->second != size)
-        return c.error("label '" + Twine(label) + "' of equation '" + equation + "' is " + Twine(known->second) +
-                       " and " + Twine(size));
+        return c.error("label '" + Twine(label) + "' of equation '" + equation +
+                       "' is " + Twine(known->second) + " and " + Twine(size));
     }
     terms.push_back(std::move(term));
   }
@@ -212,8 +229,8 @@ LogicalResult convertEinsum(Conversion &c) {
   }
   for (char label : result)
     if (!extents.count(label) || llvm::count(result, label) > 1)
-      return c.error("the output of equation '" + equation + "' names '" + Twine(label) +
-                     "' which no input has, or twice");
+      return c.error("the output of equation '" + equation + "' names '" +
+                     Twine(label) + "' which no input has, or twice");
 
   Term product = terms.front();
   for (size_t i = 1; i < terms.size(); ++i) {
@@ -225,7 +242,8 @@ LogicalResult convertEinsum(Conversion &c) {
   product.value = sumUnshared(c, product, result);
   SmallVector<int64_t> permutation;
   for (char label : result)
-    permutation.push_back(llvm::find(product.labels, label) - product.labels.begin());
+    permutation.push_back(llvm::find(product.labels, label) -
+                          product.labels.begin());
   return c.done(c.e.transpose(product.value, permutation));
 }
 

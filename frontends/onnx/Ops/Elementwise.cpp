@@ -1,5 +1,6 @@
 //===- Elementwise.cpp - ONNX arithmetic, comparison and logic ------------===//
 
+#include "frontends/onnx/Ops/Random.h"
 #include "frontends/onnx/Registry.h"
 
 #include "OnnxSchema.pb.h"
@@ -10,22 +11,22 @@ using namespace dpc::onnx;
 
 namespace {
 
-bool isFloatValue(Value value) { return isa<FloatType>(nn::typeOf(value).getElementType()); }
+bool isFloatValue(Value value) {
+  return isa<FloatType>(nn::typeOf(value).getElementType());
+}
 
-template <typename Op>
-LogicalResult convertUnary(Conversion &c) {
+template <typename Op> LogicalResult convertUnary(Conversion &c) {
   return c.done(c.e.make<Op>(c.operand(0)));
 }
 
-template <typename Op>
-LogicalResult convertFloatUnary(Conversion &c) {
+template <typename Op> LogicalResult convertFloatUnary(Conversion &c) {
   Value x = c.operand(0);
-  // Rounding functions of integers are the identity; the others take floats only.
+  // Rounding functions of integers are the identity; the others take floats
+  // only.
   return c.done(isFloatValue(x) ? Value(c.e.make<Op>(x)) : x);
 }
 
-template <typename Op>
-LogicalResult convertBinary(Conversion &c) {
+template <typename Op> LogicalResult convertBinary(Conversion &c) {
   auto [lhs, rhs] = c.binary();
   if (!lhs || !rhs)
     return failure();
@@ -40,9 +41,19 @@ LogicalResult convertComparison(Conversion &c) {
   return c.done(c.e.compare(comparison, lhs, rhs));
 }
 
+LogicalResult convertLess(Conversion &c) {
+  return uniformSource(c, 0) ? convertUniformBelow(c)
+                             : convertComparison<nn::Comparison::lt>(c);
+}
+
+LogicalResult convertDiv(Conversion &c) {
+  if (Value scaled = scaledMask(c, c.operand(0), c.tryDoubles(1)))
+    return c.done(scaled);
+  return convertBinary<nn::DivOp>(c);
+}
+
 /// Min, Max, Sum, Mean: any number of operands, from the left.
-template <typename Op>
-LogicalResult convertVariadic(Conversion &c) {
+template <typename Op> LogicalResult convertVariadic(Conversion &c) {
   SmallVector<Value> operands;
   for (unsigned i = 0; i < c.numOperands(); ++i)
     operands.push_back(c.operand(i));
@@ -64,10 +75,12 @@ LogicalResult convertReciprocal(Conversion &c) {
   return c.done(c.e.div(c.e.splatLike(x, 1), x));
 }
 
-/// x^2, x^3 and x^0.5 are products and a root: cheaper, and their gradients have no logarithm.
+/// x^2, x^3 and x^0.5 are products and a root: cheaper, and their gradients
+/// have no logarithm.
 LogicalResult convertPow(Conversion &c) {
   Value base = c.operand(0), exponent = c.operand(1);
-  if (auto known = c.tryDoubles(1); known && known->size() == 1 && rankOf(exponent) <= rankOf(base)) {
+  if (auto known = c.tryDoubles(1);
+      known && known->size() == 1 && rankOf(exponent) <= rankOf(base)) {
     double value = known->front();
     if (value == 1)
       return c.done(base);
@@ -86,7 +99,8 @@ LogicalResult convertPow(Conversion &c) {
 }
 
 LogicalResult convertMod(Conversion &c) {
-  return c.intAttr("fmod", 0) ? convertBinary<nn::RemOp>(c) : convertBinary<nn::ModOp>(c);
+  return c.intAttr("fmod", 0) ? convertBinary<nn::RemOp>(c)
+                              : convertBinary<nn::ModOp>(c);
 }
 
 LogicalResult convertBitShift(Conversion &c) {
@@ -98,7 +112,8 @@ LogicalResult convertBitShift(Conversion &c) {
   return c.error("direction '" + direction + "' is neither LEFT nor RIGHT");
 }
 
-/// Bounds that are infinite or absent disappear; one bound is a max or min, with PyTorch's gradient of clamp.
+/// Bounds that are infinite or absent disappear; one bound is a max or min,
+/// with PyTorch's gradient of clamp.
 LogicalResult convertClip(Conversion &c) {
   Value x = c.operand(0);
   if (!c.has(1) && !c.has(2))
@@ -107,18 +122,23 @@ LogicalResult convertClip(Conversion &c) {
     if (!c.has(i)) {
       auto element = nn::typeOf(x).getElementType();
       if (auto integer = dyn_cast<IntegerType>(element)) {
-        APInt extreme = limit < 0 ? (integer.isUnsigned() ? APInt::getZero(integer.getWidth())
-                                                          : APInt::getSignedMinValue(integer.getWidth()))
-                                  : (integer.isUnsigned() ? APInt::getMaxValue(integer.getWidth())
-                                                          : APInt::getSignedMaxValue(integer.getWidth()));
+        APInt extreme =
+            limit < 0 ? (integer.isUnsigned()
+                             ? APInt::getZero(integer.getWidth())
+                             : APInt::getSignedMinValue(integer.getWidth()))
+                      : (integer.isUnsigned()
+                             ? APInt::getMaxValue(integer.getWidth())
+                             : APInt::getSignedMaxValue(integer.getWidth()));
         auto type = nn::typeOf(x);
-        return c.e.make<nn::ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(type, extreme)));
+        return c.e.make<nn::ConstantOp>(
+            cast<ElementsAttr>(DenseElementsAttr::get(type, extreme)));
       }
       return c.e.splatLike(x, limit);
     }
     Value given = c.operand(i);
     if (nn::typeOf(given).getNumElements() != 1) {
-      (void)c.error("bound has shape " + printed(shapeOf(given)) + " but must be a scalar");
+      (void)c.error("bound has shape " + printed(shapeOf(given)) +
+                    " but must be a scalar");
       return {};
     }
     return c.broadcastTo(c.e.reshape(given, {}), shapeOf(x));
@@ -131,7 +151,8 @@ LogicalResult convertClip(Conversion &c) {
 }
 
 LogicalResult convertWhere(Conversion &c) {
-  SmallVector<Value> all = c.broadcastTogether({c.operand(0), c.operand(1), c.operand(2)});
+  SmallVector<Value> all =
+      c.broadcastTogether({c.operand(0), c.operand(1), c.operand(2)});
   if (all.empty())
     return failure();
   if (all[1].getType() != all[2].getType())
@@ -146,27 +167,34 @@ LogicalResult convertCast(Conversion &c) {
   auto type = elementTypeOf(static_cast<int32_t>(to), "attribute 'to'");
   if (!type)
     return c.error(llvm::toString(type.takeError()));
-  return c.done(c.e.convert(c.operand(0), convertElementType(c.builder.getContext(), *type)));
+  return c.done(c.e.convert(c.operand(0),
+                            convertElementType(c.builder.getContext(), *type)));
 }
 
 LogicalResult convertCastLike(Conversion &c) {
-  return c.done(c.e.convert(c.operand(0), nn::typeOf(c.operand(1)).getElementType()));
+  return c.done(
+      c.e.convert(c.operand(0), nn::typeOf(c.operand(1)).getElementType()));
 }
 
 LogicalResult convertIsInf(Conversion &c) {
   Value x = c.operand(0);
-  bool positive = c.intAttr("detect_positive", 1), negative = c.intAttr("detect_negative", 1);
+  bool positive = c.intAttr("detect_positive", 1),
+       negative = c.intAttr("detect_negative", 1);
   if (positive && negative)
-    return c.done(c.e.make<nn::IsInfOp>(RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), x));
+    return c.done(c.e.make<nn::IsInfOp>(
+        RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), x));
   if (!positive && !negative)
-    return c.done(c.e.splat(RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), 0));
+    return c.done(
+        c.e.splat(RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), 0));
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  return c.done(c.e.compare(nn::Comparison::eq, x, positive ? infinity : -infinity));
+  return c.done(
+      c.e.compare(nn::Comparison::eq, x, positive ? infinity : -infinity));
 }
 
 LogicalResult convertIsNaN(Conversion &c) {
   Value x = c.operand(0);
-  return c.done(c.e.make<nn::IsNanOp>(RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), x));
+  return c.done(c.e.make<nn::IsNanOp>(
+      RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), x));
 }
 
 } // namespace
@@ -206,7 +234,7 @@ void dpc::onnx::registerElementwiseOps(Registry &registry) {
   registry.add({"Add", convertBinary<nn::AddOp>, 2, 2});
   registry.add({"Sub", convertBinary<nn::SubOp>, 2, 2});
   registry.add({"Mul", convertBinary<nn::MulOp>, 2, 2});
-  registry.add({"Div", convertBinary<nn::DivOp>, 2, 2});
+  registry.add({"Div", convertDiv, 2, 2});
   registry.add({"Pow", convertPow, 2, 2});
   registry.add({"Mod", convertMod, 2, 2});
   registry.add({"And", convertBinary<nn::AndOp>, 2, 2});
@@ -217,7 +245,7 @@ void dpc::onnx::registerElementwiseOps(Registry &registry) {
   registry.add({"BitwiseXor", convertBinary<nn::XorOp>, 2, 2, 1, 18});
   registry.add({"BitShift", convertBitShift, 2, 2});
   registry.add({"Equal", convertComparison<nn::Comparison::eq>, 2, 2});
-  registry.add({"Less", convertComparison<nn::Comparison::lt>, 2, 2});
+  registry.add({"Less", convertLess, 2, 2});
   registry.add({"LessOrEqual", convertComparison<nn::Comparison::le>, 2, 2});
   registry.add({"Greater", convertComparison<nn::Comparison::gt>, 2, 2});
   registry.add({"GreaterOrEqual", convertComparison<nn::Comparison::ge>, 2, 2});

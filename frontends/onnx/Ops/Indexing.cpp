@@ -13,8 +13,9 @@ bool isIndexType(Value value) {
   return element.isSignlessInteger(32) || element.isSignlessInteger(64);
 }
 
-/// Negative indices count from the end. Known indices are checked and wrapped now; a graph input's are wrapped by the
-/// program unless it is a lookup of a label or token, whose bounds the runtime checks.
+/// Negative indices count from the end. Known indices are checked and wrapped
+/// now; a graph input's are wrapped by the program unless it is a lookup of a
+/// label or token, whose bounds the runtime checks.
 Value wrapIndices(Conversion &c, unsigned operand, int64_t extent) {
   Value indices = c.operand(operand);
   if (!isIndexType(indices)) {
@@ -25,7 +26,8 @@ Value wrapIndices(Conversion &c, unsigned operand, int64_t extent) {
     bool negative = false;
     for (int64_t index : *known) {
       if (index < -extent || index >= extent) {
-        (void)c.error("index " + Twine(index) + " is out of range for extent " + Twine(extent));
+        (void)c.error("index " + Twine(index) + " is out of range for extent " +
+                      Twine(extent));
         return {};
       }
       negative |= index < 0;
@@ -33,10 +35,12 @@ Value wrapIndices(Conversion &c, unsigned operand, int64_t extent) {
     if (!negative)
       return indices;
   } else if (indices.getDefiningOp() == nullptr) {
-    return indices; // an argument: its bounds are recorded and checked when data is read
+    return indices; // an argument: its bounds are recorded and checked when
+                    // data is read
   }
   Value wrapped = c.e.add(indices, double(extent));
-  return c.e.select(c.e.compare(nn::Comparison::lt, indices, 0.0), wrapped, indices);
+  return c.e.select(c.e.compare(nn::Comparison::lt, indices, 0.0), wrapped,
+                    indices);
 }
 
 LogicalResult convertGather(Conversion &c) {
@@ -51,14 +55,15 @@ LogicalResult convertGather(Conversion &c) {
   if (known && rankOf(c.operand(1)) == 0) {
     int64_t extent = shapeOf(table)[axis], index = known->front();
     if (index < -extent || index >= extent)
-      return c.error("index " + Twine(index) + " is out of range for extent " + Twine(extent));
+      return c.error("index " + Twine(index) + " is out of range for extent " +
+                     Twine(extent));
     index += index < 0 ? extent : 0;
-    SmallVector<int64_t> starts(rankOf(table), 0), limits(shapeOf(table)), strides(rankOf(table), 1);
-    starts[axis] = index;
-    limits[axis] = index + 1;
     SmallVector<int64_t> shape(shapeOf(table));
     shape.erase(shape.begin() + axis);
-    Value slice = extent == 1 ? table : Value(c.e.make<nn::SliceOp>(table, starts, limits, strides));
+    Value slice =
+        extent == 1
+            ? table
+            : Value(c.e.make<nn::SliceOp>(table, starts, limits, strides));
     return c.done(c.e.reshape(slice, shape));
   }
   Value indices = wrapIndices(c, 1, shapeOf(table)[axis]);
@@ -68,14 +73,15 @@ LogicalResult convertGather(Conversion &c) {
 }
 
 /// `indices` has the rank of `input` and no greater extent off `axis`.
-LogicalResult checkElementIndices(Conversion &c, Value input, Value indices, int64_t axis) {
+LogicalResult checkElementIndices(Conversion &c, Value input, Value indices,
+                                  int64_t axis) {
   bool fits = rankOf(input) == rankOf(indices);
   for (int64_t i = 0; fits && i < rankOf(input); ++i)
     fits = i == axis || shapeOf(indices)[i] <= shapeOf(input)[i];
   if (fits)
     return success();
-  return c.error("indices " + printed(shapeOf(indices)) + " do not fit input " + printed(shapeOf(input)) +
-                 " along axis " + Twine(axis));
+  return c.error("indices " + printed(shapeOf(indices)) + " do not fit input " +
+                 printed(shapeOf(input)) + " along axis " + Twine(axis));
 }
 
 LogicalResult convertGatherElements(Conversion &c) {
@@ -101,29 +107,37 @@ LogicalResult convertScatterElements(Conversion &c) {
   Value input = c.operand(0), updates = c.operand(2);
   int64_t axis = c.normalizeAxis(c.intAttr("axis", 0), rankOf(input));
   auto kind = scatterKind(c);
-  if (c.failed || !kind || failed(checkElementIndices(c, input, c.operand(1), axis)))
+  if (c.failed || !kind ||
+      failed(checkElementIndices(c, input, c.operand(1), axis)))
     return failure();
   if (shapeOf(updates) != shapeOf(c.operand(1)) ||
-      nn::typeOf(updates).getElementType() != nn::typeOf(input).getElementType())
-    return c.error("updates " + printed(shapeOf(updates)) + " do not match indices " +
-                   printed(shapeOf(c.operand(1))) + " or the input's element type");
+      nn::typeOf(updates).getElementType() !=
+          nn::typeOf(input).getElementType())
+    return c.error("updates " + printed(shapeOf(updates)) +
+                   " do not match indices " + printed(shapeOf(c.operand(1))) +
+                   " or the input's element type");
   Value indices = wrapIndices(c, 1, shapeOf(input)[axis]);
   if (!indices)
     return failure();
-  return c.done(c.e.make<nn::ScatterElementsOp>(input.getType(), *kind, input, indices, updates, axis));
+  return c.done(c.e.make<nn::ScatterElementsOp>(input.getType(), *kind, input,
+                                                indices, updates, axis));
 }
 
-/// Index tuples counted from the front: dimension k of a tuple is wrapped by the extent it indexes.
+/// Index tuples counted from the front: dimension k of a tuple is wrapped by
+/// the extent it indexes.
 Value wrapTuples(Conversion &c, Value input, Value indices, int64_t batchDims) {
   if (!isIndexType(indices)) {
     (void)c.error("indices must be INT32 or INT64");
     return {};
   }
   int64_t length = rankOf(indices) ? shapeOf(indices).back() : 0;
-  if (rankOf(indices) <= batchDims || rankOf(input) < batchDims || length > rankOf(input) - batchDims ||
-      shapeOf(input).take_front(batchDims) != shapeOf(indices).take_front(batchDims)) {
-    (void)c.error("indices " + printed(shapeOf(indices)) + " with batch_dims " + Twine(batchDims) +
-                  " do not fit input " + printed(shapeOf(input)));
+  if (rankOf(indices) <= batchDims || rankOf(input) < batchDims ||
+      length > rankOf(input) - batchDims ||
+      shapeOf(input).take_front(batchDims) !=
+          shapeOf(indices).take_front(batchDims)) {
+    (void)c.error("indices " + printed(shapeOf(indices)) + " with batch_dims " +
+                  Twine(batchDims) + " do not fit input " +
+                  printed(shapeOf(input)));
     return {};
   }
   ArrayRef<int64_t> indexed = shapeOf(input).slice(batchDims, length);
@@ -132,7 +146,8 @@ Value wrapTuples(Conversion &c, Value input, Value indices, int64_t batchDims) {
     for (auto [i, index] : llvm::enumerate(*known)) {
       int64_t extent = indexed[i % length];
       if (index < -extent || index >= extent) {
-        (void)c.error("index " + Twine(index) + " is out of range for extent " + Twine(extent));
+        (void)c.error("index " + Twine(index) + " is out of range for extent " +
+                      Twine(extent));
         return {};
       }
       negative |= index < 0;
@@ -140,9 +155,11 @@ Value wrapTuples(Conversion &c, Value input, Value indices, int64_t batchDims) {
     if (!negative)
       return indices;
   }
-  Value extents = c.e.convert(c.intConstant({length}, indexed), nn::typeOf(indices).getElementType());
+  Value extents = c.e.convert(c.intConstant({length}, indexed),
+                              nn::typeOf(indices).getElementType());
   Value wide = c.broadcastTo(extents, shapeOf(indices));
-  return c.e.select(c.e.compare(nn::Comparison::lt, indices, 0.0), c.e.add(indices, wide), indices);
+  return c.e.select(c.e.compare(nn::Comparison::lt, indices, 0.0),
+                    c.e.add(indices, wide), indices);
 }
 
 LogicalResult convertGatherND(Conversion &c) {
@@ -165,31 +182,38 @@ LogicalResult convertScatterND(Conversion &c) {
   if (!indices)
     return failure();
   SmallVector<int64_t> expected(shapeOf(indices).drop_back());
-  llvm::append_range(expected, shapeOf(input).drop_front(shapeOf(indices).back()));
+  llvm::append_range(expected,
+                     shapeOf(input).drop_front(shapeOf(indices).back()));
   if (shapeOf(updates) != ArrayRef<int64_t>(expected) ||
-      nn::typeOf(updates).getElementType() != nn::typeOf(input).getElementType())
-    return c.error("updates " + printed(shapeOf(updates)) + " must have shape " + printed(expected) +
+      nn::typeOf(updates).getElementType() !=
+          nn::typeOf(input).getElementType())
+    return c.error("updates " + printed(shapeOf(updates)) +
+                   " must have shape " + printed(expected) +
                    " and the input's element type");
-  return c.done(c.e.make<nn::ScatterNDOp>(input.getType(), *kind, input, indices, updates, int64_t(0)));
+  return c.done(c.e.make<nn::ScatterNDOp>(input.getType(), *kind, input,
+                                          indices, updates, int64_t(0)));
 }
 
 LogicalResult convertTopK(Conversion &c) {
   Value x = c.operand(0);
   if (rankOf(x) == 0)
     return c.error("input has rank 0 but must have 1 or more");
-  int64_t axis = c.normalizeAxis(c.intAttr("axis", -1), rankOf(x)), k = c.scalarInt(1, "K");
+  int64_t axis = c.normalizeAxis(c.intAttr("axis", -1), rankOf(x)),
+          k = c.scalarInt(1, "K");
   bool largest = c.intAttr("largest", 1), sorted = c.intAttr("sorted", 1);
   if (c.failed)
     return failure();
   if (k < 0 || k > shapeOf(x)[axis])
-    return c.error("K is " + Twine(k) + " but dimension " + Twine(axis) + " has extent " + Twine(shapeOf(x)[axis]));
+    return c.error("K is " + Twine(k) + " but dimension " + Twine(axis) +
+                   " has extent " + Twine(shapeOf(x)[axis]));
   auto top = c.e.make<nn::TopKOp>(x, axis, k, largest, sorted);
   c.setResult(0, top.getValues());
   c.setResult(1, top.getIndices());
   return success();
 }
 
-/// values[1] where the index equals the position along the new axis, else values[0].
+/// values[1] where the index equals the position along the new axis, else
+/// values[0].
 LogicalResult convertOneHot(Conversion &c) {
   Value indices = c.operand(0), values = c.operand(2);
   auto depths = c.tryDoubles(1);
@@ -200,17 +224,23 @@ LogicalResult convertOneHot(Conversion &c) {
   if (c.failed)
     return failure();
   if (depth <= 0 || shapeOf(values) != ArrayRef<int64_t>{2})
-    return c.error("depth is " + Twine(depth) + " and values has shape " + printed(shapeOf(values)) +
+    return c.error("depth is " + Twine(depth) + " and values has shape " +
+                   printed(shapeOf(values)) +
                    " but they must be positive and [2]");
   SmallVector<int64_t> shape(shapeOf(indices));
   shape.insert(shape.begin() + axis, depth);
   Type i64 = c.builder.getI64Type();
   Value wide = c.e.convert(indices, i64);
-  wide = c.e.select(c.e.compare(nn::Comparison::lt, wide, 0.0), c.e.add(wide, double(depth)), wide);
-  Value position = c.e.make<nn::IotaOp>(RankedTensorType::get(shape, i64), axis);
-  Value hit = c.e.compare(nn::Comparison::eq, position, c.e.broadcastAlong(wide, shape, {axis}));
+  wide = c.e.select(c.e.compare(nn::Comparison::lt, wide, 0.0),
+                    c.e.add(wide, double(depth)), wide);
+  Value position =
+      c.e.make<nn::IotaOp>(RankedTensorType::get(shape, i64), axis);
+  Value hit = c.e.compare(nn::Comparison::eq, position,
+                          c.e.broadcastAlong(wide, shape, {axis}));
   auto pick = [&](int64_t i) {
-    Value one = c.e.make<nn::SliceOp>(values, ArrayRef<int64_t>{i}, ArrayRef<int64_t>{i + 1}, ArrayRef<int64_t>{1});
+    Value one =
+        c.e.make<nn::SliceOp>(values, ArrayRef<int64_t>{i},
+                              ArrayRef<int64_t>{i + 1}, ArrayRef<int64_t>{1});
     return c.broadcastTo(one, shape);
   };
   return c.done(c.e.select(hit, pick(1), pick(0)));

@@ -9,8 +9,7 @@ using namespace dpc::onnx;
 
 namespace {
 
-template <typename Op>
-LogicalResult convertSoftmax(Conversion &c) {
+template <typename Op> LogicalResult convertSoftmax(Conversion &c) {
   Value x = c.operand(0);
   int64_t axis = c.normalizeAxis(c.intAttr("axis", -1), rankOf(x));
   if (c.failed)
@@ -28,9 +27,12 @@ LogicalResult convertHardmax(Conversion &c) {
   SmallVector<int64_t> rest(shapeOf(x));
   rest.erase(rest.begin() + axis);
   Type index = c.builder.getI64Type();
-  Value best = c.e.make<nn::ArgReduceOp>(RankedTensorType::get(rest, index), nn::ReduceKind::max, x, axis, false);
-  Value position = c.e.make<nn::IotaOp>(RankedTensorType::get(shapeOf(x), index), axis);
-  Value isBest = c.e.compare(nn::Comparison::eq, position, c.e.broadcastAlong(best, shapeOf(x), {axis}));
+  Value best = c.e.make<nn::ArgReduceOp>(RankedTensorType::get(rest, index),
+                                         nn::ReduceKind::max, x, axis, false);
+  Value position =
+      c.e.make<nn::IotaOp>(RankedTensorType::get(shapeOf(x), index), axis);
+  Value isBest = c.e.compare(nn::Comparison::eq, position,
+                             c.e.broadcastAlong(best, shapeOf(x), {axis}));
   return c.done(c.e.convert(isBest, nn::typeOf(x).getElementType()));
 }
 
@@ -46,29 +48,37 @@ Value scaleAndShift(Conversion &c, Value normalised, Value scale, Value bias) {
   return wide ? c.e.add(result, wide) : Value();
 }
 
-/// A per-channel vector as [C, 1, 1, ...], which broadcasts against (batch, channels, spatial).
+/// A per-channel vector as [C, 1, 1, ...], which broadcasts against (batch,
+/// channels, spatial).
 Value alongChannels(Conversion &c, Value vector, int64_t rank) {
   SmallVector<int64_t> shape(rank - 1, 1);
   shape[0] = shapeOf(vector)[0];
   return c.e.reshape(vector, shape);
 }
 
-/// The element type a norm computes in: `stash_type` where the input is narrower, else the input's own.
+/// The element type a norm computes in: `stash_type` where the input is
+/// narrower, else the input's own.
 Type computeType(Conversion &c, Value x) {
   auto own = cast<FloatType>(nn::typeOf(x).getElementType());
-  return c.intAttr("stash_type", 1) == 1 && own.getWidth() < 32 ? Type(c.builder.getF32Type()) : Type(own);
+  return c.intAttr("stash_type", 1) == 1 && own.getWidth() < 32
+             ? Type(c.builder.getF32Type())
+             : Type(own);
 }
 
-nn::NormalizeOp normalize(Conversion &c, Value x, ArrayRef<int64_t> dimensions, bool uncentered) {
+nn::NormalizeOp normalize(Conversion &c, Value x, ArrayRef<int64_t> dimensions,
+                          bool uncentered) {
   double epsilon = c.floatAttr("epsilon", 1e-5f);
-  return c.e.make<nn::NormalizeOp>(x, dimensions, llvm::APFloat(epsilon), uncentered);
+  return c.e.make<nn::NormalizeOp>(x, dimensions, llvm::APFloat(epsilon),
+                                   uncentered);
 }
 
 bool hasEmpty(Value x, ArrayRef<int64_t> dimensions) {
-  return llvm::any_of(dimensions, [&](int64_t d) { return shapeOf(x)[d] == 0; });
+  return llvm::any_of(dimensions,
+                      [&](int64_t d) { return shapeOf(x)[d] == 0; });
 }
 
-/// Over the last dimensions from `axis` on. Results 1 and 2 are the mean and 1 / sqrt(variance + epsilon).
+/// Over the last dimensions from `axis` on. Results 1 and 2 are the mean and 1
+/// / sqrt(variance + epsilon).
 LogicalResult convertLayerNorm(Conversion &c) {
   Value x = c.operand(0);
   int64_t rank = rankOf(x), axis = c.normalizeAxis(c.intAttr("axis", -1), rank);
@@ -77,11 +87,13 @@ LogicalResult convertLayerNorm(Conversion &c) {
   bool rms = c.node.opType == "RMSNormalization";
   SmallVector<int64_t> dimensions = range(axis, rank);
   if (hasEmpty(x, dimensions))
-    return c.error("shape " + printed(shapeOf(x)) + " is empty where it is normalised");
+    return c.error("shape " + printed(shapeOf(x)) +
+                   " is empty where it is normalised");
   Type own = nn::typeOf(x).getElementType();
   Value wide = c.e.convert(x, computeType(c, x));
   nn::NormalizeOp norm = normalize(c, wide, dimensions, rms);
-  Value result = scaleAndShift(c, c.e.convert(norm.getResult(), own), c.operand(1), c.has(2) ? c.operand(2) : Value());
+  Value result = scaleAndShift(c, c.e.convert(norm.getResult(), own),
+                               c.operand(1), c.has(2) ? c.operand(2) : Value());
   if (!result)
     return failure();
   c.setResult(0, result);
@@ -101,20 +113,25 @@ LogicalResult checkChannels(Conversion &c, unsigned operand, int64_t channels) {
   ArrayRef<int64_t> shape = shapeOf(c.operand(operand));
   if (shape.size() == 1 && shape[0] == channels)
     return success();
-  return c.error("input " + Twine(operand) + " has shape " + printed(shape) + " but must have [" + Twine(channels) +
-                 "]");
+  return c.error("input " + Twine(operand) + " has shape " + printed(shape) +
+                 " but must have [" + Twine(channels) + "]");
 }
 
 LogicalResult convertInstanceNorm(Conversion &c) {
   Value x = c.operand(0);
   if (rankOf(x) < 3)
-    return c.error("input has rank " + Twine(rankOf(x)) + " but must have 3 or more");
+    return c.error("input has rank " + Twine(rankOf(x)) +
+                   " but must have 3 or more");
   SmallVector<int64_t> dimensions = range(2, rankOf(x));
   if (hasEmpty(x, dimensions) || failed(checkChannels(c, 1, shapeOf(x)[1])) ||
       failed(checkChannels(c, 2, shapeOf(x)[1])))
-    return c.failed ? failure() : c.error("shape " + printed(shapeOf(x)) + " is empty where it is normalised");
-  Value result = scaleAndShift(c, normalize(c, x, dimensions, false).getResult(),
-                               alongChannels(c, c.operand(1), rankOf(x)), alongChannels(c, c.operand(2), rankOf(x)));
+    return c.failed ? failure()
+                    : c.error("shape " + printed(shapeOf(x)) +
+                              " is empty where it is normalised");
+  Value result =
+      scaleAndShift(c, normalize(c, x, dimensions, false).getResult(),
+                    alongChannels(c, c.operand(1), rankOf(x)),
+                    alongChannels(c, c.operand(2), rankOf(x)));
   return result ? c.done(result) : failure();
 }
 
@@ -126,7 +143,8 @@ LogicalResult convertGroupNorm(Conversion &c) {
     return failure();
   ArrayRef<int64_t> shape = shapeOf(x);
   if (shape.size() < 2 || groups <= 0 || shape[1] % groups)
-    return c.error("num_groups " + Twine(groups) + " does not divide the channels of " + printed(shape));
+    return c.error("num_groups " + Twine(groups) +
+                   " does not divide the channels of " + printed(shape));
   int64_t channels = shape[1];
   SmallVector<int64_t> grouped{shape[0], groups, channels / groups};
   llvm::append_range(grouped, shape.drop_front(2));
@@ -134,15 +152,20 @@ LogicalResult convertGroupNorm(Conversion &c) {
   Value folded = c.e.convert(c.e.reshape(x, grouped), computeType(c, x));
   SmallVector<int64_t> dimensions = range(2, rankOf(folded));
   if (hasEmpty(folded, dimensions))
-    return c.error("shape " + printed(shape) + " is empty where it is normalised");
-  Value normal = c.e.reshape(c.e.convert(normalize(c, folded, dimensions, false).getResult(), own), shape);
+    return c.error("shape " + printed(shape) +
+                   " is empty where it is normalised");
+  Value normal = c.e.reshape(
+      c.e.convert(normalize(c, folded, dimensions, false).getResult(), own),
+      shape);
   auto affine = [&](unsigned i) -> Value {
     Value vector = c.operand(i);
-    bool perGroup = c.node.opset < 21 && nn::typeOf(vector).getNumElements() == groups;
+    bool perGroup =
+        c.node.opset < 21 && nn::typeOf(vector).getNumElements() == groups;
     if (failed(checkChannels(c, i, perGroup ? groups : channels)))
       return {};
     if (perGroup)
-      vector = c.e.reshape(c.e.broadcast(vector, {groups, channels / groups}, {0}), {channels});
+      vector = c.e.reshape(
+          c.e.broadcast(vector, {groups, channels / groups}, {0}), {channels});
     return alongChannels(c, vector, int64_t(shape.size()));
   };
   Value scale = affine(1), bias = affine(2);
@@ -154,65 +177,82 @@ LogicalResult convertGroupNorm(Conversion &c) {
 
 LogicalResult convertMeanVarianceNorm(Conversion &c) {
   Value x = c.operand(0);
-  SmallVector<int64_t> axes = c.hasAttr("axes") ? c.intsAttr("axes") : SmallVector<int64_t>{0, 2, 3};
+  SmallVector<int64_t> axes =
+      c.hasAttr("axes") ? c.intsAttr("axes") : SmallVector<int64_t>{0, 2, 3};
   axes = c.normalizeAxes(axes, rankOf(x));
   if (c.failed)
     return failure();
   if (hasEmpty(x, axes))
-    return c.error("shape " + printed(shapeOf(x)) + " is empty where it is normalised");
+    return c.error("shape " + printed(shapeOf(x)) +
+                   " is empty where it is normalised");
   // ONNX's function body: epsilon 1e-9 beside the standard deviation.
   Value mean = c.e.div(c.e.sum(x, axes), c.e.splatLike(c.e.sum(x, axes), [&] {
-                         double count = 1;
-                         for (int64_t axis : axes)
-                           count *= double(shapeOf(x)[axis]);
-                         return count;
-                       }()));
+    double count = 1;
+    for (int64_t axis : axes)
+      count *= double(shapeOf(x)[axis]);
+    return count;
+  }()));
   Value centred = c.e.sub(x, c.e.broadcastAlong(mean, shapeOf(x), axes));
   Value square = c.e.sum(c.e.mul(centred, centred), axes);
-  double count = double(nn::typeOf(x).getNumElements()) / double(nn::typeOf(square).getNumElements());
+  double count = double(nn::typeOf(x).getNumElements()) /
+                 double(nn::typeOf(square).getNumElements());
   Value deviation = c.e.add(c.e.sqrt(c.e.mul(square, 1 / count)), 1e-9);
-  return c.done(c.e.div(centred, c.e.broadcastAlong(deviation, shapeOf(x), axes)));
+  return c.done(
+      c.e.div(centred, c.e.broadcastAlong(deviation, shapeOf(x), axes)));
 }
 
 LogicalResult convertLpNorm(Conversion &c) {
   Value x = c.operand(0);
-  int64_t axis = c.normalizeAxis(c.intAttr("axis", -1), rankOf(x)), p = c.intAttr("p", 2);
+  int64_t axis = c.normalizeAxis(c.intAttr("axis", -1), rankOf(x)),
+          p = c.intAttr("p", 2);
   if (c.failed)
     return failure();
   if (p != 1 && p != 2)
     return c.error("p is " + Twine(p) + " but must be 1 or 2");
-  Value norm = p == 1 ? c.e.sum(c.e.make<nn::AbsOp>(x), {axis}) : c.e.sqrt(c.e.sum(c.e.mul(x, x), {axis}));
+  Value norm = p == 1 ? c.e.sum(c.e.make<nn::AbsOp>(x), {axis})
+                      : c.e.sqrt(c.e.sum(c.e.mul(x, x), {axis}));
   return c.done(c.e.div(x, c.e.broadcastAlong(norm, shapeOf(x), {axis})));
 }
 
-/// Inference: (x - mean) / sqrt(variance + epsilon) * scale + bias with the statistics as they are. Training: nn.batch_norm,
-/// whose new statistics are the next values of the operands. PyTorch moves the running variance by the unbiased one.
+/// Inference: (x - mean) / sqrt(variance + epsilon) * scale + bias with the
+/// statistics as they are. Training: nn.batch_norm, whose new statistics are
+/// the next values of the operands. PyTorch moves the running variance by the
+/// unbiased one.
 LogicalResult convertBatchNorm(Conversion &c) {
   Value x = c.operand(0);
   int64_t rank = rankOf(x);
   if (rank < 2)
-    return c.error("input has rank " + Twine(rank) + " but must have 2 or more");
+    return c.error("input has rank " + Twine(rank) +
+                   " but must have 2 or more");
   for (unsigned i = 1; i < 5; ++i)
     if (failed(checkChannels(c, i, shapeOf(x)[1])))
       return failure();
-  double epsilon = c.floatAttr("epsilon", 1e-5f), momentum = c.floatAttr("momentum", 0.9f);
-  bool training = c.intAttr("training_mode", 0) || (c.node.opset < 14 && c.wantsResult(1));
-  Value scale = c.operand(1), bias = c.operand(2), mean = c.operand(3), variance = c.operand(4);
+  double epsilon = c.floatAttr("epsilon", 1e-5f),
+         momentum = c.floatAttr("momentum", 0.9f);
+  bool training =
+      c.intAttr("training_mode", 0) || (c.node.opset < 14 && c.wantsResult(1));
+  Value scale = c.operand(1), bias = c.operand(2), mean = c.operand(3),
+        variance = c.operand(4);
   if (c.failed)
     return failure();
   if (!training) {
     Type own = nn::typeOf(mean).getElementType();
     Value deviation = c.e.rsqrt(c.e.add(variance, epsilon));
-    Value wideMean = c.broadcastTo(alongChannels(c, c.e.convert(mean, own), rank), shapeOf(x));
-    Value wideDeviation = c.broadcastTo(alongChannels(c, deviation, rank), shapeOf(x));
+    Value wideMean = c.broadcastTo(
+        alongChannels(c, c.e.convert(mean, own), rank), shapeOf(x));
+    Value wideDeviation =
+        c.broadcastTo(alongChannels(c, deviation, rank), shapeOf(x));
     Value normal = c.e.mul(c.e.sub(x, wideMean), wideDeviation);
-    return c.done(scaleAndShift(c, normal, alongChannels(c, scale, rank), alongChannels(c, bias, rank)));
+    return c.done(scaleAndShift(c, normal, alongChannels(c, scale, rank),
+                                alongChannels(c, bias, rank)));
   }
   if (nn::typeOf(x).getNumElements() == 0)
     return c.error("shape " + printed(shapeOf(x)) + " is empty");
   bool unbiased = exporterOf(c.graph()) != Exporter::Other;
-  auto norm = c.e.make<nn::BatchNormOp>(TypeRange{x.getType(), scale.getType(), scale.getType()}, x, scale, bias, mean,
-                                        variance, llvm::APFloat(epsilon), llvm::APFloat(momentum), unbiased);
+  auto norm = c.e.make<nn::BatchNormOp>(
+      TypeRange{x.getType(), scale.getType(), scale.getType()}, x, scale, bias,
+      mean, variance, llvm::APFloat(epsilon), llvm::APFloat(momentum),
+      unbiased);
   for (unsigned i = 0; i < 3; ++i)
     c.setResult(i, norm->getResult(i));
   for (unsigned i : {3u, 4u})

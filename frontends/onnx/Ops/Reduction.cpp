@@ -27,7 +27,8 @@ std::optional<Reduction> readReduction(Conversion &c) {
     if (!c.intAttr("noop_with_empty_axes", 0))
       reduction.dimensions = range(0, shape.size());
   } else {
-    reduction.dimensions = c.normalizeAxes(*axes, static_cast<int64_t>(shape.size()));
+    reduction.dimensions =
+        c.normalizeAxes(*axes, static_cast<int64_t>(shape.size()));
   }
   if (c.failed)
     return std::nullopt;
@@ -47,12 +48,12 @@ LogicalResult finish(Conversion &c, const Reduction &reduction, Value reduced) {
   return c.done(c.e.reshape(reduced, reduction.resultShape));
 }
 
-template <nn::ReduceKind kind>
-LogicalResult convertReduce(Conversion &c) {
+template <nn::ReduceKind kind> LogicalResult convertReduce(Conversion &c) {
   auto reduction = readReduction(c);
   if (!reduction)
     return failure();
-  return finish(c, *reduction, c.e.reduce(kind, reduction->input, reduction->dimensions));
+  return finish(c, *reduction,
+                c.e.reduce(kind, reduction->input, reduction->dimensions));
 }
 
 LogicalResult convertReduceMean(Conversion &c) {
@@ -61,29 +62,35 @@ LogicalResult convertReduceMean(Conversion &c) {
     return failure();
   Value sum = c.e.sum(reduction->input, reduction->dimensions);
   Value count = c.e.splatLike(sum, double(reduction->count));
-  return finish(c, *reduction, reduction->dimensions.empty() ? sum : c.e.div(sum, count));
+  return finish(c, *reduction,
+                reduction->dimensions.empty() ? sum : c.e.div(sum, count));
 }
 
 LogicalResult convertReduceL1(Conversion &c) {
   auto reduction = readReduction(c);
   if (!reduction)
     return failure();
-  return finish(c, *reduction, c.e.sum(c.e.make<nn::AbsOp>(reduction->input), reduction->dimensions));
+  return finish(
+      c, *reduction,
+      c.e.sum(c.e.make<nn::AbsOp>(reduction->input), reduction->dimensions));
 }
 
 LogicalResult convertReduceSumSquare(Conversion &c) {
   auto reduction = readReduction(c);
   if (!reduction)
     return failure();
-  Value x = reduction->input, sum = c.e.sum(c.e.mul(x, x), reduction->dimensions);
-  return finish(c, *reduction, c.node.opType == "ReduceL2" ? c.e.sqrt(sum) : sum);
+  Value x = reduction->input,
+        sum = c.e.sum(c.e.mul(x, x), reduction->dimensions);
+  return finish(c, *reduction,
+                c.node.opType == "ReduceL2" ? c.e.sqrt(sum) : sum);
 }
 
 LogicalResult convertReduceLogSum(Conversion &c) {
   auto reduction = readReduction(c);
   if (!reduction)
     return failure();
-  return finish(c, *reduction, c.e.log(c.e.sum(reduction->input, reduction->dimensions)));
+  return finish(c, *reduction,
+                c.e.log(c.e.sum(reduction->input, reduction->dimensions)));
 }
 
 /// log sum e^x around the largest element, so that nothing overflows.
@@ -93,16 +100,17 @@ LogicalResult convertReduceLogSumExp(Conversion &c) {
     return failure();
   Value x = reduction->input;
   Value largest = c.e.reduce(nn::ReduceKind::max, x, reduction->dimensions);
-  Value shifted = c.e.sub(x, c.e.broadcastAlong(largest, shapeOf(x), reduction->dimensions));
+  Value shifted = c.e.sub(
+      x, c.e.broadcastAlong(largest, shapeOf(x), reduction->dimensions));
   Value sum = c.e.sum(c.e.exp(shifted), reduction->dimensions);
   return finish(c, *reduction, c.e.add(c.e.log(sum), largest));
 }
 
-template <nn::ReduceKind kind>
-LogicalResult convertArgReduce(Conversion &c) {
+template <nn::ReduceKind kind> LogicalResult convertArgReduce(Conversion &c) {
   Value x = c.operand(0);
   int64_t axis = c.normalizeAxis(c.intAttr("axis", 0), rankOf(x));
-  bool keep = c.intAttr("keepdims", 1), last = c.intAttr("select_last_index", 0);
+  bool keep = c.intAttr("keepdims", 1),
+       last = c.intAttr("select_last_index", 0);
   if (c.failed)
     return failure();
   if (shapeOf(x)[axis] == 0)
@@ -125,7 +133,8 @@ LogicalResult convertCumSum(Conversion &c) {
   bool exclusive = c.intAttr("exclusive", 0), reverse = c.intAttr("reverse", 0);
   if (c.failed)
     return failure();
-  return c.done(c.e.make<nn::CumSumOp>(x.getType(), x, axis, exclusive, reverse));
+  return c.done(
+      c.e.make<nn::CumSumOp>(x.getType(), x, axis, exclusive, reverse));
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 //===- Sequence.cpp - ONNX sequences of known length ----------------------===//
 //
-// PyTorch's default exporter writes split and chunk as SplitToSequence and SequenceAt when it does not optimise.
+// PyTorch's default exporter writes split and chunk as SplitToSequence and
+// SequenceAt when it does not optimise.
 
 #include "frontends/onnx/Registry.h"
 
@@ -36,16 +37,15 @@ LogicalResult convertSplitToSequence(Conversion &c) {
   int64_t total = 0;
   for (int64_t size : sizes)
     total += size;
-  if (total != extent || llvm::any_of(sizes, [](int64_t size) { return size < 0; }))
-    return c.error("split " + printed(sizes) + " does not cut extent " + Twine(extent));
+  if (total != extent ||
+      llvm::any_of(sizes, [](int64_t size) { return size < 0; }))
+    return c.error("split " + printed(sizes) + " does not cut extent " +
+                   Twine(extent));
   SmallVector<Value> parts;
-  SmallVector<int64_t> starts(rankOf(x), 0), limits(shapeOf(x)), strides(rankOf(x), 1);
   int64_t start = 0;
   for (int64_t size : sizes) {
-    starts[axis] = start;
-    limits[axis] = start + size;
+    Value part = c.sliceAlong(x, axis, start, start + size);
     start += size;
-    Value part = size == extent ? x : Value(c.e.make<nn::SliceOp>(x, starts, limits, strides));
     if (!keep) {
       SmallVector<int64_t> shape(shapeOf(part));
       shape.erase(shape.begin() + axis);
@@ -70,13 +70,15 @@ LogicalResult convertSequenceAt(Conversion &c) {
     return failure();
   int64_t length = static_cast<int64_t>(elements->size());
   if (position < -length || position >= length)
-    return c.error("position " + Twine(position) + " is out of range for a sequence of " + Twine(length));
+    return c.error("position " + Twine(position) +
+                   " is out of range for a sequence of " + Twine(length));
   return c.done((*elements)[position < 0 ? position + length : position]);
 }
 
 LogicalResult convertSequenceLength(Conversion &c) {
   const SmallVector<Value> *elements = c.sequence(0);
-  return elements ? c.done(c.intConstant({}, {int64_t(elements->size())})) : failure();
+  return elements ? c.done(c.intConstant({}, {int64_t(elements->size())}))
+                  : failure();
 }
 
 LogicalResult convertConcatFromSequence(Conversion &c) {
@@ -86,22 +88,26 @@ LogicalResult convertConcatFromSequence(Conversion &c) {
   bool stack = c.intAttr("new_axis", 0);
   if (elements->empty())
     return c.error("the sequence is empty");
-  int64_t axis = c.normalizeAxis(c.requiredInt("axis"), rankOf(elements->front()) + stack);
+  int64_t axis =
+      c.normalizeAxis(c.requiredInt("axis"), rankOf(elements->front()) + stack);
   if (c.failed)
     return failure();
   SmallVector<Value> parts;
   for (Value element : *elements) {
-    SmallVector<int64_t> shape(shapeOf(element)), first(shapeOf(elements->front()));
+    SmallVector<int64_t> shape(shapeOf(element)),
+        first(shapeOf(elements->front()));
     if (!stack && axis < int64_t(shape.size()) && shape.size() == first.size())
       first[axis] = shape[axis];
     if (shape != first)
-      return c.error("shapes " + printed(shapeOf(elements->front())) + " and " + printed(shape) +
-                     " cannot be joined along dimension " + Twine(axis));
+      return c.error("shapes " + printed(shapeOf(elements->front())) + " and " +
+                     printed(shape) + " cannot be joined along dimension " +
+                     Twine(axis));
     if (stack)
       shape.insert(shape.begin() + axis, 1);
     parts.push_back(c.e.reshape(element, shape));
   }
-  return c.done(parts.size() == 1 ? parts[0] : Value(c.e.make<nn::ConcatOp>(parts, axis)));
+  return c.done(parts.size() == 1 ? parts[0]
+                                  : Value(c.e.make<nn::ConcatOp>(parts, axis)));
 }
 
 } // namespace

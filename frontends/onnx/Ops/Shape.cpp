@@ -32,7 +32,8 @@ LogicalResult convertReshape(Conversion &c) {
   for (auto [i, size] : llvm::enumerate(shape)) {
     if (size == 0 && !allowZero) {
       if (i >= from.size())
-        return c.error("shape " + printed(asked) + " copies dimension " + Twine(i) + " of " + printed(from) +
+        return c.error("shape " + printed(asked) + " copies dimension " +
+                       Twine(i) + " of " + printed(from) +
                        ", which does not exist");
       size = from[i];
     }
@@ -43,18 +44,21 @@ LogicalResult convertReshape(Conversion &c) {
       continue;
     }
     if (size < 0 || llvm::MulOverflow(known, size, known))
-      return c.error("shape " + printed(asked) + " has an extent that is negative or too large");
+      return c.error("shape " + printed(asked) +
+                     " has an extent that is negative or too large");
   }
   int64_t elements = product(from);
   if (inferred >= 0) {
     if (known == 0 || elements % known)
-      return c.error("shape " + printed(asked) + " cannot hold the " + Twine(elements) + " elements of " +
-                     printed(from));
+      return c.error("shape " + printed(asked) + " cannot hold the " +
+                     Twine(elements) + " elements of " + printed(from));
     shape[inferred] = elements / known;
   } else if (known != elements) {
-    return c.error("shape " + printed(asked) + " has " + Twine(known) + " elements but the input " + printed(from) +
-                   " has " + Twine(elements) +
-                   " (a batch size baked into the export? torch.onnx.export(..., dynamic_shapes=...) keeps it open)");
+    return c.error("shape " + printed(asked) + " has " + Twine(known) +
+                   " elements but the input " + printed(from) + " has " +
+                   Twine(elements) +
+                   " (a batch size baked into the export? "
+                   "torch.onnx.export(..., dynamic_shapes=...) keeps it open)");
   }
   return c.done(c.e.reshape(x, shape));
 }
@@ -63,10 +67,12 @@ LogicalResult convertFlatten(Conversion &c) {
   Value x = c.operand(0);
   int64_t rank = rankOf(x), axis = c.intAttr("axis", 1);
   if (axis < -rank || axis > rank)
-    return c.error("axis " + Twine(axis) + " is out of range for rank " + Twine(rank));
+    return c.error("axis " + Twine(axis) + " is out of range for rank " +
+                   Twine(rank));
   if (axis < 0)
     axis += rank;
-  return c.done(c.e.reshape(x, {product(shapeOf(x).take_front(axis)), product(shapeOf(x).drop_front(axis))}));
+  return c.done(c.e.reshape(x, {product(shapeOf(x).take_front(axis)),
+                                product(shapeOf(x).drop_front(axis))}));
 }
 
 LogicalResult convertTranspose(Conversion &c) {
@@ -79,7 +85,8 @@ LogicalResult convertTranspose(Conversion &c) {
   SmallVector<int64_t> sorted(permutation);
   llvm::sort(sorted);
   if (!llvm::equal(sorted, llvm::seq<int64_t>(0, rank)))
-    return c.error("perm " + printed(permutation) + " is not a permutation of " + Twine(rank) + " dimensions");
+    return c.error("perm " + printed(permutation) +
+                   " is not a permutation of " + Twine(rank) + " dimensions");
   return c.done(c.e.transpose(x, permutation));
 }
 
@@ -94,7 +101,8 @@ LogicalResult convertSqueeze(Conversion &c) {
   for (auto [i, size] : llvm::enumerate(shapeOf(x))) {
     bool drop = axes ? llvm::is_contained(dropped, int64_t(i)) : size == 1;
     if (drop && size != 1)
-      return c.error("dimension " + Twine(i) + " has extent " + Twine(size) + " but must have 1");
+      return c.error("dimension " + Twine(i) + " has extent " + Twine(size) +
+                     " but must have 1");
     if (!drop)
       shape.push_back(size);
   }
@@ -125,11 +133,13 @@ LogicalResult convertConcat(Conversion &c) {
     return failure();
   for (Value input : inputs) {
     bool fits = rankOf(input) == rankOf(inputs[0]) &&
-                nn::typeOf(input).getElementType() == nn::typeOf(inputs[0]).getElementType();
+                nn::typeOf(input).getElementType() ==
+                    nn::typeOf(inputs[0]).getElementType();
     for (int64_t i = 0; fits && i < rankOf(input); ++i)
       fits = i == axis || shapeOf(input)[i] == shapeOf(inputs[0])[i];
     if (!fits)
-      return c.error("shapes " + printed(shapeOf(inputs[0])) + " and " + printed(shapeOf(input)) +
+      return c.error("shapes " + printed(shapeOf(inputs[0])) + " and " +
+                     printed(shapeOf(input)) +
                      " cannot be joined along dimension " + Twine(axis));
   }
   // An empty operand adds nothing.
@@ -142,22 +152,13 @@ LogicalResult convertConcat(Conversion &c) {
   return c.done(c.e.make<nn::ConcatOp>(parts, axis));
 }
 
-/// Elements [start, limit) of one dimension.
-Value sliceAlong(Conversion &c, Value x, int64_t axis, int64_t start, int64_t limit) {
-  SmallVector<int64_t> starts(rankOf(x), 0), limits(shapeOf(x)), strides(rankOf(x), 1);
-  if (start == 0 && limit == limits[axis])
-    return x;
-  starts[axis] = start;
-  limits[axis] = limit;
-  return c.e.make<nn::SliceOp>(x, starts, limits, strides);
-}
-
 LogicalResult convertSplit(Conversion &c) {
   Value x = c.operand(0);
   int64_t axis = c.normalizeAxis(c.intAttr("axis", 0), rankOf(x));
   if (c.failed)
     return failure();
-  int64_t extent = shapeOf(x)[axis], count = static_cast<int64_t>(c.node.outputs.size());
+  int64_t extent = shapeOf(x)[axis],
+          count = static_cast<int64_t>(c.node.outputs.size());
   SmallVector<int64_t> sizes;
   if (c.has(1)) {
     sizes = c.ints(1, "split");
@@ -166,7 +167,8 @@ LogicalResult convertSplit(Conversion &c) {
   } else {
     int64_t parts = c.intAttr("num_outputs", count);
     if (parts != count)
-      return c.error("num_outputs is " + Twine(parts) + " but the node has " + Twine(count) + " outputs");
+      return c.error("num_outputs is " + Twine(parts) + " but the node has " +
+                     Twine(count) + " outputs");
     int64_t chunk = (extent + count - 1) / count;
     for (int64_t i = 0, left = extent; i < count; ++i, left -= sizes.back())
       sizes.push_back(std::clamp<int64_t>(left, 0, chunk));
@@ -174,13 +176,14 @@ LogicalResult convertSplit(Conversion &c) {
   int64_t total = 0;
   for (int64_t size : sizes)
     total += size;
-  if (int64_t(sizes.size()) != count || total != extent || llvm::any_of(sizes, [](int64_t s) { return s < 0; }))
-    return c.error("split " + printed(sizes) + " does not cut extent " + Twine(extent) + " into " + Twine(count) +
-                   " parts");
+  if (int64_t(sizes.size()) != count || total != extent ||
+      llvm::any_of(sizes, [](int64_t s) { return s < 0; }))
+    return c.error("split " + printed(sizes) + " does not cut extent " +
+                   Twine(extent) + " into " + Twine(count) + " parts");
   int64_t start = 0;
   for (auto [i, size] : llvm::enumerate(sizes)) {
     if (c.wantsResult(unsigned(i)))
-      c.setResult(unsigned(i), sliceAlong(c, x, axis, start, start + size));
+      c.setResult(unsigned(i), c.sliceAlong(x, axis, start, start + size));
     start += size;
   }
   return success();
@@ -189,7 +192,8 @@ LogicalResult convertSplit(Conversion &c) {
 LogicalResult convertSlice(Conversion &c) {
   Value x = c.operand(0);
   ArrayRef<int64_t> shape = shapeOf(x);
-  SmallVector<int64_t> starts = c.ints(1, "starts"), ends = c.ints(2, "ends"), axes, steps(starts.size(), 1);
+  SmallVector<int64_t> starts = c.ints(1, "starts"), ends = c.ints(2, "ends"),
+                       axes, steps(starts.size(), 1);
   if (c.has(3))
     axes = c.ints(3, "axes");
   else
@@ -198,10 +202,13 @@ LogicalResult convertSlice(Conversion &c) {
     steps = c.ints(4, "steps");
   if (c.failed)
     return failure();
-  if (starts.size() != ends.size() || starts.size() != axes.size() || starts.size() != steps.size())
-    return c.error("starts, ends, axes and steps have " + Twine(starts.size()) + ", " + Twine(ends.size()) + ", " +
-                   Twine(axes.size()) + " and " + Twine(steps.size()) + " elements");
-  SmallVector<int64_t> low(shape.size(), 0), high(shape), stride(shape.size(), 1), reversed, seen;
+  if (starts.size() != ends.size() || starts.size() != axes.size() ||
+      starts.size() != steps.size())
+    return c.error("starts, ends, axes and steps have " + Twine(starts.size()) +
+                   ", " + Twine(ends.size()) + ", " + Twine(axes.size()) +
+                   " and " + Twine(steps.size()) + " elements");
+  SmallVector<int64_t> low(shape.size(), 0), high(shape),
+      stride(shape.size(), 1), reversed, seen;
   for (auto [start, end, given, step] : llvm::zip(starts, ends, axes, steps)) {
     int64_t axis = c.normalizeAxis(given, static_cast<int64_t>(shape.size()));
     if (c.failed)
@@ -210,16 +217,22 @@ LogicalResult convertSlice(Conversion &c) {
       return c.error("axis " + Twine(axis) + " is given twice");
     seen.push_back(axis);
     if (step == 0 || step == std::numeric_limits<int64_t>::min())
-      return c.error("step " + Twine(step) + " along axis " + Twine(axis) + " is not possible");
+      return c.error("step " + Twine(step) + " along axis " + Twine(axis) +
+                     " is not possible");
     int64_t extent = shape[axis];
-    auto fromEnd = [&](int64_t v) { return v < 0 ? (v < -extent ? int64_t(-1) : v + extent) : v; };
+    auto fromEnd = [&](int64_t v) {
+      return v < 0 ? (v < -extent ? int64_t(-1) : v + extent) : v;
+    };
     if (step > 0) {
-      low[axis] = std::clamp<int64_t>(start < -extent ? 0 : fromEnd(start), 0, extent);
-      high[axis] = std::clamp<int64_t>(end < -extent ? 0 : fromEnd(end), low[axis], extent);
+      low[axis] =
+          std::clamp<int64_t>(start < -extent ? 0 : fromEnd(start), 0, extent);
+      high[axis] = std::clamp<int64_t>(end < -extent ? 0 : fromEnd(end),
+                                       low[axis], extent);
       stride[axis] = step;
       continue;
     }
-    // Backwards from `first` to above `last`: the same elements forwards, then reversed.
+    // Backwards from `first` to above `last`: the same elements forwards, then
+    // reversed.
     int64_t first = std::clamp<int64_t>(fromEnd(start), -1, extent - 1);
     int64_t last = std::clamp<int64_t>(fromEnd(end), -1, extent - 1);
     int64_t count = first > last ? (first - last + (-step) - 1) / (-step) : 0;
@@ -230,7 +243,8 @@ LogicalResult convertSlice(Conversion &c) {
   }
   for (auto [l, h, s] : llvm::zip(low, high, stride))
     s = std::max<int64_t>(1, std::min(s, std::max<int64_t>(h - l, 1)));
-  if (!llvm::all_of(low, [](int64_t v) { return v == 0; }) || ArrayRef<int64_t>(high) != shape ||
+  if (!llvm::all_of(low, [](int64_t v) { return v == 0; }) ||
+      ArrayRef<int64_t>(high) != shape ||
       !llvm::all_of(stride, [](int64_t v) { return v == 1; }))
     x = c.e.make<nn::SliceOp>(x, low, high, stride);
   llvm::sort(reversed);
@@ -244,7 +258,8 @@ LogicalResult convertExpand(Conversion &c) {
   SmallVector<int64_t> shape = c.ints(1, "shape");
   if (c.failed)
     return failure();
-  // The result broadcasts both ways: an extent of 1 in `shape` keeps the input's.
+  // The result broadcasts both ways: an extent of 1 in `shape` keeps the
+  // input's.
   ArrayRef<int64_t> from = shapeOf(x);
   SmallVector<int64_t> asked(shape);
   if (shape.size() < from.size())
@@ -255,7 +270,8 @@ LogicalResult convertExpand(Conversion &c) {
     if (at >= 0 && size == 1)
       size = from[at];
     if (size < 0 || llvm::MulOverflow(elements, size, elements))
-      return c.error("shape " + printed(asked) + " has an extent that is negative or too large");
+      return c.error("shape " + printed(asked) +
+                     " has an extent that is negative or too large");
   }
   Value result = c.broadcastTo(x, shape);
   return result ? c.done(result) : failure();
@@ -269,12 +285,16 @@ LogicalResult convertTile(Conversion &c) {
     return failure();
   ArrayRef<int64_t> from = shapeOf(x);
   if (repeats.size() != from.size())
-    return c.error("repeats " + printed(repeats) + " do not match shape " + printed(from));
+    return c.error("repeats " + printed(repeats) + " do not match shape " +
+                   printed(from));
   SmallVector<int64_t> wide, dimensions, shape;
   int64_t elements = 1;
   for (auto [size, times] : llvm::zip(from, repeats)) {
-    if (times < 0 || llvm::MulOverflow(elements, std::max<int64_t>(size, 1) * times, elements))
-      return c.error("repeats " + printed(repeats) + " are negative or too large");
+    if (times < 0 ||
+        llvm::MulOverflow(elements, std::max<int64_t>(size, 1) * times,
+                          elements))
+      return c.error("repeats " + printed(repeats) +
+                     " are negative or too large");
     if (times != 1)
       wide.push_back(times);
     dimensions.push_back(static_cast<int64_t>(wide.size()));
@@ -284,112 +304,22 @@ LogicalResult convertTile(Conversion &c) {
   return c.done(c.e.reshape(c.e.broadcast(x, wide, dimensions), shape));
 }
 
-/// The pads of each dimension, before and after.
-struct Pads {
-  SmallVector<int64_t> low, high;
-};
-
-std::optional<Pads> readPads(Conversion &c, int64_t rank) {
-  SmallVector<int64_t> pads = c.ints(1, "pads"), axes;
-  if (c.has(3))
-    axes = c.ints(3, "axes");
-  else
-    axes = range(0, rank);
-  if (c.failed)
-    return std::nullopt;
-  if (pads.size() != 2 * axes.size()) {
-    (void)c.error("pads has " + Twine(pads.size()) + " elements but must have " + Twine(2 * axes.size()));
-    return std::nullopt;
-  }
-  Pads result{SmallVector<int64_t>(rank, 0), SmallVector<int64_t>(rank, 0)};
-  for (auto [i, given] : llvm::enumerate(axes)) {
-    int64_t axis = c.normalizeAxis(given, rank);
-    if (c.failed)
-      return std::nullopt;
-    result.low[axis] = pads[i];
-    result.high[axis] = pads[i + axes.size()];
-  }
-  return result;
-}
-
-/// One dimension padded with what lies at its ends: by repeating the border (edge), mirroring without the border
-/// (reflect) or going round (wrap).
-Value padWithOwn(Conversion &c, Value x, StringRef mode, int64_t axis, int64_t low, int64_t high) {
-  int64_t extent = shapeOf(x)[axis];
-  auto mirrored = [&](int64_t start, int64_t limit) {
-    Value part = sliceAlong(c, x, axis, start, limit);
-    return Value(c.e.make<nn::ReverseOp>(part.getType(), part, ArrayRef<int64_t>{axis}));
-  };
-  auto repeated = [&](int64_t at, int64_t times) {
-    SmallVector<Value> copies(times, sliceAlong(c, x, axis, at, at + 1));
-    return times == 1 ? copies[0] : Value(c.e.make<nn::ConcatOp>(copies, axis));
-  };
-  SmallVector<Value> parts;
-  if (low > 0)
-    parts.push_back(mode == "edge"      ? repeated(0, low)
-                    : mode == "reflect" ? mirrored(1, low + 1)
-                                        : sliceAlong(c, x, axis, extent - low, extent));
-  parts.push_back(x);
-  if (high > 0)
-    parts.push_back(mode == "edge"      ? repeated(extent - 1, high)
-                    : mode == "reflect" ? mirrored(extent - 1 - high, extent - 1)
-                                        : sliceAlong(c, x, axis, 0, high));
-  return c.e.make<nn::ConcatOp>(parts, axis);
-}
-
-LogicalResult convertPad(Conversion &c) {
-  Value x = c.operand(0);
-  int64_t rank = rankOf(x);
-  std::optional<Pads> pads = readPads(c, rank);
-  if (!pads)
-    return failure();
-  std::string mode = c.stringAttr("mode", "constant");
-  for (int64_t i = 0; i < rank; ++i) {
-    constexpr int64_t limit = int64_t(1) << 40;
-    int64_t extent = shapeOf(x)[i], low = pads->low[i], high = pads->high[i];
-    if (std::abs(low) > limit || std::abs(high) > limit || extent + low + high < 0)
-      return c.error("pads " + Twine(low) + " and " + Twine(high) + " do not fit extent " + Twine(extent));
-    int64_t available = mode == "reflect" ? extent - 1 : mode == "edge" ? (extent ? limit : 0) : extent;
-    if (mode != "constant" && std::max(low, high) > available)
-      return c.error("mode " + mode + " pads by " + Twine(std::max(low, high)) + " but extent " + Twine(extent) +
-                     " allows " + Twine(available));
-  }
-  if (mode == "constant") {
-    Value value = c.has(2) ? c.operand(2) : c.e.splat(nn::withShape(nn::typeOf(x), {}), 0);
-    if (nn::typeOf(value).getNumElements() != 1 ||
-        nn::typeOf(value).getElementType() != nn::typeOf(x).getElementType())
-      return c.error("the padding value must be a scalar of the input's element type");
-    SmallVector<int64_t> interior(rank, 0);
-    if (llvm::all_of(pads->low, [](int64_t v) { return v == 0; }) &&
-        llvm::all_of(pads->high, [](int64_t v) { return v == 0; }))
-      return c.done(x);
-    return c.done(c.e.make<nn::PadOp>(x, c.e.reshape(value, {}), pads->low, pads->high, interior));
-  }
-  if (mode != "edge" && mode != "reflect" && mode != "wrap")
-    return c.error("mode '" + mode + "' is not supported");
-  for (int64_t i = 0; i < rank; ++i) {
-    int64_t low = pads->low[i], high = pads->high[i];
-    if (low > 0 || high > 0)
-      x = padWithOwn(c, x, mode, i, low, high);
-    int64_t cutLow = std::max<int64_t>(-low, 0), cutHigh = std::max<int64_t>(-high, 0);
-    x = sliceAlong(c, x, i, cutLow, shapeOf(x)[i] - cutHigh);
-  }
-  return c.done(x);
-}
-
 /// Zeroes the part of each matrix on one side of a diagonal.
 LogicalResult convertTrilu(Conversion &c) {
   Value x = c.operand(0);
   if (rankOf(x) < 2)
-    return c.error("input has rank " + Twine(rankOf(x)) + " but must have 2 or more");
+    return c.error("input has rank " + Twine(rankOf(x)) +
+                   " but must have 2 or more");
   int64_t k = c.has(1) ? c.scalarInt(1, "k") : 0;
   bool upper = c.intAttr("upper", 1);
   if (c.failed)
     return failure();
   auto index = RankedTensorType::get(shapeOf(x), c.builder.getI64Type());
-  Value row = c.e.make<nn::IotaOp>(index, rankOf(x) - 2), column = c.e.make<nn::IotaOp>(index, rankOf(x) - 1);
+  Value row = c.e.make<nn::IotaOp>(index, rankOf(x) - 2),
+        column = c.e.make<nn::IotaOp>(index, rankOf(x) - 1);
   Value diagonal = c.e.add(row, c.e.splat(index, double(k)));
-  Value keep = c.e.compare(upper ? nn::Comparison::ge : nn::Comparison::le, column, diagonal);
+  Value keep = c.e.compare(upper ? nn::Comparison::ge : nn::Comparison::le,
+                           column, diagonal);
   return c.done(c.e.select(keep, x, c.e.splatLike(x, 0)));
 }
 
@@ -401,20 +331,29 @@ LogicalResult convertDepthToSpace(Conversion &c) {
   if (c.failed)
     return failure();
   if (rankOf(x) != 4 || block <= 0 || block > (1 << 16))
-    return c.error("input " + printed(shapeOf(x)) + " must have rank 4 and blocksize " + Twine(block) +
+    return c.error("input " + printed(shapeOf(x)) +
+                   " must have rank 4 and blocksize " + Twine(block) +
                    " must be positive");
-  int64_t n = shapeOf(x)[0], ch = shapeOf(x)[1], h = shapeOf(x)[2], w = shapeOf(x)[3], b = block;
+  int64_t n = shapeOf(x)[0], ch = shapeOf(x)[1], h = shapeOf(x)[2],
+          w = shapeOf(x)[3], b = block;
   if (depthToSpace) {
     if (ch % (b * b))
-      return c.error(Twine(ch) + " channels cannot be divided by the square of blocksize " + Twine(b));
+      return c.error(Twine(ch) +
+                     " channels cannot be divided by the square of blocksize " +
+                     Twine(b));
     int64_t out = ch / (b * b);
-    Value moved = mode == "CRD" ? c.e.transpose(c.e.reshape(x, {n, out, b, b, h, w}), {0, 1, 4, 2, 5, 3})
-                                : c.e.transpose(c.e.reshape(x, {n, b, b, out, h, w}), {0, 3, 4, 1, 5, 2});
+    Value moved = mode == "CRD"
+                      ? c.e.transpose(c.e.reshape(x, {n, out, b, b, h, w}),
+                                      {0, 1, 4, 2, 5, 3})
+                      : c.e.transpose(c.e.reshape(x, {n, b, b, out, h, w}),
+                                      {0, 3, 4, 1, 5, 2});
     return c.done(c.e.reshape(moved, {n, out, h * b, w * b}));
   }
   if (h % b || w % b)
-    return c.error("extents of " + printed(shapeOf(x)) + " cannot be divided by blocksize " + Twine(b));
-  Value moved = c.e.transpose(c.e.reshape(x, {n, ch, h / b, b, w / b, b}), {0, 3, 5, 1, 2, 4});
+    return c.error("extents of " + printed(shapeOf(x)) +
+                   " cannot be divided by blocksize " + Twine(b));
+  Value moved = c.e.transpose(c.e.reshape(x, {n, ch, h / b, b, w / b, b}),
+                              {0, 3, 5, 1, 2, 4});
   return c.done(c.e.reshape(moved, {n, ch * b * b, h / b, w / b}));
 }
 
@@ -432,7 +371,6 @@ void dpc::onnx::registerShapeOps(Registry &registry) {
   registry.add({"Slice", convertSlice, 3, 5});
   registry.add({"Expand", convertExpand, 2, 2});
   registry.add({"Tile", convertTile, 2, 2});
-  registry.add({"Pad", convertPad, 2, 4});
   registry.add({"Trilu", convertTrilu, 1, 2});
   registry.add({"DepthToSpace", convertDepthToSpace});
   registry.add({"SpaceToDepth", convertDepthToSpace});

@@ -1,8 +1,6 @@
-//===- Spatial.cpp - ONNX convolution, pooling, resizing ------------------===//
+//===- Spatial.cpp - ONNX convolution and pooling ------------------===//
 
 #include "frontends/onnx/Registry.h"
-
-#include <cmath>
 
 using namespace mlir;
 using namespace dpc;
@@ -10,7 +8,8 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// Geometry of a window over the spatial dimensions, as ONNX's attributes give it.
+/// Geometry of a window over the spatial dimensions, as ONNX's attributes give
+/// it.
 struct Geometry {
   SmallVector<int64_t> kernel, strides, dilations, padLow, padHigh, extents;
 };
@@ -18,7 +17,8 @@ struct Geometry {
 constexpr int64_t kMaxExtent = (int64_t(1) << 31) - 1;
 
 /// Reads strides, dilations, pads and auto_pad for `x`; nullopt after an error.
-std::optional<Geometry> readGeometry(Conversion &c, Value x, ArrayRef<int64_t> kernel) {
+std::optional<Geometry> readGeometry(Conversion &c, Value x,
+                                     ArrayRef<int64_t> kernel) {
   Geometry g;
   size_t spatial = rankOf(x) - 2;
   g.kernel.assign(kernel.begin(), kernel.end());
@@ -27,12 +27,14 @@ std::optional<Geometry> readGeometry(Conversion &c, Value x, ArrayRef<int64_t> k
     if (!c.hasAttr(name) || (list.empty() && count))
       list.assign(count, fallback);
     if (list.size() != count && !c.failed)
-      (void)c.error(name + " has " + Twine(list.size()) + " elements but must have " + Twine(count));
+      (void)c.error(name + " has " + Twine(list.size()) +
+                    " elements but must have " + Twine(count));
     return list;
   };
   if (kernel.size() != spatial) {
-    (void)c.error("the kernel has " + Twine(kernel.size()) + " dimensions but the input " + printed(shapeOf(x)) +
-                  " has " + Twine(spatial) + " spatial ones");
+    (void)c.error("the kernel has " + Twine(kernel.size()) +
+                  " dimensions but the input " + printed(shapeOf(x)) + " has " +
+                  Twine(spatial) + " spatial ones");
     return std::nullopt;
   }
   g.strides = read("strides", 1, spatial);
@@ -44,16 +46,21 @@ std::optional<Geometry> readGeometry(Conversion &c, Value x, ArrayRef<int64_t> k
   for (size_t i = 0; i < spatial; ++i) {
     int64_t in = shapeOf(x)[i + 2];
     auto positive = [](int64_t v) { return v >= 1 && v <= kMaxExtent; };
-    if (!positive(g.kernel[i]) || !positive(g.strides[i]) || !positive(g.dilations[i]) || pads[i] < 0 ||
-        pads[i + spatial] < 0 || pads[i] > kMaxExtent || pads[i + spatial] > kMaxExtent) {
-      (void)c.error("kernel " + printed(g.kernel) + ", strides " + printed(g.strides) + " and dilations " +
-                    printed(g.dilations) + " must be positive and pads " + printed(pads) + " not negative");
+    if (!positive(g.kernel[i]) || !positive(g.strides[i]) ||
+        !positive(g.dilations[i]) || pads[i] < 0 || pads[i + spatial] < 0 ||
+        pads[i] > kMaxExtent || pads[i + spatial] > kMaxExtent) {
+      (void)c.error("kernel " + printed(g.kernel) + ", strides " +
+                    printed(g.strides) + " and dilations " +
+                    printed(g.dilations) + " must be positive and pads " +
+                    printed(pads) + " not negative");
       return std::nullopt;
     }
-    int64_t reach = (g.kernel[i] - 1) * g.dilations[i] + 1, low = pads[i], high = pads[i + spatial];
+    int64_t reach = (g.kernel[i] - 1) * g.dilations[i] + 1, low = pads[i],
+            high = pads[i + spatial];
     if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
       int64_t out = (in + g.strides[i] - 1) / g.strides[i];
-      int64_t total = std::max<int64_t>((out - 1) * g.strides[i] + reach - in, 0);
+      int64_t total =
+          std::max<int64_t>((out - 1) * g.strides[i] + reach - in, 0);
       low = autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
       high = total - low;
     } else if (autoPad == "VALID") {
@@ -63,7 +70,8 @@ std::optional<Geometry> readGeometry(Conversion &c, Value x, ArrayRef<int64_t> k
       return std::nullopt;
     }
     if (in + low + high < reach) {
-      (void)c.error("the window reaches " + Twine(reach) + " but the padded extent is " + Twine(in + low + high));
+      (void)c.error("the window reaches " + Twine(reach) +
+                    " but the padded extent is " + Twine(in + low + high));
       return std::nullopt;
     }
     g.padLow.push_back(low);
@@ -76,7 +84,8 @@ std::optional<Geometry> readGeometry(Conversion &c, Value x, ArrayRef<int64_t> k
 LogicalResult checkRank(Conversion &c, Value x) {
   if (rankOf(x) >= 3 && rankOf(x) <= 5)
     return success();
-  return c.error("input has rank " + Twine(rankOf(x)) + " but must have 3 to 5");
+  return c.error("input has rank " + Twine(rankOf(x)) +
+                 " but must have 3 to 5");
 }
 
 /// y + bias, one a channel.
@@ -85,7 +94,8 @@ LogicalResult finishWithBias(Conversion &c, Value y) {
     return c.done(y);
   Value bias = c.operand(2);
   if (rankOf(bias) != 1 || shapeOf(bias)[0] != shapeOf(y)[1])
-    return c.error("bias has shape " + printed(shapeOf(bias)) + " but there are " + Twine(shapeOf(y)[1]) +
+    return c.error("bias has shape " + printed(shapeOf(bias)) +
+                   " but there are " + Twine(shapeOf(y)[1]) +
                    " output channels");
   return c.done(c.e.add(y, c.e.broadcast(bias, shapeOf(y), {1})));
 }
@@ -96,54 +106,71 @@ LogicalResult convertConv(Conversion &c) {
   if (c.failed || failed(checkRank(c, x)))
     return failure();
   if (rankOf(w) != rankOf(x))
-    return c.error("input " + printed(shapeOf(x)) + " and kernel " + printed(shapeOf(w)) + " have different ranks");
-  if (groups < 1 || shapeOf(x)[1] != groups * shapeOf(w)[1] || shapeOf(w)[0] % groups)
-    return c.error("input " + printed(shapeOf(x)) + " and kernel " + printed(shapeOf(w)) + " do not fit group " +
-                   Twine(groups));
+    return c.error("input " + printed(shapeOf(x)) + " and kernel " +
+                   printed(shapeOf(w)) + " have different ranks");
+  if (groups < 1 || shapeOf(x)[1] != groups * shapeOf(w)[1] ||
+      shapeOf(w)[0] % groups)
+    return c.error("input " + printed(shapeOf(x)) + " and kernel " +
+                   printed(shapeOf(w)) + " do not fit group " + Twine(groups));
   ArrayRef<int64_t> kernel = shapeOf(w).drop_front(2);
-  if (c.hasAttr("kernel_shape") && ArrayRef<int64_t>(c.intsAttr("kernel_shape")) != kernel)
-    return c.error("kernel_shape " + printed(c.intsAttr("kernel_shape")) + " is not that of the kernel " +
-                   printed(shapeOf(w)));
+  if (c.hasAttr("kernel_shape") &&
+      ArrayRef<int64_t>(c.intsAttr("kernel_shape")) != kernel)
+    return c.error("kernel_shape " + printed(c.intsAttr("kernel_shape")) +
+                   " is not that of the kernel " + printed(shapeOf(w)));
   auto g = readGeometry(c, x, kernel);
   if (!g)
     return failure();
   return finishWithBias(c,
-                        c.e.make<nn::ConvOp>(x, w, g->strides, g->padLow, g->padHigh, g->dilations, groups));
+                        c.e.make<nn::ConvOp>(x, w, g->strides, g->padLow,
+                                             g->padHigh, g->dilations, groups));
 }
 
-/// The transpose of a convolution with the same kernel: extents (in - 1) stride + reach + output_padding - pads.
+/// The transpose of a convolution with the same kernel: extents (in - 1) stride
+/// + reach + output_padding - pads.
 LogicalResult convertConvTranspose(Conversion &c) {
   Value x = c.operand(0), w = c.operand(1);
   int64_t groups = c.intAttr("group", 1);
   if (c.failed || failed(checkRank(c, x)))
     return failure();
   size_t spatial = rankOf(x) - 2;
-  if (rankOf(w) != rankOf(x) || groups < 1 || shapeOf(x)[1] != shapeOf(w)[0] || shapeOf(w)[0] % groups)
-    return c.error("input " + printed(shapeOf(x)) + " and kernel " + printed(shapeOf(w)) + " do not fit group " +
-                   Twine(groups));
+  if (rankOf(w) != rankOf(x) || groups < 1 || shapeOf(x)[1] != shapeOf(w)[0] ||
+      shapeOf(w)[0] % groups)
+    return c.error("input " + printed(shapeOf(x)) + " and kernel " +
+                   printed(shapeOf(w)) + " do not fit group " + Twine(groups));
   auto list = [&](StringRef name, int64_t fallback, size_t count) {
     SmallVector<int64_t> values = c.intsAttr(name);
     if (!c.hasAttr(name))
       values.assign(count, fallback);
     if (values.size() != count && !c.failed)
-      (void)c.error(name + " has " + Twine(values.size()) + " elements but must have " + Twine(count));
+      (void)c.error(name + " has " + Twine(values.size()) +
+                    " elements but must have " + Twine(count));
     return values;
   };
-  SmallVector<int64_t> strides = list("strides", 1, spatial), dilations = list("dilations", 1, spatial),
-                       pads = list("pads", 0, 2 * spatial), extra = list("output_padding", 0, spatial), low, high;
-  SmallVector<int64_t> asked = c.hasAttr("output_shape") ? list("output_shape", 0, spatial) : SmallVector<int64_t>();
+  SmallVector<int64_t> strides = list("strides", 1, spatial),
+                       dilations = list("dilations", 1, spatial),
+                       pads = list("pads", 0, 2 * spatial),
+                       extra = list("output_padding", 0, spatial), low, high;
+  SmallVector<int64_t> asked = c.hasAttr("output_shape")
+                                   ? list("output_shape", 0, spatial)
+                                   : SmallVector<int64_t>();
   std::string autoPad = c.stringAttr("auto_pad", "NOTSET");
   if (c.failed)
     return failure();
   SmallVector<int64_t> shape{shapeOf(x)[0], shapeOf(w)[1] * groups};
   for (size_t i = 0; i < spatial; ++i) {
     int64_t in = shapeOf(x)[i + 2], kernel = shapeOf(w)[i + 2];
-    auto small = [](int64_t v, int64_t least) { return v >= least && v <= kMaxExtent; };
-    if (!small(strides[i], 1) || !small(dilations[i], 1) || !small(kernel, 1) || !small(extra[i], 0) ||
-        !small(pads[i], 0) || !small(pads[i + spatial], 0) || in < 1)
-      return c.error("strides " + printed(strides) + ", dilations " + printed(dilations) + ", pads " + printed(pads) +
-                     " and output_padding " + printed(extra) + " are not possible");
-    int64_t full = (in - 1) * strides[i] + (kernel - 1) * dilations[i] + 1 + extra[i];
+    auto small = [](int64_t v, int64_t least) {
+      return v >= least && v <= kMaxExtent;
+    };
+    if (!small(strides[i], 1) || !small(dilations[i], 1) || !small(kernel, 1) ||
+        !small(extra[i], 0) || !small(pads[i], 0) ||
+        !small(pads[i + spatial], 0) || in < 1)
+      return c.error("strides " + printed(strides) + ", dilations " +
+                     printed(dilations) + ", pads " + printed(pads) +
+                     " and output_padding " + printed(extra) +
+                     " are not possible");
+    int64_t full =
+        (in - 1) * strides[i] + (kernel - 1) * dilations[i] + 1 + extra[i];
     int64_t before = pads[i], after = pads[i + spatial];
     if (!asked.empty() || autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
       int64_t total = full - (asked.empty() ? in * strides[i] : asked[i]);
@@ -152,25 +179,30 @@ LogicalResult convertConvTranspose(Conversion &c) {
     }
     int64_t extent = full - before - after;
     if (extent < 1)
-      return c.error("pads leave no elements along spatial dimension " + Twine(i));
+      return c.error("pads leave no elements along spatial dimension " +
+                     Twine(i));
     shape.push_back(extent);
     low.push_back(before);
     high.push_back(after - extra[i]);
   }
   auto type = RankedTensorType::get(shape, nn::typeOf(x).getElementType());
-  return finishWithBias(
-      c, c.e.make<nn::ConvInputGradOp>(type, x, w, strides, low, high, dilations, groups));
+  return finishWithBias(c,
+                        c.e.make<nn::ConvInputGradOp>(type, x, w, strides, low,
+                                                      high, dilations, groups));
 }
 
-/// ceil_mode: one window more where it starts inside the input or its low padding, by more padding behind.
+/// ceil_mode: one window more where it starts inside the input or its low
+/// padding, by more padding behind.
 void applyCeilMode(Geometry &g, Value x) {
   for (size_t i = 0; i < g.kernel.size(); ++i) {
-    int64_t in = shapeOf(x)[i + 2], reach = (g.kernel[i] - 1) * g.dilations[i] + 1;
+    int64_t in = shapeOf(x)[i + 2],
+            reach = (g.kernel[i] - 1) * g.dilations[i] + 1;
     int64_t padded = in + g.padLow[i] + g.padHigh[i];
     int64_t out = (padded - reach + g.strides[i] - 1) / g.strides[i] + 1;
     if ((out - 1) * g.strides[i] >= in + g.padLow[i])
       --out;
-    g.padHigh[i] += std::max<int64_t>((out - 1) * g.strides[i] + reach - padded, 0);
+    g.padHigh[i] +=
+        std::max<int64_t>((out - 1) * g.strides[i] + reach - padded, 0);
     g.extents[i] = out;
   }
 }
@@ -194,11 +226,13 @@ LogicalResult convertMaxPool(Conversion &c) {
     applyCeilMode(*g, x);
   if (c.wantsResult(1) && !c.graph().values[c.node.output(1)].uses.empty())
     return c.error("output 1 (indices) is not supported");
-  c.setResult(0, c.e.make<nn::MaxPoolOp>(x, g->kernel, g->strides, g->padLow, g->padHigh, g->dilations));
+  c.setResult(0, c.e.make<nn::MaxPoolOp>(x, g->kernel, g->strides, g->padLow,
+                                         g->padHigh, g->dilations));
   return c.failed ? failure() : success();
 }
 
-/// A sum divided by the number of elements of the window: all of the kernel, or those not in padding.
+/// A sum divided by the number of elements of the window: all of the kernel, or
+/// those not in padding.
 LogicalResult convertAveragePool(Conversion &c) {
   Value x = c.operand(0);
   auto g = readPooling(c, x);
@@ -210,16 +244,19 @@ LogicalResult convertAveragePool(Conversion &c) {
     applyCeilMode(*g, x);
   if (c.failed)
     return failure();
-  Value sum = c.e.make<nn::SumPoolOp>(x, g->kernel, g->strides, g->padLow, g->padHigh, g->dilations);
+  Value sum = c.e.make<nn::SumPoolOp>(x, g->kernel, g->strides, g->padLow,
+                                      g->padHigh, g->dilations);
   // The count is a product of one count a dimension.
-  HostTensor counts(RankedTensorType::get(g->extents, nn::typeOf(x).getElementType()));
+  HostTensor counts(
+      RankedTensorType::get(g->extents, nn::typeOf(x).getElementType()));
   int64_t at = 0;
   forEachIndex(g->extents, [&](ArrayRef<int64_t> index) {
     double count = 1;
     for (size_t i = 0; i < index.size(); ++i) {
       int64_t in = shapeOf(x)[i + 2], inside = 0;
       for (int64_t k = 0; k < g->kernel[i]; ++k) {
-        int64_t place = index[i] * g->strides[i] + k * g->dilations[i] - g->padLow[i];
+        int64_t place =
+            index[i] * g->strides[i] + k * g->dilations[i] - g->padLow[i];
         bool own = place >= 0 && place < in;
         bool padding = place >= -g->padLow[i] && place < in + ownHigh[i];
         inside += includePad ? padding : own;
@@ -229,7 +266,8 @@ LogicalResult convertAveragePool(Conversion &c) {
     counts.floats[at++] = count;
   });
   Value divisor;
-  if (llvm::all_of(counts.floats, [&](double v) { return v == counts.floats[0]; }))
+  if (llvm::all_of(counts.floats,
+                   [&](double v) { return v == counts.floats[0]; }))
     return c.done(c.e.mul(sum, 1 / counts.floats[0]));
   SmallVector<int64_t> dimensions = range(2, rankOf(x));
   divisor = c.e.make<nn::ConstantOp>(cast<ElementsAttr>(counts.toAttr()));
@@ -239,161 +277,20 @@ LogicalResult convertAveragePool(Conversion &c) {
 LogicalResult convertGlobalPool(Conversion &c) {
   Value x = c.operand(0);
   if (rankOf(x) < 3)
-    return c.error("input has rank " + Twine(rankOf(x)) + " but must have 3 or more");
-  SmallVector<int64_t> dimensions = range(2, rankOf(x)), shape(shapeOf(x).take_front(2));
+    return c.error("input has rank " + Twine(rankOf(x)) +
+                   " but must have 3 or more");
+  SmallVector<int64_t> dimensions = range(2, rankOf(x)),
+                       shape(shapeOf(x).take_front(2));
   double count = 1;
   for (int64_t size : shapeOf(x).drop_front(2)) {
     count *= double(size);
     shape.push_back(1);
   }
   if (c.node.opType == "GlobalMaxPool")
-    return c.done(c.e.reshape(c.e.reduce(nn::ReduceKind::max, x, dimensions), shape));
+    return c.done(
+        c.e.reshape(c.e.reduce(nn::ReduceKind::max, x, dimensions), shape));
   Value sum = c.e.sum(x, dimensions);
   return c.done(c.e.reshape(c.e.div(sum, c.e.splatLike(sum, count)), shape));
-}
-
-/// One dimension of Resize: for each output position the input positions it takes and their weights.
-struct Taps {
-  SmallVector<std::pair<int64_t, double>> of;
-};
-
-double sourceCoordinate(StringRef mode, int64_t out, double scale, int64_t inExtent, int64_t outExtent) {
-  if (mode == "align_corners")
-    return outExtent == 1 ? 0 : double(out) * double(inExtent - 1) / double(outExtent - 1);
-  if (mode == "asymmetric")
-    return double(out) / scale;
-  if (mode == "pytorch_half_pixel" && outExtent == 1)
-    return 0;
-  double coordinate = (double(out) + 0.5) / scale - 0.5;
-  if (mode == "half_pixel_symmetric") {
-    double adjustment = double(outExtent) / (scale * double(inExtent));
-    double centre = double(inExtent) / 2, offset = centre * (1 - adjustment);
-    coordinate = offset + coordinate;
-  }
-  return coordinate;
-}
-
-int64_t roundNearest(StringRef mode, double x) {
-  if (mode == "round_prefer_ceil")
-    return static_cast<int64_t>(std::floor(x + 0.5));
-  if (mode == "floor")
-    return static_cast<int64_t>(std::floor(x));
-  if (mode == "ceil")
-    return static_cast<int64_t>(std::ceil(x));
-  return static_cast<int64_t>(std::ceil(x - 0.5)); // round_prefer_floor
-}
-
-/// Keys' cubic kernel with coefficient `a`.
-double cubicWeight(double distance, double a) {
-  double d = std::abs(distance);
-  if (d <= 1)
-    return ((a + 2) * d - (a + 3)) * d * d + 1;
-  if (d < 2)
-    return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
-  return 0;
-}
-
-SmallVector<Taps> resizeTaps(Conversion &c, int64_t in, int64_t out, double scale) {
-  std::string mode = c.stringAttr("mode", "nearest");
-  std::string coordinates = c.stringAttr("coordinate_transformation_mode", "half_pixel");
-  std::string nearest = c.stringAttr("nearest_mode", "round_prefer_floor");
-  double a = c.floatAttr("cubic_coeff_a", -0.75);
-  bool exclude = c.intAttr("exclude_outside", 0);
-  SmallVector<Taps> taps(out);
-  for (int64_t o = 0; o < out; ++o) {
-    double x = sourceCoordinate(coordinates, o, scale, in, out);
-    auto clamp = [&](int64_t i) { return std::clamp<int64_t>(i, 0, in - 1); };
-    if (mode == "nearest") {
-      taps[o].of.push_back({clamp(roundNearest(nearest, x)), 1});
-      continue;
-    }
-    bool cubic = mode == "cubic";
-    int64_t left = static_cast<int64_t>(std::floor(x));
-    double total = 0;
-    for (int64_t i = left - (cubic ? 1 : 0); i <= left + (cubic ? 2 : 1); ++i) {
-      double weight = cubic ? cubicWeight(x - double(i), a) : 1 - std::abs(x - double(i));
-      if (exclude && (i < 0 || i >= in))
-        weight = 0;
-      total += weight;
-      taps[o].of.push_back({clamp(i), weight});
-    }
-    if (exclude)
-      for (auto &tap : taps[o].of)
-        tap.second /= total;
-  }
-  return taps;
-}
-
-/// Resizing is linear and acts on one dimension at a time: a gather where each output takes one input, else a product
-/// with a small matrix.
-LogicalResult convertResize(Conversion &c) {
-  Value x = c.operand(0);
-  int64_t rank = rankOf(x);
-  std::string mode = c.stringAttr("mode", "nearest"),
-              coordinates = c.stringAttr("coordinate_transformation_mode", "half_pixel");
-  if (c.intAttr("antialias", 0))
-    return c.error("antialias is not supported");
-  if (coordinates == "tf_crop_and_resize")
-    return c.error("coordinate_transformation_mode tf_crop_and_resize is not supported");
-  if (c.stringAttr("keep_aspect_ratio_policy", "stretch") != "stretch")
-    return c.error("keep_aspect_ratio_policy is not supported");
-  if (mode != "nearest" && mode != "linear" && mode != "cubic")
-    return c.error("mode '" + mode + "' is not known");
-  SmallVector<int64_t> axes = range(0, rank);
-  if (c.hasAttr("axes")) {
-    axes = c.intsAttr("axes");
-    for (int64_t &axis : axes)
-      if (!c.failed)
-        axis = c.normalizeAxis(axis, rank);
-  }
-  if (c.failed)
-    return failure();
-  bool bySizes = c.has(3) && shapeOf(c.operand(3)) != ArrayRef<int64_t>{0};
-  SmallVector<double> scales;
-  SmallVector<int64_t> sizes;
-  if (bySizes) {
-    sizes = c.ints(3, "sizes");
-  } else if (c.has(2)) {
-    auto known = c.tryDoubles(2);
-    if (!known)
-      return c.error("scales must be known at compile time");
-    scales = *known;
-  }
-  if (c.failed)
-    return failure();
-  size_t given = bySizes ? sizes.size() : scales.size();
-  if (given != axes.size())
-    return c.error((bySizes ? "sizes" : "scales") + Twine(" has ") + Twine(given) + " elements but must have " +
-                   Twine(axes.size()));
-  for (auto [i, axis] : llvm::enumerate(axes)) {
-    int64_t in = shapeOf(x)[axis];
-    double scale = bySizes ? double(sizes[i]) / double(std::max<int64_t>(in, 1)) : scales[i];
-    double wanted = bySizes ? double(sizes[i]) : std::floor(double(in) * scale);
-    if (!(scale > 0) || !(wanted >= 1) || wanted > double(kMaxExtent) || in < 1)
-      return c.error("dimension " + Twine(axis) + " of " + printed(shapeOf(x)) + " cannot be resized");
-    int64_t out = static_cast<int64_t>(wanted);
-    if (out == in && scale == 1)
-      continue;
-    SmallVector<Taps> taps = resizeTaps(c, in, out, scale);
-    if (mode == "nearest") {
-      SmallVector<int64_t> indices;
-      for (const Taps &tap : taps)
-        indices.push_back(tap.of.front().first);
-      x = c.e.make<nn::GatherOp>(x, c.intConstant({out}, indices), axis);
-      continue;
-    }
-    HostTensor matrix(RankedTensorType::get({in, out}, nn::typeOf(x).getElementType()));
-    for (auto [o, tap] : llvm::enumerate(taps))
-      for (auto [from, weight] : tap.of)
-        matrix.floats[from * out + int64_t(o)] += weight;
-    Value weights = c.e.make<nn::ConstantOp>(cast<ElementsAttr>(matrix.toAttr()));
-    Value product = c.e.dot(x, weights, {}, {}, {axis}, {0});
-    SmallVector<int64_t> back; // the resized dimension came last
-    for (int64_t d = 0; d < rank; ++d)
-      back.push_back(d < axis ? d : d == axis ? rank - 1 : d - 1);
-    x = c.e.transpose(product, back);
-  }
-  return c.failed ? failure() : c.done(x);
 }
 
 } // namespace
@@ -405,5 +302,4 @@ void dpc::onnx::registerSpatialOps(Registry &registry) {
   registry.add({"AveragePool", convertAveragePool});
   registry.add({"GlobalAveragePool", convertGlobalPool});
   registry.add({"GlobalMaxPool", convertGlobalPool});
-  registry.add({"Resize", convertResize, 1, 4});
 }

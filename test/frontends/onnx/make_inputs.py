@@ -323,4 +323,43 @@ def classification():
     good("losses-batch-norm", m)
 
 
-files(), graphs(), functions(), tensors(), external(), classification()
+def conversion():
+    """What the lit tests convert."""
+    c = lambda name, array: tensor(name, np.array(array))
+    dynamic = helper.make_tensor_value_info("x", F32, ["batch", 4])
+    other = helper.make_tensor_value_info("z", F32, ["batch", 4])
+    # Shape arithmetic: [batch, 4] to [batch, 2, 2] by a chain, and a float branch that stays.
+    good("shape-chain", model(
+        [node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["b"]), node("Unsqueeze", ["b", "first"], ["u"]),
+         node("Concat", ["u", "two", "two"], ["to"], axis=0), node("Reshape", ["x", "to"], ["r"]), node("Cast", ["b"], ["f"], to=F32),
+         node("Sqrt", ["f"], ["q"]), node("Div", ["r", "q"], ["d"]), node("Reshape", ["z", "to"], ["z2"]), node("Add", ["d", "z2"], ["y"])],
+        [c("zero", 0), c("first", [0]), c("two", [2])], inputs=[dynamic, other], outputs=[value("y", ["batch", 2, 2])]))
+    mask = np.broadcast_to(np.where(np.tril(np.ones((4, 4))), 0, -1e9).astype(np.float32), (2, 4, 4))
+    good("mask", model([node("Add", ["x", "mask"], ["y"])], [tensor("mask", mask)], inputs=[value("x", [2, 4, 4])], outputs=[value("y", [2, 4, 4])]))
+    located = model([node("Relu", ["x"], ["a"], "/block/act/Relu"), node("Abs", ["a"], ["y"], "node_abs")])
+    located.graph.node[1].metadata_props.add(key="pkg.torch.onnx.name_scopes", value="['', 'm', 'm.head', 'abs']")
+    good("locations", located)
+    good("batch-norm", model(
+        [node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y", "m2", "v2"], training_mode=1)],
+        [f32("s", 4), f32("b", 4), f32("m", 4), tensor("v", np.ones(4, np.float32))]))
+    good("stochastic-depth", model(
+        [node("RandomUniformLike", ["like"], ["u"]), node("Less", ["u", "p"], ["k"]), node("Cast", ["k"], ["kf"], to=F32),
+         node("Div", ["kf", "p"], ["scale"]), node("Mul", ["x", "scale"], ["y"])],
+        [tensor("like", np.zeros((2, 1), np.float32)), tensor("p", np.float32(0.75))]))
+    save("sequence", model(
+        [node("SplitToSequence", ["x", "two"], ["q"], axis=1), node("SequenceAt", ["q", "one"], ["y"])],
+        [c("two", 2), c("one", 1)], outputs=[value("y", [2, 2])]))
+    save("bad-uniform", model([node("RandomUniformLike", ["x"], ["u"]), node("Add", ["x", "u"], ["y"])]))
+    save("bad-matmul", model([node("MatMul", ["x", "w"], ["y"])], [f32("w", 3, 4)]))
+    save("bad-gather", model([node("Gather", ["x", "i"], ["y"])], [c("i", [0, 7])]))
+    save("bad-reshape", model([node("Reshape", ["x", "s"], ["y"])], [c("s", [-1, -1])]))
+    save("bad-reshape-batch", model([node("Reshape", ["x", "s"], ["y"])], [c("s", [2, 2, 2])]))
+    save("bad-slice", model([node("Slice", ["x", "a", "b", "a", "a"], ["y"])], [c("a", [0]), c("b", [2])]))
+    save("bad-axis", model([node("Softmax", ["x"], ["y"], axis=2)]))
+    save("bad-perm", model([node("Transpose", ["x"], ["y"], perm=[0, 0])]))
+    save("bad-range", model([node("Range", ["a", "b", "c"], ["y"])], [c("a", 0), c("b", 1 << 60), c("c", 1)]))
+    save("bad-expand", model([node("Expand", ["x", "s"], ["y"])], [c("s", [1 << 40, 1 << 40, 2, 4])]))
+    save("bad-conv", model([node("Conv", ["x", "w"], ["y"], strides=[0, 1])], [f32("w", 2, 4, 3, 3)], inputs=[value("x", [1, 4, 8, 8])]))
+
+
+conversion(), files(), graphs(), functions(), tensors(), external(), classification()

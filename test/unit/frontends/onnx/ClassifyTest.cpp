@@ -11,8 +11,9 @@ using namespace dpc::onnx;
 namespace {
 
 /// Role and reason of each initializer of a model, by name.
-std::map<std::string, Classified> classified(const Prepared &prepared, std::vector<std::string> trainable = {},
-                                             std::vector<std::string> frozen = {}, std::string *error = nullptr) {
+std::map<std::string, Classified>
+classified(const Prepared &prepared, std::vector<std::string> trainable = {},
+           std::vector<std::string> frozen = {}, std::string *error = nullptr) {
   EXPECT_EQ(prepared.error, "");
   auto roles = classify(prepared.graph, trainable, frozen);
   std::map<std::string, Classified> result;
@@ -29,24 +30,29 @@ std::map<std::string, Classified> classified(const Prepared &prepared, std::vect
   return result;
 }
 
-void expectRole(const std::map<std::string, Classified> &roles, const std::string &name, Role role,
-                const std::string &reason) {
+void expectRole(const std::map<std::string, Classified> &roles,
+                const std::string &name, Role role, const std::string &reason) {
   ASSERT_EQ(roles.count(name), 1u) << name;
   EXPECT_EQ(roles.at(name).role, role) << name << ": " << roles.at(name).reason;
-  EXPECT_NE(roles.at(name).reason.find(reason), std::string::npos) << name << ": " << roles.at(name).reason;
+  EXPECT_NE(roles.at(name).reason.find(reason), std::string::npos)
+      << name << ": " << roles.at(name).reason;
 }
 
 TEST(Classify, FollowsExporterMetadata) {
   auto roles = classified(Prepared(inputPath("classify-dynamo")));
   expectRole(roles, "marked", Role::Parameter, "marked PARAMETER");
   expectRole(roles, "marked_buffer", Role::Buffer, "marked BUFFER");
-  expectRole(roles, "marked_constant", Role::Constant, "marked CONSTANT_TENSOR");
-  expectRole(roles, "folded_parameter", Role::Parameter, "folded by the exporter from parameter a.weight");
+  expectRole(roles, "marked_constant", Role::Constant,
+             "marked CONSTANT_TENSOR");
+  expectRole(roles, "folded_parameter", Role::Parameter,
+             "folded by the exporter from parameter a.weight");
   expectRole(roles, "folded_buffer", Role::Constant, "from no parameter");
   expectRole(roles, "lost.mark", Role::Parameter, "named as a PARAMETER");
   expectRole(roles, "lost.buffer", Role::Buffer, "named as a BUFFER");
-  expectRole(roles, "taken", Role::Parameter, "its node takes parameter m.taken");
-  expectRole(roles, "spare", Role::Constant, "every parameter of the module is accounted for");
+  expectRole(roles, "taken", Role::Parameter,
+             "its node takes parameter m.taken");
+  expectRole(roles, "spare", Role::Constant,
+             "every parameter of the module is accounted for");
 }
 
 TEST(Classify, LooksAtValuesAndUses) {
@@ -71,8 +77,10 @@ TEST(Classify, KnowsBatchNormStatistics) {
   auto roles = classified(Prepared(inputPath("classify-batch-norm")));
   expectRole(roles, "running_m", Role::Buffer, "running statistic");
   expectRole(roles, "running_v", Role::Buffer, "running statistic");
-  expectRole(roles, "onnx::BatchNormalization_1", Role::Constant, "neutral scale or bias");
-  expectRole(roles, "onnx::BatchNormalization_2", Role::Constant, "neutral scale or bias");
+  expectRole(roles, "onnx::BatchNormalization_1", Role::Constant,
+             "neutral scale or bias");
+  expectRole(roles, "onnx::BatchNormalization_2", Role::Constant,
+             "neutral scale or bias");
 }
 
 TEST(Classify, ExactNamesWinOverGlobs) {
@@ -89,21 +97,27 @@ TEST(Classify, ExactNamesWinOverGlobs) {
 }
 
 TEST(Classify, FrozenStatisticsStayState) {
-  auto roles = classified(Prepared(inputPath("classify-batch-norm")), {}, {"running_m"});
+  auto roles =
+      classified(Prepared(inputPath("classify-batch-norm")), {}, {"running_m"});
   expectRole(roles, "running_m", Role::Buffer, "--frozen");
 }
 
 TEST(Classify, RejectsRequestsThatNameNothing) {
   Prepared prepared(inputPath("classify-looks"));
-  auto errorOf = [&](std::vector<std::string> trainable, std::vector<std::string> frozen) {
+  auto errorOf = [&](std::vector<std::string> trainable,
+                     std::vector<std::string> frozen) {
     std::string error;
     classified(prepared, trainable, frozen, &error);
     return error;
   };
-  EXPECT_EQ(errorOf({"ghost"}, {}), "--trainable=ghost: no initializer has this name");
-  EXPECT_EQ(errorOf({}, {"ghost*"}), "--frozen=ghost*: no initializer has this name");
-  EXPECT_EQ(errorOf({"indices"}, {}), "--trainable=indices: is not a float tensor");
-  EXPECT_EQ(errorOf({"weight"}, {"weight"}), "initializer 'weight' is in both --trainable and --frozen");
+  EXPECT_EQ(errorOf({"ghost"}, {}),
+            "--trainable=ghost: no initializer has this name");
+  EXPECT_EQ(errorOf({}, {"ghost*"}),
+            "--frozen=ghost*: no initializer has this name");
+  EXPECT_EQ(errorOf({"indices"}, {}),
+            "--trainable=indices: is not a float tensor");
+  EXPECT_EQ(errorOf({"weight"}, {"weight"}),
+            "initializer 'weight' is in both --trainable and --frozen");
   EXPECT_EQ(errorOf({"[a"}, {}), "--trainable=[a: not a valid pattern");
 }
 
@@ -115,7 +129,8 @@ TEST(Classify, PrintsATable) {
   llvm::raw_string_ostream os(text);
   printClassification(prepared.graph, *roles, os);
   EXPECT_EQ(text, "initializer  type                    role       why\n"
-                  "w            FLOAT[4]                parameter  float on a gradient path\n");
+                  "w            FLOAT[4]                parameter  float on a "
+                  "gradient path\n");
 }
 
 std::vector<std::string> losses(const char *name) {
@@ -129,36 +144,45 @@ std::vector<std::string> losses(const char *name) {
 TEST(ExportLosses, TellsWhatTheDefaultExporterLost) {
   std::vector<std::string> lines = losses("losses-dynamo");
   ASSERT_EQ(lines.size(), 4u);
-  EXPECT_EQ(lines[0], "'ln2' was equal to 'ln1', merged into it and trained as one; torch.onnx.export(..., "
+  EXPECT_EQ(lines[0], "'ln2' was equal to 'ln1', merged into it and trained as "
+                      "one; torch.onnx.export(..., "
                       "optimize=False) keeps it");
-  EXPECT_NE(lines[1].find("parameter 'tied' is 2 tensors in the file ('tied', 'val_2'), no longer tied"),
+  EXPECT_NE(lines[1].find("parameter 'tied' is 2 tensors in the file ('tied', "
+                          "'val_2'), no longer tied"),
             std::string::npos);
   EXPECT_NE(lines[2].find("'val_1' for 'fc.weight'"), std::string::npos);
-  EXPECT_NE(lines[3].find("parameter 'gone' of the module is not in the file"), std::string::npos);
+  EXPECT_NE(lines[3].find("parameter 'gone' of the module is not in the file"),
+            std::string::npos);
 }
 
 TEST(ExportLosses, TellsWhatTorchScriptLost) {
   std::vector<std::string> lines = losses("losses-torchscript");
   ASSERT_EQ(lines.size(), 2u);
-  EXPECT_NE(lines[0].find("BatchNorm is folded into 1 node ('/conv/Conv')"), std::string::npos);
+  EXPECT_NE(lines[0].find("BatchNorm is folded into 1 node ('/conv/Conv')"),
+            std::string::npos);
   EXPECT_NE(lines[0].find("do_constant_folding=False"), std::string::npos);
-  EXPECT_NE(lines[1].find("'b.weight' is one tensor with 'a.weight'"), std::string::npos);
+  EXPECT_NE(lines[1].find("'b.weight' is one tensor with 'a.weight'"),
+            std::string::npos);
 }
 
 TEST(ExportLosses, TellsOfBatchNormExportedForInference) {
   std::vector<std::string> lines = losses("losses-batch-norm");
   ASSERT_EQ(lines.size(), 1u);
-  EXPECT_NE(lines[0].find("BatchNorm of a module in training mode is exported for inference in 1 node ('norm')"),
+  EXPECT_NE(lines[0].find("BatchNorm of a module in training mode is exported "
+                          "for inference in 1 node ('norm')"),
             std::string::npos);
 }
 
-TEST(ExportLosses, SaysNothingOfOtherExporters) { EXPECT_TRUE(losses("identity").empty()); }
+TEST(ExportLosses, SaysNothingOfOtherExporters) {
+  EXPECT_TRUE(losses("identity").empty());
+}
 
 Tensor make(std::vector<int64_t> shape, std::vector<float> values) {
   auto owner = std::make_shared<std::vector<float>>(std::move(values));
   Tensor tensor;
   tensor.shape.assign(shape.begin(), shape.end());
-  tensor.bytes = {reinterpret_cast<const char *>(owner->data()), owner->size() * 4};
+  tensor.bytes = {reinterpret_cast<const char *>(owner->data()),
+                  owner->size() * 4};
   tensor.owner = owner;
   return tensor;
 }
@@ -175,7 +199,8 @@ TEST(ValuePatterns, Masks) {
 }
 
 TEST(ValuePatterns, Tables) {
-  std::vector<float> sine, line, noise{0.31f, -1.2f, 0.77f, 0.05f, 1.4f, -0.6f, 0.93f, -0.11f};
+  std::vector<float> sine, line,
+      noise{0.31f, -1.2f, 0.77f, 0.05f, 1.4f, -0.6f, 0.93f, -0.11f};
   for (int i = 0; i < 8; ++i) {
     sine.push_back(std::sin(0.7f * float(i)));
     line.push_back(0.25f * float(i) - 1);

@@ -15,7 +15,9 @@
 
 namespace dpc::onnx {
 
-inline std::string inputPath(const std::string &name) { return std::string(DPC_ONNX_INPUTS "/") + name + ".onnx"; }
+inline std::string inputPath(const std::string &name) {
+  return std::string(DPC_ONNX_INPUTS "/") + name + ".onnx";
+}
 
 /// Loads, checks and inlines a model; the first error's text, or empty.
 struct Prepared {
@@ -54,7 +56,8 @@ struct BadInput {
 inline void expectError(const BadInput &input) {
   Prepared prepared(inputPath(input.name));
   EXPECT_NE(prepared.error.find(input.message), std::string::npos)
-      << input.name << ": '" << prepared.error << "' does not say '" << input.message << "'";
+      << input.name << ": '" << prepared.error << "' does not say '"
+      << input.message << "'";
   EXPECT_EQ(prepared.error.find('\n'), std::string::npos) << input.name;
 }
 

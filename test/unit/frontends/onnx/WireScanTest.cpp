@@ -10,7 +10,9 @@ using namespace dpc::onnx;
 
 namespace {
 
-std::string scan(llvm::StringRef bytes) { return llvm::toString(scanModelBytes(bytes)); }
+std::string scan(llvm::StringRef bytes) {
+  return llvm::toString(scanModelBytes(bytes));
+}
 
 std::string bytesOf(const std::string &name) {
   auto file = MappedFile::open(inputPath(name));
@@ -28,24 +30,28 @@ TEST(WireScan, RejectsEachBadFile) {
            {"bad-empty", "the file is empty"},
            {"bad-truncated", "truncated file?"},
            {"bad-trailing", "does not belong to ModelProto"},
-           {"bad-concatenated", "field 'ir_version' of ModelProto is given twice (two models in one file?)"},
+           {"bad-concatenated", "field 'ir_version' of ModelProto is given "
+                                "twice (two models in one file?)"},
            {"bad-text", "the file is text"},
            {"bad-unknown-field", "field 15 does not belong to ModelProto"},
            {"bad-nul-in-name", "field 'name' of NodeProto holds a NUL"},
            {"bad-utf8", "not valid UTF-8"},
-           {"bad-two-raw-data", "field 'raw_data' of TensorProto is given twice"},
+           {"bad-two-raw-data",
+            "field 'raw_data' of TensorProto is given twice"},
            {"bad-nesting", "nested more than 100 deep"}})
     expectError(input);
 }
 
-/// Every proper prefix of a model is an error or, at a field's end, a shorter message: never a crash.
+/// Every proper prefix of a model is an error or, at a field's end, a shorter
+/// message: never a crash.
 TEST(WireScan, SurvivesEveryPrefix) {
   std::string bytes = bytesOf("functions");
   for (size_t length = 0; length < bytes.size(); ++length)
     (void)scan(llvm::StringRef(bytes).take_front(length));
 }
 
-/// Every single corrupted bit is survived, by the scan and, where it lets the file pass, by what follows.
+/// Every single corrupted bit is survived, by the scan and, where it lets the
+/// file pass, by what follows.
 TEST(WireScan, SurvivesEveryFlippedByte) {
   std::string bytes = bytesOf("relu");
   for (size_t at = 0; at < bytes.size(); ++at)
@@ -62,11 +68,15 @@ TEST(WireScan, SurvivesEveryFlippedByte) {
 }
 
 TEST(WireScan, RejectsALongNumber) {
-  EXPECT_NE(scan(std::string("\x08") + std::string(11, '\xff')).find("longer than 64 bits"), std::string::npos);
+  EXPECT_NE(scan(std::string("\x08") + std::string(11, '\xff'))
+                .find("longer than 64 bits"),
+            std::string::npos);
 }
 
 TEST(WireScan, RejectsAWrongWireType) {
-  EXPECT_NE(scan(std::string("\x0a\x01\x01", 3)).find("has wire type 2 but must have 0"), std::string::npos);
+  EXPECT_NE(scan(std::string("\x0a\x01\x01", 3))
+                .find("has wire type 2 but must have 0"),
+            std::string::npos);
 }
 
 } // namespace
