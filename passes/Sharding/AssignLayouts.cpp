@@ -80,7 +80,31 @@ private:
     return success();
   }
 
+  /// State that the program says the layout of keeps it.
+  LogicalResult readGivenLayouts(func::FuncOp function) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      ArgAttr arg = nn::getArg(function, i);
+      auto given = function.getArgAttrOfType<LayoutAttr>(
+          i, DistDialect::kLayoutAttrName);
+      if (!arg || !given || !isState(arg.getKind()))
+        continue;
+      RankedTensorType type = tensorType(function.getArgument(i));
+      Layout layout = given.getLayout();
+      std::optional<std::string> defect =
+          check(layout, type.getShape(), mesh);
+      if (!defect && !layout.partial.empty())
+        defect = "state cannot be partial";
+      if (defect)
+        return function.emitError("layout of '")
+               << arg.getName().str() << "': " << *defect;
+      stateLayouts.try_emplace(arg.getName().str(), normalize(layout));
+    }
+    return success();
+  }
+
   LogicalResult assign(func::FuncOp function) {
+    if (failed(readGivenLayouts(function)))
+      return failure();
     // A composite whose reduced loop is to be cut is replaced by core ops, and
     // the decision is taken anew: at most once an op.
     while (true) {
@@ -159,17 +183,26 @@ private:
       int64_t dim = batchDim(function, i);
       if (dim < 0 || tensorType(function.getArgument(i)).getDimSize(dim) <= 1)
         continue;
-      SmallVector<unsigned> atoms;
-      for (const auto &segment : program.getDim(function.getArgument(i), dim))
-        llvm::append_range(atoms, segment);
+      const AtomDim &segments = program.getDim(function.getArgument(i), dim);
       size_t next = 0;
       for (bool sequential : {true, false})
         for (const std::string &name : batchAxes) {
           const MeshAxis &axis = mesh.axes[*mesh.axisIndex(name)];
           if (axis.sequential != sequential || axis.size == 1)
             continue;
-          if (next < atoms.size()) {
-            AxisNames &cuts = plan[atoms[next]];
+          // Where an op takes the batch apart there is no factor of one index
+          // a turn, and no loop.
+          auto fits = [&](const auto &segment) {
+            return next < segment.size() &&
+                   (!sequential ||
+                    program.getSize(segment[next]) == axis.size);
+          };
+          if (sequential && (segments.size() != 1 || !fits(segments[0])))
+            continue;
+          for (const auto &segment : segments) {
+            if (!fits(segment))
+              continue;
+            AxisNames &cuts = plan[segment[next]];
             if (!llvm::is_contained(cuts, name))
               cuts.push_back(name);
           }

@@ -388,6 +388,28 @@ private:
                      shape);
   }
 
+  /// A sum over the turns of an earlier loop is a term of the sum over this
+  /// one's: it counts at the first turn alone.
+  void addOnce(ArrayRef<Operation *> body,
+               llvm::function_ref<bool(Operation *)> isInside,
+               ValueMap &inside) {
+    llvm::SmallDenseSet<Value> done;
+    for (Operation *op : body)
+      for (Value operand : op->getOperands()) {
+        if (isInside(operand.getDefiningOp()) || !isPartial(layouts[operand]) ||
+            !done.insert(operand).second)
+          continue;
+        PartitionContext context{builder, op->getLoc(), mesh};
+        nn::Expressions e = context.expressions();
+        Value &local = inside[operand];
+        Value first = e.compare(nn::Comparison::eq,
+                                context.axisIndex(sequential->name), 0.0);
+        local = e.select(
+            e.broadcastScalar(first, typeOf(local).getShape()), local,
+            e.splatLike(local, 0));
+      }
+  }
+
   /// Emits the loop of time `now`, if there is one.
   LogicalResult emitLoop(int64_t now) {
     SmallVector<Operation *> body;
@@ -433,6 +455,7 @@ private:
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(block);
+      addOnce(body, isInside, inside);
       for (Operation *op : body)
         if (failed(emit(op, inside)))
           return failure();

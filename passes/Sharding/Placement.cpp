@@ -124,6 +124,14 @@ static bool collide(const ShardingRule &rule, unsigned a, unsigned b) {
   return collides || !anyTogether;
 }
 
+SmallVector<std::string> Assignment::sequentialAxes() const {
+  SmallVector<std::string> names;
+  for (const MeshAxis &axis : mesh.axes)
+    if (axis.sequential)
+      names.push_back(axis.name);
+  return names;
+}
+
 OpPlacement Assignment::place(const OpLoops &op) {
   OpPlacement placement;
   const ShardingRule &rule = op.rule;
@@ -154,6 +162,10 @@ OpPlacement Assignment::place(const OpLoops &op) {
       continue;
     }
     DimLayout dim = layoutOf(op.loops[l]);
+    // The turns of a sequential axis are summed, never compared.
+    if (rule.loops[l].kind == LoopKind::max ||
+        rule.loops[l].kind == LoopKind::min)
+      dropAxes(dim, sequentialAxes());
     for (unsigned before : ArrayRef(order).take_front(position)) {
       AxisNames taken = shardedAxes(placement.loops[before]);
       if (usesAny(dim, taken) && collide(rule, before, l))

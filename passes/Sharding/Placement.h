@@ -53,6 +53,7 @@ public:
 private:
   OpPlacement place(const OpLoops &op);
   dist::DimLayout layoutOf(const AtomDim &dim) const;
+  llvm::SmallVector<std::string> sequentialAxes() const;
 
   const ProgramLoops &program;
   const AxisPlan &plan;
