@@ -222,23 +222,38 @@ private:
       if (known == stateLayouts.end())
         continue;
       Value value = function.getArgument(i);
-      for (unsigned d = 0; d < known->second.dims.size(); ++d) {
-        // Seeds gave the dimension at least these factors: an atom starts
-        // where a factor starts.
-        SmallVector<unsigned> atoms;
-        for (const auto &segment : program.getDim(value, d))
-          llvm::append_range(atoms, segment);
-        size_t next = 0;
-        for (const Segment &segment : known->second.dims[d].segments)
-          for (const Factor &factor : segment.factors) {
-            if (next < atoms.size() && !factor.axes.empty())
-              plan[atoms[next]] = factor.axes;
-            for (int64_t product = 1;
-                 next < atoms.size() && product < factor.size; ++next)
-              product *= program.getSize(atoms[next]);
-          }
-      }
+      for (unsigned d = 0; d < known->second.dims.size(); ++d)
+        cutKnownDim(program, program.getDim(value, d),
+                    known->second.dims[d], plan);
     }
+  }
+
+  /// Seeds gave `atoms` at least the segments and factors of `known`: a factor
+  /// starts where an atom starts, and where a segment was taken apart it was
+  /// between its copies, so that both end alike.
+  static void cutKnownDim(const ProgramLoops &program, const AtomDim &atoms,
+                          const DimLayout &known, AxisPlan &plan) {
+    size_t next = 0;
+    for (const Segment &segment : known.segments)
+      for (int64_t left = segment.extent(); left > 0 && next < atoms.size();) {
+        ArrayRef<unsigned> own = atoms[next++];
+        int64_t extent = 1;
+        for (unsigned atom : own)
+          extent *= program.getSize(atom);
+        left -= extent;
+        for (const Factor &factor : llvm::reverse(segment.factors)) {
+          if (own.empty())
+            break;
+          unsigned first = own.back();
+          for (int64_t product = 1; !own.empty() && product < factor.size;
+               own = own.drop_back()) {
+            first = own.back();
+            product *= program.getSize(first);
+          }
+          if (!factor.axes.empty())
+            plan[first] = factor.axes;
+        }
+      }
   }
 
   /// For each contraction or gather with a parameter that no loop of this axis
