@@ -80,6 +80,21 @@ private:
     return success();
   }
 
+  bool isSequential(StringRef axis) const {
+    return mesh.axes[*mesh.axisIndex(axis)].sequential;
+  }
+
+  /// How state of `layout` is held between steps: a loop takes its slices from
+  /// the whole.
+  Layout stored(Layout layout) const {
+    for (DimLayout &dim : layout.dims)
+      for (Segment &segment : dim.segments)
+        for (Factor &factor : segment.factors)
+          llvm::erase_if(factor.axes,
+                         [&](StringRef axis) { return isSequential(axis); });
+    return normalize(layout);
+  }
+
   /// State that the program says the layout of keeps it.
   LogicalResult readGivenLayouts(func::FuncOp function) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -94,6 +109,10 @@ private:
           check(layout, type.getShape(), mesh);
       if (!defect && !layout.partial.empty())
         defect = "state cannot be partial";
+      if (!defect && llvm::any_of(shardedAxes(layout), [&](StringRef axis) {
+            return isSequential(axis);
+          }))
+        defect = "state cannot be cut over a sequential axis";
       if (defect)
         return function.emitError("layout of '")
                << arg.getName().str() << "': " << *defect;
@@ -231,7 +250,7 @@ private:
   /// Seeds gave `atoms` at least the segments and factors of `known`: a factor
   /// starts where an atom starts, and where a segment was taken apart it was
   /// between its copies, so that both end alike.
-  static void cutKnownDim(const ProgramLoops &program, const AtomDim &atoms,
+  void cutKnownDim(const ProgramLoops &program, const AtomDim &atoms,
                           const DimLayout &known, AxisPlan &plan) {
     size_t next = 0;
     for (const Segment &segment : known.segments)
@@ -250,8 +269,12 @@ private:
             first = own.back();
             product *= program.getSize(first);
           }
-          if (!factor.axes.empty())
-            plan[first] = factor.axes;
+          if (factor.axes.empty())
+            continue;
+          AxisNames &cuts = plan[first];
+          llvm::erase_if(cuts,
+                         [&](StringRef axis) { return !isSequential(axis); });
+          llvm::append_range(cuts, factor.axes);
         }
       }
   }
@@ -376,7 +399,7 @@ private:
       function.setArgAttr(i, DistDialect::kLayoutAttrName, attrOf(layout));
       ArgAttr arg = nn::getArg(function, i);
       if (arg && isState(arg.getKind())) {
-        stateLayouts.try_emplace(arg.getName().str(), layout);
+        stateLayouts.try_emplace(arg.getName().str(), stored(layout));
       }
     }
     // One reshard a (value, layout), made where the first user is.

@@ -46,6 +46,9 @@ DimLayout Assignment::layoutOf(const AtomDim &dim) const {
           if (!llvm::is_contained(used, axis)) {
             used.push_back(axis);
             factor.axes.push_back(axis);
+            // What one turn has of this factor is one index: nothing to cut.
+            if (mesh.axes[*mesh.axisIndex(axis)].sequential)
+              break;
           }
       layout.segments.back().factors.push_back(factor);
     }

@@ -119,6 +119,8 @@ PartitionContext::localIndices(Value indices, const DimLayout &dim) {
       if (rest != 1) {
         own = e.div(index, e.splatLike(index, rest));
         index = e.make<RemOp>(index, e.splatLike(index, rest));
+      } else {
+        index = e.splatLike(index, 0); // only factors of size 1 follow
       }
       int64_t left = factor.size;
       for (const std::string &axis : factor.axes) {

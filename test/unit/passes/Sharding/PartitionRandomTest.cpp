@@ -160,7 +160,7 @@ std::string commandLine(const RandomMesh &mesh) {
 }
 
 TEST_F(PartitionRandom, ComputesTheSame) {
-  uint32_t first = 0, count = std::getenv("DPC_LONG") ? 20000 : 600;
+  uint32_t first = 0, count = std::getenv("DPC_LONG") ? 20000 : 1500;
   if (const char *seed = std::getenv("DPC_SEED"))
     first = std::atoi(seed), count = 1;
   int failures = 0;
