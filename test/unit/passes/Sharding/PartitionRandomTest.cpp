@@ -178,4 +178,25 @@ TEST_F(PartitionRandom, ComputesTheSame) {
   EXPECT_LE(refused, int(count / 10)) << "too many programs were refused";
 }
 
+// Of x and -x one is negative on the first device: its logarithm is no number
+// there, that of the other one elsewhere.
+TEST_F(PartitionRandom, MaximumOverDevicesKeepsNan) {
+  RandomProgram program;
+  program.mesh.axes = {"a=6"};
+  program.mesh.batchAxes = {"a"};
+  program.arguments = {{"x", {6}, 0, 0}};
+  program.text = R"(
+    func.func @step(%x: tensor<6xf64> {nn.arg = #nn.arg<input "x", batch = 0>})
+        -> (tensor<f64> {nn.result = #nn.result<output "a">},
+            tensor<f64> {nn.result = #nn.result<output "b">}) {
+      %y = nn.neg %x : tensor<6xf64>
+      %0 = nn.log %x : tensor<6xf64>
+      %1 = nn.log %y : tensor<6xf64>
+      %2 = nn.reduce max %0 [0] : tensor<6xf64> -> tensor<f64>
+      %3 = nn.reduce min %1 [0] : tensor<6xf64> -> tensor<f64>
+      return %2, %3 : tensor<f64>, tensor<f64>
+    })";
+  EXPECT_EQ(compare(program), "");
+}
+
 } // namespace
