@@ -80,7 +80,50 @@ private:
     return success();
   }
 
+  bool isSequential(StringRef axis) const {
+    return mesh.axes[*mesh.axisIndex(axis)].sequential;
+  }
+
+  /// How state of `layout` is held between steps: a loop takes its slices from
+  /// the whole.
+  Layout stored(Layout layout) const {
+    for (DimLayout &dim : layout.dims)
+      for (Segment &segment : dim.segments)
+        for (Factor &factor : segment.factors)
+          llvm::erase_if(factor.axes,
+                         [&](StringRef axis) { return isSequential(axis); });
+    return normalize(layout);
+  }
+
+  /// State that the program says the layout of keeps it.
+  LogicalResult readGivenLayouts(func::FuncOp function) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      ArgAttr arg = nn::getArg(function, i);
+      auto given = function.getArgAttrOfType<LayoutAttr>(
+          i, DistDialect::kLayoutAttrName);
+      if (!arg || !given || !isState(arg.getKind()))
+        continue;
+      RankedTensorType type = tensorType(function.getArgument(i));
+      Layout layout = given.getLayout();
+      std::optional<std::string> defect =
+          check(layout, type.getShape(), mesh);
+      if (!defect && !layout.partial.empty())
+        defect = "state cannot be partial";
+      if (!defect && llvm::any_of(shardedAxes(layout), [&](StringRef axis) {
+            return isSequential(axis);
+          }))
+        defect = "state cannot be cut over a sequential axis";
+      if (defect)
+        return function.emitError("layout of '")
+               << arg.getName().str() << "': " << *defect;
+      stateLayouts.try_emplace(arg.getName().str(), normalize(layout));
+    }
+    return success();
+  }
+
   LogicalResult assign(func::FuncOp function) {
+    if (failed(readGivenLayouts(function)))
+      return failure();
     // A composite whose reduced loop is to be cut is replaced by core ops, and
     // the decision is taken anew: at most once an op.
     while (true) {
@@ -159,17 +202,26 @@ private:
       int64_t dim = batchDim(function, i);
       if (dim < 0 || tensorType(function.getArgument(i)).getDimSize(dim) <= 1)
         continue;
-      SmallVector<unsigned> atoms;
-      for (const auto &segment : program.getDim(function.getArgument(i), dim))
-        llvm::append_range(atoms, segment);
+      const AtomDim &segments = program.getDim(function.getArgument(i), dim);
       size_t next = 0;
       for (bool sequential : {true, false})
         for (const std::string &name : batchAxes) {
           const MeshAxis &axis = mesh.axes[*mesh.axisIndex(name)];
           if (axis.sequential != sequential || axis.size == 1)
             continue;
-          if (next < atoms.size()) {
-            AxisNames &cuts = plan[atoms[next]];
+          // Where an op takes the batch apart there is no factor of one index
+          // a turn, and no loop.
+          auto fits = [&](const auto &segment) {
+            return next < segment.size() &&
+                   (!sequential ||
+                    program.getSize(segment[next]) == axis.size);
+          };
+          if (sequential && (segments.size() != 1 || !fits(segments[0])))
+            continue;
+          for (const auto &segment : segments) {
+            if (!fits(segment))
+              continue;
+            AxisNames &cuts = plan[segment[next]];
             if (!llvm::is_contained(cuts, name))
               cuts.push_back(name);
           }
@@ -189,23 +241,42 @@ private:
       if (known == stateLayouts.end())
         continue;
       Value value = function.getArgument(i);
-      for (unsigned d = 0; d < known->second.dims.size(); ++d) {
-        // Seeds gave the dimension at least these factors: an atom starts
-        // where a factor starts.
-        SmallVector<unsigned> atoms;
-        for (const auto &segment : program.getDim(value, d))
-          llvm::append_range(atoms, segment);
-        size_t next = 0;
-        for (const Segment &segment : known->second.dims[d].segments)
-          for (const Factor &factor : segment.factors) {
-            if (next < atoms.size() && !factor.axes.empty())
-              plan[atoms[next]] = factor.axes;
-            for (int64_t product = 1;
-                 next < atoms.size() && product < factor.size; ++next)
-              product *= program.getSize(atoms[next]);
-          }
-      }
+      for (unsigned d = 0; d < known->second.dims.size(); ++d)
+        cutKnownDim(program, program.getDim(value, d),
+                    known->second.dims[d], plan);
     }
+  }
+
+  /// Seeds gave `atoms` at least the segments and factors of `known`: a factor
+  /// starts where an atom starts, and where a segment was taken apart it was
+  /// between its copies, so that both end alike.
+  void cutKnownDim(const ProgramLoops &program, const AtomDim &atoms,
+                          const DimLayout &known, AxisPlan &plan) {
+    size_t next = 0;
+    for (const Segment &segment : known.segments)
+      for (int64_t left = segment.extent(); left > 0 && next < atoms.size();) {
+        ArrayRef<unsigned> own = atoms[next++];
+        int64_t extent = 1;
+        for (unsigned atom : own)
+          extent *= program.getSize(atom);
+        left -= extent;
+        for (const Factor &factor : llvm::reverse(segment.factors)) {
+          if (own.empty())
+            break;
+          unsigned first = own.back();
+          for (int64_t product = 1; !own.empty() && product < factor.size;
+               own = own.drop_back()) {
+            first = own.back();
+            product *= program.getSize(first);
+          }
+          if (factor.axes.empty())
+            continue;
+          AxisNames &cuts = plan[first];
+          llvm::erase_if(cuts,
+                         [&](StringRef axis) { return !isSequential(axis); });
+          llvm::append_range(cuts, factor.axes);
+        }
+      }
   }
 
   /// For each contraction or gather with a parameter that no loop of this axis
@@ -328,7 +399,7 @@ private:
       function.setArgAttr(i, DistDialect::kLayoutAttrName, attrOf(layout));
       ArgAttr arg = nn::getArg(function, i);
       if (arg && isState(arg.getKind())) {
-        stateLayouts.try_emplace(arg.getName().str(), layout);
+        stateLayouts.try_emplace(arg.getName().str(), stored(layout));
       }
     }
     // One reshard a (value, layout), made where the first user is.

@@ -144,6 +144,47 @@ private:
     return layout;
   }
 
+  /// The factor that the loop's turns are, if `dim` is cut into them: its
+  /// position, and the extent of what follows.
+  std::optional<std::pair<unsigned, int64_t>>
+  turnFactor(const DimLayout &dim) const {
+    if (dim.segments.size() != 1)
+      return std::nullopt;
+    int64_t after = 1;
+    ArrayRef<Factor> factors = dim.segments[0].factors;
+    for (size_t f = factors.size(); f-- > 0;) {
+      if (factors[f].axes == AxisNames{sequential->name} &&
+          factors[f].size == sequential->size)
+        return std::make_pair(unsigned(f), after);
+      after *= factors[f].size;
+    }
+    return std::nullopt;
+  }
+
+  /// Whether each turn has the same slice of both.
+  bool sameTurns(const Layout &from, const Layout &to) const {
+    for (auto [a, b] : llvm::zip_equal(from.dims, to.dims)) {
+      bool cutA = llvm::is_contained(shardedAxes(a), sequential->name),
+           cutB = llvm::is_contained(shardedAxes(b), sequential->name);
+      if (cutA != cutB)
+        return false;
+      if (!cutA)
+        continue;
+      auto turnA = turnFactor(a), turnB = turnFactor(b);
+      if (!turnA || !turnB || turnA->second != turnB->second)
+        return false;
+    }
+    return true;
+  }
+
+  /// The layout of the slice that one turn has.
+  Layout insideOf(Layout layout) const {
+    for (DimLayout &dim : layout.dims)
+      if (auto turn = turnFactor(dim))
+        dim.segments[0].factors[turn->first] = Factor(1);
+    return layout;
+  }
+
   /// Whether `op` runs once a turn. A reshard does if it changes nothing about
   /// the sequential axis.
   bool inLoop(Operation *op) {
@@ -152,13 +193,8 @@ private:
     if (auto reshard = dyn_cast<ReshardOp>(op)) {
       Layout from = reshard.getFrom().getLayout(),
              to = reshard.getTo().getLayout();
-      if (!usesLoop(from) || isPartial(from) != isPartial(to))
-        return false;
-      for (unsigned d = 0; d < from.dims.size(); ++d)
-        if (llvm::is_contained(shardedAxes(from.dims[d]), sequential->name) !=
-            llvm::is_contained(shardedAxes(to.dims[d]), sequential->name))
-          return false;
-      return true;
+      return usesLoop(from) && isPartial(from) == isPartial(to) &&
+             sameTurns(from, to);
     }
     return llvm::any_of(operandLayouts(op),
                         [&](const Layout &l) { return usesLoop(l); }) ||
@@ -239,10 +275,9 @@ private:
     std::vector<Layout> from = operandLayouts(op), to = resultLayouts(op);
     if (auto reshard = dyn_cast<ReshardOp>(op)) {
       Layout source = from[0], target = to[0];
-      if (!inLoop(op)) {
-        source = outsideOf(source);
-        target = outsideOf(target);
-      }
+      bool inside = inLoop(op);
+      source = inside ? insideOf(source) : outsideOf(source);
+      target = inside ? insideOf(target) : outsideOf(target);
       map[reshard.getResult()] =
           lowerReshard(context, map.lookup(reshard.getInput()), source, target);
       return success();
@@ -388,6 +423,28 @@ private:
                      shape);
   }
 
+  /// A sum over the turns of an earlier loop is a term of the sum over this
+  /// one's: it counts at the first turn alone.
+  void addOnce(ArrayRef<Operation *> body,
+               llvm::function_ref<bool(Operation *)> isInside,
+               ValueMap &inside) {
+    llvm::SmallDenseSet<Value> done;
+    for (Operation *op : body)
+      for (Value operand : op->getOperands()) {
+        if (isInside(operand.getDefiningOp()) || !isPartial(layouts[operand]) ||
+            !done.insert(operand).second)
+          continue;
+        PartitionContext context{builder, op->getLoc(), mesh};
+        nn::Expressions e = context.expressions();
+        Value &local = inside[operand];
+        Value first = e.compare(nn::Comparison::eq,
+                                context.axisIndex(sequential->name), 0.0);
+        local = e.select(
+            e.broadcastScalar(first, typeOf(local).getShape()), local,
+            e.splatLike(local, 0));
+      }
+  }
+
   /// Emits the loop of time `now`, if there is one.
   LogicalResult emitLoop(int64_t now) {
     SmallVector<Operation *> body;
@@ -433,6 +490,7 @@ private:
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(block);
+      addOnce(body, isInside, inside);
       for (Operation *op : body)
         if (failed(emit(op, inside)))
           return failure();

@@ -10,7 +10,8 @@ def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
     loop over `batch-axes` and, over each of `auto-axes`, one loop of each
     contraction or gather with a parameter, whichever the cost model likes best;
     then writes the layouts that follow on arguments, results and ops, and a
-    `dist.reshard` wherever an op reads a value in another layout.
+    `dist.reshard` wherever an op reads a value in another layout. State whose
+    argument already has a `dist.layout` keeps it.
 
     Needs: level `step`. Gives: level `placed`.
 

@@ -46,6 +46,9 @@ DimLayout Assignment::layoutOf(const AtomDim &dim) const {
           if (!llvm::is_contained(used, axis)) {
             used.push_back(axis);
             factor.axes.push_back(axis);
+            // What one turn has of this factor is one index: nothing to cut.
+            if (mesh.axes[*mesh.axisIndex(axis)].sequential)
+              break;
           }
       layout.segments.back().factors.push_back(factor);
     }
@@ -124,6 +127,32 @@ static bool collide(const ShardingRule &rule, unsigned a, unsigned b) {
   return collides || !anyTogether;
 }
 
+SmallVector<std::string> Assignment::sequentialAxes() const {
+  SmallVector<std::string> names;
+  for (const MeshAxis &axis : mesh.axes)
+    if (axis.sequential)
+      names.push_back(axis.name);
+  return names;
+}
+
+void Assignment::keepTurnsWhole(const OpLoops &op,
+                                OpPlacement &placement) const {
+  SmallVector<std::string> axes = sequentialAxes();
+  if (axes.empty())
+    return;
+  for (ArrayRef<ShardingRule::ValueLoops> values :
+       {ArrayRef(op.rule.operands), ArrayRef(op.rule.results)})
+    for (const ShardingRule::ValueLoops &value : values)
+      for (const ShardingRule::DimLoops &segments : value) {
+        DimLayout dim = normalize(compose(segments, placement.loops));
+        if (dim.segments.size() == 1 || !usesAny(dim, axes))
+          continue;
+        for (const auto &segment : segments)
+          for (unsigned loop : segment)
+            dropAxes(placement.loops[loop], axes);
+      }
+}
+
 OpPlacement Assignment::place(const OpLoops &op) {
   OpPlacement placement;
   const ShardingRule &rule = op.rule;
@@ -154,6 +183,18 @@ OpPlacement Assignment::place(const OpLoops &op) {
       continue;
     }
     DimLayout dim = layoutOf(op.loops[l]);
+    // The turns of a sequential axis are summed, never compared.
+    if (rule.loops[l].kind == LoopKind::max ||
+        rule.loops[l].kind == LoopKind::min)
+      dropAxes(dim, sequentialAxes());
+    // Every device that an axis gives a part must have another one: segments
+    // that are whole on all of them would count several times.
+    if (rule.loops[l].kind == LoopKind::sum)
+      for (const std::string &axis : shardedAxes(dim))
+        if (!llvm::all_of(dim.segments, [&](const Segment &segment) {
+              return usesAny(DimLayout{segment}, axis);
+            }))
+          dropAxes(dim, axis);
     for (unsigned before : ArrayRef(order).take_front(position)) {
       AxisNames taken = shardedAxes(placement.loops[before]);
       if (usesAny(dim, taken) && collide(rule, before, l))
@@ -161,6 +202,7 @@ OpPlacement Assignment::place(const OpLoops &op) {
     }
     placement.loops[l] = dim;
   }
+  keepTurnsWhole(op, placement);
 
   auto valueLayout = [&](const ShardingRule::ValueLoops &loops,
                          RankedTensorType type) {

@@ -53,6 +53,10 @@ public:
 private:
   OpPlacement place(const OpLoops &op);
   dist::DimLayout layoutOf(const AtomDim &dim) const;
+  llvm::SmallVector<std::string> sequentialAxes() const;
+  /// Takes sequential axes off dimensions of several segments: a turn of a loop
+  /// is one slice of each value.
+  void keepTurnsWhole(const OpLoops &op, OpPlacement &placement) const;
 
   const ProgramLoops &program;
   const AxisPlan &plan;

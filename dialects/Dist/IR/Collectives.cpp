@@ -41,6 +41,19 @@ static void printMicroKinds(OpAsmPrinter &printer, Operation *,
   printer << "]";
 }
 
+/// `(tensor<4xf32>, ...)`, possibly empty: dist.micro's result types.
+static ParseResult parseMicroTypes(OpAsmParser &parser,
+                                   SmallVectorImpl<Type> &types) {
+  return parser.parseCommaSeparatedList(
+      OpAsmParser::Delimiter::Paren,
+      [&] { return parser.parseType(types.emplace_back()); });
+}
+
+static void printMicroTypes(OpAsmPrinter &printer, Operation *,
+                            TypeRange types) {
+  printer << "(" << types << ")";
+}
+
 #define GET_OP_CLASSES
 #include "dialects/Dist/IR/Collectives.cpp.inc"
 
@@ -199,12 +212,15 @@ LogicalResult MicroOp::verify() {
     return success();
   };
   Block &block = getBodyBlock();
-  auto yield = dyn_cast<YieldOp>(block.getTerminator());
-  if (!yield || yield->getNumOperands() != getNumResults() ||
-      block.getNumArguments() != getInputs().size()) // micro_c2
+  if (block.getNumArguments() != getInputs().size()) // micro_c2
     return emitOpError("has ") << block.getNumArguments()
                                << " region arguments for "
                                << getInputs().size() << " operands";
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield || yield->getNumOperands() != getNumResults()) // micro_c2
+    return emitOpError("yields ")
+           << (yield ? yield->getNumOperands() : 0) << " values for "
+           << getNumResults() << " results";
   for (unsigned i = 0; i < getInputs().size(); ++i) {
     MicroKind kind = getOperandKind(i);
     if (failed(check(getInputs()[i], block.getArgument(i), kind,

@@ -182,7 +182,7 @@ def Dist_MicroOp : Dist_Op<"micro", [
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $count $axis `(` ($inputs^ `:` type($inputs))? `)` `operands` custom<MicroKinds>($operandKinds)
-    $body `->` `(` type($results) `)` `results` custom<MicroKinds>($resultKinds) attr-dict
+    $body `->` custom<MicroTypes>(type($results)) `results` custom<MicroKinds>($resultKinds) attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

@@ -22,12 +22,14 @@ static SmallVector<StringRef> names(ArrayAttr axes) {
   return llvm::to_vector(axes.getAsValueRange<StringAttr>());
 }
 
-/// to = to (+, max, min) from.
+/// to = to (+, max, min) from; not a number if either is.
 static void combineInto(HostTensor &to, const HostTensor &from,
                         ReductionKind kind) {
   auto apply = [&](auto &left, const auto &right) {
     for (size_t i = 0; i < left.size(); ++i) {
       if (kind == ReductionKind::sum)
+        left[i] += right[i];
+      else if (left[i] != left[i] || right[i] != right[i])
         left[i] += right[i];
       else if (kind == ReductionKind::max)
         left[i] = std::max(left[i], right[i]);

@@ -4,6 +4,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -82,20 +83,35 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op,
   return op->emitError("has the unknown attribute ") << attr.getName();
 }
 
+/// A layout of the rank of `type`. From level `local` on the type is a shard's,
+/// so extents may differ.
+static LogicalResult verifyLayoutOf(Operation *op, StringRef what,
+                                    unsigned index, NamedAttribute attr,
+                                    Type type) {
+  auto layout = dyn_cast<LayoutAttr>(attr.getValue());
+  if (attr.getName() != DistDialect::kLayoutAttrName || !layout)
+    return op->emitError() << what << " " << index << " has " << attr.getName()
+                           << " that is not #dist.layout";
+  auto tensor = dyn_cast_or_null<RankedTensorType>(type);
+  if (!tensor ||
+      int64_t(layout.getLayout().dims.size()) != tensor.getRank())
+    return op->emitError() << what << " " << index << " has layout " << layout
+                           << " for type " << type;
+  return success();
+}
+
 LogicalResult DistDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                                                     unsigned index,
                                                     NamedAttribute attr) {
-  if (attr.getName() == kLayoutAttrName && isa<LayoutAttr>(attr.getValue()))
-    return success();
-  return op->emitError("argument ")
-         << index << " has " << attr.getName() << " that is not #dist.layout";
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  return verifyLayoutOf(op, "argument", index, attr,
+                        function ? function.getArgumentTypes()[index] : Type());
 }
 
 LogicalResult DistDialect::verifyRegionResultAttribute(Operation *op, unsigned,
                                                        unsigned index,
                                                        NamedAttribute attr) {
-  if (attr.getName() == kLayoutAttrName && isa<LayoutAttr>(attr.getValue()))
-    return success();
-  return op->emitError("result ")
-         << index << " has " << attr.getName() << " that is not #dist.layout";
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  return verifyLayoutOf(op, "result", index, attr,
+                        function ? function.getResultTypes()[index] : Type());
 }

@@ -24,9 +24,11 @@ struct PartitionContext {
   /// padding. Null when there is none on any device.
   mlir::Value insideMask(const dist::DimLayout &dim);
 
-  /// If a device holds one block of `dim` in order: the rank-0 i64 index it
-  /// starts at. Null otherwise.
-  mlir::Value blockStart(const dist::DimLayout &dim);
+  /// Where this device holds each of the global `indices` (i64 or i32, any
+  /// shape) of a dimension: the local index, 0 where it holds none, and
+  /// whether it holds it (i1). Indices are inside the dimension.
+  std::pair<mlir::Value, mlir::Value> localIndices(mlir::Value indices,
+                                                   const dist::DimLayout &dim);
 
   /// `local` with `identity` where it is padding along `dimensions`.
   mlir::Value mask(mlir::Value local, const dist::Layout &layout,

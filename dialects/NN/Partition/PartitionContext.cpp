@@ -88,23 +88,59 @@ Value PartitionContext::insideMask(const DimLayout &dim) {
   return dimIndices(dim).inside;
 }
 
-Value PartitionContext::blockStart(const DimLayout &dim) {
-  DimLayout simple = normalize(dim);
-  if (simple.segments.size() != 1)
-    return {};
-  const Segment &segment = simple.segments[0];
-  for (size_t i = 1; i < segment.factors.size(); ++i)
-    if (!segment.factors[i].axes.empty())
-      return {};
+/// The inverse of dimIndices: an index is taken apart into one a factor, and
+/// each of those goes through the factor's cuts, outermost first.
+std::pair<Value, Value>
+PartitionContext::localIndices(Value indices, const DimLayout &dim) {
   Expressions e = expressions();
-  const Factor &first = segment.factors[0];
-  int64_t rest = simple.extent() / first.size, left = first.size;
-  Value start = e.splat(RankedTensorType::get({}, builder.getI64Type()), 0);
-  for (const std::string &axis : first.axes) {
-    left = llvm::divideCeil(left, mesh.axisSize(axis));
-    start = e.add(start, e.mul(axisIndex(axis), double(left * rest)));
+  RankedTensorType type = typeOf(indices);
+  Value local = e.splatLike(indices, 0), held;
+  int64_t base = 0, localBase = 0;
+  DimLayout simple = normalize(dim);
+  for (const Segment &segment : simple.segments) {
+    Value inside;
+    auto require = [&](Value condition) {
+      inside = inside ? e.make<AndOp>(inside, condition) : condition;
+    };
+    int64_t rest = segment.extent(), localRest = 1;
+    for (const Factor &factor : segment.factors)
+      localRest *= localSize(factor, mesh);
+    int64_t nextBase = base + rest, nextLocalBase = localBase + localRest;
+    if (base > 0)
+      require(e.compare(Comparison::ge, indices, double(base)));
+    if (nextBase < simple.extent())
+      require(e.compare(Comparison::lt, indices, double(nextBase)));
+    Value index = base == 0 ? indices : e.add(indices, double(-base));
+    Value here = e.splatLike(indices, localBase);
+    for (const Factor &factor : segment.factors) {
+      rest /= factor.size;
+      localRest /= localSize(factor, mesh);
+      Value own = index;
+      if (rest != 1) {
+        own = e.div(index, e.splatLike(index, rest));
+        index = e.make<RemOp>(index, e.splatLike(index, rest));
+      } else {
+        index = e.splatLike(index, 0); // only factors of size 1 follow
+      }
+      int64_t left = factor.size;
+      for (const std::string &axis : factor.axes) {
+        left = llvm::divideCeil(left, mesh.axisSize(axis));
+        Value start =
+            e.convert(e.mul(axisIndex(axis), double(left)), type.getElementType());
+        own = e.sub(own, e.broadcastScalar(start, type.getShape()));
+        require(e.compare(Comparison::ge, own, 0.0));
+        require(e.compare(Comparison::lt, own, double(left)));
+      }
+      here = e.add(here, e.mul(own, double(localRest)));
+    }
+    if (!inside)
+      inside = e.splat(type.clone(builder.getI1Type()), 1);
+    local = e.select(inside, here, local);
+    held = held ? Value(e.make<OrOp>(held, inside)) : inside;
+    base = nextBase;
+    localBase = nextLocalBase;
   }
-  return start;
+  return {local, held};
 }
 
 Value PartitionContext::mask(Value local, const Layout &layout,

@@ -2,9 +2,13 @@
 
 #include "dialects/NN/Partition/Partition.h"
 
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Dist/IR/LayoutTransforms.h"
 #include "dialects/NN/IR/Convolution.h"
 #include "dialects/NN/IR/Indexing.h"
+#include "dialects/NN/IR/Loss.h"
+
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -113,26 +117,13 @@ struct PadModel : ModelOf<PadModel, PadOp> {
   }
 };
 
-/// Indices into a table dimension cut by `dim`, made local: in range for
-/// every device, and whether the index was this device's.
-static FailureOr<std::pair<Value, Value>>
-localIndices(Operation *op, PartitionContext &context, Value indices,
-             const DimLayout &dim) {
-  Value start = context.blockStart(dim);
-  if (!start)
-    return op->emitOpError("indexes a dimension with layout ")
-               << toString(dim) << ", of which a device holds no one block",
-           failure();
-  Expressions e = context.expressions();
-  RankedTensorType type = typeOf(indices);
-  Value shift = e.convert(start, type.getElementType());
-  Value local = e.sub(indices, e.broadcastScalar(shift, type.getShape()));
-  Value inside = e.make<AndOp>(
-      e.compare(Comparison::ge, local, 0.0),
-      e.compare(Comparison::lt, local,
-                double(localExtent(dim, context.mesh))));
-  return std::make_pair(
-      Value(e.select(inside, local, e.splatLike(local, 0))), inside);
+/// `indices` with 0 where they are padding: what is computed there may point
+/// outside the table.
+static Value maskIndices(PartitionContext &context, Value indices,
+                         const Layout &layout) {
+  auto dims = llvm::to_vector(
+      llvm::seq<unsigned>(0, typeOf(indices).getRank()));
+  return context.mask(indices, layout, dims, 0);
 }
 
 /// `inside`, of the shape of the indices, repeated to the shape that has them
@@ -153,14 +144,12 @@ struct GatherModel : ModelOf<GatherModel, GatherOp> {
     Expressions e = context.expressions();
     int64_t d = gather.getDimension();
     const DimLayout &dim = operandLayouts[0].dims[d];
+    Value indices = maskIndices(context, operands[1], operandLayouts[1]);
     if (shardedAxes(dim).empty())
-      return SmallVector<Value>{e.make<GatherOp>(operands[0], operands[1], d)};
-    auto local = localIndices(op, context, operands[1], dim);
-    if (failed(local))
-      return failure();
-    Value rows = e.make<GatherOp>(operands[0], local->first, d);
-    Value inside =
-        spreadOver(context, local->second, typeOf(rows).getShape(), d);
+      return SmallVector<Value>{e.make<GatherOp>(operands[0], indices, d)};
+    auto [local, held] = context.localIndices(indices, dim);
+    Value rows = e.make<GatherOp>(operands[0], local, d);
+    Value inside = spreadOver(context, held, typeOf(rows).getShape(), d);
     return SmallVector<Value>{e.select(inside, rows, e.splatLike(rows, 0))};
   }
 };
@@ -180,17 +169,38 @@ struct ScatterAddModel : ModelOf<ScatterAddModel, ScatterAddOp> {
     for (unsigned i = 0; i < unsigned(typeOf(indices).getRank()); ++i)
       padded.push_back(d + i);
     updates = context.mask(updates, operandLayouts[0], padded, 0);
+    indices = maskIndices(context, indices, operandLayouts[1]);
     if (!shardedAxes(dim).empty()) {
-      auto local = localIndices(op, context, indices, dim);
-      if (failed(local))
-        return failure();
-      indices = local->first;
-      Value inside = spreadOver(context, local->second,
-                                typeOf(updates).getShape(), d);
+      auto [local, held] = context.localIndices(indices, dim);
+      indices = local;
+      Value inside = spreadOver(context, held, typeOf(updates).getShape(), d);
       updates = e.select(inside, updates, e.splatLike(updates, 0));
     }
     return SmallVector<Value>{
         e.make<ScatterAddOp>(type, updates, indices, d)};
+  }
+};
+
+/// An op that reads operand `Indices` as indices or labels along whole
+/// dimensions: itself, with indices that are valid in padding too.
+template <typename Op, unsigned Indices>
+struct IndexedModel : ModelOf<IndexedModel<Op, Indices>, Op> {
+  Values partition(Operation *op, PartitionContext &context,
+                   ValueRange operands, ArrayRef<Layout> operandLayouts,
+                   ArrayRef<Layout> results) const {
+    IRMapping mapping;
+    for (auto [index, value] : llvm::enumerate(op->getOperands()))
+      mapping.map(value,
+                  index == Indices
+                      ? maskIndices(context, operands[index],
+                                    operandLayouts[index])
+                      : operands[index]);
+    Operation *local = context.builder.clone(*op, mapping);
+    local->removeAttr(DistDialect::kOperandsAttrName);
+    local->removeAttr(DistDialect::kResultsAttrName);
+    for (auto [result, layout] : llvm::zip_equal(local->getResults(), results))
+      result.setType(localType(result, layout, context.mesh));
+    return SmallVector<Value>(local->getResults());
   }
 };
 
@@ -246,6 +256,14 @@ void dpc::registerPartitionModels(DialectRegistry &registry) {
     PadOp::attachInterface<PadModel>(*context);
     GatherOp::attachInterface<GatherModel>(*context);
     ScatterAddOp::attachInterface<ScatterAddModel>(*context);
+    GatherElementsOp::attachInterface<IndexedModel<GatherElementsOp, 1>>(
+        *context);
+    ScatterElementsOp::attachInterface<IndexedModel<ScatterElementsOp, 1>>(
+        *context);
+    GatherNDOp::attachInterface<IndexedModel<GatherNDOp, 1>>(*context);
+    ScatterNDOp::attachInterface<IndexedModel<ScatterNDOp, 1>>(*context);
+    CrossEntropyOp::attachInterface<IndexedModel<CrossEntropyOp, 1>>(
+        *context);
     ConvOp::attachInterface<ConvModel>(*context);
     ConvInputGradOp::attachInterface<ConvInputGradModel>(*context);
     ConvWeightGradOp::attachInterface<ConvWeightGradModel>(*context);

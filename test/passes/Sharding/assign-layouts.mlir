@@ -1,0 +1,230 @@
+// RUN: dpc-opt %s --split-input-file --dpc-assign-layouts='axes=data=2,model=2 batch-axes=data auto-axes=model' | FileCheck %s
+
+// The batch's cut flows from the input through the ops that keep it.
+// CHECK: dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
+// CHECK-LABEL: @step
+// CHECK-SAME: %{{.*}}: tensor<8x6xf32> {dist.layout = #dist.layout<"[(8: data)], [6]">
+func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<6x8xf32> {nn.result = #nn.result<output "y">}) {
+  // CHECK: nn.transpose {{.*}}dist.operands = [#dist.layout<"[(8: data)], [6]">], dist.results = [#dist.layout<"[6], [(8: data)]">]
+  %0 = nn.transpose %x [1, 0] : tensor<8x6xf32> -> tensor<6x8xf32>
+  // CHECK: nn.tanh {{.*}}dist.results = [#dist.layout<"[6], [(8: data)]">]
+  %1 = nn.tanh %0 : tensor<6x8xf32>
+  // Outputs are whole.
+  // CHECK: %[[Y:.*]] = dist.reshard {{.*}} from <"[6], [(8: data)]"> to <"[6], [8]">
+  // CHECK: return %[[Y]]
+  return %1 : tensor<6x8xf32>
+}
+
+// -----
+
+// An input without a batch dimension is whole.
+// CHECK-LABEL: @step
+// CHECK-SAME: dist.layout = #dist.layout<"[8], [6]">
+func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x">})
+    -> (tensor<8x6xf32> {nn.result = #nn.result<output "y">}) {
+  // CHECK-NOT: dist.reshard
+  %0 = nn.tanh %x : tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}
+
+// -----
+
+// Of a contraction with a parameter, the cheapest loop is cut: the outer one
+// needs no reduction, and the next contraction takes over where it ends.
+// CHECK-LABEL: @step
+// CHECK-SAME: tensor<64x512xf32> {dist.layout = #dist.layout<"[64], [(512: model)]">
+// CHECK-SAME: tensor<512x64xf32> {dist.layout = #dist.layout<"[(512: model)], [64]">
+func.func @step(%x: tensor<256x64xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
+                %w: tensor<64x512xf32> {nn.arg = #nn.arg<parameter "w">},
+                %v: tensor<512x64xf32> {nn.arg = #nn.arg<parameter "v">})
+    -> (tensor<256x64xf32> {nn.result = #nn.result<output "y">}) {
+  // CHECK: nn.dot {{.*}}dist.results = [#dist.layout<"[(256: data)], [(512: model)]">]
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<256x64xf32>, tensor<64x512xf32> -> tensor<256x512xf32>
+  %1 = nn.relu %0 : tensor<256x512xf32>
+  // CHECK-NOT: dist.reshard
+  // CHECK: nn.dot {{.*}}dist.results = [#dist.layout<"[(256: data)], [64] partial sum(model)">]
+  %2 = nn.dot %1, %v contract [1] [0] : tensor<256x512xf32>, tensor<512x64xf32> -> tensor<256x64xf32>
+  return %2 : tensor<256x64xf32>
+}
+
+// -----
+
+// No loop is chosen for what is no parameter.
+// CHECK-LABEL: @step
+// CHECK-SAME: tensor<64x512xf32> {dist.layout = #dist.layout<"[64], [512]">
+func.func @step(%x: tensor<256x64xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
+                %w: tensor<64x512xf32> {nn.arg = #nn.arg<constant "w">})
+    -> (tensor<256x512xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<256x64xf32>, tensor<64x512xf32> -> tensor<256x512xf32>
+  return %0 : tensor<256x512xf32>
+}
+
+// -----
+
+// A partial sum passes an op that is additive ...
+// CHECK-LABEL: @step
+func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<6xf32> {nn.result = #nn.result<output "y">}) {
+  // CHECK: nn.reduce {{.*}}dist.results = [#dist.layout<"[6] partial sum(data)">]
+  %0 = nn.reduce sum %x [0] : tensor<8x6xf32> -> tensor<6xf32>
+  // CHECK-NOT: dist.reshard
+  // CHECK: nn.neg {{.*}}dist.results = [#dist.layout<"[6] partial sum(data)">]
+  %1 = nn.neg %0 : tensor<6xf32>
+  // CHECK: dist.reshard {{.*}} from <"[6] partial sum(data)"> to <"[6]">
+  return %1 : tensor<6xf32>
+}
+
+// -----
+
+// ... but not one that is not ...
+// CHECK-LABEL: @step
+func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<6xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.reduce sum %x [0] : tensor<8x6xf32> -> tensor<6xf32>
+  // CHECK: dist.reshard {{.*}} from <"[6] partial sum(data)"> to <"[6]">
+  // CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[6]">]
+  %1 = nn.exp %0 : tensor<6xf32>
+  // CHECK-NOT: dist.reshard
+  return %1 : tensor<6xf32>
+}
+
+// -----
+
+// ... nor an addition of something whole, which would count twice ...
+// CHECK-LABEL: @step
+func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
+                %b: tensor<6xf32> {nn.arg = #nn.arg<constant "b">})
+    -> (tensor<6xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.reduce sum %x [0] : tensor<8x6xf32> -> tensor<6xf32>
+  // CHECK: dist.reshard {{.*}} from <"[6] partial sum(data)"> to <"[6]">
+  // CHECK: nn.add {{.*}}dist.results = [#dist.layout<"[6]">]
+  %1 = nn.add %0, %b : tensor<6xf32>
+  return %1 : tensor<6xf32>
+}
+
+// -----
+
+// ... nor a broadcast, after which there would be more to reduce.
+// CHECK-LABEL: @step
+func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<6x4xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.reduce sum %x [0] : tensor<8x6xf32> -> tensor<6xf32>
+  // CHECK: dist.reshard {{.*}} from <"[6] partial sum(data)"> to <"[6]">
+  // CHECK: nn.broadcast {{.*}}dist.results = [#dist.layout<"[6], [4]">]
+  %1 = nn.broadcast %0 [0] : tensor<6xf32> -> tensor<6x4xf32>
+  return %1 : tensor<6x4xf32>
+}
+
+// -----
+
+// The largest over a cut loop is partial too.
+// CHECK-LABEL: @step
+func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<6xf32> {nn.result = #nn.result<output "y">}) {
+  // CHECK: nn.reduce max {{.*}}dist.results = [#dist.layout<"[6] partial max(data)">]
+  %0 = nn.reduce max %x [0] : tensor<8x6xf32> -> tensor<6xf32>
+  return %0 : tensor<6xf32>
+}
+
+// -----
+
+// A product is not: the reduced loop is whole.
+// CHECK-LABEL: @step
+func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<6xf32> {nn.result = #nn.result<output "y">}) {
+  // CHECK: dist.reshard {{.*}} from <"[(8: data)], [6]"> to <"[8], [6]">
+  // CHECK: nn.reduce prod {{.*}}dist.results = [#dist.layout<"[6]">]
+  %0 = nn.reduce prod %x [0] : tensor<8x6xf32> -> tensor<6xf32>
+  return %0 : tensor<6xf32>
+}
+
+// -----
+
+// One axis in two dimensions of a result: the second operand is gathered.
+// CHECK-LABEL: @step
+func.func @step(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
+                %y: tensor<4xf32> {nn.arg = #nn.arg<input "y", batch = 0>})
+    -> (tensor<8x4xf32> {nn.result = #nn.result<output "z">}) {
+  // CHECK: dist.reshard %{{.*}} from <"[(4: data)]"> to <"[4]">
+  // CHECK: nn.dot {{.*}}dist.results = [#dist.layout<"[(8: data)], [4]">]
+  %0 = nn.dot %x, %y contract [] [] : tensor<8xf32>, tensor<4xf32> -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+
+// -----
+
+// State that says its layout keeps it, and others follow.
+// CHECK-LABEL: @step
+// CHECK-SAME: tensor<6xf32> {dist.layout = #dist.layout<"[(3: model)(2)]">
+func.func @step(%w: tensor<6xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[(3: model)(2)]">})
+    -> (tensor<6xf32> {nn.result = #nn.result<state "w">}) {
+  // CHECK: nn.neg {{.*}}dist.results = [#dist.layout<"[(3: model)(2)]">]
+  %0 = nn.neg %w : tensor<6xf32>
+  // CHECK-NOT: dist.reshard
+  return %0 : tensor<6xf32>
+}
+
+// -----
+
+// @eval reads the state as @step stores it.
+func.func @step(%w: tensor<6xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[(6: model)]">})
+    -> (tensor<6xf32> {nn.result = #nn.result<state "w">}) {
+  return %w : tensor<6xf32>
+}
+// CHECK-LABEL: @eval
+// CHECK-SAME: tensor<6xf32> {dist.layout = #dist.layout<"[(6: model)]">
+func.func @eval(%w: tensor<6xf32> {nn.arg = #nn.arg<parameter "w">},
+                %v: tensor<6xf32> {nn.arg = #nn.arg<constant "v">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "m">}) {
+  // CHECK: nn.dot {{.*}}dist.results = [#dist.layout<"scalar partial sum(model)">]
+  %0 = nn.dot %w, %v contract [0] [0] : tensor<6xf32>, tensor<6xf32> -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// A sum where the axis cuts one segment alone would count the other one on each
+// device: it is taken whole.
+// CHECK-LABEL: @step
+func.func @step(%w: tensor<6xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[(4: model) + 2]">})
+    -> (tensor<f32> {nn.result = #nn.result<output "y">}) {
+  // CHECK: dist.reshard {{.*}} from <"[(4: model) + 2]"> to <"[6]">
+  // CHECK: nn.reduce {{.*}}dist.results = [#dist.layout<"scalar">]
+  %0 = nn.reduce sum %w [0] : tensor<6xf32> -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// Where the axis cuts both, it is partial.
+// CHECK-LABEL: @step
+func.func @step(%w: tensor<6xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[(4: model) + (2: model)]">})
+    -> (tensor<f32> {nn.result = #nn.result<output "y">}) {
+  // CHECK: nn.reduce {{.*}}dist.results = [#dist.layout<"scalar partial sum(model)">]
+  %0 = nn.reduce sum %w [0] : tensor<6xf32> -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// A composite whose row is cut is taken apart ...
+// CHECK-LABEL: @step
+func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 1>})
+    -> (tensor<8x6xf32> {nn.result = #nn.result<output "y">}) {
+  // CHECK-NOT: nn.softmax
+  // CHECK: nn.reduce max {{.*}}dist.results = [#dist.layout<"[8] partial max(data)">]
+  %0 = nn.softmax %x dim 1 : tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}
+
+// -----
+
+// ... and kept where it is not.
+// CHECK-LABEL: @step
+func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<8x6xf32> {nn.result = #nn.result<output "y">}) {
+  // CHECK: nn.softmax {{.*}}dist.results = [#dist.layout<"[(8: data)], [6]">]
+  %0 = nn.softmax %x dim 1 : tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}
