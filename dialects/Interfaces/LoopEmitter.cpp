@@ -152,8 +152,31 @@ Index LoopEmitter::mod(Index expression, int64_t n) {
 
 Index LoopEmitter::linearize(ArrayRef<Index> positions,
                              ArrayRef<int64_t> shape) {
+  // Neighbours that are quotient and remainder of one expression are that
+  // expression: what splitting a number into positions has made.
+  SmallVector<Index> dims(positions);
+  SmallVector<int64_t> extents(shape);
+  for (int64_t d = int64_t(dims.size()) - 1; d > 0; --d) {
+    if (dims[d].getKind() != AffineExprKind::Mod)
+      continue;
+    auto rest = cast<AffineBinaryOpExpr>(dims[d]);
+    auto divisor = dyn_cast<AffineConstantExpr>(rest.getRHS());
+    int64_t extent = extents[d];
+    if (!divisor || divisor.getValue() != extent)
+      continue;
+    Index whole = rest.getLHS(), quotient = floorDiv(whole, extent);
+    if (dims[d - 1] == quotient)
+      dims[d - 1] = whole;
+    else if (dims[d - 1] == mod(quotient, extents[d - 1]))
+      dims[d - 1] = mod(whole, extent * extents[d - 1]);
+    else
+      continue;
+    extents[d - 1] *= extent;
+    dims.erase(dims.begin() + d);
+    extents.erase(extents.begin() + d);
+  }
   Index number = constant(0);
-  for (auto [position, extent] : llvm::zip_equal(positions, shape))
+  for (auto [position, extent] : llvm::zip_equal(dims, extents))
     number = number * extent + position;
   return number;
 }

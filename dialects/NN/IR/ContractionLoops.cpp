@@ -1,7 +1,9 @@
-// Loop rule of nn.dot for small products and integers.
+// Loop rules of nn.dot: a blocked product, or for small products and integers
+// a sum for each element.
 
 #include "dialects/NN/IR/Contraction.h"
 #include "dialects/NN/IR/Loops.h"
+#include "dialects/NN/IR/MatrixProduct.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -12,11 +14,15 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-static int64_t contractedElements(DotOp op) {
+static int64_t elementsAlong(Value tensor, ArrayRef<int64_t> dimensions) {
   int64_t count = 1;
-  for (int64_t d : op.getLhsContract())
-    count *= typeOf(op.getLhs()).getDimSize(d);
+  for (int64_t d : dimensions)
+    count *= typeOf(tensor).getDimSize(d);
   return count;
+}
+
+static int64_t contractedElements(DotOp op) {
+  return elementsAlong(op.getLhs(), op.getLhsContract());
 }
 
 int64_t DotOp::getElementCost() {
@@ -34,8 +40,67 @@ int64_t DotOp::getReadsPerElement(unsigned operand) {
   return reads;
 }
 
-bool DotOp::isPushed() { return false; }
-LogicalResult DotOp::emitLoops(LoopEmitter &e) { return failure(); }
+bool DotOp::isPushed() {
+  return MatrixProduct::pays(typeOf(getResult()).getElementType(),
+                             elementsAlong(getLhs(), getLhsFree()),
+                             elementsAlong(getRhs(), getRhsFree()),
+                             contractedElements(*this));
+}
+
+static SmallVector<int64_t> extentsOf(Value tensor,
+                                      ArrayRef<int64_t> dimensions) {
+  SmallVector<int64_t> extents;
+  for (int64_t d : dimensions)
+    extents.push_back(typeOf(tensor).getDimSize(d));
+  return extents;
+}
+
+// One matrix product a batch; several dimensions of a kind count as one.
+LogicalResult DotOp::emitLoops(LoopEmitter &e) {
+  SmallVector<int64_t> lhsFree = getLhsFree(), rhsFree = getRhsFree();
+  SmallVector<int64_t> batch = extentsOf(getLhs(), getLhsBatch()),
+                       rowShape = extentsOf(getLhs(), lhsFree),
+                       columnShape = extentsOf(getRhs(), rhsFree),
+                       depthShape = extentsOf(getLhs(), getLhsContract());
+  int64_t rows = elementsAlong(getLhs(), lhsFree),
+          columns = elementsAlong(getRhs(), rhsFree),
+          depth = contractedElements(*this),
+          batches = elementsAlong(getLhs(), getLhsBatch());
+  Value address = e.getBuffer(getResult());
+  e.sequence(batches, [&](Index i) {
+    SmallVector<Index> left(typeOf(getLhs()).getRank()),
+        right(typeOf(getRhs()).getRank());
+    auto place = [&](SmallVector<Index> &positions, ArrayRef<int64_t> dims,
+                     Index number, ArrayRef<int64_t> shape) {
+      for (auto [d, position] :
+           llvm::zip_equal(dims, e.delinearize(number, shape)))
+        positions[d] = position;
+    };
+    place(left, getLhsBatch(), i, batch);
+    place(right, getRhsBatch(), i, batch);
+    auto readA = [&](Index row, Index k) {
+      place(left, lhsFree, row, rowShape);
+      place(left, getLhsContract(), k, depthShape);
+      return e.read(getLhs(), left);
+    };
+    auto readB = [&](Index k, Index column) {
+      place(right, rhsFree, column, columnShape);
+      place(right, getRhsContract(), k, depthShape);
+      return e.read(getRhs(), right);
+    };
+    MatrixProduct{typeOf(getResult()).getElementType(),
+                  rows,
+                  columns,
+                  depth,
+                  readA,
+                  readB,
+                  address,
+                  i * (rows * columns),
+                  columns}
+        .emit(e);
+  });
+  return success();
+}
 
 Value DotOp::emitElementAt(LoopEmitter &e, unsigned,
                            const ElementIndex &index) {

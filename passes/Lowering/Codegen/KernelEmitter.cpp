@@ -112,6 +112,9 @@ Value KernelEmitter::getBuffer(Value value) {
   auto buffer = buffers.find(value);
   if (buffer == buffers.end() || buffer->second.rowElements)
     return Value();
+  // Whoever asks may read or write any element.
+  reads[value].push_back(here(constant(0)));
+  writes[value].push_back(here(constant(0)));
   return buffer->second.address;
 }
 

@@ -47,6 +47,16 @@ static const std::vector<dpc::test::OpCase> cases = {
     {"nn.top_k %a dim 0 {k = 5 : i64} : tensor<9xui8> -> tensor<5xui8>, tensor<5xi64>", {{"9xui8", 0, 255}}},
     {"nn.gather %a, %b dim 0 : tensor<5xi1>, tensor<9xi32> -> tensor<9xi1>", {{"5xi1", 0, 1}, {"9xi32", 0, 4}}},
     {"nn.scatter_elements mul %a, %c, %b dim 0 : tensor<5xi32>, tensor<9xi64>, tensor<9xi32>", {{"5xi32", 1, 3}, {"9xi32", 1, 2}, {"9xi64", 0, 4}}},
+    // Products that are blocked: both orders of each factor, remainders.
+    {"nn.dot %a, %b contract [1] [0] : tensor<33x65xf64>, tensor<65x47xf64> -> tensor<33x47xf64>", {{"33x65xf64"}, {"65x47xf64"}}},
+    {"nn.dot %a, %b contract [1] [1] : tensor<17x64xf64>, tensor<70x64xf64> -> tensor<17x70xf64>", {{"17x64xf64"}, {"70x64xf64"}}},
+    {"nn.dot %a, %b contract [0] [0] : tensor<67x19xf64>, tensor<67x32xf64> -> tensor<19x32xf64>", {{"67x19xf64"}, {"67x32xf64"}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<101x1531xf64>, tensor<1531x10xf64> -> tensor<101x10xf64>", {{"101x1531xf64"}, {"1531x10xf64"}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<8x4096xf64>, tensor<4096x545xf64> -> tensor<8x545xf64>", {{"8x4096xf64", -0.1, 0.1}, {"4096x545xf64", -0.1, 0.1}}},
+    {"nn.dot %a, %b batch [0, 2] [0, 2] contract [3] [3] : tensor<2x9x3x16xf64>, tensor<2x9x3x16xf64> -> tensor<2x3x9x9xf64>", {{"2x9x3x16xf64"}, {"2x9x3x16xf64"}}},
+    {"nn.dot %a, %b contract [0, 1] [0, 1] : tensor<3x7x33xf64>, tensor<3x7x2x9xf64> -> tensor<33x2x9xf64>", {{"3x7x33xf64"}, {"3x7x2x9xf64"}}},
+    {R"(%x = nn.transpose %a [1, 0] : tensor<65x33xf64> -> tensor<33x65xf64> %y = nn.relu %b : tensor<65x47xf64>
+        nn.dot %x, %y contract [1] [0] : tensor<33x65xf64>, tensor<65x47xf64> -> tensor<33x47xf64>)", {{"65x33xf64"}, {"65x47xf64"}}},
     // 16-bit floats: computed in f32, rounded after each op.
     {"%x = nn.mul %a, %b : tensor<33xbf16> nn.exp %x : tensor<33xbf16>", {{"33xbf16"}, {"33xbf16"}}},
     {"nn.reduce sum %a [1] : tensor<3x333xbf16> -> tensor<3xbf16>", {{"3x333xbf16", 0, 1}}},
