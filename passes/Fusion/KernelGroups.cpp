@@ -88,30 +88,28 @@ void KernelGroups::place(Operation *op) {
   bool joins =
       kind == FusionKind::elementwise || kind == FusionKind::reduction;
 
+  // The groups of all operands that may take the op become one before it joins:
+  // afterwards the op itself would lie between them.
   std::optional<unsigned> home;
   if (joins)
-    for (const Source &source : sources) {
-      if (source.unit < 0 || !source.direct)
-        continue;
-      unsigned unit = source.unit;
-      if (home && *home == unit)
-        continue;
-      if (!units[unit].open || ArrayRef<int64_t>(units[unit].shape) != shape)
+    for (unsigned i = 0; i < sources.size(); ++i) {
+      int unit = sources[i].unit;
+      if (unit < 0 || !sources[i].direct || (home && int(*home) == unit) ||
+          !units[unit].open ||
+          ArrayRef<int64_t>(units[unit].shape) != shape ||
+          !mayJoin(unit, sources))
         continue;
       if (!home) {
-        if (mayJoin(unit, sources)) {
-          join(unit, op, sources);
-          home = unit;
-        }
+        home = unit;
       } else if (mayMerge(*home, unit)) {
         merge(*home, unit);
         for (Source &other : sources)
-          if (other.unit == int(unit))
+          if (other.unit == unit)
             other.unit = *home;
       }
     }
   if (home)
-    return;
+    return join(*home, op, sources);
   units.emplace_back();
   units.back().shape.assign(shape.begin(), shape.end());
   units.back().open = joins;
@@ -168,7 +166,7 @@ bool KernelGroups::mayMerge(unsigned a, unsigned b) const {
   auto comesBefore = [&](unsigned x, unsigned y) {
     return units[y].before.size() > x && units[y].before.test(x);
   };
-  return int64_t(units[a].ops.size() + units[b].ops.size()) <= maxOps &&
+  return int64_t(units[a].ops.size() + units[b].ops.size()) < maxOps &&
          !comesBefore(a, b) && !comesBefore(b, a);
 }
 

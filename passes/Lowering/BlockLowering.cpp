@@ -76,7 +76,7 @@ bool BlockLowering::isMadeFor(Value value, Operation *user) {
 LogicalResult BlockLowering::planBuckets(
     Block &block, const llvm::DenseMap<Operation *, int64_t> &depths) {
   BucketProblem problem;
-  problem.limits = {limits.firstBytes, limits.bytes};
+  problem.limits = {options.firstBucketBytes, options.bucketBytes};
   SmallVector<dist::AllReduceOp> ops;
   for (auto op : block.getOps<dist::AllReduceOp>()) {
     if (!isMadeFor(op.getInput(), op))
@@ -146,6 +146,8 @@ void BlockLowering::start(Location loc, Collective kind, Reduction reduction,
   pending.push_back({placeOf(input).root, event});
   if (placeOf(output).root != placeOf(input).root)
     pending.push_back({placeOf(output).root, event});
+  if (!options.overlap)
+    settleAll();
 }
 
 void BlockLowering::markReady(Value value) {
@@ -262,7 +264,7 @@ LogicalResult BlockLowering::lowerMicro(dist::MicroOp micro) {
                                   tensorBytes(tensor));
   };
 
-  BlockLowering inner(builder, limits);
+  BlockLowering inner(builder, options);
   inner.nextId = nextId;
   for (auto [index, operand, argument] :
        llvm::enumerate(micro.getInputs(), body.getArguments())) {

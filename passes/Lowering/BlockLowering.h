@@ -6,10 +6,13 @@
 
 namespace dpc {
 
-/// How collectives are joined.
-struct BucketLimits {
-  int64_t firstBytes = 1 << 20;
-  int64_t bytes = 25 << 20;
+/// How collectives are joined and waited for.
+struct CommunicationOptions {
+  /// Bytes at which the first bucket closes, and every later one.
+  int64_t firstBucketBytes = 1 << 20;
+  int64_t bucketBytes = 25 << 20;
+  /// Whether something may be computed while a collective is under way.
+  bool overlap = true;
 };
 
 /// Lowers the ops of a block to exec ops. Invariant: `buffers` maps every tensor
@@ -17,8 +20,8 @@ struct BucketLimits {
 /// before has run and the collective that is pending on it was waited for.
 class BlockLowering {
 public:
-  BlockLowering(mlir::OpBuilder &builder, const BucketLimits &limits)
-      : builder(builder), limits(limits) {}
+  BlockLowering(mlir::OpBuilder &builder, const CommunicationOptions &options)
+      : builder(builder), options(options) {}
 
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
   /// Buffers that the launch that makes a value is to write.
@@ -62,7 +65,7 @@ private:
   void markReady(mlir::Value value);
 
   mlir::OpBuilder &builder;
-  const BucketLimits &limits;
+  const CommunicationOptions &options;
   std::vector<Bucket> buckets;
   /// Bucket of an all-reduce's operand.
   llvm::DenseMap<mlir::Value, unsigned> bucketOf;

@@ -24,9 +24,9 @@ namespace {
 class EntryLowering {
 public:
   EntryLowering(func::FuncOp function, Residents &residents,
-                const BucketLimits &limits)
+                const CommunicationOptions &options)
       : function(function), residents(residents), builder(function),
-        block(builder, limits) {}
+        block(builder, options) {}
 
   LogicalResult run() {
     auto entry =
@@ -168,12 +168,13 @@ struct LowerToExecPass : dpc::impl::LowerToExecBase<LowerToExecPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     Residents residents(module);
-    BucketLimits limits;
-    limits.firstBytes = firstBucketBytes;
-    limits.bytes = bucketBytes;
+    CommunicationOptions communication;
+    communication.firstBucketBytes = firstBucketBytes;
+    communication.bucketBytes = bucketBytes;
+    communication.overlap = overlap;
     for (StringRef name : {"step", "eval", "infer"})
       if (auto function = module.lookupSymbol<func::FuncOp>(name))
-        if (failed(EntryLowering(function, residents, limits).run()))
+        if (failed(EntryLowering(function, residents, communication).run()))
           return signalPassFailure();
   }
 };

@@ -70,6 +70,8 @@ def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
            "Bytes at which the first bucket closes">,
     Option<"bucketBytes", "bucket-bytes", "int64_t", "25 << 20",
            "Bytes at which later buckets close">,
+    Option<"overlap", "overlap", "bool", "true",
+           "Compute while a collective is under way; false: wait at once">,
   ];
 }
 

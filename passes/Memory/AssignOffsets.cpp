@@ -192,7 +192,8 @@ private:
                                   << "less than " << lowerBound;
     if (capacityBytes > 0 && peak > capacityBytes) {
       module.emitError("needs ") << peak << " bytes a rank, but "
-                                 << capacityBytes << " are allowed";
+                                 << int64_t(capacityBytes)
+                                 << " are allowed";
       signalPassFailure();
     }
   }

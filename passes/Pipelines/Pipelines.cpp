@@ -99,7 +99,11 @@ void dpc::buildNativePipeline(OpPassManager &manager,
   GenerateCodeOptions code;
   code.cpu = options.cpu;
   manager.addPass(createGenerateCode(code));
-  manager.addPass(createLowerToExec());
+  LowerToExecOptions lowering;
+  lowering.firstBucketBytes = options.firstBucketBytes;
+  lowering.bucketBytes = options.bucketBytes;
+  lowering.overlap = options.overlap;
+  manager.addPass(createLowerToExec(lowering));
   AssignOffsetsOptions memory;
   memory.capacityBytes = options.capacityBytes;
   memory.explain = options.explain;

@@ -77,6 +77,15 @@ static double parseNumber(const Arg &arg, double lowest) {
   return value;
 }
 
+/// A number of MiB, at least a byte, as bytes.
+static int64_t parseMebibytes(const Arg &arg) {
+  double mebibytes = parseNumber(arg, 0);
+  if (mebibytes * (1 << 20) < 1 || mebibytes > (1 << 20))
+    usageError(arg.getSpelling() + Twine(arg.getValue()) +
+               " is not a number of MiB up to 1048576");
+  return mebibytes * (1 << 20);
+}
+
 /// cross-entropy[,label-smoothing=X,ignore-index=N] and its kin.
 static void parseLoss(StringRef text, StepOptions &step) {
   SmallVector<StringRef> parts;
@@ -160,6 +169,14 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
   if (!is_contained({"native", "x86-64-v3", "x86-64-v4"}, options.native.cpu))
     usageError("--cpu: unknown processor '" + options.native.cpu +
                "'; known: native, x86-64-v3, x86-64-v4");
+  if (const Arg *arg = args.getLastArg(OPT_first_bucket_mib))
+    options.native.firstBucketBytes = parseMebibytes(*arg);
+  if (const Arg *arg = args.getLastArg(OPT_bucket_mib))
+    options.native.bucketBytes = parseMebibytes(*arg);
+  StringRef overlap = args.getLastArgValue(OPT_overlap, "on");
+  if (overlap != "on" && overlap != "off")
+    usageError("--overlap: '" + overlap + "' is neither on nor off");
+  options.native.overlap = overlap == "on";
   StringRef emission = args.getLastArgValue(OPT_emit, "exe");
   if (emission == "shared")
     options.emission = Emission::shared;

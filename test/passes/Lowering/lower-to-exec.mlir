@@ -22,7 +22,7 @@ func.func private @k(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> attr
   return %a : tensor<4xf32>
 }
 // CHECK-LABEL: exec.entry @step
-// CHECK: exec.launch @k(%[[X:.*]], %[[W:.*]]) into(%[[T:.*]])
+// CHECK: exec.launch @k(%[[X:[0-9]+]], %[[W:[0-9]+]]) into(%[[T:[0-9]+]])
 // CHECK: exec.copy %[[T]] to %[[W]]
 func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}, %x: tensor<4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
@@ -41,7 +41,7 @@ func.func private @sum(%a: tensor<2x2xf32>) -> tensor<f32> {
 }
 // CHECK-LABEL: exec.entry @step
 // CHECK: %[[W:.*]] = exec.get @state.w
-// CHECK: exec.launch @k(%[[W]]) into(%[[T:.*]]) :
+// CHECK: exec.launch @k(%[[W]]) into(%[[T:[0-9]+]]) :
 // CHECK: exec.launch @sum
 // CHECK: exec.copy %[[T]] to %[[W]]
 func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
@@ -103,4 +103,74 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}) -> (tensor<
 // expected-error @+1 {{returns the state w but does not take it}}
 func.func @step(%x: tensor<4xf32> {nn.arg = #nn.arg<input "x">}) -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
   return %x : tensor<4xf32>
+}
+
+// -----
+// All-reduces that do not wait for each other are one collective on one buffer,
+// into whose parts their operands are computed; it starts when the last is there
+// and is waited for before the first use.
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+func.func private @u(%a: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0, 1>]} { return %a : tensor<4xf32> }
+// CHECK-LABEL: exec.entry @step
+// CHECK: %[[B:[0-9]+]] = exec.buffer shared : memref<32xf32>
+// CHECK: %[[V0:[0-9]+]] = exec.view %[[B]] at 0 : memref<32xf32> to memref<4xf32>
+// CHECK: %[[V1:[0-9]+]] = exec.view %[[B]] at 64 : memref<32xf32> to memref<4xf32>
+// CHECK: exec.launch @k(%{{.*}}) into(%[[V0]])
+// CHECK: exec.launch @k(%{{.*}}) into(%[[V1]])
+// CHECK-NEXT: %[[E:[0-9]+]] = exec.start all_reduce sum over ["data"] %[[B]] to %[[B]] id 0
+// CHECK-NEXT: exec.wait %[[E]]
+// CHECK-NEXT: exec.launch @u(%[[A:[0-9]+]], %[[V0]]) into(%[[A]])
+// CHECK-NEXT: exec.launch @u(%[[C:[0-9]+]], %[[V1]]) into(%[[C]])
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">}, %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">},
+                %x: tensor<4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<4xf32> {nn.result = #nn.result<state "b">}) {
+  %0 = call @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = dist.all_reduce sum %0 on @mesh ["data"] : tensor<4xf32>
+  %2 = call @u(%a, %1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = call @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %4 = dist.all_reduce sum %3 on @mesh ["data"] : tensor<4xf32>
+  %5 = call @u(%b, %4) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %2, %5 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+// One that waits for another is a collective of its own; an operand that others
+// read is copied into shared memory.
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+// CHECK-LABEL: exec.entry @step
+// CHECK: exec.start all_reduce sum over ["data"] %{{.*}} id 0
+// CHECK: exec.wait
+// CHECK: exec.copy %{{.*}} to %[[S:[0-9]+]]
+// CHECK: exec.start all_reduce sum over ["data"] %[[S]] to %[[S]] id 1
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}) {
+  %0 = call @k(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = dist.all_reduce sum %0 on @mesh ["data"] : tensor<4xf32>
+  %2 = dist.all_reduce sum %1 on @mesh ["data"] : tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+// A microbatch loop reads slices, writes slices, and adds to sums set to zero.
+func.func private @k(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) { return %a, %a : tensor<4xf32>, tensor<4xf32> }
+func.func private @accumulate.f32.4(%s: tensor<4xf32>, %v: tensor<4xf32>) -> tensor<4xf32> { return %s : tensor<4xf32> }
+// CHECK-LABEL: exec.entry @step
+// CHECK: exec.zero %[[SUM:[0-9]+]] : memref<4xf32>
+// CHECK: exec.loop 2 {
+// CHECK: %[[X:[0-9]+]] = exec.view %{{.*}} at 0 stride 16 : memref<2x4xf32> to memref<4xf32>
+// CHECK: %[[Y:[0-9]+]] = exec.view %{{.*}} at 0 stride 16 : memref<2x4xf32> to memref<4xf32>
+// CHECK: exec.launch @k(%[[X]]) into(%[[Y]], %[[T:[0-9]+]])
+// CHECK: %[[A:[0-9]+]] = exec.view %[[SUM]] at 0
+// CHECK: %[[V:[0-9]+]] = exec.view %[[T]] at 0
+// CHECK: exec.launch @accumulate.f32.4(%[[A]], %[[V]]) into(%[[A]])
+func.func @step(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<2x4xf32> {nn.result = #nn.result<output "y">}, tensor<4xf32> {nn.result = #nn.result<output "z">}) {
+  %0:2 = dist.micro 2 "micro"(%x : tensor<2x4xf32>) operands [sliced] {
+  ^bb0(%m: tensor<4xf32>):
+    %1:2 = func.call @k(%m) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    dist.yield %1#0, %1#1 : tensor<4xf32>, tensor<4xf32>
+  } -> (tensor<2x4xf32>, tensor<4xf32>) results [stacked, summed]
+  return %0#0, %0#1 : tensor<2x4xf32>, tensor<4xf32>
 }
