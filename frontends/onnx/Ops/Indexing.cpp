@@ -58,7 +58,10 @@ LogicalResult convertGather(Conversion &c) {
       return c.error("index " + Twine(index) + " is out of range for extent " +
                      Twine(extent));
     index += index < 0 ? extent : 0;
-    SmallVector<int64_t> shape(shapeOf(table));
+    SmallVector<int64_t> shape(shapeOf(table)), starts(shape.size(), 0),
+        limits(shape), strides(shape.size(), 1);
+    starts[axis] = index;
+    limits[axis] = index + 1;
     shape.erase(shape.begin() + axis);
     Value slice =
         extent == 1
