@@ -58,10 +58,7 @@ LogicalResult convertGather(Conversion &c) {
       return c.error("index " + Twine(index) + " is out of range for extent " +
                      Twine(extent));
     index += index < 0 ? extent : 0;
-    SmallVector<int64_t> shape(shapeOf(table)), starts(shape.size(), 0),
-        limits(shape), strides(shape.size(), 1);
-    starts[axis] = index;
-    limits[axis] = index + 1;
+    SmallVector<int64_t> shape(shapeOf(table));
     shape.erase(shape.begin() + axis);
     Value slice = c.sliceAlong(table, axis, index, index + 1);
     return c.done(c.e.reshape(slice, shape));
