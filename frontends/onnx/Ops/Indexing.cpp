@@ -58,15 +58,9 @@ LogicalResult convertGather(Conversion &c) {
       return c.error("index " + Twine(index) + " is out of range for extent " +
                      Twine(extent));
     index += index < 0 ? extent : 0;
-    SmallVector<int64_t> shape(shapeOf(table)), starts(shape.size(), 0),
-        limits(shape), strides(shape.size(), 1);
-    starts[axis] = index;
-    limits[axis] = index + 1;
+    SmallVector<int64_t> shape(shapeOf(table));
     shape.erase(shape.begin() + axis);
-    Value slice =
-        extent == 1
-            ? table
-            : Value(c.e.make<nn::SliceOp>(table, starts, limits, strides));
+    Value slice = c.sliceAlong(table, axis, index, index + 1);
     return c.done(c.e.reshape(slice, shape));
   }
   Value indices = wrapIndices(c, 1, shapeOf(table)[axis]);
