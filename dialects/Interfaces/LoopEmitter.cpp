@@ -448,6 +448,25 @@ LoopEmitter::readCheckedIndex(Value tensor, const ElementIndex &index,
   return {bind(clamped, 0, last), inside};
 }
 
+static Value addressOf(LoopEmitter &e, Value address, Type type,
+                       Index number) {
+  return e.make<LLVM::GEPOp>(
+      LLVM::LLVMPointerType::get(e.builder.getContext()), type, address,
+      ValueRange(e.materialize(number)), /*inbounds=*/true);
+}
+
+Value LoopEmitter::loadAt(Value address, Type type, Index number) {
+  auto op = make<LLVM::LoadOp>(type, addressOf(*this, address, type, number));
+  op.setAccessGroupsAttr(accessGroups);
+  return op;
+}
+
+void LoopEmitter::storeAt(Value address, Value element, Index number) {
+  auto op = make<LLVM::StoreOp>(
+      element, addressOf(*this, address, element.getType(), number));
+  op.setAccessGroupsAttr(accessGroups);
+}
+
 Value LoopEmitter::constantLike(Type type, double value) {
   if (auto floatType = dyn_cast<FloatType>(type))
     return make<arith::ConstantOp>(builder.getFloatAttr(floatType, value));

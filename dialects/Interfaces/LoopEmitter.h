@@ -149,6 +149,10 @@ public:
   /// duration of one `emitLoops`.
   virtual mlir::Value getScratch(int64_t bytes) = 0;
 
+  /// Element `number` of scratch memory that holds elements of `type`.
+  mlir::Value loadAt(mlir::Value address, mlir::Type type, Index number);
+  void storeAt(mlir::Value address, mlir::Value element, Index number);
+
   /// Constant of a register type.
   mlir::Value constantLike(mlir::Type type, double value);
   mlir::Value constantInt(mlir::Type type, const llvm::APInt &value);

@@ -94,6 +94,11 @@ private:
   mlir::Value compute(mlir::Value tensor, const ElementIndex &index);
   void emitStage(llvm::ArrayRef<mlir::Operation *> stage, int64_t rows);
   llvm::SmallVector<int64_t> cutsOfOp(mlir::Operation *op);
+  std::optional<unsigned>
+  transposedDimension(mlir::Operation *op, llvm::ArrayRef<int64_t> extents);
+  void forEachTiled(llvm::ArrayRef<int64_t> extents,
+                    std::optional<unsigned> strided,
+                    llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
   Access here(Index number);
   Index inBuffer(const Buffer &buffer, Index number);
 

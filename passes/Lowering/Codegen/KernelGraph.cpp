@@ -182,7 +182,13 @@ static double elementCost(ElementwiseOpInterface op) {
 
 // A value is kept in memory when a result, when its op is pushed, or when
 // computing it again for each reader costs more than writing and reading it.
+// What computing costs depends on which operands are in memory: decided twice.
 void KernelGraph::place() {
+  placeOnce();
+  placeOnce();
+}
+
+void KernelGraph::placeOnce() {
   const double storeAndLoad = 6;
   Block &block = getBlock();
   DenseMap<Value, double> costs; // of computing one element
@@ -191,7 +197,8 @@ void KernelGraph::place() {
     ordinals[&op] = ordinals.size() + 1;
     double operands = 0;
     for (Value operand : op.getOperands())
-      operands += costs.lookup(operand);
+      if (!materialised.contains(operand))
+        operands += costs.lookup(operand);
     double cost = operands;
     if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op)) {
       cost += elementCost(elementwise);
@@ -203,6 +210,8 @@ void KernelGraph::place() {
     for (Value result : op.getResults())
       costs[result] = std::min(cost, 1e12);
   }
+  materialised.clear();
+  roots.clear();
   DenseSet<Value> yielded;
   for (Value value : getYielded())
     yielded.insert(value);
