@@ -26,8 +26,8 @@ static int64_t productsPer(const Convolution &convolution,
                            RankedTensorType type) {
   int64_t products = convolution.y.getNumElements() *
                      elements(convolution.w.getShape().drop_front(1));
-  return std::max<int64_t>(
-      1, products / std::max<int64_t>(1, type.getNumElements()));
+  return std::max<int64_t>(1, products /
+                                  std::max<int64_t>(1, type.getNumElements()));
 }
 
 int64_t ConvOp::getElementCost() {
@@ -76,8 +76,8 @@ struct Product {
                                             k = e.delinearize(tap, tapShape());
     Value inside;
     for (auto [d, extent] : llvm::enumerate(xShape())) {
-      at.push_back(out[d] * c.window.strides[d] +
-                   k[d] * c.window.dilations[d] - c.window.padLow[d]);
+      at.push_back(out[d] * c.window.strides[d] + k[d] * c.window.dilations[d] -
+                   c.window.padLow[d]);
       inside = e.both(inside, e.inRange(at.back(), 0, extent));
     }
     return orZero(e, inside, [&] { return e.read(x, at); });
@@ -90,8 +90,7 @@ struct Product {
                                             k = e.delinearize(tap, tapShape());
     Value inside;
     for (auto [d, extent] : llvm::enumerate(yShape())) {
-      Index place =
-          in[d] + c.window.padLow[d] - k[d] * c.window.dilations[d];
+      Index place = in[d] + c.window.padLow[d] - k[d] * c.window.dilations[d];
       int64_t stride = c.window.strides[d];
       inside = e.both(inside, e.inRange(e.mod(place, stride), 0, 1));
       at.push_back(e.floorDiv(place, stride));
@@ -102,12 +101,11 @@ struct Product {
 
   /// A product for each group and sample, or, where the planes of the result
   /// are small, one over all samples, whose rows are then put in place.
-  void emit(LoopEmitter &e, Value result, int64_t rows, int64_t plane,
-            int64_t depth,
-            function_ref<Value(Index group, Index row, Index k)> readA,
-            function_ref<Value(Index sample, Index group, Index k,
-                               Index column)>
-                readB) const {
+  void
+  emit(LoopEmitter &e, Value result, int64_t rows, int64_t plane, int64_t depth,
+       function_ref<Value(Index group, Index row, Index k)> readA,
+       function_ref<Value(Index sample, Index group, Index k, Index column)>
+           readB) const {
     Value address = e.getBuffer(result);
     int64_t groups = c.groups;
     bool joined = plane < 64 && samples > 1;
@@ -122,19 +120,21 @@ struct Product {
           auto factorB = [&](Index k, Index column) {
             return readB(sample, group, k, column);
           };
-          MatrixProduct{type(), rows, plane, depth, factorA, factorB, address,
-                        (sample * groups + group) * (rows * plane), plane}
+          MatrixProduct{type(),  rows,
+                        plane,   depth,
+                        factorA, factorB,
+                        address, (sample * groups + group) * (rows * plane),
+                        plane}
               .emit(e);
         });
         return;
       }
       auto factorB = [&](Index k, Index column) {
-        return readB(e.floorDiv(column, plane), group, k,
-                     e.mod(column, plane));
+        return readB(e.floorDiv(column, plane), group, k, e.mod(column, plane));
       };
       int64_t columns = samples * plane;
-      MatrixProduct{type(), rows, columns, depth, factorA, factorB,
-                    joinedAddress, e.constant(0), columns}
+      MatrixProduct{type(),  rows,          columns,       depth,  factorA,
+                    factorB, joinedAddress, e.constant(0), columns}
           .emit(e);
       e.forEach({samples, rows, plane}, [&](ArrayRef<Index> i) {
         Value element = e.loadAt(joinedAddress, type(),
@@ -147,21 +147,20 @@ struct Product {
 
 private:
   Value orZero(LoopEmitter &e, Value inside, function_ref<Value()> read) const {
-    return e.branch(inside, read,
-                    [&] { return e.constantLike(type(), 0); });
+    return e.branch(inside, read, [&] { return e.constantLike(type(), 0); });
   }
 };
 } // namespace
 
 bool ConvOp::isPushed() {
   Product p(getConvolution());
-  return p.samples > 0 && MatrixProduct::pays(p.type(), p.outputs, p.yPlane,
-                                              p.inputs * p.taps);
+  return p.samples > 0 &&
+         MatrixProduct::pays(p.type(), p.outputs, p.yPlane, p.inputs * p.taps);
 }
 bool ConvInputGradOp::isPushed() {
   Product p(getConvolution());
-  return p.samples > 0 && MatrixProduct::pays(p.type(), p.inputs, p.xPlane,
-                                              p.outputs * p.taps);
+  return p.samples > 0 &&
+         MatrixProduct::pays(p.type(), p.inputs, p.xPlane, p.outputs * p.taps);
 }
 bool ConvWeightGradOp::isPushed() {
   Product p(getConvolution());
@@ -193,11 +192,10 @@ LogicalResult ConvInputGradOp::emitLoops(LoopEmitter &e) {
       e, getResult(), p.inputs, p.xPlane, p.outputs * p.taps,
       [&](Index group, Index row, Index k) {
         Index output = group * p.outputs + e.floorDiv(k, p.taps);
-        return e.read(
-            getKernel(),
-            ElementIndex(e, p.c.w.getShape(),
-                         (output * p.inputs + row) * p.taps +
-                             e.mod(k, p.taps)));
+        return e.read(getKernel(),
+                      ElementIndex(e, p.c.w.getShape(),
+                                   (output * p.inputs + row) * p.taps +
+                                       e.mod(k, p.taps)));
       },
       [&](Index sample, Index group, Index k, Index column) {
         return p.readY(e, getGrad(), sample,
@@ -226,14 +224,8 @@ LogicalResult ConvWeightGradOp::emitLoops(LoopEmitter &e) {
                      group * p.inputs + e.floorDiv(column, p.taps),
                      e.mod(k, p.yPlane), e.mod(column, p.taps));
     };
-    MatrixProduct{p.type(),
-                  p.outputs,
-                  columns,
-                  p.samples * p.yPlane,
-                  readA,
-                  readB,
-                  address,
-                  group * (p.outputs * columns),
+    MatrixProduct{p.type(), p.outputs, columns, p.samples * p.yPlane,
+                  readA,    readB,     address, group * (p.outputs * columns),
                   columns}
         .emit(e);
   });

@@ -189,8 +189,7 @@ ARITH_EMIT(MulOp, MulFOp, MulIOp)
 /// which the least integer cannot be divided (the remainder is 0 as by 1).
 static Value divisorOf(Emitter e, Value y, bool isUnsigned) {
   auto is = [&](double value) {
-    return e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, y,
-                                 e.like(y, value));
+    return e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, y, e.like(y, value));
   };
   Value one = e.like(y, 1);
   if (!isUnsigned)
@@ -205,10 +204,9 @@ EMIT(DivOp) {
   Value divisor = divisorOf(e, in[1], isUnsigned(getLhs()));
   if (isUnsigned(getLhs()))
     return e.make<arith::DivUIOp>(in[0], divisor);
-  Value isMinusOne = e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, in[1],
-                                           e.like(in[1], -1));
-  return e.select(isMinusOne,
-                  e.make<arith::SubIOp>(e.like(in[0], 0), in[0]),
+  Value isMinusOne =
+      e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, in[1], e.like(in[1], -1));
+  return e.select(isMinusOne, e.make<arith::SubIOp>(e.like(in[0], 0), in[0]),
                   e.make<arith::DivSIOp>(in[0], divisor));
 }
 

@@ -25,8 +25,8 @@ void ScratchAllocator::startGroup(unsigned group) {
                  [&](const Piece &piece) { return piece.lastGroup < group; });
 }
 
-std::optional<SmallVector<int64_t>>
-dpc::nestExtents(int64_t count, ArrayRef<int64_t> cuts) {
+std::optional<SmallVector<int64_t>> dpc::nestExtents(int64_t count,
+                                                     ArrayRef<int64_t> cuts) {
   SmallVector<int64_t> sizes(cuts);
   sizes.push_back(count);
   llvm::sort(sizes);
@@ -51,17 +51,16 @@ KernelEmitter::KernelEmitter(OpBuilder &builder, Location loc,
   auto accessGroup = LLVM::AccessGroupAttr::get(
       context, DistinctAttr::create(builder.getUnitAttr()));
   accessGroups = builder.getArrayAttr({accessGroup});
-  parallelLoop = LLVM::LoopAnnotationAttr::get(
-      context, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
-      accessGroup);
+  parallelLoop =
+      LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {},
+                                    {}, {}, {}, {}, {}, accessGroup);
 }
 
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
 
-LoopEmitter::Index KernelEmitter::inBuffer(const Buffer &buffer,
-                                           Index number) {
+LoopEmitter::Index KernelEmitter::inBuffer(const Buffer &buffer, Index number) {
   return buffer.rowElements ? number - row * buffer.rowElements : number;
 }
 
@@ -69,8 +68,7 @@ Value KernelEmitter::loadFrom(const Buffer &buffer, Index number) {
   return loadAt(buffer.address, buffer.elementType, inBuffer(buffer, number));
 }
 
-void KernelEmitter::storeTo(const Buffer &buffer, Value element,
-                            Index number) {
+void KernelEmitter::storeTo(const Buffer &buffer, Value element, Index number) {
   if (element.getType().isInteger(1))
     element = make<arith::ExtUIOp>(buffer.elementType, element);
   storeAt(buffer.address, element, inBuffer(buffer, number));
@@ -139,8 +137,8 @@ Value KernelEmitter::read(Value tensor, const ElementIndex &index) {
     element = fromStorage(*this, tensor, loadFrom(buffer->second, number));
   } else if (registerValues.contains(tensor)) {
     illegal = true;
-    element = constantLike(
-        registerType(nn::typeOf(tensor).getElementType()), 0);
+    element =
+        constantLike(registerType(nn::typeOf(tensor).getElementType()), 0);
   } else {
     element = compute(tensor, index);
   }
@@ -269,9 +267,9 @@ KernelEmitter::transposedDimension(Operation *op, ArrayRef<int64_t> extents) {
   return std::nullopt;
 }
 
-void KernelEmitter::forEachTiled(
-    ArrayRef<int64_t> extents, std::optional<unsigned> strided,
-    function_ref<void(ArrayRef<Index>)> body) {
+void KernelEmitter::forEachTiled(ArrayRef<int64_t> extents,
+                                 std::optional<unsigned> strided,
+                                 function_ref<void(ArrayRef<Index>)> body) {
   if (!strided)
     return forEach(extents, body);
   // Both sides of a tile stay in the first cache.

@@ -24,8 +24,8 @@ static bool isLegal(const KernelGraph &graph, const LoopGroup &group) {
   OwningOpRef<ModuleOp> trial = ModuleOp::create(first->getLoc());
   builder.setInsertionPointToEnd(trial->getBody());
   auto pointer = LLVM::LLVMPointerType::get(context);
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
-                                          {pointer});
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer});
   auto function =
       builder.create<LLVM::LLVMFuncOp>(first->getLoc(), "trial", type);
   Block *entry = function.addEntryBlock(builder);

@@ -48,8 +48,8 @@ static Kernel parseKernel(MLIRContext &context, const OpCase &opCase,
   for (const std::string &type : types)
     args.push_back({type.c_str()});
   // Parsed as a function first, whose last op says what the kernel yields.
-  kernel.module = parseFunction(
-      context, withElementType(opCase.text, floatType), args);
+  kernel.module =
+      parseFunction(context, withElementType(opCase.text, floatType), args);
   if (!kernel.module)
     return kernel;
   func::FuncOp function = functionOf(*kernel.module);
