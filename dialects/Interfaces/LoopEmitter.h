@@ -107,9 +107,9 @@ public:
   void forEach(llvm::ArrayRef<int64_t> shape,
                llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
   /// Carries `initial` through nested loops over `shape`.
-  Values fold(llvm::ArrayRef<int64_t> shape, mlir::ValueRange initial,
-              llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)>
-                  body);
+  Values fold(
+      llvm::ArrayRef<int64_t> shape, mlir::ValueRange initial,
+      llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> body);
   /// `then()` where `condition` holds, else `otherwise()`. A null condition
   /// always holds.
   mlir::Value branch(mlir::Value condition,
@@ -130,9 +130,9 @@ public:
   Index readIndex(mlir::Value tensor, const ElementIndex &index,
                   int64_t extent);
   /// The same, and whether the element was inside.
-  std::pair<Index, mlir::Value>
-  readCheckedIndex(mlir::Value tensor, const ElementIndex &index,
-                   int64_t extent);
+  std::pair<Index, mlir::Value> readCheckedIndex(mlir::Value tensor,
+                                                 const ElementIndex &index,
+                                                 int64_t extent);
   /// Writes an element of a result of the op whose `emitLoops` runs.
   virtual void store(mlir::Value result, mlir::Value element, Index number) = 0;
   /// Reads such an element back.
@@ -148,6 +148,10 @@ public:
   /// Address of `bytes` bytes of scratch memory, 64-byte aligned, for the
   /// duration of one `emitLoops`.
   virtual mlir::Value getScratch(int64_t bytes) = 0;
+
+  /// Element `number` of scratch memory that holds elements of `type`.
+  mlir::Value loadAt(mlir::Value address, mlir::Type type, Index number);
+  void storeAt(mlir::Value address, mlir::Value element, Index number);
 
   /// Constant of a register type.
   mlir::Value constantLike(mlir::Type type, double value);
@@ -178,8 +182,8 @@ private:
   };
   llvm::SmallVector<Variable> variables;
   llvm::DenseMap<mlir::Value, unsigned> variableOf;
-  llvm::SmallVector<llvm::DenseMap<std::pair<const void *, const void *>,
-                                   mlir::Value>>
+  llvm::SmallVector<
+      llvm::DenseMap<std::pair<const void *, const void *>, mlir::Value>>
       scopes;
 };
 

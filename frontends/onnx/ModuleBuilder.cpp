@@ -6,6 +6,7 @@
 #include "frontends/onnx/ExporterMetadata.h"
 #include "frontends/onnx/Registry.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -226,8 +227,18 @@ LogicalResult ModuleBuilder::finish() {
              << "output '" << output.name << "' is not supported";
     addResult(values[output.value], nn::ResultKind::output, output.name);
   }
-  for (auto [id, value] : nextState)
-    addResult(value, nn::ResultKind::state, graph.values[id].name);
+  llvm::SmallDenseSet<ValueId> updated;
+  for (auto [id, value] : nextState) {
+    StringRef name = graph.values[id].name;
+    if (roles[graph.values[id].index].role != Role::Buffer ||
+        !updated.insert(id).second)
+      return emitError(named(name))
+             << "initializer '" << name
+             << "' is a running statistic and something else too (merged with "
+                "an equal one?): torch.onnx.export(..., "
+                "do_constant_folding=False) keeps them apart";
+    addResult(value, nn::ResultKind::state, name);
+  }
   builder.create<func::ReturnOp>(function.getLoc(), results);
   if (failed(tidy(function)))
     return failure();

@@ -48,8 +48,7 @@ struct AssignLayoutsPass : dpc::impl::AssignLayoutsBase<AssignLayoutsPass> {
         sequential.push_back(axis.name);
     }
     builder.create<MeshOp>(
-        getOperation().getLoc(), "mesh", builder.getStrArrayAttr(names),
-        sizes,
+        getOperation().getLoc(), "mesh", builder.getStrArrayAttr(names), sizes,
         sequential.empty() ? ArrayAttr() : builder.getStrArrayAttr(sequential));
     // The step decides how state lies; evaluation follows.
     for (StringRef name : {"step", "eval", "infer"})
@@ -105,8 +104,7 @@ private:
         continue;
       RankedTensorType type = tensorType(function.getArgument(i));
       Layout layout = given.getLayout();
-      std::optional<std::string> defect =
-          check(layout, type.getShape(), mesh);
+      std::optional<std::string> defect = check(layout, type.getShape(), mesh);
       if (!defect && !layout.partial.empty())
         defect = "state cannot be partial";
       if (!defect && llvm::any_of(shardedAxes(layout), [&](StringRef axis) {
@@ -164,8 +162,8 @@ private:
   LogicalResult collectSeeds(func::FuncOp function, Seeds &seeds) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       ArgAttr arg = nn::getArg(function, i);
-      auto known = arg ? stateLayouts.find(arg.getName().str())
-                       : stateLayouts.end();
+      auto known =
+          arg ? stateLayouts.find(arg.getName().str()) : stateLayouts.end();
       if (known != stateLayouts.end() && isState(arg.getKind()))
         for (auto [d, layout] : llvm::enumerate(known->second.dims))
           seeds.push_back(
@@ -213,8 +211,7 @@ private:
           // a turn, and no loop.
           auto fits = [&](const auto &segment) {
             return next < segment.size() &&
-                   (!sequential ||
-                    program.getSize(segment[next]) == axis.size);
+                   (!sequential || program.getSize(segment[next]) == axis.size);
           };
           if (sequential && (segments.size() != 1 || !fits(segments[0])))
             continue;
@@ -236,14 +233,14 @@ private:
                      AxisPlan &plan) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       ArgAttr arg = nn::getArg(function, i);
-      auto known = arg ? stateLayouts.find(arg.getName().str())
-                       : stateLayouts.end();
+      auto known =
+          arg ? stateLayouts.find(arg.getName().str()) : stateLayouts.end();
       if (known == stateLayouts.end())
         continue;
       Value value = function.getArgument(i);
       for (unsigned d = 0; d < known->second.dims.size(); ++d)
-        cutKnownDim(program, program.getDim(value, d),
-                    known->second.dims[d], plan);
+        cutKnownDim(program, program.getDim(value, d), known->second.dims[d],
+                    plan);
     }
   }
 
@@ -251,7 +248,7 @@ private:
   /// starts where an atom starts, and where a segment was taken apart it was
   /// between its copies, so that both end alike.
   void cutKnownDim(const ProgramLoops &program, const AtomDim &atoms,
-                          const DimLayout &known, AxisPlan &plan) {
+                   const DimLayout &known, AxisPlan &plan) {
     size_t next = 0;
     for (const Segment &segment : known.segments)
       for (int64_t left = segment.extent(); left > 0 && next < atoms.size();) {
@@ -302,8 +299,8 @@ private:
         continue;
       SmallVector<unsigned> candidates;
       bool covered = false;
-      for (unsigned d = 0;
-           d < tensorType(op.op->getOperand(*weight)).getRank(); ++d)
+      for (unsigned d = 0; d < tensorType(op.op->getOperand(*weight)).getRank();
+           ++d)
         for (const auto &segment :
              program.getDim(op.op->getOperand(*weight), d))
           for (unsigned atom : segment) {
@@ -440,8 +437,7 @@ private:
     }
     Operation *terminator = function.front().getTerminator();
     for (OpOperand &operand : terminator->getOpOperands()) {
-      ResultAttr attr =
-          nn::getResult(function, operand.getOperandNumber());
+      ResultAttr attr = nn::getResult(function, operand.getOperandNumber());
       Layout to = Layout::replicated(tensorType(operand.get()).getShape());
       if (attr && attr.getKind() == ResultKind::state)
         to = stateLayouts.find(attr.getName().str())->second;

@@ -71,9 +71,9 @@ public:
     builder.create<func::ReturnOp>(old->getTerminator()->getLoc(), results);
     old->dropAllReferences();
     old->erase();
-    function.setType(FunctionType::get(
-        function.getContext(), block->getArgumentTypes(),
-        TypeRange(ValueRange(results))));
+    function.setType(FunctionType::get(function.getContext(),
+                                       block->getArgumentTypes(),
+                                       TypeRange(ValueRange(results))));
     return success();
   }
 
@@ -84,10 +84,10 @@ private:
 
   void collectLayouts() {
     for (auto [index, argument] : llvm::enumerate(function.getArguments()))
-      layouts[argument] = function
-                              .getArgAttrOfType<LayoutAttr>(
-                                  index, DistDialect::kLayoutAttrName)
-                              .getLayout();
+      layouts[argument] =
+          function
+              .getArgAttrOfType<LayoutAttr>(index, DistDialect::kLayoutAttrName)
+              .getLayout();
     for (Operation &op : function.front().without_terminator()) {
       if (auto reshard = dyn_cast<ReshardOp>(op)) {
         layouts[reshard.getResult()] = reshard.getTo().getLayout();
@@ -304,8 +304,7 @@ private:
     local->removeAttr(DistDialect::kResultsAttrName);
     for (auto [value, result, layout] :
          llvm::zip_equal(op->getResults(), local->getResults(), to)) {
-      result.setType(
-          nn::withShape(typeOf(value), localShape(layout, mesh)));
+      result.setType(nn::withShape(typeOf(value), localShape(layout, mesh)));
       map[value] = result;
     }
     return success();
@@ -439,9 +438,8 @@ private:
         Value &local = inside[operand];
         Value first = e.compare(nn::Comparison::eq,
                                 context.axisIndex(sequential->name), 0.0);
-        local = e.select(
-            e.broadcastScalar(first, typeOf(local).getShape()), local,
-            e.splatLike(local, 0));
+        local = e.select(e.broadcastScalar(first, typeOf(local).getShape()),
+                         local, e.splatLike(local, 0));
       }
   }
 
@@ -476,12 +474,11 @@ private:
           if (failed(exposed))
             return failure();
           local = *exposed;
-          type = nn::withShape(
-              type, typeOf(local).getShape().drop_front());
+          type = nn::withShape(type, typeOf(local).getShape().drop_front());
         }
         inputs.push_back(local);
-        operandKinds.push_back(static_cast<int32_t>(
-            sliced ? MicroKind::sliced : MicroKind::whole));
+        operandKinds.push_back(static_cast<int32_t>(sliced ? MicroKind::sliced
+                                                           : MicroKind::whole));
         inside[operand] = block->addArgument(type, operand.getLoc());
       }
 
@@ -522,8 +519,7 @@ private:
                    builder.getDenseI32ArrayAttr(resultKinds));
     state.regions[0]->takeBody(*region);
     auto loop = cast<MicroOp>(builder.create(state));
-    for (auto [value, result] :
-         llvm::zip_equal(outgoing, loop.getResults())) {
+    for (auto [value, result] : llvm::zip_equal(outgoing, loop.getResults())) {
       outside[value] = result;
       if (!isCut(layouts[value]))
         continue;

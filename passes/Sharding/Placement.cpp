@@ -61,8 +61,7 @@ Layout Assignment::getNatural(Value value) const {
   SmallVector<std::string> used;
   for (unsigned d = 0; d < tensorType(value).getRank(); ++d) {
     if (tensorType(value).getDimSize(d) <= 1) {
-      layout.dims.push_back(
-          DimLayout::whole(tensorType(value).getDimSize(d)));
+      layout.dims.push_back(DimLayout::whole(tensorType(value).getDimSize(d)));
       continue;
     }
     DimLayout dim = layoutOf(program.getDim(value, d));
@@ -216,8 +215,7 @@ OpPlacement Assignment::place(const OpLoops &op) {
   for (auto [loops, value] :
        llvm::zip_equal(rule.operands, op.op->getOperands()))
     placement.operands.push_back(valueLayout(loops, tensorType(value)));
-  for (auto [loops, value] :
-       llvm::zip_equal(rule.results, op.op->getResults()))
+  for (auto [loops, value] : llvm::zip_equal(rule.results, op.op->getResults()))
     placement.results.push_back(valueLayout(loops, tensorType(value)));
 
   // Cut reduction loops leave partial results.
@@ -252,8 +250,7 @@ OpPlacement Assignment::place(const OpLoops &op) {
         continue;
       auto isPartial = [&](unsigned operand) {
         return llvm::is_contained(
-            layouts.find(op.op->getOperand(operand))->second.partial,
-            partial);
+            layouts.find(op.op->getOperand(operand))->second.partial, partial);
       };
       bool all = llvm::all_of(set, isPartial);
       bool used = llvm::any_of(placement.loops, [&](const DimLayout &dim) {
@@ -266,9 +263,10 @@ OpPlacement Assignment::place(const OpLoops &op) {
       bool sequential = axis && mesh.axes[*axis].sequential;
       if (!all || used || others || (resultBytes > setBytes && !sequential))
         continue;
-      bool already = llvm::any_of(
-          placement.results[0].partial,
-          [&](const Partial &p) { return p.axis == partial.axis; });
+      bool already =
+          llvm::any_of(placement.results[0].partial, [&](const Partial &p) {
+            return p.axis == partial.axis;
+          });
       if (already)
         continue;
       for (unsigned operand : set)

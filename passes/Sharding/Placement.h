@@ -35,9 +35,7 @@ public:
   /// Assigns everything, from `arguments` (value, layout) on.
   void run(llvm::ArrayRef<std::pair<mlir::Value, dist::Layout>> arguments);
 
-  const OpPlacement &getPlacement(unsigned op) const {
-    return placements[op];
-  }
+  const OpPlacement &getPlacement(unsigned op) const { return placements[op]; }
   const dist::Layout &getLayout(mlir::Value value) const {
     return layouts.find(value)->second;
   }

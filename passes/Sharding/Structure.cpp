@@ -27,8 +27,8 @@ static SmallVector<Value> valuesOf(Operation *op) {
 }
 
 /// The rule's loops of one dimension of one of `valuesOf`.
-static const ShardingRule::DimLoops &
-loopsOf(const OpLoops &loops, unsigned value, unsigned dim) {
+static const ShardingRule::DimLoops &loopsOf(const OpLoops &loops,
+                                             unsigned value, unsigned dim) {
   unsigned operands = loops.rule.operands.size();
   return value < operands ? loops.rule.operands[value][dim]
                           : loops.rule.results[value - operands][dim];
@@ -45,10 +45,9 @@ namespace dpc {
 /// an op; invariant: structures only ever get finer.
 class StructureRefinement {
 public:
-  LogicalResult run(
-      func::FuncOp function,
-      ArrayRef<std::tuple<Value, unsigned, DimStructure>> seeds,
-      ProgramLoops &result) {
+  LogicalResult run(func::FuncOp function,
+                    ArrayRef<std::tuple<Value, unsigned, DimStructure>> seeds,
+                    ProgramLoops &result) {
     for (BlockArgument argument : function.getArguments())
       addValue(argument);
     for (Operation &op : function.front().without_terminator()) {
@@ -269,17 +268,19 @@ private:
     if (composed.size() != own.size())
       return false;
     for (unsigned s = 0; s < own.size(); ++s) {
+      // A segment of one index, and no loop to cut.
+      if (composed[s].empty() && own[s].size() == 1 && own[s][0] == 1)
+        continue;
       if (composed[s].size() != own[s].size())
         return false;
       for (unsigned f = 0; f < own[s].size(); ++f) {
         const FactorRef &ref = composed[s][f];
-        if (structures[ref.node].segments[ref.segment][ref.factor] !=
-            own[s][f])
+        if (structures[ref.node].segments[ref.segment][ref.factor] != own[s][f])
           return false;
       }
     }
     for (unsigned s = 0; s < own.size(); ++s)
-      for (unsigned f = 0; f < own[s].size(); ++f)
+      for (unsigned f = 0; f < composed[s].size(); ++f)
         parent[find(idOf(composed[s][f]))] = find(factorBase[node][s] + f);
     return true;
   }

@@ -25,8 +25,7 @@ static ParseResult parseMicroKinds(OpAsmParser &parser,
     values.push_back(static_cast<int32_t>(*kind));
     return success();
   };
-  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
-                                     parseKind))
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseKind))
     return failure();
   kinds = parser.getBuilder().getDenseI32ArrayAttr(values);
   return success();
@@ -44,9 +43,9 @@ static void printMicroKinds(OpAsmPrinter &printer, Operation *,
 /// `(tensor<4xf32>, ...)`, possibly empty: dist.micro's result types.
 static ParseResult parseMicroTypes(OpAsmParser &parser,
                                    SmallVectorImpl<Type> &types) {
-  return parser.parseCommaSeparatedList(
-      OpAsmParser::Delimiter::Paren,
-      [&] { return parser.parseType(types.emplace_back()); });
+  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, [&] {
+    return parser.parseType(types.emplace_back());
+  });
 }
 
 static void printMicroTypes(OpAsmPrinter &printer, Operation *,
@@ -69,10 +68,9 @@ MeshShape MeshOp::getShape() {
   MeshShape shape;
   for (auto [name, size] :
        llvm::zip(getAxes().getAsValueRange<StringAttr>(), getSizes())) {
-    bool sequential =
-        getSequential() &&
-        llvm::is_contained(getSequential()->getAsValueRange<StringAttr>(),
-                           name);
+    bool sequential = getSequential() &&
+                      llvm::is_contained(
+                          getSequential()->getAsValueRange<StringAttr>(), name);
     shape.axes.push_back({name.str(), size, sequential});
   }
   return shape;
@@ -80,8 +78,8 @@ MeshShape MeshOp::getShape() {
 
 LogicalResult MeshOp::verify() {
   if (getAxes().size() != getSizes().size()) // mesh_c1
-    return emitOpError("has ") << getAxes().size() << " axes but "
-                               << getSizes().size() << " sizes";
+    return emitOpError("has ")
+           << getAxes().size() << " axes but " << getSizes().size() << " sizes";
   if (std::optional<std::string> defect = getShape().check()) // mesh_c2, c3
     return emitOpError(*defect);
   if (getSequential()) {
@@ -113,15 +111,14 @@ static FailureOr<MeshOp> verifyAxes(Operation *op,
   for (StringRef axis : axes.getAsValueRange<StringAttr>()) {
     std::optional<unsigned> index = shape.axisIndex(axis);
     if (!index || shape.axes[*index].sequential) { // c2
-      InFlightDiagnostic diag = op->emitOpError("uses axis \"")
-                                << axis << "\", which is not a parallel axis of "
-                                << meshName;
+      InFlightDiagnostic diag =
+          op->emitOpError("uses axis \"")
+          << axis << "\", which is not a parallel axis of " << meshName;
       diag.attachNote(mesh.getLoc()) << "mesh defined here";
       return diag, failure();
     }
     if (!seen.insert(axis).second) // c2
-      return op->emitOpError("lists axis \"") << axis << "\" twice",
-             failure();
+      return op->emitOpError("lists axis \"") << axis << "\" twice", failure();
   }
   return mesh;
 }
@@ -150,18 +147,15 @@ LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &tables) {
 }
 
 LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &tables) {
-  FailureOr<MeshOp> mesh =
-      verifyAxes(*this, tables, getMeshAttr(), getAxes());
+  FailureOr<MeshOp> mesh = verifyAxes(*this, tables, getMeshAttr(), getAxes());
   if (failed(mesh))
     return failure();
   return verifyStacked(*this, typeOf(getInput()), typeOf(getResult()),
                        groupSize(*mesh, getAxes()));
 }
 
-LogicalResult
-ReduceScatterOp::verifySymbolUses(SymbolTableCollection &tables) {
-  FailureOr<MeshOp> mesh =
-      verifyAxes(*this, tables, getMeshAttr(), getAxes());
+LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection &tables) {
+  FailureOr<MeshOp> mesh = verifyAxes(*this, tables, getMeshAttr(), getAxes());
   if (failed(mesh))
     return failure();
   return verifyStacked(*this, typeOf(getResult()), typeOf(getInput()),
@@ -192,30 +186,29 @@ static RankedTensorType insideType(RankedTensorType outside, MicroKind kind) {
 LogicalResult MicroOp::verify() {
   if (getOperandKinds().size() != getInputs().size() ||
       getResultKinds().size() != getNumResults()) // micro_c1
-    return emitOpError("has ") << getOperandKinds().size() << " and "
-                               << getResultKinds().size() << " kinds for "
-                               << getInputs().size() << " operands and "
-                               << getNumResults() << " results";
-  auto check = [&](Value outside, Value inside, MicroKind kind,
-                   bool allowed, MicroKind cuts) -> LogicalResult {
+    return emitOpError("has ")
+           << getOperandKinds().size() << " and " << getResultKinds().size()
+           << " kinds for " << getInputs().size() << " operands and "
+           << getNumResults() << " results";
+  auto check = [&](Value outside, Value inside, MicroKind kind, bool allowed,
+                   MicroKind cuts) -> LogicalResult {
     RankedTensorType type = typeOf(outside);
     if (!allowed) // micro_c1
-      return emitOpError("has kind ") << stringifyMicroKind(kind)
-                                      << " on the wrong side of the loop";
+      return emitOpError("has kind ")
+             << stringifyMicroKind(kind) << " on the wrong side of the loop";
     if (kind == cuts && (type.getRank() == 0 ||
                          type.getDimSize(0) != int64_t(getCount()))) // micro_c2
       return emitOpError("cuts ") << type << " into " << getCount();
     if (inside.getType() != insideType(type, kind)) // micro_c2
-      return emitOpError("has ") << inside.getType() << " inside for "
-                                 << type << " outside, " <<
-             stringifyMicroKind(kind);
+      return emitOpError("has ") << inside.getType() << " inside for " << type
+                                 << " outside, " << stringifyMicroKind(kind);
     return success();
   };
   Block &block = getBodyBlock();
   if (block.getNumArguments() != getInputs().size()) // micro_c2
-    return emitOpError("has ") << block.getNumArguments()
-                               << " region arguments for "
-                               << getInputs().size() << " operands";
+    return emitOpError("has ")
+           << block.getNumArguments() << " region arguments for "
+           << getInputs().size() << " operands";
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield || yield->getNumOperands() != getNumResults()) // micro_c2
     return emitOpError("yields ")

@@ -114,8 +114,8 @@ LogicalResult MicroOp::interpret(InterpreterContext &context, Operands in,
         arguments.push_back(*operand);
         continue;
       }
-      HostTensor slice(cast<RankedTensorType>(
-          getBodyBlock().getArgument(index).getType()));
+      HostTensor slice(
+          cast<RankedTensorType>(getBodyBlock().getArgument(index).getType()));
       HostTensor copy = *operand;
       copySlice(copy, slice, turn, /*toInside=*/true);
       arguments.push_back(std::move(slice));

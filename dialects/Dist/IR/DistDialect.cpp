@@ -36,9 +36,8 @@ LayoutAttr LayoutAttr::get(MLIRContext *context, const Layout &layout) {
   return get(context, toString(normalize(layout)));
 }
 
-LogicalResult
-LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                   StringRef text) {
+LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 StringRef text) {
   llvm::Expected<Layout> layout = parseLayout(text);
   if (!layout)
     return emitError() << "layout \"" << text
@@ -65,9 +64,10 @@ static LogicalResult verifyLayouts(Operation *op, Attribute attr,
     auto layout = dyn_cast<LayoutAttr>(element);
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!layout || !tensor ||
-        layout.getLayout().shape() != SmallVector<int64_t, 4>(tensor.getShape()))
-      return op->emitOpError() << what << " has " << element
-                               << " for a value of type " << type;
+        layout.getLayout().shape() !=
+            SmallVector<int64_t, 4>(tensor.getShape()))
+      return op->emitOpError()
+             << what << " has " << element << " for a value of type " << type;
   }
   return success();
 }
@@ -93,8 +93,7 @@ static LogicalResult verifyLayoutOf(Operation *op, StringRef what,
     return op->emitError() << what << " " << index << " has " << attr.getName()
                            << " that is not #dist.layout";
   auto tensor = dyn_cast_or_null<RankedTensorType>(type);
-  if (!tensor ||
-      int64_t(layout.getLayout().dims.size()) != tensor.getRank())
+  if (!tensor || int64_t(layout.getLayout().dims.size()) != tensor.getRank())
     return op->emitError() << what << " " << index << " has layout " << layout
                            << " for type " << type;
   return success();

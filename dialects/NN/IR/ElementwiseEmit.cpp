@@ -185,13 +185,29 @@ ARITH_EMIT(AddOp, AddFOp, AddIOp)
 ARITH_EMIT(SubOp, SubFOp, SubIOp)
 ARITH_EMIT(MulOp, MulFOp, MulIOp)
 
+/// 1 in the place of divisors that trap: 0, met in padding only, and -1, by
+/// which the least integer cannot be divided (the remainder is 0 as by 1).
+static Value divisorOf(Emitter e, Value y, bool isUnsigned) {
+  auto is = [&](double value) {
+    return e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, y, e.like(y, value));
+  };
+  Value one = e.like(y, 1);
+  if (!isUnsigned)
+    y = e.select(is(-1), one, y);
+  return e.select(is(0), one, y);
+}
+
 EMIT(DivOp) {
   Emitter e{b, loc};
   if (isFloat(in[0]))
     return e.div(in[0], in[1]);
+  Value divisor = divisorOf(e, in[1], isUnsigned(getLhs()));
   if (isUnsigned(getLhs()))
-    return e.make<arith::DivUIOp>(in[0], in[1]);
-  return e.make<arith::DivSIOp>(in[0], in[1]);
+    return e.make<arith::DivUIOp>(in[0], divisor);
+  Value isMinusOne =
+      e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, in[1], e.like(in[1], -1));
+  return e.select(isMinusOne, e.make<arith::SubIOp>(e.like(in[0], 0), in[0]),
+                  e.make<arith::DivSIOp>(in[0], divisor));
 }
 
 EMIT(PowOp) {
@@ -231,9 +247,10 @@ EMIT(RemOp) {
   Emitter e{b, loc};
   if (isFloat(in[0]))
     return e.make<arith::RemFOp>(in[0], in[1]);
+  Value divisor = divisorOf(e, in[1], isUnsigned(getLhs()));
   if (isUnsigned(getLhs()))
-    return e.make<arith::RemUIOp>(in[0], in[1]);
-  return e.make<arith::RemSIOp>(in[0], in[1]);
+    return e.make<arith::RemUIOp>(in[0], divisor);
+  return e.make<arith::RemSIOp>(in[0], divisor);
 }
 
 EMIT(ModOp) {
@@ -248,9 +265,10 @@ EMIT(ModOp) {
     return e.select(e.make<arith::AndIOp>(differ, nonZero), e.add(rest, y),
                     rest);
   }
+  Value divisor = divisorOf(e, y, isUnsigned(getLhs()));
   if (isUnsigned(getLhs()))
-    return e.make<arith::RemUIOp>(x, y);
-  Value rest = e.make<arith::RemSIOp>(x, y), zero = e.like(x, 0);
+    return e.make<arith::RemUIOp>(x, divisor);
+  Value rest = e.make<arith::RemSIOp>(x, divisor), zero = e.like(x, 0);
   Value differ = e.make<arith::XOrIOp>(
       e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, rest, zero),
       e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, y, zero));

@@ -48,9 +48,8 @@ Value GatherNDOp::emitElementAt(LoopEmitter &e, unsigned,
   for (int64_t i = 0; i < length; ++i) {
     SmallVector<Index> tuple(at.take_front(indices.size() - 1));
     tuple.push_back(e.constant(i));
-    positions.push_back(e.readIndex(getIndices(),
-                                    ElementIndex(e, indices, tuple),
-                                    input[batch + i]));
+    positions.push_back(e.readIndex(
+        getIndices(), ElementIndex(e, indices, tuple), input[batch + i]));
   }
   llvm::append_range(positions, at.drop_front(indices.size() - 1));
   return e.read(getInput(), positions);
@@ -74,9 +73,8 @@ static void combineInto(LoopEmitter &e, ScatterKind kind, Value result,
                                        ReduceKind::min};
     Combiner combiner(e, kinds[unsigned(kind)],
                       typeOf(result).getElementType());
-    update = combiner.narrow(
-        combiner.combine(combiner.widen(e.load(result, number)),
-                         combiner.widen(update)));
+    update = combiner.narrow(combiner.combine(
+        combiner.widen(e.load(result, number)), combiner.widen(update)));
   }
   e.store(result, update, number);
 }
@@ -98,8 +96,7 @@ LogicalResult ScatterAddOp::emitLoops(LoopEmitter &e) {
   for (int64_t extent : indexShape)
     count *= extent;
   int64_t extent = shape[dimension];
-  Value zero =
-      e.constantLike(registerType(type.getElementType()), 0);
+  Value zero = e.constantLike(registerType(type.getElementType()), 0);
   e.forEach({type.getNumElements()},
             [&](ArrayRef<Index> i) { e.store(getResult(), zero, i[0]); });
   e.sequence(outer, [&](Index a) {
@@ -124,27 +121,25 @@ LogicalResult ScatterElementsOp::emitLoops(LoopEmitter &e) {
   ArrayRef<int64_t> shape = typeOf(getResult()).getShape(),
                     indexShape = typeOf(getIndices()).getShape();
   copyWhole(e, getInput(), getResult());
-  std::function<void(SmallVector<Index> &)> nest =
-      [&](SmallVector<Index> &at) {
-        if (at.size() < indexShape.size()) {
-          e.sequence(indexShape[at.size()], [&](Index i) {
-            at.push_back(i);
-            nest(at);
-            at.pop_back();
-          });
-          return;
-        }
-        ElementIndex place(e, indexShape, at);
-        auto [row, inside] =
-            e.readCheckedIndex(getIndices(), place, shape[getDimension()]);
-        SmallVector<Index> positions(at);
-        positions[getDimension()] = row;
-        e.when(inside, [&] {
-          combineInto(e, getKind(), getResult(),
-                      e.linearize(positions, shape),
-                      e.read(getUpdates(), place));
-        });
-      };
+  std::function<void(SmallVector<Index> &)> nest = [&](SmallVector<Index> &at) {
+    if (at.size() < indexShape.size()) {
+      e.sequence(indexShape[at.size()], [&](Index i) {
+        at.push_back(i);
+        nest(at);
+        at.pop_back();
+      });
+      return;
+    }
+    ElementIndex place(e, indexShape, at);
+    auto [row, inside] =
+        e.readCheckedIndex(getIndices(), place, shape[getDimension()]);
+    SmallVector<Index> positions(at);
+    positions[getDimension()] = row;
+    e.when(inside, [&] {
+      combineInto(e, getKind(), getResult(), e.linearize(positions, shape),
+                  e.read(getUpdates(), place));
+    });
+  };
   SmallVector<Index> at;
   nest(at);
   return success();
@@ -217,23 +212,22 @@ LogicalResult TopKOp::emitLoops(LoopEmitter &e) {
     };
     Value first = at(e.constant(0)), none = e.materialize(e.constant(-1));
     e.loop(k, {first, none}, [&](Index j, ValueRange previous) {
-      Value isFirst = e.make<arith::CmpIOp>(
-          arith::CmpIPredicate::eq, e.materialize(j),
-          e.materialize(e.constant(0)));
-      auto best = e.loop(
-          extent, {first, none}, [&](Index i, ValueRange carried) {
+      Value isFirst =
+          e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, e.materialize(j),
+                                e.materialize(e.constant(0)));
+      auto best =
+          e.loop(extent, {first, none}, [&](Index i, ValueRange carried) {
             Value now = at(i), place = e.materialize(i);
             Value open = ordering.either(
                 isFirst, precedes(previous[0], previous[1], now, place));
-            Value empty = e.make<arith::CmpIOp>(
-                arith::CmpIPredicate::slt, carried[1],
-                e.materialize(e.constant(0)));
+            Value empty =
+                e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, carried[1],
+                                      e.materialize(e.constant(0)));
             Value better = ordering.all(
-                open, ordering.either(empty, precedes(now, place, carried[0],
-                                                      carried[1])));
-            return Values{
-                e.make<arith::SelectOp>(better, now, carried[0]),
-                e.make<arith::SelectOp>(better, place, carried[1])};
+                open, ordering.either(
+                          empty, precedes(now, place, carried[0], carried[1])));
+            return Values{e.make<arith::SelectOp>(better, now, carried[0]),
+                          e.make<arith::SelectOp>(better, place, carried[1])};
           });
       SmallVector<Index> positions(row);
       positions[dimension] = j;

@@ -10,8 +10,7 @@ Combiner::Combiner(LoopEmitter &emitter, ReduceKind kind, Type elementType)
     : e(emitter), kind(kind), elementType(registerType(elementType)),
       type(accumulatorType(this->elementType)),
       isFloat(isa<FloatType>(elementType)),
-      isUnsigned(elementType.isUnsignedInteger() ||
-                 elementType.isInteger(1)) {}
+      isUnsigned(elementType.isUnsignedInteger() || elementType.isInteger(1)) {}
 
 Value Combiner::identity() {
   switch (kind) {
@@ -66,8 +65,7 @@ Value Combiner::accumulateProduct(Value x, Value y, Value z) {
 }
 
 Value Combiner::widen(Value element) {
-  return type == elementType ? element
-                             : e.make<arith::ExtFOp>(type, element);
+  return type == elementType ? element : e.make<arith::ExtFOp>(type, element);
 }
 
 Value Combiner::narrow(Value sum) {
@@ -76,15 +74,13 @@ Value Combiner::narrow(Value sum) {
 
 Ordering::Ordering(LoopEmitter &emitter, Type elementType)
     : e(emitter), isFloat(isa<FloatType>(elementType)),
-      isUnsigned(elementType.isUnsignedInteger() ||
-                 elementType.isInteger(1)) {}
+      isUnsigned(elementType.isUnsignedInteger() || elementType.isInteger(1)) {}
 
 Value Ordering::less(Value x, Value y) {
   if (isFloat)
     return e.make<arith::CmpFOp>(arith::CmpFPredicate::OLT, x, y);
-  return e.make<arith::CmpIOp>(isUnsigned ? arith::CmpIPredicate::ult
-                                          : arith::CmpIPredicate::slt,
-                               x, y);
+  return e.make<arith::CmpIOp>(
+      isUnsigned ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt, x, y);
 }
 
 Value Ordering::equal(Value x, Value y) {
@@ -101,8 +97,8 @@ Value Ordering::isNan(Value x) {
 }
 
 Value Ordering::invert(Value condition) {
-  return e.make<arith::XOrIOp>(
-      condition, e.constantInt(condition.getType(), APInt(1, 1)));
+  return e.make<arith::XOrIOp>(condition,
+                               e.constantInt(condition.getType(), APInt(1, 1)));
 }
 
 Value Ordering::unlessNan(Value better, Value old, Value now) {

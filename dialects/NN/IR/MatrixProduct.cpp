@@ -37,8 +37,8 @@ struct Blocking {
                              96 / tileRows * tileRows);
     int64_t most = std::max<int64_t>(
         1, (int64_t(8) << 20) / (depth * elementBytes) / tileColumns());
-    columns = std::min<int64_t>(
-        llvm::alignTo(product.columns, tileColumns()), most * tileColumns());
+    columns = std::min<int64_t>(llvm::alignTo(product.columns, tileColumns()),
+                                most * tileColumns());
   }
 
 private:
@@ -75,8 +75,7 @@ public:
   }
 
 private:
-  /// Whole blocks in a loop, then the rest. The first block of the depth is
-  /// apart, as it does not add to C.
+  /// Whole blocks in a loop, then the rest.
   void inBlocks(int64_t extent, int64_t size,
                 function_ref<void(Index, int64_t)> body) {
     int64_t whole = extent / size;
@@ -87,8 +86,8 @@ private:
 
   Value at(Value base, Index number) {
     return e.make<LLVM::GEPOp>(
-        LLVM::LLVMPointerType::get(e.builder.getContext()), p.elementType,
-        base, ValueRange(e.materialize(number)), /*inbounds=*/true);
+        LLVM::LLVMPointerType::get(e.builder.getContext()), p.elementType, base,
+        ValueRange(e.materialize(number)), /*inbounds=*/true);
   }
   void put(Value base, Index number, Value element) {
     auto op = e.make<LLVM::StoreOp>(element, at(base, number), bytes);
@@ -107,8 +106,7 @@ private:
       return;
     Index base = e.constant(whole * depth * lanes);
     e.forEach({depth, rest}, [&](ArrayRef<Index> i) {
-      put(packed, base + i[0] * lanes + i[1],
-          read(i[1] + whole * lanes, i[0]));
+      put(packed, base + i[0] * lanes + i[1], read(i[1] + whole * lanes, i[0]));
     });
     Value zero = e.constantLike(p.elementType, 0);
     e.forEach({depth, lanes - rest}, [&](ArrayRef<Index> i) {
@@ -174,9 +172,8 @@ private:
             Index row, Index column, Index k, int64_t depth) {
     int64_t vectors = llvm::divideCeil(across, block.lanes);
     int64_t width = block.tileColumns();
-    Value zero = e.make<arith::ConstantOp>(
-        DenseElementsAttr::get(vectorType,
-                               e.builder.getFloatAttr(p.elementType, 0.0)));
+    Value zero = e.make<arith::ConstantOp>(DenseElementsAttr::get(
+        vectorType, e.builder.getFloatAttr(p.elementType, 0.0)));
     Values sums(height * vectors, zero);
     Index a = tileIndex * (depth * block.tileRows),
           b = panelIndex * (depth * width);
@@ -200,7 +197,10 @@ private:
     sums = e.loop(depth / unroll, sums, [&](Index i, ValueRange carried) {
       // One line of the next panel a round: the four rows of tiles that use
       // this panel bring all of it.
-      Value next = at(packedB, b + (i * unroll + depth) * width);
+      // Behind the last panel the address leaves the memory: not inbounds.
+      Value next = e.make<LLVM::GEPOp>(
+          LLVM::LLVMPointerType::get(e.builder.getContext()), p.elementType,
+          packedB, ValueRange(e.materialize(b + (i * unroll + depth) * width)));
       e.make<LLVM::Prefetch>(next, 0, 3, 1);
       Values now(carried);
       for (int64_t u = 0; u < unroll; ++u)
@@ -212,13 +212,13 @@ private:
 
     Value isLater;
     if (p.depth > block.depth)
-      isLater = e.make<arith::CmpIOp>(arith::CmpIPredicate::ne,
-                                      e.materialize(k),
-                                      e.materialize(e.constant(0)));
+      isLater =
+          e.make<arith::CmpIOp>(arith::CmpIPredicate::ne, e.materialize(k),
+                                e.materialize(e.constant(0)));
     for (int64_t r = 0; r < height; ++r)
       for (int64_t v = 0; v < vectors; ++v) {
-        Index number = p.first + (row + r) * p.rowStride + column +
-                       v * block.lanes;
+        Index number =
+            p.first + (row + r) * p.rowStride + column + v * block.lanes;
         Value address = at(p.address, number), sum = sums[r * vectors + v];
         int64_t lanes = std::min(block.lanes, across - v * block.lanes);
         Value mask = lanes < block.lanes ? maskOf(lanes) : Value();
@@ -227,9 +227,9 @@ private:
               isLater,
               [&]() -> Value {
                 if (mask)
-                  return e.make<LLVM::MaskedLoadOp>(
-                      vectorType, address, mask, ValueRange(zero),
-                      int32_t(bytes));
+                  return e.make<LLVM::MaskedLoadOp>(vectorType, address, mask,
+                                                    ValueRange(zero),
+                                                    int32_t(bytes));
                 return e.make<LLVM::LoadOp>(vectorType, address, bytes);
               },
               [&] { return zero; });

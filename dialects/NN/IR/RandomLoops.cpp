@@ -24,9 +24,7 @@ struct Words {
   Value high(Value x, unsigned shift = 32) {
     return e.make<arith::ShRUIOp>(x, constant(shift));
   }
-  Value low(Value x) {
-    return e.make<arith::AndIOp>(x, constant(0xFFFFFFFFu));
-  }
+  Value low(Value x) { return e.make<arith::AndIOp>(x, constant(0xFFFFFFFFu)); }
 };
 } // namespace
 

@@ -41,8 +41,8 @@ Value ReduceOp::emitElementAt(LoopEmitter &e, unsigned,
                               const ElementIndex &index) {
   RankedTensorType type = typeOf(getInput());
   ArrayRef<int64_t> shape = type.getShape();
-  SmallVector<int64_t> strides = rowMajorStrides(shape), cuts =
-                                                             e.cutsOf(getInput());
+  SmallVector<int64_t> strides = rowMajorStrides(shape),
+                       cuts = e.cutsOf(getInput());
   Index base = e.constant(0);
   // Neighbouring reduced dimensions run as one loop where the operand allows.
   SmallVector<int64_t> extents, steps;
@@ -64,15 +64,16 @@ Value ReduceOp::emitElementAt(LoopEmitter &e, unsigned,
   }
   Combiner combiner(e, getKind(), type.getElementType());
   Value result =
-      e.fold(extents, combiner.identity(), [&](ArrayRef<Index> ivs,
-                                               ValueRange carried) {
-        Index number = base;
-        for (auto [iv, step] : llvm::zip_equal(ivs, steps))
-          number = number + iv * step;
-        Value element = e.read(getInput(), ElementIndex(e, shape, number));
-        return LoopEmitter::Values{
-            combiner.combine(carried[0], combiner.widen(element))};
-      })[0];
+      e.fold(extents, combiner.identity(),
+             [&](ArrayRef<Index> ivs, ValueRange carried) {
+               Index number = base;
+               for (auto [iv, step] : llvm::zip_equal(ivs, steps))
+                 number = number + iv * step;
+               Value element =
+                   e.read(getInput(), ElementIndex(e, shape, number));
+               return LoopEmitter::Values{
+                   combiner.combine(carried[0], combiner.widen(element))};
+             })[0];
   return combiner.narrow(result);
 }
 
@@ -123,8 +124,7 @@ LogicalResult ReduceOp::emitLoops(LoopEmitter &e) {
           for (int64_t row = 0; row < together; ++row) {
             Index from = e.constant(0);
             for (int64_t d = 0; d < leading; ++d) {
-              Index position =
-                  d == last ? outer[d] * together + row : outer[d];
+              Index position = d == last ? outer[d] * together + row : outer[d];
               from = from * shape[d] + position;
               if (row == 0)
                 to = to + outer[d] * steps[d];
@@ -167,7 +167,8 @@ Value ArgReduceOp::emitElementAt(LoopEmitter &e, unsigned,
       type.getDimSize(getDimension()), {at(e.constant(0)), zero},
       [&](Index i, ValueRange carried) {
         Value now = at(i), old = carried[0];
-        Value better = isMax ? ordering.less(old, now) : ordering.less(now, old);
+        Value better =
+            isMax ? ordering.less(old, now) : ordering.less(now, old);
         if (getSelectLast())
           better = ordering.either(better, ordering.equal(now, old));
         better = ordering.unlessNan(better, old, now);
@@ -197,13 +198,11 @@ LogicalResult CumSumOp::emitLoops(LoopEmitter &e) {
   e.forEach(lines, [&](ArrayRef<Index> line) {
     e.loop(extent, combiner.identity(), [&](Index i, ValueRange carried) {
       SmallVector<Index> positions(line);
-      positions[dimension] =
-          getReverse() ? e.constant(extent - 1) - i : i;
+      positions[dimension] = getReverse() ? e.constant(extent - 1) - i : i;
       ElementIndex index(e, shape, positions);
-      Value sum = combiner.combine(
-          carried[0], combiner.widen(e.read(getInput(), index)));
-      e.store(getResult(),
-              combiner.narrow(getExclusive() ? carried[0] : sum),
+      Value sum = combiner.combine(carried[0],
+                                   combiner.widen(e.read(getInput(), index)));
+      e.store(getResult(), combiner.narrow(getExclusive() ? carried[0] : sum),
               index.number());
       return LoopEmitter::Values{sum};
     });

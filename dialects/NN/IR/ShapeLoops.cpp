@@ -16,8 +16,8 @@ using Index = LoopEmitter::Index;
 
 Value ReshapeOp::emitElementAt(LoopEmitter &e, unsigned,
                                const ElementIndex &index) {
-  return e.read(getInput(), ElementIndex(e, typeOf(getInput()).getShape(),
-                                         index.number()));
+  return e.read(getInput(),
+                ElementIndex(e, typeOf(getInput()).getShape(), index.number()));
 }
 
 Value TransposeOp::emitElementAt(LoopEmitter &e, unsigned,
@@ -83,10 +83,10 @@ Value ConcatOp::emitElementAt(LoopEmitter &e, unsigned,
     auto others = [&, operand] { return pick(operand + 1); };
     if (extent == 0)
       return others();
-    return e.branch(
-        e.inRange(index[dimension], std::numeric_limits<int32_t>::min(),
-                  from + extent),
-        take, others);
+    return e.branch(e.inRange(index[dimension],
+                              std::numeric_limits<int32_t>::min(),
+                              from + extent),
+                    take, others);
   };
   return pick(0);
 }
@@ -95,8 +95,8 @@ Value ReverseOp::emitElementAt(LoopEmitter &e, unsigned,
                                const ElementIndex &index) {
   SmallVector<Index> positions(index.positions());
   for (int64_t dimension : getDimensions())
-    positions[dimension] = -positions[dimension] +
-                           (typeOf(getInput()).getDimSize(dimension) - 1);
+    positions[dimension] =
+        -positions[dimension] + (typeOf(getInput()).getDimSize(dimension) - 1);
   return e.read(getInput(), positions);
 }
 

@@ -64,8 +64,7 @@ PartitionContext::dimIndices(const DimLayout &dim) {
     base += global;
     globals.push_back(sum);
     if (!inside)
-      inside =
-          e.splat(RankedTensorType::get({local}, builder.getI1Type()), 1);
+      inside = e.splat(RankedTensorType::get({local}, builder.getI1Type()), 1);
     insides.push_back(inside);
   }
   auto join = [&](ArrayRef<Value> parts) -> Value {
@@ -90,8 +89,8 @@ Value PartitionContext::insideMask(const DimLayout &dim) {
 
 /// The inverse of dimIndices: an index is taken apart into one a factor, and
 /// each of those goes through the factor's cuts, outermost first.
-std::pair<Value, Value>
-PartitionContext::localIndices(Value indices, const DimLayout &dim) {
+std::pair<Value, Value> PartitionContext::localIndices(Value indices,
+                                                       const DimLayout &dim) {
   Expressions e = expressions();
   RankedTensorType type = typeOf(indices);
   Value local = e.splatLike(indices, 0), held;
@@ -111,7 +110,7 @@ PartitionContext::localIndices(Value indices, const DimLayout &dim) {
     if (nextBase < simple.extent())
       require(e.compare(Comparison::lt, indices, double(nextBase)));
     Value index = base == 0 ? indices : e.add(indices, double(-base));
-    Value here = e.splatLike(indices, localBase);
+    Value here;
     for (const Factor &factor : segment.factors) {
       rest /= factor.size;
       localRest /= localSize(factor, mesh);
@@ -125,14 +124,18 @@ PartitionContext::localIndices(Value indices, const DimLayout &dim) {
       int64_t left = factor.size;
       for (const std::string &axis : factor.axes) {
         left = llvm::divideCeil(left, mesh.axisSize(axis));
-        Value start =
-            e.convert(e.mul(axisIndex(axis), double(left)), type.getElementType());
+        Value start = e.convert(e.mul(axisIndex(axis), double(left)),
+                                type.getElementType());
         own = e.sub(own, e.broadcastScalar(start, type.getShape()));
         require(e.compare(Comparison::ge, own, 0.0));
         require(e.compare(Comparison::lt, own, double(left)));
       }
-      here = e.add(here, e.mul(own, double(localRest)));
+      if (localRest != 1)
+        own = e.mul(own, double(localRest));
+      here = here ? e.add(here, own) : own;
     }
+    if (localBase != 0)
+      here = e.add(here, double(localBase));
     if (!inside)
       inside = e.splat(type.clone(builder.getI1Type()), 1);
     local = e.select(inside, here, local);

@@ -31,8 +31,7 @@ struct ConstantModel : ModelOf<ConstantModel, ConstantOp> {
   Values partition(Operation *op, PartitionContext &context, ValueRange,
                    ArrayRef<Layout>, ArrayRef<Layout> results) const {
     auto constant = cast<ConstantOp>(op);
-    RankedTensorType type =
-        localType(constant, results[0], context.mesh);
+    RankedTensorType type = localType(constant, results[0], context.mesh);
     ElementsAttr value = constant.getValue();
     if (type != value.getType()) // only splats are cut
       value = cast<DenseElementsAttr>(value).resizeSplat(type);
@@ -48,9 +47,8 @@ struct IotaModel : ModelOf<IotaModel, IotaOp> {
     Expressions e = context.expressions();
     RankedTensorType type = localType(iota, results[0], context.mesh);
     int64_t dim = iota.getDimension();
-    Value indices =
-        e.convert(context.globalIndices(results[0].dims[dim]),
-                  type.getElementType());
+    Value indices = e.convert(context.globalIndices(results[0].dims[dim]),
+                              type.getElementType());
     return SmallVector<Value>{e.broadcast(indices, type.getShape(), {dim})};
   }
 };
@@ -85,8 +83,7 @@ struct SliceModel : ModelOf<SliceModel, SliceOp> {
                    << toString(operandLayouts[0].dims[d]),
                failure();
       starts.push_back(start);
-      limits.push_back(start +
-                       localExtent(results[0].dims[d], context.mesh));
+      limits.push_back(start + localExtent(results[0].dims[d], context.mesh));
     }
     return SmallVector<Value>{context.builder.create<SliceOp>(
         context.loc, operands[0], starts, limits, slice.getStrides())};
@@ -112,8 +109,7 @@ struct PadModel : ModelOf<PadModel, PadOp> {
       high[d] = localExtent(dim, context.mesh) - low[d] - inner;
     }
     return SmallVector<Value>{context.builder.create<PadOp>(
-        context.loc, operands[0], operands[1], low, high,
-        pad.getInterior())};
+        context.loc, operands[0], operands[1], low, high, pad.getInterior())};
   }
 };
 
@@ -121,8 +117,8 @@ struct PadModel : ModelOf<PadModel, PadOp> {
 /// outside the table.
 static Value maskIndices(PartitionContext &context, Value indices,
                          const Layout &layout) {
-  auto dims = llvm::to_vector(
-      llvm::seq<unsigned>(0, typeOf(indices).getRank()));
+  auto dims =
+      llvm::to_vector(llvm::seq<unsigned>(0, typeOf(indices).getRank()));
   return context.mask(indices, layout, dims, 0);
 }
 
@@ -176,8 +172,7 @@ struct ScatterAddModel : ModelOf<ScatterAddModel, ScatterAddOp> {
       Value inside = spreadOver(context, held, typeOf(updates).getShape(), d);
       updates = e.select(inside, updates, e.splatLike(updates, 0));
     }
-    return SmallVector<Value>{
-        e.make<ScatterAddOp>(type, updates, indices, d)};
+    return SmallVector<Value>{e.make<ScatterAddOp>(type, updates, indices, d)};
   }
 };
 
@@ -190,11 +185,10 @@ struct IndexedModel : ModelOf<IndexedModel<Op, Indices>, Op> {
                    ArrayRef<Layout> results) const {
     IRMapping mapping;
     for (auto [index, value] : llvm::enumerate(op->getOperands()))
-      mapping.map(value,
-                  index == Indices
-                      ? maskIndices(context, operands[index],
-                                    operandLayouts[index])
-                      : operands[index]);
+      mapping.map(value, index == Indices
+                             ? maskIndices(context, operands[index],
+                                           operandLayouts[index])
+                             : operands[index]);
     Operation *local = context.builder.clone(*op, mapping);
     local->removeAttr(DistDialect::kOperandsAttrName);
     local->removeAttr(DistDialect::kResultsAttrName);
@@ -223,8 +217,8 @@ struct ConvModel : ModelOf<ConvModel, ConvOp> {
   Values partition(Operation *op, PartitionContext &context,
                    ValueRange operands, ArrayRef<Layout>,
                    ArrayRef<Layout> results) const {
-    return partitionConvolution(cast<ConvOp>(op), context, operands,
-                                results[0], false, false);
+    return partitionConvolution(cast<ConvOp>(op), context, operands, results[0],
+                                false, false);
   }
 };
 
@@ -262,8 +256,7 @@ void dpc::registerPartitionModels(DialectRegistry &registry) {
         *context);
     GatherNDOp::attachInterface<IndexedModel<GatherNDOp, 1>>(*context);
     ScatterNDOp::attachInterface<IndexedModel<ScatterNDOp, 1>>(*context);
-    CrossEntropyOp::attachInterface<IndexedModel<CrossEntropyOp, 1>>(
-        *context);
+    CrossEntropyOp::attachInterface<IndexedModel<CrossEntropyOp, 1>>(*context);
     ConvOp::attachInterface<ConvModel>(*context);
     ConvInputGradOp::attachInterface<ConvInputGradModel>(*context);
     ConvWeightGradOp::attachInterface<ConvWeightGradModel>(*context);

@@ -60,10 +60,7 @@ LogicalResult convertGather(Conversion &c) {
     index += index < 0 ? extent : 0;
     SmallVector<int64_t> shape(shapeOf(table));
     shape.erase(shape.begin() + axis);
-    Value slice =
-        extent == 1
-            ? table
-            : Value(c.e.make<nn::SliceOp>(table, starts, limits, strides));
+    Value slice = c.sliceAlong(table, axis, index, index + 1);
     return c.done(c.e.reshape(slice, shape));
   }
   Value indices = wrapIndices(c, 1, shapeOf(table)[axis]);

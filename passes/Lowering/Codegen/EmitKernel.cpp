@@ -61,8 +61,7 @@ LLVM::LLVMFuncOp KernelFunction::createFunction(OpBuilder &builder) {
   builder.setInsertionPointToEnd(target.getBody());
   auto body = builder.create<LLVM::LLVMFuncOp>(
       loc, (symbol + ".body").str(),
-      LLVM::LLVMFunctionType::get(nothing, pointers),
-      LLVM::Linkage::Internal);
+      LLVM::LLVMFunctionType::get(nothing, pointers), LLVM::Linkage::Internal);
   body.setPassthroughAttr(builder.getStrArrayAttr({"noinline", "nounwind"}));
   auto outer = builder.create<LLVM::LLVMFuncOp>(
       loc, symbol, LLVM::LLVMFunctionType::get(nothing, {pointer}));
@@ -118,8 +117,7 @@ LogicalResult KernelFunction::addTable(OpBuilder &builder,
   return success();
 }
 
-FailureOr<KernelCode>
-KernelFunction::emit(const TargetOptions &options) {
+FailureOr<KernelCode> KernelFunction::emit(const TargetOptions &options) {
   KernelCode code;
   OpBuilder builder(target.getContext());
   LLVM::LLVMFuncOp body = createFunction(builder);
@@ -163,8 +161,7 @@ KernelFunction::emit(const TargetOptions &options) {
           if (resultOf.contains(value))
             continue;
           int64_t count = nn::typeOf(value).getNumElements();
-          bool isPrivate = group.rows > 1 &&
-                           lastGroup.lookup(value) <= ordinal;
+          bool isPrivate = group.rows > 1 && lastGroup.lookup(value) <= ordinal;
           int64_t rowElements = isPrivate ? count / group.rows : 0;
           if (rowElements == 1) {
             emitter.registerValues.insert(value);

@@ -42,12 +42,8 @@ struct Floats {
   Value select(Value c, Value x, Value y) {
     return make<arith::SelectOp>(c, x, y);
   }
-  Value bits(Value x) {
-    return make<arith::BitcastOp>(b.getI32Type(), x);
-  }
-  Value fromBits(Value x) {
-    return make<arith::BitcastOp>(b.getF32Type(), x);
-  }
+  Value bits(Value x) { return make<arith::BitcastOp>(b.getI32Type(), x); }
+  Value fromBits(Value x) { return make<arith::BitcastOp>(b.getF32Type(), x); }
   /// Coefficients from the highest power on.
   Value polynomial(Value x, std::initializer_list<float> coefficients) {
     Value sum;
@@ -76,8 +72,9 @@ Value Floats::exp(Value x) {
   Value n = sub(shifted, f(12582912.0f));
   Value r = fma(n, f(-0.693359375f), x);
   r = fma(n, f(2.12194440e-4f), r);
-  Value p = polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
-                           4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
+  Value p =
+      polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
+                     4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
   p = add(fma(p, mul(r, r), r), f(1));
   Value power = make<arith::ShLIOp>(bits(shifted), i(23));
   Value result = fromBits(make<arith::AddIOp>(bits(p), power));
@@ -94,15 +91,15 @@ Value Floats::log(Value x) {
   // Counted from sqrt 1/2, whose bits these are.
   Value distance = make<arith::SubIOp>(raw, i(0x3F3504F3));
   Value exponent = make<arith::ShRSIOp>(distance, i(23));
-  Value m = fromBits(make<arith::SubIOp>(
-      raw, make<arith::ShLIOp>(exponent, i(23))));
+  Value m =
+      fromBits(make<arith::SubIOp>(raw, make<arith::ShLIOp>(exponent, i(23))));
   Value e = make<arith::SIToFPOp>(b.getF32Type(), exponent);
   e = add(e, select(isSmall, f(-23), f(0)));
   Value r = sub(m, f(1)), z = mul(r, r);
-  Value p = polynomial(
-      r, {7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f,
-          -1.2420140846e-1f, 1.4249322787e-1f, -1.6668057665e-1f,
-          2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f});
+  Value p =
+      polynomial(r, {7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f,
+                     -1.2420140846e-1f, 1.4249322787e-1f, -1.6668057665e-1f,
+                     2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f});
   Value y = mul(p, mul(r, z));
   y = fma(e, f(-2.12194440e-4f), y);
   y = fma(z, f(-0.5f), y);
@@ -123,9 +120,9 @@ Value Floats::log1p(Value x) {
 
 Value Floats::tanh(Value x) {
   Value z = mul(x, x);
-  Value p = polynomial(z, {-5.70498872745e-3f, 2.06390887954e-2f,
-                           -5.37397155531e-2f, 1.33314422036e-1f,
-                           -3.33332819422e-1f});
+  Value p =
+      polynomial(z, {-5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f,
+                     1.33314422036e-1f, -3.33332819422e-1f});
   Value small = fma(mul(p, z), x, x), size = abs(x);
   Value large = sub(f(1), div(f(2), add(exp(add(size, size)), f(1))));
   return select(is(Predicate::OLT, size, f(0.625f)), small,

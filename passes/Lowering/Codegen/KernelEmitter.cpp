@@ -25,8 +25,8 @@ void ScratchAllocator::startGroup(unsigned group) {
                  [&](const Piece &piece) { return piece.lastGroup < group; });
 }
 
-std::optional<SmallVector<int64_t>>
-dpc::nestExtents(int64_t count, ArrayRef<int64_t> cuts) {
+std::optional<SmallVector<int64_t>> dpc::nestExtents(int64_t count,
+                                                     ArrayRef<int64_t> cuts) {
   SmallVector<int64_t> sizes(cuts);
   sizes.push_back(count);
   llvm::sort(sizes);
@@ -51,40 +51,27 @@ KernelEmitter::KernelEmitter(OpBuilder &builder, Location loc,
   auto accessGroup = LLVM::AccessGroupAttr::get(
       context, DistinctAttr::create(builder.getUnitAttr()));
   accessGroups = builder.getArrayAttr({accessGroup});
-  parallelLoop = LLVM::LoopAnnotationAttr::get(
-      context, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
-      accessGroup);
+  parallelLoop =
+      LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {},
+                                    {}, {}, {}, {}, {}, accessGroup);
 }
 
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
 
-LoopEmitter::Index KernelEmitter::inBuffer(const Buffer &buffer,
-                                           Index number) {
+LoopEmitter::Index KernelEmitter::inBuffer(const Buffer &buffer, Index number) {
   return buffer.rowElements ? number - row * buffer.rowElements : number;
 }
 
 Value KernelEmitter::loadFrom(const Buffer &buffer, Index number) {
-  Value at = materialize(inBuffer(buffer, number));
-  Value address = make<LLVM::GEPOp>(
-      LLVM::LLVMPointerType::get(builder.getContext()), buffer.elementType,
-      buffer.address, ValueRange(at), /*inbounds=*/true);
-  auto element = make<LLVM::LoadOp>(buffer.elementType, address);
-  element.setAccessGroupsAttr(accessGroups);
-  return element;
+  return loadAt(buffer.address, buffer.elementType, inBuffer(buffer, number));
 }
 
-void KernelEmitter::storeTo(const Buffer &buffer, Value element,
-                            Index number) {
+void KernelEmitter::storeTo(const Buffer &buffer, Value element, Index number) {
   if (element.getType().isInteger(1))
     element = make<arith::ExtUIOp>(buffer.elementType, element);
-  Value at = materialize(inBuffer(buffer, number));
-  Value address = make<LLVM::GEPOp>(
-      LLVM::LLVMPointerType::get(builder.getContext()), buffer.elementType,
-      buffer.address, ValueRange(at), /*inbounds=*/true);
-  auto op = make<LLVM::StoreOp>(element, address);
-  op.setAccessGroupsAttr(accessGroups);
+  storeAt(buffer.address, element, inBuffer(buffer, number));
 }
 
 static Value fromStorage(LoopEmitter &e, Value tensor, Value element) {
@@ -150,8 +137,8 @@ Value KernelEmitter::read(Value tensor, const ElementIndex &index) {
     element = fromStorage(*this, tensor, loadFrom(buffer->second, number));
   } else if (registerValues.contains(tensor)) {
     illegal = true;
-    element = constantLike(
-        registerType(nn::typeOf(tensor).getElementType()), 0);
+    element =
+        constantLike(registerType(nn::typeOf(tensor).getElementType()), 0);
   } else {
     element = compute(tensor, index);
   }
@@ -249,6 +236,58 @@ LogicalResult KernelEmitter::emitGroup(const LoopGroup &loops,
   return success();
 }
 
+/// The largest power of two from 4 to `most` that divides `extent`; 1 if none.
+static int64_t tileOf(int64_t extent, int64_t most) {
+  for (int64_t tile = most; tile >= 4; tile /= 2)
+    if (extent % tile == 0)
+      return tile;
+  return 1;
+}
+
+/// Dimension of `extents` along which a transposition, in the tree of what is
+/// computed where `op` is, reads memory in order; nullopt when all is read in
+/// the order it is written in.
+std::optional<unsigned>
+KernelEmitter::transposedDimension(Operation *op, ArrayRef<int64_t> extents) {
+  if (auto transpose = dyn_cast<nn::TransposeOp>(op)) {
+    ArrayRef<int64_t> permutation = transpose.getPermutation();
+    int64_t last = int64_t(permutation.size()) - 1;
+    if (nn::typeOf(transpose.getResult()).getShape() == extents &&
+        permutation[last] != last)
+      return llvm::find(permutation, last) - permutation.begin();
+    return std::nullopt;
+  }
+  if (!keepsNumbers(op))
+    return std::nullopt;
+  for (Value operand : op->getOperands())
+    if (Operation *producer = operand.getDefiningOp())
+      if (!buffers.contains(operand))
+        if (auto dimension = transposedDimension(producer, extents))
+          return dimension;
+  return std::nullopt;
+}
+
+void KernelEmitter::forEachTiled(ArrayRef<int64_t> extents,
+                                 std::optional<unsigned> strided,
+                                 function_ref<void(ArrayRef<Index>)> body) {
+  if (!strided)
+    return forEach(extents, body);
+  // Both sides of a tile stay in the first cache.
+  unsigned last = extents.size() - 1;
+  int64_t rows = tileOf(extents[*strided], 16),
+          columns = tileOf(extents[last], 64);
+  SmallVector<int64_t> loops(extents);
+  loops[*strided] /= rows;
+  loops[last] /= columns;
+  loops.append({rows, columns});
+  forEach(loops, [&](ArrayRef<Index> i) {
+    SmallVector<Index> index(i.drop_back(2));
+    index[*strided] = index[*strided] * rows + i[last + 1];
+    index[last] = index[last] * columns + i[last + 2];
+    body(index);
+  });
+}
+
 void KernelEmitter::emitStage(ArrayRef<Operation *> operations, int64_t rows) {
   int64_t count =
       nn::typeOf(operations[0]->getResult(0)).getNumElements() / rows;
@@ -266,7 +305,11 @@ void KernelEmitter::emitStage(ArrayRef<Operation *> operations, int64_t rows) {
     extents = SmallVector<int64_t>(
         nn::typeOf(operations[0]->getResult(0)).getShape());
   }
-  forEach(*extents, [&](ArrayRef<Index> index) {
+  std::optional<unsigned> strided;
+  for (Operation *op : operations)
+    if (!strided && rows == 1)
+      strided = transposedDimension(op, *extents);
+  forEachTiled(*extents, strided, [&](ArrayRef<Index> index) {
     Index number = row * count + linearize(index, *extents);
     // All values first: a result may lie where an operand does.
     SmallVector<std::pair<Value, Value>> elements;

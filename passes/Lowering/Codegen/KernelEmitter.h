@@ -51,8 +51,6 @@ public:
                 const KernelGraph &graph);
 
   void setBuffer(mlir::Value value, Buffer buffer) { buffers[value] = buffer; }
-  void dropBuffer(mlir::Value value) { buffers.erase(value); }
-  bool hasBuffer(mlir::Value value) const { return buffers.contains(value); }
   void setScratch(mlir::Value address, ScratchAllocator *allocator) {
     scratch = address;
     this->allocator = allocator;
@@ -76,7 +74,7 @@ public:
     bool pushed;
   };
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Access>> reads, writes;
-  /// Largest extent of row-private values that need no buffer.
+  /// Values without a buffer: computed once a row and read in that row alone.
   llvm::DenseSet<mlir::Value> registerValues;
 
   using LoopEmitter::read;
@@ -94,6 +92,11 @@ private:
   mlir::Value compute(mlir::Value tensor, const ElementIndex &index);
   void emitStage(llvm::ArrayRef<mlir::Operation *> stage, int64_t rows);
   llvm::SmallVector<int64_t> cutsOfOp(mlir::Operation *op);
+  std::optional<unsigned> transposedDimension(mlir::Operation *op,
+                                              llvm::ArrayRef<int64_t> extents);
+  void forEachTiled(llvm::ArrayRef<int64_t> extents,
+                    std::optional<unsigned> strided,
+                    llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
   Access here(Index number);
   Index inBuffer(const Buffer &buffer, Index number);
 

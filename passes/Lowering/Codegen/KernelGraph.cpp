@@ -41,10 +41,9 @@ KernelGraph::build(nn::UpdateOp update) {
   OpBuilder builder(update.getContext());
   builder.setInsertionPointToEnd(&block);
   IRMapping mapping;
-  ArrayRef<int64_t> shape =
-      update.getTensors().empty()
-          ? ArrayRef<int64_t>()
-          : nn::typeOf(update.getTensors()[0]).getShape();
+  ArrayRef<int64_t> shape = update.getTensors().empty()
+                                ? ArrayRef<int64_t>()
+                                : nn::typeOf(update.getTensors()[0]).getShape();
   if (update.getTensors().empty() && update.getNumResults())
     shape = nn::typeOf(update.getResult(0)).getShape();
   for (auto [operand, argument] : llvm::zip_equal(
@@ -61,8 +60,7 @@ KernelGraph::build(nn::UpdateOp update) {
       auto type = nn::withShape(nn::typeOf(constantOp.getResult()), shape);
       auto value = cast<DenseElementsAttr>(constantOp.getValue());
       Value made = builder.create<nn::ConstantOp>(
-          op.getLoc(), type,
-          cast<ElementsAttr>(value.resizeSplat(type)));
+          op.getLoc(), type, cast<ElementsAttr>(value.resizeSplat(type)));
       mapping.map(constantOp.getResult(), made);
       continue;
     }
@@ -107,8 +105,7 @@ void KernelGraph::decompose() {
 void KernelGraph::mergeEqual() {
   Block &block = getBlock();
   std::map<size_t, SmallVector<Operation *>> seen;
-  for (Operation &op :
-       llvm::make_early_inc_range(block.without_terminator())) {
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
     size_t hash = OperationEquivalence::computeHash(
         &op, OperationEquivalence::directHashValue,
         OperationEquivalence::ignoreHashValue,
@@ -125,8 +122,8 @@ void KernelGraph::mergeEqual() {
     op.replaceAllUsesWith(*equal);
     op.erase();
   }
-  for (Operation &op : llvm::make_early_inc_range(
-           llvm::reverse(block.without_terminator())))
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
     if (op.use_empty())
       op.erase();
 }
@@ -158,8 +155,7 @@ static double elementCost(ElementwiseOpInterface op) {
   Block scratch;
   builder.setInsertionPointToEnd(&scratch);
   for (Type type : op->getOperandTypes())
-    scratch.addArgument(registerType(getElementTypeOrSelf(type)),
-                        op->getLoc());
+    scratch.addArgument(registerType(getElementTypeOrSelf(type)), op->getLoc());
   op.emitElement(builder, op->getLoc(), scratch.getArguments());
   double cost = 0;
   for (Operation &made : scratch) {
@@ -182,7 +178,13 @@ static double elementCost(ElementwiseOpInterface op) {
 
 // A value is kept in memory when a result, when its op is pushed, or when
 // computing it again for each reader costs more than writing and reading it.
+// What computing costs depends on which operands are in memory: decided twice.
 void KernelGraph::place() {
+  placeOnce();
+  placeOnce();
+}
+
+void KernelGraph::placeOnce() {
   const double storeAndLoad = 6;
   Block &block = getBlock();
   DenseMap<Value, double> costs; // of computing one element
@@ -191,7 +193,8 @@ void KernelGraph::place() {
     ordinals[&op] = ordinals.size() + 1;
     double operands = 0;
     for (Value operand : op.getOperands())
-      operands += costs.lookup(operand);
+      if (!materialised.contains(operand))
+        operands += costs.lookup(operand);
     double cost = operands;
     if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op)) {
       cost += elementCost(elementwise);
@@ -203,6 +206,8 @@ void KernelGraph::place() {
     for (Value result : op.getResults())
       costs[result] = std::min(cost, 1e12);
   }
+  materialised.clear();
+  roots.clear();
   DenseSet<Value> yielded;
   for (Value value : getYielded())
     yielded.insert(value);

@@ -39,6 +39,7 @@ private:
   void mergeEqual();
   mlir::LogicalResult check();
   void place();
+  void placeOnce();
 
   mlir::Region region;
   mlir::Block *block = nullptr;

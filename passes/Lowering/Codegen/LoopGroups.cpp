@@ -24,8 +24,8 @@ static bool isLegal(const KernelGraph &graph, const LoopGroup &group) {
   OwningOpRef<ModuleOp> trial = ModuleOp::create(first->getLoc());
   builder.setInsertionPointToEnd(trial->getBody());
   auto pointer = LLVM::LLVMPointerType::get(context);
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
-                                          {pointer});
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer});
   auto function =
       builder.create<LLVM::LLVMFuncOp>(first->getLoc(), "trial", type);
   Block *entry = function.addEntryBlock(builder);
@@ -97,17 +97,23 @@ SmallVector<LoopGroup> dpc::formLoopGroups(const KernelGraph &graph) {
       continue;
     }
     LoopGroup best = extend(graph, roots, 1);
-    // Rows that a reduction reduces, finest first.
+    // The shapes of the smaller roots are rows of the larger; finest first.
     std::set<int64_t, std::greater<>> candidates;
+    int64_t largest = 0;
     for (Operation *root : roots) {
       if (isPushed(root))
         break;
-      auto loops = dyn_cast<LoopOpInterface>(root);
-      if (!loops || loops.getElementCost() == 0)
-        continue;
+      largest = std::max(largest, elementsOf(root));
+    }
+    for (Operation *root : roots) {
+      if (isPushed(root))
+        break;
       int64_t rows = 1;
-      for (int64_t extent : nn::typeOf(root->getResult(0)).getShape())
-        candidates.insert(rows *= extent);
+      for (int64_t extent : nn::typeOf(root->getResult(0)).getShape()) {
+        rows *= extent;
+        if (elementsOf(root) < largest)
+          candidates.insert(rows);
+      }
     }
     for (int64_t rows : candidates) {
       if (rows <= 1)

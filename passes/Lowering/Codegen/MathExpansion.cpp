@@ -12,8 +12,7 @@ using namespace dpc;
 
 /// The libm function of a math op: its mnemonic but for a few.
 static std::string libmName(Operation *op, bool isFloat32) {
-  StringRef name = llvm::StringSwitch<StringRef>(
-                       op->getName().stripDialect())
+  StringRef name = llvm::StringSwitch<StringRef>(op->getName().stripDialect())
                        .Case("powf", "pow")
                        .Default(op->getName().stripDialect());
   return (name + (isFloat32 ? "f" : "")).str();
@@ -30,13 +29,12 @@ static Value callLibm(OpBuilder &builder, ModuleOp module, Operation *op) {
     function = builder.create<LLVM::LLVMFuncOp>(
         module.getLoc(), name, LLVM::LLVMFunctionType::get(type, arguments));
     auto none = LLVM::ModRefInfo::NoModRef;
-    function.setMemoryAttr(LLVM::MemoryEffectsAttr::get(
-        builder.getContext(), none, none, none));
+    function.setMemoryAttr(
+        LLVM::MemoryEffectsAttr::get(builder.getContext(), none, none, none));
     function.setPassthroughAttr(
         builder.getStrArrayAttr({"nounwind", "willreturn"}));
   }
-  return builder.create<LLVM::CallOp>(op->getLoc(), function,
-                                      op->getOperands())
+  return builder.create<LLVM::CallOp>(op->getLoc(), function, op->getOperands())
       .getResult();
 }
 
@@ -66,12 +64,11 @@ static Value emitIntegerPower(OpBuilder &b, math::IPowIOp op) {
     power = pick(isSet, b.create<arith::MulIOp>(loc, power, base), power);
     base = b.create<arith::MulIOp>(loc, base, base);
   }
-  Value isOdd = is(arith::CmpIPredicate::ne,
-                   b.create<arith::AndIOp>(loc, y, one), zero);
-  Value inverse =
-      pick(is(arith::CmpIPredicate::eq, x, one), one,
-           pick(is(arith::CmpIPredicate::eq, x, minusOne),
-                pick(isOdd, minusOne, one), zero));
+  Value isOdd =
+      is(arith::CmpIPredicate::ne, b.create<arith::AndIOp>(loc, y, one), zero);
+  Value inverse = pick(is(arith::CmpIPredicate::eq, x, one), one,
+                       pick(is(arith::CmpIPredicate::eq, x, minusOne),
+                            pick(isOdd, minusOne, one), zero));
   return pick(is(arith::CmpIPredicate::slt, y, zero), inverse, power);
 }
 
@@ -88,8 +85,7 @@ static Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
       loc, b.create<arith::ShRUIOp>(loc, bits, number(16)), number(1));
   Value rounded = b.create<arith::AddIOp>(
       loc, bits, b.create<arith::AddIOp>(loc, odd, number(0x7FFF)));
-  Value isNan =
-      b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, x, x);
+  Value isNan = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, x, x);
   Value quiet = b.create<arith::OrIOp>(loc, bits, number(0x400000));
   Value chosen = b.create<arith::SelectOp>(loc, isNan, quiet, rounded);
   Value high = b.create<arith::TruncIOp>(

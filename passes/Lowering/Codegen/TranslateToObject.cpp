@@ -88,11 +88,10 @@ LogicalResult dpc::translateToObject(ModuleOp module,
   const llvm::Target *target =
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
-    return module.emitError("cannot generate code for ") << triple << ": "
-                                                         << error;
-  std::string cpu = options.cpu == "native"
-                        ? llvm::sys::getHostCPUName().str()
-                        : options.cpu;
+    return module.emitError("cannot generate code for ")
+           << triple << ": " << error;
+  std::string cpu =
+      options.cpu == "native" ? llvm::sys::getHostCPUName().str() : options.cpu;
   llvm::TargetOptions machineOptions;
   // Products and sums of kernels may become fused multiply-adds; code that
   // depends on single roundings uses neither together.

@@ -342,6 +342,9 @@ def conversion():
     good("batch-norm", model(
         [node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y", "m2", "v2"], training_mode=1)],
         [f32("s", 4), f32("b", 4), f32("m", 4), tensor("v", np.ones(4, np.float32))]))
+    save("bad-merged-statistic", model(
+        [node("BatchNormalization", ["x", "one", "b", "m", "one"], ["y", "m2", "v2"], training_mode=1)],
+        [tensor("one", np.ones(4, np.float32)), f32("b", 4), f32("m", 4)]))
     good("stochastic-depth", model(
         [node("RandomUniformLike", ["like"], ["u"]), node("Less", ["u", "p"], ["k"]), node("Cast", ["k"], ["kf"], to=F32),
          node("Div", ["kf", "p"], ["scale"]), node("Mul", ["x", "scale"], ["y"])],

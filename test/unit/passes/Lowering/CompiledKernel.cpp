@@ -12,8 +12,6 @@
 
 #include "gtest/gtest.h"
 
-#include <cstdlib>
-
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::test;
@@ -103,7 +101,7 @@ CompiledKernel::create(Operation *op, const TargetOptions &options) {
     return nullptr;
   kernel->code = *code;
   bool verified = succeeded(verify(*target));
-  if (!verified || getenv("DPC_TEST_PRINT"))
+  if (!verified)
     target->print(llvm::errs());
   EXPECT_TRUE(verified);
   llvm::SmallVector<char, 0> object;
@@ -118,9 +116,8 @@ CompiledKernel::create(Operation *op, const TargetOptions &options) {
     return nullptr;
   }
   kernel->jit = std::move(*jit);
-  auto search =
-      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-          kernel->jit->getDataLayout().getGlobalPrefix());
+  auto search = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      kernel->jit->getDataLayout().getGlobalPrefix());
   if (search)
     kernel->jit->getMainJITDylib().addGenerator(std::move(*search));
   if (auto error = kernel->jit->addObjectFile(
@@ -162,8 +159,7 @@ std::vector<HostTensor> CompiledKernel::run(ArrayRef<HostTensor> operands,
     pointers.push_back(buffers[places.back()].data());
   }
   auto scratchType = RankedTensorType::get(
-      {code.scratchBytes},
-      IntegerType::get(resultTypes[0].getContext(), 8));
+      {code.scratchBytes}, IntegerType::get(resultTypes[0].getContext(), 8));
   pointers.push_back(add(scratchType).data());
   function(pointers.data());
   std::vector<HostTensor> results;

@@ -37,10 +37,10 @@ static std::vector<double> evaluate(const std::string &op,
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
   std::string type = "tensor<" + std::to_string(inputs.size()) + "xf32>";
-  std::string text = "func.func @f(%a: " + type + ") {\n%k = nn.kernel (%a : " +
-                     type + ") {\n^bb0(%x: " + type + "):\n%y = " + op +
-                     " %x : " + type + "\nnn.yield %y : " + type + "\n} -> " +
-                     type + "\nreturn\n}";
+  std::string text =
+      "func.func @f(%a: " + type + ") {\n%k = nn.kernel (%a : " + type +
+      ") {\n^bb0(%x: " + type + "):\n%y = " + op + " %x : " + type +
+      "\nnn.yield %y : " + type + "\n} -> " + type + "\nreturn\n}";
   auto module = parseSourceString<ModuleOp>(text, &context);
   EXPECT_TRUE(module);
   if (!module)
@@ -88,22 +88,24 @@ TEST_P(FloatFunctions, WithinTwoUnits) {
   EXPECT_LE(worst, 2.0) << sweep.op << " at " << at;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Sweeps, FloatFunctions,
-    testing::Values(Sweep{"nn.exp", std::exp, -87.3, 88.7},
-                    Sweep{"nn.log", std::log, 1e-30, 10},
-                    Sweep{"nn.log", std::log, 1, 3e38},
-                    Sweep{"nn.log1p", std::log1p, -0.999, 10},
-                    Sweep{"nn.tanh", std::tanh, -10, 10},
-                    Sweep{"nn.erf", std::erf, -5, 5}));
+INSTANTIATE_TEST_SUITE_P(Sweeps, FloatFunctions,
+                         testing::Values(Sweep{"nn.exp", std::exp, -87.3, 88.7},
+                                         Sweep{"nn.log", std::log, 1e-30, 10},
+                                         Sweep{"nn.log", std::log, 1, 3e38},
+                                         Sweep{"nn.log1p", std::log1p, -0.999,
+                                               10},
+                                         Sweep{"nn.tanh", std::tanh, -10, 10},
+                                         Sweep{"nn.erf", std::erf, -5, 5}));
 
 TEST(FloatFunctionEdges, AsLibm) {
   const double inf = INFINITY, nan = NAN, tiny = 1e-40;
-  std::vector<double> inputs = {0.0, -0.0, inf, -inf, nan,   1.0,
+  std::vector<double> inputs = {0.0,  -0.0, inf,   -inf, nan,    1.0,
                                 -1.0, 1e30, -1e30, 89.0, -200.0, float(tiny)};
   const std::pair<const char *, double (*)(double)> functions[] = {
-      {"nn.exp", std::exp},     {"nn.log", std::log},
-      {"nn.log1p", std::log1p}, {"nn.tanh", std::tanh},
+      {"nn.exp", std::exp},
+      {"nn.log", std::log},
+      {"nn.log1p", std::log1p},
+      {"nn.tanh", std::tanh},
       {"nn.erf", std::erf}};
   for (auto [op, reference] : functions) {
     std::vector<double> results = evaluate(op, inputs);

@@ -57,6 +57,15 @@ static const std::vector<dpc::test::OpCase> cases = {
     {"nn.dot %a, %b contract [0, 1] [0, 1] : tensor<3x7x33xf64>, tensor<3x7x2x9xf64> -> tensor<33x2x9xf64>", {{"3x7x33xf64"}, {"3x7x2x9xf64"}}},
     {R"(%x = nn.transpose %a [1, 0] : tensor<65x33xf64> -> tensor<33x65xf64> %y = nn.relu %b : tensor<65x47xf64>
         nn.dot %x, %y contract [1] [0] : tensor<33x65xf64>, tensor<65x47xf64> -> tensor<33x47xf64>)", {{"65x33xf64"}, {"65x47xf64"}}},
+    // Transpositions in tiles.
+    {"%t = nn.transpose %a [1, 0] : tensor<48x20xf64> -> tensor<20x48xf64> nn.add %t, %b : tensor<20x48xf64>", {{"48x20xf64"}, {"20x48xf64"}}},
+    {"nn.transpose %a [2, 0, 1] : tensor<3x64x16xf64> -> tensor<16x3x64xf64>", {{"3x64x16xf64"}}},
+    // Convolutions that are matrix products.
+    {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x5x9x11xf64>, tensor<9x5x3x3xf64> -> tensor<2x9x9x11xf64>", {{"2x5x9x11xf64"}, {"9x5x3x3xf64"}}},
+    {"nn.conv %a, %b strides [2, 2] padLow [1, 1] padHigh [0, 1] dilations [1, 1] groups 2 : tensor<3x8x9x9xf64>, tensor<18x4x3x3xf64> -> tensor<3x18x4x5xf64>", {{"3x8x9x9xf64"}, {"18x4x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] groups 2 : tensor<2x14x6x10xf64>, tensor<14x5x3x2xf64> -> tensor<2x10x13x11xf64>", {{"2x14x6x10xf64"}, {"14x5x3x2xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<3x12x5x5xf64>, tensor<12x9x3x3xf64> -> tensor<3x9x5x5xf64>", {{"3x12x5x5xf64"}, {"12x9x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] groups 2 : tensor<2x10x13x11xf64>, tensor<2x14x6x10xf64> -> tensor<14x5x3x2xf64>", {{"2x10x13x11xf64"}, {"2x14x6x10xf64"}}},
     // 16-bit floats: computed in f32, rounded after each op.
     {"%x = nn.mul %a, %b : tensor<33xbf16> nn.exp %x : tensor<33xbf16>", {{"33xbf16"}, {"33xbf16"}}},
     {"nn.reduce sum %a [1] : tensor<3x333xbf16> -> tensor<3xbf16>", {{"3x333xbf16", 0, 1}}},

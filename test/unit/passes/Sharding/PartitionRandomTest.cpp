@@ -56,9 +56,8 @@ protected:
     return tensor;
   }
 
-  std::optional<TensorMap> runFunction(ModuleOp module,
-                                       const RandomProgram &program,
-                                       StringRef name) {
+  std::optional<TensorMap>
+  runFunction(ModuleOp module, const RandomProgram &program, StringRef name) {
     FailureOr<Session> session = Session::create(module);
     if (failed(session))
       return std::nullopt;

@@ -38,7 +38,9 @@ struct RandomValue {
   bool isInteger = false;
   int64_t lowest = 0, limit = 0;
 
-  std::string type() const { return typeText(shape, isInteger ? "i64" : "f64"); }
+  std::string type() const {
+    return typeText(shape, isInteger ? "i64" : "f64");
+  }
   int64_t rank() const { return shape.size(); }
 };
 
@@ -130,8 +132,8 @@ private:
   }
 
   RandomValue addArgument(RandomArgument argument) {
-    RandomValue value{"%" + argument.name, argument.shape, argument.limit > 0, 1,
-                      argument.limit};
+    RandomValue value{"%" + argument.name, argument.shape, argument.limit > 0,
+                      1, argument.limit};
     if (argument.limit == 0)
       value.lowest = 0;
     program.arguments.push_back(argument);
@@ -171,8 +173,8 @@ private:
     for (size_t i = 0; i < program.arguments.size(); ++i)
       if (program.arguments[i].isParameter && chance(70)) {
         used.push_back(i);
-        values.push_back({"%" + program.arguments[i].name,
-                          program.arguments[i].shape});
+        values.push_back(
+            {"%" + program.arguments[i].name, program.arguments[i].shape});
       }
     for (int64_t i = 0, count = 1 + below(2); i < count; ++i)
       addInput();
@@ -201,8 +203,9 @@ private:
         continue;
       const RandomValue &value = values[i];
       std::string separator = returnedCount ? ", " : "";
-      results += separator + value.type() + " {nn.result = #nn.result<output \"" +
-                 value.name.substr(1) + "\">}";
+      results += separator + value.type() +
+                 " {nn.result = #nn.result<output \"" + value.name.substr(1) +
+                 "\">}";
       types += separator + value.type();
       returned += separator + value.name;
       ++returnedCount;
@@ -263,8 +266,8 @@ private:
   RandomValue constant(const std::string &value, const Shape &shape,
                        bool isInteger = false) {
     std::string type = typeText(shape, isInteger ? "i64" : "f64");
-    RandomValue made = emit("nn.constant dense<" + value + "> : " + type, shape,
-                            isInteger);
+    RandomValue made =
+        emit("nn.constant dense<" + value + "> : " + type, shape, isInteger);
     values.pop_back(); // not an operand of other ops
     return made;
   }
@@ -290,16 +293,16 @@ private:
   bool makeOp() {
     using Maker = bool (Generator::*)();
     static const std::vector<Maker> makers = {
-        &Generator::unary,     &Generator::binary,    &Generator::binary,
-        &Generator::dot,       &Generator::dot,       &Generator::dot,
-        &Generator::broadcast, &Generator::reshape,   &Generator::reshape,
-        &Generator::transpose, &Generator::slice,     &Generator::pad,
-        &Generator::concat,    &Generator::reduce,    &Generator::reduce,
-        &Generator::softmax,   &Generator::normalize, &Generator::gather,
-        &Generator::gather,    &Generator::scatter,   &Generator::conv,
-        &Generator::cumsum,    &Generator::select,    &Generator::reverse,
-        &Generator::pool,      &Generator::crossEntropy,
-        &Generator::uniform,   &Generator::mean};
+        &Generator::unary,     &Generator::binary,       &Generator::binary,
+        &Generator::dot,       &Generator::dot,          &Generator::dot,
+        &Generator::broadcast, &Generator::reshape,      &Generator::reshape,
+        &Generator::transpose, &Generator::slice,        &Generator::pad,
+        &Generator::concat,    &Generator::reduce,       &Generator::reduce,
+        &Generator::softmax,   &Generator::normalize,    &Generator::gather,
+        &Generator::gather,    &Generator::scatter,      &Generator::conv,
+        &Generator::cumsum,    &Generator::select,       &Generator::reverse,
+        &Generator::pool,      &Generator::crossEntropy, &Generator::uniform,
+        &Generator::mean};
     return (this->*pick(makers))();
   }
 
@@ -560,10 +563,10 @@ private:
     for (int64_t d = 0; d < x->rank(); ++d)
       if (d != dim)
         dims.push_back(d);
-    RandomValue sum = emit("nn.reduce sum " + x->name + " " + list({dim}) +
-                               " : " + x->type() + " -> " +
-                               typeText(shape, "f64"),
-                           shape);
+    RandomValue sum =
+        emit("nn.reduce sum " + x->name + " " + list({dim}) + " : " +
+                 x->type() + " -> " + typeText(shape, "f64"),
+             shape);
     RandomValue scale = constant("0.25", shape);
     RandomValue scaled = emit(
         "nn.mul " + sum.name + ", " + scale.name + " : " + sum.type(), shape);
@@ -634,8 +637,9 @@ private:
       return false;
     const auto [name, indexName, dim] = gathered.back();
     auto find = [&](const std::string &wanted) {
-      return std::find_if(values.begin(), values.end(),
-                          [&](const RandomValue &v) { return v.name == wanted; });
+      return std::find_if(
+          values.begin(), values.end(),
+          [&](const RandomValue &v) { return v.name == wanted; });
     };
     auto updates = find(name), indices = find(indexName);
     if (updates == values.end() || indices == values.end())
@@ -675,10 +679,10 @@ private:
                            list({low}) + " padHigh " + list({high}) +
                            " dilations [1] groups " + std::to_string(groups) +
                            " : ";
-    RandomValue y = emit("nn.conv " + x->name + ", " + w.name + geometry +
-                             x->type() + ", " + w.type() + " -> " +
-                             typeText(shape, "f64"),
-                         shape);
+    RandomValue y =
+        emit("nn.conv " + x->name + ", " + w.name + geometry + x->type() +
+                 ", " + w.type() + " -> " + typeText(shape, "f64"),
+             shape);
     if (chance(50))
       emit("nn.conv_input_grad " + y.name + ", " + w.name + geometry +
                y.type() + ", " + w.type() + " -> " + x->type(),

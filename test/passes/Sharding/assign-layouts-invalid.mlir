@@ -1,0 +1,44 @@
+// RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-assign-layouts='axes=micro=3,data=2 sequential-axes=micro batch-axes=micro,data'
+
+// Microbatches are equal.
+// expected-error@+1 {{the batch of 8 does not divide into 3 microbatches}}
+func.func @step(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<8xf32> {nn.result = #nn.result<output "y">}) {
+  return %x : tensor<8xf32>
+}
+
+// -----
+
+// A given layout is of the state's shape ...
+// expected-error@+1 {{layout of 'w': }}
+func.func @step(%w: tensor<6xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[(3: data)]">})
+    -> (tensor<6xf32> {nn.result = #nn.result<state "w">}) {
+  return %w : tensor<6xf32>
+}
+
+// -----
+
+// ... over axes of the mesh ...
+// expected-error@+1 {{layout of 'w': }}
+func.func @step(%w: tensor<6xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[(6: model)]">})
+    -> (tensor<6xf32> {nn.result = #nn.result<state "w">}) {
+  return %w : tensor<6xf32>
+}
+
+// -----
+
+// ... that are no loops ...
+// expected-error@+1 {{layout of 'w': state cannot be cut over a sequential axis}}
+func.func @step(%w: tensor<6xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[(6: micro)]">})
+    -> (tensor<6xf32> {nn.result = #nn.result<state "w">}) {
+  return %w : tensor<6xf32>
+}
+
+// -----
+
+// ... and whole values.
+// expected-error@+1 {{layout of 'w': state cannot be partial}}
+func.func @step(%w: tensor<6xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[6] partial sum(data)">})
+    -> (tensor<6xf32> {nn.result = #nn.result<state "w">}) {
+  return %w : tensor<6xf32>
+}
