@@ -52,8 +52,7 @@ static HostTensor toTensor(const dpc_array_t &array, Type element) {
   HostTensor tensor(RankedTensorType::get(shape, element));
   uint64_t count = dpc_array_elements(&array);
   if (tensor.isFloat())
-    dpc_convert(DPC_F64, tensor.floats.data(), array.dtype, array.data,
-                count);
+    dpc_convert(DPC_F64, tensor.floats.data(), array.dtype, array.data, count);
   else
     dpc_convert(DPC_I64, tensor.ints.data(), array.dtype, array.data, count);
   return tensor;
@@ -89,8 +88,7 @@ bool dpc::writeSafetensors(StringRef path, const TensorMap &tensors,
       error = "tensor " + name + " has too many dimensions for a file";
       return false;
     }
-    std::copy(tensor.getShape().begin(), tensor.getShape().end(),
-              array.shape);
+    std::copy(tensor.getShape().begin(), tensor.getShape().end(), array.shape);
     if (!tensor.isFloat()) {
       array.dtype = DPC_I64;
       array.data = tensor.ints.data();

@@ -60,9 +60,9 @@ public:
     device.setSequentialIndex(axis, index);
   }
 
-  FailureOr<std::vector<HostTensor>>
-  exchange(Operation *op, ArrayRef<StringRef> axes,
-           const HostTensor &mine) override {
+  FailureOr<std::vector<HostTensor>> exchange(Operation *op,
+                                              ArrayRef<StringRef> axes,
+                                              const HostTensor &mine) override {
     return device.exchange(op, axes, mine);
   }
 
@@ -84,8 +84,7 @@ private:
     return outer ? outer->lookup(value) : nullptr;
   }
 
-  LogicalResult runOp(Operation &op,
-                      std::optional<ArrayRef<int64_t>> shape) {
+  LogicalResult runOp(Operation &op, std::optional<ArrayRef<int64_t>> shape) {
     auto rule = dyn_cast<InterpretableOpInterface>(op);
     if (!rule)
       return op.emitOpError("has no interpreter rule");
@@ -103,8 +102,7 @@ private:
         return op.emitOpError("gives ") << type << ", which is no tensor of "
                                         << "static shape";
       if (shape)
-        tensorType =
-            RankedTensorType::get(*shape, tensorType.getElementType());
+        tensorType = RankedTensorType::get(*shape, tensorType.getElementType());
       results.emplace_back(tensorType);
     }
     if (failed(rule.interpret(*this, operands, results)))

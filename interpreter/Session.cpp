@@ -17,11 +17,9 @@ using namespace dpc::nn;
 FailureOr<Session> Session::create(ModuleOp module) {
   Session session(module);
   for (auto variable : module.getOps<VariableOp>()) {
-    std::optional<HostTensor> value =
-        HostTensor::fromAttr(variable.getValue());
+    std::optional<HostTensor> value = HostTensor::fromAttr(variable.getValue());
     if (!value)
-      return variable.emitOpError("has a value that cannot be read"),
-             failure();
+      return variable.emitOpError("has a value that cannot be read"), failure();
     session.state.emplace(variable.getSymName().str(), std::move(*value));
   }
   return session;
@@ -47,8 +45,8 @@ static std::optional<dist::Layout> layoutOf(Attribute attr) {
 
 RankedTensorType Session::logicalType(func::FuncOp function, unsigned index) {
   RankedTensorType type = typeOf(function.getArgument(index));
-  std::optional<dist::Layout> layout = layoutOf(
-      function.getArgAttr(index, dist::DistDialect::kLayoutAttrName));
+  std::optional<dist::Layout> layout =
+      layoutOf(function.getArgAttr(index, dist::DistDialect::kLayoutAttrName));
   return layout ? withShape(type, layout->shape()) : type;
 }
 
@@ -63,8 +61,7 @@ int64_t Session::getRankCount() { return meshOf(module).worldSize(); }
 static HostTensor shardOf(const HostTensor &global, const dist::Layout &layout,
                           ArrayRef<int64_t> coordinates,
                           const dist::MeshShape &mesh) {
-  HostTensor local(
-      withShape(global.getType(), dist::localShape(layout, mesh)));
+  HostTensor local(withShape(global.getType(), dist::localShape(layout, mesh)));
   if (local.isFloat())
     dist::copyToLocal(global.floats.data(), local.floats.data(), 8, layout,
                       coordinates, mesh);
@@ -174,8 +171,8 @@ Session::run(StringRef name, const DataSet &data, int64_t firstRow,
         argument(function, i, data, firstRow, control);
     if (failed(value))
       return failure();
-    std::optional<dist::Layout> layout = layoutOf(
-        function.getArgAttr(i, dist::DistDialect::kLayoutAttrName));
+    std::optional<dist::Layout> layout =
+        layoutOf(function.getArgAttr(i, dist::DistDialect::kLayoutAttrName));
     for (int64_t rank = 0; rank < ranks; ++rank)
       arguments[rank].push_back(
           layout ? shardOf(*value, *layout, mesh.coordinates(rank), mesh)
@@ -210,8 +207,8 @@ Session::run(StringRef name, const DataSet &data, int64_t firstRow,
       return function.emitError("result ") << index << " has no #nn.result",
              failure();
     HostTensor value = results[0][index];
-    std::optional<dist::Layout> layout = layoutOf(function.getResultAttr(
-        index, dist::DistDialect::kLayoutAttrName));
+    std::optional<dist::Layout> layout = layoutOf(
+        function.getResultAttr(index, dist::DistDialect::kLayoutAttrName));
     if (layout) {
       HostTensor global(withShape(value.getType(), layout->shape()));
       for (int64_t rank = 0; rank < ranks; ++rank) {
@@ -220,8 +217,8 @@ Session::run(StringRef name, const DataSet &data, int64_t firstRow,
           dist::copyToGlobal(local.floats.data(), global.floats.data(), 8,
                              *layout, mesh.coordinates(rank), mesh);
         else
-          dist::copyToGlobal(local.ints.data(), global.ints.data(), 8,
-                             *layout, mesh.coordinates(rank), mesh);
+          dist::copyToGlobal(local.ints.data(), global.ints.data(), 8, *layout,
+                             mesh.coordinates(rank), mesh);
       }
       value = std::move(global);
     }

@@ -37,11 +37,12 @@ public:
   /// The number of devices: the mesh's, 1 without one.
   int64_t getRankCount();
 
-  /// Runs `function` on every device, one thread each, on rows [firstRow, firstRow + B) of the data (a row past
-  /// the end starts again at 0) and replaces the state by its state results.
-  /// Returns the other results by name.
-  mlir::FailureOr<TensorMap> run(llvm::StringRef function,
-                                 const DataSet &data, int64_t firstRow,
+  /// Runs `function` on every device, one thread each, on rows [firstRow,
+  /// firstRow + B) of the data (a row past the end starts again at 0) and
+  /// replaces the state by its state results. Returns the other results by
+  /// name.
+  mlir::FailureOr<TensorMap> run(llvm::StringRef function, const DataSet &data,
+                                 int64_t firstRow,
                                  const std::map<std::string, double> &control);
 
   /// The learning rate of the step with `stepsDone` before it; 0 without a
@@ -62,8 +63,7 @@ private:
 };
 
 /// Reads an npz file. nullopt with one line in `error`.
-std::optional<DataSet> readNpz(llvm::StringRef path,
-                               mlir::MLIRContext *context,
+std::optional<DataSet> readNpz(llvm::StringRef path, mlir::MLIRContext *context,
                                std::string &error);
 
 /// Writes tensors as a safetensors file; false with one line in `error`.

@@ -23,9 +23,10 @@ int64_t World::groupIndex(ArrayRef<StringRef> axes, int64_t rank,
   return index;
 }
 
-FailureOr<std::vector<HostTensor>>
-World::exchange(Operation *op, ArrayRef<StringRef> axes, int64_t rank,
-                const HostTensor &mine) {
+FailureOr<std::vector<HostTensor>> World::exchange(Operation *op,
+                                                   ArrayRef<StringRef> axes,
+                                                   int64_t rank,
+                                                   const HostTensor &mine) {
   int64_t size, index = groupIndex(axes, rank, size);
   // A group is named by its axes and the coordinates its members share.
   SmallVector<int64_t, 4> coordinates = mesh.coordinates(rank);

@@ -23,8 +23,7 @@ struct Results {
   SmallVector<Value> values;
   SmallVector<Attribute> attrs;
 
-  void add(MLIRContext *context, ResultKind kind, StringRef name,
-           Value value) {
+  void add(MLIRContext *context, ResultKind kind, StringRef name, Value value) {
     values.push_back(value);
     attrs.push_back(ResultAttr::get(context, kind, name));
   }
@@ -89,9 +88,9 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
   }
 
   Value addControl(func::FuncOp function, StringRef name) {
-    return addArgument(function, ArgKind::control, name,
-                       RankedTensorType::get(
-                           {}, IntegerType::get(&getContext(), 64)));
+    return addArgument(
+        function, ArgKind::control, name,
+        RankedTensorType::get({}, IntegerType::get(&getContext(), 64)));
   }
 
   Value addArgument(func::FuncOp function, ArgKind kind, StringRef name,
@@ -100,10 +99,9 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     auto attr = ArgAttr::get(&getContext(), kind, name, batch, "");
     function.insertArgument(
         index, type,
-        DictionaryAttr::get(&getContext(),
-                            {{StringAttr::get(&getContext(),
-                                              NNDialect::kArgAttrName),
-                              attr}}),
+        DictionaryAttr::get(
+            &getContext(),
+            {{StringAttr::get(&getContext(), NNDialect::kArgAttrName), attr}}),
         function.getLoc());
     return function.getArgument(index);
   }
@@ -150,9 +148,8 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     Expressions e{builder, output.getLoc()};
     if (name.starts_with("output:")) {
       if (type.getNumElements() != 1)
-        return function.emitError("loss ")
-                   << name << ": output has type " << type
-                   << ", which is not a scalar",
+        return function.emitError("loss ") << name << ": output has type "
+                                           << type << ", which is not a scalar",
                failure();
       return LossValue{e.reshape(output, {}), Value(), Value()};
     }
@@ -181,17 +178,16 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
       return failure();
     Value labels = addArgument(function, ArgKind::label, "label", *label,
                                label->getRank() > 0 ? 0 : -1);
-    Value validRows =
-        training ? Value() : addControl(function, "valid_rows");
+    Value validRows = training ? Value() : addControl(function, "valid_rows");
     return kind->build(builder, output.getLoc(), output, labels, validRows,
                        options);
   }
 
   void setResults(func::FuncOp function, const Results &results) {
     function.front().getTerminator()->setOperands(results.values);
-    function.setType(
-        FunctionType::get(&getContext(), function.getArgumentTypes(),
-                          TypeRange(ValueRange(results.values))));
+    function.setType(FunctionType::get(&getContext(),
+                                       function.getArgumentTypes(),
+                                       TypeRange(ValueRange(results.values))));
     SmallVector<DictionaryAttr> dictionaries;
     for (Attribute attr : results.attrs)
       dictionaries.push_back(DictionaryAttr::get(

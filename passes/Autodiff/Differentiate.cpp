@@ -84,8 +84,7 @@ private:
 
   void accumulate(Value value, Value gradient) {
     Value &sum = gradients[value];
-    sum = sum ? builder.create<AddOp>(value.getLoc(), sum, gradient)
-              : gradient;
+    sum = sum ? builder.create<AddOp>(value.getLoc(), sum, gradient) : gradient;
   }
 
   func::FuncOp function;
@@ -95,8 +94,7 @@ private:
   llvm::DenseMap<Value, Value> gradients;
 };
 
-struct DifferentiatePass
-    : dpc::impl::DifferentiateBase<DifferentiatePass> {
+struct DifferentiatePass : dpc::impl::DifferentiateBase<DifferentiatePass> {
   void runOnOperation() override {
     auto step = getOperation().lookupSymbol<func::FuncOp>("step");
     if (!step) {

@@ -27,8 +27,7 @@ namespace {
 class CrossEntropy final : public LossFunction {
   /// The class axis: the one whose removal leaves `labels`, the last if
   /// several do; -1 if none does.
-  static int64_t classAxis(ArrayRef<int64_t> output,
-                           ArrayRef<int64_t> labels) {
+  static int64_t classAxis(ArrayRef<int64_t> output, ArrayRef<int64_t> labels) {
     for (int64_t axis = static_cast<int64_t>(output.size()) - 1; axis >= 0;
          --axis) {
       SmallVector<int64_t> rest(output);
@@ -51,8 +50,8 @@ public:
                        ? options.labelType
                        : IntegerType::get(output.getContext(), 64);
     if (!isa<IntegerType>(element))
-      return emitError(loc) << "cross-entropy needs integer labels, not "
-                            << element,
+      return emitError(loc)
+                 << "cross-entropy needs integer labels, not " << element,
              failure();
     SmallVector<int64_t> shape(options.labelShape);
     if (!options.hasLabelShape)
@@ -75,10 +74,10 @@ public:
       label = e.select(rowIsValid(e, shape, validRows), label,
                        e.splatLike(label, options.ignoreIndex));
     int64_t axis = classAxis(typeOf(output).getShape(), shape);
-    auto entropy = e.make<CrossEntropyOp>(
-        output, label, builder.getI64IntegerAttr(axis),
-        builder.getI64IntegerAttr(options.ignoreIndex),
-        builder.getF64FloatAttr(options.labelSmoothing));
+    auto entropy =
+        e.make<CrossEntropyOp>(output, label, builder.getI64IntegerAttr(axis),
+                               builder.getI64IntegerAttr(options.ignoreIndex),
+                               builder.getF64FloatAttr(options.labelSmoothing));
     Type element = typeOf(output).getElementType();
     Value counts =
         e.compare(Comparison::ne, label, double(options.ignoreIndex));
@@ -87,8 +86,8 @@ public:
     if (!validRows)
       return {loss, count, Value()};
     auto indexType = RankedTensorType::get(shape, builder.getI64Type());
-    Value guess = e.make<ArgReduceOp>(indexType, ReduceKind::max, output,
-                                      axis, /*selectLast=*/false);
+    Value guess = e.make<ArgReduceOp>(indexType, ReduceKind::max, output, axis,
+                                      /*selectLast=*/false);
     Value right = e.convert(e.compare(Comparison::eq, guess, label), element);
     return {loss, count, e.div(e.sum(right, allDims(label)), count)};
   }
@@ -101,12 +100,11 @@ public:
   getLabelType(Location loc, RankedTensorType output,
                const Options &options) const override {
     if (options.hasLabelShape && options.labelShape != output.getShape())
-      return emitError(loc)
-                 << "labels of type "
-                 << RankedTensorType::get(options.labelShape,
-                                          output.getElementType())
-                 << " do not fit an output of type " << output
-                 << ": this loss needs equal shapes",
+      return emitError(loc) << "labels of type "
+                            << RankedTensorType::get(options.labelShape,
+                                                     output.getElementType())
+                            << " do not fit an output of type " << output
+                            << ": this loss needs equal shapes",
              failure();
     Type element =
         options.labelType ? options.labelType : output.getElementType();

@@ -39,7 +39,8 @@ static ElementsAttr widened(ElementsAttr value) {
   AsmResourceBlob blob = HeapAsmResourceBlob::allocateAndCopyInferAlign(
       ArrayRef<double>(tensor->floats));
   // The old key: a symbol's name need not be one that the parser reads back.
-  StringRef key = cast<DenseResourceElementsAttr>(value).getRawHandle().getKey();
+  StringRef key =
+      cast<DenseResourceElementsAttr>(value).getRawHandle().getKey();
   return DenseResourceElementsAttr::get(type, key, std::move(blob));
 }
 
@@ -69,8 +70,7 @@ struct WidenFloatsPass : dpc::impl::WidenFloatsBase<WidenFloatsPass> {
         inputs.push_back(widened(type));
       for (Type type : function.getResultTypes())
         results.push_back(widened(type));
-      function.setType(
-          FunctionType::get(op->getContext(), inputs, results));
+      function.setType(FunctionType::get(op->getContext(), inputs, results));
       return success();
     }
     if (!isa<nn::ConstantOp, nn::VariableOp>(op))

@@ -24,8 +24,7 @@ public:
     Type type = in.parameter.getType();
     Value rate = in.learningRate;
     if (rateDecay != 0)
-      rate = e.div(rate,
-                   e.add(e.mul(e.add(in.step, -1.0), rateDecay), 1.0));
+      rate = e.div(rate, e.add(e.mul(e.add(in.step, -1.0), rateDecay), 1.0));
     SmallVector<Value> scalars = {
         e.convert(rate, typeOf(in.parameter).getElementType())};
     if (in.gradientScale)

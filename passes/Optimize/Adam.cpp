@@ -53,8 +53,8 @@ public:
           else
             g = addScaled(e, g, p, in.weightDecay);
           Value m = e.add(e.mul(elements[2], beta1), e.mul(g, 1 - beta1));
-          Value v = e.add(e.mul(elements[3], beta2),
-                          e.mul(e.mul(g, g), 1 - beta2));
+          Value v =
+              e.add(e.mul(elements[3], beta2), e.mul(e.mul(g, g), 1 - beta2));
           Value denominator = e.add(e.div(e.sqrt(v), root), epsilon);
           return {e.sub(p, e.mul(step, e.div(m, denominator))), m, v};
         });

@@ -29,8 +29,7 @@ struct Trained {
   Value gradient;
 };
 
-struct ApplyOptimizerPass
-    : dpc::impl::ApplyOptimizerBase<ApplyOptimizerPass> {
+struct ApplyOptimizerPass : dpc::impl::ApplyOptimizerBase<ApplyOptimizerPass> {
   using ApplyOptimizerBase::ApplyOptimizerBase;
 
   void runOnOperation() override {
@@ -95,16 +94,14 @@ private:
     }
     int64_t warmup = (*spec)["warmup"], total = (*spec)["total"];
     if (*decay != DecayKind::constant && total <= warmup) {
-      error = "lr-schedule " + spec->name + ": total=" +
-              std::to_string(total) + " is not above warmup=" +
-              std::to_string(warmup);
+      error = "lr-schedule " + spec->name + ": total=" + std::to_string(total) +
+              " is not above warmup=" + std::to_string(warmup);
       return {};
     }
     Builder builder(&getContext());
-    return LearningRateAttr::get(&getContext(),
-                                 builder.getF64FloatAttr(options["lr"]),
-                                 *decay, warmup, total,
-                                 builder.getF64FloatAttr((*spec)["min-lr"]));
+    return LearningRateAttr::get(
+        &getContext(), builder.getF64FloatAttr(options["lr"]), *decay, warmup,
+        total, builder.getF64FloatAttr((*spec)["min-lr"]));
   }
 
   void apply(const Optimizer &algorithm) {
@@ -147,8 +144,8 @@ private:
       SmallVector<std::string> names = {arg.getName().str()};
       for (StringRef slot : algorithm.getSlots()) {
         names.push_back((slot + "|" + arg.getName()).str());
-        inputs.slots.push_back(addState(names.back(), arg.getName(),
-                                        typeOf(inputs.parameter)));
+        inputs.slots.push_back(
+            addState(names.back(), arg.getName(), typeOf(inputs.parameter)));
       }
       for (auto [name, value] :
            llvm::zip_equal(names, algorithm.build(at, inputs))) {
@@ -184,21 +181,20 @@ private:
 
   DictionaryAttr resultAttr(ResultKind kind, StringRef name) {
     Builder builder(&getContext());
-    return builder.getDictionaryAttr(builder.getNamedAttr(
-        NNDialect::kResultAttrName,
-        ResultAttr::get(&getContext(), kind, name)));
+    return builder.getDictionaryAttr(
+        builder.getNamedAttr(NNDialect::kResultAttrName,
+                             ResultAttr::get(&getContext(), kind, name)));
   }
 
   Value addArgument(ArgKind kind, StringRef name, RankedTensorType type,
                     StringRef of = "") {
     Builder builder(&getContext());
     unsigned index = step.getNumArguments();
-    step.insertArgument(
-        index, type,
-        builder.getDictionaryAttr(builder.getNamedAttr(
-            NNDialect::kArgAttrName,
-            ArgAttr::get(&getContext(), kind, name, -1, of))),
-        step.getLoc());
+    step.insertArgument(index, type,
+                        builder.getDictionaryAttr(builder.getNamedAttr(
+                            NNDialect::kArgAttrName,
+                            ArgAttr::get(&getContext(), kind, name, -1, of))),
+                        step.getLoc());
     return step.getArgument(index);
   }
 
@@ -227,8 +223,8 @@ private:
     for (const Trained &item : trained) {
       Value g = item.gradient;
       Value squares =
-          e.sum(e.mul(g, g), llvm::to_vector(llvm::seq<int64_t>(
-                                 0, typeOf(g).getRank())));
+          e.sum(e.mul(g, g),
+                llvm::to_vector(llvm::seq<int64_t>(0, typeOf(g).getRank())));
       total = total ? e.add(total, squares) : squares;
     }
     Value factor =

@@ -42,10 +42,10 @@ public:
           Value p = elements[0], first = elements[4], root = elements[5];
           Value g = scaledGradient(e, elements[1], in, elements.back());
           Value m = e.add(e.mul(elements[2], beta1), e.mul(g, 1 - beta1));
-          Value v = e.add(e.mul(elements[3], beta2),
-                          e.mul(e.mul(g, g), 1 - beta2));
-          Value u = e.div(e.div(m, first),
-                          e.add(e.div(e.sqrt(v), root), epsilon));
+          Value v =
+              e.add(e.mul(elements[3], beta2), e.mul(e.mul(g, g), 1 - beta2));
+          Value u =
+              e.div(e.div(m, first), e.add(e.div(e.sqrt(v), root), epsilon));
           return {addScaled(e, u, p, in.weightDecay), m, v};
         });
     Value direction = moments[0];

@@ -24,8 +24,7 @@ static std::vector<Entry> knownOptimizers() {
   };
   SmallVector<OptionInfo> betas = {below1("beta1", 0.9),
                                    below1("beta2", 0.999)};
-  auto with = [&](SmallVector<OptionInfo> options,
-                  ArrayRef<OptionInfo> more) {
+  auto with = [&](SmallVector<OptionInfo> options, ArrayRef<OptionInfo> more) {
     options.append(more.begin(), more.end());
     return options;
   };
@@ -44,9 +43,8 @@ static std::vector<Entry> knownOptimizers() {
   };
 }
 
-std::unique_ptr<Optimizer> Optimizer::create(StringRef spec,
-                                             OptionSpec &options,
-                                             std::string &error) {
+std::unique_ptr<Optimizer>
+Optimizer::create(StringRef spec, OptionSpec &options, std::string &error) {
   StringRef name = spec.split(',').first;
   std::vector<Entry> known = knownOptimizers();
   for (const Entry &entry : known) {

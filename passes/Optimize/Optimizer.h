@@ -43,19 +43,18 @@ public:
   /// The optimizer that `spec` (`NAME[,OPTION=VALUE..]`) describes; null with
   /// one line in `error`. `options` receives the values of all its options,
   /// `lr` and `weight-decay` among them.
-  static std::unique_ptr<Optimizer> create(llvm::StringRef spec,
-                                           OptionSpec &options,
-                                           std::string &error);
+  static std::unique_ptr<Optimizer>
+  create(llvm::StringRef spec, OptionSpec &options, std::string &error);
 };
 
 /// Builds an `nn.update` of `tensors` with named scalars. `body` computes the
 /// results from the rank-0 elements of the tensors and then of the scalars.
-llvm::SmallVector<mlir::Value> buildUpdate(
-    nn::Expressions e, mlir::ValueRange tensors, mlir::ValueRange scalars,
-    llvm::ArrayRef<mlir::Type> resultTypes,
-    llvm::function_ref<llvm::SmallVector<mlir::Value>(
-        nn::Expressions, llvm::ArrayRef<mlir::Value>)>
-        body);
+llvm::SmallVector<mlir::Value>
+buildUpdate(nn::Expressions e, mlir::ValueRange tensors,
+            mlir::ValueRange scalars, llvm::ArrayRef<mlir::Type> resultTypes,
+            llvm::function_ref<llvm::SmallVector<mlir::Value>(
+                nn::Expressions, llvm::ArrayRef<mlir::Value>)>
+                body);
 
 /// The gradient element after scaling: `scalars[index]` if `inputs` has a
 /// gradient scale.

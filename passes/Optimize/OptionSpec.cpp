@@ -12,8 +12,7 @@ using namespace dpc;
 
 std::optional<OptionSpec> OptionSpec::parse(StringRef text,
                                             ArrayRef<OptionInfo> options,
-                                            StringRef what,
-                                            std::string &error,
+                                            StringRef what, std::string &error,
                                             char separator) {
   raw_string_ostream os(error);
   SmallVector<StringRef> parts;
@@ -45,8 +44,7 @@ std::optional<OptionSpec> OptionSpec::parse(StringRef text,
       os << (option->integer ? "a whole number" : "a number") << " from "
          << option->lowest;
       if (option->highest < 1e308)
-        os << (option->belowHighest ? " to below " : " to ")
-           << option->highest;
+        os << (option->belowHighest ? " to below " : " to ") << option->highest;
       return std::nullopt;
     }
     if (!spec.given.emplace(key.str(), number).second) {

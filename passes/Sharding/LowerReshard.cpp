@@ -91,17 +91,16 @@ Value dpc::lowerReshard(PartitionContext &context, Value local,
                         const Layout &from, const Layout &to) {
   Expressions e = context.expressions();
   // One all-reduce a kind of reduction, over all its axes.
-  for (Reduction reduction :
-       {Reduction::Sum, Reduction::Max, Reduction::Min}) {
+  for (Reduction reduction : {Reduction::Sum, Reduction::Max, Reduction::Min}) {
     SmallVector<std::string> axes;
     for (const Partial &partial : from.partial)
       if (partial.reduction == reduction &&
           !llvm::is_contained(to.partial, partial))
         axes.push_back(partial.axis);
     if (!axes.empty())
-      local = e.make<AllReduceOp>(TypeRange(local.getType()),
-                                  kindOf(reduction), local, "mesh",
-                                  axesAttr(context.builder, axes));
+      local =
+          e.make<AllReduceOp>(TypeRange(local.getType()), kindOf(reduction),
+                              local, "mesh", axesAttr(context.builder, axes));
   }
   // Everything is gathered before anything is cut: members of a gather must
   // hold the same part of the other dimensions.

@@ -21,9 +21,9 @@ parseCommandLine(const llvm::opt::OptTable &table, int argc, char **argv,
                  llvm::StringRef tool, llvm::StringRef usage,
                  llvm::StringRef title) {
   unsigned missingIndex = 0, missingCount = 0;
-  llvm::opt::InputArgList args = table.ParseArgs(
-      llvm::ArrayRef<const char *>(argv + 1, argc - 1), missingIndex,
-      missingCount);
+  llvm::opt::InputArgList args =
+      table.ParseArgs(llvm::ArrayRef<const char *>(argv + 1, argc - 1),
+                      missingIndex, missingCount);
   if (args.hasArg(helpOption)) {
     table.printHelp(llvm::outs(), usage.str().c_str(), title.str().c_str());
     exit(exitDone);

@@ -70,10 +70,10 @@ static void logStep(llvm::raw_ostream &os, int64_t step, double seconds,
 
 int main(int argc, char **argv) {
   OptionTable table;
-  llvm::opt::InputArgList args = parseCommandLine(
-      table, argc, argv, OPT_help, OPT_UNKNOWN, "dpc-interp",
-      "dpc-interp FILE.mlir [options]",
-      "dpc-interp: reference interpreter of tensor programs");
+  llvm::opt::InputArgList args =
+      parseCommandLine(table, argc, argv, OPT_help, OPT_UNKNOWN, "dpc-interp",
+                       "dpc-interp FILE.mlir [options]",
+                       "dpc-interp: reference interpreter of tensor programs");
   std::vector<std::string> files = args.getAllArgValues(OPT_INPUT);
   if (files.size() != 1)
     return fail("one FILE.mlir is needed, not " + llvm::Twine(files.size()),
@@ -101,8 +101,7 @@ int main(int argc, char **argv) {
   std::string error;
   DataSet data;
   if (const llvm::opt::Arg *path = args.getLastArg(OPT_data)) {
-    std::optional<DataSet> read =
-        readNpz(path->getValue(), &context, error);
+    std::optional<DataSet> read = readNpz(path->getValue(), &context, error);
     if (!read)
       return fail(error);
     data = std::move(*read);
@@ -125,11 +124,11 @@ int main(int argc, char **argv) {
   int64_t batch = session->getBatchSize(entry);
   for (int64_t done = 0; done < steps; ++done) {
     auto begin = std::chrono::steady_clock::now();
-    FailureOr<TensorMap> metrics = session->run(
-        entry, data, done * batch,
-        {{"seed", double(seed)},
-         {"step", double(done)},
-         {"learning_rate", session->getLearningRate(done)}});
+    FailureOr<TensorMap> metrics =
+        session->run(entry, data, done * batch,
+                     {{"seed", double(seed)},
+                      {"step", double(done)},
+                      {"learning_rate", session->getLearningRate(done)}});
     if (failed(metrics))
       return exitInvalid;
     std::chrono::duration<double> seconds =

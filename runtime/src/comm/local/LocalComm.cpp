@@ -25,7 +25,8 @@ namespace {
 
 constexpr int kSpins = 4000;
 constexpr int kSpinsOversubscribed = 64;
-/// From here on other processes of the machine get a chance: the peer that is waited for may be behind one of them.
+/// From here on other processes of the machine get a chance: the peer that is
+/// waited for may be behind one of them.
 constexpr int kSpinsBeforeYield = 256;
 constexpr int64_t kLongestSleepNs = 50'000'000;
 constexpr unsigned kSequenceBits = 44;
