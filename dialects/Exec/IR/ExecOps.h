@@ -1,0 +1,33 @@
+#ifndef DPC_DIALECTS_EXEC_IR_EXECOPS_H
+#define DPC_DIALECTS_EXEC_IR_EXECOPS_H
+
+#include "dialects/Exec/IR/ExecDialect.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Exec/IR/ExecOps.h.inc"
+
+namespace dpc::exec {
+
+/// The buffer type of a tensor, and back.
+mlir::MemRefType bufferOf(mlir::Type tensor);
+mlir::RankedTensorType tensorOf(mlir::Type buffer);
+
+/// Bytes of a buffer; an i1 takes a byte.
+int64_t bufferBytes(mlir::Type buffer);
+
+/// Where a buffer lies, seen through views.
+struct Place {
+  /// An exec.buffer or exec.resident.
+  mlir::Operation *root = nullptr;
+  /// Bytes from the start of the root.
+  int64_t offset = 0;
+  /// Bytes further for each microbatch before the one at hand.
+  int64_t stride = 0;
+};
+
+/// Follows views from `buffer` to what was allocated.
+Place placeOf(mlir::Value buffer);
+
+} // namespace dpc::exec
+
+#endif // DPC_DIALECTS_EXEC_IR_EXECOPS_H
