@@ -49,9 +49,9 @@ public:
     if (outputs.empty()) // dead
       return eraseOps();
 
-    auto kernel = builder.create<nn::KernelOp>(
-        builder.getFusedLoc(locations), TypeRange(ValueRange(outputs)),
-        inputs.getArrayRef());
+    auto kernel = builder.create<nn::KernelOp>(builder.getFusedLoc(locations),
+                                               TypeRange(ValueRange(outputs)),
+                                               inputs.getArrayRef());
     Block &body = kernel.getBody().emplaceBlock();
     for (Value input : inputs)
       mapping.map(input, body.addArgument(input.getType(), input.getLoc()));
@@ -62,8 +62,7 @@ public:
     for (Value output : outputs)
       yielded.push_back(mapping.lookup(output));
     inner.create<nn::YieldOp>(kernel.getLoc(), yielded);
-    for (auto [output, result] :
-         llvm::zip_equal(outputs, kernel.getResults()))
+    for (auto [output, result] : llvm::zip_equal(outputs, kernel.getResults()))
       output.replaceUsesWithIf(result, [&](OpOperand &use) {
         return !members.contains(use.getOwner());
       });

@@ -48,8 +48,7 @@ bool KernelGroups::needsMemory(Operation *op) const {
   });
 }
 
-SmallVector<KernelGroups::Source>
-KernelGroups::sourcesOf(Operation *op) const {
+SmallVector<KernelGroups::Source> KernelGroups::sourcesOf(Operation *op) const {
   SmallVector<Source> sources;
   for (Value operand : op->getOperands())
     addSources(operand, /*direct=*/true, sources);
@@ -85,8 +84,7 @@ void KernelGroups::place(Operation *op) {
     shape = nn::typeOf(op->getResult(0)).getShape();
   else if (kind == FusionKind::reduction)
     shape = nn::typeOf(op->getOperand(0)).getShape();
-  bool joins =
-      kind == FusionKind::elementwise || kind == FusionKind::reduction;
+  bool joins = kind == FusionKind::elementwise || kind == FusionKind::reduction;
 
   // The groups of all operands that may take the op become one before it joins:
   // afterwards the op itself would lie between them.
@@ -95,8 +93,7 @@ void KernelGroups::place(Operation *op) {
     for (unsigned i = 0; i < sources.size(); ++i) {
       int unit = sources[i].unit;
       if (unit < 0 || !sources[i].direct || (home && int(*home) == unit) ||
-          !units[unit].open ||
-          ArrayRef<int64_t>(units[unit].shape) != shape ||
+          !units[unit].open || ArrayRef<int64_t>(units[unit].shape) != shape ||
           !mayJoin(unit, sources))
         continue;
       if (!home) {
@@ -124,8 +121,8 @@ bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {
       continue;
     if (source.unit == int(unit)) {
       // What a reduction of this group makes is complete only after its loops.
-      if (!source.direct || getFusionKind(source.value.getDefiningOp()) ==
-                                FusionKind::reduction)
+      if (!source.direct ||
+          getFusionKind(source.value.getDefiningOp()) == FusionKind::reduction)
         return false;
       continue;
     }
@@ -178,6 +175,7 @@ void KernelGroups::merge(unsigned into, unsigned from) {
     return position.lookup(a) < position.lookup(b);
   });
   units[into].before |= units[from].before;
+  units[from].before.clear();
   units[from].ops.clear();
   units[from].open = false;
   for (Unit &other : units)

@@ -29,8 +29,8 @@ FusionKind getFusionKind(mlir::Operation *op);
 
 /// Divides the ops of a block into units: groups that become kernels, and ops
 /// that stay alone. Greedy in program order; every unit can be run at one point
-/// of time (no path leaves a unit and comes back). Ops of kind `repeated` are in
-/// no unit unless somebody needs them in memory.
+/// of time (no path leaves a unit and comes back). Ops of kind `repeated` are
+/// in no unit unless somebody needs them in memory.
 class KernelGroups {
 public:
   struct Unit {
@@ -65,8 +65,7 @@ private:
   bool needsMemory(mlir::Operation *op) const;
   void place(mlir::Operation *op);
   bool mayJoin(unsigned unit, llvm::ArrayRef<Source> sources) const;
-  void join(unsigned unit, mlir::Operation *op,
-            llvm::ArrayRef<Source> sources);
+  void join(unsigned unit, mlir::Operation *op, llvm::ArrayRef<Source> sources);
   bool mayMerge(unsigned a, unsigned b) const;
   void merge(unsigned into, unsigned from);
   void spread(unsigned unit);

@@ -63,8 +63,8 @@ void BlockLowering::settleAll() {
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// Whether `value` is computed in the block of `user`, its only user, so that it
-/// can be written straight into the buffer of a collective.
+/// Whether `value` is computed in the block of `user`, its only user, so that
+/// it can be written straight into the buffer of a collective.
 bool BlockLowering::isMadeFor(Value value, Operation *user) {
   Operation *producer = value.getDefiningOp();
   if (!producer || producer->getBlock() != user->getBlock() ||
@@ -73,8 +73,9 @@ bool BlockLowering::isMadeFor(Value value, Operation *user) {
   return isa<func::CallOp, dist::MicroOp>(producer);
 }
 
-LogicalResult BlockLowering::planBuckets(
-    Block &block, const llvm::DenseMap<Operation *, int64_t> &depths) {
+LogicalResult
+BlockLowering::planBuckets(Block &block,
+                           const llvm::DenseMap<Operation *, int64_t> &depths) {
   BucketProblem problem;
   problem.limits = {options.firstBucketBytes, options.bucketBytes};
   SmallVector<dist::AllReduceOp> ops;
@@ -84,8 +85,8 @@ LogicalResult BlockLowering::planBuckets(
     auto type = cast<RankedTensorType>(op.getInput().getType());
     BucketTensor tensor;
     tensor.elements = type.getNumElements();
-    tensor.elementBytes = tensorBytes(type) / std::max<int64_t>(
-                                                  tensor.elements, 1);
+    tensor.elementBytes =
+        tensorBytes(type) / std::max<int64_t>(tensor.elements, 1);
     llvm::raw_string_ostream dtype(tensor.key.dtype), group(tensor.key.group);
     dtype << type.getElementType();
     // Members must not wait for each other: equal depth.
@@ -126,8 +127,8 @@ LogicalResult BlockLowering::planBuckets(
     for (auto [member, offset] :
          llvm::zip_equal(planned.members, planned.offsets)) {
       dist::AllReduceOp op = ops[member];
-      Value view = builder.create<ViewOp>(
-          op.getLoc(), bufferOf(op.getType()), bucket.buffer, offset, 0);
+      Value view = builder.create<ViewOp>(op.getLoc(), bufferOf(op.getType()),
+                                          bucket.buffer, offset, 0);
       targets[op.getInput()] = view;
       buffers[op.getResult()] = view;
       bucketOf[op.getInput()] = buckets.size();
@@ -140,9 +141,9 @@ LogicalResult BlockLowering::planBuckets(
 
 void BlockLowering::start(Location loc, Collective kind, Reduction reduction,
                           ArrayAttr axes, Value input, Value output) {
-  Value event = builder.create<StartOp>(
-      loc, EventType::get(builder.getContext()), kind, reduction, axes, input,
-      output, nextId++);
+  Value event =
+      builder.create<StartOp>(loc, EventType::get(builder.getContext()), kind,
+                              reduction, axes, input, output, nextId++);
   pending.push_back({placeOf(input).root, event});
   if (placeOf(output).root != placeOf(input).root)
     pending.push_back({placeOf(output).root, event});
@@ -185,9 +186,9 @@ LogicalResult BlockLowering::lower(Operation *op) {
     return success();
   }
   if (auto reshape = dyn_cast<nn::ReshapeOp>(op)) {
-    buffers[reshape.getResult()] = builder.create<ViewOp>(
-        op->getLoc(), bufferOf(reshape.getType()),
-        buffers.lookup(reshape.getInput()), 0, 0);
+    buffers[reshape.getResult()] =
+        builder.create<ViewOp>(op->getLoc(), bufferOf(reshape.getType()),
+                               buffers.lookup(reshape.getInput()), 0, 0);
     return success();
   }
   if (auto index = dyn_cast<dist::AxisIndexOp>(op)) {
@@ -293,8 +294,8 @@ LogicalResult BlockLowering::lowerMicro(dist::MicroOp micro) {
   for (auto [index, value] : llvm::enumerate(yield.getOperands())) {
     if (micro.getResultKind(index) != dist::MicroKind::summed)
       continue;
-    func::FuncOp add = getAccumulateKernel(
-        micro->getParentOfType<ModuleOp>(), value.getType());
+    func::FuncOp add = getAccumulateKernel(micro->getParentOfType<ModuleOp>(),
+                                           value.getType());
     if (!add)
       return micro.emitOpError("sums ")
              << value.getType() << ", but nothing was outlined for that";

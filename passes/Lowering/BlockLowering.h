@@ -15,9 +15,10 @@ struct CommunicationOptions {
   bool overlap = true;
 };
 
-/// Lowers the ops of a block to exec ops. Invariant: `buffers` maps every tensor
-/// lowered so far to the buffer that holds it, or will hold it once the launch
-/// before has run and the collective that is pending on it was waited for.
+/// Lowers the ops of a block to exec ops. Invariant: `buffers` maps every
+/// tensor lowered so far to the buffer that holds it, or will hold it once the
+/// launch before has run and the collective that is pending on it was waited
+/// for.
 class BlockLowering {
 public:
   BlockLowering(mlir::OpBuilder &builder, const CommunicationOptions &options)
@@ -50,17 +51,17 @@ private:
   };
 
   bool isMadeFor(mlir::Value value, mlir::Operation *user);
-  mlir::LogicalResult planBuckets(
-      mlir::Block &block,
-      const llvm::DenseMap<mlir::Operation *, int64_t> &depths);
+  mlir::LogicalResult
+  planBuckets(mlir::Block &block,
+              const llvm::DenseMap<mlir::Operation *, int64_t> &depths);
   mlir::LogicalResult lower(mlir::Operation *op);
   void lowerCall(mlir::func::CallOp call);
   mlir::LogicalResult lowerMicro(dist::MicroOp micro);
   void lowerCollective(mlir::Operation *op, exec::Collective kind,
                        exec::Reduction reduction, mlir::ArrayAttr axes);
   void start(mlir::Location loc, exec::Collective kind,
-             exec::Reduction reduction, mlir::ArrayAttr axes,
-             mlir::Value input, mlir::Value output);
+             exec::Reduction reduction, mlir::ArrayAttr axes, mlir::Value input,
+             mlir::Value output);
   /// Counts `value` as computed: its bucket may be complete now.
   void markReady(mlir::Value value);
 

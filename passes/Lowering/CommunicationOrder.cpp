@@ -9,8 +9,7 @@ bool dpc::isCollective(Operation *op) {
   return isa<dist::AllReduceOp, dist::AllGatherOp, dist::ReduceScatterOp>(op);
 }
 
-llvm::DenseMap<Operation *, int64_t>
-dpc::orderByCommunication(Block &block) {
+llvm::DenseMap<Operation *, int64_t> dpc::orderByCommunication(Block &block) {
   llvm::DenseMap<Operation *, int64_t> depths;
   SmallVector<Operation *> ops;
   for (Operation &op : block.without_terminator()) {
@@ -20,8 +19,8 @@ dpc::orderByCommunication(Block &block) {
         Operation *producer = operand.getDefiningOp();
         auto known = depths.find(producer);
         if (producer && known != depths.end())
-          depth = std::max(depth,
-                           known->second + (isCollective(producer) ? 1 : 0));
+          depth =
+              std::max(depth, known->second + (isCollective(producer) ? 1 : 0));
       }
     });
     depths[&op] = depth;

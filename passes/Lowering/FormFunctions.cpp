@@ -24,8 +24,7 @@ namespace {
 
 struct FormFunctionsPass : dpc::impl::FormFunctionsBase<FormFunctionsPass> {
   void runOnOperation() override {
-    for (EntryOp entry :
-         llvm::to_vector(getOperation().getOps<EntryOp>())) {
+    for (EntryOp entry : llvm::to_vector(getOperation().getOps<EntryOp>())) {
       count = 0;
       formFunctions(entry, entry.getBodyBlock());
     }

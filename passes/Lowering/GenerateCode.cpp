@@ -27,13 +27,13 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
     TargetOptions target;
     target.cpu = cpu;
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-    auto code = builder.create<ModuleOp>(module.getLoc(),
-                                         ExecDialect::kCodeModuleName);
+    auto code =
+        builder.create<ModuleOp>(module.getLoc(), ExecDialect::kCodeModuleName);
     for (auto kernel : module.getOps<func::FuncOp>()) {
       if (!isKernel(kernel))
         continue;
-      FailureOr<KernelCode> facts = emitKernel(
-          getKernelBody(kernel), kernel.getSymName(), code, target);
+      FailureOr<KernelCode> facts =
+          emitKernel(getKernelBody(kernel), kernel.getSymName(), code, target);
       if (failed(facts))
         return signalPassFailure();
       SmallVector<Attribute> aliases;

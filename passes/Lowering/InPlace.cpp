@@ -7,8 +7,8 @@ using namespace dpc;
 
 bool dpc::mayComputeInPlace(func::FuncOp kernel, unsigned operand,
                             unsigned result) {
-  auto all = kernel->getAttrOfType<ArrayAttr>(
-      exec::ExecDialect::kMayAliasAttrName);
+  auto all =
+      kernel->getAttrOfType<ArrayAttr>(exec::ExecDialect::kMayAliasAttrName);
   if (!all || result >= all.size())
     return false;
   auto operands = dyn_cast<DenseI64ArrayAttr>(all[result]);

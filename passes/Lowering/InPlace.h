@@ -5,8 +5,8 @@
 
 namespace dpc {
 
-/// Whether result `result` of a kernel may be written over operand `operand`, as
-/// code generation has recorded. No two results may take the same operand.
+/// Whether result `result` of a kernel may be written over operand `operand`,
+/// as code generation has recorded. No two results may take the same operand.
 bool mayComputeInPlace(mlir::func::FuncOp kernel, unsigned operand,
                        unsigned result);
 

@@ -45,8 +45,7 @@ Operation *dpc::getKernelBody(func::FuncOp kernel) {
 static std::string accumulateName(RankedTensorType type) {
   std::string name;
   llvm::raw_string_ostream os(name);
-  os << "accumulate." << type.getElementType() << "."
-     << type.getNumElements();
+  os << "accumulate." << type.getElementType() << "." << type.getNumElements();
   return os.str();
 }
 
@@ -59,13 +58,12 @@ void dpc::createAccumulateKernel(ModuleOp module, Type tensor) {
   if (getAccumulateKernel(module, tensor))
     return;
   auto type = cast<RankedTensorType>(tensor);
-  auto flat = RankedTensorType::get({type.getNumElements()},
-                                    type.getElementType());
+  auto flat =
+      RankedTensorType::get({type.getNumElements()}, type.getElementType());
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = builder.getUnknownLoc();
   auto function = builder.create<func::FuncOp>(
-      loc, accumulateName(type),
-      builder.getFunctionType({flat, flat}, {flat}));
+      loc, accumulateName(type), builder.getFunctionType({flat, flat}, {flat}));
   function.setPrivate();
   builder.setInsertionPointToEnd(function.addEntryBlock());
   auto kernel = builder.create<nn::KernelOp>(loc, TypeRange{flat},

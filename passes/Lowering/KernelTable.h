@@ -12,8 +12,9 @@ class KernelTable {
 public:
   explicit KernelTable(mlir::ModuleOp module) : module(module) {}
 
-  /// The function that does what `op` (an nn.kernel or nn.update) does. Ops with
-  /// equal types, attributes and regions share one, wherever they come from.
+  /// The function that does what `op` (an nn.kernel or nn.update) does. Ops
+  /// with equal types, attributes and regions share one, wherever they come
+  /// from.
   mlir::func::FuncOp getOrCreate(mlir::Operation *op);
 
 private:

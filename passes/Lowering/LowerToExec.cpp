@@ -61,9 +61,9 @@ private:
         block.buffers[argument] = buffer;
         continue;
       }
-      FailureOr<ResidentOp> resident = residents.getOrCreate(
-          argument.getLoc(), arg, argument.getType(),
-          function.getArgAttr(index, "dist.layout"));
+      FailureOr<ResidentOp> resident =
+          residents.getOrCreate(argument.getLoc(), arg, argument.getType(),
+                                function.getArgAttr(index, "dist.layout"));
       if (failed(resident))
         return failure();
       block.buffers[argument] = get(*resident);
@@ -100,7 +100,8 @@ private:
       }
       Operation *producer = value.getDefiningOp();
       if (producer && isa<func::CallOp>(producer) &&
-          !block.targets.count(value) && (!old || isFreeAt(old, producer, value)))
+          !block.targets.count(value) &&
+          (!old || isFreeAt(old, producer, value)))
         block.targets[value] = target;
       else
         copies.push_back({value, target});

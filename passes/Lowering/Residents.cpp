@@ -12,8 +12,8 @@ FailureOr<ResidentOp> Residents::getOrCreate(Location loc, Attribute binding,
   std::string name = symbolOf(binding);
   auto [entry, isNew] = byName.try_emplace(name);
   if (isNew)
-    entry->second = builder.create<ResidentOp>(
-        loc, name, binding, Space::arena, IntegerAttr(), type, layout);
+    entry->second = builder.create<ResidentOp>(loc, name, binding, Space::arena,
+                                               IntegerAttr(), type, layout);
   ResidentOp resident = entry->second;
   if (resident.getType() != type) {
     emitError(loc) << name << " is " << type << " here and "

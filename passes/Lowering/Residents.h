@@ -13,8 +13,8 @@ public:
   explicit Residents(mlir::ModuleOp module)
       : builder(mlir::OpBuilder::atBlockBegin(module.getBody())) {}
 
-  /// The buffer of what `binding` (a #nn.arg or #nn.result) names. Fails with an
-  /// error where it has another type than elsewhere in the program.
+  /// The buffer of what `binding` (a #nn.arg or #nn.result) names. Fails with
+  /// an error where it has another type than elsewhere in the program.
   mlir::FailureOr<exec::ResidentOp> getOrCreate(mlir::Location loc,
                                                 mlir::Attribute binding,
                                                 mlir::Type tensor,

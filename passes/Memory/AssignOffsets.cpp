@@ -17,8 +17,8 @@ using namespace dpc::exec;
 
 namespace {
 
-/// Builds the memory problem of a module. Steps count the ops of all entries one
-/// after the other.
+/// Builds the memory problem of a module. Steps count the ops of all entries
+/// one after the other.
 class Liveness {
 public:
   MemoryProblem problem;
@@ -39,8 +39,7 @@ public:
       add(op, buffer.getType(), buffer.getSpace(), range.first, range.second);
     }
     for (auto [output, input] : replacements)
-      problem.buffers[indexOf.lookup(output)].inPlaceOf =
-          indexOf.lookup(input);
+      problem.buffers[indexOf.lookup(output)].inPlaceOf = indexOf.lookup(input);
   }
 
 private:
@@ -56,8 +55,7 @@ private:
         // Every turn needs what comes from outside.
         loop.walk([&](Operation *inner) {
           for (Value operand : inner->getOperands())
-            if (auto buffer =
-                    dyn_cast_or_null<BufferOp>(placeOf(operand).root))
+            if (auto buffer = dyn_cast_or_null<BufferOp>(placeOf(operand).root))
               if (!loop->isAncestor(buffer)) {
                 use(buffer, first);
                 use(buffer, step);
@@ -124,8 +122,7 @@ private:
     entry->second.second = std::max(entry->second.second, at + 1);
   }
 
-  void add(Operation *op, Type type, Space space, int64_t first,
-           int64_t last) {
+  void add(Operation *op, Type type, Space space, int64_t first, int64_t last) {
     indexOf[op] = owners.size();
     owners.push_back(op);
     LiveBuffer buffer;
@@ -155,8 +152,8 @@ struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
     Liveness liveness;
     liveness.run(module);
     llvm::Expected<MemoryPlan> plan = planMemory(liveness.problem);
-    llvm::Error error = plan ? plan->verify(liveness.problem)
-                             : plan.takeError();
+    llvm::Error error =
+        plan ? plan->verify(liveness.problem) : plan.takeError();
     if (error) {
       module.emitError("memory plan: ") << llvm::toString(std::move(error));
       return signalPassFailure();
@@ -182,18 +179,17 @@ private:
       lowerBound += region.lowerBound;
       peak += bytes(Space(index));
     }
-    auto memory = MemoryAttr::get(&getContext(), bytes(Space::arena),
-                                  bytes(Space::slot), bytes(Space::shared),
-                                  bytes(Space::shared_slot), /*slots=*/1, peak,
-                                  lowerBound);
+    auto memory =
+        MemoryAttr::get(&getContext(), bytes(Space::arena), bytes(Space::slot),
+                        bytes(Space::shared), bytes(Space::shared_slot),
+                        /*slots=*/1, peak, lowerBound);
     module->setAttr(ExecDialect::kMemoryAttrName, memory);
     if (explain)
       module.emitRemark("needs ") << peak << " bytes a rank; no plan needs "
                                   << "less than " << lowerBound;
     if (capacityBytes > 0 && peak > capacityBytes) {
       module.emitError("needs ") << peak << " bytes a rank, but "
-                                 << int64_t(capacityBytes)
-                                 << " are allowed";
+                                 << int64_t(capacityBytes) << " are allowed";
       signalPassFailure();
     }
   }

@@ -118,14 +118,12 @@ void dpc::buildNativePipeline(OpPassManager &manager,
 namespace {
 
 /// The textual form of StepOptions, for dpc-opt.
-struct StepPipelineOptions
-    : public PassPipelineOptions<StepPipelineOptions> {
+struct StepPipelineOptions : public PassPipelineOptions<StepPipelineOptions> {
   Option<std::string> loss{*this, "loss", llvm::cl::desc("See dpc-add-loss")};
   Option<std::string> optimizer{*this, "optimizer",
                                 llvm::cl::desc("See dpc-apply-optimizer")};
-  Option<std::string> precision{*this, "precision",
-                                llvm::cl::desc("f32 or f64"),
-                                llvm::cl::init("f32")};
+  Option<std::string> precision{
+      *this, "precision", llvm::cl::desc("f32 or f64"), llvm::cl::init("f32")};
 };
 
 } // namespace

@@ -68,7 +68,8 @@ struct NativeOptions {
   std::string cpu = "native";
   /// Bytes a rank may use; 0 for no limit.
   int64_t capacityBytes = 0;
-  /// Bytes at which the first bucket of collectives closes, and every later one.
+  /// Bytes at which the first bucket of collectives closes, and every later
+  /// one.
   int64_t firstBucketBytes = 1 << 20;
   int64_t bucketBytes = 25 << 20;
   /// Whether communication is hidden behind compute.

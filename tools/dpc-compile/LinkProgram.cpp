@@ -69,8 +69,7 @@ int dpc::linkProgram(ArrayRef<std::string> objects, Emission emission,
   SmallString<128> written;
   int descriptor;
   if (std::error_code code = sys::fs::createUniqueFile(
-          output + ".%%%%%%.tmp", descriptor, written, sys::fs::OF_None,
-          0755))
+          output + ".%%%%%%.tmp", descriptor, written, sys::fs::OF_None, 0755))
     return fail(output + ": " + code.message(), exitIO);
   sys::Process::SafelyCloseFileDescriptor(descriptor);
 
@@ -81,7 +80,8 @@ int dpc::linkProgram(ArrayRef<std::string> objects, Emission emission,
   std::string libraries = runtimeDirectory(argv0);
   switch (emission) {
   case Emission::exe:
-    for (StringRef name : {"dpc_runtime_main", "dpc_runtime", "dpc_runtime_data"}) {
+    for (StringRef name :
+         {"dpc_runtime_main", "dpc_runtime", "dpc_runtime_data"}) {
       SmallString<128> archive(libraries);
       sys::path::append(archive, "lib" + name + ".a");
       if (!sys::fs::exists(archive)) {

@@ -39,10 +39,10 @@ public:
 
 /// Frozen names whose work has not been done: refused, never ignored.
 constexpr unsigned notYetAvailable[] = {
-    OPT_devices,        OPT_shard,         OPT_zero,     OPT_zero_keep,
-    OPT_schedule,       OPT_chunks,        OPT_stages,   OPT_optimizer_sync,
-    OPT_remat,          OPT_device_memory, OPT_topology, OPT_fail_on_reshard,
-    OPT_cuda_graph,     OPT_tune,          OPT_report,
+    OPT_devices,    OPT_shard,         OPT_zero,     OPT_zero_keep,
+    OPT_schedule,   OPT_chunks,        OPT_stages,   OPT_optimizer_sync,
+    OPT_remat,      OPT_device_memory, OPT_topology, OPT_fail_on_reshard,
+    OPT_cuda_graph, OPT_tune,          OPT_report,
 };
 } // namespace
 
@@ -100,8 +100,7 @@ static void parseLoss(StringRef text, StepOptions &step) {
                    " is not a number from 0 to 1");
     } else if (step.loss == "cross-entropy" && key == "ignore-index") {
       if (value.getAsInteger(10, step.ignoreIndex))
-        usageError("--loss: ignore-index=" + value +
-                   " is not a whole number");
+        usageError("--loss: ignore-index=" + value + " is not a whole number");
     } else {
       usageError("--loss: " + step.loss + " has no option '" + key + "'");
     }
@@ -112,12 +111,10 @@ static void parseLoss(StringRef text, StepOptions &step) {
 /// named `data` cuts the batch, any other a loop of each contraction;
 /// microbatches are one more axis, outermost and walked by a loop.
 static void parseMesh(const InputArgList &args, MeshOptions &mesh) {
-  const Arg *microbatches =
-      args.getLastArg(OPT_microbatches, OPT_accumulate);
+  const Arg *microbatches = args.getLastArg(OPT_microbatches, OPT_accumulate);
   if (microbatches) {
-    int64_t count =
-        integerOption(args, microbatches->getOption().getID(), "dpc-compile",
-                      1, 1);
+    int64_t count = integerOption(args, microbatches->getOption().getID(),
+                                  "dpc-compile", 1, 1);
     mesh.axes.push_back("micro=" + std::to_string(count));
     mesh.sequentialAxes.push_back("micro");
     mesh.batchAxes.push_back("micro");

@@ -1,8 +1,8 @@
 // dpc-compile: from an ONNX file to a program that trains it.
 
 #include "dialects/Dist/IR/DistDialect.h"
-#include "dialects/NN/IR/NNDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/Partition/Partition.h"
 #include "dpc/program.h"
 #include "passes/Lowering/Codegen/Codegen.h"
@@ -114,8 +114,7 @@ static int writeProgram(ModuleOp module, const CompileOptions &options,
   program.command = options.command;
   program.isa = isaOf(options.native.cpu);
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> record =
-      emitProgram(module, program, context);
+  std::unique_ptr<llvm::Module> record = emitProgram(module, program, context);
   if (!record)
     return exitInvalid;
   TemporaryFiles temporaries;
@@ -157,8 +156,8 @@ int main(int argc, char **argv) {
   context.getDiagEngine().registerHandler(printDiagnostic);
   context.loadAllAvailableDialects();
 
-  OwningOpRef<ModuleOp> module = onnx::importOnnx(
-      options.model, &context, options.import, llvm::errs());
+  OwningOpRef<ModuleOp> module =
+      onnx::importOnnx(options.model, &context, options.import, llvm::errs());
   if (!module)
     return exitInvalid;
   if (options.stopAfter == Level::import)

@@ -41,8 +41,7 @@ LogicalResult EntryOp::verify() {
 LogicalResult FunctionOp::verify() {
   for (Operation &op : getBodyBlock())
     if (!isa<GetOp, BufferOp, ViewOp, LaunchOp, CopyOp, ControlOp,
-             CoordinateOp>(
-            op)) // function_c1
+             CoordinateOp>(op)) // function_c1
       return emitOpError("holds ")
              << op.getName() << ", which is not part of a computation";
   return success();
@@ -118,8 +117,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult ControlOp::verify() {
-  static constexpr StringLiteral known[] = {
-      "step", "seed", "learning_rate", "loss_scale", "valid_rows"};
+  static constexpr StringLiteral known[] = {"step", "seed", "learning_rate",
+                                            "loss_scale", "valid_rows"};
   if (!is_contained(known, getName())) // control_c1
     return emitOpError("reads the unknown control '") << getName() << "'";
   auto type = cast<MemRefType>(getOutput().getType());
@@ -175,11 +174,10 @@ LogicalResult LoopOp::verify() {
 LogicalResult LoadInputOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto resident =
       symbols.lookupNearestSymbolFrom<ResidentOp>(*this, getResidentAttr());
-  auto arg = resident ? dyn_cast<nn::ArgAttr>(resident.getBinding())
-                      : nn::ArgAttr();
+  auto arg =
+      resident ? dyn_cast<nn::ArgAttr>(resident.getBinding()) : nn::ArgAttr();
   if (!arg || (arg.getKind() != nn::ArgKind::input &&
                arg.getKind() != nn::ArgKind::label)) // load_input_c1
-    return emitOpError("names ")
-           << getResidentAttr() << ", which is no input";
+    return emitOpError("names ") << getResidentAttr() << ", which is no input";
   return success();
 }

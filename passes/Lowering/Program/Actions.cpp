@@ -49,8 +49,7 @@ uint32_t LocationTable::get(Location loc) {
   auto [entry, isNew] = known.try_emplace(node + '\0' + path, count);
   if (isNew) {
     uint64_t at = image.append(dpc_location_t{});
-    image.setPointer(at + offsetof(dpc_location_t, node),
-                     pool.getString(node));
+    image.setPointer(at + offsetof(dpc_location_t, node), pool.getString(node));
     image.setPointer(at + offsetof(dpc_location_t, module),
                      pool.getString(path));
     ++count;
@@ -116,9 +115,8 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
     action.out = bufferAt(zero.getOutput());
   } else if (auto load = dyn_cast<LoadInputOp>(op)) {
     action.kind = DPC_ACTION_LOAD_INPUT;
-    action.function =
-        tensors.inputIndex.lookup(SymbolTable::lookupNearestSymbolFrom(
-            load, load.getResidentAttr()));
+    action.function = tensors.inputIndex.lookup(
+        SymbolTable::lookupNearestSymbolFrom(load, load.getResidentAttr()));
   } else if (auto start = dyn_cast<StartOp>(op)) {
     SmallVector<std::string> axes;
     for (auto axis : start.getAxes().getAsValueRange<StringAttr>())
@@ -126,13 +124,13 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
     action.kind = DPC_ACTION_START;
     action.op = uint32_t(start.getKind());
     action.reduction = uint32_t(start.getReduction());
-    action.event = events.try_emplace(start.getEvent(), eventCount++)
-                       .first->second;
+    action.event =
+        events.try_emplace(start.getEvent(), eventCount++).first->second;
     action.group = mesh.getFamily(axes);
     action.dtype = dtypeOfBuffer(start.getInput());
     // The count is that of one part where parts are exchanged.
-    action.count = std::min(elementsOf(start.getInput()),
-                            elementsOf(start.getOutput()));
+    action.count =
+        std::min(elementsOf(start.getInput()), elementsOf(start.getOutput()));
     if (start.getKind() == Collective::all_to_all)
       action.count /= mesh.getGroupSize(action.group);
     action.buffer_id = start.getId();

@@ -40,8 +40,7 @@ static std::array<uint8_t, 32> hashPlan(ModuleOp module) {
   return hash.final();
 }
 
-static uint32_t phaseOf(FunctionOp function, StringRef entry,
-                        ModuleOp module) {
+static uint32_t phaseOf(FunctionOp function, StringRef entry, ModuleOp module) {
   if (entry == "eval")
     return DPC_PHASE_EVAL;
   if (entry == "infer")
@@ -150,8 +149,7 @@ private:
     stage.function_count = functionCount;
     RecordImage image;
     uint64_t at = image.append(stage);
-    image.setPointer(at + offsetof(dpc_stage_t, name),
-                     pool.getString("all"));
+    image.setPointer(at + offsetof(dpc_stage_t, name), pool.getString("all"));
     return image.emit(target, "stages");
   }
 

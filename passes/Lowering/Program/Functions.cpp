@@ -22,8 +22,8 @@ public:
     pointer = builder.getPtrTy();
     auto *type = llvm::FunctionType::get(builder.getInt32Ty(), {pointer},
                                          /*isVarArg=*/false);
-    function = llvm::Function::Create(
-        type, llvm::GlobalValue::InternalLinkage, name, module);
+    function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
+                                      name, module);
     function->addFnAttr(llvm::Attribute::NoUnwind);
     builder.SetInsertPoint(
         llvm::BasicBlock::Create(module.getContext(), "", function));
@@ -34,8 +34,7 @@ public:
     for (auto launch : op.getBodyBlock().getOps<LaunchOp>())
       most = std::max(most, launch->getNumOperands());
     if (most)
-      arguments =
-          builder.CreateAlloca(llvm::ArrayType::get(pointer, most));
+      arguments = builder.CreateAlloca(llvm::ArrayType::get(pointer, most));
     for (mlir::Operation &inner : op.getBodyBlock()) {
       if (auto launch = mlir::dyn_cast<LaunchOp>(inner))
         emitLaunch(launch);
@@ -52,11 +51,9 @@ public:
   }
 
 private:
-  llvm::Value *loadField(llvm::Value *base, uint64_t offset,
-                         llvm::Type *type) {
-    return builder.CreateLoad(
-        type, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base,
-                                                 offset));
+  llvm::Value *loadField(llvm::Value *base, uint64_t offset, llvm::Type *type) {
+    return builder.CreateLoad(type, builder.CreateConstInBoundsGEP1_64(
+                                        builder.getInt8Ty(), base, offset));
   }
 
   llvm::Value *getAddress(mlir::Value buffer) {
@@ -77,15 +74,14 @@ private:
                        offsetof(dpc_call_t, base) +
                            unsigned(space) * sizeof(char *),
                        pointer);
-    llvm::Value *address = builder.CreateConstInBoundsGEP1_64(
-        builder.getInt8Ty(), base, offset);
+    llvm::Value *address =
+        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, offset);
     if (place.stride == 0)
       return address;
-    llvm::Value *micro =
-        builder.CreateZExt(loadField(function->getArg(0),
-                                     offsetof(dpc_call_t, micro),
-                                     builder.getInt32Ty()),
-                           builder.getInt64Ty());
+    llvm::Value *micro = builder.CreateZExt(
+        loadField(function->getArg(0), offsetof(dpc_call_t, micro),
+                  builder.getInt32Ty()),
+        builder.getInt64Ty());
     return builder.CreateInBoundsGEP(
         builder.getInt8Ty(), address,
         builder.CreateMul(micro, builder.getInt64(place.stride)));
@@ -100,11 +96,10 @@ private:
 
   void emitLaunch(LaunchOp launch) {
     for (auto [index, operand] : llvm::enumerate(launch->getOperands()))
-      builder.CreateStore(getAddress(operand),
-                          builder.CreateConstInBoundsGEP1_64(
-                              pointer, arguments, index));
-    auto *type =
-        llvm::FunctionType::get(builder.getVoidTy(), {pointer}, false);
+      builder.CreateStore(
+          getAddress(operand),
+          builder.CreateConstInBoundsGEP1_64(pointer, arguments, index));
+    auto *type = llvm::FunctionType::get(builder.getVoidTy(), {pointer}, false);
     llvm::FunctionCallee kernel =
         module.getOrInsertFunction(launch.getKernel(), type);
     builder.CreateCall(kernel, {arguments});
@@ -118,17 +113,16 @@ private:
             .Case("valid_rows", {offsetof(dpc_control_t, valid_rows), false})
             .Case("loss_scale", {offsetof(dpc_control_t, loss_scale), true})
             .Default({offsetof(dpc_control_t, learning_rate), true});
-    llvm::Value *control = loadField(
-        function->getArg(0), offsetof(dpc_call_t, control), pointer);
+    llvm::Value *control =
+        loadField(function->getArg(0), offsetof(dpc_call_t, control), pointer);
     llvm::Value *value =
         loadField(control, offset,
                   isFloat ? builder.getDoubleTy() : builder.getInt64Ty());
     mlir::Type element =
-        mlir::cast<mlir::MemRefType>(op.getOutput().getType())
-            .getElementType();
+        mlir::cast<mlir::MemRefType>(op.getOutput().getType()).getElementType();
     bool toFloat = mlir::isa<mlir::FloatType>(element);
     unsigned width = element.getIntOrFloatBitWidth();
-    llvm::Type *type = !toFloat ? builder.getIntNTy(width)
+    llvm::Type *type = !toFloat      ? builder.getIntNTy(width)
                        : width == 64 ? builder.getDoubleTy()
                                      : builder.getFloatTy();
     if (isFloat && toFloat)

@@ -19,8 +19,8 @@ static double splatOf(DenseElementsAttr dense) {
     return value.convertToDouble();
   }
   APInt value = dense.getSplatValue<APInt>();
-  bool isUnsigned = dense.getElementType().isUnsignedInteger() ||
-                    value.getBitWidth() == 1;
+  bool isUnsigned =
+      dense.getElementType().isUnsignedInteger() || value.getBitWidth() == 1;
   return isUnsigned ? double(value.getZExtValue())
                     : double(value.getSExtValue());
 }
@@ -59,7 +59,8 @@ FailureOr<InitialValue> dpc::emitInitialValue(ModuleOp module, StringRef name,
   // Booleans are packed to bits in attributes, and splats to one element.
   if (element.isInteger(1) || dense.isSplat()) {
     std::string bytes;
-    int64_t width = element.isInteger(1) ? 1 : element.getIntOrFloatBitWidth() / 8;
+    int64_t width =
+        element.isInteger(1) ? 1 : element.getIntOrFloatBitWidth() / 8;
     for (const APInt &item : dense.getValues<APInt>()) {
       uint64_t bits = item.getZExtValue();
       bytes.append(reinterpret_cast<const char *>(&bits), width);

@@ -17,8 +17,7 @@ GlobalVariable *RecordImage::emit(Module &module, StringRef name,
   auto addBytes = [&](uint64_t end) {
     if (end > at)
       pieces.push_back(ConstantDataArray::getRaw(
-          StringRef(bytes).slice(at, end), end - at,
-          Type::getInt8Ty(context)));
+          StringRef(bytes).slice(at, end), end - at, Type::getInt8Ty(context)));
     at = end;
   };
   for (auto [offset, target] : pointers) {
@@ -39,8 +38,7 @@ GlobalVariable *RecordImage::emit(Module &module, StringRef name,
 Constant *ConstantPool::getString(StringRef text) {
   auto [entry, isNew] = strings.try_emplace(text);
   if (isNew) {
-    Constant *value =
-        ConstantDataArray::getString(module.getContext(), text);
+    Constant *value = ConstantDataArray::getString(module.getContext(), text);
     auto *global =
         new GlobalVariable(module, value->getType(), /*isConstant=*/true,
                            GlobalValue::PrivateLinkage, value, "text");

@@ -14,8 +14,8 @@
 namespace dpc {
 
 /// A C table as constant data: structs of the runtime's own headers, filled by
-/// the compiler, whose pointer fields are set by `offsetof`. So the layout is the
-/// C compiler's, and no second description of it exists.
+/// the compiler, whose pointer fields are set by `offsetof`. So the layout is
+/// the C compiler's, and no second description of it exists.
 ///
 ///     RecordImage image;
 ///     dpc_function_t function = {};

@@ -97,8 +97,8 @@ void TensorRecords::indexWrites() {
 }
 
 SmallVector<int64_t> TensorRecords::globalShape(ResidentOp resident) {
-  if (auto layout = dyn_cast_or_null<dist::LayoutAttr>(
-          resident.getLayoutAttr()))
+  if (auto layout =
+          dyn_cast_or_null<dist::LayoutAttr>(resident.getLayoutAttr()))
     return llvm::to_vector(layout.getLayout().shape());
   return llvm::to_vector(resident.getBufferType().getShape());
 }
@@ -133,8 +133,7 @@ static void addRun(std::vector<dpc_run_t> &runs, int64_t global, int64_t local,
 
 /// Where each rank holds which elements.
 llvm::Constant *TensorRecords::emitPlacements(ResidentOp resident) {
-  auto layout =
-      dyn_cast_or_null<dist::LayoutAttr>(resident.getLayoutAttr());
+  auto layout = dyn_cast_or_null<dist::LayoutAttr>(resident.getLayoutAttr());
   RecordImage placements;
   for (uint32_t rank = 0; rank < mesh.getWorldSize(); ++rank) {
     std::vector<dpc_run_t> runs;
@@ -226,8 +225,8 @@ LogicalResult TensorRecords::addInput(ResidentOp resident, nn::ArgAttr arg) {
     batch = shape[arg.getBatch()];
   dpc_input_t record = {};
   record.struct_size = sizeof(record);
-  record.role = arg.getKind() == ArgKind::label ? DPC_INPUT_LABEL
-                                                : DPC_INPUT_GRAPH;
+  record.role =
+      arg.getKind() == ArgKind::label ? DPC_INPUT_LABEL : DPC_INPUT_GRAPH;
   record.dtype = *dtype;
   record.dim_count = shape.size();
   record.batch_dim = arg.getBatch();
@@ -294,8 +293,7 @@ LogicalResult TensorRecords::addMetric(ResidentOp resident, StringRef name) {
   record.offset = *resident.getOffset();
   uint64_t at = metrics.append(record);
   metrics.setPointer(at + offsetof(dpc_metric_t, name), pool.getString(name));
-  metrics.setPointer(at + offsetof(dpc_metric_t, tensor),
-                     pool.getString(name));
+  metrics.setPointer(at + offsetof(dpc_metric_t, tensor), pool.getString(name));
   ++metricCount;
   return success();
 }

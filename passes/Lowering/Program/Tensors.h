@@ -16,8 +16,8 @@ uint32_t dtypeOf(mlir::Type element);
 /// metrics, one for each resident buffer.
 class TensorRecords {
 public:
-  TensorRecords(mlir::ModuleOp module, ProgramMesh &mesh,
-                llvm::Module &target, ConstantPool &pool)
+  TensorRecords(mlir::ModuleOp module, ProgramMesh &mesh, llvm::Module &target,
+                ConstantPool &pool)
       : module(module), mesh(mesh), target(target), pool(pool) {}
 
   /// Fills the images. Fails with an error on the op at fault.

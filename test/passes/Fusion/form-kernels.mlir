@@ -69,6 +69,20 @@ func.func @merge(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   return %2 : tensor<4xf32>
 }
 
+// What the groups waited for comes before the merged one.
+// CHECK-LABEL: @merge_after
+func.func @merge_after(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: %[[P:.*]] = nn.kernel
+  // CHECK: nn.dot
+  // CHECK: nn.kernel(%{{.*}}%[[P]]
+  // CHECK-NOT: nn.kernel
+  %0 = nn.relu %x : tensor<4x4xf32>
+  %1 = nn.dot %y, %y contract [1] [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  %2 = nn.exp %1 : tensor<4x4xf32>
+  %3 = nn.add %0, %2 : tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
+
 // A reshape is a view, outside kernels.
 // CHECK-LABEL: @view
 func.func @view(%x: tensor<8xf32>) -> tensor<8xf32> {

@@ -85,8 +85,8 @@ struct Loaded {
     if (std::system(command.c_str()) == 0) {
       handle = dlopen(library.c_str(), RTLD_NOW);
       if (handle)
-        program = static_cast<const dpc_program_t *>(
-            dlsym(handle, "dpc_program"));
+        program =
+            static_cast<const dpc_program_t *>(dlsym(handle, "dpc_program"));
     }
     llvm::sys::fs::remove(object);
     llvm::sys::fs::remove(library);
