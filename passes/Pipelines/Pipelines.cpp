@@ -9,6 +9,7 @@
 #include "passes/Normalize/Passes.h"
 #include "passes/Optimize/Passes.h"
 #include "passes/Sharding/Passes.h"
+#include "passes/Verify/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -30,6 +31,25 @@ std::optional<Level> dpc::parseLevel(StringRef name) {
 
 StringRef dpc::levelNames() {
   return "import, step, placed, local, scheduled, exec, object";
+}
+
+void dpc::addContractCheck(OpPassManager &manager, Level level) {
+  switch (level) {
+  case Level::import:
+    return manager.addPass(createVerifyImport());
+  case Level::step:
+    return manager.addPass(createVerifyStep());
+  case Level::placed:
+    return manager.addPass(createVerifyPlaced());
+  case Level::local:
+    return manager.addPass(createVerifyLocal());
+  case Level::scheduled:
+    return manager.addPass(createVerifyScheduled());
+  case Level::exec:
+    return manager.addPass(createVerifyExec());
+  case Level::object: // the runtime checks the record when it is loaded
+    return;
+  }
 }
 
 void dpc::buildStepPipeline(OpPassManager &manager,
@@ -108,11 +128,15 @@ void dpc::buildNativePipeline(OpPassManager &manager,
   memory.capacityBytes = options.capacityBytes;
   memory.explain = options.explain;
   manager.addPass(createAssignOffsets(memory));
+  if (options.verify)
+    addContractCheck(manager, Level::scheduled);
   if (last <= Level::scheduled)
     return;
 
   // Last, so that buffers can be named again inside the functions.
   manager.addPass(createFormFunctions());
+  if (options.verify)
+    addContractCheck(manager, Level::exec);
 }
 
 namespace {
@@ -160,6 +184,7 @@ void dpc::registerAllPasses() {
   registerNormalizePasses();
   registerOptimizePasses();
   registerShardingPasses();
+  registerVerifyPasses();
   PassPipelineRegistration<StepPipelineOptions>(
       "dpc-step-pipeline", "import -> step",
       [](OpPassManager &manager, const StepPipelineOptions &text) {

@@ -19,6 +19,10 @@ std::optional<Level> parseLevel(llvm::StringRef name);
 /// Names of all levels, comma-separated, for messages.
 llvm::StringRef levelNames();
 
+/// Adds the pass that checks the contract of `level` (passes/Verify), which
+/// fails with an error on the op that breaks it.
+void addContractCheck(mlir::OpPassManager &manager, Level level);
+
 /// What level `step` is made from.
 struct StepOptions {
   /// cross-entropy, mse, l1, bce-with-logits or output:NAME.
@@ -74,6 +78,8 @@ struct NativeOptions {
   int64_t bucketBytes = 25 << 20;
   /// Whether communication is hidden behind compute.
   bool overlap = true;
+  /// Whether the contracts of the levels passed are checked.
+  bool verify = true;
   bool explain = false;
 };
 

@@ -86,6 +86,14 @@ static int64_t parseMebibytes(const Arg &arg) {
   return mebibytes * (1 << 20);
 }
 
+/// A switch, on unless told otherwise; `name` is for messages.
+static bool parseSwitch(const InputArgList &args, OptionId id, StringRef name) {
+  StringRef value = args.getLastArgValue(id, "on");
+  if (value != "on" && value != "off")
+    usageError(name + ": '" + value + "' is neither on nor off");
+  return value == "on";
+}
+
 /// cross-entropy[,label-smoothing=X,ignore-index=N] and its kin.
 static void parseLoss(StringRef text, StepOptions &step) {
   SmallVector<StringRef> parts;
@@ -170,10 +178,8 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
     options.native.firstBucketBytes = parseMebibytes(*arg);
   if (const Arg *arg = args.getLastArg(OPT_bucket_mib))
     options.native.bucketBytes = parseMebibytes(*arg);
-  StringRef overlap = args.getLastArgValue(OPT_overlap, "on");
-  if (overlap != "on" && overlap != "off")
-    usageError("--overlap: '" + overlap + "' is neither on nor off");
-  options.native.overlap = overlap == "on";
+  options.native.overlap = parseSwitch(args, OPT_overlap, "--overlap");
+  options.native.verify = parseSwitch(args, OPT_verify_plan, "--verify-plan");
   StringRef emission = args.getLastArgValue(OPT_emit, "exe");
   if (emission == "shared")
     options.emission = Emission::shared;

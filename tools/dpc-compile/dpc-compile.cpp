@@ -18,6 +18,8 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ToolOutputFile.h"
 
+#include <functional>
+
 using namespace mlir;
 using namespace dpc;
 
@@ -160,15 +162,21 @@ int main(int argc, char **argv) {
       onnx::importOnnx(options.model, &context, options.import, llvm::errs());
   if (!module)
     return exitInvalid;
-  if (options.stopAfter == Level::import)
-    return printModule(*module, options.output);
-
   PassManager manager(&context);
-  buildStepPipeline(manager, options.step);
-  if (options.stopAfter >= Level::placed)
-    buildPlacedPipeline(manager, options.mesh);
-  if (options.stopAfter >= Level::local)
-    buildLocalPipeline(manager);
+  // Each level is made from the one before, and checked.
+  const std::pair<Level, std::function<void()>> stages[] = {
+      {Level::import, [] {}},
+      {Level::step, [&] { buildStepPipeline(manager, options.step); }},
+      {Level::placed, [&] { buildPlacedPipeline(manager, options.mesh); }},
+      {Level::local, [&] { buildLocalPipeline(manager); }},
+  };
+  for (const auto &[level, build] : stages) {
+    if (level > options.stopAfter)
+      break;
+    build();
+    if (options.native.verify)
+      addContractCheck(manager, level);
+  }
   if (failed(manager.run(*module)))
     return exitInvalid;
   if (options.stopAfter <= Level::placed)

@@ -1,0 +1,70 @@
+#include "passes/Verify/Passes.h"
+
+#include "dialects/Exec/IR/ExecOps.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_VERIFYEXEC
+#include "passes/Verify/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+using namespace dpc::exec;
+
+namespace {
+
+struct VerifyExecPass : dpc::impl::VerifyExecBase<VerifyExecPass> {
+  void runOnOperation() override {
+    if (failed(verify()))
+      signalPassFailure();
+  }
+
+private:
+  static InFlightDiagnostic violation(Operation *op) {
+    return op->emitError("level 'exec': ");
+  }
+
+  LogicalResult verify() {
+    ModuleOp module = getOperation();
+    calls.clear();
+    for (auto entry : module.getOps<EntryOp>())
+      if (failed(visit(entry.getBodyBlock())))
+        return failure();
+    for (auto function : module.getOps<FunctionOp>()) {
+      unsigned count = calls.lookup(function.getSymNameAttr());
+      if (count != 1)
+        return violation(function)
+               << "@" << function.getSymName() << " is called " << count
+               << " times, not once";
+    }
+    auto code = module.lookupSymbol<ModuleOp>(ExecDialect::kCodeModuleName);
+    if (!code) // generated on its own
+      return success();
+    for (auto function : module.getOps<FunctionOp>())
+      for (auto launch : function.getBodyBlock().getOps<LaunchOp>())
+        if (!code.lookupSymbol(launch.getKernel()))
+          return violation(launch)
+                 << "@" << launch.getKernel() << " has no code";
+    return success();
+  }
+
+  LogicalResult visit(Block &block) {
+    for (Operation &op : block) {
+      if (auto loop = dyn_cast<LoopOp>(op)) {
+        if (failed(visit(loop.getBodyBlock())))
+          return failure();
+      } else if (auto compute = dyn_cast<ComputeOp>(op)) {
+        ++calls[compute.getCalleeAttr().getAttr()];
+      } else if (!isa<GetOp, BufferOp, ViewOp, StartOp, WaitOp, ZeroOp,
+                      LoadInputOp>(op)) {
+        return violation(&op) << "'" << op.getName() << "' is no action";
+      }
+    }
+    return success();
+  }
+
+  llvm::DenseMap<StringAttr, unsigned> calls;
+};
+
+} // namespace

@@ -1,0 +1,210 @@
+#include "passes/Verify/Contract.h"
+#include "passes/Verify/Passes.h"
+
+#include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Interfaces/Interfaces.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_VERIFYPLACED
+#include "passes/Verify/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+using namespace dpc::dist;
+
+namespace {
+
+struct VerifyPlacedPass : dpc::impl::VerifyPlacedBase<VerifyPlacedPass> {
+  void runOnOperation() override {
+    if (failed(verify()))
+      signalPassFailure();
+  }
+
+private:
+  InFlightDiagnostic violation(Operation *op) {
+    return Contract(getOperation(), "placed").violation(op);
+  }
+
+  LogicalResult verify() {
+    ModuleOp module = getOperation();
+    auto meshes = llvm::to_vector(module.getOps<MeshOp>());
+    if (meshes.size() != 1)
+      return violation(module) << "has " << meshes.size() << " meshes, not one";
+    mesh = meshes[0].getShape();
+    for (auto function : module.getOps<func::FuncOp>())
+      if (failed(verify(function)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult verify(func::FuncOp function) {
+    made.clear();
+    for (auto [index, argument] : llvm::enumerate(function.getArguments())) {
+      std::string name = "argument " + std::to_string(index);
+      auto layout = function.getArgAttrOfType<LayoutAttr>(
+          index, DistDialect::kLayoutAttrName);
+      if (failed(record(function, layout, argument, name)) ||
+          failed(checkState(function, index)))
+        return failure();
+    }
+    for (Operation &op : function.front().without_terminator()) {
+      auto reshard = dyn_cast<ReshardOp>(op);
+      if (reshard ? failed(verifyReshard(reshard)) : failed(verifyOp(&op)))
+        return failure();
+    }
+    return success();
+  }
+
+  /// State is whole over sequential axes and never partial.
+  LogicalResult checkState(func::FuncOp function, unsigned index) {
+    nn::ArgAttr arg = nn::getArg(function, index);
+    if (!arg)
+      return violation(function) << "argument " << index << " has no nn.arg";
+    if (llvm::is_contained(
+            {nn::ArgKind::input, nn::ArgKind::label, nn::ArgKind::control},
+            arg.getKind()))
+      return success();
+    const Layout &layout = made[function.getArgument(index)];
+    if (!layout.partial.empty())
+      return violation(function)
+             << "state '" << arg.getName() << "' is partial";
+    for (const std::string &axis : shardedAxes(layout))
+      if (mesh.axes[*mesh.axisIndex(axis)].sequential)
+        return violation(function)
+               << "state '" << arg.getName()
+               << "' is cut over the sequential axis " << axis;
+    return success();
+  }
+
+  LogicalResult checkLayout(Operation *op, LayoutAttr layout, Type type,
+                            StringRef name) {
+    if (!layout)
+      return violation(op) << name << " has no layout";
+    if (auto defect = dist::check(layout.getLayout(),
+                                  cast<ShapedType>(type).getShape(), mesh))
+      return violation(op) << name << ": " << *defect;
+    return success();
+  }
+
+  LogicalResult record(Operation *op, LayoutAttr layout, Value value,
+                       const std::string &name) {
+    if (failed(checkLayout(op, layout, value.getType(), name)))
+      return failure();
+    made[value] = normalize(layout.getLayout());
+    return success();
+  }
+
+  LogicalResult checkRead(Operation *op, LayoutAttr layout, Value value,
+                          const std::string &name) {
+    if (failed(checkLayout(op, layout, value.getType(), name)))
+      return failure();
+    Layout read = normalize(layout.getLayout());
+    const Layout &was = made[value];
+    if (was.partial != read.partial || !sameIndices(was, read, mesh))
+      return violation(op) << name << " is read as " << toString(read)
+                           << " but was made as " << toString(was);
+    return success();
+  }
+
+  LogicalResult verifyReshard(ReshardOp op) {
+    if (failed(checkRead(op, op.getFrom(), op.getInput(), "the operand")))
+      return failure();
+    return record(op, op.getTo(), op.getResult(), "the result");
+  }
+
+  LogicalResult verifyOp(Operation *op) {
+    auto operands =
+        op->getAttrOfType<ArrayAttr>(DistDialect::kOperandsAttrName);
+    auto results = op->getAttrOfType<ArrayAttr>(DistDialect::kResultsAttrName);
+    if (!operands || !results || operands.size() != op->getNumOperands() ||
+        results.size() != op->getNumResults())
+      return violation(op) << "has no layout for each operand and result";
+    for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+      if (failed(checkRead(op, dyn_cast<LayoutAttr>(operands[index]), operand,
+                           "operand " + std::to_string(index))))
+        return failure();
+    for (auto [index, result] : llvm::enumerate(op->getResults()))
+      if (failed(record(op, dyn_cast<LayoutAttr>(results[index]), result,
+                        "result " + std::to_string(index))))
+        return failure();
+    return verifyLoops(op);
+  }
+
+  /// How one loop is cut, and where that was seen first.
+  struct Cut {
+    DimLayout layout;
+    std::string where;
+    bool inResult = false;
+  };
+
+  LogicalResult verifyLoops(Operation *op) {
+    auto shardable = dyn_cast<ShardableOpInterface>(op);
+    if (!shardable)
+      return violation(op) << "has no sharding rule";
+    ShardingRule rule = shardable.getShardingRule();
+    std::vector<std::optional<Cut>> cuts(rule.loops.size());
+    auto visit = [&](Value value, const ShardingRule::ValueLoops &dims,
+                     const std::string &where, bool isResult) {
+      for (auto [dim, loops] : llvm::enumerate(dims)) {
+        if (loops.size() != 1 || loops[0].size() != 1)
+          continue;
+        const DimLayout &layout = made[value].dims[dim];
+        std::optional<Cut> &cut = cuts[loops[0][0]];
+        if (!cut) {
+          cut = Cut{layout, where, isResult};
+        } else if (!sameIndices(cut->layout, layout, mesh)) {
+          violation(op) << "loop " << loops[0][0] << " is cut as "
+                        << dist::toString(cut->layout) << " in " << cut->where
+                        << " and as " << dist::toString(layout) << " in "
+                        << where;
+          return failure();
+        } else {
+          cut->inResult |= isResult;
+        }
+      }
+      return success();
+    };
+    for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+      if (failed(visit(operand, rule.operands[index],
+                       "operand " + std::to_string(index), false)))
+        return failure();
+    for (auto [index, result] : llvm::enumerate(op->getResults()))
+      if (failed(visit(result, rule.results[index],
+                       "result " + std::to_string(index), true)))
+        return failure();
+    for (auto [number, cut] : llvm::enumerate(cuts)) {
+      if (!cut)
+        continue;
+      AxisNames axes = shardedAxes(cut->layout);
+      LoopKind kind = rule.loops[number].kind;
+      if (kind == LoopKind::whole && !axes.empty())
+        return violation(op)
+               << "loop " << number << " must be whole but is cut as "
+               << dist::toString(cut->layout);
+      if (kind == LoopKind::parallel || kind == LoopKind::whole)
+        continue;
+      for (const std::string &axis : axes)
+        for (auto [index, result] : llvm::enumerate(op->getResults()))
+          if (!llvm::is_contained(made[result].partial,
+                                  Partial{axis, reductionOf(kind)}))
+            return violation(op) << "the reduced loop " << number
+                                 << " is cut over " << axis << ", but result "
+                                 << index << " is " << toString(made[result]);
+    }
+    return success();
+  }
+
+  static Reduction reductionOf(LoopKind kind) {
+    return kind == LoopKind::max   ? Reduction::Max
+           : kind == LoopKind::min ? Reduction::Min
+                                   : Reduction::Sum;
+  }
+
+  MeshShape mesh;
+  /// The layout in which each value was made, in normal form.
+  llvm::DenseMap<Value, Layout> made;
+};
+
+} // namespace

@@ -1,0 +1,300 @@
+#include "passes/Lowering/InPlace.h"
+#include "passes/Verify/BufferContents.h"
+#include "passes/Verify/Passes.h"
+
+#include "dialects/Exec/IR/ExecOps.h"
+
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_VERIFYSCHEDULED
+#include "passes/Verify/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+using namespace dpc::exec;
+
+namespace {
+
+/// Plays one entry.
+class Player {
+public:
+  explicit Player(EntryOp entry) : entry(entry) {
+    auto module = entry->getParentOfType<ModuleOp>();
+    // The host fills state and inputs before the entry begins.
+    for (auto resident : module.getOps<ResidentOp>())
+      if (isa<nn::ArgAttr>(resident.getBinding()))
+        contents.write(rangeOf(resident, 0, bufferBytes(resident.getType())),
+                       numberOf(resident));
+  }
+
+  LogicalResult run() {
+    if (failed(play(entry.getBodyBlock())))
+      return failure();
+    if (!waiting.empty())
+      return violation(waiting.begin()->first) << "is never waited for";
+    return success();
+  }
+
+private:
+  static InFlightDiagnostic violation(Operation *op) {
+    return op->emitError("level 'scheduled': ");
+  }
+
+  LogicalResult play(Block &block) {
+    for (Operation &op : block)
+      if (failed(play(&op)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult play(Operation *op) {
+    if (isa<BufferOp, GetOp, ViewOp>(op))
+      return success();
+    if (auto loop = dyn_cast<LoopOp>(op)) {
+      size_t before = waiting.size();
+      for (turn = 0; turn < loop.getCount(); ++turn)
+        if (failed(play(loop.getBodyBlock())))
+          return failure();
+      turn = 0;
+      if (waiting.size() != before)
+        return violation(op) << "leaves a communication under way";
+      return success();
+    }
+    if (auto start = dyn_cast<StartOp>(op))
+      return playStart(start);
+    if (auto wait = dyn_cast<WaitOp>(op))
+      return playWait(wait);
+    if (auto load = dyn_cast<LoadInputOp>(op)) {
+      auto resident = SymbolTable::lookupNearestSymbolFrom<ResidentOp>(
+          load, load.getResidentAttr());
+      contents.write(rangeOf(resident, 0, bufferBytes(resident.getType())),
+                     numberOf(resident));
+      return success();
+    }
+    if (auto launch = dyn_cast<LaunchOp>(op))
+      return playLaunch(launch);
+    if (auto copy = dyn_cast<CopyOp>(op)) {
+      if (failed(read(op, copy.getInput(), "input")))
+        return failure();
+      return write(op, copy.getOutput(), "output");
+    }
+    // Constants of the host: one output each.
+    for (Value operand : op->getOperands())
+      if (isa<MemRefType>(operand.getType()) &&
+          failed(write(op, operand, "output")))
+        return failure();
+    return success();
+  }
+
+  // Parts of a bucket are aligned: the bytes between them are exchanged too,
+  // though nobody wrote them and nobody reads them afterwards.
+  LogicalResult playStart(StartOp start) {
+    ByteRange from = rangeOf(start.getInput()), to = rangeOf(start.getOutput());
+    if (contents.whoForbidsRead(from))
+      return violation(start) << "input (" << describe(from)
+                              << ") is being written by a collective";
+    if (failed(mayWrite(start, start.getOutput(), "output")))
+      return failure();
+    std::vector<ByteRange> pieces =
+        contents.piecesOf(from, numberOf(placeOf(start.getInput()).root));
+    if (pieces.empty())
+      return violation(start)
+             << "input (" << describe(from) << ") was never written";
+    if (from.end - from.begin != to.end - to.begin)
+      pieces = {to};
+    else
+      for (ByteRange &piece : pieces)
+        piece = {to.space, piece.begin - from.begin + to.begin,
+                 piece.end - from.begin + to.begin};
+    waiting[start] = pieces;
+    contents.begin(numberOf(start), from, to);
+    return success();
+  }
+
+  LogicalResult playWait(WaitOp wait) {
+    auto start = wait.getEvent().getDefiningOp<StartOp>();
+    auto at = waiting.find(start);
+    if (at == waiting.end())
+      return violation(wait) << "waits for what is not under way";
+    contents.end(numberOf(start));
+    for (const ByteRange &piece : at->second)
+      contents.write(piece, numberOf(placeOf(start.getOutput()).root));
+    waiting.erase(at);
+    return success();
+  }
+
+  LogicalResult playLaunch(LaunchOp launch) {
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        launch, launch.getKernelAttr());
+    SmallVector<std::pair<ByteRange, std::string>> written;
+    for (auto [i, input] : llvm::enumerate(launch.getInputs()))
+      if (failed(read(launch, input, "operand " + std::to_string(i))))
+        return failure();
+    auto add = [&](Value output, std::string name) -> LogicalResult {
+      ByteRange range = rangeOf(output);
+      for (const auto &[other, otherName] : written)
+        if (other.overlaps(range))
+          return violation(launch)
+                 << name << " and " << otherName << " share bytes";
+      written.push_back({range, name});
+      return success();
+    };
+    for (auto [r, output] : llvm::enumerate(launch.getOutputs())) {
+      std::string name = "result " + std::to_string(r);
+      if (failed(add(output, name)))
+        return failure();
+      ByteRange to = rangeOf(output);
+      for (auto [i, input] : llvm::enumerate(launch.getInputs())) {
+        ByteRange from = rangeOf(input);
+        if (from.overlaps(to) &&
+            (from.begin != to.begin || from.end != to.end ||
+             !mayComputeInPlace(kernel, i, r)))
+          return violation(launch)
+                 << name << " lies on operand " << i << ", but @"
+                 << launch.getKernel() << " cannot compute in place";
+      }
+    }
+    for (Value scratch : launch.getScratch()) {
+      if (failed(add(scratch, "scratch")))
+        return failure();
+      for (auto [i, input] : llvm::enumerate(launch.getInputs()))
+        if (rangeOf(input).overlaps(rangeOf(scratch)))
+          return violation(launch) << "scratch lies on operand " << i;
+      if (failed(write(launch, scratch, "scratch")))
+        return failure();
+    }
+    for (auto [r, output] : llvm::enumerate(launch.getOutputs()))
+      if (failed(write(launch, output, "result " + std::to_string(r))))
+        return failure();
+    return success();
+  }
+
+  LogicalResult read(Operation *op, Value buffer, const std::string &name) {
+    ByteRange range = rangeOf(buffer);
+    if (auto event = contents.whoForbidsRead(range))
+      return violation(op) << name << " (" << describe(range)
+                           << ") is being written by a collective";
+    Operation *root = placeOf(buffer).root;
+    if (auto stranger = contents.findStranger(range, numberOf(root))) {
+      InFlightDiagnostic error = violation(op)
+                                 << name << " (" << describe(range)
+                                 << "): byte " << stranger->byte;
+      if (stranger->buffer < 0)
+        return error << " was never written";
+      error.attachNote(operations[stranger->buffer]->getLoc())
+          << "by this buffer";
+      return error << " has been overwritten by another buffer";
+    }
+    return success();
+  }
+
+  LogicalResult mayWrite(Operation *op, Value buffer, const std::string &name) {
+    ByteRange range = rangeOf(buffer);
+    if (contents.whoForbidsWrite(range))
+      return violation(op) << name << " (" << describe(range)
+                           << ") is in use by a collective";
+    return success();
+  }
+
+  LogicalResult write(Operation *op, Value buffer, const std::string &name) {
+    if (failed(mayWrite(op, buffer, name)))
+      return failure();
+    contents.write(rangeOf(buffer), numberOf(placeOf(buffer).root));
+    return success();
+  }
+
+  static std::string describe(const ByteRange &range) {
+    return "bytes [" + std::to_string(range.begin) + ", " +
+           std::to_string(range.end) + ") of " +
+           stringifySpace(Space(range.space)).str();
+  }
+
+  static ByteRange rangeOf(Operation *root, int64_t offset, int64_t bytes) {
+    ByteRange range;
+    if (auto buffer = dyn_cast<BufferOp>(root)) {
+      range.space = int64_t(buffer.getSpace());
+      range.begin = buffer.getOffset().value_or(0);
+    } else {
+      auto resident = cast<ResidentOp>(root);
+      range.space = int64_t(resident.getSpace());
+      range.begin = resident.getOffset().value_or(0);
+    }
+    range.begin += offset;
+    range.end = range.begin + bytes;
+    return range;
+  }
+  ByteRange rangeOf(Value buffer) const {
+    Place place = placeOf(buffer);
+    return rangeOf(place.root, place.offset + place.stride * int64_t(turn),
+                   bufferBytes(buffer.getType()));
+  }
+
+  int64_t numberOf(Operation *op) {
+    auto [entry, isNew] = numbers.try_emplace(op, operations.size());
+    if (isNew)
+      operations.push_back(op);
+    return entry->second;
+  }
+
+  EntryOp entry;
+  BufferContents contents;
+  /// Turn of the loop around what is played.
+  uint64_t turn = 0;
+  /// Buffers, residents and starts by number.
+  llvm::DenseMap<Operation *, int64_t> numbers;
+  SmallVector<Operation *> operations;
+  /// Starts not waited for, with the bytes that they make.
+  llvm::MapVector<Operation *, std::vector<ByteRange>> waiting;
+};
+
+struct VerifyScheduledPass
+    : dpc::impl::VerifyScheduledBase<VerifyScheduledPass> {
+  void runOnOperation() override {
+    if (failed(verify()))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult verify() {
+    ModuleOp module = getOperation();
+    auto memory =
+        module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
+    if (!memory)
+      return module.emitError("level 'scheduled': has no exec.memory");
+    for (auto resident : module.getOps<ResidentOp>())
+      if (failed(checkPlace(resident, resident.getOffset(), resident.getSpace(),
+                            bufferBytes(resident.getType()), memory)))
+        return failure();
+    for (auto entry : module.getOps<EntryOp>()) {
+      WalkResult walked = entry.walk([&](BufferOp buffer) {
+        return WalkResult(checkPlace(buffer, buffer.getOffset(),
+                                     buffer.getSpace(),
+                                     bufferBytes(buffer.getType()), memory));
+      });
+      if (walked.wasInterrupted() || failed(Player(entry).run()))
+        return failure();
+    }
+    return success();
+  }
+
+  static LogicalResult checkPlace(Operation *op, std::optional<int64_t> offset,
+                                  Space space, int64_t bytes,
+                                  MemoryAttr memory) {
+    if (!offset)
+      return op->emitError("level 'scheduled': has no offset");
+    int64_t extent = space == Space::arena    ? memory.getArena()
+                     : space == Space::slot   ? memory.getSlot()
+                     : space == Space::shared ? memory.getShared()
+                                              : memory.getSharedSlot();
+    if (space != Space::common && *offset + bytes > extent)
+      return op->emitError("level 'scheduled': ends at byte ")
+             << *offset + bytes << " of " << stringifySpace(space)
+             << ", which has " << extent;
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,51 @@
+// RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-verify-exec
+
+// A sound program.
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+exec.function @step.0 {
+  %a = exec.buffer arena at 0 : memref<4xf32>
+  exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
+}
+exec.entry @step {
+  exec.loop 2 {
+    exec.compute @step.0
+  }
+}
+
+// -----
+
+// (L1) Launches stand in functions.
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+exec.entry @step {
+  %a = exec.buffer arena at 0 : memref<4xf32>
+  exec.loop 2 {
+    // expected-error@+1 {{level 'exec': 'exec.launch' is no action}}
+    exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
+  }
+}
+
+// -----
+
+// (L2) A function has one place in the order.
+// expected-error@+1 {{level 'exec': @step.0 is called 2 times, not once}}
+exec.function @step.0 {
+}
+exec.entry @step {
+  exec.compute @step.0
+  exec.compute @step.0
+}
+
+// -----
+
+// (L3) What is launched has code.
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+module @code {
+}
+exec.function @step.0 {
+  %a = exec.buffer arena at 0 : memref<4xf32>
+  // expected-error@+1 {{level 'exec': @k has no code}}
+  exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
+}
+exec.entry @step {
+  exec.compute @step.0
+}

@@ -1,0 +1,168 @@
+// RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-verify-scheduled
+
+// A sound program: in place, through a bucket, in a loop with slices.
+module attributes {exec.memory = #exec.memory<arena = 256, slot = 0, shared = 128, sharedSlot = 0, slots = 1, peak = 384, lowerBound = 0>} {
+  func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<4xf32> }
+  exec.resident @state.w #nn.arg<parameter "w"> arena at 0 : memref<4xf32>
+  exec.entry @step {
+    %w = exec.get @state.w : memref<4xf32>
+    exec.launch @k(%w) into (%w) : (memref<4xf32>), (memref<4xf32>)
+    %all = exec.buffer arena at 64 : memref<2x4xf32>
+    exec.loop 2 {
+      %slice = exec.view %all at 0 stride 16 : memref<2x4xf32> to memref<4xf32>
+      exec.launch @k(%w) into (%slice) : (memref<4xf32>), (memref<4xf32>)
+    }
+    %s = exec.buffer shared at 0 : memref<2x4xf32>
+    exec.copy %all to %s : memref<2x4xf32>
+    %e = exec.start all_reduce sum over ["data"] %s to %s id 0 : memref<2x4xf32>, memref<2x4xf32>
+    exec.launch @k(%w) into (%w) : (memref<4xf32>), (memref<4xf32>)
+    exec.wait %e
+    exec.copy %s to %all : memref<2x4xf32>
+  }
+}
+
+// -----
+
+// (L1) The plan has sizes ...
+// expected-error@+1 {{level 'scheduled': has no exec.memory}}
+module {
+}
+
+// -----
+
+// ... every buffer a place ...
+module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0, sharedSlot = 0, slots = 1, peak = 64, lowerBound = 0>} {
+  exec.entry @step {
+    // expected-error@+1 {{level 'scheduled': has no offset}}
+    %a = exec.buffer arena : memref<4xf32>
+    exec.zero %a : memref<4xf32>
+  }
+}
+
+// -----
+
+// ... inside its space.
+module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0, sharedSlot = 0, slots = 1, peak = 64, lowerBound = 0>} {
+  exec.entry @step {
+    // expected-error@+1 {{level 'scheduled': ends at byte 144 of arena, which has 128}}
+    %a = exec.buffer arena at 128 : memref<4xf32>
+    exec.zero %a : memref<4xf32>
+  }
+}
+
+// -----
+
+// (L2) Nobody reads what nobody wrote ...
+module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0, sharedSlot = 0, slots = 1, peak = 64, lowerBound = 0>} {
+  exec.resident @input.x #nn.arg<input "x"> arena at 0 : memref<4xf32>
+  exec.entry @step {
+    %x = exec.get @input.x : memref<4xf32>
+    %a = exec.buffer arena at 64 : memref<4xf32>
+    // expected-error@+1 {{level 'scheduled': input (bytes [64, 80) of arena): byte 64 was never written}}
+    exec.copy %a to %x : memref<4xf32>
+  }
+}
+
+// -----
+
+// ... nor, after one turn, the slices of two ...
+module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0, sharedSlot = 0, slots = 1, peak = 64, lowerBound = 0>} {
+  exec.entry @step {
+    %a = exec.buffer arena at 0 : memref<2x4xf32>
+    %b = exec.buffer arena at 64 : memref<2x4xf32>
+    exec.loop 1 {
+      %s = exec.view %a at 0 stride 16 : memref<2x4xf32> to memref<4xf32>
+      exec.zero %s : memref<4xf32>
+    }
+    // expected-error@+1 {{level 'scheduled': input (bytes [0, 32) of arena): byte 16 was never written}}
+    exec.copy %a to %b : memref<2x4xf32>
+  }
+}
+
+// -----
+
+// ... or what another buffer has overwritten.
+module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0, sharedSlot = 0, slots = 1, peak = 64, lowerBound = 0>} {
+  exec.entry @step {
+    %a = exec.buffer arena at 0 : memref<20xf32>
+    exec.zero %a : memref<20xf32>
+    // expected-note@+1 {{by this buffer}}
+    %b = exec.buffer arena at 64 : memref<4xf32>
+    exec.zero %b : memref<4xf32>
+    %c = exec.buffer arena at 0 : memref<20xf32>
+    // expected-error@+1 {{level 'scheduled': input (bytes [0, 80) of arena): byte 64 has been overwritten by another buffer}}
+    exec.copy %a to %c : memref<20xf32>
+  }
+}
+
+// -----
+
+// (L3) A result lies on an operand only where the kernel computes in place.
+module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0, sharedSlot = 0, slots = 1, peak = 64, lowerBound = 0>} {
+  func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+  exec.resident @input.x #nn.arg<input "x"> arena at 0 : memref<4xf32>
+  exec.entry @step {
+    %x = exec.get @input.x : memref<4xf32>
+    // expected-error@+1 {{level 'scheduled': result 0 lies on operand 0, but @k cannot compute in place}}
+    exec.launch @k(%x) into (%x) : (memref<4xf32>), (memref<4xf32>)
+  }
+}
+
+// -----
+
+// (L4) Nothing reads what a collective writes ...
+module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 64, sharedSlot = 0, slots = 1, peak = 128, lowerBound = 0>} {
+  exec.entry @step {
+    %a = exec.buffer arena at 0 : memref<4xf32>
+    %s = exec.buffer shared at 0 : memref<4xf32>
+    exec.zero %s : memref<4xf32>
+    %e = exec.start all_reduce sum over ["data"] %s to %s id 0 : memref<4xf32>, memref<4xf32>
+    // expected-error@+1 {{level 'scheduled': input (bytes [0, 16) of shared) is being written by a collective}}
+    exec.copy %s to %a : memref<4xf32>
+    exec.wait %e
+  }
+}
+
+// -----
+
+// ... nor writes what it reads.
+module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 128, sharedSlot = 0, slots = 1, peak = 192, lowerBound = 0>} {
+  exec.entry @step {
+    %s = exec.buffer shared at 0 : memref<4xf32>
+    %t = exec.buffer shared at 64 : memref<4xf32>
+    exec.zero %s : memref<4xf32>
+    %e = exec.start all_reduce sum over ["data"] %s to %t id 0 : memref<4xf32>, memref<4xf32>
+    // expected-error@+1 {{level 'scheduled': output (bytes [0, 16) of shared) is in use by a collective}}
+    exec.zero %s : memref<4xf32>
+    exec.wait %e
+  }
+}
+
+// -----
+
+// (L4) A collective has something to move.
+module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 64, sharedSlot = 0, slots = 1, peak = 128, lowerBound = 0>} {
+  exec.entry @step {
+    %s = exec.buffer shared at 0 : memref<4xf32>
+    // expected-error@+1 {{level 'scheduled': input (bytes [0, 16) of shared) was never written}}
+    %e = exec.start all_reduce sum over ["data"] %s to %s id 0 : memref<4xf32>, memref<4xf32>
+    exec.wait %e
+  }
+}
+
+// -----
+
+// (L2) What a bucket brings back is what went into it: not the bytes between
+// its parts.
+module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 64, sharedSlot = 0, slots = 1, peak = 128, lowerBound = 0>} {
+  exec.entry @step {
+    %a = exec.buffer arena at 0 : memref<4xf32>
+    %s = exec.buffer shared at 0 : memref<4xf32>
+    %part = exec.view %s at 0 : memref<4xf32> to memref<2xf32>
+    exec.zero %part : memref<2xf32>
+    %e = exec.start all_reduce sum over ["data"] %s to %s id 0 : memref<4xf32>, memref<4xf32>
+    exec.wait %e
+    // expected-error@+1 {{level 'scheduled': input (bytes [0, 16) of shared): byte 8 was never written}}
+    exec.copy %s to %a : memref<4xf32>
+  }
+}
