@@ -11,6 +11,14 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
+/// The space of a buffer.
+static Space spaceOf(Value buffer) {
+  Operation *root = placeOf(buffer).root;
+  if (auto resident = dyn_cast_or_null<ResidentOp>(root))
+    return resident.getSpace();
+  return cast<BufferOp>(root).getSpace();
+}
+
 static Reduction reductionOf(dist::ReductionKind kind) {
   return Reduction(uint32_t(kind));
 }
@@ -35,28 +43,40 @@ Value BlockLowering::createBuffer(Value tensor, Space space) {
                                   space, IntegerAttr());
 }
 
+Value BlockLowering::createResultBuffer(Value result) {
+  return createBuffer(result,
+                      feedsCollective(result) ? Space::shared : Space::arena);
+}
+
 void BlockLowering::copy(Location loc, Value source, Value target) {
-  settle(source);
+  settleOutput(source);
   settle(target);
   builder.create<CopyOp>(loc, source, target);
 }
 
-void BlockLowering::settle(Value buffer) {
-  Operation *root = placeOf(buffer).root;
-  llvm::erase_if(pending, [&](const auto &item) {
-    if (item.first != root)
+void BlockLowering::waitFor(llvm::function_ref<bool(const Pending &)> ends) {
+  llvm::erase_if(pending, [&](const Pending &item) {
+    if (!ends(item))
       return false;
-    if (item.second.use_empty())
-      builder.create<WaitOp>(item.second.getLoc(), item.second);
+    if (item.event.use_empty())
+      builder.create<WaitOp>(item.event.getLoc(), item.event);
     return true;
   });
 }
 
+void BlockLowering::settle(Value buffer) {
+  Operation *root = placeOf(buffer).root;
+  waitFor([&](const Pending &item) { return item.root == root; });
+}
+
+void BlockLowering::settleOutput(Value buffer) {
+  Operation *root = placeOf(buffer).root;
+  waitFor(
+      [&](const Pending &item) { return item.root == root && item.isOutput; });
+}
+
 void BlockLowering::settleAll() {
-  for (auto &[root, event] : pending)
-    if (event.use_empty())
-      builder.create<WaitOp>(event.getLoc(), event);
-  pending.clear();
+  waitFor([](const Pending &) { return true; });
 }
 
 //===----------------------------------------------------------------------===//
@@ -144,9 +164,9 @@ void BlockLowering::start(Location loc, Collective kind, Reduction reduction,
   Value event =
       builder.create<StartOp>(loc, EventType::get(builder.getContext()), kind,
                               reduction, axes, input, output, nextId++);
-  pending.push_back({placeOf(input).root, event});
+  pending.push_back({placeOf(output).root, event, true});
   if (placeOf(output).root != placeOf(input).root)
-    pending.push_back({placeOf(output).root, event});
+    pending.push_back({placeOf(input).root, event, false});
   if (!options.overlap)
     settleAll();
 }
@@ -167,11 +187,20 @@ void BlockLowering::markReady(Value value) {
 void BlockLowering::lowerCollective(Operation *op, Collective kind,
                                     Reduction reduction, ArrayAttr axes) {
   Value source = op->getOperand(0);
-  Value input = createBuffer(source, Space::shared);
-  copy(op->getLoc(), buffers.lookup(source), input);
-  Value output = kind == Collective::all_reduce
-                     ? input
-                     : createBuffer(op->getResult(0), Space::shared);
+  Value input = buffers.lookup(source);
+  const bool isShared = spaceOf(input) == Space::shared;
+  if (isShared) {
+    settleOutput(input);
+  } else {
+    // Peers cannot read it there: an argument of a loop, say.
+    Value copied = createBuffer(source, Space::shared);
+    copy(op->getLoc(), input, copied);
+    input = copied;
+  }
+  // The copy is nobody else's.
+  const bool inPlace = kind == Collective::all_reduce && !isShared;
+  Value output =
+      inPlace ? input : createBuffer(op->getResult(0), Space::shared);
   buffers[op->getResult(0)] = output;
   start(op->getLoc(), kind, reduction, axes, input, output);
 }
@@ -226,14 +255,16 @@ void BlockLowering::lowerCall(func::CallOp call) {
     inputs.push_back(buffers.lookup(operand));
   for (Value result : call->getResults()) {
     Value target = targets.lookup(result);
-    outputs.push_back(target ? target : createBuffer(result));
+    outputs.push_back(target ? target : createResultBuffer(result));
     buffers[result] = outputs.back();
   }
   if (int64_t bytes = getScratchBytes(kernel))
     scratch.push_back(builder.create<BufferOp>(
         call.getLoc(), MemRefType::get({bytes}, builder.getI8Type()),
         Space::arena, IntegerAttr()));
-  for (Value buffer : llvm::concat<Value>(inputs, outputs))
+  for (Value buffer : inputs)
+    settleOutput(buffer);
+  for (Value buffer : outputs)
     settle(buffer);
   builder.create<LaunchOp>(call.getLoc(), call.getCallee(), inputs, outputs,
                            scratch);
@@ -248,7 +279,7 @@ LogicalResult BlockLowering::lowerMicro(dist::MicroOp micro) {
   SmallVector<Value> results;
   for (auto [index, result] : llvm::enumerate(micro.getResults())) {
     Value target = targets.lookup(result);
-    results.push_back(target ? target : createBuffer(result));
+    results.push_back(target ? target : createResultBuffer(result));
     buffers[result] = results.back();
     if (micro.getResultKind(index) == dist::MicroKind::summed) {
       settle(results.back());

@@ -39,8 +39,11 @@ public:
                            exec::Space space = exec::Space::arena);
   /// Copies `source` to `target` after what is pending on either.
   void copy(mlir::Location loc, mlir::Value source, mlir::Value target);
-  /// Waits for the collective that uses the memory of `buffer`, if any.
+  /// Waits for the collectives that use the memory of `buffer`, before it is
+  /// written.
   void settle(mlir::Value buffer);
+  /// Waits for those that write it, before it is read.
+  void settleOutput(mlir::Value buffer);
   void settleAll();
 
 private:
@@ -51,6 +54,9 @@ private:
   };
 
   bool isMadeFor(mlir::Value value, mlir::Operation *user);
+  /// A buffer for a result of a launch or loop: where peers can read it if a
+  /// collective does.
+  mlir::Value createResultBuffer(mlir::Value result);
   mlir::LogicalResult
   planBuckets(mlir::Block &block,
               const llvm::DenseMap<mlir::Operation *, int64_t> &depths);
@@ -70,9 +76,17 @@ private:
   std::vector<Bucket> buckets;
   /// Bucket of an all-reduce's operand.
   llvm::DenseMap<mlir::Value, unsigned> bucketOf;
-  /// Events of the collectives under way, by the buffer they use, in the order
-  /// of their starts.
-  llvm::SmallVector<std::pair<mlir::Operation *, mlir::Value>> pending;
+  /// A buffer that a collective under way uses.
+  struct Pending {
+    mlir::Operation *root;
+    mlir::Value event;
+    bool isOutput;
+  };
+  /// Waits for those of `pending` that `ends` accepts, and forgets them.
+  void waitFor(llvm::function_ref<bool(const Pending &)> ends);
+
+  /// In the order of the starts.
+  llvm::SmallVector<Pending> pending;
   int64_t nextId = 0;
 };
 

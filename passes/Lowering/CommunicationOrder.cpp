@@ -1,12 +1,20 @@
 #include "passes/Lowering/CommunicationOrder.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/NN/IR/Shape.h"
 
 using namespace mlir;
 using namespace dpc;
 
 bool dpc::isCollective(Operation *op) {
   return isa<dist::AllReduceOp, dist::AllGatherOp, dist::ReduceScatterOp>(op);
+}
+
+bool dpc::feedsCollective(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return isCollective(user) ||
+           (isa<nn::ReshapeOp>(user) && feedsCollective(user->getResult(0)));
+  });
 }
 
 llvm::DenseMap<Operation *, int64_t> dpc::orderByCommunication(Block &block) {

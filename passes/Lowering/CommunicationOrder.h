@@ -10,6 +10,10 @@ namespace dpc {
 /// Whether `op` exchanges data with other ranks.
 bool isCollective(mlir::Operation *op);
 
+/// Whether such an op reads `value`, or a reshape of it: it then lies best
+/// where peers can read it.
+bool feedsCollective(mlir::Value value);
+
 /// Sorts the ops of a block by the number of collectives on the longest path to
 /// them, otherwise keeping their order: collectives that do not depend on each
 /// other come together, and what waits for one comes after what does not.

@@ -1,4 +1,7 @@
 #include "passes/Lowering/Residents.h"
+#include "passes/Lowering/CommunicationOrder.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -6,14 +9,25 @@ using namespace dpc::exec;
 using nn::ArgKind;
 using nn::ResultKind;
 
+Residents::Residents(ModuleOp module)
+    : builder(OpBuilder::atBlockBegin(module.getBody())) {
+  for (auto function : module.getOps<func::FuncOp>())
+    for (BlockArgument argument : function.getArguments())
+      if (nn::ArgAttr arg = nn::getArg(function, argument.getArgNumber()))
+        if (feedsCollective(argument))
+          shared.insert(symbolOf(arg));
+}
+
 FailureOr<ResidentOp> Residents::getOrCreate(Location loc, Attribute binding,
                                              Type tensor, Attribute layout) {
   MemRefType type = bufferOf(tensor);
   std::string name = symbolOf(binding);
   auto [entry, isNew] = byName.try_emplace(name);
   if (isNew)
-    entry->second = builder.create<ResidentOp>(loc, name, binding, Space::arena,
-                                               IntegerAttr(), type, layout);
+    entry->second = builder.create<ResidentOp>(
+        loc, name, binding,
+        shared.contains(name) ? Space::shared : Space::arena, IntegerAttr(),
+        type, layout);
   ResidentOp resident = entry->second;
   if (resident.getType() != type) {
     emitError(loc) << name << " is " << type << " here and "

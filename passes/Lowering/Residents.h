@@ -4,14 +4,15 @@
 #include "dialects/Exec/IR/ExecDialect.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace dpc {
 
-/// The resident buffers of a program, made on first use.
+/// The resident buffers of a program, made on first use. What a collective
+/// reads lies where peers can read it.
 class Residents {
 public:
-  explicit Residents(mlir::ModuleOp module)
-      : builder(mlir::OpBuilder::atBlockBegin(module.getBody())) {}
+  explicit Residents(mlir::ModuleOp module);
 
   /// The buffer of what `binding` (a #nn.arg or #nn.result) names. Fails with
   /// an error where it has another type than elsewhere in the program.
@@ -26,6 +27,7 @@ public:
 
 private:
   mlir::OpBuilder builder;
+  llvm::StringSet<> shared;
   llvm::StringMap<exec::ResidentOp> byName;
 };
 

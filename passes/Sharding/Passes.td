@@ -9,7 +9,8 @@ def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
     Finds the loops that run together through the whole program, cuts the batch
     loop over `batch-axes` and, over each of `auto-axes`, one loop of each
     contraction or gather with a parameter, whichever the cost model likes best;
-    then writes the layouts that follow on arguments, results and ops, and a
+    a reduction loop stays whole where it is at least twice as fast to bring its
+    operands together as to reduce the result; then writes the layouts that follow on arguments, results and ops, and a
     `dist.reshard` wherever an op reads a value in another layout. State whose
     argument already has a `dist.layout` keeps it.
 

@@ -153,6 +153,32 @@ void Assignment::keepTurnsWhole(const OpLoops &op,
 }
 
 OpPlacement Assignment::place(const OpLoops &op) {
+  OpPlacement placement = placeWithout(op, {});
+  double seconds = placementSeconds(op, placement);
+  SmallVector<std::string> gathered;
+  for (const MeshAxis &axis : mesh.axes) {
+    if (axis.sequential ||
+        llvm::none_of(placement.results, [&](const Layout &result) {
+          return llvm::any_of(result.partial, [&](const Partial &partial) {
+            return partial.axis == axis.name;
+          });
+        }))
+      continue;
+    gathered.push_back(axis.name);
+    OpPlacement trial = placeWithout(op, gathered);
+    double trialSeconds = placementSeconds(op, trial);
+    if (2 * trialSeconds <= seconds) {
+      placement = std::move(trial);
+      seconds = trialSeconds;
+    } else {
+      gathered.pop_back();
+    }
+  }
+  return placement;
+}
+
+OpPlacement Assignment::placeWithout(const OpLoops &op,
+                                     ArrayRef<std::string> gathered) {
   OpPlacement placement;
   const ShardingRule &rule = op.rule;
   SmallVector<bool> whole;
@@ -194,6 +220,8 @@ OpPlacement Assignment::place(const OpLoops &op) {
               return usesAny(DimLayout{segment}, axis);
             }))
           dropAxes(dim, axis);
+    if (rule.loops[l].kind != LoopKind::parallel)
+      dropAxes(dim, gathered);
     for (unsigned before : ArrayRef(order).take_front(position)) {
       AxisNames taken = shardedAxes(placement.loops[before]);
       if (usesAny(dim, taken) && collide(rule, before, l))
@@ -307,8 +335,37 @@ double Assignment::reshardSeconds(const Layout &from, const Layout &to,
   return moved == 0 ? 0 : latency + moved / bytesPerSecond;
 }
 
-void Assignment::run(ArrayRef<std::pair<Value, Layout>> arguments) {
+double Assignment::computeSeconds(const OpLoops &op,
+                                  const OpPlacement &placement) const {
   constexpr double flopsPerSecond = 5e10, memoryPerSecond = 1e10;
+  auto cost = dyn_cast<CostOpInterface>(op.op);
+  if (!cost)
+    return 0;
+  double share = 1;
+  for (const DimLayout &dim : placement.loops)
+    for (const std::string &axis : shardedAxes(dim))
+      share /= mesh.axisSize(axis);
+  return share *
+         (cost.getFlops() / flopsPerSecond + cost.getBytes() / memoryPerSecond);
+}
+
+double Assignment::placementSeconds(const OpLoops &op,
+                                    const OpPlacement &placement) const {
+  double total = computeSeconds(op, placement);
+  for (auto [value, layout] :
+       llvm::zip_equal(op.op->getOperands(), placement.operands))
+    total += reshardSeconds(layouts.find(value)->second, layout,
+                            tensorBytes(value.getType()));
+  for (auto [value, layout] :
+       llvm::zip_equal(op.op->getResults(), placement.results)) {
+    Layout reduced = layout;
+    reduced.partial.clear();
+    total += reshardSeconds(layout, reduced, tensorBytes(value.getType()));
+  }
+  return total;
+}
+
+void Assignment::run(ArrayRef<std::pair<Value, Layout>> arguments) {
   for (const auto &[value, layout] : arguments)
     layouts[value] = layout;
   for (const OpLoops &op : program.getOps()) {
@@ -317,13 +374,7 @@ void Assignment::run(ArrayRef<std::pair<Value, Layout>> arguments) {
          llvm::zip_equal(op.op->getOperands(), placement.operands))
       seconds += reshardSeconds(layouts.find(value)->second, layout,
                                 tensorBytes(value.getType()));
-    double share = 1;
-    for (const DimLayout &dim : placement.loops)
-      for (const std::string &axis : shardedAxes(dim))
-        share /= mesh.axisSize(axis);
-    if (auto cost = dyn_cast<CostOpInterface>(op.op))
-      seconds += share * (cost.getFlops() / flopsPerSecond +
-                          cost.getBytes() / memoryPerSecond);
+    seconds += computeSeconds(op, placement);
     for (auto [value, layout] :
          llvm::zip_equal(op.op->getResults(), placement.results))
       layouts[value] = layout;

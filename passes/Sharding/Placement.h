@@ -49,7 +49,19 @@ public:
                         int64_t bytes) const;
 
 private:
+  /// The layouts of an op: reduction loops are cut by the plan, except over
+  /// axes on which it is at least twice as fast to bring the operands together
+  /// as to reduce the result (a few rows that are scattered into a large
+  /// table).
   OpPlacement place(const OpLoops &op);
+  /// The same with `gathered` axes kept off reduction loops.
+  OpPlacement placeWithout(const OpLoops &op,
+                           llvm::ArrayRef<std::string> gathered);
+  /// Modelled seconds of the op under `placement`, its operands resharded and
+  /// its results reduced.
+  double placementSeconds(const OpLoops &op,
+                          const OpPlacement &placement) const;
+  double computeSeconds(const OpLoops &op, const OpPlacement &placement) const;
   dist::DimLayout layoutOf(const AtomDim &dim) const;
   llvm::SmallVector<std::string> sequentialAxes() const;
   /// Takes sequential axes off dimensions of several segments: a turn of a loop

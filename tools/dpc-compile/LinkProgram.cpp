@@ -69,7 +69,8 @@ int dpc::linkProgram(ArrayRef<std::string> objects, Emission emission,
   SmallString<128> written;
   int descriptor;
   if (std::error_code code = sys::fs::createUniqueFile(
-          output + ".%%%%%%.tmp", descriptor, written, sys::fs::OF_None, 0755))
+          output + ".%%%%%%.tmp", descriptor, written, sys::fs::OF_None,
+          emission == Emission::object ? 0644 : 0755))
     return fail(output + ": " + code.message(), exitIO);
   sys::Process::SafelyCloseFileDescriptor(descriptor);
 

@@ -80,9 +80,15 @@ dpc_status_t Executor::preload() {
       continue;
     char *to = memory.base(placement.space, 0) + placement.offset;
     for (uint64_t m = 0; m < input.micro_count; ++m)
-      if (dpc_status_t status = loader.load(i, m, to + m * input.micro_stride))
+      if (prefetcher)
+        std::memcpy(to + m * input.micro_stride, prefetcher->values(i, m),
+                    prefetcher->bytes(i));
+      else if (dpc_status_t status =
+                   loader.load(i, m, to + m * input.micro_stride))
         return status;
   }
+  if (prefetcher)
+    prefetcher->begin();
   return DPC_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/src/core/ProgramCheck.h"
 #include "runtime/src/core/RankMemory.h"
 #include "runtime/src/data/InputLoader.h"
+#include "runtime/src/data/Prefetcher.h"
 #include "runtime/src/trace/Trace.h"
 
 #include <vector>
@@ -22,6 +23,10 @@ public:
   /// Fills preloaded inputs and runs the table of `entry` once. Failures name
   /// the ONNX node.
   dpc_status_t run(uint32_t entry);
+
+  /// Where preloaded inputs come from, instead of the loader: its present batch
+  /// is taken, then its next one begins. Null: the loader.
+  Prefetcher *prefetcher = nullptr;
 
 private:
   struct Event {

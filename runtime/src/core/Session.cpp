@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <link.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 using namespace dpc;
@@ -102,6 +104,38 @@ dpc_status_t dpc_session::openParameterFile(dpc_array_file_t **outFile) const {
       outFile);
 }
 
+/// Gives back the pages of an embedded initial value, which has served. They
+/// come from the program's file again if they are read again; memory of any
+/// other kind is left alone.
+static void forgetPages(const void *data, uint64_t bytes) {
+  constexpr uintptr_t page = 4096;
+  struct Range {
+    uintptr_t first, last;
+  };
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(data);
+  Range range = {(begin + page - 1) / page * page,
+                 (begin + bytes) / page * page};
+  if (range.first >= range.last)
+    return;
+  const int inFile = ::dl_iterate_phdr(
+      [](dl_phdr_info *object, size_t, void *argument) {
+        const auto *wanted = static_cast<const Range *>(argument);
+        for (int i = 0; i < object->dlpi_phnum; ++i) {
+          const auto &segment = object->dlpi_phdr[i];
+          const uintptr_t start = object->dlpi_addr + segment.p_vaddr;
+          if (segment.p_type == PT_LOAD && !(segment.p_flags & PF_W) &&
+              wanted->first >= start &&
+              wanted->last <= start + segment.p_filesz)
+            return 1;
+        }
+        return 0;
+      },
+      &range);
+  if (inFile)
+    ::madvise(reinterpret_cast<void *>(range.first), range.last - range.first,
+              MADV_DONTNEED);
+}
+
 dpc_status_t dpc_session::setInitialState() {
   std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file(
       nullptr, dpc_array_file_close);
@@ -112,6 +146,8 @@ dpc_status_t dpc_session::setInitialState() {
     if (state.init_kind == DPC_INIT_EMBEDDED) {
       if (dpc_status_t status = scatter(i, state.init_dtype, state.init_data))
         return status;
+      forgetPages(state.init_data, elementCount(state.shape, state.dim_count) *
+                                       dpc_dtype_size(state.init_dtype));
     } else if (state.init_kind == DPC_INIT_SPLAT) {
       hasValue[i] = true;
       if (state.splat == 0)

@@ -68,12 +68,25 @@ dpc_status_t Trainer::openState() {
   return DPC_OK;
 }
 
+/// Makes `loader` read the batch of step `index`.
+void Trainer::select(InputLoader &loader, uint64_t index) const {
+  data.select(loader, index % batchesPerEpoch, options.shuffle,
+              epochKey(options.seed, index / batchesPerEpoch));
+}
+
+/// One step on the batch that was read during the one before, while the next
+/// is being read.
 dpc_status_t Trainer::oneStep(uint64_t index) {
-  const uint64_t epoch = index / batchesPerEpoch;
-  data.select(session.loader, index % batchesPerEpoch, options.shuffle,
-              epochKey(options.seed, epoch));
   const double begin = monotonicSeconds();
+  if (dpc_status_t status = prefetcher->finish())
+    return session.failed(status);
+  select(session.loader, index); // for inputs that are loaded as they are used
+  prefetcher->hasNext = index + 1 < lastStep;
+  if (prefetcher->hasNext)
+    select(prefetcher->next(), index + 1);
+  session.executor->prefetcher = prefetcher.get();
   stepStatus = session.runEntry(DPC_ENTRY_STEP, session.program.batch);
+  session.executor->prefetcher = nullptr;
   stepSeconds = monotonicSeconds() - begin;
   if (stepStatus != DPC_OK && stepStatus != DPC_NUMERIC)
     return stepStatus;
@@ -159,6 +172,12 @@ dpc_status_t Trainer::steps() {
               report.openLog(options.log, options.resume, session.control.step))
         return session.failed(status);
     report.begin(session.control.step, lastStep);
+  }
+  if (session.control.step < lastStep) {
+    prefetcher = std::make_unique<Prefetcher>(program, session.options.rank);
+    data.activate(prefetcher->next());
+    select(prefetcher->next(), session.control.step);
+    prefetcher->begin();
   }
   while (session.control.step < lastStep) {
     if (dpc_status_t status = oneStep(session.control.step))

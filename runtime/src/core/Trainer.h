@@ -5,6 +5,7 @@
 #include "runtime/src/core/Report.h"
 #include "runtime/src/core/Session.h"
 #include "runtime/src/data/Dataset.h"
+#include "runtime/src/data/Prefetcher.h"
 
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ private:
   dpc_status_t openState();
   dpc_status_t steps();
   dpc_status_t oneStep(uint64_t index);
+  void select(InputLoader &loader, uint64_t index) const;
   dpc_status_t evaluate();
   dpc_status_t afterStep(uint64_t done, bool last);
   dpc_status_t results();
@@ -37,6 +39,7 @@ private:
   dpc_session &session;
   const Options &options;
   Dataset data, evalData;
+  std::unique_ptr<Prefetcher> prefetcher;
   Report report;
   uint64_t lastStep = 0, batchesPerEpoch = 0;
   Values metrics, evaluation;

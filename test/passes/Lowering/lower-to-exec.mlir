@@ -135,15 +135,16 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">}, %b: tensor<
 }
 
 // -----
-// One that waits for another is a collective of its own; an operand that others
-// read is copied into shared memory.
+// One that waits for another is a collective of its own; its operand, which lies
+// in shared memory already, is not copied and stays what it is.
 dist.mesh @mesh axes ["data"] sizes [2]
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
 // CHECK-LABEL: exec.entry @step
+// CHECK: %[[V:[0-9]+]] = exec.view
 // CHECK: exec.start all_reduce sum over ["data"] %{{.*}} id 0
-// CHECK: exec.wait
-// CHECK: exec.copy %{{.*}} to %[[S:[0-9]+]]
-// CHECK: exec.start all_reduce sum over ["data"] %[[S]] to %[[S]] id 1
+// CHECK-NEXT: exec.wait
+// CHECK-NEXT: %[[S:[0-9]+]] = exec.buffer shared
+// CHECK-NEXT: exec.start all_reduce sum over ["data"] %[[V]] to %[[S]] id 1
 func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">})
     -> (tensor<4xf32> {nn.result = #nn.result<state "a">}) {
   %0 = call @k(%a) : (tensor<4xf32>) -> tensor<4xf32>
@@ -173,4 +174,67 @@ func.func @step(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     dist.yield %1#0, %1#1 : tensor<4xf32>, tensor<4xf32>
   } -> (tensor<2x4xf32>, tensor<4xf32>) results [stacked, summed]
   return %0#0, %0#1 : tensor<2x4xf32>, tensor<4xf32>
+}
+
+// -----
+// What a collective reads is computed where peers can read it, behind a reshape
+// too, and state that one reads lies there: nothing is copied. Others may read what
+// a collective reads; its result, and writing what it reads, wait for it.
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+// CHECK: exec.resident @state.a {{.*}} shared
+// CHECK: exec.resident @output.y {{.*}} arena
+// CHECK-LABEL: exec.entry @step
+// CHECK: %[[A:[0-9]+]] = exec.get @state.a
+// CHECK: %[[B:[0-9]+]] = exec.buffer shared : memref<2x4xf32>
+// CHECK-NEXT: %[[E:[0-9]+]] = exec.start all_gather sum over ["data"] %[[A]] to %[[B]] id 0
+// CHECK-NEXT: %[[K:[0-9]+]] = exec.buffer shared : memref<4xf32>
+// CHECK: exec.launch @k(%[[A]]) into(%[[K]])
+// CHECK-NEXT: %[[R:[0-9]+]] = exec.view %[[K]] at 0 : memref<4xf32> to memref<2x2xf32>
+// CHECK-NEXT: %[[C:[0-9]+]] = exec.buffer shared : memref<2x2x2xf32>
+// CHECK-NEXT: exec.start all_gather sum over ["data"] %[[R]] to %[[C]] id 1
+// CHECK-NEXT: exec.wait %[[E]]
+// CHECK-NEXT: exec.copy %[[B]]
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">})
+    -> (tensor<2x4xf32> {nn.result = #nn.result<output "y">}, tensor<2x2x2xf32> {nn.result = #nn.result<output "z">}) {
+  %0 = dist.all_gather %a on @mesh ["data"] : tensor<4xf32> -> tensor<2x4xf32>
+  %1 = call @k(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = nn.reshape %1 : tensor<4xf32> -> tensor<2x2xf32>
+  %3 = dist.all_gather %2 on @mesh ["data"] : tensor<2x2xf32> -> tensor<2x2x2xf32>
+  return %0, %3 : tensor<2x4xf32>, tensor<2x2x2xf32>
+}
+
+// -----
+// An argument of a loop does not lie there: it is copied, and reduced in place.
+dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+// CHECK-LABEL: exec.entry @step
+// CHECK: exec.loop 2 {
+// CHECK: exec.copy %{{.*}} to %[[S:[0-9]+]]
+// CHECK: exec.start all_reduce sum over ["data"] %[[S]] to %[[S]]
+func.func @step(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<2x4xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = dist.micro 2 "micro"(%x : tensor<2x4xf32>) operands [sliced] {
+  ^bb0(%m: tensor<4xf32>):
+    %1 = dist.all_reduce sum %m on @mesh ["data"] : tensor<4xf32>
+    %2 = func.call @k(%1) : (tensor<4xf32>) -> tensor<4xf32>
+    dist.yield %2 : tensor<4xf32>
+  } -> (tensor<2x4xf32>) results [stacked]
+  return %0 : tensor<2x4xf32>
+}
+
+// -----
+// What a collective still reads is not overwritten before it has ended.
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<4xf32> }
+// CHECK-LABEL: exec.entry @step
+// CHECK: %[[A:[0-9]+]] = exec.get @state.a
+// CHECK: %[[E:[0-9]+]] = exec.start all_gather sum over ["data"] %[[A]] to
+// CHECK-NEXT: exec.wait %[[E]]
+// CHECK-NEXT: exec.launch @k(%[[A]]) into(%[[A]])
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<2x4xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = dist.all_gather %a on @mesh ["data"] : tensor<4xf32> -> tensor<2x4xf32>
+  %1 = call @k(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %1, %0 : tensor<4xf32>, tensor<2x4xf32>
 }

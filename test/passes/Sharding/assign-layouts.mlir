@@ -228,3 +228,43 @@ func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
   %0 = nn.softmax %x dim 1 : tensor<8x6xf32>
   return %0 : tensor<8x6xf32>
 }
+
+// -----
+
+// A few rows that are added into a large table are brought together: that moves
+// less than reducing the table. The table is then whole everywhere.
+// CHECK-LABEL: @step
+// CHECK: %[[U:.*]] = dist.reshard %{{.*}} from <"[(64: data)], [256]"> to <"[64], [256]">
+// CHECK: %[[I:.*]] = dist.reshard %{{.*}} from <"[(64: data)]"> to <"[64]">
+// CHECK: nn.scatter_add %[[U]], %[[I]] {{.*}}dist.results = [#dist.layout<"[8192], [256]">]
+func.func @step(%u: tensor<64x256xf32> {nn.arg = #nn.arg<input "u", batch = 0>},
+                %i: tensor<64xi64> {nn.arg = #nn.arg<input "i", batch = 0>})
+    -> (tensor<8192x256xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.scatter_add %u, %i dim 0 : tensor<64x256xf32>, tensor<64xi64> -> tensor<8192x256xf32>
+  return %0 : tensor<8192x256xf32>
+}
+
+// -----
+
+// Where the table is no larger than the rows, each device adds up its own.
+// CHECK-LABEL: @step
+// CHECK: nn.scatter_add {{.*}}dist.results = [#dist.layout<"[64], [256] partial sum(data)">]
+func.func @step(%u: tensor<64x256xf32> {nn.arg = #nn.arg<input "u", batch = 0>},
+                %i: tensor<64xi64> {nn.arg = #nn.arg<input "i", batch = 0>})
+    -> (tensor<64x256xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.scatter_add %u, %i dim 0 : tensor<64x256xf32>, tensor<64xi64> -> tensor<64x256xf32>
+  return %0 : tensor<64x256xf32>
+}
+
+// -----
+
+// A weight's gradient is reduced though its operands are smaller: every device
+// would compute all of it.
+// CHECK-LABEL: @step
+// CHECK: nn.dot {{.*}}dist.results = [#dist.layout<"[1024], [1024] partial sum(data)">]
+func.func @step(%x: tensor<128x1024xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
+                %g: tensor<128x1024xf32> {nn.arg = #nn.arg<input "g", batch = 0>})
+    -> (tensor<1024x1024xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.dot %x, %g contract [0] [0] : tensor<128x1024xf32>, tensor<128x1024xf32> -> tensor<1024x1024xf32>
+  return %0 : tensor<1024x1024xf32>
+}

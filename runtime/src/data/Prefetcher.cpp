@@ -1,0 +1,85 @@
+#include "runtime/src/data/Prefetcher.h"
+
+#include "runtime/src/core/Status.h"
+
+#include <csignal>
+
+namespace dpc {
+
+Prefetcher::Prefetcher(const dpc_program_t &program, uint32_t rank)
+    : program(program), loader(program, rank), stages(program.input_count) {
+  for (uint32_t i = 0; i < program.input_count; ++i) {
+    const dpc_input_t &input = program.inputs[i];
+    const dpc_placement_t &placement = input.placements[rank];
+    if (!(input.flags & DPC_INPUT_PRELOAD) || placement.run_count == 0)
+      continue;
+    stages[i].bytes = placement.elements * dpc_dtype_size(input.dtype);
+    stages[i].memory.resize(stages[i].bytes * input.micro_count);
+  }
+  sigset_t all, before; // signals belong to the program's own thread
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Prefetcher::~Prefetcher() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    ends = true;
+  }
+  changed.notify_all();
+  thread.join();
+}
+
+void Prefetcher::begin() {
+  if (!hasNext)
+    return;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    state = State::reading;
+  }
+  changed.notify_all();
+}
+
+dpc_status_t Prefetcher::finish() {
+  std::unique_lock<std::mutex> lock(mutex);
+  changed.wait(lock, [this] { return state != State::reading; });
+  state = State::idle;
+  return status ? fail(status, "%s", error.c_str()) : DPC_OK;
+}
+
+const char *Prefetcher::values(uint32_t input, uint64_t micro) const {
+  const Stage &stage = stages[input];
+  return stage.memory.empty() ? nullptr
+                              : stage.memory.data() + micro * stage.bytes;
+}
+
+dpc_status_t Prefetcher::load() {
+  for (uint32_t i = 0; i < program.input_count; ++i)
+    for (uint64_t m = 0;
+         !stages[i].memory.empty() && m < program.inputs[i].micro_count; ++m)
+      if (dpc_status_t failed =
+              loader.load(i, m, stages[i].memory.data() + m * stages[i].bytes))
+        return failed;
+  return DPC_OK;
+}
+
+void Prefetcher::run() {
+  std::unique_lock<std::mutex> lock(mutex);
+  for (;;) {
+    changed.wait(lock, [this] { return ends || state == State::reading; });
+    if (ends)
+      return;
+    lock.unlock();
+    const dpc_status_t loaded = load();
+    lock.lock();
+    status = loaded;
+    if (loaded)
+      error = dpc_last_error();
+    state = State::done;
+    changed.notify_all();
+  }
+}
+
+} // namespace dpc
