@@ -75,6 +75,43 @@ std::optional<DataSet> dpc::readNpz(StringRef path, MLIRContext *context,
   return data;
 }
 
+/// The dtype a file has for an element type; DPC_DTYPE_INVALID if none.
+static uint32_t fileType(Type element) {
+  if (element.isF64())
+    return DPC_F64;
+  if (isa<FloatType>(element))
+    return DPC_F32;
+  for (uint32_t dtype = DPC_I64; dtype < DPC_DTYPE_COUNT; ++dtype)
+    if (elementType(dtype, element.getContext()) == element)
+      return dtype;
+  return DPC_DTYPE_INVALID;
+}
+
+bool dpc::writeNpy(StringRef path, const HostTensor &tensor,
+                   std::string &error) {
+  dpc_array_t array = {};
+  array.name = "";
+  array.dtype = fileType(tensor.getType().getElementType());
+  array.dim_count = tensor.getRank();
+  if (array.dim_count > DPC_MAX_RANK_DIMS || array.dtype == DPC_DTYPE_INVALID) {
+    error = path.str() + ": a file cannot hold this type";
+    return false;
+  }
+  std::copy(tensor.getShape().begin(), tensor.getShape().end(), array.shape);
+  std::vector<char> bytes(tensor.size() * dpc_dtype_size(array.dtype));
+  if (tensor.isFloat())
+    dpc_convert(array.dtype, bytes.data(), DPC_F64, tensor.floats.data(),
+                tensor.size());
+  else
+    dpc_convert(array.dtype, bytes.data(), DPC_I64, tensor.ints.data(),
+                tensor.size());
+  array.data = bytes.data();
+  if (dpc_npy_write(path.str().c_str(), &array) == DPC_OK)
+    return true;
+  error = dpc_last_error();
+  return false;
+}
+
 bool dpc::writeSafetensors(StringRef path, const TensorMap &tensors,
                            std::string &error) {
   std::vector<dpc_array_t> arrays;

@@ -66,6 +66,11 @@ private:
 std::optional<DataSet> readNpz(llvm::StringRef path, mlir::MLIRContext *context,
                                std::string &error);
 
+/// Writes one tensor as an npy file (floats narrower than f64 as f32); false
+/// with one line in `error`.
+bool writeNpy(llvm::StringRef path, const HostTensor &tensor,
+              std::string &error);
+
 /// Writes tensors as a safetensors file; false with one line in `error`.
 bool writeSafetensors(llvm::StringRef path, const TensorMap &tensors,
                       std::string &error);

@@ -117,7 +117,8 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options) {
 
 OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context,
                                  const ImportOptions &options,
-                                 llvm::raw_ostream &notes) {
+                                 llvm::raw_ostream &notes,
+                                 std::unique_ptr<OnnxModel> *outSource) {
   context->loadDialect<nn::NNDialect, func::FuncDialect>();
   auto prepared = prepare(path, options);
   if (!prepared) {
@@ -134,6 +135,8 @@ OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context,
       buildModule(prepared->graph, prepared->roles, options, context);
   if (!module || failed(verify(*module)))
     return {};
+  if (outSource)
+    *outSource = std::move(prepared->model);
   return module;
 }
 

@@ -11,10 +11,13 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace dpc::onnx {
+
+struct OnnxModel;
 
 struct ImportOptions {
   /// Global shape by input name; replaces dynamic and static dimensions.
@@ -38,11 +41,12 @@ struct ImportOptions {
 /// Weights stay where they are (the parsed model or a mapped file) and are kept
 /// alive by the module's context. Errors are diagnostics, one line each, that
 /// name the file, node or tensor; the result is then null. One line for each
-/// thing the export lost of the module goes to `notes`.
-mlir::OwningOpRef<mlir::ModuleOp> importOnnx(llvm::StringRef path,
-                                             mlir::MLIRContext *context,
-                                             const ImportOptions &options,
-                                             llvm::raw_ostream &notes);
+/// thing the export lost of the module goes to `notes`. `outSource`, unless
+/// null, gets the parsed model.
+mlir::OwningOpRef<mlir::ModuleOp>
+importOnnx(llvm::StringRef path, mlir::MLIRContext *context,
+           const ImportOptions &options, llvm::raw_ostream &notes,
+           std::unique_ptr<OnnxModel> *outSource = nullptr);
 
 /// Parses "NAME:DxDx.." (or "NAME:" for a scalar) into `options.shapes`; false
 /// when it has another form, a dimension is not a positive number, or the name

@@ -1,3 +1,4 @@
+#include "passes/Autodiff/FunctionForms.h"
 #include "passes/Autodiff/Loss.h"
 #include "passes/Autodiff/Passes.h"
 
@@ -18,17 +19,6 @@ using namespace dpc::nn;
 
 namespace {
 
-/// Results of a function under construction: values and their `#nn.result`.
-struct Results {
-  SmallVector<Value> values;
-  SmallVector<Attribute> attrs;
-
-  void add(MLIRContext *context, ResultKind kind, StringRef name, Value value) {
-    values.push_back(value);
-    attrs.push_back(ResultAttr::get(context, kind, name));
-  }
-};
-
 struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
   using AddLossBase::AddLossBase;
 
@@ -46,7 +36,6 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
 
   /// Clones `forward` as `name` in one of its two forms and adds the loss.
   LogicalResult build(func::FuncOp forward, StringRef name, bool training) {
-    MLIRContext *context = &getContext();
     func::FuncOp function = forward.clone();
     function.setName(name);
     getOperation().insert(forward, function);
@@ -66,24 +55,23 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
 
     Operation *terminator = function.front().getTerminator();
     OpBuilder builder(terminator);
-    Results results;
+    FunctionResults results;
     FailureOr<LossValue> loss = buildLoss(function, builder, training);
     if (failed(loss))
       return failure();
-    results.add(context, ResultKind::metric, "loss", loss->loss);
+    results.add(ResultKind::metric, "loss", loss->loss);
     if (!training) {
       if (loss->count)
-        results.add(context, ResultKind::metric, "count", loss->count);
+        results.add(ResultKind::metric, "count", loss->count);
       if (loss->accuracy)
-        results.add(context, ResultKind::metric, "accuracy", loss->accuracy);
+        results.add(ResultKind::metric, "accuracy", loss->accuracy);
     }
     for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
       ResultAttr attr = nn::getResult(function, index);
       if (training && attr && attr.getKind() == ResultKind::state)
-        results.add(context, ResultKind::state, attr.getName(), value);
+        results.add(ResultKind::state, attr.getName(), value);
     }
-    setResults(function, results);
-    eraseDeadOps(function);
+    results.setOn(function);
     return success();
   }
 
@@ -104,20 +92,6 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
             {{StringAttr::get(&getContext(), NNDialect::kArgAttrName), attr}}),
         function.getLoc());
     return function.getArgument(index);
-  }
-
-  template <typename Build>
-  void replaceModeOps(func::FuncOp function, Build build) {
-    SmallVector<TrainingModeOpInterface> ops;
-    function.walk([&](TrainingModeOpInterface op) { ops.push_back(op); });
-    for (TrainingModeOpInterface op : ops) {
-      OpBuilder builder(op);
-      for (auto [old, value] :
-           llvm::zip_equal(op->getResults(), build(op, builder)))
-        if (value)
-          old.replaceAllUsesWith(value);
-      op->erase();
-    }
   }
 
   FailureOr<LossValue> buildLoss(func::FuncOp function, OpBuilder &builder,
@@ -181,28 +155,6 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     Value validRows = training ? Value() : addControl(function, "valid_rows");
     return kind->build(builder, output.getLoc(), output, labels, validRows,
                        options);
-  }
-
-  void setResults(func::FuncOp function, const Results &results) {
-    function.front().getTerminator()->setOperands(results.values);
-    function.setType(FunctionType::get(&getContext(),
-                                       function.getArgumentTypes(),
-                                       TypeRange(ValueRange(results.values))));
-    SmallVector<DictionaryAttr> dictionaries;
-    for (Attribute attr : results.attrs)
-      dictionaries.push_back(DictionaryAttr::get(
-          &getContext(),
-          {{StringAttr::get(&getContext(), NNDialect::kResultAttrName),
-            attr}}));
-    function.setAllResultAttrs(dictionaries);
-  }
-
-  /// What only dropped outputs needed.
-  void eraseDeadOps(func::FuncOp function) {
-    for (Operation &op :
-         llvm::make_early_inc_range(llvm::reverse(function.front())))
-      if (isOpTriviallyDead(&op))
-        op.erase();
   }
 };
 

@@ -88,7 +88,10 @@ public:
     auto indexType = RankedTensorType::get(shape, builder.getI64Type());
     Value guess = e.make<ArgReduceOp>(indexType, ReduceKind::max, output, axis,
                                       /*selectLast=*/false);
-    Value right = e.convert(e.compare(Comparison::eq, guess, label), element);
+    // The ignored label may be a class that is guessed.
+    Value right =
+        e.make<AndOp>(e.compare(Comparison::eq, guess, label), counts);
+    right = e.convert(right, element);
     return {loss, count, e.div(e.sum(right, allDims(label)), count)};
   }
 };

@@ -11,7 +11,7 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
     the host weighs batches) and, for a classification, `accuracy`. In `@eval`
     the rows from the control `valid_rows` on do not count.
 
-    A loss that is not in the graph reads the first float output and a new
+    A loss that is not in the graph reads the first output, a float, and a new
     argument `label`. The mean is over the whole batch: over all labels that are
     not `ignore-index` for a cross-entropy, over all elements otherwise.
 
@@ -43,6 +43,31 @@ def Differentiate : Pass<"dpc-differentiate", "mlir::ModuleOp"> {
     depend on: they have no gradient and will not change.
 
     Needs: @step from `dpc-add-loss`. Keeps: purity, the other results.
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+}
+
+def FormInference : Pass<"dpc-form-inference", "mlir::ModuleOp"> {
+  let summary = "Makes @infer out of @forward, for programs without a loss";
+  let description = [{
+    `@infer` returns the graph's outputs. Ops with a training form take their
+    evaluation form (dropout is the identity, batch normalisation uses its
+    running statistics), and no state is returned.
+
+    Needs: level `import`. Keeps: purity; @forward is gone.
+
+    ```mlir
+    func.func @forward(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+        -> (tensor<8xf32> {nn.result = #nn.result<output "y">}) {
+      %y, %mask = nn.dropout %x {ratio = 0.5, ordinal = 0} : tensor<8xf32>
+      return %y : tensor<8xf32>
+    }
+    // becomes
+    func.func @infer(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+        -> (tensor<8xf32> {nn.result = #nn.result<output "y">}) {
+      return %x : tensor<8xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];
 }

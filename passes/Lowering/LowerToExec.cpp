@@ -3,6 +3,7 @@
 #include "passes/Lowering/Passes.h"
 #include "passes/Lowering/Residents.h"
 
+#include "dialects/NN/IR/HostFacts.h"
 #include "dialects/NN/IR/Shape.h"
 
 using namespace mlir;
@@ -66,6 +67,9 @@ private:
                                 function.getArgAttr(index, "dist.layout"));
       if (failed(resident))
         return failure();
+      if (Attribute bounds = function.getArgAttr(index, nn::kBoundsAttrName))
+        if (!(*resident)->hasAttr(nn::kBoundsAttrName))
+          (*resident)->setAttr(nn::kBoundsAttrName, bounds);
       block.buffers[argument] = get(*resident);
       stateArguments[resident->getSymName()] = argument;
     }
@@ -92,10 +96,14 @@ private:
       if (old) {
         target = block.buffers[old];
       } else {
-        FailureOr<ResidentOp> resident = residents.getOrCreate(
-            value.getLoc(), result, value.getType(), Attribute());
+        FailureOr<ResidentOp> resident =
+            residents.getOrCreate(value.getLoc(), result, value.getType(),
+                                  function.getResultAttr(index, "dist.layout"));
         if (failed(resident))
           return failure();
+        if (Attribute dim =
+                function.getResultAttr(index, nn::kBatchDimAttrName))
+          (*resident)->setAttr(nn::kBatchDimAttrName, dim);
         target = get(*resident);
       }
       Operation *producer = value.getDefiningOp();

@@ -131,15 +131,19 @@ private:
       if (scale)
         inputs.gradientScale =
             e.convert(scale, typeOf(item.gradient).getElementType());
+      double factor = 1;
       for (Group &group : groups) {
         if (!group.glob.match(arg.getName()))
           continue;
         group.used = true;
+        // A later group changes only what it names.
         if (group.options.given.count("weight-decay"))
           inputs.weightDecay = group.options["weight-decay"];
-        double factor = group.options["lr-scale"];
-        inputs.learningRate = factor == 1 ? rate : e.mul(rate, factor);
+        if (group.options.given.count("lr-scale"))
+          factor = group.options["lr-scale"];
       }
+      if (factor != 1)
+        inputs.learningRate = e.mul(rate, factor);
       Expressions at{builder, inputs.gradient.getLoc()};
       SmallVector<std::string> names = {arg.getName().str()};
       for (StringRef slot : algorithm.getSlots()) {

@@ -28,7 +28,7 @@ def ApplyOptimizer : Pass<"dpc-apply-optimizer", "mlir::ModuleOp"> {
     Option<"optimizer", "optimizer", "std::string", "",
            "NAME[,OPTION=VALUE..], such as adamw,lr=3e-4,weight-decay=0.01">,
     ListOption<"groups", "groups", "std::string",
-               "Parameter groups, GLOB[;weight-decay=X][;lr-scale=X]; the last match wins">,
+               "Parameter groups, GLOB[;weight-decay=X][;lr-scale=X]; of those that match, the last that names an option sets it">,
     Option<"clipGradNorm", "clip-grad-norm", "double", "0.0",
            "Largest norm of all gradients together; 0 for no clipping">,
     Option<"schedule", "lr-schedule", "std::string", "\"constant\"",

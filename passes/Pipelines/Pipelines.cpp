@@ -63,6 +63,14 @@ void dpc::buildStepPipeline(OpPassManager &manager,
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
 
+  if (options.loss.empty()) {
+    manager.addPass(createFormInference());
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCSEPass());
+    manager.addNestedPass<func::FuncOp>(createRecordBounds());
+    return;
+  }
+
   AddLossOptions loss;
   loss.loss = options.loss;
   loss.labelSmoothing = options.labelSmoothing;
@@ -85,10 +93,18 @@ void dpc::buildStepPipeline(OpPassManager &manager,
   // for become one; what no result needs goes.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+
+  // Before layouts: bounds are about the whole tensor.
+  manager.addNestedPass<func::FuncOp>(createRecordBounds());
 }
 
 void dpc::buildPlacedPipeline(OpPassManager &manager,
                               const MeshOptions &options) {
+  if (!options.shards.empty()) {
+    AnnotateLayoutsOptions annotate;
+    annotate.shards = options.shards;
+    manager.addPass(createAnnotateLayouts(annotate));
+  }
   AssignLayoutsOptions assign;
   assign.axes = options.axes;
   assign.sequentialAxes = options.sequentialAxes;

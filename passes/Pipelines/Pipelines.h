@@ -25,7 +25,8 @@ void addContractCheck(mlir::OpPassManager &manager, Level level);
 
 /// What level `step` is made from.
 struct StepOptions {
-  /// cross-entropy, mse, l1, bce-with-logits or output:NAME.
+  /// cross-entropy, mse, l1, bce-with-logits or output:NAME; empty for
+  /// inference, to which nothing below but the precision applies.
   std::string loss;
   double labelSmoothing = 0;
   int64_t ignoreIndex = -100;
@@ -43,7 +44,8 @@ struct StepOptions {
   int64_t batchGroups = 1;
 };
 
-/// import -> step: precision, loss, gradients, optimizer.
+/// import -> step: precision, then loss, gradients and optimizer, or the
+/// inference form.
 void buildStepPipeline(mlir::OpPassManager &manager,
                        const StepOptions &options);
 
@@ -56,6 +58,8 @@ struct MeshOptions {
   std::vector<std::string> batchAxes;
   /// Axes for which a loop of each contraction is chosen.
   std::vector<std::string> autoAxes;
+  /// Layouts that state must have: GLOB=ENTRY;ENTRY.. (dpc-annotate-layouts).
+  std::vector<std::string> shards;
   bool explain = false;
 };
 

@@ -2,6 +2,7 @@
 #include "passes/Sharding/Placement.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/NN/IR/HostFacts.h"
 
 using namespace mlir;
 
@@ -384,6 +385,32 @@ private:
     return layouts;
   }
 
+  /// The dimension of `value` that the loop over the batch runs along,
+  /// outermost in it, or -1. A batch of 1 has no loop: there the first
+  /// dimension counts samples, as it does for inputs.
+  int64_t batchDimOf(func::FuncOp function, const ProgramLoops &program,
+                     Value value) {
+    RankedTensorType type = tensorType(value);
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      int64_t dim = batchDim(function, i);
+      if (dim < 0)
+        continue;
+      Value input = function.getArgument(i);
+      if (tensorType(input).getDimSize(dim) == 1)
+        return type.getRank() > 0 && type.getDimSize(0) == 1 ? 0 : -1;
+      const AtomDim &batch = program.getDim(input, dim);
+      if (batch.size() != 1)
+        continue;
+      for (int64_t d = 0; d < type.getRank(); ++d) {
+        const AtomDim &own = program.getDim(value, d);
+        if (own.size() == 1 && own[0].size() >= batch[0].size() &&
+            ArrayRef(own[0]).take_front(batch[0].size()) == ArrayRef(batch[0]))
+          return d;
+      }
+    }
+    return -1;
+  }
+
   /// Writes the decision into the IR and inserts the reshards.
   void write(func::FuncOp function, const ProgramLoops &program,
              const Assignment &assignment) {
@@ -439,8 +466,16 @@ private:
     for (OpOperand &operand : terminator->getOpOperands()) {
       ResultAttr attr = nn::getResult(function, operand.getOperandNumber());
       Layout to = Layout::replicated(tensorType(operand.get()).getShape());
-      if (attr && attr.getKind() == ResultKind::state)
+      if (attr && attr.getKind() == ResultKind::state) {
         to = stateLayouts.find(attr.getName().str())->second;
+      } else if (attr && attr.getKind() == ResultKind::output) {
+        // The host puts the pieces of an output together.
+        to = assignment.getLayout(operand.get());
+        to.partial.clear();
+        to = stored(to);
+        nn::setBatchDim(function, operand.getOperandNumber(),
+                        batchDimOf(function, program, operand.get()));
+      }
       reshard(operand, to);
       function.setResultAttr(operand.getOperandNumber(),
                              DistDialect::kLayoutAttrName, attrOf(to));

@@ -3,6 +3,29 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AnnotateLayouts : Pass<"dpc-annotate-layouts", "mlir::ModuleOp"> {
+  let summary = "Gives state the layouts that the user asked for";
+  let description = [{
+    Writes `dist.layout` on the arguments of each function that are parameters,
+    buffers or constants of a matching name; `dpc-assign-layouts` keeps it and
+    lets everything else follow. A request names a glob and one entry a
+    dimension: `-` for whole, or the axes that cut it, outermost first. An exact
+    name wins over a glob, else the last match.
+
+    Needs: level `step`. Keeps: the level.
+
+    ```mlir
+    func.func @step(%w: tensor<64x512xf32> {nn.arg = #nn.arg<parameter "fc.weight">}) ..
+    // becomes, with shards=fc.*=-;model
+    func.func @step(%w: tensor<64x512xf32> {dist.layout = #dist.layout<"[64], [(512: model)]">, nn.arg = ..}) ..
+    ```
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect", "::dpc::dist::DistDialect"];
+  let options = [
+    ListOption<"shards", "shards", "std::string", "GLOB=ENTRY;ENTRY.., an entry `-` or AXIS+AXIS..">,
+  ];
+}
+
 def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
   let summary = "Decides how every value lies on the mesh";
   let description = [{

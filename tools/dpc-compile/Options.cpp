@@ -1,6 +1,7 @@
 #include "tools/dpc-compile/Options.h"
 
 #include "tools/common/CommandLine.h"
+#include "tools/common/OptionTable.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -12,37 +13,13 @@ using namespace llvm::opt;
 using namespace dpc;
 
 namespace {
-enum OptionId {
-  OPT_INVALID = 0,
-#define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
-#include "Options.inc"
-#undef OPTION
-};
-
-#define PREFIX(NAME, VALUE)                                                    \
-  static constexpr StringLiteral NAME##_init[] = VALUE;                        \
-  static constexpr ArrayRef<StringLiteral> NAME(NAME##_init,                   \
-                                                std::size(NAME##_init) - 1);
-#include "Options.inc"
-#undef PREFIX
-
-constexpr OptTable::Info optionInfos[] = {
-#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
-#include "Options.inc"
-#undef OPTION
-};
-
-class OptionTable : public GenericOptTable {
-public:
-  OptionTable() : GenericOptTable(optionInfos) {}
-};
-
 /// Frozen names whose work has not been done: refused, never ignored.
 constexpr unsigned notYetAvailable[] = {
-    OPT_devices,    OPT_shard,         OPT_zero,     OPT_zero_keep,
-    OPT_schedule,   OPT_chunks,        OPT_stages,   OPT_optimizer_sync,
-    OPT_remat,      OPT_device_memory, OPT_topology, OPT_fail_on_reshard,
-    OPT_cuda_graph, OPT_tune,          OPT_report,
+    OPT_devices,         OPT_zero,       OPT_zero_keep,
+    OPT_schedule,        OPT_chunks,     OPT_stages,
+    OPT_optimizer_sync,  OPT_remat,      OPT_topology,
+    OPT_fail_on_reshard, OPT_cuda_graph, OPT_tune,
+    OPT_report,
 };
 } // namespace
 
@@ -92,6 +69,32 @@ static bool parseSwitch(const InputArgList &args, OptionId id, StringRef name) {
   if (value != "on" && value != "off")
     usageError(name + ": '" + value + "' is neither on nor off");
   return value == "on";
+}
+
+/// A number of bytes: 1024, 64KiB, 1.5GiB, ..
+static int64_t parseBytes(const Arg &arg) {
+  StringRef text = arg.getValue(), number = text;
+  double unit = 1, value;
+  for (auto [name, factor] : {std::pair<StringRef, double>{"KiB", 1024.},
+                              {"MiB", 1048576.},
+                              {"GiB", 1073741824.}})
+    if (number.consume_back(name))
+      unit = factor;
+  if (number.getAsDouble(value) || !std::isfinite(value) || value * unit < 1 ||
+      value * unit > 9e18)
+    usageError(arg.getSpelling() + text +
+               " is not a number of bytes, KiB, MiB or GiB");
+  return value * unit;
+}
+
+/// GLOB=AXES,AXES,.. in the form that passes take lists in.
+static std::string parseShard(StringRef text) {
+  auto [glob, entries] = text.rsplit('=');
+  if (glob.empty() || glob.size() == text.size() || entries.empty())
+    usageError("--shard: '" + text + "' is not GLOB=AXES,AXES,..");
+  std::string request = text.str();
+  std::replace(request.begin() + glob.size(), request.end(), ',', ';');
+  return request;
 }
 
 /// cross-entropy[,label-smoothing=X,ignore-index=N] and its kin.
@@ -180,6 +183,9 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
     options.native.bucketBytes = parseMebibytes(*arg);
   options.native.overlap = parseSwitch(args, OPT_overlap, "--overlap");
   options.native.verify = parseSwitch(args, OPT_verify_plan, "--verify-plan");
+  options.params = args.getLastArgValue(OPT_params, "embed").str();
+  if (options.params.empty())
+    usageError("--params= needs embed, none or a file");
   StringRef emission = args.getLastArgValue(OPT_emit, "exe");
   if (emission == "shared")
     options.emission = Emission::shared;
@@ -213,6 +219,9 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
   options.import.trainable = args.getAllArgValues(OPT_trainable);
   options.import.frozen = args.getAllArgValues(OPT_frozen);
 
+  if (options.stopAfter == Level::object && options.output.empty())
+    usageError("-o OUT is missing");
+
   StepOptions &step = options.step;
   if (const Arg *arg = args.getLastArg(OPT_loss))
     parseLoss(arg->getValue(), step);
@@ -238,6 +247,10 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
     usageError("--precision: unknown type '" + step.precision +
                "'; known: f32, f64");
   parseMesh(args, options.mesh);
+  for (const std::string &text : args.getAllArgValues(OPT_shard))
+    options.mesh.shards.push_back(parseShard(text));
+  if (const Arg *arg = args.getLastArg(OPT_device_memory))
+    options.native.capacityBytes = parseBytes(*arg);
   options.mesh.explain = options.explain;
   int64_t groups = 1;
   StringRef mode = args.getLastArgValue(OPT_batch_norm, "global");

@@ -16,6 +16,8 @@ struct CompileOptions {
   MeshOptions mesh;
   NativeOptions native;
   Emission emission = Emission::exe;
+  /// embed, none or the file that initial values go to.
+  std::string params = "embed";
   /// The command line, for the program's messages.
   std::string command;
   Level stopAfter = Level::object;

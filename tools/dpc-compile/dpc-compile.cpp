@@ -2,20 +2,18 @@
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/NN/Bounds/Bounds.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/Partition/Partition.h"
-#include "dpc/program.h"
+#include "frontends/onnx/Load.h"
 #include "passes/Lowering/Codegen/Codegen.h"
-#include "passes/Lowering/Program/EmitProgram.h"
-#include "passes/Lowering/Program/WriteObject.h"
 #include "tools/common/CommandLine.h"
-#include "tools/dpc-compile/Options.h"
+#include "tools/dpc-compile/WriteProgram.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 #include <functional>
@@ -79,87 +77,25 @@ static int printModule(ModuleOp module, StringRef path) {
   return exitDone;
 }
 
-static int fail(const Twine &message, int code) {
-  llvm::errs() << "dpc-compile: error: " << message << "\n";
-  return code;
-}
-
-/// Opens a temporary object file and lets `write` fill it.
-static int writeFile(const std::string &path,
-                     llvm::function_ref<bool(llvm::raw_fd_ostream &)> write) {
-  std::error_code code;
-  llvm::raw_fd_ostream stream(path, code);
-  if (code)
-    return fail(path + ": " + code.message(), exitIO);
-  if (!write(stream))
-    return exitInvalid;
-  stream.flush();
-  if (!stream.has_error())
-    return exitDone;
-  std::string message = stream.error().message();
-  stream.clear_error();
-  return fail(path + ": " + message, exitIO);
-}
-
-/// DPC_ISA_* that the code for a --cpu needs.
-static unsigned isaOf(const std::string &cpu) {
-  dpc::TargetOptions target;
-  target.cpu = cpu;
-  return target.getVectorBytes() == 64 ? DPC_ISA_AVX512 : DPC_ISA_AVX2;
-}
-
-/// From level `exec` to the program.
-static int writeProgram(ModuleOp module, const CompileOptions &options,
-                        const char *argv0) {
-  ProgramOptions program;
-  program.name = llvm::sys::path::stem(options.model).str();
-  program.command = options.command;
-  program.isa = isaOf(options.native.cpu);
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> record = emitProgram(module, program, context);
-  if (!record)
-    return exitInvalid;
-  TemporaryFiles temporaries;
-  std::vector<std::string> objects = {temporaries.create("o"),
-                                      temporaries.create("o")};
-  if (llvm::is_contained(objects, ""))
-    return fail("cannot make a temporary file", exitIO);
-  int code = writeFile(objects[0], [&](llvm::raw_fd_ostream &stream) {
-    llvm::Error error = writeObject(*record, stream);
-    if (!error)
-      return true;
-    fail(llvm::toString(std::move(error)), exitInvalid);
-    return false;
-  });
-  if (code)
-    return code;
-  auto kernels =
-      module.lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName);
-  kernels->remove();
-  OwningOpRef<ModuleOp> owned = kernels;
-  dpc::TargetOptions target;
-  target.cpu = options.native.cpu;
-  code = writeFile(objects[1], [&](llvm::raw_fd_ostream &stream) {
-    return succeeded(translateToObject(*owned, target, stream));
-  });
-  if (code)
-    return code;
-  return linkProgram(objects, options.emission, options.output, argv0);
-}
-
 int main(int argc, char **argv) {
   CompileOptions options = parseOptions(argc, argv);
   DialectRegistry registry;
   registry.insert<nn::NNDialect, dist::DistDialect, func::FuncDialect,
                   exec::ExecDialect>();
   registerPartitionModels(registry);
+  registerBoundsModels(registry);
   registerCodegenDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.getDiagEngine().registerHandler(printDiagnostic);
   context.loadAllAvailableDialects();
 
+  // What an export lost matters to training.
+  bool trains = !options.step.loss.empty() || options.explain ||
+                options.stopAfter == Level::import;
+  std::unique_ptr<onnx::OnnxModel> source;
   OwningOpRef<ModuleOp> module =
-      onnx::importOnnx(options.model, &context, options.import, llvm::errs());
+      onnx::importOnnx(options.model, &context, options.import,
+                       trains ? llvm::errs() : llvm::nulls(), &source);
   if (!module)
     return exitInvalid;
   PassManager manager(&context);
@@ -193,5 +129,5 @@ int main(int argc, char **argv) {
       code.erase();
     return printModule(*module, options.output);
   }
-  return writeProgram(*module, options, argv[0]);
+  return writeProgram(*module, options, *source, argv[0]);
 }

@@ -4,6 +4,7 @@
 #include "dialects/Dist/IR/DistDialect.h"
 #include "interpreter/Session.h"
 #include "tools/common/CommandLine.h"
+#include "tools/common/OptionTable.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -16,33 +17,6 @@
 using namespace mlir;
 using namespace dpc;
 using namespace llvm::opt;
-
-namespace {
-enum OptionId {
-  OPT_INVALID = 0,
-#define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
-#include "Options.inc"
-#undef OPTION
-};
-
-#define PREFIX(NAME, VALUE)                                                    \
-  static constexpr llvm::StringLiteral NAME##_init[] = VALUE;                  \
-  static constexpr llvm::ArrayRef<llvm::StringLiteral> NAME(                   \
-      NAME##_init, std::size(NAME##_init) - 1);
-#include "Options.inc"
-#undef PREFIX
-
-constexpr llvm::opt::OptTable::Info optionInfos[] = {
-#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
-#include "Options.inc"
-#undef OPTION
-};
-
-class OptionTable : public llvm::opt::GenericOptTable {
-public:
-  OptionTable() : GenericOptTable(optionInfos) {}
-};
-} // namespace
 
 static int fail(const llvm::Twine &message, int code = exitInvalid) {
   llvm::errs() << "dpc-interp: " << message << "\n";
@@ -122,6 +96,7 @@ int main(int argc, char **argv) {
       break;
     }
   int64_t batch = session->getBatchSize(entry);
+  TensorMap results;
   for (int64_t done = 0; done < steps; ++done) {
     auto begin = std::chrono::steady_clock::now();
     FailureOr<TensorMap> metrics =
@@ -135,6 +110,16 @@ int main(int argc, char **argv) {
         std::chrono::steady_clock::now() - begin;
     logStep(log ? *log : llvm::outs(), done + 1, seconds.count(), batch,
             *metrics);
+    results = std::move(*metrics);
+  }
+  for (StringRef text : args.getAllArgValues(OPT_output)) {
+    auto [name, path] = text.split('=');
+    auto found = results.find(name);
+    if (found == results.end())
+      return fail("--output=" + text + ": @" + entry + " has no result '" +
+                  name + "'");
+    if (!writeNpy(path, found->second, error))
+      return fail(error, exitIO);
   }
   if (args.hasArg(OPT_eval)) {
     FailureOr<TensorMap> metrics =

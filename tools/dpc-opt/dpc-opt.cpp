@@ -1,5 +1,6 @@
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/NN/Bounds/Bounds.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/Partition/Partition.h"
 #include "passes/Pipelines/Pipelines.h"
@@ -7,11 +8,36 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
+/// The closing partner that is missing in the text of an option, or 0. MLIR's
+/// parser of list options goes round for ever when it misses one.
+static char missingPartner(llvm::StringRef text) {
+  static constexpr llvm::StringLiteral opening = "{([\"'", closing = "})]\"'";
+  llvm::SmallVector<char> open;
+  for (char c : text) {
+    bool isQuoted =
+        !open.empty() && (open.back() == '"' || open.back() == '\'');
+    if (!open.empty() && c == open.back())
+      open.pop_back();
+    else if (size_t at = opening.find(c);
+             !isQuoted && at != llvm::StringRef::npos)
+      open.push_back(closing[at]);
+  }
+  return open.empty() ? 0 : open.back();
+}
+
 int main(int argc, char **argv) {
+  for (llvm::StringRef argument : llvm::ArrayRef(argv + 1, argc - 1))
+    if (char missing =
+            argument.starts_with("-") ? missingPartner(argument) : 0) {
+      llvm::errs() << "dpc-opt: option '" << argument << "' lacks a '"
+                   << missing << "'\n";
+      return 2;
+    }
   mlir::DialectRegistry registry;
   registry.insert<dpc::nn::NNDialect, dpc::dist::DistDialect,
                   dpc::exec::ExecDialect, mlir::func::FuncDialect>();
   dpc::registerPartitionModels(registry);
+  dpc::registerBoundsModels(registry);
   dpc::registerAllPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "dpc optimizer driver\n", registry));

@@ -1,4 +1,5 @@
 #include "dialects/NN/IR/NNDialect.h"
+#include "dialects/NN/IR/HostFacts.h"
 #include "dialects/NN/IR/Program.h"
 
 #include "mlir/IR/Builders.h"
@@ -44,6 +45,14 @@ Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value,
 LogicalResult NNDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                                                   unsigned index,
                                                   NamedAttribute attr) {
+  if (attr.getName() == kBoundsAttrName) {
+    auto bounds = dyn_cast<DenseI64ArrayAttr>(attr.getValue());
+    if (bounds && (bounds.size() == 2 || bounds.size() == 3))
+      return success();
+    return op->emitError("argument ")
+           << index << " has " << attr.getName() << " " << attr.getValue()
+           << ", which is not [low, high] or [low, high, ignored]";
+  }
   if (attr.getName() != kArgAttrName)
     return op->emitError("argument ")
            << index << " has the unknown attribute " << attr.getName();
@@ -56,6 +65,16 @@ LogicalResult NNDialect::verifyRegionArgAttribute(Operation *op, unsigned,
 LogicalResult NNDialect::verifyRegionResultAttribute(Operation *op, unsigned,
                                                      unsigned index,
                                                      NamedAttribute attr) {
+  if (attr.getName() == kBatchDimAttrName) {
+    auto dim = dyn_cast<IntegerAttr>(attr.getValue());
+    auto type = dyn_cast<RankedTensorType>(
+        cast<FunctionOpInterface>(op).getResultTypes()[index]);
+    if (dim && type && dim.getInt() >= 0 && dim.getInt() < type.getRank())
+      return success();
+    return op->emitError("result ")
+           << index << " has " << attr.getName() << " " << attr.getValue()
+           << ", which is no dimension of it";
+  }
   if (attr.getName() != kResultAttrName)
     return op->emitError("result ")
            << index << " has the unknown attribute " << attr.getName();

@@ -12,7 +12,7 @@ def NN_VariableOp : NN_Op<"variable", [Symbol]> {
     variable's value as an argument; the op itself only says where training
     starts.
 
-    Made by the frontends and by `dpc-build-step`; consumed by the program
+    Made by the frontends and by `dpc-apply-optimizer`; consumed by the program
     record, where the last one disappears.
 
     ```mlir
@@ -64,7 +64,7 @@ def NN_UpdateOp : NN_Op<"update", [
     storage its tensors share, and two updates with equal regions can be joined
     into one.
 
-    Made by `dpc-build-step`; joined by bucketing; becomes one loop.
+    Made by `dpc-apply-optimizer`; joined by bucketing; becomes one loop.
 
     ```mlir
     %p1 = nn.update (%p, %g : tensor<4xf32>, tensor<4xf32>) scalars (%lr : tensor<f32>) {

@@ -76,7 +76,8 @@ public:
   ProgramEmitter(ModuleOp module, const ProgramOptions &options,
                  llvm::Module &target)
       : module(module), options(options), target(target), pool(target),
-        mesh(module), tensors(module, mesh, target, pool),
+        mesh(module),
+        tensors(module, mesh, target, pool, options.initialValues),
         locations(target, pool) {}
 
   LogicalResult run() {
@@ -84,7 +85,7 @@ public:
     if (!memory)
       return module.emitError("has no memory plan");
     if (failed(tensors.run()) || failed(emitFunctions()) ||
-        failed(emitActions()))
+        failed(emitActions()) || failed(emitOnnxPatches()))
       return failure();
     emitRecord();
     return success();
@@ -143,6 +144,22 @@ private:
     return success();
   }
 
+  LogicalResult emitOnnxPatches() {
+    for (const ProgramOptions::OnnxPatch &patch : options.onnxPatches) {
+      std::optional<uint32_t> state = tensors.findState(patch.state);
+      if (!state)
+        return module.emitError("has no state '")
+               << patch.state << "', which the ONNX model holds";
+      dpc_onnx_patch_t record = {};
+      record.offset = patch.offset;
+      record.bytes = patch.bytes;
+      record.state = *state;
+      record.dtype = patch.dtype;
+      onnxPatches.append(record);
+    }
+    return success();
+  }
+
   llvm::Constant *emitStages() {
     dpc_stage_t stage = {};
     stage.chunk_count = 1;
@@ -177,6 +194,10 @@ private:
     record.schedule = scheduleOf(module);
     record.loss_scale = 1;
     record.location_count = locations.size();
+    record.onnx_template_bytes = options.onnxTemplate.empty()
+                                     ? options.onnxBytes
+                                     : options.onnxTemplate.size();
+    record.onnx_patch_count = options.onnxPatches.size();
 
     RecordImage image;
     image.append(record);
@@ -184,6 +205,8 @@ private:
   image.setPointer(offsetof(dpc_program_t, field), value)
     DPC_SET(name, pool.getString(options.name));
     DPC_SET(command, pool.getString(options.command));
+    if (!options.parameterFile.empty())
+      DPC_SET(parameter_file, pool.getString(options.parameterFile));
     DPC_SET(axes, mesh.emitAxes(target, pool));
     DPC_SET(families, mesh.emitFamilies(target, pool));
     DPC_SET(functions, functions.emit(target, "functions"));
@@ -194,6 +217,10 @@ private:
     DPC_SET(outputs, tensors.outputs.emit(target, "outputs"));
     DPC_SET(metrics, tensors.metrics.emit(target, "metrics"));
     DPC_SET(locations, locations.emit());
+    if (!options.onnxTemplate.empty()) {
+      DPC_SET(onnx_template, pool.addBytes(options.onnxTemplate, "onnx"));
+      DPC_SET(onnx_patches, onnxPatches.emit(target, "onnx.patches"));
+    }
 #undef DPC_SET
     image.emit(target, "dpc_program", /*isExternal=*/true);
   }
@@ -206,7 +233,7 @@ private:
   TensorRecords tensors;
   LocationTable locations;
   MemoryAttr memory;
-  RecordImage functions, ranks;
+  RecordImage functions, ranks, onnxPatches;
   llvm::StringMap<uint32_t> functionIndex;
   uint32_t functionCount = 0;
 };

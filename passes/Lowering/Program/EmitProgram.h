@@ -1,11 +1,14 @@
 #ifndef DPC_PASSES_LOWERING_PROGRAM_EMITPROGRAM_H
 #define DPC_PASSES_LOWERING_PROGRAM_EMITPROGRAM_H
 
+#include "passes/Lowering/Program/Tensors.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/Module.h"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace dpc {
 
@@ -16,6 +19,23 @@ struct ProgramOptions {
   std::string command;
   /// DPC_ISA_*: what the generated code needs.
   unsigned isa = 0;
+  /// Where first values are, and the name of their file.
+  InitialValues initialValues = InitialValues::embedded;
+  std::string parameterFile;
+
+  /// A place of --save-onnx's template where a state's value belongs.
+  struct OnnxPatch {
+    std::string state;
+    uint64_t offset;
+    uint64_t bytes;
+    /// DPC_F32, ...: in the file.
+    uint32_t dtype;
+  };
+  /// See dpc_program_t; empty: the program cannot save the model.
+  std::string onnxTemplate;
+  std::vector<OnnxPatch> onnxPatches;
+  /// Without a template: bytes that the file would need, or 0.
+  uint64_t onnxBytes = 0;
 };
 
 /// Builds, from a module at level `exec`, the program record `dpc_program` of

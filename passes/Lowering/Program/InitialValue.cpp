@@ -30,8 +30,7 @@ static bool fitsDouble(Type type) {
   return isa<FloatType>(type) || type.getIntOrFloatBitWidth() <= 32;
 }
 
-FailureOr<InitialValue> dpc::emitInitialValue(ModuleOp module, StringRef name,
-                                              ConstantPool &pool) {
+FailureOr<InitialValue> dpc::readInitialValue(ModuleOp module, StringRef name) {
   InitialValue result;
   auto variable = module.lookupSymbol<nn::VariableOp>(name);
   if (!variable)
@@ -45,7 +44,7 @@ FailureOr<InitialValue> dpc::emitInitialValue(ModuleOp module, StringRef name,
     if (!blob)
       return variable.emitOpError("has lost its value");
     ArrayRef<char> data = blob->getData();
-    result.data = pool.addBytes(StringRef(data.data(), data.size()), "initial");
+    result.bytes = StringRef(data.data(), data.size());
     return result;
   }
   auto dense = dyn_cast<DenseElementsAttr>(value);
@@ -58,17 +57,18 @@ FailureOr<InitialValue> dpc::emitInitialValue(ModuleOp module, StringRef name,
   }
   // Booleans are packed to bits in attributes, and splats to one element.
   if (element.isInteger(1) || dense.isSplat()) {
-    std::string bytes;
+    auto bytes = std::make_shared<std::string>();
     int64_t width =
         element.isInteger(1) ? 1 : element.getIntOrFloatBitWidth() / 8;
     for (const APInt &item : dense.getValues<APInt>()) {
       uint64_t bits = item.getZExtValue();
-      bytes.append(reinterpret_cast<const char *>(&bits), width);
+      bytes->append(reinterpret_cast<const char *>(&bits), width);
     }
-    result.data = pool.addBytes(bytes, "initial");
+    result.owned = bytes;
+    result.bytes = *bytes;
     return result;
   }
   ArrayRef<char> data = dense.getRawData();
-  result.data = pool.addBytes(StringRef(data.data(), data.size()), "initial");
+  result.bytes = StringRef(data.data(), data.size());
   return result;
 }

@@ -1,25 +1,28 @@
 #ifndef DPC_PASSES_LOWERING_PROGRAM_INITIALVALUE_H
 #define DPC_PASSES_LOWERING_PROGRAM_INITIALVALUE_H
 
-#include "passes/Lowering/Program/RecordImage.h"
-
 #include "mlir/IR/BuiltinOps.h"
+
+#include <string>
 
 namespace dpc {
 
 /// The first value of a piece of state, as its record tells it.
 struct InitialValue {
+  /// DPC_INIT_NONE, DPC_INIT_EMBEDDED or DPC_INIT_SPLAT.
   uint32_t kind = 0;
   uint32_t dtype = 0;
   double splat = 0;
-  llvm::Constant *data = nullptr;
+  /// DPC_INIT_EMBEDDED: the elements, row-major. They belong to the module, or
+  /// to `owned`.
+  llvm::StringRef bytes;
+  std::shared_ptr<const std::string> owned;
 };
 
-/// Embeds the value of the nn.variable `name`. A missing variable is
+/// Reads the value of the nn.variable `name`. A missing variable is
 /// DPC_INIT_NONE; a value that cannot be read is an error.
-mlir::FailureOr<InitialValue> emitInitialValue(mlir::ModuleOp module,
-                                               llvm::StringRef name,
-                                               ConstantPool &pool);
+mlir::FailureOr<InitialValue> readInitialValue(mlir::ModuleOp module,
+                                               llvm::StringRef name);
 
 } // namespace dpc
 

@@ -4,6 +4,7 @@
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Dist/IR/LayoutShards.h"
+#include "dialects/NN/IR/HostFacts.h"
 #include "dpc/program.h"
 
 using namespace mlir;
@@ -176,9 +177,19 @@ LogicalResult TensorRecords::addState(ResidentOp resident, nn::ArgAttr arg) {
   if (failed(dtype))
     return failure();
   SmallVector<int64_t> shape = globalShape(resident);
-  auto value = emitInitialValue(module, arg.getName(), pool);
+  auto value = readInitialValue(module, arg.getName());
   if (failed(value))
     return failure();
+  llvm::Constant *data = nullptr;
+  // What is computed from the graph alone never comes from elsewhere.
+  bool mayBeElsewhere =
+      arg.getKind() == ArgKind::parameter || arg.getKind() == ArgKind::buffer;
+  if (values == InitialValues::none && mayBeElsewhere)
+    value->kind = DPC_INIT_NONE;
+  else if (value->kind == DPC_INIT_EMBEDDED && values == InitialValues::file)
+    value->kind = DPC_INIT_FILE;
+  else if (value->kind == DPC_INIT_EMBEDDED)
+    data = pool.addBytes(value->bytes, "initial");
   dpc_state_t record = {};
   record.struct_size = sizeof(record);
   // Frozen values are buffers: saved with the parameters, but a file of trained
@@ -206,7 +217,7 @@ LogicalResult TensorRecords::addState(ResidentOp resident, nn::ArgAttr arg) {
                     pool.getString(arg.getName()));
   states.setPointer(at + offsetof(dpc_state_t, shape),
                     pool.addIntegers(shape, "shape"));
-  states.setPointer(at + offsetof(dpc_state_t, init_data), value->data);
+  states.setPointer(at + offsetof(dpc_state_t, init_data), data);
   states.setPointer(at + offsetof(dpc_state_t, placements),
                     emitPlacements(resident));
   stateIndex[arg.getName()] = stateCount++;
@@ -231,6 +242,16 @@ LogicalResult TensorRecords::addInput(ResidentOp resident, nn::ArgAttr arg) {
   record.dim_count = shape.size();
   record.batch_dim = arg.getBatch();
   record.flags = DPC_INPUT_PRELOAD;
+  if (std::optional<nn::IntegerBounds> bounds =
+          nn::boundsFrom(resident->getAttr(nn::kBoundsAttrName))) {
+    record.flags |= DPC_INPUT_HAS_BOUNDS;
+    record.lo = bounds->low;
+    record.hi = bounds->high;
+    if (bounds->ignored) {
+      record.flags |= DPC_INPUT_HAS_IGNORE;
+      record.ignore = *bounds->ignored;
+    }
+  }
   record.micro_count = 1;
   uint64_t at = inputs.append(record);
   inputs.setPointer(at + offsetof(dpc_input_t, name),
@@ -253,6 +274,8 @@ LogicalResult TensorRecords::addOutput(ResidentOp resident, StringRef name) {
   record.dtype = *dtype;
   record.dim_count = shape.size();
   record.batch_dim = -1;
+  if (auto dim = resident->getAttrOfType<IntegerAttr>(nn::kBatchDimAttrName))
+    record.batch_dim = dim.getInt();
   record.micro_count = 1;
   uint64_t at = outputs.append(record);
   outputs.setPointer(at + offsetof(dpc_output_t, name), pool.getString(name));

@@ -6,22 +6,38 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <optional>
 
 namespace dpc {
 
 /// DPC_F64, ...; DPC_DTYPE_INVALID for a type the runtime lacks.
 uint32_t dtypeOf(mlir::Type element);
 
+/// Where the first values of state are: in the record, in a file beside the
+/// program, or brought by its user.
+enum class InitialValues { embedded, file, none };
+
 /// The records of what the host sees of a program: state, inputs, outputs and
 /// metrics, one for each resident buffer.
 class TensorRecords {
 public:
   TensorRecords(mlir::ModuleOp module, ProgramMesh &mesh, llvm::Module &target,
-                ConstantPool &pool)
-      : module(module), mesh(mesh), target(target), pool(pool) {}
+                ConstantPool &pool, InitialValues values)
+      : module(module), mesh(mesh), target(target), pool(pool), values(values) {
+  }
 
   /// Fills the images. Fails with an error on the op at fault.
   mlir::LogicalResult run();
+
+  /// Index of the record of a state; nullopt if there is none.
+  std::optional<uint32_t> findState(llvm::StringRef name) const {
+    auto found = stateIndex.find(name);
+    if (found == stateIndex.end())
+      return std::nullopt;
+    return found->second;
+  }
 
   RecordImage states, inputs, outputs, metrics;
   uint32_t stateCount = 0, inputCount = 0, outputCount = 0, metricCount = 0;
@@ -46,6 +62,7 @@ private:
   ProgramMesh &mesh;
   llvm::Module &target;
   ConstantPool &pool;
+  InitialValues values;
   llvm::StringMap<uint32_t> stateIndex;
   /// Bit 1 << DPC_ENTRY_x for each entry that writes a resident buffer.
   llvm::DenseMap<mlir::Operation *, uint32_t> writtenBy;

@@ -94,13 +94,15 @@ typedef struct dpc_program_t {
   const dpc_location_t *locations;
   uint64_t location_count;
 
-  const char
-      *parameter_file; /**< name, beside the executable, of the safetensors file
-                          of DPC_INIT_FILE states; or null */
+  const char *parameter_file; /**< the safetensors file of DPC_INIT_FILE states:
+                                 an absolute path, or a name beside the
+                                 executable; or null */
 
-  const uint8_t *onnx_template; /**< an ONNX file whose trained initializers are
-                                   raw data, or null: no --save-onnx */
-  uint64_t onnx_template_bytes;
+  const uint8_t *onnx_template; /**< an ONNX file without the values of state,
+                                   or null: no --save-onnx */
+  uint64_t
+      onnx_template_bytes; /**< without a template: the bytes the file would
+                              need, too many for ONNX; 0 if unknown */
   const dpc_onnx_patch_t *onnx_patches;
   uint64_t onnx_patch_count;
 

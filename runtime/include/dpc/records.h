@@ -108,7 +108,9 @@ typedef struct dpc_input_t {
 } dpc_input_t;
 
 /** One output of an inference program (and logits of eval, where kept). Fields
- * as in dpc_input_t. */
+ * as in dpc_input_t, but a sample may be several indices of batch_dim: its
+ * extent is a multiple of the batch. Without a batch dimension it is one value
+ * of the whole batch. */
 typedef struct dpc_output_t {
   uint32_t struct_size;
   uint32_t dtype;
@@ -168,10 +170,12 @@ typedef struct dpc_location_t {
   const char *module; /**< module path of the exporter, or "" */
 } dpc_location_t;
 
-/** One state tensor's bytes in the ONNX file that --save-onnx writes: little
- * endian raw data, row-major. */
+/** A place in the ONNX template where --save-onnx puts the value of a state
+ * tensor: little-endian raw data, row-major. The file is the template with the
+ * values put in between its bytes. */
 typedef struct dpc_onnx_patch_t {
-  uint64_t offset; /**< from the start of the template */
+  uint64_t offset; /**< bytes of the template before it; patches are in the
+                      order of their offsets */
   uint64_t bytes;
   uint32_t state; /**< state record index */
   uint32_t dtype; /**< in the file; the value is converted */

@@ -13,47 +13,106 @@ namespace dpc {
 namespace {
 
 /// One output while it is being collected: the whole for all samples, and one
-/// batch.
+/// batch. Both are empty but on rank 0.
 struct Collected {
   const dpc_output_t *output;
   const std::string *path;
   std::vector<char> whole, batch;
-  uint64_t outer, inner; ///< the output is [outer, rows, inner bytes]; without
-                         ///< a batch dimension outer and rows are 1
+  uint64_t outer = 1, inner = 0; ///< the output is [outer, rows, inner bytes];
+                                 ///< without a batch dimension one row
   bool batched;
 };
 
+/// Names of all outputs, for messages.
+std::string outputNames(const dpc_program_t &program) {
+  std::string names;
+  for (uint32_t i = 0; i < program.output_count; ++i)
+    names += (i ? ", " : "") + std::string(program.outputs[i].name);
+  return names;
+}
+
+/// Options that only mean something to a training program.
+dpc_status_t checkOptions(const dpc_program_t &program,
+                          const Options &options) {
+  const std::pair<const char *, bool> unfit[] = {
+      {"--data", !options.data.empty()},
+      {"--eval-data", !options.evalData.empty()},
+      {"--steps", options.steps != 0},
+      {"--epochs", options.epochs != 0},
+      {"--log", !options.log.empty()},
+      {"--checkpoint", !options.checkpoint.empty()},
+      {"--no-shuffle", !options.shuffle},
+      {"--nan=warn", options.warnOnNan}};
+  for (const auto &[name, given] : unfit)
+    if (given)
+      return fail(DPC_USAGE,
+                  "the program was compiled without --loss: use --input and "
+                  "--output, not %s",
+                  name);
+  if (options.outputs.empty() && options.saveParams.empty() &&
+      options.saveOnnx.empty())
+    return fail(DPC_USAGE,
+                "no --output=NAME=FILE.npy; the program has outputs: %s",
+                outputNames(program).c_str());
+  return DPC_OK;
+}
+
 dpc_status_t findOutputs(const dpc_program_t &program, const Options &options,
-                         uint64_t rows, std::vector<Collected> *out) {
+                         uint64_t rows, bool collects,
+                         std::vector<Collected> *out) {
   for (const auto &[name, path] : options.outputs) {
     const dpc_output_t *found = nullptr;
     for (uint32_t i = 0; i < program.output_count; ++i)
       if (name == program.outputs[i].name)
         found = &program.outputs[i];
     if (!found)
-      return fail(DPC_INVALID, "the program has no output \"%s\"",
-                  name.c_str());
+      return fail(DPC_INVALID, "the program has no output \"%s\", but: %s",
+                  name.c_str(), outputNames(program).c_str());
     Collected c{found, &path, {}, {}, 1, 0, found->batch_dim >= 0};
+    if (!c.batched && rows != program.batch)
+      return fail(DPC_INVALID,
+                  "output \"%s\" is one value of a whole batch of %llu "
+                  "samples, but the inputs have %llu",
+                  name.c_str(), static_cast<unsigned long long>(program.batch),
+                  static_cast<unsigned long long>(rows));
     const uint64_t bytes = elementCount(found->shape, found->dim_count) *
                            dpc_dtype_size(found->dtype);
     if (c.batched)
       c.outer =
           elementCount(found->shape, static_cast<uint32_t>(found->batch_dim));
-    c.inner = c.batched ? bytes / c.outer / program.batch : bytes;
-    c.batch.resize(bytes);
-    c.whole.resize(c.batched ? c.outer * rows * c.inner : bytes);
+    c.inner = c.batched ? bytes / std::max<uint64_t>(c.outer, 1) / program.batch
+                        : bytes;
+    if (collects) {
+      c.batch.resize(bytes);
+      c.whole.resize(c.batched ? c.outer * rows * c.inner : bytes);
+    }
     out->push_back(std::move(c));
   }
   return DPC_OK;
 }
 
-dpc_status_t writeOutput(const Collected &c, uint64_t rows) {
+/// Puts the `valid` rows of the batch that begins at row `begin` where they
+/// belong.
+void keepBatch(Collected &c, uint64_t begin, uint64_t valid, uint64_t rows,
+               uint64_t batch) {
+  if (c.batch.empty())
+    return;
+  if (!c.batched)
+    c.whole = c.batch;
+  for (uint64_t o = 0; o < c.outer && c.batched; ++o)
+    std::memcpy(c.whole.data() + (o * rows + begin) * c.inner,
+                c.batch.data() + o * batch * c.inner, valid * c.inner);
+}
+
+dpc_status_t writeOutput(const Collected &c, uint64_t rows, uint64_t batch) {
   dpc_array_t array = {
       "", c.output->dtype, c.output->dim_count, {}, c.whole.data()};
   std::copy(c.output->shape, c.output->shape + c.output->dim_count,
             array.shape);
   if (c.batched)
-    array.shape[c.output->batch_dim] = static_cast<int64_t>(rows);
+    array.shape[c.output->batch_dim] = array.shape[c.output->batch_dim] /
+                                       static_cast<int64_t>(batch) *
+                                       static_cast<int64_t>(rows);
   return dpc_npy_write(c.path->c_str(), &array);
 }
 
@@ -67,22 +126,25 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
   HostSharedMemory memory(session);
   Dataset data;
   std::vector<Collected> outputs;
-  dpc_status_t status =
-      options.data.empty()
-          ? DPC_OK
-          : fail(DPC_USAGE, "the program was compiled without --loss: use "
-                            "--input and --output, not --data");
+  dpc_status_t status = checkOptions(program, options);
   if (status == DPC_OK && !options.initParams.empty())
     status = dpc_session_load_params(&session, options.initParams.c_str());
-  if (status == DPC_OK)
+  // A program may be run for its parameters alone.
+  const bool runs = !options.outputs.empty();
+  if (status == DPC_OK && runs)
     status = data.open(program, session.options.rank, specs, memory);
-  const uint64_t rows = data.rows() ? data.rows() : program.batch;
+  const bool batched = std::any_of(
+      program.inputs, program.inputs + program.input_count,
+      [](const dpc_input_t &input) { return input.batch_dim >= 0; });
+  const uint64_t rows = batched ? data.rows() : program.batch;
+  const bool first = session.options.rank == 0;
   if (status == DPC_OK)
-    status = findOutputs(program, options, rows, &outputs);
+    status = findOutputs(program, options, rows, first, &outputs);
   if (status)
     return session.failed(status);
-  data.activate(session.loader);
-  for (uint64_t begin = 0; begin < rows; begin += program.batch) {
+  if (runs)
+    data.activate(session.loader);
+  for (uint64_t begin = 0; begin < rows && runs; begin += program.batch) {
     const uint64_t valid = std::min(program.batch, rows - begin);
     data.select(session.loader, begin / program.batch, false, 0);
     if ((status = session.runEntry(DPC_ENTRY_INFER, valid)))
@@ -91,16 +153,18 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
       if ((status = dpc_session_read_output(&session, c.output->name,
                                             c.batch.data(), c.batch.size())))
         return status;
-      for (uint64_t o = 0; o < c.outer; ++o)
-        std::memcpy(
-            c.whole.data() + (c.batched ? (o * rows + begin) * c.inner : 0),
-            c.batch.data() + o * (c.batched ? program.batch : 1) * c.inner,
-            (c.batched ? valid : 1) * c.inner);
+      keepBatch(c, begin, valid, rows, program.batch);
     }
   }
   for (const Collected &c : outputs)
-    if (session.options.rank == 0 && (status = writeOutput(c, rows)))
+    if (first && (status = writeOutput(c, rows, program.batch)))
       return session.failed(status);
+  if (!options.saveParams.empty() &&
+      (status = dpc_session_save_params(&session, options.saveParams.c_str())))
+    return status;
+  if (!options.saveOnnx.empty() &&
+      (status = dpc_session_save_onnx(&session, options.saveOnnx.c_str())))
+    return status;
   return program.world_size > 1 ? dpc_comm_barrier(session.comm) : DPC_OK;
 }
 

@@ -228,18 +228,29 @@ dpc_status_t parseOptions(int argc, char **argv, Options *out) {
 std::string helpText(const char *executable, const dpc_program_t &program) {
   std::string text =
       std::string("usage: ") + executable +
-      " --data=... [options]        (several ranks: dpc-run " + executable +
-      " ...)\n\n" + program.name + ", batch " + std::to_string(program.batch) +
-      ", " + std::to_string(program.world_size) +
+      (program.output_count
+           ? " --input=NAME=FILE.npy.. --output=NAME=FILE.npy.. [options]"
+           : " --data=... [options]") +
+      "        (several ranks: dpc-run " + executable + " ...)\n\n" +
+      program.name + ", batch " + std::to_string(program.batch) + ", " +
+      std::to_string(program.world_size) +
       (program.world_size == 1 ? " rank" : " ranks") + "\ninputs:";
-  for (uint32_t i = 0; i < program.input_count; ++i) {
-    const dpc_input_t &input = program.inputs[i];
-    text += std::string(i ? ", " : " ") + input.name + " " +
-            dpc_dtype_name(input.dtype) + "[";
-    for (uint32_t d = 0; d < input.dim_count; ++d)
-      text += (d ? "," : "") + std::to_string(input.shape[d]);
+  auto add = [&](bool isFirst, const char *name, uint32_t dtype,
+                 const int64_t *shape, uint32_t dimCount) {
+    text += std::string(isFirst ? " " : ", ") + name + " " +
+            dpc_dtype_name(dtype) + "[";
+    for (uint32_t d = 0; d < dimCount; ++d)
+      text += (d ? "," : "") + std::to_string(shape[d]);
     text += "]";
-  }
+  };
+  for (uint32_t i = 0; i < program.input_count; ++i)
+    add(i == 0, program.inputs[i].name, program.inputs[i].dtype,
+        program.inputs[i].shape, program.inputs[i].dim_count);
+  if (program.output_count)
+    text += "\noutputs:";
+  for (uint32_t i = 0; i < program.output_count; ++i)
+    add(i == 0, program.outputs[i].name, program.outputs[i].dtype,
+        program.outputs[i].shape, program.outputs[i].dim_count);
   return text + R"(
 
 Data

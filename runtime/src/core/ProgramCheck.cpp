@@ -260,6 +260,15 @@ dpc_status_t checkProgram(const dpc_program_t &program, uint32_t rankIndex) {
       return failWithin(status, "input %s", program.inputs[i].name);
   for (uint32_t i = 0; i < program.output_count; ++i) {
     const dpc_output_t &output = program.outputs[i];
+    if (output.dim_count > DPC_MAX_RANK_DIMS ||
+        output.batch_dim >= static_cast<int32_t>(output.dim_count) ||
+        (output.batch_dim >= 0 &&
+         output.shape[output.batch_dim] % int64_t(program.batch)))
+      return fail(DPC_INVALID,
+                  "output %s has %u dimensions and batch dimension %d, in a "
+                  "program of batch %llu",
+                  output.name, output.dim_count, output.batch_dim,
+                  static_cast<unsigned long long>(program.batch));
     const uint64_t elements = elementCount(output.shape, output.dim_count) /
                               (output.batch_dim >= 0 ? output.micro_count : 1);
     if (dpc_status_t status =

@@ -91,6 +91,8 @@ dpc_status_t dpc_session::open() {
 }
 
 dpc_status_t dpc_session::openParameterFile(dpc_array_file_t **outFile) const {
+  if (program.parameter_file && program.parameter_file[0] == '/')
+    return dpc_safetensors_open(program.parameter_file, outFile);
   std::string base = directory;
   if (base.empty()) {
     char path[4096];

@@ -85,45 +85,72 @@ dpc_status_t loadStates(dpc_session &session, const dpc_array_file_t &file,
   return DPC_OK;
 }
 
+/// Writes the template with the values of `arrays` in it, one for each patch.
+static dpc_status_t writeOnnx(const dpc_program_t &program,
+                              const std::vector<dpc_array_t> &arrays,
+                              const char *path) {
+  AtomicFile file;
+  if (dpc_status_t status = file.create(path))
+    return status;
+  const uint8_t *bytes = program.onnx_template;
+  uint64_t done = 0;
+  std::vector<char> converted;
+  for (uint64_t p = 0; p <= program.onnx_patch_count; ++p) {
+    const bool last = p == program.onnx_patch_count;
+    const uint64_t until =
+        last ? program.onnx_template_bytes : program.onnx_patches[p].offset;
+    if (until < done || until > program.onnx_template_bytes)
+      return fail(DPC_INVALID, "patch %llu lies outside the ONNX template",
+                  static_cast<unsigned long long>(p));
+    if (dpc_status_t status = file.write(bytes + done, until - done))
+      return status;
+    done = until;
+    if (last)
+      break;
+    const dpc_onnx_patch_t &patch = program.onnx_patches[p];
+    const char *name = program.states[patch.state].name;
+    const auto array =
+        std::find_if(arrays.begin(), arrays.end(), [&](const dpc_array_t &a) {
+          return std::strcmp(a.name, name) == 0;
+        });
+    const uint64_t count = dpc_array_elements(&*array);
+    if (patch.bytes != count * dpc_dtype_size(patch.dtype))
+      return fail(DPC_INVALID, "%s does not fit its place in the ONNX model",
+                  name);
+    const void *value = array->data;
+    if (patch.dtype != array->dtype) {
+      converted.resize(patch.bytes);
+      if (dpc_status_t status = dpc_convert(patch.dtype, converted.data(),
+                                            array->dtype, array->data, count))
+        return status;
+      value = converted.data();
+    }
+    if (dpc_status_t status = file.write(value, patch.bytes))
+      return status;
+  }
+  return file.commit();
+}
+
 dpc_status_t saveOnnx(dpc_session &session, const char *path) {
   const dpc_program_t &program = session.program;
   if (!program.onnx_template)
     return session.failed(
-        fail(DPC_INVALID, "the program holds no ONNX model to save"));
+        program.onnx_template_bytes
+            ? fail(DPC_INVALID,
+                   "--save-onnx: the model needs %llu bytes, but an ONNX file "
+                   "holds at most 2147483647: use --save-params",
+                   static_cast<unsigned long long>(program.onnx_template_bytes))
+            : fail(DPC_INVALID, "the program holds no ONNX model to save"));
   auto patched = [&](const dpc_state_t &state) {
     for (uint64_t p = 0; p < program.onnx_patch_count; ++p)
       if (&program.states[program.onnx_patches[p].state] == &state)
         return true;
     return false;
   };
-  return collectStates(
-      session, patched,
-      [&](const std::vector<dpc_array_t> &arrays) -> dpc_status_t {
-        std::string image(reinterpret_cast<const char *>(program.onnx_template),
-                          program.onnx_template_bytes);
-        for (uint64_t p = 0; p < program.onnx_patch_count; ++p) {
-          const dpc_onnx_patch_t &patch = program.onnx_patches[p];
-          const char *name = program.states[patch.state].name;
-          auto array = std::find_if(arrays.begin(), arrays.end(),
-                                    [&](const dpc_array_t &a) {
-                                      return std::strcmp(a.name, name) == 0;
-                                    });
-          const uint64_t count = dpc_array_elements(&*array);
-          if (patch.offset > image.size() ||
-              patch.bytes > image.size() - patch.offset ||
-              patch.bytes != count * dpc_dtype_size(patch.dtype))
-            return fail(DPC_INVALID,
-                        "%s does not fit its place in the ONNX model", name);
-          dpc_convert(patch.dtype, image.data() + patch.offset, array->dtype,
-                      array->data, count);
-        }
-        AtomicFile file;
-        if (dpc_status_t status = file.create(path))
-          return status;
-        if (dpc_status_t status = file.write(image.data(), image.size()))
-          return status;
-        return file.commit();
-      });
+  return collectStates(session, patched,
+                       [&](const std::vector<dpc_array_t> &arrays) {
+                         return writeOnnx(program, arrays, path);
+                       });
 }
 
 } // namespace dpc

@@ -21,6 +21,11 @@ uint64_t epochKey(uint64_t seed, uint64_t epoch) {
 dpc_status_t Trainer::openData() {
   const dpc_program_t &program = session.program;
   HostSharedMemory memory(session);
+  if (!options.inputs.empty() || !options.outputs.empty())
+    return fail(DPC_USAGE,
+                "%s is for inference programs: this one was compiled with "
+                "--loss and takes --data",
+                options.inputs.empty() ? "--output" : "--input");
   if (options.data.empty())
     return fail(DPC_USAGE, "--data is missing (--help shows its forms)");
   if (dpc_status_t status =

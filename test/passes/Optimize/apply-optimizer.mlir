@@ -133,7 +133,9 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">},
 // GROUPS: nn.convert [[R3]]
 // GROUPS: nn.update({{.*}} : tensor<4x2xf32>, tensor<4x2xf32>)
 // GROUPS: nn.constant dense<5.000000e-01>
-// The bias: no decay.
+// The bias: no decay, and the rate of the earlier group, which the later one does not name.
+// GROUPS: [[B3:%[a-z0-9]+]] = nn.mul [[LR]], %{{.*}} : tensor<f64>
+// GROUPS: nn.convert [[B3]]
 // GROUPS: nn.update({{.*}} : tensor<2xf32>, tensor<2xf32>)
 // GROUPS-NOT: nn.constant dense<5.000000e-01>
 func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "fc.weight">},

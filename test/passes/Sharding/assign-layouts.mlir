@@ -4,23 +4,25 @@
 // CHECK: dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
 // CHECK-LABEL: @step
 // CHECK-SAME: %{{.*}}: tensor<8x6xf32> {dist.layout = #dist.layout<"[(8: data)], [6]">
+// An output lies as it is computed, and says where the batch is in it.
+// CHECK-SAME: -> (tensor<6x8xf32> {dist.layout = #dist.layout<"[6], [(8: data)]">, nn.batch_dim = 1 : i64,
 func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<6x8xf32> {nn.result = #nn.result<output "y">}) {
   // CHECK: nn.transpose {{.*}}dist.operands = [#dist.layout<"[(8: data)], [6]">], dist.results = [#dist.layout<"[6], [(8: data)]">]
   %0 = nn.transpose %x [1, 0] : tensor<8x6xf32> -> tensor<6x8xf32>
   // CHECK: nn.tanh {{.*}}dist.results = [#dist.layout<"[6], [(8: data)]">]
   %1 = nn.tanh %0 : tensor<6x8xf32>
-  // Outputs are whole.
-  // CHECK: %[[Y:.*]] = dist.reshard {{.*}} from <"[6], [(8: data)]"> to <"[6], [8]">
-  // CHECK: return %[[Y]]
+  // CHECK-NOT: dist.reshard
   return %1 : tensor<6x8xf32>
 }
 
 // -----
 
-// An input without a batch dimension is whole.
+// An input without a batch dimension is whole, and what depends on it alone has none.
 // CHECK-LABEL: @step
 // CHECK-SAME: dist.layout = #dist.layout<"[8], [6]">
+// CHECK-NOT: nn.batch_dim
+// CHECK: nn.tanh
 func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x">})
     -> (tensor<8x6xf32> {nn.result = #nn.result<output "y">}) {
   // CHECK-NOT: dist.reshard
@@ -267,4 +269,32 @@ func.func @step(%x: tensor<128x1024xf32> {nn.arg = #nn.arg<input "x", batch = 0>
     -> (tensor<1024x1024xf32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.dot %x, %g contract [0] [0] : tensor<128x1024xf32>, tensor<128x1024xf32> -> tensor<1024x1024xf32>
   return %0 : tensor<1024x1024xf32>
+}
+
+// -----
+
+// An output's samples may be several consecutive indices; a partial sum over the
+// batch is completed, and is one value of it.
+// CHECK-LABEL: @infer
+// CHECK-SAME: -> (tensor<48xf32> {dist.layout = #dist.layout<"[(8: data)(6)]">, nn.batch_dim = 0 : i64, nn.result = #nn.result<output "rows">},
+// CHECK-SAME: tensor<6xf32> {dist.layout = #dist.layout<"[6]">, nn.result = #nn.result<output "sum">})
+func.func @infer(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<48xf32> {nn.result = #nn.result<output "rows">}, tensor<6xf32> {nn.result = #nn.result<output "sum">}) {
+  %0 = nn.reshape %x : tensor<8x6xf32> -> tensor<48xf32>
+  %1 = nn.reduce sum %x [0] : tensor<8x6xf32> -> tensor<6xf32>
+  // CHECK: dist.reshard {{.*}} from <"[6] partial sum(data)"> to <"[6]">
+  return %0, %1 : tensor<48xf32>, tensor<6xf32>
+}
+
+// -----
+
+// The batch as the minor part of a dimension does not count samples.
+// CHECK-LABEL: @infer
+// CHECK-NOT: nn.batch_dim
+// CHECK: nn.transpose
+func.func @infer(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<48xf32> {nn.result = #nn.result<output "rows">}) {
+  %0 = nn.transpose %x [1, 0] : tensor<8x6xf32> -> tensor<6x8xf32>
+  %1 = nn.reshape %0 : tensor<6x8xf32> -> tensor<48xf32>
+  return %1 : tensor<48xf32>
 }

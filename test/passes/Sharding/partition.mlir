@@ -13,7 +13,7 @@
 // CHECK: %[[Y:.*]] = dist.all_reduce sum %[[SUM]] on @mesh ["data"]
 // CHECK: return %[[Y]]
 func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
-    -> (tensor<6xf32> {nn.result = #nn.result<output "y">}) {
+    -> (tensor<6xf32> {nn.result = #nn.result<metric "y">}) {
   %0 = nn.reduce sum %x [0] : tensor<8x6xf32> -> tensor<6xf32>
   return %0 : tensor<6xf32>
 }
@@ -27,7 +27,7 @@ func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
 // CHECK: %[[MAX:.*]] = nn.reduce max %[[X]] [0]
 // CHECK: dist.all_reduce max %[[MAX]] on @mesh ["data"]
 func.func @step(%x: tensor<9x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
-    -> (tensor<6xf32> {nn.result = #nn.result<output "y">}) {
+    -> (tensor<6xf32> {nn.result = #nn.result<metric "y">}) {
   %0 = nn.reduce max %x [0] : tensor<9x6xf32> -> tensor<6xf32>
   return %0 : tensor<6xf32>
 }
@@ -49,7 +49,7 @@ func.func @step(%x: tensor<9x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
 // CHECK: dist.all_reduce sum %[[PART]] on @mesh ["data"]
 func.func @step(%w: tensor<7x4xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[(7: data)], [4]">},
                 %i: tensor<5xi64> {nn.arg = #nn.arg<input "i">})
-    -> (tensor<5x4xf32> {nn.result = #nn.result<output "y">}) {
+    -> (tensor<5x4xf32> {nn.result = #nn.result<metric "y">}) {
   %0 = nn.gather %w, %i dim 0 : tensor<7x4xf32>, tensor<5xi64> -> tensor<5x4xf32>
   return %0 : tensor<5x4xf32>
 }
@@ -68,7 +68,7 @@ func.func @step(%w: tensor<7x4xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
 // CHECK: nn.gather {{.*}} -> tensor<8x4xf32>
 func.func @step(%w: tensor<7x4xf32> {nn.arg = #nn.arg<constant "w">},
                 %i: tensor<8xi64> {nn.arg = #nn.arg<input "i", batch = 0>})
-    -> (tensor<8x4xf32> {nn.result = #nn.result<output "y">}) {
+    -> (tensor<8x4xf32> {nn.result = #nn.result<metric "y">}) {
   %0 = nn.gather %w, %i dim 0 : tensor<7x4xf32>, tensor<8xi64> -> tensor<8x4xf32>
   return %0 : tensor<8x4xf32>
 }
@@ -80,7 +80,7 @@ func.func @step(%w: tensor<7x4xf32> {nn.arg = #nn.arg<constant "w">},
 // CHECK-SAME: %[[W:.*]]: tensor<3xf32>
 // CHECK: nn.slice %[[W]] starts [0] limits [2] strides [1] : tensor<3xf32> -> tensor<2xf32>
 func.func @step(%w: tensor<9xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[(6: data) + (3: data)]">})
-    -> (tensor<6xf32> {nn.result = #nn.result<output "y">}) {
+    -> (tensor<6xf32> {nn.result = #nn.result<metric "y">}) {
   %0 = nn.slice %w starts [0] limits [6] strides [1] : tensor<9xf32> -> tensor<6xf32>
   return %0 : tensor<6xf32>
 }
@@ -110,7 +110,7 @@ func.func @step(%x: tensor<6xf32> {nn.arg = #nn.arg<input "x", batch = 0>}, %w: 
 // CHECK: nn.concat %[[X]], %[[Y]] dim 0 : tensor<2xf32>, tensor<1xf32> -> tensor<3xf32>
 // CHECK: nn.gather %{{.*}}, %[[ORDER]]
 func.func @step(%x: tensor<6xf32> {nn.arg = #nn.arg<input "x", batch = 0>}, %y: tensor<3xf32> {nn.arg = #nn.arg<input "y", batch = 0>})
-    -> (tensor<9xf32> {nn.result = #nn.result<output "z">}) {
+    -> (tensor<9xf32> {nn.result = #nn.result<metric "z">}) {
   %0 = nn.concat %x, %y dim 0 : tensor<6xf32>, tensor<3xf32> -> tensor<9xf32>
   return %0 : tensor<9xf32>
 }
@@ -125,7 +125,7 @@ func.func @step(%x: tensor<6xf32> {nn.arg = #nn.arg<input "x", batch = 0>}, %y: 
 // CHECK: %[[WIDE:.*]] = nn.broadcast %[[START]]
 // CHECK: nn.add %[[OWN]], %[[WIDE]]
 func.func @step(%x: tensor<6xi64> {nn.arg = #nn.arg<input "x", batch = 0>})
-    -> (tensor<6xi64> {nn.result = #nn.result<output "y">}) {
+    -> (tensor<6xi64> {nn.result = #nn.result<metric "y">}) {
   %i = nn.iota dim 0 : tensor<6xi64>
   %0 = nn.add %x, %i : tensor<6xi64>
   return %0 : tensor<6xi64>
@@ -141,7 +141,7 @@ func.func @step(%x: tensor<6xi64> {nn.arg = #nn.arg<input "x", batch = 0>})
 // CHECK: %[[FLAT:.*]] = nn.reshape %[[ALL]]
 // CHECK: nn.dot %{{.*}}, %[[FLAT]] contract [] [] : tensor<2xf32>, tensor<6xf32> -> tensor<2x6xf32>
 func.func @step(%x: tensor<6x2xf32> {nn.arg = #nn.arg<input "x", batch = 0>}, %y: tensor<6xf32> {nn.arg = #nn.arg<input "y", batch = 0>})
-    -> (tensor<6x6xf32> {nn.result = #nn.result<output "z">}) {
+    -> (tensor<6x6xf32> {nn.result = #nn.result<metric "z">}) {
   %0 = nn.reduce sum %x [1] : tensor<6x2xf32> -> tensor<6xf32>
   %1 = nn.dot %0, %y contract [] [] : tensor<6xf32>, tensor<6xf32> -> tensor<6x6xf32>
   return %1 : tensor<6x6xf32>

@@ -266,7 +266,7 @@ static const dpc_metric_t metrics[] = {
     {sizeof(dpc_metric_t), DPC_METRIC_LOSS, "loss", "mse_loss", DPC_F64,
      1 << DPC_ENTRY_STEP | 1 << DPC_ENTRY_EVAL, WORLD - 1, DPC_NONE,
      DPC_SPACE_SHARED, 0, kLossTotalAt}};
-static const uint8_t onnx_template[] = "pretend ............ onnx";
+static const uint8_t onnx_template[] = "pretend  onnx";
 static const dpc_onnx_patch_t patches[] = {{8, 12, 0, DPC_F32}};
 
 const dpc_program_t dpc_program = {sizeof(dpc_program_t),

@@ -1,0 +1,18 @@
+#ifndef DPC_DIALECTS_NN_BOUNDS_BOUNDS_H
+#define DPC_DIALECTS_NN_BOUNDS_BOUNDS_H
+
+#include "dialects/NN/IR/HostFacts.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/OpDefinition.h"
+
+namespace dpc {
+
+/// Attaches the bounds models of nn ops.
+void registerBoundsModels(mlir::DialectRegistry &registry);
+
+} // namespace dpc
+
+#include "dialects/NN/Bounds/BoundsOpInterface.h.inc"
+
+#endif // DPC_DIALECTS_NN_BOUNDS_BOUNDS_H

@@ -1,0 +1,23 @@
+#ifndef DPC_DIALECTS_NN_BOUNDS_BOUNDSOPINTERFACE_TD
+#define DPC_DIALECTS_NN_BOUNDS_BOUNDSOPINTERFACE_TD
+
+include "mlir/IR/OpBase.td"
+
+def BoundsOpInterface : OpInterface<"BoundsOpInterface"> {
+  let cppNamespace = "::dpc";
+  let description = [{
+    What an op asks of integers that it reads: indices must lie in what they
+    index. Attached to ops from outside (external models).
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Calls `need(value, bounds)` for each value whose every element must lie in
+      `bounds`, given what is needed of the op's results (nullopt: anything
+      goes). The values are operands, or what those were made of.
+    }], "void", "requireBounds",
+      (ins "::llvm::ArrayRef<std::optional<::dpc::nn::IntegerBounds>>":$results,
+           "::llvm::function_ref<void(::mlir::Value, const ::dpc::nn::IntegerBounds &)>":$need)>,
+  ];
+}
+
+#endif // DPC_DIALECTS_NN_BOUNDS_BOUNDSOPINTERFACE_TD

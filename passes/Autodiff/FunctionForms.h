@@ -1,0 +1,31 @@
+#ifndef DPC_PASSES_AUTODIFF_FUNCTIONFORMS_H
+#define DPC_PASSES_AUTODIFF_FUNCTIONFORMS_H
+
+#include "dialects/NN/IR/NNDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace dpc {
+
+/// Results of a function under construction: values and their `#nn.result`.
+struct FunctionResults {
+  llvm::SmallVector<mlir::Value> values;
+  llvm::SmallVector<mlir::Attribute> attrs;
+
+  void add(nn::ResultKind kind, llvm::StringRef name, mlir::Value value);
+
+  /// Makes these the results of `function`, and erases the ops that only
+  /// dropped results needed.
+  void setOn(mlir::func::FuncOp function) const;
+};
+
+/// Replaces every op with a training form by what `build` makes of it: one
+/// value a result, null for a result without uses.
+void replaceModeOps(mlir::func::FuncOp function,
+                    llvm::function_ref<llvm::SmallVector<mlir::Value>(
+                        TrainingModeOpInterface, mlir::OpBuilder &)>
+                        build);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_AUTODIFF_FUNCTIONFORMS_H

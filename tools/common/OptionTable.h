@@ -1,0 +1,42 @@
+#ifndef DPC_TOOLS_COMMON_OPTIONTABLE_H
+#define DPC_TOOLS_COMMON_OPTIONTABLE_H
+
+#include "llvm/Option/OptTable.h"
+
+#include <iterator>
+
+// The option table of the tool that includes this: the ids OPT_x and the class
+// OptionTable, from the Options.inc that tblgen made of its Options.td. One
+// source file of a tool includes it.
+namespace {
+
+enum OptionId {
+  OPT_INVALID = 0,
+#define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
+#include "Options.inc"
+#undef OPTION
+};
+
+#define PREFIX(NAME, VALUE)                                                    \
+  constexpr llvm::StringLiteral NAME##_init[] = VALUE;                         \
+  constexpr llvm::ArrayRef<llvm::StringLiteral> NAME(                          \
+      NAME##_init, std::size(NAME##_init) - 1);
+#include "Options.inc"
+#undef PREFIX
+
+using llvm::opt::DefaultVis; // named by the table
+
+constexpr llvm::opt::OptTable::Info optionInfos[] = {
+#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
+#include "Options.inc"
+#undef OPTION
+};
+
+class OptionTable : public llvm::opt::GenericOptTable {
+public:
+  OptionTable() : GenericOptTable(optionInfos) {}
+};
+
+} // namespace
+
+#endif // DPC_TOOLS_COMMON_OPTIONTABLE_H

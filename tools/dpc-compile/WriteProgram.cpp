@@ -1,0 +1,227 @@
+#include "tools/dpc-compile/WriteProgram.h"
+
+#include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/NN/IR/Program.h"
+#include "dpc/program.h"
+#include "dpc/safetensors.h"
+#include "frontends/onnx/SaveTemplate.h"
+#include "passes/Lowering/Codegen/Codegen.h"
+#include "passes/Lowering/Program/EmitProgram.h"
+#include "passes/Lowering/Program/InitialValue.h"
+#include "passes/Lowering/Program/Tensors.h"
+#include "passes/Lowering/Program/WriteObject.h"
+#include "tools/common/CommandLine.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace dpc;
+
+static int fail(const Twine &message, int code) {
+  llvm::errs() << "dpc-compile: error: " << message << "\n";
+  return code;
+}
+
+/// Opens a temporary object file and lets `write` fill it.
+static int writeFile(const std::string &path,
+                     llvm::function_ref<bool(llvm::raw_fd_ostream &)> write) {
+  std::error_code code;
+  llvm::raw_fd_ostream stream(path, code);
+  if (code)
+    return fail(path + ": " + code.message(), exitIO);
+  if (!write(stream)) {
+    stream.clear_error();
+    return exitInvalid;
+  }
+  stream.flush();
+  if (!stream.has_error())
+    return exitDone;
+  std::string message = stream.error().message();
+  stream.clear_error();
+  return fail(path + ": " + message, exitIO);
+}
+
+/// DPC_ISA_* that the code for a --cpu needs.
+static unsigned isaOf(const std::string &cpu) {
+  dpc::TargetOptions target;
+  target.cpu = cpu;
+  return target.getVectorBytes() == 64 ? DPC_ISA_AVX512 : DPC_ISA_AVX2;
+}
+
+/// DPC_F32, ... of elements in an ONNX file.
+static uint32_t dtypeOf(onnx::ElementType type) {
+  switch (type) {
+  case onnx::ElementType::F32:
+    return DPC_F32;
+  case onnx::ElementType::U8:
+    return DPC_U8;
+  case onnx::ElementType::I8:
+    return DPC_I8;
+  case onnx::ElementType::U16:
+    return DPC_U16;
+  case onnx::ElementType::I16:
+    return DPC_I16;
+  case onnx::ElementType::I32:
+    return DPC_I32;
+  case onnx::ElementType::I64:
+    return DPC_I64;
+  case onnx::ElementType::Bool:
+    return DPC_BOOL;
+  case onnx::ElementType::F16:
+    return DPC_F16;
+  case onnx::ElementType::F64:
+    return DPC_F64;
+  case onnx::ElementType::U32:
+    return DPC_U32;
+  case onnx::ElementType::U64:
+    return DPC_U64;
+  case onnx::ElementType::BF16:
+    return DPC_BF16;
+  }
+  return DPC_DTYPE_INVALID;
+}
+
+/// What --save-onnx needs: the model with a hole for each piece of state.
+static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source,
+                               ProgramOptions &program) {
+  llvm::StringSet<> states;
+  for (auto resident : module.getOps<exec::ResidentOp>())
+    if (auto arg = dyn_cast<nn::ArgAttr>(resident.getBinding()))
+      if (arg.getKind() != nn::ArgKind::input &&
+          arg.getKind() != nn::ArgKind::label)
+        states.insert(arg.getName());
+  llvm::Expected<onnx::SaveTemplate> model = onnx::buildSaveTemplate(
+      source, [&](StringRef name) { return states.contains(name); });
+  if (!model)
+    return model.takeError();
+  program.onnxBytes = model->fileBytes;
+  if (model->fileBytes > onnx::kMaxModelBytes)
+    return llvm::Error::success();
+  program.onnxTemplate = std::move(model->bytes);
+  for (const onnx::TemplateHole &hole : model->holes)
+    program.onnxPatches.push_back(
+        {hole.name, hole.offset, hole.bytes, dtypeOf(hole.type)});
+  return llvm::Error::success();
+}
+
+/// Generates code and links it.
+static int writeExecutable(ModuleOp module, const CompileOptions &options,
+                           const ProgramOptions &program, const char *argv0) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> record = emitProgram(module, program, context);
+  if (!record)
+    return exitInvalid;
+  TemporaryFiles temporaries;
+  std::vector<std::string> objects = {temporaries.create("o"),
+                                      temporaries.create("o")};
+  if (llvm::is_contained(objects, ""))
+    return fail("cannot make a temporary file", exitIO);
+  int code = writeFile(objects[0], [&](llvm::raw_fd_ostream &stream) {
+    llvm::Error error = writeObject(*record, stream);
+    if (!error)
+      return true;
+    fail(llvm::toString(std::move(error)), exitInvalid);
+    return false;
+  });
+  if (code)
+    return code;
+  auto kernels =
+      module.lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName);
+  kernels->remove();
+  OwningOpRef<ModuleOp> owned = kernels;
+  dpc::TargetOptions target;
+  target.cpu = options.native.cpu;
+  code = writeFile(objects[1], [&](llvm::raw_fd_ostream &stream) {
+    return succeeded(translateToObject(*owned, target, stream));
+  });
+  if (code)
+    return code;
+  return linkProgram(objects, options.emission, options.output, argv0);
+}
+
+/// Initial values up to this many bytes travel inside the program.
+constexpr uint64_t kMaxEmbeddedBytes = uint64_t(1) << 30;
+
+/// Pieces of state whose initial value is an array, not one number.
+static LogicalResult
+collectValues(ModuleOp module,
+              std::vector<std::pair<dpc_array_t, InitialValue>> &values,
+              uint64_t &bytes) {
+  for (auto variable : module.getOps<nn::VariableOp>()) {
+    FailureOr<InitialValue> value =
+        readInitialValue(module, variable.getSymName());
+    if (failed(value))
+      return failure();
+    if (value->kind != DPC_INIT_EMBEDDED)
+      continue;
+    ArrayRef<int64_t> shape = variable.getType().getShape();
+    dpc_array_t array = {};
+    array.name = variable.getSymName().data();
+    array.dtype = value->dtype;
+    array.dim_count = shape.size();
+    if (shape.size() > DPC_MAX_RANK_DIMS)
+      return variable.emitOpError("has ")
+             << shape.size() << " dimensions; a program has at most "
+             << DPC_MAX_RANK_DIMS;
+    llvm::copy(shape, array.shape);
+    array.data = value->bytes.data();
+    bytes += value->bytes.size();
+    values.push_back({array, std::move(*value)});
+  }
+  return success();
+}
+
+/// Decides where initial values are, and writes their file if they get one.
+static int placeValues(ModuleOp module, const CompileOptions &options,
+                       ProgramOptions &program, std::string &written) {
+  std::vector<std::pair<dpc_array_t, InitialValue>> values;
+  uint64_t bytes = 0;
+  if (failed(collectValues(module, values, bytes)))
+    return exitInvalid;
+  if (options.params == "none") {
+    program.initialValues = InitialValues::none;
+    return exitDone;
+  }
+  std::string file = options.params;
+  if (file == "embed") {
+    if (bytes <= kMaxEmbeddedBytes)
+      return exitDone;
+    file = options.output + ".safetensors";
+  }
+  program.initialValues = InitialValues::file;
+  SmallString<256> path(file), folder(options.output);
+  llvm::sys::fs::make_absolute(path);
+  llvm::sys::fs::make_absolute(folder);
+  bool beside = llvm::sys::path::parent_path(path) ==
+                llvm::sys::path::parent_path(folder);
+  program.parameterFile =
+      beside ? llvm::sys::path::filename(path).str() : path.str().str();
+  std::vector<dpc_array_t> arrays;
+  for (const auto &[array, value] : values)
+    arrays.push_back(array);
+  if (dpc_status_t status = dpc_safetensors_write(file.c_str(), arrays.data(),
+                                                  arrays.size(), nullptr, 0))
+    return fail(dpc_last_error(), status == DPC_IO ? exitIO : exitInvalid);
+  written = file;
+  return exitDone;
+}
+
+int dpc::writeProgram(ModuleOp module, const CompileOptions &options,
+                      onnx::OnnxModel &source, const char *argv0) {
+  ProgramOptions program;
+  program.name = llvm::sys::path::stem(options.model).str();
+  program.command = options.command;
+  program.isa = isaOf(options.native.cpu);
+  if (llvm::Error error = addTemplate(module, source, program))
+    return fail(options.model + ": " + llvm::toString(std::move(error)),
+                exitInvalid);
+  std::string written;
+  if (int code = placeValues(module, options, program, written))
+    return code;
+  int code = writeExecutable(module, options, program, argv0);
+  if (code != exitDone && !written.empty())
+    llvm::sys::fs::remove(written);
+  return code;
+}
