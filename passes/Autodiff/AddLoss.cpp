@@ -140,7 +140,12 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     options.labelShape = *labelShape;
     options.hasLabelShape = !labelShape.empty();
     if (!labelType.empty()) {
+      // Its own message speaks of MLIR's grammar.
+      ScopedDiagnosticHandler silent(&getContext(),
+                                     [](Diagnostic &) { return success(); });
       options.labelType = parseType(labelType, &getContext());
+    }
+    if (!labelType.empty()) {
       if (!options.labelType || !options.labelType.isIntOrFloat())
         return function.emitError("label type '")
                    << labelType << "' is not a type such as i64 or f32",

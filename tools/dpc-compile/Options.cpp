@@ -118,6 +118,9 @@ static void parseLoss(StringRef text, StepOptions &step) {
   }
 }
 
+/// More devices than anything here has been tried with: tables have a row each.
+constexpr int64_t kMaxDevices = 4096;
+
 /// --mesh and --microbatches: which axes there are, and what each cuts. An axis
 /// named `data` cuts the batch, any other a loop of each contraction;
 /// microbatches are one more axis, outermost and walked by a loop.
@@ -133,6 +136,7 @@ static void parseMesh(const InputArgList &args, MeshOptions &mesh) {
   SmallVector<StringRef> parts;
   if (const Arg *arg = args.getLastArg(OPT_mesh))
     StringRef(arg->getValue()).split(parts, ',');
+  int64_t devices = 1;
   for (StringRef part : parts) {
     auto [name, text] = part.split('=');
     int64_t size;
@@ -146,6 +150,10 @@ static void parseMesh(const InputArgList &args, MeshOptions &mesh) {
           return StringRef(axis).split('=').first == name;
         }))
       usageError("--mesh: axis '" + name + "' is given twice");
+    if (size > kMaxDevices / devices)
+      usageError("--mesh=" + args.getLastArgValue(OPT_mesh) +
+                 " has more than " + Twine(kMaxDevices) + " devices");
+    devices *= size;
     mesh.axes.push_back(part.str());
     (name == "data" ? mesh.batchAxes : mesh.autoAxes).push_back(name.str());
   }
@@ -183,6 +191,11 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
     options.native.bucketBytes = parseMebibytes(*arg);
   options.native.overlap = parseSwitch(args, OPT_overlap, "--overlap");
   options.native.verify = parseSwitch(args, OPT_verify_plan, "--verify-plan");
+  StringRef target = args.getLastArgValue(OPT_target, "cpu");
+  if (target == "cuda")
+    usageError("--target=cuda is not available yet");
+  if (target != "cpu")
+    usageError("--target: unknown target '" + target + "'; known: cpu, cuda");
   options.params = args.getLastArgValue(OPT_params, "embed").str();
   if (options.params.empty())
     usageError("--params= needs embed, none or a file");
@@ -229,6 +242,13 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
     step.labelShape = parseShape(arg->getValue(), "--label-shape");
   step.labelType = args.getLastArgValue(OPT_label_type).str();
   step.optimizer = args.getLastArgValue(OPT_optimizer).str();
+  if (const Arg *arg = args.getLastArg(OPT_metric)) {
+    if (StringRef(arg->getValue()) != "accuracy")
+      usageError("--metric: unknown metric '" + Twine(arg->getValue()) +
+                 "'; known: accuracy");
+    if (step.loss != "cross-entropy")
+      usageError("--metric=accuracy needs --loss=cross-entropy");
+  }
   if (step.loss.empty() != step.optimizer.empty())
     usageError(step.loss.empty() ? "--optimizer needs --loss"
                                  : "--loss needs --optimizer");

@@ -32,8 +32,13 @@ static std::string nodeName(Location loc) {
   return "";
 }
 
-/// One line a diagnostic: what went wrong, and at which node.
+/// One line a diagnostic: what went wrong, and at which node. What comes after
+/// the first error is its consequence.
 static LogicalResult printDiagnostic(Diagnostic &diagnostic) {
+  static bool hasFailed = false;
+  if (hasFailed)
+    return success();
+  hasFailed = diagnostic.getSeverity() == DiagnosticSeverity::Error;
   llvm::raw_ostream &os = llvm::errs();
   switch (diagnostic.getSeverity()) {
   case DiagnosticSeverity::Error:

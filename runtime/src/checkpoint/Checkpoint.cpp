@@ -54,6 +54,9 @@ dpc_status_t readManifest(const std::string &path, Manifest *out) {
     *value = json[key].get<uint64_t>();
     return true;
   };
+  // It ends as it was written: a shorter or longer one is damaged too.
+  if (text.size() == 0 || text.data()[text.size() - 1] != '\n')
+    json = nullptr;
   uint64_t version = 0, crc = 0;
   if (!number("version", &version) || !number("step", &out->step) ||
       !number("seed", &out->seed) || !number("bytes", &out->bytes) ||
@@ -177,7 +180,9 @@ dpc_status_t choose(const std::string &directory, uint64_t *outStep) {
     std::fprintf(stderr, "note: skipping a damaged checkpoint: %s\n",
                  dpc_last_error());
   }
-  return failWithin(status, "no usable checkpoint");
+  // A file that is not there is as damaged as any other.
+  return fail(DPC_INVALID, "no usable checkpoint: %s",
+              std::string(dpc_last_error()).c_str());
 }
 
 } // namespace

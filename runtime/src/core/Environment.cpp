@@ -118,6 +118,11 @@ dpc_status_t optionsFromEnvironment(dpc_session_options_t *out) {
   out->world_size = static_cast<uint32_t>(worldNumber);
   if (worldNumber == 1)
     return DPC_OK;
+  long portNumber = 0;
+  if (const char *value = std::getenv("MASTER_PORT"))
+    if (dpc_status_t status =
+            parseCount("MASTER_PORT", value, 1, 65535, &portNumber))
+      return status;
   if (dpc_status_t status = findToken(&token))
     return status;
   if (const char *value = std::getenv("DPC_LISTEN_FD")) {
