@@ -61,8 +61,8 @@
 // OPTIONS-COUNT-2: nn.cross_entropy {{.*}} {ignoreIndex = 0 : i64, labelSmoothing = 1.000000e-01 : f64}
 // The ignored label may be a class: a guess of it is right only where the label counts.
 // OPTIONS: %[[COUNTS:[a-z0-9]+]] = nn.compare ne
-// OPTIONS: %[[EQUAL:[a-z0-9]+]] = nn.compare eq
-// OPTIONS: nn.and %[[EQUAL]], %[[COUNTS]] : tensor<8xi1>
+// OPTIONS: %[[GUESSED:[a-z0-9]+]] = nn.compare eq
+// OPTIONS: nn.and %[[GUESSED]], %[[COUNTS]] : tensor<8xi1>
 
 // Labels of another width are converted once.
 // I32: %[[LABEL:[a-zA-Z0-9]+]]: tensor<8xi32> {nn.arg = #nn.arg<label "label", batch = 0>})
