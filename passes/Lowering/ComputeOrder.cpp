@@ -22,6 +22,7 @@ public:
   OrderProblem(Block &block, const BucketOfOp &bucketOf)
       : block(block), bucketOf(bucketOf) {
     addTasks();
+    assumeSlowLink();
     addDependencies();
     keepOrder();
     chooseGroupOrder();
@@ -90,6 +91,17 @@ private:
       seconds += times * model.computeSeconds(flops, bytes);
     });
     return 1e9 * seconds;
+  }
+
+  /// The link is not known, and on a fast one the order does not matter: it is
+  /// chosen for one so slow that communication takes as long as computation.
+  void assumeSlowLink() {
+    double compute = 0, communication = 0;
+    for (const ScheduleTask &task : problem.tasks)
+      (task.isCollective() ? communication : compute) += task.durationNs;
+    for (ScheduleTask &task : problem.tasks)
+      if (task.isCollective() && communication < compute)
+        task.durationNs *= compute / communication;
   }
 
   void depend(int64_t task, int64_t on) {
