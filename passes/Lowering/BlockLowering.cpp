@@ -27,6 +27,19 @@ LogicalResult BlockLowering::prepare(Block &block) {
   return planBuckets(block, orderByCommunication(block));
 }
 
+LogicalResult BlockLowering::prepare(Block &block,
+                                     ArrayRef<OrderConstraint> constraints) {
+  if (failed(prepare(block)))
+    return failure();
+  if (!options.overlap)
+    return success();
+  BucketOfOp bucketOfOp;
+  for (auto [index, bucket] : llvm::enumerate(buckets))
+    for (dist::AllReduceOp member : bucket.members)
+      bucketOfOp[member] = index;
+  return orderComputation(block, bucketOfOp, constraints);
+}
+
 LogicalResult BlockLowering::run(Block &block) {
   for (Operation &op : block.without_terminator())
     if (failed(lower(&op)))

@@ -3,6 +3,7 @@
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "passes/Lowering/ComputeOrder.h"
 
 namespace dpc {
 
@@ -31,6 +32,9 @@ public:
   /// Chooses the order of the block's ops and the buckets of its collectives.
   /// Comes before `targets` are chosen by the caller.
   mlir::LogicalResult prepare(mlir::Block &block);
+  /// The same for a function, whose updates may come where they wait least.
+  mlir::LogicalResult prepare(mlir::Block &block,
+                              llvm::ArrayRef<OrderConstraint> constraints);
   /// Lowers all ops but the terminator.
   mlir::LogicalResult run(mlir::Block &block);
 

@@ -33,7 +33,8 @@ public:
     auto entry =
         builder.create<EntryOp>(function.getLoc(), function.getSymName());
     builder.setInsertionPointToEnd(&entry.getBody().emplaceBlock());
-    if (failed(lowerArguments()) || failed(block.prepare(function.front())) ||
+    if (failed(lowerArguments()) ||
+        failed(block.prepare(function.front(), findReaders())) ||
         failed(chooseTargets()) || failed(block.run(function.front())))
       return failure();
     copyResults();
@@ -74,6 +75,34 @@ private:
       stateArguments[resident->getSymName()] = argument;
     }
     return success();
+  }
+
+  /// Who makes the new value of a state, and who reads the old one.
+  std::vector<OrderConstraint> findReaders() {
+    std::vector<OrderConstraint> constraints;
+    llvm::StringMap<Operation *> makers;
+    for (OpOperand &operand :
+         function.front().getTerminator()->getOpOperands()) {
+      nn::ResultAttr result =
+          nn::getResult(function, operand.getOperandNumber());
+      if (result && result.getKind() == ResultKind::state)
+        makers[result.getName()] = operand.get().getDefiningOp();
+    }
+    for (BlockArgument argument : function.getArguments()) {
+      nn::ArgAttr arg = nn::getArg(function, argument.getArgNumber());
+      Operation *maker = arg ? makers.lookup(arg.getName()) : nullptr;
+      if (!maker)
+        continue;
+      SmallVector<Value> aliases = {argument};
+      for (unsigned i = 0; i < aliases.size(); ++i)
+        for (Operation *user : aliases[i].getUsers()) {
+          user = function.front().findAncestorOpInBlock(*user);
+          if (auto reshape = dyn_cast<nn::ReshapeOp>(user))
+            aliases.push_back(reshape.getResult());
+          constraints.push_back({maker, user});
+        }
+    }
+    return constraints;
   }
 
   /// Decides which values are computed straight into a resident buffer.

@@ -52,7 +52,8 @@ def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
     other are joined into buckets: their operands are computed into parts of one
     buffer (BucketPlan.h), whose collective starts when the last part is ready and
     is waited for before the first use of any. What depends on a collective is
-    moved behind what does not. A `dist.micro` becomes a loop; sums over its turns
+    moved behind what does not; updates and metrics come where a simulated
+    timeline (StreamSchedule.h) has them wait least. A `dist.micro` becomes a loop; sums over its turns
     are accumulated in place.
 
     Needs: `dpc-outline-kernels`; without `dpc-generate-code` nothing is known to

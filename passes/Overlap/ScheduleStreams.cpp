@@ -274,9 +274,10 @@ dpc::scheduleStreams(const ScheduleProblem &problem) {
     byIndex.push_back(-static_cast<int64_t>(i));
   std::vector<int64_t> byPath = longestPathToEnd(problem);
   std::optional<StreamSchedule> best;
-  for (auto [priority, rule] : {std::pair(&byPath, Rule::leastStall),
-                                std::pair(&byPath, Rule::mostUrgent),
-                                std::pair(&byIndex, Rule::leastStall)}) {
+  // The given order wins where another is no faster.
+  for (auto [priority, rule] : {std::pair(&byIndex, Rule::leastStall),
+                                std::pair(&byPath, Rule::leastStall),
+                                std::pair(&byPath, Rule::mostUrgent)}) {
     llvm::Expected<StreamSchedule> schedule =
         measure(problem, ListScheduler(problem, *priority, rule).run());
     if (!schedule)

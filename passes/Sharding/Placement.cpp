@@ -1,4 +1,5 @@
 #include "passes/Sharding/Placement.h"
+#include "passes/Planning/CostModel.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -313,8 +314,7 @@ double Assignment::reshardSeconds(const Layout &from, const Layout &to,
                                   int64_t bytes) const {
   if (sameLayout(from, to, mesh))
     return 0;
-  // Bytes through one device's link; the shard's share of the tensor first.
-  constexpr double bytesPerSecond = 5e9, latency = 5e-6;
+  // Bytes through one device's link.
   double moved = 0;
   for (const Partial &partial : from.partial)
     if (!llvm::is_contained(to.partial, partial)) {
@@ -332,12 +332,11 @@ double Assignment::reshardSeconds(const Layout &from, const Layout &to,
     if (gathers)
       moved += bytes;
   }
-  return moved == 0 ? 0 : latency + moved / bytesPerSecond;
+  return moved == 0 ? 0 : CostModel().transferSeconds(moved);
 }
 
 double Assignment::computeSeconds(const OpLoops &op,
                                   const OpPlacement &placement) const {
-  constexpr double flopsPerSecond = 5e10, memoryPerSecond = 1e10;
   auto cost = dyn_cast<CostOpInterface>(op.op);
   if (!cost)
     return 0;
@@ -345,8 +344,7 @@ double Assignment::computeSeconds(const OpLoops &op,
   for (const DimLayout &dim : placement.loops)
     for (const std::string &axis : shardedAxes(dim))
       share /= mesh.axisSize(axis);
-  return share *
-         (cost.getFlops() / flopsPerSecond + cost.getBytes() / memoryPerSecond);
+  return share * CostModel().computeSeconds(cost.getFlops(), cost.getBytes());
 }
 
 double Assignment::placementSeconds(const OpLoops &op,

@@ -238,3 +238,32 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">})
   %1 = call @k(%a) : (tensor<4xf32>) -> tensor<4xf32>
   return %1, %0 : tensor<4xf32>, tensor<2x4xf32>
 }
+
+// -----
+// Updates come where they wait least: that of the large gradient, which stands
+// first, while its collective is under way the small one's result is used. What
+// reads the old value of a state stays before its update.
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+func.func private @K(%a: tensor<1048576xf32>) -> tensor<1048576xf32> { return %a : tensor<1048576xf32> }
+func.func private @u(%a: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<4xf32> }
+func.func private @U(%a: tensor<1048576xf32>, %g: tensor<1048576xf32>) -> tensor<1048576xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<1048576xf32> }
+// CHECK-LABEL: exec.entry @step
+// CHECK: exec.launch @k
+// CHECK: %[[E0:[0-9]+]] = exec.start {{.*}} memref<16xf32>
+// CHECK: exec.launch @K
+// CHECK: %[[E1:[0-9]+]] = exec.start {{.*}} memref<1048576xf32>
+// CHECK: exec.wait %[[E0]]
+// CHECK-NEXT: exec.launch @u
+// CHECK-NEXT: exec.wait %[[E1]]
+// CHECK-NEXT: exec.launch @U
+func.func @step(%a: tensor<1048576xf32> {nn.arg = #nn.arg<parameter "a">}, %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">})
+    -> (tensor<1048576xf32> {nn.result = #nn.result<state "a">}, tensor<4xf32> {nn.result = #nn.result<state "b">}) {
+  %0 = call @k(%b) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = dist.all_reduce max %0 on @mesh ["data"] : tensor<4xf32>
+  %2 = call @K(%a) : (tensor<1048576xf32>) -> tensor<1048576xf32>
+  %3 = dist.all_reduce sum %2 on @mesh ["data"] : tensor<1048576xf32>
+  %4 = call @U(%a, %3) : (tensor<1048576xf32>, tensor<1048576xf32>) -> tensor<1048576xf32>
+  %5 = call @u(%b, %1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %4, %5 : tensor<1048576xf32>, tensor<4xf32>
+}

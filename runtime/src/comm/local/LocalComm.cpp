@@ -23,11 +23,12 @@ namespace dpc {
 
 namespace {
 
+/// Looks at what is waited for before sleeping. A rank with a core of its own
+/// never yields it: a process of somebody else would keep it for milliseconds,
+/// while a rank that sleeps is run as soon as the bell rings. Where ranks share
+/// cores, the one that is waited for may be behind this one.
 constexpr int kSpins = 4000;
 constexpr int kSpinsOversubscribed = 64;
-/// From here on other processes of the machine get a chance: the peer that is
-/// waited for may be behind one of them.
-constexpr int kSpinsBeforeYield = 256;
 constexpr int64_t kLongestSleepNs = 50'000'000;
 constexpr unsigned kSequenceBits = 44;
 
@@ -131,7 +132,7 @@ dpc_status_t waitUntil(LocalComm &comm, const Channel *channel, Ready ready) {
       continue;
     }
     if (turn < spins && !(channel->deadlineNs() && comm.link.emulated())) {
-      if (turn % 16 == 15 && (comm.oversubscribed || turn > kSpinsBeforeYield))
+      if (turn % 16 == 15 && comm.oversubscribed)
         ::sched_yield();
       else
         _mm_pause();

@@ -1,0 +1,183 @@
+#include "passes/Lowering/ComputeOrder.h"
+
+#include "passes/Lowering/CommunicationOrder.h"
+#include "passes/Lowering/KernelTable.h"
+#include "passes/Overlap/StreamSchedule.h"
+#include "passes/Planning/CostModel.h"
+
+#include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Interfaces/Interfaces.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace dpc;
+
+namespace {
+
+/// Builds the schedule problem of a block and applies the answer. Invariant:
+/// tasks are numbered by the first of their ops in the block; a bucket is the
+/// task of all its members.
+class OrderProblem {
+public:
+  OrderProblem(Block &block, const BucketOfOp &bucketOf)
+      : block(block), bucketOf(bucketOf) {
+    addTasks();
+    assumeSlowLink();
+    addDependencies();
+    keepOrder();
+    chooseGroupOrder();
+  }
+
+  void constrain(Operation *op, Operation *before) {
+    auto from = taskOf.find(before), to = taskOf.find(op);
+    if (from != taskOf.end() && to != taskOf.end() &&
+        from->second != to->second && before->isBeforeInBlock(op))
+      depend(to->second, from->second);
+  }
+
+  bool hasCollectives() const { return !problem.groupOrder[0].empty(); }
+
+  LogicalResult run() {
+    llvm::Expected<StreamSchedule> schedule = scheduleStreams(problem);
+    llvm::Error error =
+        schedule ? schedule->verify(problem) : schedule.takeError();
+    if (error)
+      return block.getParentOp()->emitError("order of execution: ")
+             << llvm::toString(std::move(error));
+    Operation *end = block.getTerminator();
+    for (const ScheduleStep &step : schedule->steps)
+      if (step.kind != ScheduleStep::wait)
+        for (Operation *op : ops[step.task])
+          op->moveBefore(end);
+    return success();
+  }
+
+private:
+  void addTasks() {
+    llvm::DenseMap<int64_t, int64_t> taskOfBucket;
+    for (Operation &op : block.without_terminator()) {
+      int64_t task = ops.size();
+      if (auto bucket = bucketOf.find(&op); bucket != bucketOf.end())
+        task = taskOfBucket.try_emplace(bucket->second, task).first->second;
+      if (task == int64_t(ops.size())) {
+        ops.emplace_back();
+        problem.tasks.emplace_back();
+        problem.tasks[task].group = isCollective(&op) ? 0 : -1;
+      }
+      ops[task].push_back(&op);
+      taskOf[&op] = task;
+      problem.tasks[task].durationNs += nanoseconds(&op);
+    }
+  }
+
+  int64_t nanoseconds(Operation *op) const {
+    if (isCollective(op))
+      return 1e9 * model.transferSeconds(
+                       std::max(tensorBytes(op->getOperand(0).getType()),
+                                tensorBytes(op->getResult(0).getType())));
+    double seconds = 0;
+    op->walk([&](func::CallOp call) {
+      auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+          call, call.getCalleeAttr());
+      double flops = 0, bytes = 0;
+      kernel.walk([&](CostOpInterface cost) { flops += cost.getFlops(); });
+      for (Type type : call.getOperandTypes())
+        bytes += tensorBytes(type);
+      for (Type type : call.getResultTypes())
+        bytes += tensorBytes(type);
+      int64_t times = 1;
+      if (auto micro = call->getParentOfType<dist::MicroOp>())
+        times = micro.getCount();
+      seconds += times * model.computeSeconds(flops, bytes);
+    });
+    return 1e9 * seconds;
+  }
+
+  /// The link is not known, and on a fast one the order does not matter: it is
+  /// chosen for one so slow that communication takes as long as computation.
+  void assumeSlowLink() {
+    double compute = 0, communication = 0;
+    for (const ScheduleTask &task : problem.tasks)
+      (task.isCollective() ? communication : compute) += task.durationNs;
+    for (ScheduleTask &task : problem.tasks)
+      if (task.isCollective() && communication < compute)
+        task.durationNs *= compute / communication;
+  }
+
+  void depend(int64_t task, int64_t on) {
+    if (!llvm::is_contained(problem.tasks[task].dependencies, on))
+      problem.tasks[task].dependencies.push_back(on);
+  }
+
+  void addDependencies() {
+    for (Operation &op : block.without_terminator())
+      op.walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands()) {
+          auto producer = taskOf.find(operand.getDefiningOp());
+          if (operand.getDefiningOp() && producer != taskOf.end() &&
+              producer->second != taskOf.lookup(&op))
+            depend(taskOf.lookup(&op), producer->second);
+        }
+      });
+  }
+
+  /// Whether nothing but the block's end uses what `op` computes: an update, a
+  /// metric.
+  static bool isLast(Operation *op) {
+    return llvm::all_of(op->getUsers(), [](Operation *user) {
+      return user->hasTrait<OpTrait::IsTerminator>();
+    });
+  }
+
+  void keepOrder() {
+    int64_t last = -1;
+    for (Operation &op : block.without_terminator()) {
+      int64_t task = taskOf.lookup(&op);
+      if (problem.tasks[task].isCollective() || isLast(&op))
+        continue;
+      if (last >= 0)
+        depend(task, last);
+      last = task;
+    }
+  }
+
+  /// Collectives in the order in which the last of their operands stand.
+  void chooseGroupOrder() {
+    llvm::DenseMap<Operation *, int64_t> position;
+    for (auto [index, op] : llvm::enumerate(block.without_terminator()))
+      position[&op] = index;
+    std::vector<std::pair<int64_t, int64_t>> order;
+    for (size_t task = 0; task < ops.size(); ++task) {
+      if (!problem.tasks[task].isCollective())
+        continue;
+      int64_t ready = -1;
+      for (Operation *op : ops[task])
+        if (Operation *producer = op->getOperand(0).getDefiningOp())
+          ready = std::max(ready, position.lookup(producer));
+      order.push_back({ready, task});
+    }
+    llvm::sort(order);
+    problem.groupOrder.emplace_back();
+    for (auto [ready, task] : order)
+      problem.groupOrder[0].push_back(task);
+  }
+
+  Block &block;
+  const BucketOfOp &bucketOf;
+  CostModel model;
+  ScheduleProblem problem;
+  std::vector<SmallVector<Operation *, 1>> ops; // by task
+  llvm::DenseMap<Operation *, int64_t> taskOf;
+};
+
+} // namespace
+
+LogicalResult dpc::orderComputation(Block &block, const BucketOfOp &bucketOf,
+                                    ArrayRef<OrderConstraint> constraints) {
+  OrderProblem problem(block, bucketOf);
+  if (!problem.hasCollectives())
+    return success();
+  for (auto [op, before] : constraints)
+    problem.constrain(op, before);
+  return problem.run();
+}
