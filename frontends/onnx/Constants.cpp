@@ -15,6 +15,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace mlir;
@@ -43,15 +44,16 @@ public:
   }
 };
 
-/// A constant, or one repeated: what emitConstant makes.
+/// A constant, or one repeated: what emitConstant and broadcasting it make.
 bool isConstantLike(Value value) {
   Operation *op = value.getDefiningOp();
-  if (auto broadcast = dyn_cast_or_null<nn::BroadcastOp>(op))
+  while (auto broadcast = dyn_cast_or_null<nn::BroadcastOp>(op))
     op = broadcast.getInput().getDefiningOp();
   return isa_and_nonnull<nn::ConstantOp>(op);
 }
 
-/// Rounding never changes what `op` computes.
+/// `op` computes the same numbers in every float type: it moves, selects or
+/// rounds to integers what it is given.
 bool isExact(Operation *op) {
   if (isa<IntegerType>(nn::typeOf(op->getResult(0)).getElementType()))
     return true;
@@ -59,7 +61,28 @@ bool isExact(Operation *op) {
     return isa<IntegerType>(nn::typeOf(convert.getInput()).getElementType());
   return isa<nn::ReshapeOp, nn::TransposeOp, nn::SliceOp, nn::PadOp,
              nn::ConcatOp, nn::ReverseOp, nn::SelectOp, nn::NegOp, nn::AbsOp,
-             nn::IotaOp>(op);
+             nn::IotaOp, nn::MaxOp, nn::MinOp, nn::ClampOp, nn::FloorOp,
+             nn::CeilOp, nn::RoundOp, nn::SignOp, nn::GatherOp>(op);
+}
+
+/// Every element is an integer that f32 holds exactly.
+bool isSmallIntegers(const HostTensor &tensor) {
+  return llvm::all_of(tensor.floats, [](double value) {
+    return value == std::rint(value) && std::abs(value) <= double(1 << 24);
+  });
+}
+
+/// Float arithmetic on integers with integer results, such as counting
+/// positions, is exact.
+bool isExactArithmetic(Operation *op, const HostTensor &result) {
+  return isa<nn::AddOp, nn::SubOp, nn::MulOp, nn::DivOp, nn::CumSumOp>(op) &&
+         result.isFloat() &&
+         cast<FloatType>(result.getType().getElementType()).getWidth() >= 32 &&
+         isSmallIntegers(result) &&
+         llvm::all_of(op->getOperands(), [](Value operand) {
+           std::optional<HostTensor> known = evaluate(operand);
+           return known && isSmallIntegers(*known);
+         });
 }
 
 bool elementsEqual(const HostTensor &tensor, int64_t a, int64_t b) {
@@ -143,10 +166,10 @@ std::optional<HostTensor> evaluate(Value value) {
   return std::move(result);
 }
 
-Value emitConstant(OpBuilder &builder, Location loc, const HostTensor &tensor) {
+HostTensor dropConstantDimensions(const HostTensor &tensor,
+                                  SmallVectorImpl<int64_t> &kept) {
   RankedTensorType type = tensor.getType();
   HostTensor reduced = tensor;
-  SmallVector<int64_t> kept;
   for (int64_t dimension = type.getRank(); dimension-- > 0;) {
     if (reduced.size() > 0 && type.getDimSize(dimension) > 1 &&
         isConstantAlong(reduced, dimension))
@@ -154,6 +177,21 @@ Value emitConstant(OpBuilder &builder, Location loc, const HostTensor &tensor) {
     else
       kept.insert(kept.begin(), dimension);
   }
+  if (kept.size() == size_t(type.getRank()))
+    return reduced;
+  // What is repeated anyway has no dimensions of extent 1.
+  llvm::erase_if(
+      kept, [&](int64_t dimension) { return type.getDimSize(dimension) == 1; });
+  SmallVector<int64_t> shape;
+  for (int64_t dimension : kept)
+    shape.push_back(type.getDimSize(dimension));
+  return reduced.reshaped(shape);
+}
+
+Value emitConstant(OpBuilder &builder, Location loc, const HostTensor &tensor) {
+  RankedTensorType type = tensor.getType();
+  SmallVector<int64_t> kept;
+  HostTensor reduced = dropConstantDimensions(tensor, kept);
   if (reduced.size() == 1 && tensor.size() > 0) {
     DenseElementsAttr splat = reduced.toAttr();
     return builder.create<nn::ConstantOp>(
@@ -175,10 +213,10 @@ void foldConstants(OpBuilder &builder, Block::iterator begin,
   for (Operation &op :
        llvm::make_early_inc_range(llvm::make_range(begin, end))) {
     if (op.getNumResults() != 1 || isa<nn::ConstantOp, nn::BroadcastOp>(op) ||
-        !isExact(&op) || !llvm::all_of(op.getOperands(), isConstantLike))
+        !llvm::all_of(op.getOperands(), isConstantLike))
       continue;
     std::optional<HostTensor> known = evaluate(op.getResult(0));
-    if (!known)
+    if (!known || !(isExact(&op) || isExactArithmetic(&op, *known)))
       continue;
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(&op);

@@ -164,6 +164,14 @@ int64_t Conversion::requiredInt(StringRef name) {
   return intAttr(name, 0);
 }
 
+const Subgraph *Conversion::subgraph(StringRef attribute) {
+  for (const Subgraph &each : node.subgraphs)
+    if (each.attribute == attribute)
+      return &each;
+  (void)error("attribute '" + attribute + "' is missing");
+  return nullptr;
+}
+
 int64_t Conversion::normalizeAxis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) {
     (void)error("axis " + Twine(axis) + " is out of range for rank " +

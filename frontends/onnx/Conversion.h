@@ -35,6 +35,15 @@ public:
   /// Declares that `value` is the next value of the buffer that initializer
   /// `id` holds.
   virtual void setNextState(ValueId id, mlir::Value value) = 0;
+  /// The stream of a random operator: the node's ordinal, another one for each
+  /// further time that a loop converts the node.
+  virtual int64_t randomStream(const Node &node) = 0;
+  /// Converts the nodes of `subgraph` with its inputs bound to `inputs`, and
+  /// gives its outputs; fails after an error. May be called again for another
+  /// iteration.
+  virtual mlir::LogicalResult
+  convertSubgraph(const Subgraph &subgraph, llvm::ArrayRef<mlir::Value> inputs,
+                  llvm::SmallVectorImpl<mlir::Value> &outputs) = 0;
 };
 
 /// What a conversion function works with: one node, its operands as nn values,
@@ -143,6 +152,16 @@ public:
     state.setNextState(node.inputs[operand], value);
   }
   const Graph &graph() const { return state.getGraph(); }
+  int64_t randomStream() { return state.randomStream(node); }
+  /// The subgraph that `attribute` holds; nullptr after an error.
+  const Subgraph *subgraph(llvm::StringRef attribute);
+  /// See ImportState; an error inside names the node inside.
+  mlir::LogicalResult
+  convertSubgraph(const Subgraph &subgraph, llvm::ArrayRef<mlir::Value> inputs,
+                  llvm::SmallVectorImpl<mlir::Value> &outputs) {
+    failed |= mlir::failed(state.convertSubgraph(subgraph, inputs, outputs));
+    return mlir::failure(failed);
+  }
 
   llvm::SmallVector<mlir::Value> results;
   std::optional<llvm::SmallVector<mlir::Value>> sequenceResult;

@@ -45,6 +45,8 @@ bool isDataOperand(StringRef op, int operand) {
     return operand > 0;
   if (op == "ScatterElements" || op == "ScatterND" || op == "TensorScatter")
     return operand != 1;
+  if (op == "If" || op == "Loop") // a condition; a trip count and a condition
+    return operand > (op == "Loop");
   if (op == "LSTM" || op == "GRU" || op == "RNN")
     return operand != 4;
   return operand < data;
@@ -62,9 +64,11 @@ std::vector<bool> differentiablyReachesOutput(const Graph &graph) {
       wanted |= output != kNoValue && reaches[output];
     if (!wanted || hasNoGradient(node->opType))
       continue;
-    for (int i = 0, e = static_cast<int>(node->inputs.size()); i < e; ++i)
-      if (node->inputs[i] != kNoValue && isDataOperand(node->opType, i))
-        reaches[node->inputs[i]] = true;
+    // Whatever a subgraph takes from around it counts.
+    forEachUse(*node, [&](ValueId value, int32_t operand) {
+      if (operand < 0 || isDataOperand(node->opType, operand))
+        reaches[value] = true;
+    });
   }
   return reaches;
 }

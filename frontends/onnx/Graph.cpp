@@ -23,6 +23,19 @@ StringRef Node::metadata(StringRef key) const {
   return {};
 }
 
+void forEachUse(const Node &node,
+                llvm::function_ref<void(ValueId, int32_t)> use) {
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (node.inputs[i] != kNoValue)
+      use(node.inputs[i], static_cast<int32_t>(i));
+  for (const Subgraph &subgraph : node.subgraphs) {
+    for (const Node &inner : subgraph.nodes)
+      forEachUse(inner, [&](ValueId value, int32_t) { use(value, -1); });
+    for (ValueId output : subgraph.outputs)
+      use(output, -1);
+  }
+}
+
 std::string describe(const Node &node) {
   return "node '" + node.name + "' (" + node.opType + ")";
 }

@@ -5,6 +5,7 @@
 
 #include "frontends/onnx/Tensor.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -29,19 +30,25 @@ struct OnnxModel;
 using ValueId = int32_t;
 constexpr ValueId kNoValue = -1;
 
+/// A use inside a subgraph is a use by the main graph's node that holds it,
+/// with operand -1.
 struct Use {
   int32_t node;
   int32_t operand;
 };
 
 struct GraphValue {
-  enum class Kind { Input, Initializer, Result };
+  /// Inner: the input of a subgraph, or the result of a node in one.
+  enum class Kind { Input, Initializer, Result, Inner };
   std::string name;
   Kind kind = Kind::Result;
-  /// Position in Graph::inputs, Graph::initializers or Graph::nodes.
+  /// Position in Graph::inputs, Graph::initializers or Graph::nodes; unused for
+  /// Inner.
   int32_t index = 0;
   llvm::SmallVector<Use, 2> uses;
 };
+
+struct Subgraph;
 
 struct Node {
   const onnxpb::NodeProto *proto = nullptr;
@@ -59,6 +66,11 @@ struct Node {
   std::map<std::string, const onnxpb::AttributeProto *> attributes;
   /// The chain of call nodes this node was inlined from, innermost first.
   llvm::SmallVector<const onnxpb::NodeProto *, 1> callers;
+  /// Place in the file after inlining, those of subgraphs counted too: the
+  /// number of a random operator's stream.
+  int64_t ordinal = 0;
+  /// The graph attributes (of If, Loop, Scan), in their order.
+  std::vector<Subgraph> subgraphs;
 
   ValueId input(unsigned i) const {
     return i < inputs.size() ? inputs[i] : kNoValue;
@@ -71,6 +83,21 @@ struct Node {
   llvm::StringRef metadata(llvm::StringRef key) const;
   bool is(llvm::StringRef op) const { return domain.empty() && opType == op; }
 };
+
+/// The body of an If, Loop or Scan. Its values are among Graph::values, and it
+/// may use values of the graphs around it.
+struct Subgraph {
+  std::string attribute;
+  llvm::SmallVector<ValueId, 4> inputs;
+  std::vector<Node> nodes;
+  llvm::SmallVector<ValueId, 4> outputs;
+};
+
+/// Calls `use` for every value that `node` or a node inside it takes, and every
+/// value that a subgraph inside it returns; with the operand's number, -1
+/// inside.
+void forEachUse(const Node &node,
+                llvm::function_ref<void(ValueId, int32_t)> use);
 
 struct Initializer {
   std::string name;

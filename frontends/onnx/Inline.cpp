@@ -42,10 +42,16 @@ struct Scope {
   const Attributes *bound = nullptr;
   std::string prefix;
   llvm::SmallVector<const onnxpb::NodeProto *, 1> callers;
+  /// Inside a subgraph: the scope around it.
+  const Scope *outer = nullptr;
+  /// Where the nodes go: those of the main graph, or of the subgraph.
+  std::vector<Node> *nodes = nullptr;
 
   ValueId lookup(StringRef name) const {
-    auto found = values.find(name);
-    return found == values.end() ? kNoValue : found->second;
+    for (const Scope *scope = this; scope; scope = scope->outer)
+      if (auto found = scope->values.find(name); found != scope->values.end())
+        return found->second;
+    return kNoValue;
   }
 };
 
@@ -69,6 +75,8 @@ private:
   llvm::Error inlineCall(const onnxpb::NodeProto &call, const std::string &name,
                          const onnxpb::FunctionProto &function,
                          Attributes attributes, Scope &scope);
+  llvm::Expected<Subgraph> addSubgraph(const onnxpb::AttributeProto &attribute,
+                                       const std::string &node, Scope &scope);
   Attributes resolveAttributes(const onnxpb::NodeProto &node,
                                const Scope &scope) const;
   std::string uniqueName(std::string name);
@@ -82,6 +90,7 @@ private:
   std::map<std::pair<std::string, std::string>, Opsets> functionOpsets;
   llvm::StringSet<> nodeNames;
   llvm::StringMap<unsigned> ordinals;
+  int64_t nextOrdinal = 0;
 };
 
 ValueId Builder::addValue(std::string name, GraphValue::Kind kind,
@@ -132,16 +141,17 @@ llvm::Error Builder::addInput(const onnxpb::ValueInfoProto &info,
 
 llvm::Error Builder::addInitializer(const onnxpb::TensorProto &proto,
                                     Scope &scope) {
-  auto tensor = readTensor(proto, model.proto, model.files,
-                           "initializer '" + proto.name() + "'");
+  std::string name = scope.prefix + proto.name();
+  auto tensor =
+      readTensor(proto, model.proto, model.files, "initializer '" + name + "'");
   if (!tensor)
     return tensor.takeError();
   Initializer initializer;
-  initializer.name = proto.name();
+  initializer.name = name;
   initializer.tensor = std::move(*tensor);
   for (const auto &entry : proto.metadata_props())
     initializer.metadata[entry.key()] = entry.value();
-  initializer.value = addValue(proto.name(), GraphValue::Kind::Initializer,
+  initializer.value = addValue(name, GraphValue::Kind::Initializer,
                                static_cast<int32_t>(graph.initializers.size()));
   scope.values[proto.name()] = initializer.value;
   graph.initializers.push_back(std::move(initializer));
@@ -183,7 +193,8 @@ llvm::Error Builder::inlineCall(const onnxpb::NodeProto &call,
   if (isNew)
     opsets->second = readOpsets(function.opset_import());
 
-  Scope inner{opsets->second, {}, &attributes, name + "/", {}};
+  Scope inner{opsets->second, {},         &attributes, name + "/", {},
+              nullptr,        scope.nodes};
   inner.callers.push_back(&call);
   inner.callers.append(scope.callers.begin(), scope.callers.end());
   for (auto [i, input] : llvm::enumerate(function.input()))
@@ -199,10 +210,40 @@ llvm::Error Builder::inlineCall(const onnxpb::NodeProto &call,
     scope.values[output] = value;
     // Keep the caller's name for the result: messages and outputs speak of it.
     if (value != kNoValue &&
-        graph.values[value].kind == GraphValue::Kind::Result)
+        (graph.values[value].kind == GraphValue::Kind::Result ||
+         graph.values[value].kind == GraphValue::Kind::Inner))
       graph.values[value].name = scope.prefix + output;
   }
   return llvm::Error::success();
+}
+
+llvm::Expected<Subgraph>
+Builder::addSubgraph(const onnxpb::AttributeProto &attribute,
+                     const std::string &node, Scope &scope) {
+  Subgraph subgraph;
+  subgraph.attribute = attribute.name();
+  Scope inner{scope.opsets,  {},     scope.bound,    node + "/",
+              scope.callers, &scope, &subgraph.nodes};
+  for (const auto &initializer : attribute.g().initializer())
+    if (llvm::Error error = addInitializer(initializer, inner))
+      return std::move(error);
+  for (const auto &input : attribute.g().input()) {
+    ValueId value =
+        addValue(inner.prefix + input.name(), GraphValue::Kind::Inner, -1);
+    inner.values[input.name()] = value;
+    subgraph.inputs.push_back(value);
+  }
+  if (llvm::Error error = addNodes(attribute.g().node(), inner))
+    return std::move(error);
+  for (const auto &output : attribute.g().output()) {
+    ValueId value = inner.lookup(output.name());
+    if (value == kNoValue)
+      return fail(llvm::formatv("output '{0}' of subgraph '{1}' of node '{2}': "
+                                "its function does not produce it",
+                                output.name(), attribute.name(), node));
+    subgraph.outputs.push_back(value);
+  }
+  return std::move(subgraph);
 }
 
 llvm::Error Builder::addNodes(
@@ -244,6 +285,15 @@ llvm::Error Builder::addNodes(
     node.domain = std::move(domain);
     node.attributes = std::move(attributes);
     node.callers = scope.callers;
+    node.ordinal = nextOrdinal++;
+    for (const auto &[attributeName, attribute] : node.attributes) {
+      if (!attribute->has_g())
+        continue;
+      auto subgraph = addSubgraph(*attribute, node.name, scope);
+      if (!subgraph)
+        return subgraph.takeError();
+      node.subgraphs.push_back(std::move(*subgraph));
+    }
     for (const std::string &input : proto.input())
       node.inputs.push_back(input.empty() ? kNoValue : scope.lookup(input));
     while (!node.inputs.empty() && node.inputs.back() == kNoValue)
@@ -251,19 +301,21 @@ llvm::Error Builder::addNodes(
     for (const std::string &output : proto.output()) {
       ValueId value = kNoValue;
       if (!output.empty()) {
-        value = addValue(scope.prefix + output, GraphValue::Kind::Result,
-                         static_cast<int32_t>(graph.nodes.size()));
+        bool inner = scope.nodes != &graph.nodes;
+        value =
+            addValue(scope.prefix + output,
+                     inner ? GraphValue::Kind::Inner : GraphValue::Kind::Result,
+                     inner ? -1 : static_cast<int32_t>(graph.nodes.size()));
         scope.values[output] = value;
       }
       node.outputs.push_back(value);
     }
-    graph.nodes.push_back(std::move(node));
+    scope.nodes->push_back(std::move(node));
   }
   return llvm::Error::success();
 }
 
-/// Keeps the nodes that an output depends on. Nodes with subgraphs stay: what
-/// they capture is not tracked.
+/// Keeps the nodes that an output depends on.
 void Builder::dropDeadNodes() {
   std::vector<bool> needed(graph.values.size());
   for (const GraphOutput &output : graph.outputs)
@@ -274,9 +326,7 @@ void Builder::dropDeadNodes() {
     live[i] = llvm::any_of(
         node.outputs, [&](ValueId v) { return v != kNoValue && needed[v]; });
     if (live[i])
-      for (ValueId input : node.inputs)
-        if (input != kNoValue)
-          needed[input] = true;
+      forEachUse(node, [&](ValueId value, int32_t) { needed[value] = true; });
   }
   std::vector<int32_t> position(graph.nodes.size(), -1);
   std::vector<Node> kept;
@@ -294,10 +344,9 @@ void Builder::dropDeadNodes() {
 
 void Builder::recordUses() {
   for (auto [n, node] : llvm::enumerate(graph.nodes))
-    for (auto [i, input] : llvm::enumerate(node.inputs))
-      if (input != kNoValue)
-        graph.values[input].uses.push_back(
-            {static_cast<int32_t>(n), static_cast<int32_t>(i)});
+    forEachUse(node, [&, n = n](ValueId value, int32_t operand) {
+      graph.values[value].uses.push_back({static_cast<int32_t>(n), operand});
+    });
 }
 
 llvm::Expected<Graph> Builder::build() {
@@ -312,7 +361,7 @@ llvm::Expected<Graph> Builder::build() {
                function.overload()}] = &function;
 
   Opsets opsets = readOpsets(proto.opset_import());
-  Scope scope{opsets, {}, nullptr, "", {}};
+  Scope scope{opsets, {}, nullptr, "", {}, nullptr, &graph.nodes};
   for (const auto &initializer : main.initializer())
     if (llvm::Error error = addInitializer(initializer, scope))
       return error;

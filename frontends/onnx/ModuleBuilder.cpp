@@ -32,6 +32,15 @@ public:
   void setNextState(ValueId id, Value value) override {
     nextState.push_back({id, value});
   }
+  int64_t randomStream(const Node &node) override {
+    constexpr int64_t afterAllNodes = int64_t(1) << 32;
+    return streams.insert(node.ordinal).second
+               ? node.ordinal
+               : afterAllNodes + repeatedStreams++;
+  }
+  LogicalResult convertSubgraph(const Subgraph &subgraph,
+                                ArrayRef<Value> inputs,
+                                SmallVectorImpl<Value> &outputs) override;
 
 private:
   Location named(StringRef name) {
@@ -58,6 +67,8 @@ private:
   SmallVector<nn::ArgAttr> arguments;
   SmallVector<nn::VariableOp> variables;
   SmallVector<std::pair<ValueId, Value>> nextState;
+  llvm::DenseSet<int64_t> streams;
+  int64_t repeatedStreams = 0;
 };
 
 /// "['', 'm', 'm.h.0', 'linear']" names modules from the outermost; the last
@@ -165,6 +176,7 @@ Value ModuleBuilder::valueOf(ValueId id) { return values[id]; }
 /// True when `node` takes a sequence where it needs a tensor.
 bool ModuleBuilder::takesSequence(const Node &node) const {
   static const llvm::StringSet<> takers = {"SequenceAt", "SequenceLength",
+                                           "SequenceInsert", "SequenceErase",
                                            "ConcatFromSequence"};
   return !takers.count(node.opType) &&
          llvm::any_of(node.inputs,
@@ -197,6 +209,19 @@ LogicalResult ModuleBuilder::convert(const Node &node) {
   for (auto [i, output] : llvm::enumerate(node.outputs))
     if (output != kNoValue)
       values[output] = conversion.results[i];
+  return success();
+}
+
+LogicalResult ModuleBuilder::convertSubgraph(const Subgraph &subgraph,
+                                             ArrayRef<Value> inputs,
+                                             SmallVectorImpl<Value> &outputs) {
+  for (auto [id, value] : llvm::zip_equal(subgraph.inputs, inputs))
+    values[id] = value;
+  for (const Node &node : subgraph.nodes)
+    if (failed(convert(node)))
+      return failure();
+  for (ValueId id : subgraph.outputs)
+    outputs.push_back(values[id]);
   return success();
 }
 

@@ -12,7 +12,9 @@ const Registry &Registry::get() {
   static const Registry registry = [] {
     Registry all;
     registerActivationOps(all);
+    registerAttentionOps(all);
     registerConstantOps(all);
+    registerControlOps(all);
     registerContractionOps(all);
     registerElementwiseOps(all);
     registerIndexingOps(all);
@@ -69,7 +71,10 @@ llvm::Error checkOperators(const Graph &graph, const Registry &registry) {
   std::map<std::pair<std::string, int64_t>, std::vector<std::string>>
       missing; // sorted by operator
   std::string firstProblem;
-  for (const Node &node : graph.nodes) {
+  auto check = [&](const Node &node, const auto &checkInner) -> void {
+    for (const Subgraph &subgraph : node.subgraphs)
+      for (const Node &inner : subgraph.nodes)
+        checkInner(inner, checkInner);
     const OperatorEntry *entry =
         node.domain.empty() ? registry.find(node.opType, node.opset) : nullptr;
     if (!entry) {
@@ -80,7 +85,9 @@ llvm::Error checkOperators(const Graph &graph, const Registry &registry) {
       if (std::string problem = arityProblem(node, *entry); !problem.empty())
         firstProblem = describe(node) + ": " + problem;
     }
-  }
+  };
+  for (const Node &node : graph.nodes)
+    check(node, check);
   if (missing.empty()) {
     if (firstProblem.empty())
       return llvm::Error::success();

@@ -44,7 +44,9 @@ llvm::Error checkOperators(const Graph &graph, const Registry &registry);
 
 // One function an op family, defined in Ops/<Family>.cpp.
 void registerActivationOps(Registry &registry);
+void registerAttentionOps(Registry &registry);
 void registerConstantOps(Registry &registry);
+void registerControlOps(Registry &registry);
 void registerContractionOps(Registry &registry);
 void registerElementwiseOps(Registry &registry);
 void registerIndexingOps(Registry &registry);

@@ -16,6 +16,28 @@ LogicalResult sameElementType(Conversion &c, Value lhs, Value rhs) {
   return c.error("operands have different element types");
 }
 
+/// The operands of two reshapes that merge the same leading dimensions of
+/// batched matrices into one ([B, heads, T, d] to [B * heads, T, d]): exporters
+/// write products of three dimensions, layouts and kernels want all. Null for
+/// anything else.
+std::pair<Value, Value> unmergedBatch(Value lhs, Value rhs) {
+  auto source = [](Value value) -> Value {
+    auto reshape = value.getDefiningOp<nn::ReshapeOp>();
+    if (!reshape || rankOf(value) != 3)
+      return {};
+    Value from = reshape.getInput();
+    return rankOf(from) > 3 &&
+                   shapeOf(from).take_back(2) == shapeOf(value).take_back(2)
+               ? from
+               : Value();
+  };
+  Value left = source(lhs), right = source(rhs);
+  if (!left || !right || rankOf(left) != rankOf(right) ||
+      shapeOf(left).drop_back(2) != shapeOf(right).drop_back(2))
+    return {};
+  return {left, right};
+}
+
 /// numpy's matmul. Leading dimensions of the left operand that the right one
 /// does not have stay free dimensions of one contraction; the others are batch
 /// dimensions.
@@ -43,6 +65,12 @@ LogicalResult convertMatMul(Conversion &c) {
   if (rightIsMatrix) {
     Value matrix = c.e.reshape(rhs, r.take_back(2));
     result = c.e.dot(lhs, matrix, {}, {}, {int64_t(l.size()) - 1}, {0});
+  } else if (auto apart = unmergedBatch(lhs, rhs); apart.first) {
+    int64_t rank = rankOf(apart.first) - 2;
+    SmallVector<int64_t> dims = range(0, rank);
+    result = c.e.reshape(
+        c.e.dot(apart.first, apart.second, dims, dims, {rank + 1}, {rank}),
+        {l[0], l[1], r[2]});
   } else {
     SmallVector<int64_t> batch(l.drop_back(2)), other(r.drop_back(2));
     SmallVector<int64_t> &longer = batch.size() >= other.size() ? batch : other;

@@ -1,5 +1,6 @@
 //===- Indexing.cpp - ONNX gather, scatter, top-k -------------------------===//
 
+#include "frontends/onnx/Constants.h"
 #include "frontends/onnx/Registry.h"
 
 using namespace mlir;
@@ -43,6 +44,52 @@ Value wrapIndices(Conversion &c, unsigned operand, int64_t extent) {
                     indices);
 }
 
+/// `table` at known indices that are rows in equal steps, perhaps repeated (one
+/// index, positions for every sample): a slice. Null when they are not, or out
+/// of range.
+Value gatherInSteps(Conversion &c, Value table, int64_t axis,
+                    HostTensor indices) {
+  int64_t extent = shapeOf(table)[axis], count = indices.size();
+  for (int64_t &index : indices.ints) {
+    if (index < -extent || index >= extent)
+      return {};
+    index += index < 0 ? extent : 0;
+  }
+  SmallVector<int64_t> kept;
+  HostTensor rows = dropConstantDimensions(indices, kept);
+  int64_t step = rows.size() > 1 ? rows.ints[1] - rows.ints[0] : 1;
+  if (count == 0 || step < 1)
+    return {};
+  for (int64_t i = 1; i < rows.size(); ++i)
+    if (rows.ints[i] - rows.ints[i - 1] != step)
+      return {};
+  SmallVector<int64_t> starts(rankOf(table), 0), limits(shapeOf(table)),
+      strides(rankOf(table), 1);
+  starts[axis] = rows.ints.front();
+  limits[axis] = rows.ints.back() + 1;
+  strides[axis] = step;
+  Value part = table;
+  if (step != 1 || starts[axis] != 0 || limits[axis] != extent)
+    part = c.e.make<nn::SliceOp>(table, starts, limits, strides);
+  // [before, rows, after], then repeated to [before, indices, after].
+  int64_t shift = rankOf(table) ? int64_t(indices.getShape().size()) - 1 : 0;
+  SmallVector<int64_t> narrow, wide, dimensions;
+  for (int64_t d = 0; d < rankOf(table); ++d) {
+    if (d == axis) {
+      for (int64_t each : kept) {
+        narrow.push_back(indices.getShape()[each]);
+        dimensions.push_back(axis + each);
+      }
+      llvm::append_range(wide, indices.getShape());
+      continue;
+    }
+    narrow.push_back(shapeOf(table)[d]);
+    wide.push_back(shapeOf(table)[d]);
+    dimensions.push_back(d < axis ? d : d + shift);
+  }
+  return c.e.broadcast(c.e.reshape(part, narrow), wide, dimensions);
+}
+
 LogicalResult convertGather(Conversion &c) {
   Value table = c.operand(0);
   if (rankOf(table) == 0)
@@ -50,19 +97,9 @@ LogicalResult convertGather(Conversion &c) {
   int64_t axis = c.normalizeAxis(c.intAttr("axis", 0), rankOf(table));
   if (c.failed)
     return failure();
-  // One known index is a slice.
-  auto known = c.tryInts(1);
-  if (known && rankOf(c.operand(1)) == 0) {
-    int64_t extent = shapeOf(table)[axis], index = known->front();
-    if (index < -extent || index >= extent)
-      return c.error("index " + Twine(index) + " is out of range for extent " +
-                     Twine(extent));
-    index += index < 0 ? extent : 0;
-    SmallVector<int64_t> shape(shapeOf(table));
-    shape.erase(shape.begin() + axis);
-    Value slice = c.sliceAlong(table, axis, index, index + 1);
-    return c.done(c.e.reshape(slice, shape));
-  }
+  if (std::optional<HostTensor> known = evaluate(c.operand(1)))
+    if (Value slice = gatherInSteps(c, table, axis, std::move(*known)))
+      return c.done(slice);
   Value indices = wrapIndices(c, 1, shapeOf(table)[axis]);
   if (!indices)
     return failure();
@@ -243,10 +280,33 @@ LogicalResult convertOneHot(Conversion &c) {
   return c.done(c.e.select(hit, pick(1), pick(0)));
 }
 
+/// The shape of the result depends on the elements, so they must be known.
+LogicalResult convertNonZero(Conversion &c) {
+  Value x = c.operand(0);
+  std::optional<HostTensor> known = evaluate(x);
+  if (!known)
+    return c.error("its result has a shape that depends on data, which is not "
+                   "supported (input '" +
+                   c.graph().values[c.node.inputs[0]].name +
+                   "' is computed from data)");
+  SmallVector<int64_t> found;
+  for (int64_t i = 0, end = known->size(); i < end; ++i)
+    if (known->isFloat() ? known->floats[i] != 0 : known->ints[i] != 0)
+      found.push_back(i);
+  ArrayRef<int64_t> shape = known->getShape();
+  SmallVector<int64_t> strides = rowMajorStrides(shape), indices;
+  for (size_t d = 0; d < shape.size(); ++d)
+    for (int64_t at : found)
+      indices.push_back(at / strides[d] % shape[d]);
+  return c.done(
+      c.intConstant({int64_t(shape.size()), int64_t(found.size())}, indices));
+}
+
 } // namespace
 
 void dpc::onnx::registerIndexingOps(Registry &registry) {
   registry.add({"Gather", convertGather, 2, 2});
+  registry.add({"NonZero", convertNonZero});
   registry.add({"GatherElements", convertGatherElements, 2, 2});
   registry.add({"GatherND", convertGatherND, 2, 2});
   registry.add({"ScatterElements", convertScatterElements, 3, 3});

@@ -3,6 +3,8 @@
 
 #include "frontends/onnx/Registry.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::onnx;
@@ -116,8 +118,44 @@ LogicalResult convertPad(Conversion &c) {
   return c.done(x);
 }
 
+/// Each axis cut or padded with zeros around its middle to the asked extent.
+LogicalResult convertCenterCropPad(Conversion &c) {
+  Value x = c.operand(0);
+  SmallVector<int64_t> asked = c.ints(1, "shape");
+  SmallVector<int64_t> axes =
+      c.hasAttr("axes") ? c.intsAttr("axes") : range(0, rankOf(x));
+  if (c.failed)
+    return failure();
+  if (asked.size() != axes.size())
+    return c.error("shape " + printed(asked) + " and axes " + printed(axes) +
+                   " have different lengths");
+  SmallVector<int64_t> low(rankOf(x), 0), high(low), interior(low);
+  int64_t elements = 1;
+  for (auto [given, size] : llvm::zip(axes, asked)) {
+    int64_t axis = c.normalizeAxis(given, rankOf(x));
+    if (c.failed)
+      return failure();
+    if (size < 0 ||
+        llvm::MulOverflow(elements, std::max<int64_t>(size, 1), elements))
+      return c.error("shape " + printed(asked) +
+                     " has an extent that is negative or too large");
+    int64_t extent = shapeOf(x)[axis], excess = extent - size;
+    if (excess >= 0) {
+      x = c.sliceAlong(x, axis, excess / 2, excess / 2 + size);
+    } else {
+      low[axis] = -excess / 2;
+      high[axis] = -excess - low[axis];
+    }
+  }
+  if (llvm::all_of(high, [](int64_t v) { return v == 0; }))
+    return c.done(x);
+  Value zero = c.e.splat(nn::withShape(nn::typeOf(x), {}), 0);
+  return c.done(c.e.make<nn::PadOp>(x, zero, low, high, interior));
+}
+
 } // namespace
 
 void dpc::onnx::registerPadOps(Registry &registry) {
   registry.add({"Pad", convertPad, 2, 4});
+  registry.add({"CenterCropPad", convertCenterCropPad, 2, 2, 1, 18});
 }

@@ -16,15 +16,13 @@ using namespace dpc::onnx;
 
 namespace {
 
-int64_t ordinalOf(Conversion &c) { return &c.node - c.graph().nodes.data(); }
-
 /// A draw of `shape` that holds with probability `p`.
 nn::DropoutOp draw(Conversion &c, ArrayRef<int64_t> shape, double p) {
   auto type = RankedTensorType::get(shape, c.builder.getF32Type());
   auto maskType = RankedTensorType::get(shape, c.builder.getI1Type());
   Value ones = c.e.splat(type, 1);
   return c.e.make<nn::DropoutOp>(TypeRange{type, maskType}, ones,
-                                 llvm::APFloat(1 - p), ordinalOf(c));
+                                 llvm::APFloat(1 - p), c.randomStream());
 }
 
 LogicalResult convertRandomUniformLike(Conversion &c) {

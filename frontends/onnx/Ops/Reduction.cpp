@@ -137,6 +137,32 @@ LogicalResult convertCumSum(Conversion &c) {
       c.e.make<nn::CumSumOp>(x.getType(), x, axis, exclusive, reverse));
 }
 
+/// Products of 1, 2, 4, .. neighbours (Hillis and Steele, CACM 29, 1986): each
+/// pass multiplies by the result shifted behind ones.
+LogicalResult convertCumProd(Conversion &c) {
+  Value x = c.operand(0);
+  int64_t axis = c.scalarInt(1, "axis");
+  if (c.failed)
+    return failure();
+  axis = c.normalizeAxis(axis, rankOf(x));
+  bool exclusive = c.intAttr("exclusive", 0), reverse = c.intAttr("reverse", 0);
+  if (c.failed)
+    return failure();
+  int64_t extent = shapeOf(x)[axis];
+  Value one = c.e.splat(nn::withShape(nn::typeOf(x), {}), 1);
+  auto shifted = [&](Value from, int64_t by) -> Value {
+    SmallVector<int64_t> low(rankOf(x), 0), high(low), interior(low);
+    (reverse ? high : low)[axis] = by;
+    Value part = reverse ? c.sliceAlong(from, axis, by, extent)
+                         : c.sliceAlong(from, axis, 0, extent - by);
+    return c.e.make<nn::PadOp>(part, one, low, high, interior);
+  };
+  Value product = exclusive && extent > 0 ? shifted(x, 1) : x;
+  for (int64_t reach = 1; reach < extent; reach *= 2)
+    product = c.e.mul(product, shifted(product, reach));
+  return c.done(product);
+}
+
 } // namespace
 
 void dpc::onnx::registerReductionOps(Registry &registry) {
@@ -153,4 +179,5 @@ void dpc::onnx::registerReductionOps(Registry &registry) {
   registry.add({"ArgMax", convertArgReduce<nn::ReduceKind::max>});
   registry.add({"ArgMin", convertArgReduce<nn::ReduceKind::min>});
   registry.add({"CumSum", convertCumSum, 2, 2});
+  registry.add({"CumProd", convertCumProd, 2, 2, 1, 26});
 }

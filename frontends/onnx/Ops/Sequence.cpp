@@ -63,16 +63,56 @@ LogicalResult convertSequenceConstruct(Conversion &c) {
   return c.doneSequence(std::move(elements));
 }
 
-LogicalResult convertSequenceAt(Conversion &c) {
-  const SmallVector<Value> *elements = c.sequence(0);
-  int64_t position = c.scalarInt(1, "position");
+LogicalResult convertSequenceEmpty(Conversion &c) { return c.doneSequence({}); }
+
+/// The place of operand `i` among `length` elements, counted from the front;
+/// `fallback` when it is not given.
+int64_t readPosition(Conversion &c, unsigned i, int64_t length,
+                     int64_t fallback) {
+  if (!c.has(i))
+    return fallback;
+  int64_t position = c.scalarInt(i, "position");
+  int64_t last = c.node.opType == "SequenceInsert" ? length : length - 1;
+  if (!c.failed && (position < -length || position > last))
+    (void)c.error("position " + Twine(position) +
+                  " is out of range for a sequence of " + Twine(length));
+  return position < 0 ? position + length : position;
+}
+
+LogicalResult convertSequenceInsert(Conversion &c) {
+  const SmallVector<Value> *given = c.sequence(0);
+  if (!given)
+    return failure();
+  int64_t length = static_cast<int64_t>(given->size()),
+          at = readPosition(c, 2, length, length);
   if (c.failed)
     return failure();
-  int64_t length = static_cast<int64_t>(elements->size());
-  if (position < -length || position >= length)
-    return c.error("position " + Twine(position) +
-                   " is out of range for a sequence of " + Twine(length));
-  return c.done((*elements)[position < 0 ? position + length : position]);
+  SmallVector<Value> elements(*given);
+  elements.insert(elements.begin() + at, c.operand(1));
+  return c.doneSequence(std::move(elements));
+}
+
+LogicalResult convertSequenceErase(Conversion &c) {
+  const SmallVector<Value> *given = c.sequence(0);
+  if (!given)
+    return failure();
+  int64_t length = static_cast<int64_t>(given->size()),
+          at = readPosition(c, 1, length, length - 1);
+  if (!c.failed && length == 0)
+    return c.error("the sequence is empty");
+  if (c.failed)
+    return failure();
+  SmallVector<Value> elements(*given);
+  elements.erase(elements.begin() + at);
+  return c.doneSequence(std::move(elements));
+}
+
+LogicalResult convertSequenceAt(Conversion &c) {
+  const SmallVector<Value> *elements = c.sequence(0);
+  if (!elements)
+    return failure();
+  int64_t at = readPosition(c, 1, static_cast<int64_t>(elements->size()), 0);
+  return c.failed ? failure() : c.done((*elements)[at]);
 }
 
 LogicalResult convertSequenceLength(Conversion &c) {
@@ -116,6 +156,9 @@ void dpc::onnx::registerSequenceOps(Registry &registry) {
   constexpr unsigned any = OperatorEntry::kAny;
   registry.add({"SplitToSequence", convertSplitToSequence, 1, 2});
   registry.add({"SequenceConstruct", convertSequenceConstruct, 1, any});
+  registry.add({"SequenceEmpty", convertSequenceEmpty, 0, 0});
+  registry.add({"SequenceInsert", convertSequenceInsert, 2, 3});
+  registry.add({"SequenceErase", convertSequenceErase, 1, 2});
   registry.add({"SequenceAt", convertSequenceAt, 2, 2});
   registry.add({"SequenceLength", convertSequenceLength});
   registry.add({"ConcatFromSequence", convertConcatFromSequence});

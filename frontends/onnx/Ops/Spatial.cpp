@@ -274,6 +274,71 @@ LogicalResult convertAveragePool(Conversion &c) {
   return c.done(c.e.div(sum, c.e.broadcast(divisor, shapeOf(sum), dimensions)));
 }
 
+/// (sum |x|^p)^(1/p) over windows, or over all of each channel.
+LogicalResult convertLpPool(Conversion &c) {
+  Value x = c.operand(0);
+  int64_t p = c.intAttr("p", 2);
+  if (p < 1)
+    return c.error("p is " + Twine(p) + " but must be 1 or more");
+  Value power = c.e.make<nn::AbsOp>(x);
+  if (p == 2)
+    power = c.e.mul(x, x);
+  else if (p > 2)
+    power = c.e.make<nn::PowOp>(power, c.e.splatLike(power, double(p)));
+  Value sum;
+  if (c.node.opType == "GlobalLpPool") {
+    if (rankOf(x) < 3)
+      return c.error("input has rank " + Twine(rankOf(x)) +
+                     " but must have 3 or more");
+    SmallVector<int64_t> shape(shapeOf(x).take_front(2));
+    shape.append(rankOf(x) - 2, 1);
+    sum = c.e.reshape(c.e.sum(power, range(2, rankOf(x))), shape);
+  } else {
+    auto g = readPooling(c, x);
+    if (!g)
+      return failure();
+    if (c.intAttr("ceil_mode", 0))
+      applyCeilMode(*g, x);
+    sum = c.e.make<nn::SumPoolOp>(power, g->kernel, g->strides, g->padLow,
+                                  g->padHigh, g->dilations);
+  }
+  if (c.failed)
+    return failure();
+  if (p == 1)
+    return c.done(sum);
+  return c.done(p == 2 ? c.e.sqrt(sum)
+                       : Value(c.e.make<nn::PowOp>(
+                             sum, c.e.splatLike(sum, 1 / double(p)))));
+}
+
+/// x / (bias + alpha / size * sum of squares of `size` neighbouring
+/// channels)^beta: a window over the channels of [N, 1, C, pixels].
+LogicalResult convertLocalResponse(Conversion &c) {
+  Value x = c.operand(0);
+  int64_t size = c.requiredInt("size");
+  if (c.failed || failed(checkRank(c, x)))
+    return failure();
+  if (size < 1 || size > kMaxExtent)
+    return c.error("size is " + Twine(size) + " but must be positive");
+  int64_t channels = shapeOf(x)[1], pixels = 1;
+  for (int64_t extent : shapeOf(x).drop_front(2))
+    pixels *= extent;
+  if (nn::typeOf(x).getNumElements() == 0)
+    return c.done(x);
+  Value squares =
+      c.e.reshape(c.e.mul(x, x), {shapeOf(x)[0], 1, channels, pixels});
+  Value sums = c.e.make<nn::SumPoolOp>(
+      squares, ArrayRef<int64_t>{size, 1}, ArrayRef<int64_t>{1, 1},
+      ArrayRef<int64_t>{(size - 1) / 2, 0}, ArrayRef<int64_t>{size / 2, 0},
+      ArrayRef<int64_t>{1, 1});
+  Value base = c.e.add(c.e.mul(c.e.reshape(sums, shapeOf(x)),
+                               c.floatAttr("alpha", 0.0001f) / double(size)),
+                       c.floatAttr("bias", 1));
+  return c.done(
+      c.e.div(x, c.e.make<nn::PowOp>(
+                     base, c.e.splatLike(base, c.floatAttr("beta", 0.75)))));
+}
+
 LogicalResult convertGlobalPool(Conversion &c) {
   Value x = c.operand(0);
   if (rankOf(x) < 3)
@@ -302,4 +367,7 @@ void dpc::onnx::registerSpatialOps(Registry &registry) {
   registry.add({"AveragePool", convertAveragePool});
   registry.add({"GlobalAveragePool", convertGlobalPool});
   registry.add({"GlobalMaxPool", convertGlobalPool});
+  registry.add({"LpPool", convertLpPool});
+  registry.add({"GlobalLpPool", convertLpPool});
+  registry.add({"LRN", convertLocalResponse});
 }

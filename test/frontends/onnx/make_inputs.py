@@ -323,6 +323,56 @@ def classification():
     good("losses-batch-norm", m)
 
 
+def control():
+    """Control flow that shapes decide, and control flow that data would decide."""
+    c = lambda name, array: tensor(name, np.array(array))
+    scalar = lambda name, type: helper.make_tensor_value_info(name, type, [])
+    body = lambda op: helper.make_graph([node(op, ["x"], ["r"])], op, [], [value("r")])
+    branches = dict(then_branch=body("Relu"), else_branch=body("Abs"))
+    good("if", model([node("Shape", ["x"], ["s"], start=0, end=1), node("Squeeze", ["s"], ["n"]), node("Equal", ["n", "two"], ["q"]),
+                      node("If", ["q"], ["y"], **branches)], [c("two", 2)]))
+    save("bad-if", model([node("ReduceSum", ["x"], ["t"], keepdims=0), node("Cast", ["t"], ["q"], to=TensorProto.BOOL),
+                          node("If", ["q"], ["y"], **branches)]))
+    # Carries v = v + x and stacks each v; x is captured.
+    step = lambda condition: helper.make_graph(
+        [node("Add", ["v", "x"], ["w"]), *condition, node("Identity", ["w"], ["u"])], "step",
+        [scalar("i", I64), scalar("go", TensorProto.BOOL), value("v")], [scalar("more", TensorProto.BOOL), value("w"), value("u")])
+    three = [value("y"), value("z", [3, 2, 4])]
+    known = [node("Less", ["i", "two"], ["more"])]
+    good("loop", model([node("Loop", ["", "", "x"], ["y", "z"], body=step(known))], [c("two", 2)], outputs=three))
+    unknown = [node("ReduceSum", ["w"], ["t"], keepdims=0), node("Cast", ["t"], ["more"], to=TensorProto.BOOL)]
+    save("bad-loop", model([node("Loop", ["", "", "x"], ["y", "z"], body=step(unknown))], outputs=three))
+    save("bad-loop-long", model([node("Loop", ["many", "", "x"], ["y", "z"], body=step([node("Identity", ["go"], ["more"])]))], [c("many", 1 << 50)], outputs=three))
+    # From the last row of x to the first.
+    row = helper.make_graph([node("Add", ["v", "e"], ["w"]), node("Neg", ["w"], ["u"])], "row",
+                            [value("v", [4]), value("e", [4])], [value("w", [4]), value("u", [4])])
+    good("scan", model([node("Scan", ["zero", "x"], ["last", "y"], body=row, num_scan_inputs=1, scan_input_directions=[1])],
+                       [tensor("zero", np.zeros(4, np.float32))]))
+    save("bad-nonzero", model([node("NonZero", ["x"], ["y"])], outputs=[value("y", [2, 3], I64)]))
+
+
+def one_form():
+    """Graphs that exporters write in several ways."""
+    c = lambda name, array: tensor(name, np.array(array))
+    good("gather-rows", model([node("Gather", ["w", "i"], ["y"])], [f32("w", 6, 4), c("i", [[1, 3, 5], [1, 3, 5]])], outputs=[value("y", [2, 3, 4])]))
+    good("gather-mixed", model([node("Gather", ["w", "i"], ["y"])], [f32("w", 6, 4), c("i", [0, 3, 1])], outputs=[value("y", [3, 4])]))
+    # Positions counted in floats, as a sum over ones.
+    good("counted", model([node("CumSum", ["ones", "axis"], ["n"]), node("Sub", ["n", "one"], ["p"]), node("Cast", ["p"], ["i"], to=I64),
+                           node("Gather", ["w", "i"], ["y"])],
+                          [tensor("ones", np.ones((2, 3), np.float32)), c("axis", 1), tensor("one", np.float32(1)), f32("w", 6, 4)], outputs=[value("y", [2, 3, 4])]))
+    # A mask by comparing positions that were repeated before.
+    good("compared-positions", model(
+        [node("Expand", ["p", "to"], ["e"]), node("Unsqueeze", ["e", "last"], ["r"]), node("Unsqueeze", ["e", "middle"], ["q"]),
+         node("LessOrEqual", ["q", "r"], ["m"]), node("Where", ["m", "x", "hidden"], ["y"])],
+        [c("p", np.arange(3)), c("to", [2, 3]), c("last", [2]), c("middle", [1]), tensor("hidden", np.float32(-1))],
+        inputs=[value("x", [2, 3, 3])], outputs=[value("y", [2, 3, 3])]))
+    merged = lambda other: model(
+        [node("Reshape", ["x", "a"], ["l"]), node("Reshape", ["z", "b"], ["r"]), node("MatMul", ["l", "r"], ["m"]), node("Reshape", ["m", "back"], ["y"])],
+        [c("a", [6, 4, 5]), c("b", [6, 5, 4]), c("back", [2, 3, 4, 4])], inputs=[value("x", [2, 3, 4, 5]), value("z", other)], outputs=[value("y", [2, 3, 4, 4])])
+    good("merged-batch", merged([2, 3, 5, 4]))
+    good("merged-otherwise", merged([3, 2, 5, 4]))
+
+
 def conversion():
     """What the lit tests convert."""
     c = lambda name, array: tensor(name, np.array(array))
@@ -365,4 +415,4 @@ def conversion():
     save("bad-conv", model([node("Conv", ["x", "w"], ["y"], strides=[0, 1])], [f32("w", 2, 4, 3, 3)], inputs=[value("x", [1, 4, 8, 8])]))
 
 
-conversion(), files(), graphs(), functions(), tensors(), external(), classification()
+conversion(), control(), one_form(), files(), graphs(), functions(), tensors(), external(), classification()

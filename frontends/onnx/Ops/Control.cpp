@@ -1,0 +1,226 @@
+//===- Control.cpp - ONNX If, Loop and Scan -------------------------------===//
+//
+// Programs have no control flow of their own: conditions and trip counts are
+// known once shapes are, so a branch is chosen and a loop is unrolled. What
+// decides by data is an error.
+
+#include "frontends/onnx/Registry.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::onnx;
+
+namespace {
+
+/// Nodes that one loop may become.
+constexpr int64_t kMaxUnrolledNodes = 100000;
+
+Value boolConstant(Conversion &c, bool value) {
+  return c.e.splat(RankedTensorType::get({}, c.builder.getI1Type()), value);
+}
+
+LogicalResult convertIf(Conversion &c) {
+  bool holds = c.scalarInt(0, "the condition") != 0;
+  if (c.failed)
+    return failure();
+  const Subgraph *branch = c.subgraph(holds ? "then_branch" : "else_branch");
+  SmallVector<Value> outputs;
+  if (!branch || failed(c.convertSubgraph(*branch, {}, outputs)))
+    return failure();
+  if (outputs.size() < c.node.outputs.size())
+    return c.error("its branch has " + Twine(outputs.size()) +
+                   " outputs but the node has " + Twine(c.node.outputs.size()));
+  for (auto [i, output] : llvm::enumerate(outputs)) {
+    if (!output && c.wantsResult(unsigned(i)))
+      return c.error("output " + Twine(i) +
+                     " is a sequence, which is not supported");
+    c.setResult(unsigned(i), output);
+  }
+  return success();
+}
+
+/// Element `i` along `axis`, which disappears.
+Value elementAlong(Conversion &c, Value x, int64_t axis, int64_t i) {
+  SmallVector<int64_t> shape(shapeOf(x));
+  shape.erase(shape.begin() + axis);
+  return c.e.reshape(c.sliceAlong(x, axis, i, i + 1), shape);
+}
+
+/// `elements` of one shape along a new dimension `axis`; null after an error.
+Value stackAlong(Conversion &c, ArrayRef<Value> elements, int64_t axis) {
+  SmallVector<Value> parts;
+  for (Value element : elements) {
+    if (element.getType() != elements.front().getType()) {
+      (void)c.error("iterations give results of different shapes, " +
+                    printed(shapeOf(elements.front())) + " and " +
+                    printed(shapeOf(element)));
+      return {};
+    }
+    SmallVector<int64_t> shape(shapeOf(element));
+    shape.insert(shape.begin() + axis, 1);
+    parts.push_back(c.e.reshape(element, shape));
+  }
+  return parts.size() == 1 ? parts[0]
+                           : Value(c.e.make<nn::ConcatOp>(parts, axis));
+}
+
+LogicalResult checkUnrolled(Conversion &c, const Subgraph &body,
+                            int64_t iterations) {
+  int64_t nodes = std::max<int64_t>(int64_t(body.nodes.size()), 1);
+  if (iterations <= kMaxUnrolledNodes / nodes)
+    return success();
+  return c.error("unrolls to more than " + Twine(kMaxUnrolledNodes) + " nodes");
+}
+
+/// Inputs: trip count, condition, carried values. The body takes (iteration,
+/// condition, carried) and gives (condition, carried, elements to stack).
+LogicalResult convertLoop(Conversion &c) {
+  const Subgraph *body = c.subgraph("body");
+  if (!body)
+    return failure();
+  size_t carriedCount = c.numOperands() > 2 ? c.numOperands() - 2 : 0;
+  if (body->inputs.size() != carriedCount + 2 ||
+      body->outputs.size() < carriedCount + 1 ||
+      c.node.outputs.size() > body->outputs.size() - 1)
+    return c.error("carries " + Twine(carriedCount) +
+                   " values but its body has " + Twine(body->inputs.size()) +
+                   " inputs and " + Twine(body->outputs.size()) + " outputs");
+  int64_t trips = std::numeric_limits<int64_t>::max();
+  if (c.has(0))
+    trips = c.scalarInt(0, "the trip count");
+  bool goes = !c.has(1) || c.scalarInt(1, "the condition") != 0;
+  if (c.failed)
+    return failure();
+  SmallVector<Value> carried;
+  for (unsigned i = 2; i < c.numOperands(); ++i) {
+    if (!c.has(i) || !c.operand(i))
+      return c.error("input " + Twine(i) +
+                     " is omitted or a sequence, which is not supported");
+    carried.push_back(c.operand(i));
+  }
+  SmallVector<SmallVector<Value>> stacked(body->outputs.size() - 1 -
+                                          carriedCount);
+  for (int64_t i = 0; i < trips && goes; ++i) {
+    if (failed(checkUnrolled(c, *body, i + 1)))
+      return failure();
+    SmallVector<Value> inputs{c.intConstant({}, {i}), boolConstant(c, true)},
+        outputs;
+    inputs.append(carried);
+    if (failed(c.convertSubgraph(*body, inputs, outputs)))
+      return failure();
+    if (llvm::is_contained(outputs, Value()))
+      return c.error("its body gives a sequence, which is not supported");
+    std::optional<SmallVector<int64_t>> condition = constantInts(outputs[0]);
+    if (!condition || condition->size() != 1)
+      return c.error("its condition is computed from data, which is not "
+                     "supported");
+    goes = condition->front() != 0;
+    for (size_t k = 0; k < carriedCount; ++k)
+      carried[k] = outputs[1 + k];
+    for (size_t k = 0; k < stacked.size(); ++k)
+      stacked[k].push_back(outputs[1 + carriedCount + k]);
+  }
+  for (auto [i, value] : llvm::enumerate(carried))
+    c.setResult(unsigned(i), value);
+  for (auto [k, elements] : llvm::enumerate(stacked)) {
+    unsigned result = unsigned(carriedCount + k);
+    if (!c.wantsResult(result))
+      continue;
+    if (elements.empty())
+      return c.error("output " + Twine(result) +
+                     " has no elements: the loop never runs");
+    c.setResult(result, stackAlong(c, elements, 0));
+  }
+  return c.failed ? failure() : success();
+}
+
+/// Inputs: state, then sequences to walk along an axis. The body takes (state,
+/// one element of each sequence) and gives (state, one element of each result).
+LogicalResult convertScan(Conversion &c) {
+  const Subgraph *body = c.subgraph("body");
+  int64_t scans = c.requiredInt("num_scan_inputs");
+  if (!body || c.failed)
+    return failure();
+  int64_t states = int64_t(c.numOperands()) - scans,
+          results = int64_t(body->outputs.size()) - states;
+  if (scans < 1 || states < 0 || results < 0 ||
+      body->inputs.size() != c.numOperands() ||
+      c.node.outputs.size() > body->outputs.size())
+    return c.error("has " + Twine(c.numOperands()) + " inputs and walks " +
+                   Twine(scans) + " but its body has " +
+                   Twine(body->inputs.size()) + " inputs and " +
+                   Twine(body->outputs.size()) + " outputs");
+  auto list = [&](StringRef name, int64_t count) {
+    SmallVector<int64_t> values = c.intsAttr(name);
+    if (!c.hasAttr(name))
+      values.assign(count, 0);
+    if (int64_t(values.size()) != count && !c.failed)
+      (void)c.error(name + " has " + Twine(values.size()) +
+                    " elements but must have " + Twine(count));
+    return values;
+  };
+  SmallVector<int64_t> inAxes = list("scan_input_axes", scans),
+                       inReversed = list("scan_input_directions", scans),
+                       outAxes = list("scan_output_axes", results),
+                       outReversed = list("scan_output_directions", results);
+  if (c.failed)
+    return failure();
+  SmallVector<Value> state;
+  for (int64_t i = 0; i < states; ++i)
+    state.push_back(c.operand(unsigned(i)));
+  int64_t trips = -1;
+  for (int64_t k = 0; k < scans; ++k) {
+    Value sequence = c.operand(unsigned(states + k));
+    inAxes[k] = c.normalizeAxis(inAxes[k], rankOf(sequence));
+    if (c.failed)
+      return failure();
+    int64_t extent = shapeOf(sequence)[inAxes[k]];
+    if (trips >= 0 && trips != extent)
+      return c.error("walks extents " + Twine(trips) + " and " + Twine(extent) +
+                     " together");
+    trips = extent;
+  }
+  if (failed(checkUnrolled(c, *body, trips)))
+    return failure();
+  SmallVector<SmallVector<Value>> stacked(results);
+  for (int64_t i = 0; i < trips; ++i) {
+    SmallVector<Value> inputs(state), outputs;
+    for (int64_t k = 0; k < scans; ++k)
+      inputs.push_back(elementAlong(c, c.operand(unsigned(states + k)),
+                                    inAxes[k],
+                                    inReversed[k] ? trips - 1 - i : i));
+    if (failed(c.convertSubgraph(*body, inputs, outputs)))
+      return failure();
+    if (llvm::is_contained(outputs, Value()))
+      return c.error("its body gives a sequence, which is not supported");
+    for (int64_t k = 0; k < states; ++k)
+      state[k] = outputs[k];
+    for (int64_t k = 0; k < results; ++k)
+      stacked[k].push_back(outputs[states + k]);
+  }
+  for (auto [i, value] : llvm::enumerate(state))
+    c.setResult(unsigned(i), value);
+  for (int64_t k = 0; k < results; ++k) {
+    unsigned result = unsigned(states + k);
+    if (!c.wantsResult(result))
+      continue;
+    if (stacked[k].empty())
+      return c.error("walks no elements");
+    if (outReversed[k])
+      std::reverse(stacked[k].begin(), stacked[k].end());
+    int64_t axis = c.normalizeAxis(outAxes[k], rankOf(stacked[k].front()) + 1);
+    if (c.failed)
+      return failure();
+    c.setResult(result, stackAlong(c, stacked[k], axis));
+  }
+  return c.failed ? failure() : success();
+}
+
+} // namespace
+
+void dpc::onnx::registerControlOps(Registry &registry) {
+  constexpr unsigned any = OperatorEntry::kAny;
+  registry.add({"If", convertIf, 1, 1, any});
+  registry.add({"Loop", convertLoop, 0, any, any});
+  registry.add({"Scan", convertScan, 1, any, any});
+}
