@@ -106,12 +106,25 @@ bool BlockLowering::isMadeFor(Value value, Operation *user) {
   return isa<func::CallOp, dist::MicroOp>(producer);
 }
 
+/// Ops of `block` that some collective waits for.
+static llvm::DenseSet<Operation *> neededByCollectives(Block &block) {
+  llvm::DenseSet<Operation *> needed;
+  for (Operation &op : llvm::reverse(block))
+    if (llvm::any_of(op.getUsers(), [&](Operation *user) {
+          user = block.findAncestorOpInBlock(*user);
+          return isCollective(user) || needed.contains(user);
+        }))
+      needed.insert(&op);
+  return needed;
+}
+
 LogicalResult
 BlockLowering::planBuckets(Block &block,
                            const llvm::DenseMap<Operation *, int64_t> &depths) {
   BucketProblem problem;
   problem.limits = {options.firstBucketBytes, options.bucketBytes};
   SmallVector<dist::AllReduceOp> ops;
+  llvm::DenseSet<Operation *> needed = neededByCollectives(block);
   for (auto op : block.getOps<dist::AllReduceOp>()) {
     if (!isMadeFor(op.getInput(), op))
       continue;
@@ -122,8 +135,10 @@ BlockLowering::planBuckets(Block &block,
         tensorBytes(type) / std::max<int64_t>(tensor.elements, 1);
     llvm::raw_string_ostream dtype(tensor.key.dtype), group(tensor.key.group);
     dtype << type.getElementType();
-    // Members must not wait for each other: equal depth.
-    group << op.getAxes() << " " << depths.lookup(op);
+    // Members must not wait for each other: equal depth. And what the rest of
+    // the step waits for must not wait for what is only reported.
+    group << op.getAxes() << " " << depths.lookup(op)
+          << (needed.contains(op) ? " needed" : "");
     tensor.key.reduction = stringifyReductionKind(op.getReduction()).str();
     problem.tensors.push_back(tensor);
     ops.push_back(op);

@@ -49,7 +49,7 @@ def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
     place; else it is copied there at the end.
 
     All-reduces of one type over one group of ranks that do not wait for each
-    other are joined into buckets: their operands are computed into parts of one
+    other, and for both or neither of which another collective waits, are joined into buckets: their operands are computed into parts of one
     buffer (BucketPlan.h), whose collective starts when the last part is ready and
     is waited for before the first use of any. What depends on a collective is
     moved behind what does not; updates and metrics come where a simulated

@@ -267,3 +267,27 @@ func.func @step(%a: tensor<1048576xf32> {nn.arg = #nn.arg<parameter "a">}, %b: t
   %5 = call @u(%b, %1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %4, %5 : tensor<1048576xf32>, tensor<4xf32>
 }
+
+// -----
+// A sum that another collective waits for is not kept back by one that is only
+// reported: it starts at once, and what does not need it is computed meanwhile.
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+// CHECK-LABEL: exec.entry @step
+// CHECK: exec.launch @k
+// CHECK-NEXT: %[[E0:[0-9]+]] = exec.start all_reduce
+// CHECK: exec.launch @k
+// CHECK-NEXT: %[[E1:[0-9]+]] = exec.start all_reduce
+// CHECK: exec.wait %[[E0]]
+// CHECK: exec.launch @k
+// CHECK-NEXT: exec.start all_reduce
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">})
+    -> (tensor<4xf32> {nn.result = #nn.result<metric "loss">}, tensor<4xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = call @k(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = call @k(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = dist.all_reduce sum %0 on @mesh ["data"] : tensor<4xf32>
+  %3 = dist.all_reduce sum %1 on @mesh ["data"] : tensor<4xf32>
+  %4 = call @k(%2) : (tensor<4xf32>) -> tensor<4xf32>
+  %5 = dist.all_reduce sum %4 on @mesh ["data"] : tensor<4xf32>
+  return %3, %5 : tensor<4xf32>, tensor<4xf32>
+}
