@@ -378,8 +378,8 @@ private:
       Layout layout = assignment.getNatural(value);
       auto known =
           arg ? stateLayouts.find(arg.getName().str()) : stateLayouts.end();
-      if (arg && isState(arg.getKind()) && known != stateLayouts.end())
-        layout = known->second;
+      if (arg && isState(arg.getKind()))
+        layout = known != stateLayouts.end() ? known->second : stored(layout);
       layouts.push_back({value, layout});
     }
     return layouts;

@@ -211,7 +211,10 @@ LogicalResult convertLpNorm(Conversion &c) {
     return c.error("p is " + Twine(p) + " but must be 1 or 2");
   Value norm = p == 1 ? c.e.sum(c.e.make<nn::AbsOp>(x), {axis})
                       : c.e.sqrt(c.e.sum(c.e.mul(x, x), {axis}));
-  return c.done(c.e.div(x, c.e.broadcastAlong(norm, shapeOf(x), {axis})));
+  // Where all is 0 the result is 0.
+  Value safe = c.e.select(c.e.compare(nn::Comparison::eq, norm, 0.0),
+                          c.e.splatLike(norm, 1), norm);
+  return c.done(c.e.div(x, c.e.broadcastAlong(safe, shapeOf(x), {axis})));
 }
 
 /// Inference: (x - mean) / sqrt(variance + epsilon) * scale + bias with the

@@ -22,6 +22,8 @@ struct Cell {
   Value inputs;
   /// R^T as stored, [gates * H, H], and its bias [gates * H] or null.
   Value recurrence, recurrenceBias;
+  /// Weights of the cell state in gates i, o, f, [3 * H], or null.
+  Value peepholes;
   SmallVector<std::string> activations;
 };
 
@@ -66,13 +68,20 @@ Value recur(Conversion &c, const Cell &cell, Value state, int64_t first,
 Value stepLstm(Conversion &c, const Cell &cell, Value x, Value state,
                Value &memory) {
   Value all = c.e.add(x, recur(c, cell, state, 0, 4));
-  auto gate = [&](int64_t i, unsigned activation) {
-    return activate(c, cell.activations[activation],
-                    gateOf(c, all, i, cell.hidden));
+  auto gate = [&](int64_t i, unsigned activation, Value seen) {
+    Value sum = gateOf(c, all, i, cell.hidden);
+    if (cell.peepholes && seen) {
+      Value weights = c.sliceAlong(cell.peepholes, 0, i * cell.hidden,
+                                   (i + 1) * cell.hidden);
+      sum = c.e.add(sum,
+                    c.e.mul(seen, c.e.broadcast(weights, shapeOf(seen), {1})));
+    }
+    return activate(c, cell.activations[activation], sum);
   };
-  Value input = gate(0, 0), output = gate(1, 0), forget = gate(2, 0),
-        candidate = gate(3, 1);
+  Value input = gate(0, 0, memory), forget = gate(2, 0, memory),
+        candidate = gate(3, 1, {});
   memory = c.e.add(c.e.mul(forget, memory), c.e.mul(input, candidate));
+  Value output = gate(1, 0, memory);
   return c.e.mul(output, activate(c, cell.activations[2], memory));
 }
 
@@ -110,10 +119,17 @@ LogicalResult convertRecurrent(Conversion &c) {
   Value x = c.operand(0);
   if (rankOf(x) != 3)
     return c.error("X has rank " + Twine(rankOf(x)) + " but must have 3");
-  if (c.intAttr("layout", 0))
-    return c.error("layout 1 (batch first) is not supported");
-  if (c.hasAttr("clip") || c.intAttr("input_forget", 0) || c.has(7))
-    return c.error("clip, input_forget and peepholes are not supported");
+  // Layout 1 has the batch first everywhere.
+  bool batchFirst = c.intAttr("layout", 0);
+  auto swapped = [&](Value value) {
+    SmallVector<int64_t> permutation = range(0, rankOf(value));
+    if (batchFirst && permutation.size() > 1)
+      std::swap(permutation[0], permutation[1]);
+    return c.e.transpose(value, permutation);
+  };
+  if (c.hasAttr("clip") || c.intAttr("input_forget", 0))
+    return c.error("clip and input_forget are not supported");
+  x = swapped(x);
   int64_t steps = shapeOf(x)[0], batch = shapeOf(x)[1], width = shapeOf(x)[2];
   if (c.has(4)) {
     auto lengths = c.tryInts(4);
@@ -139,9 +155,12 @@ LogicalResult convertRecurrent(Conversion &c) {
   if (failed(checkShape(c, 1, {directions, gates * hidden, width})) ||
       failed(checkShape(c, 2, {directions, gates * hidden, hidden})) ||
       failed(checkShape(c, 3, {directions, 2 * gates * hidden})) ||
-      failed(checkShape(c, 5, {directions, batch, hidden})) ||
-      failed(checkShape(c, 6, {directions, batch, hidden})))
+      failed(checkShape(c, 7, {directions, 3 * hidden})))
     return failure();
+  for (unsigned i : {5u, 6u})
+    if (failed(batchFirst ? checkShape(c, i, {batch, directions, hidden})
+                          : checkShape(c, i, {directions, batch, hidden})))
+      return failure();
 
   SmallVector<std::string> activations =
       lstm  ? SmallVector<std::string>{"Sigmoid", "Tanh", "Tanh"}
@@ -161,8 +180,10 @@ LogicalResult convertRecurrent(Conversion &c) {
   SmallVector<SmallVector<Value>> outputs(steps);
   SmallVector<Value> lastStates, lastMemories;
   for (int64_t d = 0; d < directions; ++d) {
-    Cell cell{steps, batch,      hidden, gates, {}, row(c, c.operand(2), d),
-              {},    activations};
+    Cell cell{steps, batch, hidden,     gates, {}, row(c, c.operand(2), d),
+              {},    {},    activations};
+    if (c.has(7))
+      cell.peepholes = row(c, c.operand(7), d);
     if (!given.empty())
       cell.activations.assign(given.begin() + d * activations.size(),
                               given.begin() + (d + 1) * activations.size());
@@ -174,8 +195,11 @@ LogicalResult convertRecurrent(Conversion &c) {
                   c.e.broadcast(row(c, biases, 0), shapeOf(cell.inputs), {2}));
       cell.recurrenceBias = row(c, biases, 1);
     }
-    Value state = c.has(5) ? row(c, c.operand(5), d) : c.e.splat(stateType, 0);
-    Value memory = c.has(6) ? row(c, c.operand(6), d) : c.e.splat(stateType, 0);
+    auto initial = [&](unsigned i) {
+      return c.has(i) ? row(c, swapped(c.operand(i)), d)
+                      : c.e.splat(stateType, 0);
+    };
+    Value state = initial(5), memory = initial(6);
     bool backwards = direction == "reverse" || d == 1;
     for (int64_t i = 0; i < steps; ++i) {
       int64_t t = backwards ? steps - 1 - i : i;
@@ -206,14 +230,16 @@ LogicalResult convertRecurrent(Conversion &c) {
     SmallVector<Value> all;
     for (const SmallVector<Value> &at : outputs)
       all.push_back(c.e.reshape(stack(at), {1, directions, batch, hidden}));
-    c.setResult(0, all.size() == 1
-                       ? all[0]
-                       : Value(c.e.make<nn::ConcatOp>(all, int64_t(0))));
+    Value sequence = all.size() == 1
+                         ? all[0]
+                         : Value(c.e.make<nn::ConcatOp>(all, int64_t(0)));
+    c.setResult(0,
+                batchFirst ? c.e.transpose(sequence, {2, 0, 1, 3}) : sequence);
   }
   if (c.wantsResult(1))
-    c.setResult(1, stack(lastStates));
+    c.setResult(1, swapped(stack(lastStates)));
   if (lstm && c.wantsResult(2))
-    c.setResult(2, stack(lastMemories));
+    c.setResult(2, swapped(stack(lastMemories)));
   return success();
 }
 

@@ -21,10 +21,14 @@ struct Taps {
 
 double sourceCoordinate(StringRef mode, int64_t out, double scale,
                         int64_t inExtent, int64_t outExtent) {
-  if (mode == "align_corners")
-    return outExtent == 1
-               ? 0
-               : double(out) * double(inExtent - 1) / double(outExtent - 1);
+  if (mode == "align_corners") {
+    // The resized length is not rounded when scales are given.
+    double length = scale * double(inExtent);
+    if (std::abs(length - double(outExtent)) < 1e-6)
+      length = double(outExtent);
+    return outExtent == 1 ? 0
+                          : double(out) * double(inExtent - 1) / (length - 1);
+  }
   if (mode == "asymmetric")
     return double(out) / scale;
   if (mode == "pytorch_half_pixel" && outExtent == 1)

@@ -174,7 +174,10 @@ LogicalResult convertConvTranspose(Conversion &c) {
     int64_t before = pads[i], after = pads[i + spatial];
     if (!asked.empty() || autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
       int64_t total = full - (asked.empty() ? in * strides[i] : asked[i]);
-      before = autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
+      // What the windows do not reach is behind them.
+      before = total < 0                 ? 0
+               : autoPad == "SAME_UPPER" ? total / 2
+                                         : total - total / 2;
       after = total - before;
     }
     int64_t extent = full - before - after;

@@ -122,10 +122,12 @@ void KernelGraph::mergeEqual() {
     op.replaceAllUsesWith(*equal);
     op.erase();
   }
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
-    if (op.use_empty())
-      op.erase();
+  for (Operation *op = block.getTerminator()->getPrevNode(); op;) {
+    Operation *before = op->getPrevNode();
+    if (op->use_empty())
+      op->erase();
+    op = before;
+  }
 }
 
 LogicalResult KernelGraph::check() {
