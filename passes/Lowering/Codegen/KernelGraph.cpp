@@ -122,9 +122,9 @@ void KernelGraph::mergeEqual() {
     op.replaceAllUsesWith(*equal);
     op.erase();
   }
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
-    if (op.use_empty())
+  // The terminator is last in `block` and used by nobody.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>())
       op.erase();
 }
 
