@@ -1,5 +1,6 @@
 #include "passes/Fusion/KernelGroups.h"
 #include "passes/Fusion/Passes.h"
+#include "passes/Fusion/Recomputation.h"
 
 #include "dialects/NN/IR/Program.h"
 
@@ -122,13 +123,17 @@ struct FormKernelsPass : dpc::impl::FormKernelsBase<FormKernelsPass> {
 private:
   void formKernels(Block &block) {
     KernelGroups groups(block, maxOps);
+    std::vector<KernelOps> kernels;
+    for (const KernelGroups::Unit *unit : groups.inOrder())
+      kernels.push_back(unit->ops);
+    recomputeShortChains(kernels, recomputedOps);
     OpBuilder builder(block.getTerminator());
-    for (const KernelGroups::Unit *unit : groups.inOrder()) {
-      FusionKind kind = getFusionKind(unit->ops.front());
+    for (const KernelOps &ops : kernels) {
+      FusionKind kind = getFusionKind(ops.front());
       if (kind == FusionKind::view || kind == FusionKind::outside)
-        unit->ops.front()->moveBefore(block.getTerminator());
+        ops.front()->moveBefore(block.getTerminator());
       else
-        KernelBuilder(unit->ops, builder).run();
+        KernelBuilder(ops, builder).run();
     }
     // Each kernel has its own copies of these.
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))

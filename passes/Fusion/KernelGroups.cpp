@@ -6,6 +6,7 @@
 
 #include "passes/Fusion/KernelGroups.h"
 
+#include "dialects/Interfaces/TiledOpInterface.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/IR/Program.h"
 #include "dialects/NN/IR/Reduction.h"
@@ -28,6 +29,23 @@ FusionKind dpc::getFusionKind(Operation *op) {
   if (!isa<nn::NNDialect>(op->getDialect()) || op->getNumRegions())
     return FusionKind::outside;
   return FusionKind::alone;
+}
+
+static bool isTiled(Operation *op) {
+  auto loops = dyn_cast<LoopOpInterface>(op);
+  return loops && loops.isPushed() && isa<TiledOpInterface>(op);
+}
+
+/// Whether elementwise ops over the first result of `op`, an op that joins no
+/// group, may be computed with it: a pulled op's elements are made in their
+/// loops, a tiled op's used as soon as they are final.
+static bool mayBegin(Operation *op) {
+  if (op->getNumResults() == 0)
+    return false;
+  if (isTiled(op) || isa<DecomposableOpInterface>(op))
+    return true;
+  auto loops = dyn_cast<LoopOpInterface>(op);
+  return loops && !loops.isPushed();
 }
 
 KernelGroups::KernelGroups(Block &block, int64_t maxOps)
@@ -85,6 +103,9 @@ void KernelGroups::place(Operation *op) {
   else if (kind == FusionKind::reduction)
     shape = nn::typeOf(op->getOperand(0)).getShape();
   bool joins = kind == FusionKind::elementwise || kind == FusionKind::reduction;
+  bool begins = kind == FusionKind::alone && mayBegin(op);
+  if (begins)
+    shape = nn::typeOf(op->getResult(0)).getShape();
 
   // The groups of all operands that may take the op become one before it joins:
   // afterwards the op itself would lie between them.
@@ -109,7 +130,8 @@ void KernelGroups::place(Operation *op) {
     return join(*home, op, sources);
   units.emplace_back();
   units.back().shape.assign(shape.begin(), shape.end());
-  units.back().open = joins;
+  units.back().open = joins || begins;
+  units.back().tiled = begins && isTiled(op);
   join(units.size() - 1, op, sources);
 }
 
@@ -164,7 +186,8 @@ bool KernelGroups::mayMerge(unsigned a, unsigned b) const {
     return units[y].before.size() > x && units[y].before.test(x);
   };
   return int64_t(units[a].ops.size() + units[b].ops.size()) < maxOps &&
-         !comesBefore(a, b) && !comesBefore(b, a);
+         !(units[a].tiled && units[b].tiled) && !comesBefore(a, b) &&
+         !comesBefore(b, a);
 }
 
 void KernelGroups::merge(unsigned into, unsigned from) {
@@ -175,6 +198,7 @@ void KernelGroups::merge(unsigned into, unsigned from) {
     return position.lookup(a) < position.lookup(b);
   });
   units[into].before |= units[from].before;
+  units[into].tiled |= units[from].tiled;
   units[from].before.clear();
   units[from].ops.clear();
   units[from].open = false;

@@ -40,6 +40,8 @@ public:
     llvm::SmallVector<int64_t> shape;
     /// Whether other ops may join.
     bool open = false;
+    /// Whether it holds an op that makes its result in tiles: at most one.
+    bool tiled = false;
     /// Units that must run before.
     llvm::BitVector before;
   };

@@ -8,10 +8,14 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
   let description = [{
     Walks the ops in order. An elementwise op joins the groups of its operands
     that run over its shape, and a reduction the group that makes its operand, as
-    long as no value leaves the group and comes back (groups are convex). Other
+    long as no value leaves the group and comes back (groups are convex). An
+    elementwise op also joins the op that makes its operand element by element (a
+    transposition), of smaller ops (a softmax) or in tiles (TiledOpInterface: a
+    large product); two of the last stay apart. Other
     ops become kernels of their own. Constants, iotas and broadcasts cost nothing
-    to compute again: each kernel that reads one has its own. Nothing else is
-    computed twice.
+    to compute again: each kernel that reads one has its own. So does a kernel
+    that reads the result of a short chain of elementwise ops and what the chain
+    starts from: it computes the chain again. Nothing else is computed twice.
 
     A reshape moves no data: it stays outside, as a view of its operand. So do
     `nn.update` and the ops of other dialects.
@@ -35,6 +39,8 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
   let dependentDialects = ["::dpc::nn::NNDialect"];
   let options = [
     Option<"maxOps", "max-ops", "int64_t", "64", "Most ops in one kernel">,
+    Option<"recomputedOps", "recomputed-ops", "unsigned", "16",
+           "Most ops of a chain that is computed again instead of read">,
   ];
 }
 

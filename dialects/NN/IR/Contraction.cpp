@@ -1,6 +1,9 @@
 #include "dialects/NN/IR/Contraction.h"
 
 #include "dialects/NN/IR/Expressions.h"
+#include "dialects/NN/IR/Shape.h"
+
+#include "mlir/IR/PatternMatch.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -234,4 +237,96 @@ LogicalResult DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
     grads[1] = e.transpose(product, permutation);
   }
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Canonicalization
+//===----------------------------------------------------------------------===//
+
+static SmallVector<int64_t> mapped(ArrayRef<int64_t> dimensions,
+                                   ArrayRef<int64_t> permutation) {
+  return llvm::map_to_vector(dimensions,
+                             [&](int64_t d) { return permutation[d]; });
+}
+
+namespace {
+
+/// A product reads an operand as it was before a transposition, where that
+/// keeps the order of the operand's other dimensions.
+struct ReadThroughTranspose : OpRewritePattern<DotOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(DotOp op,
+                                PatternRewriter &rewriter) const override {
+    auto read = [](Value &value, ArrayRef<int64_t> free,
+                   SmallVector<int64_t> &batch,
+                   SmallVector<int64_t> &contract) {
+      auto transpose = value.getDefiningOp<TransposeOp>();
+      if (!transpose)
+        return false;
+      ArrayRef<int64_t> permutation = transpose.getPermutation();
+      if (!llvm::is_sorted(mapped(free, permutation)))
+        return false;
+      value = transpose.getInput();
+      batch = mapped(batch, permutation);
+      contract = mapped(contract, permutation);
+      return true;
+    };
+    Value lhs = op.getLhs(), rhs = op.getRhs();
+    SmallVector<int64_t> lhsBatch(op.getLhsBatch()), rhsBatch(op.getRhsBatch()),
+        lhsContract(op.getLhsContract()), rhsContract(op.getRhsContract());
+    bool changed = read(lhs, op.getLhsFree(), lhsBatch, lhsContract);
+    changed |= read(rhs, op.getRhsFree(), rhsBatch, rhsContract);
+    if (!changed)
+      return failure();
+    rewriter.replaceOpWithNewOp<DotOp>(op, lhs, rhs, lhsBatch, rhsBatch,
+                                       lhsContract, rhsContract);
+    return success();
+  }
+};
+
+/// A transposition of a product that reorders its batch dimensions or puts the
+/// dimensions of `rhs` before those of `lhs` is another product.
+struct ProduceTransposed : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto dot = op.getInput().getDefiningOp<DotOp>();
+    if (!dot || !dot->hasOneUse())
+      return failure();
+    ArrayRef<int64_t> permutation = op.getPermutation();
+    size_t batches = dot.getLhsBatch().size();
+    int64_t left = batches + dot.getLhsFree().size(), rank = permutation.size();
+    ArrayRef<int64_t> order = permutation.take_front(batches);
+    if (llvm::any_of(order, [&](int64_t d) { return d >= int64_t(batches); }))
+      return failure();
+    auto straight = llvm::to_vector(llvm::seq<int64_t>(batches, rank));
+    auto exchanged = llvm::to_vector(llvm::seq<int64_t>(left, rank));
+    llvm::append_range(exchanged, llvm::seq<int64_t>(batches, left));
+    ArrayRef<int64_t> rest = permutation.drop_front(batches);
+    SmallVector<int64_t> lhsBatch, rhsBatch;
+    for (int64_t d : order) {
+      lhsBatch.push_back(dot.getLhsBatch()[d]);
+      rhsBatch.push_back(dot.getRhsBatch()[d]);
+    }
+    if (rest == ArrayRef(straight))
+      rewriter.replaceOpWithNewOp<DotOp>(
+          op, dot.getLhs(), dot.getRhs(), lhsBatch, rhsBatch,
+          dot.getLhsContract(), dot.getRhsContract());
+    else if (rest == ArrayRef(exchanged))
+      rewriter.replaceOpWithNewOp<DotOp>(
+          op, dot.getRhs(), dot.getLhs(), rhsBatch, lhsBatch,
+          dot.getRhsContract(), dot.getLhsContract());
+    else
+      return failure();
+    return success();
+  }
+};
+
+} // namespace
+
+void DotOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                        MLIRContext *context) {
+  patterns.add<ReadThroughTranspose, ProduceTransposed>(context);
 }

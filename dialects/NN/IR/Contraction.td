@@ -1,10 +1,13 @@
 #ifndef DPC_DIALECTS_NN_IR_CONTRACTION_TD
 #define DPC_DIALECTS_NN_IR_CONTRACTION_TD
 
+include "dialects/Interfaces/TiledOpInterface.td"
 include "dialects/NN/IR/NNBase.td"
 
+def NN_Tiled : DeclareOpInterfaceMethods<TiledOpInterface>;
+
 def NN_DotOp : NN_Op<"dot", [
-    Pure, NN_PulledOrPushed, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes,
+    Pure, NN_PulledOrPushed, NN_Tiled, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes,
     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Sums products over contracted dimensions";
   let description = [{
@@ -14,7 +17,9 @@ def NN_DotOp : NN_Op<"dot", [
     those of `rhs`, in their order.
 
     Every contraction of ONNX (MatMul, Gemm, Einsum) and each of its gradients is
-    one `nn.dot`, at most with transposes around it.
+    one `nn.dot`, at most with transposes around it. Canonicalization takes the
+    transposes in: an operand's, where the order of its other dimensions stays,
+    and the result's, where it exchanges those of `lhs` and `rhs`.
 
     ```mlir
     %y = nn.dot %x, %w contract [1] [0] : tensor<8x32xf32>, tensor<32x16xf32> -> tensor<8x16xf32>
@@ -34,6 +39,7 @@ def NN_DotOp : NN_Op<"dot", [
     $lhs `,` $rhs (`batch` $lhsBatch^ $rhsBatch)? `contract` $lhsContract $rhsContract
     attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)
   }];
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     /// Dimensions of an operand that are neither batch nor contracted.
     ::llvm::SmallVector<int64_t> getLhsFree();

@@ -55,8 +55,48 @@ static SmallVector<int64_t> extentsOf(Value tensor,
   return extents;
 }
 
+/// The distance in memory of neighbours when `dimensions` of `tensor` are
+/// counted as one, row-major; nullopt when there is no one distance.
+static std::optional<int64_t> strideAlong(Value tensor,
+                                          ArrayRef<int64_t> dimensions) {
+  ArrayRef<int64_t> shape = typeOf(tensor).getShape();
+  SmallVector<int64_t> strides = rowMajorStrides(shape);
+  std::optional<int64_t> innermost;
+  int64_t next = 0;
+  for (int64_t d : llvm::reverse(dimensions)) {
+    if (shape[d] == 1)
+      continue;
+    if (innermost && strides[d] != next)
+      return std::nullopt;
+    if (!innermost)
+      innermost = strides[d];
+    next = strides[d] * shape[d];
+  }
+  return innermost.value_or(1);
+}
+
+/// The matrix that `tensor` is in memory, if it is one: the element where the
+/// batch dimensions have `positions` and the others are 0 is its first.
+static StridedMatrix matrixIn(LoopEmitter &e, Value tensor,
+                              ArrayRef<Index> positions, ArrayRef<int64_t> rows,
+                              ArrayRef<int64_t> columns) {
+  std::optional<int64_t> rowStride = strideAlong(tensor, rows),
+                         columnStride = strideAlong(tensor, columns);
+  Value address = e.getBuffer(tensor);
+  if (!address || !rowStride || !columnStride)
+    return {};
+  SmallVector<Index> first(positions);
+  for (ArrayRef<int64_t> dims : {rows, columns})
+    for (int64_t d : dims)
+      first[d] = e.constant(0);
+  return {address, e.linearize(first, typeOf(tensor).getShape()), *rowStride,
+          *columnStride};
+}
+
+LogicalResult DotOp::emitLoops(LoopEmitter &e) { return emitTiles(e, nullptr); }
+
 // One matrix product a batch; several dimensions of a kind count as one.
-LogicalResult DotOp::emitLoops(LoopEmitter &e) {
+LogicalResult DotOp::emitTiles(LoopEmitter &e, FinishTile finishTile) {
   SmallVector<int64_t> lhsFree = getLhsFree(), rhsFree = getRhsFree();
   SmallVector<int64_t> batch = extentsOf(getLhs(), getLhsBatch()),
                        rowShape = extentsOf(getLhs(), lhsFree),
@@ -67,6 +107,15 @@ LogicalResult DotOp::emitLoops(LoopEmitter &e) {
           depth = contractedElements(*this),
           batches = elementsAlong(getLhs(), getLhsBatch());
   Value address = e.getBuffer(getResult());
+  MatrixProduct product{typeOf(getResult()).getElementType(),
+                        rows,
+                        columns,
+                        depth,
+                        nullptr,
+                        nullptr,
+                        address,
+                        e.constant(0),
+                        columns};
   e.sequence(batches, [&](Index i) {
     SmallVector<Index> left(typeOf(getLhs()).getRank()),
         right(typeOf(getRhs()).getRank());
@@ -88,16 +137,27 @@ LogicalResult DotOp::emitLoops(LoopEmitter &e) {
       place(right, getRhsContract(), k, depthShape);
       return e.read(getRhs(), right);
     };
-    MatrixProduct{typeOf(getResult()).getElementType(),
-                  rows,
-                  columns,
-                  depth,
-                  readA,
-                  readB,
-                  address,
-                  i * (rows * columns),
-                  columns}
-        .emit(e);
+    Index first = i * (rows * columns);
+    auto finish = [&](Index row, int64_t height, Index column, int64_t across,
+                      const StridedMatrix &tile) {
+      finishTile({height, across}, [&](ArrayRef<Index> at) {
+        Index number = first + (row + at[0]) * columns + column + at[1];
+        if (!address)
+          e.store(getResult(),
+                  e.loadAt(tile.address, product.elementType,
+                           tile.at(at[0], at[1])),
+                  number);
+        return number;
+      });
+    };
+    product.readA = readA;
+    product.readB = readB;
+    product.first = first;
+    product.a = matrixIn(e, getLhs(), left, lhsFree, getLhsContract());
+    product.b = matrixIn(e, getRhs(), right, getRhsContract(), rhsFree);
+    if (finishTile)
+      product.finish = finish;
+    product.emit(e);
   });
   return success();
 }

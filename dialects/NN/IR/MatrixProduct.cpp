@@ -18,38 +18,66 @@ bool MatrixProduct::pays(Type elementType, int64_t rows, int64_t columns,
 }
 
 namespace {
-/// Block sizes: KC deep, MC rows of A and NC columns of B are packed at a time.
+/// Rows cut into tiles of two heights that differ by one: no short last tile.
+struct TileRows {
+  int64_t tall, low, height; // number of tall and low tiles, height of a low
+
+  TileRows(int64_t rows, int64_t most) {
+    int64_t tiles = llvm::divideCeil(rows, most);
+    height = rows / tiles;
+    tall = rows % tiles;
+    low = tiles - tall;
+  }
+  int64_t count() const { return tall + low; }
+};
+
+/// Block sizes: `rows` of A, `depth` deep, are packed at a time.
 struct Blocking {
   int64_t lanes, vectors, tileRows; // of a register tile
-  int64_t depth, rows, columns;
+  int64_t depth, rows;
+  /// A block of B is packed before its tiles are computed, not panel by panel.
+  bool packsAhead;
+  bool packsA, packsB;
 
   int64_t tileColumns() const { return lanes * vectors; }
 
   Blocking(const MatrixProduct &product, unsigned vectorBytes) {
     unsigned elementBytes = product.elementType.getIntOrFloatBitWidth() / 8;
+    bool isWide = vectorBytes == 64;
     lanes = vectorBytes / elementBytes;
     vectors = product.columns <= lanes ? 1 : 2;
     // Accumulators and operands fill the 32 or 16 vector registers.
-    tileRows = vectorBytes == 64 ? 8 : 6;
+    int64_t mostRows = vectors == 1 ? 12 : isWide ? 14 : 6;
     depth = blockDepth(product.depth,
-                       (product.rows <= 128 ? 4096 : 2048) / elementBytes);
-    rows = std::min<int64_t>(llvm::alignTo(product.rows, tileRows),
-                             96 / tileRows * tileRows);
-    int64_t most = std::max<int64_t>(
-        1, (int64_t(8) << 20) / (depth * elementBytes) / tileColumns());
-    columns = std::min<int64_t>(llvm::alignTo(product.columns, tileColumns()),
-                                most * tileColumns());
+                       (product.rows <= 128 || isWide ? 4096 : 2048) /
+                           elementBytes);
+    // A block of A stays in the second cache, and so does all of B where it is
+    // small. A larger B is packed panel by panel, again for each block of A.
+    int64_t bytesOfB =
+        llvm::alignTo(product.columns, tileColumns()) * depth * elementBytes;
+    bool isSmall = bytesOfB <= (isWide ? 1024 : 256) << 10;
+    int64_t cache = (isWide ? (isSmall ? 512 : 1024) : 224) << 10;
+    int64_t most = std::max(mostRows, cache / (depth * elementBytes));
+    int64_t blocks = llvm::divideCeil(product.rows, most);
+    rows = llvm::divideCeil(product.rows, blocks);
+    tileRows = llvm::divideCeil(rows, llvm::divideCeil(rows, mostRows));
+    rows = std::min<int64_t>(llvm::alignTo(rows, tileRows), product.rows);
+    packsAhead = rows < product.rows && isSmall;
+    packsA = !product.a || product.columns > 2 * tileColumns();
+    packsB =
+        !product.b || product.b.columnStride != 1 || product.rows > tileRows;
   }
 
 private:
-  /// The largest divisor up to `most` that is not small, else `most`.
+  /// The largest divisor up to `most` that is not small, else equal parts.
   static int64_t blockDepth(int64_t depth, int64_t most) {
     if (depth <= most)
       return depth;
-    for (int64_t block = most; block >= most / 4; --block)
+    for (int64_t block = most; block >= most / 2; --block)
       if (depth % block == 0)
         return block;
-    return most;
+    int64_t blocks = llvm::divideCeil(depth, most);
+    return llvm::alignTo(llvm::divideCeil(depth, blocks), 8);
   }
 };
 
@@ -57,24 +85,47 @@ class Nest {
 public:
   Nest(LoopEmitter &emitter, const MatrixProduct &product)
       : e(emitter), p(product), block(product, emitter.vectorBytes),
+        packer(emitter, product.elementType),
         bytes(product.elementType.getIntOrFloatBitWidth() / 8),
         vectorType(VectorType::get({block.lanes}, product.elementType)) {}
 
   void emit() {
-    packedA = e.getScratch(block.rows * block.depth * bytes);
-    packedB = e.getScratch(block.columns * block.depth * bytes);
-    inBlocks(p.columns, block.columns, [&](Index column, int64_t columns) {
-      inBlocks(p.depth, block.depth, [&](Index k, int64_t depth) {
-        packB(column, columns, k, depth);
-        inBlocks(p.rows, block.rows, [&](Index row, int64_t rows) {
+    int64_t height = block.tileRows, width = block.tileColumns();
+    if (block.packsA)
+      packedA = e.getScratch(
+          (llvm::divideCeil(block.rows, height) * height * block.depth +
+           packer.getSlack()) *
+          bytes);
+    if (block.packsB)
+      packedB = e.getScratch(
+          (block.packsAhead ? llvm::alignTo(p.columns, width) : width) *
+          block.depth * bytes);
+    placeC();
+    inDepthBlocks([&](Index k, int64_t depth, bool isLast) {
+      if (block.packsB && block.packsAhead)
+        packAllOfB(k, depth);
+      inBlocks(p.rows, block.rows, [&](Index row, int64_t rows) {
+        if (block.packsA)
           packA(row, rows, k, depth);
-          tiles(row, rows, column, columns, k, depth);
-        });
+        tiles({row, k, rows, depth, isLast});
       });
     });
   }
 
 private:
+  /// Rows of C and a block of the depth, and whether C is final after it.
+  struct Part {
+    Index row, k;
+    int64_t rows, depth;
+    bool isLast;
+  };
+  /// `height` x `across` elements of C: tile `number` of panel `panel` of a
+  /// part, whose rows start `row` rows after the part's.
+  struct Tile {
+    Index number, row, panel;
+    int64_t height, across, tilesOfPanel;
+  };
+
   /// Whole blocks in a loop, then the rest.
   void inBlocks(int64_t extent, int64_t size,
                 function_ref<void(Index, int64_t)> body) {
@@ -84,73 +135,93 @@ private:
       body(e.constant(whole * size), extent % size);
   }
 
-  Value at(Value base, Index number) {
-    return e.make<LLVM::GEPOp>(
-        LLVM::LLVMPointerType::get(e.builder.getContext()), p.elementType, base,
-        ValueRange(e.materialize(number)), /*inbounds=*/true);
-  }
-  void put(Value base, Index number, Value element) {
-    auto op = e.make<LLVM::StoreOp>(element, at(base, number), bytes);
-    op.setAccessGroupsAttr(e.accessGroups);
+  /// The same for the depth; the last block apart if something follows it.
+  void inDepthBlocks(function_ref<void(Index, int64_t, bool)> body) {
+    int64_t size = block.depth, rest = p.depth % size, whole = p.depth / size;
+    int64_t apart = rest ? 0 : p.finish ? 1 : 0;
+    e.sequence(whole - apart,
+               [&](Index i) { body(i * size, size, !p.finish && !rest); });
+    if (apart || rest)
+      body(e.constant((whole - apart) * size), rest ? rest : size, true);
   }
 
-  /// packed[tile][k][lane] of `lanes` wide tiles; lanes past `extent` are zero.
-  void pack(Value packed, int64_t extent, int64_t lanes, int64_t depth,
-            function_ref<Value(Index lane, Index k)> read) {
-    int64_t whole = extent / lanes, rest = extent % lanes;
-    e.forEach({whole, depth, lanes}, [&](ArrayRef<Index> i) {
-      put(packed, (i[0] * depth + i[1]) * lanes + i[2],
-          read(i[0] * lanes + i[2], i[1]));
-    });
-    if (!rest)
+  /// Where C lies while it is computed: without memory of its own, in one tile,
+  /// or whole where sums of several blocks of the depth are added up.
+  void placeC() {
+    c = {p.address, p.first, p.rowStride, 1};
+    if (p.address)
       return;
-    Index base = e.constant(whole * depth * lanes);
-    e.forEach({depth, rest}, [&](ArrayRef<Index> i) {
-      put(packed, base + i[0] * lanes + i[1], read(i[1] + whole * lanes, i[0]));
-    });
-    Value zero = e.constantLike(p.elementType, 0);
-    e.forEach({depth, lanes - rest}, [&](ArrayRef<Index> i) {
-      put(packed, base + i[0] * lanes + i[1] + rest, zero);
-    });
+    bool whole = p.depth > block.depth;
+    isTileOfC = !whole;
+    int64_t rows = whole ? p.rows : block.tileRows,
+            columns = whole ? p.columns : block.tileColumns();
+    c = {e.getScratch(rows * columns * bytes), e.constant(0), columns, 1};
+  }
+  /// C from element (row, column) on.
+  StridedMatrix tileOfC(Index row, Index column) const {
+    StridedMatrix tile = c;
+    if (!isTileOfC)
+      tile.first = c.at(row, column);
+    return tile;
   }
 
-  void packB(Index column, int64_t columns, Index k, int64_t depth) {
-    pack(packedB, columns, block.tileColumns(), depth,
-         [&](Index lane, Index depthIndex) {
-           return p.readB(k + depthIndex, column + lane);
-         });
-  }
   void packA(Index row, int64_t rows, Index k, int64_t depth) {
-    pack(packedA, rows, block.tileRows, depth,
-         [&](Index lane, Index depthIndex) {
-           return p.readA(row + lane, k + depthIndex);
-         });
+    StridedMatrix from = p.a;
+    if (from)
+      from.first = p.a.at(row, k);
+    TileRows cut(rows, block.tileRows);
+    auto read = [&](Index lane, Index i) { return p.readA(row + lane, k + i); };
+    TileRun run{e.constant(0), e.constant(0), cut.tall, cut.height + 1,
+                block.tileRows};
+    packer.pack(packedA, run, depth, from, read);
+    run = {e.constant(cut.tall), e.constant(cut.tall * (cut.height + 1)),
+           cut.low, cut.height, block.tileRows};
+    packer.pack(packedA, run, depth, from, read);
   }
 
-  void tiles(Index row, int64_t rows, Index column, int64_t columns, Index k,
+  /// Packs `count` panels of `width` columns from column `column` on.
+  void packB(Index tile, Index column, int64_t count, int64_t width, Index k,
              int64_t depth) {
-    int64_t width = block.tileColumns(), height = block.tileRows;
-    auto panel = [&](Index panelIndex, int64_t across) {
-      e.sequence(rows / height, [&](Index i) {
-        tile(i, panelIndex, height, across, row + i * height,
-             column + panelIndex * width, k, depth);
-      });
-      if (rows % height) {
-        Index i = e.constant(rows / height);
-        tile(i, panelIndex, rows % height, across, row + i * height,
-             column + panelIndex * width, k, depth);
-      }
-    };
-    e.sequence(columns / width, [&](Index j) { panel(j, width); });
-    if (columns % width)
-      panel(e.constant(columns / width), columns % width);
+    StridedMatrix from;
+    if (p.b)
+      from = {p.b.address, p.b.at(k, column), p.b.columnStride, p.b.rowStride};
+    int64_t stride = block.tileColumns(), whole = width / block.lanes;
+    if (width % block.lanes)
+      packer.clear(packedB, tile, whole * block.lanes, stride, depth);
+    packer.pack(
+        packedB, {tile, e.constant(0), count, width, stride}, depth, from,
+        [&](Index lane, Index i) { return p.readB(k + i, column + lane); });
   }
 
-  Value loadVector(Value base, Index number) {
-    auto op = e.make<LLVM::LoadOp>(vectorType, at(base, number), bytes);
-    op.setAccessGroupsAttr(e.accessGroups);
-    return op;
+  void packAllOfB(Index k, int64_t depth) {
+    int64_t width = block.tileColumns(), whole = p.columns / width;
+    if (whole)
+      packB(e.constant(0), e.constant(0), whole, width, k, depth);
+    if (p.columns % width)
+      packB(e.constant(whole), e.constant(whole * width), 1, p.columns % width,
+            k, depth);
   }
+
+  void tiles(const Part &part) {
+    int64_t width = block.tileColumns();
+    auto panel = [&](Index number, int64_t across) {
+      if (block.packsB && !block.packsAhead)
+        packB(e.constant(0), number * width, 1, across, part.k, part.depth);
+      TileRows cut(part.rows, block.tileRows);
+      e.sequence(cut.tall, [&](Index i) {
+        tile(part, {i, i * (cut.height + 1), number, cut.height + 1, across,
+                    cut.count()});
+      });
+      e.sequence(cut.low, [&](Index i) {
+        tile(part, {i + cut.tall, i * cut.height + cut.tall * (cut.height + 1),
+                    number, cut.height, across, cut.count()});
+      });
+    };
+    e.sequence(p.columns / width, [&](Index j) { panel(j, width); });
+    if (p.columns % width)
+      panel(e.constant(p.columns / width), p.columns % width);
+  }
+
   Value splat(Value scalar) {
     Value none = e.make<LLVM::PoisonOp>(vectorType);
     Value zero = e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(0));
@@ -165,27 +236,80 @@ private:
     auto type = VectorType::get({block.lanes}, e.builder.getI1Type());
     return e.make<LLVM::ConstantOp>(type, DenseElementsAttr::get(type, lanes));
   }
-
-  /// `height` x `across` elements of C at (row, column): one tile of the packed
-  /// A times one panel of the packed B, in registers.
-  void tile(Index tileIndex, Index panelIndex, int64_t height, int64_t across,
-            Index row, Index column, Index k, int64_t depth) {
-    int64_t vectors = llvm::divideCeil(across, block.lanes);
-    int64_t width = block.tileColumns();
-    Value zero = e.make<arith::ConstantOp>(DenseElementsAttr::get(
+  Value zeros() {
+    return e.make<arith::ConstantOp>(DenseElementsAttr::get(
         vectorType, e.builder.getFloatAttr(p.elementType, 0.0)));
-    Values sums(height * vectors, zero);
-    Index a = tileIndex * (depth * block.tileRows),
-          b = panelIndex * (depth * width);
-    auto step = [&](Index i, Values sums) {
+  }
+  Value loadMasked(Value address, int64_t count) {
+    return e.make<LLVM::MaskedLoadOp>(vectorType, address, maskOf(count),
+                                      ValueRange(zeros()), int32_t(bytes));
+  }
+
+  Value loadA(const Part &part, const Tile &tile, int64_t row, Index k) {
+    Value from = block.packsA ? packedA : p.a.address;
+    Index number = block.packsA
+                       ? (tile.number * part.depth + k) * block.tileRows + row
+                       : p.a.at(part.row + tile.row + row, part.k + k);
+    auto op = e.make<LLVM::LoadOp>(p.elementType, packer.address(from, number),
+                                   bytes);
+    op.setAccessGroupsAttr(e.accessGroups);
+    return op;
+  }
+
+  Value loadB(const Part &part, const Tile &tile, int64_t vector, Index k) {
+    int64_t width = block.tileColumns(), lane = vector * block.lanes;
+    if (block.packsB) {
+      Index panel = block.packsAhead ? tile.panel : e.constant(0);
+      return packer.load(packedB, (panel * part.depth + k) * width + lane,
+                         block.lanes);
+    }
+    Index number = p.b.at(part.k + k, tile.panel * width + lane);
+    if (tile.across - lane >= block.lanes)
+      return packer.load(p.b.address, number, block.lanes);
+    return loadMasked(packer.address(p.b.address, number), tile.across - lane);
+  }
+
+  /// Asks for lines of the next panel, so that all tiles of this one together
+  /// bring all of it; `round` counts the calls a tile makes, of `rounds`.
+  void prefetchNextPanel(const Part &part, const Tile &tile, Index round,
+                         int64_t rounds) {
+    int64_t perLine = 64 / bytes, width = block.tileColumns();
+    int64_t lines = llvm::divideCeil(part.depth * width, perLine);
+    int64_t each = llvm::divideCeil(lines, rounds * tile.tilesOfPanel);
+    bool isPacked = block.packsB && block.packsAhead;
+    bool isRows = p.b && p.b.columnStride == 1,
+         isColumns = p.b && p.b.rowStride == 1;
+    if (p.columns <= width || (!isPacked && !isRows && !isColumns))
+      return;
+    Value base = isPacked ? packedB : p.b.address;
+    for (int64_t i = 0; i < each; ++i) {
+      Value wanted = e.materialize((tile.number * rounds + round) * each + i);
+      Value last = e.materialize(e.constant(lines - 1));
+      Index line = e.bind(e.make<arith::MinSIOp>(wanted, last), 0, lines - 1);
+      Index number;
+      if (isPacked) {
+        number = (tile.panel + 1) * (part.depth * width) + line * perLine;
+      } else {
+        // Rows of `pieces` lines, or columns of them.
+        int64_t pieces = std::max<int64_t>(1, width / perLine);
+        Index column = (tile.panel + 1) * width;
+        number = isRows ? p.b.at(part.k + e.floorDiv(line, pieces),
+                                 column + e.mod(line, pieces) * perLine)
+                        : p.b.at(part.k + e.floorDiv(line, width) * perLine,
+                                 column + e.mod(line, width));
+      }
+      packer.prefetch(base, number, /*locality=*/isPacked ? 3 : 2);
+    }
+  }
+
+  /// The products of one tile of A and one panel of B, in registers.
+  Values multiply(const Part &part, const Tile &tile, int64_t vectors) {
+    auto step = [&](Index k, Values sums) {
       Values bs;
       for (int64_t v = 0; v < vectors; ++v)
-        bs.push_back(loadVector(packedB, b + i * width + v * block.lanes));
-      for (int64_t r = 0; r < height; ++r) {
-        auto element = e.make<LLVM::LoadOp>(
-            p.elementType, at(packedA, a + i * block.tileRows + r), bytes);
-        element.setAccessGroupsAttr(e.accessGroups);
-        Value factor = splat(element);
+        bs.push_back(loadB(part, tile, v, k));
+      for (int64_t r = 0; r < tile.height; ++r) {
+        Value factor = splat(loadA(part, tile, r, k));
         for (int64_t v = 0; v < vectors; ++v) {
           Value &sum = sums[r * vectors + v];
           sum = e.make<LLVM::FMAOp>(factor, bs[v], sum);
@@ -194,60 +318,72 @@ private:
       return sums;
     };
     const int64_t unroll = 4;
-    sums = e.loop(depth / unroll, sums, [&](Index i, ValueRange carried) {
-      // One line of the next panel a round: the four rows of tiles that use
-      // this panel bring all of it.
-      // Behind the last panel the address leaves the memory: not inbounds.
-      Value next = e.make<LLVM::GEPOp>(
-          LLVM::LLVMPointerType::get(e.builder.getContext()), p.elementType,
-          packedB, ValueRange(e.materialize(b + (i * unroll + depth) * width)));
-      e.make<LLVM::Prefetch>(next, 0, 3, 1);
+    int64_t rounds = part.depth / unroll;
+    Values sums(tile.height * vectors, zeros());
+    sums = e.loop(rounds, sums, [&](Index i, ValueRange carried) {
+      prefetchNextPanel(part, tile, i, rounds);
       Values now(carried);
       for (int64_t u = 0; u < unroll; ++u)
         now = step(i * unroll + u, now);
       return now;
     });
-    for (int64_t i = depth / unroll * unroll; i < depth; ++i)
+    for (int64_t i = rounds * unroll; i < part.depth; ++i)
       sums = step(e.constant(i), sums);
+    return sums;
+  }
 
+  void tile(const Part &part, const Tile &tile) {
+    int64_t vectors = llvm::divideCeil(tile.across, block.lanes);
+    Index row = part.row + tile.row, column = tile.panel * block.tileColumns();
+    StridedMatrix to = tileOfC(row, column);
+    if (!isTileOfC && part.depth >= 32)
+      for (int64_t r = 0; r < tile.height; ++r)
+        for (int64_t v = 0; v < vectors; ++v)
+          packer.prefetch(to.address,
+                          to.at(e.constant(r), e.constant(v * block.lanes)), 3);
+    Values sums = multiply(part, tile, vectors);
     Value isLater;
-    if (p.depth > block.depth)
+    bool isConstant = isa<AffineConstantExpr>(part.k);
+    bool mayBeLater = e.rangeOf(part.k).second > 0;
+    if (mayBeLater && !isConstant)
       isLater =
-          e.make<arith::CmpIOp>(arith::CmpIPredicate::ne, e.materialize(k),
+          e.make<arith::CmpIOp>(arith::CmpIPredicate::ne, e.materialize(part.k),
                                 e.materialize(e.constant(0)));
-    for (int64_t r = 0; r < height; ++r)
+    for (int64_t r = 0; r < tile.height; ++r)
       for (int64_t v = 0; v < vectors; ++v) {
-        Index number =
-            p.first + (row + r) * p.rowStride + column + v * block.lanes;
-        Value address = at(p.address, number), sum = sums[r * vectors + v];
-        int64_t lanes = std::min(block.lanes, across - v * block.lanes);
-        Value mask = lanes < block.lanes ? maskOf(lanes) : Value();
-        if (isLater) {
-          Value before = e.branch(
-              isLater,
-              [&]() -> Value {
-                if (mask)
-                  return e.make<LLVM::MaskedLoadOp>(vectorType, address, mask,
-                                                    ValueRange(zero),
-                                                    int32_t(bytes));
-                return e.make<LLVM::LoadOp>(vectorType, address, bytes);
-              },
-              [&] { return zero; });
+        Value address = packer.address(
+                  to.address,
+                  to.at(e.constant(r), e.constant(v * block.lanes))),
+              sum = sums[r * vectors + v];
+        int64_t lanes = std::min(block.lanes, tile.across - v * block.lanes);
+        if (mayBeLater) {
+          auto load = [&]() -> Value {
+            if (lanes < block.lanes)
+              return loadMasked(address, lanes);
+            return e.make<LLVM::LoadOp>(vectorType, address, bytes);
+          };
+          Value before = e.branch(isLater, load, [&] { return zeros(); });
           sum = e.make<arith::AddFOp>(before, sum);
         }
-        if (mask)
-          e.make<LLVM::MaskedStoreOp>(sum, address, mask, int32_t(bytes));
+        if (lanes < block.lanes)
+          e.make<LLVM::MaskedStoreOp>(sum, address, maskOf(lanes),
+                                      int32_t(bytes));
         else
           e.make<LLVM::StoreOp>(sum, address, bytes);
       }
+    if (part.isLast && p.finish)
+      p.finish(row, tile.height, column, tile.across, to);
   }
 
   LoopEmitter &e;
   const MatrixProduct &p;
   Blocking block;
+  MatrixPacker packer;
   unsigned bytes;
   VectorType vectorType;
   Value packedA, packedB;
+  StridedMatrix c;
+  bool isTileOfC = false;
 };
 } // namespace
 

@@ -34,7 +34,7 @@ public:
   FailureOr<KernelCode> emit(const TargetOptions &options);
 
 private:
-  LLVM::LLVMFuncOp createFunction(OpBuilder &builder);
+  LLVM::LLVMFuncOp createFunction(OpBuilder &builder, unsigned vectorBytes);
   LogicalResult addTable(OpBuilder &builder, KernelEmitter &emitter,
                          nn::ConstantOp constant);
   void findAliases(KernelEmitter &emitter, KernelCode &code);
@@ -52,7 +52,8 @@ private:
 
 // The C function loads the pointers and calls one that has them as arguments:
 // only arguments can be declared not to overlap.
-LLVM::LLVMFuncOp KernelFunction::createFunction(OpBuilder &builder) {
+LLVM::LLVMFuncOp KernelFunction::createFunction(OpBuilder &builder,
+                                                unsigned vectorBytes) {
   MLIRContext *context = builder.getContext();
   auto pointer = LLVM::LLVMPointerType::get(context);
   Type nothing = LLVM::LLVMVoidType::get(context);
@@ -62,7 +63,12 @@ LLVM::LLVMFuncOp KernelFunction::createFunction(OpBuilder &builder) {
   auto body = builder.create<LLVM::LLVMFuncOp>(
       loc, (symbol + ".body").str(),
       LLVM::LLVMFunctionType::get(nothing, pointers), LLVM::Linkage::Internal);
-  body.setPassthroughAttr(builder.getStrArrayAttr({"noinline", "nounwind"}));
+  SmallVector<Attribute> attributes{builder.getStringAttr("noinline"),
+                                    builder.getStringAttr("nounwind")};
+  // LLVM halves the vectors of many machines unless told not to.
+  attributes.push_back(builder.getStrArrayAttr(
+      {"prefer-vector-width", std::to_string(vectorBytes * 8)}));
+  body.setPassthroughAttr(builder.getArrayAttr(attributes));
   auto outer = builder.create<LLVM::LLVMFuncOp>(
       loc, symbol, LLVM::LLVMFunctionType::get(nothing, {pointer}));
   outer.setPassthroughAttr(builder.getStrArrayAttr({"nounwind"}));
@@ -120,7 +126,7 @@ LogicalResult KernelFunction::addTable(OpBuilder &builder,
 FailureOr<KernelCode> KernelFunction::emit(const TargetOptions &options) {
   KernelCode code;
   OpBuilder builder(target.getContext());
-  LLVM::LLVMFuncOp body = createFunction(builder);
+  LLVM::LLVMFuncOp body = createFunction(builder, options.getVectorBytes());
   Block *entry = body.addEntryBlock(builder);
   builder.setInsertionPointToStart(entry);
   KernelEmitter emitter(builder, loc, graph);
@@ -161,7 +167,13 @@ FailureOr<KernelCode> KernelFunction::emit(const TargetOptions &options) {
           if (resultOf.contains(value))
             continue;
           int64_t count = nn::typeOf(value).getNumElements();
-          bool isPrivate = group.rows > 1 && lastGroup.lookup(value) <= ordinal;
+          bool isLocal = lastGroup.lookup(value) <= ordinal,
+               isPrivate = group.rows > 1 && isLocal;
+          // What is used where it is made.
+          if (group.isPushed() && group.stages.size() > 1 && isLocal) {
+            emitter.registerValues.insert(value);
+            continue;
+          }
           int64_t rowElements = isPrivate ? count / group.rows : 0;
           if (rowElements == 1) {
             emitter.registerValues.insert(value);

@@ -1,6 +1,7 @@
 // Polynomials from Cephes (Moshier), erf from N. Juffa's erff. Arguments are
 // reduced with fused multiply-adds; whatever lies outside of a polynomial's
-// range is chosen by selects, so that the code has no branches.
+// range is chosen by selects, so that the code has no branches. Powers, sines
+// and cosines are computed in f64 by Taylor series and rounded.
 
 #include "passes/Lowering/Codegen/FloatFunctions.h"
 
@@ -60,6 +61,34 @@ struct Floats {
   Value log1p(Value x);
   Value tanh(Value x);
   Value erf(Value x);
+  Value pow(Value x, Value y);
+  Value sine(Value x, bool isCosine);
+
+  Value d(double value) {
+    return make<arith::ConstantOp>(b.getF64FloatAttr(value));
+  }
+  Value i64(int64_t value) {
+    return make<arith::ConstantOp>(b.getI64IntegerAttr(value));
+  }
+  Value wide(Value x) { return make<arith::ExtFOp>(b.getF64Type(), x); }
+  Value rounded(Value x) { return make<arith::TruncFOp>(b.getF32Type(), x); }
+  Value bits64(Value x) { return make<arith::BitcastOp>(b.getI64Type(), x); }
+  Value fromBits64(Value x) {
+    return make<arith::BitcastOp>(b.getF64Type(), x);
+  }
+  Value both(Value x, Value y) { return make<arith::AndIOp>(x, y); }
+  Value negated(Value condition) {
+    return make<arith::XOrIOp>(condition,
+                               make<arith::ConstantOp>(b.getBoolAttr(true)));
+  }
+  Value polynomial64(Value x, ArrayRef<double> coefficients) {
+    Value sum;
+    for (double coefficient : coefficients)
+      sum = sum ? fma(sum, x, d(coefficient)) : d(coefficient);
+    return sum;
+  }
+  Value log2Of(Value x);
+  Value exp2Of(Value x);
 };
 } // namespace
 
@@ -143,6 +172,94 @@ Value Floats::erf(Value x) {
   return select(is(Predicate::OGT, t, f(0.921875f)), large, fma(p, x, x));
 }
 
+// x = 2^e m with m in [sqrt 1/2, sqrt 2), and ln m = 2 artanh((m-1)/(m+1)).
+// For an f64 x > 0 that was an f32.
+Value Floats::log2Of(Value x) {
+  Value raw = bits64(x);
+  // Counted from sqrt 1/2, whose upper half these are.
+  Value distance = make<arith::SubIOp>(raw, i64(0x3FE6A09E00000000));
+  Value exponent = make<arith::ShRSIOp>(distance, i64(52));
+  Value m = fromBits64(
+      make<arith::SubIOp>(raw, make<arith::ShLIOp>(exponent, i64(52))));
+  Value e = make<arith::SIToFPOp>(
+      b.getF64Type(), make<arith::TruncIOp>(b.getI32Type(), exponent));
+  Value s = div(sub(m, d(1)), add(m, d(1))), z = mul(s, s);
+  Value p = polynomial64(z, {1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9,
+                             1.0 / 7, 1.0 / 5, 1.0 / 3, 1.0});
+  const double twoOverLn2 = 2.8853900817779268;
+  return fma(mul(s, p), d(twoOverLn2), e);
+}
+
+// 2^x for an f64 x, which lies between -1000 and 1000 or is cut there.
+Value Floats::exp2Of(Value x) {
+  Value cut = select(is(Predicate::OGT, x, d(1000)), d(1000), x);
+  cut = select(is(Predicate::OLT, cut, d(-1000)), d(-1000), cut);
+  Value shifted = add(cut, d(0x1.8p52));
+  Value r = mul(sub(cut, sub(shifted, d(0x1.8p52))), d(0.6931471805599453));
+  Value p = polynomial64(r, {1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
+                             1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24,
+                             1.0 / 6, 1.0 / 2, 1.0, 1.0});
+  Value power = make<arith::ShLIOp>(bits64(shifted), i64(52));
+  Value result = fromBits64(make<arith::AddIOp>(bits64(p), power));
+  return select(is(Predicate::UNO, x, x), x, result);
+}
+
+// |x|^y = 2^(y log2 |x|), and the special cases of IEEE 754's pow.
+Value Floats::pow(Value x, Value y) {
+  Value size = abs(x), isZero = is(Predicate::OEQ, size, f(0)),
+        isInfinite = is(Predicate::OEQ, size, f(infinity));
+  Value log = log2Of(wide(size));
+  log = select(isZero, d(-infinity), log);
+  log = select(isInfinite, d(infinity), log);
+  log = select(is(Predicate::UNO, x, x), d(NAN), log);
+  Value result = rounded(exp2Of(mul(wide(y), log)));
+  Value half = mul(y, f(0.5f));
+  Value isInteger = is(Predicate::OEQ, make<LLVM::FFloorOp>(y), y),
+        isEven = is(Predicate::OEQ, make<LLVM::FFloorOp>(half), half);
+  Value isNegative =
+      make<arith::CmpIOp>(arith::CmpIPredicate::slt, bits(x), i(0));
+  // The sign of x stays for odd y.
+  Value isOdd = both(isInteger, negated(isEven));
+  result = select(both(isNegative, isOdd), make<arith::NegFOp>(result), result);
+  Value isBelow = both(is(Predicate::OLT, x, f(0)), negated(isInfinite));
+  result = select(both(isBelow, negated(isInteger)), f(NAN), result);
+  Value isOne = is(Predicate::OEQ, x, f(1)),
+        isPlain = both(is(Predicate::OEQ, size, f(1)),
+                       is(Predicate::OEQ, abs(y), f(infinity)));
+  result = select(isOne, f(1), result);
+  result = select(isPlain, f(1), result);
+  return select(is(Predicate::OEQ, y, f(0)), f(1), result);
+}
+
+// x = n pi/2 + r with |r| <= pi/4, pi/2 in two parts (Cody and Waite). Beyond
+// 2^50 neighbouring f32 are many periods apart: NaN.
+Value Floats::sine(Value argument, bool isCosine) {
+  Value x = wide(argument);
+  Value shifted = fma(x, d(0.63661977236758134), d(0x1.8p52));
+  Value n = sub(shifted, d(0x1.8p52));
+  Value r = fma(n, d(-1.5707963267948966), x);
+  r = fma(n, d(-6.123233995736766e-17), r);
+  Value z = mul(r, r);
+  Value sinR =
+      polynomial64(z, {1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6});
+  sinR = fma(mul(sinR, z), r, r);
+  Value cosR = polynomial64(
+      z, {-1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -1.0 / 2, 1.0});
+  Value quadrant = bits64(shifted);
+  if (isCosine)
+    quadrant = make<arith::AddIOp>(quadrant, i64(1));
+  auto has = [&](int64_t bit) -> Value {
+    return make<arith::CmpIOp>(arith::CmpIPredicate::ne,
+                               make<arith::AndIOp>(quadrant, i64(bit)), i64(0));
+  };
+  Value result = select(has(1), cosR, sinR);
+  result = select(has(2), make<arith::NegFOp>(result), result);
+  if (!isCosine) // of -0 too
+    result = select(is(Predicate::OEQ, x, d(0)), x, result);
+  Value isSmall = is(Predicate::OLT, make<LLVM::FAbsOp>(x), d(0x1p50));
+  return rounded(select(isSmall, result, d(NAN)));
+}
+
 Value dpc::emitFloatFunction(OpBuilder &builder, Operation *op) {
   Floats e{builder, op->getLoc()};
   Value x = op->getOperand(0);
@@ -156,5 +273,9 @@ Value dpc::emitFloatFunction(OpBuilder &builder, Operation *op) {
     return e.tanh(x);
   if (isa<math::ErfOp>(op))
     return e.erf(x);
+  if (isa<math::PowFOp>(op))
+    return e.pow(x, op->getOperand(1));
+  if (isa<math::SinOp, math::CosOp>(op))
+    return e.sine(x, isa<math::CosOp>(op));
   return Value();
 }

@@ -1,5 +1,6 @@
 #include "passes/Lowering/Codegen/KernelEmitter.h"
 
+#include "dialects/Interfaces/TiledOpInterface.h"
 #include "dialects/NN/IR/Shape.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -86,8 +87,16 @@ KernelEmitter::Access KernelEmitter::here(Index number) {
 }
 
 void KernelEmitter::store(Value result, Value element, Index number) {
+  auto buffer = buffers.find(result);
+  if (buffer == buffers.end()) {
+    // For whoever reads it where it is made.
+    remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(), element);
+    return;
+  }
   writes[result].push_back(here(number));
-  storeTo(buffers.find(result)->second, element, number);
+  if (finished)
+    streams.insert(result);
+  storeTo(buffer->second, element, number);
 }
 
 Value KernelEmitter::load(Value result, Index number) {
@@ -128,12 +137,15 @@ Value KernelEmitter::read(Value tensor, const ElementIndex &index) {
     // A value of this group, which is not at hand.
     int64_t count = nn::typeOf(tensor).getNumElements();
     illegal |= made->second >= stage || registerValues.contains(tensor) ||
-               floorDiv(number, count / rows) != row;
+               floorDiv(number, count / rows) != row ||
+               (finished && number != finished);
   }
   Value element;
   auto buffer = buffers.find(tensor);
   if (buffer != buffers.end()) {
     reads[tensor].push_back(here(number));
+    if (finished && number == finished)
+      streams.insert(tensor);
     element = fromStorage(*this, tensor, loadFrom(buffer->second, number));
   } else if (registerValues.contains(tensor)) {
     illegal = true;
@@ -212,17 +224,17 @@ LogicalResult KernelEmitter::emitGroup(const LoopGroup &loops,
   rows = loops.rows;
   row = constant(0);
   madeInStage.clear();
+  if (!loops.isPushed() || loops.stages.size() > 1)
+    for (auto [number, operations] : llvm::enumerate(loops.stages))
+      for (Operation *op : operations)
+        for (Value result : op->getResults())
+          madeInStage[result] = number + 1;
   if (loops.isPushed()) {
     pushing = true;
-    auto op = cast<LoopOpInterface>(loops.stages[0][0]);
-    LogicalResult result = op.emitLoops(*this);
+    LogicalResult result = emitPushed(loops);
     pushing = false;
     return result;
   }
-  for (auto [number, operations] : llvm::enumerate(loops.stages))
-    for (Operation *op : operations)
-      for (Value result : op->getResults())
-        madeInStage[result] = number + 1;
   // Not marked parallel: rows may share scratch memory.
   sequence(rows, [&](Index i) {
     row = i;
@@ -234,6 +246,49 @@ LogicalResult KernelEmitter::emitGroup(const LoopGroup &loops,
   row = constant(0);
   rows = 1;
   return success();
+}
+
+/// Asks for what the next tile, below this one, will read and write: the rows
+/// of tiles are too short and too far apart for the machine to foresee.
+void KernelEmitter::prefetchStreams(
+    ArrayRef<int64_t> shape, function_ref<Index(ArrayRef<Index>)> number) {
+  if (shape.size() != 2)
+    return;
+  sequence(shape[0], [&](Index row) {
+    for (Value stream : streams) {
+      const Buffer &buffer = buffers.find(stream)->second;
+      int64_t perLine = 512 / buffer.elementType.getIntOrFloatBitWidth();
+      for (int64_t column = 0; column < shape[1]; column += perLine) {
+        Index next = number({row + shape[0], constant(column)});
+        // Below the last tile the address leaves the memory: not inbounds.
+        Value address = make<LLVM::GEPOp>(
+            LLVM::LLVMPointerType::get(builder.getContext()),
+            buffer.elementType, buffer.address, ValueRange(materialize(next)));
+        make<LLVM::Prefetch>(address, /*write=*/0, /*locality=*/3, /*data=*/1);
+      }
+    }
+  });
+}
+
+LogicalResult KernelEmitter::emitPushed(const LoopGroup &loops) {
+  Operation *op = loops.stages[0][0];
+  if (loops.stages.size() == 1)
+    return cast<LoopOpInterface>(op).emitLoops(*this);
+  auto finish = [&](ArrayRef<int64_t> shape,
+                    function_ref<Index(ArrayRef<Index>)> number) {
+    pushing = false;
+    stage = 2;
+    forEach(shape, [&](ArrayRef<Index> index) {
+      finished = number(index);
+      emitElements(loops.stages[1], finished);
+    });
+    finished = Index();
+    prefetchStreams(shape, number);
+    streams.clear();
+    stage = 1;
+    pushing = true;
+  };
+  return cast<TiledOpInterface>(op).emitTiles(*this, finish);
 }
 
 /// The largest power of two from 4 to `most` that divides `extent`; 1 if none.
@@ -310,21 +365,26 @@ void KernelEmitter::emitStage(ArrayRef<Operation *> operations, int64_t rows) {
     if (!strided && rows == 1)
       strided = transposedDimension(op, *extents);
   forEachTiled(*extents, strided, [&](ArrayRef<Index> index) {
-    Index number = row * count + linearize(index, *extents);
-    // All values first: a result may lie where an operand does.
-    SmallVector<std::pair<Value, Value>> elements;
-    for (Operation *op : operations)
-      for (Value result : op->getResults()) {
-        ElementIndex at(*this, nn::typeOf(result).getShape(), number);
-        Value element = compute(result, at);
-        remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(),
-                 element);
-        elements.push_back({result, element});
-      }
-    for (auto [result, element] : elements)
-      if (buffers.contains(result))
-        store(result, element, number);
+    emitElements(operations, row * count + linearize(index, *extents));
   });
+}
+
+/// Element `number` of each result of `operations`.
+void KernelEmitter::emitElements(ArrayRef<Operation *> operations,
+                                 Index number) {
+  // All values first: a result may lie where an operand does.
+  SmallVector<std::pair<Value, Value>> elements;
+  for (Operation *op : operations)
+    for (Value result : op->getResults()) {
+      ElementIndex at(*this, nn::typeOf(result).getShape(), number);
+      Value element = compute(result, at);
+      remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(),
+               element);
+      elements.push_back({result, element});
+    }
+  for (auto [result, element] : elements)
+    if (buffers.contains(result))
+      store(result, element, number);
 }
 
 void KernelEmitter::emitCopy(Value from, Buffer to, unsigned groupOrdinal) {

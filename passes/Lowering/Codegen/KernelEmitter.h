@@ -7,7 +7,8 @@ namespace dpc {
 
 /// Roots that share loops: one loop over `rows` equal parts of all of them, and
 /// in it the stages one after the other. The roots of a stage have one number
-/// of elements and are computed in one loop.
+/// of elements and are computed in one loop. Where the first stage is a pushed
+/// op, the second is computed from its elements as soon as they are final.
 struct LoopGroup {
   int64_t rows = 1;
   llvm::SmallVector<llvm::SmallVector<mlir::Operation *>> stages;
@@ -91,6 +92,10 @@ public:
 private:
   mlir::Value compute(mlir::Value tensor, const ElementIndex &index);
   void emitStage(llvm::ArrayRef<mlir::Operation *> stage, int64_t rows);
+  mlir::LogicalResult emitPushed(const LoopGroup &loops);
+  void prefetchStreams(llvm::ArrayRef<int64_t> shape,
+                       llvm::function_ref<Index(llvm::ArrayRef<Index>)> number);
+  void emitElements(llvm::ArrayRef<mlir::Operation *> stage, Index number);
   llvm::SmallVector<int64_t> cutsOfOp(mlir::Operation *op);
   std::optional<unsigned> transposedDimension(mlir::Operation *op,
                                               llvm::ArrayRef<int64_t> extents);
@@ -111,6 +116,10 @@ private:
   int64_t rows = 1;
   Index row;
   bool pushing = false, illegal = false;
+  /// The element of a pushed op's result that is final and being used, and the
+  /// values in memory whose elements of the same number are read or written.
+  Index finished;
+  llvm::SetVector<mlir::Value> streams;
   /// Stage (1, 2, ...) of the current group that makes a value.
   llvm::DenseMap<mlir::Value, unsigned> madeInStage;
 };

@@ -4,6 +4,8 @@
 
 #include "passes/Lowering/Codegen/LoopGroups.h"
 
+#include "dialects/Interfaces/TiledOpInterface.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -32,6 +34,7 @@ static bool isLegal(const KernelGraph &graph, const LoopGroup &group) {
   builder.setInsertionPointToStart(entry);
   KernelEmitter emitter(builder, first->getLoc(), graph);
   Value address = entry->getArgument(0);
+  emitter.setScratch(address, nullptr);
   auto give = [&](Value value) {
     emitter.setBuffer(value, {address, storageType(value)});
   };
@@ -80,6 +83,26 @@ static LoopGroup extend(const KernelGraph &graph, ArrayRef<Operation *> roots,
   return group;
 }
 
+/// A pushed root, with the roots after it that are made from its elements as
+/// soon as these are final.
+static LoopGroup extendPushed(const KernelGraph &graph,
+                              ArrayRef<Operation *> roots) {
+  LoopGroup group{1, {{roots[0]}}};
+  if (!isa<TiledOpInterface>(roots[0]))
+    return group;
+  for (Operation *root : roots.drop_front()) {
+    if (isPushed(root) || elementsOf(root) != elementsOf(roots[0]))
+      break;
+    LoopGroup together = group;
+    together.stages.resize(2);
+    together.stages[1].push_back(root);
+    if (!isLegal(graph, together))
+      break;
+    group = together;
+  }
+  return group;
+}
+
 static size_t rootsIn(const LoopGroup &group) {
   size_t count = 0;
   for (const auto &stage : group.stages)
@@ -91,9 +114,14 @@ SmallVector<LoopGroup> dpc::formLoopGroups(const KernelGraph &graph) {
   SmallVector<LoopGroup> groups;
   ArrayRef<Operation *> roots = graph.getRoots();
   while (!roots.empty()) {
-    if (isPushed(roots[0]) || elementsOf(roots[0]) == 0) {
+    if (elementsOf(roots[0]) == 0) {
       groups.push_back({1, {{roots[0]}}});
       roots = roots.drop_front();
+      continue;
+    }
+    if (isPushed(roots[0])) {
+      groups.push_back(extendPushed(graph, roots));
+      roots = roots.drop_front(rootsIn(groups.back()));
       continue;
     }
     LoopGroup best = extend(graph, roots, 1);

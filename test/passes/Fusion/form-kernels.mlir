@@ -42,18 +42,18 @@ func.func @reduction(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   return %3 : tensor<8x4xf32>
 }
 
-// A group stays convex: the last add may not join the relu, because a product
+// A group stays convex: the last add may not join the relu, because a sum
 // made from the relu's result comes between them.
 // CHECK-LABEL: @convex
 func.func @convex(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK: %[[A:.*]] = nn.kernel
   // CHECK: nn.relu
   // CHECK: %[[P:.*]] = nn.kernel(%[[A]]
-  // CHECK: nn.dot
+  // CHECK: nn.cumsum
   // CHECK: nn.kernel(%[[A]], %[[P]]
   // CHECK: nn.add
   %0 = nn.relu %x : tensor<4x4xf32>
-  %1 = nn.dot %0, %0 contract [1] [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  %1 = nn.cumsum %0 dim 1 : tensor<4x4xf32>
   %2 = nn.add %0, %1 : tensor<4x4xf32>
   return %2 : tensor<4x4xf32>
 }
@@ -73,11 +73,11 @@ func.func @merge(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-LABEL: @merge_after
 func.func @merge_after(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK: %[[P:.*]] = nn.kernel
-  // CHECK: nn.dot
+  // CHECK: nn.cumsum
   // CHECK: nn.kernel(%{{.*}}%[[P]]
   // CHECK-NOT: nn.kernel
   %0 = nn.relu %x : tensor<4x4xf32>
-  %1 = nn.dot %y, %y contract [1] [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  %1 = nn.cumsum %y dim 1 : tensor<4x4xf32>
   %2 = nn.exp %1 : tensor<4x4xf32>
   %3 = nn.add %0, %2 : tensor<4x4xf32>
   return %3 : tensor<4x4xf32>
@@ -120,4 +120,89 @@ func.func @update(%p: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
     nn.yield %s : tensor<f32>
   } -> tensor<4xf32>
   return %1 : tensor<4xf32>
+}
+
+// What is elementwise over a large product is computed with it, and so is what
+// only joins there.
+// CHECK-LABEL: @epilogue
+func.func @epilogue(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>, %b: tensor<32xf32>, %y: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  // CHECK: nn.kernel
+  // CHECK: nn.dot
+  // CHECK: nn.add
+  // CHECK: nn.mul
+  // CHECK-NOT: nn.kernel
+  // CHECK: return
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<32x64xf32>, tensor<64x32xf32> -> tensor<32x32xf32>
+  %1 = nn.broadcast %b [1] : tensor<32xf32> -> tensor<32x32xf32>
+  %2 = nn.add %0, %1 : tensor<32x32xf32>
+  %3 = nn.relu %y : tensor<32x32xf32>
+  %4 = nn.mul %2, %3 : tensor<32x32xf32>
+  return %4 : tensor<32x32xf32>
+}
+
+// Two products stay apart; what joins them is computed with one of them.
+// CHECK-LABEL: @products
+func.func @products(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>) -> tensor<32x32xf32> {
+  // CHECK: nn.kernel
+  // CHECK: nn.dot
+  // CHECK: nn.kernel
+  // CHECK: nn.dot
+  // CHECK-NOT: nn.kernel
+  // CHECK: return
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<32x64xf32>, tensor<64x32xf32> -> tensor<32x32xf32>
+  %1 = nn.dot %w, %x contract [0] [1] : tensor<64x32xf32>, tensor<32x64xf32> -> tensor<32x32xf32>
+  %2 = nn.add %0, %1 : tensor<32x32xf32>
+  return %2 : tensor<32x32xf32>
+}
+
+// A kernel computes a short chain again from what it reads anyway: the square
+// and the tanh are not kept for it.
+// CHECK-LABEL: @recompute
+func.func @recompute(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>, %s: tensor<8xf32>) -> (tensor<8xf32>, tensor<8x4xf32>) {
+  // CHECK: %[[A:.*]]:2 = nn.kernel
+  // CHECK: nn.yield %{{.*}}, %{{.*}} : tensor<8x4xf32>, tensor<8xf32>
+  // CHECK: nn.kernel(%[[A]]#0, %[[A]]#1
+  // CHECK: nn.mul
+  // CHECK: nn.tanh
+  // CHECK: nn.yield
+  %0 = nn.add %x, %y : tensor<8x4xf32>
+  %1 = nn.mul %0, %0 : tensor<8x4xf32>
+  %2 = nn.tanh %1 : tensor<8x4xf32>
+  %3 = nn.reduce sum %2 [1] : tensor<8x4xf32> -> tensor<8xf32>
+  %4 = nn.broadcast %3 [0] : tensor<8xf32> -> tensor<8x4xf32>
+  %5 = nn.mul %4, %0 : tensor<8x4xf32>
+  %6 = nn.add %5, %2 : tensor<8x4xf32>
+  return %3, %6 : tensor<8xf32>, tensor<8x4xf32>
+}
+
+// Not from what it would have to read for that alone.
+// CHECK-LABEL: @keep
+func.func @keep(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>) -> (tensor<8xf32>, tensor<8x4xf32>) {
+  // CHECK: nn.yield %{{.*}}, %{{.*}} : tensor<8x4xf32>, tensor<8xf32>
+  // CHECK: nn.kernel
+  // CHECK-NOT: nn.tanh
+  // CHECK: return
+  %0 = nn.add %x, %y : tensor<8x4xf32>
+  %2 = nn.tanh %0 : tensor<8x4xf32>
+  %3 = nn.reduce sum %2 [1] : tensor<8x4xf32> -> tensor<8xf32>
+  %4 = nn.broadcast %3 [0] : tensor<8xf32> -> tensor<8x4xf32>
+  %6 = nn.add %4, %2 : tensor<8x4xf32>
+  return %3, %6 : tensor<8xf32>, tensor<8x4xf32>
+}
+
+// The elements of a pulled op, and the ops a composite is made of, are computed
+// in the loops of what is elementwise over them.
+// CHECK-LABEL: @beginnings
+func.func @beginnings(%x: tensor<8x4xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>) {
+  // CHECK: nn.kernel
+  // CHECK: nn.transpose
+  // CHECK-NEXT: nn.exp
+  // CHECK: nn.kernel
+  // CHECK: nn.softmax
+  // CHECK-NEXT: nn.exp
+  %0 = nn.transpose %x [1, 0] : tensor<8x4xf32> -> tensor<4x8xf32>
+  %1 = nn.exp %0 : tensor<4x8xf32>
+  %2 = nn.softmax %x dim 1 : tensor<8x4xf32>
+  %3 = nn.exp %2 : tensor<8x4xf32>
+  return %1, %3 : tensor<4x8xf32>, tensor<8x4xf32>
 }

@@ -27,9 +27,13 @@ struct Sweep {
 static double gelu(double x) { return 0.5 * x * (1 + std::erf(x * M_SQRT1_2)); }
 static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// Results of `op` on `inputs`.
+static double selfPower(double x) { return std::pow(x, x); }
+
+/// Results of `op` on `inputs`, or on pairs of `inputs` and `seconds` as %x,
+/// %z.
 static std::vector<double> evaluate(const std::string &op,
-                                    const std::vector<double> &inputs) {
+                                    const std::vector<double> &inputs,
+                                    const std::vector<double> &seconds = {}) {
   MLIRContext context;
   loadDialects(context);
   DialectRegistry registry;
@@ -37,10 +41,12 @@ static std::vector<double> evaluate(const std::string &op,
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
   std::string type = "tensor<" + std::to_string(inputs.size()) + "xf32>";
-  std::string text =
-      "func.func @f(%a: " + type + ") {\n%k = nn.kernel (%a : " + type +
-      ") {\n^bb0(%x: " + type + "):\n%y = " + op + " %x : " + type +
-      "\nnn.yield %y : " + type + "\n} -> " + type + "\nreturn\n}";
+  std::string text = "func.func @f(%a: " + type + ", %b: " + type +
+                     ") {\n%k = nn.kernel (%b, %a : " + type + ", " + type +
+                     ") {\n^bb0(%z: " + type + ", %x: " + type +
+                     "):\n%y = " + op + " %x : " + type +
+                     "\nnn.yield %y : " + type + "\n} -> " + type +
+                     "\nreturn\n}";
   auto module = parseSourceString<ModuleOp>(text, &context);
   EXPECT_TRUE(module);
   if (!module)
@@ -51,8 +57,11 @@ static std::vector<double> evaluate(const std::string &op,
   if (!compiled)
     return {};
   HostTensor tensor(cast<RankedTensorType>(op0->getResult(0).getType()));
+  HostTensor second = tensor;
   tensor.floats = inputs;
-  return compiled->run({tensor})[0].floats;
+  if (!seconds.empty())
+    second.floats = seconds;
+  return compiled->run({second, tensor})[0].floats;
 }
 
 static double ulp(double value) {
@@ -90,12 +99,59 @@ TEST_P(FloatFunctions, WithinTwoUnits) {
 
 INSTANTIATE_TEST_SUITE_P(Sweeps, FloatFunctions,
                          testing::Values(Sweep{"nn.exp", std::exp, -87.3, 88.7},
+                                         Sweep{"nn.sin", std::sin, -30, 30},
+                                         Sweep{"nn.sin", std::sin, -1e9, 1e9},
+                                         Sweep{"nn.cos", std::cos, -30, 30},
+                                         Sweep{"nn.cos", std::cos, 1e12, 2e14},
+                                         Sweep{"nn.pow %x,", selfPower, 0, 26},
                                          Sweep{"nn.log", std::log, 1e-30, 10},
                                          Sweep{"nn.log", std::log, 1, 3e38},
                                          Sweep{"nn.log1p", std::log1p, -0.999,
                                                10},
                                          Sweep{"nn.tanh", std::tanh, -10, 10},
                                          Sweep{"nn.erf", std::erf, -5, 5}));
+
+TEST(FloatFunctionEdges, PowersAsLibm) {
+  const double inf = INFINITY, nan = NAN;
+  std::vector<double> bases, exponents;
+  for (double x : {0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 3.0, -3.0, 1e30, -1e30,
+                   1e-38, inf, -inf, nan})
+    for (double y : {0.0, -0.0, 1.0, -1.0, 2.0, 3.0, -3.0, 0.5, -0.5, 2.5, 1e9,
+                     -1e9, 16777217.0, inf, -inf, nan}) {
+      bases.push_back(float(x));
+      exponents.push_back(float(y));
+    }
+  // The exponent comes first: %x is the last operand.
+  std::vector<double> results = evaluate("nn.pow %z,", exponents, bases);
+  ASSERT_EQ(results.size(), bases.size());
+  for (size_t i = 0; i < bases.size(); ++i) {
+    float expected = std::pow(float(bases[i]), float(exponents[i]));
+    std::string what =
+        std::to_string(bases[i]) + " ^ " + std::to_string(exponents[i]);
+    if (std::isnan(expected)) {
+      EXPECT_TRUE(std::isnan(results[i])) << what;
+      continue;
+    }
+    EXPECT_EQ(std::signbit(results[i]), std::signbit(expected)) << what;
+    if (std::isinf(expected))
+      EXPECT_EQ(results[i], expected) << what;
+    else
+      EXPECT_NEAR(results[i], expected, std::abs(expected) * 3e-7 + 1e-37)
+          << what;
+  }
+}
+
+TEST(FloatFunctionEdges, SinesOfLargeNumbersAreNan) {
+  for (const char *op : {"nn.sin", "nn.cos"}) {
+    std::vector<double> results =
+        evaluate(op, {0x1p49, 0x1p50, -0x1p60, INFINITY, NAN});
+    ASSERT_EQ(results.size(), 5u);
+    EXPECT_FALSE(std::isnan(results[0])) << op;
+    for (size_t i = 1; i < 5; ++i)
+      EXPECT_TRUE(std::isnan(results[i])) << op << " " << i;
+  }
+  EXPECT_TRUE(std::signbit(evaluate("nn.sin", {-0.0})[0]));
+}
 
 TEST(FloatFunctionEdges, AsLibm) {
   const double inf = INFINITY, nan = NAN, tiny = 1e-40;

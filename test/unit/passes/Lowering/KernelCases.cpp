@@ -57,6 +57,27 @@ static const std::vector<dpc::test::OpCase> cases = {
     {"nn.dot %a, %b contract [0, 1] [0, 1] : tensor<3x7x33xf64>, tensor<3x7x2x9xf64> -> tensor<33x2x9xf64>", {{"3x7x33xf64"}, {"3x7x2x9xf64"}}},
     {R"(%x = nn.transpose %a [1, 0] : tensor<65x33xf64> -> tensor<33x65xf64> %y = nn.relu %b : tensor<65x47xf64>
         nn.dot %x, %y contract [1] [0] : tensor<33x65xf64>, tensor<65x47xf64> -> tensor<33x47xf64>)", {{"65x33xf64"}, {"65x47xf64"}}},
+    // Factors packed by transposing squares, in place, in several row blocks.
+    {"nn.dot %a, %b contract [1] [1] : tensor<61x83xf64>, tensor<77x83xf64> -> tensor<61x77xf64>", {{"61x83xf64"}, {"77x83xf64"}}},
+    {"nn.dot %a, %b contract [1] [1] : tensor<30x35xf64>, tensor<9x35xf64> -> tensor<30x9xf64>", {{"30x35xf64"}, {"9x35xf64"}}},
+    {"nn.dot %a, %b contract [0] [0] : tensor<37x5xf64>, tensor<37x131xf64> -> tensor<5x131xf64>", {{"37x5xf64"}, {"37x131xf64"}}},
+    {"nn.dot %a, %b contract [0] [1] : tensor<515x300xf64>, tensor<70x515xf64> -> tensor<300x70xf64>", {{"515x300xf64", -0.3, 0.3}, {"70x515xf64", -0.3, 0.3}}},
+    {"nn.dot %a, %b batch [0, 2] [0, 2] contract [3] [1] : tensor<2x9x3x16xf64>, tensor<2x16x3x33xf64> -> tensor<2x3x9x33xf64>", {{"2x9x3x16xf64"}, {"2x16x3x33xf64"}}},
+    // What is elementwise over a product is computed from its tiles: also where
+    // the depth has several blocks, and where another element is read.
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x83xf64>, tensor<77x83xf64> -> tensor<37x77xf64>
+        %0 = nn.broadcast %c [1] : tensor<77xf64> -> tensor<37x77xf64> %u = nn.add %d, %0 : tensor<37x77xf64>
+        %g = nn.gelu tanh %u : tensor<37x77xf64> "test.yield"(%u, %g) : (tensor<37x77xf64>, tensor<37x77xf64>) -> ())",
+     {{"37x83xf64"}, {"77x83xf64"}, {"77xf64"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [0] : tensor<9x2050xf64>, tensor<2050x40xf64> -> tensor<9x40xf64>
+        nn.add %d, %c : tensor<9x40xf64>)", {{"9x2050xf64", -0.1, 0.1}, {"2050x40xf64", -0.1, 0.1}, {"9x40xf64"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [0] : tensor<33x20xf64>, tensor<20x33xf64> -> tensor<33x33xf64>
+        %t = nn.transpose %d [1, 0] : tensor<33x33xf64> -> tensor<33x33xf64>
+        nn.add %d, %t : tensor<33x33xf64>)", {{"33x20xf64"}, {"20x33xf64"}}},
+    {R"(%d = nn.dot %a, %b batch [0] [0] contract [2] [1] : tensor<3x17x20xf64>, tensor<3x20x33xf64> -> tensor<3x17x33xf64>
+        %r = nn.relu %d : tensor<3x17x33xf64> %h = nn.convert %r : tensor<3x17x33xf64> -> tensor<3x17x33xi32>
+        %s = nn.reduce sum %r [0, 1] : tensor<3x17x33xf64> -> tensor<33xf64>
+        "test.yield"(%h, %s) : (tensor<3x17x33xi32>, tensor<33xf64>) -> ())", {{"3x17x20xf64"}, {"3x20x33xf64"}}},
     // Transpositions in tiles.
     {"%t = nn.transpose %a [1, 0] : tensor<48x20xf64> -> tensor<20x48xf64> nn.add %t, %b : tensor<20x48xf64>", {{"48x20xf64"}, {"20x48xf64"}}},
     {"nn.transpose %a [2, 0, 1] : tensor<3x64x16xf64> -> tensor<16x3x64xf64>", {{"3x64x16xf64"}}},

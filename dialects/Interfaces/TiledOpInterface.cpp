@@ -1,0 +1,3 @@
+#include "dialects/Interfaces/TiledOpInterface.h"
+
+#include "dialects/Interfaces/TiledOpInterface.cpp.inc"
