@@ -2,6 +2,7 @@
 // small ones a sum for each element.
 
 #include "dialects/NN/IR/Convolution.h"
+#include "dialects/NN/IR/LineProduct.h"
 #include "dialects/NN/IR/Loops.h"
 #include "dialects/NN/IR/PatchBlocks.h"
 #include "dialects/NN/IR/PatchProduct.h"
@@ -61,12 +62,18 @@ static Value getInMemory(LoopEmitter &e, Value tensor) {
   return scratch;
 }
 
-/// Whether a product of these sizes is worth packing its kernels.
-static bool pays(const Convolution &c, int64_t outputs, int64_t depth) {
+/// Whether the convolution is worth more than a sum for each element.
+static bool pays(const Convolution &c) {
   Type type = c.x.getElementType();
-  return (type.isF32() || type.isF64()) && outputs > 3 && depth > 3 &&
-         c.x.getNumElements() > 0 && c.y.getNumElements() > 0 &&
+  return (type.isF32() || type.isF64()) && c.x.getNumElements() > 0 &&
+         c.y.getNumElements() > 0 &&
          c.y.getNumElements() * elements(c.w.getShape().drop_front(1)) >= 4096;
+}
+
+/// Whether `outputs` channels of a group would leave most lanes empty.
+static bool areFew(LoopEmitter &e, const Convolution &c, int64_t outputs) {
+  return outputs * 2 * c.x.getElementTypeBitWidth() / 8 <
+         int64_t(e.vectorBytes);
 }
 
 static int64_t inputsOf(const Convolution &c) { return c.w.getDimSize(1); }
@@ -120,24 +127,23 @@ static PatchDimension phaseOf(const Convolution &c, unsigned d, int64_t phase) {
   return dimension;
 }
 
-bool ConvOp::isPushed() {
-  Convolution c = getConvolution();
-  return pays(c, outputsOf(c), elements(c.w.getShape().drop_front(1)));
-}
-bool ConvInputGradOp::isPushed() {
-  Convolution c = getConvolution();
-  return pays(c, inputsOf(c), outputsOf(c) * elements(spatial(c.w)));
-}
-bool ConvWeightGradOp::isPushed() {
-  Convolution c = getConvolution();
-  return pays(c, outputsOf(c), c.y.getDimSize(0) * elements(spatial(c.y)));
-}
+bool ConvOp::isPushed() { return pays(getConvolution()); }
+bool ConvInputGradOp::isPushed() { return pays(getConvolution()); }
+bool ConvWeightGradOp::isPushed() { return pays(getConvolution()); }
 
 LogicalResult ConvOp::emitLoops(LoopEmitter &e) {
   Convolution c = getConvolution();
   int64_t inputs = inputsOf(c), outputs = outputsOf(c),
           depth = inputs * elements(spatial(c.w));
   Value kernel = getInMemory(e, getKernel());
+  if (areFew(e, c, outputs)) {
+    LineProduct{
+        getInput(),   c.groups,        inputs,    outputs,
+        spatial(c.w), spatial(c.y),    gridOf(c), e.getBuffer(getResult()),
+        kernel,       outputs * depth, depth,     elements(spatial(c.w))}
+        .emit(e);
+    return success();
+  }
   auto pack = [&](VectorCode &code, Index group, Index first, int64_t columns,
                   int64_t width, Value to) {
     code.transpose({code.at(kernel, (group * outputs + first) * depth), depth},
@@ -162,13 +168,26 @@ LogicalResult ConvInputGradOp::emitLoops(LoopEmitter &e) {
     grids.push_back(grid);
   });
   Value kernel = getInMemory(e, getKernel());
+  if (areFew(e, c, inputs)) {
+    LineProduct{getGrad(),    c.groups,
+                outputs,      inputs,
+                spatial(c.w), spatial(c.x),
+                grids,        e.getBuffer(getResult()),
+                kernel,       outputs * inputs * taps,
+                taps,         inputs * taps}
+        .emit(e);
+    return success();
+  }
   auto pack = [&](VectorCode &code, Index group, Index first, int64_t columns,
                   int64_t width, Value to) {
     e.sequence(outputs, [&](Index output) {
       Index from = ((group * outputs + output) * inputs + first) * taps;
       Value place = code.at(to, output * (taps * width));
-      code.transpose({code.at(kernel, from), taps}, columns, taps,
-                     {place, width}, /*padded=*/true);
+      if (taps > 1)
+        code.transpose({code.at(kernel, from), taps}, columns, taps,
+                       {place, width}, /*padded=*/true);
+      else
+        code.copyPadded(code.at(kernel, from), columns, place, width);
     });
   };
   PatchProduct{getGrad(),    c.groups,     outputs, inputs,
@@ -180,6 +199,18 @@ LogicalResult ConvInputGradOp::emitLoops(LoopEmitter &e) {
 
 LogicalResult ConvWeightGradOp::emitLoops(LoopEmitter &e) {
   Convolution c = getConvolution();
+  if (areFew(e, c, outputsOf(c))) {
+    LineGradient{getInput(),
+                 c.groups,
+                 inputsOf(c),
+                 outputsOf(c),
+                 spatial(c.w),
+                 gridOf(c),
+                 getInMemory(e, getGrad()),
+                 e.getBuffer(getResult())}
+        .emit(e);
+    return success();
+  }
   PatchGradient{getInput(),   c.groups,  inputsOf(c), outputsOf(c),
                 spatial(c.w), gridOf(c), getGrad(),   e.getBuffer(getResult())}
       .emit(e);

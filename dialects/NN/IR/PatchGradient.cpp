@@ -110,7 +110,8 @@ private:
       results.push_back(code.at(sumsOf(panel), (row + r) * width));
     }
     SmallVector<int64_t> linePitches = rowMajorStrides(blockShape);
-    RegisterTile tile{addresses, columns, vectors, {}};
+    RegisterTile tile{
+        addresses, columns, RegisterTile::sideBySide(code, vectors), {}};
     tile.loops.push_back(
         {count, source->samplePitch, elements(blockShape) * width});
     for (auto [d, dimension] : llvm::enumerate(p.grid))

@@ -32,7 +32,7 @@ public:
     blockShape.assign(p.resultShape.begin(), p.resultShape.end());
     blockShape[0] = block.rows;
     // Pieces of the depth keep a panel of the kernels in the first cache.
-    int64_t most = (e.vectorBytes == 64 ? 36 : 24) << 10;
+    const int64_t most = 24 << 10; // bytes
     int64_t pieces = llvm::divideCeil(depth * panels.width * code.bytes, most);
     channelsOfPiece = divisorNear(p.inputs, llvm::divideCeil(p.inputs, pieces));
   }
@@ -154,7 +154,8 @@ private:
       results.push_back(code.at(panelSums, to * width));
     }
     int64_t firstTap = 0;
-    RegisterTile tile{rows, Value(), piece.vectors, {}};
+    RegisterTile tile{
+        rows, Value(), RegisterTile::sideBySide(code, piece.vectors), {}};
     tile.loops.push_back({piece.channels, source->channelPitch, taps * width});
     for (auto [d, dimension] : llvm::enumerate(grid)) {
       firstTap += dimension.kernelFirst * kernelPitches[d];

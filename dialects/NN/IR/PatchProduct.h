@@ -17,6 +17,12 @@ struct PatchDimension {
 };
 using PatchGrid = llvm::SmallVector<PatchDimension>;
 
+/// Elements of padding before an image of these extents that the grids reach,
+/// and its extents with padding on both sides.
+llvm::SmallVector<int64_t> paddingOf(llvm::ArrayRef<int64_t> extents,
+                                     llvm::ArrayRef<PatchGrid> grids,
+                                     llvm::SmallVector<int64_t> &padded);
+
 /// The image patches are read from: in place, or as a copy of some samples with
 /// a zero border, so that no patch needs a test.
 class PatchSource {

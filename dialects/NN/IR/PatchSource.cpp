@@ -12,29 +12,35 @@ using Index = LoopEmitter::Index;
 /// first cache.
 static const int64_t badPitchBytes = 512;
 
-PatchSource::PatchSource(VectorCode &code, Value tensor, int64_t channels,
-                         int64_t samples, ArrayRef<PatchGrid> grids)
-    : code(code), tensor(tensor), channels(channels) {
-  ArrayRef<int64_t> extents = typeOf(tensor).getShape().drop_front(2);
-  SmallVector<int64_t> padded;
-  bool inside = true;
+SmallVector<int64_t> dpc::nn::paddingOf(ArrayRef<int64_t> extents,
+                                        ArrayRef<PatchGrid> grids,
+                                        SmallVector<int64_t> &padded) {
+  SmallVector<int64_t> padLow;
   for (auto [d, extent] : llvm::enumerate(extents)) {
     int64_t low = 0, high = extent - 1;
     for (const PatchGrid &grid : grids) {
-      bool empty = llvm::any_of(grid, [](const PatchDimension &dimension) {
-        return dimension.taps == 0 || dimension.points == 0;
-      });
-      if (empty)
+      if (llvm::any_of(grid, [](const PatchDimension &dimension) {
+            return dimension.taps == 0 || dimension.points == 0;
+          }))
         continue;
       int64_t reach = (grid[d].taps - 1) * grid[d].tapStep;
       low = std::min(low, grid[d].first + std::min<int64_t>(0, reach));
       high = std::max(high, grid[d].first + std::max<int64_t>(0, reach) +
                                 (grid[d].points - 1) * grid[d].step);
     }
-    inside &= low == 0 && high == extent - 1;
     padLow.push_back(-low);
     padded.push_back(high + 1 - low);
   }
+  return padLow;
+}
+
+PatchSource::PatchSource(VectorCode &code, Value tensor, int64_t channels,
+                         int64_t samples, ArrayRef<PatchGrid> grids)
+    : code(code), tensor(tensor), channels(channels) {
+  ArrayRef<int64_t> extents = typeOf(tensor).getShape().drop_front(2);
+  SmallVector<int64_t> padded;
+  padLow = paddingOf(extents, grids, padded);
+  bool inside = ArrayRef<int64_t>(padded) == extents;
   pitches = rowMajorStrides(padded);
   channelPitch = padded[0] * pitches[0];
   bool badPitch =

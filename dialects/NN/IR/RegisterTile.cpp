@@ -41,14 +41,14 @@ Values RegisterTile::emit(VectorCode &code, Values sums) const {
   auto step = [&](ArrayRef<Value> scalars, Value vectorBase,
                   int64_t scalarConstant, int64_t vectorConstant, Values sums) {
     Values factors;
-    for (int64_t v = 0; v < vectors; ++v)
-      factors.push_back(code.load(
-          code.at(vectorBase, e.constant(vectorConstant + v * code.lanes))));
+    for (int64_t offset : vectors)
+      factors.push_back(
+          code.load(code.at(vectorBase, e.constant(vectorConstant + offset))));
     for (auto [r, row] : llvm::enumerate(scalars)) {
       Value factor =
           code.splat(code.loadScalar(code.at(row, e.constant(scalarConstant))));
-      for (int64_t v = 0; v < vectors; ++v) {
-        Value &sum = sums[r * vectors + v];
+      for (size_t v = 0; v < vectors.size(); ++v) {
+        Value &sum = sums[r * vectors.size() + v];
         sum = code.multiplyAdd(factor, factors[v], sum);
       }
     }

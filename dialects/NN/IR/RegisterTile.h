@@ -14,14 +14,22 @@ struct RegisterTile {
     int64_t extent, scalarStep, vectorStep;
   };
 
-  llvm::ArrayRef<mlir::Value> rows; // addresses
-  mlir::Value panel;                // address
-  int64_t vectors;                  // side by side in the panel
-  llvm::SmallVector<Loop> loops;    // outermost first
+  llvm::ArrayRef<mlir::Value> rows;   // addresses
+  mlir::Value panel;                  // address
+  llvm::SmallVector<int64_t> vectors; // where they lie after it
+  llvm::SmallVector<Loop> loops;      // outermost first
 
   /// Adds to `sums`, row by row.
   VectorCode::Values emit(VectorCode &code, VectorCode::Values sums) const;
 
+  /// Offsets of `count` vectors side by side.
+  static llvm::SmallVector<int64_t> sideBySide(const VectorCode &code,
+                                               int64_t count) {
+    llvm::SmallVector<int64_t> offsets;
+    for (int64_t v = 0; v < count; ++v)
+      offsets.push_back(v * code.lanes);
+    return offsets;
+  }
   /// Rows for which accumulators and operands fill the registers: 32 with
   /// 64-byte vectors, else 16.
   static int64_t rowsFor(const VectorCode &code) {

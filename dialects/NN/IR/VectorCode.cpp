@@ -9,11 +9,11 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-VectorCode::VectorCode(LoopEmitter &emitter, Type elementType)
+VectorCode::VectorCode(LoopEmitter &emitter, Type elementType, int64_t lanes)
     : e(emitter), elementType(elementType),
       bytes(elementType.getIntOrFloatBitWidth() / 8),
-      lanes(emitter.vectorBytes / bytes),
-      type(VectorType::get({lanes}, elementType)) {}
+      lanes(lanes ? lanes : emitter.vectorBytes / bytes),
+      type(VectorType::get({this->lanes}, elementType)) {}
 
 Value VectorCode::at(Value base, Index number) {
   if (auto constant = dyn_cast<AffineConstantExpr>(number))
@@ -79,6 +79,17 @@ Value VectorCode::multiplyAdd(Value x, Value y, Value sum) {
 
 Value VectorCode::add(Value x, Value y) { return e.make<arith::AddFOp>(x, y); }
 
+Value VectorCode::sumOfLanes(Value vector) {
+  for (int64_t half = lanes / 2; half >= 1; half /= 2) {
+    SmallVector<int32_t> upper(lanes, 0);
+    for (int64_t i = 0; i < half; ++i)
+      upper[i] = half + i;
+    vector = add(vector, e.make<LLVM::ShuffleVectorOp>(vector, vector, upper));
+  }
+  Value first = e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(0));
+  return e.make<LLVM::ExtractElementOp>(vector, first);
+}
+
 void VectorCode::fillZero(Value address, int64_t elements) {
   Value nothing = zero();
   int64_t whole = elements / lanes;
@@ -87,6 +98,15 @@ void VectorCode::fillZero(Value address, int64_t elements) {
   });
   if (elements % lanes)
     store(nothing, at(address, e.constant(whole * lanes)), elements % lanes);
+}
+
+void VectorCode::copyPadded(Value from, int64_t count, Value to,
+                            int64_t width) {
+  for (int64_t i = 0; i < width; i += lanes) {
+    int64_t some = std::clamp<int64_t>(count - i, 0, lanes);
+    store(some ? load(at(from, e.constant(i)), some) : zero(),
+          at(to, e.constant(i)));
+  }
 }
 
 // Exchanges ever larger off-diagonal blocks (Eklundh, "A fast computer method

@@ -12,7 +12,8 @@ public:
   using Index = LoopEmitter::Index;
   using Values = LoopEmitter::Values;
 
-  VectorCode(LoopEmitter &emitter, mlir::Type elementType);
+  /// Vectors of `lanes` elements, by default as wide as the target's.
+  VectorCode(LoopEmitter &emitter, mlir::Type elementType, int64_t lanes = 0);
 
   LoopEmitter &e;
   mlir::Type elementType;
@@ -39,9 +40,14 @@ public:
   /// x * y + sum, rounded once.
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum);
   mlir::Value add(mlir::Value x, mlir::Value y);
+  mlir::Value sumOfLanes(mlir::Value vector);
 
   /// `elements` zeros from `address` on.
   void fillZero(mlir::Value address, int64_t elements);
+  /// The first `count` of `width` elements, a multiple of the lanes, from
+  /// `from`, then zeros.
+  void copyPadded(mlir::Value from, int64_t count, mlir::Value to,
+                  int64_t width);
 
   /// A matrix in memory: rows `stride` elements apart.
   struct Matrix {
