@@ -1,11 +1,17 @@
-// Loop rules of the three ops of a convolution: blocked matrix products, or for
+// Loop rules of the three ops of a convolution: products over patches, or for
 // small ones a sum for each element.
 
 #include "dialects/NN/IR/Convolution.h"
+#include "dialects/NN/IR/LineProduct.h"
 #include "dialects/NN/IR/Loops.h"
-#include "dialects/NN/IR/MatrixProduct.h"
+#include "dialects/NN/IR/PatchBlocks.h"
+#include "dialects/NN/IR/PatchProduct.h"
 
+#include "dialects/Interfaces/HostTensor.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace dpc;
@@ -13,13 +19,6 @@ using namespace dpc::nn;
 
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
-
-static int64_t elements(ArrayRef<int64_t> shape) {
-  int64_t count = 1;
-  for (int64_t extent : shape)
-    count *= extent;
-  return count;
-}
 
 /// Products of the whole convolution over elements of `type`.
 static int64_t productsPer(const Convolution &convolution,
@@ -49,186 +48,172 @@ int64_t ConvWeightGradOp::getReadsPerElement(unsigned operand) {
   return productsPer(getConvolution(), typeOf(getOperand(operand)));
 }
 
-namespace {
-/// The matrix product each of the three ops is, for one group: the factors are
-/// gathered while they are packed, so no unfolded image is ever stored.
-struct Product {
-  Convolution c;
-  int64_t samples, inputs, outputs; // channels of one group
-  int64_t taps, xPlane, yPlane;
-
-  explicit Product(const Convolution &convolution)
-      : c(convolution), samples(c.x.getDimSize(0)), inputs(c.w.getDimSize(1)),
-        outputs(c.w.getDimSize(0) / c.groups),
-        taps(elements(c.w.getShape().drop_front(2))),
-        xPlane(elements(c.x.getShape().drop_front(2))),
-        yPlane(elements(c.y.getShape().drop_front(2))) {}
-
-  ArrayRef<int64_t> tapShape() const { return c.w.getShape().drop_front(2); }
-  ArrayRef<int64_t> xShape() const { return c.x.getShape().drop_front(2); }
-  ArrayRef<int64_t> yShape() const { return c.y.getShape().drop_front(2); }
-  Type type() const { return c.x.getElementType(); }
-
-  /// Element of x that output `y` meets at `tap`, zero where that is padding.
-  Value readX(LoopEmitter &e, Value x, Index sample, Index channel, Index y,
-              Index tap) const {
-    SmallVector<Index> at{sample, channel}, out = e.delinearize(y, yShape()),
-                                            k = e.delinearize(tap, tapShape());
-    Value inside;
-    for (auto [d, extent] : llvm::enumerate(xShape())) {
-      at.push_back(out[d] * c.window.strides[d] + k[d] * c.window.dilations[d] -
-                   c.window.padLow[d]);
-      inside = e.both(inside, e.inRange(at.back(), 0, extent));
-    }
-    return orZero(e, inside, [&] { return e.read(x, at); });
-  }
-
-  /// Element of y that input `x` is met by at `tap`, zero where there is none.
-  Value readY(LoopEmitter &e, Value y, Index sample, Index channel, Index x,
-              Index tap) const {
-    SmallVector<Index> at{sample, channel}, in = e.delinearize(x, xShape()),
-                                            k = e.delinearize(tap, tapShape());
-    Value inside;
-    for (auto [d, extent] : llvm::enumerate(yShape())) {
-      Index place = in[d] + c.window.padLow[d] - k[d] * c.window.dilations[d];
-      int64_t stride = c.window.strides[d];
-      inside = e.both(inside, e.inRange(e.mod(place, stride), 0, 1));
-      at.push_back(e.floorDiv(place, stride));
-      inside = e.both(inside, e.inRange(at.back(), 0, extent));
-    }
-    return orZero(e, inside, [&] { return e.read(y, at); });
-  }
-
-  /// A product for each group and sample, or, where the planes of the result
-  /// are small, one over all samples, whose rows are then put in place.
-  void
-  emit(LoopEmitter &e, Value result, int64_t rows, int64_t plane, int64_t depth,
-       function_ref<Value(Index group, Index row, Index k)> readA,
-       function_ref<Value(Index sample, Index group, Index k, Index column)>
-           readB) const {
-    Value address = e.getBuffer(result);
-    int64_t groups = c.groups;
-    bool joined = plane < 64 && samples > 1;
-    Value joinedAddress;
-    if (joined)
-      joinedAddress = e.getScratch(rows * plane * samples *
-                                   type().getIntOrFloatBitWidth() / 8);
-    e.sequence(groups, [&](Index group) {
-      auto factorA = [&](Index row, Index k) { return readA(group, row, k); };
-      if (!joined) {
-        e.sequence(samples, [&](Index sample) {
-          auto factorB = [&](Index k, Index column) {
-            return readB(sample, group, k, column);
-          };
-          MatrixProduct{type(),  rows,
-                        plane,   depth,
-                        factorA, factorB,
-                        address, (sample * groups + group) * (rows * plane),
-                        plane}
-              .emit(e);
-        });
-        return;
-      }
-      auto factorB = [&](Index k, Index column) {
-        return readB(e.floorDiv(column, plane), group, k, e.mod(column, plane));
-      };
-      int64_t columns = samples * plane;
-      MatrixProduct{type(),  rows,          columns,       depth,  factorA,
-                    factorB, joinedAddress, e.constant(0), columns}
-          .emit(e);
-      e.forEach({samples, rows, plane}, [&](ArrayRef<Index> i) {
-        Value element = e.loadAt(joinedAddress, type(),
-                                 i[1] * columns + i[0] * plane + i[2]);
-        e.store(result, element,
-                ((i[0] * groups + group) * rows + i[1]) * plane + i[2]);
-      });
-    });
-  }
-
-private:
-  Value orZero(LoopEmitter &e, Value inside, function_ref<Value()> read) const {
-    return e.branch(inside, read, [&] { return e.constantLike(type(), 0); });
-  }
-};
-} // namespace
-
-bool ConvOp::isPushed() {
-  Product p(getConvolution());
-  return p.samples > 0 &&
-         MatrixProduct::pays(p.type(), p.outputs, p.yPlane, p.inputs * p.taps);
+/// Address of the elements of `tensor`, in scratch memory if need be.
+static Value getInMemory(LoopEmitter &e, Value tensor) {
+  if (Value buffer = e.getBuffer(tensor))
+    return buffer;
+  RankedTensorType type = typeOf(tensor);
+  int64_t count = type.getNumElements();
+  Value scratch = e.getScratch(count * type.getElementTypeBitWidth() / 8);
+  e.forEach({count}, [&](ArrayRef<Index> i) {
+    e.storeAt(scratch, e.read(tensor, ElementIndex(e, type.getShape(), i[0])),
+              i[0]);
+  });
+  return scratch;
 }
-bool ConvInputGradOp::isPushed() {
-  Product p(getConvolution());
-  return p.samples > 0 &&
-         MatrixProduct::pays(p.type(), p.inputs, p.xPlane, p.outputs * p.taps);
+
+/// Whether the convolution is worth more than a sum for each element.
+static bool pays(const Convolution &c) {
+  Type type = c.x.getElementType();
+  return (type.isF32() || type.isF64()) && c.x.getNumElements() > 0 &&
+         c.y.getNumElements() > 0 &&
+         c.y.getNumElements() * elements(c.w.getShape().drop_front(1)) >= 4096;
 }
-bool ConvWeightGradOp::isPushed() {
-  Product p(getConvolution());
-  return MatrixProduct::pays(p.type(), p.outputs, p.inputs * p.taps,
-                             p.samples * p.yPlane);
+
+/// Whether `outputs` channels of a group would leave most lanes empty.
+static bool areFew(LoopEmitter &e, const Convolution &c, int64_t outputs) {
+  return outputs * 2 * c.x.getElementTypeBitWidth() / 8 <
+         int64_t(e.vectorBytes);
 }
+
+static int64_t inputsOf(const Convolution &c) { return c.w.getDimSize(1); }
+static int64_t outputsOf(const Convolution &c) {
+  return c.w.getDimSize(0) / c.groups;
+}
+static ArrayRef<int64_t> spatial(RankedTensorType type) {
+  return type.getShape().drop_front(2);
+}
+
+/// The patches of x that make y.
+static PatchGrid gridOf(const Convolution &c) {
+  PatchGrid grid;
+  for (auto [d, points] : llvm::enumerate(spatial(c.y))) {
+    PatchDimension dimension{};
+    dimension.points = points;
+    dimension.step = c.window.strides[d];
+    dimension.taps = c.window.kernel[d];
+    dimension.first = -c.window.padLow[d];
+    dimension.tapStep = c.window.dilations[d];
+    dimension.kernelStep = dimension.resultStep = 1;
+    grid.push_back(dimension);
+  }
+  return grid;
+}
+
+/// The patches of y's gradient that make elements phase, phase + stride, .. of
+/// dimension `d` of x's.
+static PatchDimension phaseOf(const Convolution &c, unsigned d, int64_t phase) {
+  int64_t stride = c.window.strides[d], dilation = c.window.dilations[d];
+  PatchDimension dimension{};
+  dimension.step = 1;
+  dimension.points = llvm::divideCeilSigned(
+      std::max<int64_t>(0, spatial(c.x)[d] - phase), stride);
+  dimension.resultFirst = phase;
+  dimension.resultStep = stride;
+  // Kernel element k meets x over y's (x + padLow - k * dilation) / stride.
+  int64_t shift = phase + c.window.padLow[d];
+  dimension.kernelStep = stride / std::gcd(stride, dilation);
+  for (int64_t k = 0; k < std::min(dimension.kernelStep, c.window.kernel[d]);
+       ++k) {
+    if (llvm::mod(shift - k * dilation, stride) != 0)
+      continue;
+    dimension.kernelFirst = k;
+    dimension.first = llvm::divideFloorSigned(shift - k * dilation, stride);
+    dimension.tapStep = -dimension.kernelStep * dilation / stride;
+    dimension.taps =
+        llvm::divideCeil(c.window.kernel[d] - k, dimension.kernelStep);
+    break;
+  }
+  return dimension;
+}
+
+bool ConvOp::isPushed() { return pays(getConvolution()); }
+bool ConvInputGradOp::isPushed() { return pays(getConvolution()); }
+bool ConvWeightGradOp::isPushed() { return pays(getConvolution()); }
 
 LogicalResult ConvOp::emitLoops(LoopEmitter &e) {
-  Product p(getConvolution());
-  int64_t depth = p.inputs * p.taps;
-  p.emit(
-      e, getResult(), p.outputs, p.yPlane, depth,
-      [&](Index group, Index row, Index k) {
-        return e.read(getKernel(),
-                      ElementIndex(e, p.c.w.getShape(),
-                                   (group * p.outputs + row) * depth + k));
-      },
-      [&](Index sample, Index group, Index k, Index column) {
-        return p.readX(e, getInput(), sample,
-                       group * p.inputs + e.floorDiv(k, p.taps), column,
-                       e.mod(k, p.taps));
-      });
+  Convolution c = getConvolution();
+  int64_t inputs = inputsOf(c), outputs = outputsOf(c),
+          depth = inputs * elements(spatial(c.w));
+  Value kernel = getInMemory(e, getKernel());
+  if (areFew(e, c, outputs)) {
+    LineProduct{
+        getInput(),   c.groups,        inputs,    outputs,
+        spatial(c.w), spatial(c.y),    gridOf(c), e.getBuffer(getResult()),
+        kernel,       outputs * depth, depth,     elements(spatial(c.w))}
+        .emit(e);
+    return success();
+  }
+  auto pack = [&](VectorCode &code, Index group, Index first, int64_t columns,
+                  int64_t width, Value to) {
+    code.transpose({code.at(kernel, (group * outputs + first) * depth), depth},
+                   columns, depth, {to, width}, /*padded=*/true);
+  };
+  PatchProduct{getInput(),   c.groups,     inputs,    outputs,
+               spatial(c.w), spatial(c.y), gridOf(c), e.getBuffer(getResult()),
+               pack}
+      .emit(e);
   return success();
 }
 
 LogicalResult ConvInputGradOp::emitLoops(LoopEmitter &e) {
-  Product p(getConvolution());
-  p.emit(
-      e, getResult(), p.inputs, p.xPlane, p.outputs * p.taps,
-      [&](Index group, Index row, Index k) {
-        Index output = group * p.outputs + e.floorDiv(k, p.taps);
-        return e.read(getKernel(),
-                      ElementIndex(e, p.c.w.getShape(),
-                                   (output * p.inputs + row) * p.taps +
-                                       e.mod(k, p.taps)));
-      },
-      [&](Index sample, Index group, Index k, Index column) {
-        return p.readY(e, getGrad(), sample,
-                       group * p.outputs + e.floorDiv(k, p.taps), column,
-                       e.mod(k, p.taps));
-      });
+  Convolution c = getConvolution();
+  int64_t inputs = inputsOf(c), outputs = outputsOf(c),
+          taps = elements(spatial(c.w));
+  SmallVector<PatchGrid> grids;
+  forEachIndex(c.window.strides, [&](ArrayRef<int64_t> phase) {
+    PatchGrid grid;
+    for (unsigned d = 0; d < phase.size(); ++d)
+      grid.push_back(phaseOf(c, d, phase[d]));
+    grids.push_back(grid);
+  });
+  Value kernel = getInMemory(e, getKernel());
+  if (areFew(e, c, inputs)) {
+    LineProduct{getGrad(),    c.groups,
+                outputs,      inputs,
+                spatial(c.w), spatial(c.x),
+                grids,        e.getBuffer(getResult()),
+                kernel,       outputs * inputs * taps,
+                taps,         inputs * taps}
+        .emit(e);
+    return success();
+  }
+  auto pack = [&](VectorCode &code, Index group, Index first, int64_t columns,
+                  int64_t width, Value to) {
+    e.sequence(outputs, [&](Index output) {
+      Index from = ((group * outputs + output) * inputs + first) * taps;
+      Value place = code.at(to, output * (taps * width));
+      if (taps > 1)
+        code.transpose({code.at(kernel, from), taps}, columns, taps,
+                       {place, width}, /*padded=*/true);
+      else
+        code.copyPadded(code.at(kernel, from), columns, place, width);
+    });
+  };
+  PatchProduct{getGrad(),    c.groups,     outputs, inputs,
+               spatial(c.w), spatial(c.x), grids,   e.getBuffer(getResult()),
+               pack}
+      .emit(e);
   return success();
 }
 
 LogicalResult ConvWeightGradOp::emitLoops(LoopEmitter &e) {
-  Product p(getConvolution());
-  int64_t columns = p.inputs * p.taps;
-  Value address = e.getBuffer(getResult());
-  e.sequence(p.c.groups, [&](Index group) {
-    auto readA = [&](Index row, Index k) {
-      Index sample = e.floorDiv(k, p.yPlane), at = e.mod(k, p.yPlane);
-      Index channel = group * p.outputs + row;
-      return e.read(
-          getGrad(),
-          ElementIndex(e, p.c.y.getShape(),
-                       (sample * p.c.y.getDimSize(1) + channel) * p.yPlane +
-                           at));
-    };
-    auto readB = [&](Index k, Index column) {
-      return p.readX(e, getInput(), e.floorDiv(k, p.yPlane),
-                     group * p.inputs + e.floorDiv(column, p.taps),
-                     e.mod(k, p.yPlane), e.mod(column, p.taps));
-    };
-    MatrixProduct{p.type(), p.outputs, columns, p.samples * p.yPlane,
-                  readA,    readB,     address, group * (p.outputs * columns),
-                  columns}
+  Convolution c = getConvolution();
+  if (areFew(e, c, outputsOf(c))) {
+    LineGradient{getInput(),
+                 c.groups,
+                 inputsOf(c),
+                 outputsOf(c),
+                 spatial(c.w),
+                 gridOf(c),
+                 getInMemory(e, getGrad()),
+                 e.getBuffer(getResult())}
         .emit(e);
-  });
+    return success();
+  }
+  PatchGradient{getInput(),   c.groups,  inputsOf(c), outputsOf(c),
+                spatial(c.w), gridOf(c), getGrad(),   e.getBuffer(getResult())}
+      .emit(e);
   return success();
 }
 

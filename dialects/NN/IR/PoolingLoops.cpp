@@ -5,8 +5,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-#include <functional>
-
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
@@ -108,67 +106,4 @@ Value SumPoolGradOp::emitElementAt(LoopEmitter &e, unsigned,
             },
             [&] { return Value(carried[0]); })};
       })[0]);
-}
-
-bool MaxPoolGradOp::isPushed() { return true; }
-
-LogicalResult MaxPoolGradOp::emitLoops(LoopEmitter &e) {
-  RankedTensorType type = typeOf(getInput()), pooled = typeOf(getGrad());
-  ArrayRef<int64_t> extents = type.getShape().drop_front(2);
-  Window window = getWindow();
-  Type element = registerType(type.getElementType());
-  Value zero = e.constantLike(element, 0);
-  e.forEach({type.getNumElements()},
-            [&](ArrayRef<Index> i) { e.store(getResult(), zero, i[0]); });
-  Ordering ordering(e, type.getElementType());
-  Combiner combiner(e, ReduceKind::sum, type.getElementType());
-  std::function<void(SmallVector<Index> &)> nest = [&](SmallVector<Index> &y) {
-    if (int64_t(y.size()) < pooled.getRank()) {
-      e.sequence(pooled.getDimSize(y.size()), [&](Index i) {
-        y.push_back(i);
-        nest(y);
-        y.pop_back();
-      });
-      return;
-    }
-    Value none = e.materialize(e.constant(-1));
-    auto best = e.fold(
-        window.kernel, {zero, none},
-        [&](ArrayRef<Index> k, ValueRange carried) {
-          auto [x, isInside] = inputAt(e, window, extents, y, k);
-          Value inside = isInside;
-          // Outside, element 0 is read in its place and does not win.
-          Index number = e.linearize(x, type.getShape());
-          Value place = e.materialize(number);
-          if (inside) {
-            place = e.make<arith::SelectOp>(inside, place,
-                                            e.materialize(e.constant(0)));
-            number = e.bind(place, 0, type.getNumElements() - 1);
-          }
-          Value now =
-              e.read(getInput(), ElementIndex(e, type.getShape(), number));
-          Value empty =
-              e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, carried[1],
-                                    e.materialize(e.constant(0)));
-          Value better = ordering.either(
-              empty, ordering.unlessNan(ordering.less(carried[0], now),
-                                        carried[0], now));
-          better = e.both(better, inside);
-          return Values{e.make<arith::SelectOp>(better, now, carried[0]),
-                        e.make<arith::SelectOp>(better, place, carried[1])};
-        });
-    Value found = e.make<arith::CmpIOp>(arith::CmpIPredicate::sge, best[1],
-                                        e.materialize(e.constant(0)));
-    e.when(found, [&] {
-      Index to = e.bind(best[1], 0, type.getNumElements() - 1);
-      Value old = combiner.widen(e.load(getResult(), to));
-      e.store(getResult(),
-              combiner.narrow(
-                  combiner.combine(old, combiner.widen(e.read(getGrad(), y)))),
-              to);
-    });
-  };
-  SmallVector<Index> y;
-  nest(y);
-  return success();
 }

@@ -81,12 +81,103 @@ static const std::vector<dpc::test::OpCase> cases = {
     // Transpositions in tiles.
     {"%t = nn.transpose %a [1, 0] : tensor<48x20xf64> -> tensor<20x48xf64> nn.add %t, %b : tensor<20x48xf64>", {{"48x20xf64"}, {"20x48xf64"}}},
     {"nn.transpose %a [2, 0, 1] : tensor<3x64x16xf64> -> tensor<16x3x64xf64>", {{"3x64x16xf64"}}},
-    // Convolutions that are matrix products.
+    // Convolutions that are products over patches.
     {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x5x9x11xf64>, tensor<9x5x3x3xf64> -> tensor<2x9x9x11xf64>", {{"2x5x9x11xf64"}, {"9x5x3x3xf64"}}},
     {"nn.conv %a, %b strides [2, 2] padLow [1, 1] padHigh [0, 1] dilations [1, 1] groups 2 : tensor<3x8x9x9xf64>, tensor<18x4x3x3xf64> -> tensor<3x18x4x5xf64>", {{"3x8x9x9xf64"}, {"18x4x3x3xf64"}}},
     {"nn.conv_input_grad %a, %b strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] groups 2 : tensor<2x14x6x10xf64>, tensor<14x5x3x2xf64> -> tensor<2x10x13x11xf64>", {{"2x14x6x10xf64"}, {"14x5x3x2xf64"}}},
     {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<3x12x5x5xf64>, tensor<12x9x3x3xf64> -> tensor<3x9x5x5xf64>", {{"3x12x5x5xf64"}, {"12x9x3x3xf64"}}},
     {"nn.conv_weight_grad %a, %b strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] groups 2 : tensor<2x10x13x11xf64>, tensor<2x14x6x10xf64> -> tensor<14x5x3x2xf64>", {{"2x10x13x11xf64"}, {"2x14x6x10xf64"}}},
+    // Several panels of channels, the last one narrow; patches in samples.
+    {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<5x7x5x6xf64>, tensor<37x7x3x3xf64> -> tensor<5x37x5x6xf64>", {{"5x7x5x6xf64"}, {"37x7x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<5x37x5x6xf64>, tensor<37x7x3x3xf64> -> tensor<5x7x5x6xf64>", {{"5x37x5x6xf64"}, {"37x7x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<5x7x5x6xf64>, tensor<5x37x5x6xf64> -> tensor<37x7x3x3xf64>", {{"5x7x5x6xf64"}, {"5x37x5x6xf64"}}},
+    // The depth in pieces, with a rest.
+    {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x131x5x5xf64>, tensor<18x131x3x3xf64> -> tensor<2x18x5x5xf64>", {{"2x131x5x5xf64"}, {"18x131x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x18x5x5xf64>, tensor<18x131x3x3xf64> -> tensor<2x131x5x5xf64>", {{"2x18x5x5xf64"}, {"18x131x3x3xf64"}}},
+    // The depth of the transposed convolution in pieces.
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x131x4x5xf64>, tensor<131x18x3x3xf64> -> tensor<2x18x4x5xf64>", {{"2x131x4x5xf64"}, {"131x18x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x18x4x5xf64>, tensor<2x131x4x5xf64> -> tensor<131x18x3x3xf64>", {{"2x18x4x5xf64"}, {"2x131x4x5xf64"}}},
+    // Blocks of rows, the depth of the kernel's gradient in pieces.
+    {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x3x24x26xf64>, tensor<5x3x3x3xf64> -> tensor<2x5x24x26xf64>", {{"2x3x24x26xf64"}, {"5x3x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x5x24x26xf64>, tensor<5x3x3x3xf64> -> tensor<2x3x24x26xf64>", {{"2x5x24x26xf64"}, {"5x3x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x3x24x26xf64>, tensor<2x5x24x26xf64> -> tensor<5x3x3x3xf64>", {{"2x3x24x26xf64"}, {"2x5x24x26xf64"}}},
+    // Blocks of samples with a rest; asymmetric and negative padding.
+    {"nn.conv %a, %b strides [1, 1] padLow [2, -1] padHigh [0, 1] dilations [1, 1] groups 1 : tensor<11x4x9x10xf64>, tensor<9x4x3x2xf64> -> tensor<11x9x9x9xf64>", {{"11x4x9x10xf64"}, {"9x4x3x2xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [2, -1] padHigh [0, 1] dilations [1, 1] groups 1 : tensor<11x9x9x9xf64>, tensor<9x4x3x2xf64> -> tensor<11x4x9x10xf64>", {{"11x9x9x9xf64"}, {"9x4x3x2xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [2, -1] padHigh [0, 1] dilations [1, 1] groups 1 : tensor<11x4x9x10xf64>, tensor<11x9x9x9xf64> -> tensor<9x4x3x2xf64>", {{"11x4x9x10xf64"}, {"11x9x9x9xf64"}}},
+    // Strides that leave elements of x without an output, and phases without taps.
+    {"nn.conv %a, %b strides [3, 3] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x6x9x11xf64>, tensor<10x6x2x1xf64> -> tensor<2x10x3x4xf64>", {{"2x6x9x11xf64"}, {"10x6x2x1xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [3, 3] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x10x3x4xf64>, tensor<10x6x2x1xf64> -> tensor<2x6x9x11xf64>", {{"2x10x3x4xf64"}, {"10x6x2x1xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [3, 3] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x6x9x11xf64>, tensor<2x10x3x4xf64> -> tensor<10x6x2x1xf64>", {{"2x6x9x11xf64"}, {"2x10x3x4xf64"}}},
+    // A stride and a dilation with a common divisor.
+    {"nn.conv %a, %b strides [4, 2] padLow [2, 1] padHigh [2, 1] dilations [2, 3] groups 1 : tensor<2x5x11x12xf64>, tensor<9x5x3x3xf64> -> tensor<2x9x3x4xf64>", {{"2x5x11x12xf64"}, {"9x5x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [4, 2] padLow [2, 1] padHigh [2, 1] dilations [2, 3] groups 1 : tensor<2x9x3x4xf64>, tensor<9x5x3x3xf64> -> tensor<2x5x11x12xf64>", {{"2x9x3x4xf64"}, {"9x5x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [4, 2] padLow [2, 1] padHigh [2, 1] dilations [2, 3] groups 1 : tensor<2x5x11x12xf64>, tensor<2x9x3x4xf64> -> tensor<9x5x3x3xf64>", {{"2x5x11x12xf64"}, {"2x9x3x4xf64"}}},
+    // Rows of blocks that hold whole phases.
+    {"nn.conv_input_grad %a, %b strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<1x6x16x12xf64>, tensor<6x4x4x4xf64> -> tensor<1x4x32x24xf64>", {{"1x6x16x12xf64"}, {"6x4x4x4xf64"}}},
+    // Patches read in place; planes a multiple of 512 bytes apart are moved.
+    {"nn.conv %a, %b strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x20x8x8xf64>, tensor<24x20x1x1xf64> -> tensor<2x24x8x8xf64>", {{"2x20x8x8xf64"}, {"24x20x1x1xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x24x8x8xf64>, tensor<24x20x1x1xf64> -> tensor<2x20x8x8xf64>", {{"2x24x8x8xf64"}, {"24x20x1x1xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x20x8x8xf64>, tensor<2x24x8x8xf64> -> tensor<24x20x1x1xf64>", {{"2x20x8x8xf64"}, {"2x24x8x8xf64"}}},
+    // One dimension, a long kernel.
+    {"nn.conv %a, %b strides [2] padLow [5] padHigh [5] dilations [1] groups 1 : tensor<3x4x40xf64>, tensor<17x4x11xf64> -> tensor<3x17x20xf64>", {{"3x4x40xf64"}, {"17x4x11xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [2] padLow [5] padHigh [5] dilations [1] groups 1 : tensor<3x17x20xf64>, tensor<17x4x11xf64> -> tensor<3x4x40xf64>", {{"3x17x20xf64"}, {"17x4x11xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [2] padLow [5] padHigh [5] dilations [1] groups 1 : tensor<3x4x40xf64>, tensor<3x17x20xf64> -> tensor<17x4x11xf64>", {{"3x4x40xf64"}, {"3x17x20xf64"}}},
+    // Three dimensions.
+    {"nn.conv %a, %b strides [1, 2, 1] padLow [0, 1, 1] padHigh [1, 0, 1] dilations [1, 1, 1] groups 2 : tensor<2x6x4x5x6xf64>, tensor<18x3x2x3x2xf64> -> tensor<2x18x4x2x7xf64>", {{"2x6x4x5x6xf64"}, {"18x3x2x3x2xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 2, 1] padLow [0, 1, 1] padHigh [1, 0, 1] dilations [1, 1, 1] groups 2 : tensor<2x18x4x2x7xf64>, tensor<18x3x2x3x2xf64> -> tensor<2x6x4x5x6xf64>", {{"2x18x4x2x7xf64"}, {"18x3x2x3x2xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 2, 1] padLow [0, 1, 1] padHigh [1, 0, 1] dilations [1, 1, 1] groups 2 : tensor<2x6x4x5x6xf64>, tensor<2x18x4x2x7xf64> -> tensor<18x3x2x3x2xf64>", {{"2x6x4x5x6xf64"}, {"2x18x4x2x7xf64"}}},
+    // Few channels a group: patches of a line in the lanes.
+    {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 6 : tensor<2x6x13x21xf64>, tensor<6x1x3x3xf64> -> tensor<2x6x13x21xf64>", {{"2x6x13x21xf64"}, {"6x1x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 6 : tensor<2x6x13x21xf64>, tensor<6x1x3x3xf64> -> tensor<2x6x13x21xf64>", {{"2x6x13x21xf64"}, {"6x1x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 6 : tensor<2x6x13x21xf64>, tensor<2x6x13x21xf64> -> tensor<6x1x3x3xf64>", {{"2x6x13x21xf64"}, {"2x6x13x21xf64"}}},
+    // Their strides split lines into phases.
+    {"nn.conv %a, %b strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 5 : tensor<3x5x12x23xf64>, tensor<5x1x3x3xf64> -> tensor<3x5x6x12xf64>", {{"3x5x12x23xf64"}, {"5x1x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 5 : tensor<3x5x6x12xf64>, tensor<5x1x3x3xf64> -> tensor<3x5x12x23xf64>", {{"3x5x6x12xf64"}, {"5x1x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 5 : tensor<3x5x12x23xf64>, tensor<3x5x6x12xf64> -> tensor<5x1x3x3xf64>", {{"3x5x12x23xf64"}, {"3x5x6x12xf64"}}},
+    {"nn.conv %a, %b strides [1, 3] padLow [1, 2] padHigh [0, 3] dilations [2, 2] groups 4 : tensor<1x4x15x16xf64>, tensor<8x1x2x5xf64> -> tensor<1x8x14x5xf64>", {{"1x4x15x16xf64"}, {"8x1x2x5xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 3] padLow [1, 2] padHigh [0, 3] dilations [2, 2] groups 4 : tensor<1x8x14x5xf64>, tensor<8x1x2x5xf64> -> tensor<1x4x15x16xf64>", {{"1x8x14x5xf64"}, {"8x1x2x5xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 3] padLow [1, 2] padHigh [0, 3] dilations [2, 2] groups 4 : tensor<1x4x15x16xf64>, tensor<1x8x14x5xf64> -> tensor<8x1x2x5xf64>", {{"1x4x15x16xf64"}, {"1x8x14x5xf64"}}},
+    // Phases without taps, lines that are not a multiple of the stride.
+    {"nn.conv %a, %b strides [3, 4] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 5 : tensor<4x5x25x29xf64>, tensor<5x1x2x2xf64> -> tensor<4x5x8x7xf64>", {{"4x5x25x29xf64"}, {"5x1x2x2xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [3, 4] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 5 : tensor<4x5x8x7xf64>, tensor<5x1x2x2xf64> -> tensor<4x5x25x29xf64>", {{"4x5x8x7xf64"}, {"5x1x2x2xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [3, 4] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 5 : tensor<4x5x25x29xf64>, tensor<4x5x8x7xf64> -> tensor<5x1x2x2xf64>", {{"4x5x25x29xf64"}, {"4x5x8x7xf64"}}},
+    // Lines of several tiles of vectors.
+    {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 2 : tensor<1x2x5x150xf64>, tensor<2x1x3x3xf64> -> tensor<1x2x5x150xf64>", {{"1x2x5x150xf64"}, {"2x1x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 2 : tensor<1x2x5x150xf64>, tensor<2x1x3x3xf64> -> tensor<1x2x5x150xf64>", {{"1x2x5x150xf64"}, {"2x1x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 2 : tensor<1x2x5x150xf64>, tensor<1x2x5x150xf64> -> tensor<2x1x3x3xf64>", {{"1x2x5x150xf64"}, {"1x2x5x150xf64"}}},
+    // Short lines, many taps.
+    {"nn.conv %a, %b strides [1, 1] padLow [3, 3] padHigh [3, 3] dilations [1, 1] groups 3 : tensor<3x3x7x7xf64>, tensor<3x1x7x7xf64> -> tensor<3x3x7x7xf64>", {{"3x3x7x7xf64"}, {"3x1x7x7xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [3, 3] padHigh [3, 3] dilations [1, 1] groups 3 : tensor<3x3x7x7xf64>, tensor<3x1x7x7xf64> -> tensor<3x3x7x7xf64>", {{"3x3x7x7xf64"}, {"3x1x7x7xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [3, 3] padHigh [3, 3] dilations [1, 1] groups 3 : tensor<3x3x7x7xf64>, tensor<3x3x7x7xf64> -> tensor<3x1x7x7xf64>", {{"3x3x7x7xf64"}, {"3x3x7x7xf64"}}},
+    // Many input channels for few outputs.
+    {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<1x19x9x11xf64>, tensor<2x19x3x3xf64> -> tensor<1x2x9x11xf64>", {{"1x19x9x11xf64"}, {"2x19x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<1x2x9x11xf64>, tensor<2x19x3x3xf64> -> tensor<1x19x9x11xf64>", {{"1x2x9x11xf64"}, {"2x19x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<1x19x9x11xf64>, tensor<1x2x9x11xf64> -> tensor<2x19x3x3xf64>", {{"1x19x9x11xf64"}, {"1x2x9x11xf64"}}},
+    // Groups of a few channels.
+    {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 3 : tensor<2x12x8x9xf64>, tensor<9x4x3x3xf64> -> tensor<2x9x8x9xf64>", {{"2x12x8x9xf64"}, {"9x4x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 3 : tensor<2x9x8x9xf64>, tensor<9x4x3x3xf64> -> tensor<2x12x8x9xf64>", {{"2x9x8x9xf64"}, {"9x4x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 3 : tensor<2x12x8x9xf64>, tensor<2x9x8x9xf64> -> tensor<9x4x3x3xf64>", {{"2x12x8x9xf64"}, {"2x9x8x9xf64"}}},
+    // One and three dimensions.
+    {"nn.conv %a, %b strides [2] padLow [3] padHigh [3] dilations [1] groups 4 : tensor<4x4x100xf64>, tensor<4x1x7xf64> -> tensor<4x4x50xf64>", {{"4x4x100xf64"}, {"4x1x7xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [2] padLow [3] padHigh [3] dilations [1] groups 4 : tensor<4x4x50xf64>, tensor<4x1x7xf64> -> tensor<4x4x100xf64>", {{"4x4x50xf64"}, {"4x1x7xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [2] padLow [3] padHigh [3] dilations [1] groups 4 : tensor<4x4x100xf64>, tensor<4x4x50xf64> -> tensor<4x1x7xf64>", {{"4x4x100xf64"}, {"4x4x50xf64"}}},
+    {"nn.conv %a, %b strides [1, 2, 2] padLow [1, 0, 1] padHigh [1, 0, 1] dilations [1, 1, 1] groups 3 : tensor<2x3x5x6x7xf64>, tensor<3x1x3x2x3xf64> -> tensor<2x3x5x3x4xf64>", {{"2x3x5x6x7xf64"}, {"3x1x3x2x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 2, 2] padLow [1, 0, 1] padHigh [1, 0, 1] dilations [1, 1, 1] groups 3 : tensor<2x3x5x3x4xf64>, tensor<3x1x3x2x3xf64> -> tensor<2x3x5x6x7xf64>", {{"2x3x5x3x4xf64"}, {"3x1x3x2x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 2, 2] padLow [1, 0, 1] padHigh [1, 0, 1] dilations [1, 1, 1] groups 3 : tensor<2x3x5x6x7xf64>, tensor<2x3x5x3x4xf64> -> tensor<3x1x3x2x3xf64>", {{"2x3x5x6x7xf64"}, {"2x3x5x3x4xf64"}}},
+    // Operands that are computed where they are read.
+    {"%x = nn.exp %a : tensor<2x5x9x11xf64> %w = nn.neg %b : tensor<9x5x1x1xf64> nn.conv %x, %w strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x5x9x11xf64>, tensor<9x5x1x1xf64> -> tensor<2x9x9x11xf64>", {{"2x5x9x11xf64"}, {"9x5x1x1xf64"}}},
+    {"%y = nn.exp %b : tensor<2x9x9x11xf64> nn.conv_weight_grad %a, %y strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x5x9x11xf64>, tensor<2x9x9x11xf64> -> tensor<9x5x1x1xf64>", {{"2x5x9x11xf64"}, {"2x9x9x11xf64"}}},
+    // Windows that tile the input, overlap, leave elements out, reach over the border.
+    {"nn.max_pool_grad %a, %b kernel [2, 2] strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x8x36xf64>, tensor<2x3x4x18xf64> -> tensor<2x3x8x36xf64>", {{"2x3x8x36xf64"}, {"2x3x4x18xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [2, 3] strides [2, 3] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x7x9xf64>, tensor<2x3x3x3xf64> -> tensor<2x3x7x9xf64>", {{"2x3x7x9xf64", 0, 3}, {"2x3x3x3xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [3, 3] strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] : tensor<2x2x9x37xf64>, tensor<2x2x5x19xf64> -> tensor<2x2x9x37xf64>", {{"2x2x9x37xf64"}, {"2x2x5x19xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [2, 2] strides [3, 3] padLow [1, 0] padHigh [0, 2] dilations [1, 1] : tensor<1x2x11x12xf64>, tensor<1x2x4x5xf64> -> tensor<1x2x11x12xf64>", {{"1x2x11x12xf64"}, {"1x2x4x5xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [3, 2] strides [3, 2] padLow [2, 1] padHigh [1, 3] dilations [1, 1] : tensor<2x2x9x10xf64>, tensor<2x2x4x7xf64> -> tensor<2x2x9x10xf64>", {{"2x2x9x10xf64"}, {"2x2x4x7xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [5, 5] strides [1, 1] padLow [2, 2] padHigh [2, 2] dilations [1, 1] : tensor<1x2x12x13xf64>, tensor<1x2x12x13xf64> -> tensor<1x2x12x13xf64>", {{"1x2x12x13xf64"}, {"1x2x12x13xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [2] strides [4] padLow [0] padHigh [0] dilations [3] : tensor<2x3x21xf64>, tensor<2x3x5xf64> -> tensor<2x3x21xf64>", {{"2x3x21xf64"}, {"2x3x5xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [2, 2, 2] strides [2, 1, 2] padLow [0, 1, 0] padHigh [0, 1, 0] dilations [1, 1, 1] : tensor<1x1x4x5x6xf64>, tensor<1x1x2x6x3xf64> -> tensor<1x1x4x5x6xf64>", {{"1x1x4x5x6xf64"}, {"1x1x2x6x3xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [3, 3] strides [2, 4] padLow [1, 3] padHigh [1, 2] dilations [1, 1] : tensor<1x2x6x3xf64>, tensor<1x2x3x2xf64> -> tensor<1x2x6x3xf64>", {{"1x2x6x3xf64"}, {"1x2x3x2xf64"}}},
     // 16-bit floats: computed in f32, rounded after each op.
     {"%x = nn.mul %a, %b : tensor<33xbf16> nn.exp %x : tensor<33xbf16>", {{"33xbf16"}, {"33xbf16"}}},
     {"nn.reduce sum %a [1] : tensor<3x333xbf16> -> tensor<3xbf16>", {{"3x333xbf16", 0, 1}}},

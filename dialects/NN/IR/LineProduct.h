@@ -1,0 +1,73 @@
+#ifndef DPC_DIALECTS_NN_IR_LINEPRODUCT_H
+#define DPC_DIALECTS_NN_IR_LINEPRODUCT_H
+
+#include "dialects/NN/IR/PatchProduct.h"
+
+namespace dpc::nn {
+
+/// The channels of one group of one sample, in scratch memory with a border of
+/// zeros. Elements that are `step` apart along the last dimension lie side by
+/// side, so that neighbouring patches load a vector.
+class SplitPlanes {
+public:
+  using Index = LoopEmitter::Index;
+
+  /// `grids` have one step and one first element in the last dimension.
+  SplitPlanes(VectorCode &code, mlir::Value tensor, int64_t channels,
+              llvm::ArrayRef<PatchGrid> grids);
+  void load(Index sample, Index group);
+
+  /// Offset of what point 0 of a line meets at `position` of the last
+  /// dimension, counted from the first element inside.
+  int64_t offsetOf(int64_t position) const;
+
+  mlir::Value address;
+  int64_t step, channelPitch;
+  llvm::SmallVector<int64_t> pitches, padLow; // pitches: all but the last
+
+private:
+  VectorCode &code;
+  mlir::Value tensor;
+  int64_t channels, phasePitch;
+};
+
+/// A convolution with few output channels a group, such as a depthwise one:
+/// patches of a line in the lanes, kernels read as scalars where they lie. As
+/// PatchProduct, which is faster where output channels fill vectors.
+struct LineProduct {
+  using Index = LoopEmitter::Index;
+
+  mlir::Value source;                  // batch, channels, spatial
+  int64_t groups, inputs, outputs;     // channels of a group
+  llvm::ArrayRef<int64_t> kernelShape; // spatial
+  llvm::ArrayRef<int64_t> resultShape; // spatial
+  llvm::ArrayRef<PatchGrid> grids;
+  mlir::Value result; // address
+  mlir::Value kernel; // address
+  /// Elements of the kernel to the next group, output and input channel.
+  int64_t groupPitch, outputPitch, inputPitch;
+
+  void emit(LoopEmitter &emitter) const;
+};
+
+/// Kernel gradients of such a convolution.
+struct LineGradient {
+  using Index = LoopEmitter::Index;
+
+  mlir::Value source;
+  int64_t groups, inputs, outputs;
+  llvm::ArrayRef<int64_t> kernelShape;
+  PatchGrid grid;
+  mlir::Value grad;   // y's gradient
+  mlir::Value result; // address
+
+  void emit(LoopEmitter &emitter) const;
+};
+
+/// Vectors for lines of `points`: the narrowest that hold one, or the target's.
+VectorCode codeForLines(LoopEmitter &emitter, mlir::Type elementType,
+                        int64_t points);
+
+} // namespace dpc::nn
+
+#endif // DPC_DIALECTS_NN_IR_LINEPRODUCT_H

@@ -1,0 +1,150 @@
+#include "dialects/Interfaces/HostTensor.h"
+#include "dialects/NN/IR/NNDialect.h"
+#include "dialects/NN/IR/PatchBlocks.h"
+#include "dialects/NN/IR/PatchProduct.h"
+#include "dialects/NN/IR/RegisterTile.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+using Values = LoopEmitter::Values;
+
+namespace {
+class GradientNest {
+public:
+  GradientNest(LoopEmitter &emitter, const PatchGradient &gradient)
+      : p(gradient), code(emitter, typeOf(p.source).getElementType()),
+        e(emitter), samples(typeOf(p.source).getDimSize(0)),
+        gridShape(typeOf(p.grad).getShape().drop_front(2)),
+        rows(p.inputs * elements(p.kernelShape)), panels(code, p.outputs),
+        block(samples, gridShape, 1) {
+    blockShape.assign(gridShape.begin(), gridShape.end());
+    blockShape[0] = block.rows;
+    accumulates = block.samples < samples || block.rows < gridShape[0];
+  }
+
+  void emit() {
+    PatchSource image(code, p.source, p.inputs, block.samples, p.grid);
+    source = &image;
+    gradBuffer = e.getBuffer(p.grad);
+    if (!gradBuffer)
+      gradPlanes =
+          code.scratch(p.outputs * block.samples * elements(blockShape));
+    columns = code.scratch(block.samples * elements(blockShape) * panels.width);
+    sums = code.scratch(rows * panels.lanesTotal());
+    e.sequence(p.groups, [&](Index group) {
+      if (accumulates)
+        code.fillZero(sums, rows * panels.lanesTotal());
+      inBlocks(e, samples, block.samples, [&](Index first, int64_t count) {
+        image.prepare(first, count, group);
+        e.sequence(gridShape[0] / block.rows, [&](Index rowBlock) {
+          panels.forEach(
+              e, [&](Index panel, int64_t channels, int64_t vectors) {
+                packGrad(group * p.outputs + panel * panels.width, channels,
+                         vectors, first, count, rowBlock);
+                inBlocks(e, rows, RegisterTile::rowsFor(code),
+                         [&](Index row, int64_t height) {
+                           tile(row, height, panel, vectors, count, rowBlock);
+                         });
+              });
+        });
+      });
+      panels.forEach(e, [&](Index panel, int64_t channels, int64_t vectors) {
+        Index kernel = group * p.outputs + panel * panels.width;
+        code.transpose({sumsOf(panel), vectors * code.lanes}, rows, channels,
+                       {code.at(p.result, kernel * rows), rows});
+      });
+    });
+  }
+
+private:
+  Value sumsOf(Index panel) {
+    return code.at(sums, panel * (rows * panels.width));
+  }
+
+  /// The gradients of some output channels, channels in the lanes.
+  void packGrad(Index channel, int64_t channels, int64_t vectors, Index first,
+                int64_t count, Index rowBlock) {
+    int64_t plane = elements(gridShape), part = elements(blockShape),
+            width = vectors * code.lanes, all = p.groups * p.outputs;
+    if (!gradBuffer) {
+      ArrayRef<int64_t> shape = typeOf(p.grad).getShape();
+      e.forEach({count, channels, part}, [&](ArrayRef<Index> i) {
+        Index number = ((first + i[0]) * all + channel + i[1]) * plane +
+                       rowBlock * part + i[2];
+        e.storeAt(gradPlanes, e.read(p.grad, ElementIndex(e, shape, number)),
+                  (i[0] * channels + i[1]) * part + i[2]);
+      });
+    }
+    e.sequence(count, [&](Index sample) {
+      Index from = ((first + sample) * all + channel) * plane + rowBlock * part;
+      VectorCode::Matrix planes =
+          gradBuffer
+              ? VectorCode::Matrix{code.at(gradBuffer, from), plane}
+              : VectorCode::Matrix{
+                    code.at(gradPlanes, sample * (channels * part)), part};
+      code.transpose(planes, channels, part,
+                     {code.at(columns, sample * (part * width)), width},
+                     /*padded=*/true);
+    });
+  }
+
+  void tile(Index row, int64_t height, Index panel, int64_t vectors,
+            int64_t count, Index rowBlock) {
+    int64_t width = vectors * code.lanes;
+    SmallVector<int64_t> shape{p.inputs};
+    llvm::append_range(shape, p.kernelShape);
+    Values addresses, results;
+    for (int64_t r = 0; r < height; ++r) {
+      SmallVector<Index> at = e.delinearize(row + r, shape);
+      Index from =
+          at[0] * source->channelPitch +
+          rowBlock * (block.rows * p.grid[0].step * source->pitches[0]);
+      for (auto [d, dimension] : llvm::enumerate(p.grid))
+        from = from + (at[d + 1] * dimension.tapStep + dimension.first +
+                       source->padLow[d]) *
+                          source->pitches[d];
+      addresses.push_back(code.at(source->getAddress(), from));
+      results.push_back(code.at(sumsOf(panel), (row + r) * width));
+    }
+    SmallVector<int64_t> linePitches = rowMajorStrides(blockShape);
+    RegisterTile tile{
+        addresses, columns, RegisterTile::sideBySide(code, vectors), {}};
+    tile.loops.push_back(
+        {count, source->samplePitch, elements(blockShape) * width});
+    for (auto [d, dimension] : llvm::enumerate(p.grid))
+      tile.loops.push_back({blockShape[d], dimension.step * source->pitches[d],
+                            linePitches[d] * width});
+    Values initial;
+    for (Value result : results)
+      for (int64_t v = 0; v < vectors; ++v)
+        initial.push_back(
+            accumulates ? code.load(code.at(result, e.constant(v * code.lanes)))
+                        : code.zero());
+    Values made = tile.emit(code, initial);
+    for (auto [r, result] : llvm::enumerate(results))
+      for (int64_t v = 0; v < vectors; ++v)
+        code.store(made[r * vectors + v],
+                   code.at(result, e.constant(v * code.lanes)));
+  }
+
+  const PatchGradient &p;
+  VectorCode code;
+  LoopEmitter &e;
+  int64_t samples;
+  SmallVector<int64_t> gridShape;
+  int64_t rows;
+  Panels panels;
+  PatchBlock block;
+  SmallVector<int64_t> blockShape;
+  bool accumulates;
+  PatchSource *source = nullptr;
+  Value gradBuffer, gradPlanes, columns, sums;
+};
+} // namespace
+
+void PatchGradient::emit(LoopEmitter &emitter) const {
+  GradientNest(emitter, *this).emit();
+}

@@ -1,0 +1,69 @@
+#ifndef DPC_DIALECTS_NN_IR_VECTORCODE_H
+#define DPC_DIALECTS_NN_IR_VECTORCODE_H
+
+#include "dialects/Interfaces/LoopEmitter.h"
+
+namespace dpc::nn {
+
+/// Vectors of f32 or f64 as wide as the target's, and the memory they are
+/// loaded from: what loop rules write with that block for registers.
+class VectorCode {
+public:
+  using Index = LoopEmitter::Index;
+  using Values = LoopEmitter::Values;
+
+  /// Vectors of `lanes` elements, by default as wide as the target's.
+  VectorCode(LoopEmitter &emitter, mlir::Type elementType, int64_t lanes = 0);
+
+  LoopEmitter &e;
+  mlir::Type elementType;
+  int64_t bytes; ///< of an element
+  int64_t lanes; ///< elements of a vector
+  mlir::VectorType type;
+
+  /// Address of element `number` after `base`.
+  mlir::Value at(mlir::Value base, Index number);
+  /// Scratch memory for `elements` elements.
+  mlir::Value scratch(int64_t elements);
+  mlir::Value zero();
+  /// The first `count` lanes at `address`, zero in the others.
+  mlir::Value load(mlir::Value address, int64_t count);
+  mlir::Value load(mlir::Value address) { return load(address, lanes); }
+  /// Stores the first `count` lanes.
+  void store(mlir::Value vector, mlir::Value address, int64_t count);
+  void store(mlir::Value vector, mlir::Value address) {
+    store(vector, address, lanes);
+  }
+  mlir::Value loadScalar(mlir::Value address);
+  /// The scalar in every lane.
+  mlir::Value splat(mlir::Value scalar);
+  /// x * y + sum, rounded once.
+  mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum);
+  mlir::Value add(mlir::Value x, mlir::Value y);
+  mlir::Value sumOfLanes(mlir::Value vector);
+
+  /// `elements` zeros from `address` on.
+  void fillZero(mlir::Value address, int64_t elements);
+  /// The first `count` of `width` elements, a multiple of the lanes, from
+  /// `from`, then zeros.
+  void copyPadded(mlir::Value from, int64_t count, mlir::Value to,
+                  int64_t width);
+
+  /// A matrix in memory: rows `stride` elements apart.
+  struct Matrix {
+    mlir::Value address;
+    int64_t stride;
+  };
+  /// to[j][i] = from[i][j] for i < rows, j < columns. With `padded`, rows of
+  /// `to` are written up to whole vectors, in zeros.
+  void transpose(Matrix from, int64_t rows, int64_t columns, Matrix to,
+                 bool padded = false);
+
+private:
+  mlir::Value maskOf(int64_t count);
+  void transposeRegisters(Values &vectors);
+};
+
+} // namespace dpc::nn
+
+#endif // DPC_DIALECTS_NN_IR_VECTORCODE_H
