@@ -6,6 +6,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 using namespace dpc;
@@ -86,6 +87,26 @@ Range LoopEmitter::rangeOf(Index expression) const {
           std::numeric_limits<int32_t>::max()};
 }
 
+/// A number that divides every value of an expression; 0 for the constant 0.
+/// AffineExpr::isMultipleOf takes a quotient for a remainder.
+static int64_t divisorOf(Index expression) {
+  switch (expression.getKind()) {
+  case AffineExprKind::Constant:
+    return std::abs(cast<AffineConstantExpr>(expression).getValue());
+  case AffineExprKind::Add:
+  case AffineExprKind::Mod: {
+    auto binary = cast<AffineBinaryOpExpr>(expression);
+    return std::gcd(divisorOf(binary.getLHS()), divisorOf(binary.getRHS()));
+  }
+  case AffineExprKind::Mul: {
+    auto binary = cast<AffineBinaryOpExpr>(expression);
+    return divisorOf(binary.getLHS()) * divisorOf(binary.getRHS());
+  }
+  default:
+    return 1;
+  }
+}
+
 /// Splits a sum into what n divides term by term, divided by n, and the rest.
 static std::pair<Index, Index> splitSum(Index expression, int64_t n) {
   MLIRContext *context = expression.getContext();
@@ -101,7 +122,7 @@ static std::pair<Index, Index> splitSum(Index expression, int64_t n) {
     return {getAffineConstantExpr(quotient, context),
             getAffineConstantExpr(value.getValue() - quotient * n, context)};
   }
-  if (expression.isMultipleOf(n))
+  if (divisorOf(expression) % n == 0)
     return {expression.floorDiv(n), zero};
   return {zero, expression};
 }

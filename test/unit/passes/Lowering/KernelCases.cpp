@@ -165,6 +165,12 @@ static const std::vector<dpc::test::OpCase> cases = {
     {"nn.conv %a, %b strides [1, 2, 2] padLow [1, 0, 1] padHigh [1, 0, 1] dilations [1, 1, 1] groups 3 : tensor<2x3x5x6x7xf64>, tensor<3x1x3x2x3xf64> -> tensor<2x3x5x3x4xf64>", {{"2x3x5x6x7xf64"}, {"3x1x3x2x3xf64"}}},
     {"nn.conv_input_grad %a, %b strides [1, 2, 2] padLow [1, 0, 1] padHigh [1, 0, 1] dilations [1, 1, 1] groups 3 : tensor<2x3x5x3x4xf64>, tensor<3x1x3x2x3xf64> -> tensor<2x3x5x6x7xf64>", {{"2x3x5x3x4xf64"}, {"3x1x3x2x3xf64"}}},
     {"nn.conv_weight_grad %a, %b strides [1, 2, 2] padLow [1, 0, 1] padHigh [1, 0, 1] dilations [1, 1, 1] groups 3 : tensor<2x3x5x6x7xf64>, tensor<2x3x5x3x4xf64> -> tensor<3x1x3x2x3xf64>", {{"2x3x5x6x7xf64"}, {"2x3x5x3x4xf64"}}},
+    // Blocks of rows of several samples, some without taps.
+    {"nn.conv_input_grad %a, %b strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<3x17x16x16xf64>, tensor<17x9x1x1xf64> -> tensor<3x9x32x32xf64>", {{"3x17x16x16xf64"}, {"17x9x1x1xf64"}}},
+    // Blocks of rows of several samples, a depth in pieces.
+    {"nn.conv_input_grad %a, %b strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<3x64x16x16xf64>, tensor<64x9x3x3xf64> -> tensor<3x9x32x32xf64>", {{"3x64x16x16xf64"}, {"64x9x3x3xf64"}}},
+    {"nn.conv %a, %b strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x9x32x32xf64>, tensor<20x9x1x1xf64> -> tensor<2x20x16x16xf64>", {{"2x9x32x32xf64"}, {"20x9x1x1xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x9x32x32xf64>, tensor<2x20x16x16xf64> -> tensor<20x9x1x1xf64>", {{"2x9x32x32xf64"}, {"2x20x16x16xf64"}}},
     // Operands that are computed where they are read.
     {"%x = nn.exp %a : tensor<2x5x9x11xf64> %w = nn.neg %b : tensor<9x5x1x1xf64> nn.conv %x, %w strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x5x9x11xf64>, tensor<9x5x1x1xf64> -> tensor<2x9x9x11xf64>", {{"2x5x9x11xf64"}, {"9x5x1x1xf64"}}},
     {"%y = nn.exp %b : tensor<2x9x9x11xf64> nn.conv_weight_grad %a, %y strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x5x9x11xf64>, tensor<2x9x9x11xf64> -> tensor<9x5x1x1xf64>", {{"2x5x9x11xf64"}, {"2x9x9x11xf64"}}},
