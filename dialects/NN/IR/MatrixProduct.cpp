@@ -62,7 +62,8 @@ struct Blocking {
     rows = llvm::divideCeil(product.rows, blocks);
     tileRows = llvm::divideCeil(rows, llvm::divideCeil(rows, mostRows));
     rows = std::min<int64_t>(llvm::alignTo(rows, tileRows), product.rows);
-    packsAhead = rows < product.rows && isSmall;
+    // What is computed, such as an unfolded image, is packed once all the same.
+    packsAhead = rows < product.rows && (isSmall || !product.b);
     packsA = !product.a || product.columns > 2 * tileColumns();
     packsB =
         !product.b || product.b.columnStride != 1 || product.rows > tileRows;
