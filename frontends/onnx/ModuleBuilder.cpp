@@ -53,6 +53,7 @@ private:
   bool takesSequence(const Node &node) const;
   LogicalResult convert(const Node &node);
   void dropUnusedArguments();
+  LogicalResult checkElements();
   LogicalResult finish();
 
   const Graph &graph;
@@ -237,6 +238,26 @@ void ModuleBuilder::dropUnusedArguments() {
   }
 }
 
+/// Layouts and kernels are about elements: what importing did not evaluate away
+/// has some.
+LogicalResult ModuleBuilder::checkElements() {
+  auto check = [](Value value, const Twine &what) -> LogicalResult {
+    if (nn::typeOf(value).getNumElements() != 0)
+      return success();
+    return emitError(value.getLoc())
+           << what << " has shape " << printed(shapeOf(value))
+           << ": tensors without elements are not supported";
+  };
+  for (auto [value, argument] : llvm::zip(body->getArguments(), arguments))
+    if (failed(check(value, "'" + argument.getName() + "'")))
+      return failure();
+  for (Operation &op : body->without_terminator())
+    for (Value result : op.getResults())
+      if (failed(check(result, "a result")))
+        return failure();
+  return success();
+}
+
 LogicalResult ModuleBuilder::finish() {
   SmallVector<Value> results;
   SmallVector<DictionaryAttr> resultAttrs;
@@ -268,6 +289,8 @@ LogicalResult ModuleBuilder::finish() {
   if (failed(tidy(function)))
     return failure();
   dropUnusedArguments();
+  if (failed(checkElements()))
+    return failure();
 
   SmallVector<DictionaryAttr> argumentAttrs;
   for (nn::ArgAttr argument : arguments)

@@ -403,6 +403,8 @@ def conversion():
         [node("SplitToSequence", ["x", "two"], ["q"], axis=1), node("SequenceAt", ["q", "one"], ["y"])],
         [c("two", 2), c("one", 1)], outputs=[value("y", [2, 2])]))
     save("bad-uniform", model([node("RandomUniformLike", ["x"], ["u"]), node("Add", ["x", "u"], ["y"])]))
+    save("bad-no-elements", model([node("Slice", ["x", "a", "a", "b"], ["y"])], [c("a", [2]), c("b", [1])], outputs=[value("y", [2, 0])]))
+    save("bad-no-elements-input", model([node("Relu", ["x"], ["y"])], inputs=[value("x", [0, 4])], outputs=[value("y", [0, 4])]))
     save("bad-matmul", model([node("MatMul", ["x", "w"], ["y"])], [f32("w", 3, 4)]))
     save("bad-gather", model([node("Gather", ["x", "i"], ["y"])], [c("i", [0, 7])]))
     save("bad-reshape", model([node("Reshape", ["x", "s"], ["y"])], [c("s", [-1, -1])]))
