@@ -1,5 +1,7 @@
 #include "passes/Verify/Contract.h"
 
+#include "dialects/Dist/IR/Collectives.h"
+
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -19,6 +21,15 @@ LogicalResult Contract::checkFunctions(ArrayRef<StringRef> names) {
       return violation(function)
              << "holds the function @" << function.getSymName();
   return success();
+}
+
+FailureOr<dist::MeshShape> Contract::getMesh() {
+  auto meshes = llvm::to_vector(module.getOps<dist::MeshOp>());
+  if (meshes.size() != 1) {
+    violation(module) << "has " << meshes.size() << " meshes, not one";
+    return failure();
+  }
+  return meshes[0].getShape();
 }
 
 LogicalResult Contract::checkSignature(func::FuncOp function) {

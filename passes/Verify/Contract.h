@@ -1,6 +1,7 @@
 #ifndef DPC_PASSES_VERIFY_CONTRACT_H
 #define DPC_PASSES_VERIFY_CONTRACT_H
 
+#include "dialects/Dist/IR/MeshShape.h"
 #include "dialects/NN/IR/Program.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,6 +20,8 @@ public:
 
   /// Fails unless the module's functions bear `names`, each at most once.
   mlir::LogicalResult checkFunctions(llvm::ArrayRef<llvm::StringRef> names);
+  /// The module's mesh; fails unless there is exactly one.
+  mlir::FailureOr<dist::MeshShape> getMesh();
   /// Every argument has an #nn.arg, every result an #nn.result that is no
   /// gradient; every op but constants has a location.
   mlir::LogicalResult checkSignature(mlir::func::FuncOp function);

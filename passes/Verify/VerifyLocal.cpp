@@ -28,11 +28,11 @@ private:
 
   LogicalResult verify() {
     ModuleOp module = getOperation();
-    auto meshes = llvm::to_vector(module.getOps<MeshOp>());
-    if (meshes.size() != 1)
-      return violation(module) << "has " << meshes.size() << " meshes, not one";
-    mesh = meshes[0].getShape();
     Contract contract(module, "local");
+    FailureOr<MeshShape> found = contract.getMesh();
+    if (failed(found))
+      return failure();
+    mesh = *found;
     for (auto function : module.getOps<func::FuncOp>())
       if (failed(contract.checkSignature(function)) ||
           failed(contract.checkStateResults(function)) ||

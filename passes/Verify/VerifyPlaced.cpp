@@ -29,10 +29,10 @@ private:
 
   LogicalResult verify() {
     ModuleOp module = getOperation();
-    auto meshes = llvm::to_vector(module.getOps<MeshOp>());
-    if (meshes.size() != 1)
-      return violation(module) << "has " << meshes.size() << " meshes, not one";
-    mesh = meshes[0].getShape();
+    FailureOr<MeshShape> found = Contract(module, "placed").getMesh();
+    if (failed(found))
+      return failure();
+    mesh = *found;
     for (auto function : module.getOps<func::FuncOp>())
       if (failed(verify(function)))
         return failure();

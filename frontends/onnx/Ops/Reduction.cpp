@@ -124,30 +124,39 @@ template <nn::ReduceKind kind> LogicalResult convertArgReduce(Conversion &c) {
   return c.done(c.e.reshape(index, shape));
 }
 
+/// What CumSum and CumProd read; check `c.failed`.
+struct Cumulation {
+  Value x;
+  int64_t axis = 0;
+  bool exclusive = false, reverse = false;
+
+  explicit Cumulation(Conversion &c) : x(c.operand(0)) {
+    axis = c.scalarInt(1, "axis");
+    if (c.failed)
+      return;
+    axis = c.normalizeAxis(axis, rankOf(x));
+    exclusive = c.intAttr("exclusive", 0);
+    reverse = c.intAttr("reverse", 0);
+  }
+};
+
 LogicalResult convertCumSum(Conversion &c) {
-  Value x = c.operand(0);
-  int64_t axis = c.scalarInt(1, "axis");
+  Cumulation of(c);
   if (c.failed)
     return failure();
-  axis = c.normalizeAxis(axis, rankOf(x));
-  bool exclusive = c.intAttr("exclusive", 0), reverse = c.intAttr("reverse", 0);
-  if (c.failed)
-    return failure();
-  return c.done(
-      c.e.make<nn::CumSumOp>(x.getType(), x, axis, exclusive, reverse));
+  return c.done(c.e.make<nn::CumSumOp>(of.x.getType(), of.x, of.axis,
+                                       of.exclusive, of.reverse));
 }
 
 /// Products of 1, 2, 4, .. neighbours (Hillis and Steele, CACM 29, 1986): each
 /// pass multiplies by the result shifted behind ones.
 LogicalResult convertCumProd(Conversion &c) {
-  Value x = c.operand(0);
-  int64_t axis = c.scalarInt(1, "axis");
+  Cumulation of(c);
   if (c.failed)
     return failure();
-  axis = c.normalizeAxis(axis, rankOf(x));
-  bool exclusive = c.intAttr("exclusive", 0), reverse = c.intAttr("reverse", 0);
-  if (c.failed)
-    return failure();
+  Value x = of.x;
+  int64_t axis = of.axis;
+  bool reverse = of.reverse;
   int64_t extent = shapeOf(x)[axis];
   Value one = c.e.splat(nn::withShape(nn::typeOf(x), {}), 1);
   auto shifted = [&](Value from, int64_t by) -> Value {
@@ -157,7 +166,7 @@ LogicalResult convertCumProd(Conversion &c) {
                          : c.sliceAlong(from, axis, 0, extent - by);
     return c.e.make<nn::PadOp>(part, one, low, high, interior);
   };
-  Value product = exclusive && extent > 0 ? shifted(x, 1) : x;
+  Value product = of.exclusive && extent > 0 ? shifted(x, 1) : x;
   for (int64_t reach = 1; reach < extent; reach *= 2)
     product = c.e.mul(product, shifted(product, reach));
   return c.done(product);
