@@ -115,7 +115,7 @@ static FailureOr<MeshOp> verifyAxes(Operation *op,
           op->emitOpError("uses axis \"")
           << axis << "\", which is not a parallel axis of " << meshName;
       diag.attachNote(mesh.getLoc()) << "mesh defined here";
-      return diag, failure();
+      return failure();
     }
     if (!seen.insert(axis).second) // c2
       return op->emitOpError("lists axis \"") << axis << "\" twice", failure();

@@ -225,9 +225,11 @@ TEST_F(Codegen, IntegerDivisionNeverTraps) {
       HostTensor x = tensorOf(result, {5, least, 9}),
                  y = tensorOf(result, {0, isUnsigned ? 2.0 : -1.0, 4});
       std::vector<HostTensor> got = compiled->run({x, y});
-      if (std::string(op) == "div" && !isUnsigned)
+      if (std::string(op) == "div" && !isUnsigned) {
         EXPECT_EQ(got[0].ints[1], int64_t(least));
-      if (std::string(op) != "div")
+      }
+      if (std::string(op) != "div") {
         EXPECT_EQ(got[0].ints[2], 1);
+      }
     }
 }
