@@ -75,9 +75,10 @@ HostTensor TensorBuffer::read() const {
   }
   if (!tensor.isFloat()) {
     // Sign-extends; a stored i1 must be 0 or 1.
-    if (width == 1)
+    if (width == 1) {
       for (int64_t value : tensor.ints)
         EXPECT_LE(uint64_t(value), 1u);
+    }
     tensor.roundToType();
   }
   return tensor;
