@@ -11,14 +11,6 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
-/// The space of a buffer.
-static Space spaceOf(Value buffer) {
-  Operation *root = placeOf(buffer).root;
-  if (auto resident = dyn_cast_or_null<ResidentOp>(root))
-    return resident.getSpace();
-  return cast<BufferOp>(root).getSpace();
-}
-
 static Reduction reductionOf(dist::ReductionKind kind) {
   return Reduction(uint32_t(kind));
 }
@@ -216,7 +208,7 @@ void BlockLowering::lowerCollective(Operation *op, Collective kind,
                                     Reduction reduction, ArrayAttr axes) {
   Value source = op->getOperand(0);
   Value input = buffers.lookup(source);
-  const bool isShared = spaceOf(input) == Space::shared;
+  const bool isShared = spaceOf(placeOf(input).root) == Space::shared;
   if (isShared) {
     settleOutput(input);
   } else {

@@ -213,18 +213,8 @@ private:
   }
 
   static ByteRange rangeOf(Operation *root, int64_t offset, int64_t bytes) {
-    ByteRange range;
-    if (auto buffer = dyn_cast<BufferOp>(root)) {
-      range.space = int64_t(buffer.getSpace());
-      range.begin = buffer.getOffset().value_or(0);
-    } else {
-      auto resident = cast<ResidentOp>(root);
-      range.space = int64_t(resident.getSpace());
-      range.begin = resident.getOffset().value_or(0);
-    }
-    range.begin += offset;
-    range.end = range.begin + bytes;
-    return range;
+    int64_t begin = offsetOf(root).value_or(0) + offset;
+    return {int64_t(spaceOf(root)), begin, begin + bytes};
   }
   ByteRange rangeOf(Value buffer) const {
     Place place = placeOf(buffer);
@@ -265,14 +255,12 @@ private:
     if (!memory)
       return module.emitError("level 'scheduled': has no exec.memory");
     for (auto resident : module.getOps<ResidentOp>())
-      if (failed(checkPlace(resident, resident.getOffset(), resident.getSpace(),
-                            bufferBytes(resident.getType()), memory)))
+      if (failed(checkPlace(resident, bufferBytes(resident.getType()), memory)))
         return failure();
     for (auto entry : module.getOps<EntryOp>()) {
       WalkResult walked = entry.walk([&](BufferOp buffer) {
-        return WalkResult(checkPlace(buffer, buffer.getOffset(),
-                                     buffer.getSpace(),
-                                     bufferBytes(buffer.getType()), memory));
+        return WalkResult(
+            checkPlace(buffer, bufferBytes(buffer.getType()), memory));
       });
       if (walked.wasInterrupted() || failed(Player(entry).run()))
         return failure();
@@ -280,9 +268,10 @@ private:
     return success();
   }
 
-  static LogicalResult checkPlace(Operation *op, std::optional<int64_t> offset,
-                                  Space space, int64_t bytes,
+  static LogicalResult checkPlace(Operation *op, int64_t bytes,
                                   MemoryAttr memory) {
+    Space space = spaceOf(op);
+    std::optional<int64_t> offset = offsetOf(op);
     if (!offset)
       return op->emitError("level 'scheduled': has no offset");
     int64_t extent = space == Space::arena    ? memory.getArena()

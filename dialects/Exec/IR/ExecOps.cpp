@@ -181,3 +181,15 @@ LogicalResult LoadInputOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("names ") << getResidentAttr() << ", which is no input";
   return success();
 }
+
+Space dpc::exec::spaceOf(Operation *root) {
+  if (auto resident = dyn_cast<ResidentOp>(root))
+    return resident.getSpace();
+  return cast<BufferOp>(root).getSpace();
+}
+
+std::optional<int64_t> dpc::exec::offsetOf(Operation *root) {
+  if (auto resident = dyn_cast<ResidentOp>(root))
+    return resident.getOffset();
+  return cast<BufferOp>(root).getOffset();
+}

@@ -28,6 +28,11 @@ struct Place {
 /// Follows views from `buffer` to what was allocated.
 Place placeOf(mlir::Value buffer);
 
+/// The space of an exec.buffer or exec.resident, and its offset there once
+/// memory is planned.
+Space spaceOf(mlir::Operation *root);
+std::optional<int64_t> offsetOf(mlir::Operation *root);
+
 } // namespace dpc::exec
 
 #endif // DPC_DIALECTS_EXEC_IR_EXECOPS_H

@@ -58,7 +58,7 @@ struct LineGradient {
   int64_t groups, inputs, outputs;
   llvm::ArrayRef<int64_t> kernelShape;
   PatchGrid grid;
-  mlir::Value grad;   // y's gradient
+  mlir::Value grad;   // address of y's gradient
   mlir::Value result; // address
 
   void emit(LoopEmitter &emitter) const;

@@ -64,15 +64,8 @@ uint32_t LocationTable::get(Location loc) {
 static dpc_buffer_t bufferAt(Value buffer) {
   Place place = placeOf(buffer);
   dpc_buffer_t result = {};
-  if (auto op = dyn_cast<BufferOp>(place.root)) {
-    result.space = uint32_t(op.getSpace());
-    result.offset = *op.getOffset();
-  } else {
-    auto resident = cast<ResidentOp>(place.root);
-    result.space = uint32_t(resident.getSpace());
-    result.offset = *resident.getOffset();
-  }
-  result.offset += place.offset;
+  result.space = uint32_t(spaceOf(place.root));
+  result.offset = *offsetOf(place.root) + place.offset;
   return result;
 }
 

@@ -58,16 +58,8 @@ private:
 
   llvm::Value *getAddress(mlir::Value buffer) {
     Place place = placeOf(buffer);
-    Space space;
-    uint64_t offset = place.offset;
-    if (auto op = mlir::dyn_cast<BufferOp>(place.root)) {
-      space = op.getSpace();
-      offset += *op.getOffset();
-    } else {
-      auto resident = mlir::cast<ResidentOp>(place.root);
-      space = resident.getSpace();
-      offset += *resident.getOffset();
-    }
+    Space space = spaceOf(place.root);
+    uint64_t offset = *offsetOf(place.root) + place.offset;
     llvm::Value *&base = bases[unsigned(space)];
     if (!base)
       base = loadField(function->getArg(0),
