@@ -11,11 +11,22 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// Bytes of one element of a tensor in memory.
+static int64_t elementBytes(Value tensor) {
+  return tensorBytes(tensor.getType()) /
+         std::max<int64_t>(typeOf(tensor).getNumElements(), 1);
+}
+
 static Reduction reductionOf(dist::ReductionKind kind) {
   return Reduction(uint32_t(kind));
 }
 
 LogicalResult BlockLowering::prepare(Block &block) {
+  planPacks(block);
   return planBuckets(block, orderByCommunication(block));
 }
 
@@ -46,6 +57,13 @@ LogicalResult BlockLowering::run(Block &block) {
 Value BlockLowering::createBuffer(Value tensor, Space space) {
   return builder.create<BufferOp>(tensor.getLoc(), bufferOf(tensor.getType()),
                                   space, IntegerAttr());
+}
+
+Value BlockLowering::createShareView(Value tensor, Value whole,
+                                     ArrayAttr axes) {
+  return builder.create<ViewOp>(tensor.getLoc(), bufferOf(tensor.getType()),
+                                whole, /*offset=*/0,
+                                /*stride=*/tensorBytes(tensor.getType()), axes);
 }
 
 Value BlockLowering::createResultBuffer(Value result) {
@@ -120,11 +138,10 @@ BlockLowering::planBuckets(Block &block,
   for (auto op : block.getOps<dist::AllReduceOp>()) {
     if (!isMadeFor(op.getInput(), op))
       continue;
-    auto type = cast<RankedTensorType>(op.getInput().getType());
+    auto type = typeOf(op.getInput());
     BucketTensor tensor;
     tensor.elements = type.getNumElements();
-    tensor.elementBytes =
-        tensorBytes(type) / std::max<int64_t>(tensor.elements, 1);
+    tensor.elementBytes = elementBytes(op.getInput());
     llvm::raw_string_ostream dtype(tensor.key.dtype), group(tensor.key.group);
     dtype << type.getElementType();
     // Members must not wait for each other: equal depth. And what the rest of
@@ -179,6 +196,20 @@ BlockLowering::planBuckets(Block &block,
   return success();
 }
 
+/// Has what is packed computed straight into the flat buffer.
+void BlockLowering::planPacks(Block &block) {
+  for (auto pack : block.getOps<dist::PackOp>()) {
+    Value flat = createResultBuffer(pack.getResult());
+    buffers[pack.getResult()] = flat;
+    const int64_t bytes = elementBytes(pack.getResult());
+    for (auto [input, offset] :
+         llvm::zip_equal(pack.getInputs(), pack.getOffsets()))
+      if (isMadeFor(input, pack))
+        targets[input] = builder.create<ViewOp>(
+            pack.getLoc(), bufferOf(input.getType()), flat, offset * bytes);
+  }
+}
+
 void BlockLowering::start(Location loc, Collective kind, Reduction reduction,
                           ArrayAttr axes, Value input, Value output) {
   Value event =
@@ -204,6 +235,17 @@ void BlockLowering::markReady(Value value) {
         bucket.buffer);
 }
 
+/// Whether `value`, which has one user, was packed for it alone.
+static bool isPackedForUser(Value value) {
+  for (; value.hasOneUse(); value = value.getDefiningOp()->getOperand(0)) {
+    if (value.getDefiningOp<dist::PackOp>())
+      return true;
+    if (!value.getDefiningOp<nn::ReshapeOp>())
+      return false;
+  }
+  return false;
+}
+
 void BlockLowering::lowerCollective(Operation *op, Collective kind,
                                     Reduction reduction, ArrayAttr axes) {
   Value source = op->getOperand(0);
@@ -217,11 +259,17 @@ void BlockLowering::lowerCollective(Operation *op, Collective kind,
     copy(op->getLoc(), input, copied);
     input = copied;
   }
-  // The copy is nobody else's.
-  const bool inPlace = kind == Collective::all_reduce && !isShared;
-  Value output =
-      inPlace ? input : createBuffer(op->getResult(0), Space::shared);
-  buffers[op->getResult(0)] = output;
+  Value result = op->getResult(0);
+  Value output = targets.lookup(result);
+  // A copy is nobody else's, nor is what was packed for this alone.
+  const bool isOwn = !isShared || isPackedForUser(source);
+  if (!output && isOwn && kind == Collective::all_reduce)
+    output = input;
+  else if (!output && isOwn && kind == Collective::reduce_scatter)
+    output = createShareView(result, input, axes);
+  else if (!output)
+    output = createBuffer(result, Space::shared);
+  buffers[result] = output;
   start(op->getLoc(), kind, reduction, axes, input, output);
 }
 
@@ -234,10 +282,10 @@ LogicalResult BlockLowering::lower(Operation *op) {
     lowerCall(call);
     return success();
   }
-  if (auto reshape = dyn_cast<nn::ReshapeOp>(op)) {
-    buffers[reshape.getResult()] =
-        builder.create<ViewOp>(op->getLoc(), bufferOf(reshape.getType()),
-                               buffers.lookup(reshape.getInput()), 0, 0);
+  if (lowerView(op))
+    return success();
+  if (auto pack = dyn_cast<dist::PackOp>(op)) {
+    lowerPack(pack);
     return success();
   }
   if (auto index = dyn_cast<dist::AxisIndexOp>(op)) {
@@ -265,6 +313,41 @@ LogicalResult BlockLowering::lower(Operation *op) {
   if (auto micro = dyn_cast<dist::MicroOp>(op))
     return lowerMicro(micro);
   return op->emitOpError("is outside a kernel and has no buffer form");
+}
+
+bool BlockLowering::lowerView(Operation *op) {
+  if (!isView(op))
+    return false;
+  Value source = buffers.lookup(op->getOperand(0));
+  auto view = [&](Value result, int64_t offset) {
+    buffers[result] = builder.create<ViewOp>(
+        op->getLoc(), bufferOf(result.getType()), source, offset);
+  };
+  if (auto share = dyn_cast<dist::ShareOp>(op)) {
+    buffers[share.getResult()] =
+        createShareView(share.getResult(), source, share.getAxes());
+  } else if (auto unpack = dyn_cast<dist::UnpackOp>(op)) {
+    for (auto [result, offset] :
+         llvm::zip_equal(unpack.getResults(), unpack.getOffsets()))
+      view(result, offset * elementBytes(result));
+  } else {
+    view(op->getResult(0), 0);
+  }
+  return true;
+}
+
+/// What could not be computed straight into the flat buffer is copied there.
+void BlockLowering::lowerPack(dist::PackOp pack) {
+  Value flat = buffers.lookup(pack.getResult());
+  const int64_t bytes = elementBytes(pack.getResult());
+  for (auto [input, offset] :
+       llvm::zip_equal(pack.getInputs(), pack.getOffsets())) {
+    if (placeOf(buffers.lookup(input)).root == placeOf(flat).root)
+      continue;
+    copy(pack.getLoc(), buffers.lookup(input),
+         builder.create<ViewOp>(pack.getLoc(), bufferOf(input.getType()), flat,
+                                offset * bytes));
+  }
 }
 
 void BlockLowering::lowerCall(func::CallOp call) {

@@ -2,6 +2,7 @@
 #define DPC_PASSES_LOWERING_BLOCKLOWERING_H
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "passes/Lowering/ComputeOrder.h"
 
@@ -41,6 +42,9 @@ public:
   /// A buffer for `tensor`.
   mlir::Value createBuffer(mlir::Value tensor,
                            exec::Space space = exec::Space::arena);
+  /// This rank's share of `whole` in its group along `axes`, to hold `tensor`.
+  mlir::Value createShareView(mlir::Value tensor, mlir::Value whole,
+                              mlir::ArrayAttr axes);
   /// Copies `source` to `target` after what is pending on either.
   void copy(mlir::Location loc, mlir::Value source, mlir::Value target);
   /// Waits for the collectives that use the memory of `buffer`, before it is
@@ -64,7 +68,11 @@ private:
   mlir::LogicalResult
   planBuckets(mlir::Block &block,
               const llvm::DenseMap<mlir::Operation *, int64_t> &depths);
+  void planPacks(mlir::Block &block);
   mlir::LogicalResult lower(mlir::Operation *op);
+  /// Lowers an op whose results are views of its operand; false if it is none.
+  bool lowerView(mlir::Operation *op);
+  void lowerPack(dist::PackOp pack);
   void lowerCall(mlir::func::CallOp call);
   mlir::LogicalResult lowerMicro(dist::MicroOp micro);
   void lowerCollective(mlir::Operation *op, exec::Collective kind,

@@ -1,6 +1,7 @@
 #include "passes/Lowering/CommunicationOrder.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/NN/IR/Shape.h"
 
 using namespace mlir;
@@ -10,10 +11,14 @@ bool dpc::isCollective(Operation *op) {
   return isa<dist::AllReduceOp, dist::AllGatherOp, dist::ReduceScatterOp>(op);
 }
 
+bool dpc::isView(Operation *op) {
+  return isa<nn::ReshapeOp, dist::UnpackOp, dist::ShareOp>(op);
+}
+
 bool dpc::feedsCollective(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
     return isCollective(user) ||
-           (isa<nn::ReshapeOp>(user) && feedsCollective(user->getResult(0)));
+           (isView(user) && llvm::any_of(user->getResults(), feedsCollective));
   });
 }
 

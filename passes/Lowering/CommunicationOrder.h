@@ -10,8 +10,11 @@ namespace dpc {
 /// Whether `op` exchanges data with other ranks.
 bool isCollective(mlir::Operation *op);
 
-/// Whether such an op reads `value`, or a reshape of it: it then lies best
-/// where peers can read it.
+/// Whether the results of `op` are its operand's bytes, or some of them.
+bool isView(mlir::Operation *op);
+
+/// Whether a collective reads `value`, or a view of it: it then lies best where
+/// peers can read it.
 bool feedsCollective(mlir::Value value);
 
 /// Sorts the ops of a block by the number of collectives on the longest path to

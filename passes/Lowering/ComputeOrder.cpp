@@ -19,20 +19,16 @@ namespace {
 /// task of all its members.
 class OrderProblem {
 public:
-  OrderProblem(Block &block, const BucketOfOp &bucketOf)
+  OrderProblem(Block &block, const BucketOfOp &bucketOf,
+               ArrayRef<OrderConstraint> constraints)
       : block(block), bucketOf(bucketOf) {
     addTasks();
     assumeSlowLink();
     addDependencies();
+    for (auto [op, before] : constraints)
+      constrain(op, before);
     keepOrder();
     chooseGroupOrder();
-  }
-
-  void constrain(Operation *op, Operation *before) {
-    auto from = taskOf.find(before), to = taskOf.find(op);
-    if (from != taskOf.end() && to != taskOf.end() &&
-        from->second != to->second && before->isBeforeInBlock(op))
-      depend(to->second, from->second);
   }
 
   bool hasCollectives() const { return !problem.groupOrder[0].empty(); }
@@ -71,10 +67,13 @@ private:
   }
 
   int64_t nanoseconds(Operation *op) const {
-    if (isCollective(op))
-      return 1e9 * model.transferSeconds(
-                       std::max(tensorBytes(op->getOperand(0).getType()),
-                                tensorBytes(op->getResult(0).getType())));
+    if (isCollective(op)) {
+      int64_t bytes = std::max(tensorBytes(op->getOperand(0).getType()),
+                               tensorBytes(op->getResult(0).getType()));
+      // An all-reduce is a reduce-scatter and an all-gather.
+      return 1e9 * model.transferSeconds(isa<dist::AllReduceOp>(op) ? 2 * bytes
+                                                                    : bytes);
+    }
     double seconds = 0;
     op->walk([&](func::CallOp call) {
       auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
@@ -121,11 +120,19 @@ private:
       });
   }
 
-  /// Whether nothing but the block's end uses what `op` computes: an update, a
-  /// metric.
+  void constrain(Operation *op, Operation *before) {
+    auto from = taskOf.find(before), to = taskOf.find(op);
+    if (from != taskOf.end() && to != taskOf.end() &&
+        from->second != to->second && before->isBeforeInBlock(op))
+      depend(to->second, from->second);
+  }
+
+  /// Whether nothing is computed with what `op` computes, though it may be
+  /// exchanged: an update, a metric.
   static bool isLast(Operation *op) {
     return llvm::all_of(op->getUsers(), [](Operation *user) {
-      return user->hasTrait<OpTrait::IsTerminator>();
+      return user->hasTrait<OpTrait::IsTerminator>() ||
+             ((isCollective(user) || isView(user)) && isLast(user));
     });
   }
 
@@ -141,25 +148,49 @@ private:
     }
   }
 
-  /// Collectives in the order in which the last of their operands stand.
+  /// Collectives in the order in which they could start if the link took one
+  /// at a time, what is last were computed beside the rest, and the rest waited
+  /// for nothing it does not need.
   void chooseGroupOrder() {
-    llvm::DenseMap<Operation *, int64_t> position;
-    for (auto [index, op] : llvm::enumerate(block.without_terminator()))
-      position[&op] = index;
-    std::vector<std::pair<int64_t, int64_t>> order;
-    for (size_t task = 0; task < ops.size(); ++task) {
-      if (!problem.tasks[task].isCollective())
-        continue;
-      int64_t ready = -1;
-      for (Operation *op : ops[task])
-        if (Operation *producer = op->getOperand(0).getDefiningOp())
-          ready = std::max(ready, position.lookup(producer));
-      order.push_back({ready, task});
-    }
-    llvm::sort(order);
     problem.groupOrder.emplace_back();
-    for (auto [ready, task] : order)
-      problem.groupOrder[0].push_back(task);
+    std::vector<int64_t> &order = problem.groupOrder[0];
+    std::vector<std::optional<int64_t>> end(ops.size());
+    int64_t linkFree = 0;
+    auto readyTime = [&](int64_t task) -> std::optional<int64_t> {
+      int64_t time = 0;
+      for (int64_t dependency : problem.tasks[task].dependencies) {
+        if (!end[dependency])
+          return std::nullopt;
+        time = std::max(time, *end[dependency]);
+      }
+      return time;
+    };
+    while (true) {
+      // Tasks are numbered as they stand in the block, where every task comes
+      // after what it needs, but for buckets and new values of state.
+      for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t task = 0; task < ops.size(); ++task)
+          if (!problem.tasks[task].isCollective() && !end[task])
+            if (std::optional<int64_t> time = readyTime(task)) {
+              end[task] = *time + problem.tasks[task].durationNs;
+              changed = true;
+            }
+      }
+      std::optional<std::pair<int64_t, int64_t>> next;
+      for (size_t task = 0; task < ops.size(); ++task)
+        if (problem.tasks[task].isCollective() && !end[task])
+          if (std::optional<int64_t> time = readyTime(task))
+            if (std::pair<int64_t, int64_t> choice(*time, task);
+                !next || choice < *next)
+              next = choice;
+      if (!next)
+        return;
+      auto [time, task] = *next;
+      linkFree = std::max(linkFree, time) + problem.tasks[task].durationNs;
+      end[task] = linkFree;
+      order.push_back(task);
+    }
   }
 
   Block &block;
@@ -174,10 +205,6 @@ private:
 
 LogicalResult dpc::orderComputation(Block &block, const BucketOfOp &bucketOf,
                                     ArrayRef<OrderConstraint> constraints) {
-  OrderProblem problem(block, bucketOf);
-  if (!problem.hasCollectives())
-    return success();
-  for (auto [op, before] : constraints)
-    problem.constrain(op, before);
-  return problem.run();
+  OrderProblem problem(block, bucketOf, constraints);
+  return problem.hasCollectives() ? problem.run() : success();
 }

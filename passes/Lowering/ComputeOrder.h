@@ -25,8 +25,8 @@ using OrderConstraint = std::pair<mlir::Operation *, mlir::Operation *>;
 /// Orders the ops of `block`. What other ops use keeps its order, for the sake
 /// of memory; what is computed last (updates, metrics) comes where it waits
 /// least for collectives. The block's ops stand in the order of
-/// `orderByCommunication`; collectives start in the order in which they become
-/// ready in it.
+/// `orderByCommunication`; collectives start in the order in which they could
+/// in it.
 mlir::LogicalResult
 orderComputation(mlir::Block &block, const BucketOfOp &bucketOf,
                  llvm::ArrayRef<OrderConstraint> constraints);

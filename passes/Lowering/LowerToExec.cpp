@@ -1,8 +1,10 @@
 #include "passes/Lowering/BlockLowering.h"
+#include "passes/Lowering/CommunicationOrder.h"
 #include "passes/Lowering/InPlace.h"
 #include "passes/Lowering/Passes.h"
 #include "passes/Lowering/Residents.h"
 
+#include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/NN/IR/HostFacts.h"
 #include "dialects/NN/IR/Shape.h"
 
@@ -52,10 +54,11 @@ private:
   LogicalResult lowerArguments() {
     for (BlockArgument argument : function.getArguments()) {
       unsigned index = argument.getArgNumber();
-      nn::ArgAttr arg = nn::getArg(function, index);
-      if (!arg)
+      Attribute binding = argBinding(function, index);
+      if (!binding)
         return function.emitError("argument ") << index << " has no nn.arg";
-      if (arg.getKind() == ArgKind::control) {
+      auto arg = dyn_cast<nn::ArgAttr>(binding);
+      if (arg && arg.getKind() == ArgKind::control) {
         if (argument.use_empty())
           continue;
         Value buffer = block.createBuffer(argument);
@@ -64,7 +67,7 @@ private:
         continue;
       }
       FailureOr<ResidentOp> resident =
-          residents.getOrCreate(argument.getLoc(), arg, argument.getType(),
+          residents.getOrCreate(argument.getLoc(), binding, argument.getType(),
                                 function.getArgAttr(index, "dist.layout"));
       if (failed(resident))
         return failure();
@@ -77,30 +80,46 @@ private:
     return success();
   }
 
+  /// Calls `visit` with each use of `argument`, or of a view of it, by an op
+  /// that is no view.
+  static void forEachUse(BlockArgument argument,
+                         llvm::function_ref<void(OpOperand &)> visit) {
+    SmallVector<Value> aliases = {argument};
+    for (unsigned i = 0; i < aliases.size(); ++i)
+      for (OpOperand &use : aliases[i].getUses())
+        if (isView(use.getOwner()))
+          llvm::append_range(aliases, use.getOwner()->getResults());
+        else
+          visit(use);
+  }
+
+  /// What is computed to become the new value of a state: `value`, or the
+  /// share of this rank that it is gathered from.
+  static Value getMadePart(Value value) {
+    while (isa_and_nonnull<nn::ReshapeOp, dist::AllGatherOp>(
+        value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    return value;
+  }
+
   /// Who makes the new value of a state, and who reads the old one.
   std::vector<OrderConstraint> findReaders() {
     std::vector<OrderConstraint> constraints;
     llvm::StringMap<Operation *> makers;
-    for (OpOperand &operand :
-         function.front().getTerminator()->getOpOperands()) {
-      nn::ResultAttr result =
-          nn::getResult(function, operand.getOperandNumber());
-      if (result && result.getKind() == ResultKind::state)
-        makers[result.getName()] = operand.get().getDefiningOp();
-    }
+    for (OpOperand &operand : function.front().getTerminator()->getOpOperands())
+      if (Attribute binding =
+              resultBinding(function, operand.getOperandNumber()))
+        makers[Residents::symbolOf(binding)] =
+            getMadePart(operand.get()).getDefiningOp();
     for (BlockArgument argument : function.getArguments()) {
-      nn::ArgAttr arg = nn::getArg(function, argument.getArgNumber());
-      Operation *maker = arg ? makers.lookup(arg.getName()) : nullptr;
-      if (!maker)
-        continue;
-      SmallVector<Value> aliases = {argument};
-      for (unsigned i = 0; i < aliases.size(); ++i)
-        for (Operation *user : aliases[i].getUsers()) {
-          user = function.front().findAncestorOpInBlock(*user);
-          if (auto reshape = dyn_cast<nn::ReshapeOp>(user))
-            aliases.push_back(reshape.getResult());
-          constraints.push_back({maker, user});
-        }
+      Attribute binding = argBinding(function, argument.getArgNumber());
+      Operation *maker =
+          binding ? makers.lookup(Residents::symbolOf(binding)) : nullptr;
+      if (maker)
+        forEachUse(argument, [&](OpOperand &use) {
+          constraints.push_back(
+              {maker, function.front().findAncestorOpInBlock(*use.getOwner())});
+        });
     }
     return constraints;
   }
@@ -110,15 +129,17 @@ private:
     auto terminator = function.front().getTerminator();
     for (OpOperand &operand : terminator->getOpOperands()) {
       unsigned index = operand.getOperandNumber();
-      nn::ResultAttr result = nn::getResult(function, index);
-      if (!result)
+      Attribute binding = resultBinding(function, index);
+      if (!binding)
         return function.emitError("result ") << index << " has no nn.result";
       Value value = operand.get();
-      std::string name = Residents::symbolOf(result);
+      std::string name = Residents::symbolOf(binding);
       BlockArgument old = stateArguments.lookup(name);
-      if (result.getKind() == ResultKind::state && !old)
+      auto result = dyn_cast<nn::ResultAttr>(binding);
+      if ((!result || result.getKind() == ResultKind::state) && !old)
         return function.emitError("returns the state ")
-               << result.getName() << " but does not take it";
+               << (result ? result.getName() : StringRef(name))
+               << " but does not take it";
       if (value == old)
         continue;
       Value target;
@@ -126,7 +147,7 @@ private:
         target = block.buffers[old];
       } else {
         FailureOr<ResidentOp> resident =
-            residents.getOrCreate(value.getLoc(), result, value.getType(),
+            residents.getOrCreate(value.getLoc(), binding, value.getType(),
                                   function.getResultAttr(index, "dist.layout"));
         if (failed(resident))
           return failure();
@@ -135,39 +156,50 @@ private:
           (*resident)->setAttr(nn::kBatchDimAttrName, dim);
         target = get(*resident);
       }
-      Operation *producer = value.getDefiningOp();
-      if (producer && isa<func::CallOp>(producer) &&
-          !block.targets.count(value) &&
-          (!old || isFreeAt(old, producer, value)))
-        block.targets[value] = target;
-      else
+      if (!computeInto(value, target, old))
         copies.push_back({value, target});
     }
     return success();
   }
 
+  /// Has `value`, or the part of it that this rank makes, written straight into
+  /// `target`, which may hold the old value of a state, `old`. False if that
+  /// cannot be.
+  bool computeInto(Value value, Value target, BlockArgument old) {
+    Value made = getMadePart(value);
+    Operation *producer = made.getDefiningOp();
+    if (!isa_and_nonnull<func::CallOp>(producer) || block.targets.count(made) ||
+        (old && !isFreeAt(old, producer, made)))
+      return false;
+    if (made == value) {
+      block.targets[value] = target;
+      return true;
+    }
+    auto gather =
+        value.getDefiningOp()->getOperand(0).getDefiningOp<dist::AllGatherOp>();
+    // Peers read it where it is gathered from.
+    if (!gather || gather.getInput() != made ||
+        spaceOf(placeOf(target).root) != Space::shared)
+      return false;
+    block.targets[gather.getResult()] = builder.create<ViewOp>(
+        value.getLoc(), bufferOf(gather.getType()), target);
+    block.targets[made] = block.createShareView(made, target, gather.getAxes());
+    return true;
+  }
+
   /// Whether nothing needs the old value of a state, `old`, once `producer` has
   /// begun to write the new one.
   bool isFreeAt(BlockArgument old, Operation *producer, Value value) {
-    SmallVector<Value> aliases = {old};
-    for (unsigned i = 0; i < aliases.size(); ++i)
-      for (OpOperand &use : aliases[i].getUses()) {
-        Operation *user =
-            function.front().findAncestorOpInBlock(*use.getOwner());
-        if (auto reshape = dyn_cast<nn::ReshapeOp>(user)) {
-          aliases.push_back(reshape.getResult());
-          continue;
-        }
-        if (user == producer && use.getOwner() == producer) {
-          if (!mayComputeInPlace(getKernel(producer), use.getOperandNumber(),
-                                 cast<OpResult>(value).getResultNumber()))
-            return false;
-          continue;
-        }
-        if (!user->isBeforeInBlock(producer))
-          return false;
-      }
-    return true;
+    bool isFree = true;
+    forEachUse(old, [&](OpOperand &use) {
+      Operation *user = function.front().findAncestorOpInBlock(*use.getOwner());
+      if (user == producer && use.getOwner() == producer)
+        isFree &= mayComputeInPlace(getKernel(producer), use.getOperandNumber(),
+                                    cast<OpResult>(value).getResultNumber());
+      else
+        isFree &= user->isBeforeInBlock(producer);
+    });
+    return isFree;
   }
 
   func::FuncOp getKernel(Operation *call) {

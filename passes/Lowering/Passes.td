@@ -41,8 +41,8 @@ def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
   let description = [{
     @step, @eval and @infer become `exec.entry`s. State, inputs, metrics and outputs
     become `exec.resident` buffers that the entries share; other values become
-    buffers of their own; a reshape becomes a view; a call of a kernel becomes a
-    launch.
+    buffers of their own; a reshape becomes a view, as do the members and a rank's
+    share of flat storage; a call of a kernel becomes a launch.
 
     The new value of a piece of state is written into the buffer of the old one
     where nothing reads the old value afterwards and the kernel may compute in

@@ -1,7 +1,7 @@
 #include "passes/Lowering/Residents.h"
 #include "passes/Lowering/CommunicationOrder.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "dialects/Dist/IR/FlatStorage.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -9,13 +9,32 @@ using namespace dpc::exec;
 using nn::ArgKind;
 using nn::ResultKind;
 
+Attribute dpc::argBinding(func::FuncOp function, unsigned index) {
+  if (dist::StorageAttr storage = dist::getArgStorage(function, index))
+    return storage;
+  return nn::getArg(function, index);
+}
+
+Attribute dpc::resultBinding(func::FuncOp function, unsigned index) {
+  if (dist::StorageAttr storage = dist::getResultStorage(function, index))
+    return storage;
+  return nn::getResult(function, index);
+}
+
+/// Whether peers read or write `argument`. Storage that all ranks have whole is
+/// gathered from their shares.
+static bool isExchanged(BlockArgument argument, Attribute binding) {
+  auto storage = dyn_cast<dist::StorageAttr>(binding);
+  return storage ? storage.getAxes().empty() : feedsCollective(argument);
+}
+
 Residents::Residents(ModuleOp module)
     : builder(OpBuilder::atBlockBegin(module.getBody())) {
   for (auto function : module.getOps<func::FuncOp>())
     for (BlockArgument argument : function.getArguments())
-      if (nn::ArgAttr arg = nn::getArg(function, argument.getArgNumber()))
-        if (feedsCollective(argument))
-          shared.insert(symbolOf(arg));
+      if (Attribute binding = argBinding(function, argument.getArgNumber()))
+        if (isExchanged(argument, binding))
+          shared.insert(symbolOf(binding));
 }
 
 FailureOr<ResidentOp> Residents::getOrCreate(Location loc, Attribute binding,
@@ -43,6 +62,8 @@ std::string Residents::symbolOf(Attribute binding) {
         arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label;
     return ((isInput ? "input." : "state.") + arg.getName()).str();
   }
+  if (auto storage = dyn_cast<dist::StorageAttr>(binding))
+    return ("storage." + storage.getName().getValue()).str();
   auto result = cast<nn::ResultAttr>(binding);
   switch (result.getKind()) {
   case ResultKind::metric:

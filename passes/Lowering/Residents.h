@@ -3,10 +3,16 @@
 
 #include "dialects/Exec/IR/ExecDialect.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace dpc {
+
+/// What an argument (a result) of a function is bound to: its #dist.storage,
+/// else its #nn.arg (#nn.result); null if it has neither.
+mlir::Attribute argBinding(mlir::func::FuncOp function, unsigned index);
+mlir::Attribute resultBinding(mlir::func::FuncOp function, unsigned index);
 
 /// The resident buffers of a program, made on first use. What a collective
 /// reads lies where peers can read it.
@@ -14,15 +20,15 @@ class Residents {
 public:
   explicit Residents(mlir::ModuleOp module);
 
-  /// The buffer of what `binding` (a #nn.arg or #nn.result) names. Fails with
+  /// The buffer of what `binding` (see argBinding) names. Fails with
   /// an error where it has another type than elsewhere in the program.
   mlir::FailureOr<exec::ResidentOp> getOrCreate(mlir::Location loc,
                                                 mlir::Attribute binding,
                                                 mlir::Type tensor,
                                                 mlir::Attribute layout);
 
-  /// The symbol of that buffer: state.NAME, input.NAME, metric.NAME or
-  /// output.NAME.
+  /// The symbol of that buffer: state.NAME, input.NAME, metric.NAME,
+  /// output.NAME or storage.NAME.
   static std::string symbolOf(mlir::Attribute binding);
 
 private:

@@ -3,6 +3,7 @@
 #include "passes/Pipelines/Pipelines.h"
 
 #include "passes/Autodiff/Passes.h"
+#include "passes/Bucketing/Passes.h"
 #include "passes/Fusion/Passes.h"
 #include "passes/Lowering/Passes.h"
 #include "passes/Memory/Passes.h"
@@ -129,6 +130,12 @@ void dpc::buildNativePipeline(OpPassManager &manager,
   if (last <= Level::local)
     return;
 
+  // Behind the contract of `local`, which is about tensors that the host knows.
+  DivideUpdatesOptions division;
+  division.firstBucketBytes = options.firstBucketBytes;
+  division.bucketBytes = options.bucketBytes;
+  manager.addPass(createDivideUpdates(division));
+
   // Code comes before memory: it says how much scratch memory a kernel needs
   // and which of its results may take the place of an operand.
   manager.addPass(createOutlineKernels());
@@ -194,6 +201,7 @@ void registerNativePipeline(StringRef name, StringRef summary) {
 void dpc::registerAllPasses() {
   mlir::registerTransformsPasses();
   registerAutodiffPasses();
+  registerBucketingPasses();
   registerFusionPasses();
   registerLoweringPasses();
   registerMemoryPasses();

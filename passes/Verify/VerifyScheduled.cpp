@@ -2,9 +2,11 @@
 #include "passes/Verify/BufferContents.h"
 #include "passes/Verify/Passes.h"
 
+#include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Exec/IR/ExecOps.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -18,14 +20,15 @@ using namespace dpc::exec;
 
 namespace {
 
-/// Plays one entry.
+/// Plays one entry on one rank.
 class Player {
 public:
-  explicit Player(EntryOp entry) : entry(entry) {
+  Player(EntryOp entry, const dist::MeshShape &mesh, int64_t rank)
+      : entry(entry), mesh(mesh), coordinates(mesh.coordinates(rank)) {
     auto module = entry->getParentOfType<ModuleOp>();
     // The host fills state and inputs before the entry begins.
     for (auto resident : module.getOps<ResidentOp>())
-      if (isa<nn::ArgAttr>(resident.getBinding()))
+      if (!isa<nn::ResultAttr>(resident.getBinding()))
         contents.write(rangeOf(resident, 0, bufferBytes(resident.getType())),
                        numberOf(resident));
   }
@@ -218,7 +221,14 @@ private:
   }
   ByteRange rangeOf(Value buffer) const {
     Place place = placeOf(buffer);
-    return rangeOf(place.root, place.offset + place.stride * int64_t(turn),
+    int64_t index = 0;
+    if (place.shareAxes)
+      for (StringRef axis : place.shareAxes.getAsValueRange<StringAttr>())
+        index =
+            index * mesh.axisSize(axis) + coordinates[*mesh.axisIndex(axis)];
+    return rangeOf(place.root,
+                   place.offset + place.stride * int64_t(turn) +
+                       place.shareStride * index,
                    bufferBytes(buffer.getType()));
   }
 
@@ -230,6 +240,8 @@ private:
   }
 
   EntryOp entry;
+  const dist::MeshShape &mesh;
+  llvm::SmallVector<int64_t, 4> coordinates;
   BufferContents contents;
   /// Turn of the loop around what is played.
   uint64_t turn = 0;
@@ -257,15 +269,42 @@ private:
     for (auto resident : module.getOps<ResidentOp>())
       if (failed(checkPlace(resident, bufferBytes(resident.getType()), memory)))
         return failure();
+    dist::MeshShape mesh;
+    for (auto op : module.getOps<dist::MeshOp>())
+      mesh = op.getShape();
     for (auto entry : module.getOps<EntryOp>()) {
       WalkResult walked = entry.walk([&](BufferOp buffer) {
         return WalkResult(
             checkPlace(buffer, bufferBytes(buffer.getType()), memory));
       });
-      if (walked.wasInterrupted() || failed(Player(entry).run()))
+      if (walked.wasInterrupted())
         return failure();
+      for (int64_t rank : getDistinctRanks(entry, mesh))
+        if (failed(Player(entry, mesh, rank).run()))
+          return failure();
     }
     return success();
+  }
+
+  /// One rank for each way in which ranks' buffers differ.
+  static SmallVector<int64_t> getDistinctRanks(EntryOp entry,
+                                               const dist::MeshShape &mesh) {
+    llvm::StringSet<> axes;
+    entry.walk([&](ViewOp view) {
+      if (ArrayAttr over = view.getAxesAttr())
+        for (StringRef axis : over.getAsValueRange<StringAttr>())
+          axes.insert(axis);
+    });
+    SmallVector<int64_t> ranks;
+    for (int64_t rank = 0; rank < mesh.worldSize(); ++rank) {
+      auto coordinates = mesh.coordinates(rank);
+      if (llvm::all_of(llvm::enumerate(mesh.axes), [&](auto axis) {
+            return axes.contains(axis.value().name) ||
+                   coordinates[axis.index()] == 0;
+          }))
+        ranks.push_back(rank);
+    }
+    return ranks;
   }
 
   static LogicalResult checkPlace(Operation *op, int64_t bytes,

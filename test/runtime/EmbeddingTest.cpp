@@ -298,6 +298,8 @@ TEST(ProgramCheck, RefusesEveryBrokenEntry) {
        [](Mutable &m) { m.actions[5].count = 1ull << 62; }},
       {"outside its space", [](Mutable &m) { m.actions[6].in.offset = 312; }},
       {"outside its space", [](Mutable &m) { m.actions[6].in.space = 5; }},
+      {"outside its space",
+       [](Mutable &m) { m.actions[5].in.index_stride = 1ull << 40; }},
       {"private memory",
        [](Mutable &m) { m.actions[6].in.space = DPC_SPACE_ARENA; }},
       {"the end of no loop", [](Mutable &m) { m.actions[4].jump = 0; }},

@@ -88,7 +88,7 @@ static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source,
                                ProgramOptions &program) {
   llvm::StringSet<> states;
   for (auto resident : module.getOps<exec::ResidentOp>())
-    if (auto arg = dyn_cast<nn::ArgAttr>(resident.getBinding()))
+    for (nn::ArgAttr arg : exec::getBoundArgs(resident))
       if (arg.getKind() != nn::ArgKind::input &&
           arg.getKind() != nn::ArgKind::label)
         states.insert(arg.getName());

@@ -95,12 +95,10 @@ LogicalResult MeshOp::verify() {
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// Checks that `meshName` is a mesh in scope of `op` and `axes` a set of its
-/// parallel axes. Shared by every collective, so all of them word it alike.
-static FailureOr<MeshOp> verifyAxes(Operation *op,
-                                    SymbolTableCollection &tables,
-                                    FlatSymbolRefAttr meshName,
-                                    ArrayAttr axes) {
+FailureOr<int64_t> dpc::dist::verifyGroup(Operation *op,
+                                          SymbolTableCollection &tables,
+                                          FlatSymbolRefAttr meshName,
+                                          ArrayAttr axes) {
   auto mesh = tables.lookupNearestSymbolFrom<MeshOp>(op, meshName);
   if (!mesh) // c1
     return op->emitOpError("refers to ")
@@ -108,6 +106,7 @@ static FailureOr<MeshOp> verifyAxes(Operation *op,
            failure();
   MeshShape shape = mesh.getShape();
   llvm::StringSet<> seen;
+  int64_t size = 1;
   for (StringRef axis : axes.getAsValueRange<StringAttr>()) {
     std::optional<unsigned> index = shape.axisIndex(axis);
     if (!index || shape.axes[*index].sequential) { // c2
@@ -119,14 +118,8 @@ static FailureOr<MeshOp> verifyAxes(Operation *op,
     }
     if (!seen.insert(axis).second) // c2
       return op->emitOpError("lists axis \"") << axis << "\" twice", failure();
+    size *= shape.axes[*index].size;
   }
-  return mesh;
-}
-
-static int64_t groupSize(MeshOp mesh, ArrayAttr axes) {
-  int64_t size = 1;
-  for (StringRef axis : axes.getAsValueRange<StringAttr>())
-    size *= mesh.getShape().axisSize(axis);
   return size;
 }
 
@@ -143,23 +136,23 @@ static LogicalResult verifyStacked(Operation *op, RankedTensorType single,
 
 LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &tables) {
   return success(
-      succeeded(verifyAxes(*this, tables, getMeshAttr(), getAxes())));
+      succeeded(verifyGroup(*this, tables, getMeshAttr(), getAxes())));
 }
 
 LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &tables) {
-  FailureOr<MeshOp> mesh = verifyAxes(*this, tables, getMeshAttr(), getAxes());
-  if (failed(mesh))
+  FailureOr<int64_t> size =
+      verifyGroup(*this, tables, getMeshAttr(), getAxes());
+  if (failed(size))
     return failure();
-  return verifyStacked(*this, typeOf(getInput()), typeOf(getResult()),
-                       groupSize(*mesh, getAxes()));
+  return verifyStacked(*this, typeOf(getInput()), typeOf(getResult()), *size);
 }
 
 LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection &tables) {
-  FailureOr<MeshOp> mesh = verifyAxes(*this, tables, getMeshAttr(), getAxes());
-  if (failed(mesh))
+  FailureOr<int64_t> size =
+      verifyGroup(*this, tables, getMeshAttr(), getAxes());
+  if (failed(size))
     return failure();
-  return verifyStacked(*this, typeOf(getResult()), typeOf(getInput()),
-                       groupSize(*mesh, getAxes()));
+  return verifyStacked(*this, typeOf(getResult()), typeOf(getInput()), *size);
 }
 
 LogicalResult ReshardOp::verify() {

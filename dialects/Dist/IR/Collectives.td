@@ -1,17 +1,7 @@
 #ifndef DPC_DIALECTS_DIST_IR_COLLECTIVES_TD
 #define DPC_DIALECTS_DIST_IR_COLLECTIVES_TD
 
-include "dialects/Dist/IR/DistAttrs.td"
-include "dialects/Interfaces/InterpretableOpInterface.td"
-include "mlir/IR/SymbolInterfaces.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-
-def Dist_Tensor : StaticShapeTensorOf<[AnyFloat, AnyInteger]>;
-def Dist_Interpretable : DeclareOpInterfaceMethods<InterpretableOpInterface>;
-
-class Dist_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Dist_Dialect, mnemonic, traits>;
+include "dialects/Dist/IR/DistBase.td"
 
 def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
   let summary = "Names a grid of devices";
@@ -60,13 +50,6 @@ def Dist_AxisIndexOp : Dist_Op<"axis_index", [Pure, Dist_Interpretable]> {
   let results = (outs 0DTensorOf<[I64]>:$result);
   let assemblyFormat = "$axis attr-dict `:` type($result)";
 }
-
-// Devices that agree on every axis outside `axes` form a group; its members are
-// numbered by their coordinates, first axis of the list slowest.
-class Dist_CollectiveOp<string mnemonic, list<Trait> traits = []>
-    : Dist_Op<mnemonic, !listconcat([
-        Pure, Dist_Interpretable,
-        DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)>;
 
 def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce", [SameOperandsAndResultType]> {
   let summary = "Combines a tensor over the devices of some mesh axes";

@@ -33,6 +33,44 @@ def Dist_LayoutAttr : AttrDef<Dist_Dialect, "Layout"> {
   }];
 }
 
+def Dist_MemberAttr : AttrDef<Dist_Dialect, "Member"> {
+  let mnemonic = "member";
+  let summary = "A tensor in flat storage";
+  let description = [{
+    `binding` says what the tensor is (a #nn.arg), `layout` how the logical tensor
+    lies on the mesh and `type` what one device has of it. Its elements start
+    `offset` elements behind the start of the storage.
+  }];
+  let parameters = (ins "::mlir::Attribute":$binding, "::dpc::dist::LayoutAttr":$layout,
+                        "::mlir::TypeAttr":$type, "int64_t":$offset);
+  let assemblyFormat = "`<` $binding `,` $type `,` $layout `at` $offset `>`";
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getTensorType() const {
+      return ::llvm::cast<::mlir::RankedTensorType>(getType().getValue());
+    }
+  }];
+}
+
+def Dist_StorageAttr : AttrDef<Dist_Dialect, "Storage"> {
+  let mnemonic = "storage";
+  let summary = "Flat storage of state: tensors laid end to end";
+  let description = [{
+    Stands on a function's argument, and on the result that is its new value, in
+    place of what each member would have. With `over`, the storage is cut evenly
+    among the devices of these mesh axes, whose order numbers the parts, first
+    axis slowest: the argument is a device's part. Elements in no member are
+    padding.
+
+    ```mlir
+    #dist.storage<"momentum.0" [<#nn.arg<optimizer "momentum|w", of = "w">, tensor<4x3xf32>, <"[4], [3]"> at 0>] over ["data"]>
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name,
+                        ArrayRefParameter<"::dpc::dist::MemberAttr">:$members,
+                        OptionalArrayRefParameter<"::mlir::StringAttr">:$axes);
+  let assemblyFormat = "`<` $name ` ` `[` $members `]` (`over` ` ` `[` $axes^ `]`)? `>`";
+}
+
 def Dist_MicroOperandKind : I32EnumAttr<"MicroKind", "How a value crosses the edge of a microbatch loop", [
   I32EnumAttrCase<"whole", 0>,   // operand: the same at every turn
   I32EnumAttrCase<"sliced", 1>,  // operand: turn m reads slice m of its first dimension

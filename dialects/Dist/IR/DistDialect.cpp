@@ -1,6 +1,7 @@
 #include "dialects/Dist/IR/DistDialect.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/FlatStorage.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -25,6 +26,10 @@ void DistDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/Dist/IR/Collectives.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Dist/IR/FlatStorage.cpp.inc"
       >();
 }
 
@@ -83,11 +88,35 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op,
   return op->emitError("has the unknown attribute ") << attr.getName();
 }
 
+/// Flat storage whose members' bytes lie inside `type`, or inside what all
+/// parts together are.
+static LogicalResult verifyStorageOf(Operation *op, StringRef what,
+                                     unsigned index, StorageAttr storage,
+                                     Type type) {
+  auto tensor = dyn_cast_or_null<RankedTensorType>(type);
+  auto fail = [&]() {
+    return op->emitError() << what << " " << index << " has storage " << storage
+                           << " for type " << type;
+  };
+  if (!tensor || tensor.getRank() != 1)
+    return fail();
+  for (MemberAttr member : storage.getMembers())
+    if (member.getTensorType().getElementType() != tensor.getElementType() ||
+        (storage.getAxes().empty() &&
+         member.getOffset() + member.getTensorType().getNumElements() >
+             tensor.getNumElements()))
+      return fail();
+  return success();
+}
+
 /// A layout of the rank of `type`. From level `local` on the type is a shard's,
 /// so extents may differ.
 static LogicalResult verifyLayoutOf(Operation *op, StringRef what,
                                     unsigned index, NamedAttribute attr,
                                     Type type) {
+  if (attr.getName() == DistDialect::kStorageAttrName)
+    if (auto storage = dyn_cast<StorageAttr>(attr.getValue()))
+      return verifyStorageOf(op, what, index, storage, type);
   auto layout = dyn_cast<LayoutAttr>(attr.getValue());
   if (attr.getName() != DistDialect::kLayoutAttrName || !layout)
     return op->emitError() << what << " " << index << " has " << attr.getName()

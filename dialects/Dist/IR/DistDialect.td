@@ -21,6 +21,8 @@ def Dist_Dialect : Dialect {
   let extraClassDeclaration = [{
     /// Layout of a function argument or result: a LayoutAttr.
     static constexpr ::llvm::StringLiteral kLayoutAttrName = "dist.layout";
+    /// Flat storage of state, of a function argument or result: a StorageAttr.
+    static constexpr ::llvm::StringLiteral kStorageAttrName = "dist.storage";
     /// Layouts an op reads its operands in and gives its results in, at level
     /// `placed`: arrays of LayoutAttr.
     static constexpr ::llvm::StringLiteral kOperandsAttrName = "dist.operands";

@@ -52,7 +52,12 @@ Place dpc::exec::placeOf(Value buffer) {
   for (place.root = buffer.getDefiningOp(); place.root;) {
     if (auto view = dyn_cast<ViewOp>(place.root)) {
       place.offset += view.getOffset();
-      place.stride += view.getStride();
+      if (view.getAxes()) {
+        place.shareStride += view.getStride();
+        place.shareAxes = view.getAxesAttr();
+      } else {
+        place.stride += view.getStride();
+      }
       place.root = view.getSource().getDefiningOp();
       continue;
     }

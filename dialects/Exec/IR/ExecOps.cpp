@@ -1,5 +1,7 @@
 #include "dialects/Exec/IR/ExecDialect.h"
 
+#include "dialects/Dist/IR/Collectives.h"
+
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
@@ -19,8 +21,20 @@ LogicalResult ResidentOp::verify() {
     if (result.getKind() == nn::ResultKind::metric ||
         result.getKind() == nn::ResultKind::output)
       return success();
+  if (isa<dist::StorageAttr>(getBinding()))
+    return success();
   return emitOpError("is bound to ") // resident_c1
          << getBinding() << ", which is no state, input, metric or output";
+}
+
+SmallVector<nn::ArgAttr> dpc::exec::getBoundArgs(ResidentOp resident) {
+  if (auto arg = dyn_cast<nn::ArgAttr>(resident.getBinding()))
+    return {arg};
+  SmallVector<nn::ArgAttr> args;
+  if (auto storage = dyn_cast<dist::StorageAttr>(resident.getBinding()))
+    for (dist::MemberAttr member : storage.getMembers())
+      args.push_back(cast<nn::ArgAttr>(member.getBinding()));
+  return args;
 }
 
 LogicalResult EntryOp::verify() {
@@ -72,10 +86,19 @@ LogicalResult BufferOp::verify() {
   return success();
 }
 
-LogicalResult ViewOp::verify() {
+LogicalResult ViewOp::verifySymbolUses(SymbolTableCollection &) {
   int64_t offset = getOffset(), bytes = bufferBytes(getResult().getType());
-  if (auto loop = (*this)->getParentOfType<LoopOp>())
-    bytes += (loop.getCount() - 1) * getStride();
+  int64_t places = 1;
+  if (getAxes()) {
+    auto module = (*this)->getParentOfType<ModuleOp>();
+    for (auto mesh : module.getOps<dist::MeshOp>())
+      for (StringRef axis : getAxes()->getAsValueRange<StringAttr>())
+        if (mesh.getShape().axisIndex(axis))
+          places *= mesh.getShape().axisSize(axis);
+  } else if (auto loop = (*this)->getParentOfType<LoopOp>()) {
+    places = loop.getCount();
+  }
+  bytes += (places - 1) * getStride();
   if (offset < 0 || int64_t(getStride()) < 0 ||
       offset + bytes > bufferBytes(getSource().getType())) // view_c1
     return emitOpError("takes bytes ")
@@ -145,15 +168,14 @@ LogicalResult StartOp::verify() {
     return emitOpError("reads ") << input << " but writes " << output;
   for (Value buffer : {getInput(), getOutput()}) {
     Operation *root = placeOf(buffer).root;
-    std::optional<Space> space;
-    if (auto op = dyn_cast_or_null<BufferOp>(root))
-      space = op.getSpace();
-    else if (auto op = dyn_cast_or_null<ResidentOp>(root))
-      space = op.getSpace();
-    if (space && *space != Space::shared &&
-        *space != Space::shared_slot) // start_c2
+    if (root && spaceOf(root) != Space::shared &&
+        spaceOf(root) != Space::shared_slot) // start_c2
       return emitOpError("uses a buffer in space ")
-             << stringifySpace(*space) << ", which no peer can see";
+             << stringifySpace(spaceOf(root)) << ", which no peer can see";
+    ArrayAttr over = placeOf(buffer).shareAxes;
+    if (over && over != getAxes()) // start_c3
+      return emitOpError("goes over ")
+             << getAxes() << " but uses a share over " << over;
   }
   return success();
 }

@@ -15,6 +15,10 @@ mlir::RankedTensorType tensorOf(mlir::Type buffer);
 /// Bytes of a buffer; an i1 takes a byte.
 int64_t bufferBytes(mlir::Type buffer);
 
+/// What arguments of the program a resident buffer holds: one, the members of
+/// flat storage, or none (a metric, an output).
+llvm::SmallVector<nn::ArgAttr> getBoundArgs(ResidentOp resident);
+
 /// Where a buffer lies, seen through views.
 struct Place {
   /// An exec.buffer or exec.resident.
@@ -23,6 +27,10 @@ struct Place {
   int64_t offset = 0;
   /// Bytes further for each microbatch before the one at hand.
   int64_t stride = 0;
+  /// Bytes further for each member before this rank in its group along
+  /// `shareAxes`; null axes where all ranks use the same bytes.
+  int64_t shareStride = 0;
+  mlir::ArrayAttr shareAxes;
 };
 
 /// Follows views from `buffer` to what was allocated.

@@ -28,8 +28,11 @@ def Exec_ResidentOp : Exec_Op<"resident", [Symbol]> {
     ```mlir
     exec.resident @state.w #nn.arg<parameter "w"> arena at 0 : memref<4x3xf32>
     ```
-    Constraints: (C1) `binding` is a #nn.arg that is no control, or a #nn.result
-    that is a metric or an output.
+    A #dist.storage is several pieces of state that lie end to end; `layout` is then
+    theirs.
+
+    Constraints: (C1) `binding` is a #nn.arg that is no control, a #nn.result that
+    is a metric or an output, or a #dist.storage.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, AnyAttr:$binding, Exec_Space:$space,
                        OptionalAttr<I64Attr>:$offset, TypeAttrOf<Exec_Buffer>:$type,
@@ -133,24 +136,36 @@ def Exec_BufferOp : Exec_Op<"buffer"> {
   let hasVerifier = 1;
 }
 
-def Exec_ViewOp : Exec_Op<"view", [Pure]> {
+def Exec_ViewOp : Exec_Op<"view", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A part of a buffer, or the same bytes under another shape";
   let description = [{
     Starts `offset` bytes behind the start of `source`, plus `stride` for each
-    microbatch before the one at hand. Reshapes, the members of a bucket and the
-    slices of a stacked tensor are views.
+    microbatch before the one at hand or, where `over` names mesh axes, for each
+    member before this rank in its group along them. Reshapes, the members of a
+    bucket, the slices of a stacked tensor and a rank's share of a buffer are
+    views.
 
     ```mlir
     %1 = exec.view %0 at 64 : memref<100xf32> to memref<4x3xf32>
     ```
     Constraints: (C1) the result lies inside the source, in every turn of the
-    loop around it.
+    loop around it, on every rank.
   }];
   let arguments = (ins Exec_Buffer:$source, I64Attr:$offset,
-                       DefaultValuedAttr<I64Attr, "0">:$stride);
+                       DefaultValuedAttr<I64Attr, "0">:$stride,
+                       OptionalAttr<StrArrayAttr>:$axes);
   let results = (outs Exec_Buffer:$result);
-  let assemblyFormat = "$source `at` $offset (`stride` $stride^)? attr-dict `:` type($source) `to` type($result)";
-  let hasVerifier = 1;
+  let assemblyFormat = [{
+    $source `at` $offset (`stride` $stride^)? (`over` $axes^)? attr-dict
+    `:` type($source) `to` type($result)
+  }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$source,
+                   CArg<"int64_t", "0">:$offset, CArg<"int64_t", "0">:$stride), [{
+      build($_builder, $_state, result, source, offset, stride, ::mlir::ArrayAttr());
+    }]>,
+  ];
 }
 
 //===----------------------------------------------------------------------===//
@@ -239,15 +254,16 @@ def Exec_StartOp : Exec_Op<"start"> {
   let description = [{
     Among the ranks that agree on every mesh axis but `axes`. From here to the
     wait nothing writes `input` or touches `output`. `id` names the logical
-    buffer, alike on all ranks. A gather or scatter in place has input or output
-    a part of the other: `share` is true and the part is the rank's own.
+    buffer, alike on all ranks. A gather or scatter in place has as input or
+    output the rank's own share of the other, a view over `axes`.
 
     ```mlir
     %e = exec.start all_reduce sum over ["data"] %0 to %0 id 3 : memref<100xf32>, memref<100xf32>
     exec.wait %e
     ```
     Constraints: (C1) input and output have one element type; (C2) they lie in
-    `shared` or `shared_slot` space.
+    `shared` or `shared_slot` space; (C3) a view over mesh axes is one over
+    `axes`.
   }];
   let arguments = (ins Exec_Collective:$kind, Exec_Reduction:$reduction, StrArrayAttr:$axes,
                        Exec_Buffer:$input, Exec_Buffer:$output, I64Attr:$id);

@@ -66,6 +66,7 @@ static dpc_buffer_t bufferAt(Value buffer) {
   dpc_buffer_t result = {};
   result.space = uint32_t(spaceOf(place.root));
   result.offset = *offsetOf(place.root) + place.offset;
+  result.index_stride = place.shareStride;
   return result;
 }
 
@@ -91,9 +92,11 @@ LogicalResult ActionTable::visit(Block &block, bool inLoop) {
 
 LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
   for (Value operand : op->getOperands())
-    if (isa<MemRefType>(operand.getType()) && placeOf(operand).stride)
-      return op->emitOpError("uses a slice of a microbatch, which only "
-                             "computations can");
+    if (isa<MemRefType>(operand.getType()) &&
+        (placeOf(operand).stride ||
+         (placeOf(operand).shareAxes && !isa<StartOp>(op))))
+      return op->emitOpError("uses a slice of a microbatch or a rank's share, "
+                             "which only computations can");
   dpc_action_t action = {};
   action.group = DPC_NONE;
   action.flags = inLoop ? uint32_t(DPC_ACTION_MICRO_RELATIVE) : 0;

@@ -93,9 +93,8 @@ public:
 
 private:
   LogicalResult emitFunctions() {
-    std::vector<std::string> axes = mesh.getAxisNames();
     for (auto function : module.getOps<FunctionOp>()) {
-      llvm::Function *code = emitFunction(function, target, axes);
+      llvm::Function *code = emitFunction(function, target, mesh.getShape());
       if (!code)
         return failure();
       auto [entry, piece] = function.getSymName().rsplit('.');

@@ -10,15 +10,14 @@
 
 using namespace dpc;
 using namespace dpc::exec;
-using llvm::ArrayRef;
 
 namespace {
 
 class FunctionEmitter {
 public:
   FunctionEmitter(llvm::Module &module, llvm::StringRef name,
-                  ArrayRef<std::string> axes)
-      : module(module), axes(axes), builder(module.getContext()) {
+                  const dist::MeshShape &mesh)
+      : module(module), mesh(mesh), builder(module.getContext()) {
     pointer = builder.getPtrTy();
     auto *type = llvm::FunctionType::get(builder.getInt32Ty(), {pointer},
                                          /*isVarArg=*/false);
@@ -68,15 +67,40 @@ private:
                        pointer);
     llvm::Value *address =
         builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, offset);
-    if (place.stride == 0)
-      return address;
-    llvm::Value *micro = builder.CreateZExt(
-        loadField(function->getArg(0), offsetof(dpc_call_t, micro),
-                  builder.getInt32Ty()),
+    auto advance = [&](llvm::Value *count, int64_t stride) {
+      address = builder.CreateInBoundsGEP(
+          builder.getInt8Ty(), address,
+          builder.CreateMul(count, builder.getInt64(stride)));
+    };
+    if (place.stride)
+      advance(builder.CreateZExt(loadField(function->getArg(0),
+                                           offsetof(dpc_call_t, micro),
+                                           builder.getInt32Ty()),
+                                 builder.getInt64Ty()),
+              place.stride);
+    if (place.shareAxes)
+      advance(getGroupIndex(place.shareAxes), place.shareStride);
+    return address;
+  }
+
+  /// This rank's coordinate on an axis of the mesh.
+  llvm::Value *getCoordinate(unsigned axis) {
+    llvm::Value *coordinates = loadField(
+        function->getArg(0), offsetof(dpc_call_t, coordinates), pointer);
+    return builder.CreateZExt(
+        loadField(coordinates, axis * sizeof(uint32_t), builder.getInt32Ty()),
         builder.getInt64Ty());
-    return builder.CreateInBoundsGEP(
-        builder.getInt8Ty(), address,
-        builder.CreateMul(micro, builder.getInt64(place.stride)));
+  }
+
+  /// This rank's number in its group along `axes`, first axis slowest.
+  llvm::Value *getGroupIndex(mlir::ArrayAttr axes) {
+    llvm::Value *index = builder.getInt64(0);
+    for (llvm::StringRef axis : axes.getAsValueRange<mlir::StringAttr>())
+      if (std::optional<unsigned> known = mesh.axisIndex(axis))
+        index = builder.CreateAdd(
+            builder.CreateMul(index, builder.getInt64(mesh.axisSize(axis))),
+            getCoordinate(*known));
+    return index;
   }
 
   void emitCopy(CopyOp copy) {
@@ -129,22 +153,16 @@ private:
   }
 
   mlir::LogicalResult emitCoordinate(CoordinateOp op) {
-    auto axis = llvm::find(axes, op.getAxis());
-    if (axis == axes.end())
+    std::optional<unsigned> axis = mesh.axisIndex(op.getAxis());
+    if (!axis)
       return op.emitOpError("names the axis '")
              << op.getAxis() << "', which the mesh lacks";
-    llvm::Value *coordinates = loadField(
-        function->getArg(0), offsetof(dpc_call_t, coordinates), pointer);
-    llvm::Value *value =
-        loadField(coordinates, (axis - axes.begin()) * sizeof(uint32_t),
-                  builder.getInt32Ty());
-    builder.CreateStore(builder.CreateZExt(value, builder.getInt64Ty()),
-                        getAddress(op.getOutput()));
+    builder.CreateStore(getCoordinate(*axis), getAddress(op.getOutput()));
     return mlir::success();
   }
 
   llvm::Module &module;
-  ArrayRef<std::string> axes;
+  const dist::MeshShape &mesh;
   llvm::IRBuilder<> builder;
   llvm::PointerType *pointer;
   llvm::Function *function;
@@ -156,6 +174,6 @@ private:
 } // namespace
 
 llvm::Function *dpc::emitFunction(FunctionOp function, llvm::Module &module,
-                                  ArrayRef<std::string> axes) {
-  return FunctionEmitter(module, function.getSymName(), axes).run(function);
+                                  const dist::MeshShape &mesh) {
+  return FunctionEmitter(module, function.getSymName(), mesh).run(function);
 }

@@ -19,13 +19,6 @@ ProgramMesh::ProgramMesh(mlir::ModuleOp module) {
   families.push_back(std::move(world));
 }
 
-std::vector<std::string> ProgramMesh::getAxisNames() const {
-  std::vector<std::string> names;
-  for (const dist::MeshAxis &axis : shape.axes)
-    names.push_back(axis.name);
-  return names;
-}
-
 uint32_t ProgramMesh::getFamily(llvm::ArrayRef<std::string> axes) {
   Family family;
   family.name = llvm::join(axes, "+");

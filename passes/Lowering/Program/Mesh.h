@@ -16,7 +16,6 @@ public:
 
   const dist::MeshShape &getShape() const { return shape; }
   uint32_t getWorldSize() const { return shape.worldSize(); }
-  std::vector<std::string> getAxisNames() const;
 
   /// Index of the family of groups along `axes`, first axis slowest. Family 0
   /// is the whole world.

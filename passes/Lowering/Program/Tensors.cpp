@@ -46,12 +46,8 @@ LogicalResult TensorRecords::run() {
   // Optimizer state names its parameter's record: parameters come first.
   for (bool optimizer : {false, true})
     for (auto resident : module.getOps<ResidentOp>())
-      if (auto arg = dyn_cast<nn::ArgAttr>(resident.getBinding()))
-        if (arg.getKind() != ArgKind::input &&
-            arg.getKind() != ArgKind::label &&
-            (arg.getKind() == ArgKind::optimizer) == optimizer)
-          if (failed(addState(resident, arg)))
-            return failure();
+      if (failed(addStates(resident, optimizer)))
+        return failure();
   for (auto resident : module.getOps<ResidentOp>()) {
     if (auto arg = dyn_cast<nn::ArgAttr>(resident.getBinding())) {
       if ((arg.getKind() == ArgKind::input ||
@@ -60,7 +56,9 @@ LogicalResult TensorRecords::run() {
         return failure();
       continue;
     }
-    auto result = cast<nn::ResultAttr>(resident.getBinding());
+    auto result = dyn_cast<nn::ResultAttr>(resident.getBinding());
+    if (!result)
+      continue;
     if (failed(result.getKind() == nn::ResultKind::metric
                    ? addMetric(resident, result.getName())
                    : addOutput(resident, result.getName())))
@@ -97,11 +95,20 @@ void TensorRecords::indexWrites() {
   }
 }
 
-SmallVector<int64_t> TensorRecords::globalShape(ResidentOp resident) {
-  if (auto layout =
-          dyn_cast_or_null<dist::LayoutAttr>(resident.getLayoutAttr()))
-    return llvm::to_vector(layout.getLayout().shape());
-  return llvm::to_vector(resident.getBufferType().getShape());
+HostedTensor::HostedTensor(ResidentOp resident)
+    : resident(resident),
+      layout(dyn_cast_or_null<dist::LayoutAttr>(resident.getLayoutAttr())),
+      type(tensorOf(resident.getType())) {}
+
+HostedTensor::HostedTensor(ResidentOp resident, dist::StorageAttr storage,
+                           dist::MemberAttr member)
+    : resident(resident), layout(member.getLayout()),
+      type(member.getTensorType()), first(member.getOffset()),
+      axes(storage.getAxes()) {}
+
+SmallVector<int64_t> HostedTensor::globalShape() const {
+  return llvm::to_vector(layout ? ArrayRef<int64_t>(layout.getLayout().shape())
+                                : type.getShape());
 }
 
 /// Adds a piece to `runs`: to the last run where it continues its pattern, so
@@ -132,29 +139,46 @@ static void addRun(std::vector<dpc_run_t> &runs, int64_t global, int64_t local,
   runs.push_back(run);
 }
 
-/// Where each rank holds which elements.
-llvm::Constant *TensorRecords::emitPlacements(ResidentOp resident) {
-  auto layout = dyn_cast_or_null<dist::LayoutAttr>(resident.getLayoutAttr());
+/// Where each rank holds which elements: its shard, and of that what lies in
+/// its part of the storage.
+llvm::Constant *TensorRecords::emitPlacements(HostedTensor tensor) {
   RecordImage placements;
+  const int64_t bytes = bufferBytes(tensor.resident.getType()),
+                part = tensor.resident.getBufferType().getNumElements(),
+                elements = tensor.type.getNumElements();
   for (uint32_t rank = 0; rank < mesh.getWorldSize(); ++rank) {
+    auto coordinates = mesh.getShape().coordinates(rank);
+    int64_t index = 0;
+    for (StringAttr axis : tensor.axes)
+      index = index * mesh.getShape().axisSize(axis) +
+              coordinates[*mesh.getShape().axisIndex(axis)];
+    // Elements [low, high) of the shard lie in this rank's part.
+    const int64_t low = std::max<int64_t>(0, index * part - tensor.first),
+                  high = std::min(elements, (index + 1) * part - tensor.first);
     std::vector<dpc_run_t> runs;
-    int64_t elements = resident.getBufferType().getNumElements();
-    if (layout)
-      dist::forEachRun(layout.getLayout(), mesh.getShape().coordinates(rank),
-                       mesh.getShape(),
-                       [&](int64_t global, int64_t local, int64_t length) {
-                         addRun(runs, global, local, length);
-                       });
+    auto add = [&](int64_t global, int64_t local, int64_t length) {
+      int64_t begin = std::max(local, low),
+              end = std::min(local + length, high);
+      if (begin < end)
+        addRun(runs, global + begin - local, begin - low, end - begin);
+    };
+    if (tensor.layout)
+      dist::forEachRun(tensor.layout.getLayout(), coordinates, mesh.getShape(),
+                       add);
     else
-      addRun(runs, 0, 0, elements);
+      add(0, 0, elements);
     RecordImage table;
     for (const dpc_run_t &run : runs)
       table.append(run);
     dpc_placement_t placement = {};
-    placement.space = uint32_t(resident.getSpace());
+    placement.space = uint32_t(tensor.resident.getSpace());
     placement.owner = 1;
-    placement.offset = *resident.getOffset();
-    placement.elements = elements;
+    placement.offset = *tensor.resident.getOffset();
+    if (low < high) {
+      placement.offset += (tensor.first + low - index * part) *
+                          (bytes / std::max<int64_t>(part, 1));
+      placement.elements = high - low;
+    }
     placement.run_count = runs.size();
     uint64_t at = placements.append(placement);
     placements.setPointer(at + offsetof(dpc_placement_t, runs),
@@ -172,11 +196,30 @@ FailureOr<uint32_t> TensorRecords::getDtype(ResidentOp resident) {
   return dtype;
 }
 
-LogicalResult TensorRecords::addState(ResidentOp resident, nn::ArgAttr arg) {
+/// Adds the state in a resident buffer, optimizer state or all other.
+LogicalResult TensorRecords::addStates(ResidentOp resident, bool optimizer) {
+  auto add = [&](HostedTensor tensor, nn::ArgAttr arg) {
+    if (arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label ||
+        (arg.getKind() == ArgKind::optimizer) != optimizer)
+      return success();
+    return addState(tensor, arg);
+  };
+  if (auto arg = dyn_cast<nn::ArgAttr>(resident.getBinding()))
+    return add(HostedTensor(resident), arg);
+  if (auto storage = dyn_cast<dist::StorageAttr>(resident.getBinding()))
+    for (dist::MemberAttr member : storage.getMembers())
+      if (failed(add(HostedTensor(resident, storage, member),
+                     cast<nn::ArgAttr>(member.getBinding()))))
+        return failure();
+  return success();
+}
+
+LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
+  ResidentOp resident = tensor.resident;
   FailureOr<uint32_t> dtype = getDtype(resident);
   if (failed(dtype))
     return failure();
-  SmallVector<int64_t> shape = globalShape(resident);
+  SmallVector<int64_t> shape = tensor.globalShape();
   auto value = readInitialValue(module, arg.getName());
   if (failed(value))
     return failure();
@@ -219,7 +262,7 @@ LogicalResult TensorRecords::addState(ResidentOp resident, nn::ArgAttr arg) {
                     pool.addIntegers(shape, "shape"));
   states.setPointer(at + offsetof(dpc_state_t, init_data), data);
   states.setPointer(at + offsetof(dpc_state_t, placements),
-                    emitPlacements(resident));
+                    emitPlacements(tensor));
   stateIndex[arg.getName()] = stateCount++;
   return success();
 }
@@ -228,7 +271,7 @@ LogicalResult TensorRecords::addInput(ResidentOp resident, nn::ArgAttr arg) {
   FailureOr<uint32_t> dtype = getDtype(resident);
   if (failed(dtype))
     return failure();
-  SmallVector<int64_t> shape = globalShape(resident);
+  SmallVector<int64_t> shape = HostedTensor(resident).globalShape();
   if (arg.getBatch() >= int64_t(shape.size()))
     return resident.emitOpError("has batch dimension ")
            << arg.getBatch() << " of " << shape.size();
@@ -259,7 +302,7 @@ LogicalResult TensorRecords::addInput(ResidentOp resident, nn::ArgAttr arg) {
   inputs.setPointer(at + offsetof(dpc_input_t, shape),
                     pool.addIntegers(shape, "shape"));
   inputs.setPointer(at + offsetof(dpc_input_t, placements),
-                    emitPlacements(resident));
+                    emitPlacements(HostedTensor(resident)));
   inputIndex[resident] = inputCount++;
   return success();
 }
@@ -268,7 +311,7 @@ LogicalResult TensorRecords::addOutput(ResidentOp resident, StringRef name) {
   FailureOr<uint32_t> dtype = getDtype(resident);
   if (failed(dtype))
     return failure();
-  SmallVector<int64_t> shape = globalShape(resident);
+  SmallVector<int64_t> shape = HostedTensor(resident).globalShape();
   dpc_output_t record = {};
   record.struct_size = sizeof(record);
   record.dtype = *dtype;
@@ -282,7 +325,7 @@ LogicalResult TensorRecords::addOutput(ResidentOp resident, StringRef name) {
   outputs.setPointer(at + offsetof(dpc_output_t, shape),
                      pool.addIntegers(shape, "shape"));
   outputs.setPointer(at + offsetof(dpc_output_t, placements),
-                     emitPlacements(resident));
+                     emitPlacements(HostedTensor(resident)));
   ++outputCount;
   return success();
 }

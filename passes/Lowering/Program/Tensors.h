@@ -1,6 +1,7 @@
 #ifndef DPC_PASSES_LOWERING_PROGRAM_TENSORS_H
 #define DPC_PASSES_LOWERING_PROGRAM_TENSORS_H
 
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "passes/Lowering/Program/Mesh.h"
 
@@ -19,8 +20,28 @@ uint32_t dtypeOf(mlir::Type element);
 /// program, or brought by its user.
 enum class InitialValues { embedded, file, none };
 
+/// A tensor that the host sees: all of a resident buffer, or a member of flat
+/// storage.
+struct HostedTensor {
+  exec::ResidentOp resident;
+  /// Null: each rank has the whole tensor.
+  dist::LayoutAttr layout;
+  /// What one device has of it, were the storage not divided.
+  mlir::RankedTensorType type;
+  /// Elements before it in the storage.
+  int64_t first = 0;
+  /// Axes over which the storage is divided.
+  llvm::ArrayRef<mlir::StringAttr> axes;
+
+  explicit HostedTensor(exec::ResidentOp resident);
+  HostedTensor(exec::ResidentOp resident, dist::StorageAttr storage,
+               dist::MemberAttr member);
+  /// The logical shape.
+  llvm::SmallVector<int64_t> globalShape() const;
+};
+
 /// The records of what the host sees of a program: state, inputs, outputs and
-/// metrics, one for each resident buffer.
+/// metrics, one for each resident buffer or member of one.
 class TensorRecords {
 public:
   TensorRecords(mlir::ModuleOp module, ProgramMesh &mesh, llvm::Module &target,
@@ -47,15 +68,15 @@ public:
   llvm::DenseMap<mlir::Operation *, uint32_t> inputIndex;
 
 private:
-  mlir::LogicalResult addState(exec::ResidentOp resident, nn::ArgAttr arg);
+  mlir::LogicalResult addStates(exec::ResidentOp resident, bool optimizer);
+  mlir::LogicalResult addState(HostedTensor tensor, nn::ArgAttr arg);
   mlir::LogicalResult addInput(exec::ResidentOp resident, nn::ArgAttr arg);
   mlir::LogicalResult addOutput(exec::ResidentOp resident,
                                 llvm::StringRef name);
   mlir::LogicalResult addMetric(exec::ResidentOp resident,
                                 llvm::StringRef name);
   void indexWrites();
-  llvm::SmallVector<int64_t> globalShape(exec::ResidentOp resident);
-  llvm::Constant *emitPlacements(exec::ResidentOp resident);
+  llvm::Constant *emitPlacements(HostedTensor tensor);
   mlir::FailureOr<uint32_t> getDtype(exec::ResidentOp resident);
 
   mlir::ModuleOp module;

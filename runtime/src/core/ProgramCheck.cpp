@@ -59,10 +59,15 @@ void extents(uint32_t op, uint64_t n, uint64_t *in, uint64_t *out) {
 dpc_status_t checkAction(const dpc_program_t &program, const dpc_rank_t &rank,
                          const Spaces &spaces, const dpc_action_t &action) {
   const uint64_t size = dpc_dtype_size(action.dtype);
+  const uint64_t members = action.group < program.family_count
+                               ? program.families[action.group].group_size
+                               : 1;
   auto buffer = [&](const dpc_buffer_t &place, const char *which,
                     uint64_t elements, bool shared) -> dpc_status_t {
-    if (elements > (1ull << 48) ||
-        !spaces.holds(place.space, place.offset, elements * size))
+    // A rank's share moves with its index in the group.
+    if (elements > (1ull << 48) || place.index_stride > (1ull << 48) ||
+        !spaces.holds(place.space, place.offset,
+                      elements * size + (members - 1) * place.index_stride))
       return fail(DPC_INVALID,
                   "%s buffer (space %u, offset %llu, %llu elements) is outside "
                   "its space",

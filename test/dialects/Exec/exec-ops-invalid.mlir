@@ -57,6 +57,15 @@ exec.entry @step {
 }
 
 // -----
+// view_c1: the share of the last rank
+dist.mesh @mesh axes ["data"] sizes [3]
+exec.entry @step {
+  %w = exec.buffer shared : memref<8xf32>
+  // expected-error @+1 {{takes bytes 0 to 48 of a buffer of 32}}
+  %v = exec.view %w at 0 stride 16 over ["data"] : memref<8xf32> to memref<4xf32>
+}
+
+// -----
 // launch_c1
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
 exec.entry @step {
@@ -107,6 +116,17 @@ exec.entry @step {
   %a = exec.buffer arena : memref<4xf32>
   // expected-error @+1 {{uses a buffer in space arena, which no peer can see}}
   %e = exec.start all_reduce sum over ["data"] %a to %a id 0 : memref<4xf32>, memref<4xf32>
+  exec.wait %e
+}
+
+// -----
+// start_c3
+dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
+exec.entry @step {
+  %a = exec.buffer shared : memref<8xf32>
+  %v = exec.view %a at 0 stride 16 over ["model"] : memref<8xf32> to memref<4xf32>
+  // expected-error @+1 {{goes over ["data"] but uses a share over ["model"]}}
+  %e = exec.start reduce_scatter sum over ["data"] %a to %v id 0 : memref<8xf32>, memref<4xf32>
   exec.wait %e
 }
 

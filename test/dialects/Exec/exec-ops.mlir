@@ -1,6 +1,8 @@
 // RUN: dpc-opt %s | dpc-opt | FileCheck %s
 
 exec.resident @state.w #nn.arg<parameter "w"> arena at 0 : memref<4x3xf32>
+// CHECK: exec.resident @storage.p #dist.storage<"p" [<#nn.arg<parameter "b">, tensor<5xf32>, <"[5]"> at 0>]> shared at 0 : memref<16xf32>
+exec.resident @storage.p #dist.storage<"p" [<#nn.arg<parameter "b">, tensor<5xf32>, <"[5]"> at 0>]> shared at 0 : memref<16xf32>
 exec.resident @input.x #nn.arg<input "x", batch = 0> slot at 0 : memref<8x4xf32>
 func.func private @kernel.0(%a: tensor<4x3xf32>) -> tensor<4x3xf32> attributes {exec.scratch_bytes = 64 : i64} {
   return %a : tensor<4x3xf32>
@@ -31,6 +33,8 @@ exec.entry @step {
   %g = exec.buffer shared at 0 : memref<100xf32>
   // CHECK: exec.view %{{.*}} at 16 : memref<100xf32> to memref<4x3xf32>
   %v = exec.view %g at 16 : memref<100xf32> to memref<4x3xf32>
+  // CHECK: exec.view %{{.*}} at 0 stride 200 over ["data"] : memref<100xf32> to memref<50xf32>
+  %share = exec.view %g at 0 stride 200 over ["data"] : memref<100xf32> to memref<50xf32>
   %w = exec.get @state.w : memref<4x3xf32>
   // CHECK: exec.copy
   exec.copy %w to %v : memref<4x3xf32>

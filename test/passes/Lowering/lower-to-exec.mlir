@@ -291,3 +291,99 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">})
   %5 = dist.all_reduce sum %4 on @mesh ["data"] : tensor<4xf32>
   return %3, %5 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+// A divided update: gradients are computed into one buffer, of which a rank's
+// share of the sum takes the place; the share of the parameters is updated in
+// place and gathered from where it lies. Readers of the old parameters come
+// before.
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func private @grad(%w: tensor<4xf32>) -> tensor<4xf32> { return %w : tensor<4xf32> }
+func.func private @update(%p: tensor<16xf32>, %g: tensor<16xf32>, %m: tensor<16xf32>) -> (tensor<16xf32>, tensor<16xf32>)
+    attributes {exec.may_alias = [array<i64: 0>, array<i64: 2>]} { return %p, %m : tensor<16xf32>, tensor<16xf32> }
+// CHECK: exec.resident @storage.p #dist.storage<"p"{{.*}}> shared : memref<32xf32>
+// CHECK: exec.resident @storage.m #dist.storage<"m"{{.*}}> arena : memref<16xf32>
+// CHECK-LABEL: exec.entry @step
+// CHECK-DAG: %[[P:.*]] = exec.get @storage.p
+// CHECK-DAG: %[[M:.*]] = exec.get @storage.m
+// CHECK-DAG: %[[B:.*]] = exec.buffer shared : memref<32xf32>
+// CHECK-DAG: %[[G:.*]] = exec.view %[[B]] at 0 : memref<32xf32> to memref<4xf32>
+// CHECK-DAG: %[[WHOLE:.*]] = exec.view %[[P]] at 0 : memref<32xf32> to memref<2x16xf32>
+// CHECK-DAG: %[[SHARE:.*]] = exec.view %[[P]] at 0 stride 64 over ["data"] : memref<32xf32> to memref<16xf32>
+// CHECK-DAG: %[[W:.*]] = exec.view %[[P]] at 0 : memref<32xf32> to memref<4xf32>
+// CHECK: exec.launch @grad(%[[W]]) into(%[[G]])
+// CHECK: %[[BB:.*]] = exec.view %[[B]] at 0 : memref<32xf32> to memref<2x16xf32>
+// CHECK: %[[GS:.*]] = exec.view %[[BB]] at 0 stride 64 over ["data"] : memref<2x16xf32> to memref<16xf32>
+// CHECK: %[[E:.*]] = exec.start reduce_scatter sum over ["data"] %[[BB]] to %[[GS]]
+// CHECK: exec.wait %[[E]]
+// CHECK: exec.launch @update(%{{.*}}, %[[GS]], %[[M]]) into(%[[SHARE]], %[[M]])
+// CHECK: exec.start all_gather sum over ["data"] %[[SHARE]] to %[[WHOLE]]
+// CHECK-NOT: exec.copy
+func.func @step(%p: tensor<32xf32> {dist.storage = #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<4xf32>, <"[4]"> at 0>]>},
+                %m: tensor<16xf32> {dist.storage = #dist.storage<"m" [<#nn.arg<optimizer "m|w", of = "w">, tensor<4xf32>, <"[4]"> at 0>] over ["data"]>})
+    -> (tensor<32xf32> {dist.storage = #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<4xf32>, <"[4]"> at 0>]>},
+        tensor<16xf32> {dist.storage = #dist.storage<"m" [<#nn.arg<optimizer "m|w", of = "w">, tensor<4xf32>, <"[4]"> at 0>] over ["data"]>}) {
+  %w = dist.unpack %p at [0] : tensor<32xf32> -> tensor<4xf32>
+  %g = call @grad(%w) : (tensor<4xf32>) -> tensor<4xf32>
+  %b = dist.pack %g at [0] : tensor<4xf32> -> tensor<32xf32>
+  %bb = nn.reshape %b : tensor<32xf32> -> tensor<2x16xf32>
+  %gs = dist.reduce_scatter sum %bb on @mesh ["data"] : tensor<2x16xf32> -> tensor<16xf32>
+  %s = dist.share %p on @mesh ["data"] : tensor<32xf32> -> tensor<16xf32>
+  %u:2 = call @update(%s, %gs, %m) : (tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> (tensor<16xf32>, tensor<16xf32>)
+  %a = dist.all_gather %u#0 on @mesh ["data"] : tensor<16xf32> -> tensor<2x16xf32>
+  %n = nn.reshape %a : tensor<2x16xf32> -> tensor<32xf32>
+  return %n, %u#1 : tensor<32xf32>, tensor<16xf32>
+}
+
+// -----
+// What is computed elsewhere is copied into the flat buffer, and an update that
+// something reads the old parameters after is gathered beside them.
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func private @update(%p: tensor<16xf32>, %g: tensor<16xf32>) -> tensor<16xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %p : tensor<16xf32> }
+func.func private @norm(%w: tensor<4xf32>, %p: tensor<16xf32>) -> tensor<f32> {
+  %0 = nn.reduce sum %w [0] : tensor<4xf32> -> tensor<f32>
+  return %0 : tensor<f32>
+}
+// CHECK-LABEL: exec.entry @step
+// CHECK: %[[P:.*]] = exec.get @storage.p
+// CHECK: exec.copy %{{.*}} to %{{.*}} : memref<4xf32>
+// CHECK: exec.start reduce_scatter
+// CHECK: exec.launch @update
+// CHECK: %[[A:.*]] = exec.buffer shared : memref<2x16xf32>
+// CHECK: exec.start all_gather sum over ["data"] %{{.*}} to %[[A]]
+// CHECK: exec.launch @norm
+// CHECK: %[[N:.*]] = exec.view %[[A]] at 0 : memref<2x16xf32> to memref<32xf32>
+// CHECK: exec.copy %[[N]] to %[[P]] : memref<32xf32>
+func.func @step(%p: tensor<32xf32> {dist.storage = #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<4xf32>, <"[4]"> at 0>]>},
+                %x: tensor<4xf32> {nn.arg = #nn.arg<input "x">})
+    -> (tensor<32xf32> {dist.storage = #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<4xf32>, <"[4]"> at 0>]>},
+        tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %w = dist.unpack %p at [0] : tensor<32xf32> -> tensor<4xf32>
+  %b = dist.pack %x at [0] : tensor<4xf32> -> tensor<32xf32>
+  %bb = nn.reshape %b : tensor<32xf32> -> tensor<2x16xf32>
+  %gs = dist.reduce_scatter sum %bb on @mesh ["data"] : tensor<2x16xf32> -> tensor<16xf32>
+  %s = dist.share %p on @mesh ["data"] : tensor<32xf32> -> tensor<16xf32>
+  %u = call @update(%s, %gs) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %a = dist.all_gather %u on @mesh ["data"] : tensor<16xf32> -> tensor<2x16xf32>
+  %n = nn.reshape %a : tensor<2x16xf32> -> tensor<32xf32>
+  %l = call @norm(%w, %u) : (tensor<4xf32>, tensor<16xf32>) -> tensor<f32>
+  return %n, %l : tensor<32xf32>, tensor<f32>
+}
+
+// -----
+// State that no peer can reach is gathered beside it, and copied.
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func private @k(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> }
+// CHECK-LABEL: exec.entry @step
+// CHECK: %[[W:.*]] = exec.get @state.w
+// CHECK: %[[A:.*]] = exec.buffer shared : memref<2x2xf32>
+// CHECK: exec.start all_gather sum over ["data"] %{{.*}} to %[[A]]
+// CHECK: %[[N:.*]] = exec.view %[[A]] at 0 : memref<2x2xf32> to memref<4xf32>
+// CHECK: exec.copy %[[N]] to %[[W]]
+func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}, %x: tensor<2xf32> {nn.arg = #nn.arg<input "x">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
+  %0 = call @k(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = dist.all_gather %0 on @mesh ["data"] : tensor<2xf32> -> tensor<2x2xf32>
+  %2 = nn.reshape %1 : tensor<2x2xf32> -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}

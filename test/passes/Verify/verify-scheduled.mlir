@@ -166,3 +166,36 @@ module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 64
     exec.copy %s to %a : memref<4xf32>
   }
 }
+
+// -----
+
+// Shares of the ranks: sound where each rank touches its own ...
+module attributes {exec.memory = #exec.memory<arena = 0, slot = 0, shared = 64, sharedSlot = 0, slots = 1, peak = 64, lowerBound = 0>} {
+  dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
+  func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<4xf32> }
+  exec.resident @storage.p #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<8xf32>, <"[8]"> at 0>]> shared at 0 : memref<8xf32>
+  exec.entry @step {
+    %p = exec.get @storage.p : memref<8xf32>
+    %v = exec.view %p at 0 stride 16 over ["data"] : memref<8xf32> to memref<4xf32>
+    exec.launch @k(%v) into (%v) : (memref<4xf32>), (memref<4xf32>)
+    %e = exec.start all_gather sum over ["data"] %v to %p id 0 : memref<4xf32>, memref<8xf32>
+    exec.wait %e
+  }
+}
+
+// -----
+
+// ... but not where one finds its operand half overwritten by its share, as
+// the second rank does here.
+module attributes {exec.memory = #exec.memory<arena = 0, slot = 0, shared = 64, sharedSlot = 0, slots = 1, peak = 64, lowerBound = 0>} {
+  dist.mesh @mesh axes ["data"] sizes [2]
+  func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<4xf32> }
+  exec.resident @storage.p #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<8xf32>, <"[8]"> at 0>]> shared at 0 : memref<8xf32>
+  exec.entry @step {
+    %p = exec.get @storage.p : memref<8xf32>
+    %w = exec.view %p at 0 : memref<8xf32> to memref<4xf32>
+    %v = exec.view %p at 0 stride 8 over ["data"] : memref<8xf32> to memref<4xf32>
+    // expected-error@+1 {{level 'scheduled': result 0 lies on operand 0, but @k cannot compute in place}}
+    exec.launch @k(%w) into (%v) : (memref<4xf32>), (memref<4xf32>)
+  }
+}

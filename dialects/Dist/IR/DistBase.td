@@ -1,0 +1,23 @@
+#ifndef DPC_DIALECTS_DIST_IR_DISTBASE_TD
+#define DPC_DIALECTS_DIST_IR_DISTBASE_TD
+
+include "dialects/Dist/IR/DistAttrs.td"
+include "dialects/Interfaces/InterpretableOpInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Dist_Tensor : StaticShapeTensorOf<[AnyFloat, AnyInteger]>;
+def Dist_Interpretable : DeclareOpInterfaceMethods<InterpretableOpInterface>;
+
+class Dist_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Dist_Dialect, mnemonic, traits>;
+
+// Devices that agree on every axis outside `axes` form a group; its members are
+// numbered by their coordinates, first axis of the list slowest.
+class Dist_CollectiveOp<string mnemonic, list<Trait> traits = []>
+    : Dist_Op<mnemonic, !listconcat([
+        Pure, Dist_Interpretable,
+        DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)>;
+
+#endif // DPC_DIALECTS_DIST_IR_DISTBASE_TD

@@ -1,0 +1,21 @@
+#ifndef DPC_DIALECTS_DIST_IR_FLATSTORAGE_H
+#define DPC_DIALECTS_DIST_IR_FLATSTORAGE_H
+
+#include "dialects/Dist/IR/DistDialect.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Dist/IR/FlatStorage.h.inc"
+
+namespace dpc::dist {
+
+/// The flat storage that an argument (result) of a function is; null if it is a
+/// tensor of its own.
+StorageAttr getArgStorage(mlir::FunctionOpInterface function, unsigned index);
+StorageAttr getResultStorage(mlir::FunctionOpInterface function,
+                             unsigned index);
+
+} // namespace dpc::dist
+
+#endif // DPC_DIALECTS_DIST_IR_FLATSTORAGE_H

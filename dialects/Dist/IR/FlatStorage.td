@@ -1,0 +1,69 @@
+#ifndef DPC_DIALECTS_DIST_IR_FLATSTORAGE_TD
+#define DPC_DIALECTS_DIST_IR_FLATSTORAGE_TD
+
+include "dialects/Dist/IR/DistBase.td"
+
+def Dist_FlatTensor : 1DTensorOf<[AnyFloat, AnyInteger]>;
+
+def Dist_PackOp : Dist_Op<"pack", [Pure, Dist_Interpretable]> {
+  let summary = "Lays tensors end to end";
+  let description = [{
+    Element j of input i is element `at[i]` + j of the result; what lies between
+    is padding: zero, or anything where the result is a buffer. Moves no data
+    where the inputs are computed straight into the result's buffer.
+
+    Made by `dpc-divide-updates`; becomes a buffer and views of it.
+
+    ```mlir
+    %b = dist.pack %g, %h at [0, 64] : tensor<4x3xf32>, tensor<5xf32> -> tensor<128xf32>
+    ```
+
+    Constraints: (C1) one offset an input; (C2) inputs lie inside the result, one
+    behind the other; (C3) one element type.
+  }];
+  let arguments = (ins Variadic<Dist_Tensor>:$inputs, DenseI64ArrayAttr:$offsets);
+  let results = (outs Dist_FlatTensor:$result);
+  let assemblyFormat = "$inputs `at` $offsets attr-dict `:` type($inputs) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable]> {
+  let summary = "The tensors that lie end to end in a flat one";
+  let description = [{
+    The inverse of `dist.pack`. Moves no data.
+
+    Made by `dpc-divide-updates`; becomes views of a buffer.
+
+    ```mlir
+    %w, %v = dist.unpack %p at [0, 64] : tensor<128xf32> -> tensor<4x3xf32>, tensor<5xf32>
+    ```
+
+    Constraints: (C1), (C2), (C3) as for `dist.pack`, of results and operand.
+  }];
+  let arguments = (ins Dist_FlatTensor:$input, DenseI64ArrayAttr:$offsets);
+  let results = (outs Variadic<Dist_Tensor>:$results);
+  let assemblyFormat = "$input `at` $offsets attr-dict `:` type($input) `->` type($results)";
+  let hasVerifier = 1;
+}
+
+def Dist_ShareOp : Dist_CollectiveOp<"share"> {
+  let summary = "This device's part of a flat tensor that all have";
+  let description = [{
+    The operand is cut into as many equal parts as its group has members; each
+    device gets the part of its number. Exchanges nothing.
+
+    Made by `dpc-divide-updates`; becomes a view of a buffer.
+
+    ```mlir
+    %s = dist.share %p on @mesh ["data"] : tensor<128xf32> -> tensor<64xf32>
+    ```
+
+    Constraints: (C1), (C2) as for `dist.all_reduce`; (C3) the operand has the
+    group's size times the elements of the result.
+  }];
+  let arguments = (ins Dist_FlatTensor:$input, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes);
+  let results = (outs Dist_FlatTensor:$result);
+  let assemblyFormat = "$input `on` $mesh $axes attr-dict `:` type($input) `->` type($result)";
+}
+
+#endif // DPC_DIALECTS_DIST_IR_FLATSTORAGE_TD

@@ -1,0 +1,292 @@
+#include "passes/Bucketing/Passes.h"
+#include "passes/Bucketing/ReplicatedUpdates.h"
+#include "passes/Planning/CostModel.h"
+
+#include "dialects/Dist/IR/FlatStorage.h"
+#include "dialects/NN/IR/HostFacts.h"
+#include "dialects/NN/IR/Shape.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_DIVIDEUPDATES
+#include "passes/Bucketing/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+using dist::MemberAttr;
+using dist::StorageAttr;
+using nn::ArgKind;
+
+namespace {
+
+/// Rewrites the updates of one bucket. Arguments and results of functions are
+/// added here; what they replace is erased by the pass, once all buckets are
+/// done.
+class BucketDivision {
+public:
+  BucketDivision(func::FuncOp step, ArrayRef<ReplicatedUpdate> updates,
+                 const Bucket &plan, const BucketProblem &problem,
+                 int64_t number)
+      : step(step), updates(updates), plan(plan), number(number),
+        builder(step.getContext()),
+        shares(problem.tensors[plan.members.front()].key.shares),
+        elements(plan.bytes /
+                 problem.tensors[plan.members.front()].elementBytes) {
+    for (int64_t member : plan.members) {
+      locations.push_back(updates[member].update->getLoc());
+      offsets.push_back(plan.offsets[offsets.size()] /
+                        problem.tensors[member].elementBytes);
+    }
+    loc = builder.getFusedLoc(locations);
+    element = getElementTypeOrSelf(first().getSum().getType());
+  }
+
+  void run() {
+    Value gradient = scatterGradients();
+    nn::UpdateOp model = first().getUpdate();
+    Operation *last = model;
+    for (int64_t member : plan.members)
+      if (last->isBeforeInBlock(updates[member].update))
+        last = updates[member].update;
+    builder.setInsertionPoint(last);
+    SmallVector<Value> tensors(model.getTensors().size());
+    tensors[first().gradient] = gradient;
+    SmallVector<StorageAttr> storages;
+    for (size_t slot = 0; slot < first().states.size(); ++slot) {
+      storages.push_back(getStorage(slot));
+      tensors[first().states[slot].tensor] =
+          addArguments(storages.back(), slot);
+    }
+    auto update = builder.create<nn::UpdateOp>(
+        loc, SmallVector<Type>(model->getNumResults(), flat(elements / shares)),
+        tensors, model.getScalars());
+    IRMapping mapping;
+    model.getBody().cloneInto(&update.getBody(), mapping);
+    for (auto [slot, storage] : llvm::enumerate(storages))
+      addResult(storage, update.getResult(first().states[slot].result));
+  }
+
+private:
+  const ReplicatedUpdate &first() const {
+    return updates[plan.members.front()];
+  }
+  RankedTensorType flat(int64_t count) const {
+    return RankedTensorType::get({count}, element);
+  }
+  RankedTensorType stacked() const {
+    return RankedTensorType::get({shares, elements / shares}, element);
+  }
+  StringRef mesh() const { return first().getSum().getMesh(); }
+  ArrayAttr axes() const { return first().getSum().getAxes(); }
+
+  /// This rank's share of the summed gradients.
+  Value scatterGradients() {
+    SmallVector<Value> gradients;
+    Operation *last = nullptr;
+    for (int64_t member : plan.members) {
+      gradients.push_back(updates[member].getLocalGradient());
+      Operation *producer = gradients.back().getDefiningOp();
+      if (producer && (!last || last->isBeforeInBlock(producer)))
+        last = producer;
+    }
+    if (last)
+      builder.setInsertionPointAfter(last);
+    else
+      builder.setInsertionPointToStart(&step.front());
+    Value all =
+        builder.create<dist::PackOp>(loc, flat(elements), gradients, offsets);
+    all = builder.create<nn::ReshapeOp>(loc, stacked(), all);
+    return builder.create<dist::ReduceScatterOp>(loc, flat(elements / shares),
+                                                 dist::ReductionKind::sum, all,
+                                                 mesh(), axes());
+  }
+
+  /// What becomes of state `slot` of all members.
+  StorageAttr getStorage(size_t slot) {
+    SmallVector<MemberAttr> members;
+    for (auto [member, offset] : llvm::zip_equal(plan.members, offsets)) {
+      const ReplicatedUpdate::State &state = updates[member].states[slot];
+      members.push_back(MemberAttr::get(
+          builder.getContext(), state.binding,
+          step.getArgAttrOfType<dist::LayoutAttr>(
+              state.argument, dist::DistDialect::kLayoutAttrName),
+          TypeAttr::get(step.getArgumentTypes()[state.argument]), offset));
+    }
+    const nn::ArgAttr binding = first().states[slot].binding;
+    SmallVector<StringAttr> cutOver;
+    std::string name = "parameter";
+    if (binding.getKind() == ArgKind::optimizer) {
+      name = binding.getName().split('|').first.str();
+      for (StringRef axis : axes().getAsValueRange<StringAttr>())
+        cutOver.push_back(builder.getStringAttr(axis));
+    }
+    return StorageAttr::get(
+        builder.getContext(),
+        builder.getStringAttr(name + "." + Twine(number) + "." + Twine(slot)),
+        members, cutOver);
+  }
+
+  /// Gives every function that takes a member the storage instead, and returns
+  /// this rank's share of it in the step.
+  Value addArguments(StorageAttr storage, size_t slot) {
+    Value share;
+    const bool isCut = !storage.getAxes().empty();
+    DictionaryAttr attributes = builder.getDictionaryAttr(
+        builder.getNamedAttr(dist::DistDialect::kStorageAttrName, storage));
+    auto module = step->getParentOfType<ModuleOp>();
+    for (auto function : module.getOps<func::FuncOp>()) {
+      SmallVector<BlockArgument> arguments = findMembers(function, storage);
+      if (arguments.empty())
+        continue;
+      function.insertArgument(function.getNumArguments(),
+                              flat(isCut ? elements / shares : elements),
+                              attributes, loc);
+      BlockArgument whole = function.getArguments().back();
+      if (function == step && isCut)
+        share = whole;
+      if (isCut)
+        continue;
+      OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
+      SmallVector<Type> types;
+      for (BlockArgument argument : arguments)
+        types.push_back(argument.getType());
+      auto unpack = entry.create<dist::UnpackOp>(loc, types, whole, offsets);
+      for (auto [argument, result] :
+           llvm::zip_equal(arguments, unpack.getResults()))
+        argument.replaceAllUsesWith(result);
+      if (function == step)
+        share = builder.create<dist::ShareOp>(loc, flat(elements / shares),
+                                              whole, mesh(), axes());
+    }
+    return share;
+  }
+
+  /// The arguments of `function` that are the members of `storage`, in their
+  /// order; none if it takes none of them.
+  static SmallVector<BlockArgument> findMembers(func::FuncOp function,
+                                                StorageAttr storage) {
+    llvm::DenseMap<Attribute, BlockArgument> byBinding;
+    for (BlockArgument argument : function.getArguments())
+      if (nn::ArgAttr arg = nn::getArg(function, argument.getArgNumber()))
+        byBinding[arg] = argument;
+    SmallVector<BlockArgument> arguments;
+    for (MemberAttr member : storage.getMembers())
+      if (BlockArgument argument = byBinding.lookup(member.getBinding()))
+        arguments.push_back(argument);
+    return arguments;
+  }
+
+  void addResult(StorageAttr storage, Value share) {
+    Value value = share;
+    if (storage.getAxes().empty()) {
+      value = builder.create<dist::AllGatherOp>(loc, stacked(), share, mesh(),
+                                                axes());
+      value = builder.create<nn::ReshapeOp>(loc, flat(elements), value);
+    }
+    step.insertResult(step.getNumResults(), value.getType(),
+                      builder.getDictionaryAttr(builder.getNamedAttr(
+                          dist::DistDialect::kStorageAttrName, storage)));
+    Operation *terminator = step.front().getTerminator();
+    terminator->insertOperands(terminator->getNumOperands(), value);
+  }
+
+  func::FuncOp step;
+  ArrayRef<ReplicatedUpdate> updates;
+  const Bucket &plan;
+  int64_t number;
+  OpBuilder builder;
+  int64_t shares, elements;
+  SmallVector<int64_t> offsets;
+  SmallVector<Location> locations;
+  Location loc = builder.getUnknownLoc();
+  Type element;
+};
+
+struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
+  using DivideUpdatesBase::DivideUpdatesBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto step = module.lookupSymbol<func::FuncOp>("step");
+    auto meshes = module.getOps<dist::MeshOp>();
+    if (!step || meshes.empty())
+      return;
+    std::vector<ReplicatedUpdate> updates = findReplicatedUpdates(step);
+    if (updates.empty())
+      return;
+    BucketProblem problem = makeUpdateProblem(
+        updates, (*meshes.begin()).getShape(), {firstBucketBytes, bucketBytes});
+    llvm::Expected<BucketPlan> plan = assignBuckets(problem);
+    llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
+    if (error) {
+      step.emitError("buckets: ") << llvm::toString(std::move(error));
+      return signalPassFailure();
+    }
+    SmallVector<const ReplicatedUpdate *> divided;
+    int64_t number = 0;
+    for (const Bucket &bucket : plan->buckets) {
+      if (!isWorthIt(bucket, updates, problem))
+        continue;
+      BucketDivision(step, updates, bucket, problem, number++).run();
+      for (int64_t member : bucket.members)
+        divided.push_back(&updates[member]);
+    }
+    erase(step, divided);
+  }
+
+private:
+  /// Whether the time saved on the update pays for another collective.
+  bool isWorthIt(const Bucket &bucket, ArrayRef<ReplicatedUpdate> updates,
+                 const BucketProblem &problem) {
+    int64_t shares = problem.tensors[bucket.members.front()].key.shares;
+    if (shares < 2)
+      return false;
+    if (smallestBytes >= 0)
+      return bucket.payloadBytes >= smallestBytes;
+    CostModel model;
+    double bytes = 0;
+    for (int64_t member : bucket.members)
+      bytes += updates[member].getBytes();
+    return model.computeSeconds(/*flops=*/0, bytes - bytes / shares) >
+           model.linkLatencySeconds;
+  }
+
+  /// Removes the divided updates, their sums, and the arguments and results
+  /// that storage has replaced.
+  void erase(func::FuncOp step, ArrayRef<const ReplicatedUpdate *> divided) {
+    BitVector results(step.getNumResults());
+    llvm::DenseSet<Attribute> bindings;
+    for (const ReplicatedUpdate *update : divided)
+      for (const ReplicatedUpdate::State &state : update->states) {
+        results.set(state.output);
+        bindings.insert(state.binding);
+      }
+    step.front().getTerminator()->eraseOperands(results);
+    step.eraseResults(results);
+    for (const ReplicatedUpdate *update : divided) {
+      Value value = update->getSum().getResult();
+      update->update->erase();
+      while (Operation *producer = value.getDefiningOp()) {
+        if (!value.use_empty() ||
+            !isa<dist::AllReduceOp, nn::ReshapeOp>(producer))
+          break;
+        value = producer->getOperand(0);
+        producer->erase();
+      }
+    }
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      BitVector arguments(function.getNumArguments());
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        if (nn::ArgAttr arg = nn::getArg(function, i))
+          if (bindings.contains(arg))
+            arguments.set(i);
+      function.eraseArguments(arguments);
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,187 @@
+#include "passes/Bucketing/ReplicatedUpdates.h"
+
+#include "dialects/NN/IR/HostFacts.h"
+#include "dialects/NN/IR/Shape.h"
+
+using namespace mlir;
+using namespace dpc;
+using nn::ArgKind;
+using nn::ResultKind;
+
+Value ReplicatedUpdate::getLocalGradient() const {
+  Value value = getSum().getInput();
+  for (auto reshape = value.getDefiningOp<nn::ReshapeOp>();
+       reshape && value.hasOneUse();
+       reshape = value.getDefiningOp<nn::ReshapeOp>())
+    value = reshape.getInput();
+  return value;
+}
+
+int64_t ReplicatedUpdate::getBytes() const {
+  int64_t bytes = 0;
+  for (Value operand : update->getOperands())
+    bytes += tensorBytes(operand.getType());
+  for (Type type : update->getResultTypes())
+    bytes += tensorBytes(type);
+  return bytes;
+}
+
+bool ReplicatedUpdate::isLike(const ReplicatedUpdate &other) const {
+  nn::UpdateOp a = getUpdate(), b = other.getUpdate();
+  dist::AllReduceOp sumA = getSum(), sumB = other.getSum();
+  if (gradient != other.gradient || states.size() != other.states.size() ||
+      !llvm::equal(a.getScalars(), b.getScalars()) ||
+      sumA.getMesh() != sumB.getMesh() || sumA.getAxes() != sumB.getAxes() ||
+      getElementTypeOrSelf(sumA.getType()) !=
+          getElementTypeOrSelf(sumB.getType()))
+    return false;
+  for (auto [x, y] : llvm::zip_equal(states, other.states))
+    if (x.tensor != y.tensor || x.result != y.result ||
+        x.binding.getKind() != y.binding.getKind())
+      return false;
+  return OperationEquivalence::isRegionEquivalentTo(
+      &a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
+}
+
+namespace {
+
+/// Recognises the updates of one function.
+class UpdateFinder {
+public:
+  explicit UpdateFinder(func::FuncOp step)
+      : step(step), module(step->getParentOfType<ModuleOp>()) {}
+
+  std::optional<ReplicatedUpdate> match(nn::UpdateOp op) {
+    ReplicatedUpdate update;
+    update.update = op;
+    for (auto [index, tensor] : llvm::enumerate(op.getTensors())) {
+      if (auto sum = tensor.getDefiningOp<dist::AllReduceOp>()) {
+        if (update.sum || sum.getReduction() != dist::ReductionKind::sum ||
+            !tensor.hasOneUse())
+          return std::nullopt;
+        update.gradient = index;
+        update.sum = sum;
+        continue;
+      }
+      std::optional<ReplicatedUpdate::State> state = matchState(op, index);
+      if (!state)
+        return std::nullopt;
+      update.states.push_back(*state);
+    }
+    if (!update.sum || update.states.size() != op.getNumResults())
+      return std::nullopt;
+    Type element = getElementTypeOrSelf(update.getSum().getType());
+    for (const ReplicatedUpdate::State &state : update.states)
+      if (getElementTypeOrSelf(op.getTensors()[state.tensor]) != element ||
+          isCut(state.argument, update.getSum().getAxes()))
+        return std::nullopt;
+    return update;
+  }
+
+private:
+  std::optional<ReplicatedUpdate::State> matchState(nn::UpdateOp op,
+                                                    unsigned tensor) {
+    auto argument = dyn_cast<BlockArgument>(op.getTensors()[tensor]);
+    if (!argument || argument.getOwner() != &step.front())
+      return std::nullopt;
+    ReplicatedUpdate::State state;
+    state.tensor = tensor;
+    state.argument = argument.getArgNumber();
+    state.binding = nn::getArg(step, state.argument);
+    if (!state.binding ||
+        (state.binding.getKind() != ArgKind::parameter &&
+         !(state.binding.getKind() == ArgKind::optimizer &&
+           argument.hasOneUse() && !isUsedElsewhere(state.binding))))
+      return std::nullopt;
+    for (OpResult result : op.getResults()) {
+      if (!result.hasOneUse())
+        continue;
+      OpOperand &use = *result.use_begin();
+      if (use.getOwner() != step.front().getTerminator())
+        continue;
+      nn::ResultAttr output = nn::getResult(step, use.getOperandNumber());
+      if (output && output.getKind() == ResultKind::state &&
+          output.getName() == state.binding.getName()) {
+        state.result = result.getResultNumber();
+        state.output = use.getOperandNumber();
+        return state;
+      }
+    }
+    return std::nullopt;
+  }
+
+  bool isUsedElsewhere(nn::ArgAttr binding) {
+    for (auto function : module.getOps<func::FuncOp>())
+      for (BlockArgument argument : function.getArguments())
+        if (function != step && !argument.use_empty() &&
+            nn::getArg(function, argument.getArgNumber()) == binding)
+          return true;
+    return false;
+  }
+
+  bool isCut(unsigned argument, ArrayAttr axes) {
+    auto layout = step.getArgAttrOfType<dist::LayoutAttr>(
+        argument, dist::DistDialect::kLayoutAttrName);
+    if (!layout)
+      return true;
+    auto cut = dist::shardedAxes(layout.getLayout());
+    return llvm::any_of(
+        axes.getAsValueRange<StringAttr>(),
+        [&](StringRef axis) { return llvm::is_contained(cut, axis); });
+  }
+
+  func::FuncOp step;
+  ModuleOp module;
+};
+
+} // namespace
+
+std::vector<ReplicatedUpdate> dpc::findReplicatedUpdates(func::FuncOp step) {
+  UpdateFinder finder(step);
+  std::vector<ReplicatedUpdate> updates;
+  for (auto op : step.front().getOps<nn::UpdateOp>())
+    if (std::optional<ReplicatedUpdate> update = finder.match(op))
+      updates.push_back(*update);
+  return updates;
+}
+
+BucketProblem dpc::makeUpdateProblem(ArrayRef<ReplicatedUpdate> updates,
+                                     const dist::MeshShape &mesh,
+                                     ArrayRef<int64_t> limits) {
+  BucketProblem problem;
+  problem.limits.assign(limits.begin(), limits.end());
+  std::vector<const ReplicatedUpdate *> kinds;
+  for (const ReplicatedUpdate &update : updates) {
+    auto kind = llvm::find_if(kinds, [&](const ReplicatedUpdate *known) {
+      return update.isLike(*known);
+    });
+    const std::string number = std::to_string(kind - kinds.begin());
+    if (kind == kinds.end())
+      kinds.push_back(&update);
+    BucketTensor tensor;
+    Type type = update.getLocalGradient().getType();
+    tensor.elements = cast<RankedTensorType>(type).getNumElements();
+    tensor.elementBytes =
+        tensorBytes(type) / std::max<int64_t>(tensor.elements, 1);
+    for (StringRef axis :
+         update.getSum().getAxes().getAsValueRange<StringAttr>()) {
+      tensor.key.storageAxes += (axis + ",").str();
+      tensor.key.shares *= mesh.axisSize(axis);
+    }
+    llvm::raw_string_ostream(tensor.key.dtype) << getElementTypeOrSelf(type);
+    tensor.key.reduction = "sum";
+    tensor.key.group = number;
+    problem.tensors.push_back(std::move(tensor));
+  }
+  // Ready in the order in which what is summed is computed.
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, updates.size()));
+  llvm::stable_sort(order, [&](int64_t a, int64_t b) {
+    Operation *x = updates[a].getLocalGradient().getDefiningOp();
+    Operation *y = updates[b].getLocalGradient().getDefiningOp();
+    if (!x || !y)
+      return !x && y;
+    return x != y && x->isBeforeInBlock(y);
+  });
+  problem.readyOrder.assign(order.begin(), order.end());
+  return problem;
+}

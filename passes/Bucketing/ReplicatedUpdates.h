@@ -1,0 +1,52 @@
+#ifndef DPC_PASSES_BUCKETING_REPLICATEDUPDATES_H
+#define DPC_PASSES_BUCKETING_REPLICATEDUPDATES_H
+
+#include "dialects/Dist/IR/Collectives.h"
+#include "dialects/NN/IR/Program.h"
+#include "passes/Bucketing/BucketPlan.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace dpc {
+
+/// An `nn.update` that all ranks of a group make alike, of a gradient that they
+/// have summed.
+struct ReplicatedUpdate {
+  mlir::Operation *update, *sum = nullptr;
+  /// Which of the update's tensors is the summed gradient.
+  unsigned gradient = 0;
+  /// What every other tensor is: state that goes in and comes out of the
+  /// function.
+  struct State {
+    unsigned tensor, result;
+    /// Index of the function's argument, and of its result.
+    unsigned argument, output;
+    nn::ArgAttr binding;
+  };
+  llvm::SmallVector<State> states;
+
+  nn::UpdateOp getUpdate() const { return mlir::cast<nn::UpdateOp>(update); }
+  dist::AllReduceOp getSum() const {
+    return mlir::cast<dist::AllReduceOp>(sum);
+  }
+  /// What the ranks had before they summed it; without its reshapes, as storage
+  /// has no shape.
+  mlir::Value getLocalGradient() const;
+  /// Bytes of all that the update reads and writes.
+  int64_t getBytes() const;
+  /// Whether one update could make both on tensors laid end to end.
+  bool isLike(const ReplicatedUpdate &other) const;
+};
+
+/// The updates of `step` that could be divided. `module` holds all functions
+/// that take the state.
+std::vector<ReplicatedUpdate> findReplicatedUpdates(mlir::func::FuncOp step);
+
+/// The buckets problem of `updates`: shares are the members of their groups.
+BucketProblem makeUpdateProblem(llvm::ArrayRef<ReplicatedUpdate> updates,
+                                const dist::MeshShape &mesh,
+                                llvm::ArrayRef<int64_t> limits);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_BUCKETING_REPLICATEDUPDATES_H

@@ -1,0 +1,219 @@
+// RUN: dpc-opt %s --split-input-file --dpc-divide-updates="smallest-bytes=0" | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-divide-updates | FileCheck %s --check-prefix=SMALL
+
+// A parameter and its slot: the gradient is scattered, the share updated, the
+// parameter gathered. Optimizer state is a share; evaluation takes the storage.
+// By itself the pass leaves so little alone.
+// SMALL-LABEL: @step
+// SMALL: dist.all_reduce sum
+// SMALL-NOT: dist.storage
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK-SAME: %[[X:.*]]: tensor<8xf32> {{.*}}input "x"
+// CHECK-SAME: %[[P:.*]]: tensor<32xf32> {dist.storage = #dist.storage<"parameter.0.0" [<#nn.arg<parameter "w">, tensor<4x2xf32>, <"[4], [2]"> at 0>]>}
+// CHECK-SAME: %[[M:.*]]: tensor<16xf32> {dist.storage = #dist.storage<"momentum.0.1" [<#nn.arg<optimizer "momentum|w", of = "w">, tensor<4x2xf32>, <"[4], [2]"> at 0>] over ["data"]>}
+// CHECK-SAME: -> (tensor<f32> {{.*}}, tensor<32xf32> {dist.storage = #dist.storage<"parameter.0.0"{{.*}}}, tensor<16xf32> {dist.storage = #dist.storage<"momentum.0.1"
+// CHECK: %[[W:.*]] = dist.unpack %[[P]] at [0] : tensor<32xf32> -> tensor<4x2xf32>
+// CHECK: %[[G:.*]] = nn.mul %[[W]], %[[W]] : tensor<4x2xf32>
+// CHECK: %[[B:.*]] = dist.pack %[[G]] at [0] : tensor<4x2xf32> -> tensor<32xf32>
+// CHECK: %[[BB:.*]] = nn.reshape %[[B]] : tensor<32xf32> -> tensor<2x16xf32>
+// CHECK: %[[GS:.*]] = dist.reduce_scatter sum %[[BB]] on @mesh ["data"] : tensor<2x16xf32> -> tensor<16xf32>
+// CHECK: %[[S:.*]] = dist.share %[[P]] on @mesh ["data"] : tensor<32xf32> -> tensor<16xf32>
+// CHECK: %[[U:.*]]:2 = nn.update(%[[S]], %[[GS]], %[[M]] : tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) scalars(%{{.*}} : tensor<f32>)
+// CHECK: %[[A:.*]] = dist.all_gather %[[U]]#0 on @mesh ["data"] : tensor<16xf32> -> tensor<2x16xf32>
+// CHECK: %[[N:.*]] = nn.reshape %[[A]] : tensor<2x16xf32> -> tensor<32xf32>
+// CHECK: return %{{.*}}, %[[N]], %[[U]]#1
+func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">},
+                %m: tensor<4x2xf32> {nn.arg = #nn.arg<optimizer "momentum|w", of = "w">, dist.layout = #dist.layout<"[4], [2]">},
+                %x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>, dist.layout = #dist.layout<"[(16: data)]">})
+    -> (tensor<4x2xf32> {nn.result = #nn.result<state "w">}, tensor<4x2xf32> {nn.result = #nn.result<state "momentum|w">}, tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %l = nn.reduce sum %x [0] : tensor<8xf32> -> tensor<f32>
+  %g = nn.mul %w, %w : tensor<4x2xf32>
+  %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<4x2xf32>
+  %u:2 = nn.update(%w, %s, %m : tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>) scalars(%l : tensor<f32>) {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>, %v: tensor<f32>, %r: tensor<f32>):
+    %0 = nn.add %v, %d : tensor<f32>
+    %1 = nn.sub %p, %0 : tensor<f32>
+    nn.yield %1, %0 : tensor<f32>, tensor<f32>
+  } -> tensor<4x2xf32>, tensor<4x2xf32>
+  return %u#0, %u#1, %l : tensor<4x2xf32>, tensor<4x2xf32>, tensor<f32>
+}
+// CHECK-LABEL: @eval
+// CHECK-SAME: %[[P:.*]]: tensor<32xf32> {dist.storage = #dist.storage<"parameter.0.0"
+// CHECK: dist.unpack %[[P]]
+func.func @eval(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">})
+    -> (tensor<4x2xf32> {nn.result = #nn.result<output "y">}) {
+  %y = nn.mul %w, %w : tensor<4x2xf32>
+  return %y : tensor<4x2xf32>
+}
+
+// -----
+
+// Equal updates share a bucket, in the order in which gradients become ready,
+// each on a cache line; reshapes of gradients do not matter.
+dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
+// CHECK-LABEL: @step
+// CHECK: dist.pack %[[GB:.*]], %[[GA:.*]] at [0, 16] : tensor<4xf32>, tensor<2x2xf32> -> tensor<32xf32>
+// CHECK: dist.reduce_scatter
+// CHECK: nn.update
+// CHECK-NOT: nn.update
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[(8: model)]">},
+                %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">, dist.layout = #dist.layout<"[4]">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<4xf32> {nn.result = #nn.result<state "b">}) {
+  %gb = nn.mul %b, %b : tensor<4xf32>
+  %a2 = nn.reshape %a : tensor<4xf32> -> tensor<2x2xf32>
+  %ga2 = nn.mul %a2, %a2 : tensor<2x2xf32>
+  %ga = nn.reshape %ga2 : tensor<2x2xf32> -> tensor<4xf32>
+  %sa = dist.all_reduce sum %ga on @mesh ["data"] : tensor<4xf32>
+  %sb = dist.all_reduce sum %gb on @mesh ["data"] : tensor<4xf32>
+  %ua = nn.update(%a, %sa : tensor<4xf32>, tensor<4xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  %ub = nn.update(%b, %sb : tensor<4xf32>, tensor<4xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  return %ua, %ub : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Other regions make another bucket.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK: dist.storage<"parameter.0.0" [<#nn.arg<parameter "a">
+// CHECK: dist.storage<"parameter.1.0" [<#nn.arg<parameter "b">
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">},
+                %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">, dist.layout = #dist.layout<"[4]">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<4xf32> {nn.result = #nn.result<state "b">}) {
+  %ga = nn.mul %a, %a : tensor<4xf32>
+  %gb = nn.mul %b, %b : tensor<4xf32>
+  %sa = dist.all_reduce sum %ga on @mesh ["data"] : tensor<4xf32>
+  %sb = dist.all_reduce sum %gb on @mesh ["data"] : tensor<4xf32>
+  %ua = nn.update(%a, %sa : tensor<4xf32>, tensor<4xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  %ub = nn.update(%b, %sb : tensor<4xf32>, tensor<4xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.add %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  return %ua, %ub : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Left alone: the sum is read elsewhere too (its norm, say).
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK: dist.all_reduce
+// CHECK-NOT: dist.reduce_scatter
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<f32> {nn.result = #nn.result<metric "norm">}) {
+  %g = nn.mul %a, %a : tensor<4xf32>
+  %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<4xf32>
+  %n = nn.reduce sum %s [0] : tensor<4xf32> -> tensor<f32>
+  %u = nn.update(%a, %s : tensor<4xf32>, tensor<4xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  return %u, %n : tensor<4xf32>, tensor<f32>
+}
+
+// -----
+
+// Left alone: the largest is no sum.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK-NOT: dist.reduce_scatter
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}) {
+  %g = nn.mul %a, %a : tensor<4xf32>
+  %s = dist.all_reduce max %g on @mesh ["data"] : tensor<4xf32>
+  %u = nn.update(%a, %s : tensor<4xf32>, tensor<4xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  return %u : tensor<4xf32>
+}
+
+// -----
+
+// Left alone: the state is cut over the axis of the sum already.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK-NOT: dist.reduce_scatter
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[(8: data)]">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}) {
+  %g = nn.mul %a, %a : tensor<4xf32>
+  %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<4xf32>
+  %u = nn.update(%a, %s : tensor<4xf32>, tensor<4xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  return %u : tensor<4xf32>
+}
+
+// -----
+
+// Left alone: something but the end reads the new value.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK-NOT: dist.reduce_scatter
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<f32> {nn.result = #nn.result<metric "norm">}) {
+  %g = nn.mul %a, %a : tensor<4xf32>
+  %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<4xf32>
+  %u = nn.update(%a, %s : tensor<4xf32>, tensor<4xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  %n = nn.reduce sum %u [0] : tensor<4xf32> -> tensor<f32>
+  return %u, %n : tensor<4xf32>, tensor<f32>
+}
+
+// -----
+
+// Left alone: optimizer state that something else reads is needed whole.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK-NOT: dist.reduce_scatter
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">},
+                %m: tensor<4xf32> {nn.arg = #nn.arg<optimizer "m|a", of = "a">, dist.layout = #dist.layout<"[4]">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<4xf32> {nn.result = #nn.result<state "m|a">}) {
+  %g = nn.mul %a, %m : tensor<4xf32>
+  %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<4xf32>
+  %u:2 = nn.update(%a, %s, %m : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>, %v: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1, %d : tensor<f32>, tensor<f32>
+  } -> tensor<4xf32>, tensor<4xf32>
+  return %u#0, %u#1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Left alone: one rank.
+dist.mesh @mesh axes ["data"] sizes [1]
+// CHECK-LABEL: @step
+// CHECK-NOT: dist.reduce_scatter
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}) {
+  %g = nn.mul %a, %a : tensor<4xf32>
+  %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<4xf32>
+  %u = nn.update(%a, %s : tensor<4xf32>, tensor<4xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  return %u : tensor<4xf32>
+}
