@@ -93,14 +93,15 @@ private:
   }
 
   /// The link is not known, and on a fast one the order does not matter: it is
-  /// chosen for one so slow that communication takes as long as computation.
+  /// chosen for one so slow that communication takes half as long as
+  /// computation, which a backward pass can just hide.
   void assumeSlowLink() {
-    double compute = 0, communication = 0;
+    double communication = 0;
     for (const ScheduleTask &task : problem.tasks)
-      (task.isCollective() ? communication : compute) += task.durationNs;
+      (task.isCollective() ? communication : computeNs) += task.durationNs;
     for (ScheduleTask &task : problem.tasks)
-      if (task.isCollective() && communication < compute)
-        task.durationNs *= compute / communication;
+      if (task.isCollective() && communication < computeNs / 2)
+        task.durationNs *= computeNs / 2 / communication;
   }
 
   void depend(int64_t task, int64_t on) {
@@ -150,8 +151,10 @@ private:
 
   /// Collectives in the order in which they could start if the link took one
   /// at a time, what is last were computed beside the rest, and the rest waited
-  /// for nothing it does not need.
+  /// for nothing it does not need. One for whose result nothing waits lets
+  /// others pass that are ready a little later.
   void chooseGroupOrder() {
+    const int64_t lag = computeNs / 100;
     problem.groupOrder.emplace_back();
     std::vector<int64_t> &order = problem.groupOrder[0];
     std::vector<std::optional<int64_t>> end(ops.size());
@@ -181,13 +184,15 @@ private:
       for (size_t task = 0; task < ops.size(); ++task)
         if (problem.tasks[task].isCollective() && !end[task])
           if (std::optional<int64_t> time = readyTime(task))
-            if (std::pair<int64_t, int64_t> choice(*time, task);
+            if (std::pair<int64_t, int64_t> choice(
+                    isLast(ops[task].front()) ? *time + lag : *time, task);
                 !next || choice < *next)
               next = choice;
       if (!next)
         return;
-      auto [time, task] = *next;
-      linkFree = std::max(linkFree, time) + problem.tasks[task].durationNs;
+      int64_t task = next->second;
+      linkFree =
+          std::max(linkFree, *readyTime(task)) + problem.tasks[task].durationNs;
       end[task] = linkFree;
       order.push_back(task);
     }
@@ -196,6 +201,8 @@ private:
   Block &block;
   const BucketOfOp &bucketOf;
   CostModel model;
+  /// Of all that is computed.
+  double computeNs = 0;
   ScheduleProblem problem;
   std::vector<SmallVector<Operation *, 1>> ops; // by task
   llvm::DenseMap<Operation *, int64_t> taskOf;

@@ -17,9 +17,10 @@ using namespace dpc;
 
 namespace {
 
-/// What comes next: that which stalls the compute stream least, or that which
-/// is most urgent, at the price of a stall.
-enum class Rule { leastStall, mostUrgent };
+/// What comes next: that which stalls the compute stream least; of these, that
+/// which lets a collective start; or that which is most urgent, at the price of
+/// a stall.
+enum class Rule { leastStall, feedLinks, mostUrgent };
 
 /// One run with one priority and rule. Invariant: `now` is the time at which
 /// the compute stream has executed `steps`; `bytes` is the sum over `inFlight`.
@@ -48,6 +49,7 @@ private:
   int64_t inputsReady(int64_t task) const;
   int64_t roomReady(int64_t task) const;
   bool mayCompute(int64_t task) const;
+  bool feedsLink(int64_t task) const;
   void startAllPossible();
   void markIssued(int64_t task);
   void wait(int64_t task);
@@ -102,6 +104,15 @@ int64_t ListScheduler::roomReady(int64_t task) const {
 
 bool ListScheduler::mayCompute(int64_t task) const {
   return problem.computeOrder.empty() || problem.computeOrder[computed] == task;
+}
+
+/// Whether a collective that is next in its group waits for this task alone.
+bool ListScheduler::feedsLink(int64_t task) const {
+  return llvm::any_of(users[task], [&](int64_t user) {
+    int64_t group = problem.tasks[user].group;
+    return group >= 0 && missing[user] == 1 &&
+           problem.groupOrder[group][nextOfGroup[group]] == user;
+  });
 }
 
 void ListScheduler::markIssued(int64_t task) {
@@ -181,14 +192,16 @@ std::vector<ScheduleStep> ListScheduler::run() {
   while (true) {
     startAllPossible();
     // A start takes no time, so it goes before a kernel that is as good.
-    using Choice = std::tuple<int64_t, bool, int64_t, int64_t>;
+    using Choice = std::tuple<int64_t, int, int64_t, int64_t>;
     std::optional<Choice> best;
     auto offer = [&](int64_t time, int64_t task) {
-      bool isKernel = !problem.tasks[task].isCollective();
+      int last = problem.tasks[task].isCollective()           ? 0
+                 : rule == Rule::feedLinks && feedsLink(task) ? 1
+                                                              : 2;
       int64_t urgency = -priority[task];
-      Choice choice = rule == Rule::leastStall
-                          ? Choice(time, isKernel, urgency, task)
-                          : Choice(urgency, isKernel, time, task);
+      Choice choice = rule == Rule::mostUrgent
+                          ? Choice(urgency, last, time, task)
+                          : Choice(time, last, urgency, task);
       if (!best || choice < *best)
         best = choice;
     };
@@ -276,6 +289,7 @@ dpc::scheduleStreams(const ScheduleProblem &problem) {
   std::optional<StreamSchedule> best;
   // The given order wins where another is no faster.
   for (auto [priority, rule] : {std::pair(&byIndex, Rule::leastStall),
+                                std::pair(&byIndex, Rule::feedLinks),
                                 std::pair(&byPath, Rule::leastStall),
                                 std::pair(&byPath, Rule::mostUrgent)}) {
     llvm::Expected<StreamSchedule> schedule =

@@ -116,6 +116,30 @@ TEST(StreamSchedule, KernelsThatFeedCollectivesGoFirst) {
   EXPECT_EQ(spell(solve(p).steps), "c0 c1 s2 w2 c3 ");
 }
 
+/// Divided updates: a scatter (4 to 7, 30 ns) of each of four layers'
+/// gradients, an update (8 to 11) of a share, its gather (12 to 15). An update
+/// goes between two layers once its scatter has ended, so that its gather hides
+/// too, but nothing stalls for it: 400 + 30 + 10 + 30 ns.
+TEST(StreamSchedule, UpdatesThatFeedGathersGoBetween) {
+  ScheduleProblem p;
+  for (int64_t layer = 0; layer < 4; ++layer)
+    p.tasks.push_back(kernel(100, {}));
+  for (int64_t layer = 1; layer < 4; ++layer)
+    p.tasks[layer].dependencies = {layer - 1};
+  for (int64_t layer = 0; layer < 4; ++layer)
+    p.tasks.push_back(collective(0, 30, 0, {layer}));
+  for (int64_t layer = 0; layer < 4; ++layer)
+    p.tasks.push_back(kernel(10, {4 + layer}));
+  for (int64_t layer = 0; layer < 4; ++layer)
+    p.tasks.push_back(collective(0, 30, 0, {8 + layer}));
+  p.groupOrder = {{4, 5, 12, 6, 13, 7, 14, 15}};
+  StreamSchedule schedule = solve(p);
+  EXPECT_EQ(spell(schedule.steps),
+            "c0 s4 c1 s5 w4 c8 s12 c2 s6 w5 c9 s13 c3 s7 w6 c10 s14 w7 c11 s15 "
+            "w12 w13 w14 w15 ");
+  EXPECT_EQ(schedule.makespanNs, 420 + 30 + 2 * 30);
+}
+
 /// Two groups run at the same time; one group's order holds even where the
 /// second of it is ready first.
 TEST(StreamSchedule, GroupsAreIndependentAndOrdered) {
