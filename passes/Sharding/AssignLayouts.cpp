@@ -95,6 +95,21 @@ private:
     return normalize(layout);
   }
 
+  /// What an argument of another function that is the same to the host is found
+  /// under.
+  static std::string keyOf(ArgAttr arg) {
+    return ((isState(arg.getKind()) ? "state " : "input ") + arg.getName())
+        .str();
+  }
+
+  /// What is known of an argument from @step, which comes first; null if
+  /// nothing is.
+  const Layout *findKnown(func::FuncOp function, unsigned index) const {
+    ArgAttr arg = nn::getArg(function, index);
+    auto known = arg ? knownLayouts.find(keyOf(arg)) : knownLayouts.end();
+    return known == knownLayouts.end() ? nullptr : &known->second;
+  }
+
   /// State that the program says the layout of keeps it.
   LogicalResult readGivenLayouts(func::FuncOp function) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -115,7 +130,7 @@ private:
       if (defect)
         return function.emitError("layout of '")
                << arg.getName().str() << "': " << *defect;
-      stateLayouts.try_emplace(arg.getName().str(), normalize(layout));
+      knownLayouts.try_emplace(keyOf(arg), normalize(layout));
     }
     return success();
   }
@@ -134,7 +149,7 @@ private:
         return failure();
       AxisPlan plan;
       cutBatch(function, *program, plan);
-      cutKnownState(function, *program, plan);
+      cutKnownArguments(function, *program, plan);
       if (!stateIsKnown)
         for (const std::string &axis : autoAxes)
           chooseLoops(function, *program, plan, axis);
@@ -162,14 +177,12 @@ private:
   /// that were cut before.
   LogicalResult collectSeeds(func::FuncOp function, Seeds &seeds) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-      ArgAttr arg = nn::getArg(function, i);
-      auto known =
-          arg ? stateLayouts.find(arg.getName().str()) : stateLayouts.end();
-      if (known != stateLayouts.end() && isState(arg.getKind()))
-        for (auto [d, layout] : llvm::enumerate(known->second.dims))
-          seeds.push_back(
-              {function.getArgument(i), unsigned(d), structureOf(layout)});
       int64_t dim = batchDim(function, i);
+      if (const Layout *known = findKnown(function, i))
+        for (auto [d, layout] : llvm::enumerate(known->dims))
+          if (int64_t(d) != dim)
+            seeds.push_back(
+                {function.getArgument(i), unsigned(d), structureOf(layout)});
       if (dim < 0)
         continue;
       Value value = function.getArgument(i);
@@ -229,20 +242,16 @@ private:
     }
   }
 
-  /// Repeats for this function's state what was decided for @step.
-  void cutKnownState(func::FuncOp function, const ProgramLoops &program,
-                     AxisPlan &plan) {
-    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-      ArgAttr arg = nn::getArg(function, i);
-      auto known =
-          arg ? stateLayouts.find(arg.getName().str()) : stateLayouts.end();
-      if (known == stateLayouts.end())
-        continue;
-      Value value = function.getArgument(i);
-      for (unsigned d = 0; d < known->second.dims.size(); ++d)
-        cutKnownDim(program, program.getDim(value, d), known->second.dims[d],
-                    plan);
-    }
+  /// Repeats for this function's arguments what was decided for @step. The
+  /// batch is cut alike everywhere.
+  void cutKnownArguments(func::FuncOp function, const ProgramLoops &program,
+                         AxisPlan &plan) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (const Layout *known = findKnown(function, i))
+        for (unsigned d = 0; d < known->dims.size(); ++d)
+          if (int64_t(d) != batchDim(function, i))
+            cutKnownDim(program, program.getDim(function.getArgument(i), d),
+                        known->dims[d], plan);
   }
 
   /// Seeds gave `atoms` at least the segments and factors of `known`: a factor
@@ -376,10 +385,10 @@ private:
       Value value = function.getArgument(i);
       ArgAttr arg = nn::getArg(function, i);
       Layout layout = assignment.getNatural(value);
-      auto known =
-          arg ? stateLayouts.find(arg.getName().str()) : stateLayouts.end();
-      if (arg && isState(arg.getKind()))
-        layout = known != stateLayouts.end() ? known->second : stored(layout);
+      if (const Layout *known = findKnown(function, i))
+        layout = *known;
+      else if (arg && isState(arg.getKind()))
+        layout = stored(layout);
       layouts.push_back({value, layout});
     }
     return layouts;
@@ -422,9 +431,9 @@ private:
       const Layout &layout = assignment.getLayout(function.getArgument(i));
       function.setArgAttr(i, DistDialect::kLayoutAttrName, attrOf(layout));
       ArgAttr arg = nn::getArg(function, i);
-      if (arg && isState(arg.getKind())) {
-        stateLayouts.try_emplace(arg.getName().str(), stored(layout));
-      }
+      if (arg)
+        knownLayouts.try_emplace(
+            keyOf(arg), isState(arg.getKind()) ? stored(layout) : layout);
     }
     // One reshard a (value, layout), made where the first user is.
     std::map<std::pair<void *, std::string>, Value> made;
@@ -467,7 +476,7 @@ private:
       ResultAttr attr = nn::getResult(function, operand.getOperandNumber());
       Layout to = Layout::replicated(tensorType(operand.get()).getShape());
       if (attr && attr.getKind() == ResultKind::state) {
-        to = stateLayouts.find(attr.getName().str())->second;
+        to = knownLayouts.find(("state " + attr.getName()).str())->second;
       } else if (attr && attr.getKind() == ResultKind::output) {
         // The host puts the pieces of an output together.
         to = assignment.getLayout(operand.get());
@@ -484,8 +493,8 @@ private:
 
   MeshShape mesh;
   bool stateIsKnown = false;
-  /// By state name: what @step decided.
-  std::map<std::string, Layout> stateLayouts;
+  /// By keyOf: what was given, or decided for @step.
+  std::map<std::string, Layout> knownLayouts;
 };
 
 } // namespace
