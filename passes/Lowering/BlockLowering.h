@@ -17,6 +17,9 @@ struct CommunicationOptions {
   bool overlap = true;
 };
 
+/// The same reduction, as the runtime numbers it.
+exec::Reduction reductionOf(dist::ReductionKind kind);
+
 /// Lowers the ops of a block to exec ops. Invariant: `buffers` maps every
 /// tensor lowered so far to the buffer that holds it, or will hold it once the
 /// launch before has run and the collective that is pending on it was waited
@@ -65,6 +68,8 @@ private:
   /// A buffer for a result of a launch or loop: where peers can read it if a
   /// collective does.
   mlir::Value createResultBuffer(mlir::Value result);
+  /// Where a result of a launch or loop goes: its target, else such a buffer.
+  mlir::Value placeResult(mlir::Value result);
   mlir::LogicalResult
   planBuckets(mlir::Block &block,
               const llvm::DenseMap<mlir::Operation *, int64_t> &depths);

@@ -47,6 +47,11 @@ int64_t dpc::exec::bufferBytes(Type buffer) {
   return tensorBytes(tensorOf(buffer));
 }
 
+int64_t dpc::exec::elementBytes(Type type) {
+  return tensorBytes(
+      RankedTensorType::get({1}, cast<ShapedType>(type).getElementType()));
+}
+
 Place dpc::exec::placeOf(Value buffer) {
   Place place;
   for (place.root = buffer.getDefiningOp(); place.root;) {

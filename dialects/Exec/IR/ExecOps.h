@@ -14,6 +14,8 @@ mlir::RankedTensorType tensorOf(mlir::Type buffer);
 
 /// Bytes of a buffer; an i1 takes a byte.
 int64_t bufferBytes(mlir::Type buffer);
+/// Bytes of one element of a tensor or buffer.
+int64_t elementBytes(mlir::Type type);
 
 /// What arguments of the program a resident buffer holds: one, the members of
 /// flat storage, or none (a metric, an output).

@@ -143,8 +143,7 @@ static void addRun(std::vector<dpc_run_t> &runs, int64_t global, int64_t local,
 /// its part of the storage.
 llvm::Constant *TensorRecords::emitPlacements(HostedTensor tensor) {
   RecordImage placements;
-  const int64_t bytes = bufferBytes(tensor.resident.getType()),
-                part = tensor.resident.getBufferType().getNumElements(),
+  const int64_t part = tensor.resident.getBufferType().getNumElements(),
                 elements = tensor.type.getNumElements();
   for (uint32_t rank = 0; rank < mesh.getWorldSize(); ++rank) {
     auto coordinates = mesh.getShape().coordinates(rank);
@@ -175,8 +174,8 @@ llvm::Constant *TensorRecords::emitPlacements(HostedTensor tensor) {
     placement.owner = 1;
     placement.offset = *tensor.resident.getOffset();
     if (low < high) {
-      placement.offset += (tensor.first + low - index * part) *
-                          (bytes / std::max<int64_t>(part, 1));
+      placement.offset +=
+          (tensor.first + low - index * part) * elementBytes(tensor.type);
       placement.elements = high - low;
     }
     placement.run_count = runs.size();
