@@ -402,6 +402,12 @@ def conversion():
     save("sequence", model(
         [node("SplitToSequence", ["x", "two"], ["q"], axis=1), node("SequenceAt", ["q", "one"], ["y"])],
         [c("two", 2), c("one", 1)], outputs=[value("y", [2, 2])]))
+    good("data-operands", model(
+        [node("BatchNormalization", ["x", "s", "s", "m", "v"], ["n", "m2", "v2"], training_mode=1),
+         node("CumSum", ["n", "axis"], ["a"]), node("Trilu", ["a", "k"], ["t"]), node("Gather", ["t", "i"], ["y"], axis=1)],
+        [f32("s", 4)], inputs=[value("x"), value("m", [4]), value("v", [4]), value("axis", [], I64), value("k", [], I64),
+                               value("i", [3], I64)],
+        outputs=[value("y", [2, 3]), value("m2", [4])]))
     save("bad-uniform", model([node("RandomUniformLike", ["x"], ["u"]), node("Add", ["x", "u"], ["y"])]))
     save("bad-no-elements", model([node("Slice", ["x", "a", "a", "b"], ["y"])], [c("a", [2]), c("b", [1])], outputs=[value("y", [2, 0])]))
     save("bad-no-elements-input", model([node("Relu", ["x"], ["y"])], inputs=[value("x", [0, 4])], outputs=[value("y", [0, 4])]))
