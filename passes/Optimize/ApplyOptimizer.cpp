@@ -93,7 +93,8 @@ private:
       return {};
     }
     int64_t warmup = (*spec)["warmup"], total = (*spec)["total"];
-    if (*decay != DecayKind::constant && total <= warmup) {
+    // Without a total the host takes the last step of the run.
+    if (*decay != DecayKind::constant && total != 0 && total <= warmup) {
       error = "lr-schedule " + spec->name + ": total=" + std::to_string(total) +
               " is not above warmup=" + std::to_string(warmup);
       return {};
