@@ -70,8 +70,8 @@ struct ConvertModel : ModelOf<ConvertModel, ConvertOp> {
     auto convert = cast<ConvertOp>(op);
     auto from =
         dyn_cast<IntegerType>(typeOf(convert.getInput()).getElementType());
-    auto to = cast<IntegerType>(typeOf(convert).getElementType());
-    if (results[0] && from && from.getWidth() <= to.getWidth())
+    auto to = dyn_cast<IntegerType>(typeOf(convert).getElementType());
+    if (results[0] && from && to && from.getWidth() <= to.getWidth())
       need(convert.getInput(), *results[0]);
   }
 };
