@@ -18,8 +18,8 @@ static SmallVector<int64_t> allDims(Value value) {
 static Value rowIsValid(Expressions e, ArrayRef<int64_t> shape,
                         Value validRows) {
   auto type = RankedTensorType::get(shape, e.builder.getI64Type());
-  return e.compare(Comparison::lt, e.make<IotaOp>(type, 0),
-                   e.broadcastScalar(validRows, shape));
+  Value limit = e.broadcastScalar(validRows, shape);
+  return e.compare(Comparison::lt, e.make<IotaOp>(type, 0), limit);
 }
 
 namespace {

@@ -67,8 +67,9 @@ private:
           OptionSpec::parse(text, known, "parameter group", error, ';');
       if (!spec)
         return;
+      // A glob refers to its text: the option's own stays.
       llvm::Expected<llvm::GlobPattern> glob =
-          llvm::GlobPattern::create(spec->name);
+          llvm::GlobPattern::create(StringRef(text).split(';').first);
       if (!glob) {
         error = "parameter group '" + spec->name +
                 "': " + llvm::toString(glob.takeError());
