@@ -261,12 +261,12 @@ def classification():
         return nodes
 
     # Marks, folds and names of a dynamo export.
-    names = ["marked", "marked_buffer", "marked_constant", "folded_parameter", "folded_buffer", "lost.mark", "lost.buffer", "taken", "spare"]
+    names = ["marked", "marked_buffer", "marked_constant", "folded_parameter", "folded_buffer", "lost.mark", "lost.buffer", "taken", "spare", "standardized"]
     m = model(chain(names), [f32(n, 4, seed=i) for i, n in enumerate(names)])
     mark(m, "marked", "PARAMETER"), mark(m, "marked_buffer", "BUFFER"), mark(m, "marked_constant", "CONSTANT_TENSOR")
-    folded(m, "folded_parameter", ["val_1", "a.weight"]), folded(m, "folded_buffer", ["a.buffer", "val_3"])
+    folded(m, "folded_parameter", ["val_1", "a.weight"]), folded(m, "folded_buffer", ["a.buffer", "val_3"]), folded(m, "standardized", ["g.gain", "g.weight", "val_9"])
     sign(m, "\n# inputs\np_marked: PARAMETER target='marked'\np_a: PARAMETER target='a.weight'\nb_a: BUFFER target='a.buffer'\n"
-            "p_lost: PARAMETER target='lost.mark'\nb_lost: BUFFER target='lost.buffer'\np_taken: PARAMETER target='m.taken'\nx: USER_INPUT\n\n# outputs\ny: USER_OUTPUT\n")
+            "p_lost: PARAMETER target='lost.mark'\nb_lost: BUFFER target='lost.buffer'\np_taken: PARAMETER target='m.taken'\np_gg: PARAMETER target='g.gain'\np_gw: PARAMETER target='g.weight'\nx: USER_INPUT\n\n# outputs\ny: USER_OUTPUT\n")
     m.graph.node[7].metadata_props.add(key="pkg.torch.onnx.fx_node", value="%n7 : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%t6, %p_taken), kwargs = {})")
     good("classify-dynamo", m)
 
