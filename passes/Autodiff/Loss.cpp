@@ -70,9 +70,11 @@ public:
     Expressions e{builder, loc};
     ArrayRef<int64_t> shape = typeOf(label).getShape();
     label = e.convert(label, builder.getI64Type());
-    if (validRows && !shape.empty())
-      label = e.select(rowIsValid(e, shape, validRows), label,
-                       e.splatLike(label, options.ignoreIndex));
+    if (validRows && !shape.empty()) {
+      Value ignored = e.splatLike(label, options.ignoreIndex);
+      Value valid = rowIsValid(e, shape, validRows);
+      label = e.select(valid, label, ignored);
+    }
     int64_t axis = classAxis(typeOf(output).getShape(), shape);
     auto entropy =
         e.make<CrossEntropyOp>(output, label, builder.getI64IntegerAttr(axis),
