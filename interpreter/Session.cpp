@@ -5,9 +5,9 @@
 #include "dialects/NN/IR/Program.h"
 #include "interpreter/Evaluator.h"
 #include "interpreter/World.h"
+#include "runtime/src/core/LearningRate.h"
 
 #include <atomic>
-#include <cmath>
 #include <thread>
 
 using namespace mlir;
@@ -228,22 +228,18 @@ Session::run(StringRef name, const DataSet &data, int64_t firstRow,
   return other;
 }
 
-double Session::getLearningRate(int64_t done) {
+double Session::getLearningRate(int64_t stepsDone, int64_t steps) {
   auto rate =
       module->getAttrOfType<LearningRateAttr>(NNDialect::kLearningRateAttrName);
   if (!rate)
     return 0;
-  double base = rate.getBase().getValueAsDouble();
-  double minimum = rate.getMinimum().getValueAsDouble();
-  if (done < rate.getWarmup())
-    return base * done / rate.getWarmup();
-  if (rate.getDecay() == DecayKind::constant)
-    return base;
-  double progress =
-      std::min(1.0, double(done - rate.getWarmup()) /
-                        double(rate.getTotal() - rate.getWarmup()));
-  double left = rate.getDecay() == DecayKind::linear
-                    ? 1 - progress
-                    : 0.5 * (1 + std::cos(M_PI * progress));
-  return minimum + (base - minimum) * left;
+  dpc_schedule_t schedule = {};
+  schedule.kind = rate.getDecay() == DecayKind::linear   ? DPC_LR_LINEAR
+                  : rate.getDecay() == DecayKind::cosine ? DPC_LR_COSINE
+                                                         : DPC_LR_CONSTANT;
+  schedule.learning_rate = rate.getBase().getValueAsDouble();
+  schedule.min_learning_rate = rate.getMinimum().getValueAsDouble();
+  schedule.warmup = rate.getWarmup();
+  schedule.total = rate.getTotal();
+  return learningRate(schedule, steps, stepsDone);
 }

@@ -45,9 +45,9 @@ public:
                                  int64_t firstRow,
                                  const std::map<std::string, double> &control);
 
-  /// The learning rate of the step with `stepsDone` before it; 0 without a
-  /// schedule.
-  double getLearningRate(int64_t stepsDone);
+  /// The learning rate of the step with `stepsDone` before it, in a training
+  /// of `steps` steps; 0 without a schedule.
+  double getLearningRate(int64_t stepsDone, int64_t steps);
 
 private:
   explicit Session(mlir::ModuleOp module) : module(module) {}

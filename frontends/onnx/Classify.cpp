@@ -7,6 +7,7 @@
 
 #include "OnnxSchema.pb.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/GlobPattern.h"
@@ -193,9 +194,11 @@ std::optional<Classified> Classifier::byRecord(const Initializer &initializer) {
     if (looksLikeMask(initializer.tensor) || !reaches[initializer.value])
       return Classified{
           Role::Constant, "folded by the exporter, no gradient path", {}};
-    return Classified{
-        Role::Parameter,
-        "folded by the exporter from parameter " + sources.front(), sources};
+    return Classified{Role::Parameter,
+                      std::string("folded by the exporter from parameter") +
+                          (sources.size() > 1 ? "s " : " ") +
+                          llvm::join(sources, ", "),
+                      sources};
   }
   if (const SignatureEntry *entry = signature.findTarget(initializer.name)) {
     if (entry->kind == "PARAMETER")

@@ -35,9 +35,10 @@ public:
   /// Declares that `value` is the next value of the buffer that initializer
   /// `id` holds.
   virtual void setNextState(ValueId id, mlir::Value value) = 0;
-  /// The stream of a random operator: the node's ordinal, another one for each
-  /// further time that a loop converts the node.
-  virtual int64_t randomStream(const Node &node) = 0;
+  /// The stream of the next random operator: they are numbered in the order of
+  /// conversion (each time a loop converts one anew), so that it does not
+  /// matter how many nodes an exporter wrote for shapes.
+  virtual int64_t randomStream() = 0;
   /// Converts the nodes of `subgraph` with its inputs bound to `inputs`, and
   /// gives its outputs; fails after an error. May be called again for another
   /// iteration.
@@ -152,7 +153,7 @@ public:
     state.setNextState(node.inputs[operand], value);
   }
   const Graph &graph() const { return state.getGraph(); }
-  int64_t randomStream() { return state.randomStream(node); }
+  int64_t randomStream() { return state.randomStream(); }
   /// The subgraph that `attribute` holds; nullptr after an error.
   const Subgraph *subgraph(llvm::StringRef attribute);
   /// See ImportState; an error inside names the node inside.

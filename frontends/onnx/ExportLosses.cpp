@@ -5,6 +5,7 @@
 
 #include "OnnxSchema.pb.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <map>
@@ -116,6 +117,7 @@ void Losses::mergedAndSplit() {
   // Which initializers stand for each parameter of the module.
   std::map<std::string, std::vector<std::string>> standsFor;
   std::vector<std::string> renamed;
+  size_t renamedCount = 0; // of the module's parameters
   for (auto [initializer, classified] : llvm::zip(graph.initializers, roles)) {
     if (classified.role == Role::Parameter &&
         signature.findTarget(initializer.name))
@@ -126,9 +128,11 @@ void Losses::mergedAndSplit() {
       if (source != initializer.name)
         standsFor[source].push_back(initializer.name);
     if (!classified.sources.empty() &&
-        classified.sources.front() != initializer.name)
+        classified.sources.front() != initializer.name) {
       renamed.push_back(initializer.name + "' for '" +
-                        classified.sources.front());
+                        llvm::join(classified.sources, "' and '"));
+      renamedCount += classified.sources.size();
+    }
     std::vector<std::string> own;
     for (const std::string &alias : initializer.aliases)
       if (!isGeneratedName(alias))
@@ -179,8 +183,8 @@ void Losses::mergedAndSplit() {
   if (!renamed.empty())
     lines.push_back(llvm::formatv("{0} parameter{1} under another name, "
                                   "transposed or computed ({2}); {3}",
-                                  renamed.size(),
-                                  renamed.size() > 1 ? "s are" : " is",
+                                  renamedCount,
+                                  renamedCount > 1 ? "s are" : " is",
                                   listed(renamed), kDynamoKeeps));
   std::vector<std::string> gone;
   for (const SignatureEntry &entry : signature.inputs)

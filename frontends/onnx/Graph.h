@@ -66,9 +66,6 @@ struct Node {
   std::map<std::string, const onnxpb::AttributeProto *> attributes;
   /// The chain of call nodes this node was inlined from, innermost first.
   llvm::SmallVector<const onnxpb::NodeProto *, 1> callers;
-  /// Place in the file after inlining, those of subgraphs counted too: the
-  /// number of a random operator's stream.
-  int64_t ordinal = 0;
   /// The graph attributes (of If, Loop, Scan), in their order.
   std::vector<Subgraph> subgraphs;
 

@@ -26,9 +26,10 @@ llvm::Error fail(const llvm::formatv_object_base &message) {
 llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
   std::map<std::string, int64_t> known;
   for (const auto &[name, shape] : options.shapes) {
-    auto input = llvm::find_if(graph.inputs, [&](const GraphInput &each) {
-      return each.name == name;
-    });
+    auto input =
+        llvm::find_if(graph.inputs, [&, &name = name](const GraphInput &each) {
+          return each.name == name;
+        });
     if (input == graph.inputs.end())
       return fail(llvm::formatv(
           "--shape={0}: the model has no input of this name", name));
@@ -69,9 +70,10 @@ llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
     }
   }
   for (const auto &[name, dim] : options.batchDims) {
-    auto input = llvm::find_if(graph.inputs, [&](const GraphInput &each) {
-      return each.name == name;
-    });
+    auto input =
+        llvm::find_if(graph.inputs, [&, &name = name](const GraphInput &each) {
+          return each.name == name;
+        });
     if (input == graph.inputs.end())
       return fail(llvm::formatv(
           "--batch-dim={0}:{1}: the model has no input of this name", name,

@@ -90,7 +90,6 @@ private:
   std::map<std::pair<std::string, std::string>, Opsets> functionOpsets;
   llvm::StringSet<> nodeNames;
   llvm::StringMap<unsigned> ordinals;
-  int64_t nextOrdinal = 0;
 };
 
 ValueId Builder::addValue(std::string name, GraphValue::Kind kind,
@@ -285,7 +284,6 @@ llvm::Error Builder::addNodes(
     node.domain = std::move(domain);
     node.attributes = std::move(attributes);
     node.callers = scope.callers;
-    node.ordinal = nextOrdinal++;
     for (const auto &[attributeName, attribute] : node.attributes) {
       if (!attribute->has_g())
         continue;

@@ -32,12 +32,7 @@ public:
   void setNextState(ValueId id, Value value) override {
     nextState.push_back({id, value});
   }
-  int64_t randomStream(const Node &node) override {
-    constexpr int64_t afterAllNodes = int64_t(1) << 32;
-    return streams.insert(node.ordinal).second
-               ? node.ordinal
-               : afterAllNodes + repeatedStreams++;
-  }
+  int64_t randomStream() override { return nextStream++; }
   LogicalResult convertSubgraph(const Subgraph &subgraph,
                                 ArrayRef<Value> inputs,
                                 SmallVectorImpl<Value> &outputs) override;
@@ -68,8 +63,7 @@ private:
   SmallVector<nn::ArgAttr> arguments;
   SmallVector<nn::VariableOp> variables;
   SmallVector<std::pair<ValueId, Value>> nextState;
-  llvm::DenseSet<int64_t> streams;
-  int64_t repeatedStreams = 0;
+  int64_t nextStream = 0;
 };
 
 /// "['', 'm', 'm.h.0', 'linear']" names modules from the outermost; the last

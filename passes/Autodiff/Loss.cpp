@@ -18,8 +18,8 @@ static SmallVector<int64_t> allDims(Value value) {
 static Value rowIsValid(Expressions e, ArrayRef<int64_t> shape,
                         Value validRows) {
   auto type = RankedTensorType::get(shape, e.builder.getI64Type());
-  return e.compare(Comparison::lt, e.make<IotaOp>(type, 0),
-                   e.broadcastScalar(validRows, shape));
+  Value limit = e.broadcastScalar(validRows, shape);
+  return e.compare(Comparison::lt, e.make<IotaOp>(type, 0), limit);
 }
 
 namespace {
@@ -70,9 +70,11 @@ public:
     Expressions e{builder, loc};
     ArrayRef<int64_t> shape = typeOf(label).getShape();
     label = e.convert(label, builder.getI64Type());
-    if (validRows && !shape.empty())
-      label = e.select(rowIsValid(e, shape, validRows), label,
-                       e.splatLike(label, options.ignoreIndex));
+    if (validRows && !shape.empty()) {
+      Value ignored = e.splatLike(label, options.ignoreIndex);
+      Value valid = rowIsValid(e, shape, validRows);
+      label = e.select(valid, label, ignored);
+    }
     int64_t axis = classAxis(typeOf(output).getShape(), shape);
     auto entropy =
         e.make<CrossEntropyOp>(output, label, builder.getI64IntegerAttr(axis),

@@ -67,8 +67,9 @@ private:
           OptionSpec::parse(text, known, "parameter group", error, ';');
       if (!spec)
         return;
+      // A glob refers to its text: the option's own stays.
       llvm::Expected<llvm::GlobPattern> glob =
-          llvm::GlobPattern::create(spec->name);
+          llvm::GlobPattern::create(StringRef(text).split(';').first);
       if (!glob) {
         error = "parameter group '" + spec->name +
                 "': " + llvm::toString(glob.takeError());
@@ -93,7 +94,8 @@ private:
       return {};
     }
     int64_t warmup = (*spec)["warmup"], total = (*spec)["total"];
-    if (*decay != DecayKind::constant && total <= warmup) {
+    // Without a total the host takes the last step of the run.
+    if (*decay != DecayKind::constant && total != 0 && total <= warmup) {
       error = "lr-schedule " + spec->name + ": total=" + std::to_string(total) +
               " is not above warmup=" + std::to_string(warmup);
       return {};

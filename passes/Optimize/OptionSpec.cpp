@@ -23,8 +23,10 @@ std::optional<OptionSpec> OptionSpec::parse(StringRef text,
     spec.values[option.name.str()] = option.defaultValue;
   for (StringRef part : drop_begin(parts)) {
     auto [key, value] = part.split('=');
-    const OptionInfo *option = find_if(
-        options, [&](const OptionInfo &known) { return known.name == key; });
+    const OptionInfo *option =
+        find_if(options, [&, key = key](const OptionInfo &known) {
+          return known.name == key;
+        });
     if (option == options.end()) {
       os << what << " has no option '" << key << "'; known: ";
       interleaveComma(options, os,

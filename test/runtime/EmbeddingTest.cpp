@@ -1,6 +1,7 @@
 // The embedding API on hand-written programs of one and two ranks, and what the
 // runtime refuses in a program record.
 #include "dpc/dpc.h"
+#include "runtime/src/core/LearningRate.h"
 #include "runtime/src/core/ProgramCheck.h"
 #include "runtime/src/core/Session.h"
 #include "runtime/src/data/Dataset.h"
@@ -211,6 +212,21 @@ TEST_P(Embedding, TwoRanksEqualOne) {
   });
 }
 
+// A schedule that falls until the last step needs to know it.
+TEST_P(Embedding, ScheduleToTheLastStepNeedsIt) {
+  dpc_program_t program = this->program();
+  program.schedule.kind = DPC_LR_LINEAR;
+  onSession(program, [](dpc_session_t *session) {
+    return dpc_session_step(session) == DPC_USAGE &&
+                   std::strstr(dpc_last_error(), "schedule_total")
+               ? 0
+               : 9;
+  });
+  program.schedule.total = 20;
+  onSession(program,
+            [](dpc_session_t *session) { return dpc_session_step(session); });
+}
+
 TEST_P(Embedding, RefusesWhatDoesNotFit) {
   onSession(program(), [](dpc_session_t *session) {
     const dpc_array_t narrow = {"", DPC_F32, 2, {8, 2}, kX};
@@ -240,7 +256,11 @@ TEST(Schedule, WarmUpThenFall) {
   EXPECT_EQ(dpc::learningRate(cosine, 0, 1000), 0.1);
   const dpc_schedule_t linear = {DPC_LR_LINEAR, 0, 1.0, 0, 0, 0};
   EXPECT_EQ(dpc::learningRate(linear, 4, 1), 0.75); // total from --steps
+  EXPECT_TRUE(dpc::hasScheduleEnd(linear, 4));
+  EXPECT_FALSE(dpc::hasScheduleEnd(linear, 0));
+  EXPECT_TRUE(dpc::hasScheduleEnd(cosine, 0));
   const dpc_schedule_t constant = {DPC_LR_CONSTANT, 0, 0.3, 0, 0, 0};
+  EXPECT_TRUE(dpc::hasScheduleEnd(constant, 0));
   EXPECT_EQ(dpc::learningRate(constant, 4, 100), 0.3);
 }
 

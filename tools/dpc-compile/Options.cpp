@@ -146,7 +146,7 @@ static void parseMesh(const InputArgList &args, MeshOptions &mesh) {
       usageError("--mesh: use --microbatches=" + text + " for microbatches");
     if (name == "pipe" && size > 1)
       usageError("--mesh: axis pipe is not available yet");
-    if (llvm::any_of(mesh.axes, [&](const std::string &axis) {
+    if (llvm::any_of(mesh.axes, [&, name = name](const std::string &axis) {
           return StringRef(axis).split('=').first == name;
         }))
       usageError("--mesh: axis '" + name + "' is given twice");

@@ -16,7 +16,7 @@ def optimizer : Value<"optimizer", "NAME,..", "sgd, momentum, nesterov, adam, ad
 def param_group : Value<"param-group", "GLOB,..", "weight-decay=X, lr-scale=X for the parameters of that name (repeatable; a later one changes what it names)", training>;
 def clip_grad_norm : Value<"clip-grad-norm", "X", "Scale all gradients down to a norm of X together", training>;
 def metric : Value<"metric", "accuracy", "What evaluation reports beside the loss", training>;
-def lr_schedule : Value<"lr-schedule", "KIND,..", "constant, linear or cosine, with [warmup=N,total=N,min-lr=X]", training>;
+def lr_schedule : Value<"lr-schedule", "KIND,..", "constant, linear or cosine, with [warmup=N,total=N,min-lr=X]; total is --steps unless given", training>;
 def precision : Value<"precision", "TYPE", "f32 (default) or f64", training>;
 def microbatches : Value<"microbatches", "M", "Cut each batch into M parts, one after the other", training>;
 def accumulate : Value<"accumulate", "M", "The same as --microbatches", training>;

@@ -99,11 +99,11 @@ int main(int argc, char **argv) {
   TensorMap results;
   for (int64_t done = 0; done < steps; ++done) {
     auto begin = std::chrono::steady_clock::now();
-    FailureOr<TensorMap> metrics =
-        session->run(entry, data, done * batch,
-                     {{"seed", double(seed)},
-                      {"step", double(done)},
-                      {"learning_rate", session->getLearningRate(done)}});
+    FailureOr<TensorMap> metrics = session->run(
+        entry, data, done * batch,
+        {{"seed", double(seed)},
+         {"step", double(done)},
+         {"learning_rate", session->getLearningRate(done, steps)}});
     if (failed(metrics))
       return exitInvalid;
     std::chrono::duration<double> seconds =

@@ -10,6 +10,8 @@
 
 #include "mlir/IR/Matchers.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
@@ -31,6 +33,19 @@ static std::optional<int64_t> splatOf(Value value) {
       !matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
     return std::nullopt;
   return elements.getSplatValue<APInt>().getSExtValue();
+}
+
+/// The largest element of an integer constant, perhaps repeated.
+static std::optional<int64_t> largestOf(Value value) {
+  while (auto broadcast = value.getDefiningOp<BroadcastOp>())
+    value = broadcast.getInput();
+  DenseIntElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)) || elements.empty())
+    return std::nullopt;
+  int64_t largest = std::numeric_limits<int64_t>::min();
+  for (const APInt &element : elements)
+    largest = std::max(largest, element.getSExtValue());
+  return largest;
 }
 
 namespace {
@@ -55,14 +70,15 @@ struct ConvertModel : ModelOf<ConvertModel, ConvertOp> {
     auto convert = cast<ConvertOp>(op);
     auto from =
         dyn_cast<IntegerType>(typeOf(convert.getInput()).getElementType());
-    auto to = cast<IntegerType>(typeOf(convert).getElementType());
-    if (results[0] && from && from.getWidth() <= to.getWidth())
+    auto to = dyn_cast<IntegerType>(typeOf(convert).getElementType());
+    if (results[0] && from && to && from.getWidth() <= to.getWidth())
       need(convert.getInput(), *results[0]);
   }
 };
 
 /// Two forms of select are understood, in which a value chooses for itself:
-/// negative indices that count from the end, x < 0 ? x + n : x, and a value
+/// negative indices that count from the end, x < 0 ? x + n : x (n is the
+/// largest where it differs between the components of a tuple), and a value
 /// that is replaced, x == c ? d : x.
 struct SelectModel : ModelOf<SelectModel, SelectOp> {
   void requireBounds(Operation *op, Results results, Need need) const {
@@ -78,7 +94,8 @@ struct SelectModel : ModelOf<SelectModel, SelectOp> {
     if (compare.getComparison() == Comparison::lt && *with == 0 &&
         select.getOnFalse() == x) {
       auto sum = select.getOnTrue().getDefiningOp<AddOp>();
-      std::optional<int64_t> added = sum ? splatOf(sum.getRhs()) : std::nullopt;
+      std::optional<int64_t> added =
+          sum ? largestOf(sum.getRhs()) : std::nullopt;
       if (added && sum.getLhs() == x) {
         bounds.low -= *added;
         need(x, bounds);

@@ -77,8 +77,9 @@ def NN_LearningRateAttr : NN_Attr<"LearningRate", "learning_rate"> {
   let description = [{
     With s steps done before: base * s / warmup while s < warmup, then from
     `base` down to `minimum` at step `total` (linearly or along half a cosine),
-    `minimum` afterwards; `base` for ever with `constant`. The host computes it
-    each step and passes it in the control `learning_rate`.
+    `minimum` afterwards; `base` for ever with `constant`. A `total` of 0 stands
+    for the last step of the run, which the host knows. The host computes the
+    rate each step and passes it in the control `learning_rate`.
   }];
   let parameters = (ins "::mlir::FloatAttr":$base, EnumParameter<NN_DecayKind>:$decay,
                         "int64_t":$warmup, "int64_t":$total,

@@ -49,11 +49,6 @@ static OpFoldResult foldSplat(Attribute operand, Type result) {
                                 dense.getSplatValue<Attribute>());
 }
 
-static InFlightDiagnostic inferenceError(std::optional<Location> loc,
-                                         StringRef op) {
-  return emitError(loc.value_or(UnknownLoc()), "'") << op << "' op ";
-}
-
 //===----------------------------------------------------------------------===//
 // nn.reshape
 //===----------------------------------------------------------------------===//
@@ -178,9 +173,10 @@ TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
     shape.push_back(type.getDimSize(from));
   }
   if (!valid) // transpose_c1
-    return inferenceError(loc, "nn.transpose")
-           << "has a permutation that does not hold every dimension of " << type
-           << " once";
+    return emitOptionalError(loc,
+                             "'nn.transpose' op has a permutation that does "
+                             "not hold every dimension of ",
+                             type, " once");
   types.push_back(withShape(type, shape));
   return success();
 }
@@ -265,18 +261,17 @@ SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
   if (adaptor.getStarts().size() != rank ||
       adaptor.getLimits().size() != rank ||
       adaptor.getStrides().size() != rank) // slice_c1
-    return inferenceError(loc, "nn.slice")
-           << "has " << adaptor.getStarts().size() << " starts, "
-           << adaptor.getLimits().size() << " limits and "
-           << adaptor.getStrides().size() << " strides for rank " << rank;
+    return emitOptionalError(
+        loc, "'nn.slice' op has ", adaptor.getStarts().size(), " starts, ",
+        adaptor.getLimits().size(), " limits and ", adaptor.getStrides().size(),
+        " strides for rank ", rank);
   SmallVector<int64_t> shape;
   for (auto [extent, start, limit, stride] :
        llvm::zip_equal(type.getShape(), adaptor.getStarts(),
                        adaptor.getLimits(), adaptor.getStrides())) {
     if (start < 0 || start > limit || limit > extent || stride < 1) // slice_c2
-      return inferenceError(loc, "nn.slice")
-             << "takes [" << start << ", " << limit << ") by " << stride
-             << " from extent " << extent;
+      return emitOptionalError(loc, "'nn.slice' op takes [", start, ", ", limit,
+                               ") by ", stride, " from extent ", extent);
     shape.push_back((limit - start + stride - 1) / stride);
   }
   types.push_back(withShape(type, shape));
@@ -332,25 +327,24 @@ PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
   size_t rank = type.getRank();
   if (adaptor.getLow().size() != rank || adaptor.getHigh().size() != rank ||
       adaptor.getInterior().size() != rank) // pad_c1
-    return inferenceError(loc, "nn.pad")
-           << "has " << adaptor.getLow().size() << " low, "
-           << adaptor.getHigh().size() << " high and "
-           << adaptor.getInterior().size() << " interior for rank " << rank;
+    return emitOptionalError(loc, "'nn.pad' op has ", adaptor.getLow().size(),
+                             " low, ", adaptor.getHigh().size(), " high and ",
+                             adaptor.getInterior().size(),
+                             " interior for rank ", rank);
   SmallVector<int64_t> shape;
   for (auto [extent, low, high, interior] :
        llvm::zip_equal(type.getShape(), adaptor.getLow(), adaptor.getHigh(),
                        adaptor.getInterior())) {
     int64_t spread = extent == 0 ? 0 : extent + (extent - 1) * interior;
     if (interior < 0 || low + spread + high < 0) // pad_c2
-      return inferenceError(loc, "nn.pad")
-             << "pads extent " << extent << " by " << low << ", " << high
-             << " and " << interior << " between";
+      return emitOptionalError(loc, "'nn.pad' op pads extent ", extent, " by ",
+                               low, ", ", high, " and ", interior, " between");
     shape.push_back(low + spread + high);
   }
   Type element = typeOf(adaptor.getValue()).getElementType();
   if (element != type.getElementType()) // pad_c3
-    return inferenceError(loc, "nn.pad")
-           << "pads " << type.getElementType() << " with " << element;
+    return emitOptionalError(loc, "'nn.pad' op pads ", type.getElementType(),
+                             " with ", element);
   types.push_back(withShape(type, shape));
   return success();
 }
@@ -404,11 +398,11 @@ ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
   Adaptor adaptor(operands, attributes, properties, regions);
   int64_t dimension = adaptor.getDimension();
   if (operands.empty()) // concat_c1
-    return inferenceError(loc, "nn.concat") << "has no operands";
+    return emitOptionalError(loc, "'nn.concat' op has no operands");
   RankedTensorType first = typeOf(operands[0]);
   if (dimension < 0 || dimension >= first.getRank()) // concat_c1
-    return inferenceError(loc, "nn.concat")
-           << "has dimension " << dimension << ", but rank " << first.getRank();
+    return emitOptionalError(loc, "'nn.concat' op has dimension ", dimension,
+                             ", but rank ", first.getRank());
   SmallVector<int64_t> shape(first.getShape());
   shape[dimension] = 0;
   for (Value operand : operands) {
@@ -419,9 +413,8 @@ ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
       expected[dimension] = first.getDimSize(dimension);
     }
     if (withShape(type, expected) != first) // concat_c2
-      return inferenceError(loc, "nn.concat")
-             << "joins " << first << " and " << type << " along dimension "
-             << dimension;
+      return emitOptionalError(loc, "'nn.concat' op joins ", first, " and ",
+                               type, " along dimension ", dimension);
   }
   types.push_back(withShape(first, shape));
   return success();

@@ -1,5 +1,7 @@
 //===- Indexing.cpp - ONNX gather, scatter, top-k -------------------------===//
 
+#include "frontends/onnx/Ops/Indexing.h"
+
 #include "frontends/onnx/Constants.h"
 #include "frontends/onnx/Registry.h"
 
@@ -7,17 +9,12 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::onnx;
 
-namespace {
-
-bool isIndexType(Value value) {
+static bool isIndexType(Value value) {
   Type element = nn::typeOf(value).getElementType();
   return element.isSignlessInteger(32) || element.isSignlessInteger(64);
 }
 
-/// Negative indices count from the end. Known indices are checked and wrapped
-/// now; a graph input's are wrapped by the program unless it is a lookup of a
-/// label or token, whose bounds the runtime checks.
-Value wrapIndices(Conversion &c, unsigned operand, int64_t extent) {
+Value dpc::onnx::wrapIndices(Conversion &c, unsigned operand, int64_t extent) {
   Value indices = c.operand(operand);
   if (!isIndexType(indices)) {
     (void)c.error("indices must be INT32 or INT64");
@@ -35,14 +32,13 @@ Value wrapIndices(Conversion &c, unsigned operand, int64_t extent) {
     }
     if (!negative)
       return indices;
-  } else if (indices.getDefiningOp() == nullptr) {
-    return indices; // an argument: its bounds are recorded and checked when
-                    // data is read
   }
   Value wrapped = c.e.add(indices, double(extent));
   return c.e.select(c.e.compare(nn::Comparison::lt, indices, 0.0), wrapped,
                     indices);
 }
+
+namespace {
 
 /// `table` at known indices that are rows in equal steps, perhaps repeated (one
 /// index, positions for every sample): a slice. Null when they are not, or out

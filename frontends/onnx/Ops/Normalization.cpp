@@ -217,9 +217,34 @@ LogicalResult convertLpNorm(Conversion &c) {
   return c.done(c.e.div(x, c.e.broadcastAlong(safe, shapeOf(x), {axis})));
 }
 
+/// Batch normalisation without state: by the statistics of the batch, giving
+/// those that were read moved by them.
+LogicalResult normalizeByBatch(Conversion &c, double epsilon, double momentum,
+                               bool unbiased) {
+  Value x = c.operand(0);
+  int64_t rank = rankOf(x);
+  SmallVector<int64_t> dimensions = range(2, rank);
+  dimensions.insert(dimensions.begin(), 0);
+  auto normal =
+      c.e.make<nn::NormalizeOp>(x, dimensions, llvm::APFloat(epsilon), false);
+  auto moved = [&](unsigned operand, Value of, double factor) {
+    return c.e.add(c.e.mul(c.operand(operand), momentum),
+                   c.e.mul(of, (1 - momentum) * factor));
+  };
+  double count = double(normal.getReducedCount());
+  c.setResult(1, moved(3, normal.getMean(), 1));
+  c.setResult(2, moved(4, normal.getVariance(),
+                       unbiased ? count / std::max(count - 1, 1.0) : 1));
+  return c.done(scaleAndShift(c, normal.getResult(),
+                              alongChannels(c, c.operand(1), rank),
+                              alongChannels(c, c.operand(2), rank)));
+}
+
 /// Inference: (x - mean) / sqrt(variance + epsilon) * scale + bias with the
 /// statistics as they are. Training: nn.batch_norm, whose new statistics are
-/// the next values of the operands. PyTorch moves the running variance by the
+/// the next values of the operands; where those are no state of the model but
+/// computed or read, there is nothing to keep, and the batch's own statistics
+/// are used in every program. PyTorch moves the running variance by the
 /// unbiased one.
 LogicalResult convertBatchNorm(Conversion &c) {
   Value x = c.operand(0);
@@ -252,6 +277,9 @@ LogicalResult convertBatchNorm(Conversion &c) {
   if (nn::typeOf(x).getNumElements() == 0)
     return c.error("shape " + printed(shapeOf(x)) + " is empty");
   bool unbiased = exporterOf(c.graph()) != Exporter::Other;
+  if (!c.graph().initializerOf(c.node.input(3)) &&
+      !c.graph().initializerOf(c.node.input(4)))
+    return normalizeByBatch(c, epsilon, momentum, unbiased);
   auto norm = c.e.make<nn::BatchNormOp>(
       TypeRange{x.getType(), scale.getType(), scale.getType()}, x, scale, bias,
       mean, variance, llvm::APFloat(epsilon), llvm::APFloat(momentum),

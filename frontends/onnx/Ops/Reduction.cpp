@@ -1,5 +1,6 @@
 //===- Reduction.cpp - ONNX reductions ------------------------------------===//
 
+#include "frontends/onnx/Ops/Indexing.h"
 #include "frontends/onnx/Registry.h"
 
 using namespace mlir;
@@ -124,39 +125,51 @@ template <nn::ReduceKind kind> LogicalResult convertArgReduce(Conversion &c) {
   return c.done(c.e.reshape(index, shape));
 }
 
-/// What CumSum and CumProd read; check `c.failed`.
-struct Cumulation {
-  Value x;
-  int64_t axis = 0;
-  bool exclusive = false, reverse = false;
-
-  explicit Cumulation(Conversion &c) : x(c.operand(0)) {
-    axis = c.scalarInt(1, "axis");
-    if (c.failed)
-      return;
-    axis = c.normalizeAxis(axis, rankOf(x));
-    exclusive = c.intAttr("exclusive", 0);
-    reverse = c.intAttr("reverse", 0);
+/// `along(axis)`, which has the type of `x`, for the axis that operand 1 holds.
+/// An axis that is data chooses among the results along each axis.
+LogicalResult cumulate(
+    Conversion &c, Value x,
+    function_ref<Value(int64_t axis, bool exclusive, bool reverse)> along) {
+  bool exclusive = c.intAttr("exclusive", 0), reverse = c.intAttr("reverse", 0);
+  std::optional<SmallVector<int64_t>> known = c.tryInts(1);
+  int64_t rank = rankOf(x);
+  Value operand = c.operand(1);
+  if (nn::typeOf(operand).getNumElements() != 1)
+    return c.error("axis has shape " + printed(shapeOf(operand)) +
+                   " but must be a scalar");
+  if (known) {
+    int64_t axis = c.normalizeAxis(known->front(), rank);
+    return c.failed ? failure() : c.done(along(axis, exclusive, reverse));
   }
-};
-
-LogicalResult convertCumSum(Conversion &c) {
-  Cumulation of(c);
   if (c.failed)
     return failure();
-  return c.done(c.e.make<nn::CumSumOp>(of.x.getType(), of.x, of.axis,
-                                       of.exclusive, of.reverse));
+  if (rank == 0)
+    return c.error("input has rank 0 but must have 1 or more");
+  Value axis = wrapIndices(c, 1, rank);
+  if (!axis)
+    return failure();
+  SmallVector<int64_t> one(shapeOf(x));
+  one.insert(one.begin(), 1);
+  SmallVector<Value> each;
+  for (int64_t i = 0; i < rank; ++i)
+    each.push_back(c.e.reshape(along(i, exclusive, reverse), one));
+  Value all =
+      rank == 1 ? each[0] : Value(c.e.make<nn::ConcatOp>(each, int64_t(0)));
+  return c.done(c.e.make<nn::GatherOp>(all, c.e.reshape(axis, {}), int64_t(0)));
+}
+
+LogicalResult convertCumSum(Conversion &c) {
+  Value x = c.operand(0);
+  return cumulate(
+      c, x, [&](int64_t axis, bool exclusive, bool reverse) -> Value {
+        return c.e.make<nn::CumSumOp>(x.getType(), x, axis, exclusive, reverse);
+      });
 }
 
 /// Products of 1, 2, 4, .. neighbours (Hillis and Steele, CACM 29, 1986): each
 /// pass multiplies by the result shifted behind ones.
-LogicalResult convertCumProd(Conversion &c) {
-  Cumulation of(c);
-  if (c.failed)
-    return failure();
-  Value x = of.x;
-  int64_t axis = of.axis;
-  bool reverse = of.reverse;
+Value cumulativeProduct(Conversion &c, Value x, int64_t axis, bool exclusive,
+                        bool reverse) {
   int64_t extent = shapeOf(x)[axis];
   Value one = c.e.splat(nn::withShape(nn::typeOf(x), {}), 1);
   auto shifted = [&](Value from, int64_t by) -> Value {
@@ -166,10 +179,17 @@ LogicalResult convertCumProd(Conversion &c) {
                          : c.sliceAlong(from, axis, 0, extent - by);
     return c.e.make<nn::PadOp>(part, one, low, high, interior);
   };
-  Value product = of.exclusive && extent > 0 ? shifted(x, 1) : x;
+  Value product = exclusive && extent > 0 ? shifted(x, 1) : x;
   for (int64_t reach = 1; reach < extent; reach *= 2)
     product = c.e.mul(product, shifted(product, reach));
-  return c.done(product);
+  return product;
+}
+
+LogicalResult convertCumProd(Conversion &c) {
+  Value x = c.operand(0);
+  return cumulate(c, x, [&](int64_t axis, bool exclusive, bool reverse) {
+    return cumulativeProduct(c, x, axis, exclusive, reverse);
+  });
 }
 
 } // namespace

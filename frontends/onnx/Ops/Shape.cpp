@@ -310,14 +310,23 @@ LogicalResult convertTrilu(Conversion &c) {
   if (rankOf(x) < 2)
     return c.error("input has rank " + Twine(rankOf(x)) +
                    " but must have 2 or more");
-  int64_t k = c.has(1) ? c.scalarInt(1, "k") : 0;
+  auto index = RankedTensorType::get(shapeOf(x), c.builder.getI64Type());
   bool upper = c.intAttr("upper", 1);
+  Value k;
+  if (c.has(1) && !c.tryInts(1)) {
+    k = c.operand(1); // data: a diagonal that the program reads
+    if (nn::typeOf(k).getNumElements() != 1 ||
+        !nn::typeOf(k).getElementType().isInteger(64))
+      return c.error("k must be one INT64");
+    k = c.e.broadcastScalar(c.e.reshape(k, {}), shapeOf(x));
+  } else {
+    k = c.e.splat(index, c.has(1) ? double(c.scalarInt(1, "k")) : 0.0);
+  }
   if (c.failed)
     return failure();
-  auto index = RankedTensorType::get(shapeOf(x), c.builder.getI64Type());
   Value row = c.e.make<nn::IotaOp>(index, rankOf(x) - 2),
         column = c.e.make<nn::IotaOp>(index, rankOf(x) - 1);
-  Value diagonal = c.e.add(row, c.e.splat(index, double(k)));
+  Value diagonal = c.e.add(row, k);
   Value keep = c.e.compare(upper ? nn::Comparison::ge : nn::Comparison::le,
                            column, diagonal);
   return c.done(c.e.select(keep, x, c.e.splatLike(x, 0)));

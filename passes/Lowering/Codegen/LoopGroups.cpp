@@ -38,6 +38,9 @@ static bool isLegal(const KernelGraph &graph, const LoopGroup &group) {
   auto give = [&](Value value) {
     emitter.setBuffer(value, {address, storageType(value)});
   };
+  for (auto constant : first->getBlock()->getOps<nn::ConstantOp>())
+    if (!isSplat(constant))
+      give(constant);
   for (const auto &stage : group.stages)
     for (Operation *root : stage) {
       for (Value value : root->getResults())

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace dpc {
@@ -18,6 +19,7 @@ namespace {
 
 constexpr double kShowEverySeconds = 0.1;
 constexpr double kPlainEverySeconds = 10;
+constexpr size_t kLeastBarCells = 6;
 
 void writeNumber(std::FILE *file, double value) {
   if (std::isfinite(value))
@@ -60,6 +62,26 @@ dpc_status_t keepUpTo(const std::string &path, uint64_t lastStep) {
   return kept.commit();
 }
 
+/// "1:02:03", or "2:03" below an hour.
+std::string durationText(double seconds) {
+  const auto whole = static_cast<unsigned long long>(seconds);
+  char text[40];
+  if (whole >= 3600)
+    std::snprintf(text, sizeof text, "%llu:%02llu:%02llu", whole / 3600,
+                  whole / 60 % 60, whole % 60);
+  else
+    std::snprintf(text, sizeof text, "%llu:%02llu", whole / 60, whole % 60);
+  return text;
+}
+
+/// Columns of the terminal that standard output is; 80 where it does not say.
+size_t terminalColumns() {
+  winsize size = {};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1
+             ? size.ws_col
+             : 80;
+}
+
 } // namespace
 
 std::string bytesText(uint64_t bytes) {
@@ -94,10 +116,11 @@ dpc_status_t Report::openLog(const std::string &path, bool resume,
   return DPC_OK;
 }
 
-void Report::begin(uint64_t first, uint64_t last) {
-  firstStep = first, lastStep = last;
-  started = monotonicSeconds();
-  lastShown = started - kPlainEverySeconds; // the first step is shown at once
+void Report::begin(uint64_t first, uint64_t last, uint64_t batchSize) {
+  firstStep = first, lastStep = last, batch = batchSize;
+  lastStepAt = monotonicSeconds();
+  lastShown =
+      lastStepAt - kPlainEverySeconds; // the first step is shown at once
   terminal = ::isatty(STDOUT_FILENO);
 }
 
@@ -124,6 +147,8 @@ dpc_status_t Report::step(const StepReport &report) {
                   std::strerror(errno));
   }
   const double now = monotonicSeconds();
+  pace.add(report.seconds, std::max(0.0, now - lastStepAt - report.seconds));
+  lastStepAt = now;
   if (report.step == lastStep ||
       now - lastShown >= (terminal ? kShowEverySeconds : kPlainEverySeconds)) {
     lastShown = now;
@@ -133,30 +158,40 @@ dpc_status_t Report::step(const StepReport &report) {
 }
 
 void Report::show(const StepReport &report) {
-  constexpr uint64_t kBarCells = 24;
-  const uint64_t total = std::max<uint64_t>(1, lastStep - firstStep),
-                 done = report.step - firstStep;
-  const double elapsed = monotonicSeconds() - started,
-               left = done ? elapsed / double(done) * double(total - done) : 0;
-  char text[256];
-  int n = std::snprintf(text, sizeof text, "step %llu/%llu",
-                        static_cast<unsigned long long>(report.step),
-                        static_cast<unsigned long long>(lastStep));
-  for (const auto &[name, value] : *report.metrics)
-    if (n < 180)
-      n += std::snprintf(text + n, sizeof text - size_t(n), "  %s %.5g", name,
-                         value);
-  std::snprintf(text + n, sizeof text - size_t(n),
-                "  %.4g samples/s  %d:%02d left", report.samplesPerSecond,
-                int(left) / 60, int(left) % 60);
+  std::string text =
+      "step " + std::to_string(report.step) + "/" + std::to_string(lastStep);
+  char number[64];
+  for (const auto &[name, value] : *report.metrics) {
+    std::snprintf(number, sizeof number, " %.5g", value);
+    text += std::string("  ") + name + number;
+  }
+  const double speed = double(batch) * pace.stepsPerSecond();
+  std::snprintf(number, sizeof number, "  %.*f samples/s",
+                speed < 10    ? 2
+                : speed < 100 ? 1
+                              : 0,
+                speed);
+  text += number +
+          ("  " + durationText(pace.secondsFor(lastStep - report.step))) +
+          " left";
   if (!terminal) {
-    std::printf("%s\n", text);
+    std::printf("%s\n", text.c_str());
   } else {
-    char bar[kBarCells + 1];
-    for (uint64_t i = 0; i < kBarCells; ++i)
-      bar[i] = i < done * kBarCells / total ? '#' : '.';
-    bar[kBarCells] = 0;
-    std::printf("\r\033[K[%s] %s", bar, text);
+    // A line that wraps could not be drawn over. The bar gives way and does not
+    // grow again, so that it does not jump.
+    const size_t columns = terminalColumns() - 1, frame = 3;
+    const size_t room = columns - std::min(columns, text.size() + frame);
+    barCells = room < kLeastBarCells ? 0 : std::min(barCells, room);
+    text.resize(std::min(text.size(), columns));
+    std::string bar;
+    if (barCells) {
+      const double part = double(report.step - firstStep) /
+                          double(std::max<uint64_t>(1, lastStep - firstStep));
+      const size_t full = size_t(part * double(barCells));
+      bar = "[" + std::string(full, '#') + std::string(barCells - full, '.') +
+            "] ";
+    }
+    std::printf("\r\033[K%s%s", bar.c_str(), text.c_str());
     barShown = true;
   }
   std::fflush(stdout);

@@ -2,6 +2,7 @@
 #define DPC_RUNTIME_SRC_CORE_REPORT_H
 
 #include "dpc/status.h"
+#include "runtime/src/core/Pace.h"
 
 #include <cstdint>
 #include <cstdio>
@@ -22,8 +23,8 @@ struct StepReport {
       nullptr; ///< null: none at this step
 };
 
-/// Rank 0's output: the JSONL log, and a progress bar on a terminal or a plain
-/// line now and then.
+/// Rank 0's output: the JSONL log with each step's own numbers, and a progress
+/// bar on a terminal or a plain line now and then, with the speed of late.
 class Report {
 public:
   ~Report();
@@ -31,7 +32,7 @@ public:
   /// dropped from an existing log.
   dpc_status_t openLog(const std::string &path, bool resume,
                        uint64_t resumedStep);
-  void begin(uint64_t firstStep, uint64_t lastStep);
+  void begin(uint64_t firstStep, uint64_t lastStep, uint64_t batch);
   /// Writes the log line and shows progress. DPC_IO when the log cannot be
   /// written.
   dpc_status_t step(const StepReport &report);
@@ -46,8 +47,10 @@ private:
   std::FILE *log = nullptr;
   std::string logPath;
   bool terminal = false, barShown = false;
-  uint64_t firstStep = 0, lastStep = 0;
-  double started = 0, lastShown = 0;
+  uint64_t firstStep = 0, lastStep = 0, batch = 0;
+  double lastStepAt = 0, lastShown = 0;
+  size_t barCells = 24; ///< of the progress bar; 0: no room for one
+  Pace pace;
 };
 
 /// "12.3 MiB"

@@ -1,6 +1,7 @@
 #include "runtime/src/core/Session.h"
 
 #include "dpc/safetensors.h"
+#include "runtime/src/core/LearningRate.h"
 #include "runtime/src/core/Placement.h"
 #include "runtime/src/core/Status.h"
 
@@ -12,27 +13,6 @@
 #include <unistd.h>
 
 using namespace dpc;
-
-namespace dpc {
-
-double learningRate(const dpc_schedule_t &schedule, uint64_t total,
-                    uint64_t step) {
-  const double base = schedule.learning_rate, low = schedule.min_learning_rate;
-  if (step < schedule.warmup)
-    return base * double(step) / double(schedule.warmup);
-  total = schedule.total ? schedule.total : total;
-  if (schedule.kind == DPC_LR_CONSTANT)
-    return base;
-  if (step >= total || total <= schedule.warmup)
-    return low;
-  const double done =
-      double(step - schedule.warmup) / double(total - schedule.warmup);
-  return low + (base - low) * (schedule.kind == DPC_LR_COSINE
-                                   ? 0.5 * (1 + std::cos(M_PI * done))
-                                   : 1 - done);
-}
-
-} // namespace dpc
 
 dpc_session::dpc_session(const dpc_program_t &program,
                          const dpc_session_options_t &given)
@@ -308,8 +288,17 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
     return failed(status);
   control.training = entry == DPC_ENTRY_STEP;
   control.valid_rows = validRows;
-  control.learning_rate =
-      learningRate(program.schedule, options.schedule_total, control.step);
+  if (entry == DPC_ENTRY_STEP) {
+    if (!hasScheduleEnd(program.schedule, options.schedule_total))
+      return failed(fail(
+          DPC_USAGE,
+          "the learning-rate schedule falls until the training's last step, "
+          "which is not known: set schedule_total in the session's options, or "
+          "compile with --lr-schedule=%s,total=N",
+          program.schedule.kind == DPC_LR_COSINE ? "cosine" : "linear"));
+    control.learning_rate =
+        learningRate(program.schedule, options.schedule_total, control.step);
+  }
   if (dpc_status_t status = executor->run(entry))
     return failed(status);
   bool allFinite = true;

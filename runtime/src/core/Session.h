@@ -62,10 +62,4 @@ private:
   dpc_status_t openParameterFile(dpc_array_file_t **outFile) const;
 };
 
-namespace dpc {
-/// Learning rate of step `step` (from 0); see dpc_schedule_t.
-double learningRate(const dpc_schedule_t &schedule, uint64_t total,
-                    uint64_t step);
-} // namespace dpc
-
 #endif // DPC_RUNTIME_SRC_CORE_SESSION_H

@@ -176,7 +176,7 @@ dpc_status_t Trainer::steps() {
       if (dpc_status_t status =
               report.openLog(options.log, options.resume, session.control.step))
         return session.failed(status);
-    report.begin(session.control.step, lastStep);
+    report.begin(session.control.step, lastStep, program.batch);
   }
   if (session.control.step < lastStep) {
     prefetcher = std::make_unique<Prefetcher>(program, session.options.rank);

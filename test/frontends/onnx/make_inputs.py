@@ -261,12 +261,12 @@ def classification():
         return nodes
 
     # Marks, folds and names of a dynamo export.
-    names = ["marked", "marked_buffer", "marked_constant", "folded_parameter", "folded_buffer", "lost.mark", "lost.buffer", "taken", "spare"]
+    names = ["marked", "marked_buffer", "marked_constant", "folded_parameter", "folded_buffer", "lost.mark", "lost.buffer", "taken", "spare", "standardized"]
     m = model(chain(names), [f32(n, 4, seed=i) for i, n in enumerate(names)])
     mark(m, "marked", "PARAMETER"), mark(m, "marked_buffer", "BUFFER"), mark(m, "marked_constant", "CONSTANT_TENSOR")
-    folded(m, "folded_parameter", ["val_1", "a.weight"]), folded(m, "folded_buffer", ["a.buffer", "val_3"])
+    folded(m, "folded_parameter", ["val_1", "a.weight"]), folded(m, "folded_buffer", ["a.buffer", "val_3"]), folded(m, "standardized", ["g.gain", "g.weight", "val_9"])
     sign(m, "\n# inputs\np_marked: PARAMETER target='marked'\np_a: PARAMETER target='a.weight'\nb_a: BUFFER target='a.buffer'\n"
-            "p_lost: PARAMETER target='lost.mark'\nb_lost: BUFFER target='lost.buffer'\np_taken: PARAMETER target='m.taken'\nx: USER_INPUT\n\n# outputs\ny: USER_OUTPUT\n")
+            "p_lost: PARAMETER target='lost.mark'\nb_lost: BUFFER target='lost.buffer'\np_taken: PARAMETER target='m.taken'\np_gg: PARAMETER target='g.gain'\np_gw: PARAMETER target='g.weight'\nx: USER_INPUT\n\n# outputs\ny: USER_OUTPUT\n")
     m.graph.node[7].metadata_props.add(key="pkg.torch.onnx.fx_node", value="%n7 : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (%t6, %p_taken), kwargs = {})")
     good("classify-dynamo", m)
 
@@ -402,6 +402,12 @@ def conversion():
     save("sequence", model(
         [node("SplitToSequence", ["x", "two"], ["q"], axis=1), node("SequenceAt", ["q", "one"], ["y"])],
         [c("two", 2), c("one", 1)], outputs=[value("y", [2, 2])]))
+    good("data-operands", model(
+        [node("BatchNormalization", ["x", "s", "s", "m", "v"], ["n", "m2", "v2"], training_mode=1),
+         node("CumSum", ["n", "axis"], ["a"]), node("Trilu", ["a", "k"], ["t"]), node("Gather", ["t", "i"], ["y"], axis=1)],
+        [f32("s", 4)], inputs=[value("x"), value("m", [4]), value("v", [4]), value("axis", [], I64), value("k", [], I64),
+                               value("i", [3], I64)],
+        outputs=[value("y", [2, 3]), value("m2", [4])]))
     save("bad-uniform", model([node("RandomUniformLike", ["x"], ["u"]), node("Add", ["x", "u"], ["y"])]))
     save("bad-no-elements", model([node("Slice", ["x", "a", "a", "b"], ["y"])], [c("a", [2]), c("b", [1])], outputs=[value("y", [2, 0])]))
     save("bad-no-elements-input", model([node("Relu", ["x"], ["y"])], inputs=[value("x", [0, 4])], outputs=[value("y", [0, 4])]))

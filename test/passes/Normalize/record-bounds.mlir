@@ -56,3 +56,22 @@ func.func @both(%i: tensor<2x1xi64> {nn.arg = #nn.arg<input "two">}, %c: tensor<
   %6 = nn.gather %t, %5 dim 0 : tensor<7x5xf32>, tensor<2xi64> -> tensor<2x5xf32>
   return %0, %1, %3, %6 : tensor<2x1xf32>, tensor<2x1x5xf32>, tensor<2x5xf32>, tensor<2x5xf32>
 }
+
+// -----
+
+// The components of a tuple share the bounds of the widest dimension, also where each counts from its own end.
+// CHECK-LABEL: @tuples
+// CHECK-SAME: #nn.arg<input "plain">, nn.bounds = array<i64: 0, 6>}
+// CHECK-SAME: #nn.arg<input "wrapped">, nn.bounds = array<i64: -7, 6>}
+func.func @tuples(%p: tensor<3x2xi64> {nn.arg = #nn.arg<input "plain">}, %w: tensor<3x2xi64> {nn.arg = #nn.arg<input "wrapped">},
+                  %t: tensor<7x5xf32> {nn.arg = #nn.arg<parameter "t">}) -> (tensor<3xf32>, tensor<3xf32>) {
+  %zero = nn.constant dense<0> : tensor<3x2xi64>
+  %extents = nn.constant dense<[7, 5]> : tensor<2xi64>
+  %0 = nn.gather_nd %t, %p : tensor<7x5xf32>, tensor<3x2xi64> -> tensor<3xf32>
+  %1 = nn.broadcast %extents [1] : tensor<2xi64> -> tensor<3x2xi64>
+  %2 = nn.add %w, %1 : tensor<3x2xi64>
+  %3 = nn.compare lt %w, %zero : tensor<3x2xi64> -> tensor<3x2xi1>
+  %4 = nn.select %3, %2, %w : tensor<3x2xi1>, tensor<3x2xi64>
+  %5 = nn.gather_nd %t, %4 : tensor<7x5xf32>, tensor<3x2xi64> -> tensor<3xf32>
+  return %0, %5 : tensor<3xf32>, tensor<3xf32>
+}

@@ -9,6 +9,7 @@
 // RUN: dpc-opt %t/one.mlir --dpc-apply-optimizer=optimizer=lamb | FileCheck %t/one.mlir --check-prefix=LAMB
 // RUN: dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd lr-schedule=cosine,warmup=10,total=100,min-lr=1e-5' | FileCheck %t/one.mlir --check-prefix=COSINE
 // RUN: dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd lr-schedule=linear,total=1' | FileCheck %t/one.mlir --check-prefix=LINEAR
+// RUN: dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd lr-schedule=linear,warmup=5' | FileCheck %t/one.mlir --check-prefix=RUN-END
 // RUN: dpc-opt %t/two.mlir --dpc-apply-optimizer='optimizer=sgd clip-grad-norm=2' | FileCheck %t/two.mlir --check-prefix=CLIP
 // RUN: dpc-opt %t/two.mlir --mlir-print-op-on-diagnostic=false --dpc-apply-optimizer='optimizer=sgd,weight-decay=0.5 groups=*;lr-scale=3,*.bias;weight-decay=0,none*;lr-scale=2' 2>&1 | FileCheck %t/two.mlir --check-prefix=GROUPS
 // RUN: not dpc-opt %t/one.mlir --dpc-apply-optimizer=optimizer=rmsprop 2>&1 | FileCheck %s --check-prefix=UNKNOWN
@@ -100,6 +101,7 @@
 
 // COSINE: #nn.learning_rate<base = 1.000000e-03 : f64, decay = cosine, warmup = 10, total = 100, minimum = 1.000000e-05 : f64>
 // LINEAR: decay = linear, warmup = 0, total = 1,
+// RUN-END: decay = linear, warmup = 5, total = 0,
 func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">},
                 %g: tensor<4xf32> {nn.arg = #nn.arg<input "g">},
                 %s: tensor<i64> {nn.arg = #nn.arg<control "step">})

@@ -46,6 +46,8 @@ TEST(Classify, FollowsExporterMetadata) {
              "marked CONSTANT_TENSOR");
   expectRole(roles, "folded_parameter", Role::Parameter,
              "folded by the exporter from parameter a.weight");
+  expectRole(roles, "standardized", Role::Parameter,
+             "folded by the exporter from parameters g.gain, g.weight");
   expectRole(roles, "folded_buffer", Role::Constant, "from no parameter");
   expectRole(roles, "lost.mark", Role::Parameter, "named as a PARAMETER");
   expectRole(roles, "lost.buffer", Role::Buffer, "named as a BUFFER");
