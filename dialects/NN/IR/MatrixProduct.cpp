@@ -48,9 +48,8 @@ struct Blocking {
     vectors = product.columns <= lanes ? 1 : 2;
     // Accumulators and operands fill the 32 or 16 vector registers.
     int64_t mostRows = vectors == 1 ? 12 : isWide ? 14 : 6;
-    depth = blockDepth(product.depth,
-                       (product.rows <= 128 || isWide ? 4096 : 2048) /
-                           elementBytes);
+    // A panel of B stays in the first cache while its tiles are computed.
+    depth = blockDepth(product.depth, vectors == 1 ? 768 : 384);
     // A block of A stays in the second cache, and so does all of B where it is
     // small. A larger B is packed panel by panel, again for each block of A.
     int64_t bytesOfB =
