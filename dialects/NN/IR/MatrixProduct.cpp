@@ -1,5 +1,7 @@
 #include "dialects/NN/IR/MatrixProduct.h"
 
+#include "dialects/NN/IR/RegisterTile.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -18,19 +20,6 @@ bool MatrixProduct::pays(Type elementType, int64_t rows, int64_t columns,
 }
 
 namespace {
-/// Rows cut into tiles of two heights that differ by one: no short last tile.
-struct TileRows {
-  int64_t tall, low, height; // number of tall and low tiles, height of a low
-
-  TileRows(int64_t rows, int64_t most) {
-    int64_t tiles = llvm::divideCeil(rows, most);
-    height = rows / tiles;
-    tall = rows % tiles;
-    low = tiles - tall;
-  }
-  int64_t count() const { return tall + low; }
-};
-
 /// Block sizes: `rows` of A, `depth` deep, are packed at a time.
 struct Blocking {
   int64_t lanes, vectors, tileRows; // of a register tile
@@ -208,13 +197,8 @@ private:
       if (block.packsB && !block.packsAhead)
         packB(e.constant(0), number * width, 1, across, part.k, part.depth);
       TileRows cut(part.rows, block.tileRows);
-      e.sequence(cut.tall, [&](Index i) {
-        tile(part, {i, i * (cut.height + 1), number, cut.height + 1, across,
-                    cut.count()});
-      });
-      e.sequence(cut.low, [&](Index i) {
-        tile(part, {i + cut.tall, i * cut.height + cut.tall * (cut.height + 1),
-                    number, cut.height, across, cut.count()});
+      cut.forEach(e, [&](Index i, Index row, int64_t height) {
+        tile(part, {i, row, number, height, across, cut.count()});
       });
     };
     e.sequence(p.columns / width, [&](Index j) { panel(j, width); });

@@ -1,5 +1,7 @@
 #include "dialects/NN/IR/RegisterTile.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <functional>
 
 using namespace mlir;
@@ -9,6 +11,21 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 using Loop = RegisterTile::Loop;
+
+TileRows::TileRows(int64_t rows, int64_t most) {
+  int64_t tiles = llvm::divideCeil(rows, most);
+  height = rows / tiles;
+  tall = rows % tiles;
+  low = tiles - tall;
+}
+
+void TileRows::forEach(LoopEmitter &e,
+                       function_ref<void(Index, Index, int64_t)> body) const {
+  e.sequence(tall, [&](Index i) { body(i, i * (height + 1), height + 1); });
+  e.sequence(low, [&](Index i) {
+    body(i + tall, i * height + tall * (height + 1), height);
+  });
+}
 
 SmallVector<Loop> dpc::nn::simplify(ArrayRef<Loop> loops) {
   SmallVector<Loop> result;

@@ -37,6 +37,19 @@ struct RegisterTile {
   }
 };
 
+/// Rows cut into tiles of two heights that differ by one: no short last tile.
+struct TileRows {
+  int64_t tall, low, height; // number of tall and low tiles, height of a low
+
+  TileRows(int64_t rows, int64_t most);
+  int64_t count() const { return tall + low; }
+  /// `body(tile, first row, rows)`: the tall ones in a loop, then the low ones.
+  void forEach(LoopEmitter &e,
+               llvm::function_ref<void(LoopEmitter::Index tile,
+                                       LoopEmitter::Index first, int64_t rows)>
+                   body) const;
+};
+
 /// Loops without those of one round; neighbours that are one loop, joined.
 llvm::SmallVector<RegisterTile::Loop>
 simplify(llvm::ArrayRef<RegisterTile::Loop> loops);
