@@ -149,17 +149,7 @@ private:
     for (auto [d, dimension] : llvm::enumerate(p.grid))
       tile.loops.push_back({blockShape[d], dimension.step * source->pitches[d],
                             linePitches[d] * width});
-    Values initial;
-    for (Value result : results)
-      for (int64_t v = 0; v < vectors; ++v)
-        initial.push_back(
-            accumulates ? code.load(code.at(result, e.constant(v * code.lanes)))
-                        : code.zero());
-    Values made = tile.emit(code, initial);
-    for (auto [r, result] : llvm::enumerate(results))
-      for (int64_t v = 0; v < vectors; ++v)
-        code.store(made[r * vectors + v],
-                   code.at(result, e.constant(v * code.lanes)));
+    tile.emitTo(code, results, accumulates);
   }
 
   const PatchGradient &p;
