@@ -134,14 +134,14 @@ bool ConvWeightGradOp::isPushed() { return pays(getConvolution()); }
 LogicalResult ConvOp::emitLoops(LoopEmitter &e) {
   Convolution c = getConvolution();
   int64_t inputs = inputsOf(c), outputs = outputsOf(c),
-          depth = inputs * elements(spatial(c.w));
+          taps = elements(spatial(c.w)), depth = inputs * taps;
+  PatchGrid grid = gridOf(c);
+  ConvolutionProduct product{
+      getInput(),   c.groups,     inputs, outputs,
+      spatial(c.w), spatial(c.y), grid,   e.getBuffer(getResult())};
   Value kernel = getInMemory(e, getKernel());
   if (areFew(e, c, outputs)) {
-    LineProduct{
-        getInput(),   c.groups,        inputs,    outputs,
-        spatial(c.w), spatial(c.y),    gridOf(c), e.getBuffer(getResult()),
-        kernel,       outputs * depth, depth,     elements(spatial(c.w))}
-        .emit(e);
+    LineProduct{product, kernel, outputs * depth, depth, taps}.emit(e);
     return success();
   }
   auto pack = [&](VectorCode &code, Index group, Index first, int64_t columns,
@@ -149,10 +149,7 @@ LogicalResult ConvOp::emitLoops(LoopEmitter &e) {
     code.transpose({code.at(kernel, (group * outputs + first) * depth), depth},
                    columns, depth, {to, width}, /*padded=*/true);
   };
-  PatchProduct{getInput(),   c.groups,     inputs,    outputs,
-               spatial(c.w), spatial(c.y), gridOf(c), e.getBuffer(getResult()),
-               pack}
-      .emit(e);
+  PatchProduct{product, pack}.emit(e);
   return success();
 }
 
@@ -167,14 +164,12 @@ LogicalResult ConvInputGradOp::emitLoops(LoopEmitter &e) {
       grid.push_back(phaseOf(c, d, phase[d]));
     grids.push_back(grid);
   });
+  ConvolutionProduct product{
+      getGrad(),    c.groups,     outputs, inputs,
+      spatial(c.w), spatial(c.x), grids,   e.getBuffer(getResult())};
   Value kernel = getInMemory(e, getKernel());
   if (areFew(e, c, inputs)) {
-    LineProduct{getGrad(),    c.groups,
-                outputs,      inputs,
-                spatial(c.w), spatial(c.x),
-                grids,        e.getBuffer(getResult()),
-                kernel,       outputs * inputs * taps,
-                taps,         inputs * taps}
+    LineProduct{product, kernel, outputs * inputs * taps, taps, inputs * taps}
         .emit(e);
     return success();
   }
@@ -190,30 +185,23 @@ LogicalResult ConvInputGradOp::emitLoops(LoopEmitter &e) {
         code.copyPadded(code.at(kernel, from), columns, place, width);
     });
   };
-  PatchProduct{getGrad(),    c.groups,     outputs, inputs,
-               spatial(c.w), spatial(c.x), grids,   e.getBuffer(getResult()),
-               pack}
-      .emit(e);
+  PatchProduct{product, pack}.emit(e);
   return success();
 }
 
 LogicalResult ConvWeightGradOp::emitLoops(LoopEmitter &e) {
   Convolution c = getConvolution();
-  if (areFew(e, c, outputsOf(c))) {
-    LineGradient{getInput(),
-                 c.groups,
-                 inputsOf(c),
-                 outputsOf(c),
-                 spatial(c.w),
-                 gridOf(c),
-                 getInMemory(e, getGrad()),
-                 e.getBuffer(getResult())}
-        .emit(e);
-    return success();
-  }
-  PatchGradient{getInput(),   c.groups,  inputsOf(c), outputsOf(c),
-                spatial(c.w), gridOf(c), getGrad(),   e.getBuffer(getResult())}
-      .emit(e);
+  ConvolutionGradient gradient{getInput(),
+                               c.groups,
+                               inputsOf(c),
+                               outputsOf(c),
+                               spatial(c.w),
+                               gridOf(c),
+                               e.getBuffer(getResult())};
+  if (areFew(e, c, outputsOf(c)))
+    LineGradient{gradient, getInMemory(e, getGrad())}.emit(e);
+  else
+    PatchGradient{gradient, getGrad()}.emit(e);
   return success();
 }
 

@@ -22,18 +22,14 @@ class LineNest {
 public:
   LineNest(LoopEmitter &emitter, const LineProduct &product)
       : p(product), e(emitter),
-        code(codeForLines(e, typeOf(p.source).getElementType(),
-                          p.grids[0].back().points)),
+        code(codeForLines(e, p.getElementType(), p.grids[0].back().points)),
         last(p.resultShape.size() - 1),
         kernelPitches(rowMajorStrides(p.kernelShape)),
         planes(code, p.source, p.inputs, p.grids),
         phases(p.grids[0].back().resultStep),
         sumsInRegisters(e.vectorBytes == 64 ? 16 : 8),
         channels(divisorNear(p.outputs, std::min<int64_t>(p.outputs, 4))) {
-    bool hasEmptyGrid = false;
-    for (const PatchGrid &grid : p.grids)
-      hasEmptyGrid |= isEmpty(grid);
-    staged = phases > 1 || hasEmptyGrid;
+    staged = phases > 1 || p.hasEmptyGrid();
     if (!staged)
       return;
     phasePitch = llvm::alignTo(llvm::divideCeil(p.resultShape[last], phases),
@@ -43,18 +39,18 @@ public:
     stagedPlane = elements(stagedPitches);
     stagedPitches = rowMajorStrides(stagedPitches);
     staging = code.scratch(channels * stagedPlane);
-    if (hasEmptyGrid)
+    if (p.hasEmptyGrid())
       code.fillZero(staging, channels * stagedPlane);
   }
 
   void emit() {
     e.sequence(p.groups, [&](Index group) {
-      e.sequence(typeOf(p.source).getDimSize(0), [&](Index sample) {
+      e.sequence(p.getSamples(), [&](Index sample) {
         planes.load(sample, group);
         inBlocks(e, p.outputs, channels, [&](Index first, int64_t count) {
-          for (const PatchGrid &grid : p.grids)
-            if (!isEmpty(grid))
-              lines(grid, {sample, group, first, count});
+          p.forEachGrid([&](const PatchGrid &grid) {
+            lines(grid, {sample, group, first, count});
+          });
           if (staged)
             interleave({sample, group, first, count});
         });
@@ -68,12 +64,6 @@ private:
     Index sample, group, first;
     int64_t count;
   };
-
-  static bool isEmpty(const PatchGrid &grid) {
-    return llvm::any_of(grid, [](const PatchDimension &dimension) {
-      return !dimension.taps || !dimension.points;
-    });
-  }
 
   Value resultOf(const Part &part, int64_t channel) {
     Index plane = (part.sample * p.groups + part.group) * p.outputs +

@@ -34,15 +34,7 @@ private:
 /// A convolution with few output channels a group, such as a depthwise one:
 /// patches of a line in the lanes, kernels read as scalars where they lie. As
 /// PatchProduct, which is faster where output channels fill vectors.
-struct LineProduct {
-  using Index = LoopEmitter::Index;
-
-  mlir::Value source;                  // batch, channels, spatial
-  int64_t groups, inputs, outputs;     // channels of a group
-  llvm::ArrayRef<int64_t> kernelShape; // spatial
-  llvm::ArrayRef<int64_t> resultShape; // spatial
-  llvm::ArrayRef<PatchGrid> grids;
-  mlir::Value result; // address
+struct LineProduct : ConvolutionProduct {
   mlir::Value kernel; // address
   /// Elements of the kernel to the next group, output and input channel.
   int64_t groupPitch, outputPitch, inputPitch;
@@ -51,15 +43,8 @@ struct LineProduct {
 };
 
 /// Kernel gradients of such a convolution.
-struct LineGradient {
-  using Index = LoopEmitter::Index;
-
-  mlir::Value source;
-  int64_t groups, inputs, outputs;
-  llvm::ArrayRef<int64_t> kernelShape;
-  PatchGrid grid;
-  mlir::Value grad;   // address of y's gradient
-  mlir::Value result; // address
+struct LineGradient : ConvolutionGradient {
+  mlir::Value grad; // address of y's gradient
 
   void emit(LoopEmitter &emitter) const;
 };

@@ -1,7 +1,7 @@
 #ifndef DPC_DIALECTS_NN_IR_MATRIXPACKING_H
 #define DPC_DIALECTS_NN_IR_MATRIXPACKING_H
 
-#include "dialects/Interfaces/LoopEmitter.h"
+#include "dialects/NN/IR/VectorCode.h"
 
 namespace dpc::nn {
 
@@ -36,7 +36,7 @@ public:
   using Index = LoopEmitter::Index;
   using ReadElement = llvm::function_ref<mlir::Value(Index lane, Index k)>;
 
-  MatrixPacker(LoopEmitter &emitter, mlir::Type elementType);
+  explicit MatrixPacker(VectorCode &code) : code(code), e(code.e) {}
 
   /// Packs `depth` elements of each lane. `from` has a row a lane and a column
   /// a k; `read` gives the elements when it is not in memory.
@@ -46,27 +46,16 @@ public:
   void clear(mlir::Value packed, Index tile, int64_t first, int64_t stride,
              int64_t depth);
   /// Elements beyond the last tile that `pack` may overwrite.
-  int64_t getSlack() const { return lanes; }
-
-  mlir::Value address(mlir::Value base, Index number);
-  /// Asks for the line of an element that need not exist.
-  void prefetch(mlir::Value base, Index number, int locality);
-  mlir::Value load(mlir::Value base, Index number, int64_t count);
-  void store(mlir::Value base, Index number, mlir::Value vector);
+  int64_t getSlack() const { return code.lanes; }
 
 private:
   void copy(mlir::Value packed, const TileRun &run, int64_t depth,
             const StridedMatrix &from);
   void transpose(mlir::Value packed, const TileRun &run, int64_t depth,
                  const StridedMatrix &from, ReadElement read);
-  /// The square of `lanes` vectors with rows and columns exchanged.
-  LoopEmitter::Values transposed(LoopEmitter::Values rows);
-  mlir::Value shuffle(mlir::Value a, mlir::Value b,
-                      llvm::ArrayRef<int32_t> mask);
 
+  VectorCode &code;
   LoopEmitter &e;
-  mlir::Type elementType;
-  int64_t bytes, lanes;
 };
 
 } // namespace dpc::nn

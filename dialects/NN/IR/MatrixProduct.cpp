@@ -1,5 +1,8 @@
 #include "dialects/NN/IR/MatrixProduct.h"
 
+#include "dialects/NN/IR/RegisterTile.h"
+#include "dialects/NN/IR/TileGrid.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -18,53 +21,35 @@ bool MatrixProduct::pays(Type elementType, int64_t rows, int64_t columns,
 }
 
 namespace {
-/// Rows cut into tiles of two heights that differ by one: no short last tile.
-struct TileRows {
-  int64_t tall, low, height; // number of tall and low tiles, height of a low
-
-  TileRows(int64_t rows, int64_t most) {
-    int64_t tiles = llvm::divideCeil(rows, most);
-    height = rows / tiles;
-    tall = rows % tiles;
-    low = tiles - tall;
-  }
-  int64_t count() const { return tall + low; }
-};
-
 /// Block sizes: `rows` of A, `depth` deep, are packed at a time.
 struct Blocking {
-  int64_t lanes, vectors, tileRows; // of a register tile
-  int64_t depth, rows;
+  Panels panels; // of B
+  int64_t tileRows, depth, rows;
   /// A block of B is packed before its tiles are computed, not panel by panel.
   bool packsAhead;
   bool packsA, packsB;
 
-  int64_t tileColumns() const { return lanes * vectors; }
-
-  Blocking(const MatrixProduct &product, unsigned vectorBytes) {
-    unsigned elementBytes = product.elementType.getIntOrFloatBitWidth() / 8;
-    bool isWide = vectorBytes == 64;
-    lanes = vectorBytes / elementBytes;
-    vectors = product.columns <= lanes ? 1 : 2;
-    // Accumulators and operands fill the 32 or 16 vector registers.
-    int64_t mostRows = vectors == 1 ? 12 : isWide ? 14 : 6;
-    depth = blockDepth(product.depth,
-                       (product.rows <= 128 || isWide ? 4096 : 2048) /
-                           elementBytes);
+  Blocking(const MatrixProduct &product, const VectorCode &code)
+      : panels(code, product.columns) {
+    bool isWide = code.e.vectorBytes == 64;
+    int64_t vectors = panels.width / code.lanes,
+            mostRows = RegisterTile::packedRowsFor(code, vectors);
+    // A panel of B stays in the first cache while its tiles are computed.
+    depth = blockDepth(product.depth, vectors == 1 ? 768 : 384);
     // A block of A stays in the second cache, and so does all of B where it is
     // small. A larger B is packed panel by panel, again for each block of A.
     int64_t bytesOfB =
-        llvm::alignTo(product.columns, tileColumns()) * depth * elementBytes;
+        llvm::alignTo(product.columns, panels.width) * depth * code.bytes;
     bool isSmall = bytesOfB <= (isWide ? 1024 : 256) << 10;
     int64_t cache = (isWide ? (isSmall ? 512 : 1024) : 224) << 10;
-    int64_t most = std::max(mostRows, cache / (depth * elementBytes));
+    int64_t most = std::max(mostRows, cache / (depth * code.bytes));
     int64_t blocks = llvm::divideCeil(product.rows, most);
     rows = llvm::divideCeil(product.rows, blocks);
     tileRows = llvm::divideCeil(rows, llvm::divideCeil(rows, mostRows));
     rows = std::min<int64_t>(llvm::alignTo(rows, tileRows), product.rows);
     // What is computed, such as an unfolded image, is packed once all the same.
     packsAhead = rows < product.rows && (isSmall || !product.b);
-    packsA = !product.a || product.columns > 2 * tileColumns();
+    packsA = !product.a || product.columns > 2 * panels.width;
     packsB =
         !product.b || product.b.columnStride != 1 || product.rows > tileRows;
   }
@@ -85,27 +70,24 @@ private:
 class Nest {
 public:
   Nest(LoopEmitter &emitter, const MatrixProduct &product)
-      : e(emitter), p(product), block(product, emitter.vectorBytes),
-        packer(emitter, product.elementType),
-        bytes(product.elementType.getIntOrFloatBitWidth() / 8),
-        vectorType(VectorType::get({block.lanes}, product.elementType)) {}
+      : e(emitter), code(emitter, product.elementType), p(product),
+        block(product, code), packer(code) {}
 
   void emit() {
-    int64_t height = block.tileRows, width = block.tileColumns();
+    int64_t height = block.tileRows, width = block.panels.width;
     if (block.packsA)
-      packedA = e.getScratch(
-          (llvm::divideCeil(block.rows, height) * height * block.depth +
-           packer.getSlack()) *
-          bytes);
+      packedA = code.scratch(llvm::divideCeil(block.rows, height) * height *
+                                 block.depth +
+                             packer.getSlack());
     if (block.packsB)
-      packedB = e.getScratch(
+      packedB = code.scratch(
           (block.packsAhead ? llvm::alignTo(p.columns, width) : width) *
-          block.depth * bytes);
+          block.depth);
     placeC();
     inDepthBlocks([&](Index k, int64_t depth, bool isLast) {
       if (block.packsB && block.packsAhead)
         packAllOfB(k, depth);
-      inBlocks(p.rows, block.rows, [&](Index row, int64_t rows) {
+      inBlocks(e, p.rows, block.rows, [&](Index row, int64_t rows) {
         if (block.packsA)
           packA(row, rows, k, depth);
         tiles({row, k, rows, depth, isLast});
@@ -127,16 +109,7 @@ private:
     int64_t height, across, tilesOfPanel;
   };
 
-  /// Whole blocks in a loop, then the rest.
-  void inBlocks(int64_t extent, int64_t size,
-                function_ref<void(Index, int64_t)> body) {
-    int64_t whole = extent / size;
-    e.sequence(whole, [&](Index i) { body(i * size, size); });
-    if (extent % size)
-      body(e.constant(whole * size), extent % size);
-  }
-
-  /// The same for the depth; the last block apart if something follows it.
+  /// Blocks of the depth in order; the last one apart if something follows it.
   void inDepthBlocks(function_ref<void(Index, int64_t, bool)> body) {
     int64_t size = block.depth, rest = p.depth % size, whole = p.depth / size;
     int64_t apart = rest ? 0 : p.finish ? 1 : 0;
@@ -155,8 +128,8 @@ private:
     bool whole = p.depth > block.depth;
     isTileOfC = !whole;
     int64_t rows = whole ? p.rows : block.tileRows,
-            columns = whole ? p.columns : block.tileColumns();
-    c = {e.getScratch(rows * columns * bytes), e.constant(0), columns, 1};
+            columns = whole ? p.columns : block.panels.width;
+    c = {code.scratch(rows * columns), e.constant(0), columns, 1};
   }
   /// C from element (row, column) on.
   StridedMatrix tileOfC(Index row, Index column) const {
@@ -186,95 +159,40 @@ private:
     StridedMatrix from;
     if (p.b)
       from = {p.b.address, p.b.at(k, column), p.b.columnStride, p.b.rowStride};
-    int64_t stride = block.tileColumns(), whole = width / block.lanes;
-    if (width % block.lanes)
-      packer.clear(packedB, tile, whole * block.lanes, stride, depth);
+    int64_t stride = block.panels.width, whole = width / code.lanes;
+    if (width % code.lanes)
+      packer.clear(packedB, tile, whole * code.lanes, stride, depth);
     packer.pack(
         packedB, {tile, e.constant(0), count, width, stride}, depth, from,
         [&](Index lane, Index i) { return p.readB(k + i, column + lane); });
   }
 
   void packAllOfB(Index k, int64_t depth) {
-    int64_t width = block.tileColumns(), whole = p.columns / width;
-    if (whole)
-      packB(e.constant(0), e.constant(0), whole, width, k, depth);
-    if (p.columns % width)
-      packB(e.constant(whole), e.constant(whole * width), 1, p.columns % width,
-            k, depth);
+    const Panels &panels = block.panels;
+    if (panels.whole)
+      packB(e.constant(0), e.constant(0), panels.whole, panels.width, k, depth);
+    if (panels.rest)
+      packB(e.constant(panels.whole), e.constant(panels.whole * panels.width),
+            1, panels.rest, k, depth);
   }
 
   void tiles(const Part &part) {
-    int64_t width = block.tileColumns();
-    auto panel = [&](Index number, int64_t across) {
+    block.panels.forEach(e, [&](Index panel, int64_t across, int64_t) {
       if (block.packsB && !block.packsAhead)
-        packB(e.constant(0), number * width, 1, across, part.k, part.depth);
+        packB(e.constant(0), panel * block.panels.width, 1, across, part.k,
+              part.depth);
       TileRows cut(part.rows, block.tileRows);
-      e.sequence(cut.tall, [&](Index i) {
-        tile(part, {i, i * (cut.height + 1), number, cut.height + 1, across,
-                    cut.count()});
+      cut.forEach(e, [&](Index i, Index row, int64_t height) {
+        tile(part, {i, row, panel, height, across, cut.count()});
       });
-      e.sequence(cut.low, [&](Index i) {
-        tile(part, {i + cut.tall, i * cut.height + cut.tall * (cut.height + 1),
-                    number, cut.height, across, cut.count()});
-      });
-    };
-    e.sequence(p.columns / width, [&](Index j) { panel(j, width); });
-    if (p.columns % width)
-      panel(e.constant(p.columns / width), p.columns % width);
-  }
-
-  Value splat(Value scalar) {
-    Value none = e.make<LLVM::PoisonOp>(vectorType);
-    Value zero = e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(0));
-    Value one = e.make<LLVM::InsertElementOp>(none, scalar, zero);
-    SmallVector<int32_t> mask(block.lanes, 0);
-    return e.make<LLVM::ShuffleVectorOp>(one, none, mask);
-  }
-  /// Mask of the first `count` lanes.
-  Value maskOf(int64_t count) {
-    SmallVector<bool> lanes(block.lanes, false);
-    std::fill_n(lanes.begin(), count, true);
-    auto type = VectorType::get({block.lanes}, e.builder.getI1Type());
-    return e.make<LLVM::ConstantOp>(type, DenseElementsAttr::get(type, lanes));
-  }
-  Value zeros() {
-    return e.make<arith::ConstantOp>(DenseElementsAttr::get(
-        vectorType, e.builder.getFloatAttr(p.elementType, 0.0)));
-  }
-  Value loadMasked(Value address, int64_t count) {
-    return e.make<LLVM::MaskedLoadOp>(vectorType, address, maskOf(count),
-                                      ValueRange(zeros()), int32_t(bytes));
-  }
-
-  Value loadA(const Part &part, const Tile &tile, int64_t row, Index k) {
-    Value from = block.packsA ? packedA : p.a.address;
-    Index number = block.packsA
-                       ? (tile.number * part.depth + k) * block.tileRows + row
-                       : p.a.at(part.row + tile.row + row, part.k + k);
-    auto op = e.make<LLVM::LoadOp>(p.elementType, packer.address(from, number),
-                                   bytes);
-    op.setAccessGroupsAttr(e.accessGroups);
-    return op;
-  }
-
-  Value loadB(const Part &part, const Tile &tile, int64_t vector, Index k) {
-    int64_t width = block.tileColumns(), lane = vector * block.lanes;
-    if (block.packsB) {
-      Index panel = block.packsAhead ? tile.panel : e.constant(0);
-      return packer.load(packedB, (panel * part.depth + k) * width + lane,
-                         block.lanes);
-    }
-    Index number = p.b.at(part.k + k, tile.panel * width + lane);
-    if (tile.across - lane >= block.lanes)
-      return packer.load(p.b.address, number, block.lanes);
-    return loadMasked(packer.address(p.b.address, number), tile.across - lane);
+    });
   }
 
   /// Asks for lines of the next panel, so that all tiles of this one together
   /// bring all of it; `round` counts the calls a tile makes, of `rounds`.
   void prefetchNextPanel(const Part &part, const Tile &tile, Index round,
                          int64_t rounds) {
-    int64_t perLine = 64 / bytes, width = block.tileColumns();
+    int64_t perLine = 64 / code.bytes, width = block.panels.width;
     int64_t lines = llvm::divideCeil(part.depth * width, perLine);
     int64_t each = llvm::divideCeil(lines, rounds * tile.tilesOfPanel);
     bool isPacked = block.packsB && block.packsAhead;
@@ -299,49 +217,53 @@ private:
                         : p.b.at(part.k + e.floorDiv(line, width) * perLine,
                                  column + e.mod(line, width));
       }
-      packer.prefetch(base, number, /*locality=*/isPacked ? 3 : 2);
+      code.prefetch(base, number, /*locality=*/isPacked ? 3 : 2);
     }
   }
 
   /// The products of one tile of A and one panel of B, in registers.
   Values multiply(const Part &part, const Tile &tile, int64_t vectors) {
-    auto step = [&](Index k, Values sums) {
-      Values bs;
-      for (int64_t v = 0; v < vectors; ++v)
-        bs.push_back(loadB(part, tile, v, k));
-      for (int64_t r = 0; r < tile.height; ++r) {
-        Value factor = splat(loadA(part, tile, r, k));
-        for (int64_t v = 0; v < vectors; ++v) {
-          Value &sum = sums[r * vectors + v];
-          sum = e.make<LLVM::FMAOp>(factor, bs[v], sum);
-        }
-      }
-      return sums;
+    int64_t width = block.panels.width;
+    StridedMatrix a = p.a, b = p.b;
+    if (block.packsA)
+      a = {packedA, tile.number * (part.depth * block.tileRows), 1,
+           block.tileRows};
+    else
+      a.first = p.a.at(part.row + tile.row, part.k);
+    if (block.packsB)
+      b = {packedB,
+           (block.packsAhead ? tile.panel : e.constant(0)) *
+               (part.depth * width),
+           width, 1};
+    else
+      b.first = p.b.at(part.k, tile.panel * width);
+    Values rows;
+    for (int64_t r = 0; r < tile.height; ++r)
+      rows.push_back(code.at(a.address, a.at(e.constant(r), e.constant(0))));
+    RegisterTile product{rows,
+                         code.at(b.address, b.first),
+                         RegisterTile::sideBySide(code, vectors),
+                         {{part.depth, a.columnStride, b.rowStride}}};
+    if (!block.packsB)
+      product.lastLanes = tile.across % code.lanes;
+    auto prefetch = [&](Index round, int64_t rounds) {
+      prefetchNextPanel(part, tile, round, rounds);
     };
-    const int64_t unroll = 4;
-    int64_t rounds = part.depth / unroll;
-    Values sums(tile.height * vectors, zeros());
-    sums = e.loop(rounds, sums, [&](Index i, ValueRange carried) {
-      prefetchNextPanel(part, tile, i, rounds);
-      Values now(carried);
-      for (int64_t u = 0; u < unroll; ++u)
-        now = step(i * unroll + u, now);
-      return now;
-    });
-    for (int64_t i = rounds * unroll; i < part.depth; ++i)
-      sums = step(e.constant(i), sums);
-    return sums;
+    product.eachRound = prefetch;
+    return product.emit(code, Values(tile.height * vectors, code.zero()));
   }
 
   void tile(const Part &part, const Tile &tile) {
-    int64_t vectors = llvm::divideCeil(tile.across, block.lanes);
-    Index row = part.row + tile.row, column = tile.panel * block.tileColumns();
+    int64_t vectors = llvm::divideCeil(tile.across, code.lanes);
+    Index row = part.row + tile.row, column = tile.panel * block.panels.width;
     StridedMatrix to = tileOfC(row, column);
+    auto place = [&](int64_t r, int64_t v) {
+      return to.at(e.constant(r), e.constant(v * code.lanes));
+    };
     if (!isTileOfC && part.depth >= 32)
       for (int64_t r = 0; r < tile.height; ++r)
         for (int64_t v = 0; v < vectors; ++v)
-          packer.prefetch(to.address,
-                          to.at(e.constant(r), e.constant(v * block.lanes)), 3);
+          code.prefetch(to.address, place(r, v), 3);
     Values sums = multiply(part, tile, vectors);
     Value isLater;
     bool isConstant = isa<AffineConstantExpr>(part.k);
@@ -352,36 +274,25 @@ private:
                                 e.materialize(e.constant(0)));
     for (int64_t r = 0; r < tile.height; ++r)
       for (int64_t v = 0; v < vectors; ++v) {
-        Value address = packer.address(
-                  to.address,
-                  to.at(e.constant(r), e.constant(v * block.lanes))),
+        Value address = code.at(to.address, place(r, v)),
               sum = sums[r * vectors + v];
-        int64_t lanes = std::min(block.lanes, tile.across - v * block.lanes);
-        if (mayBeLater) {
-          auto load = [&]() -> Value {
-            if (lanes < block.lanes)
-              return loadMasked(address, lanes);
-            return e.make<LLVM::LoadOp>(vectorType, address, bytes);
-          };
-          Value before = e.branch(isLater, load, [&] { return zeros(); });
-          sum = e.make<arith::AddFOp>(before, sum);
-        }
-        if (lanes < block.lanes)
-          e.make<LLVM::MaskedStoreOp>(sum, address, maskOf(lanes),
-                                      int32_t(bytes));
-        else
-          e.make<LLVM::StoreOp>(sum, address, bytes);
+        int64_t lanes = std::min(code.lanes, tile.across - v * code.lanes);
+        if (mayBeLater)
+          sum = code.add(e.branch(
+                             isLater, [&] { return code.load(address, lanes); },
+                             [&] { return code.zero(); }),
+                         sum);
+        code.store(sum, address, lanes);
       }
     if (part.isLast && p.finish)
       p.finish(row, tile.height, column, tile.across, to);
   }
 
   LoopEmitter &e;
+  VectorCode code;
   const MatrixProduct &p;
   Blocking block;
   MatrixPacker packer;
-  unsigned bytes;
-  VectorType vectorType;
   Value packedA, packedB;
   StridedMatrix c;
   bool isTileOfC = false;

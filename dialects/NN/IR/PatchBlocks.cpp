@@ -1,12 +1,8 @@
 #include "dialects/NN/IR/PatchBlocks.h"
 
-#include "llvm/Support/MathExtras.h"
-
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
-
-using Index = LoopEmitter::Index;
 
 int64_t dpc::nn::elements(ArrayRef<int64_t> shape) {
   int64_t count = 1;
@@ -20,14 +16,6 @@ int64_t dpc::nn::divisorNear(int64_t extent, int64_t most) {
     if (extent % size == 0)
       return size;
   return most;
-}
-
-void dpc::nn::inBlocks(LoopEmitter &e, int64_t extent, int64_t size,
-                       function_ref<void(Index, int64_t)> body) {
-  int64_t whole = extent / size;
-  e.sequence(whole, [&](Index i) { body(i * size, size); });
-  if (extent % size)
-    body(e.constant(whole * size), extent % size);
 }
 
 PatchBlock::PatchBlock(int64_t samples, ArrayRef<int64_t> extents,
@@ -44,21 +32,4 @@ PatchBlock::PatchBlock(int64_t samples, ArrayRef<int64_t> extents,
     if (extents[0] % size == 0 && (size * line <= most || rows == extents[0]) &&
         size * line >= std::min(least, most / 2))
       rows = size;
-}
-
-Panels::Panels(const VectorCode &code, int64_t columns) : lanes(code.lanes) {
-  width = columns <= lanes ? lanes : 2 * lanes;
-  whole = columns / width;
-  rest = columns % width;
-}
-
-int64_t Panels::lanesTotal() const {
-  return whole * width + llvm::alignTo(rest, lanes);
-}
-
-void Panels::forEach(LoopEmitter &e,
-                     function_ref<void(Index, int64_t, int64_t)> body) const {
-  e.sequence(whole, [&](Index i) { body(i, width, width / lanes); });
-  if (rest)
-    body(e.constant(whole), rest, llvm::divideCeil(rest, lanes));
 }

@@ -1,7 +1,7 @@
 #ifndef DPC_DIALECTS_NN_IR_PATCHBLOCKS_H
 #define DPC_DIALECTS_NN_IR_PATCHBLOCKS_H
 
-#include "dialects/NN/IR/VectorCode.h"
+#include "dialects/NN/IR/TileGrid.h"
 
 namespace dpc::nn {
 
@@ -9,10 +9,6 @@ int64_t elements(llvm::ArrayRef<int64_t> shape);
 
 /// The largest divisor of `extent` in [most / 2, most], else `most`.
 int64_t divisorNear(int64_t extent, int64_t most);
-
-/// `body(first, count)` for whole blocks in a loop, then for the rest.
-void inBlocks(LoopEmitter &e, int64_t extent, int64_t size,
-              llvm::function_ref<void(LoopEmitter::Index, int64_t)> body);
 
 /// What of a result is made at a time, so that it stays in cache: some samples,
 /// or some rows of the first spatial dimension of one.
@@ -23,19 +19,6 @@ struct PatchBlock {
   /// `rows` divides the first extent and is a multiple of `step` unless it is
   /// the whole extent.
   PatchBlock(int64_t samples, llvm::ArrayRef<int64_t> extents, int64_t step);
-};
-
-/// Columns in panels of one or two vectors.
-struct Panels {
-  int64_t width, whole, rest, lanes;
-
-  Panels(const VectorCode &code, int64_t columns);
-  /// Columns with those that fill the last vector.
-  int64_t lanesTotal() const;
-  void forEach(LoopEmitter &e,
-               llvm::function_ref<void(LoopEmitter::Index panel,
-                                       int64_t columns, int64_t vectors)>
-                   body) const;
 };
 
 } // namespace dpc::nn

@@ -44,10 +44,9 @@ public:
               e, [&](Index panel, int64_t channels, int64_t vectors) {
                 packGrad(group * p.outputs + panel * panels.width, channels,
                          vectors, first, count, rowBlock);
-                inBlocks(e, rows, RegisterTile::rowsFor(code),
-                         [&](Index row, int64_t height) {
-                           tile(row, height, panel, vectors, count, rowBlock);
-                         });
+                forEachTile([&](int64_t height, RowAt rowAt) {
+                  tile(height, rowAt, panel, vectors, count, rowBlock);
+                });
               });
         });
       });
@@ -91,23 +90,56 @@ private:
     });
   }
 
-  void tile(Index row, int64_t height, Index panel, int64_t vectors,
+  /// Input channel and tap of row `r` of a tile.
+  using RowAt = function_ref<SmallVector<Index>(int64_t r)>;
+
+  /// Rows of a tile are input channels, not taps: what taps of one line have in
+  /// common would be kept in registers that the sums need. All taps of some
+  /// channels follow each other, while these are in the first cache.
+  void forEachTile(function_ref<void(int64_t height, RowAt)> body) {
+    int64_t most = RegisterTile::rowsFor(code);
+    if (p.inputs < most) {
+      SmallVector<int64_t> shape(p.kernelShape);
+      shape.push_back(p.inputs);
+      inBlocks(e, rows, most, [&](Index row, int64_t height) {
+        body(height, [&](int64_t r) {
+          SmallVector<Index> at = e.delinearize(row + r, shape);
+          at.insert(at.begin(), at.pop_back_val());
+          return at;
+        });
+      });
+      return;
+    }
+    TileRows(p.inputs, most)
+        .forEach(e, [&](Index, Index channel, int64_t height) {
+          e.sequence(elements(p.kernelShape), [&](Index tap) {
+            body(height, [&](int64_t r) {
+              SmallVector<Index> at = e.delinearize(tap, p.kernelShape);
+              at.insert(at.begin(), channel + r);
+              return at;
+            });
+          });
+        });
+  }
+
+  void tile(int64_t height, RowAt rowAt, Index panel, int64_t vectors,
             int64_t count, Index rowBlock) {
     int64_t width = vectors * code.lanes;
-    SmallVector<int64_t> shape{p.inputs};
-    llvm::append_range(shape, p.kernelShape);
     Values addresses, results;
     for (int64_t r = 0; r < height; ++r) {
-      SmallVector<Index> at = e.delinearize(row + r, shape);
+      SmallVector<Index> at = rowAt(r);
+      Index result = at[0];
       Index from =
           at[0] * source->channelPitch +
           rowBlock * (block.rows * p.grid[0].step * source->pitches[0]);
-      for (auto [d, dimension] : llvm::enumerate(p.grid))
+      for (auto [d, dimension] : llvm::enumerate(p.grid)) {
         from = from + (at[d + 1] * dimension.tapStep + dimension.first +
                        source->padLow[d]) *
                           source->pitches[d];
+        result = result * p.kernelShape[d] + at[d + 1];
+      }
       addresses.push_back(code.at(source->getAddress(), from));
-      results.push_back(code.at(sumsOf(panel), (row + r) * width));
+      results.push_back(code.at(sumsOf(panel), result * width));
     }
     SmallVector<int64_t> linePitches = rowMajorStrides(blockShape);
     RegisterTile tile{
@@ -117,17 +149,7 @@ private:
     for (auto [d, dimension] : llvm::enumerate(p.grid))
       tile.loops.push_back({blockShape[d], dimension.step * source->pitches[d],
                             linePitches[d] * width});
-    Values initial;
-    for (Value result : results)
-      for (int64_t v = 0; v < vectors; ++v)
-        initial.push_back(
-            accumulates ? code.load(code.at(result, e.constant(v * code.lanes)))
-                        : code.zero());
-    Values made = tile.emit(code, initial);
-    for (auto [r, result] : llvm::enumerate(results))
-      for (int64_t v = 0; v < vectors; ++v)
-        code.store(made[r * vectors + v],
-                   code.at(result, e.constant(v * code.lanes)));
+    tile.emitTo(code, results, accumulates);
   }
 
   const PatchGradient &p;

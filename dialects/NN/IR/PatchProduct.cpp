@@ -14,20 +14,32 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
+int64_t ConvolutionProduct::getSamples() const {
+  return typeOf(source).getDimSize(0);
+}
+
+Type ConvolutionProduct::getElementType() const {
+  return typeOf(source).getElementType();
+}
+
+void ConvolutionProduct::forEachGrid(
+    function_ref<void(const PatchGrid &)> body) const {
+  for (const PatchGrid &grid : grids)
+    if (!isEmpty(grid))
+      body(grid);
+}
+
 namespace {
 class ProductNest {
 public:
   ProductNest(LoopEmitter &emitter, const PatchProduct &product)
-      : p(product), code(emitter, typeOf(p.source).getElementType()),
-        e(emitter), samples(typeOf(p.source).getDimSize(0)),
-        kernelPitches(rowMajorStrides(p.kernelShape)),
+      : p(product), code(emitter, p.getElementType()), e(emitter),
+        samples(p.getSamples()), kernelPitches(rowMajorStrides(p.kernelShape)),
         taps(elements(p.kernelShape)), depth(p.inputs * taps),
         panels(code, p.outputs) {
     int64_t step = 1;
-    for (const PatchGrid &grid : p.grids) {
+    for (const PatchGrid &grid : p.grids)
       step = std::max(step, grid[0].resultStep);
-      hasEmptyGrid |= isEmpty(grid);
-    }
     block = PatchBlock(samples, p.resultShape, step);
     blockShape.assign(p.resultShape.begin(), p.resultShape.end());
     blockShape[0] = block.rows;
@@ -58,10 +70,6 @@ public:
   }
 
 private:
-  static bool isEmpty(const PatchGrid &grid) {
-    return llvm::any_of(
-        grid, [](const PatchDimension &dimension) { return !dimension.taps; });
-  }
   Value kernelsOf(Index panel) {
     return code.at(kernels, panel * (depth * panels.width));
   }
@@ -72,15 +80,15 @@ private:
 
   void oneBlock(Index group, Index first, int64_t count, Index rowBlock) {
     bool accumulates = channelsOfPiece < p.inputs;
-    if (accumulates || hasEmptyGrid)
+    if (accumulates || p.hasEmptyGrid())
       code.fillZero(sums,
                     block.samples * elements(blockShape) * panels.lanesTotal());
     inBlocks(e, p.inputs, channelsOfPiece, [&](Index channel, int64_t depth) {
       panels.forEach(e, [&](Index panel, int64_t, int64_t vectors) {
-        for (const PatchGrid &grid : p.grids)
-          if (!isEmpty(grid))
-            tiles(grid, {panel, vectors, channel, depth}, count, rowBlock,
-                  accumulates);
+        p.forEachGrid([&](const PatchGrid &grid) {
+          tiles(grid, {panel, vectors, channel, depth}, count, rowBlock,
+                accumulates);
+        });
       });
     });
     // From rows of channels to planes.
@@ -165,17 +173,7 @@ private:
     }
     tile.panel = code.at(kernelsOf(piece.panel),
                          piece.channel * (taps * width) + firstTap * width);
-    Values initial;
-    for (Value result : results)
-      for (int64_t v = 0; v < piece.vectors; ++v)
-        initial.push_back(
-            accumulates ? code.load(code.at(result, e.constant(v * code.lanes)))
-                        : code.zero());
-    Values made = tile.emit(code, initial);
-    for (auto [r, result] : llvm::enumerate(results))
-      for (int64_t v = 0; v < piece.vectors; ++v)
-        code.store(made[r * piece.vectors + v],
-                   code.at(result, e.constant(v * code.lanes)));
+    tile.emitTo(code, results, accumulates);
   }
 
   const PatchProduct &p;
@@ -185,7 +183,6 @@ private:
   SmallVector<int64_t> kernelPitches;
   int64_t taps, depth;
   Panels panels;
-  bool hasEmptyGrid = false;
   PatchBlock block;
   SmallVector<int64_t> blockShape;
   int64_t channelsOfPiece;

@@ -17,6 +17,9 @@ struct PatchDimension {
 };
 using PatchGrid = llvm::SmallVector<PatchDimension>;
 
+/// Whether no patch of the grid meets a kernel element.
+bool isEmpty(const PatchGrid &grid);
+
 /// Elements of padding before an image of these extents that the grids reach,
 /// and its extents with padding on both sides.
 llvm::SmallVector<int64_t> paddingOf(llvm::ArrayRef<int64_t> extents,
@@ -49,20 +52,30 @@ private:
 };
 
 /// The product that a convolution is: rows are patches, columns output
-/// channels, depth is input channels times taps. Patches are read where they
-/// lie ("implicit GEMM"), kernels are packed with output channels in the lanes,
-/// and the result is transposed from a block of channel rows that stays in
-/// cache. Several grids, each with taps of its own, are the phases of a
-/// transposed convolution with a stride.
-struct PatchProduct {
-  using Index = LoopEmitter::Index;
-
+/// channels, depth is input channels times taps. Several grids, each with taps
+/// of its own, are the phases of a transposed convolution with a stride.
+struct ConvolutionProduct {
   mlir::Value source;                  // batch, channels, spatial
   int64_t groups, inputs, outputs;     // channels of a group
   llvm::ArrayRef<int64_t> kernelShape; // spatial
   llvm::ArrayRef<int64_t> resultShape; // spatial
   llvm::ArrayRef<PatchGrid> grids;
   mlir::Value result; // address
+
+  int64_t getSamples() const;
+  mlir::Type getElementType() const;
+  /// Whether some elements of the result are zero, for want of a tap.
+  bool hasEmptyGrid() const { return llvm::any_of(grids, isEmpty); }
+  /// `body` for the other grids.
+  void forEachGrid(llvm::function_ref<void(const PatchGrid &)> body) const;
+};
+
+/// Patches are read where they lie ("implicit GEMM"), kernels are packed with
+/// output channels in the lanes, and the result is transposed from a block of
+/// channel rows that stays in cache.
+struct PatchProduct : ConvolutionProduct {
+  using Index = LoopEmitter::Index;
+
   /// Writes the kernels of `columns` output channels from `first` on as
   /// [inputs][taps][width], zero in lanes past `columns`.
   llvm::function_ref<void(VectorCode &code, Index group, Index first,
@@ -72,15 +85,19 @@ struct PatchProduct {
   void emit(LoopEmitter &emitter) const;
 };
 
-/// Kernel gradients: rows are input channels and taps, columns output channels,
-/// depth is patches.
-struct PatchGradient {
-  mlir::Value source;
-  int64_t groups, inputs, outputs;
-  llvm::ArrayRef<int64_t> kernelShape;
+/// The gradient of a convolution's kernels.
+struct ConvolutionGradient {
+  mlir::Value source;                  // batch, channels, spatial
+  int64_t groups, inputs, outputs;     // channels of a group
+  llvm::ArrayRef<int64_t> kernelShape; // spatial
   PatchGrid grid;
-  mlir::Value grad;   // y's gradient
   mlir::Value result; // address
+};
+
+/// As a product: rows are input channels and taps, columns output channels,
+/// depth is patches.
+struct PatchGradient : ConvolutionGradient {
+  mlir::Value grad; // y's gradient
 
   void emit(LoopEmitter &emitter) const;
 };

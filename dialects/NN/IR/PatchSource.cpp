@@ -12,6 +12,12 @@ using Index = LoopEmitter::Index;
 /// first cache.
 static const int64_t badPitchBytes = 512;
 
+bool dpc::nn::isEmpty(const PatchGrid &grid) {
+  return llvm::any_of(grid, [](const PatchDimension &dimension) {
+    return dimension.taps == 0 || dimension.points == 0;
+  });
+}
+
 SmallVector<int64_t> dpc::nn::paddingOf(ArrayRef<int64_t> extents,
                                         ArrayRef<PatchGrid> grids,
                                         SmallVector<int64_t> &padded) {
@@ -19,9 +25,7 @@ SmallVector<int64_t> dpc::nn::paddingOf(ArrayRef<int64_t> extents,
   for (auto [d, extent] : llvm::enumerate(extents)) {
     int64_t low = 0, high = extent - 1;
     for (const PatchGrid &grid : grids) {
-      if (llvm::any_of(grid, [](const PatchDimension &dimension) {
-            return dimension.taps == 0 || dimension.points == 0;
-          }))
+      if (isEmpty(grid))
         continue;
       int64_t reach = (grid[d].taps - 1) * grid[d].tapStep;
       low = std::min(low, grid[d].first + std::min<int64_t>(0, reach));

@@ -41,9 +41,10 @@ Values RegisterTile::emit(VectorCode &code, Values sums) const {
   auto step = [&](ArrayRef<Value> scalars, Value vectorBase,
                   int64_t scalarConstant, int64_t vectorConstant, Values sums) {
     Values factors;
-    for (int64_t offset : vectors)
-      factors.push_back(
-          code.load(code.at(vectorBase, e.constant(vectorConstant + offset))));
+    for (auto [v, offset] : llvm::enumerate(vectors))
+      factors.push_back(code.load(
+          code.at(vectorBase, e.constant(vectorConstant + offset)),
+          lastLanes && v + 1 == vectors.size() ? lastLanes : code.lanes));
     for (auto [r, row] : llvm::enumerate(scalars)) {
       Value factor =
           code.splat(code.loadScalar(code.at(row, e.constant(scalarConstant))));
@@ -93,6 +94,8 @@ Values RegisterTile::emit(VectorCode &code, Values sums) const {
     const int64_t unroll = 4;
     int64_t whole = loop.extent / unroll;
     sums = e.loop(whole, sums, [&](Index i, ValueRange carried) {
+      if (eachRound)
+        eachRound(i, whole);
       auto [next, base] = moved(scalars, vectorBase, i * unroll, loop);
       Values now(carried);
       for (int64_t u = 0; u < unroll; ++u)
@@ -105,4 +108,19 @@ Values RegisterTile::emit(VectorCode &code, Values sums) const {
     return sums;
   };
   return walk(0, rows, panel, std::move(sums));
+}
+
+void RegisterTile::emitTo(VectorCode &code, ArrayRef<Value> results,
+                          bool adds) const {
+  auto place = [&](Value result, size_t v) {
+    return code.at(result, code.e.constant(v * code.lanes));
+  };
+  Values initial;
+  for (Value result : results)
+    for (size_t v = 0; v < vectors.size(); ++v)
+      initial.push_back(adds ? code.load(place(result, v)) : code.zero());
+  Values made = emit(code, initial);
+  for (auto [r, result] : llvm::enumerate(results))
+    for (size_t v = 0; v < vectors.size(); ++v)
+      code.store(made[r * vectors.size() + v], place(result, v));
 }

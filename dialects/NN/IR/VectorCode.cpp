@@ -51,12 +51,31 @@ Value VectorCode::load(Value address, int64_t count) {
 }
 
 void VectorCode::store(Value vector, Value address, int64_t count) {
-  if (count < lanes) {
+  if (vector.getType() == type && count < lanes) {
     e.make<LLVM::MaskedStoreOp>(vector, address, maskOf(count), int32_t(bytes));
     return;
   }
   auto op = e.make<LLVM::StoreOp>(vector, address, bytes);
   op.setAccessGroupsAttr(e.accessGroups);
+}
+
+Value VectorCode::loadShort(Value address, int64_t count) {
+  auto op = e.make<LLVM::LoadOp>(VectorType::get({count}, elementType), address,
+                                 bytes);
+  op.setAccessGroupsAttr(e.accessGroups);
+  return op;
+}
+
+Value VectorCode::firstLanes(Value vector, int64_t count) {
+  auto mask = llvm::to_vector(llvm::seq<int32_t>(0, count));
+  return e.make<LLVM::ShuffleVectorOp>(vector, vector, mask);
+}
+
+void VectorCode::prefetch(Value base, Index number, int locality) {
+  Value place =
+      e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()),
+                          elementType, base, ValueRange(e.materialize(number)));
+  e.make<LLVM::Prefetch>(place, /*write=*/0, locality, /*data=*/1);
 }
 
 Value VectorCode::loadScalar(Value address) {
@@ -109,23 +128,68 @@ void VectorCode::copyPadded(Value from, int64_t count, Value to,
   }
 }
 
-// Exchanges ever larger off-diagonal blocks (Eklundh, "A fast computer method
-// for matrix transposing", IEEE Transactions on Computers 1972).
-void VectorCode::transposeRegisters(Values &vectors) {
-  for (int64_t half = 1; half < lanes; half *= 2)
-    for (int64_t i = 0; i < lanes; ++i) {
-      if (i & half)
-        continue;
-      SmallVector<int32_t> low, high;
-      for (int64_t lane = 0; lane < lanes; ++lane) {
-        bool second = lane & half;
-        low.push_back(second ? lanes + lane - half : lane);
-        high.push_back(second ? lanes + lane : lane + half);
+// First squares of one 128-bit lane, by unpacking, then the lanes themselves:
+// each step is one instruction.
+Values VectorCode::transposed(Values rows) {
+  auto shuffle = [&](Value a, Value b, ArrayRef<int32_t> mask) -> Value {
+    return e.make<LLVM::ShuffleVectorOp>(a, b, mask);
+  };
+  int32_t n = lanes, width = 16 / bytes, groups = n / width;
+  // Two of every `width`: the low or high `size` elements of a and b in turn.
+  auto unpack = [&](Value a, Value b, int32_t size, bool high) {
+    SmallVector<int32_t> mask;
+    for (int32_t lane = 0; lane < n; lane += width)
+      for (int32_t i = 0; i < width / 2; i += size) {
+        int32_t from = lane + (high ? width / 2 : 0) + i;
+        for (int32_t j = 0; j < size; ++j)
+          mask.push_back(from + j);
+        for (int32_t j = 0; j < size; ++j)
+          mask.push_back(n + from + j);
       }
-      Value a = vectors[i], b = vectors[i + half];
-      vectors[i] = e.make<LLVM::ShuffleVectorOp>(a, b, low);
-      vectors[i + half] = e.make<LLVM::ShuffleVectorOp>(a, b, high);
+    return shuffle(a, b, mask);
+  };
+  Values now(n);
+  for (int32_t i = 0; i < n; i += 2) {
+    now[i] = unpack(rows[i], rows[i + 1], 1, false);
+    now[i + 1] = unpack(rows[i], rows[i + 1], 1, true);
+  }
+  if (width == 4) {
+    Values next(n);
+    for (int32_t g = 0; g < n; g += 4)
+      for (int32_t i = 0; i < 2; ++i) {
+        next[g + 2 * i] = unpack(now[g + i], now[g + i + 2], 2, false);
+        next[g + 2 * i + 1] = unpack(now[g + i], now[g + i + 2], 2, true);
+      }
+    now = next;
+  }
+  if (groups == 1)
+    return now;
+  // now[width * g + j], lane q: rows of group g, column width * q + j.
+  auto pick = [&](Value a, Value b, ArrayRef<int32_t> parts) {
+    SmallVector<int32_t> mask;
+    for (int32_t part : parts)
+      for (int32_t i = 0; i < width; ++i)
+        mask.push_back(part * width + i);
+    return shuffle(a, b, mask);
+  };
+  Values result(n);
+  for (int32_t j = 0; j < width; ++j) {
+    auto row = [&](int32_t g) { return now[width * g + j]; };
+    if (groups == 2) {
+      result[j] = pick(row(0), row(1), {0, 2});
+      result[width + j] = pick(row(0), row(1), {1, 3});
+      continue;
     }
+    Value low01 = pick(row(0), row(1), {0, 1, 4, 5}),
+          high01 = pick(row(0), row(1), {2, 3, 6, 7}),
+          low23 = pick(row(2), row(3), {0, 1, 4, 5}),
+          high23 = pick(row(2), row(3), {2, 3, 6, 7});
+    result[j] = pick(low01, low23, {0, 2, 4, 6});
+    result[width + j] = pick(low01, low23, {1, 3, 5, 7});
+    result[2 * width + j] = pick(high01, high23, {0, 2, 4, 6});
+    result[3 * width + j] = pick(high01, high23, {1, 3, 5, 7});
+  }
+  return result;
 }
 
 void VectorCode::transpose(Matrix from, int64_t rows, int64_t columns,
@@ -137,7 +201,7 @@ void VectorCode::transpose(Matrix from, int64_t rows, int64_t columns,
           i < height
               ? load(at(from.address, (row + i) * from.stride + column), width)
               : zero());
-    transposeRegisters(vectors);
+    vectors = transposed(vectors);
     for (int64_t j = 0; j < width; ++j)
       store(vectors[j], at(to.address, (column + j) * to.stride + row),
             padded ? lanes : height);

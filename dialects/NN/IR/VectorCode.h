@@ -34,6 +34,13 @@ public:
   void store(mlir::Value vector, mlir::Value address) {
     store(vector, address, lanes);
   }
+  /// A vector of `count` elements, as `store` takes it too: for what masks make
+  /// slow.
+  mlir::Value loadShort(mlir::Value address, int64_t count);
+  mlir::Value firstLanes(mlir::Value vector, int64_t count);
+  /// Asks for the line of an element that need not exist: 3 for the first
+  /// cache, 2 for the second.
+  void prefetch(mlir::Value base, Index number, int locality);
   mlir::Value loadScalar(mlir::Value address);
   /// The scalar in every lane.
   mlir::Value splat(mlir::Value scalar);
@@ -58,10 +65,12 @@ public:
   /// `to` are written up to whole vectors, in zeros.
   void transpose(Matrix from, int64_t rows, int64_t columns, Matrix to,
                  bool padded = false);
+  /// As many vectors as lanes, with rows and columns exchanged. Vectors are
+  /// 16, 32 or 64 bytes wide.
+  Values transposed(Values rows);
 
 private:
   mlir::Value maskOf(int64_t count);
-  void transposeRegisters(Values &vectors);
 };
 
 } // namespace dpc::nn
