@@ -234,8 +234,18 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
       BucketDivision(step, updates, bucket, problem, number++).run();
       for (int64_t member : bucket.members)
         divided.push_back(&updates[member]);
+      if (explain)
+        step.emitRemark("divides the update of ")
+            << bucket.members.size() << " tensors, " << bucket.payloadBytes
+            << " bytes, among "
+            << problem.tensors[bucket.members.front()].key.shares << " ranks";
     }
     erase(step, divided);
+    int64_t whole =
+        llvm::range_size(step.front().getOps<nn::UpdateOp>()) - number;
+    if (explain && whole > 0)
+      step.emitRemark("makes ")
+          << whole << " updates whole on every rank that has the tensor";
   }
 
 private:

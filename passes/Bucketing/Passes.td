@@ -49,6 +49,7 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
            "Bytes at which later buckets close">,
     Option<"smallestBytes", "smallest-bytes", "int64_t", "-1",
            "Bytes of gradients below which a bucket is not divided; -1: the cost model decides">,
+    Option<"explain", "explain", "bool", "false", "Say in a remark which updates are divided, and which are not">,
   ];
 }
 

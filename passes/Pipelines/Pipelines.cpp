@@ -134,6 +134,7 @@ void dpc::buildNativePipeline(OpPassManager &manager,
   DivideUpdatesOptions division;
   division.firstBucketBytes = options.firstBucketBytes;
   division.bucketBytes = options.bucketBytes;
+  division.explain = options.explain;
   manager.addPass(createDivideUpdates(division));
 
   // Code comes before memory: it says how much scratch memory a kernel needs
