@@ -183,15 +183,30 @@ void BlockLowering::lowerCollective(Operation *op, Collective kind,
 }
 
 /// What could not be computed straight into the flat buffer is copied there.
+/// Between and behind the members the buffer is zero: others that had its bytes
+/// before may have left anything, and an update would carry that into state.
 void BlockLowering::lowerPack(dist::PackOp pack) {
+  Location loc = pack.getLoc();
   Value flat = buffers.lookup(pack.getResult());
   const int64_t bytes = elementBytes(pack.getType());
+  int64_t end = 0;
+  auto zeroUntil = [&](int64_t begin) {
+    if (begin > end)
+      builder.create<ZeroOp>(
+          loc,
+          builder.create<ViewOp>(
+              loc,
+              MemRefType::get({begin - end}, pack.getType().getElementType()),
+              flat, end * bytes));
+  };
   for (auto [input, offset] :
        llvm::zip_equal(pack.getInputs(), pack.getOffsets())) {
-    if (placeOf(buffers.lookup(input)).root == placeOf(flat).root)
-      continue;
-    copy(pack.getLoc(), buffers.lookup(input),
-         builder.create<ViewOp>(pack.getLoc(), bufferOf(input.getType()), flat,
-                                offset * bytes));
+    zeroUntil(offset);
+    end = offset + cast<RankedTensorType>(input.getType()).getNumElements();
+    if (placeOf(buffers.lookup(input)).root != placeOf(flat).root)
+      copy(loc, buffers.lookup(input),
+           builder.create<ViewOp>(loc, bufferOf(input.getType()), flat,
+                                  offset * bytes));
   }
+  zeroUntil(pack.getType().getNumElements());
 }

@@ -9,8 +9,8 @@ def Dist_PackOp : Dist_Op<"pack", [Pure, Dist_Interpretable]> {
   let summary = "Lays tensors end to end";
   let description = [{
     Element j of input i is element `at[i]` + j of the result; what lies between
-    is padding: zero, or anything where the result is a buffer. Moves no data
-    where the inputs are computed straight into the result's buffer.
+    is zero. Moves no data where the inputs are computed straight into the
+    result's buffer.
 
     Made by `dpc-divide-updates`; becomes a buffer and views of it.
 

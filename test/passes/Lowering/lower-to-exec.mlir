@@ -293,8 +293,8 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">})
 }
 
 // -----
-// A divided update: gradients are computed into one buffer, of which a rank's
-// share of the sum takes the place; the share of the parameters is updated in
+// A divided update: gradients are computed into one buffer, zero where there is
+// none, of which a rank's share of the sum takes the place; the share of the parameters is updated in
 // place and gathered from where it lies. Readers of the old parameters come
 // before.
 dist.mesh @mesh axes ["data"] sizes [2]
@@ -312,6 +312,8 @@ func.func private @update(%p: tensor<16xf32>, %g: tensor<16xf32>, %m: tensor<16x
 // CHECK-DAG: %[[SHARE:.*]] = exec.view %[[P]] at 0 stride 64 over ["data"] : memref<32xf32> to memref<16xf32>
 // CHECK-DAG: %[[W:.*]] = exec.view %[[P]] at 0 : memref<32xf32> to memref<4xf32>
 // CHECK: exec.launch @grad(%[[W]]) into(%[[G]])
+// CHECK: %[[Z:.*]] = exec.view %[[B]] at 16 : memref<32xf32> to memref<28xf32>
+// CHECK: exec.zero %[[Z]]
 // CHECK: %[[BB:.*]] = exec.view %[[B]] at 0 : memref<32xf32> to memref<2x16xf32>
 // CHECK: %[[GS:.*]] = exec.view %[[BB]] at 0 stride 64 over ["data"] : memref<2x16xf32> to memref<16xf32>
 // CHECK: %[[E:.*]] = exec.start reduce_scatter sum over ["data"] %[[BB]] to %[[GS]]
