@@ -1,5 +1,7 @@
 #include "interpreter/World.h"
 
+#include "dialects/Dist/IR/MeshGroups.h"
+
 using namespace mlir;
 using namespace dpc;
 
@@ -9,27 +11,14 @@ void World::abort() {
   changed.notify_all();
 }
 
-int64_t World::groupIndex(ArrayRef<StringRef> axes, int64_t rank,
-                          int64_t &size) const {
-  SmallVector<int64_t, 4> coordinates = mesh.coordinates(rank);
-  int64_t index = 0;
-  size = 1;
-  for (StringRef axis : axes) {
-    int64_t extent = mesh.axisSize(axis);
-    std::optional<unsigned> position = mesh.axisIndex(axis);
-    index = index * extent + (position ? coordinates[*position] : 0);
-    size *= extent;
-  }
-  return index;
-}
-
 FailureOr<std::vector<HostTensor>> World::exchange(Operation *op,
                                                    ArrayRef<StringRef> axes,
                                                    int64_t rank,
                                                    const HostTensor &mine) {
-  int64_t size, index = groupIndex(axes, rank, size);
-  // A group is named by its axes and the coordinates its members share.
   SmallVector<int64_t, 4> coordinates = mesh.coordinates(rank);
+  const int64_t size = dist::groupSize(mesh, axes),
+                index = dist::groupIndex(mesh, axes, coordinates);
+  // A group is named by its axes and the coordinates its members share.
   std::string key;
   for (StringRef axis : axes) {
     key += axis.str() + ",";
@@ -83,8 +72,7 @@ int64_t WorldMember::getAxisIndex(StringRef axis) {
 }
 
 int64_t WorldMember::getGroupIndex(ArrayRef<StringRef> axes) {
-  int64_t size;
-  return world.groupIndex(axes, rank, size);
+  return dist::groupIndex(world.mesh, axes, coordinates);
 }
 
 void WorldMember::setSequentialIndex(StringRef axis, int64_t index) {

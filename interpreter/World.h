@@ -26,11 +26,6 @@ public:
   exchange(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> axes,
            int64_t rank, const HostTensor &mine);
 
-  /// Number of `rank` in its group, first axis slowest; `size` gets the
-  /// group's.
-  int64_t groupIndex(llvm::ArrayRef<llvm::StringRef> axes, int64_t rank,
-                     int64_t &size) const;
-
 private:
   /// One meeting place a group: parts come in, and go when all have them.
   struct Meeting {

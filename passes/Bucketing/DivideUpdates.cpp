@@ -3,11 +3,9 @@
 #include "passes/Planning/CostModel.h"
 
 #include "dialects/Dist/IR/FlatStorage.h"
-#include "dialects/NN/IR/HostFacts.h"
 #include "dialects/NN/IR/Shape.h"
 
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -58,8 +56,7 @@ public:
     SmallVector<StorageAttr> storages;
     for (size_t slot = 0; slot < first().states.size(); ++slot) {
       storages.push_back(getStorage(slot));
-      tensors[first().states[slot].tensor] =
-          addArguments(storages.back(), slot);
+      tensors[first().states[slot].tensor] = addArguments(storages.back());
     }
     auto update = builder.create<nn::UpdateOp>(
         loc, SmallVector<Type>(model->getNumResults(), flat(elements / shares)),
@@ -132,7 +129,7 @@ private:
 
   /// Gives every function that takes a member the storage instead, and returns
   /// this rank's share of it in the step.
-  Value addArguments(StorageAttr storage, size_t slot) {
+  Value addArguments(StorageAttr storage) {
     Value share;
     const bool isCut = !storage.getAxes().empty();
     DictionaryAttr attributes = builder.getDictionaryAttr(
@@ -260,7 +257,7 @@ private:
     CostModel model;
     double bytes = 0;
     for (int64_t member : bucket.members)
-      bytes += updates[member].getBytes();
+      bytes += operandAndResultBytes(updates[member].update);
     return model.computeSeconds(/*flops=*/0, bytes - bytes / shares) >
            model.linkLatencySeconds;
   }

@@ -1,7 +1,9 @@
 #include "passes/Bucketing/ReplicatedUpdates.h"
 
-#include "dialects/NN/IR/HostFacts.h"
+#include "dialects/Dist/IR/MeshGroups.h"
 #include "dialects/NN/IR/Shape.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -15,15 +17,6 @@ Value ReplicatedUpdate::getLocalGradient() const {
        reshape = value.getDefiningOp<nn::ReshapeOp>())
     value = reshape.getInput();
   return value;
-}
-
-int64_t ReplicatedUpdate::getBytes() const {
-  int64_t bytes = 0;
-  for (Value operand : update->getOperands())
-    bytes += tensorBytes(operand.getType());
-  for (Type type : update->getResultTypes())
-    bytes += tensorBytes(type);
-  return bytes;
 }
 
 bool ReplicatedUpdate::isLike(const ReplicatedUpdate &other) const {
@@ -163,11 +156,10 @@ BucketProblem dpc::makeUpdateProblem(ArrayRef<ReplicatedUpdate> updates,
     tensor.elements = cast<RankedTensorType>(type).getNumElements();
     tensor.elementBytes =
         tensorBytes(type) / std::max<int64_t>(tensor.elements, 1);
-    for (StringRef axis :
-         update.getSum().getAxes().getAsValueRange<StringAttr>()) {
-      tensor.key.storageAxes += (axis + ",").str();
-      tensor.key.shares *= mesh.axisSize(axis);
-    }
+    auto axes = llvm::to_vector(
+        update.getSum().getAxes().getAsValueRange<StringAttr>());
+    tensor.key.storageAxes = llvm::join(axes, ",");
+    tensor.key.shares = dist::groupSize(mesh, axes);
     llvm::raw_string_ostream(tensor.key.dtype) << getElementTypeOrSelf(type);
     tensor.key.reduction = "sum";
     tensor.key.group = number;

@@ -32,8 +32,6 @@ struct ReplicatedUpdate {
   /// What the ranks had before they summed it; without its reshapes, as storage
   /// has no shape.
   mlir::Value getLocalGradient() const;
-  /// Bytes of all that the update reads and writes.
-  int64_t getBytes() const;
   /// Whether one update could make both on tensors laid end to end.
   bool isLike(const ReplicatedUpdate &other) const;
 };

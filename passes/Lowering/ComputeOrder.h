@@ -26,7 +26,7 @@ using OrderConstraint = std::pair<mlir::Operation *, mlir::Operation *>;
 /// of memory; what is computed last (updates, metrics) comes where it waits
 /// least for collectives. The block's ops stand in the order of
 /// `orderByCommunication`; collectives start in the order in which they could
-/// in it.
+/// there, one at a time.
 mlir::LogicalResult
 orderComputation(mlir::Block &block, const BucketOfOp &bucketOf,
                  llvm::ArrayRef<OrderConstraint> constraints);

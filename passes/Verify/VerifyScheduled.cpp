@@ -3,6 +3,7 @@
 #include "passes/Verify/Passes.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/MeshGroups.h"
 #include "dialects/Exec/IR/ExecOps.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -223,9 +224,9 @@ private:
     Place place = placeOf(buffer);
     int64_t index = 0;
     if (place.shareAxes)
-      for (StringRef axis : place.shareAxes.getAsValueRange<StringAttr>())
-        index =
-            index * mesh.axisSize(axis) + coordinates[*mesh.axisIndex(axis)];
+      index = dist::groupIndex(
+          mesh, llvm::to_vector(place.shareAxes.getAsValueRange<StringAttr>()),
+          coordinates);
     return rangeOf(place.root,
                    place.offset + place.stride * int64_t(turn) +
                        place.shareStride * index,

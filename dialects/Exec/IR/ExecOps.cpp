@@ -1,6 +1,7 @@
 #include "dialects/Exec/IR/ExecDialect.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/MeshGroups.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -92,9 +93,9 @@ LogicalResult ViewOp::verifySymbolUses(SymbolTableCollection &) {
   if (getAxes()) {
     auto module = (*this)->getParentOfType<ModuleOp>();
     for (auto mesh : module.getOps<dist::MeshOp>())
-      for (StringRef axis : getAxes()->getAsValueRange<StringAttr>())
-        if (mesh.getShape().axisIndex(axis))
-          places *= mesh.getShape().axisSize(axis);
+      places = dist::groupSize(
+          mesh.getShape(),
+          llvm::to_vector(getAxes()->getAsValueRange<StringAttr>()));
   } else if (auto loop = (*this)->getParentOfType<LoopOp>()) {
     places = loop.getCount();
   }

@@ -4,6 +4,7 @@
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Dist/IR/LayoutShards.h"
+#include "dialects/Dist/IR/MeshGroups.h"
 #include "dialects/NN/IR/HostFacts.h"
 #include "dpc/program.h"
 
@@ -145,12 +146,12 @@ llvm::Constant *TensorRecords::emitPlacements(HostedTensor tensor) {
   RecordImage placements;
   const int64_t part = tensor.resident.getBufferType().getNumElements(),
                 elements = tensor.type.getNumElements();
+  SmallVector<StringRef> axes;
+  for (StringAttr axis : tensor.axes)
+    axes.push_back(axis);
   for (uint32_t rank = 0; rank < mesh.getWorldSize(); ++rank) {
     auto coordinates = mesh.getShape().coordinates(rank);
-    int64_t index = 0;
-    for (StringAttr axis : tensor.axes)
-      index = index * mesh.getShape().axisSize(axis) +
-              coordinates[*mesh.getShape().axisIndex(axis)];
+    const int64_t index = dist::groupIndex(mesh.getShape(), axes, coordinates);
     // Elements [low, high) of the shard lie in this rank's part.
     const int64_t low = std::max<int64_t>(0, index * part - tensor.first),
                   high = std::min(elements, (index + 1) * part - tensor.first);

@@ -66,17 +66,23 @@ bool RandomGenerator::dot() {
   return true;
 }
 
+std::pair<Shape, Shape>
+RandomGenerator::someDimensions(const RandomValue &value) {
+  Shape dims, rest;
+  for (int64_t d = 0; d < value.rank(); ++d) {
+    if (chance(50))
+      dims.push_back(d);
+    else
+      rest.push_back(value.shape[d]);
+  }
+  return {dims, rest};
+}
+
 bool RandomGenerator::reduce() {
   auto x = pickFloat(1);
   if (!x)
     return false;
-  Shape dims, shape;
-  for (int64_t d = 0; d < x->rank(); ++d) {
-    if (chance(50))
-      dims.push_back(d);
-    else
-      shape.push_back(x->shape[d]);
-  }
+  auto [dims, shape] = someDimensions(*x);
   if (dims.empty())
     return false;
   static const std::vector<std::string> kinds = {"sum", "sum", "max", "min",
@@ -125,13 +131,7 @@ bool RandomGenerator::normalize() {
   auto x = pickFloat(1);
   if (!x)
     return false;
-  Shape dims, shape;
-  for (int64_t d = 0; d < x->rank(); ++d) {
-    if (chance(50))
-      dims.push_back(d);
-    else
-      shape.push_back(x->shape[d]);
-  }
+  auto [dims, shape] = someDimensions(*x);
   if (dims.empty())
     return false;
   std::string name = "%v" + std::to_string(next++),

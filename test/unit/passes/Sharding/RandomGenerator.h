@@ -79,6 +79,8 @@ private:
   std::optional<RandomValue> pickFloat(int64_t minRank = 0,
                                        int64_t maxRank = 4);
   RandomValue sameShape(const Shape &shape);
+  /// Some dimensions, perhaps none, and the extents of the others.
+  std::pair<Shape, Shape> someDimensions(const RandomValue &value);
 
   /// Indices into [0, extent).
   RandomValue indicesInto(int64_t extent);

@@ -1,6 +1,7 @@
 // Interpreter rules of dist.pack, dist.unpack and dist.share.
 #include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/Dist/IR/Collectives.h"
+#include "interpreter/Evaluator.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -13,26 +14,11 @@ using namespace dpc;
 
 namespace {
 
-/// A device with a number in its group, and nothing else.
-class OneDevice : public InterpreterContext {
+/// A device with a number in its group.
+class Member : public DeviceContext {
 public:
-  explicit OneDevice(int64_t index) : index(index) {}
-  LogicalResult runRegion(Region &, ArrayRef<HostTensor>,
-                          SmallVectorImpl<HostTensor> &) override {
-    return failure();
-  }
-  LogicalResult runElementwiseRegion(Region &, ArrayRef<int64_t>,
-                                     ArrayRef<HostTensor>,
-                                     SmallVectorImpl<HostTensor> &) override {
-    return failure();
-  }
-  int64_t getAxisIndex(StringRef) override { return index; }
+  explicit Member(int64_t index) : index(index) {}
   int64_t getGroupIndex(ArrayRef<StringRef>) override { return index; }
-  void setSequentialIndex(StringRef, int64_t) override {}
-  FailureOr<std::vector<HostTensor>> exchange(Operation *, ArrayRef<StringRef>,
-                                              const HostTensor &) override {
-    return failure();
-  }
 
 private:
   int64_t index;
@@ -40,11 +26,17 @@ private:
 
 constexpr const char *kProgram = R"mlir(
 dist.mesh @mesh axes ["data"] sizes [4]
-func.func @f(%a: tensor<2x2xf32>, %b: tensor<3xf32>) {
+func.func @pack(%a: tensor<2x2xf32>, %b: tensor<3xf32>) -> tensor<12xf32> {
   %p = dist.pack %a, %b at [1, 8] : tensor<2x2xf32>, tensor<3xf32> -> tensor<12xf32>
+  return %p : tensor<12xf32>
+}
+func.func @unpack(%p: tensor<12xf32>) -> (tensor<2x2xf32>, tensor<3xf32>) {
   %u:2 = dist.unpack %p at [1, 8] : tensor<12xf32> -> tensor<2x2xf32>, tensor<3xf32>
+  return %u#0, %u#1 : tensor<2x2xf32>, tensor<3xf32>
+}
+func.func @share(%p: tensor<12xf32>) -> tensor<3xf32> {
   %s = dist.share %p on @mesh ["data"] : tensor<12xf32> -> tensor<3xf32>
-  return
+  return %s : tensor<3xf32>
 }
 )mlir";
 
@@ -55,17 +47,14 @@ protected:
     module = parseSourceString<ModuleOp>(kProgram, &context);
   }
 
-  template <typename Op>
-  std::vector<HostTensor> run(ArrayRef<const HostTensor *> operands,
-                              int64_t device = 0) {
-    std::vector<HostTensor> results;
-    module->walk([&](Op op) {
-      for (Type type : op->getResultTypes())
-        results.push_back(HostTensor(cast<RankedTensorType>(type)));
-      OneDevice interpreter(device);
-      EXPECT_TRUE(succeeded(op.interpret(interpreter, operands, results)));
-    });
-    return results;
+  /// What the function `name` returns on one member of the group.
+  std::vector<HostTensor> run(StringRef name, std::vector<HostTensor> arguments,
+                              int64_t index = 0) {
+    Member device(index);
+    auto results = evaluate(module->lookupSymbol<func::FuncOp>(name),
+                            std::move(arguments), device);
+    EXPECT_TRUE(succeeded(results));
+    return succeeded(results) ? *results : std::vector<HostTensor>();
   }
 
   static HostTensor make(RankedTensorType type, std::vector<double> values) {
@@ -85,13 +74,13 @@ protected:
 TEST_F(FlatStorageTest, PackLeavesZeroesBetween) {
   HostTensor a = make(type({2, 2}), {1, 2, 3, 4});
   HostTensor b = make(type({3}), {5, 6, 7});
-  EXPECT_EQ(run<dist::PackOp>({&a, &b})[0].floats,
+  EXPECT_EQ(run("pack", {a, b})[0].floats,
             (std::vector<double>{0, 1, 2, 3, 4, 0, 0, 0, 5, 6, 7, 0}));
 }
 
 TEST_F(FlatStorageTest, UnpackIsItsInverse) {
   HostTensor flat = make(type({12}), {9, 1, 2, 3, 4, 9, 9, 9, 5, 6, 7, 9});
-  std::vector<HostTensor> members = run<dist::UnpackOp>({&flat});
+  std::vector<HostTensor> members = run("unpack", {flat});
   EXPECT_EQ(members[0].floats, (std::vector<double>{1, 2, 3, 4}));
   EXPECT_EQ(members[1].floats, (std::vector<double>{5, 6, 7}));
 }
@@ -100,7 +89,7 @@ TEST_F(FlatStorageTest, EachDeviceHasTheShareOfItsNumber) {
   HostTensor flat = make(type({12}), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   for (int64_t device = 0; device < 4; ++device)
     EXPECT_EQ(
-        run<dist::ShareOp>({&flat}, device)[0].floats,
+        run("share", {flat}, device)[0].floats,
         (std::vector<double>{3. * device, 3. * device + 1, 3. * device + 2}));
 }
 
