@@ -42,9 +42,7 @@ public:
     for (Operation *op : ops) {
       locations.push_back(op->getLoc());
       for (Value result : op->getResults())
-        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-              return !members.contains(user);
-            }))
+        if (isReadOutside(result))
           outputs.push_back(result);
     }
     if (outputs.empty()) // dead
@@ -91,9 +89,28 @@ private:
     inner.clone(*op, mapping);
   }
 
+  /// Whether others read the value, themselves or through what they compute
+  /// again.
+  bool isReadOutside(Value value) const {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      if (members.contains(user))
+        return false;
+      return getFusionKind(user) != FusionKind::repeated ||
+             llvm::any_of(user->getResults(),
+                          [&](Value result) { return isReadOutside(result); });
+    });
+  }
+
+  /// Erases `op` with the repeated ops that read it: the kernel has its own.
+  static void eraseWithReaders(Operation *op) {
+    for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+      eraseWithReaders(user);
+    op->erase();
+  }
+
   void eraseOps() {
     for (Operation *op : llvm::reverse(ops))
-      op->erase();
+      eraseWithReaders(op);
   }
 
   ArrayRef<Operation *> ops;

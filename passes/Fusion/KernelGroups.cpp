@@ -48,6 +48,31 @@ static bool mayBegin(Operation *op) {
   return loops && !loops.isPushed();
 }
 
+/// Whether a tensor of `shape` holds one element for each row of one of shape
+/// `whole`.
+static bool isRowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> whole) {
+  return !shape.empty() && shape.size() < whole.size() &&
+         shape == whole.take_front(shape.size());
+}
+
+/// Whether `op` gives one element a row, final as soon as the row is.
+static bool isRowReduction(Operation *op) {
+  auto reduce = cast<nn::ReduceOp>(op);
+  ArrayRef<int64_t> kept = nn::typeOf(reduce.getResult()).getShape();
+  return isRowShape(kept, nn::typeOf(reduce.getInput()).getShape()) &&
+         reduce.getDimensions().front() == int64_t(kept.size());
+}
+
+/// What the loops of a unit that begins with `op` run over.
+static ArrayRef<int64_t> wholeShape(Operation *op, ArrayRef<int64_t> shape) {
+  ArrayRef<int64_t> whole = shape;
+  if (isa<DecomposableOpInterface>(op))
+    for (Value operand : op->getOperands())
+      if (isRowShape(whole, nn::typeOf(operand).getShape()))
+        whole = nn::typeOf(operand).getShape();
+  return whole;
+}
+
 KernelGroups::KernelGroups(Block &block, int64_t maxOps)
     : block(block), maxOps(maxOps) {
   int64_t count = 0;
@@ -69,29 +94,35 @@ bool KernelGroups::needsMemory(Operation *op) const {
 SmallVector<KernelGroups::Source> KernelGroups::sourcesOf(Operation *op) const {
   SmallVector<Source> sources;
   for (Value operand : op->getOperands())
-    addSources(operand, /*direct=*/true, sources);
+    addSources(operand, Reach::direct, sources);
   // What the regions of an op read is read by the op.
   for (Region &region : op->getRegions())
     region.walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
         if (operand.getParentBlock() == &block)
-          addSources(operand, true, sources);
+          addSources(operand, Reach::direct, sources);
     });
   return sources;
 }
 
-void KernelGroups::addSources(Value value, bool direct,
+void KernelGroups::addSources(Value value, Reach reach,
                               SmallVector<Source> &sources) const {
   Operation *op = value.getDefiningOp();
   auto unit = unitOf.find(op);
   bool here = op && unit != unitOf.end();
   if (op && !here && op->getBlock() == &block &&
       getFusionKind(op) == FusionKind::repeated) {
+    if (auto broadcast = dyn_cast<nn::BroadcastOp>(op))
+      for (auto [from, to] : llvm::enumerate(broadcast.getDimensions()))
+        if (int64_t(from) != to)
+          reach = Reach::indirect;
+    if (reach == Reach::direct)
+      reach = Reach::row;
     for (Value operand : op->getOperands())
-      addSources(operand, false, sources);
+      addSources(operand, reach, sources);
     return;
   }
-  sources.push_back({value, here ? int(unit->second) : -1, direct});
+  sources.push_back({value, here ? int(unit->second) : -1, reach});
 }
 
 void KernelGroups::place(Operation *op) {
@@ -113,8 +144,8 @@ void KernelGroups::place(Operation *op) {
   if (joins)
     for (unsigned i = 0; i < sources.size(); ++i) {
       int unit = sources[i].unit;
-      if (unit < 0 || !sources[i].direct || (home && int(*home) == unit) ||
-          !units[unit].open || ArrayRef<int64_t>(units[unit].shape) != shape ||
+      if (unit < 0 || (home && int(*home) == unit) ||
+          !hasPlace(units[unit], kind, shape, sources[i].reach) ||
           !mayJoin(unit, sources))
         continue;
       if (!home) {
@@ -130,9 +161,24 @@ void KernelGroups::place(Operation *op) {
     return join(*home, op, sources);
   units.emplace_back();
   units.back().shape.assign(shape.begin(), shape.end());
+  ArrayRef<int64_t> whole = begins ? wholeShape(op, shape) : shape;
+  units.back().whole.assign(whole.begin(), whole.end());
   units.back().open = joins || begins;
   units.back().tiled = begins && isTiled(op);
   join(units.size() - 1, op, sources);
+}
+
+/// Whether the loops of `unit` can compute an op over `shape` that reads what
+/// the unit makes.
+bool KernelGroups::hasPlace(const Unit &unit, FusionKind kind,
+                            ArrayRef<int64_t> shape, Reach reach) const {
+  if (!unit.open)
+    return false;
+  if (reach == Reach::direct && shape == ArrayRef<int64_t>(unit.shape))
+    return true;
+  return !unit.tiled && reach != Reach::indirect &&
+         (shape == ArrayRef<int64_t>(unit.whole) ||
+          (kind == FusionKind::elementwise && isRowShape(shape, unit.whole)));
 }
 
 bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {
@@ -142,9 +188,12 @@ bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {
     if (source.unit < 0)
       continue;
     if (source.unit == int(unit)) {
-      // What a reduction of this group makes is complete only after its loops.
-      if (!source.direct ||
-          getFusionKind(source.value.getDefiningOp()) == FusionKind::reduction)
+      // What a reduction of this group makes is complete only after its loops,
+      // or after the row that it is made of.
+      Operation *maker = source.value.getDefiningOp();
+      if (source.reach == Reach::indirect ||
+          (getFusionKind(maker) == FusionKind::reduction &&
+           (units[unit].tiled || !isRowReduction(maker))))
         return false;
       continue;
     }
@@ -185,6 +234,11 @@ bool KernelGroups::mayMerge(unsigned a, unsigned b) const {
   auto comesBefore = [&](unsigned x, unsigned y) {
     return units[y].before.size() > x && units[y].before.test(x);
   };
+  ArrayRef<int64_t> wholeA = units[a].whole, wholeB = units[b].whole;
+  if (wholeA != wholeB &&
+      (units[a].tiled || units[b].tiled ||
+       !(isRowShape(wholeA, wholeB) || isRowShape(wholeB, wholeA))))
+    return false;
   return int64_t(units[a].ops.size() + units[b].ops.size()) < maxOps &&
          !(units[a].tiled && units[b].tiled) && !comesBefore(a, b) &&
          !comesBefore(b, a);
@@ -199,6 +253,10 @@ void KernelGroups::merge(unsigned into, unsigned from) {
   });
   units[into].before |= units[from].before;
   units[into].tiled |= units[from].tiled;
+  if (units[from].whole.size() > units[into].whole.size())
+    units[into].whole = units[from].whole;
+  if (units[from].shape.size() > units[into].shape.size())
+    units[into].shape = units[from].shape;
   units[from].before.clear();
   units[from].ops.clear();
   units[from].open = false;

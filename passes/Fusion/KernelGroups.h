@@ -36,8 +36,11 @@ public:
   struct Unit {
     /// In program order.
     llvm::SmallVector<mlir::Operation *> ops;
-    /// The shape its loops run over.
+    /// The shape of what its first op makes.
     llvm::SmallVector<int64_t> shape;
+    /// The shape its loops run over: that of an operand where `shape` is one
+    /// element a row of it (the losses of a cross-entropy).
+    llvm::SmallVector<int64_t> whole;
     /// Whether other ops may join.
     bool open = false;
     /// Whether it holds an op that makes its result in tiles: at most one.
@@ -53,17 +56,27 @@ public:
   std::vector<const Unit *> inOrder() const;
 
 private:
-  /// A value that an op reads, seen through `repeated` ops.
+  /// How an op reads a value, seen through `repeated` ops.
+  enum class Reach {
+    /// As it is.
+    direct,
+    /// Repeated along new trailing dimensions: in its own row.
+    row,
+    /// Any other way.
+    indirect
+  };
+  /// A value that an op reads.
   struct Source {
     mlir::Value value;
     /// Index of the unit that makes it, -1 for none in this block.
     int unit;
-    /// Read without a `repeated` op between.
-    bool direct;
+    Reach reach;
   };
   llvm::SmallVector<Source> sourcesOf(mlir::Operation *op) const;
-  void addSources(mlir::Value value, bool direct,
+  void addSources(mlir::Value value, Reach reach,
                   llvm::SmallVector<Source> &sources) const;
+  bool hasPlace(const Unit &unit, FusionKind kind,
+                llvm::ArrayRef<int64_t> shape, Reach reach) const;
   bool needsMemory(mlir::Operation *op) const;
   void place(mlir::Operation *op);
   bool mayJoin(unsigned unit, llvm::ArrayRef<Source> sources) const;

@@ -8,7 +8,9 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
   let description = [{
     Walks the ops in order. An elementwise op joins the groups of its operands
     that run over its shape, and a reduction the group that makes its operand, as
-    long as no value leaves the group and comes back (groups are convex). An
+    long as no value leaves the group and comes back (groups are convex). Who reads
+    the reduction of a row in that row joins as well: a softmax gradient, a norm,
+    or the losses of a cross-entropy and its gradient share one loop over rows. An
     elementwise op also joins the op that makes its operand element by element (a
     transposition), of smaller ops (a softmax) or in tiles (TiledOpInterface: a
     large product); two of the last stay apart. Other

@@ -30,8 +30,7 @@ PartitionContext::dimIndices(const DimLayout &dim) {
     for (const Factor &factor : segment.factors)
       local *= localSize(factor, mesh);
     auto type = RankedTensorType::get({local}, builder.getI64Type());
-    Value flat = e.make<IotaOp>(type, 0), sum = e.splat(type, base);
-    Value inside;
+    Value flat = e.make<IotaOp>(type, 0), sum, inside;
     auto require = [&](Value condition) {
       inside = inside ? e.make<AndOp>(inside, condition) : condition;
     };
@@ -57,12 +56,15 @@ PartitionContext::dimIndices(const DimLayout &dim) {
         if (padded)
           require(e.compare(Comparison::lt, index, double(bound)));
       }
-      sum = e.add(sum, e.mul(index, double(global)));
+      Value term = global == 1 ? index : e.mul(index, double(global));
+      sum = sum ? e.add(sum, term) : term;
       localStride *= extent;
       global *= factor.size;
     }
+    if (!sum) // a segment of one element has no factors
+      sum = flat;
+    globals.push_back(base ? e.add(sum, double(base)) : sum);
     base += global;
-    globals.push_back(sum);
     if (!inside)
       inside = e.splat(RankedTensorType::get({local}, builder.getI1Type()), 1);
     insides.push_back(inside);

@@ -178,8 +178,10 @@ static double elementCost(ElementwiseOpInterface op) {
   return cost;
 }
 
-// A value is kept in memory when a result, when its op is pushed, or when
-// computing it again for each reader costs more than writing and reading it.
+// A value is kept in memory when a result, when its op is pushed, when
+// computing it again for each reader costs more than writing and reading it, or
+// when that costs so little beside computing it once that its loops had better
+// be shared: a sum over a long row.
 // What computing costs depends on which operands are in memory: decided twice.
 void KernelGraph::place() {
   placeOnce();
@@ -187,7 +189,7 @@ void KernelGraph::place() {
 }
 
 void KernelGraph::placeOnce() {
-  const double storeAndLoad = 6;
+  const double storeAndLoad = 6, longElement = 16 * storeAndLoad;
   Block &block = getBlock();
   DenseMap<Value, double> costs; // of computing one element
   DenseMap<Operation *, unsigned> ordinals;
@@ -225,9 +227,10 @@ void KernelGraph::placeOnce() {
     Accesses mine;
     for (Value result : op.getResults()) {
       Accesses &reads = accesses[result];
+      double cost = costs.lookup(result);
       keep |= yielded.contains(result) ||
-              (!onlyMoves &&
-               (total(reads) - 1) * costs.lookup(result) > storeAndLoad);
+              (!onlyMoves && (total(reads) - 1) * cost > storeAndLoad) ||
+              (!onlyMoves && loops && cost > longElement);
       mine.insert(reads.begin(), reads.end());
     }
     if (keep) {

@@ -1,4 +1,5 @@
-// Which roots share loops: greedily, as many as one loop over rows allows.
+// Which roots share loops: greedily, as many as one loop over rows allows; what
+// it does not allow, a sum over rows, waits with what needs it.
 // Whether it allows a root is found by emitting it into a function that is
 // thrown away: the emitter knows the row of every element that is read.
 
@@ -52,7 +53,27 @@ static bool isLegal(const KernelGraph &graph, const LoopGroup &group) {
   return succeeded(emitter.emitGroup(group, 0)) && !emitter.hasIllegalRead();
 }
 
-/// The longest group of roots from `first` on under a loop over `rows` rows.
+namespace {
+/// Roots that later loops make, and who needs one of them.
+class Postponed {
+public:
+  explicit Postponed(const KernelGraph &graph) : graph(graph) {}
+
+  void add(Operation *root) { postponed.insert(root); }
+  bool isNeededBy(Operation *root) const {
+    return llvm::any_of(graph.getReads(root), [&](Value value) {
+      return postponed.contains(value.getDefiningOp());
+    });
+  }
+
+private:
+  const KernelGraph &graph;
+  DenseSet<Operation *> postponed;
+};
+} // namespace
+
+/// The longest group that begins with the first of `roots`, under a loop over
+/// `rows` rows. What has no place in it is postponed, with what needs it.
 static LoopGroup extend(const KernelGraph &graph, ArrayRef<Operation *> roots,
                         int64_t rows) {
   LoopGroup group;
@@ -66,42 +87,48 @@ static LoopGroup extend(const KernelGraph &graph, ArrayRef<Operation *> roots,
   group.stages.push_back({roots[0]});
   if (rows > 1 && !isLegal(graph, group))
     return {};
-  for (Operation *root : roots.drop_front()) {
-    if (!fits(root))
-      break;
+  Postponed postponed(graph);
+  auto tryJoin = [&](Operation *root) {
+    if (!fits(root) || postponed.isNeededBy(root))
+      return false;
     if (elementsOf(root) == elementsOf(group.stages.back()[0])) {
       LoopGroup together = group;
       together.stages.back().push_back(root);
       if (isLegal(graph, together)) {
-        group = together;
-        continue;
+        group = std::move(together);
+        return true;
       }
     }
     LoopGroup after = group;
     after.stages.push_back({root});
     if (rows == 1 || !isLegal(graph, after))
-      break;
-    group = after;
-  }
+      return false;
+    group = std::move(after);
+    return true;
+  };
+  for (Operation *root : roots.drop_front())
+    if (!tryJoin(root))
+      postponed.add(root);
   return group;
 }
 
-/// A pushed root, with the roots after it that are made from its elements as
-/// soon as these are final.
+/// A pushed root, with the roots that are made from its elements as soon as
+/// these are final.
 static LoopGroup extendPushed(const KernelGraph &graph,
                               ArrayRef<Operation *> roots) {
   LoopGroup group{1, {{roots[0]}}};
   if (!isa<TiledOpInterface>(roots[0]))
     return group;
+  Postponed postponed(graph);
   for (Operation *root : roots.drop_front()) {
-    if (isPushed(root) || elementsOf(root) != elementsOf(roots[0]))
-      break;
     LoopGroup together = group;
     together.stages.resize(2);
     together.stages[1].push_back(root);
-    if (!isLegal(graph, together))
-      break;
-    group = together;
+    if (isPushed(root) || elementsOf(root) != elementsOf(roots[0]) ||
+        postponed.isNeededBy(root) || !isLegal(graph, together))
+      postponed.add(root);
+    else
+      group = std::move(together);
   }
   return group;
 }
@@ -113,48 +140,52 @@ static size_t rootsIn(const LoopGroup &group) {
   return count;
 }
 
+/// Numbers of rows worth trying, finest first: the shapes of the smaller roots
+/// are rows of the larger.
+static std::set<int64_t, std::greater<>>
+rowCandidates(ArrayRef<Operation *> roots) {
+  int64_t largest = 0;
+  for (Operation *root : roots)
+    if (!isPushed(root))
+      largest = std::max(largest, elementsOf(root));
+  std::set<int64_t, std::greater<>> candidates;
+  for (Operation *root : roots) {
+    if (isPushed(root) || elementsOf(root) == largest)
+      continue;
+    int64_t rows = 1;
+    for (int64_t extent : nn::typeOf(root->getResult(0)).getShape())
+      if ((rows *= extent) > 1)
+        candidates.insert(rows);
+  }
+  return candidates;
+}
+
+/// The best group that begins with the first of `roots`.
+static LoopGroup bestGroup(const KernelGraph &graph,
+                           ArrayRef<Operation *> roots) {
+  if (elementsOf(roots[0]) == 0)
+    return {1, {{roots[0]}}};
+  if (isPushed(roots[0]))
+    return extendPushed(graph, roots);
+  LoopGroup best = extend(graph, roots, 1);
+  for (int64_t rows : rowCandidates(roots)) {
+    LoopGroup group = extend(graph, roots, rows);
+    if (rootsIn(group) > rootsIn(best))
+      best = std::move(group);
+  }
+  return best;
+}
+
 SmallVector<LoopGroup> dpc::formLoopGroups(const KernelGraph &graph) {
   SmallVector<LoopGroup> groups;
-  ArrayRef<Operation *> roots = graph.getRoots();
+  SmallVector<Operation *> roots(graph.getRoots());
   while (!roots.empty()) {
-    if (elementsOf(roots[0]) == 0) {
-      groups.push_back({1, {{roots[0]}}});
-      roots = roots.drop_front();
-      continue;
-    }
-    if (isPushed(roots[0])) {
-      groups.push_back(extendPushed(graph, roots));
-      roots = roots.drop_front(rootsIn(groups.back()));
-      continue;
-    }
-    LoopGroup best = extend(graph, roots, 1);
-    // The shapes of the smaller roots are rows of the larger; finest first.
-    std::set<int64_t, std::greater<>> candidates;
-    int64_t largest = 0;
-    for (Operation *root : roots) {
-      if (isPushed(root))
-        break;
-      largest = std::max(largest, elementsOf(root));
-    }
-    for (Operation *root : roots) {
-      if (isPushed(root))
-        break;
-      int64_t rows = 1;
-      for (int64_t extent : nn::typeOf(root->getResult(0)).getShape()) {
-        rows *= extent;
-        if (elementsOf(root) < largest)
-          candidates.insert(rows);
-      }
-    }
-    for (int64_t rows : candidates) {
-      if (rows <= 1)
-        continue;
-      LoopGroup group = extend(graph, roots, rows);
-      if (rootsIn(group) > rootsIn(best))
-        best = group;
-    }
-    groups.push_back(best);
-    roots = roots.drop_front(rootsIn(best));
+    groups.push_back(bestGroup(graph, roots));
+    llvm::erase_if(roots, [&](Operation *root) {
+      return llvm::any_of(groups.back().stages, [&](const auto &stage) {
+        return llvm::is_contained(stage, root);
+      });
+    });
   }
   return groups;
 }

@@ -25,9 +25,31 @@ func.func @shapes(%x: tensor<8xf32>, %y: tensor<4xf32>) -> (tensor<8xf32>, tenso
   return %0, %1 : tensor<8xf32>, tensor<4xf32>
 }
 
-// A reduction ends the kernel that makes its operand; who reads it is another one.
-// CHECK-LABEL: @reduction
-func.func @reduction(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+// What a reduction makes of a row is final when the row is: who reads it in its
+// row shares the loop over rows, also a smaller op in between.
+// CHECK-LABEL: @rows
+func.func @rows(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // CHECK: nn.kernel
+  // CHECK: nn.exp
+  // CHECK-NEXT: nn.reduce
+  // CHECK-NEXT: nn.rsqrt
+  // CHECK-NEXT: nn.broadcast
+  // CHECK-NEXT: nn.mul
+  // CHECK-NEXT: nn.yield %{{[0-9]+}} : tensor<8x4xf32>
+  // CHECK-NOT: nn.kernel
+  // CHECK: return
+  %0 = nn.exp %x : tensor<8x4xf32>
+  %1 = nn.reduce sum %0 [1] : tensor<8x4xf32> -> tensor<8xf32>
+  %2 = nn.rsqrt %1 : tensor<8xf32>
+  %3 = nn.broadcast %2 [0] : tensor<8xf32> -> tensor<8x4xf32>
+  %4 = nn.mul %0, %3 : tensor<8x4xf32>
+  return %4 : tensor<8x4xf32>
+}
+
+// A reduction over rows ends the kernel that makes its operand; who reads it is
+// another one, also where the extents are those of rows.
+// CHECK-LABEL: @columns
+func.func @columns(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK: nn.kernel
   // CHECK: nn.exp
   // CHECK-NEXT: nn.reduce
@@ -35,11 +57,87 @@ func.func @reduction(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   // CHECK: nn.kernel
   // CHECK: nn.broadcast
   // CHECK: nn.div
+  %0 = nn.exp %x : tensor<4x4xf32>
+  %1 = nn.reduce sum %0 [0] : tensor<4x4xf32> -> tensor<4xf32>
+  %2 = nn.broadcast %1 [0] : tensor<4xf32> -> tensor<4x4xf32>
+  %3 = nn.div %0, %2 : tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
+
+// So does one whose result is repeated along other dimensions: the rows that
+// read it are not the ones it is made of.
+// CHECK-LABEL: @other_rows
+func.func @other_rows(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: nn.kernel
+  // CHECK: nn.reduce
+  // CHECK: nn.kernel
+  // CHECK: nn.div
+  %0 = nn.exp %x : tensor<4x4xf32>
+  %1 = nn.reduce sum %0 [1] : tensor<4x4xf32> -> tensor<4xf32>
+  %2 = nn.broadcast %1 [1] : tensor<4xf32> -> tensor<4x4xf32>
+  %3 = nn.div %0, %2 : tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
+
+// A reduction to one number is final only after all rows.
+// CHECK-LABEL: @total
+func.func @total(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // CHECK: nn.kernel
+  // CHECK: nn.reduce
+  // CHECK: nn.kernel
+  // CHECK: nn.div
   %0 = nn.exp %x : tensor<8x4xf32>
-  %1 = nn.reduce sum %0 [1] : tensor<8x4xf32> -> tensor<8xf32>
-  %2 = nn.broadcast %1 [0] : tensor<8xf32> -> tensor<8x4xf32>
+  %1 = nn.reduce sum %0 [0, 1] : tensor<8x4xf32> -> tensor<f32>
+  %2 = nn.broadcast %1 [] : tensor<f32> -> tensor<8x4xf32>
   %3 = nn.div %0, %2 : tensor<8x4xf32>
   return %3 : tensor<8x4xf32>
+}
+
+// A composite with one result a row of its operand: what is computed for the
+// elements of the rows joins it, and what is computed for its results.
+// CHECK-LABEL: @loss
+func.func @loss(%x: tensor<8x16xf32>, %labels: tensor<8xi64>) -> (tensor<8xf32>, tensor<8x16xf32>) {
+  // CHECK: nn.kernel
+  // CHECK: nn.cross_entropy
+  // CHECK: nn.neg
+  // CHECK: nn.exp
+  // CHECK-NOT: nn.kernel
+  // CHECK: return
+  %losses, %lse = nn.cross_entropy %x, %labels dim 1 : tensor<8x16xf32>, tensor<8xi64> -> tensor<8xf32>, tensor<8xf32>
+  %0 = nn.neg %losses : tensor<8xf32>
+  %1 = nn.broadcast %lse [0] : tensor<8xf32> -> tensor<8x16xf32>
+  %2 = nn.sub %x, %1 : tensor<8x16xf32>
+  %3 = nn.exp %2 : tensor<8x16xf32>
+  return %0, %3 : tensor<8xf32>, tensor<8x16xf32>
+}
+
+// With the classes in front, no row of the operand lies in one place.
+// CHECK-LABEL: @loss_columns
+func.func @loss_columns(%x: tensor<8x16xf32>, %labels: tensor<16xi64>) -> tensor<8x16xf32> {
+  // CHECK: nn.kernel
+  // CHECK: nn.cross_entropy
+  // CHECK: nn.kernel
+  // CHECK: nn.exp
+  %losses, %lse = nn.cross_entropy %x, %labels dim 0 : tensor<8x16xf32>, tensor<16xi64> -> tensor<16xf32>, tensor<16xf32>
+  %1 = nn.broadcast %lse [1] : tensor<16xf32> -> tensor<8x16xf32>
+  %2 = nn.sub %x, %1 : tensor<8x16xf32>
+  %3 = nn.exp %2 : tensor<8x16xf32>
+  return %3 : tensor<8x16xf32>
+}
+
+// The tiles of a product are final at other times than the sums of its rows.
+// CHECK-LABEL: @tiles
+func.func @tiles(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>) -> tensor<32x32xf32> {
+  // CHECK: nn.kernel
+  // CHECK: nn.dot
+  // CHECK-NEXT: nn.reduce
+  // CHECK: nn.kernel
+  // CHECK: nn.sub
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<32x64xf32>, tensor<64x32xf32> -> tensor<32x32xf32>
+  %1 = nn.reduce sum %0 [1] : tensor<32x32xf32> -> tensor<32xf32>
+  %2 = nn.broadcast %1 [0] : tensor<32xf32> -> tensor<32x32xf32>
+  %3 = nn.sub %0, %2 : tensor<32x32xf32>
+  return %3 : tensor<32x32xf32>
 }
 
 // A group stays convex: the last add may not join the relu, because a sum
@@ -158,9 +256,9 @@ func.func @products(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>) -> tensor<32x3
 // A kernel computes a short chain again from what it reads anyway: the square
 // and the tanh are not kept for it.
 // CHECK-LABEL: @recompute
-func.func @recompute(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>, %s: tensor<8xf32>) -> (tensor<8xf32>, tensor<8x4xf32>) {
+func.func @recompute(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>, %s: tensor<4xf32>) -> (tensor<4xf32>, tensor<8x4xf32>) {
   // CHECK: %[[A:.*]]:2 = nn.kernel
-  // CHECK: nn.yield %{{.*}}, %{{.*}} : tensor<8x4xf32>, tensor<8xf32>
+  // CHECK: nn.yield %{{.*}}, %{{.*}} : tensor<8x4xf32>, tensor<4xf32>
   // CHECK: nn.kernel(%[[A]]#0, %[[A]]#1
   // CHECK: nn.mul
   // CHECK: nn.tanh
@@ -168,26 +266,26 @@ func.func @recompute(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>, %s: tensor<8xf32>
   %0 = nn.add %x, %y : tensor<8x4xf32>
   %1 = nn.mul %0, %0 : tensor<8x4xf32>
   %2 = nn.tanh %1 : tensor<8x4xf32>
-  %3 = nn.reduce sum %2 [1] : tensor<8x4xf32> -> tensor<8xf32>
-  %4 = nn.broadcast %3 [0] : tensor<8xf32> -> tensor<8x4xf32>
+  %3 = nn.reduce sum %2 [0] : tensor<8x4xf32> -> tensor<4xf32>
+  %4 = nn.broadcast %3 [1] : tensor<4xf32> -> tensor<8x4xf32>
   %5 = nn.mul %4, %0 : tensor<8x4xf32>
   %6 = nn.add %5, %2 : tensor<8x4xf32>
-  return %3, %6 : tensor<8xf32>, tensor<8x4xf32>
+  return %3, %6 : tensor<4xf32>, tensor<8x4xf32>
 }
 
 // Not from what it would have to read for that alone.
 // CHECK-LABEL: @keep
-func.func @keep(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>) -> (tensor<8xf32>, tensor<8x4xf32>) {
-  // CHECK: nn.yield %{{.*}}, %{{.*}} : tensor<8x4xf32>, tensor<8xf32>
+func.func @keep(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>) -> (tensor<4xf32>, tensor<8x4xf32>) {
+  // CHECK: nn.yield %{{.*}}, %{{.*}} : tensor<8x4xf32>, tensor<4xf32>
   // CHECK: nn.kernel
   // CHECK-NOT: nn.tanh
   // CHECK: return
   %0 = nn.add %x, %y : tensor<8x4xf32>
   %2 = nn.tanh %0 : tensor<8x4xf32>
-  %3 = nn.reduce sum %2 [1] : tensor<8x4xf32> -> tensor<8xf32>
-  %4 = nn.broadcast %3 [0] : tensor<8xf32> -> tensor<8x4xf32>
+  %3 = nn.reduce sum %2 [0] : tensor<8x4xf32> -> tensor<4xf32>
+  %4 = nn.broadcast %3 [1] : tensor<4xf32> -> tensor<8x4xf32>
   %6 = nn.add %4, %2 : tensor<8x4xf32>
-  return %3, %6 : tensor<8xf32>, tensor<8x4xf32>
+  return %3, %6 : tensor<4xf32>, tensor<8x4xf32>
 }
 
 // The elements of a pulled op, and the ops a composite is made of, are computed

@@ -233,3 +233,33 @@ TEST_F(Codegen, IntegerDivisionNeverTraps) {
       }
     }
 }
+
+// A row of logits is read for the last time where its gradient is written: the
+// sums over the row, read once each, share the loop over rows with it, and a
+// sum over all rows waits.
+TEST_F(Codegen, LossGradientInPlace) {
+  OpCase opCase{
+      R"(%l, %s = nn.cross_entropy %a, %b dim 1 : tensor<9x129xf64>, tensor<9xi64> -> tensor<9xf64>, tensor<9xf64>
+         %t = nn.reduce sum %l [0] : tensor<9xf64> -> tensor<f64>
+         %sb = nn.broadcast %s [0] : tensor<9xf64> -> tensor<9x129xf64>
+         %x = nn.sub %a, %sb : tensor<9x129xf64> %p = nn.exp %x : tensor<9x129xf64>
+         "test.yield"(%t, %p) : (tensor<f64>, tensor<9x129xf64>) -> ())",
+      {{"9x129xf64"}, {"9xi64", 0, 128}}};
+  Kernel kernel = parseKernel(context, opCase, "f64");
+  ASSERT_TRUE(kernel.op);
+  auto compiled = CompiledKernel::create(kernel.op);
+  ASSERT_TRUE(compiled);
+  EXPECT_TRUE(llvm::is_contained(compiled->code.mayAlias[1], 0u));
+  // Not what a sum over other rows still reads.
+  opCase.text =
+      R"(%l, %s = nn.cross_entropy %a, %b dim 1 : tensor<9x129xf64>, tensor<9xi64> -> tensor<9xf64>, tensor<9xf64>
+         %sb = nn.broadcast %s [0] : tensor<9xf64> -> tensor<9x129xf64>
+         %x = nn.sub %a, %sb : tensor<9x129xf64> %p = nn.exp %x : tensor<9x129xf64>
+         %c = nn.reduce sum %a [0] : tensor<9x129xf64> -> tensor<129xf64>
+         "test.yield"(%c, %p) : (tensor<129xf64>, tensor<9x129xf64>) -> ())";
+  kernel = parseKernel(context, opCase, "f64");
+  ASSERT_TRUE(kernel.op);
+  compiled = CompiledKernel::create(kernel.op);
+  ASSERT_TRUE(compiled);
+  EXPECT_TRUE(compiled->code.mayAlias[1].empty());
+}

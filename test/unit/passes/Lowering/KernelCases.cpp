@@ -271,6 +271,15 @@ static const std::vector<dpc::test::OpCase> cases = {
     {R"(%l, %s = nn.cross_entropy %a, %b dim 1 : tensor<9x33xf64>, tensor<9xi64> -> tensor<9xf64>, tensor<9xf64>
         %t = nn.reduce sum %l [0] : tensor<9xf64> -> tensor<f64>
         "test.yield"(%t, %s) : (tensor<f64>, tensor<9xf64>) -> ())", {{"9x33xf64"}, {"9xi64", 0, 32}}},
+    // A loss, its gradient by rows, and between them a sum over all rows.
+    {R"(%l, %s = nn.cross_entropy %a, %b dim 1 {ignoreIndex = 3 : i64} : tensor<9x129xf64>, tensor<9xi64> -> tensor<9xf64>, tensor<9xf64>
+        %t = nn.reduce sum %l [0] : tensor<9xf64> -> tensor<f64>
+        %sb = nn.broadcast %s [0] : tensor<9xf64> -> tensor<9x129xf64> %x = nn.sub %a, %sb : tensor<9x129xf64>
+        %p = nn.exp %x : tensor<9x129xf64> %i = nn.iota dim 1 : tensor<9x129xi64>
+        %lb = nn.broadcast %b [0] : tensor<9xi64> -> tensor<9x129xi64>
+        %h = nn.compare eq %i, %lb : tensor<9x129xi64> -> tensor<9x129xi1>
+        %o = nn.convert %h : tensor<9x129xi1> -> tensor<9x129xf64> %g = nn.sub %p, %o : tensor<9x129xf64>
+        "test.yield"(%t, %g) : (tensor<f64>, tensor<9x129xf64>) -> ())", {{"9x129xf64"}, {"9xi64", 0, 8}}},
     {R"(%s = nn.broadcast %b [0] : tensor<9xf64> -> tensor<9x33xf64> %x = nn.sub %a, %s : tensor<9x33xf64>
         %p = nn.exp %x : tensor<9x33xf64> %i = nn.iota dim 1 : tensor<9x33xi64>
         %l = nn.broadcast %c [0] : tensor<9xi64> -> tensor<9x33xi64>
