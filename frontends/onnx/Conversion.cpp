@@ -223,7 +223,7 @@ Value Conversion::broadcastTo(Value value, ArrayRef<int64_t> shape) {
   }
   if (!fits) {
     (void)error("shape " + printed(from) + " does not broadcast to " +
-                printed(shape));
+                printed(shape) + bakedBatchHint);
     return {};
   }
   auto type = RankedTensorType::get(shape, nn::typeOf(value).getElementType());

@@ -47,6 +47,12 @@ public:
                   llvm::SmallVectorImpl<mlir::Value> &outputs) = 0;
 };
 
+/// Ends the message about a shape that a static export fixed, when --shape asks
+/// for another batch.
+inline constexpr llvm::StringLiteral bakedBatchHint =
+    " (a batch size baked into the export? "
+    "torch.onnx.export(..., dynamic_shapes=...) keeps it open)";
+
 /// What a conversion function works with: one node, its operands as nn values,
 /// a builder at the right place.
 ///

@@ -50,9 +50,13 @@ static LogicalResult printDiagnostic(Diagnostic &diagnostic) {
   default:
     os << "dpc-compile: note: ";
   }
-  if (std::string node = nodeName(diagnostic.getLocation()); !node.empty())
+  // The importer's own messages begin with the node and its operator.
+  std::string message = diagnostic.str(), node;
+  if (!StringRef(message).starts_with("node '"))
+    node = nodeName(diagnostic.getLocation());
+  if (!node.empty())
     os << "node '" << node << "': ";
-  os << diagnostic << "\n";
+  os << message << "\n";
   return success();
 }
 

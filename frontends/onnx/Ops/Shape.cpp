@@ -56,9 +56,7 @@ LogicalResult convertReshape(Conversion &c) {
   } else if (known != elements) {
     return c.error("shape " + printed(asked) + " has " + Twine(known) +
                    " elements but the input " + printed(from) + " has " +
-                   Twine(elements) +
-                   " (a batch size baked into the export? "
-                   "torch.onnx.export(..., dynamic_shapes=...) keeps it open)");
+                   Twine(elements) + bakedBatchHint);
   }
   return c.done(c.e.reshape(x, shape));
 }
