@@ -57,6 +57,7 @@ struct Floats {
   }
 
   Value exp(Value x);
+  Value expInside(Value x);
   Value log(Value x);
   Value log1p(Value x);
   Value tanh(Value x);
@@ -95,8 +96,9 @@ struct Floats {
 static const float infinity = std::numeric_limits<float>::infinity();
 
 // e^x = 2^n e^r with |r| <= ln 2 / 2; adding 1.5 * 2^23 rounds to n. The
-// exponent of e^r is raised by n in the integers.
-Value Floats::exp(Value x) {
+// exponent of e^r is raised by n in the integers. For x whose power is a normal
+// number.
+Value Floats::expInside(Value x) {
   Value shifted = fma(x, f(1.44269504f), f(12582912.0f));
   Value n = sub(shifted, f(12582912.0f));
   Value r = fma(n, f(-0.693359375f), x);
@@ -106,7 +108,11 @@ Value Floats::exp(Value x) {
                      4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
   p = add(fma(p, mul(r, r), r), f(1));
   Value power = make<arith::ShLIOp>(bits(shifted), i(23));
-  Value result = fromBits(make<arith::AddIOp>(bits(p), power));
+  return fromBits(make<arith::AddIOp>(bits(p), power));
+}
+
+Value Floats::exp(Value x) {
+  Value result = expInside(x);
   result = select(is(Predicate::OGT, x, f(88.7228317f)), f(infinity), result);
   result = select(is(Predicate::OLT, x, f(-87.3365402f)), f(0), result);
   return select(is(Predicate::UNO, x, x), x, result);
@@ -153,9 +159,12 @@ Value Floats::tanh(Value x) {
       polynomial(z, {-5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f,
                      1.33314422036e-1f, -3.33332819422e-1f});
   Value small = fma(mul(p, z), x, x), size = abs(x);
-  Value large = sub(f(1), div(f(2), add(exp(add(size, size)), f(1))));
-  return select(is(Predicate::OLT, size, f(0.625f)), small,
-                withSignOf(large, x));
+  // From 9.02 on, tanh is 1 in f32.
+  Value cut = select(is(Predicate::OGT, size, f(10)), f(10), size);
+  Value large = sub(f(1), div(f(2), add(expInside(add(cut, cut)), f(1))));
+  // A NaN takes the polynomial, which keeps it.
+  return select(is(Predicate::OGE, size, f(0.625f)), withSignOf(large, x),
+                small);
 }
 
 Value Floats::erf(Value x) {
