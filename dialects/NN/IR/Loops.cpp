@@ -34,6 +34,8 @@ Value Combiner::identity() {
 
 Value Combiner::combine(Value x, Value y) {
   auto fast = arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
+  // Which of 0 and -0 is the larger takes most of the code of a maximum.
+  auto anyZero = arith::FastMathFlags::nsz;
   switch (kind) {
   case ReduceKind::sum:
     if (isFloat)
@@ -45,12 +47,12 @@ Value Combiner::combine(Value x, Value y) {
     return e.make<arith::MulIOp>(x, y);
   case ReduceKind::max:
     if (isFloat)
-      return e.make<arith::MaximumFOp>(x, y);
+      return e.make<arith::MaximumFOp>(x, y, anyZero);
     return isUnsigned ? Value(e.make<arith::MaxUIOp>(x, y))
                       : Value(e.make<arith::MaxSIOp>(x, y));
   case ReduceKind::min:
     if (isFloat)
-      return e.make<arith::MinimumFOp>(x, y);
+      return e.make<arith::MinimumFOp>(x, y, anyZero);
     return isUnsigned ? Value(e.make<arith::MinUIOp>(x, y))
                       : Value(e.make<arith::MinSIOp>(x, y));
   }

@@ -15,7 +15,8 @@ public:
   /// The value that changes nothing, of the accumulator's type.
   mlir::Value identity();
   /// `x` combined with `y`, of the accumulator's type. Floating-point sums and
-  /// products may be reassociated; max and min give NaN if either is.
+  /// products may be reassociated; max and min give NaN if either is, and
+  /// either zero of 0 and -0.
   mlir::Value combine(mlir::Value x, mlir::Value y);
   /// x + y * z, of the accumulator's type.
   mlir::Value accumulateProduct(mlir::Value x, mlir::Value y, mlir::Value z);

@@ -113,9 +113,10 @@ Value Floats::expInside(Value x) {
 
 Value Floats::exp(Value x) {
   Value result = expInside(x);
-  result = select(is(Predicate::OGT, x, f(88.7228317f)), f(infinity), result);
   result = select(is(Predicate::OLT, x, f(-87.3365402f)), f(0), result);
-  return select(is(Predicate::UNO, x, x), x, result);
+  // Infinity, or NaN where x is.
+  return select(is(Predicate::UGT, x, f(88.7228317f)), add(x, f(infinity)),
+                result);
 }
 
 // x = 2^e m with m in [sqrt 1/2, sqrt 2).

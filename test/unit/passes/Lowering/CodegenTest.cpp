@@ -263,3 +263,24 @@ TEST_F(Codegen, LossGradientInPlace) {
   ASSERT_TRUE(compiled);
   EXPECT_TRUE(compiled->code.mayAlias[1].empty());
 }
+
+// A NaN anywhere in a row is its largest and its smallest element.
+TEST_F(Codegen, MaximaKeepNan) {
+  for (const char *cpu : {"native", "x86-64-v3"})
+    for (const char *kind : {"max", "min"}) {
+      std::string text = std::string("nn.reduce ") + kind +
+                         " %a [1] : tensor<131x131xf64> -> tensor<131xf64>";
+      OpCase opCase{text.c_str(), {{"131x131xf64"}}};
+      Kernel kernel = parseKernel(context, opCase, "f32");
+      ASSERT_TRUE(kernel.op);
+      auto compiled = CompiledKernel::create(kernel.op, TargetOptions{cpu});
+      ASSERT_TRUE(compiled);
+      HostTensor x(
+          RankedTensorType::get({131, 131}, Float32Type::get(&context)));
+      for (size_t i = 0; i < x.floats.size(); ++i)
+        x.floats[i] = i / 132 * 132 == i ? NAN : double(i % 7) - 3;
+      std::vector<HostTensor> got = compiled->run({x});
+      for (double value : got[0].floats)
+        EXPECT_TRUE(std::isnan(value)) << cpu << " " << kind;
+    }
+}
