@@ -69,7 +69,9 @@ std::optional<Geometry> readGeometry(Conversion &c, Value x,
       (void)c.error("auto_pad '" + autoPad + "' is not known");
       return std::nullopt;
     }
-    if (in + low + high < reach) {
+    // In ceil_mode the last window may begin inside and end behind.
+    int64_t behind = c.intAttr("ceil_mode", 0) ? g.strides[i] - 1 : 0;
+    if (in + low + high + behind < reach) {
       (void)c.error("the window reaches " + Twine(reach) +
                     " but the padded extent is " + Twine(in + low + high));
       return std::nullopt;

@@ -442,6 +442,9 @@ def conversion():
         [node("AveragePool", ["x"], ["a"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1), node("HardSwish", ["a"], ["b"]),
          node("Resize", ["b", "", "", "sizes"], ["y"], mode="linear")], [c("sizes", [1, 1, 2, 3])],
         inputs=[value("x", [1, 1, 2, 7])], outputs=[value("y", [1, 1, 2, 3])]))
+    for name, extent in ("max-pool-ceil", 2), ("bad-max-pool-ceil", 1):
+        save(name, model([node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)],
+                         inputs=[value("x", [1, 1, extent, 5])], outputs=[value("y", [1, 1, 1, 2])]))
     save("bad-random-type", model([node("RandomNormalLike", ["x"], ["y"], dtype=I64)], outputs=[value("y", type=I64)]))
     save("bad-no-elements", model([node("Slice", ["x", "a", "a", "b"], ["y"])], [c("a", [2]), c("b", [1])], outputs=[value("y", [2, 0])]))
     save("bad-no-elements-input", model([node("Relu", ["x"], ["y"])], inputs=[value("x", [0, 4])], outputs=[value("y", [0, 4])]))
