@@ -308,9 +308,9 @@ Value Conversion::exactConstant(const HostTensor &values) {
 
 Value Conversion::exactLike(Value like, double value) {
   RankedTensorType type = nn::typeOf(like);
-  return e.broadcastScalar(
-      exactConstant(HostTensor::splat(nn::withShape(type, {}), value)),
-      type.getShape());
+  HostTensor scalar(nn::withShape(type, {}));
+  scalar.floats[0] = value; // not rounded to the element type
+  return e.broadcastScalar(exactConstant(scalar), type.getShape());
 }
 
 Value Conversion::intConstant(ArrayRef<int64_t> shape,

@@ -442,6 +442,8 @@ def conversion():
         [node("AveragePool", ["x"], ["a"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1), node("HardSwish", ["a"], ["b"]),
          node("Resize", ["b", "", "", "sizes"], ["y"], mode="linear")], [c("sizes", [1, 1, 2, 3])],
         inputs=[value("x", [1, 1, 2, 7])], outputs=[value("y", [1, 1, 2, 3])]))
+    good("exact-attention", model(
+        [node("Attention", ["x", "x", "x"], ["y"])], inputs=[value("x", [1, 1, 2, 5])], outputs=[value("y", [1, 1, 2, 5])], opset=23, ir=10))
     for name, extent in ("max-pool-ceil", 2), ("bad-max-pool-ceil", 1):
         save(name, model([node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)],
                          inputs=[value("x", [1, 1, extent, 5])], outputs=[value("y", [1, 1, 1, 2])]))
