@@ -44,8 +44,14 @@ LogicalResult convertElu(Conversion &c) {
 
 LogicalResult convertSelu(Conversion &c) {
   Value x = c.operand(0);
-  double alpha = c.floatAttr("alpha", 1.67326319217681884765625),
-         gamma = c.floatAttr("gamma", 1.05070102214813232421875);
+  // The defaults are what f32 makes of these constants (Klambauer et al.,
+  // "Self-normalizing neural networks", 2017).
+  auto constant = [&](StringRef name, double known) {
+    double given = c.floatAttr(name, known);
+    return c.exactLike(x, float(given) == float(known) ? known : given);
+  };
+  Value alpha = constant("alpha", 1.6732632423543772848),
+        gamma = constant("gamma", 1.0507009873554804934);
   return c.done(c.e.mul(
       whereNotPositive(c, x, c.e.mul(expm1OfNegative(c, x), alpha)), gamma));
 }
