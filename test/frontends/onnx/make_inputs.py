@@ -396,6 +396,14 @@ def one_form():
         [c("a", [6, 4, 5]), c("b", [6, 5, 4]), c("back", [2, 3, 4, 4])], inputs=[value("x", [2, 3, 4, 5]), value("z", other)], outputs=[value("y", [2, 3, 4, 4])])
     good("merged-batch", merged([2, 3, 5, 4]))
     good("merged-otherwise", merged([3, 2, 5, 4]))
+    # Rows of a linear layer: (T, B) merged after a transposition, or (B, T) as they were.
+    rows = lambda perm: model(
+        [node("Transpose", ["x"], ["t"], perm=perm), node("Reshape", ["t", "rows"], ["r"]), node("Gemm", ["r", "w", "b"], ["g"]),
+         node("Reshape", ["g", "apart"], ["y"])],
+        [c("rows", [-1, 4]), f32("w", 4, 5), f32("b", 5), c("apart", [[6, 3][p] for p in perm[:2]] + [5])],
+        inputs=[value("x", [6, 3, 2, 2])], outputs=[value("y", [[6, 3][p] for p in perm[:2]] + [5])])
+    good("merged-rows", rows([1, 0, 2, 3]))
+    good("merged-rows-in-order", rows([0, 1, 3, 2]))
 
 
 def conversion():
