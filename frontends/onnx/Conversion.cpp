@@ -294,6 +294,25 @@ Value Conversion::sliceAlong(Value value, int64_t axis, int64_t start,
   return e.make<nn::SliceOp>(value, starts, limits, strides);
 }
 
+Value Conversion::exactConstant(const HostTensor &values) {
+  Value head = e.make<nn::ConstantOp>(cast<ElementsAttr>(values.toAttr()));
+  HostTensor left = values;
+  if (values.getType().getElementType().isF32())
+    for (double &value : left.floats)
+      value = std::isfinite(value) ? value - double(float(value)) : 0;
+  if (!values.getType().getElementType().isF32() ||
+      llvm::all_of(left.floats, [](double value) { return value == 0; }))
+    return head;
+  return e.add(head, e.make<nn::ConstantOp>(cast<ElementsAttr>(left.toAttr())));
+}
+
+Value Conversion::exactLike(Value like, double value) {
+  RankedTensorType type = nn::typeOf(like);
+  HostTensor scalar(nn::withShape(type, {}));
+  scalar.floats[0] = value; // not rounded to the element type
+  return e.broadcastScalar(exactConstant(scalar), type.getShape());
+}
+
 Value Conversion::intConstant(ArrayRef<int64_t> shape,
                               ArrayRef<int64_t> elements) {
   auto type = RankedTensorType::get(shape, builder.getI64Type());

@@ -14,9 +14,16 @@
 
 #include "mlir/IR/Builders.h"
 
+#include <map>
 #include <optional>
 
 namespace dpc::onnx {
+
+/// What an ONNX value became: a tensor, or the tensors of a sequence.
+struct Imported {
+  mlir::Value tensor;
+  llvm::SmallVector<mlir::Value> sequence;
+};
 
 /// The nn value of each ONNX value converted so far, and what was asked of the
 /// whole module. Owned by the importer.
@@ -43,8 +50,8 @@ public:
   /// gives its outputs; fails after an error. May be called again for another
   /// iteration.
   virtual mlir::LogicalResult
-  convertSubgraph(const Subgraph &subgraph, llvm::ArrayRef<mlir::Value> inputs,
-                  llvm::SmallVectorImpl<mlir::Value> &outputs) = 0;
+  convertSubgraph(const Subgraph &subgraph, llvm::ArrayRef<Imported> inputs,
+                  llvm::SmallVectorImpl<Imported> &outputs) = 0;
 };
 
 /// Ends the message about a shape that a static export fixed, when --shape asks
@@ -129,6 +136,12 @@ public:
   /// all.
   mlir::Value sliceAlong(mlir::Value value, int64_t axis, int64_t start,
                          int64_t limit);
+  /// `values`, of a float type. What importing computes keeps double precision
+  /// in programs that are widened later: where f32 only holds the head of a
+  /// number, a second constant adds what is left.
+  mlir::Value exactConstant(const HostTensor &values);
+  /// `value` at every element of `like`, as exact.
+  mlir::Value exactLike(mlir::Value like, double value);
   /// A dense constant of int64 elements.
   mlir::Value intConstant(llvm::ArrayRef<int64_t> shape,
                           llvm::ArrayRef<int64_t> elements);
@@ -150,9 +163,22 @@ public:
                   " is not a sequence known at compile time");
     return elements;
   }
+  /// Operand `i`, a tensor or a sequence.
+  Imported imported(unsigned i) {
+    const llvm::SmallVector<mlir::Value> *elements =
+        state.sequenceOf(node.inputs[i]);
+    return elements ? Imported{{}, *elements} : Imported{operand(i), {}};
+  }
+  void setResult(unsigned i, Imported value) {
+    if (i >= results.size())
+      return;
+    results[i] = value.tensor;
+    if (!value.tensor)
+      sequenceResults[i] = std::move(value.sequence);
+  }
   /// Makes result 0 a sequence.
   mlir::LogicalResult doneSequence(llvm::SmallVector<mlir::Value> elements) {
-    sequenceResult = std::move(elements);
+    sequenceResults[0] = std::move(elements);
     return mlir::success();
   }
   void setNextState(unsigned operand, mlir::Value value) {
@@ -164,14 +190,14 @@ public:
   const Subgraph *subgraph(llvm::StringRef attribute);
   /// See ImportState; an error inside names the node inside.
   mlir::LogicalResult
-  convertSubgraph(const Subgraph &subgraph, llvm::ArrayRef<mlir::Value> inputs,
-                  llvm::SmallVectorImpl<mlir::Value> &outputs) {
+  convertSubgraph(const Subgraph &subgraph, llvm::ArrayRef<Imported> inputs,
+                  llvm::SmallVectorImpl<Imported> &outputs) {
     failed |= mlir::failed(state.convertSubgraph(subgraph, inputs, outputs));
     return mlir::failure(failed);
   }
 
   llvm::SmallVector<mlir::Value> results;
-  std::optional<llvm::SmallVector<mlir::Value>> sequenceResult;
+  std::map<unsigned, llvm::SmallVector<mlir::Value>> sequenceResults;
   /// An error was reported by a getter.
   bool failed = false;
 

@@ -34,6 +34,11 @@ std::string listed(llvm::ArrayRef<std::string> names) {
   return text;
 }
 
+/// "weight" of "layers.0.norm.weight".
+StringRef lastName(StringRef target) {
+  return target.substr(target.rfind('.') + 1);
+}
+
 int64_t intAttribute(const Node &node, const char *name) {
   auto found = node.attributes.find(name);
   return found == node.attributes.end() ? 0 : found->second->i();
@@ -62,6 +67,8 @@ private:
   void foldedBatchNorm();
   void trainingBatchNorm();
   void mergedAndSplit();
+  std::vector<std::string>
+  parametersIn(const Node &node, llvm::ArrayRef<std::string> taken) const;
 
   const Graph &graph;
   llvm::ArrayRef<Classified> roles;
@@ -113,6 +120,22 @@ void Losses::trainingBatchNorm() {
                                   listed(nodes), kTorchScriptKeeps));
 }
 
+/// The marked parameters that `node` takes in the file, but not in its fx text.
+std::vector<std::string>
+Losses::parametersIn(const Node &node,
+                     llvm::ArrayRef<std::string> taken) const {
+  std::vector<std::string> names;
+  for (ValueId input : node.inputs) {
+    const Initializer *initializer = graph.initializerOf(input);
+    const SignatureEntry *held =
+        initializer ? signature.findTarget(initializer->name) : nullptr;
+    if (held && held->kind == "PARAMETER" &&
+        !llvm::is_contained(taken, held->placeholder))
+      names.push_back(initializer->name);
+  }
+  return names;
+}
+
 void Losses::mergedAndSplit() {
   // Which initializers stand for each parameter of the module.
   std::map<std::string, std::vector<std::string>> standsFor;
@@ -147,25 +170,34 @@ void Losses::mergedAndSplit() {
   // A node that takes parameter B in its fx text but initializer A in the
   // graph: B was equal to A and merged.
   std::map<std::string, std::vector<std::string>> merged;
-  std::set<std::string> isMerged;
+  std::set<std::string> isExplained;
   for (const Node &node : graph.nodes) {
     std::vector<std::string> taken = fxArguments(node.metadata(kFxNode));
+    std::vector<std::string> missing;
     for (const std::string &argument : taken) {
       const SignatureEntry *entry = signature.findPlaceholder(argument);
-      if (!entry || entry->kind != "PARAMETER" ||
-          standsFor.count(entry->target) || isMerged.count(entry->target))
+      if (entry && entry->kind == "PARAMETER" &&
+          !standsFor.count(entry->target) && !isExplained.count(entry->target))
+        missing.push_back(entry->target);
+    }
+    if (hasFoldedBatchNorm(node)) { // said above
+      isExplained.insert(missing.begin(), missing.end());
+      continue;
+    }
+    std::vector<std::string> inputs = parametersIn(node, taken);
+    for (auto [i, target] : llvm::enumerate(missing)) {
+      // In the same order, unless the exporter dropped an operand.
+      size_t at = i;
+      if (missing.size() != inputs.size())
+        at = llvm::find_if(inputs,
+                           [&, &target = target](const std::string &input) {
+                             return lastName(input) == lastName(target);
+                           }) -
+             inputs.begin();
+      if (at == inputs.size())
         continue;
-      for (ValueId input : node.inputs) {
-        const Initializer *initializer = graph.initializerOf(input);
-        const SignatureEntry *held =
-            initializer ? signature.findTarget(initializer->name) : nullptr;
-        if (!held || held->kind != "PARAMETER" ||
-            llvm::is_contained(taken, held->placeholder))
-          continue;
-        merged[initializer->name].push_back(entry->target);
-        isMerged.insert(entry->target);
-        break;
-      }
+      merged[inputs[at]].push_back(target);
+      isExplained.insert(target);
     }
   }
   for (const auto &[kept, gone] : merged)
@@ -189,7 +221,7 @@ void Losses::mergedAndSplit() {
   std::vector<std::string> gone;
   for (const SignatureEntry &entry : signature.inputs)
     if (entry.kind == "PARAMETER" && !standsFor.count(entry.target) &&
-        !isMerged.count(entry.target))
+        !isExplained.count(entry.target))
       gone.push_back(entry.target);
   if (!gone.empty())
     lines.push_back(llvm::formatv("parameter{0} {1} of the module {2} not in "

@@ -34,8 +34,8 @@ public:
   }
   int64_t randomStream() override { return nextStream++; }
   LogicalResult convertSubgraph(const Subgraph &subgraph,
-                                ArrayRef<Value> inputs,
-                                SmallVectorImpl<Value> &outputs) override;
+                                ArrayRef<Imported> inputs,
+                                SmallVectorImpl<Imported> &outputs) override;
 
 private:
   Location named(StringRef name) {
@@ -170,9 +170,9 @@ Value ModuleBuilder::valueOf(ValueId id) { return values[id]; }
 
 /// True when `node` takes a sequence where it needs a tensor.
 bool ModuleBuilder::takesSequence(const Node &node) const {
-  static const llvm::StringSet<> takers = {"SequenceAt", "SequenceLength",
-                                           "SequenceInsert", "SequenceErase",
-                                           "ConcatFromSequence"};
+  static const llvm::StringSet<> takers = {
+      "SequenceAt",    "SequenceLength",     "SequenceInsert",
+      "SequenceErase", "ConcatFromSequence", "Loop"};
   return !takers.count(node.opType) &&
          llvm::any_of(node.inputs,
                       [&](ValueId id) { return sequences.count(id) != 0; });
@@ -189,12 +189,11 @@ LogicalResult ModuleBuilder::convert(const Node &node) {
     return failure();
   if (failed(converted))
     return conversion.error("cannot be converted");
-  if (conversion.sequenceResult) {
-    sequences[node.output(0)] = std::move(*conversion.sequenceResult);
-    return success();
-  }
+  for (auto &[i, elements] : conversion.sequenceResults)
+    sequences[node.output(i)] = std::move(elements);
   for (auto [i, output] : llvm::enumerate(node.outputs))
     if (output != kNoValue && !conversion.results[i] &&
+        !conversion.sequenceResults.count(unsigned(i)) &&
         !graph.values[output].uses.empty())
       return conversion.error("output '" + graph.values[output].name +
                               "' is used but not supported");
@@ -207,16 +206,23 @@ LogicalResult ModuleBuilder::convert(const Node &node) {
   return success();
 }
 
-LogicalResult ModuleBuilder::convertSubgraph(const Subgraph &subgraph,
-                                             ArrayRef<Value> inputs,
-                                             SmallVectorImpl<Value> &outputs) {
-  for (auto [id, value] : llvm::zip_equal(subgraph.inputs, inputs))
-    values[id] = value;
+LogicalResult
+ModuleBuilder::convertSubgraph(const Subgraph &subgraph,
+                               ArrayRef<Imported> inputs,
+                               SmallVectorImpl<Imported> &outputs) {
+  for (auto [id, value] : llvm::zip_equal(subgraph.inputs, inputs)) {
+    values[id] = value.tensor;
+    if (!value.tensor)
+      sequences[id] = value.sequence;
+  }
   for (const Node &node : subgraph.nodes)
     if (failed(convert(node)))
       return failure();
-  for (ValueId id : subgraph.outputs)
-    outputs.push_back(values[id]);
+  for (ValueId id : subgraph.outputs) {
+    const SmallVector<Value> *elements = sequenceOf(id);
+    outputs.push_back(elements ? Imported{{}, *elements}
+                               : Imported{values[id], {}});
+  }
   return success();
 }
 

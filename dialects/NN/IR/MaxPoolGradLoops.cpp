@@ -54,8 +54,9 @@ public:
   }
 
   void emit() {
-    // Each place is written once when the windows tile the input.
-    if (!covers)
+    // Unrolled windows that tile the input write each place once; all others
+    // add.
+    if (!covers || !isUnrolled())
       e.forEach({input.getNumElements()}, [&](ArrayRef<Index> i) {
         e.store(op.getResult(), zero, i[0]);
       });

@@ -3,6 +3,8 @@
 #include "dialects/NN/IR/Expressions.h"
 #include "dialects/NN/IR/Philox.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
@@ -51,6 +53,74 @@ LogicalResult RandomUniformOp::interpret(InterpreterContext &,
 }
 
 //===----------------------------------------------------------------------===//
+// What training draws
+//===----------------------------------------------------------------------===//
+
+/// Each element's row-major number in the whole tensor.
+static Value elementNumbers(Expressions &e, ArrayRef<int64_t> shape) {
+  auto type = RankedTensorType::get(shape, e.builder.getI64Type());
+  SmallVector<int64_t> strides = rowMajorStrides(shape);
+  Value number;
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    Value part = e.make<IotaOp>(type, d);
+    if (strides[d] != 1)
+      part = e.mul(part, double(strides[d]));
+    number = number ? e.add(number, part) : part;
+  }
+  return number ? number : e.splat(type, 0);
+}
+
+/// A number in [0, 1) for each of `numbers`. In f32 whatever is made of it: 24
+/// bits are exact, and every precision draws the same.
+static Value draw(Expressions &e, const TrainingContext &context,
+                  uint64_t ordinal, Value numbers) {
+  return e.make<RandomUniformOp>(
+      RankedTensorType::get(typeOf(numbers).getShape(), e.builder.getF32Type()),
+      context.seed, context.step, numbers, ordinal);
+}
+
+int64_t DrawUniformOp::getFlops() {
+  return 80 * typeOf(getResult()).getNumElements();
+}
+
+SmallVector<Value>
+DrawUniformOp::buildTraining(OpBuilder &builder,
+                             const TrainingContext &context) {
+  Expressions e{builder, getLoc()};
+  RankedTensorType type = typeOf(getResult());
+  Value uniform =
+      draw(e, context, getOrdinal(), elementNumbers(e, type.getShape()));
+  return {e.convert(uniform, type.getElementType())};
+}
+
+SmallVector<Value> DrawUniformOp::buildInference(OpBuilder &builder) {
+  return {Expressions{builder, getLoc()}.splat(getType(), 0.5)};
+}
+
+int64_t DrawNormalOp::getFlops() {
+  return 200 * typeOf(getResult()).getNumElements();
+}
+
+SmallVector<Value> DrawNormalOp::buildTraining(OpBuilder &builder,
+                                               const TrainingContext &context) {
+  Expressions e{builder, getLoc()};
+  RankedTensorType type = typeOf(getResult());
+  Value even = e.mul(elementNumbers(e, type.getShape()), 2.0);
+  auto uniform = [&](Value numbers) {
+    return e.convert(draw(e, context, getOrdinal(), numbers),
+                     type.getElementType());
+  };
+  // 1 - u lies in (0, 1]: its logarithm is finite.
+  Value distance = e.log(e.add(e.neg(uniform(even)), 1.0)),
+        angle = e.mul(uniform(e.add(even, 1.0)), 2 * llvm::numbers::pi);
+  return {e.mul(e.sqrt(e.mul(distance, -2.0)), e.make<CosOp>(angle))};
+}
+
+SmallVector<Value> DrawNormalOp::buildInference(OpBuilder &builder) {
+  return {Expressions{builder, getLoc()}.splat(getType(), 0)};
+}
+
+//===----------------------------------------------------------------------===//
 // nn.dropout
 //===----------------------------------------------------------------------===//
 
@@ -69,24 +139,9 @@ SmallVector<Value> DropoutOp::buildTraining(OpBuilder &builder,
                                             const TrainingContext &context) {
   Expressions e{builder, getLoc()};
   Value x = getInput();
-  ArrayRef<int64_t> shape = typeOf(x).getShape();
-  auto indexType = RankedTensorType::get(shape, builder.getI64Type());
-  SmallVector<int64_t> strides = rowMajorStrides(shape);
-  Value index;
-  for (int64_t d = 0; d < typeOf(x).getRank(); ++d) {
-    Value part = e.make<IotaOp>(indexType, d);
-    if (strides[d] != 1)
-      part = e.mul(part, double(strides[d]));
-    index = index ? e.add(index, part) : part;
-  }
-  if (!index)
-    index = e.splat(indexType, 0);
   double ratio = getRatio().convertToDouble();
-  // In f32 whatever the type of x is: 24 bits are exact, and the mask is the
-  // same in every precision.
-  Value uniform = e.make<RandomUniformOp>(
-      RankedTensorType::get(shape, builder.getF32Type()), context.seed,
-      context.step, index, getOrdinal());
+  Value uniform =
+      draw(e, context, getOrdinal(), elementNumbers(e, typeOf(x).getShape()));
   Value mask = e.compare(Comparison::ge, uniform, ratio);
   // With ratio 1 nothing is kept; a factor of 0 keeps infinity out.
   double factor = ratio < 1 ? 1 / (1 - ratio) : 0;

@@ -64,4 +64,31 @@ def NN_DropoutOp : NN_Op<"dropout", [
   let hasVerifier = 1;
 }
 
+class NN_DrawOp<string mnemonic, string distribution, string mean> : NN_Op<mnemonic, [
+    Pure, NN_TrainingMode, NN_Computes]> {
+  let description = [{
+    Training: }] # distribution # [{ of `nn.random_uniform`, each element its own. Evaluation: }]
+    # mean # [{, the mean.
+
+    Made by the frontends at level `import`; building the step replaces it.
+
+    ```mlir
+    %z = nn.}] # mnemonic # [{ {ordinal = 3 : i64} : tensor<8x16xf32>
+    ```
+    Constraints: (C1) the result is f32 or f64.
+  }];
+  let arguments = (ins I64Attr:$ordinal);
+  let results = (outs StaticShapeTensorOf<[F32, F64]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def NN_DrawUniformOp : NN_DrawOp<"draw_uniform", "the numbers", "1/2"> {
+  let summary = "Numbers drawn uniformly from [0, 1)";
+}
+
+def NN_DrawNormalOp : NN_DrawOp<"draw_normal",
+    "sqrt(-2 ln(1 - u)) cos(2 pi v) (Box and Muller, 1958) of pairs (u, v)", "0"> {
+  let summary = "Numbers drawn from the standard normal distribution";
+}
+
 #endif // DPC_DIALECTS_NN_IR_RANDOM_TD

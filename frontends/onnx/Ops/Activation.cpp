@@ -44,8 +44,14 @@ LogicalResult convertElu(Conversion &c) {
 
 LogicalResult convertSelu(Conversion &c) {
   Value x = c.operand(0);
-  double alpha = c.floatAttr("alpha", 1.67326319217681884765625),
-         gamma = c.floatAttr("gamma", 1.05070102214813232421875);
+  // The defaults are what f32 makes of these constants (Klambauer et al.,
+  // "Self-normalizing neural networks", 2017).
+  auto constant = [&](StringRef name, double known) {
+    double given = c.floatAttr(name, known);
+    return c.exactLike(x, float(given) == float(known) ? known : given);
+  };
+  Value alpha = constant("alpha", 1.6732632423543772848),
+        gamma = constant("gamma", 1.0507009873554804934);
   return c.done(c.e.mul(
       whereNotPositive(c, x, c.e.mul(expm1OfNegative(c, x), alpha)), gamma));
 }
@@ -54,7 +60,8 @@ LogicalResult convertCelu(Conversion &c) {
   Value x = c.operand(0);
   double alpha = c.floatAttr("alpha", 1);
   return c.done(whereNotPositive(
-      c, x, c.e.mul(expm1OfNegative(c, c.e.mul(x, 1 / alpha)), alpha)));
+      c, x,
+      c.e.mul(expm1OfNegative(c, c.e.div(x, c.e.splatLike(x, alpha))), alpha)));
 }
 
 LogicalResult convertGelu(Conversion &c) {
@@ -67,19 +74,20 @@ LogicalResult convertGelu(Conversion &c) {
                                      c.operand(0)));
 }
 
-Value hardSigmoid(Conversion &c, Value x, double alpha, double beta) {
-  Value line = c.e.add(c.e.mul(x, alpha), beta);
-  return c.e.make<nn::ClampOp>(line, c.e.splatLike(x, 0), c.e.splatLike(x, 1));
-}
-
 LogicalResult convertHardSigmoid(Conversion &c) {
-  return c.done(hardSigmoid(c, c.operand(0), c.floatAttr("alpha", 0.2),
-                            c.floatAttr("beta", 0.5)));
+  Value x = c.operand(0);
+  Value line =
+      c.e.add(c.e.mul(x, c.floatAttr("alpha", 0.2f)), c.floatAttr("beta", 0.5));
+  return c.done(
+      c.e.make<nn::ClampOp>(line, c.e.splatLike(x, 0), c.e.splatLike(x, 1)));
 }
 
 LogicalResult convertHardSwish(Conversion &c) {
   Value x = c.operand(0);
-  return c.done(c.e.mul(x, hardSigmoid(c, x, 1.0 / 6, 0.5)));
+  // x clamp(x + 3, 0, 6) / 6: f32 does not hold 1 / 6.
+  auto number = [&](double value) { return c.e.splatLike(x, value); };
+  Value line = c.e.make<nn::ClampOp>(c.e.add(x, 3.0), number(0), number(6));
+  return c.done(c.e.div(c.e.mul(x, line), number(6)));
 }
 
 LogicalResult convertSwish(Conversion &c) {

@@ -160,11 +160,13 @@ LogicalResult convertAttention(Conversion &c) {
          softcap = c.floatAttr("softcap", 0);
   int64_t reported = c.intAttr("qk_matmul_output_mode", 0);
   Value stages[4];
-  Value scores = c.e.mul(c.e.dot(q, k, {0, 1}, {0, 1}, {3}, {3}), scale);
+  Value scores = c.e.dot(q, k, {0, 1}, {0, 1}, {3}, {3});
+  scores = c.e.mul(scores, c.exactLike(scores, scale));
   stages[0] = scores;
   if (softcap > 0)
-    scores =
-        c.e.mul(c.e.make<nn::TanhOp>(c.e.mul(scores, 1 / softcap)), softcap);
+    scores = c.e.mul(
+        c.e.make<nn::TanhOp>(c.e.div(scores, c.e.splatLike(scores, softcap))),
+        softcap);
   stages[1] = scores;
   if (c.has(3))
     scores = applyMask(c, scores);

@@ -38,6 +38,29 @@ std::pair<Value, Value> unmergedBatch(Value lhs, Value rhs) {
   return {left, right};
 }
 
+/// `rows` with the dimensions apart that a reshape merged into its first, where
+/// they stand in another order than before ([B, heads, T, d] to [T, B, ..] to
+/// [T * B, K], as nn.MultiheadAttention does): a batch that is not outermost
+/// in a merged dimension cannot be cut there. Else `rows`.
+Value unmergedRows(Conversion &c, Value rows) {
+  auto reshape = rows.getDefiningOp<nn::ReshapeOp>();
+  auto transpose =
+      reshape ? reshape.getInput().getDefiningOp<nn::TransposeOp>() : nullptr;
+  if (!transpose)
+    return rows;
+  ArrayRef<int64_t> from = shapeOf(transpose);
+  int64_t product = 1;
+  size_t merged = 0;
+  while (merged < from.size() && product < shapeOf(rows)[0])
+    product *= from[merged++];
+  if (product != shapeOf(rows)[0] || merged < 2 ||
+      llvm::is_sorted(transpose.getPermutation().take_front(merged)))
+    return rows;
+  SmallVector<int64_t> apart(from.take_front(merged));
+  apart.push_back(shapeOf(rows)[1]);
+  return c.e.reshape(transpose, apart);
+}
+
 /// numpy's matmul. Leading dimensions of the left operand that the right one
 /// does not have stay free dimensions of one contraction; the others are batch
 /// dimensions.
@@ -117,6 +140,13 @@ LogicalResult convertGemm(Conversion &c) {
         "A " + printed(shapeOf(a)) + " and B " + printed(shapeOf(b)) +
         " cannot be multiplied: inner extents " + Twine(shapeOf(a)[innerA]) +
         " and " + Twine(shapeOf(b)[innerB]) + " differ");
+  SmallVector<int64_t> shape{shapeOf(a)[1 - innerA], shapeOf(b)[1 - innerB]};
+  // A bias that differs from row to row needs the rows as they are.
+  if (innerA == 1 && (!c.has(2) || rankOf(c.operand(2)) < 2 ||
+                      shapeOf(c.operand(2))[0] == 1)) {
+    a = unmergedRows(c, a);
+    innerA = rankOf(a) - 1;
+  }
   Value result = c.e.dot(a, b, {}, {}, {innerA}, {innerB});
   double alpha = c.floatAttr("alpha", 1), beta = c.floatAttr("beta", 1);
   if (alpha != 1)
@@ -132,7 +162,7 @@ LogicalResult convertGemm(Conversion &c) {
       return failure();
     result = c.e.add(result, bias);
   }
-  return c.done(result);
+  return c.done(c.e.reshape(result, shape));
 }
 
 /// Subscripts of one Einsum operand, with "..." spread to private capital

@@ -24,18 +24,14 @@ LogicalResult convertIf(Conversion &c) {
   if (c.failed)
     return failure();
   const Subgraph *branch = c.subgraph(holds ? "then_branch" : "else_branch");
-  SmallVector<Value> outputs;
+  SmallVector<Imported> outputs;
   if (!branch || failed(c.convertSubgraph(*branch, {}, outputs)))
     return failure();
   if (outputs.size() < c.node.outputs.size())
     return c.error("its branch has " + Twine(outputs.size()) +
                    " outputs but the node has " + Twine(c.node.outputs.size()));
-  for (auto [i, output] : llvm::enumerate(outputs)) {
-    if (!output && c.wantsResult(unsigned(i)))
-      return c.error("output " + Twine(i) +
-                     " is a sequence, which is not supported");
+  for (auto [i, output] : llvm::enumerate(outputs))
     c.setResult(unsigned(i), output);
-  }
   return success();
 }
 
@@ -91,34 +87,38 @@ LogicalResult convertLoop(Conversion &c) {
   bool goes = !c.has(1) || c.scalarInt(1, "the condition") != 0;
   if (c.failed)
     return failure();
-  SmallVector<Value> carried;
+  SmallVector<Imported> carried;
   for (unsigned i = 2; i < c.numOperands(); ++i) {
-    if (!c.has(i) || !c.operand(i))
+    if (!c.has(i))
       return c.error("input " + Twine(i) +
-                     " is omitted or a sequence, which is not supported");
-    carried.push_back(c.operand(i));
+                     " is omitted, which is not supported");
+    carried.push_back(c.imported(i));
   }
   SmallVector<SmallVector<Value>> stacked(body->outputs.size() - 1 -
                                           carriedCount);
   for (int64_t i = 0; i < trips && goes; ++i) {
     if (failed(checkUnrolled(c, *body, i + 1)))
       return failure();
-    SmallVector<Value> inputs{c.intConstant({}, {i}), boolConstant(c, true)},
+    SmallVector<Imported> inputs{{c.intConstant({}, {i}), {}},
+                                 {boolConstant(c, true), {}}},
         outputs;
     inputs.append(carried);
     if (failed(c.convertSubgraph(*body, inputs, outputs)))
       return failure();
-    if (llvm::is_contained(outputs, Value()))
-      return c.error("its body gives a sequence, which is not supported");
-    std::optional<SmallVector<int64_t>> condition = constantInts(outputs[0]);
+    std::optional<SmallVector<int64_t>> condition =
+        constantInts(outputs[0].tensor);
     if (!condition || condition->size() != 1)
       return c.error("its condition is computed from data, which is not "
                      "supported");
     goes = condition->front() != 0;
     for (size_t k = 0; k < carriedCount; ++k)
       carried[k] = outputs[1 + k];
-    for (size_t k = 0; k < stacked.size(); ++k)
-      stacked[k].push_back(outputs[1 + carriedCount + k]);
+    for (size_t k = 0; k < stacked.size(); ++k) {
+      if (!outputs[1 + carriedCount + k].tensor)
+        return c.error("its body gives a sequence to stack, which is not "
+                       "supported");
+      stacked[k].push_back(outputs[1 + carriedCount + k].tensor);
+    }
   }
   for (auto [i, value] : llvm::enumerate(carried))
     c.setResult(unsigned(i), value);
@@ -184,19 +184,23 @@ LogicalResult convertScan(Conversion &c) {
     return failure();
   SmallVector<SmallVector<Value>> stacked(results);
   for (int64_t i = 0; i < trips; ++i) {
-    SmallVector<Value> inputs(state), outputs;
+    SmallVector<Imported> inputs, outputs;
+    for (Value each : state)
+      inputs.push_back({each, {}});
     for (int64_t k = 0; k < scans; ++k)
-      inputs.push_back(elementAlong(c, c.operand(unsigned(states + k)),
-                                    inAxes[k],
-                                    inReversed[k] ? trips - 1 - i : i));
+      inputs.push_back(
+          {elementAlong(c, c.operand(unsigned(states + k)), inAxes[k],
+                        inReversed[k] ? trips - 1 - i : i),
+           {}});
     if (failed(c.convertSubgraph(*body, inputs, outputs)))
       return failure();
-    if (llvm::is_contained(outputs, Value()))
+    if (llvm::any_of(outputs,
+                     [](const Imported &each) { return !each.tensor; }))
       return c.error("its body gives a sequence, which is not supported");
     for (int64_t k = 0; k < states; ++k)
-      state[k] = outputs[k];
+      state[k] = outputs[k].tensor;
     for (int64_t k = 0; k < results; ++k)
-      stacked[k].push_back(outputs[states + k]);
+      stacked[k].push_back(outputs[states + k].tensor);
   }
   for (auto [i, value] : llvm::enumerate(state))
     c.setResult(unsigned(i), value);

@@ -64,7 +64,7 @@ template <typename Op> LogicalResult convertVariadic(Conversion &c) {
   for (Value next : ArrayRef<Value>(operands).drop_front())
     result = c.e.make<Op>(result, next);
   if (c.node.opType == "Mean")
-    result = c.e.mul(result, 1.0 / c.numOperands());
+    result = c.e.div(result, c.e.splatLike(result, c.numOperands()));
   return c.done(result);
 }
 

@@ -1,14 +1,15 @@
 //===- Random.cpp - ONNX random operators ---------------------------------===//
 //
-// A random value is an op of the training form only: nn.dropout is the one that
-// level `import` has, and its mask is a draw of any probability. So uniform
-// numbers are supported where they are compared with one, which is how
-// exporters write bernoulli, dropout of a mask (stochastic depth) and dropout
-// that an exporter decomposed.
+// A random value is an op of the training form only. Exporters write bernoulli,
+// dropout of a mask (stochastic depth) and dropout that they decomposed as a
+// uniform number compared with a probability: that is the mask of nn.dropout,
+// which an evaluation step turns into ones.
 
 #include "frontends/onnx/Ops/Random.h"
 
 #include "frontends/onnx/Registry.h"
+
+#include "OnnxSchema.pb.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -25,35 +26,97 @@ nn::DropoutOp draw(Conversion &c, ArrayRef<int64_t> shape, double p) {
                                  llvm::APFloat(1 - p), c.randomStream());
 }
 
+/// The element type that attribute 'dtype' asks for; null after an error.
+Type drawnType(Conversion &c, Type otherwise) {
+  if (!c.hasAttr("dtype"))
+    return otherwise;
+  auto type = elementTypeOf(static_cast<int32_t>(c.intAttr("dtype", 1)),
+                            "attribute 'dtype'");
+  if (type)
+    return convertElementType(c.builder.getContext(), *type);
+  (void)c.error(llvm::toString(type.takeError()));
+  return {};
+}
+
+/// Whether all that `uniform` is for is to be compared with a probability.
+bool drawsMask(const Graph &graph, const Node &uniform) {
+  auto isDefault = [&](const char *name, float value) {
+    auto found = uniform.attributes.find(name);
+    return found == uniform.attributes.end() || found->second->f() == value;
+  };
+  ArrayRef<Use> uses = graph.values[uniform.output(0)].uses;
+  return uses.size() == 1 && uses[0].operand == 0 &&
+         graph.nodes[uses[0].node].is("Less") && isDefault("low", 0) &&
+         isDefault("high", 1);
+}
+
+/// `shift` + `scale` times what `Op` draws for `shape`.
+template <typename Op>
+LogicalResult drawn(Conversion &c, ArrayRef<int64_t> shape, Type otherwise,
+                    double shift, double scale) {
+  Type element = drawnType(c, otherwise);
+  if (!element || c.failed)
+    return failure();
+  if (!isa<FloatType>(element))
+    return c.error("numbers of an integer type cannot be drawn");
+  Value x = c.e.make<Op>(
+      RankedTensorType::get(
+          shape, isa<Float64Type>(element) ? element : c.builder.getF32Type()),
+      c.randomStream());
+  if (scale != 1)
+    x = c.e.mul(x, scale);
+  if (shift != 0)
+    x = c.e.add(x, shift);
+  return c.done(c.e.convert(x, element));
+}
+
+LogicalResult drawnUniform(Conversion &c, ArrayRef<int64_t> shape, Type type) {
+  double low = c.floatAttr("low", 0), high = c.floatAttr("high", 1);
+  return drawn<nn::DrawUniformOp>(c, shape, type, low, high - low);
+}
+
+LogicalResult drawnNormal(Conversion &c, ArrayRef<int64_t> shape, Type type) {
+  return drawn<nn::DrawNormalOp>(c, shape, type, c.floatAttr("mean", 0),
+                                 c.floatAttr("scale", 1));
+}
+
 LogicalResult convertRandomUniformLike(Conversion &c) {
-  if (c.floatAttr("low", 0) != 0 || c.floatAttr("high", 1) != 1)
-    return c.error("bounds other than 0 and 1 are not supported");
-  for (const Use &use : c.graph().values[c.node.output(0)].uses)
-    if (!c.graph().nodes[use.node].is("Less") || use.operand != 0)
-      return c.error("uniform numbers are supported only where they are "
-                     "compared with a probability, but " +
-                     describe(c.graph().nodes[use.node]) + " takes them");
-  return c.done(c.e.splat(
-      RankedTensorType::get(shapeOf(c.operand(0)), c.builder.getF32Type()), 0));
+  Value like = c.operand(0);
+  if (drawsMask(c.graph(), c.node)) // Less draws
+    return c.done(c.e.splat(
+        RankedTensorType::get(shapeOf(like), c.builder.getF32Type()), 0));
+  return drawnUniform(c, shapeOf(like), nn::typeOf(like).getElementType());
+}
+
+LogicalResult convertRandomNormalLike(Conversion &c) {
+  return drawnNormal(c, shapeOf(c.operand(0)),
+                     nn::typeOf(c.operand(0)).getElementType());
+}
+
+LogicalResult convertRandomUniform(Conversion &c) {
+  return drawnUniform(c, c.intsAttr("shape"), c.builder.getF32Type());
+}
+
+LogicalResult convertRandomNormal(Conversion &c) {
+  return drawnNormal(c, c.intsAttr("shape"), c.builder.getF32Type());
 }
 
 LogicalResult convertBernoulli(Conversion &c) {
+  Value probability = c.operand(0);
+  Type element = drawnType(c, nn::typeOf(probability).getElementType());
+  if (!element || c.failed)
+    return failure();
   auto p = c.tryDoubles(0);
-  if (!p || p->empty() ||
-      !llvm::all_of(*p, [&](double each) { return each == p->front(); }))
-    return c.error("probabilities must be equal and known at compile time");
-  if (!(p->front() >= 0 && p->front() <= 1))
+  bool isOne = p && !p->empty() && llvm::all_equal(*p);
+  if (isOne && !(p->front() >= 0 && p->front() <= 1))
     return c.error("the probability must lie in [0, 1]");
-  Type element = nn::typeOf(c.operand(0)).getElementType();
-  if (c.hasAttr("dtype")) {
-    auto type = elementTypeOf(static_cast<int32_t>(c.intAttr("dtype", 1)),
-                              "attribute 'dtype'");
-    if (!type)
-      return c.error(llvm::toString(type.takeError()));
-    element = convertElementType(c.builder.getContext(), *type);
-  }
-  return c.done(c.e.convert(
-      draw(c, shapeOf(c.operand(0)), p->front()).getMask(), element));
+  Value mask =
+      isOne ? Value(draw(c, shapeOf(probability), p->front()).getMask())
+            : c.e.compare(nn::Comparison::lt,
+                          c.e.make<nn::DrawUniformOp>(probability.getType(),
+                                                      c.randomStream()),
+                          probability);
+  return c.done(c.e.convert(mask, element));
 }
 
 } // namespace
@@ -63,13 +126,20 @@ const Node *dpc::onnx::uniformSource(Conversion &c, unsigned i) {
   if (value.kind != GraphValue::Kind::Result ||
       !c.graph().nodes[value.index].is("RandomUniformLike"))
     return nullptr;
-  return &c.graph().nodes[value.index];
+  const Node &uniform = c.graph().nodes[value.index];
+  return drawsMask(c.graph(), uniform) ? &uniform : nullptr;
 }
 
 LogicalResult dpc::onnx::convertUniformBelow(Conversion &c) {
   auto p = c.tryDoubles(1);
-  if (!p || p->size() != 1)
-    return c.error("the probability must be a scalar known at compile time");
+  if (!p || p->size() != 1) {
+    SmallVector<Value> both = c.broadcastTogether(
+        {c.e.make<nn::DrawUniformOp>(c.operand(0).getType(), c.randomStream()),
+         c.operand(1)});
+    return both.empty()
+               ? failure()
+               : c.done(c.e.compare(nn::Comparison::lt, both[0], both[1]));
+  }
   if (!(p->front() >= 0 && p->front() <= 1))
     return c.error("the probability must lie in [0, 1]");
   return c.done(draw(c, shapeOf(c.operand(0)), p->front()).getMask());
@@ -89,6 +159,9 @@ Value dpc::onnx::scaledMask(Conversion &c, Value mask,
 }
 
 void dpc::onnx::registerRandomOps(Registry &registry) {
+  registry.add({"RandomUniform", convertRandomUniform, 0, 0});
   registry.add({"RandomUniformLike", convertRandomUniformLike});
+  registry.add({"RandomNormal", convertRandomNormal, 0, 0});
+  registry.add({"RandomNormalLike", convertRandomNormalLike});
   registry.add({"Bernoulli", convertBernoulli, 1, 1, 1, 15});
 }

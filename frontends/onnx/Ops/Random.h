@@ -7,7 +7,8 @@
 
 namespace dpc::onnx {
 
-/// The node that draws operand `i` uniformly from [0, 1), or nullptr.
+/// The node that draws operand `i` uniformly from [0, 1) for this node alone,
+/// which compares it; or nullptr.
 const Node *uniformSource(Conversion &c, unsigned i);
 /// Converts Less(uniform, p): true with probability p.
 mlir::LogicalResult convertUniformBelow(Conversion &c);

@@ -164,9 +164,7 @@ LogicalResult convertResize(Conversion &c) {
     for (auto [o, tap] : llvm::enumerate(taps))
       for (auto [from, weight] : tap.of)
         matrix.floats[from * out + int64_t(o)] += weight;
-    Value weights =
-        c.e.make<nn::ConstantOp>(cast<ElementsAttr>(matrix.toAttr()));
-    Value product = c.e.dot(x, weights, {}, {}, {axis}, {0});
+    Value product = c.e.dot(x, c.exactConstant(matrix), {}, {}, {axis}, {0});
     SmallVector<int64_t> back; // the resized dimension came last
     for (int64_t d = 0; d < rank; ++d)
       back.push_back(d < axis ? d : d == axis ? rank - 1 : d - 1);

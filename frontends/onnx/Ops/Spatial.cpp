@@ -69,7 +69,9 @@ std::optional<Geometry> readGeometry(Conversion &c, Value x,
       (void)c.error("auto_pad '" + autoPad + "' is not known");
       return std::nullopt;
     }
-    if (in + low + high < reach) {
+    // In ceil_mode the last window may begin inside and end behind.
+    int64_t behind = c.intAttr("ceil_mode", 0) ? g.strides[i] - 1 : 0;
+    if (in + low + high + behind < reach) {
       (void)c.error("the window reaches " + Twine(reach) +
                     " but the padded extent is " + Twine(in + low + high));
       return std::nullopt;
@@ -271,7 +273,7 @@ LogicalResult convertAveragePool(Conversion &c) {
   Value divisor;
   if (llvm::all_of(counts.floats,
                    [&](double v) { return v == counts.floats[0]; }))
-    return c.done(c.e.mul(sum, 1 / counts.floats[0]));
+    return c.done(c.e.div(sum, c.e.splatLike(sum, counts.floats[0])));
   SmallVector<int64_t> dimensions = range(2, rankOf(x));
   divisor = c.e.make<nn::ConstantOp>(cast<ElementsAttr>(counts.toAttr()));
   return c.done(c.e.div(sum, c.e.broadcast(divisor, shapeOf(sum), dimensions)));
@@ -309,9 +311,9 @@ LogicalResult convertLpPool(Conversion &c) {
     return failure();
   if (p == 1)
     return c.done(sum);
-  return c.done(p == 2 ? c.e.sqrt(sum)
-                       : Value(c.e.make<nn::PowOp>(
-                             sum, c.e.splatLike(sum, 1 / double(p)))));
+  if (p == 2)
+    return c.done(c.e.sqrt(sum));
+  return c.done(c.e.make<nn::PowOp>(sum, c.exactLike(sum, 1 / double(p))));
 }
 
 /// x / (bias + alpha / size * sum of squares of `size` neighbouring
@@ -334,8 +336,9 @@ LogicalResult convertLocalResponse(Conversion &c) {
       squares, ArrayRef<int64_t>{size, 1}, ArrayRef<int64_t>{1, 1},
       ArrayRef<int64_t>{(size - 1) / 2, 0}, ArrayRef<int64_t>{size / 2, 0},
       ArrayRef<int64_t>{1, 1});
-  Value base = c.e.add(c.e.mul(c.e.reshape(sums, shapeOf(x)),
-                               c.floatAttr("alpha", 0.0001f) / double(size)),
+  Value scaled =
+      c.e.mul(c.e.reshape(sums, shapeOf(x)), c.floatAttr("alpha", 0.0001f));
+  Value base = c.e.add(c.e.div(scaled, c.e.splatLike(x, double(size))),
                        c.floatAttr("bias", 1));
   return c.done(
       c.e.div(x, c.e.make<nn::PowOp>(

@@ -42,3 +42,21 @@ func.func @f(%a: tensor<4xf32>) {
   nn.dropout %a {ratio = 1.5 : f64, ordinal = 0 : i64} : tensor<4xf32>
   return
 }
+
+// -----
+
+// draw_uniform_c1
+func.func @f() {
+  // expected-error@+1 {{must be statically shaped tensor of 32-bit float or 64-bit float values}}
+  nn.draw_uniform {ordinal = 0 : i64} : tensor<4xi32>
+  return
+}
+
+// -----
+
+// draw_normal_c1
+func.func @f() {
+  // expected-error@+1 {{must be statically shaped tensor of 32-bit float or 64-bit float values}}
+  nn.draw_normal {ordinal = 0 : i64} : tensor<4xf16>
+  return
+}

@@ -311,6 +311,23 @@ def classification():
             "p_gone: PARAMETER target='gone'\n\n# outputs\ny: USER_OUTPUT\n")
     m.graph.node[3].metadata_props.add(key="pkg.torch.onnx.fx_node", value="%d : [num_users=1] = call_function[target=torch.ops.aten.mul.Tensor](args = (%c, %p_ln2), kwargs = {})")
     good("losses-dynamo", m)
+    # Two normalisations whose weights and biases are equal; one whose bias the exporter dropped; a convolution that a BatchNorm is folded into.
+    m = model([node("LayerNormalization", ["x", "n1.weight", "n1.bias"], ["a"]), node("LayerNormalization", ["a", "n1.weight", "n1.bias"], ["b"]),
+               node("LayerNormalization", ["b", "n1.weight"], ["d"]), node("Conv", ["d", "conv.weight"], ["y"])],
+              [f32("n1.weight", 4), f32("n1.bias", 4), f32("conv.weight", 2, 3, 1)],
+              inputs=[value("x", [2, 3, 4])], outputs=[value("y", [2, 2, 4])])
+    for name in "n1.weight", "n1.bias", "conv.weight":
+        mark(m, name, "PARAMETER")
+    sign(m, "\n# inputs\n" + "".join(f"p_{t.replace('.', '_')}: PARAMETER target='{t}'\n" for t in (
+        "n1.weight", "n1.bias", "n2.weight", "n2.bias", "n3.bias", "n3.weight", "conv.weight", "bn.weight", "bn.bias"))
+        + "\n# outputs\ny: USER_OUTPUT\n")
+    fx = lambda i, text: m.graph.node[i].metadata_props.add(key="pkg.torch.onnx.fx_node", value="%t : [num_users=1] = call_function[target=torch.ops.aten." + text)
+    fx(0, "layer_norm.default](args = (%x, [4], %p_n1_weight, %p_n1_bias), kwargs = {})")
+    fx(1, "layer_norm.default](args = (%a, [4], %p_n2_weight, %p_n2_bias), kwargs = {})")
+    fx(2, "layer_norm.default](args = (%b, [4], %p_n3_weight, %p_n3_bias), kwargs = {})")
+    fx(3, "_native_batch_norm_legit_no_training.default](args = (%conv, %p_bn_weight, %p_bn_bias, %b_m, %b_v, 0.1, 1e-05), kwargs = {})")
+    m.graph.node[3].metadata_props.add(key="pkg.onnxscript.rewriter.rule_name", value="FuseBatchNormIntoConv")
+    good("losses-merged", m)
     m = model([node("Conv", ["x", "onnx::Conv_1", "onnx::Conv_2"], ["a"], "/conv/Conv"), node("Identity", ["a.weight"], ["b.weight"]),
                node("Mul", ["a", "a.weight"], ["b"]), node("Mul", ["b", "b.weight"], ["y"])],
               [f32("onnx::Conv_1", 4, 2, 1), f32("onnx::Conv_2", 4), f32("a.weight", 4, 1)],
@@ -343,6 +360,14 @@ def control():
     unknown = [node("ReduceSum", ["w"], ["t"], keepdims=0), node("Cast", ["t"], ["more"], to=TensorProto.BOOL)]
     save("bad-loop", model([node("Loop", ["", "", "x"], ["y", "z"], body=step(unknown))], outputs=three))
     save("bad-loop-long", model([node("Loop", ["many", "", "x"], ["y", "z"], body=step([node("Identity", ["go"], ["more"])]))], [c("many", 1 << 50)], outputs=three))
+    # As PyTorch's default exporter writes EmbeddingBag.
+    append = helper.make_graph(
+        [node("Neg", ["v"], ["w"]), node("SequenceInsert", ["q", "w"], ["r"]), node("Less", ["i", "two"], ["more"])], "append",
+        [scalar("i", I64), scalar("go", TensorProto.BOOL), value("v"), helper.make_tensor_sequence_value_info("q", F32, [2, 4])],
+        [scalar("more", TensorProto.BOOL), value("w"), helper.make_tensor_sequence_value_info("r", F32, [2, 4])])
+    good("loop-sequence", model(
+        [node("SequenceEmpty", [], ["none"]), node("Loop", ["", "", "x", "none"], ["last", "all"], body=append),
+         node("ConcatFromSequence", ["all"], ["y"], axis=0)], [c("two", 2)], outputs=[value("y", [6, 4])]))
     # From the last row of x to the first.
     row = helper.make_graph([node("Add", ["v", "e"], ["w"]), node("Neg", ["w"], ["u"])], "row",
                             [value("v", [4]), value("e", [4])], [value("w", [4]), value("u", [4])])
@@ -371,6 +396,14 @@ def one_form():
         [c("a", [6, 4, 5]), c("b", [6, 5, 4]), c("back", [2, 3, 4, 4])], inputs=[value("x", [2, 3, 4, 5]), value("z", other)], outputs=[value("y", [2, 3, 4, 4])])
     good("merged-batch", merged([2, 3, 5, 4]))
     good("merged-otherwise", merged([3, 2, 5, 4]))
+    # Rows of a linear layer: (T, B) merged after a transposition, or (B, T) as they were.
+    rows = lambda perm: model(
+        [node("Transpose", ["x"], ["t"], perm=perm), node("Reshape", ["t", "rows"], ["r"]), node("Gemm", ["r", "w", "b"], ["g"]),
+         node("Reshape", ["g", "apart"], ["y"])],
+        [c("rows", [-1, 4]), f32("w", 4, 5), f32("b", 5), c("apart", [[6, 3][p] for p in perm[:2]] + [5])],
+        inputs=[value("x", [6, 3, 2, 2])], outputs=[value("y", [[6, 3][p] for p in perm[:2]] + [5])])
+    good("merged-rows", rows([1, 0, 2, 3]))
+    good("merged-rows-in-order", rows([0, 1, 3, 2]))
 
 
 def conversion():
@@ -408,7 +441,21 @@ def conversion():
         [f32("s", 4)], inputs=[value("x"), value("m", [4]), value("v", [4]), value("axis", [], I64), value("k", [], I64),
                                value("i", [3], I64)],
         outputs=[value("y", [2, 3]), value("m2", [4])]))
-    save("bad-uniform", model([node("RandomUniformLike", ["x"], ["u"]), node("Add", ["x", "u"], ["y"])]))
+    good("random", model(
+        [node("RandomNormalLike", ["x"], ["n"], mean=0.5, scale=2.0), node("RandomUniformLike", ["x"], ["u"], low=-1.0),
+         node("RandomNormal", [], ["m"], shape=[2, 4]), node("RandomUniform", [], ["v"], shape=[2, 4]),
+         node("Less", ["v", "x"], ["k"]), node("Cast", ["k"], ["kf"], to=F32), node("Bernoulli", ["x"], ["b"]),
+         node("Sum", ["n", "u", "m", "kf", "b"], ["y"])]))
+    good("exact", model(
+        [node("AveragePool", ["x"], ["a"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1), node("HardSwish", ["a"], ["b"]),
+         node("Resize", ["b", "", "", "sizes"], ["y"], mode="linear")], [c("sizes", [1, 1, 2, 3])],
+        inputs=[value("x", [1, 1, 2, 7])], outputs=[value("y", [1, 1, 2, 3])]))
+    good("exact-attention", model(
+        [node("Attention", ["x", "x", "x"], ["y"])], inputs=[value("x", [1, 1, 2, 5])], outputs=[value("y", [1, 1, 2, 5])], opset=23, ir=10))
+    for name, extent in ("max-pool-ceil", 2), ("bad-max-pool-ceil", 1):
+        save(name, model([node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)],
+                         inputs=[value("x", [1, 1, extent, 5])], outputs=[value("y", [1, 1, 1, 2])]))
+    save("bad-random-type", model([node("RandomNormalLike", ["x"], ["y"], dtype=I64)], outputs=[value("y", type=I64)]))
     save("bad-no-elements", model([node("Slice", ["x", "a", "a", "b"], ["y"])], [c("a", [2]), c("b", [1])], outputs=[value("y", [2, 0])]))
     save("bad-no-elements-input", model([node("Relu", ["x"], ["y"])], inputs=[value("x", [0, 4])], outputs=[value("y", [0, 4])]))
     save("bad-matmul", model([node("MatMul", ["x", "w"], ["y"])], [f32("w", 3, 4)]))

@@ -157,6 +157,22 @@ TEST(ExportLosses, TellsWhatTheDefaultExporterLost) {
             std::string::npos);
 }
 
+// A bias is said to be merged into a bias; what a folded BatchNorm had is no
+// loss of its own.
+TEST(ExportLosses, PairsMergedParameters) {
+  std::vector<std::string> lines = losses("losses-merged");
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_NE(lines[0].find("BatchNorm is folded into 1 node"),
+            std::string::npos);
+  EXPECT_EQ(lines[1].find("'n2.bias' was equal to 'n1.bias', merged"), 0u);
+  EXPECT_EQ(lines[2].find("'n2.weight', 'n3.weight' were equal to 'n1.weight', "
+                          "merged"),
+            0u);
+  EXPECT_EQ(lines[3].find("parameter 'n3.bias' of the module is not in the "
+                          "file"),
+            0u);
+}
+
 TEST(ExportLosses, TellsWhatTorchScriptLost) {
   std::vector<std::string> lines = losses("losses-torchscript");
   ASSERT_EQ(lines.size(), 2u);

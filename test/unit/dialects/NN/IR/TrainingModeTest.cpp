@@ -170,7 +170,7 @@ TEST(BatchNorm, EvaluationUsesAndKeepsTheRunningStatistics) {
 }
 
 //===----------------------------------------------------------------------===//
-// nn.random_uniform, nn.dropout
+// nn.random_uniform, nn.dropout, nn.draw_uniform, nn.draw_normal
 //===----------------------------------------------------------------------===//
 
 // The known answers that come with the authors' Random123 (kat_vectors).
@@ -203,10 +203,12 @@ TEST(Philox, EveryKeyPartMatters) {
   EXPECT_NE(base, nn::randomUniform(1, 2, 3, 4 + (1ull << 32)));
 }
 
-static SmallVector<Value> buildDropout(Built &built) {
+/// The training form of an op of the arguments (.., seed, step).
+static SmallVector<Value> buildTraining(Built &built) {
   TrainingContext context;
-  context.seed = built.block->getArgument(1);
-  context.step = built.block->getArgument(2);
+  unsigned last = built.block->getNumArguments() - 1;
+  context.seed = built.block->getArgument(last - 1);
+  context.step = built.block->getArgument(last);
   OpBuilder builder = built.builder();
   return built.replacements =
              cast<TrainingModeOpInterface>(built.op).buildTraining(builder,
@@ -217,7 +219,7 @@ TEST(Dropout, KeepsByTheGlobalElementNumber) {
   Built built("%y, %m = nn.dropout %a {ratio = 0.25 : f64, ordinal = 7 : i64} "
               ": tensor<20x3x50xf64>",
               {{"20x3x50xf64"}, {"i64", 11, 11}, {"i64", 5, 5}});
-  SmallVector<Value> results = buildDropout(built);
+  SmallVector<Value> results = buildTraining(built);
   std::vector<double> x =
       built.values.lookup(built.block->getArgument(0)).floats;
   built.run();
@@ -238,7 +240,7 @@ TEST(Dropout, RatioOneGivesZeros) {
   Built built("%y, %m = nn.dropout %a {ratio = 1.0 : f64, ordinal = 0 : i64} "
               ": tensor<f64>",
               {{"f64"}, {"i64", 0, 0}, {"i64", 0, 0}});
-  SmallVector<Value> results = buildDropout(built);
+  SmallVector<Value> results = buildTraining(built);
   built.run();
   EXPECT_EQ(built.values.lookup(results[0]).floats, std::vector<double>{0});
   EXPECT_EQ(built.values.lookup(results[1]).ints, std::vector<int64_t>{0});
@@ -255,4 +257,51 @@ TEST(Dropout, EvaluationIsTheOperand) {
   built.replacements = results;
   built.run();
   EXPECT_EQ(built.values.lookup(results[1]).ints, (std::vector<int64_t>{1, 1}));
+}
+
+TEST(DrawUniform, GivesTheNumberOfTheGlobalElement) {
+  Built built("%y = nn.draw_uniform {ordinal = 7 : i64} : tensor<3x4xf64>",
+              {{"i64", 11, 11}, {"i64", 5, 5}});
+  SmallVector<Value> results = buildTraining(built);
+  built.run();
+  HostTensor y = built.values.lookup(results[0]);
+  for (size_t i = 0; i < 12; ++i)
+    EXPECT_EQ(y.floats[i], nn::randomUniform(11, 5, 7, i));
+}
+
+TEST(DrawNormal, HasTheMomentsOfTheStandardNormalDistribution) {
+  Built built("%y = nn.draw_normal {ordinal = 7 : i64} : tensor<100x200xf64>",
+              {{"i64", 11, 11}, {"i64", 5, 5}});
+  SmallVector<Value> results = buildTraining(built);
+  built.run();
+  std::vector<double> y = built.values.lookup(results[0]).floats;
+  double moments[5] = {}, neighbours = 0;
+  for (size_t i = 0; i < y.size(); ++i) {
+    ASSERT_TRUE(std::isfinite(y[i]));
+    for (int k = 1; k <= 4; ++k)
+      moments[k] += std::pow(y[i], k) / double(y.size());
+    neighbours += i ? y[i] * y[i - 1] / double(y.size()) : 0;
+  }
+  // Five standard deviations of each estimate from 20,000 numbers.
+  EXPECT_NEAR(moments[1], 0, 5 * std::sqrt(1 / 2e4));
+  EXPECT_NEAR(moments[2], 1, 5 * std::sqrt(2 / 2e4));
+  EXPECT_NEAR(moments[3], 0, 5 * std::sqrt(15 / 2e4));
+  EXPECT_NEAR(moments[4], 3, 5 * std::sqrt(96 / 2e4));
+  EXPECT_NEAR(neighbours, 0, 5 * std::sqrt(1 / 2e4));
+}
+
+TEST(Draw, EvaluationIsTheMean) {
+  for (auto [name, mean] :
+       {std::pair("draw_uniform", 0.5), std::pair("draw_normal", 0.0)}) {
+    Built built("%y = nn." + std::string(name) +
+                    " {ordinal = 0 : i64} : tensor<2xf64>",
+                {});
+    OpBuilder builder = built.builder();
+    SmallVector<Value> results =
+        cast<TrainingModeOpInterface>(built.op).buildInference(builder);
+    built.replacements = results;
+    built.run();
+    EXPECT_EQ(built.values.lookup(results[0]).floats,
+              (std::vector<double>{mean, mean}));
+  }
 }
