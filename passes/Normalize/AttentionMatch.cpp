@@ -223,7 +223,7 @@ bool AttentionMatcher::matchMask(Value value) {
   if (isTrained(value))
     return false;
   OpBuilder builder(found.result);
-  Narrow mask = narrow(builder, value);
+  Narrow mask = narrow(builder, found.result.getLoc(), value);
   if (isCausal(mask, [](double x, bool isSeen) {
         return isSeen ? x == 0 : hidesScore(x);
       })) {
@@ -239,7 +239,7 @@ bool AttentionMatcher::matchSelect(Value condition, Value fill,
   if (!hidden || !hidesScore(*hidden))
     return false;
   OpBuilder builder(found.result);
-  Narrow mask = narrow(builder, condition);
+  Narrow mask = narrow(builder, found.result.getLoc(), condition);
   if (isCausal(mask, [&](double x, bool isSeen) {
         return (x != 0) != isInverted ? isSeen : !isSeen;
       })) {
@@ -249,7 +249,7 @@ bool AttentionMatcher::matchSelect(Value condition, Value fill,
   // Beside a finite number a row without any key would have other weights.
   if (!std::isinf(*hidden))
     return false;
-  Expressions e{builder, fill.getLoc()};
+  Expressions e{builder, found.result.getLoc()};
   Type type = withShape(typeOf(fill), typeOf(mask.value).getShape());
   Value seen = e.splat(type, 0), unseen = e.splat(type, *hidden);
   mask.value = e.select(mask.value, isInverted ? unseen : seen,

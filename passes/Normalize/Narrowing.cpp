@@ -28,13 +28,12 @@ static Narrow whole(Expressions e, Value value) {
   return {e.reshape(value, extents), dims};
 }
 
-static Narrow narrowElementwise(OpBuilder &builder, Operation *op) {
-  Expressions e{builder, op->getLoc()};
+static Narrow narrowElementwise(Expressions e, Operation *op) {
   Value value = op->getResult(0);
   SmallVector<Narrow> operands;
   std::set<int64_t> joined;
   for (Value operand : op->getOperands()) {
-    operands.push_back(narrow(builder, operand));
+    operands.push_back(narrow(e.builder, e.loc, operand));
     joined.insert(operands.back().dimensions.begin(),
                   operands.back().dimensions.end());
   }
@@ -50,14 +49,14 @@ static Narrow narrowElementwise(OpBuilder &builder, Operation *op) {
       places.push_back(llvm::find(dims, d) - dims.begin());
     small.push_back(e.broadcast(operand.value, shape, places));
   }
-  OperationState state(op->getLoc(), op->getName(), small,
+  OperationState state(e.loc, op->getName(), small,
                        withShape(typeOf(value), shape), op->getAttrs());
-  return {builder.create(state)->getResult(0), dims};
+  return {e.builder.create(state)->getResult(0), dims};
 }
 
-Narrow dpc::narrow(OpBuilder &builder, Value value) {
+Narrow dpc::narrow(OpBuilder &builder, Location loc, Value value) {
   Operation *op = value.getDefiningOp();
-  Expressions e{builder, value.getLoc()};
+  Expressions e{builder, loc};
   if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
     auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!dense || !dense.isSplat())
@@ -72,7 +71,7 @@ Narrow dpc::narrow(OpBuilder &builder, Value value) {
     return {e.make<IotaOp>(withShape(typeOf(value), {extent}), 0), {d}};
   }
   if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op)) {
-    Narrow inner = narrow(builder, broadcast.getInput());
+    Narrow inner = narrow(builder, loc, broadcast.getInput());
     for (int64_t &d : inner.dimensions)
       d = broadcast.getDimensions()[d];
     return inner;
@@ -85,12 +84,12 @@ Narrow dpc::narrow(OpBuilder &builder, Value value) {
     if (llvm::map_to_vector(old, [&](int64_t d) { return from[d]; }) !=
         llvm::map_to_vector(now, [&](int64_t d) { return to[d]; }))
       return whole(e, value);
-    Narrow inner = narrow(builder, reshape.getInput());
+    Narrow inner = narrow(builder, loc, reshape.getInput());
     for (int64_t &d : inner.dimensions)
       d = now[llvm::find(old, d) - old.begin()];
     return inner;
   }
   if (isa_and_nonnull<ElementwiseOpInterface>(op) && op->getNumOperands() > 0)
-    return narrowElementwise(builder, op);
+    return narrowElementwise(e, op);
   return whole(e, value);
 }

@@ -15,8 +15,9 @@ struct Narrow {
 
 /// What `value` repeats: broadcasts, equal constants, numberings and dimensions
 /// of extent 1 are taken off, also from the operands of elementwise ops, which
-/// are built anew on less.
-Narrow narrow(mlir::OpBuilder &builder, mlir::Value value);
+/// are built anew on less. New ops have the location `loc`: constants may have
+/// none.
+Narrow narrow(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
 
 } // namespace dpc
 
