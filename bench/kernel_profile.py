@@ -17,6 +17,7 @@ import tempfile
 # The first class that one of a kernel's ops belongs to.
 CLASSES = [
     ("convolution", r"nn\.conv"),
+    ("attention", r"nn\.attention"),
     ("product", r"nn\.dot"),
     ("loss", r"nn\.cross_entropy"),
     ("softmax", r"nn\.(log_)?softmax"),

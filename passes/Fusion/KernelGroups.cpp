@@ -38,14 +38,16 @@ static bool isTiled(Operation *op) {
 
 /// Whether elementwise ops over the first result of `op`, an op that joins no
 /// group, may be computed with it: a pulled op's elements are made in their
-/// loops, a tiled op's used as soon as they are final.
+/// loops, a tiled op's used as soon as they are final. A composite is what it
+/// is made of, unless it has loops of its own.
 static bool mayBegin(Operation *op) {
   if (op->getNumResults() == 0)
     return false;
-  if (isTiled(op) || isa<DecomposableOpInterface>(op))
+  if (isTiled(op))
     return true;
-  auto loops = dyn_cast<LoopOpInterface>(op);
-  return loops && !loops.isPushed();
+  if (auto loops = dyn_cast<LoopOpInterface>(op))
+    return !loops.isPushed();
+  return isa<DecomposableOpInterface>(op);
 }
 
 /// Whether a tensor of `shape` holds one element for each row of one of shape

@@ -46,4 +46,37 @@ def RecordBounds : Pass<"dpc-record-bounds", "mlir::func::FuncOp"> {
   let dependentDialects = ["::dpc::nn::NNDialect"];
 }
 
+def FormAttention : Pass<"dpc-form-attention", "mlir::ModuleOp"> {
+  let summary = "Turns a product, a softmax and a product into nn.attention";
+  let description = [{
+    Takes together: the product of queries and keys; a scale of its result or of
+    either factor; what masks it; `nn.softmax` over the keys, with or without the
+    select by which exporters put 0 for NaN; the product with the values. Heads
+    are read and written where the projections around have them: transpositions
+    between are left to canonicalization, most of them meet their inverse.
+
+    What masks is an added tensor that needs no gradient, or a select of -infinity;
+    broadcasts are taken off it. A constant that hides (by -1e9 or less) exactly
+    the keys behind each query becomes `causal`.
+
+    Left alone: scores or probabilities that are used elsewhere, dropout between
+    softmax and product, two tensors that mask, a select of a finite number that is
+    not causal (a row without keys has equal weights then), other types than f32
+    and f64, and in `@step` a mask that depends on a parameter.
+
+    Needs: training forms are gone from functions to be formed in. Keeps: the
+    level; ops that became useless stay for canonicalization.
+
+    ```mlir
+    %s = nn.dot %q, %k batch [0] [0] contract [2] [2] : ..
+    %t = nn.mul %s, %eighth : tensor<4x12x12xf32>
+    %p = nn.softmax %t dim 2 : tensor<4x12x12xf32>
+    %y = nn.dot %p, %v batch [0] [0] contract [2] [1] : ..
+    // becomes
+    %y, %l = nn.attention %q, %k, %v rows 1 scale 0.125 : ..
+    ```
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+}
+
 #endif // DPC_PASSES_NORMALIZE_PASSES_TD

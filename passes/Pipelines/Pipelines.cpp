@@ -66,6 +66,7 @@ void dpc::buildStepPipeline(OpPassManager &manager,
 
   if (options.loss.empty()) {
     manager.addPass(createFormInference());
+    manager.addPass(createFormAttention());
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
     manager.addNestedPass<func::FuncOp>(createRecordBounds());
@@ -81,6 +82,10 @@ void dpc::buildStepPipeline(OpPassManager &manager,
   loss.batchGroups = options.batchGroups;
   manager.addPass(createAddLoss(loss));
 
+  // Behind the choice of training forms: dropout of probabilities is in the way
+  // of @step but not of @eval. Before differentiation: the gradient has a
+  // kernel of its own.
+  manager.addPass(createFormAttention());
   manager.addPass(createDifferentiate());
 
   ApplyOptimizerOptions optimizer;

@@ -21,6 +21,7 @@ void NNDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "dialects/NN/IR/NNAttrs.cpp.inc"
       >();
+  registerAttentionOps();
   registerContractionOps();
   registerConvolutionOps();
   registerElementwiseOps();

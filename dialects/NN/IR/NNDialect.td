@@ -32,6 +32,7 @@ def NN_Dialect : Dialect {
 
   private:
     // One function an op family, defined in the family's .cpp.
+    void registerAttentionOps();
     void registerContractionOps();
     void registerConvolutionOps();
     void registerElementwiseOps();

@@ -99,11 +99,17 @@ Value VectorCode::multiplyAdd(Value x, Value y, Value sum) {
 Value VectorCode::add(Value x, Value y) { return e.make<arith::AddFOp>(x, y); }
 
 Value VectorCode::sumOfLanes(Value vector) {
+  return combineLanes(vector, [&](Value x, Value y) { return add(x, y); });
+}
+
+Value VectorCode::combineLanes(Value vector,
+                               function_ref<Value(Value, Value)> combine) {
   for (int64_t half = lanes / 2; half >= 1; half /= 2) {
     SmallVector<int32_t> upper(lanes, 0);
     for (int64_t i = 0; i < half; ++i)
       upper[i] = half + i;
-    vector = add(vector, e.make<LLVM::ShuffleVectorOp>(vector, vector, upper));
+    vector =
+        combine(vector, e.make<LLVM::ShuffleVectorOp>(vector, vector, upper));
   }
   Value first = e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(0));
   return e.make<LLVM::ExtractElementOp>(vector, first);

@@ -48,6 +48,10 @@ public:
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum);
   mlir::Value add(mlir::Value x, mlir::Value y);
   mlir::Value sumOfLanes(mlir::Value vector);
+  /// The lanes combined into a scalar, halves first.
+  mlir::Value combineLanes(
+      mlir::Value vector,
+      llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
 
   /// `elements` zeros from `address` on.
   void fillZero(mlir::Value address, int64_t elements);

@@ -21,16 +21,23 @@ using Predicate = arith::CmpFPredicate;
 struct Floats {
   OpBuilder &b;
   Location loc;
+  Type type; // f32, or a vector of it: what everything here has the shape of
 
   template <typename Op, typename... Args> Value make(Args &&...args) {
     return b.create<Op>(loc, std::forward<Args>(args)...);
   }
-  Value f(float value) {
-    return make<arith::ConstantOp>(b.getF32FloatAttr(value));
+  /// `element`, or a vector of it.
+  Type like(Type element) {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector ? vector.clone(element) : element;
   }
-  Value i(int32_t value) {
-    return make<arith::ConstantOp>(b.getI32IntegerAttr(value));
+  Value constant(TypedAttr value) {
+    if (auto vector = dyn_cast<VectorType>(like(value.getType())))
+      value = DenseElementsAttr::get(vector, Attribute(value));
+    return make<arith::ConstantOp>(value);
   }
+  Value f(float value) { return constant(b.getF32FloatAttr(value)); }
+  Value i(int32_t value) { return constant(b.getI32IntegerAttr(value)); }
   Value add(Value x, Value y) { return make<arith::AddFOp>(x, y); }
   Value sub(Value x, Value y) { return make<arith::SubFOp>(x, y); }
   Value mul(Value x, Value y) { return make<arith::MulFOp>(x, y); }
@@ -43,8 +50,12 @@ struct Floats {
   Value select(Value c, Value x, Value y) {
     return make<arith::SelectOp>(c, x, y);
   }
-  Value bits(Value x) { return make<arith::BitcastOp>(b.getI32Type(), x); }
-  Value fromBits(Value x) { return make<arith::BitcastOp>(b.getF32Type(), x); }
+  Value bits(Value x) {
+    return make<arith::BitcastOp>(like(b.getI32Type()), x);
+  }
+  Value fromBits(Value x) {
+    return make<arith::BitcastOp>(like(b.getF32Type()), x);
+  }
   /// Coefficients from the highest power on.
   Value polynomial(Value x, std::initializer_list<float> coefficients) {
     Value sum;
@@ -65,22 +76,22 @@ struct Floats {
   Value pow(Value x, Value y);
   Value sine(Value x, bool isCosine);
 
-  Value d(double value) {
-    return make<arith::ConstantOp>(b.getF64FloatAttr(value));
+  Value d(double value) { return constant(b.getF64FloatAttr(value)); }
+  Value i64(int64_t value) { return constant(b.getI64IntegerAttr(value)); }
+  Value wide(Value x) { return make<arith::ExtFOp>(like(b.getF64Type()), x); }
+  Value rounded(Value x) {
+    return make<arith::TruncFOp>(like(b.getF32Type()), x);
   }
-  Value i64(int64_t value) {
-    return make<arith::ConstantOp>(b.getI64IntegerAttr(value));
+  Value bits64(Value x) {
+    return make<arith::BitcastOp>(like(b.getI64Type()), x);
   }
-  Value wide(Value x) { return make<arith::ExtFOp>(b.getF64Type(), x); }
-  Value rounded(Value x) { return make<arith::TruncFOp>(b.getF32Type(), x); }
-  Value bits64(Value x) { return make<arith::BitcastOp>(b.getI64Type(), x); }
   Value fromBits64(Value x) {
-    return make<arith::BitcastOp>(b.getF64Type(), x);
+    return make<arith::BitcastOp>(like(b.getF64Type()), x);
   }
   Value both(Value x, Value y) { return make<arith::AndIOp>(x, y); }
   Value negated(Value condition) {
     return make<arith::XOrIOp>(condition,
-                               make<arith::ConstantOp>(b.getBoolAttr(true)));
+                               constant(b.getIntegerAttr(b.getI1Type(), 1)));
   }
   Value polynomial64(Value x, ArrayRef<double> coefficients) {
     Value sum;
@@ -129,7 +140,7 @@ Value Floats::log(Value x) {
   Value exponent = make<arith::ShRSIOp>(distance, i(23));
   Value m =
       fromBits(make<arith::SubIOp>(raw, make<arith::ShLIOp>(exponent, i(23))));
-  Value e = make<arith::SIToFPOp>(b.getF32Type(), exponent);
+  Value e = make<arith::SIToFPOp>(like(b.getF32Type()), exponent);
   e = add(e, select(isSmall, f(-23), f(0)));
   Value r = sub(m, f(1)), z = mul(r, r);
   Value p =
@@ -192,7 +203,8 @@ Value Floats::log2Of(Value x) {
   Value m = fromBits64(
       make<arith::SubIOp>(raw, make<arith::ShLIOp>(exponent, i64(52))));
   Value e = make<arith::SIToFPOp>(
-      b.getF64Type(), make<arith::TruncIOp>(b.getI32Type(), exponent));
+      like(b.getF64Type()),
+      make<arith::TruncIOp>(like(b.getI32Type()), exponent));
   Value s = div(sub(m, d(1)), add(m, d(1))), z = mul(s, s);
   Value p = polynomial64(z, {1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9,
                              1.0 / 7, 1.0 / 5, 1.0 / 3, 1.0});
@@ -271,7 +283,7 @@ Value Floats::sine(Value argument, bool isCosine) {
 }
 
 Value dpc::emitFloatFunction(OpBuilder &builder, Operation *op) {
-  Floats e{builder, op->getLoc()};
+  Floats e{builder, op->getLoc(), op->getResult(0).getType()};
   Value x = op->getOperand(0);
   if (isa<math::ExpOp>(op))
     return e.exp(x);

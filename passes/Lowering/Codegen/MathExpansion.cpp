@@ -129,7 +129,7 @@ static Value expand(OpBuilder &b, ModuleOp module, Operation *op) {
     return b.create<LLVM::RoundEvenOp>(loc, x);
   if (auto power = dyn_cast<math::IPowIOp>(op))
     return emitIntegerPower(b, power);
-  if (type.isF32())
+  if (getElementTypeOrSelf(type).isF32())
     if (Value value = emitFloatFunction(b, op))
       return value;
   return callLibm(b, module, op);

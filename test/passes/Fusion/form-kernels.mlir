@@ -304,3 +304,15 @@ func.func @beginnings(%x: tensor<8x4xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>)
   %3 = nn.exp %2 : tensor<8x4xf32>
   return %1, %3 : tensor<4x8xf32>, tensor<8x4xf32>
 }
+
+// A composite that fills its results in loops of its own is alone.
+// CHECK-LABEL: @composite
+func.func @composite(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // CHECK: nn.attention
+  // CHECK-NEXT: nn.yield
+  // CHECK: nn.kernel
+  // CHECK: nn.exp
+  %y, %l = nn.attention %x, %x, %x rows 0 scale 0.5 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32> -> tensor<8x4xf32>, tensor<8xf32>
+  %0 = nn.exp %y : tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}

@@ -89,6 +89,12 @@ static const std::vector<dpc::test::OpCase> cases = {
     {"nn.log_softmax %a dim 0 : tensor<4x3xf64>", {{"4x3xf64"}}},
     {"nn.normalize %a [1, 2] epsilon 0.1 : tensor<2x3x4xf64> -> tensor<2x3x4xf64>, tensor<2xf64>, tensor<2xf64>", {{"2x3x4xf64"}}},
     {"nn.normalize %a [0] epsilon 1.0e-5 uncentered : tensor<4x3xf64> -> tensor<4x3xf64>, tensor<3xf64>, tensor<3xf64>", {{"4x3xf64"}}},
+    // Attention: rows before or behind heads, masks over some dimensions, a
+    // gradient of the sums.
+    {"nn.attention %a, %b, %c rows 0 scale 0.7 : tensor<3x4xf64>, tensor<5x4xf64>, tensor<5x2xf64> -> tensor<3x2xf64>, tensor<3xf64>", {{"3x4xf64"}, {"5x4xf64"}, {"5x2xf64"}}},
+    {"nn.attention %a, %b, %c rows 1 scale 0.5 causal : tensor<2x3x2x4xf64>, tensor<2x5x2x4xf64>, tensor<2x5x2x3xf64> -> tensor<2x3x2x3xf64>, tensor<2x2x3xf64>", {{"2x3x2x4xf64"}, {"2x5x2x4xf64"}, {"2x5x2x3xf64"}}},
+    {"nn.attention %a, %b, %c mask %d [0, 3] rows 2 scale -1.0 guarded : tensor<2x3x4x2xf64>, tensor<2x3x4x2xf64>, tensor<2x3x4x2xf64>, tensor<2x4xf64> -> tensor<2x3x4x2xf64>, tensor<2x3x4xf64>", {{"2x3x4x2xf64"}, {"2x3x4x2xf64"}, {"2x3x4x2xf64"}, {"2x4xf64"}}},
+    {"nn.attention %a, %b, %c mask %d [1, 2] rows 0 scale 0.5 causal : tensor<4x2x3xf64>, tensor<4x2x3xf64>, tensor<4x2x3xf64>, tensor<4x4xf64> -> tensor<4x2x3xf64>, tensor<2x4xf64>", {{"4x2x3xf64"}, {"4x2x3xf64"}, {"4x2x3xf64"}, {"4x4xf64"}}},
     // Loss
     {"%l = nn.constant dense<[2, -100, 0]> : tensor<3xi64> nn.cross_entropy %a, %l dim 1 : tensor<3x4xf64>, tensor<3xi64> -> tensor<3xf64>, tensor<3xf64>", {{"3x4xf64"}}},
     {"%l = nn.constant dense<[[1, 0], [3, 2]]> : tensor<2x2xi32> nn.cross_entropy %a, %l dim 1 {ignoreIndex = 2 : i64, labelSmoothing = 0.2 : f64} : tensor<2x4x2xf64>, tensor<2x2xi32> -> tensor<2x2xf64>, tensor<2x2xf64>", {{"2x4x2xf64"}}},

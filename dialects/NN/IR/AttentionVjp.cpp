@@ -1,0 +1,151 @@
+// nn.attention and nn.attention_grad in core ops, and the gradient of the
+// first.
+
+#include "dialects/NN/IR/Attention.h"
+
+#include "dialects/NN/IR/Expressions.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+namespace {
+/// Parts of an attention as core ops. Scores and what has their shape have
+/// dimensions [batch, queries, keys].
+template <typename Op> struct AttentionExpressions {
+  Expressions e;
+  Op op;
+  AttentionShape shape = op.getAttentionShape();
+  int64_t batches = shape.batch.size();
+
+  SmallVector<int64_t> scoreBatch() const {
+    return llvm::to_vector(llvm::seq<int64_t>(0, batches));
+  }
+
+  /// Products of the rows of two operands: [batch, rows of x, rows of y].
+  Value products(Value x, Value y) {
+    int64_t last = shape.rank() - 1;
+    return e.dot(x, y, shape.operandBatch(), shape.operandBatch(), {last},
+                 {last});
+  }
+
+  /// Rows of `x` summed with weights, along dimension `contracted` of these,
+  /// as an operand lies.
+  Value weighted(Value weights, int64_t contracted, Value x) {
+    Value sums = e.dot(weights, x, scoreBatch(), shape.operandBatch(),
+                       {contracted}, {shape.rows});
+    SmallVector<int64_t> permutation = scoreBatch();
+    permutation.insert(permutation.begin() + shape.rows, batches);
+    permutation.push_back(batches + 1);
+    return e.transpose(sums, permutation);
+  }
+
+  Value scores() {
+    SmallVector<int64_t> extents = shape.scores();
+    double scale = op.getScale().convertToDouble();
+    Value scores = e.mul(products(op.getQ(), op.getK()), scale);
+    if (Value mask = op.getMask())
+      scores =
+          e.add(scores, e.broadcast(mask, extents, op.getMaskDimensions()));
+    if (!op.getCausal())
+      return scores;
+    auto numbers = RankedTensorType::get(extents, e.builder.getI64Type());
+    Value query = e.make<IotaOp>(numbers, batches),
+          key = e.make<IotaOp>(numbers, batches + 1);
+    Value visible =
+        e.compare(Comparison::le, key, e.add(query, double(shape.offset())));
+    return e.select(
+        visible, scores,
+        e.splatLike(scores, -std::numeric_limits<double>::infinity()));
+  }
+
+  /// A value a row of the scores, repeated along them.
+  Value alongKeys(Value rows) {
+    return e.broadcastAlong(rows, shape.scores(), {batches + 1});
+  }
+
+  Value guard(Value probabilities) {
+    if (!op.getGuarded())
+      return probabilities;
+    Value isNan = e.make<IsNanOp>(
+        RankedTensorType::get(shape.scores(), e.builder.getI1Type()),
+        probabilities);
+    return e.select(isNan, e.splatLike(probabilities, 0), probabilities);
+  }
+
+  Value probabilities(Value logSumExp) {
+    return guard(e.exp(e.sub(scores(), alongKeys(logSumExp))));
+  }
+
+  Value scoreGrads(Value probabilities, Value resultGrad, Value delta) {
+    return e.mul(probabilities,
+                 e.sub(products(resultGrad, op.getV()), alongKeys(delta)));
+  }
+};
+} // namespace
+
+SmallVector<Value> AttentionOp::decompose(OpBuilder &builder) {
+  AttentionExpressions<AttentionOp> a{{builder, getLoc()}, *this};
+  Expressions e = a.e;
+  int64_t keys = a.batches + 1;
+  Value scores = a.scores(),
+        largest = e.reduce(ReduceKind::max, scores, {keys});
+  Value exponentials = e.exp(e.sub(scores, a.alongKeys(largest)));
+  Value sum = e.sum(exponentials, {keys});
+  Value probabilities = a.guard(e.div(exponentials, a.alongKeys(sum)));
+  return {a.weighted(probabilities, keys, getV()), e.add(largest, e.log(sum))};
+}
+
+SmallVector<Value> AttentionGradOp::decompose(OpBuilder &builder) {
+  AttentionExpressions<AttentionGradOp> a{{builder, getLoc()}, *this};
+  int64_t queries = a.batches, keys = a.batches + 1;
+  double scale = getScale().convertToDouble();
+  Value p = a.probabilities(getLogSumExp());
+  Value ds = a.scoreGrads(p, getResultGrad(), getDelta());
+  return {a.e.mul(a.weighted(ds, keys, getK()), scale),
+          a.e.mul(a.weighted(ds, queries, getQ()), scale),
+          a.weighted(p, queries, getResultGrad())};
+}
+
+LogicalResult AttentionOp::buildVjp(OpBuilder &builder,
+                                    ArrayRef<Value> resultGrads,
+                                    ArrayRef<bool> wanted,
+                                    MutableArrayRef<Value> grads) {
+  AttentionExpressions<AttentionOp> a{{builder, getLoc()}, *this};
+  Expressions e = a.e;
+  Value g = resultGrads[0], delta;
+  if (g) {
+    // Of dimensions [batch, queries], in the order of the operands.
+    Value sums = e.sum(e.mul(g, getResult()), {a.shape.rank() - 1});
+    SmallVector<int64_t> permutation = a.shape.operandBatch();
+    permutation.push_back(a.shape.rows);
+    delta = e.transpose(sums, permutation);
+  } else {
+    g = e.splatLike(getResult(), 0);
+    delta = e.splatLike(getLogSumExp(), 0);
+  }
+  if (Value ofSums = resultGrads[1])
+    delta = e.sub(delta, ofSums);
+  if (wanted[0] || wanted[1] || wanted[2]) {
+    auto op = e.make<AttentionGradOp>(
+        getQ(), getK(), getV(), getLogSumExp(), delta, g, getMask(),
+        getMaskDimensions(), getRows(), getScale(), getCausal(), getGuarded());
+    for (unsigned i = 0; i < 3; ++i)
+      if (wanted[i])
+        grads[i] = op->getResult(i);
+  }
+  if (getMask() && wanted[3]) {
+    Value ds = a.scoreGrads(a.probabilities(getLogSumExp()), g, delta);
+    SmallVector<int64_t> others;
+    for (int64_t d = 0; d < a.batches + 2; ++d)
+      if (!llvm::is_contained(getMaskDimensions(), d))
+        others.push_back(d);
+    grads[3] = e.sum(ds, others);
+  }
+  return success();
+}

@@ -1,0 +1,267 @@
+#include "passes/Normalize/AttentionMatch.h"
+
+#include "dialects/NN/IR/Expressions.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+/// A score that this is added to, or that it replaces, has no weight beside one
+/// of usual size.
+static bool hidesScore(double value) { return value <= -1e9; }
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// Dimensions of `shape` as runs of `order`, whose dimensions have `extents`;
+/// nullopt where one ends inside of another.
+static std::optional<SmallVector<SmallVector<int64_t>>>
+runsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> order,
+       ArrayRef<int64_t> extents) {
+  SmallVector<SmallVector<int64_t>> runs;
+  for (int64_t extent : shape) {
+    runs.emplace_back();
+    int64_t product = 1;
+    while (product < extent && !order.empty()) {
+      product *= extents[order.front()];
+      runs.back().push_back(order.front());
+      order = order.drop_front();
+    }
+    if (product != extent)
+      return std::nullopt;
+  }
+  for (int64_t left : order) // of extent 1
+    runs.back().push_back(left);
+  return runs;
+}
+
+OperandTrace dpc::traceOperand(Value operand, ConstantValues &constants,
+                               bool throughScale) {
+  ArrayRef<int64_t> extents = typeOf(operand).getShape();
+  OperandTrace trace{operand, {}, 1};
+  llvm::append_range(trace.order, llvm::seq<int64_t>(0, extents.size()));
+  while (Operation *op = trace.value.getDefiningOp()) {
+    if (auto transpose = dyn_cast<TransposeOp>(op)) {
+      auto runs = runsOf(typeOf(trace.value).getShape(), trace.order, extents);
+      if (!runs)
+        break;
+      SmallVector<SmallVector<int64_t>> before(runs->size());
+      for (auto [i, d] : llvm::enumerate(transpose.getPermutation()))
+        before[d] = (*runs)[i];
+      trace.order.clear();
+      for (const auto &run : before)
+        llvm::append_range(trace.order, run);
+      trace.value = transpose.getInput();
+    } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+      trace.value = reshape.getInput();
+    } else if (auto product = dyn_cast<MulOp>(op); product && throughScale) {
+      std::optional<double> left = constants.getSplat(product.getLhs()),
+                            right = constants.getSplat(product.getRhs());
+      if (!left == !right)
+        break;
+      trace.scale *= left ? *left : *right;
+      trace.value = left ? product.getRhs() : product.getLhs();
+    } else if (auto quotient = dyn_cast<DivOp>(op); quotient && throughScale) {
+      std::optional<double> by = constants.getSplat(quotient.getRhs());
+      if (!by || *by == 0)
+        break;
+      trace.scale /= *by;
+      trace.value = quotient.getLhs();
+    } else {
+      break;
+    }
+  }
+  return trace;
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax and what follows
+//===----------------------------------------------------------------------===//
+
+/// select(is_nan(p), 0, p), if that is all that p is used for.
+static Value guardedForm(Value p, ConstantValues &constants) {
+  for (Operation *user : p.getUsers()) {
+    auto isNan = dyn_cast<IsNanOp>(user);
+    if (!isNan || !isNan->hasOneUse() || !llvm::hasNItems(p.getUses(), 2))
+      continue;
+    auto select = dyn_cast<SelectOp>(*isNan->user_begin());
+    if (select && select.getCondition() == isNan.getResult() &&
+        select.getOnFalse() == p &&
+        constants.getSplat(select.getOnTrue()) == 0.0)
+      return select.getResult();
+  }
+  return Value();
+}
+
+bool AttentionMatcher::matchResult(SoftmaxOp softmax) {
+  Value p = softmax.getResult();
+  if (Value guarded = guardedForm(p, constants)) {
+    p = guarded;
+    found.guarded = true;
+  }
+  if (!p.hasOneUse())
+    return false;
+  auto dot = dyn_cast<DotOp>(*p.user_begin());
+  if (!dot)
+    return false;
+  found.result = dot;
+  found.probabilityFirst = dot.getLhs() == p;
+  bool first = found.probabilityFirst;
+  ArrayRef<int64_t> contract =
+      first ? dot.getLhsContract() : dot.getRhsContract();
+  SmallVector<int64_t> free = first ? dot.getLhsFree() : dot.getRhsFree(),
+                       ofValues = first ? dot.getRhsFree() : dot.getLhsFree();
+  return contract == ArrayRef<int64_t>(found.keyDim) &&
+         free == ArrayRef<int64_t>(found.queryDim) && ofValues.size() == 1;
+}
+
+std::optional<AttentionMatch> AttentionMatcher::match(SoftmaxOp softmax) {
+  found = {};
+  found.keyDim = softmax.getDimension();
+  Type element = typeOf(softmax).getElementType();
+  int64_t rank = typeOf(softmax).getRank();
+  if (!element.isF32() && !element.isF64())
+    return std::nullopt;
+  if (rank < 2 || found.keyDim < rank - 2)
+    return std::nullopt;
+  found.queryDim = 2 * rank - 3 - found.keyDim;
+  if (!matchResult(softmax) ||
+      llvm::is_contained(typeOf(found.result).getShape(), 0) ||
+      !matchScores(softmax.getInput()))
+    return std::nullopt;
+  return found;
+}
+
+//===----------------------------------------------------------------------===//
+// Scores
+//===----------------------------------------------------------------------===//
+
+/// From the softmax up to the product: masks, then the scale. What is used
+/// elsewhere has to be made anyway.
+bool AttentionMatcher::matchScores(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !value.hasOneUse())
+    return false;
+  if (auto dot = dyn_cast<DotOp>(op)) {
+    if (dot.getLhsFree().size() != 1 || dot.getRhsFree().size() != 1 ||
+        dot.getLhsContract().size() != 1)
+      return false;
+    found.scores = dot;
+    found.queryFirst = found.queryDim < found.keyDim;
+    return true;
+  }
+  AttentionMatch before = found;
+  auto either = [&](bool matched) {
+    if (!matched)
+      found = before;
+    return matched;
+  };
+  auto withScale = [&](double factor, Value of) {
+    found.scale *= factor;
+    return std::isfinite(found.scale) && matchScores(of);
+  };
+  if (auto product = dyn_cast<MulOp>(op)) {
+    if (auto left = constants.getSplat(product.getLhs()))
+      return either(withScale(*left, product.getRhs()));
+    if (auto right = constants.getSplat(product.getRhs()))
+      return either(withScale(*right, product.getLhs()));
+    return false;
+  }
+  if (auto quotient = dyn_cast<DivOp>(op)) {
+    auto by = constants.getSplat(quotient.getRhs());
+    return by && *by != 0 && either(withScale(1 / *by, quotient.getLhs()));
+  }
+  // A mask below a scale would have to be scaled.
+  if (found.scale != 1)
+    return false;
+  if (auto sum = dyn_cast<AddOp>(op))
+    return either(matchScores(sum.getLhs()) && matchMask(sum.getRhs())) ||
+           either(matchScores(sum.getRhs()) && matchMask(sum.getLhs()));
+  if (auto select = dyn_cast<SelectOp>(op))
+    return either(matchScores(select.getOnTrue()) &&
+                  matchSelect(select.getCondition(), select.getOnFalse(),
+                              /*isInverted=*/false)) ||
+           either(matchScores(select.getOnFalse()) &&
+                  matchSelect(select.getCondition(), select.getOnTrue(),
+                              /*isInverted=*/true));
+  return false;
+}
+
+/// Whether the constant mask `mask` says for each query and key whether it is
+/// seen, exactly as `causal` does.
+bool AttentionMatcher::isCausal(const Narrow &mask,
+                                function_ref<bool(double, bool)> agrees) {
+  auto extent = [&](int64_t d) { return typeOf(found.scores).getDimSize(d); };
+  int64_t queries = extent(found.queryDim), keys = extent(found.keyDim);
+  SmallVector<int64_t> both{std::min(found.queryDim, found.keyDim),
+                            std::max(found.queryDim, found.keyDim)};
+  if (keys < queries || mask.dimensions != both)
+    return false;
+  std::optional<HostTensor> values = constants.get(mask.value);
+  if (!values)
+    return false;
+  bool queryFirst = found.queryDim < found.keyDim;
+  for (int64_t i = 0; i < queries; ++i)
+    for (int64_t j = 0; j < keys; ++j) {
+      int64_t at = queryFirst ? i * keys + j : j * queries + i;
+      double value =
+          values->isFloat() ? values->floats[at] : double(values->ints[at]);
+      if (!agrees(value, j <= i + keys - queries))
+        return false;
+    }
+  return true;
+}
+
+bool AttentionMatcher::matchMask(Value value) {
+  if (isTrained(value))
+    return false;
+  OpBuilder builder(found.result);
+  Narrow mask = narrow(builder, found.result.getLoc(), value);
+  if (isCausal(mask, [](double x, bool isSeen) {
+        return isSeen ? x == 0 : hidesScore(x);
+      })) {
+    found.causal = true;
+    return true;
+  }
+  return setMask(mask);
+}
+
+bool AttentionMatcher::matchSelect(Value condition, Value fill,
+                                   bool isInverted) {
+  std::optional<double> hidden = constants.getSplat(fill);
+  if (!hidden || !hidesScore(*hidden))
+    return false;
+  OpBuilder builder(found.result);
+  Narrow mask = narrow(builder, found.result.getLoc(), condition);
+  if (isCausal(mask, [&](double x, bool isSeen) {
+        return (x != 0) != isInverted ? isSeen : !isSeen;
+      })) {
+    found.causal = true;
+    return true;
+  }
+  // Beside a finite number a row without any key would have other weights.
+  if (!std::isinf(*hidden))
+    return false;
+  Expressions e{builder, found.result.getLoc()};
+  Type type = withShape(typeOf(fill), typeOf(mask.value).getShape());
+  Value seen = e.splat(type, 0), unseen = e.splat(type, *hidden);
+  mask.value = e.select(mask.value, isInverted ? unseen : seen,
+                        isInverted ? seen : unseen);
+  return setMask(mask);
+}
+
+bool AttentionMatcher::setMask(Narrow mask) {
+  if (constants.getSplat(mask.value) == 0.0)
+    return true;
+  if (found.mask.value)
+    return false;
+  found.mask = std::move(mask);
+  return true;
+}

@@ -1,0 +1,223 @@
+#include "passes/Normalize/AttentionMatch.h"
+#include "passes/Normalize/Passes.h"
+
+#include "dialects/NN/IR/Attention.h"
+#include "dialects/NN/IR/Expressions.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_FORMATTENTION
+#include "passes/Normalize/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+using namespace dpc::nn;
+
+namespace {
+
+/// Puts an nn.attention in the place of what a match found. Dimensions of an
+/// operand have roles: the place of a batch dimension in the scores', then
+/// `row` and `element`.
+class AttentionBuilder {
+public:
+  AttentionBuilder(const AttentionMatch &match, ConstantValues &constants)
+      : match(match), constants(constants), builder(match.result),
+        e{builder, builder.getFusedLoc({DotOp(match.scores).getLoc(),
+                                        DotOp(match.result).getLoc()})},
+        row(typeOf(DotOp(match.scores)).getRank() - 2), element(row + 1) {}
+
+  void run() {
+    DotOp scores = match.scores, result = match.result;
+    bool first = match.queryFirst;
+    Operand q = operandOf(first ? scores.getLhs() : scores.getRhs(),
+                          first ? scores.getLhsBatch() : scores.getRhsBatch(),
+                          first ? scores.getLhsContract()[0]
+                                : scores.getRhsContract()[0]),
+            k = operandOf(first ? scores.getRhs() : scores.getLhs(),
+                          first ? scores.getRhsBatch() : scores.getLhsBatch(),
+                          first ? scores.getRhsContract()[0]
+                                : scores.getLhsContract()[0]);
+    Operand v = valueOperand();
+    chooseRows({&q, &k, &v});
+    double scale = match.scale * q.trace.scale * k.trace.scale;
+    auto op = e.make<AttentionOp>(
+        laidOut(q), laidOut(k), laidOut(v), mask(), maskDims(), rows,
+        builder.getF64FloatAttr(scale).getValue(), match.causal, match.guarded);
+    result.replaceAllUsesWith(asProduct(op.getResult()));
+  }
+
+private:
+  struct Operand {
+    OperandTrace trace;
+    /// Roles in the order in which the traced value has them, and the extent of
+    /// each role.
+    SmallVector<int64_t> order, extents;
+  };
+
+  Operand makeOperand(Value value, ArrayRef<int64_t> roles, bool isScaled) {
+    Operand operand;
+    operand.trace = traceOperand(value, constants, isScaled);
+    operand.extents.resize(roles.size());
+    for (auto [d, role] : llvm::enumerate(roles))
+      operand.extents[role] = typeOf(value).getDimSize(d);
+    for (int64_t d : operand.trace.order)
+      operand.order.push_back(roles[d]);
+    return operand;
+  }
+
+  Operand operandOf(Value value, ArrayRef<int64_t> batch, int64_t contract) {
+    SmallVector<int64_t> roles(typeOf(value).getRank(), row);
+    for (auto [role, d] : llvm::enumerate(batch))
+      roles[d] = role;
+    roles[contract] = element;
+    return makeOperand(value, roles, /*isScaled=*/true);
+  }
+
+  Operand valueOperand() {
+    DotOp dot = match.result;
+    bool first = match.probabilityFirst;
+    Value value = first ? dot.getRhs() : dot.getLhs();
+    SmallVector<int64_t> roles(typeOf(value).getRank(), element);
+    for (auto [ofP, d] :
+         llvm::zip_equal(first ? dot.getLhsBatch() : dot.getRhsBatch(),
+                         first ? dot.getRhsBatch() : dot.getLhsBatch()))
+      roles[d] = ofP;
+    roles[first ? dot.getRhsContract()[0] : dot.getLhsContract()[0]] = row;
+    return makeOperand(value, roles, /*isScaled=*/false);
+  }
+
+  /// Roles of an operand of the op, with rows at dimension `at`.
+  SmallVector<int64_t> layout(int64_t at) const {
+    auto roles = llvm::to_vector(llvm::seq<int64_t>(0, row));
+    roles.insert(roles.begin() + at, row);
+    roles.push_back(element);
+    return roles;
+  }
+
+  static SmallVector<int64_t> withoutOnes(ArrayRef<int64_t> roles,
+                                          ArrayRef<int64_t> extents) {
+    SmallVector<int64_t> kept;
+    for (int64_t role : roles)
+      if (extents[role] != 1)
+        kept.push_back(role);
+    return kept;
+  }
+  bool hasLayout(const Operand &operand, int64_t at) const {
+    return withoutOnes(operand.order, operand.extents) ==
+           withoutOnes(layout(at), operand.extents);
+  }
+
+  /// Rows where most operands have them; heads one by one if nothing decides.
+  void chooseRows(ArrayRef<const Operand *> operands) {
+    int64_t most = -1;
+    for (int64_t at = row; at >= 0; --at) {
+      int64_t count = llvm::count_if(operands, [&](const Operand *operand) {
+        return hasLayout(*operand, at);
+      });
+      if (count > most) {
+        most = count;
+        rows = at;
+      }
+    }
+  }
+
+  /// The operand as the op reads it: a view, or transposed.
+  Value laidOut(const Operand &operand) {
+    auto shapeOf = [&](ArrayRef<int64_t> roles) {
+      return llvm::map_to_vector(
+          roles, [&](int64_t role) { return operand.extents[role]; });
+    };
+    SmallVector<int64_t> wanted = layout(rows);
+    if (hasLayout(operand, rows))
+      return e.reshape(operand.trace.value, shapeOf(wanted));
+    Value value = e.reshape(operand.trace.value, shapeOf(operand.order));
+    SmallVector<int64_t> permutation;
+    for (int64_t role : wanted)
+      permutation.push_back(llvm::find(operand.order, role) -
+                            operand.order.begin());
+    return e.transpose(value, permutation);
+  }
+
+  Value mask() {
+    Value value = match.mask.value;
+    if (!value || match.queryFirst)
+      return value;
+    // The program has keys before queries.
+    ArrayRef<int64_t> dims = match.mask.dimensions;
+    if (dims.size() < 2 || dims[dims.size() - 2] != row)
+      return value;
+    auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, dims.size()));
+    std::swap(permutation[dims.size() - 2], permutation[dims.size() - 1]);
+    return e.transpose(value, permutation);
+  }
+
+  SmallVector<int64_t> maskDims() {
+    SmallVector<int64_t> dims;
+    for (int64_t d : match.mask.dimensions)
+      dims.push_back(d < row ? d : d == match.keyDim ? element : row);
+    llvm::sort(dims);
+    return match.mask.value ? dims : SmallVector<int64_t>();
+  }
+
+  /// The result in the dimensions of the product that made it before.
+  Value asProduct(Value value) {
+    DotOp dot = match.result;
+    SmallVector<int64_t> roles(match.probabilityFirst ? dot.getLhsBatch()
+                                                      : dot.getRhsBatch());
+    roles.append({match.probabilityFirst ? row : element,
+                  match.probabilityFirst ? element : row});
+    SmallVector<int64_t> own = layout(rows), permutation;
+    for (int64_t role : roles)
+      permutation.push_back(llvm::find(own, role) - own.begin());
+    return e.transpose(value, permutation);
+  }
+
+  const AttentionMatch &match;
+  ConstantValues &constants;
+  OpBuilder builder;
+  Expressions e;
+  int64_t row, element; // roles
+  int64_t rows = 0;     // dimension
+};
+
+struct FormAttentionPass : dpc::impl::FormAttentionBase<FormAttentionPass> {
+  void runOnOperation() override {
+    ConstantValues constants(getOperation());
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      collectTrained(function);
+      auto isTrained = [&](Value value) { return trained.contains(value); };
+      AttentionMatcher matcher(constants, isTrained);
+      SmallVector<SoftmaxOp> found(function.getOps<SoftmaxOp>());
+      for (SoftmaxOp softmax : found)
+        if (std::optional<AttentionMatch> match = matcher.match(softmax))
+          AttentionBuilder(*match, constants).run();
+    }
+  }
+
+private:
+  /// Floats that a gradient may be asked of: what depends on a parameter.
+  void collectTrained(func::FuncOp function) {
+    trained.clear();
+    if (function.getName() != "step")
+      return;
+    for (BlockArgument argument : function.getArguments()) {
+      ArgAttr arg = getArg(function, argument.getArgNumber());
+      if (arg && arg.getKind() == ArgKind::parameter)
+        trained.insert(argument);
+    }
+    for (Operation &op : function.front())
+      if (llvm::any_of(op.getOperands(),
+                       [&](Value v) { return trained.contains(v); }))
+        for (Value result : op.getResults())
+          if (isa<FloatType>(getElementTypeOrSelf(result.getType())))
+            trained.insert(result);
+  }
+
+  llvm::DenseSet<Value> trained;
+};
+
+} // namespace

@@ -1,0 +1,129 @@
+// RUN: dpc-opt %s --verify-diagnostics --split-input-file
+
+// attention_c1: the last dimension
+func.func @f(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x2xf32>) {
+  // expected-error@+2 {{has rows 1 in operands of types}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.attention %q, %k, %v rows 1 scale 0.5 : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32> -> tensor<4x2xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// attention_c1: ranks
+func.func @f(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x2x1xf32>) {
+  // expected-error@+2 {{has rows 0 in operands of types}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.attention %q, %k, %v rows 0 scale 0.5 : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2x1xf32> -> tensor<4x2xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// attention_c2: lengths of rows
+func.func @f(%q: tensor<4x8xf32>, %k: tensor<6x7xf32>, %v: tensor<6x2xf32>) {
+  // expected-error@+2 {{which do not fit or are empty}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.attention %q, %k, %v rows 0 scale 0.5 : tensor<4x8xf32>, tensor<6x7xf32>, tensor<6x2xf32> -> tensor<4x2xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// attention_c2: numbers of rows
+func.func @f(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<5x2xf32>) {
+  // expected-error@+2 {{which do not fit or are empty}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.attention %q, %k, %v rows 0 scale 0.5 : tensor<4x8xf32>, tensor<6x8xf32>, tensor<5x2xf32> -> tensor<4x2xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// attention_c2: batch
+func.func @f(%q: tensor<3x4x8xf32>, %k: tensor<2x4x8xf32>) {
+  // expected-error@+2 {{which do not fit or are empty}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.attention %q, %k, %k rows 1 scale 0.5 : tensor<3x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32> -> tensor<3x4x8xf32>, tensor<3x4xf32>
+  return
+}
+
+// -----
+
+// attention_c2: empty
+func.func @f(%q: tensor<0x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x2xf32>) {
+  // expected-error@+2 {{which do not fit or are empty}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.attention %q, %k, %v rows 0 scale 0.5 : tensor<0x8xf32>, tensor<6x8xf32>, tensor<6x2xf32> -> tensor<0x2xf32>, tensor<0xf32>
+  return
+}
+
+// -----
+
+// attention_c3: extent
+func.func @f(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x2xf32>, %m: tensor<4xf32>) {
+  // expected-error@+2 {{has a mask of extents}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.attention %q, %k, %v mask %m [1] rows 0 scale 0.5 : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>, tensor<4xf32> -> tensor<4x2xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// attention_c3: rank
+func.func @f(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x2xf32>, %m: tensor<4xf32>) {
+  // expected-error@+2 {{has a mask of extents}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.attention %q, %k, %v mask %m [0, 1] rows 0 scale 0.5 : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>, tensor<4xf32> -> tensor<4x2xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// attention_c3: order
+func.func @f(%q: tensor<4x8xf32>, %m: tensor<4x4xf32>) {
+  // expected-error@+2 {{has a mask of extents}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.attention %q, %q, %q mask %m [1, 0] rows 0 scale 0.5 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x4xf32> -> tensor<4x8xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// attention_c4
+func.func @f(%q: tensor<7x8xf32>, %k: tensor<6x8xf32>) {
+  // expected-error@+2 {{is causal with 7 queries but 6 keys}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.attention %q, %k, %k rows 0 scale 0.5 causal : tensor<7x8xf32>, tensor<6x8xf32>, tensor<6x8xf32> -> tensor<7x8xf32>, tensor<7xf32>
+  return
+}
+
+// -----
+
+// attention_c5
+func.func @f(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x2xf32>) {
+  // expected-error@+2 {{which is not finite}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.attention %q, %k, %v rows 0 scale 0x7FF0000000000000 : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32> -> tensor<4x2xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// attention_c6
+func.func @f(%q: tensor<4x8xf32>, %k: tensor<6x8xf64>, %v: tensor<6x2xf32>) {
+  // expected-error@+2 {{has operands of types 'tensor<4x8xf32>' and 'tensor<6x8xf64>'}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.attention %q, %k, %v rows 0 scale 0.5 : tensor<4x8xf32>, tensor<6x8xf64>, tensor<6x2xf32> -> tensor<4x2xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// attention_grad_c7
+func.func @f(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x2xf32>, %l: tensor<4xf32>, %d: tensor<6xf32>, %g: tensor<4x2xf32>) {
+  // expected-error@+2 {{has logSumExp 'tensor<4xf32>', delta 'tensor<6xf32>' and resultGrad 'tensor<4x2xf32>'}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.attention_grad %q, %k, %v, %l, %d, %g rows 0 scale 0.5 : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>, tensor<4xf32>, tensor<6xf32>, tensor<4x2xf32> -> tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>
+  return
+}

@@ -1,0 +1,29 @@
+// RUN: dpc-opt %s | dpc-opt | FileCheck %s
+// RUN: dpc-opt %s --mlir-print-op-generic | dpc-opt | FileCheck %s
+
+// CHECK-LABEL: @f
+func.func @f(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x2xf32>, %m: tensor<6xf32>) {
+  // CHECK: nn.attention %{{.*}}, %{{.*}}, %{{.*}} rows 0 scale 5.000000e-01 : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32> -> tensor<4x2xf32>, tensor<4xf32>
+  %y, %l = nn.attention %q, %k, %v rows 0 scale 0.5
+      : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32> -> tensor<4x2xf32>, tensor<4xf32>
+  // CHECK: nn.attention %{{.*}}, %{{.*}}, %{{.*}} mask %{{.*}} [1] rows 0 scale 5.000000e-01 causal guarded : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>, tensor<6xf32> -> tensor<4x2xf32>, tensor<4xf32>
+  %y2, %l2 = nn.attention %q, %k, %v mask %m [1] rows 0 scale 0.5 causal guarded
+      : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>, tensor<6xf32> -> tensor<4x2xf32>, tensor<4xf32>
+  // CHECK: nn.attention_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} mask %{{.*}} [1] rows 0 scale 5.000000e-01 causal guarded : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>, tensor<6xf32> -> tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %l, %l2, %y mask %m [1] rows 0 scale 0.5 causal guarded
+      : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>, tensor<6xf32>
+      -> tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>
+  return
+}
+
+// Heads behind rows, and in front of them.
+// CHECK-LABEL: @heads
+func.func @heads(%q: tensor<2x4x3x8xf64>, %r: tensor<2x3x4x8xf64>) {
+  // CHECK: rows 1 scale {{.*}} -> tensor<2x4x3x8xf64>, tensor<2x3x4xf64>
+  %y, %l = nn.attention %q, %q, %q rows 1 scale 1.0
+      : tensor<2x4x3x8xf64>, tensor<2x4x3x8xf64>, tensor<2x4x3x8xf64> -> tensor<2x4x3x8xf64>, tensor<2x3x4xf64>
+  // CHECK: rows 2 scale {{.*}} -> tensor<2x3x4x8xf64>, tensor<2x3x4xf64>
+  %y2, %l2 = nn.attention %r, %r, %r rows 2 scale 1.0
+      : tensor<2x3x4x8xf64>, tensor<2x3x4x8xf64>, tensor<2x3x4x8xf64> -> tensor<2x3x4x8xf64>, tensor<2x3x4xf64>
+  return
+}

@@ -1,0 +1,439 @@
+// RUN: dpc-opt %s --split-input-file --dpc-form-attention --canonicalize --cse | FileCheck %s
+
+// Products around a softmax become one op.
+// CHECK-LABEL: @plain
+func.func @plain(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: %[[Y:.*]], %{{.*}} = nn.attention %arg0, %arg1, %arg2 rows 2 scale 1.000000e+00 : 
+  // CHECK-NOT: nn.softmax
+  // CHECK: return %[[Y]]
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %p = nn.softmax %s dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// Heads are read and written where projections have them.
+// CHECK-LABEL: @projections
+func.func @projections(%a: tensor<2x4x3x8xf32>, %b: tensor<2x4x3x8xf32>, %c: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK-NOT: nn.transpose
+  // CHECK: %[[Y:.*]], %{{.*}} = nn.attention %arg0, %arg1, %arg2 rows 1 scale
+  // CHECK-NOT: nn.transpose
+  // CHECK: return %[[Y]]
+  %qa = nn.transpose %a [0, 2, 1, 3] : tensor<2x4x3x8xf32> -> tensor<2x3x4x8xf32>
+  %kb = nn.transpose %b [0, 2, 1, 3] : tensor<2x4x3x8xf32> -> tensor<2x3x4x8xf32>
+  %vc = nn.transpose %c [0, 2, 1, 3] : tensor<2x4x3x8xf32> -> tensor<2x3x4x8xf32>
+  %s = nn.dot %qa, %kb batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %p = nn.softmax %s dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %vc batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  %o = nn.transpose %y [0, 2, 1, 3] : tensor<2x3x4x8xf32> -> tensor<2x4x3x8xf32>
+  return %o : tensor<2x4x3x8xf32>
+}
+
+// An operand that lies otherwise than the others is transposed.
+// CHECK-LABEL: @mixed
+func.func @mixed(%a: tensor<2x4x3x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: %[[Q:.*]] = nn.transpose %arg0 [0, 2, 1, 3]
+  // CHECK: nn.attention %[[Q]], %arg1, %arg2 rows 2
+  %qa = nn.transpose %a [0, 2, 1, 3] : tensor<2x4x3x8xf32> -> tensor<2x3x4x8xf32>
+  %s = nn.dot %qa, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %p = nn.softmax %s dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// A scale of the scores or of a factor goes into the op, multiplied or divided;
+// also one that has to be computed.
+// CHECK-LABEL: @scales
+func.func @scales(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: %[[Y:.*]], %{{.*}} = nn.attention %arg0, %arg1, %arg2 rows 2 scale 1.250000e-01 : 
+  // CHECK: return %[[Y]]
+  %c4 = nn.constant dense<4.0> : tensor<1xf32>
+  %r = nn.sqrt %c4 : tensor<1xf32>
+  %r0 = nn.reshape %r : tensor<1xf32> -> tensor<f32>
+  %two = nn.broadcast %r0 [] : tensor<f32> -> tensor<2x3x4x8xf32>
+  %half = nn.constant dense<0.5> : tensor<2x3x4x8xf32>
+  %eighth = nn.constant dense<8.0> : tensor<2x3x4x4xf32>
+  %qs = nn.mul %two, %q : tensor<2x3x4x8xf32>
+  %ks = nn.mul %k, %half : tensor<2x3x4x8xf32>
+  %s = nn.dot %qs, %ks batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %d = nn.div %s, %eighth : tensor<2x3x4x4xf32>
+  %p = nn.softmax %d dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// A learned scale is no scale of the op.
+// CHECK-LABEL: @learned_scale
+func.func @learned_scale(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %t: tensor<f32>) -> tensor<2x3x4x8xf32> {
+  // CHECK-NOT: nn.attention
+  // CHECK: nn.softmax
+  %w = nn.broadcast %t [] : tensor<f32> -> tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %d = nn.mul %s, %w : tensor<2x3x4x4xf32>
+  %p = nn.softmax %d dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// Keys transposed with the batch as one dimension, as the default exporter does.
+// CHECK-LABEL: @flat_keys
+func.func @flat_keys(%q: tensor<2x3x4x8xf32>, %b: tensor<2x4x3x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: %[[K:.*]] = nn.transpose %arg1 [0, 2, 1, 3]
+  // CHECK: nn.attention %arg0, %[[K]], %arg2 rows 2
+  %k = nn.transpose %b [0, 2, 1, 3] : tensor<2x4x3x8xf32> -> tensor<2x3x4x8xf32>
+  %k1 = nn.reshape %k : tensor<2x3x4x8xf32> -> tensor<6x4x8xf32>
+  %k2 = nn.transpose %k1 [0, 2, 1] : tensor<6x4x8xf32> -> tensor<6x8x4xf32>
+  %k3 = nn.reshape %k2 : tensor<6x8x4xf32> -> tensor<2x3x8x4xf32>
+  %s = nn.dot %q, %k3 batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x8xf32>, tensor<2x3x8x4xf32> -> tensor<2x3x4x4xf32>
+  %p = nn.softmax %s dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// Keys repeated for groups of heads are read as they were repeated.
+// CHECK-LABEL: @groups
+func.func @groups(%q: tensor<2x3x4x8xf32>, %b: tensor<2x1x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: %[[K:.*]] = nn.broadcast
+  // CHECK: nn.attention %arg0, %[[K]], %arg2 rows 2
+  %k0 = nn.reshape %b : tensor<2x1x4x8xf32> -> tensor<2x4x8xf32>
+  %k = nn.broadcast %k0 [0, 2, 3] : tensor<2x4x8xf32> -> tensor<2x3x4x8xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %p = nn.softmax %s dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// The scores' keys may come first.
+// CHECK-LABEL: @keys_first
+func.func @keys_first(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x8x4xf32> {
+  // CHECK: %[[Y:.*]], %{{.*}} = nn.attention %arg0, %arg1, %arg2 rows 2
+  // CHECK: nn.transpose %[[Y]] [0, 1, 3, 2]
+  %s = nn.dot %k, %q batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %p = nn.softmax %s dim 2 : tensor<2x3x4x4xf32>
+  %y = nn.dot %v, %p batch [0, 1] [0, 1] contract [2] [2] : tensor<2x3x4x8xf32>, tensor<2x3x4x4xf32> -> tensor<2x3x8x4xf32>
+  return %y : tensor<2x3x8x4xf32>
+}
+
+// A constant that hides the keys behind a query is no mask.
+// CHECK-LABEL: @causal_constant
+func.func @causal_constant(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: %[[Y:.*]], %{{.*}} = nn.attention %arg0, %arg1, %arg2 rows 2 scale 1.000000e+00 causal : 
+  %m = nn.constant dense<[[0.0, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0xFF800000], [0.0, 0.0, 0.0, 0.0]]> : tensor<4x4xf32>
+  %w = nn.broadcast %m [2, 3] : tensor<4x4xf32> -> tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.add %w, %s : tensor<2x3x4x4xf32>
+  %p = nn.softmax %t dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// With a hole it is a mask.
+// CHECK-LABEL: @almost_causal
+func.func @almost_causal(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: nn.attention %arg0, %arg1, %arg2 mask %{{.*}} [2, 3] rows 2 scale 1.000000e+00 : 
+  %m = nn.constant dense<[[0.0, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0xFF800000], [0.0, 0xFF800000, 0.0, 0.0]]> : tensor<4x4xf32>
+  %w = nn.broadcast %m [2, 3] : tensor<4x4xf32> -> tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.add %w, %s : tensor<2x3x4x4xf32>
+  %p = nn.softmax %t dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// So is one that does not hide what it is added to.
+// CHECK-LABEL: @weak_causal
+func.func @weak_causal(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: nn.attention %arg0, %arg1, %arg2 mask %{{.*}} [2, 3] rows 2 scale 1.000000e+00 : 
+  %m = nn.constant dense<[[0.0, -1.0e8, -1.0e8, -1.0e8], [0.0, 0.0, -1.0e8, -1.0e8], [0.0, 0.0, 0.0, -1.0e8], [0.0, 0.0, 0.0, 0.0]]> : tensor<4x4xf32>
+  %w = nn.broadcast %m [2, 3] : tensor<4x4xf32> -> tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.add %w, %s : tensor<2x3x4x4xf32>
+  %p = nn.softmax %t dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// A comparison of numbers of keys and queries is constant, too, and any fill that
+// hides a score does.
+// CHECK-LABEL: @causal_select
+func.func @causal_select(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: %[[Y:.*]], %{{.*}} = nn.attention %arg0, %arg1, %arg2 rows 2 scale 1.000000e+00 causal : 
+  %i = nn.iota dim 2 : tensor<2x3x4x4xi64>
+  %j = nn.iota dim 3 : tensor<2x3x4x4xi64>
+  %c = nn.compare ge %i, %j : tensor<2x3x4x4xi64> -> tensor<2x3x4x4xi1>
+  %f = nn.constant dense<-1.0e9> : tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.select %c, %s, %f : tensor<2x3x4x4xi1>, tensor<2x3x4x4xf32>
+  %p = nn.softmax %t dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// The same of a matrix that is repeated, here of what is hidden.
+// CHECK-LABEL: @causal_hidden
+func.func @causal_hidden(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: %[[Y:.*]], %{{.*}} = nn.attention %arg0, %arg1, %arg2 rows 2 scale 1.000000e+00 causal : 
+  %i = nn.iota dim 0 : tensor<4x4xi64>
+  %j = nn.iota dim 1 : tensor<4x4xi64>
+  %c = nn.compare lt %i, %j : tensor<4x4xi64> -> tensor<4x4xi1>
+  %w = nn.broadcast %c [2, 3] : tensor<4x4xi1> -> tensor<2x3x4x4xi1>
+  %f = nn.constant dense<-1.0e9> : tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.select %w, %f, %s : tensor<2x3x4x4xi1>, tensor<2x3x4x4xf32>
+  %p = nn.softmax %t dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// A mask that is selected is added, without its repetitions.
+// CHECK-LABEL: @hidden_keys
+func.func @hidden_keys(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %c: tensor<2x4xi1>) -> tensor<2x3x4x8xf32> {
+  // CHECK: %[[M:.*]] = nn.select %arg3, %{{.*}}, %{{.*}} : tensor<2x4xi1>, tensor<2x4xf32>
+  // CHECK: nn.attention %arg0, %arg1, %arg2 mask %[[M]] [0, 3] rows 2
+  %w = nn.broadcast %c [0, 3] : tensor<2x4xi1> -> tensor<2x3x4x4xi1>
+  %f = nn.constant dense<0xFF800000> : tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.select %w, %s, %f : tensor<2x3x4x4xi1>, tensor<2x3x4x4xf32>
+  %p = nn.softmax %t dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// Beside a finite number, a row without keys would have equal weights.
+// CHECK-LABEL: @hidden_by_number
+func.func @hidden_by_number(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %c: tensor<2x4xi1>) -> tensor<2x3x4x8xf32> {
+  // CHECK-NOT: nn.attention
+  // CHECK: nn.softmax
+  %w = nn.broadcast %c [0, 3] : tensor<2x4xi1> -> tensor<2x3x4x4xi1>
+  %f = nn.constant dense<-1.0e9> : tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.select %w, %s, %f : tensor<2x3x4x4xi1>, tensor<2x3x4x4xf32>
+  %p = nn.softmax %t dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// Arithmetic on what is repeated is done on less, as for the padding that BERT has.
+// CHECK-LABEL: @padding
+func.func @padding(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x4xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: nn.sub {{.*}} : tensor<2x4xf32>
+  // CHECK: %[[M:.*]] = nn.mul {{.*}} : tensor<2x4xf32>
+  // CHECK: nn.attention %arg0, %arg1, %arg2 mask %[[M]] [0, 3] rows 2
+  %one = nn.constant dense<1.0> : tensor<2x3x4x4xf32>
+  %far = nn.constant dense<-1.0e4> : tensor<2x3x4x4xf32>
+  %m1 = nn.reshape %m : tensor<2x4xf32> -> tensor<2x1x1x4xf32>
+  %m2 = nn.reshape %m1 : tensor<2x1x1x4xf32> -> tensor<2x4xf32>
+  %m3 = nn.broadcast %m2 [0, 3] : tensor<2x4xf32> -> tensor<2x3x4x4xf32>
+  %m4 = nn.sub %one, %m3 : tensor<2x3x4x4xf32>
+  %w = nn.mul %m4, %far : tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.add %s, %w : tensor<2x3x4x4xf32>
+  %p = nn.softmax %t dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// A causal mask and another one.
+// CHECK-LABEL: @causal_and_padding
+func.func @causal_and_padding(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x4xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: nn.attention %arg0, %arg1, %arg2 mask %arg3 [0, 3] rows 2 scale 1.000000e+00 causal : 
+  %m0 = nn.constant dense<[[0.0, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0xFF800000], [0.0, 0.0, 0.0, 0.0]]> : tensor<4x4xf32>
+  %w0 = nn.broadcast %m0 [2, 3] : tensor<4x4xf32> -> tensor<2x3x4x4xf32>
+  %w = nn.broadcast %m [0, 3] : tensor<2x4xf32> -> tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.add %s, %w : tensor<2x3x4x4xf32>
+  %u = nn.add %t, %w0 : tensor<2x3x4x4xf32>
+  %p = nn.softmax %u dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// Two masks are left alone.
+// CHECK-LABEL: @two_masks
+func.func @two_masks(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x3x4x4xf32>, %n: tensor<2x3x4x4xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK-NOT: nn.attention
+  // CHECK: nn.softmax
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.add %s, %m : tensor<2x3x4x4xf32>
+  %u = nn.add %t, %n : tensor<2x3x4x4xf32>
+  %p = nn.softmax %u dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// So is a mask that is scaled with the scores.
+// CHECK-LABEL: @scaled_mask
+func.func @scaled_mask(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x3x4x4xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK-NOT: nn.attention
+  // CHECK: nn.softmax
+  %h = nn.constant dense<0.5> : tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.add %s, %m : tensor<2x3x4x4xf32>
+  %u = nn.mul %t, %h : tensor<2x3x4x4xf32>
+  %p = nn.softmax %u dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// Exporters put 0 for the NaN of a row without keys.
+// CHECK-LABEL: @guarded
+func.func @guarded(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: %[[Y:.*]], %{{.*}} = nn.attention %arg0, %arg1, %arg2 rows 2 scale 1.000000e+00 guarded : 
+  %z = nn.constant dense<0.0> : tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %p = nn.softmax %s dim 3 : tensor<2x3x4x4xf32>
+  %n = nn.is_nan %p : tensor<2x3x4x4xf32> -> tensor<2x3x4x4xi1>
+  %g = nn.select %n, %z, %p : tensor<2x3x4x4xi1>, tensor<2x3x4x4xf32>
+  %y = nn.dot %g, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// Another number is another program.
+// CHECK-LABEL: @guarded_by_one
+func.func @guarded_by_one(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK-NOT: nn.attention
+  // CHECK: nn.softmax
+  %z = nn.constant dense<1.0> : tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %p = nn.softmax %s dim 3 : tensor<2x3x4x4xf32>
+  %n = nn.is_nan %p : tensor<2x3x4x4xf32> -> tensor<2x3x4x4xi1>
+  %g = nn.select %n, %z, %p : tensor<2x3x4x4xi1>, tensor<2x3x4x4xf32>
+  %y = nn.dot %g, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// Probabilities that are used elsewhere have to be made.
+// CHECK-LABEL: @used_probabilities
+func.func @used_probabilities(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> (tensor<2x3x4x8xf32>, tensor<2x3x4x4xf32>) {
+  // CHECK-NOT: nn.attention
+  // CHECK: nn.softmax
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %p = nn.softmax %s dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y, %p : tensor<2x3x4x8xf32>, tensor<2x3x4x4xf32>
+}
+
+// So have scores.
+// CHECK-LABEL: @used_scores
+func.func @used_scores(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> (tensor<2x3x4x8xf32>, tensor<2x3x4x4xf32>) {
+  // CHECK-NOT: nn.attention
+  // CHECK: nn.softmax
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %p = nn.softmax %s dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y, %s : tensor<2x3x4x8xf32>, tensor<2x3x4x4xf32>
+}
+
+// Dropout of probabilities is in the way.
+// CHECK-LABEL: @dropout
+func.func @dropout(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %c: tensor<2x3x4x4xi1>) -> tensor<2x3x4x8xf32> {
+  // CHECK-NOT: nn.attention
+  // CHECK: nn.softmax
+  %z = nn.constant dense<0.0> : tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %p = nn.softmax %s dim 3 : tensor<2x3x4x4xf32>
+  %g = nn.select %c, %p, %z : tensor<2x3x4x4xi1>, tensor<2x3x4x4xf32>
+  %y = nn.dot %g, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// A softmax over what is not summed over is none of attention.
+// CHECK-LABEL: @other_softmax
+func.func @other_softmax(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK-NOT: nn.attention
+  // CHECK: nn.softmax
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %p = nn.softmax %s dim 2 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// The op has f32 and f64.
+// CHECK-LABEL: @half
+func.func @half(%q: tensor<2x3x4x8xf16>, %k: tensor<2x3x4x8xf16>, %v: tensor<2x3x4x8xf16>) -> tensor<2x3x4x8xf16> {
+  // CHECK-NOT: nn.attention
+  // CHECK: nn.softmax
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf16>, tensor<2x3x4x8xf16> -> tensor<2x3x4x4xf16>
+  %p = nn.softmax %s dim 3 : tensor<2x3x4x4xf16>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf16>, tensor<2x3x4x8xf16> -> tensor<2x3x4x8xf16>
+  return %y : tensor<2x3x4x8xf16>
+}
+
+// More queries than keys are never causal.
+// CHECK-LABEL: @more_queries
+func.func @more_queries(%q: tensor<3x8xf32>, %k: tensor<2x8xf32>) -> tensor<3x8xf32> {
+  // CHECK: nn.attention %arg0, %arg1, %arg1 mask %{{.*}} [0, 1] rows 0 scale 1.000000e+00 : 
+  %m = nn.constant dense<[[0.0, 0xFF800000], [0.0, 0.0], [0.0, 0.0]]> : tensor<3x2xf32>
+  %s = nn.dot %q, %k contract [1] [1] : tensor<3x8xf32>, tensor<2x8xf32> -> tensor<3x2xf32>
+  %t = nn.add %s, %m : tensor<3x2xf32>
+  %p = nn.softmax %t dim 1 : tensor<3x2xf32>
+  %y = nn.dot %p, %k contract [1] [0] : tensor<3x2xf32>, tensor<2x8xf32> -> tensor<3x8xf32>
+  return %y : tensor<3x8xf32>
+}
+
+// With more keys than queries, the last query sees the last key.
+// CHECK-LABEL: @more_keys
+func.func @more_keys(%q: tensor<2x8xf32>, %k: tensor<3x8xf32>) -> tensor<2x8xf32> {
+  // CHECK: nn.attention %arg0, %arg1, %arg1 rows 0 scale 1.000000e+00 causal : 
+  %m = nn.constant dense<[[0.0, 0.0, 0xFF800000], [0.0, 0.0, 0.0]]> : tensor<2x3xf32>
+  %s = nn.dot %q, %k contract [1] [1] : tensor<2x8xf32>, tensor<3x8xf32> -> tensor<2x3xf32>
+  %t = nn.add %s, %m : tensor<2x3xf32>
+  %p = nn.softmax %t dim 1 : tensor<2x3xf32>
+  %y = nn.dot %p, %k contract [1] [0] : tensor<2x3xf32>, tensor<3x8xf32> -> tensor<2x8xf32>
+  return %y : tensor<2x8xf32>
+}
+
+// -----
+
+// A mask that is trained needs a gradient.
+// CHECK-LABEL: @step
+func.func @step(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x3x4x4xf32> {nn.arg = #nn.arg<parameter "bias">}) -> tensor<2x3x4x8xf32> {
+  // CHECK-NOT: nn.attention
+  // CHECK: nn.softmax
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.add %s, %m : tensor<2x3x4x4xf32>
+  %p = nn.softmax %t dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// -----
+
+// One that is not does not.
+// CHECK-LABEL: @step
+func.func @step(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x3x4x4xf32> {nn.arg = #nn.arg<input "bias">}) -> tensor<2x3x4x8xf32> {
+  // CHECK: nn.attention
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.add %s, %m : tensor<2x3x4x4xf32>
+  %p = nn.softmax %t dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// -----
+
+// Nothing is trained where nothing has a gradient.
+// CHECK-LABEL: @infer
+func.func @infer(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x3x4x4xf32> {nn.arg = #nn.arg<parameter "bias">}) -> tensor<2x3x4x8xf32> {
+  // CHECK: nn.attention
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.add %s, %m : tensor<2x3x4x4xf32>
+  %p = nn.softmax %t dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// -----
+
+// Constants too large for the program are arguments.
+nn.variable @tril = dense<[[0.0, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0xFF800000], [0.0, 0.0, 0.0, 0.0]]> : tensor<4x4xf32>
+// CHECK-LABEL: @infer
+func.func @infer(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<4x4xf32> {nn.arg = #nn.arg<constant "tril">}) -> tensor<2x3x4x8xf32> {
+  // CHECK: nn.attention %arg0, %arg1, %arg2 rows 2 scale 1.000000e+00 causal : 
+  %w = nn.broadcast %m [2, 3] : tensor<4x4xf32> -> tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.add %s, %w : tensor<2x3x4x4xf32>
+  %p = nn.softmax %t dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
