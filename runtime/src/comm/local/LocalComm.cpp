@@ -38,13 +38,6 @@ int64_t nowNs() {
   return int64_t(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
 }
 
-int usableCores() {
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0)
-    return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  return CPU_COUNT(&set);
-}
-
 struct Family {
   std::string name;
   std::vector<uint32_t>
@@ -394,7 +387,7 @@ extern "C" dpc_status_t dpc_comm_create_local(const dpc_comm_options_t *options,
   comm->link.latency = options->latency;
   if (options->timeout_seconds > 0)
     comm->timeoutSeconds = options->timeout_seconds;
-  comm->oversubscribed = static_cast<int>(options->world_size) > usableCores();
+  comm->oversubscribed = options->world_size > comm->segment.usableCores();
   comm->interface.vtable = &kLocalTable;
   comm->interface.rank = options->rank;
   comm->interface.world_size = options->world_size;

@@ -19,7 +19,7 @@
 namespace dpc {
 
 namespace {
-constexpr uint64_t kSegmentMagic = 0x0131676573637064ull;
+constexpr uint64_t kSegmentMagic = 0x0231676573637064ull;
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2u << 20;
 constexpr double kLongestJoinSeconds = 60;
@@ -142,8 +142,25 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options) {
       return fail(DPC_PEER, "rank 0's shared memory has another format");
     page(rank).pid = ::getpid();
   }
+  cpu_set_t &cores = page(rank).cores;
+  if (::sched_getaffinity(0, sizeof cores, &cores) != 0) {
+    // More cores than a set holds, or no such call here: all that are online.
+    CPU_ZERO(&cores);
+    const long online =
+        std::min<long>(::sysconf(_SC_NPROCESSORS_ONLN), CPU_SETSIZE);
+    for (long core = 0; core < online; ++core)
+      CPU_SET(core, &cores);
+  }
   page(rank).ready.store(1, std::memory_order_release);
   return waitUntilAllReady(deadline);
+}
+
+uint32_t Segment::usableCores() const {
+  cpu_set_t together;
+  CPU_ZERO(&together);
+  for (uint32_t r = 0; r < worldSize; ++r)
+    CPU_OR(&together, &together, &page(r).cores);
+  return static_cast<uint32_t>(CPU_COUNT(&together));
 }
 
 dpc_status_t Segment::waitUntilAllReady(double deadline) {

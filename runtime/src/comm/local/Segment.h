@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <memory>
+#include <sched.h>
 #include <vector>
 
 namespace dpc {
@@ -47,6 +48,7 @@ struct alignas(64) RankPage {
   std::atomic<int32_t> pid;
   std::atomic<uint32_t> ready; ///< 1: has mapped the segment
   std::atomic<uint32_t> left;  ///< 1: released its communicator on purpose
+  cpu_set_t cores;             ///< that it may run on; valid when `ready`
   alignas(64) std::atomic<uint32_t> doorbell;
   std::atomic<uint32_t> sleeping;
 };
@@ -86,6 +88,9 @@ public:
   Lane &pair(uint32_t from, uint32_t to, uint32_t side) const;
 
   char *at(uint64_t offset) const { return base + offset; }
+  /// Number of cores that some rank may run on: fewer than the cores that this
+  /// rank sees when ranks share them, more when each is bound to its own.
+  uint32_t usableCores() const;
   /// Offset of a pointer, or UINT64_MAX when [pointer, pointer + bytes) is not
   /// inside the program's regions.
   uint64_t offsetOf(const void *pointer, uint64_t bytes) const;
