@@ -2,6 +2,7 @@
 
 #include "frontends/onnx/Constants.h"
 
+#include "dialects/Interfaces/ConstantContext.h"
 #include "dialects/NN/IR/Expressions.h"
 #include "frontends/onnx/Conversion.h"
 
@@ -22,27 +23,6 @@ using namespace mlir;
 
 namespace dpc::onnx {
 namespace {
-
-/// Constants have no regions and no device.
-class NoContext : public InterpreterContext {
-public:
-  LogicalResult runRegion(Region &, ArrayRef<HostTensor>,
-                          SmallVectorImpl<HostTensor> &) override {
-    return failure();
-  }
-  LogicalResult runElementwiseRegion(Region &, ArrayRef<int64_t>,
-                                     ArrayRef<HostTensor>,
-                                     SmallVectorImpl<HostTensor> &) override {
-    return failure();
-  }
-  int64_t getAxisIndex(StringRef) override { return 0; }
-  int64_t getGroupIndex(ArrayRef<StringRef>) override { return 0; }
-  void setSequentialIndex(StringRef, int64_t) override {}
-  FailureOr<std::vector<HostTensor>> exchange(Operation *, ArrayRef<StringRef>,
-                                              const HostTensor &) override {
-    return failure();
-  }
-};
 
 /// A constant, or one repeated: what emitConstant and broadcasting it make.
 bool isConstantLike(Value value) {
@@ -158,7 +138,7 @@ std::optional<HostTensor> evaluate(Value value) {
   SmallVector<HostTensor> results;
   for (Value result : op->getResults())
     results.emplace_back(nn::typeOf(result));
-  NoContext context;
+  ConstantContext context;
   if (failed(interpretable.interpret(context, pointers, results)))
     return std::nullopt;
   HostTensor &result = results[cast<OpResult>(value).getResultNumber()];

@@ -1,5 +1,6 @@
 #include "passes/Normalize/ConstantValues.h"
 
+#include "dialects/Interfaces/ConstantContext.h"
 #include "dialects/NN/IR/Program.h"
 #include "dialects/NN/IR/Shape.h"
 
@@ -9,30 +10,7 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
-namespace {
-/// For rules that ask nothing of the machine.
-class NoContext : public InterpreterContext {
-public:
-  LogicalResult runRegion(Region &, ArrayRef<HostTensor>,
-                          SmallVectorImpl<HostTensor> &) override {
-    return failure();
-  }
-  LogicalResult runElementwiseRegion(Region &, ArrayRef<int64_t>,
-                                     ArrayRef<HostTensor>,
-                                     SmallVectorImpl<HostTensor> &) override {
-    return failure();
-  }
-  int64_t getAxisIndex(StringRef) override { return 0; }
-  int64_t getGroupIndex(ArrayRef<StringRef>) override { return 0; }
-  void setSequentialIndex(StringRef, int64_t) override {}
-  FailureOr<std::vector<HostTensor>> exchange(Operation *, ArrayRef<StringRef>,
-                                              const HostTensor &) override {
-    return failure();
-  }
-};
-} // namespace
-
-/// Result `number` of `op` on `operands`, in a tensor of `shape`.
+/// Result `number` of `op` on `operands`; with `isScalar`, of one element each.
 static std::optional<HostTensor> interpret(Operation *op, unsigned number,
                                            ArrayRef<HostTensor> operands,
                                            bool isScalar) {
@@ -46,7 +24,7 @@ static std::optional<HostTensor> interpret(Operation *op, unsigned number,
   for (Value result : op->getResults())
     results.emplace_back(isScalar ? withShape(typeOf(result), {})
                                   : typeOf(result));
-  NoContext context;
+  ConstantContext context;
   if (failed(rule.interpret(context, pointers, results)))
     return std::nullopt;
   results[number].roundToType();
