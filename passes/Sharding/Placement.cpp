@@ -185,6 +185,8 @@ OpPlacement Assignment::placeWithout(const OpLoops &op,
   SmallVector<bool> whole;
   for (const ShardingRule::Loop &loop : rule.loops)
     whole.push_back(loop.kind == LoopKind::whole || loop.size <= 1);
+  for (unsigned loop : op.uncut)
+    whole[loop] = true;
   for (auto [value, dim] : op.broken) {
     unsigned operands = rule.operands.size();
     const auto &segments = value < operands

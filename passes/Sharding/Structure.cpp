@@ -34,9 +34,10 @@ static const ShardingRule::DimLoops &loopsOf(const OpLoops &loops,
                           : loops.rule.results[value - operands][dim];
 }
 
-/// Refs to factors: (node, segment, factor).
+/// A factor of a node; with `isUncut`, all of a loop that is not to be cut.
 struct FactorRef {
-  unsigned node, segment, factor;
+  unsigned node, segment = 0, factor = 0;
+  bool isUncut = false;
 };
 
 namespace dpc {
@@ -100,8 +101,8 @@ private:
       for (auto [v, value] : llvm::enumerate(valuesOf(loops.op)))
         for (unsigned d = 0; d < tensorType(value).getRank(); ++d)
           if (!loops.isBroken(v, d) &&
-              !link(firstDim[value] + d, loopsOf(loops, v, d),
-                    firstLoop[index]))
+              !link(firstDim[value] + d, loopsOf(loops, v, d), firstLoop[index],
+                    loops))
             loops.broken.push_back({v, d});
     };
     // Both directions: cuts travel from parameters down and from uses up.
@@ -112,19 +113,37 @@ private:
     return changed;
   }
 
+  /// A sum inside a product has no structure: its loop counts as uncut.
+  void findUncut(const ShardingRule::DimLoops &segments, unsigned loopBase,
+                 OpLoops &op) {
+    for (const auto &segment : segments) {
+      int64_t outer = 1;
+      for (unsigned loop : segment) {
+        const DimStructure &structure = structures[loopBase + loop];
+        if (outer > 1 && structure.segments.size() > 1 && !op.isUncut(loop)) {
+          op.uncut.push_back(loop);
+          changed = true;
+        }
+        outer *= structure.extent();
+      }
+    }
+  }
+
   /// Brings a dimension and its loops to a common structure; false if they
   /// have none.
   bool link(unsigned node, const ShardingRule::DimLoops &segments,
-            unsigned loopBase) {
+            unsigned loopBase, OpLoops &op) {
     if (structures[node].extent() == 1)
       return true;
+    findUncut(segments, loopBase, op);
     DimStructure composed;
     for (const auto &segment : segments) {
       SmallVector<DimStructure> parts;
       int64_t extent = 1;
       for (unsigned loop : segment) {
-        parts.push_back(structures[loopBase + loop]);
-        extent *= parts.back().extent();
+        const DimStructure &own = structures[loopBase + loop];
+        parts.push_back(op.isUncut(loop) ? DimStructure{{own.extent()}} : own);
+        extent *= own.extent();
       }
       std::optional<SmallVector<DimStructure, 4>> merged =
           dist::reshapeStructure(parts, {extent});
@@ -162,22 +181,29 @@ private:
       if (!split)
         return false;
       for (auto [loop, structure] : llvm::zip_equal(segment, *split))
-        if (!refine(loopBase + loop, structure))
+        if (!op.isUncut(loop) && !refine(loopBase + loop, structure))
           return false;
     }
     return true;
   }
 
-  /// The factors of a product of nodes in the order of the product; nullopt
+  /// The factors of a product of loops in the order of the product; nullopt
   /// where a factor would have to be written several times.
   std::optional<SmallVector<SmallVector<FactorRef>>>
-  compose(ArrayRef<unsigned> nodes) {
+  compose(ArrayRef<unsigned> loops, unsigned loopBase, const OpLoops &op) {
     SmallVector<SmallVector<FactorRef>> result(1);
     int64_t before = 1;
-    for (unsigned node : nodes) {
+    for (unsigned loop : loops) {
+      unsigned node = loopBase + loop;
       const DimStructure &structure = structures[node];
       if (structure.extent() == 1)
         continue;
+      if (op.isUncut(loop)) {
+        for (auto &segment : result)
+          segment.push_back({node, 0, 0, /*isUncut=*/true});
+        before *= structure.extent();
+        continue;
+      }
       if (structure.segments.size() > 1 && before > 1)
         return std::nullopt;
       if (structure.segments.size() > 1) {
@@ -217,7 +243,7 @@ private:
         for (unsigned d = 0; d < tensorType(value).getRank(); ++d)
           if (!loops.isBroken(v, d) &&
               !uniteDim(firstDim[value] + d, loopsOf(loops, v, d),
-                        firstLoop[index]))
+                        firstLoop[index], loops))
             loops.broken.push_back({v, d});
     }
     // Classes, numbered in order of first appearance.
@@ -250,16 +276,42 @@ private:
         result.ops[index].loops.push_back(atomsOf(firstLoop[index] + l));
   }
 
+  /// Pairs the factors of one segment of a dimension with those of the loops;
+  /// false if they do not fit. What an uncut loop has is paired with nothing.
+  bool pairFactors(ArrayRef<int64_t> own, ArrayRef<FactorRef> loops,
+                   SmallVectorImpl<std::pair<unsigned, FactorRef>> &pairs) {
+    // A segment of one index, and no loop to cut.
+    if (loops.empty() && own.size() == 1 && own[0] == 1)
+      return true;
+    size_t next = 0;
+    for (const FactorRef &ref : loops) {
+      if (ref.isUncut) {
+        int64_t extent = structures[ref.node].extent(), covered = 1;
+        while (covered < extent && next < own.size())
+          covered *= own[next++];
+        if (covered != extent)
+          return false;
+        continue;
+      }
+      if (next == own.size() ||
+          structures[ref.node].segments[ref.segment][ref.factor] != own[next])
+        return false;
+      pairs.push_back({next++, ref});
+    }
+    return next == own.size();
+  }
+
   bool uniteDim(unsigned node, const ShardingRule::DimLoops &segments,
-                unsigned loopBase) {
+                unsigned loopBase, const OpLoops &op) {
     if (structures[node].extent() == 1)
+      return true;
+    // A dimension that is an uncut loop and nothing else.
+    if (segments.size() == 1 && segments[0].size() == 1 &&
+        op.isUncut(segments[0][0]))
       return true;
     SmallVector<SmallVector<FactorRef>> composed;
     for (const auto &segment : segments) {
-      SmallVector<unsigned> nodes;
-      for (unsigned loop : segment)
-        nodes.push_back(loopBase + loop);
-      auto part = compose(nodes);
+      auto part = compose(segment, loopBase, op);
       if (!part)
         return false;
       llvm::append_range(composed, *part);
@@ -267,21 +319,13 @@ private:
     const auto &own = structures[node].segments;
     if (composed.size() != own.size())
       return false;
-    for (unsigned s = 0; s < own.size(); ++s) {
-      // A segment of one index, and no loop to cut.
-      if (composed[s].empty() && own[s].size() == 1 && own[s][0] == 1)
-        continue;
-      if (composed[s].size() != own[s].size())
-        return false;
-      for (unsigned f = 0; f < own[s].size(); ++f) {
-        const FactorRef &ref = composed[s][f];
-        if (structures[ref.node].segments[ref.segment][ref.factor] != own[s][f])
-          return false;
-      }
-    }
+    SmallVector<SmallVector<std::pair<unsigned, FactorRef>>> pairs(own.size());
     for (unsigned s = 0; s < own.size(); ++s)
-      for (unsigned f = 0; f < composed[s].size(); ++f)
-        parent[find(idOf(composed[s][f]))] = find(factorBase[node][s] + f);
+      if (!pairFactors(own[s], composed[s], pairs[s]))
+        return false;
+    for (unsigned s = 0; s < own.size(); ++s)
+      for (const auto &[factor, ref] : pairs[s])
+        parent[find(idOf(ref))] = find(factorBase[node][s] + factor);
     return true;
   }
 

@@ -21,8 +21,14 @@ struct OpLoops {
   /// structure does not fit the rule's loops: they, and the loops in them, are
   /// whole here.
   llvm::SmallVector<std::pair<unsigned, unsigned>> broken;
+  /// Loops that some dimension has inside a product though they are sums
+  /// (samples x (5 + 1) positions): whole here, the loops around them are not.
+  llvm::SmallVector<unsigned> uncut;
 
   bool isBroken(unsigned value, unsigned dim) const;
+  bool isUncut(unsigned loop) const {
+    return llvm::is_contained(uncut, loop);
+  }
 };
 
 /// The loops of a whole function, made one: an atom is a class of loop factors

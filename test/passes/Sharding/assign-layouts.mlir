@@ -298,3 +298,19 @@ func.func @infer(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
   %1 = nn.reshape %0 : tensor<6x8xf32> -> tensor<48xf32>
   return %1 : tensor<48xf32>
 }
+
+// -----
+
+// Positions that are a sum (a shifted sequence) inside a product are whole, the
+// samples around them are cut as ever.
+// CHECK-LABEL: @infer
+// CHECK-SAME: -> (tensor<48xf32> {dist.layout = #dist.layout<"[(8: data)(6)]">, nn.batch_dim = 0 : i64,
+// CHECK-NOT: dist.reshard
+func.func @infer(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<48xf32> {nn.result = #nn.result<output "rows">}) {
+  %0 = nn.slice %x starts [0, 1] limits [8, 6] strides [1, 1] : tensor<8x6xf32> -> tensor<8x5xf32>
+  %1 = nn.slice %x starts [0, 0] limits [8, 1] strides [1, 1] : tensor<8x6xf32> -> tensor<8x1xf32>
+  %2 = nn.concat %0, %1 dim 1 : tensor<8x5xf32>, tensor<8x1xf32> -> tensor<8x6xf32>
+  %3 = nn.reshape %2 : tensor<8x6xf32> -> tensor<48xf32>
+  return %3 : tensor<48xf32>
+}
