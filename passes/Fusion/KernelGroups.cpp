@@ -8,9 +8,6 @@
 
 #include "dialects/Interfaces/TiledOpInterface.h"
 #include "dialects/NN/IR/NNDialect.h"
-#include "dialects/NN/IR/Program.h"
-#include "dialects/NN/IR/Reduction.h"
-#include "dialects/NN/IR/Shape.h"
 
 #include <queue>
 
@@ -20,12 +17,8 @@ using namespace dpc;
 FusionKind dpc::getFusionKind(Operation *op) {
   if (isa<ElementwiseOpInterface>(op))
     return FusionKind::elementwise;
-  if (isa<nn::ConstantOp, nn::IotaOp, nn::BroadcastOp>(op))
-    return FusionKind::repeated;
-  if (isa<nn::ReshapeOp>(op))
-    return FusionKind::view;
-  if (isa<nn::ReduceOp>(op))
-    return FusionKind::reduction;
+  if (auto fusable = dyn_cast<FusableOpInterface>(op))
+    return fusable.getFusionKind();
   if (!isa<nn::NNDialect>(op->getDialect()) || op->getNumRegions())
     return FusionKind::outside;
   return FusionKind::alone;
@@ -59,10 +52,10 @@ static bool isRowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> whole) {
 
 /// Whether `op` gives one element a row, final as soon as the row is.
 static bool isRowReduction(Operation *op) {
-  auto reduce = cast<nn::ReduceOp>(op);
-  ArrayRef<int64_t> kept = nn::typeOf(reduce.getResult()).getShape();
-  return isRowShape(kept, nn::typeOf(reduce.getInput()).getShape()) &&
-         reduce.getDimensions().front() == int64_t(kept.size());
+  ArrayRef<int64_t> kept = nn::typeOf(op->getResult(0)).getShape();
+  return isRowShape(kept, nn::typeOf(op->getOperand(0)).getShape()) &&
+         cast<FusableOpInterface>(op).getReducedDims().front() ==
+             int64_t(kept.size());
 }
 
 /// What the loops of a unit that begins with `op` run over.
@@ -114,10 +107,8 @@ void KernelGroups::addSources(Value value, Reach reach,
   bool here = op && unit != unitOf.end();
   if (op && !here && op->getBlock() == &block &&
       getFusionKind(op) == FusionKind::repeated) {
-    if (auto broadcast = dyn_cast<nn::BroadcastOp>(op))
-      for (auto [from, to] : llvm::enumerate(broadcast.getDimensions()))
-        if (int64_t(from) != to)
-          reach = Reach::indirect;
+    if (!cast<FusableOpInterface>(op).keepsRows())
+      reach = Reach::indirect;
     if (reach == Reach::direct)
       reach = Reach::row;
     for (Value operand : op->getOperands())

@@ -1,6 +1,8 @@
 #ifndef DPC_PASSES_FUSION_KERNELGROUPS_H
 #define DPC_PASSES_FUSION_KERNELGROUPS_H
 
+#include "dialects/Interfaces/FusableOpInterface.h"
+
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
@@ -9,22 +11,8 @@
 
 namespace dpc {
 
-/// What an op means to kernel formation.
-enum class FusionKind {
-  /// Computes element i from element i of each operand.
-  elementwise,
-  /// Costs nothing to compute again: constants, iotas, broadcasts.
-  repeated,
-  /// Combines elements of one operand into a smaller result.
-  reduction,
-  /// The same bytes under another shape.
-  view,
-  /// A kernel of its own.
-  alone,
-  /// No kernel: updates and ops of other dialects.
-  outside
-};
-
+/// What `op` says of itself; ops with regions (updates) and of other dialects
+/// are no kernels to form.
 FusionKind getFusionKind(mlir::Operation *op);
 
 /// Divides the ops of a block into units: groups that become kernels, and ops

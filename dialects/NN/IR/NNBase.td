@@ -5,6 +5,7 @@ include "dialects/Interfaces/CostOpInterface.td"
 include "dialects/Interfaces/DecomposableOpInterface.td"
 include "dialects/Interfaces/DifferentiableOpInterface.td"
 include "dialects/Interfaces/ElementwiseOpInterface.td"
+include "dialects/Interfaces/FusableOpInterface.td"
 include "dialects/Interfaces/InterpretableOpInterface.td"
 include "dialects/Interfaces/LoopOpInterface.td"
 include "dialects/Interfaces/ShardableOpInterface.td"
@@ -25,6 +26,7 @@ def NN_Interpretable : DeclareOpInterfaceMethods<InterpretableOpInterface>;
 def NN_Differentiable : DeclareOpInterfaceMethods<DifferentiableOpInterface>;
 def NN_Decomposable : DeclareOpInterfaceMethods<DecomposableOpInterface>;
 def NN_Shardable : DeclareOpInterfaceMethods<ShardableOpInterface>;
+def NN_Fusable : DeclareOpInterfaceMethods<FusableOpInterface>;
 def NN_TrainingMode : DeclareOpInterfaceMethods<TrainingModeOpInterface>;
 /// Default bytes, zero flops.
 def NN_Moves : DeclareOpInterfaceMethods<CostOpInterface>;

@@ -42,6 +42,8 @@ void ConstantOp::build(OpBuilder &builder, OperationState &state, Type type,
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
+FusionKind ConstantOp::getFusionKind() { return FusionKind::repeated; }
+
 LogicalResult ConstantOp::interpret(InterpreterContext &,
                                     ArrayRef<const HostTensor *>,
                                     MutableArrayRef<HostTensor> results) {

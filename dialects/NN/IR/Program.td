@@ -35,7 +35,7 @@ def NN_VariableOp : NN_Op<"variable", [Symbol]> {
 
 def NN_ConstantOp : NN_Op<"constant", [
     Pure, ConstantLike, AllTypesMatch<["value", "result"]>,
-    NN_Interpretable, NN_Shardable, NN_Moves]> {
+    NN_Interpretable, NN_Shardable, NN_Moves, NN_Fusable]> {
   let summary = "A tensor known at compile time";
   let description = [{
     Equal elements are kept as a splat of the full shape. Larger values that are

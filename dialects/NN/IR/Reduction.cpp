@@ -65,6 +65,10 @@ ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
 
 int64_t ReduceOp::getFlops() { return typeOf(getInput()).getNumElements(); }
 
+FusionKind ReduceOp::getFusionKind() { return FusionKind::reduction; }
+
+ArrayRef<int64_t> ReduceOp::getReducedDims() { return getDimensions(); }
+
 ShardingRule ReduceOp::getShardingRule() {
   static const LoopKind kinds[] = {LoopKind::sum, LoopKind::max, LoopKind::min,
                                    LoopKind::whole};

@@ -5,6 +5,7 @@ include "dialects/NN/IR/NNBase.td"
 
 def NN_ReduceOp : NN_Op<"reduce", [
     Pure, NN_PulledOrPushed, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes,
+    DeclareOpInterfaceMethods<FusableOpInterface, ["getReducedDims"]>,
     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Combines the elements along some dimensions";
   let description = [{

@@ -85,6 +85,8 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
 /// cover the same elements, then each group into common loops, major to minor.
 /// A group whose dimensions have no common factorisation (2 x 3 against 3 x 2)
 /// keeps loops of its own on each side, which may not be cut.
+FusionKind ReshapeOp::getFusionKind() { return FusionKind::view; }
+
 ShardingRule ReshapeOp::getShardingRule() {
   ShardingRule rule;
   ArrayRef<int64_t> from = typeOf(getInput()).getShape();
@@ -235,6 +237,15 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
   if (getInput().getType() == getType())
     return getInput();
   return foldSplat(adaptor.getInput(), getType());
+}
+
+FusionKind BroadcastOp::getFusionKind() { return FusionKind::repeated; }
+
+bool BroadcastOp::keepsRows() {
+  for (auto [from, to] : llvm::enumerate(getDimensions()))
+    if (int64_t(from) != to)
+      return false;
+  return true;
 }
 
 ShardingRule BroadcastOp::getShardingRule() {
@@ -465,6 +476,8 @@ LogicalResult IotaOp::verify() {
     return emitOpError("has dimension ") << dimension << ", but rank " << rank;
   return success();
 }
+
+FusionKind IotaOp::getFusionKind() { return FusionKind::repeated; }
 
 ShardingRule IotaOp::getShardingRule() {
   ShardingRule rule;

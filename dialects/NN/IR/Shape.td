@@ -8,7 +8,7 @@ class NN_ShapeOp<string mnemonic, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([
         Pure, NN_Interpretable, NN_Shardable, NN_Moves, NN_Indexed], traits)>;
 
-def NN_ReshapeOp : NN_ShapeOp<"reshape", [NN_Differentiable]> {
+def NN_ReshapeOp : NN_ShapeOp<"reshape", [NN_Differentiable, NN_Fusable]> {
   let summary = "The same elements, row-major, under another shape";
   let description = [{
     ```mlir
@@ -42,7 +42,8 @@ def NN_TransposeOp : NN_ShapeOp<"transpose", [
   let hasFolder = 1;
 }
 
-def NN_BroadcastOp : NN_ShapeOp<"broadcast", [NN_Differentiable]> {
+def NN_BroadcastOp : NN_ShapeOp<"broadcast", [
+    NN_Differentiable, DeclareOpInterfaceMethods<FusableOpInterface, ["keepsRows"]>]> {
   let summary = "Repeats a tensor along new dimensions";
   let description = [{
     Operand dimension i is result dimension `dimensions[i]`; the result is
@@ -133,7 +134,7 @@ def NN_ReverseOp : NN_ShapeOp<"reverse", [
   let hasVerifier = 1;
 }
 
-def NN_IotaOp : NN_ShapeOp<"iota"> {
+def NN_IotaOp : NN_ShapeOp<"iota", [NN_Fusable]> {
   let summary = "Each element's own index along one dimension";
   let description = [{
     The global index, also when the tensor is cut over devices.

@@ -1,0 +1,3 @@
+#include "dialects/Interfaces/FusableOpInterface.h"
+
+#include "dialects/Interfaces/FusableOpInterface.cpp.inc"
