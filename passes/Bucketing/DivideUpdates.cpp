@@ -43,7 +43,8 @@ public:
     element = getElementTypeOrSelf(first().getSum().getType());
   }
 
-  void run() {
+  /// Returns this rank's share of the summed gradients.
+  Value run() {
     Value gradient = scatterGradients();
     nn::UpdateOp model = first().getUpdate();
     Operation *last = model;
@@ -65,6 +66,7 @@ public:
     model.getBody().cloneInto(&update.getBody(), mapping);
     for (auto [slot, storage] : llvm::enumerate(storages))
       addResult(storage, update.getResult(first().states[slot].result));
+    return gradient;
   }
 
 private:
@@ -203,6 +205,47 @@ private:
   Type element;
 };
 
+/// A norm whose terms are divided like the updates: each rank sums the squares
+/// of its shares, and the ranks sum that.
+struct DividedNorm {
+  const ReplicatedUpdate *first;
+  SmallVector<Value> shares;
+  SmallVector<const ReplicatedUpdate *> members;
+
+  /// Gives the whole sum to the last use of a term; all other terms are zero.
+  void write(func::FuncOp step) {
+    OpOperand *last = nullptr;
+    SmallVector<Location> locations;
+    for (const ReplicatedUpdate *member : members) {
+      locations.push_back(member->squares.kernel->getLoc());
+      for (OpOperand &use : member->squares.getValue().getUses())
+        if (!last || last->getOwner()->isBeforeInBlock(use.getOwner()))
+          last = &use;
+    }
+    if (!last)
+      return;
+    OpBuilder builder(last->getOwner());
+    Location loc = builder.getFusedLoc(locations);
+    SmallVector<Value> terms;
+    for (Value share : shares)
+      terms.push_back(buildSquareSum(builder, loc, share));
+    Value local = buildScalarSum(builder, loc, terms);
+    dist::AllReduceOp sum = first->getSum();
+    Value whole = builder.create<dist::AllReduceOp>(
+        loc, local.getType(), sum.getReduction(), local, sum.getMesh(),
+        sum.getAxes());
+    builder.setInsertionPointToStart(&step.front());
+    Value zero;
+    for (const ReplicatedUpdate *member : members)
+      for (OpOperand &use :
+           llvm::make_early_inc_range(member->squares.getValue().getUses())) {
+        if (&use != last && !zero)
+          zero = buildZero(builder, loc, local.getType());
+        use.set(&use == last ? whole : zero);
+      }
+  }
+};
+
 struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
   using DivideUpdatesBase::DivideUpdatesBase;
 
@@ -224,19 +267,24 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
       return signalPassFailure();
     }
     SmallVector<const ReplicatedUpdate *> divided;
+    std::vector<DividedNorm> norms;
     int64_t number = 0;
     for (const Bucket &bucket : plan->buckets) {
       if (!isWorthIt(bucket, updates, problem))
         continue;
-      BucketDivision(step, updates, bucket, problem, number++).run();
+      Value share =
+          BucketDivision(step, updates, bucket, problem, number++).run();
       for (int64_t member : bucket.members)
         divided.push_back(&updates[member]);
+      addToNorm(norms, bucket, updates, share);
       if (explain)
         step.emitRemark("divides the update of ")
             << bucket.members.size() << " tensors, " << bucket.payloadBytes
             << " bytes, among "
             << problem.tensors[bucket.members.front()].key.shares << " ranks";
     }
+    for (DividedNorm &norm : norms)
+      norm.write(step);
     erase(step, divided);
     int64_t whole =
         llvm::range_size(step.front().getOps<nn::UpdateOp>()) - number;
@@ -262,8 +310,25 @@ private:
            model.linkLatencySeconds;
   }
 
-  /// Removes the divided updates, their sums, and the arguments and results
-  /// that storage has replaced.
+  /// Adds the squares of a bucket to the norm that they are terms of.
+  static void addToNorm(std::vector<DividedNorm> &norms, const Bucket &bucket,
+                        ArrayRef<ReplicatedUpdate> updates, Value share) {
+    const ReplicatedUpdate &first = updates[bucket.members.front()];
+    if (!first.squares)
+      return;
+    auto norm = llvm::find_if(norms, [&](const DividedNorm &known) {
+      return first.squares.isLike(known.first->squares) &&
+             first.getSum().getAxes() == known.first->getSum().getAxes();
+    });
+    if (norm == norms.end())
+      norm = norms.insert(norm, DividedNorm{&first, {}, {}});
+    norm->shares.push_back(share);
+    for (int64_t member : bucket.members)
+      norm->members.push_back(&updates[member]);
+  }
+
+  /// Removes the divided updates, their norms' terms, their sums, and the
+  /// arguments and results that storage has replaced.
   void erase(func::FuncOp step, ArrayRef<const ReplicatedUpdate *> divided) {
     BitVector results(step.getNumResults());
     llvm::DenseSet<Attribute> bindings;
@@ -277,6 +342,8 @@ private:
     for (const ReplicatedUpdate *update : divided) {
       Value value = update->getSum().getResult();
       update->update->erase();
+      if (update->squares)
+        update->squares.kernel->erase();
       while (Operation *producer = value.getDefiningOp()) {
         if (!value.use_empty() ||
             !isa<dist::AllReduceOp, nn::ReshapeOp>(producer))

@@ -12,16 +12,17 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
     between ranks, but each computes with, and keeps optimizer state for, its
     share only. (Rajbhandari et al., "ZeRO", SC 2020; Xu et al., "Automatic
     cross-replica sharding of weight update", 2020.) The bits are the same: the
-    share of a sum is the sum's share.
+    share of a sum is the sum's share; those of a norm may differ in the last place.
 
     Updates with equal regions, scalars and groups of ranks are joined into
     buckets (BucketPlan.h). The gradients of a bucket are laid end to end, and so
     are its parameters and each of its slots of optimizer state, in the same
     places: the program takes them as one argument each (#dist.storage), cut evenly
-    where it is optimizer state.
+    where it is optimizer state. The norm by which gradients are clipped is summed
+    from the squares of the shares.
 
     Left alone: an update of which a tensor is neither state nor a summed gradient
-    that nothing else reads (a clipped one, say); state that is cut over the axes
+    that nothing but its norm reads (LAMB's ratios, say); state that is cut over the axes
     of the sum; a bucket so small that another collective takes longer than what is
     saved.
 

@@ -24,7 +24,8 @@ bool ReplicatedUpdate::isLike(const ReplicatedUpdate &other) const {
   dist::AllReduceOp sumA = getSum(), sumB = other.getSum();
   if (gradient != other.gradient || states.size() != other.states.size() ||
       !llvm::equal(a.getScalars(), b.getScalars()) ||
-      sumA.getMesh() != sumB.getMesh() || sumA.getAxes() != sumB.getAxes() ||
+      !squares.isLike(other.squares) || sumA.getMesh() != sumB.getMesh() ||
+      sumA.getAxes() != sumB.getAxes() ||
       getElementTypeOrSelf(sumA.getType()) !=
           getElementTypeOrSelf(sumB.getType()))
     return false;
@@ -50,7 +51,7 @@ public:
     for (auto [index, tensor] : llvm::enumerate(op.getTensors())) {
       if (auto sum = tensor.getDefiningOp<dist::AllReduceOp>()) {
         if (update.sum || sum.getReduction() != dist::ReductionKind::sum ||
-            !tensor.hasOneUse())
+            !matchUses(tensor, update))
           return std::nullopt;
         update.gradient = index;
         update.sum = sum;
@@ -72,6 +73,20 @@ public:
   }
 
 private:
+  /// Whether only the update, and one norm at most, read the summed gradient.
+  static bool matchUses(Value gradient, ReplicatedUpdate &update) {
+    for (OpOperand &use : gradient.getUses()) {
+      if (use.getOwner() == update.update)
+        continue;
+      if (update.squares)
+        return false;
+      update.squares = matchSquareSum(use.getOwner(), gradient);
+      if (!update.squares)
+        return false;
+    }
+    return true;
+  }
+
   std::optional<ReplicatedUpdate::State> matchState(nn::UpdateOp op,
                                                     unsigned tensor) {
     auto argument = dyn_cast<BlockArgument>(op.getTensors()[tensor]);

@@ -4,6 +4,7 @@
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/NN/IR/Program.h"
 #include "passes/Bucketing/BucketPlan.h"
+#include "passes/Bucketing/GradientNorms.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -24,6 +25,8 @@ struct ReplicatedUpdate {
     nn::ArgAttr binding;
   };
   llvm::SmallVector<State> states;
+  /// What else reads the summed gradient: the norm by which it is clipped.
+  SquareSum squares;
 
   nn::UpdateOp getUpdate() const { return mlir::cast<nn::UpdateOp>(update); }
   dist::AllReduceOp getSum() const {

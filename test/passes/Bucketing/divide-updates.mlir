@@ -113,7 +113,206 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
 
 // -----
 
-// Left alone: the sum is read elsewhere too (its norm, say).
+// A norm that clips is summed from the squares of the shares: the first of its
+// last reader's terms is the ranks' sum, the other is zero.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK: %[[ZERO:.*]] = nn.kernel() {
+// CHECK-NEXT: nn.constant dense<0.000000e+00>
+// CHECK: %[[GS:.*]] = dist.reduce_scatter
+// CHECK-NOT: dist.reduce_scatter
+// CHECK: %[[Q:.*]] = nn.kernel(%[[GS]] : tensor<16xf32>) {
+// CHECK: ^bb0(%[[G:.*]]: tensor<16xf32>):
+// CHECK-NEXT: %[[GG:.*]] = nn.mul %[[G]], %[[G]]
+// CHECK-NEXT: nn.reduce sum %[[GG]] [0]
+// CHECK: %[[S:.*]] = dist.all_reduce sum %[[Q]] on @mesh ["data"] : tensor<f32>
+// CHECK: %[[N:.*]] = nn.kernel(%[[S]], %[[ZERO]] : tensor<f32>, tensor<f32>)
+// CHECK: nn.update(%{{.*}}, %[[GS]] : {{.*}}) scalars(%[[N]] : tensor<f32>)
+// CHECK-NOT: nn.update
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">},
+                %b: tensor<2x2xf32> {nn.arg = #nn.arg<parameter "b">, dist.layout = #dist.layout<"[2], [2]">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<2x2xf32> {nn.result = #nn.result<state "b">}) {
+  %ga = nn.mul %a, %a : tensor<4xf32>
+  %gb = nn.mul %b, %b : tensor<2x2xf32>
+  %sa = dist.all_reduce sum %ga on @mesh ["data"] : tensor<4xf32>
+  %qa = nn.kernel(%sa : tensor<4xf32>) {
+  ^bb0(%g: tensor<4xf32>):
+    %0 = nn.mul %g, %g : tensor<4xf32>
+    %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<f32>
+  %sb = dist.all_reduce sum %gb on @mesh ["data"] : tensor<2x2xf32>
+  %qb = nn.kernel(%sb : tensor<2x2xf32>) {
+  ^bb0(%g: tensor<2x2xf32>):
+    %0 = nn.mul %g, %g : tensor<2x2xf32>
+    %1 = nn.reduce sum %0 [0, 1] : tensor<2x2xf32> -> tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<f32>
+  %n = nn.kernel(%qa, %qb : tensor<f32>, tensor<f32>) {
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %0 = nn.add %x, %y : tensor<f32>
+    %1 = nn.sqrt %0 : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<f32>
+  %ua = nn.update(%a, %sa : tensor<4xf32>, tensor<4xf32>) scalars(%n : tensor<f32>) {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>, %c: tensor<f32>):
+    %0 = nn.mul %d, %c : tensor<f32>
+    %1 = nn.sub %p, %0 : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  %ub = nn.update(%b, %sb : tensor<2x2xf32>, tensor<2x2xf32>) scalars(%n : tensor<f32>) {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>, %c: tensor<f32>):
+    %0 = nn.mul %d, %c : tensor<f32>
+    %1 = nn.sub %p, %0 : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<2x2xf32>
+  return %ua, %ub : tensor<4xf32>, tensor<2x2xf32>
+}
+
+// -----
+
+// Terms that are not added to each other are of two norms: two buckets, and a sum
+// over ranks each.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK: dist.reduce_scatter
+// CHECK: dist.reduce_scatter
+// CHECK: dist.all_reduce sum
+// CHECK: dist.all_reduce sum
+// CHECK-NOT: dist.all_reduce
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">},
+                %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">, dist.layout = #dist.layout<"[4]">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<4xf32> {nn.result = #nn.result<state "b">}) {
+  %ga = nn.mul %a, %a : tensor<4xf32>
+  %gb = nn.mul %b, %b : tensor<4xf32>
+  %sa = dist.all_reduce sum %ga on @mesh ["data"] : tensor<4xf32>
+  %qa = nn.kernel(%sa : tensor<4xf32>) {
+  ^bb0(%g: tensor<4xf32>):
+    %0 = nn.mul %g, %g : tensor<4xf32>
+    %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<f32>
+  %sb = dist.all_reduce sum %gb on @mesh ["data"] : tensor<4xf32>
+  %qb = nn.kernel(%sb : tensor<4xf32>) {
+  ^bb0(%g: tensor<4xf32>):
+    %0 = nn.mul %g, %g : tensor<4xf32>
+    %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<f32>
+  %n = nn.kernel(%qa, %qb : tensor<f32>, tensor<f32>) {
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %0 = nn.sqrt %x : tensor<f32>
+    %1 = nn.mul %0, %y : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<f32>
+  %ua = nn.update(%a, %sa : tensor<4xf32>, tensor<4xf32>) scalars(%n : tensor<f32>) {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>, %c: tensor<f32>):
+    %0 = nn.mul %d, %c : tensor<f32>
+    %1 = nn.sub %p, %0 : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  %ub = nn.update(%b, %sb : tensor<4xf32>, tensor<4xf32>) scalars(%n : tensor<f32>) {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>, %c: tensor<f32>):
+    %0 = nn.mul %d, %c : tensor<f32>
+    %1 = nn.sub %p, %0 : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  return %ua, %ub : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Left alone: what is summed are no squares.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK-NOT: dist.reduce_scatter
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">},
+                %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">, dist.layout = #dist.layout<"[4]">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<4xf32> {nn.result = #nn.result<state "b">}) {
+  %ga = nn.mul %a, %a : tensor<4xf32>
+  %gb = nn.mul %b, %b : tensor<4xf32>
+  %sa = dist.all_reduce sum %ga on @mesh ["data"] : tensor<4xf32>
+  %qa = nn.kernel(%sa : tensor<4xf32>) {
+  ^bb0(%g: tensor<4xf32>):
+    %0 = nn.abs %g : tensor<4xf32>
+    %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<f32>
+  %sb = dist.all_reduce sum %gb on @mesh ["data"] : tensor<4xf32>
+  %qb = nn.kernel(%sb : tensor<4xf32>) {
+  ^bb0(%g: tensor<4xf32>):
+    %0 = nn.abs %g : tensor<4xf32>
+    %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<f32>
+  %n = nn.kernel(%qa, %qb : tensor<f32>, tensor<f32>) {
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %1 = nn.add %x, %y : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<f32>
+  %ua = nn.update(%a, %sa : tensor<4xf32>, tensor<4xf32>) scalars(%n : tensor<f32>) {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>, %c: tensor<f32>):
+    %0 = nn.mul %d, %c : tensor<f32>
+    %1 = nn.sub %p, %0 : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  %ub = nn.update(%b, %sb : tensor<4xf32>, tensor<4xf32>) scalars(%n : tensor<f32>) {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>, %c: tensor<f32>):
+    %0 = nn.mul %d, %c : tensor<f32>
+    %1 = nn.sub %p, %0 : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  return %ua, %ub : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Left alone: the largest square is no sum.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK-NOT: dist.reduce_scatter
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">},
+                %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">, dist.layout = #dist.layout<"[4]">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<4xf32> {nn.result = #nn.result<state "b">}) {
+  %ga = nn.mul %a, %a : tensor<4xf32>
+  %gb = nn.mul %b, %b : tensor<4xf32>
+  %sa = dist.all_reduce sum %ga on @mesh ["data"] : tensor<4xf32>
+  %qa = nn.kernel(%sa : tensor<4xf32>) {
+  ^bb0(%g: tensor<4xf32>):
+    %0 = nn.mul %g, %g : tensor<4xf32>
+    %1 = nn.reduce max %0 [0] : tensor<4xf32> -> tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<f32>
+  %sb = dist.all_reduce sum %gb on @mesh ["data"] : tensor<4xf32>
+  %qb = nn.kernel(%sb : tensor<4xf32>) {
+  ^bb0(%g: tensor<4xf32>):
+    %0 = nn.mul %g, %g : tensor<4xf32>
+    %1 = nn.reduce max %0 [0] : tensor<4xf32> -> tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<f32>
+  %n = nn.kernel(%qa, %qb : tensor<f32>, tensor<f32>) {
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %1 = nn.add %x, %y : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<f32>
+  %ua = nn.update(%a, %sa : tensor<4xf32>, tensor<4xf32>) scalars(%n : tensor<f32>) {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>, %c: tensor<f32>):
+    %0 = nn.mul %d, %c : tensor<f32>
+    %1 = nn.sub %p, %0 : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  %ub = nn.update(%b, %sb : tensor<4xf32>, tensor<4xf32>) scalars(%n : tensor<f32>) {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>, %c: tensor<f32>):
+    %0 = nn.mul %d, %c : tensor<f32>
+    %1 = nn.sub %p, %0 : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  return %ua, %ub : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Left alone: the sum is read elsewhere too.
 dist.mesh @mesh axes ["data"] sizes [2]
 // CHECK-LABEL: @step
 // CHECK: dist.all_reduce
