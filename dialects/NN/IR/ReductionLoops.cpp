@@ -37,6 +37,91 @@ int64_t ReduceOp::getElementCost() {
 
 int64_t ReduceOp::getReadsPerElement(unsigned) { return 1; }
 
+namespace {
+/// Combines what `element` gives for every multi-index of some extents, of the
+/// accumulator's type. A long floating-point sum is one of sums over blocks,
+/// added up in f64: its rounding error is that of a block (Higham, "Accuracy
+/// and Stability of Numerical Algorithms", 4.2).
+class BlockedFold {
+public:
+  static constexpr int64_t kBlock = 1 << 12;
+
+  BlockedFold(LoopEmitter &e, Combiner &combiner,
+              function_ref<Value(ArrayRef<Index>)> element)
+      : e(e), combiner(combiner),
+        total(e, ReduceKind::sum, e.builder.getF64Type()), element(element) {}
+
+  Value run(ArrayRef<int64_t> extents, bool isFloatSum) {
+    if (!isFloatSum || count(extents) <= kBlock)
+      return runBlock(extents, {});
+    Value sum = runBlocks(extents);
+    Type type = combiner.identity().getType();
+    return type == sum.getType() ? sum : e.make<arith::TruncFOp>(type, sum);
+  }
+
+private:
+  static int64_t count(ArrayRef<int64_t> extents) {
+    int64_t product = 1;
+    for (int64_t extent : extents)
+      product *= extent;
+    return product;
+  }
+
+  Value fold(Combiner &sum, ArrayRef<int64_t> extents,
+             function_ref<Value(ArrayRef<Index>)> term) {
+    return e.fold(
+        extents, sum.identity(), [&](ArrayRef<Index> ivs, ValueRange carried) {
+          return LoopEmitter::Values{sum.combine(carried[0], term(ivs))};
+        })[0];
+  }
+
+  /// The elements `outer`, `start` + i, j, ... for i, j, ... in `extents`.
+  Value runBlock(ArrayRef<int64_t> extents, std::optional<Index> start) {
+    return fold(combiner, extents, [&](ArrayRef<Index> ivs) {
+      SmallVector<Index> all(outer);
+      llvm::append_range(all, ivs);
+      if (start)
+        all[outer.size()] = *start + ivs[0];
+      return element(all);
+    });
+  }
+
+  /// In f64.
+  Value runBlocks(ArrayRef<int64_t> extents) {
+    int64_t first = extents.front(), inner = count(extents.drop_front());
+    if (inner > kBlock)
+      return fold(total, {first}, [&](ArrayRef<Index> iv) {
+        outer.push_back(iv[0]);
+        Value sum = runBlocks(extents.drop_front());
+        outer.pop_back();
+        return sum;
+      });
+    int64_t rounds = kBlock / inner;
+    SmallVector<int64_t> block(extents), rest(extents);
+    block[0] = rounds;
+    rest[0] = first % rounds;
+    Value sum = fold(total, {first / rounds}, [&](ArrayRef<Index> iv) {
+      return widen(runBlock(block, iv[0] * rounds));
+    });
+    if (rest[0] == 0)
+      return sum;
+    Index start = e.constant(first - rest[0]);
+    return total.combine(sum, widen(runBlock(rest, start)));
+  }
+
+  Value widen(Value sum) {
+    Type type = e.builder.getF64Type();
+    return sum.getType() == type ? sum : e.make<arith::ExtFOp>(type, sum);
+  }
+
+  LoopEmitter &e;
+  Combiner &combiner;
+  Combiner total;
+  function_ref<Value(ArrayRef<Index>)> element;
+  SmallVector<Index> outer;
+};
+} // namespace
+
 Value ReduceOp::emitElementAt(LoopEmitter &e, unsigned,
                               const ElementIndex &index) {
   RankedTensorType type = typeOf(getInput());
@@ -63,18 +148,16 @@ Value ReduceOp::emitElementAt(LoopEmitter &e, unsigned,
     }
   }
   Combiner combiner(e, getKind(), type.getElementType());
-  Value result =
-      e.fold(extents, combiner.identity(),
-             [&](ArrayRef<Index> ivs, ValueRange carried) {
-               Index number = base;
-               for (auto [iv, step] : llvm::zip_equal(ivs, steps))
-                 number = number + iv * step;
-               Value element =
-                   e.read(getInput(), ElementIndex(e, shape, number));
-               return LoopEmitter::Values{
-                   combiner.combine(carried[0], combiner.widen(element))};
-             })[0];
-  return combiner.narrow(result);
+  auto element = [&](ArrayRef<Index> ivs) {
+    Index number = base;
+    for (auto [iv, step] : llvm::zip_equal(ivs, steps))
+      number = number + iv * step;
+    return combiner.widen(e.read(getInput(), ElementIndex(e, shape, number)));
+  };
+  bool isFloatSum =
+      getKind() == ReduceKind::sum && isa<FloatType>(type.getElementType());
+  return combiner.narrow(
+      BlockedFold(e, combiner, element).run(extents, isFloatSum));
 }
 
 LogicalResult ReduceOp::emitLoops(LoopEmitter &e) {

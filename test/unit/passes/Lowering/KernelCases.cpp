@@ -231,6 +231,13 @@ static const std::vector<dpc::test::OpCase> cases = {
     {"nn.dot %a, %b contract [1] [0] : tensor<7x33xf16>, tensor<33x9xf16> -> tensor<7x9xf16>", {{"7x33xf16"}, {"33x9xf16"}}},
     {"nn.convert %a : tensor<33xf64> -> tensor<33xbf16>", {{"33xf64"}}},
     {"%x = nn.add %a, %a : tensor<33xf16> nn.convert %x : tensor<33xf16> -> tensor<33xf64>", {{"33xf16"}}},
+    // Long sums are sums over blocks: an f32 keeps its precision (f64 sums these
+    // without error). Blocks of one dimension with a rest, inside outer rounds,
+    // and of several dimensions.
+    {"nn.reduce sum %a [0] : tensor<400003xf64> -> tensor<f64>", {{"400003xf64", 0.1f, 0.1f}}},
+    {"nn.reduce sum %a [0, 2] : tensor<3x2x20001xf64> -> tensor<2xf64>", {{"3x2x20001xf64", 0.1f, 0.1f}}},
+    {R"(%0 = nn.transpose %a [1, 0] : tensor<7x30001xf64> -> tensor<30001x7xf64>
+        nn.reduce sum %0 [0, 1] : tensor<30001x7xf64> -> tensor<f64>)", {{"7x30001xf64", 0.1f, 0.1f}}},
     // Empty tensors.
     {"nn.add %a, %a : tensor<0x3xf64>", {{"0x3xf64"}}},
     {"nn.reduce sum %a [0] : tensor<0x3xf64> -> tensor<3xf64>", {{"0x3xf64"}}},
