@@ -9,6 +9,7 @@
 #include "passes/Memory/Passes.h"
 #include "passes/Normalize/Passes.h"
 #include "passes/Optimize/Passes.h"
+#include "passes/Overlap/Passes.h"
 #include "passes/Sharding/Passes.h"
 #include "passes/Verify/Passes.h"
 
@@ -131,6 +132,11 @@ void dpc::buildLocalPipeline(OpPassManager &manager) {
 
 void dpc::buildNativePipeline(OpPassManager &manager,
                               const NativeOptions &options, Level last) {
+  if (options.overlap) {
+    PeelMicrobatchesOptions peeling;
+    peeling.explain = options.explain;
+    manager.addNestedPass<func::FuncOp>(createPeelMicrobatches(peeling));
+  }
   manager.addNestedPass<func::FuncOp>(createFormKernels());
   if (last <= Level::local)
     return;
@@ -209,6 +215,7 @@ void dpc::registerAllPasses() {
   registerAutodiffPasses();
   registerBucketingPasses();
   registerFusionPasses();
+  registerOverlapPasses();
   registerLoweringPasses();
   registerMemoryPasses();
   registerNormalizePasses();
