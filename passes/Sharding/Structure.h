@@ -26,9 +26,7 @@ struct OpLoops {
   llvm::SmallVector<unsigned> uncut;
 
   bool isBroken(unsigned value, unsigned dim) const;
-  bool isUncut(unsigned loop) const {
-    return llvm::is_contained(uncut, loop);
-  }
+  bool isUncut(unsigned loop) const { return llvm::is_contained(uncut, loop); }
 };
 
 /// The loops of a whole function, made one: an atom is a class of loop factors
