@@ -64,13 +64,13 @@ OperandTrace dpc::traceOperand(Value operand, ConstantValues &constants,
     } else if (auto product = dyn_cast<MulOp>(op); product && throughScale) {
       std::optional<double> left = constants.getSplat(product.getLhs()),
                             right = constants.getSplat(product.getRhs());
-      if (!left == !right)
+      if (!left == !right || !std::isfinite(left ? *left : *right))
         break;
       trace.scale *= left ? *left : *right;
       trace.value = left ? product.getRhs() : product.getLhs();
     } else if (auto quotient = dyn_cast<DivOp>(op); quotient && throughScale) {
       std::optional<double> by = constants.getSplat(quotient.getRhs());
-      if (!by || *by == 0)
+      if (!by || !std::isfinite(1 / *by))
         break;
       trace.scale /= *by;
       trace.value = quotient.getLhs();
@@ -122,8 +122,18 @@ bool AttentionMatcher::matchResult(SoftmaxOp softmax) {
          free == ArrayRef<int64_t>(found.queryDim) && ofValues.size() == 1;
 }
 
+static bool isEmpty(const AttentionMatch &match) {
+  DotOp scores = match.scores, result = match.result;
+  return llvm::any_of(
+      ValueRange{scores.getLhs(), scores.getRhs(), result.getLhs(),
+                 result.getRhs()},
+      [](Value value) { return typeOf(value).getNumElements() == 0; });
+}
+
 std::optional<AttentionMatch> AttentionMatcher::match(SoftmaxOp softmax) {
   found = {};
+  isFinitelyCausal = false;
+  causalMask = {};
   found.keyDim = softmax.getDimension();
   Type element = typeOf(softmax).getElementType();
   int64_t rank = typeOf(softmax).getRank();
@@ -132,9 +142,8 @@ std::optional<AttentionMatch> AttentionMatcher::match(SoftmaxOp softmax) {
   if (rank < 2 || found.keyDim < rank - 2)
     return std::nullopt;
   found.queryDim = 2 * rank - 3 - found.keyDim;
-  if (!matchResult(softmax) ||
-      llvm::is_contained(typeOf(found.result).getShape(), 0) ||
-      !matchScores(softmax.getInput()))
+  if (!matchResult(softmax) || !matchScores(softmax.getInput()) ||
+      isEmpty(found) || !settleCausal())
     return std::nullopt;
   return found;
 }
@@ -159,8 +168,10 @@ bool AttentionMatcher::matchScores(Value value) {
   }
   AttentionMatch before = found;
   auto either = [&](bool matched) {
-    if (!matched)
+    if (!matched) {
       found = before;
+      isFinitelyCausal = false; // set by what is nearer to the product
+    }
     return matched;
   };
   auto withScale = [&](double factor, Value of) {
@@ -222,15 +233,19 @@ bool AttentionMatcher::isCausal(const Narrow &mask,
 bool AttentionMatcher::matchMask(Value value) {
   if (isTrained(value))
     return false;
-  OpBuilder builder(found.result);
-  Narrow mask = narrow(builder, found.result.getLoc(), value);
-  if (isCausal(mask, [](double x, bool isSeen) {
+  Narrow mask = narrowing.narrow(found.result.getLoc(), value);
+  bool isFinite = false;
+  if (!isCausal(mask, [&](double x, bool isSeen) {
+        isFinite |= !isSeen && !std::isinf(x);
         return isSeen ? x == 0 : hidesScore(x);
-      })) {
-    found.causal = true;
+      }))
+    return addMask(mask);
+  found.causal = true;
+  if (!isFinite)
     return true;
-  }
-  return setMask(mask);
+  causalMask = isFinitelyCausal ? Narrow() : mask;
+  isFinitelyCausal = true;
+  return true;
 }
 
 bool AttentionMatcher::matchSelect(Value condition, Value fill,
@@ -238,30 +253,73 @@ bool AttentionMatcher::matchSelect(Value condition, Value fill,
   std::optional<double> hidden = constants.getSplat(fill);
   if (!hidden || !hidesScore(*hidden))
     return false;
-  OpBuilder builder(found.result);
-  Narrow mask = narrow(builder, found.result.getLoc(), condition);
+  Location loc = found.result.getLoc();
+  Narrow mask = narrowing.narrow(loc, condition);
   if (isCausal(mask, [&](double x, bool isSeen) {
         return (x != 0) != isInverted ? isSeen : !isSeen;
       })) {
     found.causal = true;
+    if (std::isinf(*hidden))
+      return true;
+    causalMask = {};
+    isFinitelyCausal = true;
     return true;
   }
   // Beside a finite number a row without any key would have other weights.
   if (!std::isinf(*hidden))
     return false;
-  Expressions e{builder, found.result.getLoc()};
+  OpBuilder builder(found.result);
+  Expressions e{builder, loc};
   Type type = withShape(typeOf(fill), typeOf(mask.value).getShape());
   Value seen = e.splat(type, 0), unseen = e.splat(type, *hidden);
   mask.value = e.select(mask.value, isInverted ? unseen : seen,
                         isInverted ? seen : unseen);
-  return setMask(mask);
+  return addMask(mask);
 }
 
-bool AttentionMatcher::setMask(Narrow mask) {
+/// Adds a mask to what masks already, if their sum is smaller than the scores.
+bool AttentionMatcher::addMask(Narrow mask) {
   if (constants.getSplat(mask.value) == 0.0)
     return true;
-  if (found.mask.value)
+  if (!found.mask.value) {
+    found.mask = std::move(mask);
+    return true;
+  }
+  SmallVector<int64_t> dims(found.mask.dimensions), shape;
+  llvm::append_range(dims, mask.dimensions);
+  llvm::sort(dims);
+  dims.erase(llvm::unique(dims), dims.end());
+  int64_t elements = 1;
+  for (int64_t d : dims) {
+    shape.push_back(typeOf(found.scores).getDimSize(d));
+    elements *= shape.back();
+  }
+  if (elements == typeOf(found.scores).getNumElements())
     return false;
-  found.mask = std::move(mask);
+  OpBuilder builder(found.result);
+  Expressions e{builder, found.result.getLoc()};
+  auto widened = [&](const Narrow &part) {
+    auto places = llvm::map_to_vector(part.dimensions, [&](int64_t d) {
+      return int64_t(llvm::find(dims, d) - dims.begin());
+    });
+    return e.broadcast(part.value, shape, places);
+  };
+  found.mask = {e.add(widened(found.mask), widened(mask)), dims};
   return true;
+}
+
+/// Whether the mask may hide all keys of a row.
+bool AttentionMatcher::mayHideKeys(const Narrow &mask) {
+  std::optional<HostTensor> values = constants.get(mask.value);
+  return !values ||
+         llvm::any_of(values->floats, [](double x) { return !(x > -1e6); });
+}
+
+/// Where another mask hides all keys that a query sees, those that a finite
+/// number hides have weights again: a mask says so, `causal` does not.
+bool AttentionMatcher::settleCausal() {
+  if (!isFinitelyCausal || !found.mask.value || !mayHideKeys(found.mask))
+    return true;
+  found.causal = false;
+  return causalMask.value && addMask(causalMask);
 }

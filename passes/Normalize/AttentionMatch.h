@@ -40,13 +40,20 @@ private:
   bool matchScores(mlir::Value value);
   bool matchMask(mlir::Value mask);
   bool matchSelect(mlir::Value condition, mlir::Value fill, bool isInverted);
-  bool setMask(Narrow mask);
+  bool addMask(Narrow mask);
+  bool settleCausal();
+  bool mayHideKeys(const Narrow &mask);
   bool isCausal(const Narrow &mask,
                 llvm::function_ref<bool(double, bool isSeen)> agrees);
 
   ConstantValues &constants;
+  Narrowing narrowing;
   llvm::function_ref<bool(mlir::Value)> isTrained;
   AttentionMatch found;
+  /// Whether `causal` stands for a finite number in the program, and the mask
+  /// that adds it; null where it takes the place of scores, and of several.
+  bool isFinitelyCausal = false;
+  Narrow causalMask;
 };
 
 /// An operand of a product, seen through multiplications by a number,

@@ -28,12 +28,14 @@ static Narrow whole(Expressions e, Value value) {
   return {e.reshape(value, extents), dims};
 }
 
-static Narrow narrowElementwise(Expressions e, Operation *op) {
+Narrow Narrowing::buildElementwise(OpBuilder &builder, Location loc,
+                                   Operation *op) {
+  Expressions e{builder, loc};
   Value value = op->getResult(0);
   SmallVector<Narrow> operands;
   std::set<int64_t> joined;
   for (Value operand : op->getOperands()) {
-    operands.push_back(narrow(e.builder, e.loc, operand));
+    operands.push_back(narrow(loc, operand));
     joined.insert(operands.back().dimensions.begin(),
                   operands.back().dimensions.end());
   }
@@ -54,7 +56,18 @@ static Narrow narrowElementwise(Expressions e, Operation *op) {
   return {e.builder.create(state)->getResult(0), dims};
 }
 
-Narrow dpc::narrow(OpBuilder &builder, Location loc, Value value) {
+Narrow Narrowing::narrow(Location loc, Value value) {
+  auto found = known.find(value);
+  if (found != known.end())
+    return found->second;
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  Narrow result = build(builder, loc, value);
+  known[value] = result;
+  return result;
+}
+
+Narrow Narrowing::build(OpBuilder &builder, Location loc, Value value) {
   Operation *op = value.getDefiningOp();
   Expressions e{builder, loc};
   if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
@@ -71,7 +84,7 @@ Narrow dpc::narrow(OpBuilder &builder, Location loc, Value value) {
     return {e.make<IotaOp>(withShape(typeOf(value), {extent}), 0), {d}};
   }
   if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op)) {
-    Narrow inner = narrow(builder, loc, broadcast.getInput());
+    Narrow inner = narrow(loc, broadcast.getInput());
     for (int64_t &d : inner.dimensions)
       d = broadcast.getDimensions()[d];
     return inner;
@@ -84,12 +97,12 @@ Narrow dpc::narrow(OpBuilder &builder, Location loc, Value value) {
     if (llvm::map_to_vector(old, [&](int64_t d) { return from[d]; }) !=
         llvm::map_to_vector(now, [&](int64_t d) { return to[d]; }))
       return whole(e, value);
-    Narrow inner = narrow(builder, loc, reshape.getInput());
+    Narrow inner = narrow(loc, reshape.getInput());
     for (int64_t &d : inner.dimensions)
       d = now[llvm::find(old, d) - old.begin()];
     return inner;
   }
   if (isa_and_nonnull<ElementwiseOpInterface>(op) && op->getNumOperands() > 0)
-    return narrowElementwise(e, op);
+    return buildElementwise(builder, loc, op);
   return whole(e, value);
 }

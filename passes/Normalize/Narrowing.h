@@ -3,6 +3,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace dpc {
 
@@ -13,11 +14,22 @@ struct Narrow {
   llvm::SmallVector<int64_t> dimensions; // increasing
 };
 
-/// What `value` repeats: broadcasts, equal constants, numberings and dimensions
-/// of extent 1 are taken off, also from the operands of elementwise ops, which
-/// are built anew on less. New ops have the location `loc`: constants may have
-/// none.
-Narrow narrow(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
+/// Finds what values repeat: broadcasts, equal constants, numberings and
+/// dimensions of extent 1 are taken off, also from the operands of elementwise
+/// ops, which are built anew on less, behind the op that they stand for.
+class Narrowing {
+public:
+  /// New ops have the location `loc`: constants may have none.
+  Narrow narrow(mlir::Location loc, mlir::Value value);
+
+private:
+  Narrow build(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
+  Narrow buildElementwise(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Operation *op);
+
+  /// One for all that share a mask.
+  llvm::DenseMap<mlir::Value, Narrow> known;
+};
 
 } // namespace dpc
 

@@ -55,13 +55,16 @@ def FormAttention : Pass<"dpc-form-attention", "mlir::ModuleOp"> {
     are read and written where the projections around have them: transpositions
     between are left to canonicalization, most of them meet their inverse.
 
-    What masks is an added tensor that needs no gradient, or a select of -infinity;
-    broadcasts are taken off it. A constant that hides (by -1e9 or less) exactly
-    the keys behind each query becomes `causal`.
+    What masks are added tensors that need no gradient, and selects of -infinity;
+    broadcasts are taken off them, and several are added to each other. A constant
+    that hides (by -1e9 or less) exactly the keys behind each query becomes
+    `causal`; with a finite number only beside masks that cannot hide the others
+    too, or the keys behind would have weights again.
 
     Left alone: scores or probabilities that are used elsewhere, dropout between
-    softmax and product, two tensors that mask, a select of a finite number that is
-    not causal (a row without keys has equal weights then), other types than f32
+    softmax and product, masks whose sum is as large as the scores, a select of a
+    finite number that is not causal or stands beside a mask that may hide the
+    other keys (a row without keys has equal weights then), other types than f32
     and f64, and in `@step` a mask that depends on a parameter.
 
     Needs: training forms are gone from functions to be formed in. Keeps: the

@@ -69,12 +69,15 @@ def NN_AttentionOp : NN_AttentionLikeOp<"attention", [NN_Differentiable]> {
 def NN_AttentionGradOp : NN_AttentionLikeOp<"attention_grad"> {
   let summary = "Gradients of q, k and v of nn.attention";
   let description = [{
-    With p = e^(s - `logSumExp`) recomputed from s as `nn.attention` has it, g the
-    gradient of the result and `delta`_i = sum of g_i result_i less the gradient of
-    `logSumExp`_i: ds = p (g v^T - delta), and dq = scale ds k, dk = scale ds^T q,
-    dv = p^T g. With `guarded`, p is 0 where it would be NaN. Source: Dao,
-    "FlashAttention-2: Faster Attention with Better Parallelism and Work
-    Partitioning", 2023.
+    With p = e^(s - `logSumExp`) recomputed from s as `nn.attention` has it and
+    divided by its sum over the keys, g the gradient of the result and `delta`_i =
+    sum of g_i result_i less the gradient of `logSumExp`_i: ds = p (g v^T - delta),
+    and dq = scale ds k, dk = scale ds^T q, dv = p^T g. With `guarded`, p is 0 where
+    it would be NaN. Source: Dao, "FlashAttention-2: Faster Attention with Better
+    Parallelism and Work Partitioning", 2023.
+
+    The sum is 1, unless `logSumExp` is so large that it lost the logarithm of the
+    number of keys: where a finite number masks all keys of a row.
 
     Made by the gradient of `nn.attention`; decomposed at `placed` where anything
     but the batch is cut (dq has a row a query, dk and dv sum over the queries);

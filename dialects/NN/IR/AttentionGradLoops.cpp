@@ -96,9 +96,18 @@ private:
     t.prepareMask(query, count);
     t.forEachPanel(seen, [&](Index panel, bool isCut) {
       cut.forEach(e, [&](Index, Index tile, int64_t height) {
-        scoreTile(query + tile, row + tile, height, panel, isCut);
+        probabilityTile(query + tile, row + tile, height, panel, isCut);
       });
     });
+    Value end = e.materialize(seen.end);
+    e.sequence(count, [&](Index r) { divideBySum(query + r, row + r, end); });
+    e.loopBetween(e.materialize(e.constant(0)), end, t.panels, {},
+                  [&](Index panel, ValueRange) {
+                    cut.forEach(e, [&](Index, Index tile, int64_t height) {
+                      scoreGradTile(query + tile, row + tile, height, panel);
+                    });
+                    return Values();
+                  });
     if (shape.causal)
       clearPanelBehind(seen.end, row, count);
     Panels columns(code, shape.depth);
@@ -118,19 +127,19 @@ private:
     });
   }
 
-  void scoreTile(Index query, Index row, int64_t height, Index panel,
-                 bool isCut) {
-    auto place = [&](Value to, int64_t r, int64_t v) {
-      return code.at(to, (row + r) * t.scoreStride + panel * t.width +
-                             v * code.lanes);
-    };
-    auto ofQuery = [&](Value rows, int64_t r) {
-      return code.splat(code.loadScalar(code.at(rows, query + r)));
-    };
+  Value placeOf(Value to, Index row, Index panel, int64_t v) {
+    return code.at(to, row * t.scoreStride + panel * t.width + v * code.lanes);
+  }
+  Value ofQuery(Value rows, Index query) {
+    return code.splat(code.loadScalar(code.at(rows, query)));
+  }
+
+  void probabilityTile(Index query, Index row, int64_t height, Index panel,
+                       bool isCut) {
     Values tile =
         t.multiply(queries, query, height, keyPanels, panel, shape.depth);
     for (int64_t r = 0; r < height; ++r) {
-      Value sum = ofQuery(logSumExp, r);
+      Value sum = ofQuery(logSumExp, query + r);
       for (int64_t v = 0; v < vectors; ++v) {
         Index key = panel * t.width + v * code.lanes;
         Value score = t.addMask(tile[r * vectors + v], query + r, key);
@@ -141,17 +150,54 @@ private:
           p = e.make<arith::SelectOp>(
               e.make<arith::CmpFOp>(arith::CmpFPredicate::UNO, p, p),
               code.zero(), p);
-        code.store(p, place(probabilities, r, v));
+        code.store(p, placeOf(probabilities, row + r, panel, v));
       }
     }
-    tile =
+  }
+
+  /// Divides what follows from a row of probabilities by their sum, in its
+  /// other factors, which are shorter.
+  void divideBySum(Index query, Index row, Value end) {
+    Values parts = e.loopBetween(
+        e.materialize(e.constant(0)), end, t.panels,
+        Values(vectors, code.zero()), [&](Index panel, ValueRange now) {
+          Values next;
+          for (int64_t v = 0; v < vectors; ++v)
+            next.push_back(code.add(
+                now[v], code.load(placeOf(probabilities, row, panel, v))));
+          return next;
+        });
+    for (int64_t v = 1; v < vectors; ++v)
+      parts[0] = code.add(parts[0], parts[v]);
+    Value sum = code.sumOfLanes(parts[0]),
+          one = e.constantLike(code.elementType, 1);
+    if (op.getGuarded()) // a row without keys
+      sum = e.make<arith::SelectOp>(
+          e.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, sum,
+                                e.constantLike(code.elementType, 0)),
+          one, sum);
+    Value inverse = e.make<arith::DivFOp>(one, sum),
+          inverses = code.splat(inverse);
+    e.storeAt(delta,
+              t.multiplied(e.loadAt(delta, code.elementType, query), inverse),
+              query);
+    // Whole vectors: zeros follow each row.
+    e.sequence(llvm::divideCeil(shape.valueDepth, code.lanes), [&](Index i) {
+      Value at = code.at(grads.address, query * grads.stride + i * code.lanes);
+      code.store(t.multiplied(code.load(at), inverses), at);
+    });
+  }
+
+  void scoreGradTile(Index query, Index row, int64_t height, Index panel) {
+    Values tile =
         t.multiply(grads, query, height, valuePanels, panel, shape.valueDepth);
     for (int64_t r = 0; r < height; ++r) {
-      Value less = ofQuery(delta, r);
+      Value less = ofQuery(delta, query + r);
       for (int64_t v = 0; v < vectors; ++v)
-        code.store(t.multiplied(code.load(place(probabilities, r, v)),
-                                t.subtracted(tile[r * vectors + v], less)),
-                   place(scoreGrads, r, v));
+        code.store(
+            t.multiplied(code.load(placeOf(probabilities, row + r, panel, v)),
+                         t.subtracted(tile[r * vectors + v], less)),
+            placeOf(scoreGrads, row + r, panel, v));
     }
   }
 

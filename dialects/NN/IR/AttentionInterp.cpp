@@ -120,10 +120,13 @@ LogicalResult AttentionGradOp::interpret(InterpreterContext &,
       int64_t query = r.rowAt(shape.queries, shape.depth, i),
               grad = r.rowAt(shape.queries, shape.valueDepth, i);
       const double *g = in[5]->floats.data() + grad;
+      double sum = 0;
+      for (double &score : s)
+        sum += score = std::exp(score - in[3]->floats[r.queryAt(i)]);
       for (int64_t j = 0; j < shape.keys; ++j) {
         int64_t key = r.rowAt(shape.keys, shape.depth, j),
                 value = r.rowAt(shape.keys, shape.valueDepth, j);
-        double p = r.guard(std::exp(s[j] - in[3]->floats[r.queryAt(i)]));
+        double p = r.guard(s[j] / sum);
         double ds =
             p * (r.dot(g, in[2]->floats.data() + value, shape.valueDepth) -
                  in[4]->floats[r.queryAt(i)]);

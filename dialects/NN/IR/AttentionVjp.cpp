@@ -79,7 +79,8 @@ template <typename Op> struct AttentionExpressions {
   }
 
   Value probabilities(Value logSumExp) {
-    return guard(e.exp(e.sub(scores(), alongKeys(logSumExp))));
+    Value p = e.exp(e.sub(scores(), alongKeys(logSumExp)));
+    return guard(e.div(p, alongKeys(e.sum(p, {batches + 1}))));
   }
 
   Value scoreGrads(Value probabilities, Value resultGrad, Value delta) {

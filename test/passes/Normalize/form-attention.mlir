@@ -248,7 +248,91 @@ func.func @causal_and_padding(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, 
   return %y : tensor<2x3x4x8xf32>
 }
 
-// Two masks are left alone.
+// Where the keys of a query are all hidden by padding, those behind it that a
+// finite number hides count as much: not `causal`, but the sum of both masks.
+// CHECK-LABEL: @finite_causal_and_padding
+func.func @finite_causal_and_padding(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x4xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: %[[M:.*]] = nn.add {{.*}} : tensor<2x4x4xf32>
+  // CHECK: nn.attention %arg0, %arg1, %arg2 mask %[[M]] [0, 2, 3] rows 2 scale 1.000000e+00 : 
+  %m0 = nn.constant dense<[[0.0, -1.0e9, -1.0e9, -1.0e9], [0.0, 0.0, -1.0e9, -1.0e9], [0.0, 0.0, 0.0, -1.0e9], [0.0, 0.0, 0.0, 0.0]]> : tensor<4x4xf32>
+  %w0 = nn.broadcast %m0 [2, 3] : tensor<4x4xf32> -> tensor<2x3x4x4xf32>
+  %w = nn.broadcast %m [0, 3] : tensor<2x4xf32> -> tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.add %s, %w0 : tensor<2x3x4x4xf32>
+  %u = nn.add %t, %w : tensor<2x3x4x4xf32>
+  %p = nn.softmax %u dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// A selected number has no gradient, where an added one has.
+// CHECK-LABEL: @finite_select_and_padding
+func.func @finite_select_and_padding(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x4xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK-NOT: nn.attention
+  // CHECK: nn.softmax
+  %i = nn.iota dim 2 : tensor<2x3x4x4xi64>
+  %j = nn.iota dim 3 : tensor<2x3x4x4xi64>
+  %c = nn.compare ge %i, %j : tensor<2x3x4x4xi64> -> tensor<2x3x4x4xi1>
+  %f = nn.constant dense<-1.0e9> : tensor<2x3x4x4xf32>
+  %w = nn.broadcast %m [0, 3] : tensor<2x4xf32> -> tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.select %c, %s, %f : tensor<2x3x4x4xi1>, tensor<2x3x4x4xf32>
+  %u = nn.add %t, %w : tensor<2x3x4x4xf32>
+  %p = nn.softmax %u dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// What is causal twice leaves each query a key that nothing hides.
+// CHECK-LABEL: @causal_twice
+func.func @causal_twice(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: nn.attention %arg0, %arg1, %arg2 rows 2 scale 1.000000e+00 causal : 
+  %i = nn.iota dim 2 : tensor<2x3x4x4xi64>
+  %j = nn.iota dim 3 : tensor<2x3x4x4xi64>
+  %c = nn.compare ge %i, %j : tensor<2x3x4x4xi64> -> tensor<2x3x4x4xi1>
+  %f = nn.constant dense<-1.0e9> : tensor<2x3x4x4xf32>
+  %m = nn.constant dense<[[0.0, -1.0e9, -1.0e9, -1.0e9], [0.0, 0.0, -1.0e9, -1.0e9], [0.0, 0.0, 0.0, -1.0e9], [0.0, 0.0, 0.0, 0.0]]> : tensor<4x4xf32>
+  %w = nn.broadcast %m [2, 3] : tensor<4x4xf32> -> tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.select %c, %s, %f : tensor<2x3x4x4xi1>, tensor<2x3x4x4xf32>
+  %u = nn.add %t, %w : tensor<2x3x4x4xf32>
+  %p = nn.softmax %u dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// A constant that hides nothing leaves it `causal`.
+// CHECK-LABEL: @finite_causal_and_bias
+func.func @finite_causal_and_bias(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: nn.attention %arg0, %arg1, %arg2 mask %{{.*}} [1, 3] rows 2 scale 1.000000e+00 causal : 
+  %m0 = nn.constant dense<[[0.0, -1.0e9, -1.0e9, -1.0e9], [0.0, 0.0, -1.0e9, -1.0e9], [0.0, 0.0, 0.0, -1.0e9], [0.0, 0.0, 0.0, 0.0]]> : tensor<4x4xf32>
+  %w0 = nn.broadcast %m0 [2, 3] : tensor<4x4xf32> -> tensor<2x3x4x4xf32>
+  %b = nn.constant dense<[[0.0, 1.0, 2.0, 3.0], [0.0, 2.0, 4.0, 6.0], [0.0, 3.0, 6.0, 9.0]]> : tensor<3x4xf32>
+  %w = nn.broadcast %b [1, 3] : tensor<3x4xf32> -> tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.add %s, %w : tensor<2x3x4x4xf32>
+  %u = nn.add %t, %w0 : tensor<2x3x4x4xf32>
+  %p = nn.softmax %u dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// Two masks are added to each other, ...
+// CHECK-LABEL: @bias_and_padding
+func.func @bias_and_padding(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x4xf32>, %n: tensor<4x4xf32>) -> tensor<2x3x4x8xf32> {
+  // CHECK: %[[M:.*]] = nn.add {{.*}} : tensor<2x4x4xf32>
+  // CHECK: nn.attention %arg0, %arg1, %arg2 mask %[[M]] [0, 2, 3] rows 2
+  %w = nn.broadcast %m [0, 3] : tensor<2x4xf32> -> tensor<2x3x4x4xf32>
+  %x = nn.broadcast %n [2, 3] : tensor<4x4xf32> -> tensor<2x3x4x4xf32>
+  %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
+  %t = nn.add %s, %w : tensor<2x3x4x4xf32>
+  %u = nn.add %t, %x : tensor<2x3x4x4xf32>
+  %p = nn.softmax %u dim 3 : tensor<2x3x4x4xf32>
+  %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
+  return %y : tensor<2x3x4x8xf32>
+}
+
+// ... but not where that makes a tensor as large as the scores.
 // CHECK-LABEL: @two_masks
 func.func @two_masks(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x3x4x4xf32>, %n: tensor<2x3x4x4xf32>) -> tensor<2x3x4x8xf32> {
   // CHECK-NOT: nn.attention
@@ -357,6 +441,30 @@ func.func @half(%q: tensor<2x3x4x8xf16>, %k: tensor<2x3x4x8xf16>, %v: tensor<2x3
   %p = nn.softmax %s dim 3 : tensor<2x3x4x4xf16>
   %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf16>, tensor<2x3x4x8xf16> -> tensor<2x3x4x8xf16>
   return %y : tensor<2x3x4x8xf16>
+}
+
+// Nothing is formed of nothing.
+// CHECK-LABEL: @no_keys
+func.func @no_keys(%q: tensor<3x8xf32>, %k: tensor<0x8xf32>) -> tensor<3x8xf32> {
+  // CHECK-NOT: nn.attention
+  // CHECK: nn.softmax
+  %s = nn.dot %q, %k contract [1] [1] : tensor<3x8xf32>, tensor<0x8xf32> -> tensor<3x0xf32>
+  %p = nn.softmax %s dim 1 : tensor<3x0xf32>
+  %y = nn.dot %p, %k contract [1] [0] : tensor<3x0xf32>, tensor<0x8xf32> -> tensor<3x8xf32>
+  return %y : tensor<3x8xf32>
+}
+
+// A factor that is no number stays one.
+// CHECK-LABEL: @infinite_scale
+func.func @infinite_scale(%q: tensor<3x8xf32>, %k: tensor<3x8xf32>) -> tensor<3x8xf32> {
+  // CHECK: %[[Q:.*]] = nn.mul
+  // CHECK: nn.attention %[[Q]], %arg1, %arg1 rows 0 scale 1.000000e+00
+  %i = nn.constant dense<0x7F800000> : tensor<3x8xf32>
+  %t = nn.mul %q, %i : tensor<3x8xf32>
+  %s = nn.dot %t, %k contract [1] [1] : tensor<3x8xf32>, tensor<3x8xf32> -> tensor<3x3xf32>
+  %p = nn.softmax %s dim 1 : tensor<3x3xf32>
+  %y = nn.dot %p, %k contract [1] [0] : tensor<3x3xf32>, tensor<3x8xf32> -> tensor<3x8xf32>
+  return %y : tensor<3x8xf32>
 }
 
 // More queries than keys are never causal.

@@ -95,6 +95,14 @@ static const std::vector<dpc::test::OpCase> cases = {
     {"nn.attention %a, %b, %c rows 1 scale 0.5 causal : tensor<2x3x2x4xf64>, tensor<2x5x2x4xf64>, tensor<2x5x2x3xf64> -> tensor<2x3x2x3xf64>, tensor<2x2x3xf64>", {{"2x3x2x4xf64"}, {"2x5x2x4xf64"}, {"2x5x2x3xf64"}}},
     {"nn.attention %a, %b, %c mask %d [0, 3] rows 2 scale -1.0 guarded : tensor<2x3x4x2xf64>, tensor<2x3x4x2xf64>, tensor<2x3x4x2xf64>, tensor<2x4xf64> -> tensor<2x3x4x2xf64>, tensor<2x3x4xf64>", {{"2x3x4x2xf64"}, {"2x3x4x2xf64"}, {"2x3x4x2xf64"}, {"2x4xf64"}}},
     {"nn.attention %a, %b, %c mask %d [1, 2] rows 0 scale 0.5 causal : tensor<4x2x3xf64>, tensor<4x2x3xf64>, tensor<4x2x3xf64>, tensor<4x4xf64> -> tensor<4x2x3xf64>, tensor<2x4xf64>", {{"4x2x3xf64"}, {"4x2x3xf64"}, {"4x2x3xf64"}, {"4x4xf64"}}},
+    {R"(%m = nn.constant dense<[-1.0e+30, 0.5]> : tensor<2xf64>
+        %y, %l = nn.attention %a, %b, %c mask %m [0] rows 1 scale 0.4 : tensor<2x3x2x4xf64>, tensor<2x5x2x4xf64>, tensor<2x5x2x3xf64>, tensor<2xf64> -> tensor<2x3x2x3xf64>, tensor<2x2x3xf64>
+        nn.attention_grad %a, %b, %c, %l, %d, %e mask %m [0] rows 1 scale 0.4 : tensor<2x3x2x4xf64>, tensor<2x5x2x4xf64>, tensor<2x5x2x3xf64>, tensor<2x2x3xf64>, tensor<2x2x3xf64>, tensor<2x3x2x3xf64>, tensor<2xf64> -> tensor<2x3x2x4xf64>, tensor<2x5x2x4xf64>, tensor<2x5x2x3xf64>)",
+     {{"2x3x2x4xf64"}, {"2x5x2x4xf64"}, {"2x5x2x3xf64"}, {"2x2x3xf64"}, {"2x3x2x3xf64"}}},
+    {R"(%m = nn.constant dense<[-1.0e+30, 0.5]> : tensor<2xf64>
+        %y, %l = nn.attention %a, %b, %c mask %m [0] rows 1 scale 0.4 causal guarded : tensor<2x3x1x4xf64>, tensor<2x5x1x4xf64>, tensor<2x5x1x3xf64>, tensor<2xf64> -> tensor<2x3x1x3xf64>, tensor<2x1x3xf64>
+        nn.attention_grad %a, %b, %c, %l, %d, %e mask %m [0] rows 1 scale 0.4 causal guarded : tensor<2x3x1x4xf64>, tensor<2x5x1x4xf64>, tensor<2x5x1x3xf64>, tensor<2x1x3xf64>, tensor<2x1x3xf64>, tensor<2x3x1x3xf64>, tensor<2xf64> -> tensor<2x3x1x4xf64>, tensor<2x5x1x4xf64>, tensor<2x5x1x3xf64>)",
+     {{"2x3x1x4xf64"}, {"2x5x1x4xf64"}, {"2x5x1x3xf64"}, {"2x1x3xf64"}, {"2x3x1x3xf64"}}},
     // Loss
     {"%l = nn.constant dense<[2, -100, 0]> : tensor<3xi64> nn.cross_entropy %a, %l dim 1 : tensor<3x4xf64>, tensor<3xi64> -> tensor<3xf64>, tensor<3xf64>", {{"3x4xf64"}}},
     {"%l = nn.constant dense<[[1, 0], [3, 2]]> : tensor<2x2xi32> nn.cross_entropy %a, %l dim 1 {ignoreIndex = 2 : i64, labelSmoothing = 0.2 : f64} : tensor<2x4x2xf64>, tensor<2x2xi32> -> tensor<2x2xf64>, tensor<2x2xf64>", {{"2x4x2xf64"}}},
