@@ -124,10 +124,8 @@ public:
         table[0] % shape[0] != 0)
       return;
     int64_t samples = shape[0], rows = table[0] / samples;
-    Value sum = facts.resolve(op.getIndices());
-    auto add = sum.getDefiningOp<AddOp>();
-    // Sums and products that wrap are in no such range.
-    if (!add || rows < 2 || !facts.isWithin(sum, 0, table[0] - 1))
+    auto add = facts.resolve(op.getIndices()).getDefiningOp<AddOp>();
+    if (!add || rows < 2)
       return;
     OpBuilder builder(op);
     Expressions e{builder, op.getLoc()};

@@ -90,14 +90,14 @@ func.func @second(%x: tensor<9x4x3xf32>, %i: tensor<4x5x1xi64>) -> tensor<4x5x3x
   return %y : tensor<4x5x3xf32>
 }
 
-// Not second of two, of other extents, of one sample.
+// Second of three, another order, fewer samples, one sample, behind a batch.
 // CHECK-LABEL: @not_second
-func.func @not_second(%x: tensor<9x4x4xf32>, %i: tensor<4x1xi64>, %j: tensor<4x2xi64>, %k: tensor<3x1xi64>, %l: tensor<1x1xi64>, %one: tensor<9x1xf32>)
-    -> (tensor<4xf32>, tensor<4x4xf32>, tensor<3x4xf32>, tensor<1xf32>) {
+func.func @not_second(%x: tensor<9x4x4xf32>, %i: tensor<4x1xi64>, %k: tensor<3x1xi64>, %l: tensor<1x1xi64>, %one: tensor<9x1xf32>, %z: tensor<4x4x4xf32>)
+    -> (tensor<4xf32>, tensor<4x4xf32>, tensor<3x4xf32>, tensor<1xf32>, tensor<4xf32>) {
   // CHECK-NOT: nn.gather_elements
   // CHECK: return
   %own = nn.iota dim 0 : tensor<4x1xi64>
-  %t = nn.concat %j, %own dim 1 : tensor<4x2xi64>, tensor<4x1xi64> -> tensor<4x3xi64>
+  %t = nn.concat %i, %own, %i dim 1 : tensor<4x1xi64>, tensor<4x1xi64>, tensor<4x1xi64> -> tensor<4x3xi64>
   %a = nn.gather_nd %x, %t : tensor<9x4x4xf32>, tensor<4x3xi64> -> tensor<4xf32>
   %other = nn.constant dense<[[0], [1], [3], [2]]> : tensor<4x1xi64>
   %u = nn.concat %i, %other dim 1 : tensor<4x1xi64>, tensor<4x1xi64> -> tensor<4x2xi64>
@@ -108,7 +108,9 @@ func.func @not_second(%x: tensor<9x4x4xf32>, %i: tensor<4x1xi64>, %j: tensor<4x2
   %zero = nn.iota dim 0 : tensor<1x1xi64>
   %w = nn.concat %l, %zero dim 1 : tensor<1x1xi64>, tensor<1x1xi64> -> tensor<1x2xi64>
   %d = nn.gather_nd %one, %w : tensor<9x1xf32>, tensor<1x2xi64> -> tensor<1xf32>
-  return %a, %b, %c, %d : tensor<4xf32>, tensor<4x4xf32>, tensor<3x4xf32>, tensor<1xf32>
+  %s = nn.concat %i, %own dim 1 : tensor<4x1xi64>, tensor<4x1xi64> -> tensor<4x2xi64>
+  %e = nn.gather_nd %z, %s {batchDims = 1 : i64} : tensor<4x4x4xf32>, tensor<4x2xi64> -> tensor<4xf32>
+  return %a, %b, %c, %d, %e : tensor<4xf32>, tensor<4x4xf32>, tensor<3x4xf32>, tensor<1xf32>, tensor<4xf32>
 }
 
 // Tuples for some samples only, and one sample, are no batch.
@@ -243,8 +245,8 @@ func.func @other_rows(%x: tensor<36x3xf32>, %ids: tensor<4x9xi64>, %long: tensor
 
 // Starts that are not those of the samples; rows that are not as many for each; rows of one sample; along another dimension.
 // CHECK-LABEL: @other_starts
-func.func @other_starts(%x: tensor<36x3xf32>, %y: tensor<37x3xf32>, %z: tensor<3x36xf32>, %ids: tensor<4x9xi64>, %one: tensor<1x36xi64>)
-    -> (tensor<4x3xf32>, tensor<4x3xf32>, tensor<1x3xf32>, tensor<3x4xf32>) {
+func.func @other_starts(%x: tensor<36x3xf32>, %y: tensor<37x3xf32>, %z: tensor<36x36xf32>, %ids: tensor<4x9xi64>, %one: tensor<1x36xi64>)
+    -> (tensor<4x3xf32>, tensor<4x3xf32>, tensor<1x3xf32>, tensor<36x4xf32>) {
   // CHECK-NOT: gather_nd
   // CHECK: return
   %i = nn.arg_reduce max %ids dim 1 : tensor<4x9xi64> -> tensor<4xi64>
@@ -258,8 +260,8 @@ func.func @other_starts(%x: tensor<36x3xf32>, %y: tensor<37x3xf32>, %z: tensor<3
   %zero = nn.constant dense<0> : tensor<1xi64>
   %2 = nn.add %j, %zero : tensor<1xi64>
   %c = nn.gather %x, %2 dim 0 : tensor<36x3xf32>, tensor<1xi64> -> tensor<1x3xf32>
-  %d = nn.gather %z, %1 dim 1 : tensor<3x36xf32>, tensor<4xi64> -> tensor<3x4xf32>
-  return %a, %b, %c, %d : tensor<4x3xf32>, tensor<4x3xf32>, tensor<1x3xf32>, tensor<3x4xf32>
+  %d = nn.gather %z, %1 dim 1 : tensor<36x36xf32>, tensor<4xi64> -> tensor<36x4xf32>
+  return %a, %b, %c, %d : tensor<4x3xf32>, tensor<4x3xf32>, tensor<1x3xf32>, tensor<36x4xf32>
 }
 
 // A sample of one row has nothing to pick.
@@ -297,7 +299,7 @@ func.func @mask(%m: tensor<2x3xi1>, %w: tensor<2x1x3x5xi1>) -> (tensor<2x1x1x3xi
 // Constant tuples that take something else: another order, fewer, an index that does not exist (an error of the program).
 // CHECK-LABEL: @other_tuples
 func.func @other_tuples(%m: tensor<2x3xi1>, %s: tensor<3x3xi1>, %o: tensor<2x1xi1>) -> (tensor<3x2xi1>, tensor<3x3xi1>, tensor<2x2xi1>, tensor<2xi1>) {
-  // CHECK-NOT: nn.broadcast
+  // CHECK-COUNT-4: nn.gather_nd
   // CHECK: return
   %swapped = nn.constant dense<[[[0, 0], [1, 0]], [[0, 1], [1, 1]], [[0, 2], [1, 2]]]> : tensor<3x2x2xi64>
   %a = nn.gather_nd %m, %swapped : tensor<2x3xi1>, tensor<3x2x2xi64> -> tensor<3x2xi1>
