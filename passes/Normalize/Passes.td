@@ -82,4 +82,43 @@ def FormAttention : Pass<"dpc-form-attention", "mlir::ModuleOp"> {
   let dependentDialects = ["::dpc::nn::NNDialect"];
 }
 
+def FormBatchGathers : Pass<"dpc-form-batch-gathers", "mlir::ModuleOp"> {
+  let summary = "Makes index tuples that name their own sample batch dimensions";
+  let description = [{
+    A model that picks a row of each sample, x[arange(B), i], is exported as one
+    that picks B rows of all samples. Layouts cannot know that no sample reads
+    another's rows and hold x whole; with the sample's index as a batch dimension
+    of the op they cut x like everything else. These forms are taken:
+
+    * the first component of the tuples of `nn.gather_nd` or `nn.scatter_nd` is
+      the tuple's own index (a constant, however computed): the component goes,
+      `batchDims` grows. What is left is not asked to be in range, as the op asks
+      the same of it as before;
+    * `nn.gather` of rows b * n + i from samples of n rows each that lie in one
+      dimension, where 0 <= i < n is known by ranges of integers: `nn.gather_nd`
+      of i on samples. An i that may be negative reads the sample before;
+    * both with the sample second, x[i, arange(B)] and i * B + b:
+      `nn.gather_elements` along the first dimension, so that nothing moves;
+    * all components of the tuples of `nn.gather_nd` are own indices: a
+      broadcast. So masks are looked up.
+
+    A choice whose outcome is known (`x < 0 ? x + n : x` for an x that is never
+    negative) is taken off the indices that are left.
+
+    Left alone: a batch of one sample, the sample behind more than one component
+    or second in `nn.scatter_nd`, indices that have other extents than what they
+    index.
+
+    Needs: static shapes. Keeps: the level. Pure ops without uses are erased.
+
+    ```mlir
+    %t = nn.concat %own, %i dim 1 : tensor<4x1xi64>, tensor<4x1xi64> -> tensor<4x2xi64>
+    %y = nn.gather_nd %x, %t : tensor<4x9x3xf32>, tensor<4x2xi64> -> tensor<4x3xf32>
+    // becomes
+    %y = nn.gather_nd %x, %i {batchDims = 1 : i64} : tensor<4x9x3xf32>, tensor<4x1xi64> -> tensor<4x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+}
+
 #endif // DPC_PASSES_NORMALIZE_PASSES_TD

@@ -65,6 +65,10 @@ void dpc::buildStepPipeline(OpPassManager &manager,
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
 
+  // Of the program as it was written: gradients of what this forms are cut by
+  // the batch too, and masks that were looked up can be seen by attention.
+  manager.addPass(createFormBatchGathers());
+
   if (options.loss.empty()) {
     manager.addPass(createFormInference());
     manager.addPass(createFormAttention());

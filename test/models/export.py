@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exports unet, dlrm and lstm, and records their training by PyTorch.
+"""Exports unet, dlrm, lstm and rows, and records their training by PyTorch.
 
   export.py [NAME..]        needs torch, onnx and numpy; nothing here is needed to run the tests
 
@@ -75,6 +75,22 @@ class Recurrent(nn.Module):
         return self.head(self.layers(x)[0][:, -1])
 
 
+class RowPicker(nn.Module):
+    """Writes the row that an input names and picks the last token that is not padding, in each sequence."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.marks = nn.Embedding(11, 6), nn.Embedding(3, 6)
+        self.mix, self.head = nn.Linear(6, 5), nn.Linear(5, 3)
+
+    def forward(self, tokens, at, mark):
+        samples, steps = torch.arange(tokens.shape[0]), torch.arange(tokens.shape[1])
+        hidden = self.tokens(tokens)
+        hidden[samples, at] = self.marks(mark)
+        hidden = torch.tanh(self.mix(hidden.cumsum(1)))
+        return self.head(hidden[samples, (steps * (tokens != 0).int()).argmax(-1)])
+
+
 def unet_data(rng, rows):
     return {'x': rng.standard_normal((rows, 3, 8, 8)).astype(np.float32), 'label': rng.integers(0, 4, (rows, 8, 8))}
 
@@ -89,10 +105,18 @@ def lstm_data(rng, rows):
             'label': rng.standard_normal((rows, 2)).astype(np.float32)}
 
 
+def rows_data(rng, rows):
+    tokens = rng.integers(1, 11, (rows, 7))
+    tokens[np.arange(7) >= rng.integers(1, 8, (rows, 1))] = 0
+    return {'tokens': tokens, 'at': rng.integers(-7, 7, rows), 'mark': rng.integers(0, 3, rows),
+            'label': rng.integers(0, 3, rows)}
+
+
 MODELS = {
     'unet': (UNet, unet_data, F.cross_entropy, lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9), (1, 2)),
     'dlrm': (Recommender, dlrm_data, F.binary_cross_entropy_with_logits, lambda p: torch.optim.Adam(p, lr=0.01), (1,)),
     'lstm': (Recurrent, lstm_data, F.mse_loss, lambda p: torch.optim.Adam(p, lr=0.01), (1,)),
+    'rows': (RowPicker, rows_data, F.cross_entropy, lambda p: torch.optim.Adam(p, lr=0.01), (1, 2)),
 }
 
 

@@ -5,6 +5,7 @@
 #include "dialects/NN/Bounds/Bounds.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/Partition/Partition.h"
+#include "dialects/NN/Ranges/Ranges.h"
 #include "frontends/onnx/Load.h"
 #include "passes/Lowering/Codegen/Codegen.h"
 #include "tools/common/CommandLine.h"
@@ -93,6 +94,7 @@ int main(int argc, char **argv) {
                   exec::ExecDialect>();
   registerPartitionModels(registry);
   registerBoundsModels(registry);
+  registerRangeModels(registry);
   registerCodegenDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.getDiagEngine().registerHandler(printDiagnostic);

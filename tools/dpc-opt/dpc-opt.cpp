@@ -3,6 +3,7 @@
 #include "dialects/NN/Bounds/Bounds.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/Partition/Partition.h"
+#include "dialects/NN/Ranges/Ranges.h"
 #include "passes/Pipelines/Pipelines.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -38,6 +39,7 @@ int main(int argc, char **argv) {
                   dpc::exec::ExecDialect, mlir::func::FuncDialect>();
   dpc::registerPartitionModels(registry);
   dpc::registerBoundsModels(registry);
+  dpc::registerRangeModels(registry);
   dpc::registerAllPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "dpc optimizer driver\n", registry));

@@ -1,0 +1,17 @@
+#ifndef DPC_PASSES_NORMALIZE_LASTDIMENSION_H
+#define DPC_PASSES_NORMALIZE_LASTDIMENSION_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
+
+namespace dpc {
+
+/// Elements low..high-1 of the last dimension of `value`, made of as little as
+/// possible: concatenations and broadcasts are taken apart, elementwise ops
+/// built anew on parts of their operands. New ops have the location `loc`.
+mlir::Value sliceLast(mlir::OpBuilder &builder, mlir::Location loc,
+                      mlir::Value value, int64_t low, int64_t high);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_NORMALIZE_LASTDIMENSION_H
