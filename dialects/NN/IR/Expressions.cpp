@@ -19,8 +19,16 @@ Value Expressions::reshape(Value x, ArrayRef<int64_t> shape) {
 }
 
 Value Expressions::transpose(Value x, ArrayRef<int64_t> permutation) {
-  if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
-    return x;
+  // Elements keep their order where dimensions of one index alone move.
+  ArrayRef<int64_t> shape = typeOf(x).getShape();
+  SmallVector<int64_t> permuted, moved;
+  for (int64_t dimension : permutation) {
+    permuted.push_back(shape[dimension]);
+    if (shape[dimension] != 1)
+      moved.push_back(dimension);
+  }
+  if (llvm::is_sorted(moved))
+    return reshape(x, permuted);
   return make<TransposeOp>(x, permutation);
 }
 

@@ -1,11 +1,12 @@
 // RUN: dpc-opt %s --split-input-file --dpc-assign-layouts='axes=micro=2 sequential-axes=micro batch-axes=micro' --dpc-partition --canonicalize --cse | FileCheck %s
 
 // What the batch cuts is sliced and stacked, what it does not is whole, and sums
-// over the batch are summed; the update stands outside.
+// over the batch are summed; the update stands outside. No data moves.
 // CHECK-LABEL: @step(
-// CHECK-SAME: %{{.*}}: tensor<8x3xf32>
+// CHECK-SAME: %[[X:.*]]: tensor<8x3xf32>
 // CHECK-SAME: %[[W:.*]]: tensor<3xf32>
-// CHECK: %[[L:.*]]:2 = dist.micro 2 "micro"(%{{.*}}, %[[W]] : tensor<2x4x3xf32>, tensor<3xf32>) operands [sliced, whole] {
+// CHECK-NEXT: %[[XS:.*]] = nn.reshape %[[X]] : tensor<8x3xf32> -> tensor<2x4x3xf32>
+// CHECK-NEXT: %[[L:.*]]:2 = dist.micro 2 "micro"(%[[XS]], %[[W]] : tensor<2x4x3xf32>, tensor<3xf32>) operands [sliced, whole] {
 // CHECK-NEXT: ^bb0(%[[XM:.*]]: tensor<4x3xf32>, %[[WM:.*]]: tensor<3xf32>):
 // CHECK: %[[Y:.*]] = nn.dot %[[XM]], %[[WM]]
 // CHECK: %[[G:.*]] = nn.dot %[[Y]], %[[XM]]
