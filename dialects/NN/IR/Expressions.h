@@ -51,8 +51,8 @@ struct Expressions {
 
   /// `x` under another shape; `x` itself when it has it already.
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
-  /// `x` with its dimensions permuted: reshaped, where only dimensions of extent
-  /// 1 move, and `x` itself for the identity.
+  /// `x` with its dimensions permuted: reshaped, where only dimensions of
+  /// extent 1 move, and `x` itself for the identity.
   mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> permutation);
   /// `x` repeated to `shape`; its dimension i is dimension `dimensions[i]`.
   mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape,
