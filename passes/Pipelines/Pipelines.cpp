@@ -136,6 +136,8 @@ void dpc::buildLocalPipeline(OpPassManager &manager) {
 
 void dpc::buildNativePipeline(OpPassManager &manager,
                               const NativeOptions &options, Level last) {
+  // Before kernels: the last microbatch's additions join those that make what
+  // they add.
   if (options.overlap) {
     PeelMicrobatchesOptions peeling;
     peeling.explain = options.explain;
