@@ -34,8 +34,10 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
     for (auto kernel : module.getOps<func::FuncOp>()) {
       if (!isKernel(kernel))
         continue;
+      OpBuilder inside = OpBuilder::atBlockEnd(code.getBody());
+      auto own = inside.create<ModuleOp>(kernel.getLoc(), kernel.getSymName());
       FailureOr<KernelCode> facts =
-          emitKernel(getKernelBody(kernel), kernel.getSymName(), code, target);
+          emitKernel(getKernelBody(kernel), kernel.getSymName(), own, target);
       if (failed(facts))
         return signalPassFailure();
       SmallVector<Attribute> aliases;

@@ -25,8 +25,9 @@ def OutlineKernels : Pass<"dpc-outline-kernels", "mlir::ModuleOp"> {
 def GenerateCode : Pass<"dpc-generate-code", "mlir::ModuleOp"> {
   let summary = "Generates the loops of every kernel";
   let description = [{
-    Adds the code to a nested module @code and records on each kernel what its
-    callers must know: scratch bytes, and which results may lie on operands.
+    Adds the code to a nested module @code, which has a module for each kernel, and
+    records on each kernel what its callers must know: scratch bytes, and which
+    results may lie on operands.
 
     Equal operands give an op's result the same bits in every kernel: products and
     sums of different ops are never contracted, and a sum that is computed at more

@@ -62,7 +62,7 @@ static int runLinker(ArrayRef<std::string> arguments, StringRef log) {
   return fail("linking failed: " + error, exitIO);
 }
 
-int dpc::linkProgram(ArrayRef<std::string> objects, Emission emission,
+int dpc::linkProgram(StringRef object, StringRef archive, Emission emission,
                      StringRef output, const char *argv0) {
   // Written beside the output and renamed over it, so that a failure leaves
   // what was there.
@@ -76,8 +76,9 @@ int dpc::linkProgram(ArrayRef<std::string> objects, Emission emission,
 
   TemporaryFiles temporaries;
   std::string log = temporaries.create("log");
-  std::vector<std::string> arguments(objects.begin(), objects.end());
-  arguments.insert(arguments.end(), {"-o", written.str().str()});
+  std::vector<std::string> arguments = {object.str(),  "-Wl,--whole-archive",
+                                        archive.str(), "-Wl,--no-whole-archive",
+                                        "-o",          written.str().str()};
   std::string libraries = runtimeDirectory(argv0);
   switch (emission) {
   case Emission::exe:

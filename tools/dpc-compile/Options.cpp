@@ -1,5 +1,6 @@
 #include "tools/dpc-compile/Options.h"
 
+#include "passes/Lowering/Codegen/ObjectCache.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/OptionTable.h"
 
@@ -190,6 +191,13 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
   if (const Arg *arg = args.getLastArg(OPT_bucket_mib))
     options.native.bucketBytes = parseMebibytes(*arg);
   options.native.overlap = parseSwitch(args, OPT_overlap, "--overlap");
+  options.needsCache = args.hasArg(OPT_cache);
+  options.cacheFolder =
+      args.getLastArgValue(OPT_cache, ObjectCache::defaultFolder()).str();
+  if (options.needsCache && options.cacheFolder.empty())
+    usageError("--cache= needs a folder or off");
+  if (options.cacheFolder == "off")
+    options.cacheFolder.clear();
   options.native.recompute = parseSwitch(args, OPT_recompute, "--recompute");
   StringRef sums = args.getLastArgValue(OPT_sums, "fast");
   if (sums != "fast" && sums != "ordered")
