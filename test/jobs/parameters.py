@@ -60,13 +60,17 @@ class Parameters:
         arguments = [f'--steps={STEPS}', f'--eval-data={data_of(case)}', '--eval-every=1']
         self.suite.train(held, case, *arguments, '--log=held.jsonl', '--save-params=held.st').done()
         self.suite.train(given, case, *arguments, '--log=given.jsonl', '--save-params=given.st',
-                         f'--init-params={weights}').done()
+                         '--save-onnx=given.onnx', f'--init-params={weights}').done()
         for want, got in zip(self.suite.log('held.jsonl'), self.suite.log('given.jsonl')):
             for key in ('loss', 'eval_loss'):
                 expect(want.get(key) == got.get(key), f'step {want["step"]}: {key} {got.get(key)}, not {want.get(key)}')
         saved = read_safetensors(self.suite.path('given.st'))
         self.expect_values(saved, read_safetensors(self.suite.path('held.st')))
         expect(set(values) <= set(saved), f'not saved: {sorted(set(values) - set(saved))}')
+        for tensor in onnx.load(self.suite.path('given.onnx')).graph.initializer:
+            if tensor.name in saved:
+                value = numpy_helper.to_array(tensor)
+                expect(np.array_equal(value, saved[tensor.name].astype(value.dtype)), f"'{tensor.name}' of the ONNX file")
         moved = {name for name, value in values.items() if not np.array_equal(saved[name], value.astype(saved[name].dtype))}
         still = {name for name in values if any(name.startswith(glob.rstrip('*')) for glob in frozen)}
         expect(not moved & {n for n in still if 'running' not in n} and moved, f'changed by training: {sorted(moved)}')

@@ -40,15 +40,16 @@ class Refusals:
             # What comes before it in the checks is not touched either.
             others = ['--log=file'] if option != '--log' else ['--save-params=file']
             self.suite.train(program, 'mlp', '--steps=1', f'{option}={path}', *others).refused(
-                f'{option}: {path}: cannot be written: {why}')
+                f'{option}: {path}: cannot be written: {why}', code=5)
         expect(self.suite.listing() == before, 'files were changed')
 
     def unwritable_on_ranks(self):
         program = self.program('data=2')
         before = self.suite.listing()
         os.makedirs(self.suite.path('t.rank1.json'), exist_ok=True)
-        self.suite.train(program, 'mlp', '--steps=1', '--save-onnx=absent/x').refused('--save-onnx: absent/x')
-        self.suite.train(program, 'mlp', '--steps=1', '--trace=t.json').refused('--trace: t.rank1.json', 'Is a directory')
+        self.suite.train(program, 'mlp', '--steps=1', '--save-onnx=absent/x').refused('--save-onnx: absent/x', code=5)
+        self.suite.train(program, 'mlp', '--steps=1', '--trace=t.json').refused('--trace: t.rank1.json', 'Is a directory',
+                                                                                    code=5)
         os.rmdir(self.suite.path('t.rank1.json'))
         expect(self.suite.listing() == before, 'files were left')
 
@@ -69,7 +70,7 @@ class Refusals:
     def inference_outputs(self):
         np.save(self.suite.path('rows.npy'), self.arrays['x'])
         self.suite.run(self.suite.compiled('mlp'), '--input=x=rows.npy', '--output=logits=absent/y.npy').refused(
-            '--output=logits: absent/y.npy: cannot be written')
+            '--output=logits: absent/y.npy: cannot be written', code=5)
 
     def labels(self):
         """A label out of range is found before the first step, wherever it stands."""

@@ -18,7 +18,7 @@ namespace dpc {
 namespace {
 
 dpc_status_t refuse(const std::string &path, int error) {
-  return fail(DPC_INVALID, "%s: cannot be written: %s", path.c_str(),
+  return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(),
               std::strerror(error));
 }
 
@@ -32,7 +32,7 @@ dpc_status_t checkFile(const std::string &path, bool inPlace) {
   if (exists && (inPlace || !S_ISREG(info.st_mode)))
     return ::access(path.c_str(), W_OK) == 0 ? DPC_OK : refuse(path, errno);
   AtomicFile trial; // removes what it made
-  return trial.create(path) ? DPC_INVALID : DPC_OK;
+  return trial.create(path);
 }
 
 /// A folder that is made if it is not there.
