@@ -123,12 +123,6 @@ class Parameters:
         _, saved = self.start(f'{path},except=fc3.*', f'{self.file},only=fc3.*')
         self.expect_values(saved, self.values)
 
-    def nothing_half(self):
-        """A file that is refused has changed nothing: the next start is the model's own."""
-        bad = {**self.values, 'fc3.bias': np.ones(7, np.float32)}
-        self.start(write_safetensors(self.suite.path('bad.safetensors'), bad), save='none.st')[0].refused('fc3.bias')
-        expect(not os.path.exists(self.suite.path('none.st')), 'something was saved')
-
     def prefixes(self):
         """Names with module. in front, as DistributedDataParallel has them; and without what the program has."""
         ddp = write_safetensors(self.suite.path('ddp.safetensors'),
@@ -202,6 +196,6 @@ def checks(suite):
                                           ('bn_cnn', ['conv*'], '', 'f32'), ('bn_cnn', ['*.bias', 'bn1*'], 'data=2', 'f64')):
         yield f'init-params {case} {mesh or "one rank"} {precision}', \
             lambda a=(case, frozen, mesh, precision): tests.trains_alike(*a)
-    for check in (tests.inference, tests.missing, tests.missing_statistics, tests.head, tests.nothing_half, tests.prefixes,
+    for check in (tests.inference, tests.missing, tests.missing_statistics, tests.head, tests.prefixes,
                   tests.checkpoint, tests.constants, tests.brought, tests.usage):
         yield 'init-params ' + check.__name__.replace('_', ' '), check

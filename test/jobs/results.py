@@ -107,6 +107,13 @@ class Results:
         self.suite.train(program, 'mlp', f'--steps={step + 1}', '--resume', f'--checkpoint=best-{metric}/best').done().says(
             f'resumed at step {step}')
 
+    def best_of_equals(self):
+        """Of evaluations that are as good the first is kept."""
+        program = self.suite.trainer('mlp', optimizer='sgd,lr=1e-30')
+        for metric in ('loss', 'accuracy'):
+            self.suite.train(program, 'mlp', '--steps=3', f'--eval-data={self.held_out()}', '--eval-every=1',
+                             f'--best={metric}', '--save-params=equals.st').done().says('of step 1\n')
+
     def best_resumed(self):
         """A run that is resumed knows what was best."""
         _, found = self.worsening('loss', 'resumed', '--checkpoint=resumed')
@@ -149,5 +156,6 @@ def checks(suite):
             yield name, lambda a=(mesh, more, clips): tests.gradient_norm(*a)
     for metric in ('loss', 'accuracy'):
         yield f'best {metric}', lambda metric=metric: tests.best(metric)
+    yield 'best of equals', tests.best_of_equals
     yield 'best of a resumed run', tests.best_resumed
     yield 'best usage', tests.best_usage

@@ -1,5 +1,4 @@
-// Parameters from a file that another program may have written: names are
-// matched, everything is checked, and only then is anything loaded.
+// Parameters from a file that another program may have written.
 #include "runtime/src/core/LoadParameters.h"
 
 #include "dpc/safetensors.h"
@@ -61,10 +60,6 @@ public:
       return status;
     if (dpc_status_t status = checkMissing())
       return status;
-    for (uint32_t i = 0; i < program.state_count; ++i)
-      if (isLoaded(i))
-        if (dpc_status_t status = checkShape(program.states[i], *found[i]))
-          return status;
     for (uint32_t i = 0; i < program.state_count; ++i)
       if (isLoaded(i))
         if (dpc_status_t status = loadState(session, i, *found[i], false))

@@ -26,8 +26,8 @@ struct ParameterSource {
 dpc_status_t parseParameterSource(const std::string &text,
                                   ParameterSource *out);
 
-/// Sets parameters (frozen ones too) and buffers from a safetensors file, all
-/// or none of them. DPC_INVALID for a parameter or running statistic that is
+/// Sets parameters (frozen ones too) and buffers from a safetensors file.
+/// DPC_INVALID for a parameter or running statistic that is
 /// asked for and not in the file, for another shape, for a constant of the
 /// program that has another value in the file, and for globs and prefixes that
 /// mean nothing. `notes` gets one line for each way in which tensors of the
