@@ -94,16 +94,17 @@ class Refusals:
         words = ('value 61 in sample 79 is outside [', ', 60], the range of input input_ids')
         self.suite.train(self.suite.trainer('gpt2'), 'gpt2', '--steps=1', data=self.suite.path('ids.npz')).refused(
             'ids.npz: array "input_ids"', *words)
-        self.suite.run(self.suite.compiled('gpt2'), '--input=input_ids=ids.npy', '--output=logits=y.npy').refused(
-            'ids.npy', *words)
-        expect(not os.path.exists(self.suite.path('y.npy')), 'outputs were written')
+        self.suite.run(self.suite.compiled('gpt2'), '--input=input_ids=ids.npy', '--output=logits=y.npy',
+                       '--trace=batches.json').refused('ids.npy', *words)
+        for name in ('y.npy', 'batches.json'):
+            expect(not os.path.exists(self.suite.path(name)), f'{name} was written')
 
     def large_files(self):
         """A file that is too large to be read at once is checked while it is read."""
         program, path = self.suite.trainer('gpt2'), self.suite.path('tokens.bin')
         with open(path, 'wb') as file:  # more than a GiB, nearly all of it a hole
             file.truncate(1100 << 20)
-            file.seek((1100 << 20) - 2)
+            file.seek((1100 << 20) - 200)
             file.write(b'\xff\xff')
         data = f'tokens:{path}'
         self.suite.train(program, 'gpt2', '--steps=1', data=data).done()
