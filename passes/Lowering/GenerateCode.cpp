@@ -26,6 +26,8 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
     ModuleOp module = getOperation();
     TargetOptions target;
     target.cpu = cpu;
+    target.recompute = recompute;
+    target.orderedSums = orderedSums;
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     auto code =
         builder.create<ModuleOp>(module.getLoc(), ExecDialect::kCodeModuleName);

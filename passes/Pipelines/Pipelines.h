@@ -84,6 +84,11 @@ struct NativeOptions {
   int64_t bucketBytes = 25 << 20;
   /// Whether communication is hidden behind compute.
   bool overlap = true;
+  /// Whether short computations are repeated instead of stored and read.
+  bool recompute = true;
+  /// Whether every sum adds its terms in their order: bits of results then do
+  /// not depend on how ops are grouped into kernels.
+  bool orderedSums = false;
   /// Whether the contracts of the levels passed are checked.
   bool verify = true;
   bool explain = false;

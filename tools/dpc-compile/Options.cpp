@@ -190,6 +190,11 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
   if (const Arg *arg = args.getLastArg(OPT_bucket_mib))
     options.native.bucketBytes = parseMebibytes(*arg);
   options.native.overlap = parseSwitch(args, OPT_overlap, "--overlap");
+  options.native.recompute = parseSwitch(args, OPT_recompute, "--recompute");
+  StringRef sums = args.getLastArgValue(OPT_sums, "fast");
+  if (sums != "fast" && sums != "ordered")
+    usageError("--sums: unknown order '" + sums + "'; known: fast, ordered");
+  options.native.orderedSums = sums == "ordered";
   options.native.verify = parseSwitch(args, OPT_verify_plan, "--verify-plan");
   StringRef target = args.getLastArgValue(OPT_target, "cpu");
   if (target == "cuda")

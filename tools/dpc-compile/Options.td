@@ -51,6 +51,8 @@ def fail_on_reshard : Value<"fail-on-reshard", "SIZE", "Refuse layouts that move
 
 def target : Value<"target", "TARGET", "cpu (default) or cuda", output>;
 def cpu : Value<"cpu", "NAME", "native (default), x86-64-v3 or x86-64-v4", output>;
+def recompute : Value<"recompute", "on|off", "Repeat short computations instead of storing their results (default on)", output>;
+def sums : Value<"sums", "ORDER", "fast (default), or ordered: terms in their order, so that bits do not depend on how ops share kernels", output>;
 def emit : Value<"emit", "KIND", "exe (default), shared or object", output>;
 def cuda_graph : Value<"cuda-graph", "on|off", "Capture the step in a CUDA graph", output>;
 def tune : Flag<["--"], "tune">, HelpText<"Measure kernels and keep the fastest">, Group<output>;

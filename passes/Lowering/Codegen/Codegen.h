@@ -12,10 +12,16 @@ class raw_pwrite_stream;
 
 namespace dpc {
 
-/// What code is generated for.
+/// What code is generated for, and how.
 struct TargetOptions {
   /// `native` (this machine), `x86-64-v3` or `x86-64-v4`.
   std::string cpu = "native";
+  /// Whether each reader of a short computation may repeat it; if not, what has
+  /// several readers is kept in memory. Bits do not depend on it.
+  bool recompute = true;
+  /// Whether every sum adds its terms in their order; if not, those that are
+  /// computed at one place only are added in the order that is fastest there.
+  bool orderedSums = false;
 
   /// Bytes of the floating-point vectors kernels are blocked for: 64 where the
   /// target has AVX-512, else 32.

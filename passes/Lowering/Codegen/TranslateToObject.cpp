@@ -60,6 +60,11 @@ LogicalResult dpc::lowerToLLVM(ModuleOp module) {
   passes.addPass(arith::createArithEmulateUnsupportedFloats(floats));
   if (failed(passes.run(module)))
     return failure();
+  // Each op of a 16-bit float rounds its result. The emulation allows roundings
+  // to be left out between the ops of one kernel, where they would differ from
+  // those of the same ops in another.
+  module.walk([](arith::ExtFOp op) { op.removeFastmathAttr(); });
+  module.walk([](arith::TruncFOp op) { op.removeFastmathAttr(); });
   expandMath(module);
   PassManager conversion(module.getContext());
   conversion.enableVerifier(false);
@@ -93,9 +98,10 @@ LogicalResult dpc::translateToObject(ModuleOp module,
   std::string cpu =
       options.cpu == "native" ? llvm::sys::getHostCPUName().str() : options.cpu;
   llvm::TargetOptions machineOptions;
-  // Products and sums of kernels may become fused multiply-adds; code that
-  // depends on single roundings uses neither together.
-  machineOptions.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  // A product and a sum of two ops never become one multiply-add: whether they
+  // did would depend on the code around them, and what is computed at two
+  // places would have different bits. Sums say by flags what they allow.
+  machineOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       triple, cpu, featuresOf(options), machineOptions, llvm::Reloc::PIC_,
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
