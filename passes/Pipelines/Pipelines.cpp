@@ -97,6 +97,7 @@ void dpc::buildStepPipeline(OpPassManager &manager,
   optimizer.optimizer = options.optimizer;
   optimizer.groups = options.parameterGroups;
   optimizer.clipGradNorm = options.clipGradNorm;
+  optimizer.logGradNorm = options.logGradNorm;
   optimizer.schedule = options.schedule;
   manager.addPass(createApplyOptimizer(optimizer));
 

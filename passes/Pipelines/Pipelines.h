@@ -37,6 +37,8 @@ struct StepOptions {
   /// GLOB[;OPTION=VALUE..]
   std::vector<std::string> parameterGroups;
   double clipGradNorm = 0;
+  /// Whether the norm of the gradients is a metric without clipping too.
+  bool logGradNorm = false;
   std::string schedule = "constant";
   /// f32 or f64.
   std::string precision = "f32";

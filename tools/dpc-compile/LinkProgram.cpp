@@ -32,10 +32,17 @@ static int fail(const Twine &message, int code) {
 /// The directory with the runtime's libraries.
 static std::string runtimeDirectory(const char *argv0) {
   static char anchor;
-  SmallString<128> path(sys::path::parent_path(
-      sys::fs::getMainExecutable(argv0, static_cast<void *>(&anchor))));
-  sys::path::append(path, "..", "lib");
-  sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+  std::string executable =
+      sys::fs::getMainExecutable(argv0, static_cast<void *>(&anchor));
+  SmallString<128> path;
+  // As in the build, or as installed.
+  for (StringRef place : {"../lib", DPC_INSTALLED_LIBRARIES}) {
+    path = sys::path::parent_path(executable);
+    sys::path::append(path, place);
+    sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+    if (sys::fs::exists(path + "/libdpc_runtime.a"))
+      break;
+  }
   return path.str().str();
 }
 

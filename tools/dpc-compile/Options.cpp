@@ -163,7 +163,7 @@ static void parseMesh(const InputArgList &args, MeshOptions &mesh) {
 CompileOptions dpc::parseOptions(int argc, char **argv) {
   OptionTable table;
   InputArgList args = parseCommandLine(
-      table, argc, argv, OPT_help, OPT_UNKNOWN, "dpc-compile",
+      table, argc, argv, OPT_help, OPT_version, OPT_UNKNOWN, "dpc-compile",
       "dpc-compile MODEL.onnx -o OUT [options]",
       "dpc-compile: turns an ONNX model into a program that trains it on many "
       "devices");
@@ -271,6 +271,7 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
   }
   if (const Arg *arg = args.getLastArg(OPT_clip_grad_norm))
     step.clipGradNorm = parseNumber(*arg, 0);
+  step.logGradNorm = args.hasArg(OPT_log_grad_norm);
   if (const Arg *arg = args.getLastArg(OPT_lr_schedule))
     step.schedule = arg->getValue();
   step.precision = args.getLastArgValue(OPT_precision, "f32").str();

@@ -9,12 +9,14 @@ def layout : OptionGroup<"layout">, HelpText<"DEVICES AND LAYOUT">;
 def output : OptionGroup<"output">, HelpText<"CODE AND REPORTS">;
 
 def help : Flag<["--"], "help">, HelpText<"Show this help">;
+def version : Flag<["--"], "version">, HelpText<"Show the version">;
 def o : Separate<["-"], "o">, MetaVarName<"OUT">, HelpText<"The program to write">;
 
 def loss : Value<"loss", "LOSS", "cross-entropy[,label-smoothing=X,ignore-index=N], mse, l1, bce-with-logits or output:NAME (none: inference)", training>;
 def optimizer : Value<"optimizer", "NAME,..", "sgd, momentum, nesterov, adam, adamw, adagrad or lamb, with lr=X[,momentum=,beta1=,beta2=,eps=,weight-decay=]", training>;
 def param_group : Value<"param-group", "GLOB,..", "weight-decay=X, lr-scale=X for the parameters of that name (repeatable; a later one changes what it names)", training>;
 def clip_grad_norm : Value<"clip-grad-norm", "X", "Scale all gradients down to a norm of X together", training>;
+def log_grad_norm : Flag<["--"], "log-grad-norm">, HelpText<"Log the norm of all gradients (always with --clip-grad-norm)">, Group<training>;
 def metric : Value<"metric", "accuracy", "What evaluation reports beside the loss", training>;
 def lr_schedule : Value<"lr-schedule", "KIND,..", "constant, linear or cosine, with [warmup=N,total=N,min-lr=X]; total is --steps unless given", training>;
 def precision : Value<"precision", "TYPE", "f32 (default) or f64", training>;
