@@ -47,8 +47,8 @@ struct dpc_session {
   std::vector<bool> hasValue; ///< per state
   std::vector<double>
       metricValues; ///< of the latest entry, the same on all ranks
-  bool firstFailure =
-      true; ///< of this rank: it has been published before those of others
+  bool published = false; ///< this rank's failure, to the others
+  bool firstFailure = true; ///< it was published before those of others
   /// Interrupt votes: 1 while this rank asks to stop; `stopAgreed` after a step
   /// in which any rank did.
   volatile int *stopRequest = nullptr;
