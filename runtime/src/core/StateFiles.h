@@ -14,6 +14,11 @@ dpc_status_t collectStates(
     const std::function<bool(const dpc_state_t &)> &wanted,
     const std::function<dpc_status_t(const std::vector<dpc_array_t> &)> &write);
 
+/// Whether a logical tensor has the state's shape (and, if asked, its type);
+/// DPC_INVALID names both.
+dpc_status_t checkState(const dpc_state_t &state, const dpc_array_t &array,
+                        bool exactType);
+
 /// Sets a state from a logical tensor of the same shape (and, if asked, the
 /// same type).
 dpc_status_t loadState(dpc_session &session, uint32_t index,

@@ -16,9 +16,8 @@ namespace dpc {
                                                       const char *format, ...);
 
 /// Like fail, for what another rank tells the user.
-[[gnu::format(printf, 2, 3)]] dpc_status_t failElsewhere(dpc_status_t status,
-                                                         const char *format,
-                                                         ...);
+[[gnu::format(printf, 2, 3)]] dpc_status_t
+failElsewhere(dpc_status_t status, const char *format, ...);
 
 /// Whether the thread's last error came from failElsewhere.
 bool isToldElsewhere();

@@ -29,7 +29,7 @@ private:
   dpc_status_t oneStep(uint64_t index);
   void select(InputLoader &loader, uint64_t index) const;
   dpc_status_t evaluate();
-  dpc_status_t afterStep(uint64_t done, bool last);
+  dpc_status_t save();
   dpc_status_t results();
   dpc_status_t failedOnRank0(dpc_status_t status) {
     return status ? session.failed(status) : status;

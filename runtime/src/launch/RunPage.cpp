@@ -42,8 +42,7 @@ RunPage *createRunPage(Fd *outMemory) {
   if (outMemory->valid() && ::ftruncate(outMemory->get(), sizeof *page) == 0)
     page = map(outMemory->get());
   if (!page) {
-    fail(DPC_IO, "cannot make the run's shared page: %s",
-         std::strerror(errno));
+    fail(DPC_IO, "cannot make the run's shared page: %s", std::strerror(errno));
     return nullptr;
   }
   page->magic = kMagic;
@@ -62,8 +61,8 @@ void attachRunPage() {
     return;
   char *end = nullptr;
   const long number = std::strtol(value, &end, 10);
-  const bool isNumber = end != value && *end == 0 && number >= 0 &&
-                        number <= 1 << 20;
+  const bool isNumber =
+      end != value && *end == 0 && number >= 0 && number <= 1 << 20;
   ::unsetenv("DPC_RUN_PAGE_FD");
   struct stat info;
   if (attachedPage || !isNumber)

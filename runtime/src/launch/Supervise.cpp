@@ -49,7 +49,7 @@ private:
   const RunPage &page;
   bool printed = false, killed = false;
   dpc_status_t printedStatus = DPC_OK;
-  double deadline = 0; ///< of the ranks that still run; 0: none
+  double deadline = 0;  ///< of the ranks that still run; 0: none
   double symptomAt = 0; ///< when a rank first told of another one
   int interrupts = 0;
   /// Of the first rank that ended badly, or too early, without a reason.
@@ -61,8 +61,8 @@ void Supervisor::print(dpc_status_t status, const char *text) {
   if (printed)
     return;
   printed = true, printedStatus = status;
-  std::fprintf(stderr, "%s: %s\n",
-               status == DPC_INTERRUPTED ? "note" : "error", text);
+  std::fprintf(stderr, "%s: %s\n", status == DPC_INTERRUPTED ? "note" : "error",
+               text);
 }
 
 void Supervisor::kill() {
@@ -114,9 +114,10 @@ void Supervisor::limitWaiting() {
   // A cause, if there is one, comes at once.
   if (symptomAt != 0 && monotonicSeconds() > symptomAt + kCauseSeconds)
     print(DPC_PEER, page.peer.text);
-  const bool allStand = std::all_of(
-      ranks.begin(), ranks.end(),
-      [](const Rank &rank) { return !rank.running || rank.stopSignal; });
+  const bool allStand =
+      std::all_of(ranks.begin(), ranks.end(), [](const Rank &rank) {
+        return !rank.running || rank.stopSignal;
+      });
   if (deadline != 0 && !killed && (allStand || monotonicSeconds() >= deadline))
     kill();
 }
@@ -190,9 +191,9 @@ void Supervisor::printWhatIsLeft() {
   if (page.peer.valid())
     print(DPC_PEER, page.peer.text);
   else if (interrupts)
-    print(DPC_INTERRUPTED,
-          interrupts > 1 ? "interrupted twice: the ranks were killed"
-                         : "interrupted before the first step");
+    print(DPC_INTERRUPTED, interrupts > 1
+                               ? "interrupted twice: the ranks were killed"
+                               : "interrupted before the first step");
   else if (!silent.empty())
     print(silentStatus, silent.c_str());
   else if (killed && !early.empty())

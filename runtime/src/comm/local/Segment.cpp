@@ -154,8 +154,8 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options) {
       CPU_SET(core, &cores);
   }
   page(rank).ready.store(1, std::memory_order_release);
-  return waitUntilAllReady(
-      monotonicSeconds() + std::min(meet.timeoutSeconds, kLongestMapSeconds));
+  return waitUntilAllReady(monotonicSeconds() +
+                           std::min(meet.timeoutSeconds, kLongestMapSeconds));
 }
 
 uint32_t Segment::usableCores() const {
