@@ -408,6 +408,86 @@ TEST_F(ProducedProgram, RestartGoesOnFromTheCheckpoint) {
   EXPECT_EQ(readFile(path("p")), readFile(path("whole")));
 }
 
+// A file is on the disk before it gets its name, a folder after all that is in
+// it, and the name itself is there before anything is built on it.
+TEST_F(ProducedProgram, NamesFollowWhatTheyName) {
+  ASSERT_EQ(
+      train(2,
+            {"--steps=6", "--checkpoint=" + path("ck"), "--checkpoint-every=1",
+             "--log=" + path("log"), "--save-params=" + path("p")},
+            {"DPC_TEST_FILE_EVENTS=" + path("events")})
+          .code,
+      0);
+  struct Event {
+    std::string kind, path, other;
+  };
+  std::vector<Event> events;
+  std::ifstream file(path("events"));
+  for (std::string line; std::getline(file, line);) {
+    events.emplace_back();
+    std::istringstream(line) >> events.back().kind >> events.back().path >>
+        events.back().other;
+  }
+  auto folderOf = [](const std::string &path) {
+    return path.substr(0, path.rfind('/'));
+  };
+  auto isSynced = [&](const std::string &path, size_t begin, size_t end) {
+    return std::any_of(events.begin() + std::ptrdiff_t(begin),
+                       events.begin() + std::ptrdiff_t(end),
+                       [&](const Event &event) {
+                         return event.kind == "fsync" && event.path == path;
+                       });
+  };
+  int checkpoints = 0, files = 0;
+  for (size_t i = 0; i < events.size(); ++i) {
+    const auto &[kind, from, to] = events[i];
+    if (kind != "rename" || from.find(".tmp") == std::string::npos)
+      continue;
+    EXPECT_TRUE(isSynced(from, 0, i)) << from;
+    EXPECT_TRUE(isSynced(folderOf(to), i, events.size())) << to;
+    ++files;
+  }
+  size_t before = 0;
+  for (size_t i = 0; i < events.size(); ++i) {
+    const auto &[kind, from, to] = events[i];
+    if (kind != "rename" || folderOf(to) != path("ck") ||
+        to.find("/step-") == std::string::npos)
+      continue;
+    // The last rename in the folder, then the folder, then its name.
+    size_t inside = before;
+    for (size_t j = before; j < i; ++j)
+      if (events[j].kind == "rename" && folderOf(events[j].other) == from)
+        inside = j;
+    EXPECT_GT(inside, before);
+    EXPECT_TRUE(isSynced(from, inside, i)) << from;
+    EXPECT_TRUE(isSynced(path("log"), before, i)) << "the log, for " << to;
+    // The next step is not begun on a name that may be lost.
+    size_t next = i + 1;
+    while (next < events.size() && events[next].kind != "rename")
+      ++next;
+    EXPECT_TRUE(isSynced(path("ck"), i, next)) << to;
+    before = i;
+    ++checkpoints;
+  }
+  EXPECT_EQ(checkpoints, 6);
+  EXPECT_EQ(files, 2 * checkpoints + 1); // and the parameters
+  // The directory of the checkpoints is new: its own name counts, too.
+  EXPECT_TRUE(isSynced(directory.path, 0, 2));
+}
+
+// Death at the moment at which a checkpoint gets its name: its step is in the
+// log already, once.
+TEST_F(ProducedProgram, DeathRightAfterACheckpoint) {
+  const std::vector<std::string> arguments = {
+      "--steps=9", "--checkpoint=" + path("ck"), "--checkpoint-every=2",
+      "--log=" + path("log"), "--resume"};
+  EXPECT_EQ(train(2, arguments, {"DPC_TEST_DIE_AFTER_RENAME=step-4"}).code, 3);
+  EXPECT_EQ(losses(path("log")).size(), 4u);
+  EXPECT_EQ(train(2, arguments, {"DPC_TEST_DIE_AFTER_RENAME=step-6"}).code, 3);
+  EXPECT_EQ(train(2, arguments).code, 0);
+  EXPECT_EQ(losses(path("log")).size(), 9u);
+}
+
 TEST_F(ProducedProgram, InterruptWritesACheckpoint) {
   Outcome outcome = run(command(2, {"--data=" + data, "--steps=100000000",
                                     "--checkpoint=" + path("ck")}),
