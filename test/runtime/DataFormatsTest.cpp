@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <sys/stat.h>
 
 using namespace dpc::test;
 
@@ -87,11 +88,23 @@ TEST_F(DataFormats, NpzHostile) {
       "x");
   EXPECT_EQ(npz(zipOf({{"x.npy", bomb, true}})), DPC_INVALID);
   EXPECT_EQ(npz(zipOf({{"x.npy", bomb, false}})), DPC_INVALID);
-  std::string badCrc = zipOf({{"x.npy", kX, true}});
-  badCrc[badCrc.rfind("PK\x01\x02") + 16] ^= 1;
-  EXPECT_EQ(npz(badCrc), DPC_INVALID);
-  EXPECT_NE(std::string(dpc_last_error()).find("checksum"), std::string::npos);
+  for (bool compress : {true, false}) {
+    std::string badCrc =
+        zipOf({{"y.npy", kX, compress}, {"x.npy", kX, compress}});
+    badCrc[badCrc.rfind("PK\x01\x02") + 16] ^= 1;
+    EXPECT_EQ(npz(badCrc), DPC_INVALID);
+    const std::string error = dpc_last_error();
+    for (const char *words : {"/file", "\"x.npy\"", "checksum"})
+      EXPECT_NE(error.find(words), std::string::npos) << error;
+  }
   EXPECT_EQ(npz("this is a text file, not an archive at all"), DPC_INVALID);
+}
+
+// Without a writer, and nobody waits for one.
+TEST_F(DataFormats, PipeIsRefused) {
+  const std::string path = directory.path + "/pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(dpc_npz_open(path.c_str(), &file), DPC_INVALID);
 }
 
 TEST_F(DataFormats, MissingFileIsIo) {

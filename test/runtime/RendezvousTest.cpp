@@ -128,6 +128,86 @@ TEST(Rendezvous, StrangersAreDroppedAndTheRunGoesOn) {
     EXPECT_EQ(result.exitCode, 0) << result.message;
 }
 
+/// Sizes of the three messages of a handshake, as they go over the wire.
+constexpr size_t kChallengeBytes = 40, kHelloBytes = 112, kAnswerBytes = 232;
+
+std::string receive(const Fd &fd, size_t bytes) {
+  std::string out(bytes, 0);
+  return receiveAll(fd.get(), out.data(), bytes, monotonicSeconds() + 5) ? out
+                                                                         : "";
+}
+
+bool send(const Fd &fd, const std::string &bytes) {
+  return sendAll(fd.get(), bytes.data(), bytes.size(), monotonicSeconds() + 5);
+}
+
+/// Lets rank 1 meet rank 0 through this process, which hears all they say:
+/// `replay(address of rank 0, hello)` comes before the answer, which
+/// `change(answer)` may replace.
+std::vector<RankResult> overhear(
+    uint32_t ranks,
+    const std::function<void(const std::string &, const std::string &)> &replay,
+    const std::function<void(std::string &)> &change) {
+  std::string between;
+  const Fd middle(listener(&between));
+  return meet(
+      ranks,
+      [&](WorldOptions &world) {
+        if (world.options.rank == 1)
+          world.options.rendezvous = between.c_str();
+        else if (world.options.rank == 2)
+          usleep(700000); // the run does not begin before the replay
+      },
+      [&](const std::string &address) {
+        const Fd client(accept(middle.get(), nullptr, nullptr));
+        Fd server;
+        ASSERT_EQ(connectTo(address, monotonicSeconds() + 5, &server), DPC_OK);
+        ASSERT_TRUE(send(client, receive(server, kChallengeBytes)));
+        const std::string hello = receive(client, kHelloBytes);
+        ASSERT_TRUE(send(server, hello));
+        replay(address, hello);
+        std::string answer = receive(server, kAnswerBytes);
+        ASSERT_EQ(answer.size(), kAnswerBytes);
+        change(answer);
+        ASSERT_TRUE(send(client, answer));
+      });
+}
+
+// A proof is worth nothing on another connection: who repeats what a rank has
+// said is a stranger, and the run goes on.
+TEST(Rendezvous, ReplayedHelloIsDropped) {
+  bool dropped = false;
+  const auto results = overhear(
+      3,
+      [&](const std::string &address, const std::string &hello) {
+        Fd again;
+        ASSERT_EQ(connectTo(address, monotonicSeconds() + 5, &again), DPC_OK);
+        ASSERT_EQ(receive(again, kChallengeBytes).size(), kChallengeBytes);
+        ASSERT_TRUE(send(again, hello));
+        char byte;
+        dropped = recv(again.get(), &byte, 1, 0) <= 0;
+      },
+      [](std::string &) {});
+  EXPECT_TRUE(dropped);
+  for (const RankResult &result : results)
+    EXPECT_EQ(result.exitCode, 0) << result.message;
+}
+
+// Nor does a rank believe what rank 0 said to it in an earlier connection.
+TEST(Rendezvous, ReplayedAnswerIsRefused) {
+  std::string earlier;
+  overhear(
+      2, [](const std::string &, const std::string &) {},
+      [&](std::string &answer) { earlier = answer; });
+  ASSERT_EQ(earlier.size(), kAnswerBytes);
+  const auto results = overhear(
+      2, [](const std::string &, const std::string &) {},
+      [&](std::string &answer) { answer = earlier; });
+  EXPECT_EQ(results[1].exitCode, DPC_PEER);
+  EXPECT_NE(results[1].message.find("token"), std::string::npos)
+      << results[1].message;
+}
+
 TEST(Rendezvous, AnotherTokenIsRefused) {
   auto results = meet(2, [](WorldOptions &world) {
     static const std::string other(64, '7');

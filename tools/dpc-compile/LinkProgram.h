@@ -1,11 +1,7 @@
 #ifndef DPC_TOOLS_DPC_COMPILE_LINKPROGRAM_H
 #define DPC_TOOLS_DPC_COMPILE_LINKPROGRAM_H
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
-
-#include <string>
-#include <vector>
+#include "tools/dpc-compile/WorkFolder.h"
 
 namespace dpc {
 
@@ -19,22 +15,13 @@ enum class Emission {
   object
 };
 
-/// Links an object file and all of an archive into `output`, which appears
-/// complete or not at all. `argv0` is how the tool was called: the runtime lies
-/// beside it, in ../lib. Returns 0, or the exit code after one line on stderr.
+/// Links an object file and all of an archive into `output`, with the linker's
+/// own files in `temporaries`. `argv0` is how the tool was called: the runtime
+/// lies beside it, in ../lib. Returns 0, or the exit code after one line on
+/// stderr.
 int linkProgram(llvm::StringRef object, llvm::StringRef archive,
-                Emission emission, llvm::StringRef output, const char *argv0);
-
-/// Files that are removed when the object goes out of scope.
-class TemporaryFiles {
-public:
-  ~TemporaryFiles();
-  /// Makes an empty file `dpc-XXXXXX.<suffix>`; empty string on failure.
-  std::string create(llvm::StringRef suffix);
-
-private:
-  std::vector<std::string> paths;
-};
+                Emission emission, llvm::StringRef output,
+                const WorkFolder &temporaries, const char *argv0);
 
 } // namespace dpc
 

@@ -170,18 +170,22 @@ static int writeKernels(ModuleOp module, const CompileOptions &options,
   return exitDone;
 }
 
-/// Generates code and links it.
+/// Generates code and links it into `output`.
 static int writeExecutable(ModuleOp module, const CompileOptions &options,
-                           const ProgramOptions &program, const char *argv0) {
+                           const ProgramOptions &program, StringRef output,
+                           const char *argv0) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> record = emitProgram(module, program, context);
   if (!record)
     return exitInvalid;
-  TemporaryFiles temporaries;
-  std::string object = temporaries.create("o"),
-              archive = temporaries.create("a");
-  if (object.empty() || archive.empty())
-    return fail("cannot make a temporary file", exitIO);
+  WorkFolder temporaries;
+  SmallString<64> folder;
+  llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, folder);
+  if (std::error_code error = temporaries.create(folder, "dpc-compile-"))
+    return fail(folder + ": cannot make a temporary folder: " + error.message(),
+                exitIO);
+  std::string object = temporaries.file("record.o"),
+              archive = temporaries.file("kernels.a");
   if (int code = writeKernels(module, options, *record, archive))
     return code;
   int code = writeFile(object, [&](llvm::raw_fd_ostream &stream) {
@@ -193,7 +197,8 @@ static int writeExecutable(ModuleOp module, const CompileOptions &options,
   });
   if (code)
     return code;
-  return linkProgram(object, archive, options.emission, options.output, argv0);
+  return linkProgram(object, archive, options.emission, output, temporaries,
+                     argv0);
 }
 
 /// Initial values up to this many bytes travel inside the program.
@@ -228,9 +233,33 @@ collectValues(ModuleOp module,
   return success();
 }
 
+namespace {
+/// A file that is made in a folder beside its place, and moved there when
+/// everything is done: a compile that fails leaves what was there.
+struct Staged {
+  WorkFolder folder;
+  std::string place; ///< empty: there is no such file
+
+  int create(StringRef path) {
+    place = path.str();
+    llvm::sys::fs::file_status before;
+    llvm::sys::fs::status(place, before);
+    // A device, a pipe or a folder is not to be replaced by a file.
+    if (llvm::sys::fs::exists(before) &&
+        !llvm::sys::fs::is_regular_file(before))
+      return fail(place + ": not a regular file", exitIO);
+    if (std::error_code error =
+            folder.create(llvm::sys::path::parent_path(place), ".dpc-compile-"))
+      return fail(place + ": " + error.message(), exitIO);
+    return exitDone;
+  }
+  std::string getPath() const { return folder.file("file"); }
+};
+} // namespace
+
 /// Decides where initial values are, and writes their file if they get one.
 static int placeValues(ModuleOp module, const CompileOptions &options,
-                       ProgramOptions &program, std::string &written) {
+                       ProgramOptions &program, Staged &written) {
   std::vector<std::pair<dpc_array_t, InitialValue>> values;
   uint64_t bytes = 0;
   if (failed(collectValues(module, values, bytes)))
@@ -256,10 +285,12 @@ static int placeValues(ModuleOp module, const CompileOptions &options,
   std::vector<dpc_array_t> arrays;
   for (const auto &[array, value] : values)
     arrays.push_back(array);
-  if (dpc_status_t status = dpc_safetensors_write(file.c_str(), arrays.data(),
-                                                  arrays.size(), nullptr, 0))
-    return fail(dpc_last_error(), status == DPC_IO ? exitIO : exitInvalid);
-  written = file;
+  if (int code = written.create(file))
+    return code;
+  if (dpc_status_t status = dpc_safetensors_write(
+          written.getPath().c_str(), arrays.data(), arrays.size(), nullptr, 0))
+    return fail(file + ": " + dpc_last_error(),
+                status == DPC_IO ? exitIO : exitInvalid);
   return exitDone;
 }
 
@@ -272,11 +303,20 @@ int dpc::writeProgram(ModuleOp module, const CompileOptions &options,
   if (llvm::Error error = addTemplate(module, source, program))
     return fail(options.model + ": " + llvm::toString(std::move(error)),
                 exitInvalid);
-  std::string written;
-  if (int code = placeValues(module, options, program, written))
+  Staged output, values;
+  if (int code = output.create(options.output))
     return code;
-  int code = writeExecutable(module, options, program, argv0);
-  if (code != exitDone && !written.empty())
-    llvm::sys::fs::remove(written);
-  return code;
+  if (int code = placeValues(module, options, program, values))
+    return code;
+  if (int code =
+          writeExecutable(module, options, program, output.getPath(), argv0))
+    return code;
+  SmallVector<std::pair<std::string, std::string>> finished;
+  for (Staged *file : {&values, &output})
+    if (!file->place.empty())
+      finished.push_back({file->getPath(), file->place});
+  std::string failed;
+  if (std::error_code error = moveIntoPlace(finished, failed))
+    return fail(failed + ": " + error.message(), exitIO);
+  return exitDone;
 }

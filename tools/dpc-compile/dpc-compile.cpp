@@ -88,6 +88,7 @@ static int printModule(ModuleOp module, StringRef path) {
 }
 
 int main(int argc, char **argv) {
+  cleanUpOnInterrupt();
   CompileOptions options = parseOptions(argc, argv);
   DialectRegistry registry;
   registry.insert<nn::NNDialect, dist::DistDialect, func::FuncDialect,

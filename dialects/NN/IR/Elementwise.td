@@ -167,8 +167,8 @@ def NN_SelectOp : NN_ElementwiseOp<"select", [
 def NN_ClampOp : NN_ElementwiseOp<"clamp", [SameOperandsAndResultType, NN_Differentiable]> {
   let summary = "min(max(x, low), high)";
   let description = [{
-    Gradient: g to `input` where low <= x <= high (both ends included, as
-    PyTorch has it); the bounds get none.
+    Gradient: g to `input` where low < x < high (neither end, as PyTorch 2.15
+    has it for clamp, relu6, hardtanh and hardswish); the bounds get none.
   }];
   let arguments = (ins NN_Tensor:$input, NN_Tensor:$low, NN_Tensor:$high);
   let results = (outs NN_Tensor:$result);

@@ -193,8 +193,8 @@ VJP(ClampOp) {
   if (!wanted[0])
     return success();
   Value inside =
-      e.make<AndOp>(e.compare(Comparison::ge, getInput(), getLow()),
-                    e.compare(Comparison::le, getInput(), getHigh()));
+      e.make<AndOp>(e.compare(Comparison::gt, getInput(), getLow()),
+                    e.compare(Comparison::lt, getInput(), getHigh()));
   grads[0] = e.select(inside, g, e.splatLike(g, 0));
   return success();
 }

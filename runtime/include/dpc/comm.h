@@ -61,9 +61,9 @@ typedef struct dpc_comm_vtable_t {
    * Returns 1 if this is the run's first failure, 0 if another one has been
    * published before. */
   uint32_t (*abort)(struct dpc_comm *comm, const char *reason);
-  /** 1 if the run's failure was published by the failing rank itself, with
-   * abort: then it has told its reason. */
-  uint32_t (*self_reported)(struct dpc_comm *comm);
+  /** 1 if another rank tells the run's failure: the failing one, which
+   * published it with abort, or the first that has asked here. */
+  uint32_t (*told_elsewhere)(struct dpc_comm *comm);
   /** Tells the peers that this rank leaves on purpose, and frees everything. */
   void (*release)(struct dpc_comm *comm);
 } dpc_comm_vtable_t;

@@ -4,22 +4,18 @@
 #include "runtime/src/core/Session.h"
 
 #include <string>
-#include <vector>
 
 namespace dpc {
 
-/// Steps of the complete checkpoints in a directory, newest first. A missing
-/// directory has none.
-std::vector<uint64_t> listCheckpoints(const std::string &directory);
-
 /// Collective. directory/step-<N>/{state.safetensors, manifest.json}: written
 /// under another name, flushed, then renamed, so that a checkpoint is there
-/// completely or not at all. The three newest stay.
+/// completely or not at all. The three newest sound ones of this run stay, and
+/// everything that it did not write.
 dpc_status_t saveCheckpoint(dpc_session &session, const std::string &directory);
 
-/// Collective. Loads the newest checkpoint whose length and checksum are right;
-/// older ones are tried when it is damaged (a note says so). DPC_INVALID if
-/// there is none, or if it is another program's.
+/// Collective. Loads the newest checkpoint that is undamaged and fits the
+/// program and the seed; a note says which newer ones are skipped, and why.
+/// Links are not followed out of the directory. DPC_INVALID if there is none.
 dpc_status_t resumeCheckpoint(dpc_session &session,
                               const std::string &directory);
 

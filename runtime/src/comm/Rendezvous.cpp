@@ -244,10 +244,15 @@ dpc_status_t joinRendezvous(const RendezvousOptions &options,
       hello.proof = prove(options.token, challenge.nonce, hello);
       Answer message;
       if (sendAll(fd.get(), &hello, sizeof hello, deadline)) {
-        if (!receiveAll(fd.get(), &message, sizeof message, deadline))
+        // Rank 0 waits for the others as long, and tells what it waited for.
+        const double answered = deadline + kHandshakeSeconds;
+        if (!receiveAll(fd.get(), &message, sizeof message, answered))
           return fail(DPC_PEER,
-                      "rendezvous %s: rank 0 closed the connection: it died, "
-                      "or the run's token differs",
+                      monotonicSeconds() < answered
+                          ? "rendezvous %s: rank 0 closed the connection: it "
+                            "died, or the run's token differs"
+                          : "rendezvous %s: rank 0 is frozen: it was connected "
+                            "to, but did not answer",
                       options.address.c_str());
         if (message.magic != kMagic ||
             !equalDigests(message.proof,
@@ -257,8 +262,8 @@ dpc_status_t joinRendezvous(const RendezvousOptions &options,
                       options.address.c_str());
         if (message.status != DPC_OK) {
           message.text[sizeof message.text - 1] = 0;
-          return fail(static_cast<dpc_status_t>(message.status), "%s",
-                      message.text);
+          return failElsewhere(static_cast<dpc_status_t>(message.status), "%s",
+                               message.text);
         }
         *outTicket = message.ticket;
         return DPC_OK;

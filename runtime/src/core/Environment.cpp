@@ -2,6 +2,7 @@
 
 #include "runtime/src/comm/Sha256.h"
 #include "runtime/src/core/Status.h"
+#include "runtime/src/launch/RunPage.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -98,6 +99,7 @@ dpc_status_t optionsFromEnvironment(dpc_session_options_t *out) {
   out->struct_size = sizeof *out;
   out->world_size = 1;
   out->listen_fd = -1;
+  attachRunPage();
   const char *rankName = nullptr, *worldName = nullptr;
   const char *rank = firstSet(
       {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"},

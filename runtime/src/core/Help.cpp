@@ -26,7 +26,7 @@ Training
 Results
   --log=FILE.jsonl           one object a step: step, loss, seconds, samples_per_second, learning_rate
   --checkpoint=DIR           write checkpoints: at the end, at Ctrl-C, and
-  --checkpoint-every=N       every N steps; the three newest stay
+  --checkpoint-every=N       every N steps; the three newest of this run stay
   --resume                   go on from the newest checkpoint in DIR
   --save-params=FILE         parameters and buffers as safetensors, at the end
   --save-onnx=FILE           the model with its trained parameters

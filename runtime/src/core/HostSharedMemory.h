@@ -12,6 +12,7 @@ class HostSharedMemory : public MemoryMaker {
 public:
   explicit HostSharedMemory(dpc_session &session) : session(session) {}
   dpc_status_t make(size_t bytes, const Fill &fill, Mapping *out) override;
+  bool checks() const override { return session.options.rank == 0; }
 
 private:
   dpc_session &session;

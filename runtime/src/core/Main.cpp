@@ -3,26 +3,38 @@
 #include "runtime/src/core/Environment.h"
 #include "runtime/src/core/Status.h"
 #include "runtime/src/core/Trainer.h"
+#include "runtime/src/launch/RunPage.h"
 
 #include <csignal>
 #include <cstdio>
 #include <memory>
 #include <new>
+#include <unistd.h>
 
 using namespace dpc;
 
 namespace {
 
 volatile int stopRequested = 0;
+volatile pid_t launcher = 0; ///< 0: not started by dpc-run
 
 /// The first interrupt asks for a stop after this step, a second one ends the
-/// process.
+/// process. Rank 0 also gets one when its launcher dies (Launch.cpp); then
+/// nobody else is left to say so.
 extern "C" void onInterrupt(int signal) {
+  if (launcher && ::getppid() != launcher) {
+    static const char text[] =
+        "error: the launcher died: the run ends without a checkpoint\n";
+    const ssize_t written = ::write(STDERR_FILENO, text, sizeof text - 1);
+    ::_exit(written < 0 ? DPC_IO : DPC_PEER);
+  }
   stopRequested = 1;
   std::signal(signal, SIG_DFL);
 }
 
 void catchSignals() {
+  if (const RunPage *page = runPage())
+    launcher = page->launcher;
   struct sigaction action = {};
   action.sa_handler = onInterrupt;
   action.sa_flags = SA_RESTART;
@@ -31,8 +43,13 @@ void catchSignals() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
+/// Tells the cause of a failure: to the launcher, which prints one for all
+/// ranks, or to the user.
 int finish(dpc_status_t status, bool report) {
-  if (status != DPC_OK && report)
+  RunPage *page = runPage();
+  if (status != DPC_OK && page)
+    page->tell(status, dpc_last_error());
+  else if (status != DPC_OK && report)
     std::fprintf(stderr, "%s: %s\n",
                  status == DPC_INTERRUPTED ? "note" : "error",
                  dpc_last_error());
@@ -43,12 +60,17 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
                         const dpc_session_options_t &place, bool *outReport) {
   auto session = std::make_unique<dpc_session>(program, place);
   session->stopRequest = &stopRequested;
-  dpc_status_t status = session->open();
-  if (status == DPC_OK) {
-    const bool trains =
-        program.ranks[place.rank].entries[DPC_ENTRY_STEP].count != 0;
-    status = trains ? Trainer(*session, options).run()
-                    : runInference(*session, options);
+  dpc_status_t status = DPC_OK;
+  try {
+    status = session->open();
+    if (status == DPC_OK) {
+      const bool trains =
+          program.ranks[place.rank].entries[DPC_ENTRY_STEP].count != 0;
+      status = trains ? Trainer(*session, options).run()
+                      : runInference(*session, options);
+    }
+  } catch (const std::bad_alloc &) {
+    status = session->failed(fail(DPC_IO, "out of memory"));
   }
   *outReport = session->reports(status);
   if (status == DPC_INTERRUPTED)
@@ -60,11 +82,10 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
     std::string cause = dpc_last_error();
     dpc_status_t traced =
         session->trace.write(options.trace, program, place.rank);
-    if (status == DPC_OK)
-      status = traced, *outReport = true;
-    else
-      fail(status, "%s", cause.c_str());
+    status = status == DPC_OK ? session->failed(traced)
+                              : fail(status, "%s", cause.c_str());
   }
+  *outReport = session->reports(status);
   std::string cause = dpc_last_error();
   session.reset();
   return status ? fail(status, "%s", cause.c_str()) : DPC_OK;

@@ -20,6 +20,9 @@ struct Spaces {
 };
 
 dpc_status_t checkIsa(const dpc_program_t &program) {
+  if (program.isa > DPC_ISA_AVX512)
+    return fail(DPC_INVALID, "unknown instruction set %u in the program record",
+                program.isa);
 #ifdef __x86_64__
   const bool avx2 =
       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -36,11 +39,7 @@ dpc_status_t checkIsa(const dpc_program_t &program) {
     return fail(DPC_INVALID, "the program was compiled for x86-64-v3 (AVX2), "
                              "which this processor lacks");
 #endif
-  return program.isa > DPC_ISA_AVX512
-             ? fail(DPC_INVALID,
-                    "unknown instruction set %u in the program record",
-                    program.isa)
-             : DPC_OK;
+  return DPC_OK;
 }
 
 /// Elements that an operation reads and writes, per element of count: n where

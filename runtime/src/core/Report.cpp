@@ -159,6 +159,14 @@ dpc_status_t Report::step(const StepReport &report) {
   return DPC_OK;
 }
 
+dpc_status_t Report::syncLog() {
+  // A pipe or a device has nothing to sync.
+  if (!log || ::fsync(::fileno(log)) == 0 || errno == EINVAL || errno == EROFS)
+    return DPC_OK;
+  return fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(),
+              std::strerror(errno));
+}
+
 void Report::show(const StepReport &report) {
   std::string text =
       "step " + std::to_string(report.step) + "/" + std::to_string(lastStep);

@@ -37,6 +37,8 @@ public:
   /// Writes the log line and shows progress. DPC_IO when the log cannot be
   /// written.
   dpc_status_t step(const StepReport &report);
+  /// Puts the log on the disk. DPC_IO when that fails.
+  dpc_status_t syncLog();
   /// Prints a line of its own, past the progress bar.
   void line(const std::string &text);
   void end();

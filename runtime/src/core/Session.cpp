@@ -4,6 +4,7 @@
 #include "runtime/src/core/LearningRate.h"
 #include "runtime/src/core/Placement.h"
 #include "runtime/src/core/Status.h"
+#include "runtime/src/launch/RunPage.h"
 
 #include <algorithm>
 #include <cmath>
@@ -61,6 +62,8 @@ dpc_status_t dpc_session::open() {
   meet.latency = options.latency;
   if (dpc_status_t status = dpc_comm_create_local(&meet, &comm))
     return status;
+  if (RunPage *page = runPage())
+    page->joined.fetch_add(1);
   if (!tracePath.empty())
     trace.enable(1u << 20);
   if (dpc_status_t status = memory.open(program, *comm))
@@ -324,16 +327,20 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
 }
 
 bool dpc_session::reports(dpc_status_t status) {
-  if (!comm)
-    return options.rank == 0 || status == DPC_PEER;
+  if (!comm) // what is wrong with the request is wrong on all ranks
+    return !isToldElsewhere() &&
+           (options.rank == 0 || status == DPC_PEER || status == DPC_IO);
   if (status == DPC_PEER)
-    return !comm->vtable->self_reported(comm);
-  return status == DPC_NUMERIC ? options.rank == 0 : firstFailure;
+    return !comm->vtable->told_elsewhere(comm);
+  // All ranks see a loss that is not finite.
+  return published ? firstFailure : options.rank == 0;
 }
 
 dpc_status_t dpc_session::failed(dpc_status_t status) {
-  if (status != DPC_OK && status != DPC_PEER && comm)
+  if (status != DPC_OK && status != DPC_PEER && comm) {
     firstFailure = comm->vtable->abort(comm, dpc_last_error());
+    published = true;
+  }
   return status;
 }
 

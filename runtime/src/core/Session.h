@@ -2,6 +2,7 @@
 #define DPC_RUNTIME_SRC_CORE_SESSION_H
 
 #include "dpc/dpc.h"
+#include "runtime/src/checkpoint/Rotation.h"
 #include "runtime/src/core/Executor.h"
 
 #include <memory>
@@ -47,9 +48,10 @@ struct dpc_session {
   std::unique_ptr<dpc::Executor> executor;
   std::vector<bool> hasValue; ///< per state
   std::vector<double>
-      metricValues; ///< of the latest entry, the same on all ranks
-  bool firstFailure =
-      true; ///< of this rank: it has been published before those of others
+      metricValues;         ///< of the latest entry, the same on all ranks
+  bool published = false;   ///< this rank's failure, to the others
+  bool firstFailure = true; ///< it was published before those of others
+  dpc::CheckpointRun checkpointRun;
   /// Interrupt votes: 1 while this rank asks to stop; `stopAgreed` after a step
   /// in which any rank did.
   volatile int *stopRequest = nullptr;

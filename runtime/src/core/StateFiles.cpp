@@ -63,14 +63,21 @@ dpc_status_t checkShape(const dpc_state_t &state, const dpc_array_t &array) {
               shapeText(state.shape, state.dim_count).c_str());
 }
 
-dpc_status_t loadState(dpc_session &session, uint32_t index,
-                       const dpc_array_t &array, bool exactType) {
-  const dpc_state_t &state = session.program.states[index];
+dpc_status_t checkState(const dpc_state_t &state, const dpc_array_t &array,
+                        bool exactType) {
   if (dpc_status_t status = checkShape(state, array))
     return status;
   if (exactType && array.dtype != state.dtype)
     return fail(DPC_INVALID, "%s has type %s, the program needs %s", state.name,
                 dpc_dtype_name(array.dtype), dpc_dtype_name(state.dtype));
+  return DPC_OK;
+}
+
+dpc_status_t loadState(dpc_session &session, uint32_t index,
+                       const dpc_array_t &array, bool exactType) {
+  if (dpc_status_t status =
+          checkState(session.program.states[index], array, exactType))
+    return status;
   return session.scatter(index, array.dtype, array.data);
 }
 

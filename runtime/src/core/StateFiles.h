@@ -16,6 +16,9 @@ dpc_status_t collectStates(
 
 /// DPC_INVALID, naming the state and both, unless the shapes are the same.
 dpc_status_t checkShape(const dpc_state_t &state, const dpc_array_t &array);
+/// The same, and, if asked, for the types.
+dpc_status_t checkState(const dpc_state_t &state, const dpc_array_t &array,
+                        bool exactType);
 
 /// Sets a state from a logical tensor of the same shape (and, if asked, the
 /// same type).

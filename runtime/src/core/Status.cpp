@@ -7,19 +7,37 @@
 namespace {
 constexpr size_t kMessageBytes = 1024;
 thread_local char lastError[kMessageBytes] = "";
+thread_local bool toldElsewhere = false;
+
+dpc_status_t keep(dpc_status_t status, bool elsewhere, const char *format,
+                  va_list args) {
+  char text[kMessageBytes]; // the arguments may point into lastError
+  std::vsnprintf(text, sizeof text, format, args);
+  std::memcpy(lastError, text, sizeof text);
+  toldElsewhere = elsewhere;
+  return status;
+}
 } // namespace
 
 namespace dpc {
 
 dpc_status_t fail(dpc_status_t status, const char *format, ...) {
-  char text[kMessageBytes]; // the arguments may point into lastError
   va_list args;
   va_start(args, format);
-  std::vsnprintf(text, sizeof text, format, args);
+  keep(status, false, format, args);
   va_end(args);
-  std::memcpy(lastError, text, sizeof text);
   return status;
 }
+
+dpc_status_t failElsewhere(dpc_status_t status, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  keep(status, true, format, args);
+  va_end(args);
+  return status;
+}
+
+bool isToldElsewhere() { return toldElsewhere; }
 
 dpc_status_t failWithin(dpc_status_t status, const char *format, ...) {
   char context[kMessageBytes / 2];

@@ -15,6 +15,13 @@ namespace dpc {
 [[gnu::format(printf, 2, 3)]] dpc_status_t failWithin(dpc_status_t status,
                                                       const char *format, ...);
 
+/// Like fail, for what another rank tells the user.
+[[gnu::format(printf, 2, 3)]] dpc_status_t
+failElsewhere(dpc_status_t status, const char *format, ...);
+
+/// Whether the thread's last error came from failElsewhere.
+bool isToldElsewhere();
+
 } // namespace dpc
 
 #endif // DPC_RUNTIME_SRC_CORE_STATUS_H

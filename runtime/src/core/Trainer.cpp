@@ -175,14 +175,13 @@ dpc_status_t Trainer::evaluate() {
   return DPC_OK;
 }
 
-dpc_status_t Trainer::afterStep(uint64_t done, bool last) {
-  evaluated = false;
-  if (options.evalEvery && !last && done % options.evalEvery == 0)
-    if (dpc_status_t status = evaluate())
-      return status;
-  if (options.checkpointEvery && !last && done % options.checkpointEvery == 0)
-    return saveCheckpoint(session, options.checkpoint);
-  return DPC_OK;
+/// Writes a checkpoint, after the log of the steps in it: a run that goes on
+/// from the checkpoint finds each of them there.
+dpc_status_t Trainer::save() {
+  if (first())
+    if (dpc_status_t status = report.syncLog())
+      return session.failed(status);
+  return saveCheckpoint(session, options.checkpoint);
 }
 
 dpc_status_t Trainer::steps() {
@@ -212,11 +211,12 @@ dpc_status_t Trainer::steps() {
     // periodic checkpoints are for steps that go on.
     const bool stops = stepStatus == DPC_NUMERIC && !options.warnOnNan;
     std::string numeric = stepStatus == DPC_NUMERIC ? dpc_last_error() : "";
-    dpc_status_t status = stops || session.stopAgreed
-                              ? dpc_status_t(DPC_OK)
-                              : afterStep(done, done == lastStep);
-    if (status)
-      return status;
+    const bool goesOn = !stops && !session.stopAgreed && done != lastStep;
+    dpc_status_t status = DPC_OK;
+    evaluated = false;
+    if (goesOn && options.evalEvery && done % options.evalEvery == 0)
+      if ((status = evaluate()))
+        return status;
     if (first()) {
       if (!numeric.empty() && !stops)
         report.line("warning: " + numeric);
@@ -233,6 +233,10 @@ dpc_status_t Trainer::steps() {
       return fail(DPC_NUMERIC, "%s", numeric.c_str());
     if (session.stopAgreed)
       return DPC_INTERRUPTED;
+    if (goesOn && options.checkpointEvery &&
+        done % options.checkpointEvery == 0)
+      if ((status = save()))
+        return status;
   }
   return DPC_OK;
 }
@@ -294,7 +298,7 @@ dpc_status_t Trainer::run() {
   if (status != DPC_OK && status != DPC_INTERRUPTED)
     return status;
   if (!options.checkpoint.empty() && session.control.step != begin)
-    if (dpc_status_t saved = saveCheckpoint(session, options.checkpoint))
+    if (dpc_status_t saved = save())
       return saved;
   if (status == DPC_INTERRUPTED)
     return fail(DPC_INTERRUPTED, "interrupted after step %" PRIu64 "%s",

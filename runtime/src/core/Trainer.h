@@ -31,7 +31,7 @@ private:
   dpc_status_t oneStep(uint64_t index);
   void select(InputLoader &loader, uint64_t index) const;
   dpc_status_t evaluate();
-  dpc_status_t afterStep(uint64_t done, bool last);
+  dpc_status_t save();
   dpc_status_t results();
   bool first() const { return session.options.rank == 0; }
 

@@ -27,10 +27,26 @@ Mapping::~Mapping() {
     ::munmap(start, length);
 }
 
+// Nonblocking, so that a pipe without a writer is refused and not waited for;
+// it means nothing to regular files.
+constexpr int kReadFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+
 dpc_status_t Mapping::openFile(const char *path) {
-  int fd = ::open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return fail(DPC_IO, "%s: %s", path, std::strerror(errno));
+  const int fd = ::open(path, kReadFlags);
+  return fd < 0 ? fail(DPC_IO, "%s: %s", path, std::strerror(errno))
+                : mapFile(fd, path);
+}
+
+dpc_status_t Mapping::openIn(int folder, const char *name, const char *path) {
+  const int fd = ::openat(folder, name, kReadFlags | O_NOFOLLOW);
+  if (fd < 0 && errno == ELOOP)
+    return fail(DPC_INVALID, "%s is a symbolic link", path);
+  return fd < 0 ? fail(DPC_IO, "%s: %s", path, std::strerror(errno))
+                : mapFile(fd, path);
+}
+
+/// Closes `fd`.
+dpc_status_t Mapping::mapFile(int fd, const char *path) {
   struct stat info;
   dpc_status_t status = DPC_OK;
   if (::fstat(fd, &info) != 0)

@@ -19,6 +19,9 @@ public:
   /// Maps a regular file; an empty one has no bytes. DPC_IO if it cannot be
   /// read.
   dpc_status_t openFile(const char *path);
+  /// The same for a file in an open folder, which may not be a link; `path` is
+  /// its name in messages.
+  dpc_status_t openIn(int folder, const char *name, const char *path);
   /// Maps `bytes` of an open file, shared with whoever else maps it.
   dpc_status_t openShared(int fd, size_t bytes, bool writable);
   /// Zeroed memory that can be written.
@@ -27,6 +30,8 @@ public:
   size_t size() const { return length; }
 
 private:
+  dpc_status_t mapFile(int fd, const char *path);
+
   char *start = nullptr;
   size_t length = 0;
 };
@@ -44,6 +49,11 @@ std::string shapeText(const int64_t *shape, uint32_t dimCount);
 /// does not name the file.
 dpc_status_t parseNpyHeader(const char *image, uint64_t bytes, dpc_array_t *out,
                             bool *outFortranOrder, uint64_t *outDataAt);
+
+/// Opens a safetensors file that is mapped already; `path` is its name in
+/// messages.
+dpc_status_t openSafetensors(Mapping mapping, const char *path,
+                             dpc_array_file_t **outFile);
 
 } // namespace dpc
 

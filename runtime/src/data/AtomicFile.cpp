@@ -1,17 +1,71 @@
 #include "runtime/src/data/AtomicFile.h"
 
+#include "runtime/src/core/Process.h"
 #include "runtime/src/core/Status.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 #include <zlib.h>
 
 namespace dpc {
+
+namespace {
+
+std::string directoryOf(const std::string &path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "."
+         : slash == 0               ? "/"
+                                    : path.substr(0, slash);
+}
+
+/// The name beside `target` under which process `pid` writes it.
+std::string temporaryName(const std::string &target, pid_t pid) {
+  return target + ".tmp" + std::to_string(pid);
+}
+
+/// Removes what writers of the same target left when they were killed.
+void removeLeftOvers(const std::string &target) {
+  const std::string prefix =
+      target.substr(target.rfind('/') + 1) + ".tmp"; // npos + 1 is 0
+  DIR *listing = ::opendir(directoryOf(target).c_str());
+  std::vector<std::string> left;
+  while (const dirent *entry = listing ? ::readdir(listing) : nullptr) {
+    if (std::strncmp(entry->d_name, prefix.c_str(), prefix.size()) != 0)
+      continue;
+    struct stat info;
+    const pid_t pid =
+        static_cast<pid_t>(std::atol(entry->d_name + prefix.size()));
+    const std::string path = temporaryName(target, pid);
+    if (pid > 0 && prefix + std::to_string(pid) == entry->d_name &&
+        ::lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+        hasEndedSince(pid, info.st_mtim))
+      left.push_back(path);
+  }
+  if (listing)
+    ::closedir(listing);
+  for (const std::string &path : left) {
+    // A writer of another host or container has another number here, but it
+    // holds a lock.
+    const int fd =
+        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+      continue;
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+      ::unlink(path.c_str());
+    ::close(fd);
+  }
+}
+
+} // namespace
 
 AtomicFile::~AtomicFile() {
   if (fd < 0)
@@ -28,14 +82,20 @@ dpc_status_t AtomicFile::create(const std::string &target) {
   // was.
   const bool inPlace =
       ::stat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
-  temporary = inPlace ? "" : target + ".tmp" + std::to_string(::getpid());
-  fd = inPlace ? ::open(target.c_str(), O_WRONLY | O_CLOEXEC)
-               : ::open(temporary.c_str(),
-                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-                        0666);
+  temporary = inPlace ? "" : temporaryName(target, ::getpid());
+  if (inPlace) {
+    fd = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    removeLeftOvers(target);
+    ::unlink(temporary.c_str()); // of an earlier process with this number
+    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                0666);
+  }
   if (fd < 0)
     return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(),
                 std::strerror(errno));
+  if (!inPlace) // where locks are not to be had, the number alone tells
+    ::flock(fd, LOCK_EX | LOCK_NB);
   return DPC_OK;
 }
 
@@ -80,10 +140,7 @@ dpc_status_t AtomicFile::commit() {
 }
 
 dpc_status_t syncDirectoryOf(const std::string &path) {
-  size_t slash = path.rfind('/');
-  std::string directory = slash == std::string::npos ? "."
-                          : slash == 0               ? "/"
-                                                     : path.substr(0, slash);
+  const std::string directory = directoryOf(path);
   int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)
     return fail(DPC_IO, "%s: %s", directory.c_str(), std::strerror(errno));

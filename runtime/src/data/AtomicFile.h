@@ -11,7 +11,8 @@ namespace dpc {
 
 /// A file that appears under its name only when complete and on the disk:
 /// written beside it, fsynced, renamed, and the directory fsynced. Without
-/// commit() nothing is left behind. All failures are DPC_IO and name the path.
+/// commit() nothing is left behind; what a killed writer left is removed by the
+/// next one. All failures are DPC_IO and name the path.
 class AtomicFile {
 public:
   ~AtomicFile();

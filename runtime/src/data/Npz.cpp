@@ -175,6 +175,13 @@ dpc_status_t inflateTo(const char *from, uint64_t packed, char *to,
   return fail(DPC_INVALID, "its compressed data is damaged");
 }
 
+dpc_status_t checkChecksum(const char *data, const Member &member) {
+  const auto *bytes = reinterpret_cast<const unsigned char *>(data);
+  return ::crc32_z(0, bytes, member.size) == member.crc
+             ? DPC_OK
+             : fail(DPC_INVALID, "its checksum does not match (damaged)");
+}
+
 dpc_status_t addMember(dpc_array_file_t &file, const Archive &archive,
                        const Member &member, MemoryMaker &maker) {
   std::string name = member.name;
@@ -192,6 +199,9 @@ dpc_status_t addMember(dpc_array_file_t &file, const Archive &archive,
   if (member.method == 0) {
     if (member.packed != member.size)
       return fail(DPC_INVALID, "stored with two different sizes");
+    if (maker.checks())
+      if (dpc_status_t status = checkChecksum(data, member))
+        return status;
     return bindNpy(file, name, data, member.size);
   }
   if (member.method != Z_DEFLATED)
@@ -225,10 +235,7 @@ dpc_status_t addMember(dpc_array_file_t &file, const Archive &archive,
     if (dpc_status_t status =
             inflateTo(data, member.packed, to, member.size, false))
       return status;
-    const auto *bytes = reinterpret_cast<const unsigned char *>(to);
-    if (::crc32_z(0, bytes, member.size) != member.crc)
-      return fail(DPC_INVALID, "its checksum does not match");
-    return DPC_OK;
+    return checkChecksum(to, member);
   };
   if (dpc_status_t status = maker.make(member.size, inflateAll, &inflated))
     return status;

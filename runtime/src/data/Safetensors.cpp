@@ -245,17 +245,22 @@ const char *typeName(uint32_t dtype) {
 
 using namespace dpc;
 
-extern "C" dpc_status_t dpc_safetensors_open(const char *path,
-                                             dpc_array_file_t **outFile) {
+dpc_status_t dpc::openSafetensors(Mapping mapping, const char *path,
+                                  dpc_array_file_t **outFile) {
   auto file = std::make_unique<dpc_array_file>();
-  Mapping mapping;
-  if (dpc_status_t status = mapping.openFile(path))
-    return status;
   if (dpc_status_t status = parse(*file, mapping))
     return failWithin(status, "%s", path);
   file->memory.push_back(std::move(mapping));
   *outFile = file.release();
   return DPC_OK;
+}
+
+extern "C" dpc_status_t dpc_safetensors_open(const char *path,
+                                             dpc_array_file_t **outFile) {
+  Mapping mapping;
+  if (dpc_status_t status = mapping.openFile(path))
+    return status;
+  return openSafetensors(std::move(mapping), path, outFile);
 }
 
 extern "C" const char *dpc_safetensors_metadata(const dpc_array_file_t *file,

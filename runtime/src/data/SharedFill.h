@@ -20,6 +20,8 @@ public:
       return status;
     return fill(out->data());
   }
+  /// Whether this rank checks what all ranks read of one file: one is enough.
+  virtual bool checks() const { return true; }
 };
 
 /// dpc_npz_open and dpc_idx_open with memory from `maker`.

@@ -4,6 +4,10 @@
 
 #include "runtime/src/comm/Sockets.h"
 #include "runtime/src/core/Status.h"
+#include "runtime/src/launch/AskRanks.h"
+#include "runtime/src/launch/Interrupts.h"
+#include "runtime/src/launch/RunPage.h"
+#include "runtime/src/launch/Supervise.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -14,6 +18,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -25,21 +30,19 @@ namespace dpc {
 
 namespace {
 
-constexpr double kGraceSeconds = 5; ///< from the first failure to the end of
-                                    ///< the ranks that did not notice it
+/// A rank that is stopped before it has become the program would keep the
+/// launcher waiting for ever.
+constexpr int kExecMilliseconds = 5000;
 
 /// What all ranks of one start share.
 struct Run {
+  ~Run() { releaseRunPage(page); }
   Fd token; ///< memory that holds the secret: inherited, never in an argument
   Fd listener; ///< rank 0's rendezvous: bound here, so that no other job can
                ///< take the port
   uint16_t port = 0;
-};
-
-struct Rank {
-  pid_t pid = -1;
-  bool running = false;
-  int status = 0;
+  Fd pageMemory; ///< of `page`
+  RunPage *page = nullptr;
 };
 
 dpc_status_t prepare(Run *run) {
@@ -67,7 +70,8 @@ dpc_status_t prepare(Run *run) {
     return fail(DPC_IO, "cannot listen on the loopback interface: %s",
                 std::strerror(errno));
   run->port = ntohs(address.sin_port);
-  return DPC_OK;
+  run->page = createRunPage(&run->pageMemory);
+  return run->page ? DPC_OK : DPC_IO;
 }
 
 std::vector<char *> argumentVector(const std::vector<std::string> &command) {
@@ -83,7 +87,9 @@ std::vector<char *> argumentVector(const std::vector<std::string> &command) {
                              pid_t group, pid_t launcher, char *const *argv,
                              int errorPipe) {
   ::setpgid(0, group);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // When the launcher dies, rank 0 tells it (Main.cpp), and no other rank
+  // outlives it either.
+  ::prctl(PR_SET_PDEATHSIG, rank == 0 ? SIGTERM : SIGKILL);
   if (::getppid() != launcher)
     ::_exit(3); // the launcher died before the line above
   sigset_t none;
@@ -103,6 +109,8 @@ std::vector<char *> argumentVector(const std::vector<std::string> &command) {
   set("MASTER_PORT", std::to_string(run.port));
   set("DPC_TOKEN_FD", std::to_string(run.token.get()));
   ::fcntl(run.token.get(), F_SETFD, 0);
+  set("DPC_RUN_PAGE_FD", std::to_string(run.pageMemory.get()));
+  ::fcntl(run.pageMemory.get(), F_SETFD, 0);
   if (rank == 0) {
     set("DPC_LISTEN_FD", std::to_string(run.listener.get()));
     ::fcntl(run.listener.get(), F_SETFD, 0);
@@ -135,134 +143,18 @@ dpc_status_t startRanks(const Run &run, const std::vector<std::string> &command,
     ::setpgid(pid, group == 0
                        ? pid
                        : group); // whichever of parent and child comes first
-    (*ranks)[r] = {pid, true, 0};
+    (*ranks)[r].pid = pid;
+    (*ranks)[r].running = true;
   }
   writer = Fd();
   int error = 0;
-  if (::read(reader.get(), &error, sizeof error) ==
-      sizeof error) // end of file: all have become the program
+  pollfd entry = {reader.get(), POLLIN, 0};
+  if (::poll(&entry, 1, kExecMilliseconds) > 0 &&
+      ::read(reader.get(), &error, sizeof error) ==
+          sizeof error) // end of file: all have become the program
     return fail(DPC_INVALID, "cannot run %s: %s", command[0].c_str(),
                 std::strerror(error));
   return DPC_OK;
-}
-
-/// The number of ranks the program names with --print-ranks.
-dpc_status_t askRanks(const std::string &program, uint32_t *out) {
-  int pipeEnds[2];
-  if (::pipe2(pipeEnds, O_CLOEXEC) != 0)
-    return fail(DPC_IO, "%s", std::strerror(errno));
-  Fd reader(pipeEnds[0]), writer(pipeEnds[1]);
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    for (const char *name : {"RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
-                             "PMI_SIZE", "SLURM_NTASKS"})
-      ::unsetenv(name);
-    ::dup2(writer.get(), STDOUT_FILENO);
-    ::execlp(program.c_str(), program.c_str(), "--print-ranks",
-             static_cast<char *>(nullptr));
-    ::_exit(127);
-  }
-  writer = Fd();
-  char text[32] = {};
-  size_t length = 0;
-  for (ssize_t n;
-       length + 1 < sizeof text &&
-       (n = ::read(reader.get(), text + length, sizeof text - 1 - length)) > 0;)
-    length += static_cast<size_t>(n);
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  char *end = nullptr;
-  const long number = std::strtol(text, &end, 10);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || end == text ||
-      number < 1 || number > 1024)
-    return fail(DPC_INVALID,
-                "%s cannot be run, or is no program made by dpc-compile (it "
-                "does not answer --print-ranks)",
-                program.c_str());
-  *out = static_cast<uint32_t>(number);
-  return DPC_OK;
-}
-
-void killGroup(const std::vector<Rank> &ranks, int signal) {
-  if (ranks[0].pid > 0)
-    ::kill(-ranks[0].pid, signal);
-}
-
-/// Reaps what has ended, in the order of its end.
-void reap(std::vector<Rank> *ranks, std::vector<uint32_t> *endOrder) {
-  for (uint32_t r = 0; r < ranks->size(); ++r) {
-    Rank &rank = (*ranks)[r];
-    if (rank.running &&
-        ::waitpid(rank.pid, &rank.status, WNOHANG) == rank.pid) {
-      rank.running = false;
-      endOrder->push_back(r);
-    }
-  }
-}
-
-bool endedBadly(const Rank &rank) {
-  return !rank.running &&
-         !(WIFEXITED(rank.status) && WEXITSTATUS(rank.status) == 0);
-}
-
-/// The cause among all ranks' ends: an own reason (1, 2, 4, 5) first, then an
-/// interrupt, then a death or a 3.
-int causeOf(const std::vector<Rank> &ranks,
-            const std::vector<uint32_t> &endOrder, bool killedByUs) {
-  int interrupted = 0, dead = 0;
-  for (uint32_t r : endOrder) {
-    const Rank &rank = ranks[r];
-    if (WIFSIGNALED(rank.status)) {
-      if (!killedByUs)
-        std::fprintf(stderr, "dpc-run: rank %u was killed by signal %d (%s)\n",
-                     r, WTERMSIG(rank.status),
-                     strsignal(WTERMSIG(rank.status)));
-      dead = DPC_PEER;
-      continue;
-    }
-    const int code = WEXITSTATUS(rank.status);
-    if (code == DPC_INTERRUPTED)
-      interrupted = code;
-    else if (code == DPC_PEER)
-      dead = code;
-    else if (code != 0)
-      return code;
-  }
-  return interrupted ? interrupted : dead;
-}
-
-/// Waits for all ranks; forwards interrupts; ends the survivors of a failure
-/// after a grace period.
-int supervise(std::vector<Rank> *ranks) {
-  sigset_t watched;
-  sigemptyset(&watched);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD})
-    sigaddset(&watched, signal);
-  std::vector<uint32_t> endOrder;
-  double deadline = 0;
-  int interrupts = 0;
-  bool killed = false;
-  for (;;) {
-    reap(ranks, &endOrder);
-    if (endOrder.size() == ranks->size())
-      break;
-    const bool failed = std::any_of(ranks->begin(), ranks->end(), endedBadly);
-    if (failed && deadline == 0)
-      deadline = monotonicSeconds() + kGraceSeconds;
-    if (deadline != 0 && monotonicSeconds() > deadline && !killed) {
-      killGroup(*ranks, SIGKILL);
-      killed = true;
-    }
-    const timespec tick = {0, 100'000'000};
-    const int signal = ::sigtimedwait(&watched, nullptr, &tick);
-    if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) {
-      killGroup(*ranks, ++interrupts == 1 ? SIGINT : SIGKILL);
-      killed = killed || interrupts > 1;
-    }
-  }
-  const int code = causeOf(*ranks, endOrder, killed);
-  return interrupts && (code == 0 || code == DPC_PEER) ? int(DPC_INTERRUPTED)
-                                                       : code;
 }
 
 bool hasOption(const std::vector<std::string> &command, const char *option) {
@@ -275,22 +167,21 @@ bool hasOption(const std::vector<std::string> &command, const char *option) {
 }
 
 int report(dpc_status_t status) {
-  std::fprintf(stderr, "dpc-run: error: %s\n", dpc_last_error());
+  std::fprintf(stderr, "dpc-run: %s: %s\n",
+               status == DPC_INTERRUPTED ? "note" : "error", dpc_last_error());
   return status;
 }
 
 } // namespace
 
 int launch(const LaunchOptions &options) {
+  sigset_t blocked = interruptSignals();
+  sigaddset(&blocked, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
   uint32_t count = options.ranks;
   if (count == 0)
     if (dpc_status_t status = askRanks(options.command[0], &count))
       return report(status);
-  sigset_t blocked;
-  sigemptyset(&blocked);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD})
-    sigaddset(&blocked, signal);
-  ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
   std::vector<std::string> command = options.command;
   for (uint32_t restart = 0;; ++restart) {
     Run run;
@@ -298,14 +189,14 @@ int launch(const LaunchOptions &options) {
     if (dpc_status_t status = prepare(&run))
       return report(status);
     if (dpc_status_t status = startRanks(run, command, &ranks)) {
-      killGroup(ranks, SIGKILL);
+      signalRanks(ranks, SIGKILL);
       for (const Rank &rank : ranks)
         if (rank.running)
           ::waitpid(rank.pid, nullptr, 0);
       return report(status);
     }
     run.listener = Fd(); // rank 0 has it
-    const int code = supervise(&ranks);
+    const int code = supervise(&ranks, *run.page);
     if (code != DPC_PEER || restart == options.maxRestarts)
       return code;
     if (hasOption(command, "--checkpoint") && !hasOption(command, "--resume"))

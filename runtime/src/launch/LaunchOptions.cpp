@@ -71,7 +71,7 @@ Starts the ranks of a program made by dpc-compile on this machine and waits for 
   --help, --version
 
 Each rank gets RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT and, by an open file, the run's secret token.
-The exit code is the cause of a failure, not its symptom: 1 input or request wrong, 2 usage, 3 a rank died or did not
+One line tells why a run ended, whatever died first. The exit code is the cause of a failure, not its symptom: 1 input or request wrong, 2 usage, 3 a rank died or did not
 answer, 4 loss not finite, 5 input/output, 130 interrupted.
 )";
 }

@@ -273,6 +273,24 @@ func.func @recompute(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>, %s: tensor<4xf32>
   return %3, %6 : tensor<4xf32>, tensor<8x4xf32>
 }
 
+// What somebody needs in memory anyway, here the product, is read and not
+// computed again.
+// CHECK-LABEL: @needed_in_memory
+func.func @needed_in_memory(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>, %w: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) {
+  // CHECK: nn.tanh
+  // CHECK-NOT: nn.tanh
+  // CHECK: return
+  %0 = nn.add %x, %y : tensor<8x4xf32>
+  %1 = nn.mul %0, %0 : tensor<8x4xf32>
+  %2 = nn.tanh %1 : tensor<8x4xf32>
+  %3 = nn.reduce sum %2 [0] : tensor<8x4xf32> -> tensor<4xf32>
+  %4 = nn.broadcast %3 [1] : tensor<4xf32> -> tensor<8x4xf32>
+  %5 = nn.mul %4, %0 : tensor<8x4xf32>
+  %6 = nn.add %5, %2 : tensor<8x4xf32>
+  %7 = nn.dot %2, %w contract [1] [0] : tensor<8x4xf32>, tensor<4x4xf32> -> tensor<8x4xf32>
+  return %3, %6, %7 : tensor<4xf32>, tensor<8x4xf32>, tensor<8x4xf32>
+}
+
 // Not from what it would have to read for that alone.
 // CHECK-LABEL: @keep
 func.func @keep(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>) -> (tensor<4xf32>, tensor<8x4xf32>) {

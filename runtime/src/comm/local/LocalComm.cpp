@@ -303,10 +303,10 @@ uint32_t localAbort(dpc_comm_t *base, const char *reason) {
   return self(base).segment.publishFailure(base->rank, text, true);
 }
 
-uint32_t localSelfReported(dpc_comm_t *base) {
-  const FailureRecord &failure = self(base).segment.control().failure;
+uint32_t localToldElsewhere(dpc_comm_t *base) {
+  FailureRecord &failure = self(base).segment.control().failure;
   return failure.state.load(std::memory_order_acquire) == 2 &&
-         failure.selfReported;
+         (failure.selfReported || failure.told.exchange(1) != 0);
 }
 
 void localRelease(dpc_comm_t *base) {
@@ -324,7 +324,7 @@ constexpr dpc_comm_vtable_t kLocalTable = {sizeof(dpc_comm_vtable_t),
                                            localStart,
                                            localWait,
                                            localAbort,
-                                           localSelfReported,
+                                           localToldElsewhere,
                                            localRelease};
 
 dpc_status_t addFamilies(LocalComm &comm, const dpc_comm_options_t &options) {

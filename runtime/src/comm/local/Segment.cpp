@@ -23,6 +23,9 @@ constexpr uint64_t kSegmentMagic = 0x0231676573637064ull;
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2u << 20;
 constexpr double kLongestJoinSeconds = 60;
+/// From the last rank's arrival until all have mapped the segment: none of them
+/// has anything else to do.
+constexpr double kLongestMapSeconds = 10;
 
 uint64_t roundUp(uint64_t value, uint64_t to) {
   return (value + to - 1) / to * to;
@@ -99,7 +102,6 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options) {
   if (!options.token && worldSize > 1 && meet.address.rfind("file://", 0) != 0)
     return fail(DPC_INVALID, "rendezvous %s needs the run's token",
                 meet.address.c_str());
-  const double deadline = monotonicSeconds() + meet.timeoutSeconds;
 
   if (rank == 0) {
     memory = Fd(::memfd_create("dpc", MFD_CLOEXEC));
@@ -152,7 +154,8 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options) {
       CPU_SET(core, &cores);
   }
   page(rank).ready.store(1, std::memory_order_release);
-  return waitUntilAllReady(deadline);
+  return waitUntilAllReady(monotonicSeconds() +
+                           std::min(meet.timeoutSeconds, kLongestMapSeconds));
 }
 
 uint32_t Segment::usableCores() const {
@@ -169,7 +172,9 @@ dpc_status_t Segment::waitUntilAllReady(double deadline) {
       if (dpc_status_t status = checkFailure())
         return status;
       if (monotonicSeconds() > deadline)
-        return fail(DPC_PEER, "rank %u did not map the shared memory in time",
+        return fail(DPC_PEER,
+                    "rank %u died or is frozen: it joined, but did not map the "
+                    "shared memory in time",
                     r);
       ::usleep(200);
     }

@@ -58,6 +58,7 @@ struct alignas(64) FailureRecord {
   std::atomic<uint32_t> state; ///< 0 none, 1 being written, 2 valid
   uint32_t guilty;             ///< rank
   uint32_t selfReported;       ///< 1: the guilty rank published it
+  std::atomic<uint32_t> told;  ///< 1: some rank tells the user
   char text[240];
 };
 

@@ -1,7 +1,8 @@
 #include "runtime/src/comm/local/Watchdog.h"
 
+#include "runtime/src/core/Process.h"
+
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <sys/eventfd.h>
@@ -13,21 +14,6 @@ namespace dpc {
 namespace {
 
 constexpr int kTickMs = 100;
-
-/// Whether a process has ended, where pidfds are not to be had: a zombie counts
-/// as ended.
-bool hasEnded(int pid) {
-  if (::kill(pid, 0) != 0)
-    return errno == ESRCH;
-  char path[32], state = 'R';
-  std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
-  if (std::FILE *file = std::fopen(path, "re")) {
-    int fields = std::fscanf(file, "%*d (%*[^)]) %c", &state);
-    std::fclose(file);
-    return fields == 1 && (state == 'Z' || state == 'X');
-  }
-  return true;
-}
 
 } // namespace
 

@@ -1,0 +1,195 @@
+#include "runtime/src/checkpoint/Rotation.h"
+
+#include "runtime/src/checkpoint/StepFolder.h"
+#include "runtime/src/core/Process.h"
+#include "runtime/src/core/Status.h"
+#include "runtime/src/data/AtomicFile.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <functional>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace dpc {
+
+namespace {
+
+constexpr size_t kKept = 3;
+constexpr const char *kStepPrefix = "step-", *kMakingPrefix = ".making-";
+
+/// Calls `see(name, number)` for the entries of a directory that are `prefix`
+/// and a number as std::to_string writes it.
+void forEachNumbered(const std::string &directory, const std::string &prefix,
+                     const std::function<void(const char *, uint64_t)> &see) {
+  DIR *listing = ::opendir(directory.c_str());
+  if (!listing)
+    return;
+  while (const dirent *entry = ::readdir(listing)) {
+    if (std::strncmp(entry->d_name, prefix.c_str(), prefix.size()) != 0)
+      continue;
+    const char *digits = entry->d_name + prefix.size();
+    char *end = nullptr;
+    errno = 0;
+    const uint64_t number = std::strtoull(digits, &end, 10);
+    if (errno == 0 && std::to_string(number) == digits)
+      see(entry->d_name, number);
+  }
+  ::closedir(listing);
+}
+
+/// DPC_OK for a checkpoint that was written by this run and is undamaged.
+dpc_status_t checkOwn(const StepFolder &folder, CheckpointRun &run) {
+  Manifest manifest;
+  if (dpc_status_t status = folder.readManifest(&manifest))
+    return status;
+  if (run.id.empty() || manifest.run != run.id)
+    return fail(DPC_INVALID, "another run's");
+  struct stat info;
+  if (::fstatat(folder.get(), kStateFile, &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return fail(DPC_IO, "%s", std::strerror(errno));
+  const CheckpointRun::FileState state = {info.st_dev, info.st_ino,
+                                          info.st_size, info.st_ctim.tv_sec,
+                                          info.st_ctim.tv_nsec};
+  if (run.sound.count(state))
+    return DPC_OK;
+  Mapping contents;
+  if (dpc_status_t status = folder.mapState(&contents))
+    return status;
+  if (dpc_status_t status =
+          checkContents(contents, manifest, folder.pathOf(kStateFile)))
+    return status;
+  run.sound.insert(state);
+  return DPC_OK;
+}
+
+/// Removes a checkpoint: first its name, so that half of it is never seen.
+void removeCheckpoint(const std::string &directory, const std::string &name) {
+  StepFolder folder;
+  if (::rename((directory + "/" + name).c_str(),
+               (directory + "/" + makingName()).c_str()) == 0 &&
+      folder.open(directory, makingName()) == DPC_OK)
+    folder.removeOwnFiles();
+}
+
+/// Moves what has a checkpoint's name to one that no program looks at.
+dpc_status_t moveAside(const std::string &directory, const std::string &name,
+                       const std::string &why) {
+  for (unsigned i = 1;; ++i) {
+    const std::string aside = name + ".aside-" + std::to_string(i),
+                      from = directory + "/" + name,
+                      to = directory + "/" + aside;
+    struct stat info;
+    if (::lstat(to.c_str(), &info) == 0)
+      continue;
+    if (::rename(from.c_str(), to.c_str()) != 0)
+      return fail(DPC_IO, "%s: cannot be moved to %s: %s", from.c_str(),
+                  to.c_str(), std::strerror(errno));
+    std::fprintf(stderr, "note: moved to %s, since it is not overwritten: %s\n",
+                 aside.c_str(), why.c_str());
+    return DPC_OK;
+  }
+}
+
+} // namespace
+
+std::vector<uint64_t> listCheckpoints(const std::string &directory) {
+  std::vector<uint64_t> steps;
+  forEachNumbered(directory, kStepPrefix,
+                  [&](const char *, uint64_t step) { steps.push_back(step); });
+  std::sort(steps.rbegin(), steps.rend());
+  return steps;
+}
+
+std::string makingName() { return kMakingPrefix + std::to_string(::getpid()); }
+
+dpc_status_t identify(CheckpointRun *run) {
+  unsigned char random[16];
+  if (!run->id.empty())
+    return DPC_OK;
+  if (::getrandom(random, sizeof random, 0) != sizeof random)
+    return fail(DPC_IO, "no random numbers: %s", std::strerror(errno));
+  for (unsigned char byte : random) {
+    char pair[3];
+    std::snprintf(pair, sizeof pair, "%02x", byte);
+    run->id += pair;
+  }
+  return DPC_OK;
+}
+
+void removeOldCheckpoints(const std::string &directory, CheckpointRun *run) {
+  size_t kept = 0;
+  for (uint64_t step : listCheckpoints(directory)) {
+    StepFolder folder;
+    if (folder.open(directory, stepFolderName(step)) != DPC_OK ||
+        checkOwn(folder, *run) != DPC_OK)
+      continue;
+    if (kept < kKept)
+      ++kept;
+    else if (folder.holdsOnlyOwnFiles())
+      removeCheckpoint(directory, stepFolderName(step));
+  }
+}
+
+void removeUnfinished(const std::string &directory) {
+  std::vector<std::string> left;
+  forEachNumbered(directory, kMakingPrefix,
+                  [&](const char *name, uint64_t pid) {
+                    struct stat info;
+                    if (pid > 0 && pid <= INT32_MAX &&
+                        ::lstat((directory + "/" + name).c_str(), &info) == 0 &&
+                        hasEndedSince(static_cast<pid_t>(pid), info.st_mtim))
+                      left.push_back(name);
+                  });
+  for (const std::string &name : left) {
+    StepFolder folder;
+    // A writer on another host, or in another container, has another number
+    // here, but it holds a lock.
+    if (folder.open(directory, name) == DPC_OK &&
+        (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK))
+      folder.removeOwnFiles();
+  }
+}
+
+dpc_status_t placeCheckpoint(const std::string &directory,
+                             const std::string &making, uint64_t step,
+                             CheckpointRun *run) {
+  const std::string name = stepFolderName(step),
+                    from = directory + "/" + making,
+                    target = directory + "/" + name;
+  auto cannotBeWritten = [&] {
+    return fail(DPC_IO, "%s: cannot be written: %s", target.c_str(),
+                std::strerror(errno));
+  };
+  struct stat info;
+  if (::lstat(target.c_str(), &info) == 0) {
+    StepFolder before;
+    dpc_status_t status = before.open(directory, name);
+    if (status == DPC_OK)
+      status = checkOwn(before, *run);
+    if (status == DPC_OK && before.holdsOnlyOwnFiles()) {
+      if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, target.c_str(),
+                      RENAME_EXCHANGE) == 0) {
+        if (before.open(directory, making) == DPC_OK)
+          before.removeOwnFiles();
+        return syncDirectoryOf(target);
+      }
+      status = fail(DPC_IO, "%s: %s", target.c_str(), std::strerror(errno));
+    }
+    const std::string why = status ? dpc_last_error() : "it has other files";
+    if (dpc_status_t moved = moveAside(directory, name, target + ": " + why))
+      return moved;
+  }
+  if (::rename(from.c_str(), target.c_str()) != 0)
+    return cannotBeWritten();
+  return syncDirectoryOf(target);
+}
+
+} // namespace dpc

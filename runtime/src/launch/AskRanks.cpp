@@ -1,0 +1,126 @@
+#include "runtime/src/launch/AskRanks.h"
+
+#include "runtime/src/comm/Sockets.h"
+#include "runtime/src/core/Status.h"
+#include "runtime/src/launch/Interrupts.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace dpc {
+
+namespace {
+
+constexpr double kAnswerSeconds = 10;
+
+/// A program that was asked: killed with all it started when it goes out of
+/// scope.
+struct Asked {
+  pid_t pid = -1;
+  int status = 0;
+  bool ended = false;
+
+  ~Asked() {
+    if (pid <= 0)
+      return;
+    ::kill(-pid, SIGKILL);
+    if (!ended)
+      ::waitpid(pid, nullptr, 0);
+  }
+  bool hasEnded() {
+    ended = ended || ::waitpid(pid, &status, WNOHANG) == pid;
+    return ended;
+  }
+};
+
+/// In the child: never returns.
+[[noreturn]] void answer(const std::string &program, int output,
+                         pid_t launcher) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != launcher)
+    ::_exit(127);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (const char *name : {"RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
+                           "PMI_SIZE", "SLURM_NTASKS"})
+    ::unsetenv(name);
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+  ::execlp(program.c_str(), program.c_str(), "--print-ranks",
+           static_cast<char *>(nullptr));
+  ::_exit(127);
+}
+
+bool interruptArrived() {
+  const sigset_t interrupts = interruptSignals();
+  const timespec now = {0, 0};
+  return ::sigtimedwait(&interrupts, nullptr, &now) > 0;
+}
+
+} // namespace
+
+dpc_status_t askRanks(const std::string &program, uint32_t *out) {
+  int pipeEnds[2];
+  if (::pipe2(pipeEnds, O_CLOEXEC) != 0)
+    return fail(DPC_IO, "cannot ask %s for its ranks: %s", program.c_str(),
+                std::strerror(errno));
+  const Fd reader(pipeEnds[0]);
+  Fd writer(pipeEnds[1]);
+  const pid_t launcher = ::getpid();
+  Asked asked;
+  asked.pid = ::fork();
+  if (asked.pid == 0)
+    answer(program, writer.get(), launcher);
+  if (asked.pid < 0)
+    return fail(DPC_IO, "cannot start %s: %s", program.c_str(),
+                std::strerror(errno));
+  ::setpgid(asked.pid, asked.pid); // whichever of parent and child comes first
+  writer = Fd();
+  char text[32] = {};
+  size_t length = 0;
+  const double deadline = monotonicSeconds() + kAnswerSeconds;
+  for (bool open = true; open || !asked.hasEnded();) {
+    pollfd entry = {open ? reader.get() : -1, POLLIN, 0};
+    const int ready = ::poll(&entry, 1, 20);
+    if (ready == 0 && asked.hasEnded())
+      break; // something that it started has its output, too
+    if (ready > 0) {
+      const ssize_t n =
+          ::read(reader.get(), text + length, sizeof text - 1 - length);
+      length += n > 0 ? static_cast<size_t>(n) : 0;
+      // One that says more than a number has not understood the question.
+      if (n > 0 && length + 1 == sizeof text)
+        break;
+      open = n > 0 || (n < 0 && errno == EINTR);
+    }
+    if (interruptArrived())
+      return fail(DPC_INTERRUPTED, "interrupted before the ranks were started");
+    if (monotonicSeconds() > deadline)
+      return fail(DPC_INVALID,
+                  "%s did not answer --print-ranks within %.0f s (-n names the "
+                  "number of ranks)",
+                  program.c_str(), kAnswerSeconds);
+  }
+  char *end = nullptr;
+  const long number = std::strtol(text, &end, 10);
+  if (!asked.ended || !WIFEXITED(asked.status) ||
+      WEXITSTATUS(asked.status) != 0 || end == text || number < 1 ||
+      number > 1024)
+    return fail(DPC_INVALID,
+                "%s cannot be run, or is no program made by dpc-compile (it "
+                "does not answer --print-ranks)",
+                program.c_str());
+  *out = static_cast<uint32_t>(number);
+  return DPC_OK;
+}
+
+} // namespace dpc

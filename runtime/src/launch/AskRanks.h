@@ -1,0 +1,19 @@
+#ifndef DPC_RUNTIME_SRC_LAUNCH_ASKRANKS_H
+#define DPC_RUNTIME_SRC_LAUNCH_ASKRANKS_H
+
+#include "dpc/status.h"
+
+#include <cstdint>
+#include <string>
+
+namespace dpc {
+
+/// The number of ranks that a program names with --print-ranks. A program that
+/// says nothing useful is DPC_INVALID, and is waited for ten seconds at most.
+/// Signals SIGINT, SIGTERM and SIGHUP must be blocked: one that arrives
+/// meanwhile is DPC_INTERRUPTED. Nothing of the program is left running.
+dpc_status_t askRanks(const std::string &program, uint32_t *out);
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_LAUNCH_ASKRANKS_H

@@ -1,0 +1,236 @@
+#include "runtime/src/launch/Supervise.h"
+
+#include "runtime/src/launch/Interrupts.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <sys/wait.h>
+
+namespace dpc {
+
+namespace {
+
+/// From the first failure to the end of the ranks that did not notice it. A
+/// rank that has not joined cannot notice; it may only be about to tell a
+/// reason of its own.
+constexpr double kGraceSeconds = 5, kUnjoinedGraceSeconds = 1;
+constexpr double kFrozenSeconds = 10;
+constexpr double kCauseSeconds = 1;
+constexpr double kTickSeconds = 0.1;
+
+class Supervisor {
+public:
+  Supervisor(std::vector<Rank> &ranks, const RunPage &page)
+      : ranks(ranks), page(page) {}
+
+  int run();
+
+private:
+  bool allJoined() const { return page.joined.load() >= ranks.size(); }
+  bool allEnded() const {
+    return std::none_of(ranks.begin(), ranks.end(),
+                        [](const Rank &rank) { return rank.running; });
+  }
+  void reap();
+  void noticeEnd(size_t rank, bool joinedBefore);
+  void noticeFrozen(double seconds);
+  void noticeCauses();
+  void limitWaiting();
+  void interrupt();
+  void endWithin(double seconds);
+  void kill();
+  void print(dpc_status_t status, const char *text);
+  void printWhatIsLeft();
+
+  std::vector<Rank> &ranks;
+  const RunPage &page;
+  bool printed = false, killed = false;
+  dpc_status_t printedStatus = DPC_OK;
+  double deadline = 0;  ///< of the ranks that still run; 0: none
+  double symptomAt = 0; ///< when a rank first told of another one
+  int interrupts = 0;
+  /// Of the first rank that ended badly, or too early, without a reason.
+  dpc_status_t silentStatus = DPC_OK;
+  std::string silent, early;
+};
+
+void Supervisor::print(dpc_status_t status, const char *text) {
+  if (printed)
+    return;
+  printed = true, printedStatus = status;
+  std::fprintf(stderr, "%s: %s\n", status == DPC_INTERRUPTED ? "note" : "error",
+               text);
+}
+
+void Supervisor::kill() {
+  signalRanks(ranks, SIGKILL);
+  killed = true;
+}
+
+void Supervisor::endWithin(double seconds) {
+  const double at = monotonicSeconds() + seconds;
+  deadline = deadline == 0 ? at : std::min(deadline, at);
+}
+
+void Supervisor::noticeEnd(size_t r, bool joinedBefore) {
+  const Rank &rank = ranks[r];
+  char text[200];
+  if (WIFSIGNALED(rank.status)) {
+    const int signal = WTERMSIG(rank.status);
+    if (killed || (interrupts && signal == SIGINT))
+      return; // this process did it
+    std::snprintf(text, sizeof text,
+                  "rank %zu died: its process %d was killed by signal %d (%s)",
+                  r, rank.pid, signal, strsignal(signal));
+    print(DPC_PEER, text);
+    endWithin(joinedBefore ? kGraceSeconds : 0);
+    return;
+  }
+  const int code = WEXITSTATUS(rank.status);
+  if (code != DPC_OK) {
+    if (silent.empty()) {
+      silent = "rank " + std::to_string(r) + " ended with exit code " +
+               std::to_string(code) + " and gave no reason";
+      silentStatus = code;
+    }
+    endWithin(joinedBefore ? kGraceSeconds : kUnjoinedGraceSeconds);
+  } else if (!joinedBefore && early.empty()) {
+    early =
+        "rank " + std::to_string(r) + " ended before it had joined the others";
+  }
+}
+
+/// Sets and shortens the time that the ranks still have.
+void Supervisor::limitWaiting() {
+  // Either all end early, as for --help, or the others wait in vain.
+  if (!early.empty() && deadline == 0 && page.attached.load() > 0 &&
+      !allJoined())
+    endWithin(kGraceSeconds);
+  if (page.peer.valid() && symptomAt == 0)
+    symptomAt = monotonicSeconds();
+  // A cause, if there is one, comes at once.
+  if (symptomAt != 0 && monotonicSeconds() > symptomAt + kCauseSeconds)
+    print(DPC_PEER, page.peer.text);
+  const bool allStand =
+      std::all_of(ranks.begin(), ranks.end(), [](const Rank &rank) {
+        return !rank.running || rank.stopSignal;
+      });
+  if (deadline != 0 && !killed && (allStand || monotonicSeconds() >= deadline))
+    kill();
+}
+
+/// Takes note of what has ended, stopped or gone on.
+void Supervisor::reap() {
+  const bool joinedBefore = allJoined();
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    Rank &rank = ranks[r];
+    int status = 0;
+    while (rank.running &&
+           ::waitpid(rank.pid, &status, WNOHANG | WUNTRACED | WCONTINUED) ==
+               rank.pid) {
+      if (WIFSTOPPED(status)) {
+        rank.stopSignal = WSTOPSIG(status);
+        rank.stoppedSeconds = 0;
+      } else if (WIFCONTINUED(status)) {
+        rank.stopSignal = 0;
+      } else {
+        rank.running = false;
+        rank.status = status;
+        noticeEnd(r, joinedBefore);
+      }
+    }
+  }
+}
+
+/// `seconds` have passed in which this process ran: while it was stopped
+/// itself, its ranks did not stand still for any reason of their own.
+void Supervisor::noticeFrozen(double seconds) {
+  if (allJoined() || killed)
+    return;
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    Rank &rank = ranks[r];
+    if (!rank.running || !rank.stopSignal)
+      continue;
+    rank.stoppedSeconds += seconds;
+    if (rank.stoppedSeconds < kFrozenSeconds)
+      continue;
+    char text[200];
+    std::snprintf(text, sizeof text,
+                  "rank %zu is frozen: its process %d was stopped by signal %d "
+                  "(%s) before it joined, and has not gone on for %.0f s",
+                  r, rank.pid, rank.stopSignal, strsignal(rank.stopSignal),
+                  kFrozenSeconds);
+    print(DPC_PEER, text);
+    kill();
+    return;
+  }
+}
+
+void Supervisor::noticeCauses() {
+  const bool told = page.own.valid();
+  // A death that came before what a rank tells is its cause: so deaths are
+  // looked for between seeing and printing.
+  reap();
+  if (told)
+    print(page.own.status, page.own.text);
+}
+
+void Supervisor::interrupt() {
+  if (++interrupts > 1)
+    return kill();
+  signalRanks(ranks, SIGINT);
+  if (!allJoined()) // there is no step after which they could stop
+    endWithin(kUnjoinedGraceSeconds);
+}
+
+/// What is known when all have ended and nobody gave a reason of its own.
+void Supervisor::printWhatIsLeft() {
+  if (page.peer.valid())
+    print(DPC_PEER, page.peer.text);
+  else if (interrupts)
+    print(DPC_INTERRUPTED, interrupts > 1
+                               ? "interrupted twice: the ranks were killed"
+                               : "interrupted before the first step");
+  else if (!silent.empty())
+    print(silentStatus, silent.c_str());
+  else if (killed && !early.empty())
+    print(DPC_PEER, early.c_str());
+}
+
+int Supervisor::run() {
+  sigset_t watched = interruptSignals();
+  sigaddset(&watched, SIGCHLD);
+  for (double before = monotonicSeconds();;) {
+    noticeCauses();
+    if (allEnded())
+      break;
+    const double now = monotonicSeconds();
+    noticeFrozen(std::min(now - before, 2 * kTickSeconds));
+    before = now;
+    limitWaiting();
+    const timespec tick = {0, static_cast<long>(kTickSeconds * 1e9)};
+    const int signal = ::sigtimedwait(&watched, nullptr, &tick);
+    if (signal > 0 && signal != SIGCHLD)
+      interrupt();
+  }
+  noticeCauses(); // what was told between the last look and the last end
+  printWhatIsLeft();
+  return interrupts && printedStatus == DPC_PEER ? int(DPC_INTERRUPTED)
+                                                 : printedStatus;
+}
+
+} // namespace
+
+void signalRanks(const std::vector<Rank> &ranks, int signal) {
+  if (ranks[0].pid > 0)
+    ::kill(-ranks[0].pid, signal);
+}
+
+int supervise(std::vector<Rank> *ranks, const RunPage &page) {
+  return Supervisor(*ranks, page).run();
+}
+
+} // namespace dpc

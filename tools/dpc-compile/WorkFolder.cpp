@@ -1,0 +1,240 @@
+#include "tools/dpc-compile/WorkFolder.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <mutex>
+#include <pthread.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace llvm;
+using namespace dpc;
+
+extern char **environ;
+
+namespace {
+
+/// What an interrupt must end and remove. Whoever changes it, or the folders'
+/// contents in a way that must be seen whole, holds the lock; the thread that
+/// cleans up takes it and keeps it.
+struct Work {
+  std::mutex mutex;
+  std::vector<std::string> folders;
+  pid_t child = 0; ///< leader of a process group; 0: none
+};
+
+Work &work() {
+  static Work &it = *new Work; // outlives the end of main
+  return it;
+}
+
+std::error_code lastError() {
+  return std::error_code(errno, std::generic_category());
+}
+
+/// Whether `path` is still the folder that is open as `descriptor`.
+bool isSame(int descriptor, const char *path) {
+  struct stat open, there;
+  return ::fstat(descriptor, &open) == 0 && ::lstat(path, &there) == 0 &&
+         open.st_dev == there.st_dev && open.st_ino == there.st_ino;
+}
+
+/// Removes the folders of dead makers among parent/prefix*.
+void removeLeftOvers(StringRef parent, StringRef prefix) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (sys::fs::directory_iterator it(parent, error, false), end;
+       it != end && !error; it.increment(error))
+    if (sys::path::filename(it->path()).starts_with(prefix))
+      found.push_back(it->path());
+  for (const std::string &path : found) {
+    int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+                                              O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0)
+      continue;
+    struct stat info;
+    if (::fstat(descriptor, &info) == 0 && info.st_uid == ::geteuid() &&
+        ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
+        isSame(descriptor, path.c_str()))
+      sys::fs::remove_directories(path);
+    ::close(descriptor);
+  }
+}
+
+/// Kills what runs, and returns when all of it has ended.
+void killChild(pid_t group) {
+  if (group == 0)
+    return;
+  ::kill(-group, SIGKILL);
+  while (::waitpid(-group, nullptr, 0) > 0 || errno == EINTR)
+    ;
+}
+
+/// The signals that are waited for: SIGINT, SIGTERM and SIGHUP, but for those
+/// that the process was started to ignore (nohup).
+sigset_t interrupts() {
+  sigset_t out;
+  sigemptyset(&out);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before = {};
+    if (::sigaction(signal, nullptr, &before) == 0 &&
+        before.sa_handler != SIG_IGN)
+      sigaddset(&out, signal);
+  }
+  return out;
+}
+
+/// Body of the thread that cleans up; it ends the process.
+void *awaitInterrupt(void *) {
+  const sigset_t signals = interrupts();
+  int signal = SIGTERM;
+  while (::sigwait(&signals, &signal) != 0)
+    ;
+  work().mutex.lock();
+  killChild(work().child);
+  for (const std::string &folder : work().folders)
+    sys::fs::remove_directories(folder);
+  sys::RunInterruptHandlers(); // files that LLVM itself removes
+  ::signal(signal, SIG_DFL);
+  ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  ::raise(signal);
+  ::_exit(128 + signal);
+}
+
+/// The environment, with the folder for temporary files.
+std::vector<std::string> environmentWith(StringRef folder) {
+  std::vector<std::string> out;
+  for (char **entry = environ; *entry; ++entry)
+    if (!StringRef(*entry).starts_with("TMPDIR="))
+      out.push_back(*entry);
+  out.push_back(("TMPDIR=" + folder).str());
+  return out;
+}
+
+std::vector<char *> pointersTo(std::vector<std::string> &texts) {
+  std::vector<char *> out;
+  for (std::string &text : texts)
+    out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+} // namespace
+
+void dpc::cleanUpOnInterrupt() {
+  // What a killed child leaves running becomes this process's to wait for.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const sigset_t signals = interrupts();
+  sigset_t before;
+  ::pthread_sigmask(SIG_BLOCK, &signals, &before);
+  pthread_t thread;
+  // Without the memory for a thread, an interrupt just ends the process; the
+  // next compile removes what it leaves.
+  if (::pthread_create(&thread, nullptr, awaitInterrupt, nullptr) == 0)
+    ::pthread_detach(thread);
+  else
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+std::error_code WorkFolder::create(StringRef parent, StringRef prefix) {
+  std::string place = parent.empty() ? "." : parent.str();
+  removeLeftOvers(place, prefix);
+  std::lock_guard<std::mutex> guard(work().mutex);
+  for (;;) {
+    SmallString<128> pattern(place);
+    sys::path::append(pattern, prefix + "XXXXXX");
+    if (!::mkdtemp(const_cast<char *>(pattern.c_str())))
+      return lastError();
+    path = pattern.str().str();
+    lock = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock < 0)
+      return lastError();
+    // Where locks are not to be had nobody takes the folder for a dead one's.
+    ::flock(lock, LOCK_EX);
+    if (isSame(lock, path.c_str()))
+      break;
+    ::close(lock); // taken for a dead one's before it was locked
+  }
+  work().folders.push_back(path);
+  return {};
+}
+
+WorkFolder::~WorkFolder() {
+  if (path.empty())
+    return;
+  std::lock_guard<std::mutex> guard(work().mutex);
+  sys::fs::remove_directories(path);
+  llvm::erase(work().folders, path);
+  if (lock >= 0)
+    ::close(lock);
+}
+
+std::string WorkFolder::file(StringRef name) const {
+  SmallString<128> out(path);
+  sys::path::append(out, name);
+  return out.str().str();
+}
+
+std::error_code
+dpc::moveIntoPlace(ArrayRef<std::pair<std::string, std::string>> files,
+                   std::string &failed) {
+  std::lock_guard<std::mutex> guard(work().mutex);
+  for (const auto &[from, to] : files)
+    if (std::error_code error = sys::fs::rename(from, to)) {
+      failed = to;
+      return error;
+    }
+  return {};
+}
+
+int dpc::runInFolder(ArrayRef<std::string> command, const WorkFolder &folder,
+                     StringRef log) {
+  std::vector<std::string> arguments(command.begin(), command.end()),
+      environment = environmentWith(folder.getPath());
+  std::vector<char *> argv = pointersTo(arguments),
+                      envp = pointersTo(environment);
+  const std::string output = log.str();
+  const pid_t parent = ::getpid();
+  pid_t child;
+  {
+    std::lock_guard<std::mutex> guard(work().mutex);
+    child = ::fork();
+    if (child == 0) { // only what may run between fork and exec
+      ::setpgid(0, 0);
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (::getppid() != parent)
+        ::_exit(127);
+      sigset_t none;
+      sigemptyset(&none);
+      ::sigprocmask(SIG_SETMASK, &none, nullptr);
+      int null = ::open("/dev/null", O_RDONLY),
+          out = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      ::dup2(null, STDIN_FILENO);
+      ::dup2(out, STDOUT_FILENO);
+      ::dup2(out, STDERR_FILENO);
+      ::execve(argv[0], argv.data(), envp.data());
+      ::_exit(127);
+    }
+    if (child < 0)
+      return -1;
+    ::setpgid(child, child); // whichever of parent and child comes first
+    work().child = child;
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR)
+    ;
+  std::lock_guard<std::mutex> guard(work().mutex);
+  work().child = 0;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
