@@ -72,9 +72,6 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
   } catch (const std::bad_alloc &) {
     status = session->failed(fail(DPC_IO, "out of memory"));
   }
-  *outReport = session->reports(status);
-  if (status == DPC_INTERRUPTED)
-    *outReport = place.rank == 0;
   // A trace of a run that failed on its way is worth having; its own failure
   // counts only when nothing else did.
   if (session->executor && !options.trace.empty() &&
