@@ -2,6 +2,8 @@
 
 #include "frontends/onnx/Check.h"
 
+#include "frontends/onnx/Schema.h"
+
 #include "OnnxSchema.pb.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -34,11 +36,14 @@ StringRef printedDomain(StringRef domain) {
   return domain.empty() ? StringRef("ai.onnx") : domain;
 }
 
-std::string describe(const onnxpb::NodeProto &node, int position) {
+/// Without an opset where the message is not about the operator.
+std::string describe(const onnxpb::NodeProto &node, int position,
+                     int64_t opset = 0) {
+  std::string op = " (" + node.op_type() +
+                   (opset ? ", opset " + std::to_string(opset) : "") + ")";
   if (!node.name().empty())
-    return "node '" + node.name() + "' (" + node.op_type() + ")";
-  return "node number " + std::to_string(position) + " (" + node.op_type() +
-         ")";
+    return "node '" + node.name() + "'" + op;
+  return "node number " + std::to_string(position) + op;
 }
 
 using Opsets = llvm::StringMap<int64_t>;
@@ -159,15 +164,6 @@ const char *heldBesideType(const onnxpb::AttributeProto &attribute) {
   return nullptr;
 }
 
-const char *typeName(int type) {
-  static const char *const names[] = {
-      "UNDEFINED",      "FLOAT",      "INT",        "STRING",
-      "TENSOR",         "GRAPH",      "FLOATS",     "INTS",
-      "STRINGS",        "TENSORS",    "GRAPHS",     "SPARSE_TENSOR",
-      "SPARSE_TENSORS", "TYPE_PROTO", "TYPE_PROTOS"};
-  return type >= 0 && type < int(std::size(names)) ? names[type] : "unknown";
-}
-
 llvm::Error
 Checker::checkAttributes(const onnxpb::NodeProto &node, const std::string &who,
                          const Scope &scope, const Opsets &opsets,
@@ -186,7 +182,7 @@ Checker::checkAttributes(const onnxpb::NodeProto &node, const std::string &who,
     if (const char *held = heldBesideType(attribute))
       return fail(llvm::formatv(
           "{0}: attribute '{1}' has type {2} but holds '{3}'", who,
-          attribute.name(), typeName(attribute.type()), held));
+          attribute.name(), attributeTypeName(attribute.type()), held));
     if (attribute.has_ref_attr_name()) {
       if (!functionAttributes)
         return fail(llvm::formatv("{0}: attribute '{1}' refers to function "
@@ -202,9 +198,9 @@ Checker::checkAttributes(const onnxpb::NodeProto &node, const std::string &who,
     }
     if ((attribute.type() == A::TENSOR && !attribute.has_t()) ||
         (attribute.type() == A::GRAPH && !attribute.has_g()))
-      return fail(
-          llvm::formatv("{0}: attribute '{1}' has type {2} but holds nothing",
-                        who, attribute.name(), typeName(attribute.type())));
+      return fail(llvm::formatv(
+          "{0}: attribute '{1}' has type {2} but holds nothing", who,
+          attribute.name(), attributeTypeName(attribute.type())));
     if (attribute.type() == A::SPARSE_TENSOR ||
         attribute.type() == A::SPARSE_TENSORS)
       return fail(llvm::formatv(
@@ -222,6 +218,27 @@ Checker::checkAttributes(const onnxpb::NodeProto &node, const std::string &who,
         return error;
   }
   return llvm::Error::success();
+}
+
+/// An operator that ONNX does not have at `opset` is left to checkOperators,
+/// which lists all of them.
+llvm::Error checkSchema(const onnxpb::NodeProto &node, int position,
+                        int64_t opset) {
+  const Schema *schema = Schema::find(node.op_type(), opset);
+  if (!schema)
+    return llvm::Error::success();
+  auto given =
+      [](const google::protobuf::RepeatedPtrField<std::string> &names) {
+        llvm::SmallVector<bool> flags;
+        for (const std::string &name : names)
+          flags.push_back(!name.empty());
+        return flags;
+      };
+  std::vector<NamedAttribute> attributes;
+  for (const auto &attribute : node.attribute())
+    attributes.push_back({attribute.name(), &attribute});
+  return checkNode(*schema, describe(node, position, opset),
+                   given(node.input()), given(node.output()), attributes);
 }
 
 llvm::Error Checker::checkNodes(const Nodes &nodes, Scope &scope,
@@ -257,6 +274,10 @@ llvm::Error Checker::checkNodes(const Nodes &nodes, Scope &scope,
       return error;
     if (node.output_size() == 0)
       return fail(llvm::formatv("{0}: has no outputs", who));
+    if (domain.empty() &&
+        !functions.count(keyOf(node.domain(), node.op_type(), node.overload())))
+      if (llvm::Error error = checkSchema(node, int(i), opsets.lookup("")))
+        return error;
     for (const std::string &output : node.output())
       if (!output.empty())
         if (llvm::Error error = scope.define(output, who))

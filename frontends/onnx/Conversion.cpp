@@ -2,6 +2,8 @@
 
 #include "frontends/onnx/Conversion.h"
 
+#include "frontends/onnx/Schema.h"
+
 #include "OnnxSchema.pb.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -61,6 +63,12 @@ Type convertElementType(MLIRContext *context, ElementType type) {
   return {};
 }
 
+ElementType onnxElementType(Type type) {
+  return *llvm::find_if(kElementTypes, [&](ElementType each) {
+    return convertElementType(type.getContext(), each) == type;
+  });
+}
+
 std::optional<SmallVector<int64_t>> constantInts(Value value) {
   auto constant = value.getDefiningOp<nn::ConstantOp>();
   if (!constant || !isa<IntegerType>(nn::typeOf(value).getElementType()))
@@ -73,8 +81,16 @@ std::optional<SmallVector<int64_t>> constantInts(Value value) {
 
 LogicalResult Conversion::error(const Twine &message) {
   failed = true;
-  return emitError(loc) << "node '" << node.name << "' (" << node.opType
-                        << ", opset " << node.opset << "): " << message;
+  return emitError(loc) << describe(node) << ": " << message;
+}
+
+bool Conversion::isUsed(unsigned result) const {
+  ValueId id = node.output(result);
+  return id != kNoValue &&
+         (!graph().values[id].uses.empty() ||
+          llvm::any_of(graph().outputs, [&](const GraphOutput &output) {
+            return output.value == id;
+          }));
 }
 
 std::optional<SmallVector<int64_t>> Conversion::tryInts(unsigned i) {

@@ -89,6 +89,8 @@ public:
   bool wantsResult(unsigned result) const {
     return node.output(result) != kNoValue;
   }
+  /// Whether another node or the model's user reads the result.
+  bool isUsed(unsigned result) const;
   /// Operand `i`, which must be given (arity is checked before conversion).
   mlir::Value operand(unsigned i) { return state.valueOf(node.inputs[i]); }
   /// The constant elements of an integer operand; nullopt when it is not known
@@ -216,6 +218,8 @@ llvm::SmallVector<int64_t> range(int64_t begin, int64_t end);
 std::string printed(llvm::ArrayRef<int64_t> shape);
 /// The MLIR type of ONNX element type `type`.
 mlir::Type convertElementType(mlir::MLIRContext *context, ElementType type);
+/// The ONNX element type that convertElementType makes `type` of.
+ElementType onnxElementType(mlir::Type type);
 /// The value of a constant integer tensor; nullopt when `value` is not made by
 /// nn.constant.
 std::optional<llvm::SmallVector<int64_t>> constantInts(mlir::Value value);

@@ -37,7 +37,8 @@ void forEachUse(const Node &node,
 }
 
 std::string describe(const Node &node) {
-  return "node '" + node.name + "' (" + node.opType + ")";
+  return "node '" + node.name + "' (" + node.opType + ", opset " +
+         std::to_string(node.opset) + ")";
 }
 
 } // namespace dpc::onnx

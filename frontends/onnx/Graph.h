@@ -147,7 +147,7 @@ struct Graph {
 /// Identity. Errors name the node or tensor.
 llvm::Expected<Graph> buildGraph(OnnxModel &model);
 
-/// "node 'name' (Op)": how messages name a node.
+/// "node 'name' (Op, opset 17)": how messages name a node.
 std::string describe(const Node &node);
 
 } // namespace dpc::onnx

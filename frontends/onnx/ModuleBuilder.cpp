@@ -5,11 +5,11 @@
 #include "frontends/onnx/Constants.h"
 #include "frontends/onnx/ExporterMetadata.h"
 #include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Schema.h"
 
 #include "dialects/NN/IR/HostFacts.h"
 
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -47,7 +47,7 @@ private:
   int64_t batchDim(const GraphInput &input) const;
   void addArguments();
   void addInitializer(const Initializer &initializer, Role role);
-  bool takesSequence(const Node &node) const;
+  LogicalResult checkTypes(Conversion &conversion, const Schema &schema) const;
   LogicalResult convert(const Node &node);
   void dropUnusedArguments();
   LogicalResult checkElements();
@@ -174,27 +174,51 @@ void ModuleBuilder::addArguments() {
 
 Value ModuleBuilder::valueOf(ValueId id) { return values[id]; }
 
-/// True when `node` takes a sequence where it needs a tensor.
-bool ModuleBuilder::takesSequence(const Node &node) const {
-  static const llvm::StringSet<> takers = {
-      "SequenceAt",    "SequenceLength",     "SequenceInsert",
-      "SequenceErase", "ConcatFromSequence", "Loop"};
-  return !takers.count(node.opType) &&
-         llvm::any_of(node.inputs,
-                      [&](ValueId id) { return sequences.count(id) != 0; });
+/// The type of a tensor, or of a sequence, as a set of one: that of a sequence
+/// without elements may be any.
+static TypeSet typeSetOf(Value tensor, const SmallVector<Value> *sequence) {
+  auto single = [](Value value) {
+    return TypeSet(1) << int32_t(
+               onnxElementType(nn::typeOf(value).getElementType()));
+  };
+  if (!sequence)
+    return tensor ? single(tensor) : 0;
+  return sequence->empty() ? kAnySequence : single(sequence->front()) << 32;
+}
+
+/// Types are known as nodes are converted: those of the inputs before, those of
+/// the results after it.
+LogicalResult ModuleBuilder::checkTypes(Conversion &conversion,
+                                        const Schema &schema) const {
+  SmallVector<TypeSet> inputs, outputs;
+  for (ValueId id : conversion.node.inputs)
+    inputs.push_back(id == kNoValue ? 0
+                                    : typeSetOf(values[id], sequenceOf(id)));
+  for (auto [i, value] : llvm::enumerate(conversion.results)) {
+    auto sequence = conversion.sequenceResults.find(unsigned(i));
+    outputs.push_back(
+        typeSetOf(value, sequence == conversion.sequenceResults.end()
+                             ? nullptr
+                             : &sequence->second));
+  }
+  std::string problem = typeProblem(schema, inputs, outputs);
+  return problem.empty() ? success() : conversion.error(problem);
 }
 
 LogicalResult ModuleBuilder::convert(const Node &node) {
-  const OperatorEntry *entry = Registry::get().find(node.opType, node.opset);
+  ConvertFn convertNode = Registry::get().find(node.opType);
+  const Schema *schema = Schema::find(node.opType, node.opset);
   Block::iterator before = body->empty() ? body->end() : std::prev(body->end());
   Conversion conversion(node, builder, locationOf(node), *this);
-  if (takesSequence(node))
-    return conversion.error("takes a sequence, which is not supported");
-  LogicalResult converted = entry->convert(conversion);
+  if (failed(checkTypes(conversion, *schema)))
+    return failure();
+  LogicalResult converted = convertNode(conversion);
   if (conversion.failed)
     return failure();
   if (failed(converted))
     return conversion.error("cannot be converted");
+  if (failed(checkTypes(conversion, *schema)))
+    return failure();
   for (auto &[i, elements] : conversion.sequenceResults)
     sequences[node.output(i)] = std::move(elements);
   for (auto [i, output] : llvm::enumerate(node.outputs))

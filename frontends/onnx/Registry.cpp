@@ -2,6 +2,8 @@
 
 #include "frontends/onnx/Registry.h"
 
+#include "frontends/onnx/Schema.h"
+
 #include "llvm/Support/FormatVariadic.h"
 
 #include <map>
@@ -13,6 +15,7 @@ const Registry &Registry::get() {
     Registry all;
     registerActivationOps(all);
     registerAttentionOps(all);
+    registerBatchNormOps(all);
     registerConstantOps(all);
     registerControlOps(all);
     registerContractionOps(all);
@@ -33,67 +36,51 @@ const Registry &Registry::get() {
   return registry;
 }
 
-const OperatorEntry *Registry::find(llvm::StringRef name, int64_t opset) const {
-  auto found = entries.find(name);
-  if (found == entries.end())
-    return nullptr;
-  for (const OperatorEntry &entry : found->second)
-    if (entry.since <= opset && opset <= entry.until)
-      return &entry;
-  return nullptr;
+std::vector<llvm::StringRef> Registry::names() const {
+  std::vector<llvm::StringRef> sorted;
+  for (const auto &entry : entries)
+    sorted.push_back(entry.getKey());
+  llvm::sort(sorted);
+  return sorted;
 }
 
-/// The first problem of `node`'s operand and result counts, or empty.
-static std::string arityProblem(const Node &node, const OperatorEntry &entry) {
-  unsigned operands = static_cast<unsigned>(node.inputs.size()), results = 0;
-  for (auto [i, output] : llvm::enumerate(node.outputs))
-    if (output != kNoValue)
-      results = static_cast<unsigned>(i) + 1;
-  if (operands < entry.minOperands || operands > entry.maxOperands)
-    return llvm::formatv(
-        "has {0} inputs but must have {1}", operands,
-        entry.maxOperands == OperatorEntry::kAny
-            ? std::to_string(entry.minOperands) + " or more"
-        : entry.minOperands == entry.maxOperands
-            ? std::to_string(entry.minOperands)
-            : llvm::formatv("{0} to {1}", entry.minOperands, entry.maxOperands)
-                  .str());
-  if (results > entry.maxResults)
-    return llvm::formatv("has {0} outputs but may have {1}", results,
-                         entry.maxResults);
-  for (unsigned i = 0; i < entry.minOperands; ++i)
-    if (node.input(i) == kNoValue)
-      return llvm::formatv("input {0} is omitted but required", i);
-  return {};
+static llvm::Error checkGraphNode(const Node &node, const Schema &schema) {
+  auto given = [](llvm::ArrayRef<ValueId> values) {
+    llvm::SmallVector<bool> flags;
+    for (ValueId value : values)
+      flags.push_back(value != kNoValue);
+    return flags;
+  };
+  std::vector<NamedAttribute> attributes(node.attributes.begin(),
+                                         node.attributes.end());
+  return checkNode(schema, describe(node), given(node.inputs),
+                   given(node.outputs), attributes);
 }
 
 llvm::Error checkOperators(const Graph &graph, const Registry &registry) {
   std::map<std::pair<std::string, int64_t>, std::vector<std::string>>
       missing; // sorted by operator
-  std::string firstProblem;
+  llvm::Error problem = llvm::Error::success();
   auto check = [&](const Node &node, const auto &checkInner) -> void {
     for (const Subgraph &subgraph : node.subgraphs)
       for (const Node &inner : subgraph.nodes)
         checkInner(inner, checkInner);
-    const OperatorEntry *entry =
-        node.domain.empty() ? registry.find(node.opType, node.opset) : nullptr;
-    if (!entry) {
+    const Schema *schema = node.domain.empty() && registry.find(node.opType)
+                               ? Schema::find(node.opType, node.opset)
+                               : nullptr;
+    if (!schema) {
       std::string op =
           (node.domain.empty() ? "ai.onnx" : node.domain) + "." + node.opType;
       missing[{op, node.opset}].push_back(node.name);
-    } else if (firstProblem.empty()) {
-      if (std::string problem = arityProblem(node, *entry); !problem.empty())
-        firstProblem = describe(node) + ": " + problem;
+    } else if (!problem) {
+      problem = checkGraphNode(node, *schema);
     }
   };
   for (const Node &node : graph.nodes)
     check(node, check);
-  if (missing.empty()) {
-    if (firstProblem.empty())
-      return llvm::Error::success();
-    return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                   firstProblem);
-  }
+  if (missing.empty())
+    return problem;
+  llvm::consumeError(std::move(problem));
   std::string text;
   for (const auto &[op, nodes] : missing) {
     text += llvm::formatv("{0}{1} (opset {2}): ", text.empty() ? "" : "; ",

@@ -3,7 +3,6 @@
 #ifndef DPC_FRONTENDS_ONNX_REGISTRY_H
 #define DPC_FRONTENDS_ONNX_REGISTRY_H
 
-#include "frontends/onnx/Check.h"
 #include "frontends/onnx/Conversion.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -13,38 +12,33 @@
 
 namespace dpc::onnx {
 
-/// One operator over a range of opsets: how many operands and results a node
-/// may have, and what makes nn ops of it.
-struct OperatorEntry {
-  static constexpr unsigned kAny = 1u << 20;
-  llvm::StringRef name;
-  ConvertFn convert = nullptr;
-  unsigned minOperands = 1, maxOperands = 1, maxResults = 1;
-  int64_t since = kMinOpset, until = kMaxOpset;
-};
-
-/// All operators of domain ai.onnx, by name and opset.
+/// What makes nn ops of the operators of domain ai.onnx, by name. Which of them
+/// there are at an opset, and what their nodes may look like, Schema says.
 class Registry {
 public:
   /// The registry with every family of Ops/.
   static const Registry &get();
 
-  void add(OperatorEntry entry) { entries[entry.name].push_back(entry); }
-  /// The entry for `name` at `opset`, or nullptr.
-  const OperatorEntry *find(llvm::StringRef name, int64_t opset) const;
+  void add(llvm::StringRef name, ConvertFn convert) { entries[name] = convert; }
+  /// The conversion of operator `name`, or nullptr.
+  ConvertFn find(llvm::StringRef name) const { return entries.lookup(name); }
+  /// All names, sorted.
+  std::vector<llvm::StringRef> names() const;
 
 private:
-  llvm::StringMap<std::vector<OperatorEntry>> entries;
+  llvm::StringMap<ConvertFn> entries;
 };
 
 /// Fails with one error that lists every (operator, opset, node) of `graph`
-/// that `registry` has not, or else with the first node whose number of
-/// operands or results its operator does not allow.
+/// that `registry` or ONNX has not, or else with the first node that does not
+/// fit its schema: inlining a function binds inputs and attributes that
+/// checkModel could not see.
 llvm::Error checkOperators(const Graph &graph, const Registry &registry);
 
 // One function an op family, defined in Ops/<Family>.cpp.
 void registerActivationOps(Registry &registry);
 void registerAttentionOps(Registry &registry);
+void registerBatchNormOps(Registry &registry);
 void registerConstantOps(Registry &registry);
 void registerControlOps(Registry &registry);
 void registerContractionOps(Registry &registry);

@@ -28,13 +28,23 @@ def to_array(tensor):
     return array.astype(np.float32) if tensor.data_type == TensorProto.BFLOAT16 else array
 
 
+def all_nodes(graph):
+    """The nodes of `graph` and of the graphs in it."""
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            if attribute.HasField('g'):
+                yield from all_nodes(attribute.g)
+
+
 def shape_deciding(graph):
     """Names of the inputs from which a shape-deciding operand is computed."""
-    makers = {output: node for node in graph.node for output in node.output}
+    nodes = list(all_nodes(graph))
+    makers = {output: node for node in nodes for output in node.output}
     inputs = {info.name for info in graph.input}
     found, seen = set(), set()
     operands = {**SHAPE_OPERANDS, **OTHER_OPERANDS}
-    todo = [node.input[i] for node in graph.node for i in operands.get(node.op_type, [])
+    todo = [node.input[i] for node in nodes for i in operands.get(node.op_type, [])
             if i < len(node.input) and node.input[i]]
     while todo:
         name = todo.pop()

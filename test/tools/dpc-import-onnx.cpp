@@ -1,8 +1,10 @@
 //===- dpc-import-onnx.cpp - the frontend alone, for its tests ------------===//
 //
 // Prints the module at level `import` of one ONNX file; exits 1 after an error.
+// With --each it imports every file on its own and prints a line for each.
 
 #include "frontends/onnx/Import.h"
+#include "frontends/onnx/Registry.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
@@ -11,10 +13,41 @@
 
 namespace cl = llvm::cl;
 
+/// Imports `file` and says by which errors it is refused, on one line each.
+static mlir::OwningOpRef<mlir::ModuleOp>
+import(const std::string &file, mlir::MLIRContext &context,
+       const dpc::onnx::ImportOptions &options, llvm::raw_ostream &errors) {
+  mlir::ScopedDiagnosticHandler handler(
+      &context, [&](mlir::Diagnostic &diagnostic) {
+        errors << "error: " << diagnostic << '\n';
+        return mlir::success();
+      });
+  return dpc::onnx::importOnnx(file, &context, options, llvm::errs());
+}
+
+/// "FILE: imported" or "FILE: error: ..", the errors on one line.
+static int importEach(const std::vector<std::string> &files,
+                      mlir::MLIRContext &context,
+                      const dpc::onnx::ImportOptions &options) {
+  int status = 0;
+  for (const std::string &file : files) {
+    std::string errors;
+    llvm::raw_string_ostream stream(errors);
+    if (import(file, context, options, stream)) {
+      llvm::outs() << file << ": imported\n";
+    } else {
+      status = 1;
+      std::replace(errors.begin(), errors.end(), '\n', ' ');
+      llvm::outs() << file << ": " << errors << '\n';
+    }
+    llvm::outs().flush();
+  }
+  return status;
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  cl::opt<std::string> file(cl::Positional, cl::Required,
-                            cl::desc("MODEL.onnx"));
+  cl::list<std::string> files(cl::Positional, cl::desc("MODEL.onnx.."));
   cl::list<std::string> shapes("shape", cl::desc("global shape of an input"),
                                cl::value_desc("NAME:DxD"));
   cl::list<std::string> trainable(
@@ -25,9 +58,17 @@ int main(int argc, char **argv) {
                         cl::desc("print which initializers train, and why"));
   cl::opt<bool> quiet("no-module", cl::desc("do not print the module"));
   cl::opt<bool> locations("locations", cl::desc("print locations"));
+  cl::opt<bool> each("each", cl::desc("import each of many files on its own"));
+  cl::opt<bool> operators("operators",
+                          cl::desc("print the operators there are"));
   cl::ParseCommandLineOptions(argc, argv,
                               "prints an ONNX model in the nn dialect\n");
 
+  if (operators) {
+    for (llvm::StringRef name : dpc::onnx::Registry::get().names())
+      llvm::outs() << name << '\n';
+    return 0;
+  }
   dpc::onnx::ImportOptions options;
   options.trainable = trainable;
   options.frozen = frozen;
@@ -38,12 +79,14 @@ int main(int argc, char **argv) {
       return 2;
     }
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  mlir::ScopedDiagnosticHandler handler(
-      &context, [](mlir::Diagnostic &diagnostic) {
-        llvm::errs() << "error: " << diagnostic << '\n';
-        return mlir::success();
-      });
-  auto module = dpc::onnx::importOnnx(file, &context, options, llvm::errs());
+  if (each)
+    return importEach(files, context, options);
+  if (files.size() != 1) {
+    llvm::errs() << "error: one MODEL.onnx is needed, not " << files.size()
+                 << '\n';
+    return 2;
+  }
+  auto module = import(files[0], context, options, llvm::errs());
   if (!module)
     return 1;
   if (!quiet) {

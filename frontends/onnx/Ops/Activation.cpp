@@ -126,20 +126,20 @@ LogicalResult convertShrink(Conversion &c) {
 } // namespace
 
 void dpc::onnx::registerActivationOps(Registry &registry) {
-  registry.add({"Relu", convertUnary<nn::ReluOp>});
-  registry.add({"Sigmoid", convertUnary<nn::SigmoidOp>});
-  registry.add({"Softplus", convertUnary<nn::SoftplusOp>});
-  registry.add({"LeakyRelu", convertLeakyRelu});
-  registry.add({"PRelu", convertPRelu, 2, 2});
-  registry.add({"Elu", convertElu});
-  registry.add({"Selu", convertSelu});
-  registry.add({"Celu", convertCelu});
-  registry.add({"Gelu", convertGelu, 1, 1, 1, 20});
-  registry.add({"HardSigmoid", convertHardSigmoid});
-  registry.add({"HardSwish", convertHardSwish, 1, 1, 1, 14});
-  registry.add({"Swish", convertSwish, 1, 1, 1, 24});
-  registry.add({"Mish", convertMish, 1, 1, 1, 18});
-  registry.add({"Softsign", convertSoftsign});
-  registry.add({"ThresholdedRelu", convertThresholdedRelu});
-  registry.add({"Shrink", convertShrink});
+  registry.add("Relu", convertUnary<nn::ReluOp>);
+  registry.add("Sigmoid", convertUnary<nn::SigmoidOp>);
+  registry.add("Softplus", convertUnary<nn::SoftplusOp>);
+  registry.add("LeakyRelu", convertLeakyRelu);
+  registry.add("PRelu", convertPRelu);
+  registry.add("Elu", convertElu);
+  registry.add("Selu", convertSelu);
+  registry.add("Celu", convertCelu);
+  registry.add("Gelu", convertGelu);
+  registry.add("HardSigmoid", convertHardSigmoid);
+  registry.add("HardSwish", convertHardSwish);
+  registry.add("Swish", convertSwish);
+  registry.add("Mish", convertMish);
+  registry.add("Softsign", convertSoftsign);
+  registry.add("ThresholdedRelu", convertThresholdedRelu);
+  registry.add("Shrink", convertShrink);
 }

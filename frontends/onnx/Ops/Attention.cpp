@@ -155,7 +155,8 @@ LogicalResult convertAttention(Conversion &c) {
   c.setResult(2, v);
   int64_t past = ks[2] - shapeOf(heads->k)[2], times = qs[1] / ks[1];
   k = repeatHeads(c, k, times);
-  v = repeatHeads(c, v, times);
+  // V may be of a type of its own; the result has Q's.
+  v = c.e.convert(repeatHeads(c, v, times), nn::typeOf(q).getElementType());
   double scale = c.floatAttr("scale", 1 / std::sqrt(double(qs[3]))),
          softcap = c.floatAttr("softcap", 0);
   int64_t reported = c.intAttr("qk_matmul_output_mode", 0);
@@ -285,6 +286,6 @@ LogicalResult convertRotaryEmbedding(Conversion &c) {
 } // namespace
 
 void dpc::onnx::registerAttentionOps(Registry &registry) {
-  registry.add({"Attention", convertAttention, 3, 7, 4, 23});
-  registry.add({"RotaryEmbedding", convertRotaryEmbedding, 3, 4, 1, 23});
+  registry.add("Attention", convertAttention);
+  registry.add("RotaryEmbedding", convertRotaryEmbedding);
 }

@@ -188,11 +188,11 @@ LogicalResult convertIdentity(Conversion &c) { return c.done(c.operand(0)); }
 } // namespace
 
 void dpc::onnx::registerConstantOps(Registry &registry) {
-  registry.add({"Constant", convertConstant, 0, 0});
-  registry.add({"ConstantOfShape", convertConstantOfShape});
-  registry.add({"Shape", convertShape});
-  registry.add({"Size", convertSize});
-  registry.add({"Range", convertRange, 3, 3});
-  registry.add({"EyeLike", convertEyeLike});
-  registry.add({"Identity", convertIdentity});
+  registry.add("Constant", convertConstant);
+  registry.add("ConstantOfShape", convertConstantOfShape);
+  registry.add("Shape", convertShape);
+  registry.add("Size", convertSize);
+  registry.add("Range", convertRange);
+  registry.add("EyeLike", convertEyeLike);
+  registry.add("Identity", convertIdentity);
 }

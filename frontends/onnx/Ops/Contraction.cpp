@@ -172,6 +172,26 @@ struct Term {
   SmallVector<char> labels;
 };
 
+/// Takes the diagonal of dimensions with one label: sums what lies on it over
+/// the later of the two.
+void takeDiagonals(Conversion &c, Term &term) {
+  for (size_t i = 0; i < term.labels.size(); ++i)
+    for (size_t j = term.labels.size() - 1; j > i; --j) {
+      if (term.labels[i] != term.labels[j])
+        continue;
+      auto index =
+          RankedTensorType::get(shapeOf(term.value), c.builder.getI64Type());
+      auto place = [&](size_t dimension) -> Value {
+        return c.e.make<nn::IotaOp>(index, int64_t(dimension));
+      };
+      Value onDiagonal = c.e.compare(nn::Comparison::eq, place(i), place(j));
+      Value kept =
+          c.e.select(onDiagonal, term.value, c.e.splatLike(term.value, 0));
+      term.value = c.e.sum(kept, {int64_t(j)});
+      term.labels.erase(term.labels.begin() + j);
+    }
+}
+
 /// Sums over the labels of `term` that are not among `needed`.
 Value sumUnshared(Conversion &c, Term &term, ArrayRef<char> needed) {
   SmallVector<int64_t> summed;
@@ -257,14 +277,12 @@ LogicalResult convertEinsum(Conversion &c) {
     }
     ellipsis = std::max(ellipsis, spread);
     for (auto [label, size] : llvm::zip(term.labels, shapeOf(term.value))) {
-      if (llvm::count(term.labels, label) > 1)
-        return c.error("equation '" + equation +
-                       "' repeats a label in one term, which is not supported");
       auto [known, isNew] = extents.try_emplace(label, size);
       if (!isNew && known->second != size)
         return c.error("label '" + Twine(label) + "' of equation '" + equation +
                        "' is " + Twine(known->second) + " and " + Twine(size));
     }
+    takeDiagonals(c, term);
     terms.push_back(std::move(term));
   }
   SmallVector<char> result;
@@ -308,7 +326,7 @@ LogicalResult convertEinsum(Conversion &c) {
 } // namespace
 
 void dpc::onnx::registerContractionOps(Registry &registry) {
-  registry.add({"MatMul", convertMatMul, 2, 2});
-  registry.add({"Gemm", convertGemm, 2, 3});
-  registry.add({"Einsum", convertEinsum, 1, OperatorEntry::kAny});
+  registry.add("MatMul", convertMatMul);
+  registry.add("Gemm", convertGemm);
+  registry.add("Einsum", convertEinsum);
 }

@@ -27,7 +27,7 @@ LogicalResult convertIf(Conversion &c) {
   SmallVector<Imported> outputs;
   if (!branch || failed(c.convertSubgraph(*branch, {}, outputs)))
     return failure();
-  if (outputs.size() < c.node.outputs.size())
+  if (outputs.size() != c.node.outputs.size())
     return c.error("its branch has " + Twine(outputs.size()) +
                    " outputs but the node has " + Twine(c.node.outputs.size()));
   for (auto [i, output] : llvm::enumerate(outputs))
@@ -77,7 +77,7 @@ LogicalResult convertLoop(Conversion &c) {
   size_t carriedCount = c.numOperands() > 2 ? c.numOperands() - 2 : 0;
   if (body->inputs.size() != carriedCount + 2 ||
       body->outputs.size() < carriedCount + 1 ||
-      c.node.outputs.size() > body->outputs.size() - 1)
+      c.node.outputs.size() != body->outputs.size() - 1)
     return c.error("carries " + Twine(carriedCount) +
                    " values but its body has " + Twine(body->inputs.size()) +
                    " inputs and " + Twine(body->outputs.size()) + " outputs");
@@ -145,7 +145,7 @@ LogicalResult convertScan(Conversion &c) {
           results = int64_t(body->outputs.size()) - states;
   if (scans < 1 || states < 0 || results < 0 ||
       body->inputs.size() != c.numOperands() ||
-      c.node.outputs.size() > body->outputs.size())
+      c.node.outputs.size() != body->outputs.size())
     return c.error("has " + Twine(c.numOperands()) + " inputs and walks " +
                    Twine(scans) + " but its body has " +
                    Twine(body->inputs.size()) + " inputs and " +
@@ -223,8 +223,7 @@ LogicalResult convertScan(Conversion &c) {
 } // namespace
 
 void dpc::onnx::registerControlOps(Registry &registry) {
-  constexpr unsigned any = OperatorEntry::kAny;
-  registry.add({"If", convertIf, 1, 1, any});
-  registry.add({"Loop", convertLoop, 0, any, any});
-  registry.add({"Scan", convertScan, 1, any, any});
+  registry.add("If", convertIf);
+  registry.add("Loop", convertLoop);
+  registry.add("Scan", convertScan);
 }

@@ -246,6 +246,8 @@ LogicalResult convertTopK(Conversion &c) {
 /// values[0].
 LogicalResult convertOneHot(Conversion &c) {
   Value indices = c.operand(0), values = c.operand(2);
+  if (rankOf(indices) == 0)
+    return c.error("indices have rank 0 but must have 1 or more");
   auto depths = c.tryDoubles(1);
   if (!depths || depths->size() != 1)
     return c.error("depth must be a scalar known at compile time");
@@ -301,12 +303,12 @@ LogicalResult convertNonZero(Conversion &c) {
 } // namespace
 
 void dpc::onnx::registerIndexingOps(Registry &registry) {
-  registry.add({"Gather", convertGather, 2, 2});
-  registry.add({"NonZero", convertNonZero});
-  registry.add({"GatherElements", convertGatherElements, 2, 2});
-  registry.add({"GatherND", convertGatherND, 2, 2});
-  registry.add({"ScatterElements", convertScatterElements, 3, 3});
-  registry.add({"ScatterND", convertScatterND, 3, 3});
-  registry.add({"TopK", convertTopK, 2, 2, 2});
-  registry.add({"OneHot", convertOneHot, 3, 3});
+  registry.add("Gather", convertGather);
+  registry.add("NonZero", convertNonZero);
+  registry.add("GatherElements", convertGatherElements);
+  registry.add("GatherND", convertGatherND);
+  registry.add("ScatterElements", convertScatterElements);
+  registry.add("ScatterND", convertScatterND);
+  registry.add("TopK", convertTopK);
+  registry.add("OneHot", convertOneHot);
 }

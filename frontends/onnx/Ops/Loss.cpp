@@ -137,8 +137,7 @@ LogicalResult convertDropout(Conversion &c) {
 } // namespace
 
 void dpc::onnx::registerLossOps(Registry &registry) {
-  registry.add({"SoftmaxCrossEntropyLoss", convertCrossEntropy, 2, 3, 2});
-  registry.add(
-      {"NegativeLogLikelihoodLoss", convertNegativeLogLikelihood, 2, 3});
-  registry.add({"Dropout", convertDropout, 1, 3, 2});
+  registry.add("SoftmaxCrossEntropyLoss", convertCrossEntropy);
+  registry.add("NegativeLogLikelihoodLoss", convertNegativeLogLikelihood);
+  registry.add("Dropout", convertDropout);
 }

@@ -1,6 +1,5 @@
 //===- Normalization.cpp - ONNX softmax and normalisation -----------------===//
 
-#include "frontends/onnx/ExporterMetadata.h"
 #include "frontends/onnx/Registry.h"
 
 using namespace mlir;
@@ -217,92 +216,16 @@ LogicalResult convertLpNorm(Conversion &c) {
   return c.done(c.e.div(x, c.e.broadcastAlong(safe, shapeOf(x), {axis})));
 }
 
-/// Batch normalisation without state: by the statistics of the batch, giving
-/// those that were read moved by them.
-LogicalResult normalizeByBatch(Conversion &c, double epsilon, double momentum,
-                               bool unbiased) {
-  Value x = c.operand(0);
-  int64_t rank = rankOf(x);
-  SmallVector<int64_t> dimensions = range(2, rank);
-  dimensions.insert(dimensions.begin(), 0);
-  auto normal =
-      c.e.make<nn::NormalizeOp>(x, dimensions, llvm::APFloat(epsilon), false);
-  auto moved = [&](unsigned operand, Value of, double factor) {
-    return c.e.add(c.e.mul(c.operand(operand), momentum),
-                   c.e.mul(of, (1 - momentum) * factor));
-  };
-  double count = double(normal.getReducedCount());
-  c.setResult(1, moved(3, normal.getMean(), 1));
-  c.setResult(2, moved(4, normal.getVariance(),
-                       unbiased ? count / std::max(count - 1, 1.0) : 1));
-  return c.done(scaleAndShift(c, normal.getResult(),
-                              alongChannels(c, c.operand(1), rank),
-                              alongChannels(c, c.operand(2), rank)));
-}
-
-/// Inference: (x - mean) / sqrt(variance + epsilon) * scale + bias with the
-/// statistics as they are. Training: nn.batch_norm, whose new statistics are
-/// the next values of the operands; where those are no state of the model but
-/// computed or read, there is nothing to keep, and the batch's own statistics
-/// are used in every program. PyTorch moves the running variance by the
-/// unbiased one.
-LogicalResult convertBatchNorm(Conversion &c) {
-  Value x = c.operand(0);
-  int64_t rank = rankOf(x);
-  if (rank < 2)
-    return c.error("input has rank " + Twine(rank) +
-                   " but must have 2 or more");
-  for (unsigned i = 1; i < 5; ++i)
-    if (failed(checkChannels(c, i, shapeOf(x)[1])))
-      return failure();
-  double epsilon = c.floatAttr("epsilon", 1e-5f),
-         momentum = c.floatAttr("momentum", 0.9f);
-  bool training =
-      c.intAttr("training_mode", 0) || (c.node.opset < 14 && c.wantsResult(1));
-  Value scale = c.operand(1), bias = c.operand(2), mean = c.operand(3),
-        variance = c.operand(4);
-  if (c.failed)
-    return failure();
-  if (!training) {
-    Type own = nn::typeOf(mean).getElementType();
-    Value deviation = c.e.rsqrt(c.e.add(variance, epsilon));
-    Value wideMean = c.broadcastTo(
-        alongChannels(c, c.e.convert(mean, own), rank), shapeOf(x));
-    Value wideDeviation =
-        c.broadcastTo(alongChannels(c, deviation, rank), shapeOf(x));
-    Value normal = c.e.mul(c.e.sub(x, wideMean), wideDeviation);
-    return c.done(scaleAndShift(c, normal, alongChannels(c, scale, rank),
-                                alongChannels(c, bias, rank)));
-  }
-  if (nn::typeOf(x).getNumElements() == 0)
-    return c.error("shape " + printed(shapeOf(x)) + " is empty");
-  bool unbiased = exporterOf(c.graph()) != Exporter::Other;
-  if (!c.graph().initializerOf(c.node.input(3)) &&
-      !c.graph().initializerOf(c.node.input(4)))
-    return normalizeByBatch(c, epsilon, momentum, unbiased);
-  auto norm = c.e.make<nn::BatchNormOp>(
-      TypeRange{x.getType(), scale.getType(), scale.getType()}, x, scale, bias,
-      mean, variance, llvm::APFloat(epsilon), llvm::APFloat(momentum),
-      unbiased);
-  for (unsigned i = 0; i < 3; ++i)
-    c.setResult(i, norm->getResult(i));
-  for (unsigned i : {3u, 4u})
-    if (c.graph().initializerOf(c.node.input(i)))
-      c.setNextState(i, norm->getResult(i - 2));
-  return success();
-}
-
 } // namespace
 
 void dpc::onnx::registerNormalizationOps(Registry &registry) {
-  registry.add({"Softmax", convertSoftmax<nn::SoftmaxOp>});
-  registry.add({"LogSoftmax", convertSoftmax<nn::LogSoftmaxOp>});
-  registry.add({"Hardmax", convertHardmax});
-  registry.add({"LayerNormalization", convertLayerNorm, 2, 3, 3, 17});
-  registry.add({"RMSNormalization", convertLayerNorm, 2, 2, 1, 23});
-  registry.add({"InstanceNormalization", convertInstanceNorm, 3, 3});
-  registry.add({"GroupNormalization", convertGroupNorm, 3, 3, 1, 18});
-  registry.add({"BatchNormalization", convertBatchNorm, 5, 5, 3});
-  registry.add({"MeanVarianceNormalization", convertMeanVarianceNorm});
-  registry.add({"LpNormalization", convertLpNorm});
+  registry.add("Softmax", convertSoftmax<nn::SoftmaxOp>);
+  registry.add("LogSoftmax", convertSoftmax<nn::LogSoftmaxOp>);
+  registry.add("Hardmax", convertHardmax);
+  registry.add("LayerNormalization", convertLayerNorm);
+  registry.add("RMSNormalization", convertLayerNorm);
+  registry.add("InstanceNormalization", convertInstanceNorm);
+  registry.add("GroupNormalization", convertGroupNorm);
+  registry.add("MeanVarianceNormalization", convertMeanVarianceNorm);
+  registry.add("LpNormalization", convertLpNorm);
 }

@@ -106,6 +106,9 @@ LogicalResult convertBernoulli(Conversion &c) {
   Type element = drawnType(c, nn::typeOf(probability).getElementType());
   if (!element || c.failed)
     return failure();
+  // Numbers are drawn with 32 or 64 bits.
+  if (!nn::typeOf(probability).getElementType().isF64())
+    probability = c.e.convert(probability, c.builder.getF32Type());
   auto p = c.tryDoubles(0);
   bool isOne = p && !p->empty() && llvm::all_equal(*p);
   if (isOne && !(p->front() >= 0 && p->front() <= 1))
@@ -159,9 +162,9 @@ Value dpc::onnx::scaledMask(Conversion &c, Value mask,
 }
 
 void dpc::onnx::registerRandomOps(Registry &registry) {
-  registry.add({"RandomUniform", convertRandomUniform, 0, 0});
-  registry.add({"RandomUniformLike", convertRandomUniformLike});
-  registry.add({"RandomNormal", convertRandomNormal, 0, 0});
-  registry.add({"RandomNormalLike", convertRandomNormalLike});
-  registry.add({"Bernoulli", convertBernoulli, 1, 1, 1, 15});
+  registry.add("RandomUniform", convertRandomUniform);
+  registry.add("RandomUniformLike", convertRandomUniformLike);
+  registry.add("RandomNormal", convertRandomNormal);
+  registry.add("RandomNormalLike", convertRandomNormalLike);
+  registry.add("Bernoulli", convertBernoulli);
 }

@@ -6,6 +6,8 @@
 
 #include "frontends/onnx/Registry.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::onnx;
@@ -13,6 +15,12 @@ using namespace dpc::onnx;
 namespace {
 
 constexpr int64_t kMaxSteps = 4096;
+
+/// An activation function with its parameters.
+struct Activation {
+  std::string name;
+  double alpha, beta;
+};
 
 /// Operands of one direction, and the extents all share. B, H: batch, hidden
 /// size.
@@ -24,18 +32,120 @@ struct Cell {
   Value recurrence, recurrenceBias;
   /// Weights of the cell state in gates i, o, f, [3 * H], or null.
   Value peepholes;
-  SmallVector<std::string> activations;
+  SmallVector<Activation> activations;
+  /// What goes into an activation is kept within [-clip, clip]; 0: as it is.
+  double clip = 0;
+  /// The forget gate is 1 - the input gate.
+  bool coupled = false;
 };
 
-Value activate(Conversion &c, StringRef name, Value x) {
+/// ONNX's alpha and beta of the activation functions that have them.
+struct Parameters {
+  std::optional<double> alpha, beta;
+};
+
+Parameters parametersOf(StringRef name) {
+  return llvm::StringSwitch<Parameters>(name)
+      .Case("LeakyRelu", {0.01f, {}})
+      .Cases("ThresholdedRelu", "Elu", {1, {}})
+      .Case("HardSigmoid", {0.2f, 0.5})
+      .Cases("Affine", "ScaledTanh", {1, 0})
+      .Default({});
+}
+
+/// Elementwise functions as the schemas of LSTM, GRU and RNN list them.
+Value activate(Conversion &c, const Cell &cell, unsigned which, Value x) {
+  const auto &[name, alpha, beta] = cell.activations[which];
+  auto number = [&](double value) { return c.e.splatLike(x, value); };
+  auto wherePositive = [&](Value otherwise) {
+    return c.e.select(c.e.compare(nn::Comparison::gt, x, 0.0), x, otherwise);
+  };
+  if (cell.clip > 0)
+    x = c.e.make<nn::ClampOp>(x, number(-cell.clip), number(cell.clip));
   if (name == "Sigmoid")
     return c.e.make<nn::SigmoidOp>(x);
   if (name == "Tanh")
     return c.e.make<nn::TanhOp>(x);
   if (name == "Relu")
     return c.e.make<nn::ReluOp>(x);
-  (void)c.error("activation '" + name + "' is not supported");
+  if (name == "Affine")
+    return c.e.add(c.e.mul(x, alpha), beta);
+  if (name == "LeakyRelu")
+    return wherePositive(c.e.mul(x, alpha));
+  if (name == "ThresholdedRelu")
+    return c.e.select(c.e.compare(nn::Comparison::ge, x, alpha), x, number(0));
+  if (name == "ScaledTanh")
+    return c.e.mul(c.e.make<nn::TanhOp>(c.e.mul(x, beta)), alpha);
+  if (name == "HardSigmoid")
+    return c.e.make<nn::ClampOp>(c.e.add(c.e.mul(x, alpha), beta), number(0),
+                                 number(1));
+  if (name == "Elu") // e^min(x, 0): never overflows on the side not taken
+    return wherePositive(c.e.mul(
+        c.e.add(c.e.exp(c.e.make<nn::MinOp>(x, number(0))), -1.0), alpha));
+  if (name == "Softsign")
+    return c.e.div(x, c.e.add(c.e.make<nn::AbsOp>(x), 1.0));
+  if (name == "Softplus")
+    return c.e.make<nn::SoftplusOp>(x);
+  (void)c.error("activation '" + name + "' is not known");
   return x;
+}
+
+/// The activation functions of each direction, one after the other; empty after
+/// an error.
+SmallVector<Activation> readActivations(Conversion &c, int64_t directions,
+                                        ArrayRef<StringRef> usual) {
+  SmallVector<std::string> names = c.stringsAttr("activations");
+  if (names.empty())
+    for (int64_t d = 0; d < directions; ++d)
+      for (StringRef name : usual)
+        names.push_back(name.str());
+  SmallVector<double> alphas = c.floatsAttr("activation_alpha"),
+                      betas = c.floatsAttr("activation_beta");
+  // RNN's default is of two directions, also where the node has one.
+  if (names.size() % usual.size() || names.size() < usual.size() * directions ||
+      names.size() > usual.size() * 2) {
+    (void)c.error("activations has " + Twine(names.size()) +
+                  " elements but must have " +
+                  Twine(usual.size() * directions));
+    return {};
+  }
+  names.resize(usual.size() * directions);
+  SmallVector<Activation> read;
+  // Values are consumed in order by the functions that have such a parameter.
+  ArrayRef<double> nextAlphas = alphas, nextBetas = betas;
+  auto consume = [](ArrayRef<double> &next, std::optional<double> usual) {
+    if (!usual || next.empty())
+      return usual.value_or(0);
+    double value = next.front();
+    next = next.drop_front();
+    return value;
+  };
+  for (const std::string &name : names) {
+    Parameters usual = parametersOf(name);
+    double alpha = consume(nextAlphas, usual.alpha),
+           beta = consume(nextBetas, usual.beta);
+    read.push_back({name, alpha, beta});
+  }
+  return read;
+}
+
+/// Where operand 4 says that sequences end before the last step; null when none
+/// does. Known lengths must lie in [0, steps].
+Value readLengths(Conversion &c, int64_t steps) {
+  if (!c.has(4))
+    return {};
+  std::optional<SmallVector<int64_t>> known = c.tryInts(4);
+  if (!known)
+    return c.operand(4);
+  for (int64_t length : *known)
+    if (length < 0 || length > steps) {
+      (void)c.error("sequence_lens has " + Twine(length) + " but X has " +
+                    Twine(steps) + " time steps");
+      return {};
+    }
+  return llvm::all_of(*known, [&](int64_t each) { return each == steps; })
+             ? Value()
+             : c.operand(4);
 }
 
 /// Gate `i` of a row of gates, [B, gates * H].
@@ -76,13 +186,15 @@ Value stepLstm(Conversion &c, const Cell &cell, Value x, Value state,
       sum = c.e.add(sum,
                     c.e.mul(seen, c.e.broadcast(weights, shapeOf(seen), {1})));
     }
-    return activate(c, cell.activations[activation], sum);
+    return activate(c, cell, activation, sum);
   };
-  Value input = gate(0, 0, memory), forget = gate(2, 0, memory),
-        candidate = gate(3, 1, {});
+  Value input = gate(0, 0, memory);
+  Value forget = cell.coupled ? c.e.sub(c.e.splatLike(input, 1), input)
+                              : gate(2, 0, memory);
+  Value candidate = gate(3, 1, {});
   memory = c.e.add(c.e.mul(forget, memory), c.e.mul(input, candidate));
   Value output = gate(1, 0, memory);
-  return c.e.mul(output, activate(c, cell.activations[2], memory));
+  return c.e.mul(output, activate(c, cell, 2, memory));
 }
 
 /// Gates in ONNX's order z, r, h.
@@ -90,15 +202,15 @@ Value stepGru(Conversion &c, const Cell &cell, Value x, Value state,
               bool linearBeforeReset) {
   Value gates =
       c.e.add(gateOf(c, x, 0, cell.hidden), recur(c, cell, state, 0, 1));
-  Value update = activate(c, cell.activations[0], gates);
+  Value update = activate(c, cell, 0, gates);
   Value reset = activate(
-      c, cell.activations[0],
+      c, cell, 0,
       c.e.add(gateOf(c, x, 1, cell.hidden), recur(c, cell, state, 1, 1)));
   Value fromState = linearBeforeReset
                         ? c.e.mul(reset, recur(c, cell, state, 2, 1))
                         : recur(c, cell, c.e.mul(reset, state), 2, 1);
-  Value candidate = activate(c, cell.activations[1],
-                             c.e.add(gateOf(c, x, 2, cell.hidden), fromState));
+  Value candidate =
+      activate(c, cell, 1, c.e.add(gateOf(c, x, 2, cell.hidden), fromState));
   // (1 - z) h~ + z h = h~ + z (h - h~)
   return c.e.add(candidate, c.e.mul(update, c.e.sub(state, candidate)));
 }
@@ -127,18 +239,8 @@ LogicalResult convertRecurrent(Conversion &c) {
       std::swap(permutation[0], permutation[1]);
     return c.e.transpose(value, permutation);
   };
-  if (c.hasAttr("clip") || c.intAttr("input_forget", 0))
-    return c.error("clip and input_forget are not supported");
   x = swapped(x);
   int64_t steps = shapeOf(x)[0], batch = shapeOf(x)[1], width = shapeOf(x)[2];
-  if (c.has(4)) {
-    auto lengths = c.tryInts(4);
-    if (!lengths || !llvm::all_of(*lengths, [&](int64_t length) {
-          return length == steps;
-        }))
-      return c.error(
-          "sequence_lens other than the full length are not supported");
-  }
   if (steps < 1 || steps > kMaxSteps)
     return c.error("has " + Twine(steps) + " time steps but may have 1 to " +
                    Twine(kMaxSteps));
@@ -155,6 +257,7 @@ LogicalResult convertRecurrent(Conversion &c) {
   if (failed(checkShape(c, 1, {directions, gates * hidden, width})) ||
       failed(checkShape(c, 2, {directions, gates * hidden, hidden})) ||
       failed(checkShape(c, 3, {directions, 2 * gates * hidden})) ||
+      failed(checkShape(c, 4, {batch})) ||
       failed(checkShape(c, 7, {directions, 3 * hidden})))
     return failure();
   for (unsigned i : {5u, 6u})
@@ -162,31 +265,38 @@ LogicalResult convertRecurrent(Conversion &c) {
                           : checkShape(c, i, {directions, batch, hidden})))
       return failure();
 
-  SmallVector<std::string> activations =
-      lstm  ? SmallVector<std::string>{"Sigmoid", "Tanh", "Tanh"}
-      : gru ? SmallVector<std::string>{"Sigmoid", "Tanh"}
-            : SmallVector<std::string>{"Tanh"};
-  SmallVector<std::string> given = c.stringsAttr("activations");
-  if (!given.empty() && given.size() != activations.size() * directions)
-    return c.error("activations has " + Twine(given.size()) +
-                   " elements but must have " +
-                   Twine(activations.size() * directions));
+  SmallVector<StringRef> usual =
+      lstm  ? SmallVector<StringRef>{"Sigmoid", "Tanh", "Tanh"}
+      : gru ? SmallVector<StringRef>{"Sigmoid", "Tanh"}
+            : SmallVector<StringRef>{"Tanh"};
+  SmallVector<Activation> activations = readActivations(c, directions, usual);
+  double clip = c.floatAttr("clip", 0);
+  bool coupled = c.intAttr("input_forget", 0);
   bool linearBeforeReset = c.intAttr("linear_before_reset", 0);
   if (c.failed)
     return failure();
 
   auto stateType =
       RankedTensorType::get({batch, hidden}, nn::typeOf(x).getElementType());
+  Value lengths = readLengths(c, steps);
+  if (c.failed)
+    return failure();
+  // A sequence that has ended keeps its state and gives zeros; backwards, one
+  // that has not begun.
+  auto continues = [&](int64_t t) -> Value {
+    return c.e.broadcast(c.e.compare(nn::Comparison::gt, lengths, double(t)),
+                         {batch, hidden}, {0});
+  };
   SmallVector<SmallVector<Value>> outputs(steps);
   SmallVector<Value> lastStates, lastMemories;
   for (int64_t d = 0; d < directions; ++d) {
-    Cell cell{steps, batch, hidden,     gates, {}, row(c, c.operand(2), d),
-              {},    {},    activations};
+    Cell cell{steps, batch, hidden, gates, {}, row(c, c.operand(2), d), {}, {}};
+    cell.clip = clip;
+    cell.coupled = coupled;
     if (c.has(7))
       cell.peepholes = row(c, c.operand(7), d);
-    if (!given.empty())
-      cell.activations.assign(given.begin() + d * activations.size(),
-                              given.begin() + (d + 1) * activations.size());
+    cell.activations.assign(activations.begin() + d * usual.size(),
+                            activations.begin() + (d + 1) * usual.size());
     cell.inputs = c.e.dot(x, row(c, c.operand(1), d), {}, {}, {2}, {1});
     if (c.has(3)) {
       Value biases = c.e.reshape(row(c, c.operand(3), d), {2, gates * hidden});
@@ -203,17 +313,24 @@ LogicalResult convertRecurrent(Conversion &c) {
     bool backwards = direction == "reverse" || d == 1;
     for (int64_t i = 0; i < steps; ++i) {
       int64_t t = backwards ? steps - 1 - i : i;
-      Value input = row(c, cell.inputs, t);
+      Value input = row(c, cell.inputs, t), before = state, kept = memory;
       if (lstm)
         state = stepLstm(c, cell, input, state, memory);
       else if (gru)
         state = stepGru(c, cell, input, state, linearBeforeReset);
       else
-        state = activate(c, cell.activations[0],
-                         c.e.add(input, recur(c, cell, state, 0, 1)));
+        state =
+            activate(c, cell, 0, c.e.add(input, recur(c, cell, state, 0, 1)));
       if (c.failed)
         return failure();
-      outputs[t].push_back(state);
+      Value output = state;
+      if (lengths) {
+        Value goesOn = continues(t);
+        output = c.e.select(goesOn, state, c.e.splatLike(state, 0));
+        state = c.e.select(goesOn, state, before);
+        memory = c.e.select(goesOn, memory, kept);
+      }
+      outputs[t].push_back(output);
     }
     lastStates.push_back(state);
     lastMemories.push_back(memory);
@@ -246,7 +363,7 @@ LogicalResult convertRecurrent(Conversion &c) {
 } // namespace
 
 void dpc::onnx::registerRecurrentOps(Registry &registry) {
-  registry.add({"LSTM", convertRecurrent, 3, 8, 3});
-  registry.add({"GRU", convertRecurrent, 3, 6, 2});
-  registry.add({"RNN", convertRecurrent, 3, 6, 2});
+  registry.add("LSTM", convertRecurrent);
+  registry.add("GRU", convertRecurrent);
+  registry.add("RNN", convertRecurrent);
 }

@@ -9,9 +9,11 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// What a Reduce* operator reduces: the axes, and the shape of its result.
+/// What a Reduce* operator reduces: the axes, and the shape and type of its
+/// result.
 struct Reduction {
   Value input;
+  Type elementType;
   SmallVector<int64_t> dimensions;
   SmallVector<int64_t> resultShape;
   int64_t count = 1;
@@ -21,6 +23,7 @@ struct Reduction {
 std::optional<Reduction> readReduction(Conversion &c) {
   Reduction reduction;
   reduction.input = c.operand(0);
+  reduction.elementType = nn::typeOf(reduction.input).getElementType();
   ArrayRef<int64_t> shape = shapeOf(reduction.input);
   std::optional<SmallVector<int64_t>> axes = c.axes(1);
   bool keep = c.intAttr("keepdims", 1);
@@ -46,7 +49,16 @@ std::optional<Reduction> readReduction(Conversion &c) {
 }
 
 LogicalResult finish(Conversion &c, const Reduction &reduction, Value reduced) {
-  return c.done(c.e.reshape(reduced, reduction.resultShape));
+  return c.done(c.e.reshape(c.e.convert(reduced, reduction.elementType),
+                            reduction.resultShape));
+}
+
+/// The input of a reduction with a root or logarithm: integers as F64, whose
+/// result is cut off.
+Value asFloat(Conversion &c, const Reduction &reduction) {
+  return isa<FloatType>(reduction.elementType)
+             ? reduction.input
+             : c.e.convert(reduction.input, c.builder.getF64Type());
 }
 
 template <nn::ReduceKind kind> LogicalResult convertReduce(Conversion &c) {
@@ -80,18 +92,19 @@ LogicalResult convertReduceSumSquare(Conversion &c) {
   auto reduction = readReduction(c);
   if (!reduction)
     return failure();
-  Value x = reduction->input,
+  bool root = c.node.opType == "ReduceL2";
+  Value x = root ? asFloat(c, *reduction) : reduction->input,
         sum = c.e.sum(c.e.mul(x, x), reduction->dimensions);
-  return finish(c, *reduction,
-                c.node.opType == "ReduceL2" ? c.e.sqrt(sum) : sum);
+  return finish(c, *reduction, root ? c.e.sqrt(sum) : sum);
 }
 
 LogicalResult convertReduceLogSum(Conversion &c) {
   auto reduction = readReduction(c);
   if (!reduction)
     return failure();
-  return finish(c, *reduction,
-                c.e.log(c.e.sum(reduction->input, reduction->dimensions)));
+  return finish(
+      c, *reduction,
+      c.e.log(c.e.sum(asFloat(c, *reduction), reduction->dimensions)));
 }
 
 /// log sum e^x around the largest element, so that nothing overflows.
@@ -99,7 +112,7 @@ LogicalResult convertReduceLogSumExp(Conversion &c) {
   auto reduction = readReduction(c);
   if (!reduction)
     return failure();
-  Value x = reduction->input;
+  Value x = asFloat(c, *reduction);
   Value largest = c.e.reduce(nn::ReduceKind::max, x, reduction->dimensions);
   Value shifted = c.e.sub(
       x, c.e.broadcastAlong(largest, shapeOf(x), reduction->dimensions));
@@ -195,18 +208,18 @@ LogicalResult convertCumProd(Conversion &c) {
 } // namespace
 
 void dpc::onnx::registerReductionOps(Registry &registry) {
-  registry.add({"ReduceSum", convertReduce<nn::ReduceKind::sum>, 1, 2});
-  registry.add({"ReduceMax", convertReduce<nn::ReduceKind::max>, 1, 2});
-  registry.add({"ReduceMin", convertReduce<nn::ReduceKind::min>, 1, 2});
-  registry.add({"ReduceProd", convertReduce<nn::ReduceKind::prod>, 1, 2});
-  registry.add({"ReduceMean", convertReduceMean, 1, 2});
-  registry.add({"ReduceL1", convertReduceL1, 1, 2});
-  registry.add({"ReduceL2", convertReduceSumSquare, 1, 2});
-  registry.add({"ReduceSumSquare", convertReduceSumSquare, 1, 2});
-  registry.add({"ReduceLogSum", convertReduceLogSum, 1, 2});
-  registry.add({"ReduceLogSumExp", convertReduceLogSumExp, 1, 2});
-  registry.add({"ArgMax", convertArgReduce<nn::ReduceKind::max>});
-  registry.add({"ArgMin", convertArgReduce<nn::ReduceKind::min>});
-  registry.add({"CumSum", convertCumSum, 2, 2});
-  registry.add({"CumProd", convertCumProd, 2, 2, 1, 26});
+  registry.add("ReduceSum", convertReduce<nn::ReduceKind::sum>);
+  registry.add("ReduceMax", convertReduce<nn::ReduceKind::max>);
+  registry.add("ReduceMin", convertReduce<nn::ReduceKind::min>);
+  registry.add("ReduceProd", convertReduce<nn::ReduceKind::prod>);
+  registry.add("ReduceMean", convertReduceMean);
+  registry.add("ReduceL1", convertReduceL1);
+  registry.add("ReduceL2", convertReduceSumSquare);
+  registry.add("ReduceSumSquare", convertReduceSumSquare);
+  registry.add("ReduceLogSum", convertReduceLogSum);
+  registry.add("ReduceLogSumExp", convertReduceLogSumExp);
+  registry.add("ArgMax", convertArgReduce<nn::ReduceKind::max>);
+  registry.add("ArgMin", convertArgReduce<nn::ReduceKind::min>);
+  registry.add("CumSum", convertCumSum);
+  registry.add("CumProd", convertCumProd);
 }

@@ -176,5 +176,5 @@ LogicalResult convertResize(Conversion &c) {
 } // namespace
 
 void dpc::onnx::registerResizeOps(Registry &registry) {
-  registry.add({"Resize", convertResize, 1, 4});
+  registry.add("Resize", convertResize);
 }

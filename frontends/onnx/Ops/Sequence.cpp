@@ -153,13 +153,12 @@ LogicalResult convertConcatFromSequence(Conversion &c) {
 } // namespace
 
 void dpc::onnx::registerSequenceOps(Registry &registry) {
-  constexpr unsigned any = OperatorEntry::kAny;
-  registry.add({"SplitToSequence", convertSplitToSequence, 1, 2});
-  registry.add({"SequenceConstruct", convertSequenceConstruct, 1, any});
-  registry.add({"SequenceEmpty", convertSequenceEmpty, 0, 0});
-  registry.add({"SequenceInsert", convertSequenceInsert, 2, 3});
-  registry.add({"SequenceErase", convertSequenceErase, 1, 2});
-  registry.add({"SequenceAt", convertSequenceAt, 2, 2});
-  registry.add({"SequenceLength", convertSequenceLength});
-  registry.add({"ConcatFromSequence", convertConcatFromSequence});
+  registry.add("SplitToSequence", convertSplitToSequence);
+  registry.add("SequenceConstruct", convertSequenceConstruct);
+  registry.add("SequenceEmpty", convertSequenceEmpty);
+  registry.add("SequenceInsert", convertSequenceInsert);
+  registry.add("SequenceErase", convertSequenceErase);
+  registry.add("SequenceAt", convertSequenceAt);
+  registry.add("SequenceLength", convertSequenceLength);
+  registry.add("ConcatFromSequence", convertConcatFromSequence);
 }

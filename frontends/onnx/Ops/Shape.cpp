@@ -367,18 +367,17 @@ LogicalResult convertDepthToSpace(Conversion &c) {
 } // namespace
 
 void dpc::onnx::registerShapeOps(Registry &registry) {
-  constexpr unsigned any = OperatorEntry::kAny;
-  registry.add({"Reshape", convertReshape, 2, 2});
-  registry.add({"Flatten", convertFlatten});
-  registry.add({"Transpose", convertTranspose});
-  registry.add({"Squeeze", convertSqueeze, 1, 2});
-  registry.add({"Unsqueeze", convertUnsqueeze, 1, 2});
-  registry.add({"Concat", convertConcat, 1, any});
-  registry.add({"Split", convertSplit, 1, 2, any});
-  registry.add({"Slice", convertSlice, 3, 5});
-  registry.add({"Expand", convertExpand, 2, 2});
-  registry.add({"Tile", convertTile, 2, 2});
-  registry.add({"Trilu", convertTrilu, 1, 2});
-  registry.add({"DepthToSpace", convertDepthToSpace});
-  registry.add({"SpaceToDepth", convertDepthToSpace});
+  registry.add("Reshape", convertReshape);
+  registry.add("Flatten", convertFlatten);
+  registry.add("Transpose", convertTranspose);
+  registry.add("Squeeze", convertSqueeze);
+  registry.add("Unsqueeze", convertUnsqueeze);
+  registry.add("Concat", convertConcat);
+  registry.add("Split", convertSplit);
+  registry.add("Slice", convertSlice);
+  registry.add("Expand", convertExpand);
+  registry.add("Tile", convertTile);
+  registry.add("Trilu", convertTrilu);
+  registry.add("DepthToSpace", convertDepthToSpace);
+  registry.add("SpaceToDepth", convertDepthToSpace);
 }

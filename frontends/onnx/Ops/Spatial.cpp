@@ -229,7 +229,7 @@ LogicalResult convertMaxPool(Conversion &c) {
     return failure();
   if (c.intAttr("ceil_mode", 0))
     applyCeilMode(*g, x);
-  if (c.wantsResult(1) && !c.graph().values[c.node.output(1)].uses.empty())
+  if (c.isUsed(1))
     return c.error("output 1 (indices) is not supported");
   c.setResult(0, c.e.make<nn::MaxPoolOp>(x, g->kernel, g->strides, g->padLow,
                                          g->padHigh, g->dilations));
@@ -367,13 +367,13 @@ LogicalResult convertGlobalPool(Conversion &c) {
 } // namespace
 
 void dpc::onnx::registerSpatialOps(Registry &registry) {
-  registry.add({"Conv", convertConv, 2, 3});
-  registry.add({"ConvTranspose", convertConvTranspose, 2, 3});
-  registry.add({"MaxPool", convertMaxPool, 1, 1, 2});
-  registry.add({"AveragePool", convertAveragePool});
-  registry.add({"GlobalAveragePool", convertGlobalPool});
-  registry.add({"GlobalMaxPool", convertGlobalPool});
-  registry.add({"LpPool", convertLpPool});
-  registry.add({"GlobalLpPool", convertLpPool});
-  registry.add({"LRN", convertLocalResponse});
+  registry.add("Conv", convertConv);
+  registry.add("ConvTranspose", convertConvTranspose);
+  registry.add("MaxPool", convertMaxPool);
+  registry.add("AveragePool", convertAveragePool);
+  registry.add("GlobalAveragePool", convertGlobalPool);
+  registry.add("GlobalMaxPool", convertGlobalPool);
+  registry.add("LpPool", convertLpPool);
+  registry.add("GlobalLpPool", convertLpPool);
+  registry.add("LRN", convertLocalResponse);
 }

@@ -122,6 +122,19 @@ def graphs():
     save("bad-no-outputs", model([node("Relu", ["x"], ["y"])], outputs=[]))
     save("bad-initializer-twice", model([node("Add", ["x", "w"], ["y"])], [f32("w", 4), f32("w", 4)]))
     save("bad-arity", model([node("Add", ["x"], ["y"])]))
+    save("bad-attribute-unknown", model([node("Relu", ["x"], ["y"], slope=0.1)]))
+    save("bad-loop-body", model([node("Loop", ["", "", "x"], ["y"])]))
+    save("bad-withdrawn", model([node("GroupNormalization", ["x", "x", "x"], ["y"], num_groups=2)], opset=18))
+    save("bad-dead-node", model([node("Relu", ["x", "x"], ["unused"]), node("Relu", ["x"], ["y"])]))
+    # Only at the call it is known that an input, or an attribute, is not given.
+    save("bad-function-operand", model(
+        [helper.make_node("Call", ["x"], ["y"], "y_node", domain="local")], imports=["local"],
+        functions=[function("Call", [node("Add", ["a", "b"], ["c"], "inner")], ["a", "b"], ["c"])]))
+    cast = node("Cast", ["a"], ["c"], "inner")
+    cast.attribute.append(onnx.AttributeProto(name="to", type=onnx.AttributeProto.INT, ref_attr_name="kind"))
+    save("bad-function-attribute", model(
+        [helper.make_node("Call", ["x"], ["y"], "y_node", domain="local")], imports=["local"],
+        functions=[function("Call", [cast], ["a"], ["c"], ["kind"])]))
     save("bad-unsupported", model([node("Det", ["x"], ["a"], "d1"), node("Det", ["a"], ["b"], "d2"), node("NonMaxSuppression", ["b", "b"], ["y"], "n")]))
     m = relu()
     m.graph.node[0].attribute.extend([helper.make_attribute("axis", 1), helper.make_attribute("axis", 2)])
@@ -425,6 +438,18 @@ def conversion():
     good("batch-norm", model(
         [node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y", "m2", "v2"], training_mode=1)],
         [f32("s", 4), f32("b", 4), f32("m", 4), tensor("v", np.ones(4, np.float32))]))
+    # As PyTorch's TorchScript exporter writes a module in training mode at opset 13: version 9, with five results.
+    trained = model([node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y", "m2", "v2", "saved_m", "saved_v"])],
+                    [f32("s", 4), f32("b", 4), f32("m", 4), tensor("v", np.ones(4, np.float32))], opset=13)
+    trained.producer_name = "pytorch"
+    good("batch-norm-13", trained)
+    for results in 3, 5:
+        save(f"bad-batch-norm-{results}", model(
+            [node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y", "m2", "v2", "m3", "v3"][:results])],
+            [f32(name, 4) for name in "sbmv"], opset=13 if results == 3 else 14))
+    for name, made in {"bad-types": node("Add", ["x", "w"], ["y"]), "bad-element-type": node("Not", ["x"], ["y"]),
+                       "bad-result-type": node("EyeLike", ["x"], ["y"], dtype=onnx.TensorProto.BFLOAT16)}.items():
+        save(name, model([made], [tensor("w", np.ones(4))]))
     save("bad-merged-statistic", model(
         [node("BatchNormalization", ["x", "one", "b", "m", "one"], ["y", "m2", "v2"], training_mode=1)],
         [tensor("one", np.ones(4, np.float32)), f32("b", 4), f32("m", 4)]))

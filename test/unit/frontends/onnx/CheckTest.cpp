@@ -39,7 +39,21 @@ TEST(Check, RejectsEachBadModel) {
            {"bad-output", "output 'y' is not defined anywhere"},
            {"bad-no-outputs", "the graph: has no outputs"},
            {"bad-initializer-twice", "initializer 'w' is given twice"},
-           {"bad-arity", "node 'y_node' (Add): has 1 inputs but must have 2"},
+           {"bad-arity",
+            "node 'y_node' (Add, opset 17): has 1 inputs but must have 2"},
+           {"bad-attribute-unknown",
+            "node 'y_node' (Relu, opset 17): has no attribute 'slope'"},
+           {"bad-loop-body",
+            "node 'y_node' (Loop, opset 17): attribute 'body' is missing"},
+           {"bad-withdrawn", "node 'y_node' (GroupNormalization, opset 18): "
+                             "ONNX has withdrawn this operator"},
+           {"bad-dead-node", "node 'unused_node' (Relu, opset 17): has 2 "
+                             "inputs but must have 1"},
+           {"bad-function-operand",
+            "node 'y_node/inner' (Add, opset 17): has 1 inputs but must have "
+            "2"},
+           {"bad-function-attribute", "node 'y_node/inner' (Cast, opset 17): "
+                                      "attribute 'to' is missing"},
            {"bad-attribute-twice", "attribute 'axis' is given twice"},
            {"bad-attribute-type",
             "attribute 'axis' has type FLOAT but holds 'i'"},

@@ -40,7 +40,9 @@ TEST(Import, ReportsOneErrorForAMissingAttribute) {
   Imported imported(inputPath("bad-attribute-missing"));
   EXPECT_FALSE(imported.module);
   EXPECT_EQ(imported.errors,
-            "node 'y_node' (Cast, opset 17): attribute 'to' is missing\n");
+            inputPath("bad-attribute-missing") +
+                ": node 'y_node' (Cast, opset 17): attribute 'to' is "
+                "missing\n");
 }
 
 TEST(Import, ReplacesShapes) {

@@ -1,0 +1,175 @@
+//===- BatchNorm.cpp - ONNX batch normalisation ---------------------------===//
+
+#include "frontends/onnx/ExporterMetadata.h"
+#include "frontends/onnx/Registry.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::onnx;
+
+namespace {
+
+/// A node's operands in one element type: the statistics may have another one
+/// than the scale and bias, and these than the input.
+struct BatchNorm {
+  /// [N, C, ..]; an input of rank 1 is samples of one channel.
+  Value x, scale, bias, mean, variance;
+  double epsilon, momentum;
+  bool training;
+};
+
+/// Whether the node is written for training, which it says by its attribute, or
+/// before opset 14 by its results: five instead of one. Afterwards there are
+/// three in training, and one else. nullopt after an error.
+std::optional<bool> readTraining(Conversion &c) {
+  size_t results = c.node.outputs.size();
+  bool saves = c.node.opset < 14,
+       training = saves ? results > 1 : c.intAttr("training_mode", 0) != 0;
+  size_t expected = !training ? 1 : saves ? 5 : 3;
+  if (results == expected)
+    return training;
+  (void)c.error("has " + Twine(results) + " outputs but must have " +
+                (saves ? Twine("1 or 5")
+                       : Twine(expected) + " with training_mode " +
+                             Twine(int(training))));
+  return std::nullopt;
+}
+
+/// The widest element type of the operands.
+Type widestType(Conversion &c) {
+  auto widest = cast<FloatType>(nn::typeOf(c.operand(0)).getElementType());
+  for (unsigned i = 1; i < 5; ++i) {
+    auto type = cast<FloatType>(nn::typeOf(c.operand(i)).getElementType());
+    if (type.getWidth() > widest.getWidth())
+      widest = type;
+    else if (type.getWidth() == widest.getWidth() && type != widest)
+      widest = c.builder.getF32Type(); // F16 and BF16 have only it in common
+  }
+  return widest;
+}
+
+std::optional<BatchNorm> readBatchNorm(Conversion &c) {
+  ArrayRef<int64_t> shape = shapeOf(c.operand(0));
+  if (shape.empty()) {
+    (void)c.error("input has rank 0 but must have 1 or more");
+    return std::nullopt;
+  }
+  int64_t channels = shape.size() == 1 ? 1 : shape[1];
+  for (unsigned i = 1; i < 5; ++i)
+    if (shapeOf(c.operand(i)) != ArrayRef<int64_t>{channels}) {
+      (void)c.error("input " + Twine(i) + " has shape " +
+                    printed(shapeOf(c.operand(i))) + " but must have [" +
+                    Twine(channels) + "]");
+      return std::nullopt;
+    }
+  std::optional<bool> training = readTraining(c);
+  if (!training)
+    return std::nullopt;
+  Type type = widestType(c);
+  auto operand = [&](unsigned i) { return c.e.convert(c.operand(i), type); };
+  BatchNorm norm{operand(0),
+                 operand(1),
+                 operand(2),
+                 operand(3),
+                 operand(4),
+                 c.floatAttr("epsilon", 1e-5f),
+                 c.floatAttr("momentum", 0.9f),
+                 *training};
+  if (shape.size() == 1)
+    norm.x = c.e.reshape(norm.x, {shape[0], 1});
+  return c.failed ? std::nullopt : std::optional(norm);
+}
+
+/// x * scale + bias, a channel each, in the shape and type of the input.
+Value finish(Conversion &c, const BatchNorm &norm, Value x) {
+  ArrayRef<int64_t> shape = shapeOf(x);
+  Value y = c.e.add(c.e.mul(x, c.e.broadcast(norm.scale, shape, {1})),
+                    c.e.broadcast(norm.bias, shape, {1}));
+  RankedTensorType given = nn::typeOf(c.operand(0));
+  return c.e.reshape(c.e.convert(y, given.getElementType()), given.getShape());
+}
+
+/// Results 1 and on are statistics, in the type of the running ones.
+void setStatistic(Conversion &c, unsigned result, Value value) {
+  c.setResult(result,
+              c.e.convert(value, nn::typeOf(c.operand(3)).getElementType()));
+}
+
+nn::NormalizeOp normalizeBatch(Conversion &c, const BatchNorm &norm) {
+  SmallVector<int64_t> dimensions = range(2, rankOf(norm.x));
+  dimensions.insert(dimensions.begin(), 0);
+  return c.e.make<nn::NormalizeOp>(norm.x, dimensions,
+                                   llvm::APFloat(norm.epsilon), false);
+}
+
+/// Without state: by the statistics of the batch, giving those that were read
+/// moved by them.
+LogicalResult normalizeByBatch(Conversion &c, const BatchNorm &norm,
+                               bool unbiased) {
+  nn::NormalizeOp normal = normalizeBatch(c, norm);
+  auto moved = [&](Value statistic, Value of, double factor) {
+    return c.e.add(c.e.mul(statistic, norm.momentum),
+                   c.e.mul(of, (1 - norm.momentum) * factor));
+  };
+  double count = double(normal.getReducedCount());
+  setStatistic(c, 1, moved(norm.mean, normal.getMean(), 1));
+  setStatistic(c, 2,
+               moved(norm.variance, normal.getVariance(),
+                     unbiased ? count / std::max(count - 1, 1.0) : 1));
+  return c.done(finish(c, norm, normal.getResult()));
+}
+
+/// (x - mean) / sqrt(variance + epsilon) * scale + bias with the statistics as
+/// they are.
+LogicalResult normalizeByRunning(Conversion &c, const BatchNorm &norm) {
+  ArrayRef<int64_t> shape = shapeOf(norm.x);
+  Value deviation = c.e.rsqrt(c.e.add(norm.variance, norm.epsilon)),
+        centred = c.e.sub(norm.x, c.e.broadcast(norm.mean, shape, {1}));
+  return c.done(
+      finish(c, norm, c.e.mul(centred, c.e.broadcast(deviation, shape, {1}))));
+}
+
+/// Training is nn.batch_norm, whose new statistics are the next values of the
+/// operands; where those are no state of the model but computed or read, there
+/// is nothing to keep, and the batch's own statistics are used in every
+/// program. PyTorch moves the running variance by the unbiased one.
+LogicalResult convertBatchNorm(Conversion &c) {
+  std::optional<BatchNorm> norm = readBatchNorm(c);
+  if (!norm)
+    return failure();
+  if (!norm->training)
+    return normalizeByRunning(c, *norm);
+  if (nn::typeOf(norm->x).getNumElements() == 0)
+    return c.error("shape " + printed(shapeOf(norm->x)) + " is empty");
+  // Before opset 14 the statistics of the batch are results too.
+  if (c.wantsResult(3) || c.wantsResult(4)) {
+    nn::NormalizeOp batch = normalizeBatch(c, *norm);
+    setStatistic(c, 3, batch.getMean());
+    setStatistic(c, 4, batch.getVariance());
+  }
+  bool unbiased = exporterOf(c.graph()) != Exporter::Other;
+  if (!c.graph().initializerOf(c.node.input(3)) &&
+      !c.graph().initializerOf(c.node.input(4)))
+    return normalizeByBatch(c, *norm, unbiased);
+  Type channel = norm->scale.getType();
+  auto op = c.e.make<nn::BatchNormOp>(
+      TypeRange{norm->x.getType(), channel, channel}, norm->x, norm->scale,
+      norm->bias, norm->mean, norm->variance, llvm::APFloat(norm->epsilon),
+      llvm::APFloat(norm->momentum), unbiased);
+  RankedTensorType given = nn::typeOf(c.operand(0));
+  c.setResult(0,
+              c.e.reshape(c.e.convert(op->getResult(0), given.getElementType()),
+                          given.getShape()));
+  for (unsigned i : {1u, 2u})
+    setStatistic(c, i, op->getResult(i));
+  for (unsigned i : {3u, 4u})
+    if (c.graph().initializerOf(c.node.input(i)))
+      c.setNextState(i, c.results[i - 2]);
+  return success();
+}
+
+} // namespace
+
+void dpc::onnx::registerBatchNormOps(Registry &registry) {
+  registry.add("BatchNormalization", convertBatchNorm);
+}
