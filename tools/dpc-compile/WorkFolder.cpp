@@ -158,8 +158,11 @@ std::error_code WorkFolder::create(StringRef parent, StringRef prefix) {
       return lastError();
     path = pattern.str().str();
     lock = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (lock < 0)
+    if (lock < 0) {
+      if (errno == ENOENT) // taken for a dead one's before it was opened
+        continue;
       return lastError();
+    }
     // Where locks are not to be had nobody takes the folder for a dead one's.
     ::flock(lock, LOCK_EX);
     if (isSame(lock, path.c_str()))
