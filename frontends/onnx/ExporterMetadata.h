@@ -60,6 +60,8 @@ bool hasFoldedBatchNorm(const Node &node);
 
 constexpr llvm::StringLiteral kFxNode = "pkg.torch.onnx.fx_node";
 constexpr llvm::StringLiteral kNameScopes = "pkg.torch.onnx.name_scopes";
+constexpr llvm::StringLiteral kInputKind =
+    "pkg.torch.export.graph_signature.InputSpec.kind";
 constexpr llvm::StringLiteral kRewriterRule =
     "pkg.onnxscript.rewriter.rule_name";
 
