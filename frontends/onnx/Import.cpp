@@ -4,10 +4,12 @@
 
 #include "frontends/onnx/Check.h"
 #include "frontends/onnx/Classify.h"
+#include "frontends/onnx/ExporterMetadata.h"
 #include "frontends/onnx/Load.h"
 #include "frontends/onnx/ModuleBuilder.h"
 #include "frontends/onnx/Registry.h"
 #include "frontends/onnx/Restore/RewriteModel.h"
+#include "frontends/onnx/ValuePatterns.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -92,6 +94,22 @@ struct Prepared {
   std::vector<Classified> roles;
 };
 
+/// Tables of sinusoids are parameters that their modules never train
+/// (requires_grad=False, which no export records).
+void fixSinusoids(Graph &graph, llvm::raw_ostream &notes) {
+  for (Initializer &initializer : graph.initializers) {
+    if (recordedKind(initializer) != "PARAMETER" ||
+        !isFloat(initializer.tensor.type) ||
+        !looksLikeSinusoids(initializer.tensor))
+      continue;
+    initializer.metadata[kInputKind.str()] = kFixedKind.str();
+    notes << "note: '" << initializer.name
+          << "' is a table of sinusoids and not trained, as in PyTorch; "
+             "--trainable="
+          << initializer.name << " trains it\n";
+  }
+}
+
 /// Puts back what the exporter did to the module's parameters: `model` and
 /// `graph` are then those of the module.
 llvm::Error restore(OnnxModel &model, Graph &graph,
@@ -103,8 +121,10 @@ llvm::Error restore(OnnxModel &model, Graph &graph,
         plan.lost.size() > 1
             ? llvm::formatv(" ({0} more are lost)", plan.lost.size() - 1).str()
             : std::string()));
-  if (plan.empty())
+  if (plan.empty()) {
+    fixSinusoids(graph, notes);
     return llvm::Error::success();
+  }
   if (llvm::Error error = plan.check(graph))
     return error;
   if (llvm::Error error = plan.verify(graph))
@@ -125,6 +145,7 @@ llvm::Error restore(OnnxModel &model, Graph &graph,
         initializer.aliases.insert(initializer.aliases.end(),
                                    tensor.aliases.begin(),
                                    tensor.aliases.end());
+  fixSinusoids(graph, notes);
   return llvm::Error::success();
 }
 

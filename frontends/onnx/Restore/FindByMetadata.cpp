@@ -86,6 +86,26 @@ private:
   }
   std::vector<std::string> parametersOf(const Initializer &initializer) const;
 
+  /// The name of the call's argument that operand `operand` is, where a single
+  /// node has them all in the same order; else empty.
+  std::string argumentName(const CallNodes &group, int32_t node,
+                           int32_t operand) const {
+    std::vector<std::string> names =
+        fxArguments(graph.nodes[node].metadata(kFxNode));
+    return group.nodes.size() == 1 &&
+                   names.size() == graph.nodes[node].inputs.size()
+               ? names[operand]
+               : std::string();
+  }
+  /// A parameter that no call names and no tensor was computed from.
+  bool isUnaccounted(const SignatureEntry &entry) const {
+    return entry.kind == "PARAMETER" && !inFile(entry.target) &&
+           !named.count(entry.placeholder) && !foldedNames.count(entry.target);
+  }
+  void findMergedNodes();
+  void planMergedNode(const CallNodes &group, int32_t kept,
+                      llvm::ArrayRef<std::pair<int32_t, int32_t>> takers);
+
   void groupCalls();
   void identify(const CallNodes &group);
   void identifyLoose(const CallNodes &group, const Operand &at);
@@ -117,6 +137,11 @@ private:
     ElementType type;
   };
   std::vector<DroppedBias> dropped;
+  /// Placeholders that some call takes; parameters that a tensor of the file
+  /// was computed from.
+  std::set<std::string> named, foldedNames;
+  /// Which group a node belongs to; -1: none.
+  std::vector<int32_t> groupOfNode;
   std::set<std::string> lostNames;
   RestorationPlan plan;
 };
@@ -137,6 +162,10 @@ Finder::parametersOf(const Initializer &initializer) const {
 
 void Finder::groupCalls() {
   std::map<StringRef, size_t> groupOf;
+  groupOfNode.assign(graph.nodes.size(), -1);
+  for (const Initializer &initializer : graph.initializers)
+    for (const std::string &name : foldedFrom(initializer))
+      foldedNames.insert(name);
   for (auto [n, node] : llvm::enumerate(graph.nodes)) {
     StringRef text = node.metadata(kFxNode);
     if (text.empty() || !node.callers.empty())
@@ -145,11 +174,14 @@ void Finder::groupCalls() {
     if (isNew) {
       std::optional<FxCall> call = parseFxCall(text);
       groups.push_back({call ? *call : FxCall(), {}, {}});
-      for (const std::string &name : fxArguments(text))
+      for (const std::string &name : fxArguments(text)) {
+        named.insert(name);
         if (const SignatureEntry *entry = signature.findPlaceholder(name);
             entry && !entry->target.empty())
           groups.back().entries.push_back(entry);
+      }
     }
+    groupOfNode[n] = int32_t(found->second);
     groups[found->second].nodes.push_back(int32_t(n));
   }
 }
@@ -243,18 +275,26 @@ void Finder::identifyLoose(const CallNodes &group, const Operand &at) {
   const std::string &source = sources.front();
   bool isItself = initializer.name == source;
   const Node &node = graph.nodes[at.node];
-  std::string argument;
-  if (group.nodes.size() == 1 &&
-      group.call.arguments.size() == node.inputs.size())
-    argument = valueArgument(group.call, at.operand).str();
+  std::string argument = argumentName(group, at.node, at.operand);
+  std::vector<std::string> names = fxArguments(node.metadata(kFxNode));
   if (!isItself &&
-      llvm::is_contained(fxArguments(node.metadata(kFxNode)), initializer.name))
+      (argument.empty() ? llvm::is_contained(names, initializer.name)
+                        : argument == initializer.name))
     return assign(source, at, false);
 
   // The calling module's own tensor of this name.
   std::string scope = callingModule(node);
-  if (scope == ownerOf(source))
-    return assign(source, at, false);
+  if (scope == ownerOf(source)) {
+    // Or its only one that nothing else is known of.
+    std::vector<std::string> others;
+    if (!isItself && !argument.empty())
+      for (const SignatureEntry &entry : signature.inputs)
+        if (ownerOf(entry.target) == scope && isUnaccounted(entry))
+          others.push_back(entry.target);
+    if (others.size() > 1)
+      return lose(others.front(), initializer);
+    return assign(others.empty() ? source : others.front(), at, false);
+  }
   std::string other = within(scope, lastName(source));
   if (isParameter(other) && !inFile(other))
     return assign(other, at, false);
@@ -529,6 +569,89 @@ void Finder::findFoldedNorms() {
             : std::string()));
 }
 
+/// Layers that begin alike and take one input were merged to one node (the two
+/// norms of a parallel residual): the calls behind it still name the other
+/// one's result, `%layer_norm_1`, which no node has any more.
+void Finder::findMergedNodes() {
+  std::map<std::pair<int32_t, std::string>,
+           std::vector<std::pair<int32_t, int32_t>>>
+      takers;
+  std::set<std::string> results;
+  for (const GraphValue &value : graph.values)
+    results.insert(value.name);
+  for (const Node &node : graph.nodes)
+    results.insert(resultOf(node.metadata(kFxNode)).str());
+  for (const CallNodes &group : groups)
+    for (int32_t n : group.nodes)
+      for (auto [i, value] : llvm::enumerate(graph.nodes[n].inputs)) {
+        if (value == kNoValue ||
+            graph.values[value].kind != GraphValue::Kind::Result)
+          continue;
+        int32_t kept = graph.values[value].index;
+        if (groupOfNode[kept] < 0 || groups[groupOfNode[kept]].entries.empty())
+          continue;
+        StringRef own = resultOf(graph.nodes[kept].metadata(kFxNode));
+        std::vector<std::string> names =
+            fxArguments(graph.nodes[n].metadata(kFxNode));
+        if (own.empty() || llvm::is_contained(names, own.str()))
+          continue;
+        for (const std::string &name : names)
+          if (stemOf(name) == stemOf(own) && !results.count(name)) {
+            takers[{kept, name}].push_back({n, int32_t(i)});
+            break;
+          }
+      }
+  for (const auto &[merged, found] : takers)
+    planMergedNode(groups[groupOfNode[merged.first]], merged.first, found);
+}
+
+/// The parameters of the node that is gone: those of a module beside the kept
+/// one's, of the same names, that nothing else is known of.
+void Finder::planMergedNode(
+    const CallNodes &group, int32_t kept,
+    llvm::ArrayRef<std::pair<int32_t, int32_t>> takers) {
+  std::string owner = ownerOf(group.entries.front()->target).str();
+  std::set<std::string> candidates;
+  for (const SignatureEntry &entry : signature.inputs)
+    if (isUnaccounted(entry) &&
+        ownerOf(ownerOf(entry.target)) == ownerOf(owner))
+      candidates.insert(ownerOf(entry.target).str());
+  for (auto it = candidates.begin(); it != candidates.end();) {
+    bool fits = llvm::all_of(group.entries, [&](const SignatureEntry *entry) {
+      const SignatureEntry *other =
+          signature.findTarget(within(*it, lastName(entry->target)));
+      return ownerOf(entry->target) == owner && other && isUnaccounted(*other);
+    });
+    it = fits ? std::next(it) : candidates.erase(it);
+  }
+  if (candidates.empty())
+    return; // One module that was called twice.
+  const Node &node = graph.nodes[kept];
+  if (candidates.size() > 1) {
+    plan.lost.push_back(llvm::formatv(
+        "{0}: the export merged it with an equal one, of the parameters of "
+        "'{1}' or '{2}'; torch.onnx.export(..., optimize=False) keeps them",
+        describe(node), *candidates.begin(), *candidates.rbegin()));
+    return;
+  }
+  RestoredNode copy{kept, {}, {takers.begin(), takers.end()}};
+  for (const auto &[target, found] : identified)
+    for (const Identified &each : found)
+      if (each.at.node == kept && ownerOf(target) == owner) {
+        const SignatureEntry *other =
+            signature.findTarget(within(*candidates.begin(), lastName(target)));
+        copy.operands.push_back({each.at.operand, plan.tensors.size()});
+        named.insert(other->placeholder);
+        plan.tensors.push_back({other->target,
+                                kindOf(*other),
+                                each.at.initializer->tensor,
+                                false,
+                                {}});
+      }
+  if (!copy.operands.empty())
+    plan.nodes.push_back(std::move(copy));
+}
+
 RestorationPlan Finder::find() {
   findFoldedNorms();
   groupCalls();
@@ -543,6 +666,7 @@ RestorationPlan Finder::find() {
     if (auto found = identified.find(entry.target); found != identified.end())
       planTensor(entry.target, found->second);
   planConstants();
+  findMergedNodes();
   return std::move(plan);
 }
 

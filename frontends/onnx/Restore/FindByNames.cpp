@@ -203,7 +203,9 @@ void Finder::planFolded(const Initializer &initializer, const std::string &name,
                  initializer, std::move(table->steps), uses);
     }
   }
-  if (name != initializer.name)
+  // One parameter that was computed with twice has two names of equal values;
+  // what is all one number may be anything.
+  if (name != initializer.name && isSplat(tensor))
     add({name, TensorKind::Parameter, tensor, false, {}}, initializer, {},
         uses);
 }

@@ -41,6 +41,12 @@ std::optional<FxCall> parseFxCall(StringRef text) {
   return std::nullopt;
 }
 
+StringRef resultOf(StringRef text) {
+  if (!text.consume_front("%"))
+    return {};
+  return text.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
 StringRef valueArgument(const FxCall &call, int position) {
   if (position < 0 || position >= int(call.arguments.size()))
     return {};

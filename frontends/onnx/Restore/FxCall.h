@@ -24,6 +24,9 @@ struct FxCall {
 /// nullopt when `text` is no call.
 std::optional<FxCall> parseFxCall(llvm::StringRef text);
 
+/// "linear" of "%linear : [..] = call_function[..": the call's result.
+llvm::StringRef resultOf(llvm::StringRef text);
+
 /// "%p_w" as "p_w"; empty for what is no single value.
 llvm::StringRef valueArgument(const FxCall &call, int position);
 

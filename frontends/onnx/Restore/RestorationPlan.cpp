@@ -41,6 +41,11 @@ std::string inTheFile(const Graph &graph, const RestorationPlan &plan,
     if (!llvm::is_contained(parts, part))
       parts.push_back(part);
   }
+  for (const RestoredNode &copy : plan.nodes)
+    for (auto [operand, position] : copy.operands)
+      if (position == tensor)
+        parts.push_back("merged with all of " +
+                        describe(graph.nodes[copy.node]));
   return llvm::join(parts, "; ");
 }
 
@@ -72,6 +77,19 @@ llvm::Error RestorationPlan::check(const Graph &graph) const {
       return fail(llvm::formatv("input {0} of {1} cannot be '{2}'", use.operand,
                                 describe(node), tensors[use.tensor].name));
   }
+  for (const RestoredNode &copy : nodes) {
+    bool fits = copy.node >= 0 && copy.node < int32_t(graph.nodes.size());
+    for (auto [operand, tensor] : copy.operands)
+      fits = fits && tensor < tensors.size() &&
+             graph.initializerOf(graph.nodes[copy.node].input(operand));
+    for (auto [node, operand] : copy.takers)
+      fits = fits && node > copy.node && node < int32_t(graph.nodes.size()) &&
+             graph.nodes[node].input(operand) ==
+                 graph.nodes[copy.node].output(0) &&
+             planned.insert({node, operand}).second;
+    if (!fits)
+      return fail(llvm::formatv("a copied node does not fit the graph"));
+  }
   return llvm::Error::success();
 }
 
@@ -85,6 +103,14 @@ llvm::Error RestorationPlan::verify(const Graph &graph) const {
                                 tensor.name, describe(graph.nodes[use.node]),
                                 use.operand));
   }
+  for (const RestoredNode &copy : nodes)
+    for (auto [operand, tensor] : copy.operands)
+      if (!isSame(tensors[tensor].value,
+                  graph.initializerOf(graph.nodes[copy.node].input(operand))
+                      ->tensor))
+        return fail(llvm::formatv("'{0}' is not what {1} has as input {2}",
+                                  tensors[tensor].name,
+                                  describe(graph.nodes[copy.node]), operand));
   return llvm::Error::success();
 }
 

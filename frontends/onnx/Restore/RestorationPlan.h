@@ -39,6 +39,17 @@ struct RestoredUse {
   Derivation steps;
 };
 
+/// A node that the exporter merged with an equal one, of equal parameters.
+struct RestoredNode {
+  /// The node that was kept, to be copied.
+  int32_t node;
+  /// Its operands that are other tensors in the copy: operand, position in
+  /// RestorationPlan::tensors.
+  std::vector<std::pair<int32_t, size_t>> operands;
+  /// Who takes the copy's first result: node and operand.
+  std::vector<std::pair<int32_t, int32_t>> takers;
+};
+
 /// A BatchNormalization that the module ran in training mode.
 struct TrainingNorm {
   int32_t node;
@@ -51,11 +62,14 @@ struct TrainingNorm {
 struct RestorationPlan {
   std::vector<RestoredTensor> tensors;
   std::vector<RestoredUse> uses;
+  std::vector<RestoredNode> nodes;
   std::vector<TrainingNorm> trainingNorms;
   /// One message for each thing that only another export can give back.
   std::vector<std::string> lost;
 
-  bool empty() const { return uses.empty() && trainingNorms.empty(); }
+  bool empty() const {
+    return uses.empty() && nodes.empty() && trainingNorms.empty();
+  }
 
   /// Is the plan about `graph`: operands exist and are planned once, names are
   /// given once and are no other value's.

@@ -78,6 +78,7 @@ private:
                    const DerivationStep &step);
   std::string valueOf(const RestoredUse &use);
   void setTraining(const TrainingNorm &norm);
+  void copyNode(const RestoredNode &copy);
   void dropUnused();
 
   const onnxpb::ModelProto &source;
@@ -96,6 +97,8 @@ private:
   std::vector<Made> made;
   /// Nodes that compute what the exporter had computed; they come first.
   std::vector<onnxpb::NodeProto> first;
+  /// Copies of nodes, by the name of the node that they stand behind.
+  std::vector<std::pair<const onnxpb::NodeProto *, onnxpb::NodeProto>> copies;
 };
 
 void Rewriter::collectNames() {
@@ -220,6 +223,22 @@ void Rewriter::setTraining(const TrainingNorm &norm) {
                            (node.output_size() == 1 ? "/mean" : "/variance")));
 }
 
+void Rewriter::copyNode(const RestoredNode &copy) {
+  const onnxpb::NodeProto &original = nodeOf(copy.node);
+  onnxpb::NodeProto node = original;
+  std::string result = unique(original.output(0) + "/copy");
+  node.set_name(result);
+  node.clear_metadata_props(); // It would name the original's parameters.
+  *node.mutable_output(0) = result;
+  while (node.output_size() > 1)
+    node.mutable_output()->RemoveLast();
+  for (auto [operand, tensor] : copy.operands)
+    *node.mutable_input(operand) = plan.tensors[tensor].name;
+  for (auto [taker, operand] : copy.takers)
+    *nodeOf(taker).mutable_input(operand) = result;
+  copies.push_back({&original, std::move(node)});
+}
+
 /// Initializers that the plan took all uses of go, with Identity nodes that
 /// only named them.
 void Rewriter::dropUnused() {
@@ -287,6 +306,8 @@ std::shared_ptr<const onnxpb::ModelProto> Rewriter::run() {
   }
   for (const TrainingNorm &norm : plan.trainingNorms)
     setTraining(norm);
+  for (const RestoredNode &each : plan.nodes)
+    copyNode(each);
   dropUnused();
   for (const RestoredTensor &tensor : plan.tensors) {
     if (tensor.isInFile)
@@ -299,12 +320,16 @@ std::shared_ptr<const onnxpb::ModelProto> Rewriter::run() {
     kind.set_key(kInputKind.str());
     kind.set_value(signatureKind(tensor.kind).str());
   }
-  if (!first.empty()) {
+  if (!first.empty() || !copies.empty()) {
     google::protobuf::RepeatedPtrField<onnxpb::NodeProto> nodes;
     for (onnxpb::NodeProto &node : first)
       *nodes.Add() = std::move(node);
-    for (onnxpb::NodeProto &node : *main.mutable_node())
+    for (onnxpb::NodeProto &node : *main.mutable_node()) {
       nodes.Add()->Swap(&node);
+      for (auto &[original, copy] : copies)
+        if (original == &node)
+          *nodes.Add() = std::move(copy);
+    }
     main.mutable_node()->Swap(&nodes);
   }
   return model;
