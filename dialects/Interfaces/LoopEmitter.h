@@ -159,6 +159,10 @@ public:
 
   /// Floating-point vector width of the target in bytes.
   unsigned vectorBytes = 32;
+  /// Whether sums and products over loops keep the order of their terms and
+  /// round after each: an element that is computed at several places must have
+  /// the same bits at each of them.
+  bool orderedSums = false;
   /// What loops whose rounds touch different elements carry, and what every
   /// access to memory carries.
   mlir::LLVM::LoopAnnotationAttr parallelLoop;

@@ -78,7 +78,7 @@ llvm::Expected<Requests> Requests::parse(const Graph &graph,
     if (exact && role == Role::Parameter && !isFloat(exact->tensor.type))
       return fail(
           llvm::formatv("--{0}={1}: is not a float tensor", option, text));
-    if (exact && role == Role::Constant)
+    if (exact && role == Role::Frozen)
       frozenExact.insert(exact->name);
     if (exact && role == Role::Parameter && frozenExact.count(exact->name))
       return fail(llvm::formatv(
@@ -87,7 +87,7 @@ llvm::Expected<Requests> Requests::parse(const Graph &graph,
     return llvm::Error::success();
   };
   for (const std::string &text : frozen)
-    if (llvm::Error error = add(text, Role::Constant, "frozen"))
+    if (llvm::Error error = add(text, Role::Frozen, "frozen"))
       return error;
   for (const std::string &text : trainable)
     if (llvm::Error error = add(text, Role::Parameter, "trainable"))
@@ -116,6 +116,7 @@ public:
 
 private:
   Classified classifyOne(const Initializer &initializer);
+  Classified byRules(const Initializer &initializer);
   std::optional<Classified> byRecord(const Initializer &initializer);
   std::optional<std::string>
   constantByLook(const Initializer &initializer) const;
@@ -345,13 +346,19 @@ Classified Classifier::classifyOne(const Initializer &initializer) {
                    !usedAs(initializer, [&](const Node &node, int operand) {
                      return !isStatistic(node, operand);
                    });
-  if (std::optional<Role> asked = requests.roleOf(initializer)) {
-    if (*asked == Role::Parameter)
-      return {Role::Parameter, "--trainable", {}};
-    return {statistic ? Role::Buffer : Role::Constant, "--frozen", {}};
-  }
+  std::optional<Role> asked = requests.roleOf(initializer);
+  if (asked == Role::Parameter)
+    return {Role::Parameter, "--trainable", {}};
   if (statistic)
     return {Role::Buffer, "running statistic of BatchNormalization", {}};
+  Classified found = byRules(initializer);
+  if (asked == Role::Frozen && found.role == Role::Parameter)
+    return {Role::Frozen, "--frozen", std::move(found.sources)};
+  return found;
+}
+
+/// Rules 4 to 9.
+Classified Classifier::byRules(const Initializer &initializer) {
   if (std::optional<Classified> recorded = byRecord(initializer))
     return *recorded;
   if (std::optional<std::string> why = constantByLook(initializer))
@@ -374,6 +381,8 @@ StringRef roleName(Role role) {
   switch (role) {
   case Role::Parameter:
     return "parameter";
+  case Role::Frozen:
+    return "frozen";
   case Role::Buffer:
     return "buffer";
   case Role::Constant:

@@ -18,6 +18,9 @@ namespace dpc::onnx {
 enum class Role {
   /// Trained.
   Parameter,
+  /// A parameter that is not to be trained. Its values are state like those of
+  /// one that is: nothing is computed from them at import.
+  Frozen,
   /// State that is not trained: running statistics.
   Buffer,
   /// Never changes.
@@ -60,9 +63,10 @@ struct Classified {
 ///  9. a float from which an output is reached by a differentiable path is a
 ///  parameter, any other a constant.
 ///
-/// A frozen parameter keeps its buffer role if rule 3 gives it one, else
-/// becomes a constant. It is an error when an exact name matches no initializer
-/// or names one that is not float (`trainable`), or is in both lists.
+/// What `frozen` names is frozen if rules 4 to 9 make it a parameter, else what
+/// rules 3 to 9 make it. It is an error when an exact name matches no
+/// initializer or names one that is not float (`trainable`), or is in both
+/// lists.
 llvm::Expected<std::vector<Classified>>
 classify(const Graph &graph, llvm::ArrayRef<std::string> trainable,
          llvm::ArrayRef<std::string> frozen);

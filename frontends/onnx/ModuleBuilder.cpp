@@ -6,6 +6,8 @@
 #include "frontends/onnx/ExporterMetadata.h"
 #include "frontends/onnx/Registry.h"
 
+#include "dialects/NN/IR/HostFacts.h"
+
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -110,9 +112,10 @@ void ModuleBuilder::addInitializer(const Initializer &initializer, Role role) {
               llvm::any_of(graph.outputs, [&](const GraphOutput &output) {
                 return output.value == initializer.value;
               });
-  if (!used && role != Role::Parameter)
+  const bool isParameter = role == Role::Parameter || role == Role::Frozen;
+  if (!used && !isParameter)
     return;
-  if (role != Role::Parameter && role != Role::Buffer) {
+  if (!isParameter && role != Role::Buffer) {
     Value constant;
     if (initializer.tensor.numElements() <= kMaxFoldedElements)
       constant =
@@ -140,9 +143,11 @@ void ModuleBuilder::addInitializer(const Initializer &initializer, Role role) {
       toAttribute(builder.getContext(), initializer.tensor, initializer.name);
   auto variable = builder.create<nn::VariableOp>(named(initializer.name),
                                                  initializer.name, attribute);
-  nn::ArgKind kind = role == Role::Parameter ? nn::ArgKind::parameter
-                     : role == Role::Buffer  ? nn::ArgKind::buffer
-                                             : nn::ArgKind::constant;
+  nn::ArgKind kind = role == Role::Parameter  ? nn::ArgKind::parameter
+                     : role == Role::Constant ? nn::ArgKind::constant
+                                              : nn::ArgKind::buffer;
+  if (role == Role::Frozen)
+    variable->setAttr(nn::kFrozenAttrName, builder.getUnitAttr());
   variables.push_back(variable);
   arguments.push_back(
       nn::ArgAttr::get(builder.getContext(), kind, initializer.name, -1, ""));
@@ -151,7 +156,8 @@ void ModuleBuilder::addInitializer(const Initializer &initializer, Role role) {
 }
 
 void ModuleBuilder::addArguments() {
-  for (Role role : {Role::Parameter, Role::Buffer, Role::Constant})
+  for (Role role :
+       {Role::Parameter, Role::Frozen, Role::Buffer, Role::Constant})
     for (auto [initializer, classified] : llvm::zip(graph.initializers, roles))
       if (classified.role == role)
         addInitializer(initializer, role);

@@ -212,18 +212,18 @@ struct DividedNorm {
   SmallVector<Value> shares;
   SmallVector<const ReplicatedUpdate *> members;
 
-  /// Gives the whole sum to the last use of a term; all other terms are zero.
+  /// Gives the whole sum to the term used last; all other terms are zero.
   void write(func::FuncOp step) {
-    OpOperand *last = nullptr;
+    SmallVector<OpOperand *> uses;
     SmallVector<Location> locations;
     for (const ReplicatedUpdate *member : members) {
+      uses.push_back(&member->squares.getUse());
       locations.push_back(member->squares.kernel->getLoc());
-      for (OpOperand &use : member->squares.getValue().getUses())
-        if (!last || last->getOwner()->isBeforeInBlock(use.getOwner()))
-          last = &use;
     }
-    if (!last)
-      return;
+    OpOperand *last = uses.front();
+    for (OpOperand *use : uses)
+      if (last->getOwner()->isBeforeInBlock(use->getOwner()))
+        last = use;
     OpBuilder builder(last->getOwner());
     Location loc = builder.getFusedLoc(locations);
     SmallVector<Value> terms;
@@ -234,15 +234,14 @@ struct DividedNorm {
     Value whole = builder.create<dist::AllReduceOp>(
         loc, local.getType(), sum.getReduction(), local, sum.getMesh(),
         sum.getAxes());
+    last->set(whole);
+    if (uses.size() == 1)
+      return;
     builder.setInsertionPointToStart(&step.front());
-    Value zero;
-    for (const ReplicatedUpdate *member : members)
-      for (OpOperand &use :
-           llvm::make_early_inc_range(member->squares.getValue().getUses())) {
-        if (&use != last && !zero)
-          zero = buildZero(builder, loc, local.getType());
-        use.set(&use == last ? whole : zero);
-      }
+    Value zero = buildZero(builder, loc, local.getType());
+    for (OpOperand *use : uses)
+      if (use != last)
+        use->set(zero);
   }
 };
 

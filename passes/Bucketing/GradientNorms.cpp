@@ -32,7 +32,7 @@ SquareSum dpc::matchSquareSum(Operation *user, Value tensor) {
   Value result = kernel.getBodyBlock().getTerminator()->getOperand(0);
   auto reduce = result.getDefiningOp<nn::ReduceOp>();
   if (!reduce || reduce.getKind() != nn::ReduceKind::sum ||
-      nn::typeOf(result).getRank() != 0)
+      nn::typeOf(result).getRank() != 0 || !kernel.getResult(0).hasOneUse())
     return {};
   auto square = reduce.getInput().getDefiningOp<nn::MulOp>();
   if (!square || square.getLhs() != input || square.getRhs() != input)

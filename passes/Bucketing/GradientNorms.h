@@ -6,8 +6,8 @@
 
 namespace dpc {
 
-/// The squares of a tensor, summed by a kernel of their own and then only added
-/// to others: a term of a gradient norm.
+/// The squares of a tensor, summed by a kernel of their own that has one use,
+/// and then only added to others: a term of a gradient norm.
 struct SquareSum {
   /// Null if there is none.
   mlir::Operation *kernel = nullptr;
@@ -17,7 +17,7 @@ struct SquareSum {
   llvm::SmallVector<mlir::Attribute> axes;
 
   explicit operator bool() const { return kernel; }
-  mlir::Value getValue() const { return kernel->getResult(0); }
+  mlir::OpOperand &getUse() const { return *kernel->getResult(0).use_begin(); }
   /// Whether it makes no difference to which of the two something is added.
   bool isLike(const SquareSum &other) const {
     return total == other.total && axes == other.axes;

@@ -26,14 +26,18 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
     ModuleOp module = getOperation();
     TargetOptions target;
     target.cpu = cpu;
+    target.recompute = recompute;
+    target.orderedSums = orderedSums;
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     auto code =
         builder.create<ModuleOp>(module.getLoc(), ExecDialect::kCodeModuleName);
     for (auto kernel : module.getOps<func::FuncOp>()) {
       if (!isKernel(kernel))
         continue;
+      OpBuilder inside = OpBuilder::atBlockEnd(code.getBody());
+      auto own = inside.create<ModuleOp>(kernel.getLoc(), kernel.getSymName());
       FailureOr<KernelCode> facts =
-          emitKernel(getKernelBody(kernel), kernel.getSymName(), code, target);
+          emitKernel(getKernelBody(kernel), kernel.getSymName(), own, target);
       if (failed(facts))
         return signalPassFailure();
       SmallVector<Attribute> aliases;

@@ -25,14 +25,25 @@ def OutlineKernels : Pass<"dpc-outline-kernels", "mlir::ModuleOp"> {
 def GenerateCode : Pass<"dpc-generate-code", "mlir::ModuleOp"> {
   let summary = "Generates the loops of every kernel";
   let description = [{
-    Adds the code to a nested module @code and records on each kernel what its
-    callers must know: scratch bytes, and which results may lie on operands.
+    Adds the code to a nested module @code, which has a module for each kernel, and
+    records on each kernel what its callers must know: scratch bytes, and which
+    results may lie on operands.
+
+    Equal operands give an op's result the same bits in every kernel: products and
+    sums of different ops are never contracted, and a sum that is computed at more
+    than one place adds its terms in order (decision 0015). A sum computed at one
+    place adds them as is fastest there, unless `ordered-sums` is set; then bits do
+    not depend on how ops are grouped into kernels either.
 
     Needs: `dpc-outline-kernels`. Keeps: everything else.
   }];
   let dependentDialects = ["::dpc::exec::ExecDialect"];
   let options = [
     Option<"cpu", "cpu", "std::string", "\"native\"", "native, x86-64-v3 or x86-64-v4">,
+    Option<"recompute", "recompute", "bool", "true",
+           "Short computations are repeated by each reader; false: kept in memory">,
+    Option<"orderedSums", "ordered-sums", "bool", "false",
+           "Every sum adds its terms in their order">,
   ];
 }
 

@@ -2,7 +2,6 @@
 
 #include "dialects/NN/IR/Expressions.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <map>

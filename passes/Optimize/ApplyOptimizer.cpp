@@ -120,7 +120,11 @@ private:
                              RankedTensorType::get({}, f64));
     // The control counts the steps done before; Adam's t counts from 1.
     Value count = e.add(e.convert(getStepsDone(), f64), 1.0);
-    Value scale = clipGradNorm > 0 ? clipFactor(e, trained) : Value();
+    Value norm, scale;
+    if (!trained.empty() && (clipGradNorm > 0 || logGradNorm))
+      norm = gradientNorm(e, trained);
+    if (norm && clipGradNorm > 0)
+      scale = clipFactor(e, norm);
     llvm::StringMap<Value> rates;
     for (const Trained &item : trained) {
       ArgAttr arg = nn::getArg(step, item.argument);
@@ -158,6 +162,10 @@ private:
         results.push_back(value);
         attrs.push_back(resultAttr(ResultKind::state, name));
       }
+    }
+    if (norm) {
+      results.push_back(norm);
+      attrs.push_back(resultAttr(ResultKind::metric, "grad_norm"));
     }
     terminator->setOperands(results);
     step.setType(FunctionType::get(&getContext(), step.getArgumentTypes(),
@@ -223,8 +231,8 @@ private:
         RankedTensorType::get({}, IntegerType::get(&getContext(), 64)));
   }
 
-  /// min(1, X / (norm + 1e-6)) over all gradients together, rank 0.
-  Value clipFactor(Expressions e, ArrayRef<Trained> trained) {
+  /// The norm of all gradients together, rank 0.
+  Value gradientNorm(Expressions e, ArrayRef<Trained> trained) {
     Value total;
     for (const Trained &item : trained) {
       Value g = item.gradient;
@@ -233,8 +241,12 @@ private:
                 llvm::to_vector(llvm::seq<int64_t>(0, typeOf(g).getRank())));
       total = total ? e.add(total, squares) : squares;
     }
-    Value factor =
-        e.div(e.splatLike(total, clipGradNorm), e.add(e.sqrt(total), 1e-6));
+    return e.sqrt(total);
+  }
+
+  /// min(1, X / (norm + 1e-6)), rank 0.
+  Value clipFactor(Expressions e, Value norm) {
+    Value factor = e.div(e.splatLike(norm, clipGradNorm), e.add(norm, 1e-6));
     return e.make<MinOp>(factor, e.splatLike(factor, 1));
   }
 

@@ -14,6 +14,9 @@ def ApplyOptimizer : Pass<"dpc-apply-optimizer", "mlir::ModuleOp"> {
 
     Formulas and defaults are those of torch.optim; see the optimizers' files.
 
+    With clipping, or where it is asked for, the norm of all gradients together,
+    before they are clipped, is the metric `grad_norm`.
+
     Needs: @step from `dpc-differentiate`. Keeps: purity, metrics, other state.
 
     ```mlir
@@ -31,6 +34,8 @@ def ApplyOptimizer : Pass<"dpc-apply-optimizer", "mlir::ModuleOp"> {
                "Parameter groups, GLOB[;weight-decay=X][;lr-scale=X]; of those that match, the last that names an option sets it">,
     Option<"clipGradNorm", "clip-grad-norm", "double", "0.0",
            "Largest norm of all gradients together; 0 for no clipping">,
+    Option<"logGradNorm", "log-grad-norm", "bool", "false",
+           "Whether the metric grad_norm is made without clipping too">,
     Option<"schedule", "lr-schedule", "std::string", "\"constant\"",
            "constant|linear|cosine[,warmup=N,total=N,min-lr=X]">,
   ];

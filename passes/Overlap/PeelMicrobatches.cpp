@@ -59,9 +59,6 @@ public:
   }
 
 private:
-  static RankedTensorType typeOf(Value value) {
-    return cast<RankedTensorType>(value.getType());
-  }
   /// `stacked` with one slice less.
   RankedTensorType headType(Type stacked) {
     auto type = cast<RankedTensorType>(stacked);
@@ -73,7 +70,7 @@ private:
   /// All slices but the last, and the last: views.
   std::pair<Value, Value> split(Value stacked, Value slice) {
     RankedTensorType head = headType(stacked.getType());
-    Value flat = e.reshape(stacked, {typeOf(stacked).getNumElements()});
+    Value flat = e.reshape(stacked, {nn::typeOf(stacked).getNumElements()});
     auto parts = builder.create<dist::UnpackOp>(
         e.loc, TypeRange{head, slice.getType()}, flat,
         ArrayRef<int64_t>{0, head.getNumElements()});
@@ -87,7 +84,7 @@ private:
         RankedTensorType::get({type.getNumElements()}, type.getElementType());
     Value all = builder.create<dist::PackOp>(
         e.loc, flat, ValueRange{head, last},
-        ArrayRef<int64_t>{0, typeOf(head).getNumElements()});
+        ArrayRef<int64_t>{0, nn::typeOf(head).getNumElements()});
     return e.reshape(all, type.getShape());
   }
 

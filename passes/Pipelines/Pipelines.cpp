@@ -97,6 +97,7 @@ void dpc::buildStepPipeline(OpPassManager &manager,
   optimizer.optimizer = options.optimizer;
   optimizer.groups = options.parameterGroups;
   optimizer.clipGradNorm = options.clipGradNorm;
+  optimizer.logGradNorm = options.logGradNorm;
   optimizer.schedule = options.schedule;
   manager.addPass(createApplyOptimizer(optimizer));
 
@@ -143,7 +144,10 @@ void dpc::buildNativePipeline(OpPassManager &manager,
     peeling.explain = options.explain;
     manager.addNestedPass<func::FuncOp>(createPeelMicrobatches(peeling));
   }
-  manager.addNestedPass<func::FuncOp>(createFormKernels());
+  FormKernelsOptions kernels;
+  if (!options.recompute)
+    kernels.recomputedOps = 0;
+  manager.addNestedPass<func::FuncOp>(createFormKernels(kernels));
   if (last <= Level::local)
     return;
 
@@ -159,6 +163,8 @@ void dpc::buildNativePipeline(OpPassManager &manager,
   manager.addPass(createOutlineKernels());
   GenerateCodeOptions code;
   code.cpu = options.cpu;
+  code.recompute = options.recompute;
+  code.orderedSums = options.orderedSums;
   manager.addPass(createGenerateCode(code));
   LowerToExecOptions lowering;
   lowering.firstBucketBytes = options.firstBucketBytes;

@@ -37,6 +37,8 @@ struct StepOptions {
   /// GLOB[;OPTION=VALUE..]
   std::vector<std::string> parameterGroups;
   double clipGradNorm = 0;
+  /// Whether the norm of the gradients is a metric without clipping too.
+  bool logGradNorm = false;
   std::string schedule = "constant";
   /// f32 or f64.
   std::string precision = "f32";
@@ -82,6 +84,11 @@ struct NativeOptions {
   int64_t bucketBytes = 25 << 20;
   /// Whether communication is hidden behind compute.
   bool overlap = true;
+  /// Whether short computations are repeated instead of stored and read.
+  bool recompute = true;
+  /// Whether every sum adds its terms in their order: bits of results then do
+  /// not depend on how ops are grouped into kernels.
+  bool orderedSums = false;
   /// Whether the contracts of the levels passed are checked.
   bool verify = true;
   bool explain = false;

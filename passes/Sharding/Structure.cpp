@@ -65,6 +65,8 @@ public:
         structures.push_back(DimStructure{{std::max<int64_t>(loop.size, 1)}});
       result.ops.push_back(std::move(loops));
     }
+    touched.assign(structures.size(), 0);
+    visited.assign(result.ops.size(), 0);
     for (const auto &[value, dim, structure] : seeds)
       refine(firstDim[value] + dim, structure);
     while (refineOnce(result))
@@ -83,21 +85,45 @@ private:
 
   /// Refines a node by `structure`; false if the two have no refinement.
   bool refine(unsigned node, const DimStructure &structure) {
+    if (structures[node] == structure)
+      return true;
     std::optional<DimStructure> finer =
         commonRefinement(structures[node], structure);
     if (!finer)
       return false;
     if (*finer != structures[node]) {
       structures[node] = *finer;
-      changed = true;
+      touch(node);
     }
     return true;
+  }
+
+  /// Notes that what depends on `node` is to be looked at again.
+  void touch(unsigned node) {
+    touched[node] = ++clock;
+    changed = true;
+  }
+
+  /// Whether a dimension or loop of the op changed since its last visit.
+  bool isStale(unsigned index, const OpLoops &loops) const {
+    auto isNew = [&](unsigned first, unsigned count) {
+      return llvm::any_of(llvm::seq(first, first + count), [&](unsigned node) {
+        return touched[node] >= visited[index];
+      });
+    };
+    return isNew(firstLoop[index], loops.rule.loops.size()) ||
+           llvm::any_of(valuesOf(loops.op), [&](Value value) {
+             return isNew(firstDim.lookup(value), tensorType(value).getRank());
+           });
   }
 
   bool refineOnce(ProgramLoops &result) {
     changed = false;
     auto visit = [&](unsigned index) {
       OpLoops &loops = result.ops[index];
+      if (!isStale(index, loops))
+        return;
+      visited[index] = ++clock;
       for (auto [v, value] : llvm::enumerate(valuesOf(loops.op)))
         for (unsigned d = 0; d < tensorType(value).getRank(); ++d)
           if (!loops.isBroken(v, d) &&
@@ -122,7 +148,7 @@ private:
         const DimStructure &structure = structures[loopBase + loop];
         if (outer > 1 && structure.segments.size() > 1 && !op.isUncut(loop)) {
           op.uncut.push_back(loop);
-          changed = true;
+          touch(loopBase + loop);
         }
         outer *= structure.extent();
       }
@@ -134,6 +160,10 @@ private:
   bool link(unsigned node, const ShardingRule::DimLoops &segments,
             unsigned loopBase, OpLoops &op) {
     if (structures[node].extent() == 1)
+      return true;
+    // Most dimensions are one loop, and most of these are linked already.
+    if (segments.size() == 1 && segments[0].size() == 1 &&
+        structures[node] == structures[loopBase + segments[0][0]])
       return true;
     findUncut(segments, loopBase, op);
     DimStructure composed;
@@ -336,6 +366,10 @@ private:
   }
 
   bool changed = false;
+  /// Counts changes and visits; when each node changed last and when each op
+  /// was visited: an op of which nothing changed since is as it should be.
+  unsigned clock = 0;
+  std::vector<unsigned> touched, visited;
   std::vector<DimStructure> structures;
   std::vector<Value> values;
   std::vector<unsigned> firstLoop; // by op

@@ -373,9 +373,14 @@ TEST_F(ProducedProgram, NonFiniteLossNamesStepAndTensor) {
   EXPECT_EQ(outcome.code, 0) << outcome.text;
 }
 
+// What can be known before the first step is said before it.
 TEST_F(ProducedProgram, UnwritableOutputIsExit5) {
-  EXPECT_EQ(train(2, {"--steps=1", "--save-params=/no/such/dir/p"}).code, 5);
-  EXPECT_EQ(train(2, {"--steps=1", "--log=/no/such/dir/log"}).code, 5);
+  for (const char *output :
+       {"--save-params=/no/such/dir/p", "--log=/no/such/dir/log"}) {
+    Outcome outcome = train(2, {"--steps=1", output});
+    EXPECT_EQ(outcome.code, 5) << outcome.text;
+    EXPECT_EQ(outcome.text.find("step"), std::string::npos) << outcome.text;
+  }
   EXPECT_EQ(train(2, {"--steps=1", "--save-params=/dev/full"}).code, 5);
   EXPECT_EQ(train(2, {"--steps=1", "--log=/dev/full"}).code, 5);
 }

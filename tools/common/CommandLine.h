@@ -12,20 +12,25 @@ namespace dpc {
 /// Exit codes of every dpc tool and of every produced program.
 enum ExitCode { exitDone = 0, exitInvalid = 1, exitUsage = 2, exitIO = 5 };
 
-/// Parses a command line by an option table. Prints the help and exits with 0
-/// for --help; prints one line to stderr and exits with 2 for an unknown
-/// option (with the nearest known one) or a missing value.
+/// Parses a command line by an option table. Prints the help or the version and
+/// exits with 0 for --help or --version; prints one line to stderr and exits
+/// with 2 for an unknown option (with the nearest known one) or a missing
+/// value.
 inline llvm::opt::InputArgList
 parseCommandLine(const llvm::opt::OptTable &table, int argc, char **argv,
-                 unsigned helpOption, unsigned unknownOption,
-                 llvm::StringRef tool, llvm::StringRef usage,
-                 llvm::StringRef title) {
+                 unsigned helpOption, unsigned versionOption,
+                 unsigned unknownOption, llvm::StringRef tool,
+                 llvm::StringRef usage, llvm::StringRef title) {
   unsigned missingIndex = 0, missingCount = 0;
   llvm::opt::InputArgList args =
       table.ParseArgs(llvm::ArrayRef<const char *>(argv + 1, argc - 1),
                       missingIndex, missingCount);
   if (args.hasArg(helpOption)) {
     table.printHelp(llvm::outs(), usage.str().c_str(), title.str().c_str());
+    exit(exitDone);
+  }
+  if (args.hasArg(versionOption)) {
+    llvm::outs() << tool << " " DPC_VERSION "\n";
     exit(exitDone);
   }
   for (const llvm::opt::Arg *arg : args.filtered(unknownOption)) {

@@ -32,10 +32,17 @@ static int fail(const Twine &message, int code) {
 /// The directory with the runtime's libraries.
 static std::string runtimeDirectory(const char *argv0) {
   static char anchor;
-  SmallString<128> path(sys::path::parent_path(
-      sys::fs::getMainExecutable(argv0, static_cast<void *>(&anchor))));
-  sys::path::append(path, "..", "lib");
-  sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+  std::string executable =
+      sys::fs::getMainExecutable(argv0, static_cast<void *>(&anchor));
+  SmallString<128> path;
+  // As in the build, or as installed.
+  for (StringRef place : {"../lib", DPC_INSTALLED_LIBRARIES}) {
+    path = sys::path::parent_path(executable);
+    sys::path::append(path, place);
+    sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+    if (sys::fs::exists(path + "/libdpc_runtime.a"))
+      break;
+  }
   return path.str().str();
 }
 
@@ -62,7 +69,7 @@ static int runLinker(ArrayRef<std::string> arguments, StringRef log) {
   return fail("linking failed: " + error, exitIO);
 }
 
-int dpc::linkProgram(ArrayRef<std::string> objects, Emission emission,
+int dpc::linkProgram(StringRef object, StringRef archive, Emission emission,
                      StringRef output, const char *argv0) {
   // Written beside the output and renamed over it, so that a failure leaves
   // what was there.
@@ -76,8 +83,9 @@ int dpc::linkProgram(ArrayRef<std::string> objects, Emission emission,
 
   TemporaryFiles temporaries;
   std::string log = temporaries.create("log");
-  std::vector<std::string> arguments(objects.begin(), objects.end());
-  arguments.insert(arguments.end(), {"-o", written.str().str()});
+  std::vector<std::string> arguments = {object.str(),  "-Wl,--whole-archive",
+                                        archive.str(), "-Wl,--no-whole-archive",
+                                        "-o",          written.str().str()};
   std::string libraries = runtimeDirectory(argv0);
   switch (emission) {
   case Emission::exe:

@@ -19,11 +19,11 @@ enum class Emission {
   object
 };
 
-/// Links object files into `output`, which appears complete or not at all.
-/// `argv0` is how the tool was called: the runtime lies beside it, in ../lib.
-/// Returns 0, or the exit code after one line on stderr.
-int linkProgram(llvm::ArrayRef<std::string> objects, Emission emission,
-                llvm::StringRef output, const char *argv0);
+/// Links an object file and all of an archive into `output`, which appears
+/// complete or not at all. `argv0` is how the tool was called: the runtime lies
+/// beside it, in ../lib. Returns 0, or the exit code after one line on stderr.
+int linkProgram(llvm::StringRef object, llvm::StringRef archive,
+                Emission emission, llvm::StringRef output, const char *argv0);
 
 /// Files that are removed when the object goes out of scope.
 class TemporaryFiles {

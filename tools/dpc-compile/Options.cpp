@@ -1,5 +1,6 @@
 #include "tools/dpc-compile/Options.h"
 
+#include "passes/Lowering/Codegen/ObjectCache.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/OptionTable.h"
 
@@ -162,7 +163,7 @@ static void parseMesh(const InputArgList &args, MeshOptions &mesh) {
 CompileOptions dpc::parseOptions(int argc, char **argv) {
   OptionTable table;
   InputArgList args = parseCommandLine(
-      table, argc, argv, OPT_help, OPT_UNKNOWN, "dpc-compile",
+      table, argc, argv, OPT_help, OPT_version, OPT_UNKNOWN, "dpc-compile",
       "dpc-compile MODEL.onnx -o OUT [options]",
       "dpc-compile: turns an ONNX model into a program that trains it on many "
       "devices");
@@ -190,6 +191,18 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
   if (const Arg *arg = args.getLastArg(OPT_bucket_mib))
     options.native.bucketBytes = parseMebibytes(*arg);
   options.native.overlap = parseSwitch(args, OPT_overlap, "--overlap");
+  options.needsCache = args.hasArg(OPT_cache);
+  options.cacheFolder =
+      args.getLastArgValue(OPT_cache, ObjectCache::defaultFolder()).str();
+  if (options.needsCache && options.cacheFolder.empty())
+    usageError("--cache= needs a folder or off");
+  if (options.cacheFolder == "off")
+    options.cacheFolder.clear();
+  options.native.recompute = parseSwitch(args, OPT_recompute, "--recompute");
+  StringRef sums = args.getLastArgValue(OPT_sums, "fast");
+  if (sums != "fast" && sums != "ordered")
+    usageError("--sums: unknown order '" + sums + "'; known: fast, ordered");
+  options.native.orderedSums = sums == "ordered";
   options.native.verify = parseSwitch(args, OPT_verify_plan, "--verify-plan");
   StringRef target = args.getLastArgValue(OPT_target, "cpu");
   if (target == "cuda")
@@ -260,6 +273,7 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
   }
   if (const Arg *arg = args.getLastArg(OPT_clip_grad_norm))
     step.clipGradNorm = parseNumber(*arg, 0);
+  step.logGradNorm = args.hasArg(OPT_log_grad_norm);
   if (const Arg *arg = args.getLastArg(OPT_lr_schedule))
     step.schedule = arg->getValue();
   step.precision = args.getLastArgValue(OPT_precision, "f32").str();

@@ -18,6 +18,10 @@ struct CompileOptions {
   Emission emission = Emission::exe;
   /// embed, none or the file that initial values go to.
   std::string params = "embed";
+  /// Where kernels are kept between compiles, or "", and whether the command
+  /// line said so.
+  std::string cacheFolder;
+  bool needsCache = false;
   /// The command line, for the program's messages.
   std::string command;
   Level stopAfter = Level::object;

@@ -9,12 +9,14 @@ def layout : OptionGroup<"layout">, HelpText<"DEVICES AND LAYOUT">;
 def output : OptionGroup<"output">, HelpText<"CODE AND REPORTS">;
 
 def help : Flag<["--"], "help">, HelpText<"Show this help">;
+def version : Flag<["--"], "version">, HelpText<"Show the version">;
 def o : Separate<["-"], "o">, MetaVarName<"OUT">, HelpText<"The program to write">;
 
 def loss : Value<"loss", "LOSS", "cross-entropy[,label-smoothing=X,ignore-index=N], mse, l1, bce-with-logits or output:NAME (none: inference)", training>;
 def optimizer : Value<"optimizer", "NAME,..", "sgd, momentum, nesterov, adam, adamw, adagrad or lamb, with lr=X[,momentum=,beta1=,beta2=,eps=,weight-decay=]", training>;
 def param_group : Value<"param-group", "GLOB,..", "weight-decay=X, lr-scale=X for the parameters of that name (repeatable; a later one changes what it names)", training>;
 def clip_grad_norm : Value<"clip-grad-norm", "X", "Scale all gradients down to a norm of X together", training>;
+def log_grad_norm : Flag<["--"], "log-grad-norm">, HelpText<"Log the norm of all gradients (always with --clip-grad-norm)">, Group<training>;
 def metric : Value<"metric", "accuracy", "What evaluation reports beside the loss", training>;
 def lr_schedule : Value<"lr-schedule", "KIND,..", "constant, linear or cosine, with [warmup=N,total=N,min-lr=X]; total is --steps unless given", training>;
 def precision : Value<"precision", "TYPE", "f32 (default) or f64", training>;
@@ -50,6 +52,9 @@ def fail_on_reshard : Value<"fail-on-reshard", "SIZE", "Refuse layouts that move
 
 def target : Value<"target", "TARGET", "cpu (default) or cuda", output>;
 def cpu : Value<"cpu", "NAME", "native (default), x86-64-v3 or x86-64-v4", output>;
+def cache : Value<"cache", "FOLDER|off", "Where compiled kernels are kept for later compiles (default ~/.cache/dpc/kernels; 1 GiB at most)", output>;
+def recompute : Value<"recompute", "on|off", "Repeat short computations instead of storing their results (default on)", output>;
+def sums : Value<"sums", "ORDER", "fast (default), or ordered: terms in their order, so that bits do not depend on how ops share kernels", output>;
 def emit : Value<"emit", "KIND", "exe (default), shared or object", output>;
 def cuda_graph : Value<"cuda-graph", "on|off", "Capture the step in a CUDA graph", output>;
 def tune : Flag<["--"], "tune">, HelpText<"Measure kernels and keep the fastest">, Group<output>;

@@ -6,6 +6,7 @@
 #include "dpc/safetensors.h"
 #include "frontends/onnx/SaveTemplate.h"
 #include "passes/Lowering/Codegen/Codegen.h"
+#include "passes/Lowering/Codegen/ObjectCache.h"
 #include "passes/Lowering/Program/EmitProgram.h"
 #include "passes/Lowering/Program/InitialValue.h"
 #include "passes/Lowering/Program/Tensors.h"
@@ -13,11 +14,15 @@
 #include "tools/common/CommandLine.h"
 
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace dpc;
+
+/// Kernels that are kept between compiles take up to this many bytes.
+constexpr uint64_t kMaxCacheBytes = uint64_t(1) << 30;
 
 static int fail(const Twine &message, int code) {
   llvm::errs() << "dpc-compile: error: " << message << "\n";
@@ -106,25 +111,31 @@ static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source,
   return llvm::Error::success();
 }
 
-/// Generates code and links it.
-static int writeExecutable(ModuleOp module, const CompileOptions &options,
-                           const ProgramOptions &program, const char *argv0) {
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> record = emitProgram(module, program, context);
-  if (!record)
-    return exitInvalid;
-  TemporaryFiles temporaries;
-  std::vector<std::string> objects = {temporaries.create("o"),
-                                      temporaries.create("o")};
-  if (llvm::is_contained(objects, ""))
-    return fail("cannot make a temporary file", exitIO);
-  int code = writeFile(objects[0], [&](llvm::raw_fd_ostream &stream) {
-    llvm::Error error = writeObject(*record, stream);
-    if (!error)
-      return true;
-    fail(llvm::toString(std::move(error)), exitInvalid);
-    return false;
-  });
+/// Where kernels are kept between compiles, if anywhere.
+static std::optional<ObjectCache> openCache(const CompileOptions &options,
+                                            int &code) {
+  code = exitDone;
+  if (options.cacheFolder.empty())
+    return std::nullopt;
+  llvm::Expected<ObjectCache> cache =
+      ObjectCache::open(options.cacheFolder, kMaxCacheBytes);
+  if (cache)
+    return std::move(*cache);
+  std::string why = llvm::toString(cache.takeError());
+  // Whoever did not ask for a folder need not have one.
+  if (options.needsCache)
+    code = fail("--cache: " + why, exitIO);
+  else if (options.explain)
+    llvm::errs() << "dpc-compile: note: " << why << "\n";
+  return std::nullopt;
+}
+
+/// Compiles the kernels of `module` into one archive and has the functions of
+/// `record` call them by the names they have there.
+static int writeKernels(ModuleOp module, const CompileOptions &options,
+                        llvm::Module &record, StringRef archive) {
+  int code;
+  std::optional<ObjectCache> cache = openCache(options, code);
   if (code)
     return code;
   auto kernels =
@@ -133,12 +144,56 @@ static int writeExecutable(ModuleOp module, const CompileOptions &options,
   OwningOpRef<ModuleOp> owned = kernels;
   dpc::TargetOptions target;
   target.cpu = options.native.cpu;
-  code = writeFile(objects[1], [&](llvm::raw_fd_ostream &stream) {
-    return succeeded(translateToObject(*owned, target, stream));
+  module.getContext()->enableMultithreading();
+  FailureOr<std::vector<KernelObject>> objects =
+      compileKernels(*owned, target, cache ? &*cache : nullptr);
+  if (failed(objects))
+    return exitInvalid;
+  std::vector<llvm::NewArchiveMember> members;
+  llvm::StringSet<> symbols;
+  for (const KernelObject &object : *objects) {
+    if (llvm::Function *called = record.getFunction(object.kernel)) {
+      llvm::Function *known = record.getFunction(object.symbol);
+      if (known)
+        called->replaceAllUsesWith(known);
+      else
+        called->setName(object.symbol);
+    }
+    if (symbols.insert(object.symbol).second)
+      members.emplace_back(llvm::MemoryBufferRef(object.object, object.symbol));
+  }
+  if (llvm::Error error = llvm::writeArchive(
+          archive, members, llvm::SymtabWritingMode::NormalSymtab,
+          llvm::object::Archive::K_GNU, /*Deterministic=*/true,
+          /*Thin=*/false))
+    return fail(archive + ": " + llvm::toString(std::move(error)), exitIO);
+  return exitDone;
+}
+
+/// Generates code and links it.
+static int writeExecutable(ModuleOp module, const CompileOptions &options,
+                           const ProgramOptions &program, const char *argv0) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> record = emitProgram(module, program, context);
+  if (!record)
+    return exitInvalid;
+  TemporaryFiles temporaries;
+  std::string object = temporaries.create("o"),
+              archive = temporaries.create("a");
+  if (object.empty() || archive.empty())
+    return fail("cannot make a temporary file", exitIO);
+  if (int code = writeKernels(module, options, *record, archive))
+    return code;
+  int code = writeFile(object, [&](llvm::raw_fd_ostream &stream) {
+    llvm::Error error = writeObject(*record, stream);
+    if (!error)
+      return true;
+    fail(llvm::toString(std::move(error)), exitInvalid);
+    return false;
   });
   if (code)
     return code;
-  return linkProgram(objects, options.emission, options.output, argv0);
+  return linkProgram(object, archive, options.emission, options.output, argv0);
 }
 
 /// Initial values up to this many bytes travel inside the program.

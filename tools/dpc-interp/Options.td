@@ -4,6 +4,7 @@ class Value<string name, string meta, string help>
     : Joined<["--"], name # "=">, MetaVarName<meta>, HelpText<help>;
 
 def help : Flag<["--"], "help">, HelpText<"Show this help">;
+def version : Flag<["--"], "version">, HelpText<"Show the version">;
 def data : Value<"data", "FILE.npz", "Arrays named as the inputs and `label`; the first dimension is the sample">;
 def steps : Value<"steps", "N", "Training steps to run (default 1)">;
 def seed : Value<"seed", "S", "Key of every random number (default 0)">;

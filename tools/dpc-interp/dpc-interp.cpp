@@ -45,8 +45,8 @@ static void logStep(llvm::raw_ostream &os, int64_t step, double seconds,
 int main(int argc, char **argv) {
   OptionTable table;
   llvm::opt::InputArgList args =
-      parseCommandLine(table, argc, argv, OPT_help, OPT_UNKNOWN, "dpc-interp",
-                       "dpc-interp FILE.mlir [options]",
+      parseCommandLine(table, argc, argv, OPT_help, OPT_version, OPT_UNKNOWN,
+                       "dpc-interp", "dpc-interp FILE.mlir [options]",
                        "dpc-interp: reference interpreter of tensor programs");
   std::vector<std::string> files = args.getAllArgValues(OPT_INPUT);
   if (files.size() != 1)

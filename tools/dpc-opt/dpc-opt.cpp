@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Config/llvm-config.h"
 
 /// The closing partner that is missing in the text of an option, or 0. MLIR's
 /// parser of list options goes round for ever when it misses one.
@@ -27,6 +28,11 @@ static char missingPartner(llvm::StringRef text) {
 }
 
 int main(int argc, char **argv) {
+  // MLIR's own --version speaks of LLVM alone.
+  if (argc == 2 && llvm::StringRef(argv[1]) == "--version") {
+    llvm::outs() << "dpc-opt " DPC_VERSION " (MLIR " LLVM_VERSION_STRING ")\n";
+    return 0;
+  }
   for (llvm::StringRef argument : llvm::ArrayRef(argv + 1, argc - 1))
     if (char missing =
             argument.starts_with("-") ? missingPartner(argument) : 0) {

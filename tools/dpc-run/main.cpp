@@ -9,7 +9,8 @@ int main(int argc, char **argv) {
     return status;
   }
   if (options.help || options.version) {
-    std::fputs(options.help ? dpc::launchHelp() : "dpc-run 0.1.0\n", stdout);
+    std::fputs(options.help ? dpc::launchHelp() : "dpc-run " DPC_VERSION "\n",
+               stdout);
     return 0;
   }
   return dpc::launch(options);

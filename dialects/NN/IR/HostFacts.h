@@ -20,6 +20,11 @@ constexpr llvm::StringLiteral kBatchDimAttrName = "nn.batch_dim";
 /// has it after the function is gone.
 constexpr llvm::StringLiteral kBoundsAttrName = "nn.bounds";
 
+/// Unit attribute of an nn.variable: it is a parameter that is not trained. In
+/// the program it is a buffer, whose value nothing is computed from before the
+/// program runs; to the host it is a parameter that a file of weights brings.
+constexpr llvm::StringLiteral kFrozenAttrName = "nn.frozen";
+
 /// Which integers something may be.
 struct IntegerBounds {
   int64_t low, high;

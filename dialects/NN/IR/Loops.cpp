@@ -10,7 +10,8 @@ Combiner::Combiner(LoopEmitter &emitter, ReduceKind kind, Type elementType)
     : e(emitter), kind(kind), elementType(registerType(elementType)),
       type(accumulatorType(this->elementType)),
       isFloat(isa<FloatType>(elementType)),
-      isUnsigned(elementType.isUnsignedInteger() || elementType.isInteger(1)) {}
+      isUnsigned(elementType.isUnsignedInteger() || elementType.isInteger(1)),
+      isOrdered(emitter.orderedSums) {}
 
 Value Combiner::identity() {
   switch (kind) {
@@ -32,18 +33,24 @@ Value Combiner::identity() {
                                    : APInt::getSignedMaxValue(width));
 }
 
+// Terms of other ops are never contracted: these have no flags.
+arith::FastMathFlags Combiner::getSumFlags() const {
+  if (isOrdered)
+    return arith::FastMathFlags::none;
+  return arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
+}
+
 Value Combiner::combine(Value x, Value y) {
-  auto fast = arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
   // Which of 0 and -0 is the larger takes most of the code of a maximum.
   auto anyZero = arith::FastMathFlags::nsz;
   switch (kind) {
   case ReduceKind::sum:
     if (isFloat)
-      return e.make<arith::AddFOp>(x, y, fast);
+      return e.make<arith::AddFOp>(x, y, getSumFlags());
     return e.make<arith::AddIOp>(x, y);
   case ReduceKind::prod:
     if (isFloat)
-      return e.make<arith::MulFOp>(x, y, fast);
+      return e.make<arith::MulFOp>(x, y, getSumFlags());
     return e.make<arith::MulIOp>(x, y);
   case ReduceKind::max:
     if (isFloat)
@@ -60,9 +67,11 @@ Value Combiner::combine(Value x, Value y) {
 }
 
 Value Combiner::accumulateProduct(Value x, Value y, Value z) {
-  auto fast = arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
   if (!isFloat)
     return e.make<arith::AddIOp>(x, e.make<arith::MulIOp>(y, z));
+  if (isOrdered)
+    return e.make<LLVM::FMAOp>(y, z, x);
+  arith::FastMathFlags fast = getSumFlags();
   return e.make<arith::AddFOp>(x, e.make<arith::MulFOp>(y, z, fast), fast);
 }
 

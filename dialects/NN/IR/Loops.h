@@ -15,10 +15,12 @@ public:
   /// The value that changes nothing, of the accumulator's type.
   mlir::Value identity();
   /// `x` combined with `y`, of the accumulator's type. Floating-point sums and
-  /// products may be reassociated; max and min give NaN if either is, and
-  /// either zero of 0 and -0.
+  /// products may be reassociated, unless the emitter was told to keep their
+  /// order (LoopEmitter::orderedSums) when the combiner was made; max and min
+  /// give NaN if either is, and either zero of 0 and -0.
   mlir::Value combine(mlir::Value x, mlir::Value y);
-  /// x + y * z, of the accumulator's type.
+  /// x + y * z, of the accumulator's type. In an ordered sum it is rounded
+  /// once; else once or twice, as the code around it has it.
   mlir::Value accumulateProduct(mlir::Value x, mlir::Value y, mlir::Value z);
   /// Between the element's and the accumulator's type.
   mlir::Value widen(mlir::Value element);
@@ -28,7 +30,8 @@ private:
   LoopEmitter &e;
   ReduceKind kind;
   mlir::Type elementType, type;
-  bool isFloat, isUnsigned;
+  bool isFloat, isUnsigned, isOrdered;
+  mlir::arith::FastMathFlags getSumFlags() const;
 };
 
 /// Compares elements of one type.

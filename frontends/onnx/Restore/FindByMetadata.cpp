@@ -6,47 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "frontends/onnx/ExporterMetadata.h"
-#include "frontends/onnx/Restore/FxCall.h"
-#include "frontends/onnx/Restore/RestorationPlan.h"
+#include "frontends/onnx/Restore/MetadataFinder.h"
 
 #include "OnnxSchema.pb.h"
 
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
-#include <map>
-#include <set>
-
 using llvm::StringRef;
 
 namespace dpc::onnx {
-namespace {
-
-/// A float operand of the file's graph.
-struct Operand {
-  int32_t node;
-  int32_t operand;
-  const Initializer *initializer;
-};
-
-/// How an operand is one of the module's tensors.
-struct Identified {
-  Operand at;
-  /// The tensor's own argument of the call; false when the call takes something
-  /// computed from it.
-  bool isArgument;
-};
-
-/// The nodes of one call, and what the call takes of the module.
-struct CallNodes {
-  FxCall call;
-  std::vector<int32_t> nodes;
-  /// Parameters and buffers among the arguments, in their order.
-  std::vector<const SignatureEntry *> entries;
-};
 
 TensorKind kindOf(const SignatureEntry &entry) {
   return entry.kind == "PARAMETER" ? TensorKind::Parameter
@@ -65,90 +35,9 @@ std::string within(StringRef owner, StringRef name) {
   return owner.empty() ? name.str() : (owner + "." + name).str();
 }
 
-class Finder {
-public:
-  explicit Finder(const Graph &graph)
-      : graph(graph), signature(graphSignature(graph)) {
-    for (const Initializer &initializer : graph.initializers)
-      byName[initializer.name] = &initializer;
-  }
-
-  RestorationPlan find();
-
-private:
-  bool isParameter(StringRef target) const {
-    const SignatureEntry *entry = signature.findTarget(target);
-    return entry && entry->kind == "PARAMETER";
-  }
-  const Initializer *inFile(StringRef name) const {
-    auto found = byName.find(name.str());
-    return found == byName.end() ? nullptr : found->second;
-  }
-  std::vector<std::string> parametersOf(const Initializer &initializer) const;
-
-  /// The name of the call's argument that operand `operand` is, where a single
-  /// node has them all in the same order; else empty.
-  std::string argumentName(const CallNodes &group, int32_t node,
-                           int32_t operand) const {
-    std::vector<std::string> names =
-        fxArguments(graph.nodes[node].metadata(kFxNode));
-    return group.nodes.size() == 1 &&
-                   names.size() == graph.nodes[node].inputs.size()
-               ? names[operand]
-               : std::string();
-  }
-  /// A parameter that no call names and no tensor was computed from.
-  bool isUnaccounted(const SignatureEntry &entry) const {
-    return entry.kind == "PARAMETER" && !inFile(entry.target) &&
-           !named.count(entry.placeholder) && !foldedNames.count(entry.target);
-  }
-  void findMergedNodes();
-  void planMergedNode(const CallNodes &group, int32_t kept,
-                      llvm::ArrayRef<std::pair<int32_t, int32_t>> takers);
-
-  void groupCalls();
-  void identify(const CallNodes &group);
-  void identifyLoose(const CallNodes &group, const Operand &at);
-  void assign(StringRef target, const Operand &at, bool isArgument) {
-    identified[target.str()].push_back({at, isArgument});
-  }
-  void findDroppedBiases(const CallNodes &group);
-  void findTrainingNorms(const CallNodes &group);
-  void planTensor(StringRef target, llvm::ArrayRef<Identified> found);
-  std::optional<Derived> invert(const Identified &found) const;
-  std::optional<Derived> invertFolded(const Initializer &initializer) const;
-  void planConstants();
-  void findFoldedNorms();
-  void lose(StringRef target, const Initializer &initializer);
-
-  const Graph &graph;
-  GraphSignature signature;
-  std::map<std::string, const Initializer *> byName;
-  std::vector<CallNodes> groups;
-  /// Operands by the target of the signature that they are.
-  std::map<std::string, std::vector<Identified>> identified;
-  /// Operands that merely equal a tensor of the module.
-  std::vector<Operand> constants;
-  /// Biases that the exporter dropped because they were zero.
-  struct DroppedBias {
-    int32_t node;
-    std::string target;
-    int64_t extent;
-    ElementType type;
-  };
-  std::vector<DroppedBias> dropped;
-  /// Placeholders that some call takes; parameters that a tensor of the file
-  /// was computed from.
-  std::set<std::string> named, foldedNames;
-  /// Which group a node belongs to; -1: none.
-  std::vector<int32_t> groupOfNode;
-  std::set<std::string> lostNames;
-  RestorationPlan plan;
-};
-
 /// The PARAMETERs that the exporter computed `initializer` from, or that it is.
 std::vector<std::string>
-Finder::parametersOf(const Initializer &initializer) const {
+MetadataFinder::parametersOf(const Initializer &initializer) const {
   std::vector<std::string> targets;
   if (const SignatureEntry *entry = signature.findTarget(initializer.name)) {
     targets.push_back(entry->target);
@@ -160,7 +49,7 @@ Finder::parametersOf(const Initializer &initializer) const {
   return targets;
 }
 
-void Finder::groupCalls() {
+void MetadataFinder::groupCalls() {
   std::map<StringRef, size_t> groupOf;
   groupOfNode.assign(graph.nodes.size(), -1);
   for (const Initializer &initializer : graph.initializers)
@@ -189,7 +78,7 @@ void Finder::groupCalls() {
 /// Matches the float operands of a call's nodes with its arguments: by what the
 /// operator says of its operands; by the tensor's own name; what is left on
 /// both sides by last name and in order.
-void Finder::identify(const CallNodes &group) {
+void MetadataFinder::identify(const CallNodes &group) {
   // A recurrent operator's are joined from several, which train the same.
   if (isRecurrent(group.call) || llvm::any_of(group.nodes, [&](int32_t n) {
         return hasFoldedBatchNorm(graph.nodes[n]);
@@ -261,7 +150,7 @@ void Finder::identify(const CallNodes &group) {
 
 /// An operand that no argument of its call names: the call takes something
 /// computed from a parameter, or a number that merely equals one.
-void Finder::identifyLoose(const CallNodes &group, const Operand &at) {
+void MetadataFinder::identifyLoose(const CallNodes &group, const Operand &at) {
   const Initializer &initializer = *at.initializer;
   std::vector<std::string> sources = parametersOf(initializer);
   if (sources.empty())
@@ -308,60 +197,7 @@ void Finder::identifyLoose(const CallNodes &group, const Operand &at) {
   constants.push_back(at);
 }
 
-/// `RemoveOptionalBias..`: a bias of zeros was dropped from a convolution or
-/// product whose call still names it.
-void Finder::findDroppedBiases(const CallNodes &group) {
-  StringRef op = group.call.op;
-  int position = op == "addmm" ? 0 : 2;
-  if (op != "addmm" && op != "linear" && !op.starts_with("conv"))
-    return;
-  const SignatureEntry *entry =
-      signature.findPlaceholder(valueArgument(group.call, position));
-  if (!entry || entry->target.empty())
-    return;
-  for (int32_t n : group.nodes) {
-    const Node &node = graph.nodes[n];
-    bool isProduct = node.is("Gemm");
-    if ((!isProduct && !node.is("Conv") && !node.is("ConvTranspose")) ||
-        node.inputs.size() != 2 || hasFoldedBatchNorm(node) ||
-        !StringRef(node.metadata(kRewriterRule)).contains("RemoveOptionalBias"))
-      continue;
-    const Initializer *weight = graph.initializerOf(node.input(1));
-    if (!weight || weight->tensor.shape.size() < 2)
-      continue;
-    auto attribute = [&](const char *name, int64_t fallback) {
-      auto found = node.attributes.find(name);
-      return found == node.attributes.end() ? fallback : found->second->i();
-    };
-    llvm::ArrayRef<int64_t> shape(weight->tensor.shape);
-    int64_t extent = isProduct         ? shape[attribute("transB", 0) ? 0 : 1]
-                     : node.is("Conv") ? shape[0]
-                                       : shape[1] * attribute("group", 1);
-    dropped.push_back({n, entry->target, extent, weight->tensor.type});
-  }
-}
-
-/// aten's batch norm in training mode, which this exporter writes as ONNX's
-/// inference form: (x, weight, bias, mean, variance, True, momentum, eps).
-void Finder::findTrainingNorms(const CallNodes &group) {
-  StringRef op = group.call.op;
-  if (!op.starts_with("_native_batch_norm_legit") ||
-      op.contains("no_training") || group.call.arguments.size() < 7 ||
-      group.call.arguments[5] != "True")
-    return;
-  double momentum;
-  if (StringRef(group.call.arguments[6]).getAsDouble(momentum))
-    return;
-  for (int32_t n : group.nodes) {
-    const Node &node = graph.nodes[n];
-    auto mode = node.attributes.find("training_mode");
-    if (node.is("BatchNormalization") && node.inputs.size() == 5 &&
-        (mode == node.attributes.end() || mode->second->i() == 0))
-      plan.trainingNorms.push_back({n, 1 - momentum});
-  }
-}
-
-void Finder::lose(StringRef target, const Initializer &initializer) {
+void MetadataFinder::lose(StringRef target, const Initializer &initializer) {
   if (!lostNames.insert((target + "|" + initializer.name).str()).second)
     return;
   plan.lost.push_back(llvm::formatv(
@@ -371,105 +207,8 @@ void Finder::lose(StringRef target, const Initializer &initializer) {
       target, initializer.name));
 }
 
-/// The module's tensor behind a computed one, from the names of what was
-/// computed on the way.
-std::optional<Derived>
-Finder::invertFolded(const Initializer &initializer) const {
-  static const llvm::StringSet<> views = {
-      "_to_copy", "alias",   "detach",       "clone",   "contiguous",
-      "view",     "reshape", "_unsafe_view", "permute", "transpose",
-      "t",        "squeeze", "unsqueeze",    "flatten", "unflatten",
-      "movedim",  "type_as", "to",           "slice",   "select",
-      "narrow",   "split",   "getitem",      "chunk",   "split_with_sizes"};
-  static const llvm::StringSet<> repeats = {"expand", "repeat", "tile",
-                                            "expand_as", "repeat_interleave"};
-  static const llvm::StringSet<> lookups = {"embedding", "index",
-                                            "index_select", "gather"};
-  // What only computes numbers that are differentiated, never places.
-  static const llvm::StringSet<> arithmetic = {
-      "linear",       "addmm",    "matmul", "mm",         "bmm",
-      "einsum",       "sigmoid",  "tanh",   "exp",        "softmax",
-      "relu",         "gelu",     "silu",   "layer_norm", "rsqrt",
-      "softplus",     "conv1d",   "conv2d", "_softmax",   "sin",
-      "cos",          "rms_norm", "sqrt",   "cat",        "linalg_vector_norm",
-      "_weight_norm", "norm",     "stack"};
-  const Tensor &value = initializer.tensor;
-  StringRef stem = stemOf(initializer.name);
-  bool looksUp = lookups.contains(stem), repeatsIt = false, computes = false;
-  size_t others = 0, scalars = 0;
-  double addend = 1;
-  for (const std::string &name : foldedFrom(initializer)) {
-    if (isParameter(name))
-      continue; // The one parameter, or its equal that the exporter kept.
-    ++others;
-    scalars += StringRef(name).starts_with("val_") ||
-               StringRef(name).starts_with("scalar");
-    if (const Initializer *scalar = inFile(name);
-        scalar && scalar->tensor.numElements() == 1)
-      addend = scalar->tensor.asDouble(0);
-    StringRef each = stemOf(name);
-    looksUp |= lookups.contains(each);
-    repeatsIt |= repeats.contains(each);
-    if (arithmetic.contains(each))
-      return std::nullopt;
-    computes |= !StringRef(name).starts_with("val_") && !inFile(name) &&
-                !signature.findTarget(name) && !views.contains(each) &&
-                !repeats.contains(each) && !lookups.contains(each);
-  }
-  if (stem == "add" && others == 1 && scalars == 1) {
-    Derivation minus(1), plus(1);
-    minus[0].kind = plus[0].kind = DerivationStep::Kind::Add;
-    minus[0].addend = -addend;
-    plus[0].addend = addend;
-    std::optional<Tensor> parameter = derive(value, minus);
-    if (!parameter)
-      return std::nullopt;
-    return Derived{std::move(*parameter), std::move(plus)};
-  }
-  if (stem == "embedding" && value.shape.size() > 0) {
-    if (isSplat(value))
-      return std::nullopt;
-    return distinctRows(value, 1);
-  }
-  if (repeats.contains(stem) && !looksUp && !computes)
-    return collapseRepeated(value);
-  if (!views.contains(stem) && !lookups.contains(stem) &&
-      !repeats.contains(stem))
-    return std::nullopt;
-  if (looksUp || repeatsIt)
-    return distinctRowsAnywhere(value);
-  if (computes)
-    return std::nullopt;
-  return Derived{value, {}};
-}
-
-std::optional<Derived> Finder::invert(const Identified &found) const {
-  const Tensor &value = found.at.initializer->tensor;
-  if (!found.isArgument)
-    return invertFolded(*found.at.initializer);
-  // The call takes the tensor itself; ONNX's operand may be another view.
-  const Node &node = graph.nodes[found.at.node];
-  StringRef op = parseFxCall(node.metadata(kFxNode)).value_or(FxCall()).op;
-  Derivation steps(1);
-  if (op == "linear" && node.is("MatMul") && value.shape.size() == 2) {
-    steps[0].kind = DerivationStep::Kind::Transpose;
-    steps[0].dims = {1, 0};
-    return Derived{*derive(value, steps), steps};
-  }
-  bool isPerChannel = op == "prelu" || op.ends_with("_norm");
-  if (isPerChannel && value.shape.size() > 1 &&
-      llvm::count_if(value.shape, [](int64_t each) { return each != 1; }) <=
-          1) {
-    Derivation flat(1);
-    flat[0].kind = steps[0].kind = DerivationStep::Kind::Reshape;
-    flat[0].dims = {value.numElements()};
-    steps[0].dims = value.shape;
-    return Derived{*derive(value, flat), steps};
-  }
-  return Derived{value, {}};
-}
-
-void Finder::planTensor(StringRef target, llvm::ArrayRef<Identified> found) {
+void MetadataFinder::planTensor(StringRef target,
+                                llvm::ArrayRef<Identified> found) {
   const SignatureEntry *entry = signature.findTarget(target);
   const Initializer *own = inFile(target);
   bool isWhole = own && llvm::all_of(found, [&](const Identified &each) {
@@ -536,7 +275,7 @@ void Finder::planTensor(StringRef target, llvm::ArrayRef<Identified> found) {
 }
 
 /// Numbers that merely equal a parameter get a copy that stays.
-void Finder::planConstants() {
+void MetadataFinder::planConstants() {
   std::map<const Initializer *, size_t> copies;
   for (const Operand &at : constants) {
     auto [found, isNew] =
@@ -553,106 +292,7 @@ void Finder::planConstants() {
   }
 }
 
-/// The values of a convolution and of the BatchNorm behind it are one product.
-void Finder::findFoldedNorms() {
-  std::vector<std::string> nodes;
-  for (const Node &node : graph.nodes)
-    if (hasFoldedBatchNorm(node))
-      nodes.push_back(describe(node));
-  if (!nodes.empty())
-    plan.lost.push_back(llvm::formatv(
-        "{0}: the export folded a BatchNorm into it{1}, whose parameters and "
-        "statistics are lost; torch.onnx.export(..., optimize=False) keeps it",
-        nodes.front(),
-        nodes.size() > 1
-            ? llvm::formatv(" (and into {0} more)", nodes.size() - 1).str()
-            : std::string()));
-}
-
-/// Layers that begin alike and take one input were merged to one node (the two
-/// norms of a parallel residual): the calls behind it still name the other
-/// one's result, `%layer_norm_1`, which no node has any more.
-void Finder::findMergedNodes() {
-  std::map<std::pair<int32_t, std::string>,
-           std::vector<std::pair<int32_t, int32_t>>>
-      takers;
-  std::set<std::string> results;
-  for (const GraphValue &value : graph.values)
-    results.insert(value.name);
-  for (const Node &node : graph.nodes)
-    results.insert(resultOf(node.metadata(kFxNode)).str());
-  for (const CallNodes &group : groups)
-    for (int32_t n : group.nodes)
-      for (auto [i, value] : llvm::enumerate(graph.nodes[n].inputs)) {
-        if (value == kNoValue ||
-            graph.values[value].kind != GraphValue::Kind::Result)
-          continue;
-        int32_t kept = graph.values[value].index;
-        if (groupOfNode[kept] < 0 || groups[groupOfNode[kept]].entries.empty())
-          continue;
-        StringRef own = resultOf(graph.nodes[kept].metadata(kFxNode));
-        std::vector<std::string> names =
-            fxArguments(graph.nodes[n].metadata(kFxNode));
-        if (own.empty() || llvm::is_contained(names, own.str()))
-          continue;
-        for (const std::string &name : names)
-          if (stemOf(name) == stemOf(own) && !results.count(name)) {
-            takers[{kept, name}].push_back({n, int32_t(i)});
-            break;
-          }
-      }
-  for (const auto &[merged, found] : takers)
-    planMergedNode(groups[groupOfNode[merged.first]], merged.first, found);
-}
-
-/// The parameters of the node that is gone: those of a module beside the kept
-/// one's, of the same names, that nothing else is known of.
-void Finder::planMergedNode(
-    const CallNodes &group, int32_t kept,
-    llvm::ArrayRef<std::pair<int32_t, int32_t>> takers) {
-  std::string owner = ownerOf(group.entries.front()->target).str();
-  std::set<std::string> candidates;
-  for (const SignatureEntry &entry : signature.inputs)
-    if (isUnaccounted(entry) &&
-        ownerOf(ownerOf(entry.target)) == ownerOf(owner))
-      candidates.insert(ownerOf(entry.target).str());
-  for (auto it = candidates.begin(); it != candidates.end();) {
-    bool fits = llvm::all_of(group.entries, [&](const SignatureEntry *entry) {
-      const SignatureEntry *other =
-          signature.findTarget(within(*it, lastName(entry->target)));
-      return ownerOf(entry->target) == owner && other && isUnaccounted(*other);
-    });
-    it = fits ? std::next(it) : candidates.erase(it);
-  }
-  if (candidates.empty())
-    return; // One module that was called twice.
-  const Node &node = graph.nodes[kept];
-  if (candidates.size() > 1) {
-    plan.lost.push_back(llvm::formatv(
-        "{0}: the export merged it with an equal one, of the parameters of "
-        "'{1}' or '{2}'; torch.onnx.export(..., optimize=False) keeps them",
-        describe(node), *candidates.begin(), *candidates.rbegin()));
-    return;
-  }
-  RestoredNode copy{kept, {}, {takers.begin(), takers.end()}};
-  for (const auto &[target, found] : identified)
-    for (const Identified &each : found)
-      if (each.at.node == kept && ownerOf(target) == owner) {
-        const SignatureEntry *other =
-            signature.findTarget(within(*candidates.begin(), lastName(target)));
-        copy.operands.push_back({each.at.operand, plan.tensors.size()});
-        named.insert(other->placeholder);
-        plan.tensors.push_back({other->target,
-                                kindOf(*other),
-                                each.at.initializer->tensor,
-                                false,
-                                {}});
-      }
-  if (!copy.operands.empty())
-    plan.nodes.push_back(std::move(copy));
-}
-
-RestorationPlan Finder::find() {
+RestorationPlan MetadataFinder::find() {
   findFoldedNorms();
   groupCalls();
   for (const CallNodes &group : groups) {
@@ -670,10 +310,8 @@ RestorationPlan Finder::find() {
   return std::move(plan);
 }
 
-} // namespace
-
 RestorationPlan planByMetadata(const Graph &graph) {
-  return Finder(graph).find();
+  return MetadataFinder(graph).find();
 }
 
 } // namespace dpc::onnx

@@ -5,6 +5,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <string>
+#include <vector>
 
 namespace llvm {
 class raw_pwrite_stream;
@@ -12,10 +13,16 @@ class raw_pwrite_stream;
 
 namespace dpc {
 
-/// What code is generated for.
+/// What code is generated for, and how.
 struct TargetOptions {
   /// `native` (this machine), `x86-64-v3` or `x86-64-v4`.
   std::string cpu = "native";
+  /// Whether each reader of a short computation may repeat it; if not, what has
+  /// several readers is kept in memory. Bits do not depend on it.
+  bool recompute = true;
+  /// Whether every sum adds its terms in their order; if not, those that are
+  /// computed at one place only are added in the order that is fastest there.
+  bool orderedSums = false;
 
   /// Bytes of the floating-point vectors kernels are blocked for: 64 where the
   /// target has AVX-512, else 32.
@@ -32,7 +39,7 @@ struct KernelCode {
   llvm::SmallVector<llvm::SmallVector<unsigned>> mayAlias;
 };
 
-/// Registers what `translateToObject` needs with a dialect registry.
+/// Registers what `compileKernels` needs with a dialect registry.
 void registerCodegenDialects(mlir::DialectRegistry &registry);
 
 /// Adds to `target` a function of C type `void symbol(char *const *buffers)`
@@ -47,15 +54,28 @@ mlir::FailureOr<KernelCode> emitKernel(mlir::Operation *op,
                                        mlir::ModuleOp target,
                                        const TargetOptions &options = {});
 
-/// Lowers the module, in place, to the LLVM dialect.
-mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
+/// Lowers the modules nested in `kernels`, in place, to the LLVM dialect.
+mlir::LogicalResult lowerToLLVM(mlir::ModuleOp kernels);
 
-/// Compiles the functions `emitKernel` made into a position-independent object
-/// file; `module` is lowered in place. The object needs libm. Thread safe for
-/// modules of different contexts.
-mlir::LogicalResult translateToObject(mlir::ModuleOp module,
-                                      const TargetOptions &options,
-                                      llvm::raw_pwrite_stream &stream);
+class ObjectCache;
+
+/// The code of one kernel.
+struct KernelObject {
+  /// Its name in the program.
+  std::string kernel;
+  /// Its function in the object: equal code has equal names in all programs.
+  std::string symbol;
+  /// A position-independent object file. It needs libm.
+  std::string object;
+};
+
+/// Compiles each module nested in `kernels`, which is named after the kernel
+/// whose function `emitKernel` put into it, and lowers it in place. Uses as
+/// many threads as the context has. What `cache` has, if there is one, is taken
+/// from it, and the rest added.
+mlir::FailureOr<std::vector<KernelObject>>
+compileKernels(mlir::ModuleOp kernels, const TargetOptions &options,
+               const ObjectCache *cache = nullptr);
 
 } // namespace dpc
 

@@ -131,6 +131,8 @@ FailureOr<KernelCode> KernelFunction::emit(const TargetOptions &options) {
   builder.setInsertionPointToStart(entry);
   KernelEmitter emitter(builder, loc, graph);
   emitter.vectorBytes = options.getVectorBytes();
+  if (options.orderedSums)
+    emitter.keepOrder();
   ScratchAllocator scratch;
   Value scratchAddress = entry->getArguments().back();
   emitter.setScratch(scratchAddress, &scratch);
@@ -262,9 +264,9 @@ FailureOr<KernelCode> dpc::emitKernel(Operation *op, StringRef symbol,
                                       const TargetOptions &options) {
   FailureOr<std::unique_ptr<KernelGraph>> graph = failure();
   if (auto kernel = dyn_cast<nn::KernelOp>(op))
-    graph = KernelGraph::build(kernel);
+    graph = KernelGraph::build(kernel, options.recompute);
   else if (auto update = dyn_cast<nn::UpdateOp>(op))
-    graph = KernelGraph::build(update);
+    graph = KernelGraph::build(update, options.recompute);
   else
     return op->emitOpError("is neither nn.kernel nor nn.update");
   if (failed(graph))

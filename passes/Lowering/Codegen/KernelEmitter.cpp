@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -175,6 +176,8 @@ Value KernelEmitter::compute(Value tensor, const ElementIndex &index) {
     return elementwise.emitElement(builder, loc, operands);
   }
   unsigned result = cast<OpResult>(tensor).getResultNumber();
+  llvm::SaveAndRestore ordered(orderedSums,
+                               keepsOrder || !graph.isComputedOnce(tensor));
   return cast<LoopOpInterface>(op).emitElementAt(*this, result, index);
 }
 
@@ -231,6 +234,7 @@ LogicalResult KernelEmitter::emitGroup(const LoopGroup &loops,
           madeInStage[result] = number + 1;
   if (loops.isPushed()) {
     pushing = true;
+    orderedSums = keepsOrder;
     LogicalResult result = emitPushed(loops);
     pushing = false;
     return result;

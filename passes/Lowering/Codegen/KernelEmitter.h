@@ -52,6 +52,9 @@ public:
                 const KernelGraph &graph);
 
   void setBuffer(mlir::Value value, Buffer buffer) { buffers[value] = buffer; }
+  /// Has every sum add its terms in their order, also where it is computed
+  /// once.
+  void keepOrder() { keepsOrder = true; }
   void setScratch(mlir::Value address, ScratchAllocator *allocator) {
     scratch = address;
     this->allocator = allocator;
@@ -106,6 +109,7 @@ private:
   Index inBuffer(const Buffer &buffer, Index number);
 
   const KernelGraph &graph;
+  bool keepsOrder = false;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t>> cuts;
   mlir::Value scratch;

@@ -24,18 +24,18 @@ bool dpc::keepsNumbers(Operation *op) {
   return isa<ElementwiseOpInterface, nn::ReshapeOp>(op);
 }
 
-FailureOr<std::unique_ptr<KernelGraph>>
-KernelGraph::build(nn::KernelOp kernel) {
+FailureOr<std::unique_ptr<KernelGraph>> KernelGraph::build(nn::KernelOp kernel,
+                                                           bool recompute) {
   auto graph = std::make_unique<KernelGraph>();
   IRMapping mapping;
   kernel.getBody().cloneInto(&graph->region, mapping);
-  if (failed(graph->prepare()))
+  if (failed(graph->prepare(recompute)))
     return failure();
   return graph;
 }
 
-FailureOr<std::unique_ptr<KernelGraph>>
-KernelGraph::build(nn::UpdateOp update) {
+FailureOr<std::unique_ptr<KernelGraph>> KernelGraph::build(nn::UpdateOp update,
+                                                           bool recompute) {
   auto graph = std::make_unique<KernelGraph>();
   Block &block = graph->region.emplaceBlock();
   OpBuilder builder(update.getContext());
@@ -68,18 +68,18 @@ KernelGraph::build(nn::UpdateOp update) {
     for (Value result : made->getResults())
       result.setType(nn::withShape(nn::typeOf(result), shape));
   }
-  if (failed(graph->prepare()))
+  if (failed(graph->prepare(recompute)))
     return failure();
   return graph;
 }
 
-LogicalResult KernelGraph::prepare() {
+LogicalResult KernelGraph::prepare(bool recompute) {
   block = &region.front();
   decompose();
   mergeEqual();
   if (failed(check()))
     return failure();
-  place();
+  place(recompute);
   return success();
 }
 
@@ -183,12 +183,12 @@ static double elementCost(ElementwiseOpInterface op) {
 // when that costs so little beside computing it once that its loops had better
 // be shared: a sum over a long row.
 // What computing costs depends on which operands are in memory: decided twice.
-void KernelGraph::place() {
-  placeOnce();
-  placeOnce();
+void KernelGraph::place(bool recompute) {
+  placeOnce(recompute);
+  placeOnce(recompute);
 }
 
-void KernelGraph::placeOnce() {
+void KernelGraph::placeOnce(bool recompute) {
   const double storeAndLoad = 6, longElement = 16 * storeAndLoad;
   Block &block = getBlock();
   DenseMap<Value, double> costs; // of computing one element
@@ -230,6 +230,8 @@ void KernelGraph::placeOnce() {
       double cost = costs.lookup(result);
       keep |= yielded.contains(result) ||
               (!onlyMoves && (total(reads) - 1) * cost > storeAndLoad) ||
+              (!onlyMoves && !recompute &&
+               (total(reads) > 1 || !result.hasOneUse())) ||
               (!onlyMoves && loops && cost > longElement);
       mine.insert(reads.begin(), reads.end());
     }
@@ -255,6 +257,15 @@ void KernelGraph::placeOnce() {
     }
   }
   std::reverse(roots.begin(), roots.end());
+}
+
+bool KernelGraph::isComputedOnce(Value value) const {
+  while (!isMaterialised(value)) {
+    if (!value.hasOneUse() || !keepsNumbers(*value.user_begin()))
+      return false;
+    value = value.user_begin()->getResult(0);
+  }
+  return true;
 }
 
 llvm::SetVector<Value> KernelGraph::getReads(Operation *root) const {

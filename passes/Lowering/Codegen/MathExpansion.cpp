@@ -31,8 +31,10 @@ static Value callLibm(OpBuilder &builder, ModuleOp module, Operation *op) {
     auto none = LLVM::ModRefInfo::NoModRef;
     function.setMemoryAttr(
         LLVM::MemoryEffectsAttr::get(builder.getContext(), none, none, none));
+    // Not builtin: LLVM would put other functions in the place of some calls,
+    // by what else a kernel computes (a sine beside a cosine).
     function.setPassthroughAttr(
-        builder.getStrArrayAttr({"nounwind", "willreturn"}));
+        builder.getStrArrayAttr({"nobuiltin", "nounwind", "willreturn"}));
   }
   return builder.create<LLVM::CallOp>(op->getLoc(), function, op->getOperands())
       .getResult();

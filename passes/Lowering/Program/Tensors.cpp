@@ -6,6 +6,7 @@
 #include "dialects/Dist/IR/LayoutShards.h"
 #include "dialects/Dist/IR/MeshGroups.h"
 #include "dialects/NN/IR/HostFacts.h"
+#include "dialects/NN/IR/Program.h"
 #include "dpc/program.h"
 
 using namespace mlir;
@@ -225,8 +226,10 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
     return failure();
   llvm::Constant *data = nullptr;
   // What is computed from the graph alone never comes from elsewhere.
-  bool mayBeElsewhere =
-      arg.getKind() == ArgKind::parameter || arg.getKind() == ArgKind::buffer;
+  auto variable = module.lookupSymbol<nn::VariableOp>(arg.getName());
+  bool isParameter = arg.getKind() == ArgKind::parameter ||
+                     (variable && variable->hasAttr(nn::kFrozenAttrName));
+  bool mayBeElsewhere = isParameter || arg.getKind() == ArgKind::buffer;
   if (values == InitialValues::none && mayBeElsewhere)
     value->kind = DPC_INIT_NONE;
   else if (value->kind == DPC_INIT_EMBEDDED && values == InitialValues::file)
@@ -235,11 +238,10 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
     data = pool.addBytes(value->bytes, "initial");
   dpc_state_t record = {};
   record.struct_size = sizeof(record);
-  // Frozen values are buffers: saved with the parameters, but a file of trained
-  // weights need not bring them.
-  record.kind = arg.getKind() == ArgKind::parameter   ? DPC_STATE_PARAMETER
+  record.kind = isParameter                           ? DPC_STATE_PARAMETER
                 : arg.getKind() == ArgKind::optimizer ? DPC_STATE_OPTIMIZER
-                                                      : DPC_STATE_BUFFER;
+                : arg.getKind() == ArgKind::buffer    ? DPC_STATE_BUFFER
+                                                      : DPC_STATE_CONSTANT;
   record.dtype = *dtype;
   record.dim_count = shape.size();
   record.init_kind = value->kind;
@@ -253,8 +255,8 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
              << arg.getOf() << "'";
     record.parameter = parameter->second;
   }
-  record.trainable = arg.getKind() == ArgKind::parameter &&
-                     (writtenBy.lookup(resident) & 1 << DPC_ENTRY_STEP);
+  record.changes = arg.getKind() != ArgKind::optimizer &&
+                   (writtenBy.lookup(resident) & 1 << DPC_ENTRY_STEP);
   uint64_t at = states.append(record);
   states.setPointer(at + offsetof(dpc_state_t, name),
                     pool.getString(arg.getName()));

@@ -39,6 +39,9 @@ typedef struct dpc_session_options_t {
   uint32_t skip_initial_state; /**< 1: states start as zero, to be loaded before
                                   the first step */
   uint32_t reserved;
+  double learning_rate; /**< in place of the base rate that the program was
+                           compiled with, by which the whole schedule scales;
+                           0: that rate */
 } dpc_session_options_t;
 
 /** Defaults, with rank, world size, rendezvous and token from the environment:
@@ -93,8 +96,8 @@ dpc_status_t dpc_session_read_state(dpc_session_t *session, const char *name,
 dpc_status_t dpc_session_write_state(dpc_session_t *session, const char *name,
                                      const dpc_array_t *array);
 
-/** Collective. Parameters and buffers from / to a safetensors file; loading
- * needs every parameter. */
+/** Collective. Parameters (frozen ones too) and buffers from / to a safetensors
+ * file; loading needs every parameter and running statistic. */
 dpc_status_t dpc_session_load_params(dpc_session_t *session, const char *path);
 dpc_status_t dpc_session_save_params(dpc_session_t *session, const char *path);
 /** Collective. The model with its present parameters as an ONNX file. */

@@ -37,7 +37,13 @@ typedef struct dpc_placement_t {
   const dpc_run_t *runs;
 } dpc_placement_t;
 
-enum { DPC_STATE_PARAMETER = 0, DPC_STATE_BUFFER = 1, DPC_STATE_OPTIMIZER = 2 };
+enum {
+  DPC_STATE_PARAMETER = 0, /**< of the model; frozen ones do not change */
+  DPC_STATE_BUFFER = 1,    /**< of the model: running statistics and the like */
+  DPC_STATE_OPTIMIZER = 2,
+  DPC_STATE_CONSTANT = 3 /**< the compiler has reckoned with its value, which
+                            therefore cannot be another one */
+};
 
 /** Where a state tensor's first value comes from. */
 enum {
@@ -66,7 +72,7 @@ typedef struct dpc_state_t {
   double splat;
   uint32_t parameter; /**< OPTIMIZER: index of the state record it belongs to,
                          else DPC_NONE */
-  uint32_t trainable; /**< PARAMETER: 1 if the step changes it */
+  uint32_t changes;   /**< PARAMETER, BUFFER: 1 if the step changes it */
   const dpc_placement_t *placements; /**< [world_size] */
 } dpc_state_t;
 

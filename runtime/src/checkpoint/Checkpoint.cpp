@@ -243,17 +243,7 @@ dpc_status_t resumeCheckpoint(dpc_session &session,
     return session.failed(status);
   std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file(
       opened, dpc_array_file_close);
-  for (const dpc_array_t &array : file->arrays) {
-    bool known = false;
-    for (uint32_t i = 0; i < session.program.state_count && !known; ++i)
-      known = std::strcmp(session.program.states[i].name, array.name) == 0;
-    if (!known)
-      return session.failed(fail(
-          DPC_INVALID, "%s is another program's: this one has no state \"%s\"",
-          path.c_str(), array.name));
-  }
-  if (dpc_status_t status = loadStates(
-          session, *file, [](const dpc_state_t &) { return true; }, true))
+  if (dpc_status_t status = loadAllStates(session, *file))
     return session.failed(failWithin(status, "%s", path.c_str()));
   session.control.step = step;
   return dpc_comm_barrier(session.comm);

@@ -1,9 +1,11 @@
 // The C functions of dpc.h: argument checks and nothing else.
 #include "runtime/src/checkpoint/Checkpoint.h"
 #include "runtime/src/core/Environment.h"
+#include "runtime/src/core/LoadParameters.h"
 #include "runtime/src/core/Placement.h"
 #include "runtime/src/core/Session.h"
 #include "runtime/src/core/StateFiles.h"
+#include "runtime/src/core/StateNames.h"
 #include "runtime/src/core/Status.h"
 
 #include "dpc/safetensors.h"
@@ -23,13 +25,6 @@ template <typename Body> dpc_status_t guarded(Body body) {
   } catch (const std::bad_alloc &) {
     return fail(DPC_IO, "out of memory");
   }
-}
-
-uint32_t findState(const dpc_program_t &program, const char *name) {
-  for (uint32_t i = 0; i < program.state_count; ++i)
-    if (std::strcmp(program.states[i].name, name) == 0)
-      return i;
-  return DPC_NONE;
 }
 
 dpc_status_t checkSize(const char *name, uint64_t need, uint64_t have) {
@@ -185,15 +180,10 @@ dpc_status_t dpc_session_write_state(dpc_session_t *session, const char *name,
 
 dpc_status_t dpc_session_load_params(dpc_session_t *session, const char *path) {
   return guarded([&]() -> dpc_status_t {
-    dpc_array_file_t *file = nullptr;
-    if (dpc_status_t status = dpc_safetensors_open(path, &file))
-      return session->failed(status);
-    dpc_status_t status = loadStates(
-        *session, *file,
-        [](const dpc_state_t &s) { return s.kind == DPC_STATE_PARAMETER; },
-        false);
-    dpc_array_file_close(file);
-    return session->agree(status ? failWithin(status, "%s", path) : status);
+    ParameterSource source;
+    source.path = path;
+    std::vector<std::string> notes;
+    return loadParameters(*session, source, &notes);
   });
 }
 

@@ -1,6 +1,8 @@
 // Inference programs: any number of samples, batch by batch; the last one is
 // padded and its surplus rows are dropped.
 #include "runtime/src/core/HostSharedMemory.h"
+#include "runtime/src/core/LoadParameters.h"
+#include "runtime/src/core/OutputFiles.h"
 #include "runtime/src/core/Placement.h"
 #include "runtime/src/core/Status.h"
 #include "runtime/src/core/Trainer.h"
@@ -42,6 +44,7 @@ dpc_status_t checkOptions(const dpc_program_t &program,
       {"--log", !options.log.empty()},
       {"--checkpoint", !options.checkpoint.empty()},
       {"--no-shuffle", !options.shuffle},
+      {"--lr", options.learningRate != 0},
       {"--nan=warn", options.warnOnNan}};
   for (const auto &[name, given] : unfit)
     if (given)
@@ -127,8 +130,18 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
   Dataset data;
   std::vector<Collected> outputs;
   dpc_status_t status = checkOptions(program, options);
-  if (status == DPC_OK && !options.initParams.empty())
-    status = dpc_session_load_params(&session, options.initParams.c_str());
+  const bool first = session.options.rank == 0;
+  if (status == DPC_OK && first)
+    status = checkOutputFiles(program, options);
+  if (status)
+    return session.failed(status);
+  std::vector<std::string> notes;
+  for (const ParameterSource &source : options.initParams)
+    if ((status = loadParameters(session, source, &notes)))
+      return status;
+  for (const std::string &note : notes)
+    if (first)
+      std::printf("%s\n", note.c_str());
   // A program may be run for its parameters alone.
   const bool runs = !options.outputs.empty();
   if (status == DPC_OK && runs)
@@ -137,7 +150,8 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
       program.inputs, program.inputs + program.input_count,
       [](const dpc_input_t &input) { return input.batch_dim >= 0; });
   const uint64_t rows = batched ? data.rows() : program.batch;
-  const bool first = session.options.rank == 0;
+  if (status == DPC_OK && runs && first)
+    status = data.checkValues();
   if (status == DPC_OK)
     status = findOutputs(program, options, rows, first, &outputs);
   if (status)

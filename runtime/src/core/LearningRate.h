@@ -13,6 +13,15 @@ inline bool hasScheduleEnd(const dpc_schedule_t &schedule, uint64_t total) {
   return schedule.kind == DPC_LR_CONSTANT || schedule.total || total;
 }
 
+/// The schedule with another base rate: what the rate falls to scales with it,
+/// as the rates of parameter groups do, which are multiples of it.
+inline dpc_schedule_t withBaseRate(dpc_schedule_t schedule, double rate) {
+  if (schedule.learning_rate != 0)
+    schedule.min_learning_rate *= rate / schedule.learning_rate;
+  schedule.learning_rate = rate;
+  return schedule;
+}
+
 /// Learning rate of the step with `done` steps before it; see dpc_schedule_t.
 /// Of produced programs and of the interpreter.
 inline double learningRate(const dpc_schedule_t &schedule, uint64_t total,

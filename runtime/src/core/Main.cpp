@@ -53,9 +53,10 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
   *outReport = session->reports(status);
   if (status == DPC_INTERRUPTED)
     *outReport = place.rank == 0;
-  // A trace of a failed run is worth having; its own failure counts only when
-  // nothing else did.
-  if (session->executor && !options.trace.empty()) {
+  // A trace of a run that failed on its way is worth having; its own failure
+  // counts only when nothing else did.
+  if (session->executor && !options.trace.empty() &&
+      (status == DPC_OK || !session->trace.empty())) {
     std::string cause = dpc_last_error();
     dpc_status_t traced =
         session->trace.write(options.trace, program, place.rank);
@@ -89,7 +90,7 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
     if (options.help || options.version) {
       if (place.rank == 0)
         std::fputs(options.help ? helpText(argv[0], *program).c_str()
-                                : "dpc runtime 0.1.0\n",
+                                : versionText(*program).c_str(),
                    stdout);
       return DPC_OK;
     }
@@ -97,6 +98,7 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
     place.bandwidth = options.bandwidth;
     place.latency = options.latency;
     place.seed = options.seed;
+    place.learning_rate = options.learningRate;
     place.trace = options.trace.empty() ? nullptr : options.trace.c_str();
     catchSignals();
     status = runProgram(*program, options, place, &report);

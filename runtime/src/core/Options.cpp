@@ -127,8 +127,8 @@ struct Parser {
   }
 
   std::string *text(const std::string &name) {
-    return name == "--init-params"   ? &out->initParams
-           : name == "--log"         ? &out->log
+    return name == "--log"           ? &out->log
+           : name == "--best"        ? &out->best
            : name == "--checkpoint"  ? &out->checkpoint
            : name == "--save-params" ? &out->saveParams
            : name == "--save-onnx"   ? &out->saveOnnx
@@ -163,6 +163,12 @@ struct Parser {
       return value.empty() ? fail(DPC_USAGE, "%s needs a value", name.c_str())
                            : DPC_OK;
     }
+    if (name == "--init-params") {
+      out->initParams.emplace_back();
+      return parseParameterSource(value, &out->initParams.back());
+    }
+    if (name == "--lr")
+      return parsePositive("--lr", value, &out->learningRate);
     if (name == "--timeout")
       return parsePositive("--timeout", value, &out->timeout);
     if (name == "--comm")
@@ -183,9 +189,9 @@ struct Parser {
 };
 
 bool takesValue(Parser &parser, const std::string &name) {
-  static const char *const others[] = {"--data", "--eval-data", "--timeout",
-                                       "--comm", "--input",     "--output",
-                                       "--nan"};
+  static const char *const others[] = {"--data", "--eval-data",   "--timeout",
+                                       "--comm", "--input",       "--output",
+                                       "--nan",  "--init-params", "--lr"};
   for (const char *other : others)
     if (name == other)
       return true;
@@ -222,73 +228,13 @@ dpc_status_t parseOptions(int argc, char **argv, Options *out) {
                 out->resume ? "--resume" : "--checkpoint-every");
   if (out->evalEvery && out->evalData.empty())
     return fail(DPC_USAGE, "--eval-every needs --eval-data");
+  if (!out->best.empty() && !out->evalEvery)
+    return fail(DPC_USAGE, "--best needs --eval-every=N and --eval-data");
+  if (!out->best.empty() && out->checkpoint.empty() &&
+      out->saveParams.empty() && out->saveOnnx.empty())
+    return fail(DPC_USAGE, "--best needs somewhere to keep what is best: "
+                           "--save-params, --save-onnx or --checkpoint");
   return DPC_OK;
-}
-
-std::string helpText(const char *executable, const dpc_program_t &program) {
-  std::string text =
-      std::string("usage: ") + executable +
-      (program.output_count
-           ? " --input=NAME=FILE.npy.. --output=NAME=FILE.npy.. [options]"
-           : " --data=... [options]") +
-      "        (several ranks: dpc-run " + executable + " ...)\n\n" +
-      program.name + ", batch " + std::to_string(program.batch) + ", " +
-      std::to_string(program.world_size) +
-      (program.world_size == 1 ? " rank" : " ranks") + "\ninputs:";
-  auto add = [&](bool isFirst, const char *name, uint32_t dtype,
-                 const int64_t *shape, uint32_t dimCount) {
-    text += std::string(isFirst ? " " : ", ") + name + " " +
-            dpc_dtype_name(dtype) + "[";
-    for (uint32_t d = 0; d < dimCount; ++d)
-      text += (d ? "," : "") + std::to_string(shape[d]);
-    text += "]";
-  };
-  for (uint32_t i = 0; i < program.input_count; ++i)
-    add(i == 0, program.inputs[i].name, program.inputs[i].dtype,
-        program.inputs[i].shape, program.inputs[i].dim_count);
-  if (program.output_count)
-    text += "\noutputs:";
-  for (uint32_t i = 0; i < program.output_count; ++i)
-    add(i == 0, program.outputs[i].name, program.outputs[i].dtype,
-        program.outputs[i].shape, program.outputs[i].dim_count);
-  return text + R"(
-
-Data
-  --data=FILE.npz            arrays named as the inputs, and `label`; the first dimension is the sample
-  --data=NAME=FILE.npy       one array; repeat for each input
-  --data=idx:IMAGES,LABELS[,scale=1/255][,mean=M][,std=S]     MNIST's format, gzip-compressed or not
-  --data=tokens:FILE[,dtype=uint16][,length=T]                headerless token ids
-  --no-shuffle               take samples in file order (default: shuffled by the seed, anew each epoch)
-  --eval-data=...            held-out data, same forms; evaluated at the end
-  --eval-every=N             and every N steps
-
-Training
-  --steps=N                  train to step N, counted from the start of training
-  --epochs=N                 or N times through the data (default: once)
-  --seed=S                   shuffle and random numbers (default 0)
-  --init-params=FILE         start from a safetensors file
-  --nan=stop|warn            what a loss that is not finite does (default stop: exit 4)
-
-Results
-  --log=FILE.jsonl           one object a step: step, loss, seconds, samples_per_second
-  --checkpoint=DIR           write checkpoints: at the end, at Ctrl-C, and
-  --checkpoint-every=N       every N steps; the three newest stay
-  --resume                   go on from the newest checkpoint in DIR
-  --save-params=FILE         parameters and buffers as safetensors, at the end
-  --save-onnx=FILE           the model with its trained parameters
-  --trace=FILE.json          what ran when, for ui.perfetto.dev; one file a rank
-
-Inference programs
-  --input=NAME=FILE.npy      one for each input; any number of samples
-  --output=NAME=FILE.npy     outputs to keep
-
-Ranks
-  --comm=local[,bandwidth=1GB/s][,latency=20us]     shared memory, or a slower link emulated
-  --timeout=SECONDS          longest wait for another rank (default 300)
-  --print-ranks              print how many ranks the program needs, and nothing else
-
-Exit codes: 0 done, 1 input or request wrong, 2 usage, 3 a peer failed, 4 loss not finite, 5 input/output, 130 interrupted
-)";
 }
 
 } // namespace dpc

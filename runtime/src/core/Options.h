@@ -3,6 +3,7 @@
 
 #include "dpc/program.h"
 #include "dpc/status.h"
+#include "runtime/src/core/LoadParameters.h"
 
 #include <string>
 #include <utility>
@@ -17,8 +18,10 @@ struct Options {
   uint64_t evalEvery = 0, checkpointEvery = 0, seed = 0;
   bool shuffle = true, resume = false, help = false, version = false,
        printRanks = false, warnOnNan = false;
-  std::string initParams, log, checkpoint, saveParams, saveOnnx, trace;
+  std::vector<ParameterSource> initParams; ///< loaded in this order
+  std::string log, checkpoint, saveParams, saveOnnx, trace, best;
   double timeout = 0, bandwidth = 0, latency = 0;
+  double learningRate = 0; ///< 0: as compiled
   std::vector<std::pair<std::string, std::string>> inputs,
       outputs; ///< inference: name, file
 };
@@ -26,8 +29,11 @@ struct Options {
 /// DPC_USAGE names the option and, for values, what would be right.
 dpc_status_t parseOptions(int argc, char **argv, Options *out);
 
-/// Text of --help.
+/// Text of --help: of what this program does, training or inference.
 std::string helpText(const char *executable, const dpc_program_t &program);
+
+/// Text of --version.
+std::string versionText(const dpc_program_t &program);
 
 } // namespace dpc
 

@@ -136,6 +136,8 @@ dpc_status_t Report::step(const StepReport &report) {
     writeNumber(log, report.seconds);
     std::fputs(", \"samples_per_second\": ", log);
     writeNumber(log, report.samplesPerSecond);
+    std::fputs(", \"learning_rate\": ", log);
+    writeNumber(log, report.learningRate);
     for (size_t i = 0; report.evaluation && i < report.evaluation->size();
          ++i) {
       std::fprintf(log, ", \"eval_%s\": ", (*report.evaluation)[i].first);
@@ -165,6 +167,8 @@ void Report::show(const StepReport &report) {
     std::snprintf(number, sizeof number, " %.5g", value);
     text += std::string("  ") + name + number;
   }
+  std::snprintf(number, sizeof number, "  lr %.4g", report.learningRate);
+  text += number;
   const double speed = double(batch) * pace.stepsPerSecond();
   std::snprintf(number, sizeof number, "  %.*f samples/s",
                 speed < 10    ? 2

@@ -17,6 +17,7 @@ struct StepReport {
   uint64_t step = 0; ///< from 1
   double seconds = 0;
   double samplesPerSecond = 0;
+  double learningRate = 0;
   const std::vector<std::pair<const char *, double>> *metrics =
       nullptr; ///< "loss" first
   const std::vector<std::pair<const char *, double>> *evaluation =

@@ -20,6 +20,9 @@ dpc_session::dpc_session(const dpc_program_t &program,
       token(given.token ? given.token : ""),
       directory(given.directory ? given.directory : ""),
       tracePath(given.trace ? given.trace : ""), options(given),
+      schedule(given.learning_rate > 0
+                   ? withBaseRate(program.schedule, given.learning_rate)
+                   : program.schedule),
       loader(program, given.rank), hasValue(program.state_count),
       metricValues(program.metric_count) {
   control.struct_size = sizeof control;
@@ -289,15 +292,15 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
   control.training = entry == DPC_ENTRY_STEP;
   control.valid_rows = validRows;
   if (entry == DPC_ENTRY_STEP) {
-    if (!hasScheduleEnd(program.schedule, options.schedule_total))
+    if (!hasScheduleEnd(schedule, options.schedule_total))
       return failed(fail(
           DPC_USAGE,
           "the learning-rate schedule falls until the training's last step, "
           "which is not known: set schedule_total in the session's options, or "
           "compile with --lr-schedule=%s,total=N",
-          program.schedule.kind == DPC_LR_COSINE ? "cosine" : "linear"));
+          schedule.kind == DPC_LR_COSINE ? "cosine" : "linear"));
     control.learning_rate =
-        learningRate(program.schedule, options.schedule_total, control.step);
+        learningRate(schedule, options.schedule_total, control.step);
   }
   if (dpc_status_t status = executor->run(entry))
     return failed(status);

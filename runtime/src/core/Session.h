@@ -38,6 +38,7 @@ struct dpc_session {
   const dpc_program_t &program;
   std::string rendezvous, token, directory, tracePath;
   dpc_session_options_t options;
+  dpc_schedule_t schedule; ///< the program's, with the options' rate
   dpc_comm_t *comm = nullptr;
   dpc::RankMemory memory;
   dpc::InputLoader loader;

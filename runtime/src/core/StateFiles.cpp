@@ -4,6 +4,7 @@
 
 #include "dpc/safetensors.h"
 #include "runtime/src/core/Placement.h"
+#include "runtime/src/core/StateNames.h"
 #include "runtime/src/core/Status.h"
 #include "runtime/src/data/ArrayFile.h"
 #include "runtime/src/data/AtomicFile.h"
@@ -53,34 +54,43 @@ dpc_status_t collectStates(
                                                  : dpc_status_t(DPC_OK));
 }
 
+dpc_status_t checkShape(const dpc_state_t &state, const dpc_array_t &array) {
+  if (array.dim_count == state.dim_count &&
+      std::equal(state.shape, state.shape + state.dim_count, array.shape))
+    return DPC_OK;
+  return fail(DPC_INVALID, "%s has shape %s, the program needs %s", state.name,
+              shapeText(array.shape, array.dim_count).c_str(),
+              shapeText(state.shape, state.dim_count).c_str());
+}
+
 dpc_status_t loadState(dpc_session &session, uint32_t index,
                        const dpc_array_t &array, bool exactType) {
   const dpc_state_t &state = session.program.states[index];
-  const bool sameShape =
-      array.dim_count == state.dim_count &&
-      std::equal(state.shape, state.shape + state.dim_count, array.shape);
-  if (!sameShape)
-    return fail(DPC_INVALID, "%s has shape %s, the program needs %s",
-                state.name, shapeText(array.shape, array.dim_count).c_str(),
-                shapeText(state.shape, state.dim_count).c_str());
+  if (dpc_status_t status = checkShape(state, array))
+    return status;
   if (exactType && array.dtype != state.dtype)
     return fail(DPC_INVALID, "%s has type %s, the program needs %s", state.name,
                 dpc_dtype_name(array.dtype), dpc_dtype_name(state.dtype));
   return session.scatter(index, array.dtype, array.data);
 }
 
-dpc_status_t loadStates(dpc_session &session, const dpc_array_file_t &file,
-                        const std::function<bool(const dpc_state_t &)> &needed,
-                        bool exactType) {
-  for (uint32_t i = 0; i < session.program.state_count; ++i) {
-    const dpc_state_t &state = session.program.states[i];
-    const dpc_array_t *array = dpc_array_file_find(&file, state.name);
-    if (!array && needed(state))
+dpc_status_t loadAllStates(dpc_session &session, const dpc_array_file_t &file) {
+  const dpc_program_t &program = session.program;
+  std::vector<const dpc_array_t *> found(program.state_count);
+  for (const dpc_array_t &array : file.arrays) {
+    const uint32_t index = findState(program, array.name);
+    if (index == DPC_NONE)
+      return fail(DPC_INVALID,
+                  "is another program's: this one has no state \"%s\"",
+                  array.name);
+    found[index] = &array;
+  }
+  for (uint32_t i = 0; i < program.state_count; ++i) {
+    if (!found[i])
       return fail(DPC_INVALID, "no tensor \"%s\", which the program needs",
-                  state.name);
-    if (array)
-      if (dpc_status_t status = loadState(session, i, *array, exactType))
-        return status;
+                  program.states[i].name);
+    if (dpc_status_t status = loadState(session, i, *found[i], true))
+      return status;
   }
   return DPC_OK;
 }
@@ -131,16 +141,21 @@ static dpc_status_t writeOnnx(const dpc_program_t &program,
   return file.commit();
 }
 
+dpc_status_t checkOnnx(const dpc_program_t &program) {
+  if (program.onnx_template)
+    return DPC_OK;
+  if (!program.onnx_template_bytes)
+    return fail(DPC_INVALID, "the program holds no ONNX model to save");
+  return fail(DPC_INVALID,
+              "--save-onnx: the model needs %llu bytes, but an ONNX file holds "
+              "at most 2147483647: use --save-params",
+              static_cast<unsigned long long>(program.onnx_template_bytes));
+}
+
 dpc_status_t saveOnnx(dpc_session &session, const char *path) {
   const dpc_program_t &program = session.program;
-  if (!program.onnx_template)
-    return session.failed(
-        program.onnx_template_bytes
-            ? fail(DPC_INVALID,
-                   "--save-onnx: the model needs %llu bytes, but an ONNX file "
-                   "holds at most 2147483647: use --save-params",
-                   static_cast<unsigned long long>(program.onnx_template_bytes))
-            : fail(DPC_INVALID, "the program holds no ONNX model to save"));
+  if (dpc_status_t status = checkOnnx(program))
+    return session.failed(status);
   auto patched = [&](const dpc_state_t &state) {
     for (uint64_t p = 0; p < program.onnx_patch_count; ++p)
       if (&program.states[program.onnx_patches[p].state] == &state)

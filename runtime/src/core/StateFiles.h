@@ -14,16 +14,20 @@ dpc_status_t collectStates(
     const std::function<bool(const dpc_state_t &)> &wanted,
     const std::function<dpc_status_t(const std::vector<dpc_array_t> &)> &write);
 
+/// DPC_INVALID, naming the state and both, unless the shapes are the same.
+dpc_status_t checkShape(const dpc_state_t &state, const dpc_array_t &array);
+
 /// Sets a state from a logical tensor of the same shape (and, if asked, the
 /// same type).
 dpc_status_t loadState(dpc_session &session, uint32_t index,
                        const dpc_array_t &array, bool exactType);
 
-/// Sets all states that the file has; one that is needed and missing is
-/// DPC_INVALID.
-dpc_status_t loadStates(dpc_session &session, const dpc_array_file_t &file,
-                        const std::function<bool(const dpc_state_t &)> &needed,
-                        bool exactType);
+/// Sets all states. DPC_INVALID when the file lacks one, has one in another
+/// shape or type, or has one of another program.
+dpc_status_t loadAllStates(dpc_session &session, const dpc_array_file_t &file);
+
+/// DPC_INVALID, saying why, when the program cannot save its model as ONNX.
+dpc_status_t checkOnnx(const dpc_program_t &program);
 
 /// Collective. Writes the program's ONNX template with the present values in
 /// it.

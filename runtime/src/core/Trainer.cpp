@@ -3,6 +3,8 @@
 #include "runtime/src/checkpoint/Checkpoint.h"
 #include "runtime/src/comm/Sockets.h"
 #include "runtime/src/core/HostSharedMemory.h"
+#include "runtime/src/core/LoadParameters.h"
+#include "runtime/src/core/OutputFiles.h"
 #include "runtime/src/core/Status.h"
 
 #include <algorithm>
@@ -18,9 +20,8 @@ uint64_t epochKey(uint64_t seed, uint64_t epoch) {
 }
 } // namespace
 
-dpc_status_t Trainer::openData() {
-  const dpc_program_t &program = session.program;
-  HostSharedMemory memory(session);
+/// What is wrong with the request is said before any work is done.
+dpc_status_t Trainer::openOutputs() {
   if (!options.inputs.empty() || !options.outputs.empty())
     return fail(DPC_USAGE,
                 "%s is for inference programs: this one was compiled with "
@@ -28,6 +29,15 @@ dpc_status_t Trainer::openData() {
                 options.inputs.empty() ? "--output" : "--input");
   if (options.data.empty())
     return fail(DPC_USAGE, "--data is missing (--help shows its forms)");
+  if (first())
+    if (dpc_status_t status = checkOutputFiles(session.program, options))
+      return status;
+  return best.open();
+}
+
+dpc_status_t Trainer::openData() {
+  const dpc_program_t &program = session.program;
+  HostSharedMemory memory(session);
   if (dpc_status_t status =
           data.open(program, session.options.rank, options.data, memory))
     return status;
@@ -39,6 +49,10 @@ dpc_status_t Trainer::openData() {
     if (dpc_status_t status = evalData.open(program, session.options.rank,
                                             options.evalData, memory))
       return failWithin(status, "--eval-data");
+  if (first())
+    for (const Dataset *each : {&data, &evalData})
+      if (dpc_status_t status = each->checkValues())
+        return each == &data ? status : failWithin(status, "--eval-data");
   batchesPerEpoch = data.rows() / program.batch;
   lastStep = options.steps
                  ? options.steps
@@ -49,10 +63,13 @@ dpc_status_t Trainer::openData() {
 }
 
 dpc_status_t Trainer::openState() {
-  if (!options.initParams.empty())
-    if (dpc_status_t status =
-            dpc_session_load_params(&session, options.initParams.c_str()))
+  std::vector<std::string> notes;
+  for (const ParameterSource &source : options.initParams)
+    if (dpc_status_t status = loadParameters(session, source, &notes))
       return status;
+  for (const std::string &note : notes)
+    if (first())
+      report.line(note);
   if (options.checkpoint.empty())
     return DPC_OK;
   const std::vector<uint64_t> present = listCheckpoints(options.checkpoint);
@@ -150,8 +167,11 @@ dpc_status_t Trainer::evaluate() {
   }
   evaluated = true;
   data.activate(session.loader);
+  bool isBest = false;
+  if (dpc_status_t status = best.offer(evaluation, &isBest))
+    return status;
   if (first())
-    report.line(text);
+    report.line(text + (isBest ? " (best)" : ""));
   return DPC_OK;
 }
 
@@ -200,9 +220,12 @@ dpc_status_t Trainer::steps() {
     if (first()) {
       if (!numeric.empty() && !stops)
         report.line("warning: " + numeric);
-      StepReport line = {done, stepSeconds,
+      StepReport line = {done,
+                         stepSeconds,
                          double(program.batch) / std::max(stepSeconds, 1e-9),
-                         &metrics, evaluated ? &evaluation : nullptr};
+                         session.control.learning_rate,
+                         &metrics,
+                         evaluated ? &evaluation : nullptr};
       if ((status = report.step(line)))
         return session.failed(status);
     }
@@ -218,6 +241,16 @@ dpc_status_t Trainer::results() {
   if (!options.evalData.empty())
     if (dpc_status_t status = evaluate())
       return status;
+  if (best.isActive()) {
+    // The best values are where they belong already.
+    if (first())
+      report.line(best.hasSaved()
+                      ? "kept: " + best.text()
+                      : "note: nothing is written: no evaluation of this run "
+                        "was better than " +
+                            best.text());
+    return DPC_OK;
+  }
   if (!options.saveParams.empty())
     if (dpc_status_t status =
             dpc_session_save_params(&session, options.saveParams.c_str()))
@@ -231,6 +264,8 @@ dpc_status_t Trainer::results() {
 
 dpc_status_t Trainer::run() {
   const dpc_program_t &program = session.program;
+  if (dpc_status_t status = openOutputs())
+    return session.failed(status);
   if (dpc_status_t status = openData())
     return session.failed(status);
   if (dpc_status_t status = openState())

@@ -1,6 +1,7 @@
 #ifndef DPC_RUNTIME_SRC_CORE_TRAINER_H
 #define DPC_RUNTIME_SRC_CORE_TRAINER_H
 
+#include "runtime/src/core/BestKeeper.h"
 #include "runtime/src/core/Options.h"
 #include "runtime/src/core/Report.h"
 #include "runtime/src/core/Session.h"
@@ -17,12 +18,13 @@ namespace dpc {
 class Trainer {
 public:
   Trainer(dpc_session &session, const Options &options)
-      : session(session), options(options) {}
+      : session(session), options(options), best(session, options) {}
   dpc_status_t run();
 
 private:
-  using Values = std::vector<std::pair<const char *, double>>;
+  using Values = BestKeeper::Values;
 
+  dpc_status_t openOutputs();
   dpc_status_t openData();
   dpc_status_t openState();
   dpc_status_t steps();
@@ -31,9 +33,6 @@ private:
   dpc_status_t evaluate();
   dpc_status_t afterStep(uint64_t done, bool last);
   dpc_status_t results();
-  dpc_status_t failedOnRank0(dpc_status_t status) {
-    return status ? session.failed(status) : status;
-  }
   bool first() const { return session.options.rank == 0; }
 
   dpc_session &session;
@@ -41,6 +40,7 @@ private:
   Dataset data, evalData;
   std::unique_ptr<Prefetcher> prefetcher;
   Report report;
+  BestKeeper best;
   uint64_t lastStep = 0, batchesPerEpoch = 0;
   Values metrics, evaluation;
   bool evaluated = false;

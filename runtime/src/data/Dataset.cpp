@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <tuple>
 
 namespace dpc {
 
@@ -45,6 +46,10 @@ bool parseNumber(const std::string &text, double *out) {
   return *end == 0;
 }
 
+/// Values of an input that are checked before the first step: a second's work
+/// at most.
+constexpr uint64_t kCheckedBytes = uint64_t(1) << 30;
+
 bool isInteger(uint32_t dtype) { return dtype >= DPC_I64 && dtype <= DPC_BOOL; }
 
 bool startsWith(const std::string &text, const char *prefix) {
@@ -68,6 +73,16 @@ uint64_t permuted(uint64_t index, uint64_t count, uint64_t key) {
     index = left << half | right;
   } while (index >= count);
   return index;
+}
+
+/// The names of all arrays that were opened.
+std::string Dataset::arrayNames() const {
+  std::string names;
+  for (const File &file : files)
+    for (const dpc_array_t &array : file->arrays)
+      if (*array.name)
+        names += (names.empty() ? "" : ", ") + std::string(array.name);
+  return names.empty() ? "no named arrays" : names;
 }
 
 dpc_status_t Dataset::openNpz(const std::string &path) {
@@ -94,8 +109,9 @@ dpc_status_t Dataset::openNpy(const std::string &name,
                               const std::string &path) {
   const uint32_t input = findInput(*program, name.c_str());
   if (input == DPC_NONE)
-    return fail(DPC_INVALID, "data \"%s=%s\": the program has no input \"%s\"",
-                name.c_str(), path.c_str(), name.c_str());
+    return fail(
+        DPC_INVALID, "data \"%s=%s\": the program has no input \"%s\", but: %s",
+        name.c_str(), path.c_str(), name.c_str(), inputNames(*program).c_str());
   dpc_array_file_t *opened = nullptr;
   if (dpc_status_t status = dpc_npy_open(path.c_str(), &opened))
     return status;
@@ -187,6 +203,18 @@ dpc_status_t Dataset::openTokens(const std::string &spec) {
     return status;
   files.emplace_back(opened, dpc_array_file_close);
   const dpc_array_t &tokens = *dpc_array_file_at(opened, 0);
+  const uint64_t bytes = dpc_array_elements(&tokens) * dpc_dtype_size(dtype);
+  for (const auto &[magic, kind, instead] :
+       {std::tuple<const char *, const char *, const char *>{
+            "\x93NUMPY", "an npy file", "--data=NAME="},
+        {"PK\x03\x04", "an npz file", "--data="}})
+    if (bytes >= std::strlen(magic) &&
+        std::memcmp(tokens.data, magic, std::strlen(magic)) == 0)
+      return fail(
+          DPC_INVALID,
+          "data \"%s\": %s is %s, whose header would be read as tokens: "
+          "use %s%s, or write the ids without a header",
+          spec.c_str(), parts[0].c_str(), kind, instead, parts[0].c_str());
   bool first = true, shifted = false;
   for (uint32_t i = 0; i < program->input_count; ++i)
     shifted = shifted || program->inputs[i].role == DPC_INPUT_LABEL;
@@ -263,11 +291,17 @@ dpc_status_t Dataset::open(const dpc_program_t &forProgram, uint32_t rank,
   if (dpc_status_t status = bindings->checkAllBound())
     return specs.empty()
                ? status
-               : fail(
-                     status,
-                     "%s: %s (arrays are named as the graph inputs, and label)",
-                     specs[0].c_str(), dpc_last_error());
+               : fail(status, "%s: %s; it has %s, the program's inputs are %s",
+                      specs[0].c_str(), std::string(dpc_last_error()).c_str(),
+                      arrayNames().c_str(), inputNames(*program).c_str());
   return countRows();
+}
+
+dpc_status_t Dataset::checkValues() const {
+  for (uint32_t i = 0; program && i < program->input_count; ++i)
+    if (dpc_status_t status = bindings->checkAll(i, kCheckedBytes))
+      return status;
+  return DPC_OK;
 }
 
 void Dataset::activate(InputLoader &loader) const {

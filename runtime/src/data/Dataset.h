@@ -27,6 +27,10 @@ public:
                     const std::vector<std::string> &specs, MemoryMaker &maker);
 
   uint64_t rows() const { return sampleCount; }
+  /// DPC_INVALID for the first value that is outside its input's range, of the
+  /// inputs that have one and whose values are few enough to be read at once;
+  /// what is not looked at here is checked as it is loaded.
+  dpc_status_t checkValues() const;
   /// Makes `loader` read from this data.
   void activate(InputLoader &loader) const;
   /// Fills the loader's rows with batch `index` of an epoch, in file order or
@@ -40,6 +44,7 @@ private:
   dpc_status_t openIdx(const std::string &spec);
   dpc_status_t openTokens(const std::string &spec);
   dpc_status_t countRows();
+  std::string arrayNames() const;
 
   using File = std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)>;
   const dpc_program_t *program = nullptr;

@@ -35,6 +35,40 @@ uint32_t findInput(const dpc_program_t &program, const char *name) {
   return DPC_NONE;
 }
 
+std::string inputNames(const dpc_program_t &program) {
+  std::string names;
+  for (uint32_t i = 0; i < program.input_count; ++i)
+    names += (i ? ", " : "") + std::string(program.inputs[i].name);
+  return names;
+}
+
+/// Checks `count` values from `element` on. `rowStride` values are a sample of
+/// the binding; the first is of sample `row`.
+static dpc_status_t checkBounds(const dpc_input_t &input,
+                                const Binding &binding, uint64_t element,
+                                uint64_t count, uint64_t row) {
+  if (!(input.flags & DPC_INPUT_HAS_BOUNDS))
+    return DPC_OK;
+  const uint64_t size = dpc_dtype_size(binding.dtype);
+  const char *from = binding.data + element * size;
+  const uint64_t bad = dpc_first_out_of_bounds(
+      binding.dtype, from, count, input.lo, input.hi,
+      input.flags & DPC_INPUT_HAS_IGNORE ? &input.ignore : nullptr);
+  if (bad == count)
+    return DPC_OK;
+  double value = 0;
+  dpc_convert(DPC_F64, &value, binding.dtype, from + bad * size, 1);
+  if (binding.rowStride)
+    row += bad / binding.rowStride;
+  return fail(
+      DPC_INVALID,
+      "%s: value %.0f in sample %llu is outside [%lld, %lld], the range "
+      "of input %s",
+      binding.source.c_str(), value, static_cast<unsigned long long>(row),
+      static_cast<long long>(input.lo), static_cast<long long>(input.hi),
+      input.name);
+}
+
 InputLoader::InputLoader(const dpc_program_t &program, uint32_t rank)
     : program(program), rank(rank), bindings(program.input_count),
       batchRows(program.batch) {
@@ -83,6 +117,17 @@ dpc_status_t InputLoader::bind(uint32_t index, const dpc_array_t &array,
   return DPC_OK;
 }
 
+dpc_status_t InputLoader::checkAll(uint32_t index, uint64_t mostBytes) const {
+  const dpc_input_t &input = program.inputs[index];
+  const Binding &binding = bindings[index];
+  const uint64_t count = input.batch_dim >= 0
+                             ? binding.rows * binding.rowStride
+                             : elementCount(input.shape, input.dim_count);
+  return count > mostBytes / dpc_dtype_size(binding.dtype)
+             ? dpc_status_t(DPC_OK)
+             : checkBounds(input, binding, binding.rowOffset, count, 0);
+}
+
 dpc_status_t InputLoader::checkAllBound() const {
   for (uint32_t i = 0; i < program.input_count; ++i)
     if (!bindings[i].data)
@@ -95,23 +140,8 @@ dpc_status_t InputLoader::copyPiece(const dpc_input_t &input,
                                     const Binding &binding, uint64_t element,
                                     uint64_t count, uint64_t row, char *to) {
   const char *from = binding.data + element * dpc_dtype_size(binding.dtype);
-  if (input.flags & DPC_INPUT_HAS_BOUNDS) {
-    const uint64_t bad = dpc_first_out_of_bounds(
-        binding.dtype, from, count, input.lo, input.hi,
-        input.flags & DPC_INPUT_HAS_IGNORE ? &input.ignore : nullptr);
-    if (bad != count) {
-      double value = 0;
-      dpc_convert(DPC_F64, &value, binding.dtype,
-                  from + bad * dpc_dtype_size(binding.dtype), 1);
-      return fail(DPC_INVALID,
-                  "%s: value %.0f in sample %llu is outside [%lld, %lld], the "
-                  "range of input %s",
-                  binding.source.c_str(), value,
-                  static_cast<unsigned long long>(row),
-                  static_cast<long long>(input.lo),
-                  static_cast<long long>(input.hi), input.name);
-    }
-  }
+  if (dpc_status_t status = checkBounds(input, binding, element, count, row))
+    return status;
   if (!binding.scaled)
     return dpc_convert(input.dtype, to, binding.dtype, from, count);
   constexpr uint64_t kPiece = 256;

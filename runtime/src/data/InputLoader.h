@@ -38,6 +38,9 @@ public:
     bindings[input] = std::move(binding);
   }
   const Binding &binding(uint32_t input) const { return bindings[input]; }
+  /// DPC_INVALID for the first value of the whole binding that is outside the
+  /// input's range. Looks at nothing where there are more than `mostBytes`.
+  dpc_status_t checkAll(uint32_t input, uint64_t mostBytes) const;
   /// Names the first input without binding; DPC_OK if there is none.
   dpc_status_t checkAllBound() const;
 
@@ -57,6 +60,9 @@ private:
   std::vector<Binding> bindings;
   std::vector<uint64_t> batchRows;
 };
+
+/// "a, b, label", for messages.
+std::string inputNames(const dpc_program_t &program);
 
 /// Index of the input that data of this name feeds ("label": the label), or
 /// DPC_NONE.

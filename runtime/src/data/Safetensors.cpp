@@ -182,6 +182,11 @@ dpc_status_t parse(dpc_array_file_t &file, const Mapping &mapping) {
   if (mapping.size() < 8)
     return fail(DPC_INVALID, "not a safetensors file: %zu bytes",
                 mapping.size());
+  if (std::memcmp(mapping.data(), "PK\3\4", 4) == 0)
+    return fail(DPC_INVALID,
+                "not a safetensors file but a zip archive, such as torch.save "
+                "and np.savez write: safetensors.torch.save_file writes a "
+                "state_dict as safetensors");
   std::memcpy(&headerBytes, mapping.data(), 8);
   if (headerBytes > kLongestHeader || headerBytes > mapping.size() - 8)
     return fail(DPC_INVALID, "a header of %llu bytes in a file of %zu",

@@ -64,17 +64,19 @@ std::string format(const TraceEvent &event, const dpc_program_t &program,
 
 } // namespace
 
+std::string Trace::fileOfRank(std::string path, uint32_t rank) {
+  if (rank == 0)
+    return path;
+  size_t slash = path.rfind('/'), dot = path.rfind('.');
+  if (dot == std::string::npos || (slash != std::string::npos && dot < slash))
+    dot = path.size();
+  return path.insert(dot, ".rank" + std::to_string(rank));
+}
+
 dpc_status_t Trace::write(const std::string &path, const dpc_program_t &program,
                           uint32_t rank) const {
-  std::string target = path;
-  if (rank) {
-    size_t slash = path.rfind('/'), dot = path.rfind('.');
-    if (dot == std::string::npos || (slash != std::string::npos && dot < slash))
-      dot = path.size();
-    target.insert(dot, ".rank" + std::to_string(rank));
-  }
   AtomicFile file;
-  if (dpc_status_t status = file.create(target))
+  if (dpc_status_t status = file.create(fileOfRank(path, rank)))
     return status;
   char head[256];
   std::snprintf(

@@ -27,14 +27,17 @@ class Trace {
 public:
   void enable(size_t capacity) { events.reserve(capacity); }
   bool enabled() const { return events.capacity() != 0; }
+  bool empty() const { return events.empty(); }
   void add(const TraceEvent &event) {
     if (events.size() < events.capacity())
       events.push_back(event);
     else
       ++dropped;
   }
-  /// Writes the file of a rank: `path` for rank 0, otherwise with ".rank<N>"
-  /// before its extension.
+  /// The file of a rank: `path` for rank 0, otherwise with ".rank<N>" before
+  /// its extension.
+  static std::string fileOfRank(std::string path, uint32_t rank);
+  /// Writes the file of a rank.
   dpc_status_t write(const std::string &path, const dpc_program_t &program,
                      uint32_t rank) const;
 

@@ -312,6 +312,53 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
 
 // -----
 
+// Left alone: each reader of a term needs it.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK-NOT: dist.reduce_scatter
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">},
+                %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">, dist.layout = #dist.layout<"[4]">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<4xf32> {nn.result = #nn.result<state "b">}) {
+  %ga = nn.mul %a, %a : tensor<4xf32>
+  %gb = nn.mul %b, %b : tensor<4xf32>
+  %sa = dist.all_reduce sum %ga on @mesh ["data"] : tensor<4xf32>
+  %qa = nn.kernel(%sa : tensor<4xf32>) {
+  ^bb0(%g: tensor<4xf32>):
+    %0 = nn.mul %g, %g : tensor<4xf32>
+    %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<f32>
+  %sb = dist.all_reduce sum %gb on @mesh ["data"] : tensor<4xf32>
+  %qb = nn.kernel(%sb : tensor<4xf32>) {
+  ^bb0(%g: tensor<4xf32>):
+    %0 = nn.mul %g, %g : tensor<4xf32>
+    %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<f32>
+  %n = nn.kernel(%qa, %qb, %qa, %qb : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>, %z: tensor<f32>, %w: tensor<f32>):
+    %0 = nn.mul %z, %w : tensor<f32>
+    %2 = nn.add %x, %y : tensor<f32>
+    %1 = nn.add %0, %2 : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<f32>
+  %ua = nn.update(%a, %sa : tensor<4xf32>, tensor<4xf32>) scalars(%n : tensor<f32>) {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>, %c: tensor<f32>):
+    %0 = nn.mul %d, %c : tensor<f32>
+    %1 = nn.sub %p, %0 : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  %ub = nn.update(%b, %sb : tensor<4xf32>, tensor<4xf32>) scalars(%n : tensor<f32>) {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>, %c: tensor<f32>):
+    %0 = nn.mul %d, %c : tensor<f32>
+    %1 = nn.sub %p, %0 : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  return %ua, %ub : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
 // Left alone: the sum is read elsewhere too.
 dist.mesh @mesh axes ["data"] sizes [2]
 // CHECK-LABEL: @step

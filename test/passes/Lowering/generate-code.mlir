@@ -1,9 +1,14 @@
 // RUN: dpc-opt %s --dpc-outline-kernels --dpc-generate-code=cpu=x86-64-v3 | FileCheck %s
 
-// Every kernel gets a body in @code, under its own name.
+// Every kernel gets a body in @code, in a module of its own name.
 // CHECK: func.func private @kernel.0
 // CHECK: module @code
-// CHECK: @kernel.0
+// CHECK: module @kernel.0
+// CHECK: llvm.func internal @kernel.0.body({{.*}}) attributes
+// CHECK: llvm.load
+// CHECK: arith.addf
+// CHECK: llvm.store
+// CHECK: llvm.func @kernel.0(
 func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = nn.kernel (%x : tensor<4xf32>) {
   ^bb0(%a: tensor<4xf32>):

@@ -11,6 +11,8 @@
 // RUN: dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd lr-schedule=linear,total=1' | FileCheck %t/one.mlir --check-prefix=LINEAR
 // RUN: dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd lr-schedule=linear,warmup=5' | FileCheck %t/one.mlir --check-prefix=RUN-END
 // RUN: dpc-opt %t/two.mlir --dpc-apply-optimizer='optimizer=sgd clip-grad-norm=2' | FileCheck %t/two.mlir --check-prefix=CLIP
+// RUN: dpc-opt %t/two.mlir --dpc-apply-optimizer='optimizer=sgd log-grad-norm' | FileCheck %t/two.mlir --check-prefix=LOGGED
+// RUN: dpc-opt %t/two.mlir --dpc-apply-optimizer='optimizer=sgd' | FileCheck %t/two.mlir --check-prefix=SILENT
 // RUN: dpc-opt %t/two.mlir --mlir-print-op-on-diagnostic=false --dpc-apply-optimizer='optimizer=sgd,weight-decay=0.5 groups=*;lr-scale=3,*.bias;weight-decay=0,none*;lr-scale=2' 2>&1 | FileCheck %t/two.mlir --check-prefix=GROUPS
 // RUN: not dpc-opt %t/one.mlir --dpc-apply-optimizer=optimizer=rmsprop 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not dpc-opt %t/one.mlir --dpc-apply-optimizer=optimizer=adam,beta2=1 2>&1 | FileCheck %s --check-prefix=RANGE
@@ -111,7 +113,8 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">},
 }
 
 //--- two.mlir
-// One norm over all gradients together; each is scaled by min(1, X / (norm + 1e-6)).
+// One norm over all gradients together; each is scaled by min(1, X / (norm + 1e-6)). The norm is a metric.
+// CLIP: #nn.result<metric "grad_norm">
 // CLIP: [[A2:%[a-z0-9]+]] = nn.mul [[A:%[a-z0-9]+]], [[A]] : tensor<4x2xf32>
 // CLIP: [[SA:%[a-z0-9]+]] = nn.reduce sum [[A2]] [0, 1]
 // CLIP: [[B2:%[a-z0-9]+]] = nn.mul [[B:%[a-z0-9]+]], [[B]] : tensor<2xf32>
@@ -126,6 +129,15 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">},
 // CLIP: [[SCALE:%[a-z0-9]+]] = nn.min [[F]], [[ONE]]
 // CLIP: nn.update({{.*}}) scalars(%{{[a-z0-9]+}}, [[SCALE]] : tensor<f32>, tensor<f32>) {
 // CLIP: nn.update({{.*}}) scalars(%{{[a-z0-9]+}}, [[SCALE]] : tensor<f32>, tensor<f32>) {
+
+// It is one without clipping too where it is asked for; then it scales nothing.
+// LOGGED: tensor<f32> {nn.result = #nn.result<metric "grad_norm">}
+// LOGGED: [[SUM:%[a-z0-9]+]] = nn.add %{{.*}} : tensor<f32>
+// LOGGED-NEXT: [[NORM:%[a-z0-9]+]] = nn.sqrt [[SUM]]
+// LOGGED-NOT: nn.min
+// LOGGED: return %{{.*}}, [[NORM]] :
+// SILENT-NOT: grad_norm
+// SILENT-NOT: nn.sqrt
 
 // A parameter takes the options of its group; a group that matches none is a warning.
 // GROUPS: warning: parameter group none* matches no trained parameter

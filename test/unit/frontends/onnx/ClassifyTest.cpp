@@ -90,18 +90,26 @@ TEST(Classify, ExactNamesWinOverGlobs) {
   auto roles = classified(prepared, {"weight", "mean"}, {"*"});
   expectRole(roles, "weight", Role::Parameter, "--trainable");
   expectRole(roles, "mean", Role::Parameter, "--trainable");
-  expectRole(roles, "fresh_bias", Role::Constant, "--frozen");
+  expectRole(roles, "fresh_bias", Role::Frozen, "--frozen");
   roles = classified(prepared, {"*"}, {"weight", "fresh_*"});
-  expectRole(roles, "weight", Role::Constant, "--frozen");
-  expectRole(roles, "fresh_bias", Role::Constant, "--frozen");
+  expectRole(roles, "weight", Role::Frozen, "--frozen");
+  expectRole(roles, "fresh_bias", Role::Frozen, "--frozen");
   expectRole(roles, "scalar", Role::Parameter, "--trainable");
   expectRole(roles, "indices", Role::Constant, "not a float");
+}
+
+// Only parameters can be frozen: constants are what they were.
+TEST(Classify, FrozenConstantsStayConstants) {
+  auto roles = classified(Prepared(inputPath("classify-looks")), {}, {"*"});
+  expectRole(roles, "weight", Role::Frozen, "--frozen");
+  expectRole(roles, "float_mask", Role::Constant, "mask");
+  expectRole(roles, "sine", Role::Constant, "table");
 }
 
 TEST(Classify, FrozenStatisticsStayState) {
   auto roles =
       classified(Prepared(inputPath("classify-batch-norm")), {}, {"running_m"});
-  expectRole(roles, "running_m", Role::Buffer, "--frozen");
+  expectRole(roles, "running_m", Role::Buffer, "running statistic");
 }
 
 TEST(Classify, RejectsRequestsThatNameNothing) {

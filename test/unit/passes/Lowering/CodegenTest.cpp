@@ -264,6 +264,43 @@ TEST_F(Codegen, LossGradientInPlace) {
   EXPECT_TRUE(compiled->code.mayAlias[1].empty());
 }
 
+// What is computed at several places has the same bits at each: a row's largest
+// element is found again by comparing.
+TEST_F(Codegen, EqualElementsAreFound) {
+  const char *bodies[] = {
+      // Sums of three products, computed where they are read.
+      R"(%p = nn.mul %a, %b : tensor<37x29x3xf64>
+         %s = nn.reduce sum %p [2] : tensor<37x29x3xf64> -> tensor<37x29xf64>
+         %m = nn.reduce max %s [1] : tensor<37x29xf64> -> tensor<37xf64>
+         %w = nn.broadcast %m [0] : tensor<37xf64> -> tensor<37x29xf64>
+         %e = nn.compare eq %s, %w : tensor<37x29xf64> -> tensor<37x29xi1>
+         %n = nn.convert %e : tensor<37x29xi1> -> tensor<37x29xf64>
+         nn.reduce sum %n [1] : tensor<37x29xf64> -> tensor<37xf64>)",
+      R"(%s = nn.dot %a, %b batch [0, 1] [0, 1] contract [2] [2] : tensor<37x29x3xf64>, tensor<37x29x3xf64> -> tensor<37x29xf64>
+         %t = nn.transpose %s [1, 0] : tensor<37x29xf64> -> tensor<29x37xf64>
+         %m = nn.reduce max %t [0] : tensor<29x37xf64> -> tensor<37xf64>
+         %w = nn.broadcast %m [0] : tensor<37xf64> -> tensor<37x29xf64>
+         %e = nn.compare eq %s, %w : tensor<37x29xf64> -> tensor<37x29xi1>
+         %n = nn.convert %e : tensor<37x29xi1> -> tensor<37x29xf64>
+         nn.reduce sum %n [1] : tensor<37x29xf64> -> tensor<37xf64>)"};
+  for (const char *cpu : {"native", "x86-64-v3"})
+    for (const char *body : bodies) {
+      OpCase opCase{body, {{"37x29x3xf64"}, {"37x29x3xf64"}}};
+      Kernel kernel = parseKernel(context, opCase, "f32");
+      ASSERT_TRUE(kernel.op);
+      auto compiled = CompiledKernel::create(kernel.op, TargetOptions{cpu});
+      ASSERT_TRUE(compiled);
+      std::mt19937 random(7);
+      HostTensor a = randomTensor(
+          RankedTensorType::get({37, 29, 3}, Float32Type::get(&context)), -1, 1,
+          random);
+      a.roundToType();
+      std::vector<HostTensor> got = compiled->run({a, a});
+      for (double count : got[0].floats)
+        EXPECT_EQ(count, 1.0) << cpu << body;
+    }
+}
+
 // A NaN anywhere in a row is its largest and its smallest element.
 TEST_F(Codegen, MaximaKeepNan) {
   for (const char *cpu : {"native", "x86-64-v3"})

@@ -7,8 +7,6 @@
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SmallVectorMemoryBuffer.h"
-#include "llvm/Support/TargetSelect.h"
 
 #include "gtest/gtest.h"
 
@@ -86,17 +84,13 @@ HostTensor TensorBuffer::read() const {
 
 std::unique_ptr<CompiledKernel>
 CompiledKernel::create(Operation *op, const TargetOptions &options) {
-  static const bool initialized = [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    return true;
-  }();
-  (void)initialized;
   auto kernel = std::make_unique<CompiledKernel>();
   for (Type type : op->getResultTypes())
     kernel->resultTypes.push_back(cast<RankedTensorType>(type));
   OwningOpRef<ModuleOp> target = ModuleOp::create(op->getLoc());
-  FailureOr<KernelCode> code = emitKernel(op, "kernel", *target, options);
+  auto own = OpBuilder::atBlockEnd(target->getBody())
+                 .create<ModuleOp>(op->getLoc(), "kernel");
+  FailureOr<KernelCode> code = emitKernel(op, "kernel", own, options);
   EXPECT_TRUE(succeeded(code));
   if (failed(code))
     return nullptr;
@@ -105,12 +99,12 @@ CompiledKernel::create(Operation *op, const TargetOptions &options) {
   if (!verified)
     target->print(llvm::errs());
   EXPECT_TRUE(verified);
-  llvm::SmallVector<char, 0> object;
-  llvm::raw_svector_ostream stream(object);
-  if (!verified || failed(translateToObject(*target, options, stream))) {
+  auto objects = compileKernels(*target, options);
+  if (!verified || failed(objects) || objects->size() != 1) {
     ADD_FAILURE() << "no object";
     return nullptr;
   }
+  const KernelObject &object = objects->front();
   auto jit = llvm::orc::LLJITBuilder().create();
   if (!jit) {
     ADD_FAILURE() << llvm::toString(jit.takeError());
@@ -122,11 +116,11 @@ CompiledKernel::create(Operation *op, const TargetOptions &options) {
   if (search)
     kernel->jit->getMainJITDylib().addGenerator(std::move(*search));
   if (auto error = kernel->jit->addObjectFile(
-          std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object)))) {
+          llvm::MemoryBuffer::getMemBufferCopy(object.object))) {
     ADD_FAILURE() << llvm::toString(std::move(error));
     return nullptr;
   }
-  auto symbol = kernel->jit->lookup("kernel");
+  auto symbol = kernel->jit->lookup(object.symbol);
   if (!symbol) {
     ADD_FAILURE() << llvm::toString(symbol.takeError());
     return nullptr;

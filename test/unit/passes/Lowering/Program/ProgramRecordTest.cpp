@@ -28,11 +28,13 @@ module attributes {
   exec.resident @state.w #nn.arg<parameter "w"> arena at 64 : memref<2x3xf32>
   exec.resident @"state.m|w" #nn.arg<optimizer "m|w", of = "w"> arena at 128 : memref<2x3xf32>
   exec.resident @state.mask #nn.arg<constant "mask"> arena at 192 : memref<4xi1>
+  exec.resident @state.f #nn.arg<buffer "f"> arena at 480 : memref<2xf32>
   exec.resident @input.x #nn.arg<input "x", batch = 0> arena at 256 : memref<4x3xf64> {layout = #dist.layout<"[(8: data)], [3]">}
   exec.resident @metric.loss #nn.result<metric "loss"> arena at 384 : memref<f64>
   exec.resident @metric.count #nn.result<metric "count"> arena at 448 : memref<f64>
   nn.variable @w = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
   nn.variable @"m|w" = dense<0.25> : tensor<2x3xf32>
+  nn.variable @f = dense<[1.0, 2.0]> : tensor<2xf32> {nn.frozen}
   nn.variable @mask = dense<[true, false, false, true]> : tensor<4xi1>
   exec.function @step.0 {
     %w = exec.get @state.w : memref<2x3xf32>
@@ -131,25 +133,29 @@ TEST(ProgramRecord, MeshAndFamilies) {
 
 TEST(ProgramRecord, States) {
   const dpc_program_t &program = load();
-  ASSERT_EQ(program.state_count, 3u);
+  ASSERT_EQ(program.state_count, 4u);
   const dpc_state_t &w = program.states[0];
   EXPECT_STREQ(w.name, "w");
   EXPECT_EQ(w.kind, uint32_t(DPC_STATE_PARAMETER));
-  EXPECT_EQ(w.trainable, 1u); // the step writes it
+  EXPECT_EQ(w.changes, 1u); // the step writes it
   EXPECT_EQ(w.dim_count, 2u);
   EXPECT_EQ(w.shape[1], 3);
   EXPECT_EQ(w.init_kind, uint32_t(DPC_INIT_EMBEDDED));
   EXPECT_EQ(static_cast<const float *>(w.init_data)[5], 6.0f);
   EXPECT_EQ(w.placements[1].offset, 64u);
   EXPECT_EQ(w.placements[1].runs[0].length, 6u);
-  // Constants are untrained buffers; a bool is a byte.
+  // A bool is a byte.
   const dpc_state_t &mask = program.states[1];
-  EXPECT_EQ(mask.kind, uint32_t(DPC_STATE_BUFFER));
+  EXPECT_EQ(mask.kind, uint32_t(DPC_STATE_CONSTANT));
   EXPECT_EQ(mask.dtype, uint32_t(DPC_BOOL));
   EXPECT_EQ(static_cast<const uint8_t *>(mask.init_data)[3], 1);
   EXPECT_EQ(static_cast<const uint8_t *>(mask.init_data)[1], 0);
+  // A frozen parameter is one that nothing changes.
+  const dpc_state_t &f = program.states[2];
+  EXPECT_EQ(f.kind, uint32_t(DPC_STATE_PARAMETER));
+  EXPECT_EQ(f.changes, 0u);
   // Optimizer state comes last and names its parameter.
-  const dpc_state_t &m = program.states[2];
+  const dpc_state_t &m = program.states[3];
   EXPECT_EQ(m.kind, uint32_t(DPC_STATE_OPTIMIZER));
   EXPECT_EQ(m.parameter, 0u);
   EXPECT_EQ(m.init_kind, uint32_t(DPC_INIT_SPLAT));

@@ -1,0 +1,146 @@
+"""What is wrong with a request is said before the first step: outputs that cannot be written, data that does not fit."""
+import os
+
+import numpy as np
+
+from programs import data_of, expect
+
+OUTPUTS = ['--save-params', '--save-onnx', '--trace', '--log', '--checkpoint']
+
+
+class Refusals:
+    def __init__(self, suite):
+        self.suite = suite
+        self.arrays = dict(np.load(data_of('mlp')))
+
+    def program(self, mesh=''):
+        return self.suite.trainer('mlp', *([f'--mesh={mesh}'] if mesh else []))
+
+    def data(self, name, **arrays):
+        np.savez(self.suite.path(name), **{**self.arrays, **arrays})
+        return self.suite.path(name)
+
+    def unwritable(self, option):
+        """A missing folder, a folder in place of a file (a file in place of a folder), a path through a file."""
+        program = self.program()
+        with open(self.suite.path('file'), 'w') as file:
+            file.write('precious')
+        os.makedirs(self.suite.path('folder/full'), exist_ok=True)
+        in_place = 'file' if option == '--checkpoint' else 'folder'
+        bad = [('absent/out', 'No such file'), ('file/out', 'Not a directory'),
+               (in_place, 'Not a directory' if option == '--checkpoint' else 'Is a directory')]
+        if os.geteuid():
+            os.makedirs(self.suite.path('closed'), exist_ok=True)
+            os.chmod(self.suite.path('closed'), 0o500)
+            bad.append(('closed/out', 'Permission denied'))
+        elif os.path.isdir('/proc/self'):
+            bad.append(('/proc/out', ''))  # nobody makes files there
+        before = self.suite.listing()
+        for path, why in bad:
+            # What comes before it in the checks is not touched either.
+            others = ['--log=file'] if option != '--log' else ['--save-params=file']
+            self.suite.train(program, 'mlp', '--steps=1', f'{option}={path}', *others).refused(
+                f'{option}: {path}: cannot be written: {why}', code=5)
+        expect(self.suite.listing() == before, 'files were changed')
+
+    def unwritable_on_ranks(self):
+        program = self.program('data=2')
+        before = self.suite.listing()
+        os.makedirs(self.suite.path('t.rank1.json'), exist_ok=True)
+        self.suite.train(program, 'mlp', '--steps=1', '--save-onnx=absent/x').refused('--save-onnx: absent/x', code=5)
+        self.suite.train(program, 'mlp', '--steps=1', '--trace=t.json').refused('--trace: t.rank1.json', 'Is a directory',
+                                                                                    code=5)
+        os.rmdir(self.suite.path('t.rank1.json'))
+        expect(self.suite.listing() == before, 'files were left')
+
+    def nothing_left(self):
+        """What could be written is not there when something else is wrong."""
+        bad, program = self.data('bad.npz', label=np.full(80, 99)), self.program()
+        before = self.suite.listing()
+        self.suite.train(program, 'mlp', '--steps=1', *(f'{o}=new{o}' for o in OUTPUTS), data=bad).refused('99')
+        expect(self.suite.listing() == before, 'files were left')
+        self.suite.train(program, 'mlp', '--steps=1', *(f'{o}=new{o}' for o in OUTPUTS)).done()
+        for option in OUTPUTS:
+            expect(os.path.exists(self.suite.path('new' + option)), f'{option} wrote nothing')
+
+    def same_file(self):
+        self.suite.train(self.program(), 'mlp', '--steps=1', '--save-params=same', '--save-onnx=same').refused(
+            '--save-params and --save-onnx both write same')
+
+    def inference_outputs(self):
+        np.save(self.suite.path('rows.npy'), self.arrays['x'])
+        self.suite.run(self.suite.compiled('mlp'), '--input=x=rows.npy', '--output=logits=absent/y.npy').refused(
+            '--output=logits: absent/y.npy: cannot be written', code=5)
+
+    def labels(self):
+        """A label out of range is found before the first step, wherever it stands."""
+        label = self.arrays['label'].copy()
+        label[77] = 10
+        bad = self.data('labels.npz', label=label)
+        words = ('labels.npz: array "label": value 10 in sample 77 is outside [0, 9], the range of input label',)
+        for mesh in ('', 'data=2'):
+            self.suite.train(self.program(mesh), 'mlp', '--steps=1', '--log=labels.jsonl', data=bad).refused(*words)
+        self.suite.train(self.program(), 'mlp', '--steps=1', f'--eval-data={bad}').refused('--eval-data: ', *words)
+        expect(not os.path.exists(self.suite.path('labels.jsonl')), 'a step was logged')
+        label[77] = -100  # ignored
+        self.suite.train(self.program(), 'mlp', '--steps=1', data=self.data('labels.npz', label=label)).done()
+
+    def indices(self):
+        """Indices of a table too, in training and inference."""
+        arrays = dict(np.load(data_of('gpt2')))
+        arrays['input_ids'][79, 3] = 61
+        np.savez(self.suite.path('ids.npz'), **arrays)
+        np.save(self.suite.path('ids.npy'), arrays['input_ids'])
+        words = ('value 61 in sample 79 is outside [', ', 60], the range of input input_ids')
+        self.suite.train(self.suite.trainer('gpt2'), 'gpt2', '--steps=1', data=self.suite.path('ids.npz')).refused(
+            'ids.npz: array "input_ids"', *words)
+        self.suite.run(self.suite.compiled('gpt2'), '--input=input_ids=ids.npy', '--output=logits=y.npy',
+                       '--trace=batches.json').refused('ids.npy', *words)
+        for name in ('y.npy', 'batches.json'):
+            expect(not os.path.exists(self.suite.path(name)), f'{name} was written')
+
+    def large_files(self):
+        """A file that is too large to be read at once is checked while it is read."""
+        program, path = self.suite.trainer('gpt2'), self.suite.path('tokens.bin')
+        with open(path, 'wb') as file:  # more than a GiB, nearly all of it a hole
+            file.truncate(1100 << 20)
+            file.seek((1100 << 20) - 200)
+            file.write(b'\xff\xff')
+        data = f'tokens:{path}'
+        self.suite.train(program, 'gpt2', '--steps=1', data=data).done()
+        with open(path, 'r+b') as file:
+            file.write(b'\xff\xff')
+        self.suite.train(program, 'gpt2', '--steps=1', data=data).refused(
+            'tokens.bin: value 65535 in sample 0 is outside', ', 60], the range of input input_ids')
+        os.remove(path)
+
+    def tokens_of_arrays(self):
+        ids = np.load(data_of('gpt2'))['input_ids'].astype(np.uint16)
+        np.save(self.suite.path('tokens.npy'), ids)
+        np.savez(self.suite.path('tokens.npz'), ids)
+        program = self.suite.trainer('gpt2')
+        for name, kind in (('tokens.npy', 'an npy file'), ('tokens.npz', 'an npz file')):
+            self.suite.train(program, 'gpt2', '--steps=1', data=f'tokens:{name}').refused(
+                f'{name} is {kind}, whose header would be read as tokens')
+        ids.tofile(self.suite.path('tokens.bin'))
+        self.suite.train(program, 'gpt2', '--steps=1', data='tokens:tokens.bin').done()
+
+    def array_names(self):
+        """A wrong name is answered with those that there are."""
+        np.savez(self.suite.path('names.npz'), images=self.arrays['x'], labels=self.arrays['label'])
+        self.suite.train(self.program(), 'mlp', '--steps=1', data='names.npz').refused(
+            'names.npz: no data for input "x"', 'it has images, labels', 'the program\'s inputs are x, label')
+        np.save(self.suite.path('x.npy'), self.arrays['x'])
+        self.suite.train(self.program(), 'mlp', '--steps=1', data='image=x.npy').refused(
+            'the program has no input "image", but: x, label')
+        self.suite.run(self.suite.compiled('mlp'), '--input=image=x.npy', '--output=logits=y.npy').refused(
+            'the program has no input "image", but: x')
+
+
+def checks(suite):
+    tests = Refusals(suite)
+    for option in OUTPUTS:
+        yield f'before the first step {option}', lambda option=option: tests.unwritable(option)
+    for check in (tests.unwritable_on_ranks, tests.nothing_left, tests.same_file, tests.inference_outputs, tests.labels,
+                  tests.indices, tests.large_files, tests.tokens_of_arrays, tests.array_names):
+        yield 'before the first step ' + check.__name__.replace('_', ' '), check

@@ -1,0 +1,161 @@
+"""Learning rates of the command line, what the log says of them and of the gradients, and the best evaluation."""
+import math
+import os
+
+import numpy as np
+
+from programs import data_of, expect, initializers, read_safetensors
+
+CLIP = 0.3
+
+
+class Results:
+    def __init__(self, suite):
+        self.suite = suite
+
+    def losses(self, program, case, log, *arguments):
+        self.suite.train(program, case, f'--log={log}', *arguments).done()
+        return [(line['loss'], line['learning_rate']) for line in self.suite.log(log)]
+
+    def rate(self, schedule):
+        """--lr=X is the program compiled with lr=X: groups are multiples of it, and so is the schedule's end."""
+        def trainer(rate, low):
+            falls = [f'--lr-schedule={schedule},min-lr={low}'] if schedule else []
+            return self.suite.trainer('mlp', '--param-group=fc1.*,lr-scale=0.1', *falls, optimizer=f'adamw,lr={rate}')
+        compiled, given = trainer('0.02', '0.004'), trainer('0.01', '0.002')
+        want = self.losses(compiled, 'mlp', 'compiled.jsonl', '--steps=6')
+        got = self.losses(given, 'mlp', 'given.jsonl', '--steps=6', '--lr=0.02')
+        expect(got == want, f'losses and rates {got}, not {want}')
+        other = self.losses(given, 'mlp', 'other.jsonl', '--steps=6')
+        expect([loss for loss, _ in other][-1] != want[-1][0], 'the rate changes nothing')
+        for (_, rate), (_, half) in zip(want, other):
+            expect(math.isclose(rate, 2 * half), f'rate {rate} for {half}')
+
+    def effective_rate(self):
+        """The log and the progress line have the rate of each step."""
+        program = self.suite.trainer('mlp', '--lr-schedule=linear,warmup=2,min-lr=0.001')
+        run = self.suite.train(program, 'mlp', '--steps=6', '--log=rates.jsonl').done()
+        rates = [line['learning_rate'] for line in self.suite.log('rates.jsonl')]
+        want = [0, 0.005, 0.01] + [0.001 + 0.009 * (1 - k / 4) for k in (1, 2, 3)]
+        expect(np.allclose(rates, want), f'rates {rates}, not {want}')
+        run.says(f'  lr {rates[-1]:.4g}  ')
+
+    def usage(self):
+        program = self.suite.trainer('mlp')
+        for rate in ('0', '-1', 'fast', 'nan', ''):
+            self.suite.train(program, 'mlp', '--steps=1', f'--lr={rate}').refused('--lr', code=2)
+        self.suite.run(self.suite.compiled('mlp'), '--lr=1', '--output=logits=y.npy').refused('--lr', code=2)
+
+    def gradient_norm(self, mesh, more, clips):
+        """With SGD the parameters move by rate times gradient, so the norm can be seen."""
+        rate = 0.5
+        flags = ['--precision=f64', *([f'--mesh={mesh}'] if mesh else []), *more]
+        asked = [f'--clip-grad-norm={CLIP}'] if clips else ['--log-grad-norm']
+        program = self.suite.trainer('mlp', *flags, *asked, optimizer=f'sgd,lr={rate}')
+        run = self.suite.train(program, 'mlp', '--steps=1', '--log=norm.jsonl', '--save-params=norm.st').done()
+        norm = self.suite.log('norm.jsonl')[0]['grad_norm']
+        before, after = initializers('mlp'), read_safetensors(self.suite.path('norm.st'))
+        moved = math.sqrt(sum(np.sum((after[n] - before[n].astype(float)) ** 2) for n in before)) / rate
+        want = min(norm, CLIP) if clips else norm
+        expect(abs(moved - want) < 2e-6 * want and norm > CLIP, f'the log has {norm}, the parameters moved by {moved}')
+        run.says(f'  grad_norm {norm:.5g}  ')
+        if clips:
+            return
+        # Nothing else changes, and without being asked there is none.
+        plain = self.suite.trainer('mlp', *flags, optimizer=f'sgd,lr={rate}')
+        self.suite.train(plain, 'mlp', '--steps=1', '--log=plain.jsonl', '--save-params=plain.st').done()
+        expect('grad_norm' not in self.suite.log('plain.jsonl')[0], 'a norm was logged')
+        for name, value in read_safetensors(self.suite.path('plain.st')).items():
+            expect(np.array_equal(value, after[name]), f"'{name}' is another with the norm")
+
+    def worsening(self, metric, folder, *more, steps=12):
+        """A run that gets worse at some time; (run, evaluations by step)."""
+        program = self.suite.trainer('mlp', optimizer='adam,lr=0.05')
+        run = self.suite.train(program, 'mlp', f'--steps={steps}', f'--eval-data={self.held_out()}', '--eval-every=1',
+                               f'--best={metric}', f'--log={folder}.jsonl', *more).done()
+        found = {line['step']: line[f'eval_{metric}'] for line in self.suite.log(f'{folder}.jsonl')
+                 if f'eval_{metric}' in line}
+        return run, found
+
+    def held_out(self):
+        """Labels that have nothing to do with the training's: learning these makes those worse."""
+        path = self.suite.path('held-out.npz')
+        arrays = dict(np.load(data_of('mlp')))
+        rng = np.random.default_rng(3)
+        # A few right labels, so that the loss falls before it rises.
+        label = np.where(np.arange(80) < 40, arrays['label'], rng.integers(0, 10, 80))
+        np.savez(path, x=arrays['x'], label=label)
+        return path
+
+    def best(self, metric):
+        """The saved values are those after the best step, and DIR/best can be gone on from."""
+        run, found = self.worsening(metric, f'best-{metric}', f'--save-params=best-{metric}.st',
+                                    f'--save-onnx=best-{metric}.onnx', f'--checkpoint=best-{metric}')
+        pick = min if metric == 'loss' else max
+        value = pick(found.values())
+        step = min(s for s, v in found.items() if v == value)
+        expect(step < max(found), f'the run never gets worse: {found}')
+        run.says(f'kept: {metric} ', f'of step {step}\n', ' (best)')
+        program = self.suite.trainer('mlp', optimizer='adam,lr=0.05')
+        self.suite.train(program, 'mlp', f'--steps={step}', '--save-params=short.st', '--save-onnx=short.onnx').done()
+        for kind in ('st', 'onnx'):
+            got, want = (open(self.suite.path(f'{name}.{kind}'), 'rb').read() for name in (f'best-{metric}', 'short'))
+            expect(got == want, f'the {kind} file is not that of step {step}')
+        kept = os.listdir(self.suite.path(f'best-{metric}/best'))
+        newest = max(int(name[5:]) for name in kept if name.startswith('step-'))
+        expect(newest == step, f'best/step-{newest} is there, not {step}')
+        self.suite.train(program, 'mlp', f'--steps={step + 1}', '--resume', f'--checkpoint=best-{metric}/best').done().says(
+            f'resumed at step {step}')
+
+    def best_of_equals(self):
+        """Of evaluations that are as good the first is kept."""
+        program = self.suite.trainer('mlp', optimizer='sgd,lr=1e-30')
+        for metric in ('loss', 'accuracy'):
+            self.suite.train(program, 'mlp', '--steps=3', f'--eval-data={self.held_out()}', '--eval-every=1',
+                             f'--best={metric}', '--save-params=equals.st').done().says('of step 1\n')
+
+    def best_resumed(self):
+        """A run that is resumed knows what was best."""
+        _, found = self.worsening('loss', 'resumed', '--checkpoint=resumed')
+        step = min(found, key=found.get)
+        run, later = self.worsening('loss', 'resumed', '--checkpoint=resumed', '--resume', '--save-params=resumed.st',
+                                    '--lr=0.5', steps=14)
+        expect(min(v for s, v in later.items() if s > 12) > found[step], 'the later steps are better')
+        run.says('note: nothing is written: no evaluation of this run was better than '
+                 f'loss {found[step]:.6g} of step {step}')
+        expect(not os.path.exists(self.suite.path('resumed.st')), 'a worse one was saved')
+        program = self.suite.trainer('mlp', optimizer='adam,lr=0.05')
+        again = ['--steps=20', f'--eval-data={self.held_out()}', '--eval-every=1', '--checkpoint=resumed', '--resume']
+        self.suite.train(program, 'mlp', *again, '--best=accuracy').refused('best.json is of --best=loss')
+        with open(self.suite.path('resumed/best/best.json'), 'w') as file:
+            file.write('{}')
+        self.suite.train(program, 'mlp', *again, '--best=loss').refused('best.json', 'remove it')
+
+    def best_usage(self):
+        program = self.suite.trainer('mlp')
+        held_out = f'--eval-data={self.held_out()}'
+        enough = ['--steps=1', held_out, '--eval-every=1', '--save-params=p']
+        self.suite.train(program, 'mlp', *enough, '--best=count').refused(
+            '--best=count: evaluation has no such metric, but: loss, accuracy')
+        self.suite.train(program, 'mlp', '--steps=1', '--best=loss', '--save-params=p').refused('--eval-every', code=2)
+        self.suite.train(program, 'mlp', '--steps=1', '--best=loss', held_out, '--eval-every=1').refused(
+            'somewhere to keep', code=2)
+        os.makedirs(self.suite.path('old/best/step-4'))
+        self.suite.train(program, 'mlp', *enough, '--best=loss', '--checkpoint=old').refused('old/best already holds')
+
+
+def checks(suite):
+    tests = Results(suite)
+    for schedule in ('', 'cosine,warmup=2', 'linear,total=5'):
+        yield f'learning rate {schedule or "constant"}', lambda schedule=schedule: tests.rate(schedule)
+    yield 'learning rate in the log', tests.effective_rate
+    yield 'learning rate usage', tests.usage
+    for mesh, more in (('', []), ('data=2', []), ('model=2', []), ('data=2', ['--accumulate=2'])):
+        for clips in (False, True):
+            name = f'gradient norm {mesh or "one rank"} {"".join(more)}{" clipped" if clips else ""}'
+            yield name, lambda a=(mesh, more, clips): tests.gradient_norm(*a)
+    for metric in ('loss', 'accuracy'):
+        yield f'best {metric}', lambda metric=metric: tests.best(metric)
+    yield 'best of equals', tests.best_of_equals
+    yield 'best of a resumed run', tests.best_resumed
+    yield 'best usage', tests.best_usage

@@ -1,0 +1,68 @@
+"""Help, versions, installed tools, and the commands of docs/training.md."""
+import os
+import re
+import shutil
+import subprocess
+
+from programs import ROOT, Run, data_of, expect, model_of
+
+TRAINING = ['--data=', '--steps=', '--lr=', '--checkpoint=', '--best=', '--resume']
+INFERENCE = ['--input=', '--output=']
+
+
+class Tools:
+    def __init__(self, suite):
+        self.suite = suite
+        with open(os.path.join(ROOT, 'CMakeLists.txt')) as file:
+            self.version = re.search(r'project\(dpc VERSION (\S+)', file.read()).group(1)
+
+    def help(self):
+        """A program's help is about what it does."""
+        for program, own, foreign in ((self.suite.trainer('mlp'), TRAINING, INFERENCE),
+                                      (self.suite.compiled('mlp'), INFERENCE, TRAINING)):
+            text = Run([program, '--help'], self.suite.folder).done().says(*own, '--init-params=', '--save-params=').out
+            for option in foreign:
+                expect(option not in text, f'{option} in the help of the other kind of program')
+
+    def versions(self):
+        for tool in ('dpc-compile', 'dpc-interp', 'dpc-opt', 'dpc-run'):
+            run = self.suite.tool(tool, '--version').done()
+            expect(run.out.split()[:2] == [tool, self.version], f'{tool} --version prints {run.out}')
+        for program in (self.suite.trainer('mlp'), self.suite.compiled('mlp')):
+            self.suite.run(program, '--version').done().says(f'a program of dpc {self.version}\n', 'dpc-compile ',
+                                                             'model.onnx')
+
+    def installed(self):
+        """The tools work from where they are installed, and link programs with what is installed beside them."""
+        build, prefix = os.path.dirname(self.suite.tools), self.suite.path('installed')
+        install = ['cmake', '--install', build, '--prefix', prefix]
+        Run([*install, '--component', 'tools'], self.suite.folder).done()
+        compiler = os.path.join(prefix, 'bin', 'dpc-compile')
+        command = [compiler, model_of('mlp'), '-o', 'from-installed', '--shape=x:8x16', '--loss=cross-entropy',
+                   '--optimizer=adam,lr=0.01']
+        Run(command, self.suite.folder).refused(os.path.join(prefix, 'lib'), 'is missing', code=5)
+        Run(install, self.suite.folder).done()
+        Run(command, self.suite.folder).done()
+        run = [os.path.join(prefix, 'bin', 'dpc-run'), './from-installed', f'--data={data_of("mlp")}', '--steps=2']
+        Run(run, self.suite.folder).done().says('step 2/2')
+        for tool in ('dpc-opt', 'dpc-interp'):
+            Run([os.path.join(prefix, 'bin', tool), '--help'], self.suite.folder).done()
+        shutil.rmtree(prefix)
+
+    def page(self):
+        """Every command of docs/training.md, from the top to the bottom."""
+        with open(os.path.join(ROOT, 'docs', 'training.md')) as file:
+            lines = [line[4:] for line in file.read().splitlines() if line.startswith('    ')]
+        script = '\n'.join(lines).replace('$PWD/build/release/bin', self.suite.tools)
+        expect(len(lines) > 20 and '$bin/dpc-compile' in script, 'the page has no commands')
+        done = subprocess.run(['bash', '-euo', 'pipefail', '-x'], input=script, capture_output=True, text=True, timeout=600,
+                              cwd=ROOT, env={**os.environ, 'TMPDIR': self.suite.folder})
+        expect(done.returncode == 0, f'exit {done.returncode}: {done.stderr[-600:]}')
+
+
+def checks(suite):
+    tests = Tools(suite)
+    yield 'help', tests.help
+    yield 'version', tests.versions
+    yield 'installed tools', tests.installed
+    yield 'docs/training.md', tests.page
