@@ -42,6 +42,13 @@ private:
     return initializer.name == text ||
            llvm::is_contained(initializer.aliases, text.str());
   }
+  static bool matches(const llvm::GlobPattern &pattern,
+                      const Initializer &initializer) {
+    return pattern.match(initializer.name) ||
+           llvm::any_of(initializer.aliases, [&](const std::string &alias) {
+             return pattern.match(alias);
+           });
+  }
   std::vector<Request> requests; // frozen first: it wins among globs
 };
 
@@ -63,7 +70,7 @@ llvm::Expected<Requests> Requests::parse(const Graph &graph,
     for (const Initializer &initializer : graph.initializers) {
       if (names(initializer, text))
         exact = &initializer;
-      any |= pattern->match(initializer.name);
+      any |= matches(*pattern, initializer);
     }
     if (!exact && !any)
       return fail(llvm::formatv("--{0}={1}: no initializer has this name",
@@ -93,7 +100,7 @@ std::optional<Role> Requests::roleOf(const Initializer &initializer) const {
     if (names(initializer, request.text))
       return request.role;
   for (const Request &request : requests)
-    if (request.pattern.match(initializer.name))
+    if (matches(request.pattern, initializer))
       return request.role;
   return std::nullopt;
 }
@@ -179,6 +186,11 @@ std::optional<Classified> Classifier::byRecord(const Initializer &initializer) {
   StringRef kind = recordedKind(initializer);
   if (kind == "PARAMETER")
     return Classified{Role::Parameter, "marked PARAMETER", {}};
+  if (kind == kFixedKind)
+    return Classified{Role::Constant,
+                      "sinusoids, which modules do not train (--trainable "
+                      "does)",
+                      {}};
   if (kind == "BUFFER")
     return Classified{Role::Buffer, "marked BUFFER", {}};
   if (kind == "CONSTANT_TENSOR")
@@ -236,7 +248,7 @@ bool isBufferName(StringRef name) {
       .Cases("cos", "sin", "cos_cached", "sin_cached", "relative_coords_table",
              "position_ids", true)
       .Cases("running_mean", "running_var", "num_batches_tracked", "anchors",
-             "slopes", true)
+             "slopes", "final_logits_bias", true)
       .Default(false);
 }
 

@@ -47,7 +47,8 @@ struct Classified {
 ///  3. what is only ever the mean or variance operand of BatchNormalization is
 ///  a buffer;
 ///  4. a recorded kind: PARAMETER is a parameter, BUFFER a buffer,
-///  CONSTANT_TENSOR a constant;
+///  CONSTANT_TENSOR a constant (and a restored model's position encodings, see
+///  Import.cpp);
 ///  5. `folded_from`: computed by the exporter from a PARAMETER of the graph
 ///  signature, and more than a rank-0 scalar or
 ///     a mask: a parameter; computed from none: a constant;

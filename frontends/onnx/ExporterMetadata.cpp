@@ -104,8 +104,7 @@ bool isGeneratedName(StringRef name) {
 }
 
 StringRef recordedKind(const Initializer &initializer) {
-  auto found = initializer.metadata.find(
-      "pkg.torch.export.graph_signature.InputSpec.kind");
+  auto found = initializer.metadata.find(kInputKind.str());
   return found == initializer.metadata.end() ? StringRef()
                                              : StringRef(found->second);
 }

@@ -4,9 +4,12 @@
 
 #include "frontends/onnx/Check.h"
 #include "frontends/onnx/Classify.h"
+#include "frontends/onnx/ExporterMetadata.h"
 #include "frontends/onnx/Load.h"
 #include "frontends/onnx/ModuleBuilder.h"
 #include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Restore/RewriteModel.h"
+#include "frontends/onnx/ValuePatterns.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -91,8 +94,64 @@ struct Prepared {
   std::vector<Classified> roles;
 };
 
+/// Tables of sinusoids are parameters that their modules never train
+/// (requires_grad=False, which no export records).
+void fixSinusoids(Graph &graph, llvm::raw_ostream &notes) {
+  for (Initializer &initializer : graph.initializers) {
+    if (recordedKind(initializer) != "PARAMETER" ||
+        !isFloat(initializer.tensor.type) ||
+        !looksLikeSinusoids(initializer.tensor))
+      continue;
+    initializer.metadata[kInputKind.str()] = kFixedKind.str();
+    notes << "note: '" << initializer.name
+          << "' is a table of sinusoids and not trained, as in PyTorch; "
+             "--trainable="
+          << initializer.name << " trains it\n";
+  }
+}
+
+/// Puts back what the exporter did to the module's parameters: `model` and
+/// `graph` are then those of the module.
+llvm::Error restore(OnnxModel &model, Graph &graph,
+                    const ImportOptions &options, llvm::raw_ostream &notes) {
+  RestorationPlan plan = planRestoration(graph);
+  if (!plan.lost.empty() && options.trains)
+    return fail(llvm::formatv(
+        "{0}{1}; --as-exported trains the graph as it is", plan.lost.front(),
+        plan.lost.size() > 1
+            ? llvm::formatv(" ({0} more are lost)", plan.lost.size() - 1).str()
+            : std::string()));
+  if (plan.empty()) {
+    fixSinusoids(graph, notes);
+    return llvm::Error::success();
+  }
+  if (llvm::Error error = plan.check(graph))
+    return error;
+  if (llvm::Error error = plan.verify(graph))
+    return error;
+  if (options.explain)
+    plan.print(graph, notes);
+  else if (std::string summary = plan.summary(graph); !summary.empty())
+    notes << "note: parameters of the module restored: " << summary
+          << "; --explain lists them, --as-exported leaves them\n";
+  restoreModel(model, graph, plan);
+  auto restored = buildGraph(model);
+  if (!restored)
+    return restored.takeError();
+  graph = std::move(*restored);
+  for (const RestoredTensor &tensor : plan.tensors)
+    for (Initializer &initializer : graph.initializers)
+      if (initializer.name == tensor.name)
+        initializer.aliases.insert(initializer.aliases.end(),
+                                   tensor.aliases.begin(),
+                                   tensor.aliases.end());
+  fixSinusoids(graph, notes);
+  return llvm::Error::success();
+}
+
 /// Everything before IR: any error here is about the file or the options.
-llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options) {
+llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
+                                 llvm::raw_ostream &notes) {
   auto model = loadModel(path);
   if (!model)
     return model.takeError();
@@ -107,6 +166,9 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options) {
     return prefixed(graph.takeError());
   if (llvm::Error error = checkOperators(*graph, Registry::get()))
     return prefixed(std::move(error));
+  if (!options.asExported)
+    if (llvm::Error error = restore(**model, *graph, options, notes))
+      return prefixed(std::move(error));
   if (llvm::Error error = resolveShapes(*graph, options))
     return prefixed(std::move(error));
   auto roles = classify(*graph, options.trainable, options.frozen);
@@ -122,7 +184,7 @@ OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context,
                                  llvm::raw_ostream &notes,
                                  std::unique_ptr<OnnxModel> *outSource) {
   context->loadDialect<nn::NNDialect, func::FuncDialect>();
-  auto prepared = prepare(path, options);
+  auto prepared = prepare(path, options, notes);
   if (!prepared) {
     emitError(FileLineColLoc::get(context, path, 0, 0))
         << llvm::toString(prepared.takeError());
@@ -130,9 +192,10 @@ OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context,
   }
   if (options.explain)
     printClassification(prepared->graph, prepared->roles, notes);
-  for (const std::string &loss :
-       describeExportLosses(prepared->graph, prepared->roles))
-    notes << "note: " << loss << '\n';
+  if (options.asExported)
+    for (const std::string &loss :
+         describeExportLosses(prepared->graph, prepared->roles))
+      notes << "note: " << loss << '\n';
   OwningOpRef<ModuleOp> module =
       buildModule(prepared->graph, prepared->roles, options, context);
   if (!module || failed(verify(*module)))

@@ -28,8 +28,14 @@ struct ImportOptions {
   std::map<std::string, int64_t> batchDims;
   /// Initializer names and globs; an exact name wins over a glob.
   std::vector<std::string> trainable, frozen;
-  /// Print the table of which initializers train, and why, to the notes.
+  /// Print the tables of what was restored and of which initializers train,
+  /// and why, to the notes.
   bool explain = false;
+  /// Take the graph as the file has it; else parameters that the exporter
+  /// merged, moved or computed with are put back first.
+  bool asExported = false;
+  /// The graph is for training: what an export lost for good is an error.
+  bool trains = false;
 };
 
 /// Imports the ONNX model at `path` into a module at level `import`: one
@@ -40,9 +46,9 @@ struct ImportOptions {
 ///
 /// Weights stay where they are (the parsed model or a mapped file) and are kept
 /// alive by the module's context. Errors are diagnostics, one line each, that
-/// name the file, node or tensor; the result is then null. One line for each
-/// thing the export lost of the module goes to `notes`. `outSource`, unless
-/// null, gets the parsed model.
+/// name the file, node or tensor; the result is then null. What was restored,
+/// or one line for each thing the export lost of the module, goes to `notes`.
+/// `outSource`, unless null, gets the parsed (and restored) model.
 mlir::OwningOpRef<mlir::ModuleOp>
 importOnnx(llvm::StringRef path, mlir::MLIRContext *context,
            const ImportOptions &options, llvm::raw_ostream &notes,

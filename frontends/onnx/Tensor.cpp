@@ -269,6 +269,17 @@ int64_t Tensor::asInt(int64_t i) const {
   }
 }
 
+Tensor makeTensor(ElementType type, llvm::ArrayRef<int64_t> shape,
+                  std::vector<char> bytes) {
+  auto owner = std::make_shared<const std::vector<char>>(std::move(bytes));
+  Tensor tensor;
+  tensor.type = type;
+  tensor.shape.assign(shape.begin(), shape.end());
+  tensor.bytes = *owner;
+  tensor.owner = owner;
+  return tensor;
+}
+
 llvm::Expected<int64_t> checkedNumElements(llvm::ArrayRef<int64_t> shape,
                                            unsigned bytesPerElement,
                                            StringRef what) {

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace dpc::onnxpb {
 class TensorProto;
@@ -63,6 +64,10 @@ struct Tensor {
   double asDouble(int64_t i) const;
   int64_t asInt(int64_t i) const;
 };
+
+/// A tensor that owns a copy of its elements; `bytes` fits type and shape.
+Tensor makeTensor(ElementType type, llvm::ArrayRef<int64_t> shape,
+                  std::vector<char> bytes);
 
 /// Product of `shape`; an error when a dimension is negative, the rank is above
 /// 64, or the elements or bytes overflow 63 bits. `what` names the tensor in

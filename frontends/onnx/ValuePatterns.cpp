@@ -86,6 +86,23 @@ Verdict testProgression(const std::vector<double> &v, const Axis &axis) {
   return verdict;
 }
 
+/// The elements, and the largest magnitude; 0 for a tensor that is no table:
+/// too small, too large, or not finite.
+double readValues(const Tensor &tensor, std::vector<double> &values) {
+  int64_t n = tensor.numElements();
+  if (n < 4 || n > kMaxTableElements)
+    return 0;
+  values.resize(n);
+  double scale = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    values[i] = tensor.asDouble(i);
+    if (!std::isfinite(values[i]))
+      return 0;
+    scale = std::max(scale, std::abs(values[i]));
+  }
+  return scale;
+}
+
 } // namespace
 
 bool isAll(const Tensor &tensor, double value) {
@@ -113,18 +130,31 @@ bool looksLikeMask(const Tensor &tensor) {
   return zero && one && tensor.shape.size() >= 2;
 }
 
+bool looksLikeSinusoids(const Tensor &tensor) {
+  std::vector<double> values;
+  double scale = readValues(tensor, values);
+  if (scale < 0.5 || scale > 1.0001)
+    return false;
+  Axis axis{1, 1, tensor.numElements()};
+  for (size_t d = 0; d + 1 < tensor.shape.size(); ++d) {
+    axis.outer *= axis.extent;
+    axis.extent = tensor.shape[d];
+    axis.inner /= axis.extent;
+    if (axis.extent < 5)
+      continue;
+    Verdict verdict = testSinusoid(values, axis, scale);
+    // Nearly every line has its say: lines of zeros have none.
+    if (verdict.holds && verdict.varies &&
+        2 * verdict.equations >= axis.outer * axis.inner * (axis.extent - 3))
+      return true;
+  }
+  return false;
+}
+
 bool looksLikeTable(const Tensor &tensor) {
   int64_t n = tensor.numElements();
-  if (n < 4 || n > kMaxTableElements)
-    return false;
-  std::vector<double> values(n);
-  double scale = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    values[i] = tensor.asDouble(i);
-    if (!std::isfinite(values[i]))
-      return false;
-    scale = std::max(scale, std::abs(values[i]));
-  }
+  std::vector<double> values;
+  double scale = readValues(tensor, values);
   if (scale == 0)
     return false;
   Axis axis{1, 1, n};

@@ -19,6 +19,10 @@ bool looksLikeMask(const Tensor &tensor);
 /// largest element.
 bool looksLikeTable(const Tensor &tensor);
 
+/// A table of position encodings as modules compute them: along some axis but
+/// the last every line is a sinusoid, of numbers up to 1.
+bool looksLikeSinusoids(const Tensor &tensor);
+
 /// Every element equals `value`.
 bool isAll(const Tensor &tensor, double value);
 

@@ -56,6 +56,8 @@ int main(int argc, char **argv) {
                                cl::value_desc("GLOB"));
   cl::opt<bool> explain("explain",
                         cl::desc("print which initializers train, and why"));
+  cl::opt<bool> asExported("as-exported", cl::desc("restore no parameters"));
+  cl::opt<bool> trains("trains", cl::desc("the module is for training"));
   cl::opt<bool> quiet("no-module", cl::desc("do not print the module"));
   cl::opt<bool> locations("locations", cl::desc("print locations"));
   cl::opt<bool> each("each", cl::desc("import each of many files on its own"));
@@ -73,6 +75,8 @@ int main(int argc, char **argv) {
   options.trainable = trainable;
   options.frozen = frozen;
   options.explain = explain;
+  options.asExported = asExported;
+  options.trains = trains;
   for (const std::string &shape : shapes)
     if (!dpc::onnx::parseShapeOption(shape, options)) {
       llvm::errs() << "error: --shape=" << shape << " is not NAME:DxDx..\n";

@@ -242,6 +242,7 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
     options.import.batchDims[name.str()] = value;
   }
   options.import.explain = options.explain;
+  options.import.asExported = args.hasArg(OPT_as_exported);
   options.import.trainable = args.getAllArgValues(OPT_trainable);
   options.import.frozen = args.getAllArgValues(OPT_frozen);
 
@@ -253,6 +254,7 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
     parseLoss(arg->getValue(), step);
   if (const Arg *arg = args.getLastArg(OPT_label_shape))
     step.labelShape = parseShape(arg->getValue(), "--label-shape");
+  options.import.trains = !step.loss.empty();
   step.labelType = args.getLastArgValue(OPT_label_type).str();
   step.optimizer = args.getLastArgValue(OPT_optimizer).str();
   if (const Arg *arg = args.getLastArg(OPT_metric)) {

@@ -29,6 +29,7 @@ def label_shape : Value<"label-shape", "DxDx..", "Global shape of the labels", m
 def label_type : Value<"label-type", "TYPE", "Element type of the labels, such as i64 or f32", model>;
 def batch_dim : Value<"batch-dim", "NAME:K", "The dimension of an input that counts samples (repeatable)", model>;
 def params : Value<"params", "WHERE", "embed (default), FILE or none", model>;
+def as_exported : Flag<["--"], "as-exported">, HelpText<"Train the graph as the file has it, without restoring what its exporter merged or computed">, Group<model>;
 def trainable : Value<"trainable", "GLOB", "Initializers that train (repeatable)", model>;
 def frozen : Value<"frozen", "GLOB", "Initializers that do not train (repeatable)", model>;
 

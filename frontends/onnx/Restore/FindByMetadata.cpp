@@ -1,0 +1,317 @@
+//===- FindByMetadata.cpp - restoration from the default exporter's metadata =//
+//
+// Every node says in `fx_node` which ATen call it came from, with the module's
+// own names of its arguments. Nodes of one call are matched with its arguments:
+// what an operand was before equal tensors were merged, transposed or folded.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/onnx/Restore/MetadataFinder.h"
+
+#include "OnnxSchema.pb.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using llvm::StringRef;
+
+namespace dpc::onnx {
+
+TensorKind kindOf(const SignatureEntry &entry) {
+  return entry.kind == "PARAMETER" ? TensorKind::Parameter
+         : entry.kind == "BUFFER"  ? TensorKind::Buffer
+                                   : TensorKind::Constant;
+}
+
+StringRef lastName(StringRef target) {
+  return target.substr(target.rfind('.') + 1);
+}
+StringRef ownerOf(StringRef target) {
+  size_t dot = target.rfind('.');
+  return dot == StringRef::npos ? StringRef() : target.take_front(dot);
+}
+std::string within(StringRef owner, StringRef name) {
+  return owner.empty() ? name.str() : (owner + "." + name).str();
+}
+
+/// The PARAMETERs that the exporter computed `initializer` from, or that it is.
+std::vector<std::string>
+MetadataFinder::parametersOf(const Initializer &initializer) const {
+  std::vector<std::string> targets;
+  if (const SignatureEntry *entry = signature.findTarget(initializer.name)) {
+    targets.push_back(entry->target);
+    return targets;
+  }
+  for (const std::string &name : foldedFrom(initializer))
+    if (isParameter(name))
+      targets.push_back(name);
+  return targets;
+}
+
+void MetadataFinder::groupCalls() {
+  std::map<StringRef, size_t> groupOf;
+  groupOfNode.assign(graph.nodes.size(), -1);
+  for (const Initializer &initializer : graph.initializers)
+    for (const std::string &name : foldedFrom(initializer))
+      foldedNames.insert(name);
+  for (auto [n, node] : llvm::enumerate(graph.nodes)) {
+    StringRef text = node.metadata(kFxNode);
+    if (text.empty() || !node.callers.empty())
+      continue;
+    auto [found, isNew] = groupOf.try_emplace(text, groups.size());
+    if (isNew) {
+      std::optional<FxCall> call = parseFxCall(text);
+      groups.push_back({call ? *call : FxCall(), {}, {}});
+      for (const std::string &name : fxArguments(text)) {
+        named.insert(name);
+        if (const SignatureEntry *entry = signature.findPlaceholder(name);
+            entry && !entry->target.empty())
+          groups.back().entries.push_back(entry);
+      }
+    }
+    groupOfNode[n] = int32_t(found->second);
+    groups[found->second].nodes.push_back(int32_t(n));
+  }
+}
+
+/// Matches the float operands of a call's nodes with its arguments: by what the
+/// operator says of its operands; by the tensor's own name; what is left on
+/// both sides by last name and in order.
+void MetadataFinder::identify(const CallNodes &group) {
+  // A recurrent operator's are joined from several, which train the same.
+  if (isRecurrent(group.call) || llvm::any_of(group.nodes, [&](int32_t n) {
+        return hasFoldedBatchNorm(graph.nodes[n]);
+      }))
+    return;
+  std::vector<Operand> open;
+  std::vector<const SignatureEntry *> left = group.entries;
+  auto take = [&](const SignatureEntry *entry, const Operand &at) {
+    assign(entry->target, at, true);
+    if (auto found = llvm::find(left, entry); found != left.end())
+      left.erase(found);
+  };
+  std::vector<Operand> loose;
+  for (int32_t n : group.nodes)
+    for (auto [i, value] : llvm::enumerate(graph.nodes[n].inputs)) {
+      const Initializer *initializer = graph.initializerOf(value);
+      if (!initializer || !isFloat(initializer->tensor.type))
+        continue;
+      Operand at{n, int32_t(i), initializer};
+      std::optional<int> position =
+          argumentOf(group.call, graph.nodes[n], at.operand);
+      if (position && *position == kNoArgument)
+        continue;
+      if (position) {
+        StringRef name = valueArgument(group.call, *position);
+        const SignatureEntry *entry = signature.findPlaceholder(name);
+        if (entry && !entry->target.empty())
+          take(entry, at);
+        else if (!name.empty())
+          loose.push_back(at);
+        continue;
+      }
+      open.push_back(at);
+    }
+  auto assignIf = [&](auto &&fits) {
+    for (size_t i = 0; i < open.size();) {
+      auto entry = llvm::find_if(left, [&](const SignatureEntry *each) {
+        return fits(*each, open[i]);
+      });
+      if (entry == left.end()) {
+        ++i;
+        continue;
+      }
+      take(*entry, open[i]);
+      open.erase(open.begin() + i);
+    }
+  };
+  assignIf([&](const SignatureEntry &entry, const Operand &at) {
+    return llvm::is_contained(parametersOf(*at.initializer), entry.target);
+  });
+  // What is somebody else's: the exporter merged equal tensors.
+  assignIf([&](const SignatureEntry &entry, const Operand &at) {
+    std::vector<std::string> others = parametersOf(*at.initializer);
+    return !inFile(entry.target) && others.size() == 1 &&
+           lastName(others[0]) == lastName(entry.target);
+  });
+  assignIf([&](const SignatureEntry &entry, const Operand &at) {
+    return !inFile(entry.target) && (!parametersOf(*at.initializer).empty() ||
+                                     at.initializer->tensor.numElements() > 1);
+  });
+  assignIf([&](const SignatureEntry &entry, const Operand &at) {
+    const Initializer *own = inFile(entry.target);
+    return own && findDerivation(own->tensor, at.initializer->tensor);
+  });
+  for (const std::vector<Operand> &rest : {open, loose})
+    for (const Operand &at : rest)
+      identifyLoose(group, at);
+}
+
+/// An operand that no argument of its call names: the call takes something
+/// computed from a parameter, or a number that merely equals one.
+void MetadataFinder::identifyLoose(const CallNodes &group, const Operand &at) {
+  const Initializer &initializer = *at.initializer;
+  std::vector<std::string> sources = parametersOf(initializer);
+  if (sources.empty())
+    return; // Of no parameter.
+  if (sources.size() > 1) {
+    for (const std::string &source : sources)
+      if (isParameter(source))
+        lose(source, initializer);
+    return;
+  }
+  const std::string &source = sources.front();
+  bool isItself = initializer.name == source;
+  const Node &node = graph.nodes[at.node];
+  std::string argument = argumentName(group, at.node, at.operand);
+  std::vector<std::string> names = fxArguments(node.metadata(kFxNode));
+  if (!isItself &&
+      (argument.empty() ? llvm::is_contained(names, initializer.name)
+                        : argument == initializer.name))
+    return assign(source, at, false);
+
+  // The calling module's own tensor of this name.
+  std::string scope = callingModule(node);
+  if (scope == ownerOf(source)) {
+    // Or its only one that nothing else is known of.
+    std::vector<std::string> others;
+    if (!isItself && !argument.empty())
+      for (const SignatureEntry &entry : signature.inputs)
+        if (ownerOf(entry.target) == scope && isUnaccounted(entry))
+          others.push_back(entry.target);
+    if (others.size() > 1)
+      return lose(others.front(), initializer);
+    return assign(others.empty() ? source : others.front(), at, false);
+  }
+  std::string other = within(scope, lastName(source));
+  if (isParameter(other) && !inFile(other))
+    return assign(other, at, false);
+  size_t uses = graph.values[initializer.value].uses.size();
+  static const llvm::StringSet<> views = {
+      "_to_copy", "alias",   "detach", "clone",   "contiguous", "view",
+      "reshape",  "permute", "t",      "squeeze", "transpose",  "unsqueeze",
+      "expand",   "slice",   "select", "type_as"};
+  if (!isItself || uses == 1 || views.contains(stemOf(argument)))
+    return assign(source, at, false);
+  constants.push_back(at);
+}
+
+void MetadataFinder::lose(StringRef target, const Initializer &initializer) {
+  if (!lostNames.insert((target + "|" + initializer.name).str()).second)
+    return;
+  plan.lost.push_back(llvm::formatv(
+      "parameter '{0}' is not in the file: the export computed '{1}' from it, "
+      "and the file does not say how; torch.onnx.export(..., optimize=False) "
+      "keeps it",
+      target, initializer.name));
+}
+
+void MetadataFinder::planTensor(StringRef target,
+                                llvm::ArrayRef<Identified> found) {
+  const SignatureEntry *entry = signature.findTarget(target);
+  const Initializer *own = inFile(target);
+  bool isWhole = own && llvm::all_of(found, [&](const Identified &each) {
+                   return each.at.initializer == own;
+                 });
+  bool hasDropped = llvm::any_of(
+      dropped, [&](const DroppedBias &each) { return each.target == target; });
+  if (isWhole && !hasDropped)
+    return;
+  RestoredTensor tensor;
+  tensor.name = target.str();
+  tensor.kind = kindOf(*entry);
+  tensor.isInFile = own != nullptr;
+  std::map<const Initializer *, Derivation> steps;
+  if (own) {
+    tensor.value = own->tensor;
+    steps[own] = {};
+  } else if (found.empty()) {
+    for (const DroppedBias &each : dropped)
+      if (each.target == target)
+        tensor.value = makeTensor(
+            each.type, {each.extent},
+            std::vector<char>(each.extent * elementBytes(each.type), 0));
+  } else {
+    // A use that names it says more than one that computes with it.
+    const Identified *first = &found.front();
+    for (const Identified &each : found)
+      if (each.isArgument) {
+        first = &each;
+        break;
+      }
+    std::optional<Derived> inverse = invert(*first);
+    if (!inverse)
+      return lose(target, *first->at.initializer);
+    tensor.value = std::move(inverse->parameter);
+    steps[first->at.initializer] = std::move(inverse->steps);
+  }
+  std::vector<RestoredUse> uses;
+  for (const Identified &each : found) {
+    const Initializer *initializer = each.at.initializer;
+    auto known = steps.find(initializer);
+    if (known == steps.end()) {
+      std::optional<Derivation> derivation =
+          findDerivation(tensor.value, initializer->tensor);
+      if (!derivation)
+        return lose(target, *initializer);
+      known = steps.emplace(initializer, std::move(*derivation)).first;
+    }
+    if (initializer != own)
+      uses.push_back({each.at.node, each.at.operand, initializer->value,
+                      plan.tensors.size(), known->second});
+    if (initializer != own && !signature.findTarget(initializer->name) &&
+        !llvm::is_contained(tensor.aliases, initializer->name))
+      tensor.aliases.push_back(initializer->name);
+  }
+  for (const DroppedBias &each : dropped)
+    if (each.target == target && llvm::ArrayRef<int64_t>(tensor.value.shape) ==
+                                     llvm::ArrayRef<int64_t>(each.extent))
+      uses.push_back({each.node, 2, kNoValue, plan.tensors.size(), {}});
+  if (uses.empty())
+    return;
+  plan.tensors.push_back(std::move(tensor));
+  plan.uses.insert(plan.uses.end(), uses.begin(), uses.end());
+}
+
+/// Numbers that merely equal a parameter get a copy that stays.
+void MetadataFinder::planConstants() {
+  std::map<const Initializer *, size_t> copies;
+  for (const Operand &at : constants) {
+    auto [found, isNew] =
+        copies.try_emplace(at.initializer, plan.tensors.size());
+    if (isNew) {
+      RestoredTensor copy;
+      copy.name = at.initializer->name + "/constant";
+      copy.kind = TensorKind::Constant;
+      copy.value = at.initializer->tensor;
+      plan.tensors.push_back(std::move(copy));
+    }
+    plan.uses.push_back(
+        {at.node, at.operand, at.initializer->value, found->second, {}});
+  }
+}
+
+RestorationPlan MetadataFinder::find() {
+  findFoldedNorms();
+  groupCalls();
+  for (const CallNodes &group : groups) {
+    identify(group);
+    findDroppedBiases(group);
+    findTrainingNorms(group);
+  }
+  for (const DroppedBias &each : dropped)
+    identified[each.target]; // Also those that nothing else uses.
+  for (const SignatureEntry &entry : signature.inputs)
+    if (auto found = identified.find(entry.target); found != identified.end())
+      planTensor(entry.target, found->second);
+  planConstants();
+  findMergedNodes();
+  return std::move(plan);
+}
+
+RestorationPlan planByMetadata(const Graph &graph) {
+  return MetadataFinder(graph).find();
+}
+
+} // namespace dpc::onnx

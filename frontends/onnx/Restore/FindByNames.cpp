@@ -1,0 +1,242 @@
+//===- FindByNames.cpp - restoration from TorchScript's names and values --===//
+//
+// The TorchScript exporter merges equal initializers and leaves an Identity
+// under each name; so the names that nodes read say what was apart. What
+// constant folding computed has a name of its own making ("onnx::MatMul_291");
+// only the nodes around it and its values say what it was.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/onnx/Classify.h"
+#include "frontends/onnx/ExporterMetadata.h"
+#include "frontends/onnx/Restore/RestorationPlan.h"
+#include "frontends/onnx/ValuePatterns.h"
+
+#include "OnnxSchema.pb.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <map>
+
+using llvm::StringRef;
+
+namespace dpc::onnx {
+namespace {
+
+constexpr StringRef kKeeps =
+    "torch.onnx.export(..., dynamo=False, "
+    "training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False) "
+    "keeps it";
+
+class Finder {
+public:
+  explicit Finder(const Graph &graph)
+      : graph(graph), reaches(differentiablyReachesOutput(graph)) {
+    for (const Initializer &initializer : graph.initializers) {
+      taken.insert(initializer.name);
+      for (const std::string &alias : initializer.aliases)
+        taken.insert(alias);
+    }
+  }
+
+  RestorationPlan find();
+
+private:
+  struct Operand {
+    int32_t node;
+    int32_t operand;
+  };
+  bool isRestorable(const Initializer &initializer) const;
+  bool isMatrix(const Initializer &initializer,
+                llvm::ArrayRef<Operand> uses) const;
+  std::string weightName(const Node &product) const;
+  void planUses(const Initializer &initializer, const std::string &name,
+                llvm::ArrayRef<Operand> uses);
+  void planMatrix(const Initializer &initializer, const std::string &name,
+                  llvm::ArrayRef<Operand> uses);
+  void planFolded(const Initializer &initializer, const std::string &name,
+                  llvm::ArrayRef<Operand> uses);
+  void add(RestoredTensor tensor, const Initializer &was, Derivation steps,
+           llvm::ArrayRef<Operand> uses);
+
+  const Graph &graph;
+  std::vector<bool> reaches;
+  llvm::StringSet<> taken;
+  RestorationPlan plan;
+};
+
+/// Floats that every node of the main graph takes for itself.
+bool Finder::isRestorable(const Initializer &initializer) const {
+  return isFloat(initializer.tensor.type) &&
+         llvm::all_of(
+             graph.values[initializer.value].uses, [&](const Use &use) {
+               return use.operand >= 0 && graph.nodes[use.node].callers.empty();
+             });
+}
+
+/// The right operand of products alone: a linear layer's weight, transposed.
+bool Finder::isMatrix(const Initializer &initializer,
+                      llvm::ArrayRef<Operand> uses) const {
+  return initializer.tensor.shape.size() == 2 &&
+         llvm::all_of(uses, [&](const Operand &use) {
+           return graph.nodes[use.node].is("MatMul") && use.operand == 1;
+         });
+}
+
+/// "a.fc.weight": after the bias that is added to `product`, else after the
+/// module in its name, "/a/fc/MatMul". Empty when neither says.
+std::string Finder::weightName(const Node &product) const {
+  for (const Use &use : graph.values[product.output(0)].uses) {
+    const Node &sum = graph.nodes[use.node];
+    if (!sum.is("Add") || use.operand < 0)
+      continue;
+    for (const std::string &operand : sum.proto->input()) {
+      StringRef bias = operand;
+      if (!isGeneratedName(bias) && bias.consume_back("bias"))
+        return (bias + "weight").str();
+    }
+  }
+  StringRef path = product.name;
+  if (!path.consume_front("/") || !path.contains('/'))
+    return {};
+  std::string module = path.rsplit('/').first.str();
+  std::replace(module.begin(), module.end(), '/', '.');
+  return module + ".weight";
+}
+
+void Finder::add(RestoredTensor tensor, const Initializer &was,
+                 Derivation steps, llvm::ArrayRef<Operand> uses) {
+  for (const Operand &use : uses)
+    plan.uses.push_back(
+        {use.node, use.operand, was.value, plan.tensors.size(), steps});
+  plan.tensors.push_back(std::move(tensor));
+}
+
+/// `name`, with the value of `initializer`, is a linear layer's weight
+/// transposed: of a tensor that the file has, when its values are no constant,
+/// or of one that is not there any more.
+void Finder::planMatrix(const Initializer &initializer, const std::string &name,
+                        llvm::ArrayRef<Operand> uses) {
+  Derivation transpose(1);
+  transpose[0].kind = DerivationStep::Kind::Transpose;
+  transpose[0].dims = {1, 0};
+  Tensor weight = *derive(initializer.tensor, transpose);
+  if (!isSplat(weight))
+    for (const Initializer &other : graph.initializers)
+      if (!isGeneratedName(other.name) && isSame(other.tensor, weight)) {
+        RestoredTensor tied{other.name,
+                            TensorKind::Parameter,
+                            other.tensor,
+                            /*isInFile=*/true,
+                            {name}};
+        for (RestoredTensor &known : plan.tensors)
+          if (known.name == other.name) { // Once more.
+            known.aliases.push_back(name);
+            for (const Operand &use : uses)
+              plan.uses.push_back({use.node, use.operand, initializer.value,
+                                   size_t(&known - plan.tensors.data()),
+                                   transpose});
+            return;
+          }
+        return add(std::move(tied), initializer, std::move(transpose), uses);
+      }
+  std::string own = weightName(graph.nodes[uses.front().node]);
+  if (!own.empty() && !taken.contains(own)) {
+    taken.insert(own);
+    return add({own, TensorKind::Parameter, std::move(weight), false, {name}},
+               initializer, std::move(transpose), uses);
+  }
+  // A module that runs twice gives its weight twice.
+  for (RestoredTensor &known : plan.tensors)
+    if (known.name == own && isSame(known.value, weight)) {
+      known.aliases.push_back(name);
+      for (const Operand &use : uses)
+        plan.uses.push_back({use.node, use.operand, initializer.value,
+                             size_t(&known - plan.tensors.data()), transpose});
+      return;
+    }
+  if (name != initializer.name)
+    add({name, TensorKind::Parameter, initializer.tensor, false, {}},
+        initializer, {}, uses);
+}
+
+/// `name` is what constant folding made of something else.
+void Finder::planFolded(const Initializer &initializer, const std::string &name,
+                        llvm::ArrayRef<Operand> uses) {
+  const Tensor &tensor = initializer.tensor;
+  const Node &node = graph.nodes[uses.front().node];
+  size_t extents =
+      llvm::count_if(tensor.shape, [](int64_t n) { return n > 1; });
+  bool isTraining = reaches[initializer.value] && tensor.numElements() > 1 &&
+                    !looksLikeMask(tensor) && !looksLikeTable(tensor);
+  bool isRecurrent = node.is("LSTM") || node.is("GRU") || node.is("RNN");
+  if (node.is("Conv") || node.is("ConvTranspose")) {
+    if (uses.front().operand == 1)
+      plan.lost.push_back(llvm::formatv(
+          "{0}: its weight '{1}' was computed by the export (a BatchNorm "
+          "folded in, or a weight made of parameters); {2}",
+          describe(node), name, kKeeps));
+    return;
+  }
+  // A number a channel in front of unit dimensions was only reshaped.
+  bool isPerChannel =
+      extents == 1 && tensor.shape.size() > 1 && tensor.shape.back() == 1;
+  if (isTraining && !isRecurrent && !isPerChannel) {
+    std::optional<Derived> table =
+        tensor.shape.size() > 1 ? distinctRowsAnywhere(tensor) : std::nullopt;
+    if (!table) {
+      plan.lost.push_back(llvm::formatv(
+          "{0}: '{1}' was computed by the export's constant folding from a "
+          "parameter or a buffer, and the file does not say which; {2}",
+          describe(node), name, kKeeps));
+      return;
+    }
+    if (!table->steps.empty()) {
+      std::string own = name + "/rows";
+      return add({own,
+                  TensorKind::Parameter,
+                  std::move(table->parameter),
+                  false,
+                  {name}},
+                 initializer, std::move(table->steps), uses);
+    }
+  }
+  // One parameter that was computed with twice has two names of equal values;
+  // what is all one number may be anything.
+  if (name != initializer.name && isSplat(tensor))
+    add({name, TensorKind::Parameter, tensor, false, {}}, initializer, {},
+        uses);
+}
+
+void Finder::planUses(const Initializer &initializer, const std::string &name,
+                      llvm::ArrayRef<Operand> uses) {
+  if (isGeneratedName(name) && isMatrix(initializer, uses))
+    return planMatrix(initializer, name, uses);
+  if (isGeneratedName(name))
+    return planFolded(initializer, name, uses);
+  if (name != initializer.name)
+    add({name, TensorKind::Parameter, initializer.tensor, false, {}},
+        initializer, {}, uses);
+}
+
+RestorationPlan Finder::find() {
+  for (const Initializer &initializer : graph.initializers) {
+    if (!isRestorable(initializer))
+      continue;
+    std::map<std::string, std::vector<Operand>> byName;
+    for (const Use &use : graph.values[initializer.value].uses)
+      byName[graph.nodes[use.node].proto->input(use.operand)].push_back(
+          {use.node, use.operand});
+    for (const auto &[name, uses] : byName)
+      planUses(initializer, name, uses);
+  }
+  return std::move(plan);
+}
+
+} // namespace
+
+RestorationPlan planByNames(const Graph &graph) { return Finder(graph).find(); }
+
+} // namespace dpc::onnx

@@ -1,0 +1,131 @@
+//===- MetadataFinder.h - restoration from the default exporter's metadata ===//
+
+#ifndef DPC_FRONTENDS_ONNX_RESTORE_METADATAFINDER_H
+#define DPC_FRONTENDS_ONNX_RESTORE_METADATAFINDER_H
+
+#include "frontends/onnx/ExporterMetadata.h"
+#include "frontends/onnx/Restore/FxCall.h"
+#include "frontends/onnx/Restore/RestorationPlan.h"
+
+#include <map>
+#include <set>
+
+namespace dpc::onnx {
+
+/// A float operand of the file's graph.
+struct Operand {
+  int32_t node;
+  int32_t operand;
+  const Initializer *initializer;
+};
+
+/// How an operand is one of the module's tensors.
+struct Identified {
+  Operand at;
+  /// The tensor's own argument of the call; false when the call takes something
+  /// computed from it.
+  bool isArgument;
+};
+
+/// The nodes of one call, and what the call takes of the module.
+struct CallNodes {
+  FxCall call;
+  std::vector<int32_t> nodes;
+  /// Parameters and buffers among the arguments, in their order.
+  std::vector<const SignatureEntry *> entries;
+};
+
+/// What an entry of the signature is.
+TensorKind kindOf(const SignatureEntry &entry);
+/// "weight" and "a.norm" of "a.norm.weight", and back.
+llvm::StringRef lastName(llvm::StringRef target);
+llvm::StringRef ownerOf(llvm::StringRef target);
+std::string within(llvm::StringRef owner, llvm::StringRef name);
+
+/// Finds the plan of one graph. The steps share what is known of every tensor
+/// of the module; they stand in FindByMetadata.cpp (whose a tensor is),
+/// FindFolded.cpp (what it was before) and FindDropped.cpp (what is gone).
+class MetadataFinder {
+public:
+  explicit MetadataFinder(const Graph &graph)
+      : graph(graph), signature(graphSignature(graph)) {
+    for (const Initializer &initializer : graph.initializers)
+      byName[initializer.name] = &initializer;
+  }
+
+  RestorationPlan find();
+
+private:
+  bool isParameter(llvm::StringRef target) const {
+    const SignatureEntry *entry = signature.findTarget(target);
+    return entry && entry->kind == "PARAMETER";
+  }
+  const Initializer *inFile(llvm::StringRef name) const {
+    auto found = byName.find(name.str());
+    return found == byName.end() ? nullptr : found->second;
+  }
+  std::vector<std::string> parametersOf(const Initializer &initializer) const;
+
+  /// The name of the call's argument that operand `operand` is, where a single
+  /// node has them all in the same order; else empty.
+  std::string argumentName(const CallNodes &group, int32_t node,
+                           int32_t operand) const {
+    std::vector<std::string> names =
+        fxArguments(graph.nodes[node].metadata(kFxNode));
+    return group.nodes.size() == 1 &&
+                   names.size() == graph.nodes[node].inputs.size()
+               ? names[operand]
+               : std::string();
+  }
+  /// A parameter that no call names and no tensor was computed from.
+  bool isUnaccounted(const SignatureEntry &entry) const {
+    return entry.kind == "PARAMETER" && !inFile(entry.target) &&
+           !named.count(entry.placeholder) && !foldedNames.count(entry.target);
+  }
+  void findMergedNodes();
+  void planMergedNode(const CallNodes &group, int32_t kept,
+                      llvm::ArrayRef<std::pair<int32_t, int32_t>> takers);
+
+  void groupCalls();
+  void identify(const CallNodes &group);
+  void identifyLoose(const CallNodes &group, const Operand &at);
+  void assign(llvm::StringRef target, const Operand &at, bool isArgument) {
+    identified[target.str()].push_back({at, isArgument});
+  }
+  void findDroppedBiases(const CallNodes &group);
+  void findTrainingNorms(const CallNodes &group);
+  void planTensor(llvm::StringRef target, llvm::ArrayRef<Identified> found);
+  std::optional<Derived> invert(const Identified &found) const;
+  std::optional<Derived> invertFolded(const Initializer &initializer) const;
+  void planConstants();
+  void findFoldedNorms();
+  void lose(llvm::StringRef target, const Initializer &initializer);
+
+  const Graph &graph;
+  GraphSignature signature;
+  std::map<std::string, const Initializer *> byName;
+  std::vector<CallNodes> groups;
+  /// Operands by the target of the signature that they are.
+  std::map<std::string, std::vector<Identified>> identified;
+  /// Operands that merely equal a tensor of the module.
+  std::vector<Operand> constants;
+  /// Biases that the exporter dropped because they were zero.
+  struct DroppedBias {
+    int32_t node;
+    std::string target;
+    int64_t extent;
+    ElementType type;
+  };
+  std::vector<DroppedBias> dropped;
+  /// Placeholders that some call takes; parameters that a tensor of the file
+  /// was computed from.
+  std::set<std::string> named, foldedNames;
+  /// Which group a node belongs to; -1: none.
+  std::vector<int32_t> groupOfNode;
+  std::set<std::string> lostNames;
+  RestorationPlan plan;
+};
+
+} // namespace dpc::onnx
+
+#endif // DPC_FRONTENDS_ONNX_RESTORE_METADATAFINDER_H

@@ -1,0 +1,203 @@
+//===- RestorationPlan.cpp - which parameters of the module are put back --===//
+
+#include "frontends/onnx/Restore/RestorationPlan.h"
+
+#include "frontends/onnx/ExporterMetadata.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <map>
+#include <set>
+
+using llvm::StringRef;
+
+namespace dpc::onnx {
+namespace {
+
+llvm::Error fail(const llvm::formatv_object_base &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                 "restoring parameters: " + message.str());
+}
+
+bool isZero(const Tensor &tensor) {
+  return llvm::all_of(tensor.bytes, [](char byte) { return byte == 0; });
+}
+
+/// What `tensor` is in the file: "transposed 'val_3'", "one tensor with 'w'".
+std::string inTheFile(const Graph &graph, const RestorationPlan &plan,
+                      size_t tensor) {
+  std::vector<std::string> parts;
+  for (const RestoredUse &use : plan.uses) {
+    if (use.tensor != tensor)
+      continue;
+    std::string part = "dropped, being zero";
+    if (use.was != kNoValue) {
+      std::string how = describe(use.steps);
+      part = (how.empty() ? "" : how + " ") +
+             ("'" + graph.values[use.was].name) + "'";
+    }
+    if (!llvm::is_contained(parts, part))
+      parts.push_back(part);
+  }
+  for (const RestoredNode &copy : plan.nodes)
+    for (auto [operand, position] : copy.operands)
+      if (position == tensor)
+        parts.push_back("merged with all of " +
+                        describe(graph.nodes[copy.node]));
+  return llvm::join(parts, "; ");
+}
+
+} // namespace
+
+llvm::Error RestorationPlan::check(const Graph &graph) const {
+  llvm::StringSet<> names, values;
+  for (const GraphValue &value : graph.values)
+    values.insert(value.name);
+  for (const RestoredTensor &tensor : tensors) {
+    if (!names.insert(tensor.name).second)
+      return fail(llvm::formatv("'{0}' is planned twice", tensor.name));
+    if (!tensor.isInFile && values.contains(tensor.name) &&
+        llvm::none_of(graph.initializers, [&](const Initializer &each) {
+          return llvm::is_contained(each.aliases, tensor.name);
+        }))
+      return fail(llvm::formatv("'{0}' is another value's name", tensor.name));
+  }
+  std::set<std::pair<int32_t, int32_t>> planned;
+  for (const RestoredUse &use : uses) {
+    if (use.tensor >= tensors.size() || use.node < 0 ||
+        use.node >= int32_t(graph.nodes.size()))
+      return fail(llvm::formatv("a use is of no node or tensor"));
+    const Node &node = graph.nodes[use.node];
+    if (!node.callers.empty() || use.operand < 0 ||
+        node.input(use.operand) != use.was ||
+        (use.was != kNoValue && !graph.initializerOf(use.was)) ||
+        !planned.insert({use.node, use.operand}).second)
+      return fail(llvm::formatv("input {0} of {1} cannot be '{2}'", use.operand,
+                                describe(node), tensors[use.tensor].name));
+  }
+  for (const RestoredNode &copy : nodes) {
+    bool fits = copy.node >= 0 && copy.node < int32_t(graph.nodes.size());
+    for (auto [operand, tensor] : copy.operands)
+      fits = fits && tensor < tensors.size() &&
+             graph.initializerOf(graph.nodes[copy.node].input(operand));
+    for (auto [node, operand] : copy.takers)
+      fits = fits && node > copy.node && node < int32_t(graph.nodes.size()) &&
+             graph.nodes[node].input(operand) ==
+                 graph.nodes[copy.node].output(0) &&
+             planned.insert({node, operand}).second;
+    if (!fits)
+      return fail(llvm::formatv("a copied node does not fit the graph"));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error RestorationPlan::verify(const Graph &graph) const {
+  for (const RestoredUse &use : uses) {
+    const RestoredTensor &tensor = tensors[use.tensor];
+    std::optional<Tensor> made = derive(tensor.value, use.steps);
+    const Initializer *was = graph.initializerOf(use.was);
+    if (!made || (was ? !isSame(*made, was->tensor) : !isZero(*made)))
+      return fail(llvm::formatv("'{0}' does not give what {1} has as input {2}",
+                                tensor.name, describe(graph.nodes[use.node]),
+                                use.operand));
+  }
+  for (const RestoredNode &copy : nodes)
+    for (auto [operand, tensor] : copy.operands)
+      if (!isSame(tensors[tensor].value,
+                  graph.initializerOf(graph.nodes[copy.node].input(operand))
+                      ->tensor))
+        return fail(llvm::formatv("'{0}' is not what {1} has as input {2}",
+                                  tensors[tensor].name,
+                                  describe(graph.nodes[copy.node]), operand));
+  return llvm::Error::success();
+}
+
+void RestorationPlan::print(const Graph &graph, llvm::raw_ostream &os) const {
+  if (tensors.empty())
+    return;
+  size_t width = 8;
+  for (const RestoredTensor &tensor : tensors)
+    width = std::max(width, tensor.name.size());
+  auto row = [&](StringRef name, StringRef type, StringRef uses,
+                 StringRef instead) {
+    os << llvm::left_justify(name, width) << "  "
+       << llvm::left_justify(type, 22) << "  " << llvm::left_justify(uses, 4)
+       << "  " << instead << '\n';
+  };
+  row("restored", "type", "uses", "in the file");
+  for (auto [i, tensor] : llvm::enumerate(tensors)) {
+    std::string type =
+        dataTypeName(static_cast<int32_t>(tensor.value.type)) + "[";
+    for (auto [d, size] : llvm::enumerate(tensor.value.shape))
+      type += (d ? "x" : "") + std::to_string(size);
+    size_t count = llvm::count_if(
+        uses, [i = i](const RestoredUse &use) { return use.tensor == i; });
+    row(tensor.name, type + "]", std::to_string(count),
+        inTheFile(graph, *this, i));
+  }
+}
+
+std::string RestorationPlan::summary(const Graph &graph) const {
+  // A tensor counts once, under what weighs most.
+  std::map<ValueId, std::set<size_t>> standsFor;
+  for (const RestoredUse &use : uses)
+    if (use.was != kNoValue)
+      standsFor[use.was].insert(use.tensor);
+  size_t tied = 0, split = 0, computed = 0, renamed = 0, added = 0;
+  for (auto [i, tensor] : llvm::enumerate(tensors)) {
+    bool isSplit = false, isComputed = false, isDropped = false;
+    for (const RestoredUse &use : uses) {
+      if (use.tensor != i)
+        continue;
+      isDropped |= use.was == kNoValue;
+      const Initializer *was = graph.initializerOf(use.was);
+      isSplit |= was && (standsFor[use.was].size() > 1 ||
+                         graph.values[use.was].uses.size() >
+                             size_t(llvm::count_if(uses, [&](const auto &each) {
+                               return each.was == use.was;
+                             })));
+      isComputed |= llvm::any_of(use.steps, [](const DerivationStep &step) {
+        return step.kind != DerivationStep::Kind::Transpose &&
+               step.kind != DerivationStep::Kind::Reshape;
+      });
+    }
+    if (tensor.isInFile && !isDropped)
+      ++tied;
+    else if (isSplit)
+      ++split;
+    else if (isComputed)
+      ++computed;
+    else if (isDropped)
+      ++added;
+    else
+      ++renamed;
+  }
+  std::vector<std::string> parts;
+  auto add = [&](size_t count, StringRef what) {
+    if (count)
+      parts.push_back(std::to_string(count) + " " + what.str());
+  };
+  add(tied, "tied again");
+  add(split, "split from equal ones");
+  add(computed, "behind what was computed from them");
+  add(added, "dropped because they were zero");
+  add(renamed, "under their own names");
+  return llvm::join(parts, ", ");
+}
+
+RestorationPlan planRestoration(const Graph &graph) {
+  switch (exporterOf(graph)) {
+  case Exporter::Dynamo:
+    return graphSignature(graph).empty() ? RestorationPlan()
+                                         : planByMetadata(graph);
+  case Exporter::TorchScript:
+    return planByNames(graph);
+  case Exporter::Other:
+    return {};
+  }
+  return {};
+}
+
+} // namespace dpc::onnx

@@ -1,0 +1,97 @@
+//===- RestorationPlan.h - which parameters of the module are put back ----===//
+
+#ifndef DPC_FRONTENDS_ONNX_RESTORE_RESTORATIONPLAN_H
+#define DPC_FRONTENDS_ONNX_RESTORE_RESTORATIONPLAN_H
+
+#include "frontends/onnx/Graph.h"
+#include "frontends/onnx/Restore/Derivation.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace dpc::onnx {
+
+/// What a restored tensor is to the module, in the words of PyTorch's graph
+/// signature.
+enum class TensorKind { Parameter, Buffer, Constant };
+
+/// A tensor that the restored model has under the module's name.
+struct RestoredTensor {
+  std::string name;
+  TensorKind kind = TensorKind::Parameter;
+  Tensor value;
+  /// The file has it already, under this name and with this value.
+  bool isInFile = false;
+  /// The file's names for what becomes this tensor.
+  std::vector<std::string> aliases;
+};
+
+/// An operand of the file's graph that a restored tensor takes over.
+struct RestoredUse {
+  /// Positions in Graph::nodes and in its inputs; one past the last input when
+  /// the exporter dropped the operand because it was zero.
+  int32_t node;
+  int32_t operand;
+  /// What stands there; kNoValue for a dropped operand.
+  ValueId was;
+  /// Position in RestorationPlan::tensors.
+  size_t tensor;
+  /// From the tensor to the operand.
+  Derivation steps;
+};
+
+/// A node that the exporter merged with an equal one, of equal parameters.
+struct RestoredNode {
+  /// The node that was kept, to be copied.
+  int32_t node;
+  /// Its operands that are other tensors in the copy: operand, position in
+  /// RestorationPlan::tensors.
+  std::vector<std::pair<int32_t, size_t>> operands;
+  /// Who takes the copy's first result: node and operand.
+  std::vector<std::pair<int32_t, int32_t>> takers;
+};
+
+/// A BatchNormalization that the module ran in training mode.
+struct TrainingNorm {
+  int32_t node;
+  /// ONNX's: the weight of the old statistics.
+  double momentum;
+};
+
+/// What is put back, as a plain object: found from what the exporter wrote
+/// (names) and what the tensors hold (values), checked without any rewriting.
+struct RestorationPlan {
+  std::vector<RestoredTensor> tensors;
+  std::vector<RestoredUse> uses;
+  std::vector<RestoredNode> nodes;
+  std::vector<TrainingNorm> trainingNorms;
+  /// One message for each thing that only another export can give back.
+  std::vector<std::string> lost;
+
+  bool empty() const {
+    return uses.empty() && nodes.empty() && trainingNorms.empty();
+  }
+
+  /// Is the plan about `graph`: operands exist and are planned once, names are
+  /// given once and are no other value's.
+  llvm::Error check(const Graph &graph) const;
+  /// Does the restored model compute what the file's does: every operand has
+  /// the bits that were there.
+  llvm::Error verify(const Graph &graph) const;
+
+  /// One row a restored tensor: name, shape, uses, what the file has instead.
+  void print(const Graph &graph, llvm::raw_ostream &os) const;
+  /// "12 parameters under their module's names: 8 split, 1 tied, .."; empty
+  /// when nothing is restored.
+  std::string summary(const Graph &graph) const;
+};
+
+/// Plans what the metadata of PyTorch's default exporter identifies.
+RestorationPlan planByMetadata(const Graph &graph);
+/// Plans what the names and values of TorchScript's exporter identify.
+RestorationPlan planByNames(const Graph &graph);
+/// The one of both that fits the exporter; empty for any other.
+RestorationPlan planRestoration(const Graph &graph);
+
+} // namespace dpc::onnx
+
+#endif // DPC_FRONTENDS_ONNX_RESTORE_RESTORATIONPLAN_H

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""Exports small modules as users do and records how the modules themselves train.
+
+  export.py [NAME..]                 the models of this folder
+  export.py --families OUT [NAME..]  larger ones of transformers, timm and torchvision, which stay out of the tree
+
+needs torch, transformers, timm, onnx and numpy (scripts/setup --dev); nothing here is needed to run the tests.
+Writes into the folder of each model: model.onnx, data.npz (10 batches) and ref.json: 10 losses of the module in f64
+under AdamW with weight decay, and its parameters' names and shapes. `test/module/run` judges dpc by them.
+"""
+import copy
+import json
+import os
+import sys
+import warnings
+
+import numpy as np
+import onnx
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BATCH, STEPS, TOKENS, VOCABULARY = 4, 10, 6, 11
+HOWS = {
+    'default': dict(dynamo=True, external_data=False, verbose=False),
+    'unoptimized': dict(dynamo=True, external_data=False, verbose=False, optimize=False),
+    'torchscript': dict(dynamo=False, opset_version=17),
+    'torchscript-training': dict(dynamo=False, opset_version=17, training=torch.onnx.TrainingMode.TRAINING,
+                                 do_constant_folding=False),
+}
+
+
+class Tied(nn.Module):
+    """A head tied to the embedding; equal biases and norms of several layers; a buffer equal to a norm's weight."""
+
+    def __init__(self, has_buffer=True):
+        super().__init__()
+        self.tokens, self.norms = nn.Embedding(VOCABULARY, 8), nn.ModuleList(nn.LayerNorm(8) for _ in range(3))
+        self.layers = nn.ModuleList(nn.Linear(8, 8) for _ in range(2))
+        self.head = nn.Linear(8, VOCABULARY, bias=False)
+        self.head.weight = self.tokens.weight
+        # TorchScript does not say which tensors are buffers.
+        self.register_buffer('scale', torch.ones(8) if has_buffer else None)
+        for layer in self.layers:
+            nn.init.zeros_(layer.bias)
+
+    def forward(self, ids):
+        hidden = self.tokens(ids)
+        for norm, layer in zip(self.norms, self.layers):
+            change = torch.tanh(layer(norm(hidden)))
+            hidden = hidden + (change if self.scale is None else change * self.scale)
+        return self.head(self.norms[2](hidden))
+
+
+class Lookups(nn.Module):
+    """Tables looked up at places that the export knows, some twice; a token for every sample; a table whose rows move."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.types, self.places = nn.Embedding(VOCABULARY, 8), nn.Embedding(3, 8), nn.Embedding(9, 8)
+        self.start, self.bias = nn.Parameter(torch.randn(1, 1, 8)), nn.Parameter(torch.randn(5, 2))
+        self.head = nn.Linear(8, VOCABULARY)
+        distance = torch.arange(3)[:, None] - torch.arange(3)
+        self.register_buffer('distance', distance.flatten() + 2)
+
+    def forward(self, ids):
+        rows, tokens = ids.shape
+        kinds = torch.zeros_like(ids)
+        kinds[:, 4:] = 1
+        hidden = self.tokens(ids) + self.types(kinds) + self.places(torch.arange(tokens) // 2)
+        hidden = torch.cat([self.start.expand(rows, -1, -1), hidden], 1)
+        bias = self.bias[self.distance].view(3, 3, 2).permute(2, 0, 1).unsqueeze(0)
+        mixed = bias @ hidden[:, 1:].reshape(rows, 2, 3, 8)
+        return self.head(torch.tanh(mixed.reshape(rows, tokens, 8) + hidden[:, :1]))
+
+
+class Shifted(nn.Module):
+    """Norms that scale by 1 + weight, as Gemma's; the decoder's weight is the encoder's transposed."""
+
+    class Norm(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.zeros(6))
+
+        def forward(self, x):
+            return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * (1.0 + self.weight)
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.first, self.second = nn.Linear(12, 6), Shifted.Norm(), Shifted.Norm()
+        self.third = Shifted.Norm()
+        nn.init.normal_(self.third.weight, std=0.1)
+        self.decoded, self.head = nn.Parameter(torch.zeros(12)), nn.Linear(12, 5)
+        nn.init.zeros_(self.encode.bias)
+
+    def forward(self, x):
+        hidden = self.third(self.second(torch.tanh(self.first(self.encode(x)))))
+        return self.head(torch.tanh(F.linear(hidden, self.encode.weight.t(), self.decoded)))
+
+
+class Channels(nn.Module):
+    """Norms of images: their scales and biases reshaped to channels, equal and merged with statistics; a
+    convolution whose bias is 0."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.group = nn.Conv2d(3, 4, 3), nn.GroupNorm(2, 4)
+        self.second, self.again = nn.Conv2d(4, 4, 3, padding=1), nn.GroupNorm(2, 4)
+        self.rise, self.batch, self.head = nn.PReLU(4), nn.BatchNorm2d(4), nn.Linear(4, 5)
+        nn.init.zeros_(self.first.bias)
+
+    def forward(self, x):
+        hidden = F.silu(self.group(self.first(x)))
+        hidden = self.rise(self.again(self.second(hidden)))
+        return self.head(self.batch(F.avg_pool2d(hidden, 2)).mean((2, 3)))
+
+
+class Normed(nn.Module):
+    """A BatchNorm that can be folded into the convolution in front of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm, self.head = nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.Linear(4, 5)
+
+    def forward(self, x):
+        return self.head(F.relu(self.norm(self.conv(x))).mean((2, 3)))
+
+
+class Cloned(nn.Module):
+    """Layers that begin as copies of one, as nn.TransformerEncoder's."""
+
+    def __init__(self):
+        super().__init__()
+        layer = nn.Sequential(nn.Linear(8, 8), nn.Tanh(), nn.LayerNorm(8))
+        self.tokens, self.layers = nn.Embedding(VOCABULARY, 8), nn.ModuleList(copy.deepcopy(layer) for _ in range(3))
+        self.head = nn.Linear(8, VOCABULARY)
+
+    def forward(self, ids):
+        hidden = self.tokens(ids)
+        for layer in self.layers:
+            hidden = hidden + layer(hidden)
+        return self.head(hidden)
+
+
+def text(rng, rows):
+    ids = rng.integers(0, VOCABULARY, (rows, TOKENS + 1))
+    return {'ids': ids[:, :-1].copy(), 'label': ids[:, 1:].copy()}
+
+
+def vectors(rng, rows):
+    return {'x': rng.standard_normal((rows, 12)).astype(np.float32), 'label': rng.integers(0, 5, rows)}
+
+
+def images(rng, rows):
+    return {'x': rng.standard_normal((rows, 3, 6, 6)).astype(np.float32), 'label': rng.integers(0, 5, rows)}
+
+
+# name: module, data, export, is the module in training mode
+MODELS = {
+    'tied': (Tied, text, 'default', False),
+    'tied-torchscript': (lambda: Tied(False), text, 'torchscript', False),
+    'lookups': (Lookups, text, 'default', False),
+    'lookups-torchscript': (Lookups, text, 'torchscript', False),
+    'shifted': (Shifted, vectors, 'default', False),
+    'channels': (Channels, images, 'default', False),
+    'cloned': (Cloned, text, 'default', False),
+    'cloned-torchscript': (Cloned, text, 'torchscript', False),
+    'normed': (Normed, images, 'default', False),
+    'normed-torchscript': (Normed, images, 'torchscript', False),
+    'normed-unoptimized': (Normed, images, 'unoptimized', True),
+}
+
+
+def export(module, inputs, path, how):
+    torch.onnx.export(module, tuple(inputs.values()), path, input_names=list(inputs), output_names=['logits'],
+                      **HOWS[how])
+    # Stack traces name files of the exporting machine; class names are long.
+    model = onnx.load(path)
+    for node in model.graph.node:
+        kept = [p for p in node.metadata_props if p.key.rsplit('.', 1)[-1] in ('fx_node', 'name_scopes', 'rule_name')]
+        del node.metadata_props[:]
+        node.metadata_props.extend(kept)
+        node.doc_string = ''
+    onnx.save(model, path)
+
+
+def train(module, data):
+    """Losses of STEPS steps in f64."""
+    module = copy.deepcopy(module).double()
+    for each in module.modules():
+        if isinstance(each, nn.modules.batchnorm._BatchNorm):  # the file holds 1 - momentum, in f32
+            each.momentum = 1 - float(np.float32(1 - each.momentum))
+    optimizer = torch.optim.AdamW(module.parameters(), lr=0.01, weight_decay=0.1)
+    losses = []
+    for step in range(STEPS):
+        batch = {name: torch.from_numpy(value[step * BATCH:(step + 1) * BATCH]) for name, value in data.items()}
+        batch = {name: value.double() if value.is_floating_point() else value for name, value in batch.items()}
+        label = batch.pop('label')
+        optimizer.zero_grad()
+        logits = module(*batch.values())
+        loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), label.reshape(-1))
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def record(folder, make, make_data, how, training):
+    os.makedirs(folder, exist_ok=True)
+    torch.manual_seed(1)
+    module = make().train(training)
+    data = make_data(np.random.default_rng(7), BATCH * STEPS)
+    inputs = {key: torch.from_numpy(value[:BATCH].copy()) for key, value in data.items() if key != 'label'}
+    losses = train(module, data)
+    parameters = {name: list(value.shape) for name, value in module.named_parameters()}
+    export(module, inputs, os.path.join(folder, 'model.onnx'), how)
+    np.savez_compressed(os.path.join(folder, 'data.npz'), **data)
+    with open(os.path.join(folder, 'ref.json'), 'w') as file:
+        json.dump({'losses': losses, 'parameters': parameters}, file, indent=1)
+
+
+def main(arguments):
+    warnings.filterwarnings('ignore')
+    if arguments[:1] == ['--families']:
+        sys.path.insert(0, HERE)
+        import families
+        return families.main(arguments[1], arguments[2:], record)
+    for name in arguments or MODELS:
+        record(os.path.join(HERE, name), *MODELS[name])
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
