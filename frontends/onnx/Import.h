@@ -3,6 +3,8 @@
 #ifndef DPC_FRONTENDS_ONNX_IMPORT_H
 #define DPC_FRONTENDS_ONNX_IMPORT_H
 
+#include "frontends/onnx/TrainingRequests.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -26,10 +28,22 @@ struct ImportOptions {
   /// that is one whole array. Without an entry: 0 when the extent of dimension
   /// 0 is the batch (that of the first input), else -1.
   std::map<std::string, int64_t> batchDims;
-  /// Initializer names and globs; an exact name wins over a glob.
-  std::vector<std::string> trainable, frozen;
+  /// Which initializers train, in the order of the command line.
+  std::vector<TrainingRequest> training;
   /// Print the table of which initializers train, and why, to the notes.
   bool explain = false;
+};
+
+/// What the file holds, for reports.
+struct ImportSummary {
+  struct Count {
+    int64_t tensors = 0, elements = 0;
+  };
+  /// Initializers by what they are to training. Frozen ones are parameters but
+  /// for the command line.
+  Count trained, frozen, buffers, constants;
+  std::string producer;
+  int64_t nodes = 0;
 };
 
 /// Imports the ONNX model at `path` into a module at level `import`: one
@@ -41,12 +55,13 @@ struct ImportOptions {
 /// Weights stay where they are (the parsed model or a mapped file) and are kept
 /// alive by the module's context. Errors are diagnostics, one line each, that
 /// name the file, node or tensor; the result is then null. One line for each
-/// thing the export lost of the module goes to `notes`. `outSource`, unless
-/// null, gets the parsed model.
+/// thing the export lost of the module goes to `notes`. `outSource` and
+/// `outSummary`, unless null, get the parsed model and what it holds.
 mlir::OwningOpRef<mlir::ModuleOp>
 importOnnx(llvm::StringRef path, mlir::MLIRContext *context,
            const ImportOptions &options, llvm::raw_ostream &notes,
-           std::unique_ptr<OnnxModel> *outSource = nullptr);
+           std::unique_ptr<OnnxModel> *outSource = nullptr,
+           ImportSummary *outSummary = nullptr);
 
 /// Parses "NAME:DxDx.." (or "NAME:" for a scalar) into `options.shapes`; false
 /// when it has another form, a dimension is not a positive number, or the name

@@ -2,6 +2,7 @@
 
 #include "frontends/onnx/Registry.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <map>
@@ -41,6 +42,28 @@ const OperatorEntry *Registry::find(llvm::StringRef name, int64_t opset) const {
     if (entry.since <= opset && opset <= entry.until)
       return &entry;
   return nullptr;
+}
+
+bool isFloatOperator(llvm::StringRef name) {
+  static const llvm::StringSet<> names = {
+      // Functions of one variable.
+      "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cos", "Cosh", "Erf",
+      "Exp", "Log", "Reciprocal", "Sin", "Sinh", "Sqrt", "Tan",
+      // Activations.
+      "Celu", "Elu", "Gelu", "HardSigmoid", "HardSwish", "Hardmax", "LeakyRelu",
+      "LogSoftmax", "Mish", "Selu", "Sigmoid", "Softmax", "Softplus",
+      "Softsign", "Swish", "Tanh", "ThresholdedRelu",
+      // Normalisation.
+      "BatchNormalization", "Dropout", "GroupNormalization",
+      "InstanceNormalization", "LayerNormalization", "LRN", "LpNormalization",
+      "MeanVarianceNormalization", "RMSNormalization",
+      // Windows and contractions.
+      "Attention", "AveragePool", "Conv", "ConvTranspose", "GlobalAveragePool",
+      "GlobalLpPool", "GlobalMaxPool", "LpPool", "RotaryEmbedding",
+      // Recurrence and losses.
+      "GRU", "LSTM", "NegativeLogLikelihoodLoss", "RNN",
+      "SoftmaxCrossEntropyLoss"};
+  return names.contains(name);
 }
 
 /// The first problem of `node`'s operand and result counts, or empty.

@@ -37,6 +37,10 @@ private:
   llvm::StringMap<std::vector<OperatorEntry>> entries;
 };
 
+/// Whether the standard defines operator `name` for floats alone, as far as its
+/// first operand is concerned. What is made of it need not know integers.
+bool isFloatOperator(llvm::StringRef name);
+
 /// Fails with one error that lists every (operator, opset, node) of `graph`
 /// that `registry` has not, or else with the first node whose number of
 /// operands or results its operator does not allow.

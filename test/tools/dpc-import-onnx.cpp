@@ -29,8 +29,14 @@ int main(int argc, char **argv) {
                               "prints an ONNX model in the nn dialect\n");
 
   dpc::onnx::ImportOptions options;
-  options.trainable = trainable;
-  options.frozen = frozen;
+  // In the order of the command line.
+  std::map<unsigned, dpc::onnx::TrainingRequest> training;
+  for (unsigned i = 0; i < trainable.size(); ++i)
+    training[trainable.getPosition(i)] = {true, trainable[i]};
+  for (unsigned i = 0; i < frozen.size(); ++i)
+    training[frozen.getPosition(i)] = {false, frozen[i]};
+  for (auto &[position, request] : training)
+    options.training.push_back(request);
   options.explain = explain;
   for (const std::string &shape : shapes)
     if (!dpc::onnx::parseShapeOption(shape, options)) {

@@ -5,6 +5,7 @@
 #include "dialects/NN/Partition/Partition.h"
 #include "dialects/NN/Ranges/Ranges.h"
 #include "passes/Pipelines/Pipelines.h"
+#include "tools/common/FatalErrors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -27,6 +28,7 @@ static char missingPartner(llvm::StringRef text) {
 }
 
 int main(int argc, char **argv) {
+  dpc::FatalErrors::install("dpc-opt");
   for (llvm::StringRef argument : llvm::ArrayRef(argv + 1, argc - 1))
     if (char missing =
             argument.starts_with("-") ? missingPartner(argument) : 0) {
