@@ -12,6 +12,23 @@ using namespace dpc;
 #include "dialects/Interfaces/ShardableOpInterface.cpp.inc"
 #include "dialects/Interfaces/TrainingModeOpInterface.cpp.inc"
 
+std::optional<int64_t> dpc::countElements(ArrayRef<int64_t> shape) {
+  if (llvm::is_contained(shape, 0))
+    return 0;
+  int64_t count = 1;
+  for (int64_t extent : shape) {
+    if (extent < 0 || extent > kMaxElements / count)
+      return std::nullopt;
+    count *= extent;
+  }
+  return count;
+}
+
+bool dpc::hasCountableElements(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() && countElements(tensor.getShape());
+}
+
 int64_t dpc::tensorBytes(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)

@@ -58,6 +58,15 @@ struct TrainingContext {
   int64_t batchGroups = 1;
 };
 
+/// Most elements that a tensor of a program may have. Bytes and operations, of
+/// one op and of all ops together, then fit 64 bits.
+constexpr int64_t kMaxElements = int64_t(1) << 40;
+
+/// The product of the extents, or nullopt where it is above kMaxElements.
+std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
+/// Whether `type` is a tensor of static shape with at most kMaxElements.
+bool hasCountableElements(mlir::Type type);
+
 /// Bytes of every operand and every result, each counted once.
 int64_t operandAndResultBytes(mlir::Operation *op);
 

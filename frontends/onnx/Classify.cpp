@@ -10,7 +10,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/GlobPattern.h"
 
 #include <optional>
 #include <set>
@@ -20,103 +19,18 @@ using llvm::StringRef;
 namespace dpc::onnx {
 namespace {
 
-llvm::Error fail(const llvm::formatv_object_base &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message.str());
-}
-
-/// What the user asked for with --trainable and --frozen.
-class Requests {
-public:
-  static llvm::Expected<Requests> parse(const Graph &graph,
-                                        llvm::ArrayRef<std::string> trainable,
-                                        llvm::ArrayRef<std::string> frozen);
-  std::optional<Role> roleOf(const Initializer &initializer) const;
-
-private:
-  struct Request {
-    std::string text;
-    Role role;
-    llvm::GlobPattern pattern;
-  };
-  static bool names(const Initializer &initializer, StringRef text) {
-    return initializer.name == text ||
-           llvm::is_contained(initializer.aliases, text.str());
-  }
-  static bool matches(const llvm::GlobPattern &pattern,
-                      const Initializer &initializer) {
-    return pattern.match(initializer.name) ||
-           llvm::any_of(initializer.aliases, [&](const std::string &alias) {
-             return pattern.match(alias);
-           });
-  }
-  std::vector<Request> requests; // frozen first: it wins among globs
-};
-
-llvm::Expected<Requests> Requests::parse(const Graph &graph,
-                                         llvm::ArrayRef<std::string> trainable,
-                                         llvm::ArrayRef<std::string> frozen) {
-  Requests result;
-  std::set<std::string> frozenExact;
-  auto add = [&](const std::string &text, Role role,
-                 const char *option) -> llvm::Error {
-    auto pattern = llvm::GlobPattern::create(text);
-    if (!pattern) {
-      llvm::consumeError(pattern.takeError());
-      return fail(
-          llvm::formatv("--{0}={1}: not a valid pattern", option, text));
-    }
-    const Initializer *exact = nullptr;
-    bool any = false;
-    for (const Initializer &initializer : graph.initializers) {
-      if (names(initializer, text))
-        exact = &initializer;
-      any |= matches(*pattern, initializer);
-    }
-    if (!exact && !any)
-      return fail(llvm::formatv("--{0}={1}: no initializer has this name",
-                                option, text));
-    if (exact && role == Role::Parameter && !isFloat(exact->tensor.type))
-      return fail(
-          llvm::formatv("--{0}={1}: is not a float tensor", option, text));
-    if (exact && role == Role::Frozen)
-      frozenExact.insert(exact->name);
-    if (exact && role == Role::Parameter && frozenExact.count(exact->name))
-      return fail(llvm::formatv(
-          "initializer '{0}' is in both --trainable and --frozen", text));
-    result.requests.push_back({text, role, std::move(*pattern)});
-    return llvm::Error::success();
-  };
-  for (const std::string &text : frozen)
-    if (llvm::Error error = add(text, Role::Frozen, "frozen"))
-      return error;
-  for (const std::string &text : trainable)
-    if (llvm::Error error = add(text, Role::Parameter, "trainable"))
-      return error;
-  return std::move(result);
-}
-
-std::optional<Role> Requests::roleOf(const Initializer &initializer) const {
-  for (const Request &request : requests)
-    if (names(initializer, request.text))
-      return request.role;
-  for (const Request &request : requests)
-    if (matches(request.pattern, initializer))
-      return request.role;
-  return std::nullopt;
-}
-
 class Classifier {
 public:
-  Classifier(const Graph &graph, Requests requests)
-      : graph(graph), requests(std::move(requests)),
-        signature(graphSignature(graph)), exporter(exporterOf(graph)),
+  explicit Classifier(const Graph &graph)
+      : graph(graph), signature(graphSignature(graph)),
+        exporter(exporterOf(graph)),
         reaches(differentiablyReachesOutput(graph)) {}
 
+  /// What each initializer is by default.
   std::vector<Classified> run();
 
 private:
   Classified classifyOne(const Initializer &initializer);
-  Classified byRules(const Initializer &initializer);
   std::optional<Classified> byRecord(const Initializer &initializer);
   std::optional<std::string>
   constantByLook(const Initializer &initializer) const;
@@ -133,7 +47,6 @@ private:
   }
 
   const Graph &graph;
-  Requests requests;
   GraphSignature signature;
   Exporter exporter;
   std::vector<bool> reaches;
@@ -181,7 +94,7 @@ void Classifier::accountFor(const Initializer &initializer) {
     accounted.insert(target);
 }
 
-/// Rules 4 to 6: what the exporter wrote down.
+/// Rules 3 to 5: what the exporter wrote down.
 std::optional<Classified> Classifier::byRecord(const Initializer &initializer) {
   StringRef kind = recordedKind(initializer);
   if (kind == "PARAMETER")
@@ -252,7 +165,7 @@ bool isBufferName(StringRef name) {
       .Default(false);
 }
 
-/// Rule 7: what the numbers and the place of use say.
+/// Rule 6: what the numbers and the place of use say.
 std::optional<std::string>
 Classifier::constantByLook(const Initializer &initializer) const {
   const Tensor &tensor = initializer.tensor;
@@ -304,7 +217,7 @@ Classifier::constantByLook(const Initializer &initializer) const {
   return std::nullopt;
 }
 
-/// Rules 8 and 9.
+/// Rules 7 and 8.
 Classified Classifier::bySignature(const Initializer &initializer) {
   bool path = reaches[initializer.value];
   if (!path)
@@ -342,23 +255,11 @@ Classified Classifier::classifyOne(const Initializer &initializer) {
   };
   // A fresh scale equals a fresh variance, and exporters merge equal
   // initializers: such a one is the scale.
-  bool statistic = usedAs(initializer, isStatistic) &&
-                   !usedAs(initializer, [&](const Node &node, int operand) {
-                     return !isStatistic(node, operand);
-                   });
-  std::optional<Role> asked = requests.roleOf(initializer);
-  if (asked == Role::Parameter)
-    return {Role::Parameter, "--trainable", {}};
-  if (statistic)
+  if (usedAs(initializer, isStatistic) &&
+      !usedAs(initializer, [&](const Node &node, int operand) {
+        return !isStatistic(node, operand);
+      }))
     return {Role::Buffer, "running statistic of BatchNormalization", {}};
-  Classified found = byRules(initializer);
-  if (asked == Role::Frozen && found.role == Role::Parameter)
-    return {Role::Frozen, "--frozen", std::move(found.sources)};
-  return found;
-}
-
-/// Rules 4 to 9.
-Classified Classifier::byRules(const Initializer &initializer) {
   if (std::optional<Classified> recorded = byRecord(initializer))
     return *recorded;
   if (std::optional<std::string> why = constantByLook(initializer))
@@ -392,12 +293,34 @@ StringRef roleName(Role role) {
 }
 
 llvm::Expected<std::vector<Classified>>
-classify(const Graph &graph, llvm::ArrayRef<std::string> trainable,
-         llvm::ArrayRef<std::string> frozen) {
-  auto requests = Requests::parse(graph, trainable, frozen);
+classify(const Graph &graph, llvm::ArrayRef<TrainingRequest> asked) {
+  auto requests = TrainingRequests::create(graph, asked);
   if (!requests)
     return requests.takeError();
-  return Classifier(graph, std::move(*requests)).run();
+  std::vector<Classified> roles = Classifier(graph).run();
+  std::vector<bool> trainsByDefault;
+  for (const Classified &classified : roles)
+    trainsByDefault.push_back(classified.role == Role::Parameter);
+  if (llvm::Error error = requests->checkUsed(graph, trainsByDefault))
+    return std::move(error);
+  for (auto [initializer, classified, trains] :
+       llvm::zip_equal(graph.initializers, roles, trainsByDefault)) {
+    if (!isFloat(initializer.tensor.type))
+      continue;
+    TrainingRequests::Verdict verdict = requests->judge(initializer, trains);
+    if (verdict == TrainingRequests::Verdict::byDefault)
+      continue;
+    if (verdict == TrainingRequests::Verdict::trains) {
+      classified = Classified(Role::Parameter, "--trainable");
+      continue;
+    }
+    classified.reason = verdict == TrainingRequests::Verdict::frozen
+                            ? "--frozen"
+                            : "not named by --trainable";
+    if (trains)
+      classified.role = Role::Frozen;
+  }
+  return roles;
 }
 
 void printClassification(const Graph &graph, llvm::ArrayRef<Classified> roles,

@@ -4,6 +4,7 @@
 #define DPC_FRONTENDS_ONNX_CLASSIFY_H
 
 #include "frontends/onnx/Graph.h"
+#include "frontends/onnx/TrainingRequests.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -36,40 +37,40 @@ struct Classified {
   /// The module parameters it stands for under another name, as far as metadata
   /// says.
   std::vector<std::string> sources;
+
+  Classified() = default;
+  Classified(Role role, std::string reason,
+             std::vector<std::string> sources = {})
+      : role(role), reason(std::move(reason)), sources(std::move(sources)) {}
 };
 
 /// Decides for every initializer of `graph` (result in their order). The first
 /// rule that applies decides:
 ///
 ///  1. integers and booleans are constants;
-///  2. `trainable` and `frozen`: an exact name (or alias) before a glob,
-///  `frozen` before `trainable` among globs;
-///  3. what is only ever the mean or variance operand of BatchNormalization is
+///  2. what is only ever the mean or variance operand of BatchNormalization is
 ///  a buffer;
-///  4. a recorded kind: PARAMETER is a parameter, BUFFER a buffer,
+///  3. a recorded kind: PARAMETER is a parameter, BUFFER a buffer,
 ///  CONSTANT_TENSOR a constant (and a restored model's position encodings, see
 ///  Import.cpp);
-///  5. `folded_from`: computed by the exporter from a PARAMETER of the graph
+///  4. `folded_from`: computed by the exporter from a PARAMETER of the graph
 ///  signature, and more than a rank-0 scalar or
 ///     a mask: a parameter; computed from none: a constant;
-///  6. its name is the target of a PARAMETER or BUFFER of the graph signature
+///  5. its name is the target of a PARAMETER or BUFFER of the graph signature
 ///  (the mark was lost);
-///  7. masks, position tables, scalars, input statistics and neutral
+///  6. masks, position tables, scalars, input statistics and neutral
 ///  normalisation operands are constants;
-///  8. with a graph signature: a node whose fx text names a PARAMETER that no
+///  7. with a graph signature: a node whose fx text names a PARAMETER that no
 ///  operand of that fx node accounts for, or
 ///     into which a BatchNorm was folded, makes it a parameter; when no
 ///     PARAMETER is unaccounted for, it is a constant;
-///  9. a float from which an output is reached by a differentiable path is a
+///  8. a float from which an output is reached by a differentiable path is a
 ///  parameter, any other a constant.
 ///
-/// What `frozen` names is frozen if rules 4 to 9 make it a parameter, else what
-/// rules 3 to 9 make it. It is an error when an exact name matches no
-/// initializer or names one that is not float (`trainable`), or is in both
-/// lists.
+/// Then the requests of the command line apply (TrainingRequests). A parameter
+/// that they do not train is frozen.
 llvm::Expected<std::vector<Classified>>
-classify(const Graph &graph, llvm::ArrayRef<std::string> trainable,
-         llvm::ArrayRef<std::string> frozen);
+classify(const Graph &graph, llvm::ArrayRef<TrainingRequest> requests);
 
 /// One row an initializer: name, type, role, why.
 void printClassification(const Graph &graph, llvm::ArrayRef<Classified> roles,

@@ -121,9 +121,11 @@ std::optional<HostTensor> evaluate(Value value) {
   auto interpretable = dyn_cast_or_null<InterpretableOpInterface>(op);
   if (!interpretable || op->getNumRegions())
     return std::nullopt;
-  for (Value result : op->getResults())
-    if (nn::typeOf(result).getNumElements() > kMaxFoldedElements)
+  for (Value result : op->getResults()) {
+    std::optional<int64_t> count = countElements(nn::typeOf(result).getShape());
+    if (!count || *count > kMaxFoldedElements)
       return std::nullopt;
+  }
   std::vector<HostTensor> operands;
   operands.reserve(op->getNumOperands());
   for (Value operand : op->getOperands()) {

@@ -139,17 +139,22 @@ Losses::parametersIn(const Node &node,
 void Losses::mergedAndSplit() {
   // Which initializers stand for each parameter of the module.
   std::map<std::string, std::vector<std::string>> standsFor;
+  std::set<std::string> frozen;
   std::vector<std::string> renamed;
   size_t renamedCount = 0; // of the module's parameters
   for (auto [initializer, classified] : llvm::zip(graph.initializers, roles)) {
-    if (classified.role == Role::Parameter &&
-        signature.findTarget(initializer.name))
-      standsFor[initializer.name].push_back(initializer.name);
-    if (classified.role != Role::Parameter)
+    if (classified.role != Role::Parameter &&
+        classified.role != Role::Frozen)
       continue;
+    if (signature.findTarget(initializer.name))
+      standsFor[initializer.name].push_back(initializer.name);
     for (const std::string &source : classified.sources)
       if (source != initializer.name)
         standsFor[source].push_back(initializer.name);
+    if (classified.role == Role::Frozen) { // what does not change is as it was
+      frozen.insert(initializer.name);
+      continue;
+    }
     if (!classified.sources.empty() &&
         classified.sources.front() != initializer.name) {
       renamed.push_back(initializer.name + "' for '" +
@@ -201,12 +206,15 @@ void Losses::mergedAndSplit() {
     }
   }
   for (const auto &[kept, gone] : merged)
-    lines.push_back(llvm::formatv(
-        "{0} {1} equal to '{2}', merged into it and trained as one; {3}",
-        listed(gone), gone.size() > 1 ? "were" : "was", kept, kDynamoKeeps));
+    if (!frozen.count(kept))
+      lines.push_back(llvm::formatv(
+          "{0} {1} equal to '{2}', merged into it and trained as one; {3}",
+          listed(gone), gone.size() > 1 ? "were" : "was", kept, kDynamoKeeps));
 
   for (const auto &[target, names] : standsFor)
-    if (names.size() > 1)
+    if (llvm::count_if(names, [&](const std::string &name) {
+          return !frozen.count(name);
+        }) > 1)
       lines.push_back(llvm::formatv("parameter '{0}' is {1} tensors in the "
                                     "file ({2}), no longer tied and trained "
                                     "apart; {3}",

@@ -72,6 +72,12 @@ llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
       size = bound->second;
     }
   }
+  for (const GraphInput &input : graph.inputs)
+    if (!countElements(input.shape))
+      return fail(llvm::formatv("input '{0}' of shape {1} has more than {2} "
+                                "elements",
+                                input.name, printed(input.shape),
+                                kMaxElements));
   for (const auto &[name, dim] : options.batchDims) {
     auto input =
         llvm::find_if(graph.inputs, [&, &name = name](const GraphInput &each) {
@@ -171,10 +177,27 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
       return prefixed(std::move(error));
   if (llvm::Error error = resolveShapes(*graph, options))
     return prefixed(std::move(error));
-  auto roles = classify(*graph, options.trainable, options.frozen);
+  auto roles = classify(*graph, options.training);
   if (!roles)
     return prefixed(roles.takeError());
   return Prepared{std::move(*model), std::move(*graph), std::move(*roles)};
+}
+
+ImportSummary summarize(const Prepared &prepared) {
+  ImportSummary summary;
+  summary.producer = prepared.graph.producer;
+  summary.nodes = prepared.graph.nodes.size();
+  for (auto [initializer, classified] :
+       llvm::zip_equal(prepared.graph.initializers, prepared.roles)) {
+    ImportSummary::Count &count =
+        classified.role == Role::Frozen      ? summary.frozen
+        : classified.role == Role::Parameter ? summary.trained
+        : classified.role == Role::Buffer    ? summary.buffers
+                                             : summary.constants;
+    ++count.tensors;
+    count.elements += initializer.tensor.numElements();
+  }
+  return summary;
 }
 
 } // namespace
@@ -182,7 +205,8 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
 OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context,
                                  const ImportOptions &options,
                                  llvm::raw_ostream &notes,
-                                 std::unique_ptr<OnnxModel> *outSource) {
+                                 std::unique_ptr<OnnxModel> *outSource,
+                                 ImportSummary *outSummary) {
   context->loadDialect<nn::NNDialect, func::FuncDialect>();
   auto prepared = prepare(path, options, notes);
   if (!prepared) {
@@ -200,6 +224,8 @@ OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context,
       buildModule(prepared->graph, prepared->roles, options, context);
   if (!module || failed(verify(*module)))
     return {};
+  if (outSummary)
+    *outSummary = summarize(*prepared);
   if (outSource)
     *outSource = std::move(prepared->model);
   return module;

@@ -3,6 +3,8 @@
 #ifndef DPC_FRONTENDS_ONNX_IMPORT_H
 #define DPC_FRONTENDS_ONNX_IMPORT_H
 
+#include "frontends/onnx/TrainingRequests.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -26,8 +28,8 @@ struct ImportOptions {
   /// that is one whole array. Without an entry: 0 when the extent of dimension
   /// 0 is the batch (that of the first input), else -1.
   std::map<std::string, int64_t> batchDims;
-  /// Initializer names and globs; an exact name wins over a glob.
-  std::vector<std::string> trainable, frozen;
+  /// Which initializers train, in the order of the command line.
+  std::vector<TrainingRequest> training;
   /// Print the tables of what was restored and of which initializers train,
   /// and why, to the notes.
   bool explain = false;
@@ -36,6 +38,18 @@ struct ImportOptions {
   bool asExported = false;
   /// The graph is for training: what an export lost for good is an error.
   bool trains = false;
+};
+
+/// What the file holds, for reports.
+struct ImportSummary {
+  struct Count {
+    int64_t tensors = 0, elements = 0;
+  };
+  /// Initializers by what they are to training. Frozen ones are parameters but
+  /// for the command line.
+  Count trained, frozen, buffers, constants;
+  std::string producer;
+  int64_t nodes = 0;
 };
 
 /// Imports the ONNX model at `path` into a module at level `import`: one
@@ -48,11 +62,13 @@ struct ImportOptions {
 /// alive by the module's context. Errors are diagnostics, one line each, that
 /// name the file, node or tensor; the result is then null. What was restored,
 /// or one line for each thing the export lost of the module, goes to `notes`.
-/// `outSource`, unless null, gets the parsed (and restored) model.
+/// `outSource` and `outSummary`, unless null, get the parsed (and restored)
+/// model and what it holds.
 mlir::OwningOpRef<mlir::ModuleOp>
 importOnnx(llvm::StringRef path, mlir::MLIRContext *context,
            const ImportOptions &options, llvm::raw_ostream &notes,
-           std::unique_ptr<OnnxModel> *outSource = nullptr);
+           std::unique_ptr<OnnxModel> *outSource = nullptr,
+           ImportSummary *outSummary = nullptr);
 
 /// Parses "NAME:DxDx.." (or "NAME:" for a scalar) into `options.shapes`; false
 /// when it has another form, a dimension is not a positive number, or the name

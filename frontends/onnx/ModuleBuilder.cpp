@@ -16,11 +16,24 @@ using namespace mlir;
 namespace dpc::onnx {
 namespace {
 
+/// Notes the first op made whose result is too large to count its elements.
+class SizeListener : public OpBuilder::Listener {
+public:
+  void notifyOperationInserted(Operation *op,
+                               OpBuilder::InsertPoint previous) override {
+    for (Value result : op->getResults())
+      if (!tooLarge && !hasCountableElements(result.getType()))
+        tooLarge = dyn_cast<RankedTensorType>(result.getType());
+  }
+  /// Null if there is none.
+  RankedTensorType tooLarge;
+};
+
 class ModuleBuilder : public ImportState {
 public:
   ModuleBuilder(const Graph &graph, ArrayRef<Classified> roles,
                 const ImportOptions &options, MLIRContext *context)
-      : graph(graph), roles(roles), options(options), builder(context),
+      : graph(graph), roles(roles), options(options), builder(context, &sizes),
         values(graph.values.size()) {}
 
   OwningOpRef<ModuleOp> build();
@@ -56,6 +69,7 @@ private:
   const Graph &graph;
   ArrayRef<Classified> roles;
   const ImportOptions &options;
+  SizeListener sizes;
   OpBuilder builder;
   OwningOpRef<ModuleOp> module;
   func::FuncOp function;
@@ -212,9 +226,15 @@ LogicalResult ModuleBuilder::convert(const Node &node) {
   Conversion conversion(node, builder, locationOf(node), *this);
   if (failed(checkTypes(conversion, *schema)))
     return failure();
+  if (takesSequence(node))
+    return conversion.error("takes a sequence, which is not supported");
   LogicalResult converted = convertNode(conversion);
   if (conversion.failed)
     return failure();
+  if (RankedTensorType type = sizes.tooLarge)
+    return conversion.error("computes a tensor of shape " +
+                            printed(type.getShape()) + ", of more than " +
+                            Twine(kMaxElements) + " elements");
   if (failed(converted))
     return conversion.error("cannot be converted");
   if (failed(checkTypes(conversion, *schema)))
@@ -334,7 +354,9 @@ LogicalResult ModuleBuilder::finish() {
 }
 
 OwningOpRef<ModuleOp> ModuleBuilder::build() {
-  Location loc = named(graph.name.empty() ? "graph" : graph.name);
+  // What is said of the whole program is said of no node.
+  Location loc = FileLineColLoc::get(
+      builder.getStringAttr(graph.name.empty() ? "graph" : graph.name), 0, 0);
   module = ModuleOp::create(loc);
   builder.setInsertionPointToStart(module->getBody());
   function = builder.create<func::FuncOp>(loc, "forward",

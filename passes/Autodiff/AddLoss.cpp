@@ -109,7 +109,8 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     }
     if (!chosen)
       return function.emitError("loss ")
-                 << name << ": the graph has no such output",
+                 << name << ": the graph has no such output; it has "
+                 << outputNames(function),
              failure();
     Value output = terminator->getOperand(*chosen);
     StringRef outputName = nn::getResult(function, *chosen).getName();
@@ -125,6 +126,7 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
         return function.emitError("loss ") << name << ": output has type "
                                            << type << ", which is not a scalar",
                failure();
+      recordLoss("in graph", outputName, type, -1);
       return LossValue{e.reshape(output, {}), Value(), Value()};
     }
 
@@ -137,8 +139,10 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     LossFunction::Options options;
     options.labelSmoothing = labelSmoothing;
     options.ignoreIndex = ignoreIndex;
-    options.labelShape = *labelShape;
-    options.hasLabelShape = !labelShape.empty();
+    if (!labelShape.empty())
+      options.labelShape = ArrayRef<int64_t>(*labelShape);
+    if (!classAxis.empty())
+      options.classAxis = classAxis[0];
     if (!labelType.empty()) {
       // Its own message speaks of MLIR's grammar.
       ScopedDiagnosticHandler silent(&getContext(),
@@ -151,15 +155,34 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
                    << labelType << "' is not a type such as i64 or f32",
                failure();
     }
-    FailureOr<RankedTensorType> label =
-        kind->getLabelType(output.getLoc(), type, options);
+    FailureOr<LossFunction::Labels> label =
+        kind->getLabels(output.getLoc(), type, options);
     if (failed(label))
       return failure();
-    Value labels = addArgument(function, ArgKind::label, "label", *label,
-                               label->getRank() > 0 ? 0 : -1);
+    recordLoss(name, outputName, type, label->classAxis);
+    Value labels = addArgument(function, ArgKind::label, "label", label->type,
+                               label->type.getRank() > 0 ? 0 : -1);
     Value validRows = training ? Value() : addControl(function, "valid_rows");
-    return kind->build(builder, output.getLoc(), output, labels, validRows,
-                       options);
+    return kind->build(builder, output.getLoc(), output, labels,
+                       label->classAxis, validRows, options);
+  }
+
+  /// "a, b": the graph's outputs, for messages.
+  static std::string outputNames(func::FuncOp function) {
+    std::string names;
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (ResultAttr attr = nn::getResult(function, i);
+          attr && attr.getKind() == ResultKind::output)
+        names += (names.empty() ? "" : ", ") + attr.getName().str();
+    return names;
+  }
+
+  /// Leaves on the module what the loss is of, for reports and for the host.
+  void recordLoss(StringRef name, StringRef output, RankedTensorType type,
+                  int64_t classAxis) {
+    getOperation()->setAttr(
+        NNDialect::kLossAttrName,
+        LossAttr::get(&getContext(), name, output, type, classAxis));
   }
 };
 

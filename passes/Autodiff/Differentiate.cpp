@@ -124,6 +124,10 @@ struct DifferentiatePass : dpc::impl::DifferentiateBase<DifferentiatePass> {
       parameters.push_back(i);
       reverse.markActive(step.getArgument(i));
     }
+    if (parameters.empty()) {
+      step.emitError("no parameter is left to train");
+      return signalPassFailure();
+    }
     if (failed(reverse.run(loss)))
       return signalPassFailure();
 

@@ -2,6 +2,7 @@
 
 #include "dialects/NN/IR/Expressions.h"
 #include "dialects/NN/IR/Loss.h"
+#include "passes/Autodiff/ClassAxis.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -25,27 +26,9 @@ static Value rowIsValid(Expressions e, ArrayRef<int64_t> shape,
 namespace {
 
 class CrossEntropy final : public LossFunction {
-  /// The class axis: the one whose removal leaves `labels`, the last if
-  /// several do; -1 if none does.
-  static int64_t classAxis(ArrayRef<int64_t> output, ArrayRef<int64_t> labels) {
-    for (int64_t axis = static_cast<int64_t>(output.size()) - 1; axis >= 0;
-         --axis) {
-      SmallVector<int64_t> rest(output);
-      rest.erase(rest.begin() + axis);
-      if (ArrayRef(rest) == labels)
-        return axis;
-    }
-    return -1;
-  }
-
 public:
-  FailureOr<RankedTensorType>
-  getLabelType(Location loc, RankedTensorType output,
-               const Options &options) const override {
-    if (output.getRank() == 0)
-      return emitError(loc) << "cross-entropy needs a class axis, but the "
-                               "output is a scalar",
-             failure();
+  FailureOr<Labels> getLabels(Location loc, RankedTensorType output,
+                              const Options &options) const override {
     Type element = options.labelType
                        ? options.labelType
                        : IntegerType::get(output.getContext(), 64);
@@ -53,20 +36,17 @@ public:
       return emitError(loc)
                  << "cross-entropy needs integer labels, not " << element,
              failure();
-    SmallVector<int64_t> shape(options.labelShape);
-    if (!options.hasLabelShape)
-      shape.assign(output.getShape().begin(), output.getShape().end() - 1);
-    if (classAxis(output.getShape(), shape) < 0)
-      return emitError(loc)
-                 << "labels of type " << RankedTensorType::get(shape, element)
-                 << " do not fit an output of type " << output
-                 << ": no axis can be taken away that leaves their shape",
-             failure();
-    return RankedTensorType::get(shape, element);
+    llvm::Expected<ClassAxis> classes = ClassAxis::choose(
+        output.getShape(), options.labelShape, options.classAxis);
+    if (!classes)
+      return emitError(loc) << llvm::toString(classes.takeError()), failure();
+    return Labels{RankedTensorType::get(classes->labels, element),
+                  classes->axis};
   }
 
   LossValue build(OpBuilder &builder, Location loc, Value output, Value label,
-                  Value validRows, const Options &options) const override {
+                  int64_t axis, Value validRows,
+                  const Options &options) const override {
     Expressions e{builder, loc};
     ArrayRef<int64_t> shape = typeOf(label).getShape();
     label = e.convert(label, builder.getI64Type());
@@ -75,7 +55,6 @@ public:
       Value valid = rowIsValid(e, shape, validRows);
       label = e.select(valid, label, ignored);
     }
-    int64_t axis = classAxis(typeOf(output).getShape(), shape);
     auto entropy =
         e.make<CrossEntropyOp>(output, label, builder.getI64IntegerAttr(axis),
                                builder.getI64IntegerAttr(options.ignoreIndex),
@@ -101,23 +80,22 @@ public:
 /// A mean over all elements of some function of output and label.
 class ElementwiseLoss : public LossFunction {
 public:
-  FailureOr<RankedTensorType>
-  getLabelType(Location loc, RankedTensorType output,
-               const Options &options) const override {
-    if (options.hasLabelShape && options.labelShape != output.getShape())
+  FailureOr<Labels> getLabels(Location loc, RankedTensorType output,
+                              const Options &options) const override {
+    if (options.labelShape && *options.labelShape != output.getShape())
       return emitError(loc) << "labels of type "
-                            << RankedTensorType::get(options.labelShape,
+                            << RankedTensorType::get(*options.labelShape,
                                                      output.getElementType())
                             << " do not fit an output of type " << output
                             << ": this loss needs equal shapes",
              failure();
     Type element =
         options.labelType ? options.labelType : output.getElementType();
-    return RankedTensorType::get(output.getShape(), element);
+    return Labels{RankedTensorType::get(output.getShape(), element)};
   }
 
   LossValue build(OpBuilder &builder, Location loc, Value output, Value label,
-                  Value validRows, const Options &) const override {
+                  int64_t, Value validRows, const Options &) const override {
     Expressions e{builder, loc};
     RankedTensorType type = typeOf(output);
     auto scalar = RankedTensorType::get({}, type.getElementType());

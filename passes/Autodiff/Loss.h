@@ -26,26 +26,35 @@ public:
   struct Options {
     double labelSmoothing = 0;
     int64_t ignoreIndex = -100;
-    /// Empty: from the output's shape.
-    llvm::ArrayRef<int64_t> labelShape;
-    bool hasLabelShape = false;
+    /// The axis of the classes; without one it follows from the shapes.
+    std::optional<int64_t> classAxis;
+    /// Without one: from the output's shape.
+    std::optional<llvm::ArrayRef<int64_t>> labelShape;
     /// Null: the loss's default.
     mlir::Type labelType;
   };
 
+  /// What an output is compared with.
+  struct Labels {
+    mlir::RankedTensorType type;
+    /// The output's axis of classes; -1 for a loss that has none.
+    int64_t classAxis = -1;
+  };
+
   virtual ~LossFunction() = default;
 
-  /// The type of the labels for a model output of type `output`; a failure
-  /// with an error at `loc` when the two do not fit.
-  virtual mlir::FailureOr<mlir::RankedTensorType>
-  getLabelType(mlir::Location loc, mlir::RankedTensorType output,
-               const Options &options) const = 0;
+  /// The labels for a model output of type `output`; a failure with an error at
+  /// `loc` when the two do not fit.
+  virtual mlir::FailureOr<Labels> getLabels(mlir::Location loc,
+                                            mlir::RankedTensorType output,
+                                            const Options &options) const = 0;
 
-  /// Builds the loss of `output` against `label`. `validRows`, if not null, is
-  /// a rank-0 i64: samples from it on do not count.
+  /// Builds the loss of `output` against `label`, whose classes lie along
+  /// `classAxis`. `validRows`, if not null, is a rank-0 i64: samples from it on
+  /// do not count.
   virtual LossValue build(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value output, mlir::Value label,
-                          mlir::Value validRows,
+                          int64_t classAxis, mlir::Value validRows,
                           const Options &options) const = 0;
 
   /// The loss of that name, or null; `known` receives all names.

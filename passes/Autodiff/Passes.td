@@ -15,6 +15,11 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
     argument `label`. The mean is over the whole batch: over all labels that are
     not `ignore-index` for a cross-entropy, over all elements otherwise.
 
+    A cross-entropy has its classes along `class-axis`, else along the axis whose
+    removal leaves `label-shape`, else along axis 1 for outputs of rank 4 and more
+    and along the last for others (ClassAxis). What is chosen stays on the module
+    as `nn.loss`.
+
     Needs: level `import`. Keeps: purity; @forward is gone.
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];
@@ -25,6 +30,8 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
            "Share of the target spread over all classes, in [0, 1]">,
     Option<"ignoreIndex", "ignore-index", "int64_t", "-100",
            "Label that does not count">,
+    ListOption<"classAxis", "class-axis", "int64_t",
+               "Axis of the classes of a cross-entropy (at most one; default: by the shapes)">,
     ListOption<"labelShape", "label-shape", "int64_t",
                "Global shape of the labels (default: from the output's)">,
     Option<"labelType", "label-type", "std::string", "",

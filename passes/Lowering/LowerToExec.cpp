@@ -2,6 +2,7 @@
 #include "passes/Lowering/CommunicationOrder.h"
 #include "passes/Lowering/InPlace.h"
 #include "passes/Lowering/Passes.h"
+#include "passes/Lowering/Purposes.h"
 #include "passes/Lowering/Residents.h"
 
 #include "dialects/Dist/IR/FlatStorage.h"
@@ -246,6 +247,7 @@ struct LowerToExecPass : dpc::impl::LowerToExecBase<LowerToExecPass> {
       if (auto function = module.lookupSymbol<func::FuncOp>(name))
         if (failed(EntryLowering(function, residents, communication).run()))
           return signalPassFailure();
+    markPurposes(module);
   }
 };
 

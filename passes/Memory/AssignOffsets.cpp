@@ -5,6 +5,8 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace dpc {
@@ -167,9 +169,72 @@ struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
         cast<ResidentOp>(op).setOffsetAttr(attr);
     }
     record(module, *plan);
+    recordUse(module, liveness);
   }
 
 private:
+  static Purpose purposeOf(Operation *buffer) {
+    auto attr =
+        buffer->getAttrOfType<PurposeAttr>(ExecDialect::kPurposeAttrName);
+    return attr ? attr.getValue() : Purpose::activations;
+  }
+
+  /// Leaves on the module what the bytes of a rank are for.
+  void recordUse(ModuleOp module, const Liveness &liveness) {
+    int64_t state[3] = {}, data = 0; // parameters, optimizer, buffers
+    for (auto resident : module.getOps<ResidentOp>()) {
+      int64_t bytes = bufferBytes(resident.getType());
+      SmallVector<nn::ArgAttr> args = getBoundArgs(resident);
+      nn::ArgKind kind = args.empty() ? nn::ArgKind::input : args[0].getKind();
+      if (kind == nn::ArgKind::parameter)
+        state[0] += bytes;
+      else if (kind == nn::ArgKind::optimizer)
+        state[1] += bytes;
+      else if (kind == nn::ArgKind::buffer || kind == nn::ArgKind::constant)
+        state[2] += bytes;
+      else
+        data += bytes;
+    }
+    // Bytes that begin (and end, negative) to be live at each step.
+    struct Change {
+      int64_t gradients = 0, activations = 0;
+    };
+    std::map<int64_t, Change> changes;
+    for (auto [op, buffer] :
+         llvm::zip_equal(liveness.owners, liveness.problem.buffers)) {
+      if (!isa<BufferOp>(op))
+        continue;
+      auto size = [&](int64_t step) -> int64_t & {
+        Change &change = changes[step];
+        return purposeOf(op) == Purpose::gradients ? change.gradients
+                                                   : change.activations;
+      };
+      size(buffer.firstUse) += buffer.size;
+      size(buffer.lastUse) -= buffer.size;
+    }
+    Change now, most;
+    for (auto &[step, change] : changes) {
+      now.gradients += change.gradients;
+      now.activations += change.activations;
+      if (now.gradients + now.activations > most.gradients + most.activations)
+        most = now;
+    }
+    int64_t used = state[0] + state[1] + state[2] + data + most.gradients +
+                   most.activations;
+    auto memory =
+        module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
+    // A buffer that takes the place of an operand is counted beside it.
+    int64_t gaps = memory.getPeak() - used;
+    if (gaps < 0) {
+      most.activations += gaps;
+      gaps = 0;
+    }
+    module->setAttr(ExecDialect::kMemoryUseAttrName,
+                    MemoryUseAttr::get(&getContext(), state[0], state[1],
+                                       state[2], data, most.gradients,
+                                       most.activations, gaps));
+  }
+
   void record(ModuleOp module, const MemoryPlan &plan) {
     auto bytes = [&](Space space) {
       return llvm::alignTo(plan.regions[int64_t(space)].peak, 64);

@@ -30,9 +30,12 @@ def RecordBounds : Pass<"dpc-record-bounds", "mlir::func::FuncOp"> {
     the arguments it meets. The runtime checks data against it: generated code
     does not.
 
-    Indices that are computed are not followed, but for the two usual forms
-    `x < 0 ? x + n : x` and `x == ignored ? .. : x`. A bound holds for the whole
-    argument even where a part of it is never used.
+    Each element has bounds of its own: columns of one input may index different
+    tables. Where samples differ, a sample has what all of them allow, for the
+    host may put any row of the data there.
+
+    Indices that are computed are not followed, but for `x + constant` and the two
+    usual forms `x < 0 ? x + n : x` and `x == ignored ? .. : x`.
 
     Needs: static shapes, not yet cut by a layout. Keeps: everything else.
 
@@ -41,6 +44,8 @@ def RecordBounds : Pass<"dpc-record-bounds", "mlir::func::FuncOp"> {
       %y = nn.gather %table, %i dim 0 : tensor<100x16xf32>, tensor<4xi64> -> tensor<4x16xf32>
     // becomes
     func.func @infer(%i: tensor<4xi64> {nn.arg = #nn.arg<input "ids">, nn.bounds = array<i64: 0, 99>}) ..
+    // columns of which two index tables of 5 and the third one of 9 rows:
+    nn.bounds = [array<i64: 2, 0, 4>, array<i64: 1, 0, 8>]
     ```
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];

@@ -17,8 +17,10 @@ namespace {
 struct RecordBoundsPass : dpc::impl::RecordBoundsBase<RecordBoundsPass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    llvm::DenseMap<Value, IntegerBounds> bounds;
-    auto need = [&](Value value, const IntegerBounds &asked) {
+    llvm::DenseMap<Value, ElementBounds> bounds;
+    auto need = [&](Value value, const ElementBounds &asked) {
+      if (asked.allowsAll())
+        return;
       auto [entry, isNew] = bounds.try_emplace(value, asked);
       if (!isNew)
         entry->second = entry->second.intersect(asked);
@@ -28,20 +30,20 @@ struct RecordBoundsPass : dpc::impl::RecordBoundsBase<RecordBoundsPass> {
       auto model = dyn_cast<BoundsOpInterface>(op);
       if (!model)
         continue;
-      SmallVector<std::optional<IntegerBounds>> results;
-      for (Value result : op.getResults()) {
-        auto entry = bounds.find(result);
-        results.push_back(entry == bounds.end() ? std::nullopt
-                                                : std::optional(entry->second));
-      }
+      SmallVector<ElementBounds> results;
+      for (Value result : op.getResults())
+        results.push_back(bounds.lookup(result));
       model.requireBounds(results, need);
     }
     for (BlockArgument argument : function.getArguments()) {
       ArgAttr arg = getArg(function, argument.getArgNumber());
-      auto entry = bounds.find(argument);
-      if (entry != bounds.end() && arg &&
-          (arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label))
-        setBounds(function, argument.getArgNumber(), entry->second);
+      if (!arg ||
+          (arg.getKind() != ArgKind::input && arg.getKind() != ArgKind::label))
+        continue;
+      SmallVector<BoundsRun> runs = bounds.lookup(argument).runs(
+          typeOf(argument).getShape(), arg.getBatch());
+      if (!runs.empty())
+        setBounds(function, argument.getArgNumber(), runs);
     }
   }
 };

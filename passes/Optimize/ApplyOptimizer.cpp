@@ -1,6 +1,7 @@
 #include "passes/Optimize/Optimizer.h"
 #include "passes/Optimize/Passes.h"
 
+#include "llvm/Support/Format.h"
 #include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;
@@ -20,7 +21,8 @@ struct Group {
   std::string pattern;
   llvm::GlobPattern glob;
   OptionSpec options;
-  bool used = false;
+  /// Trained parameters that it names.
+  int64_t members = 0;
 };
 
 /// A parameter and its gradient, by position in @step.
@@ -54,12 +56,38 @@ struct ApplyOptimizerPass : dpc::impl::ApplyOptimizerBase<ApplyOptimizerPass> {
     module->setAttr(NNDialect::kLearningRateAttrName, rate);
     apply(*algorithm);
     for (const Group &group : groups)
-      if (!group.used)
-        module.emitWarning("parameter group ")
+      if (group.members == 0) {
+        module.emitError("parameter group ")
             << group.pattern << " matches no trained parameter";
+        return signalPassFailure();
+      }
+    module->setAttr(NNDialect::kOptimizerAttrName, describe());
   }
 
 private:
+  /// The optimizer for reports: every option, and the groups.
+  OptimizerAttr describe() {
+    Builder builder(&getContext());
+    NamedAttrList values;
+    for (const auto &[name, value] : options.values)
+      values.append(name, builder.getF64FloatAttr(value));
+    if (clipGradNorm > 0)
+      values.append("clip-grad-norm", builder.getF64FloatAttr(clipGradNorm));
+    SmallVector<Attribute> lines;
+    for (const Group &group : groups) {
+      std::string line;
+      llvm::raw_string_ostream os(line);
+      os << group.pattern << ": " << group.members
+         << (group.members == 1 ? " parameter" : " parameters");
+      for (const auto &[name, value] : group.options.given)
+        os << ", " << name << '=' << llvm::format("%g", value);
+      lines.push_back(builder.getStringAttr(line));
+    }
+    return OptimizerAttr::get(&getContext(), options.name,
+                              values.getDictionary(&getContext()),
+                              builder.getArrayAttr(lines));
+  }
+
   void parseGroups(std::string &error) {
     static const OptionInfo known[] = {{"weight-decay", 0}, {"lr-scale", 1}};
     for (const std::string &text : ApplyOptimizerBase::groups) {
@@ -141,7 +169,7 @@ private:
       for (Group &group : groups) {
         if (!group.glob.match(arg.getName()))
           continue;
-        group.used = true;
+        ++group.members;
         // A later group changes only what it names.
         if (group.options.given.count("weight-decay"))
           inputs.weightDecay = group.options["weight-decay"];

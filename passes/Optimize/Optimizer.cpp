@@ -1,5 +1,7 @@
 #include "passes/Optimize/Optimizer.h"
 
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -62,6 +64,19 @@ Optimizer::create(StringRef spec, OptionSpec &options, std::string &error) {
   llvm::interleaveComma(known, os,
                         [&](const Entry &entry) { os << entry.name; });
   return nullptr;
+}
+
+std::string Optimizer::describeAll() {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (const Entry &entry : knownOptimizers()) {
+    os << "  " << llvm::left_justify(entry.name, 9);
+    for (const OptionInfo &option : entry.options)
+      os << ' ' << option.name << '='
+         << llvm::format("%g", option.defaultValue);
+    os << '\n';
+  }
+  return text;
 }
 
 SmallVector<Value> dpc::buildUpdate(

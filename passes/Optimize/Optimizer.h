@@ -45,6 +45,9 @@ public:
   /// `lr` and `weight-decay` among them.
   static std::unique_ptr<Optimizer>
   create(llvm::StringRef spec, OptionSpec &options, std::string &error);
+
+  /// A line for each optimizer: its name, its options and their defaults.
+  static std::string describeAll();
 };
 
 /// Builds an `nn.update` of `tensors` with named scalars. `body` computes the

@@ -82,6 +82,8 @@ void dpc::buildStepPipeline(OpPassManager &manager,
   loss.loss = options.loss;
   loss.labelSmoothing = options.labelSmoothing;
   loss.ignoreIndex = options.ignoreIndex;
+  if (options.classAxis)
+    loss.classAxis = ArrayRef<int64_t>(*options.classAxis);
   loss.labelShape = options.labelShape;
   loss.labelType = options.labelType;
   loss.batchGroups = options.batchGroups;

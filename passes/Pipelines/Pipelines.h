@@ -30,6 +30,9 @@ struct StepOptions {
   std::string loss;
   double labelSmoothing = 0;
   int64_t ignoreIndex = -100;
+  /// Axis of a cross-entropy's classes, from the end where negative; without
+  /// one it follows from the shapes.
+  std::optional<int64_t> classAxis;
   std::vector<int64_t> labelShape;
   std::string labelType;
   /// NAME[,OPTION=VALUE..]

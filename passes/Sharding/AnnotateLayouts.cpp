@@ -63,7 +63,7 @@ private:
       if (entry != "-")
         entry.split(names, '+');
       for (StringRef name : names) {
-        if (name.empty())
+        if (!isAxisName(name))
           return getOperation().emitError("shard ")
                  << pattern << ": '" << entry
                  << "' is neither - nor AXIS+AXIS..";

@@ -112,6 +112,72 @@ TEST_F(DatasetTest, TokensAreShiftedForALossOutsideTheGraph) {
   }
 }
 
+// Columns of an input have each its own bounds, whatever row of the data they
+// come from; a column without bounds may be anything.
+TEST_F(DatasetTest, ElementsHaveTheirBounds) {
+  TwoInputs inputs("ids", DPC_I64, {4, 3}, {4});
+  const dpc_bounds_t bounds[] = {{1, 0, 2, 0, 0, 0},
+                                 {1, INT64_MIN, INT64_MAX, 0, 0, 0},
+                                 {1, -5, 4, -100, 1, 0}};
+  inputs.inputs[0].bounds = bounds;
+  inputs.inputs[0].bounds_count = 3;
+  auto load = [&](std::vector<int64_t> ids) {
+    std::string name = "ids" + std::to_string(ids[3]) + ".npz";
+    const std::string path =
+        file(name.c_str(),
+             zipOf({{"ids.npy", npyOf("<i8", "4, 3", ids)},
+                    {"label.npy", npyOf<int64_t>("<i8", "4,", {0, 1, 2, 3})}}));
+    Dataset opened;
+    EXPECT_EQ(opened.open(inputs.program, 0, {path}, memory), DPC_OK);
+    InputLoader loader(inputs.program, 0);
+    opened.activate(loader);
+    opened.select(loader, 0, false, 0);
+    int64_t x[12];
+    return loader.load(0, 0, reinterpret_cast<char *>(x));
+  };
+  EXPECT_EQ(load({0, 99, 4, 2, -99, -5, 1, 7, -100, 0, 0, 0}), DPC_OK)
+      << dpc_last_error();
+  EXPECT_EQ(load({0, 0, 0, 1, 0, 0, 0, 0, 5, 0, 0, 0}), DPC_INVALID);
+  EXPECT_NE(std::string(dpc_last_error())
+                .find("value 5 in sample 2 at [2] is outside [-5, 4], the "
+                      "range of input ids there"),
+            std::string::npos)
+      << dpc_last_error();
+  EXPECT_EQ(load({0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0}), DPC_INVALID);
+  EXPECT_NE(std::string(dpc_last_error()).find("value 3 in sample 1 at [0]"),
+            std::string::npos)
+      << dpc_last_error();
+}
+
+// Labels that would fit another axis of the logits are told so.
+TEST_F(DatasetTest, LabelsOfAnotherAxis) {
+  TwoInputs inputs("x", DPC_I64, {4, 2}, {4, 3});
+  const int64_t logits[] = {4, 3, 5};
+  inputs.inputs[1].logits_shape = logits;
+  inputs.inputs[1].logits_dim_count = 3;
+  inputs.inputs[1].class_axis = 2;
+  auto open = [&](const char *shape, size_t elements) {
+    const std::string path =
+        file("d.npz",
+             zipOf({{"x.npy", npyOf("<i8", "4, 2", std::vector<int64_t>(8))},
+                    {"label.npy",
+                     npyOf("<i8", shape, std::vector<int64_t>(elements))}}));
+    Dataset opened;
+    return opened.open(inputs.program, 0, {path}, memory);
+  };
+  EXPECT_EQ(open("4, 3", 12), DPC_OK) << dpc_last_error();
+  EXPECT_EQ(open("4, 5", 20), DPC_INVALID);
+  EXPECT_NE(std::string(dpc_last_error())
+                .find("they fit logits [4, 3, 5] with the classes along axis "
+                      "1: compile with --loss=cross-entropy,axis=1"),
+            std::string::npos)
+      << dpc_last_error();
+  EXPECT_EQ(open("4, 7", 28), DPC_INVALID);
+  EXPECT_NE(std::string(dpc_last_error()).find("--label-shape"),
+            std::string::npos)
+      << dpc_last_error();
+}
+
 // The batch is the second dimension of the input and the first of the data.
 TEST_F(DatasetTest, TimeMajorInput) {
   TwoInputs inputs("x", DPC_I64, {3, 4, 2}, {4});

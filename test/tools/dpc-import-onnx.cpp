@@ -72,8 +72,14 @@ int main(int argc, char **argv) {
     return 0;
   }
   dpc::onnx::ImportOptions options;
-  options.trainable = trainable;
-  options.frozen = frozen;
+  // In the order of the command line.
+  std::map<unsigned, dpc::onnx::TrainingRequest> training;
+  for (unsigned i = 0; i < trainable.size(); ++i)
+    training[trainable.getPosition(i)] = {true, trainable[i]};
+  for (unsigned i = 0; i < frozen.size(); ++i)
+    training[frozen.getPosition(i)] = {false, frozen[i]};
+  for (auto &[position, request] : training)
+    options.training.push_back(request);
   options.explain = explain;
   options.asExported = asExported;
   options.trains = trains;

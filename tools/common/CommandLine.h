@@ -5,6 +5,7 @@
 #include "llvm/Option/OptTable.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <map>
 #include <optional>
 
 namespace dpc {
@@ -12,21 +13,53 @@ namespace dpc {
 /// Exit codes of every dpc tool and of every produced program.
 enum ExitCode { exitDone = 0, exitInvalid = 1, exitUsage = 2, exitIO = 5 };
 
-/// Parses a command line by an option table. Prints the help or the version and
-/// exits with 0 for --help or --version; prints one line to stderr and exits
-/// with 2 for an unknown option (with the nearest known one) or a missing
-/// value.
+/// Flags of options in Options.td, beside LLVM's own.
+enum OptionFlag : unsigned {
+  /// May be given more than once, each time for something else.
+  Repeatable = 1 << 4
+};
+
+/// The first option that is given twice with different values, though it is not
+/// Repeatable: one of the two would be ignored. Null if there is none;
+/// `outFirst` gets its first value.
+inline const llvm::opt::Arg *
+findContradiction(const llvm::opt::InputArgList &args, unsigned unknownOption,
+                  const llvm::opt::Arg *&outFirst) {
+  std::map<unsigned, const llvm::opt::Arg *> given;
+  for (const llvm::opt::Arg *arg : args) {
+    const llvm::opt::Option option = arg->getOption().getUnaliasedOption();
+    if (option.getKind() == llvm::opt::Option::InputClass ||
+        option.getID() == unknownOption || option.hasFlag(Repeatable))
+      continue;
+    auto [first, isNew] = given.try_emplace(option.getID(), arg);
+    if (isNew || llvm::equal(first->second->getValues(), arg->getValues(),
+                             [](llvm::StringRef a, llvm::StringRef b) {
+                               return a == b;
+                             }))
+      continue;
+    outFirst = first->second;
+    return arg;
+  }
+  return nullptr;
+}
+
+/// Parses a command line by an option table. Prints the help, with `notes`
+/// behind it, or the version, and exits with 0 for --help or --version; prints
+/// one line to stderr and exits with 2 for an unknown option (with the nearest known one), a missing value
+/// or two values for one option.
 inline llvm::opt::InputArgList
 parseCommandLine(const llvm::opt::OptTable &table, int argc, char **argv,
                  unsigned helpOption, unsigned versionOption,
                  unsigned unknownOption, llvm::StringRef tool,
-                 llvm::StringRef usage, llvm::StringRef title) {
+                 llvm::StringRef usage, llvm::StringRef title,
+                 llvm::StringRef notes = "") {
   unsigned missingIndex = 0, missingCount = 0;
   llvm::opt::InputArgList args =
       table.ParseArgs(llvm::ArrayRef<const char *>(argv + 1, argc - 1),
                       missingIndex, missingCount);
   if (args.hasArg(helpOption)) {
     table.printHelp(llvm::outs(), usage.str().c_str(), title.str().c_str());
+    llvm::outs() << notes;
     exit(exitDone);
   }
   if (args.hasArg(versionOption)) {
@@ -44,6 +77,14 @@ parseCommandLine(const llvm::opt::OptTable &table, int argc, char **argv,
   if (missingCount) {
     llvm::errs() << tool << ": option '" << args.getArgString(missingIndex)
                  << "' needs a value\n";
+    exit(exitUsage);
+  }
+  const llvm::opt::Arg *first = nullptr;
+  if (const llvm::opt::Arg *second =
+          findContradiction(args, unknownOption, first)) {
+    llvm::errs() << tool << ": " << first->getAsString(args) << " and "
+                 << second->getAsString(args)
+                 << " contradict each other: give one\n";
     exit(exitUsage);
   }
   return args;

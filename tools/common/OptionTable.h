@@ -1,6 +1,8 @@
 #ifndef DPC_TOOLS_COMMON_OPTIONTABLE_H
 #define DPC_TOOLS_COMMON_OPTIONTABLE_H
 
+#include "tools/common/CommandLine.h"
+
 #include "llvm/Option/OptTable.h"
 
 #include <iterator>
@@ -24,7 +26,9 @@ enum OptionId {
 #include "Options.inc"
 #undef PREFIX
 
-using llvm::opt::DefaultVis; // named by the table
+// Named by the table.
+using dpc::Repeatable;
+using llvm::opt::DefaultVis;
 
 constexpr llvm::opt::OptTable::Info optionInfos[] = {
 #define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),

@@ -1,6 +1,7 @@
 #include "tools/dpc-compile/Options.h"
 
 #include "passes/Lowering/Codegen/ObjectCache.h"
+#include "passes/Optimize/Optimizer.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/OptionTable.h"
 
@@ -113,6 +114,11 @@ static void parseLoss(StringRef text, StepOptions &step) {
     } else if (step.loss == "cross-entropy" && key == "ignore-index") {
       if (value.getAsInteger(10, step.ignoreIndex))
         usageError("--loss: ignore-index=" + value + " is not a whole number");
+    } else if (step.loss == "cross-entropy" && key == "axis") {
+      int64_t axis;
+      if (value.getAsInteger(10, axis))
+        usageError("--loss: axis=" + value + " is not a whole number");
+      step.classAxis = axis;
     } else {
       usageError("--loss: " + step.loss + " has no option '" + key + "'");
     }
@@ -126,10 +132,8 @@ constexpr int64_t kMaxDevices = 4096;
 /// named `data` cuts the batch, any other a loop of each contraction;
 /// microbatches are one more axis, outermost and walked by a loop.
 static void parseMesh(const InputArgList &args, MeshOptions &mesh) {
-  const Arg *microbatches = args.getLastArg(OPT_microbatches, OPT_accumulate);
-  if (microbatches) {
-    int64_t count = integerOption(args, microbatches->getOption().getID(),
-                                  "dpc-compile", 1, 1);
+  if (args.hasArg(OPT_microbatches)) {
+    int64_t count = integerOption(args, OPT_microbatches, "dpc-compile", 1, 1);
     mesh.axes.push_back("micro=" + std::to_string(count));
     mesh.sequentialAxes.push_back("micro");
     mesh.batchAxes.push_back("micro");
@@ -160,13 +164,25 @@ static void parseMesh(const InputArgList &args, MeshOptions &mesh) {
   }
 }
 
+static Explain parseExplain(const InputArgList &args) {
+  if (const Arg *arg = args.getLastArg(OPT_explain_eq)) {
+    if (StringRef(arg->getValue()) != "all")
+      usageError("--explain: unknown extent '" + Twine(arg->getValue()) +
+                 "'; known: all");
+    return Explain::all;
+  }
+  return args.hasArg(OPT_explain) ? Explain::page : Explain::none;
+}
+
 CompileOptions dpc::parseOptions(int argc, char **argv) {
   OptionTable table;
   InputArgList args = parseCommandLine(
       table, argc, argv, OPT_help, OPT_version, OPT_UNKNOWN, "dpc-compile",
       "dpc-compile MODEL.onnx -o OUT [options]",
       "dpc-compile: turns an ONNX model into a program that trains it on many "
-      "devices");
+      "devices",
+      "\nOPTIMIZERS, THEIR OPTIONS AND DEFAULTS (as torch.optim's):\n" +
+          Optimizer::describeAll());
   for (unsigned id : notYetAvailable)
     if (const Arg *arg = args.getLastArg(id))
       usageError(arg->getSpelling().rtrim('=') + " is not available yet");
@@ -177,11 +193,11 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
     usageError("one MODEL.onnx is needed, not " + Twine(inputs.size()));
   options.model = inputs[0];
   options.output = args.getLastArgValue(OPT_o).str();
-  options.explain = args.hasArg(OPT_explain);
+  options.explain = parseExplain(args);
   options.command = "dpc-compile";
   for (int i = 1; i < argc; ++i)
     options.command += std::string(" ") + argv[i];
-  options.native.explain = options.explain;
+  options.native.explain = options.explain == Explain::all;
   options.native.cpu = args.getLastArgValue(OPT_cpu, "native").str();
   if (!is_contained({"native", "x86-64-v3", "x86-64-v4"}, options.native.cpu))
     usageError("--cpu: unknown processor '" + options.native.cpu +
@@ -239,12 +255,14 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
     int64_t value;
     if (name.empty() || dim.getAsInteger(10, value) || value < -1)
       usageError("--batch-dim: '" + text + "' is not NAME:K");
-    options.import.batchDims[name.str()] = value;
+    if (!options.import.batchDims.try_emplace(name.str(), value).second)
+      usageError("--batch-dim: '" + name + "' is given twice");
   }
-  options.import.explain = options.explain;
+  options.import.explain = options.explain == Explain::all;
   options.import.asExported = args.hasArg(OPT_as_exported);
-  options.import.trainable = args.getAllArgValues(OPT_trainable);
-  options.import.frozen = args.getAllArgValues(OPT_frozen);
+  for (const Arg *arg : args.filtered(OPT_trainable, OPT_frozen))
+    options.import.training.push_back(
+        {arg->getOption().matches(OPT_trainable), arg->getValue()});
 
   if (options.stopAfter == Level::object && options.output.empty())
     usageError("-o OUT is missing");
@@ -287,7 +305,7 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
     options.mesh.shards.push_back(parseShard(text));
   if (const Arg *arg = args.getLastArg(OPT_device_memory))
     options.native.capacityBytes = parseBytes(*arg);
-  options.mesh.explain = options.explain;
+  options.mesh.explain = options.explain == Explain::all;
   int64_t groups = 1;
   StringRef mode = args.getLastArgValue(OPT_batch_norm, "global");
   if (mode != "global" && mode != "local")

@@ -7,6 +7,15 @@
 
 namespace dpc {
 
+/// How much is said about the program.
+enum class Explain {
+  none,
+  /// What was decided, in a few tables.
+  page,
+  /// The page, and a line for each decision.
+  all
+};
+
 /// A command line of dpc-compile.
 struct CompileOptions {
   std::string model;
@@ -26,7 +35,7 @@ struct CompileOptions {
   std::string command;
   Level stopAfter = Level::object;
   bool stop = false;
-  bool explain = false;
+  Explain explain = Explain::none;
 };
 
 /// Reads the command line. Exits with 0 after --help and with 2, after one line

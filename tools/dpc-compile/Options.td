@@ -1,5 +1,7 @@
 include "llvm/Option/OptParser.td"
 
+def Repeatable : OptionFlag;
+
 class Value<string name, string meta, string help, OptionGroup group = ?>
     : Joined<["--"], name # "=">, MetaVarName<meta>, HelpText<help>, Group<group>;
 
@@ -8,34 +10,37 @@ def model : OptionGroup<"model">, HelpText<"MODEL">;
 def layout : OptionGroup<"layout">, HelpText<"DEVICES AND LAYOUT">;
 def output : OptionGroup<"output">, HelpText<"CODE AND REPORTS">;
 
+class Repeated<string name, string meta, string help, OptionGroup group = ?>
+    : Value<name, meta, help # " (repeatable)", group>, Flags<[Repeatable]>;
+
 def help : Flag<["--"], "help">, HelpText<"Show this help">;
 def version : Flag<["--"], "version">, HelpText<"Show the version">;
 def o : Separate<["-"], "o">, MetaVarName<"OUT">, HelpText<"The program to write">;
 
-def loss : Value<"loss", "LOSS", "cross-entropy[,label-smoothing=X,ignore-index=N], mse, l1, bce-with-logits or output:NAME (none: inference)", training>;
-def optimizer : Value<"optimizer", "NAME,..", "sgd, momentum, nesterov, adam, adamw, adagrad or lamb, with lr=X[,momentum=,beta1=,beta2=,eps=,weight-decay=]", training>;
-def param_group : Value<"param-group", "GLOB,..", "weight-decay=X, lr-scale=X for the parameters of that name (repeatable; a later one changes what it names)", training>;
-def clip_grad_norm : Value<"clip-grad-norm", "X", "Scale all gradients down to a norm of X together", training>;
+def loss : Value<"loss", "LOSS", "cross-entropy[,axis=K,label-smoothing=X,ignore-index=N], mse, l1 or bce-with-logits of the first output, or output:NAME (default: none, a program that infers); docs/compiling.md says where classes lie", training>;
+def optimizer : Value<"optimizer", "NAME,..", "The optimizer and its options, such as adamw,lr=3e-4; all of them are listed below", training>;
+def param_group : Repeated<"param-group", "GLOB,..", "weight-decay=X, lr-scale=X for the parameters of that name; a later one changes what it names", training>;
+def clip_grad_norm : Value<"clip-grad-norm", "X", "Scale all gradients down to a norm of X together (default 0: do not)", training>;
 def log_grad_norm : Flag<["--"], "log-grad-norm">, HelpText<"Log the norm of all gradients (always with --clip-grad-norm)">, Group<training>;
-def metric : Value<"metric", "accuracy", "What evaluation reports beside the loss", training>;
-def lr_schedule : Value<"lr-schedule", "KIND,..", "constant, linear or cosine, with [warmup=N,total=N,min-lr=X]; total is --steps unless given", training>;
+def metric : Value<"metric", "accuracy", "What evaluation reports beside the loss (a cross-entropy always reports it)", training>;
+def lr_schedule : Value<"lr-schedule", "KIND,..", "constant (default), linear or cosine, with warmup=N (default 0), total=N (default: --steps of the run), min-lr=X (default 0)", training>;
 def precision : Value<"precision", "TYPE", "f32 (default) or f64", training>;
-def microbatches : Value<"microbatches", "M", "Cut each batch into M parts, one after the other", training>;
-def accumulate : Value<"accumulate", "M", "The same as --microbatches", training>;
+def microbatches : Value<"microbatches", "M", "Cut each batch into M parts, one after the other (default 1)", training>;
+def accumulate : Value<"accumulate", "M", "The same as --microbatches", training>, Alias<microbatches>;
 def batch_norm : Value<"batch-norm", "MODE", "global (default) or local statistics", training>;
 
-def shape : Value<"shape", "NAME:DxDx..", "Global shape of an input (repeatable)", model>;
-def label_shape : Value<"label-shape", "DxDx..", "Global shape of the labels", model>;
-def label_type : Value<"label-type", "TYPE", "Element type of the labels, such as i64 or f32", model>;
-def batch_dim : Value<"batch-dim", "NAME:K", "The dimension of an input that counts samples (repeatable)", model>;
+def shape : Repeated<"shape", "NAME:DxDx..", "Global shape of an input (default: the file's)", model>;
+def label_shape : Value<"label-shape", "DxDx..", "Global shape of the labels (default: by the loss and its output)", model>;
+def label_type : Value<"label-type", "TYPE", "Element type of the labels, such as i64 or f32 (default: i64 for cross-entropy, else the output's)", model>;
+def batch_dim : Repeated<"batch-dim", "NAME:K", "The dimension of an input that counts samples, -1 for none (default: 0 where its extent is the first input's)", model>;
 def params : Value<"params", "WHERE", "embed (default), FILE or none", model>;
 def as_exported : Flag<["--"], "as-exported">, HelpText<"Train the graph as the file has it, without restoring what its exporter merged or computed">, Group<model>;
-def trainable : Value<"trainable", "GLOB", "Initializers that train (repeatable)", model>;
-def frozen : Value<"frozen", "GLOB", "Initializers that do not train (repeatable)", model>;
+def trainable : Repeated<"trainable", "GLOB", "Initializers that train: from none, and in turn with --frozen (default: those that docs/compiling.md says)", model>;
+def frozen : Repeated<"frozen", "GLOB", "Initializers that do not train", model>;
 
-def mesh : Value<"mesh", "AXIS=N,..", "Devices as a grid; last axis fastest", layout>;
+def mesh : Value<"mesh", "AXIS=N,..", "Devices as a grid; last axis fastest (default: one device)", layout>;
 def devices : Value<"devices", "N", "Let dpc choose the mesh", layout>;
-def shard : Value<"shard", "GLOB=AXES,..", "Layout of a tensor, one entry a dimension (repeatable)", layout>;
+def shard : Repeated<"shard", "GLOB=AXES,..", "Layout of parameters and buffers, one entry a dimension: - or AXIS+AXIS.. (default: chosen)", layout>;
 def zero : Value<"zero", "0-3[:AXIS]", "Store optimizer state (1), gradients (2), parameters (3) split", layout>;
 def zero_keep : Value<"zero-keep", "SIZE", "Parameters up to SIZE stay whole", layout>;
 def schedule : Value<"schedule", "NAME", "gpipe, 1f1b, interleaved or zero-bubble", layout>;
@@ -43,10 +48,10 @@ def chunks : Value<"chunks", "N", "Chunks of a stage of an interleaved schedule"
 def stages : Value<"stages", "GLOB,..", "First node of each later stage", layout>;
 def optimizer_sync : Value<"optimizer-sync", "WHEN", "before or deferred", layout>;
 def remat : Value<"remat", "MODE", "none, auto or full", layout>;
-def device_memory : Value<"device-memory", "SIZE", "Memory of a device (KiB, MiB, GiB)", layout>;
-def bucket_mib : Value<"bucket-mib", "X", "Bytes at which a bucket closes (default 25)", layout>;
+def device_memory : Value<"device-memory", "SIZE", "Memory of a device (KiB, MiB, GiB; default: no limit)", layout>;
+def bucket_mib : Value<"bucket-mib", "X", "MiB at which a bucket of gradients closes (default 25)", layout>;
 def first_bucket_mib : Value<"first-bucket-mib", "X", "The same for the first (default 1)", layout>;
-def overlap : Value<"overlap", "on|off", "Hide communication behind compute", layout>;
+def overlap : Value<"overlap", "on|off", "Hide communication behind compute (default on)", layout>;
 def topology : Value<"topology", "FILE", "Devices and links to plan for", layout>;
 def fail_on_reshard : Value<"fail-on-reshard", "SIZE", "Refuse layouts that move more than SIZE", layout>;
 
@@ -58,7 +63,8 @@ def sums : Value<"sums", "ORDER", "fast (default), or ordered: terms in their or
 def emit : Value<"emit", "KIND", "exe (default), shared or object", output>;
 def cuda_graph : Value<"cuda-graph", "on|off", "Capture the step in a CUDA graph", output>;
 def tune : Flag<["--"], "tune">, HelpText<"Measure kernels and keep the fastest">, Group<output>;
-def stop_after : Value<"stop-after", "LEVEL", "Print the program at a level: import, step, placed, local, scheduled, exec", output>;
-def explain : Flag<["--"], "explain">, HelpText<"Say what was decided, and why">, Group<output>;
-def verify_plan : Value<"verify-plan", "on|off", "Prove the plan before writing it", output>;
+def stop_after : Value<"stop-after", "LEVEL", "Print the program at a level: import, step, placed, local, scheduled, exec (default: none)", output>;
+def explain : Flag<["--"], "explain">, HelpText<"A page about the program: what trains, layouts, communication, memory">, Group<output>;
+def explain_eq : Value<"explain", "all", "The page, and every decision line by line", output>;
+def verify_plan : Value<"verify-plan", "on|off", "Prove the plan before writing it (default on)", output>;
 def report : Value<"report", "FILE.html", "A page about the plan", output>;

@@ -7,8 +7,10 @@
 #include "dialects/NN/Partition/Partition.h"
 #include "dialects/NN/Ranges/Ranges.h"
 #include "frontends/onnx/Load.h"
+#include "passes/Explain/ProgramReport.h"
 #include "passes/Lowering/Codegen/Codegen.h"
-#include "tools/common/CommandLine.h"
+#include "tools/common/FatalErrors.h"
+#include "tools/dpc-compile/Explain.h"
 #include "tools/dpc-compile/WriteProgram.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -87,7 +89,26 @@ static int printModule(ModuleOp module, StringRef path) {
   return exitDone;
 }
 
+/// The page that --explain asks for. It goes to standard output, unless the
+/// program does.
+static void explain(const CompileOptions &options,
+                    const onnx::ImportSummary &summary, ModuleOp module) {
+  if (options.explain == Explain::none)
+    return;
+  bool isTaken = options.output.empty() || options.output == "-";
+  explainProgram(options, summary, module,
+                 isTaken ? llvm::errs() : llvm::outs());
+}
+
+/// What was chosen without being asked, once the program is there.
+static int finish(int code, const std::optional<std::string> &loss) {
+  if (code == exitDone && loss)
+    llvm::errs() << "dpc-compile: note: " << *loss << "\n";
+  return code;
+}
+
 int main(int argc, char **argv) {
+  FatalErrors::install("dpc-compile");
   cleanUpOnInterrupt();
   CompileOptions options = parseOptions(argc, argv);
   DialectRegistry registry;
@@ -102,12 +123,14 @@ int main(int argc, char **argv) {
   context.loadAllAvailableDialects();
 
   // What an export lost matters to training.
-  bool trains = !options.step.loss.empty() || options.explain ||
+  bool trains = !options.step.loss.empty() ||
+                options.explain != Explain::none ||
                 options.stopAfter == Level::import;
   std::unique_ptr<onnx::OnnxModel> source;
-  OwningOpRef<ModuleOp> module =
-      onnx::importOnnx(options.model, &context, options.import,
-                       trains ? llvm::errs() : llvm::nulls(), &source);
+  onnx::ImportSummary summary;
+  OwningOpRef<ModuleOp> module = onnx::importOnnx(
+      options.model, &context, options.import,
+      trains ? llvm::errs() : llvm::nulls(), &source, &summary);
   if (!module)
     return exitInvalid;
   PassManager manager(&context);
@@ -127,19 +150,23 @@ int main(int argc, char **argv) {
   }
   if (failed(manager.run(*module)))
     return exitInvalid;
-  if (options.stopAfter <= Level::placed)
-    return printModule(*module, options.output);
+  const std::optional<std::string> loss = describeLoss(*module);
+  if (options.stopAfter <= Level::placed) {
+    explain(options, summary, *module);
+    return finish(printModule(*module, options.output), loss);
+  }
 
   PassManager native(&context);
   buildNativePipeline(native, options.native, options.stopAfter);
   if (failed(native.run(*module)))
     return exitInvalid;
+  explain(options, summary, *module);
   if (options.stopAfter != Level::object) {
     // The loops of the kernels say nothing that the kernels do not.
     if (auto code =
             module->lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName))
       code.erase();
-    return printModule(*module, options.output);
+    return finish(printModule(*module, options.output), loss);
   }
-  return writeProgram(*module, options, *source, argv[0]);
+  return finish(writeProgram(*module, options, *source, argv[0]), loss);
 }

@@ -3,7 +3,7 @@
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "interpreter/Session.h"
-#include "tools/common/CommandLine.h"
+#include "tools/common/FatalErrors.h"
 #include "tools/common/OptionTable.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -43,6 +43,7 @@ static void logStep(llvm::raw_ostream &os, int64_t step, double seconds,
 }
 
 int main(int argc, char **argv) {
+  FatalErrors::install("dpc-interp");
   OptionTable table;
   llvm::opt::InputArgList args =
       parseCommandLine(table, argc, argv, OPT_help, OPT_version, OPT_UNKNOWN,

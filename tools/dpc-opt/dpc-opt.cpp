@@ -5,6 +5,7 @@
 #include "dialects/NN/Partition/Partition.h"
 #include "dialects/NN/Ranges/Ranges.h"
 #include "passes/Pipelines/Pipelines.h"
+#include "tools/common/FatalErrors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -33,6 +34,7 @@ int main(int argc, char **argv) {
     llvm::outs() << "dpc-opt " DPC_VERSION " (MLIR " LLVM_VERSION_STRING ")\n";
     return 0;
   }
+  dpc::FatalErrors::install("dpc-opt");
   for (llvm::StringRef argument : llvm::ArrayRef(argv + 1, argc - 1))
     if (char missing =
             argument.starts_with("-") ? missingPartner(argument) : 0) {

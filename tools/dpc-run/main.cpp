@@ -1,8 +1,9 @@
 #include "runtime/src/launch/Launch.h"
 
 #include <cstdio>
+#include <new>
 
-int main(int argc, char **argv) {
+static int run(int argc, char **argv) {
   dpc::LaunchOptions options;
   if (dpc_status_t status = dpc::parseLaunchOptions(argc, argv, &options)) {
     std::fprintf(stderr, "dpc-run: error: %s\n", dpc_last_error());
@@ -14,4 +15,13 @@ int main(int argc, char **argv) {
     return 0;
   }
   return dpc::launch(options);
+}
+
+int main(int argc, char **argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc &) {
+    std::fputs("dpc-run: error: out of memory\n", stderr);
+    return DPC_IO;
+  }
 }

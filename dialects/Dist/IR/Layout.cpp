@@ -111,9 +111,6 @@ bool isReplicated(const Layout &layout) {
 
 //===-- Soundness ---------------------------------------------------------===//
 
-namespace {
-
-/// The extent of `dim`, or none if it does not fit 64 bits.
 std::optional<int64_t> checkedExtent(const DimLayout &dim) {
   int64_t extent = 0;
   for (const Segment &segment : dim.segments) {
@@ -126,6 +123,8 @@ std::optional<int64_t> checkedExtent(const DimLayout &dim) {
   }
   return extent;
 }
+
+namespace {
 
 std::optional<std::string> checkSegment(const Segment &segment, size_t dim,
                                         const MeshShape &mesh) {

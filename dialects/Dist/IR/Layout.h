@@ -134,6 +134,9 @@ AxisNames shardedAxes(const DimLayout &dim);
 /// not among them.
 AxisNames shardedAxes(const Layout &layout);
 
+/// The extent of `dim`, or none if it does not fit 64 bits.
+std::optional<int64_t> checkedExtent(const DimLayout &dim);
+
 /// Global index of each local index of `dim` on the device at `coordinates`
 /// (one per mesh axis); -1 is padding.
 std::vector<int64_t> localIndices(const DimLayout &dim,

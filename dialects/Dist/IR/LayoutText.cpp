@@ -179,6 +179,8 @@ struct Parser {
       if (!parseSegment(dim.segments.emplace_back()))
         return false;
     } while (accept("+"));
+    if (!checkedExtent(dim))
+      return fail("expected an extent that fits 64 bits");
     return accept("]") || fail("expected '+' or ']'");
   }
 

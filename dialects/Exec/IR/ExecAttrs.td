@@ -36,6 +36,45 @@ def Exec_MemoryAttr : Exec_Attr<"Memory", "memory"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def Exec_MemoryUseAttr : Exec_Attr<"MemoryUse", "memory_use"> {
+  let summary = "What the memory of a rank is for, in bytes";
+  let description = [{
+    Of what lives as long as the program: parameters, optimizer state, buffers
+    (running statistics and frozen values), `data` (inputs, labels, outputs,
+    metrics). Of the rest, gradients and activations at the moment when both
+    together need most; `gaps` is what alignment and the placing of the others
+    cost beyond that. Together they are the peak.
+  }];
+  let parameters = (ins "int64_t":$parameters, "int64_t":$optimizer, "int64_t":$buffers,
+                        "int64_t":$data, "int64_t":$gradients, "int64_t":$activations,
+                        "int64_t":$gaps);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Exec_Purpose : I32EnumAttr<"Purpose", "What a buffer or a collective is for", [
+  I32EnumAttrCase<"activations", 0>, // values of the model and their gradients
+  I32EnumAttrCase<"gradients", 1>,   // what updates read
+  I32EnumAttrCase<"parameters", 2>,  // state: what updates write
+  I32EnumAttrCase<"metrics", 3>,     // single numbers: losses, counts, norms
+]> {
+  let cppNamespace = "::dpc::exec";
+  let genSpecializedAttr = 0;
+}
+
+def Exec_PurposeAttr : Exec_Attr<"Purpose", "purpose"> {
+  let summary = "What a buffer or a collective is for";
+  let description = [{
+    On exec.buffer and exec.start, for reports: nothing is decided by it. Absent
+    stands for activations.
+
+    ```mlir
+    %0 = exec.buffer shared {exec.purpose = #exec.purpose<gradients>} : memref<64xf32>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Exec_Purpose>:$value);
+  let assemblyFormat = "`<` $value `>`";
+}
+
 class Exec_Type<string name, string mnemonicName> : TypeDef<Exec_Dialect, name> {
   let mnemonic = mnemonicName;
 }

@@ -39,6 +39,11 @@ def Exec_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kCodeModuleName = "code";
     /// Name of the module attribute with the bytes of each space of a rank.
     static constexpr ::llvm::StringLiteral kMemoryAttrName = "exec.memory";
+    /// Name of the module attribute with what the memory of a rank is for.
+    static constexpr ::llvm::StringLiteral kMemoryUseAttrName = "exec.memory_use";
+    /// Name of the attribute of an exec.buffer or exec.start that holds a
+    /// PurposeAttr.
+    static constexpr ::llvm::StringLiteral kPurposeAttrName = "exec.purpose";
   }];
 }
 

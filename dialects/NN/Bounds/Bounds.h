@@ -1,7 +1,7 @@
 #ifndef DPC_DIALECTS_NN_BOUNDS_BOUNDS_H
 #define DPC_DIALECTS_NN_BOUNDS_BOUNDS_H
 
-#include "dialects/NN/IR/HostFacts.h"
+#include "dialects/NN/Bounds/ElementBounds.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/OpDefinition.h"

@@ -2,6 +2,7 @@
 
 #include "dialects/NN/Bounds/Bounds.h"
 
+#include "dialects/Interfaces/ConstantContext.h"
 #include "dialects/NN/IR/Elementwise.h"
 #include "dialects/NN/IR/Indexing.h"
 #include "dialects/NN/IR/Loss.h"
@@ -10,16 +11,14 @@
 
 #include "mlir/IR/Matchers.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
 #include "dialects/NN/Bounds/BoundsOpInterface.cpp.inc"
 
-using Results = ArrayRef<std::optional<IntegerBounds>>;
-using Need = llvm::function_ref<void(Value, const IntegerBounds &)>;
+using Results = ArrayRef<ElementBounds>;
+using Need = llvm::function_ref<void(Value, const ElementBounds &)>;
 
 /// An index of a dimension of `extent`.
 static IntegerBounds indexOf(int64_t extent) {
@@ -35,17 +34,81 @@ static std::optional<int64_t> splatOf(Value value) {
   return elements.getSplatValue<APInt>().getSExtValue();
 }
 
-/// The largest element of an integer constant, perhaps repeated.
-static std::optional<int64_t> largestOf(Value value) {
-  while (auto broadcast = value.getDefiningOp<BroadcastOp>())
-    value = broadcast.getInput();
-  DenseIntElementsAttr elements;
-  if (!matchPattern(value, m_Constant(&elements)) || elements.empty())
-    return std::nullopt;
-  int64_t largest = std::numeric_limits<int64_t>::min();
-  for (const APInt &element : elements)
-    largest = std::max(largest, element.getSExtValue());
-  return largest;
+/// The elements of an integer constant, perhaps repeated; one number where all
+/// are equal. Empty for anything else.
+static std::vector<int64_t> constantElements(Value value) {
+  if (std::optional<int64_t> splat = splatOf(value))
+    return {*splat};
+  if (!isa<IntegerType>(typeOf(value).getElementType()))
+    return {};
+  if (auto constant = value.getDefiningOp<ConstantOp>()) {
+    std::optional<HostTensor> host = HostTensor::fromAttr(constant.getValue());
+    return host ? host->ints : std::vector<int64_t>();
+  }
+  auto broadcast = value.getDefiningOp<BroadcastOp>();
+  if (!broadcast)
+    return {};
+  std::vector<int64_t> elements = constantElements(broadcast.getInput());
+  if (elements.size() < 2)
+    return elements;
+  HostTensor from(typeOf(broadcast.getInput())), to(typeOf(value));
+  from.ints = std::move(elements);
+  ConstantContext context;
+  if (failed(broadcast.interpret(context, {&from}, to)))
+    return {};
+  return to.ints;
+}
+
+/// More elements are not followed one by one: what is asked of any is asked of
+/// all.
+constexpr int64_t kMaxTracedElements = int64_t(1) << 24;
+
+/// Asks of the first `dataOperands` operands of `op`, which moves their
+/// elements, what its result asks of the places they get to. Those are found by
+/// computing the op on numbers of elements; other operands are `others`.
+static void traceElements(Operation *op, unsigned dataOperands,
+                          ArrayRef<HostTensor> others,
+                          const ElementBounds &result, Need need) {
+  if (result.allowsAll())
+    return;
+  ValueRange data = op->getOperands().take_front(dataOperands);
+  int64_t total = typeOf(op->getResult(0)).getNumElements();
+  for (Value operand : data)
+    total += typeOf(operand).getNumElements();
+  if (total > kMaxTracedElements) {
+    for (Value operand : data)
+      need(operand, ElementBounds(result.everywhere()));
+    return;
+  }
+  // Numbers count from 1, over all operands.
+  std::vector<HostTensor> numbers;
+  SmallVector<int64_t> ends;
+  std::vector<ElementBounds> asked;
+  int64_t next = 1;
+  for (Value operand : data) {
+    HostTensor &host = numbers.emplace_back(typeOf(operand));
+    for (int64_t &number : host.ints)
+      number = next++;
+    ends.push_back(next);
+    asked.push_back(ElementBounds::ofElements(host.ints.size()));
+  }
+  llvm::append_range(numbers, others);
+  SmallVector<const HostTensor *> operands;
+  for (const HostTensor &host : numbers)
+    operands.push_back(&host);
+  HostTensor moved(typeOf(op->getResult(0)));
+  ConstantContext context;
+  if (failed(cast<InterpretableOpInterface>(op).interpret(context, operands,
+                                                          moved)))
+    return;
+  for (auto [place, number] : llvm::enumerate(moved.ints))
+    if (number) {
+      size_t operand = llvm::upper_bound(ends, number) - ends.begin();
+      int64_t begin = operand ? ends[operand - 1] : 1;
+      asked[operand].narrow(number - begin, result[place]);
+    }
+  for (auto [operand, bounds] : llvm::zip_equal(data, asked))
+    need(operand, bounds);
 }
 
 namespace {
@@ -53,15 +116,27 @@ namespace {
 template <typename Model, typename Op>
 using ModelOf = BoundsOpInterface::ExternalModel<Model, Op>;
 
-/// What is needed of the one result is needed of each operand: for ops that
-/// only move elements. `dataOperands` counts the operands that hold them.
-template <typename Op, unsigned dataOperands = ~0u>
-struct MoveModel : ModelOf<MoveModel<Op, dataOperands>, Op> {
+/// Ops that move elements, every one of them to some place.
+template <typename Op> struct MoveModel : ModelOf<MoveModel<Op>, Op> {
   void requireBounds(Operation *op, Results results, Need need) const {
-    if (results[0])
-      for (Value operand : op->getOperands().take_front(
-               std::min(dataOperands, op->getNumOperands())))
-        need(operand, *results[0]);
+    if (!results[0].isUniform())
+      return traceElements(op, op->getNumOperands(), {}, results[0], need);
+    for (Value operand : op->getOperands())
+      need(operand, results[0]);
+  }
+};
+
+struct SliceModel : ModelOf<SliceModel, SliceOp> {
+  void requireBounds(Operation *op, Results results, Need need) const {
+    traceElements(op, 1, {}, results[0], need);
+  }
+};
+
+struct PadModel : ModelOf<PadModel, PadOp> {
+  void requireBounds(Operation *op, Results results, Need need) const {
+    auto pad = cast<PadOp>(op);
+    traceElements(op, 1, HostTensor(typeOf(pad.getValue())), results[0], need);
+    need(pad.getValue(), results[0].everywhere());
   }
 };
 
@@ -71,88 +146,112 @@ struct ConvertModel : ModelOf<ConvertModel, ConvertOp> {
     auto from =
         dyn_cast<IntegerType>(typeOf(convert.getInput()).getElementType());
     auto to = dyn_cast<IntegerType>(typeOf(convert).getElementType());
-    if (results[0] && from && to && from.getWidth() <= to.getWidth())
-      need(convert.getInput(), *results[0]);
+    if (from && to && from.getWidth() <= to.getWidth())
+      need(convert.getInput(), results[0]);
+  }
+};
+
+/// x + c: an index into one of several tables that lie end to end.
+struct AddModel : ModelOf<AddModel, AddOp> {
+  void requireBounds(Operation *op, Results results, Need need) const {
+    auto add = cast<AddOp>(op);
+    for (auto [x, c] : {std::pair(add.getLhs(), add.getRhs()),
+                        std::pair(add.getRhs(), add.getLhs())}) {
+      std::vector<int64_t> added = constantElements(c);
+      if (!added.empty())
+        return need(x, results[0].before(added));
+    }
   }
 };
 
 /// Two forms of select are understood, in which a value chooses for itself:
-/// negative indices that count from the end, x < 0 ? x + n : x (n is the
-/// largest where it differs between the components of a tuple), and a value
+/// negative indices that count from the end, x < 0 ? x + n : x, and a value
 /// that is replaced, x == c ? d : x.
 struct SelectModel : ModelOf<SelectModel, SelectOp> {
   void requireBounds(Operation *op, Results results, Need need) const {
     auto select = cast<SelectOp>(op);
     auto compare = select.getCondition().getDefiningOp<CompareOp>();
-    if (!results[0] || !compare)
+    if (!compare)
       return;
     std::optional<int64_t> with = splatOf(compare.getRhs());
     Value x = compare.getLhs();
     if (!with)
       return;
-    IntegerBounds bounds = *results[0];
     if (compare.getComparison() == Comparison::lt && *with == 0 &&
         select.getOnFalse() == x) {
       auto sum = select.getOnTrue().getDefiningOp<AddOp>();
-      std::optional<int64_t> added =
-          sum ? largestOf(sum.getRhs()) : std::nullopt;
-      if (added && sum.getLhs() == x) {
-        bounds.low -= *added;
-        need(x, bounds);
-      }
+      if (sum && sum.getLhs() == x)
+        if (auto added = constantElements(sum.getRhs()); !added.empty())
+          need(x, results[0].extendedBelow(added));
       return;
     }
     Value kept = compare.getComparison() == Comparison::eq ? select.getOnFalse()
                  : compare.getComparison() == Comparison::ne
                      ? select.getOnTrue()
                      : Value();
-    if (kept == x) {
-      bounds.ignored = *with;
-      need(x, bounds);
-    }
+    if (kept == x)
+      need(x, results[0].ignoring(*with));
   }
 };
 
 struct GatherModel : ModelOf<GatherModel, GatherOp> {
   void requireBounds(Operation *op, Results results, Need need) const {
     auto gather = cast<GatherOp>(op);
-    need(gather.getIndices(),
-         indexOf(typeOf(gather.getTable()).getDimSize(gather.getDimension())));
-    if (results[0])
-      need(gather.getTable(), *results[0]);
+    const int64_t extent =
+        typeOf(gather.getTable()).getDimSize(gather.getDimension());
+    need(gather.getIndices(), ElementBounds(indexOf(extent)));
+    if (results[0].allowsAll())
+      return;
+    std::vector<int64_t> indices = constantElements(gather.getIndices());
+    HostTensor known(typeOf(gather.getIndices()));
+    if (indices.size() == 1)
+      indices.assign(known.ints.size(), indices[0]);
+    if (indices.empty() || llvm::any_of(indices, [&](int64_t index) {
+          return index < 0 || index >= extent;
+        }))
+      return need(gather.getTable(), results[0].everywhere());
+    known.ints = std::move(indices);
+    traceElements(op, 1, known, results[0], need);
   }
 };
 
 struct ScatterAddModel : ModelOf<ScatterAddModel, ScatterAddOp> {
   void requireBounds(Operation *op, Results, Need need) const {
     auto scatter = cast<ScatterAddOp>(op);
-    need(scatter.getIndices(),
-         indexOf(typeOf(scatter).getDimSize(scatter.getDimension())));
+    need(scatter.getIndices(), ElementBounds(indexOf(typeOf(scatter).getDimSize(
+                                   scatter.getDimension()))));
   }
 };
 
 template <typename Op> struct ElementsModel : ModelOf<ElementsModel<Op>, Op> {
   void requireBounds(Operation *op, Results results, Need need) const {
     auto indexed = cast<Op>(op);
-    need(
-        indexed.getIndices(),
-        indexOf(typeOf(indexed.getInput()).getDimSize(indexed.getDimension())));
-    if (results[0])
-      need(indexed.getInput(), *results[0]);
+    need(indexed.getIndices(),
+         ElementBounds(indexOf(
+             typeOf(indexed.getInput()).getDimSize(indexed.getDimension()))));
+    need(indexed.getInput(), results[0].everywhere());
   }
 };
 
-/// The components of a tuple share one bound, that of the widest dimension.
+/// Each component of a tuple is an index of a dimension of its own.
 template <typename Op> struct TuplesModel : ModelOf<TuplesModel<Op>, Op> {
   void requireBounds(Operation *op, Results results, Need need) const {
     auto indexed = cast<Op>(op);
-    ArrayRef<int64_t> extents = typeOf(indexed.getInput()).getShape();
-    int64_t width = typeOf(indexed.getIndices()).getShape().back();
-    ArrayRef<int64_t> own = extents.slice(indexed.getBatchDims(), width);
-    if (!own.empty())
-      need(indexed.getIndices(), indexOf(*llvm::max_element(own)));
-    if (results[0])
-      need(indexed.getInput(), *results[0]);
+    RankedTensorType tuples = typeOf(indexed.getIndices());
+    const int64_t width = tuples.getShape().back();
+    ArrayRef<int64_t> extents = typeOf(indexed.getInput())
+                                    .getShape()
+                                    .slice(indexed.getBatchDims(), width);
+    if (width == 1) {
+      need(indexed.getIndices(), ElementBounds(indexOf(extents[0])));
+    } else if (width > 1) {
+      const int64_t count = tuples.getNumElements();
+      ElementBounds bounds = ElementBounds::ofElements(count);
+      for (int64_t i = 0; i < count; ++i)
+        bounds.narrow(i, indexOf(extents[i % width]));
+      need(indexed.getIndices(), bounds);
+    }
+    need(indexed.getInput(), results[0].everywhere());
   }
 };
 
@@ -162,7 +261,7 @@ struct CrossEntropyModel : ModelOf<CrossEntropyModel, CrossEntropyOp> {
     IntegerBounds bounds =
         indexOf(typeOf(loss.getLogits()).getDimSize(loss.getDimension()));
     bounds.ignored = loss.getIgnoreIndex();
-    need(loss.getLabels(), bounds);
+    need(loss.getLabels(), ElementBounds(bounds));
   }
 };
 
@@ -173,11 +272,12 @@ void dpc::registerBoundsModels(DialectRegistry &registry) {
     ReshapeOp::attachInterface<MoveModel<ReshapeOp>>(*context);
     TransposeOp::attachInterface<MoveModel<TransposeOp>>(*context);
     BroadcastOp::attachInterface<MoveModel<BroadcastOp>>(*context);
-    SliceOp::attachInterface<MoveModel<SliceOp>>(*context);
-    PadOp::attachInterface<MoveModel<PadOp, 1>>(*context);
     ConcatOp::attachInterface<MoveModel<ConcatOp>>(*context);
     ReverseOp::attachInterface<MoveModel<ReverseOp>>(*context);
+    SliceOp::attachInterface<SliceModel>(*context);
+    PadOp::attachInterface<PadModel>(*context);
     ConvertOp::attachInterface<ConvertModel>(*context);
+    AddOp::attachInterface<AddModel>(*context);
     SelectOp::attachInterface<SelectModel>(*context);
     GatherOp::attachInterface<GatherModel>(*context);
     ScatterAddOp::attachInterface<ScatterAddModel>(*context);

@@ -11,12 +11,12 @@ def BoundsOpInterface : OpInterface<"BoundsOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<[{
-      Calls `need(value, bounds)` for each value whose every element must lie in
-      `bounds`, given what is needed of the op's results (nullopt: anything
-      goes). The values are operands, or what those were made of.
+      Calls `need(value, bounds)` for each value whose elements must lie in
+      `bounds`, given what is needed of the op's results. The values are
+      operands, or what those were made of.
     }], "void", "requireBounds",
-      (ins "::llvm::ArrayRef<std::optional<::dpc::nn::IntegerBounds>>":$results,
-           "::llvm::function_ref<void(::mlir::Value, const ::dpc::nn::IntegerBounds &)>":$need)>,
+      (ins "::llvm::ArrayRef<::dpc::nn::ElementBounds>":$results,
+           "::llvm::function_ref<void(::mlir::Value, const ::dpc::nn::ElementBounds &)>":$need)>,
   ];
 }
 

@@ -3,7 +3,7 @@
 
 include "dialects/NN/IR/NNBase.td"
 
-def NN_AttentionTensor : StaticShapeTensorOf<[F32, F64]>;
+def NN_AttentionTensor : NN_TensorOf<[F32, F64], "32-bit float or 64-bit float">;
 
 class NN_AttentionLikeOp<string mnemonic, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([

@@ -24,11 +24,11 @@ class NN_ConvolutionOp<string mnemonic, string first, string second, list<Trait>
     has the batch of x, the output channels of w and spatial extents
     floor((in + padLow + padHigh - (k - 1) dilation - 1) / stride) + 1.
   }];
-  let arguments = !con(!dag(ins, [NN_Tensor, NN_Tensor], [first, second]),
+  let arguments = !con(!dag(ins, [NN_FloatTensor, NN_FloatTensor], [first, second]),
                        (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$padLow,
                             DenseI64ArrayAttr:$padHigh, DenseI64ArrayAttr:$dilations,
                             I64Attr:$groups));
-  let results = (outs NN_Tensor:$result);
+  let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = "$" # first # " `,` $" # second # [{
     `strides` $strides `padLow` $padLow `padHigh` $padHigh `dilations` $dilations
     `groups` $groups attr-dict `:` type($}] # first # ") `,` type($" # second # ") `->` type($result)";

@@ -3,6 +3,7 @@
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
+#include <limits>
 #include <optional>
 
 namespace dpc::nn {
@@ -15,9 +16,11 @@ namespace dpc::nn {
 constexpr llvm::StringLiteral kBatchDimAttrName = "nn.batch_dim";
 
 /// Integers of an argument that is an input or a label: [low, high] or [low,
-/// high, ignored]. Every element lies between low and high or is the ignored
-/// value, which the host checks as it reads data. The argument's exec.resident
-/// has it after the function is gone.
+/// high, ignored] for all its elements, or a list of runs [count, low, high,
+/// ..], each of the next `count` elements of a sample (of the whole array,
+/// where the argument has no batch dimension). Every element lies between low
+/// and high or is the ignored value, which the host checks as it reads data.
+/// The argument's exec.resident has it after the function is gone.
 constexpr llvm::StringLiteral kBoundsAttrName = "nn.bounds";
 
 /// Unit attribute of an nn.variable: it is a parameter that is not trained. In
@@ -25,16 +28,35 @@ constexpr llvm::StringLiteral kBoundsAttrName = "nn.bounds";
 /// program runs; to the host it is a parameter that a file of weights brings.
 constexpr llvm::StringLiteral kFrozenAttrName = "nn.frozen";
 
-/// Which integers something may be.
+/// Which integers something may be: any, unless made narrower.
 struct IntegerBounds {
-  int64_t low, high;
+  int64_t low = std::numeric_limits<int64_t>::min();
+  int64_t high = std::numeric_limits<int64_t>::max();
   std::optional<int64_t> ignored;
 
   bool allows(int64_t value) const {
     return (value >= low && value <= high) || value == ignored;
   }
+  /// Nothing is asked.
+  bool allowsAll() const { return *this == IntegerBounds(); }
   /// What both allow.
   IntegerBounds intersect(const IntegerBounds &other) const;
+  /// Bounds of x where x + `amount` has these.
+  IntegerBounds before(int64_t amount) const;
+
+  bool operator==(const IntegerBounds &other) const {
+    return low == other.low && high == other.high && ignored == other.ignored;
+  }
+  bool operator!=(const IntegerBounds &other) const {
+    return !(*this == other);
+  }
+};
+
+/// Bounds of `count` consecutive elements of a sample; a count of 0 stands for
+/// all of them.
+struct BoundsRun {
+  int64_t count;
+  IntegerBounds bounds;
 };
 
 /// Sets kBatchDimAttrName on result `index`, unless `dim` is -1.
@@ -42,9 +64,11 @@ void setBatchDim(mlir::FunctionOpInterface function, unsigned index,
                  int64_t dim);
 /// Sets kBoundsAttrName on argument `index`.
 void setBounds(mlir::FunctionOpInterface function, unsigned index,
-               const IntegerBounds &bounds);
-/// The bounds in such an attribute; nullopt for null.
-std::optional<IntegerBounds> boundsFrom(mlir::Attribute attribute);
+               llvm::ArrayRef<BoundsRun> runs);
+/// The bounds in such an attribute; none for null. Fails where the attribute
+/// has another form.
+mlir::FailureOr<llvm::SmallVector<BoundsRun>>
+boundsFrom(mlir::Attribute attribute);
 
 } // namespace dpc::nn
 

@@ -87,6 +87,40 @@ def NN_LearningRateAttr : NN_Attr<"LearningRate", "learning_rate"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def NN_LossAttr : NN_Attr<"Loss", "loss"> {
+  let summary = "What a training program's loss is";
+  let description = [{
+    The kind of loss, or `in graph`; the graph output that it is of, with its
+    type; and the axis of that output along which the classes of a cross-entropy
+    lie. Made with the loss; the host is told by it which labels would fit, and
+    reports are made of it.
+
+    ```mlir
+    module attributes {nn.loss = #nn.loss<"cross-entropy" of "logits" : tensor<8x6x5xf32>, classAxis = 2>}
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$kind, StringRefParameter<>:$output,
+                        "::mlir::RankedTensorType":$type,
+                        DefaultValuedParameter<"int64_t", "-1">:$classAxis);
+  let assemblyFormat = "`<` $kind `of` $output `:` $type (`,` struct($classAxis)^)? `>`";
+}
+
+def NN_OptimizerAttr : NN_Attr<"Optimizer", "optimizer"> {
+  let summary = "The optimizer of a training program";
+  let description = [{
+    `options` has a number for each option, given or not; `groups` one line for
+    each group of parameters with options of their own. Made with the updates,
+    for reports.
+
+    ```mlir
+    module attributes {nn.optimizer = #nn.optimizer<"sgd", options = {lr = 0.1}, groups = []>}
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$name, "::mlir::DictionaryAttr":$options,
+                        "::mlir::ArrayAttr":$groups);
+  let assemblyFormat = "`<` $name `,` struct($options, $groups) `>`";
+}
+
 def NN_Comparison : I32EnumAttr<"Comparison", "An ordered comparison", [
   I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>, I32EnumAttrCase<"lt", 2>,
   I32EnumAttrCase<"le", 3>, I32EnumAttrCase<"gt", 4>, I32EnumAttrCase<"ge", 5>,

@@ -14,11 +14,17 @@ include "dialects/NN/IR/NNAttrs.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def NN_Tensor : StaticShapeTensorOf<[AnyFloat, AnyInteger]>;
-def NN_FloatTensor : StaticShapeTensorOf<[AnyFloat]>;
-def NN_IntTensor : StaticShapeTensorOf<[AnyInteger]>;
-def NN_BoolTensor : StaticShapeTensorOf<[I1]>;
-def NN_IndexTensor : StaticShapeTensorOf<[I32, I64]>;
+/// Of static shape, with elements that can be counted (kMaxElements).
+class NN_TensorOf<list<Type> elements, string summary> : Type<
+    And<[StaticShapeTensorOf<elements>.predicate,
+         CPred<"::dpc::hasCountableElements($_self)">]>,
+    "statically shaped tensor of " # summary # " values, at most 2^40 of them",
+    "::mlir::TensorType">;
+def NN_Tensor : NN_TensorOf<[AnyFloat, AnyInteger], "floating-point or integer">;
+def NN_FloatTensor : NN_TensorOf<[AnyFloat], "floating-point">;
+def NN_IntTensor : NN_TensorOf<[AnyInteger], "integer">;
+def NN_BoolTensor : NN_TensorOf<[I1], "1-bit signless integer">;
+def NN_IndexTensor : NN_TensorOf<[I32, I64], "32-bit signless integer or 64-bit signless integer">;
 def NN_FloatScalar : 0DTensorOf<[AnyFloat]>;
 def NN_IntScalar : 0DTensorOf<[AnyInteger]>;
 

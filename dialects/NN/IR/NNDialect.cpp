@@ -47,12 +47,12 @@ LogicalResult NNDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                                                   unsigned index,
                                                   NamedAttribute attr) {
   if (attr.getName() == kBoundsAttrName) {
-    auto bounds = dyn_cast<DenseI64ArrayAttr>(attr.getValue());
-    if (bounds && (bounds.size() == 2 || bounds.size() == 3))
+    if (succeeded(boundsFrom(attr.getValue())))
       return success();
     return op->emitError("argument ")
            << index << " has " << attr.getName() << " " << attr.getValue()
-           << ", which is not [low, high] or [low, high, ignored]";
+           << ", which is not [low, high], [low, high, ignored] or a list of "
+              "runs [count, low, high, ..]";
   }
   if (attr.getName() != kArgAttrName)
     return op->emitError("argument ")

@@ -30,6 +30,11 @@ def NN_Dialect : Dialect {
     /// Name of the module attribute that holds a LearningRateAttr.
     static constexpr ::llvm::StringLiteral kLearningRateAttrName = "nn.learning_rate";
 
+    /// Name of the module attribute that holds an OptimizerAttr.
+    static constexpr ::llvm::StringLiteral kOptimizerAttrName = "nn.optimizer";
+    /// Name of the module attribute that holds a LossAttr.
+    static constexpr ::llvm::StringLiteral kLossAttrName = "nn.loss";
+
   private:
     // One function an op family, defined in the family's .cpp.
     void registerAttentionOps();

@@ -33,8 +33,8 @@ def NN_RandomUniformOp : NN_Op<"random_uniform", [
     have one shape; (C3) the result is f32 or f64.
   }];
   let arguments = (ins 0DTensorOf<[I64]>:$seed, 0DTensorOf<[I64]>:$step,
-                       StaticShapeTensorOf<[I64]>:$index, I64Attr:$ordinal);
-  let results = (outs StaticShapeTensorOf<[F32, F64]>:$result);
+                       NN_TensorOf<[I64], "64-bit signless integer">:$index, I64Attr:$ordinal);
+  let results = (outs NN_TensorOf<[F32, F64], "32-bit float or 64-bit float">:$result);
   let assemblyFormat = [{
     $seed `,` $step `,` $index attr-dict `:` type($index) `->` type($result)
   }];
@@ -78,7 +78,7 @@ class NN_DrawOp<string mnemonic, string distribution, string mean> : NN_Op<mnemo
     Constraints: (C1) the result is f32 or f64.
   }];
   let arguments = (ins I64Attr:$ordinal);
-  let results = (outs StaticShapeTensorOf<[F32, F64]>:$result);
+  let results = (outs NN_TensorOf<[F32, F64], "32-bit float or 64-bit float">:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 

@@ -269,6 +269,25 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
   return success();
 }
 
+llvm::Constant *TensorRecords::emitBounds(ArrayRef<nn::BoundsRun> runs,
+                                          ArrayRef<int64_t> shape,
+                                          int64_t batchDim) {
+  int64_t sample = 1;
+  for (auto [d, extent] : llvm::enumerate(shape))
+    sample *= int64_t(d) == batchDim ? 1 : extent;
+  RecordImage image;
+  for (const nn::BoundsRun &run : runs) {
+    dpc_bounds_t record = {};
+    record.count = run.count ? run.count : sample;
+    record.lo = run.bounds.low;
+    record.hi = run.bounds.high;
+    record.ignore = run.bounds.ignored.value_or(0);
+    record.has_ignore = run.bounds.ignored.has_value();
+    image.append(record);
+  }
+  return image.emit(target, "bounds");
+}
+
 LogicalResult TensorRecords::addInput(ResidentOp resident, nn::ArgAttr arg) {
   FailureOr<uint32_t> dtype = getDtype(resident);
   if (failed(dtype))
@@ -287,16 +306,12 @@ LogicalResult TensorRecords::addInput(ResidentOp resident, nn::ArgAttr arg) {
   record.dim_count = shape.size();
   record.batch_dim = arg.getBatch();
   record.flags = DPC_INPUT_PRELOAD;
-  if (std::optional<nn::IntegerBounds> bounds =
-          nn::boundsFrom(resident->getAttr(nn::kBoundsAttrName))) {
-    record.flags |= DPC_INPUT_HAS_BOUNDS;
-    record.lo = bounds->low;
-    record.hi = bounds->high;
-    if (bounds->ignored) {
-      record.flags |= DPC_INPUT_HAS_IGNORE;
-      record.ignore = *bounds->ignored;
-    }
-  }
+  FailureOr<SmallVector<nn::BoundsRun>> bounds =
+      nn::boundsFrom(resident->getAttr(nn::kBoundsAttrName));
+  if (failed(bounds))
+    return resident.emitOpError("has ")
+           << nn::kBoundsAttrName << " of another form";
+  record.bounds_count = bounds->size();
   record.micro_count = 1;
   uint64_t at = inputs.append(record);
   inputs.setPointer(at + offsetof(dpc_input_t, name),
@@ -305,6 +320,18 @@ LogicalResult TensorRecords::addInput(ResidentOp resident, nn::ArgAttr arg) {
                     pool.addIntegers(shape, "shape"));
   inputs.setPointer(at + offsetof(dpc_input_t, placements),
                     emitPlacements(HostedTensor(resident)));
+  inputs.setPointer(at + offsetof(dpc_input_t, bounds),
+                    emitBounds(*bounds, shape, arg.getBatch()));
+  auto loss = module->getAttrOfType<nn::LossAttr>(nn::NNDialect::kLossAttrName);
+  if (arg.getKind() == ArgKind::label && loss && loss.getClassAxis() >= 0) {
+    ArrayRef<int64_t> logits = loss.getType().getShape();
+    inputs.overwrite(at + offsetof(dpc_input_t, logits_dim_count),
+                     uint32_t(logits.size()));
+    inputs.overwrite(at + offsetof(dpc_input_t, class_axis),
+                     uint32_t(loss.getClassAxis()));
+    inputs.setPointer(at + offsetof(dpc_input_t, logits_shape),
+                      pool.addIntegers(logits, "shape"));
+  }
   inputIndex[resident] = inputCount++;
   return success();
 }

@@ -83,11 +83,19 @@ enum {
 };
 
 enum {
-  DPC_INPUT_PRELOAD = 1,    /**< the runtime fills all microbatches before the
-                               step's first action */
-  DPC_INPUT_HAS_BOUNDS = 2, /**< integers must lie in [lo, hi] */
-  DPC_INPUT_HAS_IGNORE = 4  /**< ... or equal `ignore` */
+  DPC_INPUT_PRELOAD = 1 /**< the runtime fills all microbatches before the
+                           step's first action */
 };
+
+/** What the next `count` elements of a sample may be: integers in [lo, hi], or
+ * equal to `ignore`. */
+typedef struct dpc_bounds_t {
+  uint64_t count;
+  int64_t lo, hi;
+  int64_t ignore;
+  uint32_t has_ignore;
+  uint32_t reserved;
+} dpc_bounds_t;
 
 /** One input. `shape` is global, of the whole batch B; the batch is cut into
  * `micro_count` equal consecutive parts along batch_dim, and placements
@@ -103,14 +111,20 @@ typedef struct dpc_input_t {
   const int64_t *shape;
   int32_t batch_dim; /**< -1: a whole array, the same at every step */
   uint32_t flags;
-  int64_t lo, hi;
-  int64_t ignore;
-  uint64_t micro_count;  /**< parts the batch is cut into: the program's
-                            microbatches, or 1 */
+  const dpc_bounds_t *bounds; /**< of one sample's elements, row-major (of the
+                                 whole array without a batch dimension);
+                                 together as many as it has */
+  uint64_t bounds_count;      /**< 0: anything goes */
+  uint64_t micro_count;       /**< parts the batch is cut into: the program's
+                                 microbatches, or 1 */
   uint64_t micro_stride; /**< PRELOAD: bytes from one microbatch's buffer to the
                             next */
   const dpc_placement_t *placements; /**< [world_size]; space SLOT with
                                         LOAD_INPUT, another with PRELOAD */
+  const int64_t *logits_shape; /**< LABEL of classes: global shape of what they
+                                  are compared with, or null */
+  uint32_t logits_dim_count;
+  uint32_t class_axis; /**< the axis of it that labels lack */
 } dpc_input_t;
 
 /** One output of an inference program (and logits of eval, where kept). Fields

@@ -4,6 +4,8 @@
 #include "runtime/src/core/Placement.h"
 #include "runtime/src/core/Status.h"
 
+#include <algorithm>
+
 namespace dpc {
 
 namespace {
@@ -208,8 +210,22 @@ dpc_status_t checkInput(const dpc_program_t &program, const dpc_input_t &input,
                 static_cast<long long>(input.shape[input.batch_dim]),
                 static_cast<unsigned long long>(input.micro_count),
                 static_cast<unsigned long long>(program.batch));
-  const uint64_t elements = elementCount(input.shape, input.dim_count) /
-                            (input.batch_dim >= 0 ? input.micro_count : 1);
+  const uint64_t all = elementCount(input.shape, input.dim_count);
+  const uint64_t sample =
+      input.batch_dim >= 0 ? all / std::max<uint64_t>(program.batch, 1) : all;
+  uint64_t bounded = 0;
+  for (uint64_t b = 0; b < input.bounds_count; ++b)
+    bounded += input.bounds[b].count;
+  if (input.bounds_count && bounded != sample)
+    return fail(DPC_INVALID, "bounds of %llu elements, but a sample has %llu",
+                static_cast<unsigned long long>(bounded),
+                static_cast<unsigned long long>(sample));
+  if (input.logits_dim_count > DPC_MAX_RANK_DIMS ||
+      input.class_axis > input.logits_dim_count)
+    return fail(DPC_INVALID, "classes along axis %u of %u", input.class_axis,
+                input.logits_dim_count);
+  const uint64_t elements =
+      all / (input.batch_dim >= 0 ? input.micro_count : 1);
   const bool preload = input.flags & DPC_INPUT_PRELOAD;
   return checkPlacement(spaces, input.placements[rank], input.dtype, elements,
                         preload ? input.micro_count : 1, input.micro_stride);

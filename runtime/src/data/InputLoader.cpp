@@ -3,6 +3,7 @@
 #include "runtime/src/core/Placement.h"
 #include "runtime/src/core/Status.h"
 #include "runtime/src/data/ArrayFile.h"
+#include "runtime/src/data/InputBounds.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,14 +12,6 @@
 namespace dpc {
 
 namespace {
-
-/// Extents of one sample of an input: its shape without the batch dimension.
-std::vector<int64_t> sampleShape(const dpc_input_t &input) {
-  std::vector<int64_t> shape(input.shape, input.shape + input.dim_count);
-  if (input.batch_dim >= 0)
-    shape.erase(shape.begin() + input.batch_dim);
-  return shape;
-}
 
 bool isFloat(uint32_t dtype) { return dtype >= DPC_F64 && dtype <= DPC_BF16; }
 
@@ -40,33 +33,6 @@ std::string inputNames(const dpc_program_t &program) {
   for (uint32_t i = 0; i < program.input_count; ++i)
     names += (i ? ", " : "") + std::string(program.inputs[i].name);
   return names;
-}
-
-/// Checks `count` values from `element` on. `rowStride` values are a sample of
-/// the binding; the first is of sample `row`.
-static dpc_status_t checkBounds(const dpc_input_t &input,
-                                const Binding &binding, uint64_t element,
-                                uint64_t count, uint64_t row) {
-  if (!(input.flags & DPC_INPUT_HAS_BOUNDS))
-    return DPC_OK;
-  const uint64_t size = dpc_dtype_size(binding.dtype);
-  const char *from = binding.data + element * size;
-  const uint64_t bad = dpc_first_out_of_bounds(
-      binding.dtype, from, count, input.lo, input.hi,
-      input.flags & DPC_INPUT_HAS_IGNORE ? &input.ignore : nullptr);
-  if (bad == count)
-    return DPC_OK;
-  double value = 0;
-  dpc_convert(DPC_F64, &value, binding.dtype, from + bad * size, 1);
-  if (binding.rowStride)
-    row += bad / binding.rowStride;
-  return fail(
-      DPC_INVALID,
-      "%s: value %.0f in sample %llu is outside [%lld, %lld], the range "
-      "of input %s",
-      binding.source.c_str(), value, static_cast<unsigned long long>(row),
-      static_cast<long long>(input.lo), static_cast<long long>(input.hi),
-      input.name);
 }
 
 InputLoader::InputLoader(const dpc_program_t &program, uint32_t rank)
@@ -96,9 +62,7 @@ dpc_status_t InputLoader::bind(uint32_t index, const dpc_array_t &array,
         shapeText(have.data(), static_cast<uint32_t>(have.size())).c_str(),
         input.name,
         shapeText(want.data(), static_cast<uint32_t>(want.size())).c_str(),
-        input.role == DPC_INPUT_LABEL
-            ? " (compile with --label-shape to change it)"
-            : "");
+        labelRemedy(input, have).c_str());
   if (isFloat(array.dtype) && !isFloat(input.dtype))
     return fail(DPC_INVALID,
                 "%s: its type is %s, but %s of the program needs integers (%s)",
@@ -125,7 +89,10 @@ dpc_status_t InputLoader::checkAll(uint32_t index, uint64_t mostBytes) const {
                              : elementCount(input.shape, input.dim_count);
   return count > mostBytes / dpc_dtype_size(binding.dtype)
              ? dpc_status_t(DPC_OK)
-             : checkBounds(input, binding, binding.rowOffset, count, 0);
+             : checkBounds(input, binding.source, binding.dtype,
+                           binding.data + binding.rowOffset *
+                                              dpc_dtype_size(binding.dtype),
+                           0, count, 0);
 }
 
 dpc_status_t InputLoader::checkAllBound() const {
@@ -138,9 +105,11 @@ dpc_status_t InputLoader::checkAllBound() const {
 
 dpc_status_t InputLoader::copyPiece(const dpc_input_t &input,
                                     const Binding &binding, uint64_t element,
-                                    uint64_t count, uint64_t row, char *to) {
+                                    uint64_t within, uint64_t count,
+                                    uint64_t row, char *to) {
   const char *from = binding.data + element * dpc_dtype_size(binding.dtype);
-  if (dpc_status_t status = checkBounds(input, binding, element, count, row))
+  if (dpc_status_t status = checkBounds(input, binding.source, binding.dtype,
+                                        from, within, count, row))
     return status;
   if (!binding.scaled)
     return dpc_convert(input.dtype, to, binding.dtype, from, count);
@@ -186,8 +155,8 @@ dpc_status_t InputLoader::load(uint32_t index, uint64_t micro,
           const uint64_t element = dataRow * binding.rowStride +
                                    binding.rowOffset + outer * inner + within;
           if (dpc_status_t status =
-                  copyPiece(input, binding, element, count, dataRow,
-                            destination + local * size))
+                  copyPiece(input, binding, element, outer * inner + within,
+                            count, dataRow, destination + local * size))
             return status;
           local += count, global += count, length -= count;
         }

@@ -51,9 +51,11 @@ public:
   dpc_status_t load(uint32_t input, uint64_t micro, char *destination);
 
 private:
+  /// Checks, converts and copies `count` elements: those of the data from
+  /// `element` on, which are those of sample `row` from `within` on.
   dpc_status_t copyPiece(const dpc_input_t &input, const Binding &binding,
-                         uint64_t element, uint64_t count, uint64_t row,
-                         char *to);
+                         uint64_t element, uint64_t within, uint64_t count,
+                         uint64_t row, char *to);
 
   const dpc_program_t &program;
   uint32_t rank;

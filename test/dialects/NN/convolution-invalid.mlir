@@ -149,3 +149,12 @@ func.func @weight_grad(%x: tensor<2x3x9xf32>, %g: tensor<2x5x4xf32>) {
   %dw = nn.conv_weight_grad %x, %g strides [2] padLow [0] padHigh [0] dilations [1] groups 1 : tensor<2x3x9xf32>, tensor<2x5x4xf32> -> tensor<6x3x2xf32>
   return
 }
+
+// -----
+
+func.func @integers(%x: tensor<2x3x9xi32>, %w: tensor<5x3x2xi32>) {
+  // expected-error@+1 {{must be statically shaped tensor of floating-point values}}
+  %y = nn.conv %x, %w strides [1] padLow [0] padHigh [0] dilations [1] groups 1
+      : tensor<2x3x9xi32>, tensor<5x3x2xi32> -> tensor<2x5x8xi32>
+  return
+}

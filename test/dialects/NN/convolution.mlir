@@ -17,12 +17,12 @@ func.func @three_ops(%x: tensor<8x4x32x32xf32>, %w: tensor<16x2x3x3xf32>, %g: te
 
 // One and three spatial dimensions; negative padding cuts off; a kernel as large as the padded extent gives one output.
 // CHECK-LABEL: @ranks
-func.func @ranks(%x1: tensor<2x3x9xf64>, %w1: tensor<5x3x2xf64>, %x3: tensor<1x1x4x4x4xi32>, %w3: tensor<1x1x4x4x4xi32>) {
+func.func @ranks(%x1: tensor<2x3x9xf64>, %w1: tensor<5x3x2xf64>, %x3: tensor<1x1x4x4x4xf32>, %w3: tensor<1x1x4x4x4xf32>) {
   // CHECK: -> tensor<2x5x7xf64>
   %y1 = nn.conv %x1, %w1 strides [1] padLow [-1] padHigh [0] dilations [1] groups 1
       : tensor<2x3x9xf64>, tensor<5x3x2xf64> -> tensor<2x5x7xf64>
-  // CHECK: -> tensor<1x1x1x1x1xi32>
+  // CHECK: -> tensor<1x1x1x1x1xf32>
   %y3 = nn.conv %x3, %w3 strides [1, 1, 1] padLow [0, 0, 0] padHigh [0, 0, 0] dilations [1, 1, 1] groups 1
-      : tensor<1x1x4x4x4xi32>, tensor<1x1x4x4x4xi32> -> tensor<1x1x1x1x1xi32>
+      : tensor<1x1x4x4x4xf32>, tensor<1x1x4x4x4xf32> -> tensor<1x1x1x1x1xf32>
   return
 }

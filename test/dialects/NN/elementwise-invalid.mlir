@@ -33,3 +33,28 @@ func.func @f(%a: tensor<?xf32>) {
   "nn.neg"(%a) : (tensor<?xf32>) -> tensor<?xf32>
   return
 }
+
+// -----
+
+// Elements that cannot be counted: 2^40 are the most.
+func.func @most(%x: tensor<1048576x1048576xf32>) {
+  %y = nn.exp %x : tensor<1048576x1048576xf32>
+  return
+}
+
+// -----
+
+func.func @too_many(%x: tensor<1048576x1048577xf32>) {
+  // expected-error@+1 {{values, at most 2^40 of them}}
+  %y = nn.exp %x : tensor<1048576x1048577xf32>
+  return
+}
+
+// -----
+
+// The product of these extents is 0 in 64 bits.
+func.func @overflows(%x: tensor<4294967296x4294967296xf32>) {
+  // expected-error@+1 {{values, at most 2^40 of them}}
+  %y = nn.exp %x : tensor<4294967296x4294967296xf32>
+  return
+}

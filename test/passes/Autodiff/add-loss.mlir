@@ -13,18 +13,35 @@
 // RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss=loss=output:absent 2>&1 | FileCheck %s --check-prefix=ABSENT
 // RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss=loss=output:logits 2>&1 | FileCheck %s --check-prefix=SCALAR
 // RUN: dpc-opt %t/segmenter.mlir --dpc-add-loss='loss=cross-entropy label-shape=2,5,6' | FileCheck %t/segmenter.mlir
-// RUN: dpc-opt %t/ambiguous.mlir --dpc-add-loss='loss=cross-entropy label-shape=4,3' | FileCheck %t/ambiguous.mlir
+// RUN: dpc-opt %t/segmenter.mlir --dpc-add-loss='loss=cross-entropy' | FileCheck %t/segmenter.mlir
+// RUN: dpc-opt %t/segmenter.mlir --dpc-add-loss='loss=cross-entropy class-axis=-1' | FileCheck %t/segmenter.mlir --check-prefix=LAST
+// RUN: dpc-opt %t/segmenter.mlir --dpc-add-loss='loss=cross-entropy class-axis=0' | FileCheck %t/segmenter.mlir --check-prefix=FIRST
+// RUN: not dpc-opt %t/segmenter.mlir --dpc-add-loss='loss=cross-entropy class-axis=3 label-shape=2,5,6' 2>&1 | FileCheck %s --check-prefix=OTHER-AXIS
+// RUN: not dpc-opt %t/segmenter.mlir --dpc-add-loss='loss=cross-entropy class-axis=4' 2>&1 | FileCheck %s --check-prefix=NO-AXIS
+// RUN: not dpc-opt %t/segmenter.mlir --dpc-add-loss='loss=cross-entropy class-axis=-5' 2>&1 | FileCheck %s --check-prefix=NO-AXIS
+// RUN: not dpc-opt %t/segmenter.mlir --dpc-add-loss='loss=cross-entropy label-shape=3,5,6' 2>&1 | FileCheck %s --check-prefix=SAMPLES
+// RUN: not dpc-opt %t/ambiguous.mlir --dpc-add-loss='loss=cross-entropy' 2>&1 | FileCheck %s --check-prefix=AMBIGUOUS
+// RUN: not dpc-opt %t/ambiguous.mlir --dpc-add-loss='loss=cross-entropy label-shape=4,3' 2>&1 | FileCheck %s --check-prefix=AMBIGUOUS
+// RUN: dpc-opt %t/ambiguous.mlir --dpc-add-loss='loss=cross-entropy class-axis=1' | FileCheck %t/ambiguous.mlir --check-prefix=AXIS1
+// RUN: dpc-opt %t/ambiguous.mlir --dpc-add-loss='loss=cross-entropy class-axis=2' | FileCheck %t/ambiguous.mlir --check-prefix=AXIS2
+// RUN: dpc-opt %t/square.mlir --dpc-add-loss='loss=cross-entropy' | FileCheck %t/square.mlir
+// RUN: dpc-opt %t/sequence.mlir --dpc-add-loss='loss=cross-entropy' | FileCheck %t/sequence.mlir
+// RUN: dpc-opt %t/sequence.mlir --dpc-add-loss='loss=cross-entropy label-shape=4,5' | FileCheck %t/sequence.mlir --check-prefix=AXIS1
 // RUN: dpc-opt %t/in-graph.mlir --dpc-add-loss=loss=output:loss | FileCheck %t/in-graph.mlir
 // RUN: not dpc-opt %t/in-graph.mlir --dpc-add-loss=loss=output:count 2>&1 | FileCheck %s --check-prefix=FLOAT
 // RUN: dpc-opt %t/modes.mlir --dpc-add-loss=loss=output:loss | FileCheck %t/modes.mlir
 // RUN: not dpc-opt %t/nothing.mlir --dpc-add-loss=loss=mse 2>&1 | FileCheck %s --check-prefix=FORWARD
 
 // UNKNOWN: error: unknown loss 'hinge'; known: cross-entropy, mse, l1, bce-with-logits, output:NAME
-// SHAPE: error: labels of type 'tensor<7xi64>' do not fit an output of type 'tensor<8x4xf32>': no axis can be taken away that leaves their shape
+// SHAPE: error: labels of shape [7] do not fit logits of shape [8, 4]: no axis can be taken away that leaves their shape
+// OTHER-AXIS: error: labels of shape [2, 5, 6] do not fit logits of shape [2, 3, 5, 6] with the classes along axis 3: they fit axis 1
+// NO-AXIS: error: cross-entropy,axis={{4|-5}}: the logits of shape [2, 3, 5, 6] have axes from -4 to 3
+// SAMPLES: error: labels of shape [3, 5, 6] fit logits of shape [2, 3, 5, 6] with the classes along axis 0 only, which counts samples: if that is meant, say --loss=cross-entropy,axis=0
+// AMBIGUOUS: error: labels of shape [4, 3] fit logits of shape [4, 3, 3] with the classes along axis 1 and along axis 2: say --loss=cross-entropy,axis=1 or axis=2
 // EQUAL: error: labels of type 'tensor<8xf32>' do not fit an output of type 'tensor<8x4xf32>': this loss needs equal shapes
 // INTEGER: error: cross-entropy needs integer labels, not 'f32'
 // TYPE: error: label type 'int' is not a type such as i64 or f32
-// ABSENT: error: loss output:absent: the graph has no such output
+// ABSENT: error: loss output:absent: the graph has no such output; it has logits
 // SCALAR: error: loss output:logits: output has type 'tensor<8x4xf32>', which is not a scalar
 // FLOAT: error: loss output:count: output count has type 'tensor<i64>', which is not a float
 // FORWARD: error: has no function @forward
@@ -101,19 +118,40 @@ func.func @forward(%w: tensor<3x4xf32> {nn.arg = #nn.arg<parameter "w">},
 }
 
 //--- segmenter.mlir
-// The class axis is the one whose removal leaves the labels' shape.
+// Classes lie along axis 1 of rank 4, as labels of the shape without it say too, unless the axis is given. It stays on the module.
+// CHECK: nn.loss = #nn.loss<"cross-entropy" of "y" : tensor<2x3x5x6xf32>, classAxis = 1>
 // CHECK: nn.cross_entropy %{{.*}}, %{{.*}} dim 1 : tensor<2x3x5x6xf32>, tensor<2x5x6xi64>
+// LAST: nn.cross_entropy %{{.*}}, %{{.*}} dim 3 : tensor<2x3x5x6xf32>, tensor<2x3x5xi64>
+// FIRST: nn.cross_entropy %{{.*}}, %{{.*}} dim 0 : tensor<2x3x5x6xf32>, tensor<3x5x6xi64>
 func.func @forward(%w: tensor<2x3x5x6xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<2x3x5x6xf32> {nn.result = #nn.result<output "y">}) {
   return %w : tensor<2x3x5x6xf32>
 }
 
 //--- ambiguous.mlir
-// If several axes would do, it is the last of them.
-// CHECK: nn.cross_entropy %{{.*}}, %{{.*}} dim 2 : tensor<4x3x3xf32>, tensor<4x3xi64>
+// Labels that fit two axes do not choose.
+// AXIS1: nn.cross_entropy %{{.*}}, %{{.*}} dim 1 : tensor<4x3x3xf32>, tensor<4x3xi64>
+// AXIS2: nn.cross_entropy %{{.*}}, %{{.*}} dim 2 : tensor<4x3x3xf32>, tensor<4x3xi64>
 func.func @forward(%w: tensor<4x3x3xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<4x3x3xf32> {nn.result = #nn.result<output "y">}) {
   return %w : tensor<4x3x3xf32>
+}
+
+//--- square.mlir
+// As many samples as classes: the axis of the samples is no candidate.
+// CHECK: nn.cross_entropy %{{.*}}, %{{.*}} dim 1 : tensor<4x4xf32>, tensor<4xi64>
+func.func @forward(%w: tensor<4x4xf32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<4x4xf32> {nn.result = #nn.result<output "y">}) {
+  return %w : tensor<4x4xf32>
+}
+
+//--- sequence.mlir
+// Rank 3: the last axis, unless the labels say another.
+// CHECK: nn.cross_entropy %{{.*}}, %{{.*}} dim 2 : tensor<4x3x5xf32>, tensor<4x3xi64>
+// AXIS1: nn.cross_entropy %{{.*}}, %{{.*}} dim 1 : tensor<4x3x5xf32>, tensor<4x5xi64>
+func.func @forward(%w: tensor<4x3x5xf32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<4x3x5xf32> {nn.result = #nn.result<output "y">}) {
+  return %w : tensor<4x3x5xf32>
 }
 
 //--- in-graph.mlir

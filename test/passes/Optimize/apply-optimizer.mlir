@@ -13,7 +13,8 @@
 // RUN: dpc-opt %t/two.mlir --dpc-apply-optimizer='optimizer=sgd clip-grad-norm=2' | FileCheck %t/two.mlir --check-prefix=CLIP
 // RUN: dpc-opt %t/two.mlir --dpc-apply-optimizer='optimizer=sgd log-grad-norm' | FileCheck %t/two.mlir --check-prefix=LOGGED
 // RUN: dpc-opt %t/two.mlir --dpc-apply-optimizer='optimizer=sgd' | FileCheck %t/two.mlir --check-prefix=SILENT
-// RUN: dpc-opt %t/two.mlir --mlir-print-op-on-diagnostic=false --dpc-apply-optimizer='optimizer=sgd,weight-decay=0.5 groups=*;lr-scale=3,*.bias;weight-decay=0,none*;lr-scale=2' 2>&1 | FileCheck %t/two.mlir --check-prefix=GROUPS
+// RUN: dpc-opt %t/two.mlir --mlir-print-op-on-diagnostic=false --dpc-apply-optimizer='optimizer=sgd,weight-decay=0.5 groups=*;lr-scale=3,*.bias;weight-decay=0' 2>&1 | FileCheck %t/two.mlir --check-prefix=GROUPS
+// RUN: not dpc-opt %t/two.mlir --dpc-apply-optimizer='optimizer=sgd groups=none*;lr-scale=2' 2>&1 | FileCheck %s --check-prefix=NOTHING
 // RUN: not dpc-opt %t/one.mlir --dpc-apply-optimizer=optimizer=rmsprop 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not dpc-opt %t/one.mlir --dpc-apply-optimizer=optimizer=adam,beta2=1 2>&1 | FileCheck %s --check-prefix=RANGE
 // RUN: not dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd groups=w;lr=1' 2>&1 | FileCheck %s --check-prefix=GROUP-OPTION
@@ -27,6 +28,7 @@
 // RANGE: error: optimizer adam: beta2=1 is not a number from 0{{.*}} to below 1
 // GROUP-OPTION: error: parameter group has no option 'lr'; known: weight-decay, lr-scale
 // GLOB: error: parameter group '[z-a]': invalid glob pattern: [z-a]
+// NOTHING: error: parameter group none* matches no trained parameter
 // SCHEDULE: error: unknown lr-schedule 'step'; known: constant, linear, cosine
 // TOTAL: error: lr-schedule linear: total=5 is not above warmup=5
 // NEGATIVE: error: clip-grad-norm is negative
@@ -35,7 +37,7 @@
 //--- one.mlir
 // The gradient makes place for the parameter's new value; other results stay. The learning rate is a control,
 // its schedule an attribute of the module.
-// SGD: module attributes {nn.learning_rate = #nn.learning_rate<base = 1.000000e-01 : f64, decay = constant, warmup = 0, total = 0, minimum = 0.000000e+00 : f64>}
+// SGD: module attributes {nn.learning_rate = #nn.learning_rate<base = 1.000000e-01 : f64, decay = constant, warmup = 0, total = 0, minimum = 0.000000e+00 : f64>, nn.optimizer = #nn.optimizer<"sgd", options = {lr = 1.000000e-01 : f64, momentum = 0.000000e+00 : f64, "weight-decay" = 0.000000e+00 : f64}, groups = []>}
 // SGD-NOT: nn.variable @"{{.*}}|w"
 // SGD: func.func @step([[P:%[a-z0-9]+]]: {{[^,]*}}, [[G:%[a-z0-9]+]]: {{[^,]*}}, {{[^,]*}}, [[LR:%[a-z0-9]+]]: tensor<f64> {nn.arg = #nn.arg<control "learning_rate">}
 // SGD-SAME: -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<4xf32> {nn.result = #nn.result<state "w">})
@@ -140,8 +142,8 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">},
 // SILENT-NOT: nn.sqrt
 
 // A parameter takes the options of its group; a group that matches none is a warning.
-// GROUPS: warning: parameter group none* matches no trained parameter
 // The weight: a rate of three times the control, the optimizer's decay.
+// GROUPS: groups = ["*: 2 parameters, lr-scale=3", "*.bias: 1 parameter, weight-decay=0"]
 // GROUPS: [[THREE:%[a-z0-9]+]] = nn.constant dense<3.000000e+00> : tensor<f64>
 // GROUPS: [[R3:%[a-z0-9]+]] = nn.mul [[LR:%[a-z0-9]+]], [[THREE]] : tensor<f64>
 // GROUPS: nn.convert [[R3]]

@@ -3,12 +3,14 @@
 // RUN: not dpc-opt %t/two.mlir --dpc-annotate-layouts='shards=fc*=-;model' 2>&1 | FileCheck %s --check-prefix=RANK
 // RUN: not dpc-opt %t/two.mlir --dpc-annotate-layouts='shards=x=data;-' 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not dpc-opt %t/two.mlir --dpc-annotate-layouts='shards=fc.weight=-;' 2>&1 | FileCheck %s --check-prefix=ENTRY
+// RUN: not dpc-opt %t/two.mlir --dpc-annotate-layouts='shards=fc.weight=*;model' 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not dpc-opt %t/two.mlir --dpc-annotate-layouts='shards=[z-a]=-' 2>&1 | FileCheck %s --check-prefix=GLOB
 
 // RANK: error: shard fc* has 2 entries, but fc.bias has 1 dimensions
 // Inputs follow what state and batch say; a request for one is none.
 // NONE: error: shard x names no parameter or buffer
 // ENTRY: error: shard fc.weight: '' is neither - nor AXIS+AXIS..
+// NAME: error: shard fc.weight: '*' is neither - nor AXIS+AXIS..
 // GLOB: error: shard '[z-a]': invalid glob pattern
 
 //--- two.mlir

@@ -256,12 +256,13 @@ static const dpc_state_t states[] = {
      weight_places},
     {sizeof(dpc_state_t), DPC_STATE_OPTIMIZER, "momentum|fc.weight", DPC_F64, 1,
      weight_shape, DPC_INIT_SPLAT, 0, 0, 0, 0, 0, momentum_places}};
+static const dpc_bounds_t label_bounds[] = {{1, -1000, 1000, 0, 0, 0}};
 static const dpc_input_t inputs[] = {
     {sizeof(dpc_input_t), DPC_INPUT_GRAPH, "x", DPC_F64, 2, x_shape, 0, 0, 0, 0,
-     0, kMicros, 0, x_places},
+     kMicros, 0, x_places, 0, 0, 0},
     {sizeof(dpc_input_t), DPC_INPUT_LABEL, "label", DPC_F64, 1, label_shape, 0,
-     DPC_INPUT_PRELOAD | DPC_INPUT_HAS_BOUNDS, -1000, 1000, 0, kMicros,
-     kLabelStride, label_places}};
+     DPC_INPUT_PRELOAD, label_bounds, 1, kMicros, kLabelStride, label_places, 0,
+     0, 0}};
 static const dpc_metric_t metrics[] = {
     {sizeof(dpc_metric_t), DPC_METRIC_LOSS, "loss", "mse_loss", DPC_F64,
      1 << DPC_ENTRY_STEP | 1 << DPC_ENTRY_EVAL, WORLD - 1, DPC_NONE,

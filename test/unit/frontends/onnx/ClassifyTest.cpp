@@ -12,10 +12,11 @@ namespace {
 
 /// Role and reason of each initializer of a model, by name.
 std::map<std::string, Classified>
-classified(const Prepared &prepared, std::vector<std::string> trainable = {},
-           std::vector<std::string> frozen = {}, std::string *error = nullptr) {
+classified(const Prepared &prepared,
+           const std::vector<TrainingRequest> &requests = {},
+           std::string *error = nullptr) {
   EXPECT_EQ(prepared.error, "");
-  auto roles = classify(prepared.graph, trainable, frozen);
+  auto roles = classify(prepared.graph, requests);
   std::map<std::string, Classified> result;
   if (!roles) {
     std::string text = llvm::toString(roles.takeError());
@@ -85,55 +86,83 @@ TEST(Classify, KnowsBatchNormStatistics) {
              "neutral scale or bias");
 }
 
-TEST(Classify, ExactNamesWinOverGlobs) {
+TrainingRequest trainable(const char *pattern) { return {true, pattern}; }
+TrainingRequest frozen(const char *pattern) { return {false, pattern}; }
+
+TEST(Classify, LaterRequestsWin) {
   Prepared prepared(inputPath("classify-looks"));
-  auto roles = classified(prepared, {"weight", "mean"}, {"*"});
-  expectRole(roles, "weight", Role::Parameter, "--trainable");
-  expectRole(roles, "mean", Role::Parameter, "--trainable");
-  expectRole(roles, "fresh_bias", Role::Frozen, "--frozen");
-  roles = classified(prepared, {"*"}, {"weight", "fresh_*"});
+  auto roles = classified(prepared, {frozen("*"), trainable("fresh_*")});
+  expectRole(roles, "fresh_bias", Role::Parameter, "--trainable");
   expectRole(roles, "weight", Role::Frozen, "--frozen");
-  expectRole(roles, "fresh_bias", Role::Frozen, "--frozen");
-  expectRole(roles, "scalar", Role::Parameter, "--trainable");
+  roles = classified(
+      prepared, {trainable("*"), frozen("fresh_*"), trainable("fresh_bias")});
+  expectRole(roles, "weight", Role::Parameter, "--trainable");
+  expectRole(roles, "fresh_scale", Role::Frozen, "--frozen");
+  expectRole(roles, "fresh_bias", Role::Parameter, "--trainable");
+  roles = classified(prepared, {trainable("weight"), frozen("weight")});
+  expectRole(roles, "weight", Role::Frozen, "--frozen");
+}
+
+TEST(Classify, TrainableStartsFromNone) {
+  Prepared prepared(inputPath("classify-looks"));
+  auto roles = classified(prepared, {trainable("weight")});
+  expectRole(roles, "weight", Role::Parameter, "--trainable");
+  expectRole(roles, "fresh_bias", Role::Frozen, "not named by --trainable");
+  expectRole(roles, "sine", Role::Constant, "table");
+  // --frozen alone takes away from what trains by default.
+  roles = classified(prepared, {frozen("weight")});
+  expectRole(roles, "weight", Role::Frozen, "--frozen");
+  expectRole(roles, "fresh_bias", Role::Parameter, "float on a gradient path");
+}
+
+TEST(Classify, GlobsChooseAmongParameters) {
+  Prepared prepared(inputPath("classify-looks"));
+  auto roles = classified(prepared, {trainable("*")});
+  expectRole(roles, "fresh_bias", Role::Parameter, "--trainable");
+  expectRole(roles, "scalar", Role::Constant, "scalar");
+  expectRole(roles, "float_mask", Role::Constant, "mask");
   expectRole(roles, "indices", Role::Constant, "not a float");
+  roles = classified(prepared, {trainable("*"), trainable("mean")});
+  expectRole(roles, "mean", Role::Parameter, "--trainable");
 }
 
 // Only parameters can be frozen: constants are what they were.
 TEST(Classify, FrozenConstantsStayConstants) {
-  auto roles = classified(Prepared(inputPath("classify-looks")), {}, {"*"});
+  auto roles = classified(Prepared(inputPath("classify-looks")), {frozen("*")});
   expectRole(roles, "weight", Role::Frozen, "--frozen");
   expectRole(roles, "float_mask", Role::Constant, "mask");
   expectRole(roles, "sine", Role::Constant, "table");
 }
 
 TEST(Classify, FrozenStatisticsStayState) {
-  auto roles =
-      classified(Prepared(inputPath("classify-batch-norm")), {}, {"running_m"});
-  expectRole(roles, "running_m", Role::Buffer, "running statistic");
+  Prepared prepared(inputPath("classify-batch-norm"));
+  auto roles = classified(prepared, {frozen("running_m")});
+  expectRole(roles, "running_m", Role::Buffer, "--frozen");
 }
 
 TEST(Classify, RejectsRequestsThatNameNothing) {
   Prepared prepared(inputPath("classify-looks"));
-  auto errorOf = [&](std::vector<std::string> trainable,
-                     std::vector<std::string> frozen) {
+  auto errorOf = [&](const std::vector<TrainingRequest> &requests) {
     std::string error;
-    classified(prepared, trainable, frozen, &error);
+    classified(prepared, requests, &error);
     return error;
   };
-  EXPECT_EQ(errorOf({"ghost"}, {}),
+  EXPECT_EQ(errorOf({trainable("ghost")}),
             "--trainable=ghost: no initializer has this name");
-  EXPECT_EQ(errorOf({}, {"ghost*"}),
+  EXPECT_EQ(errorOf({frozen("ghost*")}),
             "--frozen=ghost*: no initializer has this name");
-  EXPECT_EQ(errorOf({"indices"}, {}),
+  EXPECT_EQ(errorOf({trainable("indices")}),
             "--trainable=indices: is not a float tensor");
-  EXPECT_EQ(errorOf({"weight"}, {"weight"}),
-            "initializer 'weight' is in both --trainable and --frozen");
-  EXPECT_EQ(errorOf({"[a"}, {}), "--trainable=[a: not a valid pattern");
+  EXPECT_EQ(errorOf({trainable("[a")}), "--trainable=[a: not a valid pattern");
+  EXPECT_EQ(errorOf({trainable("*_mask")}),
+            "--trainable=*_mask: matches only tensors that do not train by "
+            "default, such as 'float_mask' (--explain=all says why); "
+            "--trainable=float_mask trains it");
 }
 
 TEST(Classify, PrintsATable) {
   Prepared prepared(inputPath("typed-data"));
-  auto roles = classify(prepared.graph, {}, {});
+  auto roles = classify(prepared.graph, {});
   ASSERT_TRUE(bool(roles));
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -146,7 +175,7 @@ TEST(Classify, PrintsATable) {
 std::vector<std::string> losses(const char *name) {
   Prepared prepared(inputPath(name));
   EXPECT_EQ(prepared.error, "");
-  auto roles = classify(prepared.graph, {}, {});
+  auto roles = classify(prepared.graph, {});
   EXPECT_TRUE(bool(roles));
   return describeExportLosses(prepared.graph, *roles);
 }

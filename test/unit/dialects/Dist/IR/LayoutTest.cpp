@@ -389,6 +389,10 @@ TEST(LayoutText, ErrorsNameTheColumn) {
   EXPECT_EQ(parseError("[8], 4"), "column 6: expected '[', found '4'");
   EXPECT_EQ(parseError("[8 4]"), "column 4: expected '+' or ']', found '4]'");
   EXPECT_EQ(parseError("[]"), "column 2: expected a size or '(', found ']'");
+  EXPECT_EQ(parseError("[(4611686018427387904)(4)]"),
+            "column 26: expected an extent that fits 64 bits, found ']'");
+  EXPECT_EQ(parseError("[9223372036854775807 + 1]"),
+            "column 25: expected an extent that fits 64 bits, found ']'");
   EXPECT_EQ(parseError("[(a)]"), "column 3: expected a size, found 'a)]'");
   EXPECT_EQ(parseError("[0]"),
             "column 2: expected a size of at least 1, found '0]'");

@@ -29,7 +29,8 @@ module attributes {
   exec.resident @"state.m|w" #nn.arg<optimizer "m|w", of = "w"> arena at 128 : memref<2x3xf32>
   exec.resident @state.mask #nn.arg<constant "mask"> arena at 192 : memref<4xi1>
   exec.resident @state.f #nn.arg<buffer "f"> arena at 480 : memref<2xf32>
-  exec.resident @input.x #nn.arg<input "x", batch = 0> arena at 256 : memref<4x3xf64> {layout = #dist.layout<"[(8: data)], [3]">}
+  exec.resident @input.x #nn.arg<input "x", batch = 0> arena at 256 : memref<4x3xf64>
+      {layout = #dist.layout<"[(8: data)], [3]">, nn.bounds = [array<i64: 2, 0, 4>, array<i64: 1, -1, 8, -7>]}
   exec.resident @metric.loss #nn.result<metric "loss"> arena at 384 : memref<f64>
   exec.resident @metric.count #nn.result<metric "count"> arena at 448 : memref<f64>
   nn.variable @w = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
@@ -171,6 +172,14 @@ TEST(ProgramRecord, InputsAndMetrics) {
   EXPECT_EQ(x.placements[0].runs[0].global, 0u);
   EXPECT_EQ(x.placements[1].runs[0].global, 12u);
   EXPECT_EQ(x.placements[1].elements, 12u);
+  ASSERT_EQ(x.bounds_count, 2u);
+  EXPECT_EQ(x.bounds[0].count, 2u);
+  EXPECT_EQ(x.bounds[0].hi, 4);
+  EXPECT_EQ(x.bounds[0].has_ignore, 0u);
+  EXPECT_EQ(x.bounds[1].count, 1u);
+  EXPECT_EQ(x.bounds[1].lo, -1);
+  EXPECT_EQ(x.bounds[1].ignore, -7);
+  EXPECT_EQ(x.bounds[1].has_ignore, 1u);
   ASSERT_EQ(program.metric_count, 2u);
   EXPECT_EQ(program.metrics[0].kind, uint32_t(DPC_METRIC_LOSS));
   EXPECT_EQ(program.metrics[0].weight, 1u); // "count"

@@ -1,0 +1,258 @@
+#include "passes/Explain/ProgramReport.h"
+
+#include "passes/Explain/Boundary.h"
+#include "passes/Planning/CostModel.h"
+
+#include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/MeshGroups.h"
+#include "dialects/Exec/IR/ExecOps.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::exec;
+using nn::ArgKind;
+
+//===----------------------------------------------------------------------===//
+// Loss and optimizer
+//===----------------------------------------------------------------------===//
+
+std::optional<std::string> dpc::describeLoss(ModuleOp module) {
+  auto loss = module->getAttrOfType<nn::LossAttr>(nn::NNDialect::kLossAttrName);
+  if (!loss)
+    return std::nullopt;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "loss " << loss.getKind() << " of output '" << loss.getOutput() << "', "
+     << typeText(loss.getType());
+  if (loss.getClassAxis() >= 0)
+    os << ", " << loss.getType().getDimSize(loss.getClassAxis())
+       << " classes along axis " << loss.getClassAxis();
+  for (const BoundaryTensor &tensor : boundaryOf(module))
+    if (tensor.isLabel)
+      os << ", labels " << typeText(tensor.type);
+  return text;
+}
+
+static void addTraining(Report &report, ModuleOp module) {
+  if (std::optional<std::string> loss = describeLoss(module))
+    report.add("loss").lines.push_back(*loss);
+  auto optimizer = module->getAttrOfType<nn::OptimizerAttr>(
+      nn::NNDialect::kOptimizerAttrName);
+  auto rate = module->getAttrOfType<nn::LearningRateAttr>(
+      nn::NNDialect::kLearningRateAttrName);
+  if (!optimizer || !rate)
+    return;
+  ReportSection &section = report.add("optimizer");
+  std::string line = optimizer.getName().str();
+  llvm::raw_string_ostream os(line);
+  for (NamedAttribute option : optimizer.getOptions())
+    os << ", " << option.getName().getValue() << '='
+       << llvm::format("%g",
+                       cast<FloatAttr>(option.getValue()).getValueAsDouble());
+  section.lines.push_back(line);
+  line = "learning rate ";
+  os << nn::stringifyDecayKind(rate.getDecay());
+  if (rate.getWarmup())
+    os << ", warm-up over " << rate.getWarmup() << " steps";
+  if (rate.getDecay() != nn::DecayKind::constant) {
+    os << ", down to "
+       << llvm::format("%g", rate.getMinimum().getValueAsDouble());
+    if (rate.getTotal())
+      os << " at step " << rate.getTotal();
+    else
+      os << " at the run's last step";
+  }
+  section.lines.push_back(line);
+  for (auto group : optimizer.getGroups().getAsValueRange<StringAttr>())
+    section.lines.push_back("group " + group.str());
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs, outputs, layout
+//===----------------------------------------------------------------------===//
+
+static void addModel(Report &report, ArrayRef<BoundaryTensor> tensors) {
+  ReportSection &section = report.add("inputs and outputs");
+  section.columns = {"", "name", "type", "samples"};
+  for (const BoundaryTensor &tensor : tensors)
+    if (tensor.isInput() || tensor.isOutput)
+      section.addRow({tensor.isLabel    ? "label"
+                      : tensor.isOutput ? "output"
+                                        : "input",
+                      tensor.name, typeText(tensor.type),
+                      tensor.batch < 0
+                          ? "none"
+                          : "dimension " + std::to_string(tensor.batch)});
+}
+
+/// `name` with a star for each number: what repeated layers have in common.
+static std::string withoutNumbers(StringRef name) {
+  std::string pattern;
+  for (size_t i = 0; i < name.size(); ++i)
+    if (!llvm::isDigit(name[i]))
+      pattern += name[i];
+    else if (pattern.empty() || pattern.back() != '*')
+      pattern += '*';
+  return pattern;
+}
+
+static void addLayout(Report &report, ModuleOp module,
+                      ArrayRef<BoundaryTensor> tensors) {
+  struct Group {
+    std::string name; // of its one member
+    std::string kind, type, layout;
+    int64_t count = 0, elements = 0, bytes = 0;
+  };
+  std::map<std::string, size_t> positions;
+  std::vector<Group> groups;
+  int64_t largest = 0;
+  for (const BoundaryTensor &tensor : tensors) {
+    if (!tensor.isState())
+      continue;
+    Group group{tensor.name, kindText(tensor.kind).str(), typeText(tensor.type),
+                tensor.layoutText()};
+    std::string pattern = withoutNumbers(tensor.name);
+    auto [at, isNew] = positions.try_emplace(
+        llvm::join_items("\n", group.kind, pattern, group.type, group.layout),
+        groups.size());
+    if (isNew)
+      groups.push_back(group);
+    else
+      groups[at->second].name = pattern;
+    Group &entry = groups[at->second];
+    ++entry.count;
+    entry.elements += tensor.type.getNumElements();
+    entry.bytes += tensor.bytesOfRank;
+    largest = std::max(largest, entry.bytes);
+  }
+  // The heaviest first; equal ones in the program's order.
+  llvm::stable_sort(
+      groups, [](const Group &a, const Group &b) { return a.bytes > b.bytes; });
+  ReportSection &section = report.add("layout");
+  std::string line = "one device";
+  for (auto mesh : module.getOps<dist::MeshOp>()) {
+    line.clear();
+    for (const dist::MeshAxis &axis : mesh.getShape().axes)
+      line += (line.empty() ? "mesh " : ", ") + axis.name + "=" +
+              std::to_string(axis.size) +
+              (axis.sequential ? " (one after the other)" : "");
+    if (line.empty())
+      line = "one device";
+  }
+  section.lines.push_back(line);
+  section.columns = {"state",     "what",   ">tensors",  "each",
+                     ">elements", "layout", ">of a rank"};
+  for (const Group &group : groups)
+    section.addRow({group.name, group.kind, std::to_string(group.count),
+                    group.type, countText(group.elements), group.layout,
+                    bytesText(group.bytes)});
+}
+
+//===----------------------------------------------------------------------===//
+// Communication and memory
+//===----------------------------------------------------------------------===//
+
+static StringRef causeText(Purpose purpose) {
+  switch (purpose) {
+  case Purpose::activations:
+    return "activations and their gradients";
+  case Purpose::gradients:
+    return "gradients of parameters";
+  case Purpose::parameters:
+    return "parameters after their update";
+  case Purpose::metrics:
+    return "losses, counts, norms";
+  }
+  return "";
+}
+
+/// Bytes that leave a device of a group of `members` for a collective, whose
+/// larger buffer has `bytes`.
+static double bytesThroughLink(Collective kind, double bytes, int64_t members) {
+  double others = double(members - 1) / members;
+  return (kind == Collective::all_reduce ? 2 : 1) * others * bytes;
+}
+
+static void addCommunication(Report &report, ModuleOp module,
+                             const dist::MeshShape &mesh) {
+  struct Sum {
+    int64_t count = 0, bytes = 0;
+    double seconds = 0;
+  };
+  CostModel model;
+  for (auto entry : module.getOps<EntryOp>()) {
+    std::map<std::tuple<Purpose, Collective, std::string>, Sum> sums;
+    entry.walk([&](StartOp start) {
+      auto attr =
+          start->getAttrOfType<PurposeAttr>(ExecDialect::kPurposeAttrName);
+      SmallVector<StringRef> axes(
+          start.getAxes().getAsValueRange<StringAttr>());
+      int64_t turns = 1;
+      for (Operation *at = start->getParentOp(); at != entry;
+           at = at->getParentOp())
+        if (auto loop = dyn_cast<LoopOp>(at))
+          turns *= loop.getCount();
+      int64_t bytes = std::max(bufferBytes(start.getInput().getType()),
+                               bufferBytes(start.getOutput().getType()));
+      double moved =
+          bytesThroughLink(start.getKind(), bytes, dist::groupSize(mesh, axes));
+      Sum &sum = sums[{attr ? attr.getValue() : Purpose::activations,
+                       start.getKind(), llvm::join(axes, "+")}];
+      sum.count += turns;
+      sum.bytes += turns * int64_t(moved);
+      sum.seconds += turns * model.transferSeconds(moved);
+    });
+    ReportSection &section =
+        report.add(("communication of one " + entry.getSymName()).str());
+    section.columns = {"for",    "collective",    "over",
+                       ">times", ">a rank sends", ">ms (model)"};
+    for (const auto &[key, sum] : sums) {
+      const auto &[purpose, kind, axes] = key;
+      std::string milliseconds;
+      llvm::raw_string_ostream(milliseconds)
+          << llvm::format("%.3f", sum.seconds * 1e3);
+      section.addRow({causeText(purpose).str(), stringifyCollective(kind).str(),
+                      axes, std::to_string(sum.count), bytesText(sum.bytes),
+                      milliseconds});
+    }
+  }
+}
+
+static void addMemory(Report &report, ModuleOp module) {
+  auto use =
+      module->getAttrOfType<MemoryUseAttr>(ExecDialect::kMemoryUseAttrName);
+  auto memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
+  if (!use || !memory)
+    return;
+  ReportSection &section = report.add("memory of a rank");
+  section.columns = {"what", ">bytes"};
+  for (auto [what, bytes] :
+       {std::pair("parameters", use.getParameters()),
+        {"optimizer state", use.getOptimizer()},
+        {"buffers and frozen values", use.getBuffers()},
+        {"inputs, labels, outputs, metrics", use.getData()},
+        {"gradients", use.getGradients()},
+        {"activations", use.getActivations()},
+        {"gaps", use.getGaps()},
+        {"together", memory.getPeak()}})
+    section.addRow({what, bytesText(bytes)});
+}
+
+void dpc::addProgram(Report &report, ModuleOp module) {
+  std::vector<BoundaryTensor> tensors = boundaryOf(module);
+  addModel(report, tensors);
+  addTraining(report, module);
+  dist::MeshShape mesh;
+  for (auto op : module.getOps<dist::MeshOp>())
+    mesh = op.getShape();
+  addLayout(report, module, tensors);
+  addCommunication(report, module, mesh);
+  addMemory(report, module);
+}

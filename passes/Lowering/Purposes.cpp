@@ -1,0 +1,89 @@
+#include "passes/Lowering/Purposes.h"
+
+#include "passes/Lowering/KernelTable.h"
+
+#include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/Exec/IR/ExecOps.h"
+#include "dialects/NN/IR/Program.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::exec;
+
+namespace {
+
+/// What the updates of an entry touch, by the buffer's exec.buffer or
+/// exec.resident.
+struct Updates {
+  llvm::DenseSet<Operation *> read, written;
+
+  void add(LaunchOp launch) {
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        launch, launch.getKernelAttr());
+    auto update = kernel && isKernel(kernel)
+                      ? dyn_cast<nn::UpdateOp>(getKernelBody(kernel))
+                      : nn::UpdateOp();
+    if (!update)
+      return;
+    for (Value input :
+         launch.getInputs().take_front(update.getTensors().size()))
+      if (Operation *root = placeOf(input).root; isa<BufferOp>(root))
+        read.insert(root);
+    for (Value output : launch.getOutputs())
+      written.insert(placeOf(output).root);
+  }
+};
+
+} // namespace
+
+/// Whether `buffer` is used as single numbers only.
+static bool holdsNumbers(Operation *buffer) {
+  auto isNumber = [](Value value) {
+    return cast<MemRefType>(value.getType()).getNumElements() == 1;
+  };
+  if (!isa<BufferOp>(buffer) || isNumber(buffer->getResult(0)))
+    return true;
+  bool hasViews = false, all = true;
+  for (Operation *user : buffer->getUsers())
+    if (auto view = dyn_cast<ViewOp>(user)) {
+      hasViews = true;
+      all &= isNumber(view.getResult());
+    }
+  return hasViews && all;
+}
+
+static Purpose purposeOf(Operation *root, const Updates &updates) {
+  if (updates.read.contains(root))
+    return Purpose::gradients;
+  if (updates.written.contains(root))
+    return Purpose::parameters;
+  if (auto resident = dyn_cast<ResidentOp>(root)) {
+    auto result = dyn_cast<nn::ResultAttr>(resident.getBinding());
+    return result && result.getKind() == nn::ResultKind::metric
+               ? Purpose::metrics
+           : result ? Purpose::activations
+                    : Purpose::parameters;
+  }
+  return holdsNumbers(root) ? Purpose::metrics : Purpose::activations;
+}
+
+void dpc::markPurposes(ModuleOp module) {
+  for (auto entry : module.getOps<EntryOp>()) {
+    Updates updates;
+    entry.walk([&](LaunchOp launch) { updates.add(launch); });
+    auto mark = [&](Operation *op, Purpose purpose) {
+      if (purpose != Purpose::activations)
+        op->setAttr(ExecDialect::kPurposeAttrName,
+                    PurposeAttr::get(op->getContext(), purpose));
+    };
+    entry.walk(
+        [&](BufferOp buffer) { mark(buffer, purposeOf(buffer, updates)); });
+    entry.walk([&](StartOp start) {
+      Operation *input = placeOf(start.getInput()).root,
+                *output = placeOf(start.getOutput()).root;
+      // What is gathered after its update comes from there.
+      bool isGathered = updates.written.contains(input);
+      mark(start, purposeOf(isGathered ? input : output, updates));
+    });
+  }
+}

@@ -1,0 +1,90 @@
+#include "runtime/src/data/InputBounds.h"
+
+#include "runtime/src/core/Status.h"
+#include "runtime/src/data/ArrayFile.h"
+
+#include "dpc/data.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace dpc {
+
+std::vector<int64_t> sampleShape(const dpc_input_t &input) {
+  std::vector<int64_t> shape(input.shape, input.shape + input.dim_count);
+  if (input.batch_dim >= 0)
+    shape.erase(shape.begin() + input.batch_dim);
+  return shape;
+}
+
+static bool allowsAll(const dpc_bounds_t &bounds) {
+  return bounds.lo == std::numeric_limits<int64_t>::min() &&
+         bounds.hi == std::numeric_limits<int64_t>::max();
+}
+
+/// " at [2, 0]": element `element` of a tensor of `shape`, where not all have
+/// the same bounds.
+static std::string placeText(const dpc_input_t &input, uint64_t element) {
+  if (input.bounds_count < 2)
+    return "";
+  std::vector<int64_t> place = sampleShape(input);
+  for (size_t d = place.size(); d-- > 0;) {
+    const auto extent = static_cast<uint64_t>(place[d]);
+    place[d] = static_cast<int64_t>(element % extent);
+    element /= extent;
+  }
+  return " at " + shapeText(place.data(), static_cast<uint32_t>(place.size()));
+}
+
+dpc_status_t checkBounds(const dpc_input_t &input, const std::string &source,
+                         uint32_t dtype, const char *data, uint64_t first,
+                         uint64_t count, uint64_t row) {
+  const uint64_t size = dpc_dtype_size(dtype);
+  uint64_t begin = 0; // of the run in the sample
+  for (uint64_t r = 0; r < input.bounds_count && begin < first + count; ++r) {
+    const dpc_bounds_t &bounds = input.bounds[r];
+    const uint64_t from = std::max(first, begin),
+                   to = std::min(first + count, begin + bounds.count);
+    begin += bounds.count;
+    if (from >= to || allowsAll(bounds))
+      continue;
+    const char *part = data + (from - first) * size;
+    const uint64_t bad =
+        dpc_first_out_of_bounds(dtype, part, to - from, bounds.lo, bounds.hi,
+                                bounds.has_ignore ? &bounds.ignore : nullptr);
+    if (bad == to - from)
+      continue;
+    double value = 0;
+    dpc_convert(DPC_F64, &value, dtype, part + bad * size, 1);
+    return fail(DPC_INVALID,
+                "%s: value %.0f in sample %llu%s is outside [%lld, %lld], the "
+                "range of input %s%s",
+                source.c_str(), value, static_cast<unsigned long long>(row),
+                placeText(input, from + bad).c_str(),
+                static_cast<long long>(bounds.lo),
+                static_cast<long long>(bounds.hi), input.name,
+                input.bounds_count > 1 ? " there" : "");
+  }
+  return DPC_OK;
+}
+
+std::string labelRemedy(const dpc_input_t &input,
+                        const std::vector<int64_t> &have) {
+  if (input.role != DPC_INPUT_LABEL)
+    return "";
+  // The first axis counts samples; labels lack it and the classes' axis.
+  for (uint32_t axis = 1; axis < input.logits_dim_count; ++axis) {
+    std::vector<int64_t> labels(input.logits_shape + 1,
+                                input.logits_shape + input.logits_dim_count);
+    labels.erase(labels.begin() + axis - 1);
+    if (labels == have)
+      return " (they fit logits " +
+             shapeText(input.logits_shape, input.logits_dim_count) +
+             " with the classes along axis " + std::to_string(axis) +
+             ": compile with --loss=cross-entropy,axis=" +
+             std::to_string(axis) + ")";
+  }
+  return " (compile with --label-shape to change it)";
+}
+
+} // namespace dpc

@@ -1,0 +1,61 @@
+#include "passes/Explain/Report.h"
+
+#include <gtest/gtest.h>
+
+using namespace dpc;
+
+namespace {
+
+std::string textOf(const Report &report) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  report.print(os);
+  return text;
+}
+
+// Columns are as wide as their widest cell, numbers flush right; nothing ends
+// in spaces.
+TEST(Report, LaysOutTables) {
+  Report report;
+  ReportSection &section = report.add("memory");
+  section.lines.push_back("of a rank");
+  section.columns = {"what", ">bytes", "why"};
+  section.addRow({"parameters", "12", ""});
+  section.addRow({"all", "1,200", "sum"});
+  EXPECT_EQ(textOf(report), "MEMORY\n"
+                            "  of a rank\n"
+                            "  what        bytes  why\n"
+                            "  parameters     12\n"
+                            "  all         1,200  sum\n");
+}
+
+TEST(Report, LeavesOutWhatIsEmpty) {
+  Report report;
+  report.add("nothing").columns = {"a", "b"};
+  report.add("loss").lines.push_back("mse");
+  report.add("model").lines.push_back("mlp");
+  EXPECT_EQ(textOf(report), "LOSS\n  mse\n\nMODEL\n  mlp\n");
+}
+
+TEST(Report, CountsRowsThatDoNotFit) {
+  Report report;
+  ReportSection &section = report.add("layout");
+  section.columns = {"name"};
+  section.mostRows = 2;
+  for (const char *name : {"a", "b", "a long name that is not shown"})
+    section.addRow({name});
+  EXPECT_EQ(textOf(report), "LAYOUT\n  name\n  a\n  b\n  and 1 more\n");
+}
+
+TEST(Report, WritesNumbers) {
+  EXPECT_EQ(countText(0), "0");
+  EXPECT_EQ(countText(999), "999");
+  EXPECT_EQ(countText(1000), "1,000");
+  EXPECT_EQ(countText(1234567), "1,234,567");
+  EXPECT_EQ(bytesText(1023), "1023 bytes");
+  EXPECT_EQ(bytesText(1536), "1.50 KiB");
+  EXPECT_EQ(bytesText(25 << 20), "25.0 MiB");
+  EXPECT_EQ(bytesText(int64_t(300) << 30), "300 GiB");
+}
+
+} // namespace
