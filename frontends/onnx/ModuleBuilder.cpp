@@ -226,8 +226,6 @@ LogicalResult ModuleBuilder::convert(const Node &node) {
   Conversion conversion(node, builder, locationOf(node), *this);
   if (failed(checkTypes(conversion, *schema)))
     return failure();
-  if (takesSequence(node))
-    return conversion.error("takes a sequence, which is not supported");
   LogicalResult converted = convertNode(conversion);
   if (conversion.failed)
     return failure();

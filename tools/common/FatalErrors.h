@@ -6,6 +6,7 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
 
+#include <atomic>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -19,8 +20,11 @@ class FatalErrors {
 public:
   /// From here on, memory that cannot be had ends the process so. The compiler
   /// is built without exceptions: what `new` throws would end in an abort.
-  static void install(const char *tool) {
+  /// `cleanUp`, unless null, removes what the tool was writing, also without
+  /// memory.
+  static void install(const char *tool, void (*cleanUp)() = nullptr) {
     name() = tool;
+    cleaner() = cleanUp;
     std::set_new_handler([] { end("out of memory"); });
     std::set_terminate([] { end("out of memory or another resource"); });
     llvm::install_bad_alloc_error_handler(
@@ -33,11 +37,22 @@ private:
     return tool;
   }
 
+  static void (*&cleaner())() {
+    static void (*cleanUp)() = nullptr;
+    return cleanUp;
+  }
+
   [[noreturn]] static void end(const char *cause) {
+    // Several threads may find no memory: the first one speaks for all.
+    static std::atomic_flag isEnding = ATOMIC_FLAG_INIT;
+    while (isEnding.test_and_set())
+      pause();
     for (const char *part : {name(), ": error: ", cause, "\n"})
       if (write(STDERR_FILENO, part, std::strlen(part)) < 0)
         break;
     llvm::sys::RunInterruptHandlers();
+    if (cleaner())
+      cleaner()();
     _exit(exitIO);
   }
 };

@@ -39,6 +39,9 @@ private:
   int lock = -1;
 };
 
+/// Removes the folders of this process, which ends: it has no memory left.
+void removeWorkFolders();
+
 /// Renames finished files, (from, to) each, to their places: an interrupt comes
 /// before all or after all. Stops at the first that fails, which is `failed`.
 std::error_code

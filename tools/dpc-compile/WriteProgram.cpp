@@ -18,6 +18,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <sys/resource.h>
+
 using namespace mlir;
 using namespace dpc;
 
@@ -125,7 +127,7 @@ static std::optional<ObjectCache> openCache(const CompileOptions &options,
   // Whoever did not ask for a folder need not have one.
   if (options.needsCache)
     code = fail("--cache: " + why, exitIO);
-  else if (options.explain)
+  else if (options.explain == Explain::all)
     llvm::errs() << "dpc-compile: note: " << why << "\n";
   return std::nullopt;
 }
@@ -144,7 +146,11 @@ static int writeKernels(ModuleOp module, const CompileOptions &options,
   OwningOpRef<ModuleOp> owned = kernels;
   dpc::TargetOptions target;
   target.cpu = options.native.cpu;
-  module.getContext()->enableMultithreading();
+  // Each thread's heap reserves addresses by the hundred MiB.
+  struct rlimit addresses;
+  if (getrlimit(RLIMIT_AS, &addresses) == 0 &&
+      addresses.rlim_cur == RLIM_INFINITY)
+    module.getContext()->enableMultithreading();
   FailureOr<std::vector<KernelObject>> objects =
       compileKernels(*owned, target, cache ? &*cache : nullptr);
   if (failed(objects))

@@ -11,6 +11,7 @@
 #include "passes/Lowering/Codegen/Codegen.h"
 #include "tools/common/FatalErrors.h"
 #include "tools/dpc-compile/Explain.h"
+#include "tools/dpc-compile/WorkFolder.h"
 #include "tools/dpc-compile/WriteProgram.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -108,7 +109,7 @@ static int finish(int code, const std::optional<std::string> &loss) {
 }
 
 int main(int argc, char **argv) {
-  FatalErrors::install("dpc-compile");
+  FatalErrors::install("dpc-compile", removeWorkFolders);
   cleanUpOnInterrupt();
   CompileOptions options = parseOptions(argc, argv);
   DialectRegistry registry;

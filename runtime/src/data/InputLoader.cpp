@@ -84,15 +84,20 @@ dpc_status_t InputLoader::bind(uint32_t index, const dpc_array_t &array,
 dpc_status_t InputLoader::checkAll(uint32_t index, uint64_t mostBytes) const {
   const dpc_input_t &input = program.inputs[index];
   const Binding &binding = bindings[index];
-  const uint64_t count = input.batch_dim >= 0
-                             ? binding.rows * binding.rowStride
-                             : elementCount(input.shape, input.dim_count);
-  return count > mostBytes / dpc_dtype_size(binding.dtype)
-             ? dpc_status_t(DPC_OK)
-             : checkBounds(input, binding.source, binding.dtype,
-                           binding.data + binding.rowOffset *
-                                              dpc_dtype_size(binding.dtype),
-                           0, count, 0);
+  const bool batched = input.batch_dim >= 0;
+  const uint64_t rows = batched ? binding.rows : 1,
+                 count = batched ? binding.rowStride
+                                 : elementCount(input.shape, input.dim_count),
+                 size = dpc_dtype_size(binding.dtype);
+  if (count && rows > mostBytes / size / count)
+    return DPC_OK;
+  for (uint64_t row = 0; row < rows; ++row)
+    if (dpc_status_t status =
+            checkBounds(input, binding.source, binding.dtype,
+                        binding.data + (binding.rowOffset + row * count) * size,
+                        0, count, row))
+      return status;
+  return DPC_OK;
 }
 
 dpc_status_t InputLoader::checkAllBound() const {
