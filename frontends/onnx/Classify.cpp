@@ -314,11 +314,13 @@ classify(const Graph &graph, llvm::ArrayRef<TrainingRequest> asked) {
       classified = Classified(Role::Parameter, "--trainable");
       continue;
     }
+    // What never trains stays what it is.
+    if (!trains)
+      continue;
+    classified.role = Role::Frozen;
     classified.reason = verdict == TrainingRequests::Verdict::frozen
                             ? "--frozen"
                             : "not named by --trainable";
-    if (trains)
-      classified.role = Role::Frozen;
   }
   return roles;
 }

@@ -143,8 +143,7 @@ void Losses::mergedAndSplit() {
   std::vector<std::string> renamed;
   size_t renamedCount = 0; // of the module's parameters
   for (auto [initializer, classified] : llvm::zip(graph.initializers, roles)) {
-    if (classified.role != Role::Parameter &&
-        classified.role != Role::Frozen)
+    if (classified.role != Role::Parameter && classified.role != Role::Frozen)
       continue;
     if (signature.findTarget(initializer.name))
       standsFor[initializer.name].push_back(initializer.name);

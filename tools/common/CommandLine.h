@@ -45,8 +45,8 @@ findContradiction(const llvm::opt::InputArgList &args, unsigned unknownOption,
 
 /// Parses a command line by an option table. Prints the help, with `notes`
 /// behind it, or the version, and exits with 0 for --help or --version; prints
-/// one line to stderr and exits with 2 for an unknown option (with the nearest known one), a missing value
-/// or two values for one option.
+/// one line to stderr and exits with 2 for an unknown option (with the nearest
+/// known one), a missing value or two values for one option.
 inline llvm::opt::InputArgList
 parseCommandLine(const llvm::opt::OptTable &table, int argc, char **argv,
                  unsigned helpOption, unsigned versionOption,

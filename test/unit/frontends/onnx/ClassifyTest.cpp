@@ -137,7 +137,7 @@ TEST(Classify, FrozenConstantsStayConstants) {
 TEST(Classify, FrozenStatisticsStayState) {
   Prepared prepared(inputPath("classify-batch-norm"));
   auto roles = classified(prepared, {frozen("running_m")});
-  expectRole(roles, "running_m", Role::Buffer, "--frozen");
+  expectRole(roles, "running_m", Role::Buffer, "running statistic");
 }
 
 TEST(Classify, RejectsRequestsThatNameNothing) {
