@@ -2,8 +2,6 @@
 
 #include "frontends/onnx/Conversion.h"
 
-#include "frontends/onnx/Schema.h"
-
 #include "OnnxSchema.pb.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -126,52 +124,48 @@ std::optional<SmallVector<double>> Conversion::tryDoubles(unsigned i) {
   return SmallVector<double>(host->ints.begin(), host->ints.end());
 }
 
-const onnxpb::AttributeProto *Conversion::attribute(StringRef name, int type) {
+const onnxpb::AttributeProto *Conversion::attribute(StringRef name) const {
   auto found = node.attributes.find(name.str());
-  if (found == node.attributes.end())
-    return nullptr;
-  if (found->second->type() == type)
-    return found->second;
-  (void)error("attribute '" + name + "' has attribute type " +
-              Twine(int(found->second->type())) + " but must have " +
-              Twine(type));
-  return nullptr;
+  return found == node.attributes.end() ? nullptr : found->second;
 }
 
-int64_t Conversion::intAttr(StringRef name, int64_t fallback) {
-  const auto *found = attribute(name, onnxpb::AttributeProto::INT);
-  return found ? found->i() : fallback;
+int64_t Conversion::intAttr(StringRef name, int64_t fallback) const {
+  const auto *found = attribute(name);
+  return found ? found->i() : defaultOf(name, fallback);
 }
 
-double Conversion::floatAttr(StringRef name, double fallback) {
-  const auto *found = attribute(name, onnxpb::AttributeProto::FLOAT);
-  return found ? found->f() : fallback;
+double Conversion::floatAttr(StringRef name, double fallback) const {
+  const auto *found = attribute(name);
+  return found ? found->f() : defaultOf(name, fallback);
 }
 
-std::string Conversion::stringAttr(StringRef name, StringRef fallback) {
-  const auto *found = attribute(name, onnxpb::AttributeProto::STRING);
-  return found ? found->s() : fallback.str();
+std::string Conversion::stringAttr(StringRef name, StringRef fallback) const {
+  const auto *found = attribute(name);
+  return found ? found->s() : defaultOf(name, fallback).str();
 }
 
-SmallVector<int64_t> Conversion::intsAttr(StringRef name) {
-  const auto *found = attribute(name, onnxpb::AttributeProto::INTS);
-  return found
-             ? SmallVector<int64_t>(found->ints().begin(), found->ints().end())
-             : SmallVector<int64_t>();
+SmallVector<int64_t> Conversion::intsAttr(StringRef name) const {
+  const auto *found = attribute(name);
+  if (found)
+    return SmallVector<int64_t>(found->ints().begin(), found->ints().end());
+  auto values = defaultOf(name, std::vector<int64_t>());
+  return SmallVector<int64_t>(values.begin(), values.end());
 }
 
-SmallVector<double> Conversion::floatsAttr(StringRef name) {
-  const auto *found = attribute(name, onnxpb::AttributeProto::FLOATS);
+SmallVector<double> Conversion::floatsAttr(StringRef name) const {
+  const auto *found = attribute(name);
   return found ? SmallVector<double>(found->floats().begin(),
                                      found->floats().end())
                : SmallVector<double>();
 }
 
-SmallVector<std::string> Conversion::stringsAttr(StringRef name) {
-  const auto *found = attribute(name, onnxpb::AttributeProto::STRINGS);
-  return found ? SmallVector<std::string>(found->strings().begin(),
-                                          found->strings().end())
-               : SmallVector<std::string>();
+SmallVector<std::string> Conversion::stringsAttr(StringRef name) const {
+  const auto *found = attribute(name);
+  if (found)
+    return SmallVector<std::string>(found->strings().begin(),
+                                    found->strings().end());
+  auto values = defaultOf(name, std::vector<std::string>());
+  return SmallVector<std::string>(values.begin(), values.end());
 }
 
 int64_t Conversion::requiredInt(StringRef name) {
@@ -286,16 +280,7 @@ SmallVector<Value> Conversion::broadcastTogether(ArrayRef<Value> values) {
 }
 
 std::pair<Value, Value> Conversion::binary() {
-  Value lhs = operand(0), rhs = operand(1);
-  if (nn::typeOf(lhs).getElementType() != nn::typeOf(rhs).getElementType()) {
-    std::string text;
-    llvm::raw_string_ostream(text)
-        << "element types " << nn::typeOf(lhs).getElementType() << " and "
-        << nn::typeOf(rhs).getElementType() << " differ";
-    (void)error(text);
-    return {};
-  }
-  SmallVector<Value> both = broadcastTogether({lhs, rhs});
+  SmallVector<Value> both = broadcastTogether({operand(0), operand(1)});
   return both.empty() ? std::pair<Value, Value>() : std::pair(both[0], both[1]);
 }
 

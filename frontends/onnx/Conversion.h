@@ -11,6 +11,7 @@
 #include "dialects/NN/IR/Pooling.h"
 #include "dialects/NN/IR/Random.h"
 #include "frontends/onnx/Graph.h"
+#include "frontends/onnx/Schema.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -63,18 +64,21 @@ inline constexpr llvm::StringLiteral bakedBatchHint =
 /// What a conversion function works with: one node, its operands as nn values,
 /// a builder at the right place.
 ///
-/// Getters of attributes and constants report their own errors (wrong type, not
-/// constant) and return a default; the driver then stops after the node. So a
-/// function asks for all it needs and returns `failure()` only for errors of
-/// its own, which it words by `error`.
+/// The node fits its schema: attributes have their types, and what must be
+/// there is. Getters of constants report their own errors (not constant) and
+/// return a default; the driver then stops after the node. So a function asks
+/// for all it needs and returns `failure()` only for errors of its own, which
+/// it words by `error`.
 class Conversion {
 public:
-  Conversion(const Node &node, mlir::OpBuilder &builder, mlir::Location loc,
-             ImportState &state)
-      : node(node), builder(builder), loc(loc), e{builder, loc},
+  Conversion(const Node &node, const Schema &schema, mlir::OpBuilder &builder,
+             mlir::Location loc, ImportState &state)
+      : node(node), schema(schema), builder(builder), loc(loc), e{builder, loc},
         results(node.outputs.size()), state(state) {}
 
   const Node &node;
+  /// That of the node's operator at its opset, which the node fits.
+  const Schema &schema;
   mlir::OpBuilder &builder;
   mlir::Location loc;
   nn::Expressions e;
@@ -107,13 +111,16 @@ public:
   bool hasAttr(llvm::StringRef name) const {
     return node.attributes.count(name.str()) != 0;
   }
-  int64_t intAttr(llvm::StringRef name, int64_t fallback);
-  double floatAttr(llvm::StringRef name, double fallback);
-  std::string stringAttr(llvm::StringRef name, llvm::StringRef fallback);
-  llvm::SmallVector<int64_t> intsAttr(llvm::StringRef name);
-  llvm::SmallVector<double> floatsAttr(llvm::StringRef name);
-  llvm::SmallVector<std::string> stringsAttr(llvm::StringRef name);
-  /// Like intAttr, but absence is an error.
+  /// An attribute that the node may leave out is its schema's default then, or
+  /// `fallback` where the schema has none or lacks the attribute.
+  int64_t intAttr(llvm::StringRef name, int64_t fallback = 0) const;
+  double floatAttr(llvm::StringRef name, double fallback = 0) const;
+  std::string stringAttr(llvm::StringRef name,
+                         llvm::StringRef fallback = "") const;
+  llvm::SmallVector<int64_t> intsAttr(llvm::StringRef name) const;
+  llvm::SmallVector<double> floatsAttr(llvm::StringRef name) const;
+  llvm::SmallVector<std::string> stringsAttr(llvm::StringRef name) const;
+  /// One that the schema leaves out but this node needs: absence is an error.
   int64_t requiredInt(llvm::StringRef name);
 
   /// `axis` counted from the front; an error outside [-rank, rank).
@@ -204,7 +211,14 @@ public:
   bool failed = false;
 
 private:
-  const onnxpb::AttributeProto *attribute(llvm::StringRef name, int type);
+  const onnxpb::AttributeProto *attribute(llvm::StringRef name) const;
+  /// The schema's default of type T, or `fallback`.
+  template <typename T>
+  T defaultOf(llvm::StringRef name, const T &fallback) const {
+    const Schema::Attribute *formal = schema.attribute(name);
+    const T *value = formal ? std::get_if<T>(&formal->fallback) : nullptr;
+    return value ? *value : fallback;
+  }
   ImportState &state;
 };
 

@@ -119,6 +119,8 @@ struct GraphInput {
 struct GraphOutput {
   std::string name;
   ValueId value = kNoValue;
+  /// The element type that the file says, ONNX's number; 0 where it says none.
+  int32_t declaredType = 0;
 };
 
 /// The main graph with functions inlined and Identity resolved. Nodes are in

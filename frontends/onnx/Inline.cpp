@@ -385,7 +385,8 @@ llvm::Expected<Graph> Builder::build() {
     if (value == kNoValue)
       return fail(llvm::formatv(
           "output '{0}': its function does not produce it", output.name()));
-    graph.outputs.push_back({output.name(), value});
+    graph.outputs.push_back(
+        {output.name(), value, output.type().tensor_type().elem_type()});
   }
   dropDeadNodes();
   recordUses();

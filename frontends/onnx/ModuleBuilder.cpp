@@ -60,7 +60,7 @@ private:
   int64_t batchDim(const GraphInput &input) const;
   void addArguments();
   void addInitializer(const Initializer &initializer, Role role);
-  LogicalResult checkTypes(Conversion &conversion, const Schema &schema) const;
+  LogicalResult checkTypes(Conversion &conversion) const;
   LogicalResult convert(const Node &node);
   void dropUnusedArguments();
   LogicalResult checkElements();
@@ -202,8 +202,7 @@ static TypeSet typeSetOf(Value tensor, const SmallVector<Value> *sequence) {
 
 /// Types are known as nodes are converted: those of the inputs before, those of
 /// the results after it.
-LogicalResult ModuleBuilder::checkTypes(Conversion &conversion,
-                                        const Schema &schema) const {
+LogicalResult ModuleBuilder::checkTypes(Conversion &conversion) const {
   SmallVector<TypeSet> inputs, outputs;
   for (ValueId id : conversion.node.inputs)
     inputs.push_back(id == kNoValue ? 0
@@ -215,7 +214,7 @@ LogicalResult ModuleBuilder::checkTypes(Conversion &conversion,
                              ? nullptr
                              : &sequence->second));
   }
-  std::string problem = typeProblem(schema, inputs, outputs);
+  std::string problem = typeProblem(conversion.schema, inputs, outputs);
   return problem.empty() ? success() : conversion.error(problem);
 }
 
@@ -223,8 +222,8 @@ LogicalResult ModuleBuilder::convert(const Node &node) {
   ConvertFn convertNode = Registry::get().find(node.opType);
   const Schema *schema = Schema::find(node.opType, node.opset);
   Block::iterator before = body->empty() ? body->end() : std::prev(body->end());
-  Conversion conversion(node, builder, locationOf(node), *this);
-  if (failed(checkTypes(conversion, *schema)))
+  Conversion conversion(node, *schema, builder, locationOf(node), *this);
+  if (failed(checkTypes(conversion)))
     return failure();
   LogicalResult converted = convertNode(conversion);
   if (conversion.failed)
@@ -235,7 +234,7 @@ LogicalResult ModuleBuilder::convert(const Node &node) {
                             Twine(kMaxElements) + " elements");
   if (failed(converted))
     return conversion.error("cannot be converted");
-  if (failed(checkTypes(conversion, *schema)))
+  if (failed(checkTypes(conversion)))
     return failure();
   for (auto &[i, elements] : conversion.sequenceResults)
     sequences[node.output(i)] = std::move(elements);
@@ -319,6 +318,13 @@ LogicalResult ModuleBuilder::finish() {
     if (!values[output.value])
       return emitError(named(output.name))
              << "output '" << output.name << "' is not supported";
+    auto type = int32_t(
+        onnxElementType(nn::typeOf(values[output.value]).getElementType()));
+    if (output.declaredType && output.declaredType != type)
+      return emitError(named(output.name))
+             << "output '" << output.name << "' is declared "
+             << dataTypeName(output.declaredType) << " but is "
+             << dataTypeName(type);
     addResult(values[output.value], nn::ResultKind::output, output.name);
   }
   llvm::SmallDenseSet<ValueId> updated;

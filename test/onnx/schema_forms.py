@@ -256,6 +256,8 @@ class Forms:
             self.with_value(f'variant {i}', V(None, **self.named(variant)), {})
 
     def for_types(self):
+        optional = any(self.kind(each) == 'optional' for each in self.schema.outputs)
+        all_results = [True] * len(self.schema.outputs) if optional and self.operator.results is None else None
         for variable in sorted(self.variables):
             users = [each for each in self.schema.inputs if each.type_str == variable]
             if not users:
@@ -271,7 +273,10 @@ class Forms:
             for element in self.operator.types.get(variable, self.variables[variable]):
                 if element in self.variables[variable]:
                     tied = dict.fromkeys(self.operator.tied.get(variable, ()), element)
-                    self.add(f'{variable} {element}', given, types={variable: element, **tied})
+                    types = {variable: element, **tied}
+                    self.add(f'{variable} {element}', given, types=types)
+                    if all_results:
+                        self.add(f'{variable} {element}, all results', given, types=types, outputs=all_results)
 
     def all(self):
         self.for_inputs()

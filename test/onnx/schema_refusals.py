@@ -18,9 +18,9 @@ OTHER = {'INT': 0.5, 'FLOAT': 3, 'STRING': 3, 'INTS': 3, 'FLOATS': [1, 2], 'STRI
 
 
 class Refusal:
-    def __init__(self, case, kind, model, message):
+    def __init__(self, case, kind, model, message, who):
         self.name, self.model, self.message = f'{case.name.rsplit("/", 1)[0]}/refused: {kind}', model, message
-        self.kind = kind.split(' ')[0]
+        self.kind, self.who = kind.split(' ')[0], who
 
 
 class Refusals:
@@ -31,7 +31,7 @@ class Refusals:
         self.legal = case.model(case.results)
         self.at = next(i for i, node in enumerate(case.nodes) if node.op_type == schema.name)
 
-    def add(self, kind, message, mutate, opset=None):
+    def add(self, kind, message, mutate, opset=None, who='the_node'):
         """`mutate` (node, graph) makes the model illegal."""
         model = copy.deepcopy(self.legal)
         node = model.graph.node[self.at]
@@ -39,7 +39,7 @@ class Refusals:
         mutate(node, model.graph)
         if opset:
             model.opset_import[0].version = opset
-        self.found.append(Refusal(self.case, kind, model, message))
+        self.found.append(Refusal(self.case, kind, model, message, who))
 
     def attributes(self):
         def put(name, value):
@@ -137,6 +137,16 @@ class Refusals:
                     tensor.CopyFrom(onnx.numpy_helper.from_array(array, name))
         return mutate
 
+    def declared_type(self):
+        """A result of the graph that the file says to be of another type."""
+        output = self.legal.graph.output[0]
+        own = output.type.tensor_type.elem_type
+        other = TensorProto.DOUBLE if own != TensorProto.DOUBLE else TensorProto.FLOAT
+
+        def mutate(node, graph):
+            graph.output[0].type.tensor_type.elem_type = other
+        self.add('declared type', rf"output '{output.name}' is declared \w+ but is", mutate, who=output.name)
+
     def eras(self, first_version):
         if self.schema.since_version == first_version > FIRST:
             self.add(f'opset {first_version - 1}', rf'not supported: ai\.onnx\.{self.schema.name} \(opset '
@@ -147,6 +157,7 @@ class Refusals:
         self.counts()
         self.types()
         self.result_types()
+        self.declared_type()
         self.eras(first_version)
         return self.found
 
@@ -208,6 +219,6 @@ def problem(each, said):
         return 'dpc imports it'
     if said.count('error:') != 1:
         return f'is not one error: {said[:300]}'
-    if not re.search(each.message, said) or 'the_node' not in said:
+    if not re.search(each.message, said) or each.who not in said:
         return f'says "{said[:300]}", not {each.message}'
     return ''

@@ -26,7 +26,7 @@ Value expm1OfNegative(Conversion &c, Value x) {
 
 LogicalResult convertLeakyRelu(Conversion &c) {
   Value x = c.operand(0);
-  return c.done(whereNotPositive(c, x, c.e.mul(x, c.floatAttr("alpha", 0.01))));
+  return c.done(whereNotPositive(c, x, c.e.mul(x, c.floatAttr("alpha"))));
 }
 
 LogicalResult convertPRelu(Conversion &c) {
@@ -39,7 +39,7 @@ LogicalResult convertPRelu(Conversion &c) {
 LogicalResult convertElu(Conversion &c) {
   Value x = c.operand(0);
   return c.done(whereNotPositive(
-      c, x, c.e.mul(expm1OfNegative(c, x), c.floatAttr("alpha", 1))));
+      c, x, c.e.mul(expm1OfNegative(c, x), c.floatAttr("alpha"))));
 }
 
 LogicalResult convertSelu(Conversion &c) {
@@ -58,14 +58,14 @@ LogicalResult convertSelu(Conversion &c) {
 
 LogicalResult convertCelu(Conversion &c) {
   Value x = c.operand(0);
-  double alpha = c.floatAttr("alpha", 1);
+  double alpha = c.floatAttr("alpha");
   return c.done(whereNotPositive(
       c, x,
       c.e.mul(expm1OfNegative(c, c.e.div(x, c.e.splatLike(x, alpha))), alpha)));
 }
 
 LogicalResult convertGelu(Conversion &c) {
-  std::string kind = c.stringAttr("approximate", "none");
+  std::string kind = c.stringAttr("approximate");
   if (kind != "none" && kind != "tanh")
     return c.error("approximate '" + kind + "' is neither none nor tanh");
   auto approximation = kind == "tanh" ? nn::GeluApproximation::tanh
@@ -76,8 +76,7 @@ LogicalResult convertGelu(Conversion &c) {
 
 LogicalResult convertHardSigmoid(Conversion &c) {
   Value x = c.operand(0);
-  Value line =
-      c.e.add(c.e.mul(x, c.floatAttr("alpha", 0.2f)), c.floatAttr("beta", 0.5));
+  Value line = c.e.add(c.e.mul(x, c.floatAttr("alpha")), c.floatAttr("beta"));
   return c.done(
       c.e.make<nn::ClampOp>(line, c.e.splatLike(x, 0), c.e.splatLike(x, 1)));
 }
@@ -92,7 +91,7 @@ LogicalResult convertHardSwish(Conversion &c) {
 
 LogicalResult convertSwish(Conversion &c) {
   Value x = c.operand(0);
-  double alpha = c.floatAttr("alpha", 1);
+  double alpha = c.floatAttr("alpha");
   return c.done(
       c.e.mul(x, c.e.make<nn::SigmoidOp>(alpha == 1 ? x : c.e.mul(x, alpha))));
 }
@@ -110,13 +109,13 @@ LogicalResult convertSoftsign(Conversion &c) {
 LogicalResult convertThresholdedRelu(Conversion &c) {
   Value x = c.operand(0);
   return c.done(
-      c.e.select(c.e.compare(nn::Comparison::gt, x, c.floatAttr("alpha", 1)), x,
+      c.e.select(c.e.compare(nn::Comparison::gt, x, c.floatAttr("alpha")), x,
                  c.e.splatLike(x, 0)));
 }
 
 LogicalResult convertShrink(Conversion &c) {
   Value x = c.operand(0);
-  double bias = c.floatAttr("bias", 0), lambd = c.floatAttr("lambd", 0.5);
+  double bias = c.floatAttr("bias"), lambd = c.floatAttr("lambd");
   Value above = c.e.select(c.e.compare(nn::Comparison::gt, x, lambd),
                            c.e.add(x, -bias), c.e.splatLike(x, 0));
   return c.done(c.e.select(c.e.compare(nn::Comparison::lt, x, -lambd),

@@ -158,8 +158,8 @@ LogicalResult convertAttention(Conversion &c) {
   // V may be of a type of its own; the result has Q's.
   v = c.e.convert(repeatHeads(c, v, times), nn::typeOf(q).getElementType());
   double scale = c.floatAttr("scale", 1 / std::sqrt(double(qs[3]))),
-         softcap = c.floatAttr("softcap", 0);
-  int64_t reported = c.intAttr("qk_matmul_output_mode", 0);
+         softcap = c.floatAttr("softcap");
+  int64_t reported = c.intAttr("qk_matmul_output_mode");
   Value stages[4];
   Value scores = c.e.dot(q, k, {0, 1}, {0, 1}, {3}, {3});
   scores = c.e.mul(scores, c.exactLike(scores, scale));
@@ -172,7 +172,7 @@ LogicalResult convertAttention(Conversion &c) {
   if (c.has(3))
     scores = applyMask(c, scores);
   if (scores)
-    scores = hideKeys(c, scores, c.intAttr("is_causal", 0), past);
+    scores = hideKeys(c, scores, c.intAttr("is_causal"), past);
   if (!scores || c.failed)
     return failure();
   stages[2] = scores;
@@ -216,9 +216,9 @@ Value rotaryAngles(Conversion &c, unsigned i, int64_t batch, int64_t length,
 LogicalResult convertRotaryEmbedding(Conversion &c) {
   Value x = c.operand(0);
   SmallVector<int64_t> whole(shapeOf(x));
-  bool packed = rankOf(x) == 3, interleaved = c.intAttr("interleaved", 0);
-  int64_t heads = c.intAttr("num_heads", 0),
-          rotated = c.intAttr("rotary_embedding_dim", 0);
+  bool packed = rankOf(x) == 3, interleaved = c.intAttr("interleaved");
+  int64_t heads = c.intAttr("num_heads"),
+          rotated = c.intAttr("rotary_embedding_dim");
   if (c.failed)
     return failure();
   if (packed) {

@@ -24,7 +24,7 @@ struct BatchNorm {
 std::optional<bool> readTraining(Conversion &c) {
   size_t results = c.node.outputs.size();
   bool saves = c.node.opset < 14,
-       training = saves ? results > 1 : c.intAttr("training_mode", 0) != 0;
+       training = saves ? results > 1 : c.intAttr("training_mode") != 0;
   size_t expected = !training ? 1 : saves ? 5 : 3;
   if (results == expected)
     return training;
@@ -72,8 +72,8 @@ std::optional<BatchNorm> readBatchNorm(Conversion &c) {
                  operand(2),
                  operand(3),
                  operand(4),
-                 c.floatAttr("epsilon", 1e-5f),
-                 c.floatAttr("momentum", 0.9f),
+                 c.floatAttr("epsilon"),
+                 c.floatAttr("momentum"),
                  *training};
   if (shape.size() == 1)
     norm.x = c.e.reshape(norm.x, {shape[0], 1});

@@ -122,7 +122,7 @@ LogicalResult convertShape(Conversion &c) {
   auto clamp = [&](int64_t axis) {
     return std::clamp<int64_t>(axis < 0 ? axis + rank : axis, 0, rank);
   };
-  int64_t start = clamp(c.intAttr("start", 0)),
+  int64_t start = clamp(c.intAttr("start")),
           end = clamp(c.intAttr("end", rank));
   ArrayRef<int64_t> part =
       shape.slice(start, std::max<int64_t>(end - start, 0));
@@ -178,7 +178,7 @@ LogicalResult convertEyeLike(Conversion &c) {
   auto index = RankedTensorType::get(given.getShape(), c.builder.getI64Type());
   Value row = c.e.make<nn::IotaOp>(index, 0),
         column = c.e.make<nn::IotaOp>(index, 1);
-  Value shifted = c.e.add(row, c.e.splat(index, double(c.intAttr("k", 0))));
+  Value shifted = c.e.add(row, c.e.splat(index, double(c.intAttr("k"))));
   return c.done(
       c.e.convert(c.e.compare(nn::Comparison::eq, shifted, column), element));
 }

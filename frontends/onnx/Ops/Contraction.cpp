@@ -10,12 +10,6 @@ using namespace dpc::onnx;
 
 namespace {
 
-LogicalResult sameElementType(Conversion &c, Value lhs, Value rhs) {
-  if (nn::typeOf(lhs).getElementType() == nn::typeOf(rhs).getElementType())
-    return success();
-  return c.error("operands have different element types");
-}
-
 /// The operands of two reshapes that merge the same leading dimensions of
 /// batched matrices into one ([B, heads, T, d] to [B * heads, T, d]): exporters
 /// write products of three dimensions, layouts and kernels want all. Null for
@@ -66,8 +60,6 @@ Value unmergedRows(Conversion &c, Value rows) {
 /// dimensions.
 LogicalResult convertMatMul(Conversion &c) {
   Value lhs = c.operand(0), rhs = c.operand(1);
-  if (failed(sameElementType(c, lhs, rhs)))
-    return failure();
   if (rankOf(lhs) == 0 || rankOf(rhs) == 0)
     return c.error("operands must have rank 1 or more");
   bool vectorLeft = rankOf(lhs) == 1, vectorRight = rankOf(rhs) == 1;
@@ -128,13 +120,11 @@ LogicalResult convertMatMul(Conversion &c) {
 
 LogicalResult convertGemm(Conversion &c) {
   Value a = c.operand(0), b = c.operand(1);
-  if (failed(sameElementType(c, a, b)))
-    return failure();
   if (rankOf(a) != 2 || rankOf(b) != 2)
     return c.error("A and B have ranks " + Twine(rankOf(a)) + " and " +
                    Twine(rankOf(b)) + " but must have 2");
-  int64_t innerA = c.intAttr("transA", 0) ? 0 : 1,
-          innerB = c.intAttr("transB", 0) ? 1 : 0;
+  int64_t innerA = c.intAttr("transA") ? 0 : 1,
+          innerB = c.intAttr("transB") ? 1 : 0;
   if (shapeOf(a)[innerA] != shapeOf(b)[innerB])
     return c.error(
         "A " + printed(shapeOf(a)) + " and B " + printed(shapeOf(b)) +
@@ -148,12 +138,10 @@ LogicalResult convertGemm(Conversion &c) {
     innerA = rankOf(a) - 1;
   }
   Value result = c.e.dot(a, b, {}, {}, {innerA}, {innerB});
-  double alpha = c.floatAttr("alpha", 1), beta = c.floatAttr("beta", 1);
+  double alpha = c.floatAttr("alpha"), beta = c.floatAttr("beta");
   if (alpha != 1)
     result = c.e.mul(result, alpha);
   if (c.has(2) && beta != 0) {
-    if (failed(sameElementType(c, a, c.operand(2))))
-      return failure();
     Value bias = c.operand(2);
     if (beta != 1)
       bias = c.e.mul(bias, beta);
@@ -238,7 +226,7 @@ Term multiply(Conversion &c, Term lhs, Term rhs, ArrayRef<char> needed) {
 }
 
 LogicalResult convertEinsum(Conversion &c) {
-  std::string equation = c.stringAttr("equation", "");
+  std::string equation = c.stringAttr("equation");
   llvm::erase(equation, ' ');
   auto [inputs, output] = StringRef(equation).split("->");
   bool explicitOutput = StringRef(equation).contains("->");

@@ -89,9 +89,6 @@ LogicalResult convertLoop(Conversion &c) {
     return failure();
   SmallVector<Imported> carried;
   for (unsigned i = 2; i < c.numOperands(); ++i) {
-    if (!c.has(i))
-      return c.error("input " + Twine(i) +
-                     " is omitted, which is not supported");
     carried.push_back(c.imported(i));
   }
   SmallVector<SmallVector<Value>> stacked(body->outputs.size() - 1 -
@@ -138,7 +135,7 @@ LogicalResult convertLoop(Conversion &c) {
 /// one element of each sequence) and gives (state, one element of each result).
 LogicalResult convertScan(Conversion &c) {
   const Subgraph *body = c.subgraph("body");
-  int64_t scans = c.requiredInt("num_scan_inputs");
+  int64_t scans = c.intAttr("num_scan_inputs");
   if (!body || c.failed)
     return failure();
   int64_t states = int64_t(c.numOperands()) - scans,

@@ -99,12 +99,12 @@ LogicalResult convertPow(Conversion &c) {
 }
 
 LogicalResult convertMod(Conversion &c) {
-  return c.intAttr("fmod", 0) ? convertBinary<nn::RemOp>(c)
-                              : convertBinary<nn::ModOp>(c);
+  return c.intAttr("fmod") ? convertBinary<nn::RemOp>(c)
+                           : convertBinary<nn::ModOp>(c);
 }
 
 LogicalResult convertBitShift(Conversion &c) {
-  std::string direction = c.stringAttr("direction", "");
+  std::string direction = c.stringAttr("direction");
   if (direction == "LEFT")
     return convertBinary<nn::ShiftLeftOp>(c);
   if (direction == "RIGHT")
@@ -155,15 +155,11 @@ LogicalResult convertWhere(Conversion &c) {
       c.broadcastTogether({c.operand(0), c.operand(1), c.operand(2)});
   if (all.empty())
     return failure();
-  if (all[1].getType() != all[2].getType())
-    return c.error("the two choices have different element types");
   return c.done(c.e.select(all[0], all[1], all[2]));
 }
 
 LogicalResult convertCast(Conversion &c) {
-  int64_t to = c.requiredInt("to");
-  if (c.failed)
-    return failure();
+  int64_t to = c.intAttr("to");
   auto type = elementTypeOf(static_cast<int32_t>(to), "attribute 'to'");
   if (!type)
     return c.error(llvm::toString(type.takeError()));
@@ -178,8 +174,8 @@ LogicalResult convertCastLike(Conversion &c) {
 
 LogicalResult convertIsInf(Conversion &c) {
   Value x = c.operand(0);
-  bool positive = c.intAttr("detect_positive", 1),
-       negative = c.intAttr("detect_negative", 1);
+  bool positive = c.intAttr("detect_positive"),
+       negative = c.intAttr("detect_negative");
   if (positive && negative)
     return c.done(c.e.make<nn::IsInfOp>(
         RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), x));

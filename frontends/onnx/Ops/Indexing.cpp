@@ -9,17 +9,8 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::onnx;
 
-static bool isIndexType(Value value) {
-  Type element = nn::typeOf(value).getElementType();
-  return element.isSignlessInteger(32) || element.isSignlessInteger(64);
-}
-
 Value dpc::onnx::wrapIndices(Conversion &c, unsigned operand, int64_t extent) {
   Value indices = c.operand(operand);
-  if (!isIndexType(indices)) {
-    (void)c.error("indices must be INT32 or INT64");
-    return {};
-  }
   if (auto known = c.tryInts(operand)) {
     bool negative = false;
     for (int64_t index : *known) {
@@ -90,7 +81,7 @@ LogicalResult convertGather(Conversion &c) {
   Value table = c.operand(0);
   if (rankOf(table) == 0)
     return c.error("input has rank 0 but must have 1 or more");
-  int64_t axis = c.normalizeAxis(c.intAttr("axis", 0), rankOf(table));
+  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(table));
   if (c.failed)
     return failure();
   if (std::optional<HostTensor> known = evaluate(c.operand(1)))
@@ -116,7 +107,7 @@ LogicalResult checkElementIndices(Conversion &c, Value input, Value indices,
 
 LogicalResult convertGatherElements(Conversion &c) {
   Value input = c.operand(0);
-  int64_t axis = c.normalizeAxis(c.intAttr("axis", 0), rankOf(input));
+  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(input));
   if (c.failed || failed(checkElementIndices(c, input, c.operand(1), axis)))
     return failure();
   Value indices = wrapIndices(c, 1, shapeOf(input)[axis]);
@@ -135,17 +126,14 @@ std::optional<nn::ScatterKind> scatterKind(Conversion &c) {
 
 LogicalResult convertScatterElements(Conversion &c) {
   Value input = c.operand(0), updates = c.operand(2);
-  int64_t axis = c.normalizeAxis(c.intAttr("axis", 0), rankOf(input));
+  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(input));
   auto kind = scatterKind(c);
   if (c.failed || !kind ||
       failed(checkElementIndices(c, input, c.operand(1), axis)))
     return failure();
-  if (shapeOf(updates) != shapeOf(c.operand(1)) ||
-      nn::typeOf(updates).getElementType() !=
-          nn::typeOf(input).getElementType())
+  if (shapeOf(updates) != shapeOf(c.operand(1)))
     return c.error("updates " + printed(shapeOf(updates)) +
-                   " do not match indices " + printed(shapeOf(c.operand(1))) +
-                   " or the input's element type");
+                   " do not match indices " + printed(shapeOf(c.operand(1))));
   Value indices = wrapIndices(c, 1, shapeOf(input)[axis]);
   if (!indices)
     return failure();
@@ -156,10 +144,6 @@ LogicalResult convertScatterElements(Conversion &c) {
 /// Index tuples counted from the front: dimension k of a tuple is wrapped by
 /// the extent it indexes.
 Value wrapTuples(Conversion &c, Value input, Value indices, int64_t batchDims) {
-  if (!isIndexType(indices)) {
-    (void)c.error("indices must be INT32 or INT64");
-    return {};
-  }
   int64_t length = rankOf(indices) ? shapeOf(indices).back() : 0;
   if (rankOf(indices) <= batchDims || rankOf(input) < batchDims ||
       length > rankOf(input) - batchDims ||
@@ -194,7 +178,7 @@ Value wrapTuples(Conversion &c, Value input, Value indices, int64_t batchDims) {
 
 LogicalResult convertGatherND(Conversion &c) {
   Value input = c.operand(0);
-  int64_t batchDims = c.intAttr("batch_dims", 0);
+  int64_t batchDims = c.intAttr("batch_dims");
   if (c.failed || batchDims < 0)
     return c.failed ? failure() : c.error("batch_dims is " + Twine(batchDims));
   Value indices = wrapTuples(c, input, c.operand(1), batchDims);
@@ -214,12 +198,9 @@ LogicalResult convertScatterND(Conversion &c) {
   SmallVector<int64_t> expected(shapeOf(indices).drop_back());
   llvm::append_range(expected,
                      shapeOf(input).drop_front(shapeOf(indices).back()));
-  if (shapeOf(updates) != ArrayRef<int64_t>(expected) ||
-      nn::typeOf(updates).getElementType() !=
-          nn::typeOf(input).getElementType())
+  if (shapeOf(updates) != ArrayRef<int64_t>(expected))
     return c.error("updates " + printed(shapeOf(updates)) +
-                   " must have shape " + printed(expected) +
-                   " and the input's element type");
+                   " must have shape " + printed(expected));
   return c.done(c.e.make<nn::ScatterNDOp>(input.getType(), *kind, input,
                                           indices, updates, int64_t(0)));
 }
@@ -228,9 +209,9 @@ LogicalResult convertTopK(Conversion &c) {
   Value x = c.operand(0);
   if (rankOf(x) == 0)
     return c.error("input has rank 0 but must have 1 or more");
-  int64_t axis = c.normalizeAxis(c.intAttr("axis", -1), rankOf(x)),
+  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(x)),
           k = c.scalarInt(1, "K");
-  bool largest = c.intAttr("largest", 1), sorted = c.intAttr("sorted", 1);
+  bool largest = c.intAttr("largest"), sorted = c.intAttr("sorted");
   if (c.failed)
     return failure();
   if (k < 0 || k > shapeOf(x)[axis])
@@ -252,7 +233,7 @@ LogicalResult convertOneHot(Conversion &c) {
   if (!depths || depths->size() != 1)
     return c.error("depth must be a scalar known at compile time");
   int64_t depth = static_cast<int64_t>(depths->front());
-  int64_t axis = c.normalizeAxis(c.intAttr("axis", -1), rankOf(indices) + 1);
+  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(indices) + 1);
   if (c.failed)
     return failure();
   if (depth <= 0 || shapeOf(values) != ArrayRef<int64_t>{2})

@@ -44,12 +44,9 @@ LogicalResult checkLabels(Conversion &c, Value scores, Value labels) {
   SmallVector<int64_t> expected(shapeOf(scores));
   if (rankOf(scores) >= 2)
     expected.erase(expected.begin() + 1);
-  Type element = nn::typeOf(labels).getElementType();
   if (rankOf(scores) < 2 || shapeOf(labels) != ArrayRef<int64_t>(expected))
     return c.error("scores " + printed(shapeOf(scores)) + " and labels " +
                    printed(shapeOf(labels)) + " do not match");
-  if (!element.isSignlessInteger(32) && !element.isSignlessInteger(64))
-    return c.error("labels must be INT32 or INT64");
   if (c.has(2) && (rankOf(c.operand(2)) != 1 ||
                    shapeOf(c.operand(2))[0] != shapeOf(scores)[1]))
     return c.error("weights have shape " + printed(shapeOf(c.operand(2))) +

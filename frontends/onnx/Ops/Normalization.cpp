@@ -10,7 +10,7 @@ namespace {
 
 template <typename Op> LogicalResult convertSoftmax(Conversion &c) {
   Value x = c.operand(0);
-  int64_t axis = c.normalizeAxis(c.intAttr("axis", -1), rankOf(x));
+  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(x));
   if (c.failed)
     return failure();
   return c.done(c.e.make<Op>(x.getType(), x, axis));
@@ -18,7 +18,7 @@ template <typename Op> LogicalResult convertSoftmax(Conversion &c) {
 
 LogicalResult convertHardmax(Conversion &c) {
   Value x = c.operand(0);
-  int64_t axis = c.normalizeAxis(c.intAttr("axis", -1), rankOf(x));
+  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(x));
   if (c.failed)
     return failure();
   if (shapeOf(x)[axis] == 0)
@@ -55,18 +55,29 @@ Value alongChannels(Conversion &c, Value vector, int64_t rank) {
   return c.e.reshape(vector, shape);
 }
 
-/// The element type a norm computes in: `stash_type` where the input is
+/// The element type that attribute stash_type names, in which a norm has its
+/// statistics; null after an error.
+FloatType stashType(Conversion &c) {
+  auto type = elementTypeOf(static_cast<int32_t>(c.intAttr("stash_type")),
+                            "attribute 'stash_type'");
+  if (type && isFloat(*type))
+    return cast<FloatType>(convertElementType(c.builder.getContext(), *type));
+  (void)c.error(type ? "attribute 'stash_type' is no float type"
+                     : llvm::toString(type.takeError()));
+  return {};
+}
+
+/// The element type a norm computes in: the statistics' where the input is
 /// narrower, else the input's own.
 Type computeType(Conversion &c, Value x) {
   auto own = cast<FloatType>(nn::typeOf(x).getElementType());
-  return c.intAttr("stash_type", 1) == 1 && own.getWidth() < 32
-             ? Type(c.builder.getF32Type())
-             : Type(own);
+  FloatType stash = stashType(c);
+  return stash && own.getWidth() < stash.getWidth() ? stash : own;
 }
 
 nn::NormalizeOp normalize(Conversion &c, Value x, ArrayRef<int64_t> dimensions,
                           bool uncentered) {
-  double epsilon = c.floatAttr("epsilon", 1e-5f);
+  double epsilon = c.floatAttr("epsilon");
   return c.e.make<nn::NormalizeOp>(x, dimensions, llvm::APFloat(epsilon),
                                    uncentered);
 }
@@ -80,7 +91,7 @@ bool hasEmpty(Value x, ArrayRef<int64_t> dimensions) {
 /// / sqrt(variance + epsilon).
 LogicalResult convertLayerNorm(Conversion &c) {
   Value x = c.operand(0);
-  int64_t rank = rankOf(x), axis = c.normalizeAxis(c.intAttr("axis", -1), rank);
+  int64_t rank = rankOf(x), axis = c.normalizeAxis(c.intAttr("axis"), rank);
   if (c.failed)
     return failure();
   bool rms = c.node.opType == "RMSNormalization";
@@ -88,8 +99,11 @@ LogicalResult convertLayerNorm(Conversion &c) {
   if (hasEmpty(x, dimensions))
     return c.error("shape " + printed(shapeOf(x)) +
                    " is empty where it is normalised");
-  Type own = nn::typeOf(x).getElementType();
-  Value wide = c.e.convert(x, computeType(c, x));
+  Type compute = computeType(c, x),
+       own = nn::typeOf(c.operand(1)).getElementType(); // RMSNormalization's V
+  if (c.failed)
+    return failure();
+  Value wide = c.e.convert(x, compute);
   nn::NormalizeOp norm = normalize(c, wide, dimensions, rms);
   Value result = scaleAndShift(c, c.e.convert(norm.getResult(), own),
                                c.operand(1), c.has(2) ? c.operand(2) : Value());
@@ -98,11 +112,14 @@ LogicalResult convertLayerNorm(Conversion &c) {
   c.setResult(0, result);
   SmallVector<int64_t> kept(shapeOf(x).take_front(axis));
   kept.append(rank - axis, 1);
+  auto setStatistic = [&](unsigned i, Value value) {
+    c.setResult(i, c.e.reshape(c.e.convert(value, stashType(c)), kept));
+  };
   if (c.wantsResult(1))
-    c.setResult(1, c.e.reshape(norm.getMean(), kept));
+    setStatistic(1, norm.getMean());
   if (c.wantsResult(2)) {
-    Value shifted = c.e.add(norm.getVariance(), c.floatAttr("epsilon", 1e-5f));
-    c.setResult(2, c.e.reshape(c.e.rsqrt(shifted), kept));
+    Value shifted = c.e.add(norm.getVariance(), c.floatAttr("epsilon"));
+    setStatistic(2, c.e.rsqrt(shifted));
   }
   return success();
 }
@@ -134,10 +151,10 @@ LogicalResult convertInstanceNorm(Conversion &c) {
   return result ? c.done(result) : failure();
 }
 
-/// Opset 18 scales each group, opset 21 each channel.
+/// Statistics of each group of channels, a scale and bias of each channel.
 LogicalResult convertGroupNorm(Conversion &c) {
   Value x = c.operand(0);
-  int64_t groups = c.requiredInt("num_groups");
+  int64_t groups = c.intAttr("num_groups");
   if (c.failed)
     return failure();
   ArrayRef<int64_t> shape = shapeOf(x);
@@ -147,8 +164,10 @@ LogicalResult convertGroupNorm(Conversion &c) {
   int64_t channels = shape[1];
   SmallVector<int64_t> grouped{shape[0], groups, channels / groups};
   llvm::append_range(grouped, shape.drop_front(2));
-  Type own = nn::typeOf(x).getElementType();
-  Value folded = c.e.convert(c.e.reshape(x, grouped), computeType(c, x));
+  Type own = nn::typeOf(x).getElementType(), compute = computeType(c, x);
+  if (c.failed)
+    return failure();
+  Value folded = c.e.convert(c.e.reshape(x, grouped), compute);
   SmallVector<int64_t> dimensions = range(2, rankOf(folded));
   if (hasEmpty(folded, dimensions))
     return c.error("shape " + printed(shape) +
@@ -158,13 +177,8 @@ LogicalResult convertGroupNorm(Conversion &c) {
       shape);
   auto affine = [&](unsigned i) -> Value {
     Value vector = c.operand(i);
-    bool perGroup =
-        c.node.opset < 21 && nn::typeOf(vector).getNumElements() == groups;
-    if (failed(checkChannels(c, i, perGroup ? groups : channels)))
+    if (failed(checkChannels(c, i, channels)))
       return {};
-    if (perGroup)
-      vector = c.e.reshape(
-          c.e.broadcast(vector, {groups, channels / groups}, {0}), {channels});
     return alongChannels(c, vector, int64_t(shape.size()));
   };
   Value scale = affine(1), bias = affine(2);
@@ -176,9 +190,7 @@ LogicalResult convertGroupNorm(Conversion &c) {
 
 LogicalResult convertMeanVarianceNorm(Conversion &c) {
   Value x = c.operand(0);
-  SmallVector<int64_t> axes =
-      c.hasAttr("axes") ? c.intsAttr("axes") : SmallVector<int64_t>{0, 2, 3};
-  axes = c.normalizeAxes(axes, rankOf(x));
+  SmallVector<int64_t> axes = c.normalizeAxes(c.intsAttr("axes"), rankOf(x));
   if (c.failed)
     return failure();
   if (hasEmpty(x, axes))
@@ -202,8 +214,8 @@ LogicalResult convertMeanVarianceNorm(Conversion &c) {
 
 LogicalResult convertLpNorm(Conversion &c) {
   Value x = c.operand(0);
-  int64_t axis = c.normalizeAxis(c.intAttr("axis", -1), rankOf(x)),
-          p = c.intAttr("p", 2);
+  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(x)),
+          p = c.intAttr("p");
   if (c.failed)
     return failure();
   if (p != 1 && p != 2)

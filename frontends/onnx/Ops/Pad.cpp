@@ -75,7 +75,7 @@ LogicalResult convertPad(Conversion &c) {
   std::optional<Pads> pads = readPads(c, rank);
   if (!pads)
     return failure();
-  std::string mode = c.stringAttr("mode", "constant");
+  std::string mode = c.stringAttr("mode");
   for (int64_t i = 0; i < rank; ++i) {
     constexpr int64_t limit = int64_t(1) << 40;
     int64_t extent = shapeOf(x)[i], low = pads->low[i], high = pads->high[i];
@@ -94,10 +94,9 @@ LogicalResult convertPad(Conversion &c) {
   if (mode == "constant") {
     Value value = c.has(2) ? c.operand(2)
                            : c.e.splat(nn::withShape(nn::typeOf(x), {}), 0);
-    if (nn::typeOf(value).getNumElements() != 1 ||
-        nn::typeOf(value).getElementType() != nn::typeOf(x).getElementType())
-      return c.error(
-          "the padding value must be a scalar of the input's element type");
+    if (nn::typeOf(value).getNumElements() != 1)
+      return c.error("the padding value has shape " + printed(shapeOf(value)) +
+                     " but must be a scalar");
     SmallVector<int64_t> interior(rank, 0);
     if (llvm::all_of(pads->low, [](int64_t v) { return v == 0; }) &&
         llvm::all_of(pads->high, [](int64_t v) { return v == 0; }))

@@ -71,12 +71,12 @@ LogicalResult drawn(Conversion &c, ArrayRef<int64_t> shape, Type otherwise,
 }
 
 LogicalResult drawnUniform(Conversion &c, ArrayRef<int64_t> shape, Type type) {
-  double low = c.floatAttr("low", 0), high = c.floatAttr("high", 1);
+  double low = c.floatAttr("low"), high = c.floatAttr("high");
   return drawn<nn::DrawUniformOp>(c, shape, type, low, high - low);
 }
 
 LogicalResult drawnNormal(Conversion &c, ArrayRef<int64_t> shape, Type type) {
-  return drawn<nn::DrawNormalOp>(c, shape, type, c.floatAttr("mean", 0),
+  return drawn<nn::DrawNormalOp>(c, shape, type, c.floatAttr("mean"),
                                  c.floatAttr("scale", 1));
 }
 

@@ -232,7 +232,7 @@ LogicalResult convertRecurrent(Conversion &c) {
   if (rankOf(x) != 3)
     return c.error("X has rank " + Twine(rankOf(x)) + " but must have 3");
   // Layout 1 has the batch first everywhere.
-  bool batchFirst = c.intAttr("layout", 0);
+  bool batchFirst = c.intAttr("layout");
   auto swapped = [&](Value value) {
     SmallVector<int64_t> permutation = range(0, rankOf(value));
     if (batchFirst && permutation.size() > 1)
@@ -244,7 +244,7 @@ LogicalResult convertRecurrent(Conversion &c) {
   if (steps < 1 || steps > kMaxSteps)
     return c.error("has " + Twine(steps) + " time steps but may have 1 to " +
                    Twine(kMaxSteps));
-  std::string direction = c.stringAttr("direction", "forward");
+  std::string direction = c.stringAttr("direction");
   if (direction != "forward" && direction != "reverse" &&
       direction != "bidirectional")
     return c.error("direction '" + direction + "' is not known");
@@ -270,9 +270,9 @@ LogicalResult convertRecurrent(Conversion &c) {
       : gru ? SmallVector<StringRef>{"Sigmoid", "Tanh"}
             : SmallVector<StringRef>{"Tanh"};
   SmallVector<Activation> activations = readActivations(c, directions, usual);
-  double clip = c.floatAttr("clip", 0);
-  bool coupled = c.intAttr("input_forget", 0);
-  bool linearBeforeReset = c.intAttr("linear_before_reset", 0);
+  double clip = c.floatAttr("clip");
+  bool coupled = c.intAttr("input_forget");
+  bool linearBeforeReset = c.intAttr("linear_before_reset");
   if (c.failed)
     return failure();
 

@@ -26,9 +26,9 @@ std::optional<Reduction> readReduction(Conversion &c) {
   reduction.elementType = nn::typeOf(reduction.input).getElementType();
   ArrayRef<int64_t> shape = shapeOf(reduction.input);
   std::optional<SmallVector<int64_t>> axes = c.axes(1);
-  bool keep = c.intAttr("keepdims", 1);
+  bool keep = c.intAttr("keepdims");
   if (!axes || axes->empty()) {
-    if (!c.intAttr("noop_with_empty_axes", 0))
+    if (!c.intAttr("noop_with_empty_axes"))
       reduction.dimensions = range(0, shape.size());
   } else {
     reduction.dimensions =
@@ -122,9 +122,8 @@ LogicalResult convertReduceLogSumExp(Conversion &c) {
 
 template <nn::ReduceKind kind> LogicalResult convertArgReduce(Conversion &c) {
   Value x = c.operand(0);
-  int64_t axis = c.normalizeAxis(c.intAttr("axis", 0), rankOf(x));
-  bool keep = c.intAttr("keepdims", 1),
-       last = c.intAttr("select_last_index", 0);
+  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(x));
+  bool keep = c.intAttr("keepdims"), last = c.intAttr("select_last_index");
   if (c.failed)
     return failure();
   if (shapeOf(x)[axis] == 0)
@@ -143,7 +142,7 @@ template <nn::ReduceKind kind> LogicalResult convertArgReduce(Conversion &c) {
 LogicalResult cumulate(
     Conversion &c, Value x,
     function_ref<Value(int64_t axis, bool exclusive, bool reverse)> along) {
-  bool exclusive = c.intAttr("exclusive", 0), reverse = c.intAttr("reverse", 0);
+  bool exclusive = c.intAttr("exclusive"), reverse = c.intAttr("reverse");
   std::optional<SmallVector<int64_t>> known = c.tryInts(1);
   int64_t rank = rankOf(x);
   Value operand = c.operand(1);

@@ -64,12 +64,11 @@ double cubicWeight(double distance, double a) {
 
 SmallVector<Taps> resizeTaps(Conversion &c, int64_t in, int64_t out,
                              double scale) {
-  std::string mode = c.stringAttr("mode", "nearest");
-  std::string coordinates =
-      c.stringAttr("coordinate_transformation_mode", "half_pixel");
-  std::string nearest = c.stringAttr("nearest_mode", "round_prefer_floor");
-  double a = c.floatAttr("cubic_coeff_a", -0.75);
-  bool exclude = c.intAttr("exclude_outside", 0);
+  std::string mode = c.stringAttr("mode");
+  std::string coordinates = c.stringAttr("coordinate_transformation_mode");
+  std::string nearest = c.stringAttr("nearest_mode");
+  double a = c.floatAttr("cubic_coeff_a");
+  bool exclude = c.intAttr("exclude_outside");
   SmallVector<Taps> taps(out);
   for (int64_t o = 0; o < out; ++o) {
     double x = sourceCoordinate(coordinates, o, scale, in, out);
@@ -101,10 +100,9 @@ SmallVector<Taps> resizeTaps(Conversion &c, int64_t in, int64_t out,
 LogicalResult convertResize(Conversion &c) {
   Value x = c.operand(0);
   int64_t rank = rankOf(x);
-  std::string mode = c.stringAttr("mode", "nearest"),
-              coordinates =
-                  c.stringAttr("coordinate_transformation_mode", "half_pixel");
-  if (c.intAttr("antialias", 0))
+  std::string mode = c.stringAttr("mode"),
+              coordinates = c.stringAttr("coordinate_transformation_mode");
+  if (c.intAttr("antialias"))
     return c.error("antialias is not supported");
   if (coordinates == "tf_crop_and_resize")
     return c.error(

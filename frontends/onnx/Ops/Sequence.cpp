@@ -13,8 +13,8 @@ namespace {
 
 LogicalResult convertSplitToSequence(Conversion &c) {
   Value x = c.operand(0);
-  int64_t axis = c.normalizeAxis(c.intAttr("axis", 0), rankOf(x));
-  bool keep = c.intAttr("keepdims", 1) || c.has(1);
+  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(x));
+  bool keep = c.intAttr("keepdims") || c.has(1);
   if (c.failed)
     return failure();
   int64_t extent = shapeOf(x)[axis];
@@ -87,8 +87,12 @@ LogicalResult convertSequenceInsert(Conversion &c) {
           at = readPosition(c, 2, length, length);
   if (c.failed)
     return failure();
+  Value tensor = c.operand(1);
+  if (!given->empty() && nn::typeOf(given->front()).getElementType() !=
+                             nn::typeOf(tensor).getElementType())
+    return c.error("the tensor has another element type than the sequence");
   SmallVector<Value> elements(*given);
-  elements.insert(elements.begin() + at, c.operand(1));
+  elements.insert(elements.begin() + at, tensor);
   return c.doneSequence(std::move(elements));
 }
 
@@ -125,11 +129,11 @@ LogicalResult convertConcatFromSequence(Conversion &c) {
   const SmallVector<Value> *elements = c.sequence(0);
   if (!elements)
     return failure();
-  bool stack = c.intAttr("new_axis", 0);
+  bool stack = c.intAttr("new_axis");
   if (elements->empty())
     return c.error("the sequence is empty");
   int64_t axis =
-      c.normalizeAxis(c.requiredInt("axis"), rankOf(elements->front()) + stack);
+      c.normalizeAxis(c.intAttr("axis"), rankOf(elements->front()) + stack);
   if (c.failed)
     return failure();
   SmallVector<Value> parts;

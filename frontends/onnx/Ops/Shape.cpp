@@ -24,7 +24,7 @@ LogicalResult convertReshape(Conversion &c) {
   Value x = c.operand(0);
   ArrayRef<int64_t> from = shapeOf(x);
   SmallVector<int64_t> shape = c.ints(1, "shape");
-  bool allowZero = c.intAttr("allowzero", 0);
+  bool allowZero = c.intAttr("allowzero");
   if (c.failed)
     return failure();
   SmallVector<int64_t> asked(shape);
@@ -63,7 +63,7 @@ LogicalResult convertReshape(Conversion &c) {
 
 LogicalResult convertFlatten(Conversion &c) {
   Value x = c.operand(0);
-  int64_t rank = rankOf(x), axis = c.intAttr("axis", 1);
+  int64_t rank = rankOf(x), axis = c.intAttr("axis");
   if (axis < -rank || axis > rank)
     return c.error("axis " + Twine(axis) + " is out of range for rank " +
                    Twine(rank));
@@ -109,11 +109,11 @@ LogicalResult convertSqueeze(Conversion &c) {
 
 LogicalResult convertUnsqueeze(Conversion &c) {
   Value x = c.operand(0);
-  auto axes = c.axes(1);
-  if (c.failed || !axes)
-    return c.failed ? failure() : c.error("axes are missing");
-  int64_t rank = rankOf(x) + static_cast<int64_t>(axes->size());
-  SmallVector<int64_t> sorted = c.normalizeAxes(*axes, rank), shape(shapeOf(x));
+  SmallVector<int64_t> axes = c.ints(1, "axes");
+  if (c.failed)
+    return failure();
+  int64_t rank = rankOf(x) + static_cast<int64_t>(axes.size());
+  SmallVector<int64_t> sorted = c.normalizeAxes(axes, rank), shape(shapeOf(x));
   if (c.failed)
     return failure();
   for (int64_t axis : sorted)
@@ -124,15 +124,12 @@ LogicalResult convertUnsqueeze(Conversion &c) {
 LogicalResult convertConcat(Conversion &c) {
   SmallVector<Value> inputs;
   for (unsigned i = 0; i < c.numOperands(); ++i)
-    if (c.has(i))
-      inputs.push_back(c.operand(i));
-  int64_t axis = c.normalizeAxis(c.requiredInt("axis"), rankOf(inputs[0]));
+    inputs.push_back(c.operand(i));
+  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(inputs[0]));
   if (c.failed)
     return failure();
   for (Value input : inputs) {
-    bool fits = rankOf(input) == rankOf(inputs[0]) &&
-                nn::typeOf(input).getElementType() ==
-                    nn::typeOf(inputs[0]).getElementType();
+    bool fits = rankOf(input) == rankOf(inputs[0]);
     for (int64_t i = 0; fits && i < rankOf(input); ++i)
       fits = i == axis || shapeOf(input)[i] == shapeOf(inputs[0])[i];
     if (!fits)
@@ -152,7 +149,7 @@ LogicalResult convertConcat(Conversion &c) {
 
 LogicalResult convertSplit(Conversion &c) {
   Value x = c.operand(0);
-  int64_t axis = c.normalizeAxis(c.intAttr("axis", 0), rankOf(x));
+  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(x));
   if (c.failed)
     return failure();
   int64_t extent = shapeOf(x)[axis],
@@ -309,13 +306,13 @@ LogicalResult convertTrilu(Conversion &c) {
     return c.error("input has rank " + Twine(rankOf(x)) +
                    " but must have 2 or more");
   auto index = RankedTensorType::get(shapeOf(x), c.builder.getI64Type());
-  bool upper = c.intAttr("upper", 1);
+  bool upper = c.intAttr("upper");
   Value k;
   if (c.has(1) && !c.tryInts(1)) {
     k = c.operand(1); // data: a diagonal that the program reads
-    if (nn::typeOf(k).getNumElements() != 1 ||
-        !nn::typeOf(k).getElementType().isInteger(64))
-      return c.error("k must be one INT64");
+    if (nn::typeOf(k).getNumElements() != 1)
+      return c.error("k has shape " + printed(shapeOf(k)) +
+                     " but must be a scalar");
     k = c.e.broadcastScalar(c.e.reshape(k, {}), shapeOf(x));
   } else {
     k = c.e.splat(index, c.has(1) ? double(c.scalarInt(1, "k")) : 0.0);
@@ -332,9 +329,9 @@ LogicalResult convertTrilu(Conversion &c) {
 
 LogicalResult convertDepthToSpace(Conversion &c) {
   Value x = c.operand(0);
-  int64_t block = c.requiredInt("blocksize");
+  int64_t block = c.intAttr("blocksize");
   bool depthToSpace = c.node.opType == "DepthToSpace";
-  std::string mode = c.stringAttr("mode", "DCR");
+  std::string mode = c.stringAttr("mode");
   if (c.failed)
     return failure();
   if (rankOf(x) != 4 || block <= 0 || block > (1 << 16))

@@ -40,7 +40,7 @@ std::optional<Geometry> readGeometry(Conversion &c, Value x,
   g.strides = read("strides", 1, spatial);
   g.dilations = read("dilations", 1, spatial);
   SmallVector<int64_t> pads = read("pads", 0, 2 * spatial);
-  std::string autoPad = c.stringAttr("auto_pad", "NOTSET");
+  std::string autoPad = c.stringAttr("auto_pad");
   if (c.failed)
     return std::nullopt;
   for (size_t i = 0; i < spatial; ++i) {
@@ -70,7 +70,7 @@ std::optional<Geometry> readGeometry(Conversion &c, Value x,
       return std::nullopt;
     }
     // In ceil_mode the last window may begin inside and end behind.
-    int64_t behind = c.intAttr("ceil_mode", 0) ? g.strides[i] - 1 : 0;
+    int64_t behind = c.intAttr("ceil_mode") ? g.strides[i] - 1 : 0;
     if (in + low + high + behind < reach) {
       (void)c.error("the window reaches " + Twine(reach) +
                     " but the padded extent is " + Twine(in + low + high));
@@ -104,7 +104,7 @@ LogicalResult finishWithBias(Conversion &c, Value y) {
 
 LogicalResult convertConv(Conversion &c) {
   Value x = c.operand(0), w = c.operand(1);
-  int64_t groups = c.intAttr("group", 1);
+  int64_t groups = c.intAttr("group");
   if (c.failed || failed(checkRank(c, x)))
     return failure();
   if (rankOf(w) != rankOf(x))
@@ -131,7 +131,7 @@ LogicalResult convertConv(Conversion &c) {
 /// + reach + output_padding - pads.
 LogicalResult convertConvTranspose(Conversion &c) {
   Value x = c.operand(0), w = c.operand(1);
-  int64_t groups = c.intAttr("group", 1);
+  int64_t groups = c.intAttr("group");
   if (c.failed || failed(checkRank(c, x)))
     return failure();
   size_t spatial = rankOf(x) - 2;
@@ -155,7 +155,7 @@ LogicalResult convertConvTranspose(Conversion &c) {
   SmallVector<int64_t> asked = c.hasAttr("output_shape")
                                    ? list("output_shape", 0, spatial)
                                    : SmallVector<int64_t>();
-  std::string autoPad = c.stringAttr("auto_pad", "NOTSET");
+  std::string autoPad = c.stringAttr("auto_pad");
   if (c.failed)
     return failure();
   SmallVector<int64_t> shape{shapeOf(x)[0], shapeOf(w)[1] * groups};
@@ -215,10 +215,6 @@ void applyCeilMode(Geometry &g, Value x) {
 std::optional<Geometry> readPooling(Conversion &c, Value x) {
   if (failed(checkRank(c, x)))
     return std::nullopt;
-  if (!c.hasAttr("kernel_shape")) {
-    (void)c.error("attribute 'kernel_shape' is missing");
-    return std::nullopt;
-  }
   return readGeometry(c, x, c.intsAttr("kernel_shape"));
 }
 
@@ -227,7 +223,7 @@ LogicalResult convertMaxPool(Conversion &c) {
   auto g = readPooling(c, x);
   if (!g)
     return failure();
-  if (c.intAttr("ceil_mode", 0))
+  if (c.intAttr("ceil_mode"))
     applyCeilMode(*g, x);
   if (c.isUsed(1))
     return c.error("output 1 (indices) is not supported");
@@ -243,9 +239,9 @@ LogicalResult convertAveragePool(Conversion &c) {
   auto g = readPooling(c, x);
   if (!g)
     return failure();
-  bool includePad = c.intAttr("count_include_pad", 0);
+  bool includePad = c.intAttr("count_include_pad");
   SmallVector<int64_t> ownHigh(g->padHigh);
-  if (c.intAttr("ceil_mode", 0))
+  if (c.intAttr("ceil_mode"))
     applyCeilMode(*g, x);
   if (c.failed)
     return failure();
@@ -282,7 +278,7 @@ LogicalResult convertAveragePool(Conversion &c) {
 /// (sum |x|^p)^(1/p) over windows, or over all of each channel.
 LogicalResult convertLpPool(Conversion &c) {
   Value x = c.operand(0);
-  int64_t p = c.intAttr("p", 2);
+  int64_t p = c.intAttr("p");
   if (p < 1)
     return c.error("p is " + Twine(p) + " but must be 1 or more");
   Value power = c.e.make<nn::AbsOp>(x);
@@ -302,7 +298,7 @@ LogicalResult convertLpPool(Conversion &c) {
     auto g = readPooling(c, x);
     if (!g)
       return failure();
-    if (c.intAttr("ceil_mode", 0))
+    if (c.intAttr("ceil_mode"))
       applyCeilMode(*g, x);
     sum = c.e.make<nn::SumPoolOp>(power, g->kernel, g->strides, g->padLow,
                                   g->padHigh, g->dilations);
@@ -320,7 +316,7 @@ LogicalResult convertLpPool(Conversion &c) {
 /// channels)^beta: a window over the channels of [N, 1, C, pixels].
 LogicalResult convertLocalResponse(Conversion &c) {
   Value x = c.operand(0);
-  int64_t size = c.requiredInt("size");
+  int64_t size = c.intAttr("size");
   if (c.failed || failed(checkRank(c, x)))
     return failure();
   if (size < 1 || size > kMaxExtent)
@@ -336,13 +332,11 @@ LogicalResult convertLocalResponse(Conversion &c) {
       squares, ArrayRef<int64_t>{size, 1}, ArrayRef<int64_t>{1, 1},
       ArrayRef<int64_t>{(size - 1) / 2, 0}, ArrayRef<int64_t>{size / 2, 0},
       ArrayRef<int64_t>{1, 1});
-  Value scaled =
-      c.e.mul(c.e.reshape(sums, shapeOf(x)), c.floatAttr("alpha", 0.0001f));
+  Value scaled = c.e.mul(c.e.reshape(sums, shapeOf(x)), c.floatAttr("alpha"));
   Value base = c.e.add(c.e.div(scaled, c.e.splatLike(x, double(size))),
-                       c.floatAttr("bias", 1));
-  return c.done(
-      c.e.div(x, c.e.make<nn::PowOp>(
-                     base, c.e.splatLike(base, c.floatAttr("beta", 0.75)))));
+                       c.floatAttr("bias"));
+  return c.done(c.e.div(
+      x, c.e.make<nn::PowOp>(base, c.e.splatLike(base, c.floatAttr("beta")))));
 }
 
 LogicalResult convertGlobalPool(Conversion &c) {
