@@ -13,6 +13,7 @@
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -43,6 +44,32 @@ bool isExact(Operation *op) {
              nn::ConcatOp, nn::ReverseOp, nn::SelectOp, nn::NegOp, nn::AbsOp,
              nn::IotaOp, nn::MaxOp, nn::MinOp, nn::ClampOp, nn::FloorOp,
              nn::CeilOp, nn::RoundOp, nn::SignOp, nn::GatherOp>(op);
+}
+
+/// `op` makes a few integers of floats that depend on constants alone: the side
+/// of a square of positions, pow(49, 0.5), that an exporter leaves in the
+/// graph. The shapes computed from it must be known.
+bool isShapeArithmetic(Operation *op) {
+  constexpr int64_t kMostElements = 64;
+  constexpr size_t kMostOps = 64;
+  auto convert = dyn_cast<nn::ConvertOp>(op);
+  if (!convert ||
+      !isa<IntegerType>(nn::typeOf(convert.getResult()).getElementType()) ||
+      nn::typeOf(convert.getResult()).getNumElements() > kMostElements)
+    return false;
+  llvm::SmallSetVector<Operation *, 8> seen;
+  seen.insert(op);
+  for (size_t i = 0; i < seen.size(); ++i) {
+    for (Value operand : seen[i]->getOperands()) {
+      Operation *maker = operand.getDefiningOp();
+      if (!maker || nn::typeOf(operand).getNumElements() > kMostElements)
+        return false;
+      seen.insert(maker);
+    }
+    if (seen.size() > kMostOps)
+      return false;
+  }
+  return true;
 }
 
 /// Every element is an integer that f32 holds exactly.
@@ -195,7 +222,8 @@ void foldConstants(OpBuilder &builder, Block::iterator begin,
   for (Operation &op :
        llvm::make_early_inc_range(llvm::make_range(begin, end))) {
     if (op.getNumResults() != 1 || isa<nn::ConstantOp, nn::BroadcastOp>(op) ||
-        !llvm::all_of(op.getOperands(), isConstantLike))
+        !(llvm::all_of(op.getOperands(), isConstantLike) ||
+          isShapeArithmetic(&op)))
       continue;
     std::optional<HostTensor> known = evaluate(op.getResult(0));
     if (!known || !(isExact(&op) || isExactArithmetic(&op, *known)))

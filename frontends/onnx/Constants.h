@@ -37,7 +37,8 @@ mlir::Value emitConstant(mlir::OpBuilder &builder, mlir::Location loc,
                          const HostTensor &tensor);
 
 /// Replaces what the ops from `begin` to `end` compute from constants alone by
-/// constants, where that is exact: integer results, floats that are only moved,
+/// constants, where that is exact: integer results (a few integers also of what
+/// float arithmetic on constants gives), floats that are only moved,
 /// selected or negated, and floats that count (rounded arithmetic stays,
 /// because a later pass may widen every float). `results` are replaced along.
 void foldConstants(mlir::OpBuilder &builder, mlir::Block::iterator begin,

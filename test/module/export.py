@@ -8,6 +8,7 @@ needs torch, transformers, timm, onnx and numpy (scripts/setup --dev); nothing h
 Writes into the folder of each model: model.onnx, data.npz (10 batches) and ref.json: 10 losses of the module in f64
 under AdamW with weight decay, and its parameters' names and shapes. `test/module/run` judges dpc by them.
 """
+import contextlib
 import copy
 import json
 import os
@@ -185,12 +186,42 @@ def export(module, inputs, path, how):
     onnx.save(model, path)
 
 
-def train(module, data):
-    """Losses of STEPS steps in f64."""
+@contextlib.contextmanager
+def wide():
+    """Modules that compute a part in f32 whatever they are given (norms of many language models) compute it in f64:
+    an export of the module in f32 has no cast there. What no parameter leads to (rotary tables) is still computed in
+    f32, as by the export."""
+    own = torch.Tensor.to, torch.Tensor.float, F.softmax
+
+    def to(self, *arguments, **options):
+        narrows = torch.float32 in (*arguments, *options.values())
+        if narrows and self.dtype == torch.float64 and self.requires_grad:
+            return self
+        return own[0](self, *arguments, **options)
+
+    def softmax(scores, *arguments, dtype=None, **options):
+        return own[2](scores if dtype is None else to(scores, dtype), *arguments, **options)
+    torch.Tensor.to, torch.Tensor.float, F.softmax = to, lambda self: to(self, torch.float32), softmax
+    try:
+        yield
+    finally:
+        torch.Tensor.to, torch.Tensor.float, F.softmax = own
+
+
+def as_in_file(module, how):
+    """The module in f64 with the numbers that its file holds in f32: 1 - momentum, and TorchScript's epsilons."""
     module = copy.deepcopy(module).double()
     for each in module.modules():
-        if isinstance(each, nn.modules.batchnorm._BatchNorm):  # the file holds 1 - momentum, in f32
+        if isinstance(each, nn.modules.batchnorm._BatchNorm):
             each.momentum = 1 - float(np.float32(1 - each.momentum))
+        if how.startswith('torchscript') and isinstance(getattr(each, 'eps', None), float):
+            each.eps = float(np.float32(each.eps))
+    return module
+
+
+def train(module, data, how):
+    """Losses of STEPS steps in f64."""
+    module = as_in_file(module, how)
     optimizer = torch.optim.AdamW(module.parameters(), lr=0.01, weight_decay=0.1)
     losses = []
     for step in range(STEPS):
@@ -198,7 +229,8 @@ def train(module, data):
         batch = {name: value.double() if value.is_floating_point() else value for name, value in batch.items()}
         label = batch.pop('label')
         optimizer.zero_grad()
-        logits = module(*batch.values())
+        with wide():
+            logits = module(*batch.values())
         loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), label.reshape(-1))
         loss.backward()
         optimizer.step()
@@ -212,7 +244,7 @@ def record(folder, make, make_data, how, training):
     module = make().train(training)
     data = make_data(np.random.default_rng(7), BATCH * STEPS)
     inputs = {key: torch.from_numpy(value[:BATCH].copy()) for key, value in data.items() if key != 'label'}
-    losses = train(module, data)
+    losses = train(module, data, how)
     parameters = {name: list(value.shape) for name, value in module.named_parameters()}
     export(module, inputs, os.path.join(folder, 'model.onnx'), how)
     np.savez_compressed(os.path.join(folder, 'data.npz'), **data)

@@ -430,6 +430,12 @@ def conversion():
          node("Concat", ["u", "two", "two"], ["to"], axis=0), node("Reshape", ["x", "to"], ["r"]), node("Cast", ["b"], ["f"], to=F32),
          node("Sqrt", ["f"], ["q"]), node("Div", ["r", "q"], ["d"]), node("Reshape", ["z", "to"], ["z2"]), node("Add", ["d", "z2"], ["y"])],
         [c("zero", 0), c("first", [0]), c("two", [2])], inputs=[dynamic, other], outputs=[value("y", ["batch", 2, 2])]))
+    # As TorchScript writes the side of a square of positions.
+    good("shape-root", model(
+        [node("Pow", ["count", "half"], ["p"]), node("Cast", ["p"], ["side"], to=I64), node("Unsqueeze", ["side", "first"], ["u"]),
+         node("Concat", ["one", "u", "u"], ["to"], axis=0), node("Reshape", ["x", "to"], ["y"])],
+        [tensor("count", np.float32(4)), tensor("half", np.float32(0.5)), c("first", [0]), c("one", [1])],
+        inputs=[value("x", [4])], outputs=[value("y", [1, 2, 2])]))
     mask = np.broadcast_to(np.where(np.tril(np.ones((4, 4))), 0, -1e9).astype(np.float32), (2, 4, 4))
     good("mask", model([node("Add", ["x", "mask"], ["y"])], [tensor("mask", mask)], inputs=[value("x", [2, 4, 4])], outputs=[value("y", [2, 4, 4])]))
     located = model([node("Relu", ["x"], ["a"], "/block/act/Relu"), node("Abs", ["a"], ["y"], "node_abs")])
