@@ -8,8 +8,11 @@
 #include "frontends/onnx/Load.h"
 #include "frontends/onnx/ModuleBuilder.h"
 #include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Restore/FileViews.h"
 #include "frontends/onnx/Restore/RewriteModel.h"
 #include "frontends/onnx/ValuePatterns.h"
+
+#include "dialects/NN/IR/Program.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -94,9 +97,13 @@ llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
   return llvm::Error::success();
 }
 
+/// Where the file has what was put back, by the module's names.
+using FileTensors = std::map<std::string, std::vector<nn::FileTensor>>;
+
 struct Prepared {
   std::unique_ptr<OnnxModel> model;
   Graph graph;
+  FileTensors fileTensors;
   std::vector<Classified> roles;
 };
 
@@ -118,7 +125,7 @@ void fixSinusoids(Graph &graph, llvm::raw_ostream &notes) {
 
 /// Puts back what the exporter did to the module's parameters: `model` and
 /// `graph` are then those of the module.
-llvm::Error restore(OnnxModel &model, Graph &graph,
+llvm::Error restore(OnnxModel &model, Graph &graph, FileTensors &fileTensors,
                     const ImportOptions &options, llvm::raw_ostream &notes) {
   RestorationPlan plan = planRestoration(graph);
   if (!plan.lost.empty() && options.trains)
@@ -140,17 +147,20 @@ llvm::Error restore(OnnxModel &model, Graph &graph,
   else if (std::string summary = plan.summary(graph); !summary.empty())
     notes << "note: parameters of the module restored: " << summary
           << "; --explain lists them, --as-exported leaves them\n";
+  std::vector<std::vector<nn::FileTensor>> views = findFileViews(plan, graph);
   restoreModel(model, graph, plan);
   auto restored = buildGraph(model);
   if (!restored)
     return restored.takeError();
   graph = std::move(*restored);
-  for (const RestoredTensor &tensor : plan.tensors)
+  for (auto [tensor, tensorViews] : llvm::zip_equal(plan.tensors, views))
     for (Initializer &initializer : graph.initializers)
-      if (initializer.name == tensor.name)
+      if (initializer.name == tensor.name) {
         initializer.aliases.insert(initializer.aliases.end(),
                                    tensor.aliases.begin(),
                                    tensor.aliases.end());
+        fileTensors[tensor.name] = std::move(tensorViews);
+      }
   fixSinusoids(graph, notes);
   return llvm::Error::success();
 }
@@ -172,15 +182,18 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
     return prefixed(graph.takeError());
   if (llvm::Error error = checkOperators(*graph, Registry::get()))
     return prefixed(std::move(error));
+  FileTensors fileTensors;
   if (!options.asExported)
-    if (llvm::Error error = restore(**model, *graph, options, notes))
+    if (llvm::Error error =
+            restore(**model, *graph, fileTensors, options, notes))
       return prefixed(std::move(error));
   if (llvm::Error error = resolveShapes(*graph, options))
     return prefixed(std::move(error));
   auto roles = classify(*graph, options.training);
   if (!roles)
     return prefixed(roles.takeError());
-  return Prepared{std::move(*model), std::move(*graph), std::move(*roles)};
+  return Prepared{std::move(*model), std::move(*graph), std::move(fileTensors),
+                  std::move(*roles)};
 }
 
 ImportSummary summarize(const Prepared &prepared) {
@@ -222,7 +235,13 @@ OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context,
       notes << "note: " << loss << '\n';
   OwningOpRef<ModuleOp> module =
       buildModule(prepared->graph, prepared->roles, options, context);
-  if (!module || failed(verify(*module)))
+  if (!module)
+    return {};
+  for (auto variable : module->getOps<nn::VariableOp>())
+    if (auto found = prepared->fileTensors.find(variable.getSymName().str());
+        found != prepared->fileTensors.end())
+      nn::setFileTensors(variable, found->second);
+  if (failed(verify(*module)))
     return {};
   if (outSummary)
     *outSummary = summarize(*prepared);

@@ -1,3 +1,4 @@
+#include "dialects/NN/IR/FileTensors.h"
 #include "passes/Optimize/Optimizer.h"
 #include "passes/Optimize/Passes.h"
 
@@ -153,7 +154,7 @@ private:
       norm = gradientNorm(e, trained);
     if (norm && clipGradNorm > 0)
       scale = clipFactor(e, norm);
-    llvm::StringMap<Value> rates;
+    const VariableNames variables(getOperation());
     for (const Trained &item : trained) {
       ArgAttr arg = nn::getArg(step, item.argument);
       UpdateInputs inputs;
@@ -167,7 +168,7 @@ private:
             e.convert(scale, typeOf(item.gradient).getElementType());
       double factor = 1;
       for (Group &group : groups) {
-        if (!group.glob.match(arg.getName()))
+        if (!variables.matches(arg.getName(), group.glob))
           continue;
         ++group.members;
         // A later group changes only what it names.

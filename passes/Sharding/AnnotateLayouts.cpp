@@ -1,6 +1,7 @@
 #include "passes/Sharding/Passes.h"
 
 #include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/NN/IR/FileTensors.h"
 
 #include "llvm/Support/GlobPattern.h"
 
@@ -34,9 +35,10 @@ struct AnnotateLayoutsPass
     for (const std::string &text : shards)
       if (failed(parse(text)))
         return signalPassFailure();
+    const nn::VariableNames variables(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (unsigned i = 0; i < function.getNumArguments(); ++i)
-        if (failed(annotate(function, i)))
+        if (failed(annotate(function, i, variables)))
           return signalPassFailure();
     for (const Request &request : requests)
       if (!request.used) {
@@ -76,11 +78,11 @@ private:
   }
 
   /// The last request that matches, an exact name before any glob.
-  Request *find(StringRef name) {
+  Request *find(StringRef name, const nn::VariableNames &variables) {
     Request *exact = nullptr, *last = nullptr;
     for (Request &request : requests) {
-      bool isExact = request.pattern == name;
-      if (!isExact && !request.glob.match(name))
+      bool isExact = variables.isSpelled(name, request.pattern);
+      if (!isExact && !variables.matches(name, request.glob))
         continue;
       request.used = true;
       (isExact ? exact : last) = &request;
@@ -88,13 +90,14 @@ private:
     return exact ? exact : last;
   }
 
-  LogicalResult annotate(func::FuncOp function, unsigned index) {
+  LogicalResult annotate(func::FuncOp function, unsigned index,
+                         const nn::VariableNames &variables) {
     ArgAttr arg = nn::getArg(function, index);
     if (!arg || (arg.getKind() != ArgKind::parameter &&
                  arg.getKind() != ArgKind::buffer &&
                  arg.getKind() != ArgKind::constant))
       return success();
-    Request *request = find(arg.getName());
+    Request *request = find(arg.getName(), variables);
     if (!request)
       return success();
     auto type = cast<RankedTensorType>(function.getArgument(index).getType());

@@ -337,6 +337,21 @@ TEST(ProgramCheck, RefusesEveryBrokenEntry) {
          static const dpc_placement_t place = {0, 1, 0, 2, 1, &run};
          m.states[1].placements = &place;
        }},
+      {"past tensor w.t of the ONNX file",
+       [](Mutable &m) {
+         static const int64_t shape[] = {2}, strides[] = {1};
+         static const dpc_file_tensor_t tensor = {"w.t", DPC_HOLDS_ALL, 1,
+                                                  shape, strides,       0};
+         m.states[0].file_tensors = &tensor;
+         m.states[0].file_tensor_count = 1;
+       }},
+      {"past tensor w of the ONNX file",
+       [](Mutable &m) {
+         static const dpc_file_tensor_t tensor = {"w",     3,       0,
+                                                  nullptr, nullptr, 0};
+         m.states[0].file_tensors = &tensor;
+         m.states[0].file_tensor_count = 1;
+       }},
       {"input x", [](Mutable &m) { m.inputs[0].micro_count = 3; }},
       {"input x", [](Mutable &m) { m.inputs[0].batch_dim = 2; }},
       {"input label", [](Mutable &m) { m.inputs[1].micro_stride = 1000; }},

@@ -236,8 +236,16 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
     value->kind = DPC_INIT_FILE;
   else if (value->kind == DPC_INIT_EMBEDDED)
     data = pool.addBytes(value->bytes, "initial");
+  SmallVector<nn::FileTensor> fileTensors;
+  if (variable && (isParameter || arg.getKind() == ArgKind::buffer)) {
+    auto found = nn::getFileTensors(variable);
+    if (failed(found))
+      return failure();
+    fileTensors = std::move(*found);
+  }
   dpc_state_t record = {};
   record.struct_size = sizeof(record);
+  record.file_tensor_count = fileTensors.size();
   record.kind = isParameter                           ? DPC_STATE_PARAMETER
                 : arg.getKind() == ArgKind::optimizer ? DPC_STATE_OPTIMIZER
                 : arg.getKind() == ArgKind::buffer    ? DPC_STATE_BUFFER
@@ -265,8 +273,34 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
   states.setPointer(at + offsetof(dpc_state_t, init_data), data);
   states.setPointer(at + offsetof(dpc_state_t, placements),
                     emitPlacements(tensor));
+  states.setPointer(at + offsetof(dpc_state_t, file_tensors),
+                    emitFileTensors(fileTensors));
   stateIndex[arg.getName()] = stateCount++;
   return success();
+}
+
+llvm::Constant *
+TensorRecords::emitFileTensors(ArrayRef<nn::FileTensor> tensors) {
+  RecordImage image;
+  for (const nn::FileTensor &tensor : tensors) {
+    dpc_file_tensor_t record = {};
+    // The host's arrays have only so many dimensions.
+    const bool fits = tensor.shape.size() <= DPC_MAX_RANK_DIMS;
+    record.holds =
+        tensor.holds == nn::FileTensor::Holds::nothing       ? DPC_HOLDS_NOTHING
+        : fits && tensor.holds == nn::FileTensor::Holds::all ? DPC_HOLDS_ALL
+                                                             : DPC_HOLDS_PART;
+    record.dim_count = tensor.shape.size();
+    record.shift = tensor.shift;
+    uint64_t at = image.append(record);
+    image.setPointer(at + offsetof(dpc_file_tensor_t, name),
+                     pool.getString(tensor.name));
+    image.setPointer(at + offsetof(dpc_file_tensor_t, shape),
+                     pool.addIntegers(tensor.shape, "shape"));
+    image.setPointer(at + offsetof(dpc_file_tensor_t, strides),
+                     pool.addIntegers(tensor.strides, "strides"));
+  }
+  return image.emit(target, "file_tensors");
 }
 
 llvm::Constant *TensorRecords::emitBounds(ArrayRef<nn::BoundsRun> runs,

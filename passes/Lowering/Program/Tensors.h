@@ -3,6 +3,7 @@
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/NN/IR/FileTensors.h"
 #include "dialects/NN/IR/HostFacts.h"
 #include "passes/Lowering/Program/Mesh.h"
 
@@ -78,6 +79,7 @@ private:
                                 llvm::StringRef name);
   void indexWrites();
   llvm::Constant *emitPlacements(HostedTensor tensor);
+  llvm::Constant *emitFileTensors(llvm::ArrayRef<nn::FileTensor> tensors);
   llvm::Constant *emitBounds(llvm::ArrayRef<nn::BoundsRun> runs,
                              llvm::ArrayRef<int64_t> shape, int64_t batchDim);
   mlir::FailureOr<uint32_t> getDtype(exec::ResidentOp resident);

@@ -56,6 +56,27 @@ enum {
       3 /**< the tensor of the same name in the program's parameter file */
 };
 
+enum {
+  DPC_HOLDS_ALL = 0,
+  DPC_HOLDS_PART = 1,   /**< some rows, or repeated ones: the state cannot be
+                           read from there */
+  DPC_HOLDS_NOTHING = 2 /**< the exporter had dropped the state, being zero */
+};
+
+/** A tensor of the ONNX file that stands for a parameter or buffer which import
+ * put back. Files of parameters that were written under the file's names have
+ * it. */
+typedef struct dpc_file_tensor_t {
+  const char *name;
+  uint32_t holds; /**< DPC_HOLDS_* */
+  uint32_t dim_count;
+  const int64_t *shape;
+  const int64_t *strides; /**< HOLDS_ALL: [dim_count of the state] element [i,
+                             j, ..] of the state is the row-major element
+                             i*strides[0] + j*strides[1] + .. of the tensor */
+  double shift; /**< which is larger by this (optimizer state is not) */
+} dpc_file_tensor_t;
+
 /** One logical state tensor. Names are the ONNX initializer names; optimizer
  * state is "<slot>|<parameter>", such as "exp_avg|fc1.weight". Names are
  * unique. */
@@ -73,7 +94,11 @@ typedef struct dpc_state_t {
   uint32_t parameter; /**< OPTIMIZER: index of the state record it belongs to,
                          else DPC_NONE */
   uint32_t changes;   /**< PARAMETER, BUFFER: 1 if the step changes it */
-  const dpc_placement_t *placements; /**< [world_size] */
+  const dpc_placement_t *placements;     /**< [world_size] */
+  const dpc_file_tensor_t *file_tensors; /**< PARAMETER, BUFFER: where the ONNX
+                                            file had it, the one to read from
+                                            first; none: under its name */
+  uint64_t file_tensor_count;
 } dpc_state_t;
 
 enum {

@@ -17,7 +17,7 @@ extern "C" {
 
 /** Version of every struct in types.h, action.h, records.h and program.h. A
  * program built for another one is refused. */
-#define DPC_ABI_VERSION 2u
+#define DPC_ABI_VERSION 3u
 /** "no index": an absent group, metric, location, parameter, ... */
 #define DPC_NONE 0xffffffffu
 #define DPC_MAX_RANK_DIMS                                                      \

@@ -108,35 +108,9 @@ dpc_status_t writeCheckpoint(dpc_session &session, const std::string &directory,
   return DPC_OK;
 }
 
-/// Whether the program can go on from these tensors.
-dpc_status_t checkFit(const dpc_program_t &program,
-                      const dpc_array_file_t &file) {
-  for (const dpc_array_t &array : file.arrays) {
-    const bool known =
-        std::any_of(program.states, program.states + program.state_count,
-                    [&](const dpc_state_t &state) {
-                      return std::strcmp(state.name, array.name) == 0;
-                    });
-    if (!known)
-      return fail(DPC_INVALID,
-                  "it is another program's: this one has no state \"%s\"",
-                  array.name);
-  }
-  for (uint32_t i = 0; i < program.state_count; ++i) {
-    const dpc_state_t &state = program.states[i];
-    const dpc_array_t *array = dpc_array_file_find(&file, state.name);
-    if (!array)
-      return fail(DPC_INVALID,
-                  "it is another program's: it has no state \"%s\"",
-                  state.name);
-    if (dpc_status_t status = checkState(state, *array, true))
-      return failWithin(status, "it is another program's");
-  }
-  return DPC_OK;
-}
-
 struct Opened {
   Manifest manifest;
+  std::vector<std::string> notes; ///< about its tensors
   std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file{
       nullptr, dpc_array_file_close};
 };
@@ -172,7 +146,9 @@ dpc_status_t openCheckpoint(const dpc_session &session,
                 path.c_str(),
                 static_cast<unsigned long long>(out->manifest.seed),
                 static_cast<unsigned long long>(session.control.seed));
-  if (dpc_status_t status = checkFit(session.program, *out->file))
+  std::vector<StateSource> sources;
+  if (dpc_status_t status =
+          findAllStates(session.program, *out->file, &sources, &out->notes))
     return failWithin(status, "%s", path.c_str());
   return DPC_OK;
 }
@@ -189,6 +165,9 @@ dpc_status_t choose(dpc_session &session, const std::string &directory,
     bool damaged = false;
     if (openCheckpoint(session, directory, step, true, &checkpoint, &damaged) ==
         DPC_OK) {
+      for (const std::string &note : checkpoint.notes)
+        notes += "note: " + directory + "/" + stepFolderName(step) + ": " +
+                 note + "\n";
       std::fputs(notes.c_str(), stderr);
       session.checkpointRun.id = checkpoint.manifest.run;
       *outStep = step;

@@ -174,7 +174,7 @@ dpc_status_t dpc_session_write_state(dpc_session_t *session, const char *name,
     const uint32_t index = findState(session->program, name);
     if (index == DPC_NONE)
       return fail(DPC_INVALID, "the program has no state \"%s\"", name);
-    return loadState(*session, index, *array, false);
+    return loadState(*session, index, {array, nullptr}, false);
   });
 }
 

@@ -28,12 +28,6 @@ bool endsWith(const std::string &text, const std::string &suffix) {
          text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
-bool matchesAny(const std::vector<std::string> &globs, const char *name) {
-  return std::any_of(globs.begin(), globs.end(), [&](const std::string &glob) {
-    return matchesGlob(glob, name);
-  });
-}
-
 /// What a model's file of weights holds.
 bool isOfModel(const dpc_state_t &state) {
   return state.kind == DPC_STATE_PARAMETER || state.kind == DPC_STATE_BUFFER;
@@ -50,8 +44,8 @@ class Loader {
 public:
   Loader(dpc_session &session, const ParameterSource &source,
          const dpc_array_file_t &file)
-      : session(session), program(session.program), source(source), file(file),
-        found(program.state_count) {}
+      : session(session), program(session.program), source(source), file(file) {
+  }
 
   dpc_status_t run(std::vector<std::string> *notes) {
     if (dpc_status_t status = match())
@@ -62,7 +56,7 @@ public:
       return status;
     for (uint32_t i = 0; i < program.state_count; ++i)
       if (isLoaded(i))
-        if (dpc_status_t status = loadState(session, i, *found[i], false))
+        if (dpc_status_t status = loadState(session, i, (*found)[i], false))
           return status;
     report(notes);
     return DPC_OK;
@@ -70,17 +64,33 @@ public:
 
 private:
   bool isAskedFor(const dpc_state_t &state) const {
-    return (source.only.empty() || matchesAny(source.only, state.name)) &&
-           !matchesAny(source.except, state.name);
+    return (source.only.empty() || matchesAny(source.only, state)) &&
+           !matchesAny(source.except, state);
   }
   bool isWanted(const dpc_state_t &state) const {
     return isOfModel(state) && isAskedFor(state);
   }
   bool isLoaded(uint32_t index) const {
-    return found[index] && isWanted(program.states[index]);
+    return (*found)[index].array && isWanted(program.states[index]);
+  }
+  /// By the state's name, or by one that only the ONNX file has for it.
+  bool matches(const std::string &glob, const dpc_state_t &state) const {
+    if (matchesGlob(glob, state.name))
+      return true;
+    for (uint64_t i = 0; i < state.file_tensor_count; ++i)
+      if (findState(program, state.file_tensors[i].name) == DPC_NONE &&
+          matchesGlob(glob, state.file_tensors[i].name))
+        return true;
+    return false;
+  }
+  bool matchesAny(const std::vector<std::string> &globs,
+                  const dpc_state_t &state) const {
+    return std::any_of(
+        globs.begin(), globs.end(),
+        [&](const std::string &glob) { return matches(glob, state); });
   }
 
-  /// Finds the state of every array.
+  /// Finds the array of every state.
   dpc_status_t match() {
     bool anyStripped = source.strip.empty();
     for (const dpc_array_t &array : file.arrays) {
@@ -89,25 +99,29 @@ private:
         name.erase(0, source.strip.size());
         anyStripped = true;
       }
-      const uint32_t index = findState(program, source.add + name);
-      if (index == DPC_NONE) {
-        unknown.push_back(array.name);
-        continue;
-      }
-      const dpc_state_t &state = program.states[index];
-      if (found[index])
+      name = source.add + name;
+      auto [known, isNew] = arrays.try_emplace(name, &array);
+      if (!isNew)
         return fail(DPC_INVALID, "\"%s\" and \"%s\" are both %s",
-                    found[index]->name, array.name, state.name);
-      found[index] = &array;
+                    known->second->name, array.name, name.c_str());
+    }
+    if (!anyStripped)
+      return fail(DPC_INVALID, "no tensor's name begins with \"%s\"",
+                  source.strip.c_str());
+    found = std::make_unique<StateSources>(program, arrays);
+    for (const auto &[name, array] : arrays)
+      if (!found->isUsed(name))
+        unknown.push_back(array->name);
+    for (uint32_t i = 0; i < program.state_count; ++i) {
+      const dpc_state_t &state = program.states[i];
+      if (!(*found)[i].array)
+        continue;
       optimizerCount += state.kind == DPC_STATE_OPTIMIZER;
       if (state.kind == DPC_STATE_CONSTANT && isAskedFor(state))
-        if (dpc_status_t status = checkConstant(state, array))
+        if (dpc_status_t status = checkConstant(state, (*found)[i]))
           return status;
     }
-    return anyStripped
-               ? DPC_OK
-               : fail(DPC_INVALID, "no tensor's name begins with \"%s\"",
-                      source.strip.c_str());
+    return DPC_OK;
   }
 
   dpc_status_t checkGlobs() const {
@@ -115,8 +129,8 @@ private:
       for (const std::string &glob : *globs) {
         bool any = false;
         for (uint32_t i = 0; i < program.state_count && !any; ++i)
-          any = isOfModel(program.states[i]) &&
-                matchesGlob(glob, program.states[i].name);
+          any =
+              isOfModel(program.states[i]) && matches(glob, program.states[i]);
         if (!any)
           return fail(DPC_INVALID,
                       "%s=%s: the program has no parameter of this name",
@@ -128,8 +142,8 @@ private:
   dpc_status_t checkMissing() const {
     std::vector<std::string> missing;
     for (uint32_t i = 0; i < program.state_count; ++i)
-      if (!found[i] && isWanted(program.states[i]) &&
-          mustBeGiven(program.states[i]))
+      if (!(*found)[i].array && !found->isDropped(i) &&
+          isWanted(program.states[i]) && mustBeGiven(program.states[i]))
         missing.push_back(program.states[i].name);
     if (missing.empty() || source.isPartial)
       return DPC_OK;
@@ -156,15 +170,16 @@ private:
 
   /// The program was compiled with the constant's value.
   dpc_status_t checkConstant(const dpc_state_t &state,
-                             const dpc_array_t &array) {
-    if (dpc_status_t status = checkShape(state, array))
+                             const StateSource &place) {
+    if (dpc_status_t status = checkSource(state, place, false))
       return status;
-    const dpc_placement_t &place = state.placements[session.options.rank];
+    const dpc_array_t &array = *place.array;
+    const dpc_placement_t &own = state.placements[session.options.rank];
     const uint64_t size = dpc_dtype_size(state.dtype),
                    from = dpc_dtype_size(array.dtype);
     std::vector<char> converted;
     return forEachPiece(
-        place,
+        own,
         [&](uint64_t local, uint64_t global, uint64_t length) -> dpc_status_t {
           converted.resize(length * size);
           if (dpc_status_t status = dpc_convert(
@@ -173,7 +188,7 @@ private:
                   length))
             return status;
           if (std::memcmp(converted.data(),
-                          session.memory.base(place.space, 0) + place.offset +
+                          session.memory.base(own.space, 0) + own.offset +
                               local * size,
                           converted.size()) == 0)
             return DPC_OK;
@@ -198,6 +213,11 @@ private:
     const std::string head = source.path + ": ";
     notes->push_back(head + std::to_string(loaded) + " of " +
                      std::to_string(all) + " parameters and buffers loaded");
+    if (found->hasFileNames())
+      notes->push_back("note: " + head +
+                       "has the names of the ONNX file, not the module's");
+    for (const std::string &note : found->getNotes())
+      notes->push_back("note: " + head + note);
     if (!kept.empty())
       notes->push_back("note: " + head +
                        "not loaded, of the program: " + listNames(kept));
@@ -215,8 +235,9 @@ private:
   const dpc_program_t &program;
   const ParameterSource &source;
   const dpc_array_file_t &file;
-  std::vector<const dpc_array_t *> found; ///< per state
-  std::vector<std::string> unknown;       ///< names in the file
+  ArraysByName arrays;
+  std::unique_ptr<StateSources> found;
+  std::vector<std::string> unknown; ///< names in the file
   size_t optimizerCount = 0;
 };
 

@@ -21,6 +21,31 @@ struct Spaces {
   }
 };
 
+/// Where files have a state: strides must stay within the file's tensor.
+dpc_status_t checkFileTensors(const dpc_state_t &state) {
+  for (uint64_t i = 0; i < state.file_tensor_count; ++i) {
+    const dpc_file_tensor_t &tensor = state.file_tensors[i];
+    bool fits = tensor.holds <= DPC_HOLDS_NOTHING &&
+                (tensor.holds != DPC_HOLDS_ALL ||
+                 tensor.dim_count <= DPC_MAX_RANK_DIMS);
+    uint64_t last = 0;
+    for (uint32_t k = 0; fits && tensor.holds == DPC_HOLDS_ALL &&
+                         k < state.dim_count && state.shape[k] > 0;
+         ++k) {
+      const uint64_t stride = static_cast<uint64_t>(tensor.strides[k]),
+                     steps = static_cast<uint64_t>(state.shape[k] - 1);
+      fits = steps == 0 || stride <= (1ull << 48) / steps;
+      last += fits ? stride * steps : 0;
+    }
+    if (!fits || (tensor.holds == DPC_HOLDS_ALL &&
+                  elementCount(state.shape, state.dim_count) != 0 &&
+                  last >= elementCount(tensor.shape, tensor.dim_count)))
+      return fail(DPC_INVALID, "reaches past tensor %s of the ONNX file",
+                  tensor.name);
+  }
+  return DPC_OK;
+}
+
 dpc_status_t checkIsa(const dpc_program_t &program) {
   if (program.isa > DPC_ISA_AVX512)
     return fail(DPC_INVALID, "unknown instruction set %u in the program record",
@@ -272,6 +297,8 @@ dpc_status_t checkProgram(const dpc_program_t &program, uint32_t rankIndex) {
     if (dpc_status_t status =
             checkPlacement(spaces, state.placements[rankIndex], state.dtype,
                            elementCount(state.shape, state.dim_count), 1, 0))
+      return failWithin(status, "state %s", state.name);
+    if (dpc_status_t status = checkFileTensors(state))
       return failWithin(status, "state %s", state.name);
   }
   for (uint32_t i = 0; i < program.input_count; ++i)

@@ -4,7 +4,6 @@
 
 #include "dpc/safetensors.h"
 #include "runtime/src/core/Placement.h"
-#include "runtime/src/core/StateNames.h"
 #include "runtime/src/core/Status.h"
 #include "runtime/src/data/ArrayFile.h"
 #include "runtime/src/data/AtomicFile.h"
@@ -54,51 +53,56 @@ dpc_status_t collectStates(
                                                  : dpc_status_t(DPC_OK));
 }
 
-dpc_status_t checkShape(const dpc_state_t &state, const dpc_array_t &array) {
-  if (array.dim_count == state.dim_count &&
-      std::equal(state.shape, state.shape + state.dim_count, array.shape))
-    return DPC_OK;
-  return fail(DPC_INVALID, "%s has shape %s, the program needs %s", state.name,
-              shapeText(array.shape, array.dim_count).c_str(),
-              shapeText(state.shape, state.dim_count).c_str());
+dpc_status_t loadState(dpc_session &session, uint32_t index,
+                       const StateSource &source, bool exactType) {
+  const dpc_state_t &state = session.program.states[index];
+  if (dpc_status_t status = checkSource(state, source, exactType))
+    return status;
+  if (!source.view)
+    return session.scatter(index, source.array->dtype, source.array->data);
+  const std::vector<char> elements = readSource(state, source);
+  return session.scatter(index, source.array->dtype, elements.data());
 }
 
-dpc_status_t checkState(const dpc_state_t &state, const dpc_array_t &array,
-                        bool exactType) {
-  if (dpc_status_t status = checkShape(state, array))
-    return status;
-  if (exactType && array.dtype != state.dtype)
-    return fail(DPC_INVALID, "%s has type %s, the program needs %s", state.name,
-                dpc_dtype_name(array.dtype), dpc_dtype_name(state.dtype));
+dpc_status_t findAllStates(const dpc_program_t &program,
+                           const dpc_array_file_t &file,
+                           std::vector<StateSource> *out,
+                           std::vector<std::string> *notes) {
+  ArraysByName arrays;
+  for (const dpc_array_t &array : file.arrays)
+    arrays[array.name] = &array;
+  const StateSources sources(program, arrays);
+  for (const dpc_array_t &array : file.arrays)
+    if (!sources.isUsed(array.name))
+      return fail(DPC_INVALID,
+                  "it is another program's: this one has no state \"%s\"",
+                  array.name);
+  for (uint32_t i = 0; i < program.state_count; ++i) {
+    const dpc_state_t &state = program.states[i];
+    out->push_back(sources[i]);
+    if (sources.isDropped(i))
+      continue;
+    if (!sources[i].array)
+      return fail(DPC_INVALID,
+                  "it is another program's: it has no state \"%s\"",
+                  state.name);
+    if (dpc_status_t status = checkSource(state, sources[i], true))
+      return failWithin(status, "it is another program's");
+  }
+  if (notes)
+    *notes = sources.getNotes();
   return DPC_OK;
 }
 
-dpc_status_t loadState(dpc_session &session, uint32_t index,
-                       const dpc_array_t &array, bool exactType) {
-  if (dpc_status_t status =
-          checkState(session.program.states[index], array, exactType))
-    return status;
-  return session.scatter(index, array.dtype, array.data);
-}
-
 dpc_status_t loadAllStates(dpc_session &session, const dpc_array_file_t &file) {
-  const dpc_program_t &program = session.program;
-  std::vector<const dpc_array_t *> found(program.state_count);
-  for (const dpc_array_t &array : file.arrays) {
-    const uint32_t index = findState(program, array.name);
-    if (index == DPC_NONE)
-      return fail(DPC_INVALID,
-                  "is another program's: this one has no state \"%s\"",
-                  array.name);
-    found[index] = &array;
-  }
-  for (uint32_t i = 0; i < program.state_count; ++i) {
-    if (!found[i])
-      return fail(DPC_INVALID, "no tensor \"%s\", which the program needs",
-                  program.states[i].name);
-    if (dpc_status_t status = loadState(session, i, *found[i], true))
-      return status;
-  }
+  std::vector<StateSource> sources;
+  if (dpc_status_t status =
+          findAllStates(session.program, file, &sources, nullptr))
+    return status;
+  for (uint32_t i = 0; i < sources.size(); ++i)
+    if (sources[i].array)
+      if (dpc_status_t status = loadState(session, i, sources[i], true))
+        return status;
   return DPC_OK;
 }
 

@@ -2,8 +2,11 @@
 #define DPC_RUNTIME_SRC_CORE_STATEFILES_H
 
 #include "runtime/src/core/Session.h"
+#include "runtime/src/core/StateSources.h"
 
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace dpc {
 
@@ -14,19 +17,20 @@ dpc_status_t collectStates(
     const std::function<bool(const dpc_state_t &)> &wanted,
     const std::function<dpc_status_t(const std::vector<dpc_array_t> &)> &write);
 
-/// DPC_INVALID, naming the state and both, unless the shapes are the same.
-dpc_status_t checkShape(const dpc_state_t &state, const dpc_array_t &array);
-/// The same, and, if asked, for the types.
-dpc_status_t checkState(const dpc_state_t &state, const dpc_array_t &array,
-                        bool exactType);
-
-/// Sets a state from a logical tensor of the same shape (and, if asked, the
-/// same type).
+/// Sets a state from what a file has of it, of the same shape (and, if asked,
+/// the same type).
 dpc_status_t loadState(dpc_session &session, uint32_t index,
-                       const dpc_array_t &array, bool exactType);
+                       const StateSource &source, bool exactType);
 
-/// Sets all states. DPC_INVALID when the file lacks one, has one in another
-/// shape or type, or has one of another program.
+/// Where each state lies in a file that has all of them. DPC_INVALID when it
+/// lacks one, has one in another shape or type, or has one of another program.
+/// `notes`, unless null, gets what is not as it seems.
+dpc_status_t findAllStates(const dpc_program_t &program,
+                           const dpc_array_file_t &file,
+                           std::vector<StateSource> *out,
+                           std::vector<std::string> *notes);
+
+/// Sets all states from such a file.
 dpc_status_t loadAllStates(dpc_session &session, const dpc_array_file_t &file);
 
 /// DPC_INVALID, saying why, when the program cannot save its model as ONNX.

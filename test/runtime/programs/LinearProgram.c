@@ -253,9 +253,9 @@ static const float initial[] = {0.5f, -0.25f, 0};
 static const dpc_state_t states[] = {
     {sizeof(dpc_state_t), DPC_STATE_PARAMETER, "fc.weight", DPC_F64, 1,
      weight_shape, DPC_INIT_EMBEDDED, DPC_F32, initial, 0, DPC_NONE, 1,
-     weight_places},
+     weight_places, 0, 0},
     {sizeof(dpc_state_t), DPC_STATE_OPTIMIZER, "momentum|fc.weight", DPC_F64, 1,
-     weight_shape, DPC_INIT_SPLAT, 0, 0, 0, 0, 0, momentum_places}};
+     weight_shape, DPC_INIT_SPLAT, 0, 0, 0, 0, 0, momentum_places, 0, 0}};
 static const dpc_bounds_t label_bounds[] = {{1, -1000, 1000, 0, 0, 0}};
 static const dpc_input_t inputs[] = {
     {sizeof(dpc_input_t), DPC_INPUT_GRAPH, "x", DPC_F64, 2, x_shape, 0, 0, 0, 0,

@@ -1,0 +1,142 @@
+#include "frontends/onnx/Restore/FileViews.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace dpc::onnx {
+namespace {
+
+using Dims = llvm::SmallVector<unsigned>;
+
+/// The order of a tensor's dimensions in memory while steps move them: each
+/// present dimension is a run of the tensor's own ones.
+class DimensionOrder {
+public:
+  explicit DimensionOrder(llvm::ArrayRef<int64_t> shape) : extents(shape) {
+    for (unsigned dim = 0; dim < shape.size(); ++dim)
+      present.push_back({dim});
+  }
+
+  /// False where a dimension would be torn apart.
+  bool transpose(llvm::ArrayRef<int64_t> permutation) {
+    if (!isKnown || permutation.size() != present.size())
+      return false;
+    std::vector<Dims> moved;
+    for (int64_t dim : permutation)
+      moved.push_back(present[dim]);
+    present = std::move(moved);
+    return true;
+  }
+
+  /// Elements stay where they are. The new dimensions are only looked for, as
+  /// nothing may ask for them.
+  void reshape(llvm::ArrayRef<int64_t> shape) {
+    Dims flat = order();
+    present.clear();
+    unsigned next = 0;
+    for (int64_t extent : shape) {
+      Dims group;
+      int64_t product = 1;
+      while (product < extent && next < flat.size()) {
+        product *= extents[flat[next]];
+        group.push_back(flat[next++]);
+      }
+      isKnown &= product == extent;
+      present.push_back(std::move(group));
+    }
+    // What is left has extent 1, or the groups above are wrong.
+    for (; next < flat.size(); ++next) {
+      isKnown &= extents[flat[next]] == 1;
+      if (present.empty())
+        present.emplace_back();
+      present.back().push_back(flat[next]);
+    }
+  }
+
+  /// The tensor's dimensions from the slowest to the fastest.
+  Dims order() const {
+    Dims flat;
+    for (const Dims &group : present)
+      flat.append(group.begin(), group.end());
+    return flat;
+  }
+
+private:
+  llvm::ArrayRef<int64_t> extents;
+  std::vector<Dims> present;
+  bool isKnown = true;
+};
+
+} // namespace
+
+nn::FileTensor viewOf(llvm::ArrayRef<int64_t> shape,
+                      llvm::ArrayRef<DerivationStep> steps,
+                      const Initializer &inFile) {
+  nn::FileTensor view;
+  view.name = inFile.name;
+  view.shape.assign(inFile.tensor.shape.begin(), inFile.tensor.shape.end());
+  DimensionOrder dims(shape);
+  for (const DerivationStep &step : steps) {
+    bool isWhole = true;
+    switch (step.kind) {
+    case DerivationStep::Kind::Transpose:
+      isWhole = dims.transpose(step.dims);
+      break;
+    case DerivationStep::Kind::Reshape:
+      dims.reshape(step.dims);
+      break;
+    case DerivationStep::Kind::Add:
+      view.shift += step.addend;
+      break;
+    case DerivationStep::Kind::Expand:
+    case DerivationStep::Kind::Gather:
+      isWhole = false;
+      break;
+    }
+    if (!isWhole) {
+      view.holds = nn::FileTensor::Holds::part;
+      return view;
+    }
+  }
+  view.strides.resize(shape.size());
+  int64_t stride = 1;
+  for (unsigned dim : llvm::reverse(dims.order())) {
+    view.strides[dim] = stride;
+    stride *= shape[dim];
+  }
+  return view;
+}
+
+std::vector<std::vector<nn::FileTensor>>
+findFileViews(const RestorationPlan &plan, const Graph &graph) {
+  std::vector<std::vector<nn::FileTensor>> views(plan.tensors.size());
+  auto add = [&](size_t tensor, const Initializer &inFile,
+                 llvm::ArrayRef<DerivationStep> steps) {
+    for (const nn::FileTensor &known : views[tensor])
+      if (known.name == inFile.name)
+        return;
+    views[tensor].push_back(
+        viewOf(plan.tensors[tensor].value.shape, steps, inFile));
+  };
+  for (auto [i, tensor] : llvm::enumerate(plan.tensors))
+    for (const Initializer &initializer : graph.initializers)
+      if (tensor.isInFile && initializer.name == tensor.name)
+        add(i, initializer, {});
+  for (const RestoredUse &use : plan.uses)
+    if (const Initializer *was = graph.initializerOf(use.was))
+      add(use.tensor, *was, use.steps);
+  for (const RestoredNode &copy : plan.nodes)
+    for (auto [operand, tensor] : copy.operands)
+      if (const Initializer *was =
+              graph.initializerOf(graph.nodes[copy.node].input(operand)))
+        add(tensor, *was, {});
+  for (auto [i, tensor] : llvm::enumerate(plan.tensors))
+    if (views[i].empty()) {
+      nn::FileTensor dropped;
+      dropped.name = tensor.name;
+      dropped.holds = nn::FileTensor::Holds::nothing;
+      views[i].push_back(std::move(dropped));
+    }
+  return views;
+}
+
+} // namespace dpc::onnx
