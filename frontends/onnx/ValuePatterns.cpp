@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 namespace dpc::onnx {
@@ -93,12 +94,22 @@ double readValues(const Tensor &tensor, std::vector<double> &values) {
   if (n < 4 || n > kMaxTableElements)
     return 0;
   values.resize(n);
+  // All weights of a model come here: the usual type without a call an element.
+  if (tensor.type == ElementType::F32) {
+    for (int64_t i = 0; i < n; ++i) {
+      float value;
+      std::memcpy(&value, tensor.bytes.data() + i * sizeof value, sizeof value);
+      values[i] = value;
+    }
+  } else {
+    for (int64_t i = 0; i < n; ++i)
+      values[i] = tensor.asDouble(i);
+  }
   double scale = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    values[i] = tensor.asDouble(i);
-    if (!std::isfinite(values[i]))
+  for (double value : values) {
+    if (!std::isfinite(value))
       return 0;
-    scale = std::max(scale, std::abs(values[i]));
+    scale = std::max(scale, std::abs(value));
   }
   return scale;
 }

@@ -19,7 +19,6 @@
 #include "llvm/Support/MathExtras.h"
 #include <array>
 #include <limits>
-#include <map>
 #include <numeric>
 
 using namespace dpc;
@@ -107,6 +106,8 @@ Search::Search(ArrayRef<MemoryBlock> blocks, ArrayRef<size_t> ranked,
   for (auto &section : fixedAbove)
     std::reverse(section.begin(), section.end());
 
+  // Items are not moved but copied when their vector grows.
+  items.reserve(ranked.size());
   for (size_t index : ranked) {
     const MemoryBlock &block = blocks[index];
     Item item{block.size,
@@ -268,30 +269,62 @@ bool Search::solve(ArrayRef<int> open, Floor floor) {
   return false;
 }
 
+/// The bytes that live at each step, for the fullest one of a stretch.
+class Load {
+public:
+  explicit Load(ArrayRef<MemoryBlock> blocks) {
+    std::vector<std::pair<int64_t, int64_t>> changes;
+    for (const MemoryBlock &block : blocks) {
+      changes.emplace_back(block.first, block.size);
+      changes.emplace_back(block.last, -block.size);
+    }
+    llvm::sort(changes);
+    int64_t load = 0;
+    std::vector<int64_t> loads;
+    for (auto [step, change] : changes) {
+      if (steps.empty() || steps.back() != step) {
+        steps.push_back(step);
+        loads.push_back(0);
+      }
+      loads.back() = load += change;
+    }
+    // fullest[k][i]: of 2^k sections from i on.
+    fullest.push_back(std::move(loads));
+    for (size_t width = 1; 2 * width <= steps.size(); width *= 2) {
+      const std::vector<int64_t> &half = fullest.back();
+      std::vector<int64_t> whole(half.size() - width);
+      for (size_t i = 0; i < whole.size(); ++i)
+        whole[i] = std::max(half[i], half[i + width]);
+      fullest.push_back(std::move(whole));
+    }
+  }
+
+  /// In the steps that `block`, one of the blocks, lives in.
+  int64_t fullestOf(const MemoryBlock &block) const {
+    size_t begin = llvm::lower_bound(steps, block.first) - steps.begin(),
+           end = llvm::lower_bound(steps, block.last) - steps.begin();
+    unsigned level = llvm::Log2_64(end - begin);
+    return std::max(fullest[level][begin],
+                    fullest[level][end - (size_t(1) << level)]);
+  }
+
+private:
+  std::vector<int64_t> steps;
+  std::vector<std::vector<int64_t>> fullest;
+};
+
 /// The rankings MiniMalloc tries: load at the block's fullest step, length,
 /// area, in three priorities; descending.
 std::vector<std::vector<size_t>> rankings(ArrayRef<MemoryBlock> blocks) {
-  std::map<int64_t, int64_t> loadFrom; // by step; first changes, then sums
-  for (const MemoryBlock &block : blocks) {
-    loadFrom[block.first] += block.size;
-    loadFrom[block.last] -= block.size;
-  }
-  int64_t load = 0;
-  for (auto &entry : loadFrom)
-    entry.second = load += entry.second;
-
+  const Load load(blocks);
   std::vector<size_t> movable;
   std::vector<std::array<double, 3>> keys(blocks.size());
   for (auto [i, block] : llvm::enumerate(blocks)) {
     if (block.fixedOffset)
       continue;
     movable.push_back(i);
-    int64_t fullest = 0;
-    for (auto step = loadFrom.find(block.first); step->first < block.last;
-         ++step)
-      fullest = std::max(fullest, step->second);
     double length = double(block.last) - double(block.first);
-    keys[i] = {double(fullest), length, length * block.size};
+    keys[i] = {double(load.fullestOf(block)), length, length * block.size};
   }
   std::vector<std::vector<size_t>> results;
   for (std::array<int, 3> priority :

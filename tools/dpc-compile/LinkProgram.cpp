@@ -59,12 +59,15 @@ static int runLinker(ArrayRef<std::string> arguments,
   return fail("linking failed: " + message, exitIO);
 }
 
-int dpc::linkProgram(StringRef object, StringRef archive, Emission emission,
-                     StringRef output, const WorkFolder &temporaries,
-                     const char *argv0) {
-  std::vector<std::string> arguments = {object.str(),  "-Wl,--whole-archive",
-                                        archive.str(), "-Wl,--no-whole-archive",
-                                        "-o",          output.str()};
+int dpc::linkProgram(ArrayRef<std::string> objects, StringRef archive,
+                     Emission emission, StringRef output,
+                     const WorkFolder &temporaries, const char *argv0) {
+  std::vector<std::string> arguments(objects.begin(), objects.end());
+  // A build id would be a hash over all parameters.
+  arguments.insert(arguments.end(),
+                   {"-Wl,--whole-archive", archive.str(),
+                    "-Wl,--no-whole-archive", "-Wl,--build-id=none", "-o",
+                    output.str()});
   std::string libraries = runtimeDirectory(argv0);
   switch (emission) {
   case Emission::exe:
@@ -77,6 +80,9 @@ int dpc::linkProgram(StringRef object, StringRef archive, Emission emission,
       arguments.push_back(archive.str().str());
     }
     arguments.insert(arguments.end(), {"-lz", "-lm", "-lpthread", "-lrt"});
+    // It maps its output, where GNU's other linker copies parameters twice.
+    if (sys::findProgramByName("ld.gold"))
+      arguments.push_back("-fuse-ld=gold");
     break;
   case Emission::shared:
     arguments.insert(arguments.end(), {"-shared", "-lm"});

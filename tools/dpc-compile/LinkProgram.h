@@ -15,11 +15,11 @@ enum class Emission {
   object
 };
 
-/// Links an object file and all of an archive into `output`, with the linker's
+/// Links object files and all of an archive into `output`, with the linker's
 /// own files in `temporaries`. `argv0` is how the tool was called: the runtime
 /// lies beside it, in ../lib. Returns 0, or the exit code after one line on
 /// stderr.
-int linkProgram(llvm::StringRef object, llvm::StringRef archive,
+int linkProgram(llvm::ArrayRef<std::string> objects, llvm::StringRef archive,
                 Emission emission, llvm::StringRef output,
                 const WorkFolder &temporaries, const char *argv0);
 

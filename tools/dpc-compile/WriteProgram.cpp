@@ -181,7 +181,9 @@ static int writeExecutable(ModuleOp module, const CompileOptions &options,
                            const ProgramOptions &program, StringRef output,
                            const char *argv0) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> record = emitProgram(module, program, context);
+  std::vector<OutsideValue> values;
+  std::unique_ptr<llvm::Module> record =
+      emitProgram(module, program, context, &values);
   if (!record)
     return exitInvalid;
   WorkFolder temporaries;
@@ -191,20 +193,27 @@ static int writeExecutable(ModuleOp module, const CompileOptions &options,
     return fail(folder + ": cannot make a temporary folder: " + error.message(),
                 exitIO);
   std::string object = temporaries.file("record.o"),
+              initial = temporaries.file("values.o"),
               archive = temporaries.file("kernels.a");
   if (int code = writeKernels(module, options, *record, archive))
     return code;
-  int code = writeFile(object, [&](llvm::raw_fd_ostream &stream) {
-    llvm::Error error = writeObject(*record, stream);
+  auto isWritten = [](llvm::Error error) {
     if (!error)
       return true;
     fail(llvm::toString(std::move(error)), exitInvalid);
     return false;
-  });
-  if (code)
+  };
+  if (int code = writeFile(object, [&](llvm::raw_fd_ostream &stream) {
+        return isWritten(writeObject(*record, stream));
+      }))
     return code;
-  return linkProgram(object, archive, options.emission, output, temporaries,
-                     argv0);
+  if (int code = writeFile(initial, [&](llvm::raw_fd_ostream &stream) {
+        return isWritten(
+            writeValuesObject(values, record->getTargetTriple(), stream));
+      }))
+    return code;
+  return linkProgram({object, initial}, archive, options.emission, output,
+                     temporaries, argv0);
 }
 
 /// Initial values up to this many bytes travel inside the program.

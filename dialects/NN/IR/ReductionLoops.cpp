@@ -180,8 +180,26 @@ LogicalResult ReduceOp::emitLoops(LoopEmitter &e) {
       innerShape.assign(shape.end() - trailing, shape.end());
   Combiner combiner(e, getKind(), type.getElementType());
   int64_t count = typeOf(getResult()).getNumElements();
+  // A long sum in f32 is added up in f64, in scratch: added row by row, its
+  // rounding errors would grow with the number of rows.
+  constexpr int64_t kLong = 64;
+  Type wide = e.builder.getF64Type();
+  const bool isWide = getKind() == ReduceKind::sum &&
+                      type.getElementType().isF32() &&
+                      type.getNumElements() / count > kLong;
+  Value totals = isWide ? e.getScratch(count * 8) : Value();
+  auto store = [&](Value value, Index to) {
+    isWide ? e.storeAt(totals, value, to) : e.store(getResult(), value, to);
+  };
+  auto addTo = [&](Index to, Value sum) {
+    if (!isWide)
+      return store(combiner.combine(e.load(getResult(), to), sum), to);
+    store(e.make<arith::AddFOp>(e.loadAt(totals, wide, to),
+                                e.make<arith::ExtFOp>(wide, sum)),
+          to);
+  };
   e.forEach({count}, [&](ArrayRef<Index> i) {
-    e.store(getResult(), combiner.identity(), i[0]);
+    store(isWide ? e.constantLike(wide, 0) : combiner.identity(), i[0]);
   });
   // The last leading dimension runs several rows a round: the result is loaded
   // and stored once for all of them.
@@ -216,12 +234,18 @@ LogicalResult ReduceOp::emitLoops(LoopEmitter &e) {
                 getInput(), ElementIndex(e, shape, from * inner + column));
             sum = sum ? combiner.combine(sum, element) : element;
           }
-          Value old = e.load(getResult(), to);
-          e.store(getResult(), combiner.combine(old, sum), to);
+          addTo(to, sum);
         });
       };
   SmallVector<Index> outer;
   nest(outer);
+  if (isWide)
+    e.forEach({count}, [&](ArrayRef<Index> i) {
+      e.store(getResult(),
+              e.make<arith::TruncFOp>(type.getElementType(),
+                                      e.loadAt(totals, wide, i[0])),
+              i[0]);
+    });
   return success();
 }
 

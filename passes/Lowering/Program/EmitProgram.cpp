@@ -9,7 +9,7 @@
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
-#include "llvm/Support/SHA256.h"
+#include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -18,11 +18,13 @@ using namespace dpc::exec;
 
 /// Identifies the program: its IR at level `exec`, values of state included.
 static std::array<uint8_t, 32> hashPlan(ModuleOp module) {
-  llvm::SHA256 hash;
+  llvm::BLAKE3 hash;
   std::string text;
   llvm::raw_string_ostream os(text);
   OpPrintingFlags flags;
-  flags.elideLargeElementsAttrs(16).elideLargeResourceString(16);
+  // In local scope resources are not printed, which would take long even where
+  // they are elided.
+  flags.elideLargeElementsAttrs(16).useLocalScope();
   module->print(os, flags);
   hash.update(os.str());
   module.walk([&](Operation *op) {
@@ -37,7 +39,7 @@ static std::array<uint8_t, 32> hashPlan(ModuleOp module) {
       hash.update(StringRef(data.data(), data.size()));
     }
   });
-  return hash.final();
+  return hash.final<32>();
 }
 
 static uint32_t phaseOf(FunctionOp function, StringRef entry, ModuleOp module) {
@@ -74,8 +76,8 @@ namespace {
 class ProgramEmitter {
 public:
   ProgramEmitter(ModuleOp module, const ProgramOptions &options,
-                 llvm::Module &target)
-      : module(module), options(options), target(target), pool(target),
+                 llvm::Module &target, std::vector<OutsideValue> *outside)
+      : module(module), options(options), target(target), pool(target, outside),
         mesh(module),
         tensors(module, mesh, target, pool, options.initialValues),
         locations(target, pool) {}
@@ -239,11 +241,12 @@ private:
 
 } // namespace
 
-std::unique_ptr<llvm::Module> dpc::emitProgram(ModuleOp module,
-                                               const ProgramOptions &options,
-                                               llvm::LLVMContext &context) {
+std::unique_ptr<llvm::Module>
+dpc::emitProgram(ModuleOp module, const ProgramOptions &options,
+                 llvm::LLVMContext &context,
+                 std::vector<OutsideValue> *outside) {
   auto target = std::make_unique<llvm::Module>("program", context);
-  if (failed(ProgramEmitter(module, options, *target).run()))
+  if (failed(ProgramEmitter(module, options, *target, outside).run()))
     return nullptr;
   return target;
 }

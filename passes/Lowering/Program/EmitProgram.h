@@ -43,10 +43,12 @@ struct ProgramOptions {
 /// These call the kernels by their symbols, `void kernel(char *const *buffers)`
 /// with operands, results and scratch in this order; the kernels' code is
 /// somebody else's. Null, with an error on the op at fault, when the module
-/// cannot be expressed.
-std::unique_ptr<llvm::Module> emitProgram(mlir::ModuleOp module,
-                                          const ProgramOptions &options,
-                                          llvm::LLVMContext &context);
+/// cannot be expressed. `outside`, unless null, gets the first values of state
+/// that are large: the LLVM module only declares them.
+std::unique_ptr<llvm::Module>
+emitProgram(mlir::ModuleOp module, const ProgramOptions &options,
+            llvm::LLVMContext &context,
+            std::vector<OutsideValue> *outside = nullptr);
 
 } // namespace dpc
 

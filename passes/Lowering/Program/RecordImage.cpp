@@ -58,6 +58,19 @@ Constant *ConstantPool::addBytes(StringRef bytes, StringRef name) {
   return global;
 }
 
+Constant *ConstantPool::addOutsideBytes(StringRef bytes, StringRef name) {
+  if (!outside)
+    return addBytes(bytes, name);
+  std::string symbol = ("dpc_" + name + "." + Twine(outside->size())).str();
+  auto *global = new GlobalVariable(
+      module,
+      ArrayType::get(Type::getInt8Ty(module.getContext()), bytes.size()),
+      /*isConstant=*/true, GlobalValue::ExternalLinkage, nullptr, symbol);
+  global->setVisibility(GlobalValue::HiddenVisibility);
+  outside->push_back({std::move(symbol), bytes});
+  return global;
+}
+
 Constant *ConstantPool::addIntegers(ArrayRef<int64_t> values, StringRef name) {
   RecordImage image;
   for (int64_t value : values)

@@ -1,6 +1,8 @@
 #ifndef DPC_PASSES_LOWERING_PROGRAM_RECORDIMAGE_H
 #define DPC_PASSES_LOWERING_PROGRAM_RECORDIMAGE_H
 
+#include "passes/Lowering/Program/ValuesObject.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Constants.h"
@@ -61,18 +63,24 @@ private:
 /// Strings and raw bytes of a module's constant data, equal strings once.
 class ConstantPool {
 public:
-  explicit ConstantPool(llvm::Module &module) : module(module) {}
+  /// `outside`, unless null, takes what addOutsideBytes is given.
+  explicit ConstantPool(llvm::Module &module,
+                        std::vector<OutsideValue> *outside = nullptr)
+      : module(module), outside(outside) {}
 
   /// A NUL-terminated string.
   llvm::Constant *getString(llvm::StringRef text);
   /// Bytes aligned to 64.
   llvm::Constant *addBytes(llvm::StringRef bytes, llvm::StringRef name);
+  /// The same for bytes that stay where they are until the program is written.
+  llvm::Constant *addOutsideBytes(llvm::StringRef bytes, llvm::StringRef name);
   /// An array of 64-bit integers; null if empty.
   llvm::Constant *addIntegers(llvm::ArrayRef<int64_t> values,
                               llvm::StringRef name);
 
 private:
   llvm::Module &module;
+  std::vector<OutsideValue> *outside;
   llvm::StringMap<llvm::Constant *> strings;
 };
 

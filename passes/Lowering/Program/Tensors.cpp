@@ -235,7 +235,8 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
   else if (value->kind == DPC_INIT_EMBEDDED && values == InitialValues::file)
     value->kind = DPC_INIT_FILE;
   else if (value->kind == DPC_INIT_EMBEDDED)
-    data = pool.addBytes(value->bytes, "initial");
+    data = value->owned ? pool.addBytes(value->bytes, "initial")
+                        : pool.addOutsideBytes(value->bytes, "initial");
   SmallVector<nn::FileTensor> fileTensors;
   if (variable && (isParameter || arg.getKind() == ArgKind::buffer)) {
     auto found = nn::getFileTensors(variable);

@@ -248,6 +248,9 @@ static const std::vector<dpc::test::OpCase> cases = {
     {"nn.reduce sum %a [0, 2] : tensor<3x2x20001xf64> -> tensor<2xf64>", {{"3x2x20001xf64", 0.1f, 0.1f}}},
     {R"(%0 = nn.transpose %a [1, 0] : tensor<7x30001xf64> -> tensor<30001x7xf64>
         nn.reduce sum %0 [0, 1] : tensor<30001x7xf64> -> tensor<f64>)", {{"7x30001xf64", 0.1f, 0.1f}}},
+    // Of whole rows: added up in f64, in one dimension or several.
+    {"nn.reduce sum %a [0] : tensor<100003x3xf64> -> tensor<3xf64>", {{"100003x3xf64", 0.1f, 0.1f}}},
+    {"nn.reduce sum %a [0, 2] : tensor<300x2x400x3xf64> -> tensor<2x3xf64>", {{"300x2x400x3xf64", 0.1f, 0.1f}}},
     // Empty tensors.
     {"nn.add %a, %a : tensor<0x3xf64>", {{"0x3xf64"}}},
     {"nn.reduce sum %a [0] : tensor<0x3xf64> -> tensor<3xf64>", {{"0x3xf64"}}},

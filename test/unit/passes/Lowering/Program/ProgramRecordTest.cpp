@@ -35,7 +35,9 @@ module attributes {
   exec.resident @metric.count #nn.result<metric "count"> arena at 448 : memref<f64>
   nn.variable @w = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
   nn.variable @"m|w" = dense<0.25> : tensor<2x3xf32>
-  nn.variable @f = dense<[1.0, 2.0]> : tensor<2xf32> {nn.frozen}
+  nn.variable @f = dense<[1.0, 2.0]> : tensor<2xf32> {nn.frozen,
+      nn.file_tensors = [{name = "val_3", holds = "all", shape = array<i64: 1, 2>, strides = array<i64: 1>, shift = 1.0 : f64},
+                         {name = "f", holds = "nothing", shape = array<i64>}]}
   nn.variable @mask = dense<[true, false, false, true]> : tensor<4xi1>
   exec.function @step.0 {
     %w = exec.get @state.w : memref<2x3xf32>
@@ -72,19 +74,26 @@ struct Loaded {
     options.name = "model";
     options.isa = DPC_ISA_BASELINE;
     llvm::LLVMContext llvmContext;
-    auto record = emitProgram(*module, options, llvmContext);
+    std::vector<OutsideValue> values;
+    auto record = emitProgram(*module, options, llvmContext, &values);
     if (!record)
       return;
-    llvm::SmallString<64> object, library;
+    llvm::SmallString<64> object, initial, library;
     llvm::sys::fs::createTemporaryFile("record", "o", object);
+    llvm::sys::fs::createTemporaryFile("values", "o", initial);
     llvm::sys::fs::createTemporaryFile("record", "so", library);
     {
       std::error_code code;
       llvm::raw_fd_ostream stream(object, code);
       llvm::cantFail(writeObject(*record, stream));
+      llvm::raw_fd_ostream second(initial, code);
+      llvm::cantFail(
+          writeValuesObject(values, record->getTargetTriple(), second));
     }
+    outsideCount = values.size();
     std::string command = std::string(DPC_LINKER) + " -shared -o " +
-                          library.c_str() + " " + object.c_str();
+                          library.c_str() + " " + object.c_str() + " " +
+                          initial.c_str();
     if (std::system(command.c_str()) == 0) {
       handle = dlopen(library.c_str(), RTLD_NOW);
       if (handle)
@@ -92,17 +101,21 @@ struct Loaded {
             static_cast<const dpc_program_t *>(dlsym(handle, "dpc_program"));
     }
     llvm::sys::fs::remove(object);
+    llvm::sys::fs::remove(initial);
     llvm::sys::fs::remove(library);
   }
+  size_t outsideCount = 0;
   void *handle = nullptr;
   const dpc_program_t *program = nullptr;
 };
 
-const dpc_program_t &load() {
-  static Loaded loaded;
-  EXPECT_NE(loaded.program, nullptr);
-  return *loaded.program;
+const Loaded &loaded() {
+  static Loaded once;
+  EXPECT_NE(once.program, nullptr);
+  return once;
 }
+
+const dpc_program_t &load() { return *loaded().program; }
 
 TEST(ProgramRecord, Header) {
   const dpc_program_t &program = load();
@@ -155,6 +168,21 @@ TEST(ProgramRecord, States) {
   const dpc_state_t &f = program.states[2];
   EXPECT_EQ(f.kind, uint32_t(DPC_STATE_PARAMETER));
   EXPECT_EQ(f.changes, 0u);
+  // Values of its size lie in an object of their own, aligned.
+  EXPECT_EQ(loaded().outsideCount, 2u);
+  EXPECT_EQ(static_cast<const float *>(f.init_data)[1], 2.0f);
+  for (const dpc_state_t *state : {&w, &f})
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(state->init_data) % 64, 0u);
+  // What stood for it in the ONNX file.
+  EXPECT_EQ(w.file_tensor_count, 0u);
+  ASSERT_EQ(f.file_tensor_count, 2u);
+  EXPECT_STREQ(f.file_tensors[0].name, "val_3");
+  EXPECT_EQ(f.file_tensors[0].holds, uint32_t(DPC_HOLDS_ALL));
+  EXPECT_EQ(f.file_tensors[0].dim_count, 2u);
+  EXPECT_EQ(f.file_tensors[0].shape[1], 2);
+  EXPECT_EQ(f.file_tensors[0].strides[0], 1);
+  EXPECT_EQ(f.file_tensors[0].shift, 1.0);
+  EXPECT_EQ(f.file_tensors[1].holds, uint32_t(DPC_HOLDS_NOTHING));
   // Optimizer state comes last and names its parameter.
   const dpc_state_t &m = program.states[3];
   EXPECT_EQ(m.kind, uint32_t(DPC_STATE_OPTIMIZER));
@@ -232,6 +260,14 @@ TEST(ProgramRecord, Function) {
   EXPECT_EQ(*reinterpret_cast<float *>(at(320)), 0.125f);
   EXPECT_EQ(*reinterpret_cast<double *>(at(448)), 3.5);
   EXPECT_EQ(reinterpret_cast<float *>(at(64))[5], 9.0f);
+}
+
+TEST(ValuesObject, OnlyForElf) {
+  std::string bytes;
+  llvm::raw_string_ostream stream(bytes);
+  llvm::Error error = writeValuesObject({}, "arm64-apple-macosx", stream);
+  EXPECT_EQ(llvm::toString(std::move(error)),
+            "cannot write an object file for arm64-apple-macosx");
 }
 
 } // namespace
