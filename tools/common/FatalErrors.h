@@ -31,6 +31,12 @@ public:
         [](void *, const char *, bool) { end("out of memory"); });
   }
 
+  /// Ends a tool that has called install; others go on.
+  static void endWithoutMemory() {
+    if (*name())
+      end("out of memory");
+  }
+
 private:
   static const char *&name() {
     static const char *tool = "";
@@ -43,10 +49,15 @@ private:
   }
 
   [[noreturn]] static void end(const char *cause) {
+    // What follows asks for no memory; should it all the same, that is the end.
+    static thread_local bool isSpeaking = false;
+    if (isSpeaking)
+      _exit(exitIO);
     // Several threads may find no memory: the first one speaks for all.
     static std::atomic_flag isEnding = ATOMIC_FLAG_INIT;
     while (isEnding.test_and_set())
       pause();
+    isSpeaking = true;
     for (const char *part : {name(), ": error: ", cause, "\n"})
       if (write(STDERR_FILENO, part, std::strlen(part)) < 0)
         break;

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <mutex>
+#include <new>
 #include <pthread.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -34,8 +35,11 @@ struct Work {
   pid_t child = 0; ///< leader of a process group; 0: none
 };
 
+/// Outlives the end of main, and needs no memory when it is first asked for:
+/// that may be when there is none.
 Work &work() {
-  static Work &it = *new Work; // outlives the end of main
+  alignas(Work) static char storage[sizeof(Work)];
+  static Work &it = *new (storage) Work;
   return it;
 }
 
