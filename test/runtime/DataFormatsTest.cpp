@@ -128,6 +128,26 @@ TEST_F(DataFormats, NpyFortranOrderIsTurned) {
     EXPECT_EQ(x[i], i);
 }
 
+// From version 2.0 on the header's length has four bytes instead of two.
+TEST_F(DataFormats, NpyOfEveryVersion) {
+  std::string header =
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}";
+  header.resize(128 - 12 - 1, ' ');
+  header += '\n';
+  const std::string elements = little(1.5f) + little(-2.f);
+  for (char version : {2, 3}) {
+    ASSERT_EQ(npy("\x93NUMPY" + std::string{version, 0} +
+                  little(uint32_t(header.size())) + header + elements),
+              DPC_OK)
+        << dpc_last_error();
+    EXPECT_EQ(std::memcmp(dpc_array_file_at(file, 0)->data, elements.data(), 8),
+              0);
+  }
+  EXPECT_EQ(npy("\x93NUMPY" + std::string{4, 0} +
+                little(uint32_t(header.size())) + header + elements),
+            DPC_INVALID);
+}
+
 TEST_F(DataFormats, NpyRefuses) {
   for (const char *dictionary :
        {"{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }",
