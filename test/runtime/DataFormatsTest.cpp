@@ -206,6 +206,14 @@ TEST_F(DataFormats, IdxWideElementsAreBigEndian) {
             258);
 }
 
+TEST_F(DataFormats, IdxHasSignedBytes) {
+  ASSERT_EQ(idx(std::string("\0\0\x09\x01\0\0\0\x02\xff\x01", 10)), DPC_OK)
+      << dpc_last_error();
+  const dpc_array_t *array = dpc_array_file_at(file, 0);
+  EXPECT_EQ(array->dtype, DPC_I8);
+  EXPECT_EQ(static_cast<const int8_t *>(array->data)[0], -1);
+}
+
 TEST_F(DataFormats, RawTokens) {
   const std::string path =
       write(little<uint16_t>(513) + little<uint16_t>(50256));
@@ -269,6 +277,18 @@ TEST(Convert, BetweenKinds) {
   dpc_convert(DPC_BOOL, &truth, DPC_F32, &half, 1);
   EXPECT_EQ(truth, 1);
   EXPECT_EQ(dpc_convert(99, &truth, DPC_F32, &half, 1), DPC_INVALID);
+}
+
+// The bits that tell a NaN from an infinity may be among those cut off.
+TEST(Convert, BrainKeepsNan) {
+  for (uint32_t bits : {0x7f800001u, 0xff80ffffu, 0x7fffffffu}) {
+    float in, back;
+    std::memcpy(&in, &bits, 4);
+    uint16_t brain;
+    dpc_convert(DPC_BF16, &brain, DPC_F32, &in, 1);
+    dpc_convert(DPC_F32, &back, DPC_BF16, &brain, 1);
+    EXPECT_TRUE(std::isnan(back)) << std::hex << bits << " is " << brain;
+  }
 }
 
 TEST(Bounds, FirstOutside) {
