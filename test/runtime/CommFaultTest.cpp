@@ -147,6 +147,36 @@ INSTANTIATE_TEST_SUITE_P(
                  }}),
     [](const auto &info) { return info.param.name; });
 
+// All the rest of a broadcast is alike, but one rank takes another's data.
+TEST(CommFault, RootsDisagree) {
+  TemporaryDirectory directory;
+  auto results = forkRanks(3, [&](uint32_t rank, RankReport &report) {
+    WorldOptions world(rank, 3, "file://" + directory.path, 1 << 20);
+    dpc_comm_t *comm;
+    int code = dpc_comm_create_local(&world.options, &comm);
+    if (code)
+      return code;
+    char *x = comm->shared[rank];
+    dpc_comm_op_t op = {DPC_OP_BROADCAST,
+                        0,
+                        rank == kVictim ? 1u : 0u,
+                        DPC_F32,
+                        DPC_SUM,
+                        DPC_NONE,
+                        5,
+                        3,
+                        x,
+                        x};
+    code = dpc_comm_run(comm, &op);
+    std::snprintf(report.message, sizeof report.message, "%s",
+                  dpc_last_error());
+    dpc_comm_release(comm);
+    return code;
+  });
+  expectSurvivorsName(results, kVictim, "peer 1", 5);
+  EXPECT_EQ(results[kVictim].exitCode, DPC_PEER);
+}
+
 TEST(CommFault, AbortTellsTheReason) {
   auto results = withFault(3, [](dpc_comm_t *comm) {
     comm->vtable->abort(comm, "the disk is full");

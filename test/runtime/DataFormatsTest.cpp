@@ -128,6 +128,26 @@ TEST_F(DataFormats, NpyFortranOrderIsTurned) {
     EXPECT_EQ(x[i], i);
 }
 
+// From version 2.0 on the header's length has four bytes instead of two.
+TEST_F(DataFormats, NpyOfEveryVersion) {
+  std::string header =
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}";
+  header.resize(128 - 12 - 1, ' ');
+  header += '\n';
+  const std::string elements = little(1.5f) + little(-2.f);
+  for (char version : {2, 3}) {
+    ASSERT_EQ(npy("\x93NUMPY" + std::string{version, 0} +
+                  little(uint32_t(header.size())) + header + elements),
+              DPC_OK)
+        << dpc_last_error();
+    EXPECT_EQ(std::memcmp(dpc_array_file_at(file, 0)->data, elements.data(), 8),
+              0);
+  }
+  EXPECT_EQ(npy("\x93NUMPY" + std::string{4, 0} +
+                little(uint32_t(header.size())) + header + elements),
+            DPC_INVALID);
+}
+
 TEST_F(DataFormats, NpyRefuses) {
   for (const char *dictionary :
        {"{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }",
@@ -184,6 +204,14 @@ TEST_F(DataFormats, IdxWideElementsAreBigEndian) {
       << dpc_last_error();
   EXPECT_EQ(*static_cast<const int32_t *>(dpc_array_file_at(file, 0)->data),
             258);
+}
+
+TEST_F(DataFormats, IdxHasSignedBytes) {
+  ASSERT_EQ(idx(std::string("\0\0\x09\x01\0\0\0\x02\xff\x01", 10)), DPC_OK)
+      << dpc_last_error();
+  const dpc_array_t *array = dpc_array_file_at(file, 0);
+  EXPECT_EQ(array->dtype, DPC_I8);
+  EXPECT_EQ(static_cast<const int8_t *>(array->data)[0], -1);
 }
 
 TEST_F(DataFormats, RawTokens) {
@@ -249,6 +277,18 @@ TEST(Convert, BetweenKinds) {
   dpc_convert(DPC_BOOL, &truth, DPC_F32, &half, 1);
   EXPECT_EQ(truth, 1);
   EXPECT_EQ(dpc_convert(99, &truth, DPC_F32, &half, 1), DPC_INVALID);
+}
+
+// The bits that tell a NaN from an infinity may be among those cut off.
+TEST(Convert, BrainKeepsNan) {
+  for (uint32_t bits : {0x7f800001u, 0xff80ffffu, 0x7fffffffu}) {
+    float in, back;
+    std::memcpy(&in, &bits, 4);
+    uint16_t brain;
+    dpc_convert(DPC_BF16, &brain, DPC_F32, &in, 1);
+    dpc_convert(DPC_F32, &back, DPC_BF16, &brain, 1);
+    EXPECT_TRUE(std::isnan(back)) << std::hex << bits << " is " << brain;
+  }
 }
 
 TEST(Bounds, FirstOutside) {

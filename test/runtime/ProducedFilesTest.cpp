@@ -100,6 +100,22 @@ TEST_F(ProducedFiles, RestartGoesOnFromTheCheckpoint) {
   EXPECT_EQ(readFile(path("p")), readFile(path("whole")));
 }
 
+// As often as was allowed, not once less: then the cause is the run's end.
+TEST_F(ProducedFiles, RestartsAreCounted) {
+  for (int restarts : {0, 1, 2}) {
+    Outcome outcome =
+        run({DPC_RUN, "-n", "2", "--max-restarts=" + std::to_string(restarts),
+             LINEAR_2, "--data=" + data, "--steps=4"},
+            {"DPC_TEST_FAULT=kill:0:2"});
+    EXPECT_EQ(outcome.code, 3) << outcome.text;
+    int starts = 1;
+    for (size_t at = 0;
+         (at = outcome.text.find("; start ", at)) != std::string::npos; ++at)
+      ++starts;
+    EXPECT_EQ(starts, restarts + 1) << outcome.text;
+  }
+}
+
 // A file is on the disk before it gets its name, a folder after all that is in
 // it, and the name itself is there before anything is built on it.
 TEST_F(ProducedFiles, NamesFollowWhatTheyName) {

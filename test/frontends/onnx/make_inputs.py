@@ -341,6 +341,18 @@ def classification():
     fx(3, "_native_batch_norm_legit_no_training.default](args = (%conv, %p_bn_weight, %p_bn_bias, %b_m, %b_v, 0.1, 1e-05), kwargs = {})")
     m.graph.node[3].metadata_props.add(key="pkg.onnxscript.rewriter.rule_name", value="FuseBatchNormIntoConv")
     good("losses-merged", m)
+    # Biases of zeros that the exporter dropped: one number for each channel of the result, which a weight has elsewhere in each operator.
+    m = model([node("ConvTranspose", ["x", "up.weight"], ["a"], group=2), node("Conv", ["a", "down.weight"], ["y"], group=2)],
+              [f32("up.weight", 4, 3, 1), f32("down.weight", 8, 3, 1)],
+              inputs=[value("x", [2, 4, 5])], outputs=[value("y", [2, 8, 5])])
+    names = [f"{layer}.{kind}" for layer in ("up", "down") for kind in ("weight", "bias")]
+    sign(m, "\n# inputs\n" + "".join(f"p_{t.replace('.', '_')}: PARAMETER target='{t}'\n" for t in names) + "\n# outputs\ny: USER_OUTPUT\n")
+    fx(0, "convolution.default](args = (%x, %p_up_weight, %p_up_bias, [1], [0], [1], True, [0], 2), kwargs = {})")
+    fx(1, "convolution.default](args = (%a, %p_down_weight, %p_down_bias, [1], [0], [1], False, [0], 2), kwargs = {})")
+    for i, layer in enumerate(("up", "down")):
+        mark(m, f"{layer}.weight", "PARAMETER")
+        m.graph.node[i].metadata_props.add(key="pkg.onnxscript.rewriter.rule_name", value="RemoveOptionalBiasFromConv" + ("Transpose" if i == 0 else ""))
+    good("dropped-biases", m)
     m = model([node("Conv", ["x", "onnx::Conv_1", "onnx::Conv_2"], ["a"], "/conv/Conv"), node("Identity", ["a.weight"], ["b.weight"]),
                node("Mul", ["a", "a.weight"], ["b"]), node("Mul", ["b", "b.weight"], ["y"])],
               [f32("onnx::Conv_1", 4, 2, 1), f32("onnx::Conv_2", 4), f32("a.weight", 4, 1)],
@@ -463,6 +475,10 @@ def conversion():
         [node("RandomUniformLike", ["like"], ["u"]), node("Less", ["u", "p"], ["k"]), node("Cast", ["k"], ["kf"], to=F32),
          node("Div", ["kf", "p"], ["scale"]), node("Mul", ["x", "scale"], ["y"])],
         [tensor("like", np.zeros((2, 1), np.float32)), tensor("p", np.float32(0.75))]))
+    good("other-divisor", model(
+        [node("RandomUniformLike", ["like"], ["u"]), node("Less", ["u", "p"], ["k"]), node("Cast", ["k"], ["kf"], to=F32),
+         node("Div", ["kf", "q"], ["scale"]), node("Mul", ["x", "scale"], ["y"])],
+        [tensor("like", np.zeros((2, 1), np.float32)), tensor("p", np.float32(0.75)), tensor("q", np.float32(0.5))]))
     save("sequence", model(
         [node("SplitToSequence", ["x", "two"], ["q"], axis=1), node("SequenceAt", ["q", "one"], ["y"])],
         [c("two", 2), c("one", 1)], outputs=[value("y", [2, 2])]))

@@ -453,6 +453,31 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
 
 // -----
 
+// Left alone: so is optimizer state that another function reads.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK-NOT: dist.reduce_scatter
+func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">},
+                %m: tensor<4xf32> {nn.arg = #nn.arg<optimizer "m|a", of = "a">, dist.layout = #dist.layout<"[4]">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<4xf32> {nn.result = #nn.result<state "m|a">}) {
+  %g = nn.mul %a, %a : tensor<4xf32>
+  %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<4xf32>
+  %u:2 = nn.update(%a, %s, %m : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>, %v: tensor<f32>):
+    %0 = nn.add %v, %d : tensor<f32>
+    %1 = nn.sub %p, %0 : tensor<f32>
+    nn.yield %1, %0 : tensor<f32>, tensor<f32>
+  } -> tensor<4xf32>, tensor<4xf32>
+  return %u#0, %u#1 : tensor<4xf32>, tensor<4xf32>
+}
+func.func @eval(%m: tensor<4xf32> {nn.arg = #nn.arg<optimizer "m|a", of = "a">, dist.layout = #dist.layout<"[4]">})
+    -> (tensor<4xf32> {nn.result = #nn.result<metric "m">}) {
+  %0 = nn.neg %m : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
 // Left alone: one rank.
 dist.mesh @mesh axes ["data"] sizes [1]
 // CHECK-LABEL: @step

@@ -238,6 +238,25 @@ func.func @epilogue(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>, %b: tensor<32x
   return %4 : tensor<32x32xf32>
 }
 
+// Whichever operand comes first, what has joined a product's kernel computes tile
+// by tile: sums of its rows are final too late for it.
+// CHECK-LABEL: @epilogue_rows
+func.func @epilogue_rows(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>, %y: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  // CHECK: nn.kernel
+  // CHECK: nn.dot
+  // CHECK: nn.mul
+  // CHECK: nn.reduce
+  // CHECK: nn.kernel
+  // CHECK: nn.sub
+  %0 = nn.relu %y : tensor<32x32xf32>
+  %1 = nn.dot %x, %w contract [1] [0] : tensor<32x64xf32>, tensor<64x32xf32> -> tensor<32x32xf32>
+  %2 = nn.mul %0, %1 : tensor<32x32xf32>
+  %3 = nn.reduce sum %2 [1] : tensor<32x32xf32> -> tensor<32xf32>
+  %4 = nn.broadcast %3 [0] : tensor<32xf32> -> tensor<32x32xf32>
+  %5 = nn.sub %2, %4 : tensor<32x32xf32>
+  return %5 : tensor<32x32xf32>
+}
+
 // Two products stay apart; what joins them is computed with one of them.
 // CHECK-LABEL: @products
 func.func @products(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>) -> tensor<32x32xf32> {

@@ -135,6 +135,22 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">}, %b: tensor<
 }
 
 // -----
+// Sums over other ranks are other collectives.
+dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+// CHECK-LABEL: exec.entry @step
+// CHECK-DAG: exec.start all_reduce sum over ["data"]
+// CHECK-DAG: exec.start all_reduce sum over ["model"]
+func.func @step(%x: tensor<4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<4xf32> {nn.result = #nn.result<output "a">}, tensor<4xf32> {nn.result = #nn.result<output "b">}) {
+  %0 = call @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = dist.all_reduce sum %0 on @mesh ["data"] : tensor<4xf32>
+  %2 = call @k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = dist.all_reduce sum %2 on @mesh ["model"] : tensor<4xf32>
+  return %1, %3 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
 // One that waits for another is a collective of its own; its operand, which lies
 // in shared memory already, is not copied and stays what it is.
 dist.mesh @mesh axes ["data"] sizes [2]

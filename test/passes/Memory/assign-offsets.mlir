@@ -63,3 +63,20 @@ exec.entry @step {
   exec.zero %b : memref<16xf32>
   exec.wait %e
 }
+
+// -----
+// It may not where another operand reads bytes of it: the kernel says only that
+// the first one dies element by element.
+// CHECK: exec.memory = #exec.memory<arena = 192,
+func.func private @k(%a: tensor<16xf32>) -> tensor<16xf32> { return %a : tensor<16xf32> }
+func.func private @m(%a: tensor<16xf32>, %b: tensor<8xf32>) -> tensor<16xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<16xf32> }
+exec.resident @state.w #nn.arg<parameter "w"> arena : memref<16xf32>
+exec.entry @step {
+  %w = exec.get @state.w : memref<16xf32>
+  %a = exec.buffer arena : memref<16xf32>
+  exec.launch @k(%w) into (%a) : (memref<16xf32>), (memref<16xf32>)
+  %half = exec.view %a at 32 : memref<16xf32> to memref<8xf32>
+  %b = exec.buffer arena : memref<16xf32>
+  exec.launch @m(%a, %half) into (%b) : (memref<16xf32>, memref<8xf32>), (memref<16xf32>)
+  exec.launch @k(%b) into (%w) : (memref<16xf32>), (memref<16xf32>)
+}

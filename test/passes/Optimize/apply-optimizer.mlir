@@ -14,6 +14,7 @@
 // RUN: dpc-opt %t/two.mlir --dpc-apply-optimizer='optimizer=sgd log-grad-norm' | FileCheck %t/two.mlir --check-prefix=LOGGED
 // RUN: dpc-opt %t/two.mlir --dpc-apply-optimizer='optimizer=sgd' | FileCheck %t/two.mlir --check-prefix=SILENT
 // RUN: dpc-opt %t/two.mlir --mlir-print-op-on-diagnostic=false --dpc-apply-optimizer='optimizer=sgd,weight-decay=0.5 groups=*;lr-scale=3,*.bias;weight-decay=0' 2>&1 | FileCheck %t/two.mlir --check-prefix=GROUPS
+// RUN: dpc-opt %t/two.mlir --dpc-apply-optimizer='optimizer=sgd groups=*.bias;lr-scale=3,fc.*;lr-scale=5' | FileCheck %t/two.mlir --check-prefix=LATER
 // RUN: not dpc-opt %t/two.mlir --dpc-apply-optimizer='optimizer=sgd groups=none*;lr-scale=2' 2>&1 | FileCheck %s --check-prefix=NOTHING
 // RUN: not dpc-opt %t/one.mlir --dpc-apply-optimizer=optimizer=rmsprop 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not dpc-opt %t/one.mlir --dpc-apply-optimizer=optimizer=adam,beta2=1 2>&1 | FileCheck %s --check-prefix=RANGE
@@ -154,6 +155,14 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">},
 // GROUPS: nn.convert [[B3]]
 // GROUPS: nn.update({{.*}} : tensor<2xf32>, tensor<2xf32>)
 // GROUPS-NOT: nn.constant dense<5.000000e-01>
+
+// Of two groups that name the same option the later one counts.
+// LATER-NOT: nn.constant dense<3.000000e+00>
+// LATER: [[FIVE:%[a-z0-9]+]] = nn.constant dense<5.000000e+00> : tensor<f64>
+// LATER: nn.mul %{{.*}}, [[FIVE]] : tensor<f64>
+// LATER: nn.update({{.*}} : tensor<4x2xf32>, tensor<4x2xf32>)
+// LATER-NOT: nn.constant dense<3.000000e+00>
+// LATER: nn.update({{.*}} : tensor<2xf32>, tensor<2xf32>)
 func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "fc.weight">},
                 %b: tensor<2xf32> {nn.arg = #nn.arg<parameter "fc.bias">},
                 %gw: tensor<4x2xf32> {nn.arg = #nn.arg<input "gw">},

@@ -97,3 +97,21 @@ func.func @step(%x: tensor<1x8xf32>) -> tensor<8xf32> {
   %1 = dist.all_reduce sum %0 on @mesh ["data"] : tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// -----
+
+// A slice that is summed as it is was there before the loop: the sum comes behind
+// the loop all the same.
+// CHECK-LABEL: @step
+// CHECK: %[[PART:.*]]:2 = dist.unpack
+// CHECK: %[[HEAD:.*]] = dist.micro 3
+// CHECK: nn.add %[[HEAD]], %[[PART]]#1
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func @step(%x: tensor<4x8xf32>) -> tensor<8xf32> {
+  %0 = dist.micro 4 "micro" (%x : tensor<4x8xf32>) operands [sliced] {
+  ^bb0(%xm: tensor<8xf32>):
+    dist.yield %xm : tensor<8xf32>
+  } -> (tensor<8xf32>) results [summed]
+  %1 = dist.all_reduce sum %0 on @mesh ["data"] : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}

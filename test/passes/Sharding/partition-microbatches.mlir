@@ -53,6 +53,19 @@ func.func @step(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
 
 // -----
 
+// And so is the smallest.
+// CHECK-LABEL: @step(
+// CHECK-SAME: %[[X:.*]]: tensor<8xf32>
+// CHECK-NOT: dist.micro
+// CHECK: nn.reduce min %[[X]] [0]
+func.func @step(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<f32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.reduce min %x [0] : tensor<8xf32> -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
 // A sum that crosses into a later loop as a part of its sum counts once.
 // CHECK-LABEL: @step(
 // CHECK: %[[SUM:.*]] = dist.micro 2

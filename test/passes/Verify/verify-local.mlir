@@ -98,3 +98,13 @@ func.func @step() {
   %0 = dist.axis_index "micro" : tensor<i64>
   return
 }
+
+// -----
+
+// A step is tensor ops alone.
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func @step() {
+  // expected-error@+1 {{level 'local': 'exec.buffer' belongs to no tensor level}}
+  %0 = exec.buffer arena : memref<4xf32>
+  return
+}

@@ -86,6 +86,26 @@ func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x">, dist.layout = 
 
 // -----
 
+// ... in its own way: the largest is no sum.
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x">, dist.layout = #dist.layout<"[(8: data)], [6]">}) {
+  // expected-error@+1 {{level 'placed': the reduced loop 0 is cut over data, but result 0 is [6] partial sum(data)}}
+  %0 = nn.reduce max %x [0] {dist.operands = [#dist.layout<"[(8: data)], [6]">], dist.results = [#dist.layout<"[6] partial sum(data)">]} : tensor<8x6xf32> -> tensor<6xf32>
+  return
+}
+
+// -----
+
+// (L4) A loop that its op needs whole is not cut.
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x">, dist.layout = #dist.layout<"[8], [(6: data)]">}) {
+  // expected-error@+1 {{level 'placed': loop 1 must be whole but is cut as [(6: data)]}}
+  %0 = nn.softmax %x dim 1 {dist.operands = [#dist.layout<"[8], [(6: data)]">], dist.results = [#dist.layout<"[8], [(6: data)]">]} : tensor<8x6xf32>
+  return
+}
+
+// -----
+
 // (L5) State is no sum that is still to be taken ...
 dist.mesh @mesh axes ["data"] sizes [2]
 // expected-error@+1 {{level 'placed': state 'w' is partial}}

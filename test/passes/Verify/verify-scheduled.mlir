@@ -110,6 +110,51 @@ module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0,
 
 // -----
 
+// (L3) What a kernel writes it writes once: two results share no bytes ...
+module attributes {exec.memory = #exec.memory<arena = 320, slot = 0, shared = 128, sharedSlot = 0, slots = 1, peak = 448, lowerBound = 0>} {
+  func.func private @k(%a: tensor<32xf32>) -> (tensor<32xf32>, tensor<32xf32>) { return %a, %a : tensor<32xf32>, tensor<32xf32> }
+  exec.resident @input.x #nn.arg<input "x"> arena at 0 : memref<32xf32>
+  exec.entry @step {
+    %x = exec.get @input.x : memref<32xf32>
+    %a = exec.buffer arena at 128 : memref<32xf32>
+    %b = exec.buffer arena at 192 : memref<32xf32>
+    // expected-error@+1 {{level 'scheduled': result 1 and result 0 share bytes}}
+    exec.launch @k(%x) into (%a, %b) : (memref<32xf32>), (memref<32xf32>, memref<32xf32>)
+  }
+}
+
+// -----
+
+// ... nor does its scratch memory with a result ...
+module attributes {exec.memory = #exec.memory<arena = 320, slot = 0, shared = 128, sharedSlot = 0, slots = 1, peak = 448, lowerBound = 0>} {
+  func.func private @k(%a: tensor<32xf32>) -> tensor<32xf32> attributes {exec.scratch_bytes = 16 : i64} { return %a : tensor<32xf32> }
+  exec.resident @input.x #nn.arg<input "x"> arena at 0 : memref<32xf32>
+  exec.entry @step {
+    %x = exec.get @input.x : memref<32xf32>
+    %a = exec.buffer arena at 128 : memref<32xf32>
+    %s = exec.buffer arena at 192 : memref<16xi8>
+    // expected-error@+1 {{level 'scheduled': scratch and result 0 share bytes}}
+    exec.launch @k(%x) into (%a) scratch (%s) : (memref<32xf32>), (memref<32xf32>), (memref<16xi8>)
+  }
+}
+
+// -----
+
+// ... or with an operand, which may be read until the end.
+module attributes {exec.memory = #exec.memory<arena = 320, slot = 0, shared = 128, sharedSlot = 0, slots = 1, peak = 448, lowerBound = 0>} {
+  func.func private @k(%a: tensor<32xf32>) -> tensor<32xf32> attributes {exec.scratch_bytes = 16 : i64} { return %a : tensor<32xf32> }
+  exec.resident @input.x #nn.arg<input "x"> arena at 0 : memref<32xf32>
+  exec.entry @step {
+    %x = exec.get @input.x : memref<32xf32>
+    %a = exec.buffer arena at 128 : memref<32xf32>
+    %s = exec.buffer arena at 64 : memref<16xi8>
+    // expected-error@+1 {{level 'scheduled': scratch lies on operand 0}}
+    exec.launch @k(%x) into (%a) scratch (%s) : (memref<32xf32>), (memref<32xf32>), (memref<16xi8>)
+  }
+}
+
+// -----
+
 // (L4) Nothing reads what a collective writes ...
 module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 64, sharedSlot = 0, slots = 1, peak = 128, lowerBound = 0>} {
   exec.entry @step {
@@ -135,6 +180,21 @@ module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 12
     // expected-error@+1 {{level 'scheduled': output (bytes [0, 16) of shared) is in use by a collective}}
     exec.zero %s : memref<4xf32>
     exec.wait %e
+  }
+}
+
+// -----
+
+// (L4) A loop waits in each turn for what that turn started.
+module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 64, sharedSlot = 0, slots = 1, peak = 128, lowerBound = 0>} {
+  exec.entry @step {
+    %s = exec.buffer shared at 0 : memref<4xf32>
+    exec.zero %s : memref<4xf32>
+    %e = exec.start all_reduce sum over ["data"] %s to %s id 0 : memref<4xf32>, memref<4xf32>
+    exec.loop 2 {
+      // expected-error@+1 {{level 'scheduled': waits for what is not under way}}
+      exec.wait %e
+    }
   }
 }
 

@@ -119,6 +119,30 @@ TEST_F(IndexingTest, ScatterMulHasNoGradient) {
   EXPECT_EQ(message, "'nn.scatter_elements' op of kind mul has no gradient");
 }
 
+// Differences do not exist where elements tie: those that are the largest share
+// the gradient, as in PyTorch.
+TEST_F(IndexingTest, LargestOnesThatTieShareTheGradient) {
+  const Doubles elements[] = {{5, 1, 4}, {0, 0, 1, 2}, {5, 5, 3, 2}, {6, 2, 8}};
+  std::vector<HostTensor> results = run(
+      "nn.scatter_elements max %a, %b, %c dim 0 : tensor<3xf64>, "
+      "tensor<4xi64>, tensor<4xf64>",
+      {{"3xf64", elements[0]}, {"4xi64", elements[1]}, {"4xf64", elements[2]}});
+  ASSERT_EQ(results.at(0).floats, (Doubles{5, 3, 4}));
+  Block &block = functionOf(*module).getBody().front();
+  Operation *op = block.getTerminator()->getPrevNode();
+  Value gradient = block.addArgument(op->getResult(0).getType(), op->getLoc());
+  OpBuilder builder(block.getTerminator());
+  SmallVector<Value> grads(3);
+  ASSERT_TRUE(succeeded(cast<DifferentiableOpInterface>(op).buildVjp(
+      builder, {gradient}, {true, false, true}, grads)));
+  BlockInterpreter::Values values;
+  for (auto [argument, each] : llvm::zip_equal(block.getArguments(), elements))
+    values[argument] = tensorOf(argument.getType(), each);
+  ASSERT_TRUE(succeeded(BlockInterpreter().run(block, values)));
+  EXPECT_EQ(values.lookup(grads[0]).floats, (Doubles{2, 0, 8}));
+  EXPECT_EQ(values.lookup(grads[2]).floats, (Doubles{2, 2, 2, 0}));
+}
+
 TEST_F(IndexingTest, TopKIsStableAndPutsNanFirst) {
   const char *largest = "%v, %i = nn.top_k %a dim 0 {k = 4 : i64} : "
                         "tensor<5xf64> -> tensor<4xf64>, tensor<4xi64>";
