@@ -97,13 +97,16 @@ llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
   return llvm::Error::success();
 }
 
-/// Where the file has what was put back, by the module's names.
-using FileTensors = std::map<std::string, std::vector<nn::FileTensor>>;
+/// What was put back, and where the file has it, by the module's names.
+struct Restored {
+  std::vector<std::array<std::string, 4>> rows;
+  std::map<std::string, std::vector<nn::FileTensor>> fileTensors;
+};
 
 struct Prepared {
   std::unique_ptr<OnnxModel> model;
   Graph graph;
-  FileTensors fileTensors;
+  Restored restored;
   std::vector<Classified> roles;
 };
 
@@ -125,7 +128,7 @@ void fixSinusoids(Graph &graph, llvm::raw_ostream &notes) {
 
 /// Puts back what the exporter did to the module's parameters: `model` and
 /// `graph` are then those of the module.
-llvm::Error restore(OnnxModel &model, Graph &graph, FileTensors &fileTensors,
+llvm::Error restore(OnnxModel &model, Graph &graph, Restored &restored,
                     const ImportOptions &options, llvm::raw_ostream &notes) {
   RestorationPlan plan = planRestoration(graph);
   if (!plan.lost.empty() && options.trains)
@@ -148,18 +151,19 @@ llvm::Error restore(OnnxModel &model, Graph &graph, FileTensors &fileTensors,
     notes << "note: parameters of the module restored: " << summary
           << "; --explain lists them, --as-exported leaves them\n";
   std::vector<std::vector<nn::FileTensor>> views = findFileViews(plan, graph);
+  restored.rows = plan.rows(graph);
   restoreModel(model, graph, plan);
-  auto restored = buildGraph(model);
-  if (!restored)
-    return restored.takeError();
-  graph = std::move(*restored);
+  auto rebuilt = buildGraph(model);
+  if (!rebuilt)
+    return rebuilt.takeError();
+  graph = std::move(*rebuilt);
   for (auto [tensor, tensorViews] : llvm::zip_equal(plan.tensors, views))
     for (Initializer &initializer : graph.initializers)
       if (initializer.name == tensor.name) {
         initializer.aliases.insert(initializer.aliases.end(),
                                    tensor.aliases.begin(),
                                    tensor.aliases.end());
-        fileTensors[tensor.name] = std::move(tensorViews);
+        restored.fileTensors[tensor.name] = std::move(tensorViews);
       }
   fixSinusoids(graph, notes);
   return llvm::Error::success();
@@ -182,17 +186,16 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
     return prefixed(graph.takeError());
   if (llvm::Error error = checkOperators(*graph, Registry::get()))
     return prefixed(std::move(error));
-  FileTensors fileTensors;
+  Restored restored;
   if (!options.asExported)
-    if (llvm::Error error =
-            restore(**model, *graph, fileTensors, options, notes))
+    if (llvm::Error error = restore(**model, *graph, restored, options, notes))
       return prefixed(std::move(error));
   if (llvm::Error error = resolveShapes(*graph, options))
     return prefixed(std::move(error));
   auto roles = classify(*graph, options.training);
   if (!roles)
     return prefixed(roles.takeError());
-  return Prepared{std::move(*model), std::move(*graph), std::move(fileTensors),
+  return Prepared{std::move(*model), std::move(*graph), std::move(restored),
                   std::move(*roles)};
 }
 
@@ -200,6 +203,7 @@ ImportSummary summarize(const Prepared &prepared) {
   ImportSummary summary;
   summary.producer = prepared.graph.producer;
   summary.nodes = prepared.graph.nodes.size();
+  summary.restored = prepared.restored.rows;
   for (auto [initializer, classified] :
        llvm::zip_equal(prepared.graph.initializers, prepared.roles)) {
     ImportSummary::Count &count =
@@ -238,8 +242,9 @@ OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context,
   if (!module)
     return {};
   for (auto variable : module->getOps<nn::VariableOp>())
-    if (auto found = prepared->fileTensors.find(variable.getSymName().str());
-        found != prepared->fileTensors.end())
+    if (auto found =
+            prepared->restored.fileTensors.find(variable.getSymName().str());
+        found != prepared->restored.fileTensors.end())
       nn::setFileTensors(variable, found->second);
   if (failed(verify(*module)))
     return {};

@@ -12,6 +12,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -50,6 +51,9 @@ struct ImportSummary {
   Count trained, frozen, buffers, constants;
   std::string producer;
   int64_t nodes = 0;
+  /// What was put back of the module: name, type, number of uses, what the file
+  /// has instead.
+  std::vector<std::array<std::string, 4>> restored;
 };
 
 /// Imports the ONNX model at `path` into a module at level `import`: one

@@ -22,11 +22,22 @@ static void addModel(Report &report, const CompileOptions &options,
         {what, countText(count->tensors), countText(count->elements)});
 }
 
+/// What the exporter did to the module's parameters, and import took back.
+static void addRestored(Report &report, const onnx::ImportSummary &summary) {
+  if (summary.restored.empty())
+    return;
+  ReportSection &section = report.add("restored parameters");
+  section.columns = {"module's", "type", ">uses", "in the file"};
+  for (const auto &[name, type, uses, instead] : summary.restored)
+    section.addRow({name, type, uses, instead});
+}
+
 void dpc::explainProgram(const CompileOptions &options,
                          const onnx::ImportSummary &summary,
                          mlir::ModuleOp module, llvm::raw_ostream &os) {
   Report report;
   addModel(report, options, summary);
+  addRestored(report, summary);
   addProgram(report, module);
   report.print(os);
 }

@@ -114,19 +114,9 @@ llvm::Error RestorationPlan::verify(const Graph &graph) const {
   return llvm::Error::success();
 }
 
-void RestorationPlan::print(const Graph &graph, llvm::raw_ostream &os) const {
-  if (tensors.empty())
-    return;
-  size_t width = 8;
-  for (const RestoredTensor &tensor : tensors)
-    width = std::max(width, tensor.name.size());
-  auto row = [&](StringRef name, StringRef type, StringRef uses,
-                 StringRef instead) {
-    os << llvm::left_justify(name, width) << "  "
-       << llvm::left_justify(type, 22) << "  " << llvm::left_justify(uses, 4)
-       << "  " << instead << '\n';
-  };
-  row("restored", "type", "uses", "in the file");
+std::vector<std::array<std::string, 4>>
+RestorationPlan::rows(const Graph &graph) const {
+  std::vector<std::array<std::string, 4>> made;
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
     std::string type =
         dataTypeName(static_cast<int32_t>(tensor.value.type)) + "[";
@@ -134,9 +124,27 @@ void RestorationPlan::print(const Graph &graph, llvm::raw_ostream &os) const {
       type += (d ? "x" : "") + std::to_string(size);
     size_t count = llvm::count_if(
         uses, [i = i](const RestoredUse &use) { return use.tensor == i; });
-    row(tensor.name, type + "]", std::to_string(count),
-        inTheFile(graph, *this, i));
+    made.push_back({tensor.name, type + "]", std::to_string(count),
+                    inTheFile(graph, *this, i)});
   }
+  return made;
+}
+
+void RestorationPlan::print(const Graph &graph, llvm::raw_ostream &os) const {
+  if (tensors.empty())
+    return;
+  size_t width = 8;
+  for (const RestoredTensor &tensor : tensors)
+    width = std::max(width, tensor.name.size());
+  auto print = [&](StringRef name, StringRef type, StringRef uses,
+                   StringRef instead) {
+    os << llvm::left_justify(name, width) << "  "
+       << llvm::left_justify(type, 22) << "  " << llvm::left_justify(uses, 4)
+       << "  " << instead << '\n';
+  };
+  print("restored", "type", "uses", "in the file");
+  for (const auto &[name, type, uses, instead] : rows(graph))
+    print(name, type, uses, instead);
 }
 
 std::string RestorationPlan::summary(const Graph &graph) const {

@@ -8,6 +8,8 @@
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <array>
+
 namespace dpc::onnx {
 
 /// What a restored tensor is to the module, in the words of PyTorch's graph
@@ -78,7 +80,10 @@ struct RestorationPlan {
   /// the bits that were there.
   llvm::Error verify(const Graph &graph) const;
 
-  /// One row a restored tensor: name, shape, uses, what the file has instead.
+  /// One row a restored tensor: name, type, number of uses, what the file has
+  /// instead.
+  std::vector<std::array<std::string, 4>> rows(const Graph &graph) const;
+  /// The rows as a table.
   void print(const Graph &graph, llvm::raw_ostream &os) const;
   /// "12 parameters under their module's names: 8 split, 1 tied, .."; empty
   /// when nothing is restored.
