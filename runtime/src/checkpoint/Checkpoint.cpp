@@ -110,7 +110,8 @@ dpc_status_t writeCheckpoint(dpc_session &session, const std::string &directory,
 
 struct Opened {
   Manifest manifest;
-  std::vector<std::string> notes; ///< about its tensors
+  std::vector<StateSource> sources; ///< where each state lies in `file`
+  std::vector<std::string> notes;   ///< about its tensors
   std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file{
       nullptr, dpc_array_file_close};
 };
@@ -146,9 +147,8 @@ dpc_status_t openCheckpoint(const dpc_session &session,
                 path.c_str(),
                 static_cast<unsigned long long>(out->manifest.seed),
                 static_cast<unsigned long long>(session.control.seed));
-  std::vector<StateSource> sources;
-  if (dpc_status_t status =
-          findAllStates(session.program, *out->file, &sources, &out->notes))
+  if (dpc_status_t status = findAllStates(session.program, *out->file,
+                                          &out->sources, &out->notes))
     return failWithin(status, "%s", path.c_str());
   return DPC_OK;
 }
@@ -211,7 +211,7 @@ dpc_status_t resumeCheckpoint(dpc_session &session,
   dpc_status_t status =
       openCheckpoint(session, directory, step, false, &checkpoint, &damaged);
   if (status == DPC_OK)
-    status = loadAllStates(session, *checkpoint.file);
+    status = loadAllStates(session, checkpoint.sources);
   if (status)
     return session.failed(status);
   session.control.step = step;

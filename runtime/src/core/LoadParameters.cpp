@@ -28,11 +28,6 @@ bool endsWith(const std::string &text, const std::string &suffix) {
          text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
-/// What a model's file of weights holds.
-bool isOfModel(const dpc_state_t &state) {
-  return state.kind == DPC_STATE_PARAMETER || state.kind == DPC_STATE_BUFFER;
-}
-
 /// Buffers that training does not change may be the exporter's own; then no
 /// other file has them.
 bool mustBeGiven(const dpc_state_t &state) {

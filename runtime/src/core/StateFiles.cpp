@@ -89,16 +89,12 @@ dpc_status_t findAllStates(const dpc_program_t &program,
     if (dpc_status_t status = checkSource(state, sources[i], true))
       return failWithin(status, "it is another program's");
   }
-  if (notes)
-    *notes = sources.getNotes();
+  *notes = sources.getNotes();
   return DPC_OK;
 }
 
-dpc_status_t loadAllStates(dpc_session &session, const dpc_array_file_t &file) {
-  std::vector<StateSource> sources;
-  if (dpc_status_t status =
-          findAllStates(session.program, file, &sources, nullptr))
-    return status;
+dpc_status_t loadAllStates(dpc_session &session,
+                           const std::vector<StateSource> &sources) {
   for (uint32_t i = 0; i < sources.size(); ++i)
     if (sources[i].array)
       if (dpc_status_t status = loadState(session, i, sources[i], true))

@@ -24,14 +24,15 @@ dpc_status_t loadState(dpc_session &session, uint32_t index,
 
 /// Where each state lies in a file that has all of them. DPC_INVALID when it
 /// lacks one, has one in another shape or type, or has one of another program.
-/// `notes`, unless null, gets what is not as it seems.
+/// `notes` gets what is not as it seems.
 dpc_status_t findAllStates(const dpc_program_t &program,
                            const dpc_array_file_t &file,
                            std::vector<StateSource> *out,
                            std::vector<std::string> *notes);
 
-/// Sets all states from such a file.
-dpc_status_t loadAllStates(dpc_session &session, const dpc_array_file_t &file);
+/// Sets all states from where they were found.
+dpc_status_t loadAllStates(dpc_session &session,
+                           const std::vector<StateSource> &sources);
 
 /// DPC_INVALID, saying why, when the program cannot save its model as ONNX.
 dpc_status_t checkOnnx(const dpc_program_t &program);

@@ -12,10 +12,6 @@ namespace dpc {
 
 namespace {
 
-bool isOfModel(const dpc_state_t &state) {
-  return state.kind == DPC_STATE_PARAMETER || state.kind == DPC_STATE_BUFFER;
-}
-
 /// "exp_avg|" of "exp_avg|fc.weight"; empty for what is no optimizer state.
 std::string slotOf(const dpc_state_t &state) {
   if (state.kind != DPC_STATE_OPTIMIZER)
@@ -35,6 +31,10 @@ void addTo(std::vector<char> &elements, uint32_t dtype, double shift) {
 }
 
 } // namespace
+
+bool isOfModel(const dpc_state_t &state) {
+  return state.kind == DPC_STATE_PARAMETER || state.kind == DPC_STATE_BUFFER;
+}
 
 StateSources::StateSources(const dpc_program_t &program,
                            const ArraysByName &arrays)

@@ -10,6 +10,9 @@
 
 namespace dpc {
 
+/// What a model's file of weights holds: parameters and buffers.
+bool isOfModel(const dpc_state_t &state);
+
 /// The tensors of a file by the names that they have for a program.
 using ArraysByName = std::map<std::string, const dpc_array_t *>;
 
