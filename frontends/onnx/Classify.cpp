@@ -337,14 +337,9 @@ void printClassification(const Graph &graph, llvm::ArrayRef<Classified> roles,
        << "  " << why << '\n';
   };
   row("initializer", "type", "role", "why");
-  for (auto [initializer, classified] : llvm::zip(graph.initializers, roles)) {
-    std::string type =
-        dataTypeName(static_cast<int32_t>(initializer.tensor.type)) + "[";
-    for (auto [i, size] : llvm::enumerate(initializer.tensor.shape))
-      type += (i ? "x" : "") + std::to_string(size);
-    row(initializer.name, type + "]", roleName(classified.role),
-        classified.reason);
-  }
+  for (auto [initializer, classified] : llvm::zip(graph.initializers, roles))
+    row(initializer.name, typeText(initializer.tensor),
+        roleName(classified.role), classified.reason);
 }
 
 } // namespace dpc::onnx

@@ -7,6 +7,7 @@
 #include "OnnxSchema.pb.h"
 
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -367,6 +368,13 @@ llvm::Expected<Tensor> readTensor(const onnxpb::TensorProto &proto,
                           unsigned(value)));
   }
   return tensor;
+}
+
+std::string typeText(const Tensor &tensor) {
+  std::string text = dataTypeName(static_cast<int32_t>(tensor.type)) + "[";
+  for (auto [i, size] : llvm::enumerate(tensor.shape))
+    text += (i ? "x" : "") + std::to_string(size);
+  return text + "]";
 }
 
 } // namespace dpc::onnx

@@ -83,6 +83,9 @@ llvm::Expected<Tensor> readTensor(const onnxpb::TensorProto &proto,
                                   std::shared_ptr<const void> owner,
                                   ExternalFiles &files, llvm::StringRef what);
 
+/// "FLOAT[3x4]", for tables.
+std::string typeText(const Tensor &tensor);
+
 } // namespace dpc::onnx
 
 #endif // DPC_FRONTENDS_ONNX_TENSOR_H

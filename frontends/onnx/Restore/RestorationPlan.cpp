@@ -118,13 +118,9 @@ std::vector<std::array<std::string, 4>>
 RestorationPlan::rows(const Graph &graph) const {
   std::vector<std::array<std::string, 4>> made;
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
-    std::string type =
-        dataTypeName(static_cast<int32_t>(tensor.value.type)) + "[";
-    for (auto [d, size] : llvm::enumerate(tensor.value.shape))
-      type += (d ? "x" : "") + std::to_string(size);
     size_t count = llvm::count_if(
         uses, [i = i](const RestoredUse &use) { return use.tensor == i; });
-    made.push_back({tensor.name, type + "]", std::to_string(count),
+    made.push_back({tensor.name, typeText(tensor.value), std::to_string(count),
                     inTheFile(graph, *this, i)});
   }
   return made;
