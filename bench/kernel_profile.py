@@ -58,7 +58,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         program, ir, data = (os.path.join(folder, n) for n in ("program", "exec.mlir", "perf.data"))
         compiler = [os.path.join(tools, "dpc-compile")] + arguments
-        subprocess.run(compiler + ["-o", program], check=True)
+        notes = subprocess.run(compiler + ["--explain=all", "-o", program], check=True,
+                               capture_output=True, text=True).stderr
+        # Kernels with equal code are one function: it has the name of the first.
+        names = {symbol: name for name, symbol in
+                 reversed(re.findall(r"note: kernel (\S+) is function (\S+)", notes))}
         subprocess.run(compiler + ["--stop-after=exec", "-o", ir], check=True)
         with open(ir) as file:
             found = kernels(file.read())
@@ -73,7 +77,7 @@ def main():
         if not match:
             continue
         ms = int(match.group(1)) / 4.0 / steps
-        symbol = match.group(2).removesuffix(".body")
+        symbol = names.get(match.group(2).removesuffix(".body"), match.group(2))
         ops, products = found.get(symbol, ([], []))
         kind = next((c for c, pattern in CLASSES if any(re.match(pattern, op) for op in ops)), "runtime")
         by_class[kind] += ms

@@ -41,7 +41,8 @@ int64_t dpc::resultElementsPer(Operation *op, unsigned operand) {
 // Loops are tested at the end, as LLVM's rotated form is: the annotation then
 // sits on the latch.
 Values LoopEmitter::emitLoop(Value first, Value end, Range range, bool guarded,
-                             bool parallel, ValueRange initial,
+                             LLVM::LoopAnnotationAttr annotation,
+                             ValueRange initial,
                              function_ref<Values(Index, ValueRange)> body) {
   Block *before = builder.getInsertionBlock();
   Block *after = before->splitBlock(builder.getInsertionPoint());
@@ -73,8 +74,8 @@ Values LoopEmitter::emitLoop(Value first, Value end, Range range, bool guarded,
   SmallVector<Value> again{following};
   llvm::append_range(again, next);
   auto latch = make<LLVM::CondBrOp>(more, round, again, after, next);
-  if (parallel && parallelLoop)
-    latch.setLoopAnnotationAttr(parallelLoop);
+  if (annotation)
+    latch.setLoopAnnotationAttr(annotation);
   builder.setInsertionPointToStart(after);
   return Values(after->getArguments());
 }
@@ -90,7 +91,7 @@ Values LoopEmitter::loop(int64_t extent, ValueRange initial,
   if (extent == 1)
     return body(constant(0), initial);
   return emitLoop(i64Constant(*this, 0), i64Constant(*this, extent),
-                  {0, extent - 1}, false, false, initial, body);
+                  {0, extent - 1}, false, nullptr, initial, body);
 }
 
 void LoopEmitter::sequence(int64_t extent, function_ref<void(Index)> body) {
@@ -104,11 +105,12 @@ Values LoopEmitter::loopBetween(Value first, Value end, int64_t highest,
                                 ValueRange initial,
                                 function_ref<Values(Index, ValueRange)> body) {
   return emitLoop(first, end, {0, std::max<int64_t>(0, highest - 1)}, true,
-                  false, initial, body);
+                  nullptr, initial, body);
 }
 
 void LoopEmitter::forEach(ArrayRef<int64_t> shape,
-                          function_ref<void(ArrayRef<Index>)> body) {
+                          function_ref<void(ArrayRef<Index>)> body,
+                          Lanes lanes) {
   if (llvm::is_contained(shape, 0))
     return;
   SmallVector<Index> index;
@@ -128,7 +130,9 @@ void LoopEmitter::forEach(ArrayRef<int64_t> shape,
       round(constant(0), {});
     else
       emitLoop(i64Constant(*this, 0), i64Constant(*this, extent),
-               {0, extent - 1}, false, true, {}, round);
+               {0, extent - 1}, false,
+               lanes == Lanes::whereLegal ? vectorLoop : parallelLoop, {},
+               round);
   };
   nest();
 }

@@ -102,10 +102,16 @@ public:
   loopBetween(mlir::Value first, mlir::Value end, int64_t highest,
               mlir::ValueRange initial,
               llvm::function_ref<Values(Index i, mlir::ValueRange)> body);
+  /// When rounds of a loop run together, as lanes of a vector.
+  enum class Lanes {
+    whereEstimated, ///< where the target's compiler expects to gain
+    whereLegal      ///< wherever it can: its estimate is known to be wrong
+  };
   /// Nested loops over every multi-index of `shape`, row-major. No round may
   /// write an element that another one reads or writes.
   void forEach(llvm::ArrayRef<int64_t> shape,
-               llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
+               llvm::function_ref<void(llvm::ArrayRef<Index>)> body,
+               Lanes lanes = Lanes::whereEstimated);
   /// Carries `initial` through nested loops over `shape`.
   Values fold(
       llvm::ArrayRef<int64_t> shape, mlir::ValueRange initial,
@@ -163,9 +169,9 @@ public:
   /// round after each: an element that is computed at several places must have
   /// the same bits at each of them.
   bool orderedSums = false;
-  /// What loops whose rounds touch different elements carry, and what every
-  /// access to memory carries.
-  mlir::LLVM::LoopAnnotationAttr parallelLoop;
+  /// What loops whose rounds touch different elements carry (and those of
+  /// Lanes::whereLegal), and what every access to memory carries.
+  mlir::LLVM::LoopAnnotationAttr parallelLoop, vectorLoop;
   mlir::ArrayAttr accessGroups;
 
 protected:
@@ -177,7 +183,8 @@ protected:
 
 private:
   Values emitLoop(mlir::Value first, mlir::Value end, Range range, bool guarded,
-                  bool parallel, mlir::ValueRange initial,
+                  mlir::LLVM::LoopAnnotationAttr annotation,
+                  mlir::ValueRange initial,
                   llvm::function_ref<Values(Index, mlir::ValueRange)> body);
 
   struct Variable {

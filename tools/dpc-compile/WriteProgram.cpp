@@ -158,6 +158,10 @@ static int writeKernels(ModuleOp module, const CompileOptions &options,
   std::vector<llvm::NewArchiveMember> members;
   llvm::StringSet<> symbols;
   for (const KernelObject &object : *objects) {
+    // What a profiler shows, for whoever looks for the kernel's ops.
+    if (options.explain == Explain::all)
+      llvm::errs() << "dpc-compile: note: kernel " << object.kernel
+                   << " is function " << object.symbol << "\n";
     if (llvm::Function *called = record.getFunction(object.kernel)) {
       llvm::Function *known = record.getFunction(object.symbol);
       if (known)

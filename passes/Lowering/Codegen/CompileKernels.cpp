@@ -190,6 +190,12 @@ static void compile(Unit &unit, const Processor &processor,
       unit.isFound = true;
       return;
     }
+  // Every function of the kernel has its name, for profilers.
+  for (llvm::Function &function : *code)
+    if (StringRef name = function.getName(); &function != entry &&
+                                             !function.isDeclaration() &&
+                                             name.consume_front("kernel"))
+      function.setName(unit.result->symbol + name);
   entry->setName(unit.result->symbol);
   SmallVector<char, 0> object;
   llvm::raw_svector_ostream objectStream(object);

@@ -56,6 +56,11 @@ KernelEmitter::KernelEmitter(OpBuilder &builder, Location loc,
   parallelLoop =
       LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {},
                                     {}, {}, {}, {}, {}, accessGroup);
+  auto vectorize = LLVM::LoopVectorizeAttr::get(
+      context, /*disable=*/builder.getBoolAttr(false), {}, {}, {}, {}, {}, {});
+  vectorLoop =
+      LLVM::LoopAnnotationAttr::get(context, {}, vectorize, {}, {}, {}, {}, {},
+                                    {}, {}, {}, {}, {}, {}, {}, accessGroup);
 }
 
 //===----------------------------------------------------------------------===//

@@ -226,6 +226,7 @@ static const std::vector<dpc::test::OpCase> cases = {
     {"%y = nn.exp %b : tensor<2x9x9x11xf64> nn.conv_weight_grad %a, %y strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x5x9x11xf64>, tensor<2x9x9x11xf64> -> tensor<9x5x1x1xf64>", {{"2x5x9x11xf64"}, {"2x9x9x11xf64"}}},
     // Windows that tile the input, overlap, leave elements out, reach over the border.
     {"nn.max_pool_grad %a, %b kernel [2, 2] strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x8x36xf64>, tensor<2x3x4x18xf64> -> tensor<2x3x8x36xf64>", {{"2x3x8x36xf64"}, {"2x3x4x18xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [2, 2] strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x8x14xf32>, tensor<2x3x4x7xf32> -> tensor<2x3x8x14xf32>", {{"2x3x8x14xf32"}, {"2x3x4x7xf32"}}},
     {"nn.max_pool_grad %a, %b kernel [5, 6] strides [5, 6] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x10x12xf64>, tensor<2x3x2x2xf64> -> tensor<2x3x10x12xf64>", {{"2x3x10x12xf64"}, {"2x3x2x2xf64"}}},
     {"nn.max_pool_grad %a, %b kernel [2, 3] strides [2, 3] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x7x9xf64>, tensor<2x3x3x3xf64> -> tensor<2x3x7x9xf64>", {{"2x3x7x9xf64", 0, 3}, {"2x3x3x3xf64"}}},
     {"nn.max_pool_grad %a, %b kernel [3, 3] strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] : tensor<2x2x9x37xf64>, tensor<2x2x5x19xf64> -> tensor<2x2x9x37xf64>", {{"2x2x9x37xf64"}, {"2x2x5x19xf64"}}},
