@@ -1,10 +1,13 @@
-"""Learning rates of the command line, what the log says of them and of the gradients, and the best evaluation."""
+"""Learning rates of the command line, what the log says of them and of the gradients, the trace, and the best evaluation."""
+import json
 import math
 import os
+import re
 
 import numpy as np
+import onnx
 
-from programs import data_of, expect, initializers, read_safetensors
+from programs import data_of, expect, initializers, model_of, read_safetensors
 
 CLIP = 0.3
 
@@ -67,6 +70,21 @@ class Results:
         expect('grad_norm' not in self.suite.log('plain.jsonl')[0], 'a norm was logged')
         for name, value in read_safetensors(self.suite.path('plain.st')).items():
             expect(np.array_equal(value, after[name]), f"'{name}' is another with the norm")
+
+    def trace(self, case):
+        """What took time is named after nodes of the file, as are collectives, which belong to gradients of some."""
+        program = self.suite.trainer(case, '--mesh=data=2')
+        self.suite.train(program, case, '--steps=2', '--trace=trace.json').done()
+        known = {node.name for node in onnx.load(model_of(case), load_external_data=False).graph.node}
+        seen = set()
+        for name in ('trace.json', 'trace.rank1.json'):
+            with open(self.suite.path(name)) as file:
+                events = [event for event in json.load(file)['traceEvents'] if event['ph'] == 'X']
+            for event in events:
+                nodes = re.sub(r' and \d+ more$', '', event['args'].get('node', '')).split(', ')
+                expect(set(nodes) <= known, f'{event} names what the file has not')
+                seen.add(event['cat'])
+        expect(seen == {'kernel', 'comm'}, f'the trace has {seen}')
 
     def worsening(self, metric, folder, *more, steps=12):
         """A run that gets worse at some time; (run, evaluations by step)."""
@@ -154,6 +172,8 @@ def checks(suite):
         for clips in (False, True):
             name = f'gradient norm {mesh or "one rank"} {"".join(more)}{" clipped" if clips else ""}'
             yield name, lambda a=(mesh, more, clips): tests.gradient_norm(*a)
+    for case in ('mlp', 'gpt2'):
+        yield f'trace {case}', lambda case=case: tests.trace(case)
     for metric in ('loss', 'accuracy'):
         yield f'best {metric}', lambda metric=metric: tests.best(metric)
     yield 'best of equals', tests.best_of_equals
