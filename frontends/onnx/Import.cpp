@@ -10,6 +10,7 @@
 #include "frontends/onnx/Registry.h"
 #include "frontends/onnx/Restore/FileViews.h"
 #include "frontends/onnx/Restore/RewriteModel.h"
+#include "frontends/onnx/Restore/TiedNames.h"
 #include "frontends/onnx/ValuePatterns.h"
 
 #include "dialects/NN/IR/Program.h"
@@ -126,21 +127,10 @@ void fixSinusoids(Graph &graph, llvm::raw_ostream &notes) {
   }
 }
 
-/// Puts back what the exporter did to the module's parameters: `model` and
-/// `graph` are then those of the module.
-llvm::Error restore(OnnxModel &model, Graph &graph, Restored &restored,
-                    const ImportOptions &options, llvm::raw_ostream &notes) {
-  RestorationPlan plan = planRestoration(graph);
-  if (!plan.lost.empty() && options.trains)
-    return fail(llvm::formatv(
-        "{0}{1}; --as-exported trains the graph as it is", plan.lost.front(),
-        plan.lost.size() > 1
-            ? llvm::formatv(" ({0} more are lost)", plan.lost.size() - 1).str()
-            : std::string()));
-  if (plan.empty()) {
-    fixSinusoids(graph, notes);
-    return llvm::Error::success();
-  }
+/// Makes `model` and `graph` what the plan says.
+llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph,
+                  Restored &restored, const ImportOptions &options,
+                  llvm::raw_ostream &notes) {
   if (llvm::Error error = plan.check(graph))
     return error;
   if (llvm::Error error = plan.verify(graph))
@@ -165,6 +155,33 @@ llvm::Error restore(OnnxModel &model, Graph &graph, Restored &restored,
                                    tensor.aliases.end());
         restored.fileTensors[tensor.name] = std::move(tensorViews);
       }
+  return llvm::Error::success();
+}
+
+/// Puts back what the exporter did to the module's parameters: `model` and
+/// `graph` are then those of the module.
+llvm::Error restore(OnnxModel &model, Graph &graph, Restored &restored,
+                    const ImportOptions &options, llvm::raw_ostream &notes) {
+  RestorationPlan plan = planRestoration(graph);
+  if (!plan.lost.empty() && options.trains)
+    return fail(llvm::formatv(
+        "{0}{1}; --as-exported trains the graph as it is", plan.lost.front(),
+        plan.lost.size() > 1
+            ? llvm::formatv(" ({0} more are lost)", plan.lost.size() - 1).str()
+            : std::string()));
+  if (!plan.empty())
+    if (llvm::Error error = apply(plan, model, graph, restored, options, notes))
+      return error;
+  for (auto &[name, others] : findTiedNames(graph))
+    for (Initializer &initializer : graph.initializers)
+      if (initializer.name == name)
+        for (const std::string &other : others) {
+          initializer.aliases.push_back(other);
+          nn::FileTensor tied;
+          tied.name = other;
+          tied.holds = nn::FileTensor::Holds::tied;
+          restored.fileTensors[name].push_back(std::move(tied));
+        }
   fixSinusoids(graph, notes);
   return llvm::Error::success();
 }

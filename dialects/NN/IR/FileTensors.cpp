@@ -8,7 +8,7 @@ using namespace mlir;
 namespace dpc::nn {
 
 /// FileTensor::Holds in the attribute.
-constexpr llvm::StringLiteral kHolds[] = {"all", "part", "nothing"};
+constexpr llvm::StringLiteral kHolds[] = {"all", "part", "nothing", "tied"};
 
 void setFileTensors(VariableOp variable, ArrayRef<FileTensor> tensors) {
   if (tensors.empty()) {

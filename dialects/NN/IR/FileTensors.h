@@ -13,10 +13,9 @@
 
 namespace dpc::nn {
 
-/// A tensor of the ONNX file that a variable stands for where import put a
-/// parameter of the module back. Its name stays another name of the variable,
-/// in options and in files of parameters that were written under the file's
-/// names.
+/// Another name of a variable, in options and in files of parameters: that of a
+/// tensor of the ONNX file that it stands for where import put a parameter of
+/// the module back, or one of the module.
 struct FileTensor {
   enum class Holds {
     /// All of the variable.
@@ -25,11 +24,14 @@ struct FileTensor {
     part,
     /// Nothing: the exporter dropped the variable, which was zero. The name is
     /// then the variable's own.
-    nothing
+    nothing,
+    /// No tensor of the file, but another name that the module has for the
+    /// variable: tied parameters. Comes after all others.
+    tied
   };
   std::string name;
   Holds holds = Holds::all;
-  /// Of the tensor; empty where it holds nothing.
+  /// Of the tensor; empty where it holds nothing or is tied.
   llvm::SmallVector<int64_t> shape;
   /// Where it holds all, one entry a dimension of the variable: the variable's
   /// element [i, j, ..] is that at i * strides[0] + j * strides[1] + .. of the

@@ -288,7 +288,8 @@ TensorRecords::emitFileTensors(ArrayRef<nn::FileTensor> tensors) {
     // The host's arrays have only so many dimensions.
     const bool fits = tensor.shape.size() <= DPC_MAX_RANK_DIMS;
     record.holds =
-        tensor.holds == nn::FileTensor::Holds::nothing       ? DPC_HOLDS_NOTHING
+        tensor.holds == nn::FileTensor::Holds::tied          ? DPC_HOLDS_TIED
+        : tensor.holds == nn::FileTensor::Holds::nothing     ? DPC_HOLDS_NOTHING
         : fits && tensor.holds == nn::FileTensor::Holds::all ? DPC_HOLDS_ALL
                                                              : DPC_HOLDS_PART;
     record.dim_count = tensor.shape.size();

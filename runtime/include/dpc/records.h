@@ -58,14 +58,16 @@ enum {
 
 enum {
   DPC_HOLDS_ALL = 0,
-  DPC_HOLDS_PART = 1,   /**< some rows, or repeated ones: the state cannot be
-                           read from there */
-  DPC_HOLDS_NOTHING = 2 /**< the exporter had dropped the state, being zero */
+  DPC_HOLDS_PART = 1,    /**< some rows, or repeated ones: the state cannot be
+                            read from there */
+  DPC_HOLDS_NOTHING = 2, /**< the exporter had dropped the state, being zero */
+  DPC_HOLDS_TIED = 3     /**< no tensor of the file: another name that the
+                              module has for the state; after all others */
 };
 
-/** A tensor of the ONNX file that stands for a parameter or buffer which import
- * put back. Files of parameters that were written under the file's names have
- * it. */
+/** Another name of a parameter or buffer in files of parameters: a tensor of
+ * the ONNX file that stands for one which import put back (files that were
+ * written under the file's names have it), or another name of a tied one. */
 typedef struct dpc_file_tensor_t {
   const char *name;
   uint32_t holds; /**< DPC_HOLDS_* */

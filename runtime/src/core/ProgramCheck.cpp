@@ -25,7 +25,7 @@ struct Spaces {
 dpc_status_t checkFileTensors(const dpc_state_t &state) {
   for (uint64_t i = 0; i < state.file_tensor_count; ++i) {
     const dpc_file_tensor_t &tensor = state.file_tensors[i];
-    bool fits = tensor.holds <= DPC_HOLDS_NOTHING &&
+    bool fits = tensor.holds <= DPC_HOLDS_TIED &&
                 (tensor.holds != DPC_HOLDS_ALL ||
                  tensor.dim_count <= DPC_MAX_RANK_DIMS);
     uint64_t last = 0;

@@ -32,6 +32,12 @@ void addTo(std::vector<char> &elements, uint32_t dtype, double shift) {
 
 } // namespace
 
+/// The ONNX file has something else, or nothing, in the state's place.
+static bool isReplaced(const dpc_state_t &state) {
+  return state.file_tensor_count &&
+         state.file_tensors[0].holds != DPC_HOLDS_TIED;
+}
+
 bool isOfModel(const dpc_state_t &state) {
   return state.kind == DPC_STATE_PARAMETER || state.kind == DPC_STATE_BUFFER;
 }
@@ -41,15 +47,10 @@ StateSources::StateSources(const dpc_program_t &program,
     : program(program), arrays(arrays), exported(decideNames()),
       found(program.state_count) {
   for (uint32_t i = 0; i < program.state_count; ++i) {
-    if (exported && parameterOf(program.states[i]).file_tensor_count) {
+    if (exported && isReplaced(parameterOf(program.states[i])))
       findUnderFileNames(i);
-      continue;
-    }
-    auto array = arrays.find(program.states[i].name);
-    if (array == arrays.end())
-      continue;
-    found[i].array = array->second;
-    used[array->first] = true;
+    else
+      findUnderOwnNames(i);
   }
 }
 
@@ -59,7 +60,7 @@ const dpc_state_t &StateSources::parameterOf(const dpc_state_t &state) const {
 
 bool StateSources::isDropped(uint32_t state) const {
   const dpc_state_t &parameter = parameterOf(program.states[state]);
-  return exported && parameter.file_tensor_count &&
+  return exported && isReplaced(parameter) &&
          parameter.file_tensors[0].holds == DPC_HOLDS_NOTHING;
 }
 
@@ -70,10 +71,10 @@ bool StateSources::decideNames() const {
     const dpc_state_t &state = program.states[i];
     if (!isOfModel(state))
       continue;
-    if (!state.file_tensor_count)
+    if (!isReplaced(state))
       hasOthers = hasOthers && arrays.count(state.name);
     for (uint64_t k = 0; k < state.file_tensor_count; ++k)
-      if (state.file_tensors[k].holds != DPC_HOLDS_NOTHING)
+      if (state.file_tensors[k].holds < DPC_HOLDS_NOTHING)
         replaced.insert(state.file_tensors[k].name);
   }
   if (!std::all_of(replaced.begin(), replaced.end(),
@@ -82,7 +83,7 @@ bool StateSources::decideNames() const {
   bool isRestored = false;
   for (uint32_t i = 0; i < program.state_count; ++i) {
     const dpc_state_t &state = program.states[i];
-    if (!isOfModel(state) || !state.file_tensor_count)
+    if (!isOfModel(state) || !isReplaced(state))
       continue;
     isRestored = true;
     if (!replaced.count(state.name) && arrays.count(state.name))
@@ -90,6 +91,27 @@ bool StateSources::decideNames() const {
   }
   // Where nothing was replaced but zeros were dropped, all else must be there.
   return isRestored && (!replaced.empty() || hasOthers);
+}
+
+void StateSources::findUnderOwnNames(uint32_t index) {
+  const dpc_state_t &state = program.states[index],
+                    &parameter = parameterOf(state);
+  const std::string slot = slotOf(state);
+  auto look = [&](const std::string &name) {
+    auto array = arrays.find(name);
+    if (array == arrays.end())
+      return;
+    used[name] = true;
+    const StateSource source = {array->second, nullptr};
+    if (!found[index].array)
+      found[index] = source;
+    else
+      compare(index, source);
+  };
+  look(state.name);
+  for (uint64_t k = 0; k < parameter.file_tensor_count; ++k)
+    if (parameter.file_tensors[k].holds == DPC_HOLDS_TIED)
+      look(slot + parameter.file_tensors[k].name);
 }
 
 void StateSources::findUnderFileNames(uint32_t index) {

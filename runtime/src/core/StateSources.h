@@ -27,7 +27,7 @@ struct StateSource {
 /// either the program's names, or those of its ONNX file, as programs compiled
 /// with --as-exported have them: then it holds every tensor of the ONNX file
 /// that import put something else in place of, and nothing under a name that
-/// only the program knows.
+/// only the program knows. Of tied parameters it may have any name.
 class StateSources {
 public:
   StateSources(const dpc_program_t &program, const ArraysByName &arrays);
@@ -46,6 +46,7 @@ public:
 
 private:
   bool decideNames() const;
+  void findUnderOwnNames(uint32_t state);
   void findUnderFileNames(uint32_t state);
   void compare(uint32_t state, const StateSource &other);
   const dpc_state_t &parameterOf(const dpc_state_t &state) const;
