@@ -347,7 +347,7 @@ TEST(ProgramCheck, RefusesEveryBrokenEntry) {
        }},
       {"past tensor w of the ONNX file",
        [](Mutable &m) {
-         static const dpc_file_tensor_t tensor = {"w",     3,       0,
+         static const dpc_file_tensor_t tensor = {"w",     4,       0,
                                                   nullptr, nullptr, 0};
          m.states[0].file_tensors = &tensor;
          m.states[0].file_tensor_count = 1;
