@@ -89,9 +89,11 @@ dpc_status_t askRanks(const std::string &program, uint32_t *out) {
   size_t length = 0;
   const double deadline = monotonicSeconds() + kAnswerSeconds;
   for (bool open = true; open || !asked.hasEnded();) {
+    // What it wrote before it ended is there to be read now.
+    const bool hadEnded = asked.hasEnded();
     pollfd entry = {open ? reader.get() : -1, POLLIN, 0};
     const int ready = ::poll(&entry, 1, 20);
-    if (ready == 0 && asked.hasEnded())
+    if (ready == 0 && hadEnded)
       break; // something that it started has its output, too
     if (ready > 0) {
       const ssize_t n =
