@@ -1,5 +1,6 @@
 #include "runtime/src/launch/AskRanks.h"
 
+#include "test/runtime/ForkRanks.h"
 #include "test/runtime/TestFiles.h"
 
 #include <gtest/gtest.h>
