@@ -10,6 +10,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace dpc {
@@ -29,6 +30,7 @@ public:
     std::set_terminate([] { end("out of memory or another resource"); });
     llvm::install_bad_alloc_error_handler(
         [](void *, const char *, bool) { end("out of memory"); });
+    growStack();
   }
 
   /// Ends a tool that has called install; others go on.
@@ -38,6 +40,20 @@ public:
   }
 
 private:
+  /// Takes the part of the stack that a tool needs while there is memory:
+  /// where none is left, a stack that grows is a segmentation fault.
+  __attribute__((noinline)) static void growStack() {
+    constexpr size_t bytes = size_t(1) << 20, page = 4096;
+    void *room =
+        mmap(nullptr, 2 * bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+      end("out of memory");
+    munmap(room, 2 * bytes);
+    volatile char deep[bytes];
+    for (size_t at = bytes; at >= page; at -= page)
+      deep[at - 1] = 0;
+  }
+
   static const char *&name() {
     static const char *tool = "";
     return tool;
