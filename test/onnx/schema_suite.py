@@ -297,7 +297,7 @@ def run(tools, root, word, verbose, processes=2):
     names = operator_names(tools)
     found = schemas(names)
     wrong, oracles = {}, collections.Counter()
-    table = subprocess.run([os.sys.executable, os.path.join(root, 'frontends', 'onnx', 'make_schemas.py'), '--check'],
+    table = subprocess.run([os.sys.executable, os.path.join(root, 'frontends', 'onnx', 'Model', 'make_schemas.py'), '--check'],
                            capture_output=True, text=True)
     wrong['schemas/table'] = table.stdout + table.stderr if table.returncode else ''
     cases = generate(found)

@@ -2,9 +2,9 @@
 // runtime refuses in a program record.
 #include "dpc/dpc.h"
 #include "runtime/src/core/LearningRate.h"
-#include "runtime/src/core/ProgramCheck.h"
-#include "runtime/src/core/Session.h"
 #include "runtime/src/data/Dataset.h"
+#include "runtime/src/program/ProgramCheck.h"
+#include "runtime/src/session/Session.h"
 #include "test/runtime/ForkRanks.h"
 
 #include <gtest/gtest.h>

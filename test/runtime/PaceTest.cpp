@@ -1,5 +1,5 @@
 // The speed that a progress line shows.
-#include "runtime/src/core/Pace.h"
+#include "runtime/src/train/Pace.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // How ranks meet, and who is turned away.
 #include "runtime/src/comm/Rendezvous.h"
-#include "runtime/src/comm/Sockets.h"
+#include "runtime/src/base/Sockets.h"
 #include "test/runtime/ForkRanks.h"
 
 #include <gtest/gtest.h>

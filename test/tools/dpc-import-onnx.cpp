@@ -3,8 +3,8 @@
 // Prints the module at level `import` of one ONNX file; exits 1 after an error.
 // With --each it imports every file on its own and prints a line for each.
 
-#include "frontends/onnx/Import.h"
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Import.h"
+#include "frontends/onnx/Import/Registry.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"

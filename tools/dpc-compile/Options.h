@@ -1,7 +1,7 @@
 #ifndef DPC_TOOLS_DPC_COMPILE_OPTIONS_H
 #define DPC_TOOLS_DPC_COMPILE_OPTIONS_H
 
-#include "frontends/onnx/Import.h"
+#include "frontends/onnx/Import/Import.h"
 #include "passes/Pipelines/Pipelines.h"
 #include "tools/dpc-compile/LinkProgram.h"
 

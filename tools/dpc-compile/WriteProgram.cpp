@@ -4,7 +4,7 @@
 #include "dialects/NN/IR/Program.h"
 #include "dpc/program.h"
 #include "dpc/safetensors.h"
-#include "frontends/onnx/SaveTemplate.h"
+#include "frontends/onnx/Model/SaveTemplate.h"
 #include "passes/Lowering/Codegen/Codegen.h"
 #include "passes/Lowering/Codegen/ObjectCache.h"
 #include "passes/Lowering/Program/EmitProgram.h"

@@ -6,7 +6,7 @@
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/Partition/Partition.h"
 #include "dialects/NN/Ranges/Ranges.h"
-#include "frontends/onnx/Load.h"
+#include "frontends/onnx/Model/Load.h"
 #include "passes/Explain/ProgramReport.h"
 #include "passes/Lowering/Codegen/Codegen.h"
 #include "tools/common/FatalErrors.h"

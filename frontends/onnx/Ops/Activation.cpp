@@ -2,7 +2,7 @@
 //
 // The formulas are those of the ONNX operator schemas.
 
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Registry.h"
 
 using namespace mlir;
 using namespace dpc;

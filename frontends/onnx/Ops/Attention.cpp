@@ -2,7 +2,7 @@
 //
 // The formulas are those of the function bodies in the ONNX operator schemas.
 
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Registry.h"
 
 #include <cmath>
 

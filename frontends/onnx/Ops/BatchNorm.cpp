@@ -1,7 +1,7 @@
 //===- BatchNorm.cpp - ONNX batch normalisation ---------------------------===//
 
-#include "frontends/onnx/ExporterMetadata.h"
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Registry.h"
+#include "frontends/onnx/Model/ExporterMetadata.h"
 
 using namespace mlir;
 using namespace dpc;

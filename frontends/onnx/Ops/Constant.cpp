@@ -1,8 +1,8 @@
 //===- Constant.cpp - ONNX operators that make values out of nothing ------===//
 
-#include "frontends/onnx/Constants.h"
-#include "frontends/onnx/ExternalData.h"
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Constants.h"
+#include "frontends/onnx/Import/Registry.h"
+#include "frontends/onnx/Model/ExternalData.h"
 
 #include "OnnxSchema.pb.h"
 

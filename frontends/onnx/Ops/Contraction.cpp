@@ -1,6 +1,6 @@
 //===- Contraction.cpp - ONNX matrix products -----------------------------===//
 
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Registry.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -4,7 +4,7 @@
 // known once shapes are, so a branch is chosen and a loop is unrolled. What
 // decides by data is an error.
 
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Registry.h"
 
 using namespace mlir;
 using namespace dpc;

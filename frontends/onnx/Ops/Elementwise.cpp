@@ -1,7 +1,7 @@
 //===- Elementwise.cpp - ONNX arithmetic, comparison and logic ------------===//
 
+#include "frontends/onnx/Import/Registry.h"
 #include "frontends/onnx/Ops/Random.h"
-#include "frontends/onnx/Registry.h"
 
 #include "OnnxSchema.pb.h"
 

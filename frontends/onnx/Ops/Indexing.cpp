@@ -2,8 +2,8 @@
 
 #include "frontends/onnx/Ops/Indexing.h"
 
-#include "frontends/onnx/Constants.h"
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Constants.h"
+#include "frontends/onnx/Import/Registry.h"
 
 using namespace mlir;
 using namespace dpc;

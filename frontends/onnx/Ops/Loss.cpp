@@ -1,6 +1,6 @@
 //===- Loss.cpp - ONNX losses and dropout ---------------------------------===//
 
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Registry.h"
 
 using namespace mlir;
 using namespace dpc;

@@ -1,6 +1,6 @@
 //===- Normalization.cpp - ONNX softmax and normalisation -----------------===//
 
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Registry.h"
 
 using namespace mlir;
 using namespace dpc;

@@ -1,7 +1,7 @@
 //===- Pad.cpp - ONNX padding
 //-----------------------------------------------===//
 
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Registry.h"
 
 #include "llvm/Support/MathExtras.h"
 

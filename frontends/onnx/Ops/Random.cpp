@@ -7,7 +7,7 @@
 
 #include "frontends/onnx/Ops/Random.h"
 
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Registry.h"
 
 #include "OnnxSchema.pb.h"
 

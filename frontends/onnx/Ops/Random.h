@@ -3,7 +3,7 @@
 #ifndef DPC_FRONTENDS_ONNX_OPS_RANDOM_H
 #define DPC_FRONTENDS_ONNX_OPS_RANDOM_H
 
-#include "frontends/onnx/Conversion.h"
+#include "frontends/onnx/Import/Conversion.h"
 
 namespace dpc::onnx {
 

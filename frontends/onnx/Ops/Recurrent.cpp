@@ -4,7 +4,7 @@
 // products of the inputs with their weights do not depend on the state and are
 // one contraction over all steps.
 
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Registry.h"
 
 #include "llvm/ADT/StringSwitch.h"
 

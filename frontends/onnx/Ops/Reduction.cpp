@@ -1,7 +1,7 @@
 //===- Reduction.cpp - ONNX reductions ------------------------------------===//
 
+#include "frontends/onnx/Import/Registry.h"
 #include "frontends/onnx/Ops/Indexing.h"
-#include "frontends/onnx/Registry.h"
 
 using namespace mlir;
 using namespace dpc;

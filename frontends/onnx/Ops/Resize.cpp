@@ -1,7 +1,7 @@
 //===- Resize.cpp - ONNX interpolation
 //--------------------------------------===//
 
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Registry.h"
 
 #include <cmath>
 

@@ -3,7 +3,7 @@
 // PyTorch's default exporter writes split and chunk as SplitToSequence and
 // SequenceAt when it does not optimise.
 
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Registry.h"
 
 using namespace mlir;
 using namespace dpc;

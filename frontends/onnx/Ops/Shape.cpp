@@ -1,6 +1,6 @@
 //===- Shape.cpp - ONNX operators that move elements ----------------------===//
 
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Registry.h"
 
 #include "OnnxSchema.pb.h"
 

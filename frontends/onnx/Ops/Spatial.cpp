@@ -1,6 +1,6 @@
 //===- Spatial.cpp - ONNX convolution and pooling ------------------===//
 
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Registry.h"
 
 using namespace mlir;
 using namespace dpc;

@@ -3,7 +3,7 @@
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_DERIVATION_H
 #define DPC_FRONTENDS_ONNX_RESTORE_DERIVATION_H
 
-#include "frontends/onnx/Tensor.h"
+#include "frontends/onnx/Model/Tensor.h"
 
 #include <optional>
 #include <string>

@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "frontends/onnx/Classify.h"
-#include "frontends/onnx/ExporterMetadata.h"
+#include "frontends/onnx/Model/Classify.h"
+#include "frontends/onnx/Model/ExporterMetadata.h"
+#include "frontends/onnx/Model/ValuePatterns.h"
 #include "frontends/onnx/Restore/RestorationPlan.h"
-#include "frontends/onnx/ValuePatterns.h"
 
 #include "OnnxSchema.pb.h"
 

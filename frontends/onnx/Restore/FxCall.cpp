@@ -2,7 +2,7 @@
 
 #include "frontends/onnx/Restore/FxCall.h"
 
-#include "frontends/onnx/ExporterMetadata.h"
+#include "frontends/onnx/Model/ExporterMetadata.h"
 
 #include "llvm/ADT/StringExtras.h"
 

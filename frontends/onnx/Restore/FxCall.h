@@ -4,7 +4,7 @@
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_FXCALL_H
 #define DPC_FRONTENDS_ONNX_RESTORE_FXCALL_H
 
-#include "frontends/onnx/Graph.h"
+#include "frontends/onnx/Model/Graph.h"
 
 #include <optional>
 #include <string>

@@ -3,7 +3,7 @@
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_METADATAFINDER_H
 #define DPC_FRONTENDS_ONNX_RESTORE_METADATAFINDER_H
 
-#include "frontends/onnx/ExporterMetadata.h"
+#include "frontends/onnx/Model/ExporterMetadata.h"
 #include "frontends/onnx/Restore/FxCall.h"
 #include "frontends/onnx/Restore/RestorationPlan.h"
 

@@ -2,7 +2,7 @@
 
 #include "frontends/onnx/Restore/RestorationPlan.h"
 
-#include "frontends/onnx/ExporterMetadata.h"
+#include "frontends/onnx/Model/ExporterMetadata.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"

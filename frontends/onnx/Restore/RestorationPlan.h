@@ -3,7 +3,7 @@
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_RESTORATIONPLAN_H
 #define DPC_FRONTENDS_ONNX_RESTORE_RESTORATIONPLAN_H
 
-#include "frontends/onnx/Graph.h"
+#include "frontends/onnx/Model/Graph.h"
 #include "frontends/onnx/Restore/Derivation.h"
 
 #include "llvm/Support/raw_ostream.h"

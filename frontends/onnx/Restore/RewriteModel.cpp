@@ -2,7 +2,7 @@
 
 #include "frontends/onnx/Restore/RewriteModel.h"
 
-#include "frontends/onnx/ExporterMetadata.h"
+#include "frontends/onnx/Model/ExporterMetadata.h"
 
 #include "OnnxSchema.pb.h"
 

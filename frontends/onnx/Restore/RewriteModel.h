@@ -3,7 +3,7 @@
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_REWRITEMODEL_H
 #define DPC_FRONTENDS_ONNX_RESTORE_REWRITEMODEL_H
 
-#include "frontends/onnx/Load.h"
+#include "frontends/onnx/Model/Load.h"
 #include "frontends/onnx/Restore/RestorationPlan.h"
 
 namespace dpc::onnx {

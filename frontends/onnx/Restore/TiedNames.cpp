@@ -3,7 +3,7 @@
 
 #include "frontends/onnx/Restore/TiedNames.h"
 
-#include "frontends/onnx/ExporterMetadata.h"
+#include "frontends/onnx/Model/ExporterMetadata.h"
 #include "frontends/onnx/Restore/MetadataFinder.h"
 
 #include <set>

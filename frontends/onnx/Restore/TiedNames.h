@@ -3,7 +3,7 @@
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_TIEDNAMES_H
 #define DPC_FRONTENDS_ONNX_RESTORE_TIEDNAMES_H
 
-#include "frontends/onnx/Graph.h"
+#include "frontends/onnx/Model/Graph.h"
 
 #include <map>
 #include <string>

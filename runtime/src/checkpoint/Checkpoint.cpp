@@ -3,11 +3,11 @@
 #include "runtime/src/checkpoint/Checkpoint.h"
 
 #include "dpc/safetensors.h"
+#include "runtime/src/base/AtomicFile.h"
+#include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/StepFolder.h"
-#include "runtime/src/core/StateFiles.h"
-#include "runtime/src/core/Status.h"
 #include "runtime/src/data/ArrayFile.h"
-#include "runtime/src/data/AtomicFile.h"
+#include "runtime/src/session/StateFiles.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,7 +1,7 @@
 #ifndef DPC_RUNTIME_SRC_CHECKPOINT_CHECKPOINT_H
 #define DPC_RUNTIME_SRC_CHECKPOINT_CHECKPOINT_H
 
-#include "runtime/src/core/Session.h"
+#include "runtime/src/session/Session.h"
 
 #include <string>
 

@@ -1,9 +1,9 @@
 #include "runtime/src/checkpoint/Rotation.h"
 
+#include "runtime/src/base/AtomicFile.h"
+#include "runtime/src/base/Process.h"
+#include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/StepFolder.h"
-#include "runtime/src/core/Process.h"
-#include "runtime/src/core/Status.h"
-#include "runtime/src/data/AtomicFile.h"
 
 #include <algorithm>
 #include <cerrno>

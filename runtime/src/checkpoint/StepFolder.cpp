@@ -1,6 +1,6 @@
 #include "runtime/src/checkpoint/StepFolder.h"
 
-#include "runtime/src/core/Status.h"
+#include "runtime/src/base/Status.h"
 
 #include <cerrno>
 #include <cstring>

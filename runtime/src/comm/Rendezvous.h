@@ -5,7 +5,7 @@
 #define DPC_RUNTIME_SRC_COMM_RENDEZVOUS_H
 
 #include "dpc/status.h"
-#include "runtime/src/comm/Sha256.h"
+#include "runtime/src/base/Sha256.h"
 
 #include <string>
 

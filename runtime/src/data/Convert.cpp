@@ -1,5 +1,5 @@
 #include "dpc/data.h"
-#include "runtime/src/core/Status.h"
+#include "runtime/src/base/Status.h"
 
 #include <cmath>
 #include <cstring>

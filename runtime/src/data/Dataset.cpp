@@ -1,7 +1,7 @@
 #include "runtime/src/data/Dataset.h"
 
-#include "runtime/src/core/Placement.h"
-#include "runtime/src/core/Status.h"
+#include "runtime/src/base/Placement.h"
+#include "runtime/src/base/Status.h"
 #include "runtime/src/data/ArrayFile.h"
 
 #include <algorithm>

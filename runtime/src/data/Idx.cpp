@@ -2,7 +2,7 @@
 // elements; often gzip-compressed.
 #include "runtime/src/data/SharedFill.h"
 
-#include "runtime/src/core/Status.h"
+#include "runtime/src/base/Status.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "runtime/src/data/InputBounds.h"
 
-#include "runtime/src/core/Status.h"
+#include "runtime/src/base/Status.h"
 #include "runtime/src/data/ArrayFile.h"
 
 #include "dpc/data.h"

@@ -1,8 +1,8 @@
 // npy, version 1.0 to 3.0: numpy/lib/format.py describes the format.
+#include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/data/ArrayFile.h"
-#include "runtime/src/data/AtomicFile.h"
 
-#include "runtime/src/core/Status.h"
+#include "runtime/src/base/Status.h"
 
 #include <algorithm>
 #include <cctype>

@@ -2,7 +2,7 @@
 // (APPNOTE 6.3, with Zip64), as zip readers must.
 #include "runtime/src/data/SharedFill.h"
 
-#include "runtime/src/core/Status.h"
+#include "runtime/src/base/Status.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "runtime/src/data/Prefetcher.h"
 
-#include "runtime/src/core/Status.h"
+#include "runtime/src/base/Status.h"
 
 #include <csignal>
 

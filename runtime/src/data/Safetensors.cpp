@@ -2,9 +2,9 @@
 // holes.
 #include "dpc/safetensors.h"
 
-#include "runtime/src/core/Status.h"
+#include "runtime/src/base/AtomicFile.h"
+#include "runtime/src/base/Status.h"
 #include "runtime/src/data/ArrayFile.h"
-#include "runtime/src/data/AtomicFile.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 #include "runtime/src/launch/AskRanks.h"
 
-#include "runtime/src/comm/Sockets.h"
-#include "runtime/src/core/Status.h"
+#include "runtime/src/base/Sockets.h"
+#include "runtime/src/base/Status.h"
 #include "runtime/src/launch/Interrupts.h"
 
 #include <cerrno>

@@ -2,11 +2,11 @@
 // that dies with this process.
 #include "runtime/src/launch/Launch.h"
 
-#include "runtime/src/comm/Sockets.h"
-#include "runtime/src/core/Status.h"
+#include "runtime/src/base/RunPage.h"
+#include "runtime/src/base/Sockets.h"
+#include "runtime/src/base/Status.h"
 #include "runtime/src/launch/AskRanks.h"
 #include "runtime/src/launch/Interrupts.h"
-#include "runtime/src/launch/RunPage.h"
 #include "runtime/src/launch/Supervise.h"
 
 #include <algorithm>

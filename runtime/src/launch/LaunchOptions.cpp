@@ -1,4 +1,4 @@
-#include "runtime/src/core/Status.h"
+#include "runtime/src/base/Status.h"
 #include "runtime/src/launch/Launch.h"
 
 #include <cerrno>

@@ -1,7 +1,7 @@
 #ifndef DPC_RUNTIME_SRC_LAUNCH_SUPERVISE_H
 #define DPC_RUNTIME_SRC_LAUNCH_SUPERVISE_H
 
-#include "runtime/src/launch/RunPage.h"
+#include "runtime/src/base/RunPage.h"
 
 #include <vector>
 

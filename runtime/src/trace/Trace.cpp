@@ -3,8 +3,8 @@
 // collectives are those that trace readers for distributed training expect.
 #include "runtime/src/trace/Trace.h"
 
+#include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/comm/local/Channel.h"
-#include "runtime/src/data/AtomicFile.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>

@@ -5,8 +5,8 @@
 #include "runtime/src/comm/local/Channel.h"
 
 #include "dpc/action.h"
+#include "runtime/src/base/Status.h"
 #include "runtime/src/comm/ReduceKernels.h"
-#include "runtime/src/core/Status.h"
 
 #include <algorithm>
 #include <cstdio>

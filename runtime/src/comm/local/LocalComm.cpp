@@ -2,10 +2,10 @@
 // place on memory that all of them map.
 #include "dpc/action.h"
 #include "dpc/comm.h"
+#include "runtime/src/base/Status.h"
 #include "runtime/src/comm/ReduceKernels.h"
 #include "runtime/src/comm/local/Channel.h"
 #include "runtime/src/comm/local/Watchdog.h"
-#include "runtime/src/core/Status.h"
 
 #include <algorithm>
 #include <cstdio>

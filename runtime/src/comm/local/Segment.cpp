@@ -1,7 +1,7 @@
 #include "runtime/src/comm/local/Segment.h"
 
+#include "runtime/src/base/Status.h"
 #include "runtime/src/comm/Rendezvous.h"
-#include "runtime/src/core/Status.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -5,7 +5,7 @@
 #define DPC_RUNTIME_SRC_COMM_LOCAL_SEGMENT_H
 
 #include "dpc/comm.h"
-#include "runtime/src/comm/Sockets.h"
+#include "runtime/src/base/Sockets.h"
 
 #include <atomic>
 #include <memory>

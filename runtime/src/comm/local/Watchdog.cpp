@@ -1,6 +1,6 @@
 #include "runtime/src/comm/local/Watchdog.h"
 
-#include "runtime/src/core/Process.h"
+#include "runtime/src/base/Process.h"
 
 #include <algorithm>
 #include <csignal>

@@ -1,6 +1,6 @@
 //===- ClassifyTest.cpp ---------------------------------------------------===//
 
-#include "frontends/onnx/ValuePatterns.h"
+#include "frontends/onnx/Model/ValuePatterns.h"
 
 #include "Inputs.h"
 

@@ -1,6 +1,6 @@
 //===- ExporterMetadataTest.cpp -------------------------------------------===//
 
-#include "frontends/onnx/ExporterMetadata.h"
+#include "frontends/onnx/Model/ExporterMetadata.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 //===- ImportTest.cpp -----------------------------------------------------===//
 
-#include "frontends/onnx/Import.h"
+#include "frontends/onnx/Import/Import.h"
 
 #include "dialects/NN/IR/NNDialect.h"
-#include "frontends/onnx/Constants.h"
+#include "frontends/onnx/Import/Constants.h"
 
 #include "Inputs.h"
 

@@ -3,11 +3,11 @@
 #ifndef DPC_TEST_UNIT_FRONTENDS_ONNX_INPUTS_H
 #define DPC_TEST_UNIT_FRONTENDS_ONNX_INPUTS_H
 
-#include "frontends/onnx/Check.h"
-#include "frontends/onnx/Classify.h"
-#include "frontends/onnx/Graph.h"
-#include "frontends/onnx/Load.h"
-#include "frontends/onnx/Registry.h"
+#include "frontends/onnx/Import/Registry.h"
+#include "frontends/onnx/Model/Check.h"
+#include "frontends/onnx/Model/Classify.h"
+#include "frontends/onnx/Model/Graph.h"
+#include "frontends/onnx/Model/Load.h"
 
 #include "OnnxSchema.pb.h"
 

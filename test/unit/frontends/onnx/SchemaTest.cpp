@@ -1,6 +1,6 @@
 //===- SchemaTest.cpp -----------------------------------------------------===//
 
-#include "frontends/onnx/Schema.h"
+#include "frontends/onnx/Model/Schema.h"
 
 #include "OnnxSchema.pb.h"
 

@@ -1,6 +1,6 @@
 //===- WireScanTest.cpp ---------------------------------------------------===//
 
-#include "frontends/onnx/WireScan.h"
+#include "frontends/onnx/Model/WireScan.h"
 
 #include "Inputs.h"
 

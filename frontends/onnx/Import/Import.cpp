@@ -1,0 +1,291 @@
+//===- Import.cpp - an ONNX file to a module of the nn dialect ------------===//
+
+#include "frontends/onnx/Import/Import.h"
+
+#include "frontends/onnx/Import/ModuleBuilder.h"
+#include "frontends/onnx/Import/Registry.h"
+#include "frontends/onnx/Model/Check.h"
+#include "frontends/onnx/Model/Classify.h"
+#include "frontends/onnx/Model/ExporterMetadata.h"
+#include "frontends/onnx/Model/Load.h"
+#include "frontends/onnx/Model/ValuePatterns.h"
+#include "frontends/onnx/Restore/FileViews.h"
+#include "frontends/onnx/Restore/RewriteModel.h"
+#include "frontends/onnx/Restore/TiedNames.h"
+
+#include "dialects/NN/IR/Program.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace dpc::onnx {
+namespace {
+
+llvm::Error fail(const llvm::formatv_object_base &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message.str());
+}
+
+/// Gives every input its static shape: from the option, from another input's
+/// use of the same dimension name, or the file's own.
+llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
+  std::map<std::string, int64_t> known;
+  for (const auto &[name, shape] : options.shapes) {
+    auto input =
+        llvm::find_if(graph.inputs, [&, &name = name](const GraphInput &each) {
+          return each.name == name;
+        });
+    if (input == graph.inputs.end())
+      return fail(llvm::formatv(
+          "--shape={0}: the model has no input of this name", name));
+    if (input->hasRank && input->shape.size() != shape.size())
+      return fail(llvm::formatv(
+          "--shape={0}: {1} has rank {2} but the input has rank {3}", name,
+          printed(shape), shape.size(), input->shape.size()));
+    for (auto [i, size] : llvm::enumerate(shape)) {
+      if (i >= input->dimNames.size() || input->dimNames[i].empty())
+        continue;
+      auto [bound, isNew] = known.try_emplace(input->dimNames[i], size);
+      if (!isNew && bound->second != size)
+        return fail(llvm::formatv(
+            "--shape: dimension '{0}' is {1} in one input and {2} in '{3}'",
+            bound->first, bound->second, size, name));
+    }
+  }
+  for (GraphInput &input : graph.inputs) {
+    auto given = options.shapes.find(input.name);
+    if (given != options.shapes.end()) {
+      input.shape.assign(given->second.begin(), given->second.end());
+      continue;
+    }
+    if (!input.hasRank)
+      return fail(llvm::formatv(
+          "input '{0}' has no shape: give it by --shape={0}:..", input.name));
+    for (auto [i, size] : llvm::enumerate(input.shape)) {
+      if (size >= 0)
+        continue;
+      auto bound = known.find(input.dimNames[i]);
+      if (bound == known.end())
+        return fail(llvm::formatv(
+            "input '{0}' has a dynamic dimension {1}{2}: give its shape by "
+            "--shape={0}:..",
+            input.name, i,
+            input.dimNames[i].empty() ? "" : " ('" + input.dimNames[i] + "')"));
+      size = bound->second;
+    }
+  }
+  for (const GraphInput &input : graph.inputs)
+    if (!countElements(input.shape))
+      return fail(llvm::formatv("input '{0}' of shape {1} has more than {2} "
+                                "elements",
+                                input.name, printed(input.shape),
+                                kMaxElements));
+  for (const auto &[name, dim] : options.batchDims) {
+    auto input =
+        llvm::find_if(graph.inputs, [&, &name = name](const GraphInput &each) {
+          return each.name == name;
+        });
+    if (input == graph.inputs.end())
+      return fail(llvm::formatv(
+          "--batch-dim={0}:{1}: the model has no input of this name", name,
+          dim));
+    if (dim < -1 || dim >= int64_t(input->shape.size()))
+      return fail(llvm::formatv("--batch-dim={0}:{1}: the input has rank {2}",
+                                name, dim, input->shape.size()));
+  }
+  return llvm::Error::success();
+}
+
+/// What was put back, and where the file has it, by the module's names.
+struct Restored {
+  std::vector<std::array<std::string, 4>> rows;
+  std::map<std::string, std::vector<nn::FileTensor>> fileTensors;
+};
+
+struct Prepared {
+  std::unique_ptr<OnnxModel> model;
+  Graph graph;
+  Restored restored;
+  std::vector<Classified> roles;
+};
+
+/// Tables of sinusoids are parameters that their modules never train
+/// (requires_grad=False, which no export records).
+void fixSinusoids(Graph &graph, llvm::raw_ostream &notes) {
+  for (Initializer &initializer : graph.initializers) {
+    if (recordedKind(initializer) != "PARAMETER" ||
+        !isFloat(initializer.tensor.type) ||
+        !looksLikeSinusoids(initializer.tensor))
+      continue;
+    initializer.metadata[kInputKind.str()] = kFixedKind.str();
+    notes << "note: '" << initializer.name
+          << "' is a table of sinusoids and not trained, as in PyTorch; "
+             "--trainable="
+          << initializer.name << " trains it\n";
+  }
+}
+
+/// Makes `model` and `graph` what the plan says.
+llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph,
+                  Restored &restored, const ImportOptions &options,
+                  llvm::raw_ostream &notes) {
+  if (llvm::Error error = plan.check(graph))
+    return error;
+  if (llvm::Error error = plan.verify(graph))
+    return error;
+  if (options.explain)
+    plan.print(graph, notes);
+  else if (std::string summary = plan.summary(graph); !summary.empty())
+    notes << "note: parameters of the module restored: " << summary
+          << "; --explain lists them, --as-exported leaves them\n";
+  std::vector<std::vector<nn::FileTensor>> views = findFileViews(plan, graph);
+  restored.rows = plan.rows(graph);
+  restoreModel(model, graph, plan);
+  auto rebuilt = buildGraph(model);
+  if (!rebuilt)
+    return rebuilt.takeError();
+  graph = std::move(*rebuilt);
+  for (auto [tensor, tensorViews] : llvm::zip_equal(plan.tensors, views))
+    for (Initializer &initializer : graph.initializers)
+      if (initializer.name == tensor.name) {
+        initializer.aliases.insert(initializer.aliases.end(),
+                                   tensor.aliases.begin(),
+                                   tensor.aliases.end());
+        restored.fileTensors[tensor.name] = std::move(tensorViews);
+      }
+  return llvm::Error::success();
+}
+
+/// Puts back what the exporter did to the module's parameters: `model` and
+/// `graph` are then those of the module.
+llvm::Error restore(OnnxModel &model, Graph &graph, Restored &restored,
+                    const ImportOptions &options, llvm::raw_ostream &notes) {
+  RestorationPlan plan = planRestoration(graph);
+  if (!plan.lost.empty() && options.trains)
+    return fail(llvm::formatv(
+        "{0}{1}; --as-exported trains the graph as it is", plan.lost.front(),
+        plan.lost.size() > 1
+            ? llvm::formatv(" ({0} more are lost)", plan.lost.size() - 1).str()
+            : std::string()));
+  if (!plan.empty())
+    if (llvm::Error error = apply(plan, model, graph, restored, options, notes))
+      return error;
+  for (auto &[name, others] : findTiedNames(graph))
+    for (Initializer &initializer : graph.initializers)
+      if (initializer.name == name)
+        for (const std::string &other : others) {
+          initializer.aliases.push_back(other);
+          nn::FileTensor tied;
+          tied.name = other;
+          tied.holds = nn::FileTensor::Holds::tied;
+          restored.fileTensors[name].push_back(std::move(tied));
+        }
+  fixSinusoids(graph, notes);
+  return llvm::Error::success();
+}
+
+/// Everything before IR: any error here is about the file or the options.
+llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
+                                 llvm::raw_ostream &notes) {
+  auto model = loadModel(path);
+  if (!model)
+    return model.takeError();
+  auto prefixed = [&](llvm::Error error) {
+    return fail(
+        llvm::formatv("{0}: {1}", path, llvm::toString(std::move(error))));
+  };
+  if (llvm::Error error = checkModel(*(*model)->proto))
+    return prefixed(std::move(error));
+  auto graph = buildGraph(**model);
+  if (!graph)
+    return prefixed(graph.takeError());
+  if (llvm::Error error = checkOperators(*graph, Registry::get()))
+    return prefixed(std::move(error));
+  Restored restored;
+  if (!options.asExported)
+    if (llvm::Error error = restore(**model, *graph, restored, options, notes))
+      return prefixed(std::move(error));
+  if (llvm::Error error = resolveShapes(*graph, options))
+    return prefixed(std::move(error));
+  auto roles = classify(*graph, options.training);
+  if (!roles)
+    return prefixed(roles.takeError());
+  return Prepared{std::move(*model), std::move(*graph), std::move(restored),
+                  std::move(*roles)};
+}
+
+ImportSummary summarize(const Prepared &prepared) {
+  ImportSummary summary;
+  summary.producer = prepared.graph.producer;
+  summary.nodes = prepared.graph.nodes.size();
+  summary.restored = prepared.restored.rows;
+  for (auto [initializer, classified] :
+       llvm::zip_equal(prepared.graph.initializers, prepared.roles)) {
+    ImportSummary::Count &count =
+        classified.role == Role::Frozen      ? summary.frozen
+        : classified.role == Role::Parameter ? summary.trained
+        : classified.role == Role::Buffer    ? summary.buffers
+                                             : summary.constants;
+    ++count.tensors;
+    count.elements += initializer.tensor.numElements();
+  }
+  return summary;
+}
+
+} // namespace
+
+OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context,
+                                 const ImportOptions &options,
+                                 llvm::raw_ostream &notes,
+                                 std::unique_ptr<OnnxModel> *outSource,
+                                 ImportSummary *outSummary) {
+  context->loadDialect<nn::NNDialect, func::FuncDialect>();
+  auto prepared = prepare(path, options, notes);
+  if (!prepared) {
+    emitError(FileLineColLoc::get(context, path, 0, 0))
+        << llvm::toString(prepared.takeError());
+    return {};
+  }
+  if (options.explain)
+    printClassification(prepared->graph, prepared->roles, notes);
+  if (options.asExported)
+    for (const std::string &loss :
+         describeExportLosses(prepared->graph, prepared->roles))
+      notes << "note: " << loss << '\n';
+  OwningOpRef<ModuleOp> module =
+      buildModule(prepared->graph, prepared->roles, options, context);
+  if (!module)
+    return {};
+  for (auto variable : module->getOps<nn::VariableOp>())
+    if (auto found =
+            prepared->restored.fileTensors.find(variable.getSymName().str());
+        found != prepared->restored.fileTensors.end())
+      nn::setFileTensors(variable, found->second);
+  if (failed(verify(*module)))
+    return {};
+  if (outSummary)
+    *outSummary = summarize(*prepared);
+  if (outSource)
+    *outSource = std::move(prepared->model);
+  return module;
+}
+
+bool parseShapeOption(StringRef text, ImportOptions &options) {
+  auto [name, dims] = text.rsplit(':');
+  if (name.empty() || name.size() == text.size())
+    return false;
+  SmallVector<int64_t> shape;
+  SmallVector<StringRef> parts;
+  dims.split(parts, 'x', -1, /*KeepEmpty=*/!dims.empty());
+  for (StringRef part : parts) {
+    int64_t size;
+    if (part.getAsInteger(10, size) || size <= 0)
+      return false;
+    shape.push_back(size);
+  }
+  return options.shapes.try_emplace(name.str(), std::move(shape)).second;
+}
+
+} // namespace dpc::onnx

@@ -1,0 +1,388 @@
+//===- ModuleBuilder.cpp - the IR of a classified graph -------------------===//
+
+#include "frontends/onnx/Import/ModuleBuilder.h"
+
+#include "frontends/onnx/Import/Constants.h"
+#include "frontends/onnx/Import/Registry.h"
+#include "frontends/onnx/Model/ExporterMetadata.h"
+#include "frontends/onnx/Model/Schema.h"
+
+#include "dialects/NN/IR/HostFacts.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+
+namespace dpc::onnx {
+namespace {
+
+/// Notes the first op made whose result is too large to count its elements.
+class SizeListener : public OpBuilder::Listener {
+public:
+  void notifyOperationInserted(Operation *op,
+                               OpBuilder::InsertPoint previous) override {
+    for (Value result : op->getResults())
+      if (!tooLarge && !hasCountableElements(result.getType()))
+        tooLarge = dyn_cast<RankedTensorType>(result.getType());
+  }
+  /// Null if there is none.
+  RankedTensorType tooLarge;
+};
+
+class ModuleBuilder : public ImportState {
+public:
+  ModuleBuilder(const Graph &graph, ArrayRef<Classified> roles,
+                const ImportOptions &options, MLIRContext *context)
+      : graph(graph), roles(roles), options(options), builder(context, &sizes),
+        values(graph.values.size()) {}
+
+  OwningOpRef<ModuleOp> build();
+
+  Value valueOf(ValueId id) override;
+  const Graph &getGraph() const override { return graph; }
+  const SmallVector<Value> *sequenceOf(ValueId id) const override {
+    auto found = sequences.find(id);
+    return found == sequences.end() ? nullptr : &found->second;
+  }
+  void setNextState(ValueId id, Value value) override {
+    nextState.push_back({id, value});
+  }
+  int64_t randomStream() override { return nextStream++; }
+  LogicalResult convertSubgraph(const Subgraph &subgraph,
+                                ArrayRef<Imported> inputs,
+                                SmallVectorImpl<Imported> &outputs) override;
+
+private:
+  Location named(StringRef name) {
+    return NameLoc::get(builder.getStringAttr(name));
+  }
+  Location locationOf(const Node &node);
+  int64_t batchDim(const GraphInput &input) const;
+  void addArguments();
+  void addInitializer(const Initializer &initializer, Role role);
+  LogicalResult checkTypes(Conversion &conversion) const;
+  LogicalResult convert(const Node &node);
+  void dropUnusedArguments();
+  LogicalResult checkElements();
+  LogicalResult finish();
+
+  const Graph &graph;
+  ArrayRef<Classified> roles;
+  const ImportOptions &options;
+  SizeListener sizes;
+  OpBuilder builder;
+  OwningOpRef<ModuleOp> module;
+  func::FuncOp function;
+  Block *body = nullptr;
+  std::vector<Value> values;
+  std::map<ValueId, SmallVector<Value>> sequences;
+  SmallVector<nn::ArgAttr> arguments;
+  SmallVector<nn::VariableOp> variables;
+  SmallVector<std::pair<ValueId, Value>> nextState;
+  int64_t nextStream = 0;
+};
+
+/// "['', 'm', 'm.h.0', 'linear']" names modules from the outermost; the last
+/// entry is the call itself.
+std::string modulePath(const Node &node) {
+  std::vector<std::string> scopes = parsePythonList(node.metadata(kNameScopes));
+  if (scopes.size() >= 2)
+    return scopes[scopes.size() - 2];
+  StringRef name = node.name; // TorchScript: "/conv1/Conv"
+  if (!name.consume_front("/"))
+    return {};
+  std::string path = name.rsplit('/').first.str();
+  if (path.size() == name.size())
+    return {};
+  std::replace(path.begin(), path.end(), '/', '.');
+  return path;
+}
+
+Location ModuleBuilder::locationOf(const Node &node) {
+  std::string path = modulePath(node);
+  if (path.empty())
+    return named(node.name);
+  return FusedLoc::get(builder.getContext(), {named(node.name)},
+                       builder.getStringAttr(path));
+}
+
+int64_t ModuleBuilder::batchDim(const GraphInput &input) const {
+  auto given = options.batchDims.find(input.name);
+  if (given != options.batchDims.end())
+    return given->second;
+  const GraphInput &first = graph.inputs.front();
+  auto firstGiven = options.batchDims.find(first.name);
+  int64_t firstDim =
+      firstGiven == options.batchDims.end() ? 0 : firstGiven->second;
+  if (firstDim < 0 || first.shape.empty() || input.shape.empty())
+    return -1;
+  return input.shape[0] == first.shape[firstDim] ? 0 : -1;
+}
+
+/// Constants that importing may compute with, or that are small, stay in the
+/// function; the rest are arguments.
+void ModuleBuilder::addInitializer(const Initializer &initializer, Role role) {
+  bool used = !graph.values[initializer.value].uses.empty() ||
+              llvm::any_of(graph.outputs, [&](const GraphOutput &output) {
+                return output.value == initializer.value;
+              });
+  const bool isParameter = role == Role::Parameter || role == Role::Frozen;
+  if (!used && !isParameter)
+    return;
+  if (!isParameter && role != Role::Buffer) {
+    Value constant;
+    if (initializer.tensor.numElements() <= kMaxFoldedElements)
+      constant =
+          emitConstant(builder, named(initializer.name),
+                       toHostTensor(builder.getContext(), initializer.tensor));
+    if (constant) {
+      Operation *op = constant.getDefiningOp();
+      auto source = isa<nn::BroadcastOp>(op)
+                        ? op->getOperand(0).getDefiningOp<nn::ConstantOp>()
+                        : cast<nn::ConstantOp>(op);
+      auto dense = dyn_cast<DenseElementsAttr>(source.getValue());
+      if ((dense && dense.isSplat()) ||
+          source.getValue().getNumElements() <= kMaxInlineElements) {
+        values[initializer.value] = constant;
+        return;
+      }
+      op->erase();
+      if (op != source)
+        source.erase();
+    }
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(function);
+  auto attribute =
+      toAttribute(builder.getContext(), initializer.tensor, initializer.name);
+  auto variable = builder.create<nn::VariableOp>(named(initializer.name),
+                                                 initializer.name, attribute);
+  nn::ArgKind kind = role == Role::Parameter  ? nn::ArgKind::parameter
+                     : role == Role::Constant ? nn::ArgKind::constant
+                                              : nn::ArgKind::buffer;
+  if (role == Role::Frozen)
+    variable->setAttr(nn::kFrozenAttrName, builder.getUnitAttr());
+  variables.push_back(variable);
+  arguments.push_back(
+      nn::ArgAttr::get(builder.getContext(), kind, initializer.name, -1, ""));
+  values[initializer.value] =
+      body->addArgument(variable.getType(), named(initializer.name));
+}
+
+void ModuleBuilder::addArguments() {
+  for (Role role :
+       {Role::Parameter, Role::Frozen, Role::Buffer, Role::Constant})
+    for (auto [initializer, classified] : llvm::zip(graph.initializers, roles))
+      if (classified.role == role)
+        addInitializer(initializer, role);
+  for (const GraphInput &input : graph.inputs) {
+    auto type = RankedTensorType::get(
+        input.shape, convertElementType(builder.getContext(), input.type));
+    variables.push_back({});
+    arguments.push_back(nn::ArgAttr::get(builder.getContext(),
+                                         nn::ArgKind::input, input.name,
+                                         batchDim(input), ""));
+    values[input.value] = body->addArgument(type, named(input.name));
+  }
+}
+
+Value ModuleBuilder::valueOf(ValueId id) { return values[id]; }
+
+/// The type of a tensor, or of a sequence, as a set of one: that of a sequence
+/// without elements may be any.
+static TypeSet typeSetOf(Value tensor, const SmallVector<Value> *sequence) {
+  auto single = [](Value value) {
+    return TypeSet(1) << int32_t(
+               onnxElementType(nn::typeOf(value).getElementType()));
+  };
+  if (!sequence)
+    return tensor ? single(tensor) : 0;
+  return sequence->empty() ? kAnySequence : single(sequence->front()) << 32;
+}
+
+/// Types are known as nodes are converted: those of the inputs before, those of
+/// the results after it.
+LogicalResult ModuleBuilder::checkTypes(Conversion &conversion) const {
+  SmallVector<TypeSet> inputs, outputs;
+  for (ValueId id : conversion.node.inputs)
+    inputs.push_back(id == kNoValue ? 0
+                                    : typeSetOf(values[id], sequenceOf(id)));
+  for (auto [i, value] : llvm::enumerate(conversion.results)) {
+    auto sequence = conversion.sequenceResults.find(unsigned(i));
+    outputs.push_back(
+        typeSetOf(value, sequence == conversion.sequenceResults.end()
+                             ? nullptr
+                             : &sequence->second));
+  }
+  std::string problem = typeProblem(conversion.schema, inputs, outputs);
+  return problem.empty() ? success() : conversion.error(problem);
+}
+
+LogicalResult ModuleBuilder::convert(const Node &node) {
+  ConvertFn convertNode = Registry::get().find(node.opType);
+  const Schema *schema = Schema::find(node.opType, node.opset);
+  Block::iterator before = body->empty() ? body->end() : std::prev(body->end());
+  Conversion conversion(node, *schema, builder, locationOf(node), *this);
+  if (failed(checkTypes(conversion)))
+    return failure();
+  LogicalResult converted = convertNode(conversion);
+  if (conversion.failed)
+    return failure();
+  if (RankedTensorType type = sizes.tooLarge)
+    return conversion.error("computes a tensor of shape " +
+                            printed(type.getShape()) + ", of more than " +
+                            Twine(kMaxElements) + " elements");
+  if (failed(converted))
+    return conversion.error("cannot be converted");
+  if (failed(checkTypes(conversion)))
+    return failure();
+  for (auto &[i, elements] : conversion.sequenceResults)
+    sequences[node.output(i)] = std::move(elements);
+  for (auto [i, output] : llvm::enumerate(node.outputs))
+    if (output != kNoValue && !conversion.results[i] &&
+        !conversion.sequenceResults.count(unsigned(i)) &&
+        !graph.values[output].uses.empty())
+      return conversion.error("output '" + graph.values[output].name +
+                              "' is used but not supported");
+  Block::iterator begin =
+      before == body->end() ? body->begin() : std::next(before);
+  foldConstants(builder, begin, body->end(), conversion.results);
+  for (auto [i, output] : llvm::enumerate(node.outputs))
+    if (output != kNoValue)
+      values[output] = conversion.results[i];
+  return success();
+}
+
+LogicalResult
+ModuleBuilder::convertSubgraph(const Subgraph &subgraph,
+                               ArrayRef<Imported> inputs,
+                               SmallVectorImpl<Imported> &outputs) {
+  for (auto [id, value] : llvm::zip_equal(subgraph.inputs, inputs)) {
+    values[id] = value.tensor;
+    if (!value.tensor)
+      sequences[id] = value.sequence;
+  }
+  for (const Node &node : subgraph.nodes)
+    if (failed(convert(node)))
+      return failure();
+  for (ValueId id : subgraph.outputs) {
+    const SmallVector<Value> *elements = sequenceOf(id);
+    outputs.push_back(elements ? Imported{{}, *elements}
+                               : Imported{values[id], {}});
+  }
+  return success();
+}
+
+void ModuleBuilder::dropUnusedArguments() {
+  for (unsigned i = body->getNumArguments(); i-- > 0;) {
+    if (arguments[i].getKind() != nn::ArgKind::constant ||
+        !body->getArgument(i).use_empty())
+      continue;
+    body->eraseArgument(i);
+    variables[i].erase();
+    variables.erase(variables.begin() + i);
+    arguments.erase(arguments.begin() + i);
+  }
+}
+
+/// Layouts and kernels are about elements: what importing did not evaluate away
+/// has some.
+LogicalResult ModuleBuilder::checkElements() {
+  auto check = [](Value value, const Twine &what) -> LogicalResult {
+    if (nn::typeOf(value).getNumElements() != 0)
+      return success();
+    return emitError(value.getLoc())
+           << what << " has shape " << printed(shapeOf(value))
+           << ": tensors without elements are not supported";
+  };
+  for (auto [value, argument] : llvm::zip(body->getArguments(), arguments))
+    if (failed(check(value, "'" + argument.getName() + "'")))
+      return failure();
+  for (Operation &op : body->without_terminator())
+    for (Value result : op.getResults())
+      if (failed(check(result, "a result")))
+        return failure();
+  return success();
+}
+
+LogicalResult ModuleBuilder::finish() {
+  SmallVector<Value> results;
+  SmallVector<DictionaryAttr> resultAttrs;
+  auto addResult = [&](Value value, nn::ResultKind kind, StringRef name) {
+    results.push_back(value);
+    resultAttrs.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
+        nn::NNDialect::kResultAttrName,
+        nn::ResultAttr::get(builder.getContext(), kind, name))));
+  };
+  for (const GraphOutput &output : graph.outputs) {
+    if (!values[output.value])
+      return emitError(named(output.name))
+             << "output '" << output.name << "' is not supported";
+    auto type = int32_t(
+        onnxElementType(nn::typeOf(values[output.value]).getElementType()));
+    if (output.declaredType && output.declaredType != type)
+      return emitError(named(output.name))
+             << "output '" << output.name << "' is declared "
+             << dataTypeName(output.declaredType) << " but is "
+             << dataTypeName(type);
+    addResult(values[output.value], nn::ResultKind::output, output.name);
+  }
+  llvm::SmallDenseSet<ValueId> updated;
+  for (auto [id, value] : nextState) {
+    StringRef name = graph.values[id].name;
+    if (roles[graph.values[id].index].role != Role::Buffer ||
+        !updated.insert(id).second)
+      return emitError(named(name))
+             << "initializer '" << name
+             << "' is a running statistic and something else too (merged with "
+                "an equal one?): torch.onnx.export(..., "
+                "do_constant_folding=False) keeps them apart";
+    addResult(value, nn::ResultKind::state, name);
+  }
+  builder.create<func::ReturnOp>(function.getLoc(), results);
+  if (failed(tidy(function)))
+    return failure();
+  dropUnusedArguments();
+  if (failed(checkElements()))
+    return failure();
+
+  SmallVector<DictionaryAttr> argumentAttrs;
+  for (nn::ArgAttr argument : arguments)
+    argumentAttrs.push_back(builder.getDictionaryAttr(
+        builder.getNamedAttr(nn::NNDialect::kArgAttrName, argument)));
+  function.setType(builder.getFunctionType(
+      body->getArgumentTypes(), body->getTerminator()->getOperandTypes()));
+  function.setAllArgAttrs(argumentAttrs);
+  function.setAllResultAttrs(resultAttrs);
+  return success();
+}
+
+OwningOpRef<ModuleOp> ModuleBuilder::build() {
+  // What is said of the whole program is said of no node.
+  Location loc = FileLineColLoc::get(
+      builder.getStringAttr(graph.name.empty() ? "graph" : graph.name), 0, 0);
+  module = ModuleOp::create(loc);
+  builder.setInsertionPointToStart(module->getBody());
+  function = builder.create<func::FuncOp>(loc, "forward",
+                                          builder.getFunctionType({}, {}));
+  body = function.addEntryBlock();
+  builder.setInsertionPointToStart(body);
+  addArguments();
+  for (const Node &node : graph.nodes)
+    if (failed(convert(node)))
+      return {};
+  if (failed(finish()))
+    return {};
+  return std::move(module);
+}
+
+} // namespace
+
+OwningOpRef<ModuleOp> buildModule(const Graph &graph,
+                                  ArrayRef<Classified> roles,
+                                  const ImportOptions &options,
+                                  MLIRContext *context) {
+  return ModuleBuilder(graph, roles, options, context).build();
+}
+
+} // namespace dpc::onnx

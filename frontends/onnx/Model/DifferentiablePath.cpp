@@ -1,0 +1,76 @@
+//===- DifferentiablePath.cpp - which values an output depends on smoothly ===//
+
+#include "frontends/onnx/Model/Classify.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using llvm::StringRef;
+
+namespace dpc::onnx {
+namespace {
+
+/// Operators whose result is an integer, a boolean, a shape, or piecewise
+/// constant: no gradient passes.
+bool hasNoGradient(StringRef op) {
+  return llvm::StringSwitch<bool>(op)
+      .Cases("Shape", "Size", "NonZero", "ArgMax", "ArgMin", "OneHot",
+             "ConstantOfShape", "Range", true)
+      .Cases("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And",
+             "Or", "Xor", "Not", true)
+      .Cases("Floor", "Ceil", "Round", "Sign", "IsNaN", "IsInf", "EyeLike",
+             "Constant", "Bernoulli", true)
+      .Cases("RandomNormal", "RandomUniform", "RandomNormalLike",
+             "RandomUniformLike", "Multinomial", true)
+      .Default(false);
+}
+
+/// Operands from `first` on (and before `last`) steer the operator rather than
+/// flow through it.
+bool isDataOperand(StringRef op, int operand) {
+  int data = llvm::StringSwitch<int>(op)
+                 .Cases("Reshape", "Expand", "Tile", "Squeeze", "Unsqueeze",
+                        "Slice", "Split", 1)
+                 .Cases("SplitToSequence", "SequenceAt", 1)
+                 .Cases("Gather", "GatherElements", "GatherND", "TopK",
+                        "CumSum", "Trilu", "Pad", "Resize", 1)
+                 .Cases("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin",
+                        "ReduceProd", "ReduceL1", "ReduceL2", 1)
+                 .Cases("ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", 1)
+                 .Cases("Dropout", "Clip", "Pow", "CastLike", "Upsample",
+                        "SoftmaxCrossEntropyLoss", 1)
+                 .Cases("NegativeLogLikelihoodLoss", "Compress", 1)
+                 .Case("BatchNormalization", 3)
+                 .Default(1 << 20);
+  if (op == "Where")
+    return operand > 0;
+  if (op == "ScatterElements" || op == "ScatterND" || op == "TensorScatter")
+    return operand != 1;
+  if (op == "If" || op == "Loop") // a condition; a trip count and a condition
+    return operand > (op == "Loop");
+  if (op == "LSTM" || op == "GRU" || op == "RNN")
+    return operand != 4;
+  return operand < data;
+}
+
+} // namespace
+
+std::vector<bool> differentiablyReachesOutput(const Graph &graph) {
+  std::vector<bool> reaches(graph.values.size());
+  for (const GraphOutput &output : graph.outputs)
+    reaches[output.value] = true;
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    bool wanted = false;
+    for (ValueId output : node->outputs)
+      wanted |= output != kNoValue && reaches[output];
+    if (!wanted || hasNoGradient(node->opType))
+      continue;
+    // Whatever a subgraph takes from around it counts.
+    forEachUse(*node, [&](ValueId value, int32_t operand) {
+      if (operand < 0 || isDataOperand(node->opType, operand))
+        reaches[value] = true;
+    });
+  }
+  return reaches;
+}
+
+} // namespace dpc::onnx

@@ -1,0 +1,124 @@
+//===- ExporterMetadata.cpp - what PyTorch's exporters wrote --------------===//
+
+#include "frontends/onnx/Model/ExporterMetadata.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using llvm::StringRef;
+
+namespace dpc::onnx {
+
+const SignatureEntry *GraphSignature::findTarget(StringRef target) const {
+  for (const SignatureEntry &entry : inputs)
+    if (!entry.target.empty() && entry.target == target)
+      return &entry;
+  return nullptr;
+}
+
+const SignatureEntry *
+GraphSignature::findPlaceholder(StringRef placeholder) const {
+  for (const SignatureEntry &entry : inputs)
+    if (entry.placeholder == placeholder)
+      return &entry;
+  return nullptr;
+}
+
+GraphSignature parseGraphSignature(StringRef text) {
+  GraphSignature signature;
+  std::vector<SignatureEntry> *section = &signature.inputs;
+  llvm::SmallVector<StringRef> lines;
+  text.split(lines, '\n');
+  for (StringRef line : lines) {
+    line = line.trim();
+    if (line.starts_with("#")) {
+      section =
+          line.contains("outputs") ? &signature.outputs : &signature.inputs;
+      continue;
+    }
+    auto [placeholder, rest] = line.split(": ");
+    if (rest.empty())
+      continue;
+    SignatureEntry entry;
+    entry.placeholder = placeholder.str();
+    entry.kind = rest.take_until([](char c) { return c == ' '; }).str();
+    if (size_t at = rest.find("target='"); at != StringRef::npos)
+      entry.target = rest.drop_front(at + 8)
+                         .take_until([](char c) { return c == '\''; })
+                         .str();
+    section->push_back(std::move(entry));
+  }
+  return signature;
+}
+
+GraphSignature graphSignature(const Graph &graph) {
+  auto found =
+      graph.metadata.find("pkg.torch.export.ExportedProgram.graph_signature");
+  return found == graph.metadata.end() ? GraphSignature()
+                                       : parseGraphSignature(found->second);
+}
+
+std::vector<std::string> fxArguments(StringRef fxNode) {
+  size_t call = fxNode.find("args = (");
+  if (call == StringRef::npos)
+    return {};
+  std::vector<std::string> names;
+  StringRef rest = fxNode.drop_front(call);
+  while (true) {
+    size_t at = rest.find('%');
+    if (at == StringRef::npos)
+      return names;
+    rest = rest.drop_front(at + 1);
+    names.push_back(
+        rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; })
+            .str());
+  }
+}
+
+std::vector<std::string> parsePythonList(StringRef text) {
+  std::vector<std::string> items;
+  while (true) {
+    size_t open = text.find_first_of("'\"");
+    if (open == StringRef::npos)
+      return items;
+    size_t close = text.find(text[open], open + 1);
+    if (close == StringRef::npos)
+      return items;
+    items.push_back(text.slice(open + 1, close).str());
+    text = text.drop_front(close + 1);
+  }
+}
+
+Exporter exporterOf(const Graph &graph) {
+  for (const auto &entry : graph.metadata)
+    if (StringRef(entry.first).starts_with("pkg.torch.export"))
+      return Exporter::Dynamo;
+  for (const Node &node : graph.nodes)
+    if (!node.metadata(kFxNode).empty())
+      return Exporter::Dynamo;
+  return graph.producer == "pytorch" ? Exporter::TorchScript : Exporter::Other;
+}
+
+bool isGeneratedName(StringRef name) {
+  return name.starts_with("onnx::") || name.starts_with("/") ||
+         name.contains("Constant_output") || llvm::all_of(name, llvm::isDigit);
+}
+
+StringRef recordedKind(const Initializer &initializer) {
+  auto found = initializer.metadata.find(kInputKind.str());
+  return found == initializer.metadata.end() ? StringRef()
+                                             : StringRef(found->second);
+}
+
+std::vector<std::string> foldedFrom(const Initializer &initializer) {
+  auto found =
+      initializer.metadata.find("pkg.onnxscript.optimizer.folded_from");
+  return found == initializer.metadata.end() ? std::vector<std::string>()
+                                             : parsePythonList(found->second);
+}
+
+bool hasFoldedBatchNorm(const Node &node) {
+  StringRef rule = node.metadata(kRewriterRule);
+  return rule.contains("FuseBatchNorm") || rule.contains("BatchNormInto");
+}
+
+} // namespace dpc::onnx

@@ -1,0 +1,73 @@
+//===- ExporterMetadata.h - what PyTorch's exporters wrote about a graph --===//
+
+#ifndef DPC_FRONTENDS_ONNX_MODEL_EXPORTERMETADATA_H
+#define DPC_FRONTENDS_ONNX_MODEL_EXPORTERMETADATA_H
+
+#include "frontends/onnx/Model/Graph.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace dpc::onnx {
+
+/// One line of the graph signature: `p_fc1_weight: PARAMETER
+/// target='fc1.weight'`.
+struct SignatureEntry {
+  std::string placeholder;
+  std::string kind;
+  std::string target;
+};
+
+/// The exported program's signature, as the default (dynamo) exporter writes it
+/// into the graph's metadata.
+struct GraphSignature {
+  std::vector<SignatureEntry> inputs;
+  std::vector<SignatureEntry> outputs;
+
+  bool empty() const { return inputs.empty(); }
+  const SignatureEntry *findTarget(llvm::StringRef target) const;
+  const SignatureEntry *findPlaceholder(llvm::StringRef placeholder) const;
+};
+
+GraphSignature parseGraphSignature(llvm::StringRef text);
+/// The signature of `graph`, empty when its exporter wrote none.
+GraphSignature graphSignature(const Graph &graph);
+
+/// "%p_w" and "%add" of an fx node's text, without the percent sign, result
+/// name excluded.
+std::vector<std::string> fxArguments(llvm::StringRef fxNode);
+/// The entries of a printed Python list of strings: "['a', 'b']".
+std::vector<std::string> parsePythonList(llvm::StringRef text);
+
+/// Which exporter wrote the graph; decides what its names mean.
+enum class Exporter { Dynamo, TorchScript, Other };
+Exporter exporterOf(const Graph &graph);
+/// True when TorchScript made `name` up ("onnx::MatMul_291",
+/// "/a/Constant_output_0", "57"): it is no module attribute.
+bool isGeneratedName(llvm::StringRef name);
+
+/// InputSpec kind recorded on an initializer: PARAMETER, BUFFER,
+/// CONSTANT_TENSOR, or empty.
+llvm::StringRef recordedKind(const Initializer &initializer);
+/// The initializers that constant folding computed this one from.
+std::vector<std::string> foldedFrom(const Initializer &initializer);
+/// True when the exporter merged a BatchNorm into `node`.
+bool hasFoldedBatchNorm(const Node &node);
+
+constexpr llvm::StringLiteral kFxNode = "pkg.torch.onnx.fx_node";
+constexpr llvm::StringLiteral kNameScopes = "pkg.torch.onnx.name_scopes";
+constexpr llvm::StringLiteral kInputKind =
+    "pkg.torch.export.graph_signature.InputSpec.kind";
+/// A kind of our own, in memory only: a parameter that its module does not
+/// train.
+constexpr llvm::StringLiteral kFixedKind = "fixed PARAMETER";
+constexpr llvm::StringLiteral kRewriterRule =
+    "pkg.onnxscript.rewriter.rule_name";
+
+} // namespace dpc::onnx
+
+#endif // DPC_FRONTENDS_ONNX_MODEL_EXPORTERMETADATA_H

@@ -1,0 +1,76 @@
+//===- ExternalData.h - weights stored beside the model -------------------===//
+
+#ifndef DPC_FRONTENDS_ONNX_MODEL_EXTERNALDATA_H
+#define DPC_FRONTENDS_ONNX_MODEL_EXTERNALDATA_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace dpc::onnxpb {
+class TensorProto;
+}
+
+namespace dpc::onnx {
+
+/// A file mapped read-only for as long as the object lives.
+class MappedFile {
+public:
+  /// Maps the regular file open at `descriptor` (which stays the caller's).
+  /// `what` names it in errors.
+  static llvm::Expected<std::shared_ptr<const MappedFile>>
+  map(int descriptor, llvm::StringRef what);
+  /// Opens and maps `path`: the model file itself, where symbolic links are the
+  /// user's business.
+  static llvm::Expected<std::shared_ptr<const MappedFile>>
+  open(llvm::StringRef path);
+  ~MappedFile();
+  MappedFile(const MappedFile &) = delete;
+  MappedFile &operator=(const MappedFile &) = delete;
+
+  llvm::ArrayRef<char> bytes() const { return {data, size}; }
+
+private:
+  MappedFile(const char *data, size_t size) : data(data), size(size) {}
+  const char *data;
+  size_t size;
+};
+
+/// The files that a model's tensors point into, each opened once.
+///
+/// A model comes from anywhere, so a location may only name a regular file
+/// below the model's folder: no absolute path, drive letter, backslash, empty
+/// or `..` component, no symbolic link in any component, no hard link, nothing
+/// of /proc. The file is resolved by the kernel (openat2 RESOLVE_BENEATH |
+/// RESOLVE_NO_SYMLINKS, else O_NOFOLLOW component by component), checked after
+/// it is open, and never opened again by name.
+class ExternalFiles {
+public:
+  /// `folder`: where the model lies.
+  explicit ExternalFiles(std::string folder) : folder(std::move(folder)) {}
+
+  struct Range {
+    std::shared_ptr<const MappedFile> file;
+    llvm::ArrayRef<char> bytes;
+  };
+  /// The `expectedBytes` bytes that `proto`'s external_data names. `what` names
+  /// the tensor in errors.
+  llvm::Expected<Range> read(const onnxpb::TensorProto &proto,
+                             uint64_t expectedBytes, llvm::StringRef what);
+
+private:
+  llvm::Expected<std::shared_ptr<const MappedFile>>
+  openFile(llvm::StringRef location, llvm::StringRef what);
+
+  std::string folder;
+  std::map<std::string, std::shared_ptr<const MappedFile>> opened;
+  std::map<std::string, std::string> digests;
+};
+
+} // namespace dpc::onnx
+
+#endif // DPC_FRONTENDS_ONNX_MODEL_EXTERNALDATA_H

@@ -1,0 +1,157 @@
+//===- Graph.h - the ONNX graph after inlining, by index ------------------===//
+
+#ifndef DPC_FRONTENDS_ONNX_MODEL_GRAPH_H
+#define DPC_FRONTENDS_ONNX_MODEL_GRAPH_H
+
+#include "frontends/onnx/Model/Tensor.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dpc::onnxpb {
+class AttributeProto;
+class NodeProto;
+class ValueInfoProto;
+} // namespace dpc::onnxpb
+
+namespace dpc::onnx {
+
+struct OnnxModel;
+
+/// Index of a value in Graph::values; kNoValue is an omitted optional operand
+/// or result.
+using ValueId = int32_t;
+constexpr ValueId kNoValue = -1;
+
+/// A use inside a subgraph is a use by the main graph's node that holds it,
+/// with operand -1.
+struct Use {
+  int32_t node;
+  int32_t operand;
+};
+
+struct GraphValue {
+  /// Inner: the input of a subgraph, or the result of a node in one.
+  enum class Kind { Input, Initializer, Result, Inner };
+  std::string name;
+  Kind kind = Kind::Result;
+  /// Position in Graph::inputs, Graph::initializers or Graph::nodes; unused for
+  /// Inner.
+  int32_t index = 0;
+  llvm::SmallVector<Use, 2> uses;
+};
+
+struct Subgraph;
+
+struct Node {
+  const onnxpb::NodeProto *proto = nullptr;
+  /// Unique and never empty: the node's own name, or "<op type>_<ordinal>";
+  /// inlined nodes carry their call's.
+  std::string name;
+  /// Without "ai.onnx", which is the empty domain.
+  std::string domain;
+  std::string opType;
+  /// Version of `domain` the node is written for.
+  int64_t opset = 0;
+  llvm::SmallVector<ValueId, 4> inputs;
+  llvm::SmallVector<ValueId, 2> outputs;
+  /// References to function attributes are resolved.
+  std::map<std::string, const onnxpb::AttributeProto *> attributes;
+  /// The chain of call nodes this node was inlined from, innermost first.
+  llvm::SmallVector<const onnxpb::NodeProto *, 1> callers;
+  /// The graph attributes (of If, Loop, Scan), in their order.
+  std::vector<Subgraph> subgraphs;
+
+  ValueId input(unsigned i) const {
+    return i < inputs.size() ? inputs[i] : kNoValue;
+  }
+  ValueId output(unsigned i) const {
+    return i < outputs.size() ? outputs[i] : kNoValue;
+  }
+  /// The node's metadata under `key`, or its nearest caller's; empty when none
+  /// has it.
+  llvm::StringRef metadata(llvm::StringRef key) const;
+  bool is(llvm::StringRef op) const { return domain.empty() && opType == op; }
+};
+
+/// The body of an If, Loop or Scan. Its values are among Graph::values, and it
+/// may use values of the graphs around it.
+struct Subgraph {
+  std::string attribute;
+  llvm::SmallVector<ValueId, 4> inputs;
+  std::vector<Node> nodes;
+  llvm::SmallVector<ValueId, 4> outputs;
+};
+
+/// Calls `use` for every value that `node` or a node inside it takes, and every
+/// value that a subgraph inside it returns; with the operand's number, -1
+/// inside.
+void forEachUse(const Node &node,
+                llvm::function_ref<void(ValueId, int32_t)> use);
+
+struct Initializer {
+  std::string name;
+  ValueId value = kNoValue;
+  Tensor tensor;
+  /// Names of Identity results that were only another name for it.
+  std::vector<std::string> aliases;
+  std::map<std::string, std::string> metadata;
+};
+
+struct GraphInput {
+  std::string name;
+  ValueId value = kNoValue;
+  ElementType type = ElementType::F32;
+  /// -1 where the dimension is dynamic; its symbolic name (or "") is in
+  /// dimNames.
+  llvm::SmallVector<int64_t, 4> shape;
+  llvm::SmallVector<std::string, 4> dimNames;
+  bool hasRank = false;
+};
+
+struct GraphOutput {
+  std::string name;
+  ValueId value = kNoValue;
+  /// The element type that the file says, ONNX's number; 0 where it says none.
+  int32_t declaredType = 0;
+};
+
+/// The main graph with functions inlined and Identity resolved. Nodes are in
+/// execution order; nodes that no output needs are gone.
+struct Graph {
+  std::string name;
+  std::string producer;
+  std::vector<GraphValue> values;
+  std::vector<Node> nodes;
+  std::vector<Initializer> initializers;
+  std::vector<GraphInput> inputs;
+  std::vector<GraphOutput> outputs;
+  std::map<std::string, std::string> metadata;
+
+  /// The initializer behind `value`, or nullptr.
+  const Initializer *initializerOf(ValueId value) const {
+    if (value == kNoValue ||
+        values[value].kind != GraphValue::Kind::Initializer)
+      return nullptr;
+    return &initializers[values[value].index];
+  }
+};
+
+/// Builds the graph of a model that passed checkModel: reads the initializers,
+/// inlines model-local functions, resolves attribute references and un-aliases
+/// Identity. Errors name the node or tensor.
+llvm::Expected<Graph> buildGraph(OnnxModel &model);
+
+/// "node 'name' (Op, opset 17)": how messages name a node.
+std::string describe(const Node &node);
+
+} // namespace dpc::onnx
+
+#endif // DPC_FRONTENDS_ONNX_MODEL_GRAPH_H

@@ -1,0 +1,186 @@
+//===- ValuePatterns.cpp - what the numbers in a tensor look like ---------===//
+
+#include "frontends/onnx/Model/ValuePatterns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+namespace dpc::onnx {
+namespace {
+
+/// Tables are smaller than this; larger tensors are weights, and looking at all
+/// of them would cost time.
+constexpr int64_t kMaxTableElements = int64_t(1) << 24;
+
+/// One axis of a row-major tensor: `outer` x `extent` x `inner`.
+struct Axis {
+  int64_t outer, extent, inner;
+  int64_t at(int64_t o, int64_t i, int64_t k) const {
+    return (o * extent + i) * inner + k;
+  }
+};
+
+/// Outcome of testing all lines of an axis: how many equations were checked,
+/// and whether all held.
+struct Verdict {
+  bool holds = true;
+  bool varies = false;
+  int64_t equations = 0;
+};
+
+/// v[i+1] + v[i-1] = c v[i] with one c a line, |c| <= 2: sinusoids and lines. c
+/// comes from the largest v[i].
+Verdict testSinusoid(const std::vector<double> &v, const Axis &axis,
+                     double scale) {
+  Verdict verdict;
+  for (int64_t o = 0; o < axis.outer && verdict.holds; ++o)
+    for (int64_t k = 0; k < axis.inner && verdict.holds; ++k) {
+      int64_t pivot = 1;
+      for (int64_t i = 1; i + 1 < axis.extent; ++i)
+        if (std::abs(v[axis.at(o, i, k)]) > std::abs(v[axis.at(o, pivot, k)]))
+          pivot = i;
+      double middle = v[axis.at(o, pivot, k)];
+      if (middle == 0)
+        continue; // a line of zeros, or nothing to divide by: no evidence
+      double c =
+          (v[axis.at(o, pivot + 1, k)] + v[axis.at(o, pivot - 1, k)]) / middle;
+      if (std::abs(c) > 2.01) {
+        verdict.holds = false;
+        break;
+      }
+      for (int64_t i = 1; i + 1 < axis.extent; ++i) {
+        double here = v[axis.at(o, i, k)], next = v[axis.at(o, i + 1, k)];
+        double error = next + v[axis.at(o, i - 1, k)] - c * here;
+        if (std::abs(error) > 1e-3 * scale) {
+          verdict.holds = false;
+          break;
+        }
+        verdict.varies |= std::abs(next - here) > 1e-6 * scale;
+        verdict.equations += i != pivot;
+      }
+    }
+  return verdict;
+}
+
+/// v[i+1] / v[i] is one number for all lines.
+Verdict testProgression(const std::vector<double> &v, const Axis &axis) {
+  Verdict verdict;
+  for (int64_t o = 0; o < axis.outer && verdict.holds; ++o)
+    for (int64_t k = 0; k < axis.inner && verdict.holds; ++k) {
+      double first = v[axis.at(o, 0, k)], second = v[axis.at(o, 1, k)];
+      if (first == 0 || second == 0)
+        return {false, false, 0};
+      double ratio = second / first;
+      verdict.varies |= std::abs(ratio - 1) > 1e-3;
+      for (int64_t i = 1; i + 1 < axis.extent; ++i) {
+        double here = v[axis.at(o, i, k)], next = v[axis.at(o, i + 1, k)];
+        if (here == 0 ||
+            std::abs(next / here - ratio) > 1e-4 * std::abs(ratio)) {
+          verdict.holds = false;
+          break;
+        }
+        ++verdict.equations;
+      }
+    }
+  return verdict;
+}
+
+/// The elements, and the largest magnitude; 0 for a tensor that is no table:
+/// too small, too large, or not finite.
+double readValues(const Tensor &tensor, std::vector<double> &values) {
+  int64_t n = tensor.numElements();
+  if (n < 4 || n > kMaxTableElements)
+    return 0;
+  values.resize(n);
+  // All weights of a model come here: the usual type without a call an element.
+  if (tensor.type == ElementType::F32) {
+    for (int64_t i = 0; i < n; ++i) {
+      float value;
+      std::memcpy(&value, tensor.bytes.data() + i * sizeof value, sizeof value);
+      values[i] = value;
+    }
+  } else {
+    for (int64_t i = 0; i < n; ++i)
+      values[i] = tensor.asDouble(i);
+  }
+  double scale = 0;
+  for (double value : values) {
+    if (!std::isfinite(value))
+      return 0;
+    scale = std::max(scale, std::abs(value));
+  }
+  return scale;
+}
+
+} // namespace
+
+bool isAll(const Tensor &tensor, double value) {
+  for (int64_t i = 0, n = tensor.numElements(); i < n; ++i)
+    if (tensor.asDouble(i) != value)
+      return false;
+  return true;
+}
+
+bool looksLikeMask(const Tensor &tensor) {
+  bool zero = false, one = false, low = false;
+  for (int64_t i = 0, n = tensor.numElements(); i < n; ++i) {
+    double v = tensor.asDouble(i);
+    if (v == 0)
+      zero = true;
+    else if (v == 1)
+      one = true;
+    else if (v <= -10)
+      low = true;
+    else
+      return false;
+  }
+  if (low)
+    return !one && tensor.numElements() > 1;
+  return zero && one && tensor.shape.size() >= 2;
+}
+
+bool looksLikeSinusoids(const Tensor &tensor) {
+  std::vector<double> values;
+  double scale = readValues(tensor, values);
+  if (scale < 0.5 || scale > 1.0001)
+    return false;
+  Axis axis{1, 1, tensor.numElements()};
+  for (size_t d = 0; d + 1 < tensor.shape.size(); ++d) {
+    axis.outer *= axis.extent;
+    axis.extent = tensor.shape[d];
+    axis.inner /= axis.extent;
+    if (axis.extent < 5)
+      continue;
+    Verdict verdict = testSinusoid(values, axis, scale);
+    // Nearly every line has its say: lines of zeros have none.
+    if (verdict.holds && verdict.varies &&
+        2 * verdict.equations >= axis.outer * axis.inner * (axis.extent - 3))
+      return true;
+  }
+  return false;
+}
+
+bool looksLikeTable(const Tensor &tensor) {
+  int64_t n = tensor.numElements();
+  std::vector<double> values;
+  double scale = readValues(tensor, values);
+  if (scale == 0)
+    return false;
+  Axis axis{1, 1, n};
+  for (int64_t extent : tensor.shape) {
+    axis.outer *= axis.extent;
+    axis.extent = extent;
+    axis.inner /= extent;
+    if (extent < 4)
+      continue;
+    for (const Verdict &verdict :
+         {testSinusoid(values, axis, scale), testProgression(values, axis)})
+      if (verdict.holds && verdict.varies && verdict.equations >= 2)
+        return true;
+  }
+  return false;
+}
+
+} // namespace dpc::onnx

@@ -1,0 +1,38 @@
+#ifndef DPC_RUNTIME_SRC_BASE_ATOMICFILE_H
+#define DPC_RUNTIME_SRC_BASE_ATOMICFILE_H
+
+#include "dpc/status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace dpc {
+
+/// A file that appears under its name only when complete and on the disk:
+/// written beside it, fsynced, renamed, and the directory fsynced. Without
+/// commit() nothing is left behind; what a killed writer left is removed by the
+/// next one. All failures are DPC_IO and name the path.
+class AtomicFile {
+public:
+  ~AtomicFile();
+  dpc_status_t create(const std::string &path);
+  /// Also keeps a CRC-32 of everything written.
+  dpc_status_t write(const void *data, size_t bytes);
+  dpc_status_t commit();
+  uint32_t checksum() const { return crc; }
+  uint64_t size() const { return written; }
+
+private:
+  std::string path, temporary;
+  int fd = -1;
+  uint32_t crc = 0;
+  uint64_t written = 0;
+};
+
+/// fsyncs the directory that holds `path`, so that a rename in it is durable.
+dpc_status_t syncDirectoryOf(const std::string &path);
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_BASE_ATOMICFILE_H

@@ -1,0 +1,65 @@
+#include "runtime/src/base/Process.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+
+namespace dpc {
+
+namespace {
+
+/// What /proc/PID/stat says: state, and the start in clock ticks since boot.
+bool readStat(pid_t pid, char *outState, unsigned long long *outStart) {
+  char path[32], text[1024];
+  std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  std::FILE *file = std::fopen(path, "re");
+  if (!file)
+    return false;
+  const size_t length = std::fread(text, 1, sizeof text - 1, file);
+  std::fclose(file);
+  text[length] = 0;
+  // The name, in parentheses, may hold anything.
+  const char *rest = std::strrchr(text, ')');
+  return rest && std::sscanf(rest + 1,
+                             " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u "
+                             "%*u %*d %*d %*d %*d %*d %*d %llu",
+                             outState, outStart) == 2;
+}
+
+double seconds(const timespec &time) {
+  return double(time.tv_sec) + double(time.tv_nsec) * 1e-9;
+}
+
+double secondsOf(clockid_t clock) {
+  timespec now = {};
+  ::clock_gettime(clock, &now);
+  return seconds(now);
+}
+
+} // namespace
+
+bool hasEnded(pid_t pid) {
+  if (::kill(pid, 0) != 0)
+    return errno == ESRCH;
+  char state = 'R';
+  unsigned long long start = 0;
+  return readStat(pid, &state, &start) && (state == 'Z' || state == 'X');
+}
+
+bool hasEndedSince(pid_t pid, const timespec &time) {
+  // Both clocks and the ticks of the start are coarse.
+  constexpr double kSlackSeconds = 2;
+  char state = 'R';
+  unsigned long long start = 0;
+  if (hasEnded(pid))
+    return true;
+  if (!readStat(pid, &state, &start))
+    return false;
+  const double age = secondsOf(CLOCK_BOOTTIME) -
+                     double(start) / double(::sysconf(_SC_CLK_TCK));
+  return secondsOf(CLOCK_REALTIME) - age > seconds(time) + kSlackSeconds;
+}
+
+} // namespace dpc

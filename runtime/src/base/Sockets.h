@@ -1,0 +1,47 @@
+#ifndef DPC_RUNTIME_SRC_BASE_SOCKETS_H
+#define DPC_RUNTIME_SRC_BASE_SOCKETS_H
+
+#include "dpc/status.h"
+
+#include <cstddef>
+#include <string>
+
+namespace dpc {
+
+/// A file descriptor that closes itself.
+class Fd {
+public:
+  explicit Fd(int fd = -1) : fd(fd) {}
+  Fd(Fd &&other) noexcept : fd(other.release()) {}
+  Fd &operator=(Fd &&other) noexcept;
+  ~Fd();
+  int get() const { return fd; }
+  bool valid() const { return fd >= 0; }
+  int release();
+
+private:
+  int fd;
+};
+
+/// Seconds of the monotonic clock.
+double monotonicSeconds();
+
+/// Listens at tcp://HOST:PORT (HOST must be a loopback address: the memory is
+/// shared by one host, so nothing else is ever bound) or in the directory of
+/// file://DIR, which is made with mode 0700 or must be ours with that mode.
+dpc_status_t listenAt(const std::string &address, Fd *outFd);
+
+/// Removes what listenAt made for file://DIR: the socket, and the directory if
+/// nothing else is in it.
+void stopListening(const std::string &address);
+
+/// Connects, trying again until `deadline` while nobody listens yet.
+dpc_status_t connectTo(const std::string &address, double deadline, Fd *outFd);
+
+/// Moves exactly `bytes`; false on error, end of stream or deadline.
+bool sendAll(int fd, const void *data, size_t bytes, double deadline);
+bool receiveAll(int fd, void *data, size_t bytes, double deadline);
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_BASE_SOCKETS_H

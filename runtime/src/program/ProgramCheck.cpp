@@ -1,0 +1,341 @@
+#include "runtime/src/program/ProgramCheck.h"
+
+#include "dpc/data.h"
+#include "runtime/src/base/Placement.h"
+#include "runtime/src/base/Status.h"
+
+#include <algorithm>
+
+namespace dpc {
+
+namespace {
+
+const char *const kEntryNames[DPC_ENTRY_COUNT] = {"step", "eval", "infer"};
+
+/// Bytes of each space as one slot sees it.
+struct Spaces {
+  uint64_t bytes[DPC_SPACE_COUNT];
+  bool holds(uint32_t space, uint64_t offset, uint64_t size) const {
+    return space < DPC_SPACE_COUNT && offset <= bytes[space] &&
+           size <= bytes[space] - offset;
+  }
+};
+
+/// Where files have a state: strides must stay within the file's tensor.
+dpc_status_t checkFileTensors(const dpc_state_t &state) {
+  for (uint64_t i = 0; i < state.file_tensor_count; ++i) {
+    const dpc_file_tensor_t &tensor = state.file_tensors[i];
+    bool fits = tensor.holds <= DPC_HOLDS_TIED &&
+                (tensor.holds != DPC_HOLDS_ALL ||
+                 tensor.dim_count <= DPC_MAX_RANK_DIMS);
+    uint64_t last = 0;
+    for (uint32_t k = 0; fits && tensor.holds == DPC_HOLDS_ALL &&
+                         k < state.dim_count && state.shape[k] > 0;
+         ++k) {
+      const uint64_t stride = static_cast<uint64_t>(tensor.strides[k]),
+                     steps = static_cast<uint64_t>(state.shape[k] - 1);
+      fits = steps == 0 || stride <= (1ull << 48) / steps;
+      last += fits ? stride * steps : 0;
+    }
+    if (!fits || (tensor.holds == DPC_HOLDS_ALL &&
+                  elementCount(state.shape, state.dim_count) != 0 &&
+                  last >= elementCount(tensor.shape, tensor.dim_count)))
+      return fail(DPC_INVALID, "reaches past tensor %s of the ONNX file",
+                  tensor.name);
+  }
+  return DPC_OK;
+}
+
+dpc_status_t checkIsa(const dpc_program_t &program) {
+  if (program.isa > DPC_ISA_AVX512)
+    return fail(DPC_INVALID, "unknown instruction set %u in the program record",
+                program.isa);
+#ifdef __x86_64__
+  const bool avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx512 =
+      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
+  if (program.isa >= DPC_ISA_AVX512 && !avx512)
+    return fail(DPC_INVALID,
+                "the program was compiled for x86-64-v4 (AVX-512), which this "
+                "processor lacks; compile with --cpu=%s",
+                avx2 ? "x86-64-v3" : "x86-64-v2");
+  if (program.isa >= DPC_ISA_AVX2 && !avx2)
+    return fail(DPC_INVALID, "the program was compiled for x86-64-v3 (AVX2), "
+                             "which this processor lacks");
+#endif
+  return DPC_OK;
+}
+
+/// Elements that an operation reads and writes, per element of count: n where
+/// the whole group's parts lie together.
+void extents(uint32_t op, uint64_t n, uint64_t *in, uint64_t *out) {
+  *in = op == DPC_OP_REDUCE_SCATTER || op == DPC_OP_SCATTER ||
+                op == DPC_OP_ALL_TO_ALL
+            ? n
+            : 1;
+  *out =
+      op == DPC_OP_ALL_GATHER || op == DPC_OP_GATHER || op == DPC_OP_ALL_TO_ALL
+          ? n
+          : 1;
+}
+
+dpc_status_t checkAction(const dpc_program_t &program, const dpc_rank_t &rank,
+                         const Spaces &spaces, const dpc_action_t &action) {
+  const uint64_t size = dpc_dtype_size(action.dtype);
+  const uint64_t members = action.group < program.family_count
+                               ? program.families[action.group].group_size
+                               : 1;
+  auto buffer = [&](const dpc_buffer_t &place, const char *which,
+                    uint64_t elements, bool shared) -> dpc_status_t {
+    // A rank's share moves with its index in the group.
+    if (elements > (1ull << 48) || place.index_stride > (1ull << 48) ||
+        !spaces.holds(place.space, place.offset,
+                      elements * size + (members - 1) * place.index_stride))
+      return fail(DPC_INVALID,
+                  "%s buffer (space %u, offset %llu, %llu elements) is outside "
+                  "its space",
+                  which, place.space,
+                  static_cast<unsigned long long>(place.offset),
+                  static_cast<unsigned long long>(elements));
+    if (shared &&
+        (place.space == DPC_SPACE_ARENA || place.space == DPC_SPACE_SLOT))
+      return fail(DPC_INVALID,
+                  "%s buffer of a communication is in private memory", which);
+    return DPC_OK;
+  };
+  if (action.group != DPC_NONE && action.group >= program.family_count)
+    return fail(DPC_INVALID, "group family %u of %u", action.group,
+                program.family_count);
+  if (action.location != DPC_NONE && action.location >= program.location_count)
+    return fail(DPC_INVALID, "location %u of %llu", action.location,
+                static_cast<unsigned long long>(program.location_count));
+  switch (action.kind) {
+  case DPC_ACTION_COMPUTE:
+    if (action.function >= program.function_count ||
+        !program.functions[action.function].fn)
+      return fail(DPC_INVALID, "function %u of %u", action.function,
+                  program.function_count);
+    return DPC_OK;
+  case DPC_ACTION_START: {
+    if (action.op == 0 || action.op >= DPC_OP_COUNT ||
+        action.group == DPC_NONE || action.event >= rank.event_count)
+      return fail(DPC_INVALID,
+                  "operation %u on event %u of %u, group family %u", action.op,
+                  action.event, rank.event_count, action.group);
+    if (action.op == DPC_OP_BARRIER)
+      return DPC_OK;
+    if (size == 0)
+      return fail(DPC_INVALID, "unknown element type %u", action.dtype);
+    uint64_t in, out;
+    extents(action.op, program.families[action.group].group_size, &in, &out);
+    if (action.op != DPC_OP_RECV)
+      if (dpc_status_t status =
+              buffer(action.in, "input", in * action.count, true))
+        return status;
+    return action.op == DPC_OP_SEND
+               ? DPC_OK
+               : buffer(action.out, "output", out * action.count, true);
+  }
+  case DPC_ACTION_WAIT:
+    return action.event < rank.event_count
+               ? DPC_OK
+               : fail(DPC_INVALID, "event %u of %u", action.event,
+                      rank.event_count);
+  case DPC_ACTION_COPY:
+    if (dpc_status_t status = buffer(action.in, "input", action.count, false))
+      return status;
+    return buffer(action.out, "output", action.count, false);
+  case DPC_ACTION_ZERO:
+    return buffer(action.out, "output", action.count, false);
+  case DPC_ACTION_LOAD_INPUT:
+    return action.function < program.input_count
+               ? DPC_OK
+               : fail(DPC_INVALID, "input %u of %u", action.function,
+                      program.input_count);
+  case DPC_ACTION_LOOP_BEGIN:
+  case DPC_ACTION_LOOP_END:
+    return DPC_OK;
+  }
+  return fail(DPC_INVALID, "unknown kind %u", action.kind);
+}
+
+dpc_status_t checkActions(const dpc_program_t &program, const dpc_rank_t &rank,
+                          const Spaces &spaces, const dpc_actions_t &table) {
+  uint64_t open[kMaxLoopDepth];
+  uint32_t depth = 0;
+  for (uint64_t i = 0; i < table.count; ++i) {
+    const dpc_action_t &action = table.actions[i];
+    if (dpc_status_t status = checkAction(program, rank, spaces, action))
+      return failWithin(status, "action %llu",
+                        static_cast<unsigned long long>(i));
+    if (action.kind == DPC_ACTION_LOOP_BEGIN) {
+      if (depth == kMaxLoopDepth)
+        return fail(DPC_INVALID, "action %llu: loops nest deeper than %u",
+                    static_cast<unsigned long long>(i), kMaxLoopDepth);
+      open[depth++] = i;
+    } else if (action.kind == DPC_ACTION_LOOP_END) {
+      if (depth == 0 || action.jump != open[depth - 1] ||
+          table.actions[action.jump].jump != i)
+        return fail(DPC_INVALID, "action %llu: the end of no loop",
+                    static_cast<unsigned long long>(i));
+      --depth;
+    }
+  }
+  return depth ? fail(DPC_INVALID, "action %llu: a loop without end",
+                      static_cast<unsigned long long>(open[depth - 1]))
+               : DPC_OK;
+}
+
+/// Every piece must lie inside the local buffer and the tensor of
+/// `globalElements`.
+dpc_status_t checkPlacement(const Spaces &spaces,
+                            const dpc_placement_t &placement, uint32_t dtype,
+                            uint64_t globalElements, uint64_t copies,
+                            uint64_t stride) {
+  if (placement.run_count == 0)
+    return DPC_OK;
+  const uint64_t bytes =
+      placement.elements * dpc_dtype_size(dtype) + (copies - 1) * stride;
+  if (dpc_dtype_size(dtype) == 0 ||
+      !spaces.holds(placement.space, placement.offset, bytes))
+    return fail(
+        DPC_INVALID,
+        "its buffer (space %u, offset %llu, %llu bytes) is outside its space",
+        placement.space, static_cast<unsigned long long>(placement.offset),
+        static_cast<unsigned long long>(bytes));
+  return forEachPiece(placement, [&](uint64_t local, uint64_t global,
+                                     uint64_t length) {
+    if (local + length > placement.elements || global + length > globalElements)
+      return fail(
+          DPC_INVALID,
+          "a run is outside its tensor of %llu elements or its buffer of %llu",
+          static_cast<unsigned long long>(globalElements),
+          static_cast<unsigned long long>(placement.elements));
+    return dpc_status_t(DPC_OK);
+  });
+}
+
+dpc_status_t checkInput(const dpc_program_t &program, const dpc_input_t &input,
+                        const Spaces &spaces, uint32_t rank) {
+  if (input.dim_count > DPC_MAX_RANK_DIMS ||
+      input.batch_dim >= static_cast<int32_t>(input.dim_count) ||
+      input.micro_count == 0)
+    return fail(DPC_INVALID,
+                "%u dimensions, batch dimension %d, %llu microbatches",
+                input.dim_count, input.batch_dim,
+                static_cast<unsigned long long>(input.micro_count));
+  if (input.batch_dim >= 0 &&
+      (static_cast<uint64_t>(input.shape[input.batch_dim]) != program.batch ||
+       program.batch % input.micro_count))
+    return fail(DPC_INVALID,
+                "a batch of %lld in %llu parts in a program of batch %llu",
+                static_cast<long long>(input.shape[input.batch_dim]),
+                static_cast<unsigned long long>(input.micro_count),
+                static_cast<unsigned long long>(program.batch));
+  const uint64_t all = elementCount(input.shape, input.dim_count);
+  const uint64_t sample =
+      input.batch_dim >= 0 ? all / std::max<uint64_t>(program.batch, 1) : all;
+  uint64_t bounded = 0;
+  for (uint64_t b = 0; b < input.bounds_count; ++b)
+    bounded += input.bounds[b].count;
+  if (input.bounds_count && bounded != sample)
+    return fail(DPC_INVALID, "bounds of %llu elements, but a sample has %llu",
+                static_cast<unsigned long long>(bounded),
+                static_cast<unsigned long long>(sample));
+  if (input.logits_dim_count > DPC_MAX_RANK_DIMS ||
+      input.class_axis > input.logits_dim_count)
+    return fail(DPC_INVALID, "classes along axis %u of %u", input.class_axis,
+                input.logits_dim_count);
+  const uint64_t elements =
+      all / (input.batch_dim >= 0 ? input.micro_count : 1);
+  const bool preload = input.flags & DPC_INPUT_PRELOAD;
+  return checkPlacement(spaces, input.placements[rank], input.dtype, elements,
+                        preload ? input.micro_count : 1, input.micro_stride);
+}
+
+} // namespace
+
+dpc_status_t checkProgram(const dpc_program_t &program, uint32_t rankIndex) {
+  if (program.abi_version != DPC_ABI_VERSION ||
+      program.struct_size < sizeof(dpc_program_t))
+    return fail(DPC_INVALID,
+                "the program was compiled for runtime ABI %u (%u bytes), this "
+                "is %u (%zu bytes)",
+                program.abi_version, program.struct_size, DPC_ABI_VERSION,
+                sizeof(dpc_program_t));
+  if (dpc_status_t status = checkIsa(program))
+    return status;
+  uint64_t ranks = 1;
+  for (uint32_t a = 0; a < program.axis_count; ++a)
+    ranks *= program.axes[a].sequential ? 1 : program.axes[a].size;
+  if (ranks != program.world_size || rankIndex >= program.world_size ||
+      program.family_count == 0)
+    return fail(DPC_INVALID, "the mesh has %llu ranks, the program record %u",
+                static_cast<unsigned long long>(ranks), program.world_size);
+  const dpc_rank_t &rank = program.ranks[rankIndex];
+  if (rank.slot_count == 0 || rank.slot_stride % DPC_ALIGNMENT ||
+      rank.shared_slot_stride % DPC_ALIGNMENT)
+    return fail(DPC_INVALID, "rank %u has %u slots of stride %llu and %llu",
+                rankIndex, rank.slot_count,
+                static_cast<unsigned long long>(rank.slot_stride),
+                static_cast<unsigned long long>(rank.shared_slot_stride));
+  const Spaces spaces = {{rank.arena_bytes, rank.slot_stride, rank.shared_bytes,
+                          rank.shared_slot_stride, program.common_bytes}};
+  for (uint32_t e = 0; e < DPC_ENTRY_COUNT; ++e)
+    if (dpc_status_t status =
+            checkActions(program, rank, spaces, rank.entries[e]))
+      return failWithin(status, "%s table of rank %u", kEntryNames[e],
+                        rankIndex);
+  for (uint32_t i = 0; i < program.state_count; ++i) {
+    const dpc_state_t &state = program.states[i];
+    if (state.dim_count > DPC_MAX_RANK_DIMS)
+      return fail(DPC_INVALID, "state %s has %u dimensions", state.name,
+                  state.dim_count);
+    if (dpc_status_t status =
+            checkPlacement(spaces, state.placements[rankIndex], state.dtype,
+                           elementCount(state.shape, state.dim_count), 1, 0))
+      return failWithin(status, "state %s", state.name);
+    if (dpc_status_t status = checkFileTensors(state))
+      return failWithin(status, "state %s", state.name);
+  }
+  for (uint32_t i = 0; i < program.input_count; ++i)
+    if (dpc_status_t status =
+            checkInput(program, program.inputs[i], spaces, rankIndex))
+      return failWithin(status, "input %s", program.inputs[i].name);
+  for (uint32_t i = 0; i < program.output_count; ++i) {
+    const dpc_output_t &output = program.outputs[i];
+    if (output.dim_count > DPC_MAX_RANK_DIMS ||
+        output.batch_dim >= static_cast<int32_t>(output.dim_count) ||
+        (output.batch_dim >= 0 &&
+         output.shape[output.batch_dim] % int64_t(program.batch)))
+      return fail(DPC_INVALID,
+                  "output %s has %u dimensions and batch dimension %d, in a "
+                  "program of batch %llu",
+                  output.name, output.dim_count, output.batch_dim,
+                  static_cast<unsigned long long>(program.batch));
+    const uint64_t elements = elementCount(output.shape, output.dim_count) /
+                              (output.batch_dim >= 0 ? output.micro_count : 1);
+    if (dpc_status_t status =
+            checkPlacement(spaces, output.placements[rankIndex], output.dtype,
+                           elements, output.micro_count, output.micro_stride))
+      return failWithin(status, "output %s", output.name);
+  }
+  for (uint32_t i = 0; i < program.metric_count; ++i) {
+    const dpc_metric_t &metric = program.metrics[i];
+    const bool here = metric.holder == DPC_NONE || metric.holder == rankIndex;
+    if (here && !spaces.holds(metric.space, metric.offset,
+                              dpc_dtype_size(metric.dtype)))
+      return fail(DPC_INVALID, "metric %s is outside its space", metric.name);
+    if (metric.holder != DPC_NONE && (metric.holder >= program.world_size ||
+                                      metric.space != DPC_SPACE_SHARED))
+      return fail(DPC_INVALID,
+                  "metric %s of rank %u is not in its shared memory",
+                  metric.name, metric.holder);
+  }
+  return DPC_OK;
+}
+
+} // namespace dpc

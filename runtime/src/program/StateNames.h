@@ -1,0 +1,24 @@
+#ifndef DPC_RUNTIME_SRC_PROGRAM_STATENAMES_H
+#define DPC_RUNTIME_SRC_PROGRAM_STATENAMES_H
+
+#include "dpc/program.h"
+
+#include <string>
+#include <vector>
+
+namespace dpc {
+
+/// Index of the state of that name, or DPC_NONE. Whatever takes the name of a
+/// state from outside the program asks this.
+uint32_t findState(const dpc_program_t &program, const std::string &name);
+
+/// Whether `pattern` is `name` or a glob (*, ?, [..]) that matches it.
+bool matchesGlob(const std::string &pattern, const std::string &name);
+
+/// "a, b, c", for messages; past `most` names: "a, b, c and 5 more".
+std::string listNames(const std::vector<std::string> &names,
+                      size_t most = SIZE_MAX);
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_PROGRAM_STATENAMES_H

@@ -1,0 +1,167 @@
+#include "runtime/src/session/Environment.h"
+
+#include "runtime/src/base/RunPage.h"
+#include "runtime/src/base/Sha256.h"
+#include "runtime/src/base/Status.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <initializer_list>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace dpc {
+
+namespace {
+
+const char *firstSet(std::initializer_list<const char *> names,
+                     const char **outName) {
+  for (const char *name : names)
+    if (const char *value = std::getenv(name)) {
+      *outName = name;
+      return value;
+    }
+  return nullptr;
+}
+
+dpc_status_t parseCount(const char *name, const char *value, long lowest,
+                        long highest, long *out) {
+  char *end = nullptr;
+  errno = 0;
+  *out = std::strtol(value, &end, 10);
+  if (errno || end == value || *end || *out < lowest || *out > highest)
+    return fail(
+        DPC_INVALID,
+        "environment variable %s is \"%s\", not a number from %ld to %ld", name,
+        value, lowest, highest);
+  return DPC_OK;
+}
+
+/// The token from an open file descriptor or file; the descriptor is closed, so
+/// that no child inherits it.
+dpc_status_t readToken(int fd, const char *name, std::string *out) {
+  char text[65] = {};
+  const ssize_t n = ::pread(fd, text, 64, 0);
+  ::close(fd);
+  if (n != 64)
+    return fail(DPC_INVALID, "%s does not hold 64 hex digits", name);
+  *out = text;
+  return DPC_OK;
+}
+
+dpc_status_t findToken(std::string *out) {
+  long fd = -1;
+  if (const char *value = std::getenv("DPC_TOKEN_FD")) {
+    if (dpc_status_t status =
+            parseCount("DPC_TOKEN_FD", value, 0, 1 << 20, &fd))
+      return status;
+    ::unsetenv("DPC_TOKEN_FD");
+    return readToken(static_cast<int>(fd), "DPC_TOKEN_FD", out);
+  }
+  if (const char *path = std::getenv("DPC_TOKEN_FILE")) {
+    struct stat info;
+    const int file = ::open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0 || ::fstat(file, &info) != 0)
+      return fail(DPC_IO, "%s: %s", path, std::strerror(errno));
+    if (info.st_uid != ::geteuid() || (info.st_mode & 077)) {
+      ::close(file);
+      return fail(DPC_INVALID,
+                  "%s: a token file must be this user's with mode 0600", path);
+    }
+    return readToken(file, "DPC_TOKEN_FILE", out);
+  }
+  if (const char *value = std::getenv("DPC_TOKEN"))
+    *out = value;
+  return DPC_OK;
+}
+
+/// What tells this run from others of the same user.
+std::string runKey() {
+  std::string key;
+  for (const char *name : {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID",
+                           "TORCHELASTIC_RESTART_COUNT", "PMIX_NAMESPACE",
+                           "OMPI_MCA_ess_base_jobid", "PMI_JOBID",
+                           "SLURM_JOB_ID", "SLURM_STEP_ID"})
+    if (const char *value = std::getenv(name))
+      key += std::string(name) + "=" + value + ";";
+  return key;
+}
+
+} // namespace
+
+dpc_status_t optionsFromEnvironment(dpc_session_options_t *out) {
+  static std::string rendezvous, token; // the options point at them
+  *out = {};
+  out->struct_size = sizeof *out;
+  out->world_size = 1;
+  out->listen_fd = -1;
+  attachRunPage();
+  const char *rankName = nullptr, *worldName = nullptr;
+  const char *rank = firstSet(
+      {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"},
+      &rankName);
+  const char *world = firstSet(
+      {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"},
+      &worldName);
+  if (!rank || !world)
+    return DPC_OK;
+  long rankNumber = 0, worldNumber = 1, fd = -1;
+  if (dpc_status_t status =
+          parseCount(worldName, world, 1, 1 << 20, &worldNumber))
+    return status;
+  if (dpc_status_t status =
+          parseCount(rankName, rank, 0, worldNumber - 1, &rankNumber))
+    return status;
+  out->rank = static_cast<uint32_t>(rankNumber);
+  out->world_size = static_cast<uint32_t>(worldNumber);
+  if (worldNumber == 1)
+    return DPC_OK;
+  long portNumber = 0;
+  if (const char *value = std::getenv("MASTER_PORT"))
+    if (dpc_status_t status =
+            parseCount("MASTER_PORT", value, 1, 65535, &portNumber))
+      return status;
+  if (dpc_status_t status = findToken(&token))
+    return status;
+  if (const char *value = std::getenv("DPC_LISTEN_FD")) {
+    if (dpc_status_t status =
+            parseCount("DPC_LISTEN_FD", value, 0, 1 << 20, &fd))
+      return status;
+    ::unsetenv("DPC_LISTEN_FD");
+    ::fcntl(static_cast<int>(fd), F_SETFD, FD_CLOEXEC);
+    out->listen_fd = static_cast<int32_t>(fd);
+  }
+  const char *address = std::getenv("MASTER_ADDR"),
+             *port = std::getenv("MASTER_PORT");
+  if (const char *value = std::getenv("DPC_RENDEZVOUS"))
+    rendezvous = value;
+  else if (!token.empty() && address && port)
+    rendezvous = std::string("tcp://") + address + ":" + port;
+  else {
+    const std::string key = runKey();
+    if (key.empty())
+      return fail(DPC_INVALID,
+                  "%s=%s but no MASTER_ADDR, MASTER_PORT or job id in the "
+                  "environment: start the ranks with dpc-run, "
+                  "mpirun, srun or torchrun",
+                  worldName, world);
+    Sha256 hash;
+    hash.update(key.data(), key.size());
+    const Digest digest = hash.finish();
+    rendezvous = "file:///tmp/dpc-" + std::to_string(::geteuid()) + "-";
+    for (int i = 0; i < 8; ++i) {
+      char pair[3];
+      std::snprintf(pair, sizeof pair, "%02x", digest[i]);
+      rendezvous += pair;
+    }
+  }
+  out->rendezvous = rendezvous.c_str();
+  out->token = token.empty() ? nullptr : token.c_str();
+  return DPC_OK;
+}
+
+} // namespace dpc

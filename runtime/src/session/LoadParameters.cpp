@@ -1,0 +1,287 @@
+// Parameters from a file that another program may have written.
+#include "runtime/src/session/LoadParameters.h"
+
+#include "dpc/safetensors.h"
+#include "runtime/src/base/Placement.h"
+#include "runtime/src/base/Status.h"
+#include "runtime/src/data/ArrayFile.h"
+#include "runtime/src/program/StateNames.h"
+#include "runtime/src/session/StateFiles.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+namespace dpc {
+
+namespace {
+
+/// Names in one message.
+constexpr size_t kMostNames = 8;
+
+bool startsWith(const std::string &text, const std::string &prefix) {
+  return text.compare(0, prefix.size(), prefix) == 0;
+}
+
+bool endsWith(const std::string &text, const std::string &suffix) {
+  return text.size() >= suffix.size() &&
+         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+/// Buffers that training does not change may be the exporter's own; then no
+/// other file has them.
+bool mustBeGiven(const dpc_state_t &state) {
+  return state.kind == DPC_STATE_PARAMETER ||
+         (state.kind == DPC_STATE_BUFFER && state.changes);
+}
+
+class Loader {
+public:
+  Loader(dpc_session &session, const ParameterSource &source,
+         const dpc_array_file_t &file)
+      : session(session), program(session.program), source(source), file(file) {
+  }
+
+  dpc_status_t run(std::vector<std::string> *notes) {
+    if (dpc_status_t status = match())
+      return status;
+    if (dpc_status_t status = checkGlobs())
+      return status;
+    if (dpc_status_t status = checkMissing())
+      return status;
+    for (uint32_t i = 0; i < program.state_count; ++i)
+      if (isLoaded(i))
+        if (dpc_status_t status = loadState(session, i, (*found)[i], false))
+          return status;
+    report(notes);
+    return DPC_OK;
+  }
+
+private:
+  bool isAskedFor(const dpc_state_t &state) const {
+    return (source.only.empty() || matchesAny(source.only, state)) &&
+           !matchesAny(source.except, state);
+  }
+  bool isWanted(const dpc_state_t &state) const {
+    return isOfModel(state) && isAskedFor(state);
+  }
+  bool isLoaded(uint32_t index) const {
+    return (*found)[index].array && isWanted(program.states[index]);
+  }
+  /// By the state's name, or by one that only the ONNX file has for it.
+  bool matches(const std::string &glob, const dpc_state_t &state) const {
+    if (matchesGlob(glob, state.name))
+      return true;
+    for (uint64_t i = 0; i < state.file_tensor_count; ++i)
+      if (findState(program, state.file_tensors[i].name) == DPC_NONE &&
+          matchesGlob(glob, state.file_tensors[i].name))
+        return true;
+    return false;
+  }
+  bool matchesAny(const std::vector<std::string> &globs,
+                  const dpc_state_t &state) const {
+    return std::any_of(
+        globs.begin(), globs.end(),
+        [&](const std::string &glob) { return matches(glob, state); });
+  }
+
+  /// Finds the array of every state.
+  dpc_status_t match() {
+    bool anyStripped = source.strip.empty();
+    for (const dpc_array_t &array : file.arrays) {
+      std::string name = array.name;
+      if (!source.strip.empty() && startsWith(name, source.strip)) {
+        name.erase(0, source.strip.size());
+        anyStripped = true;
+      }
+      name = source.add + name;
+      auto [known, isNew] = arrays.try_emplace(name, &array);
+      if (!isNew)
+        return fail(DPC_INVALID, "\"%s\" and \"%s\" are both %s",
+                    known->second->name, array.name, name.c_str());
+    }
+    if (!anyStripped)
+      return fail(DPC_INVALID, "no tensor's name begins with \"%s\"",
+                  source.strip.c_str());
+    found = std::make_unique<StateSources>(program, arrays);
+    for (const auto &[name, array] : arrays)
+      if (!found->isUsed(name))
+        unknown.push_back(array->name);
+    for (uint32_t i = 0; i < program.state_count; ++i) {
+      const dpc_state_t &state = program.states[i];
+      if (!(*found)[i].array)
+        continue;
+      optimizerCount += state.kind == DPC_STATE_OPTIMIZER;
+      if (state.kind == DPC_STATE_CONSTANT && isAskedFor(state))
+        if (dpc_status_t status = checkConstant(state, (*found)[i]))
+          return status;
+    }
+    return DPC_OK;
+  }
+
+  dpc_status_t checkGlobs() const {
+    for (const auto *globs : {&source.only, &source.except})
+      for (const std::string &glob : *globs) {
+        bool any = false;
+        for (uint32_t i = 0; i < program.state_count && !any; ++i)
+          any =
+              isOfModel(program.states[i]) && matches(glob, program.states[i]);
+        if (!any)
+          return fail(DPC_INVALID,
+                      "%s=%s: the program has no parameter of this name",
+                      globs == &source.only ? "only" : "except", glob.c_str());
+      }
+    return DPC_OK;
+  }
+
+  dpc_status_t checkMissing() const {
+    std::vector<std::string> missing;
+    for (uint32_t i = 0; i < program.state_count; ++i)
+      if (!(*found)[i].array && !found->isDropped(i) &&
+          isWanted(program.states[i]) && mustBeGiven(program.states[i]))
+        missing.push_back(program.states[i].name);
+    if (missing.empty() || source.isPartial)
+      return DPC_OK;
+    return fail(DPC_INVALID, "lacks %zu of the program's parameters: %s (%s)",
+                missing.size(), listNames(missing, kMostNames).c_str(),
+                advice(missing).c_str());
+  }
+
+  /// What makes the names meet, or lets go of those that do not.
+  std::string advice(const std::vector<std::string> &missing) const {
+    for (const std::string &theirs : unknown)
+      for (const std::string &ours : missing) {
+        const bool longer = endsWith(theirs, "." + ours);
+        if (!longer && !endsWith(ours, "." + theirs))
+          continue;
+        const std::string &whole = longer ? theirs : ours,
+                          &part = longer ? ours : theirs;
+        const std::string prefix = whole.substr(0, whole.size() - part.size());
+        return "the file has \"" + theirs + "\": add ," +
+               (longer ? "strip=" : "add=") + prefix;
+      }
+    return "only=GLOB, except=GLOB and partial load a part";
+  }
+
+  /// The program was compiled with the constant's value.
+  dpc_status_t checkConstant(const dpc_state_t &state,
+                             const StateSource &place) {
+    if (dpc_status_t status = checkSource(state, place, false))
+      return status;
+    const dpc_array_t &array = *place.array;
+    const dpc_placement_t &own = state.placements[session.options.rank];
+    const uint64_t size = dpc_dtype_size(state.dtype),
+                   from = dpc_dtype_size(array.dtype);
+    std::vector<char> converted;
+    return forEachPiece(
+        own,
+        [&](uint64_t local, uint64_t global, uint64_t length) -> dpc_status_t {
+          converted.resize(length * size);
+          if (dpc_status_t status = dpc_convert(
+                  state.dtype, converted.data(), array.dtype,
+                  static_cast<const char *>(array.data) + global * from,
+                  length))
+            return status;
+          if (std::memcmp(converted.data(),
+                          session.memory.base(own.space, 0) + own.offset +
+                              local * size,
+                          converted.size()) == 0)
+            return DPC_OK;
+          return fail(DPC_INVALID,
+                      "%s is a constant that the program was compiled with, "
+                      "and has other values in the file",
+                      state.name);
+        });
+  }
+
+  void report(std::vector<std::string> *notes) const {
+    size_t loaded = 0, all = 0;
+    std::vector<std::string> kept;
+    for (uint32_t i = 0; i < program.state_count; ++i) {
+      if (!isOfModel(program.states[i]))
+        continue;
+      ++all;
+      loaded += isLoaded(i);
+      if (!isLoaded(i))
+        kept.push_back(program.states[i].name);
+    }
+    const std::string head = source.path + ": ";
+    notes->push_back(head + std::to_string(loaded) + " of " +
+                     std::to_string(all) + " parameters and buffers loaded");
+    if (found->hasFileNames())
+      notes->push_back("note: " + head +
+                       "has the names of the ONNX file, not the module's");
+    for (const std::string &note : found->getNotes())
+      notes->push_back("note: " + head + note);
+    if (!kept.empty())
+      notes->push_back("note: " + head +
+                       "not loaded, of the program: " + listNames(kept));
+    if (!unknown.empty())
+      notes->push_back("note: " + head + "not in the program, of the file: " +
+                       listNames(unknown));
+    if (optimizerCount)
+      notes->push_back(
+          "note: " + head + "the optimizer state in it is left out (" +
+          std::to_string(optimizerCount) +
+          " tensors): --checkpoint with --resume goes on with a run");
+  }
+
+  dpc_session &session;
+  const dpc_program_t &program;
+  const ParameterSource &source;
+  const dpc_array_file_t &file;
+  ArraysByName arrays;
+  std::unique_ptr<StateSources> found;
+  std::vector<std::string> unknown; ///< names in the file
+  size_t optimizerCount = 0;
+};
+
+} // namespace
+
+dpc_status_t parseParameterSource(const std::string &text,
+                                  ParameterSource *out) {
+  size_t at = std::min(text.find(','), text.size());
+  out->path = text.substr(0, at);
+  if (out->path.empty())
+    return fail(DPC_USAGE, "--init-params: \"%s\" names no file", text.c_str());
+  while (at < text.size()) {
+    const size_t next = std::min(text.find(',', at + 1), text.size());
+    const std::string part = text.substr(at + 1, next - at - 1);
+    const size_t equals = std::min(part.find('='), part.size());
+    const std::string key = part.substr(0, equals);
+    const std::string value =
+        equals < part.size() ? part.substr(equals + 1) : std::string();
+    if (part == "partial")
+      out->isPartial = true;
+    else if (value.empty())
+      return fail(DPC_USAGE,
+                  "--init-params: \"%s\" is not only=GLOB, except=GLOB, "
+                  "strip=PREFIX, add=PREFIX or partial",
+                  part.c_str());
+    else if (key == "only" || key == "except")
+      (key == "only" ? out->only : out->except).push_back(value);
+    else if (key == "strip" || key == "add")
+      (key == "strip" ? out->strip : out->add) = value;
+    else
+      return fail(DPC_USAGE,
+                  "--init-params: unknown setting \"%s\" (only=, except=, "
+                  "strip=, add= and partial are known)",
+                  part.c_str());
+    at = next;
+  }
+  return DPC_OK;
+}
+
+dpc_status_t loadParameters(dpc_session &session, const ParameterSource &source,
+                            std::vector<std::string> *notes) {
+  dpc_array_file_t *opened = nullptr;
+  if (dpc_status_t status = dpc_safetensors_open(source.path.c_str(), &opened))
+    return session.failed(status);
+  std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file(
+      opened, dpc_array_file_close);
+  if (dpc_status_t status = Loader(session, source, *file).run(notes))
+    return session.failed(failWithin(status, "%s", source.path.c_str()));
+  return session.agree(DPC_OK);
+}
+
+} // namespace dpc

@@ -1,0 +1,351 @@
+#include "runtime/src/session/Session.h"
+
+#include "dpc/safetensors.h"
+#include "runtime/src/base/Placement.h"
+#include "runtime/src/base/RunPage.h"
+#include "runtime/src/base/Status.h"
+#include "runtime/src/core/LearningRate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace dpc;
+
+dpc_session::dpc_session(const dpc_program_t &program,
+                         const dpc_session_options_t &given)
+    : program(program), rendezvous(given.rendezvous ? given.rendezvous : ""),
+      token(given.token ? given.token : ""),
+      directory(given.directory ? given.directory : ""),
+      tracePath(given.trace ? given.trace : ""), options(given),
+      schedule(given.learning_rate > 0
+                   ? withBaseRate(program.schedule, given.learning_rate)
+                   : program.schedule),
+      loader(program, given.rank), hasValue(program.state_count),
+      metricValues(program.metric_count) {
+  control.struct_size = sizeof control;
+  control.seed = given.seed;
+  control.loss_scale = program.loss_scale;
+  control.valid_rows = program.batch;
+}
+
+dpc_session::~dpc_session() { dpc_comm_release(comm); }
+
+dpc_status_t dpc_session::open() {
+  if (options.world_size != program.world_size)
+    return fail(DPC_INVALID,
+                "the program was compiled for %u ranks, this run has %u "
+                "(dpc-run -n %u)",
+                program.world_size, options.world_size, program.world_size);
+  if (dpc_status_t status = checkProgram(program, options.rank))
+    return failWithin(status, "program record");
+  std::vector<uint64_t> shared;
+  for (uint32_t r = 0; r < program.world_size; ++r)
+    shared.push_back(RankMemory::sharedBytes(program, r));
+  dpc_comm_options_t meet = {};
+  meet.struct_size = sizeof meet;
+  meet.rank = options.rank;
+  meet.world_size = options.world_size;
+  meet.family_count = program.family_count;
+  meet.families = program.families;
+  meet.shared_bytes = shared.data();
+  meet.common_bytes = RankMemory::commonBytes(program);
+  meet.plan_hash = program.plan_hash;
+  meet.rendezvous = rendezvous.c_str();
+  meet.token = token.empty() ? nullptr : token.c_str();
+  meet.listen_fd = options.listen_fd;
+  meet.timeout_seconds = options.timeout_seconds;
+  meet.bandwidth = options.bandwidth;
+  meet.latency = options.latency;
+  if (dpc_status_t status = dpc_comm_create_local(&meet, &comm))
+    return status;
+  if (RunPage *page = runPage())
+    page->joined.fetch_add(1);
+  if (!tracePath.empty())
+    trace.enable(1u << 20);
+  if (dpc_status_t status = memory.open(program, *comm))
+    return failed(status);
+  executor = std::make_unique<Executor>(program, *comm, memory, loader, control,
+                                        trace);
+  if (!options.skip_initial_state)
+    if (dpc_status_t status = setInitialState())
+      return failed(status);
+  return DPC_OK;
+}
+
+dpc_status_t dpc_session::openParameterFile(dpc_array_file_t **outFile) const {
+  if (program.parameter_file && program.parameter_file[0] == '/')
+    return dpc_safetensors_open(program.parameter_file, outFile);
+  std::string base = directory;
+  if (base.empty()) {
+    char path[4096];
+    ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
+    base.assign(path, length > 0 ? static_cast<size_t>(length) : 0);
+    base.resize(base.rfind('/') == std::string::npos ? 0 : base.rfind('/'));
+  }
+  return dpc_safetensors_open(
+      (base + "/" + (program.parameter_file ? program.parameter_file : ""))
+          .c_str(),
+      outFile);
+}
+
+/// Gives back the pages of an embedded initial value, which has served. They
+/// come from the program's file again if they are read again; memory of any
+/// other kind is left alone.
+static void forgetPages(const void *data, uint64_t bytes) {
+  constexpr uintptr_t page = 4096;
+  struct Range {
+    uintptr_t first, last;
+  };
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(data);
+  Range range = {(begin + page - 1) / page * page,
+                 (begin + bytes) / page * page};
+  if (range.first >= range.last)
+    return;
+  const int inFile = ::dl_iterate_phdr(
+      [](dl_phdr_info *object, size_t, void *argument) {
+        const auto *wanted = static_cast<const Range *>(argument);
+        for (int i = 0; i < object->dlpi_phnum; ++i) {
+          const auto &segment = object->dlpi_phdr[i];
+          const uintptr_t start = object->dlpi_addr + segment.p_vaddr;
+          if (segment.p_type == PT_LOAD && !(segment.p_flags & PF_W) &&
+              wanted->first >= start &&
+              wanted->last <= start + segment.p_filesz)
+            return 1;
+        }
+        return 0;
+      },
+      &range);
+  if (inFile)
+    ::madvise(reinterpret_cast<void *>(range.first), range.last - range.first,
+              MADV_DONTNEED);
+}
+
+dpc_status_t dpc_session::setInitialState() {
+  std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file(
+      nullptr, dpc_array_file_close);
+  for (uint32_t i = 0; i < program.state_count; ++i) {
+    const dpc_state_t &state = program.states[i];
+    const dpc_placement_t &place = state.placements[options.rank];
+    const uint64_t size = dpc_dtype_size(state.dtype);
+    if (state.init_kind == DPC_INIT_EMBEDDED) {
+      if (dpc_status_t status = scatter(i, state.init_dtype, state.init_data))
+        return status;
+      forgetPages(state.init_data, elementCount(state.shape, state.dim_count) *
+                                       dpc_dtype_size(state.init_dtype));
+    } else if (state.init_kind == DPC_INIT_SPLAT) {
+      hasValue[i] = true;
+      if (state.splat == 0)
+        continue; // memory starts as zero
+      char one[8];
+      dpc_convert(state.dtype, one, DPC_F64, &state.splat, 1);
+      char *to = place.run_count ? memory.base(place.space, 0) + place.offset
+                                 : nullptr;
+      forEachPiece(place, [&](uint64_t local, uint64_t, uint64_t length) {
+        for (uint64_t k = local; k < local + length; ++k)
+          std::memcpy(to + k * size, one, size);
+        return 0;
+      });
+    } else if (state.init_kind == DPC_INIT_FILE) {
+      dpc_array_file_t *opened = nullptr;
+      if (!file) {
+        if (dpc_status_t status = openParameterFile(&opened))
+          return failWithin(status, "the program's parameter file");
+        file.reset(opened);
+      }
+      const dpc_array_t *array = dpc_array_file_find(file.get(), state.name);
+      if (!array || dpc_array_elements(array) !=
+                        elementCount(state.shape, state.dim_count))
+        return fail(DPC_INVALID,
+                    "the program's parameter file %s lacks %s, or has it in "
+                    "another shape",
+                    program.parameter_file, state.name);
+      if (dpc_status_t status = scatter(i, array->dtype, array->data))
+        return status;
+    }
+  }
+  return DPC_OK;
+}
+
+dpc_status_t dpc_session::scatter(uint32_t index, uint32_t dtype,
+                                  const void *data) {
+  const dpc_state_t &state = program.states[index];
+  const dpc_placement_t &place = state.placements[options.rank];
+  const char *from = static_cast<const char *>(data);
+  const uint64_t fromSize = dpc_dtype_size(dtype),
+                 size = dpc_dtype_size(state.dtype);
+  hasValue[index] = true;
+  return forEachPiece(place, [&](uint64_t local, uint64_t global,
+                                 uint64_t length) {
+    return dpc_convert(
+        state.dtype, memory.base(place.space, 0) + place.offset + local * size,
+        dtype, from + global * fromSize, length);
+  });
+}
+
+dpc_status_t dpc_session::gather(const dpc_placement_t *placements,
+                                 uint32_t dtype, uint64_t elements,
+                                 char *destination, uint64_t extraOffset) {
+  const dpc_placement_t &place = placements[options.rank];
+  const uint64_t size = dpc_dtype_size(dtype),
+                 window = RankMemory::kScratchBytes / size;
+  for (uint64_t begin = 0; begin < elements; begin += window) {
+    const uint64_t end = std::min(elements, begin + window);
+    if (place.owner && place.run_count) {
+      const char *from =
+          memory.base(place.space, 0) + place.offset + extraOffset;
+      forEachPiece(place, [&](uint64_t local, uint64_t global,
+                              uint64_t length) {
+        const uint64_t lo = std::max(global, begin),
+                       hi = std::min(global + length, end);
+        if (lo < hi)
+          std::memcpy(memory.scratch() + (lo - begin) * size,
+                      from + (local + lo - global) * size, (hi - lo) * size);
+        return 0;
+      });
+    }
+    if (dpc_status_t status = dpc_comm_barrier(comm))
+      return status;
+    if (options.rank == 0)
+      std::memcpy(destination + begin * size, memory.scratch(),
+                  (end - begin) * size);
+    if (dpc_status_t status = dpc_comm_barrier(comm))
+      return status;
+  }
+  return DPC_OK;
+}
+
+dpc_status_t dpc_session::checkState() const {
+  for (uint32_t i = 0; i < program.state_count; ++i)
+    if (!hasValue[i] && program.states[i].init_kind == DPC_INIT_NONE)
+      return fail(DPC_INVALID,
+                  "parameter %s has no value: the program was compiled with "
+                  "--params=none, use --init-params or --resume",
+                  program.states[i].name);
+  return DPC_OK;
+}
+
+double dpc_session::localMetric(const dpc_metric_t &metric) const {
+  double value = 0;
+  dpc_convert(DPC_F64, &value, metric.dtype,
+              memory.base(metric.space, 0) + metric.offset, 1);
+  return value;
+}
+
+dpc_status_t dpc_session::metric(const char *name, double *out) const {
+  for (uint32_t i = 0; i < program.metric_count; ++i)
+    if (std::strcmp(program.metrics[i].name, name) == 0) {
+      *out = metricValues[i];
+      return DPC_OK;
+    }
+  return fail(DPC_INVALID, "the program has no metric \"%s\"", name);
+}
+
+/// Ends an entry on all ranks: they learn whether any wants to stop or saw a
+/// loss that is not finite, and the values of metrics that one rank holds (the
+/// others add zero).
+dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
+  double *values = memory.vote();
+  values[0] = stopRequest && *stopRequest;
+  values[1] = 0;
+  for (uint32_t i = 0; i < program.metric_count; ++i) {
+    const dpc_metric_t &metric = program.metrics[i];
+    const bool produced = metric.entry >> entry & 1,
+               mine =
+                   metric.holder == DPC_NONE || metric.holder == options.rank;
+    const double value = produced && mine ? localMetric(metric) : 0;
+    values[2 + i] = metric.holder == DPC_NONE ? 0 : value;
+    metricValues[i] = value;
+    if (metric.kind == DPC_METRIC_LOSS && !std::isfinite(value))
+      values[1] = 1;
+  }
+  if (comm->world_size > 1) {
+    dpc_comm_op_t op = {DPC_OP_ALL_REDUCE,
+                        0,
+                        0,
+                        DPC_F64,
+                        DPC_SUM,
+                        DPC_NONE,
+                        2ull + program.metric_count,
+                        DPC_CONTROL_BUFFER,
+                        values,
+                        values};
+    if (dpc_status_t status = dpc_comm_run(comm, &op))
+      return status;
+  }
+  for (uint32_t i = 0; i < program.metric_count; ++i)
+    if (program.metrics[i].holder != DPC_NONE)
+      metricValues[i] = values[2 + i];
+  stopAgreed = values[0] != 0;
+  *outAllFinite = values[1] == 0;
+  return DPC_OK;
+}
+
+dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
+  static const char *const names[] = {
+      "training step (it was compiled without --loss)", "eval function",
+      "infer function (it was compiled with --loss)"};
+  if (program.ranks[options.rank].entries[entry].count == 0)
+    return failed(fail(DPC_INVALID, "the program has no %s", names[entry]));
+  if (dpc_status_t status = checkState())
+    return failed(status);
+  control.training = entry == DPC_ENTRY_STEP;
+  control.valid_rows = validRows;
+  if (entry == DPC_ENTRY_STEP) {
+    if (!hasScheduleEnd(schedule, options.schedule_total))
+      return failed(fail(
+          DPC_USAGE,
+          "the learning-rate schedule falls until the training's last step, "
+          "which is not known: set schedule_total in the session's options, or "
+          "compile with --lr-schedule=%s,total=N",
+          schedule.kind == DPC_LR_COSINE ? "cosine" : "linear"));
+    control.learning_rate =
+        learningRate(schedule, options.schedule_total, control.step);
+  }
+  if (dpc_status_t status = executor->run(entry))
+    return failed(status);
+  bool allFinite = true;
+  if (dpc_status_t status = vote(entry, &allFinite))
+    return failed(status);
+  const uint64_t done = control.step + (entry == DPC_ENTRY_STEP);
+  control.step = done;
+  if (allFinite)
+    return DPC_OK;
+  for (uint32_t i = 0; i < program.metric_count; ++i) {
+    const dpc_metric_t &metric = program.metrics[i];
+    if (metric.kind == DPC_METRIC_LOSS && !std::isfinite(metricValues[i]))
+      return fail(DPC_NUMERIC, "step %llu: %s (tensor \"%s\") is %s",
+                  static_cast<unsigned long long>(done), metric.name,
+                  metric.tensor,
+                  std::isnan(metricValues[i]) ? "NaN" : "infinite");
+  }
+  return fail(DPC_NUMERIC, "step %llu: the loss is not finite",
+              static_cast<unsigned long long>(done));
+}
+
+bool dpc_session::reports(dpc_status_t status) {
+  if (!comm) // what is wrong with the request is wrong on all ranks
+    return !isToldElsewhere() &&
+           (options.rank == 0 || status == DPC_PEER || status == DPC_IO);
+  if (status == DPC_PEER)
+    return !comm->vtable->told_elsewhere(comm);
+  // All ranks see a loss that is not finite.
+  return published ? firstFailure : options.rank == 0;
+}
+
+dpc_status_t dpc_session::failed(dpc_status_t status) {
+  if (status != DPC_OK && status != DPC_PEER && comm) {
+    firstFailure = comm->vtable->abort(comm, dpc_last_error());
+    published = true;
+  }
+  return status;
+}
+
+dpc_status_t dpc_session::agree(dpc_status_t status) {
+  if (status != DPC_OK)
+    return failed(status);
+  return dpc_comm_barrier(comm);
+}

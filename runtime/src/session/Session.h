@@ -1,0 +1,68 @@
+#ifndef DPC_RUNTIME_SRC_SESSION_SESSION_H
+#define DPC_RUNTIME_SRC_SESSION_SESSION_H
+
+#include "dpc/dpc.h"
+#include "runtime/src/checkpoint/Rotation.h"
+#include "runtime/src/program/Executor.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+/// One rank of a run. The C functions of dpc.h are thin wrappers of these
+/// members.
+struct dpc_session {
+  dpc_session(const dpc_program_t &program,
+              const dpc_session_options_t &options);
+  ~dpc_session();
+
+  dpc_status_t open();
+  dpc_status_t runEntry(uint32_t entry, uint64_t validRows);
+  dpc_status_t metric(const char *name, double *out) const;
+
+  /// Assembles a logical tensor at `destination` on rank 0, window by window
+  /// through the common scratch.
+  dpc_status_t gather(const dpc_placement_t *placements, uint32_t dtype,
+                      uint64_t elements, char *destination,
+                      uint64_t extraOffset = 0);
+  /// Sets this rank's part of a state tensor from the whole one.
+  dpc_status_t scatter(uint32_t state, uint32_t dtype, const void *data);
+
+  /// Whether this rank should report a failure: it knows the cause, and no
+  /// other rank tells it.
+  bool reports(dpc_status_t status);
+  /// Tells the other ranks of a failure here; returns `status`.
+  dpc_status_t failed(dpc_status_t status);
+  /// Rank 0's status for all: rank 0's failure fails the others with DPC_PEER.
+  dpc_status_t agree(dpc_status_t status);
+
+  const dpc_program_t &program;
+  std::string rendezvous, token, directory, tracePath;
+  dpc_session_options_t options;
+  dpc_schedule_t schedule; ///< the program's, with the options' rate
+  dpc_comm_t *comm = nullptr;
+  dpc::RankMemory memory;
+  dpc::InputLoader loader;
+  dpc::Trace trace;
+  dpc_control_t control{};
+  std::unique_ptr<dpc::Executor> executor;
+  std::vector<bool> hasValue; ///< per state
+  std::vector<double>
+      metricValues;         ///< of the latest entry, the same on all ranks
+  bool published = false;   ///< this rank's failure, to the others
+  bool firstFailure = true; ///< it was published before those of others
+  dpc::CheckpointRun checkpointRun;
+  /// Interrupt votes: 1 while this rank asks to stop; `stopAgreed` after a step
+  /// in which any rank did.
+  volatile int *stopRequest = nullptr;
+  bool stopAgreed = false;
+
+private:
+  dpc_status_t setInitialState();
+  dpc_status_t checkState() const;
+  dpc_status_t vote(uint32_t entry, bool *outAllFinite);
+  double localMetric(const dpc_metric_t &metric) const;
+  dpc_status_t openParameterFile(dpc_array_file_t **outFile) const;
+};
+
+#endif // DPC_RUNTIME_SRC_SESSION_SESSION_H

@@ -1,0 +1,46 @@
+#ifndef DPC_RUNTIME_SRC_SESSION_STATEFILES_H
+#define DPC_RUNTIME_SRC_SESSION_STATEFILES_H
+
+#include "runtime/src/session/Session.h"
+#include "runtime/src/session/StateSources.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace dpc {
+
+/// Collective. Assembles the wanted logical states on rank 0 and calls
+/// write(arrays) there; its failure fails all ranks.
+dpc_status_t collectStates(
+    dpc_session &session,
+    const std::function<bool(const dpc_state_t &)> &wanted,
+    const std::function<dpc_status_t(const std::vector<dpc_array_t> &)> &write);
+
+/// Sets a state from what a file has of it, of the same shape (and, if asked,
+/// the same type).
+dpc_status_t loadState(dpc_session &session, uint32_t index,
+                       const StateSource &source, bool exactType);
+
+/// Where each state lies in a file that has all of them. DPC_INVALID when it
+/// lacks one, has one in another shape or type, or has one of another program.
+/// `notes` gets what is not as it seems.
+dpc_status_t findAllStates(const dpc_program_t &program,
+                           const dpc_array_file_t &file,
+                           std::vector<StateSource> *out,
+                           std::vector<std::string> *notes);
+
+/// Sets all states from where they were found.
+dpc_status_t loadAllStates(dpc_session &session,
+                           const std::vector<StateSource> &sources);
+
+/// DPC_INVALID, saying why, when the program cannot save its model as ONNX.
+dpc_status_t checkOnnx(const dpc_program_t &program);
+
+/// Collective. Writes the program's ONNX template with the present values in
+/// it.
+dpc_status_t saveOnnx(dpc_session &session, const char *path);
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_SESSION_STATEFILES_H

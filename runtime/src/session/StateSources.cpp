@@ -1,0 +1,193 @@
+#include "runtime/src/session/StateSources.h"
+
+#include "runtime/src/base/Placement.h"
+#include "runtime/src/base/Status.h"
+#include "runtime/src/data/ArrayFile.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+namespace dpc {
+
+namespace {
+
+/// "exp_avg|" of "exp_avg|fc.weight"; empty for what is no optimizer state.
+std::string slotOf(const dpc_state_t &state) {
+  if (state.kind != DPC_STATE_OPTIMIZER)
+    return {};
+  const std::string name = state.name;
+  return name.substr(0, name.find('|') + 1);
+}
+
+/// Adds `shift` to every element, in the elements' own type.
+void addTo(std::vector<char> &elements, uint32_t dtype, double shift) {
+  const uint64_t size = dpc_dtype_size(dtype), count = elements.size() / size;
+  std::vector<double> wide(count);
+  dpc_convert(DPC_F64, wide.data(), dtype, elements.data(), count);
+  for (double &element : wide)
+    element += shift;
+  dpc_convert(dtype, elements.data(), DPC_F64, wide.data(), count);
+}
+
+} // namespace
+
+/// The ONNX file has something else, or nothing, in the state's place.
+static bool isReplaced(const dpc_state_t &state) {
+  return state.file_tensor_count &&
+         state.file_tensors[0].holds != DPC_HOLDS_TIED;
+}
+
+bool isOfModel(const dpc_state_t &state) {
+  return state.kind == DPC_STATE_PARAMETER || state.kind == DPC_STATE_BUFFER;
+}
+
+StateSources::StateSources(const dpc_program_t &program,
+                           const ArraysByName &arrays)
+    : program(program), arrays(arrays), exported(decideNames()),
+      found(program.state_count) {
+  for (uint32_t i = 0; i < program.state_count; ++i) {
+    if (exported && isReplaced(parameterOf(program.states[i])))
+      findUnderFileNames(i);
+    else
+      findUnderOwnNames(i);
+  }
+}
+
+const dpc_state_t &StateSources::parameterOf(const dpc_state_t &state) const {
+  return state.parameter == DPC_NONE ? state : program.states[state.parameter];
+}
+
+bool StateSources::isDropped(uint32_t state) const {
+  const dpc_state_t &parameter = parameterOf(program.states[state]);
+  return exported && isReplaced(parameter) &&
+         parameter.file_tensors[0].holds == DPC_HOLDS_NOTHING;
+}
+
+bool StateSources::decideNames() const {
+  std::set<std::string> replaced;
+  bool hasOthers = true;
+  for (uint32_t i = 0; i < program.state_count; ++i) {
+    const dpc_state_t &state = program.states[i];
+    if (!isOfModel(state))
+      continue;
+    if (!isReplaced(state))
+      hasOthers = hasOthers && arrays.count(state.name);
+    for (uint64_t k = 0; k < state.file_tensor_count; ++k)
+      if (state.file_tensors[k].holds < DPC_HOLDS_NOTHING)
+        replaced.insert(state.file_tensors[k].name);
+  }
+  if (!std::all_of(replaced.begin(), replaced.end(),
+                   [&](const auto &name) { return arrays.count(name) != 0; }))
+    return false;
+  bool isRestored = false;
+  for (uint32_t i = 0; i < program.state_count; ++i) {
+    const dpc_state_t &state = program.states[i];
+    if (!isOfModel(state) || !isReplaced(state))
+      continue;
+    isRestored = true;
+    if (!replaced.count(state.name) && arrays.count(state.name))
+      return false;
+  }
+  // Where nothing was replaced but zeros were dropped, all else must be there.
+  return isRestored && (!replaced.empty() || hasOthers);
+}
+
+void StateSources::findUnderOwnNames(uint32_t index) {
+  const dpc_state_t &state = program.states[index],
+                    &parameter = parameterOf(state);
+  const std::string slot = slotOf(state);
+  auto look = [&](const std::string &name) {
+    auto array = arrays.find(name);
+    if (array == arrays.end())
+      return;
+    used[name] = true;
+    const StateSource source = {array->second, nullptr};
+    if (!found[index].array)
+      found[index] = source;
+    else
+      compare(index, source);
+  };
+  look(state.name);
+  for (uint64_t k = 0; k < parameter.file_tensor_count; ++k)
+    if (parameter.file_tensors[k].holds == DPC_HOLDS_TIED)
+      look(slot + parameter.file_tensors[k].name);
+}
+
+void StateSources::findUnderFileNames(uint32_t index) {
+  const dpc_state_t &state = program.states[index],
+                    &parameter = parameterOf(state);
+  const std::string slot = slotOf(state);
+  for (uint64_t k = 0; k < parameter.file_tensor_count; ++k) {
+    const dpc_file_tensor_t &view = parameter.file_tensors[k];
+    auto array = arrays.find(slot + view.name);
+    if (array == arrays.end())
+      continue;
+    used[array->first] = true;
+    if (view.holds != DPC_HOLDS_ALL)
+      continue;
+    const StateSource source = {array->second, &view};
+    if (!found[index].array)
+      found[index] = source;
+    else
+      compare(index, source);
+  }
+}
+
+void StateSources::compare(uint32_t index, const StateSource &other) {
+  const dpc_state_t &state = program.states[index];
+  const StateSource &first = found[index];
+  if (checkSource(state, first, false) || checkSource(state, other, false) ||
+      first.array->dtype != other.array->dtype ||
+      readSource(state, first) == readSource(state, other))
+    return;
+  notes.push_back(std::string("\"") + first.array->name + "\" and \"" +
+                  other.array->name + "\" are both " + state.name +
+                  ", and differ: the first is read");
+}
+
+dpc_status_t checkSource(const dpc_state_t &state, const StateSource &source,
+                         bool exactType) {
+  const dpc_array_t &array = *source.array;
+  const uint32_t dims = source.view ? source.view->dim_count : state.dim_count;
+  const int64_t *shape = source.view ? source.view->shape : state.shape;
+  if (array.dim_count != dims || !std::equal(shape, shape + dims, array.shape))
+    return fail(DPC_INVALID, "%s has shape %s, the program needs %s",
+                source.view ? array.name : state.name,
+                shapeText(array.shape, array.dim_count).c_str(),
+                shapeText(shape, dims).c_str());
+  if (exactType && array.dtype != state.dtype)
+    return fail(DPC_INVALID, "%s has type %s, the program needs %s", state.name,
+                dpc_dtype_name(array.dtype), dpc_dtype_name(state.dtype));
+  return DPC_OK;
+}
+
+std::vector<char> readSource(const dpc_state_t &state,
+                             const StateSource &source) {
+  const dpc_array_t &array = *source.array;
+  const uint64_t size = dpc_dtype_size(array.dtype),
+                 count = elementCount(state.shape, state.dim_count);
+  const char *from = static_cast<const char *>(array.data);
+  std::vector<char> elements(count * size);
+  if (!source.view) {
+    std::copy(from, from + elements.size(), elements.begin());
+    return elements;
+  }
+  int64_t at[DPC_MAX_RANK_DIMS] = {};
+  uint64_t place = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    std::memcpy(&elements[i * size], from + place * size, size);
+    for (uint32_t dim = state.dim_count; dim-- > 0;) {
+      place += source.view->strides[dim];
+      if (++at[dim] < state.shape[dim])
+        break;
+      place -= at[dim] * source.view->strides[dim];
+      at[dim] = 0;
+    }
+  }
+  if (source.view->shift != 0 && state.kind != DPC_STATE_OPTIMIZER)
+    addTo(elements, array.dtype, -source.view->shift);
+  return elements;
+}
+
+} // namespace dpc

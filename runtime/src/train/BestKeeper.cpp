@@ -1,0 +1,131 @@
+#include "runtime/src/train/BestKeeper.h"
+
+#include "runtime/src/base/AtomicFile.h"
+#include "runtime/src/base/Status.h"
+#include "runtime/src/checkpoint/Checkpoint.h"
+#include "runtime/src/data/ArrayFile.h"
+#include "runtime/src/program/StateNames.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace dpc {
+
+dpc_status_t BestKeeper::open() {
+  if (!isActive())
+    return DPC_OK;
+  std::vector<std::string> known;
+  bool isKnown = false;
+  for (uint32_t i = 0; i < session.program.metric_count; ++i) {
+    const dpc_metric_t &metric = session.program.metrics[i];
+    if (!(metric.entry >> DPC_ENTRY_EVAL & 1) ||
+        (metric.kind != DPC_METRIC_LOSS && metric.kind != DPC_METRIC_MEAN))
+      continue;
+    known.push_back(metric.name);
+    if (options.best != metric.name)
+      continue;
+    isKnown = true;
+    isLowest = metric.kind == DPC_METRIC_LOSS;
+  }
+  if (!isKnown)
+    return fail(DPC_INVALID,
+                "--best=%s: evaluation has no such metric, but: %s",
+                options.best.c_str(), listNames(known).c_str());
+  if (options.checkpoint.empty())
+    return DPC_OK;
+  if (options.resume)
+    return readRecord();
+  if (!listCheckpoints(folder()).empty())
+    return fail(DPC_INVALID,
+                "%s already holds checkpoints: add --resume, or name another "
+                "directory",
+                folder().c_str());
+  return DPC_OK;
+}
+
+/// What the run remembers beside its best checkpoint; nothing if it has none.
+dpc_status_t BestKeeper::readRecord() {
+  const std::string path = folder() + "/best.json";
+  if (::access(path.c_str(), F_OK) != 0)
+    return DPC_OK;
+  Mapping text;
+  if (dpc_status_t status = text.openFile(path.c_str()))
+    return status;
+  const nlohmann::json json = nlohmann::json::parse(
+      text.data(), text.data() + text.size(), nullptr, false);
+  if (!json.is_object() || !json.contains("metric") ||
+      !json["metric"].is_string() || !json.contains("value") ||
+      !json["value"].is_number() || !json.contains("step") ||
+      !json["step"].is_number_unsigned())
+    return fail(DPC_INVALID, "%s: does not say what was best: remove it",
+                path.c_str());
+  if (json["metric"].get<std::string>() != options.best)
+    return fail(DPC_INVALID, "%s is of --best=%s, this run has --best=%s",
+                path.c_str(), json["metric"].get<std::string>().c_str(),
+                options.best.c_str());
+  value = json["value"].get<double>();
+  step = json["step"].get<uint64_t>();
+  hasValue = true;
+  return DPC_OK;
+}
+
+dpc_status_t BestKeeper::writeRecord() const {
+  const nlohmann::ordered_json json = {
+      {"metric", options.best}, {"value", value}, {"step", step}};
+  const std::string text = json.dump() + "\n";
+  AtomicFile file;
+  if (dpc_status_t status = file.create(folder() + "/best.json"))
+    return status;
+  if (dpc_status_t status = file.write(text.data(), text.size()))
+    return status;
+  return file.commit();
+}
+
+dpc_status_t BestKeeper::save() {
+  if (!options.saveParams.empty())
+    if (dpc_status_t status =
+            dpc_session_save_params(&session, options.saveParams.c_str()))
+      return status;
+  if (!options.saveOnnx.empty())
+    if (dpc_status_t status =
+            dpc_session_save_onnx(&session, options.saveOnnx.c_str()))
+      return status;
+  if (options.checkpoint.empty())
+    return DPC_OK;
+  const bool first = session.options.rank == 0;
+  if (first && ::mkdir(options.checkpoint.c_str(), 0777) != 0 &&
+      errno != EEXIST)
+    return session.failed(fail(DPC_IO, "%s: cannot be made: %s",
+                               options.checkpoint.c_str(),
+                               std::strerror(errno)));
+  if (dpc_status_t status = saveCheckpoint(session, folder()))
+    return status;
+  return session.agree(first ? writeRecord() : dpc_status_t(DPC_OK));
+}
+
+dpc_status_t BestKeeper::offer(const Values &evaluation, bool *outIsBest) {
+  *outIsBest = false;
+  for (const auto &[name, now] : evaluation) {
+    if (options.best != name || !std::isfinite(now) ||
+        (hasValue && (isLowest ? now >= value : now <= value)))
+      continue;
+    value = now;
+    step = session.control.step;
+    hasValue = saved = *outIsBest = true;
+    return save();
+  }
+  return DPC_OK;
+}
+
+std::string BestKeeper::text() const {
+  char number[64];
+  std::snprintf(number, sizeof number, " %.6g of step ", value);
+  return hasValue ? options.best + number + std::to_string(step)
+                  : "no finite " + options.best;
+}
+
+} // namespace dpc

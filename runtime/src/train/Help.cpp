@@ -1,0 +1,109 @@
+#include "runtime/src/train/Options.h"
+
+namespace dpc {
+
+namespace {
+
+const char *const kTraining = R"(
+
+Data
+  --data=FILE.npz            arrays named as the inputs, and `label`; the first dimension is the sample
+  --data=NAME=FILE.npy       one array; repeat for each input
+  --data=idx:IMAGES,LABELS[,scale=1/255][,mean=M][,std=S]     MNIST's format, gzip-compressed or not
+  --data=tokens:FILE[,dtype=uint16][,length=T]                headerless token ids
+  --no-shuffle               take samples in file order (default: shuffled by the seed, anew each epoch)
+  --eval-data=...            held-out data, same forms; evaluated at the end
+  --eval-every=N             and every N steps
+
+Training
+  --steps=N                  train to step N, counted from the start of training
+  --epochs=N                 or N times through the data (default: once)
+  --lr=X                     learning rate in place of the compiled one; schedule and groups scale with it
+  --seed=S                   shuffle and random numbers (default 0)
+  --init-params=FILE[,..]    start from a safetensors file; see below
+  --nan=stop|warn            what a loss that is not finite does (default stop: exit 4)
+
+Results
+  --log=FILE.jsonl           one object a step: step, loss, seconds, samples_per_second, learning_rate
+  --checkpoint=DIR           write checkpoints: at the end, at Ctrl-C, and
+  --checkpoint-every=N       every N steps; the three newest of this run stay
+  --resume                   go on from the newest checkpoint in DIR
+  --save-params=FILE         parameters and buffers as safetensors, at the end
+  --save-onnx=FILE           the model with its trained parameters
+  --best=loss|accuracy       write these two, and DIR/best, at each evaluation that is the best so far, not at the end
+  --trace=FILE.json          what ran when, for ui.perfetto.dev; one file a rank
+)";
+
+const char *const kInference = R"(
+
+Data
+  --input=NAME=FILE.npy      one for each input; the first dimension is the sample, of which there may be any number
+  --output=NAME=FILE.npy     outputs to keep
+  --init-params=FILE[,..]    compute with the parameters of a safetensors file; see below
+
+Results
+  --save-params=FILE         parameters and buffers as safetensors
+  --save-onnx=FILE           the model with its present parameters
+  --trace=FILE.json          what ran when, for ui.perfetto.dev; one file a rank
+)";
+
+const char *const kBoth = R"(
+Parameters from a file: --init-params=FILE[,only=GLOB][,except=GLOB][,strip=PREFIX][,add=PREFIX][,partial]
+  only=GLOB, except=GLOB     the parameters and buffers that are loaded; each may be given several times
+  strip=PREFIX, add=PREFIX   what the file's names begin with and the program's do not (module.), or the other way round
+  partial                    what the file lacks stays as it is (otherwise an error)
+
+Ranks
+  --comm=local[,bandwidth=1GB/s][,latency=20us]     shared memory, or a slower link emulated
+  --timeout=SECONDS          longest wait for another rank (default 300)
+  --print-ranks              print how many ranks the program needs, and nothing else
+  --version                  print the version, and how the program was compiled
+
+)";
+
+void addTensor(std::string &text, bool isFirst, const char *name,
+               uint32_t dtype, const int64_t *shape, uint32_t dimCount) {
+  text +=
+      std::string(isFirst ? " " : ", ") + name + " " + dpc_dtype_name(dtype);
+  text += "[";
+  for (uint32_t d = 0; d < dimCount; ++d)
+    text += (d ? "," : "") + std::to_string(shape[d]);
+  text += "]";
+}
+
+} // namespace
+
+std::string helpText(const char *executable, const dpc_program_t &program) {
+  const bool trains = program.ranks[0].entries[DPC_ENTRY_STEP].count != 0;
+  std::string text =
+      std::string("usage: ") + executable +
+      (trains ? " --data=... [options]"
+              : " --input=NAME=FILE.npy.. --output=NAME=FILE.npy.. [options]") +
+      "        (several ranks: dpc-run " + executable + " ...)\n\n" +
+      program.name + ", batch " + std::to_string(program.batch) + ", " +
+      std::to_string(program.world_size) +
+      (program.world_size == 1 ? " rank" : " ranks") + "\ninputs:";
+  for (uint32_t i = 0; i < program.input_count; ++i)
+    addTensor(text, i == 0, program.inputs[i].name, program.inputs[i].dtype,
+              program.inputs[i].shape, program.inputs[i].dim_count);
+  if (program.output_count)
+    text += "\noutputs:";
+  for (uint32_t i = 0; i < program.output_count; ++i)
+    addTensor(text, i == 0, program.outputs[i].name, program.outputs[i].dtype,
+              program.outputs[i].shape, program.outputs[i].dim_count);
+  text += trains ? kTraining : kInference;
+  text += kBoth;
+  return text + (trains ? "Exit codes: 0 done, 1 input or request wrong, 2 "
+                          "usage, 3 a peer failed, 4 loss not finite, 5 "
+                          "input/output, 130 interrupted\n"
+                        : "Exit codes: 0 done, 1 input or request wrong, 2 "
+                          "usage, 3 a peer failed, 5 input/output, 130 "
+                          "interrupted\n");
+}
+
+std::string versionText(const dpc_program_t &program) {
+  return std::string(program.name) + ", a program of dpc " DPC_VERSION "\n" +
+         program.command + "\n";
+}
+
+} // namespace dpc

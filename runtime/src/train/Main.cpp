@@ -1,0 +1,127 @@
+// The main function of produced programs: command line, place in the run,
+// training or inference, exit code.
+#include "runtime/src/base/RunPage.h"
+#include "runtime/src/base/Status.h"
+#include "runtime/src/session/Environment.h"
+#include "runtime/src/train/Trainer.h"
+
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <new>
+#include <unistd.h>
+
+using namespace dpc;
+
+namespace {
+
+volatile int stopRequested = 0;
+volatile pid_t launcher = 0; ///< 0: not started by dpc-run
+
+/// The first interrupt asks for a stop after this step, a second one ends the
+/// process. Rank 0 also gets one when its launcher dies (Launch.cpp); then
+/// nobody else is left to say so.
+extern "C" void onInterrupt(int signal) {
+  if (launcher && ::getppid() != launcher) {
+    static const char text[] =
+        "error: the launcher died: the run ends without a checkpoint\n";
+    const ssize_t written = ::write(STDERR_FILENO, text, sizeof text - 1);
+    ::_exit(written < 0 ? DPC_IO : DPC_PEER);
+  }
+  stopRequested = 1;
+  std::signal(signal, SIG_DFL);
+}
+
+void catchSignals() {
+  if (const RunPage *page = runPage())
+    launcher = page->launcher;
+  struct sigaction action = {};
+  action.sa_handler = onInterrupt;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+/// Tells the cause of a failure: to the launcher, which prints one for all
+/// ranks, or to the user.
+int finish(dpc_status_t status, bool report) {
+  RunPage *page = runPage();
+  if (status != DPC_OK && page)
+    page->tell(status, dpc_last_error());
+  else if (status != DPC_OK && report)
+    std::fprintf(stderr, "%s: %s\n",
+                 status == DPC_INTERRUPTED ? "note" : "error",
+                 dpc_last_error());
+  return status;
+}
+
+dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
+                        const dpc_session_options_t &place, bool *outReport) {
+  auto session = std::make_unique<dpc_session>(program, place);
+  session->stopRequest = &stopRequested;
+  dpc_status_t status = DPC_OK;
+  try {
+    status = session->open();
+    if (status == DPC_OK) {
+      const bool trains =
+          program.ranks[place.rank].entries[DPC_ENTRY_STEP].count != 0;
+      status = trains ? Trainer(*session, options).run()
+                      : runInference(*session, options);
+    }
+  } catch (const std::bad_alloc &) {
+    status = session->failed(fail(DPC_IO, "out of memory"));
+  }
+  // A trace of a run that failed on its way is worth having; its own failure
+  // counts only when nothing else did.
+  if (session->executor && !options.trace.empty() &&
+      (status == DPC_OK || !session->trace.empty())) {
+    std::string cause = dpc_last_error();
+    dpc_status_t traced =
+        session->trace.write(options.trace, program, place.rank);
+    status = status == DPC_OK ? session->failed(traced)
+                              : fail(status, "%s", cause.c_str());
+  }
+  *outReport = session->reports(status);
+  std::string cause = dpc_last_error();
+  session.reset();
+  return status ? fail(status, "%s", cause.c_str()) : DPC_OK;
+}
+
+} // namespace
+
+extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
+  bool report = true;
+  try {
+    Options options;
+    dpc_session_options_t place;
+    dpc_status_t status = optionsFromEnvironment(&place);
+    if (status)
+      return finish(status, true);
+    // Every rank has the same command line: one tells what is wrong with it.
+    if ((status = parseOptions(argc, argv, &options)))
+      return finish(status, place.rank == 0);
+    if (options.printRanks) {
+      std::printf("%u\n", program->world_size);
+      return DPC_OK;
+    }
+    if (options.help || options.version) {
+      if (place.rank == 0)
+        std::fputs(options.help ? helpText(argv[0], *program).c_str()
+                                : versionText(*program).c_str(),
+                   stdout);
+      return DPC_OK;
+    }
+    place.timeout_seconds = options.timeout;
+    place.bandwidth = options.bandwidth;
+    place.latency = options.latency;
+    place.seed = options.seed;
+    place.learning_rate = options.learningRate;
+    place.trace = options.trace.empty() ? nullptr : options.trace.c_str();
+    catchSignals();
+    status = runProgram(*program, options, place, &report);
+    return finish(status, report);
+  } catch (const std::bad_alloc &) {
+    return finish(fail(DPC_IO, "out of memory"), report);
+  }
+}

@@ -1,0 +1,240 @@
+#include "runtime/src/train/Options.h"
+
+#include "runtime/src/base/Status.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+namespace dpc {
+
+namespace {
+
+dpc_status_t parseCount(const char *option, const std::string &value,
+                        uint64_t *out) {
+  char *end = nullptr;
+  errno = 0;
+  const unsigned long long number = std::strtoull(value.c_str(), &end, 10);
+  if (value.empty() || value[0] < '0' || value[0] > '9' || *end || errno ||
+      number > (1ull << 62))
+    return fail(DPC_USAGE, "%s: \"%s\" is not a whole number", option,
+                value.c_str());
+  *out = number;
+  return DPC_OK;
+}
+
+dpc_status_t parsePositive(const char *option, const std::string &value,
+                           double *out) {
+  char *end = nullptr;
+  *out = std::strtod(value.c_str(), &end);
+  if (value.empty() || *end || !std::isfinite(*out) || *out <= 0)
+    return fail(DPC_USAGE, "%s: \"%s\" is not a positive number", option,
+                value.c_str());
+  return DPC_OK;
+}
+
+/// A number with an optional unit: 10GB/s, 1.5e9, 20us.
+dpc_status_t
+parseWithUnit(const char *option, const std::string &value,
+              std::initializer_list<std::pair<const char *, double>> units,
+              double *out) {
+  char *end = nullptr;
+  *out = std::strtod(value.c_str(), &end);
+  const std::string unit = end;
+  bool known = unit.empty();
+  for (const auto &[name, factor] : units)
+    if (unit == name) {
+      *out *= factor;
+      known = true;
+    }
+  if (value.empty() || !known || !std::isfinite(*out) || *out < 0)
+    return fail(DPC_USAGE, "%s: \"%s\" is not a number with a unit of it",
+                option, value.c_str());
+  return DPC_OK;
+}
+
+/// local[,bandwidth=..][,latency=..]
+dpc_status_t parseComm(const std::string &value, Options *out) {
+  size_t at = value.find(',');
+  const std::string transport = value.substr(0, at);
+  if (transport == "gloo" || transport == "mpi" || transport == "nccl")
+    return fail(DPC_USAGE, "--comm=%s is not available yet (--comm=local is)",
+                transport.c_str());
+  if (transport != "local")
+    return fail(DPC_USAGE,
+                "--comm: unknown transport \"%s\" (local is available)",
+                transport.c_str());
+  while (at != std::string::npos) {
+    const size_t next = value.find(',', at + 1);
+    const std::string part =
+        value.substr(at + 1, next == std::string::npos ? next : next - at - 1);
+    const size_t equals = part.find('=');
+    const std::string key = part.substr(0, equals),
+                      number = equals == std::string::npos
+                                   ? ""
+                                   : part.substr(equals + 1);
+    dpc_status_t status = DPC_OK;
+    if (key == "bandwidth")
+      status = parseWithUnit("--comm bandwidth", number,
+                             {{"B/s", 1},
+                              {"KB/s", 1e3},
+                              {"MB/s", 1e6},
+                              {"GB/s", 1e9},
+                              {"Mbit/s", 1e6 / 8},
+                              {"Gbit/s", 1e9 / 8}},
+                             &out->bandwidth);
+    else if (key == "latency")
+      status = parseWithUnit(
+          "--comm latency", number,
+          {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}, &out->latency);
+    else
+      return fail(
+          DPC_USAGE,
+          "--comm: unknown setting \"%s\" (bandwidth= and latency= are known)",
+          part.c_str());
+    if (status)
+      return status;
+    at = next;
+  }
+  return DPC_OK;
+}
+
+dpc_status_t
+parseNamedFile(const char *option, const std::string &value,
+               std::vector<std::pair<std::string, std::string>> *out) {
+  const size_t equals = value.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == value.size())
+    return fail(DPC_USAGE, "%s: \"%s\" is not NAME=FILE.npy", option,
+                value.c_str());
+  out->emplace_back(value.substr(0, equals), value.substr(equals + 1));
+  return DPC_OK;
+}
+
+struct Parser {
+  Options *out;
+
+  bool flag(const std::string &name) {
+    bool *target = name == "--no-shuffle"    ? &out->shuffle
+                   : name == "--resume"      ? &out->resume
+                   : name == "--help"        ? &out->help
+                   : name == "--version"     ? &out->version
+                   : name == "--print-ranks" ? &out->printRanks
+                                             : nullptr;
+    if (target)
+      *target = name != "--no-shuffle";
+    return target != nullptr;
+  }
+
+  std::string *text(const std::string &name) {
+    return name == "--log"           ? &out->log
+           : name == "--best"        ? &out->best
+           : name == "--checkpoint"  ? &out->checkpoint
+           : name == "--save-params" ? &out->saveParams
+           : name == "--save-onnx"   ? &out->saveOnnx
+           : name == "--trace"       ? &out->trace
+                                     : nullptr;
+  }
+
+  uint64_t *count(const std::string &name) {
+    return name == "--steps"              ? &out->steps
+           : name == "--epochs"           ? &out->epochs
+           : name == "--seed"             ? &out->seed
+           : name == "--eval-every"       ? &out->evalEvery
+           : name == "--checkpoint-every" ? &out->checkpointEvery
+                                          : nullptr;
+  }
+
+  dpc_status_t valued(const std::string &name, const std::string &value) {
+    if (std::string *target = text(name)) {
+      *target = value;
+      return value.empty() ? fail(DPC_USAGE, "%s needs a value", name.c_str())
+                           : DPC_OK;
+    }
+    if (uint64_t *target = count(name)) {
+      if (dpc_status_t status = parseCount(name.c_str(), value, target))
+        return status;
+      return *target || name == "--seed"
+                 ? DPC_OK
+                 : fail(DPC_USAGE, "%s must be at least 1", name.c_str());
+    }
+    if (name == "--data" || name == "--eval-data") {
+      (name == "--data" ? out->data : out->evalData).push_back(value);
+      return value.empty() ? fail(DPC_USAGE, "%s needs a value", name.c_str())
+                           : DPC_OK;
+    }
+    if (name == "--init-params") {
+      out->initParams.emplace_back();
+      return parseParameterSource(value, &out->initParams.back());
+    }
+    if (name == "--lr")
+      return parsePositive("--lr", value, &out->learningRate);
+    if (name == "--timeout")
+      return parsePositive("--timeout", value, &out->timeout);
+    if (name == "--comm")
+      return parseComm(value, out);
+    if (name == "--input" || name == "--output")
+      return parseNamedFile(name.c_str(), value,
+                            name == "--input" ? &out->inputs : &out->outputs);
+    if (name == "--nan") {
+      if (value != "stop" && value != "warn")
+        return fail(DPC_USAGE, "--nan: \"%s\" is neither stop nor warn",
+                    value.c_str());
+      out->warnOnNan = value == "warn";
+      return DPC_OK;
+    }
+    return fail(DPC_USAGE, "unknown option %s (--help lists all)",
+                name.c_str());
+  }
+};
+
+bool takesValue(Parser &parser, const std::string &name) {
+  static const char *const others[] = {"--data", "--eval-data",   "--timeout",
+                                       "--comm", "--input",       "--output",
+                                       "--nan",  "--init-params", "--lr"};
+  for (const char *other : others)
+    if (name == other)
+      return true;
+  return parser.text(name) || parser.count(name);
+}
+
+} // namespace
+
+dpc_status_t parseOptions(int argc, char **argv, Options *out) {
+  Parser parser{out};
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument.rfind("--", 0) != 0)
+      return fail(DPC_USAGE,
+                  "unexpected argument \"%s\" (options begin with --; --help "
+                  "lists all)",
+                  argument.c_str());
+    const size_t equals = argument.find('=');
+    const std::string name = argument.substr(0, equals);
+    if (equals == std::string::npos && parser.flag(name))
+      continue;
+    if (equals == std::string::npos && takesValue(parser, name))
+      return fail(DPC_USAGE, "%s needs a value: %s=...", name.c_str(),
+                  name.c_str());
+    if (dpc_status_t status = parser.valued(
+            name,
+            equals == std::string::npos ? "" : argument.substr(equals + 1)))
+      return status;
+  }
+  if (out->steps && out->epochs)
+    return fail(DPC_USAGE, "--steps and --epochs exclude each other");
+  if (out->checkpoint.empty() && (out->resume || out->checkpointEvery))
+    return fail(DPC_USAGE, "%s needs --checkpoint=DIR",
+                out->resume ? "--resume" : "--checkpoint-every");
+  if (out->evalEvery && out->evalData.empty())
+    return fail(DPC_USAGE, "--eval-every needs --eval-data");
+  if (!out->best.empty() && !out->evalEvery)
+    return fail(DPC_USAGE, "--best needs --eval-every=N and --eval-data");
+  if (!out->best.empty() && out->checkpoint.empty() &&
+      out->saveParams.empty() && out->saveOnnx.empty())
+    return fail(DPC_USAGE, "--best needs somewhere to keep what is best: "
+                           "--save-params, --save-onnx or --checkpoint");
+  return DPC_OK;
+}
+
+} // namespace dpc

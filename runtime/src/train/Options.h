@@ -1,0 +1,40 @@
+#ifndef DPC_RUNTIME_SRC_TRAIN_OPTIONS_H
+#define DPC_RUNTIME_SRC_TRAIN_OPTIONS_H
+
+#include "dpc/program.h"
+#include "dpc/status.h"
+#include "runtime/src/session/LoadParameters.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dpc {
+
+/// The command line of a produced program.
+struct Options {
+  std::vector<std::string> data, evalData;
+  uint64_t steps = 0, epochs = 0; ///< both 0: one epoch
+  uint64_t evalEvery = 0, checkpointEvery = 0, seed = 0;
+  bool shuffle = true, resume = false, help = false, version = false,
+       printRanks = false, warnOnNan = false;
+  std::vector<ParameterSource> initParams; ///< loaded in this order
+  std::string log, checkpoint, saveParams, saveOnnx, trace, best;
+  double timeout = 0, bandwidth = 0, latency = 0;
+  double learningRate = 0; ///< 0: as compiled
+  std::vector<std::pair<std::string, std::string>> inputs,
+      outputs; ///< inference: name, file
+};
+
+/// DPC_USAGE names the option and, for values, what would be right.
+dpc_status_t parseOptions(int argc, char **argv, Options *out);
+
+/// Text of --help: of what this program does, training or inference.
+std::string helpText(const char *executable, const dpc_program_t &program);
+
+/// Text of --version.
+std::string versionText(const dpc_program_t &program);
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_TRAIN_OPTIONS_H

@@ -1,0 +1,234 @@
+#include "runtime/src/train/Report.h"
+
+#include "runtime/src/base/AtomicFile.h"
+#include "runtime/src/base/Sockets.h"
+#include "runtime/src/base/Status.h"
+#include "runtime/src/data/ArrayFile.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace dpc {
+
+namespace {
+
+constexpr double kShowEverySeconds = 0.1;
+constexpr double kPlainEverySeconds = 10;
+constexpr size_t kLeastBarCells = 6;
+
+void writeNumber(std::FILE *file, double value) {
+  if (std::isfinite(value))
+    std::fprintf(file, "%.17g", value);
+  else
+    std::fputs("null", file);
+}
+
+/// Number after `"step": ` in a log line; 0 if there is none.
+uint64_t stepOf(const std::string &line) {
+  const size_t at = line.find("\"step\":");
+  return at == std::string::npos
+             ? 0
+             : std::strtoull(line.c_str() + at + 7, nullptr, 10);
+}
+
+/// Drops what a run wrote past the checkpoint from which this one goes on: each
+/// step is in the log once.
+dpc_status_t keepUpTo(const std::string &path, uint64_t lastStep) {
+  Mapping text;
+  if (::access(path.c_str(), F_OK) != 0)
+    return DPC_OK;
+  if (dpc_status_t status = text.openFile(path.c_str()))
+    return status;
+  AtomicFile kept;
+  if (dpc_status_t status = kept.create(path))
+    return status;
+  const char *at = text.data(), *end = at + text.size();
+  while (at < end) {
+    const char *newline = static_cast<const char *>(
+        std::memchr(at, '\n', static_cast<size_t>(end - at)));
+    if (!newline)
+      break; // torn by a crash
+    const std::string line(at, newline + 1);
+    if (stepOf(line) <= lastStep)
+      if (dpc_status_t status = kept.write(line.data(), line.size()))
+        return status;
+    at = newline + 1;
+  }
+  return kept.commit();
+}
+
+/// "1:02:03", or "2:03" below an hour.
+std::string durationText(double seconds) {
+  const auto whole = static_cast<unsigned long long>(seconds);
+  char text[40];
+  if (whole >= 3600)
+    std::snprintf(text, sizeof text, "%llu:%02llu:%02llu", whole / 3600,
+                  whole / 60 % 60, whole % 60);
+  else
+    std::snprintf(text, sizeof text, "%llu:%02llu", whole / 60, whole % 60);
+  return text;
+}
+
+/// Columns of the terminal that standard output is; 80 where it does not say.
+size_t terminalColumns() {
+  winsize size = {};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1
+             ? size.ws_col
+             : 80;
+}
+
+} // namespace
+
+std::string bytesText(uint64_t bytes) {
+  char text[32];
+  if (bytes < 1024)
+    std::snprintf(text, sizeof text, "%llu bytes",
+                  static_cast<unsigned long long>(bytes));
+  else if (bytes < 1ull << 20)
+    std::snprintf(text, sizeof text, "%.1f KiB", double(bytes) / 1024);
+  else if (bytes < 1ull << 30)
+    std::snprintf(text, sizeof text, "%.1f MiB", double(bytes) / (1 << 20));
+  else
+    std::snprintf(text, sizeof text, "%.2f GiB", double(bytes) / (1 << 30));
+  return text;
+}
+
+Report::~Report() {
+  if (log)
+    std::fclose(log);
+}
+
+dpc_status_t Report::openLog(const std::string &path, bool resume,
+                             uint64_t resumedStep) {
+  logPath = path;
+  if (resume)
+    if (dpc_status_t status = keepUpTo(path, resumedStep))
+      return status;
+  log = std::fopen(path.c_str(), resume ? "ae" : "we");
+  if (!log)
+    return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(),
+                std::strerror(errno));
+  return DPC_OK;
+}
+
+void Report::begin(uint64_t first, uint64_t last, uint64_t batchSize) {
+  firstStep = first, lastStep = last, batch = batchSize;
+  lastStepAt = monotonicSeconds();
+  lastShown =
+      lastStepAt - kPlainEverySeconds; // the first step is shown at once
+  terminal = ::isatty(STDOUT_FILENO);
+}
+
+dpc_status_t Report::step(const StepReport &report) {
+  if (log) {
+    std::fprintf(log, "{\"step\": %llu",
+                 static_cast<unsigned long long>(report.step));
+    for (const auto &[name, value] : *report.metrics) {
+      std::fprintf(log, ", \"%s\": ", name);
+      writeNumber(log, value);
+    }
+    std::fputs(", \"seconds\": ", log);
+    writeNumber(log, report.seconds);
+    std::fputs(", \"samples_per_second\": ", log);
+    writeNumber(log, report.samplesPerSecond);
+    std::fputs(", \"learning_rate\": ", log);
+    writeNumber(log, report.learningRate);
+    for (size_t i = 0; report.evaluation && i < report.evaluation->size();
+         ++i) {
+      std::fprintf(log, ", \"eval_%s\": ", (*report.evaluation)[i].first);
+      writeNumber(log, (*report.evaluation)[i].second);
+    }
+    std::fputs("}\n", log);
+    if (std::fflush(log) != 0)
+      return fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(),
+                  std::strerror(errno));
+  }
+  const double now = monotonicSeconds();
+  pace.add(report.seconds, std::max(0.0, now - lastStepAt - report.seconds));
+  lastStepAt = now;
+  if (report.step == lastStep ||
+      now - lastShown >= (terminal ? kShowEverySeconds : kPlainEverySeconds)) {
+    lastShown = now;
+    show(report);
+  }
+  return DPC_OK;
+}
+
+dpc_status_t Report::syncLog() {
+  // A pipe or a device has nothing to sync.
+  if (!log || ::fsync(::fileno(log)) == 0 || errno == EINVAL || errno == EROFS)
+    return DPC_OK;
+  return fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(),
+              std::strerror(errno));
+}
+
+void Report::show(const StepReport &report) {
+  std::string text =
+      "step " + std::to_string(report.step) + "/" + std::to_string(lastStep);
+  char number[64];
+  for (const auto &[name, value] : *report.metrics) {
+    std::snprintf(number, sizeof number, " %.5g", value);
+    text += std::string("  ") + name + number;
+  }
+  std::snprintf(number, sizeof number, "  lr %.4g", report.learningRate);
+  text += number;
+  const double speed = double(batch) * pace.stepsPerSecond();
+  std::snprintf(number, sizeof number, "  %.*f samples/s",
+                speed < 10    ? 2
+                : speed < 100 ? 1
+                              : 0,
+                speed);
+  text += number +
+          ("  " + durationText(pace.secondsFor(lastStep - report.step))) +
+          " left";
+  if (!terminal) {
+    std::printf("%s\n", text.c_str());
+  } else {
+    // A line that wraps could not be drawn over. The bar gives way and does not
+    // grow again, so that it does not jump.
+    const size_t columns = terminalColumns() - 1, frame = 3;
+    const size_t room = columns - std::min(columns, text.size() + frame);
+    barCells = room < kLeastBarCells ? 0 : std::min(barCells, room);
+    text.resize(std::min(text.size(), columns));
+    std::string bar;
+    if (barCells) {
+      const double part = double(report.step - firstStep) /
+                          double(std::max<uint64_t>(1, lastStep - firstStep));
+      const size_t full = size_t(part * double(barCells));
+      bar = "[" + std::string(full, '#') + std::string(barCells - full, '.') +
+            "] ";
+    }
+    std::printf("\r\033[K%s%s", bar.c_str(), text.c_str());
+    barShown = true;
+  }
+  std::fflush(stdout);
+}
+
+void Report::line(const std::string &text) {
+  end();
+  std::printf("%s\n", text.c_str());
+  std::fflush(stdout);
+}
+
+void Report::end() {
+  if (barShown)
+    std::printf("\n");
+  barShown = false;
+}
+
+dpc_status_t Report::closeLog() {
+  if (!log)
+    return DPC_OK;
+  const bool ok = std::fclose(log) == 0;
+  log = nullptr;
+  return ok ? DPC_OK
+            : fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(),
+                   std::strerror(errno));
+}
+
+} // namespace dpc

@@ -1,0 +1,316 @@
+#include "runtime/src/train/Trainer.h"
+
+#include "runtime/src/base/Sockets.h"
+#include "runtime/src/base/Status.h"
+#include "runtime/src/checkpoint/Checkpoint.h"
+#include "runtime/src/session/HostSharedMemory.h"
+#include "runtime/src/session/LoadParameters.h"
+#include "runtime/src/train/OutputFiles.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+
+namespace dpc {
+
+namespace {
+/// Key of an epoch's shuffle.
+uint64_t epochKey(uint64_t seed, uint64_t epoch) {
+  return seed * 0xd1342543de82ef95ull + epoch;
+}
+} // namespace
+
+/// What is wrong with the request is said before any work is done.
+dpc_status_t Trainer::openOutputs() {
+  if (!options.inputs.empty() || !options.outputs.empty())
+    return fail(DPC_USAGE,
+                "%s is for inference programs: this one was compiled with "
+                "--loss and takes --data",
+                options.inputs.empty() ? "--output" : "--input");
+  if (options.data.empty())
+    return fail(DPC_USAGE, "--data is missing (--help shows its forms)");
+  if (first())
+    if (dpc_status_t status = checkOutputFiles(session.program, options))
+      return status;
+  return best.open();
+}
+
+dpc_status_t Trainer::openData() {
+  const dpc_program_t &program = session.program;
+  HostSharedMemory memory(session);
+  if (dpc_status_t status =
+          data.open(program, session.options.rank, options.data, memory))
+    return status;
+  if (data.rows() < program.batch)
+    return fail(DPC_INVALID,
+                "%s: %" PRIu64 " samples, fewer than one batch of %" PRIu64,
+                options.data[0].c_str(), data.rows(), program.batch);
+  if (!options.evalData.empty())
+    if (dpc_status_t status = evalData.open(program, session.options.rank,
+                                            options.evalData, memory))
+      return failWithin(status, "--eval-data");
+  if (first())
+    for (const Dataset *each : {&data, &evalData})
+      if (dpc_status_t status = each->checkValues())
+        return each == &data ? status : failWithin(status, "--eval-data");
+  batchesPerEpoch = data.rows() / program.batch;
+  lastStep = options.steps
+                 ? options.steps
+                 : batchesPerEpoch * (options.epochs ? options.epochs : 1);
+  session.options.schedule_total = lastStep;
+  data.activate(session.loader);
+  return DPC_OK;
+}
+
+dpc_status_t Trainer::openState() {
+  std::vector<std::string> notes;
+  for (const ParameterSource &source : options.initParams)
+    if (dpc_status_t status = loadParameters(session, source, &notes))
+      return status;
+  for (const std::string &note : notes)
+    if (first())
+      report.line(note);
+  if (options.checkpoint.empty())
+    return DPC_OK;
+  const std::vector<uint64_t> present = listCheckpoints(options.checkpoint);
+  if (options.resume && present.empty()) {
+    if (first())
+      report.line("note: " + options.checkpoint +
+                  " holds no checkpoint yet: starting from the beginning");
+    return DPC_OK;
+  }
+  if (options.resume)
+    return resumeCheckpoint(session, options.checkpoint);
+  if (!present.empty()) // resuming later from another run's newer step would
+                        // mix the two
+    return session.failed(fail(DPC_INVALID,
+                               "%s already holds checkpoints (step %" PRIu64
+                               "): add --resume, or name another directory",
+                               options.checkpoint.c_str(), present[0]));
+  return DPC_OK;
+}
+
+/// Makes `loader` read the batch of step `index`.
+void Trainer::select(InputLoader &loader, uint64_t index) const {
+  data.select(loader, index % batchesPerEpoch, options.shuffle,
+              epochKey(options.seed, index / batchesPerEpoch));
+}
+
+/// One step on the batch that was read during the one before, while the next
+/// is being read.
+dpc_status_t Trainer::oneStep(uint64_t index) {
+  const double begin = monotonicSeconds();
+  if (dpc_status_t status = prefetcher->finish())
+    return session.failed(status);
+  select(session.loader, index); // for inputs that are loaded as they are used
+  prefetcher->hasNext = index + 1 < lastStep;
+  if (prefetcher->hasNext)
+    select(prefetcher->next(), index + 1);
+  session.executor->prefetcher = prefetcher.get();
+  stepStatus = session.runEntry(DPC_ENTRY_STEP, session.program.batch);
+  session.executor->prefetcher = nullptr;
+  stepSeconds = monotonicSeconds() - begin;
+  if (stepStatus != DPC_OK && stepStatus != DPC_NUMERIC)
+    return stepStatus;
+  size_t k = 0;
+  for (uint32_t i = 0; i < session.program.metric_count && first(); ++i) {
+    const dpc_metric_t &metric = session.program.metrics[i];
+    if (metric.kind != DPC_METRIC_CHECK && (metric.entry >> DPC_ENTRY_STEP & 1))
+      metrics[k++].second = session.metricValues[i];
+  }
+  return DPC_OK;
+}
+
+/// Means over the evaluation data, each batch weighted by its valid rows or by
+/// the metric's own weight.
+dpc_status_t Trainer::evaluate() {
+  const dpc_program_t &program = session.program;
+  std::vector<double> sums(program.metric_count), weights(program.metric_count);
+  evalData.activate(session.loader);
+  const uint64_t batches =
+      (evalData.rows() + program.batch - 1) / program.batch;
+  for (uint64_t b = 0; b < batches; ++b) {
+    const uint64_t valid =
+        std::min(program.batch, evalData.rows() - b * program.batch);
+    evalData.select(session.loader, b, false, 0);
+    dpc_status_t status = session.runEntry(DPC_ENTRY_EVAL, valid);
+    if (status != DPC_OK && status != DPC_NUMERIC)
+      return status;
+    for (uint32_t i = 0; i < program.metric_count; ++i) {
+      const dpc_metric_t &metric = program.metrics[i];
+      const double weight = metric.kind == DPC_METRIC_SUM ? 1
+                            : metric.weight == DPC_NONE
+                                ? double(valid)
+                                : session.metricValues[metric.weight];
+      const double value = session.metricValues[i];
+      sums[i] +=
+          weight == 0
+              ? 0
+              : value * weight; // a batch without valid labels has no mean
+      weights[i] += weight;
+    }
+  }
+  evaluation.clear();
+  std::string text =
+      "eval at step " + std::to_string(session.control.step) + ":";
+  for (uint32_t i = 0; i < program.metric_count; ++i) {
+    const dpc_metric_t &metric = program.metrics[i];
+    if (!(metric.entry >> DPC_ENTRY_EVAL & 1) ||
+        metric.kind == DPC_METRIC_CHECK)
+      continue;
+    const double value =
+        metric.kind == DPC_METRIC_SUM ? sums[i] : sums[i] / weights[i];
+    char number[64];
+    std::snprintf(number, sizeof number, " %s %.6g", metric.name, value);
+    text += number;
+    evaluation.emplace_back(metric.name, value);
+  }
+  evaluated = true;
+  data.activate(session.loader);
+  bool isBest = false;
+  if (dpc_status_t status = best.offer(evaluation, &isBest))
+    return status;
+  if (first())
+    report.line(text + (isBest ? " (best)" : ""));
+  return DPC_OK;
+}
+
+/// Writes a checkpoint, after the log of the steps in it: a run that goes on
+/// from the checkpoint finds each of them there.
+dpc_status_t Trainer::save() {
+  if (first())
+    if (dpc_status_t status = report.syncLog())
+      return session.failed(status);
+  return saveCheckpoint(session, options.checkpoint);
+}
+
+dpc_status_t Trainer::steps() {
+  const dpc_program_t &program = session.program;
+  for (uint32_t i = 0; i < program.metric_count; ++i)
+    if (program.metrics[i].kind != DPC_METRIC_CHECK &&
+        (program.metrics[i].entry >> DPC_ENTRY_STEP & 1))
+      metrics.emplace_back(program.metrics[i].name, 0.0);
+  if (first()) {
+    if (!options.log.empty())
+      if (dpc_status_t status =
+              report.openLog(options.log, options.resume, session.control.step))
+        return session.failed(status);
+    report.begin(session.control.step, lastStep, program.batch);
+  }
+  if (session.control.step < lastStep) {
+    prefetcher = std::make_unique<Prefetcher>(program, session.options.rank);
+    data.activate(prefetcher->next());
+    select(prefetcher->next(), session.control.step);
+    prefetcher->begin();
+  }
+  while (session.control.step < lastStep) {
+    if (dpc_status_t status = oneStep(session.control.step))
+      return status;
+    const uint64_t done = session.control.step;
+    // At an interrupt or a stop the log still gets its line; evaluation and
+    // periodic checkpoints are for steps that go on.
+    const bool stops = stepStatus == DPC_NUMERIC && !options.warnOnNan;
+    std::string numeric = stepStatus == DPC_NUMERIC ? dpc_last_error() : "";
+    const bool goesOn = !stops && !session.stopAgreed && done != lastStep;
+    dpc_status_t status = DPC_OK;
+    evaluated = false;
+    if (goesOn && options.evalEvery && done % options.evalEvery == 0)
+      if ((status = evaluate()))
+        return status;
+    if (first()) {
+      if (!numeric.empty() && !stops)
+        report.line("warning: " + numeric);
+      StepReport line = {done,
+                         stepSeconds,
+                         double(program.batch) / std::max(stepSeconds, 1e-9),
+                         session.control.learning_rate,
+                         &metrics,
+                         evaluated ? &evaluation : nullptr};
+      if ((status = report.step(line)))
+        return session.failed(status);
+    }
+    if (stops)
+      return fail(DPC_NUMERIC, "%s", numeric.c_str());
+    if (session.stopAgreed)
+      return DPC_INTERRUPTED;
+    if (goesOn && options.checkpointEvery &&
+        done % options.checkpointEvery == 0)
+      if ((status = save()))
+        return status;
+  }
+  return DPC_OK;
+}
+
+dpc_status_t Trainer::results() {
+  if (!options.evalData.empty())
+    if (dpc_status_t status = evaluate())
+      return status;
+  if (best.isActive()) {
+    // The best values are where they belong already.
+    if (first())
+      report.line(best.hasSaved()
+                      ? "kept: " + best.text()
+                      : "note: nothing is written: no evaluation of this run "
+                        "was better than " +
+                            best.text());
+    return DPC_OK;
+  }
+  if (!options.saveParams.empty())
+    if (dpc_status_t status =
+            dpc_session_save_params(&session, options.saveParams.c_str()))
+      return status;
+  if (!options.saveOnnx.empty())
+    if (dpc_status_t status =
+            dpc_session_save_onnx(&session, options.saveOnnx.c_str()))
+      return status;
+  return DPC_OK;
+}
+
+dpc_status_t Trainer::run() {
+  const dpc_program_t &program = session.program;
+  if (dpc_status_t status = openOutputs())
+    return session.failed(status);
+  if (dpc_status_t status = openData())
+    return session.failed(status);
+  if (dpc_status_t status = openState())
+    return status;
+  if (first()) {
+    uint64_t peak = 0;
+    for (uint32_t r = 0; r < program.world_size; ++r)
+      peak = std::max(peak, program.ranks[r].peak_bytes);
+    report.line(
+        std::string(program.name) + ": " + std::to_string(program.world_size) +
+        (program.world_size == 1 ? " rank" : " ranks") + ", batch " +
+        std::to_string(program.batch) + ", " + std::to_string(data.rows()) +
+        " samples, planned memory " + bytesText(peak) + " a rank");
+    if (data.rows() % program.batch &&
+        lastStep - session.control.step >= batchesPerEpoch)
+      report.line("note: the last " +
+                  std::to_string(data.rows() % program.batch) +
+                  " samples of an epoch do not fill a batch and are dropped");
+    if (session.control.step)
+      report.line("resumed at step " + std::to_string(session.control.step));
+  }
+  const uint64_t begin = session.control.step;
+  dpc_status_t status = steps();
+  if (first())
+    report.end();
+  if (status != DPC_OK && status != DPC_INTERRUPTED)
+    return status;
+  if (!options.checkpoint.empty() && session.control.step != begin)
+    if (dpc_status_t saved = save())
+      return saved;
+  if (status == DPC_INTERRUPTED)
+    return fail(DPC_INTERRUPTED, "interrupted after step %" PRIu64 "%s",
+                session.control.step,
+                options.checkpoint.empty()
+                    ? " (no --checkpoint: nothing is kept)"
+                    : ", checkpoint written");
+  if ((status = results()))
+    return status;
+  if (first() && (status = report.closeLog()))
+    return session.failed(status);
+  return program.world_size > 1 ? dpc_comm_barrier(session.comm) : DPC_OK;
+}
+
+} // namespace dpc

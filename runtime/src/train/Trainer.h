@@ -1,0 +1,57 @@
+#ifndef DPC_RUNTIME_SRC_TRAIN_TRAINER_H
+#define DPC_RUNTIME_SRC_TRAIN_TRAINER_H
+
+#include "runtime/src/data/Dataset.h"
+#include "runtime/src/data/Prefetcher.h"
+#include "runtime/src/session/Session.h"
+#include "runtime/src/train/BestKeeper.h"
+#include "runtime/src/train/Options.h"
+#include "runtime/src/train/Report.h"
+
+#include <utility>
+#include <vector>
+
+namespace dpc {
+
+/// The training of one produced program: resume, steps, evaluation,
+/// checkpoints, results.
+class Trainer {
+public:
+  Trainer(dpc_session &session, const Options &options)
+      : session(session), options(options), best(session, options) {}
+  dpc_status_t run();
+
+private:
+  using Values = BestKeeper::Values;
+
+  dpc_status_t openOutputs();
+  dpc_status_t openData();
+  dpc_status_t openState();
+  dpc_status_t steps();
+  dpc_status_t oneStep(uint64_t index);
+  void select(InputLoader &loader, uint64_t index) const;
+  dpc_status_t evaluate();
+  dpc_status_t save();
+  dpc_status_t results();
+  bool first() const { return session.options.rank == 0; }
+
+  dpc_session &session;
+  const Options &options;
+  Dataset data, evalData;
+  std::unique_ptr<Prefetcher> prefetcher;
+  Report report;
+  BestKeeper best;
+  uint64_t lastStep = 0, batchesPerEpoch = 0;
+  Values metrics, evaluation;
+  bool evaluated = false;
+  double stepSeconds = 0;
+  dpc_status_t stepStatus = DPC_OK;
+};
+
+/// Runs an inference program over the files of --input and writes those of
+/// --output.
+dpc_status_t runInference(dpc_session &session, const Options &options);
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_TRAIN_TRAINER_H
