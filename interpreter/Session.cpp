@@ -3,9 +3,9 @@
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/LayoutShards.h"
 #include "dialects/NN/IR/Program.h"
+#include "dpc/schedule.h"
 #include "interpreter/Evaluator.h"
 #include "interpreter/World.h"
-#include "runtime/src/core/LearningRate.h"
 
 #include <atomic>
 #include <thread>
@@ -241,5 +241,5 @@ double Session::getLearningRate(int64_t stepsDone, int64_t steps) {
   schedule.min_learning_rate = rate.getMinimum().getValueAsDouble();
   schedule.warmup = rate.getWarmup();
   schedule.total = rate.getTotal();
-  return learningRate(schedule, steps, stepsDone);
+  return dpc_learning_rate(&schedule, steps, stepsDone);
 }

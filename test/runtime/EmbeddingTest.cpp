@@ -1,7 +1,7 @@
 // The embedding API on hand-written programs of one and two ranks, and what the
 // runtime refuses in a program record.
 #include "dpc/dpc.h"
-#include "runtime/src/core/LearningRate.h"
+#include "dpc/schedule.h"
 #include "runtime/src/data/Dataset.h"
 #include "runtime/src/program/ProgramCheck.h"
 #include "runtime/src/session/Session.h"
@@ -248,20 +248,20 @@ INSTANTIATE_TEST_SUITE_P(Ranks, Embedding, testing::Values(1, 2),
 
 TEST(Schedule, WarmUpThenFall) {
   const dpc_schedule_t cosine = {DPC_LR_COSINE, 0, 1.0, 0.1, 10, 110};
-  EXPECT_EQ(dpc::learningRate(cosine, 0, 0), 0);
-  EXPECT_EQ(dpc::learningRate(cosine, 0, 5), 0.5);
-  EXPECT_EQ(dpc::learningRate(cosine, 0, 10), 1);
-  EXPECT_NEAR(dpc::learningRate(cosine, 0, 60), 0.55, 1e-15);
-  EXPECT_EQ(dpc::learningRate(cosine, 0, 110), 0.1);
-  EXPECT_EQ(dpc::learningRate(cosine, 0, 1000), 0.1);
+  EXPECT_EQ(dpc_learning_rate(&cosine, 0, 0), 0);
+  EXPECT_EQ(dpc_learning_rate(&cosine, 0, 5), 0.5);
+  EXPECT_EQ(dpc_learning_rate(&cosine, 0, 10), 1);
+  EXPECT_NEAR(dpc_learning_rate(&cosine, 0, 60), 0.55, 1e-15);
+  EXPECT_EQ(dpc_learning_rate(&cosine, 0, 110), 0.1);
+  EXPECT_EQ(dpc_learning_rate(&cosine, 0, 1000), 0.1);
   const dpc_schedule_t linear = {DPC_LR_LINEAR, 0, 1.0, 0, 0, 0};
-  EXPECT_EQ(dpc::learningRate(linear, 4, 1), 0.75); // total from --steps
-  EXPECT_TRUE(dpc::hasScheduleEnd(linear, 4));
-  EXPECT_FALSE(dpc::hasScheduleEnd(linear, 0));
-  EXPECT_TRUE(dpc::hasScheduleEnd(cosine, 0));
+  EXPECT_EQ(dpc_learning_rate(&linear, 4, 1), 0.75); // total from --steps
+  EXPECT_TRUE(dpc_schedule_has_end(&linear, 4));
+  EXPECT_FALSE(dpc_schedule_has_end(&linear, 0));
+  EXPECT_TRUE(dpc_schedule_has_end(&cosine, 0));
   const dpc_schedule_t constant = {DPC_LR_CONSTANT, 0, 0.3, 0, 0, 0};
-  EXPECT_TRUE(dpc::hasScheduleEnd(constant, 0));
-  EXPECT_EQ(dpc::learningRate(constant, 4, 100), 0.3);
+  EXPECT_TRUE(dpc_schedule_has_end(&constant, 0));
+  EXPECT_EQ(dpc_learning_rate(&constant, 4, 100), 0.3);
 }
 
 /// A copy of the two-rank program whose tables may be changed.

@@ -5,6 +5,7 @@
 #include "dpc/safetensors.h"
 #include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/checkpoint/Rotation.h"
 #include "runtime/src/checkpoint/StepFolder.h"
 #include "runtime/src/data/ArrayFile.h"
 #include "runtime/src/session/StateFiles.h"

@@ -5,26 +5,13 @@
 #define DPC_RUNTIME_SRC_CHECKPOINT_ROTATION_H
 
 #include "dpc/status.h"
+#include "runtime/src/session/CheckpointRun.h"
 
 #include <cstdint>
-#include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace dpc {
-
-/// A run of training, across interruptions: a resumed one has the identity of
-/// the checkpoint that it goes on from.
-struct CheckpointRun {
-  /// Device, inode, bytes, and the latest change in seconds and nanoseconds.
-  using FileState = std::tuple<uint64_t, uint64_t, int64_t, int64_t, int64_t>;
-
-  std::string id; ///< empty: nothing written or resumed yet
-  /// State files whose checksum was right: a file that is unchanged since is
-  /// not read again.
-  std::set<FileState> sound;
-};
 
 /// Steps of the folders in a directory that are named as checkpoints are,
 /// newest first. A missing directory has none.

@@ -1,10 +1,10 @@
 #include "runtime/src/session/Session.h"
 
 #include "dpc/safetensors.h"
+#include "dpc/schedule.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
-#include "runtime/src/core/LearningRate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,9 +21,10 @@ dpc_session::dpc_session(const dpc_program_t &program,
       token(given.token ? given.token : ""),
       directory(given.directory ? given.directory : ""),
       tracePath(given.trace ? given.trace : ""), options(given),
-      schedule(given.learning_rate > 0
-                   ? withBaseRate(program.schedule, given.learning_rate)
-                   : program.schedule),
+      schedule(
+          given.learning_rate > 0
+              ? dpc_schedule_with_rate(&program.schedule, given.learning_rate)
+              : program.schedule),
       loader(program, given.rank), hasValue(program.state_count),
       metricValues(program.metric_count) {
   control.struct_size = sizeof control;
@@ -295,7 +296,7 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
   control.training = entry == DPC_ENTRY_STEP;
   control.valid_rows = validRows;
   if (entry == DPC_ENTRY_STEP) {
-    if (!hasScheduleEnd(schedule, options.schedule_total))
+    if (!dpc_schedule_has_end(&schedule, options.schedule_total))
       return failed(fail(
           DPC_USAGE,
           "the learning-rate schedule falls until the training's last step, "
@@ -303,7 +304,7 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
           "compile with --lr-schedule=%s,total=N",
           schedule.kind == DPC_LR_COSINE ? "cosine" : "linear"));
     control.learning_rate =
-        learningRate(schedule, options.schedule_total, control.step);
+        dpc_learning_rate(&schedule, options.schedule_total, control.step);
   }
   if (dpc_status_t status = executor->run(entry))
     return failed(status);

@@ -2,8 +2,8 @@
 #define DPC_RUNTIME_SRC_SESSION_SESSION_H
 
 #include "dpc/dpc.h"
-#include "runtime/src/checkpoint/Rotation.h"
 #include "runtime/src/program/Executor.h"
+#include "runtime/src/session/CheckpointRun.h"
 
 #include <memory>
 #include <string>

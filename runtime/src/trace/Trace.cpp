@@ -4,7 +4,7 @@
 #include "runtime/src/trace/Trace.h"
 
 #include "runtime/src/base/AtomicFile.h"
-#include "runtime/src/comm/local/Channel.h"
+#include "runtime/src/base/OperationNames.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>

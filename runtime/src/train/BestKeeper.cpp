@@ -3,6 +3,7 @@
 #include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/Checkpoint.h"
+#include "runtime/src/checkpoint/Rotation.h"
 #include "runtime/src/data/ArrayFile.h"
 #include "runtime/src/program/StateNames.h"
 

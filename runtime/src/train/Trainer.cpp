@@ -3,6 +3,7 @@
 #include "runtime/src/base/Sockets.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/Checkpoint.h"
+#include "runtime/src/checkpoint/Rotation.h"
 #include "runtime/src/session/HostSharedMemory.h"
 #include "runtime/src/session/LoadParameters.h"
 #include "runtime/src/train/OutputFiles.h"

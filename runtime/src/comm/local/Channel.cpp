@@ -5,6 +5,7 @@
 #include "runtime/src/comm/local/Channel.h"
 
 #include "dpc/action.h"
+#include "runtime/src/base/OperationNames.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/comm/ReduceKernels.h"
 
@@ -39,14 +40,6 @@ std::string describe(const Entry &entry) {
 }
 
 } // namespace
-
-const char *opName(uint32_t op) {
-  static const char *const names[DPC_OP_COUNT] = {
-      "nothing",    "all-reduce", "reduce-scatter", "all-gather",
-      "broadcast",  "reduce",     "gather",         "scatter",
-      "all-to-all", "barrier",    "send",           "recv"};
-  return names[op < DPC_OP_COUNT ? op : 0];
-}
 
 Channel::Channel(Segment &segment, std::vector<uint32_t> members,
                  std::vector<Lane *> lanes, uint32_t self, bool onPair)

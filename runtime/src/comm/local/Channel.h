@@ -77,8 +77,6 @@ private:
                            ///< member has read its inputs
 };
 
-const char *opName(uint32_t op);
-
 } // namespace dpc
 
 #endif // DPC_RUNTIME_SRC_COMM_LOCAL_CHANNEL_H

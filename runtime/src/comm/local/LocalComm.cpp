@@ -2,6 +2,7 @@
 // place on memory that all of them map.
 #include "dpc/action.h"
 #include "dpc/comm.h"
+#include "runtime/src/base/OperationNames.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/comm/ReduceKernels.h"
 #include "runtime/src/comm/local/Channel.h"

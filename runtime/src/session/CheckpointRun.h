@@ -1,0 +1,25 @@
+#ifndef DPC_RUNTIME_SRC_SESSION_CHECKPOINTRUN_H
+#define DPC_RUNTIME_SRC_SESSION_CHECKPOINTRUN_H
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <tuple>
+
+namespace dpc {
+
+/// A run of training, across interruptions: a resumed one has the identity of
+/// the checkpoint that it goes on from.
+struct CheckpointRun {
+  /// Device, inode, bytes, and the latest change in seconds and nanoseconds.
+  using FileState = std::tuple<uint64_t, uint64_t, int64_t, int64_t, int64_t>;
+
+  std::string id; ///< empty: nothing written or resumed yet
+  /// State files whose checksum was right: a file that is unchanged since is
+  /// not read again.
+  std::set<FileState> sound;
+};
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_SESSION_CHECKPOINTRUN_H
