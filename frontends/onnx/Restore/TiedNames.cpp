@@ -13,6 +13,8 @@ namespace dpc::onnx {
 std::map<std::string, std::vector<std::string>>
 findTiedNames(const Graph &graph) {
   GraphSignature signature = graphSignature(graph);
+  if (signature.empty())
+    return {};
   std::set<std::string> present;
   for (const Initializer &initializer : graph.initializers) {
     present.insert(initializer.name);

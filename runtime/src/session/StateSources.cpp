@@ -20,6 +20,12 @@ std::string slotOf(const dpc_state_t &state) {
   return name.substr(0, name.find('|') + 1);
 }
 
+/// The ONNX file has something else, or nothing, in the state's place.
+bool isReplaced(const dpc_state_t &state) {
+  return state.file_tensor_count &&
+         state.file_tensors[0].holds != DPC_HOLDS_TIED;
+}
+
 /// Adds `shift` to every element, in the elements' own type.
 void addTo(std::vector<char> &elements, uint32_t dtype, double shift) {
   const uint64_t size = dpc_dtype_size(dtype), count = elements.size() / size;
@@ -31,12 +37,6 @@ void addTo(std::vector<char> &elements, uint32_t dtype, double shift) {
 }
 
 } // namespace
-
-/// The ONNX file has something else, or nothing, in the state's place.
-static bool isReplaced(const dpc_state_t &state) {
-  return state.file_tensor_count &&
-         state.file_tensors[0].holds != DPC_HOLDS_TIED;
-}
 
 bool isOfModel(const dpc_state_t &state) {
   return state.kind == DPC_STATE_PARAMETER || state.kind == DPC_STATE_BUFFER;
@@ -102,11 +102,7 @@ void StateSources::findUnderOwnNames(uint32_t index) {
     if (array == arrays.end())
       return;
     used[name] = true;
-    const StateSource source = {array->second, nullptr};
-    if (!found[index].array)
-      found[index] = source;
-    else
-      compare(index, source);
+    take(index, {array->second, nullptr});
   };
   look(state.name);
   for (uint64_t k = 0; k < parameter.file_tensor_count; ++k)
@@ -126,17 +122,17 @@ void StateSources::findUnderFileNames(uint32_t index) {
     used[array->first] = true;
     if (view.holds != DPC_HOLDS_ALL)
       continue;
-    const StateSource source = {array->second, &view};
-    if (!found[index].array)
-      found[index] = source;
-    else
-      compare(index, source);
+    take(index, {array->second, &view});
   }
 }
 
-void StateSources::compare(uint32_t index, const StateSource &other) {
+void StateSources::take(uint32_t index, const StateSource &other) {
   const dpc_state_t &state = program.states[index];
-  const StateSource &first = found[index];
+  StateSource &first = found[index];
+  if (!first.array) {
+    first = other;
+    return;
+  }
   if (checkSource(state, first, false) || checkSource(state, other, false) ||
       first.array->dtype != other.array->dtype ||
       readSource(state, first) == readSource(state, other))

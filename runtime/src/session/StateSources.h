@@ -48,7 +48,9 @@ private:
   bool decideNames() const;
   void findUnderOwnNames(uint32_t state);
   void findUnderFileNames(uint32_t state);
-  void compare(uint32_t state, const StateSource &other);
+  /// The state is read from the first that is taken; a note says where another
+  /// one differs.
+  void take(uint32_t state, const StateSource &other);
   const dpc_state_t &parameterOf(const dpc_state_t &state) const;
 
   const dpc_program_t &program;

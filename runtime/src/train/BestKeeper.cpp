@@ -6,6 +6,7 @@
 #include "runtime/src/checkpoint/Rotation.h"
 #include "runtime/src/data/ArrayFile.h"
 #include "runtime/src/program/StateNames.h"
+#include "runtime/src/train/OutputFiles.h"
 
 #include <cerrno>
 #include <cmath>
@@ -87,14 +88,8 @@ dpc_status_t BestKeeper::writeRecord() const {
 }
 
 dpc_status_t BestKeeper::save() {
-  if (!options.saveParams.empty())
-    if (dpc_status_t status =
-            dpc_session_save_params(&session, options.saveParams.c_str()))
-      return status;
-  if (!options.saveOnnx.empty())
-    if (dpc_status_t status =
-            dpc_session_save_onnx(&session, options.saveOnnx.c_str()))
-      return status;
+  if (dpc_status_t status = writeModelFiles(session, options))
+    return status;
   if (options.checkpoint.empty())
     return DPC_OK;
   const bool first = session.options.rank == 0;

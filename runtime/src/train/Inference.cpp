@@ -173,11 +173,7 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
   for (const Collected &c : outputs)
     if (first && (status = writeOutput(c, rows, program.batch)))
       return session.failed(status);
-  if (!options.saveParams.empty() &&
-      (status = dpc_session_save_params(&session, options.saveParams.c_str())))
-    return status;
-  if (!options.saveOnnx.empty() &&
-      (status = dpc_session_save_onnx(&session, options.saveOnnx.c_str())))
+  if ((status = writeModelFiles(session, options)))
     return status;
   return program.world_size > 1 ? dpc_comm_barrier(session.comm) : DPC_OK;
 }

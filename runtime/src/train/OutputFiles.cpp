@@ -85,4 +85,14 @@ dpc_status_t checkOutputFiles(const dpc_program_t &program,
   return options.saveOnnx.empty() ? dpc_status_t(DPC_OK) : checkOnnx(program);
 }
 
+dpc_status_t writeModelFiles(dpc_session &session, const Options &options) {
+  if (!options.saveParams.empty())
+    if (dpc_status_t status =
+            dpc_session_save_params(&session, options.saveParams.c_str()))
+      return status;
+  return options.saveOnnx.empty()
+             ? dpc_status_t(DPC_OK)
+             : dpc_session_save_onnx(&session, options.saveOnnx.c_str());
+}
+
 } // namespace dpc

@@ -13,6 +13,10 @@ namespace dpc {
 dpc_status_t checkOutputFiles(const dpc_program_t &program,
                               const Options &options);
 
+/// Collective. Writes what --save-params and --save-onnx ask for, of the
+/// present values.
+dpc_status_t writeModelFiles(dpc_session &session, const Options &options);
+
 } // namespace dpc
 
 #endif // DPC_RUNTIME_SRC_TRAIN_OUTPUTFILES_H

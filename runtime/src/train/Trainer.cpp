@@ -256,15 +256,7 @@ dpc_status_t Trainer::results() {
                             best.text());
     return DPC_OK;
   }
-  if (!options.saveParams.empty())
-    if (dpc_status_t status =
-            dpc_session_save_params(&session, options.saveParams.c_str()))
-      return status;
-  if (!options.saveOnnx.empty())
-    if (dpc_status_t status =
-            dpc_session_save_onnx(&session, options.saveOnnx.c_str()))
-      return status;
-  return DPC_OK;
+  return writeModelFiles(session, options);
 }
 
 dpc_status_t Trainer::run() {
