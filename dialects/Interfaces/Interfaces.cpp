@@ -8,7 +8,6 @@ using namespace dpc;
 #include "dialects/Interfaces/DifferentiableOpInterface.cpp.inc"
 #include "dialects/Interfaces/ElementwiseOpInterface.cpp.inc"
 #include "dialects/Interfaces/InterpretableOpInterface.cpp.inc"
-#include "dialects/Interfaces/LoopOpInterface.cpp.inc"
 #include "dialects/Interfaces/ShardableOpInterface.cpp.inc"
 #include "dialects/Interfaces/TrainingModeOpInterface.cpp.inc"
 

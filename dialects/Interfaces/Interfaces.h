@@ -2,7 +2,6 @@
 #define DPC_DIALECTS_INTERFACES_INTERFACES_H
 
 #include "dialects/Interfaces/HostTensor.h"
-#include "dialects/Interfaces/LoopEmitter.h"
 #include "dialects/Interfaces/ShardingRule.h"
 
 #include "mlir/IR/Builders.h"
@@ -80,7 +79,6 @@ int64_t tensorBytes(mlir::Type type);
 #include "dialects/Interfaces/DifferentiableOpInterface.h.inc"
 #include "dialects/Interfaces/ElementwiseOpInterface.h.inc"
 #include "dialects/Interfaces/InterpretableOpInterface.h.inc"
-#include "dialects/Interfaces/LoopOpInterface.h.inc"
 #include "dialects/Interfaces/ShardableOpInterface.h.inc"
 #include "dialects/Interfaces/TrainingModeOpInterface.h.inc"
 

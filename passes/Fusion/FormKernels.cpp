@@ -123,6 +123,11 @@ struct FormKernelsPass : dpc::impl::FormKernelsBase<FormKernelsPass> {
   using FormKernelsBase::FormKernelsBase;
 
   void runOnOperation() override {
+    device = findTarget(target);
+    if (!device) {
+      getOperation().emitError("unknown target '") << target << "'";
+      return signalPassFailure();
+    }
     // Regions first: their ops read what stands outside.
     SmallVector<Block *> blocks;
     getOperation()->walk<WalkOrder::PostOrder>([&](Operation *op) {
@@ -139,7 +144,7 @@ struct FormKernelsPass : dpc::impl::FormKernelsBase<FormKernelsPass> {
 
 private:
   void formKernels(Block &block) {
-    KernelGroups groups(block, maxOps);
+    KernelGroups groups(block, *device, maxOps);
     std::vector<KernelOps> kernels;
     for (const KernelGroups::Unit *unit : groups.inOrder())
       kernels.push_back(unit->ops);
@@ -157,6 +162,8 @@ private:
       if (getFusionKind(&op) == FusionKind::repeated && op.use_empty())
         op.erase();
   }
+
+  const Target *device = nullptr;
 };
 
 } // namespace

@@ -6,7 +6,6 @@
 
 #include "passes/Fusion/KernelGroups.h"
 
-#include "dialects/Interfaces/TiledOpInterface.h"
 #include "dialects/NN/IR/NNDialect.h"
 
 #include <queue>
@@ -24,23 +23,18 @@ FusionKind dpc::getFusionKind(Operation *op) {
   return FusionKind::alone;
 }
 
-static bool isTiled(Operation *op) {
-  auto loops = dyn_cast<LoopOpInterface>(op);
-  return loops && loops.isPushed() && isa<TiledOpInterface>(op);
+bool KernelGroups::isTiled(Operation *op) const {
+  return target.getForm(op) == OpForm::tiles;
 }
 
 /// Whether elementwise ops over the first result of `op`, an op that joins no
-/// group, may be computed with it: a pulled op's elements are made in their
-/// loops, a tiled op's used as soon as they are final. A composite is what it
-/// is made of, unless it has loops of its own.
-static bool mayBegin(Operation *op) {
-  if (op->getNumResults() == 0)
-    return false;
-  if (isTiled(op))
-    return true;
-  if (auto loops = dyn_cast<LoopOpInterface>(op))
-    return !loops.isPushed();
-  return isa<DecomposableOpInterface>(op);
+/// group, may be computed with it: its elements are made in their loops, or
+/// used as soon as a tile of them is final. A composite is what it is made of.
+bool KernelGroups::mayBegin(Operation *op) const {
+  OpForm form = target.getForm(op);
+  return op->getNumResults() > 0 &&
+         (form == OpForm::elements || form == OpForm::tiles ||
+          form == OpForm::composite);
 }
 
 /// Whether a tensor of `shape` holds one element for each row of one of shape
@@ -68,8 +62,8 @@ static ArrayRef<int64_t> wholeShape(Operation *op, ArrayRef<int64_t> shape) {
   return whole;
 }
 
-KernelGroups::KernelGroups(Block &block, int64_t maxOps)
-    : block(block), maxOps(maxOps) {
+KernelGroups::KernelGroups(Block &block, const Target &target, int64_t maxOps)
+    : block(block), target(target), maxOps(maxOps) {
   int64_t count = 0;
   for (Operation &op : block)
     position[&op] = count++;

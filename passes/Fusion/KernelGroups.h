@@ -2,6 +2,7 @@
 #define DPC_PASSES_FUSION_KERNELGROUPS_H
 
 #include "dialects/Interfaces/FusableOpInterface.h"
+#include "targets/Target.h"
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/BitVector.h"
@@ -37,7 +38,7 @@ public:
     llvm::BitVector before;
   };
 
-  KernelGroups(mlir::Block &block, int64_t maxOps);
+  KernelGroups(mlir::Block &block, const Target &target, int64_t maxOps);
 
   /// Units in an order in which they can run: by their last op in the program,
   /// but after what they need. Merged units are left out.
@@ -73,7 +74,11 @@ private:
   void merge(unsigned into, unsigned from);
   void spread(unsigned unit);
 
+  bool isTiled(mlir::Operation *op) const;
+  bool mayBegin(mlir::Operation *op) const;
+
   mlir::Block &block;
+  const Target &target;
   int64_t maxOps;
   std::vector<Unit> units;
   llvm::DenseMap<mlir::Operation *, unsigned> unitOf;

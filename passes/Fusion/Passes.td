@@ -12,8 +12,8 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
     the reduction of a row in that row joins as well: a softmax gradient, a norm,
     or the losses of a cross-entropy and its gradient share one loop over rows. An
     elementwise op also joins the op that makes its operand element by element (a
-    transposition), of smaller ops (a softmax) or in tiles (TiledOpInterface: a
-    large product); two of the last stay apart. Other
+    transposition), of smaller ops (a softmax) or in tiles (a large product),
+    as the target makes it; two of the last stay apart. Other
     ops become kernels of their own. Constants, iotas and broadcasts cost nothing
     to compute again: each kernel that reads one has its own. So does a kernel
     that reads the result of a short chain of elementwise ops and what the chain
@@ -40,6 +40,7 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];
   let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "The target that runs the kernels">,
     Option<"maxOps", "max-ops", "int64_t", "64", "Most ops in one kernel">,
     Option<"recomputedOps", "recomputed-ops", "unsigned", "16",
            "Most ops of a chain that is computed again instead of read">,

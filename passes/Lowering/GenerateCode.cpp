@@ -1,6 +1,6 @@
-#include "passes/Lowering/Codegen/Codegen.h"
 #include "passes/Lowering/KernelTable.h"
 #include "passes/Lowering/Passes.h"
+#include "targets/Target.h"
 
 using namespace mlir;
 
@@ -19,15 +19,20 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
 
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<ExecDialect>();
-    registerCodegenDialects(registry);
+    registerTargetDialects(registry);
   }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    TargetOptions target;
-    target.cpu = cpu;
-    target.recompute = recompute;
-    target.orderedSums = orderedSums;
+    const Target *device = findTarget(target);
+    if (!device) {
+      module.emitError("unknown target '") << target << "'";
+      return signalPassFailure();
+    }
+    CodeOptions options;
+    options.processor = cpu;
+    options.recompute = recompute;
+    options.orderedSums = orderedSums;
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     auto code =
         builder.create<ModuleOp>(module.getLoc(), ExecDialect::kCodeModuleName);
@@ -36,8 +41,8 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
         continue;
       OpBuilder inside = OpBuilder::atBlockEnd(code.getBody());
       auto own = inside.create<ModuleOp>(kernel.getLoc(), kernel.getSymName());
-      FailureOr<KernelCode> facts =
-          emitKernel(getKernelBody(kernel), kernel.getSymName(), own, target);
+      FailureOr<KernelCode> facts = device->emitKernel(
+          getKernelBody(kernel), kernel.getSymName(), own, options);
       if (failed(facts))
         return signalPassFailure();
       SmallVector<Attribute> aliases;

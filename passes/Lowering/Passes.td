@@ -39,7 +39,9 @@ def GenerateCode : Pass<"dpc-generate-code", "mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::dpc::exec::ExecDialect"];
   let options = [
-    Option<"cpu", "cpu", "std::string", "\"native\"", "native, x86-64-v3 or x86-64-v4">,
+    Option<"target", "target", "std::string", "\"cpu\"", "The target that runs the kernels">,
+    Option<"cpu", "cpu", "std::string", "\"\"",
+           "A processor that the target knows (default: its first)">,
     Option<"recompute", "recompute", "bool", "true",
            "Short computations are repeated by each reader; false: kept in memory">,
     Option<"orderedSums", "ordered-sums", "bool", "false",

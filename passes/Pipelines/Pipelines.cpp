@@ -147,6 +147,7 @@ void dpc::buildNativePipeline(OpPassManager &manager,
     manager.addNestedPass<func::FuncOp>(createPeelMicrobatches(peeling));
   }
   FormKernelsOptions kernels;
+  kernels.target = options.target;
   if (!options.recompute)
     kernels.recomputedOps = 0;
   manager.addNestedPass<func::FuncOp>(createFormKernels(kernels));
@@ -164,6 +165,7 @@ void dpc::buildNativePipeline(OpPassManager &manager,
   // and which of its results may take the place of an operand.
   manager.addPass(createOutlineKernels());
   GenerateCodeOptions code;
+  code.target = options.target;
   code.cpu = options.cpu;
   code.recompute = options.recompute;
   code.orderedSums = options.orderedSums;
@@ -206,9 +208,11 @@ namespace {
 /// The textual form of NativeOptions.
 struct NativePipelineOptions
     : public PassPipelineOptions<NativePipelineOptions> {
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("The target that runs the kernels"),
+                             llvm::cl::init("cpu")};
   Option<std::string> cpu{*this, "cpu",
-                          llvm::cl::desc("native, x86-64-v3 or x86-64-v4"),
-                          llvm::cl::init("native")};
+                          llvm::cl::desc("A processor that the target knows")};
 };
 
 template <Level last>
@@ -217,6 +221,7 @@ void registerNativePipeline(StringRef name, StringRef summary) {
       name, summary,
       [](OpPassManager &manager, const NativePipelineOptions &text) {
         NativeOptions options;
+        options.target = text.target;
         options.cpu = text.cpu;
         buildNativePipeline(manager, options, last);
       });

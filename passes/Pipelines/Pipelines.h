@@ -77,8 +77,9 @@ void buildLocalPipeline(mlir::OpPassManager &manager);
 
 /// How native code is made.
 struct NativeOptions {
-  /// native, x86-64-v3 or x86-64-v4.
-  std::string cpu = "native";
+  /// What runs the kernels: a registered target (targets/Target.h), and a
+  /// processor that it knows, or its first.
+  std::string target = "cpu", cpu;
   /// Bytes a rank may use; 0 for no limit.
   int64_t capacityBytes = 0;
   /// Bytes at which the first bucket of collectives closes, and every later

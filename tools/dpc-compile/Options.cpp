@@ -1,7 +1,8 @@
 #include "tools/dpc-compile/Options.h"
 
-#include "passes/Lowering/Codegen/ObjectCache.h"
 #include "passes/Optimize/Optimizer.h"
+#include "targets/Objects/ObjectCache.h"
+#include "targets/Target.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/OptionTable.h"
 
@@ -164,6 +165,26 @@ static void parseMesh(const InputArgList &args, MeshOptions &mesh) {
   }
 }
 
+/// Fills in what runs the kernels.
+static void parseTarget(const InputArgList &args, NativeOptions &native) {
+  native.target = args.getLastArgValue(OPT_target, native.target).str();
+  if (native.target == "cuda")
+    usageError("--target=cuda is not available yet");
+  const Target *target = findTarget(native.target);
+  if (!target) {
+    std::string known;
+    for (const Target *each : getTargets())
+      known += (each->getName() + ", ").str();
+    usageError("--target: unknown target '" + native.target +
+               "'; known: " + known + "cuda");
+  }
+  ArrayRef<StringRef> processors = target->getProcessors();
+  native.cpu = args.getLastArgValue(OPT_cpu, processors.front()).str();
+  if (!is_contained(processors, native.cpu))
+    usageError("--cpu: unknown processor '" + native.cpu +
+               "'; known: " + join(processors, ", "));
+}
+
 static Explain parseExplain(const InputArgList &args) {
   if (const Arg *arg = args.getLastArg(OPT_explain_eq)) {
     if (StringRef(arg->getValue()) != "all")
@@ -198,10 +219,7 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
   for (int i = 1; i < argc; ++i)
     options.command += std::string(" ") + argv[i];
   options.native.explain = options.explain == Explain::all;
-  options.native.cpu = args.getLastArgValue(OPT_cpu, "native").str();
-  if (!is_contained({"native", "x86-64-v3", "x86-64-v4"}, options.native.cpu))
-    usageError("--cpu: unknown processor '" + options.native.cpu +
-               "'; known: native, x86-64-v3, x86-64-v4");
+  parseTarget(args, options.native);
   if (const Arg *arg = args.getLastArg(OPT_first_bucket_mib))
     options.native.firstBucketBytes = parseMebibytes(*arg);
   if (const Arg *arg = args.getLastArg(OPT_bucket_mib))
@@ -220,11 +238,6 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
     usageError("--sums: unknown order '" + sums + "'; known: fast, ordered");
   options.native.orderedSums = sums == "ordered";
   options.native.verify = parseSwitch(args, OPT_verify_plan, "--verify-plan");
-  StringRef target = args.getLastArgValue(OPT_target, "cpu");
-  if (target == "cuda")
-    usageError("--target=cuda is not available yet");
-  if (target != "cpu")
-    usageError("--target: unknown target '" + target + "'; known: cpu, cuda");
   options.params = args.getLastArgValue(OPT_params, "embed").str();
   if (options.params.empty())
     usageError("--params= needs embed, none or a file");

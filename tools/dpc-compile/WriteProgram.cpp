@@ -5,12 +5,12 @@
 #include "dpc/program.h"
 #include "dpc/safetensors.h"
 #include "frontends/onnx/Model/SaveTemplate.h"
-#include "passes/Lowering/Codegen/Codegen.h"
-#include "passes/Lowering/Codegen/ObjectCache.h"
 #include "passes/Lowering/Program/EmitProgram.h"
 #include "passes/Lowering/Program/InitialValue.h"
 #include "passes/Lowering/Program/Tensors.h"
 #include "passes/Lowering/Program/WriteObject.h"
+#include "targets/Objects/ObjectCache.h"
+#include "targets/Target.h"
 #include "tools/common/CommandLine.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -50,11 +50,19 @@ static int writeFile(const std::string &path,
   return fail(path + ": " + message, exitIO);
 }
 
-/// DPC_ISA_* that the code for a --cpu needs.
-static unsigned isaOf(const std::string &cpu) {
-  dpc::TargetOptions target;
-  target.cpu = cpu;
-  return target.getVectorBytes() == 64 ? DPC_ISA_AVX512 : DPC_ISA_AVX2;
+/// DPC_ISA_* that the code for --target and --cpu needs.
+static unsigned isaOf(const NativeOptions &native) {
+  CodeOptions code;
+  code.processor = native.cpu;
+  switch (findTarget(native.target)->getHostLevel(code)) {
+  case HostLevel::any:
+    return DPC_ISA_BASELINE;
+  case HostLevel::v3:
+    return DPC_ISA_AVX2;
+  case HostLevel::v4:
+    return DPC_ISA_AVX512;
+  }
+  llvm_unreachable("a level that has no name");
 }
 
 /// DPC_F32, ... of elements in an ONNX file.
@@ -144,15 +152,16 @@ static int writeKernels(ModuleOp module, const CompileOptions &options,
       module.lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName);
   kernels->remove();
   OwningOpRef<ModuleOp> owned = kernels;
-  dpc::TargetOptions target;
-  target.cpu = options.native.cpu;
+  CodeOptions native;
+  native.processor = options.native.cpu;
   // Each thread's heap reserves addresses by the hundred MiB.
   struct rlimit addresses;
   if (getrlimit(RLIMIT_AS, &addresses) == 0 &&
       addresses.rlim_cur == RLIM_INFINITY)
     module.getContext()->enableMultithreading();
   FailureOr<std::vector<KernelObject>> objects =
-      compileKernels(*owned, target, cache ? &*cache : nullptr);
+      findTarget(options.native.target)
+          ->compileKernels(*owned, native, cache ? &*cache : nullptr);
   if (failed(objects))
     return exitInvalid;
   std::vector<llvm::NewArchiveMember> members;
@@ -318,7 +327,7 @@ int dpc::writeProgram(ModuleOp module, const CompileOptions &options,
   ProgramOptions program;
   program.name = llvm::sys::path::stem(options.model).str();
   program.command = options.command;
-  program.isa = isaOf(options.native.cpu);
+  program.isa = isaOf(options.native);
   if (llvm::Error error = addTemplate(module, source, program))
     return fail(options.model + ": " + llvm::toString(std::move(error)),
                 exitInvalid);

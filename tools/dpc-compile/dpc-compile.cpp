@@ -8,7 +8,9 @@
 #include "dialects/NN/Ranges/Ranges.h"
 #include "frontends/onnx/Model/Load.h"
 #include "passes/Explain/ProgramReport.h"
-#include "passes/Lowering/Codegen/Codegen.h"
+#include "targets/CPU/CPUTarget.h"
+#include "targets/Scalar/ScalarTarget.h"
+#include "targets/Target.h"
 #include "tools/common/FatalErrors.h"
 #include "tools/dpc-compile/Explain.h"
 #include "tools/dpc-compile/WorkFolder.h"
@@ -111,6 +113,8 @@ static int finish(int code, const std::optional<std::string> &loss) {
 int main(int argc, char **argv) {
   FatalErrors::install("dpc-compile", removeWorkFolders);
   cleanUpOnInterrupt();
+  registerCPUTarget();
+  registerScalarTarget();
   CompileOptions options = parseOptions(argc, argv);
   DialectRegistry registry;
   registry.insert<nn::NNDialect, dist::DistDialect, func::FuncDialect,
@@ -118,7 +122,7 @@ int main(int argc, char **argv) {
   registerPartitionModels(registry);
   registerBoundsModels(registry);
   registerRangeModels(registry);
-  registerCodegenDialects(registry);
+  registerTargetDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.getDiagEngine().registerHandler(printDiagnostic);
   context.loadAllAvailableDialects();

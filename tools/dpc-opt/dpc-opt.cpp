@@ -5,6 +5,9 @@
 #include "dialects/NN/Partition/Partition.h"
 #include "dialects/NN/Ranges/Ranges.h"
 #include "passes/Pipelines/Pipelines.h"
+#include "targets/CPU/CPUTarget.h"
+#include "targets/Scalar/ScalarTarget.h"
+#include "targets/Target.h"
 #include "tools/common/FatalErrors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -48,6 +51,9 @@ int main(int argc, char **argv) {
   dpc::registerPartitionModels(registry);
   dpc::registerBoundsModels(registry);
   dpc::registerRangeModels(registry);
+  dpc::registerCPUTarget();
+  dpc::registerScalarTarget();
+  dpc::registerTargetDialects(registry);
   dpc::registerAllPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "dpc optimizer driver\n", registry));

@@ -7,7 +7,7 @@ def NN_AttentionTensor : NN_TensorOf<[F32, F64], "32-bit float or 64-bit float">
 
 class NN_AttentionLikeOp<string mnemonic, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([
-        Pure, NN_Pushed, NN_Interpretable, NN_Shardable, NN_Decomposable, NN_Computes,
+        Pure, NN_Interpretable, NN_Shardable, NN_Decomposable, NN_Computes,
         DeclareOpInterfaceMethods<InferTypeOpInterface>], traits)> {
   let extraClassDeclaration = [{
     /// The extents of the op and where they lie in its operands.

@@ -1,7 +1,6 @@
 #ifndef DPC_DIALECTS_NN_IR_CONTRACTION_H
 #define DPC_DIALECTS_NN_IR_CONTRACTION_H
 
-#include "dialects/Interfaces/TiledOpInterface.h"
 #include "dialects/NN/IR/NNDialect.h"
 
 #define GET_OP_CLASSES

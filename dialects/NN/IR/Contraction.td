@@ -1,13 +1,11 @@
 #ifndef DPC_DIALECTS_NN_IR_CONTRACTION_TD
 #define DPC_DIALECTS_NN_IR_CONTRACTION_TD
 
-include "dialects/Interfaces/TiledOpInterface.td"
 include "dialects/NN/IR/NNBase.td"
 
-def NN_Tiled : DeclareOpInterfaceMethods<TiledOpInterface>;
 
 def NN_DotOp : NN_Op<"dot", [
-    Pure, NN_PulledOrPushed, NN_Tiled, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes,
+    Pure, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes,
     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Sums products over contracted dimensions";
   let description = [{

@@ -7,7 +7,7 @@ include "dialects/NN/IR/NNBase.td"
 /// three tensors, or its gradient, from the other two.
 class NN_ConvolutionOp<string mnemonic, string first, string second, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([
-        Pure, NN_PulledOrPushed, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes], traits)> {
+        Pure, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes], traits)> {
   // The text all three share.
   string constraints = [{
     Layouts: x is batch, input channels, spatial; w is output channels, input

@@ -12,7 +12,7 @@ class NN_IndexingOp<string mnemonic, list<Trait> traits = []>
 /// Reads as many bytes of the table as it writes.
 def NN_Gathers : DeclareOpInterfaceMethods<CostOpInterface, ["getBytes"]>;
 
-def NN_GatherOp : NN_IndexingOp<"gather", [NN_Indexed, NN_Gathers, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def NN_GatherOp : NN_IndexingOp<"gather", [NN_Gathers, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Takes whole slices of a table";
   let description = [{
     Dimension `dimension` of the table is replaced by the dimensions of `indices`:
@@ -34,7 +34,7 @@ def NN_GatherOp : NN_IndexingOp<"gather", [NN_Indexed, NN_Gathers, DeclareOpInte
   }];
 }
 
-def NN_ScatterAddOp : NN_IndexingOp<"scatter_add", [NN_Pushed, NN_Computes]> {
+def NN_ScatterAddOp : NN_IndexingOp<"scatter_add", [NN_Computes]> {
   let summary = "Adds slices into a table of zeros";
   let description = [{
     The transpose of `nn.gather`: result[a, j, b] is the sum of updates[a, i, b]
@@ -59,7 +59,7 @@ def NN_ScatterAddOp : NN_IndexingOp<"scatter_add", [NN_Pushed, NN_Computes]> {
   let hasVerifier = 1;
 }
 
-def NN_GatherElementsOp : NN_IndexingOp<"gather_elements", [NN_Indexed, NN_Gathers, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def NN_GatherElementsOp : NN_IndexingOp<"gather_elements", [NN_Gathers, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Takes one element for each index";
   let description = [{
     result[a, i, b] = input[a, indices[a, i, b], b], i along `dimension`. Gradient:
@@ -81,7 +81,7 @@ def NN_GatherElementsOp : NN_IndexingOp<"gather_elements", [NN_Indexed, NN_Gathe
   }];
 }
 
-def NN_ScatterElementsOp : NN_IndexingOp<"scatter_elements", [NN_Pushed, AllTypesMatch<["input", "result"]>, NN_Computes]> {
+def NN_ScatterElementsOp : NN_IndexingOp<"scatter_elements", [AllTypesMatch<["input", "result"]>, NN_Computes]> {
   let summary = "Combines one element for each index into a copy";
   let description = [{
     The result is `input` with result[a, indices[a, i, b], b] combined with
@@ -109,7 +109,7 @@ def NN_ScatterElementsOp : NN_IndexingOp<"scatter_elements", [NN_Pushed, AllType
   let hasVerifier = 1;
 }
 
-def NN_GatherNDOp : NN_IndexingOp<"gather_nd", [NN_Indexed, NN_Gathers, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def NN_GatherNDOp : NN_IndexingOp<"gather_nd", [NN_Gathers, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Takes slices at index tuples";
   let description = [{
     The last dimension of `indices` holds tuples: result[b, i, s] =
@@ -134,7 +134,7 @@ def NN_GatherNDOp : NN_IndexingOp<"gather_nd", [NN_Indexed, NN_Gathers, DeclareO
   }];
 }
 
-def NN_ScatterNDOp : NN_IndexingOp<"scatter_nd", [NN_Pushed, AllTypesMatch<["input", "result"]>, NN_Computes]> {
+def NN_ScatterNDOp : NN_IndexingOp<"scatter_nd", [AllTypesMatch<["input", "result"]>, NN_Computes]> {
   let summary = "Combines slices at index tuples into a copy";
   let description = [{
     The result is `input` with result[b, indices[b, i, :]..., s] combined with
@@ -158,7 +158,7 @@ def NN_ScatterNDOp : NN_IndexingOp<"scatter_nd", [NN_Pushed, AllTypesMatch<["inp
   let hasVerifier = 1;
 }
 
-def NN_TopKOp : NN_IndexingOp<"top_k", [NN_Pushed, NN_Computes, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def NN_TopKOp : NN_IndexingOp<"top_k", [NN_Computes, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "The k largest or smallest elements along one dimension";
   let description = [{
     Values and where they lie along `dimension`, best first; of equal ones the

@@ -7,7 +7,6 @@ include "dialects/Interfaces/DifferentiableOpInterface.td"
 include "dialects/Interfaces/ElementwiseOpInterface.td"
 include "dialects/Interfaces/FusableOpInterface.td"
 include "dialects/Interfaces/InterpretableOpInterface.td"
-include "dialects/Interfaces/LoopOpInterface.td"
 include "dialects/Interfaces/ShardableOpInterface.td"
 include "dialects/Interfaces/TrainingModeOpInterface.td"
 include "dialects/NN/IR/NNAttrs.td"
@@ -38,17 +37,6 @@ def NN_TrainingMode : DeclareOpInterfaceMethods<TrainingModeOpInterface>;
 def NN_Moves : DeclareOpInterfaceMethods<CostOpInterface>;
 /// Default bytes, own flops.
 def NN_Computes : DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>;
-
-/// Loop rules: one element by index arithmetic on the operands' elements.
-def NN_Indexed : DeclareOpInterfaceMethods<LoopOpInterface, ["emitElementAt"]>;
-/// One element by loops over the operands' elements.
-def NN_Pulled : DeclareOpInterfaceMethods<LoopOpInterface, [
-    "emitElementAt", "getElementCost", "getReadsPerElement"]>;
-/// All elements at once.
-def NN_Pushed : DeclareOpInterfaceMethods<LoopOpInterface, ["emitLoops", "isPushed"]>;
-/// All elements at once, or one, by the shape.
-def NN_PulledOrPushed : DeclareOpInterfaceMethods<LoopOpInterface, [
-    "emitElementAt", "emitLoops", "isPushed", "getElementCost", "getReadsPerElement"]>;
 
 class NN_Op<string mnemonic, list<Trait> traits = []>
     : Op<NN_Dialect, mnemonic, traits>;

@@ -36,7 +36,7 @@ class NN_PoolingOp<string mnemonic, list<string> operands, list<Trait> traits>
   }];
 }
 
-def NN_MaxPoolOp : NN_PoolingOp<"max_pool", ["input"], [NN_Pulled, NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def NN_MaxPoolOp : NN_PoolingOp<"max_pool", ["input"], [NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Largest element of each window";
   let description = [{
     The largest element of x among those at o * stride + k * dilation - padLow
@@ -51,7 +51,7 @@ def NN_MaxPoolOp : NN_PoolingOp<"max_pool", ["input"], [NN_Pulled, NN_Differenti
   }] # constraints;
 }
 
-def NN_MaxPoolGradOp : NN_PoolingOp<"max_pool_grad", ["input", "grad"], [NN_Pushed, AllTypesMatch<["input", "result"]>]> {
+def NN_MaxPoolGradOp : NN_PoolingOp<"max_pool_grad", ["input", "grad"], [AllTypesMatch<["input", "result"]>]> {
   let summary = "Gradient of max pooling's input";
   let description = [{
     Adds each element of `grad` to the place of the first largest element of its
@@ -67,7 +67,7 @@ def NN_MaxPoolGradOp : NN_PoolingOp<"max_pool_grad", ["input", "grad"], [NN_Push
   let hasVerifier = 1;
 }
 
-def NN_SumPoolOp : NN_PoolingOp<"sum_pool", ["input"], [NN_Pulled, NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def NN_SumPoolOp : NN_PoolingOp<"sum_pool", ["input"], [NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Sum of each window";
   let description = [{
     The sum of the elements of x at o * stride + k * dilation - padLow for k in
@@ -82,7 +82,7 @@ def NN_SumPoolOp : NN_PoolingOp<"sum_pool", ["input"], [NN_Pulled, NN_Differenti
   }] # constraints;
 }
 
-def NN_SumPoolGradOp : NN_PoolingOp<"sum_pool_grad", ["grad"], [NN_Pulled, NN_Differentiable]> {
+def NN_SumPoolGradOp : NN_PoolingOp<"sum_pool_grad", ["grad"], [NN_Differentiable]> {
   let summary = "Gradient of sum pooling's input";
   let description = [{
     Adds each element of `grad` to every place of its window in a tensor of x's

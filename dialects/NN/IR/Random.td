@@ -8,7 +8,7 @@ class NN_I64ScalarBeside<string anchor, string operand> : TypesMatchWith<
     "::mlir::RankedTensorType::get({}, ::mlir::IntegerType::get($_self.getContext(), 64))">;
 
 def NN_RandomUniformOp : NN_Op<"random_uniform", [
-    Pure, NN_Indexed, NN_Interpretable, NN_Shardable, NN_Computes,
+    Pure, NN_Interpretable, NN_Shardable, NN_Computes,
     NN_I64ScalarBeside<"index", "seed">, NN_I64ScalarBeside<"index", "step">]> {
   let summary = "Uniform random numbers in [0, 1), one an index";
   let description = [{

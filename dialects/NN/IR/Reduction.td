@@ -4,7 +4,7 @@
 include "dialects/NN/IR/NNBase.td"
 
 def NN_ReduceOp : NN_Op<"reduce", [
-    Pure, NN_PulledOrPushed, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes,
+    Pure, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes,
     DeclareOpInterfaceMethods<FusableOpInterface, ["getReducedDims"]>,
     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Combines the elements along some dimensions";
@@ -25,7 +25,7 @@ def NN_ReduceOp : NN_Op<"reduce", [
 }
 
 def NN_ArgReduceOp : NN_Op<"arg_reduce", [
-    Pure, NN_Pulled, NN_Interpretable, NN_Shardable, NN_Moves]> {
+    Pure, NN_Interpretable, NN_Shardable, NN_Moves]> {
   let summary = "Where the largest or smallest element lies";
   let description = [{
     The index along `dimension` (which disappears) of the largest (`max`) or
@@ -46,7 +46,7 @@ def NN_ArgReduceOp : NN_Op<"arg_reduce", [
 }
 
 def NN_CumSumOp : NN_Op<"cumsum", [
-    Pure, NN_Pushed, SameOperandsAndResultType, NN_Interpretable, NN_Shardable,
+    Pure, SameOperandsAndResultType, NN_Interpretable, NN_Shardable,
     NN_Differentiable, NN_Computes]> {
   let summary = "Running sum along one dimension";
   let description = [{

@@ -6,7 +6,7 @@ include "dialects/NN/IR/NNBase.td"
 // Ops that move elements and compute none.
 class NN_ShapeOp<string mnemonic, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([
-        Pure, NN_Interpretable, NN_Shardable, NN_Moves, NN_Indexed], traits)>;
+        Pure, NN_Interpretable, NN_Shardable, NN_Moves], traits)>;
 
 def NN_ReshapeOp : NN_ShapeOp<"reshape", [NN_Differentiable, NN_Fusable]> {
   let summary = "The same elements, row-major, under another shape";

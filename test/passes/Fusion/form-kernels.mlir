@@ -325,8 +325,8 @@ func.func @keep(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>) -> (tensor<4xf32>, ten
   return %3, %6 : tensor<4xf32>, tensor<8x4xf32>
 }
 
-// The elements of a pulled op, and the ops a composite is made of, are computed
-// in the loops of what is elementwise over them.
+// The elements of an op that has an element rule, and the ops a composite is
+// made of, are computed in the loops of what is elementwise over them.
 // CHECK-LABEL: @beginnings
 func.func @beginnings(%x: tensor<8x4xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>) {
   // CHECK: nn.kernel

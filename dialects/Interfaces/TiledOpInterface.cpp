@@ -1,3 +1,0 @@
-#include "dialects/Interfaces/TiledOpInterface.h"
-
-#include "dialects/Interfaces/TiledOpInterface.cpp.inc"

@@ -1,0 +1,75 @@
+#include "targets/CPU/CPUTarget.h"
+
+#include "targets/CPU/Ops/Ops.h"
+#include "targets/CPU/Vectors/VectorFill.h"
+#include "targets/Loops/Kernels/LoopTarget.h"
+#include "targets/Objects/CompileObjects.h"
+
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace dpc;
+
+static StringRef processorOf(const CodeOptions &options) {
+  return options.processor.empty() ? "native" : StringRef(options.processor);
+}
+
+/// 64 where the processor has AVX-512, else 32.
+static unsigned vectorBytesOf(const CodeOptions &options) {
+  if (processorOf(options) == "native")
+    return llvm::sys::getHostCPUFeatures().lookup("avx512f") ? 64 : 32;
+  return processorOf(options) == "x86-64-v4" ? 64 : 32;
+}
+
+namespace {
+class CPUTarget : public LoopTarget {
+public:
+  StringRef getName() const override { return "cpu"; }
+
+  ArrayRef<StringRef> getProcessors() const override {
+    static const StringRef processors[] = {"native", "x86-64-v3", "x86-64-v4"};
+    return processors;
+  }
+
+  HostLevel getHostLevel(const CodeOptions &options) const override {
+    return vectorBytesOf(options) == 64 ? HostLevel::v4 : HostLevel::v3;
+  }
+
+  void registerDialects(DialectRegistry &registry) const override {
+    LoopTarget::registerDialects(registry);
+    registerVectorFills(registry);
+    registerObjectTranslations(registry);
+  }
+
+  OpForm getForm(Operation *op) const override {
+    auto rule = dyn_cast<VectorFillOpInterface>(op);
+    if (rule && rule.pays())
+      return rule.makesTiles() ? OpForm::tiles : OpForm::whole;
+    return LoopTarget::getForm(op);
+  }
+
+  FailureOr<std::vector<KernelObject>>
+  compileKernels(ModuleOp kernels, const CodeOptions &options,
+                 const ObjectCache *cache) const override {
+    return compileObjects(
+        kernels, {processorOf(options).str(), /*vectorize=*/true}, cache);
+  }
+
+protected:
+  std::unique_ptr<KernelEmitter>
+  createEmitter(OpBuilder &builder, Location loc, const KernelGraph &graph,
+                const CodeOptions &options) const override {
+    return std::make_unique<VectorEmitter>(builder, loc, graph,
+                                           vectorBytesOf(options));
+  }
+
+  SmallVector<Attribute>
+  getAttributes(Builder &builder, const CodeOptions &options) const override {
+    // LLVM halves the vectors of many machines unless told not to.
+    return {builder.getStrArrayAttr(
+        {"prefer-vector-width", std::to_string(vectorBytesOf(options) * 8)})};
+  }
+};
+} // namespace
+
+void dpc::registerCPUTarget() { registerTarget(std::make_unique<CPUTarget>()); }

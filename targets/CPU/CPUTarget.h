@@ -1,0 +1,12 @@
+#ifndef DPC_TARGETS_CPU_CPUTARGET_H
+#define DPC_TARGETS_CPU_CPUTARGET_H
+
+namespace dpc {
+
+/// Registers the target `cpu`: x86-64 processors with AVX2 or AVX-512. It knows
+/// the processors `native`, `x86-64-v3` and `x86-64-v4`.
+void registerCPUTarget();
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_CPU_CPUTARGET_H

@@ -1,0 +1,190 @@
+// Fill rule of nn.attention: blocks of queries whose scores stay in cache, with
+// the softmax of each row taken whole, as the op without a kernel takes it.
+
+#include "dialects/NN/IR/Attention.h"
+#include "targets/CPU/Ops/AttentionTiles.h"
+#include "targets/CPU/Ops/Ops.h"
+#include "targets/CPU/Vectors/TileGrid.h"
+#include "targets/CPU/Vectors/VectorFill.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+using Values = LoopEmitter::Values;
+
+namespace {
+class AttentionNest {
+public:
+  AttentionNest(VectorEmitter &emitter, AttentionOp op)
+      : op(op), shape(op.getAttentionShape()), e(emitter),
+        t(emitter, typeOf(op.getQ()).getElementType(), shape, op.getMask(),
+          op.getMaskDimensions()),
+        code(t.code), vectors(t.width / code.lanes) {}
+
+  void emit() {
+    queries = t.makeRows(shape.queries, shape.depth);
+    keyPanels = t.makePanels(shape.depth);
+    values = t.makeRows(shape.keys, shape.valueDepth);
+    scores = code.scratch(t.blockRows * t.scoreStride);
+    largest = code.scratch(t.blockRows);
+    sums = code.scratch(t.blockRows);
+    e.sequence(shape.batches(), [&](Index batch) {
+      t.setBatch(batch);
+      t.copyRows(queries, op.getQ(), shape.queries, shape.depth,
+                 op.getScale().convertToDouble());
+      t.packPanels(keyPanels, op.getK(), shape.depth);
+      t.copyRows(values, op.getV(), shape.keys, shape.valueDepth, 1);
+      inBlocks(e, shape.queries, t.blockRows,
+               [&](Index query, int64_t count) { block(batch, query, count); });
+    });
+  }
+
+private:
+  void block(Index batch, Index query, int64_t count) {
+    AttentionTiles::Seen seen = t.keysSeenBy(query, count);
+    TileRows cut(count, t.tileRows);
+    t.prepareMask(query, count);
+    t.forEachPanel(seen, [&](Index panel, bool isCut) {
+      cut.forEach(e, [&](Index, Index row, int64_t height) {
+        scoreTile(query, row, height, panel, isCut);
+      });
+    });
+    Value end = e.materialize(seen.end);
+    e.sequence(count, [&](Index row) { exponentials(row, end); });
+    e.forEach({count}, [&](ArrayRef<Index> i) {
+      Value sum = e.loadAt(sums, code.elementType, i[0]);
+      Value top = e.loadAt(largest, code.elementType, i[0]);
+      e.store(op.getLogSumExp(),
+              e.make<arith::AddFOp>(top, e.make<math::LogOp>(sum)),
+              batch * shape.queries + query + i[0]);
+      Value one = e.constantLike(code.elementType, 1);
+      e.storeAt(sums, e.make<arith::DivFOp>(one, sum), i[0]);
+    });
+    Panels columns(code, shape.valueDepth);
+    Value units = e.materialize(seen.end * (t.width / t.unit));
+    columns.forEach(e, [&](Index panel, int64_t across, int64_t) {
+      cut.forEach(e, [&](Index, Index row, int64_t height) {
+        resultTile(query, row, height, panel * columns.width, across, units);
+      });
+    });
+  }
+
+  /// Scores of a tile and a panel, -infinity where a key is not seen.
+  void scoreTile(Index query, Index row, int64_t height, Index panel,
+                 bool isCut) {
+    Values tile =
+        t.multiply(queries, query + row, height, keyPanels, panel, shape.depth);
+    Value never = t.splatOf(-std::numeric_limits<double>::infinity());
+    for (int64_t r = 0; r < height; ++r)
+      for (int64_t v = 0; v < vectors; ++v) {
+        Index key = panel * t.width + v * code.lanes, own = query + row + r;
+        Value score = t.addMask(tile[r * vectors + v], own, key);
+        if (isCut)
+          score = e.make<arith::SelectOp>(t.sees(own, key), score, never);
+        code.store(score, code.at(scores, (row + r) * t.scoreStride + key));
+      }
+  }
+
+  /// A row's largest score, its exponentials in place of the scores, their sum.
+  void exponentials(Index row, Value end) {
+    Value base = code.at(scores, row * t.scoreStride);
+    auto at = [&](Index panel, int64_t v) {
+      return code.at(base, panel * t.width + v * code.lanes);
+    };
+    // One instruction. A NaN may get lost here, but not in the sum.
+    auto larger = [&](Value x, Value y) -> Value {
+      return e.make<arith::SelectOp>(
+          e.make<arith::CmpFOp>(arith::CmpFPredicate::OGT, x, y), x, y);
+    };
+    auto pass = [&](Value initial,
+                    function_ref<Value(Value old, Value address)> step) {
+      return e.loopBetween(e.materialize(e.constant(0)), end, t.panels,
+                           Values(vectors, initial),
+                           [&](Index panel, ValueRange now) {
+                             Values next;
+                             for (int64_t v = 0; v < vectors; ++v)
+                               next.push_back(step(now[v], at(panel, v)));
+                             return next;
+                           });
+    };
+    auto combined = [&](Values parts, function_ref<Value(Value, Value)> fn) {
+      Value all = parts[0];
+      for (Value part : ArrayRef(parts).drop_front())
+        all = fn(all, part);
+      return code.combineLanes(all, fn);
+    };
+    Value top =
+        combined(pass(t.splatOf(-std::numeric_limits<double>::infinity()),
+                      [&](Value old, Value address) {
+                        return larger(old, code.load(address));
+                      }),
+                 larger);
+    Value tops = code.splat(top);
+    Value sum = combined(
+        pass(code.zero(),
+             [&](Value old, Value address) {
+               Value x = t.exponential(t.subtracted(code.load(address), tops));
+               code.store(x, address);
+               return code.add(old, x);
+             }),
+        [&](Value x, Value y) { return e.make<arith::AddFOp>(x, y); });
+    e.storeAt(largest, top, row);
+    e.storeAt(sums, sum, row);
+  }
+
+  /// Rows of the result: values weighted by exponentials over their sum.
+  void resultTile(Index query, Index row, int64_t height, Index column,
+                  int64_t across, Value units) {
+    int64_t count = llvm::divideCeil(across, code.lanes);
+    Values tile = t.addUnits(
+        {code.at(scores, row * t.scoreStride), t.scoreStride, 1, height,
+         code.at(values.address, column), values.stride, count},
+        e.materialize(e.constant(0)), units, t.panels * (t.width / t.unit),
+        Values(height * count, code.zero()));
+    StridedMatrix to = t.matrixOf(op.getResult());
+    for (int64_t r = 0; r < height; ++r) {
+      Value inverse = code.splat(code.loadScalar(code.at(sums, row + r)));
+      Value isNan;
+      if (op.getGuarded())
+        isNan =
+            e.make<arith::CmpFOp>(arith::CmpFPredicate::UNO, inverse, inverse);
+      for (int64_t v = 0; v < count; ++v) {
+        Value x = t.multiplied(tile[r * count + v], inverse);
+        if (isNan)
+          x = e.make<arith::SelectOp>(isNan, code.zero(), x);
+        code.store(x,
+                   code.at(to.address,
+                           to.at(query + row + r, column + v * code.lanes)),
+                   std::min(code.lanes, across - v * code.lanes));
+      }
+    }
+  }
+
+  AttentionOp op;
+  const AttentionShape shape;
+  VectorEmitter &e;
+  AttentionTiles t;
+  VectorCode &code;
+  int64_t vectors; // of a panel
+  AttentionTiles::Rows queries, values;
+  Value keyPanels, scores, largest, sums;
+};
+
+struct AttentionFill : VectorFillRule<AttentionFill, AttentionOp> {
+  bool pays(Operation *) const { return true; }
+  void fill(AttentionOp op, VectorEmitter &e) const {
+    AttentionNest(e, op).emit();
+  }
+};
+} // namespace
+
+void dpc::attachAttentionFill(MLIRContext &context) {
+  AttentionOp::attachInterface<AttentionFill>(context);
+}

@@ -1,0 +1,270 @@
+#include "targets/CPU/Ops/AttentionTiles.h"
+
+#include "dialects/Interfaces/HostTensor.h"
+#include "dialects/NN/IR/NNDialect.h"
+#include "targets/CPU/Vectors/RegisterTile.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+using Values = LoopEmitter::Values;
+
+AttentionTiles::AttentionTiles(VectorEmitter &emitter, Type elementType,
+                               const AttentionShape &shape, Value mask,
+                               ArrayRef<int64_t> maskDimensions)
+    : e(emitter), code(emitter, elementType), shape(shape), mask(mask),
+      maskDimensions(maskDimensions) {
+  width = shape.keys <= code.lanes ? code.lanes : 2 * code.lanes;
+  panels = llvm::divideCeil(shape.keys, width);
+  unit = std::min<int64_t>(8, width);
+  tileRows = RegisterTile::packedRowsFor(code, width / code.lanes);
+  // Small blocks skip more of what is not seen, which counts where there are
+  // few keys; large ones use a panel longer.
+  blockRows = shape.causal && shape.keys < 256 ? 16 : 32;
+  scoreStride = panels * width + 64 / code.bytes;
+  if (!mask)
+    return;
+  // Whole vectors are read where it lies, so not behind the last key.
+  bool hasKeys = !maskDimensions.empty() &&
+                 maskDimensions.back() == int64_t(shape.batch.size()) + 1;
+  if (hasKeys && shape.keys % width == 0)
+    maskAddress = e.getBuffer(mask);
+  if (!maskAddress)
+    maskCopy = code.scratch(blockRows * scoreStride);
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+void AttentionTiles::setBatch(Index number) {
+  batch = e.delinearize(number, shape.batch);
+}
+
+StridedMatrix AttentionTiles::matrixOf(Value tensor) const {
+  ArrayRef<int64_t> extents = typeOf(tensor).getShape();
+  SmallVector<Index> first(batch);
+  first.insert(first.begin() + shape.rows, e.constant(0));
+  first.push_back(e.constant(0));
+  return {e.getBuffer(tensor), e.linearize(first, extents),
+          rowMajorStrides(extents)[shape.rows], 1};
+}
+
+Value AttentionTiles::readElement(Value tensor, Index row, Index element) {
+  SmallVector<Index> at(batch);
+  at.insert(at.begin() + shape.rows, row);
+  at.push_back(element);
+  return e.read(tensor, at);
+}
+
+AttentionTiles::Rows AttentionTiles::makeRows(int64_t count, int64_t elements) {
+  int64_t stride = llvm::alignTo(elements, code.lanes) + 64 / code.bytes;
+  int64_t all = llvm::alignTo(count, width) * stride;
+  Rows rows{code.scratch(all), stride};
+  code.fillZero(rows.address, all);
+  return rows;
+}
+
+void AttentionTiles::copyRows(const Rows &to, Value tensor, int64_t count,
+                              int64_t elements, double factor) {
+  StridedMatrix from = matrixOf(tensor);
+  if (!from) {
+    Value scalar = e.constantLike(code.elementType, factor);
+    e.forEach({count, elements}, [&](ArrayRef<Index> i) {
+      Value element = readElement(tensor, i[0], i[1]);
+      e.storeAt(to.address, multiplied(element, scalar),
+                i[0] * to.stride + i[1]);
+    });
+    return;
+  }
+  Value vector = splatOf(factor);
+  e.sequence(count, [&](Index row) {
+    auto copy = [&](Index element, int64_t lanes) {
+      Value x = code.load(code.at(from.address, from.at(row, element)), lanes);
+      code.store(factor == 1 ? x : multiplied(x, vector),
+                 code.at(to.address, row * to.stride + element));
+    };
+    int64_t whole = elements / code.lanes;
+    e.sequence(whole, [&](Index i) { copy(i * code.lanes, code.lanes); });
+    if (elements % code.lanes)
+      copy(e.constant(whole * code.lanes), elements % code.lanes);
+  });
+}
+
+Value AttentionTiles::makePanels(int64_t elements) {
+  int64_t all = panels * width * elements;
+  Value address = code.scratch(all + MatrixPacker(code).getSlack());
+  code.fillZero(address, all);
+  return address;
+}
+
+void AttentionTiles::packPanels(Value to, Value tensor, int64_t elements) {
+  MatrixPacker packer(code);
+  StridedMatrix from = matrixOf(tensor);
+  auto read = [&](Index key, Index element) {
+    return readElement(tensor, key, element);
+  };
+  int64_t whole = shape.keys / width, rest = shape.keys % width;
+  packer.pack(to, {e.constant(0), e.constant(0), whole, width, width}, elements,
+              from, read);
+  if (rest)
+    packer.pack(to,
+                {e.constant(whole), e.constant(whole * width), 1, rest, width},
+                elements, from, read);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+Values AttentionTiles::multiply(const Rows &rows, Index first, int64_t height,
+                                Value panelsOf, Index panel, int64_t elements) {
+  Value address = code.at(rows.address, first * rows.stride);
+  Values addresses;
+  for (int64_t r = 0; r < height; ++r)
+    addresses.push_back(code.at(address, e.constant(r * rows.stride)));
+  int64_t vectors = width / code.lanes;
+  RegisterTile tile{addresses,
+                    code.at(panelsOf, panel * (width * elements)),
+                    RegisterTile::sideBySide(code, vectors),
+                    {{elements, 1, width}}};
+  return tile.emit(code, Values(height * vectors, code.zero()));
+}
+
+Values AttentionTiles::addPoints(const Sum &sum, int64_t count, Values sums) {
+  Values addresses;
+  for (int64_t r = 0; r < sum.height; ++r)
+    addresses.push_back(code.at(sum.weights, e.constant(r * sum.rowStep)));
+  RegisterTile tile{addresses,
+                    sum.vectors,
+                    RegisterTile::sideBySide(code, sum.vectorCount),
+                    {{count, sum.pointStep, sum.stride}}};
+  return tile.emit(code, std::move(sums));
+}
+
+Values AttentionTiles::addUnits(const Sum &sum, Value first, Value end,
+                                int64_t most, Values sums) {
+  return e.loopBetween(first, end, most, sums, [&](Index i, ValueRange now) {
+    Sum part = sum;
+    part.weights = code.at(sum.weights, i * (unit * sum.pointStep));
+    part.vectors = code.at(sum.vectors, i * (unit * sum.stride));
+    return addPoints(part, unit, Values(now));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Which keys are seen
+//===----------------------------------------------------------------------===//
+
+AttentionTiles::Seen AttentionTiles::keysSeenBy(Index query,
+                                                int64_t count) const {
+  if (!shape.causal)
+    return {e.constant(shape.keys / width), e.constant(panels)};
+  Index first = query + shape.offset() + 1, last = first + (count - 1);
+  return {e.floorDiv(first, width), e.floorDiv(last + (width - 1), width)};
+}
+
+void AttentionTiles::forEachPanel(const Seen &seen,
+                                  function_ref<void(Index, bool)> body) {
+  auto between = [&](Index first, Index end, bool isCut) {
+    e.loopBetween(e.materialize(first), e.materialize(end), panels, {},
+                  [&](Index panel, ValueRange) {
+                    body(panel, isCut);
+                    return Values();
+                  });
+  };
+  if (e.rangeOf(seen.whole).second > 0)
+    between(e.constant(0), seen.whole, false);
+  if (shape.causal)
+    between(seen.whole, seen.end, true);
+  else if (shape.keys % width)
+    body(e.constant(shape.keys / width), true);
+}
+
+Value AttentionTiles::sees(Index query, Index key) {
+  auto type = VectorType::get({code.lanes}, e.builder.getI32Type());
+  auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, code.lanes));
+  Value lanes = e.make<arith::ConstantOp>(
+      DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
+  Index last = shape.causal ? query + shape.offset() - key
+                            : e.constant(shape.keys - 1) - key;
+  Value limit =
+      e.make<arith::TruncIOp>(e.builder.getI32Type(), e.materialize(last));
+  Value none = e.make<LLVM::PoisonOp>(type);
+  Value first = e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(0));
+  Value limits = e.make<LLVM::ShuffleVectorOp>(
+      e.make<LLVM::InsertElementOp>(none, limit, first), none,
+      SmallVector<int32_t>(code.lanes, 0));
+  return e.make<arith::CmpIOp>(arith::CmpIPredicate::sle, lanes, limits);
+}
+
+//===----------------------------------------------------------------------===//
+// The mask
+//===----------------------------------------------------------------------===//
+
+Index AttentionTiles::maskNumber(Index query, Index key) const {
+  SmallVector<Index> at(batch), own;
+  at.append({query, key});
+  for (int64_t d : maskDimensions)
+    own.push_back(at[d]);
+  return e.linearize(own, typeOf(mask).getShape());
+}
+
+void AttentionTiles::prepareMask(Index query, int64_t count) {
+  if (!maskCopy)
+    return;
+  firstOfCopy = query;
+  e.forEach({count, shape.keys}, [&](ArrayRef<Index> i) {
+    ElementIndex at(e, typeOf(mask).getShape(), maskNumber(query + i[0], i[1]));
+    e.storeAt(maskCopy, e.read(mask, at), i[0] * scoreStride + i[1]);
+  });
+}
+
+Value AttentionTiles::addMask(Value scores, Index query, Index key) {
+  if (!mask)
+    return scores;
+  Value address =
+      maskAddress
+          ? code.at(maskAddress, maskNumber(query, key))
+          : code.at(maskCopy, (query - firstOfCopy) * scoreStride + key);
+  return code.add(scores, code.load(address));
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+Value AttentionTiles::splatOf(double value) {
+  return e.make<arith::ConstantOp>(DenseElementsAttr::get(
+      code.type, e.builder.getFloatAttr(code.elementType, value)));
+}
+
+// Only f32 has code for vectors; other functions are calls.
+Value AttentionTiles::exponential(Value x) {
+  if (code.elementType.isF32())
+    return e.make<math::ExpOp>(x);
+  Value result = e.make<LLVM::PoisonOp>(code.type);
+  for (int64_t lane = 0; lane < code.lanes; ++lane) {
+    Value number = e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(lane));
+    Value element = e.make<LLVM::ExtractElementOp>(x, number);
+    result = e.make<LLVM::InsertElementOp>(result, e.make<math::ExpOp>(element),
+                                           number);
+  }
+  return result;
+}
+
+Value AttentionTiles::multiplied(Value x, Value y) {
+  return e.make<arith::MulFOp>(x, y);
+}
+
+Value AttentionTiles::subtracted(Value x, Value y) {
+  return e.make<arith::SubFOp>(x, y);
+}

@@ -1,0 +1,155 @@
+// Fill rule of nn.dot: a blocked product.
+
+#include "dialects/NN/IR/Contraction.h"
+#include "targets/CPU/Ops/MatrixProduct.h"
+#include "targets/CPU/Ops/Ops.h"
+#include "targets/CPU/Vectors/VectorFill.h"
+#include "targets/Loops/Combiner.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+using Values = LoopEmitter::Values;
+
+static int64_t elementsAlong(Value tensor, ArrayRef<int64_t> dimensions) {
+  int64_t count = 1;
+  for (int64_t d : dimensions)
+    count *= typeOf(tensor).getDimSize(d);
+  return count;
+}
+
+static SmallVector<int64_t> extentsOf(Value tensor,
+                                      ArrayRef<int64_t> dimensions) {
+  SmallVector<int64_t> extents;
+  for (int64_t d : dimensions)
+    extents.push_back(typeOf(tensor).getDimSize(d));
+  return extents;
+}
+
+/// The distance in memory of neighbours when `dimensions` of `tensor` are
+/// counted as one, row-major; nullopt when there is no one distance.
+static std::optional<int64_t> strideAlong(Value tensor,
+                                          ArrayRef<int64_t> dimensions) {
+  ArrayRef<int64_t> shape = typeOf(tensor).getShape();
+  SmallVector<int64_t> strides = rowMajorStrides(shape);
+  std::optional<int64_t> innermost;
+  int64_t next = 0;
+  for (int64_t d : llvm::reverse(dimensions)) {
+    if (shape[d] == 1)
+      continue;
+    if (innermost && strides[d] != next)
+      return std::nullopt;
+    if (!innermost)
+      innermost = strides[d];
+    next = strides[d] * shape[d];
+  }
+  return innermost.value_or(1);
+}
+
+/// The matrix that `tensor` is in memory, if it is one: the element where the
+/// batch dimensions have `positions` and the others are 0 is its first.
+static StridedMatrix matrixIn(VectorEmitter &e, Value tensor,
+                              ArrayRef<Index> positions, ArrayRef<int64_t> rows,
+                              ArrayRef<int64_t> columns) {
+  std::optional<int64_t> rowStride = strideAlong(tensor, rows),
+                         columnStride = strideAlong(tensor, columns);
+  Value address = e.getBuffer(tensor);
+  if (!address || !rowStride || !columnStride)
+    return {};
+  SmallVector<Index> first(positions);
+  for (ArrayRef<int64_t> dims : {rows, columns})
+    for (int64_t d : dims)
+      first[d] = e.constant(0);
+  return {address, e.linearize(first, typeOf(tensor).getShape()), *rowStride,
+          *columnStride};
+}
+
+namespace {
+struct DotFill : VectorFillRule<DotFill, DotOp> {
+  bool pays(Operation *self) const {
+    auto op = cast<DotOp>(self);
+    return MatrixProduct::pays(typeOf(op.getResult()).getElementType(),
+                               elementsAlong(op.getLhs(), op.getLhsFree()),
+                               elementsAlong(op.getRhs(), op.getRhsFree()),
+                               elementsAlong(op.getLhs(), op.getLhsContract()));
+  }
+  bool makesTiles(Operation *) const { return true; }
+
+  void fill(DotOp op, VectorEmitter &e) const { tiles(op, e, nullptr); }
+
+  // One matrix product a batch; several dimensions of a kind count as one.
+  void tiles(DotOp op, VectorEmitter &e, FinishTile finishTile) const {
+    SmallVector<int64_t> lhsFree = op.getLhsFree(), rhsFree = op.getRhsFree();
+    SmallVector<int64_t> batch = extentsOf(op.getLhs(), op.getLhsBatch()),
+                         rowShape = extentsOf(op.getLhs(), lhsFree),
+                         columnShape = extentsOf(op.getRhs(), rhsFree),
+                         depthShape =
+                             extentsOf(op.getLhs(), op.getLhsContract());
+    int64_t rows = elementsAlong(op.getLhs(), lhsFree),
+            columns = elementsAlong(op.getRhs(), rhsFree),
+            depth = elementsAlong(op.getLhs(), op.getLhsContract()),
+            batches = elementsAlong(op.getLhs(), op.getLhsBatch());
+    Value address = e.getBuffer(op.getResult());
+    MatrixProduct product{typeOf(op.getResult()).getElementType(),
+                          rows,
+                          columns,
+                          depth,
+                          nullptr,
+                          nullptr,
+                          address,
+                          e.constant(0),
+                          columns};
+    e.sequence(batches, [&](Index i) {
+      SmallVector<Index> left(typeOf(op.getLhs()).getRank()),
+          right(typeOf(op.getRhs()).getRank());
+      auto place = [&](SmallVector<Index> &positions, ArrayRef<int64_t> dims,
+                       Index number, ArrayRef<int64_t> shape) {
+        for (auto [d, position] :
+             llvm::zip_equal(dims, e.delinearize(number, shape)))
+          positions[d] = position;
+      };
+      place(left, op.getLhsBatch(), i, batch);
+      place(right, op.getRhsBatch(), i, batch);
+      auto readA = [&](Index row, Index k) {
+        place(left, lhsFree, row, rowShape);
+        place(left, op.getLhsContract(), k, depthShape);
+        return e.read(op.getLhs(), left);
+      };
+      auto readB = [&](Index k, Index column) {
+        place(right, rhsFree, column, columnShape);
+        place(right, op.getRhsContract(), k, depthShape);
+        return e.read(op.getRhs(), right);
+      };
+      Index first = i * (rows * columns);
+      auto finish = [&](Index row, int64_t height, Index column, int64_t across,
+                        const StridedMatrix &tile) {
+        finishTile({height, across}, [&](ArrayRef<Index> at) {
+          Index number = first + (row + at[0]) * columns + column + at[1];
+          if (!address)
+            e.store(op.getResult(),
+                    e.loadAt(tile.address, product.elementType,
+                             tile.at(at[0], at[1])),
+                    number);
+          return number;
+        });
+      };
+      product.readA = readA;
+      product.readB = readB;
+      product.first = first;
+      product.a = matrixIn(e, op.getLhs(), left, lhsFree, op.getLhsContract());
+      product.b = matrixIn(e, op.getRhs(), right, op.getRhsContract(), rhsFree);
+      if (finishTile)
+        product.finish = finish;
+      product.emit(e);
+    });
+  }
+};
+} // namespace
+
+void dpc::attachContractionFills(MLIRContext &context) {
+  DotOp::attachInterface<DotFill>(context);
+}

@@ -1,0 +1,21 @@
+#ifndef DPC_TARGETS_CPU_OPS_OPS_H
+#define DPC_TARGETS_CPU_OPS_OPS_H
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/MLIRContext.h"
+
+namespace dpc {
+
+/// Attaches the vector fill rules of nn ops.
+void registerVectorFills(mlir::DialectRegistry &registry);
+
+/// Those of a family of ops, each in a file of its own.
+void attachAttentionFill(mlir::MLIRContext &context);
+void attachAttentionGradFill(mlir::MLIRContext &context);
+void attachContractionFills(mlir::MLIRContext &context);
+void attachConvolutionFills(mlir::MLIRContext &context);
+void attachReductionFills(mlir::MLIRContext &context);
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_CPU_OPS_OPS_H

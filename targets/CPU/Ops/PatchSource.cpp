@@ -1,0 +1,115 @@
+#include "dialects/Interfaces/HostTensor.h"
+#include "dialects/NN/IR/NNDialect.h"
+#include "targets/CPU/Ops/PatchProduct.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+
+/// Channels that are a multiple of this many bytes apart share few sets of the
+/// first cache.
+static const int64_t badPitchBytes = 512;
+
+bool dpc::nn::isEmpty(const PatchGrid &grid) {
+  return llvm::any_of(grid, [](const PatchDimension &dimension) {
+    return dimension.taps == 0 || dimension.points == 0;
+  });
+}
+
+SmallVector<int64_t> dpc::nn::paddingOf(ArrayRef<int64_t> extents,
+                                        ArrayRef<PatchGrid> grids,
+                                        SmallVector<int64_t> &padded) {
+  SmallVector<int64_t> padLow;
+  for (auto [d, extent] : llvm::enumerate(extents)) {
+    int64_t low = 0, high = extent - 1;
+    for (const PatchGrid &grid : grids) {
+      if (isEmpty(grid))
+        continue;
+      int64_t reach = (grid[d].taps - 1) * grid[d].tapStep;
+      low = std::min(low, grid[d].first + std::min<int64_t>(0, reach));
+      high = std::max(high, grid[d].first + std::max<int64_t>(0, reach) +
+                                (grid[d].points - 1) * grid[d].step);
+    }
+    padLow.push_back(-low);
+    padded.push_back(high + 1 - low);
+  }
+  return padLow;
+}
+
+PatchSource::PatchSource(VectorCode &code, Value tensor, int64_t channels,
+                         int64_t samples, ArrayRef<PatchGrid> grids)
+    : code(code), tensor(tensor), channels(channels) {
+  ArrayRef<int64_t> extents = typeOf(tensor).getShape().drop_front(2);
+  SmallVector<int64_t> padded;
+  padLow = paddingOf(extents, grids, padded);
+  bool inside = ArrayRef<int64_t>(padded) == extents;
+  pitches = rowMajorStrides(padded);
+  channelPitch = padded[0] * pitches[0];
+  bool badPitch =
+      channels > 16 && channelPitch * code.bytes % badPitchBytes == 0;
+  buffer = code.e.getBuffer(tensor);
+  if (inside && !badPitch && buffer) {
+    samplePitch = typeOf(tensor).getDimSize(1) * channelPitch;
+    return;
+  }
+  if (badPitch)
+    channelPitch += 64 / code.bytes;
+  samplePitch = channels * channelPitch;
+  copy = address = code.scratch(samples * samplePitch);
+  if (!inside)
+    code.fillZero(copy, samples * samplePitch);
+}
+
+void PatchSource::prepare(Index first, int64_t samples, Index group) {
+  VectorEmitter &e = code.e;
+  ArrayRef<int64_t> shape = typeOf(tensor).getShape();
+  if (!copy) {
+    address =
+        code.at(buffer, (first * shape[1] + group * channels) * channelPitch);
+    return;
+  }
+  SmallVector<int64_t> loops{samples, channels};
+  llvm::append_range(loops, shape.drop_front(2));
+  // Whole vectors of a row, or of all rows when they are not moved apart.
+  size_t spatial = pitches.size();
+  int64_t row = shape.back();
+  SmallVector<int64_t> outer(loops);
+  outer.pop_back();
+  while (outer.size() > 2 && pitches[outer.size() - 3] == row)
+    row *= outer.pop_back_val();
+  auto place = [&](ArrayRef<Index> i) {
+    Index to = i[0] * samplePitch + i[1] * channelPitch;
+    for (size_t d = 0; d < spatial; ++d) {
+      to = to + padLow[d] * pitches[d];
+      if (d + 2 < i.size())
+        to = to + i[d + 2] * pitches[d];
+    }
+    return to;
+  };
+  if (!buffer) {
+    e.forEach(loops, [&](ArrayRef<Index> i) {
+      SmallVector<Index> from(i);
+      from[0] = first + i[0];
+      from[1] = group * channels + i[1];
+      e.storeAt(copy, e.read(tensor, from), place(i));
+    });
+    return;
+  }
+  SmallVector<int64_t> strides = rowMajorStrides(shape);
+  e.forEach(outer, [&](ArrayRef<Index> i) {
+    Index from =
+        (first + i[0]) * strides[0] + (group * channels + i[1]) * strides[1];
+    for (size_t d = 2; d < i.size(); ++d)
+      from = from + i[d] * strides[d];
+    Value source = code.at(buffer, from), to = code.at(copy, place(i));
+    auto move = [&](Index at, int64_t count) {
+      code.store(code.load(code.at(source, at), count), code.at(to, at), count);
+    };
+    e.sequence(row / code.lanes,
+               [&](Index j) { move(j * code.lanes, code.lanes); });
+    if (row % code.lanes)
+      move(e.constant(row / code.lanes * code.lanes), row % code.lanes);
+  });
+}

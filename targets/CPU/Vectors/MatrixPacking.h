@@ -1,0 +1,63 @@
+#ifndef DPC_TARGETS_CPU_VECTORS_MATRIXPACKING_H
+#define DPC_TARGETS_CPU_VECTORS_MATRIXPACKING_H
+
+#include "targets/CPU/Vectors/VectorCode.h"
+
+namespace dpc::nn {
+
+/// A matrix in memory: element (i, j) is element `first` + i `rowStride` +
+/// j `columnStride` at `address`. Without an address there is none.
+struct StridedMatrix {
+  mlir::Value address;
+  LoopEmitter::Index first;
+  int64_t rowStride = 0, columnStride = 0;
+
+  explicit operator bool() const { return bool(address); }
+  LoopEmitter::Index at(LoopEmitter::Index i, LoopEmitter::Index j) const {
+    return first + i * rowStride + j * columnStride;
+  }
+};
+
+/// Tiles of a factor side by side: lane l of tile t at depth k is element
+/// (t `depth` + k) `stride` + l. Lanes past the width of a tile hold anything.
+struct TileRun {
+  /// First tile, first lane of the factor in it, and number of tiles.
+  LoopEmitter::Index tile, lane;
+  int64_t count;
+  /// Lanes of each tile, and elements from one k to the next.
+  int64_t width, stride;
+};
+
+/// Copies factors of matrix products into tiles. What lies in memory with unit
+/// stride along the lanes is copied in vectors; with unit stride along the
+/// depth, transposed in registers, a square of vectors at a time.
+class MatrixPacker {
+public:
+  using Index = LoopEmitter::Index;
+  using ReadElement = llvm::function_ref<mlir::Value(Index lane, Index k)>;
+
+  explicit MatrixPacker(VectorCode &code) : code(code), e(code.e) {}
+
+  /// Packs `depth` elements of each lane. `from` has a row a lane and a column
+  /// a k; `read` gives the elements when it is not in memory.
+  void pack(mlir::Value packed, const TileRun &run, int64_t depth,
+            const StridedMatrix &from, ReadElement read);
+  /// Zeros in lanes [first, first + lanes of a vector) of a tile.
+  void clear(mlir::Value packed, Index tile, int64_t first, int64_t stride,
+             int64_t depth);
+  /// Elements beyond the last tile that `pack` may overwrite.
+  int64_t getSlack() const { return code.lanes; }
+
+private:
+  void copy(mlir::Value packed, const TileRun &run, int64_t depth,
+            const StridedMatrix &from);
+  void transpose(mlir::Value packed, const TileRun &run, int64_t depth,
+                 const StridedMatrix &from, ReadElement read);
+
+  VectorCode &code;
+  VectorEmitter &e;
+};
+
+} // namespace dpc::nn
+
+#endif // DPC_TARGETS_CPU_VECTORS_MATRIXPACKING_H

@@ -1,0 +1,224 @@
+#include "targets/CPU/Vectors/VectorCode.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+using Values = LoopEmitter::Values;
+
+VectorCode::VectorCode(VectorEmitter &emitter, Type elementType, int64_t lanes)
+    : e(emitter), elementType(elementType),
+      bytes(elementType.getIntOrFloatBitWidth() / 8),
+      lanes(lanes ? lanes : emitter.vectorBytes / bytes),
+      type(VectorType::get({this->lanes}, elementType)) {}
+
+Value VectorCode::at(Value base, Index number) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(number))
+    if (constant.getValue() == 0)
+      return base;
+  return e.make<LLVM::GEPOp>(
+      LLVM::LLVMPointerType::get(e.builder.getContext()), elementType, base,
+      ValueRange(e.materialize(number)), /*inbounds=*/true);
+}
+
+Value VectorCode::scratch(int64_t elements) {
+  return e.getScratch(elements * bytes);
+}
+
+Value VectorCode::zero() {
+  return e.make<arith::ConstantOp>(
+      DenseElementsAttr::get(type, e.builder.getFloatAttr(elementType, 0.0)));
+}
+
+Value VectorCode::maskOf(int64_t count) {
+  SmallVector<bool> mask(lanes, false);
+  std::fill_n(mask.begin(), count, true);
+  auto maskType = VectorType::get({lanes}, e.builder.getI1Type());
+  return e.make<LLVM::ConstantOp>(maskType,
+                                  DenseElementsAttr::get(maskType, mask));
+}
+
+Value VectorCode::load(Value address, int64_t count) {
+  if (count < lanes)
+    return e.make<LLVM::MaskedLoadOp>(type, address, maskOf(count),
+                                      ValueRange(zero()), int32_t(bytes));
+  auto op = e.make<LLVM::LoadOp>(type, address, bytes);
+  op.setAccessGroupsAttr(e.accessGroups);
+  return op;
+}
+
+void VectorCode::store(Value vector, Value address, int64_t count) {
+  if (vector.getType() == type && count < lanes) {
+    e.make<LLVM::MaskedStoreOp>(vector, address, maskOf(count), int32_t(bytes));
+    return;
+  }
+  auto op = e.make<LLVM::StoreOp>(vector, address, bytes);
+  op.setAccessGroupsAttr(e.accessGroups);
+}
+
+Value VectorCode::loadShort(Value address, int64_t count) {
+  auto op = e.make<LLVM::LoadOp>(VectorType::get({count}, elementType), address,
+                                 bytes);
+  op.setAccessGroupsAttr(e.accessGroups);
+  return op;
+}
+
+Value VectorCode::firstLanes(Value vector, int64_t count) {
+  auto mask = llvm::to_vector(llvm::seq<int32_t>(0, count));
+  return e.make<LLVM::ShuffleVectorOp>(vector, vector, mask);
+}
+
+void VectorCode::prefetch(Value base, Index number, int locality) {
+  Value place =
+      e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()),
+                          elementType, base, ValueRange(e.materialize(number)));
+  e.make<LLVM::Prefetch>(place, /*write=*/0, locality, /*data=*/1);
+}
+
+Value VectorCode::loadScalar(Value address) {
+  auto op = e.make<LLVM::LoadOp>(elementType, address, bytes);
+  op.setAccessGroupsAttr(e.accessGroups);
+  return op;
+}
+
+Value VectorCode::splat(Value scalar) {
+  Value none = e.make<LLVM::PoisonOp>(type);
+  Value first = e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(0));
+  Value one = e.make<LLVM::InsertElementOp>(none, scalar, first);
+  return e.make<LLVM::ShuffleVectorOp>(one, none,
+                                       SmallVector<int32_t>(lanes, 0));
+}
+
+Value VectorCode::multiplyAdd(Value x, Value y, Value sum) {
+  return e.make<LLVM::FMAOp>(x, y, sum);
+}
+
+Value VectorCode::add(Value x, Value y) { return e.make<arith::AddFOp>(x, y); }
+
+Value VectorCode::sumOfLanes(Value vector) {
+  return combineLanes(vector, [&](Value x, Value y) { return add(x, y); });
+}
+
+Value VectorCode::combineLanes(Value vector,
+                               function_ref<Value(Value, Value)> combine) {
+  for (int64_t half = lanes / 2; half >= 1; half /= 2) {
+    SmallVector<int32_t> upper(lanes, 0);
+    for (int64_t i = 0; i < half; ++i)
+      upper[i] = half + i;
+    vector =
+        combine(vector, e.make<LLVM::ShuffleVectorOp>(vector, vector, upper));
+  }
+  Value first = e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(0));
+  return e.make<LLVM::ExtractElementOp>(vector, first);
+}
+
+void VectorCode::fillZero(Value address, int64_t elements) {
+  Value nothing = zero();
+  int64_t whole = elements / lanes;
+  e.forEach({whole}, [&](ArrayRef<Index> i) {
+    store(nothing, at(address, i[0] * lanes));
+  });
+  if (elements % lanes)
+    store(nothing, at(address, e.constant(whole * lanes)), elements % lanes);
+}
+
+void VectorCode::copyPadded(Value from, int64_t count, Value to,
+                            int64_t width) {
+  for (int64_t i = 0; i < width; i += lanes) {
+    int64_t some = std::clamp<int64_t>(count - i, 0, lanes);
+    store(some ? load(at(from, e.constant(i)), some) : zero(),
+          at(to, e.constant(i)));
+  }
+}
+
+// First squares of one 128-bit lane, by unpacking, then the lanes themselves:
+// each step is one instruction.
+Values VectorCode::transposed(Values rows) {
+  auto shuffle = [&](Value a, Value b, ArrayRef<int32_t> mask) -> Value {
+    return e.make<LLVM::ShuffleVectorOp>(a, b, mask);
+  };
+  int32_t n = lanes, width = 16 / bytes, groups = n / width;
+  // Two of every `width`: the low or high `size` elements of a and b in turn.
+  auto unpack = [&](Value a, Value b, int32_t size, bool high) {
+    SmallVector<int32_t> mask;
+    for (int32_t lane = 0; lane < n; lane += width)
+      for (int32_t i = 0; i < width / 2; i += size) {
+        int32_t from = lane + (high ? width / 2 : 0) + i;
+        for (int32_t j = 0; j < size; ++j)
+          mask.push_back(from + j);
+        for (int32_t j = 0; j < size; ++j)
+          mask.push_back(n + from + j);
+      }
+    return shuffle(a, b, mask);
+  };
+  Values now(n);
+  for (int32_t i = 0; i < n; i += 2) {
+    now[i] = unpack(rows[i], rows[i + 1], 1, false);
+    now[i + 1] = unpack(rows[i], rows[i + 1], 1, true);
+  }
+  if (width == 4) {
+    Values next(n);
+    for (int32_t g = 0; g < n; g += 4)
+      for (int32_t i = 0; i < 2; ++i) {
+        next[g + 2 * i] = unpack(now[g + i], now[g + i + 2], 2, false);
+        next[g + 2 * i + 1] = unpack(now[g + i], now[g + i + 2], 2, true);
+      }
+    now = next;
+  }
+  if (groups == 1)
+    return now;
+  // now[width * g + j], lane q: rows of group g, column width * q + j.
+  auto pick = [&](Value a, Value b, ArrayRef<int32_t> parts) {
+    SmallVector<int32_t> mask;
+    for (int32_t part : parts)
+      for (int32_t i = 0; i < width; ++i)
+        mask.push_back(part * width + i);
+    return shuffle(a, b, mask);
+  };
+  Values result(n);
+  for (int32_t j = 0; j < width; ++j) {
+    auto row = [&](int32_t g) { return now[width * g + j]; };
+    if (groups == 2) {
+      result[j] = pick(row(0), row(1), {0, 2});
+      result[width + j] = pick(row(0), row(1), {1, 3});
+      continue;
+    }
+    Value low01 = pick(row(0), row(1), {0, 1, 4, 5}),
+          high01 = pick(row(0), row(1), {2, 3, 6, 7}),
+          low23 = pick(row(2), row(3), {0, 1, 4, 5}),
+          high23 = pick(row(2), row(3), {2, 3, 6, 7});
+    result[j] = pick(low01, low23, {0, 2, 4, 6});
+    result[width + j] = pick(low01, low23, {1, 3, 5, 7});
+    result[2 * width + j] = pick(high01, high23, {0, 2, 4, 6});
+    result[3 * width + j] = pick(high01, high23, {1, 3, 5, 7});
+  }
+  return result;
+}
+
+void VectorCode::transpose(Matrix from, int64_t rows, int64_t columns,
+                           Matrix to, bool padded) {
+  auto block = [&](Index row, int64_t height, Index column, int64_t width) {
+    Values vectors;
+    for (int64_t i = 0; i < lanes; ++i)
+      vectors.push_back(
+          i < height
+              ? load(at(from.address, (row + i) * from.stride + column), width)
+              : zero());
+    vectors = transposed(vectors);
+    for (int64_t j = 0; j < width; ++j)
+      store(vectors[j], at(to.address, (column + j) * to.stride + row),
+            padded ? lanes : height);
+  };
+  auto across = [&](Index row, int64_t height) {
+    e.sequence(columns / lanes,
+               [&](Index j) { block(row, height, j * lanes, lanes); });
+    if (columns % lanes)
+      block(row, height, e.constant(columns / lanes * lanes), columns % lanes);
+  };
+  e.sequence(rows / lanes, [&](Index i) { across(i * lanes, lanes); });
+  if (rows % lanes)
+    across(e.constant(rows / lanes * lanes), rows % lanes);
+}

@@ -1,0 +1,86 @@
+#include "targets/CPU/Vectors/VectorEmitter.h"
+
+#include "targets/CPU/Vectors/VectorFill.h"
+
+using namespace mlir;
+using namespace dpc;
+
+#include "targets/CPU/Vectors/VectorFillOpInterface.cpp.inc"
+
+VectorEmitter::VectorEmitter(OpBuilder &builder, Location loc,
+                             const KernelGraph &graph, unsigned vectorBytes)
+    : KernelEmitter(builder, loc, graph), vectorBytes(vectorBytes) {
+  MLIRContext *context = builder.getContext();
+  auto accessGroup = LLVM::AccessGroupAttr::get(
+      context, DistinctAttr::create(builder.getUnitAttr()));
+  accessGroups = builder.getArrayAttr({accessGroup});
+  parallelLoop =
+      LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {},
+                                    {}, {}, {}, {}, {}, accessGroup);
+  auto vectorize = LLVM::LoopVectorizeAttr::get(
+      context, /*disable=*/builder.getBoolAttr(false), {}, {}, {}, {}, {}, {});
+  vectorLoop =
+      LLVM::LoopAnnotationAttr::get(context, {}, vectorize, {}, {}, {}, {}, {},
+                                    {}, {}, {}, {}, {}, {}, {}, accessGroup);
+}
+
+void VectorEmitter::emitFill(Operation *op) {
+  auto rule = dyn_cast<VectorFillOpInterface>(op);
+  if (rule && rule.pays())
+    return rule.emitFill(*this);
+  KernelEmitter::emitFill(op);
+}
+
+void VectorEmitter::emitTiles(Operation *op, FinishTile finish) {
+  cast<VectorFillOpInterface>(op).emitTiles(*this, finish);
+}
+
+/// The largest power of two from 4 to `most` that divides `extent`; 1 if none.
+static int64_t tileOf(int64_t extent, int64_t most) {
+  for (int64_t tile = most; tile >= 4; tile /= 2)
+    if (extent % tile == 0)
+      return tile;
+  return 1;
+}
+
+// A transposition in tiles: both sides of one stay in the first cache.
+void VectorEmitter::forEachElement(const LoopNest &nest,
+                                   function_ref<void(ArrayRef<Index>)> body) {
+  if (!nest.strided)
+    return forEach(nest.extents, body);
+  unsigned last = nest.extents.size() - 1;
+  int64_t rows = tileOf(nest.extents[*nest.strided], 16),
+          columns = tileOf(nest.extents[last], 64);
+  SmallVector<int64_t> loops(nest.extents);
+  loops[*nest.strided] /= rows;
+  loops[last] /= columns;
+  loops.append({rows, columns});
+  forEach(loops, [&](ArrayRef<Index> i) {
+    SmallVector<Index> index(i.drop_back(2));
+    index[*nest.strided] = index[*nest.strided] * rows + i[last + 1];
+    index[last] = index[last] * columns + i[last + 2];
+    body(index);
+  });
+}
+
+/// Asks for what the next tile, below this one, will read and write: the rows
+/// of tiles are too short and too far apart for the machine to foresee.
+void VectorEmitter::endTile(ArrayRef<int64_t> shape,
+                            function_ref<Index(ArrayRef<Index>)> number,
+                            ArrayRef<Buffer> streams) {
+  if (shape.size() != 2)
+    return;
+  sequence(shape[0], [&](Index row) {
+    for (const Buffer &buffer : streams) {
+      int64_t perLine = 512 / buffer.elementType.getIntOrFloatBitWidth();
+      for (int64_t column = 0; column < shape[1]; column += perLine) {
+        Index next = number({row + shape[0], constant(column)});
+        // Below the last tile the address leaves the memory: not inbounds.
+        Value address = make<LLVM::GEPOp>(
+            LLVM::LLVMPointerType::get(builder.getContext()),
+            buffer.elementType, buffer.address, ValueRange(materialize(next)));
+        make<LLVM::Prefetch>(address, /*write=*/0, /*locality=*/3, /*data=*/1);
+      }
+    }
+  });
+}

@@ -1,0 +1,32 @@
+#ifndef DPC_TARGETS_CPU_VECTORS_VECTOREMITTER_H
+#define DPC_TARGETS_CPU_VECTORS_VECTOREMITTER_H
+
+#include "targets/Loops/Kernels/KernelEmitter.h"
+
+namespace dpc {
+
+/// Writes kernels for a processor with vectors and caches: loops that LLVM may
+/// run in vectors, and results filled by vector fill rules where they pay.
+class VectorEmitter : public KernelEmitter {
+public:
+  /// For floating-point vectors of `vectorBytes` bytes: 32 or 64.
+  VectorEmitter(mlir::OpBuilder &builder, mlir::Location loc,
+                const KernelGraph &graph, unsigned vectorBytes);
+
+  /// Bytes of the floating-point vectors that kernels are blocked for.
+  const unsigned vectorBytes;
+
+protected:
+  void emitFill(mlir::Operation *op) override;
+  void emitTiles(mlir::Operation *op, FinishTile finish) override;
+  void
+  forEachElement(const LoopNest &nest,
+                 llvm::function_ref<void(llvm::ArrayRef<Index>)> body) override;
+  void endTile(llvm::ArrayRef<int64_t> shape,
+               llvm::function_ref<Index(llvm::ArrayRef<Index>)> number,
+               llvm::ArrayRef<Buffer> streams) override;
+};
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_CPU_VECTORS_VECTOREMITTER_H

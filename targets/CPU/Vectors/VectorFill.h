@@ -1,0 +1,38 @@
+#ifndef DPC_TARGETS_CPU_VECTORS_VECTORFILL_H
+#define DPC_TARGETS_CPU_VECTORS_VECTORFILL_H
+
+#include "targets/CPU/Vectors/VectorEmitter.h"
+
+#include "targets/CPU/Vectors/VectorFillOpInterface.h.inc"
+
+namespace dpc {
+
+/// Base of the vector fill rule of one op. `Model` says, for an op of class
+/// `Op`,
+///
+///   bool pays(Operation *op) const
+///   void fill(Op op, VectorEmitter &e) const
+///
+/// and, where it makes tiles, `makesTiles` of the interface and
+///
+///   void tiles(Op op, VectorEmitter &e, FinishTile finish) const
+template <typename Model, typename Op>
+struct VectorFillRule : VectorFillOpInterface::ExternalModel<Model, Op> {
+  void emitFill(mlir::Operation *op, VectorEmitter &emitter) const {
+    model().fill(llvm::cast<Op>(op), emitter);
+  }
+  void emitTiles(mlir::Operation *op, VectorEmitter &emitter,
+                 FinishTile finish) const {
+    model().tiles(llvm::cast<Op>(op), emitter, finish);
+  }
+  void tiles(Op, VectorEmitter &, FinishTile) const {
+    llvm_unreachable("the rule makes no tiles");
+  }
+
+private:
+  const Model &model() const { return static_cast<const Model &>(*this); }
+};
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_CPU_VECTORS_VECTORFILL_H

@@ -1,0 +1,32 @@
+#ifndef DPC_TARGETS_CPU_VECTORS_VECTORFILLOPINTERFACE_TD
+#define DPC_TARGETS_CPU_VECTORS_VECTORFILLOPINTERFACE_TD
+
+include "mlir/IR/OpBase.td"
+
+def VectorFillOpInterface : OpInterface<"VectorFillOpInterface"> {
+  let cppNamespace = "::dpc";
+  let description = [{
+    A fill rule for processors with vectors: makes all elements of an op's
+    results at once, faster than its element rule (ElementOpInterface) or what it
+    decomposes into. Attached to ops from outside (external models).
+  }];
+  let methods = [
+    InterfaceMethod<"Whether the rule is the faster one for an op of this shape.",
+      "bool", "pays">,
+    InterfaceMethod<"Whether there is `emitTiles`.",
+      "bool", "makesTiles", (ins), "", [{ return false; }]>,
+    InterfaceMethod<[{
+      Fills the buffers of all results with `emitter.store`, which hold nothing
+      before. Elements of the results may be read back with `emitter.load`.
+    }], "void", "emitFill", (ins "::dpc::VectorEmitter &":$emitter)>,
+    InterfaceMethod<[{
+      Fills the buffer of the one result, as `emitFill` does, and calls `finish`
+      where a tile is final, so that every element is in one tile. What is
+      elementwise over the result is then computed tile by tile in the same
+      kernel, while the tile is in cache.
+    }], "void", "emitTiles",
+      (ins "::dpc::VectorEmitter &":$emitter, "::dpc::FinishTile":$finish)>,
+  ];
+}
+
+#endif // DPC_TARGETS_CPU_VECTORS_VECTORFILLOPINTERFACE_TD

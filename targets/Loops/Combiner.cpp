@@ -1,0 +1,135 @@
+#include "targets/Loops/Combiner.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+Combiner::Combiner(LoopEmitter &emitter, ReduceKind kind, Type elementType)
+    : e(emitter), kind(kind), elementType(registerType(elementType)),
+      type(accumulatorType(this->elementType)),
+      isFloat(isa<FloatType>(elementType)),
+      isUnsigned(elementType.isUnsignedInteger() || elementType.isInteger(1)),
+      isOrdered(emitter.orderedSums) {}
+
+Value Combiner::identity() {
+  switch (kind) {
+  case ReduceKind::sum:
+    return e.constantLike(type, 0);
+  case ReduceKind::prod:
+    return e.constantLike(type, 1);
+  default:
+    break;
+  }
+  bool isMax = kind == ReduceKind::max;
+  if (isFloat)
+    return e.constantLike(type, isMax ? -INFINITY : INFINITY);
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (isUnsigned)
+    return e.constantInt(type, isMax ? APInt::getMinValue(width)
+                                     : APInt::getMaxValue(width));
+  return e.constantInt(type, isMax ? APInt::getSignedMinValue(width)
+                                   : APInt::getSignedMaxValue(width));
+}
+
+// Terms of other ops are never contracted: these have no flags.
+arith::FastMathFlags Combiner::getSumFlags() const {
+  if (isOrdered)
+    return arith::FastMathFlags::none;
+  return arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
+}
+
+Value Combiner::combine(Value x, Value y) {
+  // Which of 0 and -0 is the larger takes most of the code of a maximum.
+  auto anyZero = arith::FastMathFlags::nsz;
+  switch (kind) {
+  case ReduceKind::sum:
+    if (isFloat)
+      return e.make<arith::AddFOp>(x, y, getSumFlags());
+    return e.make<arith::AddIOp>(x, y);
+  case ReduceKind::prod:
+    if (isFloat)
+      return e.make<arith::MulFOp>(x, y, getSumFlags());
+    return e.make<arith::MulIOp>(x, y);
+  case ReduceKind::max:
+    if (isFloat)
+      return e.make<arith::MaximumFOp>(x, y, anyZero);
+    return isUnsigned ? Value(e.make<arith::MaxUIOp>(x, y))
+                      : Value(e.make<arith::MaxSIOp>(x, y));
+  case ReduceKind::min:
+    if (isFloat)
+      return e.make<arith::MinimumFOp>(x, y, anyZero);
+    return isUnsigned ? Value(e.make<arith::MinUIOp>(x, y))
+                      : Value(e.make<arith::MinSIOp>(x, y));
+  }
+  return x;
+}
+
+Value Combiner::accumulateProduct(Value x, Value y, Value z) {
+  if (!isFloat)
+    return e.make<arith::AddIOp>(x, e.make<arith::MulIOp>(y, z));
+  if (isOrdered)
+    return e.make<LLVM::FMAOp>(y, z, x);
+  arith::FastMathFlags fast = getSumFlags();
+  return e.make<arith::AddFOp>(x, e.make<arith::MulFOp>(y, z, fast), fast);
+}
+
+Value Combiner::reduce(
+    ArrayRef<int64_t> extents,
+    function_ref<LoopEmitter::Values(ArrayRef<LoopEmitter::Index>, ValueRange)>
+        accumulate) {
+  return e.reduce(extents, identity(), accumulate,
+                  [&](ValueRange x, ValueRange y) {
+                    return LoopEmitter::Values{combine(x[0], y[0])};
+                  })[0];
+}
+
+Value Combiner::widen(Value element) {
+  return type == elementType ? element : e.make<arith::ExtFOp>(type, element);
+}
+
+Value Combiner::narrow(Value sum) {
+  return type == elementType ? sum : e.make<arith::TruncFOp>(elementType, sum);
+}
+
+Ordering::Ordering(LoopEmitter &emitter, Type elementType)
+    : e(emitter), isFloat(isa<FloatType>(elementType)),
+      isUnsigned(elementType.isUnsignedInteger() || elementType.isInteger(1)) {}
+
+Value Ordering::less(Value x, Value y) {
+  if (isFloat)
+    return e.make<arith::CmpFOp>(arith::CmpFPredicate::OLT, x, y);
+  return e.make<arith::CmpIOp>(
+      isUnsigned ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt, x, y);
+}
+
+Value Ordering::equal(Value x, Value y) {
+  if (isFloat)
+    return e.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, x, y);
+  return e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, x, y);
+}
+
+Value Ordering::either(Value a, Value b) { return e.make<arith::OrIOp>(a, b); }
+Value Ordering::all(Value a, Value b) { return e.make<arith::AndIOp>(a, b); }
+
+Value Ordering::isNan(Value x) {
+  return e.make<arith::CmpFOp>(arith::CmpFPredicate::UNO, x, x);
+}
+
+Value Ordering::invert(Value condition) {
+  return e.make<arith::XOrIOp>(condition,
+                               e.constantInt(condition.getType(), APInt(1, 1)));
+}
+
+Value Ordering::unlessNan(Value better, Value old, Value now) {
+  if (!isFloat)
+    return better;
+  return all(invert(isNan(old)), either(isNan(now), better));
+}
+
+Value Ordering::lessNanLast(Value x, Value y) {
+  if (!isFloat)
+    return less(x, y);
+  return either(less(x, y), all(isNan(y), invert(isNan(x))));
+}

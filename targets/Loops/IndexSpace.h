@@ -1,0 +1,85 @@
+#ifndef DPC_TARGETS_LOOPS_INDEXSPACE_H
+#define DPC_TARGETS_LOOPS_INDEXSPACE_H
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace dpc {
+
+class IndexSpace;
+
+/// Where an element of a tensor lies: a position a dimension, or its row-major
+/// number. Either is made from the other when it is asked for.
+class ElementIndex {
+public:
+  ElementIndex(IndexSpace &space, llvm::ArrayRef<int64_t> shape,
+               llvm::ArrayRef<mlir::AffineExpr> positions);
+  ElementIndex(IndexSpace &space, llvm::ArrayRef<int64_t> shape,
+               mlir::AffineExpr number);
+
+  llvm::ArrayRef<int64_t> getShape() const { return shape; }
+  /// One expression a dimension.
+  llvm::ArrayRef<mlir::AffineExpr> positions() const;
+  /// The row-major number of the element.
+  mlir::AffineExpr number() const;
+  mlir::AffineExpr operator[](unsigned dimension) const {
+    return positions()[dimension];
+  }
+
+private:
+  IndexSpace *space;
+  llvm::SmallVector<int64_t> shape;
+  mutable llvm::SmallVector<mlir::AffineExpr> dims;
+  mutable mlir::AffineExpr linear;
+};
+
+/// Index expressions over integer variables whose ranges are known. They are
+/// affine, with quotients and remainders by constants, and simplified by the
+/// ranges.
+class IndexSpace {
+public:
+  using Index = mlir::AffineExpr;
+  /// Lowest and highest value, both included.
+  using Range = std::pair<int64_t, int64_t>;
+
+  explicit IndexSpace(mlir::MLIRContext *context) : context(context) {}
+  virtual ~IndexSpace() = default;
+
+  Index constant(int64_t value) const {
+    return mlir::getAffineConstantExpr(value, context);
+  }
+  /// A new variable with values in [low, high].
+  Index variable(int64_t low, int64_t high);
+  /// The values an expression can have.
+  Range rangeOf(Index expression) const;
+  /// Quotient and remainder by n > 0, rounded down, simplified by ranges.
+  Index floorDiv(Index expression, int64_t n) const;
+  Index mod(Index expression, int64_t n) const;
+  Index linearize(llvm::ArrayRef<Index> positions,
+                  llvm::ArrayRef<int64_t> shape) const;
+  /// The same in steps of `stride`, as a sum of a term for each position.
+  Index offsetOf(llvm::ArrayRef<Index> positions, llvm::ArrayRef<int64_t> shape,
+                 int64_t stride) const;
+  llvm::SmallVector<Index> delinearize(Index number,
+                                       llvm::ArrayRef<int64_t> shape) const;
+
+  /// An element of an integer tensor as an index in [0, extent). What lies
+  /// outside counts as the nearest inside, so that garbage (in padding) reads
+  /// no memory outside the table.
+  virtual Index readIndex(mlir::Value tensor, const ElementIndex &index,
+                          int64_t extent) = 0;
+
+private:
+  /// Joins neighbours that are quotient and remainder of one expression, as
+  /// splitting a number into positions makes them: they are that expression.
+  void joinNeighbours(llvm::SmallVector<Index> &positions,
+                      llvm::SmallVector<int64_t> &shape) const;
+
+  mlir::MLIRContext *context;
+  llvm::SmallVector<Range> variables;
+};
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_LOOPS_INDEXSPACE_H

@@ -1,0 +1,279 @@
+#include "targets/Loops/Kernels/KernelEmitter.h"
+
+#include "targets/Loops/Rules.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace mlir;
+using namespace dpc;
+
+int64_t ScratchAllocator::allocate(int64_t bytes, unsigned lastGroup) {
+  bytes = llvm::alignTo(std::max<int64_t>(1, bytes), 64);
+  int64_t offset = 0;
+  auto at = pieces.begin();
+  for (; at != pieces.end() && at->offset - offset < bytes; ++at)
+    offset = at->offset + at->bytes;
+  pieces.insert(at, {offset, bytes, lastGroup});
+  peak = std::max(peak, offset + bytes);
+  return offset;
+}
+
+void ScratchAllocator::startGroup(unsigned group) {
+  llvm::erase_if(pieces,
+                 [&](const Piece &piece) { return piece.lastGroup < group; });
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+LoopEmitter::Index KernelEmitter::inBuffer(const Buffer &buffer, Index number) {
+  return buffer.rowElements ? number - row * buffer.rowElements : number;
+}
+
+Value KernelEmitter::loadFrom(const Buffer &buffer, Index number) {
+  return loadAt(buffer.address, buffer.elementType, inBuffer(buffer, number));
+}
+
+void KernelEmitter::storeTo(const Buffer &buffer, Value element, Index number) {
+  if (element.getType().isInteger(1))
+    element = make<arith::ExtUIOp>(buffer.elementType, element);
+  storeAt(buffer.address, element, inBuffer(buffer, number));
+}
+
+static Value fromStorage(LoopEmitter &e, Value tensor, Value element) {
+  if (!getElementTypeOrSelf(tensor.getType()).isInteger(1))
+    return element;
+  return e.make<arith::CmpIOp>(arith::CmpIPredicate::ne, element,
+                               e.constantLike(element.getType(), 0));
+}
+
+KernelEmitter::Access KernelEmitter::here(Index number) {
+  return {group, stage, number, row, rows, filling};
+}
+
+void KernelEmitter::store(Value result, Value element, Index number) {
+  auto buffer = buffers.find(result);
+  if (buffer == buffers.end()) {
+    // For whoever reads it where it is made.
+    remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(), element);
+    return;
+  }
+  writes[result].push_back(here(number));
+  if (finished)
+    streams.insert(result);
+  storeTo(buffer->second, element, number);
+}
+
+Value KernelEmitter::load(Value result, Index number) {
+  return fromStorage(*this, result,
+                     loadFrom(buffers.find(result)->second, number));
+}
+
+Value KernelEmitter::getBuffer(Value value) {
+  auto buffer = buffers.find(value);
+  if (buffer == buffers.end() || buffer->second.rowElements)
+    return Value();
+  // Whoever asks may read or write any element.
+  reads[value].push_back(here(constant(0)));
+  writes[value].push_back(here(constant(0)));
+  return buffer->second.address;
+}
+
+Value KernelEmitter::getScratch(int64_t bytes) {
+  int64_t offset = allocator ? allocator->allocate(bytes, group) : 0;
+  return make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(builder.getContext()),
+                           builder.getI8Type(), scratch,
+                           ValueRange(materialize(constant(offset))),
+                           /*inbounds=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+Value KernelEmitter::read(Value tensor, const ElementIndex &index) {
+  Index number = index.number();
+  const void *kind = tensor.getAsOpaquePointer(),
+             *key = number.getAsOpaquePointer();
+  if (Value known = lookup(kind, key))
+    return known;
+  checkRead(tensor, number);
+  Value element;
+  auto buffer = buffers.find(tensor);
+  if (buffer != buffers.end()) {
+    reads[tensor].push_back(here(number));
+    if (finished && number == finished)
+      streams.insert(tensor);
+    element = fromStorage(*this, tensor, loadFrom(buffer->second, number));
+  } else if (registerValues.contains(tensor)) {
+    element =
+        constantLike(registerType(nn::typeOf(tensor).getElementType()), 0);
+  } else {
+    element = compute(tensor, index);
+  }
+  remember(kind, key, element);
+  return element;
+}
+
+/// Notes where an element of a value of this group is read that is not at hand
+/// and that its loops have not made: `canShareLoops` was wrong.
+void KernelEmitter::checkRead(Value tensor, Index number) {
+  auto made = madeInStage.find(tensor);
+  if (made == madeInStage.end())
+    return;
+  int64_t count = nn::typeOf(tensor).getNumElements();
+  if (made->second >= stage || registerValues.contains(tensor) ||
+      floorDiv(number, count / rows) != row || (finished && number != finished))
+    missing = tensor;
+}
+
+Value KernelEmitter::compute(Value tensor, const ElementIndex &index) {
+  Operation *op = tensor.getDefiningOp();
+  if (auto constantOp = dyn_cast<nn::ConstantOp>(op)) {
+    auto dense = cast<DenseElementsAttr>(constantOp.getValue());
+    Type type = registerType(dense.getElementType());
+    if (isa<FloatType>(type))
+      return make<arith::ConstantOp>(
+          builder.getFloatAttr(type, dense.getSplatValue<APFloat>()));
+    return constantInt(type, dense.getSplatValue<APInt>());
+  }
+  if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op)) {
+    Values operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(read(operand, index));
+    return elementwise.emitElement(builder, loc, operands);
+  }
+  unsigned result = cast<OpResult>(tensor).getResultNumber();
+  llvm::SaveAndRestore ordered(orderedSums,
+                               keepsOrder || !graph.isComputedOnce(tensor));
+  return cast<ElementOpInterface>(op).emitElementAt(*this, result, index);
+}
+
+SmallVector<int64_t> KernelEmitter::cutsOf(Value tensor) {
+  return dpc::cutsOf(graph, tensor);
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelEmitter::emitGroup(const LoopGroup &loops,
+                                       unsigned groupOrdinal) {
+  group = groupOrdinal;
+  stage = 1;
+  rows = loops.rows;
+  row = constant(0);
+  madeInStage.clear();
+  if (!loops.isFilled || loops.stages.size() > 1)
+    for (auto [number, roots] : llvm::enumerate(loops.stages))
+      for (Operation *op : roots.roots)
+        for (Value result : op->getResults())
+          madeInStage[result] = number + 1;
+  if (loops.isFilled) {
+    emitFilled(loops);
+  } else {
+    // Not marked parallel: rows may share scratch memory.
+    sequence(rows, [&](Index i) {
+      row = i;
+      for (auto [number, roots] : llvm::enumerate(loops.stages)) {
+        stage = number + 1;
+        emitStage(roots);
+      }
+    });
+  }
+  row = constant(0);
+  rows = 1;
+  if (missing)
+    return missing.getDefiningOp()->emitOpError(
+        "is read by a kernel's loops where they have not made it");
+  return success();
+}
+
+void KernelEmitter::emitFilled(const LoopGroup &loops) {
+  Operation *op = loops.stages[0].roots[0];
+  filling = true;
+  orderedSums = keepsOrder;
+  if (loops.stages.size() == 1) {
+    emitFill(op);
+  } else {
+    emitTiles(op, [&](ArrayRef<int64_t> shape,
+                      function_ref<Index(ArrayRef<Index>)> number) {
+      filling = false;
+      stage = 2;
+      forEach(shape, [&](ArrayRef<Index> index) {
+        finished = number(index);
+        emitElements(loops.stages[1].roots, finished);
+      });
+      finished = Index();
+      SmallVector<Buffer> used;
+      for (Value stream : streams)
+        used.push_back(buffers.find(stream)->second);
+      endTile(shape, number, used);
+      streams.clear();
+      stage = 1;
+      filling = true;
+    });
+  }
+  filling = false;
+}
+
+void KernelEmitter::emitStage(const LoopGroup::Stage &roots) {
+  int64_t count = roots.getElements() / rows;
+  forEachElement(roots.nest, [&](ArrayRef<Index> index) {
+    emitElements(roots.roots,
+                 row * count + linearize(index, roots.nest.extents));
+  });
+}
+
+/// Element `number` of each result of `roots`.
+void KernelEmitter::emitElements(ArrayRef<Operation *> roots, Index number) {
+  // All values first: a result may lie where an operand does.
+  SmallVector<std::pair<Value, Value>> elements;
+  for (Operation *op : roots)
+    for (Value result : op->getResults()) {
+      ElementIndex at(*this, nn::typeOf(result).getShape(), number);
+      Value element = compute(result, at);
+      remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(),
+               element);
+      elements.push_back({result, element});
+    }
+  for (auto [result, element] : elements)
+    if (buffers.contains(result))
+      store(result, element, number);
+}
+
+void KernelEmitter::emitCopy(Value from, Buffer to, unsigned groupOrdinal) {
+  group = groupOrdinal;
+  stage = 1;
+  SmallVector<int64_t> extents = readingExtents(graph, from);
+  forEach(extents, [&](ArrayRef<Index> index) {
+    Index number = linearize(index, extents);
+    ElementIndex at(*this, nn::typeOf(from).getShape(), number);
+    storeTo(to, read(from, at), number);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// What targets override
+//===----------------------------------------------------------------------===//
+
+void KernelEmitter::emitFill(Operation *op) {
+  cast<FillOpInterface>(op).emitFill(*this);
+}
+
+void KernelEmitter::emitTiles(Operation *, FinishTile) {
+  llvm_unreachable("no rule of these loops makes tiles");
+}
+
+void KernelEmitter::forEachElement(const LoopNest &nest,
+                                   function_ref<void(ArrayRef<Index>)> body) {
+  forEach(nest.extents, body);
+}
+
+void KernelEmitter::endTile(ArrayRef<int64_t>,
+                            function_ref<Index(ArrayRef<Index>)>,
+                            ArrayRef<Buffer>) {}

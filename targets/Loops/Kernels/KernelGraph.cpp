@@ -1,0 +1,290 @@
+#include "targets/Loops/Kernels/KernelGraph.h"
+
+#include "dialects/NN/IR/Shape.h"
+#include "targets/Loops/Rules.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OperationSupport.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace dpc;
+
+bool dpc::keepsNumbers(Operation *op) {
+  return isa<ElementwiseOpInterface, nn::ReshapeOp>(op);
+}
+
+FailureOr<std::unique_ptr<KernelGraph>>
+KernelGraph::build(Operation *op, const Target &target, bool recompute) {
+  std::unique_ptr<KernelGraph> graph(new KernelGraph(target));
+  if (auto kernel = dyn_cast<nn::KernelOp>(op))
+    graph->take(kernel);
+  else if (auto update = dyn_cast<nn::UpdateOp>(op))
+    graph->take(update);
+  else
+    return op->emitOpError("is neither nn.kernel nor nn.update");
+  graph->block = &graph->region.front();
+  graph->decompose();
+  graph->mergeEqual();
+  if (failed(graph->check()))
+    return failure();
+  graph->place(recompute);
+  return graph;
+}
+
+bool KernelGraph::isFilled(Operation *op) const {
+  OpForm form = target.getForm(op);
+  return form == OpForm::whole || form == OpForm::tiles;
+}
+
+bool KernelGraph::makesTiles(Operation *op) const {
+  return target.getForm(op) == OpForm::tiles;
+}
+
+void KernelGraph::take(nn::KernelOp kernel) {
+  IRMapping mapping;
+  kernel.getBody().cloneInto(&region, mapping);
+}
+
+void KernelGraph::take(nn::UpdateOp update) {
+  Block &block = region.emplaceBlock();
+  OpBuilder builder(update.getContext());
+  builder.setInsertionPointToEnd(&block);
+  IRMapping mapping;
+  ArrayRef<int64_t> shape = update.getTensors().empty()
+                                ? ArrayRef<int64_t>()
+                                : nn::typeOf(update.getTensors()[0]).getShape();
+  if (update.getTensors().empty() && update.getNumResults())
+    shape = nn::typeOf(update.getResult(0)).getShape();
+  for (auto [operand, argument] : llvm::zip_equal(
+           update.getOperands(), update.getBodyBlock().getArguments())) {
+    Value value = block.addArgument(operand.getType(), update.getLoc());
+    if (nn::typeOf(value).getShape() != shape)
+      value = builder.create<nn::BroadcastOp>(
+          update.getLoc(), nn::withShape(nn::typeOf(value), shape), value,
+          ArrayRef<int64_t>());
+    mapping.map(argument, value);
+  }
+  for (Operation &op : update.getBodyBlock()) {
+    if (auto constantOp = dyn_cast<nn::ConstantOp>(op)) {
+      auto type = nn::withShape(nn::typeOf(constantOp.getResult()), shape);
+      auto value = cast<DenseElementsAttr>(constantOp.getValue());
+      Value made = builder.create<nn::ConstantOp>(
+          op.getLoc(), type, cast<ElementsAttr>(value.resizeSplat(type)));
+      mapping.map(constantOp.getResult(), made);
+      continue;
+    }
+    Operation *made = builder.clone(op, mapping);
+    for (Value result : made->getResults())
+      result.setType(nn::withShape(nn::typeOf(result), shape));
+  }
+}
+
+void KernelGraph::decompose() {
+  Block &block = getBlock();
+  for (auto at = block.begin(); at != block.end();) {
+    Operation *op = &*at;
+    if (target.getForm(op) != OpForm::composite) {
+      ++at;
+      continue;
+    }
+    Operation *before = op->getPrevNode();
+    OpBuilder builder(op);
+    SmallVector<Value> values =
+        cast<DecomposableOpInterface>(op).decompose(builder);
+    op->replaceAllUsesWith(values);
+    op->erase();
+    // What it is made of may be composite again.
+    at = before ? std::next(before->getIterator()) : block.begin();
+  }
+}
+
+void KernelGraph::mergeEqual() {
+  Block &block = getBlock();
+  std::map<size_t, SmallVector<Operation *>> seen;
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
+    size_t hash = OperationEquivalence::computeHash(
+        &op, OperationEquivalence::directHashValue,
+        OperationEquivalence::ignoreHashValue,
+        OperationEquivalence::IgnoreLocations);
+    SmallVector<Operation *> &bucket = seen[hash];
+    auto equal = llvm::find_if(bucket, [&](Operation *other) {
+      return OperationEquivalence::isEquivalentTo(
+          other, &op, OperationEquivalence::IgnoreLocations);
+    });
+    if (equal == bucket.end()) {
+      bucket.push_back(&op);
+      continue;
+    }
+    op.replaceAllUsesWith(*equal);
+    op.erase();
+  }
+  for (Operation *op = block.getTerminator()->getPrevNode(); op;) {
+    Operation *before = op->getPrevNode();
+    if (op->use_empty())
+      op->erase();
+    op = before;
+  }
+}
+
+LogicalResult KernelGraph::check() {
+  for (Operation &op : getBlock().without_terminator())
+    if (target.getForm(&op) == OpForm::none)
+      return op.emitOpError("has no loop rule: code cannot be generated");
+  return success();
+}
+
+namespace {
+/// How often the elements of a value are read: a weight for each reader that
+/// recomputes them. Readers that take element i at once for element i share one
+/// entry, as they run in one loop.
+using Accesses = std::map<std::pair<unsigned, int64_t>, double>;
+} // namespace
+
+static double total(const Accesses &accesses) {
+  double sum = 0;
+  for (const auto &[key, weight] : accesses)
+    sum += weight;
+  return sum;
+}
+
+/// Cost of one element of an elementwise op, in simple instructions.
+static double elementCost(ElementwiseOpInterface op) {
+  OpBuilder builder(op->getContext());
+  Block scratch;
+  builder.setInsertionPointToEnd(&scratch);
+  for (Type type : op->getOperandTypes())
+    scratch.addArgument(registerType(getElementTypeOrSelf(type)), op->getLoc());
+  op.emitElement(builder, op->getLoc(), scratch.getArguments());
+  double cost = 0;
+  for (Operation &made : scratch) {
+    bool isMath = isa_and_nonnull<math::MathDialect>(made.getDialect());
+    if (isa<arith::ConstantOp>(made))
+      continue;
+    if (isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp,
+            math::RoundEvenOp>(made))
+      cost += 1;
+    else if (isa<arith::DivFOp, math::SqrtOp>(made))
+      cost += 4;
+    else if (isMath || isa<arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
+                           arith::RemSIOp, arith::RemUIOp>(made))
+      cost += 16;
+    else
+      cost += 1;
+  }
+  return cost;
+}
+
+// A value is kept in memory when a result, when its op fills it, when
+// computing it again for each reader costs more than writing and reading it, or
+// when that costs so little beside computing it once that its loops had better
+// be shared: a sum over a long row.
+// What computing costs depends on which operands are in memory: decided twice.
+void KernelGraph::place(bool recompute) {
+  placeOnce(recompute);
+  placeOnce(recompute);
+}
+
+void KernelGraph::placeOnce(bool recompute) {
+  const double storeAndLoad = 6, longElement = 16 * storeAndLoad;
+  Block &block = getBlock();
+  DenseMap<Value, double> costs; // of computing one element
+  DenseMap<Operation *, unsigned> ordinals;
+  for (Operation &op : block.without_terminator()) {
+    ordinals[&op] = ordinals.size() + 1;
+    double operands = 0;
+    for (Value operand : op.getOperands())
+      if (!materialised.contains(operand))
+        operands += costs.lookup(operand);
+    double cost = operands;
+    if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op)) {
+      cost += elementCost(elementwise);
+    } else if (auto loops = dyn_cast<ElementOpInterface>(op)) {
+      double rounds = loops.getElementCost();
+      if (rounds > 0)
+        cost = rounds * (1 + operands);
+    }
+    for (Value result : op.getResults())
+      costs[result] = std::min(cost, 1e12);
+  }
+  materialised.clear();
+  roots.clear();
+  DenseSet<Value> yielded;
+  for (Value value : getYielded())
+    yielded.insert(value);
+
+  DenseMap<Value, Accesses> accesses;
+  for (Operation &op : llvm::reverse(block.without_terminator())) {
+    if (isa<nn::ConstantOp>(op))
+      continue;
+    auto loops = dyn_cast<ElementOpInterface>(op);
+    bool onlyMoves = !isa<ElementwiseOpInterface>(op) && loops &&
+                     loops.getElementCost() == 0;
+    bool keep = isFilled(&op);
+    Accesses mine;
+    for (Value result : op.getResults()) {
+      Accesses &reads = accesses[result];
+      double cost = costs.lookup(result);
+      keep |= yielded.contains(result) ||
+              (!onlyMoves && (total(reads) - 1) * cost > storeAndLoad) ||
+              (!onlyMoves && !recompute &&
+               (total(reads) > 1 || !result.hasOneUse())) ||
+              (!onlyMoves && loops && cost > longElement);
+      mine.insert(reads.begin(), reads.end());
+    }
+    if (keep) {
+      mine.clear();
+      int64_t count = nn::typeOf(op.getResult(0)).getNumElements();
+      mine[{0u, count}] = 1;
+      for (Value result : op.getResults())
+        materialised.insert(result);
+      roots.push_back(&op);
+    }
+    double sum = total(mine);
+    for (OpOperand &operand : op.getOpOperands()) {
+      Accesses &reads = accesses[operand.get()];
+      if (keepsNumbers(&op)) {
+        for (auto [key, weight] : mine)
+          reads[key] = std::max(reads[key], weight);
+        continue;
+      }
+      unsigned number = operand.getOperandNumber();
+      double each = loops ? loops.getReadsPerElement(number)
+                          : resultElementsPer(&op, number);
+      reads[{ordinals[&op], operand.getOperandNumber()}] += each * sum;
+    }
+  }
+  std::reverse(roots.begin(), roots.end());
+}
+
+bool KernelGraph::isComputedOnce(Value value) const {
+  while (!isMaterialised(value)) {
+    if (!value.hasOneUse() || !keepsNumbers(*value.user_begin()))
+      return false;
+    value = value.user_begin()->getResult(0);
+  }
+  return true;
+}
+
+llvm::SetVector<Value> KernelGraph::getReads(Operation *root) const {
+  llvm::SetVector<Value> reads;
+  DenseSet<Operation *> visited;
+  SmallVector<Operation *> open{root};
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val();
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (!producer || isMaterialised(operand))
+        reads.insert(operand);
+      else if (visited.insert(producer).second)
+        open.push_back(producer);
+    }
+  }
+  return reads;
+}

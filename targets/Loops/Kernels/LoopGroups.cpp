@@ -1,0 +1,163 @@
+// Which roots share loops: greedily, as many as one loop over rows allows; what
+// it does not allow, a sum over rows, waits with what needs it.
+
+#include "targets/Loops/Kernels/LoopGroups.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace dpc;
+
+static int64_t elementsOf(Operation *root) {
+  return nn::typeOf(root->getResult(0)).getNumElements();
+}
+
+int64_t LoopGroup::Stage::getElements() const { return elementsOf(roots[0]); }
+
+SmallVector<Operation *> LoopGroup::getRoots() const {
+  SmallVector<Operation *> roots;
+  for (const Stage &stage : stages)
+    llvm::append_range(roots, stage.roots);
+  return roots;
+}
+
+/// `group` with the roots of its stage `number` joined by `root`, or with a new
+/// last stage; nullopt where they cannot share loops.
+static std::optional<LoopGroup> joined(const KernelGraph &graph,
+                                       LoopGroup group, unsigned number,
+                                       Operation *root) {
+  if (number == group.stages.size())
+    group.stages.emplace_back();
+  LoopGroup::Stage &stage = group.stages[number];
+  stage.roots.push_back(root);
+  std::optional<LoopNest> nest = nestOf(graph, stage.roots, group.rows);
+  if (!nest)
+    return std::nullopt;
+  stage.nest = *nest;
+  if (!canShareLoops(graph, group))
+    return std::nullopt;
+  return group;
+}
+
+namespace {
+/// Roots that later loops make, and who needs one of them.
+class Postponed {
+public:
+  explicit Postponed(const KernelGraph &graph) : graph(graph) {}
+
+  void add(Operation *root) { postponed.insert(root); }
+  bool isNeededBy(Operation *root) const {
+    return llvm::any_of(graph.getReads(root), [&](Value value) {
+      return postponed.contains(value.getDefiningOp());
+    });
+  }
+
+private:
+  const KernelGraph &graph;
+  DenseSet<Operation *> postponed;
+};
+} // namespace
+
+/// The longest group that begins with the first of `roots`, under a loop over
+/// `rows` rows; without stages where that root cannot be under one. What has no
+/// place in it is postponed, with what needs it.
+static LoopGroup extend(const KernelGraph &graph, ArrayRef<Operation *> roots,
+                        int64_t rows) {
+  LoopGroup group;
+  group.rows = rows;
+  Postponed postponed(graph);
+  auto tryJoin = [&](Operation *root) {
+    if (graph.isFilled(root) || elementsOf(root) == 0 ||
+        elementsOf(root) % rows != 0 || postponed.isNeededBy(root))
+      return false;
+    unsigned stages = group.stages.size();
+    std::optional<LoopGroup> longer;
+    if (stages && elementsOf(root) == group.stages.back().getElements())
+      longer = joined(graph, group, stages - 1, root);
+    if (!longer && (stages == 0 || rows > 1))
+      longer = joined(graph, group, stages, root);
+    if (longer)
+      group = std::move(*longer);
+    return longer.has_value();
+  };
+  if (!tryJoin(roots[0]))
+    return group;
+  for (Operation *root : roots.drop_front())
+    if (!tryJoin(root))
+      postponed.add(root);
+  return group;
+}
+
+/// A root that fills its results, with the roots that are made from its
+/// elements as soon as these are final.
+static LoopGroup extendFilled(const KernelGraph &graph,
+                              ArrayRef<Operation *> roots) {
+  LoopGroup group;
+  group.isFilled = true;
+  group.stages.push_back({{roots[0]}, {}});
+  if (!graph.makesTiles(roots[0]))
+    return group;
+  Postponed postponed(graph);
+  for (Operation *root : roots.drop_front()) {
+    std::optional<LoopGroup> longer;
+    if (!graph.isFilled(root) && elementsOf(root) == elementsOf(roots[0]) &&
+        !postponed.isNeededBy(root))
+      longer = joined(graph, group, 1, root);
+    if (longer)
+      group = std::move(*longer);
+    else
+      postponed.add(root);
+  }
+  return group;
+}
+
+/// Numbers of rows worth trying, finest first: the shapes of the smaller roots
+/// are rows of the larger.
+static std::set<int64_t, std::greater<>>
+rowCandidates(const KernelGraph &graph, ArrayRef<Operation *> roots) {
+  int64_t largest = 0;
+  for (Operation *root : roots)
+    if (!graph.isFilled(root))
+      largest = std::max(largest, elementsOf(root));
+  std::set<int64_t, std::greater<>> candidates;
+  for (Operation *root : roots) {
+    if (graph.isFilled(root) || elementsOf(root) == largest)
+      continue;
+    int64_t rows = 1;
+    for (int64_t extent : nn::typeOf(root->getResult(0)).getShape())
+      if ((rows *= extent) > 1)
+        candidates.insert(rows);
+  }
+  return candidates;
+}
+
+/// The best group that begins with the first of `roots`.
+static LoopGroup bestGroup(const KernelGraph &graph,
+                           ArrayRef<Operation *> roots) {
+  if (elementsOf(roots[0]) == 0) // no loops
+    return {1, {{{roots[0]}, {}}}, graph.isFilled(roots[0])};
+  if (graph.isFilled(roots[0]))
+    return extendFilled(graph, roots);
+  LoopGroup best = extend(graph, roots, 1);
+  for (int64_t rows : rowCandidates(graph, roots)) {
+    LoopGroup group = extend(graph, roots, rows);
+    if (group.getRoots().size() > best.getRoots().size())
+      best = std::move(group);
+  }
+  return best;
+}
+
+SmallVector<LoopGroup> dpc::formLoopGroups(const KernelGraph &graph) {
+  SmallVector<LoopGroup> groups;
+  SmallVector<Operation *> roots(graph.getRoots());
+  while (!roots.empty()) {
+    groups.push_back(bestGroup(graph, roots));
+    SmallVector<Operation *> taken = groups.back().getRoots();
+    llvm::erase_if(roots, [&](Operation *root) {
+      return llvm::is_contained(taken, root);
+    });
+  }
+  return groups;
+}

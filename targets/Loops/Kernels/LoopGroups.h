@@ -1,0 +1,39 @@
+#ifndef DPC_TARGETS_LOOPS_KERNELS_LOOPGROUPS_H
+#define DPC_TARGETS_LOOPS_KERNELS_LOOPGROUPS_H
+
+#include "targets/Loops/Kernels/LoopNest.h"
+
+namespace dpc {
+
+/// Roots of a kernel that share loops: one loop over `rows` equal parts of all
+/// of them, and in it the stages one after the other.
+struct LoopGroup {
+  /// Roots that have one number of elements and are computed in one nest.
+  struct Stage {
+    llvm::SmallVector<mlir::Operation *> roots;
+    LoopNest nest;
+
+    int64_t getElements() const;
+  };
+
+  int64_t rows = 1;
+  llvm::SmallVector<Stage> stages;
+  /// Whether the first stage is one op that fills its results. The second, if
+  /// there is one, is computed from its elements as soon as they are final.
+  bool isFilled = false;
+
+  /// The roots of all stages.
+  llvm::SmallVector<mlir::Operation *> getRoots() const;
+};
+
+/// Divides the roots of a kernel, in their order, into groups that share loops.
+llvm::SmallVector<LoopGroup> formLoopGroups(const KernelGraph &graph);
+
+/// Whether the loops of `group` compute its stages: every element of a value of
+/// the group that one of its roots reads was made before, in an earlier stage
+/// of the row, or at the same place of the same stage.
+bool canShareLoops(const KernelGraph &graph, const LoopGroup &group);
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_LOOPS_KERNELS_LOOPGROUPS_H

@@ -1,0 +1,122 @@
+// Which loops run over the elements of a value. One loop over all of them does
+// where each element is computed of elements of the same number; a
+// transposition or a broadcast needs positions, and so loops that tell them
+// apart.
+
+#include "targets/Loops/Kernels/LoopNest.h"
+
+#include "dialects/NN/IR/Shape.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+
+/// Extents of a nest over `count` elements that tells `cuts` apart; nullopt
+/// when none does.
+static std::optional<SmallVector<int64_t>> nestExtents(int64_t count,
+                                                       ArrayRef<int64_t> cuts) {
+  SmallVector<int64_t> sizes(cuts);
+  sizes.push_back(count);
+  llvm::sort(sizes);
+  SmallVector<int64_t> extents;
+  int64_t inner = 1;
+  for (int64_t size : sizes) {
+    if (size <= inner)
+      continue;
+    if (size % inner != 0 || size > count)
+      return std::nullopt;
+    extents.push_back(size / inner);
+    inner = size;
+  }
+  std::reverse(extents.begin(), extents.end());
+  return extents;
+}
+
+static SmallVector<int64_t> cutsOfOp(const KernelGraph &graph, Operation *op) {
+  SmallVector<int64_t> cuts;
+  if (keepsNumbers(op)) {
+    for (Value operand : op->getOperands())
+      llvm::append_range(cuts, cutsOf(graph, operand));
+  } else {
+    ArrayRef<int64_t> shape = nn::typeOf(op->getResult(0)).getShape();
+    SmallVector<int64_t> strides = rowMajorStrides(shape);
+    auto broadcast = dyn_cast<nn::BroadcastOp>(op);
+    bool flat = broadcast && cutsOf(graph, broadcast.getInput()).empty();
+    for (int64_t d = 0; d + 1 < int64_t(shape.size()); ++d) {
+      // Neighbours that a broadcast repeats, or takes, together.
+      bool isKept = flat && llvm::is_contained(broadcast.getDimensions(), d),
+           nextKept =
+               flat && llvm::is_contained(broadcast.getDimensions(), d + 1);
+      if (!flat || isKept != nextKept)
+        cuts.push_back(strides[d]);
+    }
+  }
+  llvm::sort(cuts);
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  return cuts;
+}
+
+SmallVector<int64_t> dpc::cutsOf(const KernelGraph &graph, Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || graph.isMaterialised(value) || isa<nn::ConstantOp>(op))
+    return {};
+  return cutsOfOp(graph, op);
+}
+
+/// Dimension of `extents` along which a transposition, in the tree of what is
+/// computed where `op` is, reads memory in order; nullopt when all is read in
+/// the order it is written in.
+static std::optional<unsigned> transposedDimension(const KernelGraph &graph,
+                                                   Operation *op,
+                                                   ArrayRef<int64_t> extents) {
+  if (auto transpose = dyn_cast<nn::TransposeOp>(op)) {
+    ArrayRef<int64_t> permutation = transpose.getPermutation();
+    int64_t last = int64_t(permutation.size()) - 1;
+    if (nn::typeOf(transpose.getResult()).getShape() == extents &&
+        permutation[last] != last)
+      return llvm::find(permutation, last) - permutation.begin();
+    return std::nullopt;
+  }
+  if (!keepsNumbers(op))
+    return std::nullopt;
+  for (Value operand : op->getOperands())
+    if (Operation *producer = operand.getDefiningOp())
+      if (!graph.isMaterialised(operand) && !isa<nn::ConstantOp>(producer))
+        if (auto dimension = transposedDimension(graph, producer, extents))
+          return dimension;
+  return std::nullopt;
+}
+
+std::optional<LoopNest> dpc::nestOf(const KernelGraph &graph,
+                                    ArrayRef<Operation *> roots, int64_t rows) {
+  RankedTensorType type = nn::typeOf(roots[0]->getResult(0));
+  int64_t count = type.getNumElements() / rows;
+  SmallVector<int64_t> inner;
+  for (Operation *root : roots)
+    for (int64_t cut : cutsOfOp(graph, root)) {
+      if (cut > count && cut % count != 0)
+        return std::nullopt;
+      if (cut < count)
+        inner.push_back(cut);
+    }
+  LoopNest nest;
+  if (auto extents = nestExtents(count, inner))
+    nest.extents = *extents;
+  else if (roots.size() == 1 && rows == 1)
+    nest.extents.assign(type.getShape().begin(), type.getShape().end());
+  else
+    return std::nullopt;
+  for (Operation *root : roots)
+    if (!nest.strided && rows == 1)
+      nest.strided = transposedDimension(graph, root, nest.extents);
+  return nest;
+}
+
+SmallVector<int64_t> dpc::readingExtents(const KernelGraph &graph,
+                                         Value value) {
+  RankedTensorType type = nn::typeOf(value);
+  if (auto nest = nestExtents(type.getNumElements(), cutsOf(graph, value)))
+    return *nest;
+  return SmallVector<int64_t>(type.getShape());
+}

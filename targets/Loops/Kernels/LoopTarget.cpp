@@ -1,0 +1,41 @@
+#include "targets/Loops/Kernels/LoopTarget.h"
+
+#include "targets/Loops/Kernels/KernelFunction.h"
+#include "targets/Loops/Ops/Ops.h"
+#include "targets/Loops/Rules.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace dpc;
+
+void LoopTarget::registerDialects(DialectRegistry &registry) const {
+  registry.insert<arith::ArithDialect, LLVM::LLVMDialect, math::MathDialect>();
+  registerLoopRules(registry);
+}
+
+OpForm LoopTarget::getForm(Operation *op) const {
+  if (isa<ElementwiseOpInterface, ElementOpInterface, nn::ConstantOp>(op))
+    return OpForm::elements;
+  if (isa<FillOpInterface>(op))
+    return OpForm::whole;
+  if (isa<DecomposableOpInterface>(op))
+    return OpForm::composite;
+  return OpForm::none;
+}
+
+FailureOr<KernelCode> LoopTarget::emitKernel(Operation *op, StringRef symbol,
+                                             ModuleOp code,
+                                             const CodeOptions &options) const {
+  auto graph = KernelGraph::build(op, *this, options.recompute);
+  if (failed(graph))
+    return failure();
+  OpBuilder builder(code.getContext());
+  std::unique_ptr<KernelEmitter> emitter =
+      createEmitter(builder, op->getLoc(), **graph, options);
+  if (options.orderedSums)
+    emitter->keepOrder();
+  KernelFunction function(**graph, *emitter, code, symbol);
+  return function.emit(getAttributes(builder, options));
+}

@@ -1,0 +1,37 @@
+#ifndef DPC_TARGETS_LOOPS_KERNELS_LOOPTARGET_H
+#define DPC_TARGETS_LOOPS_KERNELS_LOOPTARGET_H
+
+#include "targets/Loops/Kernels/KernelEmitter.h"
+#include "targets/Target.h"
+
+namespace dpc {
+
+/// A target whose kernels are functions of loops in the LLVM dialect, written
+/// by the element and fill rules of ops and by what it knows better itself.
+class LoopTarget : public Target {
+public:
+  void registerDialects(mlir::DialectRegistry &registry) const override;
+
+  /// As the rules that all targets of loops have in common make it.
+  OpForm getForm(mlir::Operation *op) const override;
+
+  mlir::FailureOr<KernelCode>
+  emitKernel(mlir::Operation *op, llvm::StringRef symbol, mlir::ModuleOp code,
+             const CodeOptions &options) const override;
+
+protected:
+  /// The emitter of a kernel's loops, which stands nowhere yet.
+  virtual std::unique_ptr<KernelEmitter>
+  createEmitter(mlir::OpBuilder &builder, mlir::Location loc,
+                const KernelGraph &graph, const CodeOptions &options) const = 0;
+  /// LLVM attributes of the function that holds the loops, beside `noinline`
+  /// and `nounwind`: names, or pairs of a name and a value.
+  virtual llvm::SmallVector<mlir::Attribute>
+  getAttributes(mlir::Builder &builder, const CodeOptions &options) const {
+    return {};
+  }
+};
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_LOOPS_KERNELS_LOOPTARGET_H

@@ -1,0 +1,121 @@
+// Whether roots may share loops, by following index maps: from the element that
+// the loops stand at, through everything that is computed where it is read, to
+// the elements that it is made of.
+
+#include "targets/Loops/Kernels/LoopGroups.h"
+
+#include "targets/Loops/Rules.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace dpc;
+
+namespace {
+class SharedLoops : public IndexSpace {
+public:
+  SharedLoops(const KernelGraph &graph, const LoopGroup &group)
+      : IndexSpace(graph.getBlock().getTerminator()->getContext()),
+        graph(graph), group(group) {
+    for (auto [number, stage] : llvm::enumerate(group.stages))
+      for (Operation *root : stage.roots)
+        for (Value result : root->getResults())
+          stageOf[result] = number;
+  }
+
+  bool areLegal() {
+    row = loopVariable(group.rows);
+    for (auto [number, roots] : llvm::enumerate(group.stages)) {
+      if (number == 0 && group.isFilled)
+        continue; // roots that come before it only
+      stage = number;
+      current = elementOfStage(roots);
+      made.clear();
+      visited.clear();
+      for (Operation *root : roots.roots) {
+        visitOperands(
+            root, 0, ElementIndex(*this, shapeOf(root->getResult(0)), current));
+        made.insert(root);
+      }
+    }
+    return isLegal;
+  }
+
+  Index readIndex(Value, const ElementIndex &, int64_t extent) override {
+    return variable(0, std::max<int64_t>(0, extent - 1));
+  }
+
+private:
+  static ArrayRef<int64_t> shapeOf(Value value) {
+    return nn::typeOf(value).getShape();
+  }
+
+  Index loopVariable(int64_t extent) {
+    return extent == 1 ? constant(0) : variable(0, extent - 1);
+  }
+
+  /// The number of the element that the loops of a stage stand at.
+  Index elementOfStage(const LoopGroup::Stage &roots) {
+    if (group.isFilled)
+      return variable(0, roots.getElements() - 1);
+    SmallVector<Index> index;
+    for (int64_t extent : roots.nest.extents)
+      index.push_back(loopVariable(extent));
+    int64_t count = roots.getElements() / group.rows;
+    return row * count + linearize(index, roots.nest.extents);
+  }
+
+  /// Follows what an element of `op` is made of.
+  void visitOperands(Operation *op, unsigned result,
+                     const ElementIndex &index) {
+    if (isa<ElementwiseOpInterface>(op)) {
+      for (Value operand : op->getOperands())
+        visit(operand, index);
+      return;
+    }
+    cast<ElementOpInterface>(op).visitReads(
+        *this, result, index, [&](unsigned operand, const ElementIndex &at) {
+          visit(op->getOperand(operand), at);
+        });
+  }
+
+  void visit(Value value, const ElementIndex &index) {
+    Index number = index.number();
+    if (!visited.insert({value, number.getAsOpaquePointer()}).second)
+      return;
+    auto maker = stageOf.find(value);
+    if (maker != stageOf.end()) {
+      isLegal &= isMade(value, maker->second, number);
+      return;
+    }
+    Operation *op = value.getDefiningOp();
+    if (op && !graph.isMaterialised(value) && !isa<nn::ConstantOp>(op))
+      visitOperands(op, cast<OpResult>(value).getResultNumber(), index);
+  }
+
+  /// Whether element `number` of a value that stage `maker` makes is there.
+  bool isMade(Value value, unsigned maker, Index number) {
+    if (maker == stage)
+      return number == current && made.contains(value.getDefiningOp());
+    if (group.isFilled)
+      return number == current;
+    int64_t count = nn::typeOf(value).getNumElements() / group.rows;
+    return floorDiv(number, count) == row;
+  }
+
+  const KernelGraph &graph;
+  const LoopGroup &group;
+  DenseMap<Value, unsigned> stageOf;
+  /// Where the loops stand: a row, the element of a stage, and the roots whose
+  /// elements of the same number are made.
+  Index row, current;
+  unsigned stage = 0;
+  DenseSet<Operation *> made;
+  DenseSet<std::pair<Value, const void *>> visited;
+  bool isLegal = true;
+};
+} // namespace
+
+bool dpc::canShareLoops(const KernelGraph &graph, const LoopGroup &group) {
+  return SharedLoops(graph, group).areLegal();
+}

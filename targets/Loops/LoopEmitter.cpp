@@ -1,0 +1,346 @@
+#include "targets/Loops/LoopEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <functional>
+
+using namespace mlir;
+using namespace dpc;
+
+using Index = LoopEmitter::Index;
+using Values = LoopEmitter::Values;
+using Range = LoopEmitter::Range;
+
+Type dpc::registerType(Type elementType) {
+  if (auto integer = dyn_cast<IntegerType>(elementType))
+    return IntegerType::get(elementType.getContext(), integer.getWidth());
+  return elementType;
+}
+
+Type dpc::accumulatorType(Type type) {
+  auto floatType = dyn_cast<FloatType>(type);
+  if (floatType && floatType.getWidth() < 32)
+    return Float32Type::get(type.getContext());
+  return type;
+}
+
+//===----------------------------------------------------------------------===//
+// Index expressions
+//===----------------------------------------------------------------------===//
+
+Index LoopEmitter::bind(Value value, int64_t low, int64_t high) {
+  Index &known = variableOf[value];
+  if (!known) {
+    known = variable(low, high);
+    valueOf[known] = value;
+  }
+  return known;
+}
+
+Value LoopEmitter::materialize(Index expression) {
+  static const char kind = 0;
+  if (isa<AffineDimExpr>(expression))
+    return valueOf.lookup(expression);
+  const void *key = expression.getAsOpaquePointer();
+  if (Value known = lookup(&kind, key))
+    return known;
+  Value result;
+  if (auto value = dyn_cast<AffineConstantExpr>(expression)) {
+    result =
+        make<arith::ConstantOp>(builder.getI64IntegerAttr(value.getValue()));
+  } else {
+    auto binary = cast<AffineBinaryOpExpr>(expression);
+    Value l = materialize(binary.getLHS()), r = materialize(binary.getRHS());
+    auto flags = arith::IntegerOverflowFlags::nsw;
+    switch (expression.getKind()) {
+    case AffineExprKind::Add:
+      result = make<arith::AddIOp>(l, r, flags);
+      break;
+    case AffineExprKind::Mul:
+      result = make<arith::MulIOp>(l, r, flags);
+      break;
+    default: {
+      // Made non-negative first, so that unsigned division rounds down.
+      int64_t n = cast<AffineConstantExpr>(binary.getRHS()).getValue();
+      int64_t low = rangeOf(binary.getLHS()).first;
+      int64_t shift = low < 0 ? llvm::divideCeil(-low, n) : 0;
+      if (shift)
+        l = make<arith::AddIOp>(l, materialize(constant(shift * n)), flags);
+      if (expression.getKind() == AffineExprKind::Mod) {
+        result = make<arith::RemUIOp>(l, r);
+        break;
+      }
+      result = make<arith::DivUIOp>(l, r);
+      if (shift)
+        result = make<arith::SubIOp>(result, materialize(constant(shift)));
+    }
+    }
+  }
+  remember(&kind, key, result);
+  return result;
+}
+
+Value LoopEmitter::inRange(Index expression, int64_t low, int64_t high) {
+  Range range = rangeOf(expression);
+  Value above, below;
+  if (range.first < low)
+    above =
+        make<arith::CmpIOp>(arith::CmpIPredicate::sge, materialize(expression),
+                            materialize(constant(low)));
+  if (range.second >= high)
+    below =
+        make<arith::CmpIOp>(arith::CmpIPredicate::slt, materialize(expression),
+                            materialize(constant(high)));
+  return both(above, below);
+}
+
+Value LoopEmitter::both(Value a, Value b) {
+  if (!a || !b)
+    return a ? a : b;
+  return make<arith::AndIOp>(a, b);
+}
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+// Loops are tested at the end, as LLVM's rotated form is: the annotation then
+// sits on the latch.
+Values LoopEmitter::emitLoop(Value first, Value end, Range range, bool guarded,
+                             LLVM::LoopAnnotationAttr annotation,
+                             ValueRange initial,
+                             function_ref<Values(Index, ValueRange)> body) {
+  Block *before = builder.getInsertionBlock();
+  Block *after = before->splitBlock(builder.getInsertionPoint());
+  Block *round = builder.createBlock(after);
+  SmallVector<Location> locations(initial.size(), loc);
+  after->addArguments(initial.getTypes(), locations);
+  Value i = round->addArgument(builder.getI64Type(), loc);
+  round->addArguments(initial.getTypes(), locations);
+  ValueRange carried = round->getArguments().drop_front();
+
+  builder.setInsertionPointToEnd(before);
+  SmallVector<Value> entry{first};
+  llvm::append_range(entry, initial);
+  if (guarded) {
+    Value some = make<arith::CmpIOp>(arith::CmpIPredicate::slt, first, end);
+    make<LLVM::CondBrOp>(some, round, entry, after, Values(initial));
+  } else {
+    make<LLVM::BrOp>(entry, round);
+  }
+
+  builder.setInsertionPointToStart(round);
+  enterScope();
+  Values next = body(bind(i, range.first, range.second), carried);
+  leaveScope();
+  Value one = make<arith::ConstantOp>(builder.getI64IntegerAttr(1));
+  Value following =
+      make<arith::AddIOp>(i, one, arith::IntegerOverflowFlags::nsw);
+  Value more = make<arith::CmpIOp>(arith::CmpIPredicate::slt, following, end);
+  SmallVector<Value> again{following};
+  llvm::append_range(again, next);
+  auto latch = make<LLVM::CondBrOp>(more, round, again, after, next);
+  if (annotation)
+    latch.setLoopAnnotationAttr(annotation);
+  builder.setInsertionPointToStart(after);
+  return Values(after->getArguments());
+}
+
+static Value i64Constant(LoopEmitter &e, int64_t value) {
+  return e.make<arith::ConstantOp>(e.builder.getI64IntegerAttr(value));
+}
+
+Values LoopEmitter::loop(int64_t extent, ValueRange initial,
+                         function_ref<Values(Index, ValueRange)> body) {
+  if (extent <= 0)
+    return Values(initial);
+  if (extent == 1)
+    return body(constant(0), initial);
+  return emitLoop(i64Constant(*this, 0), i64Constant(*this, extent),
+                  {0, extent - 1}, false, nullptr, initial, body);
+}
+
+void LoopEmitter::sequence(int64_t extent, function_ref<void(Index)> body) {
+  loop(extent, {}, [&](Index i, ValueRange) {
+    body(i);
+    return Values();
+  });
+}
+
+Values LoopEmitter::loopBetween(Value first, Value end, int64_t highest,
+                                ValueRange initial,
+                                function_ref<Values(Index, ValueRange)> body) {
+  return emitLoop(first, end, {0, std::max<int64_t>(0, highest - 1)}, true,
+                  nullptr, initial, body);
+}
+
+void LoopEmitter::forEach(ArrayRef<int64_t> shape,
+                          function_ref<void(ArrayRef<Index>)> body,
+                          Lanes lanes) {
+  if (llvm::is_contained(shape, 0))
+    return;
+  SmallVector<Index> index;
+  std::function<void()> nest = [&] {
+    if (index.size() == shape.size()) {
+      body(index);
+      return;
+    }
+    int64_t extent = shape[index.size()];
+    auto round = [&](Index i, ValueRange) {
+      index.push_back(i);
+      nest();
+      index.pop_back();
+      return Values();
+    };
+    if (extent == 1)
+      round(constant(0), {});
+    else
+      emitLoop(i64Constant(*this, 0), i64Constant(*this, extent),
+               {0, extent - 1}, false,
+               lanes == Lanes::whereLegal ? vectorLoop : parallelLoop, {},
+               round);
+  };
+  nest();
+}
+
+Values
+LoopEmitter::loop(ArrayRef<int64_t> shape, ValueRange initial,
+                  function_ref<Values(ArrayRef<Index>, ValueRange)> body) {
+  SmallVector<Index> index;
+  std::function<Values(ValueRange)> nest = [&](ValueRange carried) -> Values {
+    if (index.size() == shape.size())
+      return body(index, carried);
+    return loop(shape[index.size()], carried, [&](Index i, ValueRange now) {
+      index.push_back(i);
+      Values next = nest(now);
+      index.pop_back();
+      return next;
+    });
+  };
+  return nest(initial);
+}
+
+Values LoopEmitter::reduce(
+    ArrayRef<int64_t> shape, ValueRange identity,
+    function_ref<Values(ArrayRef<Index>, ValueRange)> accumulate,
+    function_ref<Values(ValueRange, ValueRange)>) {
+  return loop(shape, identity, accumulate);
+}
+
+Value LoopEmitter::branch(Value condition, function_ref<Value()> then,
+                          function_ref<Value()> otherwise) {
+  if (!condition)
+    return then();
+  Block *before = builder.getInsertionBlock();
+  Block *after = before->splitBlock(builder.getInsertionPoint());
+  Block *thenBlock = builder.createBlock(after);
+  Block *elseBlock = builder.createBlock(after);
+  builder.setInsertionPointToEnd(before);
+  make<LLVM::CondBrOp>(condition, thenBlock, elseBlock);
+  auto side = [&](Block *block, function_ref<Value()> make1) {
+    builder.setInsertionPointToStart(block);
+    enterScope();
+    Value value = make1();
+    leaveScope();
+    make<LLVM::BrOp>(ValueRange(value), after);
+    return value;
+  };
+  Value value = side(thenBlock, then);
+  side(elseBlock, otherwise);
+  Value result = after->addArgument(value.getType(), loc);
+  builder.setInsertionPointToStart(after);
+  return result;
+}
+
+void LoopEmitter::when(Value condition, function_ref<void()> then) {
+  if (!condition)
+    return then();
+  Block *before = builder.getInsertionBlock();
+  Block *after = before->splitBlock(builder.getInsertionPoint());
+  Block *thenBlock = builder.createBlock(after);
+  builder.setInsertionPointToEnd(before);
+  make<LLVM::CondBrOp>(condition, thenBlock, after);
+  builder.setInsertionPointToStart(thenBlock);
+  enterScope();
+  then();
+  leaveScope();
+  make<LLVM::BrOp>(ValueRange(), after);
+  builder.setInsertionPointToStart(after);
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+Value LoopEmitter::read(Value tensor, ArrayRef<Index> positions) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return read(tensor, ElementIndex(*this, type.getShape(), positions));
+}
+
+Index LoopEmitter::readIndex(Value tensor, const ElementIndex &index,
+                             int64_t extent) {
+  return readCheckedIndex(tensor, index, extent).first;
+}
+
+std::pair<Index, Value> LoopEmitter::readCheckedIndex(Value tensor,
+                                                      const ElementIndex &index,
+                                                      int64_t extent) {
+  static const char clampKind = 0, insideKind = 0;
+  Value element = read(tensor, index);
+  const void *key = element.getAsOpaquePointer();
+  int64_t last = std::max<int64_t>(0, extent - 1);
+  Value clamped = lookup(&clampKind, key), inside = lookup(&insideKind, key);
+  if (!clamped) {
+    Value wide = element;
+    if (element.getType() != builder.getI64Type())
+      wide = make<arith::ExtSIOp>(builder.getI64Type(), element);
+    Value limit = i64Constant(*this, last);
+    clamped = make<arith::MinUIOp>(wide, limit);
+    inside = make<arith::CmpIOp>(arith::CmpIPredicate::ule, wide, limit);
+    remember(&clampKind, key, clamped);
+    remember(&insideKind, key, inside);
+  }
+  return {bind(clamped, 0, last), inside};
+}
+
+static Value addressOf(LoopEmitter &e, Value address, Type type, Index number) {
+  return e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()),
+                             type, address, ValueRange(e.materialize(number)),
+                             /*inbounds=*/true);
+}
+
+Value LoopEmitter::loadAt(Value address, Type type, Index number) {
+  auto op = make<LLVM::LoadOp>(type, addressOf(*this, address, type, number));
+  op.setAccessGroupsAttr(accessGroups);
+  return op;
+}
+
+void LoopEmitter::storeAt(Value address, Value element, Index number) {
+  auto op = make<LLVM::StoreOp>(
+      element, addressOf(*this, address, element.getType(), number));
+  op.setAccessGroupsAttr(accessGroups);
+}
+
+Value LoopEmitter::constantLike(Type type, double value) {
+  if (auto floatType = dyn_cast<FloatType>(type))
+    return make<arith::ConstantOp>(builder.getFloatAttr(floatType, value));
+  return make<arith::ConstantOp>(
+      builder.getIntegerAttr(type, static_cast<int64_t>(value)));
+}
+
+Value LoopEmitter::constantInt(Type type, const APInt &value) {
+  return make<arith::ConstantOp>(builder.getIntegerAttr(type, value));
+}
+
+Value LoopEmitter::lookup(const void *kind, const void *key) const {
+  for (const auto &scope : llvm::reverse(scopes))
+    if (Value value = scope.lookup({kind, key}))
+      return value;
+  return Value();
+}
+
+void LoopEmitter::remember(const void *kind, const void *key, Value value) {
+  scopes.back()[{kind, key}] = value;
+}

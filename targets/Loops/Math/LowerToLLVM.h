@@ -1,0 +1,14 @@
+#ifndef DPC_TARGETS_LOOPS_MATH_LOWERTOLLVM_H
+#define DPC_TARGETS_LOOPS_MATH_LOWERTOLLVM_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace dpc {
+
+/// Lowers the modules nested in `kernels`, in place, to the LLVM dialect: from
+/// it and arith and math ops, on 16-bit floats too.
+mlir::LogicalResult lowerToLLVM(mlir::ModuleOp kernels);
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_LOOPS_MATH_LOWERTOLLVM_H

@@ -1,0 +1,153 @@
+#include "targets/Loops/Math/MathExpansion.h"
+
+#include "targets/Loops/Math/FloatFunctions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace dpc;
+
+/// The libm function of a math op: its mnemonic but for a few.
+static std::string libmName(Operation *op, bool isFloat32) {
+  StringRef name = llvm::StringSwitch<StringRef>(op->getName().stripDialect())
+                       .Case("powf", "pow")
+                       .Default(op->getName().stripDialect());
+  return (name + (isFloat32 ? "f" : "")).str();
+}
+
+static Value callLibm(OpBuilder &builder, ModuleOp module, Operation *op) {
+  Type type = op->getResult(0).getType();
+  std::string name = libmName(op, type.isF32());
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+  if (!function) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    SmallVector<Type> arguments(op->getOperandTypes());
+    function = builder.create<LLVM::LLVMFuncOp>(
+        module.getLoc(), name, LLVM::LLVMFunctionType::get(type, arguments));
+    auto none = LLVM::ModRefInfo::NoModRef;
+    function.setMemoryAttr(
+        LLVM::MemoryEffectsAttr::get(builder.getContext(), none, none, none));
+    // Not builtin: LLVM would put other functions in the place of some calls,
+    // by what else a kernel computes (a sine beside a cosine).
+    function.setPassthroughAttr(
+        builder.getStrArrayAttr({"nobuiltin", "nounwind", "willreturn"}));
+  }
+  return builder.create<LLVM::CallOp>(op->getLoc(), function, op->getOperands())
+      .getResult();
+}
+
+/// x^y of integers by squaring, as the interpreter has it: a negative exponent
+/// gives 0, but for the bases 1 and -1.
+static Value emitIntegerPower(OpBuilder &b, math::IPowIOp op) {
+  Location loc = op.getLoc();
+  Value x = op.getLhs(), y = op.getRhs();
+  Type type = x.getType();
+  unsigned width = type.getIntOrFloatBitWidth();
+  auto number = [&](int64_t value) -> Value {
+    return b.create<arith::ConstantOp>(
+        loc, b.getIntegerAttr(type, APInt(width, value, true)));
+  };
+  Value zero = number(0), one = number(1), minusOne = number(-1);
+  auto is = [&](arith::CmpIPredicate predicate, Value l, Value r) -> Value {
+    return b.create<arith::CmpIOp>(loc, predicate, l, r);
+  };
+  auto pick = [&](Value condition, Value l, Value r) -> Value {
+    return b.create<arith::SelectOp>(loc, condition, l, r);
+  };
+  Value power = one, base = x;
+  for (unsigned bit = 0; bit < width; ++bit) {
+    Value set = b.create<arith::AndIOp>(
+        loc, b.create<arith::ShRUIOp>(loc, y, number(bit)), one);
+    Value isSet = is(arith::CmpIPredicate::ne, set, zero);
+    power = pick(isSet, b.create<arith::MulIOp>(loc, power, base), power);
+    base = b.create<arith::MulIOp>(loc, base, base);
+  }
+  Value isOdd =
+      is(arith::CmpIPredicate::ne, b.create<arith::AndIOp>(loc, y, one), zero);
+  Value inverse = pick(is(arith::CmpIPredicate::eq, x, one), one,
+                       pick(is(arith::CmpIPredicate::eq, x, minusOne),
+                            pick(isOdd, minusOne, one), zero));
+  return pick(is(arith::CmpIPredicate::slt, y, zero), inverse, power);
+}
+
+/// bf16 is the upper half of f32: rounded to nearest even by an addition.
+static Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
+  Type i32 = b.getI32Type(), i16 = b.getI16Type();
+  if (!x.getType().isF32())
+    x = b.create<arith::TruncFOp>(loc, b.getF32Type(), x);
+  auto number = [&](int64_t value) -> Value {
+    return b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(value));
+  };
+  Value bits = b.create<arith::BitcastOp>(loc, i32, x);
+  Value odd = b.create<arith::AndIOp>(
+      loc, b.create<arith::ShRUIOp>(loc, bits, number(16)), number(1));
+  Value rounded = b.create<arith::AddIOp>(
+      loc, bits, b.create<arith::AddIOp>(loc, odd, number(0x7FFF)));
+  Value isNan = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, x, x);
+  Value quiet = b.create<arith::OrIOp>(loc, bits, number(0x400000));
+  Value chosen = b.create<arith::SelectOp>(loc, isNan, quiet, rounded);
+  Value high = b.create<arith::TruncIOp>(
+      loc, i16, b.create<arith::ShRUIOp>(loc, chosen, number(16)));
+  return b.create<arith::BitcastOp>(loc, b.getBF16Type(), high);
+}
+
+static Value extendBf16(OpBuilder &b, arith::ExtFOp op) {
+  Location loc = op.getLoc();
+  Value bits = b.create<arith::BitcastOp>(loc, b.getI16Type(), op.getIn());
+  Value wide = b.create<arith::ExtUIOp>(loc, b.getI32Type(), bits);
+  Value shift = b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(16));
+  Value value = b.create<arith::BitcastOp>(
+      loc, b.getF32Type(), b.create<arith::ShLIOp>(loc, wide, shift));
+  if (op.getType().isF32())
+    return value;
+  return b.create<arith::ExtFOp>(loc, op.getType(), value);
+}
+
+static Value expand(OpBuilder &b, ModuleOp module, Operation *op) {
+  Location loc = op->getLoc();
+  Type type = op->getResult(0).getType();
+  if (auto truncate = dyn_cast<arith::TruncFOp>(op))
+    return type.isBF16() ? truncateToBf16(b, loc, truncate.getIn()) : Value();
+  if (auto extend = dyn_cast<arith::ExtFOp>(op))
+    return extend.getIn().getType().isBF16() ? extendBf16(b, extend) : Value();
+  if (!isa_and_nonnull<math::MathDialect>(op->getDialect()))
+    return Value();
+  Value x = op->getOperand(0);
+  if (isa<math::AbsFOp>(op))
+    return b.create<LLVM::FAbsOp>(loc, x);
+  if (isa<math::AbsIOp>(op))
+    return b.create<LLVM::AbsOp>(loc, type, x, /*is_int_min_poison=*/false);
+  if (isa<math::SqrtOp>(op))
+    return b.create<LLVM::SqrtOp>(loc, x);
+  if (isa<math::FloorOp>(op))
+    return b.create<LLVM::FFloorOp>(loc, x);
+  if (isa<math::CeilOp>(op))
+    return b.create<LLVM::FCeilOp>(loc, x);
+  if (isa<math::RoundEvenOp>(op))
+    return b.create<LLVM::RoundEvenOp>(loc, x);
+  if (auto power = dyn_cast<math::IPowIOp>(op))
+    return emitIntegerPower(b, power);
+  if (getElementTypeOrSelf(type).isF32())
+    if (Value value = emitFloatFunction(b, op))
+      return value;
+  return callLibm(b, module, op);
+}
+
+void dpc::expandMath(ModuleOp module) {
+  SmallVector<Operation *> found;
+  module.walk([&](Operation *op) {
+    if (op->getNumResults() == 1)
+      found.push_back(op);
+  });
+  for (Operation *op : found) {
+    OpBuilder builder(op);
+    if (Value value = expand(builder, module, op)) {
+      op->getResult(0).replaceAllUsesWith(value);
+      op->erase();
+    }
+  }
+}

@@ -1,0 +1,271 @@
+// Fill rule of nn.max_pool_grad. A line of outputs at a time: which tap of each
+// window is the largest, then that tap's place gets the gradient. Both are
+// loops without branches where the window lies inside.
+
+#include "dialects/NN/IR/Pooling.h"
+#include "targets/Loops/Combiner.h"
+#include "targets/Loops/Ops/Ops.h"
+#include "targets/Loops/Rules.h"
+
+#include "dialects/Interfaces/HostTensor.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <functional>
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+using Values = LoopEmitter::Values;
+
+namespace {
+class MaxPoolGradNest {
+public:
+  MaxPoolGradNest(LoopEmitter &emitter, MaxPoolGradOp op)
+      : e(emitter), op(op), input(typeOf(op.getInput())),
+        grad(typeOf(op.getGrad())), window(op.getWindow()),
+        extents(input.getShape().drop_front(2)), last(extents.size() - 1),
+        ordering(e, input.getElementType()),
+        combiner(e, ReduceKind::sum, input.getElementType()),
+        element(registerType(input.getElementType())),
+        tapType(IntegerType::get(
+            op.getContext(), std::max(16u, element.getIntOrFloatBitWidth()))) {
+    zero = e.constantLike(element, 0);
+    // Outputs of a line whose windows lie inside.
+    int64_t reach = (window.kernel[last] - 1) * window.dilations[last];
+    int64_t points = grad.getShape().back();
+    first = std::clamp<int64_t>(
+        llvm::divideCeilSigned(window.padLow[last], window.strides[last]), 0,
+        points);
+    end = std::clamp<int64_t>(
+        llvm::divideFloorSigned(extents[last] - 1 + window.padLow[last] - reach,
+                                window.strides[last]) +
+            1,
+        first, points);
+    for (size_t d = 0; d < extents.size(); ++d) {
+      int64_t width = (window.kernel[d] - 1) * window.dilations[d] + 1;
+      overlaps |= window.strides[d] < width;
+      covers &= window.strides[d] == window.kernel[d] &&
+                window.dilations[d] == 1 && window.padLow[d] == 0 &&
+                grad.getDimSize(d + 2) * window.strides[d] == extents[d];
+    }
+  }
+
+  void emit() {
+    // Unrolled windows that tile the input write each place once; all others
+    // add.
+    if (!covers || !isUnrolled())
+      e.forEach({input.getNumElements()}, [&](ArrayRef<Index> i) {
+        e.store(op.getResult(), zero, i[0]);
+      });
+    line = e.getScratch(grad.getShape().back() * tapType.getWidth() / 8);
+    SmallVector<Index> outer;
+    lines(outer);
+  }
+
+private:
+  void lines(SmallVector<Index> &outer) {
+    if (int64_t(outer.size()) + 1 < grad.getRank()) {
+      e.sequence(grad.getDimSize(outer.size()), [&](Index i) {
+        outer.push_back(i);
+        lines(outer);
+        outer.pop_back();
+      });
+      return;
+    }
+    SmallVector<Index> y(outer);
+    y.push_back(e.constant(0));
+    inside([&](Index at) {
+      y.back() = at;
+      findLargest(y);
+    });
+    onBorder([&](Index at) {
+      y.back() = at;
+      findLargest(y);
+    });
+    distribute(y);
+  }
+
+  void inside(function_ref<void(Index)> body) {
+    // LLVM expects nothing of vectors whose elements lie a stride apart. They
+    // are four times as fast, since the scalar loop branches on the data.
+    if (end > first)
+      e.forEach(
+          {end - first}, [&](ArrayRef<Index> i) { body(i[0] + first); },
+          LoopEmitter::Lanes::whereLegal);
+  }
+  void onBorder(function_ref<void(Index)> body) {
+    e.sequence(first, body);
+    e.sequence(grad.getShape().back() - end, [&](Index i) { body(i + end); });
+  }
+
+  /// Where tap `k` of output `y` lies; whether that is inside is one condition
+  /// for the line and one for the output (null: always).
+  struct Place {
+    SmallVector<Index> at;
+    Value line, output;
+  };
+  Place placeOf(ArrayRef<Index> y, ArrayRef<Index> k) {
+    Place place;
+    llvm::append_range(place.at, y.take_front(2));
+    for (size_t d = 0; d <= last; ++d) {
+      Index at = y[d + 2] * window.strides[d] + k[d] * window.dilations[d] -
+                 window.padLow[d];
+      Value &condition = d < last ? place.line : place.output;
+      condition = e.both(condition, e.inRange(at, 0, extents[d]));
+      place.at.push_back(at);
+    }
+    return place;
+  }
+
+  /// Stores the number of the first largest tap of `y`, -1 if there is none.
+  void findLargest(ArrayRef<Index> y) {
+    Value none = e.constantLike(tapType, -1);
+    auto consider = [&](ArrayRef<Index> k, ValueRange carried) {
+      Place place = placeOf(y, k);
+      Value isInside = e.both(place.line, place.output);
+      Index number = e.linearize(place.at, input.getShape());
+      if (isInside) {
+        // Outside, another element is read in its place and does not win.
+        Value safe = e.make<arith::SelectOp>(isInside, e.materialize(number),
+                                             e.materialize(e.constant(0)));
+        number = e.bind(safe, 0, input.getNumElements() - 1);
+      }
+      Value now =
+          e.read(op.getInput(), ElementIndex(e, input.getShape(), number));
+      Value tap = e.materialize(e.linearize(k, window.kernel));
+      if (tapType.getWidth() < 64)
+        tap = e.make<arith::TruncIOp>(tapType, tap);
+      Value better = e.both(isLarger(carried, now), isInside);
+      return Values{e.make<arith::SelectOp>(better, now, carried[0]),
+                    e.make<arith::SelectOp>(better, tap, carried[1])};
+    };
+    auto combine = [&](ValueRange early, ValueRange late) {
+      Value isThere = e.make<arith::CmpIOp>(arith::CmpIPredicate::sge, late[1],
+                                            e.constantLike(tapType, 0));
+      Value better = e.both(isLarger(early, late[0]), isThere);
+      return Values{e.make<arith::SelectOp>(better, late[0], early[0]),
+                    e.make<arith::SelectOp>(better, late[1], early[1])};
+    };
+    Values best{zero, none};
+    if (isUnrolled())
+      forEachIndex(window.kernel, [&](ArrayRef<int64_t> k) {
+        best = consider(constants(k), best);
+      });
+    else
+      best = e.reduce(window.kernel, best, consider, combine);
+    e.storeAt(line, best[1], y.back());
+  }
+
+  /// Whether the element `now` comes in place of `old`, an element and its tap.
+  Value isLarger(ValueRange old, Value now) {
+    Value empty = e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, old[1],
+                                        e.constantLike(tapType, 0));
+    return ordering.either(
+        empty, ordering.unlessNan(ordering.less(old[0], now), old[0], now));
+  }
+
+  /// Adds the gradients of the line of `y` where `findLargest` says.
+  void distribute(SmallVector<Index> &y) {
+    if (isUnrolled() && !overlaps) {
+      // Taps of one row together: they fill whole lines of the result.
+      SmallVector<int64_t> rows(window.kernel.drop_back());
+      forEachIndex(rows, [&](ArrayRef<int64_t> row) {
+        SmallVector<Index> k = constants(row);
+        k.push_back(e.constant(0));
+        e.when(placeOf(y, k).line, [&] {
+          inside([&](Index at) {
+            y.back() = at;
+            for (int64_t i = 0; i < window.kernel[last]; ++i) {
+              k.back() = e.constant(i);
+              e.store(op.getResult(), shareOf(y, k),
+                      e.linearize(placeOf(y, k).at, input.getShape()));
+            }
+          });
+        });
+      });
+      forEachIndex(window.kernel,
+                   [&](ArrayRef<int64_t> k) { border(y, constants(k)); });
+      return;
+    }
+    auto tap = [&](ArrayRef<Index> k) {
+      y.back() = e.constant(0);
+      e.when(placeOf(y, k).line, [&] {
+        inside([&](Index at) {
+          y.back() = at;
+          add(y, k);
+        });
+      });
+      border(y, k);
+    };
+    if (isUnrolled())
+      forEachIndex(window.kernel,
+                   [&](ArrayRef<int64_t> k) { tap(constants(k)); });
+    else
+      e.sequence(window.getTaps(),
+                 [&](Index i) { tap(e.delinearize(i, window.kernel)); });
+  }
+
+  void border(SmallVector<Index> &y, ArrayRef<Index> k) {
+    onBorder([&](Index at) {
+      y.back() = at;
+      Place place = placeOf(y, k);
+      e.when(e.both(place.line, place.output), [&] { add(y, k); });
+    });
+  }
+
+  void add(ArrayRef<Index> y, ArrayRef<Index> k) {
+    Index number = e.linearize(placeOf(y, k).at, input.getShape());
+    Value old = combiner.widen(e.load(op.getResult(), number));
+    e.store(
+        op.getResult(),
+        combiner.narrow(combiner.combine(old, combiner.widen(shareOf(y, k)))),
+        number);
+  }
+
+  /// What tap `k` gets of the gradient of `y`.
+  Value shareOf(ArrayRef<Index> y, ArrayRef<Index> k) {
+    Value largest = e.loadAt(line, tapType, y.back());
+    Value tap = e.materialize(e.linearize(k, window.kernel));
+    if (tapType.getWidth() < 64)
+      tap = e.make<arith::TruncIOp>(tapType, tap);
+    Value isLargest =
+        e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, largest, tap);
+    return e.make<arith::SelectOp>(isLargest, e.read(op.getGrad(), y), zero);
+  }
+
+  bool isUnrolled() const { return window.getTaps() <= 16; }
+  SmallVector<Index> constants(ArrayRef<int64_t> values) {
+    SmallVector<Index> indices;
+    for (int64_t value : values)
+      indices.push_back(e.constant(value));
+    return indices;
+  }
+
+  LoopEmitter &e;
+  MaxPoolGradOp op;
+  RankedTensorType input, grad;
+  Window window;
+  ArrayRef<int64_t> extents;
+  size_t last;
+  Ordering ordering;
+  Combiner combiner;
+  Type element;
+  IntegerType tapType;
+  Value zero, line;
+  int64_t first, end;
+  bool overlaps = false, covers = true;
+};
+
+struct MaxPoolGradRule : FillRule<MaxPoolGradRule, MaxPoolGradOp> {
+  void fill(MaxPoolGradOp op, LoopEmitter &e) const {
+    MaxPoolGradNest(e, op).emit();
+  }
+};
+} // namespace
+
+void dpc::attachMaxPoolGradRule(MLIRContext &context) {
+  MaxPoolGradOp::attachInterface<MaxPoolGradRule>(context);
+}

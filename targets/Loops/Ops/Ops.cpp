@@ -1,0 +1,19 @@
+#include "targets/Loops/Ops/Ops.h"
+
+#include "dialects/NN/IR/NNDialect.h"
+
+using namespace mlir;
+using namespace dpc;
+
+void dpc::registerLoopRules(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, nn::NNDialect *) {
+    attachContractionRules(*context);
+    attachConvolutionRules(*context);
+    attachIndexingRules(*context);
+    attachMaxPoolGradRule(*context);
+    attachPoolingRules(*context);
+    attachRandomRules(*context);
+    attachReductionRules(*context);
+    attachShapeRules(*context);
+  });
+}

@@ -1,0 +1,274 @@
+// Rules of the reductions.
+
+#include "dialects/NN/IR/Reduction.h"
+#include "targets/Loops/Combiner.h"
+#include "targets/Loops/Ops/Ops.h"
+#include "targets/Loops/Rules.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+using Values = LoopEmitter::Values;
+
+namespace {
+/// Combines what `element` gives for every multi-index of some extents, of the
+/// accumulator's type. A long floating-point sum is one of sums over blocks,
+/// added up in f64: its rounding error is that of a block (Higham, "Accuracy
+/// and Stability of Numerical Algorithms", 4.2).
+class BlockedFold {
+public:
+  static constexpr int64_t kBlock = 1 << 12;
+
+  BlockedFold(LoopEmitter &e, Combiner &combiner,
+              function_ref<Value(ArrayRef<Index>)> element)
+      : e(e), combiner(combiner),
+        total(e, ReduceKind::sum, e.builder.getF64Type()), element(element) {}
+
+  Value run(ArrayRef<int64_t> extents, bool isFloatSum) {
+    if (!isFloatSum || count(extents) <= kBlock)
+      return runBlock(extents, {});
+    Value sum = runBlocks(extents);
+    Type type = combiner.identity().getType();
+    return type == sum.getType() ? sum : e.make<arith::TruncFOp>(type, sum);
+  }
+
+private:
+  static int64_t count(ArrayRef<int64_t> extents) {
+    int64_t product = 1;
+    for (int64_t extent : extents)
+      product *= extent;
+    return product;
+  }
+
+  Value fold(Combiner &sum, ArrayRef<int64_t> extents,
+             function_ref<Value(ArrayRef<Index>)> term) {
+    return sum.reduce(extents, [&](ArrayRef<Index> ivs, ValueRange carried) {
+      return Values{sum.combine(carried[0], term(ivs))};
+    });
+  }
+
+  /// The elements `outer`, `start` + i, j, ... for i, j, ... in `extents`.
+  Value runBlock(ArrayRef<int64_t> extents, std::optional<Index> start) {
+    return fold(combiner, extents, [&](ArrayRef<Index> ivs) {
+      SmallVector<Index> all(outer);
+      llvm::append_range(all, ivs);
+      if (start)
+        all[outer.size()] = *start + ivs[0];
+      return element(all);
+    });
+  }
+
+  /// In f64.
+  Value runBlocks(ArrayRef<int64_t> extents) {
+    int64_t first = extents.front(), inner = count(extents.drop_front());
+    if (inner > kBlock)
+      return fold(total, {first}, [&](ArrayRef<Index> iv) {
+        outer.push_back(iv[0]);
+        Value sum = runBlocks(extents.drop_front());
+        outer.pop_back();
+        return sum;
+      });
+    int64_t rounds = kBlock / inner;
+    SmallVector<int64_t> block(extents), rest(extents);
+    block[0] = rounds;
+    rest[0] = first % rounds;
+    Value sum = fold(total, {first / rounds}, [&](ArrayRef<Index> iv) {
+      return widen(runBlock(block, iv[0] * rounds));
+    });
+    if (rest[0] == 0)
+      return sum;
+    Index start = e.constant(first - rest[0]);
+    return total.combine(sum, widen(runBlock(rest, start)));
+  }
+
+  Value widen(Value sum) {
+    Type type = e.builder.getF64Type();
+    return sum.getType() == type ? sum : e.make<arith::ExtFOp>(type, sum);
+  }
+
+  LoopEmitter &e;
+  Combiner &combiner;
+  Combiner total;
+  function_ref<Value(ArrayRef<Index>)> element;
+  SmallVector<Index> outer;
+};
+
+struct ReduceRule : ElementRule<ReduceRule, ReduceOp> {
+  int64_t getElementCost(Operation *self) const {
+    auto op = cast<ReduceOp>(self);
+    int64_t kept =
+        std::max<int64_t>(1, typeOf(op.getResult()).getNumElements());
+    return std::max<int64_t>(1, typeOf(op.getInput()).getNumElements() / kept);
+  }
+  int64_t getReadsPerElement(Operation *, unsigned) const { return 1; }
+
+  static bool isReduced(ReduceOp op, int64_t dimension) {
+    return llvm::is_contained(op.getDimensions(), dimension);
+  }
+
+  /// The number of the operand's first element that is combined: all reduced
+  /// positions are 0.
+  static Index firstElement(ReduceOp op, IndexSpace &space,
+                            const ElementIndex &index) {
+    ArrayRef<int64_t> shape = typeOf(op.getInput()).getShape();
+    SmallVector<int64_t> strides = rowMajorStrides(shape);
+    Index first = space.constant(0);
+    int64_t kept = 0, rank = shape.size();
+    for (int64_t d = 0; d < rank; ++d) {
+      int64_t begin = d;
+      while (d < rank && !isReduced(op, d))
+        ++d;
+      if (int64_t count = d - begin) {
+        first =
+            first + space.offsetOf(index.positions().slice(kept, count),
+                                   shape.slice(begin, count), strides[d - 1]);
+        kept += count;
+      }
+    }
+    return first;
+  }
+
+  void reads(ReduceOp op, IndexSpace &space, const ElementIndex &index,
+             VisitRead read) const {
+    ArrayRef<int64_t> shape = typeOf(op.getInput()).getShape();
+    SmallVector<int64_t> strides = rowMajorStrides(shape);
+    Index number = firstElement(op, space, index);
+    for (int64_t d : op.getDimensions())
+      number = number + space.variable(0, shape[d] - 1) * strides[d];
+    read(0, ElementIndex(space, shape, number));
+  }
+
+  Value element(ReduceOp op, LoopEmitter &e, const ElementIndex &index) const {
+    RankedTensorType type = typeOf(op.getInput());
+    ArrayRef<int64_t> shape = type.getShape();
+    SmallVector<int64_t> strides = rowMajorStrides(shape),
+                         cuts = e.cutsOf(op.getInput());
+    Index base = firstElement(op, e, index);
+    // Neighbouring reduced dimensions run as one loop where the operand allows.
+    SmallVector<int64_t> extents, steps;
+    for (int64_t d : op.getDimensions()) {
+      bool joins = d > 0 && isReduced(op, d - 1) &&
+                   !llvm::is_contained(cuts, strides[d - 1]);
+      if (joins) {
+        extents.back() *= shape[d];
+        steps.back() = strides[d];
+      } else {
+        extents.push_back(shape[d]);
+        steps.push_back(strides[d]);
+      }
+    }
+    Combiner combiner(e, op.getKind(), type.getElementType());
+    auto element = [&](ArrayRef<Index> ivs) {
+      Index number = base;
+      for (auto [iv, step] : llvm::zip_equal(ivs, steps))
+        number = number + iv * step;
+      return combiner.widen(
+          e.read(op.getInput(), ElementIndex(e, shape, number)));
+    };
+    bool isFloatSum = op.getKind() == ReduceKind::sum &&
+                      isa<FloatType>(type.getElementType());
+    return combiner.narrow(
+        BlockedFold(e, combiner, element).run(extents, isFloatSum));
+  }
+};
+
+struct ArgReduceRule : ElementRule<ArgReduceRule, ArgReduceOp> {
+  int64_t getElementCost(Operation *self) const {
+    auto op = cast<ArgReduceOp>(self);
+    return std::max<int64_t>(
+        1, typeOf(op.getInput()).getDimSize(op.getDimension()));
+  }
+  int64_t getReadsPerElement(Operation *, unsigned) const { return 1; }
+
+  static SmallVector<Index> positions(ArgReduceOp op, const ElementIndex &index,
+                                      Index i) {
+    SmallVector<Index> positions(index.positions());
+    positions.insert(positions.begin() + op.getDimension(), i);
+    return positions;
+  }
+
+  void reads(ArgReduceOp op, IndexSpace &space, const ElementIndex &index,
+             VisitRead read) const {
+    int64_t extent = typeOf(op.getInput()).getDimSize(op.getDimension());
+    Index i = space.variable(0, extent - 1);
+    read(0, elementOf(space, op.getInput(), positions(op, index, i)));
+  }
+
+  Value element(ArgReduceOp op, LoopEmitter &e,
+                const ElementIndex &index) const {
+    RankedTensorType type = typeOf(op.getInput());
+    auto at = [&](Index i) {
+      return e.read(op.getInput(), positions(op, index, i));
+    };
+    Ordering ordering(e, type.getElementType());
+    auto isBetter = [&](Value now, Value old) {
+      return op.getKind() == ReduceKind::max ? ordering.less(old, now)
+                                             : ordering.less(now, old);
+    };
+    auto choose = [&](Value better, ValueRange old, Value now, Value place) {
+      better = ordering.unlessNan(better, old[0], now);
+      return Values{e.make<arith::SelectOp>(better, now, old[0]),
+                    e.make<arith::SelectOp>(better, place, old[1])};
+    };
+    auto consider = [&](ArrayRef<Index> i, ValueRange old) {
+      Value now = at(i[0]), better = isBetter(now, old[0]);
+      if (op.getSelectLast())
+        better = ordering.either(better, ordering.equal(now, old[0]));
+      return choose(better, old, now, e.materialize(i[0]));
+    };
+    // Both have considered element 0, which counts once all the same.
+    auto combine = [&](ValueRange early, ValueRange late) {
+      Value better = isBetter(late[0], early[0]);
+      if (op.getSelectLast()) {
+        Value isLater =
+            e.make<arith::CmpIOp>(arith::CmpIPredicate::sgt, late[1], early[1]);
+        better = ordering.either(
+            better, ordering.all(ordering.equal(late[0], early[0]), isLater));
+      }
+      return choose(better, early, late[0], late[1]);
+    };
+    Value zero = e.materialize(e.constant(0));
+    Values best = e.reduce({type.getDimSize(op.getDimension())},
+                           {at(e.constant(0)), zero}, consider, combine);
+    Type result = typeOf(op.getResult()).getElementType();
+    if (result.isInteger(64))
+      return best[1];
+    return e.make<arith::TruncIOp>(result, best[1]);
+  }
+};
+
+struct CumSumRule : FillRule<CumSumRule, CumSumOp> {
+  void fill(CumSumOp op, LoopEmitter &e) const {
+    RankedTensorType type = typeOf(op.getInput());
+    ArrayRef<int64_t> shape = type.getShape();
+    int64_t dimension = op.getDimension(), extent = shape[dimension];
+    SmallVector<int64_t> strides = rowMajorStrides(shape), lines(shape);
+    lines[dimension] = 1;
+    Combiner combiner(e, ReduceKind::sum, type.getElementType());
+    e.forEach(lines, [&](ArrayRef<Index> line) {
+      e.loop(extent, combiner.identity(), [&](Index i, ValueRange carried) {
+        SmallVector<Index> positions(line);
+        positions[dimension] = op.getReverse() ? e.constant(extent - 1) - i : i;
+        ElementIndex index(e, shape, positions);
+        Value sum = combiner.combine(
+            carried[0], combiner.widen(e.read(op.getInput(), index)));
+        e.store(op.getResult(),
+                combiner.narrow(op.getExclusive() ? carried[0] : sum),
+                index.number());
+        return Values{sum};
+      });
+    });
+  }
+};
+
+} // namespace
+
+void dpc::attachReductionRules(MLIRContext &context) {
+  ReduceOp::attachInterface<ReduceRule>(context);
+  ArgReduceOp::attachInterface<ArgReduceRule>(context);
+  CumSumOp::attachInterface<CumSumRule>(context);
+}

@@ -1,0 +1,176 @@
+// Element rules of the ops that move elements: index arithmetic.
+
+#include "dialects/NN/IR/Shape.h"
+#include "targets/Loops/Ops/Ops.h"
+#include "targets/Loops/Rules.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <functional>
+#include <limits>
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+
+namespace {
+
+struct ReshapeRule : MoveRule<ReshapeRule, ReshapeOp> {
+  ElementIndex source(ReshapeOp op, IndexSpace &space,
+                      const ElementIndex &index) const {
+    return ElementIndex(space, typeOf(op.getInput()).getShape(),
+                        index.number());
+  }
+};
+
+struct TransposeRule : MoveRule<TransposeRule, TransposeOp> {
+  ElementIndex source(TransposeOp op, IndexSpace &space,
+                      const ElementIndex &index) const {
+    SmallVector<Index> positions(op.getPermutation().size());
+    for (auto [to, from] : llvm::enumerate(op.getPermutation()))
+      positions[from] = index[to];
+    return elementOf(space, op.getInput(), positions);
+  }
+};
+
+struct BroadcastRule : MoveRule<BroadcastRule, BroadcastOp> {
+  ElementIndex source(BroadcastOp op, IndexSpace &space,
+                      const ElementIndex &index) const {
+    SmallVector<Index> positions;
+    for (int64_t dimension : op.getDimensions())
+      positions.push_back(index[dimension]);
+    return elementOf(space, op.getInput(), positions);
+  }
+};
+
+struct SliceRule : MoveRule<SliceRule, SliceOp> {
+  ElementIndex source(SliceOp op, IndexSpace &space,
+                      const ElementIndex &index) const {
+    SmallVector<Index> positions;
+    for (auto [position, start, stride] :
+         llvm::zip_equal(index.positions(), op.getStarts(), op.getStrides()))
+      positions.push_back(position * stride + start);
+    return elementOf(space, op.getInput(), positions);
+  }
+};
+
+struct ReverseRule : MoveRule<ReverseRule, ReverseOp> {
+  ElementIndex source(ReverseOp op, IndexSpace &space,
+                      const ElementIndex &index) const {
+    ArrayRef<int64_t> shape = typeOf(op.getInput()).getShape();
+    SmallVector<Index> positions(index.positions());
+    for (int64_t dimension : op.getDimensions())
+      positions[dimension] = -positions[dimension] + (shape[dimension] - 1);
+    return elementOf(space, op.getInput(), positions);
+  }
+};
+
+struct PadRule : ElementRule<PadRule, PadOp> {
+  static bool isEmpty(PadOp op) {
+    return llvm::is_contained(typeOf(op.getInput()).getShape(), 0);
+  }
+  static SmallVector<Index> positions(PadOp op, IndexSpace &space,
+                                      const ElementIndex &index) {
+    SmallVector<Index> positions;
+    for (auto [d, low] : llvm::enumerate(op.getLow()))
+      positions.push_back(
+          space.floorDiv(index[d] - low, op.getInterior()[d] + 1));
+    return positions;
+  }
+
+  void reads(PadOp op, IndexSpace &space, const ElementIndex &index,
+             VisitRead read) const {
+    if (!isEmpty(op))
+      read(0, elementOf(space, op.getInput(), positions(op, space, index)));
+    read(1, elementOf(space, op.getValue(), {}));
+  }
+
+  Value element(PadOp op, LoopEmitter &e, const ElementIndex &index) const {
+    if (isEmpty(op))
+      return e.read(op.getValue(), ArrayRef<Index>());
+    SmallVector<Index> at = positions(op, e, index);
+    Value inside;
+    for (auto [d, extent] : llvm::enumerate(typeOf(op.getInput()).getShape())) {
+      Index place = index[d] - op.getLow()[d];
+      inside = e.both(inside,
+                      e.inRange(e.mod(place, op.getInterior()[d] + 1), 0, 1));
+      inside = e.both(inside, e.inRange(at[d], 0, extent));
+    }
+    // Read outside of the branch, where it is the same for all elements.
+    Value padding = e.read(op.getValue(), ArrayRef<Index>());
+    return e.branch(
+        inside, [&] { return e.read(op.getInput(), at); },
+        [&] { return padding; });
+  }
+};
+
+struct ConcatRule : ElementRule<ConcatRule, ConcatOp> {
+  static SmallVector<Index> positions(ConcatOp op, const ElementIndex &index,
+                                      int64_t start) {
+    SmallVector<Index> positions(index.positions());
+    Index &position = positions[op.getDimension()];
+    position = position - start;
+    return positions;
+  }
+
+  void reads(ConcatOp op, IndexSpace &space, const ElementIndex &index,
+             VisitRead read) const {
+    int64_t start = 0;
+    for (auto [operand, input] : llvm::enumerate(op.getInputs())) {
+      read(operand, elementOf(space, input, positions(op, index, start)));
+      start += typeOf(input).getDimSize(op.getDimension());
+    }
+  }
+
+  Value element(ConcatOp op, LoopEmitter &e, const ElementIndex &index) const {
+    int64_t dimension = op.getDimension(), start = 0;
+    // From the last operand to the first, each in the else side of the one
+    // before would nest as deeply; the first that holds the position wins.
+    std::function<Value(unsigned)> pick = [&](unsigned operand) {
+      Value input = op.getInputs()[operand];
+      int64_t extent = typeOf(input).getDimSize(dimension), from = start;
+      auto take = [&] { return e.read(input, positions(op, index, from)); };
+      if (operand + 1 == op.getInputs().size())
+        return take();
+      start += extent;
+      auto others = [&, operand] { return pick(operand + 1); };
+      if (extent == 0)
+        return others();
+      return e.branch(e.inRange(index[dimension],
+                                std::numeric_limits<int32_t>::min(),
+                                from + extent),
+                      take, others);
+    };
+    return pick(0);
+  }
+};
+
+struct IotaRule : ElementRule<IotaRule, IotaOp> {
+  void reads(IotaOp, IndexSpace &, const ElementIndex &, VisitRead) const {}
+
+  Value element(IotaOp op, LoopEmitter &e, const ElementIndex &index) const {
+    Value position = e.materialize(index[op.getDimension()]);
+    Type type = registerType(typeOf(op.getResult()).getElementType());
+    if (isa<FloatType>(type))
+      return e.make<arith::SIToFPOp>(type, position);
+    if (type.getIntOrFloatBitWidth() < 64)
+      return e.make<arith::TruncIOp>(type, position);
+    return position;
+  }
+};
+
+} // namespace
+
+void dpc::attachShapeRules(MLIRContext &context) {
+  ReshapeOp::attachInterface<ReshapeRule>(context);
+  TransposeOp::attachInterface<TransposeRule>(context);
+  BroadcastOp::attachInterface<BroadcastRule>(context);
+  SliceOp::attachInterface<SliceRule>(context);
+  ReverseOp::attachInterface<ReverseRule>(context);
+  PadOp::attachInterface<PadRule>(context);
+  ConcatOp::attachInterface<ConcatRule>(context);
+  IotaOp::attachInterface<IotaRule>(context);
+}

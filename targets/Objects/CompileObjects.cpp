@@ -1,0 +1,206 @@
+// From the modules of kernel functions to object files, on all cores.
+
+#include "targets/Objects/CompileObjects.h"
+
+#include "targets/Loops/Math/LowerToLLVM.h"
+#include "targets/Objects/ObjectCache.h"
+
+#include "mlir/IR/Threading.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace dpc;
+
+void dpc::registerObjectTranslations(DialectRegistry &registry) {
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+namespace {
+
+/// The processor that code is generated for.
+struct Processor {
+  const llvm::Target *target = nullptr;
+  std::string triple, name, features;
+  bool vectorize;
+
+  std::unique_ptr<llvm::TargetMachine> createMachine() const {
+    llvm::TargetOptions options;
+    // A product and a sum of two ops never become one multiply-add: whether
+    // they did would depend on the code around them, and what is computed at
+    // two places would have different bits. Sums say by flags what they allow.
+    options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+    return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+        triple, name, features, options, llvm::Reloc::PIC_, std::nullopt,
+        llvm::CodeGenOptLevel::Aggressive));
+  }
+};
+
+/// A kernel on its way to an object.
+struct Unit {
+  ModuleOp module;
+  KernelObject *result;
+  size_t ops = 0;
+  bool isFound = false;
+  std::string error;
+};
+
+} // namespace
+
+static FailureOr<Processor> findProcessor(ModuleOp kernels,
+                                          const ObjectOptions &options) {
+  static const bool initialized = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)initialized;
+  Processor processor;
+  processor.triple = llvm::sys::getDefaultTargetTriple();
+  std::string error;
+  processor.target =
+      llvm::TargetRegistry::lookupTarget(processor.triple, error);
+  if (!processor.target)
+    return kernels.emitError("cannot generate code for ")
+           << processor.triple << ": " << error;
+  processor.name = options.processor;
+  processor.vectorize = options.vectorize;
+  if (options.processor == "native") {
+    processor.name = llvm::sys::getHostCPUName().str();
+    std::map<std::string, bool> features;
+    for (const auto &feature : llvm::sys::getHostCPUFeatures())
+      features[feature.first().str()] = feature.second;
+    for (const auto &[name, isThere] : features)
+      processor.features += (isThere ? ",+" : ",-") + name;
+    // LLVM takes no list that begins with a comma.
+    processor.features.erase(0, 1);
+  }
+  return processor;
+}
+
+/// LLVM's optimisations and code generation.
+static bool emitObject(llvm::Module &code, llvm::TargetMachine &machine,
+                       bool vectorize, llvm::raw_pwrite_stream &stream) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.LoopInterleaving = vectorize;
+  tuning.SLPVectorization = vectorize;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  // O3 unrolls twice as far, takes a third longer, and steps are no faster.
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(code, modules);
+  llvm::legacy::PassManager emission;
+  if (machine.addPassesToEmitFile(emission, stream, nullptr,
+                                  llvm::CodeGenFileType::ObjectFile,
+                                  /*DisableVerify=*/true))
+    return false;
+  emission.run(code);
+  return true;
+}
+
+/// Names that do not say which kernel of a program this is: equal kernels are
+/// equal code. Returns the function that callers see.
+static llvm::Function *takeNumberOut(llvm::Module &code, StringRef symbol) {
+  llvm::Function *entry = code.getFunction(symbol);
+  for (llvm::GlobalValue &value : code.global_values()) {
+    StringRef name = value.getName();
+    if (!value.isDeclaration() && name.consume_front(symbol))
+      value.setName("kernel" + name.str());
+  }
+  return entry;
+}
+
+static void compile(Unit &unit, const Processor &processor,
+                    const ObjectCache *cache) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code =
+      translateModuleToLLVMIR(unit.module, context, "kernel");
+  llvm::Function *entry =
+      code ? takeNumberOut(*code, unit.result->kernel) : nullptr;
+  if (!entry) {
+    unit.error = "cannot be translated to LLVM";
+    return;
+  }
+  std::unique_ptr<llvm::TargetMachine> machine = processor.createMachine();
+  code->setDataLayout(machine->createDataLayout());
+  code->setTargetTriple(processor.triple);
+  std::string content;
+  llvm::raw_string_ostream stream(content);
+  stream << processor.name << '\0' << processor.features << '\0';
+  if (!processor.vectorize)
+    stream << "scalar" << '\0';
+  llvm::WriteBitcodeToFile(*code, stream);
+  std::string key = ObjectCache::keyOf(content);
+  unit.result->symbol = "dpc_kernel_" + key.substr(0, 32);
+  if (cache)
+    if (std::optional<std::string> object = cache->lookup(key)) {
+      unit.result->object = std::move(*object);
+      unit.isFound = true;
+      return;
+    }
+  // Every function of the kernel has its name, for profilers.
+  for (llvm::Function &function : *code)
+    if (StringRef name = function.getName(); &function != entry &&
+                                             !function.isDeclaration() &&
+                                             name.consume_front("kernel"))
+      function.setName(unit.result->symbol + name);
+  entry->setName(unit.result->symbol);
+  SmallVector<char, 0> object;
+  llvm::raw_svector_ostream objectStream(object);
+  if (!emitObject(*code, *machine, processor.vectorize, objectStream)) {
+    unit.error = "cannot be written as an object file for " + processor.triple;
+    return;
+  }
+  unit.result->object.assign(object.begin(), object.end());
+  if (cache)
+    cache->store(key, unit.result->object);
+}
+
+FailureOr<std::vector<KernelObject>>
+dpc::compileObjects(ModuleOp kernels, const ObjectOptions &options,
+                    const ObjectCache *cache) {
+  FailureOr<Processor> processor = findProcessor(kernels, options);
+  if (failed(processor) || failed(lowerToLLVM(kernels)))
+    return failure();
+  auto modules = llvm::to_vector(kernels.getOps<ModuleOp>());
+  std::vector<KernelObject> objects(modules.size());
+  std::vector<Unit> units;
+  for (auto [module, object] : llvm::zip_equal(modules, objects)) {
+    object.kernel = module.getSymName()->str();
+    size_t ops = 0;
+    module.walk([&](Operation *) { ++ops; });
+    units.push_back({module, &object, ops});
+  }
+  // The longest first, so that no core is left with one at the end.
+  llvm::stable_sort(units,
+                    [](const Unit &a, const Unit &b) { return a.ops > b.ops; });
+  parallelForEach(kernels.getContext(), units,
+                  [&](Unit &unit) { compile(unit, *processor, cache); });
+  bool isStored = false;
+  for (Unit &unit : units) {
+    if (!unit.error.empty())
+      return unit.module.emitError(unit.error), failure();
+    isStored |= cache && !unit.isFound;
+  }
+  if (isStored)
+    cache->prune();
+  return objects;
+}

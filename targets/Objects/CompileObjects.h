@@ -1,0 +1,27 @@
+#ifndef DPC_TARGETS_OBJECTS_COMPILEOBJECTS_H
+#define DPC_TARGETS_OBJECTS_COMPILEOBJECTS_H
+
+#include "targets/Target.h"
+
+namespace dpc {
+
+/// What LLVM makes object files for.
+struct ObjectOptions {
+  /// `native` (this machine), or a name that LLVM knows.
+  std::string processor;
+  /// Whether loops and neighbouring scalars become vectors.
+  bool vectorize;
+};
+
+/// Target::compileKernels for processors like the one this runs on. Needs the
+/// translations of `registerObjectTranslations`.
+mlir::FailureOr<std::vector<KernelObject>>
+compileObjects(mlir::ModuleOp kernels, const ObjectOptions &options,
+               const ObjectCache *cache);
+
+/// Registers how the dialects of kernels become LLVM IR.
+void registerObjectTranslations(mlir::DialectRegistry &registry);
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_OBJECTS_COMPILEOBJECTS_H

@@ -1,0 +1,87 @@
+#include "targets/Scalar/ScalarTarget.h"
+
+#include "targets/Loops/Kernels/LoopTarget.h"
+#include "targets/Objects/CompileObjects.h"
+
+using namespace mlir;
+using namespace dpc;
+
+namespace {
+
+/// Takes what LoopEmitter leaves open as far as it goes, as a device with many
+/// threads does: a rule that relies on more gives wrong results here.
+class ScalarEmitter : public KernelEmitter {
+public:
+  using KernelEmitter::KernelEmitter;
+
+  /// The last round first.
+  void forEach(ArrayRef<int64_t> shape,
+               function_ref<void(ArrayRef<Index>)> body, Lanes) override {
+    LoopEmitter::forEach(shape, [&](ArrayRef<Index> rounds) {
+      SmallVector<Index> index;
+      for (auto [round, extent] : llvm::zip_equal(rounds, shape))
+        index.push_back(constant(extent - 1) - round);
+      body(index);
+    });
+  }
+
+  /// Two partial results, which are combined.
+  Values reduce(ArrayRef<int64_t> shape, ValueRange identity,
+                function_ref<Values(ArrayRef<Index>, ValueRange)> accumulate,
+                function_ref<Values(ValueRange, ValueRange)> combine) override {
+    if (shape.empty() || shape[0] < 2)
+      return loop(shape, identity, accumulate);
+    int64_t half = shape[0] / 2;
+    auto part = [&](int64_t first, int64_t count) {
+      SmallVector<int64_t> extents(shape);
+      extents[0] = count;
+      return loop(extents, identity,
+                  [&](ArrayRef<Index> index, ValueRange carried) {
+                    SmallVector<Index> all(index);
+                    all[0] = all[0] + first;
+                    return accumulate(all, carried);
+                  });
+    };
+    Values early = part(0, half), late = part(half, shape[0] - half);
+    return combine(early, late);
+  }
+};
+
+class ScalarTarget : public LoopTarget {
+public:
+  StringRef getName() const override { return "scalar"; }
+
+  ArrayRef<StringRef> getProcessors() const override {
+    static const StringRef processors[] = {"x86-64"};
+    return processors;
+  }
+
+  HostLevel getHostLevel(const CodeOptions &) const override {
+    return HostLevel::any;
+  }
+
+  void registerDialects(DialectRegistry &registry) const override {
+    LoopTarget::registerDialects(registry);
+    registerObjectTranslations(registry);
+  }
+
+  FailureOr<std::vector<KernelObject>>
+  compileKernels(ModuleOp kernels, const CodeOptions &,
+                 const ObjectCache *cache) const override {
+    return compileObjects(
+        kernels, {getProcessors().front().str(), /*vectorize=*/false}, cache);
+  }
+
+protected:
+  std::unique_ptr<KernelEmitter>
+  createEmitter(OpBuilder &builder, Location loc, const KernelGraph &graph,
+                const CodeOptions &) const override {
+    return std::make_unique<ScalarEmitter>(builder, loc, graph);
+  }
+};
+
+} // namespace
+
+void dpc::registerScalarTarget() {
+  registerTarget(std::make_unique<ScalarTarget>());
+}

@@ -1,0 +1,13 @@
+#ifndef DPC_TARGETS_SCALAR_SCALARTARGET_H
+#define DPC_TARGETS_SCALAR_SCALARTARGET_H
+
+namespace dpc {
+
+/// Registers the target `scalar`: any x86-64 processor, without vectors and
+/// without a rule of its own for any op. Slow and plain, it is what fast code
+/// is compared with, and what a new target begins as.
+void registerScalarTarget();
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_SCALAR_SCALARTARGET_H

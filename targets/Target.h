@@ -1,0 +1,115 @@
+#ifndef DPC_TARGETS_TARGET_H
+#define DPC_TARGETS_TARGET_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dpc {
+
+class ObjectCache;
+
+/// How a target makes the results of an op that stands in a kernel.
+enum class OpForm {
+  none,      ///< not at all: the op is no part of a kernel
+  composite, ///< as the ops that it decomposes into
+  elements,  ///< each element in the loops of whoever reads it
+  whole,     ///< all elements at once, into a buffer
+  tiles      ///< the same in tiles, each final before the next is begun
+};
+
+/// What code asks of the processor of the host: levels of x86-64.
+enum class HostLevel {
+  any,
+  v3, ///< AVX2, FMA, BMI, F16C
+  v4  ///< AVX-512 F, BW, CD, DQ, VL
+};
+
+/// How code is generated.
+struct CodeOptions {
+  /// The processor, one of Target::getProcessors; the first where empty.
+  std::string processor;
+  /// Whether each reader of a short computation may repeat it; if not, what has
+  /// several readers is kept in memory. Bits do not depend on it.
+  bool recompute = true;
+  /// Whether every sum adds its terms in their order; if not, those that are
+  /// computed at one place only are added in the order that is fastest there.
+  bool orderedSums = false;
+};
+
+/// What a caller must know of one function of generated code.
+struct KernelCode {
+  /// Bytes of scratch memory the function needs, 64-byte aligned.
+  int64_t scratchBytes = 0;
+  /// For each result, the operands whose buffer it may share: element i of the
+  /// operand is not read once element i of the result has been written. A
+  /// result may take one of them; no two results the same.
+  llvm::SmallVector<llvm::SmallVector<unsigned>> mayAlias;
+};
+
+/// The compiled code of one kernel.
+struct KernelObject {
+  /// Its name in the program.
+  std::string kernel;
+  /// Its function in the object: equal code has equal names in all programs.
+  std::string symbol;
+  /// A position-independent object file. It needs libm.
+  std::string object;
+};
+
+/// A kind of device that kernels run on: everything that the rest of the
+/// compiler asks about it. The mains register the targets there are.
+class Target {
+public:
+  virtual ~Target() = default;
+
+  /// What `--target` calls it.
+  virtual llvm::StringRef getName() const = 0;
+
+  /// The processors that it generates code for, as `--cpu` calls them.
+  virtual llvm::ArrayRef<llvm::StringRef> getProcessors() const = 0;
+
+  virtual HostLevel getHostLevel(const CodeOptions &options) const = 0;
+
+  /// Adds the dialects of its code, and its rules of ops as external models.
+  virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
+
+  /// How it makes the results of `op`, an op of a kernel or one that is to
+  /// become one.
+  virtual OpForm getForm(mlir::Operation *op) const = 0;
+
+  /// Adds to `code` the function `symbol` that computes `op`, an `nn.kernel` or
+  /// `nn.update`, in C `void symbol(char *const *buffers)`. `buffers` points to
+  /// the operands' buffers (scalars too), then the results', then one of
+  /// scratch memory. Buffers are dense and row-major, i1 takes a byte, and no
+  /// two of them overlap but as `mayAlias` says. Fails with an error on the op
+  /// that has no rule.
+  virtual mlir::FailureOr<KernelCode>
+  emitKernel(mlir::Operation *op, llvm::StringRef symbol, mlir::ModuleOp code,
+             const CodeOptions &options) const = 0;
+
+  /// Compiles each module nested in `kernels`, which is named after the kernel
+  /// whose function `emitKernel` put into it, and lowers it in place. Uses as
+  /// many threads as the context has. What `cache` has, if there is one, is
+  /// taken from it, and the rest added.
+  virtual mlir::FailureOr<std::vector<KernelObject>>
+  compileKernels(mlir::ModuleOp kernels, const CodeOptions &options,
+                 const ObjectCache *cache) const = 0;
+};
+
+/// Makes a target known to `findTarget`, in this process.
+void registerTarget(std::unique_ptr<Target> target);
+/// The target of that name, or null.
+const Target *findTarget(llvm::StringRef name);
+/// Those that were registered, in that order.
+std::vector<const Target *> getTargets();
+/// Target::registerDialects of all of them.
+void registerTargetDialects(mlir::DialectRegistry &registry);
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_TARGET_H

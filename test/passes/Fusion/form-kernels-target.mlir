@@ -1,0 +1,29 @@
+// RUN: dpc-opt %s --pass-pipeline='builtin.module(func.func(dpc-form-kernels{target=cpu}))' | FileCheck %s --check-prefix=CPU
+// RUN: dpc-opt %s --pass-pipeline='builtin.module(func.func(dpc-form-kernels{target=scalar}))' | FileCheck %s --check-prefix=SCALAR
+// RUN: not dpc-opt %s --pass-pipeline='builtin.module(func.func(dpc-form-kernels{target=tpu}))' 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+
+// Two products share no kernel where the target makes them in tiles; a target
+// that has no tiles makes their elements in the loops of the sum.
+// UNKNOWN: error: unknown target 'tpu'
+// CPU-LABEL: @products
+// SCALAR-LABEL: @products
+func.func @products(%x: tensor<32x32xf32>, %w: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  // CPU: nn.kernel
+  // CPU-NEXT: ^bb0
+  // CPU-NEXT: nn.dot
+  // CPU-NEXT: nn.yield
+  // CPU: nn.kernel
+  // CPU: nn.dot
+  // CPU-NEXT: nn.add
+  // CPU-NEXT: nn.yield
+  // SCALAR: nn.kernel
+  // SCALAR: nn.dot
+  // SCALAR-NEXT: nn.dot
+  // SCALAR-NEXT: nn.add
+  // SCALAR-NEXT: nn.yield
+  // SCALAR-NOT: nn.kernel
+  %0 = nn.dot %x, %w batch [] [] contract [1] [0] : tensor<32x32xf32>, tensor<32x32xf32> -> tensor<32x32xf32>
+  %1 = nn.dot %w, %x batch [] [] contract [1] [0] : tensor<32x32xf32>, tensor<32x32xf32> -> tensor<32x32xf32>
+  %2 = nn.add %0, %1 : tensor<32x32xf32>
+  return %2 : tensor<32x32xf32>
+}

@@ -1,0 +1,31 @@
+// RUN: dpc-opt %s --dpc-outline-kernels --dpc-generate-code=target=scalar | FileCheck %s --check-prefix=SCALAR
+// RUN: dpc-opt %s --dpc-outline-kernels --dpc-generate-code=cpu=x86-64-v3 | FileCheck %s --check-prefix=CPU
+// RUN: dpc-opt %s --dpc-outline-kernels --dpc-generate-code=cpu=x86-64-v3 | FileCheck %s --check-prefix=ROWS
+// RUN: not dpc-opt %s --dpc-outline-kernels --dpc-generate-code=target=tpu 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+
+// A product in tiles of vectors, and as plain loops.
+// UNKNOWN: error: unknown target 'tpu'
+// CPU: vector<8xf32>
+// SCALAR: @kernel.0.body
+// SCALAR-NOT: vector
+// SCALAR: llvm.return
+func.func @product(%x: tensor<32x32xf32>, %w: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  %0 = nn.kernel (%x, %w : tensor<32x32xf32>, tensor<32x32xf32>) {
+  ^bb0(%a: tensor<32x32xf32>, %b: tensor<32x32xf32>):
+    %s = nn.dot %a, %b batch [] [] contract [1] [0] : tensor<32x32xf32>, tensor<32x32xf32> -> tensor<32x32xf32>
+    nn.yield %s : tensor<32x32xf32>
+  } -> tensor<32x32xf32>
+  return %0 : tensor<32x32xf32>
+}
+
+// A loop over all rows of two dimensions: what a row makes needs no memory
+// beside a row of exponentials, and the result may lie on the operand.
+// ROWS: func.func private @kernel.1({{.*}}exec.may_alias = [array<i64: 0>], exec.scratch_bytes = 64
+func.func @rows(%x: tensor<4x8x16xf32>) -> tensor<4x8x16xf32> {
+  %0 = nn.kernel (%x : tensor<4x8x16xf32>) {
+  ^bb0(%a: tensor<4x8x16xf32>):
+    %s = nn.softmax %a dim 2 : tensor<4x8x16xf32>
+    nn.yield %s : tensor<4x8x16xf32>
+  } -> tensor<4x8x16xf32>
+  return %0 : tensor<4x8x16xf32>
+}

@@ -1,0 +1,377 @@
+#include "test/unit/targets/KernelCases.h"
+
+// clang-format off
+static const std::vector<dpc::test::OpCase> cases = {
+    // Ops that have no gradient.
+    {"nn.iota dim 1 : tensor<3x5xf64>", {}},
+    {"nn.iota dim 0 : tensor<7x2xi32>", {}},
+    {"nn.arg_reduce max %a dim 1 : tensor<7x33xf64> -> tensor<7xi64>", {{"7x33xf64"}}},
+    {"nn.arg_reduce min %a dim 0 {selectLast} : tensor<9x3xi32> -> tensor<3xi32>", {{"9x3xi32", -2, 2}}},
+    {"nn.arg_reduce max %a dim 0 : tensor<9x3xui8> -> tensor<3xi64>", {{"9x3xui8", 0, 255}}},
+    {"nn.random_uniform %a, %b, %c {ordinal = 3 : i64} : tensor<4x9xi64> -> tensor<4x9xf64>", {{"i64", 0, 1000}, {"i64", 0, 9}, {"4x9xi64", 0, 5000000000}}},
+    {"nn.max_pool_grad %a, %b kernel [3, 2] strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] : tensor<2x3x5x5xf64>, tensor<2x3x2x4xf64> -> tensor<2x3x5x5xf64>", {{"2x3x5x5xf64"}, {"2x3x2x4xf64"}}},
+    {"nn.is_nan %a : tensor<5xf64> -> tensor<5xi1>", {{"5xf64"}}},
+    {"%z = nn.constant dense<[0.0, 1.0, -2.0]> : tensor<3xf64> %q = nn.div %a, %z : tensor<3xf64> nn.is_inf %q : tensor<3xf64> -> tensor<3xi1>", {{"3xf64"}}},
+    // Integers: wrap-around, signedness, shifts beyond the width.
+    {"nn.xor %a, %b : tensor<9xi32>", {{"9xi32", -99, 99}, {"9xi32", -99, 99}}},
+    {"nn.and %a, %b : tensor<9xi1>", {{"9xi1", 0, 1}, {"9xi1", 0, 1}}},
+    {"nn.or %a, %b : tensor<9xui16>", {{"9xui16", 0, 65535}, {"9xui16", 0, 65535}}},
+    {"nn.not %a : tensor<9xi8>", {{"9xi8", -128, 127}}},
+    {"nn.not %a : tensor<9xi1>", {{"9xi1", 0, 1}}},
+    {"nn.shift_left %a, %b : tensor<33xi32>", {{"33xi32", -99, 99}, {"33xi32", 0, 40}}},
+    {"nn.shift_right %a, %b : tensor<33xi64>", {{"33xi64", -99, 99}, {"33xi64", 0, 70}}},
+    {"nn.add %a, %b : tensor<33xi8>", {{"33xi8", -128, 127}, {"33xi8", -128, 127}}},
+    {"nn.mul %a, %b : tensor<33xui8>", {{"33xui8", 0, 255}, {"33xui8", 0, 255}}},
+    {"nn.div %a, %b : tensor<33xi32>", {{"33xi32", -99, 99}, {"33xi32", 1, 7}}},
+    {"nn.div %a, %b : tensor<33xui8>", {{"33xui8", 0, 255}, {"33xui8", 1, 255}}},
+    {"nn.rem %a, %b : tensor<33xi64>", {{"33xi64", -99, 99}, {"33xi64", -7, -1}}},
+    {"nn.mod %a, %b : tensor<33xi32>", {{"33xi32", -99, 99}, {"33xi32", -7, -1}}},
+    {"nn.pow %a, %b : tensor<33xi32>", {{"33xi32", -3, 3}, {"33xi32", -2, 9}}},
+    {"nn.max %a, %b : tensor<33xui8>", {{"33xui8", 0, 255}, {"33xui8", 0, 255}}},
+    {"nn.clamp %a, %b, %c : tensor<9xi32>", {{"9xi32", -99, 99}, {"9xi32", -9, 0}, {"9xi32", 1, 9}}},
+    {"nn.compare lt %a, %b : tensor<33xui8> -> tensor<33xi1>", {{"33xui8", 0, 255}, {"33xui8", 0, 255}}},
+    {"nn.compare ge %a, %b : tensor<33xi8> -> tensor<33xi1>", {{"33xi8", -128, 127}, {"33xi8", -128, 127}}},
+    {"nn.compare ne %a, %b : tensor<33xf64> -> tensor<33xi1>", {{"33xf64"}, {"33xf64"}}},
+    {"nn.convert %a : tensor<33xui8> -> tensor<33xf64>", {{"33xui8", 0, 255}}},
+    {"nn.convert %a : tensor<33xi8> -> tensor<33xf64>", {{"33xi8", -128, 127}}},
+    {"nn.convert %a : tensor<33xf64> -> tensor<33xui8>", {{"33xf64", 0, 255}}},
+    {"nn.convert %a : tensor<33xf64> -> tensor<33xi1>", {{"33xf64"}}},
+    {"nn.convert %a : tensor<33xi64> -> tensor<33xi8>", {{"33xi64", -999, 999}}},
+    {"nn.convert %a : tensor<33xi1> -> tensor<33xi32>", {{"33xi1", 0, 1}}},
+    {"nn.reduce max %a [1] : tensor<5x33xui8> -> tensor<5xui8>", {{"5x33xui8", 0, 255}}},
+    {"nn.reduce min %a [0] : tensor<5x33xi16> -> tensor<33xi16>", {{"5x33xi16", -999, 999}}},
+    {"nn.reduce max %a [0] : tensor<5x33xi1> -> tensor<33xi1>", {{"5x33xi1", 0, 1}}},
+    {"nn.reduce prod %a [0, 1] : tensor<5x3xi64> -> tensor<i64>", {{"5x3xi64", -3, 3}}},
+    {"nn.cumsum %a dim 0 : tensor<9xi32>", {{"9xi32", -99, 99}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<3x4xi32>, tensor<4x5xi32> -> tensor<3x5xi32>", {{"3x4xi32", -9, 9}, {"4x5xi32", -9, 9}}},
+    {"nn.top_k %a dim 0 {k = 5 : i64} : tensor<9xui8> -> tensor<5xui8>, tensor<5xi64>", {{"9xui8", 0, 255}}},
+    {"nn.gather %a, %b dim 0 : tensor<5xi1>, tensor<9xi32> -> tensor<9xi1>", {{"5xi1", 0, 1}, {"9xi32", 0, 4}}},
+    {"nn.scatter_elements mul %a, %c, %b dim 0 : tensor<5xi32>, tensor<9xi64>, tensor<9xi32>", {{"5xi32", 1, 3}, {"9xi32", 1, 2}, {"9xi64", 0, 4}}},
+    // Products that are blocked: both orders of each factor, remainders.
+    {"nn.dot %a, %b contract [1] [0] : tensor<33x65xf64>, tensor<65x47xf64> -> tensor<33x47xf64>", {{"33x65xf64"}, {"65x47xf64"}}},
+    {"nn.dot %a, %b contract [1] [1] : tensor<17x64xf64>, tensor<70x64xf64> -> tensor<17x70xf64>", {{"17x64xf64"}, {"70x64xf64"}}},
+    {"nn.dot %a, %b contract [0] [0] : tensor<67x19xf64>, tensor<67x32xf64> -> tensor<19x32xf64>", {{"67x19xf64"}, {"67x32xf64"}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<101x1531xf64>, tensor<1531x10xf64> -> tensor<101x10xf64>", {{"101x1531xf64"}, {"1531x10xf64"}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<8x4096xf64>, tensor<4096x545xf64> -> tensor<8x545xf64>", {{"8x4096xf64", -0.1, 0.1}, {"4096x545xf64", -0.1, 0.1}}},
+    {"nn.dot %a, %b batch [0, 2] [0, 2] contract [3] [3] : tensor<2x9x3x16xf64>, tensor<2x9x3x16xf64> -> tensor<2x3x9x9xf64>", {{"2x9x3x16xf64"}, {"2x9x3x16xf64"}}},
+    {"nn.dot %a, %b contract [0, 1] [0, 1] : tensor<3x7x33xf64>, tensor<3x7x2x9xf64> -> tensor<33x2x9xf64>", {{"3x7x33xf64"}, {"3x7x2x9xf64"}}},
+    {R"(%x = nn.transpose %a [1, 0] : tensor<65x33xf64> -> tensor<33x65xf64> %y = nn.relu %b : tensor<65x47xf64>
+        nn.dot %x, %y contract [1] [0] : tensor<33x65xf64>, tensor<65x47xf64> -> tensor<33x47xf64>)", {{"65x33xf64"}, {"65x47xf64"}}},
+    // Factors packed by transposing squares, in place, in several row blocks.
+    {"nn.dot %a, %b contract [1] [1] : tensor<61x83xf64>, tensor<77x83xf64> -> tensor<61x77xf64>", {{"61x83xf64"}, {"77x83xf64"}}},
+    {"nn.dot %a, %b contract [1] [1] : tensor<30x35xf64>, tensor<9x35xf64> -> tensor<30x9xf64>", {{"30x35xf64"}, {"9x35xf64"}}},
+    {"nn.dot %a, %b contract [0] [0] : tensor<37x5xf64>, tensor<37x131xf64> -> tensor<5x131xf64>", {{"37x5xf64"}, {"37x131xf64"}}},
+    {"nn.dot %a, %b contract [0] [1] : tensor<515x300xf64>, tensor<70x515xf64> -> tensor<300x70xf64>", {{"515x300xf64", -0.3, 0.3}, {"70x515xf64", -0.3, 0.3}}},
+    {"nn.dot %a, %b batch [0, 2] [0, 2] contract [3] [1] : tensor<2x9x3x16xf64>, tensor<2x16x3x33xf64> -> tensor<2x3x9x33xf64>", {{"2x9x3x16xf64"}, {"2x16x3x33xf64"}}},
+    // What is elementwise over a product is computed from its tiles: also where
+    // the depth has several blocks, and where another element is read.
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x83xf64>, tensor<77x83xf64> -> tensor<37x77xf64>
+        %0 = nn.broadcast %c [1] : tensor<77xf64> -> tensor<37x77xf64> %u = nn.add %d, %0 : tensor<37x77xf64>
+        %g = nn.gelu tanh %u : tensor<37x77xf64> "test.yield"(%u, %g) : (tensor<37x77xf64>, tensor<37x77xf64>) -> ())",
+     {{"37x83xf64"}, {"77x83xf64"}, {"77xf64"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [0] : tensor<9x2050xf64>, tensor<2050x40xf64> -> tensor<9x40xf64>
+        nn.add %d, %c : tensor<9x40xf64>)", {{"9x2050xf64", -0.1, 0.1}, {"2050x40xf64", -0.1, 0.1}, {"9x40xf64"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [0] : tensor<33x20xf64>, tensor<20x33xf64> -> tensor<33x33xf64>
+        %t = nn.transpose %d [1, 0] : tensor<33x33xf64> -> tensor<33x33xf64>
+        nn.add %d, %t : tensor<33x33xf64>)", {{"33x20xf64"}, {"20x33xf64"}}},
+    {R"(%d = nn.dot %a, %b batch [0] [0] contract [2] [1] : tensor<3x17x20xf64>, tensor<3x20x33xf64> -> tensor<3x17x33xf64>
+        %r = nn.relu %d : tensor<3x17x33xf64> %h = nn.convert %r : tensor<3x17x33xf64> -> tensor<3x17x33xi32>
+        %s = nn.reduce sum %r [0, 1] : tensor<3x17x33xf64> -> tensor<33xf64>
+        "test.yield"(%h, %s) : (tensor<3x17x33xi32>, tensor<33xf64>) -> ())", {{"3x17x20xf64"}, {"3x20x33xf64"}}},
+    // Attention: blocks of queries and panels of keys with rests, rows that are
+    // not whole vectors, more keys than queries, masks where they lie and copied.
+    {"nn.attention %a, %b, %c rows 1 scale 0.4 : tensor<2x37x3x16xf64>, tensor<2x37x3x16xf64>, tensor<2x37x3x16xf64> -> tensor<2x37x3x16xf64>, tensor<2x3x37xf64>", {{"2x37x3x16xf64"}, {"2x37x3x16xf64"}, {"2x37x3x16xf64"}}},
+    {"nn.attention_grad %a, %b, %c, %d, %e, %f rows 1 scale 0.4 : tensor<2x37x3x16xf64>, tensor<2x37x3x16xf64>, tensor<2x37x3x16xf64>, tensor<2x3x37xf64>, tensor<2x3x37xf64>, tensor<2x37x3x16xf64> -> tensor<2x37x3x16xf64>, tensor<2x37x3x16xf64>, tensor<2x37x3x16xf64>", {{"2x37x3x16xf64"}, {"2x37x3x16xf64"}, {"2x37x3x16xf64"}, {"2x3x37xf64", 3, 5}, {"2x3x37xf64"}, {"2x37x3x16xf64"}}},
+    {"nn.attention %a, %b, %c rows 2 scale 0.4 : tensor<2x2x5x3xf64>, tensor<2x2x3x3xf64>, tensor<2x2x3x5xf64> -> tensor<2x2x5x5xf64>, tensor<2x2x5xf64>", {{"2x2x5x3xf64"}, {"2x2x3x3xf64"}, {"2x2x3x5xf64"}}},
+    {"nn.attention_grad %a, %b, %c, %d, %e, %f rows 2 scale 0.4 : tensor<2x2x5x3xf64>, tensor<2x2x3x3xf64>, tensor<2x2x3x5xf64>, tensor<2x2x5xf64>, tensor<2x2x5xf64>, tensor<2x2x5x5xf64> -> tensor<2x2x5x3xf64>, tensor<2x2x3x3xf64>, tensor<2x2x3x5xf64>", {{"2x2x5x3xf64"}, {"2x2x3x3xf64"}, {"2x2x3x5xf64"}, {"2x2x5xf64", 3, 5}, {"2x2x5xf64"}, {"2x2x5x5xf64"}}},
+    {"nn.attention %a, %b, %c rows 1 scale 0.4 causal : tensor<1x45x2x24xf64>, tensor<1x45x2x24xf64>, tensor<1x45x2x9xf64> -> tensor<1x45x2x9xf64>, tensor<1x2x45xf64>", {{"1x45x2x24xf64"}, {"1x45x2x24xf64"}, {"1x45x2x9xf64"}}},
+    {"nn.attention_grad %a, %b, %c, %d, %e, %f rows 1 scale 0.4 causal : tensor<1x45x2x24xf64>, tensor<1x45x2x24xf64>, tensor<1x45x2x9xf64>, tensor<1x2x45xf64>, tensor<1x2x45xf64>, tensor<1x45x2x9xf64> -> tensor<1x45x2x24xf64>, tensor<1x45x2x24xf64>, tensor<1x45x2x9xf64>", {{"1x45x2x24xf64"}, {"1x45x2x24xf64"}, {"1x45x2x9xf64"}, {"1x2x45xf64", 3, 5}, {"1x2x45xf64"}, {"1x45x2x9xf64"}}},
+    {"nn.attention %a, %b, %c rows 2 scale 0.4 causal : tensor<2x1x50x19xf64>, tensor<2x1x83x19xf64>, tensor<2x1x83x33xf64> -> tensor<2x1x50x33xf64>, tensor<2x1x50xf64>", {{"2x1x50x19xf64"}, {"2x1x83x19xf64"}, {"2x1x83x33xf64"}}},
+    {"nn.attention_grad %a, %b, %c, %d, %e, %f rows 2 scale 0.4 causal : tensor<2x1x50x19xf64>, tensor<2x1x83x19xf64>, tensor<2x1x83x33xf64>, tensor<2x1x50xf64>, tensor<2x1x50xf64>, tensor<2x1x50x33xf64> -> tensor<2x1x50x19xf64>, tensor<2x1x83x19xf64>, tensor<2x1x83x33xf64>", {{"2x1x50x19xf64"}, {"2x1x83x19xf64"}, {"2x1x83x33xf64"}, {"2x1x50xf64", 3, 5}, {"2x1x50xf64"}, {"2x1x50x33xf64"}}},
+    {"nn.attention %a, %b, %c mask %d [0, 3] rows 1 scale 0.4 : tensor<2x33x2x8xf64>, tensor<2x64x2x8xf64>, tensor<2x64x2x8xf64>, tensor<2x64xf64> -> tensor<2x33x2x8xf64>, tensor<2x2x33xf64>", {{"2x33x2x8xf64"}, {"2x64x2x8xf64"}, {"2x64x2x8xf64"}, {"2x64xf64"}}},
+    {"nn.attention_grad %a, %b, %c, %d, %e, %f mask %g [0, 3] rows 1 scale 0.4 : tensor<2x33x2x8xf64>, tensor<2x64x2x8xf64>, tensor<2x64x2x8xf64>, tensor<2x2x33xf64>, tensor<2x2x33xf64>, tensor<2x33x2x8xf64>, tensor<2x64xf64> -> tensor<2x33x2x8xf64>, tensor<2x64x2x8xf64>, tensor<2x64x2x8xf64>", {{"2x33x2x8xf64"}, {"2x64x2x8xf64"}, {"2x64x2x8xf64"}, {"2x2x33xf64", 3, 5}, {"2x2x33xf64"}, {"2x33x2x8xf64"}, {"2x64xf64"}}},
+    {"nn.attention %a, %b, %c mask %d [2, 3] rows 2 scale 0.4 causal : tensor<2x2x40x8xf64>, tensor<2x2x48x8xf64>, tensor<2x2x48x40xf64>, tensor<40x48xf64> -> tensor<2x2x40x40xf64>, tensor<2x2x40xf64>", {{"2x2x40x8xf64"}, {"2x2x48x8xf64"}, {"2x2x48x40xf64"}, {"40x48xf64"}}},
+    {"nn.attention_grad %a, %b, %c, %d, %e, %f mask %g [2, 3] rows 2 scale 0.4 causal : tensor<2x2x40x8xf64>, tensor<2x2x48x8xf64>, tensor<2x2x48x40xf64>, tensor<2x2x40xf64>, tensor<2x2x40xf64>, tensor<2x2x40x40xf64>, tensor<40x48xf64> -> tensor<2x2x40x8xf64>, tensor<2x2x48x8xf64>, tensor<2x2x48x40xf64>", {{"2x2x40x8xf64"}, {"2x2x48x8xf64"}, {"2x2x48x40xf64"}, {"2x2x40xf64", 3, 5}, {"2x2x40xf64"}, {"2x2x40x40xf64"}, {"40x48xf64"}}},
+    // A number that hides all keys of a row, after which logSumExp has lost their
+    // number: in one part and in several.
+    {R"(%m = nn.constant dense<[-1.0e+30, 0.5]> : tensor<2xf64>
+        %y, %l = nn.attention %a, %b, %c mask %m [0] rows 1 scale 0.4 : tensor<2x19x2x8xf64>, tensor<2x23x2x8xf64>, tensor<2x23x2x5xf64>, tensor<2xf64> -> tensor<2x19x2x5xf64>, tensor<2x2x19xf64>
+        nn.attention_grad %a, %b, %c, %l, %d, %e mask %m [0] rows 1 scale 0.4 : tensor<2x19x2x8xf64>, tensor<2x23x2x8xf64>, tensor<2x23x2x5xf64>, tensor<2x2x19xf64>, tensor<2x2x19xf64>, tensor<2x19x2x5xf64>, tensor<2xf64> -> tensor<2x19x2x8xf64>, tensor<2x23x2x8xf64>, tensor<2x23x2x5xf64>)",
+     {{"2x19x2x8xf64"}, {"2x23x2x8xf64"}, {"2x23x2x5xf64"}, {"2x2x19xf64"}, {"2x19x2x5xf64"}}},
+    {R"(%m = nn.constant dense<[-1.0e+30, 0.5]> : tensor<2xf64>
+        %y, %l = nn.attention %a, %b, %c mask %m [0] rows 1 scale 0.4 causal guarded : tensor<2x33x1x3xf64>, tensor<2x33x1x3xf64>, tensor<2x33x1x9xf64>, tensor<2xf64> -> tensor<2x33x1x9xf64>, tensor<2x1x33xf64>
+        nn.attention_grad %a, %b, %c, %l, %d, %e mask %m [0] rows 1 scale 0.4 causal guarded : tensor<2x33x1x3xf64>, tensor<2x33x1x3xf64>, tensor<2x33x1x9xf64>, tensor<2x1x33xf64>, tensor<2x1x33xf64>, tensor<2x33x1x9xf64>, tensor<2xf64> -> tensor<2x33x1x3xf64>, tensor<2x33x1x3xf64>, tensor<2x33x1x9xf64>)",
+     {{"2x33x1x3xf64"}, {"2x33x1x3xf64"}, {"2x33x1x9xf64"}, {"2x1x33xf64"}, {"2x33x1x9xf64"}}},
+    {"nn.attention %a, %b, %c mask %d [1, 2, 3] rows 1 scale 0.4 guarded : tensor<2x19x2x8xf64>, tensor<2x23x2x8xf64>, tensor<2x23x2x8xf64>, tensor<2x19x23xf64> -> tensor<2x19x2x8xf64>, tensor<2x2x19xf64>", {{"2x19x2x8xf64"}, {"2x23x2x8xf64"}, {"2x23x2x8xf64"}, {"2x19x23xf64"}}},
+    {"nn.attention_grad %a, %b, %c, %d, %e, %f mask %g [1, 2, 3] rows 1 scale 0.4 guarded : tensor<2x19x2x8xf64>, tensor<2x23x2x8xf64>, tensor<2x23x2x8xf64>, tensor<2x2x19xf64>, tensor<2x2x19xf64>, tensor<2x19x2x8xf64>, tensor<2x19x23xf64> -> tensor<2x19x2x8xf64>, tensor<2x23x2x8xf64>, tensor<2x23x2x8xf64>", {{"2x19x2x8xf64"}, {"2x23x2x8xf64"}, {"2x23x2x8xf64"}, {"2x2x19xf64", 3, 5}, {"2x2x19xf64"}, {"2x19x2x8xf64"}, {"2x19x23xf64"}}},
+    {"nn.attention %a, %b, %c mask %d [0, 2] rows 1 scale 0.4 : tensor<2x9x2x8xf64>, tensor<2x10x2x8xf64>, tensor<2x10x2x8xf64>, tensor<2x9xf64> -> tensor<2x9x2x8xf64>, tensor<2x2x9xf64>", {{"2x9x2x8xf64"}, {"2x10x2x8xf64"}, {"2x10x2x8xf64"}, {"2x9xf64"}}},
+    {"nn.attention_grad %a, %b, %c, %d, %e, %f mask %g [0, 2] rows 1 scale 0.4 : tensor<2x9x2x8xf64>, tensor<2x10x2x8xf64>, tensor<2x10x2x8xf64>, tensor<2x2x9xf64>, tensor<2x2x9xf64>, tensor<2x9x2x8xf64>, tensor<2x9xf64> -> tensor<2x9x2x8xf64>, tensor<2x10x2x8xf64>, tensor<2x10x2x8xf64>", {{"2x9x2x8xf64"}, {"2x10x2x8xf64"}, {"2x10x2x8xf64"}, {"2x2x9xf64", 3, 5}, {"2x2x9xf64"}, {"2x9x2x8xf64"}, {"2x9xf64"}}},
+    // Several parts of the queries.
+    {"nn.attention_grad %a, %b, %c, %d, %e, %f rows 0 scale 0.4 causal : tensor<350x9xf64>, tensor<370x9xf64>, tensor<370x9xf64>, tensor<350xf64>, tensor<350xf64>, tensor<350x9xf64> -> tensor<350x9xf64>, tensor<370x9xf64>, tensor<370x9xf64>", {{"350x9xf64"}, {"370x9xf64"}, {"370x9xf64"}, {"350xf64", 3, 6}, {"350xf64"}, {"350x9xf64"}}},
+    {"nn.attention_grad %a, %b, %c, %d, %e, %f rows 0 scale 0.4 : tensor<333x9xf64>, tensor<301x9xf64>, tensor<301x9xf64>, tensor<333xf64>, tensor<333xf64>, tensor<333x9xf64> -> tensor<333x9xf64>, tensor<301x9xf64>, tensor<301x9xf64>", {{"333x9xf64"}, {"301x9xf64"}, {"301x9xf64"}, {"333xf64", 3, 6}, {"333xf64"}, {"333x9xf64"}}},
+    {"nn.attention %a, %b, %c rows 1 scale 0.1 causal : tensor<1x128x2x64xf64>, tensor<1x128x2x64xf64>, tensor<1x128x2x64xf64> -> tensor<1x128x2x64xf64>, tensor<1x2x128xf64>", {{"1x128x2x64xf64"}, {"1x128x2x64xf64"}, {"1x128x2x64xf64"}}},
+    {"nn.attention_grad %a, %b, %c, %d, %e, %f rows 1 scale 0.1 causal : tensor<1x128x2x64xf64>, tensor<1x128x2x64xf64>, tensor<1x128x2x64xf64>, tensor<1x2x128xf64>, tensor<1x2x128xf64>, tensor<1x128x2x64xf64> -> tensor<1x128x2x64xf64>, tensor<1x128x2x64xf64>, tensor<1x128x2x64xf64>", {{"1x128x2x64xf64"}, {"1x128x2x64xf64"}, {"1x128x2x64xf64"}, {"1x2x128xf64", 5, 6}, {"1x2x128xf64"}, {"1x128x2x64xf64"}}},
+    {"nn.attention %a, %b, %c rows 2 scale 0.1 : tensor<1x1x64x32xf64>, tensor<1x1x64x32xf64>, tensor<1x1x64x64xf64> -> tensor<1x1x64x64xf64>, tensor<1x1x64xf64>", {{"1x1x64x32xf64"}, {"1x1x64x32xf64"}, {"1x1x64x64xf64"}}},
+    {"nn.attention_grad %a, %b, %c, %d, %e, %f rows 2 scale 0.1 : tensor<1x1x64x32xf64>, tensor<1x1x64x32xf64>, tensor<1x1x64x64xf64>, tensor<1x1x64xf64>, tensor<1x1x64xf64>, tensor<1x1x64x64xf64> -> tensor<1x1x64x32xf64>, tensor<1x1x64x32xf64>, tensor<1x1x64x64xf64>", {{"1x1x64x32xf64"}, {"1x1x64x32xf64"}, {"1x1x64x64xf64"}, {"1x1x64xf64", 5, 6}, {"1x1x64xf64"}, {"1x1x64x64xf64"}}},
+    // A row without keys is NaN, or nothing where that is asked for.
+    {R"(%n = nn.constant dense<[[0.0, 0.0, 0.0], [1.0, 0.0, 1.0]]> : tensor<2x3xf64> %m = nn.log %n : tensor<2x3xf64>
+        nn.attention %a, %b, %c mask %m [0, 1] rows 0 scale 0.4 : tensor<2x4xf64>, tensor<3x4xf64>, tensor<3x2xf64>, tensor<2x3xf64> -> tensor<2x2xf64>, tensor<2xf64>)", {{"2x4xf64"}, {"3x4xf64"}, {"3x2xf64"}}},
+    {R"(%n = nn.constant dense<[[0.0, 0.0, 0.0], [1.0, 0.0, 1.0]]> : tensor<2x3xf64> %m = nn.log %n : tensor<2x3xf64>
+        nn.attention %a, %b, %c mask %m [0, 1] rows 0 scale 0.4 guarded : tensor<2x4xf64>, tensor<3x4xf64>, tensor<3x2xf64>, tensor<2x3xf64> -> tensor<2x2xf64>, tensor<2xf64>)", {{"2x4xf64"}, {"3x4xf64"}, {"3x2xf64"}}},
+    {R"(%n = nn.constant dense<[[0.0, 0.0, 0.0], [1.0, 0.0, 1.0]]> : tensor<2x3xf64> %m = nn.log %n : tensor<2x3xf64>
+        %o, %l = nn.attention %a, %b, %c mask %m [0, 1] rows 0 scale 0.4 : tensor<2x4xf64>, tensor<3x4xf64>, tensor<3x2xf64>, tensor<2x3xf64> -> tensor<2x2xf64>, tensor<2xf64>
+        nn.attention_grad %a, %b, %c, %l, %d, %e mask %m [0, 1] rows 0 scale 0.4 : tensor<2x4xf64>, tensor<3x4xf64>, tensor<3x2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2x2xf64>, tensor<2x3xf64> -> tensor<2x4xf64>, tensor<3x4xf64>, tensor<3x2xf64>)", {{"2x4xf64"}, {"3x4xf64"}, {"3x2xf64"}, {"2xf64"}, {"2x2xf64"}}},
+    {R"(%n = nn.constant dense<[[0.0, 0.0, 0.0], [1.0, 0.0, 1.0]]> : tensor<2x3xf64> %m = nn.log %n : tensor<2x3xf64>
+        %o, %l = nn.attention %a, %b, %c mask %m [0, 1] rows 0 scale 0.4 guarded : tensor<2x4xf64>, tensor<3x4xf64>, tensor<3x2xf64>, tensor<2x3xf64> -> tensor<2x2xf64>, tensor<2xf64>
+        nn.attention_grad %a, %b, %c, %l, %d, %e mask %m [0, 1] rows 0 scale 0.4 guarded : tensor<2x4xf64>, tensor<3x4xf64>, tensor<3x2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2x2xf64>, tensor<2x3xf64> -> tensor<2x4xf64>, tensor<3x4xf64>, tensor<3x2xf64>)", {{"2x4xf64"}, {"3x4xf64"}, {"3x2xf64"}, {"2xf64"}, {"2x2xf64"}}},
+    // What an attention reads may be computed, and what it makes be used.
+    {R"(%q = nn.transpose %a [1, 0] : tensor<16x33xf64> -> tensor<33x16xf64> %k = nn.broadcast %b [1] : tensor<16xf64> -> tensor<33x16xf64>
+        %m = nn.iota dim 1 : tensor<33x33xf64> %o, %l = nn.attention %q, %k, %c mask %m [0, 1] rows 0 scale 0.3 : tensor<33x16xf64>, tensor<33x16xf64>, tensor<33x16xf64>, tensor<33x33xf64> -> tensor<33x16xf64>, tensor<33xf64>
+        %r = nn.relu %o : tensor<33x16xf64> %s = nn.exp %l : tensor<33xf64> "test.yield"(%r, %s) : (tensor<33x16xf64>, tensor<33xf64>) -> ())", {{"16x33xf64"}, {"16xf64"}, {"33x16xf64"}}},
+    // Transpositions in tiles.
+    {"%t = nn.transpose %a [1, 0] : tensor<48x20xf64> -> tensor<20x48xf64> nn.add %t, %b : tensor<20x48xf64>", {{"48x20xf64"}, {"20x48xf64"}}},
+    {"nn.transpose %a [2, 0, 1] : tensor<3x64x16xf64> -> tensor<16x3x64xf64>", {{"3x64x16xf64"}}},
+    // Convolutions that are products over patches.
+    {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x5x9x11xf64>, tensor<9x5x3x3xf64> -> tensor<2x9x9x11xf64>", {{"2x5x9x11xf64"}, {"9x5x3x3xf64"}}},
+    {"nn.conv %a, %b strides [2, 2] padLow [1, 1] padHigh [0, 1] dilations [1, 1] groups 2 : tensor<3x8x9x9xf64>, tensor<18x4x3x3xf64> -> tensor<3x18x4x5xf64>", {{"3x8x9x9xf64"}, {"18x4x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] groups 2 : tensor<2x14x6x10xf64>, tensor<14x5x3x2xf64> -> tensor<2x10x13x11xf64>", {{"2x14x6x10xf64"}, {"14x5x3x2xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<3x12x5x5xf64>, tensor<12x9x3x3xf64> -> tensor<3x9x5x5xf64>", {{"3x12x5x5xf64"}, {"12x9x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] groups 2 : tensor<2x10x13x11xf64>, tensor<2x14x6x10xf64> -> tensor<14x5x3x2xf64>", {{"2x10x13x11xf64"}, {"2x14x6x10xf64"}}},
+    // Several panels of channels, the last one narrow; patches in samples.
+    {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<5x7x5x6xf64>, tensor<37x7x3x3xf64> -> tensor<5x37x5x6xf64>", {{"5x7x5x6xf64"}, {"37x7x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<5x37x5x6xf64>, tensor<37x7x3x3xf64> -> tensor<5x7x5x6xf64>", {{"5x37x5x6xf64"}, {"37x7x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<5x7x5x6xf64>, tensor<5x37x5x6xf64> -> tensor<37x7x3x3xf64>", {{"5x7x5x6xf64"}, {"5x37x5x6xf64"}}},
+    // The depth in pieces, with a rest.
+    {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x131x5x5xf64>, tensor<18x131x3x3xf64> -> tensor<2x18x5x5xf64>", {{"2x131x5x5xf64"}, {"18x131x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x18x5x5xf64>, tensor<18x131x3x3xf64> -> tensor<2x131x5x5xf64>", {{"2x18x5x5xf64"}, {"18x131x3x3xf64"}}},
+    // The depth of the transposed convolution in pieces.
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x131x4x5xf64>, tensor<131x18x3x3xf64> -> tensor<2x18x4x5xf64>", {{"2x131x4x5xf64"}, {"131x18x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x18x4x5xf64>, tensor<2x131x4x5xf64> -> tensor<131x18x3x3xf64>", {{"2x18x4x5xf64"}, {"2x131x4x5xf64"}}},
+    // Blocks of rows, the depth of the kernel's gradient in pieces.
+    {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x3x24x26xf64>, tensor<5x3x3x3xf64> -> tensor<2x5x24x26xf64>", {{"2x3x24x26xf64"}, {"5x3x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x5x24x26xf64>, tensor<5x3x3x3xf64> -> tensor<2x3x24x26xf64>", {{"2x5x24x26xf64"}, {"5x3x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x3x24x26xf64>, tensor<2x5x24x26xf64> -> tensor<5x3x3x3xf64>", {{"2x3x24x26xf64"}, {"2x5x24x26xf64"}}},
+    // Blocks of samples with a rest; asymmetric and negative padding.
+    {"nn.conv %a, %b strides [1, 1] padLow [2, -1] padHigh [0, 1] dilations [1, 1] groups 1 : tensor<11x4x9x10xf64>, tensor<9x4x3x2xf64> -> tensor<11x9x9x9xf64>", {{"11x4x9x10xf64"}, {"9x4x3x2xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [2, -1] padHigh [0, 1] dilations [1, 1] groups 1 : tensor<11x9x9x9xf64>, tensor<9x4x3x2xf64> -> tensor<11x4x9x10xf64>", {{"11x9x9x9xf64"}, {"9x4x3x2xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [2, -1] padHigh [0, 1] dilations [1, 1] groups 1 : tensor<11x4x9x10xf64>, tensor<11x9x9x9xf64> -> tensor<9x4x3x2xf64>", {{"11x4x9x10xf64"}, {"11x9x9x9xf64"}}},
+    // Strides that leave elements of x without an output, and phases without taps.
+    {"nn.conv %a, %b strides [3, 3] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x6x9x11xf64>, tensor<10x6x2x1xf64> -> tensor<2x10x3x4xf64>", {{"2x6x9x11xf64"}, {"10x6x2x1xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [3, 3] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x10x3x4xf64>, tensor<10x6x2x1xf64> -> tensor<2x6x9x11xf64>", {{"2x10x3x4xf64"}, {"10x6x2x1xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [3, 3] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x6x9x11xf64>, tensor<2x10x3x4xf64> -> tensor<10x6x2x1xf64>", {{"2x6x9x11xf64"}, {"2x10x3x4xf64"}}},
+    // A stride and a dilation with a common divisor.
+    {"nn.conv %a, %b strides [4, 2] padLow [2, 1] padHigh [2, 1] dilations [2, 3] groups 1 : tensor<2x5x11x12xf64>, tensor<9x5x3x3xf64> -> tensor<2x9x3x4xf64>", {{"2x5x11x12xf64"}, {"9x5x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [4, 2] padLow [2, 1] padHigh [2, 1] dilations [2, 3] groups 1 : tensor<2x9x3x4xf64>, tensor<9x5x3x3xf64> -> tensor<2x5x11x12xf64>", {{"2x9x3x4xf64"}, {"9x5x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [4, 2] padLow [2, 1] padHigh [2, 1] dilations [2, 3] groups 1 : tensor<2x5x11x12xf64>, tensor<2x9x3x4xf64> -> tensor<9x5x3x3xf64>", {{"2x5x11x12xf64"}, {"2x9x3x4xf64"}}},
+    // Rows of blocks that hold whole phases.
+    {"nn.conv_input_grad %a, %b strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<1x6x16x12xf64>, tensor<6x4x4x4xf64> -> tensor<1x4x32x24xf64>", {{"1x6x16x12xf64"}, {"6x4x4x4xf64"}}},
+    // Patches read in place; planes a multiple of 512 bytes apart are moved.
+    {"nn.conv %a, %b strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x20x8x8xf64>, tensor<24x20x1x1xf64> -> tensor<2x24x8x8xf64>", {{"2x20x8x8xf64"}, {"24x20x1x1xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x24x8x8xf64>, tensor<24x20x1x1xf64> -> tensor<2x20x8x8xf64>", {{"2x24x8x8xf64"}, {"24x20x1x1xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x20x8x8xf64>, tensor<2x24x8x8xf64> -> tensor<24x20x1x1xf64>", {{"2x20x8x8xf64"}, {"2x24x8x8xf64"}}},
+    // One dimension, a long kernel.
+    {"nn.conv %a, %b strides [2] padLow [5] padHigh [5] dilations [1] groups 1 : tensor<3x4x40xf64>, tensor<17x4x11xf64> -> tensor<3x17x20xf64>", {{"3x4x40xf64"}, {"17x4x11xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [2] padLow [5] padHigh [5] dilations [1] groups 1 : tensor<3x17x20xf64>, tensor<17x4x11xf64> -> tensor<3x4x40xf64>", {{"3x17x20xf64"}, {"17x4x11xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [2] padLow [5] padHigh [5] dilations [1] groups 1 : tensor<3x4x40xf64>, tensor<3x17x20xf64> -> tensor<17x4x11xf64>", {{"3x4x40xf64"}, {"3x17x20xf64"}}},
+    // Three dimensions.
+    {"nn.conv %a, %b strides [1, 2, 1] padLow [0, 1, 1] padHigh [1, 0, 1] dilations [1, 1, 1] groups 2 : tensor<2x6x4x5x6xf64>, tensor<18x3x2x3x2xf64> -> tensor<2x18x4x2x7xf64>", {{"2x6x4x5x6xf64"}, {"18x3x2x3x2xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 2, 1] padLow [0, 1, 1] padHigh [1, 0, 1] dilations [1, 1, 1] groups 2 : tensor<2x18x4x2x7xf64>, tensor<18x3x2x3x2xf64> -> tensor<2x6x4x5x6xf64>", {{"2x18x4x2x7xf64"}, {"18x3x2x3x2xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 2, 1] padLow [0, 1, 1] padHigh [1, 0, 1] dilations [1, 1, 1] groups 2 : tensor<2x6x4x5x6xf64>, tensor<2x18x4x2x7xf64> -> tensor<18x3x2x3x2xf64>", {{"2x6x4x5x6xf64"}, {"2x18x4x2x7xf64"}}},
+    // Few channels a group: patches of a line in the lanes.
+    {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 6 : tensor<2x6x13x21xf64>, tensor<6x1x3x3xf64> -> tensor<2x6x13x21xf64>", {{"2x6x13x21xf64"}, {"6x1x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 6 : tensor<2x6x13x21xf64>, tensor<6x1x3x3xf64> -> tensor<2x6x13x21xf64>", {{"2x6x13x21xf64"}, {"6x1x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 6 : tensor<2x6x13x21xf64>, tensor<2x6x13x21xf64> -> tensor<6x1x3x3xf64>", {{"2x6x13x21xf64"}, {"2x6x13x21xf64"}}},
+    // Their strides split lines into phases.
+    {"nn.conv %a, %b strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 5 : tensor<3x5x12x23xf64>, tensor<5x1x3x3xf64> -> tensor<3x5x6x12xf64>", {{"3x5x12x23xf64"}, {"5x1x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 5 : tensor<3x5x6x12xf64>, tensor<5x1x3x3xf64> -> tensor<3x5x12x23xf64>", {{"3x5x6x12xf64"}, {"5x1x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 5 : tensor<3x5x12x23xf64>, tensor<3x5x6x12xf64> -> tensor<5x1x3x3xf64>", {{"3x5x12x23xf64"}, {"3x5x6x12xf64"}}},
+    {"nn.conv %a, %b strides [1, 3] padLow [1, 2] padHigh [0, 3] dilations [2, 2] groups 4 : tensor<1x4x15x16xf64>, tensor<8x1x2x5xf64> -> tensor<1x8x14x5xf64>", {{"1x4x15x16xf64"}, {"8x1x2x5xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 3] padLow [1, 2] padHigh [0, 3] dilations [2, 2] groups 4 : tensor<1x8x14x5xf64>, tensor<8x1x2x5xf64> -> tensor<1x4x15x16xf64>", {{"1x8x14x5xf64"}, {"8x1x2x5xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 3] padLow [1, 2] padHigh [0, 3] dilations [2, 2] groups 4 : tensor<1x4x15x16xf64>, tensor<1x8x14x5xf64> -> tensor<8x1x2x5xf64>", {{"1x4x15x16xf64"}, {"1x8x14x5xf64"}}},
+    // Phases without taps, lines that are not a multiple of the stride.
+    {"nn.conv %a, %b strides [3, 4] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 5 : tensor<4x5x25x29xf64>, tensor<5x1x2x2xf64> -> tensor<4x5x8x7xf64>", {{"4x5x25x29xf64"}, {"5x1x2x2xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [3, 4] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 5 : tensor<4x5x8x7xf64>, tensor<5x1x2x2xf64> -> tensor<4x5x25x29xf64>", {{"4x5x8x7xf64"}, {"5x1x2x2xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [3, 4] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 5 : tensor<4x5x25x29xf64>, tensor<4x5x8x7xf64> -> tensor<5x1x2x2xf64>", {{"4x5x25x29xf64"}, {"4x5x8x7xf64"}}},
+    // Lines of several tiles of vectors.
+    {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 2 : tensor<1x2x5x150xf64>, tensor<2x1x3x3xf64> -> tensor<1x2x5x150xf64>", {{"1x2x5x150xf64"}, {"2x1x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 2 : tensor<1x2x5x150xf64>, tensor<2x1x3x3xf64> -> tensor<1x2x5x150xf64>", {{"1x2x5x150xf64"}, {"2x1x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 2 : tensor<1x2x5x150xf64>, tensor<1x2x5x150xf64> -> tensor<2x1x3x3xf64>", {{"1x2x5x150xf64"}, {"1x2x5x150xf64"}}},
+    // Short lines, many taps.
+    {"nn.conv %a, %b strides [1, 1] padLow [3, 3] padHigh [3, 3] dilations [1, 1] groups 3 : tensor<3x3x7x7xf64>, tensor<3x1x7x7xf64> -> tensor<3x3x7x7xf64>", {{"3x3x7x7xf64"}, {"3x1x7x7xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [3, 3] padHigh [3, 3] dilations [1, 1] groups 3 : tensor<3x3x7x7xf64>, tensor<3x1x7x7xf64> -> tensor<3x3x7x7xf64>", {{"3x3x7x7xf64"}, {"3x1x7x7xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [3, 3] padHigh [3, 3] dilations [1, 1] groups 3 : tensor<3x3x7x7xf64>, tensor<3x3x7x7xf64> -> tensor<3x1x7x7xf64>", {{"3x3x7x7xf64"}, {"3x3x7x7xf64"}}},
+    // Many input channels for few outputs.
+    {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<1x19x9x11xf64>, tensor<2x19x3x3xf64> -> tensor<1x2x9x11xf64>", {{"1x19x9x11xf64"}, {"2x19x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<1x2x9x11xf64>, tensor<2x19x3x3xf64> -> tensor<1x19x9x11xf64>", {{"1x2x9x11xf64"}, {"2x19x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<1x19x9x11xf64>, tensor<1x2x9x11xf64> -> tensor<2x19x3x3xf64>", {{"1x19x9x11xf64"}, {"1x2x9x11xf64"}}},
+    // Groups of a few channels.
+    {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 3 : tensor<2x12x8x9xf64>, tensor<9x4x3x3xf64> -> tensor<2x9x8x9xf64>", {{"2x12x8x9xf64"}, {"9x4x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 3 : tensor<2x9x8x9xf64>, tensor<9x4x3x3xf64> -> tensor<2x12x8x9xf64>", {{"2x9x8x9xf64"}, {"9x4x3x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 3 : tensor<2x12x8x9xf64>, tensor<2x9x8x9xf64> -> tensor<9x4x3x3xf64>", {{"2x12x8x9xf64"}, {"2x9x8x9xf64"}}},
+    // One and three dimensions.
+    {"nn.conv %a, %b strides [2] padLow [3] padHigh [3] dilations [1] groups 4 : tensor<4x4x100xf64>, tensor<4x1x7xf64> -> tensor<4x4x50xf64>", {{"4x4x100xf64"}, {"4x1x7xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [2] padLow [3] padHigh [3] dilations [1] groups 4 : tensor<4x4x50xf64>, tensor<4x1x7xf64> -> tensor<4x4x100xf64>", {{"4x4x50xf64"}, {"4x1x7xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [2] padLow [3] padHigh [3] dilations [1] groups 4 : tensor<4x4x100xf64>, tensor<4x4x50xf64> -> tensor<4x1x7xf64>", {{"4x4x100xf64"}, {"4x4x50xf64"}}},
+    {"nn.conv %a, %b strides [1, 2, 2] padLow [1, 0, 1] padHigh [1, 0, 1] dilations [1, 1, 1] groups 3 : tensor<2x3x5x6x7xf64>, tensor<3x1x3x2x3xf64> -> tensor<2x3x5x3x4xf64>", {{"2x3x5x6x7xf64"}, {"3x1x3x2x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [1, 2, 2] padLow [1, 0, 1] padHigh [1, 0, 1] dilations [1, 1, 1] groups 3 : tensor<2x3x5x3x4xf64>, tensor<3x1x3x2x3xf64> -> tensor<2x3x5x6x7xf64>", {{"2x3x5x3x4xf64"}, {"3x1x3x2x3xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [1, 2, 2] padLow [1, 0, 1] padHigh [1, 0, 1] dilations [1, 1, 1] groups 3 : tensor<2x3x5x6x7xf64>, tensor<2x3x5x3x4xf64> -> tensor<3x1x3x2x3xf64>", {{"2x3x5x6x7xf64"}, {"2x3x5x3x4xf64"}}},
+    // Blocks of rows of several samples, some without taps.
+    {"nn.conv_input_grad %a, %b strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<3x17x16x16xf64>, tensor<17x9x1x1xf64> -> tensor<3x9x32x32xf64>", {{"3x17x16x16xf64"}, {"17x9x1x1xf64"}}},
+    // Blocks of rows of several samples, a depth in pieces.
+    {"nn.conv_input_grad %a, %b strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<3x64x16x16xf64>, tensor<64x9x3x3xf64> -> tensor<3x9x32x32xf64>", {{"3x64x16x16xf64"}, {"64x9x3x3xf64"}}},
+    {"nn.conv %a, %b strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x9x32x32xf64>, tensor<20x9x1x1xf64> -> tensor<2x20x16x16xf64>", {{"2x9x32x32xf64"}, {"20x9x1x1xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x9x32x32xf64>, tensor<2x20x16x16xf64> -> tensor<20x9x1x1xf64>", {{"2x9x32x32xf64"}, {"2x20x16x16xf64"}}},
+    // Operands that are computed where they are read.
+    {"%x = nn.exp %a : tensor<2x5x9x11xf64> %w = nn.neg %b : tensor<9x5x1x1xf64> nn.conv %x, %w strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x5x9x11xf64>, tensor<9x5x1x1xf64> -> tensor<2x9x9x11xf64>", {{"2x5x9x11xf64"}, {"9x5x1x1xf64"}}},
+    {"%y = nn.exp %b : tensor<2x9x9x11xf64> nn.conv_weight_grad %a, %y strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1 : tensor<2x5x9x11xf64>, tensor<2x9x9x11xf64> -> tensor<9x5x1x1xf64>", {{"2x5x9x11xf64"}, {"2x9x9x11xf64"}}},
+    // Windows that tile the input, overlap, leave elements out, reach over the border.
+    {"nn.max_pool_grad %a, %b kernel [2, 2] strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x8x36xf64>, tensor<2x3x4x18xf64> -> tensor<2x3x8x36xf64>", {{"2x3x8x36xf64"}, {"2x3x4x18xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [2, 2] strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x8x14xf32>, tensor<2x3x4x7xf32> -> tensor<2x3x8x14xf32>", {{"2x3x8x14xf32"}, {"2x3x4x7xf32"}}},
+    {"nn.max_pool_grad %a, %b kernel [5, 6] strides [5, 6] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x10x12xf64>, tensor<2x3x2x2xf64> -> tensor<2x3x10x12xf64>", {{"2x3x10x12xf64"}, {"2x3x2x2xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [2, 3] strides [2, 3] padLow [0, 0] padHigh [0, 0] dilations [1, 1] : tensor<2x3x7x9xf64>, tensor<2x3x3x3xf64> -> tensor<2x3x7x9xf64>", {{"2x3x7x9xf64", 0, 3}, {"2x3x3x3xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [3, 3] strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] : tensor<2x2x9x37xf64>, tensor<2x2x5x19xf64> -> tensor<2x2x9x37xf64>", {{"2x2x9x37xf64"}, {"2x2x5x19xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [2, 2] strides [3, 3] padLow [1, 0] padHigh [0, 2] dilations [1, 1] : tensor<1x2x11x12xf64>, tensor<1x2x4x5xf64> -> tensor<1x2x11x12xf64>", {{"1x2x11x12xf64"}, {"1x2x4x5xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [3, 2] strides [3, 2] padLow [2, 1] padHigh [1, 3] dilations [1, 1] : tensor<2x2x9x10xf64>, tensor<2x2x4x7xf64> -> tensor<2x2x9x10xf64>", {{"2x2x9x10xf64"}, {"2x2x4x7xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [5, 5] strides [1, 1] padLow [2, 2] padHigh [2, 2] dilations [1, 1] : tensor<1x2x12x13xf64>, tensor<1x2x12x13xf64> -> tensor<1x2x12x13xf64>", {{"1x2x12x13xf64"}, {"1x2x12x13xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [2] strides [4] padLow [0] padHigh [0] dilations [3] : tensor<2x3x21xf64>, tensor<2x3x5xf64> -> tensor<2x3x21xf64>", {{"2x3x21xf64"}, {"2x3x5xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [2, 2, 2] strides [2, 1, 2] padLow [0, 1, 0] padHigh [0, 1, 0] dilations [1, 1, 1] : tensor<1x1x4x5x6xf64>, tensor<1x1x2x6x3xf64> -> tensor<1x1x4x5x6xf64>", {{"1x1x4x5x6xf64"}, {"1x1x2x6x3xf64"}}},
+    {"nn.max_pool_grad %a, %b kernel [3, 3] strides [2, 4] padLow [1, 3] padHigh [1, 2] dilations [1, 1] : tensor<1x2x6x3xf64>, tensor<1x2x3x2xf64> -> tensor<1x2x6x3xf64>", {{"1x2x6x3xf64"}, {"1x2x3x2xf64"}}},
+    // 16-bit floats: computed in f32, rounded after each op.
+    {"%x = nn.mul %a, %b : tensor<33xbf16> nn.exp %x : tensor<33xbf16>", {{"33xbf16"}, {"33xbf16"}}},
+    {"nn.reduce sum %a [1] : tensor<3x333xbf16> -> tensor<3xbf16>", {{"3x333xbf16", 0, 1}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<7x33xf16>, tensor<33x9xf16> -> tensor<7x9xf16>", {{"7x33xf16"}, {"33x9xf16"}}},
+    {"nn.convert %a : tensor<33xf64> -> tensor<33xbf16>", {{"33xf64"}}},
+    {"%x = nn.add %a, %a : tensor<33xf16> nn.convert %x : tensor<33xf16> -> tensor<33xf64>", {{"33xf16"}}},
+    // Long sums are sums over blocks: an f32 keeps its precision (f64 sums these
+    // without error). Blocks of one dimension with a rest, inside outer rounds,
+    // and of several dimensions.
+    {"nn.reduce sum %a [0] : tensor<400003xf64> -> tensor<f64>", {{"400003xf64", 0.1f, 0.1f}}},
+    {"nn.reduce sum %a [0, 2] : tensor<3x2x20001xf64> -> tensor<2xf64>", {{"3x2x20001xf64", 0.1f, 0.1f}}},
+    {R"(%0 = nn.transpose %a [1, 0] : tensor<7x30001xf64> -> tensor<30001x7xf64>
+        nn.reduce sum %0 [0, 1] : tensor<30001x7xf64> -> tensor<f64>)", {{"7x30001xf64", 0.1f, 0.1f}}},
+    // Of whole rows: added up in f64, in one dimension or several.
+    {"nn.reduce sum %a [0] : tensor<100003x3xf64> -> tensor<3xf64>", {{"100003x3xf64", 0.1f, 0.1f}}},
+    {"nn.reduce sum %a [0, 2] : tensor<300x2x400x3xf64> -> tensor<2x3xf64>", {{"300x2x400x3xf64", 0.1f, 0.1f}}},
+    // Empty tensors.
+    {"nn.add %a, %a : tensor<0x3xf64>", {{"0x3xf64"}}},
+    {"nn.reduce sum %a [0] : tensor<0x3xf64> -> tensor<3xf64>", {{"0x3xf64"}}},
+    {"nn.reduce max %a [1] : tensor<3x0xf64> -> tensor<3xf64>", {{"3x0xf64"}}},
+    {"nn.reduce min %a [1] : tensor<0x3xf64> -> tensor<0xf64>", {{"0x3xf64"}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<3x0xf64>, tensor<0x5xf64> -> tensor<3x5xf64>", {{"3x0xf64"}, {"0x5xf64"}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<0x3xf64>, tensor<3x5xf64> -> tensor<0x5xf64>", {{"0x3xf64"}, {"3x5xf64"}}},
+    {"nn.concat %a, %b, %a dim 0 : tensor<0x3xf64>, tensor<2x3xf64>, tensor<0x3xf64> -> tensor<2x3xf64>", {{"0x3xf64"}, {"2x3xf64"}}},
+    {"nn.pad %a, %b low [2] high [1] interior [0] : tensor<0xf64>, tensor<f64> -> tensor<3xf64>", {{"0xf64"}, {"f64"}}},
+    {"nn.gather %a, %b dim 0 : tensor<5x2xf64>, tensor<0xi64> -> tensor<0x2xf64>", {{"5x2xf64"}, {"0xi64", 0, 1}}},
+    {"nn.scatter_add %a, %b dim 0 : tensor<0x2xf64>, tensor<0xi64> -> tensor<5x2xf64>", {{"0x2xf64"}, {"0xi64", 0, 1}}},
+    {"nn.top_k %a dim 1 {k = 0 : i64} : tensor<2x3xf64> -> tensor<2x0xf64>, tensor<2x0xi64>", {{"2x3xf64"}}},
+    {"nn.softmax %a dim 1 : tensor<0x4xf64>", {{"0x4xf64"}}},
+    // Scalars, values passed through, values given twice.
+    {"nn.add %a, %b : tensor<f64>", {{"f64"}, {"f64"}}},
+    {R"("test.yield"(%a, %a) : (tensor<5xf64>, tensor<5xf64>) -> ())", {{"5xf64"}}},
+    {R"(%x = nn.exp %a : tensor<5xf64> %c = nn.constant dense<2> : tensor<4xi32>
+        "test.yield"(%x, %c, %x) : (tensor<5xf64>, tensor<4xi32>, tensor<5xf64>) -> ())", {{"5xf64"}}},
+    // Updates.
+    {R"(nn.update (%a, %b : tensor<33xf64>, tensor<33xf64>) scalars (%c : tensor<f64>) {
+        ^bb0(%pi: tensor<f64>, %gi: tensor<f64>, %l: tensor<f64>):
+          %d = nn.mul %l, %gi : tensor<f64>
+          %n = nn.sub %pi, %d : tensor<f64>
+          nn.yield %n : tensor<f64>
+        } -> tensor<33xf64>)", {{"33xf64"}, {"33xf64"}, {"f64"}}},
+    {R"(nn.update (%a, %b, %c : tensor<3x7xf64>, tensor<3x7xf64>, tensor<3x7xf64>) scalars (%d, %e : tensor<f64>, tensor<i1>) {
+        ^bb0(%p: tensor<f64>, %m: tensor<f64>, %g: tensor<f64>, %l: tensor<f64>, %ok: tensor<i1>):
+          %k = nn.constant dense<0.9> : tensor<f64>
+          %x = nn.mul %k, %m : tensor<f64>
+          %n = nn.add %x, %g : tensor<f64>
+          %s = nn.mul %l, %n : tensor<f64>
+          %q = nn.sub %p, %s : tensor<f64>
+          %p1 = nn.select %ok, %q, %p : tensor<i1>, tensor<f64>
+          nn.yield %p1, %n : tensor<f64>, tensor<f64>
+        } -> tensor<3x7xf64>, tensor<3x7xf64>)", {{"3x7xf64"}, {"3x7xf64"}, {"3x7xf64"}, {"f64"}, {"i1", 0, 1}}},
+    // Fused kernels.
+    {R"(%0 = nn.broadcast %b [1] : tensor<33xf64> -> tensor<7x33xf64>
+        %1 = nn.add %a, %0 : tensor<7x33xf64> nn.relu %1 : tensor<7x33xf64>)", {{"7x33xf64"}, {"33xf64"}}},
+    {R"(%d = nn.dot %a, %c contract [1] [0] : tensor<7x5xf64>, tensor<5x33xf64> -> tensor<7x33xf64>
+        %0 = nn.broadcast %b [1] : tensor<33xf64> -> tensor<7x33xf64>
+        %1 = nn.add %d, %0 : tensor<7x33xf64> nn.gelu tanh %1 : tensor<7x33xf64>)", {{"7x5xf64"}, {"33xf64"}, {"5x33xf64"}}},
+    {"nn.softmax %a dim 1 : tensor<33x65xf64>", {{"33x65xf64", -9, 9}}},
+    {"nn.softmax %a dim 2 : tensor<3x1x1xf64>", {{"3x1x1xf64"}}},
+    {"nn.log_softmax %a dim 2 : tensor<3x7x33xf64>", {{"3x7x33xf64"}}},
+    {R"(%s = nn.constant dense<0.125> : tensor<2x3x9x9xf64> %low = nn.constant dense<-1.0e9> : tensor<2x3x9x9xf64>
+        %r = nn.iota dim 2 : tensor<2x3x9x9xi64> %c = nn.iota dim 3 : tensor<2x3x9x9xi64>
+        %m = nn.compare ge %r, %c : tensor<2x3x9x9xi64> -> tensor<2x3x9x9xi1>
+        %x = nn.mul %a, %s : tensor<2x3x9x9xf64>
+        %y = nn.select %m, %x, %low : tensor<2x3x9x9xi1>, tensor<2x3x9x9xf64>
+        nn.softmax %y dim 3 : tensor<2x3x9x9xf64>)", {{"2x3x9x9xf64"}}},
+    {R"(%0 = nn.mul %a, %b : tensor<7x33xf64> %1 = nn.reduce sum %0 [1] : tensor<7x33xf64> -> tensor<7xf64>
+        %2 = nn.broadcast %1 [0] : tensor<7xf64> -> tensor<7x33xf64>
+        %3 = nn.sub %a, %2 : tensor<7x33xf64> nn.mul %b, %3 : tensor<7x33xf64>)", {{"7x33xf64"}, {"7x33xf64"}}},
+    {R"(%x = nn.add %a, %d : tensor<3x7x33xf64>
+        %y, %m, %v = nn.normalize %x [2] epsilon 1.0e-5 : tensor<3x7x33xf64> -> tensor<3x7x33xf64>, tensor<3x7xf64>, tensor<3x7xf64>
+        %g = nn.broadcast %b [2] : tensor<33xf64> -> tensor<3x7x33xf64>
+        %h = nn.broadcast %c [2] : tensor<33xf64> -> tensor<3x7x33xf64>
+        %0 = nn.mul %y, %g : tensor<3x7x33xf64> %1 = nn.add %0, %h : tensor<3x7x33xf64>
+        "test.yield"(%x, %1, %m, %v) : (tensor<3x7x33xf64>, tensor<3x7x33xf64>, tensor<3x7xf64>, tensor<3x7xf64>) -> ())",
+     {{"3x7x33xf64"}, {"33xf64"}, {"33xf64"}, {"3x7x33xf64"}}},
+    {R"(%y, %m, %v = nn.normalize %a [1] epsilon 1.0e-5 : tensor<7x33xf64> -> tensor<7x33xf64>, tensor<7xf64>, tensor<7xf64>
+        %gb = nn.broadcast %b [1] : tensor<33xf64> -> tensor<7x33xf64>
+        %gy = nn.mul %c, %gb : tensor<7x33xf64> %p = nn.mul %gy, %y : tensor<7x33xf64>
+        %s1 = nn.reduce sum %gy [1] : tensor<7x33xf64> -> tensor<7xf64>
+        %s2 = nn.reduce sum %p [1] : tensor<7x33xf64> -> tensor<7xf64>
+        %n = nn.constant dense<33.0> : tensor<7xf64> %e = nn.constant dense<1.0e-5> : tensor<7xf64>
+        %m1 = nn.div %s1, %n : tensor<7xf64> %m2 = nn.div %s2, %n : tensor<7xf64>
+        %ve = nn.add %v, %e : tensor<7xf64> %r = nn.rsqrt %ve : tensor<7xf64>
+        %b1 = nn.broadcast %m1 [0] : tensor<7xf64> -> tensor<7x33xf64>
+        %b2 = nn.broadcast %m2 [0] : tensor<7xf64> -> tensor<7x33xf64>
+        %br = nn.broadcast %r [0] : tensor<7xf64> -> tensor<7x33xf64>
+        %0 = nn.sub %gy, %b1 : tensor<7x33xf64> %1 = nn.mul %y, %b2 : tensor<7x33xf64>
+        %2 = nn.sub %0, %1 : tensor<7x33xf64> %dx = nn.mul %br, %2 : tensor<7x33xf64>
+        %cy = nn.mul %c, %y : tensor<7x33xf64>
+        %dg = nn.reduce sum %cy [0] : tensor<7x33xf64> -> tensor<33xf64>
+        %db = nn.reduce sum %c [0] : tensor<7x33xf64> -> tensor<33xf64>
+        "test.yield"(%dx, %dg, %db) : (tensor<7x33xf64>, tensor<33xf64>, tensor<33xf64>) -> ())",
+     {{"7x33xf64"}, {"33xf64"}, {"7x33xf64"}}},
+    {R"(%l, %s = nn.cross_entropy %a, %b dim 1 : tensor<9x33xf64>, tensor<9xi64> -> tensor<9xf64>, tensor<9xf64>
+        %t = nn.reduce sum %l [0] : tensor<9xf64> -> tensor<f64>
+        "test.yield"(%t, %s) : (tensor<f64>, tensor<9xf64>) -> ())", {{"9x33xf64"}, {"9xi64", 0, 32}}},
+    // A loss, its gradient by rows, and between them a sum over all rows.
+    {R"(%l, %s = nn.cross_entropy %a, %b dim 1 {ignoreIndex = 3 : i64} : tensor<9x129xf64>, tensor<9xi64> -> tensor<9xf64>, tensor<9xf64>
+        %t = nn.reduce sum %l [0] : tensor<9xf64> -> tensor<f64>
+        %sb = nn.broadcast %s [0] : tensor<9xf64> -> tensor<9x129xf64> %x = nn.sub %a, %sb : tensor<9x129xf64>
+        %p = nn.exp %x : tensor<9x129xf64> %i = nn.iota dim 1 : tensor<9x129xi64>
+        %lb = nn.broadcast %b [0] : tensor<9xi64> -> tensor<9x129xi64>
+        %h = nn.compare eq %i, %lb : tensor<9x129xi64> -> tensor<9x129xi1>
+        %o = nn.convert %h : tensor<9x129xi1> -> tensor<9x129xf64> %g = nn.sub %p, %o : tensor<9x129xf64>
+        "test.yield"(%t, %g) : (tensor<f64>, tensor<9x129xf64>) -> ())", {{"9x129xf64"}, {"9xi64", 0, 8}}},
+    {R"(%s = nn.broadcast %b [0] : tensor<9xf64> -> tensor<9x33xf64> %x = nn.sub %a, %s : tensor<9x33xf64>
+        %p = nn.exp %x : tensor<9x33xf64> %i = nn.iota dim 1 : tensor<9x33xi64>
+        %l = nn.broadcast %c [0] : tensor<9xi64> -> tensor<9x33xi64>
+        %h = nn.compare eq %i, %l : tensor<9x33xi64> -> tensor<9x33xi1>
+        %o = nn.convert %h : tensor<9x33xi1> -> tensor<9x33xf64> nn.sub %p, %o : tensor<9x33xf64>)",
+     {{"9x33xf64"}, {"9xf64"}, {"9xi64", 0, 32}}},
+    {R"(%h = nn.gelu none %a : tensor<7x33xf64> %t = nn.tanh %h : tensor<7x33xf64>
+        %z = nn.constant dense<0.0> : tensor<7x33xf64> %m = nn.compare gt %t, %z : tensor<7x33xf64> -> tensor<7x33xi1>
+        "test.yield"(%t, %m) : (tensor<7x33xf64>, tensor<7x33xi1>) -> ())", {{"7x33xf64"}}},
+    {R"(%0 = nn.reshape %a : tensor<3x5x8xf64> -> tensor<3x5x2x4xf64>
+        %1 = nn.transpose %0 [0, 2, 1, 3] : tensor<3x5x2x4xf64> -> tensor<3x2x5x4xf64>
+        %2 = nn.reshape %1 : tensor<3x2x5x4xf64> -> tensor<6x5x4xf64> nn.neg %2 : tensor<6x5x4xf64>)", {{"3x5x8xf64"}}},
+    {R"(%0 = nn.reshape %b : tensor<6xf64> -> tensor<2x3xf64>
+        %1 = nn.broadcast %0 [1, 2] : tensor<2x3xf64> -> tensor<4x2x3xf64>
+        %2 = nn.reshape %1 : tensor<4x2x3xf64> -> tensor<8x3xf64> nn.add %a, %2 : tensor<8x3xf64>)", {{"8x3xf64"}, {"6xf64"}}},
+    {R"(%0 = nn.reduce sum %a [0, 2, 3] : tensor<2x3x5x7xf64> -> tensor<3xf64>
+        %1 = nn.broadcast %0 [1] : tensor<3xf64> -> tensor<2x3x5x7xf64> nn.sub %a, %1 : tensor<2x3x5x7xf64>)", {{"2x3x5x7xf64"}}},
+    {R"(%0 = nn.exp %a : tensor<6x4xf64> %1 = nn.transpose %0 [1, 0] : tensor<6x4xf64> -> tensor<4x6xf64>
+        %2 = nn.reduce sum %1 [1] : tensor<4x6xf64> -> tensor<4xf64>
+        %3 = nn.broadcast %2 [1] : tensor<4xf64> -> tensor<6x4xf64> nn.div %0, %3 : tensor<6x4xf64>)", {{"6x4xf64"}}},
+    {R"(%0 = nn.reverse %a [0] : tensor<9xf64> %1 = nn.add %a, %0 : tensor<9xf64> nn.reverse %1 [0] : tensor<9xf64>)", {{"9xf64"}}},
+    {R"(%t = nn.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf64>
+        %1 = nn.gather %t, %a dim 0 : tensor<2x3xf64>, tensor<5xi64> -> tensor<5x3xf64> nn.mul %1, %1 : tensor<5x3xf64>)", {{"5xi64", 0, 1}}},
+    {R"(%d = nn.iota dim 0 : tensor<33x7xi64> %e = nn.iota dim 1 : tensor<33x7xi64>
+        %k = nn.constant dense<7> : tensor<33x7xi64> %f = nn.mul %d, %k : tensor<33x7xi64> %i = nn.add %f, %e : tensor<33x7xi64>
+        %u = nn.random_uniform %b, %c, %i {ordinal = 5 : i64} : tensor<33x7xi64> -> tensor<33x7xf64>
+        %h = nn.constant dense<0.5> : tensor<33x7xf64> %m = nn.compare ge %u, %h : tensor<33x7xf64> -> tensor<33x7xi1>
+        %z = nn.constant dense<0.0> : tensor<33x7xf64> nn.select %m, %a, %z : tensor<33x7xi1>, tensor<33x7xf64>)",
+     {{"33x7xf64"}, {"i64", 0, 99}, {"i64", 0, 99}}},
+};
+// clang-format on
+
+const std::vector<dpc::test::OpCase> &dpc::test::kernelCases() { return cases; }
