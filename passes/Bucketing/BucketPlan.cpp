@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Bucketing/BucketPlan.h"
-#include "passes/Planning/PlanError.h"
+#include "planning/PlanError.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "passes/Bucketing/Passes.h"
 #include "passes/Bucketing/ReplicatedUpdates.h"
-#include "passes/Planning/CostModel.h"
+#include "planning/CostModel.h"
 
 #include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/NN/IR/Shape.h"

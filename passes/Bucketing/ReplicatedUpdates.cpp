@@ -3,6 +3,7 @@
 #include "dialects/Dist/IR/MeshGroups.h"
 #include "dialects/NN/IR/Shape.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;

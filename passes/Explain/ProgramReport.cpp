@@ -1,7 +1,7 @@
 #include "passes/Explain/ProgramReport.h"
 
 #include "passes/Explain/Boundary.h"
-#include "passes/Planning/CostModel.h"
+#include "planning/CostModel.h"
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MeshGroups.h"

@@ -3,7 +3,7 @@
 #include "passes/Lowering/CommunicationOrder.h"
 #include "passes/Lowering/KernelTable.h"
 #include "passes/Overlap/StreamSchedule.h"
-#include "passes/Planning/CostModel.h"
+#include "planning/CostModel.h"
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Interfaces/Interfaces.h"

@@ -9,7 +9,7 @@
 
 #include "passes/Memory/MemoryPlan.h"
 #include "passes/Memory/MemorySearch.h"
-#include "passes/Planning/PlanError.h"
+#include "planning/PlanError.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>

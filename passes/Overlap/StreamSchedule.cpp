@@ -2,7 +2,7 @@
 //----------------===//
 
 #include "passes/Overlap/StreamSchedule.h"
-#include "passes/Planning/PlanError.h"
+#include "planning/PlanError.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 

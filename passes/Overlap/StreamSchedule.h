@@ -11,7 +11,7 @@
 #ifndef DPC_PASSES_OVERLAP_STREAMSCHEDULE_H
 #define DPC_PASSES_OVERLAP_STREAMSCHEDULE_H
 
-#include "passes/Planning/EventSimulator.h"
+#include "planning/EventSimulator.h"
 #include <limits>
 
 namespace dpc {

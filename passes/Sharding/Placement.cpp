@@ -1,5 +1,5 @@
 #include "passes/Sharding/Placement.h"
-#include "passes/Planning/CostModel.h"
+#include "planning/CostModel.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"

@@ -5,6 +5,7 @@
 #include "dialects/NN/IR/Program.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace dpc {
 

@@ -4,6 +4,7 @@
 #include "dialects/NN/IR/NNDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 
 #include "dialects/Exec/IR/ExecEnums.h.inc"
 

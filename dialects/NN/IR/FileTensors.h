@@ -5,6 +5,7 @@
 
 #include "dialects/NN/IR/Program.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/GlobPattern.h"

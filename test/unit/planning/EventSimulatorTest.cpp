@@ -1,7 +1,7 @@
 //===- EventSimulatorTest.cpp
 //----------------------------------------------===//
 
-#include "passes/Planning/EventSimulator.h"
+#include "planning/EventSimulator.h"
 #include <cmath>
 #include <gtest/gtest.h>
 

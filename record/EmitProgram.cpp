@@ -1,8 +1,8 @@
-#include "passes/Lowering/Program/EmitProgram.h"
+#include "record/EmitProgram.h"
 
 #include "passes/Lowering/KernelTable.h"
-#include "passes/Lowering/Program/Actions.h"
-#include "passes/Lowering/Program/Functions.h"
+#include "record/Actions.h"
+#include "record/Functions.h"
 
 #include "dialects/NN/IR/Program.h"
 #include "dpc/program.h"

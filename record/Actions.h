@@ -1,7 +1,7 @@
-#ifndef DPC_PASSES_LOWERING_PROGRAM_ACTIONS_H
-#define DPC_PASSES_LOWERING_PROGRAM_ACTIONS_H
+#ifndef DPC_RECORD_ACTIONS_H
+#define DPC_RECORD_ACTIONS_H
 
-#include "passes/Lowering/Program/Tensors.h"
+#include "record/Tensors.h"
 
 namespace dpc {
 
@@ -53,4 +53,4 @@ private:
 
 } // namespace dpc
 
-#endif // DPC_PASSES_LOWERING_PROGRAM_ACTIONS_H
+#endif // DPC_RECORD_ACTIONS_H

@@ -1,6 +1,6 @@
-#include "passes/Lowering/Program/Tensors.h"
+#include "record/Tensors.h"
 
-#include "passes/Lowering/Program/InitialValue.h"
+#include "record/InitialValue.h"
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Dist/IR/LayoutShards.h"

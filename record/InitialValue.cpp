@@ -1,6 +1,6 @@
-#include "passes/Lowering/Program/InitialValue.h"
+#include "record/InitialValue.h"
 
-#include "passes/Lowering/Program/Tensors.h"
+#include "record/Tensors.h"
 
 #include "dialects/NN/IR/Program.h"
 #include "dpc/records.h"

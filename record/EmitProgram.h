@@ -1,7 +1,7 @@
-#ifndef DPC_PASSES_LOWERING_PROGRAM_EMITPROGRAM_H
-#define DPC_PASSES_LOWERING_PROGRAM_EMITPROGRAM_H
+#ifndef DPC_RECORD_EMITPROGRAM_H
+#define DPC_RECORD_EMITPROGRAM_H
 
-#include "passes/Lowering/Program/Tensors.h"
+#include "record/Tensors.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/Module.h"
@@ -52,4 +52,4 @@ emitProgram(mlir::ModuleOp module, const ProgramOptions &options,
 
 } // namespace dpc
 
-#endif // DPC_PASSES_LOWERING_PROGRAM_EMITPROGRAM_H
+#endif // DPC_RECORD_EMITPROGRAM_H

@@ -1,4 +1,4 @@
-#include "passes/Lowering/Program/Mesh.h"
+#include "record/Mesh.h"
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dpc/types.h"

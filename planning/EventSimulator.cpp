@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Planning/EventSimulator.h"
-#include "passes/Planning/PlanError.h"
+#include "planning/EventSimulator.h"
+#include "planning/PlanError.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>

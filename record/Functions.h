@@ -1,5 +1,5 @@
-#ifndef DPC_PASSES_LOWERING_PROGRAM_FUNCTIONS_H
-#define DPC_PASSES_LOWERING_PROGRAM_FUNCTIONS_H
+#ifndef DPC_RECORD_FUNCTIONS_H
+#define DPC_RECORD_FUNCTIONS_H
 
 #include "dialects/Dist/IR/MeshShape.h"
 #include "dialects/Exec/IR/ExecDialect.h"
@@ -16,4 +16,4 @@ llvm::Function *emitFunction(exec::FunctionOp function, llvm::Module &module,
 
 } // namespace dpc
 
-#endif // DPC_PASSES_LOWERING_PROGRAM_FUNCTIONS_H
+#endif // DPC_RECORD_FUNCTIONS_H

@@ -1,5 +1,5 @@
-#ifndef DPC_PASSES_LOWERING_PROGRAM_INITIALVALUE_H
-#define DPC_PASSES_LOWERING_PROGRAM_INITIALVALUE_H
+#ifndef DPC_RECORD_INITIALVALUE_H
+#define DPC_RECORD_INITIALVALUE_H
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -26,4 +26,4 @@ mlir::FailureOr<InitialValue> readInitialValue(mlir::ModuleOp module,
 
 } // namespace dpc
 
-#endif // DPC_PASSES_LOWERING_PROGRAM_INITIALVALUE_H
+#endif // DPC_RECORD_INITIALVALUE_H

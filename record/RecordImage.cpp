@@ -1,4 +1,4 @@
-#include "passes/Lowering/Program/RecordImage.h"
+#include "record/RecordImage.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DPC_PASSES_PLANNING_COSTMODEL_H
-#define DPC_PASSES_PLANNING_COSTMODEL_H
+#ifndef DPC_PLANNING_COSTMODEL_H
+#define DPC_PLANNING_COSTMODEL_H
 
 namespace dpc {
 
@@ -31,4 +31,4 @@ struct CostModel {
 
 } // namespace dpc
 
-#endif // DPC_PASSES_PLANNING_COSTMODEL_H
+#endif // DPC_PLANNING_COSTMODEL_H

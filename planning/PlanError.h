@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DPC_PASSES_PLANNING_PLANERROR_H
-#define DPC_PASSES_PLANNING_PLANERROR_H
+#ifndef DPC_PLANNING_PLANERROR_H
+#define DPC_PLANNING_PLANERROR_H
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -24,4 +24,4 @@ llvm::Error planError(const char *format, Ts &&...values) {
 
 } // namespace dpc
 
-#endif // DPC_PASSES_PLANNING_PLANERROR_H
+#endif // DPC_PLANNING_PLANERROR_H

@@ -1,4 +1,4 @@
-#include "passes/Lowering/Program/WriteObject.h"
+#include "record/WriteObject.h"
 
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"

@@ -1,5 +1,5 @@
-#ifndef DPC_PASSES_LOWERING_PROGRAM_WRITEOBJECT_H
-#define DPC_PASSES_LOWERING_PROGRAM_WRITEOBJECT_H
+#ifndef DPC_RECORD_WRITEOBJECT_H
+#define DPC_RECORD_WRITEOBJECT_H
 
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
@@ -13,4 +13,4 @@ llvm::Error writeObject(llvm::Module &module, llvm::raw_pwrite_stream &stream);
 
 } // namespace dpc
 
-#endif // DPC_PASSES_LOWERING_PROGRAM_WRITEOBJECT_H
+#endif // DPC_RECORD_WRITEOBJECT_H

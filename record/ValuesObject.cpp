@@ -1,4 +1,4 @@
-#include "passes/Lowering/Program/ValuesObject.h"
+#include "record/ValuesObject.h"
 
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/MC/StringTableBuilder.h"

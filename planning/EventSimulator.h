@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DPC_PASSES_PLANNING_EVENTSIMULATOR_H
-#define DPC_PASSES_PLANNING_EVENTSIMULATOR_H
+#ifndef DPC_PLANNING_EVENTSIMULATOR_H
+#define DPC_PLANNING_EVENTSIMULATOR_H
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
@@ -66,4 +66,4 @@ llvm::Expected<Timeline> simulate(const SimProblem &problem);
 
 } // namespace dpc
 
-#endif // DPC_PASSES_PLANNING_EVENTSIMULATOR_H
+#endif // DPC_PLANNING_EVENTSIMULATOR_H

@@ -1,7 +1,7 @@
-#ifndef DPC_PASSES_LOWERING_PROGRAM_RECORDIMAGE_H
-#define DPC_PASSES_LOWERING_PROGRAM_RECORDIMAGE_H
+#ifndef DPC_RECORD_RECORDIMAGE_H
+#define DPC_RECORD_RECORDIMAGE_H
 
-#include "passes/Lowering/Program/ValuesObject.h"
+#include "record/ValuesObject.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
@@ -86,4 +86,4 @@ private:
 
 } // namespace dpc
 
-#endif // DPC_PASSES_LOWERING_PROGRAM_RECORDIMAGE_H
+#endif // DPC_RECORD_RECORDIMAGE_H

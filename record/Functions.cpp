@@ -1,4 +1,4 @@
-#include "passes/Lowering/Program/Functions.h"
+#include "record/Functions.h"
 
 #include "dpc/action.h"
 #include "dpc/status.h"

@@ -1,4 +1,4 @@
-#include "passes/Lowering/Program/Actions.h"
+#include "record/Actions.h"
 
 #include "dpc/program.h"
 

@@ -1,5 +1,5 @@
-#ifndef DPC_PASSES_LOWERING_PROGRAM_VALUESOBJECT_H
-#define DPC_PASSES_LOWERING_PROGRAM_VALUESOBJECT_H
+#ifndef DPC_RECORD_VALUESOBJECT_H
+#define DPC_RECORD_VALUESOBJECT_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -28,4 +28,4 @@ llvm::Error writeValuesObject(llvm::ArrayRef<OutsideValue> values,
 
 } // namespace dpc
 
-#endif // DPC_PASSES_LOWERING_PROGRAM_VALUESOBJECT_H
+#endif // DPC_RECORD_VALUESOBJECT_H

@@ -1,11 +1,11 @@
-#ifndef DPC_PASSES_LOWERING_PROGRAM_TENSORS_H
-#define DPC_PASSES_LOWERING_PROGRAM_TENSORS_H
+#ifndef DPC_RECORD_TENSORS_H
+#define DPC_RECORD_TENSORS_H
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/NN/IR/FileTensors.h"
 #include "dialects/NN/IR/HostFacts.h"
-#include "passes/Lowering/Program/Mesh.h"
+#include "record/Mesh.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -96,4 +96,4 @@ private:
 
 } // namespace dpc
 
-#endif // DPC_PASSES_LOWERING_PROGRAM_TENSORS_H
+#endif // DPC_RECORD_TENSORS_H

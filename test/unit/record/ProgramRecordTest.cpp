@@ -1,7 +1,7 @@
 // The program record as the runtime sees it: a module at level exec is emitted,
 // compiled, loaded, and read through the runtime's own headers.
-#include "passes/Lowering/Program/EmitProgram.h"
-#include "passes/Lowering/Program/WriteObject.h"
+#include "record/EmitProgram.h"
+#include "record/WriteObject.h"
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"

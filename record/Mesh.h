@@ -1,8 +1,8 @@
-#ifndef DPC_PASSES_LOWERING_PROGRAM_MESH_H
-#define DPC_PASSES_LOWERING_PROGRAM_MESH_H
+#ifndef DPC_RECORD_MESH_H
+#define DPC_RECORD_MESH_H
 
 #include "dialects/Dist/IR/MeshShape.h"
-#include "passes/Lowering/Program/RecordImage.h"
+#include "record/RecordImage.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -39,4 +39,4 @@ private:
 
 } // namespace dpc
 
-#endif // DPC_PASSES_LOWERING_PROGRAM_MESH_H
+#endif // DPC_RECORD_MESH_H
