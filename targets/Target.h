@@ -1,6 +1,8 @@
 #ifndef DPC_TARGETS_TARGET_H
 #define DPC_TARGETS_TARGET_H
 
+#include "planning/Machine.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "llvm/ADT/SmallVector.h"
@@ -72,6 +74,11 @@ public:
 
   /// The processors that it generates code for, as `--cpu` calls them.
   virtual llvm::ArrayRef<llvm::StringRef> getProcessors() const = 0;
+
+  /// What a device with this processor can do.
+  virtual Device getDevice(llvm::StringRef processor) const = 0;
+  /// The link between devices where nothing else is known of it.
+  virtual Link getLink() const = 0;
 
   virtual HostLevel getHostLevel(const CodeOptions &options) const = 0;
 

@@ -1,8 +1,8 @@
 #include "passes/Bucketing/Passes.h"
 #include "passes/Bucketing/ReplicatedUpdates.h"
-#include "planning/CostModel.h"
 
 #include "dialects/Dist/IR/FlatStorage.h"
+#include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/NN/IR/Shape.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -254,6 +254,10 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
     auto meshes = module.getOps<dist::MeshOp>();
     if (!step || meshes.empty())
       return;
+    FailureOr<Machine> found = dist::getMachine(getOperation());
+    if (failed(found))
+      return signalPassFailure();
+    const Machine &machine = *found;
     std::vector<ReplicatedUpdate> updates = findReplicatedUpdates(step);
     if (updates.empty())
       return;
@@ -269,7 +273,7 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
     std::vector<DividedNorm> norms;
     int64_t number = 0;
     for (const Bucket &bucket : plan->buckets) {
-      if (!isWorthIt(bucket, updates, problem))
+      if (!isWorthIt(bucket, updates, problem, machine))
         continue;
       Value share =
           BucketDivision(step, updates, bucket, problem, number++).run();
@@ -295,18 +299,19 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
 private:
   /// Whether the time saved on the update pays for another collective.
   bool isWorthIt(const Bucket &bucket, ArrayRef<ReplicatedUpdate> updates,
-                 const BucketProblem &problem) {
+                 const BucketProblem &problem, const Machine &machine) {
     int64_t shares = problem.tensors[bucket.members.front()].key.shares;
     if (shares < 2)
       return false;
     if (smallestBytes >= 0)
       return bucket.payloadBytes >= smallestBytes;
-    CostModel model;
     double bytes = 0;
     for (int64_t member : bucket.members)
       bytes += operandAndResultBytes(updates[member].update);
-    return model.computeSeconds(/*flops=*/0, bytes - bytes / shares) >
-           model.linkLatencySeconds;
+    const Link link = machine.linkOver(
+        dist::axesOf(updates[bucket.members.front()].getSum()));
+    return machine.device.computeSeconds(/*flops=*/0, bytes - bytes / shares) >
+           link.latencySeconds;
   }
 
   /// Adds the squares of a bucket to the norm that they are terms of.

@@ -1,9 +1,9 @@
 #include "passes/Explain/ProgramReport.h"
 
 #include "passes/Explain/Boundary.h"
-#include "planning/CostModel.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/Dist/IR/MeshGroups.h"
 #include "dialects/Exec/IR/ExecOps.h"
 
@@ -176,8 +176,8 @@ static StringRef causeText(Purpose purpose) {
 /// Bytes that leave a device of a group of `members` for a collective, whose
 /// larger buffer has `bytes`.
 static double bytesThroughLink(Collective kind, double bytes, int64_t members) {
-  double others = double(members - 1) / members;
-  return (kind == Collective::all_reduce ? 2 : 1) * others * bytes;
+  return kind == Collective::all_reduce ? allReduceBytes(bytes, members)
+                                        : gatherBytes(bytes, members);
 }
 
 static void addCommunication(Report &report, ModuleOp module,
@@ -186,7 +186,9 @@ static void addCommunication(Report &report, ModuleOp module,
     int64_t count = 0, bytes = 0;
     double seconds = 0;
   };
-  CostModel model;
+  FailureOr<Machine> machine = dist::getMachine(module);
+  if (failed(machine))
+    return;
   for (auto entry : module.getOps<EntryOp>()) {
     std::map<std::tuple<Purpose, Collective, std::string>, Sum> sums;
     entry.walk([&](StartOp start) {
@@ -207,7 +209,7 @@ static void addCommunication(Report &report, ModuleOp module,
                        start.getKind(), llvm::join(axes, "+")}];
       sum.count += turns;
       sum.bytes += turns * int64_t(moved);
-      sum.seconds += turns * model.transferSeconds(moved);
+      sum.seconds += turns * machine->linkOver(axes).transferSeconds(moved);
     });
     ReportSection &section =
         report.add(("communication of one " + entry.getSymName()).str());

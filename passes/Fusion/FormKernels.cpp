@@ -1,6 +1,7 @@
 #include "passes/Fusion/KernelGroups.h"
 #include "passes/Fusion/Passes.h"
 #include "passes/Fusion/Recomputation.h"
+#include "passes/Machine/MachineTarget.h"
 
 #include "dialects/NN/IR/Program.h"
 
@@ -123,11 +124,9 @@ struct FormKernelsPass : dpc::impl::FormKernelsBase<FormKernelsPass> {
   using FormKernelsBase::FormKernelsBase;
 
   void runOnOperation() override {
-    device = findTarget(target);
-    if (!device) {
-      getOperation().emitError("unknown target '") << target << "'";
+    target = getTarget(getOperation());
+    if (!target)
       return signalPassFailure();
-    }
     // Regions first: their ops read what stands outside.
     SmallVector<Block *> blocks;
     getOperation()->walk<WalkOrder::PostOrder>([&](Operation *op) {
@@ -144,7 +143,7 @@ struct FormKernelsPass : dpc::impl::FormKernelsBase<FormKernelsPass> {
 
 private:
   void formKernels(Block &block) {
-    KernelGroups groups(block, *device, maxOps);
+    KernelGroups groups(block, *target, maxOps);
     std::vector<KernelOps> kernels;
     for (const KernelGroups::Unit *unit : groups.inOrder())
       kernels.push_back(unit->ops);
@@ -163,7 +162,7 @@ private:
         op.erase();
   }
 
-  const Target *device = nullptr;
+  const Target *target = nullptr;
 };
 
 } // namespace

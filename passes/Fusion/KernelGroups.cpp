@@ -7,6 +7,7 @@
 #include "passes/Fusion/KernelGroups.h"
 
 #include "dialects/NN/IR/NNDialect.h"
+#include "targets/Target.h"
 
 #include <queue>
 

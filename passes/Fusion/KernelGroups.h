@@ -2,7 +2,6 @@
 #define DPC_PASSES_FUSION_KERNELGROUPS_H
 
 #include "dialects/Interfaces/FusableOpInterface.h"
-#include "targets/Target.h"
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/BitVector.h"
@@ -11,6 +10,8 @@
 #include <vector>
 
 namespace dpc {
+
+class Target;
 
 /// What `op` says of itself; ops with regions (updates) and of other dialects
 /// are no kernels to form.

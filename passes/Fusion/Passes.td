@@ -22,7 +22,7 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
     A reshape moves no data: it stays outside, as a view of its operand. So do
     `nn.update` and the ops of other dialects.
 
-    Needs: static shapes. Keeps: results and their names.
+    Needs: static shapes, `dpc-describe-machine`. Keeps: results and their names.
 
     ```mlir
     %0 = nn.broadcast %b [1] : tensor<4xf32> -> tensor<8x4xf32>
@@ -40,7 +40,6 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];
   let options = [
-    Option<"target", "target", "std::string", "\"cpu\"", "The target that runs the kernels">,
     Option<"maxOps", "max-ops", "int64_t", "64", "Most ops in one kernel">,
     Option<"recomputedOps", "recomputed-ops", "unsigned", "16",
            "Most ops of a chain that is computed again instead of read">,

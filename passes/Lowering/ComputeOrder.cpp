@@ -3,9 +3,9 @@
 #include "passes/Lowering/CommunicationOrder.h"
 #include "passes/Lowering/KernelTable.h"
 #include "passes/Overlap/StreamSchedule.h"
-#include "planning/CostModel.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/Interfaces/Interfaces.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -20,10 +20,9 @@ namespace {
 class OrderProblem {
 public:
   OrderProblem(Block &block, const BucketOfOp &bucketOf,
-               ArrayRef<OrderConstraint> constraints)
-      : block(block), bucketOf(bucketOf) {
+               ArrayRef<OrderConstraint> constraints, const Machine &machine)
+      : block(block), bucketOf(bucketOf), machine(machine) {
     addTasks();
-    assumeSlowLink();
     addDependencies();
     for (auto [op, before] : constraints)
       constrain(op, before);
@@ -62,17 +61,21 @@ private:
       }
       ops[task].push_back(&op);
       taskOf[&op] = task;
-      problem.tasks[task].durationNs += nanoseconds(&op);
+      int64_t duration = nanoseconds(&op);
+      problem.tasks[task].durationNs += duration;
+      if (!isCollective(&op))
+        computeNs += duration;
     }
   }
 
   int64_t nanoseconds(Operation *op) const {
     if (isCollective(op)) {
-      int64_t bytes = std::max(tensorBytes(op->getOperand(0).getType()),
-                               tensorBytes(op->getResult(0).getType()));
-      // An all-reduce is a reduce-scatter and an all-gather.
-      return 1e9 * model.transferSeconds(isa<dist::AllReduceOp>(op) ? 2 * bytes
-                                                                    : bytes);
+      double bytes = std::max(tensorBytes(op->getOperand(0).getType()),
+                              tensorBytes(op->getResult(0).getType()));
+      int64_t members = dist::membersOf(op);
+      double moved = isa<dist::AllReduceOp>(op) ? allReduceBytes(bytes, members)
+                                                : gatherBytes(bytes, members);
+      return 1e9 * machine.linkOver(dist::axesOf(op)).transferSeconds(moved);
     }
     double seconds = 0;
     op->walk([&](func::CallOp call) {
@@ -87,21 +90,9 @@ private:
       int64_t times = 1;
       if (auto micro = call->getParentOfType<dist::MicroOp>())
         times = micro.getCount();
-      seconds += times * model.computeSeconds(flops, bytes);
+      seconds += times * machine.device.computeSeconds(flops, bytes);
     });
     return 1e9 * seconds;
-  }
-
-  /// The link is not known, and on a fast one the order does not matter: it is
-  /// chosen for one so slow that communication takes half as long as
-  /// computation, which a backward pass can just hide.
-  void assumeSlowLink() {
-    double communication = 0;
-    for (const ScheduleTask &task : problem.tasks)
-      (task.isCollective() ? communication : computeNs) += task.durationNs;
-    for (ScheduleTask &task : problem.tasks)
-      if (task.isCollective() && communication < computeNs / 2)
-        task.durationNs *= computeNs / 2 / communication;
   }
 
   void depend(int64_t task, int64_t on) {
@@ -200,7 +191,7 @@ private:
 
   Block &block;
   const BucketOfOp &bucketOf;
-  CostModel model;
+  const Machine &machine;
   /// Of all that is computed.
   double computeNs = 0;
   ScheduleProblem problem;
@@ -212,6 +203,9 @@ private:
 
 LogicalResult dpc::orderComputation(Block &block, const BucketOfOp &bucketOf,
                                     ArrayRef<OrderConstraint> constraints) {
-  OrderProblem problem(block, bucketOf, constraints);
+  FailureOr<Machine> machine = dist::getMachine(block.getParentOp());
+  if (failed(machine))
+    return failure();
+  OrderProblem problem(block, bucketOf, constraints, *machine);
   return problem.hasCollectives() ? problem.run() : success();
 }

@@ -1,6 +1,6 @@
 #include "passes/Lowering/KernelTable.h"
 #include "passes/Lowering/Passes.h"
-#include "targets/Target.h"
+#include "passes/Machine/MachineTarget.h"
 
 using namespace mlir;
 
@@ -24,13 +24,11 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    const Target *device = findTarget(target);
-    if (!device) {
-      module.emitError("unknown target '") << target << "'";
+    const Target *target = getTarget(module);
+    if (!target)
       return signalPassFailure();
-    }
     CodeOptions options;
-    options.processor = cpu;
+    options.processor = dist::getMachine(module)->processor;
     options.recompute = recompute;
     options.orderedSums = orderedSums;
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
@@ -41,7 +39,7 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
         continue;
       OpBuilder inside = OpBuilder::atBlockEnd(code.getBody());
       auto own = inside.create<ModuleOp>(kernel.getLoc(), kernel.getSymName());
-      FailureOr<KernelCode> facts = device->emitKernel(
+      FailureOr<KernelCode> facts = target->emitKernel(
           getKernelBody(kernel), kernel.getSymName(), own, options);
       if (failed(facts))
         return signalPassFailure();

@@ -35,13 +35,10 @@ def GenerateCode : Pass<"dpc-generate-code", "mlir::ModuleOp"> {
     place adds them as is fastest there, unless `ordered-sums` is set; then bits do
     not depend on how ops are grouped into kernels either.
 
-    Needs: `dpc-outline-kernels`. Keeps: everything else.
+    Needs: `dpc-outline-kernels`, `dpc-describe-machine`. Keeps: everything else.
   }];
   let dependentDialects = ["::dpc::exec::ExecDialect"];
   let options = [
-    Option<"target", "target", "std::string", "\"cpu\"", "The target that runs the kernels">,
-    Option<"cpu", "cpu", "std::string", "\"\"",
-           "A processor that the target knows (default: its first)">,
     Option<"recompute", "recompute", "bool", "true",
            "Short computations are repeated by each reader; false: kept in memory">,
     Option<"orderedSums", "ordered-sums", "bool", "false",

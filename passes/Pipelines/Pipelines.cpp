@@ -6,6 +6,7 @@
 #include "passes/Bucketing/Passes.h"
 #include "passes/Fusion/Passes.h"
 #include "passes/Lowering/Passes.h"
+#include "passes/Machine/Passes.h"
 #include "passes/Memory/Passes.h"
 #include "passes/Normalize/Passes.h"
 #include "passes/Optimize/Passes.h"
@@ -113,7 +114,13 @@ void dpc::buildStepPipeline(OpPassManager &manager,
 }
 
 void dpc::buildPlacedPipeline(OpPassManager &manager,
-                              const MeshOptions &options) {
+                              const MeshOptions &options,
+                              const MachineOptions &machine) {
+  // First of all that is decided by what it runs on.
+  DescribeMachineOptions describe;
+  describe.target = machine.target;
+  describe.processor = machine.processor;
+  manager.addPass(createDescribeMachine(describe));
   if (!options.shards.empty()) {
     AnnotateLayoutsOptions annotate;
     annotate.shards = options.shards;
@@ -147,7 +154,6 @@ void dpc::buildNativePipeline(OpPassManager &manager,
     manager.addNestedPass<func::FuncOp>(createPeelMicrobatches(peeling));
   }
   FormKernelsOptions kernels;
-  kernels.target = options.target;
   if (!options.recompute)
     kernels.recomputedOps = 0;
   manager.addNestedPass<func::FuncOp>(createFormKernels(kernels));
@@ -165,8 +171,6 @@ void dpc::buildNativePipeline(OpPassManager &manager,
   // and which of its results may take the place of an operand.
   manager.addPass(createOutlineKernels());
   GenerateCodeOptions code;
-  code.target = options.target;
-  code.cpu = options.cpu;
   code.recompute = options.recompute;
   code.orderedSums = options.orderedSums;
   manager.addPass(createGenerateCode(code));
@@ -205,26 +209,11 @@ struct StepPipelineOptions : public PassPipelineOptions<StepPipelineOptions> {
 
 namespace {
 
-/// The textual form of NativeOptions.
-struct NativePipelineOptions
-    : public PassPipelineOptions<NativePipelineOptions> {
-  Option<std::string> target{*this, "target",
-                             llvm::cl::desc("The target that runs the kernels"),
-                             llvm::cl::init("cpu")};
-  Option<std::string> cpu{*this, "cpu",
-                          llvm::cl::desc("A processor that the target knows")};
-};
-
 template <Level last>
 void registerNativePipeline(StringRef name, StringRef summary) {
-  PassPipelineRegistration<NativePipelineOptions>(
-      name, summary,
-      [](OpPassManager &manager, const NativePipelineOptions &text) {
-        NativeOptions options;
-        options.target = text.target;
-        options.cpu = text.cpu;
-        buildNativePipeline(manager, options, last);
-      });
+  PassPipelineRegistration<>(name, summary, [](OpPassManager &manager) {
+    buildNativePipeline(manager, NativeOptions(), last);
+  });
 }
 
 } // namespace
@@ -236,6 +225,7 @@ void dpc::registerAllPasses() {
   registerFusionPasses();
   registerOverlapPasses();
   registerLoweringPasses();
+  registerMachinePasses();
   registerMemoryPasses();
   registerNormalizePasses();
   registerOptimizePasses();

@@ -54,6 +54,13 @@ struct StepOptions {
 void buildStepPipeline(mlir::OpPassManager &manager,
                        const StepOptions &options);
 
+/// What the program is planned for.
+struct MachineOptions {
+  /// What runs the kernels: a registered target (targets/Target.h), and a
+  /// processor that it knows, or its first.
+  std::string target = "cpu", processor;
+};
+
 /// How the program is spread over devices.
 struct MeshOptions {
   /// NAME=SIZE in rank order, last fastest; sequential axes first.
@@ -68,18 +75,16 @@ struct MeshOptions {
   bool explain = false;
 };
 
-/// step -> placed: a layout for every value, explicit reshards.
+/// step -> placed: the machine, a layout for every value, explicit reshards.
 void buildPlacedPipeline(mlir::OpPassManager &manager,
-                         const MeshOptions &options);
+                         const MeshOptions &options,
+                         const MachineOptions &machine);
 
 /// placed -> local: per-device shapes, collectives, microbatch loops.
 void buildLocalPipeline(mlir::OpPassManager &manager);
 
 /// How native code is made.
 struct NativeOptions {
-  /// What runs the kernels: a registered target (targets/Target.h), and a
-  /// processor that it knows, or its first.
-  std::string target = "cpu", cpu;
   /// Bytes a rank may use; 0 for no limit.
   int64_t capacityBytes = 0;
   /// Bytes at which the first bucket of collectives closes, and every later

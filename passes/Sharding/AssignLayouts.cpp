@@ -2,6 +2,7 @@
 #include "passes/Sharding/Placement.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/NN/IR/HostFacts.h"
 
 using namespace mlir;
@@ -35,8 +36,10 @@ struct AssignLayoutsPass : dpc::impl::AssignLayoutsBase<AssignLayoutsPass> {
   using AssignLayoutsBase::AssignLayoutsBase;
 
   void runOnOperation() override {
-    if (failed(readMesh()))
+    FailureOr<Machine> found = getMachine(getOperation());
+    if (failed(found) || failed(readMesh()))
       return signalPassFailure();
+    machine = *found;
     OpBuilder builder(&getContext());
     builder.setInsertionPointToStart(getOperation().getBody());
     SmallVector<StringRef> names;
@@ -155,7 +158,7 @@ private:
           chooseLoops(function, *program, plan, axis);
       if (decomposeCut(*program, plan))
         continue;
-      Assignment result(*program, plan, mesh);
+      Assignment result(*program, plan, mesh, machine);
       result.run(argumentLayouts(function, result));
       write(function, *program, result);
       stateIsKnown = true;
@@ -294,7 +297,7 @@ private:
     if (size == 1)
       return;
     auto evaluate = [&](const AxisPlan &trial) {
-      Assignment assignment(program, trial, mesh);
+      Assignment assignment(program, trial, mesh, machine);
       assignment.run(argumentLayouts(function, assignment));
       return assignment.getSeconds();
     };
@@ -492,6 +495,7 @@ private:
   }
 
   MeshShape mesh;
+  Machine machine;
   bool stateIsKnown = false;
   /// By keyOf: what was given, or decided for @step.
   std::map<std::string, Layout> knownLayouts;

@@ -37,7 +37,7 @@ def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
     `dist.reshard` wherever an op reads a value in another layout. State whose
     argument already has a `dist.layout` keeps it.
 
-    Needs: level `step`. Gives: level `placed`.
+    Needs: level `step`, `dpc-describe-machine`. Gives: level `placed`.
 
     ```mlir
     %y = nn.dot %x, %w contract [1] [0] : ...

@@ -1,5 +1,4 @@
 #include "passes/Sharding/Placement.h"
-#include "planning/CostModel.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -312,29 +311,48 @@ OpPlacement Assignment::placeWithout(const OpLoops &op,
   return placement;
 }
 
+/// Devices in a group along the parallel axes of `names`, which are left in it.
+static int64_t takeParallel(AxisNames &names, const MeshShape &mesh) {
+  int64_t members = 1;
+  llvm::erase_if(names, [&](const std::string &name) {
+    std::optional<unsigned> axis = mesh.axisIndex(name);
+    return axis && mesh.axes[*axis].sequential;
+  });
+  for (const std::string &name : names)
+    members *= mesh.axisSize(name);
+  return members;
+}
+
+// In the steps of lowerReshard: an all-reduce a kind of partial value, then an
+// all-gather a dimension whose elements lie elsewhere; cutting is free.
 double Assignment::reshardSeconds(const Layout &from, const Layout &to,
                                   int64_t bytes) const {
   if (sameLayout(from, to, mesh))
     return 0;
-  // Bytes through one device's link.
-  double moved = 0;
-  for (const Partial &partial : from.partial)
-    if (!llvm::is_contained(to.partial, partial)) {
-      std::optional<unsigned> axis = mesh.axisIndex(partial.axis);
-      if (!axis || !mesh.axes[*axis].sequential)
-        moved += 2.0 * bytes;
-    }
-  if (!sameIndices(from, to, mesh)) {
-    bool gathers = llvm::any_of(shardedAxes(from), [&](const auto &axis) {
-      for (unsigned d = 0; d < from.dims.size(); ++d)
-        if (llvm::is_contained(shardedAxes(from.dims[d]), axis))
-          return !sameIndices(from.dims[d], to.dims[d], mesh);
-      return false;
-    });
-    if (gathers)
-      moved += bytes;
+  double total = 0, local = bytes; // of one device
+  AxisNames cuts = shardedAxes(from);
+  local /= takeParallel(cuts, mesh);
+  for (Reduction reduction : {Reduction::Sum, Reduction::Max, Reduction::Min}) {
+    AxisNames axes;
+    for (const Partial &partial : from.partial)
+      if (partial.reduction == reduction &&
+          !llvm::is_contained(to.partial, partial))
+        axes.push_back(partial.axis);
+    if (int64_t members = takeParallel(axes, mesh); members > 1)
+      total += machine.linkOver(axes).transferSeconds(
+          allReduceBytes(local, members));
   }
-  return moved == 0 ? 0 : CostModel().transferSeconds(moved);
+  for (unsigned d = 0; d < from.dims.size(); ++d) {
+    if (sameIndices(from.dims[d], to.dims[d], mesh))
+      continue;
+    AxisNames axes = shardedAxes(from.dims[d]);
+    if (int64_t members = takeParallel(axes, mesh); members > 1) {
+      local *= members;
+      total +=
+          machine.linkOver(axes).transferSeconds(gatherBytes(local, members));
+    }
+  }
+  return total;
 }
 
 double Assignment::computeSeconds(const OpLoops &op,
@@ -346,7 +364,8 @@ double Assignment::computeSeconds(const OpLoops &op,
   for (const DimLayout &dim : placement.loops)
     for (const std::string &axis : shardedAxes(dim))
       share /= mesh.axisSize(axis);
-  return share * CostModel().computeSeconds(cost.getFlops(), cost.getBytes());
+  return share *
+         machine.device.computeSeconds(cost.getFlops(), cost.getBytes());
 }
 
 double Assignment::placementSeconds(const OpLoops &op,

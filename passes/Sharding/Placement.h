@@ -2,6 +2,7 @@
 #define DPC_PASSES_SHARDING_PLACEMENT_H
 
 #include "passes/Sharding/Structure.h"
+#include "planning/Machine.h"
 
 #include <map>
 
@@ -24,10 +25,10 @@ struct OpPlacement {
 /// and everything else is resharded on the way in.
 class Assignment {
 public:
-  /// `mesh` outlives the assignment.
+  /// `mesh` and `machine` outlive the assignment.
   Assignment(const ProgramLoops &program, const AxisPlan &plan,
-             const dist::MeshShape &mesh)
-      : program(program), plan(plan), mesh(mesh) {}
+             const dist::MeshShape &mesh, const Machine &machine)
+      : program(program), plan(plan), mesh(mesh), machine(machine) {}
 
   /// The layout of `value` by its atoms alone: what arguments get.
   dist::Layout getNatural(mlir::Value value) const;
@@ -71,6 +72,7 @@ private:
   const ProgramLoops &program;
   const AxisPlan &plan;
   const dist::MeshShape &mesh;
+  const Machine &machine;
   std::vector<OpPlacement> placements;
   // Looked up by key only: its order never shows.
   llvm::DenseMap<mlir::Value, dist::Layout> layouts;

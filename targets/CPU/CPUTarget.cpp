@@ -31,6 +31,10 @@ public:
     return processors;
   }
 
+  // One core, and shared memory.
+  Device getDevice(StringRef) const override { return {5e10, 1e10}; }
+  Link getLink() const override { return {5e9, 5e-6}; }
+
   HostLevel getHostLevel(const CodeOptions &options) const override {
     return vectorBytesOf(options) == 64 ? HostLevel::v4 : HostLevel::v3;
   }

@@ -56,6 +56,10 @@ public:
     return processors;
   }
 
+  // One core that computes an element at a time, and shared memory.
+  Device getDevice(StringRef) const override { return {2e9, 5e9}; }
+  Link getLink() const override { return {5e9, 5e-6}; }
+
   HostLevel getHostLevel(const CodeOptions &) const override {
     return HostLevel::any;
   }

@@ -166,22 +166,22 @@ static void parseMesh(const InputArgList &args, MeshOptions &mesh) {
 }
 
 /// Fills in what runs the kernels.
-static void parseTarget(const InputArgList &args, NativeOptions &native) {
-  native.target = args.getLastArgValue(OPT_target, native.target).str();
-  if (native.target == "cuda")
+static void parseTarget(const InputArgList &args, MachineOptions &machine) {
+  machine.target = args.getLastArgValue(OPT_target, machine.target).str();
+  if (machine.target == "cuda")
     usageError("--target=cuda is not available yet");
-  const Target *target = findTarget(native.target);
+  const Target *target = findTarget(machine.target);
   if (!target) {
     std::string known;
     for (const Target *each : getTargets())
       known += (each->getName() + ", ").str();
-    usageError("--target: unknown target '" + native.target +
+    usageError("--target: unknown target '" + machine.target +
                "'; known: " + known + "cuda");
   }
   ArrayRef<StringRef> processors = target->getProcessors();
-  native.cpu = args.getLastArgValue(OPT_cpu, processors.front()).str();
-  if (!is_contained(processors, native.cpu))
-    usageError("--cpu: unknown processor '" + native.cpu +
+  machine.processor = args.getLastArgValue(OPT_cpu, processors.front()).str();
+  if (!is_contained(processors, machine.processor))
+    usageError("--cpu: unknown processor '" + machine.processor +
                "'; known: " + join(processors, ", "));
 }
 
@@ -219,7 +219,7 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
   for (int i = 1; i < argc; ++i)
     options.command += std::string(" ") + argv[i];
   options.native.explain = options.explain == Explain::all;
-  parseTarget(args, options.native);
+  parseTarget(args, options.machine);
   if (const Arg *arg = args.getLastArg(OPT_first_bucket_mib))
     options.native.firstBucketBytes = parseMebibytes(*arg);
   if (const Arg *arg = args.getLastArg(OPT_bucket_mib))

@@ -23,6 +23,7 @@ struct CompileOptions {
   onnx::ImportOptions import;
   StepOptions step;
   MeshOptions mesh;
+  MachineOptions machine;
   NativeOptions native;
   Emission emission = Emission::exe;
   /// embed, none or the file that initial values go to.

@@ -143,7 +143,8 @@ int main(int argc, char **argv) {
   const std::pair<Level, std::function<void()>> stages[] = {
       {Level::import, [] {}},
       {Level::step, [&] { buildStepPipeline(manager, options.step); }},
-      {Level::placed, [&] { buildPlacedPipeline(manager, options.mesh); }},
+      {Level::placed,
+       [&] { buildPlacedPipeline(manager, options.mesh, options.machine); }},
       {Level::local, [&] { buildLocalPipeline(manager); }},
   };
   for (const auto &[level, build] : stages) {

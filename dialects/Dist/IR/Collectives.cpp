@@ -1,5 +1,7 @@
 #include "dialects/Dist/IR/Collectives.h"
 
+#include "dialects/Dist/IR/MeshGroups.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,6 +10,29 @@
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
+
+/// What `get` says of a collective op.
+template <typename T, typename Get>
+static T ofCollective(Operation *op, Get get) {
+  if (auto reduce = dyn_cast<AllReduceOp>(op))
+    return get(reduce);
+  if (auto gather = dyn_cast<AllGatherOp>(op))
+    return get(gather);
+  return get(cast<ReduceScatterOp>(op));
+}
+
+SmallVector<StringRef> dist::axesOf(Operation *collective) {
+  auto axes =
+      ofCollective<ArrayAttr>(collective, [](auto op) { return op.getAxes(); });
+  return SmallVector<StringRef>(axes.getAsValueRange<StringAttr>());
+}
+
+int64_t dist::membersOf(Operation *collective) {
+  auto mesh = ofCollective<FlatSymbolRefAttr>(
+      collective, [](auto op) { return op.getMeshAttr(); });
+  auto found = SymbolTable::lookupNearestSymbolFrom<MeshOp>(collective, mesh);
+  return groupSize(found.getShape(), axesOf(collective));
+}
 
 /// `[whole, sliced]`: the kinds of dist.micro's operands or results.
 static ParseResult parseMicroKinds(OpAsmParser &parser,

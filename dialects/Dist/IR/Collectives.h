@@ -16,6 +16,10 @@ mlir::FailureOr<int64_t> verifyGroup(mlir::Operation *op,
                                      mlir::FlatSymbolRefAttr mesh,
                                      mlir::ArrayAttr axes);
 
+/// The axes of a collective op, and the members of each of its groups.
+llvm::SmallVector<llvm::StringRef> axesOf(mlir::Operation *collective);
+int64_t membersOf(mlir::Operation *collective);
+
 } // namespace dpc::dist
 
 #endif // DPC_DIALECTS_DIST_IR_COLLECTIVES_H

@@ -71,6 +71,37 @@ def Dist_StorageAttr : AttrDef<Dist_Dialect, "Storage"> {
   let assemblyFormat = "`<` $name ` ` `[` $members `]` (`over` ` ` `[` $axes^ `]`)? `>`";
 }
 
+def Dist_LinkAttr : AttrDef<Dist_Dialect, "Link"> {
+  let mnemonic = "link";
+  let summary = "One device's way to the others of its group (dpc::Link)";
+  let parameters = (ins "int64_t":$bytesPerUs, "int64_t":$latencyNs);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Dist_MachineAttr : AttrDef<Dist_Dialect, "Machine"> {
+  let mnemonic = "machine";
+  let summary = "What a program is planned for (dpc::Machine)";
+  let description = [{
+    Stands on the module. `target` names what runs the kernels, `processor` the
+    one of its processors; a device computes `flopsPerUs` and reads and writes
+    `memoryBytesPerUs` a microsecond. Devices are joined by `link`, those that
+    differ along an axis that `axisLinks` names by its own.
+
+    ```mlir
+    #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000,
+                  link = <bytesPerUs = 5000, latencyNs = 5000>,
+                  axisLinks = {data = #dist.link<bytesPerUs = 1000, latencyNs = 20000>}>
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$target, "::mlir::StringAttr":$processor,
+                        "int64_t":$flopsPerUs, "int64_t":$memoryBytesPerUs,
+                        "::dpc::dist::LinkAttr":$link,
+                        OptionalParameter<"::mlir::DictionaryAttr">:$axisLinks);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Dist_MicroOperandKind : I32EnumAttr<"MicroKind", "How a value crosses the edge of a microbatch loop", [
   I32EnumAttrCase<"whole", 0>,   // operand: the same at every turn
   I32EnumAttrCase<"sliced", 1>,  // operand: turn m reads slice m of its first dimension

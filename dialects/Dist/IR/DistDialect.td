@@ -23,6 +23,8 @@ def Dist_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kLayoutAttrName = "dist.layout";
     /// Flat storage of state, of a function argument or result: a StorageAttr.
     static constexpr ::llvm::StringLiteral kStorageAttrName = "dist.storage";
+    /// What the program is planned for, of the module: a MachineAttr.
+    static constexpr ::llvm::StringLiteral kMachineAttrName = "dist.machine";
     /// Layouts an op reads its operands in and gives its results in, at level
     /// `placed`: arrays of LayoutAttr.
     static constexpr ::llvm::StringLiteral kOperandsAttrName = "dist.operands";

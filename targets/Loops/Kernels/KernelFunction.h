@@ -3,6 +3,7 @@
 
 #include "targets/Loops/Kernels/KernelEmitter.h"
 #include "targets/Loops/Kernels/LoopGroups.h"
+#include "targets/Target.h"
 
 #include "dialects/NN/IR/Shape.h"
 

@@ -2,6 +2,7 @@
 
 #include "dialects/NN/IR/Shape.h"
 #include "targets/Loops/Rules.h"
+#include "targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

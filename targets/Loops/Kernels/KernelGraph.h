@@ -2,13 +2,14 @@
 #define DPC_TARGETS_LOOPS_KERNELS_KERNELGRAPH_H
 
 #include "dialects/NN/IR/Program.h"
-#include "targets/Target.h"
 
 #include "llvm/ADT/SetVector.h"
 
 #include <memory>
 
 namespace dpc {
+
+class Target;
 
 /// The ops of one kernel made ready for code: composites decomposed, equal ops
 /// merged, dead ones gone; and for each value, whether it is kept in memory or

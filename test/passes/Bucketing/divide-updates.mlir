@@ -1,6 +1,6 @@
-// RUN: dpc-opt %s --split-input-file --dpc-divide-updates="smallest-bytes=0" | FileCheck %s
-// RUN: dpc-opt %s --split-input-file --dpc-divide-updates | FileCheck %s --check-prefix=SMALL
-// RUN: dpc-opt %s --split-input-file --dpc-divide-updates="smallest-bytes=17 explain" 2>&1 | FileCheck %s --check-prefix=EXPLAIN
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-divide-updates="smallest-bytes=0" | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-divide-updates | FileCheck %s --check-prefix=SMALL
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-divide-updates="smallest-bytes=17 explain" 2>&1 | FileCheck %s --check-prefix=EXPLAIN
 
 // EXPLAIN: remark: divides the update of 1 tensors, 32 bytes, among 2 ranks
 // EXPLAIN: remark: divides the update of 2 tensors, 32 bytes, among 2 ranks

@@ -1,10 +1,8 @@
-// RUN: dpc-opt %s --pass-pipeline='builtin.module(func.func(dpc-form-kernels{target=cpu}))' | FileCheck %s --check-prefix=CPU
-// RUN: dpc-opt %s --pass-pipeline='builtin.module(func.func(dpc-form-kernels{target=scalar}))' | FileCheck %s --check-prefix=SCALAR
-// RUN: not dpc-opt %s --pass-pipeline='builtin.module(func.func(dpc-form-kernels{target=tpu}))' 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: dpc-opt %s --pass-pipeline='builtin.module(dpc-describe-machine{target=cpu},func.func(dpc-form-kernels))' | FileCheck %s --check-prefix=CPU
+// RUN: dpc-opt %s --pass-pipeline='builtin.module(dpc-describe-machine{target=scalar},func.func(dpc-form-kernels))' | FileCheck %s --check-prefix=SCALAR
 
 // Two products share no kernel where the target makes them in tiles; a target
 // that has no tiles makes their elements in the loops of the sum.
-// UNKNOWN: error: unknown target 'tpu'
 // CPU-LABEL: @products
 // SCALAR-LABEL: @products
 func.func @products(%x: tensor<32x32xf32>, %w: tensor<32x32xf32>) -> tensor<32x32xf32> {

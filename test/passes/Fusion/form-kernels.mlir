@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --pass-pipeline="builtin.module(func.func(dpc-form-kernels))" | FileCheck %s
+// RUN: dpc-opt %s --pass-pipeline="builtin.module(dpc-describe-machine,func.func(dpc-form-kernels))" | FileCheck %s
 
 // A chain of elementwise ops of one shape is one kernel, with its own broadcast.
 // CHECK-LABEL: @chain

@@ -1,10 +1,8 @@
-// RUN: dpc-opt %s --dpc-outline-kernels --dpc-generate-code=target=scalar | FileCheck %s --check-prefix=SCALAR
-// RUN: dpc-opt %s --dpc-outline-kernels --dpc-generate-code=cpu=x86-64-v3 | FileCheck %s --check-prefix=CPU
-// RUN: dpc-opt %s --dpc-outline-kernels --dpc-generate-code=cpu=x86-64-v3 | FileCheck %s --check-prefix=ROWS
-// RUN: not dpc-opt %s --dpc-outline-kernels --dpc-generate-code=target=tpu 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: dpc-opt %s --dpc-describe-machine=target=scalar --dpc-outline-kernels --dpc-generate-code | FileCheck %s --check-prefix=SCALAR
+// RUN: dpc-opt %s --dpc-describe-machine=processor=x86-64-v3 --dpc-outline-kernels --dpc-generate-code | FileCheck %s --check-prefix=CPU
+// RUN: dpc-opt %s --dpc-describe-machine=processor=x86-64-v3 --dpc-outline-kernels --dpc-generate-code | FileCheck %s --check-prefix=ROWS
 
 // A product in tiles of vectors, and as plain loops.
-// UNKNOWN: error: unknown target 'tpu'
 // CPU: vector<8xf32>
 // SCALAR: @kernel.0.body
 // SCALAR-NOT: vector

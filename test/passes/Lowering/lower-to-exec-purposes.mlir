@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --dpc-lower-to-exec | FileCheck %s
+// RUN: dpc-opt %s --dpc-describe-machine --dpc-lower-to-exec | FileCheck %s
 
 // What an update reads is gradients, also on its way between ranks; the loss is a number; what the model computes is not marked.
 // CHECK-LABEL: exec.entry @step

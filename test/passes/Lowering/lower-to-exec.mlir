@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-lower-to-exec | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-describe-machine --dpc-lower-to-exec | FileCheck %s
 
 // The new value of a state goes where the old one was when the kernel may compute
 // in place.

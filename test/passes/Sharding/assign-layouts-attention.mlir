@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --split-input-file --dpc-assign-layouts="axes=data=2 batch-axes=data" | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-assign-layouts="axes=data=2 batch-axes=data" | FileCheck %s
 
 // Samples and heads are cut as they are ...
 // CHECK-LABEL: @step

@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --dpc-assign-layouts='axes=model=2 auto-axes=model' | FileCheck %s
+// RUN: dpc-opt %s --dpc-describe-machine --dpc-assign-layouts='axes=model=2 auto-axes=model' | FileCheck %s
 
 // An input lies in one place, so all functions take it in the layout that @step
 // chose: here cut like the parameter that it meets, which @eval does not read.

@@ -1,8 +1,8 @@
-// RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-assign-layouts='axes=micro=3,data=2 sequential-axes=micro batch-axes=micro,data'
-// RUN: not dpc-opt %s --split-input-file --dpc-assign-layouts='axes=data' 2>&1 | FileCheck %s --check-prefix=SIZE
-// RUN: not dpc-opt %s --split-input-file --dpc-assign-layouts='axes=data=2 batch-axes=rows' 2>&1 | FileCheck %s --check-prefix=BATCH
-// RUN: not dpc-opt %s --split-input-file --dpc-assign-layouts='axes=data=2 auto-axes=model' 2>&1 | FileCheck %s --check-prefix=AUTO
-// RUN: not dpc-opt %s --split-input-file --dpc-assign-layouts='axes=data=2 sequential-axes=micro' 2>&1 | FileCheck %s --check-prefix=TURNS
+// RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-describe-machine --dpc-assign-layouts='axes=micro=3,data=2 sequential-axes=micro batch-axes=micro,data'
+// RUN: not dpc-opt %s --split-input-file --dpc-describe-machine --dpc-assign-layouts='axes=data' 2>&1 | FileCheck %s --check-prefix=SIZE
+// RUN: not dpc-opt %s --split-input-file --dpc-describe-machine --dpc-assign-layouts='axes=data=2 batch-axes=rows' 2>&1 | FileCheck %s --check-prefix=BATCH
+// RUN: not dpc-opt %s --split-input-file --dpc-describe-machine --dpc-assign-layouts='axes=data=2 auto-axes=model' 2>&1 | FileCheck %s --check-prefix=AUTO
+// RUN: not dpc-opt %s --split-input-file --dpc-describe-machine --dpc-assign-layouts='axes=data=2 sequential-axes=micro' 2>&1 | FileCheck %s --check-prefix=TURNS
 
 // SIZE: error: mesh axis 'data' is not NAME=SIZE
 // BATCH: error: axis 'rows' is not in the mesh

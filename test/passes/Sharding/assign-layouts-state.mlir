@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --split-input-file --dpc-assign-layouts='axes=micro=2,data=2 sequential-axes=micro batch-axes=micro,data' | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-assign-layouts='axes=micro=2,data=2 sequential-axes=micro batch-axes=micro,data' | FileCheck %s
 
 // A parameter with a row for each sample (a batch baked into an export) is cut
 // like the samples over data, and whole over microbatches: a turn takes its rows.

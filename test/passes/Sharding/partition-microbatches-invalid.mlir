@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-assign-layouts='axes=micro=2 sequential-axes=micro batch-axes=micro' --dpc-partition
+// RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-describe-machine --dpc-assign-layouts='axes=micro=2 sequential-axes=micro batch-axes=micro' --dpc-partition
 
 // A loop of its own before would keep every microbatch's forward pass.
 func.func @step(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>}, %w: tensor<f32> {nn.arg = #nn.arg<parameter "w">})

@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --split-input-file --dpc-assign-layouts='axes=micro=2 sequential-axes=micro batch-axes=micro' --dpc-partition --canonicalize --cse | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-assign-layouts='axes=micro=2 sequential-axes=micro batch-axes=micro' --dpc-partition --canonicalize --cse | FileCheck %s
 
 // What the batch cuts is sliced and stacked, what it does not is whole, and sums
 // over the batch are summed; the update stands outside. No data moves.

@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --split-input-file --dpc-assign-layouts='axes=data=3 batch-axes=data' --dpc-partition --canonicalize --cse | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-assign-layouts='axes=data=3 batch-axes=data' --dpc-partition --canonicalize --cse | FileCheck %s
 
 // A sum over 8 rows on 3 devices: the ninth row is padding and counts as 0.
 // CHECK-LABEL: @step(

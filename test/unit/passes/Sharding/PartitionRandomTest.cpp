@@ -3,6 +3,7 @@
 #include "passes/Sharding/Passes.h"
 #include "test/unit/passes/Sharding/RandomProgram.h"
 
+#include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/NN/Partition/Partition.h"
 #include "interpreter/Session.h"
 
@@ -83,6 +84,7 @@ protected:
     if (!whole)
       return "does not parse: " + errors;
     OwningOpRef<ModuleOp> cut = whole->clone();
+    dist::setMachine(*cut, {"cpu", "native", {5e10, 1e10}, {5e9, 5e-6}, {}});
     AssignLayoutsOptions options;
     options.axes = program.mesh.axes;
     options.sequentialAxes = program.mesh.sequential;

@@ -1,0 +1,20 @@
+#ifndef DPC_DIALECTS_DIST_IR_MACHINEATTR_H
+#define DPC_DIALECTS_DIST_IR_MACHINEATTR_H
+
+#include "dialects/Dist/IR/DistDialect.h"
+#include "planning/Machine.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace dpc::dist {
+
+/// Writes `machine` on `module` (`dist.machine`).
+void setMachine(mlir::ModuleOp module, const Machine &machine);
+
+/// The machine of the module that `op` is or stands in. Fails with an error on
+/// the module where it has none.
+mlir::FailureOr<Machine> getMachine(mlir::Operation *op);
+
+} // namespace dpc::dist
+
+#endif // DPC_DIALECTS_DIST_IR_MACHINEATTR_H

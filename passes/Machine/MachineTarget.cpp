@@ -1,0 +1,14 @@
+#include "passes/Machine/MachineTarget.h"
+
+using namespace mlir;
+using namespace dpc;
+
+const Target *dpc::getTarget(Operation *op) {
+  FailureOr<Machine> machine = dist::getMachine(op);
+  if (failed(machine))
+    return nullptr;
+  const Target *target = findTarget(machine->target);
+  if (!target)
+    op->emitError("unknown target '") << machine->target << "'";
+  return target;
+}

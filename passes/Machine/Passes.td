@@ -1,0 +1,30 @@
+#ifndef DPC_PASSES_MACHINE_PASSES_TD
+#define DPC_PASSES_MACHINE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def DescribeMachine : Pass<"dpc-describe-machine", "mlir::ModuleOp"> {
+  let summary = "Says what the program is planned for";
+  let description = [{
+    Writes `dist.machine` on the module: the target that runs the kernels, what
+    its device can do, and the links between devices. Layouts, buckets, order and
+    kernels are decided by it. A machine that the module has already is kept.
+
+    Needs: nothing. Keeps: the level.
+
+    ```mlir
+    module {}
+    // becomes
+    module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native",
+        flopsPerUs = 50000, memoryBytesPerUs = 10000, link = <bytesPerUs = 5000, latencyNs = 5000>>} {}
+    ```
+  }];
+  let dependentDialects = ["::dpc::dist::DistDialect"];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "The target that runs the kernels">,
+    Option<"processor", "processor", "std::string", "\"\"",
+           "A processor that the target knows (default: its first)">,
+  ];
+}
+
+#endif // DPC_PASSES_MACHINE_PASSES_TD

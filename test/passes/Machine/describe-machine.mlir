@@ -1,0 +1,17 @@
+// RUN: dpc-opt %s --dpc-describe-machine | FileCheck %s --check-prefix=CPU
+// RUN: dpc-opt %s --dpc-describe-machine=target=scalar | FileCheck %s --check-prefix=SCALAR
+// RUN: dpc-opt %s --dpc-describe-machine=processor=x86-64-v4 --dpc-describe-machine=target=scalar | FileCheck %s --check-prefix=KEPT
+// RUN: not dpc-opt %s --dpc-describe-machine=target=tpu 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: not dpc-opt %s --dpc-describe-machine=processor=i386 2>&1 | FileCheck %s --check-prefix=PROCESSOR
+// RUN: not dpc-opt %s --dpc-assign-layouts=axes=data=2 2>&1 | FileCheck %s --check-prefix=NONE
+
+// The target says what its device and its links can do; a machine that the
+// program has stays.
+// CPU: module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000, link = <bytesPerUs = 5000, latencyNs = 5000>>}
+// SCALAR: dist.machine = #dist.machine<target = "scalar", processor = "x86-64", flopsPerUs =
+// KEPT: dist.machine = #dist.machine<target = "cpu", processor = "x86-64-v4"
+// TARGET: error: unknown target 'tpu'
+// PROCESSOR: error: target 'cpu' knows no processor 'i386'
+// NONE: error: has no machine that it is planned for (dpc-describe-machine)
+module {
+}
