@@ -55,6 +55,20 @@ void dpc::addContractCheck(OpPassManager &manager, Level level) {
   }
 }
 
+/// Every pipeline ends with what its level promises.
+template <typename Options>
+static void addCheck(OpPassManager &manager, Level level,
+                     const Options &options) {
+  if (options.verify)
+    addContractCheck(manager, level);
+}
+
+/// The values of a list option, as passes take them.
+template <typename T, typename List>
+static ArrayRef<T> listOf(const List &list) {
+  return ArrayRef<T>(list);
+}
+
 void dpc::buildStepPipeline(OpPassManager &manager,
                             const StepOptions &options) {
   // Precision first: every later pass then creates values of the final type.
@@ -76,16 +90,15 @@ void dpc::buildStepPipeline(OpPassManager &manager,
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
     manager.addNestedPass<func::FuncOp>(createRecordBounds());
-    return;
+    return addCheck(manager, Level::step, options);
   }
 
   AddLossOptions loss;
   loss.loss = options.loss;
   loss.labelSmoothing = options.labelSmoothing;
   loss.ignoreIndex = options.ignoreIndex;
-  if (options.classAxis)
-    loss.classAxis = ArrayRef<int64_t>(*options.classAxis);
-  loss.labelShape = options.labelShape;
+  loss.classAxis = listOf<int64_t>(options.classAxis);
+  loss.labelShape = listOf<int64_t>(options.labelShape);
   loss.labelType = options.labelType;
   loss.batchGroups = options.batchGroups;
   manager.addPass(createAddLoss(loss));
@@ -98,7 +111,7 @@ void dpc::buildStepPipeline(OpPassManager &manager,
 
   ApplyOptimizerOptions optimizer;
   optimizer.optimizer = options.optimizer;
-  optimizer.groups = options.parameterGroups;
+  optimizer.groups = listOf<std::string>(options.parameterGroups);
   optimizer.clipGradNorm = options.clipGradNorm;
   optimizer.logGradNorm = options.logGradNorm;
   optimizer.schedule = options.schedule;
@@ -111,41 +124,44 @@ void dpc::buildStepPipeline(OpPassManager &manager,
 
   // Before layouts: bounds are about the whole tensor.
   manager.addNestedPass<func::FuncOp>(createRecordBounds());
+  addCheck(manager, Level::step, options);
 }
 
 void dpc::buildPlacedPipeline(OpPassManager &manager,
-                              const MeshOptions &options,
-                              const MachineOptions &machine) {
+                              const PlacedOptions &options) {
   // First of all that is decided by what it runs on.
   DescribeMachineOptions describe;
-  describe.target = machine.target;
-  describe.processor = machine.processor;
+  describe.target = options.target;
+  describe.processor = options.processor;
   manager.addPass(createDescribeMachine(describe));
   if (!options.shards.empty()) {
     AnnotateLayoutsOptions annotate;
-    annotate.shards = options.shards;
+    annotate.shards = listOf<std::string>(options.shards);
     manager.addPass(createAnnotateLayouts(annotate));
   }
   AssignLayoutsOptions assign;
-  assign.axes = options.axes;
-  assign.sequentialAxes = options.sequentialAxes;
-  assign.batchAxes = options.batchAxes;
-  assign.autoAxes = options.autoAxes;
+  assign.axes = listOf<std::string>(options.axes);
+  assign.sequentialAxes = listOf<std::string>(options.sequentialAxes);
+  assign.batchAxes = listOf<std::string>(options.batchAxes);
+  assign.autoAxes = listOf<std::string>(options.autoAxes);
   assign.explain = options.explain;
   // No canonicalisation from here to partitioning: layouts are attributes of
   // ops, which patterns would drop.
   manager.addPass(createAssignLayouts(assign));
+  addCheck(manager, Level::placed, options);
 }
 
-void dpc::buildLocalPipeline(OpPassManager &manager) {
+void dpc::buildLocalPipeline(OpPassManager &manager,
+                             const LocalOptions &options) {
   manager.addPass(createPartition());
   // Index arithmetic that several ops asked for becomes one.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  addCheck(manager, Level::local, options);
 }
 
-void dpc::buildNativePipeline(OpPassManager &manager,
-                              const NativeOptions &options, Level last) {
+void dpc::buildScheduledPipeline(OpPassManager &manager,
+                                 const ScheduledOptions &options) {
   // Before kernels: the last microbatch's additions join those that make what
   // they add.
   if (options.overlap) {
@@ -157,8 +173,6 @@ void dpc::buildNativePipeline(OpPassManager &manager,
   if (!options.recompute)
     kernels.recomputedOps = 0;
   manager.addNestedPass<func::FuncOp>(createFormKernels(kernels));
-  if (last <= Level::local)
-    return;
 
   // Behind the contract of `local`, which is about tensors that the host knows.
   DivideUpdatesOptions division;
@@ -183,40 +197,15 @@ void dpc::buildNativePipeline(OpPassManager &manager,
   memory.capacityBytes = options.capacityBytes;
   memory.explain = options.explain;
   manager.addPass(createAssignOffsets(memory));
-  if (options.verify)
-    addContractCheck(manager, Level::scheduled);
-  if (last <= Level::scheduled)
-    return;
+  addCheck(manager, Level::scheduled, options);
+}
 
+void dpc::buildExecPipeline(OpPassManager &manager,
+                            const ExecOptions &options) {
   // Last, so that buffers can be named again inside the functions.
   manager.addPass(createFormFunctions());
-  if (options.verify)
-    addContractCheck(manager, Level::exec);
+  addCheck(manager, Level::exec, options);
 }
-
-namespace {
-
-/// The textual form of StepOptions, for dpc-opt.
-struct StepPipelineOptions : public PassPipelineOptions<StepPipelineOptions> {
-  Option<std::string> loss{*this, "loss", llvm::cl::desc("See dpc-add-loss")};
-  Option<std::string> optimizer{*this, "optimizer",
-                                llvm::cl::desc("See dpc-apply-optimizer")};
-  Option<std::string> precision{
-      *this, "precision", llvm::cl::desc("f32 or f64"), llvm::cl::init("f32")};
-};
-
-} // namespace
-
-namespace {
-
-template <Level last>
-void registerNativePipeline(StringRef name, StringRef summary) {
-  PassPipelineRegistration<>(name, summary, [](OpPassManager &manager) {
-    buildNativePipeline(manager, NativeOptions(), last);
-  });
-}
-
-} // namespace
 
 void dpc::registerAllPasses() {
   mlir::registerTransformsPasses();
@@ -231,16 +220,14 @@ void dpc::registerAllPasses() {
   registerOptimizePasses();
   registerShardingPasses();
   registerVerifyPasses();
-  PassPipelineRegistration<StepPipelineOptions>(
-      "dpc-step-pipeline", "import -> step",
-      [](OpPassManager &manager, const StepPipelineOptions &text) {
-        StepOptions options;
-        options.loss = text.loss;
-        options.optimizer = text.optimizer;
-        options.precision = text.precision;
-        buildStepPipeline(manager, options);
-      });
-  registerNativePipeline<Level::scheduled>("dpc-scheduled-pipeline",
-                                           "local -> scheduled");
-  registerNativePipeline<Level::exec>("dpc-exec-pipeline", "local -> exec");
+  PassPipelineRegistration<StepOptions>("dpc-step-pipeline", "import -> step",
+                                        buildStepPipeline);
+  PassPipelineRegistration<PlacedOptions>(
+      "dpc-placed-pipeline", "step -> placed", buildPlacedPipeline);
+  PassPipelineRegistration<LocalOptions>("dpc-local-pipeline",
+                                         "placed -> local", buildLocalPipeline);
+  PassPipelineRegistration<ScheduledOptions>(
+      "dpc-scheduled-pipeline", "local -> scheduled", buildScheduledPipeline);
+  PassPipelineRegistration<ExecOptions>("dpc-exec-pipeline",
+                                        "scheduled -> exec", buildExecPipeline);
 }

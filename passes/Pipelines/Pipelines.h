@@ -23,30 +23,54 @@ llvm::StringRef levelNames();
 /// fails with an error on the op that breaks it.
 void addContractCheck(mlir::OpPassManager &manager, Level level);
 
-/// What level `step` is made from.
-struct StepOptions {
-  /// cross-entropy, mse, l1, bce-with-logits or output:NAME; empty for
-  /// inference, to which nothing below but the precision applies.
-  std::string loss;
-  double labelSmoothing = 0;
-  int64_t ignoreIndex = -100;
-  /// Axis of a cross-entropy's classes, from the end where negative; without
-  /// one it follows from the shapes.
-  std::optional<int64_t> classAxis;
-  std::vector<int64_t> labelShape;
-  std::string labelType;
-  /// NAME[,OPTION=VALUE..]
-  std::string optimizer;
-  /// GLOB[;OPTION=VALUE..]
-  std::vector<std::string> parameterGroups;
-  double clipGradNorm = 0;
-  /// Whether the norm of the gradients is a metric without clipping too.
-  bool logGradNorm = false;
-  std::string schedule = "constant";
-  /// f32 or f64.
-  std::string precision = "f32";
-  /// Groups of samples that batch normalisation treats apart.
-  int64_t batchGroups = 1;
+/// The options that the pipelines of all levels have.
+template <typename Options>
+struct LevelOptions : mlir::PassPipelineOptions<Options> {
+  template <typename T> using Option = mlir::detail::PassOptions::Option<T>;
+  template <typename T> using ListOption = mlir::detail::PassOptions::ListOption<T>;
+
+  Option<bool> verify{*this, "verify",
+                      llvm::cl::desc("Check the level's contract at its end"),
+                      llvm::cl::init(true)};
+  Option<bool> explain{*this, "explain",
+                       llvm::cl::desc("Say in remarks what was decided"),
+                       llvm::cl::init(false)};
+};
+
+/// What level `step` is made by.
+struct StepOptions : LevelOptions<StepOptions> {
+  Option<std::string> loss{
+      *this, "loss",
+      llvm::cl::desc("cross-entropy, mse, l1, bce-with-logits or output:NAME; "
+                     "empty for inference, to which nothing below but the "
+                     "precision applies")};
+  Option<double> labelSmoothing{*this, "label-smoothing", llvm::cl::init(0)};
+  Option<int64_t> ignoreIndex{*this, "ignore-index", llvm::cl::init(-100)};
+  ListOption<int64_t> classAxis{
+      *this, "class-axis",
+      llvm::cl::desc("Axis of a cross-entropy's classes, from the end where "
+                     "negative; without one it follows from the shapes")};
+  ListOption<int64_t> labelShape{*this, "label-shape",
+                                 llvm::cl::desc("See dpc-add-loss")};
+  Option<std::string> labelType{*this, "label-type",
+                                llvm::cl::desc("See dpc-add-loss")};
+  Option<std::string> optimizer{*this, "optimizer",
+                                llvm::cl::desc("NAME[,OPTION=VALUE..]")};
+  ListOption<std::string> parameterGroups{
+      *this, "groups", llvm::cl::desc("GLOB[;OPTION=VALUE..]")};
+  Option<double> clipGradNorm{*this, "clip-grad-norm", llvm::cl::init(0)};
+  Option<bool> logGradNorm{
+      *this, "log-grad-norm", llvm::cl::init(false),
+      llvm::cl::desc("The norm of the gradients is a metric without clipping "
+                     "too")};
+  Option<std::string> schedule{*this, "schedule", llvm::cl::init("constant"),
+                               llvm::cl::desc("See dpc-apply-optimizer")};
+  Option<std::string> precision{*this, "precision", llvm::cl::init("f32"),
+                                llvm::cl::desc("f32 or f64")};
+  Option<int64_t> batchGroups{
+      *this, "batch-groups", llvm::cl::init(1),
+      llvm::cl::desc("Groups of samples that batch normalisation treats "
+                     "apart")};
 };
 
 /// import -> step: precision, then loss, gradients and optimizer, or the
@@ -54,59 +78,70 @@ struct StepOptions {
 void buildStepPipeline(mlir::OpPassManager &manager,
                        const StepOptions &options);
 
-/// What the program is planned for.
-struct MachineOptions {
-  /// What runs the kernels: a registered target (targets/Target.h), and a
-  /// processor that it knows, or its first.
-  std::string target = "cpu", processor;
-};
-
-/// How the program is spread over devices.
-struct MeshOptions {
-  /// NAME=SIZE in rank order, last fastest; sequential axes first.
-  std::vector<std::string> axes;
-  std::vector<std::string> sequentialAxes;
-  /// Axes that cut the batch, outermost first.
-  std::vector<std::string> batchAxes;
-  /// Axes for which a loop of each contraction is chosen.
-  std::vector<std::string> autoAxes;
-  /// Layouts that state must have: GLOB=ENTRY;ENTRY.. (dpc-annotate-layouts).
-  std::vector<std::string> shards;
-  bool explain = false;
+/// What the program is planned for, and how it is spread over devices.
+struct PlacedOptions : LevelOptions<PlacedOptions> {
+  Option<std::string> target{*this, "target", llvm::cl::init("cpu"),
+                             llvm::cl::desc("See dpc-describe-machine")};
+  Option<std::string> processor{*this, "processor",
+                                llvm::cl::desc("See dpc-describe-machine")};
+  ListOption<std::string> axes{
+      *this, "axes",
+      llvm::cl::desc("NAME=SIZE in rank order, last fastest; sequential axes "
+                     "first")};
+  ListOption<std::string> sequentialAxes{
+      *this, "sequential-axes",
+      llvm::cl::desc("Axes that a loop walks on every device")};
+  ListOption<std::string> batchAxes{
+      *this, "batch-axes",
+      llvm::cl::desc("Axes that cut the batch, outermost first")};
+  ListOption<std::string> autoAxes{
+      *this, "auto-axes",
+      llvm::cl::desc("Axes for which a loop of each contraction is chosen")};
+  ListOption<std::string> shards{
+      *this, "shards",
+      llvm::cl::desc("Layouts that state must have: GLOB=ENTRY;ENTRY..")};
 };
 
 /// step -> placed: the machine, a layout for every value, explicit reshards.
 void buildPlacedPipeline(mlir::OpPassManager &manager,
-                         const MeshOptions &options,
-                         const MachineOptions &machine);
+                         const PlacedOptions &options);
+
+struct LocalOptions : LevelOptions<LocalOptions> {};
 
 /// placed -> local: per-device shapes, collectives, microbatch loops.
-void buildLocalPipeline(mlir::OpPassManager &manager);
+void buildLocalPipeline(mlir::OpPassManager &manager,
+                        const LocalOptions &options);
 
-/// How native code is made.
-struct NativeOptions {
-  /// Bytes a rank may use; 0 for no limit.
-  int64_t capacityBytes = 0;
-  /// Bytes at which the first bucket of collectives closes, and every later
-  /// one.
-  int64_t firstBucketBytes = 1 << 20;
-  int64_t bucketBytes = 25 << 20;
-  /// Whether communication is hidden behind compute.
-  bool overlap = true;
-  /// Whether short computations are repeated instead of stored and read.
-  bool recompute = true;
-  /// Whether every sum adds its terms in their order: bits of results then do
-  /// not depend on how ops are grouped into kernels.
-  bool orderedSums = false;
-  /// Whether the contracts of the levels passed are checked.
-  bool verify = true;
-  bool explain = false;
+/// How a rank's program becomes kernels, buffers and an order.
+struct ScheduledOptions : LevelOptions<ScheduledOptions> {
+  Option<int64_t> capacityBytes{
+      *this, "capacity-bytes", llvm::cl::init(0),
+      llvm::cl::desc("Bytes a rank may use; 0 for no limit")};
+  Option<int64_t> firstBucketBytes{
+      *this, "first-bucket-bytes", llvm::cl::init(1 << 20),
+      llvm::cl::desc("Bytes at which the first bucket of collectives closes")};
+  Option<int64_t> bucketBytes{*this, "bucket-bytes", llvm::cl::init(25 << 20),
+                              llvm::cl::desc("The same of every later one")};
+  Option<bool> overlap{*this, "overlap", llvm::cl::init(true),
+                       llvm::cl::desc("Hide communication behind compute")};
+  Option<bool> recompute{
+      *this, "recompute", llvm::cl::init(true),
+      llvm::cl::desc("Repeat short computations instead of storing them")};
+  Option<bool> orderedSums{
+      *this, "ordered-sums", llvm::cl::init(false),
+      llvm::cl::desc("Every sum adds its terms in their order: bits do not "
+                     "depend on how ops are grouped into kernels")};
 };
 
-/// From per-device programs to level `last`: local (kernels formed), scheduled
-/// (buffers placed) or exec (functions formed).
-void buildNativePipeline(mlir::OpPassManager &manager,
-                         const NativeOptions &options, Level last);
+/// local -> scheduled: kernels and their code, buffers with offsets, an order.
+void buildScheduledPipeline(mlir::OpPassManager &manager,
+                            const ScheduledOptions &options);
+
+struct ExecOptions : LevelOptions<ExecOptions> {};
+
+/// scheduled -> exec: the functions that the runtime calls.
+void buildExecPipeline(mlir::OpPassManager &manager,
+                       const ExecOptions &options);
 
 /// Registers every pass and one pipeline a level (`--dpc-<level>-pipeline`).
 void registerAllPasses();

@@ -108,18 +108,21 @@ static void parseLoss(StringRef text, StepOptions &step) {
   for (StringRef part : drop_begin(parts)) {
     auto [key, value] = part.split('=');
     if (step.loss == "cross-entropy" && key == "label-smoothing") {
-      if (value.getAsDouble(step.labelSmoothing) ||
-          !(step.labelSmoothing >= 0 && step.labelSmoothing <= 1))
+      double smoothing;
+      if (value.getAsDouble(smoothing) || !(smoothing >= 0 && smoothing <= 1))
         usageError("--loss: label-smoothing=" + value +
                    " is not a number from 0 to 1");
+      step.labelSmoothing = smoothing;
     } else if (step.loss == "cross-entropy" && key == "ignore-index") {
-      if (value.getAsInteger(10, step.ignoreIndex))
+      int64_t ignored;
+      if (value.getAsInteger(10, ignored))
         usageError("--loss: ignore-index=" + value + " is not a whole number");
+      step.ignoreIndex = ignored;
     } else if (step.loss == "cross-entropy" && key == "axis") {
       int64_t axis;
       if (value.getAsInteger(10, axis))
         usageError("--loss: axis=" + value + " is not a whole number");
-      step.classAxis = axis;
+      step.classAxis.push_back(axis);
     } else {
       usageError("--loss: " + step.loss + " has no option '" + key + "'");
     }
@@ -132,7 +135,7 @@ constexpr int64_t kMaxDevices = 4096;
 /// --mesh and --microbatches: which axes there are, and what each cuts. An axis
 /// named `data` cuts the batch, any other a loop of each contraction;
 /// microbatches are one more axis, outermost and walked by a loop.
-static void parseMesh(const InputArgList &args, MeshOptions &mesh) {
+static void parseMesh(const InputArgList &args, PlacedOptions &mesh) {
   if (args.hasArg(OPT_microbatches)) {
     int64_t count = integerOption(args, OPT_microbatches, "dpc-compile", 1, 1);
     mesh.axes.push_back("micro=" + std::to_string(count));
@@ -166,7 +169,7 @@ static void parseMesh(const InputArgList &args, MeshOptions &mesh) {
 }
 
 /// Fills in what runs the kernels.
-static void parseTarget(const InputArgList &args, MachineOptions &machine) {
+static void parseTarget(const InputArgList &args, PlacedOptions &machine) {
   machine.target = args.getLastArgValue(OPT_target, machine.target).str();
   if (machine.target == "cuda")
     usageError("--target=cuda is not available yet");
@@ -195,7 +198,7 @@ static Explain parseExplain(const InputArgList &args) {
   return args.hasArg(OPT_explain) ? Explain::page : Explain::none;
 }
 
-CompileOptions dpc::parseOptions(int argc, char **argv) {
+void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   OptionTable table;
   InputArgList args = parseCommandLine(
       table, argc, argv, OPT_help, OPT_version, OPT_UNKNOWN, "dpc-compile",
@@ -208,7 +211,6 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
     if (const Arg *arg = args.getLastArg(id))
       usageError(arg->getSpelling().rtrim('=') + " is not available yet");
 
-  CompileOptions options;
   std::vector<std::string> inputs = args.getAllArgValues(OPT_INPUT);
   if (inputs.size() != 1)
     usageError("one MODEL.onnx is needed, not " + Twine(inputs.size()));
@@ -218,13 +220,12 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
   options.command = "dpc-compile";
   for (int i = 1; i < argc; ++i)
     options.command += std::string(" ") + argv[i];
-  options.native.explain = options.explain == Explain::all;
-  parseTarget(args, options.machine);
+  parseTarget(args, options.placed);
   if (const Arg *arg = args.getLastArg(OPT_first_bucket_mib))
-    options.native.firstBucketBytes = parseMebibytes(*arg);
+    options.scheduled.firstBucketBytes = parseMebibytes(*arg);
   if (const Arg *arg = args.getLastArg(OPT_bucket_mib))
-    options.native.bucketBytes = parseMebibytes(*arg);
-  options.native.overlap = parseSwitch(args, OPT_overlap, "--overlap");
+    options.scheduled.bucketBytes = parseMebibytes(*arg);
+  options.scheduled.overlap = parseSwitch(args, OPT_overlap, "--overlap");
   options.needsCache = args.hasArg(OPT_cache);
   options.cacheFolder =
       args.getLastArgValue(OPT_cache, ObjectCache::defaultFolder()).str();
@@ -232,12 +233,14 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
     usageError("--cache= needs a folder or off");
   if (options.cacheFolder == "off")
     options.cacheFolder.clear();
-  options.native.recompute = parseSwitch(args, OPT_recompute, "--recompute");
+  options.scheduled.recompute = parseSwitch(args, OPT_recompute, "--recompute");
   StringRef sums = args.getLastArgValue(OPT_sums, "fast");
   if (sums != "fast" && sums != "ordered")
     usageError("--sums: unknown order '" + sums + "'; known: fast, ordered");
-  options.native.orderedSums = sums == "ordered";
-  options.native.verify = parseSwitch(args, OPT_verify_plan, "--verify-plan");
+  options.scheduled.orderedSums = sums == "ordered";
+  options.step.verify = options.placed.verify = options.local.verify =
+      options.scheduled.verify = options.exec.verify =
+          parseSwitch(args, OPT_verify_plan, "--verify-plan");
   options.params = args.getLastArgValue(OPT_params, "embed").str();
   if (options.params.empty())
     usageError("--params= needs embed, none or a file");
@@ -313,18 +316,19 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
   if (step.precision != "f32" && step.precision != "f64")
     usageError("--precision: unknown type '" + step.precision +
                "'; known: f32, f64");
-  parseMesh(args, options.mesh);
+  parseMesh(args, options.placed);
   for (const std::string &text : args.getAllArgValues(OPT_shard))
-    options.mesh.shards.push_back(parseShard(text));
+    options.placed.shards.push_back(parseShard(text));
   if (const Arg *arg = args.getLastArg(OPT_device_memory))
-    options.native.capacityBytes = parseBytes(*arg);
-  options.mesh.explain = options.explain == Explain::all;
+    options.scheduled.capacityBytes = parseBytes(*arg);
+  options.placed.explain = options.explain == Explain::all;
+  options.scheduled.explain = options.explain == Explain::all;
   int64_t groups = 1;
   StringRef mode = args.getLastArgValue(OPT_batch_norm, "global");
   if (mode != "global" && mode != "local")
     usageError("--batch-norm: unknown mode '" + mode +
                "'; known: global, local");
-  for (const std::string &axis : options.mesh.axes) {
+  for (const std::string &axis : options.placed.axes) {
     auto [name, text] = StringRef(axis).split('=');
     int64_t size = 1;
     text.getAsInteger(10, size);
@@ -332,5 +336,4 @@ CompileOptions dpc::parseOptions(int argc, char **argv) {
       groups *= size;
   }
   step.batchGroups = groups;
-  return options;
 }

@@ -22,9 +22,10 @@ struct CompileOptions {
   std::string output;
   onnx::ImportOptions import;
   StepOptions step;
-  MeshOptions mesh;
-  MachineOptions machine;
-  NativeOptions native;
+  PlacedOptions placed;
+  LocalOptions local;
+  ScheduledOptions scheduled;
+  ExecOptions exec;
   Emission emission = Emission::exe;
   /// embed, none or the file that initial values go to.
   std::string params = "embed";
@@ -39,10 +40,10 @@ struct CompileOptions {
   Explain explain = Explain::none;
 };
 
-/// Reads the command line. Exits with 0 after --help and with 2, after one line
-/// that names the option, for anything it does not understand or that this
-/// version does not offer.
-CompileOptions parseOptions(int argc, char **argv);
+/// Reads the command line into `options`. Exits with 0 after --help and with 2,
+/// after one line that names the option, for anything it does not understand or
+/// that this version does not offer.
+void parseOptions(int argc, char **argv, CompileOptions &options);
 
 } // namespace dpc
 

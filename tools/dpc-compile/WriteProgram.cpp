@@ -51,7 +51,7 @@ static int writeFile(const std::string &path,
 }
 
 /// DPC_ISA_* that the code for --target and --cpu needs.
-static unsigned isaOf(const MachineOptions &machine) {
+static unsigned isaOf(const PlacedOptions &machine) {
   CodeOptions code;
   code.processor = machine.processor;
   switch (findTarget(machine.target)->getHostLevel(code)) {
@@ -153,14 +153,14 @@ static int writeKernels(ModuleOp module, const CompileOptions &options,
   kernels->remove();
   OwningOpRef<ModuleOp> owned = kernels;
   CodeOptions native;
-  native.processor = options.machine.processor;
+  native.processor = options.placed.processor;
   // Each thread's heap reserves addresses by the hundred MiB.
   struct rlimit addresses;
   if (getrlimit(RLIMIT_AS, &addresses) == 0 &&
       addresses.rlim_cur == RLIM_INFINITY)
     module.getContext()->enableMultithreading();
   FailureOr<std::vector<KernelObject>> objects =
-      findTarget(options.machine.target)
+      findTarget(options.placed.target)
           ->compileKernels(*owned, native, cache ? &*cache : nullptr);
   if (failed(objects))
     return exitInvalid;
@@ -327,7 +327,7 @@ int dpc::writeProgram(ModuleOp module, const CompileOptions &options,
   ProgramOptions program;
   program.name = llvm::sys::path::stem(options.model).str();
   program.command = options.command;
-  program.isa = isaOf(options.machine);
+  program.isa = isaOf(options.placed);
   if (llvm::Error error = addTemplate(module, source, program))
     return fail(options.model + ": " + llvm::toString(std::move(error)),
                 exitInvalid);

@@ -115,7 +115,8 @@ int main(int argc, char **argv) {
   cleanUpOnInterrupt();
   registerCPUTarget();
   registerScalarTarget();
-  CompileOptions options = parseOptions(argc, argv);
+  CompileOptions options;
+  parseOptions(argc, argv, options);
   DialectRegistry registry;
   registry.insert<nn::NNDialect, dist::DistDialect, func::FuncDialect,
                   exec::ExecDialect>();
@@ -138,34 +139,37 @@ int main(int argc, char **argv) {
       trains ? llvm::errs() : llvm::nulls(), &source, &summary);
   if (!module)
     return exitInvalid;
-  PassManager manager(&context);
   // Each level is made from the one before, and checked.
-  const std::pair<Level, std::function<void()>> stages[] = {
-      {Level::import, [] {}},
-      {Level::step, [&] { buildStepPipeline(manager, options.step); }},
+  const std::pair<Level, std::function<void(OpPassManager &)>> pipelines[] = {
+      {Level::import,
+       [](OpPassManager &manager) {
+         addContractCheck(manager, Level::import);
+       }},
+      {Level::step,
+       [&](auto &manager) { buildStepPipeline(manager, options.step); }},
       {Level::placed,
-       [&] { buildPlacedPipeline(manager, options.mesh, options.machine); }},
-      {Level::local, [&] { buildLocalPipeline(manager); }},
+       [&](auto &manager) { buildPlacedPipeline(manager, options.placed); }},
+      {Level::local,
+       [&](auto &manager) { buildLocalPipeline(manager, options.local); }},
+      {Level::scheduled,
+       [&](auto &manager) {
+         buildScheduledPipeline(manager, options.scheduled);
+       }},
+      {Level::exec,
+       [&](auto &manager) { buildExecPipeline(manager, options.exec); }},
   };
-  for (const auto &[level, build] : stages) {
+  std::optional<std::string> loss;
+  for (const auto &[level, build] : pipelines) {
     if (level > options.stopAfter)
       break;
-    build();
-    if (options.native.verify)
-      addContractCheck(manager, level);
+    PassManager manager(&context);
+    build(manager);
+    if (failed(manager.run(*module)))
+      return exitInvalid;
+    // Of functions on tensors.
+    if (level <= Level::local)
+      loss = describeLoss(*module);
   }
-  if (failed(manager.run(*module)))
-    return exitInvalid;
-  const std::optional<std::string> loss = describeLoss(*module);
-  if (options.stopAfter <= Level::placed) {
-    explain(options, summary, *module);
-    return finish(printModule(*module, options.output), loss);
-  }
-
-  PassManager native(&context);
-  buildNativePipeline(native, options.native, options.stopAfter);
-  if (failed(native.run(*module)))
-    return exitInvalid;
   explain(options, summary, *module);
   if (options.stopAfter != Level::object) {
     // The loops of the kernels say nothing that the kernels do not.
