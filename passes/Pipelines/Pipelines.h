@@ -27,7 +27,8 @@ void addContractCheck(mlir::OpPassManager &manager, Level level);
 template <typename Options>
 struct LevelOptions : mlir::PassPipelineOptions<Options> {
   template <typename T> using Option = mlir::detail::PassOptions::Option<T>;
-  template <typename T> using ListOption = mlir::detail::PassOptions::ListOption<T>;
+  template <typename T>
+  using ListOption = mlir::detail::PassOptions::ListOption<T>;
 
   Option<bool> verify{*this, "verify",
                       llvm::cl::desc("Check the level's contract at its end"),
