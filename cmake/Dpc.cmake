@@ -37,14 +37,24 @@ function(dpc_add_passes name)
   add_public_tablegen_target(Dpc${name}PassesIncGen)
 endfunction()
 
-# dpc_add_unit_test(LayoutTest SOURCES LayoutTest.cpp LIBS DpcDist): one GoogleTest binary, run by ctest.
+# dpc_add_unit_test(LayoutTest SOURCES LayoutTest.cpp LIBS DpcDist [SHARDS 4]): one GoogleTest binary, run by ctest; a
+# long one in shards, side by side.
 function(dpc_add_unit_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "SHARDS" "SOURCES;LIBS" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/unit)
-  add_test(NAME unit.${name} COMMAND ${name})
+  if(NOT ARG_SHARDS)
+    add_test(NAME unit.${name} COMMAND ${name})
+    return()
+  endif()
+  foreach(shard RANGE 1 ${ARG_SHARDS})
+    add_test(NAME unit.${name}.${shard} COMMAND ${name})
+    math(EXPR index "${shard} - 1")
+    set_tests_properties(unit.${name}.${shard} PROPERTIES
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${index}")
+  endforeach()
 endfunction()
 
 # dpc_add_tool_options(dpc-compile): the option table of a tool, from its Options.td.
