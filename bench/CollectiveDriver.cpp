@@ -1,8 +1,9 @@
 // Times the collectives of the local transport against the memory: what each
 // takes over every rank copying the same bytes at the same time.
 //
-//   dpc-bench-collectives RANKS            a table; ratios of interleaved
-//   blocks dpc-bench-collectives RANKS --serve    all-reduce contender of the
+//   dpc-bench-collectives RANKS            prints a table; ratios are of
+//                                          interleaved blocks
+//   dpc-bench-collectives RANKS --serve    all-reduce contender of the
 //                                          scoreboard: RUN bytes iters, QUIT
 #include "dpc/action.h"
 #include "dpc/comm.h"

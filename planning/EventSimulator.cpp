@@ -1,10 +1,7 @@
-//===- EventSimulator.cpp - when everything happens
-//------------------------===//
+// Computes when every task of a timeline happens.
 //
 // Longest path by Kahn's topological order (Kahn 1962) over dependencies and
 // stream successions.
-//
-//===----------------------------------------------------------------------===//
 
 #include "planning/EventSimulator.h"
 #include "planning/PlanError.h"

@@ -1,11 +1,8 @@
-//===- EventSimulator.h - when everything happens
-//--------------------------===//
+// When every task of a timeline happens.
 //
 // Plays tasks on streams whose order is fixed. With fixed orders the timeline
 // is the longest path in the graph of dependencies and stream successions, so
 // it is exact and takes linear time.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef DPC_PLANNING_EVENTSIMULATOR_H
 #define DPC_PLANNING_EVENTSIMULATOR_H

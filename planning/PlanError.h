@@ -1,10 +1,7 @@
-//===- PlanError.h - errors of plan objects
-//--------------------------------===//
+// Errors of plan objects.
 //
 // How check() and verify() of every plan object word a refusal: one line, lower
 // case, naming the thing and both values.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef DPC_PLANNING_PLANERROR_H
 #define DPC_PLANNING_PLANERROR_H

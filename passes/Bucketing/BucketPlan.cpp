@@ -1,10 +1,7 @@
-//===- BucketPlan.cpp - which tensors share one collective
-//-----------------===//
+// Chooses which tensors share one collective.
 //
 // Greedy fill by ready order with one limit list a key, as PyTorch's
 // reducer.cpp (Li et al., "PyTorch Distributed", VLDB 2020).
-//
-//===----------------------------------------------------------------------===//
 
 #include "passes/Bucketing/BucketPlan.h"
 #include "planning/PlanError.h"

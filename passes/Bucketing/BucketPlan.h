@@ -1,11 +1,8 @@
-//===- BucketPlan.h - which tensors share one collective
-//-------------------===//
+// Which tensors share one collective.
 //
 // The bucket assignment of PyTorch's DistributedDataParallel
 // (`_compute_bucket_assignment_by_size`, reducer.cpp; Li et al., VLDB 2020) as
 // a plain object, plus the layout of each bucket's flat storage.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef DPC_PASSES_BUCKETING_BUCKETPLAN_H
 #define DPC_PASSES_BUCKETING_BUCKETPLAN_H

@@ -1,10 +1,7 @@
-//===- ComputeOrder.h - what is computed while collectives are under way
-//---===//
+// What is computed while collectives are under way.
 //
 // Chooses the order of a block's ops by playing them against its collectives on
 // a simulated timeline (passes/Overlap/StreamSchedule.h).
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef DPC_PASSES_LOWERING_COMPUTEORDER_H
 #define DPC_PASSES_LOWERING_COMPUTEORDER_H

@@ -1,10 +1,7 @@
-//===- FirstFit.cpp - blocks, their load, and first fit
-//--------------------===//
+// Blocks of memory, their load at each step, and first fit.
 //
 // Greedy by size with the lowest free offset (Pisarchyk & Lee 2020), tried in
 // four orders because none of them wins on all graphs.
-//
-//===----------------------------------------------------------------------===//
 
 #include "passes/Memory/FirstFit.h"
 #include "llvm/ADT/STLExtras.h"

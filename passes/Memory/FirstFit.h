@@ -1,5 +1,4 @@
-//===- FirstFit.h - blocks, their load, and first fit
-//----------------------===//
+// Blocks of memory, their load at each step, and first fit.
 
 #ifndef DPC_PASSES_MEMORY_FIRSTFIT_H
 #define DPC_PASSES_MEMORY_FIRSTFIT_H

@@ -1,11 +1,8 @@
-//===- MemoryPlan.cpp - byte offsets of all buffers
-//------------------------===//
+// Chooses the byte offsets of all buffers.
 //
 // Builds blocks from buffers (in-place pairs joined where that pays), bounds
 // the peak from below, and runs first fit and the exact repair a region at a
 // time. The algorithms' sources are named in FirstFit.cpp and MemorySearch.cpp.
-//
-//===----------------------------------------------------------------------===//
 
 #include "passes/Memory/MemoryPlan.h"
 #include "passes/Memory/MemorySearch.h"

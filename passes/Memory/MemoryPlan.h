@@ -1,12 +1,9 @@
-//===- MemoryPlan.h - byte offsets of all buffers
-//--------------------------===//
+// Byte offsets of all buffers.
 //
 // Static memory allocation: buffers with known lifetimes get offsets so that
 // the arena is small. First fit (Pisarchyk & Lee, "Efficient Memory Management
 // for Deep Neural Net Inference", 2020), then exact repair of the windows that
 // stay above the lower bound (after Moffitt, "MiniMalloc", ASPLOS 2023).
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef DPC_PASSES_MEMORY_MEMORYPLAN_H
 #define DPC_PASSES_MEMORY_MEMORYPLAN_H

@@ -1,5 +1,4 @@
-//===- MemorySearch.cpp - exact repair of a memory plan
-//--------------------===//
+// Exact repair of a memory plan by branch and bound.
 //
 // Branch and bound over canonical placements, after Moffitt, "MiniMalloc: A
 // Lightweight Memory Allocator for Hardware-Accelerated Machine Learning"
@@ -10,8 +9,6 @@
 // where another block would fit wholly below it, where a step cannot hold the
 // blocks still to come, or where the order of equal offsets is not by rank.
 // What is left to place is split wherever no block spans a step.
-//
-//===----------------------------------------------------------------------===//
 
 #include "passes/Memory/MemorySearch.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,5 +1,4 @@
-//===- MemorySearch.h - exact repair of a memory plan
-//----------------------===//
+// Exact repair of a memory plan.
 
 #ifndef DPC_PASSES_MEMORY_MEMORYSEARCH_H
 #define DPC_PASSES_MEMORY_MEMORYSEARCH_H

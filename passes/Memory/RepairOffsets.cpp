@@ -1,10 +1,7 @@
-//===- RepairOffsets.cpp - search only where the plan is too high
-//----------===//
+// Repairs a memory plan where it is too high, and searches only there.
 //
 // Large-neighbourhood search around the exact search: bisection on the peak,
 // and for each peak tried, windows of time around the blocks that exceed it.
-//
-//===----------------------------------------------------------------------===//
 
 #include "passes/Memory/MemorySearch.h"
 #include "llvm/ADT/STLExtras.h"

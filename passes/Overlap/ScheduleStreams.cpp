@@ -1,11 +1,8 @@
-//===- ScheduleStreams.cpp - list scheduling of compute and collectives
-//----===//
+// List scheduling of compute and collectives.
 //
 // List scheduling (Graham 1969; priorities by longest path to the end, Hu
 // 1961) over a simulated timeline: at each moment everything that can start
 // does, and the kernel that stalls the compute stream least comes next.
-//
-//===----------------------------------------------------------------------===//
 
 #include "passes/Overlap/StreamSchedule.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,5 +1,4 @@
-//===- StreamSchedule.cpp - soundness of problem and answer
-//----------------===//
+// Soundness of the scheduling problem and of its answer.
 
 #include "passes/Overlap/StreamSchedule.h"
 #include "planning/PlanError.h"

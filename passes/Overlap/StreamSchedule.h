@@ -1,12 +1,9 @@
-//===- StreamSchedule.h - where collectives start and are waited for
-//-------===//
+// Where collectives start and are waited for.
 //
 // The order of one rank's compute stream, with the starts of collectives and
 // the waits for them among its tasks. A collective starts as early as its
 // inputs, the fixed order of its device group and the in-flight cap allow, and
 // is waited for just before its first use.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef DPC_PASSES_OVERLAP_STREAMSCHEDULE_H
 #define DPC_PASSES_OVERLAP_STREAMSCHEDULE_H

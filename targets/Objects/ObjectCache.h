@@ -23,8 +23,7 @@ public:
   static llvm::Expected<ObjectCache> open(llvm::StringRef folder,
                                           uint64_t maxBytes);
   /// The folder of this user: $XDG_CACHE_HOME/dpc/kernels or
-  /// ~/.cache/dpc/kernels; "" if there
-  /// is neither.
+  /// ~/.cache/dpc/kernels; "" if there is neither.
   static std::string defaultFolder();
 
   /// A key for `content`, which holds all that decides the object but the code

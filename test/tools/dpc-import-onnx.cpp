@@ -1,4 +1,4 @@
-//===- dpc-import-onnx.cpp - the frontend alone, for its tests ------------===//
+// The frontend alone, for its tests.
 //
 // Prints the module at level `import` of one ONNX file; exits 1 after an error.
 // With --each it imports every file on its own and prints a line for each.

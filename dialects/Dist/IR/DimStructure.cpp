@@ -1,4 +1,4 @@
-//===- DimStructure.cpp - What a dimension is made of ---------------------===//
+// Common refinement of dimension structures, and layouts on a given structure.
 
 #include "dialects/Dist/IR/DimStructure.h"
 #include "dialects/Dist/IR/LayoutFactors.h"

@@ -1,12 +1,10 @@
-//===- DimStructure.h - What a dimension is made of --------------*- C++
-//-*-===//
+// What a dimension is made of.
 //
 // A dimension's segments and factor sizes, without axes: what the ops around a
 // value see in one of its dimensions, before anything decides how it is cut.
 // Propagation gives every factor an identity (a loop) and needs one structure
 // where two ops see different ones.
-//
-//===----------------------------------------------------------------------===//
+
 #ifndef DPC_DIALECTS_DIST_IR_DIMSTRUCTURE_H
 #define DPC_DIALECTS_DIST_IR_DIMSTRUCTURE_H
 

@@ -1,4 +1,4 @@
-//===- Layout.cpp - Soundness, queries, normal form -----------------------===//
+// Layouts: soundness, queries and the normal form.
 
 #include "dialects/Dist/IR/Layout.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,5 +1,4 @@
-//===- Layout.h - How a logical tensor lies on a mesh ------------*- C++
-//-*-===//
+// How a logical tensor lies on a mesh.
 //
 // A dimension is a list of segments (a sum: what concat and split make and
 // unmake); a segment is a list of factors, major to minor (a product: what
@@ -11,8 +10,7 @@
 // without a mesh, and is resolved against one where something is computed.
 //
 //   [(8: micro,data)], [(4: model)(8) + (4: model)(8)], [12] partial sum(data)
-//
-//===----------------------------------------------------------------------===//
+
 #ifndef DPC_DIALECTS_DIST_IR_LAYOUT_H
 #define DPC_DIALECTS_DIST_IR_LAYOUT_H
 
@@ -163,9 +161,8 @@ bool sameIndices(const Layout &a, const Layout &b, const MeshShape &mesh);
 
 void print(const DimLayout &dim, llvm::raw_ostream &os);
 /// `[dim], [dim] partial sum(axis,axis), max(axis)`; a tensor of rank 0 is
-/// `scalar`. A factor is
-/// `(size: axis,axis)`, uncut `(size)`, and a segment of one uncut factor just
-/// `size`.
+/// `scalar`. A factor is `(size: axis,axis)`, uncut `(size)`, and a segment of
+/// one uncut factor just `size`.
 void print(const Layout &layout, llvm::raw_ostream &os);
 std::string toString(const DimLayout &dim);
 std::string toString(const Layout &layout);

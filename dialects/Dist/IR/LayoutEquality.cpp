@@ -1,4 +1,5 @@
-//===- LayoutEquality.cpp - Same indices on every device ------------------===//
+// Decides whether two layouts give every device the same indices, by bringing
+// both to a canonical form on the mesh.
 
 #include "dialects/Dist/IR/LayoutFactors.h"
 #include "dialects/Dist/IR/LayoutShards.h"

@@ -1,4 +1,4 @@
-//===- LayoutFactors.cpp - Splitting and merging of factors ---------------===//
+// Splits and merges the factors of a segment where that is exact.
 
 #include "dialects/Dist/IR/LayoutFactors.h"
 #include "dialects/Dist/IR/LayoutShards.h"

@@ -1,11 +1,9 @@
-//===- LayoutFactors.h - Splitting and merging of factors --------*- C++
-//-*-===//
+// Splitting and merging of factors.
 //
 // Private to the layout algebra: the exact steps from which reshapes and
 // equality are built. "Exact" means that on every device the same indices stay
 // in the same order, padding included.
-//
-//===----------------------------------------------------------------------===//
+
 #ifndef DPC_DIALECTS_DIST_IR_LAYOUTFACTORS_H
 #define DPC_DIALECTS_DIST_IR_LAYOUTFACTORS_H
 

@@ -1,12 +1,10 @@
-//===- LayoutReshape.cpp - Reshapes that move no data ---------------------===//
+// Finds the layout under which a reshape moves no data between devices.
 //
 // Dimensions are first grouped at the boundaries that both shapes share. In a
 // group the operand's dimensions form one product of terms; result dimensions
 // are cut off its minor end one by one. A cut that falls inside a term splits
 // it; a sum splits if all its segments end in the same product, or if it is
 // itself a repetition.
-//
-//===----------------------------------------------------------------------===//
 
 #include "dialects/Dist/IR/LayoutFactors.h"
 #include "dialects/Dist/IR/LayoutTransforms.h"

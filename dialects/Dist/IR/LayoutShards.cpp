@@ -1,4 +1,5 @@
-//===- LayoutShards.cpp - Which bytes of a tensor a device holds ----------===//
+// Computes which elements of a tensor a device holds, and copies between
+// tensors and shards.
 
 #include "dialects/Dist/IR/LayoutShards.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,11 +1,9 @@
-//===- LayoutShards.h - Which bytes of a tensor a device holds ---*- C++
-//-*-===//
+// Which bytes of a tensor a device holds.
 //
 // A shard seen as runs: stretches of indices that are consecutive both in the
 // whole tensor and in the shard. Buffers are dense and row-major; offsets and
 // counts are in elements.
-//
-//===----------------------------------------------------------------------===//
+
 #ifndef DPC_DIALECTS_DIST_IR_LAYOUTSHARDS_H
 #define DPC_DIALECTS_DIST_IR_LAYOUTSHARDS_H
 

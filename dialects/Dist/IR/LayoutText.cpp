@@ -1,12 +1,10 @@
-//===- LayoutText.cpp - Layouts as text -----------------------------------===//
+// Prints and parses layouts. The grammar:
 //
 // layout  ::= (`scalar` | dim (`,` dim)*) partial?
 // dim     ::= `[` segment (`+` segment)* `]`
 // segment ::= integer | (`(` integer (`:` axis (`,` axis)*)? `)`)+
-// partial ::= `partial` terms (`,` terms)*      terms ::= reduction `(` axis
-// (`,` axis)* `)`
-//
-//===----------------------------------------------------------------------===//
+// partial ::= `partial` terms (`,` terms)*
+// terms   ::= reduction `(` axis (`,` axis)* `)`
 
 #include "dialects/Dist/IR/Layout.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,4 @@
-//===- LayoutTransforms.cpp - Transpose, concat, slice, broadcast ---------===//
+// Layouts through transpose, concat, slice and broadcast.
 
 #include "dialects/Dist/IR/LayoutTransforms.h"
 #include "dialects/Dist/IR/LayoutFactors.h"

@@ -1,12 +1,10 @@
-//===- LayoutTransforms.h - Layouts through data movement ops ----*- C++
-//-*-===//
+// Layouts through ops that move data.
 //
 // For each structural op: the result layout under which every device makes its
 // shard of the result from its own shard of the operand by the same op on local
 // shapes. None means there is no such layout: data would have to move between
 // devices. Partial axes pass through. Results are normalised.
-//
-//===----------------------------------------------------------------------===//
+
 #ifndef DPC_DIALECTS_DIST_IR_LAYOUTTRANSFORMS_H
 #define DPC_DIALECTS_DIST_IR_LAYOUTTRANSFORMS_H
 

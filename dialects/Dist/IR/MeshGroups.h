@@ -1,10 +1,9 @@
-//===- MeshGroups.h - Groups of devices along mesh axes ---------*- C++ -*-===//
+// Groups of devices along mesh axes.
 //
 // Devices that agree on every axis outside a list form a group; its members are
 // numbered by their coordinates on the list, first axis slowest. An axis that
 // the mesh lacks has size 1.
-//
-//===----------------------------------------------------------------------===//
+
 #ifndef DPC_DIALECTS_DIST_IR_MESHGROUPS_H
 #define DPC_DIALECTS_DIST_IR_MESHGROUPS_H
 

@@ -1,4 +1,4 @@
-//===- MeshShape.cpp - Named axes of a device mesh ------------------------===//
+// Named axes of a device mesh: soundness, and ranks as coordinates.
 
 #include "dialects/Dist/IR/MeshShape.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,9 +1,7 @@
-//===- MeshShape.h - Named axes of a device mesh -----------------*- C++
-//-*-===//
+// Named axes of a device mesh.
 //
 // The mesh a program is laid out on: axes in rank order, the last one fastest.
-//
-//===----------------------------------------------------------------------===//
+
 #ifndef DPC_DIALECTS_DIST_IR_MESHSHAPE_H
 #define DPC_DIALECTS_DIST_IR_MESHSHAPE_H
 

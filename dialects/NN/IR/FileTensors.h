@@ -1,4 +1,4 @@
-//===- FileTensors.h - where a variable was in its ONNX file --------------===//
+// Where a variable was in its ONNX file.
 
 #ifndef DPC_DIALECTS_NN_IR_FILETENSORS_H
 #define DPC_DIALECTS_NN_IR_FILETENSORS_H

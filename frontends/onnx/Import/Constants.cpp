@@ -1,4 +1,5 @@
-//===- Constants.cpp - values known while importing -----------------------===//
+// Folds what depends on constants alone while importing, and emits constants
+// where ops need them.
 
 #include "frontends/onnx/Import/Constants.h"
 

@@ -1,4 +1,4 @@
-//===- Constants.h - values known while importing -------------------------===//
+// Values that are known while importing.
 
 #ifndef DPC_FRONTENDS_ONNX_IMPORT_CONSTANTS_H
 #define DPC_FRONTENDS_ONNX_IMPORT_CONSTANTS_H

@@ -1,4 +1,4 @@
-//===- Conversion.cpp - one ONNX node to nn ops ---------------------------===//
+// Helpers with which a converter reads its ONNX node and builds `nn` ops.
 
 #include "frontends/onnx/Import/Conversion.h"
 

@@ -1,4 +1,4 @@
-//===- Conversion.h - one ONNX node to nn ops -----------------------------===//
+// One ONNX node on its way to `nn` ops: what a converter is given and may ask.
 
 #ifndef DPC_FRONTENDS_ONNX_IMPORT_CONVERSION_H
 #define DPC_FRONTENDS_ONNX_IMPORT_CONVERSION_H

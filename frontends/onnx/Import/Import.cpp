@@ -1,4 +1,5 @@
-//===- Import.cpp - an ONNX file to a module of the nn dialect ------------===//
+// Imports an ONNX file: loads, classifies, restores and converts it to a module
+// of the `nn` dialect.
 
 #include "frontends/onnx/Import/Import.h"
 

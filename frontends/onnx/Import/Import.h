@@ -1,4 +1,4 @@
-//===- Import.h - an ONNX file to a module of the nn dialect --------------===//
+// From an ONNX file to a module of the `nn` dialect.
 
 #ifndef DPC_FRONTENDS_ONNX_IMPORT_IMPORT_H
 #define DPC_FRONTENDS_ONNX_IMPORT_IMPORT_H

@@ -1,4 +1,5 @@
-//===- ModuleBuilder.cpp - the IR of a classified graph -------------------===//
+// Builds the IR of a graph whose initializers are classified: arguments,
+// variables and the ops of every node.
 
 #include "frontends/onnx/Import/ModuleBuilder.h"
 

@@ -1,4 +1,4 @@
-//===- ModuleBuilder.h - the IR of a classified graph ---------------------===//
+// The IR of a graph whose initializers are classified.
 
 #ifndef DPC_FRONTENDS_ONNX_IMPORT_MODULEBUILDER_H
 #define DPC_FRONTENDS_ONNX_IMPORT_MODULEBUILDER_H

@@ -1,4 +1,4 @@
-//===- Registry.cpp - the operators that dpc imports ----------------------===//
+// The table of the ONNX operators that are imported.
 
 #include "frontends/onnx/Import/Registry.h"
 

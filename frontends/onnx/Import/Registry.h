@@ -1,4 +1,4 @@
-//===- Registry.h - the operators that dpc imports ------------------------===//
+// The ONNX operators that are imported, and the function that converts each.
 
 #ifndef DPC_FRONTENDS_ONNX_IMPORT_REGISTRY_H
 #define DPC_FRONTENDS_ONNX_IMPORT_REGISTRY_H

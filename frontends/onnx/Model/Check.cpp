@@ -1,4 +1,5 @@
-//===- Check.cpp - is this model well formed ------------------------------===//
+// Checks that a parsed ONNX model is well formed and that its operators are
+// known.
 
 #include "frontends/onnx/Model/Check.h"
 

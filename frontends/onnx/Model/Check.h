@@ -1,4 +1,4 @@
-//===- Check.h - is this model well formed --------------------------------===//
+// Is this ONNX model well formed?
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_CHECK_H
 #define DPC_FRONTENDS_ONNX_MODEL_CHECK_H

@@ -1,4 +1,4 @@
-//===- Classify.cpp - which initializers are trained ----------------------===//
+// Decides which initializers of a graph are trained.
 
 #include "frontends/onnx/Model/Classify.h"
 

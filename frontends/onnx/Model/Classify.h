@@ -1,4 +1,4 @@
-//===- Classify.h - which initializers are trained ------------------------===//
+// Which initializers of a graph are trained.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_CLASSIFY_H
 #define DPC_FRONTENDS_ONNX_MODEL_CLASSIFY_H
@@ -49,23 +49,23 @@ struct Classified {
 ///
 ///  1. integers and booleans are constants;
 ///  2. what is only ever the mean or variance operand of BatchNormalization is
-///  a buffer;
+///     a buffer;
 ///  3. a recorded kind: PARAMETER is a parameter, BUFFER a buffer,
-///  CONSTANT_TENSOR a constant (and a restored model's position encodings, see
-///  Import.cpp);
+///     CONSTANT_TENSOR a constant (and a restored model's position encodings,
+///     see Import.cpp);
 ///  4. `folded_from`: computed by the exporter from a PARAMETER of the graph
-///  signature, and more than a rank-0 scalar or
-///     a mask: a parameter; computed from none: a constant;
+///     signature, and more than a rank-0 scalar or a mask: a parameter;
+///     computed from none: a constant;
 ///  5. its name is the target of a PARAMETER or BUFFER of the graph signature
-///  (the mark was lost);
+///     (the mark was lost);
 ///  6. masks, position tables, scalars, input statistics and neutral
-///  normalisation operands are constants;
+///     normalisation operands are constants;
 ///  7. with a graph signature: a node whose fx text names a PARAMETER that no
-///  operand of that fx node accounts for, or
-///     into which a BatchNorm was folded, makes it a parameter; when no
-///     PARAMETER is unaccounted for, it is a constant;
+///     operand of that fx node accounts for, or into which a BatchNorm was
+///     folded, makes it a parameter; when no PARAMETER is unaccounted for, it
+///     is a constant;
 ///  8. a float from which an output is reached by a differentiable path is a
-///  parameter, any other a constant.
+///     parameter, any other a constant.
 ///
 /// Then the requests of the command line apply (TrainingRequests). A parameter
 /// that they do not train is frozen.

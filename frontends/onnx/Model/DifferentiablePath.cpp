@@ -1,4 +1,4 @@
-//===- DifferentiablePath.cpp - which values an output depends on smoothly ===//
+// Finds which values an output depends on smoothly.
 
 #include "frontends/onnx/Model/Classify.h"
 

@@ -1,4 +1,4 @@
-//===- ExportLosses.cpp - what an export lost of its module ---------------===//
+// Tells what an export lost of its module, and which export call keeps it.
 
 #include "frontends/onnx/Model/Classify.h"
 #include "frontends/onnx/Model/ExporterMetadata.h"

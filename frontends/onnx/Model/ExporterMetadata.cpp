@@ -1,4 +1,4 @@
-//===- ExporterMetadata.cpp - what PyTorch's exporters wrote --------------===//
+// Reads what PyTorch's exporters wrote about a graph into its metadata.
 
 #include "frontends/onnx/Model/ExporterMetadata.h"
 

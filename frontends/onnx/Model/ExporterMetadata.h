@@ -1,4 +1,4 @@
-//===- ExporterMetadata.h - what PyTorch's exporters wrote about a graph --===//
+// What PyTorch's exporters wrote about a graph.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_EXPORTERMETADATA_H
 #define DPC_FRONTENDS_ONNX_MODEL_EXPORTERMETADATA_H

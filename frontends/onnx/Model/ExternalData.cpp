@@ -1,4 +1,5 @@
-//===- ExternalData.cpp - weights stored beside the model -----------------===//
+// Maps weights that are stored in files beside the model, after checks of path,
+// offset and length.
 
 #include "frontends/onnx/Model/ExternalData.h"
 

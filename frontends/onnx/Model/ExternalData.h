@@ -1,4 +1,4 @@
-//===- ExternalData.h - weights stored beside the model -------------------===//
+// Weights that are stored beside the model.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_EXTERNALDATA_H
 #define DPC_FRONTENDS_ONNX_MODEL_EXTERNALDATA_H

@@ -1,4 +1,4 @@
-//===- Graph.cpp - the ONNX graph after inlining, by index ----------------===//
+// Queries of a node of the flat ONNX graph.
 
 #include "frontends/onnx/Model/Graph.h"
 

@@ -1,4 +1,5 @@
-//===- Graph.h - the ONNX graph after inlining, by index ------------------===//
+// The ONNX graph after its functions are inlined; values and nodes are named by
+// index.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_GRAPH_H
 #define DPC_FRONTENDS_ONNX_MODEL_GRAPH_H

@@ -1,4 +1,4 @@
-//===- Inline.cpp - from the parsed model to one flat graph ---------------===//
+// Inlines the functions of a parsed model into one flat graph.
 
 #include "frontends/onnx/Model/Graph.h"
 #include "frontends/onnx/Model/Load.h"

@@ -1,4 +1,4 @@
-//===- Load.cpp - an ONNX file, checked at byte level and parsed ----------===//
+// Loads an ONNX file: its bytes are checked first, then protobuf parses them.
 
 #include "frontends/onnx/Model/Load.h"
 

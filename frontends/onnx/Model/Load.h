@@ -1,4 +1,4 @@
-//===- Load.h - an ONNX file, checked at byte level and parsed ------------===//
+// An ONNX file, checked at byte level and parsed.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_LOAD_H
 #define DPC_FRONTENDS_ONNX_MODEL_LOAD_H

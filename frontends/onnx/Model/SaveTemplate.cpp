@@ -1,4 +1,4 @@
-//===- SaveTemplate.cpp - the model that trained values are written into --===//
+// Makes the model that trained values are written into.
 
 #include "frontends/onnx/Model/SaveTemplate.h"
 

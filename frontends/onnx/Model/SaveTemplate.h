@@ -1,4 +1,4 @@
-//===- SaveTemplate.h - the model that trained values are written into ----===//
+// The model that trained values are written into.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_SAVETEMPLATE_H
 #define DPC_FRONTENDS_ONNX_MODEL_SAVETEMPLATE_H

@@ -1,4 +1,4 @@
-//===- Schema.cpp - what ONNX says of each operator -----------------------===//
+// Looks up what ONNX's operator schemas say of each operator.
 
 #include "frontends/onnx/Model/Schema.h"
 

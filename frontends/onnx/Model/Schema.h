@@ -1,4 +1,4 @@
-//===- Schema.h - what ONNX says of each operator -------------------------===//
+// What ONNX says of each operator.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_SCHEMA_H
 #define DPC_FRONTENDS_ONNX_MODEL_SCHEMA_H

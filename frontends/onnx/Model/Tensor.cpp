@@ -1,4 +1,4 @@
-//===- Tensor.cpp - the elements of an ONNX tensor, viewed where they lie -===//
+// Views and decodes the elements of an ONNX tensor.
 
 #include "frontends/onnx/Model/Tensor.h"
 

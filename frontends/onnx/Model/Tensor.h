@@ -1,4 +1,4 @@
-//===- Tensor.h - the elements of an ONNX tensor, viewed where they lie ---===//
+// The elements of an ONNX tensor, viewed where they lie.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_TENSOR_H
 #define DPC_FRONTENDS_ONNX_MODEL_TENSOR_H

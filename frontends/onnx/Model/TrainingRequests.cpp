@@ -1,4 +1,5 @@
-//===- TrainingRequests.cpp - what the user asked to train ----------------===//
+// Compiles what the user asked to train, judges each initializer by it, and
+// finds requests that meet none.
 
 #include "frontends/onnx/Model/TrainingRequests.h"
 

@@ -1,4 +1,4 @@
-//===- TrainingRequests.h - what the user asked to train ------------------===//
+// What the user asked to train.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_TRAININGREQUESTS_H
 #define DPC_FRONTENDS_ONNX_MODEL_TRAININGREQUESTS_H

@@ -1,4 +1,5 @@
-//===- ValuePatterns.cpp - what the numbers in a tensor look like ---------===//
+// Recognises masks, position tables and other constants by the numbers in a
+// tensor.
 
 #include "frontends/onnx/Model/ValuePatterns.h"
 

@@ -1,4 +1,4 @@
-//===- ValuePatterns.h - what the numbers in a tensor look like -----------===//
+// What the numbers in a tensor look like.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_VALUEPATTERNS_H
 #define DPC_FRONTENDS_ONNX_MODEL_VALUEPATTERNS_H

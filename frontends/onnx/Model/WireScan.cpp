@@ -1,4 +1,4 @@
-//===- WireScan.cpp - a look at the bytes before protobuf parses them -----===//
+// Walks the bytes of an ONNX file before protobuf parses them.
 
 #include "frontends/onnx/Model/WireScan.h"
 

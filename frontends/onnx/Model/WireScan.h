@@ -1,4 +1,4 @@
-//===- WireScan.h - a look at the bytes before protobuf parses them -------===//
+// A look at the bytes of an ONNX file before protobuf parses them.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_WIRESCAN_H
 #define DPC_FRONTENDS_ONNX_MODEL_WIRESCAN_H

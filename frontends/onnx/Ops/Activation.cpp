@@ -1,4 +1,4 @@
-//===- Activation.cpp - ONNX activation functions -------------------------===//
+// Imports ONNX activation functions.
 //
 // The formulas are those of the ONNX operator schemas.
 

@@ -1,4 +1,4 @@
-//===- Attention.cpp - ONNX attention and rotary embedding ----------------===//
+// Imports ONNX attention and rotary embedding.
 //
 // The formulas are those of the function bodies in the ONNX operator schemas.
 

@@ -1,4 +1,4 @@
-//===- BatchNorm.cpp - ONNX batch normalisation ---------------------------===//
+// Imports ONNX batch normalisation.
 
 #include "frontends/onnx/Import/Registry.h"
 #include "frontends/onnx/Model/ExporterMetadata.h"

@@ -1,4 +1,4 @@
-//===- Constant.cpp - ONNX operators that make values out of nothing ------===//
+// Imports ONNX operators that make values without tensor operands.
 
 #include "frontends/onnx/Import/Constants.h"
 #include "frontends/onnx/Import/Registry.h"

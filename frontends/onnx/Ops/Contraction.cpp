@@ -1,4 +1,4 @@
-//===- Contraction.cpp - ONNX matrix products -----------------------------===//
+// Imports ONNX matrix products.
 
 #include "frontends/onnx/Import/Registry.h"
 

@@ -1,4 +1,4 @@
-//===- Control.cpp - ONNX If, Loop and Scan -------------------------------===//
+// Imports ONNX If, Loop and Scan.
 //
 // Programs have no control flow of their own: conditions and trip counts are
 // known once shapes are, so a branch is chosen and a loop is unrolled. What

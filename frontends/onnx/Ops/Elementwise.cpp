@@ -1,4 +1,4 @@
-//===- Elementwise.cpp - ONNX arithmetic, comparison and logic ------------===//
+// Imports ONNX arithmetic, comparison and logic.
 
 #include "frontends/onnx/Import/Registry.h"
 #include "frontends/onnx/Ops/Random.h"

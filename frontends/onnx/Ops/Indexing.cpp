@@ -1,4 +1,4 @@
-//===- Indexing.cpp - ONNX gather, scatter, top-k -------------------------===//
+// Imports ONNX gather, scatter and top-k.
 
 #include "frontends/onnx/Ops/Indexing.h"
 

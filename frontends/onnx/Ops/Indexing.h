@@ -1,4 +1,4 @@
-//===- Indexing.h - indices that count from either end --------------------===//
+// Indices that count from either end of a dimension.
 
 #ifndef DPC_FRONTENDS_ONNX_OPS_INDEXING_H
 #define DPC_FRONTENDS_ONNX_OPS_INDEXING_H

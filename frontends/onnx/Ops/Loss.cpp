@@ -1,4 +1,4 @@
-//===- Loss.cpp - ONNX losses and dropout ---------------------------------===//
+// Imports ONNX losses and dropout.
 
 #include "frontends/onnx/Import/Registry.h"
 

@@ -1,4 +1,4 @@
-//===- Normalization.cpp - ONNX softmax and normalisation -----------------===//
+// Imports ONNX softmax and normalisation.
 
 #include "frontends/onnx/Import/Registry.h"
 

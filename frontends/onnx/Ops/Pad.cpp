@@ -1,5 +1,4 @@
-//===- Pad.cpp - ONNX padding
-//-----------------------------------------------===//
+// Imports ONNX padding.
 
 #include "frontends/onnx/Import/Registry.h"
 

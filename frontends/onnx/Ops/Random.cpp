@@ -1,4 +1,4 @@
-//===- Random.cpp - ONNX random operators ---------------------------------===//
+// Imports ONNX random operators.
 //
 // A random value is an op of the training form only. Exporters write bernoulli,
 // dropout of a mask (stochastic depth) and dropout that they decomposed as a

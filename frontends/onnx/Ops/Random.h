@@ -1,4 +1,4 @@
-//===- Random.h - masks drawn by hand-written dropout ---------------------===//
+// Masks that a hand-written dropout draws.
 
 #ifndef DPC_FRONTENDS_ONNX_OPS_RANDOM_H
 #define DPC_FRONTENDS_ONNX_OPS_RANDOM_H

@@ -1,4 +1,4 @@
-//===- Recurrent.cpp - ONNX LSTM, GRU, RNN --------------------------------===//
+// Imports ONNX LSTM, GRU and RNN.
 //
 // The loop over time has a length known at compile time, so it is unrolled. The
 // products of the inputs with their weights do not depend on the state and are

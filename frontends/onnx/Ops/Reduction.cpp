@@ -1,4 +1,4 @@
-//===- Reduction.cpp - ONNX reductions ------------------------------------===//
+// Imports ONNX reductions.
 
 #include "frontends/onnx/Import/Registry.h"
 #include "frontends/onnx/Ops/Indexing.h"

@@ -1,5 +1,4 @@
-//===- Resize.cpp - ONNX interpolation
-//--------------------------------------===//
+// Imports ONNX interpolation.
 
 #include "frontends/onnx/Import/Registry.h"
 

@@ -1,4 +1,4 @@
-//===- Sequence.cpp - ONNX sequences of known length ----------------------===//
+// Imports ONNX sequences of known length.
 //
 // PyTorch's default exporter writes split and chunk as SplitToSequence and
 // SequenceAt when it does not optimise.

@@ -1,4 +1,4 @@
-//===- Shape.cpp - ONNX operators that move elements ----------------------===//
+// Imports ONNX operators that move elements.
 
 #include "frontends/onnx/Import/Registry.h"
 

@@ -1,4 +1,4 @@
-//===- Spatial.cpp - ONNX convolution and pooling ------------------===//
+// Imports ONNX convolution and pooling.
 
 #include "frontends/onnx/Import/Registry.h"
 

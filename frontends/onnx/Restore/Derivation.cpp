@@ -1,4 +1,5 @@
-//===- Derivation.cpp - how a tensor of the file follows from a parameter -===//
+// Computes a tensor of the file from a parameter, and finds by which steps it
+// follows from one.
 
 #include "frontends/onnx/Restore/Derivation.h"
 

@@ -1,4 +1,4 @@
-//===- Derivation.h - how a tensor of the file follows from a parameter ---===//
+// How a tensor of the file follows from a parameter.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_DERIVATION_H
 #define DPC_FRONTENDS_ONNX_RESTORE_DERIVATION_H

@@ -1,4 +1,4 @@
-//===- FileViews.h - where restored tensors are in the file ---------------===//
+// Where restored tensors are in the file.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_FILEVIEWS_H
 #define DPC_FRONTENDS_ONNX_RESTORE_FILEVIEWS_H

@@ -1,10 +1,9 @@
-//===- FindByMetadata.cpp - restoration from the default exporter's metadata =//
+// Finds the module's parameters from the metadata of PyTorch's default
+// exporter.
 //
 // Every node says in `fx_node` which ATen call it came from, with the module's
 // own names of its arguments. Nodes of one call are matched with its arguments:
 // what an operand was before equal tensors were merged, transposed or folded.
-//
-//===----------------------------------------------------------------------===//
 
 #include "frontends/onnx/Restore/MetadataFinder.h"
 

@@ -1,11 +1,10 @@
-//===- FindByNames.cpp - restoration from TorchScript's names and values --===//
+// Finds the module's parameters from the names and values that PyTorch's
+// TorchScript exporter leaves.
 //
 // The TorchScript exporter merges equal initializers and leaves an Identity
 // under each name; so the names that nodes read say what was apart. What
 // constant folding computed has a name of its own making ("onnx::MatMul_291");
 // only the nodes around it and its values say what it was.
-//
-//===----------------------------------------------------------------------===//
 
 #include "frontends/onnx/Model/Classify.h"
 #include "frontends/onnx/Model/ExporterMetadata.h"

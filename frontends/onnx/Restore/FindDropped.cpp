@@ -1,4 +1,4 @@
-//===- FindDropped.cpp - what the exporter left out of the graph ----------===//
+// Finds what the exporter left out of the graph.
 
 #include "frontends/onnx/Restore/MetadataFinder.h"
 

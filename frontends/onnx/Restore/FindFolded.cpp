@@ -1,9 +1,6 @@
-//===- FindFolded.cpp - what a tensor was before the exporter computed with it
-////
+// Finds what a tensor was before the exporter computed with it.
 //
 // The names of the values on the way (`folded_from`) say which operators ran.
-//
-//===----------------------------------------------------------------------===//
 
 #include "frontends/onnx/Restore/MetadataFinder.h"
 

@@ -1,4 +1,4 @@
-//===- FxCall.cpp - the ATen call behind ONNX nodes -----------------------===//
+// Reads the ATen call behind ONNX nodes.
 
 #include "frontends/onnx/Restore/FxCall.h"
 

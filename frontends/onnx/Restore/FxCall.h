@@ -1,5 +1,4 @@
-//===- FxCall.h - the ATen call behind ONNX nodes
-//--------------------------===//
+// The ATen call behind ONNX nodes.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_FXCALL_H
 #define DPC_FRONTENDS_ONNX_RESTORE_FXCALL_H

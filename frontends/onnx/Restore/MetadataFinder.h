@@ -1,4 +1,4 @@
-//===- MetadataFinder.h - restoration from the default exporter's metadata ===//
+// Restoration from the metadata of PyTorch's default exporter.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_METADATAFINDER_H
 #define DPC_FRONTENDS_ONNX_RESTORE_METADATAFINDER_H

@@ -1,4 +1,5 @@
-//===- RestorationPlan.cpp - which parameters of the module are put back --===//
+// Makes, checks and prints the plan of which parameters of the module are put
+// back.
 
 #include "frontends/onnx/Restore/RestorationPlan.h"
 

@@ -1,4 +1,4 @@
-//===- RestorationPlan.h - which parameters of the module are put back ----===//
+// Which parameters of the module are put back.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_RESTORATIONPLAN_H
 #define DPC_FRONTENDS_ONNX_RESTORE_RESTORATIONPLAN_H

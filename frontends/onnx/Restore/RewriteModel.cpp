@@ -1,4 +1,4 @@
-//===- RewriteModel.cpp - the model with a restoration plan carried out ---===//
+// Carries out a restoration plan on a model.
 
 #include "frontends/onnx/Restore/RewriteModel.h"
 

@@ -1,4 +1,4 @@
-//===- RewriteModel.h - the model with a restoration plan carried out -----===//
+// The model with a restoration plan carried out.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_REWRITEMODEL_H
 #define DPC_FRONTENDS_ONNX_RESTORE_REWRITEMODEL_H

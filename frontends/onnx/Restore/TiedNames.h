@@ -1,4 +1,4 @@
-//===- TiedNames.h - other names of the module for one parameter ----------===//
+// Other names that the module has for one parameter.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_TIEDNAMES_H
 #define DPC_FRONTENDS_ONNX_RESTORE_TIEDNAMES_H

@@ -1,5 +1,4 @@
-//===- EventSimulatorTest.cpp
-//----------------------------------------------===//
+// Timelines: hand cases, published pipeline schedules, errors.
 
 #include "planning/EventSimulator.h"
 #include <cmath>

@@ -1,4 +1,4 @@
-//===- CheckTest.cpp ------------------------------------------------------===//
+// Models that are well formed, and the messages for those that are not.
 
 #include "Inputs.h"
 

@@ -1,4 +1,4 @@
-//===- ClassifyTest.cpp ---------------------------------------------------===//
+// Which initializers are parameters, buffers and constants, rule by rule.
 
 #include "frontends/onnx/Model/ValuePatterns.h"
 

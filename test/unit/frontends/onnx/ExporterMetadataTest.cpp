@@ -1,4 +1,4 @@
-//===- ExporterMetadataTest.cpp -------------------------------------------===//
+// Reading what PyTorch's exporters wrote about a graph.
 
 #include "frontends/onnx/Model/ExporterMetadata.h"
 

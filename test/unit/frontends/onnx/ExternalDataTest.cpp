@@ -1,4 +1,4 @@
-//===- ExternalDataTest.cpp -----------------------------------------------===//
+// Weights beside the model: paths, offsets and lengths, good and bad.
 
 #include "Inputs.h"
 

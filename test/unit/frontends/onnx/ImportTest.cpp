@@ -1,4 +1,5 @@
-//===- ImportTest.cpp -----------------------------------------------------===//
+// What a program that imports models sees: errors as diagnostics, replaced
+// shapes, shape options.
 
 #include "frontends/onnx/Import/Import.h"
 

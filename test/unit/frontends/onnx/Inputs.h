@@ -1,4 +1,4 @@
-//===- Inputs.h - the models of test/frontends/onnx/Inputs ----------------===//
+// The models of test/frontends/onnx/Inputs.
 
 #ifndef DPC_TEST_UNIT_FRONTENDS_ONNX_INPUTS_H
 #define DPC_TEST_UNIT_FRONTENDS_ONNX_INPUTS_H

@@ -1,4 +1,4 @@
-//===- SchemaTest.cpp -----------------------------------------------------===//
+// Operator schemas by name and version.
 
 #include "frontends/onnx/Model/Schema.h"
 

@@ -1,4 +1,4 @@
-//===- TensorTest.cpp -----------------------------------------------------===//
+// Elements of ONNX tensors of every type and encoding.
 
 #include "Inputs.h"
 

@@ -1,4 +1,4 @@
-//===- WireScanTest.cpp ---------------------------------------------------===//
+// Bytes of sound and damaged files, before protobuf parses them.
 
 #include "frontends/onnx/Model/WireScan.h"
 

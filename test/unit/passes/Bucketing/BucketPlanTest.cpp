@@ -1,5 +1,4 @@
-//===- BucketPlanTest.cpp
-//--------------------------------------------------===//
+// Bucket plans: PyTorch's own cases, hand cases, a large random one, errors.
 
 #include "passes/Bucketing/BucketPlan.h"
 #include "llvm/Support/JSON.h"

@@ -1,5 +1,4 @@
-//===- MemoryPlanSearchTest.cpp - optimality, hard and large instances
-//-----===//
+// Memory plans: optimality, hard and large instances.
 
 #include "passes/Memory/MemoryPlan.h"
 #include <ctime>

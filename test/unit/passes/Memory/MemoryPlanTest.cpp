@@ -1,5 +1,4 @@
-//===- MemoryPlanTest.cpp - hand cases, errors
-//-----------------------------===//
+// Memory plans: hand cases and errors.
 
 #include "passes/Memory/MemoryPlan.h"
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-//===- StreamScheduleTest.cpp
-//----------------------------------------------===//
+// Stream schedules: hand cases, small problems against all orders, random
+// graphs, errors.
 
 #include "passes/Overlap/StreamSchedule.h"
 #include <algorithm>

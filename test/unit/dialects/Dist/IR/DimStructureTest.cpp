@@ -1,4 +1,4 @@
-//===- DimStructureTest.cpp - Segments and factors without axes -----------===//
+// Segments and factors without axes.
 
 #include "LayoutReference.h"
 #include "dialects/Dist/IR/LayoutTransforms.h"

@@ -1,10 +1,8 @@
-//===- LayoutCompletenessTest.cpp - Are all reshapes found? ---------------===//
+// Are all reshapes found?
 //
 // Where reshapeLayout says that no layout of the new shape fits, all of them
 // are tried: every way to write each dimension as a sum of at most two products
 // and to place the axes on the factors.
-//
-//===----------------------------------------------------------------------===//
 
 #include "LayoutReference.h"
 #include "dialects/Dist/IR/LayoutTransforms.h"

@@ -1,9 +1,7 @@
-//===- LayoutRandomTest.cpp - Layouts against index lists -----------------===//
+// Layouts against index lists.
 //
 // Random layouts on random meshes; every answer of the algebra is compared with
 // what the index lists of all devices say.
-//
-//===----------------------------------------------------------------------===//
 
 #include "LayoutReference.h"
 #include "dialects/Dist/IR/LayoutShards.h"

@@ -1,10 +1,8 @@
-//===- LayoutReference.h - Layouts by brute force ----------------*- C++
-//-*-===//
+// Layouts by brute force.
 //
 // What a layout means, spelled out as index lists, and random layouts to
 // compare with. Shares no code with the algebra under test.
-//
-//===----------------------------------------------------------------------===//
+
 #ifndef DPC_TEST_UNIT_DIALECTS_DIST_IR_LAYOUTREFERENCE_H
 #define DPC_TEST_UNIT_DIALECTS_DIST_IR_LAYOUTREFERENCE_H
 

@@ -1,4 +1,5 @@
-//===- LayoutTest.cpp - Layouts one by one --------------------------------===//
+// Layouts one by one: soundness, queries, normal form, transforms, shards,
+// text.
 
 #include "LayoutReference.h"
 #include "dialects/Dist/IR/LayoutShards.h"

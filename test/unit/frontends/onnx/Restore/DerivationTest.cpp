@@ -1,4 +1,4 @@
-//===- DerivationTest.cpp - steps from a parameter to a tensor of the file ===//
+// Steps from a parameter to a tensor of the file.
 
 #include "frontends/onnx/Restore/Derivation.h"
 

@@ -1,4 +1,4 @@
-//===- FileViewsTest.cpp - reading a parameter from a tensor of the file --===//
+// Reading a parameter from a tensor of the file.
 
 #include "frontends/onnx/Restore/FileViews.h"
 

@@ -1,4 +1,4 @@
-//===- RestorationPlanTest.cpp - plans that fit their graph, and others ---===//
+// Plans that fit their graph, and others.
 
 #include "frontends/onnx/Restore/RestorationPlan.h"
 
