@@ -29,7 +29,7 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
     Needs: level `local`, kernels formed. Keeps: values of parameters, and of state
     as the host sees it.
 
-    ```mlir
+    ```mlir sketch
     %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<64x64xf32>
     %w1 = nn.update(%w, %s : ...) scalars(%lr : tensor<f32>) { ... } -> tensor<64x64xf32>
     // becomes

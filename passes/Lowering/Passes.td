@@ -13,7 +13,7 @@ def OutlineKernels : Pass<"dpc-outline-kernels", "mlir::ModuleOp"> {
 
     Needs: kernels (`dpc-form-kernels`). Keeps: the order of the ops.
 
-    ```mlir
+    ```mlir sketch
     %y = nn.kernel (%x : tensor<4xf32>) { ... } -> tensor<4xf32>
     // becomes
     %y = call @kernel.0(%x) : (tensor<4xf32>) -> tensor<4xf32>
@@ -69,7 +69,7 @@ def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
     Needs: `dpc-outline-kernels`; without `dpc-generate-code` nothing is known to
     compute in place. Keeps: values.
 
-    ```mlir
+    ```mlir sketch
     %p1 = call @kernel.0(%p, %g) : ...  // result state "w"
     // becomes
     exec.launch @kernel.0(%p, %g) into (%p) : ...
@@ -94,7 +94,7 @@ def FormFunctions : Pass<"dpc-form-functions", "mlir::ModuleOp"> {
 
     Needs: byte offsets (`dpc-assign-offsets`). Keeps: order, offsets.
 
-    ```mlir
+    ```mlir sketch
     exec.launch @kernel.0(...) ...
     exec.launch @kernel.1(...) ...
     exec.wait %e

@@ -7,10 +7,11 @@ def AssignOffsets : Pass<"dpc-assign-offsets", "mlir::ModuleOp"> {
   let summary = "Places every buffer at a byte offset, buffers that are never live together on the same bytes";
   let description = [{
     A buffer is live from its first use to its last, in the order of the ops; one
-    that is used in a loop but stands outside it, as long as the loop. Resident
-    buffers are live always; entries run one at a time, so their buffers share
-    bytes. An output may replace an input that dies in its launch where the kernel
-    can compute in place. See MemoryPlan.h for the algorithm.
+    that stands outside a loop and is used in it is live as long as the loop.
+    Persistent buffers (`exec.resident`) are always live. Entries run one at a
+    time, so their buffers may lie on the same bytes. An output may take the bytes
+    of an input that dies in its launch, where the kernel can compute in place.
+    MemoryPlan.h has the algorithm.
 
     Sets the offsets and the module's `exec.memory`. Fails when the plan needs
     more than `capacity-bytes` over all spaces.

@@ -40,13 +40,21 @@ def RecordBounds : Pass<"dpc-record-bounds", "mlir::func::FuncOp"> {
     Needs: static shapes, not yet cut by a layout. Keeps: everything else.
 
     ```mlir
-    func.func @infer(%i: tensor<4xi64> {nn.arg = #nn.arg<input "ids">}) ..
+    func.func @infer(%table: tensor<100x16xf32>, %i: tensor<4xi64> {nn.arg = #nn.arg<input "ids">}) {
       %y = nn.gather %table, %i dim 0 : tensor<100x16xf32>, tensor<4xi64> -> tensor<4x16xf32>
+      return
+    }
     // becomes
-    func.func @infer(%i: tensor<4xi64> {nn.arg = #nn.arg<input "ids">, nn.bounds = array<i64: 0, 99>}) ..
-    // columns of which two index tables of 5 and the third one of 9 rows:
-    nn.bounds = [array<i64: 2, 0, 4>, array<i64: 1, 0, 8>]
+    func.func @infer(%table: tensor<100x16xf32>,
+                     %i: tensor<4xi64> {nn.arg = #nn.arg<input "ids">, nn.bounds = array<i64: 0, 99>}) {
+      %y = nn.gather %table, %i dim 0 : tensor<100x16xf32>, tensor<4xi64> -> tensor<4x16xf32>
+      return
+    }
     ```
+
+    Of an input of three columns, two of which index tables of 5 rows and the
+    third one of 9 rows, the bounds are `[array<i64: 2, 0, 4>, array<i64: 1, 0,
+    8>]`: the number of columns, then the range, for each run of equal columns.
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];
 }
@@ -62,9 +70,10 @@ def FormAttention : Pass<"dpc-form-attention", "mlir::ModuleOp"> {
 
     What masks are added tensors that need no gradient, and selects of -infinity;
     broadcasts are taken off them, and several are added to each other. A constant
-    that hides (by -1e9 or less) exactly the keys behind each query becomes
-    `causal`; with a finite number only beside masks that cannot hide the others
-    too, or the keys behind would have weights again.
+    that hides (by -1e9 or less) exactly the keys that come after each query
+    becomes `causal`. If the number is finite, this is done only beside masks that
+    cannot hide the other keys too: in a row whose keys are all hidden by finite
+    numbers, the later keys would have weights again.
 
     Left alone: scores or probabilities that are used elsewhere, dropout between
     softmax and product, masks whose sum is as large as the scores, a select of a
@@ -76,12 +85,23 @@ def FormAttention : Pass<"dpc-form-attention", "mlir::ModuleOp"> {
     level; ops that became useless stay for canonicalization.
 
     ```mlir
-    %s = nn.dot %q, %k batch [0] [0] contract [2] [2] : ..
-    %t = nn.mul %s, %eighth : tensor<4x12x12xf32>
-    %p = nn.softmax %t dim 2 : tensor<4x12x12xf32>
-    %y = nn.dot %p, %v batch [0] [0] contract [2] [1] : ..
+    func.func @forward(%q: tensor<4x12x64xf32>, %k: tensor<4x12x64xf32>, %v: tensor<4x12x64xf32>) {
+      %eighth = nn.constant dense<0.125> : tensor<4x12x12xf32>
+      %s = nn.dot %q, %k batch [0] [0] contract [2] [2]
+          : tensor<4x12x64xf32>, tensor<4x12x64xf32> -> tensor<4x12x12xf32>
+      %t = nn.mul %s, %eighth : tensor<4x12x12xf32>
+      %p = nn.softmax %t dim 2 : tensor<4x12x12xf32>
+      %y = nn.dot %p, %v batch [0] [0] contract [2] [1]
+          : tensor<4x12x12xf32>, tensor<4x12x64xf32> -> tensor<4x12x64xf32>
+      return
+    }
     // becomes
-    %y, %l = nn.attention %q, %k, %v rows 1 scale 0.125 : ..
+    func.func @forward(%q: tensor<4x12x64xf32>, %k: tensor<4x12x64xf32>, %v: tensor<4x12x64xf32>) {
+      %y, %l = nn.attention %q, %k, %v rows 1 scale 0.125
+          : tensor<4x12x64xf32>, tensor<4x12x64xf32>, tensor<4x12x64xf32>
+          -> tensor<4x12x64xf32>, tensor<4x12xf32>
+      return
+    }
     ```
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];
@@ -90,37 +110,49 @@ def FormAttention : Pass<"dpc-form-attention", "mlir::ModuleOp"> {
 def FormBatchGathers : Pass<"dpc-form-batch-gathers", "mlir::ModuleOp"> {
   let summary = "Makes index tuples that name their own sample batch dimensions";
   let description = [{
-    A model that picks a row of each sample, x[arange(B), i], is exported as one
-    that picks B rows of all samples. Layouts cannot know that no sample reads
-    another's rows and hold x whole; with the sample's index as a batch dimension
-    of the op they cut x like everything else. These forms are taken:
+    A model that picks one row of each sample b, x[b, i_b], writes it as
+    x[arange(B), i], and exporters turn that into a gather whose index tuples
+    (b, i_b) name the sample. From the types alone such a gather might read any
+    sample, so every device would have to hold all of x. This pass finds tuples
+    whose component is always the sample's own number, and makes the sample a
+    batch dimension of the op, which layouts cut like any other. With B samples
+    of n rows:
 
-    * the first component of the tuples of `nn.gather_nd` or `nn.scatter_nd` is
-      the tuple's own index (a constant, however computed): the component goes,
-      `batchDims` grows. What is left is not asked to be in range, as the op asks
-      the same of it as before;
-    * `nn.gather` of rows b * n + i from samples of n rows each that lie in one
-      dimension, where 0 <= i < n is known by ranges of integers: `nn.gather_nd`
-      of i on samples. An i that may be negative reads the sample before;
-    * both with the sample second, x[i, arange(B)] and i * B + b:
-      `nn.gather_elements` along the first dimension, so that nothing moves;
-    * all components of the tuples of `nn.gather_nd` are own indices: a
-      broadcast. So masks are looked up.
+    * `nn.gather_nd` and `nn.scatter_nd` whose tuples begin with the sample's own
+      number (computed from constants, in whatever way): the component is
+      removed and `batchDims` grows by one. The op asks of the components that
+      stay what it asked before, so nothing has to be proved of them;
+    * `nn.gather` from x with samples laid end to end, at b * n + i_b: becomes
+      `nn.gather_nd` of i on x as B samples. Here 0 <= i_b < n has to be proved,
+      from ranges of integers, since a negative i_b would read a row of the
+      sample before b;
+    * the same two forms with the sample as the second dimension, x[i, arange(B)]
+      and i_b * B + b: become `nn.gather_elements` along the first dimension, so
+      that x need not be transposed;
+    * `nn.gather_nd` whose components all are the index of the place that the
+      result has: becomes a broadcast. Masks are looked up this way.
 
-    A choice whose outcome is known (`x < 0 ? x + n : x` for an x that is never
-    negative) is taken off the indices that are left.
+    Exporters wrap indices that may be negative, `i < 0 ? i + n : i`. Where ranges
+    prove that i is not negative, the select is removed from the indices that
+    stay.
 
-    Left alone: a batch of one sample, the sample behind more than one component
-    or second in `nn.scatter_nd`, indices that have other extents than what they
-    index.
+    Left alone: a batch of one sample; tuples that have the sample after two or
+    more components, or second in `nn.scatter_nd`; indices whose extents are not
+    those of what they index.
 
     Needs: static shapes. Keeps: the level. Pure ops without uses are erased.
 
     ```mlir
-    %t = nn.concat %own, %i dim 1 : tensor<4x1xi64>, tensor<4x1xi64> -> tensor<4x2xi64>
-    %y = nn.gather_nd %x, %t : tensor<4x9x3xf32>, tensor<4x2xi64> -> tensor<4x3xf32>
+    func.func @example(%own: tensor<4x1xi64>, %i: tensor<4x1xi64>, %x: tensor<4x9x3xf32>) {
+      %t = nn.concat %own, %i dim 1 : tensor<4x1xi64>, tensor<4x1xi64> -> tensor<4x2xi64>
+      %y = nn.gather_nd %x, %t : tensor<4x9x3xf32>, tensor<4x2xi64> -> tensor<4x3xf32>
+      return
+    }
     // becomes
-    %y = nn.gather_nd %x, %i {batchDims = 1 : i64} : tensor<4x9x3xf32>, tensor<4x1xi64> -> tensor<4x3xf32>
+    func.func @example(%x: tensor<4x9x3xf32>, %i: tensor<4x1xi64>) {
+      %y = nn.gather_nd %x, %i {batchDims = 1 : i64} : tensor<4x9x3xf32>, tensor<4x1xi64> -> tensor<4x3xf32>
+      return
+    }
     ```
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];

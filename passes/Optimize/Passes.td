@@ -20,10 +20,24 @@ def ApplyOptimizer : Pass<"dpc-apply-optimizer", "mlir::ModuleOp"> {
     Needs: @step from `dpc-differentiate`. Keeps: purity, metrics, other state.
 
     ```mlir
-    return %loss, %g : ...  // gradient "w"
-    // becomes
-    %w1 = nn.update (%w, %g : ...) scalars (%lr : ...) { ... }
-    return %loss, %w1 : ... // state "w"
+    func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
+        -> (tensor<4xf32> {nn.result = #nn.result<gradient "w">}) {
+      %g = nn.constant dense<1.0> : tensor<4xf32>
+      return %g : tensor<4xf32>
+    }
+    // becomes, with optimizer=sgd,lr=0.1
+    func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">},
+                    %lr: tensor<f32> {nn.arg = #nn.arg<control "learning_rate">})
+        -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
+      %g = nn.constant dense<1.0> : tensor<4xf32>
+      %w1 = nn.update (%w, %g : tensor<4xf32>, tensor<4xf32>) scalars (%lr : tensor<f32>) {
+      ^bb0(%p: tensor<f32>, %d: tensor<f32>, %rate: tensor<f32>):
+        %0 = nn.mul %rate, %d : tensor<f32>
+        %1 = nn.sub %p, %0 : tensor<f32>
+        nn.yield %1 : tensor<f32>
+      } -> tensor<4xf32>
+      return %w1 : tensor<4xf32>
+    }
     ```
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];

@@ -22,7 +22,7 @@ def PeelMicrobatches : Pass<"dpc-peel-microbatches", "mlir::func::FuncOp"> {
     Needs: level `local`, before kernels are formed. Keeps: values; the order of
     additions too.
 
-    ```mlir
+    ```mlir sketch
     %s = dist.micro 4 "micro" (%x : tensor<4x8x16xf32>) operands [sliced] {
     ^bb0(%xm: tensor<8x16xf32>):
       %g = nn.exp %xm : tensor<8x16xf32>

@@ -8,16 +8,21 @@ def AnnotateLayouts : Pass<"dpc-annotate-layouts", "mlir::ModuleOp"> {
   let description = [{
     Writes `dist.layout` on the arguments of each function that are parameters,
     buffers or constants of a matching name; `dpc-assign-layouts` keeps it and
-    lets everything else follow. A request names a glob and one entry a
-    dimension: `-` for whole, or the axes that cut it, outermost first. An exact
-    name wins over a glob, else the last match.
+    derives all other layouts. A request names a glob and one entry for each
+    dimension: `-` for replicated, or the axes that cut it, outermost first. An
+    exact name wins over a glob, and among globs the last one that matches.
 
     Needs: level `step`. Keeps: the level.
 
     ```mlir
-    func.func @step(%w: tensor<64x512xf32> {nn.arg = #nn.arg<parameter "fc.weight">}) ..
+    func.func @step(%w: tensor<64x512xf32> {nn.arg = #nn.arg<parameter "fc.weight">}) {
+      return
+    }
     // becomes, with shards=fc.*=-;model
-    func.func @step(%w: tensor<64x512xf32> {dist.layout = #dist.layout<"[64], [(512: model)]">, nn.arg = ..}) ..
+    func.func @step(%w: tensor<64x512xf32> {dist.layout = #dist.layout<"[64], [(512: model)]">,
+                                            nn.arg = #nn.arg<parameter "fc.weight">}) {
+      return
+    }
     ```
   }];
   let dependentDialects = ["::dpc::nn::NNDialect", "::dpc::dist::DistDialect"];
@@ -29,21 +34,36 @@ def AnnotateLayouts : Pass<"dpc-annotate-layouts", "mlir::ModuleOp"> {
 def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
   let summary = "Decides how every value lies on the mesh";
   let description = [{
-    Finds the loops that run together through the whole program, cuts the batch
-    loop over `batch-axes` and, over each of `auto-axes`, one loop of each
-    contraction or gather with a parameter, whichever the cost model likes best;
-    a reduction loop stays whole where it is at least twice as fast to bring its
-    operands together as to reduce the result; then writes the layouts that follow on arguments, results and ops, and a
-    `dist.reshard` wherever an op reads a value in another layout. State whose
-    argument already has a `dist.layout` keeps it.
+    1. Finds the loops that run together through the whole program (*atoms*, see
+       docs/glossary.md and decision 6).
+    2. Cuts the batch's atom over `batch-axes`. For each of `auto-axes` and each
+       contraction or gather with a parameter, it cuts the atom over that axis
+       with which the cost model expects the shortest step, if any shortens it.
+    3. Writes the layouts that follow on arguments, results and ops, and a
+       `dist.reshard` wherever an op reads a value in another layout than it was
+       made in. An op does not cut a loop that it reduces over where gathering
+       the operands is at least twice as fast as reducing the result.
+
+    State whose argument already has a `dist.layout` keeps it.
 
     Needs: level `step`, `dpc-describe-machine`. Gives: level `placed`.
 
     ```mlir
-    %y = nn.dot %x, %w contract [1] [0] : ...
-    // becomes, with the inner dimension of %w cut over "model"
-    %y0 = nn.dot %x, %w contract [1] [0] {dist.results = [#dist.layout<"[8], [16] partial sum(model)">]} : ...
-    %y = dist.reshard %y0 from #dist.layout<"[8], [16] partial sum(model)"> to #dist.layout<"[8], [16]"> : ...
+    func.func @infer(%x: tensor<8x32xf32>, %w: tensor<32x16xf32>) -> tensor<8x16xf32> {
+      %y = nn.dot %x, %w contract [1] [0] : tensor<8x32xf32>, tensor<32x16xf32> -> tensor<8x16xf32>
+      return %y : tensor<8x16xf32>
+    }
+    // becomes, with the inner dimension of %x and %w cut over "model"
+    func.func @infer(%x: tensor<8x32xf32> {dist.layout = #dist.layout<"[8], [(32: model)]">},
+                     %w: tensor<32x16xf32> {dist.layout = #dist.layout<"[(32: model)], [16]">})
+        -> (tensor<8x16xf32> {dist.layout = #dist.layout<"[8], [16]">}) {
+      %y = nn.dot %x, %w contract [1] [0] {
+          dist.operands = [#dist.layout<"[8], [(32: model)]">, #dist.layout<"[(32: model)], [16]">],
+          dist.results = [#dist.layout<"[8], [16] partial sum(model)">]
+      } : tensor<8x32xf32>, tensor<32x16xf32> -> tensor<8x16xf32>
+      %z = dist.reshard %y from <"[8], [16] partial sum(model)"> to <"[8], [16]"> : tensor<8x16xf32>
+      return %z : tensor<8x16xf32>
+    }
     ```
   }];
   let dependentDialects = ["::dpc::nn::NNDialect", "::dpc::dist::DistDialect"];
@@ -59,16 +79,28 @@ def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
 def Partition : Pass<"dpc-partition", "mlir::ModuleOp"> {
   let summary = "Turns logical tensors into one device's shards";
   let description = [{
-    Every op is replaced by what one device computes; reshards become
-    collectives, local slices and reorderings; padding is masked where elements
-    mix; ops on values cut over a sequential axis move into `dist.micro` loops.
+    Replaces every op by what one device computes of it, and every reshard by
+    collectives, local slices and reorderings. Where a dimension does not divide
+    evenly, shards have padding, which is masked before a reduction reads it. Ops
+    on values that are cut over a sequential axis move into `dist.micro` loops.
 
     Needs: level `placed`. Gives: per-device types, explicit collectives.
 
     ```mlir
-    %y = dist.reshard %x from #dist.layout<"[8] partial sum(data)"> to #dist.layout<"[8]"> : tensor<8xf32>
+    dist.mesh @mesh axes ["data"] sizes [2]
+    func.func @infer(%x: tensor<8xf32> {dist.layout = #dist.layout<"[(8: data)]">})
+        -> (tensor<8xf32> {dist.layout = #dist.layout<"[8]">}) {
+      %y = dist.reshard %x from <"[(8: data)]"> to <"[8]"> : tensor<8xf32>
+      return %y : tensor<8xf32>
+    }
     // becomes
-    %y = dist.all_reduce sum %x on @mesh ["data"] : tensor<8xf32>
+    dist.mesh @mesh axes ["data"] sizes [2]
+    func.func @infer(%x: tensor<4xf32> {dist.layout = #dist.layout<"[(8: data)]">})
+        -> (tensor<8xf32> {dist.layout = #dist.layout<"[8]">}) {
+      %0 = dist.all_gather %x on @mesh ["data"] : tensor<4xf32> -> tensor<2x4xf32>
+      %y = nn.reshape %0 : tensor<2x4xf32> -> tensor<8xf32>
+      return %y : tensor<8xf32>
+    }
     ```
   }];
   let dependentDialects = ["::dpc::nn::NNDialect", "::dpc::dist::DistDialect"];

@@ -18,7 +18,9 @@ def VerifyImport : Pass<"dpc-verify-import", "mlir::ModuleOp"> {
       and type; every variable belongs to an argument.
 
     ```mlir
-    func.func @forward(%w: tensor<2xf32>) -> ...
+    func.func @forward(%w: tensor<2xf32>) {
+      return
+    }
     // error: level 'import': argument 0 of @forward has no nn.arg
     ```
   }];
@@ -39,7 +41,16 @@ def VerifyStep : Pass<"dpc-verify-step", "mlir::ModuleOp"> {
     * (L6) With @step the module has the schedule of the learning rate.
 
     ```mlir
-    func.func @step(...) -> (tensor<2xf32> {nn.result = #nn.result<gradient "w">})
+    module attributes {nn.learning_rate = #nn.learning_rate<base = 0.1 : f64, decay = constant,
+        warmup = 0, total = 0, minimum = 0.0 : f64>} {
+      func.func @step(%w: tensor<2xf32> {nn.arg = #nn.arg<parameter "w">})
+          -> (tensor<2xf32> {nn.result = #nn.result<gradient "w">}) {
+        return %w : tensor<2xf32>
+      }
+      func.func @eval() {
+        return
+      }
+    }
     // error: level 'step': result 0 of @step is still the gradient of 'w'
     ```
   }];
@@ -53,15 +64,23 @@ def VerifyPlaced : Pass<"dpc-verify-placed", "mlir::ModuleOp"> {
       of its shape that is sound on the mesh.
     * (L3) An op reads a value in the layout in which it was made: every change
       is a `dist.reshard`.
-    * (L4) The cuts of the loops that an op shares between its operands and
-      results agree (`ShardableOpInterface`): a loop that is a whole dimension of
-      one and of another is cut by the same axes in both; an axis that cuts a
-      loop in no result is partial in every result.
-    * (L5) State is whole over sequential axes and never partial.
+    * (L4) An op's layouts agree on how its loops (`ShardableOpInterface`) are cut:
+      a loop that is a whole dimension of two operands or results is cut by the
+      same axes in both, and an axis that cuts a loop which no result has is
+      partial in every result.
+    * (L5) State is replicated over sequential axes and never partial.
 
     ```mlir
-    %0 = nn.add %x, %y {dist.operands = [#dist.layout<"[(8: data)]">, #dist.layout<"[8]">], ...}
-    // error: level 'placed': loop 0 is cut by (data) in operand 0 and by () in operand 1
+    dist.mesh @mesh axes ["data"] sizes [2]
+    func.func @infer(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x">, dist.layout = #dist.layout<"[(8: data)]">},
+                     %y: tensor<8xf32> {nn.arg = #nn.arg<input "y">, dist.layout = #dist.layout<"[8]">}) {
+      %0 = nn.add %x, %y {
+          dist.operands = [#dist.layout<"[(8: data)]">, #dist.layout<"[8]">],
+          dist.results = [#dist.layout<"[(8: data)]">]
+      } : tensor<8xf32>
+      return
+    }
+    // error: level 'placed': loop 0 is cut as [(8: data)] in operand 0 and as [8] in operand 1
     ```
   }];
 }
@@ -81,7 +100,11 @@ def VerifyLocal : Pass<"dpc-verify-local", "mlir::ModuleOp"> {
       inside its loop.
 
     ```mlir
-    %1 = dist.reshard %0 ...
+    dist.mesh @mesh axes ["data"] sizes [2]
+    func.func @infer(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x">, dist.layout = #dist.layout<"[8]">}) {
+      %0 = dist.reshard %x from <"[8]"> to <"[(8: data)]"> : tensor<8xf32>
+      return
+    }
     // error: level 'local': holds a reshard
     ```
   }];
@@ -90,23 +113,33 @@ def VerifyLocal : Pass<"dpc-verify-local", "mlir::ModuleOp"> {
 def VerifyScheduled : Pass<"dpc-verify-scheduled", "mlir::ModuleOp"> {
   let summary = "Checks the contract of level `scheduled`";
   let description = [{
-    Plays every entry, all turns of its loops included, and follows which buffer
-    each byte belongs to (BufferContents.h). Independent of how memory was planned.
+    Plays every entry, all iterations of its loops included, and follows which
+    buffer each byte belongs to (BufferContents.h). It knows nothing of the plans
+    that placed and ordered the buffers.
 
     * (L1) Every buffer has an offset and lies inside its space as the module's
       `exec.memory` gives it.
     * (L2) What an op reads was written under that buffer's name before (state
       and inputs from outside), and by nothing else since. A collective may move
-      bytes that nobody reads afterwards: those between the parts of a bucket.
+      bytes that nobody reads afterwards: those between the members of a bucket.
     * (L3) A result lies on an operand only where the kernel computes in place;
       results and scratch memory lie apart.
-    * (L4) Every start has one wait, in the same block and behind it. In between
+    * (L4) Every start has one wait, in the same block and after it. In between
       nothing writes what the collective reads nor touches what it writes.
 
     ```mlir
-    %e = exec.start all_reduce ... %0 to %0 ...
-    exec.launch @k(%0) into (%1)
-    // error: level 'scheduled': reads bytes [0, 16) of arena while the collective at ... writes them
+    module attributes {exec.memory = #exec.memory<arena = 0, slot = 0, shared = 128, sharedSlot = 0,
+                                                  slots = 1, peak = 128, lowerBound = 128>} {
+      exec.entry @step {
+        %0 = exec.buffer shared at 0 : memref<4xf32>
+        %1 = exec.buffer shared at 64 : memref<4xf32>
+        exec.zero %0 : memref<4xf32>
+        %e = exec.start all_reduce sum over ["data"] %0 to %0 id 0 : memref<4xf32>, memref<4xf32>
+        exec.copy %0 to %1 : memref<4xf32>
+        exec.wait %e
+      }
+    }
+    // error: level 'scheduled': input (bytes [0, 16) of shared) is being written by a collective
     ```
   }];
 }
@@ -121,8 +154,13 @@ def VerifyExec : Pass<"dpc-verify-exec", "mlir::ModuleOp"> {
     * (L3) Kernels have code: a symbol of their name in the module @code.
 
     ```mlir
-    exec.entry @step { exec.launch @k(%0) into (%0) ... }
-    // error: level 'exec': is no action
+    func.func private @k(%w: tensor<4xf32>) -> tensor<4xf32>
+    exec.resident @state.w #nn.arg<parameter "w"> arena at 0 : memref<4xf32>
+    exec.entry @step {
+      %0 = exec.get @state.w : memref<4xf32>
+      exec.launch @k(%0) into (%0) : (memref<4xf32>), (memref<4xf32>)
+    }
+    // error: level 'exec': 'exec.launch' is no action
     ```
   }];
 }

@@ -6,11 +6,12 @@ include "dialects/Dist/IR/DistBase.td"
 def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
   let summary = "Names a grid of devices";
   let description = [{
-    Devices are numbered row-major over the parallel axes, last axis fastest. A
-    sequential axis is walked by a loop on every device (`dist.micro`) and does
-    not count in the number of devices.
+    Devices are numbered row-major over the parallel axes, last axis fastest. No
+    devices stand along a sequential axis: every device walks it itself, in a
+    loop (`dist.micro`), so it does not count in the number of devices.
 
-    Made by `dpc-assign-layouts`; consumed by the program record.
+    Made by `dpc-assign-layouts`; stays on the module, where the program record
+    is written from it.
 
     ```mlir
     dist.mesh @mesh axes ["micro", "data", "model"] sizes [2, 4, 2] sequential ["micro"]
@@ -37,10 +38,11 @@ def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
 def Dist_AxisIndexOp : Dist_Op<"axis_index", [Pure, Dist_Interpretable]> {
   let summary = "This device's coordinate on a mesh axis";
   let description = [{
-    For a sequential axis, the turn of the loop around the op. The only value
-    that differs between devices; it may not decide control flow.
+    For a sequential axis, the number of the iteration of the loop around the
+    op. No other value differs between devices, and it may not decide control
+    flow, or devices would disagree on which collectives they reach.
 
-    Made by partitioning; becomes a load from the call's coordinates.
+    Made by `dpc-partition`; becomes `exec.coordinate`.
 
     ```mlir
     %i = dist.axis_index "data" : tensor<i64>
@@ -56,11 +58,15 @@ def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce", [SameOperandsAndResultTyp
   let description = [{
     Each device gets the elementwise `reduction` of its group's inputs.
 
-    Made by partitioning; joined by bucketing; becomes a collective of the
-    runtime.
+    Made by `dpc-partition` where a value is partial; joined with others into
+    buckets; becomes an `exec.start` and an `exec.wait`.
 
     ```mlir
-    %g1 = dist.all_reduce sum %g0 on @mesh ["data"] : tensor<64x64xf32>
+    dist.mesh @mesh axes ["data"] sizes [2]
+    func.func @example(%g0: tensor<64x64xf32>) {
+      %g1 = dist.all_reduce sum %g0 on @mesh ["data"] : tensor<64x64xf32>
+      return
+    }
     ```
 
     Constraints:
@@ -80,10 +86,16 @@ def Dist_AllGatherOp : Dist_CollectiveOp<"all_gather"> {
     Each device gets the inputs of its group, in order, along a new first
     dimension.
 
-    Made by partitioning; becomes a collective of the runtime.
+    Made by `dpc-partition` where a layout stops cutting a dimension, and by
+    `dpc-divide-updates` for updated parameters; becomes an `exec.start` and an
+    `exec.wait`.
 
     ```mlir
-    %y = dist.all_gather %x on @mesh ["data"] : tensor<4x8xf32> -> tensor<2x4x8xf32>
+    dist.mesh @mesh axes ["data"] sizes [2]
+    func.func @example(%x: tensor<4x8xf32>) {
+      %y = dist.all_gather %x on @mesh ["data"] : tensor<4x8xf32> -> tensor<2x4x8xf32>
+      return
+    }
     ```
 
     Constraints: (C1), (C2) as for `dist.all_reduce`; (C3) the result has the
@@ -95,15 +107,20 @@ def Dist_AllGatherOp : Dist_CollectiveOp<"all_gather"> {
 }
 
 def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
-  let summary = "Combines a tensor over devices and leaves each its part";
+  let summary = "Combines a tensor over devices and leaves each its shard";
   let description = [{
     The elementwise `reduction` of the group's inputs, of which member i gets
     slice i along the first dimension (which disappears).
 
-    Made by partitioning; becomes a collective of the runtime.
+    Made by `dpc-divide-updates` for gradients; becomes an `exec.start` and an
+    `exec.wait`.
 
     ```mlir
-    %y = dist.reduce_scatter sum %x on @mesh ["data"] : tensor<2x4x8xf32> -> tensor<4x8xf32>
+    dist.mesh @mesh axes ["data"] sizes [2]
+    func.func @example(%x: tensor<2x4x8xf32>) {
+      %y = dist.reduce_scatter sum %x on @mesh ["data"] : tensor<2x4x8xf32> -> tensor<4x8xf32>
+      return
+    }
     ```
 
     Constraints: (C1), (C2) as for `dist.all_reduce`; (C3) the operand has the
@@ -119,13 +136,17 @@ def Dist_ReshardOp : Dist_Op<"reshard", [Pure, SameOperandsAndResultType]> {
   let summary = "Changes how a logical tensor lies on the mesh";
   let description = [{
     The same logical tensor; `from` is the layout of the operand, `to` that of
-    the result. `bytes` is what one device sends or receives at most, `cause`
-    which op asked for it.
+    the result.
 
-    Made by `dpc-insert-reshards`; gone after `dpc-partition`.
+    Made by `dpc-assign-layouts` in front of an op that reads a value in another
+    layout than the one it was made in; `dpc-partition` replaces it by
+    collectives, slices, or nothing.
 
     ```mlir
-    %y = dist.reshard %x from #dist.layout<"[8] partial sum(data)"> to #dist.layout<"[8]"> : tensor<8xf32>
+    func.func @example(%x: tensor<8xf32>) {
+      %y = dist.reshard %x from <"[8] partial sum(data)"> to <"[8]"> : tensor<8xf32>
+      return
+    }
     ```
 
     Constraints: (C1) both layouts are of the tensor's shape.
@@ -140,19 +161,23 @@ def Dist_MicroOp : Dist_Op<"micro", [
     Pure, SingleBlock, IsolatedFromAbove, Dist_Interpretable]> {
   let summary = "Runs a region once for each microbatch";
   let description = [{
-    Turn m of `count` gets, for each operand, the value itself (`whole`) or slice
-    m of its first dimension (`sliced`). Each result is its turns' values along a
-    new first dimension (`stacked`) or their sum (`summed`). A loop in the
-    generated code too: its size does not depend on `count`.
+    Iteration m of `count` gets, for each operand, the value itself (`whole`) or
+    slice m of its first dimension (`sliced`). A result holds the values of all
+    iterations along a new first dimension (`stacked`), or their sum (`summed`).
+    It is a loop in the generated program too, whose size therefore does not
+    depend on `count`.
 
-    Made by `dpc-partition`; becomes a loop of actions.
+    Made by `dpc-partition`; becomes `exec.loop`.
 
     ```mlir
-    %s = dist.micro 2 "micro" (%x, %w : tensor<2x4x8xf32>, tensor<8xf32>) operands [sliced, whole] {
-    ^bb0(%xm: tensor<4x8xf32>, %wm: tensor<8xf32>):
-      ...
-      dist.yield %r : tensor<f32>
-    } -> (tensor<f32>) results [summed]
+    func.func @example(%x: tensor<2x4x8xf32>, %w: tensor<8xf32>) {
+      %s = dist.micro 2 "micro" (%x, %w : tensor<2x4x8xf32>, tensor<8xf32>) operands [sliced, whole] {
+      ^bb0(%xm: tensor<4x8xf32>, %wm: tensor<8xf32>):
+        %r = nn.dot %xm, %wm contract [1] [0] : tensor<4x8xf32>, tensor<8xf32> -> tensor<4xf32>
+        dist.yield %r : tensor<4xf32>
+      } -> (tensor<4xf32>) results [summed]
+      return
+    }
     ```
 
     Constraints: (C1) one kind an operand, whole or sliced, and one a result,

@@ -15,10 +15,17 @@ def Dist_LayoutAttr : AttrDef<Dist_Dialect, "Layout"> {
   let mnemonic = "layout";
   let summary = "How a logical tensor lies on the mesh";
   let description = [{
-    The text of a `dist::Layout` (Layout.h), in its normal form.
+    For each dimension, in brackets, its factors and the mesh axes that cut them:
+    `[16]` is replicated, `[(8: data)]` are 8 indices cut over `data`, and `[(4:
+    model)(8)]` 4 heads of 8 elements of which the heads are cut over `model`.
+    Segments that a concatenation joined stand between `+`. Axes after `partial
+    sum` are those over which the devices' values are still to be summed.
+
+    The attribute holds the text of a `dist::Layout` in its normal form; Layout.h
+    has the whole algebra.
 
     ```mlir
-    #dist.layout<"[(8: micro,data)], [(4: model)(8)] partial sum(data)">
+    #layout = #dist.layout<"[(8: micro,data)], [(4: model)(8)] partial sum(pipeline)">
     ```
   }];
   let parameters = (ins StringRefParameter<>:$text);
@@ -37,9 +44,10 @@ def Dist_MemberAttr : AttrDef<Dist_Dialect, "Member"> {
   let mnemonic = "member";
   let summary = "A tensor in flat storage";
   let description = [{
-    `binding` says what the tensor is (a #nn.arg), `layout` how the logical tensor
-    lies on the mesh and `type` what one device has of it. Its elements start
-    `offset` elements behind the start of the storage.
+    One entry of `#dist.storage`. `binding` says what the tensor is (an `#nn.arg`),
+    `layout` how the logical tensor lies on the mesh and `type` what one device
+    has of it. Its elements start `offset` elements after the start of the
+    storage.
   }];
   let parameters = (ins "::mlir::Attribute":$binding, "::dpc::dist::LayoutAttr":$layout,
                         "::mlir::TypeAttr":$type, "int64_t":$offset);
@@ -55,14 +63,20 @@ def Dist_StorageAttr : AttrDef<Dist_Dialect, "Storage"> {
   let mnemonic = "storage";
   let summary = "Flat storage of state: tensors laid end to end";
   let description = [{
-    Stands on a function's argument, and on the result that is its new value, in
-    place of what each member would have. With `over`, the storage is cut evenly
-    among the devices of these mesh axes, whose order numbers the parts, first
-    axis slowest: the argument is a device's part. Elements in no member are
-    padding.
+    Stands on an argument of a function that holds several pieces of state, and on
+    the result that is its new value, in place of an `#nn.arg` for each member.
+    With `over`, the storage is cut into equal shards over the devices of these
+    mesh axes, numbered with the first axis slowest, and the argument is a
+    device's shard. Elements in no member are padding.
+
+    Made by `dpc-divide-updates`. The host still knows each member by its name.
 
     ```mlir
-    #dist.storage<"momentum.0" [<#nn.arg<optimizer "momentum|w", of = "w">, tensor<4x3xf32>, <"[4], [3]"> at 0>] over ["data"]>
+    #storage = #dist.storage<"momentum.0" [
+        <#nn.arg<optimizer "momentum|w", of = "w">, tensor<4x3xf32>, <"[4], [3]"> at 0>] over ["data"]>
+    func.func @step(%m: tensor<64xf32> {dist.storage = #storage}) {
+      return
+    }
     ```
   }];
   let parameters = (ins "::mlir::StringAttr":$name,
@@ -74,6 +88,10 @@ def Dist_StorageAttr : AttrDef<Dist_Dialect, "Storage"> {
 def Dist_LinkAttr : AttrDef<Dist_Dialect, "Link"> {
   let mnemonic = "link";
   let summary = "One device's way to the others of its group (dpc::Link)";
+  let description = [{
+    Bytes that go through it in a microsecond, and the nanoseconds before the
+    first one arrives. See `#dist.machine`.
+  }];
   let parameters = (ins "int64_t":$bytesPerUs, "int64_t":$latencyNs);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
@@ -83,15 +101,18 @@ def Dist_MachineAttr : AttrDef<Dist_Dialect, "Machine"> {
   let mnemonic = "machine";
   let summary = "What a program is planned for (dpc::Machine)";
   let description = [{
-    Stands on the module. `target` names what runs the kernels, `processor` the
-    one of its processors; a device computes `flopsPerUs` and reads and writes
-    `memoryBytesPerUs` a microsecond. Devices are joined by `link`, those that
-    differ along an axis that `axisLinks` names by its own.
+    Stands on the module. `target` names the kind of device that runs the kernels,
+    `processor` which of its processors. In a microsecond a device computes
+    `flopsPerUs` floating-point operations and moves `memoryBytesPerUs` bytes to
+    or from its memory. Devices are joined by `link`; those that differ along an
+    axis that `axisLinks` names are joined by that axis' own link.
+
+    Made by `dpc-describe-machine`; every pass that prices something reads it.
 
     ```mlir
-    #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000,
-                  link = <bytesPerUs = 5000, latencyNs = 5000>,
-                  axisLinks = {data = #dist.link<bytesPerUs = 1000, latencyNs = 20000>}>
+    #machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000,
+                             link = <bytesPerUs = 5000, latencyNs = 5000>,
+                             axisLinks = {data = #dist.link<bytesPerUs = 1000, latencyNs = 20000>}>
     ```
   }];
   let parameters = (ins "::mlir::StringAttr":$target, "::mlir::StringAttr":$processor,
@@ -103,10 +124,10 @@ def Dist_MachineAttr : AttrDef<Dist_Dialect, "Machine"> {
 }
 
 def Dist_MicroOperandKind : I32EnumAttr<"MicroKind", "How a value crosses the edge of a microbatch loop", [
-  I32EnumAttrCase<"whole", 0>,   // operand: the same at every turn
-  I32EnumAttrCase<"sliced", 1>,  // operand: turn m reads slice m of its first dimension
-  I32EnumAttrCase<"stacked", 2>, // result: turn m gives slice m of its first dimension
-  I32EnumAttrCase<"summed", 3>,  // result: the sum over the turns
+  I32EnumAttrCase<"whole", 0>,   // operand: the same in every iteration
+  I32EnumAttrCase<"sliced", 1>,  // operand: iteration m reads slice m of its first dimension
+  I32EnumAttrCase<"stacked", 2>, // result: iteration m gives slice m of its first dimension
+  I32EnumAttrCase<"summed", 3>,  // result: the sum over the iterations
 ]> {
   let cppNamespace = "::dpc::dist";
   let genSpecializedAttr = 0;

@@ -8,11 +8,12 @@ def Dist_Dialect : Dialect {
   let cppNamespace = "::dpc::dist";
   let summary = "Meshes, layouts of values on them, and the collectives between their devices";
   let description = [{
-    At level `placed` values still have logical (global) types and carry
-    `#dist.layout`; from `local` on types are one device's, and every device runs
-    the same function. A collective that one device reaches is reached by all of
-    its group, in the same order: no control flow depends on `dist.axis_index`,
-    the only value that differs between devices.
+    At level `placed` values still have logical (global) types; arguments, results
+    and ops carry `#dist.layout`. From level `local` on, types are those of one
+    device, and every device runs the same function. A collective that one device
+    reaches is reached by all of its group, in the same order, because no control
+    flow depends on `dist.axis_index`, the only value that differs between
+    devices.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;

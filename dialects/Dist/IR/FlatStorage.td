@@ -15,11 +15,14 @@ def Dist_PackOp : Dist_Op<"pack", [Pure, Dist_Interpretable]> {
     Made by `dpc-divide-updates`; becomes a buffer and views of it.
 
     ```mlir
-    %b = dist.pack %g, %h at [0, 64] : tensor<4x3xf32>, tensor<5xf32> -> tensor<128xf32>
+    func.func @example(%g: tensor<4x3xf32>, %h: tensor<5xf32>) {
+      %b = dist.pack %g, %h at [0, 64] : tensor<4x3xf32>, tensor<5xf32> -> tensor<128xf32>
+      return
+    }
     ```
 
     Constraints: (C1) one offset an input; (C2) inputs lie inside the result, one
-    behind the other; (C3) one element type.
+    after the other; (C3) one element type.
   }];
   let arguments = (ins Variadic<Dist_Tensor>:$inputs, DenseI64ArrayAttr:$offsets);
   let results = (outs Dist_FlatTensor:$result);
@@ -35,7 +38,10 @@ def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable]> {
     Made by `dpc-divide-updates`; becomes views of a buffer.
 
     ```mlir
-    %w, %v = dist.unpack %p at [0, 64] : tensor<128xf32> -> tensor<4x3xf32>, tensor<5xf32>
+    func.func @example(%p: tensor<128xf32>) {
+      %w, %v = dist.unpack %p at [0, 64] : tensor<128xf32> -> tensor<4x3xf32>, tensor<5xf32>
+      return
+    }
     ```
 
     Constraints: (C1), (C2), (C3) as for `dist.pack`, of results and operand.
@@ -47,15 +53,19 @@ def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable]> {
 }
 
 def Dist_ShareOp : Dist_CollectiveOp<"share"> {
-  let summary = "This device's part of a flat tensor that all have";
+  let summary = "This device's shard of a flat tensor that all have";
   let description = [{
-    The operand is cut into as many equal parts as its group has members; each
-    device gets the part of its number. Exchanges nothing.
+    The operand is cut into as many equal shards as the group has members; each
+    device gets the shard of its number. Nothing is exchanged.
 
     Made by `dpc-divide-updates`; becomes a view of a buffer.
 
     ```mlir
-    %s = dist.share %p on @mesh ["data"] : tensor<128xf32> -> tensor<64xf32>
+    dist.mesh @mesh axes ["data"] sizes [2]
+    func.func @example(%p: tensor<128xf32>) {
+      %s = dist.share %p on @mesh ["data"] : tensor<128xf32> -> tensor<64xf32>
+      return
+    }
     ```
 
     Constraints: (C1), (C2) as for `dist.all_reduce`; (C3) the operand has the

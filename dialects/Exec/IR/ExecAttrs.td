@@ -27,8 +27,9 @@ class Exec_Attr<string name, string mnemonicName> : AttrDef<Exec_Dialect, name> 
 def Exec_MemoryAttr : Exec_Attr<"Memory", "memory"> {
   let summary = "Bytes of each space of a rank";
   let description = [{
-    `slots` copies of the two slot spaces exist. `lowerBound` is what no plan can
-    undercut, `peak` what this one needs, over all spaces.
+    Stands on the module as `exec.memory`, written by `dpc-assign-offsets`. The two
+    slot spaces exist `slots` times. `peak` is what the plan needs over all
+    spaces, `lowerBound` what no plan can undercut.
   }];
   let parameters = (ins "int64_t":$arena, "int64_t":$slot, "int64_t":$shared,
                         "int64_t":$sharedSlot, "int64_t":$slots, "int64_t":$peak,
@@ -81,6 +82,7 @@ class Exec_Type<string name, string mnemonicName> : TypeDef<Exec_Dialect, name> 
 
 def Exec_Event : Exec_Type<"Event", "event"> {
   let summary = "A communication under way";
+  let description = "What `exec.start` gives and `exec.wait` takes: each event is waited for once.";
 }
 
 #endif // DPC_DIALECTS_EXEC_IR_EXECATTRS_TD

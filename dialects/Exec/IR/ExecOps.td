@@ -18,18 +18,19 @@ class Exec_Op<string mnemonic, list<Trait> traits = []>
 def Exec_ResidentOp : Exec_Op<"resident", [Symbol]> {
   let summary = "A buffer that lives as long as the program";
   let description = [{
-    Holds a piece of state, an input, a metric or an output, as `binding` says:
-    the host finds it by that name. `layout` is the sharding that the argument
-    had; `offset` is bytes from the start of the space.
+    A persistent buffer: it holds a piece of state, an input, a metric or an
+    output, as `binding` says, and the host finds it by that name. `layout` is the
+    layout that the argument had; `offset` is bytes from the start of the space.
 
-    Made when tensors become buffers; placed by memory planning; becomes one
-    state, input, metric or output record.
+    Made by `dpc-lower-to-exec`; placed by `dpc-assign-offsets`; becomes a tensor
+    of the program record.
 
     ```mlir
     exec.resident @state.w #nn.arg<parameter "w"> arena at 0 : memref<4x3xf32>
     ```
-    A #dist.storage is several pieces of state that lie end to end; `layout` is then
-    theirs.
+
+    With a `#dist.storage` it holds several pieces of state, end to end; `layout`
+    is then that of all of them.
 
     Constraints: (C1) `binding` is a #nn.arg that is no control, a #nn.result that
     is a metric or an output, or a #dist.storage.
@@ -56,6 +57,8 @@ def Exec_EntryOp : Exec_Op<"entry", [
     from: @step, @eval or @infer.
 
     ```mlir
+    exec.resident @state.w #nn.arg<parameter "w"> arena : memref<4x3xf32>
+    func.func private @kernel.0(%w: tensor<4x3xf32>) -> tensor<4x3xf32>
     exec.entry @step {
       %w = exec.get @state.w : memref<4x3xf32>
       exec.launch @kernel.0(%w) into (%w) : (memref<4x3xf32>), (memref<4x3xf32>)
@@ -83,6 +86,8 @@ def Exec_FunctionOp : Exec_Op<"function", [
     Made by `dpc-form-functions`; becomes `int32_t fn(dpc_call_t *)`.
 
     ```mlir
+    exec.resident @state.w #nn.arg<parameter "w"> arena : memref<4x3xf32>
+    func.func private @kernel.0(%w: tensor<4x3xf32>) -> tensor<4x3xf32>
     exec.function @step.0 {
       %w = exec.get @state.w : memref<4x3xf32>
       exec.launch @kernel.0(%w) into (%w) : (memref<4x3xf32>), (memref<4x3xf32>)
@@ -105,12 +110,15 @@ def Exec_FunctionOp : Exec_Op<"function", [
 
 def Exec_GetOp : Exec_Op<"get", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "A resident buffer";
+  let summary = "A persistent buffer, by its name";
   let description = [{
     Constraints: (C1) the symbol is an exec.resident of the result's type.
 
     ```mlir
-    %w = exec.get @state.w : memref<4x3xf32>
+    exec.resident @state.w #nn.arg<parameter "w"> arena : memref<4x3xf32>
+    exec.entry @step {
+      %w = exec.get @state.w : memref<4x3xf32>
+    }
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$resident);
@@ -140,17 +148,19 @@ def Exec_ViewOp : Exec_Op<"view", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A part of a buffer, or the same bytes under another shape";
   let description = [{
-    Starts `offset` bytes behind the start of `source`, plus `stride` for each
-    microbatch before the one at hand or, where `over` names mesh axes, for each
-    member before this rank in its group along them. Reshapes, the members of a
-    bucket, the slices of a stacked tensor and a rank's share of a buffer are
-    views.
+    Starts `offset` bytes after the start of `source`, plus `stride` bytes for each
+    microbatch before this one or, where `over` names mesh axes, for each member
+    before this rank in its group along them. Reshapes, the members of a bucket,
+    the slices of a stacked tensor and a rank's shard of a buffer are views.
 
     ```mlir
-    %1 = exec.view %0 at 64 : memref<100xf32> to memref<4x3xf32>
+    func.func @example(%0: memref<100xf32>) {
+      %1 = exec.view %0 at 64 : memref<100xf32> to memref<4x3xf32>
+      return
+    }
     ```
-    Constraints: (C1) the result lies inside the source, in every turn of the
-    loop around it, on every rank.
+    Constraints: (C1) the result lies inside the source, in every iteration of
+    the loop around it, on every rank.
   }];
   let arguments = (ins Exec_Buffer:$source, I64Attr:$offset,
                        DefaultValuedAttr<I64Attr, "0">:$stride,
@@ -180,8 +190,13 @@ def Exec_LaunchOp : Exec_Op<"launch", [
     kernel computes element i of it from element i of that input alone.
 
     ```mlir
-    exec.launch @kernel.0(%x, %w) into (%y) scratch (%s)
-        : (memref<8x4xf32>, memref<4x3xf32>), (memref<8x3xf32>), (memref<256xi8>)
+    func.func private @kernel.0(%x: tensor<8x4xf32>, %w: tensor<4x3xf32>) -> tensor<8x3xf32>
+        attributes {exec.scratch_bytes = 256 : i64}
+    func.func @example(%x: memref<8x4xf32>, %w: memref<4x3xf32>, %y: memref<8x3xf32>, %s: memref<256xi8>) {
+      exec.launch @kernel.0(%x, %w) into (%y) scratch (%s)
+          : (memref<8x4xf32>, memref<4x3xf32>), (memref<8x3xf32>), (memref<256xi8>)
+      return
+    }
     ```
     Constraints: (C1) the kernel is a func.func of the tensors of the inputs to
     the tensors of the outputs; (C2) there is a scratch buffer if and only if the
@@ -202,7 +217,10 @@ def Exec_ControlOp : Exec_Op<"control"> {
     the runtime's control block, converted to the element type.
 
     ```mlir
-    exec.control "step" into %0 : memref<i64>
+    func.func @example(%0: memref<i64>) {
+      exec.control "step" into %0 : memref<i64>
+      return
+    }
     ```
     Constraints: (C1) the name is known; (C2) the buffer has rank 0 and type
     i64, i32, f64 or f32.
@@ -218,7 +236,10 @@ def Exec_CoordinateOp : Exec_Op<"coordinate"> {
     On a sequential axis it is the number of the microbatch.
 
     ```mlir
-    exec.coordinate "data" into %0 : memref<i64>
+    func.func @example(%0: memref<i64>) {
+      exec.coordinate "data" into %0 : memref<i64>
+      return
+    }
     ```
     Constraints: (C1) the buffer is a memref<i64>.
   }];
@@ -231,7 +252,10 @@ def Exec_CopyOp : Exec_Op<"copy", [SameTypeOperands]> {
   let summary = "Copies a buffer";
   let description = [{
     ```mlir
-    exec.copy %0 to %1 : memref<4x3xf32>
+    func.func @example(%0: memref<4x3xf32>, %1: memref<4x3xf32>) {
+      exec.copy %0 to %1 : memref<4x3xf32>
+      return
+    }
     ```
   }];
   let arguments = (ins Exec_Buffer:$input, Exec_Buffer:$output);
@@ -242,7 +266,10 @@ def Exec_ZeroOp : Exec_Op<"zero"> {
   let summary = "Sets a buffer to zero";
   let description = [{
     ```mlir
-    exec.zero %0 : memref<4x3xf32>
+    func.func @example(%0: memref<4x3xf32>) {
+      exec.zero %0 : memref<4x3xf32>
+      return
+    }
     ```
   }];
   let arguments = (ins Exec_Buffer:$output);
@@ -255,11 +282,14 @@ def Exec_StartOp : Exec_Op<"start"> {
     Among the ranks that agree on every mesh axis but `axes`. From here to the
     wait nothing writes `input` or touches `output`. `id` names the logical
     buffer, alike on all ranks. A gather or scatter in place has as input or
-    output the rank's own share of the other, a view over `axes`.
+    output the rank's own shard of the other, a view over `axes`.
 
     ```mlir
-    %e = exec.start all_reduce sum over ["data"] %0 to %0 id 3 : memref<100xf32>, memref<100xf32>
-    exec.wait %e
+    func.func @example(%0: memref<100xf32>) {
+      %e = exec.start all_reduce sum over ["data"] %0 to %0 id 3 : memref<100xf32>, memref<100xf32>
+      exec.wait %e
+      return
+    }
     ```
     Constraints: (C1) input and output have one element type; (C2) they lie in
     `shared` or `shared_slot` space; (C3) a view over mesh axes is one over
@@ -277,6 +307,7 @@ def Exec_StartOp : Exec_Op<"start"> {
 
 def Exec_WaitOp : Exec_Op<"wait"> {
   let summary = "Waits until a collective is complete on this rank";
+  let description = "From here on its output may be read and its input written. See `exec.start`.";
   let arguments = (ins Exec_Event:$event);
   let assemblyFormat = "$event attr-dict";
 }
@@ -288,7 +319,10 @@ def Exec_ComputeOp : Exec_Op<"compute", [
     Constraints: (C1) the symbol is an exec.function.
 
     ```mlir
-    exec.compute @step.0
+    exec.function @step.0 {}
+    exec.entry @step {
+      exec.compute @step.0
+    }
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee);
@@ -298,12 +332,18 @@ def Exec_ComputeOp : Exec_Op<"compute", [
 def Exec_LoopOp : Exec_Op<"loop", [SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "Runs the body once a microbatch";
   let description = [{
-    Buffers of the slot spaces are those of the microbatch at hand.
+    `count` iterations, one a microbatch, which `exec.view` and `exec.coordinate`
+    inside may depend on. Buffers of the slot spaces are those of the microbatch
+    at hand.
 
     ```mlir
-    exec.loop 2 {
-      exec.load_input @input.x
-      exec.compute @step.0
+    exec.resident @input.x #nn.arg<input "x", batch = 0> slot : memref<8x4xf32>
+    exec.function @step.0 {}
+    exec.entry @step {
+      exec.loop 2 {
+        exec.load_input @input.x
+        exec.compute @step.0
+      }
     }
     ```
     Constraints: (C1) `count` is at least 1.
@@ -321,7 +361,8 @@ def Exec_LoadInputOp : Exec_Op<"load_input", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Fills an input's buffer with the rows of this microbatch";
   let description = [{
-    Inputs without one are filled before the entry begins.
+    The runtime fills inputs that have none before the entry begins. See
+    `exec.loop` for an example.
 
     Constraints: (C1) the symbol is an exec.resident bound to an input or label.
   }];

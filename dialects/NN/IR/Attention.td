@@ -42,9 +42,12 @@ def NN_AttentionOp : NN_AttentionLikeOp<"attention", [NN_Differentiable]> {
     all scores.
 
     ```mlir
-    %y, %l = nn.attention %q, %k, %v mask %m [0, 3] rows 1 scale 0.125 causal
-        : tensor<8x12x4x64xf32>, tensor<8x12x4x64xf32>, tensor<8x12x4x64xf32>, tensor<8x12xf32>
-        -> tensor<8x12x4x64xf32>, tensor<8x4x12xf32>
+    func.func @example(%q: tensor<8x12x4x64xf32>, %k: tensor<8x12x4x64xf32>, %v: tensor<8x12x4x64xf32>, %m: tensor<8x12xf32>) {
+      %y, %l = nn.attention %q, %k, %v mask %m [0, 3] rows 1 scale 0.125 causal
+          : tensor<8x12x4x64xf32>, tensor<8x12x4x64xf32>, tensor<8x12x4x64xf32>, tensor<8x12xf32>
+          -> tensor<8x12x4x64xf32>, tensor<8x4x12xf32>
+      return
+    }
     ```
     Constraints: (C1) q, k and v have one rank, at least 2, and `rows` is a
     dimension but the last; (C2) their batch extents are equal, q and k have rows
@@ -84,9 +87,12 @@ def NN_AttentionGradOp : NN_AttentionLikeOp<"attention_grad"> {
     else one kernel.
 
     ```mlir
-    %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %l, %delta, %g rows 0 scale 0.5
-        : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>
-        -> tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>
+    func.func @example(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x2xf32>, %l: tensor<4xf32>, %delta: tensor<4xf32>, %g: tensor<4x2xf32>) {
+      %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %l, %delta, %g rows 0 scale 0.5
+          : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>
+          -> tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>
+      return
+    }
     ```
     Constraints: (C1) to (C6) of `nn.attention`; (C7) `logSumExp` and `delta` have
     the type of its second result, `resultGrad` that of its first.

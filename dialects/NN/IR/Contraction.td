@@ -20,9 +20,12 @@ def NN_DotOp : NN_Op<"dot", [
     and the result's, where it exchanges those of `lhs` and `rhs`.
 
     ```mlir
-    %y = nn.dot %x, %w contract [1] [0] : tensor<8x32xf32>, tensor<32x16xf32> -> tensor<8x16xf32>
-    %s = nn.dot %q, %k batch [0] [0] contract [2] [2]
-        : tensor<4x12x8xf32>, tensor<4x12x8xf32> -> tensor<4x12x12xf32>
+    func.func @example(%x: tensor<8x32xf32>, %w: tensor<32x16xf32>, %q: tensor<4x12x8xf32>, %k: tensor<4x12x8xf32>) {
+      %y = nn.dot %x, %w contract [1] [0] : tensor<8x32xf32>, tensor<32x16xf32> -> tensor<8x16xf32>
+      %s = nn.dot %q, %k batch [0] [0] contract [2] [2]
+          : tensor<4x12x8xf32>, tensor<4x12x8xf32> -> tensor<4x12x12xf32>
+      return
+    }
     ```
     Constraints: (C1) the two lists of a pair have one length, entries inside the
     rank, no dimension twice; (C2) paired extents are equal; (C3) element types

@@ -47,11 +47,14 @@ def NN_ConvOp : NN_ConvolutionOp<"conv", "input", "kernel", [
     o * stride + k * dilation - padLow (zero where that is padding; the kernel is
     not reversed: a cross-correlation). Negative padding cuts elements off.
 
-    Made by the frontends; becomes a library call or a loop nest.
+    Made by the frontends; becomes one kernel.
 
     ```mlir
-    %y = nn.conv %x, %w strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1
-        : tensor<8x3x32x32xf32>, tensor<16x3x3x3xf32> -> tensor<8x16x16x16xf32>
+    func.func @example(%x: tensor<8x3x32x32xf32>, %w: tensor<16x3x3x3xf32>) {
+      %y = nn.conv %x, %w strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1
+          : tensor<8x3x32x32xf32>, tensor<16x3x3x3xf32> -> tensor<8x16x16x16xf32>
+      return
+    }
     ```
   }] # constraints;
 }
@@ -67,8 +70,11 @@ def NN_ConvInputGradOp : NN_ConvolutionOp<"conv_input_grad", "grad", "kernel"> {
     Made by the VJP of `nn.conv` and, for ConvTranspose, by the frontends.
 
     ```mlir
-    %dx = nn.conv_input_grad %g, %w strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1
-        : tensor<8x16x16x16xf32>, tensor<16x3x3x3xf32> -> tensor<8x3x32x32xf32>
+    func.func @example(%g: tensor<8x16x16x16xf32>, %w: tensor<16x3x3x3xf32>) {
+      %dx = nn.conv_input_grad %g, %w strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1
+          : tensor<8x16x16x16xf32>, tensor<16x3x3x3xf32> -> tensor<8x3x32x32xf32>
+      return
+    }
     ```
   }] # constraints;
   let hasVerifier = 1;
@@ -83,8 +89,11 @@ def NN_ConvWeightGradOp : NN_ConvolutionOp<"conv_weight_grad", "input", "grad"> 
     Made by the VJP of `nn.conv`.
 
     ```mlir
-    %dw = nn.conv_weight_grad %x, %g strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1
-        : tensor<8x3x32x32xf32>, tensor<8x16x16x16xf32> -> tensor<16x3x3x3xf32>
+    func.func @example(%x: tensor<8x3x32x32xf32>, %g: tensor<8x16x16x16xf32>) {
+      %dw = nn.conv_weight_grad %x, %g strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1
+          : tensor<8x3x32x32xf32>, tensor<8x16x16x16xf32> -> tensor<16x3x3x3xf32>
+      return
+    }
     ```
   }] # constraints;
   let hasVerifier = 1;

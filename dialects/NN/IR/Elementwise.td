@@ -28,7 +28,16 @@ class NN_UnaryOp<string mnemonic, Type type, string formula, string vjp, list<Tr
                  string additive = "{}", bit monotone = 0>
     : NN_ElementwiseOp<mnemonic, !listconcat([SameOperandsAndResultType], traits), additive, monotone> {
   let summary = formula;
-  let description = formula # [{, for each element x of the operand. Gradient: }] # vjp # [{.
+  string example = !if(!eq(type, NN_IntTensor), "tensor<4x8xi32>", "tensor<4x8xf32>");
+  let description = [{
+    }] # formula # [{, for each element x of the operand. Gradient: }] # vjp # [{.
+
+    ```mlir
+    func.func @example(%x: }] # example # [{) {
+      %y = nn.}] # mnemonic # [{ %x : }] # example # [{
+      return
+    }
+    ```
   }];
   let arguments = (ins type:$input);
   let results = (outs type:$result);
@@ -41,7 +50,16 @@ class NN_BinaryOp<string mnemonic, Type type, string formula, string vjp, list<T
                   string additive = "{}">
     : NN_ElementwiseOp<mnemonic, !listconcat([SameOperandsAndResultType], traits), additive> {
   let summary = formula;
-  let description = formula # [{, element by element. Gradients: }] # vjp # [{.
+  string example = !if(!eq(type, NN_IntTensor), "tensor<4x8xi32>", "tensor<4x8xf32>");
+  let description = [{
+    }] # formula # [{, element by element. Gradients: }] # vjp # [{.
+
+    ```mlir
+    func.func @example(%x: }] # example # [{, %y: }] # example # [{) {
+      %z = nn.}] # mnemonic # [{ %x, %y : }] # example # [{
+      return
+    }
+    ```
   }];
   let arguments = (ins type:$lhs, type:$rhs);
   let results = (outs type:$result);
@@ -85,7 +103,10 @@ def NN_GeluOp : NN_ElementwiseOp<"gelu", [SameOperandsAndResultType, NN_Differen
     (arXiv 1606.08415). Kept whole because one kernel computes it at once.
 
     ```mlir
-    %y = nn.gelu tanh %x : tensor<8x16xf32>
+    func.func @example(%x: tensor<8x16xf32>) {
+      %y = nn.gelu tanh %x : tensor<8x16xf32>
+      return
+    }
     ```
   }];
   let arguments = (ins NN_GeluApproximation:$approximation, NN_FloatTensor:$input);
@@ -97,7 +118,15 @@ def NN_NotOp : NN_UnaryOp<"not", NN_IntTensor, "bitwise complement of x", "none"
 
 class NN_PredicateOp<string mnemonic, string formula> : NN_ElementwiseOp<mnemonic> {
   let summary = formula;
-  let description = formula # [{, for each element x of the operand.
+  let description = [{
+    }] # formula # [{, for each element x of the operand.
+
+    ```mlir
+    func.func @example(%x: tensor<4xf32>) {
+      %m = nn.}] # mnemonic # [{ %x : tensor<4xf32> -> tensor<4xi1>
+      return
+    }
+    ```
   }];
   let arguments = (ins NN_FloatTensor:$input);
   let results = (outs NN_BoolTensor:$result);
@@ -135,7 +164,10 @@ def NN_CompareOp : NN_ElementwiseOp<"compare", [AllTypesMatch<["lhs", "rhs"]>]> 
     false. Unsigned integers compare as unsigned.
 
     ```mlir
-    %m = nn.compare lt %a, %b : tensor<4xf32> -> tensor<4xi1>
+    func.func @example(%a: tensor<4xf32>, %b: tensor<4xf32>) {
+      %m = nn.compare lt %a, %b : tensor<4xf32> -> tensor<4xi1>
+      return
+    }
     ```
 
     Constraints: (C1) both operands have one element type.
@@ -156,7 +188,10 @@ def NN_SelectOp : NN_ElementwiseOp<"select", [
     so that a NaN on the side not taken does not spread).
 
     ```mlir
-    %r = nn.select %c, %a, %b : tensor<4xf32>
+    func.func @example(%c: tensor<4xi1>, %a: tensor<4xf32>, %b: tensor<4xf32>) {
+      %r = nn.select %c, %a, %b : tensor<4xi1>, tensor<4xf32>
+      return
+    }
     ```
   }];
   let arguments = (ins NN_BoolTensor:$condition, NN_Tensor:$onTrue, NN_Tensor:$onFalse);
@@ -169,6 +204,13 @@ def NN_ClampOp : NN_ElementwiseOp<"clamp", [SameOperandsAndResultType, NN_Differ
   let description = [{
     Gradient: g to `input` where low < x < high (neither end, as PyTorch 2.15
     has it for clamp, relu6, hardtanh and hardswish); the bounds get none.
+
+    ```mlir
+    func.func @example(%x: tensor<4xf32>, %low: tensor<4xf32>, %high: tensor<4xf32>) {
+      %y = nn.clamp %x, %low, %high : tensor<4xf32>
+      return
+    }
+    ```
   }];
   let arguments = (ins NN_Tensor:$input, NN_Tensor:$low, NN_Tensor:$high);
   let results = (outs NN_Tensor:$result);
@@ -182,6 +224,13 @@ def NN_ConvertOp : NN_ElementwiseOp<"convert", [NN_Differentiable],
     Floats round to nearest even; floats to integers truncate towards zero;
     integers wrap; to i1 is "not zero". Gradient: g converted back, where both
     types are floats.
+
+    ```mlir
+    func.func @example(%x: tensor<4xf32>) {
+      %y = nn.convert %x : tensor<4xf32> -> tensor<4xi64>
+      return
+    }
+    ```
   }];
   let arguments = (ins NN_Tensor:$input);
   let results = (outs NN_Tensor:$result);

@@ -22,7 +22,10 @@ def NN_GatherOp : NN_IndexingOp<"gather", [NN_Gathers, DeclareOpInterfaceMethods
     Made by the frontends (Gather, Embedding); becomes one kernel.
 
     ```mlir
-    %y = nn.gather %table, %ids dim 0 : tensor<100x16xf32>, tensor<4x8xi64> -> tensor<4x8x16xf32>
+    func.func @example(%table: tensor<100x16xf32>, %ids: tensor<4x8xi64>) {
+      %y = nn.gather %table, %ids dim 0 : tensor<100x16xf32>, tensor<4x8xi64> -> tensor<4x8x16xf32>
+      return
+    }
     ```
     Constraints: (C1) `dimension` is inside the rank of the table.
   }];
@@ -44,7 +47,10 @@ def NN_ScatterAddOp : NN_IndexingOp<"scatter_add", [NN_Computes]> {
     Made by the gradient of `nn.gather`; becomes one kernel.
 
     ```mlir
-    %t = nn.scatter_add %g, %ids dim 0 : tensor<4x8x16xf32>, tensor<4x8xi64> -> tensor<100x16xf32>
+    func.func @example(%g: tensor<4x8x16xf32>, %ids: tensor<4x8xi64>) {
+      %t = nn.scatter_add %g, %ids dim 0 : tensor<4x8x16xf32>, tensor<4x8xi64> -> tensor<100x16xf32>
+      return
+    }
     ```
     Constraints: (C1) `dimension` is inside the rank of the result; (C2) `updates`
     is what `nn.gather` would take from the result: its shape with the dimensions
@@ -68,7 +74,10 @@ def NN_GatherElementsOp : NN_IndexingOp<"gather_elements", [NN_Gathers, DeclareO
     Made by the frontends (GatherElements); becomes one kernel.
 
     ```mlir
-    %y = nn.gather_elements %x, %i dim 1 : tensor<4x8xf32>, tensor<4x2xi64> -> tensor<4x2xf32>
+    func.func @example(%x: tensor<4x8xf32>, %i: tensor<4x2xi64>) {
+      %y = nn.gather_elements %x, %i dim 1 : tensor<4x8xf32>, tensor<4x2xi64> -> tensor<4x2xf32>
+      return
+    }
     ```
     Constraints: (C1) `dimension` is inside the rank; (C2) `indices` has the rank of
     `input` and no greater extent along the other dimensions.
@@ -93,7 +102,10 @@ def NN_ScatterElementsOp : NN_IndexingOp<"scatter_elements", [AllTypesMatch<["in
     Made by the frontends (ScatterElements) and by gradients; becomes one kernel.
 
     ```mlir
-    %y = nn.scatter_elements add %x, %i, %u dim 1 : tensor<4x8xf32>, tensor<4x2xi64>, tensor<4x2xf32>
+    func.func @example(%x: tensor<4x8xf32>, %i: tensor<4x2xi64>, %u: tensor<4x2xf32>) {
+      %y = nn.scatter_elements add %x, %i, %u dim 1 : tensor<4x8xf32>, tensor<4x2xi64>, tensor<4x2xf32>
+      return
+    }
     ```
     Constraints: (C1) `dimension` is inside the rank; (C2) `indices` has the rank of
     `input` and no greater extent along the other dimensions; (C3) `updates` has the
@@ -119,8 +131,11 @@ def NN_GatherNDOp : NN_IndexingOp<"gather_nd", [NN_Gathers, DeclareOpInterfaceMe
     Made by the frontends (GatherND); becomes one kernel.
 
     ```mlir
-    %y = nn.gather_nd %x, %i {batchDims = 1 : i64}
-        : tensor<2x4x5x6xf32>, tensor<2x3x2xi64> -> tensor<2x3x6xf32>
+    func.func @example(%x: tensor<2x4x5x6xf32>, %i: tensor<2x3x2xi64>) {
+      %y = nn.gather_nd %x, %i {batchDims = 1 : i64}
+          : tensor<2x4x5x6xf32>, tensor<2x3x2xi64> -> tensor<2x3x6xf32>
+      return
+    }
     ```
     Constraints: (C1) 0 <= `batchDims` < rank of `indices`, and <= rank of `input`;
     (C2) batch extents agree; (C3) a tuple is not longer than the dimensions of
@@ -143,7 +158,10 @@ def NN_ScatterNDOp : NN_IndexingOp<"scatter_nd", [AllTypesMatch<["input", "resul
     Made by the frontends (ScatterND) and by gradients; becomes one kernel.
 
     ```mlir
-    %y = nn.scatter_nd none %x, %i, %u : tensor<4x5x6xf32>, tensor<3x2xi64>, tensor<3x6xf32>
+    func.func @example(%x: tensor<4x5x6xf32>, %i: tensor<3x2xi64>, %u: tensor<3x6xf32>) {
+      %y = nn.scatter_nd none %x, %i, %u : tensor<4x5x6xf32>, tensor<3x2xi64>, tensor<3x6xf32>
+      return
+    }
     ```
     Constraints: (C1) to (C3) of `nn.gather_nd`; (C4) `updates` is what
     `nn.gather_nd` would take from `input`.
@@ -169,7 +187,10 @@ def NN_TopKOp : NN_IndexingOp<"top_k", [NN_Computes, DeclareOpInterfaceMethods<I
     Made by the frontends (TopK) and for accuracy metrics; becomes one kernel.
 
     ```mlir
-    %v, %i = nn.top_k %x dim 1 {k = 3 : i64} : tensor<4x8xf32> -> tensor<4x3xf32>, tensor<4x3xi64>
+    func.func @example(%x: tensor<4x8xf32>) {
+      %v, %i = nn.top_k %x dim 1 {k = 3 : i64} : tensor<4x8xf32> -> tensor<4x3xf32>, tensor<4x3xi64>
+      return
+    }
     ```
     Constraints: (C1) `dimension` is inside the rank; (C2) 0 <= k <= its extent.
   }];

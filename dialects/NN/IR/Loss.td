@@ -22,8 +22,11 @@ def NN_CrossEntropyOp : NN_Op<"cross_entropy", [
     dimension is cut.
 
     ```mlir
-    %loss, %lse = nn.cross_entropy %x, %labels dim 1 {labelSmoothing = 0.1 : f64}
-        : tensor<8x10xf32>, tensor<8xi64> -> tensor<8xf32>, tensor<8xf32>
+    func.func @example(%x: tensor<8x10xf32>, %labels: tensor<8xi64>) {
+      %loss, %lse = nn.cross_entropy %x, %labels dim 1 {labelSmoothing = 0.1 : f64}
+          : tensor<8x10xf32>, tensor<8xi64> -> tensor<8xf32>, tensor<8xf32>
+      return
+    }
     ```
     Constraints: (C1) `dimension` is inside the rank of the logits and not empty;
     (C2) the labels have the logits' shape without it; (C3) `labelSmoothing` lies

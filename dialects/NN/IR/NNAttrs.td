@@ -35,15 +35,28 @@ class NN_Attr<string name, string mnemonicName> : AttrDef<NN_Dialect, name> {
 def NN_ArgAttr : NN_Attr<"Arg", "arg"> {
   let summary = "Kind and name of a function argument";
   let description = [{
-    `name` is the ONNX name for graph inputs and initializers, and the name of
-    the `nn.variable` that holds the initial value of a parameter, buffer,
-    constant or optimizer state. `of` names the parameter that an optimizer
-    state belongs to. `batchDim` is the dimension that counts samples, -1 for an
-    input that is one whole array used at every step.
+    `kind` is one of
+
+    * `parameter`: trained;
+    * `buffer`: state that a step updates without a gradient, such as running
+      statistics;
+    * `constant`: a frozen value that is too large to stand in the program;
+    * `optimizer`: a moment that the optimizer keeps of the parameter `of`;
+    * `input`: an input of the graph;
+    * `label`: the label of a loss that is not in the graph;
+    * `control`: a scalar that the host passes: `step`, `seed`, `learning_rate`,
+      `loss_scale` or `valid_rows`.
+
+    The first four are state. `name` is the ONNX name for graph inputs and
+    initializers, and the name of the `nn.variable` that holds the first value of
+    a piece of state. `batch` is the dimension that counts samples, -1 for an input
+    that is one array, used at every step.
 
     ```mlir
     func.func @forward(%w: tensor<4x4xf32> {nn.arg = #nn.arg<parameter "fc.weight">},
-                       %x: tensor<8x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+                       %x: tensor<8x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>}) {
+      return
+    }
     ```
   }];
   let parameters = (ins EnumParameter<NN_ArgKind>:$kind,
@@ -56,8 +69,20 @@ def NN_ArgAttr : NN_Attr<"Arg", "arg"> {
 def NN_ResultAttr : NN_Attr<"Result", "result"> {
   let summary = "Kind and name of a function result";
   let description = [{
-    `#nn.result<state "fc.weight">` says that the result is the new value of the
-    argument with that name.
+    `kind` is one of
+
+    * `output`: an output of the graph;
+    * `state`: the new value of the state argument of the same name;
+    * `metric`: a scalar that the log shows, such as `loss` or `accuracy`;
+    * `gradient`: the gradient of the parameter of the same name. None is left at
+      level `step`.
+
+    ```mlir
+    func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
+        -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
+      return %w : tensor<4xf32>
+    }
+    ```
   }];
   let parameters = (ins EnumParameter<NN_ResultKind>:$kind,
                         StringRefParameter<>:$name);
@@ -80,6 +105,11 @@ def NN_LearningRateAttr : NN_Attr<"LearningRate", "learning_rate"> {
     `minimum` afterwards; `base` for ever with `constant`. A `total` of 0 stands
     for the last step of the run, which the host knows. The host computes the
     rate each step and passes it in the control `learning_rate`.
+
+    ```mlir
+    module attributes {nn.learning_rate = #nn.learning_rate<base = 0.1 : f64, decay = cosine,
+        warmup = 10, total = 100, minimum = 0.0 : f64>} {}
+    ```
   }];
   let parameters = (ins "::mlir::FloatAttr":$base, EnumParameter<NN_DecayKind>:$decay,
                         "int64_t":$warmup, "int64_t":$total,
@@ -96,7 +126,7 @@ def NN_LossAttr : NN_Attr<"Loss", "loss"> {
     reports are made of it.
 
     ```mlir
-    module attributes {nn.loss = #nn.loss<"cross-entropy" of "logits" : tensor<8x6x5xf32>, classAxis = 2>}
+    module attributes {nn.loss = #nn.loss<"cross-entropy" of "logits" : tensor<8x6x5xf32>, classAxis = 2>} {}
     ```
   }];
   let parameters = (ins StringRefParameter<>:$kind, StringRefParameter<>:$output,
@@ -113,7 +143,7 @@ def NN_OptimizerAttr : NN_Attr<"Optimizer", "optimizer"> {
     for reports.
 
     ```mlir
-    module attributes {nn.optimizer = #nn.optimizer<"sgd", options = {lr = 0.1}, groups = []>}
+    module attributes {nn.optimizer = #nn.optimizer<"sgd", options = {lr = 0.1}, groups = []>} {}
     ```
   }];
   let parameters = (ins StringRefParameter<>:$name, "::mlir::DictionaryAttr":$options,

@@ -22,7 +22,10 @@ def NN_SoftmaxOp : NN_SoftmaxLikeOp<"softmax"> {
     registers; decomposed at `placed` where the row is cut.
 
     ```mlir
-    %y = nn.softmax %x dim 1 : tensor<8x16xf32>
+    func.func @example(%x: tensor<8x16xf32>) {
+      %y = nn.softmax %x dim 1 : tensor<8x16xf32>
+      return
+    }
     ```
     Constraints: (C1) `dimension` is inside the rank.
   }];
@@ -37,7 +40,10 @@ def NN_LogSoftmaxOp : NN_SoftmaxLikeOp<"log_softmax"> {
     Made by the frontends; decomposed at `placed` where the row is cut.
 
     ```mlir
-    %y = nn.log_softmax %x dim 1 : tensor<8x16xf32>
+    func.func @example(%x: tensor<8x16xf32>) {
+      %y = nn.log_softmax %x dim 1 : tensor<8x16xf32>
+      return
+    }
     ```
     Constraints: (C1) `dimension` is inside the rank.
   }];
@@ -63,8 +69,11 @@ def NN_NormalizeOp : NN_Op<"normalize", [
     at `placed` where a reduced dimension is cut.
 
     ```mlir
-    %y, %m, %v = nn.normalize %x [1] epsilon 1.0e-5
-        : tensor<8x16xf32> -> tensor<8x16xf32>, tensor<8xf32>, tensor<8xf32>
+    func.func @example(%x: tensor<8x16xf32>) {
+      %y, %m, %v = nn.normalize %x [1] epsilon 1.0e-5
+          : tensor<8x16xf32> -> tensor<8x16xf32>, tensor<8xf32>, tensor<8xf32>
+      return
+    }
     ```
     Constraints: (C1) `dimensions` are inside the rank, strictly increasing, and
     not empty extents; (C2) `epsilon` is a number >= 0.
@@ -103,9 +112,12 @@ def NN_BatchNormOp : NN_Op<"batch_norm", [
     form with one group.
 
     ```mlir
-    %y, %m, %v = nn.batch_norm %x, %scale, %bias, %mean, %var
-        {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64, unbiased = true}
-        : tensor<8x3x4x4xf32>, tensor<3xf32>
+    func.func @example(%x: tensor<8x3x4x4xf32>, %scale: tensor<3xf32>, %bias: tensor<3xf32>, %mean: tensor<3xf32>, %var: tensor<3xf32>) {
+      %y, %m, %v = nn.batch_norm %x, %scale, %bias, %mean, %var
+          {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64, unbiased = true}
+          : tensor<8x3x4x4xf32>, tensor<3xf32>
+      return
+    }
     ```
     Constraints: (C1) `input` has at least 2 dimensions, none empty; (C2) scale,
     bias, mean and variance (of one type) have one element a channel, of the

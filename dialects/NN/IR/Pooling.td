@@ -45,8 +45,11 @@ def NN_MaxPoolOp : NN_PoolingOp<"max_pool", ["input"], [NN_Differentiable, Decla
     mode is a larger `padHigh`. Gradient: `nn.max_pool_grad`.
 
     ```mlir
-    %y = nn.max_pool %x kernel [3, 3] strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1]
-        : tensor<8x16x32x32xf32> -> tensor<8x16x16x16xf32>
+    func.func @example(%x: tensor<8x16x32x32xf32>) {
+      %y = nn.max_pool %x kernel [3, 3] strides [2, 2] padLow [1, 1] padHigh [1, 1] dilations [1, 1]
+          : tensor<8x16x32x32xf32> -> tensor<8x16x16x16xf32>
+      return
+    }
     ```
   }] # constraints;
 }
@@ -60,8 +63,11 @@ def NN_MaxPoolGradOp : NN_PoolingOp<"max_pool_grad", ["input", "grad"], [AllType
     differentiable again.
 
     ```mlir
-    %dx = nn.max_pool_grad %x, %g kernel [2] strides [2] padLow [0] padHigh [0] dilations [1]
-        : tensor<8x16x32xf32>, tensor<8x16x16xf32> -> tensor<8x16x32xf32>
+    func.func @example(%x: tensor<8x16x32xf32>, %g: tensor<8x16x16xf32>) {
+      %dx = nn.max_pool_grad %x, %g kernel [2] strides [2] padLow [0] padHigh [0] dilations [1]
+          : tensor<8x16x32xf32>, tensor<8x16x16xf32> -> tensor<8x16x32xf32>
+      return
+    }
     ```
   }] # constraints;
   let hasVerifier = 1;
@@ -76,8 +82,11 @@ def NN_SumPoolOp : NN_PoolingOp<"sum_pool", ["input"], [NN_Differentiable, Decla
     Gradient: `nn.sum_pool_grad`.
 
     ```mlir
-    %y = nn.sum_pool %x kernel [2, 2] strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1]
-        : tensor<8x16x32x32xf32> -> tensor<8x16x16x16xf32>
+    func.func @example(%x: tensor<8x16x32x32xf32>) {
+      %y = nn.sum_pool %x kernel [2, 2] strides [2, 2] padLow [0, 0] padHigh [0, 0] dilations [1, 1]
+          : tensor<8x16x32x32xf32> -> tensor<8x16x16x16xf32>
+      return
+    }
     ```
   }] # constraints;
 }
@@ -90,8 +99,11 @@ def NN_SumPoolGradOp : NN_PoolingOp<"sum_pool_grad", ["grad"], [NN_Differentiabl
     gradient.
 
     ```mlir
-    %dx = nn.sum_pool_grad %g kernel [2] strides [2] padLow [0] padHigh [0] dilations [1]
-        : tensor<8x16x16xf32> -> tensor<8x16x32xf32>
+    func.func @example(%g: tensor<8x16x16xf32>) {
+      %dx = nn.sum_pool_grad %g kernel [2] strides [2] padLow [0] padHigh [0] dilations [1]
+          : tensor<8x16x16xf32> -> tensor<8x16x32xf32>
+      return
+    }
     ```
   }] # constraints;
   let hasVerifier = 1;

@@ -67,12 +67,15 @@ def NN_UpdateOp : NN_Op<"update", [
     Made by `dpc-apply-optimizer`; joined by bucketing; becomes one loop.
 
     ```mlir
-    %p1 = nn.update (%p, %g : tensor<4xf32>, tensor<4xf32>) scalars (%lr : tensor<f32>) {
-    ^bb0(%pi: tensor<f32>, %gi: tensor<f32>, %l: tensor<f32>):
-      %d = nn.mul %l, %gi : tensor<f32>
-      %n = nn.sub %pi, %d : tensor<f32>
-      nn.yield %n : tensor<f32>
-    } -> tensor<4xf32>
+    func.func @example(%p: tensor<4xf32>, %g: tensor<4xf32>, %lr: tensor<f32>) {
+      %p1 = nn.update (%p, %g : tensor<4xf32>, tensor<4xf32>) scalars (%lr : tensor<f32>) {
+      ^bb0(%pi: tensor<f32>, %gi: tensor<f32>, %l: tensor<f32>):
+        %d = nn.mul %l, %gi : tensor<f32>
+        %n = nn.sub %pi, %d : tensor<f32>
+        nn.yield %n : tensor<f32>
+      } -> tensor<4xf32>
+      return
+    }
     ```
 
     Constraints:
@@ -112,12 +115,15 @@ def NN_KernelOp : NN_Op<"kernel", [
     code, shared by all kernels with equal regions.
 
     ```mlir
-    %y = nn.kernel (%x, %b : tensor<8x4xf32>, tensor<4xf32>) {
-    ^bb0(%xi: tensor<8x4xf32>, %bi: tensor<4xf32>):
-      %0 = nn.broadcast %bi [1] : tensor<4xf32> -> tensor<8x4xf32>
-      %1 = nn.add %xi, %0 : tensor<8x4xf32>
-      nn.yield %1 : tensor<8x4xf32>
-    } -> tensor<8x4xf32>
+    func.func @example(%x: tensor<8x4xf32>, %b: tensor<4xf32>) {
+      %y = nn.kernel (%x, %b : tensor<8x4xf32>, tensor<4xf32>) {
+      ^bb0(%xi: tensor<8x4xf32>, %bi: tensor<4xf32>):
+        %0 = nn.broadcast %bi [1] : tensor<4xf32> -> tensor<8x4xf32>
+        %1 = nn.add %xi, %0 : tensor<8x4xf32>
+        nn.yield %1 : tensor<8x4xf32>
+      } -> tensor<8x4xf32>
+      return
+    }
     ```
 
     Constraints:

@@ -27,7 +27,10 @@ def NN_RandomUniformOp : NN_Op<"random_uniform", [
     of `nn.dropout`; fused with its consumers.
 
     ```mlir
-    %u = nn.random_uniform %seed, %step, %i {ordinal = 3 : i64} : tensor<8x16xi64> -> tensor<8x16xf32>
+    func.func @example(%seed: tensor<i64>, %step: tensor<i64>, %i: tensor<8x16xi64>) {
+      %u = nn.random_uniform %seed, %step, %i {ordinal = 3 : i64} : tensor<8x16xi64> -> tensor<8x16xf32>
+      return
+    }
     ```
     Constraints: (C1) seed and step are rank-0 i64 tensors; (C2) index and result
     have one shape; (C3) the result is f32 or f64.
@@ -54,7 +57,10 @@ def NN_DropoutOp : NN_Op<"dropout", [
     Made by the frontends at level `import`; building the step replaces it.
 
     ```mlir
-    %y, %mask = nn.dropout %x {ratio = 0.1 : f64, ordinal = 3 : i64} : tensor<8x16xf32>
+    func.func @example(%x: tensor<8x16xf32>) {
+      %y, %mask = nn.dropout %x {ratio = 0.1 : f64, ordinal = 3 : i64} : tensor<8x16xf32>
+      return
+    }
     ```
     Constraints: (C1) `ratio` lies in [0, 1].
   }];
@@ -73,7 +79,10 @@ class NN_DrawOp<string mnemonic, string distribution, string mean> : NN_Op<mnemo
     Made by the frontends at level `import`; building the step replaces it.
 
     ```mlir
-    %z = nn.}] # mnemonic # [{ {ordinal = 3 : i64} : tensor<8x16xf32>
+    func.func @example() {
+      %z = nn.}] # mnemonic # [{ {ordinal = 3 : i64} : tensor<8x16xf32>
+      return
+    }
     ```
     Constraints: (C1) the result is f32 or f64.
   }];

@@ -15,7 +15,10 @@ def NN_ReduceOp : NN_Op<"reduce", [
     result (PyTorch's amax); prod the product of the others times g.
 
     ```mlir
-    %s = nn.reduce sum %x [0, 2] : tensor<4x5x6xf32> -> tensor<5xf32>
+    func.func @example(%x: tensor<4x5x6xf32>) {
+      %s = nn.reduce sum %x [0, 2] : tensor<4x5x6xf32> -> tensor<5xf32>
+      return
+    }
     ```
     Constraints: (C1) `dimensions` are inside the rank, strictly increasing.
   }];
@@ -33,7 +36,10 @@ def NN_ArgReduceOp : NN_Op<"arg_reduce", [
     `selectLast`.
 
     ```mlir
-    %i = nn.arg_reduce max %x dim 1 : tensor<4x5xf32> -> tensor<4xi64>
+    func.func @example(%x: tensor<4x5xf32>) {
+      %i = nn.arg_reduce max %x dim 1 : tensor<4x5xf32> -> tensor<4xi64>
+      return
+    }
     ```
     Constraints: (C1) `kind` is max or min; (C2) `dimension` is inside the rank
     and not empty; (C3) the result has the operand's shape without it.
@@ -52,6 +58,13 @@ def NN_CumSumOp : NN_Op<"cumsum", [
   let description = [{
     Element i is the sum of elements 0..i (0..i-1 with `exclusive`), from the end
     with `reverse`. Gradient: the running sum of g in the other direction.
+
+    ```mlir
+    func.func @example(%x: tensor<4x8xf32>) {
+      %y = nn.cumsum %x dim 1 {exclusive} : tensor<4x8xf32>
+      return
+    }
+    ```
     Constraints: (C1) `dimension` is inside the rank.
   }];
   let arguments = (ins NN_Tensor:$input, I64Attr:$dimension, UnitAttr:$exclusive, UnitAttr:$reverse);

@@ -12,7 +12,10 @@ def NN_ReshapeOp : NN_ShapeOp<"reshape", [NN_Differentiable, NN_Fusable]> {
   let summary = "The same elements, row-major, under another shape";
   let description = [{
     ```mlir
-    %y = nn.reshape %x : tensor<8x12x32xf32> -> tensor<96x32xf32>
+    func.func @example(%x: tensor<8x12x32xf32>) {
+      %y = nn.reshape %x : tensor<8x12x32xf32> -> tensor<96x32xf32>
+      return
+    }
     ```
     Constraints: (C1) operand and result have the same number of elements and
     (C2) the same element type.
@@ -32,7 +35,10 @@ def NN_TransposeOp : NN_ShapeOp<"transpose", [
     Result dimension i is operand dimension `permutation[i]`.
 
     ```mlir
-    %y = nn.transpose %x [0, 2, 1] : tensor<4x5x6xf32> -> tensor<4x6x5xf32>
+    func.func @example(%x: tensor<4x5x6xf32>) {
+      %y = nn.transpose %x [0, 2, 1] : tensor<4x5x6xf32> -> tensor<4x6x5xf32>
+      return
+    }
     ```
     Constraints: (C1) `permutation` holds every dimension once.
   }];
@@ -51,7 +57,10 @@ def NN_BroadcastOp : NN_ShapeOp<"broadcast", [
     is to be repeated is dropped by `nn.reshape` first.
 
     ```mlir
-    %y = nn.broadcast %b [1] : tensor<16xf32> -> tensor<8x16xf32>
+    func.func @example(%b: tensor<16xf32>) {
+      %y = nn.broadcast %b [1] : tensor<16xf32> -> tensor<8x16xf32>
+      return
+    }
     ```
     Constraints: (C1) `dimensions` has one entry an operand dimension, strictly
     increasing and inside the result; (C2) extents and element types agree.
@@ -70,7 +79,10 @@ def NN_SliceOp : NN_ShapeOp<"slice", [
     Along dimension i, elements start, start + stride, ... below limit.
 
     ```mlir
-    %y = nn.slice %x starts [0, 2] limits [4, 8] strides [1, 2] : tensor<4x8xf32> -> tensor<4x3xf32>
+    func.func @example(%x: tensor<4x8xf32>) {
+      %y = nn.slice %x starts [0, 2] limits [4, 8] strides [1, 2] : tensor<4x8xf32> -> tensor<4x3xf32>
+      return
+    }
     ```
     Constraints: (C1) one start, limit and stride a dimension; (C2)
     0 <= start <= limit <= extent and stride >= 1.
@@ -94,7 +106,10 @@ def NN_PadOp : NN_ShapeOp<"pad", [
     interior ones were put in).
 
     ```mlir
-    %y = nn.pad %x, %v low [1] high [0] interior [1] : tensor<3xf32>, tensor<f32> -> tensor<6xf32>
+    func.func @example(%x: tensor<3xf32>, %v: tensor<f32>) {
+      %y = nn.pad %x, %v low [1] high [0] interior [1] : tensor<3xf32>, tensor<f32> -> tensor<6xf32>
+      return
+    }
     ```
     Constraints: (C1) one entry a dimension; (C2) `interior` >= 0 and no
     negative extent; (C3) `value` has the element type of the operand.
@@ -114,7 +129,10 @@ def NN_ConcatOp : NN_ShapeOp<"concat", [
   let summary = "Lays tensors end to end along one dimension";
   let description = [{
     ```mlir
-    %y = nn.concat %a, %b dim 1 : tensor<4x2xf32>, tensor<4x3xf32> -> tensor<4x5xf32>
+    func.func @example(%a: tensor<4x2xf32>, %b: tensor<4x3xf32>) {
+      %y = nn.concat %a, %b dim 1 : tensor<4x2xf32>, tensor<4x3xf32> -> tensor<4x5xf32>
+      return
+    }
     ```
     Constraints: (C1) at least one operand and `dimension` inside their rank;
     (C2) equal element types and equal extents along the other dimensions.
@@ -127,7 +145,15 @@ def NN_ConcatOp : NN_ShapeOp<"concat", [
 def NN_ReverseOp : NN_ShapeOp<"reverse", [
     NN_Differentiable, SameOperandsAndResultType]> {
   let summary = "Reverses the order along some dimensions";
-  let description = "Constraints: (C1) `dimensions` are inside the rank, each once.";
+  let description = [{
+    ```mlir
+    func.func @example(%x: tensor<4x8xf32>) {
+      %y = nn.reverse %x [1] : tensor<4x8xf32>
+      return
+    }
+    ```
+    Constraints: (C1) `dimensions` are inside the rank, each once.
+  }];
   let arguments = (ins NN_Tensor:$input, DenseI64ArrayAttr:$dimensions);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$input $dimensions attr-dict `:` type($result)";
