@@ -13,7 +13,7 @@ enum class FusionKind {
   repeated,
   /// Combines elements of its first operand into a smaller result.
   reduction,
-  /// The same bytes under another shape.
+  /// The bytes of its operand, or some of them, under other shapes.
   view,
   /// A kernel of its own, or the first op of one.
   alone,
@@ -24,5 +24,12 @@ enum class FusionKind {
 } // namespace dpc
 
 #include "dialects/Interfaces/FusableOpInterface.h.inc"
+
+namespace dpc {
+
+/// Whether the results of `op` are its operand's bytes, or some of them.
+bool isView(mlir::Operation *op);
+
+} // namespace dpc
 
 #endif // DPC_DIALECTS_INTERFACES_FUSABLEOPINTERFACE_H

@@ -3,6 +3,7 @@
 
 #include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/Dist/IR/MachineAttr.h"
+#include "dialects/NN/IR/Expressions.h"
 #include "dialects/NN/IR/Shape.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -218,7 +219,7 @@ struct DividedNorm {
     SmallVector<Location> locations;
     for (const ReplicatedUpdate *member : members) {
       uses.push_back(&member->squares.getUse());
-      locations.push_back(member->squares.kernel->getLoc());
+      locations.push_back(member->squares.sum->getLoc());
     }
     OpOperand *last = uses.front();
     for (OpOperand *use : uses)
@@ -226,10 +227,12 @@ struct DividedNorm {
         last = use;
     OpBuilder builder(last->getOwner());
     Location loc = builder.getFusedLoc(locations);
-    SmallVector<Value> terms;
-    for (Value share : shares)
-      terms.push_back(buildSquareSum(builder, loc, share));
-    Value local = buildScalarSum(builder, loc, terms);
+    nn::Expressions e{builder, loc};
+    Value local;
+    for (Value share : shares) {
+      Value term = buildSquareSum(builder, loc, share);
+      local = local ? e.add(local, term) : term;
+    }
     dist::AllReduceOp sum = first->getSum();
     Value whole = builder.create<dist::AllReduceOp>(
         loc, local.getType(), sum.getReduction(), local, sum.getMesh(),
@@ -238,7 +241,7 @@ struct DividedNorm {
     if (uses.size() == 1)
       return;
     builder.setInsertionPointToStart(&step.front());
-    Value zero = buildZero(builder, loc, local.getType());
+    Value zero = e.splat(local.getType(), 0);
     for (OpOperand *use : uses)
       if (use != last)
         use->set(zero);
@@ -347,7 +350,7 @@ private:
       Value value = update->getSum().getResult();
       update->update->erase();
       if (update->squares)
-        update->squares.kernel->erase();
+        update->squares.erase();
       while (Operation *producer = value.getDefiningOp()) {
         if (!value.use_empty() ||
             !isa<dist::AllReduceOp, nn::ReshapeOp>(producer))

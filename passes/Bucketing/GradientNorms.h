@@ -6,36 +6,32 @@
 
 namespace dpc {
 
-/// The squares of a tensor, summed by a kernel of their own that has one use,
-/// and then only added to others: a term of a gradient norm.
+/// The sum of the squares of a tensor, which has one use, and then is only
+/// added to others: a term of a gradient norm.
 struct SquareSum {
-  /// Null if there is none.
-  mlir::Operation *kernel = nullptr;
+  /// The product of the tensor with itself, and its sum; null if there is none.
+  mlir::Operation *square = nullptr, *sum = nullptr;
   /// What the term is added into, by additions and sums over ranks alone.
   mlir::Value total;
   /// The axes of those sums over ranks, in order.
   llvm::SmallVector<mlir::Attribute> axes;
 
-  explicit operator bool() const { return kernel; }
-  mlir::OpOperand &getUse() const { return *kernel->getResult(0).use_begin(); }
+  explicit operator bool() const { return sum; }
+  mlir::OpOperand &getUse() const { return *sum->getResult(0).use_begin(); }
   /// Whether it makes no difference to which of the two something is added.
   bool isLike(const SquareSum &other) const {
     return total == other.total && axes == other.axes;
   }
+  void erase() const;
 };
 
-/// The sum of squares that `user` makes of `tensor`, if it makes nothing else.
+/// The sum of squares of `tensor` of which `user` is the product, if nothing
+/// else reads that.
 SquareSum matchSquareSum(mlir::Operation *user, mlir::Value tensor);
 
-/// A kernel that sums the squares of `tensor`.
+/// Builds the sum of the squares of `tensor`.
 mlir::Value buildSquareSum(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value tensor);
-/// A kernel that adds rank-0 tensors; the only one itself.
-mlir::Value buildScalarSum(mlir::OpBuilder &builder, mlir::Location loc,
-                           mlir::ValueRange terms);
-/// A kernel that makes a rank-0 zero of `type`.
-mlir::Value buildZero(mlir::OpBuilder &builder, mlir::Location loc,
-                      mlir::Type type);
 
 } // namespace dpc
 

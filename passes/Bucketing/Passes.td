@@ -26,8 +26,8 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
     of the sum; a bucket so small that another collective takes longer than what is
     saved.
 
-    Needs: level `local`, kernels formed. Keeps: values of parameters, and of state
-    as the host sees it.
+    Needs: level `local`. Keeps: values of parameters, and of state as the host sees
+    it.
 
     ```mlir sketch
     %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<64x64xf32>
@@ -51,6 +51,49 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
     Option<"smallestBytes", "smallest-bytes", "int64_t", "-1",
            "Bytes of gradients below which a bucket is not divided; -1: the cost model decides">,
     Option<"explain", "explain", "bool", "false", "Say in a remark which updates are divided, and which are not">,
+  ];
+}
+
+def BucketCollectives : Pass<"dpc-bucket-collectives", "mlir::func::FuncOp"> {
+  let summary = "Joins all-reduces of small tensors into all-reduces of buckets";
+  let description = [{
+    All-reduces of one element type over one group of devices that do not wait for
+    each other, and for both or neither of which another collective waits, are
+    joined into buckets (BucketPlan.h): their operands are laid end to end, summed
+    as one, and taken apart again. Buckets fill in the order in which their
+    operands are computed. Only what a kernel or a loop computes for its all-reduce
+    alone is joined, as that can be computed straight into the bucket.
+
+    The ops of each block are sorted by the number of collectives on the longest
+    path to them first, and keep their order otherwise: collectives that do not
+    depend on each other come together, and what waits for one comes after what
+    does not.
+
+    Needs: kernels formed. Keeps: values.
+
+    ```mlir
+    dist.mesh @mesh axes ["data"] sizes [2]
+    func.func @example(%g: tensor<4x3xf32>, %h: tensor<5xf32>) {
+      %0 = dist.all_reduce sum %g on @mesh ["data"] : tensor<4x3xf32>
+      %1 = dist.all_reduce sum %h on @mesh ["data"] : tensor<5xf32>
+      return
+    }
+    // becomes
+    dist.mesh @mesh axes ["data"] sizes [2]
+    func.func @example(%g: tensor<4x3xf32>, %h: tensor<5xf32>) {
+      %p = dist.pack %g, %h at [0, 16] : tensor<4x3xf32>, tensor<5xf32> -> tensor<32xf32>
+      %r = dist.all_reduce sum %p on @mesh ["data"] : tensor<32xf32>
+      %0, %1 = dist.unpack %r at [0, 16] : tensor<32xf32> -> tensor<4x3xf32>, tensor<5xf32>
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::dpc::dist::DistDialect"];
+  let options = [
+    Option<"firstBucketBytes", "first-bucket-bytes", "int64_t", "1 << 20",
+           "Bytes at which the first bucket closes">,
+    Option<"bucketBytes", "bucket-bytes", "int64_t", "25 << 20",
+           "Bytes at which later buckets close">,
   ];
 }
 

@@ -77,7 +77,8 @@ private:
   /// Whether only the update, and one norm at most, read the summed gradient.
   static bool matchUses(Value gradient, ReplicatedUpdate &update) {
     for (OpOperand &use : gradient.getUses()) {
-      if (use.getOwner() == update.update)
+      if (use.getOwner() == update.update ||
+          (update.squares && use.getOwner() == update.squares.square))
         continue;
       if (update.squares)
         return false;

@@ -1,6 +1,5 @@
-#include "passes/Fusion/KernelGroups.h"
+#include "passes/Fusion/KernelPlan.h"
 #include "passes/Fusion/Passes.h"
-#include "passes/Fusion/Recomputation.h"
 #include "passes/Machine/MachineTarget.h"
 
 #include "dialects/NN/IR/Program.h"
@@ -138,18 +137,20 @@ struct FormKernelsPass : dpc::impl::FormKernelsBase<FormKernelsPass> {
           blocks.push_back(&block);
     });
     for (Block *block : blocks)
-      formKernels(*block);
+      if (failed(formKernels(*block)))
+        return signalPassFailure();
   }
 
 private:
-  void formKernels(Block &block) {
-    KernelGroups groups(block, *target, maxOps);
-    std::vector<KernelOps> kernels;
-    for (const KernelGroups::Unit *unit : groups.inOrder())
-      kernels.push_back(unit->ops);
-    recomputeShortChains(kernels, recomputedOps);
+  LogicalResult formKernels(Block &block) {
+    const KernelProblem problem{block, *target, maxOps, recomputedOps};
+    llvm::Expected<KernelPlan> plan = planKernels(problem);
+    llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
+    if (error)
+      return block.getParentOp()->emitError("kernels: ")
+             << llvm::toString(std::move(error));
     OpBuilder builder(block.getTerminator());
-    for (const KernelOps &ops : kernels) {
+    for (const KernelOps &ops : plan->kernels) {
       FusionKind kind = getFusionKind(ops.front());
       if (kind == FusionKind::view || kind == FusionKind::outside)
         ops.front()->moveBefore(block.getTerminator());
@@ -160,6 +161,7 @@ private:
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (getFusionKind(&op) == FusionKind::repeated && op.use_empty())
         op.erase();
+    return success();
   }
 
   const Target *target = nullptr;

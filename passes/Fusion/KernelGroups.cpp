@@ -14,16 +14,6 @@
 using namespace mlir;
 using namespace dpc;
 
-FusionKind dpc::getFusionKind(Operation *op) {
-  if (isa<ElementwiseOpInterface>(op))
-    return FusionKind::elementwise;
-  if (auto fusable = dyn_cast<FusableOpInterface>(op))
-    return fusable.getFusionKind();
-  if (!isa<nn::NNDialect>(op->getDialect()) || op->getNumRegions())
-    return FusionKind::outside;
-  return FusionKind::alone;
-}
-
 bool KernelGroups::isTiled(Operation *op) const {
   return target.getForm(op) == OpForm::tiles;
 }

@@ -1,21 +1,14 @@
 #ifndef DPC_PASSES_FUSION_KERNELGROUPS_H
 #define DPC_PASSES_FUSION_KERNELGROUPS_H
 
-#include "dialects/Interfaces/FusableOpInterface.h"
+#include "passes/Fusion/KernelPlan.h"
 
-#include "mlir/IR/Operation.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 
 #include <vector>
 
 namespace dpc {
-
-class Target;
-
-/// What `op` says of itself; ops with regions (updates) and of other dialects
-/// are no kernels to form.
-FusionKind getFusionKind(mlir::Operation *op);
 
 /// Divides the ops of a block into units: groups that become kernels, and ops
 /// that stay alone. Greedy in program order; every unit can be run at one point

@@ -1,7 +1,5 @@
 #include "passes/Fusion/Recomputation.h"
 
-#include "passes/Fusion/KernelGroups.h"
-
 #include "dialects/Interfaces/Interfaces.h"
 
 #include "mlir/IR/Builders.h"

@@ -1,14 +1,9 @@
 #ifndef DPC_PASSES_FUSION_RECOMPUTATION_H
 #define DPC_PASSES_FUSION_RECOMPUTATION_H
 
-#include "mlir/IR/Operation.h"
-
-#include <vector>
+#include "passes/Fusion/KernelPlan.h"
 
 namespace dpc {
-
-/// The ops that become one kernel, in program order.
-using KernelOps = llvm::SmallVector<mlir::Operation *>;
 
 /// Gives each kernel its own copy of what is a short elementwise computation,
 /// of at most `maxOps` ops made in another kernel, on values that it reads from

@@ -1,33 +1,17 @@
+// Tensors of a block become buffers, one each; what may share memory, and how
+// long a collective may be under way, is decided by later passes.
+
 #include "passes/Lowering/BlockLowering.h"
 
-#include "passes/Bucketing/BucketPlan.h"
-#include "passes/Lowering/CommunicationOrder.h"
-#include "passes/Lowering/InPlace.h"
 #include "passes/Lowering/KernelTable.h"
 
+#include "dialects/Exec/IR/InPlace.h"
 #include "dialects/NN/IR/Shape.h"
 
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
-
-LogicalResult BlockLowering::prepare(Block &block) {
-  planPacks(block);
-  return planBuckets(block, orderByCommunication(block));
-}
-
-LogicalResult BlockLowering::prepare(Block &block,
-                                     ArrayRef<OrderConstraint> constraints) {
-  if (failed(prepare(block)))
-    return failure();
-  if (!options.overlap)
-    return success();
-  BucketOfOp bucketOfOp;
-  for (auto [index, bucket] : llvm::enumerate(buckets))
-    for (dist::AllReduceOp member : bucket.members)
-      bucketOfOp[member] = index;
-  return orderComputation(block, bucketOfOp, constraints);
-}
+using dist::MicroKind;
 
 LogicalResult BlockLowering::run(Block &block) {
   for (Operation &op : block.without_terminator())
@@ -36,116 +20,53 @@ LogicalResult BlockLowering::run(Block &block) {
   return success();
 }
 
-//===----------------------------------------------------------------------===//
-// Buffers
-//===----------------------------------------------------------------------===//
-
 Value BlockLowering::createBuffer(Value tensor, Space space) {
   return builder.create<BufferOp>(tensor.getLoc(), bufferOf(tensor.getType()),
                                   space, IntegerAttr());
 }
 
-Value BlockLowering::createShareView(Value tensor, Value whole,
-                                     ArrayAttr axes) {
-  return builder.create<ViewOp>(tensor.getLoc(), bufferOf(tensor.getType()),
-                                whole, /*offset=*/0,
-                                /*stride=*/tensorBytes(tensor.getType()), axes);
-}
-
 Value BlockLowering::createResultBuffer(Value result) {
-  return createBuffer(result,
-                      feedsCollective(result) ? Space::shared : Space::arena);
+  return buffers[result] =
+             createBuffer(result, dist::feedsCollective(result) ? Space::shared
+                                                                : Space::arena);
 }
-
-Value BlockLowering::placeResult(Value result) {
-  Value target = targets.lookup(result);
-  return buffers[result] = target ? target : createResultBuffer(result);
-}
-
-void BlockLowering::copy(Location loc, Value source, Value target) {
-  settleOutput(source);
-  settle(target);
-  builder.create<CopyOp>(loc, source, target);
-}
-
-void BlockLowering::waitFor(llvm::function_ref<bool(const Pending &)> ends) {
-  llvm::erase_if(pending, [&](const Pending &item) {
-    if (!ends(item))
-      return false;
-    if (item.event.use_empty())
-      builder.create<WaitOp>(item.event.getLoc(), item.event);
-    return true;
-  });
-}
-
-void BlockLowering::settle(Value buffer) {
-  Operation *root = placeOf(buffer).root;
-  waitFor([&](const Pending &item) { return item.root == root; });
-}
-
-void BlockLowering::settleOutput(Value buffer) {
-  Operation *root = placeOf(buffer).root;
-  waitFor(
-      [&](const Pending &item) { return item.root == root && item.isOutput; });
-}
-
-void BlockLowering::settleAll() {
-  waitFor([](const Pending &) { return true; });
-}
-
-//===----------------------------------------------------------------------===//
-// Ops
-//===----------------------------------------------------------------------===//
 
 LogicalResult BlockLowering::lower(Operation *op) {
-  if (auto call = dyn_cast<func::CallOp>(op)) {
-    lowerCall(call);
-    return success();
-  }
-  if (lowerView(op))
-    return success();
-  if (auto pack = dyn_cast<dist::PackOp>(op)) {
-    lowerPack(pack);
-    return success();
-  }
-  if (auto index = dyn_cast<dist::AxisIndexOp>(op)) {
-    Value buffer = createBuffer(index.getResult());
-    builder.create<CoordinateOp>(op->getLoc(), index.getAxis(), buffer);
-    buffers[index.getResult()] = buffer;
-    return success();
-  }
-  if (auto reduce = dyn_cast<dist::AllReduceOp>(op)) {
-    if (!bucketOf.count(reduce.getInput()))
-      lowerCollective(op, Collective::all_reduce,
-                      reductionOf(reduce.getReduction()), reduce.getAxes());
-    return success();
-  }
-  if (auto gather = dyn_cast<dist::AllGatherOp>(op)) {
-    lowerCollective(op, Collective::all_gather, Reduction::sum,
-                    gather.getAxes());
-    return success();
-  }
-  if (auto scatter = dyn_cast<dist::ReduceScatterOp>(op)) {
-    lowerCollective(op, Collective::reduce_scatter,
-                    reductionOf(scatter.getReduction()), scatter.getAxes());
-    return success();
-  }
   if (auto micro = dyn_cast<dist::MicroOp>(op))
     return lowerMicro(micro);
-  return op->emitOpError("is outside a kernel and has no buffer form");
+  if (isView(op)) {
+    lowerView(op);
+  } else if (auto call = dyn_cast<func::CallOp>(op)) {
+    lowerCall(call);
+  } else if (auto pack = dyn_cast<dist::PackOp>(op)) {
+    lowerPack(pack);
+  } else if (auto index = dyn_cast<dist::AxisIndexOp>(op)) {
+    Value buffer = buffers[index.getResult()] = createBuffer(index.getResult());
+    builder.create<CoordinateOp>(op->getLoc(), index.getAxis(), buffer);
+  } else if (auto reduce = dyn_cast<dist::AllReduceOp>(op)) {
+    lowerCollective(op, Collective::all_reduce, reduce.getReduction(),
+                    reduce.getAxes());
+  } else if (auto gather = dyn_cast<dist::AllGatherOp>(op)) {
+    lowerCollective(op, Collective::all_gather, dist::ReductionKind::sum,
+                    gather.getAxes());
+  } else if (auto scatter = dyn_cast<dist::ReduceScatterOp>(op)) {
+    lowerCollective(op, Collective::reduce_scatter, scatter.getReduction(),
+                    scatter.getAxes());
+  } else {
+    return op->emitOpError("is outside a kernel and has no buffer form");
+  }
+  return success();
 }
 
-bool BlockLowering::lowerView(Operation *op) {
-  if (!isView(op))
-    return false;
+void BlockLowering::lowerView(Operation *op) {
   Value source = buffers.lookup(op->getOperand(0));
-  auto view = [&](Value result, int64_t offset) {
+  auto view = [&](Value result, int64_t offset, int64_t stride = 0,
+                  ArrayAttr axes = {}) {
     buffers[result] = builder.create<ViewOp>(
-        op->getLoc(), bufferOf(result.getType()), source, offset);
+        op->getLoc(), bufferOf(result.getType()), source, offset, stride, axes);
   };
   if (auto share = dyn_cast<dist::ShareOp>(op)) {
-    buffers[share.getResult()] =
-        createShareView(share.getResult(), source, share.getAxes());
+    view(share.getResult(), 0, tensorBytes(share.getType()), share.getAxes());
   } else if (auto unpack = dyn_cast<dist::UnpackOp>(op)) {
     for (auto [result, offset] :
          llvm::zip_equal(unpack.getResults(), unpack.getOffsets()))
@@ -153,7 +74,67 @@ bool BlockLowering::lowerView(Operation *op) {
   } else {
     view(op->getResult(0), 0);
   }
-  return true;
+}
+
+/// Whether someone reads elements of `flat` that lie in no member of `pack`, of
+/// which it is the result or a sum.
+static bool readsBetweenMembers(Value flat, dist::PackOp pack) {
+  return llvm::any_of(flat.getUsers(), [&](Operation *user) {
+    if (auto sum = dyn_cast<dist::AllReduceOp>(user))
+      return readsBetweenMembers(sum.getResult(), pack);
+    auto unpack = dyn_cast<dist::UnpackOp>(user);
+    return !unpack || unpack.getOffsets() != pack.getOffsets() ||
+           !llvm::equal(unpack.getResultTypes(), pack.getOperandTypes());
+  });
+}
+
+/// Between the members and after the last the buffer is zero, unless nobody
+/// reads what lies there: others that had its bytes before may have left
+/// anything, and an update would carry that into state.
+void BlockLowering::lowerPack(dist::PackOp pack) {
+  Location loc = pack.getLoc();
+  Value flat = createResultBuffer(pack.getResult());
+  const int64_t bytes = elementBytes(pack.getType());
+  const bool needsZeros = readsBetweenMembers(pack.getResult(), pack);
+  auto part = [&](int64_t offset, MemRefType type) -> Value {
+    return builder.create<ViewOp>(loc, type, flat, offset * bytes);
+  };
+  int64_t end = 0;
+  auto zeroUntil = [&](int64_t begin) {
+    if (needsZeros && begin > end)
+      builder.create<ZeroOp>(
+          loc, part(end, MemRefType::get({begin - end},
+                                         pack.getType().getElementType())));
+  };
+  for (auto [input, offset] :
+       llvm::zip_equal(pack.getInputs(), pack.getOffsets())) {
+    zeroUntil(offset);
+    end = offset + cast<RankedTensorType>(input.getType()).getNumElements();
+    builder.create<CopyOp>(loc, buffers.lookup(input),
+                           part(offset, bufferOf(input.getType())));
+  }
+  zeroUntil(pack.getType().getNumElements());
+}
+
+void BlockLowering::lowerCollective(Operation *op, Collective kind,
+                                    dist::ReductionKind reduction,
+                                    ArrayAttr axes) {
+  Location loc = op->getLoc();
+  Value source = op->getOperand(0);
+  Value input = buffers.lookup(source);
+  if (spaceOf(placeOf(input).root) != Space::shared) {
+    // Peers cannot read it there: an argument of a loop, say.
+    Value copied = createBuffer(source, Space::shared);
+    builder.create<CopyOp>(loc, input, copied);
+    input = copied;
+  }
+  Value output = buffers[op->getResult(0)] =
+      createBuffer(op->getResult(0), Space::shared);
+  // Both enumerations are those of the runtime.
+  Value event = builder.create<StartOp>(
+      loc, EventType::get(builder.getContext()), kind,
+      Reduction(uint32_t(reduction)), axes, input, output, nextId++);
+  builder.create<WaitOp>(loc, event);
 }
 
 void BlockLowering::lowerCall(func::CallOp call) {
@@ -163,35 +144,23 @@ void BlockLowering::lowerCall(func::CallOp call) {
   for (Value operand : call->getOperands())
     inputs.push_back(buffers.lookup(operand));
   for (Value result : call->getResults())
-    outputs.push_back(placeResult(result));
+    outputs.push_back(createResultBuffer(result));
   if (int64_t bytes = getScratchBytes(kernel))
     scratch.push_back(builder.create<BufferOp>(
         call.getLoc(), MemRefType::get({bytes}, builder.getI8Type()),
         Space::arena, IntegerAttr()));
-  for (Value buffer : inputs)
-    settleOutput(buffer);
-  for (Value buffer : outputs)
-    settle(buffer);
   builder.create<LaunchOp>(call.getLoc(), call.getCallee(), inputs, outputs,
                            scratch);
-  for (Value result : call->getResults())
-    markReady(result);
 }
 
 LogicalResult BlockLowering::lowerMicro(dist::MicroOp micro) {
   Location loc = micro.getLoc();
   Block &body = micro.getBodyBlock();
-  auto yield = cast<dist::YieldOp>(body.getTerminator());
-  SmallVector<Value> results;
   for (auto [index, result] : llvm::enumerate(micro.getResults())) {
-    results.push_back(placeResult(result));
-    if (micro.getResultKind(index) == dist::MicroKind::summed) {
-      settle(results.back());
-      builder.create<ZeroOp>(loc, results.back());
-    }
+    Value buffer = createResultBuffer(result);
+    if (micro.getResultKind(index) == MicroKind::summed)
+      builder.create<ZeroOp>(loc, buffer);
   }
-  // Nothing is under way while the loop runs: its turns reuse buffers.
-  settleAll();
   auto loop = builder.create<LoopOp>(loc, micro.getCount());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&loop.getBody().emplaceBlock());
@@ -199,53 +168,42 @@ LogicalResult BlockLowering::lowerMicro(dist::MicroOp micro) {
     return builder.create<ViewOp>(loc, bufferOf(tensor), stacked, 0,
                                   tensorBytes(tensor));
   };
-
-  BlockLowering inner(builder, options);
-  inner.nextId = nextId;
   for (auto [index, operand, argument] :
        llvm::enumerate(micro.getInputs(), body.getArguments())) {
     Value buffer = buffers.lookup(operand);
-    inner.buffers[argument] =
-        micro.getOperandKind(index) == dist::MicroKind::sliced
-            ? slice(buffer, argument.getType())
-            : buffer;
+    buffers[argument] = micro.getOperandKind(index) == MicroKind::sliced
+                            ? slice(buffer, argument.getType())
+                            : buffer;
   }
-  if (failed(inner.prepare(body)))
+  if (failed(run(body)))
     return failure();
-  SmallVector<std::pair<Value, Value>> copies;
-  for (auto [index, value] : llvm::enumerate(yield.getOperands())) {
-    if (micro.getResultKind(index) != dist::MicroKind::stacked)
-      continue;
-    Value target = slice(results[index], value.getType());
-    if (value.getDefiningOp<func::CallOp>() && !inner.targets.count(value))
-      inner.targets[value] = target;
-    else
-      copies.push_back({value, target});
+  for (auto [index, value] :
+       llvm::enumerate(body.getTerminator()->getOperands())) {
+    Value result = buffers.lookup(micro.getResult(index));
+    if (micro.getResultKind(index) == MicroKind::stacked)
+      builder.create<CopyOp>(loc, buffers.lookup(value),
+                             slice(result, value.getType()));
+    else if (failed(addToSum(micro, result, value)))
+      return failure();
   }
-  if (failed(inner.run(body)))
-    return failure();
-  for (auto [value, target] : copies)
-    inner.copy(loc, inner.buffers.lookup(value), target);
-  for (auto [index, value] : llvm::enumerate(yield.getOperands())) {
-    if (micro.getResultKind(index) != dist::MicroKind::summed)
-      continue;
-    func::FuncOp add = getAccumulateKernel(micro->getParentOfType<ModuleOp>(),
-                                           value.getType());
-    if (!add)
-      return micro.emitOpError("sums ")
-             << value.getType() << ", but nothing was outlined for that";
-    auto flat = bufferOf(add.getResultTypes()[0]);
-    Value from = inner.buffers.lookup(value);
-    inner.settle(from);
-    Value sum = builder.create<ViewOp>(loc, flat, results[index], 0, 0);
-    Value addend = builder.create<ViewOp>(loc, flat, from, 0, 0);
-    builder.create<LaunchOp>(loc, add.getSymName(), ValueRange{sum, addend},
-                             ValueRange{sum}, ValueRange());
-  }
-  inner.settleAll();
-  nextId = inner.nextId;
-  builder.setInsertionPointAfter(loop);
-  for (Value result : micro.getResults())
-    markReady(result);
+  return success();
+}
+
+/// Adds the value of one microbatch to a sum.
+LogicalResult BlockLowering::addToSum(dist::MicroOp micro, Value sum,
+                                      Value value) {
+  func::FuncOp add =
+      getAccumulateKernel(micro->getParentOfType<ModuleOp>(), value.getType());
+  if (!add)
+    return micro.emitOpError("sums ")
+           << value.getType() << ", but nothing was outlined for that";
+  auto flatten = [&](Value buffer) -> Value {
+    return builder.create<ViewOp>(micro.getLoc(),
+                                  bufferOf(add.getResultTypes()[0]), buffer);
+  };
+  sum = flatten(sum);
+  builder.create<LaunchOp>(micro.getLoc(), add.getSymName(),
+                           ValueRange{sum, flatten(buffers.lookup(value))},
+                           ValueRange{sum}, ValueRange());
   return success();
 }

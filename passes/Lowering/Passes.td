@@ -47,43 +47,73 @@ def GenerateCode : Pass<"dpc-generate-code", "mlir::ModuleOp"> {
 }
 
 def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
-  let summary = "Turns tensors into buffers and program order into the order of execution";
+  let summary = "Turns tensors into buffers";
   let description = [{
-    @step, @eval and @infer become `exec.entry`s. State, inputs, metrics and outputs
-    become `exec.resident` buffers that the entries share; other values become
-    buffers of their own; a reshape becomes a view, as do the members and a rank's
-    share of flat storage; a call of a kernel becomes a launch.
+    @step, @eval and @infer become `exec.entry`s, whose ops run in the order in which
+    they stand. State, inputs, metrics and outputs become `exec.resident` buffers
+    that the entries share; other values become buffers of their own, and results
+    are copied to where they live at the end; a reshape becomes a view, as do the
+    members and a rank's shard of flat storage; a call of a kernel becomes a launch.
+    A collective is waited for at once. A `dist.micro` becomes a loop; sums over its
+    iterations are accumulated in place.
 
-    The new value of a piece of state is written into the buffer of the old one
-    where nothing reads the old value afterwards and the kernel may compute in
-    place; else it is copied there at the end.
-
-    All-reduces of one type over one group of ranks that do not wait for each
-    other, and for both or neither of which another collective waits, are joined into buckets: their operands are computed into parts of one
-    buffer (BucketPlan.h), whose collective starts when the last part is ready and
-    is waited for before the first use of any. What depends on a collective is
-    moved behind what does not; updates and metrics come where a simulated
-    timeline (StreamSchedule.h) has them wait least. A `dist.micro` becomes a loop; sums over its turns
-    are accumulated in place.
-
-    Needs: `dpc-outline-kernels`; without `dpc-generate-code` nothing is known to
-    compute in place. Keeps: values.
+    Needs: `dpc-outline-kernels`. Keeps: values, the order of the ops.
 
     ```mlir sketch
     %p1 = call @kernel.0(%p, %g) : ...  // result state "w"
     // becomes
-    exec.launch @kernel.0(%p, %g) into (%p) : ...
+    exec.launch @kernel.0(%p, %g) into (%0) : ...
+    exec.copy %0 to %p : ...
     ```
   }];
   let dependentDialects = ["::dpc::nn::NNDialect", "::dpc::exec::ExecDialect"];
-  let options = [
-    Option<"firstBucketBytes", "first-bucket-bytes", "int64_t", "1 << 20",
-           "Bytes at which the first bucket closes">,
-    Option<"bucketBytes", "bucket-bytes", "int64_t", "25 << 20",
-           "Bytes at which later buckets close">,
-    Option<"overlap", "overlap", "bool", "true",
-           "Compute while a collective is under way; false: wait at once">,
-  ];
+}
+
+def ComputeInPlace : Pass<"dpc-compute-in-place", "mlir::ModuleOp"> {
+  let summary = "Computes values where they are copied, summed or gathered to";
+  let description = [{
+    A buffer that is copied to another one becomes a view of that: a launch writes
+    the new value of a state over the old one, a gradient into its place in a
+    bucket, the value of a microbatch into its slice. So do the operand of an
+    all-reduce, which is summed in place, the operand of an all-gather, which
+    becomes the rank's shard of the result, and the result of a reduce-scatter,
+    which becomes the rank's shard of the operand.
+
+    Only where no byte is needed for two values at once: nothing touches the target
+    from the first write of the buffer to the copy, and nothing writes it as long as
+    the buffer is read. The launch that writes the buffer first may read the very
+    bytes that it then writes if its kernel computes in place.
+
+    Needs: `dpc-lower-to-exec`; without `dpc-generate-code` nothing is known to
+    compute in place. Keeps: values, the order of the ops.
+
+    ```mlir sketch
+    exec.launch @kernel.0(%p, %g) into (%0) : ...
+    exec.copy %0 to %p : ...
+    // becomes
+    exec.launch @kernel.0(%p, %g) into (%p) : ...
+    ```
+  }];
+  let dependentDialects = ["::dpc::exec::ExecDialect"];
+}
+
+def MarkPurposes : Pass<"dpc-mark-purposes", "mlir::ModuleOp"> {
+  let summary = "Says what the buffers and collectives of an entry are for";
+  let description = [{
+    Gives every `exec.buffer` and `exec.start` that is not for activations its
+    `exec.purpose`: parameters, gradients or metrics. Reports and traces tell them
+    apart by it; nothing else depends on it.
+
+    Needs: `dpc-compute-in-place`. Keeps: everything else.
+
+    ```mlir sketch
+    %0 = exec.buffer shared : memref<32xf32>
+    exec.launch @update(%w, %0) into (%w) : ...
+    // becomes
+    %0 = exec.buffer shared {exec.purpose = #exec.purpose<gradients>} : memref<32xf32>
+    ```
+  }];
+  let dependentDialects = ["::dpc::exec::ExecDialect"];
 }
 
 def FormFunctions : Pass<"dpc-form-functions", "mlir::ModuleOp"> {

@@ -1,31 +1,18 @@
 #include "passes/Lowering/Residents.h"
-#include "passes/Lowering/CommunicationOrder.h"
 
+#include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/FlatStorage.h"
+#include "dialects/Exec/IR/Bindings.h"
 
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
-using nn::ArgKind;
-using nn::ResultKind;
-
-Attribute dpc::argBinding(func::FuncOp function, unsigned index) {
-  if (dist::StorageAttr storage = dist::getArgStorage(function, index))
-    return storage;
-  return nn::getArg(function, index);
-}
-
-Attribute dpc::resultBinding(func::FuncOp function, unsigned index) {
-  if (dist::StorageAttr storage = dist::getResultStorage(function, index))
-    return storage;
-  return nn::getResult(function, index);
-}
 
 /// Whether peers read or write `argument`. Storage that all ranks have whole is
 /// gathered from their shares.
 static bool isExchanged(BlockArgument argument, Attribute binding) {
   auto storage = dyn_cast<dist::StorageAttr>(binding);
-  return storage ? storage.getAxes().empty() : feedsCollective(argument);
+  return storage ? storage.getAxes().empty() : dist::feedsCollective(argument);
 }
 
 Residents::Residents(ModuleOp module)
@@ -54,23 +41,4 @@ FailureOr<ResidentOp> Residents::getOrCreate(Location loc, Attribute binding,
     return failure();
   }
   return resident;
-}
-
-std::string Residents::symbolOf(Attribute binding) {
-  if (auto arg = dyn_cast<nn::ArgAttr>(binding)) {
-    bool isInput =
-        arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label;
-    return ((isInput ? "input." : "state.") + arg.getName()).str();
-  }
-  if (auto storage = dyn_cast<dist::StorageAttr>(binding))
-    return ("storage." + storage.getName().getValue()).str();
-  auto result = cast<nn::ResultAttr>(binding);
-  switch (result.getKind()) {
-  case ResultKind::metric:
-    return ("metric." + result.getName()).str();
-  case ResultKind::output:
-    return ("output." + result.getName()).str();
-  default:
-    return ("state." + result.getName()).str();
-  }
 }

@@ -9,11 +9,6 @@
 
 namespace dpc {
 
-/// What an argument (a result) of a function is bound to: its #dist.storage,
-/// else its #nn.arg (#nn.result); null if it has neither.
-mlir::Attribute argBinding(mlir::func::FuncOp function, unsigned index);
-mlir::Attribute resultBinding(mlir::func::FuncOp function, unsigned index);
-
 /// The resident buffers of a program, made on first use. What a collective
 /// reads lies where peers can read it.
 class Residents {
@@ -26,10 +21,6 @@ public:
                                                 mlir::Attribute binding,
                                                 mlir::Type tensor,
                                                 mlir::Attribute layout);
-
-  /// The symbol of that buffer: state.NAME, input.NAME, metric.NAME,
-  /// output.NAME or storage.NAME.
-  static std::string symbolOf(mlir::Attribute binding);
 
 private:
   mlir::OpBuilder builder;

@@ -1,6 +1,7 @@
-#include "passes/Lowering/InPlace.h"
 #include "passes/Memory/MemoryPlan.h"
 #include "passes/Memory/Passes.h"
+
+#include "dialects/Exec/IR/InPlace.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"

@@ -2,6 +2,7 @@
 #define DPC_PASSES_OVERLAP_PASSES_H
 
 #include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/NN/IR/NNDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -45,4 +45,61 @@ def PeelMicrobatches : Pass<"dpc-peel-microbatches", "mlir::func::FuncOp"> {
   ];
 }
 
+def OrderComputation : Pass<"dpc-order-computation", "mlir::ModuleOp"> {
+  let summary = "Orders a function's ops so that they wait least for collectives";
+  let description = [{
+    Plays the ops of each function against its collectives on a simulated timeline
+    (StreamSchedule.h). What other ops use keeps its order, for the sake of memory;
+    what is computed last (updates, metrics) comes where it waits least, but the
+    new value of a state after those who read the old one, so that it may take its
+    place. Collectives stand where they start, in the order in which they could
+    start one at a time.
+
+    Needs: kernels formed, `dpc-describe-machine`. Keeps: values.
+
+    ```mlir sketch
+    %a = dist.all_reduce sum %g on @mesh ["data"] : tensor<4096xf32>
+    %w1 = nn.update(%w, %a : tensor<4096xf32>, tensor<4096xf32>) scalars() { ... } -> tensor<4096xf32>
+    %h = nn.kernel (%x : tensor<512x512xf32>) { ... } -> tensor<512x512xf32>
+    // becomes
+    %a = dist.all_reduce sum %g on @mesh ["data"] : tensor<4096xf32>
+    %h = nn.kernel (%x : tensor<512x512xf32>) { ... } -> tensor<512x512xf32>
+    %w1 = nn.update(%w, %a : tensor<4096xf32>, tensor<4096xf32>) scalars() { ... } -> tensor<4096xf32>
+    ```
+  }];
+}
+
+def DelayWaits : Pass<"dpc-delay-waits", "mlir::ModuleOp"> {
+  let summary = "Waits for each collective where its result is first needed";
+  let description = [{
+    Moves each wait down to the first op that reads what its collective writes, or
+    writes what it reads; to the next loop, whose iterations reuse buffers; or to
+    the end of the block.
+
+    Needs: buffers (`dpc-lower-to-exec`) that are merged (`dpc-compute-in-place`).
+    Keeps: values, and the order of everything else.
+
+    ```mlir
+    exec.entry @step {
+      %0 = exec.buffer shared : memref<4xf32>
+      %1 = exec.buffer arena : memref<8xf32>
+      %e = exec.start all_reduce sum over ["data"] %0 to %0 id 0 : memref<4xf32>, memref<4xf32>
+      exec.wait %e
+      exec.zero %1 : memref<8xf32>
+      exec.zero %0 : memref<4xf32>
+    }
+    // becomes
+    exec.entry @step {
+      %0 = exec.buffer shared : memref<4xf32>
+      %1 = exec.buffer arena : memref<8xf32>
+      %e = exec.start all_reduce sum over ["data"] %0 to %0 id 0 : memref<4xf32>, memref<4xf32>
+      exec.zero %1 : memref<8xf32>
+      exec.wait %e
+      exec.zero %0 : memref<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::dpc::exec::ExecDialect"];
+}
+
 #endif // DPC_PASSES_OVERLAP_PASSES_TD

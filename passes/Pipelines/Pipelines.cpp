@@ -169,17 +169,27 @@ void dpc::buildScheduledPipeline(OpPassManager &manager,
     peeling.explain = options.explain;
     manager.addNestedPass<func::FuncOp>(createPeelMicrobatches(peeling));
   }
-  FormKernelsOptions kernels;
-  if (!options.recompute)
-    kernels.recomputedOps = 0;
-  manager.addNestedPass<func::FuncOp>(createFormKernels(kernels));
-
-  // Behind the contract of `local`, which is about tensors that the host knows.
+  // After the contract of `local`, which is about tensors that the host knows;
+  // before kernels: they are formed of what each rank really computes.
   DivideUpdatesOptions division;
   division.firstBucketBytes = options.firstBucketBytes;
   division.bucketBytes = options.bucketBytes;
   division.explain = options.explain;
   manager.addPass(createDivideUpdates(division));
+
+  FormKernelsOptions kernels;
+  if (!options.recompute)
+    kernels.recomputedOps = 0;
+  manager.addNestedPass<func::FuncOp>(createFormKernels(kernels));
+
+  // After kernels, whose results a bucket joins, and by whose time an order is
+  // chosen.
+  BucketCollectivesOptions buckets;
+  buckets.firstBucketBytes = options.firstBucketBytes;
+  buckets.bucketBytes = options.bucketBytes;
+  manager.addNestedPass<func::FuncOp>(createBucketCollectives(buckets));
+  if (options.overlap)
+    manager.addPass(createOrderComputation());
 
   // Code comes before memory: it says how much scratch memory a kernel needs
   // and which of its results may take the place of an operand.
@@ -188,11 +198,12 @@ void dpc::buildScheduledPipeline(OpPassManager &manager,
   code.recompute = options.recompute;
   code.orderedSums = options.orderedSums;
   manager.addPass(createGenerateCode(code));
-  LowerToExecOptions lowering;
-  lowering.firstBucketBytes = options.firstBucketBytes;
-  lowering.bucketBytes = options.bucketBytes;
-  lowering.overlap = options.overlap;
-  manager.addPass(createLowerToExec(lowering));
+  manager.addPass(createLowerToExec());
+  manager.addPass(createComputeInPlace());
+  // How long a collective is under way depends on who shares its buffers.
+  if (options.overlap)
+    manager.addPass(createDelayWaits());
+  manager.addPass(createMarkPurposes());
   AssignOffsetsOptions memory;
   memory.capacityBytes = options.capacityBytes;
   memory.explain = options.explain;

@@ -6,6 +6,19 @@ include "mlir/Pass/PassBase.td"
 // The contracts of the levels (docs/contracts.md). None of these passes changes
 // anything; each fails with an error on the op that breaks its level's contract.
 
+def VerifyBodies : Pass<"dpc-verify-bodies", "mlir::ModuleOp"> {
+  let summary = "Checks that every function has a body";
+  let description = [{
+    Every pass relies on it, so `dpc-opt` runs this one before all others; nothing
+    that dpc makes lacks a body.
+
+    ```mlir
+    func.func private @forward(tensor<2xf32>)
+    // error: @forward has no body
+    ```
+  }];
+}
+
 def VerifyImport : Pass<"dpc-verify-import", "mlir::ModuleOp"> {
   let summary = "Checks the contract of level `import`";
   let description = [{
@@ -154,7 +167,9 @@ def VerifyExec : Pass<"dpc-verify-exec", "mlir::ModuleOp"> {
     * (L3) Kernels have code: a symbol of their name in the module @code.
 
     ```mlir
-    func.func private @k(%w: tensor<4xf32>) -> tensor<4xf32>
+    func.func private @k(%w: tensor<4xf32>) -> tensor<4xf32> {
+      return %w : tensor<4xf32>
+    }
     exec.resident @state.w #nn.arg<parameter "w"> arena at 0 : memref<4xf32>
     exec.entry @step {
       %0 = exec.get @state.w : memref<4xf32>

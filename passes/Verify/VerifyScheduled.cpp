@@ -1,10 +1,10 @@
-#include "passes/Lowering/InPlace.h"
 #include "passes/Verify/BufferContents.h"
 #include "passes/Verify/Passes.h"
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MeshGroups.h"
 #include "dialects/Exec/IR/ExecOps.h"
+#include "dialects/Exec/IR/InPlace.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"

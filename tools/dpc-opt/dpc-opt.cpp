@@ -5,14 +5,18 @@
 #include "dialects/NN/Partition/Partition.h"
 #include "dialects/NN/Ranges/Ranges.h"
 #include "passes/Pipelines/Pipelines.h"
+#include "passes/Verify/Passes.h"
 #include "targets/CPU/CPUTarget.h"
 #include "targets/Scalar/ScalarTarget.h"
 #include "targets/Target.h"
 #include "tools/common/FatalErrors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 /// The closing partner that is missing in the text of an option, or 0. MLIR's
 /// parser of list options goes round for ever when it misses one.
@@ -29,6 +33,39 @@ static char missingPartner(llvm::StringRef text) {
       open.push_back(closing[at]);
   }
   return open.empty() ? 0 : open.back();
+}
+
+/// Runs the passes of the command line, after the check that all of them rely
+/// on.
+static llvm::LogicalResult run(const std::string &input,
+                               const std::string &output,
+                               mlir::DialectRegistry &registry) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> source =
+      mlir::openInputFile(input, &error);
+  std::unique_ptr<llvm::ToolOutputFile> target =
+      source ? mlir::openOutputFile(output, &error) : nullptr;
+  if (!target) {
+    llvm::errs() << error << "\n";
+    return llvm::failure();
+  }
+  auto given = mlir::MlirOptMainConfig::createFromCLOptions();
+  mlir::MlirOptMainConfig config = given;
+  config.setPassPipelineSetupFn([&](mlir::PassManager &manager) {
+    mlir::PassManager requested(manager.getContext(), manager.getOpAnchorName(),
+                                manager.getNesting());
+    if (failed(given.setupPassPipeline(requested)))
+      return llvm::failure();
+    if (!requested.empty() &&
+        manager.getOpAnchorName() == mlir::ModuleOp::getOperationName())
+      manager.addPass(dpc::createVerifyBodies());
+    return given.setupPassPipeline(manager);
+  });
+  if (failed(
+          mlir::MlirOptMain(target->os(), std::move(source), registry, config)))
+    return llvm::failure();
+  target->keep();
+  return llvm::success();
 }
 
 int main(int argc, char **argv) {
@@ -55,6 +92,7 @@ int main(int argc, char **argv) {
   dpc::registerScalarTarget();
   dpc::registerTargetDialects(registry);
   dpc::registerAllPasses();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "dpc optimizer driver\n", registry));
+  auto [input, output] = mlir::registerAndParseCLIOptions(
+      argc, argv, "dpc optimizer driver\n", registry);
+  return mlir::asMainReturnCode(run(input, output, registry));
 }

@@ -1,5 +1,7 @@
 #include "dialects/Dist/IR/Collectives.h"
 
+#include "dialects/Interfaces/FusableOpInterface.h"
+
 #include "dialects/Dist/IR/MeshGroups.h"
 
 #include "mlir/IR/Builders.h"
@@ -146,6 +148,22 @@ FailureOr<int64_t> dpc::dist::verifyGroup(Operation *op,
     size *= shape.axes[*index].size;
   }
   return size;
+}
+
+MeshOp dpc::dist::findMesh(ModuleOp module) {
+  auto meshes = module.getOps<MeshOp>();
+  return meshes.empty() ? MeshOp() : *meshes.begin();
+}
+
+bool dpc::dist::isCollective(Operation *op) {
+  return isa<AllReduceOp, AllGatherOp, ReduceScatterOp>(op);
+}
+
+bool dpc::dist::feedsCollective(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return isCollective(user) ||
+           (isView(user) && llvm::any_of(user->getResults(), feedsCollective));
+  });
 }
 
 /// `stacked` has `size` before the dimensions of `single`.

@@ -3,6 +3,8 @@
 
 #include "dialects/Dist/IR/DistDialect.h"
 
+#include "mlir/IR/BuiltinOps.h"
+
 #define GET_OP_CLASSES
 #include "dialects/Dist/IR/Collectives.h.inc"
 
@@ -15,6 +17,17 @@ mlir::FailureOr<int64_t> verifyGroup(mlir::Operation *op,
                                      mlir::SymbolTableCollection &tables,
                                      mlir::FlatSymbolRefAttr mesh,
                                      mlir::ArrayAttr axes);
+
+/// The mesh of `module`; null if it has none. There is one at most from level
+/// `placed` on.
+MeshOp findMesh(mlir::ModuleOp module);
+
+/// Whether `op` exchanges data with other devices.
+bool isCollective(mlir::Operation *op);
+
+/// Whether a collective reads `value`, or a view of it: it then lies best where
+/// peers can read it.
+bool feedsCollective(mlir::Value value);
 
 /// The axes of a collective op, and the members of each of its groups.
 llvm::SmallVector<llvm::StringRef> axesOf(mlir::Operation *collective);

@@ -21,23 +21,22 @@ def Dist_LayoutAttr : AttrDef<Dist_Dialect, "Layout"> {
     Segments that a concatenation joined stand between `+`. Axes after `partial
     sum` are those over which the devices' values are still to be summed.
 
-    The attribute holds the text of a `dist::Layout` in its normal form; Layout.h
-    has the whole algebra.
+    The attribute holds a `dist::Layout` in its normal form, and its syntax is the
+    layout's text; Layout.h has the whole algebra.
 
     ```mlir
     #layout = #dist.layout<"[(8: micro,data)], [(4: model)(8)] partial sum(pipeline)">
     ```
   }];
-  let parameters = (ins StringRefParameter<>:$text);
-  let assemblyFormat = "`<` $text `>`";
-  let genVerifyDecl = 1;
+  let parameters = (ins AttrParameter<"::dpc::dist::Layout", "",
+                                      "const ::dpc::dist::Layout &">:$layout);
+  let hasCustomAssemblyFormat = 1;
+  let skipDefaultBuilders = 1;
   let builders = [
-    AttrBuilder<(ins "const ::dpc::dist::Layout &":$layout)>,
+    AttrBuilder<(ins "const ::dpc::dist::Layout &":$layout), [{
+      return $_get($_ctxt, normalize(layout));
+    }]>,
   ];
-  let extraClassDeclaration = [{
-    /// The layout the text describes.
-    ::dpc::dist::Layout getLayout() const;
-  }];
 }
 
 def Dist_MemberAttr : AttrDef<Dist_Dialect, "Member"> {

@@ -37,21 +37,23 @@ void DistDialect::initialize() {
 // #dist.layout
 //===----------------------------------------------------------------------===//
 
-LayoutAttr LayoutAttr::get(MLIRContext *context, const Layout &layout) {
-  return get(context, toString(normalize(layout)));
-}
-
-LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 StringRef text) {
+Attribute LayoutAttr::parse(AsmParser &parser, Type) {
+  std::string text;
+  llvm::SMLoc start;
+  if (parser.parseLess() || parser.getCurrentLocation(&start) ||
+      parser.parseString(&text) || parser.parseGreater())
+    return {};
   llvm::Expected<Layout> layout = parseLayout(text);
-  if (!layout)
-    return emitError() << "layout \"" << text
-                       << "\": " << llvm::toString(layout.takeError());
-  return success();
+  if (!layout) {
+    parser.emitError(start)
+        << "layout \"" << text << "\": " << llvm::toString(layout.takeError());
+    return {};
+  }
+  return get(parser.getContext(), *layout);
 }
 
-Layout LayoutAttr::getLayout() const {
-  return llvm::cantFail(parseLayout(getText())); // verified when made
+void LayoutAttr::print(AsmPrinter &printer) const {
+  printer << "<\"" << toString(getLayout()) << "\">";
 }
 
 //===----------------------------------------------------------------------===//

@@ -44,6 +44,10 @@ LogicalResult UnpackOp::verify() {
   return verifyMembers(*this, getResults(), getOffsets(), typeOf(getInput()));
 }
 
+dpc::FusionKind UnpackOp::getFusionKind() { return FusionKind::view; }
+
+dpc::FusionKind ShareOp::getFusionKind() { return FusionKind::view; }
+
 LogicalResult ShareOp::verifySymbolUses(SymbolTableCollection &tables) {
   FailureOr<int64_t> size =
       verifyGroup(*this, tables, getMeshAttr(), getAxes());

@@ -2,6 +2,7 @@
 #define DPC_DIALECTS_DIST_IR_FLATSTORAGE_H
 
 #include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Interfaces/FusableOpInterface.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 

@@ -2,7 +2,9 @@
 #define DPC_DIALECTS_DIST_IR_FLATSTORAGE_TD
 
 include "dialects/Dist/IR/DistBase.td"
+include "dialects/Interfaces/FusableOpInterface.td"
 
+def Dist_Fusable : DeclareOpInterfaceMethods<FusableOpInterface>;
 def Dist_FlatTensor : 1DTensorOf<[AnyFloat, AnyInteger]>;
 
 def Dist_PackOp : Dist_Op<"pack", [Pure, Dist_Interpretable]> {
@@ -12,7 +14,8 @@ def Dist_PackOp : Dist_Op<"pack", [Pure, Dist_Interpretable]> {
     is zero. Moves no data where the inputs are computed straight into the
     result's buffer.
 
-    Made by `dpc-divide-updates`; becomes a buffer and views of it.
+    Made by `dpc-divide-updates` and `dpc-bucket-collectives`; becomes a buffer and
+    views of it.
 
     ```mlir
     func.func @example(%g: tensor<4x3xf32>, %h: tensor<5xf32>) {
@@ -30,12 +33,13 @@ def Dist_PackOp : Dist_Op<"pack", [Pure, Dist_Interpretable]> {
   let hasVerifier = 1;
 }
 
-def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable]> {
+def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable, Dist_Fusable]> {
   let summary = "The tensors that lie end to end in a flat one";
   let description = [{
     The inverse of `dist.pack`. Moves no data.
 
-    Made by `dpc-divide-updates`; becomes views of a buffer.
+    Made by `dpc-divide-updates` and `dpc-bucket-collectives`; becomes views of a
+    buffer.
 
     ```mlir
     func.func @example(%p: tensor<128xf32>) {
@@ -52,7 +56,7 @@ def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable]> {
   let hasVerifier = 1;
 }
 
-def Dist_ShareOp : Dist_CollectiveOp<"share"> {
+def Dist_ShareOp : Dist_CollectiveOp<"share", [Dist_Fusable]> {
   let summary = "This device's shard of a flat tensor that all have";
   let description = [{
     The operand is cut into as many equal shards as the group has members; each

@@ -39,6 +39,23 @@ SmallVector<int64_t, 4> Layout::shape() const {
   return shape;
 }
 
+static llvm::hash_code hashOf(const Factor &factor) {
+  return llvm::hash_combine(
+      factor.size,
+      llvm::hash_combine_range(factor.axes.begin(), factor.axes.end()));
+}
+
+llvm::hash_code hash_value(const Layout &layout) {
+  llvm::hash_code code = llvm::hash_value(layout.dims.size());
+  for (const DimLayout &dim : layout.dims)
+    for (const Segment &segment : dim.segments)
+      for (const Factor &factor : segment.factors)
+        code = llvm::hash_combine(code, hashOf(factor));
+  for (const Partial &partial : layout.partial)
+    code = llvm::hash_combine(code, partial.axis, partial.reduction);
+  return code;
+}
+
 int64_t localSize(const Factor &factor, const MeshShape &mesh) {
   int64_t size = factor.size;
   for (const std::string &axis : factor.axes)

@@ -15,6 +15,7 @@
 #define DPC_DIALECTS_DIST_IR_LAYOUT_H
 
 #include "dialects/Dist/IR/MeshShape.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/Support/Error.h"
 
 namespace llvm {
@@ -99,6 +100,8 @@ struct Layout {
   }
   bool operator!=(const Layout &other) const { return !(*this == other); }
 };
+
+llvm::hash_code hash_value(const Layout &layout);
 
 //===-- Soundness and queries ---------------------------------------------===//
 

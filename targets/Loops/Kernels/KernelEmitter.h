@@ -1,7 +1,7 @@
 #ifndef DPC_TARGETS_LOOPS_KERNELS_KERNELEMITTER_H
 #define DPC_TARGETS_LOOPS_KERNELS_KERNELEMITTER_H
 
-#include "targets/Loops/Kernels/LoopGroups.h"
+#include "targets/Loops/Kernels/LoopPlan.h"
 #include "targets/Loops/LoopEmitter.h"
 
 #include "llvm/ADT/SetVector.h"

@@ -163,7 +163,10 @@ void KernelFunction::placeValue(Value value, const LoopGroup &group,
 //===----------------------------------------------------------------------===//
 
 LogicalResult KernelFunction::emitGroups() {
-  SmallVector<LoopGroup> groups = formLoopGroups(graph);
+  const LoopPlan plan = planLoops(graph);
+  if (llvm::Error error = plan.verify(graph))
+    return emitError(e.loc, "loops: ") << llvm::toString(std::move(error));
+  const SmallVector<LoopGroup> &groups = plan.groups;
   DenseMap<Value, unsigned> lastGroup;
   for (auto [ordinal, group] : llvm::enumerate(groups))
     for (Operation *root : group.getRoots())

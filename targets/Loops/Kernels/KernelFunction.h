@@ -2,7 +2,7 @@
 #define DPC_TARGETS_LOOPS_KERNELS_KERNELFUNCTION_H
 
 #include "targets/Loops/Kernels/KernelEmitter.h"
-#include "targets/Loops/Kernels/LoopGroups.h"
+#include "targets/Loops/Kernels/LoopPlan.h"
 #include "targets/Target.h"
 
 #include "dialects/NN/IR/Shape.h"

@@ -2,7 +2,7 @@
 // the loops stand at, through everything that is computed where it is read, to
 // the elements that it is made of.
 
-#include "targets/Loops/Kernels/LoopGroups.h"
+#include "targets/Loops/Kernels/LoopPlan.h"
 
 #include "targets/Loops/Rules.h"
 

@@ -117,16 +117,14 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
 // last reader's terms is the ranks' sum, the other is zero.
 dist.mesh @mesh axes ["data"] sizes [2]
 // CHECK-LABEL: @step
-// CHECK: %[[ZERO:.*]] = nn.kernel() {
-// CHECK-NEXT: nn.constant dense<0.000000e+00>
+// CHECK: %[[ZERO:.*]] = nn.constant dense<0.000000e+00>
 // CHECK: %[[GS:.*]] = dist.reduce_scatter
 // CHECK-NOT: dist.reduce_scatter
-// CHECK: %[[Q:.*]] = nn.kernel(%[[GS]] : tensor<16xf32>) {
-// CHECK: ^bb0(%[[G:.*]]: tensor<16xf32>):
-// CHECK-NEXT: %[[GG:.*]] = nn.mul %[[G]], %[[G]]
-// CHECK-NEXT: nn.reduce sum %[[GG]] [0]
+// CHECK: %[[GG:.*]] = nn.mul %[[GS]], %[[GS]]
+// CHECK-NEXT: %[[Q:.*]] = nn.reduce sum %[[GG]] [0]
 // CHECK: %[[S:.*]] = dist.all_reduce sum %[[Q]] on @mesh ["data"] : tensor<f32>
-// CHECK: %[[N:.*]] = nn.kernel(%[[S]], %[[ZERO]] : tensor<f32>, tensor<f32>)
+// CHECK: %[[T:.*]] = nn.add %[[S]], %[[ZERO]]
+// CHECK: %[[N:.*]] = nn.sqrt %[[T]]
 // CHECK: nn.update(%{{.*}}, %[[GS]] : {{.*}}) scalars(%[[N]] : tensor<f32>)
 // CHECK-NOT: nn.update
 func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">},
@@ -135,25 +133,13 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   %ga = nn.mul %a, %a : tensor<4xf32>
   %gb = nn.mul %b, %b : tensor<2x2xf32>
   %sa = dist.all_reduce sum %ga on @mesh ["data"] : tensor<4xf32>
-  %qa = nn.kernel(%sa : tensor<4xf32>) {
-  ^bb0(%g: tensor<4xf32>):
-    %0 = nn.mul %g, %g : tensor<4xf32>
-    %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
-    nn.yield %1 : tensor<f32>
-  } -> tensor<f32>
+  %qa_0 = nn.mul %sa, %sa : tensor<4xf32>
+  %qa = nn.reduce sum %qa_0 [0] : tensor<4xf32> -> tensor<f32>
   %sb = dist.all_reduce sum %gb on @mesh ["data"] : tensor<2x2xf32>
-  %qb = nn.kernel(%sb : tensor<2x2xf32>) {
-  ^bb0(%g: tensor<2x2xf32>):
-    %0 = nn.mul %g, %g : tensor<2x2xf32>
-    %1 = nn.reduce sum %0 [0, 1] : tensor<2x2xf32> -> tensor<f32>
-    nn.yield %1 : tensor<f32>
-  } -> tensor<f32>
-  %n = nn.kernel(%qa, %qb : tensor<f32>, tensor<f32>) {
-  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
-    %0 = nn.add %x, %y : tensor<f32>
-    %1 = nn.sqrt %0 : tensor<f32>
-    nn.yield %1 : tensor<f32>
-  } -> tensor<f32>
+  %qb_0 = nn.mul %sb, %sb : tensor<2x2xf32>
+  %qb = nn.reduce sum %qb_0 [0, 1] : tensor<2x2xf32> -> tensor<f32>
+  %n_0 = nn.add %qa, %qb : tensor<f32>
+  %n = nn.sqrt %n_0 : tensor<f32>
   %ua = nn.update(%a, %sa : tensor<4xf32>, tensor<4xf32>) scalars(%n : tensor<f32>) {
   ^bb0(%p: tensor<f32>, %d: tensor<f32>, %c: tensor<f32>):
     %0 = nn.mul %d, %c : tensor<f32>
@@ -186,25 +172,13 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   %ga = nn.mul %a, %a : tensor<4xf32>
   %gb = nn.mul %b, %b : tensor<4xf32>
   %sa = dist.all_reduce sum %ga on @mesh ["data"] : tensor<4xf32>
-  %qa = nn.kernel(%sa : tensor<4xf32>) {
-  ^bb0(%g: tensor<4xf32>):
-    %0 = nn.mul %g, %g : tensor<4xf32>
-    %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
-    nn.yield %1 : tensor<f32>
-  } -> tensor<f32>
+  %qa_0 = nn.mul %sa, %sa : tensor<4xf32>
+  %qa = nn.reduce sum %qa_0 [0] : tensor<4xf32> -> tensor<f32>
   %sb = dist.all_reduce sum %gb on @mesh ["data"] : tensor<4xf32>
-  %qb = nn.kernel(%sb : tensor<4xf32>) {
-  ^bb0(%g: tensor<4xf32>):
-    %0 = nn.mul %g, %g : tensor<4xf32>
-    %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
-    nn.yield %1 : tensor<f32>
-  } -> tensor<f32>
-  %n = nn.kernel(%qa, %qb : tensor<f32>, tensor<f32>) {
-  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
-    %0 = nn.sqrt %x : tensor<f32>
-    %1 = nn.mul %0, %y : tensor<f32>
-    nn.yield %1 : tensor<f32>
-  } -> tensor<f32>
+  %qb_0 = nn.mul %sb, %sb : tensor<4xf32>
+  %qb = nn.reduce sum %qb_0 [0] : tensor<4xf32> -> tensor<f32>
+  %n_0 = nn.sqrt %qa : tensor<f32>
+  %n = nn.mul %n_0, %qb : tensor<f32>
   %ua = nn.update(%a, %sa : tensor<4xf32>, tensor<4xf32>) scalars(%n : tensor<f32>) {
   ^bb0(%p: tensor<f32>, %d: tensor<f32>, %c: tensor<f32>):
     %0 = nn.mul %d, %c : tensor<f32>
@@ -232,24 +206,12 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   %ga = nn.mul %a, %a : tensor<4xf32>
   %gb = nn.mul %b, %b : tensor<4xf32>
   %sa = dist.all_reduce sum %ga on @mesh ["data"] : tensor<4xf32>
-  %qa = nn.kernel(%sa : tensor<4xf32>) {
-  ^bb0(%g: tensor<4xf32>):
-    %0 = nn.abs %g : tensor<4xf32>
-    %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
-    nn.yield %1 : tensor<f32>
-  } -> tensor<f32>
+  %qa_0 = nn.abs %sa : tensor<4xf32>
+  %qa = nn.reduce sum %qa_0 [0] : tensor<4xf32> -> tensor<f32>
   %sb = dist.all_reduce sum %gb on @mesh ["data"] : tensor<4xf32>
-  %qb = nn.kernel(%sb : tensor<4xf32>) {
-  ^bb0(%g: tensor<4xf32>):
-    %0 = nn.abs %g : tensor<4xf32>
-    %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
-    nn.yield %1 : tensor<f32>
-  } -> tensor<f32>
-  %n = nn.kernel(%qa, %qb : tensor<f32>, tensor<f32>) {
-  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
-    %1 = nn.add %x, %y : tensor<f32>
-    nn.yield %1 : tensor<f32>
-  } -> tensor<f32>
+  %qb_0 = nn.abs %sb : tensor<4xf32>
+  %qb = nn.reduce sum %qb_0 [0] : tensor<4xf32> -> tensor<f32>
+  %n = nn.add %qa, %qb : tensor<f32>
   %ua = nn.update(%a, %sa : tensor<4xf32>, tensor<4xf32>) scalars(%n : tensor<f32>) {
   ^bb0(%p: tensor<f32>, %d: tensor<f32>, %c: tensor<f32>):
     %0 = nn.mul %d, %c : tensor<f32>
@@ -277,24 +239,12 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   %ga = nn.mul %a, %a : tensor<4xf32>
   %gb = nn.mul %b, %b : tensor<4xf32>
   %sa = dist.all_reduce sum %ga on @mesh ["data"] : tensor<4xf32>
-  %qa = nn.kernel(%sa : tensor<4xf32>) {
-  ^bb0(%g: tensor<4xf32>):
-    %0 = nn.mul %g, %g : tensor<4xf32>
-    %1 = nn.reduce max %0 [0] : tensor<4xf32> -> tensor<f32>
-    nn.yield %1 : tensor<f32>
-  } -> tensor<f32>
+  %qa_0 = nn.mul %sa, %sa : tensor<4xf32>
+  %qa = nn.reduce max %qa_0 [0] : tensor<4xf32> -> tensor<f32>
   %sb = dist.all_reduce sum %gb on @mesh ["data"] : tensor<4xf32>
-  %qb = nn.kernel(%sb : tensor<4xf32>) {
-  ^bb0(%g: tensor<4xf32>):
-    %0 = nn.mul %g, %g : tensor<4xf32>
-    %1 = nn.reduce max %0 [0] : tensor<4xf32> -> tensor<f32>
-    nn.yield %1 : tensor<f32>
-  } -> tensor<f32>
-  %n = nn.kernel(%qa, %qb : tensor<f32>, tensor<f32>) {
-  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
-    %1 = nn.add %x, %y : tensor<f32>
-    nn.yield %1 : tensor<f32>
-  } -> tensor<f32>
+  %qb_0 = nn.mul %sb, %sb : tensor<4xf32>
+  %qb = nn.reduce max %qb_0 [0] : tensor<4xf32> -> tensor<f32>
+  %n = nn.add %qa, %qb : tensor<f32>
   %ua = nn.update(%a, %sa : tensor<4xf32>, tensor<4xf32>) scalars(%n : tensor<f32>) {
   ^bb0(%p: tensor<f32>, %d: tensor<f32>, %c: tensor<f32>):
     %0 = nn.mul %d, %c : tensor<f32>
@@ -322,26 +272,14 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   %ga = nn.mul %a, %a : tensor<4xf32>
   %gb = nn.mul %b, %b : tensor<4xf32>
   %sa = dist.all_reduce sum %ga on @mesh ["data"] : tensor<4xf32>
-  %qa = nn.kernel(%sa : tensor<4xf32>) {
-  ^bb0(%g: tensor<4xf32>):
-    %0 = nn.mul %g, %g : tensor<4xf32>
-    %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
-    nn.yield %1 : tensor<f32>
-  } -> tensor<f32>
+  %qa_0 = nn.mul %sa, %sa : tensor<4xf32>
+  %qa = nn.reduce sum %qa_0 [0] : tensor<4xf32> -> tensor<f32>
   %sb = dist.all_reduce sum %gb on @mesh ["data"] : tensor<4xf32>
-  %qb = nn.kernel(%sb : tensor<4xf32>) {
-  ^bb0(%g: tensor<4xf32>):
-    %0 = nn.mul %g, %g : tensor<4xf32>
-    %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
-    nn.yield %1 : tensor<f32>
-  } -> tensor<f32>
-  %n = nn.kernel(%qa, %qb, %qa, %qb : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {
-  ^bb0(%x: tensor<f32>, %y: tensor<f32>, %z: tensor<f32>, %w: tensor<f32>):
-    %0 = nn.mul %z, %w : tensor<f32>
-    %2 = nn.add %x, %y : tensor<f32>
-    %1 = nn.add %0, %2 : tensor<f32>
-    nn.yield %1 : tensor<f32>
-  } -> tensor<f32>
+  %qb_0 = nn.mul %sb, %sb : tensor<4xf32>
+  %qb = nn.reduce sum %qb_0 [0] : tensor<4xf32> -> tensor<f32>
+  %n_0 = nn.mul %qa, %qb : tensor<f32>
+  %n_2 = nn.add %qa, %qb : tensor<f32>
+  %n = nn.add %n_0, %n_2 : tensor<f32>
   %ua = nn.update(%a, %sa : tensor<4xf32>, tensor<4xf32>) scalars(%n : tensor<f32>) {
   ^bb0(%p: tensor<f32>, %d: tensor<f32>, %c: tensor<f32>):
     %0 = nn.mul %d, %c : tensor<f32>

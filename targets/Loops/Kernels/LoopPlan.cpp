@@ -1,7 +1,9 @@
 // Which roots share loops: greedily, as many as one loop over rows allows; what
 // it does not allow, a sum over rows, waits with what needs it.
 
-#include "targets/Loops/Kernels/LoopGroups.h"
+#include "targets/Loops/Kernels/LoopPlan.h"
+
+#include "planning/PlanError.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -149,15 +151,69 @@ static LoopGroup bestGroup(const KernelGraph &graph,
   return best;
 }
 
-SmallVector<LoopGroup> dpc::formLoopGroups(const KernelGraph &graph) {
-  SmallVector<LoopGroup> groups;
+LoopPlan dpc::planLoops(const KernelGraph &graph) {
+  LoopPlan plan;
   SmallVector<Operation *> roots(graph.getRoots());
   while (!roots.empty()) {
-    groups.push_back(bestGroup(graph, roots));
-    SmallVector<Operation *> taken = groups.back().getRoots();
+    plan.groups.push_back(bestGroup(graph, roots));
+    SmallVector<Operation *> taken = plan.groups.back().getRoots();
     llvm::erase_if(roots, [&](Operation *root) {
       return llvm::is_contained(taken, root);
     });
   }
-  return groups;
+  return plan;
+}
+
+/// Whether the stages of group `number` fit its loops.
+static llvm::Error verifyGroup(const KernelGraph &graph, const LoopGroup &group,
+                               size_t number) {
+  if (group.rows < 1)
+    return planError("group {0} has {1} rows", number, group.rows);
+  for (auto [index, stage] : llvm::enumerate(group.stages)) {
+    if (stage.roots.empty())
+      return planError("stage {0} of group {1} has no roots", index, number);
+    if (stage.getElements() % group.rows)
+      return planError("stage {0} of group {1} has {2} elements in {3} rows",
+                       index, number, stage.getElements(), group.rows);
+    for (Operation *root : stage.roots) {
+      if (elementsOf(root) != stage.getElements())
+        return planError("{0} has {1} elements in a stage of {2}",
+                         root->getName(), elementsOf(root),
+                         stage.getElements());
+      if (graph.isFilled(root) != (group.isFilled && index == 0))
+        return planError("{0} is in a stage {1} of group {2} that is {3}",
+                         root->getName(), index, number,
+                         group.isFilled && index == 0 ? "one op's own"
+                                                      : "a loop");
+    }
+  }
+  if (!group.isFilled && group.stages.front().getElements() &&
+      !canShareLoops(graph, group))
+    return planError("the stages of group {0} cannot share loops", number);
+  return llvm::Error::success();
+}
+
+llvm::Error LoopPlan::verify(const KernelGraph &graph) const {
+  DenseMap<Operation *, size_t> groupOf;
+  for (auto [number, group] : llvm::enumerate(groups)) {
+    if (group.stages.empty())
+      return planError("group {0} has no stages", number);
+    if (llvm::Error error = verifyGroup(graph, group, number))
+      return error;
+    for (Operation *root : group.getRoots())
+      if (!groupOf.try_emplace(root, number).second)
+        return planError("{0} is in group {1} and in group {2}",
+                         root->getName(), groupOf[root], number);
+  }
+  for (Operation *root : graph.getRoots()) {
+    if (!groupOf.contains(root))
+      return planError("{0} is in no group", root->getName());
+    for (Value value : graph.getReads(root)) {
+      auto maker = groupOf.find(value.getDefiningOp());
+      if (maker != groupOf.end() && maker->second > groupOf[root])
+        return planError("group {0} reads what group {1} makes", groupOf[root],
+                         maker->second);
+    }
+  }
+  return llvm::Error::success();
 }

@@ -1,12 +1,12 @@
-// RUN: dpc-opt %s --dpc-describe-machine --dpc-lower-to-exec | FileCheck %s
+// RUN: dpc-opt %s --dpc-lower-to-exec --dpc-compute-in-place --dpc-mark-purposes | FileCheck %s
 
 // What an update reads is gradients, also on its way between ranks; the loss is a number; what the model computes is not marked.
 // CHECK-LABEL: exec.entry @step
-// CHECK-DAG: %[[H:[0-9]+]] = exec.buffer shared : memref<16xf32>
+// CHECK-DAG: %[[H:[0-9]+]] = exec.buffer shared : memref<8xf32>
 // CHECK-DAG: exec.start all_reduce sum over ["model"] %[[H]] to %[[H]] id {{[0-9]+}} :
-// CHECK-DAG: %[[L:[0-9]+]] = exec.buffer shared {exec.purpose = #exec.purpose<metrics>} : memref<16xf32>
+// CHECK-DAG: %[[L:[0-9]+]] = exec.buffer shared {exec.purpose = #exec.purpose<metrics>} : memref<f32>
 // CHECK-DAG: exec.start all_reduce sum over ["data"] %[[L]] to %[[L]] id {{[0-9]+}} {exec.purpose = #exec.purpose<metrics>}
-// CHECK-DAG: %[[G:[0-9]+]] = exec.buffer shared {exec.purpose = #exec.purpose<gradients>} : memref<16xf32>
+// CHECK-DAG: %[[G:[0-9]+]] = exec.buffer shared {exec.purpose = #exec.purpose<gradients>} : memref<8xf32>
 // CHECK-DAG: exec.start all_reduce sum over ["data"] %[[G]] to %[[G]] id {{[0-9]+}} {exec.purpose = #exec.purpose<gradients>}
 dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
 func.func private @forward(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<f32>) {

@@ -1,12 +1,19 @@
-#include "passes/Lowering/Purposes.h"
+// What the buffers and collectives of an entry are for.
 
 #include "passes/Lowering/KernelTable.h"
+#include "passes/Lowering/Passes.h"
 
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/Exec/IR/ExecOps.h"
 #include "dialects/NN/IR/Program.h"
 
 using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_MARKPURPOSES
+#include "passes/Lowering/Passes.h.inc"
+} // namespace dpc
+
 using namespace dpc;
 using namespace dpc::exec;
 
@@ -67,23 +74,33 @@ static Purpose purposeOf(Operation *root, const Updates &updates) {
   return holdsNumbers(root) ? Purpose::metrics : Purpose::activations;
 }
 
-void dpc::markPurposes(ModuleOp module) {
-  for (auto entry : module.getOps<EntryOp>()) {
-    Updates updates;
-    entry.walk([&](LaunchOp launch) { updates.add(launch); });
-    auto mark = [&](Operation *op, Purpose purpose) {
-      if (purpose != Purpose::activations)
-        op->setAttr(ExecDialect::kPurposeAttrName,
-                    PurposeAttr::get(op->getContext(), purpose));
-    };
-    entry.walk(
-        [&](BufferOp buffer) { mark(buffer, purposeOf(buffer, updates)); });
-    entry.walk([&](StartOp start) {
-      Operation *input = placeOf(start.getInput()).root,
-                *output = placeOf(start.getOutput()).root;
-      // What is gathered after its update comes from there.
-      bool isGathered = updates.written.contains(input);
-      mark(start, purposeOf(isGathered ? input : output, updates));
-    });
-  }
+/// Marks the buffers and starts of `entry`.
+static void markPurposes(EntryOp entry) {
+  Updates updates;
+  entry.walk([&](LaunchOp launch) { updates.add(launch); });
+  auto mark = [&](Operation *op, Purpose purpose) {
+    if (purpose != Purpose::activations)
+      op->setAttr(ExecDialect::kPurposeAttrName,
+                  PurposeAttr::get(op->getContext(), purpose));
+  };
+  entry.walk(
+      [&](BufferOp buffer) { mark(buffer, purposeOf(buffer, updates)); });
+  entry.walk([&](StartOp start) {
+    Operation *input = placeOf(start.getInput()).root,
+              *output = placeOf(start.getOutput()).root;
+    // What is gathered after its update comes from there.
+    bool isGathered = updates.written.contains(input);
+    mark(start, purposeOf(isGathered ? input : output, updates));
+  });
 }
+
+namespace {
+
+struct MarkPurposesPass : dpc::impl::MarkPurposesBase<MarkPurposesPass> {
+  void runOnOperation() override {
+    for (auto entry : getOperation().getOps<EntryOp>())
+      markPurposes(entry);
+  }
+};
+
+} // namespace

@@ -1,5 +1,5 @@
-#ifndef DPC_PASSES_LOWERING_INPLACE_H
-#define DPC_PASSES_LOWERING_INPLACE_H
+#ifndef DPC_DIALECTS_EXEC_IR_INPLACE_H
+#define DPC_DIALECTS_EXEC_IR_INPLACE_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -15,4 +15,4 @@ int64_t getScratchBytes(mlir::func::FuncOp kernel);
 
 } // namespace dpc
 
-#endif // DPC_PASSES_LOWERING_INPLACE_H
+#endif // DPC_DIALECTS_EXEC_IR_INPLACE_H

@@ -1,4 +1,4 @@
-#include "passes/Lowering/InPlace.h"
+#include "dialects/Exec/IR/InPlace.h"
 
 #include "dialects/Exec/IR/ExecDialect.h"
 

@@ -1,7 +1,9 @@
-#ifndef DPC_TARGETS_LOOPS_KERNELS_LOOPGROUPS_H
-#define DPC_TARGETS_LOOPS_KERNELS_LOOPGROUPS_H
+#ifndef DPC_TARGETS_LOOPS_KERNELS_LOOPPLAN_H
+#define DPC_TARGETS_LOOPS_KERNELS_LOOPPLAN_H
 
 #include "targets/Loops/Kernels/LoopNest.h"
+
+#include "llvm/Support/Error.h"
 
 namespace dpc {
 
@@ -26,8 +28,18 @@ struct LoopGroup {
   llvm::SmallVector<mlir::Operation *> getRoots() const;
 };
 
+/// The loops of a kernel, in the order in which they run.
+struct LoopPlan {
+  llvm::SmallVector<LoopGroup> groups;
+
+  /// Is the answer sound for `graph`: each root in one group, after what it
+  /// reads; rows that divide the elements of every stage; a root that fills its
+  /// results first in its group; loops that can be shared.
+  llvm::Error verify(const KernelGraph &graph) const;
+};
+
 /// Divides the roots of a kernel, in their order, into groups that share loops.
-llvm::SmallVector<LoopGroup> formLoopGroups(const KernelGraph &graph);
+LoopPlan planLoops(const KernelGraph &graph);
 
 /// Whether the loops of `group` compute its stages: every element of a value of
 /// the group that one of its roots reads was made before, in an earlier stage
@@ -36,4 +48,4 @@ bool canShareLoops(const KernelGraph &graph, const LoopGroup &group);
 
 } // namespace dpc
 
-#endif // DPC_TARGETS_LOOPS_KERNELS_LOOPGROUPS_H
+#endif // DPC_TARGETS_LOOPS_KERNELS_LOOPPLAN_H

@@ -1,31 +1,37 @@
-#include "passes/Lowering/ComputeOrder.h"
+// Chooses the order of a function's ops by playing them against its collectives
+// on a simulated timeline (StreamSchedule.h).
 
-#include "passes/Lowering/CommunicationOrder.h"
-#include "passes/Lowering/KernelTable.h"
+#include "passes/Overlap/Passes.h"
 #include "passes/Overlap/StreamSchedule.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/Dist/IR/MachineAttr.h"
-#include "dialects/Interfaces/Interfaces.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "dialects/Exec/IR/Bindings.h"
+#include "dialects/NN/IR/Program.h"
+#include "dialects/NN/IR/Shape.h"
 
 using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_ORDERCOMPUTATION
+#include "passes/Overlap/Passes.h.inc"
+} // namespace dpc
+
 using namespace dpc;
+using dist::isCollective;
 
 namespace {
 
-/// Builds the schedule problem of a block and applies the answer. Invariant:
-/// tasks are numbered by the first of their ops in the block; a bucket is the
-/// task of all its members.
+/// Builds the schedule problem of a function and applies the answer. Invariant:
+/// task i is the i-th op of the function.
 class OrderProblem {
 public:
-  OrderProblem(Block &block, const BucketOfOp &bucketOf,
-               ArrayRef<OrderConstraint> constraints, const Machine &machine)
-      : block(block), bucketOf(bucketOf), machine(machine) {
+  OrderProblem(func::FuncOp function, const Machine &machine)
+      : function(function), block(function.front()), machine(machine) {
     addTasks();
     addDependencies();
-    for (auto [op, before] : constraints)
-      constrain(op, before);
+    keepOldValues();
     keepOrder();
     chooseGroupOrder();
   }
@@ -37,34 +43,25 @@ public:
     llvm::Error error =
         schedule ? schedule->verify(problem) : schedule.takeError();
     if (error)
-      return block.getParentOp()->emitError("order of execution: ")
+      return function.emitError("order of execution: ")
              << llvm::toString(std::move(error));
-    Operation *end = block.getTerminator();
     for (const ScheduleStep &step : schedule->steps)
       if (step.kind != ScheduleStep::wait)
-        for (Operation *op : ops[step.task])
-          op->moveBefore(end);
+        ops[step.task]->moveBefore(block.getTerminator());
     return success();
   }
 
 private:
   void addTasks() {
-    llvm::DenseMap<int64_t, int64_t> taskOfBucket;
     for (Operation &op : block.without_terminator()) {
-      int64_t task = ops.size();
-      if (auto bucket = bucketOf.find(&op); bucket != bucketOf.end())
-        task = taskOfBucket.try_emplace(bucket->second, task).first->second;
-      if (task == int64_t(ops.size())) {
-        ops.emplace_back();
-        problem.tasks.emplace_back();
-        problem.tasks[task].group = isCollective(&op) ? 0 : -1;
-      }
-      ops[task].push_back(&op);
-      taskOf[&op] = task;
-      int64_t duration = nanoseconds(&op);
-      problem.tasks[task].durationNs += duration;
-      if (!isCollective(&op))
-        computeNs += duration;
+      taskOf[&op] = ops.size();
+      ops.push_back(&op);
+      ScheduleTask task;
+      task.group = isCollective(&op) ? 0 : -1;
+      task.durationNs = nanoseconds(&op);
+      if (!task.isCollective())
+        computeNs += task.durationNs;
+      problem.tasks.push_back(std::move(task));
     }
   }
 
@@ -78,19 +75,20 @@ private:
       return 1e9 * machine.linkOver(dist::axesOf(op)).transferSeconds(moved);
     }
     double seconds = 0;
-    op->walk([&](func::CallOp call) {
-      auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-          call, call.getCalleeAttr());
+    op->walk<WalkOrder::PreOrder>([&](Operation *kernel) {
+      if (!isa<nn::KernelOp, nn::UpdateOp>(kernel))
+        return WalkResult::advance();
       double flops = 0, bytes = 0;
-      kernel.walk([&](CostOpInterface cost) { flops += cost.getFlops(); });
-      for (Type type : call.getOperandTypes())
+      kernel->walk([&](CostOpInterface cost) { flops += cost.getFlops(); });
+      for (Type type : kernel->getOperandTypes())
         bytes += tensorBytes(type);
-      for (Type type : call.getResultTypes())
+      for (Type type : kernel->getResultTypes())
         bytes += tensorBytes(type);
       int64_t times = 1;
-      if (auto micro = call->getParentOfType<dist::MicroOp>())
+      if (auto micro = kernel->getParentOfType<dist::MicroOp>())
         times = micro.getCount();
       seconds += times * machine.device.computeSeconds(flops, bytes);
+      return WalkResult::skip();
     });
     return 1e9 * seconds;
   }
@@ -112,11 +110,38 @@ private:
       });
   }
 
-  void constrain(Operation *op, Operation *before) {
-    auto from = taskOf.find(before), to = taskOf.find(op);
-    if (from != taskOf.end() && to != taskOf.end() &&
-        from->second != to->second && before->isBeforeInBlock(op))
-      depend(to->second, from->second);
+  /// What is computed to become the new value of a state: `value`, or the shard
+  /// of this rank that it is gathered from.
+  static Operation *getMaker(Value value) {
+    while (isa_and_nonnull<nn::ReshapeOp, dist::AllGatherOp>(
+        value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    return value.getDefiningOp();
+  }
+
+  /// The new value of a state comes after those who read the old one, so that
+  /// it may take its place.
+  void keepOldValues() {
+    Operation *terminator = block.getTerminator();
+    for (auto [value, old] : llvm::zip_equal(terminator->getOperands(),
+                                             exec::findOldValues(function)))
+      if (Operation *maker = getMaker(value); old && maker)
+        keepBefore(old, maker);
+  }
+
+  void keepBefore(Value value, Operation *maker) {
+    for (Operation *user : value.getUsers()) {
+      if (isView(user)) {
+        for (Value view : user->getResults())
+          keepBefore(view, maker);
+        continue;
+      }
+      auto from = taskOf.find(block.findAncestorOpInBlock(*user));
+      auto to = taskOf.find(maker);
+      if (from != taskOf.end() && to != taskOf.end() &&
+          from->second < to->second)
+        depend(to->second, from->second);
+    }
   }
 
   /// Whether nothing is computed with what `op` computes, though it may be
@@ -124,7 +149,8 @@ private:
   static bool isLast(Operation *op) {
     return llvm::all_of(op->getUsers(), [](Operation *user) {
       return user->hasTrait<OpTrait::IsTerminator>() ||
-             ((isCollective(user) || isView(user)) && isLast(user));
+             ((isCollective(user) || isView(user) || isa<dist::PackOp>(user)) &&
+              isLast(user));
     });
   }
 
@@ -161,7 +187,7 @@ private:
     };
     while (true) {
       // Tasks are numbered as they stand in the block, where every task comes
-      // after what it needs, but for buckets and new values of state.
+      // after what it needs, but for new values of state.
       for (bool changed = true; changed;) {
         changed = false;
         for (size_t task = 0; task < ops.size(); ++task)
@@ -176,7 +202,7 @@ private:
         if (problem.tasks[task].isCollective() && !end[task])
           if (std::optional<int64_t> time = readyTime(task))
             if (std::pair<int64_t, int64_t> choice(
-                    isLast(ops[task].front()) ? *time + lag : *time, task);
+                    isLast(ops[task]) ? *time + lag : *time, task);
                 !next || choice < *next)
               next = choice;
       if (!next)
@@ -189,23 +215,30 @@ private:
     }
   }
 
+  func::FuncOp function;
   Block &block;
-  const BucketOfOp &bucketOf;
   const Machine &machine;
   /// Of all that is computed.
   double computeNs = 0;
   ScheduleProblem problem;
-  std::vector<SmallVector<Operation *, 1>> ops; // by task
-  llvm::DenseMap<Operation *, int64_t> taskOf;
+  std::vector<Operation *> ops; // by task
+  DenseMap<Operation *, int64_t> taskOf;
+};
+
+struct OrderComputationPass
+    : dpc::impl::OrderComputationBase<OrderComputationPass> {
+  void runOnOperation() override {
+    FailureOr<Machine> machine = dist::getMachine(getOperation());
+    if (failed(machine))
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function.isExternal())
+        continue;
+      OrderProblem problem(function, *machine);
+      if (problem.hasCollectives() && failed(problem.run()))
+        return signalPassFailure();
+    }
+  }
 };
 
 } // namespace
-
-LogicalResult dpc::orderComputation(Block &block, const BucketOfOp &bucketOf,
-                                    ArrayRef<OrderConstraint> constraints) {
-  FailureOr<Machine> machine = dist::getMachine(block.getParentOp());
-  if (failed(machine))
-    return failure();
-  OrderProblem problem(block, bucketOf, constraints, *machine);
-  return problem.hasCollectives() ? problem.run() : success();
-}

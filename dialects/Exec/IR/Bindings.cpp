@@ -1,0 +1,62 @@
+// What the arguments and results of a function stand for, by the name of the
+// buffer that holds it.
+
+#include "dialects/Exec/IR/Bindings.h"
+
+#include "dialects/Dist/IR/FlatStorage.h"
+#include "dialects/NN/IR/NNDialect.h"
+
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace dpc;
+using nn::ArgKind;
+using nn::ResultKind;
+
+Attribute exec::argBinding(FunctionOpInterface function, unsigned index) {
+  if (dist::StorageAttr storage = dist::getArgStorage(function, index))
+    return storage;
+  return nn::getArg(function, index);
+}
+
+Attribute exec::resultBinding(FunctionOpInterface function, unsigned index) {
+  if (dist::StorageAttr storage = dist::getResultStorage(function, index))
+    return storage;
+  return nn::getResult(function, index);
+}
+
+std::string exec::symbolOf(Attribute binding) {
+  if (auto arg = dyn_cast<nn::ArgAttr>(binding)) {
+    bool isInput =
+        arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label;
+    return ((isInput ? "input." : "state.") + arg.getName()).str();
+  }
+  if (auto storage = dyn_cast<dist::StorageAttr>(binding))
+    return ("storage." + storage.getName().getValue()).str();
+  auto result = cast<nn::ResultAttr>(binding);
+  switch (result.getKind()) {
+  case ResultKind::metric:
+    return ("metric." + result.getName()).str();
+  case ResultKind::output:
+    return ("output." + result.getName()).str();
+  default:
+    return ("state." + result.getName()).str();
+  }
+}
+
+SmallVector<BlockArgument> exec::findOldValues(FunctionOpInterface function) {
+  llvm::StringMap<BlockArgument> arguments;
+  for (BlockArgument argument : function.getArguments()) {
+    Attribute binding = argBinding(function, argument.getArgNumber());
+    auto arg = dyn_cast_or_null<nn::ArgAttr>(binding);
+    if (binding && !(arg && arg.getKind() == ArgKind::control))
+      arguments[symbolOf(binding)] = argument;
+  }
+  SmallVector<BlockArgument> oldValues;
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    Attribute binding = resultBinding(function, i);
+    oldValues.push_back(binding ? arguments.lookup(symbolOf(binding))
+                                : BlockArgument());
+  }
+  return oldValues;
+}

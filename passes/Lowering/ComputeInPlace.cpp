@@ -1,0 +1,264 @@
+// Which buffers are parts of others: what is computed only to be copied, summed
+// or gathered elsewhere is computed there.
+
+#include "passes/Lowering/Passes.h"
+
+#include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Exec/IR/Accesses.h"
+#include "dialects/Exec/IR/InPlace.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_COMPUTEINPLACE
+#include "passes/Lowering/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+using namespace dpc::exec;
+
+namespace {
+
+/// Merges buffers of one block into others. Invariant: `uses` lists, by root,
+/// every access of the block's ops and of what they hold.
+class BlockMerging {
+public:
+  explicit BlockMerging(Block &block) : block(block) {
+    int64_t position = 0;
+    for (Operation &op : block) {
+      ++position;
+      op.walk([&](Operation *inner) {
+        for (const Access &access : accessesOf(inner))
+          uses[placeOf(access.buffer).root].push_back(
+              {position, inner, access.buffer, access.isWrite});
+      });
+    }
+  }
+
+  void run() {
+    // Merging moves what stands between these.
+    auto starts = llvm::to_vector(block.getOps<StartOp>());
+    auto copies = llvm::to_vector(block.getOps<CopyOp>());
+    // A bucket that is summed in place is worth more than a member that is
+    // computed there.
+    for (StartOp start : starts)
+      mergeCollective(start);
+    for (CopyOp copy : copies)
+      mergeCopy(copy);
+  }
+
+private:
+  struct Use {
+    int64_t position;
+    Operation *op;
+    Value buffer;
+    bool isWrite;
+  };
+
+  void mergeCopy(CopyOp copy) {
+    if (!mayMerge(copy, copy.getInput(), copy.getOutput(),
+                  /*keepsValue=*/true))
+      return;
+    forget(copy);
+    merge(copy.getInput(), copy.getOutput());
+    copy.erase();
+  }
+
+  void mergeCollective(StartOp start) {
+    Value input = start.getInput(), output = start.getOutput();
+    OpBuilder builder(start);
+    auto shardOf = [&](Value whole, Value shard) -> Value {
+      return builder.create<ViewOp>(start.getLoc(), shard.getType(), whole, 0,
+                                    bufferBytes(shard.getType()),
+                                    start.getAxes());
+    };
+    switch (start.getKind()) {
+    case Collective::all_reduce:
+      // What was there before the sum is gone.
+      if (mayMerge(start, input, output, /*keepsValue=*/false))
+        merge(input, output);
+      return;
+    case Collective::all_gather: {
+      Value shard = shardOf(output, input);
+      if (mayMerge(start, input, shard, /*keepsValue=*/true))
+        return merge(input, shard);
+      shard.getDefiningOp()->erase();
+      return;
+    }
+    case Collective::reduce_scatter: {
+      Value shard = shardOf(input, output);
+      if (mayMergeResult(start, output, shard))
+        return merge(output, shard);
+      shard.getDefiningOp()->erase();
+      return;
+    }
+    default:
+      return;
+    }
+  }
+
+  /// The root of `buffer`, if that is all of a buffer of this block.
+  BufferOp getWhole(Value buffer) const {
+    Place place = placeOf(buffer);
+    auto root = dyn_cast_or_null<BufferOp>(place.root);
+    if (!root || root->getBlock() != &block || place.offset || place.stride ||
+        place.shareStride ||
+        bufferBytes(root.getType()) != bufferBytes(buffer.getType()))
+      return {};
+    return root;
+  }
+
+  /// Whether all who use `root` can use `target` instead: peers must see what a
+  /// collective uses, and a rank has one shard of a buffer, over the axes of the
+  /// collective that uses it.
+  bool fits(BufferOp root, Value target) {
+    const Place to = placeOf(target);
+    return llvm::all_of(uses[root], [&](const Use &use) {
+      if (to.shareAxes && placeOf(use.buffer).shareAxes)
+        return false;
+      auto start = dyn_cast<StartOp>(use.op);
+      return !start || (spaceOf(to.root) == Space::shared &&
+                        (!to.shareAxes || to.shareAxes == start.getAxes()));
+    });
+  }
+
+  /// Whether all that `op` reads of `source` may lie in `target` from the
+  /// beginning: from the first write of `source` to `op` nothing touches
+  /// `target`, and from there on nothing writes either as long as `source` is
+  /// read. The first write may compute in place. Without `keepsValue` nothing
+  /// may read `source` after `op`.
+  bool mayMerge(Operation *op, Value source, Value target, bool keepsValue) {
+    BufferOp root = getWhole(source);
+    if (!root || placeOf(target).root == root || !fits(root, target))
+      return false;
+    int64_t first = INT64_MAX, last = 0, here = 0;
+    for (const Use &use : uses[root]) {
+      first = std::min(first, use.position);
+      last = std::max(last, use.position);
+      if (use.op == op)
+        here = use.position;
+    }
+    if (first == here || (!keepsValue && last > here))
+      return false;
+    for (const Use &use : uses[root])
+      if (use.isWrite && use.position > here)
+        return false;
+    const Extent taken(target);
+    return llvm::all_of(uses[placeOf(target).root], [&](const Use &use) {
+      if (use.op == op || use.position < first || use.position > last ||
+          !taken.mayOverlap(Extent(use.buffer)))
+        return true;
+      if (use.position == first)
+        return !use.isWrite && mayReadAtFirst(use, root, target);
+      return use.position > here && !use.isWrite;
+    });
+  }
+
+  /// Whether the op that writes `root` first, and reads part of `target`, may
+  /// write `target` instead.
+  bool mayReadAtFirst(const Use &read, BufferOp root, Value target) {
+    auto launch = dyn_cast<LaunchOp>(read.op);
+    if (!launch || launch->getBlock() != &block)
+      return false;
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        launch, launch.getKernelAttr());
+    const Extent from(read.buffer);
+    auto inputs = llvm::enumerate(launch.getInputs());
+    return llvm::all_of(llvm::enumerate(launch.getOutputs()), [&](auto output) {
+      if (placeOf(output.value()).root != root)
+        return true;
+      Extent to = moved(output.value(), target);
+      return !from.mayOverlap(to) ||
+             (from.equals(to) && llvm::all_of(inputs, [&](auto input) {
+                return input.value() != read.buffer ||
+                       mayComputeInPlace(kernel, input.index(), output.index());
+              }));
+    });
+  }
+
+  /// Where `buffer`, part of a root, lies when the root is `target`.
+  static Extent moved(Value buffer, Value target) {
+    Extent extent(buffer);
+    Place to = placeOf(target);
+    extent.place.root = to.root;
+    extent.place.offset += to.offset;
+    extent.place.stride += to.stride;
+    if (to.shareAxes) {
+      extent.place.shareAxes = to.shareAxes;
+      extent.place.shareStride += to.shareStride;
+    }
+    return extent;
+  }
+
+  /// Whether the result of a collective, `output`, may be the rank's shard of what
+  /// it reads, which nobody needs afterwards.
+  bool mayMergeResult(StartOp start, Value output, Value shard) {
+    BufferOp root = getWhole(output);
+    Operation *from = placeOf(shard).root;
+    if (!root || from == root || !isa<BufferOp>(from) ||
+        from->getBlock() != &block || !fits(root, shard))
+      return false;
+    int64_t here = 0;
+    for (const Use &use : uses[root])
+      if (use.op == start)
+        here = use.position;
+    return llvm::none_of(uses[root],
+                         [&](const Use &use) { return use.position < here; }) &&
+           llvm::none_of(uses[from],
+                         [&](const Use &use) { return use.position > here; });
+  }
+
+  void forget(Operation *op) {
+    for (const Access &access : accessesOf(op))
+      llvm::erase_if(uses[placeOf(access.buffer).root],
+                     [&](const Use &use) { return use.op == op; });
+  }
+
+  /// Makes the root of `source` a view of `target`.
+  void merge(Value source, Value target) {
+    Operation *root = placeOf(source).root;
+    Operation *into = placeOf(target).root;
+    moveBefore(target, root);
+    Value buffer = root->getResult(0);
+    if (target.getType() != buffer.getType()) {
+      OpBuilder builder(root);
+      target = builder.create<ViewOp>(root->getLoc(), buffer.getType(), target);
+    }
+    buffer.replaceAllUsesWith(target);
+    root->erase();
+    SmallVector<Use> moved = std::move(uses[root]);
+    uses.erase(root);
+    for (Use &use : moved)
+      if (use.buffer == buffer)
+        use.buffer = target;
+    llvm::append_range(uses[into], moved);
+  }
+
+  /// Names `buffer` before `op` already.
+  void moveBefore(Value buffer, Operation *op) {
+    Operation *definition = buffer.getDefiningOp();
+    if (definition->getBlock() != op->getBlock() ||
+        definition->isBeforeInBlock(op))
+      return;
+    for (Value operand : definition->getOperands())
+      moveBefore(operand, op);
+    definition->moveBefore(op);
+  }
+
+  Block &block;
+  DenseMap<Operation *, SmallVector<Use>> uses;
+};
+
+struct ComputeInPlacePass : dpc::impl::ComputeInPlaceBase<ComputeInPlacePass> {
+  void runOnOperation() override {
+    SmallVector<Block *> blocks;
+    for (auto entry : getOperation().getOps<EntryOp>()) {
+      entry.walk([&](LoopOp loop) { blocks.push_back(&loop.getBodyBlock()); });
+      blocks.push_back(&entry.getBodyBlock());
+    }
+    for (Block *block : blocks)
+      BlockMerging(*block).run();
+  }
+};
+
+} // namespace

@@ -1,0 +1,62 @@
+// How long each collective may be under way.
+
+#include "passes/Overlap/Passes.h"
+
+#include "dialects/Exec/IR/Accesses.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_DELAYWAITS
+#include "passes/Overlap/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+using namespace dpc::exec;
+
+/// Whether `op` must not run while the collective `start` is under way: it
+/// reads what the collective writes, or writes what the collective reads.
+static bool conflicts(Operation *op, StartOp start) {
+  const Extent input(start.getInput()), output(start.getOutput());
+  return llvm::any_of(accessesOf(op), [&](const Access &access) {
+    Extent extent(access.buffer);
+    return extent.mayOverlap(output) ||
+           (access.isWrite && extent.mayOverlap(input));
+  });
+}
+
+/// Moves the waits of `block` down to the first op that must not run before.
+static void delayWaits(Block &block) {
+  SmallVector<WaitOp> waits; // in the order of their starts
+  auto waitBefore = [&](Operation *op, llvm::function_ref<bool(StartOp)> ends) {
+    llvm::erase_if(waits, [&](WaitOp wait) {
+      if (!ends(wait.getEvent().getDefiningOp<StartOp>()))
+        return false;
+      op ? wait->moveBefore(op) : wait->moveBefore(&block, block.end());
+      return true;
+    });
+  };
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (auto wait = dyn_cast<WaitOp>(op)) {
+      waits.push_back(wait);
+    } else if (auto loop = dyn_cast<LoopOp>(op)) {
+      // Nothing is under way while a loop runs: its iterations reuse buffers.
+      waitBefore(loop, [](StartOp) { return true; });
+      delayWaits(loop.getBodyBlock());
+    } else {
+      waitBefore(&op, [&](StartOp start) { return conflicts(&op, start); });
+    }
+  }
+  waitBefore(nullptr, [](StartOp) { return true; });
+}
+
+namespace {
+
+struct DelayWaitsPass : dpc::impl::DelayWaitsBase<DelayWaitsPass> {
+  void runOnOperation() override {
+    for (auto entry : getOperation().getOps<EntryOp>())
+      delayWaits(entry.getBodyBlock());
+  }
+};
+
+} // namespace
