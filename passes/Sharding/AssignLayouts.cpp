@@ -1,3 +1,6 @@
+// Chooses which mesh axes cut which atoms of the program, and writes the
+// layouts and reshards that follow.
+
 #include "passes/Sharding/Passes.h"
 #include "passes/Sharding/Placement.h"
 

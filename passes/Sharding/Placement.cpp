@@ -1,3 +1,6 @@
+// Derives the layout of every value from a plan of which axes cut which atoms,
+// and prices the reshards that it needs.
+
 #include "passes/Sharding/Placement.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -46,7 +49,7 @@ DimLayout Assignment::layoutOf(const AtomDim &dim) const {
           if (!llvm::is_contained(used, axis)) {
             used.push_back(axis);
             factor.axes.push_back(axis);
-            // What one turn has of this factor is one index: nothing to cut.
+            // One iteration has one index of this factor: nothing to cut.
             if (mesh.axes[*mesh.axisIndex(axis)].sequential)
               break;
           }
@@ -61,7 +64,8 @@ Layout Assignment::getNatural(Value value) const {
   SmallVector<std::string> used;
   for (unsigned d = 0; d < tensorType(value).getRank(); ++d) {
     if (tensorType(value).getDimSize(d) <= 1) {
-      layout.dims.push_back(DimLayout::whole(tensorType(value).getDimSize(d)));
+      layout.dims.push_back(
+          DimLayout::replicated(tensorType(value).getDimSize(d)));
       continue;
     }
     DimLayout dim = layoutOf(program.getDim(value, d));
@@ -134,8 +138,8 @@ SmallVector<std::string> Assignment::sequentialAxes() const {
   return names;
 }
 
-void Assignment::keepTurnsWhole(const OpLoops &op,
-                                OpPlacement &placement) const {
+void Assignment::keepIterationsWhole(const OpLoops &op,
+                                     OpPlacement &placement) const {
   SmallVector<std::string> axes = sequentialAxes();
   if (axes.empty())
     return;
@@ -206,16 +210,16 @@ OpPlacement Assignment::placeWithout(const OpLoops &op,
     unsigned l = order[position];
     int64_t size = rule.loops[l].size;
     if (whole[l]) {
-      placement.loops[l] = DimLayout::whole(size);
+      placement.loops[l] = DimLayout::replicated(size);
       continue;
     }
     DimLayout dim = layoutOf(op.loops[l]);
-    // The turns of a sequential axis are summed, never compared.
+    // Iterations of a sequential axis are summed, never compared.
     if (rule.loops[l].kind == LoopKind::max ||
         rule.loops[l].kind == LoopKind::min)
       dropAxes(dim, sequentialAxes());
-    // Every device that an axis gives a part must have another one: segments
-    // that are whole on all of them would count several times.
+    // An axis must cut every segment of a sum or none: one that it leaves
+    // replicated would be added once for each device.
     if (rule.loops[l].kind == LoopKind::sum)
       for (const std::string &axis : shardedAxes(dim))
         if (!llvm::all_of(dim.segments, [&](const Segment &segment) {
@@ -231,14 +235,14 @@ OpPlacement Assignment::placeWithout(const OpLoops &op,
     }
     placement.loops[l] = dim;
   }
-  keepTurnsWhole(op, placement);
+  keepIterationsWhole(op, placement);
 
   auto valueLayout = [&](const ShardingRule::ValueLoops &loops,
                          RankedTensorType type) {
     Layout layout;
     for (unsigned d = 0; d < loops.size(); ++d)
       layout.dims.push_back(type.getDimSize(d) <= 1
-                                ? DimLayout::whole(type.getDimSize(d))
+                                ? DimLayout::replicated(type.getDimSize(d))
                                 : compose(loops[d], placement.loops));
     return normalize(layout);
   };
@@ -360,11 +364,11 @@ double Assignment::computeSeconds(const OpLoops &op,
   auto cost = dyn_cast<CostOpInterface>(op.op);
   if (!cost)
     return 0;
-  double share = 1;
+  double fraction = 1;
   for (const DimLayout &dim : placement.loops)
     for (const std::string &axis : shardedAxes(dim))
-      share /= mesh.axisSize(axis);
-  return share *
+      fraction /= mesh.axisSize(axis);
+  return fraction *
          machine.device.computeSeconds(cost.getFlops(), cost.getBytes());
 }
 

@@ -65,9 +65,9 @@ private:
   double computeSeconds(const OpLoops &op, const OpPlacement &placement) const;
   dist::DimLayout layoutOf(const AtomDim &dim) const;
   llvm::SmallVector<std::string> sequentialAxes() const;
-  /// Takes sequential axes off dimensions of several segments: a turn of a loop
-  /// is one slice of each value.
-  void keepTurnsWhole(const OpLoops &op, OpPlacement &placement) const;
+  /// Takes sequential axes off dimensions of several segments: an iteration has
+  /// one slice of each value.
+  void keepIterationsWhole(const OpLoops &op, OpPlacement &placement) const;
 
   const ProgramLoops &program;
   const AxisPlan &plan;

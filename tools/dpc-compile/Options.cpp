@@ -1,3 +1,5 @@
+// Reads the command line of dpc-compile into the options of the pipelines.
+
 #include "tools/dpc-compile/Options.h"
 
 #include "passes/Optimize/Optimizer.h"

@@ -1,3 +1,6 @@
+// Gradient of the kernel of a convolution with few channels a group: patches of
+// a line in the lanes of vectors.
+
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "targets/CPU/Ops/LineProduct.h"

@@ -16,7 +16,7 @@ using namespace dpc::nn;
 
 using Index = LoopEmitter::Index;
 
-/// Dimensions behind the last reduced one.
+/// Dimensions after the last reduced one.
 static int64_t trailingKept(ReduceOp op) {
   ArrayRef<int64_t> reduced = op.getDimensions();
   return typeOf(op.getInput()).getRank() -

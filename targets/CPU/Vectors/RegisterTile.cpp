@@ -1,3 +1,5 @@
+// Sums a tile of a matrix product in vector registers.
+
 #include "targets/CPU/Vectors/RegisterTile.h"
 
 #include <functional>

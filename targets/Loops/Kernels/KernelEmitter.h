@@ -99,7 +99,7 @@ protected:
   virtual void
   forEachElement(const LoopNest &nest,
                  llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
-  /// Adds code behind the use of a tile, whose elements are `number(i)` of the
+  /// Adds code after the use of a tile, whose elements are `number(i)` of the
   /// buffers `streams`.
   virtual void endTile(llvm::ArrayRef<int64_t> shape,
                        llvm::function_ref<Index(llvm::ArrayRef<Index>)> number,

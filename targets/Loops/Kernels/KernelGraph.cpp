@@ -1,3 +1,6 @@
+// Makes the ops of one kernel ready for code, and decides which values are kept
+// in memory.
+
 #include "targets/Loops/Kernels/KernelGraph.h"
 
 #include "dialects/NN/IR/Shape.h"
