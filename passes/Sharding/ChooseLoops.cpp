@@ -1,5 +1,5 @@
-// Chooses, op by op, which atom of a parameter a mesh axis cuts: a greedy search
-// that prices the whole step for each candidate.
+// Chooses, op by op, which atom of a parameter a mesh axis cuts: a greedy
+// search that prices the whole step for each candidate.
 
 #include "passes/Sharding/ChooseLoops.h"
 

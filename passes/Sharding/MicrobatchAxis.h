@@ -8,9 +8,9 @@
 namespace dpc {
 
 /// The sequential axis that `dist.micro` loops run over, and how values cross
-/// the edge of such a loop: outside, a value that the axis cuts holds the slices
-/// of all iterations, inside that of one. Without such an axis there are no
-/// loops, and no layout uses it.
+/// the edge of such a loop: outside, a value that the axis cuts holds the
+/// slices of all iterations, inside that of one. Without such an axis there are
+/// no loops, and no layout uses it.
 class MicrobatchAxis {
 public:
   /// The sequential axis of `mesh` of more than one iteration. `mesh` outlives

@@ -279,8 +279,8 @@ private:
 
   //===-- Loops -----------------------------------------------------------===//
 
-  /// A sum over the iterations of an earlier loop is a term of the sum over this
-  /// one's: it counts in the first iteration alone.
+  /// A sum over the iterations of an earlier loop is a term of the sum over
+  /// this one's: it counts in the first iteration alone.
   void addOnce(ArrayRef<Operation *> body,
                llvm::function_ref<bool(Operation *)> isInside,
                ValueMap &inside) {

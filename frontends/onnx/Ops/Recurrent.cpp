@@ -353,8 +353,8 @@ Cell Recurrence::makeCell(int64_t d) {
   return cell;
 }
 
-/// Walks direction `d` over all steps. A sequence that has ended keeps its state
-/// and gives zeros; backwards, one that has not begun.
+/// Walks direction `d` over all steps. A sequence that has ended keeps its
+/// state and gives zeros; backwards, one that has not begun.
 LogicalResult Recurrence::walk(int64_t d) {
   Cell cell = makeCell(d);
   auto stateType =

@@ -8,8 +8,8 @@ namespace dpc {
 /// Roots of a kernel that run in the same loops: an outer loop over rows, which
 /// are `rows` equal, consecutive parts of each root's result, and in it the
 /// stages one after the other. A softmax of [8, 16] is one group of 8 rows and
-/// three stages: the maximum of the row, the sum of its exponentials, and its 16
-/// quotients.
+/// three stages: the maximum of the row, the sum of its exponentials, and its
+/// 16 quotients.
 struct LoopGroup {
   /// Roots with the same number of elements, computed in one nest of loops over
   /// the elements of a row.
