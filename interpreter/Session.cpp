@@ -1,3 +1,6 @@
+// Runs the entries of a program in the interpreter: shards what goes in, one
+// thread a rank, and joins what comes out.
+
 #include "interpreter/Session.h"
 
 #include "dialects/Dist/IR/Collectives.h"

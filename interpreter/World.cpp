@@ -1,3 +1,5 @@
+// Ranks as threads of one process, and the exchanges in which a group meets.
+
 #include "interpreter/World.h"
 
 #include "dialects/Dist/IR/MeshGroups.h"

@@ -1,3 +1,6 @@
+// Tensors on the host: construction, conversion from and to attributes,
+// rounding to the element type.
+
 #include "dialects/Interfaces/HostTensor.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"

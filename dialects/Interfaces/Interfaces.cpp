@@ -1,3 +1,6 @@
+// Defaults of the op interfaces that several ops share: the sharding rule and
+// the bytes of elementwise ops.
+
 #include "dialects/Interfaces/Interfaces.h"
 
 using namespace mlir;

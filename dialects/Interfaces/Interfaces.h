@@ -34,7 +34,8 @@ public:
   /// This device's number in its group over `axes`, first axis slowest.
   virtual int64_t getGroupIndex(llvm::ArrayRef<llvm::StringRef> axes) = 0;
 
-  /// Sets the coordinate on a sequential axis: the turn of the loop that runs.
+  /// Sets the coordinate on a sequential axis: the number of the iteration that
+  /// runs.
   virtual void setSequentialIndex(llvm::StringRef axis, int64_t index) = 0;
 
   /// Gathers `mine` from every member of this device's group over `axes` (all

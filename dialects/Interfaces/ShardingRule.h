@@ -22,8 +22,8 @@ enum class LoopKind {
   sum,
   max,
   min,
-  /// Must be whole on every device (a sort, a scan, a softmax row kept as one
-  /// op).
+  /// May not be cut: every device runs all of it (a sort, a scan, a softmax row
+  /// kept as one op).
   whole,
 };
 
@@ -45,7 +45,7 @@ struct ShardingRule {
   llvm::SmallVector<ValueLoops, 2> results;
 
   /// Operand sets in which the op is additive: a partial sum in all operands
-  /// of a set (the others whole) gives a partial sum in every result.
+  /// of a set (the others reduced) gives a partial sum in every result.
   /// {{0},{1}} for a contraction, {{0,1}} for an addition.
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>> additiveSets;
   /// True when the op commutes with max and min in operand 0 (monotone

@@ -1,3 +1,6 @@
+// Makes @step and @eval out of @forward: the loss, the metrics, and the form of
+// each op that training needs.
+
 #include "passes/Autodiff/FunctionForms.h"
 #include "passes/Autodiff/Loss.h"
 #include "passes/Autodiff/Passes.h"

@@ -1,3 +1,6 @@
+// Finds the axis of the classes of a cross-entropy from the shapes of output
+// and labels.
+
 #include "passes/Autodiff/ClassAxis.h"
 
 #include "llvm/ADT/STLExtras.h"

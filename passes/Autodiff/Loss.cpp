@@ -1,3 +1,5 @@
+// The losses that are not in the graph, each as its sum and its count.
+
 #include "passes/Autodiff/Loss.h"
 
 #include "dialects/NN/IR/Expressions.h"

@@ -16,7 +16,8 @@ struct LossValue {
   mlir::Value loss;
   /// Rank-0 float: how many labels or elements the mean is over.
   mlir::Value count;
-  /// Rank-0 float share of right answers; null where there is no such thing.
+  /// Rank-0 float: the fraction of right answers; null where there is no such
+  /// thing.
   mlir::Value accuracy;
 };
 

@@ -1,3 +1,6 @@
+// Collects the tensors that the host knows of a program, and says how each lies
+// on the mesh.
+
 #include "passes/Explain/Boundary.h"
 
 #include "dialects/Dist/IR/Collectives.h"

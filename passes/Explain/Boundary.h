@@ -40,8 +40,8 @@ struct BoundaryTensor {
 };
 
 /// The tensors at the boundary of a program at level `step` or later, in its
-/// order: from the residents where there are some, else from the arguments and
-/// results of its functions.
+/// order: from the persistent buffers where there are some, else from the
+/// arguments and results of its functions.
 std::vector<BoundaryTensor> boundaryOf(mlir::ModuleOp module);
 
 /// "f32[8, 16]".

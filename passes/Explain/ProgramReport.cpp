@@ -1,3 +1,5 @@
+// Reports what passes decided, from what they left on the module.
+
 #include "passes/Explain/ProgramReport.h"
 
 #include "passes/Explain/Boundary.h"
@@ -196,20 +198,21 @@ static void addCommunication(Report &report, ModuleOp module,
           start->getAttrOfType<PurposeAttr>(ExecDialect::kPurposeAttrName);
       SmallVector<StringRef> axes(
           start.getAxes().getAsValueRange<StringAttr>());
-      int64_t turns = 1;
+      int64_t iterations = 1;
       for (Operation *at = start->getParentOp(); at != entry;
            at = at->getParentOp())
         if (auto loop = dyn_cast<LoopOp>(at))
-          turns *= loop.getCount();
+          iterations *= loop.getCount();
       int64_t bytes = std::max(bufferBytes(start.getInput().getType()),
                                bufferBytes(start.getOutput().getType()));
       double moved =
           bytesThroughLink(start.getKind(), bytes, dist::groupSize(mesh, axes));
       Sum &sum = sums[{attr ? attr.getValue() : Purpose::activations,
                        start.getKind(), llvm::join(axes, "+")}];
-      sum.count += turns;
-      sum.bytes += turns * int64_t(moved);
-      sum.seconds += turns * machine->linkOver(axes).transferSeconds(moved);
+      sum.count += iterations;
+      sum.bytes += iterations * int64_t(moved);
+      sum.seconds +=
+          iterations * machine->linkOver(axes).transferSeconds(moved);
     });
     ReportSection &section =
         report.add(("communication of one " + entry.getSymName()).str());

@@ -1,3 +1,5 @@
+// Prints a report: titles, sentences and tables.
+
 #include "passes/Explain/Report.h"
 
 #include "llvm/ADT/STLExtras.h"

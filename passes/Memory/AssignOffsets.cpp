@@ -1,3 +1,6 @@
+// Builds the memory problem of all entries from the order of their ops, and
+// writes the plan's offsets.
+
 #include "passes/Memory/MemoryPlan.h"
 #include "passes/Memory/Passes.h"
 
@@ -55,7 +58,7 @@ private:
         int64_t first = step;
         visit(loop.getBodyBlock());
         ++step;
-        // Every turn needs what comes from outside.
+        // Every iteration needs what comes from outside.
         loop.walk([&](Operation *inner) {
           for (Value operand : inner->getOperands())
             if (auto buffer = dyn_cast_or_null<BufferOp>(placeOf(operand).root))

@@ -1,3 +1,6 @@
+// Matches the ops around a softmax that are attention, from the softmax
+// outwards.
+
 #include "passes/Normalize/AttentionMatch.h"
 
 #include "dialects/NN/IR/Expressions.h"

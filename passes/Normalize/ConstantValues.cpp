@@ -1,3 +1,5 @@
+// Computes what depends on constants alone, by the ops' interpreter rules.
+
 #include "passes/Normalize/ConstantValues.h"
 
 #include "dialects/Interfaces/ConstantContext.h"

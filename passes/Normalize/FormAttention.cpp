@@ -1,3 +1,5 @@
+// Replaces the ops that AttentionMatch finds by nn.attention.
+
 #include "passes/Normalize/AttentionMatch.h"
 #include "passes/Normalize/Passes.h"
 

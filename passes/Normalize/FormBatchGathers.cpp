@@ -1,3 +1,6 @@
+// Finds gathers and scatters whose indices name their own sample, and makes the
+// sample a batch dimension of them.
+
 #include "passes/Normalize/ConstantValues.h"
 #include "passes/Normalize/LastDimension.h"
 #include "passes/Normalize/Passes.h"

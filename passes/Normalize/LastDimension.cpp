@@ -1,3 +1,5 @@
+// Slices the last dimension of a value by taking apart the ops that made it.
+
 #include "passes/Normalize/LastDimension.h"
 
 #include "dialects/NN/IR/Expressions.h"

@@ -1,3 +1,5 @@
+// Finds the smallest tensor that a value repeats.
+
 #include "passes/Normalize/Narrowing.h"
 
 #include "dialects/NN/IR/Expressions.h"

@@ -16,7 +16,7 @@ struct Narrow {
 
 /// Finds what values repeat: broadcasts, equal constants, numberings and
 /// dimensions of extent 1 are taken off, also from the operands of elementwise
-/// ops, which are built anew on less, behind the op that they stand for.
+/// ops, which are built anew on less, after the op that they stand for.
 class Narrowing {
 public:
   /// New ops have the location `loc`: constants may have none.

@@ -1,3 +1,5 @@
+// Turns every float type of a module into f64.
+
 #include "passes/Normalize/Passes.h"
 
 #include "dialects/NN/IR/Program.h"

@@ -1,3 +1,6 @@
+// Replaces the gradients that @step returns by updated parameters, with the
+// optimizer's state, clipping and schedule.
+
 #include "dialects/NN/IR/FileTensors.h"
 #include "passes/Optimize/Optimizer.h"
 #include "passes/Optimize/Passes.h"

@@ -1,3 +1,5 @@
+// The optimizers by name, their options, and what their formulas share.
+
 #include "passes/Optimize/Optimizer.h"
 
 #include "llvm/Support/Format.h"

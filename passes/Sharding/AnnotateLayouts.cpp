@@ -1,3 +1,6 @@
+// Writes the layouts that the user asked for on the arguments that their globs
+// name.
+
 #include "passes/Sharding/Passes.h"
 
 #include "dialects/Dist/IR/DistDialect.h"

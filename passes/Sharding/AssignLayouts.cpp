@@ -1,3 +1,7 @@
+// Chooses which mesh axes cut which atoms of the program, and writes the
+// layouts and reshards that follow.
+
+#include "passes/Sharding/ChooseLoops.h"
 #include "passes/Sharding/Passes.h"
 #include "passes/Sharding/Placement.h"
 
@@ -87,8 +91,8 @@ private:
     return mesh.axes[*mesh.axisIndex(axis)].sequential;
   }
 
-  /// How state of `layout` is held between steps: a loop takes its slices from
-  /// the whole.
+  /// How state of `layout` is held between steps: not cut over sequential axes,
+  /// since every iteration of a loop takes its slice from the same buffer.
   Layout stored(Layout layout) const {
     for (DimLayout &dim : layout.dims)
       for (Segment &segment : dim.segments)
@@ -153,9 +157,15 @@ private:
       AxisPlan plan;
       cutBatch(function, *program, plan);
       cutKnownArguments(function, *program, plan);
+      auto seconds = [&](const AxisPlan &trial) {
+        Assignment assignment(*program, trial, mesh, machine);
+        assignment.run(argumentLayouts(function, assignment));
+        return assignment.getSeconds();
+      };
       if (!stateIsKnown)
         for (const std::string &axis : autoAxes)
-          chooseLoops(function, *program, plan, axis);
+          chooseLoops(function, *program, axis, mesh.axisSize(axis), seconds,
+                      plan);
       if (decomposeCut(*program, plan))
         continue;
       Assignment result(*program, plan, mesh, machine);
@@ -225,7 +235,7 @@ private:
           if (axis.sequential != sequential || axis.size == 1)
             continue;
           // Where an op takes the batch apart there is no factor of one index
-          // a turn, and no loop.
+          // an iteration, and no loop.
           auto fits = [&](const auto &segment) {
             return next < segment.size() &&
                    (!sequential || program.getSize(segment[next]) == axis.size);
@@ -257,9 +267,12 @@ private:
                         known->dims[d], plan);
   }
 
-  /// Seeds gave `atoms` at least the segments and factors of `known`: a factor
-  /// starts where an atom starts, and where a segment was taken apart it was
-  /// between its copies, so that both end alike.
+  /// Cuts the atoms of one dimension as `known` cuts it. `known` was a seed, so
+  /// the refinement has made each of its factors a product of atoms: from the
+  /// minor end on, the next atoms whose sizes multiply to the factor's are the
+  /// factor, and its axes cut the major one of them. The refinement may also
+  /// have taken a segment apart, (12)(64) into (4)(64) + (8)(64); it does so
+  /// along the major factor only, so all pieces end in the same minor factors.
   void cutKnownDim(const ProgramLoops &program, const AtomDim &atoms,
                    const DimLayout &known, AxisPlan &plan) {
     size_t next = 0;
@@ -289,75 +302,8 @@ private:
       }
   }
 
-  /// For each contraction or gather with a parameter that no loop of this axis
-  /// reaches yet, the loop with the least modelled time; none if nothing gains.
-  void chooseLoops(func::FuncOp function, const ProgramLoops &program,
-                   AxisPlan &plan, const std::string &axis) {
-    int64_t size = mesh.axisSize(axis);
-    if (size == 1)
-      return;
-    auto evaluate = [&](const AxisPlan &trial) {
-      Assignment assignment(program, trial, mesh, machine);
-      assignment.run(argumentLayouts(function, assignment));
-      return assignment.getSeconds();
-    };
-    auto cutsAxis = [&](unsigned atom) {
-      auto it = plan.find(atom);
-      return it != plan.end() && llvm::is_contained(it->second, axis);
-    };
-    double best = evaluate(plan);
-    for (const OpLoops &op : program.getOps()) {
-      std::optional<unsigned> weight = parameterOperand(function, op);
-      if (!weight)
-        continue;
-      SmallVector<unsigned> candidates;
-      bool covered = false;
-      for (unsigned d = 0; d < tensorType(op.op->getOperand(*weight)).getRank();
-           ++d)
-        for (const auto &segment :
-             program.getDim(op.op->getOperand(*weight), d))
-          for (unsigned atom : segment) {
-            covered |= cutsAxis(atom);
-            if (program.getSize(atom) >= size && !plan.count(atom) &&
-                !llvm::is_contained(candidates, atom))
-              candidates.push_back(atom);
-          }
-      if (covered)
-        continue;
-      std::optional<unsigned> chosen;
-      for (unsigned atom : candidates) {
-        AxisPlan trial = plan;
-        trial[atom].push_back(axis);
-        double seconds = evaluate(trial);
-        if (!chosen || seconds < best) {
-          chosen = atom;
-          best = seconds;
-        }
-      }
-      if (chosen)
-        plan[*chosen].push_back(axis);
-    }
-  }
-
-  /// The operand through which an op with a reduction loop reads a parameter.
-  std::optional<unsigned> parameterOperand(func::FuncOp function,
-                                           const OpLoops &op) {
-    if (llvm::none_of(op.rule.loops, [](const ShardingRule::Loop &loop) {
-          return loop.kind == LoopKind::sum;
-        }))
-      return std::nullopt;
-    for (OpOperand &operand : op.op->getOpOperands()) {
-      auto argument = dyn_cast<BlockArgument>(operand.get());
-      if (!argument || argument.getOwner() != &function.front())
-        continue;
-      ArgAttr arg = nn::getArg(function, argument.getArgNumber());
-      if (arg && arg.getKind() == ArgKind::parameter)
-        return operand.getOperandNumber();
-    }
-    return std::nullopt;
-  }
-
-  /// Replaces composites that the plan wants to cut where they are whole.
+  /// Replaces composites by core ops where the plan cuts a loop that the
+  /// composite needs uncut. Returns whether there were any.
   bool decomposeCut(const ProgramLoops &program, const AxisPlan &plan) {
     SmallVector<DecomposableOpInterface> cut;
     for (const OpLoops &op : program.getOps()) {

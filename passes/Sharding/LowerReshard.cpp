@@ -1,3 +1,5 @@
+// Lowers one reshard to collectives, slices and reorderings on local shards.
+
 #include "passes/Sharding/LowerReshard.h"
 
 #include "dialects/Dist/IR/Collectives.h"

@@ -1,9 +1,10 @@
 // Partitioning into one device's program. Ops on values that a sequential axis
 // cuts, or that are partial over it, run in loops: an op belongs to the latest
 // loop that all its users inside loops allow, values leave a loop stacked or
-// summed and enter one sliced or whole.
+// summed and enter one sliced or whole (MicrobatchAxis).
 
 #include "passes/Sharding/LowerReshard.h"
+#include "passes/Sharding/MicrobatchAxis.h"
 #include "passes/Sharding/Passes.h"
 
 #include "dialects/Dist/IR/Collectives.h"
@@ -29,14 +30,12 @@ namespace {
 class FunctionPartitioner {
 public:
   FunctionPartitioner(func::FuncOp function, const MeshShape &mesh)
-      : function(function), mesh(mesh), builder(function.getContext()) {
-    for (const MeshAxis &axis : mesh.axes)
-      if (axis.sequential && axis.size > 1)
-        sequential = &axis;
-  }
+      : function(function), mesh(mesh), micro(mesh),
+        builder(function.getContext()) {}
 
   LogicalResult run() {
-    collectLayouts();
+    if (failed(collectLayouts()))
+      return failure();
     schedule();
     if (failed(checkCrossings()))
       return failure();
@@ -46,7 +45,7 @@ public:
     function.getBody().push_back(block);
     builder.setInsertionPointToStart(block);
     for (auto [index, argument] : llvm::enumerate(old->getArguments())) {
-      Layout layout = outsideOf(layouts[argument]);
+      Layout layout = micro.outsideOf(layouts[argument]);
       Value local = block->addArgument(
           nn::withShape(typeOf(argument), localShape(layout, mesh)),
           argument.getLoc());
@@ -82,21 +81,27 @@ private:
 
   //===-- Layouts ---------------------------------------------------------===//
 
-  void collectLayouts() {
-    for (auto [index, argument] : llvm::enumerate(function.getArguments()))
-      layouts[argument] =
-          function
-              .getArgAttrOfType<LayoutAttr>(index, DistDialect::kLayoutAttrName)
-              .getLayout();
+  LogicalResult collectLayouts() {
+    for (auto [index, argument] : llvm::enumerate(function.getArguments())) {
+      auto layout = function.getArgAttrOfType<LayoutAttr>(
+          index, DistDialect::kLayoutAttrName);
+      if (!layout)
+        return function.emitError("argument ") << index << " has no layout";
+      layouts[argument] = layout.getLayout();
+    }
     for (Operation &op : function.front().without_terminator()) {
       if (auto reshard = dyn_cast<ReshardOp>(op)) {
         layouts[reshard.getResult()] = reshard.getTo().getLayout();
         continue;
       }
       auto results = op.getAttrOfType<ArrayAttr>(DistDialect::kResultsAttrName);
+      if (!results ||
+          !op.hasAttrOfType<ArrayAttr>(DistDialect::kOperandsAttrName))
+        return op.emitOpError("has no layout for each operand and result");
       for (auto [value, layout] : llvm::zip_equal(op.getResults(), results))
         layouts[value] = cast<LayoutAttr>(layout).getLayout();
     }
+    return success();
   }
 
   std::vector<Layout> operandLayouts(Operation *op) {
@@ -116,90 +121,23 @@ private:
     return result;
   }
 
-  bool isCut(const Layout &layout) const {
-    return sequential &&
-           llvm::is_contained(shardedAxes(layout), sequential->name);
-  }
-  bool isPartial(const Layout &layout) const {
-    return sequential &&
-           llvm::any_of(layout.partial, [&](const Partial &partial) {
-             return partial.axis == sequential->name;
-           });
-  }
-  bool usesLoop(const Layout &layout) const {
-    return isCut(layout) || isPartial(layout);
-  }
-
-  /// The layout of the whole value that a loop's turns make up.
-  Layout outsideOf(Layout layout) const {
-    if (!sequential)
-      return layout;
-    for (DimLayout &dim : layout.dims)
-      for (Segment &segment : dim.segments)
-        for (Factor &factor : segment.factors)
-          llvm::erase(factor.axes, sequential->name);
-    llvm::erase_if(layout.partial, [&](const Partial &partial) {
-      return partial.axis == sequential->name;
-    });
-    return layout;
-  }
-
-  /// The factor that the loop's turns are, if `dim` is cut into them: its
-  /// position, and the extent of what follows.
-  std::optional<std::pair<unsigned, int64_t>>
-  turnFactor(const DimLayout &dim) const {
-    if (dim.segments.size() != 1)
-      return std::nullopt;
-    int64_t after = 1;
-    ArrayRef<Factor> factors = dim.segments[0].factors;
-    for (size_t f = factors.size(); f-- > 0;) {
-      if (factors[f].axes == AxisNames{sequential->name} &&
-          factors[f].size == sequential->size)
-        return std::make_pair(unsigned(f), after);
-      after *= factors[f].size;
-    }
-    return std::nullopt;
-  }
-
-  /// Whether each turn has the same slice of both.
-  bool sameTurns(const Layout &from, const Layout &to) const {
-    for (auto [a, b] : llvm::zip_equal(from.dims, to.dims)) {
-      bool cutA = llvm::is_contained(shardedAxes(a), sequential->name),
-           cutB = llvm::is_contained(shardedAxes(b), sequential->name);
-      if (cutA != cutB)
-        return false;
-      if (!cutA)
-        continue;
-      auto turnA = turnFactor(a), turnB = turnFactor(b);
-      if (!turnA || !turnB || turnA->second != turnB->second)
-        return false;
-    }
-    return true;
-  }
-
-  /// The layout of the slice that one turn has.
-  Layout insideOf(Layout layout) const {
-    for (DimLayout &dim : layout.dims)
-      if (auto turn = turnFactor(dim))
-        dim.segments[0].factors[turn->first] = Factor(1);
-    return layout;
-  }
-
-  /// Whether `op` runs once a turn. A reshard does if it changes nothing about
-  /// the sequential axis.
+  /// Whether `op` runs once an iteration. A reshard does if it changes nothing
+  /// about the sequential axis.
   bool inLoop(Operation *op) {
-    if (!sequential)
+    if (!micro)
       return false;
     if (auto reshard = dyn_cast<ReshardOp>(op)) {
       Layout from = reshard.getFrom().getLayout(),
              to = reshard.getTo().getLayout();
-      return usesLoop(from) && isPartial(from) == isPartial(to) &&
-             sameTurns(from, to);
+      return micro.isUsedBy(from) &&
+             micro.isPartial(from) == micro.isPartial(to) &&
+             micro.sameSlices(from, to);
     }
-    return llvm::any_of(operandLayouts(op),
-                        [&](const Layout &l) { return usesLoop(l); }) ||
-           llvm::any_of(resultLayouts(op),
-                        [&](const Layout &l) { return usesLoop(l); });
+    auto usesLoop = [&](const Layout &layout) {
+      return micro.isUsedBy(layout);
+    };
+    return llvm::any_of(operandLayouts(op), usesLoop) ||
+           llvm::any_of(resultLayouts(op), usesLoop);
   }
 
   //===-- Order -----------------------------------------------------------===//
@@ -242,7 +180,7 @@ private:
   /// microbatch at once; that is fine only for what depends on the batch
   /// alone.
   LogicalResult checkCrossings() {
-    if (!sequential)
+    if (!micro)
       return success();
     llvm::DenseSet<Value> trained;
     for (auto [index, argument] : llvm::enumerate(function.getArguments())) {
@@ -276,8 +214,8 @@ private:
     if (auto reshard = dyn_cast<ReshardOp>(op)) {
       Layout source = from[0], target = to[0];
       bool inside = inLoop(op);
-      source = inside ? insideOf(source) : outsideOf(source);
-      target = inside ? insideOf(target) : outsideOf(target);
+      source = inside ? micro.insideOf(source) : micro.outsideOf(source);
+      target = inside ? micro.insideOf(target) : micro.outsideOf(target);
       map[reshard.getResult()] =
           lowerReshard(context, map.lookup(reshard.getInput()), source, target);
       return success();
@@ -341,200 +279,143 @@ private:
 
   //===-- Loops -----------------------------------------------------------===//
 
-  /// Where the sequential axis lies in `layout`, as the local outside shape of
-  /// its dimension: (before, axis size, after).
-  struct CutPlace {
-    unsigned dim;
-    int64_t before, after;
-  };
-
-  FailureOr<CutPlace> placeOf(Value value, const Layout &layout) {
-    for (auto [d, dim] : llvm::enumerate(layout.dims)) {
-      if (!llvm::is_contained(shardedAxes(dim), sequential->name))
-        continue;
-      if (dim.segments.size() != 1)
-        break;
-      CutPlace place{unsigned(d), 1, 1};
-      bool found = false;
-      for (const Factor &factor : dim.segments[0].factors) {
-        if (llvm::is_contained(factor.axes, sequential->name)) {
-          if (factor.size != sequential->size)
-            return emitError(value.getLoc())
-                       << "microbatches cut a dimension unevenly: "
-                       << toString(dim),
-                   failure();
-          found = true;
-          continue;
-        }
-        (found ? place.after : place.before) *= localSize(factor, mesh);
-      }
-      return place;
-    }
-    return emitError(value.getLoc())
-               << "microbatches cut a joined dimension: " << toString(layout),
-           failure();
-  }
-
-  /// The whole value with the microbatch as a new first dimension.
-  FailureOr<Value> expose(Value key, Value local) {
-    FailureOr<CutPlace> place = placeOf(key, layouts[key]);
-    if (failed(place))
-      return failure();
-    nn::Expressions e{builder, key.getLoc()};
-    SmallVector<int64_t> shape(typeOf(local).getShape()), split, permutation;
-    for (unsigned d = 0; d < shape.size(); ++d) {
-      if (d == place->dim)
-        llvm::append_values(split, place->before, sequential->size,
-                            place->after);
-      else
-        split.push_back(shape[d]);
-    }
-    permutation.push_back(place->dim + 1);
-    for (unsigned i = 0; i < split.size(); ++i)
-      if (i != place->dim + 1)
-        permutation.push_back(i);
-    shape[place->dim] = place->before * place->after;
-    shape.insert(shape.begin(), sequential->size);
-    return e.reshape(e.transpose(e.reshape(local, split), permutation), shape);
-  }
-
-  /// The inverse of `expose`.
-  FailureOr<Value> fold(Value key, Value stacked) {
-    FailureOr<CutPlace> place = placeOf(key, layouts[key]);
-    if (failed(place))
-      return failure();
-    nn::Expressions e{builder, key.getLoc()};
-    SmallVector<int64_t> shape(typeOf(stacked).getShape().drop_front()), split,
-        permutation;
-    split.push_back(sequential->size);
-    for (unsigned d = 0; d < shape.size(); ++d) {
-      if (d == place->dim) {
-        llvm::append_values(permutation, int64_t(split.size()), int64_t(0),
-                            int64_t(split.size() + 1));
-        llvm::append_values(split, place->before, place->after);
-      } else {
-        permutation.push_back(split.size());
-        split.push_back(shape[d]);
-      }
-    }
-    shape[place->dim] = place->before * sequential->size * place->after;
-    return e.reshape(e.transpose(e.reshape(stacked, split), permutation),
-                     shape);
-  }
-
-  /// A sum over the turns of an earlier loop is a term of the sum over this
-  /// one's: it counts at the first turn alone.
+  /// A sum over the iterations of an earlier loop is a term of the sum over
+  /// this one's: it counts in the first iteration alone.
   void addOnce(ArrayRef<Operation *> body,
                llvm::function_ref<bool(Operation *)> isInside,
                ValueMap &inside) {
     llvm::SmallDenseSet<Value> done;
     for (Operation *op : body)
       for (Value operand : op->getOperands()) {
-        if (isInside(operand.getDefiningOp()) || !isPartial(layouts[operand]) ||
-            !done.insert(operand).second)
+        if (isInside(operand.getDefiningOp()) ||
+            !micro.isPartial(layouts[operand]) || !done.insert(operand).second)
           continue;
         PartitionContext context{builder, op->getLoc(), mesh};
         nn::Expressions e = context.expressions();
         Value &local = inside[operand];
         Value first = e.compare(nn::Comparison::eq,
-                                context.axisIndex(sequential->name), 0.0);
+                                context.axisIndex(micro.getName()), 0.0);
         local = e.select(e.broadcastScalar(first, typeOf(local).getShape()),
                          local, e.splatLike(local, 0));
       }
   }
 
+  /// What a loop is made of while it is built. Values are logical ones of the
+  /// function, but for `inputs` and `yielded`, which are local.
+  struct Loop {
+    SmallVector<Operation *> body;
+    SmallVector<Value> inputs, outgoing, yielded;
+    SmallVector<int32_t> operandKinds, resultKinds;
+    SmallVector<Type> resultTypes;
+    Block *block = nullptr;
+    ValueMap inside;
+  };
+
   /// Emits the loop of time `now`, if there is one.
   LogicalResult emitLoop(int64_t now) {
-    SmallVector<Operation *> body;
+    Loop loop;
     for (Operation &op : function.front().without_terminator())
       if (time[&op] == now && inLoop(&op))
-        body.push_back(&op);
-    if (body.empty())
+        loop.body.push_back(&op);
+    if (loop.body.empty())
       return success();
     auto isInside = [&](Operation *op) {
       return op && time[op] == now && inLoop(op);
     };
+    Region region;
+    loop.block = &region.emplaceBlock();
+    if (failed(enterLoop(loop, isInside)))
+      return failure();
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(loop.block);
+      addOnce(loop.body, isInside, loop.inside);
+      for (Operation *op : loop.body)
+        if (failed(emit(op, loop.inside)))
+          return failure();
+      if (failed(leaveLoop(loop, isInside)))
+        return failure();
+    }
+    OperationState state(function.getLoc(), MicroOp::getOperationName());
+    MicroOp::build(builder, state, loop.resultTypes,
+                   builder.getI64IntegerAttr(micro.getCount()),
+                   builder.getStringAttr(micro.getName()), loop.inputs,
+                   builder.getDenseI32ArrayAttr(loop.operandKinds),
+                   builder.getDenseI32ArrayAttr(loop.resultKinds));
+    state.regions[0]->takeBody(region);
+    auto made = cast<MicroOp>(builder.create(state));
+    for (auto [value, result] :
+         llvm::zip_equal(loop.outgoing, made.getResults())) {
+      outside[value] = result;
+      if (!micro.cuts(layouts[value]))
+        continue;
+      FailureOr<Value> merged =
+          micro.mergeSlices(builder, value.getLoc(), result, layouts[value]);
+      if (failed(merged))
+        return failure();
+      outside[value] = *merged;
+    }
+    return success();
+  }
 
-    // What comes in: each value once, whole or sliced.
-    SmallVector<Value> inputs;
-    SmallVector<int32_t> operandKinds, resultKinds;
-    auto region = std::make_unique<Region>();
-    Block *block = new Block;
-    region->push_back(block);
-    ValueMap inside;
-    for (Operation *op : body)
+  /// Gives the loop's block an argument for each value that comes in: the value
+  /// itself, or a slice of it.
+  LogicalResult enterLoop(Loop &loop,
+                          llvm::function_ref<bool(Operation *)> isInside) {
+    for (Operation *op : loop.body)
       for (Value operand : op->getOperands()) {
-        if (isInside(operand.getDefiningOp()) || inside.count(operand))
+        if (isInside(operand.getDefiningOp()) || loop.inside.count(operand))
           continue;
         Value local = outside.lookup(operand);
         RankedTensorType type = typeOf(local);
-        bool sliced = isCut(layouts[operand]);
-        if (sliced) {
-          FailureOr<Value> exposed = expose(operand, local);
-          if (failed(exposed))
+        MicroKind kind = MicroKind::whole;
+        if (micro.cuts(layouts[operand])) {
+          FailureOr<Value> stacked = micro.stackSlices(
+              builder, operand.getLoc(), local, layouts[operand]);
+          if (failed(stacked))
             return failure();
-          local = *exposed;
+          local = *stacked;
           type = nn::withShape(type, typeOf(local).getShape().drop_front());
+          kind = MicroKind::sliced;
         }
-        inputs.push_back(local);
-        operandKinds.push_back(static_cast<int32_t>(sliced ? MicroKind::sliced
-                                                           : MicroKind::whole));
-        inside[operand] = block->addArgument(type, operand.getLoc());
+        loop.inputs.push_back(local);
+        loop.operandKinds.push_back(static_cast<int32_t>(kind));
+        loop.inside[operand] = loop.block->addArgument(type, operand.getLoc());
       }
+    return success();
+  }
 
-    SmallVector<Value> outgoing, yielded;
-    SmallVector<Type> types;
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(block);
-      addOnce(body, isInside, inside);
-      for (Operation *op : body)
-        if (failed(emit(op, inside)))
-          return failure();
-      for (Operation *op : body)
-        for (Value value : op->getResults()) {
-          if (llvm::all_of(value.getUsers(), isInside))
-            continue;
-          const Layout &layout = layouts[value];
-          if (!usesLoop(layout))
-            return op->emitOpError("gives a value that is the same for every "
-                                   "microbatch, from values that are not");
-          Value local = inside[value];
-          outgoing.push_back(value);
-          yielded.push_back(local);
-          SmallVector<int64_t> shape(typeOf(local).getShape());
-          if (isCut(layout))
-            shape.insert(shape.begin(), sequential->size);
-          types.push_back(nn::withShape(typeOf(local), shape));
-          resultKinds.push_back(static_cast<int32_t>(
-              isCut(layout) ? MicroKind::stacked : MicroKind::summed));
+  /// Yields each value of the body that something outside reads.
+  LogicalResult leaveLoop(Loop &loop,
+                          llvm::function_ref<bool(Operation *)> isInside) {
+    for (Operation *op : loop.body)
+      for (Value value : op->getResults()) {
+        if (llvm::all_of(value.getUsers(), isInside))
+          continue;
+        const Layout &layout = layouts[value];
+        if (!micro.isUsedBy(layout))
+          return op->emitOpError("gives a value that is the same for every "
+                                 "microbatch, from values that are not");
+        Value local = loop.inside[value];
+        SmallVector<int64_t> shape(typeOf(local).getShape());
+        MicroKind kind = MicroKind::summed;
+        if (micro.cuts(layout)) {
+          shape.insert(shape.begin(), micro.getCount());
+          kind = MicroKind::stacked;
         }
-      builder.create<dist::YieldOp>(function.getLoc(), yielded);
-    }
-    OperationState state(function.getLoc(), MicroOp::getOperationName());
-    MicroOp::build(builder, state, types,
-                   builder.getI64IntegerAttr(sequential->size),
-                   builder.getStringAttr(sequential->name), inputs,
-                   builder.getDenseI32ArrayAttr(operandKinds),
-                   builder.getDenseI32ArrayAttr(resultKinds));
-    state.regions[0]->takeBody(*region);
-    auto loop = cast<MicroOp>(builder.create(state));
-    for (auto [value, result] : llvm::zip_equal(outgoing, loop.getResults())) {
-      outside[value] = result;
-      if (!isCut(layouts[value]))
-        continue;
-      FailureOr<Value> folded = fold(value, result);
-      if (failed(folded))
-        return failure();
-      outside[value] = *folded;
-    }
+        loop.outgoing.push_back(value);
+        loop.yielded.push_back(local);
+        loop.resultTypes.push_back(nn::withShape(typeOf(local), shape));
+        loop.resultKinds.push_back(static_cast<int32_t>(kind));
+      }
+    builder.create<dist::YieldOp>(function.getLoc(), loop.yielded);
     return success();
   }
 
   func::FuncOp function;
   const MeshShape &mesh;
+  MicrobatchAxis micro;
   OpBuilder builder;
-  const MeshAxis *sequential = nullptr;
   // All looked up by key only: their order never shows.
   llvm::DenseMap<Value, Layout> layouts;
   llvm::DenseMap<Operation *, int64_t> time, earliest;

@@ -37,8 +37,9 @@ def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
     1. Finds the loops that run together through the whole program (*atoms*, see
        docs/glossary.md and decision 6).
     2. Cuts the batch's atom over `batch-axes`. For each of `auto-axes` and each
-       contraction or gather with a parameter, it cuts the atom over that axis
-       with which the cost model expects the shortest step, if any shortens it.
+       contraction or gather with a parameter that the axis does not cut yet, it
+       cuts the atom of the parameter with which the cost model expects the
+       shortest step.
     3. Writes the layouts that follow on arguments, results and ops, and a
        `dist.reshard` wherever an op reads a value in another layout than it was
        made in. An op does not cut a loop that it reduces over where gathering

@@ -1,3 +1,6 @@
+// Derives the layout of every value from a plan of which axes cut which atoms,
+// and prices the reshards that it needs.
+
 #include "passes/Sharding/Placement.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -17,10 +20,16 @@ bool dpc::sameLayout(const Layout &a, const Layout &b, const MeshShape &mesh) {
          (left.dims == right.dims || sameIndices(left, right, mesh));
 }
 
-/// Axes of `dim`, each once.
+/// Whether any of `axes` cuts `dim`.
 static bool usesAny(const DimLayout &dim, ArrayRef<std::string> axes) {
   return llvm::any_of(shardedAxes(dim), [&](const std::string &axis) {
     return llvm::is_contained(axes, axis);
+  });
+}
+
+static bool isPartialOver(const Layout &layout, StringRef axis) {
+  return llvm::any_of(layout.partial, [&](const Partial &partial) {
+    return partial.axis == axis;
   });
 }
 
@@ -46,7 +55,7 @@ DimLayout Assignment::layoutOf(const AtomDim &dim) const {
           if (!llvm::is_contained(used, axis)) {
             used.push_back(axis);
             factor.axes.push_back(axis);
-            // What one turn has of this factor is one index: nothing to cut.
+            // One iteration has one index of this factor: nothing to cut.
             if (mesh.axes[*mesh.axisIndex(axis)].sequential)
               break;
           }
@@ -61,7 +70,8 @@ Layout Assignment::getNatural(Value value) const {
   SmallVector<std::string> used;
   for (unsigned d = 0; d < tensorType(value).getRank(); ++d) {
     if (tensorType(value).getDimSize(d) <= 1) {
-      layout.dims.push_back(DimLayout::whole(tensorType(value).getDimSize(d)));
+      layout.dims.push_back(
+          DimLayout::replicated(tensorType(value).getDimSize(d)));
       continue;
     }
     DimLayout dim = layoutOf(program.getDim(value, d));
@@ -134,8 +144,8 @@ SmallVector<std::string> Assignment::sequentialAxes() const {
   return names;
 }
 
-void Assignment::keepTurnsWhole(const OpLoops &op,
-                                OpPlacement &placement) const {
+void Assignment::keepIterationsWhole(const OpLoops &op,
+                                     OpPlacement &placement) const {
   SmallVector<std::string> axes = sequentialAxes();
   if (axes.empty())
     return;
@@ -159,9 +169,7 @@ OpPlacement Assignment::place(const OpLoops &op) {
   for (const MeshAxis &axis : mesh.axes) {
     if (axis.sequential ||
         llvm::none_of(placement.results, [&](const Layout &result) {
-          return llvm::any_of(result.partial, [&](const Partial &partial) {
-            return partial.axis == axis.name;
-          });
+          return isPartialOver(result, axis.name);
         }))
       continue;
     gathered.push_back(axis.name);
@@ -177,15 +185,14 @@ OpPlacement Assignment::place(const OpLoops &op) {
   return placement;
 }
 
-OpPlacement Assignment::placeWithout(const OpLoops &op,
-                                     ArrayRef<std::string> gathered) {
-  OpPlacement placement;
+/// Which loops of `op` may not be cut here.
+static SmallVector<bool> findUncutLoops(const OpLoops &op) {
   const ShardingRule &rule = op.rule;
-  SmallVector<bool> whole;
+  SmallVector<bool> uncut;
   for (const ShardingRule::Loop &loop : rule.loops)
-    whole.push_back(loop.kind == LoopKind::whole || loop.size <= 1);
+    uncut.push_back(loop.kind == LoopKind::whole || loop.size <= 1);
   for (unsigned loop : op.uncut)
-    whole[loop] = true;
+    uncut[loop] = true;
   for (auto [value, dim] : op.broken) {
     unsigned operands = rule.operands.size();
     const auto &segments = value < operands
@@ -193,8 +200,35 @@ OpPlacement Assignment::placeWithout(const OpLoops &op,
                                : rule.results[value - operands][dim];
     for (const auto &segment : segments)
       for (unsigned loop : segment)
-        whole[loop] = true;
+        uncut[loop] = true;
   }
+  return uncut;
+}
+
+DimLayout Assignment::cutLoop(const OpLoops &op, unsigned l,
+                              ArrayRef<std::string> gathered) const {
+  DimLayout dim = layoutOf(op.loops[l]);
+  LoopKind kind = op.rule.loops[l].kind;
+  // Iterations of a sequential axis are summed, never compared.
+  if (kind == LoopKind::max || kind == LoopKind::min)
+    dropAxes(dim, sequentialAxes());
+  // An axis must cut every segment of a sum or none: one that it leaves
+  // replicated would be added once for each device.
+  if (kind == LoopKind::sum)
+    for (const std::string &axis : shardedAxes(dim))
+      if (!llvm::all_of(dim.segments, [&](const Segment &segment) {
+            return usesAny(DimLayout{segment}, axis);
+          }))
+        dropAxes(dim, axis);
+  if (kind != LoopKind::parallel)
+    dropAxes(dim, gathered);
+  return dim;
+}
+
+void Assignment::cutLoops(const OpLoops &op, ArrayRef<std::string> gathered,
+                          OpPlacement &placement) const {
+  const ShardingRule &rule = op.rule;
+  SmallVector<bool> uncut = findUncutLoops(op);
   // Loops of results first: a cut there needs no reduction.
   SmallVector<unsigned> order;
   for (bool parallel : {true, false})
@@ -204,26 +238,11 @@ OpPlacement Assignment::placeWithout(const OpLoops &op,
   placement.loops.resize(rule.loops.size());
   for (size_t position = 0; position < order.size(); ++position) {
     unsigned l = order[position];
-    int64_t size = rule.loops[l].size;
-    if (whole[l]) {
-      placement.loops[l] = DimLayout::whole(size);
+    if (uncut[l]) {
+      placement.loops[l] = DimLayout::replicated(rule.loops[l].size);
       continue;
     }
-    DimLayout dim = layoutOf(op.loops[l]);
-    // The turns of a sequential axis are summed, never compared.
-    if (rule.loops[l].kind == LoopKind::max ||
-        rule.loops[l].kind == LoopKind::min)
-      dropAxes(dim, sequentialAxes());
-    // Every device that an axis gives a part must have another one: segments
-    // that are whole on all of them would count several times.
-    if (rule.loops[l].kind == LoopKind::sum)
-      for (const std::string &axis : shardedAxes(dim))
-        if (!llvm::all_of(dim.segments, [&](const Segment &segment) {
-              return usesAny(DimLayout{segment}, axis);
-            }))
-          dropAxes(dim, axis);
-    if (rule.loops[l].kind != LoopKind::parallel)
-      dropAxes(dim, gathered);
+    DimLayout dim = cutLoop(op, l, gathered);
     for (unsigned before : ArrayRef(order).take_front(position)) {
       AxisNames taken = shardedAxes(placement.loops[before]);
       if (usesAny(dim, taken) && collide(rule, before, l))
@@ -231,14 +250,19 @@ OpPlacement Assignment::placeWithout(const OpLoops &op,
     }
     placement.loops[l] = dim;
   }
-  keepTurnsWhole(op, placement);
+  keepIterationsWhole(op, placement);
+}
 
+/// The layouts of operands and results that the cuts of loops give. Cut
+/// reduction loops leave partial results.
+static void layOutValues(const OpLoops &op, OpPlacement &placement) {
+  const ShardingRule &rule = op.rule;
   auto valueLayout = [&](const ShardingRule::ValueLoops &loops,
                          RankedTensorType type) {
     Layout layout;
     for (unsigned d = 0; d < loops.size(); ++d)
       layout.dims.push_back(type.getDimSize(d) <= 1
-                                ? DimLayout::whole(type.getDimSize(d))
+                                ? DimLayout::replicated(type.getDimSize(d))
                                 : compose(loops[d], placement.loops));
     return normalize(layout);
   };
@@ -248,7 +272,6 @@ OpPlacement Assignment::placeWithout(const OpLoops &op,
   for (auto [loops, value] : llvm::zip_equal(rule.results, op.op->getResults()))
     placement.results.push_back(valueLayout(loops, tensorType(value)));
 
-  // Cut reduction loops leave partial results.
   for (auto [l, loop] : llvm::enumerate(rule.loops)) {
     if (loop.kind == LoopKind::parallel || loop.kind == LoopKind::whole)
       continue;
@@ -257,47 +280,50 @@ OpPlacement Assignment::placeWithout(const OpLoops &op,
                                                        : Reduction::Min;
     for (const std::string &axis : shardedAxes(placement.loops[l]))
       for (Layout &result : placement.results)
-        if (llvm::none_of(result.partial, [&](const Partial &partial) {
-              return partial.axis == axis;
-            }))
+        if (!isPartialOver(result, axis))
           result.partial.push_back({axis, reduction});
   }
+}
 
-  // Partial sums pass through where the op is additive and the result is no
-  // larger than what would be reduced.
-  int64_t resultBytes = 0;
+bool Assignment::passesThrough(const OpLoops &op, const OpPlacement &placement,
+                               ArrayRef<unsigned> set,
+                               const Partial &partial) const {
+  auto isPartial = [&](unsigned operand) {
+    return llvm::is_contained(
+        layouts.find(op.op->getOperand(operand))->second.partial, partial);
+  };
+  if (partial.reduction != Reduction::Sum || !llvm::all_of(set, isPartial) ||
+      isPartialOver(placement.results[0], partial.axis))
+    return false;
+  for (unsigned operand = 0; operand < op.op->getNumOperands(); ++operand)
+    if (!llvm::is_contained(set, operand) && isPartial(operand))
+      return false;
+  if (llvm::any_of(placement.loops, [&](const DimLayout &dim) {
+        return llvm::is_contained(shardedAxes(dim), partial.axis);
+      }))
+    return false;
+  std::optional<unsigned> axis = mesh.axisIndex(partial.axis);
+  if (axis && mesh.axes[*axis].sequential)
+    return true;
+  int64_t resultBytes = 0, setBytes = 0;
   for (Value value : op.op->getResults())
     resultBytes += tensorBytes(value.getType());
-  for (const auto &set : rule.additiveSets) {
+  for (unsigned operand : set)
+    setBytes += tensorBytes(op.op->getOperand(operand).getType());
+  return resultBytes <= setBytes;
+}
+
+OpPlacement Assignment::placeWithout(const OpLoops &op,
+                                     ArrayRef<std::string> gathered) const {
+  OpPlacement placement;
+  cutLoops(op, gathered, placement);
+  layOutValues(op, placement);
+  for (const auto &set : op.rule.additiveSets) {
     if (set.empty())
       continue;
-    int64_t setBytes = 0;
-    for (unsigned operand : set)
-      setBytes += tensorBytes(op.op->getOperand(operand).getType());
     for (const Partial &partial :
          layouts.find(op.op->getOperand(set[0]))->second.partial) {
-      if (partial.reduction != Reduction::Sum)
-        continue;
-      auto isPartial = [&](unsigned operand) {
-        return llvm::is_contained(
-            layouts.find(op.op->getOperand(operand))->second.partial, partial);
-      };
-      bool all = llvm::all_of(set, isPartial);
-      bool used = llvm::any_of(placement.loops, [&](const DimLayout &dim) {
-        return llvm::is_contained(shardedAxes(dim), partial.axis);
-      });
-      bool others = false;
-      for (unsigned operand = 0; operand < op.op->getNumOperands(); ++operand)
-        others |= !llvm::is_contained(set, operand) && isPartial(operand);
-      std::optional<unsigned> axis = mesh.axisIndex(partial.axis);
-      bool sequential = axis && mesh.axes[*axis].sequential;
-      if (!all || used || others || (resultBytes > setBytes && !sequential))
-        continue;
-      bool already =
-          llvm::any_of(placement.results[0].partial, [&](const Partial &p) {
-            return p.axis == partial.axis;
-          });
-      if (already)
+      if (!passesThrough(op, placement, set, partial))
         continue;
       for (unsigned operand : set)
         placement.operands[operand].partial.push_back(partial);
@@ -360,11 +386,11 @@ double Assignment::computeSeconds(const OpLoops &op,
   auto cost = dyn_cast<CostOpInterface>(op.op);
   if (!cost)
     return 0;
-  double share = 1;
+  double fraction = 1;
   for (const DimLayout &dim : placement.loops)
     for (const std::string &axis : shardedAxes(dim))
-      share /= mesh.axisSize(axis);
-  return share *
+      fraction /= mesh.axisSize(axis);
+  return fraction *
          machine.device.computeSeconds(cost.getFlops(), cost.getBytes());
 }
 

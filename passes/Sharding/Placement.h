@@ -57,7 +57,21 @@ private:
   OpPlacement place(const OpLoops &op);
   /// The same with `gathered` axes kept off reduction loops.
   OpPlacement placeWithout(const OpLoops &op,
-                           llvm::ArrayRef<std::string> gathered);
+                           llvm::ArrayRef<std::string> gathered) const;
+  /// Cuts the op's loops by the plan, one after the other: a loop does not get
+  /// an axis that may not cut it together with those before.
+  void cutLoops(const OpLoops &op, llvm::ArrayRef<std::string> gathered,
+                OpPlacement &placement) const;
+  /// How the plan cuts loop `l` alone.
+  dist::DimLayout cutLoop(const OpLoops &op, unsigned l,
+                          llvm::ArrayRef<std::string> gathered) const;
+  /// Whether the op takes `partial` sums in the operands of `set`, in which it
+  /// is additive, and passes them on: where nothing of the op is cut over their
+  /// axis, and the result is no larger than what would be reduced before it.
+  /// Sums over a sequential axis always pass, since a loop adds them up.
+  bool passesThrough(const OpLoops &op, const OpPlacement &placement,
+                     llvm::ArrayRef<unsigned> set,
+                     const dist::Partial &partial) const;
   /// Modelled seconds of the op under `placement`, its operands resharded and
   /// its results reduced.
   double placementSeconds(const OpLoops &op,
@@ -65,9 +79,9 @@ private:
   double computeSeconds(const OpLoops &op, const OpPlacement &placement) const;
   dist::DimLayout layoutOf(const AtomDim &dim) const;
   llvm::SmallVector<std::string> sequentialAxes() const;
-  /// Takes sequential axes off dimensions of several segments: a turn of a loop
-  /// is one slice of each value.
-  void keepTurnsWhole(const OpLoops &op, OpPlacement &placement) const;
+  /// Takes sequential axes off dimensions of several segments: an iteration has
+  /// one slice of each value.
+  void keepIterationsWhole(const OpLoops &op, OpPlacement &placement) const;
 
   const ProgramLoops &program;
   const AxisPlan &plan;

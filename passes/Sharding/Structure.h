@@ -19,10 +19,11 @@ struct OpLoops {
   llvm::SmallVector<AtomDim> loops;
   /// Dimensions (value index, operands then results; dimension) whose
   /// structure does not fit the rule's loops: they, and the loops in them, are
-  /// whole here.
+  /// replicated here.
   llvm::SmallVector<std::pair<unsigned, unsigned>> broken;
   /// Loops that some dimension has inside a product though they are sums
-  /// (samples x (5 + 1) positions): whole here, the loops around them are not.
+  /// (samples x (5 + 1) positions): replicated here, the loops around them are
+  /// not.
   llvm::SmallVector<unsigned> uncut;
 
   bool isBroken(unsigned value, unsigned dim) const;

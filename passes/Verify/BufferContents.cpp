@@ -1,3 +1,6 @@
+// Follows which buffer each byte of a rank belongs to while a program is
+// played.
+
 #include "passes/Verify/BufferContents.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,3 +1,5 @@
+// Checks that the contracts of several levels have in common.
+
 #include "passes/Verify/Contract.h"
 
 #include "dialects/Dist/IR/Collectives.h"

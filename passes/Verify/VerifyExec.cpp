@@ -1,3 +1,5 @@
+// Checks the contract of level `exec`.
+
 #include "passes/Verify/Passes.h"
 
 #include "dialects/Exec/IR/ExecOps.h"

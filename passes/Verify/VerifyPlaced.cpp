@@ -1,3 +1,6 @@
+// Checks the contract of level `placed`: that the layouts of each op agree with
+// its sharding rule.
+
 #include "passes/Verify/Contract.h"
 #include "passes/Verify/Passes.h"
 
@@ -57,7 +60,7 @@ private:
     return success();
   }
 
-  /// State is whole over sequential axes and never partial.
+  /// State is replicated over sequential axes and never partial.
   LogicalResult checkState(func::FuncOp function, unsigned index) {
     nn::ArgAttr arg = nn::getArg(function, index);
     if (!arg)

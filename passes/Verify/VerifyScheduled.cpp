@@ -1,3 +1,5 @@
+// Checks the contract of level `scheduled` by playing the program byte by byte.
+
 #include "passes/Verify/BufferContents.h"
 #include "passes/Verify/Passes.h"
 
@@ -59,10 +61,10 @@ private:
       return success();
     if (auto loop = dyn_cast<LoopOp>(op)) {
       size_t before = waiting.size();
-      for (turn = 0; turn < loop.getCount(); ++turn)
+      for (iteration = 0; iteration < loop.getCount(); ++iteration)
         if (failed(play(loop.getBodyBlock())))
           return failure();
-      turn = 0;
+      iteration = 0;
       if (waiting.size() != before)
         return violation(op) << "leaves a communication under way";
       return success();
@@ -93,7 +95,7 @@ private:
     return success();
   }
 
-  // Parts of a bucket are aligned: the bytes between them are exchanged too,
+  // Members of a bucket are aligned: the bytes between them are exchanged too,
   // though nobody wrote them and nobody reads them afterwards.
   LogicalResult playStart(StartOp start) {
     ByteRange from = rangeOf(start.getInput()), to = rangeOf(start.getOutput());
@@ -228,7 +230,7 @@ private:
           mesh, llvm::to_vector(place.shareAxes.getAsValueRange<StringAttr>()),
           coordinates);
     return rangeOf(place.root,
-                   place.offset + place.stride * int64_t(turn) +
+                   place.offset + place.stride * int64_t(iteration) +
                        place.shareStride * index,
                    bufferBytes(buffer.getType()));
   }
@@ -244,8 +246,8 @@ private:
   const dist::MeshShape &mesh;
   llvm::SmallVector<int64_t, 4> coordinates;
   BufferContents contents;
-  /// Turn of the loop around what is played.
-  uint64_t turn = 0;
+  /// Iteration of the loop around what is played.
+  uint64_t iteration = 0;
   /// Buffers, residents and starts by number.
   llvm::DenseMap<Operation *, int64_t> numbers;
   SmallVector<Operation *> operations;

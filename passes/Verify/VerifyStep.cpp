@@ -1,3 +1,5 @@
+// Checks the contract of level `step`.
+
 #include "passes/Verify/Contract.h"
 #include "passes/Verify/Passes.h"
 

@@ -1,3 +1,6 @@
+// The target `cpu`: processors of x86-64 with vectors, their rates, and which
+// fill rules pay on them.
+
 #include "targets/CPU/CPUTarget.h"
 
 #include "targets/CPU/Ops/Ops.h"

@@ -1,3 +1,6 @@
+// How a reduction or scatter combines elements, for every kind and element
+// type.
+
 #include "targets/Loops/Combiner.h"
 
 #include <cmath>

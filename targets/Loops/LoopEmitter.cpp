@@ -1,3 +1,5 @@
+// Writes loops and index arithmetic in MLIR's llvm and arith dialects.
+
 #include "targets/Loops/LoopEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

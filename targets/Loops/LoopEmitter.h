@@ -111,9 +111,12 @@ public:
   virtual void store(mlir::Value result, mlir::Value element, Index number) = 0;
   /// Reads such an element back.
   virtual mlir::Value load(mlir::Value result, Index number) = 0;
-  /// The row-major strides at which the elements of `tensor` must be told apart
-  /// when they are made from their number: none for a buffer and what is
-  /// elementwise over buffers. A loop over the number alone then does.
+  /// The row-major strides of `tensor` at which a loop over its elements has to
+  /// be split into nested loops. A buffer has none, nor has a value that is
+  /// elementwise over buffers: its element number n is made of their elements
+  /// number n, so one loop over n reads it without computing coordinates. The
+  /// transposition of a 4 x 8 buffer has the stride 4: its elements lie at
+  /// n / 4 and n mod 4, which nested loops have as their variables.
   virtual llvm::SmallVector<int64_t> cutsOf(mlir::Value tensor) = 0;
   /// Address of the first element of a value in memory, and whether it is in
   /// memory at all, for rules that compute addresses of their own. Null for a

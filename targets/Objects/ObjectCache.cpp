@@ -1,3 +1,6 @@
+// Keeps compiled objects in a folder of this user, under a hash of what made
+// them.
+
 #include "targets/Objects/ObjectCache.h"
 
 #include "llvm/ADT/ScopeExit.h"

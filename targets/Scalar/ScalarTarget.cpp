@@ -1,3 +1,6 @@
+// The target `scalar`: plain loops without vectors, run in an order that a
+// wrong rule would not survive.
+
 #include "targets/Scalar/ScalarTarget.h"
 
 #include "targets/Loops/Kernels/LoopTarget.h"

@@ -1,3 +1,5 @@
+// Links the objects of a program with the runtime.
+
 #include "tools/dpc-compile/LinkProgram.h"
 
 #include "tools/common/CommandLine.h"

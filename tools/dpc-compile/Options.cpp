@@ -1,3 +1,5 @@
+// Reads the command line of dpc-compile into the options of the pipelines.
+
 #include "tools/dpc-compile/Options.h"
 
 #include "passes/Optimize/Optimizer.h"
@@ -198,34 +200,14 @@ static Explain parseExplain(const InputArgList &args) {
   return args.hasArg(OPT_explain) ? Explain::page : Explain::none;
 }
 
-void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
-  OptionTable table;
-  InputArgList args = parseCommandLine(
-      table, argc, argv, OPT_help, OPT_version, OPT_UNKNOWN, "dpc-compile",
-      "dpc-compile MODEL.onnx -o OUT [options]",
-      "dpc-compile: turns an ONNX model into a program that trains it on many "
-      "devices",
-      "\nOPTIMIZERS, THEIR OPTIONS AND DEFAULTS (as torch.optim's):\n" +
-          Optimizer::describeAll());
-  for (unsigned id : notYetAvailable)
-    if (const Arg *arg = args.getLastArg(id))
-      usageError(arg->getSpelling().rtrim('=') + " is not available yet");
-
-  std::vector<std::string> inputs = args.getAllArgValues(OPT_INPUT);
-  if (inputs.size() != 1)
-    usageError("one MODEL.onnx is needed, not " + Twine(inputs.size()));
-  options.model = inputs[0];
-  options.output = args.getLastArgValue(OPT_o).str();
-  options.explain = parseExplain(args);
-  options.command = "dpc-compile";
-  for (int i = 1; i < argc; ++i)
-    options.command += std::string(" ") + argv[i];
-  parseTarget(args, options.placed);
+/// What is written, and how code is generated.
+static void parseOutput(const InputArgList &args, CompileOptions &options) {
+  ScheduledOptions &scheduled = options.scheduled;
   if (const Arg *arg = args.getLastArg(OPT_first_bucket_mib))
-    options.scheduled.firstBucketBytes = parseMebibytes(*arg);
+    scheduled.firstBucketBytes = parseMebibytes(*arg);
   if (const Arg *arg = args.getLastArg(OPT_bucket_mib))
-    options.scheduled.bucketBytes = parseMebibytes(*arg);
-  options.scheduled.overlap = parseSwitch(args, OPT_overlap, "--overlap");
+    scheduled.bucketBytes = parseMebibytes(*arg);
+  scheduled.overlap = parseSwitch(args, OPT_overlap, "--overlap");
   options.needsCache = args.hasArg(OPT_cache);
   options.cacheFolder =
       args.getLastArgValue(OPT_cache, ObjectCache::defaultFolder()).str();
@@ -233,13 +215,13 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
     usageError("--cache= needs a folder or off");
   if (options.cacheFolder == "off")
     options.cacheFolder.clear();
-  options.scheduled.recompute = parseSwitch(args, OPT_recompute, "--recompute");
+  scheduled.recompute = parseSwitch(args, OPT_recompute, "--recompute");
   StringRef sums = args.getLastArgValue(OPT_sums, "fast");
   if (sums != "fast" && sums != "ordered")
     usageError("--sums: unknown order '" + sums + "'; known: fast, ordered");
-  options.scheduled.orderedSums = sums == "ordered";
+  scheduled.orderedSums = sums == "ordered";
   options.step.verify = options.placed.verify = options.local.verify =
-      options.scheduled.verify = options.exec.verify =
+      scheduled.verify = options.exec.verify =
           parseSwitch(args, OPT_verify_plan, "--verify-plan");
   options.params = args.getLastArgValue(OPT_params, "embed").str();
   if (options.params.empty())
@@ -261,7 +243,10 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
     options.stopAfter = *level;
     options.stop = true;
   }
+}
 
+/// How the model is read, and what of it is trained.
+static void parseImport(const InputArgList &args, CompileOptions &options) {
   for (const std::string &text : args.getAllArgValues(OPT_shape))
     if (!onnx::parseShapeOption(text, options.import))
       usageError("--shape: '" + text +
@@ -279,16 +264,14 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   for (const Arg *arg : args.filtered(OPT_trainable, OPT_frozen))
     options.import.training.push_back(
         {arg->getOption().matches(OPT_trainable), arg->getValue()});
+}
 
-  if (options.stopAfter == Level::object && options.output.empty())
-    usageError("-o OUT is missing");
-
-  StepOptions &step = options.step;
+/// Loss, optimizer and precision.
+static void parseStep(const InputArgList &args, StepOptions &step) {
   if (const Arg *arg = args.getLastArg(OPT_loss))
     parseLoss(arg->getValue(), step);
   if (const Arg *arg = args.getLastArg(OPT_label_shape))
     step.labelShape = parseShape(arg->getValue(), "--label-shape");
-  options.import.trains = !step.loss.empty();
   step.labelType = args.getLastArgValue(OPT_label_type).str();
   step.optimizer = args.getLastArgValue(OPT_optimizer).str();
   if (const Arg *arg = args.getLastArg(OPT_metric)) {
@@ -316,6 +299,55 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   if (step.precision != "f32" && step.precision != "f64")
     usageError("--precision: unknown type '" + step.precision +
                "'; known: f32, f64");
+}
+
+/// Groups of samples that batch normalisation treats apart on the mesh.
+static int64_t parseBatchGroups(const InputArgList &args,
+                                const PlacedOptions &placed) {
+  StringRef mode = args.getLastArgValue(OPT_batch_norm, "global");
+  if (mode != "global" && mode != "local")
+    usageError("--batch-norm: unknown mode '" + mode +
+               "'; known: global, local");
+  int64_t groups = 1;
+  for (const std::string &axis : placed.axes) {
+    auto [name, text] = StringRef(axis).split('=');
+    int64_t size = 1;
+    text.getAsInteger(10, size);
+    if (name == "micro" || (name == "data" && mode == "local"))
+      groups *= size;
+  }
+  return groups;
+}
+
+void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
+  OptionTable table;
+  InputArgList args = parseCommandLine(
+      table, argc, argv, OPT_help, OPT_version, OPT_UNKNOWN, "dpc-compile",
+      "dpc-compile MODEL.onnx -o OUT [options]",
+      "dpc-compile: turns an ONNX model into a program that trains it on many "
+      "devices",
+      "\nOPTIMIZERS, THEIR OPTIONS AND DEFAULTS (as torch.optim's):\n" +
+          Optimizer::describeAll());
+  for (unsigned id : notYetAvailable)
+    if (const Arg *arg = args.getLastArg(id))
+      usageError(arg->getSpelling().rtrim('=') + " is not available yet");
+
+  std::vector<std::string> inputs = args.getAllArgValues(OPT_INPUT);
+  if (inputs.size() != 1)
+    usageError("one MODEL.onnx is needed, not " + Twine(inputs.size()));
+  options.model = inputs[0];
+  options.output = args.getLastArgValue(OPT_o).str();
+  options.explain = parseExplain(args);
+  options.command = "dpc-compile";
+  for (int i = 1; i < argc; ++i)
+    options.command += std::string(" ") + argv[i];
+  parseTarget(args, options.placed);
+  parseOutput(args, options);
+  parseImport(args, options);
+  if (options.stopAfter == Level::object && options.output.empty())
+    usageError("-o OUT is missing");
+  parseStep(args, options.step);
+  options.import.trains = !options.step.loss.empty();
   parseMesh(args, options.placed);
   for (const std::string &text : args.getAllArgValues(OPT_shard))
     options.placed.shards.push_back(parseShard(text));
@@ -323,17 +355,5 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
     options.scheduled.capacityBytes = parseBytes(*arg);
   options.placed.explain = options.explain == Explain::all;
   options.scheduled.explain = options.explain == Explain::all;
-  int64_t groups = 1;
-  StringRef mode = args.getLastArgValue(OPT_batch_norm, "global");
-  if (mode != "global" && mode != "local")
-    usageError("--batch-norm: unknown mode '" + mode +
-               "'; known: global, local");
-  for (const std::string &axis : options.placed.axes) {
-    auto [name, text] = StringRef(axis).split('=');
-    int64_t size = 1;
-    text.getAsInteger(10, size);
-    if (name == "micro" || (name == "data" && mode == "local"))
-      groups *= size;
-  }
-  step.batchGroups = groups;
+  options.step.batchGroups = parseBatchGroups(args, options.placed);
 }

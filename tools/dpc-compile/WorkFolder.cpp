@@ -1,3 +1,5 @@
+// Folders of temporary files that go when a compile ends, however it ends.
+
 #include "tools/dpc-compile/WorkFolder.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,3 +1,6 @@
+// Writes what the command line asks for from a module at level `exec`: objects,
+// program, values.
+
 #include "tools/dpc-compile/WriteProgram.h"
 
 #include "dialects/Exec/IR/ExecDialect.h"

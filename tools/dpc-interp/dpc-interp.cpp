@@ -42,6 +42,67 @@ static void logStep(llvm::raw_ostream &os, int64_t step, double seconds,
   os.flush();
 }
 
+/// The function that a run calls: a step, or what a program without a loss has.
+static StringRef findEntry(ModuleOp module) {
+  for (StringRef name : {"step", "infer", "forward"})
+    if (module.lookupSymbol<func::FuncOp>(name))
+      return name;
+  return "step";
+}
+
+/// Runs `steps` steps over `data` and logs each; the results of the last one.
+static FailureOr<TensorMap> runSteps(Session &session, StringRef entry,
+                                     const DataSet &data, int64_t steps,
+                                     int64_t seed, llvm::raw_ostream &log) {
+  int64_t batch = session.getBatchSize(entry);
+  TensorMap results;
+  for (int64_t done = 0; done < steps; ++done) {
+    auto begin = std::chrono::steady_clock::now();
+    FailureOr<TensorMap> metrics =
+        session.run(entry, data, done * batch,
+                    {{"seed", double(seed)},
+                     {"step", double(done)},
+                     {"learning_rate", session.getLearningRate(done, steps)}});
+    if (failed(metrics))
+      return failure();
+    std::chrono::duration<double> seconds =
+        std::chrono::steady_clock::now() - begin;
+    logStep(log, done + 1, seconds.count(), batch, *metrics);
+    results = std::move(*metrics);
+  }
+  return results;
+}
+
+/// What the command line asks for after the last step, whose results are
+/// `results`: files of results, an evaluation, and the state. Returns the exit
+/// code.
+static int finish(const llvm::opt::InputArgList &args, Session &session,
+                  StringRef entry, const DataSet &data, int64_t steps,
+                  const TensorMap &results) {
+  std::string error;
+  for (StringRef text : args.getAllArgValues(OPT_output)) {
+    auto [name, path] = text.split('=');
+    auto found = results.find(name);
+    if (found == results.end())
+      return fail("--output=" + text + ": @" + entry + " has no result '" +
+                  name + "'");
+    if (!writeNpy(path, found->second, error))
+      return fail(error, exitIO);
+  }
+  if (args.hasArg(OPT_eval)) {
+    int64_t batch = session.getBatchSize(entry);
+    FailureOr<TensorMap> metrics =
+        session.run("eval", data, 0, {{"valid_rows", double(batch)}});
+    if (failed(metrics))
+      return exitInvalid;
+    logStep(llvm::outs(), steps, 1, batch, *metrics);
+  }
+  if (const llvm::opt::Arg *path = args.getLastArg(OPT_save_params))
+    if (!writeSafetensors(path->getValue(), session.state, error))
+      return fail(error, exitIO);
+  return exitDone;
+}
+
 int main(int argc, char **argv) {
   FatalErrors::install("dpc-interp");
   OptionTable table;
@@ -90,47 +151,10 @@ int main(int argc, char **argv) {
                   exitIO);
   }
 
-  StringRef entry = "step";
-  for (StringRef name : {"step", "infer", "forward"})
-    if (module->lookupSymbol<func::FuncOp>(name)) {
-      entry = name;
-      break;
-    }
-  int64_t batch = session->getBatchSize(entry);
-  TensorMap results;
-  for (int64_t done = 0; done < steps; ++done) {
-    auto begin = std::chrono::steady_clock::now();
-    FailureOr<TensorMap> metrics = session->run(
-        entry, data, done * batch,
-        {{"seed", double(seed)},
-         {"step", double(done)},
-         {"learning_rate", session->getLearningRate(done, steps)}});
-    if (failed(metrics))
-      return exitInvalid;
-    std::chrono::duration<double> seconds =
-        std::chrono::steady_clock::now() - begin;
-    logStep(log ? *log : llvm::outs(), done + 1, seconds.count(), batch,
-            *metrics);
-    results = std::move(*metrics);
-  }
-  for (StringRef text : args.getAllArgValues(OPT_output)) {
-    auto [name, path] = text.split('=');
-    auto found = results.find(name);
-    if (found == results.end())
-      return fail("--output=" + text + ": @" + entry + " has no result '" +
-                  name + "'");
-    if (!writeNpy(path, found->second, error))
-      return fail(error, exitIO);
-  }
-  if (args.hasArg(OPT_eval)) {
-    FailureOr<TensorMap> metrics =
-        session->run("eval", data, 0, {{"valid_rows", double(batch)}});
-    if (failed(metrics))
-      return exitInvalid;
-    logStep(llvm::outs(), steps, 1, batch, *metrics);
-  }
-  if (const llvm::opt::Arg *path = args.getLastArg(OPT_save_params))
-    if (!writeSafetensors(path->getValue(), session->state, error))
-      return fail(error, exitIO);
-  return exitDone;
+  StringRef entry = findEntry(*module);
+  FailureOr<TensorMap> results =
+      runSteps(*session, entry, data, steps, seed, log ? *log : llvm::outs());
+  if (failed(results))
+    return exitInvalid;
+  return finish(args, *session, entry, data, steps, *results);
 }

@@ -1,3 +1,6 @@
+// Meshes, collectives, reshards and microbatch loops: verifiers and syntax.
+// Interpreter rules are in CollectivesInterp.cpp.
+
 #include "dialects/Dist/IR/Collectives.h"
 
 #include "dialects/Interfaces/FusableOpInterface.h"
@@ -127,7 +130,7 @@ FailureOr<int64_t> dpc::dist::verifyGroup(Operation *op,
                                           FlatSymbolRefAttr meshName,
                                           ArrayAttr axes) {
   auto mesh = tables.lookupNearestSymbolFrom<MeshOp>(op, meshName);
-  if (!mesh) // c1
+  if (!mesh) // all_reduce_c1, of the other collectives too
     return op->emitOpError("refers to ")
                << meshName << ", which is not a dist.mesh",
            failure();
@@ -136,14 +139,14 @@ FailureOr<int64_t> dpc::dist::verifyGroup(Operation *op,
   int64_t size = 1;
   for (StringRef axis : axes.getAsValueRange<StringAttr>()) {
     std::optional<unsigned> index = shape.axisIndex(axis);
-    if (!index || shape.axes[*index].sequential) { // c2
+    if (!index || shape.axes[*index].sequential) { // all_reduce_c2
       InFlightDiagnostic diag =
           op->emitOpError("uses axis \"")
           << axis << "\", which is not a parallel axis of " << meshName;
       diag.attachNote(mesh.getLoc()) << "mesh defined here";
       return failure();
     }
-    if (!seen.insert(axis).second) // c2
+    if (!seen.insert(axis).second) // all_reduce_c2
       return op->emitOpError("lists axis \"") << axis << "\" twice", failure();
     size *= shape.axes[*index].size;
   }
@@ -166,12 +169,13 @@ bool dpc::dist::feedsCollective(Value value) {
   });
 }
 
-/// `stacked` has `size` before the dimensions of `single`.
+/// `stacked` has `size` before the dimensions of `single`: all_gather_c3 and
+/// reduce_scatter_c3.
 static LogicalResult verifyStacked(Operation *op, RankedTensorType single,
                                    RankedTensorType stacked, int64_t size) {
   SmallVector<int64_t> shape = {size};
   llvm::append_range(shape, single.getShape());
-  if (RankedTensorType::get(shape, single.getElementType()) != stacked) // c3
+  if (RankedTensorType::get(shape, single.getElementType()) != stacked)
     return op->emitOpError("has types ")
            << single << " and " << stacked << " for a group of " << size;
   return success();

@@ -90,10 +90,10 @@ LogicalResult ReduceScatterOp::interpret(InterpreterContext &context,
   return success();
 }
 
-/// Copies slice `turn` of `outside`'s first dimension to or from `inside`.
-static void copySlice(HostTensor &outside, HostTensor &inside, int64_t turn,
-                      bool toInside) {
-  int64_t size = inside.size(), offset = turn * size;
+/// Copies slice `iteration` of `outside`'s first dimension to or from `inside`.
+static void copySlice(HostTensor &outside, HostTensor &inside,
+                      int64_t iteration, bool toInside) {
+  int64_t size = inside.size(), offset = iteration * size;
   for (int64_t i = 0; i < size; ++i) {
     if (inside.isFloat()) {
       double &a = outside.floats[offset + i], &b = inside.floats[i];
@@ -107,7 +107,7 @@ static void copySlice(HostTensor &outside, HostTensor &inside, int64_t turn,
 
 LogicalResult MicroOp::interpret(InterpreterContext &context, Operands in,
                                  Results out) {
-  for (int64_t turn = 0; turn < int64_t(getCount()); ++turn) {
+  for (int64_t iteration = 0; iteration < int64_t(getCount()); ++iteration) {
     SmallVector<HostTensor> arguments, yielded;
     for (auto [index, operand] : llvm::enumerate(in)) {
       if (getOperandKind(index) == MicroKind::whole) {
@@ -117,15 +117,15 @@ LogicalResult MicroOp::interpret(InterpreterContext &context, Operands in,
       HostTensor slice(
           cast<RankedTensorType>(getBodyBlock().getArgument(index).getType()));
       HostTensor copy = *operand;
-      copySlice(copy, slice, turn, /*toInside=*/true);
+      copySlice(copy, slice, iteration, /*toInside=*/true);
       arguments.push_back(std::move(slice));
     }
-    context.setSequentialIndex(getAxis(), turn);
+    context.setSequentialIndex(getAxis(), iteration);
     if (failed(context.runRegion(getBody(), arguments, yielded)))
       return failure();
     for (auto [index, value] : llvm::enumerate(yielded)) {
       if (getResultKind(index) == MicroKind::stacked)
-        copySlice(out[index], value, turn, /*toInside=*/false);
+        copySlice(out[index], value, iteration, /*toInside=*/false);
       else
         combineInto(out[index], value, ReductionKind::sum);
     }

@@ -1,3 +1,6 @@
+// The `dist` dialect: its attributes, and which of them may stand on functions,
+// arguments and ops of other dialects.
+
 #include "dialects/Dist/IR/DistDialect.h"
 
 #include "dialects/Dist/IR/Collectives.h"
@@ -92,8 +95,8 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op,
   return op->emitError("has the unknown attribute ") << attr.getName();
 }
 
-/// Flat storage whose members' bytes lie inside `type`, or inside what all
-/// parts together are.
+/// Flat storage whose members' bytes lie inside `type`, or inside all shards of
+/// it together.
 static LogicalResult verifyStorageOf(Operation *op, StringRef what,
                                      unsigned index, StorageAttr storage,
                                      Type type) {

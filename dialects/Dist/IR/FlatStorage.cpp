@@ -1,3 +1,5 @@
+// Ops and attribute of flat storage: verifiers and interpreter rules.
+
 #include "dialects/Dist/IR/FlatStorage.h"
 
 #include "dialects/Dist/IR/Collectives.h"
@@ -53,11 +55,11 @@ LogicalResult ShareOp::verifySymbolUses(SymbolTableCollection &tables) {
       verifyGroup(*this, tables, getMeshAttr(), getAxes());
   if (failed(size))
     return failure();
-  RankedTensorType whole = typeOf(getInput()), part = typeOf(getResult());
-  if (whole.getElementType() != part.getElementType() ||
-      whole.getNumElements() != part.getNumElements() * *size) // share_c3
+  RankedTensorType all = typeOf(getInput()), shard = typeOf(getResult());
+  if (all.getElementType() != shard.getElementType() ||
+      all.getNumElements() != shard.getNumElements() * *size) // share_c3
     return emitOpError("takes ")
-           << part << " of " << whole << " in a group of " << *size;
+           << shard << " of " << all << " in a group of " << *size;
   return success();
 }
 

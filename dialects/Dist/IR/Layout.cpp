@@ -28,7 +28,7 @@ int64_t DimLayout::extent() const {
 Layout Layout::replicated(ArrayRef<int64_t> shape) {
   Layout layout;
   for (int64_t extent : shape)
-    layout.dims.push_back(DimLayout::whole(extent));
+    layout.dims.push_back(DimLayout::replicated(extent));
   return layout;
 }
 

@@ -61,8 +61,10 @@ struct DimLayout {
 
   DimLayout() = default;
   DimLayout(std::initializer_list<Segment> list) : segments(list) {}
-  /// `extent` indices, whole on every device.
-  static DimLayout whole(int64_t extent) { return {Segment{Factor(extent)}}; }
+  /// `extent` indices, all of them on every device.
+  static DimLayout replicated(int64_t extent) {
+    return {Segment{Factor(extent)}};
+  }
 
   int64_t extent() const;
   bool operator==(const DimLayout &other) const {
@@ -114,8 +116,8 @@ std::optional<std::string> check(const Layout &layout,
                                  llvm::ArrayRef<int64_t> shape,
                                  const MeshShape &mesh);
 
-/// Extent of `factor` on each device: its size cut by ceil along every axis in
-/// turn.
+/// Extent of `factor` on each device: its size cut by ceil along one axis after
+/// the other.
 int64_t localSize(const Factor &factor, const MeshShape &mesh);
 /// Extent of `dim` on each device, padding included.
 int64_t localExtent(const DimLayout &dim, const MeshShape &mesh);
@@ -127,7 +129,7 @@ llvm::SmallVector<int64_t, 4> localShape(const Layout &layout,
 bool hasPadding(const DimLayout &dim, const MeshShape &mesh);
 bool hasPadding(const Layout &layout, const MeshShape &mesh);
 
-/// Is the value whole and reduced on every device?
+/// Does every device hold all of the value, reduced?
 bool isReplicated(const Layout &layout);
 /// Axes that cut `dim`, in order of first appearance.
 AxisNames shardedAxes(const DimLayout &dim);

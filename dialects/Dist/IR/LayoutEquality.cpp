@@ -34,7 +34,7 @@ static Segment canonicalize(const Segment &segment, AxisNames &guards,
 }
 
 /// Canonical form of `dim` on `mesh`. Guards that all segments share go to
-/// `guards`, others stay behind their segment.
+/// `guards`, others stay after their segment.
 static DimLayout canonicalize(const DimLayout &dim, AxisNames &guards,
                               const MeshShape &mesh) {
   DimLayout result;

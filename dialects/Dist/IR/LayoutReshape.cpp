@@ -92,7 +92,7 @@ std::optional<DimLayout> Reshaper::multiply(const DimLayout &major,
 
 std::optional<DimLayout>
 Reshaper::multiplyAll(ArrayRef<DimLayout> terms) const {
-  std::optional<DimLayout> result = DimLayout::whole(1);
+  std::optional<DimLayout> result = DimLayout::replicated(1);
   for (const DimLayout &term : terms) {
     result = multiply(*result, term);
     if (!result)
@@ -155,7 +155,7 @@ Reshaper::cutRepetition(const DimLayout &dim, int64_t minorExtent) const {
     if (!minor)
       return std::nullopt;
   }
-  return std::make_pair(DimLayout::whole(copies), std::move(*minor));
+  return std::make_pair(DimLayout::replicated(copies), std::move(*minor));
 }
 
 /// Cuts the product of `terms` in two, the second of extent `minorExtent`:
@@ -227,7 +227,7 @@ std::optional<Dims> Reshaper::reshapeGroup(ArrayRef<DimLayout> dims,
   if (toShape.empty()) // a tensor of rank 0 has no dimension that a guard could
                        // stand in
     if (std::optional<DimLayout> dim = multiplyAll(terms);
-        !dim || !sameIndices(*dim, DimLayout::whole(1), mesh))
+        !dim || !sameIndices(*dim, DimLayout::replicated(1), mesh))
       return std::nullopt;
   return result;
 }

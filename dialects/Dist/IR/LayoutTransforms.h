@@ -51,7 +51,7 @@ std::optional<Layout> sliceLayout(const Layout &layout, unsigned dim,
 
 /// Broadcast to `toShape`: operand dimension i becomes result dimension
 /// `dimMap[i]` (ascending), of equal extent or from extent 1; every other
-/// result dimension is new. What is added is whole on every device.
+/// result dimension is new. What is added is replicated.
 std::optional<Layout> broadcastLayout(const Layout &layout,
                                       llvm::ArrayRef<int64_t> toShape,
                                       llvm::ArrayRef<int64_t> dimMap);

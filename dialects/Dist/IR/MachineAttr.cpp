@@ -1,3 +1,5 @@
+// Writes a dpc::Machine as `#dist.machine` and reads it back.
+
 #include "dialects/Dist/IR/MachineAttr.h"
 
 #include <cmath>

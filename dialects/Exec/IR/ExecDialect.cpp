@@ -1,3 +1,6 @@
+// The `exec` dialect: its attributes and types, and which of them may stand on
+// ops.
+
 #include "dialects/Exec/IR/ExecDialect.h"
 
 #include "mlir/IR/Builders.h"

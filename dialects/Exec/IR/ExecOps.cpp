@@ -1,3 +1,6 @@
+// Verifiers of the `exec` ops, and how a buffer is traced to what it is a view
+// of.
+
 #include "dialects/Exec/IR/ExecDialect.h"
 
 #include "dialects/Dist/IR/Collectives.h"
@@ -157,7 +160,8 @@ LogicalResult ControlOp::verify() {
 
 LogicalResult CoordinateOp::verify() {
   auto type = cast<MemRefType>(getOutput().getType());
-  if (type.getRank() != 0 || !type.getElementType().isInteger(64)) // c1
+  if (type.getRank() != 0 ||
+      !type.getElementType().isInteger(64)) // coordinate_c1
     return emitOpError("writes to ") << type << ", not to memref<i64>";
   return success();
 }

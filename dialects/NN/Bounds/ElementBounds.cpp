@@ -1,3 +1,6 @@
+// Bounds of integers element by element: narrowed, joined, moved, and written
+// as runs.
+
 #include "dialects/NN/Bounds/ElementBounds.h"
 
 #include "llvm/ADT/STLExtras.h"

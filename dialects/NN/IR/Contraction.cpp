@@ -1,3 +1,6 @@
+// nn.dot: types, canonicalization, cost, sharding, interpreter rule and
+// gradient.
+
 #include "dialects/NN/IR/Contraction.h"
 
 #include "dialects/NN/IR/Expressions.h"

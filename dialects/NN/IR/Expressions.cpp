@@ -1,3 +1,6 @@
+// Expressions of nn ops; reshapes, transpositions and broadcasts that would
+// change nothing are not made.
+
 #include "dialects/NN/IR/Expressions.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,3 +1,6 @@
+// Reads and writes the module's list of where variables were in their ONNX
+// file.
+
 #include "dialects/NN/IR/FileTensors.h"
 
 #include "llvm/ADT/STLExtras.h"

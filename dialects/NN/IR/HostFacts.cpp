@@ -1,3 +1,6 @@
+// Reads and writes the attributes by which the host knows batches and the range
+// of integers.
+
 #include "dialects/NN/IR/HostFacts.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -40,7 +43,7 @@ void dpc::nn::setBatchDim(FunctionOpInterface function, unsigned index,
                            IntegerAttr::get(type, dim));
 }
 
-/// [low, high] or [low, high, ignored] behind `prefix`.
+/// [low, high] or [low, high, ignored] after `prefix`.
 static DenseI64ArrayAttr toAttr(MLIRContext *context,
                                 llvm::SmallVector<int64_t> prefix,
                                 const IntegerBounds &bounds) {

@@ -139,7 +139,7 @@ def NN_GatherNDOp : NN_IndexingOp<"gather_nd", [NN_Gathers, DeclareOpInterfaceMe
     ```
     Constraints: (C1) 0 <= `batchDims` < rank of `indices`, and <= rank of `input`;
     (C2) batch extents agree; (C3) a tuple is not longer than the dimensions of
-    `input` behind the batch.
+    `input` after the batch.
   }];
   let arguments = (ins NN_Tensor:$input, NN_IndexTensor:$indices,
                        DefaultValuedAttr<I64Attr, "0">:$batchDims);

@@ -1,3 +1,6 @@
+// nn.cross_entropy: types, cost, sharding, interpreter rule, decomposition and
+// gradient.
+
 #include "dialects/NN/IR/Loss.h"
 
 #include "dialects/NN/IR/Expressions.h"

@@ -1,3 +1,6 @@
+// The `nn` dialect: its attributes, and which of them may stand on arguments
+// and results.
+
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/IR/HostFacts.h"
 #include "dialects/NN/IR/Program.h"

@@ -1,3 +1,6 @@
+// Max and sum pooling and their gradients: types, cost, sharding, interpreter
+// rules and gradients.
+
 #include "dialects/NN/IR/Pooling.h"
 
 #include "dialects/NN/IR/Expressions.h"

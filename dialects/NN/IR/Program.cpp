@@ -1,3 +1,6 @@
+// Variables, constants, updates and kernels: verifiers, sharding and
+// interpreter rules.
+
 #include "dialects/NN/IR/Program.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,3 +1,6 @@
+// Random numbers (Philox), dropout and draws: verifiers, training and
+// evaluation forms.
+
 #include "dialects/NN/IR/Random.h"
 
 #include "dialects/NN/IR/Expressions.h"

@@ -1,3 +1,6 @@
+// Reductions, arg-reductions and running sums: types, cost, sharding,
+// interpreter rules and gradients.
+
 #include "dialects/NN/IR/Reduction.h"
 
 #include "dialects/NN/IR/Expressions.h"

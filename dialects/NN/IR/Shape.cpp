@@ -81,12 +81,12 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   return {};
 }
 
+FusionKind ReshapeOp::getFusionKind() { return FusionKind::view; }
+
 /// Splits two shapes of equal element count into groups of dimensions that
 /// cover the same elements, then each group into common loops, major to minor.
 /// A group whose dimensions have no common factorisation (2 x 3 against 3 x 2)
 /// keeps loops of its own on each side, which may not be cut.
-FusionKind ReshapeOp::getFusionKind() { return FusionKind::view; }
-
 ShardingRule ReshapeOp::getShardingRule() {
   ShardingRule rule;
   ArrayRef<int64_t> from = typeOf(getInput()).getShape();
@@ -111,7 +111,7 @@ ShardingRule ReshapeOp::getShardingRule() {
       else
         right *= to[o++];
     }
-    // Walk both sides from the minor end, peeling common loops.
+    // Walk both sides from the minor end, taking off common loops.
     SmallVector<SmallVector<unsigned, 2>> inLoops(i - iBegin),
         outLoops(o - oBegin);
     SmallVector<ShardingRule::Loop> saved(rule.loops);

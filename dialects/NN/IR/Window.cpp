@@ -1,3 +1,5 @@
+// Checks of a sliding window, and the extents that it gives.
+
 #include "dialects/NN/IR/Window.h"
 
 #include "dialects/Interfaces/HostTensor.h"

@@ -70,7 +70,7 @@ struct SliceModel : ModelOf<SliceModel, SliceOp> {
     auto slice = cast<SliceOp>(op);
     SmallVector<int64_t> starts, limits;
     for (auto [d, stride] : llvm::enumerate(slice.getStrides())) {
-      if (stride != 1) { // whole on every device
+      if (stride != 1) { // replicated
         starts.push_back(slice.getStarts()[d]);
         limits.push_back(slice.getLimits()[d]);
         continue;
@@ -98,7 +98,7 @@ struct PadModel : ModelOf<PadModel, PadOp> {
     SmallVector<int64_t> low(pad.getLow()), high(pad.getHigh());
     for (size_t d = 0; d < low.size(); ++d) {
       if (pad.getInterior()[d] != 0 || low[d] < 0 || high[d] < 0)
-        continue; // whole on every device
+        continue; // replicated
       const DimLayout &dim = results[0].dims[d];
       int64_t inner = localExtent(operandLayouts[0].dims[d], context.mesh);
       low[d] = localPrefix(dim, low[d], context.mesh);

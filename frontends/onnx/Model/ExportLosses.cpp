@@ -56,7 +56,10 @@ public:
       return {};
     foldedBatchNorm();
     trainingBatchNorm();
-    mergedAndSplit();
+    findRoles();
+    merged();
+    splitAndRenamed();
+    gone();
     return std::move(lines);
   }
 
@@ -66,7 +69,15 @@ private:
   }
   void foldedBatchNorm();
   void trainingBatchNorm();
-  void mergedAndSplit();
+  /// Which initializers stand for which parameters; those that the exporter
+  /// made one tensor of and named as aliases are told here.
+  void findRoles();
+  /// A node that takes parameter B in its fx text but initializer A in the
+  /// graph: B was equal to A and merged.
+  void merged();
+  void splitAndRenamed();
+  /// Parameters of which nothing above says where they are.
+  void gone();
   std::vector<std::string>
   parametersIn(const Node &node, llvm::ArrayRef<std::string> taken) const;
 
@@ -75,6 +86,15 @@ private:
   GraphSignature signature;
   Exporter exporter;
   std::vector<std::string> lines;
+  /// The initializers that stand for each parameter of the module.
+  std::map<std::string, std::vector<std::string>> standsFor;
+  std::set<std::string> frozen;
+  /// Initializers under another name, and of how many of the module's
+  /// parameters they are.
+  std::vector<std::string> renamed;
+  size_t renamedCount = 0;
+  /// Parameters of which it is known what became of them.
+  std::set<std::string> isExplained;
 };
 
 void Losses::foldedBatchNorm() {
@@ -136,12 +156,7 @@ Losses::parametersIn(const Node &node,
   return names;
 }
 
-void Losses::mergedAndSplit() {
-  // Which initializers stand for each parameter of the module.
-  std::map<std::string, std::vector<std::string>> standsFor;
-  std::set<std::string> frozen;
-  std::vector<std::string> renamed;
-  size_t renamedCount = 0; // of the module's parameters
+void Losses::findRoles() {
   for (auto [initializer, classified] : llvm::zip(graph.initializers, roles)) {
     if (classified.role != Role::Parameter && classified.role != Role::Frozen)
       continue;
@@ -170,11 +185,10 @@ void Losses::mergedAndSplit() {
           listed(own), own.size() > 1 ? "are" : "is", initializer.name,
           remedy()));
   }
+}
 
-  // A node that takes parameter B in its fx text but initializer A in the
-  // graph: B was equal to A and merged.
-  std::map<std::string, std::vector<std::string>> merged;
-  std::set<std::string> isExplained;
+void Losses::merged() {
+  std::map<std::string, std::vector<std::string>> mergedInto;
   for (const Node &node : graph.nodes) {
     std::vector<std::string> taken = fxArguments(node.metadata(kFxNode));
     std::vector<std::string> missing;
@@ -200,16 +214,18 @@ void Losses::mergedAndSplit() {
              inputs.begin();
       if (at == inputs.size())
         continue;
-      merged[inputs[at]].push_back(target);
+      mergedInto[inputs[at]].push_back(target);
       isExplained.insert(target);
     }
   }
-  for (const auto &[kept, gone] : merged)
+  for (const auto &[kept, gone] : mergedInto)
     if (!frozen.count(kept))
       lines.push_back(llvm::formatv(
           "{0} {1} equal to '{2}', merged into it and trained as one; {3}",
           listed(gone), gone.size() > 1 ? "were" : "was", kept, kDynamoKeeps));
+}
 
+void Losses::splitAndRenamed() {
   for (const auto &[target, names] : standsFor)
     if (llvm::count_if(names, [&](const std::string &name) {
           return !frozen.count(name);
@@ -225,17 +241,20 @@ void Losses::mergedAndSplit() {
                                   renamedCount,
                                   renamedCount > 1 ? "s are" : " is",
                                   listed(renamed), kDynamoKeeps));
-  std::vector<std::string> gone;
+}
+
+void Losses::gone() {
+  std::vector<std::string> names;
   for (const SignatureEntry &entry : signature.inputs)
     if (entry.kind == "PARAMETER" && !standsFor.count(entry.target) &&
         !isExplained.count(entry.target))
-      gone.push_back(entry.target);
-  if (!gone.empty())
+      names.push_back(entry.target);
+  if (!names.empty())
     lines.push_back(llvm::formatv("parameter{0} {1} of the module {2} not in "
                                   "the file (unused, tied to another, or "
                                   "folded); {3}",
-                                  gone.size() > 1 ? "s" : "", listed(gone),
-                                  gone.size() > 1 ? "are" : "is",
+                                  names.size() > 1 ? "s" : "", listed(names),
+                                  names.size() > 1 ? "are" : "is",
                                   kDynamoKeeps));
 }
 

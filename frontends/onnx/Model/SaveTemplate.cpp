@@ -19,7 +19,7 @@ void appendVarint(std::string &to, uint64_t value) {
   to.push_back(static_cast<char>(value));
 }
 
-/// The tag and length in front of a field of `bytes` bytes.
+/// The tag and length before a field of `bytes` bytes.
 std::string fieldHeader(unsigned field, uint64_t bytes) {
   std::string header;
   appendVarint(header, field << 3 | kLengthDelimited);
@@ -197,7 +197,7 @@ buildSaveTemplate(OnnxModel &source,
       return std::move(error);
   }
 
-  // Each piece of the graph behind its fields; a hole after a piece or none.
+  // Each piece of the graph after its fields; a hole after a piece or none.
   struct Piece {
     std::string bytes;
     std::optional<TemplateHole> hole;

@@ -63,7 +63,7 @@ std::optional<Heads> readHeads(Conversion &c) {
   return heads;
 }
 
-/// `now` behind what operand `past` holds of earlier positions.
+/// `now` after what operand `past` holds of earlier positions.
 Value appendToPast(Conversion &c, unsigned past, Value now) {
   if (!c.has(past))
     return now;

@@ -225,83 +225,99 @@ Term multiply(Conversion &c, Term lhs, Term rhs, ArrayRef<char> needed) {
   return result;
 }
 
+/// Appends the labels of a subscript: its letters, and for an ellipsis of
+/// `spread` dimensions '0', '1', ... from the right, so that those of several
+/// terms line up.
+void appendLabels(StringRef subscript, size_t spread,
+                  SmallVectorImpl<char> &labels) {
+  for (size_t at = 0; at < subscript.size(); ++at) {
+    if (subscript[at] != '.') {
+      labels.push_back(subscript[at]);
+      continue;
+    }
+    for (size_t k = spread; k-- > 0;)
+      labels.push_back(char('0' + k));
+    at += 2;
+  }
+}
+
+/// The terms of an equation, the extent of each label, and the most dimensions
+/// that an ellipsis stands for.
+struct EinsumTerms {
+  SmallVector<Term> terms;
+  std::map<char, int64_t> extents;
+  size_t ellipsis = 0;
+};
+
+/// Reads operand `i` as the term `subscript`.
+LogicalResult readTerm(Conversion &c, StringRef equation, unsigned i,
+                       StringRef subscript, EinsumTerms &read) {
+  Term term{c.operand(i), {}};
+  size_t named = llvm::count_if(subscript,
+                                [](char ch) { return llvm::isAlpha(ch); }),
+         rank = rankOf(term.value);
+  bool dots = subscript.contains("...");
+  if (named + (dots ? 3 : 0) != subscript.size() || named > rank ||
+      (!dots && named != rank))
+    return c.error("term '" + subscript + "' of equation '" + equation +
+                   "' does not fit shape " + printed(shapeOf(term.value)));
+  size_t spread = rank - named;
+  if (spread > 10)
+    return c.error("an ellipsis stands for more than 10 dimensions");
+  appendLabels(subscript, spread, term.labels);
+  read.ellipsis = std::max(read.ellipsis, spread);
+  for (auto [label, size] : llvm::zip(term.labels, shapeOf(term.value))) {
+    auto [known, isNew] = read.extents.try_emplace(label, size);
+    if (!isNew && known->second != size)
+      return c.error("label '" + Twine(label) + "' of equation '" + equation +
+                     "' is " + Twine(known->second) + " and " + Twine(size));
+  }
+  takeDiagonals(c, term);
+  read.terms.push_back(std::move(term));
+  return success();
+}
+
+/// The labels of the result: those after `->`, or without it the ellipsis and
+/// every letter that one input has once, in alphabetical order.
+SmallVector<char> resultLabels(StringRef equation, const EinsumTerms &read) {
+  auto [inputs, output] = equation.split("->");
+  SmallVector<char> result;
+  if (equation.contains("->")) {
+    appendLabels(output, read.ellipsis, result);
+    return result;
+  }
+  appendLabels("...", read.ellipsis, result);
+  for (const auto &[label, size] : read.extents)
+    if (llvm::isAlpha(label) && inputs.count(label) == 1)
+      result.push_back(label);
+  return result;
+}
+
 LogicalResult convertEinsum(Conversion &c) {
   std::string equation = c.stringAttr("equation");
   llvm::erase(equation, ' ');
-  auto [inputs, output] = StringRef(equation).split("->");
-  bool explicitOutput = StringRef(equation).contains("->");
   SmallVector<StringRef> subscripts;
-  inputs.split(subscripts, ',');
+  StringRef(equation).split("->").first.split(subscripts, ',');
   if (subscripts.size() != c.numOperands())
     return c.error("equation '" + equation + "' has " +
                    Twine(subscripts.size()) + " terms but the node has " +
                    Twine(c.numOperands()) + " inputs");
-  // Ellipsis dimensions get the labels '0', '1', ... from the right, so that
-  // they line up.
-  size_t ellipsis = 0;
-  SmallVector<Term> terms;
-  std::map<char, int64_t> extents;
-  for (auto [i, subscript] : llvm::enumerate(subscripts)) {
-    Term term{c.operand(i), {}};
-    size_t named = llvm::count_if(subscript,
-                                  [](char ch) { return llvm::isAlpha(ch); }),
-           rank = rankOf(term.value);
-    bool dots = subscript.contains("...");
-    if (named + (dots ? 3 : 0) != subscript.size() || named > rank ||
-        (!dots && named != rank))
-      return c.error("term '" + subscript + "' of equation '" + equation +
-                     "' does not fit shape " + printed(shapeOf(term.value)));
-    size_t spread = rank - named;
-    if (spread > 10)
-      return c.error("an ellipsis stands for more than 10 dimensions");
-    for (size_t at = 0; at < subscript.size(); ++at) {
-      if (subscript[at] != '.') {
-        term.labels.push_back(subscript[at]);
-        continue;
-      }
-      for (size_t k = spread; k-- > 0;)
-        term.labels.push_back(char('0' + k));
-      at += 2;
-    }
-    ellipsis = std::max(ellipsis, spread);
-    for (auto [label, size] : llvm::zip(term.labels, shapeOf(term.value))) {
-      auto [known, isNew] = extents.try_emplace(label, size);
-      if (!isNew && known->second != size)
-        return c.error("label '" + Twine(label) + "' of equation '" + equation +
-                       "' is " + Twine(known->second) + " and " + Twine(size));
-    }
-    takeDiagonals(c, term);
-    terms.push_back(std::move(term));
-  }
-  SmallVector<char> result;
-  if (explicitOutput) {
-    for (size_t at = 0; at < output.size(); ++at) {
-      if (output[at] != '.') {
-        result.push_back(output[at]);
-        continue;
-      }
-      for (size_t k = ellipsis; k-- > 0;)
-        result.push_back(char('0' + k));
-      at += 2;
-    }
-  } else {
-    for (size_t k = ellipsis; k-- > 0;)
-      result.push_back(char('0' + k));
-    for (const auto &[label, size] : extents)
-      if (llvm::isAlpha(label) && inputs.count(label) == 1)
-        result.push_back(label);
-  }
+  EinsumTerms read;
+  for (auto [i, subscript] : llvm::enumerate(subscripts))
+    if (failed(readTerm(c, equation, i, subscript, read)))
+      return failure();
+  SmallVector<char> result = resultLabels(equation, read);
   for (char label : result)
-    if (!extents.count(label) || llvm::count(result, label) > 1)
+    if (!read.extents.count(label) || llvm::count(result, label) > 1)
       return c.error("the output of equation '" + equation + "' names '" +
                      Twine(label) + "' which no input has, or twice");
 
-  Term product = terms.front();
-  for (size_t i = 1; i < terms.size(); ++i) {
+  Term product = read.terms.front();
+  for (size_t i = 1; i < read.terms.size(); ++i) {
     SmallVector<char> needed(result);
-    for (const Term &later : ArrayRef<Term>(terms).drop_front(i + 1))
+    for (const Term &later : ArrayRef<Term>(read.terms).drop_front(i + 1))
       llvm::append_range(needed, later.labels);
-    product = multiply(c, product, terms[i], needed);
+    product = multiply(c, product, read.terms[i], needed);
   }
   product.value = sumUnshared(c, product, result);
   SmallVector<int64_t> permutation;

@@ -131,89 +131,110 @@ LogicalResult convertLoop(Conversion &c) {
   return c.failed ? failure() : success();
 }
 
+/// What a Scan node walks: state, then sequences along an axis each, forwards
+/// or backwards; its results are stacked likewise.
+struct ScanShape {
+  int64_t states, scans, results, trips = -1;
+  SmallVector<int64_t> inAxes, inReversed, outAxes, outReversed;
+};
+
+/// `count` integers of attribute `name`, zeros without it.
+SmallVector<int64_t> readInts(Conversion &c, StringRef name, int64_t count) {
+  SmallVector<int64_t> values = c.intsAttr(name);
+  if (!c.hasAttr(name))
+    values.assign(count, 0);
+  if (int64_t(values.size()) != count && !c.failed)
+    (void)c.error(name + " has " + Twine(values.size()) +
+                  " elements but must have " + Twine(count));
+  return values;
+}
+
+LogicalResult readScan(Conversion &c, const Subgraph &body, ScanShape &scan) {
+  scan.scans = c.intAttr("num_scan_inputs");
+  if (c.failed)
+    return failure();
+  scan.states = int64_t(c.numOperands()) - scan.scans;
+  scan.results = int64_t(body.outputs.size()) - scan.states;
+  if (scan.scans < 1 || scan.states < 0 || scan.results < 0 ||
+      body.inputs.size() != c.numOperands() ||
+      c.node.outputs.size() != body.outputs.size())
+    return c.error("has " + Twine(c.numOperands()) + " inputs and walks " +
+                   Twine(scan.scans) + " but its body has " +
+                   Twine(body.inputs.size()) + " inputs and " +
+                   Twine(body.outputs.size()) + " outputs");
+  scan.inAxes = readInts(c, "scan_input_axes", scan.scans);
+  scan.inReversed = readInts(c, "scan_input_directions", scan.scans);
+  scan.outAxes = readInts(c, "scan_output_axes", scan.results);
+  scan.outReversed = readInts(c, "scan_output_directions", scan.results);
+  if (c.failed)
+    return failure();
+  for (int64_t k = 0; k < scan.scans; ++k) {
+    Value sequence = c.operand(unsigned(scan.states + k));
+    scan.inAxes[k] = c.normalizeAxis(scan.inAxes[k], rankOf(sequence));
+    if (c.failed)
+      return failure();
+    int64_t extent = shapeOf(sequence)[scan.inAxes[k]];
+    if (scan.trips >= 0 && scan.trips != extent)
+      return c.error("walks extents " + Twine(scan.trips) + " and " +
+                     Twine(extent) + " together");
+    scan.trips = extent;
+  }
+  return checkUnrolled(c, body, scan.trips);
+}
+
+/// Result `k` of those that are stacked, from its elements in the order in
+/// which they were made.
+LogicalResult stackResult(Conversion &c, const ScanShape &scan, int64_t k,
+                          SmallVector<Value> &elements) {
+  unsigned result = unsigned(scan.states + k);
+  if (!c.wantsResult(result))
+    return success();
+  if (elements.empty())
+    return c.error("walks no elements");
+  if (scan.outReversed[k])
+    std::reverse(elements.begin(), elements.end());
+  int64_t axis = c.normalizeAxis(scan.outAxes[k], rankOf(elements.front()) + 1);
+  if (c.failed)
+    return failure();
+  c.setResult(result, stackAlong(c, elements, axis));
+  return success();
+}
+
 /// Inputs: state, then sequences to walk along an axis. The body takes (state,
 /// one element of each sequence) and gives (state, one element of each result).
 LogicalResult convertScan(Conversion &c) {
   const Subgraph *body = c.subgraph("body");
-  int64_t scans = c.intAttr("num_scan_inputs");
-  if (!body || c.failed)
-    return failure();
-  int64_t states = int64_t(c.numOperands()) - scans,
-          results = int64_t(body->outputs.size()) - states;
-  if (scans < 1 || states < 0 || results < 0 ||
-      body->inputs.size() != c.numOperands() ||
-      c.node.outputs.size() != body->outputs.size())
-    return c.error("has " + Twine(c.numOperands()) + " inputs and walks " +
-                   Twine(scans) + " but its body has " +
-                   Twine(body->inputs.size()) + " inputs and " +
-                   Twine(body->outputs.size()) + " outputs");
-  auto list = [&](StringRef name, int64_t count) {
-    SmallVector<int64_t> values = c.intsAttr(name);
-    if (!c.hasAttr(name))
-      values.assign(count, 0);
-    if (int64_t(values.size()) != count && !c.failed)
-      (void)c.error(name + " has " + Twine(values.size()) +
-                    " elements but must have " + Twine(count));
-    return values;
-  };
-  SmallVector<int64_t> inAxes = list("scan_input_axes", scans),
-                       inReversed = list("scan_input_directions", scans),
-                       outAxes = list("scan_output_axes", results),
-                       outReversed = list("scan_output_directions", results);
-  if (c.failed)
+  ScanShape scan;
+  if (!body || failed(readScan(c, *body, scan)))
     return failure();
   SmallVector<Value> state;
-  for (int64_t i = 0; i < states; ++i)
+  for (int64_t i = 0; i < scan.states; ++i)
     state.push_back(c.operand(unsigned(i)));
-  int64_t trips = -1;
-  for (int64_t k = 0; k < scans; ++k) {
-    Value sequence = c.operand(unsigned(states + k));
-    inAxes[k] = c.normalizeAxis(inAxes[k], rankOf(sequence));
-    if (c.failed)
-      return failure();
-    int64_t extent = shapeOf(sequence)[inAxes[k]];
-    if (trips >= 0 && trips != extent)
-      return c.error("walks extents " + Twine(trips) + " and " + Twine(extent) +
-                     " together");
-    trips = extent;
-  }
-  if (failed(checkUnrolled(c, *body, trips)))
-    return failure();
-  SmallVector<SmallVector<Value>> stacked(results);
-  for (int64_t i = 0; i < trips; ++i) {
+  SmallVector<SmallVector<Value>> stacked(scan.results);
+  for (int64_t i = 0; i < scan.trips; ++i) {
     SmallVector<Imported> inputs, outputs;
     for (Value each : state)
       inputs.push_back({each, {}});
-    for (int64_t k = 0; k < scans; ++k)
+    for (int64_t k = 0; k < scan.scans; ++k)
       inputs.push_back(
-          {elementAlong(c, c.operand(unsigned(states + k)), inAxes[k],
-                        inReversed[k] ? trips - 1 - i : i),
+          {elementAlong(c, c.operand(unsigned(scan.states + k)), scan.inAxes[k],
+                        scan.inReversed[k] ? scan.trips - 1 - i : i),
            {}});
     if (failed(c.convertSubgraph(*body, inputs, outputs)))
       return failure();
     if (llvm::any_of(outputs,
                      [](const Imported &each) { return !each.tensor; }))
       return c.error("its body gives a sequence, which is not supported");
-    for (int64_t k = 0; k < states; ++k)
+    for (int64_t k = 0; k < scan.states; ++k)
       state[k] = outputs[k].tensor;
-    for (int64_t k = 0; k < results; ++k)
-      stacked[k].push_back(outputs[states + k].tensor);
+    for (int64_t k = 0; k < scan.results; ++k)
+      stacked[k].push_back(outputs[scan.states + k].tensor);
   }
   for (auto [i, value] : llvm::enumerate(state))
     c.setResult(unsigned(i), value);
-  for (int64_t k = 0; k < results; ++k) {
-    unsigned result = unsigned(states + k);
-    if (!c.wantsResult(result))
-      continue;
-    if (stacked[k].empty())
-      return c.error("walks no elements");
-    if (outReversed[k])
-      std::reverse(stacked[k].begin(), stacked[k].end());
-    int64_t axis = c.normalizeAxis(outAxes[k], rankOf(stacked[k].front()) + 1);
-    if (c.failed)
+  for (int64_t k = 0; k < scan.results; ++k)
+    if (failed(stackResult(c, scan, k, stacked[k])))
       return failure();
-    c.setResult(result, stackAlong(c, stacked[k], axis));
-  }
   return c.failed ? failure() : success();
 }
 

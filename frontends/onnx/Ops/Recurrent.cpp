@@ -225,31 +225,82 @@ LogicalResult checkShape(Conversion &c, unsigned i,
                  printed(expected));
 }
 
-LogicalResult convertRecurrent(Conversion &c) {
-  bool lstm = c.node.opType == "LSTM", gru = c.node.opType == "GRU";
-  int64_t gates = lstm ? 4 : gru ? 3 : 1;
-  Value x = c.operand(0);
-  if (rankOf(x) != 3)
-    return c.error("X has rank " + Twine(rankOf(x)) + " but must have 3");
-  // Layout 1 has the batch first everywhere.
-  bool batchFirst = c.intAttr("layout");
-  auto swapped = [&](Value value) {
+/// One node of LSTM, GRU or RNN on its way to nn ops.
+class Recurrence {
+public:
+  explicit Recurrence(Conversion &c)
+      : c(c), lstm(c.node.opType == "LSTM"), gru(c.node.opType == "GRU"),
+        gates(lstm  ? 4
+              : gru ? 3
+                    : 1),
+        batchFirst(c.intAttr("layout")) {}
+
+  LogicalResult convert();
+
+private:
+  LogicalResult readShapes();
+  LogicalResult readSettings();
+  Cell makeCell(int64_t d);
+  LogicalResult walk(int64_t d);
+  void giveResults();
+
+  /// `value` with its first two dimensions exchanged if the node has the batch
+  /// first.
+  Value swapped(Value value) {
     SmallVector<int64_t> permutation = range(0, rankOf(value));
     if (batchFirst && permutation.size() > 1)
       std::swap(permutation[0], permutation[1]);
     return c.e.transpose(value, permutation);
-  };
+  }
+  /// Tensors along their first dimension.
+  Value join(ArrayRef<Value> tensors) {
+    return tensors.size() == 1
+               ? tensors[0]
+               : Value(c.e.make<nn::ConcatOp>(tensors, int64_t(0)));
+  }
+  /// [directions, B, H] of states.
+  Value stack(ArrayRef<Value> states) {
+    SmallVector<Value> rows;
+    for (Value state : states)
+      rows.push_back(c.e.reshape(state, {1, batch, hidden}));
+    return join(rows);
+  }
+
+  Conversion &c;
+  const bool lstm, gru;
+  const int64_t gates;
+  /// Layout 1 has the batch first everywhere; here time comes first.
+  const bool batchFirst;
+  Value x;
+  int64_t steps = 0, batch = 0, hidden = 0, directions = 0;
+  std::string direction;
+  /// Of each direction, one after the other.
+  SmallVector<Activation> activations;
+  double clip = 0;
+  bool coupled = false, linearBeforeReset = false;
+  /// Null where every sequence goes on to the last step.
+  Value lengths;
+  /// [B, H] each: of every step the directions, and the last of each direction.
+  SmallVector<SmallVector<Value>> outputs;
+  SmallVector<Value> lastStates, lastMemories;
+};
+
+LogicalResult Recurrence::readShapes() {
+  x = c.operand(0);
+  if (rankOf(x) != 3)
+    return c.error("X has rank " + Twine(rankOf(x)) + " but must have 3");
   x = swapped(x);
-  int64_t steps = shapeOf(x)[0], batch = shapeOf(x)[1], width = shapeOf(x)[2];
+  steps = shapeOf(x)[0], batch = shapeOf(x)[1];
+  int64_t width = shapeOf(x)[2];
   if (steps < 1 || steps > kMaxSteps)
     return c.error("has " + Twine(steps) + " time steps but may have 1 to " +
                    Twine(kMaxSteps));
-  std::string direction = c.stringAttr("direction");
+  direction = c.stringAttr("direction");
   if (direction != "forward" && direction != "reverse" &&
       direction != "bidirectional")
     return c.error("direction '" + direction + "' is not known");
-  int64_t directions = direction == "bidirectional" ? 2 : 1;
-  int64_t hidden = rankOf(c.operand(2)) == 3 ? shapeOf(c.operand(2))[2] : 0;
+  directions = direction == "bidirectional" ? 2 : 1;
+  hidden = rankOf(c.operand(2)) == 3 ? shapeOf(c.operand(2))[2] : 0;
   if (c.intAttr("hidden_size", hidden) != hidden || hidden == 0)
     return c.error("R " + printed(shapeOf(c.operand(2))) +
                    " does not fit hidden_size " +
@@ -264,92 +315,90 @@ LogicalResult convertRecurrent(Conversion &c) {
     if (failed(batchFirst ? checkShape(c, i, {batch, directions, hidden})
                           : checkShape(c, i, {directions, batch, hidden})))
       return failure();
+  return success();
+}
 
+LogicalResult Recurrence::readSettings() {
   SmallVector<StringRef> usual =
       lstm  ? SmallVector<StringRef>{"Sigmoid", "Tanh", "Tanh"}
       : gru ? SmallVector<StringRef>{"Sigmoid", "Tanh"}
             : SmallVector<StringRef>{"Tanh"};
-  SmallVector<Activation> activations = readActivations(c, directions, usual);
-  double clip = c.floatAttr("clip");
-  bool coupled = c.intAttr("input_forget");
-  bool linearBeforeReset = c.intAttr("linear_before_reset");
+  activations = readActivations(c, directions, usual);
+  clip = c.floatAttr("clip");
+  coupled = c.intAttr("input_forget");
+  linearBeforeReset = c.intAttr("linear_before_reset");
   if (c.failed)
     return failure();
+  lengths = readLengths(c, steps);
+  return c.failed ? failure() : success();
+}
 
+Cell Recurrence::makeCell(int64_t d) {
+  Cell cell{steps, batch, hidden, gates, {}, row(c, c.operand(2), d), {}, {}};
+  cell.clip = clip;
+  cell.coupled = coupled;
+  if (c.has(7))
+    cell.peepholes = row(c, c.operand(7), d);
+  size_t count = activations.size() / directions;
+  cell.activations.assign(activations.begin() + d * count,
+                          activations.begin() + (d + 1) * count);
+  cell.inputs = c.e.dot(x, row(c, c.operand(1), d), {}, {}, {2}, {1});
+  if (c.has(3)) {
+    Value biases = c.e.reshape(row(c, c.operand(3), d), {2, gates * hidden});
+    cell.inputs =
+        c.e.add(cell.inputs,
+                c.e.broadcast(row(c, biases, 0), shapeOf(cell.inputs), {2}));
+    cell.recurrenceBias = row(c, biases, 1);
+  }
+  return cell;
+}
+
+/// Walks direction `d` over all steps. A sequence that has ended keeps its
+/// state and gives zeros; backwards, one that has not begun.
+LogicalResult Recurrence::walk(int64_t d) {
+  Cell cell = makeCell(d);
   auto stateType =
       RankedTensorType::get({batch, hidden}, nn::typeOf(x).getElementType());
-  Value lengths = readLengths(c, steps);
-  if (c.failed)
-    return failure();
-  // A sequence that has ended keeps its state and gives zeros; backwards, one
-  // that has not begun.
-  auto continues = [&](int64_t t) -> Value {
-    return c.e.broadcast(c.e.compare(nn::Comparison::gt, lengths, double(t)),
-                         {batch, hidden}, {0});
+  auto initial = [&](unsigned i) {
+    return c.has(i) ? row(c, swapped(c.operand(i)), d)
+                    : c.e.splat(stateType, 0);
   };
-  SmallVector<SmallVector<Value>> outputs(steps);
-  SmallVector<Value> lastStates, lastMemories;
-  for (int64_t d = 0; d < directions; ++d) {
-    Cell cell{steps, batch, hidden, gates, {}, row(c, c.operand(2), d), {}, {}};
-    cell.clip = clip;
-    cell.coupled = coupled;
-    if (c.has(7))
-      cell.peepholes = row(c, c.operand(7), d);
-    cell.activations.assign(activations.begin() + d * usual.size(),
-                            activations.begin() + (d + 1) * usual.size());
-    cell.inputs = c.e.dot(x, row(c, c.operand(1), d), {}, {}, {2}, {1});
-    if (c.has(3)) {
-      Value biases = c.e.reshape(row(c, c.operand(3), d), {2, gates * hidden});
-      cell.inputs =
-          c.e.add(cell.inputs,
-                  c.e.broadcast(row(c, biases, 0), shapeOf(cell.inputs), {2}));
-      cell.recurrenceBias = row(c, biases, 1);
+  Value state = initial(5), memory = initial(6);
+  bool backwards = direction == "reverse" || d == 1;
+  for (int64_t i = 0; i < steps; ++i) {
+    int64_t t = backwards ? steps - 1 - i : i;
+    Value input = row(c, cell.inputs, t), before = state, kept = memory;
+    if (lstm)
+      state = stepLstm(c, cell, input, state, memory);
+    else if (gru)
+      state = stepGru(c, cell, input, state, linearBeforeReset);
+    else
+      state = activate(c, cell, 0, c.e.add(input, recur(c, cell, state, 0, 1)));
+    if (c.failed)
+      return failure();
+    Value output = state;
+    if (lengths) {
+      Value goesOn =
+          c.e.broadcast(c.e.compare(nn::Comparison::gt, lengths, double(t)),
+                        {batch, hidden}, {0});
+      output = c.e.select(goesOn, state, c.e.splatLike(state, 0));
+      state = c.e.select(goesOn, state, before);
+      memory = c.e.select(goesOn, memory, kept);
     }
-    auto initial = [&](unsigned i) {
-      return c.has(i) ? row(c, swapped(c.operand(i)), d)
-                      : c.e.splat(stateType, 0);
-    };
-    Value state = initial(5), memory = initial(6);
-    bool backwards = direction == "reverse" || d == 1;
-    for (int64_t i = 0; i < steps; ++i) {
-      int64_t t = backwards ? steps - 1 - i : i;
-      Value input = row(c, cell.inputs, t), before = state, kept = memory;
-      if (lstm)
-        state = stepLstm(c, cell, input, state, memory);
-      else if (gru)
-        state = stepGru(c, cell, input, state, linearBeforeReset);
-      else
-        state =
-            activate(c, cell, 0, c.e.add(input, recur(c, cell, state, 0, 1)));
-      if (c.failed)
-        return failure();
-      Value output = state;
-      if (lengths) {
-        Value goesOn = continues(t);
-        output = c.e.select(goesOn, state, c.e.splatLike(state, 0));
-        state = c.e.select(goesOn, state, before);
-        memory = c.e.select(goesOn, memory, kept);
-      }
-      outputs[t].push_back(output);
-    }
-    lastStates.push_back(state);
-    lastMemories.push_back(memory);
+    outputs[t].push_back(output);
   }
-  // [directions, B, H] of states, and [T, directions, B, H] of outputs.
-  auto stack = [&](ArrayRef<Value> states) {
-    SmallVector<Value> rows;
-    for (Value state : states)
-      rows.push_back(c.e.reshape(state, {1, batch, hidden}));
-    return rows.size() == 1 ? rows[0]
-                            : Value(c.e.make<nn::ConcatOp>(rows, int64_t(0)));
-  };
+  lastStates.push_back(state);
+  lastMemories.push_back(memory);
+  return success();
+}
+
+/// Outputs are [T, directions, B, H], states [directions, B, H].
+void Recurrence::giveResults() {
   if (c.wantsResult(0)) {
     SmallVector<Value> all;
     for (const SmallVector<Value> &at : outputs)
       all.push_back(c.e.reshape(stack(at), {1, directions, batch, hidden}));
-    Value sequence = all.size() == 1
-                         ? all[0]
-                         : Value(c.e.make<nn::ConcatOp>(all, int64_t(0)));
+    Value sequence = join(all);
     c.setResult(0,
                 batchFirst ? c.e.transpose(sequence, {2, 0, 1, 3}) : sequence);
   }
@@ -357,7 +406,21 @@ LogicalResult convertRecurrent(Conversion &c) {
     c.setResult(1, swapped(stack(lastStates)));
   if (lstm && c.wantsResult(2))
     c.setResult(2, swapped(stack(lastMemories)));
+}
+
+LogicalResult Recurrence::convert() {
+  if (failed(readShapes()) || failed(readSettings()))
+    return failure();
+  outputs.resize(steps);
+  for (int64_t d = 0; d < directions; ++d)
+    if (failed(walk(d)))
+      return failure();
+  giveResults();
   return success();
+}
+
+LogicalResult convertRecurrent(Conversion &c) {
+  return Recurrence(c).convert();
 }
 
 } // namespace

@@ -179,7 +179,7 @@ LogicalResult convertCumSum(Conversion &c) {
 }
 
 /// Products of 1, 2, 4, .. neighbours (Hillis and Steele, CACM 29, 1986): each
-/// pass multiplies by the result shifted behind ones.
+/// pass multiplies by the result shifted, with ones before it.
 Value cumulativeProduct(Conversion &c, Value x, int64_t axis, bool exclusive,
                         bool reverse) {
   int64_t extent = shapeOf(x)[axis];

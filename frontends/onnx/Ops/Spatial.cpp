@@ -69,7 +69,7 @@ std::optional<Geometry> readGeometry(Conversion &c, Value x,
       (void)c.error("auto_pad '" + autoPad + "' is not known");
       return std::nullopt;
     }
-    // In ceil_mode the last window may begin inside and end behind.
+    // In ceil_mode the last window may begin inside the input and end after it.
     int64_t behind = c.intAttr("ceil_mode") ? g.strides[i] - 1 : 0;
     if (in + low + high + behind < reach) {
       (void)c.error("the window reaches " + Twine(reach) +
@@ -176,7 +176,7 @@ LogicalResult convertConvTranspose(Conversion &c) {
     int64_t before = pads[i], after = pads[i + spatial];
     if (!asked.empty() || autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
       int64_t total = full - (asked.empty() ? in * strides[i] : asked[i]);
-      // What the windows do not reach is behind them.
+      // What the windows do not reach is after them.
       before = total < 0                 ? 0
                : autoPad == "SAME_UPPER" ? total / 2
                                          : total - total / 2;
@@ -197,7 +197,7 @@ LogicalResult convertConvTranspose(Conversion &c) {
 }
 
 /// ceil_mode: one window more where it starts inside the input or its low
-/// padding, by more padding behind.
+/// padding, by more padding after it.
 void applyCeilMode(Geometry &g, Value x) {
   for (size_t i = 0; i < g.kernel.size(); ++i) {
     int64_t in = shapeOf(x)[i + 2],

@@ -1,3 +1,5 @@
+// Tells where the parameters of a restored model lie in the ONNX file.
+
 #include "frontends/onnx/Restore/FileViews.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -179,7 +179,7 @@ void Finder::planFolded(const Initializer &initializer, const std::string &name,
           describe(node), name, kKeeps));
     return;
   }
-  // A number a channel in front of unit dimensions was only reshaped.
+  // A number a channel before unit dimensions was only reshaped.
   bool isPerChannel =
       extents == 1 && tensor.shape.size() > 1 && tensor.shape.back() == 1;
   if (isTraining && !isRecurrent && !isPerChannel) {

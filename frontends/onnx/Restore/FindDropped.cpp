@@ -65,7 +65,7 @@ void MetadataFinder::findTrainingNorms(const CallNodes &group) {
   }
 }
 
-/// The values of a convolution and of the BatchNorm behind it are one product.
+/// The values of a convolution and of the BatchNorm after it are one product.
 void MetadataFinder::findFoldedNorms() {
   std::vector<std::string> nodes;
   for (const Node &node : graph.nodes)
@@ -82,7 +82,7 @@ void MetadataFinder::findFoldedNorms() {
 }
 
 /// Layers that begin alike and take one input were merged to one node (the two
-/// norms of a parallel residual): the calls behind it still name the other
+/// norms of a parallel residual): the calls after it still name the other
 /// one's result, `%layer_norm_1`, which no node has any more.
 void MetadataFinder::findMergedNodes() {
   std::map<std::pair<int32_t, std::string>,

@@ -97,7 +97,7 @@ private:
   std::vector<Made> made;
   /// Nodes that compute what the exporter had computed; they come first.
   std::vector<onnxpb::NodeProto> first;
-  /// Copies of nodes, by the name of the node that they stand behind.
+  /// Copies of nodes, by the name of the node that they come after.
   std::vector<std::pair<const onnxpb::NodeProto *, onnxpb::NodeProto>> copies;
 };
 

@@ -1,3 +1,6 @@
+// What the kernels of attention and of its gradient share: packed heads,
+// products of blocks, masks and rows of scores.
+
 #include "targets/CPU/Ops/AttentionTiles.h"
 
 #include "dialects/Interfaces/HostTensor.h"
@@ -32,7 +35,7 @@ AttentionTiles::AttentionTiles(VectorEmitter &emitter, Type elementType,
   scoreStride = panels * width + 64 / code.bytes;
   if (!mask)
     return;
-  // Whole vectors are read where it lies, so not behind the last key.
+  // Whole vectors are read where it lies, so not after the last key.
   bool hasKeys = !maskDimensions.empty() &&
                  maskDimensions.back() == int64_t(shape.batch.size()) + 1;
   if (hasKeys && shape.keys % width == 0)

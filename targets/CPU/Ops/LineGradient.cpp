@@ -1,3 +1,6 @@
+// Gradient of the kernel of a convolution with few channels a group: patches of
+// a line in the lanes of vectors.
+
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "targets/CPU/Ops/LineProduct.h"
@@ -12,49 +15,29 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-// A vector of sums for each kernel element: lanes are patches of a line, and
-// are added up when all samples are done.
-void LineGradient::emit(VectorEmitter &e) const {
-  int64_t last = kernelShape.size() - 1, samples = typeOf(source).getDimSize(0),
-          taps = ShapedType::getNumElements(kernelShape),
-          width = grid[last].points;
-  SmallVector<int64_t> gradShape, outer;
-  for (const PatchDimension &dimension : grid)
-    gradShape.push_back(dimension.points);
-  outer.assign(gradShape.begin(), gradShape.end() - 1);
-  int64_t plane = ShapedType::getNumElements(gradShape);
-  VectorCode code = codeForLines(e, typeOf(source).getElementType(), width);
-  SplitPlanes planes(code, source, inputs, grid);
-  Value sums = code.scratch(outputs * inputs * taps * code.lanes);
+namespace {
+/// The products of one sample with the lines of its gradient, added to a vector
+/// of sums for each kernel element: lanes are patches of a line.
+class TapSums {
+public:
+  TapSums(VectorEmitter &emitter, VectorCode &code,
+          const LineGradient &gradient, const SplitPlanes &planes)
+      : e(emitter), code(code), kernelShape(gradient.kernelShape),
+        grid(gradient.grid), planes(planes), last(kernelShape.size() - 1),
+        width(grid[last].points) {
+    for (int64_t d = 0; d < last; ++d)
+      outer.push_back(grid[d].points);
+  }
 
-  /// Adds one sample's products for taps [first, end) of a channel pair.
-  auto addTaps = [&](Value image, Value grads, Value to, int64_t first,
-                     int64_t end) {
+  /// Adds the products of taps [first, end) of a channel pair: of the image at
+  /// `image` with the gradient at `grads`, to the sums at `to`.
+  void add(Value image, Value grads, Value to, int64_t first, int64_t end) {
     SmallVector<int64_t> offsets;
     Values now;
     for (int64_t tap = first; tap < end; ++tap) {
-      SmallVector<int64_t> k(kernelShape.size());
-      for (int64_t d = last, rest = tap; d >= 0; --d) {
-        k[d] = rest % kernelShape[d];
-        rest /= kernelShape[d];
-      }
-      int64_t offset =
-          planes.offsetOf(grid[last].first + k[last] * grid[last].tapStep);
-      for (int64_t d = 0; d < last; ++d)
-        offset += (grid[d].first + k[d] * grid[d].tapStep + planes.padLow[d]) *
-                  planes.pitches[d];
-      offsets.push_back(offset);
+      offsets.push_back(offsetOf(tap));
       now.push_back(code.load(code.at(to, e.constant(tap * code.lanes))));
     }
-    auto step = [&](Value imageLine, Value gradLine, Index column,
-                    int64_t count, Values sums) {
-      Value factor = code.load(code.at(gradLine, column), count);
-      Value base = code.at(imageLine, column);
-      for (auto [offset, sum] : llvm::zip_equal(offsets, sums))
-        sum = code.multiplyAdd(code.load(code.at(base, e.constant(offset))),
-                               factor, sum);
-      return sums;
-    };
     now = e.loop(outer, now, [&](ArrayRef<Index> row, ValueRange carried) {
       Index imageAt = e.constant(0), gradAt = e.constant(0);
       for (int64_t d = 0; d < last; ++d) {
@@ -66,15 +49,66 @@ void LineGradient::emit(VectorEmitter &e) const {
       Values sums =
           e.loop(width / code.lanes, carried, [&](Index i, ValueRange inner) {
             return step(imageLine, gradLine, i * code.lanes, code.lanes,
-                        Values(inner));
+                        offsets, Values(inner));
           });
       if (int64_t rest = width % code.lanes)
-        sums = step(imageLine, gradLine, e.constant(width - rest), rest, sums);
+        sums = step(imageLine, gradLine, e.constant(width - rest), rest,
+                    offsets, sums);
       return sums;
     });
     for (int64_t tap = first; tap < end; ++tap)
       code.store(now[tap - first], code.at(to, e.constant(tap * code.lanes)));
-  };
+  }
+
+private:
+  /// Elements from a patch's first to what tap `tap` meets of it.
+  int64_t offsetOf(int64_t tap) const {
+    SmallVector<int64_t> k(kernelShape.size());
+    for (int64_t d = last, rest = tap; d >= 0; --d) {
+      k[d] = rest % kernelShape[d];
+      rest /= kernelShape[d];
+    }
+    int64_t offset =
+        planes.offsetOf(grid[last].first + k[last] * grid[last].tapStep);
+    for (int64_t d = 0; d < last; ++d)
+      offset += (grid[d].first + k[d] * grid[d].tapStep + planes.padLow[d]) *
+                planes.pitches[d];
+    return offset;
+  }
+
+  /// `count` patches of a line, from `column` on.
+  Values step(Value imageLine, Value gradLine, Index column, int64_t count,
+              ArrayRef<int64_t> offsets, Values sums) {
+    Value factor = code.load(code.at(gradLine, column), count);
+    Value base = code.at(imageLine, column);
+    for (auto [offset, sum] : llvm::zip_equal(offsets, sums))
+      sum = code.multiplyAdd(code.load(code.at(base, e.constant(offset))),
+                             factor, sum);
+    return sums;
+  }
+
+  VectorEmitter &e;
+  VectorCode &code;
+  ArrayRef<int64_t> kernelShape;
+  ArrayRef<PatchDimension> grid;
+  const SplitPlanes &planes;
+  /// The dimension of lines, and the patches of one.
+  const int64_t last, width;
+  SmallVector<int64_t> outer;
+};
+} // namespace
+
+// Sums of all samples are taken apart by lane, and added up at the end.
+void LineGradient::emit(VectorEmitter &e) const {
+  int64_t last = kernelShape.size() - 1, samples = typeOf(source).getDimSize(0),
+          taps = ShapedType::getNumElements(kernelShape), plane = 1;
+  for (const PatchDimension &dimension : grid)
+    plane *= dimension.points;
+  VectorCode code =
+      codeForLines(e, typeOf(source).getElementType(), grid[last].points);
+  SplitPlanes planes(code, source, inputs, grid);
+  Value sums = code.scratch(outputs * inputs * taps * code.lanes);
+  TapSums tapSums(e, code, *this, planes);
 
   // As many taps at a time as registers hold.
   int64_t most = e.vectorBytes == 64 ? 25 : 12,
@@ -91,7 +125,7 @@ void LineGradient::emit(VectorEmitter &e) const {
                 to = code.at(sums,
                              (output * inputs + input) * (taps * code.lanes));
           for (int64_t first = 0; first < taps; first += chunk)
-            addTaps(image, grads, to, first, std::min(taps, first + chunk));
+            tapSums.add(image, grads, to, first, std::min(taps, first + chunk));
         });
       });
     });

@@ -1,3 +1,6 @@
+// A convolution with few channels a group: patches of a line in the lanes of
+// vectors.
+
 #include "targets/CPU/Ops/LineProduct.h"
 
 #include "dialects/Interfaces/HostTensor.h"

@@ -1,3 +1,5 @@
+// Blocked matrix products on packed panels (Goto and van de Geijn, 2008).
+
 #include "targets/CPU/Ops/MatrixProduct.h"
 
 #include "targets/CPU/Vectors/RegisterTile.h"

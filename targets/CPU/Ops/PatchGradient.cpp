@@ -1,3 +1,6 @@
+// Gradient of the kernel of a convolution: output channels in the lanes, sums
+// over patches in registers.
+
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "targets/CPU/Ops/PatchBlocks.h"

@@ -1,3 +1,6 @@
+// A convolution with output channels in the lanes, which reads patches where
+// they lie.
+
 #include "targets/CPU/Ops/PatchProduct.h"
 
 #include "dialects/Interfaces/HostTensor.h"

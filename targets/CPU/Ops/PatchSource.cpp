@@ -1,3 +1,6 @@
+// The image that patches are read from: in place, or copied with a border of
+// zeros.
+
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "targets/CPU/Ops/PatchProduct.h"

@@ -8,15 +8,13 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/STLExtras.h"
 
-#include <functional>
-
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
 using Index = LoopEmitter::Index;
 
-/// Dimensions behind the last reduced one.
+/// Dimensions after the last reduced one.
 static int64_t trailingKept(ReduceOp op) {
   ArrayRef<int64_t> reduced = op.getDimensions();
   return typeOf(op.getInput()).getRank() -
@@ -24,9 +22,132 @@ static int64_t trailingKept(ReduceOp op) {
 }
 
 namespace {
+/// Writes the loops of one reduction whose innermost dimension stays: rows of
+/// the operand are combined into the result, which they meet at consecutive
+/// addresses.
+class RowReduction {
+public:
+  RowReduction(ReduceOp op, VectorEmitter &e)
+      : op(op), e(e), type(typeOf(op.getInput())), trailing(trailingKept(op)),
+        leading(type.getRank() - trailing),
+        count(typeOf(op.getResult()).getNumElements()),
+        combiner(e, op.getKind(), type.getElementType()),
+        isWide(op.getKind() == ReduceKind::sum &&
+               type.getElementType().isF32() &&
+               type.getNumElements() / count > kLong),
+        wide(e.builder.getF64Type()) {}
+
+  void emit();
+
+private:
+  /// Rows from which on a sum in f32 is added up in f64, in scratch: added row
+  /// by row, its rounding errors would grow with their number.
+  static constexpr int64_t kLong = 64;
+
+  void store(Value value, Index to) {
+    isWide ? e.storeAt(totals, value, to) : e.store(op.getResult(), value, to);
+  }
+  void addTo(Index to, Value sum) {
+    if (!isWide)
+      return store(combiner.combine(e.load(op.getResult(), to), sum), to);
+    store(e.make<arith::AddFOp>(e.loadAt(totals, wide, to),
+                                e.make<arith::ExtFOp>(wide, sum)),
+          to);
+  }
+  void nest(SmallVector<Index> &outer);
+  void addRows(ArrayRef<Index> outer);
+
+  ReduceOp op;
+  VectorEmitter &e;
+  const RankedTensorType type;
+  /// Dimensions after the last reduced one, and those before; a row is the
+  /// former.
+  const int64_t trailing, leading;
+  /// Elements of the result.
+  const int64_t count;
+  Combiner combiner;
+  const bool isWide;
+  const Type wide;
+  Value totals;
+  /// Elements of a row, its loops, the loops over rows, and the steps of the
+  /// result along them.
+  int64_t inner = 1;
+  SmallVector<int64_t> innerShape, rows, steps;
+  /// Rows that one round takes: the result is loaded and stored once for them.
+  int64_t together = 1;
+};
+
+void RowReduction::emit() {
+  ArrayRef<int64_t> shape = type.getShape();
+  for (int64_t extent : shape.take_back(trailing))
+    inner *= extent;
+  steps.assign(leading, 0);
+  int64_t step = inner;
+  for (int64_t d = leading - 1; d >= 0; --d)
+    if (!llvm::is_contained(op.getDimensions(), d)) {
+      steps[d] = step;
+      step *= shape[d];
+    }
+  innerShape = {inner};
+  for (int64_t cut : e.cutsOf(op.getInput()))
+    if (cut < inner)
+      innerShape.assign(shape.end() - trailing, shape.end());
+  if (isWide)
+    totals = e.getScratch(count * 8);
+  e.forEach({count}, [&](ArrayRef<Index> i) {
+    store(isWide ? e.constantLike(wide, 0) : combiner.identity(), i[0]);
+  });
+  int64_t last = leading - 1;
+  if (llvm::is_contained(op.getDimensions(), last) && shape[last] % 4 == 0)
+    together = 4;
+  rows.assign(shape.begin(), shape.begin() + leading);
+  rows[last] /= together;
+  SmallVector<Index> outer;
+  nest(outer);
+  if (isWide)
+    e.forEach({count}, [&](ArrayRef<Index> i) {
+      e.store(op.getResult(),
+              e.make<arith::TruncFOp>(type.getElementType(),
+                                      e.loadAt(totals, wide, i[0])),
+              i[0]);
+    });
+}
+
+/// The loops over rows from dimension `outer.size()` on.
+void RowReduction::nest(SmallVector<Index> &outer) {
+  if (int64_t(outer.size()) == leading)
+    return addRows(outer);
+  e.sequence(rows[outer.size()], [&](Index i) {
+    outer.push_back(i);
+    nest(outer);
+    outer.pop_back();
+  });
+}
+
+void RowReduction::addRows(ArrayRef<Index> outer) {
+  ArrayRef<int64_t> shape = type.getShape();
+  e.forEach(innerShape, [&](ArrayRef<Index> in) {
+    Index column = e.linearize(in, innerShape), to = column;
+    Value sum;
+    for (int64_t row = 0; row < together; ++row) {
+      Index from = e.constant(0);
+      for (int64_t d = 0; d < leading; ++d) {
+        Index position =
+            d == leading - 1 ? outer[d] * together + row : outer[d];
+        from = from * shape[d] + position;
+        if (row == 0)
+          to = to + outer[d] * steps[d];
+      }
+      Value element =
+          e.read(op.getInput(), ElementIndex(e, shape, from * inner + column));
+      sum = sum ? combiner.combine(sum, element) : element;
+    }
+    addTo(to, sum);
+  });
+}
+
 struct ReduceFill : VectorFillRule<ReduceFill, ReduceOp> {
-  // With a kept innermost dimension, whole rows are combined into the result:
-  // consecutive addresses. The 16-bit floats would be rounded at each step.
+  // The 16-bit floats would be rounded at each row.
   bool pays(Operation *self) const {
     auto op = cast<ReduceOp>(self);
     RankedTensorType type = typeOf(op.getResult());
@@ -36,95 +157,7 @@ struct ReduceFill : VectorFillRule<ReduceFill, ReduceOp> {
            !type.getElementType().isInteger(1);
   }
 
-  void fill(ReduceOp op, VectorEmitter &e) const {
-    RankedTensorType type = typeOf(op.getInput());
-    ArrayRef<int64_t> shape = type.getShape();
-    int64_t trailing = trailingKept(op), inner = 1,
-            leading = type.getRank() - trailing;
-    for (int64_t extent : shape.take_back(trailing))
-      inner *= extent;
-    SmallVector<int64_t> steps(leading, 0);
-    int64_t step = inner;
-    for (int64_t d = leading - 1; d >= 0; --d)
-      if (!llvm::is_contained(op.getDimensions(), d)) {
-        steps[d] = step;
-        step *= shape[d];
-      }
-    SmallVector<int64_t> innerShape{inner};
-    for (int64_t cut : e.cutsOf(op.getInput()))
-      if (cut < inner)
-        innerShape.assign(shape.end() - trailing, shape.end());
-    Combiner combiner(e, op.getKind(), type.getElementType());
-    int64_t count = typeOf(op.getResult()).getNumElements();
-    // A long sum in f32 is added up in f64, in scratch: added row by row, its
-    // rounding errors would grow with the number of rows.
-    constexpr int64_t kLong = 64;
-    Type wide = e.builder.getF64Type();
-    const bool isWide = op.getKind() == ReduceKind::sum &&
-                        type.getElementType().isF32() &&
-                        type.getNumElements() / count > kLong;
-    Value totals = isWide ? e.getScratch(count * 8) : Value();
-    auto store = [&](Value value, Index to) {
-      isWide ? e.storeAt(totals, value, to)
-             : e.store(op.getResult(), value, to);
-    };
-    auto addTo = [&](Index to, Value sum) {
-      if (!isWide)
-        return store(combiner.combine(e.load(op.getResult(), to), sum), to);
-      store(e.make<arith::AddFOp>(e.loadAt(totals, wide, to),
-                                  e.make<arith::ExtFOp>(wide, sum)),
-            to);
-    };
-    e.forEach({count}, [&](ArrayRef<Index> i) {
-      store(isWide ? e.constantLike(wide, 0) : combiner.identity(), i[0]);
-    });
-    // The last leading dimension runs several rows a round: the result is
-    // loaded and stored once for all of them.
-    int64_t last = leading - 1, together = shape[last] % 4 == 0 ? 4 : 1;
-    SmallVector<int64_t> rows(shape.take_front(leading));
-    bool lastReduced = llvm::is_contained(op.getDimensions(), last);
-    if (!lastReduced)
-      together = 1;
-    rows[last] /= together;
-    std::function<void(SmallVector<Index> &)> nest =
-        [&](SmallVector<Index> &outer) {
-          if (int64_t(outer.size()) < leading) {
-            e.sequence(rows[outer.size()], [&](Index i) {
-              outer.push_back(i);
-              nest(outer);
-              outer.pop_back();
-            });
-            return;
-          }
-          e.forEach(innerShape, [&](ArrayRef<Index> in) {
-            Index column = e.linearize(in, innerShape), to = column;
-            Value sum;
-            for (int64_t row = 0; row < together; ++row) {
-              Index from = e.constant(0);
-              for (int64_t d = 0; d < leading; ++d) {
-                Index position =
-                    d == last ? outer[d] * together + row : outer[d];
-                from = from * shape[d] + position;
-                if (row == 0)
-                  to = to + outer[d] * steps[d];
-              }
-              Value element = e.read(
-                  op.getInput(), ElementIndex(e, shape, from * inner + column));
-              sum = sum ? combiner.combine(sum, element) : element;
-            }
-            addTo(to, sum);
-          });
-        };
-    SmallVector<Index> outer;
-    nest(outer);
-    if (isWide)
-      e.forEach({count}, [&](ArrayRef<Index> i) {
-        e.store(op.getResult(),
-                e.make<arith::TruncFOp>(type.getElementType(),
-                                        e.loadAt(totals, wide, i[0])),
-                i[0]);
-      });
-  }
+  void fill(ReduceOp op, VectorEmitter &e) const { RowReduction(op, e).emit(); }
 };
 } // namespace
 

@@ -1,3 +1,5 @@
+// Copies planes so that elements a stride apart lie side by side.
+
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "targets/CPU/Ops/LineProduct.h"

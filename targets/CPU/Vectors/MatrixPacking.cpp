@@ -1,3 +1,5 @@
+// Copies the factors of matrix products into tiles.
+
 #include "targets/CPU/Vectors/MatrixPacking.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,3 +1,5 @@
+// Sums a tile of a matrix product in vector registers.
+
 #include "targets/CPU/Vectors/RegisterTile.h"
 
 #include <functional>
@@ -28,6 +30,26 @@ SmallVector<Loop> dpc::nn::simplify(ArrayRef<Loop> loops) {
   return result;
 }
 
+Values RegisterTile::addPoint(VectorCode &code, ArrayRef<Value> scalars,
+                              Value vectorBase, int64_t scalarConstant,
+                              int64_t vectorConstant, Values sums) const {
+  VectorEmitter &e = code.e;
+  Values factors;
+  for (auto [v, offset] : llvm::enumerate(vectors))
+    factors.push_back(code.load(
+        code.at(vectorBase, e.constant(vectorConstant + offset)),
+        lastLanes && v + 1 == vectors.size() ? lastLanes : code.lanes));
+  for (auto [r, row] : llvm::enumerate(scalars)) {
+    Value factor =
+        code.splat(code.loadScalar(code.at(row, e.constant(scalarConstant))));
+    for (size_t v = 0; v < vectors.size(); ++v) {
+      Value &sum = sums[r * vectors.size() + v];
+      sum = code.multiplyAdd(factor, factors[v], sum);
+    }
+  }
+  return sums;
+}
+
 Values RegisterTile::emit(VectorCode &code, Values sums) const {
   VectorEmitter &e = code.e;
   SmallVector<Loop> nest = simplify(loops);
@@ -40,20 +62,8 @@ Values RegisterTile::emit(VectorCode &code, Values sums) const {
 
   auto step = [&](ArrayRef<Value> scalars, Value vectorBase,
                   int64_t scalarConstant, int64_t vectorConstant, Values sums) {
-    Values factors;
-    for (auto [v, offset] : llvm::enumerate(vectors))
-      factors.push_back(code.load(
-          code.at(vectorBase, e.constant(vectorConstant + offset)),
-          lastLanes && v + 1 == vectors.size() ? lastLanes : code.lanes));
-    for (auto [r, row] : llvm::enumerate(scalars)) {
-      Value factor =
-          code.splat(code.loadScalar(code.at(row, e.constant(scalarConstant))));
-      for (size_t v = 0; v < vectors.size(); ++v) {
-        Value &sum = sums[r * vectors.size() + v];
-        sum = code.multiplyAdd(factor, factors[v], sum);
-      }
-    }
-    return sums;
+    return addPoint(code, scalars, vectorBase, scalarConstant, vectorConstant,
+                    std::move(sums));
   };
   // The points below loop `depth`, all written out.
   std::function<Values(size_t, ArrayRef<Value>, Value, int64_t, int64_t,

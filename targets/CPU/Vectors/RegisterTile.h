@@ -48,6 +48,15 @@ struct RegisterTile {
   static int64_t packedRowsFor(const VectorCode &code, int64_t vectors) {
     return vectors == 1 ? 12 : code.e.vectorBytes == 64 ? 14 : 6;
   }
+
+private:
+  /// `sums` with one point of the loop nest added: that at constant distances
+  /// from scalars and vectors whose addresses a loop has moved.
+  VectorCode::Values addPoint(VectorCode &code,
+                              llvm::ArrayRef<mlir::Value> scalars,
+                              mlir::Value vectorBase, int64_t scalarConstant,
+                              int64_t vectorConstant,
+                              VectorCode::Values sums) const;
 };
 
 /// Loops without those of one round; neighbours that are one loop, joined.

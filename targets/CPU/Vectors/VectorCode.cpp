@@ -1,3 +1,5 @@
+// Loads, stores, masks and transpositions of vectors.
+
 #include "targets/CPU/Vectors/VectorCode.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

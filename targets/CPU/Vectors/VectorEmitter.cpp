@@ -1,3 +1,5 @@
+// Loops that LLVM may run in vectors, and what joins the tiles of a fill rule.
+
 #include "targets/CPU/Vectors/VectorEmitter.h"
 
 #include "targets/CPU/Vectors/VectorFill.h"

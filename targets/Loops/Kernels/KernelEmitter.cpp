@@ -1,3 +1,6 @@
+// Writes the loops of a kernel: an op's elements where they are read, or its
+// whole result into a buffer.
+
 #include "targets/Loops/Kernels/KernelEmitter.h"
 
 #include "targets/Loops/Rules.h"

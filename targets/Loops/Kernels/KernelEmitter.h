@@ -27,17 +27,17 @@ private:
   int64_t peak = 0;
 };
 
-/// Adds the code that uses the elements `number(i)` of a result, their
-/// row-major numbers, for all multi-indices i of `shape`.
+/// Writes the code that uses elements of a result that are final: those with
+/// the row-major numbers `number(i)`, for all multi-indices i of `shape`.
 using FinishTile = llvm::function_ref<void(
     llvm::ArrayRef<int64_t> shape,
     llvm::function_ref<LoopEmitter::Index(llvm::ArrayRef<LoopEmitter::Index>)>
         number)>;
 
-/// Writes the loops of one kernel, one after the other. Every value in memory
-/// has a buffer; reading any other computes it. Within a group, a value
-/// computed at an index is not computed at that index again. A target overrides
-/// how results are filled and elements are visited.
+/// Writes the loops of one kernel, group by group. A value in memory is read
+/// from its buffer; any other is inlined: reading an element of it writes the
+/// code that computes the element, once for each index within a group. Targets
+/// override how results are filled and how the elements of a nest are visited.
 class KernelEmitter : public LoopEmitter {
 public:
   /// Memory a value lies in: `address` points to element `first`.
@@ -61,9 +61,9 @@ public:
     this->allocator = allocator;
   }
 
-  /// Emits the loops of `group`, the groupOrdinal-th. All values it makes must
-  /// have buffers, but for those computed once a row and read in their row.
-  /// Fails with an error where a root reads what its loops have not made.
+  /// Emits the loops of `group`, the groupOrdinal-th. All values that it makes
+  /// must have buffers, except those of `registerValues`. Fails with an error
+  /// where a root reads an element that its loops have not made yet.
   mlir::LogicalResult emitGroup(const LoopGroup &group, unsigned groupOrdinal);
   /// Copies `from` into the buffer of another value.
   void emitCopy(mlir::Value from, Buffer to, unsigned groupOrdinal);
@@ -99,7 +99,7 @@ protected:
   virtual void
   forEachElement(const LoopNest &nest,
                  llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
-  /// Adds code behind the use of a tile, whose elements are `number(i)` of the
+  /// Adds code after the use of a tile, whose elements are `number(i)` of the
   /// buffers `streams`.
   virtual void endTile(llvm::ArrayRef<int64_t> shape,
                        llvm::function_ref<Index(llvm::ArrayRef<Index>)> number,

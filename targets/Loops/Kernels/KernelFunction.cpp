@@ -1,3 +1,6 @@
+// Writes the function of a kernel: its buffers, the loops of its groups, and
+// which results may lie on operands.
+
 #include "targets/Loops/Kernels/KernelFunction.h"
 
 #include "llvm/ADT/BitVector.h"

@@ -1,3 +1,6 @@
+// Makes the ops of one kernel ready for code, and decides which values are kept
+// in memory.
+
 #include "targets/Loops/Kernels/KernelGraph.h"
 
 #include "dialects/NN/IR/Shape.h"
@@ -142,12 +145,17 @@ LogicalResult KernelGraph::check() {
 }
 
 namespace {
-/// How often the elements of a value are read: a weight for each reader that
-/// recomputes them. Readers that take element i at once for element i share one
-/// entry, as they run in one loop.
+/// How often each element of a value is computed if the value is inlined: a
+/// weight for each loop in which it would be. The key names the loop. A root
+/// over n elements is (0, n), so roots of one size count as one loop, and what
+/// is elementwise between the value and a root hands that key on. An op that
+/// reads the value in another order (a transposition, a reduction) is (its
+/// ordinal, the number of the operand), weighted by how many of its elements
+/// read one of the value.
 using Accesses = std::map<std::pair<unsigned, int64_t>, double>;
 } // namespace
 
+/// How often an element is computed, over all loops.
 static double total(const Accesses &accesses) {
   double sum = 0;
   for (const auto &[key, weight] : accesses)
@@ -182,11 +190,22 @@ static double elementCost(ElementwiseOpInterface op) {
   return cost;
 }
 
-// A value is kept in memory when a result, when its op fills it, when
-// computing it again for each reader costs more than writing and reading it, or
-// when that costs so little beside computing it once that its loops had better
-// be shared: a sum over a long row.
-// What computing costs depends on which operands are in memory: decided twice.
+// A value is kept in memory (materialised) for any of these reasons:
+//
+// * the kernel returns it, or its op fills its whole result at once;
+// * computing it in each loop that reads it costs more than computing it once,
+//   writing it and reading it back. Without `recompute` it is enough that it
+//   would be computed twice;
+// * one element costs a long loop, such as a sum over a row: then writing and
+//   reading it are nothing beside computing it, and as a root of its own it can
+//   share that loop with other roots over the same rows.
+//
+// Ops that only move elements are kept for the first reason alone: computing an
+// index again costs nothing.
+//
+// The cost of an element includes that of its operands unless those are in
+// memory, so the decision depends on itself. It is taken twice: first as if
+// nothing were in memory, then with what the first round kept.
 void KernelGraph::place(bool recompute) {
   placeOnce(recompute);
   placeOnce(recompute);

@@ -1,5 +1,8 @@
-// Which roots share loops: greedily, as many as one loop over rows allows; what
-// it does not allow, a sum over rows, waits with what needs it.
+// Forms loop groups greedily. A group begins with the first root that is left
+// and takes every later root that one loop over rows can make as well; the
+// number of rows is the one with which the group becomes largest. A root that
+// cannot be in the loop, such as a sum over all rows, is postponed to a later
+// group, and with it every root that reads it.
 
 #include "targets/Loops/Kernels/LoopPlan.h"
 

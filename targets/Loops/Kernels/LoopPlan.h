@@ -7,10 +7,14 @@
 
 namespace dpc {
 
-/// Roots of a kernel that share loops: one loop over `rows` equal parts of all
-/// of them, and in it the stages one after the other.
+/// Roots of a kernel that run in the same loops: an outer loop over rows, which
+/// are `rows` equal, consecutive parts of each root's result, and in it the
+/// stages one after the other. A softmax of [8, 16] is one group of 8 rows and
+/// three stages: the maximum of the row, the sum of its exponentials, and its
+/// 16 quotients.
 struct LoopGroup {
-  /// Roots that have one number of elements and are computed in one nest.
+  /// Roots with the same number of elements, computed in one nest of loops over
+  /// the elements of a row.
   struct Stage {
     llvm::SmallVector<mlir::Operation *> roots;
     LoopNest nest;
@@ -41,9 +45,9 @@ struct LoopPlan {
 /// Divides the roots of a kernel, in their order, into groups that share loops.
 LoopPlan planLoops(const KernelGraph &graph);
 
-/// Whether the loops of `group` compute its stages: every element of a value of
-/// the group that one of its roots reads was made before, in an earlier stage
-/// of the row, or at the same place of the same stage.
+/// Whether the loops of `group` make every element before they read it: one
+/// that a root of the group reads of another's result must have been made in an
+/// earlier stage of the same row, or at the same place of the same stage.
 bool canShareLoops(const KernelGraph &graph, const LoopGroup &group);
 
 } // namespace dpc

@@ -1,6 +1,6 @@
-// Whether roots may share loops, by following index maps: from the element that
-// the loops stand at, through everything that is computed where it is read, to
-// the elements that it is made of.
+// Decides whether roots may share loops by following index maps: from the
+// element that the loops make, through all inlined values, to the elements in
+// memory that it is made of.
 
 #include "targets/Loops/Kernels/LoopPlan.h"
 

@@ -1,3 +1,6 @@
+// Expands math ops into polynomials and 16-bit float conversions into integer
+// arithmetic.
+
 #include "targets/Loops/Math/MathExpansion.h"
 
 #include "targets/Loops/Math/FloatFunctions.h"

@@ -101,6 +101,22 @@ exec.entry @step {
 }
 
 // -----
+// coordinate_c1: rank
+exec.entry @step {
+  %a = exec.buffer arena : memref<1xi64>
+  // expected-error @+1 {{writes to 'memref<1xi64>', not to memref<i64>}}
+  exec.coordinate "data" into %a : memref<1xi64>
+}
+
+// -----
+// coordinate_c1: type
+exec.entry @step {
+  %a = exec.buffer arena : memref<i32>
+  // expected-error @+1 {{writes to 'memref<i32>', not to memref<i64>}}
+  exec.coordinate "data" into %a : memref<i32>
+}
+
+// -----
 // start_c1
 exec.entry @step {
   %a = exec.buffer shared : memref<4xf32>

@@ -93,6 +93,55 @@ func.func @f(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
 
 // -----
 
+// kernel_c1: number of arguments
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error@+1 {{has region arguments that are not of the types of its operands}}
+  %r = nn.kernel (%x : tensor<4xf32>) {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    nn.yield %a : tensor<4xf32>
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// kernel_c1: types of arguments
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error@+1 {{has region arguments that are not of the types of its operands}}
+  %r = nn.kernel (%x : tensor<4xf32>) {
+  ^bb0(%a: tensor<8xf32>):
+    %b = nn.slice %a starts [0] limits [4] strides [1] : tensor<8xf32> -> tensor<4xf32>
+    nn.yield %b : tensor<4xf32>
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// kernel_c2: number of values
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error@+1 {{yields values that are not of the types of its results}}
+  %r = nn.kernel (%x : tensor<4xf32>) {
+  ^bb0(%a: tensor<4xf32>):
+    nn.yield %a, %a : tensor<4xf32>, tensor<4xf32>
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// kernel_c2: types of values
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error@+1 {{yields values that are not of the types of its results}}
+  %r = nn.kernel (%x : tensor<4xf32>) {
+  ^bb0(%a: tensor<4xf32>):
+    nn.yield %a : tensor<4xf32>
+  } -> tensor<4xi32>
+  return
+}
+
+// -----
+
 // #nn.arg is the only argument attribute.
 // expected-error@+1 {{argument 0 has the unknown attribute "nn.role"}}
 func.func @f(%a: tensor<4xf32> {nn.role = "input"}) {
