@@ -82,7 +82,7 @@ meet(uint32_t ranks, const std::function<void(WorldOptions &)> &adjust,
           close(fd);
         adjust(world);
         dpc_comm_t *comm;
-        int code = dpc_comm_create_local(&world.options, &comm);
+        int code = dpc_comm_create("local", &world.options, &comm);
         if (code == 0) {
           code = dpc_comm_barrier(comm);
           dpc_comm_release(comm);
@@ -238,11 +238,11 @@ TEST(Rendezvous, AnotherPlanIsNamedByAll) {
 TEST(Rendezvous, AnotherWorldSizeIsNamed) {
   static const uint32_t ranks[] = {0, 1, 2};
   static const dpc_group_family_t family = {"world", 1, 3, ranks};
-  static const uint64_t shared[] = {4096, 4096, 4096};
+  static const uint64_t memory[] = {4096, 4096, 4096};
   auto results = meet(2, [](WorldOptions &world) {
     if (world.options.rank == 1)
       world.options.world_size = 3, world.options.families = &family,
-      world.options.shared_bytes = shared;
+      world.options.memory_bytes = memory;
   });
   EXPECT_EQ(results[0].exitCode, DPC_INVALID);
   EXPECT_NE(results[1].message.find("world size 3"), std::string::npos)

@@ -1,5 +1,6 @@
 #include "runtime/src/train/Options.h"
 
+#include "dpc/comm.h"
 #include "runtime/src/base/Status.h"
 
 #include <cerrno>
@@ -54,17 +55,16 @@ parseWithUnit(const char *option, const std::string &value,
   return DPC_OK;
 }
 
-/// local[,bandwidth=..][,latency=..]
+/// NAME[,bandwidth=..][,latency=..]
 dpc_status_t parseComm(const std::string &value, Options *out) {
   size_t at = value.find(',');
-  const std::string transport = value.substr(0, at);
-  if (transport == "gloo" || transport == "mpi" || transport == "nccl")
-    return fail(DPC_USAGE, "--comm=%s is not available yet (--comm=local is)",
-                transport.c_str());
-  if (transport != "local")
-    return fail(DPC_USAGE,
-                "--comm: unknown transport \"%s\" (local is available)",
-                transport.c_str());
+  out->transport = value.substr(0, at);
+  for (const char *planned : {"gloo", "mpi", "nccl"})
+    if (out->transport == planned)
+      return fail(DPC_USAGE, "--comm=%s is not available yet (--comm=local is)",
+                  planned);
+  if (!dpc_transport_find(out->transport.c_str()))
+    return failWithin(DPC_USAGE, "--comm");
   while (at != std::string::npos) {
     const size_t next = value.find(',', at + 1);
     const std::string part =

@@ -55,17 +55,15 @@ void Segment::layOut(const dpc_comm_options_t &options) {
   at = roundUp(at + 2ull * worldSize * worldSize * sizeof(Lane), kHugePage);
   dataAt = at;
   for (uint32_t r = 0; r < worldSize; ++r) {
-    sharedAt.push_back(at);
+    const uint64_t own = options.memory_bytes ? options.memory_bytes[r] : 0;
+    if (r == rank)
+      memoryAt = at, memoryBytes = own;
     // Equal offsets in equal cache sets would make P buffers evict each other:
-    // shift each rank's region.
-    at = roundUp(at + (options.shared_bytes ? options.shared_bytes[r] : 0) +
-                     kPage,
-                 kPage) +
-         17 * 64 * (r + 1);
+    // shift each rank's memory.
+    at = roundUp(at + own + kPage, kPage) + 17 * 64 * (r + 1);
     at = roundUp(at, 64);
   }
-  commonAt = roundUp(at, kPage);
-  bytes = roundUp(commonAt + options.common_bytes + 64, kPage);
+  bytes = roundUp(at + 64, kPage);
 }
 
 dpc_status_t Segment::map(int fd) {
@@ -78,9 +76,7 @@ dpc_status_t Segment::map(int fd) {
   ::madvise(
       base + dataAt, bytes - dataAt,
       MADV_HUGEPAGE); // ignored where huge pages for shared memory are off
-  for (uint64_t at : sharedAt)
-    shared.push_back(base + at);
-  common = base + commonAt;
+  memory = Region(base + memoryAt, memoryBytes);
   return DPC_OK;
 }
 
@@ -104,18 +100,18 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options) {
                 meet.address.c_str());
 
   if (rank == 0) {
-    memory = Fd(::memfd_create("dpc", MFD_CLOEXEC));
-    if (!memory.valid() ||
-        ::ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0)
+    file = Fd(::memfd_create("dpc", MFD_CLOEXEC));
+    if (!file.valid() ||
+        ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
       return fail(DPC_IO, "cannot make %llu bytes of shared memory: %s",
                   static_cast<unsigned long long>(bytes), std::strerror(errno));
-    if (dpc_status_t status = map(memory.get()))
+    if (dpc_status_t status = map(file.get()))
       return status;
     control().magic = kSegmentMagic;
     control().bytes = bytes;
     page(0).pid = ::getpid();
     Ticket ticket{static_cast<uint64_t>(::getpid()),
-                  static_cast<uint64_t>(memory.get()), bytes};
+                  static_cast<uint64_t>(file.get()), bytes};
     if (worldSize > 1)
       if (dpc_status_t status = serveRendezvous(meet, ticket))
         return status;
@@ -178,7 +174,7 @@ dpc_status_t Segment::waitUntilAllReady(double deadline) {
                     r);
       ::usleep(200);
     }
-  memory = Fd();
+  file = Fd();
   return DPC_OK;
 }
 
