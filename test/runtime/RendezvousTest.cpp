@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <thread>
@@ -52,17 +50,12 @@ TEST(Sha256, Hmac) { // RFC 4231 test case 2 has a 4-byte key, padded with zeros
 
 /// A loopback listener on a free port.
 int listener(std::string *outAddress) {
-  int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  socklen_t length = sizeof address;
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (bind(fd, reinterpret_cast<sockaddr *>(&address), sizeof address) ||
-      listen(fd, 16) ||
-      getsockname(fd, reinterpret_cast<sockaddr *>(&address), &length))
+  Fd fd;
+  uint16_t port = 0;
+  if (listenOnLoopback(&fd, &port))
     return -1;
-  *outAddress = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-  return fd;
+  *outAddress = "tcp://127.0.0.1:" + std::to_string(port);
+  return fd.release();
 }
 
 std::vector<RankResult>
@@ -129,7 +122,8 @@ TEST(Rendezvous, StrangersAreDroppedAndTheRunGoesOn) {
 }
 
 /// Sizes of the three messages of a handshake, as they go over the wire.
-constexpr size_t kChallengeBytes = 40, kHelloBytes = 112, kAnswerBytes = 232;
+constexpr size_t kChallengeBytes = 40, kHelloBytes = 192;
+constexpr size_t answerBytes(uint32_t ranks) { return 216 + 64 * ranks; }
 
 std::string receive(const Fd &fd, size_t bytes) {
   std::string out(bytes, 0);
@@ -166,8 +160,8 @@ std::vector<RankResult> overhear(
         const std::string hello = receive(client, kHelloBytes);
         ASSERT_TRUE(send(server, hello));
         replay(address, hello);
-        std::string answer = receive(server, kAnswerBytes);
-        ASSERT_EQ(answer.size(), kAnswerBytes);
+        std::string answer = receive(server, answerBytes(ranks));
+        ASSERT_EQ(answer.size(), answerBytes(ranks));
         change(answer);
         ASSERT_TRUE(send(client, answer));
       });
@@ -199,7 +193,7 @@ TEST(Rendezvous, ReplayedAnswerIsRefused) {
   overhear(
       2, [](const std::string &, const std::string &) {},
       [&](std::string &answer) { earlier = answer; });
-  ASSERT_EQ(earlier.size(), kAnswerBytes);
+  ASSERT_EQ(earlier.size(), answerBytes(2));
   const auto results = overhear(
       2, [](const std::string &, const std::string &) {},
       [&](std::string &answer) { answer = earlier; });

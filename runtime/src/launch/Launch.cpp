@@ -10,19 +10,16 @@
 #include "runtime/src/launch/Supervise.h"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,20 +53,8 @@ dpc_status_t prepare(Run *run) {
   if (!run->token.valid() || ::pwrite(run->token.get(), hex, 64, 0) != 64)
     return fail(DPC_IO, "cannot make the run's token: %s",
                 std::strerror(errno));
-  sockaddr_in address = {};
-  socklen_t length = sizeof address;
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  run->listener = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!run->listener.valid() ||
-      ::bind(run->listener.get(), reinterpret_cast<sockaddr *>(&address),
-             sizeof address) != 0 ||
-      ::listen(run->listener.get(), 128) != 0 ||
-      ::getsockname(run->listener.get(), reinterpret_cast<sockaddr *>(&address),
-                    &length) != 0)
-    return fail(DPC_IO, "cannot listen on the loopback interface: %s",
-                std::strerror(errno));
-  run->port = ntohs(address.sin_port);
+  if (dpc_status_t status = listenOnLoopback(&run->listener, &run->port))
+    return status;
   run->page = createRunPage(&run->pageMemory);
   return run->page ? DPC_OK : DPC_IO;
 }

@@ -22,10 +22,16 @@ namespace {
 constexpr uint64_t kSegmentMagic = 0x0231676573637064ull;
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2u << 20;
-constexpr double kLongestJoinSeconds = 60;
 /// From the last rank's arrival until all have mapped the segment: none of them
 /// has anything else to do.
 constexpr double kLongestMapSeconds = 10;
+
+/// Where the other ranks find rank 0's shared memory: /proc/<pid>/fd/<fd>.
+struct Ticket {
+  uint64_t pid = 0;
+  uint64_t fd = 0;
+  uint64_t bytes = 0;
+};
 
 uint64_t roundUp(uint64_t value, uint64_t to) {
   return (value + to - 1) / to * to;
@@ -83,22 +89,9 @@ dpc_status_t Segment::map(int fd) {
 dpc_status_t Segment::open(const dpc_comm_options_t &options) {
   layOut(options);
   RendezvousOptions meet;
-  meet.rank = rank;
-  meet.worldSize = worldSize;
-  meet.address = options.rendezvous ? options.rendezvous : "";
-  meet.listenFd = options.listen_fd;
-  meet.timeoutSeconds =
-      std::min(options.timeout_seconds > 0 ? options.timeout_seconds
-                                           : kLongestJoinSeconds,
-               kLongestJoinSeconds);
-  if (options.plan_hash)
-    std::memcpy(meet.planHash.data(), options.plan_hash, meet.planHash.size());
-  if (options.token && !parseToken(options.token, &meet.token))
-    return fail(DPC_INVALID, "the run's token is not 64 hex digits");
-  if (!options.token && worldSize > 1 && meet.address.rfind("file://", 0) != 0)
-    return fail(DPC_INVALID, "rendezvous %s needs the run's token",
-                meet.address.c_str());
-
+  if (dpc_status_t status = rendezvousOptions(options, "local", &meet))
+    return status;
+  Meeting meeting;
   if (rank == 0) {
     file = Fd(::memfd_create("dpc", MFD_CLOEXEC));
     if (!file.valid() ||
@@ -113,12 +106,13 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options) {
     Ticket ticket{static_cast<uint64_t>(::getpid()),
                   static_cast<uint64_t>(file.get()), bytes};
     if (worldSize > 1)
-      if (dpc_status_t status = serveRendezvous(meet, ticket))
+      if (dpc_status_t status =
+              serveRendezvous(meet, Card::of(ticket), &meeting))
         return status;
   } else {
-    Ticket ticket;
-    if (dpc_status_t status = joinRendezvous(meet, &ticket))
+    if (dpc_status_t status = joinRendezvous(meet, {}, &meeting))
       return status;
+    const Ticket ticket = meeting.cards[0].as<Ticket>();
     if (ticket.bytes != bytes)
       return fail(DPC_INVALID,
                   "rank %u plans %llu bytes of shared memory, rank 0 %llu",

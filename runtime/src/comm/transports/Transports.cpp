@@ -1,6 +1,7 @@
 // The table of transports. One that is added gets a line here.
 #include "runtime/src/base/Status.h"
 #include "runtime/src/comm/local/LocalComm.h"
+#include "runtime/src/comm/sockets/SocketsComm.h"
 
 #include <cstring>
 #include <string>
@@ -11,6 +12,8 @@ namespace {
 constexpr dpc_transport_t kTransports[] = {
     {"local", "[,bandwidth=1GB/s][,latency=20us]",
      "shared memory, or a slower link emulated", dpc::createLocalComm},
+    {"sockets", "", "messages over TCP: no memory is shared",
+     dpc::createSocketsComm},
 };
 
 } // namespace
