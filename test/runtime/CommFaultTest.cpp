@@ -57,16 +57,17 @@ std::vector<RankResult> onMembers(
 }
 
 /// Ranks all-reduce for ever; the victim does `fault` at its fifth turn.
-std::vector<RankResult> withFault(
-    const std::string &transport, uint32_t ranks,
-    const std::function<int(const Member &)> &fault, double timeout = 20,
-    const std::function<void(const std::vector<pid_t> &)> &meanwhile = {}) {
+std::vector<RankResult>
+withFault(const std::string &transport, uint32_t ranks,
+          const std::function<int(const Member &)> &fault, double timeout = 20,
+          const std::function<void(const std::vector<pid_t> &)> &meanwhile = {},
+          uint32_t victim = kVictim) {
   return onMembers(
       transport, ranks, timeout,
       [&](const Member &member) {
         int code = 0;
         for (int turn = 0; code == 0; ++turn)
-          code = turn == 5 && member.comm->rank == kVictim
+          code = turn == 5 && member.comm->rank == victim
                      ? fault(member)
                      : member.allReduce(5000, 3);
         return code;
@@ -133,6 +134,21 @@ TEST_P(CommFault, SlowRankIsNamedAfterTheTimeout) {
       },
       1);
   expectSurvivorsName(results, kVictim, "has not answered", 2.9);
+}
+
+// Whatever a transport lets rank 0 do for all, it must do without it too.
+TEST_P(CommFault, RankZeroIsNamedLikeAnyOther) {
+  auto results = withFault(
+      GetParam(), 3, [](const Member &) { return raise(SIGKILL); }, 20, {}, 0);
+  expectSurvivorsName(results, 0, "died", results[0].seconds + 1);
+  results = withFault(
+      GetParam(), 3, [](const Member &) { return raise(SIGSTOP); }, 20,
+      [&](const std::vector<pid_t> &pids) {
+        sleep(4);
+        kill(pids[0], SIGKILL);
+      },
+      0);
+  expectSurvivorsName(results, 0, "frozen", 5);
 }
 
 struct Mismatch {
@@ -205,6 +221,21 @@ TEST_P(CommFault, SendAndReceiveDisagree) {
     EXPECT_EQ(result.exitCode, DPC_PEER);
     EXPECT_NE(result.message.find("101"), std::string::npos) << result.message;
   }
+}
+
+// Ranks that fail at the same time agree on who was first.
+TEST_P(CommFault, OneOfSeveralIsFirst) {
+  auto results = onMembers(GetParam(), 4, 20, [](const Member &member) {
+    member.allReduce(5, 3); // fails where another has failed already
+    return member.comm->vtable->abort(member.comm, "the disk is full") ? 40
+                                                                       : 41;
+  });
+  EXPECT_EQ(std::count_if(results.begin(), results.end(),
+                          [](const RankResult &r) { return r.exitCode == 40; }),
+            1);
+  EXPECT_EQ(std::count_if(results.begin(), results.end(),
+                          [](const RankResult &r) { return r.exitCode == 41; }),
+            3);
 }
 
 // Of all that fail, one tells the user: the rank that knows the cause itself,

@@ -1,9 +1,7 @@
 // How ranks meet, and who is turned away.
 #include "runtime/src/comm/Rendezvous.h"
 #include "runtime/src/base/Sockets.h"
-#include "test/runtime/ForkRanks.h"
-
-#include <gtest/gtest.h>
+#include "test/runtime/EveryTransport.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -58,9 +56,12 @@ int listener(std::string *outAddress) {
   return fd.release();
 }
 
-std::vector<RankResult>
-meet(uint32_t ranks, const std::function<void(WorldOptions &)> &adjust,
-     const std::function<void(const std::string &)> &intrude = {}) {
+std::vector<RankResult> meet(
+    uint32_t ranks, const std::function<void(WorldOptions &)> &adjust,
+    const std::function<void(const std::string &)> &intrude = {},
+    const std::function<std::string(uint32_t)> &transportOf = [](uint32_t) {
+      return "local";
+    }) {
   std::string address;
   int fd = listener(&address);
   auto results = forkRanks(
@@ -75,7 +76,8 @@ meet(uint32_t ranks, const std::function<void(WorldOptions &)> &adjust,
           close(fd);
         adjust(world);
         dpc_comm_t *comm;
-        int code = dpc_comm_create("local", &world.options, &comm);
+        int code =
+            dpc_comm_create(transportOf(rank).c_str(), &world.options, &comm);
         if (code == 0) {
           code = dpc_comm_barrier(comm);
           dpc_comm_release(comm);
@@ -93,8 +95,23 @@ meet(uint32_t ranks, const std::function<void(WorldOptions &)> &adjust,
 }
 
 TEST(Rendezvous, OverTcp) {
-  for (const RankResult &result : meet(4, [](WorldOptions &) {}))
-    EXPECT_EQ(result.exitCode, 0) << result.message;
+  for (const std::string &transport : transportNames())
+    for (const RankResult &result : meet(
+             4, [](WorldOptions &) {}, {}, [&](uint32_t) { return transport; }))
+      EXPECT_EQ(result.exitCode, 0) << transport << ": " << result.message;
+}
+
+TEST(Rendezvous, AnotherTransportIsNamed) {
+  auto results = meet(
+      2, [](WorldOptions &) {}, {},
+      [](uint32_t rank) { return rank ? "sockets" : "local"; });
+  for (const RankResult &result : results) {
+    EXPECT_EQ(result.exitCode, DPC_INVALID);
+    EXPECT_NE(result.message.find(
+                  "rank 1 has the transport sockets, rank 0 has local"),
+              std::string::npos)
+        << result.message;
+  }
 }
 
 TEST(Rendezvous, StrangersAreDroppedAndTheRunGoesOn) {

@@ -231,13 +231,16 @@ bool Mesh::arrived(uint32_t from, const Frame &frame, const std::string &text) {
   case FrameKind::beat:
     return true;
   case FrameKind::report:
-    if (rank == 0)
-      publish(told);
-    return rank == 0 && told.guilty < worldSize;
+    if (rank != 0 || told.guilty >= worldSize)
+      return false;
+    publish(told);
+    return true;
   case FrameKind::verdict:
-    if (!verdict && told.guilty < worldSize)
+    if (told.guilty >= worldSize)
+      return false;
+    if (!verdict)
       settle(told);
-    return told.guilty < worldSize;
+    return true;
   case FrameKind::leave:
     connections[from].left = true;
     connections[from].send(frameOf(FrameKind::farewell));
