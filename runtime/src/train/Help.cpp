@@ -101,7 +101,7 @@ std::string helpText(const char *executable, const dpc_program_t &program) {
   for (uint32_t i = 0; const dpc_transport_t *way = dpc_transport_at(i); ++i) {
     std::string option = std::string("  --comm=") + way->name + way->settings;
     option.resize(std::max<size_t>(option.size() + 2, 29), ' ');
-    text += option + way->summary + (i ? "\n" : " (default)\n");
+    text += option + (i ? "" : "default: ") + way->summary + "\n";
   }
   text += kRanks;
   return text + (trains ? "Exit codes: 0 done, 1 input or request wrong, 2 "
