@@ -3,6 +3,7 @@
 #include "runtime/src/launch/Launch.h"
 
 #include "runtime/src/base/RunPage.h"
+#include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Sockets.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/launch/AskRanks.h"
@@ -184,8 +185,9 @@ int launch(const LaunchOptions &options) {
     const int code = supervise(&ranks, *run.page);
     if (code != DPC_PEER || restart == options.maxRestarts)
       return code;
-    if (hasOption(command, "--checkpoint") && !hasOption(command, "--resume"))
-      command.push_back("--resume");
+    if (hasOption(command, kCheckpointOption) &&
+        !hasOption(command, kResumeOption))
+      command.push_back(kResumeOption);
     std::fprintf(stderr, "dpc-run: a rank died; start %u of %u\n", restart + 2,
                  options.maxRestarts + 1);
   }
