@@ -93,8 +93,7 @@ typedef struct dpc_comm_options_t {
   uint32_t world_size;
   uint32_t family_count;
   const dpc_group_family_t *families; /**< at least family 0 */
-  const uint64_t
-      *memory_bytes;        /**< [world_size] what each rank allocates in
+  const uint64_t *memory_bytes; /**< [world_size] what each rank allocates in
                                all, each piece rounded up to DPC_ALIGNMENT */
   const uint8_t *plan_hash; /**< 32 bytes; ranks with another one are refused */
   const char *rendezvous;   /**< "tcp://127.0.0.1:29500", "file:///dir" (a
