@@ -212,6 +212,14 @@ TEST_P(CommFault, AbortTellsTheReason) {
   expectSurvivorsName(results, kVictim, "the disk is full", 5);
 }
 
+TEST_P(CommFault, LongReasonIsCut) {
+  auto results = withFault(GetParam(), 3, [](const Member &member) {
+    member.comm->vtable->abort(member.comm, std::string(5000, 'x').c_str());
+    return 5;
+  });
+  expectSurvivorsName(results, kVictim, "failed: xxx", 5);
+}
+
 TEST_P(CommFault, SendAndReceiveDisagree) {
   auto results = onMembers(GetParam(), 2, 20, [](const Member &member) {
     return member.comm->rank ? member.run(DPC_OP_RECV, 0, 100, 1)

@@ -36,8 +36,7 @@ void expectRefused(const char *what, Frame frame, uint32_t payload) {
       if (int code = joinRendezvous(options, {}, &meeting))
         return code;
       const int fd = meeting.connections[0].get();
-      Frame start = {};
-      start.kind = FrameKind::start;
+      Frame start = frameOf(FrameKind::start);
       start.said = {DPC_OP_ALL_REDUCE, DPC_F32, DPC_SUM, 0, 0, kCount, 3};
       const std::string bytes(payload, 'x');
       const double deadline = monotonicSeconds() + 5;
@@ -70,8 +69,7 @@ void expectRefused(const char *what, Frame frame, uint32_t payload) {
 // Nothing that a peer sends is written outside of the buffers that it belongs
 // to.
 TEST(Sockets, SenselessFramesAreRefused) {
-  Frame data = {};
-  data.kind = FrameKind::data;
+  const Frame data = frameOf(FrameKind::data);
   Frame frame = data;
   expectRefused("data past the shard", frame, kCount / 2 * 4 + 1);
   frame.offset = 4;

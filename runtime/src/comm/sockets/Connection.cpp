@@ -14,7 +14,6 @@ namespace {
 
 /// A frame of data is no longer, so that others need not wait long.
 constexpr uint64_t kLongestPiece = 256u << 10;
-constexpr uint64_t kLongestText = 1024;
 /// Bytes that are read before other connections get their turn.
 constexpr uint64_t kLongestRead = 4u << 20;
 
@@ -117,13 +116,12 @@ Connection::State Connection::receive(FrameReceiver &receiver) {
                                    : sizeof inHeader + inHeader.bytes - inDone;
     char *to = inHead ? reinterpret_cast<char *>(&inHeader) + inDone
                       : inPayload + (inDone - sizeof inHeader);
-    const ssize_t got =
-        wanted ? ::recv(socket.get(), to, wanted, MSG_DONTWAIT) : 0;
+    const ssize_t got = ::recv(socket.get(), to, wanted, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0 && errno == EAGAIN)
       return State::open;
-    if (got < 0 || (got == 0 && wanted))
+    if (got <= 0)
       return State::ended;
     inDone += static_cast<uint64_t>(got);
     read += static_cast<uint64_t>(got);

@@ -35,6 +35,12 @@ struct Frame {
 };
 static_assert(sizeof(Frame) == 64);
 
+inline Frame frameOf(FrameKind kind) {
+  Frame frame = {};
+  frame.kind = kind;
+  return frame;
+}
+
 /// Who gets what arrives.
 class FrameReceiver {
 public:
@@ -50,6 +56,9 @@ public:
 /// One end of the socket to another rank. Nothing here waits.
 class Connection {
 public:
+  /// Bytes of the text of a report or a verdict.
+  static constexpr uint64_t kLongestText = 1024;
+
   enum class State { open, ended, senseless };
 
   Connection(uint32_t rank, Fd socket);

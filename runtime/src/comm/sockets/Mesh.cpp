@@ -1,3 +1,5 @@
+// The operations of a mesh, and what becomes of the frames that arrive. Its
+// thread, and what the run ends with, are in MeshThread.cpp.
 #include "runtime/src/comm/sockets/Mesh.h"
 
 #include "dpc/action.h"
@@ -8,40 +10,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 namespace dpc {
 
 namespace {
-
 constexpr unsigned kSequenceBits = 44;
-constexpr double kTickSeconds = 0.1;
-/// Rank 0 answers a report at once, unless it is dead, frozen or far away.
-constexpr double kAnswerSeconds = 1;
-constexpr double kLeaveSeconds = 2;
-
-Frame frameOf(FrameKind kind) {
-  Frame frame = {};
-  frame.kind = kind;
-  return frame;
-}
-
-Frame frameOf(FrameKind kind, const RunFailure &failure) {
-  Frame frame = frameOf(kind);
-  frame.guilty = failure.guilty;
-  frame.selfReported = failure.selfReported;
-  return frame;
-}
-
-template <typename... Values>
-std::string formatted(const char *format, Values... values) {
-  char text[240];
-  std::snprintf(text, sizeof text, format, values...);
-  return text;
-}
-
 } // namespace
 
 Mesh::Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups,
@@ -166,11 +141,12 @@ dpc_status_t Mesh::wait(dpc_request_t request) {
     const uint32_t late = channel.members[exchange.laggard()];
     if (late != rank && connections[late].left)
       publish({late, false, lateness(exchange, late, "has left the run")});
-    else if (monotonicSeconds() > deadline)
-      publish(
-          {late, false,
-           lateness(exchange, late,
-                    formatted("has not answered for %.0f s", timeoutSeconds))});
+    else if (monotonicSeconds() > deadline) {
+      char silence[64];
+      std::snprintf(silence, sizeof silence, "has not answered for %.0f s",
+                    timeoutSeconds);
+      publish({late, false, lateness(exchange, late, silence)});
+    }
     flush();
     if (!verdict)
       changed.wait_for(lock, std::chrono::milliseconds(50));
@@ -182,9 +158,9 @@ dpc_status_t Mesh::wait(dpc_request_t request) {
 std::string Mesh::lateness(const Exchange &exchange, uint32_t late,
                            const std::string &what) const {
   const dpc_comm_op_t &op = exchange.operation();
-  return formatted("rank %u %s, and rank %u waits for it in %s of buffer %llu",
-                   late, what.c_str(), rank, opName(op.op),
-                   static_cast<unsigned long long>(op.buffer_id));
+  return "rank " + std::to_string(late) + " " + what + ", and rank " +
+         std::to_string(rank) + " waits for it in " + opName(op.op) +
+         " of buffer " + std::to_string(op.buffer_id);
 }
 
 /// The transfer that a data frame belongs to; null if there is none.
@@ -252,79 +228,6 @@ bool Mesh::arrived(uint32_t from, const Frame &frame, const std::string &text) {
   return false;
 }
 
-/// A failure that this rank has met, or been told of: the run ends with it, or
-/// with an earlier one that rank 0 knows.
-void Mesh::publish(RunFailure failure) {
-  if (verdict || reported)
-    return;
-  const bool decides = rank == 0 || failure.guilty == 0 ||
-                       !connections[0].isOpen() || connections[0].left;
-  if (decides)
-    return settle(std::move(failure));
-  connections[0].send(frameOf(FrameKind::report, failure), failure.text);
-  reported = std::move(failure);
-  answerDue = runSeconds + kAnswerSeconds;
-}
-
-void Mesh::settle(RunFailure failure) {
-  verdict = std::move(failure);
-  for (Connection &connection : connections)
-    connection.dropData();
-  sendToAll(frameOf(FrameKind::verdict, *verdict), verdict->text);
-  changed.notify_all();
-}
-
-dpc_status_t Mesh::failure() const {
-  return fail(DPC_PEER, "%s", verdict->text.c_str());
-}
-
-bool Mesh::abort(const char *reason) {
-  std::unique_lock<std::mutex> lock(mutex);
-  if (verdict)
-    return false;
-  publish({rank, true, formatted("rank %u failed: %s", rank, reason)});
-  flush();
-  changed.wait_for(lock, std::chrono::duration<double>(2 * kAnswerSeconds),
-                   [&] { return verdict.has_value(); });
-  return !verdict || (verdict->guilty == rank && verdict->selfReported);
-}
-
-bool Mesh::isToldElsewhere() {
-  std::lock_guard<std::mutex> lock(mutex);
-  if (!verdict || verdict->selfReported)
-    return verdict.has_value();
-  for (uint32_t r = 0; r < rank; ++r)
-    if (r != verdict->guilty &&
-        (connections[r].isOpen() || connections[r].left))
-      return true;
-  return false;
-}
-
-Mesh::~Mesh() {
-  if (!thread.joinable())
-    return;
-  {
-    std::unique_lock<std::mutex> lock(mutex);
-    for (Connection &connection : connections)
-      connection.dropData();
-    sendToAll(frameOf(FrameKind::leave));
-    flush();
-    changed.wait_for(lock, std::chrono::duration<double>(kLeaveSeconds), [&] {
-      return std::all_of(connections.begin(), connections.end(),
-                         [&](const Connection &connection) {
-                           const bool isGuilty =
-                               verdict && verdict->guilty == connection.rank();
-                           return !connection.isOpen() || isGuilty ||
-                                  (connection.farewelled &&
-                                   !connection.hasOutput());
-                         });
-    });
-    hasEnded = true;
-    wakeThread();
-  }
-  thread.join();
-}
-
 void Mesh::sendToAll(Frame frame, const std::string &text) {
   for (Connection &connection : connections)
     if (connection.isOpen())
@@ -346,76 +249,6 @@ void Mesh::wakeThread() {
   const uint64_t one = 1;
   const ssize_t written = ::write(wake.get(), &one, sizeof one);
   (void)written; // full: it is awake
-}
-
-void Mesh::run() {
-  std::vector<pollfd> polled(worldSize + 1);
-  std::unique_lock<std::mutex> lock(mutex);
-  double before = monotonicSeconds();
-  while (!hasEnded) {
-    polled[worldSize] = {wake.get(), POLLIN, 0};
-    for (uint32_t r = 0; r < worldSize; ++r)
-      polled[r] = {connections[r].descriptor(),
-                   static_cast<short>(
-                       POLLIN | (connections[r].hasOutput() ? POLLOUT : 0)),
-                   0};
-    lock.unlock();
-    ::poll(polled.data(), polled.size(), static_cast<int>(kTickSeconds * 1000));
-    lock.lock();
-    uint64_t count = 0;
-    const ssize_t read = ::read(wake.get(), &count, sizeof count);
-    (void)read; // nothing to read: another reason to wake up
-    for (uint32_t r = 0; r < worldSize; ++r)
-      if ((polled[r].revents & ~POLLOUT) && connections[r].isOpen())
-        receiveFrom(connections[r]);
-    const double now = monotonicSeconds();
-    tick(std::min(now - before, kTickSeconds));
-    before = now;
-    for (Connection &connection : connections)
-      connection.flush();
-    changed.notify_all();
-  }
-}
-
-void Mesh::receiveFrom(Connection &connection) {
-  connection.heardAt = runSeconds;
-  const Connection::State state = connection.receive(*this);
-  if (state == Connection::State::open)
-    return;
-  connection.close();
-  const uint32_t peer = connection.rank();
-  if (connection.left || verdict)
-    return;
-  if (state == Connection::State::senseless)
-    publish({peer, false,
-             formatted("rank %u has sent what is no part of the run", peer)});
-  else if (peer == 0 && reported)
-    settle(*reported);
-  else
-    publish({peer, false,
-             formatted("rank %u died: its connection ended without its leaving "
-                       "the run",
-                       peer)});
-}
-
-/// Beats, looks for ranks whose heart stands still, and for the answer of rank
-/// 0. Time passes only while this process runs: when it was stopped itself, its
-/// peers did not stand still.
-void Mesh::tick(double passed) {
-  runSeconds += passed;
-  if (runSeconds - lastBeat >= kTickSeconds) {
-    lastBeat = runSeconds;
-    sendToAll(frameOf(FrameKind::beat));
-  }
-  for (const Connection &connection : connections)
-    if (connection.isOpen() && !connection.left && !verdict &&
-        runSeconds - connection.heardAt > frozenSeconds)
-      publish({connection.rank(), false,
-               formatted("rank %u is frozen: nothing was heard of it for %.1f "
-                         "s (stopped, or out of memory?)",
-                         connection.rank(), frozenSeconds)});
-  if (reported && !verdict && runSeconds > answerDue)
-    settle(*reported);
 }
 
 } // namespace dpc
