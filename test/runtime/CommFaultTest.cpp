@@ -56,7 +56,7 @@ std::vector<RankResult> onMembers(
       meanwhile);
 }
 
-/// Ranks all-reduce for ever; the victim does `fault` at its fifth turn.
+/// Ranks all-reduce for ever; the victim does `fault` at its fifth iteration.
 std::vector<RankResult>
 withFault(const std::string &transport, uint32_t ranks,
           const std::function<int(const Member &)> &fault, double timeout = 20,
@@ -66,8 +66,8 @@ withFault(const std::string &transport, uint32_t ranks,
       transport, ranks, timeout,
       [&](const Member &member) {
         int code = 0;
-        for (int turn = 0; code == 0; ++turn)
-          code = turn == 5 && member.comm->rank == victim
+        for (int i = 0; code == 0; ++i)
+          code = i == 5 && member.comm->rank == victim
                      ? fault(member)
                      : member.allReduce(5000, 3);
         return code;

@@ -129,6 +129,34 @@ TEST_P(ProducedTransport, InterruptWritesACheckpoint) {
       << outcome.text;
 }
 
+// Ranks that do not see each other's memory may read different files under one
+// name: each checks its own, also what is not inflated.
+TEST_F(ProducedProgram, EachRankChecksItsOwnFile) {
+  auto results = forkRanks(2, [&](uint32_t rank, RankReport &report) {
+    const std::string folder = path(rank ? "b" : "a");
+    std::filesystem::create_directory(folder);
+    std::string content = readFile(data);
+    const size_t at = content.find(
+        std::string(reinterpret_cast<const char *>(label.data()), 16));
+    content[at] ^= rank;
+    writeFile(folder + "/data.npz", content);
+    if (at == std::string::npos || chdir(folder.c_str()) != 0)
+      return 8;
+    Outcome outcome =
+        run({LINEAR_2, "--data=data.npz", "--steps=1", "--comm=sockets"},
+            {"RANK=" + std::to_string(rank), "WORLD_SIZE=2",
+             "MASTER_ADDR=localhost",
+             "MASTER_PORT=" + std::to_string(20000 + getppid() % 20000)});
+    std::snprintf(report.message, sizeof report.message, "%s",
+                  outcome.text.c_str());
+    return outcome.code;
+  });
+  EXPECT_EQ(results[1].exitCode, 1) << results[1].message;
+  EXPECT_NE(results[1].message.find("checksum"), std::string::npos)
+      << results[1].message;
+  EXPECT_EQ(results[0].exitCode, 3) << results[0].message;
+}
+
 TEST_F(ProducedProgram, TransportsAreListed) {
   const std::string help = run({LINEAR_2, "--help"}).text;
   Outcome outcome = train(1, {"--comm=pigeon"});

@@ -22,7 +22,7 @@ TEST(Sockets, EmulateNoLink) {
 constexpr uint64_t kCount = 1000;
 
 /// Rank 0 all-reduces with a rank 1 that starts the same and then sends `frame`
-/// with `payload` behind it.
+/// with `payload` bytes after it.
 void expectRefused(const char *what, Frame frame, uint32_t payload) {
   TemporaryDirectory directory;
   frame.bytes = payload;

@@ -47,7 +47,7 @@ struct Hello {
   Digest proof; // HMAC(token, server nonce, everything above)
 };
 
-/// Behind it go the cards of all ranks (none with a status other than DPC_OK)
+/// After it go the cards of all ranks (none with a status other than DPC_OK)
 /// and HMAC(token, client nonce, everything before).
 struct Answer {
   uint64_t magic;

@@ -28,7 +28,7 @@ struct Frame {
   uint64_t sequence;     ///< start, data: of the operation in its channel
   uint64_t offset;       ///< data: where in the transfer the payload belongs
   uint32_t phase;        ///< data: of the operation
-  uint32_t bytes;        ///< of the payload behind the header
+  uint32_t bytes;        ///< of the payload after the header
   uint32_t guilty;       ///< report, verdict: a rank; the payload is the text
   uint32_t selfReported; ///< report, verdict: that rank published it
   Announcement said;     ///< start

@@ -43,7 +43,7 @@ public:
   std::vector<Transfer> &outgoing(uint32_t phase) { return sends[phase]; }
   /// Whether all that a phase waits for has come.
   bool hasReceived(uint32_t phase) const;
-  /// What this member does behind a phase: it reduces its shard, or copies what
+  /// What this member does after a phase: it reduces its shard, or copies what
   /// goes to itself.
   void compute(uint32_t phase);
 
