@@ -151,6 +151,26 @@ TEST_P(CommFault, RankZeroIsNamedLikeAnyOther) {
   expectSurvivorsName(results, 0, "frozen", 5);
 }
 
+// The same where rank 0 has left before.
+TEST_P(CommFault, DeathIsNoticedWithoutRankZero) {
+  auto results = onMembers(GetParam(), 3, 20, [](const Member &member) {
+    const uint32_t rank = member.comm->rank;
+    int code = rank == 0 ? 0
+                         : member.run(rank == 1 ? DPC_OP_SEND : DPC_OP_RECV,
+                                      3 - rank, 5, 3);
+    if (rank == 1) {
+      usleep(300000);
+      raise(SIGKILL);
+    }
+    return rank == 0 || code ? code : member.run(DPC_OP_RECV, 3 - rank, 5, 3);
+  });
+  EXPECT_EQ(results[0].exitCode, 0) << results[0].message;
+  EXPECT_EQ(results[2].exitCode, DPC_PEER);
+  EXPECT_EQ(results[2].message.rfind("rank 1 died", 0), 0u)
+      << results[2].message;
+  EXPECT_LT(results[2].seconds - results[1].seconds, 0.9);
+}
+
 struct Mismatch {
   const char *name;
   const char *words;

@@ -41,6 +41,11 @@ void expectRefused(const char *what, Frame frame, uint32_t payload) {
       const std::string bytes(payload, 'x');
       const double deadline = monotonicSeconds() + 5;
       sendAll(fd, &start, sizeof start, deadline);
+      Frame heard; // what comes before rank 0's start is refused anyway
+      do {
+        if (!receiveAll(fd, &heard, sizeof heard, deadline))
+          return 8;
+      } while (heard.kind != FrameKind::start);
       sendAll(fd, &frame, sizeof frame, deadline);
       sendAll(fd, bytes.data(), bytes.size(), deadline);
       char end[4096]; // rank 0 hangs up
@@ -93,6 +98,37 @@ TEST(Sockets, SenselessFramesAreRefused) {
   expectRefused("a verdict on no rank", frame, 4);
   frame = data, frame.kind = FrameKind(99);
   expectRefused("a frame of no kind", frame, 0);
+}
+
+// A rank that leaves is there until the others know: a connection that ends
+// before would look like its death.
+TEST(Sockets, LeavingIsHeard) {
+  TemporaryDirectory directory;
+  auto results = forkRanks(
+      2,
+      [&](uint32_t rank, RankReport &) {
+        WorldOptions world(rank, 2, "file://" + directory.path, 64);
+        dpc_comm_t *comm = nullptr;
+        if (int code = dpc_comm_create("sockets", &world.options, &comm))
+          return code;
+        if (int code = dpc_comm_barrier(comm))
+          return code;
+        if (rank == 1)
+          raise(SIGSTOP);
+        else
+          usleep(200000); // until it stands still
+        const double begin = monotonicSeconds();
+        dpc_comm_release(comm);
+        return rank == 1 || monotonicSeconds() - begin > 0.5 ? 0 : 9;
+      },
+      [](const std::vector<pid_t> &pids) {
+        int status = 0;
+        waitpid(pids[1], &status, WUNTRACED);
+        sleep(1);
+        kill(pids[1], SIGCONT);
+      });
+  for (const RankResult &result : results)
+    EXPECT_EQ(result.exitCode, 0);
 }
 
 } // namespace
