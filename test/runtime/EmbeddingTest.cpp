@@ -320,6 +320,11 @@ TEST(ProgramCheck, RefusesEveryBrokenEntry) {
       {"outside its space", [](Mutable &m) { m.actions[6].in.space = 5; }},
       {"outside its space",
        [](Mutable &m) { m.actions[5].in.index_stride = 1ull << 40; }},
+      {"outside its space",
+       [](Mutable &m) {
+         m.program.common_bytes = 4096;
+         m.actions[6].in = {DPC_SPACE_COMMON, 0, 0, 0};
+       }},
       {"private memory",
        [](Mutable &m) { m.actions[6].in.space = DPC_SPACE_ARENA; }},
       {"the end of no loop", [](Mutable &m) { m.actions[4].jump = 0; }},
@@ -336,6 +341,13 @@ TEST(ProgramCheck, RefusesEveryBrokenEntry) {
          static const dpc_run_t run = {0, 2, 2, {1, 1}, {0, 0}, {0, 0}};
          static const dpc_placement_t place = {0, 1, 0, 2, 1, &run};
          m.states[1].placements = &place;
+       }},
+      {"state momentum|fc.weight: rank 1: a run",
+       [](Mutable &m) {
+         static const dpc_run_t run = {0, 2, 2, {1, 1}, {0, 0}, {0, 0}};
+         static dpc_placement_t places[] = {
+             m.states[1].placements[0], {DPC_SPACE_ARENA, 1, 0, 2, 1, &run}};
+         m.states[1].placements = places;
        }},
       {"past tensor w.t of the ONNX file",
        [](Mutable &m) {

@@ -42,9 +42,9 @@ typedef struct dpc_call_t {
       *coordinates; /**< [axis_count] of this rank, sequential axes counted as
                        `micro` for the one microbatch axis and 0 otherwise */
   const dpc_control_t *control;
-  char *const *peer_shared; /**< [world_size] start of each rank's SHARED space,
-                               own included; for fused collectives */
-  const void *args;         /**< the action's `args` */
+  char *const *peer_shared;    /**< null: a rank does not address its peers'
+                                  memory */
+  const void *args;            /**< the action's `args` */
   const struct dpc_comm *comm; /**< the rank's communicator (dpc/comm.h) */
 } dpc_call_t;
 

@@ -74,7 +74,7 @@ typedef struct dpc_program_t {
   uint32_t function_count;
   uint32_t stage_count;
   const dpc_rank_t *ranks; /**< [world_size] */
-  uint64_t common_bytes;   /**< space COMMON */
+  uint64_t common_bytes;   /**< not read: space COMMON is empty */
 
   uint64_t batch;        /**< B, rows of the global batch */
   uint64_t microbatches; /**< M; divides B */

@@ -57,11 +57,10 @@ enum { DPC_SUM = 0, DPC_MAX = 1, DPC_MIN = 2, DPC_REDUCTION_COUNT = 3 };
 enum {
   DPC_SPACE_ARENA = 0, /**< private memory of the rank */
   DPC_SPACE_SLOT = 1,  /**< private, one copy per slot (microbatch in flight) */
-  DPC_SPACE_SHARED = 2, /**< mapped by the rank's peers: what collectives and
+  DPC_SPACE_SHARED = 2, /**< the communicator's memory: what collectives and
                            send/recv touch lies here */
   DPC_SPACE_SHARED_SLOT = 3, /**< as SHARED, one copy per slot */
-  DPC_SPACE_COMMON = 4, /**< one copy for all ranks of the host; writes need a
-                           barrier or a collective between */
+  DPC_SPACE_COMMON = 4,      /**< empty: ranks have no memory in common */
   DPC_SPACE_COUNT = 5
 };
 

@@ -42,7 +42,6 @@ Executor::Executor(const dpc_program_t &program, dpc_comm_t &comm,
   call.world_size = comm.world_size;
   call.coordinates = coordinates.data();
   call.control = &control;
-  call.peer_shared = comm.shared;
   call.comm = &comm;
   for (uint32_t space = 0; space < DPC_SPACE_COUNT; ++space)
     call.base[space] = memory.base(space, 0);

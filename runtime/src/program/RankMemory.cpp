@@ -21,15 +21,10 @@ uint64_t RankMemory::sharedBytes(const dpc_program_t &program, uint32_t index) {
   const dpc_rank_t &rank = program.ranks[index];
   return aligned(rank.shared_bytes) +
          rank.slot_count * rank.shared_slot_stride +
-         aligned((2 + program.metric_count) * sizeof(double));
+         aligned((2 + program.metric_count) * sizeof(double)) + kWindowBytes;
 }
 
-uint64_t RankMemory::commonBytes(const dpc_program_t &program) {
-  return aligned(program.common_bytes) + kScratchBytes;
-}
-
-dpc_status_t RankMemory::open(const dpc_program_t &program,
-                              const dpc_comm_t &comm) {
+dpc_status_t RankMemory::open(const dpc_program_t &program, dpc_comm_t &comm) {
   const dpc_rank_t &rank = program.ranks[comm.rank];
   slotStride = rank.slot_stride, sharedSlotStride = rank.shared_slot_stride;
   privateBytes = aligned(rank.arena_bytes) +
@@ -42,11 +37,14 @@ dpc_status_t RankMemory::open(const dpc_program_t &program,
   arena = static_cast<char *>(mapped);
   ::madvise(arena, privateBytes, MADV_HUGEPAGE);
   slots = arena + aligned(rank.arena_bytes);
-  shared = comm.shared[comm.rank];
+  void *communication = nullptr;
+  if (dpc_status_t status = comm.vtable->allocate(
+          &comm, sharedBytes(program, comm.rank), &communication))
+    return status;
+  shared = static_cast<char *>(communication);
   sharedSlots = shared + aligned(rank.shared_bytes);
   voteAt = sharedSlots + rank.slot_count * rank.shared_slot_stride;
-  common = comm.common;
-  scratchAt = common + aligned(program.common_bytes);
+  windowAt = voteAt + aligned((2 + program.metric_count) * sizeof(double));
   return DPC_OK;
 }
 
