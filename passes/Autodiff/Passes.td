@@ -21,6 +21,26 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
     as `nn.loss`.
 
     Needs: level `import`. Keeps: purity; @forward is gone.
+
+    ```mlir
+    func.func @forward(%x: tensor<8x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+        -> (tensor<8x4xf32> {nn.result = #nn.result<output "y">}) {
+      return %x : tensor<8x4xf32>
+    }
+    // becomes, with loss=mse, @eval and
+    func.func @step(%x: tensor<8x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
+                    %seed: tensor<i64> {nn.arg = #nn.arg<control "seed">},
+                    %step: tensor<i64> {nn.arg = #nn.arg<control "step">},
+                    %label: tensor<8x4xf32> {nn.arg = #nn.arg<label "label", batch = 0>})
+        -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+      %0 = nn.sub %x, %label : tensor<8x4xf32>
+      %1 = nn.mul %0, %0 : tensor<8x4xf32>
+      %2 = nn.reduce sum %1 [0, 1] : tensor<8x4xf32> -> tensor<f32>
+      %3 = nn.constant dense<32.0> : tensor<f32>
+      %4 = nn.div %2, %3 : tensor<f32>
+      return %4 : tensor<f32>
+    }
+    ```
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];
   let options = [
@@ -50,6 +70,26 @@ def Differentiate : Pass<"dpc-differentiate", "mlir::ModuleOp"> {
     depend on: they have no gradient and will not change.
 
     Needs: @step from `dpc-add-loss`. Keeps: purity, the other results.
+
+    ```mlir
+    func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
+        -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+      %y = nn.exp %w : tensor<4xf32>
+      %loss = nn.reduce sum %y [0] : tensor<4xf32> -> tensor<f32>
+      return %loss : tensor<f32>
+    }
+    // becomes
+    func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
+        -> (tensor<f32> {nn.result = #nn.result<metric "loss">},
+            tensor<4xf32> {nn.result = #nn.result<gradient "w">}) {
+      %y = nn.exp %w : tensor<4xf32>
+      %loss = nn.reduce sum %y [0] : tensor<4xf32> -> tensor<f32>
+      %one = nn.constant dense<1.0> : tensor<f32>
+      %g = nn.broadcast %one [] : tensor<f32> -> tensor<4xf32>
+      %dw = nn.mul %g, %y : tensor<4xf32>
+      return %loss, %dw : tensor<f32>, tensor<4xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];
 }

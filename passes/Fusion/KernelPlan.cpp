@@ -52,8 +52,8 @@ public:
 
   bool contains(Operation *op) const { return places.contains(op); }
 
-  /// Whether `value` is there when `op` runs. What costs nothing and stands in no
-  /// kernel is computed by each that reads it.
+  /// Whether `value` is there when `op` runs. What costs nothing and stands in
+  /// no kernel is computed by each that reads it.
   bool isReady(Value value, Operation *op) const {
     Operation *maker = value.getDefiningOp();
     if (!maker || maker->getBlock() != op->getBlock())

@@ -108,9 +108,9 @@ private:
     return root;
   }
 
-  /// Whether all who use `root` can use `target` instead: peers must see what a
-  /// collective uses, and a rank has one shard of a buffer, over the axes of the
-  /// collective that uses it.
+  /// Whether all who use `root` can use `target` instead: peers must see what
+  /// a collective uses, and a rank has one shard of a buffer, over the axes of
+  /// the collective that uses it.
   bool fits(BufferOp root, Value target) {
     const Place to = placeOf(target);
     return llvm::all_of(uses[root], [&](const Use &use) {
@@ -190,8 +190,8 @@ private:
     return extent;
   }
 
-  /// Whether the result of a collective, `output`, may be the rank's shard of what
-  /// it reads, which nobody needs afterwards.
+  /// Whether the result of a collective, `output`, may be the rank's shard of
+  /// what it reads, which nobody needs afterwards.
   bool mayMergeResult(StartOp start, Value output, Value shard) {
     BufferOp root = getWhole(output);
     Operation *from = placeOf(shard).root;

@@ -180,8 +180,8 @@ def NN_TopKOp : NN_IndexingOp<"top_k", [NN_Computes, DeclareOpInterfaceMethods<I
   let summary = "The k largest or smallest elements along one dimension";
   let description = [{
     Values and where they lie along `dimension`, best first; of equal ones the
-    lower index first; NaN counts as larger than every number. Without `sorted` the
-    maker does not care for the order (it is the same). Gradient: g scattered to
+    lower index first; NaN counts as larger than every number. Without `sorted` whoever
+    made the op does not need that order; it is kept all the same. Gradient: g scattered to
     where the values came from.
 
     Made by the frontends (TopK) and for accuracy metrics; becomes one kernel.

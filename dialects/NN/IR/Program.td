@@ -12,8 +12,8 @@ def NN_VariableOp : NN_Op<"variable", [Symbol]> {
     variable's value as an argument; the op itself only says where training
     starts.
 
-    Made by the frontends and by `dpc-apply-optimizer`; consumed by the program
-    record, where the last one disappears.
+    Made by the frontends and by `dpc-apply-optimizer`; stays on the module until
+    the program's initial values are written from it.
 
     ```mlir
     nn.variable @"fc.weight" = dense<0.5> : tensor<4x4xf32>
