@@ -1,5 +1,5 @@
-// The thread that serves a rank's sockets, how it finds out who is gone, and how
-// the ranks agree on what the run ends with.
+// The thread that serves a rank's sockets, how it finds out who is gone, and
+// how the ranks agree on what the run ends with.
 #include "runtime/src/comm/sockets/Mesh.h"
 
 #include "runtime/src/base/Status.h"
