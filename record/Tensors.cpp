@@ -9,6 +9,8 @@
 #include "dialects/NN/IR/Program.h"
 #include "dpc/program.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
@@ -51,7 +53,14 @@ LogicalResult TensorRecords::run() {
       if (failed(addStates(resident, optimizer)))
         return failure();
   for (auto resident : module.getOps<ResidentOp>()) {
+    if (isa<CoordinateAttr>(resident.getBinding())) {
+      if (failed(addControl(resident)))
+        return failure();
+      continue;
+    }
     if (auto arg = dyn_cast<nn::ArgAttr>(resident.getBinding())) {
+      if (arg.getKind() == ArgKind::control && failed(addControl(resident)))
+        return failure();
       if ((arg.getKind() == ArgKind::input ||
            arg.getKind() == ArgKind::label) &&
           failed(addInput(resident, arg)))
@@ -69,7 +78,7 @@ LogicalResult TensorRecords::run() {
   return success();
 }
 
-/// Which entry writes which resident buffer.
+/// Which entry writes which persistent buffer.
 void TensorRecords::indexWrites() {
   for (auto entry : module.getOps<EntryOp>()) {
     uint32_t bit = entry.getSymName() == "step"   ? 1 << DPC_ENTRY_STEP
@@ -141,8 +150,8 @@ static void addRun(std::vector<dpc_run_t> &runs, int64_t global, int64_t local,
   runs.push_back(run);
 }
 
-/// Where each rank holds which elements: its shard, and of that what lies in
-/// its part of the storage.
+/// Where each rank holds which elements: its shard of the tensor, and of that
+/// what lies in its shard of the storage.
 llvm::Constant *TensorRecords::emitPlacements(HostedTensor tensor) {
   RecordImage placements;
   const int64_t part = tensor.resident.getBufferType().getNumElements(),
@@ -197,10 +206,11 @@ FailureOr<uint32_t> TensorRecords::getDtype(ResidentOp resident) {
   return dtype;
 }
 
-/// Adds the state in a resident buffer, optimizer state or all other.
+/// Adds the state in a persistent buffer, optimizer state or all other.
 LogicalResult TensorRecords::addStates(ResidentOp resident, bool optimizer) {
   auto add = [&](HostedTensor tensor, nn::ArgAttr arg) {
     if (arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label ||
+        arg.getKind() == ArgKind::control ||
         (arg.getKind() == ArgKind::optimizer) != optimizer)
       return success();
     return addState(tensor, arg);
@@ -341,7 +351,6 @@ LogicalResult TensorRecords::addInput(ResidentOp resident, nn::ArgAttr arg) {
   record.dtype = *dtype;
   record.dim_count = shape.size();
   record.batch_dim = arg.getBatch();
-  record.flags = DPC_INPUT_PRELOAD;
   FailureOr<SmallVector<nn::BoundsRun>> bounds =
       nn::boundsFrom(resident->getAttr(nn::kBoundsAttrName));
   if (failed(bounds))
@@ -368,7 +377,38 @@ LogicalResult TensorRecords::addInput(ResidentOp resident, nn::ArgAttr arg) {
     inputs.setPointer(at + offsetof(dpc_input_t, logits_shape),
                       pool.addIntegers(logits, "shape"));
   }
-  inputIndex[resident] = inputCount++;
+  ++inputCount;
+  return success();
+}
+
+LogicalResult TensorRecords::addControl(ResidentOp resident) {
+  dpc_control_t record = {};
+  record.axis = DPC_NONE;
+  if (auto coordinate = dyn_cast<CoordinateAttr>(resident.getBinding())) {
+    std::optional<unsigned> axis =
+        mesh.getShape().axisIndex(coordinate.getAxis().getValue());
+    if (!axis)
+      return resident.emitOpError("names the axis ")
+             << coordinate.getAxis() << ", which the mesh lacks";
+    record.kind = DPC_CONTROL_COORDINATE;
+    record.axis = *axis;
+  } else {
+    record.kind = llvm::StringSwitch<uint32_t>(
+                      cast<nn::ArgAttr>(resident.getBinding()).getName())
+                      .Case("step", DPC_CONTROL_STEP)
+                      .Case("seed", DPC_CONTROL_SEED)
+                      .Case("valid_rows", DPC_CONTROL_VALID_ROWS)
+                      .Case("loss_scale", DPC_CONTROL_LOSS_SCALE)
+                      .Default(DPC_CONTROL_LEARNING_RATE);
+  }
+  FailureOr<uint32_t> dtype = getDtype(resident);
+  if (failed(dtype))
+    return failure();
+  record.dtype = *dtype;
+  record.space = uint32_t(resident.getSpace());
+  record.offset = *resident.getOffset();
+  controls.append(record);
+  ++controlCount;
   return success();
 }
 

@@ -55,7 +55,7 @@ private:
         int64_t first = step;
         visit(loop.getBodyBlock());
         ++step;
-        // Every turn needs what comes from outside.
+        // Every iteration needs what comes from outside.
         loop.walk([&](Operation *inner) {
           for (Value operand : inner->getOperands())
             if (auto buffer = dyn_cast_or_null<BufferOp>(placeOf(operand).root))
@@ -245,10 +245,8 @@ private:
       lowerBound += region.lowerBound;
       peak += bytes(Space(index));
     }
-    auto memory =
-        MemoryAttr::get(&getContext(), bytes(Space::arena), bytes(Space::slot),
-                        bytes(Space::shared), bytes(Space::shared_slot),
-                        /*slots=*/1, peak, lowerBound);
+    auto memory = MemoryAttr::get(&getContext(), bytes(Space::arena),
+                                  bytes(Space::shared), peak, lowerBound);
     module->setAttr(ExecDialect::kMemoryAttrName, memory);
     if (explain)
       module.emitRemark("needs ") << peak << " bytes a rank; no plan needs "

@@ -27,7 +27,7 @@ public:
   Player(EntryOp entry, const dist::MeshShape &mesh, int64_t rank)
       : entry(entry), mesh(mesh), coordinates(mesh.coordinates(rank)) {
     auto module = entry->getParentOfType<ModuleOp>();
-    // The host fills state and inputs before the entry begins.
+    // The host fills state, inputs and controls before the entry begins.
     for (auto resident : module.getOps<ResidentOp>())
       if (!isa<nn::ResultAttr>(resident.getBinding()))
         contents.write(rangeOf(resident, 0, bufferBytes(resident.getType())),
@@ -59,10 +59,10 @@ private:
       return success();
     if (auto loop = dyn_cast<LoopOp>(op)) {
       size_t before = waiting.size();
-      for (turn = 0; turn < loop.getCount(); ++turn)
+      for (iteration = 0; iteration < loop.getCount(); ++iteration)
         if (failed(play(loop.getBodyBlock())))
           return failure();
-      turn = 0;
+      iteration = 0;
       if (waiting.size() != before)
         return violation(op) << "leaves a communication under way";
       return success();
@@ -71,13 +71,6 @@ private:
       return playStart(start);
     if (auto wait = dyn_cast<WaitOp>(op))
       return playWait(wait);
-    if (auto load = dyn_cast<LoadInputOp>(op)) {
-      auto resident = SymbolTable::lookupNearestSymbolFrom<ResidentOp>(
-          load, load.getResidentAttr());
-      contents.write(rangeOf(resident, 0, bufferBytes(resident.getType())),
-                     numberOf(resident));
-      return success();
-    }
     if (auto launch = dyn_cast<LaunchOp>(op))
       return playLaunch(launch);
     if (auto copy = dyn_cast<CopyOp>(op)) {
@@ -85,7 +78,7 @@ private:
         return failure();
       return write(op, copy.getOutput(), "output");
     }
-    // Constants of the host: one output each.
+    // A zero or a microbatch's number: one output each.
     for (Value operand : op->getOperands())
       if (isa<MemRefType>(operand.getType()) &&
           failed(write(op, operand, "output")))
@@ -228,7 +221,7 @@ private:
           mesh, llvm::to_vector(place.shareAxes.getAsValueRange<StringAttr>()),
           coordinates);
     return rangeOf(place.root,
-                   place.offset + place.stride * int64_t(turn) +
+                   place.offset + place.stride * int64_t(iteration) +
                        place.shareStride * index,
                    bufferBytes(buffer.getType()));
   }
@@ -244,8 +237,8 @@ private:
   const dist::MeshShape &mesh;
   llvm::SmallVector<int64_t, 4> coordinates;
   BufferContents contents;
-  /// Turn of the loop around what is played.
-  uint64_t turn = 0;
+  /// Iteration of the loop around what is played.
+  uint64_t iteration = 0;
   /// Buffers, residents and starts by number.
   llvm::DenseMap<Operation *, int64_t> numbers;
   SmallVector<Operation *> operations;
@@ -314,11 +307,9 @@ private:
     std::optional<int64_t> offset = offsetOf(op);
     if (!offset)
       return op->emitError("level 'scheduled': has no offset");
-    int64_t extent = space == Space::arena    ? memory.getArena()
-                     : space == Space::slot   ? memory.getSlot()
-                     : space == Space::shared ? memory.getShared()
-                                              : memory.getSharedSlot();
-    if (space != Space::common && *offset + bytes > extent)
+    int64_t extent =
+        space == Space::arena ? memory.getArena() : memory.getShared();
+    if (*offset + bytes > extent)
       return op->emitError("level 'scheduled': ends at byte ")
              << *offset + bytes << " of " << stringifySpace(space)
              << ", which has " << extent;

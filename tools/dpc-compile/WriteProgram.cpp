@@ -105,7 +105,8 @@ static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source,
   for (auto resident : module.getOps<exec::ResidentOp>())
     for (nn::ArgAttr arg : exec::getBoundArgs(resident))
       if (arg.getKind() != nn::ArgKind::input &&
-          arg.getKind() != nn::ArgKind::label)
+          arg.getKind() != nn::ArgKind::label &&
+          arg.getKind() != nn::ArgKind::control)
         states.insert(arg.getName());
   llvm::Expected<onnx::SaveTemplate> model = onnx::buildSaveTemplate(
       source, [&](StringRef name) { return states.contains(name); });

@@ -5,6 +5,7 @@
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/device/TensorTransfer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,10 +28,9 @@ dpc_session::dpc_session(const dpc_program_t &program,
               : program.schedule),
       loader(program, given.rank), hasValue(program.state_count),
       metricValues(program.metric_count) {
-  control.struct_size = sizeof control;
   control.seed = given.seed;
-  control.loss_scale = program.loss_scale;
-  control.valid_rows = program.batch;
+  control.lossScale = program.loss_scale;
+  control.validRows = program.batch;
 }
 
 dpc_session::~dpc_session() { dpc_comm_release(comm); }
@@ -53,7 +53,7 @@ dpc_status_t dpc_session::open() {
   meet.family_count = program.family_count;
   meet.families = program.families;
   meet.shared_bytes = shared.data();
-  meet.common_bytes = RankMemory::commonBytes(program);
+  meet.common_bytes = RankMemory::kScratchBytes;
   meet.plan_hash = program.plan_hash;
   meet.rendezvous = rendezvous.c_str();
   meet.token = token.empty() ? nullptr : token.c_str();
@@ -69,8 +69,9 @@ dpc_status_t dpc_session::open() {
     trace.enable(1u << 20);
   if (dpc_status_t status = memory.open(program, *comm))
     return failed(status);
-  executor = std::make_unique<Executor>(program, *comm, memory, loader, control,
-                                        trace);
+  queue = makeQueue(program, *comm, memory);
+  executor = std::make_unique<Executor>(program, options.rank, *queue, loader,
+                                        control, trace);
   if (!options.skip_initial_state)
     if (dpc_status_t status = setInitialState())
       return failed(status);
@@ -130,8 +131,6 @@ dpc_status_t dpc_session::setInitialState() {
       nullptr, dpc_array_file_close);
   for (uint32_t i = 0; i < program.state_count; ++i) {
     const dpc_state_t &state = program.states[i];
-    const dpc_placement_t &place = state.placements[options.rank];
-    const uint64_t size = dpc_dtype_size(state.dtype);
     if (state.init_kind == DPC_INIT_EMBEDDED) {
       if (dpc_status_t status = scatter(i, state.init_dtype, state.init_data))
         return status;
@@ -141,15 +140,9 @@ dpc_status_t dpc_session::setInitialState() {
       hasValue[i] = true;
       if (state.splat == 0)
         continue; // memory starts as zero
-      char one[8];
-      dpc_convert(state.dtype, one, DPC_F64, &state.splat, 1);
-      char *to = place.run_count ? memory.base(place.space, 0) + place.offset
-                                 : nullptr;
-      forEachPiece(place, [&](uint64_t local, uint64_t, uint64_t length) {
-        for (uint64_t k = local; k < local + length; ++k)
-          std::memcpy(to + k * size, one, size);
-        return 0;
-      });
+      if (dpc_status_t status = uploadSplat(
+              *queue, state.placements[options.rank], state.dtype, state.splat))
+        return status;
     } else if (state.init_kind == DPC_INIT_FILE) {
       dpc_array_file_t *opened = nullptr;
       if (!file) {
@@ -174,17 +167,9 @@ dpc_status_t dpc_session::setInitialState() {
 dpc_status_t dpc_session::scatter(uint32_t index, uint32_t dtype,
                                   const void *data) {
   const dpc_state_t &state = program.states[index];
-  const dpc_placement_t &place = state.placements[options.rank];
-  const char *from = static_cast<const char *>(data);
-  const uint64_t fromSize = dpc_dtype_size(dtype),
-                 size = dpc_dtype_size(state.dtype);
   hasValue[index] = true;
-  return forEachPiece(place, [&](uint64_t local, uint64_t global,
-                                 uint64_t length) {
-    return dpc_convert(
-        state.dtype, memory.base(place.space, 0) + place.offset + local * size,
-        dtype, from + global * fromSize, length);
-  });
+  return uploadTensor(*queue, state.placements[options.rank], state.dtype,
+                      dtype, data);
 }
 
 dpc_status_t dpc_session::gather(const dpc_placement_t *placements,
@@ -195,19 +180,10 @@ dpc_status_t dpc_session::gather(const dpc_placement_t *placements,
                  window = RankMemory::kScratchBytes / size;
   for (uint64_t begin = 0; begin < elements; begin += window) {
     const uint64_t end = std::min(elements, begin + window);
-    if (place.owner && place.run_count) {
-      const char *from =
-          memory.base(place.space, 0) + place.offset + extraOffset;
-      forEachPiece(place, [&](uint64_t local, uint64_t global,
-                              uint64_t length) {
-        const uint64_t lo = std::max(global, begin),
-                       hi = std::min(global + length, end);
-        if (lo < hi)
-          std::memcpy(memory.scratch() + (lo - begin) * size,
-                      from + (local + lo - global) * size, (hi - lo) * size);
-        return 0;
-      });
-    }
+    if (place.owner)
+      if (dpc_status_t status = downloadTensor(
+              *queue, place, dtype, extraOffset, begin, end, memory.scratch()))
+        return status;
     if (dpc_status_t status = dpc_comm_barrier(comm))
       return status;
     if (options.rank == 0)
@@ -229,11 +205,13 @@ dpc_status_t dpc_session::checkState() const {
   return DPC_OK;
 }
 
-double dpc_session::localMetric(const dpc_metric_t &metric) const {
-  double value = 0;
-  dpc_convert(DPC_F64, &value, metric.dtype,
-              memory.base(metric.space, 0) + metric.offset, 1);
-  return value;
+dpc_status_t dpc_session::readMetric(const dpc_metric_t &metric,
+                                     double *out) const {
+  char value[8];
+  if (dpc_status_t status = queue->download(
+          value, {metric.space, metric.offset}, dpc_dtype_size(metric.dtype)))
+    return status;
+  return dpc_convert(DPC_F64, out, metric.dtype, value, 1);
 }
 
 dpc_status_t dpc_session::metric(const char *name, double *out) const {
@@ -257,7 +235,10 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
     const bool produced = metric.entry >> entry & 1,
                mine =
                    metric.holder == DPC_NONE || metric.holder == options.rank;
-    const double value = produced && mine ? localMetric(metric) : 0;
+    double value = 0;
+    if (produced && mine)
+      if (dpc_status_t status = readMetric(metric, &value))
+        return status;
     values[2 + i] = metric.holder == DPC_NONE ? 0 : value;
     metricValues[i] = value;
     if (metric.kind == DPC_METRIC_LOSS && !std::isfinite(value))
@@ -293,8 +274,7 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
     return failed(fail(DPC_INVALID, "the program has no %s", names[entry]));
   if (dpc_status_t status = checkState())
     return failed(status);
-  control.training = entry == DPC_ENTRY_STEP;
-  control.valid_rows = validRows;
+  control.validRows = validRows;
   if (entry == DPC_ENTRY_STEP) {
     if (!dpc_schedule_has_end(&schedule, options.schedule_total))
       return failed(fail(
@@ -303,7 +283,7 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
           "which is not known: set schedule_total in the session's options, or "
           "compile with --lr-schedule=%s,total=N",
           schedule.kind == DPC_LR_COSINE ? "cosine" : "linear"));
-    control.learning_rate =
+    control.learningRate =
         dpc_learning_rate(&schedule, options.schedule_total, control.step);
   }
   if (dpc_status_t status = executor->run(entry))

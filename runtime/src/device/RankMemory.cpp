@@ -1,4 +1,4 @@
-#include "runtime/src/program/RankMemory.h"
+#include "runtime/src/device/RankMemory.h"
 
 #include "runtime/src/base/Status.h"
 
@@ -18,22 +18,14 @@ RankMemory::~RankMemory() {
 }
 
 uint64_t RankMemory::sharedBytes(const dpc_program_t &program, uint32_t index) {
-  const dpc_rank_t &rank = program.ranks[index];
-  return aligned(rank.shared_bytes) +
-         rank.slot_count * rank.shared_slot_stride +
+  return aligned(program.ranks[index].shared_bytes) +
          aligned((2 + program.metric_count) * sizeof(double));
-}
-
-uint64_t RankMemory::commonBytes(const dpc_program_t &program) {
-  return aligned(program.common_bytes) + kScratchBytes;
 }
 
 dpc_status_t RankMemory::open(const dpc_program_t &program,
                               const dpc_comm_t &comm) {
   const dpc_rank_t &rank = program.ranks[comm.rank];
-  slotStride = rank.slot_stride, sharedSlotStride = rank.shared_slot_stride;
-  privateBytes = aligned(rank.arena_bytes) +
-                 rank.slot_count * rank.slot_stride + DPC_ALIGNMENT;
+  privateBytes = aligned(rank.arena_bytes) + DPC_ALIGNMENT;
   void *mapped = ::mmap(nullptr, privateBytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED)
@@ -41,12 +33,9 @@ dpc_status_t RankMemory::open(const dpc_program_t &program,
                 static_cast<unsigned long long>(privateBytes));
   arena = static_cast<char *>(mapped);
   ::madvise(arena, privateBytes, MADV_HUGEPAGE);
-  slots = arena + aligned(rank.arena_bytes);
   shared = comm.shared[comm.rank];
-  sharedSlots = shared + aligned(rank.shared_bytes);
-  voteAt = sharedSlots + rank.slot_count * rank.shared_slot_stride;
-  common = comm.common;
-  scratchAt = common + aligned(program.common_bytes);
+  voteAt = shared + aligned(rank.shared_bytes);
+  scratchAt = comm.common;
   return DPC_OK;
 }
 
