@@ -2,6 +2,7 @@
 
 #include "record/Actions.h"
 #include "record/Functions.h"
+#include "record/LaunchTable.h"
 
 #include "dialects/NN/IR/Program.h"
 #include "dpc/program.h"
@@ -69,7 +70,7 @@ public:
       : module(module), options(options), target(target), pool(target, outside),
         mesh(module),
         tensors(module, mesh, target, pool, options.initialValues),
-        locations(target, pool) {}
+        locations(target, pool), launches(target, pool, mesh) {}
 
   LogicalResult run() {
     memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
@@ -91,8 +92,11 @@ private:
       record.entry = llvm::find(entryNames, function.getEntry()) - entryNames;
       record.piece = function.getPiece();
       uint64_t at = functions.append(record);
-      functions.setPointer(at + offsetof(dpc_function_t, fn),
-                           emitFunction(function, target, mesh));
+      if (options.functions == FunctionForm::launchTable)
+        launches.add(function);
+      else
+        functions.setPointer(at + offsetof(dpc_function_t, fn),
+                             emitFunction(function, target, mesh));
       functions.setPointer(at + offsetof(dpc_function_t, name),
                            pool.getString(function.getSymName()));
       functionIndex[function.getSymName()] = functionCount++;
@@ -203,6 +207,8 @@ private:
     DPC_SET(outputs, tensors.outputs.emit(target, "outputs"));
     DPC_SET(metrics, tensors.metrics.emit(target, "metrics"));
     DPC_SET(locations, locations.emit());
+    if (options.functions == FunctionForm::launchTable)
+      DPC_SET(device, launches.emit());
     if (!options.onnxTemplate.empty()) {
       DPC_SET(onnx_template, pool.addBytes(options.onnxTemplate, "onnx"));
       DPC_SET(onnx_patches, onnxPatches.emit(target, "onnx.patches"));
@@ -218,6 +224,7 @@ private:
   ProgramMesh mesh;
   TensorRecords tensors;
   LocationTable locations;
+  LaunchTable launches;
   MemoryAttr memory;
   RecordImage functions, ranks, onnxPatches;
   llvm::StringMap<uint32_t> functionIndex;

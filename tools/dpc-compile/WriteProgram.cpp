@@ -329,6 +329,7 @@ int dpc::writeProgram(ModuleOp module, const CompileOptions &options,
   program.name = llvm::sys::path::stem(options.model).str();
   program.command = options.command;
   program.isa = isaOf(options.placed);
+  program.functions = findTarget(options.placed.target)->getFunctionForm();
   if (llvm::Error error = addTemplate(module, source, program))
     return fail(options.model + ": " + llvm::toString(std::move(error)),
                 exitInvalid);

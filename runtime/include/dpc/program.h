@@ -11,6 +11,7 @@
 #define DPC_PROGRAM_H
 
 #include "dpc/action.h"
+#include "dpc/device.h"
 #include "dpc/records.h"
 #include "dpc/types.h"
 
@@ -109,7 +110,10 @@ typedef struct dpc_program_t {
   const dpc_onnx_patch_t *onnx_patches;
   uint64_t onnx_patch_count;
 
-  const void *reserved[8];
+  const dpc_device_program_t *device; /**< what functions are for a device;
+                                         null: they are host code */
+
+  const void *reserved[7];
 } dpc_program_t;
 
 #ifdef __cplusplus

@@ -2,6 +2,7 @@
 #define DPC_RUNTIME_SRC_DEVICE_QUEUE_H
 
 #include "dpc/comm.h"
+#include "dpc/program.h"
 #include "dpc/status.h"
 #include "runtime/src/device/RankMemory.h"
 
@@ -49,7 +50,8 @@ public:
   virtual dpc_status_t finish() = 0;
 };
 
-/// The queue that a program's record asks for.
+/// The queue that a program's record asks for: launches are run by a
+/// ShadowQueue, host code by a HostQueue.
 std::unique_ptr<Queue> makeQueue(const dpc_program_t &program, dpc_comm_t &comm,
                                  RankMemory &memory);
 

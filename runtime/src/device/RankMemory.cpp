@@ -2,14 +2,26 @@
 
 #include "runtime/src/base/Status.h"
 
+#include <cerrno>
+#include <cstring>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace dpc {
 
 namespace {
-uint64_t aligned(uint64_t bytes) {
-  return (bytes + DPC_ALIGNMENT - 1) / DPC_ALIGNMENT * DPC_ALIGNMENT;
+
+uint64_t roundUp(uint64_t bytes, uint64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
 }
+
+uint64_t aligned(uint64_t bytes) { return roundUp(bytes, DPC_ALIGNMENT); }
+
+uint64_t pageBytes() {
+  static const uint64_t bytes = uint64_t(::sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
 } // namespace
 
 RankMemory::~RankMemory() {
@@ -18,7 +30,10 @@ RankMemory::~RankMemory() {
 }
 
 uint64_t RankMemory::sharedBytes(const dpc_program_t &program, uint32_t index) {
-  return aligned(program.ranks[index].shared_bytes) +
+  const uint64_t bytes = program.ranks[index].shared_bytes;
+  // The region may begin within a page.
+  return (program.device ? roundUp(bytes, pageBytes()) + pageBytes()
+                         : aligned(bytes)) +
          aligned((2 + program.metric_count) * sizeof(double));
 }
 
@@ -35,7 +50,22 @@ dpc_status_t RankMemory::open(const dpc_program_t &program,
   ::madvise(arena, privateBytes, MADV_HUGEPAGE);
   shared = comm.shared[comm.rank];
   voteAt = shared + aligned(rank.shared_bytes);
+  if (program.device) {
+    const auto at = reinterpret_cast<uintptr_t>(shared);
+    shared += roundUp(at, pageBytes()) - at;
+    sharedPages = roundUp(rank.shared_bytes, pageBytes());
+    voteAt = shared + sharedPages;
+  }
   scratchAt = comm.common;
+  return DPC_OK;
+}
+
+dpc_status_t RankMemory::setAccess(bool isAllowed) {
+  const int protection = isAllowed ? PROT_READ | PROT_WRITE : PROT_NONE;
+  if (::mprotect(arena, privateBytes, protection) != 0 ||
+      ::mprotect(shared, sharedPages, protection) != 0)
+    return fail(DPC_IO, "cannot protect the memory of a device: %s",
+                std::strerror(errno));
   return DPC_OK;
 }
 

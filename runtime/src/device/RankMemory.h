@@ -19,7 +19,8 @@ public:
   RankMemory(const RankMemory &) = delete;
   RankMemory &operator=(const RankMemory &) = delete;
 
-  /// Bytes of a rank's shared region: SHARED, the votes.
+  /// Bytes of a rank's shared region: SHARED, the votes. For a device, SHARED
+  /// is whole pages, which no one else has a part of.
   static uint64_t sharedBytes(const dpc_program_t &program, uint32_t rank);
 
   dpc_status_t open(const dpc_program_t &program, const dpc_comm_t &comm);
@@ -32,10 +33,15 @@ public:
   double *vote() const { return reinterpret_cast<double *>(voteAt); }
   char *scratch() const { return scratchAt; }
 
+  /// Lets this process touch the spaces of a program for a device, or takes
+  /// that away: then whoever does so dies. Votes and scratch are not concerned,
+  /// nor are other processes, which have mappings of their own.
+  dpc_status_t setAccess(bool isAllowed);
+
 private:
   char *arena = nullptr, *shared = nullptr, *voteAt = nullptr,
        *scratchAt = nullptr;
-  uint64_t privateBytes = 0;
+  uint64_t privateBytes = 0, sharedPages = 0;
 };
 
 } // namespace dpc

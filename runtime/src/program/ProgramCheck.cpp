@@ -3,6 +3,7 @@
 #include "dpc/data.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/program/DeviceCheck.h"
 #include "runtime/src/program/Spaces.h"
 
 #include <algorithm>
@@ -105,10 +106,14 @@ dpc_status_t checkAction(const dpc_program_t &program, const dpc_rank_t &rank,
                 static_cast<unsigned long long>(program.location_count));
   switch (action.kind) {
   case DPC_ACTION_COMPUTE:
-    if (action.function >= program.function_count ||
-        !program.functions[action.function].fn)
+    if (action.function >= program.function_count)
       return fail(DPC_INVALID, "function %u of %u", action.function,
                   program.function_count);
+    if (!program.functions[action.function].fn != !!program.device)
+      return fail(DPC_INVALID, "%s is %s",
+                  program.functions[action.function].name,
+                  program.device ? "host code in a program for a device"
+                                 : "without code");
     return DPC_OK;
   case DPC_ACTION_START: {
     if (action.op == 0 || action.op >= DPC_OP_COUNT ||
@@ -318,6 +323,9 @@ dpc_status_t checkProgram(const dpc_program_t &program, uint32_t rankIndex) {
             checkActions(program, rank, spaces, rank.entries[e]))
       return failWithin(status, "%s table of rank %u", kEntryNames[e],
                         rankIndex);
+  if (program.device)
+    if (dpc_status_t status = checkDevice(program, rankIndex, spaces))
+      return status;
   for (uint32_t i = 0; i < program.state_count; ++i) {
     const dpc_state_t &state = program.states[i];
     if (state.dim_count > DPC_MAX_RANK_DIMS)

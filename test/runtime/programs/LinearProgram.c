@@ -216,7 +216,7 @@ static const dpc_action_t eval[] = {
 };
 #define RANK                                                                   \
   {                                                                            \
-    sizeof(dpc_rank_t), 0, 3, 0, 640, 320, 1024, {                              \
+    sizeof(dpc_rank_t), 0, 3, 0, 640, 320, 1024, {                             \
       {step, 11}, {eval, 6}, {0, 0}                                            \
     }                                                                          \
   }
@@ -310,4 +310,5 @@ const dpc_program_t dpc_program = {sizeof(dpc_program_t),
                                    sizeof onnx_template - 1,
                                    patches,
                                    1,
+                                   0,
                                    {0}};
