@@ -59,7 +59,6 @@ typedef struct dpc_buffer_t {
                             shard of a gathered buffer */
 } dpc_buffer_t;
 
-/* clang-format off */
 /** Kinds of action. `in`, `out`, `count` (elements) mean, with n = group size:
  *
  *  | kind           | in          | out         | note                                                     |
@@ -79,7 +78,6 @@ typedef struct dpc_buffer_t {
  *  buffer_id on all members, and each group sees the same order of starts on all
  *  members. Buffers of collectives, SEND and RECV lie in SHARED. From START to
  *  its WAIT the program neither writes `in` nor touches `out`. */
-/* clang-format on */
 enum {
   DPC_ACTION_COMPUTE = 1, /**< run function table entry `function` */
   DPC_ACTION_START = 2,   /**< start communication `op`, to be known as

@@ -3,6 +3,7 @@
 #include "runtime/src/base/Groups.h"
 #include "runtime/src/base/Status.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace dpc {
@@ -42,6 +43,11 @@ dpc_status_t HostQueue::wait(uint32_t event) {
     return fail(DPC_INVALID, "event %u is waited for before its start", event);
   requests[event] = 0;
   return comm.vtable->wait(&comm, request);
+}
+
+bool HostQueue::isCommunicating() const {
+  return std::any_of(requests.begin(), requests.end(),
+                     [](dpc_request_t request) { return request != 0; });
 }
 
 dpc_status_t HostQueue::zero(DeviceAddress to, uint64_t bytes) {

@@ -26,6 +26,8 @@ public:
   dpc_status_t finish() override;
 
 protected:
+  /// Whether a communication was started and not waited for.
+  bool isCommunicating() const;
   char *pointerTo(DeviceAddress address) const {
     return call.base[address.space] + address.offset;
   }

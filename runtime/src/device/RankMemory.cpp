@@ -60,10 +60,10 @@ dpc_status_t RankMemory::open(const dpc_program_t &program,
   return DPC_OK;
 }
 
-dpc_status_t RankMemory::setAccess(bool isAllowed) {
+dpc_status_t RankMemory::setAccess(uint32_t space, bool isAllowed) {
+  const uint64_t bytes = space == DPC_SPACE_ARENA ? privateBytes : sharedPages;
   const int protection = isAllowed ? PROT_READ | PROT_WRITE : PROT_NONE;
-  if (::mprotect(arena, privateBytes, protection) != 0 ||
-      ::mprotect(shared, sharedPages, protection) != 0)
+  if (::mprotect(base(space), bytes, protection) != 0)
     return fail(DPC_IO, "cannot protect the memory of a device: %s",
                 std::strerror(errno));
   return DPC_OK;

@@ -33,10 +33,10 @@ public:
   double *vote() const { return reinterpret_cast<double *>(voteAt); }
   char *scratch() const { return scratchAt; }
 
-  /// Lets this process touch the spaces of a program for a device, or takes
-  /// that away: then whoever does so dies. Votes and scratch are not concerned,
-  /// nor are other processes, which have mappings of their own.
-  dpc_status_t setAccess(bool isAllowed);
+  /// Lets this process touch a space of a program for a device, or takes that
+  /// away: then whoever does so dies. Votes and scratch are not concerned, nor
+  /// are other processes, which have mappings of their own.
+  dpc_status_t setAccess(uint32_t space, bool isAllowed);
 
 private:
   char *arena = nullptr, *shared = nullptr, *voteAt = nullptr,

@@ -7,15 +7,21 @@ namespace dpc {
 ShadowQueue::ShadowQueue(const dpc_program_t &program, dpc_comm_t &comm,
                          RankMemory &memory)
     : HostQueue(program, comm, memory), memory(memory) {
-  memory.setAccess(false);
+  setAccess(false); // if that fails, so does the first call
+}
+
+dpc_status_t ShadowQueue::setAccess(bool isAllowed) {
+  if (dpc_status_t status = memory.setAccess(DPC_SPACE_ARENA, isAllowed))
+    return status;
+  return memory.setAccess(DPC_SPACE_SHARED, isAllowed || isCommunicating());
 }
 
 /// Does `work` as the device, whose memory is there only meanwhile.
 template <typename Work> dpc_status_t ShadowQueue::onDevice(Work work) {
-  if (dpc_status_t status = memory.setAccess(true))
+  if (dpc_status_t status = setAccess(true))
     return status;
   const dpc_status_t done = work();
-  const dpc_status_t left = memory.setAccess(false);
+  const dpc_status_t left = setAccess(false);
   return done ? done : left;
 }
 

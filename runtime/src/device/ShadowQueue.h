@@ -6,9 +6,11 @@
 namespace dpc {
 
 /// A device whose memory the host can reach by queue calls alone: outside of
-/// them, touching it ends the process. It performs the launch table of a
-/// program for a device, on the processor of the host. What a real device would
-/// not allow thus fails where there is none.
+/// them, touching it ends the process. (A transport may read and write SHARED in
+/// a thread of its own while a communication is under way, so that space is open
+/// then.) It performs the launch table of a program for a device, on the
+/// processor of the host. What a real device would not allow thus fails where
+/// there is none.
 class ShadowQueue : public HostQueue {
 public:
   ShadowQueue(const dpc_program_t &program, dpc_comm_t &comm,
@@ -27,6 +29,7 @@ public:
 
 private:
   template <typename Work> dpc_status_t onDevice(Work work);
+  dpc_status_t setAccess(bool isAllowed);
   void perform(const dpc_launch_t &launch, uint32_t micro);
 
   RankMemory &memory;

@@ -3,7 +3,6 @@
 #include "runtime/src/base/Groups.h"
 #include "runtime/src/base/Status.h"
 
-#include <algorithm>
 #include <ctime>
 
 namespace dpc {
@@ -23,7 +22,7 @@ Executor::Executor(const dpc_program_t &program, uint32_t rank, Queue &queue,
     : program(program), rank(rank), queue(queue), loader(loader),
       controls(controls), trace(trace),
       groupIndex(indexInGroups(program, rank)),
-      events(program.ranks[rank].event_count) {}
+      events(program.ranks[rank].event_count), staging(program.input_count) {}
 
 DeviceAddress Executor::addressOf(const dpc_buffer_t &buffer,
                                   uint32_t family) const {
@@ -47,12 +46,12 @@ dpc_status_t Executor::uploadInputs() {
       continue;
     const uint64_t bytes = placement.elements * dpc_dtype_size(input.dtype);
     if (!prefetcher)
-      staging.resize(std::max<size_t>(staging.size(), bytes));
+      staging[i].resize(bytes);
     for (uint64_t m = 0; m < input.micro_count; ++m) {
-      const char *values = staging.data();
+      const char *values = staging[i].data();
       if (prefetcher)
         values = prefetcher->values(i, m);
-      else if (dpc_status_t status = loader.load(i, m, staging.data()))
+      else if (dpc_status_t status = loader.load(i, m, staging[i].data()))
         return status;
       if (dpc_status_t status = queue.upload(
               {placement.space, placement.offset + m * input.micro_stride},

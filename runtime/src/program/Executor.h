@@ -52,8 +52,9 @@ private:
   Trace &trace;
   std::vector<uint32_t> groupIndex; ///< this rank's, of each family
   std::vector<Event> events;
-  std::vector<char> staging; ///< a microbatch of an input, for the queue
-  uint32_t micro = 0;        ///< of the action at hand
+  /// By input, what the loader makes of a microbatch; its padding stays zero.
+  std::vector<std::vector<char>> staging;
+  uint32_t micro = 0; ///< of the action at hand
 };
 
 } // namespace dpc
