@@ -39,12 +39,13 @@ enum Work { copy, allReduce, reduceScatter, allGather, barrier, workCount };
 const char *const workNames[] = {"copy", "all-reduce", "reduce-scatter",
                                  "all-gather", "barrier"};
 
-/// One rank with its buffers: `shared` is seen by all, the others are private.
+/// One rank with its buffers: `shared` is the communicator's, the others are
+/// private.
 struct Rank {
   dpc_comm_t *comm = nullptr;
   float *shared = nullptr;
   char *from = nullptr, *to = nullptr;
-  uint64_t *command = nullptr; ///< in the common region: what to run next
+  uint64_t *command = nullptr; ///< rank 0's: bytes and times of the next run
 
   dpc_status_t one(Work work, uint64_t bytes) {
     const uint64_t n = comm->world_size, count = bytes / sizeof(float),
@@ -134,7 +135,7 @@ dpc_status_t table(Rank &rank) {
   return DPC_OK;
 }
 
-/// Rank 0 reads the commands and leaves them where the others see them.
+/// Rank 0 reads the commands and tells the others.
 dpc_status_t serve(Rank &rank) {
   const bool first = rank.comm->rank == 0;
   if (first)
@@ -151,7 +152,10 @@ dpc_status_t serve(Rank &rank) {
       rank.command[0] = bytes;
       rank.command[1] = times;
     }
-    if (dpc_status_t status = dpc_comm_barrier(rank.comm))
+    const dpc_comm_op_t tell = {DPC_OP_BROADCAST, 0,           0, DPC_I64,
+                                DPC_SUM,          DPC_NONE,    2, 2,
+                                rank.command,     rank.command};
+    if (dpc_status_t status = dpc_comm_run(rank.comm, &tell))
       return status;
     const uint64_t bytes = rank.command[0], times = rank.command[1];
     if (times == 0)
@@ -189,23 +193,27 @@ int run(uint32_t ranks, uint32_t self, const std::string &rendezvous,
   for (uint32_t r = 0; r < ranks; ++r)
     members[r] = r;
   const dpc_group_family_t world = {"world", 1, ranks, members.data()};
-  const std::vector<uint64_t> shared(ranks, kLargest);
+  const std::vector<uint64_t> memory(ranks, kLargest + DPC_ALIGNMENT);
   dpc_comm_options_t options = {};
   options.struct_size = sizeof options;
   options.rank = self;
   options.world_size = ranks;
   options.family_count = 1;
   options.families = &world;
-  options.shared_bytes = shared.data();
-  options.common_bytes = 4096;
+  options.memory_bytes = memory.data();
   options.rendezvous = rendezvous.c_str();
   options.listen_fd = -1;
   Rank rank;
-  dpc_status_t status = dpc_comm_create_local(&options, &rank.comm);
+  dpc_status_t status = dpc_comm_create("local", &options, &rank.comm);
   sched_setaffinity(0, sizeof one, &one);
+  void *memoryAt = nullptr, *commandAt = nullptr;
+  if (status == DPC_OK)
+    status = rank.comm->vtable->allocate(rank.comm, kLargest, &memoryAt);
+  if (status == DPC_OK)
+    status = rank.comm->vtable->allocate(rank.comm, DPC_ALIGNMENT, &commandAt);
   if (status == DPC_OK) {
-    rank.shared = reinterpret_cast<float *>(rank.comm->shared[self]);
-    rank.command = reinterpret_cast<uint64_t *>(rank.comm->common);
+    rank.shared = static_cast<float *>(memoryAt);
+    rank.command = static_cast<uint64_t *>(commandAt);
     rank.from = serves ? nullptr : allocate(kLargest);
     rank.to = serves ? nullptr : allocate(kLargest);
     std::memset(rank.shared, 0, kLargest);

@@ -1,9 +1,7 @@
 // What every transport must do: each operation, element type, size and number
 // of ranks against a plain computation.
 #include "dpc/action.h"
-#include "test/runtime/ForkRanks.h"
-
-#include <gtest/gtest.h>
+#include "test/runtime/EveryTransport.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,20 +11,22 @@ using namespace dpc::test;
 
 namespace {
 
-/// Makes the communicator of a transport; further transports are added to
-/// kTransports.
-struct Transport {
-  const char *name;
-  dpc_status_t (*create)(const dpc_comm_options_t *, dpc_comm_t **);
-  double bandwidth;
-  double latency;
+/// A transport, or the local one with an emulated link.
+struct Way {
+  std::string name, transport;
+  double bandwidth, latency;
 };
-const Transport kTransports[] = {
-    {"local", dpc_comm_create_local, 0, 0},
-    {"emulated", dpc_comm_create_local, 4e9, 20e-6}};
+
+std::vector<Way> ways() {
+  std::vector<Way> out;
+  for (const std::string &name : transportNames())
+    out.push_back({name, name, 0, 0});
+  out.push_back({"emulated", "local", 4e9, 20e-6});
+  return out;
+}
 
 constexpr uint64_t kRegion = 8u << 20;
-constexpr uint64_t kOut = 4u << 20; ///< offset of outputs in a rank's region
+constexpr uint64_t kHalf = kRegion / 2; ///< for inputs, and for outputs
 
 /// The value that `rank` puts at element i: small integers, so that every type
 /// and order gives the same sum.
@@ -51,11 +51,10 @@ T reduced(uint32_t reduction, uint32_t ranks, uint64_t i) {
 /// Runs one operation on every rank and compares this rank's output.
 template <typename T>
 int check(dpc_comm_t *comm, uint32_t op, uint32_t dtype, uint32_t reduction,
-          uint64_t count, RankReport &report) {
+          uint64_t count, char *memory, RankReport &report) {
   const uint32_t n = comm->world_size, me = comm->rank, root = n - 1;
-  char *base = comm->shared[me];
-  T *in = reinterpret_cast<T *>(base),
-    *out = reinterpret_cast<T *>(base + kOut);
+  T *in = reinterpret_cast<T *>(memory),
+    *out = reinterpret_cast<T *>(memory + kHalf);
   const bool wideIn = op == DPC_OP_REDUCE_SCATTER || op == DPC_OP_SCATTER ||
                       op == DPC_OP_ALL_TO_ALL;
   const bool wideOut =
@@ -131,84 +130,19 @@ int check(dpc_comm_t *comm, uint32_t op, uint32_t dtype, uint32_t reduction,
   return 0;
 }
 
-class CommConformance
-    : public testing::TestWithParam<std::tuple<size_t, uint32_t, uint32_t>> {};
-
-TEST_P(CommConformance, MatchesPlainComputation) {
-  auto [transport, ranks, op] = GetParam();
-  TemporaryDirectory directory;
-  const Transport &way = kTransports[transport];
-  auto results = forkRanks(ranks, [&, ranks = ranks,
-                                   op = op](uint32_t rank, RankReport &report) {
-    WorldOptions world(rank, ranks, "file://" + directory.path, kRegion);
-    world.options.bandwidth = way.bandwidth,
-    world.options.latency = way.latency;
-    dpc_comm_t *comm;
-    if (dpc_status_t status = way.create(&world.options, &comm)) {
-      std::snprintf(report.message, sizeof report.message, "%s",
-                    dpc_last_error());
-      return int(status);
-    }
-    const bool reduces = op == DPC_OP_ALL_REDUCE || op == DPC_OP_REDUCE ||
-                         op == DPC_OP_REDUCE_SCATTER;
-    int code = 0;
-    for (uint64_t count : {0, 1, 5, 63, 64, 65, 1000, 2048, 2049, 5000, 70001})
-      for (uint32_t reduction = 0; reduction < (reduces ? 3u : 1u);
-           ++reduction) {
-        code = code ? code
-                    : check<float>(comm, op, DPC_F32, reduction, count, report);
-        code = code
-                   ? code
-                   : check<double>(comm, op, DPC_F64, reduction, count, report);
-        code =
-            code ? code
-                 : check<int32_t>(comm, op, DPC_I32, reduction, count, report);
-        code =
-            code ? code
-                 : check<int64_t>(comm, op, DPC_I64, reduction, count, report);
-      }
-    code = code ? code : dpc_comm_barrier(comm);
-    dpc_comm_release(comm);
-    return code;
-  });
-  for (uint32_t r = 0; r < ranks; ++r)
-    EXPECT_EQ(results[r].exitCode, 0)
-        << "rank " << r << ": " << results[r].message;
-}
-
-std::string
-caseName(const testing::TestParamInfo<CommConformance::ParamType> &info) {
-  static const char *const ops[] = {"",          "AllReduce", "ReduceScatter",
-                                    "AllGather", "Broadcast", "Reduce",
-                                    "Gather",    "Scatter",   "AllToAll",
-                                    "Barrier",   "SendRecv",  "Recv"};
-  return std::string(kTransports[std::get<0>(info.param)].name) +
-         ops[std::get<2>(info.param)] +
-         std::to_string(std::get<1>(info.param)) + "Ranks";
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    All, CommConformance,
-    testing::Combine(
-        testing::Values<size_t>(0, 1), testing::Values(1u, 2u, 3u, 5u),
-        testing::Values<uint32_t>(DPC_OP_ALL_REDUCE, DPC_OP_REDUCE_SCATTER,
-                                  DPC_OP_ALL_GATHER, DPC_OP_BROADCAST,
-                                  DPC_OP_REDUCE, DPC_OP_GATHER, DPC_OP_SCATTER,
-                                  DPC_OP_ALL_TO_ALL, DPC_OP_SEND)),
-    caseName);
-
-/// Runs `body` on a communicator of the local transport and expects success
-/// everywhere.
-void onRanks(uint32_t ranks,
+/// Runs `body` on a communicator and expects success everywhere.
+void onRanks(const Way &way, uint32_t ranks,
              const std::function<int(dpc_comm_t *, RankReport &)> &body,
              const std::function<void(WorldOptions &)> &adjust = {}) {
   TemporaryDirectory directory;
   auto results = forkRanks(ranks, [&](uint32_t rank, RankReport &report) {
     WorldOptions world(rank, ranks, "file://" + directory.path, kRegion);
+    world.options.bandwidth = way.bandwidth,
+    world.options.latency = way.latency;
     if (adjust)
       adjust(world);
     dpc_comm_t *comm;
-    int code = dpc_comm_create_local(&world.options, &comm);
+    int code = dpc_comm_create(way.transport.c_str(), &world.options, &comm);
     if (code == 0) {
       code = body(comm, report);
       dpc_comm_release(comm);
@@ -223,11 +157,72 @@ void onRanks(uint32_t ranks,
         << "rank " << r << ": " << results[r].message;
 }
 
+using Case = std::tuple<Way, uint32_t, uint32_t>;
+class CommConformance : public testing::TestWithParam<Case> {};
+
+TEST_P(CommConformance, MatchesPlainComputation) {
+  const auto &[way, ranks, op] = GetParam();
+  onRanks(way, ranks, [op = op](dpc_comm_t *comm, RankReport &report) {
+    const bool reduces = op == DPC_OP_ALL_REDUCE || op == DPC_OP_REDUCE ||
+                         op == DPC_OP_REDUCE_SCATTER;
+    char *memory = allocate<char>(comm, kRegion);
+    int code = 0;
+    for (uint64_t count : {0, 1, 5, 63, 64, 65, 1000, 2048, 2049, 5000, 70001})
+      for (uint32_t reduction = 0; reduction < (reduces ? 3u : 1u);
+           ++reduction) {
+        code = code ? code
+                    : check<float>(comm, op, DPC_F32, reduction, count, memory,
+                                   report);
+        code = code ? code
+                    : check<double>(comm, op, DPC_F64, reduction, count, memory,
+                                    report);
+        code = code ? code
+                    : check<int32_t>(comm, op, DPC_I32, reduction, count,
+                                     memory, report);
+        code = code ? code
+                    : check<int64_t>(comm, op, DPC_I64, reduction, count,
+                                     memory, report);
+      }
+    return code ? code : int(dpc_comm_barrier(comm));
+  });
+}
+
+std::string caseName(const testing::TestParamInfo<Case> &info) {
+  static const char *const ops[] = {"",          "AllReduce", "ReduceScatter",
+                                    "AllGather", "Broadcast", "Reduce",
+                                    "Gather",    "Scatter",   "AllToAll",
+                                    "Barrier",   "SendRecv",  "Recv"};
+  return std::get<0>(info.param).name + ops[std::get<2>(info.param)] +
+         std::to_string(std::get<1>(info.param)) + "Ranks";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, CommConformance,
+    testing::Combine(testing::ValuesIn(ways()), testing::Values(1u, 2u, 3u, 5u),
+                     testing::Values<uint32_t>(DPC_OP_ALL_REDUCE,
+                                               DPC_OP_REDUCE_SCATTER,
+                                               DPC_OP_ALL_GATHER,
+                                               DPC_OP_BROADCAST, DPC_OP_REDUCE,
+                                               DPC_OP_GATHER, DPC_OP_SCATTER,
+                                               DPC_OP_ALL_TO_ALL, DPC_OP_SEND)),
+    caseName);
+
+class Comm : public testing::TestWithParam<std::string> {
+protected:
+  void onRanks(uint32_t ranks,
+               const std::function<int(dpc_comm_t *, RankReport &)> &body,
+               const std::function<void(WorldOptions &)> &adjust = {}) {
+    ::onRanks({GetParam(), GetParam(), 0, 0}, ranks, body, adjust);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(All, Comm, testing::ValuesIn(transportNames()),
+                         [](const auto &info) { return info.param; });
+
 // The sum is taken in rank order, whatever the size: floats of different
 // magnitude show another order at once.
-TEST(Comm, SumsInRankOrder) {
+TEST_P(Comm, SumsInRankOrder) {
   onRanks(3, [](dpc_comm_t *comm, RankReport &) {
-    float *x = reinterpret_cast<float *>(comm->shared[comm->rank]);
+    float *x = allocate<float>(comm, kRegion);
     auto fill = [](uint32_t r, uint64_t i) {
       return r == 0 ? 1e8f : r == 1 ? -1e8f + float(i % 3) : 1.25f;
     };
@@ -247,11 +242,11 @@ TEST(Comm, SumsInRankOrder) {
 }
 
 // Waits may come in another order than starts, differently on each rank.
-TEST(Comm, WaitsInAnyOrder) {
+TEST_P(Comm, WaitsInAnyOrder) {
   onRanks(3, [](dpc_comm_t *comm, RankReport &) {
     constexpr int kOperations = 40;
     constexpr uint64_t kCount = 3000;
-    float *x = reinterpret_cast<float *>(comm->shared[comm->rank]);
+    float *x = allocate<float>(comm, kRegion);
     dpc_request_t requests[kOperations];
     for (int k = 0; k < kOperations; ++k) {
       std::fill(x + k * kCount, x + (k + 1) * kCount, float(k + comm->rank));
@@ -282,9 +277,9 @@ TEST(Comm, WaitsInAnyOrder) {
 }
 
 // More starts than the ring holds wait for room instead of overwriting.
-TEST(Comm, LongQueueOfStarts) {
+TEST_P(Comm, LongQueueOfStarts) {
   onRanks(2, [](dpc_comm_t *comm, RankReport &) {
-    int32_t *x = reinterpret_cast<int32_t *>(comm->shared[comm->rank]);
+    int32_t *x = allocate<int32_t>(comm, kRegion);
     std::vector<dpc_request_t> requests(500);
     for (int k = 0; k < 500; ++k) {
       x[k] = k;
@@ -305,7 +300,7 @@ TEST(Comm, LongQueueOfStarts) {
 
 // Sub-groups: rows and columns of a 2x2 mesh, used in opposite orders of
 // waiting.
-TEST(Comm, GroupFamilies) {
+TEST_P(Comm, GroupFamilies) {
   static const uint32_t rows[] = {0, 1, 2, 3}, columns[] = {0, 2, 1, 3},
                         world[] = {0, 1, 2, 3};
   static const dpc_group_family_t families[] = {
@@ -313,7 +308,7 @@ TEST(Comm, GroupFamilies) {
   onRanks(
       4,
       [](dpc_comm_t *comm, RankReport &) {
-        double *x = reinterpret_cast<double *>(comm->shared[comm->rank]);
+        double *x = allocate<double>(comm, kRegion);
         x[0] = x[1] = 1 << comm->rank;
         dpc_comm_op_t row = {DPC_OP_ALL_REDUCE, 1, 0, DPC_F64, DPC_SUM,
                              DPC_NONE,          1, 1, x,       x + 2};
@@ -341,13 +336,14 @@ TEST(Comm, GroupFamilies) {
 
 // Bad arguments are the caller's fault and are found before anything is
 // announced.
-TEST(Comm, RejectsBadArguments) {
+TEST_P(Comm, RejectsBadArguments) {
   onRanks(1, [](dpc_comm_t *comm, RankReport &) {
-    char *x = comm->shared[0];
+    char *x = allocate<char>(comm, 64);
     float outside[4] = {};
     const dpc_comm_op_t bad[] = {
         {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, outside,
          outside},
+        {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 17, 1, x, x},
         {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 1ull << 62, 1, x,
          x},
         {DPC_OP_ALL_REDUCE, 0, 0, DPC_BF16, DPC_SUM, DPC_NONE, 4, 1, x, x},
@@ -364,13 +360,41 @@ TEST(Comm, RejectsBadArguments) {
   });
 }
 
+// A communicator gives zeros, aligned and apart, as much as was promised.
+TEST_P(Comm, AllocatesWhatWasPromised) {
+  onRanks(2, [](dpc_comm_t *comm, RankReport &) {
+    char *first = allocate<char>(comm, 1), *second = allocate<char>(comm, 100);
+    char *rest = allocate<char>(comm, kRegion - 3 * DPC_ALIGNMENT);
+    for (char *piece : {first, second, rest})
+      if (reinterpret_cast<uintptr_t>(piece) % DPC_ALIGNMENT || *piece)
+        return 9;
+    std::memset(first, 1, 1);
+    std::memset(second, 2, 100);
+    std::memset(rest, 3, kRegion - 3 * DPC_ALIGNMENT);
+    void *more = nullptr;
+    return *first == 1 && second[99] == 2 && rest[0] == 3 &&
+                   comm->vtable->allocate(comm, 1, &more) == DPC_INVALID &&
+                   std::strstr(dpc_last_error(), "1 bytes") && !more
+               ? 0
+               : 9;
+  });
+}
+
+TEST(Transports, AnUnknownNameListsTheKnown) {
+  dpc_comm_options_t options = {};
+  dpc_comm_t *comm = nullptr;
+  EXPECT_EQ(dpc_comm_create("pigeon", &options, &comm), DPC_USAGE);
+  const std::string text = dpc_last_error();
+  for (const std::string &name : transportNames())
+    EXPECT_NE(text.find(name), std::string::npos) << text;
+}
+
 // The emulated link delivers late, takes its time from the start of the
 // operation, and uses no core.
-TEST(Comm, EmulatedLinkTakesItsTime) {
+TEST(EmulatedLink, TakesItsTime) {
   onRanks(
-      2,
-      [](dpc_comm_t *comm, RankReport &report) {
-        float *x = reinterpret_cast<float *>(comm->shared[comm->rank]);
+      {"local", "local", 1e7, 0}, 2, [](dpc_comm_t *comm, RankReport &report) {
+        float *x = allocate<float>(comm, kRegion);
         dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, 0,      0, DPC_F32, DPC_SUM,
                             DPC_NONE,          250000, 1, x,       x};
         std::fill(x, x + op.count, 1.f);
@@ -389,8 +413,7 @@ TEST(Comm, EmulatedLinkTakesItsTime) {
                       "%.3f s, %.3f s of processor time", seconds, cpu);
         return seconds > 0.099 && seconds < 0.5 && cpu < 0.05 && x[1] == 2 ? 0
                                                                            : 9;
-      },
-      [](WorldOptions &w) { w.options.bandwidth = 1e7; });
+      });
 }
 
 } // namespace

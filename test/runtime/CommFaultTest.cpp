@@ -1,9 +1,9 @@
 // A rank that dies, freezes, leaves or departs from the plan: every survivor
 // gets DPC_PEER naming it, in time.
 #include "dpc/action.h"
-#include "test/runtime/ForkRanks.h"
+#include "test/runtime/EveryTransport.h"
 
-#include <gtest/gtest.h>
+#include <algorithm>
 
 using namespace dpc::test;
 
@@ -11,19 +11,28 @@ namespace {
 
 constexpr uint32_t kVictim = 2;
 
-int allReduce(dpc_comm_t *comm, uint64_t count, uint64_t buffer,
-              uint32_t dtype = DPC_F32, uint32_t reduction = DPC_SUM) {
-  char *x = comm->shared[comm->rank];
-  dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, 0,     0,      dtype, reduction,
-                      DPC_NONE,          count, buffer, x,     x};
-  return dpc_comm_run(comm, &op);
-}
+/// A rank's communicator and the memory that its collectives work on.
+struct Member {
+  dpc_comm_t *comm = nullptr;
+  float *x = nullptr;
 
-/// Ranks all-reduce for ever; the victim does `fault` at its fifth turn.
-/// `ranks` of them, frozen after two seconds.
-std::vector<RankResult> withFault(
-    uint32_t ranks, const std::function<int(dpc_comm_t *)> &fault,
-    double timeout = 20,
+  int run(uint32_t op, uint32_t peer, uint64_t count, uint64_t buffer,
+          uint32_t dtype = DPC_F32, uint32_t reduction = DPC_SUM) const {
+    const dpc_comm_op_t request = {op,       0,     peer,   dtype, reduction,
+                                   DPC_NONE, count, buffer, x,     x};
+    return dpc_comm_run(comm, &request);
+  }
+  int allReduce(uint64_t count, uint64_t buffer, uint32_t dtype = DPC_F32,
+                uint32_t reduction = DPC_SUM) const {
+    return run(DPC_OP_ALL_REDUCE, 0, count, buffer, dtype, reduction);
+  }
+};
+
+/// Runs `body` on `ranks` members, frozen after two seconds; reports what it
+/// last failed of.
+std::vector<RankResult> onMembers(
+    const std::string &transport, uint32_t ranks, double timeout,
+    const std::function<int(const Member &)> &body,
     const std::function<void(const std::vector<pid_t> &)> &meanwhile = {}) {
   TemporaryDirectory directory;
   return forkRanks(
@@ -32,15 +41,35 @@ std::vector<RankResult> withFault(
         WorldOptions world(rank, ranks, "file://" + directory.path, 1 << 20);
         world.options.frozen_seconds = 2;
         world.options.timeout_seconds = timeout;
-        dpc_comm_t *comm;
-        int code = dpc_comm_create_local(&world.options, &comm);
-        for (int turn = 0; code == 0; ++turn)
-          code = turn == 5 && rank == (ranks > kVictim ? kVictim : ranks - 1)
-                     ? fault(comm)
-                     : allReduce(comm, 5000, 3);
+        Member member;
+        int code =
+            dpc_comm_create(transport.c_str(), &world.options, &member.comm);
+        if (code == 0) {
+          member.x = allocate<float>(member.comm, 1 << 20);
+          code = body(member);
+        }
         std::snprintf(report.message, sizeof report.message, "%s",
                       dpc_last_error());
-        dpc_comm_release(comm);
+        dpc_comm_release(member.comm);
+        return code;
+      },
+      meanwhile);
+}
+
+/// Ranks all-reduce for ever; the victim does `fault` at its fifth iteration.
+std::vector<RankResult>
+withFault(const std::string &transport, uint32_t ranks,
+          const std::function<int(const Member &)> &fault, double timeout = 20,
+          const std::function<void(const std::vector<pid_t> &)> &meanwhile = {},
+          uint32_t victim = kVictim) {
+  return onMembers(
+      transport, ranks, timeout,
+      [&](const Member &member) {
+        int code = 0;
+        for (int i = 0; code == 0; ++i)
+          code = i == 5 && member.comm->rank == victim
+                     ? fault(member)
+                     : member.allReduce(5000, 3);
         return code;
       },
       meanwhile);
@@ -60,27 +89,34 @@ void expectSurvivorsName(const std::vector<RankResult> &results,
   }
 }
 
-TEST(CommFault, KilledRankIsNoticedWithinASecond) {
-  auto results = withFault(4, [](dpc_comm_t *) { return raise(SIGKILL); });
-  expectSurvivorsName(results, kVictim, "died", results[kVictim].seconds + 1);
-}
+class CommFault : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(All, CommFault, testing::ValuesIn(transportNames()),
+                         [](const auto &info) { return info.param; });
 
-TEST(CommFault, RankThatExitsWithoutLeaving) {
-  auto results = withFault(4, [](dpc_comm_t *) -> int { _exit(0); });
-  expectSurvivorsName(results, kVictim, "died", results[kVictim].seconds + 1);
-}
-
-TEST(CommFault, RankThatLeavesEarly) {
+TEST_P(CommFault, KilledRankIsNoticedWithinASecond) {
   auto results =
-      withFault(4, [](dpc_comm_t *) { return 77; }); // released by withFault
+      withFault(GetParam(), 4, [](const Member &) { return raise(SIGKILL); });
+  expectSurvivorsName(results, kVictim, "died", results[kVictim].seconds + 1);
+}
+
+TEST_P(CommFault, RankThatExitsWithoutLeaving) {
+  auto results =
+      withFault(GetParam(), 4, [](const Member &) -> int { _exit(0); });
+  expectSurvivorsName(results, kVictim, "died", results[kVictim].seconds + 1);
+}
+
+TEST_P(CommFault, RankThatLeavesEarly) {
+  auto results = withFault(GetParam(), 4, [](const Member &) {
+    return 77;
+  }); // released by withFault
   expectSurvivorsName(results, kVictim, "has left",
                       results[kVictim].seconds + 1);
 }
 
-TEST(CommFault, FrozenRankIsNamed) {
+TEST_P(CommFault, FrozenRankIsNamed) {
   pid_t frozen = 0;
   auto results = withFault(
-      4, [](dpc_comm_t *) { return raise(SIGSTOP); }, 20,
+      GetParam(), 4, [](const Member &) { return raise(SIGSTOP); }, 20,
       [&](const std::vector<pid_t> &pids) {
         frozen = pids[kVictim];
         sleep(4);
@@ -89,10 +125,10 @@ TEST(CommFault, FrozenRankIsNamed) {
   expectSurvivorsName(results, kVictim, "frozen", 5);
 }
 
-TEST(CommFault, SlowRankIsNamedAfterTheTimeout) {
+TEST_P(CommFault, SlowRankIsNamedAfterTheTimeout) {
   auto results = withFault(
-      3,
-      [](dpc_comm_t *) {
+      GetParam(), 3,
+      [](const Member &) {
         sleep(3);
         return 77;
       },
@@ -100,119 +136,162 @@ TEST(CommFault, SlowRankIsNamedAfterTheTimeout) {
   expectSurvivorsName(results, kVictim, "has not answered", 2.9);
 }
 
+// Whatever a transport lets rank 0 do for all, it must do without it too.
+TEST_P(CommFault, RankZeroIsNamedLikeAnyOther) {
+  auto results = withFault(
+      GetParam(), 3, [](const Member &) { return raise(SIGKILL); }, 20, {}, 0);
+  expectSurvivorsName(results, 0, "died", results[0].seconds + 1);
+  results = withFault(
+      GetParam(), 3, [](const Member &) { return raise(SIGSTOP); }, 20,
+      [&](const std::vector<pid_t> &pids) {
+        sleep(4);
+        kill(pids[0], SIGKILL);
+      },
+      0);
+  expectSurvivorsName(results, 0, "frozen", 5);
+}
+
+// The same where rank 0 has left before.
+TEST_P(CommFault, DeathIsNoticedWithoutRankZero) {
+  auto results = onMembers(GetParam(), 3, 20, [](const Member &member) {
+    const uint32_t rank = member.comm->rank;
+    int code = rank == 0 ? 0
+                         : member.run(rank == 1 ? DPC_OP_SEND : DPC_OP_RECV,
+                                      3 - rank, 5, 3);
+    if (rank == 1) {
+      usleep(300000);
+      raise(SIGKILL);
+    }
+    return rank == 0 || code ? code : member.run(DPC_OP_RECV, 3 - rank, 5, 3);
+  });
+  EXPECT_EQ(results[0].exitCode, 0) << results[0].message;
+  EXPECT_EQ(results[2].exitCode, DPC_PEER);
+  EXPECT_EQ(results[2].message.rfind("rank 1 died", 0), 0u)
+      << results[2].message;
+  EXPECT_LT(results[2].seconds - results[1].seconds, 0.9);
+}
+
 struct Mismatch {
   const char *name;
   const char *words;
-  int (*fault)(dpc_comm_t *);
+  int (*fault)(const Member &);
 };
 
-class CommMismatch : public testing::TestWithParam<Mismatch> {};
+class CommMismatch
+    : public testing::TestWithParam<std::tuple<std::string, Mismatch>> {};
 
 // Found before data moves: the victim's buffer is checked to be untouched.
 TEST_P(CommMismatch, IsNamedBeforeDataMoves) {
-  auto results = withFault(4, [](dpc_comm_t *comm) {
-    float *x = reinterpret_cast<float *>(comm->shared[comm->rank]);
-    for (int i = 0; i < 5000; ++i)
-      x[i] = 123;
-    int code = GetParam().fault(comm);
-    for (int i = 0; i < 5000; ++i)
-      if (x[i] != 123)
-        return 9;
-    return code;
-  });
-  expectSurvivorsName(results, kVictim, GetParam().words, 5);
+  const auto &[transport, mismatch] = GetParam();
+  auto results =
+      withFault(transport, 4, [fault = mismatch.fault](const Member &member) {
+        std::fill(member.x, member.x + 5000, 123.f);
+        const int code = fault(member);
+        for (int i = 0; i < 5000; ++i)
+          if (member.x[i] != 123)
+            return 9;
+        return code;
+      });
+  expectSurvivorsName(results, kVictim, mismatch.words, 5);
   EXPECT_EQ(results[kVictim].exitCode, DPC_PEER);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, CommMismatch,
-    testing::Values(
-        Mismatch{"Count", "4999",
-                 [](dpc_comm_t *c) { return allReduce(c, 4999, 3); }},
-        Mismatch{"DType", "i32",
-                 [](dpc_comm_t *c) { return allReduce(c, 5000, 3, DPC_I32); }},
-        Mismatch{"Reduction", "max",
-                 [](dpc_comm_t *c) {
-                   return allReduce(c, 5000, 3, DPC_F32, DPC_MAX);
-                 }},
-        Mismatch{"Buffer", "buffer 4",
-                 [](dpc_comm_t *c) { return allReduce(c, 5000, 4); }},
-        Mismatch{"Operation", "broadcast",
-                 [](dpc_comm_t *c) {
-                   char *x = c->shared[c->rank];
-                   dpc_comm_op_t op = {
-                       DPC_OP_BROADCAST, 0,    0, DPC_F32, DPC_SUM,
-                       DPC_NONE,         5000, 3, x,       x};
-                   return int(dpc_comm_run(c, &op));
-                 }}),
-    [](const auto &info) { return info.param.name; });
+const Mismatch kMismatches[] = {
+    {"Count", "4999", [](const Member &m) { return m.allReduce(4999, 3); }},
+    {"DType", "i32",
+     [](const Member &m) { return m.allReduce(5000, 3, DPC_I32); }},
+    {"Reduction", "max",
+     [](const Member &m) { return m.allReduce(5000, 3, DPC_F32, DPC_MAX); }},
+    {"Buffer", "buffer 4",
+     [](const Member &m) { return m.allReduce(5000, 4); }},
+    {"Operation", "broadcast",
+     [](const Member &m) { return m.run(DPC_OP_BROADCAST, 0, 5000, 3); }}};
+
+INSTANTIATE_TEST_SUITE_P(All, CommMismatch,
+                         testing::Combine(testing::ValuesIn(transportNames()),
+                                          testing::ValuesIn(kMismatches)),
+                         [](const auto &info) {
+                           return std::get<0>(info.param) +
+                                  std::get<1>(info.param).name;
+                         });
 
 // All the rest of a broadcast is alike, but one rank takes another's data.
-TEST(CommFault, RootsDisagree) {
-  TemporaryDirectory directory;
-  auto results = forkRanks(3, [&](uint32_t rank, RankReport &report) {
-    WorldOptions world(rank, 3, "file://" + directory.path, 1 << 20);
-    dpc_comm_t *comm;
-    int code = dpc_comm_create_local(&world.options, &comm);
-    if (code)
-      return code;
-    char *x = comm->shared[rank];
-    dpc_comm_op_t op = {DPC_OP_BROADCAST,
-                        0,
-                        rank == kVictim ? 1u : 0u,
-                        DPC_F32,
-                        DPC_SUM,
-                        DPC_NONE,
-                        5,
-                        3,
-                        x,
-                        x};
-    code = dpc_comm_run(comm, &op);
-    std::snprintf(report.message, sizeof report.message, "%s",
-                  dpc_last_error());
-    dpc_comm_release(comm);
-    return code;
+TEST_P(CommFault, RootsDisagree) {
+  auto results = onMembers(GetParam(), 3, 20, [](const Member &member) {
+    return member.run(DPC_OP_BROADCAST, member.comm->rank == kVictim, 5, 3);
   });
   expectSurvivorsName(results, kVictim, "peer 1", 5);
   EXPECT_EQ(results[kVictim].exitCode, DPC_PEER);
 }
 
-TEST(CommFault, AbortTellsTheReason) {
-  auto results = withFault(3, [](dpc_comm_t *comm) {
-    comm->vtable->abort(comm, "the disk is full");
+TEST_P(CommFault, AbortTellsTheReason) {
+  auto results = withFault(GetParam(), 3, [](const Member &member) {
+    member.comm->vtable->abort(member.comm, "the disk is full");
     return 5;
   });
   expectSurvivorsName(results, kVictim, "the disk is full", 5);
 }
 
-TEST(CommFault, SendAndReceiveDisagree) {
-  TemporaryDirectory directory;
-  auto results = forkRanks(2, [&](uint32_t rank, RankReport &report) {
-    WorldOptions world(rank, 2, "file://" + directory.path, 1 << 20);
-    dpc_comm_t *comm;
-    int code = dpc_comm_create_local(&world.options, &comm);
-    if (code)
-      return code;
-    char *x = comm->shared[rank];
-    dpc_comm_op_t op = {rank ? uint32_t(DPC_OP_RECV) : uint32_t(DPC_OP_SEND),
-                        0,
-                        1 - rank,
-                        DPC_F32,
-                        0,
-                        DPC_NONE,
-                        rank ? 100u : 101u,
-                        1,
-                        x,
-                        x};
-    code = dpc_comm_run(comm, &op);
-    std::snprintf(report.message, sizeof report.message, "%s",
-                  dpc_last_error());
-    dpc_comm_release(comm);
-    return code;
+TEST_P(CommFault, LongReasonIsCut) {
+  auto results = withFault(GetParam(), 3, [](const Member &member) {
+    member.comm->vtable->abort(member.comm, std::string(5000, 'x').c_str());
+    return 5;
+  });
+  expectSurvivorsName(results, kVictim, "failed: xxx", 5);
+}
+
+TEST_P(CommFault, SendAndReceiveDisagree) {
+  auto results = onMembers(GetParam(), 2, 20, [](const Member &member) {
+    return member.comm->rank ? member.run(DPC_OP_RECV, 0, 100, 1)
+                             : member.run(DPC_OP_SEND, 1, 101, 1);
   });
   for (const RankResult &result : results) {
     EXPECT_EQ(result.exitCode, DPC_PEER);
     EXPECT_NE(result.message.find("101"), std::string::npos) << result.message;
+  }
+}
+
+// Ranks that fail at the same time agree on who was first.
+TEST_P(CommFault, OneOfSeveralIsFirst) {
+  auto results = onMembers(GetParam(), 4, 20, [](const Member &member) {
+    member.allReduce(5, 3); // fails where another has failed already
+    return member.comm->vtable->abort(member.comm, "the disk is full") ? 40
+                                                                       : 41;
+  });
+  EXPECT_EQ(std::count_if(results.begin(), results.end(),
+                          [](const RankResult &r) { return r.exitCode == 40; }),
+            1);
+  EXPECT_EQ(std::count_if(results.begin(), results.end(),
+                          [](const RankResult &r) { return r.exitCode == 41; }),
+            3);
+}
+
+// Of all that fail, one tells the user: the rank that knows the cause itself,
+// or one of those that saw it.
+TEST_P(CommFault, OneRankTells) {
+  for (const bool itself : {true, false}) {
+    auto results = onMembers(GetParam(), 4, 20, [&](const Member &member) {
+      dpc_comm_t *comm = member.comm;
+      if (comm->rank == kVictim && !itself)
+        raise(SIGKILL);
+      if (comm->rank == kVictim)
+        return comm->vtable->abort(comm, "the disk is full") == 1 ? 40 : 41;
+      int code = 0;
+      while (code == 0)
+        code = member.allReduce(5000, 3);
+      const bool first = comm->vtable->abort(comm, "my peer failed") == 1;
+      if (code != DPC_PEER || first)
+        return 42;
+      return comm->vtable->told_elsewhere(comm) ? 41 : 40;
+    });
+    EXPECT_EQ(
+        std::count_if(results.begin(), results.end(),
+                      [](const RankResult &r) { return r.exitCode == 40; }),
+        1);
+    EXPECT_EQ(
+        std::count_if(results.begin(), results.end(),
+                      [](const RankResult &r) { return r.exitCode == 41; }),
+        itself ? 3 : 2);
   }
 }
 

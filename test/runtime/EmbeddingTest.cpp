@@ -358,6 +358,13 @@ TEST(ProgramCheck, RefusesEveryBrokenEntry) {
          static const dpc_placement_t place = {0, 1, 0, 2, 1, &run};
          m.states[1].placements = &place;
        }},
+      {"state momentum|fc.weight: rank 1: a run",
+       [](Mutable &m) {
+         static const dpc_run_t run = {0, 2, 2, {1, 1}, {0, 0}, {0, 0}};
+         static dpc_placement_t places[] = {
+             m.states[1].placements[0], {DPC_SPACE_ARENA, 1, 0, 2, 1, &run}};
+         m.states[1].placements = places;
+       }},
       {"past tensor w.t of the ONNX file",
        [](Mutable &m) {
          static const int64_t shape[] = {2}, strides[] = {1};

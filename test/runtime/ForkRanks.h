@@ -94,8 +94,8 @@ inline std::vector<RankResult> forkRanks(
 /// The options of a rank in a world with the single group family "world".
 struct WorldOptions {
   explicit WorldOptions(uint32_t rank, uint32_t world,
-                        const std::string &rendezvous, uint64_t sharedBytes)
-      : members(world), shared(world, sharedBytes), address(rendezvous) {
+                        const std::string &rendezvous, uint64_t memoryBytes)
+      : members(world), memory(world, memoryBytes), address(rendezvous) {
     for (uint32_t r = 0; r < world; ++r)
       members[r] = r;
     family = {"world", 1, world, members.data()};
@@ -104,15 +104,14 @@ struct WorldOptions {
     options.world_size = world;
     options.family_count = 1;
     options.families = &family;
-    options.shared_bytes = shared.data();
-    options.common_bytes = 4096;
+    options.memory_bytes = memory.data();
     options.rendezvous = address.c_str();
     options.listen_fd = -1;
     options.timeout_seconds = 20;
   }
   WorldOptions(const WorldOptions &) = delete;
   std::vector<uint32_t> members;
-  std::vector<uint64_t> shared;
+  std::vector<uint64_t> memory;
   std::string address;
   dpc_group_family_t family;
   dpc_comm_options_t options = {};

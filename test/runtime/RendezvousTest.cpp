@@ -1,12 +1,8 @@
 // How ranks meet, and who is turned away.
 #include "runtime/src/comm/Rendezvous.h"
 #include "runtime/src/base/Sockets.h"
-#include "test/runtime/ForkRanks.h"
+#include "test/runtime/EveryTransport.h"
 
-#include <gtest/gtest.h>
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <thread>
@@ -52,22 +48,20 @@ TEST(Sha256, Hmac) { // RFC 4231 test case 2 has a 4-byte key, padded with zeros
 
 /// A loopback listener on a free port.
 int listener(std::string *outAddress) {
-  int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  socklen_t length = sizeof address;
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (bind(fd, reinterpret_cast<sockaddr *>(&address), sizeof address) ||
-      listen(fd, 16) ||
-      getsockname(fd, reinterpret_cast<sockaddr *>(&address), &length))
+  Fd fd;
+  uint16_t port = 0;
+  if (listenOnLoopback(&fd, &port))
     return -1;
-  *outAddress = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-  return fd;
+  *outAddress = "tcp://127.0.0.1:" + std::to_string(port);
+  return fd.release();
 }
 
-std::vector<RankResult>
-meet(uint32_t ranks, const std::function<void(WorldOptions &)> &adjust,
-     const std::function<void(const std::string &)> &intrude = {}) {
+std::vector<RankResult> meet(
+    uint32_t ranks, const std::function<void(WorldOptions &)> &adjust,
+    const std::function<void(const std::string &)> &intrude = {},
+    const std::function<std::string(uint32_t)> &transportOf = [](uint32_t) {
+      return "local";
+    }) {
   std::string address;
   int fd = listener(&address);
   auto results = forkRanks(
@@ -82,7 +76,8 @@ meet(uint32_t ranks, const std::function<void(WorldOptions &)> &adjust,
           close(fd);
         adjust(world);
         dpc_comm_t *comm;
-        int code = dpc_comm_create_local(&world.options, &comm);
+        int code =
+            dpc_comm_create(transportOf(rank).c_str(), &world.options, &comm);
         if (code == 0) {
           code = dpc_comm_barrier(comm);
           dpc_comm_release(comm);
@@ -100,8 +95,23 @@ meet(uint32_t ranks, const std::function<void(WorldOptions &)> &adjust,
 }
 
 TEST(Rendezvous, OverTcp) {
-  for (const RankResult &result : meet(4, [](WorldOptions &) {}))
-    EXPECT_EQ(result.exitCode, 0) << result.message;
+  for (const std::string &transport : transportNames())
+    for (const RankResult &result : meet(
+             4, [](WorldOptions &) {}, {}, [&](uint32_t) { return transport; }))
+      EXPECT_EQ(result.exitCode, 0) << transport << ": " << result.message;
+}
+
+TEST(Rendezvous, AnotherTransportIsNamed) {
+  auto results = meet(
+      2, [](WorldOptions &) {}, {},
+      [](uint32_t rank) { return rank ? "sockets" : "local"; });
+  for (const RankResult &result : results) {
+    EXPECT_EQ(result.exitCode, DPC_INVALID);
+    EXPECT_NE(result.message.find(
+                  "rank 1 has the transport sockets, rank 0 has local"),
+              std::string::npos)
+        << result.message;
+  }
 }
 
 TEST(Rendezvous, StrangersAreDroppedAndTheRunGoesOn) {
@@ -129,7 +139,8 @@ TEST(Rendezvous, StrangersAreDroppedAndTheRunGoesOn) {
 }
 
 /// Sizes of the three messages of a handshake, as they go over the wire.
-constexpr size_t kChallengeBytes = 40, kHelloBytes = 112, kAnswerBytes = 232;
+constexpr size_t kChallengeBytes = 40, kHelloBytes = 192;
+constexpr size_t answerBytes(uint32_t ranks) { return 216 + 64 * ranks; }
 
 std::string receive(const Fd &fd, size_t bytes) {
   std::string out(bytes, 0);
@@ -166,8 +177,8 @@ std::vector<RankResult> overhear(
         const std::string hello = receive(client, kHelloBytes);
         ASSERT_TRUE(send(server, hello));
         replay(address, hello);
-        std::string answer = receive(server, kAnswerBytes);
-        ASSERT_EQ(answer.size(), kAnswerBytes);
+        std::string answer = receive(server, answerBytes(ranks));
+        ASSERT_EQ(answer.size(), answerBytes(ranks));
         change(answer);
         ASSERT_TRUE(send(client, answer));
       });
@@ -199,7 +210,7 @@ TEST(Rendezvous, ReplayedAnswerIsRefused) {
   overhear(
       2, [](const std::string &, const std::string &) {},
       [&](std::string &answer) { earlier = answer; });
-  ASSERT_EQ(earlier.size(), kAnswerBytes);
+  ASSERT_EQ(earlier.size(), answerBytes(2));
   const auto results = overhear(
       2, [](const std::string &, const std::string &) {},
       [&](std::string &answer) { answer = earlier; });
@@ -238,11 +249,11 @@ TEST(Rendezvous, AnotherPlanIsNamedByAll) {
 TEST(Rendezvous, AnotherWorldSizeIsNamed) {
   static const uint32_t ranks[] = {0, 1, 2};
   static const dpc_group_family_t family = {"world", 1, 3, ranks};
-  static const uint64_t shared[] = {4096, 4096, 4096};
+  static const uint64_t memory[] = {4096, 4096, 4096};
   auto results = meet(2, [](WorldOptions &world) {
     if (world.options.rank == 1)
       world.options.world_size = 3, world.options.families = &family,
-      world.options.shared_bytes = shared;
+      world.options.memory_bytes = memory;
   });
   EXPECT_EQ(results[0].exitCode, DPC_INVALID);
   EXPECT_NE(results[1].message.find("world size 3"), std::string::npos)

@@ -51,6 +51,12 @@ typedef struct dpc_comm_vtable_t {
   uint32_t deterministic; /**< 1: the order of reduction is fixed, so the same
                              run gives the same bits */
   const char *name;       /**< "local" */
+  /** Takes `bytes` of zeros, aligned to DPC_ALIGNMENT, from the memory that the
+   * options promised to this rank. They are the caller's until release. What an
+   * operation names as `in` or `out` lies in one such piece. DPC_INVALID when
+   * more is asked for than was promised. */
+  dpc_status_t (*allocate)(struct dpc_comm *comm, uint64_t bytes,
+                           void **out_memory);
   /** Starts `op`; never waits for the peers' data. At most 64 operations of a
    * group may be outstanding. */
   dpc_status_t (*start)(struct dpc_comm *comm, const dpc_comm_op_t *op,
@@ -73,9 +79,10 @@ typedef struct dpc_comm {
   const dpc_comm_vtable_t *vtable;
   uint32_t rank;
   uint32_t world_size;
-  char *const *shared; /**< [world_size] start of each rank's shared region;
-                          null for ranks on other hosts */
-  char *common; /**< region with one copy for all ranks of the host, or null */
+  uint32_t sees_peers; /**< 1: a rank can open what another one holds, under
+                          /proc/PID/fd: they are processes of one host and one
+                          user; 0: all that ranks can do is send messages */
+  uint32_t reserved;
   dpc_comm_stats_t stats;
 } dpc_comm_t;
 
@@ -86,9 +93,8 @@ typedef struct dpc_comm_options_t {
   uint32_t world_size;
   uint32_t family_count;
   const dpc_group_family_t *families; /**< at least family 0 */
-  const uint64_t
-      *shared_bytes; /**< [world_size] bytes of each rank's shared region */
-  uint64_t common_bytes;
+  const uint64_t *memory_bytes; /**< [world_size] what each rank allocates in
+                               all, each piece rounded up to DPC_ALIGNMENT */
   const uint8_t *plan_hash; /**< 32 bytes; ranks with another one are refused */
   const char *rendezvous;   /**< "tcp://127.0.0.1:29500", "file:///dir" (a
                                directory of mode 0700); null for world size 1 */
@@ -105,10 +111,32 @@ typedef struct dpc_comm_options_t {
   double latency; /**< emulated link, seconds per message; 0: none */
 } dpc_comm_options_t;
 
-/** Meets the other ranks over shared memory (ranks are processes of one host)
- * and maps the regions. */
-dpc_status_t dpc_comm_create_local(const dpc_comm_options_t *options,
-                                   dpc_comm_t **out_comm);
+/** A way for ranks to communicate. runtime/src/comm/transports has the table of
+ * them, docs/adding-a-transport.md says how one is added. */
+typedef struct dpc_transport_t {
+  const char *name;     /**< in --comm=NAME */
+  const char *settings; /**< what may follow the name there, for --help:
+                           "[,latency=20us]", or "" */
+  const char *summary;  /**< what it is, for --help: a few words */
+  /** Meets the other ranks and takes the memory that they promise. Collective.
+   * A bad request is DPC_INVALID or DPC_USAGE, a rank that does not come
+   * DPC_PEER. */
+  dpc_status_t (*create)(const dpc_comm_options_t *options,
+                         dpc_comm_t **out_comm);
+} dpc_transport_t;
+
+/** The transports that this runtime has, the default one first; null past the
+ * last. */
+const dpc_transport_t *dpc_transport_at(uint32_t index);
+/** The transport of that name (null: the default one); null, with a text in
+ * dpc_last_error() that lists the names, if there is none. */
+const dpc_transport_t *dpc_transport_find(const char *name);
+
+/** Makes the communicator of a transport; its name may be null. DPC_USAGE for
+ * an unknown one, else what its `create` says. */
+dpc_status_t dpc_comm_create(const char *transport,
+                             const dpc_comm_options_t *options,
+                             dpc_comm_t **out_comm);
 
 /** start and wait in one. */
 dpc_status_t dpc_comm_run(dpc_comm_t *comm, const dpc_comm_op_t *op);

@@ -136,7 +136,7 @@ dpc_status_t dpc_session_read_output(dpc_session_t *session, const char *name,
       if (dpc_status_t status = checkSize(name, elements * size, bytes))
         return session->failed(status);
     if (output.batch_dim < 0 || output.micro_count == 1)
-      return session->gather(output.placements, output.dtype, elements,
+      return session->gather(output.placements, output.dtype,
                              static_cast<char *>(destination));
     // A microbatch is a slice of the batch dimension: assembled by itself, then
     // laid into the whole.
@@ -148,8 +148,8 @@ dpc_status_t dpc_session_read_output(dpc_session_t *session, const char *name,
       std::vector<char> slice(session->options.rank == 0 ? part * size : 0);
       for (uint64_t m = 0; m < output.micro_count; ++m) {
         if (dpc_status_t status =
-                session->gather(output.placements, output.dtype, part,
-                                slice.data(), m * output.micro_stride))
+                session->gather(output.placements, output.dtype, slice.data(),
+                                m * output.micro_stride))
           return status;
         for (uint64_t o = 0; o < outer && session->options.rank == 0; ++o)
           std::memcpy(static_cast<char *>(destination) +
@@ -173,7 +173,7 @@ dpc_status_t dpc_session_read_state(dpc_session_t *session, const char *name,
     if (dpc_status_t status =
             checkSize(name, elements * dpc_dtype_size(state.dtype), bytes))
       return session->failed(status);
-  return session->gather(state.placements, state.dtype, elements,
+  return session->gather(state.placements, state.dtype,
                          static_cast<char *>(destination));
 }
 

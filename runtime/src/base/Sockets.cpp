@@ -161,6 +161,24 @@ dpc_status_t listenAt(const std::string &text, Fd *outFd) {
   return DPC_OK;
 }
 
+dpc_status_t listenOnLoopback(Fd *outFd, uint16_t *outPort) {
+  sockaddr_in address = {};
+  socklen_t length = sizeof address;
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  *outFd = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!outFd->valid() ||
+      ::bind(outFd->get(), reinterpret_cast<sockaddr *>(&address),
+             sizeof address) != 0 ||
+      ::listen(outFd->get(), 128) != 0 ||
+      ::getsockname(outFd->get(), reinterpret_cast<sockaddr *>(&address),
+                    &length) != 0)
+    return fail(DPC_IO, "cannot listen on the loopback interface: %s",
+                std::strerror(errno));
+  *outPort = ntohs(address.sin_port);
+  return DPC_OK;
+}
+
 void stopListening(const std::string &text) {
   if (text.rfind("file://", 0) != 0)
     return;

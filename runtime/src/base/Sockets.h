@@ -4,6 +4,7 @@
 #include "dpc/status.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace dpc {
@@ -30,6 +31,9 @@ double monotonicSeconds();
 /// shared by one host, so nothing else is ever bound) or in the directory of
 /// file://DIR, which is made with mode 0700 or must be ours with that mode.
 dpc_status_t listenAt(const std::string &address, Fd *outFd);
+
+/// Listens at a free port of the loopback interface.
+dpc_status_t listenOnLoopback(Fd *outFd, uint16_t *outPort);
 
 /// Removes what listenAt made for file://DIR: the socket, and the directory if
 /// nothing else is in it.

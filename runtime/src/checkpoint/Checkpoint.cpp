@@ -202,11 +202,9 @@ dpc_status_t resumeCheckpoint(dpc_session &session,
     removeUnfinished(directory);
     if (dpc_status_t status = choose(session, directory, &step))
       return session.failed(status);
-    std::memcpy(session.memory.scratch(), &step, sizeof step);
   }
-  if (dpc_status_t status = dpc_comm_barrier(session.comm))
+  if (dpc_status_t status = session.broadcast(&step, sizeof step))
     return status;
-  std::memcpy(&step, session.memory.scratch(), sizeof step);
   Opened checkpoint;
   bool damaged = false;
   dpc_status_t status =

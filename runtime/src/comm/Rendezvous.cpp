@@ -1,9 +1,9 @@
 #include "runtime/src/comm/Rendezvous.h"
 
-#include "runtime/src/base/Sockets.h"
 #include "runtime/src/base/Status.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -27,30 +27,48 @@ struct Challenge {
   Digest nonce;
 };
 
+/// The transport's name, padded with zeros.
+using TransportField = std::array<char, 16>;
+
+TransportField transportField(const RendezvousOptions &options) {
+  TransportField field = {};
+  std::snprintf(field.data(), field.size(), "%s", options.transport.c_str());
+  return field;
+}
+
 struct Hello {
   uint64_t magic;
   uint32_t rank;
   uint32_t worldSize;
   Digest planHash;
   Digest nonce;
+  TransportField transport;
+  Card card;
   Digest proof; // HMAC(token, server nonce, everything above)
 };
 
+/// After it go the cards of all ranks (none with a status other than DPC_OK)
+/// and HMAC(token, client nonce, everything before).
 struct Answer {
   uint64_t magic;
   int64_t status;
-  Ticket ticket;
+  uint64_t cardCount;
   char text[160];
-  Digest proof; // HMAC(token, client nonce, everything above)
 };
 
-template <typename Message>
-Digest prove(const Digest &token, const Digest &nonce, const Message &message) {
-  uint8_t buffer[sizeof nonce + sizeof message];
-  std::memcpy(buffer, nonce.data(), nonce.size());
-  std::memcpy(buffer + nonce.size(), &message, offsetof(Message, proof));
-  return hmacSha256(token, buffer, nonce.size() + offsetof(Message, proof));
+Digest prove(const Digest &token, const Digest &nonce, const void *message,
+             size_t bytes) {
+  std::vector<uint8_t> buffer(nonce.begin(), nonce.end());
+  const auto *first = static_cast<const uint8_t *>(message);
+  buffer.insert(buffer.end(), first, first + bytes);
+  return hmacSha256(token, buffer.data(), buffer.size());
 }
+
+Digest prove(const Digest &token, const Digest &nonce, const Hello &hello) {
+  return prove(token, nonce, &hello, offsetof(Hello, proof));
+}
+
+} // namespace
 
 dpc_status_t randomDigest(Digest *out) {
   if (::getrandom(out->data(), out->size(), 0) !=
@@ -58,6 +76,8 @@ dpc_status_t randomDigest(Digest *out) {
     return fail(DPC_IO, "no random numbers: %s", std::strerror(errno));
   return DPC_OK;
 }
+
+namespace {
 
 /// A connection whose hello is still arriving.
 struct Client {
@@ -72,17 +92,26 @@ struct Client {
 struct Member {
   Fd fd;
   Digest nonce;
+  Card card;
 };
 
 void answer(const RendezvousOptions &options, const Member &member,
-            dpc_status_t status, const char *text, const Ticket &ticket) {
-  Answer message{};
-  message.magic = kMagic;
-  message.status = status;
-  message.ticket = ticket;
-  std::snprintf(message.text, sizeof message.text, "%s", text);
-  message.proof = prove(options.token, member.nonce, message);
-  sendAll(member.fd.get(), &message, sizeof message,
+            dpc_status_t status, const char *text,
+            const std::vector<Card> &cards) {
+  Answer header{};
+  header.magic = kMagic;
+  header.status = status;
+  header.cardCount = cards.size();
+  std::snprintf(header.text, sizeof header.text, "%s", text);
+  const size_t cardBytes = cards.size() * sizeof(Card);
+  std::vector<uint8_t> message(sizeof header + cardBytes);
+  std::memcpy(message.data(), &header, sizeof header);
+  if (cardBytes)
+    std::memcpy(message.data() + sizeof header, cards.data(), cardBytes);
+  const Digest proof =
+      prove(options.token, member.nonce, message.data(), message.size());
+  message.insert(message.end(), proof.begin(), proof.end());
+  sendAll(member.fd.get(), message.data(), message.size(),
           monotonicSeconds() + kHandshakeSeconds);
 }
 
@@ -94,20 +123,26 @@ dpc_status_t admit(const RendezvousOptions &options, Client &client,
   if (hello.magic != kMagic ||
       !equalDigests(hello.proof, prove(options.token, client.nonce, hello)))
     return DPC_OK;
-  Member member{std::move(client.fd), hello.nonce};
+  Member member{std::move(client.fd), hello.nonce, hello.card};
   char text[160];
   if (hello.worldSize != options.worldSize)
     std::snprintf(text, sizeof text,
-                  "rank %u was started with world size %u, rank 0 with %u",
-                  hello.rank, hello.worldSize, options.worldSize);
+                  "rank %u was started with world size %u, rank %u with %u",
+                  hello.rank, hello.worldSize, options.server,
+                  options.worldSize);
   else if (!equalDigests(hello.planHash, options.planHash))
     std::snprintf(
         text, sizeof text,
-        "rank %u runs another program than rank 0 (their plan hashes differ)",
-        hello.rank);
-  else if (hello.rank == 0 || hello.rank >= options.worldSize)
-    std::snprintf(text, sizeof text, "rank %u is not in 1..%u", hello.rank,
-                  options.worldSize - 1);
+        "rank %u runs another program than rank %u (their plan hashes differ)",
+        hello.rank, options.server);
+  else if (hello.transport != transportField(options))
+    std::snprintf(text, sizeof text,
+                  "rank %u has the transport %.15s, rank %u has %s", hello.rank,
+                  hello.transport.data(), options.server,
+                  options.transport.c_str());
+  else if (hello.rank <= options.server || hello.rank >= options.worldSize)
+    std::snprintf(text, sizeof text, "rank %u is not in %u..%u", hello.rank,
+                  options.server + 1, options.worldSize - 1);
   else if (members[hello.rank].fd.valid())
     std::snprintf(text, sizeof text, "rank %u was started twice", hello.rank);
   else {
@@ -155,8 +190,31 @@ bool parseToken(const char *hex, Digest *outToken) {
   return true;
 }
 
-dpc_status_t serveRendezvous(const RendezvousOptions &options,
-                             const Ticket &ticket) {
+dpc_status_t rendezvousOptions(const dpc_comm_options_t &options,
+                               const char *transport, RendezvousOptions *out) {
+  constexpr double kLongestJoinSeconds = 60;
+  out->rank = options.rank;
+  out->worldSize = options.world_size;
+  out->transport = transport;
+  out->address = options.rendezvous ? options.rendezvous : "";
+  out->listenFd = options.listen_fd;
+  out->timeoutSeconds =
+      std::min(options.timeout_seconds > 0 ? options.timeout_seconds
+                                           : kLongestJoinSeconds,
+               kLongestJoinSeconds);
+  if (options.plan_hash)
+    std::memcpy(out->planHash.data(), options.plan_hash, out->planHash.size());
+  if (options.token && !parseToken(options.token, &out->token))
+    return fail(DPC_INVALID, "the run's token is not 64 hex digits");
+  if (!options.token && out->worldSize > 1 &&
+      out->address.rfind("file://", 0) != 0)
+    return fail(DPC_INVALID, "rendezvous %s needs the run's token",
+                out->address.c_str());
+  return DPC_OK;
+}
+
+dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own,
+                             Meeting *out) {
   Fd listener(options.listenFd);
   if (!listener.valid())
     if (dpc_status_t status = listenAt(options.address, &listener))
@@ -164,12 +222,12 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options,
   const double deadline = monotonicSeconds() + options.timeoutSeconds;
   std::vector<Member> members(options.worldSize);
   std::vector<Client> clients;
-  size_t joined = 1;
+  size_t joined = options.server + 1;
   dpc_status_t status = DPC_OK;
   while (joined < options.worldSize && status == DPC_OK) {
     const double now = monotonicSeconds();
     if (now >= deadline) {
-      uint32_t missing = 1;
+      uint32_t missing = options.server + 1;
       while (missing + 1 < options.worldSize && members[missing].fd.valid())
         ++missing;
       status = fail(DPC_PEER,
@@ -211,14 +269,72 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options,
   stopListening(options.address);
   char text[160];
   std::snprintf(text, sizeof text, "%s", status ? dpc_last_error() : "");
+  std::vector<Card> cards;
+  for (uint32_t r = 0; r < options.worldSize && status == DPC_OK; ++r)
+    cards.push_back(r == options.server ? own : members[r].card);
   for (const Member &member : members)
     if (member.fd.valid())
-      answer(options, member, status, text, ticket);
+      answer(options, member, status, text, cards);
+  for (Member &member : members)
+    out->connections.push_back(std::move(member.fd));
+  out->cards = std::move(cards);
   return status;
 }
 
-dpc_status_t joinRendezvous(const RendezvousOptions &options,
-                            Ticket *outTicket) {
+namespace {
+
+/// The server's answer to the hello of `nonce`: its cards, or why there are
+/// none. Rank 0 waits for the others as long as this one does, and tells what
+/// it waited for.
+dpc_status_t receiveAnswer(const RendezvousOptions &options, int fd,
+                           const Digest &nonce, double deadline,
+                           std::vector<Card> *outCards) {
+  deadline += kHandshakeSeconds;
+  std::vector<uint8_t> message(sizeof(Answer));
+  Answer header;
+  Digest proof;
+  bool complete = receiveAll(fd, &header, sizeof header, deadline);
+  if (complete && (header.magic != kMagic ||
+                   (header.cardCount && header.cardCount != options.worldSize)))
+    return fail(DPC_PEER, "rendezvous %s: another service answers there",
+                options.address.c_str());
+  if (complete) {
+    std::memcpy(message.data(), &header, sizeof header);
+    message.resize(sizeof header + header.cardCount * sizeof(Card));
+    complete = receiveAll(fd, message.data() + sizeof header,
+                          message.size() - sizeof header, deadline) &&
+               receiveAll(fd, &proof, sizeof proof, deadline);
+  }
+  if (!complete && monotonicSeconds() < deadline)
+    return fail(DPC_PEER,
+                "rendezvous %s: rank %u closed the connection: it died, or the "
+                "run's token differs",
+                options.address.c_str(), options.server);
+  if (!complete)
+    return fail(DPC_PEER,
+                "rendezvous %s: rank %u is frozen: it was connected to, but "
+                "did not answer",
+                options.address.c_str(), options.server);
+  if (!equalDigests(
+          proof, prove(options.token, nonce, message.data(), message.size())))
+    return fail(DPC_PEER,
+                "rendezvous %s: rank %u does not know this run's token",
+                options.address.c_str(), options.server);
+  if (header.status != DPC_OK) {
+    header.text[sizeof header.text - 1] = 0;
+    return failElsewhere(static_cast<dpc_status_t>(header.status), "%s",
+                         header.text);
+  }
+  outCards->resize(header.cardCount);
+  std::memcpy(static_cast<void *>(outCards->data()),
+              message.data() + sizeof header, message.size() - sizeof header);
+  return DPC_OK;
+}
+
+} // namespace
+
+dpc_status_t joinRendezvous(const RendezvousOptions &options, const Card &own,
+                            Meeting *out) {
   const double deadline = monotonicSeconds() + options.timeoutSeconds;
   for (;;) {
     Fd fd;
@@ -241,38 +357,21 @@ dpc_status_t joinRendezvous(const RendezvousOptions &options,
       hello.rank = options.rank;
       hello.worldSize = options.worldSize;
       hello.planHash = options.planHash;
+      hello.transport = transportField(options);
+      hello.card = own;
       hello.proof = prove(options.token, challenge.nonce, hello);
-      Answer message;
       if (sendAll(fd.get(), &hello, sizeof hello, deadline)) {
-        // Rank 0 waits for the others as long, and tells what it waited for.
-        const double answered = deadline + kHandshakeSeconds;
-        if (!receiveAll(fd.get(), &message, sizeof message, answered))
-          return fail(DPC_PEER,
-                      monotonicSeconds() < answered
-                          ? "rendezvous %s: rank 0 closed the connection: it "
-                            "died, or the run's token differs"
-                          : "rendezvous %s: rank 0 is frozen: it was connected "
-                            "to, but did not answer",
-                      options.address.c_str());
-        if (message.magic != kMagic ||
-            !equalDigests(message.proof,
-                          prove(options.token, hello.nonce, message)))
-          return fail(DPC_PEER,
-                      "rendezvous %s: rank 0 does not know this run's token",
-                      options.address.c_str());
-        if (message.status != DPC_OK) {
-          message.text[sizeof message.text - 1] = 0;
-          return failElsewhere(static_cast<dpc_status_t>(message.status), "%s",
-                               message.text);
-        }
-        *outTicket = message.ticket;
+        if (dpc_status_t status = receiveAnswer(options, fd.get(), hello.nonce,
+                                                deadline, &out->cards))
+          return status;
+        out->connections.push_back(std::move(fd));
         return DPC_OK;
       }
     }
     if (monotonicSeconds() >= deadline)
-      return fail(DPC_PEER,
-                  "rendezvous %s: no answer from rank 0 within %.0f s",
-                  options.address.c_str(), options.timeoutSeconds);
+      return fail(
+          DPC_PEER, "rendezvous %s: no answer from rank %u within %.0f s",
+          options.address.c_str(), options.server, options.timeoutSeconds);
   }
 }
 

@@ -34,11 +34,10 @@ uint64_t RankMemory::sharedBytes(const dpc_program_t &program, uint32_t index) {
   // The region may begin within a page.
   return (program.device ? roundUp(bytes, pageBytes()) + pageBytes()
                          : aligned(bytes)) +
-         aligned((2 + program.metric_count) * sizeof(double));
+         aligned((2 + program.metric_count) * sizeof(double)) + kWindowBytes;
 }
 
-dpc_status_t RankMemory::open(const dpc_program_t &program,
-                              const dpc_comm_t &comm) {
+dpc_status_t RankMemory::open(const dpc_program_t &program, dpc_comm_t &comm) {
   const dpc_rank_t &rank = program.ranks[comm.rank];
   privateBytes = aligned(rank.arena_bytes) + DPC_ALIGNMENT;
   void *mapped = ::mmap(nullptr, privateBytes, PROT_READ | PROT_WRITE,
@@ -48,7 +47,11 @@ dpc_status_t RankMemory::open(const dpc_program_t &program,
                 static_cast<unsigned long long>(privateBytes));
   arena = static_cast<char *>(mapped);
   ::madvise(arena, privateBytes, MADV_HUGEPAGE);
-  shared = comm.shared[comm.rank];
+  void *communication = nullptr;
+  if (dpc_status_t status = comm.vtable->allocate(
+          &comm, sharedBytes(program, comm.rank), &communication))
+    return status;
+  shared = static_cast<char *>(communication);
   voteAt = shared + aligned(rank.shared_bytes);
   if (program.device) {
     const auto at = reinterpret_cast<uintptr_t>(shared);
@@ -56,7 +59,7 @@ dpc_status_t RankMemory::open(const dpc_program_t &program,
     sharedPages = roundUp(rank.shared_bytes, pageBytes());
     voteAt = shared + sharedPages;
   }
-  scratchAt = comm.common;
+  windowAt = voteAt + aligned((2 + program.metric_count) * sizeof(double));
   return DPC_OK;
 }
 

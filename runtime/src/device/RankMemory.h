@@ -6,24 +6,23 @@
 
 namespace dpc {
 
-/// The spaces of one rank: private memory of its own, shared memory of the
-/// communicator. The communicator's regions also hold what the ranks' hosts
-/// exchange: the shared one their votes, the common one a scratch for
-/// assembling tensors.
+/// The spaces of one rank: private memory of its own, and memory that the
+/// communicator allocates, on which collectives work. There lie also the votes
+/// of the ranks' hosts, and a window for what hosts send and receive.
 class RankMemory {
 public:
-  static constexpr uint64_t kScratchBytes = 4u << 20;
+  static constexpr uint64_t kWindowBytes = 4u << 20;
 
   RankMemory() = default;
   ~RankMemory();
   RankMemory(const RankMemory &) = delete;
   RankMemory &operator=(const RankMemory &) = delete;
 
-  /// Bytes of a rank's shared region: SHARED, the votes. For a device, SHARED
-  /// is whole pages, which no one else has a part of.
+  /// Bytes that a rank takes of its communicator: SHARED, the votes, the window.
+  /// For a device, SHARED is whole pages, which no one else has a part of.
   static uint64_t sharedBytes(const dpc_program_t &program, uint32_t rank);
 
-  dpc_status_t open(const dpc_program_t &program, const dpc_comm_t &comm);
+  dpc_status_t open(const dpc_program_t &program, dpc_comm_t &comm);
 
   /// Start of a space.
   char *base(uint32_t space) const {
@@ -31,16 +30,17 @@ public:
   }
   /// [2 + metric_count] values that all ranks add up at the end of an entry.
   double *vote() const { return reinterpret_cast<double *>(voteAt); }
-  char *scratch() const { return scratchAt; }
+  /// [kWindowBytes] for messages between ranks outside of a step.
+  char *window() const { return windowAt; }
 
   /// Lets this process touch a space of a program for a device, or takes that
-  /// away: then whoever does so dies. Votes and scratch are not concerned, nor
+  /// away: then whoever does so dies. Votes and window are not concerned, nor
   /// are other processes, which have mappings of their own.
   dpc_status_t setAccess(uint32_t space, bool isAllowed);
 
 private:
   char *arena = nullptr, *shared = nullptr, *voteAt = nullptr,
-       *scratchAt = nullptr;
+       *windowAt = nullptr;
   uint64_t privateBytes = 0, sharedPages = 0;
 };
 

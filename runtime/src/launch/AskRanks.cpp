@@ -1,5 +1,6 @@
 #include "runtime/src/launch/AskRanks.h"
 
+#include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Sockets.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/launch/Interrupts.h"
@@ -55,7 +56,7 @@ struct Asked {
     ::unsetenv(name);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-  ::execlp(program.c_str(), program.c_str(), "--print-ranks",
+  ::execlp(program.c_str(), program.c_str(), kPrintRanksOption,
            static_cast<char *>(nullptr));
   ::_exit(127);
 }

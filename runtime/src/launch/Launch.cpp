@@ -3,6 +3,7 @@
 #include "runtime/src/launch/Launch.h"
 
 #include "runtime/src/base/RunPage.h"
+#include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Sockets.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/launch/AskRanks.h"
@@ -10,19 +11,16 @@
 #include "runtime/src/launch/Supervise.h"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,20 +54,8 @@ dpc_status_t prepare(Run *run) {
   if (!run->token.valid() || ::pwrite(run->token.get(), hex, 64, 0) != 64)
     return fail(DPC_IO, "cannot make the run's token: %s",
                 std::strerror(errno));
-  sockaddr_in address = {};
-  socklen_t length = sizeof address;
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  run->listener = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!run->listener.valid() ||
-      ::bind(run->listener.get(), reinterpret_cast<sockaddr *>(&address),
-             sizeof address) != 0 ||
-      ::listen(run->listener.get(), 128) != 0 ||
-      ::getsockname(run->listener.get(), reinterpret_cast<sockaddr *>(&address),
-                    &length) != 0)
-    return fail(DPC_IO, "cannot listen on the loopback interface: %s",
-                std::strerror(errno));
-  run->port = ntohs(address.sin_port);
+  if (dpc_status_t status = listenOnLoopback(&run->listener, &run->port))
+    return status;
   run->page = createRunPage(&run->pageMemory);
   return run->page ? DPC_OK : DPC_IO;
 }
@@ -199,8 +185,9 @@ int launch(const LaunchOptions &options) {
     const int code = supervise(&ranks, *run.page);
     if (code != DPC_PEER || restart == options.maxRestarts)
       return code;
-    if (hasOption(command, "--checkpoint") && !hasOption(command, "--resume"))
-      command.push_back("--resume");
+    if (hasOption(command, kCheckpointOption) &&
+        !hasOption(command, kResumeOption))
+      command.push_back(kResumeOption);
     std::fprintf(stderr, "dpc-run: a rank died; start %u of %u\n", restart + 2,
                  options.maxRestarts + 1);
   }

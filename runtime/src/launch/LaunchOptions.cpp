@@ -1,21 +1,18 @@
+#include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/launch/Launch.h"
 
-#include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 namespace dpc {
 
 namespace {
 
-dpc_status_t parseNumber(const char *option, const char *value, long lowest,
-                         long highest, uint32_t *out) {
-  char *end = nullptr;
-  errno = 0;
-  const long number = std::strtol(value, &end, 10);
-  if (end == value || *end || errno || number < lowest || number > highest)
-    return fail(DPC_USAGE, "%s: \"%s\" is not a number from %ld to %ld", option,
+dpc_status_t parseNumber(const char *option, const char *value, uint32_t lowest,
+                         uint32_t highest, uint32_t *out) {
+  uint64_t number = 0;
+  if (!parseWhole(value, lowest, highest, &number))
+    return fail(DPC_USAGE, "%s: \"%s\" is not a number from %u to %u", option,
                 value, lowest, highest);
   *out = static_cast<uint32_t>(number);
   return DPC_OK;
@@ -24,14 +21,14 @@ dpc_status_t parseNumber(const char *option, const char *value, long lowest,
 } // namespace
 
 dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
-  constexpr long kMaxRanks = 1024, kMaxRestarts = 1000000;
+  constexpr uint32_t kMaxRanks = 1024, kMaxRestarts = 1000000;
   int i = 1;
   for (; i < argc && argv[i][0] == '-'; ++i) {
     const std::string argument = argv[i];
     dpc_status_t status = DPC_OK;
-    if (argument == "--help" || argument == "-h")
+    if (argument == kHelpOption || argument == "-h")
       out->help = true;
-    else if (argument == "--version")
+    else if (argument == kVersionOption)
       out->version = true;
     else if (argument == "-n" && i + 1 < argc)
       status = parseNumber("-n", argv[++i], 1, kMaxRanks, &out->ranks);

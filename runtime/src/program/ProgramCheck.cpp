@@ -178,6 +178,30 @@ dpc_status_t checkActions(const dpc_program_t &program, const dpc_rank_t &rank,
 
 /// Every piece must lie inside the local buffer and the tensor of
 /// `globalElements`.
+dpc_status_t checkRuns(const dpc_placement_t &placement,
+                       uint64_t globalElements) {
+  return forEachPiece(placement, [&](uint64_t local, uint64_t global,
+                                     uint64_t length) {
+    if (local + length > placement.elements || global + length > globalElements)
+      return fail(
+          DPC_INVALID,
+          "a run is outside its tensor of %llu elements or its buffer of %llu",
+          static_cast<unsigned long long>(globalElements),
+          static_cast<unsigned long long>(placement.elements));
+    return dpc_status_t(DPC_OK);
+  });
+}
+
+/// What rank 0 assembles goes where the placements of all ranks say.
+dpc_status_t checkGathered(const dpc_program_t &program,
+                           const dpc_placement_t *placements,
+                           uint64_t globalElements, uint32_t rank) {
+  for (uint32_t r = 1; r < program.world_size && rank == 0; ++r)
+    if (dpc_status_t status = checkRuns(placements[r], globalElements))
+      return failWithin(status, "rank %u", r);
+  return DPC_OK;
+}
+
 dpc_status_t checkPlacement(const Spaces &spaces,
                             const dpc_placement_t &placement, uint32_t dtype,
                             uint64_t globalElements, uint64_t copies,
@@ -193,16 +217,7 @@ dpc_status_t checkPlacement(const Spaces &spaces,
         "its buffer (space %u, offset %llu, %llu bytes) is outside its space",
         placement.space, static_cast<unsigned long long>(placement.offset),
         static_cast<unsigned long long>(bytes));
-  return forEachPiece(placement, [&](uint64_t local, uint64_t global,
-                                     uint64_t length) {
-    if (local + length > placement.elements || global + length > globalElements)
-      return fail(
-          DPC_INVALID,
-          "a run is outside its tensor of %llu elements or its buffer of %llu",
-          static_cast<unsigned long long>(globalElements),
-          static_cast<unsigned long long>(placement.elements));
-    return dpc_status_t(DPC_OK);
-  });
+  return checkRuns(placement, globalElements);
 }
 
 dpc_status_t checkInput(const dpc_program_t &program, const dpc_input_t &input,
@@ -259,6 +274,9 @@ dpc_status_t checkOutput(const dpc_program_t &program,
   if (dpc_status_t status =
           checkPlacement(spaces, output.placements[rank], output.dtype,
                          elements, output.micro_count, output.micro_stride))
+    return failWithin(status, "output %s", output.name);
+  if (dpc_status_t status =
+          checkGathered(program, output.placements, elements, rank))
     return failWithin(status, "output %s", output.name);
   return DPC_OK;
 }
@@ -331,9 +349,12 @@ dpc_status_t checkProgram(const dpc_program_t &program, uint32_t rankIndex) {
     if (state.dim_count > DPC_MAX_RANK_DIMS)
       return fail(DPC_INVALID, "state %s has %u dimensions", state.name,
                   state.dim_count);
+    const uint64_t elements = elementCount(state.shape, state.dim_count);
+    if (dpc_status_t status = checkPlacement(
+            spaces, state.placements[rankIndex], state.dtype, elements, 1, 0))
+      return failWithin(status, "state %s", state.name);
     if (dpc_status_t status =
-            checkPlacement(spaces, state.placements[rankIndex], state.dtype,
-                           elementCount(state.shape, state.dim_count), 1, 0))
+            checkGathered(program, state.placements, elements, rankIndex))
       return failWithin(status, "state %s", state.name);
     if (dpc_status_t status = checkFileTensors(state))
       return failWithin(status, "state %s", state.name);

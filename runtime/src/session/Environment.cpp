@@ -2,6 +2,7 @@
 
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Sha256.h"
+#include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 
 #include <cerrno>
@@ -28,16 +29,14 @@ const char *firstSet(std::initializer_list<const char *> names,
   return nullptr;
 }
 
-dpc_status_t parseCount(const char *name, const char *value, long lowest,
-                        long highest, long *out) {
-  char *end = nullptr;
-  errno = 0;
-  *out = std::strtol(value, &end, 10);
-  if (errno || end == value || *end || *out < lowest || *out > highest)
-    return fail(
-        DPC_INVALID,
-        "environment variable %s is \"%s\", not a number from %ld to %ld", name,
-        value, lowest, highest);
+dpc_status_t parseCount(const char *name, const char *value, uint32_t lowest,
+                        uint32_t highest, uint32_t *out) {
+  uint64_t number = 0;
+  if (!parseWhole(value, lowest, highest, &number))
+    return fail(DPC_INVALID,
+                "environment variable %s is \"%s\", not a number from %u to %u",
+                name, value, lowest, highest);
+  *out = static_cast<uint32_t>(number);
   return DPC_OK;
 }
 
@@ -54,7 +53,7 @@ dpc_status_t readToken(int fd, const char *name, std::string *out) {
 }
 
 dpc_status_t findToken(std::string *out) {
-  long fd = -1;
+  uint32_t fd = 0;
   if (const char *value = std::getenv("DPC_TOKEN_FD")) {
     if (dpc_status_t status =
             parseCount("DPC_TOKEN_FD", value, 0, 1 << 20, &fd))
@@ -112,18 +111,18 @@ dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
       &worldName);
   if (!rank || !world)
     return DPC_OK;
-  long rankNumber = 0, worldNumber = 1, fd = -1;
+  uint32_t rankNumber = 0, worldNumber = 1, fd = 0;
   if (dpc_status_t status =
           parseCount(worldName, world, 1, 1 << 20, &worldNumber))
     return status;
   if (dpc_status_t status =
           parseCount(rankName, rank, 0, worldNumber - 1, &rankNumber))
     return status;
-  out->rank = static_cast<uint32_t>(rankNumber);
-  out->world_size = static_cast<uint32_t>(worldNumber);
+  out->rank = rankNumber;
+  out->world_size = worldNumber;
   if (worldNumber == 1)
     return DPC_OK;
-  long portNumber = 0;
+  uint32_t portNumber = 0;
   if (const char *value = std::getenv("MASTER_PORT"))
     if (dpc_status_t status =
             parseCount("MASTER_PORT", value, 1, 65535, &portNumber))

@@ -13,6 +13,7 @@
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace dpc;
 
@@ -21,7 +22,8 @@ dpc_session::dpc_session(const dpc_program_t &program,
     : program(program), rendezvous(given.rendezvous ? given.rendezvous : ""),
       token(given.token ? given.token : ""),
       directory(given.directory ? given.directory : ""),
-      tracePath(given.trace ? given.trace : ""), options(given),
+      tracePath(given.trace ? given.trace : ""),
+      transport(given.transport ? given.transport : ""), options(given),
       schedule(
           given.learning_rate > 0
               ? dpc_schedule_with_rate(&program.schedule, given.learning_rate)
@@ -43,17 +45,16 @@ dpc_status_t dpc_session::open() {
                 program.world_size, options.world_size, program.world_size);
   if (dpc_status_t status = checkProgram(program, options.rank))
     return failWithin(status, "program record");
-  std::vector<uint64_t> shared;
+  std::vector<uint64_t> communication;
   for (uint32_t r = 0; r < program.world_size; ++r)
-    shared.push_back(RankMemory::sharedBytes(program, r));
+    communication.push_back(RankMemory::sharedBytes(program, r));
   dpc_comm_options_t meet = {};
   meet.struct_size = sizeof meet;
   meet.rank = options.rank;
   meet.world_size = options.world_size;
   meet.family_count = program.family_count;
   meet.families = program.families;
-  meet.shared_bytes = shared.data();
-  meet.common_bytes = RankMemory::kScratchBytes;
+  meet.memory_bytes = communication.data();
   meet.plan_hash = program.plan_hash;
   meet.rendezvous = rendezvous.c_str();
   meet.token = token.empty() ? nullptr : token.c_str();
@@ -61,7 +62,8 @@ dpc_status_t dpc_session::open() {
   meet.timeout_seconds = options.timeout_seconds;
   meet.bandwidth = options.bandwidth;
   meet.latency = options.latency;
-  if (dpc_status_t status = dpc_comm_create_local(&meet, &comm))
+  if (dpc_status_t status = dpc_comm_create(
+          transport.empty() ? nullptr : transport.c_str(), &meet, &comm))
     return status;
   if (RunPage *page = runPage())
     page->joined.fetch_add(1);
@@ -172,24 +174,128 @@ dpc_status_t dpc_session::scatter(uint32_t index, uint32_t dtype,
                       dtype, data);
 }
 
-dpc_status_t dpc_session::gather(const dpc_placement_t *placements,
-                                 uint32_t dtype, uint64_t elements,
-                                 char *destination, uint64_t extraOffset) {
-  const dpc_placement_t &place = placements[options.rank];
-  const uint64_t size = dpc_dtype_size(dtype),
-                 window = RankMemory::kScratchBytes / size;
-  for (uint64_t begin = 0; begin < elements; begin += window) {
-    const uint64_t end = std::min(elements, begin + window);
-    if (place.owner)
-      if (dpc_status_t status = downloadTensor(
-              *queue, place, dtype, extraOffset, begin, end, memory.scratch()))
-        return status;
-    if (dpc_status_t status = dpc_comm_barrier(comm))
-      return status;
+/// One operation on the first `bytes` of the window, between all ranks or with
+/// the rank `peer`.
+dpc_status_t dpc_session::exchange(uint32_t op, uint32_t peer, uint64_t bytes) {
+  const dpc_comm_op_t operation = {op,
+                                   0,
+                                   peer,
+                                   DPC_U8,
+                                   0,
+                                   DPC_NONE,
+                                   bytes,
+                                   DPC_CONTROL_BUFFER,
+                                   memory.window(),
+                                   memory.window()};
+  return dpc_comm_run(comm, &operation);
+}
+
+dpc_status_t dpc_session::broadcast(void *data, uint64_t bytes) {
+  for (uint64_t at = 0; at < bytes && comm->world_size > 1;) {
+    const uint64_t part = std::min(bytes - at, RankMemory::kWindowBytes);
+    char *piece = static_cast<char *>(data) + at;
     if (options.rank == 0)
-      std::memcpy(destination + begin * size, memory.scratch(),
-                  (end - begin) * size);
-    if (dpc_status_t status = dpc_comm_barrier(comm))
+      std::memcpy(memory.window(), piece, part);
+    if (dpc_status_t status = exchange(DPC_OP_BROADCAST, 0, part))
+      return status;
+    if (options.rank != 0)
+      std::memcpy(piece, memory.window(), part);
+    at += part;
+  }
+  return DPC_OK;
+}
+
+/// Sends this rank's elements of a placement to rank 0, in the placement's
+/// order. What lies together is downloaded together.
+dpc_status_t dpc_session::sendShard(const dpc_placement_t &place,
+                                    uint64_t elementSize,
+                                    uint64_t extraOffset) {
+  const uint64_t window = RankMemory::kWindowBytes / elementSize;
+  uint64_t filled = 0, first = 0, together = 0;
+  auto download = [&]() -> dpc_status_t {
+    const uint64_t count = std::exchange(together, uint64_t(0)),
+                   at = std::exchange(filled, filled + count);
+    return queue->download(
+        memory.window() + at * elementSize,
+        {place.space, place.offset + extraOffset + first * elementSize},
+        count * elementSize);
+  };
+  auto send = [&] {
+    return exchange(DPC_OP_SEND, 0,
+                    std::exchange(filled, uint64_t(0)) * elementSize);
+  };
+  auto add = [&](uint64_t local, uint64_t, uint64_t length) -> dpc_status_t {
+    while (length) {
+      if (together && first + together != local)
+        if (dpc_status_t status = download())
+          return status;
+      if (!together)
+        first = local;
+      const uint64_t part = std::min(length, window - filled - together);
+      together += part, local += part, length -= part;
+      if (filled + together < window)
+        continue;
+      if (dpc_status_t status = download())
+        return status;
+      if (dpc_status_t status = send())
+        return status;
+    }
+    return DPC_OK;
+  };
+  if (dpc_status_t status = forEachPiece(place, add))
+    return status;
+  if (together)
+    if (dpc_status_t status = download())
+      return status;
+  return filled ? send() : dpc_status_t(DPC_OK);
+}
+
+/// Puts what `owner` sends by sendShard where it belongs in the whole tensor.
+dpc_status_t dpc_session::receiveShard(const dpc_placement_t &place,
+                                       uint32_t owner, uint64_t elementSize,
+                                       char *destination) {
+  const uint64_t window = RankMemory::kWindowBytes / elementSize;
+  uint64_t expected = 0, at = 0, arrived = 0;
+  forEachPiece(place, [&](uint64_t, uint64_t, uint64_t length) {
+    expected += length;
+    return 0;
+  });
+  return forEachPiece(
+      place, [&](uint64_t, uint64_t global, uint64_t length) -> int32_t {
+        while (length) {
+          if (at == arrived) {
+            at = 0, arrived = std::min(expected, window);
+            expected -= arrived;
+            if (dpc_status_t status =
+                    exchange(DPC_OP_RECV, owner, arrived * elementSize))
+              return status;
+          }
+          const uint64_t part = std::min(length, arrived - at);
+          std::memcpy(destination + global * elementSize,
+                      memory.window() + at * elementSize, part * elementSize);
+          at += part, global += part, length -= part;
+        }
+        return DPC_OK;
+      });
+}
+
+dpc_status_t dpc_session::gather(const dpc_placement_t *placements,
+                                 uint32_t dtype, char *destination,
+                                 uint64_t extraOffset) {
+  const uint64_t size = dpc_dtype_size(dtype);
+  for (uint32_t owner = 0; owner < options.world_size; ++owner) {
+    const dpc_placement_t &place = placements[owner];
+    if (!place.owner || !place.run_count)
+      continue;
+    dpc_status_t status = DPC_OK;
+    if (options.rank == 0 && owner == 0)
+      status = downloadTensor(*queue, place, dtype, extraOffset, 0, UINT64_MAX,
+                              destination);
+    else if (options.rank == owner)
+      status = sendShard(place, size, extraOffset);
+    else if (options.rank == 0)
+      status = receiveShard(place, owner, size, destination);
+    if (status)
       return status;
   }
   return DPC_OK;

@@ -20,11 +20,12 @@ struct dpc_session {
   dpc_status_t runEntry(uint32_t entry, uint64_t validRows);
   dpc_status_t metric(const char *name, double *out) const;
 
-  /// Assembles a logical tensor at `destination` on rank 0, window by window
-  /// through the common scratch.
+  /// Collective. Assembles a logical tensor at `destination` on rank 0: its
+  /// owners send their shards in messages of at most a window.
   dpc_status_t gather(const dpc_placement_t *placements, uint32_t dtype,
-                      uint64_t elements, char *destination,
-                      uint64_t extraOffset = 0);
+                      char *destination, uint64_t extraOffset = 0);
+  /// Collective. Gives every rank the `bytes` that rank 0 has at `data`.
+  dpc_status_t broadcast(void *data, uint64_t bytes);
   /// Sets this rank's part of a state tensor from the whole one.
   dpc_status_t scatter(uint32_t state, uint32_t dtype, const void *data);
 
@@ -37,7 +38,7 @@ struct dpc_session {
   dpc_status_t agree(dpc_status_t status);
 
   const dpc_program_t &program;
-  std::string rendezvous, token, directory, tracePath;
+  std::string rendezvous, token, directory, tracePath, transport;
   dpc_session_options_t options;
   dpc_schedule_t schedule; ///< the program's, with the options' rate
   dpc_comm_t *comm = nullptr;
@@ -64,6 +65,11 @@ private:
   dpc_status_t checkState() const;
   dpc_status_t vote(uint32_t entry, bool *outAllFinite);
   dpc_status_t readMetric(const dpc_metric_t &metric, double *out) const;
+  dpc_status_t exchange(uint32_t op, uint32_t peer, uint64_t bytes);
+  dpc_status_t receiveShard(const dpc_placement_t &place, uint32_t owner,
+                            uint64_t elementSize, char *destination);
+  dpc_status_t sendShard(const dpc_placement_t &place, uint64_t elementSize,
+                         uint64_t extraOffset);
   dpc_status_t openParameterFile(dpc_array_file_t **outFile) const;
 };
 

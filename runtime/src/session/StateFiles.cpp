@@ -44,8 +44,7 @@ dpc_status_t collectStates(
     if (!wanted(state))
       continue;
     char *to = assembled.data() ? assembled.data() + offsets[k] : nullptr;
-    if ((status = session.gather(state.placements, state.dtype,
-                                 dpc_array_elements(&arrays[k]), to)))
+    if ((status = session.gather(state.placements, state.dtype, to)))
       return session.failed(status);
     arrays[k++].data = to;
   }

@@ -1,4 +1,7 @@
+#include "dpc/comm.h"
 #include "runtime/src/train/Options.h"
+
+#include <algorithm>
 
 namespace dpc {
 
@@ -54,8 +57,10 @@ Parameters from a file: --init-params=FILE[,only=GLOB][,except=GLOB][,strip=PREF
   partial                    what the file lacks stays as it is (otherwise an error)
 
 Ranks
-  --comm=local[,bandwidth=1GB/s][,latency=20us]     shared memory, or a slower link emulated
-  --timeout=SECONDS          longest wait for another rank (default 300)
+)";
+
+const char *const kRanks =
+    R"(  --timeout=SECONDS          longest wait for another rank (default 300)
   --print-ranks              print how many ranks the program needs, and nothing else
   --version                  print the version, and how the program was compiled
 
@@ -93,6 +98,12 @@ std::string helpText(const char *executable, const dpc_program_t &program) {
               program.outputs[i].shape, program.outputs[i].dim_count);
   text += trains ? kTraining : kInference;
   text += kBoth;
+  for (uint32_t i = 0; const dpc_transport_t *way = dpc_transport_at(i); ++i) {
+    std::string option = std::string("  --comm=") + way->name + way->settings;
+    option.resize(std::max<size_t>(option.size() + 2, 29), ' ');
+    text += option + (i ? "" : "default: ") + way->summary + "\n";
+  }
+  text += kRanks;
   return text + (trains ? "Exit codes: 0 done, 1 input or request wrong, 2 "
                           "usage, 3 a peer failed, 4 loss not finite, 5 "
                           "input/output, 130 interrupted\n"

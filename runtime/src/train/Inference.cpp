@@ -2,8 +2,8 @@
 // padded and its surplus rows are dropped.
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
-#include "runtime/src/session/HostSharedMemory.h"
 #include "runtime/src/session/LoadParameters.h"
+#include "runtime/src/session/RankZeroMemory.h"
 #include "runtime/src/train/OutputFiles.h"
 #include "runtime/src/train/Trainer.h"
 
@@ -126,7 +126,7 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
   std::vector<std::string> specs;
   for (const auto &[name, path] : options.inputs)
     specs.push_back(name + "=" + path);
-  HostSharedMemory memory(session);
+  RankZeroMemory memory(session);
   Dataset data;
   std::vector<Collected> outputs;
   dpc_status_t status = checkOptions(program, options);

@@ -114,6 +114,8 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
       return DPC_OK;
     }
     place.timeout_seconds = options.timeout;
+    place.transport =
+        options.transport.empty() ? nullptr : options.transport.c_str();
     place.bandwidth = options.bandwidth;
     place.latency = options.latency;
     place.seed = options.seed;

@@ -1,8 +1,9 @@
 #include "runtime/src/train/Options.h"
 
+#include "dpc/comm.h"
+#include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -13,15 +14,10 @@ namespace {
 
 dpc_status_t parseCount(const char *option, const std::string &value,
                         uint64_t *out) {
-  char *end = nullptr;
-  errno = 0;
-  const unsigned long long number = std::strtoull(value.c_str(), &end, 10);
-  if (value.empty() || value[0] < '0' || value[0] > '9' || *end || errno ||
-      number > (1ull << 62))
-    return fail(DPC_USAGE, "%s: \"%s\" is not a whole number", option,
-                value.c_str());
-  *out = number;
-  return DPC_OK;
+  return parseWhole(value.c_str(), 0, 1ull << 62, out)
+             ? DPC_OK
+             : fail(DPC_USAGE, "%s: \"%s\" is not a whole number", option,
+                    value.c_str());
 }
 
 dpc_status_t parsePositive(const char *option, const std::string &value,
@@ -54,17 +50,16 @@ parseWithUnit(const char *option, const std::string &value,
   return DPC_OK;
 }
 
-/// local[,bandwidth=..][,latency=..]
+/// NAME[,bandwidth=..][,latency=..]
 dpc_status_t parseComm(const std::string &value, Options *out) {
   size_t at = value.find(',');
-  const std::string transport = value.substr(0, at);
-  if (transport == "gloo" || transport == "mpi" || transport == "nccl")
-    return fail(DPC_USAGE, "--comm=%s is not available yet (--comm=local is)",
-                transport.c_str());
-  if (transport != "local")
-    return fail(DPC_USAGE,
-                "--comm: unknown transport \"%s\" (local is available)",
-                transport.c_str());
+  out->transport = value.substr(0, at);
+  for (const char *planned : {"gloo", "mpi", "nccl"})
+    if (out->transport == planned)
+      return fail(DPC_USAGE, "--comm=%s is not available yet (--comm=local is)",
+                  planned);
+  if (!dpc_transport_find(out->transport.c_str()))
+    return failWithin(DPC_USAGE, "--comm");
   while (at != std::string::npos) {
     const size_t next = value.find(',', at + 1);
     const std::string part =
@@ -115,25 +110,25 @@ struct Parser {
   Options *out;
 
   bool flag(const std::string &name) {
-    bool *target = name == "--no-shuffle"    ? &out->shuffle
-                   : name == "--resume"      ? &out->resume
-                   : name == "--help"        ? &out->help
-                   : name == "--version"     ? &out->version
-                   : name == "--print-ranks" ? &out->printRanks
-                                             : nullptr;
+    bool *target = name == "--no-shuffle"      ? &out->shuffle
+                   : name == kResumeOption     ? &out->resume
+                   : name == kHelpOption       ? &out->help
+                   : name == kVersionOption    ? &out->version
+                   : name == kPrintRanksOption ? &out->printRanks
+                                               : nullptr;
     if (target)
       *target = name != "--no-shuffle";
     return target != nullptr;
   }
 
   std::string *text(const std::string &name) {
-    return name == "--log"           ? &out->log
-           : name == "--best"        ? &out->best
-           : name == "--checkpoint"  ? &out->checkpoint
-           : name == "--save-params" ? &out->saveParams
-           : name == "--save-onnx"   ? &out->saveOnnx
-           : name == "--trace"       ? &out->trace
-                                     : nullptr;
+    return name == "--log"             ? &out->log
+           : name == "--best"          ? &out->best
+           : name == kCheckpointOption ? &out->checkpoint
+           : name == "--save-params"   ? &out->saveParams
+           : name == "--save-onnx"     ? &out->saveOnnx
+           : name == "--trace"         ? &out->trace
+                                       : nullptr;
   }
 
   uint64_t *count(const std::string &name) {

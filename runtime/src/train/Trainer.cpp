@@ -4,8 +4,8 @@
 #include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/Checkpoint.h"
 #include "runtime/src/checkpoint/Rotation.h"
-#include "runtime/src/session/HostSharedMemory.h"
 #include "runtime/src/session/LoadParameters.h"
+#include "runtime/src/session/RankZeroMemory.h"
 #include "runtime/src/train/OutputFiles.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ dpc_status_t Trainer::openOutputs() {
 
 dpc_status_t Trainer::openData() {
   const dpc_program_t &program = session.program;
-  HostSharedMemory memory(session);
+  RankZeroMemory memory(session);
   if (dpc_status_t status =
           data.open(program, session.options.rank, options.data, memory))
     return status;

@@ -181,7 +181,7 @@ static llvm::Error verifyGroup(const KernelGraph &graph, const LoopGroup &group,
                          root->getName(), elementsOf(root),
                          stage.getElements());
       if (graph.isFilled(root) != (group.isFilled && index == 0))
-        return planError("{0} is in a stage {1} of group {2} that is {3}",
+        return planError("{0} is in stage {1} of group {2}, which is {3}",
                          root->getName(), index, number,
                          group.isFilled && index == 0 ? "one op's own"
                                                       : "a loop");
@@ -194,25 +194,29 @@ static llvm::Error verifyGroup(const KernelGraph &graph, const LoopGroup &group,
 }
 
 llvm::Error LoopPlan::verify(const KernelGraph &graph) const {
-  DenseMap<Operation *, size_t> groupOf;
+  DenseMap<Operation *, std::pair<size_t, size_t>> places; // group and stage
   for (auto [number, group] : llvm::enumerate(groups)) {
     if (group.stages.empty())
       return planError("group {0} has no stages", number);
     if (llvm::Error error = verifyGroup(graph, group, number))
       return error;
-    for (Operation *root : group.getRoots())
-      if (!groupOf.try_emplace(root, number).second)
-        return planError("{0} is in group {1} and in group {2}",
-                         root->getName(), groupOf[root], number);
+    for (auto [index, stage] : llvm::enumerate(group.stages))
+      for (Operation *root : stage.roots)
+        if (!places.insert({root, {number, index}}).second)
+          return planError("{0} is in group {1} and in group {2}",
+                           root->getName(), places[root].first, number);
   }
   for (Operation *root : graph.getRoots()) {
-    if (!groupOf.contains(root))
+    auto here = places.find(root);
+    if (here == places.end())
       return planError("{0} is in no group", root->getName());
     for (Value value : graph.getReads(root)) {
-      auto maker = groupOf.find(value.getDefiningOp());
-      if (maker != groupOf.end() && maker->second > groupOf[root])
-        return planError("group {0} reads what group {1} makes", groupOf[root],
-                         maker->second);
+      auto maker = places.find(value.getDefiningOp());
+      if (maker != places.end() && maker->second > here->second)
+        return planError("stage {0} of group {1} reads what stage {2} of group "
+                         "{3} makes",
+                         here->second.second, here->second.first,
+                         maker->second.second, maker->second.first);
     }
   }
   return llvm::Error::success();

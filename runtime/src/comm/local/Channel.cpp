@@ -5,12 +5,10 @@
 #include "runtime/src/comm/local/Channel.h"
 
 #include "dpc/action.h"
-#include "runtime/src/base/OperationNames.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/comm/ReduceKernels.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 namespace dpc {
@@ -22,22 +20,6 @@ constexpr uint64_t kSmallElements =
           // two
 constexpr uint64_t kGranule = 64; // elements: shares begin on cache lines
 constexpr uint64_t kStreamBytes = 16u << 20;
-
-bool sameFingerprint(const Entry &a, const Entry &b) {
-  return a.op == b.op && a.dtype == b.dtype && a.reduction == b.reduction &&
-         a.peer == b.peer && a.count == b.count && a.bufferId == b.bufferId;
-}
-
-std::string describe(const Entry &entry) {
-  char text[120];
-  static const char *const reductions[] = {"sum", "max", "min"};
-  std::snprintf(text, sizeof text, "%s %s of %llu x %s, buffer %llu, peer %u",
-                opName(entry.op), reductions[entry.reduction % 3],
-                static_cast<unsigned long long>(entry.count),
-                dpc_dtype_name(entry.dtype),
-                static_cast<unsigned long long>(entry.bufferId), entry.peer);
-  return text;
-}
 
 } // namespace
 
@@ -60,12 +42,7 @@ uint64_t Channel::post(const dpc_comm_op_t &op, int64_t nowNs) {
   uint64_t sequence = started++;
   pending[sequence % kRing] = op;
   Entry &entry = lanes[self]->ring[sequence % kRing];
-  entry.op = static_cast<uint8_t>(onPair ? uint32_t(DPC_OP_SEND) : op.op);
-  entry.dtype = static_cast<uint8_t>(op.dtype);
-  entry.reduction = static_cast<uint8_t>(op.reduction);
-  entry.peer = onPair ? 0 : op.peer;
-  entry.count = op.count;
-  entry.bufferId = op.buffer_id;
+  entry.said = announce(op, onPair);
   entry.in = op.in ? segment.offsetOf(op.in, 0) : 0;
   entry.out = op.out ? segment.offsetOf(op.out, 0) : 0;
   entry.startNs = nowNs;
@@ -128,41 +105,20 @@ uint32_t Channel::laggard() const {
   return DPC_NONE;
 }
 
-dpc_status_t Channel::checkFingerprints(uint64_t sequence) const {
-  auto entry = [&](uint32_t i) -> const Entry & {
-    return lanes[i]->ring[sequence % kRing];
+dpc_status_t Channel::checkAnnouncements(uint64_t sequence) const {
+  auto said = [&](size_t i) -> const Announcement & {
+    return lanes[i]->ring[sequence % kRing].said;
   };
-  uint32_t different = 1;
-  while (different < lanes.size() &&
-         sameFingerprint(entry(0), entry(different)))
-    ++different;
-  if (different >= lanes.size())
+  size_t same = 1;
+  while (same < lanes.size() && said(0) == said(same))
+    ++same;
+  if (same == lanes.size())
     return DPC_OK;
-  // The guilty one is outside the majority; without a majority, the first that
-  // differs from the group's first member.
-  uint32_t guilty = different, best = 0;
-  for (uint32_t i = 0; i < lanes.size(); ++i) {
-    uint32_t votes = 0;
-    for (uint32_t j = 0; j < lanes.size(); ++j)
-      votes += sameFingerprint(entry(i), entry(j));
-    if (votes > best) {
-      best = votes;
-      guilty = 0;
-      while (sameFingerprint(entry(i), entry(guilty)))
-        ++guilty;
-    }
-  }
-  uint32_t other = guilty == 0 ? different : 0;
-  while (sameFingerprint(entry(guilty), entry(other)))
-    ++other;
-  char text[240];
-  std::snprintf(text, sizeof text,
-                "rank %u does not follow the plan: it starts %s where rank %u "
-                "starts %s (operation %llu)",
-                members[guilty], describe(entry(guilty)).c_str(),
-                members[other], describe(entry(other)).c_str(),
-                static_cast<unsigned long long>(sequence));
-  segment.publishFailure(members[guilty], text);
+  std::vector<Announcement> all;
+  for (size_t i = 0; i < lanes.size(); ++i)
+    all.push_back(said(i));
+  const Departure departure = findDeparture(all, members, sequence);
+  segment.publishFailure(departure.guilty, departure.text.c_str());
   return segment.checkFailure();
 }
 
@@ -296,7 +252,7 @@ dpc_status_t Channel::progress(Link &link, bool *outAdvanced) {
     if (!headWorked) {
       if (!allPosted(sequence))
         return DPC_OK;
-      if (dpc_status_t status = checkFingerprints(sequence))
+      if (dpc_status_t status = checkAnnouncements(sequence))
         return status;
       const dpc_comm_op_t &op = pending[sequence % kRing];
       work(sequence);

@@ -49,7 +49,7 @@ public:
 private:
   bool allPosted(uint64_t sequence) const;
   bool othersDone(uint64_t sequence) const;
-  dpc_status_t checkFingerprints(uint64_t sequence) const;
+  dpc_status_t checkAnnouncements(uint64_t sequence) const;
   void work(uint64_t sequence);
   void finish(uint64_t sequence);
   void reduceShare(const dpc_comm_op_t &op, uint64_t sequence, bool rootOnly);

@@ -1,10 +1,12 @@
 // The `local` transport: ranks are processes of one host and collectives run in
 // place on memory that all of them map.
+#include "runtime/src/comm/local/LocalComm.h"
+
 #include "dpc/action.h"
-#include "dpc/comm.h"
 #include "runtime/src/base/OperationNames.h"
 #include "runtime/src/base/Status.h"
-#include "runtime/src/comm/ReduceKernels.h"
+#include "runtime/src/comm/Groups.h"
+#include "runtime/src/comm/Operation.h"
 #include "runtime/src/comm/local/Channel.h"
 #include "runtime/src/comm/local/Watchdog.h"
 
@@ -14,9 +16,9 @@
 #include <ctime>
 #include <immintrin.h>
 #include <linux/futex.h>
+#include <memory>
 #include <new>
 #include <sched.h>
-#include <string>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -39,18 +41,11 @@ int64_t nowNs() {
   return int64_t(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
 }
 
-struct Family {
-  std::string name;
-  std::vector<uint32_t>
-      members; ///< of this rank's group; empty: this rank is in none
-  uint32_t self = 0;
-  int32_t channel = -1;
-};
-
 struct LocalComm {
   dpc_comm_t interface{};
   Segment segment;
-  std::vector<Family> families;
+  std::vector<Group> groups;
+  std::vector<int32_t> groupChannel; ///< per group; -1: this rank is in none
   std::vector<Channel> channels;
   std::vector<int32_t>
       pairChannel; ///< [2 * world]: to a rank, from a rank; -1: not used yet
@@ -156,97 +151,13 @@ dpc_status_t waitUntil(LocalComm &comm, const Channel *channel, Ready ready) {
   }
 }
 
-dpc_status_t checkBuffer(LocalComm &comm, const dpc_comm_op_t &op,
-                         const char *which, const void *pointer,
-                         uint64_t elements) {
-  const uint64_t size = dpc_dtype_size(op.dtype);
-  if (elements > UINT64_MAX / 16 ||
-      comm.segment.offsetOf(pointer, elements * size) == UINT64_MAX)
-    return fail(
-        DPC_INVALID,
-        "%s of buffer %llu: %s of %llu x %s is not inside the shared memory",
-        opName(op.op), static_cast<unsigned long long>(op.buffer_id), which,
-        static_cast<unsigned long long>(elements), dpc_dtype_name(op.dtype));
-  return DPC_OK;
-}
-
-dpc_status_t validate(LocalComm &comm, const dpc_comm_op_t &op) {
-  if (op.op == 0 || op.op >= DPC_OP_COUNT)
-    return fail(DPC_INVALID, "unknown communication %u", op.op);
-  if (op.family >= comm.families.size())
-    return fail(DPC_INVALID, "%s: group family %u of %zu", opName(op.op),
-                op.family, comm.families.size());
-  const Family &family = comm.families[op.family];
-  if (family.members.empty())
-    return fail(DPC_INVALID, "%s: rank %u is in no group of family %s",
-                opName(op.op), comm.interface.rank, family.name.c_str());
-  if (op.op == DPC_OP_BARRIER)
-    return DPC_OK;
-  if (dpc_dtype_size(op.dtype) == 0)
-    return fail(DPC_INVALID, "%s: unknown element type %u", opName(op.op),
-                op.dtype);
-  const uint64_t n = family.members.size();
-  const bool pair = op.op == DPC_OP_SEND || op.op == DPC_OP_RECV;
-  const bool rooted = op.op == DPC_OP_BROADCAST || op.op == DPC_OP_REDUCE ||
-                      op.op == DPC_OP_GATHER || op.op == DPC_OP_SCATTER;
-  if ((pair || rooted) && op.peer >= n)
-    return fail(DPC_INVALID, "%s: peer %u in a group of %llu", opName(op.op),
-                op.peer, static_cast<unsigned long long>(n));
-  if (pair && op.peer == family.self)
-    return fail(DPC_INVALID, "%s: a rank cannot be its own peer",
-                opName(op.op));
-  const bool reduces = op.op == DPC_OP_ALL_REDUCE || op.op == DPC_OP_REDUCE ||
-                       op.op == DPC_OP_REDUCE_SCATTER;
-  if (reduces && !reduceKernel(op.dtype, op.reduction))
-    return fail(DPC_INVALID, "%s: reduction %u of %s is not supported",
-                opName(op.op), op.reduction, dpc_dtype_name(op.dtype));
-  const bool root = family.self == op.peer;
-  uint64_t in = op.count, out = op.count;
-  bool hasIn = true, hasOut = true;
-  switch (op.op) {
-  case DPC_OP_REDUCE_SCATTER:
-    in *= n;
-    break;
-  case DPC_OP_ALL_GATHER:
-    out *= n;
-    break;
-  case DPC_OP_ALL_TO_ALL:
-    in *= n, out *= n;
-    break;
-  case DPC_OP_GATHER:
-    out *= n, hasOut = root;
-    break;
-  case DPC_OP_REDUCE:
-    hasOut = root;
-    break;
-  case DPC_OP_SCATTER:
-    in *= n, hasIn = root;
-    break;
-  case DPC_OP_BROADCAST:
-    hasIn = root;
-    break;
-  case DPC_OP_SEND:
-    hasOut = false;
-    break;
-  case DPC_OP_RECV:
-    hasIn = false;
-    break;
-  default:
-    break;
-  }
-  if (hasIn)
-    if (dpc_status_t status = checkBuffer(comm, op, "input", op.in, in))
-      return status;
-  return hasOut ? checkBuffer(comm, op, "output", op.out, out) : DPC_OK;
-}
-
 int32_t channelOf(LocalComm &comm, const dpc_comm_op_t &op) {
-  Family &family = comm.families[op.family];
+  const Group &group = comm.groups[op.family];
   Segment &segment = comm.segment;
   if (op.op != DPC_OP_SEND && op.op != DPC_OP_RECV)
-    return family.channel;
+    return comm.groupChannel[op.family];
   const bool sends = op.op == DPC_OP_SEND;
-  const uint32_t peer = family.members[op.peer], me = comm.interface.rank;
+  const uint32_t peer = group.members[op.peer], me = comm.interface.rank;
   int32_t &channel =
       comm.pairChannel[(sends ? 0 : comm.interface.world_size) + peer];
   if (channel < 0) {
@@ -260,10 +171,15 @@ int32_t channelOf(LocalComm &comm, const dpc_comm_op_t &op) {
   return channel;
 }
 
+dpc_status_t localAllocate(dpc_comm_t *base, uint64_t bytes, void **outMemory) {
+  return self(base).segment.memory.allocate(bytes, outMemory);
+}
+
 dpc_status_t localStart(dpc_comm_t *base, const dpc_comm_op_t *op,
                         dpc_request_t *outRequest) {
   LocalComm &comm = self(base);
-  if (dpc_status_t status = validate(comm, *op))
+  if (dpc_status_t status =
+          checkOperation(*op, comm.groups, comm.segment.memory))
     return status;
   if (dpc_status_t status = comm.segment.checkFailure())
     return status;
@@ -322,68 +238,45 @@ void localRelease(dpc_comm_t *base) {
 constexpr dpc_comm_vtable_t kLocalTable = {sizeof(dpc_comm_vtable_t),
                                            1,
                                            "local",
+                                           localAllocate,
                                            localStart,
                                            localWait,
                                            localAbort,
                                            localToldElsewhere,
                                            localRelease};
 
-dpc_status_t addFamilies(LocalComm &comm, const dpc_comm_options_t &options) {
-  for (uint32_t f = 0; f < options.family_count; ++f) {
-    const dpc_group_family_t &source = options.families[f];
-    Family family;
-    family.name = source.name ? source.name : std::to_string(f);
-    for (uint64_t i = 0; i < uint64_t(source.group_count) * source.group_size;
-         ++i) {
-      if (source.ranks[i] >= options.world_size)
-        return fail(DPC_INVALID, "group family %s: rank %u in a world of %u",
-                    family.name.c_str(), source.ranks[i], options.world_size);
-      if (source.ranks[i] != options.rank)
-        continue;
-      const uint32_t group = static_cast<uint32_t>(i / source.group_size);
-      const uint32_t *first =
-          source.ranks + uint64_t(group) * source.group_size;
-      family.members.assign(first, first + source.group_size);
-      family.self = static_cast<uint32_t>(i % source.group_size);
-      std::vector<Lane *> lanes;
-      for (uint32_t m = 0; m < source.group_size; ++m)
-        lanes.push_back(&comm.segment.lane(f, group, m));
-      family.channel = static_cast<int32_t>(comm.channels.size());
-      comm.channels.emplace_back(comm.segment, family.members, lanes,
-                                 family.self, false);
-      break;
-    }
-    comm.families.push_back(std::move(family));
+void addGroupChannels(LocalComm &comm) {
+  for (uint32_t f = 0; f < comm.groups.size(); ++f) {
+    const Group &group = comm.groups[f];
+    std::vector<Lane *> lanes;
+    for (uint32_t m = 0; m < group.members.size(); ++m)
+      lanes.push_back(&comm.segment.lane(f, group.index, m));
+    comm.groupChannel.push_back(
+        lanes.empty() ? -1 : static_cast<int32_t>(comm.channels.size()));
+    if (!lanes.empty())
+      comm.channels.emplace_back(comm.segment, group.members, lanes, group.self,
+                                 false);
   }
-  return DPC_OK;
 }
 
 } // namespace
-} // namespace dpc
 
-extern "C" dpc_status_t dpc_comm_create_local(const dpc_comm_options_t *options,
-                                              dpc_comm_t **outComm) {
-  using namespace dpc;
-  constexpr uint32_t kMaxLocalRanks = 1024;
+dpc_status_t createLocalComm(const dpc_comm_options_t *options,
+                             dpc_comm_t **outComm) {
+  constexpr uint32_t kMostRanks = 1024;
   *outComm = nullptr;
-  if (options->world_size == 0 || options->world_size > kMaxLocalRanks ||
-      options->rank >= options->world_size)
-    return fail(
-        DPC_INVALID,
-        "rank %u of world size %u: the local transport joins 1 to %u ranks",
-        options->rank, options->world_size, kMaxLocalRanks);
-  if (options->family_count == 0)
-    return fail(DPC_INVALID, "group family 0, the whole world, is missing");
   std::unique_ptr<LocalComm> comm(new (std::nothrow) LocalComm);
   if (!comm)
     return fail(DPC_IO, "out of memory");
+  if (dpc_status_t status =
+          findGroups(*options, "local", kMostRanks, &comm->groups))
+    return status;
   if (dpc_status_t status = comm->segment.open(*options))
     return status;
   comm->channels.reserve(options->family_count +
                          2ull * options->world_size); // channels never move
   comm->pairChannel.assign(2ull * options->world_size, -1);
-  if (dpc_status_t status = addFamilies(*comm, *options))
-    return status;
+  addGroupChannels(*comm);
   comm->link.bandwidth = options->bandwidth;
   comm->link.latency = options->latency;
   if (options->timeout_seconds > 0)
@@ -392,8 +285,7 @@ extern "C" dpc_status_t dpc_comm_create_local(const dpc_comm_options_t *options,
   comm->interface.vtable = &kLocalTable;
   comm->interface.rank = options->rank;
   comm->interface.world_size = options->world_size;
-  comm->interface.shared = comm->segment.shared.data();
-  comm->interface.common = comm->segment.common;
+  comm->interface.sees_peers = 1;
   if (options->world_size > 1)
     comm->watchdog = std::make_unique<Watchdog>(
         comm->segment,
@@ -401,3 +293,5 @@ extern "C" dpc_status_t dpc_comm_create_local(const dpc_comm_options_t *options,
   *outComm = &comm.release()->interface;
   return DPC_OK;
 }
+
+} // namespace dpc

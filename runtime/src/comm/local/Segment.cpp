@@ -22,10 +22,16 @@ namespace {
 constexpr uint64_t kSegmentMagic = 0x0231676573637064ull;
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2u << 20;
-constexpr double kLongestJoinSeconds = 60;
 /// From the last rank's arrival until all have mapped the segment: none of them
 /// has anything else to do.
 constexpr double kLongestMapSeconds = 10;
+
+/// Where the other ranks find rank 0's shared memory: /proc/<pid>/fd/<fd>.
+struct Ticket {
+  uint64_t pid = 0;
+  uint64_t fd = 0;
+  uint64_t bytes = 0;
+};
 
 uint64_t roundUp(uint64_t value, uint64_t to) {
   return (value + to - 1) / to * to;
@@ -55,17 +61,15 @@ void Segment::layOut(const dpc_comm_options_t &options) {
   at = roundUp(at + 2ull * worldSize * worldSize * sizeof(Lane), kHugePage);
   dataAt = at;
   for (uint32_t r = 0; r < worldSize; ++r) {
-    sharedAt.push_back(at);
+    const uint64_t own = options.memory_bytes ? options.memory_bytes[r] : 0;
+    if (r == rank)
+      memoryAt = at, memoryBytes = own;
     // Equal offsets in equal cache sets would make P buffers evict each other:
-    // shift each rank's region.
-    at = roundUp(at + (options.shared_bytes ? options.shared_bytes[r] : 0) +
-                     kPage,
-                 kPage) +
-         17 * 64 * (r + 1);
+    // shift each rank's memory.
+    at = roundUp(at + own + kPage, kPage) + 17 * 64 * (r + 1);
     at = roundUp(at, 64);
   }
-  commonAt = roundUp(at, kPage);
-  bytes = roundUp(commonAt + options.common_bytes + 64, kPage);
+  bytes = roundUp(at + 64, kPage);
 }
 
 dpc_status_t Segment::map(int fd) {
@@ -78,51 +82,37 @@ dpc_status_t Segment::map(int fd) {
   ::madvise(
       base + dataAt, bytes - dataAt,
       MADV_HUGEPAGE); // ignored where huge pages for shared memory are off
-  for (uint64_t at : sharedAt)
-    shared.push_back(base + at);
-  common = base + commonAt;
+  memory = Region(base + memoryAt, memoryBytes);
   return DPC_OK;
 }
 
 dpc_status_t Segment::open(const dpc_comm_options_t &options) {
   layOut(options);
   RendezvousOptions meet;
-  meet.rank = rank;
-  meet.worldSize = worldSize;
-  meet.address = options.rendezvous ? options.rendezvous : "";
-  meet.listenFd = options.listen_fd;
-  meet.timeoutSeconds =
-      std::min(options.timeout_seconds > 0 ? options.timeout_seconds
-                                           : kLongestJoinSeconds,
-               kLongestJoinSeconds);
-  if (options.plan_hash)
-    std::memcpy(meet.planHash.data(), options.plan_hash, meet.planHash.size());
-  if (options.token && !parseToken(options.token, &meet.token))
-    return fail(DPC_INVALID, "the run's token is not 64 hex digits");
-  if (!options.token && worldSize > 1 && meet.address.rfind("file://", 0) != 0)
-    return fail(DPC_INVALID, "rendezvous %s needs the run's token",
-                meet.address.c_str());
-
+  if (dpc_status_t status = rendezvousOptions(options, "local", &meet))
+    return status;
+  Meeting meeting;
   if (rank == 0) {
-    memory = Fd(::memfd_create("dpc", MFD_CLOEXEC));
-    if (!memory.valid() ||
-        ::ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0)
+    file = Fd(::memfd_create("dpc", MFD_CLOEXEC));
+    if (!file.valid() ||
+        ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
       return fail(DPC_IO, "cannot make %llu bytes of shared memory: %s",
                   static_cast<unsigned long long>(bytes), std::strerror(errno));
-    if (dpc_status_t status = map(memory.get()))
+    if (dpc_status_t status = map(file.get()))
       return status;
     control().magic = kSegmentMagic;
     control().bytes = bytes;
     page(0).pid = ::getpid();
     Ticket ticket{static_cast<uint64_t>(::getpid()),
-                  static_cast<uint64_t>(memory.get()), bytes};
+                  static_cast<uint64_t>(file.get()), bytes};
     if (worldSize > 1)
-      if (dpc_status_t status = serveRendezvous(meet, ticket))
+      if (dpc_status_t status =
+              serveRendezvous(meet, Card::of(ticket), &meeting))
         return status;
   } else {
-    Ticket ticket;
-    if (dpc_status_t status = joinRendezvous(meet, &ticket))
+    if (dpc_status_t status = joinRendezvous(meet, {}, &meeting))
       return status;
+    const Ticket ticket = meeting.cards[0].as<Ticket>();
     if (ticket.bytes != bytes)
       return fail(DPC_INVALID,
                   "rank %u plans %llu bytes of shared memory, rank 0 %llu",
@@ -178,7 +168,7 @@ dpc_status_t Segment::waitUntilAllReady(double deadline) {
                     r);
       ::usleep(200);
     }
-  memory = Fd();
+  file = Fd();
   return DPC_OK;
 }
 

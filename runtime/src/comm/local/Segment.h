@@ -1,14 +1,14 @@
 // The memory that the ranks of one host share: a control block, one page per
 // rank, a lane per member of every group, a lane pair per ordered pair of
-// ranks, then the regions whose contents are the program's.
+// ranks, then the memory that each rank's collectives work on.
 #ifndef DPC_RUNTIME_SRC_COMM_LOCAL_SEGMENT_H
 #define DPC_RUNTIME_SRC_COMM_LOCAL_SEGMENT_H
 
 #include "dpc/comm.h"
 #include "runtime/src/base/Sockets.h"
+#include "runtime/src/comm/Operation.h"
 
 #include <atomic>
-#include <memory>
 #include <sched.h>
 #include <vector>
 
@@ -22,13 +22,7 @@ constexpr uint64_t kPairRing =
 /// number + 1 is written last.
 struct alignas(64) Entry {
   std::atomic<uint64_t> posted;
-  uint8_t op;
-  uint8_t dtype;
-  uint8_t reduction;
-  uint8_t reserved;
-  uint32_t peer;
-  uint64_t count;
-  uint64_t bufferId;
+  Announcement said;
   uint64_t in; ///< byte offsets in the segment
   uint64_t out;
   int64_t startNs;
@@ -93,7 +87,7 @@ public:
   /// rank sees when ranks share them, more when each is bound to its own.
   uint32_t usableCores() const;
   /// Offset of a pointer, or UINT64_MAX when [pointer, pointer + bytes) is not
-  /// inside the program's regions.
+  /// inside the memory of some rank's collectives.
   uint64_t offsetOf(const void *pointer, uint64_t bytes) const;
 
   /// Publishes a failure and wakes everybody. False if there is one already:
@@ -107,8 +101,7 @@ public:
 
   uint32_t worldSize = 1;
   uint32_t rank = 0;
-  std::vector<char *> shared; ///< start of each rank's region
-  char *common = nullptr;
+  Region memory; ///< of this rank's collectives
 
 private:
   void layOut(const dpc_comm_options_t &options);
@@ -117,9 +110,10 @@ private:
 
   char *base = nullptr;
   uint64_t bytes = 0;
-  uint64_t pagesAt = 0, lanesAt = 0, pairsAt = 0, dataAt = 0, commonAt = 0;
-  std::vector<uint64_t> familyAt, familySize, sharedAt;
-  Fd memory; ///< rank 0 keeps it open until the others have mapped it
+  uint64_t pagesAt = 0, lanesAt = 0, pairsAt = 0, dataAt = 0;
+  uint64_t memoryAt = 0, memoryBytes = 0; ///< of this rank
+  std::vector<uint64_t> familyAt, familySize;
+  Fd file; ///< rank 0 keeps it open until the others have mapped it
 };
 
 } // namespace dpc

@@ -1,0 +1,15 @@
+#ifndef DPC_RUNTIME_SRC_COMM_LOCAL_LOCALCOMM_H
+#define DPC_RUNTIME_SRC_COMM_LOCAL_LOCALCOMM_H
+
+#include "dpc/comm.h"
+
+namespace dpc {
+
+/// The transport `local`: ranks are processes of one host, which meet over a
+/// socket and communicate in memory that all of them map.
+dpc_status_t createLocalComm(const dpc_comm_options_t *options,
+                             dpc_comm_t **outComm);
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_COMM_LOCAL_LOCALCOMM_H

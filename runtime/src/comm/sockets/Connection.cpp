@@ -1,0 +1,139 @@
+#include "runtime/src/comm/sockets/Connection.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <utility>
+
+namespace dpc {
+
+namespace {
+
+/// A frame of data is no longer, so that others need not wait long.
+constexpr uint64_t kLongestPiece = 256u << 10;
+/// Bytes that are read before other connections get their turn.
+constexpr uint64_t kLongestRead = 4u << 20;
+
+} // namespace
+
+Connection::Connection(uint32_t rank, Fd given)
+    : peer(rank), socket(std::move(given)) {
+  const int one = 1; // a Unix socket knows no such delay
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+}
+
+void Connection::send(Frame frame, std::string text) {
+  frame.bytes = static_cast<uint32_t>(text.size());
+  control.push_back({frame, std::move(text)});
+}
+
+void Connection::sendData(Frame frame, const char *from, uint64_t bytes,
+                          uint64_t *sent) {
+  data.push_back({frame, from, bytes, sent});
+}
+
+void Connection::chooseNext() {
+  outgoing = true;
+  outDone = 0;
+  outgoingData = control.empty();
+  if (!outgoingData) {
+    outHeader = control.front().frame;
+    outText = std::move(control.front().text);
+    outPayload = outText.data();
+    control.pop_front();
+    return;
+  }
+  const Data &next = data.front();
+  outHeader = next.frame;
+  outHeader.offset = *next.sent;
+  outHeader.bytes =
+      static_cast<uint32_t>(std::min(next.bytes - *next.sent, kLongestPiece));
+  outPayload = next.from + *next.sent;
+}
+
+void Connection::finishFrame() {
+  outgoing = false;
+  if (!outgoingData || data.empty())
+    return; // or all data was dropped meanwhile
+  const Data &first = data.front();
+  *first.sent += outHeader.bytes;
+  if (*first.sent == first.bytes)
+    data.pop_front();
+}
+
+void Connection::flush() {
+  while (isOpen() && hasOutput()) {
+    if (!outgoing)
+      chooseNext();
+    const uint64_t header = std::min<uint64_t>(outDone, sizeof outHeader),
+                   payload = outDone - header;
+    iovec parts[2] = {
+        {reinterpret_cast<char *>(&outHeader) + header,
+         sizeof outHeader - header},
+        {const_cast<char *>(outPayload) + payload, outHeader.bytes - payload}};
+    msghdr message = {};
+    message.msg_iov = parts;
+    message.msg_iovlen = 2;
+    const ssize_t sent =
+        ::sendmsg(socket.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR)
+      continue;
+    if (sent < 0)
+      return; // full; or broken, which receive() finds
+    outDone += static_cast<uint64_t>(sent);
+    if (outDone == sizeof outHeader + outHeader.bytes)
+      finishFrame();
+  }
+}
+
+/// Finds the place of the payload whose header is complete.
+bool Connection::beginPayload(FrameReceiver &receiver) {
+  inText.clear();
+  inPayload = nullptr;
+  switch (inHeader.kind) {
+  case FrameKind::data:
+    inPayload = receiver.placeFor(peer, inHeader);
+    return inPayload != nullptr;
+  case FrameKind::report:
+  case FrameKind::verdict:
+    if (inHeader.bytes > kLongestText)
+      return false;
+    inText.resize(inHeader.bytes);
+    inPayload = inText.data();
+    return true;
+  default:
+    return inHeader.bytes == 0;
+  }
+}
+
+Connection::State Connection::receive(FrameReceiver &receiver) {
+  for (uint64_t read = 0; read < kLongestRead;) {
+    const bool inHead = inDone < sizeof inHeader;
+    const uint64_t wanted = inHead ? sizeof inHeader - inDone
+                                   : sizeof inHeader + inHeader.bytes - inDone;
+    char *to = inHead ? reinterpret_cast<char *>(&inHeader) + inDone
+                      : inPayload + (inDone - sizeof inHeader);
+    const ssize_t got = ::recv(socket.get(), to, wanted, MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0 && errno == EAGAIN)
+      return State::open;
+    if (got <= 0)
+      return State::ended;
+    inDone += static_cast<uint64_t>(got);
+    read += static_cast<uint64_t>(got);
+    if (inHead && inDone == sizeof inHeader && !beginPayload(receiver))
+      return State::senseless;
+    if (inDone == sizeof inHeader + inHeader.bytes) {
+      inDone = 0;
+      if (!receiver.arrived(peer, inHeader, inText))
+        return State::senseless;
+    }
+  }
+  return State::open;
+}
+
+} // namespace dpc

@@ -1,0 +1,254 @@
+// The operations of a mesh, and what becomes of the frames that arrive. Its
+// thread, and what the run ends with, are in MeshThread.cpp.
+#include "runtime/src/comm/sockets/Mesh.h"
+
+#include "dpc/action.h"
+#include "runtime/src/base/OperationNames.h"
+#include "runtime/src/base/Status.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace dpc {
+
+namespace {
+constexpr unsigned kSequenceBits = 44;
+} // namespace
+
+Mesh::Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups,
+           std::vector<Fd> sockets)
+    : rank(options.rank), worldSize(options.world_size),
+      groupCount(static_cast<uint32_t>(groups.size())),
+      timeoutSeconds(options.timeout_seconds > 0 ? options.timeout_seconds
+                                                 : 300),
+      frozenSeconds(options.frozen_seconds > 0 ? options.frozen_seconds : 10),
+      wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  for (const Group &group : groups)
+    channels.push_back({group.members, group.self, false});
+  for (uint32_t r = 0; r < worldSize; ++r)
+    channels.push_back({{rank, r}, 0, true});
+  for (uint32_t r = 0; r < worldSize; ++r)
+    channels.push_back({{r, rank}, 1, true});
+  for (uint32_t r = 0; r < worldSize; ++r)
+    connections.emplace_back(r, std::move(sockets[r]));
+  if (worldSize == 1)
+    return;
+  sigset_t all, before; // signals belong to the program's own thread
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+/// Which member of a channel another rank is; DPC_NONE if there is no such
+/// channel, or if it is none.
+uint32_t Mesh::memberOf(uint32_t channel, uint32_t peer) const {
+  if (channel >= channels.size())
+    return DPC_NONE;
+  const std::vector<uint32_t> &members = channels[channel].members;
+  const auto at = std::find(members.begin(), members.end(), peer);
+  return at == members.end() ? DPC_NONE
+                             : static_cast<uint32_t>(at - members.begin());
+}
+
+Exchange &Mesh::exchangeAt(Channel &channel, uint64_t sequence) {
+  return channel.open
+      .try_emplace(sequence, static_cast<uint32_t>(channel.members.size()),
+                   channel.self)
+      .first->second;
+}
+
+dpc_status_t Mesh::start(const dpc_comm_op_t &op, dpc_request_t *outRequest) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (verdict)
+    return failure();
+  uint32_t index = op.family;
+  if (op.op == DPC_OP_SEND || op.op == DPC_OP_RECV) {
+    const uint32_t peer = channels[op.family].members[op.peer];
+    index = op.op == DPC_OP_SEND ? toRank(peer) : fromRank(peer);
+  }
+  Channel &channel = channels[index];
+  const uint64_t sequence = channel.started++;
+  Exchange &exchange = exchangeAt(channel, sequence);
+  exchange.start(op, channel.onPair);
+  Frame frame = frameOf(FrameKind::start);
+  frame.sequence = sequence;
+  frame.said = announce(op, channel.onPair);
+  for (uint32_t member : channel.members)
+    if (member != rank) {
+      frame.channel = !channel.onPair        ? index
+                      : op.op == DPC_OP_SEND ? fromRank(rank)
+                                             : toRank(rank);
+      connections[member].send(frame);
+    }
+  advance(index, sequence, exchange);
+  flush();
+  *outRequest = (uint64_t(index) + 1) << kSequenceBits | sequence;
+  return DPC_OK;
+}
+
+/// Does all that can be done of an operation.
+void Mesh::advance(uint32_t index, uint64_t sequence, Exchange &exchange) {
+  if (verdict || !exchange.isStarted() || !exchange.allAnnounced())
+    return;
+  if (!exchange.moving) {
+    if (!exchange.agrees()) {
+      Departure departure = findDeparture(exchange.announcements(),
+                                          channels[index].members, sequence);
+      return publish({departure.guilty, false, std::move(departure.text)});
+    }
+    exchange.moving = true;
+    sendPhase(index, sequence, exchange);
+  }
+  while (exchange.phase < Exchange::kPhases &&
+         exchange.hasReceived(exchange.phase)) {
+    exchange.compute(exchange.phase);
+    if (++exchange.phase < Exchange::kPhases)
+      sendPhase(index, sequence, exchange);
+  }
+}
+
+void Mesh::sendPhase(uint32_t index, uint64_t sequence, Exchange &exchange) {
+  const Channel &channel = channels[index];
+  Frame frame = frameOf(FrameKind::data);
+  frame.channel = channel.onPair ? fromRank(rank) : index; // data goes one way
+  frame.sequence = sequence;
+  frame.phase = exchange.phase;
+  for (Transfer &transfer : exchange.outgoing(exchange.phase))
+    connections[channel.members[transfer.member]].sendData(
+        frame, transfer.at, transfer.bytes, &transfer.moved);
+}
+
+dpc_status_t Mesh::wait(dpc_request_t request) {
+  const uint64_t index = (request >> kSequenceBits) - 1,
+                 sequence = request & ((1ull << kSequenceBits) - 1);
+  std::unique_lock<std::mutex> lock(mutex);
+  if (index >= channels.size() || sequence >= channels[index].started)
+    return fail(DPC_INVALID, "wait for a communication that was never started");
+  Channel &channel = channels[index];
+  const auto at = channel.open.find(sequence);
+  if (at == channel.open.end())
+    return DPC_OK; // waited for before
+  const Exchange &exchange = at->second;
+  const double deadline = monotonicSeconds() + timeoutSeconds;
+  while (!exchange.isComplete()) {
+    if (verdict)
+      return failure();
+    const uint32_t late = channel.members[exchange.laggard()];
+    if (late != rank && connections[late].left)
+      publish({late, false, lateness(exchange, late, "has left the run")});
+    else if (monotonicSeconds() > deadline) {
+      char silence[64];
+      std::snprintf(silence, sizeof silence, "has not answered for %.0f s",
+                    timeoutSeconds);
+      publish({late, false, lateness(exchange, late, silence)});
+    }
+    flush();
+    if (!verdict)
+      changed.wait_for(lock, std::chrono::milliseconds(50));
+  }
+  channel.open.erase(at);
+  return DPC_OK;
+}
+
+std::string Mesh::lateness(const Exchange &exchange, uint32_t late,
+                           const std::string &what) const {
+  const dpc_comm_op_t &op = exchange.operation();
+  return "rank " + std::to_string(late) + " " + what + ", and rank " +
+         std::to_string(rank) + " waits for it in " + opName(op.op) +
+         " of buffer " + std::to_string(op.buffer_id);
+}
+
+/// The transfer that a data frame belongs to; null if there is none.
+Transfer *Mesh::transferOf(uint32_t from, const Frame &frame) {
+  const uint32_t member = memberOf(frame.channel, from);
+  if (member == DPC_NONE)
+    return nullptr;
+  auto &open = channels[frame.channel].open;
+  const auto at = open.find(frame.sequence);
+  return at == open.end() ? nullptr : at->second.incoming(frame.phase, member);
+}
+
+char *Mesh::placeFor(uint32_t from, const Frame &frame) {
+  const Transfer *transfer = transferOf(from, frame);
+  const bool fits = transfer && frame.offset == transfer->moved &&
+                    frame.bytes <= transfer->bytes - transfer->moved;
+  return fits ? transfer->at + frame.offset : nullptr;
+}
+
+bool Mesh::startArrived(uint32_t from, const Frame &frame) {
+  const uint32_t member = memberOf(frame.channel, from);
+  if (member == DPC_NONE)
+    return false;
+  Channel &channel = channels[frame.channel];
+  if (frame.sequence < channel.started && !channel.open.count(frame.sequence))
+    return false; // it is over
+  Exchange &exchange = exchangeAt(channel, frame.sequence);
+  if (!exchange.announce(member, frame.said))
+    return false;
+  advance(frame.channel, frame.sequence, exchange);
+  return true;
+}
+
+bool Mesh::arrived(uint32_t from, const Frame &frame, const std::string &text) {
+  const RunFailure told = {frame.guilty, frame.selfReported != 0, text};
+  switch (frame.kind) {
+  case FrameKind::start:
+    return startArrived(from, frame);
+  case FrameKind::data: // placeFor has found the same transfer
+    transferOf(from, frame)->moved += frame.bytes;
+    advance(frame.channel, frame.sequence,
+            exchangeAt(channels[frame.channel], frame.sequence));
+    return true;
+  case FrameKind::beat:
+    return true;
+  case FrameKind::report:
+    if (rank != 0 || told.guilty >= worldSize)
+      return false;
+    publish(told);
+    return true;
+  case FrameKind::verdict:
+    if (told.guilty >= worldSize)
+      return false;
+    if (!verdict)
+      settle(told);
+    return true;
+  case FrameKind::leave:
+    connections[from].left = true;
+    connections[from].send(frameOf(FrameKind::farewell));
+    return true;
+  case FrameKind::farewell:
+    connections[from].farewelled = true;
+    return true;
+  }
+  return false;
+}
+
+void Mesh::sendToAll(Frame frame, const std::string &text) {
+  for (Connection &connection : connections)
+    if (connection.isOpen())
+      connection.send(frame, text);
+}
+
+/// Writes what the sockets take; the thread writes the rest.
+void Mesh::flush() {
+  bool rest = false;
+  for (Connection &connection : connections) {
+    connection.flush();
+    rest = rest || connection.hasOutput();
+  }
+  if (rest)
+    wakeThread();
+}
+
+void Mesh::wakeThread() {
+  const uint64_t one = 1;
+  const ssize_t written = ::write(wake.get(), &one, sizeof one);
+  (void)written; // full: it is awake
+}
+
+} // namespace dpc

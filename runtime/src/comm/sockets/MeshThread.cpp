@@ -1,0 +1,181 @@
+// The thread that serves a rank's sockets, how it finds out who is gone, and
+// how the ranks agree on what the run ends with.
+#include "runtime/src/comm/sockets/Mesh.h"
+
+#include "runtime/src/base/Status.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <poll.h>
+#include <unistd.h>
+#include <utility>
+
+namespace dpc {
+
+namespace {
+
+constexpr double kTickSeconds = 0.1;
+/// Rank 0 answers a report at once, unless it is dead, frozen or far away.
+constexpr double kAnswerSeconds = 1;
+constexpr double kLeaveSeconds = 2;
+
+Frame frameOf(FrameKind kind, const RunFailure &failure) {
+  Frame frame = frameOf(kind);
+  frame.guilty = failure.guilty;
+  frame.selfReported = failure.selfReported;
+  return frame;
+}
+
+} // namespace
+
+void Mesh::run() {
+  std::vector<pollfd> polled(worldSize + 1);
+  std::unique_lock<std::mutex> lock(mutex);
+  double before = monotonicSeconds();
+  while (!hasEnded) {
+    polled[worldSize] = {wake.get(), POLLIN, 0};
+    for (uint32_t r = 0; r < worldSize; ++r)
+      polled[r] = {connections[r].descriptor(),
+                   static_cast<short>(
+                       POLLIN | (connections[r].hasOutput() ? POLLOUT : 0)),
+                   0};
+    lock.unlock();
+    ::poll(polled.data(), polled.size(), static_cast<int>(kTickSeconds * 1000));
+    lock.lock();
+    uint64_t count = 0;
+    const ssize_t read = ::read(wake.get(), &count, sizeof count);
+    (void)read; // nothing to read: another reason to wake up
+    for (uint32_t r = 0; r < worldSize; ++r)
+      if ((polled[r].revents & ~POLLOUT) && connections[r].isOpen())
+        receiveFrom(connections[r]);
+    const double now = monotonicSeconds();
+    tick(std::min(now - before, kTickSeconds));
+    before = now;
+    for (Connection &connection : connections)
+      connection.flush();
+    changed.notify_all();
+  }
+}
+
+void Mesh::receiveFrom(Connection &connection) {
+  connection.heardAt = runSeconds;
+  const Connection::State state = connection.receive(*this);
+  if (state == Connection::State::open)
+    return;
+  connection.close();
+  const std::string who = "rank " + std::to_string(connection.rank());
+  if (connection.left || verdict)
+    return;
+  if (state == Connection::State::senseless)
+    publish({connection.rank(), false,
+             who + " has sent what is no part of the run"});
+  else if (connection.rank() == 0 && reported)
+    settle(*reported);
+  else
+    publish({connection.rank(), false,
+             who + " died: its connection ended without its leaving the run"});
+}
+
+/// Beats, looks for ranks whose heart stands still, and for the answer of rank
+/// 0. Time passes only while this process runs: when it was stopped itself, its
+/// peers did not stand still.
+void Mesh::tick(double passed) {
+  runSeconds += passed;
+  if (runSeconds - lastBeat >= kTickSeconds) {
+    lastBeat = runSeconds;
+    sendToAll(frameOf(FrameKind::beat));
+  }
+  for (const Connection &connection : connections) {
+    const bool isSilent = connection.isOpen() && !connection.left &&
+                          runSeconds - connection.heardAt > frozenSeconds;
+    if (!isSilent || verdict)
+      continue;
+    char text[120];
+    std::snprintf(text, sizeof text,
+                  "rank %u is frozen: nothing was heard of it for %.1f s "
+                  "(stopped, or out of memory?)",
+                  connection.rank(), frozenSeconds);
+    publish({connection.rank(), false, text});
+  }
+  if (reported && !verdict && runSeconds > answerDue)
+    settle(*reported);
+}
+
+/// A failure that this rank has met, or been told of: the run ends with it, or
+/// with an earlier one that rank 0 knows.
+void Mesh::publish(RunFailure failure) {
+  if (verdict || reported)
+    return;
+  const bool decides = rank == 0 || failure.guilty == 0 ||
+                       !connections[0].isOpen() || connections[0].left;
+  if (decides)
+    return settle(std::move(failure));
+  connections[0].send(frameOf(FrameKind::report, failure), failure.text);
+  reported = std::move(failure);
+  answerDue = runSeconds + kAnswerSeconds;
+}
+
+void Mesh::settle(RunFailure failure) {
+  verdict = std::move(failure);
+  for (Connection &connection : connections)
+    connection.dropData();
+  sendToAll(frameOf(FrameKind::verdict, *verdict), verdict->text);
+  changed.notify_all();
+}
+
+dpc_status_t Mesh::failure() const {
+  return fail(DPC_PEER, "%s", verdict->text.c_str());
+}
+
+bool Mesh::abort(const char *reason) {
+  std::unique_lock<std::mutex> lock(mutex);
+  if (verdict)
+    return false;
+  std::string text = "rank " + std::to_string(rank) + " failed: " + reason;
+  if (text.size() > Connection::kLongestText)
+    text.resize(Connection::kLongestText);
+  publish({rank, true, std::move(text)});
+  flush();
+  changed.wait_for(lock, std::chrono::duration<double>(2 * kAnswerSeconds),
+                   [&] { return verdict.has_value(); });
+  return !verdict || (verdict->guilty == rank && verdict->selfReported);
+}
+
+bool Mesh::isToldElsewhere() {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!verdict || verdict->selfReported)
+    return verdict.has_value();
+  for (uint32_t r = 0; r < rank; ++r)
+    if (r != verdict->guilty &&
+        (connections[r].isOpen() || connections[r].left))
+      return true;
+  return false;
+}
+
+Mesh::~Mesh() {
+  if (!thread.joinable())
+    return;
+  {
+    std::unique_lock<std::mutex> lock(mutex);
+    for (Connection &connection : connections)
+      connection.dropData();
+    sendToAll(frameOf(FrameKind::leave));
+    flush();
+    changed.wait_for(lock, std::chrono::duration<double>(kLeaveSeconds), [&] {
+      return std::all_of(connections.begin(), connections.end(),
+                         [&](const Connection &connection) {
+                           const bool isGuilty =
+                               verdict && verdict->guilty == connection.rank();
+                           return !connection.isOpen() || isGuilty ||
+                                  (connection.farewelled &&
+                                   !connection.hasOutput());
+                         });
+    });
+    hasEnded = true;
+    wakeThread();
+  }
+  thread.join();
+}
+
+} // namespace dpc

@@ -1,0 +1,180 @@
+// The `sockets` transport: a connection between every two ranks. It is the
+// plainest way to fill the table of dpc/comm.h without memory in common.
+#include "runtime/src/comm/sockets/SocketsComm.h"
+
+#include "runtime/src/base/OperationNames.h"
+#include "runtime/src/base/Status.h"
+#include "runtime/src/comm/Rendezvous.h"
+#include "runtime/src/comm/sockets/Mesh.h"
+
+#include <memory>
+#include <new>
+#include <sys/mman.h>
+
+namespace dpc {
+
+namespace {
+
+struct SocketsComm {
+  ~SocketsComm() {
+    mesh.reset(); // nothing arrives any more
+    if (memory)
+      ::munmap(memory, memoryBytes);
+  }
+  dpc_comm_t interface{};
+  void *memory = nullptr;
+  uint64_t memoryBytes = 0;
+  Region region;
+  std::vector<Group> groups;
+  std::unique_ptr<Mesh> mesh;
+};
+
+SocketsComm &self(dpc_comm_t *comm) {
+  return *reinterpret_cast<SocketsComm *>(comm);
+}
+
+dpc_status_t socketsAllocate(dpc_comm_t *comm, uint64_t bytes,
+                             void **outMemory) {
+  return self(comm).region.allocate(bytes, outMemory);
+}
+
+dpc_status_t socketsStart(dpc_comm_t *base, const dpc_comm_op_t *op,
+                          dpc_request_t *outRequest) {
+  SocketsComm &comm = self(base);
+  if (dpc_status_t status = checkOperation(*op, comm.groups, comm.region))
+    return status;
+  try {
+    if (dpc_status_t status = comm.mesh->start(*op, outRequest))
+      return status;
+  } catch (const std::bad_alloc &) {
+    return fail(DPC_IO, "out of memory for %s of %llu x %s", opName(op->op),
+                static_cast<unsigned long long>(op->count),
+                dpc_dtype_name(op->dtype));
+  }
+  base->stats.operations += 1;
+  base->stats.bytes += op->count * dpc_dtype_size(op->dtype);
+  return DPC_OK;
+}
+
+dpc_status_t socketsWait(dpc_comm_t *base, dpc_request_t request) {
+  const double begin = monotonicSeconds();
+  const dpc_status_t status = self(base).mesh->wait(request);
+  base->stats.exposed_ns +=
+      static_cast<uint64_t>((monotonicSeconds() - begin) * 1e9);
+  return status;
+}
+
+uint32_t socketsAbort(dpc_comm_t *base, const char *reason) {
+  return self(base).mesh->abort(reason);
+}
+
+uint32_t socketsToldElsewhere(dpc_comm_t *base) {
+  return self(base).mesh->isToldElsewhere();
+}
+
+void socketsRelease(dpc_comm_t *base) { delete &self(base); }
+
+constexpr dpc_comm_vtable_t kSocketsTable = {sizeof(dpc_comm_vtable_t),
+                                             1,
+                                             "sockets",
+                                             socketsAllocate,
+                                             socketsStart,
+                                             socketsWait,
+                                             socketsAbort,
+                                             socketsToldElsewhere,
+                                             socketsRelease};
+
+/// What a rank tells the others: where it listens, and, from rank 0, a number
+/// that strangers do not know, from which the key of the connections is made.
+struct Contact {
+  uint64_t port = 0;
+  Digest secret{};
+};
+
+/// Connects all ranks: they meet at rank 0, then at each rank those above it.
+dpc_status_t connectAll(const dpc_comm_options_t &options,
+                        std::vector<Fd> *outSockets) {
+  const uint32_t rank = options.rank, worldSize = options.world_size;
+  outSockets->resize(worldSize);
+  RendezvousOptions meet;
+  if (dpc_status_t status = rendezvousOptions(options, "sockets", &meet))
+    return status;
+  if (worldSize == 1)
+    return DPC_OK;
+  Contact contact;
+  Fd listener;
+  uint16_t port = 0;
+  if (dpc_status_t status = rank == 0 ? randomDigest(&contact.secret)
+                                      : listenOnLoopback(&listener, &port))
+    return status;
+  contact.port = port;
+  Meeting first;
+  if (dpc_status_t status =
+          rank == 0 ? serveRendezvous(meet, Card::of(contact), &first)
+                    : joinRendezvous(meet, Card::of(contact), &first))
+    return status;
+  if (rank == 0)
+    *outSockets = std::move(first.connections);
+  else
+    (*outSockets)[0] = std::move(first.connections[0]);
+  const Digest secret = first.cards[0].as<Contact>().secret;
+  meet.token = hmacSha256(meet.token, secret.data(), secret.size());
+  for (meet.server = 1; meet.server <= rank && meet.server + 1 < worldSize;
+       ++meet.server) {
+    Meeting next;
+    meet.address = "tcp://127.0.0.1:" +
+                   std::to_string(first.cards[meet.server].as<Contact>().port);
+    if (meet.server < rank) {
+      if (dpc_status_t status = joinRendezvous(meet, {}, &next))
+        return status;
+      (*outSockets)[meet.server] = std::move(next.connections[0]);
+      continue;
+    }
+    meet.listenFd = listener.release();
+    if (dpc_status_t status = serveRendezvous(meet, {}, &next))
+      return status;
+    for (uint32_t r = rank + 1; r < worldSize; ++r)
+      (*outSockets)[r] = std::move(next.connections[r]);
+  }
+  return DPC_OK;
+}
+
+} // namespace
+
+dpc_status_t createSocketsComm(const dpc_comm_options_t *options,
+                               dpc_comm_t **outComm) {
+  constexpr uint32_t kMostRanks = 256; // each has an open socket to all others
+  *outComm = nullptr;
+  if (options->bandwidth > 0 || options->latency > 0)
+    return fail(DPC_USAGE,
+                "the sockets transport emulates no link: bandwidth and latency "
+                "are settings of the local one");
+  auto comm = std::make_unique<SocketsComm>();
+  if (dpc_status_t status =
+          findGroups(*options, "sockets", kMostRanks, &comm->groups))
+    return status;
+  if (const uint64_t bytes =
+          options->memory_bytes ? options->memory_bytes[options->rank] : 0) {
+    void *mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED)
+      return fail(DPC_IO, "out of memory: %llu bytes for communication",
+                  static_cast<unsigned long long>(bytes));
+    comm->memory = mapped;
+    comm->memoryBytes = bytes;
+    ::madvise(mapped, bytes, MADV_HUGEPAGE);
+    comm->region = Region(static_cast<char *>(mapped), bytes);
+  }
+  std::vector<Fd> sockets;
+  if (dpc_status_t status = connectAll(*options, &sockets))
+    return status;
+  comm->interface.vtable = &kSocketsTable;
+  comm->interface.rank = options->rank;
+  comm->interface.world_size = options->world_size;
+  comm->mesh =
+      std::make_unique<Mesh>(*options, comm->groups, std::move(sockets));
+  *outComm = &comm.release()->interface;
+  return DPC_OK;
+}
+
+} // namespace dpc

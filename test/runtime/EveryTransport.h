@@ -1,0 +1,34 @@
+// The transports of this runtime as parameters of tests: what holds for one
+// holds for all.
+#ifndef DPC_TEST_RUNTIME_EVERYTRANSPORT_H
+#define DPC_TEST_RUNTIME_EVERYTRANSPORT_H
+
+#include "test/runtime/ForkRanks.h"
+
+#include <gtest/gtest.h>
+
+namespace dpc::test {
+
+/// The names of all transports, the default one first.
+inline std::vector<std::string> transportNames() {
+  std::vector<std::string> names;
+  for (uint32_t i = 0; const dpc_transport_t *transport = dpc_transport_at(i);
+       ++i)
+    names.push_back(transport->name);
+  return names;
+}
+
+/// Memory of the communicator, as floats, doubles or bytes. A rank that gets
+/// none ends with the reason on its standard error.
+template <typename T> T *allocate(dpc_comm_t *comm, uint64_t bytes) {
+  void *memory = nullptr;
+  if (comm->vtable->allocate(comm, bytes, &memory)) {
+    std::fprintf(stderr, "rank %u: %s\n", comm->rank, dpc_last_error());
+    _exit(8);
+  }
+  return static_cast<T *>(memory);
+}
+
+} // namespace dpc::test
+
+#endif // DPC_TEST_RUNTIME_EVERYTRANSPORT_H
