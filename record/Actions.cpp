@@ -109,20 +109,13 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
     action.dtype = dtypeOfBuffer(zero.getOutput());
     action.count = elementsOf(zero.getOutput());
     action.out = bufferAt(zero.getOutput());
-  } else if (auto load = dyn_cast<LoadInputOp>(op)) {
-    action.kind = DPC_ACTION_LOAD_INPUT;
-    action.function = tensors.inputIndex.lookup(
-        SymbolTable::lookupNearestSymbolFrom(load, load.getResidentAttr()));
   } else if (auto start = dyn_cast<StartOp>(op)) {
-    SmallVector<std::string> axes;
-    for (auto axis : start.getAxes().getAsValueRange<StringAttr>())
-      axes.push_back(axis.str());
     action.kind = DPC_ACTION_START;
     action.op = uint32_t(start.getKind());
     action.reduction = uint32_t(start.getReduction());
     action.event =
         events.try_emplace(start.getEvent(), eventCount++).first->second;
-    action.group = mesh.getFamily(axes);
+    action.group = mesh.getFamily(start.getAxes());
     action.dtype = dtypeOfBuffer(start.getInput());
     // The count is that of one part where parts are exchanged.
     action.count =

@@ -27,11 +27,9 @@ private:
 /// The action table of one entry; all ranks share it.
 class ActionTable {
 public:
-  ActionTable(const TensorRecords &tensors, ProgramMesh &mesh,
-              const llvm::StringMap<uint32_t> &functions,
+  ActionTable(ProgramMesh &mesh, const llvm::StringMap<uint32_t> &functions,
               LocationTable &locations)
-      : tensors(tensors), mesh(mesh), functions(functions),
-        locations(locations) {}
+      : mesh(mesh), functions(functions), locations(locations) {}
 
   /// Fails with an error on an op that the runtime cannot run.
   mlir::LogicalResult run(exec::EntryOp entry);
@@ -44,7 +42,6 @@ private:
   mlir::LogicalResult visit(mlir::Block &block, bool inLoop);
   mlir::LogicalResult visit(mlir::Operation *op, bool inLoop);
 
-  const TensorRecords &tensors;
   ProgramMesh &mesh;
   const llvm::StringMap<uint32_t> &functions;
   LocationTable &locations;

@@ -1,8 +1,8 @@
 #include "record/EmitProgram.h"
 
-#include "passes/Lowering/KernelTable.h"
 #include "record/Actions.h"
 #include "record/Functions.h"
+#include "record/LaunchTable.h"
 
 #include "dialects/NN/IR/Program.h"
 #include "dpc/program.h"
@@ -42,18 +42,8 @@ static std::array<uint8_t, 32> hashPlan(ModuleOp module) {
   return hash.final<32>();
 }
 
-static uint32_t phaseOf(FunctionOp function, StringRef entry, ModuleOp module) {
-  if (entry == "eval")
-    return DPC_PHASE_EVAL;
-  if (entry == "infer")
-    return DPC_PHASE_INFER;
-  bool allUpdates = true;
-  function.walk([&](LaunchOp launch) {
-    auto kernel = module.lookupSymbol<func::FuncOp>(launch.getKernel());
-    allUpdates &= isa<nn::UpdateOp>(getKernelBody(kernel));
-  });
-  return allUpdates ? DPC_PHASE_UPDATE : DPC_PHASE_OTHER;
-}
+/// The entries of a program, numbered as DPC_ENTRY_*.
+static constexpr StringLiteral entryNames[] = {"step", "eval", "infer"};
 
 static dpc_schedule_t scheduleOf(ModuleOp module) {
   dpc_schedule_t schedule = {};
@@ -80,54 +70,51 @@ public:
       : module(module), options(options), target(target), pool(target, outside),
         mesh(module),
         tensors(module, mesh, target, pool, options.initialValues),
-        locations(target, pool) {}
+        locations(target, pool), launches(target, pool, mesh) {}
 
   LogicalResult run() {
     memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
     if (!memory)
       return module.emitError("has no memory plan");
-    if (failed(tensors.run()) || failed(emitFunctions()) ||
-        failed(emitActions()) || failed(emitOnnxPatches()))
+    if (failed(tensors.run()))
+      return failure();
+    emitFunctions();
+    if (failed(emitActions()) || failed(emitOnnxPatches()))
       return failure();
     emitRecord();
     return success();
   }
 
 private:
-  LogicalResult emitFunctions() {
+  void emitFunctions() {
     for (auto function : module.getOps<FunctionOp>()) {
-      llvm::Function *code = emitFunction(function, target, mesh.getShape());
-      if (!code)
-        return failure();
-      auto [entry, piece] = function.getSymName().rsplit('.');
       dpc_function_t record = {};
-      record.phase = phaseOf(function, entry, module);
-      piece.getAsInteger(10, record.piece);
+      record.entry = llvm::find(entryNames, function.getEntry()) - entryNames;
+      record.piece = function.getPiece();
       uint64_t at = functions.append(record);
-      functions.setPointer(at + offsetof(dpc_function_t, fn), code);
+      if (options.functions == FunctionForm::launchTable)
+        launches.add(function);
+      else
+        functions.setPointer(at + offsetof(dpc_function_t, fn),
+                             emitFunction(function, target, mesh));
       functions.setPointer(at + offsetof(dpc_function_t, name),
                            pool.getString(function.getSymName()));
       functionIndex[function.getSymName()] = functionCount++;
     }
-    return success();
   }
 
   LogicalResult emitActions() {
     dpc_rank_t record = {};
     record.struct_size = sizeof(record);
-    record.slot_count = memory.getSlots();
     record.arena_bytes = memory.getArena();
-    record.slot_stride = memory.getSlot();
     record.shared_bytes = memory.getShared();
-    record.shared_slot_stride = memory.getSharedSlot();
     record.peak_bytes = memory.getPeak();
     llvm::Constant *tables[DPC_ENTRY_COUNT] = {};
-    static constexpr StringLiteral names[] = {"step", "eval", "infer"};
-    for (auto [index, name] : llvm::enumerate(names)) {
+    for (auto [index, name] : llvm::enumerate(entryNames)) {
       auto entry = module.lookupSymbol<EntryOp>(name);
       if (!entry)
         continue;
-      ActionTable table(tensors, mesh, functionIndex, locations);
+      ActionTable table(mesh, functionIndex, locations);
       if (failed(table.run(entry)))
         return failure();
       tables[index] = table.image.emit(target, (name + ".actions").str());
@@ -190,6 +177,7 @@ private:
         record.microbatches *= axis.size;
     record.state_count = tensors.stateCount;
     record.input_count = tensors.inputCount;
+    record.control_count = tensors.controlCount;
     record.output_count = tensors.outputCount;
     record.metric_count = tensors.metricCount;
     record.schedule = scheduleOf(module);
@@ -215,9 +203,12 @@ private:
     DPC_SET(ranks, ranks.emit(target, "ranks"));
     DPC_SET(states, tensors.states.emit(target, "states"));
     DPC_SET(inputs, tensors.inputs.emit(target, "inputs"));
+    DPC_SET(controls, tensors.controls.emit(target, "controls"));
     DPC_SET(outputs, tensors.outputs.emit(target, "outputs"));
     DPC_SET(metrics, tensors.metrics.emit(target, "metrics"));
     DPC_SET(locations, locations.emit());
+    if (options.functions == FunctionForm::launchTable)
+      DPC_SET(device, launches.emit());
     if (!options.onnxTemplate.empty()) {
       DPC_SET(onnx_template, pool.addBytes(options.onnxTemplate, "onnx"));
       DPC_SET(onnx_patches, onnxPatches.emit(target, "onnx.patches"));
@@ -233,6 +224,7 @@ private:
   ProgramMesh mesh;
   TensorRecords tensors;
   LocationTable locations;
+  LaunchTable launches;
   MemoryAttr memory;
   RecordImage functions, ranks, onnxPatches;
   llvm::StringMap<uint32_t> functionIndex;

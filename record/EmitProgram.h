@@ -2,6 +2,7 @@
 #define DPC_RECORD_EMITPROGRAM_H
 
 #include "record/Tensors.h"
+#include "targets/Target.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/Module.h"
@@ -17,6 +18,8 @@ struct ProgramOptions {
   std::string name;
   /// The compile command, for messages and checkpoints.
   std::string command;
+  /// What the target makes of functions.
+  FunctionForm functions = FunctionForm::hostCode;
   /// DPC_ISA_*: what the generated code needs.
   unsigned isa = 0;
   /// Where first values are, and the name of their file.
@@ -39,12 +42,12 @@ struct ProgramOptions {
 };
 
 /// Builds, from a module at level `exec`, the program record `dpc_program` of
-/// runtime/include/dpc/program.h and the functions that its action tables name.
-/// These call the kernels by their symbols, `void kernel(char *const *buffers)`
-/// with operands, results and scratch in this order; the kernels' code is
-/// somebody else's. Null, with an error on the op at fault, when the module
-/// cannot be expressed. `outside`, unless null, gets the first values of state
-/// that are large: the LLVM module only declares them.
+/// runtime/include/dpc/program.h and the functions that its action tables name:
+/// host code, or lists of launches. Kernels are known by their symbols, `void
+/// kernel(char *const *buffers)` with operands, results and scratch in this
+/// order; their code is somebody else's. Null, with an error on the op at
+/// fault, when the module cannot be expressed. `outside`, unless null, gets the
+/// first values of state that are large: the LLVM module only declares them.
 std::unique_ptr<llvm::Module>
 emitProgram(mlir::ModuleOp module, const ProgramOptions &options,
             llvm::LLVMContext &context,

@@ -3,7 +3,6 @@
 #include "dpc/action.h"
 #include "dpc/status.h"
 
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IRBuilder.h"
 
 #include <cstddef>
@@ -15,8 +14,7 @@ namespace {
 
 class FunctionEmitter {
 public:
-  FunctionEmitter(llvm::Module &module, llvm::StringRef name,
-                  const dist::MeshShape &mesh)
+  FunctionEmitter(llvm::Module &module, llvm::StringRef name, ProgramMesh &mesh)
       : module(module), mesh(mesh), builder(module.getContext()) {
     pointer = builder.getPtrTy();
     auto *type = llvm::FunctionType::get(builder.getInt32Ty(), {pointer},
@@ -39,11 +37,9 @@ public:
         emitLaunch(launch);
       else if (auto copy = mlir::dyn_cast<CopyOp>(inner))
         emitCopy(copy);
-      else if (auto control = mlir::dyn_cast<ControlOp>(inner))
-        emitControl(control);
-      else if (auto coordinate = mlir::dyn_cast<CoordinateOp>(inner))
-        if (mlir::failed(emitCoordinate(coordinate)))
-          return nullptr;
+      else if (auto microbatch = mlir::dyn_cast<MicrobatchOp>(inner))
+        builder.CreateStore(getMicrobatch(),
+                            getAddress(microbatch.getOutput()));
     }
     builder.CreateRet(builder.getInt32(DPC_OK));
     return function;
@@ -73,34 +69,27 @@ private:
           builder.CreateMul(count, builder.getInt64(stride)));
     };
     if (place.stride)
-      advance(builder.CreateZExt(loadField(function->getArg(0),
-                                           offsetof(dpc_call_t, micro),
-                                           builder.getInt32Ty()),
-                                 builder.getInt64Ty()),
-              place.stride);
+      advance(getMicrobatch(), place.stride);
     if (place.shareAxes)
       advance(getGroupIndex(place.shareAxes), place.shareStride);
     return address;
   }
 
-  /// This rank's coordinate on an axis of the mesh.
-  llvm::Value *getCoordinate(unsigned axis) {
-    llvm::Value *coordinates = loadField(
-        function->getArg(0), offsetof(dpc_call_t, coordinates), pointer);
-    return builder.CreateZExt(
-        loadField(coordinates, axis * sizeof(uint32_t), builder.getInt32Ty()),
-        builder.getInt64Ty());
+  llvm::Value *getMicrobatch() {
+    return builder.CreateZExt(loadField(function->getArg(0),
+                                        offsetof(dpc_call_t, micro),
+                                        builder.getInt32Ty()),
+                              builder.getInt64Ty());
   }
 
   /// This rank's number in its group along `axes`, first axis slowest.
   llvm::Value *getGroupIndex(mlir::ArrayAttr axes) {
-    llvm::Value *index = builder.getInt64(0);
-    for (llvm::StringRef axis : axes.getAsValueRange<mlir::StringAttr>())
-      if (std::optional<unsigned> known = mesh.axisIndex(axis))
-        index = builder.CreateAdd(
-            builder.CreateMul(index, builder.getInt64(mesh.axisSize(axis))),
-            getCoordinate(*known));
-    return index;
+    llvm::Value *indices = loadField(
+        function->getArg(0), offsetof(dpc_call_t, group_index), pointer);
+    return builder.CreateZExt(loadField(indices,
+                                        mesh.getFamily(axes) * sizeof(uint32_t),
+                                        builder.getInt32Ty()),
+                              builder.getInt64Ty());
   }
 
   void emitCopy(CopyOp copy) {
@@ -121,48 +110,8 @@ private:
     builder.CreateCall(kernel, {arguments});
   }
 
-  void emitControl(ControlOp op) {
-    auto [offset, isFloat] =
-        llvm::StringSwitch<std::pair<uint64_t, bool>>(op.getName())
-            .Case("step", {offsetof(dpc_control_t, step), false})
-            .Case("seed", {offsetof(dpc_control_t, seed), false})
-            .Case("valid_rows", {offsetof(dpc_control_t, valid_rows), false})
-            .Case("loss_scale", {offsetof(dpc_control_t, loss_scale), true})
-            .Default({offsetof(dpc_control_t, learning_rate), true});
-    llvm::Value *control =
-        loadField(function->getArg(0), offsetof(dpc_call_t, control), pointer);
-    llvm::Value *value =
-        loadField(control, offset,
-                  isFloat ? builder.getDoubleTy() : builder.getInt64Ty());
-    mlir::Type element =
-        mlir::cast<mlir::MemRefType>(op.getOutput().getType()).getElementType();
-    bool toFloat = mlir::isa<mlir::FloatType>(element);
-    unsigned width = element.getIntOrFloatBitWidth();
-    llvm::Type *type = !toFloat      ? builder.getIntNTy(width)
-                       : width == 64 ? builder.getDoubleTy()
-                                     : builder.getFloatTy();
-    if (isFloat && toFloat)
-      value = builder.CreateFPTrunc(value, type);
-    else if (isFloat)
-      value = builder.CreateFPToSI(value, type);
-    else if (toFloat)
-      value = builder.CreateUIToFP(value, type);
-    else
-      value = builder.CreateTrunc(value, type);
-    builder.CreateStore(value, getAddress(op.getOutput()));
-  }
-
-  mlir::LogicalResult emitCoordinate(CoordinateOp op) {
-    std::optional<unsigned> axis = mesh.axisIndex(op.getAxis());
-    if (!axis)
-      return op.emitOpError("names the axis '")
-             << op.getAxis() << "', which the mesh lacks";
-    builder.CreateStore(getCoordinate(*axis), getAddress(op.getOutput()));
-    return mlir::success();
-  }
-
   llvm::Module &module;
-  const dist::MeshShape &mesh;
+  ProgramMesh &mesh;
   llvm::IRBuilder<> builder;
   llvm::PointerType *pointer;
   llvm::Function *function;
@@ -174,6 +123,6 @@ private:
 } // namespace
 
 llvm::Function *dpc::emitFunction(FunctionOp function, llvm::Module &module,
-                                  const dist::MeshShape &mesh) {
+                                  ProgramMesh &mesh) {
   return FunctionEmitter(module, function.getSymName(), mesh).run(function);
 }

@@ -1,18 +1,17 @@
 #ifndef DPC_RECORD_FUNCTIONS_H
 #define DPC_RECORD_FUNCTIONS_H
 
-#include "dialects/Dist/IR/MeshShape.h"
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "record/Mesh.h"
 
 #include "llvm/IR/Module.h"
 
 namespace dpc {
 
-/// Emits `function` as `int32_t name(dpc_call_t *)`. The axes of `mesh` are in
-/// the order of dpc_call_t::coordinates. Null with an error for a coordinate on
-/// an unknown axis.
+/// Emits `function` as host code, `int32_t name(dpc_call_t *)`. Group families
+/// that it needs become part of `mesh`.
 llvm::Function *emitFunction(exec::FunctionOp function, llvm::Module &module,
-                             const dist::MeshShape &mesh);
+                             ProgramMesh &mesh);
 
 } // namespace dpc
 

@@ -49,6 +49,13 @@ uint32_t ProgramMesh::getFamily(llvm::ArrayRef<std::string> axes) {
   return families.size() - 1;
 }
 
+uint32_t ProgramMesh::getFamily(mlir::ArrayAttr axes) {
+  std::vector<std::string> names;
+  for (auto axis : axes.getAsValueRange<mlir::StringAttr>())
+    names.push_back(axis.str());
+  return getFamily(names);
+}
+
 uint32_t ProgramMesh::getGroupSize(uint32_t family) const {
   return families[family].groups[0].size();
 }

@@ -20,6 +20,8 @@ public:
   /// Index of the family of groups along `axes`, first axis slowest. Family 0
   /// is the whole world.
   uint32_t getFamily(llvm::ArrayRef<std::string> axes);
+  /// The same for an array of strings.
+  uint32_t getFamily(mlir::ArrayAttr axes);
   uint32_t getFamilyCount() const { return families.size(); }
   /// Ranks in each group of the family.
   uint32_t getGroupSize(uint32_t family) const;

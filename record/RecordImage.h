@@ -21,7 +21,7 @@ namespace dpc {
 ///
 ///     RecordImage image;
 ///     dpc_function_t function = {};
-///     function.phase = DPC_PHASE_EVAL;
+///     function.entry = DPC_ENTRY_EVAL;
 ///     uint64_t at = image.append(function);
 ///     image.setPointer(at + offsetof(dpc_function_t, fn), code);
 class RecordImage {

@@ -3,11 +3,11 @@
 #include "record/InitialValue.h"
 
 #include "dialects/Dist/IR/DistDialect.h"
-#include "dialects/Dist/IR/LayoutShards.h"
-#include "dialects/Dist/IR/MeshGroups.h"
 #include "dialects/NN/IR/HostFacts.h"
 #include "dialects/NN/IR/Program.h"
 #include "dpc/program.h"
+
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -51,7 +51,14 @@ LogicalResult TensorRecords::run() {
       if (failed(addStates(resident, optimizer)))
         return failure();
   for (auto resident : module.getOps<ResidentOp>()) {
+    if (isa<CoordinateAttr>(resident.getBinding())) {
+      if (failed(addControl(resident)))
+        return failure();
+      continue;
+    }
     if (auto arg = dyn_cast<nn::ArgAttr>(resident.getBinding())) {
+      if (arg.getKind() == ArgKind::control && failed(addControl(resident)))
+        return failure();
       if ((arg.getKind() == ArgKind::input ||
            arg.getKind() == ArgKind::label) &&
           failed(addInput(resident, arg)))
@@ -69,7 +76,7 @@ LogicalResult TensorRecords::run() {
   return success();
 }
 
-/// Which entry writes which resident buffer.
+/// Which entry writes which persistent buffer.
 void TensorRecords::indexWrites() {
   for (auto entry : module.getOps<EntryOp>()) {
     uint32_t bit = entry.getSymName() == "step"   ? 1 << DPC_ENTRY_STEP
@@ -97,97 +104,6 @@ void TensorRecords::indexWrites() {
   }
 }
 
-HostedTensor::HostedTensor(ResidentOp resident)
-    : resident(resident),
-      layout(dyn_cast_or_null<dist::LayoutAttr>(resident.getLayoutAttr())),
-      type(tensorOf(resident.getType())) {}
-
-HostedTensor::HostedTensor(ResidentOp resident, dist::StorageAttr storage,
-                           dist::MemberAttr member)
-    : resident(resident), layout(member.getLayout()),
-      type(member.getTensorType()), first(member.getOffset()),
-      axes(storage.getAxes()) {}
-
-SmallVector<int64_t> HostedTensor::globalShape() const {
-  return llvm::to_vector(layout ? ArrayRef<int64_t>(layout.getLayout().shape())
-                                : type.getShape());
-}
-
-/// Adds a piece to `runs`: to the last run where it continues its pattern, so
-/// that a cut matrix is one run and not one a row.
-static void addRun(std::vector<dpc_run_t> &runs, int64_t global, int64_t local,
-                   int64_t length) {
-  if (!runs.empty() && int64_t(runs.back().length) == length) {
-    dpc_run_t &last = runs.back();
-    int64_t count = last.count[0];
-    int64_t lastGlobal = last.global + (count - 1) * last.global_step[0];
-    int64_t lastLocal = last.local + (count - 1) * last.local_step[0];
-    int64_t globalStep = global - lastGlobal, localStep = local - lastLocal;
-    bool fits = count == 1 ? globalStep > 0
-                           : globalStep == int64_t(last.global_step[0]) &&
-                                 localStep == int64_t(last.local_step[0]);
-    if (fits) {
-      last.global_step[0] = globalStep;
-      last.local_step[0] = localStep;
-      ++last.count[0];
-      return;
-    }
-  }
-  dpc_run_t run = {};
-  run.local = local;
-  run.global = global;
-  run.length = length;
-  run.count[0] = run.count[1] = 1;
-  runs.push_back(run);
-}
-
-/// Where each rank holds which elements: its shard, and of that what lies in
-/// its part of the storage.
-llvm::Constant *TensorRecords::emitPlacements(HostedTensor tensor) {
-  RecordImage placements;
-  const int64_t part = tensor.resident.getBufferType().getNumElements(),
-                elements = tensor.type.getNumElements();
-  SmallVector<StringRef> axes;
-  for (StringAttr axis : tensor.axes)
-    axes.push_back(axis);
-  for (uint32_t rank = 0; rank < mesh.getWorldSize(); ++rank) {
-    auto coordinates = mesh.getShape().coordinates(rank);
-    const int64_t index = dist::groupIndex(mesh.getShape(), axes, coordinates);
-    // Elements [low, high) of the shard lie in this rank's part.
-    const int64_t low = std::max<int64_t>(0, index * part - tensor.first),
-                  high = std::min(elements, (index + 1) * part - tensor.first);
-    std::vector<dpc_run_t> runs;
-    auto add = [&](int64_t global, int64_t local, int64_t length) {
-      int64_t begin = std::max(local, low),
-              end = std::min(local + length, high);
-      if (begin < end)
-        addRun(runs, global + begin - local, begin - low, end - begin);
-    };
-    if (tensor.layout)
-      dist::forEachRun(tensor.layout.getLayout(), coordinates, mesh.getShape(),
-                       add);
-    else
-      add(0, 0, elements);
-    RecordImage table;
-    for (const dpc_run_t &run : runs)
-      table.append(run);
-    dpc_placement_t placement = {};
-    placement.space = uint32_t(tensor.resident.getSpace());
-    placement.owner = 1;
-    placement.offset = *tensor.resident.getOffset();
-    if (low < high) {
-      placement.offset +=
-          (tensor.first + low - index * part) * elementBytes(tensor.type);
-      placement.elements = high - low;
-    }
-    placement.run_count = runs.size();
-    uint64_t at = placements.append(placement);
-    placements.setPointer(at + offsetof(dpc_placement_t, runs),
-                          table.emit(target, "runs"));
-  }
-  return placements.emit(target, "placements");
-}
-
 FailureOr<uint32_t> TensorRecords::getDtype(ResidentOp resident) {
   uint32_t dtype = dtypeOf(resident.getBufferType().getElementType());
   if (dtype == DPC_DTYPE_INVALID)
@@ -197,10 +113,11 @@ FailureOr<uint32_t> TensorRecords::getDtype(ResidentOp resident) {
   return dtype;
 }
 
-/// Adds the state in a resident buffer, optimizer state or all other.
+/// Adds the state in a persistent buffer, optimizer state or all other.
 LogicalResult TensorRecords::addStates(ResidentOp resident, bool optimizer) {
   auto add = [&](HostedTensor tensor, nn::ArgAttr arg) {
     if (arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label ||
+        arg.getKind() == ArgKind::control ||
         (arg.getKind() == ArgKind::optimizer) != optimizer)
       return success();
     return addState(tensor, arg);
@@ -341,7 +258,6 @@ LogicalResult TensorRecords::addInput(ResidentOp resident, nn::ArgAttr arg) {
   record.dtype = *dtype;
   record.dim_count = shape.size();
   record.batch_dim = arg.getBatch();
-  record.flags = DPC_INPUT_PRELOAD;
   FailureOr<SmallVector<nn::BoundsRun>> bounds =
       nn::boundsFrom(resident->getAttr(nn::kBoundsAttrName));
   if (failed(bounds))
@@ -368,7 +284,38 @@ LogicalResult TensorRecords::addInput(ResidentOp resident, nn::ArgAttr arg) {
     inputs.setPointer(at + offsetof(dpc_input_t, logits_shape),
                       pool.addIntegers(logits, "shape"));
   }
-  inputIndex[resident] = inputCount++;
+  ++inputCount;
+  return success();
+}
+
+LogicalResult TensorRecords::addControl(ResidentOp resident) {
+  dpc_control_t record = {};
+  record.axis = DPC_NONE;
+  if (auto coordinate = dyn_cast<CoordinateAttr>(resident.getBinding())) {
+    std::optional<unsigned> axis =
+        mesh.getShape().axisIndex(coordinate.getAxis().getValue());
+    if (!axis)
+      return resident.emitOpError("names the axis ")
+             << coordinate.getAxis() << ", which the mesh lacks";
+    record.kind = DPC_CONTROL_COORDINATE;
+    record.axis = *axis;
+  } else {
+    record.kind = llvm::StringSwitch<uint32_t>(
+                      cast<nn::ArgAttr>(resident.getBinding()).getName())
+                      .Case("step", DPC_CONTROL_STEP)
+                      .Case("seed", DPC_CONTROL_SEED)
+                      .Case("valid_rows", DPC_CONTROL_VALID_ROWS)
+                      .Case("loss_scale", DPC_CONTROL_LOSS_SCALE)
+                      .Default(DPC_CONTROL_LEARNING_RATE);
+  }
+  FailureOr<uint32_t> dtype = getDtype(resident);
+  if (failed(dtype))
+    return failure();
+  record.dtype = *dtype;
+  record.space = uint32_t(resident.getSpace());
+  record.offset = *resident.getOffset();
+  controls.append(record);
+  ++controlCount;
   return success();
 }
 

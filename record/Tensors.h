@@ -22,7 +22,7 @@ uint32_t dtypeOf(mlir::Type element);
 /// program, or brought by its user.
 enum class InitialValues { embedded, file, none };
 
-/// A tensor that the host sees: all of a resident buffer, or a member of flat
+/// A tensor that the host sees: all of a persistent buffer, or a member of flat
 /// storage.
 struct HostedTensor {
   exec::ResidentOp resident;
@@ -42,8 +42,8 @@ struct HostedTensor {
   llvm::SmallVector<int64_t> globalShape() const;
 };
 
-/// The records of what the host sees of a program: state, inputs, outputs and
-/// metrics, one for each resident buffer or member of one.
+/// The records of what the host sees of a program: state, inputs, controls,
+/// outputs and metrics, one for each persistent buffer or member of one.
 class TensorRecords {
 public:
   TensorRecords(mlir::ModuleOp module, ProgramMesh &mesh, llvm::Module &target,
@@ -62,17 +62,17 @@ public:
     return found->second;
   }
 
-  RecordImage states, inputs, outputs, metrics;
-  uint32_t stateCount = 0, inputCount = 0, outputCount = 0, metricCount = 0;
+  RecordImage states, inputs, controls, outputs, metrics;
+  uint32_t stateCount = 0, inputCount = 0, controlCount = 0, outputCount = 0,
+           metricCount = 0;
   /// B; 1 if no input has a batch dimension.
   int64_t batch = 1;
-  /// Index of the input record of an exec.resident.
-  llvm::DenseMap<mlir::Operation *, uint32_t> inputIndex;
 
 private:
   mlir::LogicalResult addStates(exec::ResidentOp resident, bool optimizer);
   mlir::LogicalResult addState(HostedTensor tensor, nn::ArgAttr arg);
   mlir::LogicalResult addInput(exec::ResidentOp resident, nn::ArgAttr arg);
+  mlir::LogicalResult addControl(exec::ResidentOp resident);
   mlir::LogicalResult addOutput(exec::ResidentOp resident,
                                 llvm::StringRef name);
   mlir::LogicalResult addMetric(exec::ResidentOp resident,
@@ -90,7 +90,7 @@ private:
   ConstantPool &pool;
   InitialValues values;
   llvm::StringMap<uint32_t> stateIndex;
-  /// Bit 1 << DPC_ENTRY_x for each entry that writes a resident buffer.
+  /// Bit 1 << DPC_ENTRY_x for each entry that writes a persistent buffer.
   llvm::DenseMap<mlir::Operation *, uint32_t> writtenBy;
 };
 

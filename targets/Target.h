@@ -31,6 +31,12 @@ enum class HostLevel {
   v4  ///< AVX-512 F, BW, CD, DQ, VL
 };
 
+/// What becomes of the functions of a program, each a list of launches.
+enum class FunctionForm {
+  hostCode,   ///< code of the host, which calls the kernels
+  launchTable ///< data, which the runtime's queue performs
+};
+
 /// How code is generated.
 struct CodeOptions {
   /// The processor, one of Target::getProcessors; the first where empty.
@@ -79,6 +85,8 @@ public:
   virtual Device getDevice(llvm::StringRef processor) const = 0;
   /// The link between devices where nothing else is known of it.
   virtual Link getLink() const = 0;
+
+  virtual FunctionForm getFunctionForm() const = 0;
 
   virtual HostLevel getHostLevel(const CodeOptions &options) const = 0;
 

@@ -41,8 +41,7 @@ LogicalResult BlockLowering::lower(Operation *op) {
   } else if (auto pack = dyn_cast<dist::PackOp>(op)) {
     lowerPack(pack);
   } else if (auto index = dyn_cast<dist::AxisIndexOp>(op)) {
-    Value buffer = buffers[index.getResult()] = createBuffer(index.getResult());
-    builder.create<CoordinateOp>(op->getLoc(), index.getAxis(), buffer);
+    return lowerAxisIndex(index);
   } else if (auto reduce = dyn_cast<dist::AllReduceOp>(op)) {
     lowerCollective(op, Collective::all_reduce, reduce.getReduction(),
                     reduce.getAxes());
@@ -55,6 +54,25 @@ LogicalResult BlockLowering::lower(Operation *op) {
   } else {
     return op->emitOpError("is outside a kernel and has no buffer form");
   }
+  return success();
+}
+
+LogicalResult BlockLowering::lowerAxisIndex(dist::AxisIndexOp index) {
+  Value &buffer = buffers[index.getResult()];
+  auto loop = index->getParentOfType<dist::MicroOp>();
+  if (loop && loop.getAxis() == index.getAxis()) {
+    buffer = createBuffer(index.getResult());
+    builder.create<MicrobatchOp>(index.getLoc(), buffer);
+    return success();
+  }
+  FailureOr<ResidentOp> resident = residents.getOrCreate(
+      index.getLoc(),
+      CoordinateAttr::get(index.getContext(), index.getAxisAttr()),
+      index.getType(), /*layout=*/Attribute());
+  if (failed(resident))
+    return failure();
+  buffer = builder.create<GetOp>(index.getLoc(), resident->getBufferType(),
+                                 resident->getSymName());
   return success();
 }
 

@@ -4,6 +4,7 @@
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "passes/Lowering/Residents.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -14,7 +15,8 @@ namespace dpc {
 /// the buffer that holds it.
 class BlockLowering {
 public:
-  explicit BlockLowering(mlir::OpBuilder &builder) : builder(builder) {}
+  BlockLowering(mlir::OpBuilder &builder, Residents &residents)
+      : builder(builder), residents(residents) {}
 
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
 
@@ -36,10 +38,14 @@ private:
   mlir::LogicalResult lowerMicro(dist::MicroOp micro);
   mlir::LogicalResult addToSum(dist::MicroOp micro, mlir::Value sum,
                                mlir::Value value);
+  /// The rank's coordinate is a persistent buffer, the microbatch's number is
+  /// written where it is needed.
+  mlir::LogicalResult lowerAxisIndex(dist::AxisIndexOp index);
   void lowerCollective(mlir::Operation *op, exec::Collective kind,
                        dist::ReductionKind reduction, mlir::ArrayAttr axes);
 
   mlir::OpBuilder &builder;
+  Residents &residents;
   /// The number of the next collective of the entry.
   int64_t nextId = 0;
 };

@@ -13,7 +13,7 @@ using namespace dpc;
 using namespace dpc::exec;
 
 static bool isComputation(Operation &op) {
-  return isa<LaunchOp, CopyOp, ControlOp, CoordinateOp>(op);
+  return isa<LaunchOp, CopyOp, MicrobatchOp>(op);
 }
 
 static bool isStorage(Operation &op) {
@@ -61,7 +61,9 @@ private:
     OpBuilder builder(entry);
     Location loc = builder.getFusedLoc(locations);
     auto function = builder.create<FunctionOp>(
-        loc, (entry.getSymName() + "." + Twine(count++)).str());
+        loc, (entry.getSymName() + "." + Twine(count)).str(), count,
+        entry.getSymName());
+    ++count;
     builder.setInsertionPointToEnd(&function.getBody().emplaceBlock());
     IRMapping mapping;
     for (Operation *op : run) {

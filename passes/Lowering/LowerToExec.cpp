@@ -28,7 +28,7 @@ class EntryLowering {
 public:
   EntryLowering(func::FuncOp function, Residents &residents)
       : function(function), residents(residents), builder(function),
-        block(builder) {}
+        block(builder, residents) {}
 
   LogicalResult run() {
     auto entry =
@@ -54,14 +54,8 @@ private:
       if (!binding)
         return function.emitError("argument ") << index << " has no nn.arg";
       auto arg = dyn_cast<nn::ArgAttr>(binding);
-      if (arg && arg.getKind() == ArgKind::control) {
-        if (argument.use_empty())
-          continue;
-        Value buffer = block.createBuffer(argument);
-        builder.create<ControlOp>(argument.getLoc(), arg.getName(), buffer);
-        block.buffers[argument] = buffer;
+      if (arg && arg.getKind() == ArgKind::control && argument.use_empty())
         continue;
-      }
       FailureOr<ResidentOp> resident = residents.getOrCreate(
           argument.getLoc(), binding, argument.getType(),
           function.getArgAttr(index, DistDialect::kLayoutAttrName));

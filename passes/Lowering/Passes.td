@@ -50,12 +50,12 @@ def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
   let summary = "Turns tensors into buffers";
   let description = [{
     @step, @eval and @infer become `exec.entry`s, whose ops run in the order in which
-    they stand. State, inputs, metrics and outputs become `exec.resident` buffers
-    that the entries share; other values become buffers of their own, and results
-    are copied to where they live at the end; a reshape becomes a view, as do the
-    members and a rank's shard of flat storage; a call of a kernel becomes a launch.
-    A collective is waited for at once. A `dist.micro` becomes a loop; sums over its
-    iterations are accumulated in place.
+    they stand. State, inputs, controls, metrics, outputs and the rank's coordinates
+    become `exec.resident` buffers that the entries share and the host knows; other
+    values become buffers of their own, and results are copied to where they live at
+    the end; a reshape becomes a view, as do the members and a rank's shard of flat
+    storage; a call of a kernel becomes a launch. A collective is waited for at once.
+    A `dist.micro` becomes a loop; sums over its iterations are accumulated in place.
 
     Needs: `dpc-outline-kernels`. Keeps: values, the order of the ops.
 
@@ -119,8 +119,8 @@ def MarkPurposes : Pass<"dpc-mark-purposes", "mlir::ModuleOp"> {
 def FormFunctions : Pass<"dpc-form-functions", "mlir::ModuleOp"> {
   let summary = "Joins consecutive launches into the functions that the action table calls";
   let description = [{
-    Launches and reads of controls with nothing else between them become one
-    `exec.function`, named after the entry and counted.
+    Launches, copies and numbers of microbatches with nothing else between them
+    become one `exec.function`, named after the entry and counted.
 
     Needs: byte offsets (`dpc-assign-offsets`). Keeps: order, offsets.
 

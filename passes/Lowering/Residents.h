@@ -9,13 +9,14 @@
 
 namespace dpc {
 
-/// The resident buffers of a program, made on first use. What a collective
+/// The persistent buffers of a program, made on first use. What a collective
 /// reads lies where peers can read it.
 class Residents {
 public:
   explicit Residents(mlir::ModuleOp module);
 
-  /// The buffer of what `binding` (see argBinding) names. Fails with
+  /// The buffer of what `binding` names: see argBinding, or the coordinate of a
+  /// rank. Fails with
   /// an error where it has another type than elsewhere in the program.
   mlir::FailureOr<exec::ResidentOp> getOrCreate(mlir::Location loc,
                                                 mlir::Attribute binding,

@@ -248,10 +248,8 @@ private:
       lowerBound += region.lowerBound;
       peak += bytes(Space(index));
     }
-    auto memory =
-        MemoryAttr::get(&getContext(), bytes(Space::arena), bytes(Space::slot),
-                        bytes(Space::shared), bytes(Space::shared_slot),
-                        /*slots=*/1, peak, lowerBound);
+    auto memory = MemoryAttr::get(&getContext(), bytes(Space::arena),
+                                  bytes(Space::shared), peak, lowerBound);
     module->setAttr(ExecDialect::kMemoryAttrName, memory);
     if (explain)
       module.emitRemark("needs ") << peak << " bytes a rank; no plan needs "

@@ -141,8 +141,7 @@ def VerifyScheduled : Pass<"dpc-verify-scheduled", "mlir::ModuleOp"> {
       nothing writes what the collective reads nor touches what it writes.
 
     ```mlir
-    module attributes {exec.memory = #exec.memory<arena = 0, slot = 0, shared = 128, sharedSlot = 0,
-                                                  slots = 1, peak = 128, lowerBound = 128>} {
+    module attributes {exec.memory = #exec.memory<arena = 0, shared = 128, peak = 128, lowerBound = 128>} {
       exec.entry @step {
         %0 = exec.buffer shared at 0 : memref<4xf32>
         %1 = exec.buffer shared at 64 : memref<4xf32>

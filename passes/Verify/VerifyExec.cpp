@@ -58,8 +58,7 @@ private:
           return failure();
       } else if (auto compute = dyn_cast<ComputeOp>(op)) {
         ++calls[compute.getCalleeAttr().getAttr()];
-      } else if (!isa<GetOp, BufferOp, ViewOp, StartOp, WaitOp, ZeroOp,
-                      LoadInputOp>(op)) {
+      } else if (!isa<GetOp, BufferOp, ViewOp, StartOp, WaitOp, ZeroOp>(op)) {
         return violation(&op) << "'" << op.getName() << "' is no action";
       }
     }

@@ -29,7 +29,7 @@ public:
   Player(EntryOp entry, const dist::MeshShape &mesh, int64_t rank)
       : entry(entry), mesh(mesh), coordinates(mesh.coordinates(rank)) {
     auto module = entry->getParentOfType<ModuleOp>();
-    // The host fills state and inputs before the entry begins.
+    // The host fills state, inputs and controls before the entry begins.
     for (auto resident : module.getOps<ResidentOp>())
       if (!isa<nn::ResultAttr>(resident.getBinding()))
         contents.write(rangeOf(resident, 0, bufferBytes(resident.getType())),
@@ -73,13 +73,6 @@ private:
       return playStart(start);
     if (auto wait = dyn_cast<WaitOp>(op))
       return playWait(wait);
-    if (auto load = dyn_cast<LoadInputOp>(op)) {
-      auto resident = SymbolTable::lookupNearestSymbolFrom<ResidentOp>(
-          load, load.getResidentAttr());
-      contents.write(rangeOf(resident, 0, bufferBytes(resident.getType())),
-                     numberOf(resident));
-      return success();
-    }
     if (auto launch = dyn_cast<LaunchOp>(op))
       return playLaunch(launch);
     if (auto copy = dyn_cast<CopyOp>(op)) {
@@ -87,7 +80,7 @@ private:
         return failure();
       return write(op, copy.getOutput(), "output");
     }
-    // Constants of the host: one output each.
+    // A zero or a microbatch's number: one output each.
     for (Value operand : op->getOperands())
       if (isa<MemRefType>(operand.getType()) &&
           failed(write(op, operand, "output")))
@@ -316,11 +309,9 @@ private:
     std::optional<int64_t> offset = offsetOf(op);
     if (!offset)
       return op->emitError("level 'scheduled': has no offset");
-    int64_t extent = space == Space::arena    ? memory.getArena()
-                     : space == Space::slot   ? memory.getSlot()
-                     : space == Space::shared ? memory.getShared()
-                                              : memory.getSharedSlot();
-    if (space != Space::common && *offset + bytes > extent)
+    int64_t extent =
+        space == Space::arena ? memory.getArena() : memory.getShared();
+    if (*offset + bytes > extent)
       return op->emitError("level 'scheduled': ends at byte ")
              << *offset + bytes << " of " << stringifySpace(space)
              << ", which has " << extent;

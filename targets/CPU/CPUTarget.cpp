@@ -38,6 +38,10 @@ public:
   Device getDevice(StringRef) const override { return {5e10, 1e10}; }
   Link getLink() const override { return {5e9, 5e-6}; }
 
+  FunctionForm getFunctionForm() const override {
+    return FunctionForm::hostCode;
+  }
+
   HostLevel getHostLevel(const CodeOptions &options) const override {
     return vectorBytesOf(options) == 64 ? HostLevel::v4 : HostLevel::v3;
   }

@@ -63,6 +63,11 @@ public:
   Device getDevice(StringRef) const override { return {2e9, 5e9}; }
   Link getLink() const override { return {5e9, 5e-6}; }
 
+  // Its kernels are code of the host, but the host stays out of its memory.
+  FunctionForm getFunctionForm() const override {
+    return FunctionForm::launchTable;
+  }
+
   HostLevel getHostLevel(const CodeOptions &) const override {
     return HostLevel::any;
   }

@@ -4,8 +4,9 @@
 namespace dpc {
 
 /// Registers the target `scalar`: any x86-64 processor, without vectors and
-/// without a rule of its own for any op. Slow and plain, it is what fast code
-/// is compared with, and what a new target begins as.
+/// without a rule of its own for any op, whose memory only queue calls can
+/// reach, as a device's. Slow and plain, it is what fast code is compared with,
+/// and what a new target begins as.
 void registerScalarTarget();
 
 } // namespace dpc

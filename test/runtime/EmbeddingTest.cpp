@@ -272,11 +272,13 @@ struct Mutable {
                 ranks[0].entries[0].actions + ranks[0].entries[0].count),
         states(linear_2.states, linear_2.states + linear_2.state_count),
         inputs(linear_2.inputs, linear_2.inputs + linear_2.input_count),
+        controls(linear_2.controls, linear_2.controls + linear_2.control_count),
         metrics(linear_2.metrics, linear_2.metrics + linear_2.metric_count) {
     ranks[0].entries[0].actions = actions.data();
     program.ranks = ranks.data();
     program.states = states.data();
     program.inputs = inputs.data();
+    program.controls = controls.data();
     program.metrics = metrics.data();
   }
   dpc_program_t program;
@@ -284,6 +286,7 @@ struct Mutable {
   std::vector<dpc_action_t> actions;
   std::vector<dpc_state_t> states;
   std::vector<dpc_input_t> inputs;
+  std::vector<dpc_control_t> controls;
   std::vector<dpc_metric_t> metrics;
 };
 
@@ -302,38 +305,51 @@ TEST(ProgramCheck, RefusesEveryBrokenEntry) {
       {"runtime ABI", [](Mutable &m) { m.program.struct_size = 8; }},
       {"instruction set", [](Mutable &m) { m.program.isa = 77; }},
       {"the mesh has", [](Mutable &m) { m.program.world_size = 3; }},
-      {"slots", [](Mutable &m) { m.ranks[0].slot_count = 0; }},
-      {"slots", [](Mutable &m) { m.ranks[0].slot_stride = 100; }},
-      {"unknown kind", [](Mutable &m) { m.actions[3].kind = 42; }},
-      {"function 9", [](Mutable &m) { m.actions[3].function = 9; }},
-      {"input 9", [](Mutable &m) { m.actions[2].function = 9; }},
-      {"location 9", [](Mutable &m) { m.actions[5].location = 9; }},
-      {"group family 9", [](Mutable &m) { m.actions[5].group = 9; }},
-      {"operation 0", [](Mutable &m) { m.actions[5].op = 0; }},
-      {"event 3", [](Mutable &m) { m.actions[5].event = 3; }},
-      {"event 3", [](Mutable &m) { m.actions[7].event = 3; }},
-      {"unknown element type", [](Mutable &m) { m.actions[5].dtype = 0; }},
-      {"outside its space", [](Mutable &m) { m.actions[5].count = 100; }},
+      {"unknown kind", [](Mutable &m) { m.actions[2].kind = 42; }},
+      {"function 9", [](Mutable &m) { m.actions[2].function = 9; }},
+      {"location 9", [](Mutable &m) { m.actions[4].location = 9; }},
+      {"group family 9", [](Mutable &m) { m.actions[4].group = 9; }},
+      {"operation 0", [](Mutable &m) { m.actions[4].op = 0; }},
+      {"event 3", [](Mutable &m) { m.actions[4].event = 3; }},
+      {"event 3", [](Mutable &m) { m.actions[6].event = 3; }},
+      {"unknown element type", [](Mutable &m) { m.actions[4].dtype = 0; }},
+      {"outside its space", [](Mutable &m) { m.actions[4].count = 100; }},
       {"outside its space",
-       [](Mutable &m) { m.actions[5].count = 1ull << 62; }},
-      {"outside its space", [](Mutable &m) { m.actions[6].in.offset = 312; }},
-      {"outside its space", [](Mutable &m) { m.actions[6].in.space = 5; }},
+       [](Mutable &m) { m.actions[4].count = 1ull << 62; }},
+      {"outside its space", [](Mutable &m) { m.actions[5].in.offset = 312; }},
+      {"outside its space", [](Mutable &m) { m.actions[5].in.space = 5; }},
       {"outside its space",
-       [](Mutable &m) { m.actions[5].in.index_stride = 1ull << 40; }},
-      {"outside its space",
-       [](Mutable &m) {
-         m.program.common_bytes = 4096;
-         m.actions[6].in = {DPC_SPACE_COMMON, 0, 0, 0};
-       }},
+       [](Mutable &m) { m.actions[4].in.index_stride = 1ull << 40; }},
       {"private memory",
-       [](Mutable &m) { m.actions[6].in.space = DPC_SPACE_ARENA; }},
-      {"the end of no loop", [](Mutable &m) { m.actions[4].jump = 0; }},
+       [](Mutable &m) { m.actions[5].in.space = DPC_SPACE_ARENA; }},
+      {"the end of no loop", [](Mutable &m) { m.actions[3].jump = 0; }},
       {"a loop without end",
-       [](Mutable &m) { m.actions[4].kind = DPC_ACTION_COMPUTE; }},
+       [](Mutable &m) { m.actions[3].kind = DPC_ACTION_COMPUTE; }},
+      {"control 0: unknown kind 6",
+       [](Mutable &m) { m.controls[0].kind = DPC_CONTROL_KIND_COUNT; }},
+      {"control 1: its buffer (space 0, offset 640",
+       [](Mutable &m) { m.controls[1].offset = 640; }},
+      {"control 1: its buffer", [](Mutable &m) { m.controls[1].dtype = 0; }},
+      {"control 1: its buffer", [](Mutable &m) { m.controls[1].space = 2; }},
+      {"coordinate on axis 0 of 2, or a sequential one",
+       [](Mutable &m) {
+         m.controls[2].kind = DPC_CONTROL_COORDINATE;
+         m.controls[2].axis = 0;
+       }},
+      {"coordinate on axis 2 of 2",
+       [](Mutable &m) {
+         m.controls[2].kind = DPC_CONTROL_COORDINATE;
+         m.controls[2].axis = 2;
+       }},
       {"state fc.weight",
        [](Mutable &m) {
          static const dpc_placement_t place = {
-             2, 1, 300, 4, 1, linear_2.states[0].placements[0].runs};
+             DPC_SPACE_SHARED,
+             1,
+             300,
+             4,
+             1,
+             linear_2.states[0].placements[0].runs};
          m.states[0].placements = &place;
        }},
       {"state momentum",
@@ -367,6 +383,8 @@ TEST(ProgramCheck, RefusesEveryBrokenEntry) {
       {"input x", [](Mutable &m) { m.inputs[0].micro_count = 3; }},
       {"input x", [](Mutable &m) { m.inputs[0].batch_dim = 2; }},
       {"input label", [](Mutable &m) { m.inputs[1].micro_stride = 1000; }},
+      {"metric loss",
+       [](Mutable &m) { m.metrics[0].holder = 0, m.metrics[0].dtype = 0; }},
       {"metric loss", [](Mutable &m) { m.metrics[0].holder = 5; }},
       {"metric loss", [](Mutable &m) { m.metrics[0].space = DPC_SPACE_ARENA; }},
       {"metric loss",

@@ -27,6 +27,13 @@ struct Labels {
 
 constexpr uint32_t kX = 0, kLabel = 1;
 
+/// Gives the input `x` 24 samples, whose values do not matter here.
+void bindX(InputLoader &loader) {
+  static const double values[24 * 3] = {};
+  const dpc_array_t array = {"", DPC_F64, 2, {24, 3}, values};
+  ASSERT_EQ(loader.bind(kX, array, "x"), DPC_OK) << dpc_last_error();
+}
+
 /// Rows [batch * 8, batch * 8 + 8) backwards.
 void select(InputLoader &loader, uint64_t batch) {
   for (uint64_t b = 0; b < loader.rows().size(); ++b)
@@ -40,6 +47,7 @@ TEST(Prefetcher, ServesWhatTheLoaderLoads) {
     Prefetcher prefetcher(linear_2, rank);
     ASSERT_EQ(loader.bind(kLabel, labels.array, "labels"), DPC_OK);
     prefetcher.next().setBinding(kLabel, loader.binding(kLabel));
+    bindX(prefetcher.next());
     select(prefetcher.next(), 0);
     prefetcher.begin();
     for (uint64_t batch = 0; batch < 3; ++batch) {
@@ -63,15 +71,28 @@ TEST(Prefetcher, ServesWhatTheLoaderLoads) {
   }
 }
 
-TEST(Prefetcher, LeavesInputsThatAreLoadedAsTheyAreUsed) {
-  Prefetcher prefetcher(linear_2, 0);
+// A rank of another stage has no part of some inputs, and needs no data there.
+TEST(Prefetcher, LeavesInputsOfWhichTheRankHoldsNothing) {
+  const Labels labels(24);
+  std::vector<dpc_input_t> inputs(linear_2.inputs,
+                                  linear_2.inputs + linear_2.input_count);
+  static const dpc_placement_t nothing = {};
+  inputs[kX].placements = &nothing;
+  dpc_program_t program = linear_2;
+  program.inputs = inputs.data();
+  Prefetcher prefetcher(program, 0);
+  ASSERT_EQ(prefetcher.next().bind(kLabel, labels.array, "labels"), DPC_OK);
+  prefetcher.begin();
+  EXPECT_EQ(prefetcher.finish(), DPC_OK) << dpc_last_error();
   EXPECT_EQ(prefetcher.values(kX, 0), nullptr);
+  EXPECT_NE(prefetcher.values(kLabel, 0), nullptr);
 }
 
 TEST(Prefetcher, ReportsABadBatchWhenItsTurnComes) {
   const Labels labels(24, 17);
   Prefetcher prefetcher(linear_2, 0);
   ASSERT_EQ(prefetcher.next().bind(kLabel, labels.array, "labels"), DPC_OK);
+  bindX(prefetcher.next());
   for (uint64_t batch = 0; batch < 2; ++batch) {
     select(prefetcher.next(), batch);
     prefetcher.begin();

@@ -108,7 +108,8 @@ static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source,
   for (auto resident : module.getOps<exec::ResidentOp>())
     for (nn::ArgAttr arg : exec::getBoundArgs(resident))
       if (arg.getKind() != nn::ArgKind::input &&
-          arg.getKind() != nn::ArgKind::label)
+          arg.getKind() != nn::ArgKind::label &&
+          arg.getKind() != nn::ArgKind::control)
         states.insert(arg.getName());
   llvm::Expected<onnx::SaveTemplate> model = onnx::buildSaveTemplate(
       source, [&](StringRef name) { return states.contains(name); });
@@ -331,6 +332,7 @@ int dpc::writeProgram(ModuleOp module, const CompileOptions &options,
   program.name = llvm::sys::path::stem(options.model).str();
   program.command = options.command;
   program.isa = isaOf(options.placed);
+  program.functions = findTarget(options.placed.target)->getFunctionForm();
   if (llvm::Error error = addTemplate(module, source, program))
     return fail(options.model + ": " + llvm::toString(std::move(error)),
                 exitInvalid);

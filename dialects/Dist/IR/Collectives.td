@@ -42,7 +42,8 @@ def Dist_AxisIndexOp : Dist_Op<"axis_index", [Pure, Dist_Interpretable]> {
     op. No other value differs between devices, and it may not decide control
     flow, or devices would disagree on which collectives they reach.
 
-    Made by `dpc-partition`; becomes `exec.coordinate`.
+    Made by `dpc-partition`; becomes a persistent buffer that holds the coordinate,
+    on a sequential axis `exec.microbatch`.
 
     ```mlir
     %i = dist.axis_index "data" : tensor<i64>

@@ -4,6 +4,7 @@
 #include "dialects/Exec/IR/Bindings.h"
 
 #include "dialects/Dist/IR/FlatStorage.h"
+#include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/NN/IR/NNDialect.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -27,10 +28,15 @@ Attribute exec::resultBinding(FunctionOpInterface function, unsigned index) {
 
 std::string exec::symbolOf(Attribute binding) {
   if (auto arg = dyn_cast<nn::ArgAttr>(binding)) {
-    bool isInput =
-        arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label;
-    return ((isInput ? "input." : "state.") + arg.getName()).str();
+    StringRef kind =
+        arg.getKind() == ArgKind::control ? "control."
+        : arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label
+            ? "input."
+            : "state.";
+    return (kind + arg.getName()).str();
   }
+  if (auto coordinate = dyn_cast<CoordinateAttr>(binding))
+    return ("coordinate." + coordinate.getAxis().getValue()).str();
   if (auto storage = dyn_cast<dist::StorageAttr>(binding))
     return ("storage." + storage.getName().getValue()).str();
   auto result = cast<nn::ResultAttr>(binding);
@@ -46,12 +52,9 @@ std::string exec::symbolOf(Attribute binding) {
 
 SmallVector<BlockArgument> exec::findOldValues(FunctionOpInterface function) {
   llvm::StringMap<BlockArgument> arguments;
-  for (BlockArgument argument : function.getArguments()) {
-    Attribute binding = argBinding(function, argument.getArgNumber());
-    auto arg = dyn_cast_or_null<nn::ArgAttr>(binding);
-    if (binding && !(arg && arg.getKind() == ArgKind::control))
+  for (BlockArgument argument : function.getArguments())
+    if (Attribute binding = argBinding(function, argument.getArgNumber()))
       arguments[symbolOf(binding)] = argument;
-  }
   SmallVector<BlockArgument> oldValues;
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
     Attribute binding = resultBinding(function, i);

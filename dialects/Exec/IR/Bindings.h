@@ -18,8 +18,8 @@ mlir::Attribute resultBinding(mlir::FunctionOpInterface function,
                               unsigned index);
 
 /// The symbol of the buffer that lives as long as the program and holds what
-/// `binding` names: state.NAME, input.NAME, metric.NAME, output.NAME or
-/// storage.NAME. A state's argument and the result that is its new value have
+/// `binding` names: state.NAME, input.NAME, control.NAME, coordinate.AXIS,
+/// metric.NAME, output.NAME or storage.NAME. A state's argument and the result that is its new value have
 /// one symbol.
 std::string symbolOf(mlir::Attribute binding);
 

@@ -6,8 +6,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 
 def Exec_Space : I32EnumAttr<"Space", "Address space of a rank, numbered as DPC_SPACE_*", [
-  I32EnumAttrCase<"arena", 0>, I32EnumAttrCase<"slot", 1>, I32EnumAttrCase<"shared", 2>,
-  I32EnumAttrCase<"shared_slot", 3>, I32EnumAttrCase<"common", 4>,
+  I32EnumAttrCase<"arena", 0>, I32EnumAttrCase<"shared", 1>,
 ]> { let cppNamespace = "::dpc::exec"; }
 
 def Exec_Collective : I32EnumAttr<"Collective", "A collective, numbered as DPC_OP_*", [
@@ -27,12 +26,11 @@ class Exec_Attr<string name, string mnemonicName> : AttrDef<Exec_Dialect, name> 
 def Exec_MemoryAttr : Exec_Attr<"Memory", "memory"> {
   let summary = "Bytes of each space of a rank";
   let description = [{
-    Stands on the module as `exec.memory`, written by `dpc-assign-offsets`. The two
-    slot spaces exist `slots` times. `peak` is what the plan needs over all
-    spaces, `lowerBound` what no plan can undercut.
+    Stands on the module as `exec.memory`, written by `dpc-assign-offsets`. `peak`
+    is what the plan needs over both spaces, `lowerBound` what no plan can
+    undercut.
   }];
-  let parameters = (ins "int64_t":$arena, "int64_t":$slot, "int64_t":$shared,
-                        "int64_t":$sharedSlot, "int64_t":$slots, "int64_t":$peak,
+  let parameters = (ins "int64_t":$arena, "int64_t":$shared, "int64_t":$peak,
                         "int64_t":$lowerBound);
   let assemblyFormat = "`<` struct(params) `>`";
 }
@@ -41,8 +39,8 @@ def Exec_MemoryUseAttr : Exec_Attr<"MemoryUse", "memory_use"> {
   let summary = "What the memory of a rank is for, in bytes";
   let description = [{
     Of what lives as long as the program: parameters, optimizer state, buffers
-    (running statistics and frozen values), `data` (inputs, labels, outputs,
-    metrics). Of the rest, gradients and activations at the moment when both
+    (running statistics and frozen values), `data` (inputs, labels, controls,
+    outputs, metrics). Of the rest, gradients and activations at the moment when both
     together need most; `gaps` is what alignment and the placing of the others
     cost beyond that. Together they are the peak.
   }];
@@ -74,6 +72,21 @@ def Exec_PurposeAttr : Exec_Attr<"Purpose", "purpose"> {
   }];
   let parameters = (ins EnumParameter<Exec_Purpose>:$value);
   let assemblyFormat = "`<` $value `>`";
+}
+
+def Exec_CoordinateAttr : Exec_Attr<"Coordinate", "coordinate"> {
+  let summary = "The rank's coordinate on an axis of the mesh";
+  let description = [{
+    What a persistent buffer holds that the host fills, as it fills controls. The
+    axis is not sequential: the number of a microbatch is no fact of a rank
+    (exec.microbatch).
+
+    ```mlir
+    exec.resident @coordinate.data #exec.coordinate<"data"> arena : memref<i64>
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$axis);
+  let assemblyFormat = "`<` $axis `>`";
 }
 
 class Exec_Type<string name, string mnemonicName> : TypeDef<Exec_Dialect, name> {

@@ -14,8 +14,8 @@ def Exec_Dialect : Dialect {
 
     A module at this level holds
 
-    * one `exec.resident` for each buffer that lives as long as the program:
-      state, inputs, metrics, outputs;
+    * one `exec.resident` for each persistent buffer, which lives as long as the
+      program: state, inputs, controls, metrics, outputs;
     * one `exec.entry` for each thing the program can be asked to do (@step,
       @eval, @infer), with the actions in order;
     * one private `func.func` for each distinct kernel, of tensors, with a single

@@ -17,18 +17,47 @@ using namespace dpc::exec;
 // Module level
 //===----------------------------------------------------------------------===//
 
+/// A scalar that the host fills before an entry.
+static LogicalResult verifyControl(ResidentOp op, nn::ArgAttr arg) {
+  static constexpr StringLiteral known[] = {"step", "seed", "learning_rate",
+                                            "loss_scale", "valid_rows"};
+  if (!is_contained(known, arg.getName())) // resident_c2
+    return op.emitOpError("is bound to the unknown control '")
+           << arg.getName() << "'";
+  MemRefType type = op.getBufferType();
+  Type element = type.getElementType();
+  if (type.getRank() != 0 ||
+      !(element.isInteger(64) || element.isInteger(32) || element.isF64() ||
+        element.isF32())) // resident_c3
+    return op.emitOpError("holds a control in ")
+           << type << ", which is no scalar of type i64, i32, f64 or f32";
+  return success();
+}
+
+static bool isIndexScalar(Type type) {
+  auto buffer = cast<MemRefType>(type);
+  return buffer.getRank() == 0 && buffer.getElementType().isInteger(64);
+}
+
 LogicalResult ResidentOp::verify() {
   if (auto arg = dyn_cast<nn::ArgAttr>(getBinding()))
-    if (arg.getKind() != nn::ArgKind::control)
-      return success();
+    return arg.getKind() == nn::ArgKind::control ? verifyControl(*this, arg)
+                                                 : success();
   if (auto result = dyn_cast<nn::ResultAttr>(getBinding()))
     if (result.getKind() == nn::ResultKind::metric ||
         result.getKind() == nn::ResultKind::output)
       return success();
   if (isa<dist::StorageAttr>(getBinding()))
     return success();
+  if (isa<CoordinateAttr>(getBinding())) {
+    if (isIndexScalar(getType())) // resident_c3
+      return success();
+    return emitOpError("holds a coordinate in ")
+           << getType() << ", not in memref<i64>";
+  }
   return emitOpError("is bound to ") // resident_c1
-         << getBinding() << ", which is no state, input, metric or output";
+         << getBinding()
+         << ", which is no state, input, control, metric or output";
 }
 
 SmallVector<nn::ArgAttr> dpc::exec::getBoundArgs(ResidentOp resident) {
@@ -58,10 +87,17 @@ LogicalResult EntryOp::verify() {
 
 LogicalResult FunctionOp::verify() {
   for (Operation &op : getBodyBlock())
-    if (!isa<GetOp, BufferOp, ViewOp, LaunchOp, CopyOp, ControlOp,
-             CoordinateOp>(op)) // function_c1
+    if (!isa<GetOp, BufferOp, ViewOp, LaunchOp, CopyOp, MicrobatchOp>(
+            op)) // function_c1
       return emitOpError("holds ")
              << op.getName() << ", which is not part of a computation";
+  return success();
+}
+
+LogicalResult FunctionOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom<EntryOp>(*this, getEntryAttr()))
+    return emitOpError("belongs to ") // function_c2
+           << getEntryAttr() << ", which is no exec.entry";
   return success();
 }
 
@@ -143,26 +179,10 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-LogicalResult ControlOp::verify() {
-  static constexpr StringLiteral known[] = {"step", "seed", "learning_rate",
-                                            "loss_scale", "valid_rows"};
-  if (!is_contained(known, getName())) // control_c1
-    return emitOpError("reads the unknown control '") << getName() << "'";
-  auto type = cast<MemRefType>(getOutput().getType());
-  Type element = type.getElementType();
-  if (type.getRank() != 0 ||
-      !(element.isInteger(64) || element.isInteger(32) || element.isF64() ||
-        element.isF32())) // control_c2
+LogicalResult MicrobatchOp::verify() {
+  if (!isIndexScalar(getOutput().getType())) // microbatch_c1
     return emitOpError("writes to ")
-           << type << ", which is no scalar of type i64, i32, f64 or f32";
-  return success();
-}
-
-LogicalResult CoordinateOp::verify() {
-  auto type = cast<MemRefType>(getOutput().getType());
-  if (type.getRank() != 0 ||
-      !type.getElementType().isInteger(64)) // coordinate_c1
-    return emitOpError("writes to ") << type << ", not to memref<i64>";
+           << getOutput().getType() << ", not to memref<i64>";
   return success();
 }
 
@@ -173,8 +193,7 @@ LogicalResult StartOp::verify() {
     return emitOpError("reads ") << input << " but writes " << output;
   for (Value buffer : {getInput(), getOutput()}) {
     Operation *root = placeOf(buffer).root;
-    if (root && spaceOf(root) != Space::shared &&
-        spaceOf(root) != Space::shared_slot) // start_c2
+    if (root && spaceOf(root) != Space::shared) // start_c2
       return emitOpError("uses a buffer in space ")
              << stringifySpace(spaceOf(root)) << ", which no peer can see";
     ArrayAttr over = placeOf(buffer).shareAxes;
@@ -195,17 +214,6 @@ LogicalResult ComputeOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult LoopOp::verify() {
   if (int64_t(getCount()) < 1) // loop_c1
     return emitOpError("runs ") << int64_t(getCount()) << " times";
-  return success();
-}
-
-LogicalResult LoadInputOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto resident =
-      symbols.lookupNearestSymbolFrom<ResidentOp>(*this, getResidentAttr());
-  auto arg =
-      resident ? dyn_cast<nn::ArgAttr>(resident.getBinding()) : nn::ArgAttr();
-  if (!arg || (arg.getKind() != nn::ArgKind::input &&
-               arg.getKind() != nn::ArgKind::label)) // load_input_c1
-    return emitOpError("names ") << getResidentAttr() << ", which is no input";
   return success();
 }
 

@@ -17,8 +17,8 @@ int64_t bufferBytes(mlir::Type buffer);
 /// Bytes of one element of a tensor or buffer.
 int64_t elementBytes(mlir::Type type);
 
-/// What arguments of the program a resident buffer holds: one, the members of
-/// flat storage, or none (a metric, an output).
+/// What arguments of the program a persistent buffer holds: one, the members of
+/// flat storage, or none (a coordinate, a metric, an output).
 llvm::SmallVector<nn::ArgAttr> getBoundArgs(ResidentOp resident);
 
 /// Where a buffer lies, seen through views.

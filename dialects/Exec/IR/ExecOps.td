@@ -18,22 +18,26 @@ class Exec_Op<string mnemonic, list<Trait> traits = []>
 def Exec_ResidentOp : Exec_Op<"resident", [Symbol]> {
   let summary = "A buffer that lives as long as the program";
   let description = [{
-    A persistent buffer: it holds a piece of state, an input, a metric or an
-    output, as `binding` says, and the host finds it by that name. `layout` is the
+    A persistent buffer: it holds a piece of state, an input, a control, a metric
+    or an output, as `binding` says, and the host finds it by that name. The host
+    fills inputs, controls and coordinates before an entry begins. `layout` is the
     layout that the argument had; `offset` is bytes from the start of the space.
 
     Made by `dpc-lower-to-exec`; placed by `dpc-assign-offsets`; becomes a tensor
-    of the program record.
+    or a control of the program record.
 
     ```mlir
     exec.resident @state.w #nn.arg<parameter "w"> arena at 0 : memref<4x3xf32>
+    exec.resident @control.step #nn.arg<control "step"> arena : memref<i64>
     ```
 
     With a `#dist.storage` it holds several pieces of state, end to end; `layout`
     is then that of all of them.
 
-    Constraints: (C1) `binding` is a #nn.arg that is no control, a #nn.result that
-    is a metric or an output, or a #dist.storage.
+    Constraints: (C1) `binding` is a #nn.arg, a #nn.result that is a metric or an
+    output, a #dist.storage or a #exec.coordinate; (C2) a control is one of step,
+    seed, learning_rate, loss_scale, valid_rows; (C3) a control has rank 0 and type
+    i64, i32, f64 or f32, a coordinate type memref<i64>.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, AnyAttr:$binding, Exec_Space:$space,
                        OptionalAttr<I64Attr>:$offset, TypeAttrOf<Exec_Buffer>:$type,
@@ -77,27 +81,35 @@ def Exec_EntryOp : Exec_Op<"entry", [
 }
 
 def Exec_FunctionOp : Exec_Op<"function", [
-    Symbol, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
+    Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "Consecutive launches that become one generated function";
   let description = [{
     Nothing in the body starts or ends communication: it is what the action
     table's COMPUTE calls.
 
-    Made by `dpc-form-functions`; becomes `int32_t fn(dpc_call_t *)`.
+    `entry` is the entry that calls it, and `piece` which of that entry's functions
+    it is, from 0.
+
+    Made by `dpc-form-functions`; becomes host code `int32_t fn(dpc_call_t *)`, or
+    a list of launches for a device.
 
     ```mlir
     exec.resident @state.w #nn.arg<parameter "w"> arena : memref<4x3xf32>
     func.func private @kernel.0(%w: tensor<4x3xf32>) -> tensor<4x3xf32>
-    exec.function @step.0 {
+    exec.entry @step {
+      exec.compute @step.0
+    }
+    exec.function @step.0 piece 0 of @step {
       %w = exec.get @state.w : memref<4x3xf32>
       exec.launch @kernel.0(%w) into (%w) : (memref<4x3xf32>), (memref<4x3xf32>)
     }
     ```
-    Constraints: (C1) only launches, copies, controls and the buffers they use.
+    Constraints: (C1) only launches, copies, numbers of microbatches and the
+    buffers they use; (C2) `entry` is an exec.entry.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$piece, FlatSymbolRefAttr:$entry);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `piece` $piece `of` $entry attr-dict-with-keyword $body";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Block &getBodyBlock() { return getBody().front(); }
@@ -210,41 +222,23 @@ def Exec_LaunchOp : Exec_Op<"launch", [
   }];
 }
 
-def Exec_ControlOp : Exec_Op<"control"> {
-  let summary = "Reads a host scalar into a buffer";
+def Exec_MicrobatchOp : Exec_Op<"microbatch"> {
+  let summary = "Writes the number of the microbatch at hand into a buffer";
   let description = [{
-    `name` is one of step, seed, learning_rate, loss_scale, valid_rows: a field of
-    the runtime's control block, converted to the element type.
+    The coordinate on the sequential axis of the loop around it, from 0. It stays
+    an op because it changes while an entry runs; what does not is a persistent
+    buffer that the host fills.
 
     ```mlir
     func.func @example(%0: memref<i64>) {
-      exec.control "step" into %0 : memref<i64>
-      return
-    }
-    ```
-    Constraints: (C1) the name is known; (C2) the buffer has rank 0 and type
-    i64, i32, f64 or f32.
-  }];
-  let arguments = (ins StrAttr:$name, Exec_Buffer:$output);
-  let assemblyFormat = "$name `into` $output attr-dict `:` type($output)";
-  let hasVerifier = 1;
-}
-
-def Exec_CoordinateOp : Exec_Op<"coordinate"> {
-  let summary = "Reads the rank's coordinate on a mesh axis into a buffer";
-  let description = [{
-    On a sequential axis it is the number of the microbatch.
-
-    ```mlir
-    func.func @example(%0: memref<i64>) {
-      exec.coordinate "data" into %0 : memref<i64>
+      exec.microbatch into %0 : memref<i64>
       return
     }
     ```
     Constraints: (C1) the buffer is a memref<i64>.
   }];
-  let arguments = (ins StrAttr:$axis, Exec_Buffer:$output);
-  let assemblyFormat = "$axis `into` $output attr-dict `:` type($output)";
+  let arguments = (ins Exec_Buffer:$output);
+  let assemblyFormat = "`into` $output attr-dict `:` type($output)";
   let hasVerifier = 1;
 }
 
@@ -292,8 +286,7 @@ def Exec_StartOp : Exec_Op<"start"> {
     }
     ```
     Constraints: (C1) input and output have one element type; (C2) they lie in
-    `shared` or `shared_slot` space; (C3) a view over mesh axes is one over
-    `axes`.
+    space `shared`; (C3) a view over mesh axes is one over `axes`.
   }];
   let arguments = (ins Exec_Collective:$kind, Exec_Reduction:$reduction, StrArrayAttr:$axes,
                        Exec_Buffer:$input, Exec_Buffer:$output, I64Attr:$id);
@@ -319,7 +312,7 @@ def Exec_ComputeOp : Exec_Op<"compute", [
     Constraints: (C1) the symbol is an exec.function.
 
     ```mlir
-    exec.function @step.0 {}
+    exec.function @step.0 piece 0 of @step {}
     exec.entry @step {
       exec.compute @step.0
     }
@@ -332,16 +325,13 @@ def Exec_ComputeOp : Exec_Op<"compute", [
 def Exec_LoopOp : Exec_Op<"loop", [SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "Runs the body once a microbatch";
   let description = [{
-    `count` iterations, one a microbatch, which `exec.view` and `exec.coordinate`
-    inside may depend on. Buffers of the slot spaces are those of the microbatch
-    at hand.
+    `count` iterations, one a microbatch, which `exec.view` and `exec.microbatch`
+    inside may depend on.
 
     ```mlir
-    exec.resident @input.x #nn.arg<input "x", batch = 0> slot : memref<8x4xf32>
-    exec.function @step.0 {}
+    exec.function @step.0 piece 0 of @step {}
     exec.entry @step {
       exec.loop 2 {
-        exec.load_input @input.x
         exec.compute @step.0
       }
     }
@@ -355,19 +345,6 @@ def Exec_LoopOp : Exec_Op<"loop", [SingleBlock, NoTerminator, NoRegionArguments]
   let extraClassDeclaration = [{
     ::mlir::Block &getBodyBlock() { return getBody().front(); }
   }];
-}
-
-def Exec_LoadInputOp : Exec_Op<"load_input", [
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Fills an input's buffer with the rows of this microbatch";
-  let description = [{
-    The runtime fills inputs that have none before the entry begins. See
-    `exec.loop` for an example.
-
-    Constraints: (C1) the symbol is an exec.resident bound to an input or label.
-  }];
-  let arguments = (ins FlatSymbolRefAttr:$resident);
-  let assemblyFormat = "$resident attr-dict";
 }
 
 #endif // DPC_DIALECTS_EXEC_IR_EXECOPS_TD

@@ -1,5 +1,5 @@
-/* The action table: what one rank does in one step, in order. Generated compute
- * code is entered only through it. */
+/* The action table: what one rank does in one step, in order. The functions of
+ * a program are entered only through it. */
 #ifndef DPC_ACTION_H
 #define DPC_ACTION_H
 
@@ -9,70 +9,33 @@
 extern "C" {
 #endif
 
-/** Host scalars that generated code may read; one per rank, at a fixed address
- * for the life of the program. They are equal on all ranks. */
-typedef struct dpc_control_t {
-  uint32_t struct_size;
-  uint32_t training; /**< 1 in the step entry, 0 in eval and infer */
-  uint64_t step; /**< steps already done when this one begins: 0 in the first
-                    (Adam's t is step + 1) */
-  uint64_t
-      seed; /**< key of every random number, with `step` and the op's ordinal */
-  double learning_rate; /**< of this step, after the schedule */
-  double loss_scale;    /**< factor on the loss before the backward pass; 1 when
-                           precision needs none */
-  uint64_t valid_rows;  /**< rows of the global batch that count; fewer than the
-                           batch only in eval's last batch */
-  uint64_t reserved[4];
-} dpc_control_t;
-
-/** What a generated function gets. The struct is reused between calls: keep no
- * pointer to it. */
+/** What a function of host code gets. The struct is reused between calls: keep
+ * no pointer to it. */
 typedef struct dpc_call_t {
   uint32_t struct_size;
-  uint32_t rank;
-  uint32_t world_size;
-  uint32_t micro; /**< microbatch of this action */
-  uint32_t slot;  /**< micro modulo the rank's slot count: which copy
-                     base[DPC_SPACE_SLOT] points at */
-  uint32_t reserved;
+  uint32_t micro;              /**< microbatch of this action */
   char *base[DPC_SPACE_COUNT]; /**< start of each space; null if the program has
                                   no bytes in it */
-  const uint32_t
-      *coordinates; /**< [axis_count] of this rank, sequential axes counted as
-                       `micro` for the one microbatch axis and 0 otherwise */
-  const dpc_control_t *control;
-  char *const *peer_shared;    /**< null: a rank does not address its peers'
-                                  memory */
+  const uint32_t *group_index; /**< [family_count] this rank's index in its
+                                  group of each family */
   const void *args;            /**< the action's `args` */
-  const struct dpc_comm *comm; /**< the rank's communicator (dpc/comm.h) */
 } dpc_call_t;
 
-/** A generated function. Returns a dpc_status_t; anything but DPC_OK stops the
- * run with that status. */
+/** A function of host code. Returns a dpc_status_t; anything but DPC_OK stops
+ * the run with that status. */
 typedef int32_t (*dpc_fn_t)(dpc_call_t *call);
-
-/** What part of training a function is; for reports, traces and plan checks. */
-enum {
-  DPC_PHASE_FORWARD = 0,
-  DPC_PHASE_INPUT_GRADIENT = 1,
-  DPC_PHASE_WEIGHT_GRADIENT = 2,
-  DPC_PHASE_UPDATE = 3,
-  DPC_PHASE_EVAL = 4,
-  DPC_PHASE_INFER = 5,
-  DPC_PHASE_OTHER = 6
-};
 
 /** One entry of the program's function table. */
 typedef struct dpc_function_t {
-  dpc_fn_t fn;
-  const char *name; /**< for traces: "forward.0", ... */
-  uint32_t phase;   /**< DPC_PHASE_* */
+  dpc_fn_t fn;      /**< host code; null in a program for a device, which has a
+                       list of launches instead (dpc/device.h) */
+  const char *name; /**< for traces: "step.0", ... */
+  uint32_t entry;   /**< DPC_ENTRY_* of the table that calls it */
+  uint32_t piece;   /**< an entry is cut into pieces where communication starts
+                       or ends: which one this is, from 0 */
   uint32_t stage;   /**< index into the stage table */
-  uint32_t
-      chunk; /**< chunk of that stage (more than one when stages interleave) */
-  uint32_t piece; /**< a phase of a chunk is cut into pieces where communication
-                     starts or ends */
+  uint32_t chunk;   /**< chunk of that stage (more than one when stages
+                       interleave) */
 } dpc_function_t;
 
 /** One pipeline stage: its functions are function table entries
@@ -86,56 +49,47 @@ typedef struct dpc_stage_t {
 } dpc_stage_t;
 
 /** Place of a buffer. Address = base[space] + offset + index_in_group *
- * index_stride + extra, where index_in_group is the rank's index in the
- * action's group (0 without one). */
+ * index_stride, where index_in_group is the rank's index in the action's group
+ * (0 without one). */
 typedef struct dpc_buffer_t {
   uint32_t space; /**< DPC_SPACE_* */
   uint32_t reserved;
   uint64_t offset;       /**< bytes from the start of the space */
   uint64_t index_stride; /**< bytes a group index moves the buffer: a rank's own
-                            share of a gathered buffer */
+                            shard of a gathered buffer */
 } dpc_buffer_t;
 
 /** Kinds of action. `in`, `out`, `count` (elements) mean, with n = group size:
  *
- *  | kind                | in          | out         | note |
- *  |---------------------|-------------|-------------|---------------------------------------------------------------|
- *  | ALL_REDUCE          | count       | count       | in may equal out | |
- * REDUCE_SCATTER      | n * count   | count       | member i gets the sum of
- * part i; out may be part i of in      | | ALL_GATHER          | count       |
- * n * count   | in may be part i of out                                       |
- *  | BROADCAST           | count, root | count       | only the root's in is
- * read; in may equal out                  | | REDUCE              | count |
- * count, root | only the root's out is written                                |
- *  | GATHER              | count       | n * count   | only the root's out is
- * written                                | | SCATTER             | n * count |
- * count       | only the root's in is read                                    |
- *  | ALL_TO_ALL          | n * count   | n * count   | part j goes to member j;
- * in and out must not overlap          | | BARRIER             | -           |
- * -           |                                                               |
- *  | SEND / RECV         | count / -   | - / count   | `peer` is the other's
- * index in the group                      |
+ *  | kind           | in          | out         | note                                                     |
+ *  |----------------|-------------|-------------|----------------------------------------------------------|
+ *  | ALL_REDUCE     | count       | count       | in may equal out                                         |
+ *  | REDUCE_SCATTER | n * count   | count       | member i gets the sum of part i; out may be part i of in |
+ *  | ALL_GATHER     | count       | n * count   | in may be part i of out                                  |
+ *  | BROADCAST      | count, root | count       | only the root's in is read; in may equal out             |
+ *  | REDUCE         | count       | count, root | only the root's out is written                           |
+ *  | GATHER         | count       | n * count   | only the root's out is written                           |
+ *  | SCATTER        | n * count   | count       | only the root's in is read                               |
+ *  | ALL_TO_ALL     | n * count   | n * count   | part j goes to member j; in and out must not overlap     |
+ *  | BARRIER        | -           | -           |                                                          |
+ *  | SEND / RECV    | count / -   | - / count   | `peer` is the other's index in the group                 |
  *
  *  The same collective has the same kind, dtype, reduction, count, root and
- * buffer_id on all members, and each group sees the same order of starts on all
- * members. Buffers of collectives, SEND and RECV lie in SHARED, SHARED_SLOT or
- *  COMMON. From START to its WAIT the program neither writes `in` nor touches
- * `out`. */
+ *  buffer_id on all members, and each group sees the same order of starts on all
+ *  members. Buffers of collectives, SEND and RECV lie in SHARED. From START to
+ *  its WAIT the program neither writes `in` nor touches `out`. */
 enum {
-  DPC_ACTION_COMPUTE = 1, /**< call function table entry `function` */
-  DPC_ACTION_START = 2, /**< start communication `op`, to be known as `event` */
-  DPC_ACTION_WAIT = 3,  /**< wait until `event` is complete here (out may be
-                           read, in may be written) */
-  DPC_ACTION_COPY =
-      4, /**< copy `count` elements of `dtype` from in to out; no overlap */
-  DPC_ACTION_ZERO = 5,       /**< zero `count` elements of `dtype` at out */
-  DPC_ACTION_LOAD_INPUT = 6, /**< fill the buffer of input record `function`
-                                with the rows of this microbatch */
-  DPC_ACTION_LOOP_BEGIN = 7, /**< run the actions up to the matching LOOP_END
+  DPC_ACTION_COMPUTE = 1, /**< run function table entry `function` */
+  DPC_ACTION_START = 2,   /**< start communication `op`, to be known as
+                             `event` */
+  DPC_ACTION_WAIT = 3,    /**< wait until `event` is complete here (out may be
+                             read, in may be written) */
+  DPC_ACTION_ZERO = 4,    /**< zero `count` elements of `dtype` at out */
+  DPC_ACTION_LOOP_BEGIN = 5, /**< run the actions up to the matching LOOP_END
                                 `count` times (possibly 0) */
-  DPC_ACTION_LOOP_END = 8,   /**< `jump` = index of the matching LOOP_BEGIN;
+  DPC_ACTION_LOOP_END = 6,   /**< `jump` = index of the matching LOOP_BEGIN;
                                 LOOP_BEGIN's jump = index of its LOOP_END */
-  DPC_ACTION_KIND_COUNT = 9
+  DPC_ACTION_KIND_COUNT = 7
 };
 
 /** Communication operations of DPC_ACTION_START. */
@@ -158,10 +112,7 @@ enum {
 enum {
   /** `micro` is added to the innermost loop's counter; without it `micro` is
      the microbatch itself. */
-  DPC_ACTION_MICRO_RELATIVE = 1,
-  /** The event is `event` + slot, so that a start of one microbatch may be
-     waited for in a later turn of the loop. */
-  DPC_ACTION_EVENT_PER_SLOT = 2
+  DPC_ACTION_MICRO_RELATIVE = 1
 };
 
 /** One action. Loops may nest up to 4 deep; a loop keeps the table's size
@@ -169,21 +120,19 @@ enum {
 typedef struct dpc_action_t {
   uint32_t kind;     /**< DPC_ACTION_* */
   uint32_t flags;    /**< DPC_ACTION_MICRO_RELATIVE, ... */
-  uint32_t function; /**< COMPUTE: function table index; LOAD_INPUT: input
-                        record index */
+  uint32_t function; /**< COMPUTE: function table index */
   uint32_t op;       /**< START: DPC_OP_* */
-  int32_t
-      micro; /**< microbatch, see flags; selects the slot of the slot spaces */
-  uint32_t event; /**< START, WAIT: index below the rank's event_count */
-  uint32_t group; /**< START (and COPY, ZERO with an index_stride): group
-                     family, else DPC_NONE */
-  uint32_t peer; /**< index in the group: root of a rooted collective, other end
-                    of SEND and RECV */
+  int32_t micro;     /**< microbatch, see flags */
+  uint32_t event;    /**< START, WAIT: index below the rank's event_count */
+  uint32_t group;    /**< START (and ZERO with an index_stride): group family,
+                        else DPC_NONE */
+  uint32_t peer;     /**< index in the group: root of a rooted collective, other
+                        end of SEND and RECV */
   uint32_t dtype;
   uint32_t reduction; /**< DPC_SUM, ... */
   uint32_t jump;      /**< LOOP_BEGIN, LOOP_END: action index */
   uint32_t location;  /**< index into the location table, or DPC_NONE */
-  uint64_t count;     /**< elements, see the table above; LOOP_BEGIN: turns */
+  uint64_t count; /**< elements, see the table above; LOOP_BEGIN: iterations */
   uint64_t buffer_id; /**< identity of the logical buffer (bucket 3, boundary 2,
                          ...): part of the fingerprint */
   dpc_buffer_t in;

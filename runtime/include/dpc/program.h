@@ -1,10 +1,17 @@
 /* dpc_program_t: everything the runtime knows of a compiled program. The
  * compiler emits it as constant data beside the generated code, under the
- * symbol `dpc_program`; one record serves all ranks. */
+ * symbol `dpc_program`; one record serves all ranks.
+ *
+ * The runtime handles a few things that no compiled program has yet; pipelines
+ * are to use them: tables, memory and a stage for each rank (dpc_rank_t), the
+ * stage table, stage and chunk of a function, the `args` of an action (where
+ * the microbatch's buffers lie), SEND and RECV, state that a rank lacks, and
+ * metrics that one rank holds. */
 #ifndef DPC_PROGRAM_H
 #define DPC_PROGRAM_H
 
 #include "dpc/action.h"
+#include "dpc/device.h"
 #include "dpc/records.h"
 #include "dpc/types.h"
 
@@ -33,15 +40,10 @@ typedef struct dpc_rank_t {
   uint32_t struct_size;
   uint32_t stage; /**< pipeline stage, for reports */
   uint32_t event_count;
-  uint32_t slot_count;   /**< copies of the slot spaces, at least 1 */
+  uint32_t reserved;
   uint64_t arena_bytes;  /**< space ARENA */
-  uint64_t slot_stride;  /**< space SLOT: slot_count * slot_stride bytes; a
-                            multiple of DPC_ALIGNMENT */
   uint64_t shared_bytes; /**< space SHARED */
-  uint64_t shared_slot_stride; /**< space SHARED_SLOT: slot_count *
-                                  shared_slot_stride bytes */
-  uint64_t peak_bytes; /**< what the memory plan promises, all spaces (COMMON
-                          divided by the world size) */
+  uint64_t peak_bytes;   /**< what the memory plan promises, all spaces */
   dpc_actions_t entries[DPC_ENTRY_COUNT];
 } dpc_rank_t;
 
@@ -74,19 +76,21 @@ typedef struct dpc_program_t {
   uint32_t function_count;
   uint32_t stage_count;
   const dpc_rank_t *ranks; /**< [world_size] */
-  uint64_t common_bytes;   /**< not read: space COMMON is empty */
 
   uint64_t batch;        /**< B, rows of the global batch */
   uint64_t microbatches; /**< M; divides B */
 
   const dpc_state_t *states;
   const dpc_input_t *inputs;
+  const dpc_control_t *controls;
   const dpc_output_t *outputs;
   const dpc_metric_t *metrics;
   uint32_t state_count;
   uint32_t input_count;
+  uint32_t control_count;
   uint32_t output_count;
   uint32_t metric_count;
+  uint32_t reserved_count;
 
   dpc_schedule_t schedule;
   double loss_scale; /**< initial; 1 when unused */
@@ -106,7 +110,10 @@ typedef struct dpc_program_t {
   const dpc_onnx_patch_t *onnx_patches;
   uint64_t onnx_patch_count;
 
-  const void *reserved[8];
+  const dpc_device_program_t *device; /**< what functions are for a device;
+                                         null: they are host code */
+
+  const void *reserved[7];
 } dpc_program_t;
 
 #ifdef __cplusplus

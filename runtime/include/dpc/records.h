@@ -1,5 +1,5 @@
-/* What the host must know of a program's tensors: state, inputs, outputs,
- * metrics; and of its schedule and source. */
+/* What the host must know of a program's tensors: state, inputs, controls,
+ * outputs, metrics; and of its schedule and source. */
 #ifndef DPC_RECORDS_H
 #define DPC_RECORDS_H
 
@@ -109,11 +109,6 @@ enum {
                           `label`; tokens arrive shifted by one */
 };
 
-enum {
-  DPC_INPUT_PRELOAD = 1 /**< the runtime fills all microbatches before the
-                           step's first action */
-};
-
 /** What the next `count` elements of a sample may be: integers in [lo, hi], or
  * equal to `ignore`. */
 typedef struct dpc_bounds_t {
@@ -128,7 +123,8 @@ typedef struct dpc_bounds_t {
  * `micro_count` equal consecutive parts along batch_dim, and placements
  * describe the local buffer of one such part (shape with B / micro_count at
  * batch_dim). In a data file the sample is the first dimension whatever
- * batch_dim is. */
+ * batch_dim is. The runtime fills the
+ * buffers of all parts before the first action of an entry. */
 typedef struct dpc_input_t {
   uint32_t struct_size;
   uint32_t role; /**< DPC_INPUT_GRAPH, DPC_INPUT_LABEL */
@@ -137,22 +133,46 @@ typedef struct dpc_input_t {
   uint32_t dim_count;
   const int64_t *shape;
   int32_t batch_dim; /**< -1: a whole array, the same at every step */
-  uint32_t flags;
+  uint32_t reserved;
   const dpc_bounds_t *bounds; /**< of one sample's elements, row-major (of the
                                  whole array without a batch dimension);
                                  together as many as it has */
   uint64_t bounds_count;      /**< 0: anything goes */
   uint64_t micro_count;       /**< parts the batch is cut into: the program's
                                  microbatches, or 1 */
-  uint64_t micro_stride; /**< PRELOAD: bytes from one microbatch's buffer to the
-                            next */
-  const dpc_placement_t *placements; /**< [world_size]; space SLOT with
-                                        LOAD_INPUT, another with PRELOAD */
+  uint64_t micro_stride; /**< bytes from one microbatch's buffer to the next */
+  const dpc_placement_t *placements; /**< [world_size] */
   const int64_t *logits_shape; /**< LABEL of classes: global shape of what they
                                   are compared with, or null */
   uint32_t logits_dim_count;
   uint32_t class_axis; /**< the axis of it that labels lack */
 } dpc_input_t;
+
+enum {
+  DPC_CONTROL_STEP = 0,          /**< steps already done when this one begins: 0
+                                    in the first (Adam's t is step + 1) */
+  DPC_CONTROL_SEED = 1,          /**< key of every random number, with the step
+                                    and the op's ordinal */
+  DPC_CONTROL_LEARNING_RATE = 2, /**< of this step, after the schedule */
+  DPC_CONTROL_LOSS_SCALE = 3,    /**< factor on the loss before the backward
+                                    pass; 1 when precision needs none */
+  DPC_CONTROL_VALID_ROWS = 4,    /**< rows of the global batch that count; fewer
+                                    than the batch only in eval's last batch */
+  DPC_CONTROL_COORDINATE = 5,    /**< of the rank on the mesh axis `axis` */
+  DPC_CONTROL_KIND_COUNT = 6
+};
+
+/** A number that the host writes into a rank's memory before the first action
+ * of every entry, so that kernels read it through a pointer like any other
+ * buffer. All but coordinates are equal on all ranks. */
+typedef struct dpc_control_t {
+  uint32_t kind;   /**< DPC_CONTROL_* */
+  uint32_t dtype;  /**< of the buffer: the number is converted to it */
+  uint32_t axis;   /**< COORDINATE: index of an axis that is not sequential,
+                      else DPC_NONE */
+  uint32_t space;  /**< where it is written */
+  uint64_t offset; /**< bytes from the start of the space */
+} dpc_control_t;
 
 /** One output of an inference program (and logits of eval, where kept). Fields
  * as in dpc_input_t, but a sample may be several indices of batch_dim: its

@@ -15,9 +15,10 @@
 extern "C" {
 #endif
 
-/** Version of every struct in types.h, action.h, records.h and program.h. A
- * program built for another one is refused. */
-#define DPC_ABI_VERSION 3u
+/** Version of every struct in types.h, action.h, device.h, records.h and
+ * program.h. A program built for another one is refused. Files that programs
+ * write (checkpoints, parameters) do not depend on it. */
+#define DPC_ABI_VERSION 4u
 /** "no index": an absent group, metric, location, parameter, ... */
 #define DPC_NONE 0xffffffffu
 #define DPC_MAX_RANK_DIMS                                                      \
@@ -51,20 +52,16 @@ const char *dpc_dtype_name(uint32_t dtype);
  * group, so bits are fixed. */
 enum { DPC_SUM = 0, DPC_MAX = 1, DPC_MIN = 2, DPC_REDUCTION_COUNT = 3 };
 
-/** Address spaces of a rank. A buffer is (space, offset); its address is
- * base[space] + offset. The two slot spaces are moved by the microbatch in
- * flight: base = space start + slot * stride. */
+/** Address spaces of a rank: the memory of its device. A buffer is (space,
+ * offset); its address is base[space] + offset, which only the rank's queue and
+ * what it runs may use. */
 enum {
-  DPC_SPACE_ARENA = 0, /**< private memory of the rank */
-  DPC_SPACE_SLOT = 1,  /**< private, one copy per slot (microbatch in flight) */
-  DPC_SPACE_SHARED = 2, /**< the communicator's memory: what collectives and
-                           send/recv touch lies here */
-  DPC_SPACE_SHARED_SLOT = 3, /**< as SHARED, one copy per slot */
-  DPC_SPACE_COMMON = 4,      /**< empty: ranks have no memory in common */
-  DPC_SPACE_COUNT = 5
+  DPC_SPACE_ARENA = 0,  /**< private memory of the rank */
+  DPC_SPACE_SHARED = 1, /**< what collectives and send/recv touch lies here */
+  DPC_SPACE_COUNT = 2
 };
 
-/** Alignment of every space's start and of every slot stride, in bytes. */
+/** Alignment of every space's start, in bytes. */
 #define DPC_ALIGNMENT 64u
 
 /** One axis of the mesh. World size = product of the sizes of the axes that are

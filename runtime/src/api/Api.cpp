@@ -11,6 +11,7 @@
 #include "dpc/safetensors.h"
 
 #include <cstring>
+#include <list>
 #include <new>
 
 using namespace dpc;
@@ -40,7 +41,15 @@ dpc_status_t checkSize(const char *name, uint64_t need, uint64_t have) {
 extern "C" {
 
 dpc_status_t dpc_session_options_default(dpc_session_options_t *out) {
-  return guarded([&] { return optionsFromEnvironment(out); });
+  // Callers may keep what the options point at until the process ends.
+  static std::list<EnvironmentOptions> all;
+  return guarded([&] {
+    const EnvironmentOptions *known = all.empty() ? nullptr : &all.back();
+    EnvironmentOptions &made = all.emplace_back();
+    const dpc_status_t status = optionsFromEnvironment(&made, known);
+    *out = made.options;
+    return status;
+  });
 }
 
 dpc_status_t dpc_session_create(const dpc_program_t *program,

@@ -11,7 +11,7 @@ Prefetcher::Prefetcher(const dpc_program_t &program, uint32_t rank)
   for (uint32_t i = 0; i < program.input_count; ++i) {
     const dpc_input_t &input = program.inputs[i];
     const dpc_placement_t &placement = input.placements[rank];
-    if (!(input.flags & DPC_INPUT_PRELOAD) || placement.run_count == 0)
+    if (placement.run_count == 0)
       continue;
     stages[i].bytes = placement.elements * dpc_dtype_size(input.dtype);
     stages[i].memory.resize(stages[i].bytes * input.micro_count);

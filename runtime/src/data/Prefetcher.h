@@ -13,7 +13,7 @@ namespace dpc {
 
 /// A thread that reads, checks and converts the next batch while the present
 /// one is computed: page faults, disks and conversions then cost the step only
-/// a copy. It serves the preloaded inputs of one rank, one batch ahead; after
+/// a copy. It serves the inputs of one rank, one batch ahead; after
 /// construction nothing is allocated unless a batch is bad.
 class Prefetcher {
 public:
@@ -32,8 +32,8 @@ public:
   /// Waits until that batch is there; its failure, if it has one.
   dpc_status_t finish();
 
-  /// The values of a microbatch of a preloaded input, after finish(); null for
-  /// an input of which this rank holds nothing or that is not preloaded.
+  /// The values of a microbatch of an input, after finish(); null for an input
+  /// of which this rank holds nothing.
   const char *values(uint32_t input, uint64_t micro) const;
   /// Bytes of a microbatch.
   uint64_t bytes(uint32_t input) const { return stages[input].bytes; }

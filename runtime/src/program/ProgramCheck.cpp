@@ -3,6 +3,8 @@
 #include "dpc/data.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/program/DeviceCheck.h"
+#include "runtime/src/program/Spaces.h"
 
 #include <algorithm>
 
@@ -11,15 +13,6 @@ namespace dpc {
 namespace {
 
 const char *const kEntryNames[DPC_ENTRY_COUNT] = {"step", "eval", "infer"};
-
-/// Bytes of each space as one slot sees it.
-struct Spaces {
-  uint64_t bytes[DPC_SPACE_COUNT];
-  bool holds(uint32_t space, uint64_t offset, uint64_t size) const {
-    return space < DPC_SPACE_COUNT && offset <= bytes[space] &&
-           size <= bytes[space] - offset;
-  }
-};
 
 /// Where files have a state: strides must stay within the file's tensor.
 dpc_status_t checkFileTensors(const dpc_state_t &state) {
@@ -90,7 +83,7 @@ dpc_status_t checkAction(const dpc_program_t &program, const dpc_rank_t &rank,
                                : 1;
   auto buffer = [&](const dpc_buffer_t &place, const char *which,
                     uint64_t elements, bool shared) -> dpc_status_t {
-    // A rank's share moves with its index in the group.
+    // A rank's shard moves with its index in the group.
     if (elements > (1ull << 48) || place.index_stride > (1ull << 48) ||
         !spaces.holds(place.space, place.offset,
                       elements * size + (members - 1) * place.index_stride))
@@ -100,8 +93,7 @@ dpc_status_t checkAction(const dpc_program_t &program, const dpc_rank_t &rank,
                   which, place.space,
                   static_cast<unsigned long long>(place.offset),
                   static_cast<unsigned long long>(elements));
-    if (shared &&
-        (place.space == DPC_SPACE_ARENA || place.space == DPC_SPACE_SLOT))
+    if (shared && place.space != DPC_SPACE_SHARED)
       return fail(DPC_INVALID,
                   "%s buffer of a communication is in private memory", which);
     return DPC_OK;
@@ -114,10 +106,14 @@ dpc_status_t checkAction(const dpc_program_t &program, const dpc_rank_t &rank,
                 static_cast<unsigned long long>(program.location_count));
   switch (action.kind) {
   case DPC_ACTION_COMPUTE:
-    if (action.function >= program.function_count ||
-        !program.functions[action.function].fn)
+    if (action.function >= program.function_count)
       return fail(DPC_INVALID, "function %u of %u", action.function,
                   program.function_count);
+    if (!program.functions[action.function].fn != !!program.device)
+      return fail(DPC_INVALID, "%s is %s",
+                  program.functions[action.function].name,
+                  program.device ? "host code in a program for a device"
+                                 : "without code");
     return DPC_OK;
   case DPC_ACTION_START: {
     if (action.op == 0 || action.op >= DPC_OP_COUNT ||
@@ -144,17 +140,8 @@ dpc_status_t checkAction(const dpc_program_t &program, const dpc_rank_t &rank,
                ? DPC_OK
                : fail(DPC_INVALID, "event %u of %u", action.event,
                       rank.event_count);
-  case DPC_ACTION_COPY:
-    if (dpc_status_t status = buffer(action.in, "input", action.count, false))
-      return status;
-    return buffer(action.out, "output", action.count, false);
   case DPC_ACTION_ZERO:
     return buffer(action.out, "output", action.count, false);
-  case DPC_ACTION_LOAD_INPUT:
-    return action.function < program.input_count
-               ? DPC_OK
-               : fail(DPC_INVALID, "input %u of %u", action.function,
-                      program.input_count);
   case DPC_ACTION_LOOP_BEGIN:
   case DPC_ACTION_LOOP_END:
     return DPC_OK;
@@ -266,9 +253,66 @@ dpc_status_t checkInput(const dpc_program_t &program, const dpc_input_t &input,
                 input.logits_dim_count);
   const uint64_t elements =
       all / (input.batch_dim >= 0 ? input.micro_count : 1);
-  const bool preload = input.flags & DPC_INPUT_PRELOAD;
   return checkPlacement(spaces, input.placements[rank], input.dtype, elements,
-                        preload ? input.micro_count : 1, input.micro_stride);
+                        input.micro_count, input.micro_stride);
+}
+
+dpc_status_t checkOutput(const dpc_program_t &program,
+                         const dpc_output_t &output, const Spaces &spaces,
+                         uint32_t rank) {
+  if (output.dim_count > DPC_MAX_RANK_DIMS ||
+      output.batch_dim >= static_cast<int32_t>(output.dim_count) ||
+      (output.batch_dim >= 0 &&
+       output.shape[output.batch_dim] % int64_t(program.batch)))
+    return fail(DPC_INVALID,
+                "output %s has %u dimensions and batch dimension %d, in a "
+                "program of batch %llu",
+                output.name, output.dim_count, output.batch_dim,
+                static_cast<unsigned long long>(program.batch));
+  const uint64_t elements = elementCount(output.shape, output.dim_count) /
+                            (output.batch_dim >= 0 ? output.micro_count : 1);
+  if (dpc_status_t status =
+          checkPlacement(spaces, output.placements[rank], output.dtype,
+                         elements, output.micro_count, output.micro_stride))
+    return failWithin(status, "output %s", output.name);
+  if (dpc_status_t status =
+          checkGathered(program, output.placements, elements, rank))
+    return failWithin(status, "output %s", output.name);
+  return DPC_OK;
+}
+
+dpc_status_t checkMetric(const dpc_program_t &program,
+                         const dpc_metric_t &metric, const Spaces &spaces,
+                         uint32_t rank) {
+  const bool here = metric.holder == DPC_NONE || metric.holder == rank;
+  if (here && (dpc_dtype_size(metric.dtype) == 0 ||
+               !spaces.holds(metric.space, metric.offset,
+                             dpc_dtype_size(metric.dtype))))
+    return fail(DPC_INVALID, "metric %s is outside its space", metric.name);
+  if (metric.holder != DPC_NONE &&
+      (metric.holder >= program.world_size || metric.space != DPC_SPACE_SHARED))
+    return fail(DPC_INVALID, "metric %s of rank %u is not in its shared memory",
+                metric.name, metric.holder);
+  return DPC_OK;
+}
+
+dpc_status_t checkControl(const dpc_program_t &program,
+                          const dpc_control_t &control, const Spaces &spaces) {
+  if (control.kind >= DPC_CONTROL_KIND_COUNT)
+    return fail(DPC_INVALID, "unknown kind %u", control.kind);
+  if (control.kind == DPC_CONTROL_COORDINATE &&
+      (control.axis >= program.axis_count ||
+       program.axes[control.axis].sequential))
+    return fail(DPC_INVALID, "coordinate on axis %u of %u, or a sequential one",
+                control.axis, program.axis_count);
+  const uint64_t size = dpc_dtype_size(control.dtype);
+  if (size == 0 || !spaces.holds(control.space, control.offset, size))
+    return fail(DPC_INVALID,
+                "its buffer (space %u, offset %llu, element type %u) is "
+                "outside its space",
+                control.space, static_cast<unsigned long long>(control.offset),
+                control.dtype);
+  return DPC_OK;
 }
 
 } // namespace
@@ -291,19 +335,15 @@ dpc_status_t checkProgram(const dpc_program_t &program, uint32_t rankIndex) {
     return fail(DPC_INVALID, "the mesh has %llu ranks, the program record %u",
                 static_cast<unsigned long long>(ranks), program.world_size);
   const dpc_rank_t &rank = program.ranks[rankIndex];
-  if (rank.slot_count == 0 || rank.slot_stride % DPC_ALIGNMENT ||
-      rank.shared_slot_stride % DPC_ALIGNMENT)
-    return fail(DPC_INVALID, "rank %u has %u slots of stride %llu and %llu",
-                rankIndex, rank.slot_count,
-                static_cast<unsigned long long>(rank.slot_stride),
-                static_cast<unsigned long long>(rank.shared_slot_stride));
-  const Spaces spaces = {{rank.arena_bytes, rank.slot_stride, rank.shared_bytes,
-                          rank.shared_slot_stride, /*common=*/0}};
+  const Spaces spaces = {{rank.arena_bytes, rank.shared_bytes}};
   for (uint32_t e = 0; e < DPC_ENTRY_COUNT; ++e)
     if (dpc_status_t status =
             checkActions(program, rank, spaces, rank.entries[e]))
       return failWithin(status, "%s table of rank %u", kEntryNames[e],
                         rankIndex);
+  if (program.device)
+    if (dpc_status_t status = checkDevice(program, rankIndex, spaces))
+      return status;
   for (uint32_t i = 0; i < program.state_count; ++i) {
     const dpc_state_t &state = program.states[i];
     if (state.dim_count > DPC_MAX_RANK_DIMS)
@@ -323,39 +363,18 @@ dpc_status_t checkProgram(const dpc_program_t &program, uint32_t rankIndex) {
     if (dpc_status_t status =
             checkInput(program, program.inputs[i], spaces, rankIndex))
       return failWithin(status, "input %s", program.inputs[i].name);
-  for (uint32_t i = 0; i < program.output_count; ++i) {
-    const dpc_output_t &output = program.outputs[i];
-    if (output.dim_count > DPC_MAX_RANK_DIMS ||
-        output.batch_dim >= static_cast<int32_t>(output.dim_count) ||
-        (output.batch_dim >= 0 &&
-         output.shape[output.batch_dim] % int64_t(program.batch)))
-      return fail(DPC_INVALID,
-                  "output %s has %u dimensions and batch dimension %d, in a "
-                  "program of batch %llu",
-                  output.name, output.dim_count, output.batch_dim,
-                  static_cast<unsigned long long>(program.batch));
-    const uint64_t elements = elementCount(output.shape, output.dim_count) /
-                              (output.batch_dim >= 0 ? output.micro_count : 1);
+  for (uint32_t i = 0; i < program.control_count; ++i)
     if (dpc_status_t status =
-            checkPlacement(spaces, output.placements[rankIndex], output.dtype,
-                           elements, output.micro_count, output.micro_stride))
-      return failWithin(status, "output %s", output.name);
+            checkControl(program, program.controls[i], spaces))
+      return failWithin(status, "control %u", i);
+  for (uint32_t i = 0; i < program.output_count; ++i)
     if (dpc_status_t status =
-            checkGathered(program, output.placements, elements, rankIndex))
-      return failWithin(status, "output %s", output.name);
-  }
-  for (uint32_t i = 0; i < program.metric_count; ++i) {
-    const dpc_metric_t &metric = program.metrics[i];
-    const bool here = metric.holder == DPC_NONE || metric.holder == rankIndex;
-    if (here && !spaces.holds(metric.space, metric.offset,
-                              dpc_dtype_size(metric.dtype)))
-      return fail(DPC_INVALID, "metric %s is outside its space", metric.name);
-    if (metric.holder != DPC_NONE && (metric.holder >= program.world_size ||
-                                      metric.space != DPC_SPACE_SHARED))
-      return fail(DPC_INVALID,
-                  "metric %s of rank %u is not in its shared memory",
-                  metric.name, metric.holder);
-  }
+            checkOutput(program, program.outputs[i], spaces, rankIndex))
+      return status;
+  for (uint32_t i = 0; i < program.metric_count; ++i)
+    if (dpc_status_t status =
+            checkMetric(program, program.metrics[i], spaces, rankIndex))
+      return status;
   return DPC_OK;
 }
 

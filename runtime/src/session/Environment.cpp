@@ -92,9 +92,12 @@ std::string runKey() {
 
 } // namespace
 
-dpc_status_t optionsFromEnvironment(dpc_session_options_t *out) {
-  static std::string rendezvous, token; // the options point at them
-  *out = {};
+dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
+                                    const EnvironmentOptions *known) {
+  dpc_session_options_t *out = &outOptions->options;
+  std::string &rendezvous = outOptions->rendezvous, &token = outOptions->token;
+  if (known)
+    token = known->token;
   out->struct_size = sizeof *out;
   out->world_size = 1;
   out->listen_fd = -1;

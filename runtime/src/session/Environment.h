@@ -3,13 +3,28 @@
 
 #include "dpc/dpc.h"
 
+#include <string>
+
 namespace dpc {
+
+/// Options of a session, and the strings that they point at.
+struct EnvironmentOptions {
+  EnvironmentOptions() = default;
+  EnvironmentOptions(const EnvironmentOptions &) = delete;
+  EnvironmentOptions &operator=(const EnvironmentOptions &) = delete;
+
+  dpc_session_options_t options = {};
+  std::string rendezvous, token;
+};
 
 /// Defaults of a session, with this rank's place in the run from the
 /// environment of dpc-run, torchrun, Open MPI, PMI or Slurm. Without a token
 /// the ranks meet in a directory of this user, named after the run. DPC_INVALID
-/// names a variable whose value makes no sense.
-dpc_status_t optionsFromEnvironment(dpc_session_options_t *out);
+/// names a variable whose value makes no sense. A token that comes by a file
+/// descriptor can be read once: `known`, unless null, is what an earlier call
+/// made, whose token then serves again.
+dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
+                                    const EnvironmentOptions *known = nullptr);
 
 } // namespace dpc
 

@@ -172,20 +172,22 @@ private:
     const dpc_placement_t &own = state.placements[session.options.rank];
     const uint64_t size = dpc_dtype_size(state.dtype),
                    from = dpc_dtype_size(array.dtype);
-    std::vector<char> converted;
+    std::vector<char> converted, known;
     return forEachPiece(
         own,
         [&](uint64_t local, uint64_t global, uint64_t length) -> dpc_status_t {
           converted.resize(length * size);
+          known.resize(length * size);
           if (dpc_status_t status = dpc_convert(
                   state.dtype, converted.data(), array.dtype,
                   static_cast<const char *>(array.data) + global * from,
                   length))
             return status;
-          if (std::memcmp(converted.data(),
-                          session.memory.base(own.space, 0) + own.offset +
-                              local * size,
-                          converted.size()) == 0)
+          if (dpc_status_t status = session.queue->download(
+                  known.data(), {own.space, own.offset + local * size},
+                  known.size()))
+            return status;
+          if (converted == known)
             return DPC_OK;
           return fail(DPC_INVALID,
                       "%s is a constant that the program was compiled with, "

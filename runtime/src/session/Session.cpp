@@ -5,6 +5,7 @@
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/device/TensorTransfer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,10 +30,9 @@ dpc_session::dpc_session(const dpc_program_t &program,
               : program.schedule),
       loader(program, given.rank), hasValue(program.state_count),
       metricValues(program.metric_count) {
-  control.struct_size = sizeof control;
   control.seed = given.seed;
-  control.loss_scale = program.loss_scale;
-  control.valid_rows = program.batch;
+  control.lossScale = program.loss_scale;
+  control.validRows = program.batch;
 }
 
 dpc_session::~dpc_session() { dpc_comm_release(comm); }
@@ -71,8 +71,9 @@ dpc_status_t dpc_session::open() {
     trace.enable(1u << 20);
   if (dpc_status_t status = memory.open(program, *comm))
     return failed(status);
-  executor = std::make_unique<Executor>(program, *comm, memory, loader, control,
-                                        trace);
+  queue = makeQueue(program, *comm, memory);
+  executor = std::make_unique<Executor>(program, options.rank, *queue, loader,
+                                        control, trace);
   if (!options.skip_initial_state)
     if (dpc_status_t status = setInitialState())
       return failed(status);
@@ -132,8 +133,6 @@ dpc_status_t dpc_session::setInitialState() {
       nullptr, dpc_array_file_close);
   for (uint32_t i = 0; i < program.state_count; ++i) {
     const dpc_state_t &state = program.states[i];
-    const dpc_placement_t &place = state.placements[options.rank];
-    const uint64_t size = dpc_dtype_size(state.dtype);
     if (state.init_kind == DPC_INIT_EMBEDDED) {
       if (dpc_status_t status = scatter(i, state.init_dtype, state.init_data))
         return status;
@@ -143,15 +142,9 @@ dpc_status_t dpc_session::setInitialState() {
       hasValue[i] = true;
       if (state.splat == 0)
         continue; // memory starts as zero
-      char one[8];
-      dpc_convert(state.dtype, one, DPC_F64, &state.splat, 1);
-      char *to = place.run_count ? memory.base(place.space, 0) + place.offset
-                                 : nullptr;
-      forEachPiece(place, [&](uint64_t local, uint64_t, uint64_t length) {
-        for (uint64_t k = local; k < local + length; ++k)
-          std::memcpy(to + k * size, one, size);
-        return 0;
-      });
+      if (dpc_status_t status = uploadSplat(
+              *queue, state.placements[options.rank], state.dtype, state.splat))
+        return status;
     } else if (state.init_kind == DPC_INIT_FILE) {
       dpc_array_file_t *opened = nullptr;
       if (!file) {
@@ -176,17 +169,9 @@ dpc_status_t dpc_session::setInitialState() {
 dpc_status_t dpc_session::scatter(uint32_t index, uint32_t dtype,
                                   const void *data) {
   const dpc_state_t &state = program.states[index];
-  const dpc_placement_t &place = state.placements[options.rank];
-  const char *from = static_cast<const char *>(data);
-  const uint64_t fromSize = dpc_dtype_size(dtype),
-                 size = dpc_dtype_size(state.dtype);
   hasValue[index] = true;
-  return forEachPiece(place, [&](uint64_t local, uint64_t global,
-                                 uint64_t length) {
-    return dpc_convert(
-        state.dtype, memory.base(place.space, 0) + place.offset + local * size,
-        dtype, from + global * fromSize, length);
-  });
+  return uploadTensor(*queue, state.placements[options.rank], state.dtype,
+                      dtype, data);
 }
 
 /// One operation on the first `bytes` of the window, between all ranks or with
@@ -220,29 +205,49 @@ dpc_status_t dpc_session::broadcast(void *data, uint64_t bytes) {
   return DPC_OK;
 }
 
-/// Sends the elements of a placement to rank 0, in the placement's order.
+/// Sends this rank's elements of a placement to rank 0, in the placement's
+/// order. What lies together is downloaded together.
 dpc_status_t dpc_session::sendShard(const dpc_placement_t &place,
-                                    uint64_t elementSize, const char *from) {
+                                    uint64_t elementSize,
+                                    uint64_t extraOffset) {
   const uint64_t window = RankMemory::kWindowBytes / elementSize;
-  uint64_t filled = 0;
+  uint64_t filled = 0, first = 0, together = 0;
+  auto download = [&]() -> dpc_status_t {
+    const uint64_t count = std::exchange(together, uint64_t(0)),
+                   at = std::exchange(filled, filled + count);
+    return queue->download(
+        memory.window() + at * elementSize,
+        {place.space, place.offset + extraOffset + first * elementSize},
+        count * elementSize);
+  };
   auto send = [&] {
     return exchange(DPC_OP_SEND, 0,
                     std::exchange(filled, uint64_t(0)) * elementSize);
   };
-  const dpc_status_t status = forEachPiece(
-      place, [&](uint64_t local, uint64_t, uint64_t length) -> int32_t {
-        while (length) {
-          const uint64_t part = std::min(length, window - filled);
-          std::memcpy(memory.window() + filled * elementSize,
-                      from + local * elementSize, part * elementSize);
-          filled += part, local += part, length -= part;
-          if (filled == window)
-            if (dpc_status_t sent = send())
-              return sent;
-        }
-        return DPC_OK;
-      });
-  return status == DPC_OK && filled ? send() : status;
+  auto add = [&](uint64_t local, uint64_t, uint64_t length) -> dpc_status_t {
+    while (length) {
+      if (together && first + together != local)
+        if (dpc_status_t status = download())
+          return status;
+      if (!together)
+        first = local;
+      const uint64_t part = std::min(length, window - filled - together);
+      together += part, local += part, length -= part;
+      if (filled + together < window)
+        continue;
+      if (dpc_status_t status = download())
+        return status;
+      if (dpc_status_t status = send())
+        return status;
+    }
+    return DPC_OK;
+  };
+  if (dpc_status_t status = forEachPiece(place, add))
+    return status;
+  if (together)
+    if (dpc_status_t status = download())
+      return status;
+  return filled ? send() : dpc_status_t(DPC_OK);
 }
 
 /// Puts what `owner` sends by sendShard where it belongs in the whole tensor.
@@ -282,17 +287,12 @@ dpc_status_t dpc_session::gather(const dpc_placement_t *placements,
     const dpc_placement_t &place = placements[owner];
     if (!place.owner || !place.run_count)
       continue;
-    const char *from = memory.base(place.space, 0) + place.offset + extraOffset;
     dpc_status_t status = DPC_OK;
     if (options.rank == 0 && owner == 0)
-      forEachPiece(place,
-                   [&](uint64_t local, uint64_t global, uint64_t length) {
-                     std::memcpy(destination + global * size,
-                                 from + local * size, length * size);
-                     return 0;
-                   });
+      status = downloadTensor(*queue, place, dtype, extraOffset, 0, UINT64_MAX,
+                              destination);
     else if (options.rank == owner)
-      status = sendShard(place, size, from);
+      status = sendShard(place, size, extraOffset);
     else if (options.rank == 0)
       status = receiveShard(place, owner, size, destination);
     if (status)
@@ -311,11 +311,13 @@ dpc_status_t dpc_session::checkState() const {
   return DPC_OK;
 }
 
-double dpc_session::localMetric(const dpc_metric_t &metric) const {
-  double value = 0;
-  dpc_convert(DPC_F64, &value, metric.dtype,
-              memory.base(metric.space, 0) + metric.offset, 1);
-  return value;
+dpc_status_t dpc_session::readMetric(const dpc_metric_t &metric,
+                                     double *out) const {
+  char value[8];
+  if (dpc_status_t status = queue->download(
+          value, {metric.space, metric.offset}, dpc_dtype_size(metric.dtype)))
+    return status;
+  return dpc_convert(DPC_F64, out, metric.dtype, value, 1);
 }
 
 dpc_status_t dpc_session::metric(const char *name, double *out) const {
@@ -339,7 +341,10 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
     const bool produced = metric.entry >> entry & 1,
                mine =
                    metric.holder == DPC_NONE || metric.holder == options.rank;
-    const double value = produced && mine ? localMetric(metric) : 0;
+    double value = 0;
+    if (produced && mine)
+      if (dpc_status_t status = readMetric(metric, &value))
+        return status;
     values[2 + i] = metric.holder == DPC_NONE ? 0 : value;
     metricValues[i] = value;
     if (metric.kind == DPC_METRIC_LOSS && !std::isfinite(value))
@@ -375,8 +380,7 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
     return failed(fail(DPC_INVALID, "the program has no %s", names[entry]));
   if (dpc_status_t status = checkState())
     return failed(status);
-  control.training = entry == DPC_ENTRY_STEP;
-  control.valid_rows = validRows;
+  control.validRows = validRows;
   if (entry == DPC_ENTRY_STEP) {
     if (!dpc_schedule_has_end(&schedule, options.schedule_total))
       return failed(fail(
@@ -385,7 +389,7 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
           "which is not known: set schedule_total in the session's options, or "
           "compile with --lr-schedule=%s,total=N",
           schedule.kind == DPC_LR_COSINE ? "cosine" : "linear"));
-    control.learning_rate =
+    control.learningRate =
         dpc_learning_rate(&schedule, options.schedule_total, control.step);
   }
   if (dpc_status_t status = executor->run(entry))

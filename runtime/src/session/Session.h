@@ -43,9 +43,11 @@ struct dpc_session {
   dpc_schedule_t schedule; ///< the program's, with the options' rate
   dpc_comm_t *comm = nullptr;
   dpc::RankMemory memory;
+  /// The only way to what lies in the rank's memory.
+  std::unique_ptr<dpc::Queue> queue;
   dpc::InputLoader loader;
   dpc::Trace trace;
-  dpc_control_t control{};
+  dpc::Controls control;
   std::unique_ptr<dpc::Executor> executor;
   std::vector<bool> hasValue; ///< per state
   std::vector<double>
@@ -62,12 +64,12 @@ private:
   dpc_status_t setInitialState();
   dpc_status_t checkState() const;
   dpc_status_t vote(uint32_t entry, bool *outAllFinite);
-  double localMetric(const dpc_metric_t &metric) const;
+  dpc_status_t readMetric(const dpc_metric_t &metric, double *out) const;
   dpc_status_t exchange(uint32_t op, uint32_t peer, uint64_t bytes);
   dpc_status_t receiveShard(const dpc_placement_t &place, uint32_t owner,
                             uint64_t elementSize, char *destination);
   dpc_status_t sendShard(const dpc_placement_t &place, uint64_t elementSize,
-                         const char *from);
+                         uint64_t extraOffset);
   dpc_status_t openParameterFile(dpc_array_file_t **outFile) const;
 };
 

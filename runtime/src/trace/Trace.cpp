@@ -28,10 +28,7 @@ std::string format(const TraceEvent &event, const dpc_program_t &program,
   std::string name = comm ? opName(action.op)
                      : action.kind == DPC_ACTION_COMPUTE
                          ? program.functions[action.function].name
-                     : action.kind == DPC_ACTION_LOAD_INPUT
-                         ? program.inputs[action.function].name
-                     : action.kind == DPC_ACTION_COPY ? "copy"
-                                                      : "zero";
+                         : "zero";
   char head[256], args[512];
   std::snprintf(head, sizeof head,
                 ",\"ph\":\"X\",\"cat\":\"%s\",\"pid\":%u,\"tid\":%d,\"ts\":%."

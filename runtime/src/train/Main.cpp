@@ -94,8 +94,9 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
   bool report = true;
   try {
     Options options;
-    dpc_session_options_t place;
-    dpc_status_t status = optionsFromEnvironment(&place);
+    EnvironmentOptions environment;
+    dpc_session_options_t &place = environment.options;
+    dpc_status_t status = optionsFromEnvironment(&environment);
     if (status)
       return finish(status, true);
     // Every rank has the same command line: one tells what is wrong with it.

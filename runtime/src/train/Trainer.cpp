@@ -224,7 +224,7 @@ dpc_status_t Trainer::steps() {
       StepReport line = {done,
                          stepSeconds,
                          double(program.batch) / std::max(stepSeconds, 1e-9),
-                         session.control.learning_rate,
+                         session.control.learningRate,
                          &metrics,
                          evaluated ? &evaluation : nullptr};
       if ((status = report.step(line)))

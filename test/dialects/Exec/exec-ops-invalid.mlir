@@ -1,8 +1,23 @@
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics
 
 // resident_c1
-// expected-error @+1 {{is bound to #nn.arg<control "step">, which is no state, input, metric or output}}
-exec.resident @a #nn.arg<control "step"> arena : memref<i64>
+// expected-error @+1 {{is bound to #nn.result<state "w">, which is no state, input, control, metric or output}}
+exec.resident @a #nn.result<state "w"> arena : memref<i64>
+
+// -----
+// resident_c2
+// expected-error @+1 {{is bound to the unknown control 'epoch'}}
+exec.resident @a #nn.arg<control "epoch"> arena : memref<i64>
+
+// -----
+// resident_c3
+// expected-error @+1 {{holds a control in 'memref<1xi64>', which is no scalar of type i64, i32, f64 or f32}}
+exec.resident @a #nn.arg<control "step"> arena : memref<1xi64>
+
+// -----
+// resident_c3
+// expected-error @+1 {{holds a coordinate in 'memref<i32>', not in memref<i64>}}
+exec.resident @a #exec.coordinate<"data"> arena : memref<i32>
 
 // -----
 // entry_c1
@@ -21,9 +36,15 @@ exec.entry @step {
 // -----
 // function_c1
 // expected-error @+1 {{holds exec.zero, which is not part of a computation}}
-exec.function @f {
+exec.function @f piece 0 of @step {
   %g = exec.buffer arena : memref<4xf32>
   exec.zero %g : memref<4xf32>
+}
+
+// -----
+// function_c2
+// expected-error @+1 {{belongs to @step, which is no exec.entry}}
+exec.function @f piece 0 of @step {
 }
 
 // -----
@@ -85,35 +106,19 @@ exec.entry @step {
 }
 
 // -----
-// control_c1
-exec.entry @step {
-  %a = exec.buffer arena : memref<i64>
-  // expected-error @+1 {{reads the unknown control 'epoch'}}
-  exec.control "epoch" into %a : memref<i64>
-}
-
-// -----
-// control_c2
-exec.entry @step {
-  %a = exec.buffer arena : memref<1xi64>
-  // expected-error @+1 {{writes to 'memref<1xi64>', which is no scalar of type i64, i32, f64 or f32}}
-  exec.control "step" into %a : memref<1xi64>
-}
-
-// -----
-// coordinate_c1: rank
-exec.entry @step {
-  %a = exec.buffer arena : memref<1xi64>
-  // expected-error @+1 {{writes to 'memref<1xi64>', not to memref<i64>}}
-  exec.coordinate "data" into %a : memref<1xi64>
-}
-
-// -----
-// coordinate_c1: type
+// microbatch_c1
 exec.entry @step {
   %a = exec.buffer arena : memref<i32>
   // expected-error @+1 {{writes to 'memref<i32>', not to memref<i64>}}
-  exec.coordinate "data" into %a : memref<i32>
+  exec.microbatch into %a : memref<i32>
+}
+
+// -----
+// microbatch_c1: rank
+exec.entry @step {
+  %a = exec.buffer arena : memref<1xi64>
+  // expected-error @+1 {{writes to 'memref<1xi64>', not to memref<i64>}}
+  exec.microbatch into %a : memref<1xi64>
 }
 
 // -----
@@ -159,12 +164,4 @@ exec.entry @step {
   // expected-error @+1 {{runs 0 times}}
   exec.loop 0 {
   }
-}
-
-// -----
-// load_input_c1
-exec.resident @w #nn.arg<parameter "w"> arena : memref<4xf32>
-exec.entry @step {
-  // expected-error @+1 {{names @w, which is no input}}
-  exec.load_input @w
 }

@@ -3,30 +3,30 @@
 exec.resident @state.w #nn.arg<parameter "w"> arena at 0 : memref<4x3xf32>
 // CHECK: exec.resident @storage.p #dist.storage<"p" [<#nn.arg<parameter "b">, tensor<5xf32>, <"[5]"> at 0>]> shared at 0 : memref<16xf32>
 exec.resident @storage.p #dist.storage<"p" [<#nn.arg<parameter "b">, tensor<5xf32>, <"[5]"> at 0>]> shared at 0 : memref<16xf32>
-exec.resident @input.x #nn.arg<input "x", batch = 0> slot at 0 : memref<8x4xf32>
+exec.resident @input.x #nn.arg<input "x", batch = 0> arena at 0 : memref<8x4xf32>
+// CHECK: exec.resident @control.step #nn.arg<control "step"> arena : memref<i64>
+exec.resident @control.step #nn.arg<control "step"> arena : memref<i64>
+// CHECK: exec.resident @coordinate.data #exec.coordinate<"data"> arena : memref<i64>
+exec.resident @coordinate.data #exec.coordinate<"data"> arena : memref<i64>
 func.func private @kernel.0(%a: tensor<4x3xf32>) -> tensor<4x3xf32> attributes {exec.scratch_bytes = 64 : i64} {
   return %a : tensor<4x3xf32>
 }
-// CHECK-LABEL: exec.function @step.0
-exec.function @step.0 {
+// CHECK-LABEL: exec.function @step.0 piece 0 of @step
+exec.function @step.0 piece 0 of @step {
   // CHECK: %[[W:.*]] = exec.get @state.w : memref<4x3xf32>
   %w = exec.get @state.w : memref<4x3xf32>
   // CHECK: %[[S:.*]] = exec.buffer arena at 64 : memref<64xi8>
   %s = exec.buffer arena at 64 : memref<64xi8>
   // CHECK: exec.launch @kernel.0(%[[W]]) into(%[[W]]) scratch(%[[S]]) :
   exec.launch @kernel.0(%w) into (%w) scratch (%s) : (memref<4x3xf32>), (memref<4x3xf32>), (memref<64xi8>)
-  // CHECK: exec.control "step" into
+  // CHECK: exec.microbatch into
   %c = exec.buffer arena at 128 : memref<i64>
-  exec.control "step" into %c : memref<i64>
-  // CHECK: exec.coordinate "data" into
-  exec.coordinate "data" into %c : memref<i64>
+  exec.microbatch into %c : memref<i64>
 }
 // CHECK-LABEL: exec.entry @step
 exec.entry @step {
   // CHECK: exec.loop 2 {
   exec.loop 2 {
-    // CHECK: exec.load_input @input.x
-    exec.load_input @input.x
     // CHECK: exec.compute @step.0
     exec.compute @step.0
   }

@@ -1,21 +1,26 @@
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-lower-to-exec | FileCheck %s
-// Entries share residents; scratch memory is a buffer; controls are read once.
+// Entries share persistent buffers; scratch memory is a buffer; controls are
+// filled by the host, those that nobody reads are not there.
 func.func private @k(%a: tensor<4xf32>, %s: tensor<i64>) -> tensor<f32> attributes {exec.scratch_bytes = 128 : i64} {
   %0 = nn.reduce sum %a [0] : tensor<4xf32> -> tensor<f32>
   return %0 : tensor<f32>
 }
 // CHECK: exec.resident @state.w
 // CHECK-NOT: exec.resident @state.w
+// CHECK: exec.resident @control.step #nn.arg<control "step"> arena : memref<i64>
+// CHECK-NOT: exec.resident @control.seed
 // CHECK: exec.resident @metric.loss
+// CHECK: exec.resident @control.valid_rows
 // CHECK-LABEL: exec.entry @step
-// CHECK: exec.control "step" into %[[C:.*]] :
+// CHECK: %[[C:[0-9]+]] = exec.get @control.step
 // CHECK: %[[T:.*]] = exec.buffer arena : memref<f32>
 // CHECK: %[[S:.*]] = exec.buffer arena : memref<128xi8>
 // CHECK: exec.launch @k(%{{.*}}, %[[C]]) into(%[[T]]) scratch(%[[S]])
 // CHECK: %[[L:.*]] = exec.get @metric.loss
 // CHECK: exec.copy %[[T]] to %[[L]]
 // CHECK-LABEL: exec.entry @eval
-func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}, %s: tensor<i64> {nn.arg = #nn.arg<control "step">})
+func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}, %s: tensor<i64> {nn.arg = #nn.arg<control "step">},
+                %seed: tensor<i64> {nn.arg = #nn.arg<control "seed">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
   %0 = call @k(%w, %s) : (tensor<4xf32>, tensor<i64>) -> tensor<f32>
   return %0 : tensor<f32>
@@ -38,6 +43,31 @@ func.func @eval(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}, %s: tensor<
 func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">}, %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">})
     -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<4xf32> {nn.result = #nn.result<state "b">}) {
   return %b, %a : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+// A rank's coordinate is a persistent buffer, also inside a loop; the number of
+// the microbatch is written where it is needed.
+dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
+func.func private @k(%x: tensor<4xf32>, %i: tensor<i64>, %j: tensor<i64>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+// CHECK: exec.resident @coordinate.data #exec.coordinate<"data"> arena : memref<i64>
+// CHECK-NOT: exec.resident @coordinate.micro
+// CHECK-LABEL: exec.entry @eval
+// CHECK: exec.loop 2 {
+// CHECK: exec.microbatch into %[[I:[0-9]+]]
+// CHECK: %[[J:[0-9]+]] = exec.get @coordinate.data
+// CHECK: exec.launch @k(%{{.*}}, %[[I]], %[[J]])
+func.func @eval(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>}) -> (tensor<2x4xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = dist.micro 2 "micro"(%x : tensor<2x4xf32>) operands [sliced] {
+  ^bb0(%m: tensor<4xf32>):
+    %i = dist.axis_index "micro" : tensor<i64>
+    %j = dist.axis_index "data" : tensor<i64>
+    %1 = func.call @k(%m, %i, %j) : (tensor<4xf32>, tensor<i64>, tensor<i64>) -> tensor<4xf32>
+    dist.yield %1 : tensor<4xf32>
+  } -> (tensor<2x4xf32>) results [stacked]
+  return %0 : tensor<2x4xf32>
 }
 
 // -----

@@ -54,7 +54,7 @@ exec.entry @step {
 
 // -----
 // A collective holds its buffers until it is waited for.
-// CHECK: exec.memory = #exec.memory<arena = 0, slot = 0, shared = 128,
+// CHECK: exec.memory = #exec.memory<arena = 0, shared = 128,
 exec.entry @step {
   %a = exec.buffer shared : memref<16xf32>
   exec.zero %a : memref<16xf32>

@@ -2,7 +2,7 @@
 
 // A sound program.
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
-exec.function @step.0 {
+exec.function @step.0 piece 0 of @step {
   %a = exec.buffer arena at 0 : memref<4xf32>
   exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
 }
@@ -28,7 +28,7 @@ exec.entry @step {
 
 // (L2) A function has one place in the order.
 // expected-error@+1 {{level 'exec': @step.0 is called 2 times, not once}}
-exec.function @step.0 {
+exec.function @step.0 piece 0 of @step {
 }
 exec.entry @step {
   exec.compute @step.0
@@ -41,7 +41,7 @@ exec.entry @step {
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
 module @code {
 }
-exec.function @step.0 {
+exec.function @step.0 piece 0 of @step {
   %a = exec.buffer arena at 0 : memref<4xf32>
   // expected-error@+1 {{level 'exec': @k has no code}}
   exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)

@@ -1,7 +1,7 @@
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-verify-scheduled
 
 // A sound program: in place, through a bucket, in a loop with slices.
-module attributes {exec.memory = #exec.memory<arena = 256, slot = 0, shared = 128, sharedSlot = 0, slots = 1, peak = 384, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 256, shared = 128, peak = 384, lowerBound = 0>} {
   func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<4xf32> }
   exec.resident @state.w #nn.arg<parameter "w"> arena at 0 : memref<4xf32>
   exec.entry @step {
@@ -31,7 +31,7 @@ module {
 // -----
 
 // ... every buffer a place ...
-module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0, sharedSlot = 0, slots = 1, peak = 64, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
   exec.entry @step {
     // expected-error@+1 {{level 'scheduled': has no offset}}
     %a = exec.buffer arena : memref<4xf32>
@@ -42,7 +42,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0,
 // -----
 
 // ... inside its space.
-module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0, sharedSlot = 0, slots = 1, peak = 64, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
   exec.entry @step {
     // expected-error@+1 {{level 'scheduled': ends at byte 144 of arena, which has 128}}
     %a = exec.buffer arena at 128 : memref<4xf32>
@@ -53,7 +53,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0,
 // -----
 
 // (L2) Nobody reads what nobody wrote ...
-module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0, sharedSlot = 0, slots = 1, peak = 64, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
   exec.resident @input.x #nn.arg<input "x"> arena at 0 : memref<4xf32>
   exec.entry @step {
     %x = exec.get @input.x : memref<4xf32>
@@ -66,7 +66,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0,
 // -----
 
 // ... nor, after one turn, the slices of two ...
-module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0, sharedSlot = 0, slots = 1, peak = 64, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
   exec.entry @step {
     %a = exec.buffer arena at 0 : memref<2x4xf32>
     %b = exec.buffer arena at 64 : memref<2x4xf32>
@@ -82,7 +82,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0,
 // -----
 
 // ... or what another buffer has overwritten.
-module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0, sharedSlot = 0, slots = 1, peak = 64, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
   exec.entry @step {
     %a = exec.buffer arena at 0 : memref<20xf32>
     exec.zero %a : memref<20xf32>
@@ -98,7 +98,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0,
 // -----
 
 // (L3) A result lies on an operand only where the kernel computes in place.
-module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0, sharedSlot = 0, slots = 1, peak = 64, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
   func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
   exec.resident @input.x #nn.arg<input "x"> arena at 0 : memref<4xf32>
   exec.entry @step {
@@ -111,7 +111,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 0,
 // -----
 
 // (L3) What a kernel writes it writes once: two results share no bytes ...
-module attributes {exec.memory = #exec.memory<arena = 320, slot = 0, shared = 128, sharedSlot = 0, slots = 1, peak = 448, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 448, lowerBound = 0>} {
   func.func private @k(%a: tensor<32xf32>) -> (tensor<32xf32>, tensor<32xf32>) { return %a, %a : tensor<32xf32>, tensor<32xf32> }
   exec.resident @input.x #nn.arg<input "x"> arena at 0 : memref<32xf32>
   exec.entry @step {
@@ -126,7 +126,7 @@ module attributes {exec.memory = #exec.memory<arena = 320, slot = 0, shared = 12
 // -----
 
 // ... nor does its scratch memory with a result ...
-module attributes {exec.memory = #exec.memory<arena = 320, slot = 0, shared = 128, sharedSlot = 0, slots = 1, peak = 448, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 448, lowerBound = 0>} {
   func.func private @k(%a: tensor<32xf32>) -> tensor<32xf32> attributes {exec.scratch_bytes = 16 : i64} { return %a : tensor<32xf32> }
   exec.resident @input.x #nn.arg<input "x"> arena at 0 : memref<32xf32>
   exec.entry @step {
@@ -141,7 +141,7 @@ module attributes {exec.memory = #exec.memory<arena = 320, slot = 0, shared = 12
 // -----
 
 // ... or with an operand, which may be read until the end.
-module attributes {exec.memory = #exec.memory<arena = 320, slot = 0, shared = 128, sharedSlot = 0, slots = 1, peak = 448, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 448, lowerBound = 0>} {
   func.func private @k(%a: tensor<32xf32>) -> tensor<32xf32> attributes {exec.scratch_bytes = 16 : i64} { return %a : tensor<32xf32> }
   exec.resident @input.x #nn.arg<input "x"> arena at 0 : memref<32xf32>
   exec.entry @step {
@@ -156,7 +156,7 @@ module attributes {exec.memory = #exec.memory<arena = 320, slot = 0, shared = 12
 // -----
 
 // (L4) Nothing reads what a collective writes ...
-module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 64, sharedSlot = 0, slots = 1, peak = 128, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 128, lowerBound = 0>} {
   exec.entry @step {
     %a = exec.buffer arena at 0 : memref<4xf32>
     %s = exec.buffer shared at 0 : memref<4xf32>
@@ -171,7 +171,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 64
 // -----
 
 // ... nor writes what it reads.
-module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 128, sharedSlot = 0, slots = 1, peak = 192, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 128, shared = 128, peak = 192, lowerBound = 0>} {
   exec.entry @step {
     %s = exec.buffer shared at 0 : memref<4xf32>
     %t = exec.buffer shared at 64 : memref<4xf32>
@@ -186,7 +186,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 12
 // -----
 
 // (L4) A loop waits in each turn for what that turn started.
-module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 64, sharedSlot = 0, slots = 1, peak = 128, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 128, lowerBound = 0>} {
   exec.entry @step {
     %s = exec.buffer shared at 0 : memref<4xf32>
     exec.zero %s : memref<4xf32>
@@ -201,7 +201,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 64
 // -----
 
 // (L4) A collective has something to move.
-module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 64, sharedSlot = 0, slots = 1, peak = 128, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 128, lowerBound = 0>} {
   exec.entry @step {
     %s = exec.buffer shared at 0 : memref<4xf32>
     // expected-error@+1 {{level 'scheduled': input (bytes [0, 16) of shared) was never written}}
@@ -214,7 +214,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 64
 
 // (L2) What a bucket brings back is what went into it: not the bytes between
 // its parts.
-module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 64, sharedSlot = 0, slots = 1, peak = 128, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 128, lowerBound = 0>} {
   exec.entry @step {
     %a = exec.buffer arena at 0 : memref<4xf32>
     %s = exec.buffer shared at 0 : memref<4xf32>
@@ -230,7 +230,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, slot = 0, shared = 64
 // -----
 
 // Shares of the ranks: sound where each rank touches its own ...
-module attributes {exec.memory = #exec.memory<arena = 0, slot = 0, shared = 64, sharedSlot = 0, slots = 1, peak = 64, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 0, shared = 64, peak = 64, lowerBound = 0>} {
   dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
   func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<4xf32> }
   exec.resident @storage.p #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<8xf32>, <"[8]"> at 0>]> shared at 0 : memref<8xf32>
@@ -247,7 +247,7 @@ module attributes {exec.memory = #exec.memory<arena = 0, slot = 0, shared = 64, 
 
 // ... but not where one finds its operand half overwritten by its share, as
 // the second rank does here.
-module attributes {exec.memory = #exec.memory<arena = 0, slot = 0, shared = 64, sharedSlot = 0, slots = 1, peak = 64, lowerBound = 0>} {
+module attributes {exec.memory = #exec.memory<arena = 0, shared = 64, peak = 64, lowerBound = 0>} {
   dist.mesh @mesh axes ["data"] sizes [2]
   func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<4xf32> }
   exec.resident @storage.p #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<8xf32>, <"[8]"> at 0>]> shared at 0 : memref<8xf32>

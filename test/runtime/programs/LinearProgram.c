@@ -1,8 +1,8 @@
 /* A produced program written by hand: linear regression y = x w, f64, momentum
  * 0.9, batch 8 in 2 microbatches over WORLD ranks (1 or 2), the momentum stored
- * in flat shares over the ranks. It has what a compiled program has (loops,
- * slots, reduce-scatter into shares, all-gather, masks for short eval batches)
- * in the smallest form.
+ * in flat shards over the ranks. It has what a compiled program has (loops,
+ * reduce-scatter into shards, all-gather, masks for short eval batches) in the
+ * smallest form.
  *
  * DPC_TEST_FAULT=kill|stop|throw:RANK:STEP makes a rank fail; with
  * DPC_TEST_FAULT_ONCE=FILE only if FILE does not exist. */
@@ -23,7 +23,16 @@ enum {
   kRows = kBatch / kMicros / WORLD,
   kShare = kPadded / WORLD
 };
-enum { kMomentumAt = 0, kLabelAt = 256, kLabelStride = 64 };
+enum {
+  kMomentumAt = 0,
+  kStepAt = 64,
+  kRateAt = 128,
+  kRowsAt = 192,
+  kLabelAt = 256,
+  kLabelStride = 64,
+  kInputAt = 384,
+  kInputStride = 128
+};
 enum {
   kGradAt = 0,
   kLossAt = 64,
@@ -36,8 +45,18 @@ static double *at(const dpc_call_t *call, uint32_t space, uint64_t offset) {
   return (double *)(call->base[space] + offset);
 }
 
+static const double *input(const dpc_call_t *call, int row) {
+  return at(call, DPC_SPACE_ARENA, kInputAt + call->micro * kInputStride) +
+         row * kFeatures;
+}
+
+/* The step, or how many rows count. */
+static uint64_t number(const dpc_call_t *call, uint64_t offset) {
+  return *(const uint64_t *)(call->base[DPC_SPACE_ARENA] + offset);
+}
+
 static double error(const dpc_call_t *call, int row) {
-  const double *x = at(call, DPC_SPACE_SLOT, 0) + row * kFeatures,
+  const double *x = input(call, row),
                *w = at(call, DPC_SPACE_SHARED, kWeightAt);
   const double *y =
       at(call, DPC_SPACE_ARENA, kLabelAt + call->micro * kLabelStride);
@@ -50,7 +69,7 @@ static int32_t fail_if_asked(const dpc_call_t *call) {
   char kind[8];
   unsigned rank, step;
   if (!fault || sscanf(fault, "%7[a-z]:%u:%u", kind, &rank, &step) != 3 ||
-      rank != call->rank || step != call->control->step)
+      rank != call->group_index[0] || step != number(call, kStepAt))
     return DPC_OK;
   if (once && open(once, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) < 0)
     return DPC_OK;
@@ -67,8 +86,7 @@ static int32_t forward_backward(dpc_call_t *call) {
     const double e = error(call, row);
     *loss += e * e / kBatch;
     for (int k = 0; k < kFeatures; ++k)
-      grad[k] +=
-          2 * e * at(call, DPC_SPACE_SLOT, 0)[row * kFeatures + k] / kBatch;
+      grad[k] += 2 * e * input(call, row)[k] / kBatch;
   }
   return fail_if_asked(call);
 }
@@ -77,30 +95,31 @@ static int32_t update(dpc_call_t *call) {
   const double *grad = at(call, DPC_SPACE_SHARED, kGradShareAt);
   double *momentum = at(call, DPC_SPACE_ARENA, kMomentumAt);
   double *w =
-      at(call, DPC_SPACE_SHARED, kWeightAt) + call->coordinates[1] * kShare;
+      at(call, DPC_SPACE_SHARED, kWeightAt) + call->group_index[1] * kShare;
+  const double rate = *at(call, DPC_SPACE_ARENA, kRateAt);
   for (int k = 0; k < kShare; ++k) {
     momentum[k] = 0.9 * momentum[k] + grad[k];
-    w[k] -= call->control->learning_rate * momentum[k];
+    w[k] -= rate * momentum[k];
   }
   return DPC_OK;
 }
 
 static int32_t evaluate(dpc_call_t *call) {
+  const uint64_t valid = number(call, kRowsAt);
   for (int row = 0; row < kRows; ++row) {
     const uint64_t global = call->micro * (kBatch / kMicros) +
-                            call->coordinates[1] * kRows + (uint64_t)row;
+                            call->group_index[1] * kRows + (uint64_t)row;
     const double e = error(call, row);
-    if (global < call->control->valid_rows)
-      *at(call, DPC_SPACE_SHARED, kLossAt) +=
-          e * e / (double)call->control->valid_rows;
+    if (global < valid)
+      *at(call, DPC_SPACE_SHARED, kLossAt) += e * e / (double)valid;
   }
   return DPC_OK;
 }
 
 static const dpc_function_t functions[] = {
-    {forward_backward, "forward_backward", DPC_PHASE_FORWARD, 0, 0, 0},
-    {update, "update", DPC_PHASE_UPDATE, 0, 0, 0},
-    {evaluate, "evaluate", DPC_PHASE_EVAL, 0, 0, 0}};
+    {forward_backward, "forward_backward", DPC_ENTRY_STEP, 0, 0, 0},
+    {update, "update", DPC_ENTRY_STEP, 1, 0, 0},
+    {evaluate, "evaluate", DPC_ENTRY_EVAL, 0, 0, 0}};
 static const dpc_stage_t stages[] = {{"all", 1, 0, 3, 0}};
 static const dpc_axis_t axes[] = {{"micro", kMicros, 1}, {"data", WORLD, 0}};
 static const uint32_t world[] = {0, 1};
@@ -132,24 +151,6 @@ static const dpc_location_t locations[] = {{"/fc/MatMul", "model.fc"},
 #define LOOP(kind, to, turns)                                                  \
   {kind, 0,  0,        0,     0, 0,         DPC_NONE,  0, 0,                   \
    0,    to, DPC_NONE, turns, 0, NO_BUFFER, NO_BUFFER, 0}
-#define LOAD(input)                                                            \
-  {DPC_ACTION_LOAD_INPUT,                                                      \
-   DPC_ACTION_MICRO_RELATIVE,                                                  \
-   input,                                                                      \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   DPC_NONE,                                                                   \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   DPC_NONE,                                                                   \
-   0,                                                                          \
-   0,                                                                          \
-   NO_BUFFER,                                                                  \
-   NO_BUFFER,                                                                  \
-   0}
 #define START(op, event, count, buffer, in, out)                               \
   {DPC_ACTION_START, 0, 0, op,    0,      event, 1,   0, DPC_F64,              \
    DPC_SUM,          0, 1, count, buffer, in,    out, 0}
@@ -177,8 +178,7 @@ static const dpc_location_t locations[] = {{"/fc/MatMul", "model.fc"},
 
 static const dpc_action_t step[] = {
     ZERO(kGradAt, 16),
-    LOOP(DPC_ACTION_LOOP_BEGIN, 4, kMicros),
-    LOAD(0),
+    LOOP(DPC_ACTION_LOOP_BEGIN, 3, kMicros),
     COMPUTE(0, DPC_ACTION_MICRO_RELATIVE),
     LOOP(DPC_ACTION_LOOP_END, 1, 0),
     START(DPC_OP_ALL_REDUCE, 0, 1, 10, SHARED(kLossAt), SHARED(kLossTotalAt)),
@@ -208,8 +208,7 @@ static const dpc_action_t step[] = {
 };
 static const dpc_action_t eval[] = {
     ZERO(kGradAt, 16),
-    LOOP(DPC_ACTION_LOOP_BEGIN, 4, kMicros),
-    LOAD(0),
+    LOOP(DPC_ACTION_LOOP_BEGIN, 3, kMicros),
     COMPUTE(2, DPC_ACTION_MICRO_RELATIVE),
     LOOP(DPC_ACTION_LOOP_END, 1, 0),
     START(DPC_OP_ALL_REDUCE, 0, 1, 13, SHARED(kLossAt), SHARED(kLossTotalAt)),
@@ -217,8 +216,8 @@ static const dpc_action_t eval[] = {
 };
 #define RANK                                                                   \
   {                                                                            \
-    sizeof(dpc_rank_t), 0, 3, 1, 512, 192, 320, 0, 1024, {                     \
-      {step, 12}, {eval, 7}, {0, 0}                                            \
+    sizeof(dpc_rank_t), 0, 3, 0, 640, 320, 1024, {                             \
+      {step, 11}, {eval, 6}, {0, 0}                                            \
     }                                                                          \
   }
 static const dpc_rank_t ranks[] = {RANK, RANK};
@@ -235,8 +234,8 @@ static const dpc_run_t weight_runs[] = {PIECE(0, 0, kFeatures)};
 static const dpc_run_t momentum_runs[] = {PIECE(0, 0, WORLD == 1 ? 3 : 2),
                                           PIECE(0, 2, 1)};
 static const dpc_placement_t x_places[] = {
-    {DPC_SPACE_SLOT, 0, 0, kRows *kFeatures, 1, &x_runs[0]},
-    {DPC_SPACE_SLOT, 0, 0, kRows *kFeatures, 1, &x_runs[1]}};
+    {DPC_SPACE_ARENA, 0, kInputAt, kRows *kFeatures, 1, &x_runs[0]},
+    {DPC_SPACE_ARENA, 0, kInputAt, kRows *kFeatures, 1, &x_runs[1]}};
 static const dpc_placement_t label_places[] = {
     {DPC_SPACE_ARENA, 0, kLabelAt, kRows, 1, &label_runs[0]},
     {DPC_SPACE_ARENA, 0, kLabelAt, kRows, 1, &label_runs[1]}};
@@ -259,10 +258,13 @@ static const dpc_state_t states[] = {
 static const dpc_bounds_t label_bounds[] = {{1, -1000, 1000, 0, 0, 0}};
 static const dpc_input_t inputs[] = {
     {sizeof(dpc_input_t), DPC_INPUT_GRAPH, "x", DPC_F64, 2, x_shape, 0, 0, 0, 0,
-     kMicros, 0, x_places, 0, 0, 0},
+     kMicros, kInputStride, x_places, 0, 0, 0},
     {sizeof(dpc_input_t), DPC_INPUT_LABEL, "label", DPC_F64, 1, label_shape, 0,
-     DPC_INPUT_PRELOAD, label_bounds, 1, kMicros, kLabelStride, label_places, 0,
-     0, 0}};
+     0, label_bounds, 1, kMicros, kLabelStride, label_places, 0, 0, 0}};
+static const dpc_control_t controls[] = {
+    {DPC_CONTROL_STEP, DPC_U64, DPC_NONE, DPC_SPACE_ARENA, kStepAt},
+    {DPC_CONTROL_LEARNING_RATE, DPC_F64, DPC_NONE, DPC_SPACE_ARENA, kRateAt},
+    {DPC_CONTROL_VALID_ROWS, DPC_I64, DPC_NONE, DPC_SPACE_ARENA, kRowsAt}};
 static const dpc_metric_t metrics[] = {
     {sizeof(dpc_metric_t), DPC_METRIC_LOSS, "loss", "mse_loss", DPC_F64,
      1 << DPC_ENTRY_STEP | 1 << DPC_ENTRY_EVAL, WORLD - 1, DPC_NONE,
@@ -286,17 +288,19 @@ const dpc_program_t dpc_program = {sizeof(dpc_program_t),
                                    3,
                                    1,
                                    ranks,
-                                   0,
                                    kBatch,
                                    kMicros,
                                    states,
                                    inputs,
+                                   controls,
                                    0,
                                    metrics,
                                    2,
                                    2,
+                                   3,
                                    0,
                                    1,
+                                   0,
                                    {DPC_LR_CONSTANT, 0, 0.05, 0, 0, 0},
                                    1,
                                    locations,
@@ -306,4 +310,5 @@ const dpc_program_t dpc_program = {sizeof(dpc_program_t),
                                    sizeof onnx_template - 1,
                                    patches,
                                    1,
+                                   0,
                                    {0}};

@@ -8,7 +8,9 @@
 #include "dpc/program.h"
 #include "dpc/status.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/Support/FileSystem.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +24,7 @@ namespace {
 
 const char *const kProgram = R"(
 module attributes {
-    exec.memory = #exec.memory<arena = 512, slot = 0, shared = 128, sharedSlot = 0, slots = 1, peak = 640, lowerBound = 600>,
+    exec.memory = #exec.memory<arena = 512, shared = 128, peak = 640, lowerBound = 600>,
     nn.learning_rate = #nn.learning_rate<base = 0.5 : f64, decay = cosine, warmup = 3, total = 10, minimum = 0.25 : f64>} {
   dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
   exec.resident @state.w #nn.arg<parameter "w"> arena at 64 : memref<2x3xf32>
@@ -31,6 +33,8 @@ module attributes {
   exec.resident @state.f #nn.arg<buffer "f"> arena at 480 : memref<2xf32>
   exec.resident @input.x #nn.arg<input "x", batch = 0> arena at 256 : memref<4x3xf64>
       {layout = #dist.layout<"[(8: data)], [3]">, nn.bounds = [array<i64: 2, 0, 4>, array<i64: 1, -1, 8, -7>]}
+  exec.resident @control.lr #nn.arg<control "learning_rate"> arena at 320 : memref<f32>
+  exec.resident @coordinate.data #exec.coordinate<"data"> arena at 328 : memref<i64>
   exec.resident @metric.loss #nn.result<metric "loss"> arena at 384 : memref<f64>
   exec.resident @metric.count #nn.result<metric "count"> arena at 448 : memref<f64>
   nn.variable @w = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
@@ -39,17 +43,27 @@ module attributes {
       nn.file_tensors = [{name = "val_3", holds = "all", shape = array<i64: 1, 2>, strides = array<i64: 1>, shift = 1.0 : f64},
                          {name = "f", holds = "nothing", shape = array<i64>}]}
   nn.variable @mask = dense<[true, false, false, true]> : tensor<4xi1>
-  exec.function @step.0 {
+  func.func private @k(%x: tensor<2x3xf64>) -> tensor<f64> attributes {exec.scratch_bytes = 16 : i64} {
+    %0 = nn.reduce sum %x [0, 1] : tensor<2x3xf64> -> tensor<f64>
+    return %0 : tensor<f64>
+  }
+  exec.function @step.0 piece 0 of @step {
     %w = exec.get @state.w : memref<2x3xf32>
     %c = exec.buffer arena at 0 : memref<i64>
-    exec.control "step" into %c : memref<i64>
-    %r = exec.buffer arena at 320 : memref<f32>
-    exec.control "learning_rate" into %r : memref<f32>
+    exec.microbatch into %c : memref<i64>
     %l = exec.get @metric.loss : memref<f64>
     %n = exec.get @metric.count : memref<f64>
     exec.copy %l to %n : memref<f64>
     %m = exec.get @"state.m|w" : memref<2x3xf32>
     exec.copy %m to %w : memref<2x3xf32>
+    %g = exec.buffer shared at 64 : memref<16xf32>
+    %s = exec.view %g at 0 stride 8 over ["data"] : memref<16xf32> to memref<2xf32>
+    %f = exec.get @state.f : memref<2xf32>
+    exec.copy %f to %s : memref<2xf32>
+    %x = exec.get @input.x : memref<4x3xf64>
+    %p = exec.view %x at 0 stride 48 : memref<4x3xf64> to memref<2x3xf64>
+    %t = exec.buffer arena at 320 : memref<16xi8>
+    exec.launch @k(%p) into (%l) scratch (%t) : (memref<2x3xf64>), (memref<f64>), (memref<16xi8>)
   }
   exec.entry @step {
     %g = exec.buffer shared at 64 : memref<16xf32>
@@ -62,10 +76,27 @@ module attributes {
 }
 )";
 
+/// Gives the kernel @k, whose code is generated elsewhere, a body that doubles
+/// its operand.
+void defineKernel(llvm::Module &record) {
+  llvm::Function *kernel = record.getFunction("k");
+  llvm::IRBuilder<> builder(
+      llvm::BasicBlock::Create(record.getContext(), "", kernel));
+  auto at = [&](unsigned index) {
+    return builder.CreateLoad(
+        builder.getPtrTy(), builder.CreateConstInBoundsGEP1_64(
+                                builder.getPtrTy(), kernel->getArg(0), index));
+  };
+  llvm::Value *x = builder.CreateLoad(builder.getDoubleTy(), at(0));
+  builder.CreateStore(builder.CreateFAdd(x, x), at(1));
+  builder.CreateRetVoid();
+}
+
 struct Loaded {
-  Loaded() {
+  explicit Loaded(FunctionForm form) {
     DialectRegistry registry;
-    registry.insert<exec::ExecDialect, dist::DistDialect, nn::NNDialect>();
+    registry.insert<exec::ExecDialect, dist::DistDialect, nn::NNDialect,
+                    func::FuncDialect>();
     MLIRContext context(registry);
     auto module = parseSourceString<ModuleOp>(kProgram, &context);
     if (!module)
@@ -73,11 +104,13 @@ struct Loaded {
     ProgramOptions options;
     options.name = "model";
     options.isa = DPC_ISA_BASELINE;
+    options.functions = form;
     llvm::LLVMContext llvmContext;
     std::vector<OutsideValue> values;
     auto record = emitProgram(*module, options, llvmContext, &values);
     if (!record)
       return;
+    defineKernel(*record);
     llvm::SmallString<64> object, initial, library;
     llvm::sys::fs::createTemporaryFile("record", "o", object);
     llvm::sys::fs::createTemporaryFile("values", "o", initial);
@@ -110,7 +143,7 @@ struct Loaded {
 };
 
 const Loaded &loaded() {
-  static Loaded once;
+  static Loaded once(FunctionForm::hostCode);
   EXPECT_NE(once.program, nullptr);
   return once;
 }
@@ -215,6 +248,19 @@ TEST(ProgramRecord, InputsAndMetrics) {
   EXPECT_EQ(program.metrics[1].entry, 1u << DPC_ENTRY_STEP);
 }
 
+TEST(ProgramRecord, Controls) {
+  const dpc_program_t &program = load();
+  ASSERT_EQ(program.control_count, 2u);
+  EXPECT_EQ(program.controls[0].kind, uint32_t(DPC_CONTROL_LEARNING_RATE));
+  EXPECT_EQ(program.controls[0].dtype, uint32_t(DPC_F32));
+  EXPECT_EQ(program.controls[0].axis, DPC_NONE);
+  EXPECT_EQ(program.controls[0].offset, 320u);
+  EXPECT_EQ(program.controls[1].kind, uint32_t(DPC_CONTROL_COORDINATE));
+  EXPECT_EQ(program.controls[1].dtype, uint32_t(DPC_I64));
+  EXPECT_EQ(program.controls[1].axis, 1u);
+  EXPECT_EQ(program.controls[1].space, uint32_t(DPC_SPACE_ARENA));
+}
+
 TEST(ProgramRecord, Actions) {
   const dpc_program_t &program = load();
   const dpc_rank_t &rank = program.ranks[1];
@@ -240,26 +286,86 @@ TEST(ProgramRecord, Actions) {
   EXPECT_EQ(actions[4].kind, uint32_t(DPC_ACTION_WAIT));
 }
 
-// The generated function reads the control block and copies buffers.
+// The generated function writes the microbatch's number, copies buffers, finds
+// the rank's shard of one by its index in the group, and calls a kernel.
 TEST(ProgramRecord, Function) {
   const dpc_program_t &program = load();
   ASSERT_EQ(program.function_count, 1u);
   EXPECT_STREQ(program.functions[0].name, "step.0");
-  alignas(64) char arena[512] = {};
+  EXPECT_EQ(program.functions[0].entry, uint32_t(DPC_ENTRY_STEP));
+  EXPECT_EQ(program.functions[0].piece, 0u);
+  alignas(64) char arena[512] = {}, shared[128] = {};
   auto at = [&](int offset) { return arena + offset; };
   *reinterpret_cast<double *>(at(384)) = 3.5;
+  *reinterpret_cast<double *>(at(256 + 48)) = 4;
   reinterpret_cast<float *>(at(128))[5] = 9;
-  dpc_control_t control = {};
-  control.step = 41;
-  control.learning_rate = 0.125;
+  reinterpret_cast<float *>(at(480))[1] = 7;
+  const uint32_t groupIndex[] = {1, 1};
   dpc_call_t call = {};
+  call.micro = 1;
   call.base[DPC_SPACE_ARENA] = arena;
-  call.control = &control;
+  call.base[DPC_SPACE_SHARED] = shared;
+  call.group_index = groupIndex;
   EXPECT_EQ(program.functions[0].fn(&call), DPC_OK);
-  EXPECT_EQ(*reinterpret_cast<int64_t *>(at(0)), 41);
-  EXPECT_EQ(*reinterpret_cast<float *>(at(320)), 0.125f);
+  EXPECT_EQ(*reinterpret_cast<int64_t *>(at(0)), 1);
   EXPECT_EQ(*reinterpret_cast<double *>(at(448)), 3.5);
+  EXPECT_EQ(*reinterpret_cast<double *>(at(384)), 8.0); // made of microbatch 1
   EXPECT_EQ(reinterpret_cast<float *>(at(64))[5], 9.0f);
+  EXPECT_EQ(reinterpret_cast<float *>(shared + 64)[3], 7.0f);
+}
+
+// The same function for a device: a list of launches, whose parameters say what
+// the host code's addresses said.
+TEST(ProgramRecord, Launches) {
+  EXPECT_EQ(load().device, nullptr);
+  static const Loaded once(FunctionForm::launchTable);
+  ASSERT_NE(once.program, nullptr);
+  const dpc_program_t &program = *once.program;
+  ASSERT_EQ(program.function_count, 1u);
+  EXPECT_EQ(program.functions[0].fn, nullptr);
+  EXPECT_STREQ(program.functions[0].name, "step.0");
+  ASSERT_NE(program.device, nullptr);
+  const dpc_device_program_t &device = *program.device;
+  EXPECT_EQ(device.struct_size, sizeof(dpc_device_program_t));
+  ASSERT_EQ(device.launch_count, 5u);
+  ASSERT_EQ(device.param_count, 10u);
+  EXPECT_EQ(device.functions[0].first, 0u);
+  EXPECT_EQ(device.functions[0].count, 5u);
+  const dpc_launch_t &number = device.launches[0];
+  EXPECT_EQ(number.kind, uint32_t(DPC_LAUNCH_FILL));
+  EXPECT_EQ(number.kernel, DPC_NONE);
+  EXPECT_EQ(number.value, 0);
+  EXPECT_EQ(number.micro_step, 1);
+  EXPECT_EQ(number.param_count, 1u);
+  EXPECT_EQ(device.params[0].bytes, 8u);
+  // A state into a rank's shard of a buffer.
+  const dpc_launch_t &copy = device.launches[3];
+  EXPECT_EQ(copy.kind, uint32_t(DPC_LAUNCH_COPY));
+  ASSERT_EQ(copy.first_param, 5u);
+  EXPECT_EQ(device.params[5].space, uint32_t(DPC_SPACE_ARENA));
+  EXPECT_EQ(device.params[5].offset, 480u);
+  EXPECT_EQ(device.params[5].family, DPC_NONE);
+  EXPECT_EQ(device.params[6].space, uint32_t(DPC_SPACE_SHARED));
+  EXPECT_EQ(device.params[6].offset, 64u);
+  EXPECT_EQ(device.params[6].family, 1u);
+  EXPECT_EQ(device.params[6].index_stride, 8u);
+  EXPECT_EQ(device.params[6].bytes, 8u);
+  // A kernel: operands, then results, then scratch; slices move by microbatch.
+  const dpc_launch_t &kernel = device.launches[4];
+  EXPECT_EQ(kernel.kind, uint32_t(DPC_LAUNCH_KERNEL));
+  EXPECT_EQ(kernel.kernel, 0u);
+  ASSERT_EQ(kernel.param_count, 3u);
+  EXPECT_EQ(device.params[7].offset, 256u);
+  EXPECT_EQ(device.params[7].micro_stride, 48u);
+  EXPECT_EQ(device.params[8].offset, 384u);
+  EXPECT_EQ(device.params[9].bytes, 16u);
+  ASSERT_EQ(device.kernel_count, 1u);
+  EXPECT_STREQ(device.kernels[0].name, "k");
+  double in = 2, out = 0;
+  char *buffers[] = {reinterpret_cast<char *>(&in),
+                     reinterpret_cast<char *>(&out), nullptr};
+  device.kernels[0].code(buffers);
+  EXPECT_EQ(out, 4);
 }
 
 TEST(ValuesObject, OnlyForElf) {

@@ -1,0 +1,92 @@
+#include "runtime/src/device/ShadowQueue.h"
+
+#include <cstring>
+
+namespace dpc {
+
+ShadowQueue::ShadowQueue(const dpc_program_t &program, dpc_comm_t &comm,
+                         RankMemory &memory)
+    : HostQueue(program, comm, memory), memory(memory) {
+  setAccess(false); // if that fails, so does the first call
+}
+
+dpc_status_t ShadowQueue::setAccess(bool isAllowed) {
+  if (dpc_status_t status = memory.setAccess(DPC_SPACE_ARENA, isAllowed))
+    return status;
+  return memory.setAccess(DPC_SPACE_SHARED, isAllowed || isCommunicating());
+}
+
+/// Does `work` as the device, whose memory is there only meanwhile.
+template <typename Work> dpc_status_t ShadowQueue::onDevice(Work work) {
+  if (dpc_status_t status = setAccess(true))
+    return status;
+  const dpc_status_t done = work();
+  const dpc_status_t left = setAccess(false);
+  return done ? done : left;
+}
+
+void ShadowQueue::perform(const dpc_launch_t &launch, uint32_t micro) {
+  const dpc_device_program_t &device = *program.device;
+  pointers.clear();
+  for (uint64_t i = 0; i < launch.param_count; ++i) {
+    const dpc_param_t &param = device.params[launch.first_param + i];
+    const uint64_t index =
+        param.family == DPC_NONE ? 0 : groupIndex[param.family];
+    pointers.push_back(
+        pointerTo({param.space, param.offset + micro * param.micro_stride +
+                                    index * param.index_stride}));
+  }
+  switch (launch.kind) {
+  case DPC_LAUNCH_KERNEL:
+    device.kernels[launch.kernel].code(pointers.data());
+    break;
+  case DPC_LAUNCH_COPY:
+    std::memcpy(pointers[1], pointers[0],
+                device.params[launch.first_param].bytes);
+    break;
+  case DPC_LAUNCH_FILL: {
+    const int64_t value = launch.value + int64_t(micro) * launch.micro_step;
+    std::memcpy(pointers[0], &value, sizeof value);
+    break;
+  }
+  }
+}
+
+dpc_status_t ShadowQueue::compute(uint32_t function, uint32_t micro,
+                                  const void *) {
+  const dpc_launches_t &launches = program.device->functions[function];
+  return onDevice([&] {
+    for (uint64_t i = 0; i < launches.count; ++i)
+      perform(program.device->launches[launches.first + i], micro);
+    return dpc_status_t(DPC_OK);
+  });
+}
+
+dpc_status_t ShadowQueue::start(dpc_comm_op_t op, DeviceAddress in,
+                                DeviceAddress out, uint32_t event) {
+  return onDevice([&] { return HostQueue::start(op, in, out, event); });
+}
+
+dpc_status_t ShadowQueue::wait(uint32_t event) {
+  return onDevice([&] { return HostQueue::wait(event); });
+}
+
+dpc_status_t ShadowQueue::zero(DeviceAddress to, uint64_t bytes) {
+  return onDevice([&] { return HostQueue::zero(to, bytes); });
+}
+
+dpc_status_t ShadowQueue::upload(DeviceAddress to, const void *from,
+                                 uint64_t bytes) {
+  return onDevice([&] { return HostQueue::upload(to, from, bytes); });
+}
+
+dpc_status_t ShadowQueue::download(void *to, DeviceAddress from,
+                                   uint64_t bytes) {
+  return onDevice([&] { return HostQueue::download(to, from, bytes); });
+}
+
+dpc_status_t ShadowQueue::finish() {
+  return onDevice([&] { return HostQueue::finish(); });
+}
+
+} // namespace dpc

@@ -1,0 +1,41 @@
+#ifndef DPC_RUNTIME_SRC_DEVICE_SHADOWQUEUE_H
+#define DPC_RUNTIME_SRC_DEVICE_SHADOWQUEUE_H
+
+#include "runtime/src/device/HostQueue.h"
+
+namespace dpc {
+
+/// A device whose memory the host can reach by queue calls alone: outside of
+/// them, touching it ends the process. (A transport may read and write SHARED in
+/// a thread of its own while a communication is under way, so that space is open
+/// then.) It performs the launch table of a program for a device, on the
+/// processor of the host. What a real device would not allow thus fails where
+/// there is none.
+class ShadowQueue : public HostQueue {
+public:
+  ShadowQueue(const dpc_program_t &program, dpc_comm_t &comm,
+              RankMemory &memory);
+
+  dpc_status_t compute(uint32_t function, uint32_t micro,
+                       const void *args) override;
+  dpc_status_t start(dpc_comm_op_t op, DeviceAddress in, DeviceAddress out,
+                     uint32_t event) override;
+  dpc_status_t wait(uint32_t event) override;
+  dpc_status_t zero(DeviceAddress to, uint64_t bytes) override;
+  dpc_status_t upload(DeviceAddress to, const void *from,
+                      uint64_t bytes) override;
+  dpc_status_t download(void *to, DeviceAddress from, uint64_t bytes) override;
+  dpc_status_t finish() override;
+
+private:
+  template <typename Work> dpc_status_t onDevice(Work work);
+  dpc_status_t setAccess(bool isAllowed);
+  void perform(const dpc_launch_t &launch, uint32_t micro);
+
+  RankMemory &memory;
+  std::vector<char *> pointers; ///< the parameters of a launch
+};
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_DEVICE_SHADOWQUEUE_H

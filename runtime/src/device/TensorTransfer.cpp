@@ -1,0 +1,140 @@
+// A placement may have thousands of small pieces, such as the rows of a matrix
+// whose columns are cut, and a copy to or from a device has a price of its own.
+// Pieces that follow each other in the buffer therefore travel together,
+// through memory of the host in which they are gathered.
+#include "runtime/src/device/TensorTransfer.h"
+
+#include "dpc/data.h"
+#include "runtime/src/base/Placement.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace dpc {
+
+namespace {
+
+/// Bytes and pieces that travel together at most.
+constexpr uint64_t kMostBytes = 1u << 20;
+constexpr size_t kMostPieces = 4096;
+
+/// Elements [local, local + length) of the buffer, which are those from
+/// `global` on of the tensor.
+struct Piece {
+  uint64_t local, global, length;
+};
+
+/// Calls visit(pieces) with groups of pieces that follow each other in the
+/// buffer, until one fails. Together they are elements [begin, end) of the
+/// tensor as far as this rank has them.
+template <typename Visit>
+dpc_status_t forEachGroup(const dpc_placement_t &placement, uint64_t size,
+                          uint64_t begin, uint64_t end, Visit visit) {
+  const uint64_t most = kMostBytes / size;
+  std::vector<Piece> group;
+  uint64_t held = 0;
+  auto flush = [&]() -> dpc_status_t {
+    const dpc_status_t status = group.empty() ? DPC_OK : visit(group);
+    group.clear();
+    held = 0;
+    return status;
+  };
+  auto add = [&](uint64_t local, uint64_t global,
+                 uint64_t length) -> dpc_status_t {
+    const uint64_t low = std::max(global, begin),
+                   high = std::min(global + length, end);
+    for (uint64_t at = low; at < high;) {
+      const uint64_t place = local + (at - global);
+      const bool follows =
+          group.empty() || group.back().local + group.back().length == place;
+      if (!follows || held == most || group.size() == kMostPieces)
+        if (dpc_status_t status = flush())
+          return status;
+      const uint64_t count = std::min(high - at, most - held);
+      group.push_back({place, at, count});
+      held += count;
+      at += count;
+    }
+    return DPC_OK;
+  };
+  if (dpc_status_t status = forEachPiece(placement, add))
+    return status;
+  return flush();
+}
+
+uint64_t elementsOf(const std::vector<Piece> &group) {
+  return group.back().local + group.back().length - group.front().local;
+}
+
+} // namespace
+
+dpc_status_t uploadTensor(Queue &queue, const dpc_placement_t &placement,
+                          uint32_t dtype, uint32_t fromDtype,
+                          const void *from) {
+  const uint64_t size = dpc_dtype_size(dtype),
+                 fromSize = dpc_dtype_size(fromDtype);
+  const char *values = static_cast<const char *>(from);
+  std::vector<char> gathered;
+  auto upload = [&](const std::vector<Piece> &group) -> dpc_status_t {
+    const Piece &first = group.front();
+    const char *source = values + first.global * fromSize;
+    if (group.size() > 1 || dtype != fromDtype) {
+      gathered.resize(std::max(gathered.size(), elementsOf(group) * size));
+      for (const Piece &piece : group)
+        if (dpc_status_t status = dpc_convert(
+                dtype, gathered.data() + (piece.local - first.local) * size,
+                fromDtype, values + piece.global * fromSize, piece.length))
+          return status;
+      source = gathered.data();
+    }
+    return queue.upload(
+        {placement.space, placement.offset + first.local * size}, source,
+        elementsOf(group) * size);
+  };
+  return forEachGroup(placement, size, 0, UINT64_MAX, upload);
+}
+
+dpc_status_t uploadSplat(Queue &queue, const dpc_placement_t &placement,
+                         uint32_t dtype, double value) {
+  const uint64_t size = dpc_dtype_size(dtype);
+  char one[8];
+  if (dpc_status_t status = dpc_convert(dtype, one, DPC_F64, &value, 1))
+    return status;
+  std::vector<char> filled(std::min(placement.elements * size, kMostBytes));
+  for (uint64_t at = 0; at + size <= filled.size(); at += size)
+    std::memcpy(filled.data() + at, one, size);
+  return forEachGroup(
+      placement, size, 0, UINT64_MAX, [&](const std::vector<Piece> &group) {
+        return queue.upload(
+            {placement.space, placement.offset + group.front().local * size},
+            filled.data(), elementsOf(group) * size);
+      });
+}
+
+dpc_status_t downloadTensor(Queue &queue, const dpc_placement_t &placement,
+                            uint32_t dtype, uint64_t extraOffset,
+                            uint64_t begin, uint64_t end, char *to) {
+  const uint64_t size = dpc_dtype_size(dtype);
+  std::vector<char> gathered;
+  auto download = [&](const std::vector<Piece> &group) -> dpc_status_t {
+    const Piece &first = group.front();
+    const DeviceAddress from = {
+        placement.space, placement.offset + extraOffset + first.local * size};
+    if (group.size() == 1)
+      return queue.download(to + (first.global - begin) * size, from,
+                            first.length * size);
+    gathered.resize(std::max(gathered.size(), elementsOf(group) * size));
+    if (dpc_status_t status =
+            queue.download(gathered.data(), from, elementsOf(group) * size))
+      return status;
+    for (const Piece &piece : group)
+      std::memcpy(to + (piece.global - begin) * size,
+                  gathered.data() + (piece.local - first.local) * size,
+                  piece.length * size);
+    return DPC_OK;
+  };
+  return forEachGroup(placement, size, begin, end, download);
+}
+
+} // namespace dpc

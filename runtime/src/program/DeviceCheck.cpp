@@ -1,0 +1,133 @@
+#include "runtime/src/program/DeviceCheck.h"
+
+#include "runtime/src/base/Status.h"
+#include "runtime/src/program/ProgramCheck.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace dpc {
+
+namespace {
+
+using Number = unsigned long long;
+
+/// The largest microbatch for which an entry of the rank computes each
+/// function. Fails where one is negative or has no end.
+dpc_status_t findMostMicro(const dpc_program_t &program,
+                           const dpc_actions_t &table,
+                           std::vector<uint64_t> *out) {
+  uint64_t counts[kMaxLoopDepth];
+  uint32_t depth = 0;
+  for (uint64_t i = 0; i < table.count; ++i) {
+    const dpc_action_t &action = table.actions[i];
+    if (action.kind == DPC_ACTION_LOOP_BEGIN)
+      counts[depth++] = action.count;
+    else if (action.kind == DPC_ACTION_LOOP_END)
+      --depth;
+    if (action.kind != DPC_ACTION_COMPUTE)
+      continue;
+    uint64_t more = 0;
+    if (action.flags & DPC_ACTION_MICRO_RELATIVE && depth && counts[depth - 1])
+      more = counts[depth - 1] - 1;
+    if (action.micro < 0 || more > UINT32_MAX - uint64_t(action.micro))
+      return fail(DPC_INVALID,
+                  "%s is computed for microbatches %d to %d + %llu",
+                  program.functions[action.function].name, action.micro,
+                  action.micro, Number(more));
+    uint64_t &most = (*out)[action.function];
+    most = std::max(most, uint64_t(action.micro) + more);
+  }
+  return DPC_OK;
+}
+
+dpc_status_t checkParam(const dpc_program_t &program, const dpc_param_t &param,
+                        const Spaces &spaces, uint64_t mostMicro) {
+  if (param.family != DPC_NONE && param.family >= program.family_count)
+    return fail(DPC_INVALID, "group family %u of %u", param.family,
+                program.family_count);
+  const uint64_t members =
+      param.family == DPC_NONE ? 1 : program.families[param.family].group_size;
+  bool fits = spaces.holds(param.space, param.offset, param.bytes);
+  uint64_t free =
+      fits ? spaces.bytes[param.space] - param.offset - param.bytes : 0;
+  auto move = [&](uint64_t stride, uint64_t times) {
+    fits = fits && (times == 0 || stride <= free / times);
+    free -= fits ? stride * times : 0;
+  };
+  move(param.micro_stride, mostMicro);
+  move(param.index_stride, members - 1);
+  return fits
+             ? DPC_OK
+             : fail(DPC_INVALID,
+                    "its buffer (space %u, offset %llu, %llu bytes, moved %llu "
+                    "x %llu and %llu x %llu) is outside its space",
+                    param.space, Number(param.offset), Number(param.bytes),
+                    Number(mostMicro), Number(param.micro_stride),
+                    Number(members - 1), Number(param.index_stride));
+}
+
+dpc_status_t checkLaunch(const dpc_program_t &program,
+                         const dpc_launch_t &launch, const Spaces &spaces,
+                         uint64_t mostMicro) {
+  const dpc_device_program_t &device = *program.device;
+  if (launch.first_param > device.param_count ||
+      launch.param_count > device.param_count - launch.first_param)
+    return fail(DPC_INVALID, "parameters %llu to %llu + %llu of %llu",
+                Number(launch.first_param), Number(launch.first_param),
+                Number(launch.param_count), Number(device.param_count));
+  const dpc_param_t *params = device.params + launch.first_param;
+  switch (launch.kind) {
+  case DPC_LAUNCH_KERNEL:
+    if (launch.kernel >= device.kernel_count ||
+        !device.kernels[launch.kernel].code)
+      return fail(DPC_INVALID, "kernel %u of %u, or one without code",
+                  launch.kernel, device.kernel_count);
+    break;
+  case DPC_LAUNCH_COPY:
+    if (launch.param_count != 2 || params[0].bytes != params[1].bytes)
+      return fail(DPC_INVALID, "a copy has not two buffers of one size");
+    break;
+  case DPC_LAUNCH_FILL:
+    if (launch.param_count != 1 || params[0].bytes != sizeof(int64_t))
+      return fail(DPC_INVALID, "a fill has not one buffer of 8 bytes");
+    break;
+  default:
+    return fail(DPC_INVALID, "unknown kind %u", launch.kind);
+  }
+  for (uint64_t i = 0; i < launch.param_count; ++i)
+    if (dpc_status_t status = checkParam(program, params[i], spaces, mostMicro))
+      return failWithin(status, "parameter %llu", Number(i));
+  return DPC_OK;
+}
+
+} // namespace
+
+dpc_status_t checkDevice(const dpc_program_t &program, uint32_t rank,
+                         const Spaces &spaces) {
+  const dpc_device_program_t &device = *program.device;
+  if (device.struct_size < sizeof(dpc_device_program_t))
+    return fail(DPC_INVALID, "the device's tables have %u bytes, not %zu",
+                device.struct_size, sizeof(dpc_device_program_t));
+  std::vector<uint64_t> mostMicro(program.function_count);
+  for (const dpc_actions_t &table : program.ranks[rank].entries)
+    if (dpc_status_t status = findMostMicro(program, table, &mostMicro))
+      return status;
+  for (uint32_t f = 0; f < program.function_count; ++f) {
+    const dpc_launches_t &launches = device.functions[f];
+    const char *name = program.functions[f].name;
+    if (launches.first > device.launch_count ||
+        launches.count > device.launch_count - launches.first)
+      return fail(DPC_INVALID, "%s: launches %llu to %llu + %llu of %llu", name,
+                  Number(launches.first), Number(launches.first),
+                  Number(launches.count), Number(device.launch_count));
+    for (uint64_t i = 0; i < launches.count; ++i)
+      if (dpc_status_t status =
+              checkLaunch(program, device.launches[launches.first + i], spaces,
+                          mostMicro[f]))
+        return failWithin(status, "%s: launch %llu", name, Number(i));
+  }
+  return DPC_OK;
+}
+
+} // namespace dpc

@@ -1,0 +1,20 @@
+#ifndef DPC_RUNTIME_SRC_PROGRAM_SPACES_H
+#define DPC_RUNTIME_SRC_PROGRAM_SPACES_H
+
+#include "dpc/types.h"
+
+namespace dpc {
+
+/// Bytes of each space of a rank, for checks of what lies in them.
+struct Spaces {
+  uint64_t bytes[DPC_SPACE_COUNT];
+
+  bool holds(uint32_t space, uint64_t offset, uint64_t size) const {
+    return space < DPC_SPACE_COUNT && offset <= bytes[space] &&
+           size <= bytes[space] - offset;
+  }
+};
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_PROGRAM_SPACES_H
