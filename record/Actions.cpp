@@ -66,7 +66,7 @@ static dpc_buffer_t bufferAt(Value buffer) {
   dpc_buffer_t result = {};
   result.space = uint32_t(spaceOf(place.root));
   result.offset = *offsetOf(place.root) + place.offset;
-  result.index_stride = place.shareStride;
+  result.index_stride = place.shardStride;
   return result;
 }
 
@@ -94,7 +94,7 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
   for (Value operand : op->getOperands())
     if (isa<MemRefType>(operand.getType()) &&
         (placeOf(operand).stride ||
-         (placeOf(operand).shareAxes && !isa<StartOp>(op))))
+         (placeOf(operand).shardAxes && !isa<StartOp>(op))))
       return op->emitOpError("uses a slice of a microbatch or a rank's share, "
                              "which only computations can");
   dpc_action_t action = {};

@@ -70,8 +70,8 @@ private:
     };
     if (place.stride)
       advance(getMicrobatch(), place.stride);
-    if (place.shareAxes)
-      advance(getGroupIndex(place.shareAxes), place.shareStride);
+    if (place.shardAxes)
+      advance(getGroupIndex(place.shardAxes), place.shardStride);
     return address;
   }
 

@@ -38,10 +38,10 @@ void LaunchTable::addLaunch(uint32_t kind, ValueRange buffers,
     Place place = placeOf(buffer);
     dpc_param_t param = {};
     param.space = uint32_t(spaceOf(place.root));
-    param.family = place.shareAxes ? mesh.getFamily(place.shareAxes) : DPC_NONE;
+    param.family = place.shardAxes ? mesh.getFamily(place.shardAxes) : DPC_NONE;
     param.offset = *offsetOf(place.root) + place.offset;
     param.micro_stride = place.stride;
-    param.index_stride = place.shareStride;
+    param.index_stride = place.shardStride;
     param.bytes = bufferBytes(buffer.getType());
     params.append(param);
     ++paramCount;

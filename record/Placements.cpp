@@ -10,14 +10,14 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
-HostedTensor::HostedTensor(ResidentOp resident)
-    : resident(resident),
-      layout(dyn_cast_or_null<dist::LayoutAttr>(resident.getLayoutAttr())),
-      type(tensorOf(resident.getType())) {}
+HostedTensor::HostedTensor(PersistentOp persistent)
+    : persistent(persistent),
+      layout(dyn_cast_or_null<dist::LayoutAttr>(persistent.getLayoutAttr())),
+      type(tensorOf(persistent.getType())) {}
 
-HostedTensor::HostedTensor(ResidentOp resident, dist::StorageAttr storage,
+HostedTensor::HostedTensor(PersistentOp persistent, dist::StorageAttr storage,
                            dist::MemberAttr member)
-    : resident(resident), layout(member.getLayout()),
+    : persistent(persistent), layout(member.getLayout()),
       type(member.getTensorType()), first(member.getOffset()),
       axes(storage.getAxes()) {}
 
@@ -58,7 +58,7 @@ static void addRun(std::vector<dpc_run_t> &runs, int64_t global, int64_t local,
 /// what lies in its shard of the storage.
 llvm::Constant *TensorRecords::emitPlacements(HostedTensor tensor) {
   RecordImage placements;
-  const int64_t part = tensor.resident.getBufferType().getNumElements(),
+  const int64_t part = tensor.persistent.getBufferType().getNumElements(),
                 elements = tensor.type.getNumElements();
   SmallVector<StringRef> axes;
   for (StringAttr axis : tensor.axes)
@@ -85,9 +85,9 @@ llvm::Constant *TensorRecords::emitPlacements(HostedTensor tensor) {
     for (const dpc_run_t &run : runs)
       table.append(run);
     dpc_placement_t placement = {};
-    placement.space = uint32_t(tensor.resident.getSpace());
+    placement.space = uint32_t(tensor.persistent.getSpace());
     placement.owner = 1;
-    placement.offset = *tensor.resident.getOffset();
+    placement.offset = *tensor.persistent.getOffset();
     if (low < high) {
       placement.offset +=
           (tensor.first + low - index * part) * elementBytes(tensor.type);

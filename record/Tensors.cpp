@@ -47,30 +47,30 @@ LogicalResult TensorRecords::run() {
   indexWrites();
   // Optimizer state names its parameter's record: parameters come first.
   for (bool optimizer : {false, true})
-    for (auto resident : module.getOps<ResidentOp>())
-      if (failed(addStates(resident, optimizer)))
+    for (auto persistent : module.getOps<PersistentOp>())
+      if (failed(addStates(persistent, optimizer)))
         return failure();
-  for (auto resident : module.getOps<ResidentOp>()) {
-    if (isa<CoordinateAttr>(resident.getBinding())) {
-      if (failed(addControl(resident)))
+  for (auto persistent : module.getOps<PersistentOp>()) {
+    if (isa<CoordinateAttr>(persistent.getBinding())) {
+      if (failed(addControl(persistent)))
         return failure();
       continue;
     }
-    if (auto arg = dyn_cast<nn::ArgAttr>(resident.getBinding())) {
-      if (arg.getKind() == ArgKind::control && failed(addControl(resident)))
+    if (auto arg = dyn_cast<nn::ArgAttr>(persistent.getBinding())) {
+      if (arg.getKind() == ArgKind::control && failed(addControl(persistent)))
         return failure();
       if ((arg.getKind() == ArgKind::input ||
            arg.getKind() == ArgKind::label) &&
-          failed(addInput(resident, arg)))
+          failed(addInput(persistent, arg)))
         return failure();
       continue;
     }
-    auto result = dyn_cast<nn::ResultAttr>(resident.getBinding());
+    auto result = dyn_cast<nn::ResultAttr>(persistent.getBinding());
     if (!result)
       continue;
     if (failed(result.getKind() == nn::ResultKind::metric
-                   ? addMetric(resident, result.getName())
-                   : addOutput(resident, result.getName())))
+                   ? addMetric(persistent, result.getName())
+                   : addOutput(persistent, result.getName())))
       return failure();
   }
   return success();
@@ -104,17 +104,18 @@ void TensorRecords::indexWrites() {
   }
 }
 
-FailureOr<uint32_t> TensorRecords::getDtype(ResidentOp resident) {
-  uint32_t dtype = dtypeOf(resident.getBufferType().getElementType());
+FailureOr<uint32_t> TensorRecords::getDtype(PersistentOp persistent) {
+  uint32_t dtype = dtypeOf(persistent.getBufferType().getElementType());
   if (dtype == DPC_DTYPE_INVALID)
-    return resident.emitOpError("has element type ")
-           << resident.getBufferType().getElementType()
+    return persistent.emitOpError("has element type ")
+           << persistent.getBufferType().getElementType()
            << ", which the runtime does not have";
   return dtype;
 }
 
 /// Adds the state in a persistent buffer, optimizer state or all other.
-LogicalResult TensorRecords::addStates(ResidentOp resident, bool optimizer) {
+LogicalResult TensorRecords::addStates(PersistentOp persistent,
+                                       bool optimizer) {
   auto add = [&](HostedTensor tensor, nn::ArgAttr arg) {
     if (arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label ||
         arg.getKind() == ArgKind::control ||
@@ -122,19 +123,19 @@ LogicalResult TensorRecords::addStates(ResidentOp resident, bool optimizer) {
       return success();
     return addState(tensor, arg);
   };
-  if (auto arg = dyn_cast<nn::ArgAttr>(resident.getBinding()))
-    return add(HostedTensor(resident), arg);
-  if (auto storage = dyn_cast<dist::StorageAttr>(resident.getBinding()))
+  if (auto arg = dyn_cast<nn::ArgAttr>(persistent.getBinding()))
+    return add(HostedTensor(persistent), arg);
+  if (auto storage = dyn_cast<dist::StorageAttr>(persistent.getBinding()))
     for (dist::MemberAttr member : storage.getMembers())
-      if (failed(add(HostedTensor(resident, storage, member),
+      if (failed(add(HostedTensor(persistent, storage, member),
                      cast<nn::ArgAttr>(member.getBinding()))))
         return failure();
   return success();
 }
 
 LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
-  ResidentOp resident = tensor.resident;
-  FailureOr<uint32_t> dtype = getDtype(resident);
+  PersistentOp persistent = tensor.persistent;
+  FailureOr<uint32_t> dtype = getDtype(persistent);
   if (failed(dtype))
     return failure();
   SmallVector<int64_t> shape = tensor.globalShape();
@@ -177,12 +178,12 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
   if (arg.getKind() == ArgKind::optimizer) {
     auto parameter = stateIndex.find(arg.getOf());
     if (parameter == stateIndex.end())
-      return resident.emitOpError("belongs to the unknown parameter '")
+      return persistent.emitOpError("belongs to the unknown parameter '")
              << arg.getOf() << "'";
     record.parameter = parameter->second;
   }
   record.changes = arg.getKind() != ArgKind::optimizer &&
-                   (writtenBy.lookup(resident) & 1 << DPC_ENTRY_STEP);
+                   (writtenBy.lookup(persistent) & 1 << DPC_ENTRY_STEP);
   uint64_t at = states.append(record);
   states.setPointer(at + offsetof(dpc_state_t, name),
                     pool.getString(arg.getName()));
@@ -241,13 +242,14 @@ llvm::Constant *TensorRecords::emitBounds(ArrayRef<nn::BoundsRun> runs,
   return image.emit(target, "bounds");
 }
 
-LogicalResult TensorRecords::addInput(ResidentOp resident, nn::ArgAttr arg) {
-  FailureOr<uint32_t> dtype = getDtype(resident);
+LogicalResult TensorRecords::addInput(PersistentOp persistent,
+                                      nn::ArgAttr arg) {
+  FailureOr<uint32_t> dtype = getDtype(persistent);
   if (failed(dtype))
     return failure();
-  SmallVector<int64_t> shape = HostedTensor(resident).globalShape();
+  SmallVector<int64_t> shape = HostedTensor(persistent).globalShape();
   if (arg.getBatch() >= int64_t(shape.size()))
-    return resident.emitOpError("has batch dimension ")
+    return persistent.emitOpError("has batch dimension ")
            << arg.getBatch() << " of " << shape.size();
   if (arg.getBatch() >= 0)
     batch = shape[arg.getBatch()];
@@ -259,9 +261,9 @@ LogicalResult TensorRecords::addInput(ResidentOp resident, nn::ArgAttr arg) {
   record.dim_count = shape.size();
   record.batch_dim = arg.getBatch();
   FailureOr<SmallVector<nn::BoundsRun>> bounds =
-      nn::boundsFrom(resident->getAttr(nn::kBoundsAttrName));
+      nn::boundsFrom(persistent->getAttr(nn::kBoundsAttrName));
   if (failed(bounds))
-    return resident.emitOpError("has ")
+    return persistent.emitOpError("has ")
            << nn::kBoundsAttrName << " of another form";
   record.bounds_count = bounds->size();
   record.micro_count = 1;
@@ -271,7 +273,7 @@ LogicalResult TensorRecords::addInput(ResidentOp resident, nn::ArgAttr arg) {
   inputs.setPointer(at + offsetof(dpc_input_t, shape),
                     pool.addIntegers(shape, "shape"));
   inputs.setPointer(at + offsetof(dpc_input_t, placements),
-                    emitPlacements(HostedTensor(resident)));
+                    emitPlacements(HostedTensor(persistent)));
   inputs.setPointer(at + offsetof(dpc_input_t, bounds),
                     emitBounds(*bounds, shape, arg.getBatch()));
   auto loss = module->getAttrOfType<nn::LossAttr>(nn::NNDialect::kLossAttrName);
@@ -288,48 +290,49 @@ LogicalResult TensorRecords::addInput(ResidentOp resident, nn::ArgAttr arg) {
   return success();
 }
 
-LogicalResult TensorRecords::addControl(ResidentOp resident) {
+LogicalResult TensorRecords::addControl(PersistentOp persistent) {
   dpc_control_t record = {};
   record.axis = DPC_NONE;
-  if (auto coordinate = dyn_cast<CoordinateAttr>(resident.getBinding())) {
+  if (auto coordinate = dyn_cast<CoordinateAttr>(persistent.getBinding())) {
     std::optional<unsigned> axis =
         mesh.getShape().axisIndex(coordinate.getAxis().getValue());
     if (!axis)
-      return resident.emitOpError("names the axis ")
+      return persistent.emitOpError("names the axis ")
              << coordinate.getAxis() << ", which the mesh lacks";
     record.kind = DPC_CONTROL_COORDINATE;
     record.axis = *axis;
   } else {
     record.kind = llvm::StringSwitch<uint32_t>(
-                      cast<nn::ArgAttr>(resident.getBinding()).getName())
+                      cast<nn::ArgAttr>(persistent.getBinding()).getName())
                       .Case("step", DPC_CONTROL_STEP)
                       .Case("seed", DPC_CONTROL_SEED)
                       .Case("valid_rows", DPC_CONTROL_VALID_ROWS)
                       .Case("loss_scale", DPC_CONTROL_LOSS_SCALE)
                       .Default(DPC_CONTROL_LEARNING_RATE);
   }
-  FailureOr<uint32_t> dtype = getDtype(resident);
+  FailureOr<uint32_t> dtype = getDtype(persistent);
   if (failed(dtype))
     return failure();
   record.dtype = *dtype;
-  record.space = uint32_t(resident.getSpace());
-  record.offset = *resident.getOffset();
+  record.space = uint32_t(persistent.getSpace());
+  record.offset = *persistent.getOffset();
   controls.append(record);
   ++controlCount;
   return success();
 }
 
-LogicalResult TensorRecords::addOutput(ResidentOp resident, StringRef name) {
-  FailureOr<uint32_t> dtype = getDtype(resident);
+LogicalResult TensorRecords::addOutput(PersistentOp persistent,
+                                       StringRef name) {
+  FailureOr<uint32_t> dtype = getDtype(persistent);
   if (failed(dtype))
     return failure();
-  SmallVector<int64_t> shape = HostedTensor(resident).globalShape();
+  SmallVector<int64_t> shape = HostedTensor(persistent).globalShape();
   dpc_output_t record = {};
   record.struct_size = sizeof(record);
   record.dtype = *dtype;
   record.dim_count = shape.size();
   record.batch_dim = -1;
-  if (auto dim = resident->getAttrOfType<IntegerAttr>(nn::kBatchDimAttrName))
+  if (auto dim = persistent->getAttrOfType<IntegerAttr>(nn::kBatchDimAttrName))
     record.batch_dim = dim.getInt();
   record.micro_count = 1;
   uint64_t at = outputs.append(record);
@@ -337,20 +340,21 @@ LogicalResult TensorRecords::addOutput(ResidentOp resident, StringRef name) {
   outputs.setPointer(at + offsetof(dpc_output_t, shape),
                      pool.addIntegers(shape, "shape"));
   outputs.setPointer(at + offsetof(dpc_output_t, placements),
-                     emitPlacements(HostedTensor(resident)));
+                     emitPlacements(HostedTensor(persistent)));
   ++outputCount;
   return success();
 }
 
-LogicalResult TensorRecords::addMetric(ResidentOp resident, StringRef name) {
-  FailureOr<uint32_t> dtype = getDtype(resident);
+LogicalResult TensorRecords::addMetric(PersistentOp persistent,
+                                       StringRef name) {
+  FailureOr<uint32_t> dtype = getDtype(persistent);
   if (failed(dtype))
     return failure();
-  if (resident.getBufferType().getNumElements() != 1)
-    return resident.emitOpError("is a metric of ")
-           << resident.getBufferType().getNumElements() << " elements";
+  if (persistent.getBufferType().getNumElements() != 1)
+    return persistent.emitOpError("is a metric of ")
+           << persistent.getBufferType().getNumElements() << " elements";
   uint32_t weight = DPC_NONE, position = 0;
-  for (auto other : module.getOps<ResidentOp>()) {
+  for (auto other : module.getOps<PersistentOp>()) {
     auto result = dyn_cast<nn::ResultAttr>(other.getBinding());
     if (!result || result.getKind() != nn::ResultKind::metric)
       continue;
@@ -364,11 +368,11 @@ LogicalResult TensorRecords::addMetric(ResidentOp resident, StringRef name) {
                 : name == "count" ? DPC_METRIC_SUM
                                   : DPC_METRIC_MEAN;
   record.dtype = *dtype;
-  record.entry = writtenBy.lookup(resident);
+  record.entry = writtenBy.lookup(persistent);
   record.holder = DPC_NONE;
   record.weight = weight;
-  record.space = uint32_t(resident.getSpace());
-  record.offset = *resident.getOffset();
+  record.space = uint32_t(persistent.getSpace());
+  record.offset = *persistent.getOffset();
   uint64_t at = metrics.append(record);
   metrics.setPointer(at + offsetof(dpc_metric_t, name), pool.getString(name));
   metrics.setPointer(at + offsetof(dpc_metric_t, tensor), pool.getString(name));

@@ -25,7 +25,7 @@ enum class InitialValues { embedded, file, none };
 /// A tensor that the host sees: all of a persistent buffer, or a member of flat
 /// storage.
 struct HostedTensor {
-  exec::ResidentOp resident;
+  exec::PersistentOp persistent;
   /// Null: each rank has the whole tensor.
   dist::LayoutAttr layout;
   /// What one device has of it, were the storage not divided.
@@ -35,8 +35,8 @@ struct HostedTensor {
   /// Axes over which the storage is divided.
   llvm::ArrayRef<mlir::StringAttr> axes;
 
-  explicit HostedTensor(exec::ResidentOp resident);
-  HostedTensor(exec::ResidentOp resident, dist::StorageAttr storage,
+  explicit HostedTensor(exec::PersistentOp persistent);
+  HostedTensor(exec::PersistentOp persistent, dist::StorageAttr storage,
                dist::MemberAttr member);
   /// The logical shape.
   llvm::SmallVector<int64_t> globalShape() const;
@@ -69,20 +69,20 @@ public:
   int64_t batch = 1;
 
 private:
-  mlir::LogicalResult addStates(exec::ResidentOp resident, bool optimizer);
+  mlir::LogicalResult addStates(exec::PersistentOp persistent, bool optimizer);
   mlir::LogicalResult addState(HostedTensor tensor, nn::ArgAttr arg);
-  mlir::LogicalResult addInput(exec::ResidentOp resident, nn::ArgAttr arg);
-  mlir::LogicalResult addControl(exec::ResidentOp resident);
-  mlir::LogicalResult addOutput(exec::ResidentOp resident,
+  mlir::LogicalResult addInput(exec::PersistentOp persistent, nn::ArgAttr arg);
+  mlir::LogicalResult addControl(exec::PersistentOp persistent);
+  mlir::LogicalResult addOutput(exec::PersistentOp persistent,
                                 llvm::StringRef name);
-  mlir::LogicalResult addMetric(exec::ResidentOp resident,
+  mlir::LogicalResult addMetric(exec::PersistentOp persistent,
                                 llvm::StringRef name);
   void indexWrites();
   llvm::Constant *emitPlacements(HostedTensor tensor);
   llvm::Constant *emitFileTensors(llvm::ArrayRef<nn::FileTensor> tensors);
   llvm::Constant *emitBounds(llvm::ArrayRef<nn::BoundsRun> runs,
                              llvm::ArrayRef<int64_t> shape, int64_t batchDim);
-  mlir::FailureOr<uint32_t> getDtype(exec::ResidentOp resident);
+  mlir::FailureOr<uint32_t> getDtype(exec::PersistentOp persistent);
 
   mlir::ModuleOp module;
   ProgramMesh &mesh;

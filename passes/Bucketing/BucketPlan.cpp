@@ -18,7 +18,7 @@ namespace {
 
 auto tied(const BucketKey &key) {
   return std::tie(key.dtype, key.reduction, key.group, key.storageAxes,
-                  key.stage, key.shares);
+                  key.stage, key.shards);
 }
 
 /// The order in which tensors are walked: the ready order, or index order.
@@ -30,7 +30,7 @@ llvm::SmallVector<int64_t> walkOrder(const BucketProblem &problem) {
   return order;
 }
 
-/// Lays the members end to end and pads the end so that every share is aligned.
+/// Lays the members end to end and pads the end so that every shard is aligned.
 void layOut(const BucketProblem &problem, Bucket &bucket) {
   int64_t cursor = 0;
   for (int64_t member : bucket.members) {
@@ -40,8 +40,8 @@ void layOut(const BucketProblem &problem, Bucket &bucket) {
     bucket.payloadBytes += bytes;
     cursor += bytes;
   }
-  int64_t shares = problem.tensors[bucket.members.front()].key.shares;
-  bucket.bytes = llvm::alignTo(cursor, shares * problem.alignment);
+  int64_t shards = problem.tensors[bucket.members.front()].key.shards;
+  bucket.bytes = llvm::alignTo(cursor, shards * problem.alignment);
 }
 
 Error checkTensor(const BucketProblem &problem, size_t index) {
@@ -57,9 +57,9 @@ Error checkTensor(const BucketProblem &problem, size_t index) {
     return planError("tensor {0} has {1} elements of {2} bytes, more than 63 "
                      "bits of bytes",
                      index, tensor.elements, tensor.elementBytes);
-  if (tensor.key.shares < 1)
+  if (tensor.key.shards < 1)
     return planError("tensor {0} is cut into {1} shares", index,
-                     tensor.key.shares);
+                     tensor.key.shards);
   return Error::success();
 }
 
@@ -68,7 +68,7 @@ Error checkTotal(const BucketProblem &problem) {
   int64_t total = 0;
   for (const BucketTensor &tensor : problem.tensors) {
     int64_t padding;
-    if (llvm::MulOverflow(tensor.key.shares, problem.alignment, padding) ||
+    if (llvm::MulOverflow(tensor.key.shards, problem.alignment, padding) ||
         llvm::AddOverflow(padding, problem.alignment, padding) ||
         llvm::AddOverflow(total, tensor.bytes(), total) ||
         llvm::AddOverflow(total, padding, total))
@@ -141,7 +141,7 @@ Error verifyMembers(const BucketProblem &problem, size_t number,
   return Error::success();
 }
 
-/// Storage: members aligned, apart and inside; equal aligned shares.
+/// Storage: members aligned, apart and inside; equal aligned shards.
 Error verifyStorage(const BucketProblem &problem, size_t number,
                     const Bucket &bucket) {
   if (bucket.offsets.size() != bucket.members.size())
@@ -163,11 +163,11 @@ Error verifyStorage(const BucketProblem &problem, size_t number,
                        "{3}",
                        member, end, number, bucket.bytes);
   }
-  int64_t shares = problem.tensors[bucket.members.front()].key.shares;
-  if (bucket.bytes % (shares * problem.alignment))
+  int64_t shards = problem.tensors[bucket.members.front()].key.shards;
+  if (bucket.bytes % (shards * problem.alignment))
     return planError("bucket {0} of {1} bytes does not divide into {2} shares "
                      "aligned to {3}",
-                     number, bucket.bytes, shares, problem.alignment);
+                     number, bucket.bytes, shards, problem.alignment);
   return Error::success();
 }
 

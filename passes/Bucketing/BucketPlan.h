@@ -28,9 +28,9 @@ struct BucketKey {
   std::string storageAxes;
   /// Pipeline stage that owns the tensor.
   int64_t stage = 0;
-  /// Number of equal shares the flat storage is cut into: the product of the
+  /// Number of equal shards the flat storage is cut into: the product of the
   /// sizes of `storageAxes`, 1 when it is whole.
-  int64_t shares = 1;
+  int64_t shards = 1;
 
   friend bool operator<(const BucketKey &a, const BucketKey &b);
   friend bool operator==(const BucketKey &a, const BucketKey &b);
@@ -56,7 +56,7 @@ struct BucketProblem {
   /// Tensor indices in the order they become ready; empty: index order, and
   /// buckets are then sorted by their smallest member.
   llvm::SmallVector<int64_t> readyOrder;
-  /// Bytes; a power of two. Every member and every share starts on it.
+  /// Bytes; a power of two. Every member and every shard starts on it.
   int64_t alignment = 64;
 
   /// Is the problem sound: at least one tensor and one limit, sizes that cannot
@@ -74,7 +74,7 @@ struct Bucket {
   int64_t limit = 0;
   /// Bytes of the members, without padding.
   int64_t payloadBytes = 0;
-  /// Bytes of the flat storage: a multiple of shares * alignment.
+  /// Bytes of the flat storage: a multiple of shards * alignment.
   int64_t bytes = 0;
 };
 
@@ -84,7 +84,7 @@ struct BucketPlan {
 
   /// Is the answer sound for `problem`: each tensor in one bucket, one key a
   /// bucket, sparse tensors alone, no bucket growing past its limit, members
-  /// aligned and apart, storage that divides evenly into aligned shares.
+  /// aligned and apart, storage that divides evenly into aligned shards.
   llvm::Error verify(const BucketProblem &problem) const;
 };
 

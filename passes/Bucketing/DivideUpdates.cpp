@@ -32,7 +32,7 @@ public:
                  int64_t number)
       : step(step), updates(updates), plan(plan), number(number),
         builder(step.getContext()),
-        shares(problem.tensors[plan.members.front()].key.shares),
+        shards(problem.tensors[plan.members.front()].key.shards),
         elements(plan.bytes /
                  problem.tensors[plan.members.front()].elementBytes) {
     for (int64_t member : plan.members) {
@@ -44,7 +44,7 @@ public:
     element = getElementTypeOrSelf(first().getSum().getType());
   }
 
-  /// Returns this rank's share of the summed gradients.
+  /// Returns this rank's shard of the summed gradients.
   Value run() {
     Value gradient = scatterGradients();
     nn::UpdateOp model = first().getUpdate();
@@ -61,7 +61,7 @@ public:
       tensors[first().states[slot].tensor] = addArguments(storages.back());
     }
     auto update = builder.create<nn::UpdateOp>(
-        loc, SmallVector<Type>(model->getNumResults(), flat(elements / shares)),
+        loc, SmallVector<Type>(model->getNumResults(), flat(elements / shards)),
         tensors, model.getScalars());
     IRMapping mapping;
     model.getBody().cloneInto(&update.getBody(), mapping);
@@ -78,12 +78,12 @@ private:
     return RankedTensorType::get({count}, element);
   }
   RankedTensorType stacked() const {
-    return RankedTensorType::get({shares, elements / shares}, element);
+    return RankedTensorType::get({shards, elements / shards}, element);
   }
   StringRef mesh() const { return first().getSum().getMesh(); }
   ArrayAttr axes() const { return first().getSum().getAxes(); }
 
-  /// This rank's share of the summed gradients.
+  /// This rank's shard of the summed gradients.
   Value scatterGradients() {
     SmallVector<Value> gradients;
     Operation *last = nullptr;
@@ -100,7 +100,7 @@ private:
     Value all =
         builder.create<dist::PackOp>(loc, flat(elements), gradients, offsets);
     all = builder.create<nn::ReshapeOp>(loc, stacked(), all);
-    return builder.create<dist::ReduceScatterOp>(loc, flat(elements / shares),
+    return builder.create<dist::ReduceScatterOp>(loc, flat(elements / shards),
                                                  dist::ReductionKind::sum, all,
                                                  mesh(), axes());
   }
@@ -131,9 +131,9 @@ private:
   }
 
   /// Gives every function that takes a member the storage instead, and returns
-  /// this rank's share of it in the step.
+  /// this rank's shard of it in the step.
   Value addArguments(StorageAttr storage) {
-    Value share;
+    Value shard;
     const bool isCut = !storage.getAxes().empty();
     DictionaryAttr attributes = builder.getDictionaryAttr(
         builder.getNamedAttr(dist::DistDialect::kStorageAttrName, storage));
@@ -143,11 +143,11 @@ private:
       if (arguments.empty())
         continue;
       function.insertArgument(function.getNumArguments(),
-                              flat(isCut ? elements / shares : elements),
+                              flat(isCut ? elements / shards : elements),
                               attributes, loc);
       BlockArgument whole = function.getArguments().back();
       if (function == step && isCut)
-        share = whole;
+        shard = whole;
       if (isCut)
         continue;
       OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
@@ -159,10 +159,10 @@ private:
            llvm::zip_equal(arguments, unpack.getResults()))
         argument.replaceAllUsesWith(result);
       if (function == step)
-        share = builder.create<dist::ShareOp>(loc, flat(elements / shares),
+        shard = builder.create<dist::ShardOp>(loc, flat(elements / shards),
                                               whole, mesh(), axes());
     }
-    return share;
+    return shard;
   }
 
   /// The arguments of `function` that are the members of `storage`, in their
@@ -180,10 +180,10 @@ private:
     return arguments;
   }
 
-  void addResult(StorageAttr storage, Value share) {
-    Value value = share;
+  void addResult(StorageAttr storage, Value shard) {
+    Value value = shard;
     if (storage.getAxes().empty()) {
-      value = builder.create<dist::AllGatherOp>(loc, stacked(), share, mesh(),
+      value = builder.create<dist::AllGatherOp>(loc, stacked(), shard, mesh(),
                                                 axes());
       value = builder.create<nn::ReshapeOp>(loc, flat(elements), value);
     }
@@ -199,7 +199,7 @@ private:
   const Bucket &plan;
   int64_t number;
   OpBuilder builder;
-  int64_t shares, elements;
+  int64_t shards, elements;
   SmallVector<int64_t> offsets;
   SmallVector<Location> locations;
   Location loc = builder.getUnknownLoc();
@@ -207,10 +207,10 @@ private:
 };
 
 /// A norm whose terms are divided like the updates: each rank sums the squares
-/// of its shares, and the ranks sum that.
+/// of its shards, and the ranks sum that.
 struct DividedNorm {
   const ReplicatedUpdate *first;
-  SmallVector<Value> shares;
+  SmallVector<Value> shards;
   SmallVector<const ReplicatedUpdate *> members;
 
   /// Gives the whole sum to the term used last; all other terms are zero.
@@ -229,8 +229,8 @@ struct DividedNorm {
     Location loc = builder.getFusedLoc(locations);
     nn::Expressions e{builder, loc};
     Value local;
-    for (Value share : shares) {
-      Value term = buildSquareSum(builder, loc, share);
+    for (Value shard : shards) {
+      Value term = buildSquareSum(builder, loc, shard);
       local = local ? e.add(local, term) : term;
     }
     dist::AllReduceOp sum = first->getSum();
@@ -278,16 +278,16 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
     for (const Bucket &bucket : plan->buckets) {
       if (!isWorthIt(bucket, updates, problem, machine))
         continue;
-      Value share =
+      Value shard =
           BucketDivision(step, updates, bucket, problem, number++).run();
       for (int64_t member : bucket.members)
         divided.push_back(&updates[member]);
-      addToNorm(norms, bucket, updates, share);
+      addToNorm(norms, bucket, updates, shard);
       if (explain)
         step.emitRemark("divides the update of ")
             << bucket.members.size() << " tensors, " << bucket.payloadBytes
             << " bytes, among "
-            << problem.tensors[bucket.members.front()].key.shares << " ranks";
+            << problem.tensors[bucket.members.front()].key.shards << " ranks";
     }
     for (DividedNorm &norm : norms)
       norm.write(step);
@@ -303,8 +303,8 @@ private:
   /// Whether the time saved on the update pays for another collective.
   bool isWorthIt(const Bucket &bucket, ArrayRef<ReplicatedUpdate> updates,
                  const BucketProblem &problem, const Machine &machine) {
-    int64_t shares = problem.tensors[bucket.members.front()].key.shares;
-    if (shares < 2)
+    int64_t shards = problem.tensors[bucket.members.front()].key.shards;
+    if (shards < 2)
       return false;
     if (smallestBytes >= 0)
       return bucket.payloadBytes >= smallestBytes;
@@ -313,13 +313,13 @@ private:
       bytes += operandAndResultBytes(updates[member].update);
     const Link link = machine.linkOver(
         dist::axesOf(updates[bucket.members.front()].getSum()));
-    return machine.device.computeSeconds(/*flops=*/0, bytes - bytes / shares) >
+    return machine.device.computeSeconds(/*flops=*/0, bytes - bytes / shards) >
            link.latencySeconds;
   }
 
   /// Adds the squares of a bucket to the norm that they are terms of.
   static void addToNorm(std::vector<DividedNorm> &norms, const Bucket &bucket,
-                        ArrayRef<ReplicatedUpdate> updates, Value share) {
+                        ArrayRef<ReplicatedUpdate> updates, Value shard) {
     const ReplicatedUpdate &first = updates[bucket.members.front()];
     if (!first.squares)
       return;
@@ -329,7 +329,7 @@ private:
     });
     if (norm == norms.end())
       norm = norms.insert(norm, DividedNorm{&first, {}, {}});
-    norm->shares.push_back(share);
+    norm->shards.push_back(shard);
     for (int64_t member : bucket.members)
       norm->members.push_back(&updates[member]);
   }

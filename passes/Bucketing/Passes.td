@@ -7,19 +7,19 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
   let summary = "Divides updates among the ranks that would all make the same";
   let description = [{
     Where ranks sum a gradient and then make one and the same update, each sums and
-    updates a share: the all-reduce becomes a reduce-scatter of the gradient before
+    updates a shard: the all-reduce becomes a reduce-scatter of the gradient before
     and an all-gather of the parameter behind the update. That moves as many bytes
     between ranks, but each computes with, and keeps optimizer state for, its
-    share only. (Rajbhandari et al., "ZeRO", SC 2020; Xu et al., "Automatic
+    shard only. (Rajbhandari et al., "ZeRO", SC 2020; Xu et al., "Automatic
     cross-replica sharding of weight update", 2020.) The bits are the same: the
-    share of a sum is the sum's share; those of a norm may differ in the last place.
+    shard of a sum is the sum's shard; those of a norm may differ in the last place.
 
     Updates with equal regions, scalars and groups of ranks are joined into
     buckets (BucketPlan.h). The gradients of a bucket are laid end to end, and so
     are its parameters and each of its slots of optimizer state, in the same
     places: the program takes them as one argument each (#dist.storage), cut evenly
     where it is optimizer state. The norm by which gradients are clipped is summed
-    from the squares of the shares.
+    from the squares of the shards.
 
     Left alone: an update of which a tensor is neither state nor a summed gradient
     that nothing but its norm reads (LAMB's ratios, say); state that is cut over the axes
@@ -36,7 +36,7 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
     %b = dist.pack %g at [0] : tensor<64x64xf32> -> tensor<4096xf32>
     %p = nn.reshape %b : tensor<4096xf32> -> tensor<2x2048xf32>
     %s = dist.reduce_scatter sum %p on @mesh ["data"] : tensor<2x2048xf32> -> tensor<2048xf32>
-    %v = dist.share %storage on @mesh ["data"] : tensor<4096xf32> -> tensor<2048xf32>
+    %v = dist.shard %storage on @mesh ["data"] : tensor<4096xf32> -> tensor<2048xf32>
     %v1 = nn.update(%v, %s : ...) scalars(%lr : tensor<f32>) { ... } -> tensor<2048xf32>
     %a = dist.all_gather %v1 on @mesh ["data"] : tensor<2048xf32> -> tensor<2x2048xf32>
     %storage1 = nn.reshape %a : tensor<2x2048xf32> -> tensor<4096xf32>

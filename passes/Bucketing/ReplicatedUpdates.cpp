@@ -176,7 +176,7 @@ BucketProblem dpc::makeUpdateProblem(ArrayRef<ReplicatedUpdate> updates,
     auto axes = llvm::to_vector(
         update.getSum().getAxes().getAsValueRange<StringAttr>());
     tensor.key.storageAxes = llvm::join(axes, ",");
-    tensor.key.shares = dist::groupSize(mesh, axes);
+    tensor.key.shards = dist::groupSize(mesh, axes);
     llvm::raw_string_ostream(tensor.key.dtype) << getElementTypeOrSelf(type);
     tensor.key.reduction = "sum";
     tensor.key.group = number;

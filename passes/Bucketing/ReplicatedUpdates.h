@@ -43,7 +43,7 @@ struct ReplicatedUpdate {
 /// that take the state.
 std::vector<ReplicatedUpdate> findReplicatedUpdates(mlir::func::FuncOp step);
 
-/// The buckets problem of `updates`: shares are the members of their groups.
+/// The buckets problem of `updates`: shards are the members of their groups.
 BucketProblem makeUpdateProblem(llvm::ArrayRef<ReplicatedUpdate> updates,
                                 const dist::MeshShape &mesh,
                                 llvm::ArrayRef<int64_t> limits);

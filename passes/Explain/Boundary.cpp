@@ -120,17 +120,18 @@ private:
 } // namespace
 
 static void collectResidents(ModuleOp module, Collector &collector) {
-  for (auto resident : module.getOps<ResidentOp>()) {
-    auto layout = dyn_cast_or_null<dist::LayoutAttr>(resident.getLayoutAttr());
-    RankedTensorType type = tensorOf(resident.getType());
-    if (auto arg = dyn_cast<ArgAttr>(resident.getBinding()))
+  for (auto persistent : module.getOps<PersistentOp>()) {
+    auto layout =
+        dyn_cast_or_null<dist::LayoutAttr>(persistent.getLayoutAttr());
+    RankedTensorType type = tensorOf(persistent.getType());
+    if (auto arg = dyn_cast<ArgAttr>(persistent.getBinding()))
       collector.add(arg, type, layout);
-    else if (auto result = dyn_cast<nn::ResultAttr>(resident.getBinding()))
+    else if (auto result = dyn_cast<nn::ResultAttr>(persistent.getBinding()))
       collector.add(
           result, type, layout,
-          resident->getAttrOfType<IntegerAttr>(nn::kBatchDimAttrName));
+          persistent->getAttrOfType<IntegerAttr>(nn::kBatchDimAttrName));
     else if (auto storage =
-                 dyn_cast<dist::StorageAttr>(resident.getBinding())) {
+                 dyn_cast<dist::StorageAttr>(persistent.getBinding())) {
       std::vector<std::string> axes;
       for (StringAttr axis : storage.getAxes())
         axes.push_back(axis.str());
@@ -163,7 +164,7 @@ static void collectSignatures(ModuleOp module, Collector &collector) {
 
 std::vector<BoundaryTensor> dpc::boundaryOf(ModuleOp module) {
   Collector collector(module);
-  if (module.getOps<ResidentOp>().empty())
+  if (module.getOps<PersistentOp>().empty())
     collectSignatures(module, collector);
   else
     collectResidents(module, collector);

@@ -65,14 +65,14 @@ LogicalResult BlockLowering::lowerAxisIndex(dist::AxisIndexOp index) {
     builder.create<MicrobatchOp>(index.getLoc(), buffer);
     return success();
   }
-  FailureOr<ResidentOp> resident = residents.getOrCreate(
+  FailureOr<PersistentOp> persistent = persistentBuffers.getOrCreate(
       index.getLoc(),
       CoordinateAttr::get(index.getContext(), index.getAxisAttr()),
       index.getType(), /*layout=*/Attribute());
-  if (failed(resident))
+  if (failed(persistent))
     return failure();
-  buffer = builder.create<GetOp>(index.getLoc(), resident->getBufferType(),
-                                 resident->getSymName());
+  buffer = builder.create<GetOp>(index.getLoc(), persistent->getBufferType(),
+                                 persistent->getSymName());
   return success();
 }
 
@@ -83,8 +83,8 @@ void BlockLowering::lowerView(Operation *op) {
     buffers[result] = builder.create<ViewOp>(
         op->getLoc(), bufferOf(result.getType()), source, offset, stride, axes);
   };
-  if (auto share = dyn_cast<dist::ShareOp>(op)) {
-    view(share.getResult(), 0, tensorBytes(share.getType()), share.getAxes());
+  if (auto shard = dyn_cast<dist::ShardOp>(op)) {
+    view(shard.getResult(), 0, tensorBytes(shard.getType()), shard.getAxes());
   } else if (auto unpack = dyn_cast<dist::UnpackOp>(op)) {
     for (auto [result, offset] :
          llvm::zip_equal(unpack.getResults(), unpack.getOffsets()))

@@ -4,7 +4,7 @@
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/Exec/IR/ExecDialect.h"
-#include "passes/Lowering/Residents.h"
+#include "passes/Lowering/PersistentBuffers.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -15,8 +15,8 @@ namespace dpc {
 /// the buffer that holds it.
 class BlockLowering {
 public:
-  BlockLowering(mlir::OpBuilder &builder, Residents &residents)
-      : builder(builder), residents(residents) {}
+  BlockLowering(mlir::OpBuilder &builder, PersistentBuffers &persistentBuffers)
+      : builder(builder), persistentBuffers(persistentBuffers) {}
 
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
 
@@ -45,7 +45,7 @@ private:
                        dist::ReductionKind reduction, mlir::ArrayAttr axes);
 
   mlir::OpBuilder &builder;
-  Residents &residents;
+  PersistentBuffers &persistentBuffers;
   /// The number of the next collective of the entry.
   int64_t nextId = 0;
 };

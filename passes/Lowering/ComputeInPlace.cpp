@@ -102,7 +102,7 @@ private:
     Place place = placeOf(buffer);
     auto root = dyn_cast_or_null<BufferOp>(place.root);
     if (!root || root->getBlock() != &block || place.offset || place.stride ||
-        place.shareStride ||
+        place.shardStride ||
         bufferBytes(root.getType()) != bufferBytes(buffer.getType()))
       return {};
     return root;
@@ -114,11 +114,11 @@ private:
   bool fits(BufferOp root, Value target) {
     const Place to = placeOf(target);
     return llvm::all_of(uses[root], [&](const Use &use) {
-      if (to.shareAxes && placeOf(use.buffer).shareAxes)
+      if (to.shardAxes && placeOf(use.buffer).shardAxes)
         return false;
       auto start = dyn_cast<StartOp>(use.op);
       return !start || (spaceOf(to.root) == Space::shared &&
-                        (!to.shareAxes || to.shareAxes == start.getAxes()));
+                        (!to.shardAxes || to.shardAxes == start.getAxes()));
     });
   }
 
@@ -183,9 +183,9 @@ private:
     extent.place.root = to.root;
     extent.place.offset += to.offset;
     extent.place.stride += to.stride;
-    if (to.shareAxes) {
-      extent.place.shareAxes = to.shareAxes;
-      extent.place.shareStride += to.shareStride;
+    if (to.shardAxes) {
+      extent.place.shardAxes = to.shardAxes;
+      extent.place.shardStride += to.shardStride;
     }
     return extent;
   }

@@ -2,7 +2,7 @@
 
 #include "passes/Lowering/BlockLowering.h"
 #include "passes/Lowering/Passes.h"
-#include "passes/Lowering/Residents.h"
+#include "passes/Lowering/PersistentBuffers.h"
 
 #include "dialects/Exec/IR/Bindings.h"
 #include "dialects/NN/IR/HostFacts.h"
@@ -26,9 +26,9 @@ namespace {
 /// BlockLowering.
 class EntryLowering {
 public:
-  EntryLowering(func::FuncOp function, Residents &residents)
-      : function(function), residents(residents), builder(function),
-        block(builder, residents) {}
+  EntryLowering(func::FuncOp function, PersistentBuffers &persistentBuffers)
+      : function(function), persistentBuffers(persistentBuffers),
+        builder(function), block(builder, persistentBuffers) {}
 
   LogicalResult run() {
     auto entry =
@@ -42,9 +42,10 @@ public:
   }
 
 private:
-  Value get(ResidentOp resident) {
-    return builder.create<GetOp>(resident.getLoc(), resident.getBufferType(),
-                                 resident.getSymName());
+  Value get(PersistentOp persistent) {
+    return builder.create<GetOp>(persistent.getLoc(),
+                                 persistent.getBufferType(),
+                                 persistent.getSymName());
   }
 
   LogicalResult lowerArguments() {
@@ -56,15 +57,15 @@ private:
       auto arg = dyn_cast<nn::ArgAttr>(binding);
       if (arg && arg.getKind() == ArgKind::control && argument.use_empty())
         continue;
-      FailureOr<ResidentOp> resident = residents.getOrCreate(
+      FailureOr<PersistentOp> persistent = persistentBuffers.getOrCreate(
           argument.getLoc(), binding, argument.getType(),
           function.getArgAttr(index, DistDialect::kLayoutAttrName));
-      if (failed(resident))
+      if (failed(persistent))
         return failure();
       if (Attribute bounds = function.getArgAttr(index, nn::kBoundsAttrName))
-        if (!(*resident)->hasAttr(nn::kBoundsAttrName))
-          (*resident)->setAttr(nn::kBoundsAttrName, bounds);
-      block.buffers[argument] = get(*resident);
+        if (!(*persistent)->hasAttr(nn::kBoundsAttrName))
+          (*persistent)->setAttr(nn::kBoundsAttrName, bounds);
+      block.buffers[argument] = get(*persistent);
     }
     return success();
   }
@@ -84,7 +85,7 @@ private:
       if (value == old)
         continue;
       Value source = block.buffers.lookup(value);
-      if (isa_and_nonnull<ResidentOp>(placeOf(source).root)) {
+      if (isa_and_nonnull<PersistentOp>(placeOf(source).root)) {
         Value saved = block.createBuffer(value);
         builder.create<CopyOp>(value.getLoc(), source, saved);
         source = saved;
@@ -109,18 +110,18 @@ private:
       return function.emitError("returns the state ")
              << (result ? result.getName() : StringRef(symbolOf(binding)))
              << " but does not take it";
-    FailureOr<ResidentOp> resident = residents.getOrCreate(
+    FailureOr<PersistentOp> persistent = persistentBuffers.getOrCreate(
         operand.get().getLoc(), binding, operand.get().getType(),
         function.getResultAttr(index, DistDialect::kLayoutAttrName));
-    if (failed(resident))
+    if (failed(persistent))
       return failure();
     if (Attribute dim = function.getResultAttr(index, nn::kBatchDimAttrName))
-      (*resident)->setAttr(nn::kBatchDimAttrName, dim);
-    return get(*resident);
+      (*persistent)->setAttr(nn::kBatchDimAttrName, dim);
+    return get(*persistent);
   }
 
   func::FuncOp function;
-  Residents &residents;
+  PersistentBuffers &persistentBuffers;
   OpBuilder builder;
   BlockLowering block;
 };
@@ -128,10 +129,10 @@ private:
 struct LowerToExecPass : dpc::impl::LowerToExecBase<LowerToExecPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    Residents residents(module);
+    PersistentBuffers persistentBuffers(module);
     for (StringRef name : {"step", "eval", "infer"})
       if (auto function = module.lookupSymbol<func::FuncOp>(name))
-        if (failed(EntryLowering(function, residents).run()))
+        if (failed(EntryLowering(function, persistentBuffers).run()))
           return signalPassFailure();
   }
 };

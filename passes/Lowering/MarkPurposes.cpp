@@ -20,7 +20,7 @@ using namespace dpc::exec;
 namespace {
 
 /// What the updates of an entry touch, by the buffer's exec.buffer or
-/// exec.resident.
+/// exec.persistent.
 struct Updates {
   llvm::DenseSet<Operation *> read, written;
 
@@ -64,8 +64,8 @@ static Purpose purposeOf(Operation *root, const Updates &updates) {
     return Purpose::gradients;
   if (updates.written.contains(root))
     return Purpose::parameters;
-  if (auto resident = dyn_cast<ResidentOp>(root)) {
-    auto result = dyn_cast<nn::ResultAttr>(resident.getBinding());
+  if (auto persistent = dyn_cast<PersistentOp>(root)) {
+    auto result = dyn_cast<nn::ResultAttr>(persistent.getBinding());
     return result && result.getKind() == nn::ResultKind::metric
                ? Purpose::metrics
            : result ? Purpose::activations

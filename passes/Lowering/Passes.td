@@ -7,8 +7,8 @@ def OutlineKernels : Pass<"dpc-outline-kernels", "mlir::ModuleOp"> {
   let summary = "Moves each kernel into a private function; equal kernels share one";
   let description = [{
     Every `nn.kernel` and `nn.update` becomes a call. Two share a function when
-    their types, attributes and regions are equal. For each sum over the turns of
-    a `dist.micro` there is a kernel that adds one turn's value, named after its
+    their types, attributes and regions are equal. For each sum over the
+    iterations of a `dist.micro` there is a kernel that adds one iteration's value, named after its
     type: @accumulate.f32.1024.
 
     Needs: kernels (`dpc-form-kernels`). Keeps: the order of the ops.
@@ -51,7 +51,7 @@ def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
   let description = [{
     @step, @eval and @infer become `exec.entry`s, whose ops run in the order in which
     they stand. State, inputs, controls, metrics, outputs and the rank's coordinates
-    become `exec.resident` buffers that the entries share and the host knows; other
+    become `exec.persistent` buffers that the entries share and the host knows; other
     values become buffers of their own, and results are copied to where they live at
     the end; a reshape becomes a view, as do the members and a rank's shard of flat
     storage; a call of a kernel becomes a launch. A collective is waited for at once.

@@ -28,7 +28,7 @@ namespace {
 class Liveness {
 public:
   MemoryProblem problem;
-  /// By index in problem.buffers: an exec.buffer or exec.resident.
+  /// By index in problem.buffers: an exec.buffer or exec.persistent.
   SmallVector<Operation *> owners;
 
   void run(ModuleOp module) {
@@ -38,8 +38,9 @@ public:
     for (auto entry : module.getOps<EntryOp>())
       visit(entry.getBodyBlock());
     ++step;
-    for (auto resident : module.getOps<ResidentOp>())
-      add(resident, resident.getBufferType(), resident.getSpace(), 0, step);
+    for (auto persistent : module.getOps<PersistentOp>())
+      add(persistent, persistent.getBufferType(), persistent.getSpace(), 0,
+          step);
     for (auto &[op, range] : ranges) {
       auto buffer = cast<BufferOp>(op);
       add(op, buffer.getType(), buffer.getSpace(), range.first, range.second);
@@ -170,7 +171,7 @@ struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
       if (auto buffer = dyn_cast<BufferOp>(op))
         buffer.setOffsetAttr(attr);
       else
-        cast<ResidentOp>(op).setOffsetAttr(attr);
+        cast<PersistentOp>(op).setOffsetAttr(attr);
     }
     record(module, *plan);
     recordUse(module, liveness);
@@ -186,9 +187,9 @@ private:
   /// Leaves on the module what the bytes of a rank are for.
   void recordUse(ModuleOp module, const Liveness &liveness) {
     int64_t state[3] = {}, data = 0; // parameters, optimizer, buffers
-    for (auto resident : module.getOps<ResidentOp>()) {
-      int64_t bytes = bufferBytes(resident.getType());
-      SmallVector<nn::ArgAttr> args = getBoundArgs(resident);
+    for (auto persistent : module.getOps<PersistentOp>()) {
+      int64_t bytes = bufferBytes(persistent.getType());
+      SmallVector<nn::ArgAttr> args = getBoundArgs(persistent);
       nn::ArgKind kind = args.empty() ? nn::ArgKind::input : args[0].getKind();
       if (kind == nn::ArgKind::parameter)
         state[0] += bytes;

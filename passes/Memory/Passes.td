@@ -8,7 +8,7 @@ def AssignOffsets : Pass<"dpc-assign-offsets", "mlir::ModuleOp"> {
   let description = [{
     A buffer is live from its first use to its last, in the order of the ops; one
     that stands outside a loop and is used in it is live as long as the loop.
-    Persistent buffers (`exec.resident`) are always live. Entries run one at a
+    Persistent buffers (`exec.persistent`) are always live. Entries run one at a
     time, so their buffers may lie on the same bytes. An output may take the bytes
     of an input that dies in its launch, where the kernel can compute in place.
     MemoryPlan.h has the algorithm.

@@ -17,7 +17,7 @@ def PeelMicrobatches : Pass<"dpc-peel-microbatches", "mlir::func::FuncOp"> {
     its slice of what the loop stacks: views, no copies.
 
     Left alone: loops none of whose sums the ranks sum, or of fewer bytes than
-    `smallest-bytes`; loops of one turn.
+    `smallest-bytes`; loops of one iteration.
 
     Needs: level `local`, before kernels are formed. Keeps: values; the order of
     additions too.

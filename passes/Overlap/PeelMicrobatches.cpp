@@ -28,7 +28,7 @@ static bool isReduced(Value value) {
 
 namespace {
 
-/// Takes the last turn out of one loop.
+/// Takes the last iteration out of one loop.
 class MicroPeeling {
 public:
   explicit MicroPeeling(MicroOp loop)

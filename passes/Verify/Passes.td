@@ -169,7 +169,7 @@ def VerifyExec : Pass<"dpc-verify-exec", "mlir::ModuleOp"> {
     func.func private @k(%w: tensor<4xf32>) -> tensor<4xf32> {
       return %w : tensor<4xf32>
     }
-    exec.resident @state.w #nn.arg<parameter "w"> arena at 0 : memref<4xf32>
+    exec.persistent @state.w #nn.arg<parameter "w"> arena at 0 : memref<4xf32>
     exec.entry @step {
       %0 = exec.get @state.w : memref<4xf32>
       exec.launch @k(%0) into (%0) : (memref<4xf32>), (memref<4xf32>)

@@ -30,10 +30,11 @@ public:
       : entry(entry), mesh(mesh), coordinates(mesh.coordinates(rank)) {
     auto module = entry->getParentOfType<ModuleOp>();
     // The host fills state, inputs and controls before the entry begins.
-    for (auto resident : module.getOps<ResidentOp>())
-      if (!isa<nn::ResultAttr>(resident.getBinding()))
-        contents.write(rangeOf(resident, 0, bufferBytes(resident.getType())),
-                       numberOf(resident));
+    for (auto persistent : module.getOps<PersistentOp>())
+      if (!isa<nn::ResultAttr>(persistent.getBinding()))
+        contents.write(
+            rangeOf(persistent, 0, bufferBytes(persistent.getType())),
+            numberOf(persistent));
   }
 
   LogicalResult run() {
@@ -218,13 +219,13 @@ private:
   ByteRange rangeOf(Value buffer) const {
     Place place = placeOf(buffer);
     int64_t index = 0;
-    if (place.shareAxes)
+    if (place.shardAxes)
       index = dist::groupIndex(
-          mesh, llvm::to_vector(place.shareAxes.getAsValueRange<StringAttr>()),
+          mesh, llvm::to_vector(place.shardAxes.getAsValueRange<StringAttr>()),
           coordinates);
     return rangeOf(place.root,
                    place.offset + place.stride * int64_t(iteration) +
-                       place.shareStride * index,
+                       place.shardStride * index,
                    bufferBytes(buffer.getType()));
   }
 
@@ -241,7 +242,7 @@ private:
   BufferContents contents;
   /// Iteration of the loop around what is played.
   uint64_t iteration = 0;
-  /// Buffers, residents and starts by number.
+  /// Buffers, persistent buffers and starts by number.
   llvm::DenseMap<Operation *, int64_t> numbers;
   SmallVector<Operation *> operations;
   /// Starts not waited for, with the bytes that they make.
@@ -262,8 +263,9 @@ private:
         module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
     if (!memory)
       return module.emitError("level 'scheduled': has no exec.memory");
-    for (auto resident : module.getOps<ResidentOp>())
-      if (failed(checkPlace(resident, bufferBytes(resident.getType()), memory)))
+    for (auto persistent : module.getOps<PersistentOp>())
+      if (failed(checkPlace(persistent, bufferBytes(persistent.getType()),
+                            memory)))
         return failure();
     dist::MeshShape mesh;
     for (auto op : module.getOps<dist::MeshOp>())

@@ -90,7 +90,7 @@ struct TinyProgram {
 struct OneRank {
   explicit OneRank(const dpc_program_t &program)
       : world(0, 1, "", RankMemory::sharedBytes(program, 0)) {
-    EXPECT_EQ(dpc_comm_create_local(&world.options, &comm), DPC_OK)
+    EXPECT_EQ(dpc_comm_create("local", &world.options, &comm), DPC_OK)
         << dpc_last_error();
     EXPECT_EQ(memory.open(program, *comm), DPC_OK) << dpc_last_error();
     queue = makeQueue(program, *comm, memory);

@@ -105,8 +105,8 @@ static uint32_t dtypeOf(onnx::ElementType type) {
 static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source,
                                ProgramOptions &program) {
   llvm::StringSet<> states;
-  for (auto resident : module.getOps<exec::ResidentOp>())
-    for (nn::ArgAttr arg : exec::getBoundArgs(resident))
+  for (auto persistent : module.getOps<exec::PersistentOp>())
+    for (nn::ArgAttr arg : exec::getBoundArgs(persistent))
       if (arg.getKind() != nn::ArgKind::input &&
           arg.getKind() != nn::ArgKind::label &&
           arg.getKind() != nn::ArgKind::control)

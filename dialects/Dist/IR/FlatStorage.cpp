@@ -48,16 +48,16 @@ LogicalResult UnpackOp::verify() {
 
 dpc::FusionKind UnpackOp::getFusionKind() { return FusionKind::view; }
 
-dpc::FusionKind ShareOp::getFusionKind() { return FusionKind::view; }
+dpc::FusionKind ShardOp::getFusionKind() { return FusionKind::view; }
 
-LogicalResult ShareOp::verifySymbolUses(SymbolTableCollection &tables) {
+LogicalResult ShardOp::verifySymbolUses(SymbolTableCollection &tables) {
   FailureOr<int64_t> size =
       verifyGroup(*this, tables, getMeshAttr(), getAxes());
   if (failed(size))
     return failure();
   RankedTensorType all = typeOf(getInput()), shard = typeOf(getResult());
   if (all.getElementType() != shard.getElementType() ||
-      all.getNumElements() != shard.getNumElements() * *size) // share_c3
+      all.getNumElements() != shard.getNumElements() * *size) // shard_c3
     return emitOpError("takes ")
            << shard << " of " << all << " in a group of " << *size;
   return success();
@@ -94,7 +94,7 @@ LogicalResult UnpackOp::interpret(InterpreterContext &, Operands in,
   return success();
 }
 
-LogicalResult ShareOp::interpret(InterpreterContext &context, Operands in,
+LogicalResult ShardOp::interpret(InterpreterContext &context, Operands in,
                                  Results out) {
   auto axes = llvm::to_vector(getAxes().getAsValueRange<StringAttr>());
   int64_t index = context.getGroupIndex(axes);

@@ -56,7 +56,7 @@ def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable, Dist_Fusable]> 
   let hasVerifier = 1;
 }
 
-def Dist_ShareOp : Dist_CollectiveOp<"share", [Dist_Fusable]> {
+def Dist_ShardOp : Dist_CollectiveOp<"shard", [Dist_Fusable]> {
   let summary = "This device's shard of a flat tensor that all have";
   let description = [{
     The operand is cut into as many equal shards as the group has members; each
@@ -67,7 +67,7 @@ def Dist_ShareOp : Dist_CollectiveOp<"share", [Dist_Fusable]> {
     ```mlir
     dist.mesh @mesh axes ["data"] sizes [2]
     func.func @example(%p: tensor<128xf32>) {
-      %s = dist.share %p on @mesh ["data"] : tensor<128xf32> -> tensor<64xf32>
+      %s = dist.shard %p on @mesh ["data"] : tensor<128xf32> -> tensor<64xf32>
       return
     }
     ```

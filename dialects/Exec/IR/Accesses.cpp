@@ -35,8 +35,8 @@ Extent::Extent(Value buffer)
 /// Whether the distance of the two is the same in every microbatch and on every
 /// rank.
 static bool moveAlike(const Place &a, const Place &b) {
-  return a.stride == b.stride && a.shareStride == b.shareStride &&
-         a.shareAxes == b.shareAxes;
+  return a.stride == b.stride && a.shardStride == b.shardStride &&
+         a.shardAxes == b.shardAxes;
 }
 
 bool Extent::equals(const Extent &other) const {

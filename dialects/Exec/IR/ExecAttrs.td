@@ -82,7 +82,7 @@ def Exec_CoordinateAttr : Exec_Attr<"Coordinate", "coordinate"> {
     (exec.microbatch).
 
     ```mlir
-    exec.resident @coordinate.data #exec.coordinate<"data"> arena : memref<i64>
+    exec.persistent @coordinate.data #exec.coordinate<"data"> arena : memref<i64>
     ```
   }];
   let parameters = (ins "::mlir::StringAttr":$axis);

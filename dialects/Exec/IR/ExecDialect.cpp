@@ -61,8 +61,8 @@ Place dpc::exec::placeOf(Value buffer) {
     if (auto view = dyn_cast<ViewOp>(place.root)) {
       place.offset += view.getOffset();
       if (view.getAxes()) {
-        place.shareStride += view.getStride();
-        place.shareAxes = view.getAxesAttr();
+        place.shardStride += view.getStride();
+        place.shardAxes = view.getAxesAttr();
       } else {
         place.stride += view.getStride();
       }
@@ -70,8 +70,8 @@ Place dpc::exec::placeOf(Value buffer) {
       continue;
     }
     if (auto get = dyn_cast<GetOp>(place.root))
-      place.root = SymbolTable::lookupNearestSymbolFrom<ResidentOp>(
-          get, get.getResidentAttr());
+      place.root = SymbolTable::lookupNearestSymbolFrom<PersistentOp>(
+          get, get.getPersistentAttr());
     break;
   }
   return place;

@@ -14,7 +14,7 @@ def Exec_Dialect : Dialect {
 
     A module at this level holds
 
-    * one `exec.resident` for each persistent buffer, which lives as long as the
+    * one `exec.persistent` for each persistent buffer, which lives as long as the
       program: state, inputs, controls, metrics, outputs;
     * one `exec.entry` for each thing the program can be asked to do (@step,
       @eval, @infer), with the actions in order;

@@ -18,17 +18,17 @@ using namespace dpc::exec;
 //===----------------------------------------------------------------------===//
 
 /// A scalar that the host fills before an entry.
-static LogicalResult verifyControl(ResidentOp op, nn::ArgAttr arg) {
+static LogicalResult verifyControl(PersistentOp op, nn::ArgAttr arg) {
   static constexpr StringLiteral known[] = {"step", "seed", "learning_rate",
                                             "loss_scale", "valid_rows"};
-  if (!is_contained(known, arg.getName())) // resident_c2
+  if (!is_contained(known, arg.getName())) // persistent_c2
     return op.emitOpError("is bound to the unknown control '")
            << arg.getName() << "'";
   MemRefType type = op.getBufferType();
   Type element = type.getElementType();
   if (type.getRank() != 0 ||
       !(element.isInteger(64) || element.isInteger(32) || element.isF64() ||
-        element.isF32())) // resident_c3
+        element.isF32())) // persistent_c3
     return op.emitOpError("holds a control in ")
            << type << ", which is no scalar of type i64, i32, f64 or f32";
   return success();
@@ -39,7 +39,7 @@ static bool isIndexScalar(Type type) {
   return buffer.getRank() == 0 && buffer.getElementType().isInteger(64);
 }
 
-LogicalResult ResidentOp::verify() {
+LogicalResult PersistentOp::verify() {
   if (auto arg = dyn_cast<nn::ArgAttr>(getBinding()))
     return arg.getKind() == nn::ArgKind::control ? verifyControl(*this, arg)
                                                  : success();
@@ -50,21 +50,21 @@ LogicalResult ResidentOp::verify() {
   if (isa<dist::StorageAttr>(getBinding()))
     return success();
   if (isa<CoordinateAttr>(getBinding())) {
-    if (isIndexScalar(getType())) // resident_c3
+    if (isIndexScalar(getType())) // persistent_c3
       return success();
     return emitOpError("holds a coordinate in ")
            << getType() << ", not in memref<i64>";
   }
-  return emitOpError("is bound to ") // resident_c1
+  return emitOpError("is bound to ") // persistent_c1
          << getBinding()
          << ", which is no state, input, control, metric or output";
 }
 
-SmallVector<nn::ArgAttr> dpc::exec::getBoundArgs(ResidentOp resident) {
-  if (auto arg = dyn_cast<nn::ArgAttr>(resident.getBinding()))
+SmallVector<nn::ArgAttr> dpc::exec::getBoundArgs(PersistentOp persistent) {
+  if (auto arg = dyn_cast<nn::ArgAttr>(persistent.getBinding()))
     return {arg};
   SmallVector<nn::ArgAttr> args;
-  if (auto storage = dyn_cast<dist::StorageAttr>(resident.getBinding()))
+  if (auto storage = dyn_cast<dist::StorageAttr>(persistent.getBinding()))
     for (dist::MemberAttr member : storage.getMembers())
       args.push_back(cast<nn::ArgAttr>(member.getBinding()));
   return args;
@@ -106,15 +106,15 @@ LogicalResult FunctionOp::verifySymbolUses(SymbolTableCollection &symbols) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult GetOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto resident =
-      symbols.lookupNearestSymbolFrom<ResidentOp>(*this, getResidentAttr());
-  if (!resident) // get_c1
+  auto persistent =
+      symbols.lookupNearestSymbolFrom<PersistentOp>(*this, getPersistentAttr());
+  if (!persistent) // get_c1
     return emitOpError("names ")
-           << getResidentAttr() << ", which is no exec.resident";
-  if (resident.getType() != getResult().getType()) // get_c1
+           << getPersistentAttr() << ", which is no exec.persistent";
+  if (persistent.getType() != getResult().getType()) // get_c1
     return emitOpError("has type ")
-           << getResult().getType() << ", but " << getResidentAttr() << " is "
-           << resident.getType();
+           << getResult().getType() << ", but " << getPersistentAttr() << " is "
+           << persistent.getType();
   return success();
 }
 
@@ -196,7 +196,7 @@ LogicalResult StartOp::verify() {
     if (root && spaceOf(root) != Space::shared) // start_c2
       return emitOpError("uses a buffer in space ")
              << stringifySpace(spaceOf(root)) << ", which no peer can see";
-    ArrayAttr over = placeOf(buffer).shareAxes;
+    ArrayAttr over = placeOf(buffer).shardAxes;
     if (over && over != getAxes()) // start_c3
       return emitOpError("goes over ")
              << getAxes() << " but uses a share over " << over;
@@ -218,13 +218,13 @@ LogicalResult LoopOp::verify() {
 }
 
 Space dpc::exec::spaceOf(Operation *root) {
-  if (auto resident = dyn_cast<ResidentOp>(root))
-    return resident.getSpace();
+  if (auto persistent = dyn_cast<PersistentOp>(root))
+    return persistent.getSpace();
   return cast<BufferOp>(root).getSpace();
 }
 
 std::optional<int64_t> dpc::exec::offsetOf(Operation *root) {
-  if (auto resident = dyn_cast<ResidentOp>(root))
-    return resident.getOffset();
+  if (auto persistent = dyn_cast<PersistentOp>(root))
+    return persistent.getOffset();
   return cast<BufferOp>(root).getOffset();
 }

@@ -19,26 +19,26 @@ int64_t elementBytes(mlir::Type type);
 
 /// What arguments of the program a persistent buffer holds: one, the members of
 /// flat storage, or none (a coordinate, a metric, an output).
-llvm::SmallVector<nn::ArgAttr> getBoundArgs(ResidentOp resident);
+llvm::SmallVector<nn::ArgAttr> getBoundArgs(PersistentOp persistent);
 
 /// Where a buffer lies, seen through views.
 struct Place {
-  /// An exec.buffer or exec.resident.
+  /// An exec.buffer or exec.persistent.
   mlir::Operation *root = nullptr;
   /// Bytes from the start of the root.
   int64_t offset = 0;
   /// Bytes further for each microbatch before the one at hand.
   int64_t stride = 0;
   /// Bytes further for each member before this rank in its group along
-  /// `shareAxes`; null axes where all ranks use the same bytes.
-  int64_t shareStride = 0;
-  mlir::ArrayAttr shareAxes;
+  /// `shardAxes`; null axes where all ranks use the same bytes.
+  int64_t shardStride = 0;
+  mlir::ArrayAttr shardAxes;
 };
 
 /// Follows views from `buffer` to what was allocated.
 Place placeOf(mlir::Value buffer);
 
-/// The space of an exec.buffer or exec.resident, and its offset there once
+/// The space of an exec.buffer or exec.persistent, and its offset there once
 /// memory is planned.
 Space spaceOf(mlir::Operation *root);
 std::optional<int64_t> offsetOf(mlir::Operation *root);

@@ -15,7 +15,7 @@ class Exec_Op<string mnemonic, list<Trait> traits = []>
 // Module level
 //===----------------------------------------------------------------------===//
 
-def Exec_ResidentOp : Exec_Op<"resident", [Symbol]> {
+def Exec_PersistentOp : Exec_Op<"persistent", [Symbol]> {
   let summary = "A buffer that lives as long as the program";
   let description = [{
     A persistent buffer: it holds a piece of state, an input, a control, a metric
@@ -27,8 +27,8 @@ def Exec_ResidentOp : Exec_Op<"resident", [Symbol]> {
     or a control of the program record.
 
     ```mlir
-    exec.resident @state.w #nn.arg<parameter "w"> arena at 0 : memref<4x3xf32>
-    exec.resident @control.step #nn.arg<control "step"> arena : memref<i64>
+    exec.persistent @state.w #nn.arg<parameter "w"> arena at 0 : memref<4x3xf32>
+    exec.persistent @control.step #nn.arg<control "step"> arena : memref<i64>
     ```
 
     With a `#dist.storage` it holds several pieces of state, end to end; `layout`
@@ -61,7 +61,7 @@ def Exec_EntryOp : Exec_Op<"entry", [
     from: @step, @eval or @infer.
 
     ```mlir
-    exec.resident @state.w #nn.arg<parameter "w"> arena : memref<4x3xf32>
+    exec.persistent @state.w #nn.arg<parameter "w"> arena : memref<4x3xf32>
     func.func private @kernel.0(%w: tensor<4x3xf32>) -> tensor<4x3xf32>
     exec.entry @step {
       %w = exec.get @state.w : memref<4x3xf32>
@@ -94,7 +94,7 @@ def Exec_FunctionOp : Exec_Op<"function", [
     a list of launches for a device.
 
     ```mlir
-    exec.resident @state.w #nn.arg<parameter "w"> arena : memref<4x3xf32>
+    exec.persistent @state.w #nn.arg<parameter "w"> arena : memref<4x3xf32>
     func.func private @kernel.0(%w: tensor<4x3xf32>) -> tensor<4x3xf32>
     exec.entry @step {
       exec.compute @step.0
@@ -124,18 +124,18 @@ def Exec_GetOp : Exec_Op<"get", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A persistent buffer, by its name";
   let description = [{
-    Constraints: (C1) the symbol is an exec.resident of the result's type.
+    Constraints: (C1) the symbol is an exec.persistent of the result's type.
 
     ```mlir
-    exec.resident @state.w #nn.arg<parameter "w"> arena : memref<4x3xf32>
+    exec.persistent @state.w #nn.arg<parameter "w"> arena : memref<4x3xf32>
     exec.entry @step {
       %w = exec.get @state.w : memref<4x3xf32>
     }
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$resident);
+  let arguments = (ins FlatSymbolRefAttr:$persistent);
   let results = (outs Exec_Buffer:$result);
-  let assemblyFormat = "$resident attr-dict `:` type($result)";
+  let assemblyFormat = "$persistent attr-dict `:` type($result)";
 }
 
 def Exec_BufferOp : Exec_Op<"buffer"> {

@@ -11,7 +11,7 @@ namespace dpc::nn {
 /// Integer attribute of a result that is an output: the dimension that counts
 /// samples, each sample being extent / batch consecutive indices of it. Set
 /// with the layouts, which know how the batch runs through the program; absent
-/// where the output is one value of the whole batch. The output's exec.resident
+/// where the output is one value of the whole batch. The output's exec.persistent
 /// has it after the function is gone.
 constexpr llvm::StringLiteral kBatchDimAttrName = "nn.batch_dim";
 
@@ -20,7 +20,7 @@ constexpr llvm::StringLiteral kBatchDimAttrName = "nn.batch_dim";
 /// ..], each of the next `count` elements of a sample (of the whole array,
 /// where the argument has no batch dimension). Every element lies between low
 /// and high or is the ignored value, which the host checks as it reads data.
-/// The argument's exec.resident has it after the function is gone.
+/// The argument's exec.persistent has it after the function is gone.
 constexpr llvm::StringLiteral kBoundsAttrName = "nn.bounds";
 
 /// Unit attribute of an nn.variable: it is a parameter that is not trained. In

@@ -57,7 +57,7 @@ func.func @f(%b: tensor<8xf32>) {
 // share_c1
 func.func @f(%b: tensor<8xf32>) {
   // expected-error@+1 {{refers to @mesh, which is not a dist.mesh}}
-  dist.share %b on @mesh ["data"] : tensor<8xf32> -> tensor<4xf32>
+  dist.shard %b on @mesh ["data"] : tensor<8xf32> -> tensor<4xf32>
   return
 }
 
@@ -67,17 +67,17 @@ func.func @f(%b: tensor<8xf32>) {
 dist.mesh @mesh axes ["data"] sizes [2] // expected-note {{mesh defined here}}
 func.func @f(%b: tensor<8xf32>) {
   // expected-error@+1 {{uses axis "model", which is not a parallel axis of @mesh}}
-  dist.share %b on @mesh ["model"] : tensor<8xf32> -> tensor<4xf32>
+  dist.shard %b on @mesh ["model"] : tensor<8xf32> -> tensor<4xf32>
   return
 }
 
 // -----
 
-// share_c3
+// shard_c3
 dist.mesh @mesh axes ["data"] sizes [2]
 func.func @f(%b: tensor<8xf32>) {
   // expected-error@+1 {{takes 'tensor<3xf32>' of 'tensor<8xf32>' in a group of 2}}
-  dist.share %b on @mesh ["data"] : tensor<8xf32> -> tensor<3xf32>
+  dist.shard %b on @mesh ["data"] : tensor<8xf32> -> tensor<3xf32>
   return
 }
 

@@ -11,8 +11,8 @@ func.func @ops(%g: tensor<4x3xf32>, %h: tensor<5xf32>) {
   %b = dist.pack %g, %h at [0, 64] : tensor<4x3xf32>, tensor<5xf32> -> tensor<128xf32>
   // CHECK: dist.unpack %[[B]] at [0, 64] : tensor<128xf32> -> tensor<4x3xf32>, tensor<5xf32>
   %u:2 = dist.unpack %b at [0, 64] : tensor<128xf32> -> tensor<4x3xf32>, tensor<5xf32>
-  // CHECK: dist.share %[[B]] on @mesh ["data", "model"] : tensor<128xf32> -> tensor<16xf32>
-  %s = dist.share %b on @mesh ["data", "model"] : tensor<128xf32> -> tensor<16xf32>
+  // CHECK: dist.shard %[[B]] on @mesh ["data", "model"] : tensor<128xf32> -> tensor<16xf32>
+  %s = dist.shard %b on @mesh ["data", "model"] : tensor<128xf32> -> tensor<16xf32>
   return
 }
 

@@ -1,23 +1,23 @@
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics
 
-// resident_c1
+// persistent_c1
 // expected-error @+1 {{is bound to #nn.result<state "w">, which is no state, input, control, metric or output}}
-exec.resident @a #nn.result<state "w"> arena : memref<i64>
+exec.persistent @a #nn.result<state "w"> arena : memref<i64>
 
 // -----
-// resident_c2
+// persistent_c2
 // expected-error @+1 {{is bound to the unknown control 'epoch'}}
-exec.resident @a #nn.arg<control "epoch"> arena : memref<i64>
+exec.persistent @a #nn.arg<control "epoch"> arena : memref<i64>
 
 // -----
-// resident_c3
+// persistent_c3
 // expected-error @+1 {{holds a control in 'memref<1xi64>', which is no scalar of type i64, i32, f64 or f32}}
-exec.resident @a #nn.arg<control "step"> arena : memref<1xi64>
+exec.persistent @a #nn.arg<control "step"> arena : memref<1xi64>
 
 // -----
-// resident_c3
+// persistent_c3
 // expected-error @+1 {{holds a coordinate in 'memref<i32>', not in memref<i64>}}
-exec.resident @a #exec.coordinate<"data"> arena : memref<i32>
+exec.persistent @a #exec.coordinate<"data"> arena : memref<i32>
 
 // -----
 // entry_c1
@@ -50,13 +50,13 @@ exec.function @f piece 0 of @step {
 // -----
 // get_c1
 exec.entry @step {
-  // expected-error @+1 {{names @w, which is no exec.resident}}
+  // expected-error @+1 {{names @w, which is no exec.persistent}}
   %w = exec.get @w : memref<4xf32>
 }
 
 // -----
 // get_c1
-exec.resident @w #nn.arg<parameter "w"> arena : memref<4xf32>
+exec.persistent @w #nn.arg<parameter "w"> arena : memref<4xf32>
 exec.entry @step {
   // expected-error @+1 {{has type 'memref<5xf32>', but @w is 'memref<4xf32>'}}
   %w = exec.get @w : memref<5xf32>

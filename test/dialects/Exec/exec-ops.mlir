@@ -1,13 +1,13 @@
 // RUN: dpc-opt %s | dpc-opt | FileCheck %s
 
-exec.resident @state.w #nn.arg<parameter "w"> arena at 0 : memref<4x3xf32>
-// CHECK: exec.resident @storage.p #dist.storage<"p" [<#nn.arg<parameter "b">, tensor<5xf32>, <"[5]"> at 0>]> shared at 0 : memref<16xf32>
-exec.resident @storage.p #dist.storage<"p" [<#nn.arg<parameter "b">, tensor<5xf32>, <"[5]"> at 0>]> shared at 0 : memref<16xf32>
-exec.resident @input.x #nn.arg<input "x", batch = 0> arena at 0 : memref<8x4xf32>
-// CHECK: exec.resident @control.step #nn.arg<control "step"> arena : memref<i64>
-exec.resident @control.step #nn.arg<control "step"> arena : memref<i64>
-// CHECK: exec.resident @coordinate.data #exec.coordinate<"data"> arena : memref<i64>
-exec.resident @coordinate.data #exec.coordinate<"data"> arena : memref<i64>
+exec.persistent @state.w #nn.arg<parameter "w"> arena at 0 : memref<4x3xf32>
+// CHECK: exec.persistent @storage.p #dist.storage<"p" [<#nn.arg<parameter "b">, tensor<5xf32>, <"[5]"> at 0>]> shared at 0 : memref<16xf32>
+exec.persistent @storage.p #dist.storage<"p" [<#nn.arg<parameter "b">, tensor<5xf32>, <"[5]"> at 0>]> shared at 0 : memref<16xf32>
+exec.persistent @input.x #nn.arg<input "x", batch = 0> arena at 0 : memref<8x4xf32>
+// CHECK: exec.persistent @control.step #nn.arg<control "step"> arena : memref<i64>
+exec.persistent @control.step #nn.arg<control "step"> arena : memref<i64>
+// CHECK: exec.persistent @coordinate.data #exec.coordinate<"data"> arena : memref<i64>
+exec.persistent @coordinate.data #exec.coordinate<"data"> arena : memref<i64>
 func.func private @kernel.0(%a: tensor<4x3xf32>) -> tensor<4x3xf32> attributes {exec.scratch_bytes = 64 : i64} {
   return %a : tensor<4x3xf32>
 }

@@ -6,8 +6,8 @@
 // EXPLAIN: remark: divides the update of 2 tensors, 32 bytes, among 2 ranks
 // EXPLAIN: remark: makes 2 updates whole on every rank that has the tensor
 
-// A parameter and its slot: the gradient is scattered, the share updated, the
-// parameter gathered. Optimizer state is a share; evaluation takes the storage.
+// A parameter and its slot: the gradient is scattered, the shard updated, the
+// parameter gathered. Optimizer state is a shard; evaluation takes the storage.
 // By itself the pass leaves so little alone.
 // SMALL-LABEL: @step
 // SMALL: dist.all_reduce sum
@@ -23,7 +23,7 @@ dist.mesh @mesh axes ["data"] sizes [2]
 // CHECK: %[[B:.*]] = dist.pack %[[G]] at [0] : tensor<4x2xf32> -> tensor<32xf32>
 // CHECK: %[[BB:.*]] = nn.reshape %[[B]] : tensor<32xf32> -> tensor<2x16xf32>
 // CHECK: %[[GS:.*]] = dist.reduce_scatter sum %[[BB]] on @mesh ["data"] : tensor<2x16xf32> -> tensor<16xf32>
-// CHECK: %[[S:.*]] = dist.share %[[P]] on @mesh ["data"] : tensor<32xf32> -> tensor<16xf32>
+// CHECK: %[[S:.*]] = dist.shard %[[P]] on @mesh ["data"] : tensor<32xf32> -> tensor<16xf32>
 // CHECK: %[[U:.*]]:2 = nn.update(%[[S]], %[[GS]], %[[M]] : tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) scalars(%{{.*}} : tensor<f32>)
 // CHECK: %[[A:.*]] = dist.all_gather %[[U]]#0 on @mesh ["data"] : tensor<16xf32> -> tensor<2x16xf32>
 // CHECK: %[[N:.*]] = nn.reshape %[[A]] : tensor<2x16xf32> -> tensor<32xf32>
@@ -54,7 +54,7 @@ func.func @eval(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
 
 // -----
 
-// Equal updates share a bucket, in the order in which gradients become ready,
+// Equal updates shard a bucket, in the order in which gradients become ready,
 // each on a cache line; reshapes of gradients do not matter.
 dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
 // CHECK-LABEL: @step
@@ -113,7 +113,7 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
 
 // -----
 
-// A norm that clips is summed from the squares of the shares: the first of its
+// A norm that clips is summed from the squares of the shards: the first of its
 // last reader's terms is the ranks' sum, the other is zero.
 dist.mesh @mesh axes ["data"] sizes [2]
 // CHECK-LABEL: @step

@@ -81,8 +81,8 @@ func.func @step(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
 // a collective reads; its result, and writing what it reads, wait for it.
 dist.mesh @mesh axes ["data"] sizes [2]
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
-// CHECK: exec.resident @state.a {{.*}} shared
-// CHECK: exec.resident @output.y {{.*}} arena
+// CHECK: exec.persistent @state.a {{.*}} shared
+// CHECK: exec.persistent @output.y {{.*}} arena
 // CHECK-LABEL: exec.entry @step
 // CHECK: %[[A:[0-9]+]] = exec.get @state.a
 // CHECK: %[[B:[0-9]+]] = exec.buffer shared : memref<2x4xf32>
@@ -147,8 +147,8 @@ dist.mesh @mesh axes ["data"] sizes [2]
 func.func private @grad(%w: tensor<4xf32>) -> tensor<4xf32> { return %w : tensor<4xf32> }
 func.func private @update(%p: tensor<16xf32>, %g: tensor<16xf32>, %m: tensor<16xf32>) -> (tensor<16xf32>, tensor<16xf32>)
     attributes {exec.may_alias = [array<i64: 0>, array<i64: 2>]} { return %p, %m : tensor<16xf32>, tensor<16xf32> }
-// CHECK: exec.resident @storage.p #dist.storage<"p"{{.*}}> shared : memref<32xf32>
-// CHECK: exec.resident @storage.m #dist.storage<"m"{{.*}}> arena : memref<16xf32>
+// CHECK: exec.persistent @storage.p #dist.storage<"p"{{.*}}> shared : memref<32xf32>
+// CHECK: exec.persistent @storage.m #dist.storage<"m"{{.*}}> arena : memref<16xf32>
 // CHECK-LABEL: exec.entry @step
 // CHECK-DAG: %[[P:.*]] = exec.get @storage.p
 // CHECK-DAG: %[[M:.*]] = exec.get @storage.m
@@ -176,7 +176,7 @@ func.func @step(%p: tensor<32xf32> {dist.storage = #dist.storage<"p" [<#nn.arg<p
   %b = dist.pack %g at [0] : tensor<4xf32> -> tensor<32xf32>
   %bb = nn.reshape %b : tensor<32xf32> -> tensor<2x16xf32>
   %gs = dist.reduce_scatter sum %bb on @mesh ["data"] : tensor<2x16xf32> -> tensor<16xf32>
-  %s = dist.share %p on @mesh ["data"] : tensor<32xf32> -> tensor<16xf32>
+  %s = dist.shard %p on @mesh ["data"] : tensor<32xf32> -> tensor<16xf32>
   %u:2 = call @update(%s, %gs, %m) : (tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> (tensor<16xf32>, tensor<16xf32>)
   %a = dist.all_gather %u#0 on @mesh ["data"] : tensor<16xf32> -> tensor<2x16xf32>
   %n = nn.reshape %a : tensor<2x16xf32> -> tensor<32xf32>
@@ -211,7 +211,7 @@ func.func @step(%p: tensor<32xf32> {dist.storage = #dist.storage<"p" [<#nn.arg<p
   %b = dist.pack %x at [0] : tensor<4xf32> -> tensor<32xf32>
   %bb = nn.reshape %b : tensor<32xf32> -> tensor<2x16xf32>
   %gs = dist.reduce_scatter sum %bb on @mesh ["data"] : tensor<2x16xf32> -> tensor<16xf32>
-  %s = dist.share %p on @mesh ["data"] : tensor<32xf32> -> tensor<16xf32>
+  %s = dist.shard %p on @mesh ["data"] : tensor<32xf32> -> tensor<16xf32>
   %u = call @update(%s, %gs) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
   %a = dist.all_gather %u on @mesh ["data"] : tensor<16xf32> -> tensor<2x16xf32>
   %n = nn.reshape %a : tensor<2x16xf32> -> tensor<32xf32>

@@ -5,12 +5,12 @@ func.func private @k(%a: tensor<4xf32>, %s: tensor<i64>) -> tensor<f32> attribut
   %0 = nn.reduce sum %a [0] : tensor<4xf32> -> tensor<f32>
   return %0 : tensor<f32>
 }
-// CHECK: exec.resident @state.w
-// CHECK-NOT: exec.resident @state.w
-// CHECK: exec.resident @control.step #nn.arg<control "step"> arena : memref<i64>
-// CHECK-NOT: exec.resident @control.seed
-// CHECK: exec.resident @metric.loss
-// CHECK: exec.resident @control.valid_rows
+// CHECK: exec.persistent @state.w
+// CHECK-NOT: exec.persistent @state.w
+// CHECK: exec.persistent @control.step #nn.arg<control "step"> arena : memref<i64>
+// CHECK-NOT: exec.persistent @control.seed
+// CHECK: exec.persistent @metric.loss
+// CHECK: exec.persistent @control.valid_rows
 // CHECK-LABEL: exec.entry @step
 // CHECK: %[[C:[0-9]+]] = exec.get @control.step
 // CHECK: %[[T:.*]] = exec.buffer arena : memref<f32>
@@ -52,8 +52,8 @@ dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
 func.func private @k(%x: tensor<4xf32>, %i: tensor<i64>, %j: tensor<i64>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
-// CHECK: exec.resident @coordinate.data #exec.coordinate<"data"> arena : memref<i64>
-// CHECK-NOT: exec.resident @coordinate.micro
+// CHECK: exec.persistent @coordinate.data #exec.coordinate<"data"> arena : memref<i64>
+// CHECK-NOT: exec.persistent @coordinate.micro
 // CHECK-LABEL: exec.entry @eval
 // CHECK: exec.loop 2 {
 // CHECK: exec.microbatch into %[[I:[0-9]+]]
@@ -101,8 +101,8 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}) -> (tensor<
 // A collective is waited for at once. What it reads lies where peers see it: state
 // that one reads does so everywhere, an argument of a loop is copied.
 dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
-// CHECK: exec.resident @state.a {{.*}} shared
-// CHECK: exec.resident @input.x {{.*}} arena
+// CHECK: exec.persistent @state.a {{.*}} shared
+// CHECK: exec.persistent @input.x {{.*}} arena
 // CHECK-LABEL: exec.entry @step
 // CHECK: %[[A:[0-9]+]] = exec.get @state.a
 // CHECK: %[[B:[0-9]+]] = exec.buffer shared : memref<2x4xf32>

@@ -4,10 +4,10 @@
 
 func.func private @k(%a: tensor<16xf32>) -> tensor<16xf32> { return %a : tensor<16xf32> }
 
-// Buffers that are never live together share bytes; residents keep theirs.
+// Buffers that are never live together share bytes; persistent buffers keep theirs.
 // CHECK: exec.memory = #exec.memory<arena = 192,
-// CHECK: exec.resident @state.w #nn.arg<parameter "w"> arena at [[W:[0-9]+]] :
-exec.resident @state.w #nn.arg<parameter "w"> arena : memref<16xf32>
+// CHECK: exec.persistent @state.w #nn.arg<parameter "w"> arena at [[W:[0-9]+]] :
+exec.persistent @state.w #nn.arg<parameter "w"> arena : memref<16xf32>
 // CHECK-LABEL: exec.entry @step
 exec.entry @step {
   %w = exec.get @state.w : memref<16xf32>
@@ -27,7 +27,7 @@ exec.entry @step {
 // A result may replace an operand that dies where the kernel says so.
 // CHECK: exec.memory = #exec.memory<arena = 128,
 func.func private @k(%a: tensor<16xf32>) -> tensor<16xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<16xf32> }
-exec.resident @state.w #nn.arg<parameter "w"> arena : memref<16xf32>
+exec.persistent @state.w #nn.arg<parameter "w"> arena : memref<16xf32>
 exec.entry @step {
   %w = exec.get @state.w : memref<16xf32>
   %a = exec.buffer arena : memref<16xf32>
@@ -70,7 +70,7 @@ exec.entry @step {
 // CHECK: exec.memory = #exec.memory<arena = 192,
 func.func private @k(%a: tensor<16xf32>) -> tensor<16xf32> { return %a : tensor<16xf32> }
 func.func private @m(%a: tensor<16xf32>, %b: tensor<8xf32>) -> tensor<16xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<16xf32> }
-exec.resident @state.w #nn.arg<parameter "w"> arena : memref<16xf32>
+exec.persistent @state.w #nn.arg<parameter "w"> arena : memref<16xf32>
 exec.entry @step {
   %w = exec.get @state.w : memref<16xf32>
   %a = exec.buffer arena : memref<16xf32>

@@ -3,7 +3,7 @@
 // A sound program: in place, through a bucket, in a loop with slices.
 module attributes {exec.memory = #exec.memory<arena = 256, shared = 128, peak = 384, lowerBound = 0>} {
   func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<4xf32> }
-  exec.resident @state.w #nn.arg<parameter "w"> arena at 0 : memref<4xf32>
+  exec.persistent @state.w #nn.arg<parameter "w"> arena at 0 : memref<4xf32>
   exec.entry @step {
     %w = exec.get @state.w : memref<4xf32>
     exec.launch @k(%w) into (%w) : (memref<4xf32>), (memref<4xf32>)
@@ -54,7 +54,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64
 
 // (L2) Nobody reads what nobody wrote ...
 module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
-  exec.resident @input.x #nn.arg<input "x"> arena at 0 : memref<4xf32>
+  exec.persistent @input.x #nn.arg<input "x"> arena at 0 : memref<4xf32>
   exec.entry @step {
     %x = exec.get @input.x : memref<4xf32>
     %a = exec.buffer arena at 64 : memref<4xf32>
@@ -100,7 +100,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64
 // (L3) A result lies on an operand only where the kernel computes in place.
 module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
   func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
-  exec.resident @input.x #nn.arg<input "x"> arena at 0 : memref<4xf32>
+  exec.persistent @input.x #nn.arg<input "x"> arena at 0 : memref<4xf32>
   exec.entry @step {
     %x = exec.get @input.x : memref<4xf32>
     // expected-error@+1 {{level 'scheduled': result 0 lies on operand 0, but @k cannot compute in place}}
@@ -113,7 +113,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64
 // (L3) What a kernel writes it writes once: two results share no bytes ...
 module attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 448, lowerBound = 0>} {
   func.func private @k(%a: tensor<32xf32>) -> (tensor<32xf32>, tensor<32xf32>) { return %a, %a : tensor<32xf32>, tensor<32xf32> }
-  exec.resident @input.x #nn.arg<input "x"> arena at 0 : memref<32xf32>
+  exec.persistent @input.x #nn.arg<input "x"> arena at 0 : memref<32xf32>
   exec.entry @step {
     %x = exec.get @input.x : memref<32xf32>
     %a = exec.buffer arena at 128 : memref<32xf32>
@@ -128,7 +128,7 @@ module attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 
 // ... nor does its scratch memory with a result ...
 module attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 448, lowerBound = 0>} {
   func.func private @k(%a: tensor<32xf32>) -> tensor<32xf32> attributes {exec.scratch_bytes = 16 : i64} { return %a : tensor<32xf32> }
-  exec.resident @input.x #nn.arg<input "x"> arena at 0 : memref<32xf32>
+  exec.persistent @input.x #nn.arg<input "x"> arena at 0 : memref<32xf32>
   exec.entry @step {
     %x = exec.get @input.x : memref<32xf32>
     %a = exec.buffer arena at 128 : memref<32xf32>
@@ -143,7 +143,7 @@ module attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 
 // ... or with an operand, which may be read until the end.
 module attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 448, lowerBound = 0>} {
   func.func private @k(%a: tensor<32xf32>) -> tensor<32xf32> attributes {exec.scratch_bytes = 16 : i64} { return %a : tensor<32xf32> }
-  exec.resident @input.x #nn.arg<input "x"> arena at 0 : memref<32xf32>
+  exec.persistent @input.x #nn.arg<input "x"> arena at 0 : memref<32xf32>
   exec.entry @step {
     %x = exec.get @input.x : memref<32xf32>
     %a = exec.buffer arena at 128 : memref<32xf32>
@@ -233,7 +233,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 1
 module attributes {exec.memory = #exec.memory<arena = 0, shared = 64, peak = 64, lowerBound = 0>} {
   dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
   func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<4xf32> }
-  exec.resident @storage.p #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<8xf32>, <"[8]"> at 0>]> shared at 0 : memref<8xf32>
+  exec.persistent @storage.p #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<8xf32>, <"[8]"> at 0>]> shared at 0 : memref<8xf32>
   exec.entry @step {
     %p = exec.get @storage.p : memref<8xf32>
     %v = exec.view %p at 0 stride 16 over ["data"] : memref<8xf32> to memref<4xf32>
@@ -250,7 +250,7 @@ module attributes {exec.memory = #exec.memory<arena = 0, shared = 64, peak = 64,
 module attributes {exec.memory = #exec.memory<arena = 0, shared = 64, peak = 64, lowerBound = 0>} {
   dist.mesh @mesh axes ["data"] sizes [2]
   func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<4xf32> }
-  exec.resident @storage.p #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<8xf32>, <"[8]"> at 0>]> shared at 0 : memref<8xf32>
+  exec.persistent @storage.p #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<8xf32>, <"[8]"> at 0>]> shared at 0 : memref<8xf32>
   exec.entry @step {
     %p = exec.get @storage.p : memref<8xf32>
     %w = exec.view %p at 0 : memref<8xf32> to memref<4xf32>

@@ -27,16 +27,16 @@ module attributes {
     exec.memory = #exec.memory<arena = 512, shared = 128, peak = 640, lowerBound = 600>,
     nn.learning_rate = #nn.learning_rate<base = 0.5 : f64, decay = cosine, warmup = 3, total = 10, minimum = 0.25 : f64>} {
   dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
-  exec.resident @state.w #nn.arg<parameter "w"> arena at 64 : memref<2x3xf32>
-  exec.resident @"state.m|w" #nn.arg<optimizer "m|w", of = "w"> arena at 128 : memref<2x3xf32>
-  exec.resident @state.mask #nn.arg<constant "mask"> arena at 192 : memref<4xi1>
-  exec.resident @state.f #nn.arg<buffer "f"> arena at 480 : memref<2xf32>
-  exec.resident @input.x #nn.arg<input "x", batch = 0> arena at 256 : memref<4x3xf64>
+  exec.persistent @state.w #nn.arg<parameter "w"> arena at 64 : memref<2x3xf32>
+  exec.persistent @"state.m|w" #nn.arg<optimizer "m|w", of = "w"> arena at 128 : memref<2x3xf32>
+  exec.persistent @state.mask #nn.arg<constant "mask"> arena at 192 : memref<4xi1>
+  exec.persistent @state.f #nn.arg<buffer "f"> arena at 480 : memref<2xf32>
+  exec.persistent @input.x #nn.arg<input "x", batch = 0> arena at 256 : memref<4x3xf64>
       {layout = #dist.layout<"[(8: data)], [3]">, nn.bounds = [array<i64: 2, 0, 4>, array<i64: 1, -1, 8, -7>]}
-  exec.resident @control.lr #nn.arg<control "learning_rate"> arena at 320 : memref<f32>
-  exec.resident @coordinate.data #exec.coordinate<"data"> arena at 328 : memref<i64>
-  exec.resident @metric.loss #nn.result<metric "loss"> arena at 384 : memref<f64>
-  exec.resident @metric.count #nn.result<metric "count"> arena at 448 : memref<f64>
+  exec.persistent @control.lr #nn.arg<control "learning_rate"> arena at 320 : memref<f32>
+  exec.persistent @coordinate.data #exec.coordinate<"data"> arena at 328 : memref<i64>
+  exec.persistent @metric.loss #nn.result<metric "loss"> arena at 384 : memref<f64>
+  exec.persistent @metric.count #nn.result<metric "count"> arena at 448 : memref<f64>
   nn.variable @w = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
   nn.variable @"m|w" = dense<0.25> : tensor<2x3xf32>
   nn.variable @f = dense<[1.0, 2.0]> : tensor<2xf32> {nn.frozen,

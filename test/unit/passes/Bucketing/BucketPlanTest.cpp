@@ -119,7 +119,7 @@ TEST(BucketPlan, EveryPartOfTheKeySeparates) {
     else if (part == 4)
       key.stage = 1;
     else
-      key.shares = 2;
+      key.shards = 2;
     EXPECT_EQ(members(solve(p)), (Lists{{0}, {1}})) << part;
   }
 }
@@ -127,7 +127,7 @@ TEST(BucketPlan, EveryPartOfTheKeySeparates) {
 TEST(BucketPlan, StorageIsAlignedAndDividesEvenly) {
   BucketProblem p = problem({3, 17, 0, 5}, {1 << 20});
   for (BucketTensor &t : p.tensors)
-    t.key.shares = 3;
+    t.key.shards = 3;
   BucketPlan plan = solve(p);
   ASSERT_EQ(plan.buckets.size(), 1u);
   const Bucket &bucket = plan.buckets[0];
@@ -148,7 +148,7 @@ TEST(BucketPlan, HugeSizes) {
   EXPECT_EQ(text(p.check()),
             "2 tensors with padding need more than 63 bits of bytes");
   p = problem({1}, {1});
-  p.tensors[0].key.shares = int64_t(1) << 60;
+  p.tensors[0].key.shards = int64_t(1) << 60;
   EXPECT_EQ(text(p.check()),
             "1 tensors with padding need more than 63 bits of bytes");
 }
@@ -169,7 +169,7 @@ TEST(BucketPlan, RefusesUnsoundProblems) {
   EXPECT_EQ(text(p.check()), "tensors 0 and 1 share a key but have elements of "
                              "4 and 8 bytes");
   p = problem({1, 1}, {1});
-  p.tensors[0].key.shares = 0;
+  p.tensors[0].key.shards = 0;
   EXPECT_EQ(text(p.check()), "tensor 0 is cut into 0 shares");
   p = problem({1, 1}, {1});
   p.readyOrder = {1};
@@ -186,7 +186,7 @@ TEST(BucketPlan, RefusesUnsoundProblems) {
 TEST(BucketPlan, VerifyFindsUnsoundAnswers) {
   BucketProblem p = problem({10, 10, 10, 10, 10}, {80});
   p.tensors[4].sparse = true;
-  p.tensors[0].key.shares = p.tensors[1].key.shares = 2;
+  p.tensors[0].key.shards = p.tensors[1].key.shards = 2;
   BucketPlan good = solve(p);
   ASSERT_EQ(members(good), (Lists{{0, 1}, {2, 3}, {4}}));
   auto spoiled = [&](auto change) {
@@ -235,7 +235,7 @@ TEST(BucketPlan, LargeRandomProblemIsDeterministic) {
   for (int i = 0; i < 100000; ++i) {
     p.tensors.push_back(tensor(random() % 100000, 1 << random() % 4));
     p.tensors.back().key.stage = random() % 4;
-    p.tensors.back().key.shares = p.tensors.back().key.stage + 1;
+    p.tensors.back().key.shards = p.tensors.back().key.stage + 1;
     p.tensors.back().sparse = random() % 50 == 0;
   }
   p.readyOrder.resize(p.tensors.size());

@@ -35,7 +35,7 @@ func.func @unpack(%p: tensor<12xf32>) -> (tensor<2x2xf32>, tensor<3xf32>) {
   return %u#0, %u#1 : tensor<2x2xf32>, tensor<3xf32>
 }
 func.func @share(%p: tensor<12xf32>) -> tensor<3xf32> {
-  %s = dist.share %p on @mesh ["data"] : tensor<12xf32> -> tensor<3xf32>
+  %s = dist.shard %p on @mesh ["data"] : tensor<12xf32> -> tensor<3xf32>
   return %s : tensor<3xf32>
 }
 )mlir";

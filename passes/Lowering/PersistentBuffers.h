@@ -1,5 +1,5 @@
-#ifndef DPC_PASSES_LOWERING_RESIDENTS_H
-#define DPC_PASSES_LOWERING_RESIDENTS_H
+#ifndef DPC_PASSES_LOWERING_PERSISTENTBUFFERS_H
+#define DPC_PASSES_LOWERING_PERSISTENTBUFFERS_H
 
 #include "dialects/Exec/IR/ExecDialect.h"
 
@@ -11,24 +11,24 @@ namespace dpc {
 
 /// The persistent buffers of a program, made on first use. What a collective
 /// reads lies where peers can read it.
-class Residents {
+class PersistentBuffers {
 public:
-  explicit Residents(mlir::ModuleOp module);
+  explicit PersistentBuffers(mlir::ModuleOp module);
 
   /// The buffer of what `binding` names: see argBinding, or the coordinate of a
   /// rank. Fails with
   /// an error where it has another type than elsewhere in the program.
-  mlir::FailureOr<exec::ResidentOp> getOrCreate(mlir::Location loc,
-                                                mlir::Attribute binding,
-                                                mlir::Type tensor,
-                                                mlir::Attribute layout);
+  mlir::FailureOr<exec::PersistentOp> getOrCreate(mlir::Location loc,
+                                                  mlir::Attribute binding,
+                                                  mlir::Type tensor,
+                                                  mlir::Attribute layout);
 
 private:
   mlir::OpBuilder builder;
   llvm::StringSet<> shared;
-  llvm::StringMap<exec::ResidentOp> byName;
+  llvm::StringMap<exec::PersistentOp> byName;
 };
 
 } // namespace dpc
 
-#endif // DPC_PASSES_LOWERING_RESIDENTS_H
+#endif // DPC_PASSES_LOWERING_PERSISTENTBUFFERS_H

@@ -1,4 +1,4 @@
-#include "passes/Lowering/Residents.h"
+#include "passes/Lowering/PersistentBuffers.h"
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/FlatStorage.h"
@@ -15,7 +15,7 @@ static bool isExchanged(BlockArgument argument, Attribute binding) {
   return storage ? storage.getAxes().empty() : dist::feedsCollective(argument);
 }
 
-Residents::Residents(ModuleOp module)
+PersistentBuffers::PersistentBuffers(ModuleOp module)
     : builder(OpBuilder::atBlockBegin(module.getBody())) {
   for (auto function : module.getOps<func::FuncOp>())
     for (BlockArgument argument : function.getArguments())
@@ -24,21 +24,23 @@ Residents::Residents(ModuleOp module)
           shared.insert(symbolOf(binding));
 }
 
-FailureOr<ResidentOp> Residents::getOrCreate(Location loc, Attribute binding,
-                                             Type tensor, Attribute layout) {
+FailureOr<PersistentOp> PersistentBuffers::getOrCreate(Location loc,
+                                                       Attribute binding,
+                                                       Type tensor,
+                                                       Attribute layout) {
   MemRefType type = bufferOf(tensor);
   std::string name = symbolOf(binding);
   auto [entry, isNew] = byName.try_emplace(name);
   if (isNew)
-    entry->second = builder.create<ResidentOp>(
+    entry->second = builder.create<PersistentOp>(
         loc, name, binding,
         shared.contains(name) ? Space::shared : Space::arena, IntegerAttr(),
         type, layout);
-  ResidentOp resident = entry->second;
-  if (resident.getType() != type) {
+  PersistentOp persistent = entry->second;
+  if (persistent.getType() != type) {
     emitError(loc) << name << " is " << type << " here and "
-                   << resident.getType() << " elsewhere";
+                   << persistent.getType() << " elsewhere";
     return failure();
   }
-  return resident;
+  return persistent;
 }
