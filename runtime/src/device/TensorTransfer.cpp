@@ -15,9 +15,8 @@ namespace dpc {
 
 namespace {
 
-/// Bytes and pieces that travel together at most.
+/// Bytes that travel together at most.
 constexpr uint64_t kMostBytes = 1u << 20;
-constexpr size_t kMostPieces = 4096;
 
 /// Elements [local, local + length) of the buffer, which are those from
 /// `global` on of the tensor.
@@ -48,7 +47,7 @@ dpc_status_t forEachGroup(const dpc_placement_t &placement, uint64_t size,
       const uint64_t place = local + (at - global);
       const bool follows =
           group.empty() || group.back().local + group.back().length == place;
-      if (!follows || held == most || group.size() == kMostPieces)
+      if (!follows || held == most)
         if (dpc_status_t status = flush())
           return status;
       const uint64_t count = std::min(high - at, most - held);
