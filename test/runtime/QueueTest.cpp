@@ -115,8 +115,8 @@ TEST(ShadowQueue, PerformsLaunches) {
 }
 
 // The host may exchange votes while no one can reach the spaces; a rank that
-// reads or writes one outside of a queue call is gone. Only SHARED is open while
-// a transport may be at work there.
+// reads or writes one outside of a queue call is gone. Only SHARED is open
+// while a transport may be at work there.
 TEST(ShadowQueue, StrayTouchesEndTheProcess) {
   enum Touch {
     vote,

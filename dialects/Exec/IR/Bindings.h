@@ -19,8 +19,8 @@ mlir::Attribute resultBinding(mlir::FunctionOpInterface function,
 
 /// The symbol of the buffer that lives as long as the program and holds what
 /// `binding` names: state.NAME, input.NAME, control.NAME, coordinate.AXIS,
-/// metric.NAME, output.NAME or storage.NAME. A state's argument and the result that is its new value have
-/// one symbol.
+/// metric.NAME, output.NAME or storage.NAME. A state's argument and the result
+/// that is its new value have one symbol.
 std::string symbolOf(mlir::Attribute binding);
 
 /// For each result of `function` the argument of which it is the new value;

@@ -75,9 +75,9 @@ typedef struct dpc_buffer_t {
  *  | SEND / RECV    | count / -   | - / count   | `peer` is the other's index in the group                 |
  *
  *  The same collective has the same kind, dtype, reduction, count, root and
- *  buffer_id on all members, and each group sees the same order of starts on all
- *  members. Buffers of collectives, SEND and RECV lie in SHARED. From START to
- *  its WAIT the program neither writes `in` nor touches `out`. */
+ *  buffer_id on all members, and each group sees the same order of starts on
+ *  all members. Buffers of collectives, SEND and RECV lie in SHARED. From START
+ *  to its WAIT the program neither writes `in` nor touches `out`. */
 enum {
   DPC_ACTION_COMPUTE = 1, /**< run function table entry `function` */
   DPC_ACTION_START = 2,   /**< start communication `op`, to be known as

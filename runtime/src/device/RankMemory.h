@@ -18,8 +18,9 @@ public:
   RankMemory(const RankMemory &) = delete;
   RankMemory &operator=(const RankMemory &) = delete;
 
-  /// Bytes that a rank takes of its communicator: SHARED, the votes, the window.
-  /// For a device, SHARED is whole pages, which no one else has a part of.
+  /// Bytes that a rank takes of its communicator: SHARED, the votes, the
+  /// window. For a device, SHARED is whole pages, which no one else has a part
+  /// of.
   static uint64_t sharedBytes(const dpc_program_t &program, uint32_t rank);
 
   dpc_status_t open(const dpc_program_t &program, dpc_comm_t &comm);

@@ -6,9 +6,9 @@
 namespace dpc {
 
 /// A device whose memory the host can reach by queue calls alone: outside of
-/// them, touching it ends the process. (A transport may read and write SHARED in
-/// a thread of its own while a communication is under way, so that space is open
-/// then.) It performs the launch table of a program for a device, on the
+/// them, touching it ends the process. (A transport may read and write SHARED
+/// in a thread of its own while a communication is under way, so that space is
+/// open then.) It performs the launch table of a program for a device, on the
 /// processor of the host. What a real device would not allow thus fails where
 /// there is none.
 class ShadowQueue : public HostQueue {
