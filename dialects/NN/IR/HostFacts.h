@@ -11,8 +11,8 @@ namespace dpc::nn {
 /// Integer attribute of a result that is an output: the dimension that counts
 /// samples, each sample being extent / batch consecutive indices of it. Set
 /// with the layouts, which know how the batch runs through the program; absent
-/// where the output is one value of the whole batch. The output's exec.persistent
-/// has it after the function is gone.
+/// where the output is one value of the whole batch. The output's
+/// exec.persistent has it after the function is gone.
 constexpr llvm::StringLiteral kBatchDimAttrName = "nn.batch_dim";
 
 /// Integers of an argument that is an input or a label: [low, high] or [low,
