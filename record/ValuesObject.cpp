@@ -48,7 +48,7 @@ void writeTable(raw_ostream &os, const StringTableBuilder &table) {
   os << bytes;
 }
 
-/// Header of a section with `size` bytes at `at`, behind which `at` comes to
+/// Header of a section with `size` bytes at `at`, after which `at` comes to
 /// lie.
 Elf64_Shdr place(uint32_t name, uint32_t type, uint64_t size,
                  uint64_t alignment, uint64_t &at) {

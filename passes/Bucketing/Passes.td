@@ -8,7 +8,7 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
   let description = [{
     Where ranks sum a gradient and then make one and the same update, each sums and
     updates a shard: the all-reduce becomes a reduce-scatter of the gradient before
-    and an all-gather of the parameter behind the update. That moves as many bytes
+    and an all-gather of the parameter after the update. That moves as many bytes
     between ranks, but each computes with, and keeps optimizer state for, its
     shard only. (Rajbhandari et al., "ZeRO", SC 2020; Xu et al., "Automatic
     cross-replica sharding of weight update", 2020.) The bits are the same: the

@@ -33,7 +33,7 @@ struct OptionSpec {
     return values.find(std::string_view(option))->second;
   }
 
-  /// Reads the options behind the name. `what` names the flag or object in
+  /// Reads the options after the name. `what` names the flag or object in
   /// messages. nullopt, with one line in `error`, for an unknown option, a
   /// repeated one, or a value that is no number or out of range.
   static std::optional<OptionSpec>

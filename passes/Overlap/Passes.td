@@ -39,7 +39,7 @@ def PeelMicrobatches : Pass<"dpc-peel-microbatches", "mlir::func::FuncOp"> {
   let dependentDialects = ["::dpc::nn::NNDialect", "::dpc::dist::DistDialect"];
   let options = [
     Option<"smallestBytes", "smallest-bytes", "int64_t", "1 << 16",
-           "Fewest bytes that the ranks sum behind a loop that is taken apart">,
+           "Fewest bytes that the ranks sum after a loop that is taken apart">,
     Option<"explain", "explain", "bool", "false",
            "Emit a remark for each loop that is taken apart">,
   ];
