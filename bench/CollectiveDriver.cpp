@@ -36,8 +36,7 @@ double now() {
 /// What one line of the table times. Bytes are those of the whole buffer: the
 /// sum of the parts of a gathered one.
 enum Work { copy, allReduce, reduceScatter, allGather, barrier, workCount };
-const char *const workNames[] = {"copy", "all-reduce", "reduce-scatter",
-                                 "all-gather", "barrier"};
+const char *const workNames[] = {"copy", "all-reduce", "reduce-scatter", "all-gather", "barrier"};
 
 /// One rank with its buffers: `shared` is the communicator's, the others are
 /// private.
@@ -48,8 +47,7 @@ struct Rank {
   uint64_t *command = nullptr; ///< rank 0's: bytes and times of the next run
 
   dpc_status_t one(Work work, uint64_t bytes) {
-    const uint64_t n = comm->world_size, count = bytes / sizeof(float),
-                   part = count / n;
+    const uint64_t n = comm->world_size, count = bytes / sizeof(float), part = count / n;
     float *own = shared + comm->rank * part;
     dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM,
                         DPC_NONE,          0, 1, nullptr, nullptr};
@@ -76,8 +74,7 @@ struct Rank {
   }
 
   /// Seconds of `times` runs, all ranks at once.
-  dpc_status_t block(Work work, uint64_t bytes, uint64_t times,
-                     double *outSeconds) {
+  dpc_status_t block(Work work, uint64_t bytes, uint64_t times, double *outSeconds) {
     if (dpc_status_t status = dpc_comm_barrier(comm))
       return status;
     const double begin = now();
@@ -97,8 +94,7 @@ struct Rank {
     if (dpc_comm_barrier(comm) || one(allReduce, bytes))
       return false;
     const float want = float(n * (n + 1) / 2);
-    const bool right = shared[0] == want && shared[count / 2] == want &&
-                       shared[count - 1] == want;
+    const bool right = shared[0] == want && shared[count / 2] == want && shared[count - 1] == want;
     std::memset(shared, 0, bytes);
     return right;
   }
@@ -107,8 +103,8 @@ struct Rank {
 dpc_status_t table(Rank &rank) {
   const bool first = rank.comm->rank == 0;
   if (first)
-    std::printf("%u ranks; us, and multiples of the copy\n%10s %10s",
-                rank.comm->world_size, "KiB", workNames[0]);
+    std::printf("%u ranks; us, and multiples of the copy\n%10s %10s", rank.comm->world_size, "KiB",
+                workNames[0]);
   for (int work = 1; work < workCount && first; ++work)
     std::printf(" %20s", workNames[work]);
   if (first)
@@ -119,8 +115,7 @@ dpc_status_t table(Rank &rank) {
     for (int round = 0; round < kRounds; ++round)
       for (int work = 0; work < workCount; ++work) {
         double seconds;
-        if (dpc_status_t status =
-                rank.block(Work(work), bytes, times, &seconds))
+        if (dpc_status_t status = rank.block(Work(work), bytes, times, &seconds))
           return status;
         best[work] = std::min(best[work], seconds / double(times) * 1e6);
       }
@@ -146,15 +141,13 @@ dpc_status_t serve(Rank &rank) {
       char line[256];
       std::fflush(stdout);
       if (!std::fgets(line, sizeof line, stdin) ||
-          std::sscanf(line, "RUN %llu %llu", &bytes, &times) != 2 ||
-          bytes > kLargest)
+          std::sscanf(line, "RUN %llu %llu", &bytes, &times) != 2 || bytes > kLargest)
         times = 0;
       rank.command[0] = bytes;
       rank.command[1] = times;
     }
-    const dpc_comm_op_t tell = {DPC_OP_BROADCAST, 0,           0, DPC_I64,
-                                DPC_SUM,          DPC_NONE,    2, 2,
-                                rank.command,     rank.command};
+    const dpc_comm_op_t tell = {DPC_OP_BROADCAST, 0, 0, DPC_I64,      DPC_SUM,
+                                DPC_NONE,         2, 2, rank.command, rank.command};
     if (dpc_status_t status = dpc_comm_run(rank.comm, &tell))
       return status;
     const uint64_t bytes = rank.command[0], times = rank.command[1];
@@ -170,8 +163,7 @@ dpc_status_t serve(Rank &rank) {
 }
 
 char *allocate(uint64_t bytes) {
-  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return nullptr;
   madvise(memory, bytes, MADV_HUGEPAGE);
@@ -179,8 +171,7 @@ char *allocate(uint64_t bytes) {
   return static_cast<char *>(memory);
 }
 
-int run(uint32_t ranks, uint32_t self, const std::string &rendezvous,
-        bool serves) {
+int run(uint32_t ranks, uint32_t self, const std::string &rendezvous, bool serves) {
   cpu_set_t set, one;
   sched_getaffinity(0, sizeof set, &set);
   int skip = static_cast<int>(self % uint32_t(CPU_COUNT(&set))), cpu = 0;
@@ -245,8 +236,8 @@ int main(int argc, char **argv) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       self = static_cast<uint32_t>(r);
     }
-  const int code = run(static_cast<uint32_t>(ranks), self,
-                       std::string("file://") + directory, serves);
+  const int code =
+      run(static_cast<uint32_t>(ranks), self, std::string("file://") + directory, serves);
   if (self == 0) {
     while (wait(nullptr) > 0)
       continue;

@@ -56,8 +56,7 @@ double procMegabytes(const char *file, const char *name) {
 /// below the input's given count, else normal floats and zero integers.
 class SyntheticBatch {
 public:
-  explicit SyntheticBatch(std::map<std::string, int64_t> counts)
-      : counts(std::move(counts)) {}
+  explicit SyntheticBatch(std::map<std::string, int64_t> counts) : counts(std::move(counts)) {}
 
   dpc_status_t bind(dpc_session_t *session) {
     const dpc_program_t &program = *dpc_session_program(session);
@@ -73,8 +72,7 @@ public:
           array.shape[array.dim_count++] = input.shape[d];
       fill(storage[i], input, dpc_array_elements(&array));
       array.data = storage[i].data();
-      if (dpc_status_t status =
-              dpc_session_bind_input(session, input.name, &array))
+      if (dpc_status_t status = dpc_session_bind_input(session, input.name, &array))
         return status;
     }
     return DPC_OK;
@@ -85,14 +83,12 @@ private:
     auto given = counts.find(input.name);
     const bool counted = given != counts.end();
     const bool real = input.dtype <= DPC_BF16;
-    std::uniform_int_distribution<int64_t> whole(0, counted ? given->second - 1
-                                                            : 0);
+    std::uniform_int_distribution<int64_t> whole(0, counted ? given->second - 1 : 0);
     std::normal_distribution<double> normal;
     const uint64_t size = dpc_dtype_size(input.dtype);
     to.resize(count * size);
     for (uint64_t i = 0; i < count; ++i) {
-      const double value =
-          real && !counted ? normal(generator) : double(whole(generator));
+      const double value = real && !counted ? normal(generator) : double(whole(generator));
       dpc_convert(input.dtype, to.data() + i * size, DPC_F64, &value, 1);
     }
   }
@@ -169,9 +165,7 @@ dpc_status_t follow(Rank &rank) {
   while (read(rank.commands[0], &count, sizeof count) == sizeof count) {
     if (count == kQuit) {
       const Memory memory = memoryOfThisRank();
-      return write(rank.answers[0], &memory, sizeof memory) == sizeof memory
-                 ? DPC_OK
-                 : DPC_IO;
+      return write(rank.answers[0], &memory, sizeof memory) == sizeof memory ? DPC_OK : DPC_IO;
     }
     if (dpc_status_t status = rank.steps(count, &seconds, &loss))
       return status;
@@ -199,8 +193,8 @@ dpc_status_t lead(Rank &rank) {
   const double ready = now(CLOCK_REALTIME);
   std::printf("READY {\"ttfs_s\": %.3f, \"program_to_first_step_s\": %.3f, "
               "\"loss0\": %.9g, \"note\": \"plan %.1f MB a rank\"}\n",
-              ready - (spawned ? std::atof(spawned) : started), ready - started,
-              loss, double(rank.program->ranks[0].peak_bytes) / (1 << 20));
+              ready - (spawned ? std::atof(spawned) : started), ready - started, loss,
+              double(rank.program->ranks[0].peak_bytes) / (1 << 20));
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
     unsigned count = 0;
@@ -229,8 +223,7 @@ dpc_status_t lead(Rank &rank) {
     rss += (rss.empty() ? "" : ", ") + std::to_string(memory.peakResident);
     pss += (pss.empty() ? "" : ", ") + std::to_string(memory.proportional);
   }
-  std::printf("BYE {\"rss_mb\": [%s], \"pss_mb\": [%s]}\n", rss.c_str(),
-              pss.c_str());
+  std::printf("BYE {\"rss_mb\": [%s], \"pss_mb\": [%s]}\n", rss.c_str(), pss.c_str());
   std::fflush(stdout);
   return DPC_OK;
 }
@@ -246,16 +239,13 @@ struct Directory {
   }
 };
 
-int run(const dpc_program_t *program,
-        const std::map<std::string, int64_t> &counts) {
+int run(const dpc_program_t *program, const std::map<std::string, int64_t> &counts) {
   Directory directory;
   if (!directory.made) {
-    std::fprintf(stderr, "error: cannot make %s: %s\n", directory.path,
-                 std::strerror(errno));
+    std::fprintf(stderr, "error: cannot make %s: %s\n", directory.path, std::strerror(errno));
     return DPC_IO;
   }
-  Rank self{program, 0,  std::string("file://") + directory.path,
-            {},      {}, SyntheticBatch(counts)};
+  Rank self{program, 0, std::string("file://") + directory.path, {}, {}, SyntheticBatch(counts)};
   for (uint32_t r = 1; r < program->world_size; ++r) {
     int down[2], up[2];
     if (pipe(down) != 0 || pipe(up) != 0) {
@@ -313,8 +303,8 @@ int main(int argc, char **argv) {
   if (path.find('/') == std::string::npos)
     path = "./" + path;
   void *library = dlopen(path.c_str(), RTLD_NOW);
-  const auto *program = static_cast<const dpc_program_t *>(
-      library ? dlsym(library, "dpc_program") : nullptr);
+  const auto *program =
+      static_cast<const dpc_program_t *>(library ? dlsym(library, "dpc_program") : nullptr);
   if (!program) {
     std::fprintf(stderr, "error: %s\n", dlerror());
     return DPC_INVALID;

@@ -13,8 +13,7 @@ static Type elementType(uint32_t dtype, MLIRContext *context) {
   Builder b(context);
   auto integer = [&](unsigned width, bool isUnsigned = false) -> Type {
     return IntegerType::get(context, width,
-                            isUnsigned ? IntegerType::Unsigned
-                                       : IntegerType::Signless);
+                            isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
   };
   switch (dtype) {
   case DPC_F64:
@@ -58,8 +57,7 @@ static HostTensor toTensor(const dpc_array_t &array, Type element) {
   return tensor;
 }
 
-std::optional<DataSet> dpc::readNpz(StringRef path, MLIRContext *context,
-                                    std::string &error) {
+std::optional<DataSet> dpc::readNpz(StringRef path, MLIRContext *context, std::string &error) {
   dpc_array_file_t *file = nullptr;
   if (dpc_npz_open(path.str().c_str(), &file) != DPC_OK) {
     error = dpc_last_error();
@@ -87,8 +85,7 @@ static uint32_t fileType(Type element) {
   return DPC_DTYPE_INVALID;
 }
 
-bool dpc::writeNpy(StringRef path, const HostTensor &tensor,
-                   std::string &error) {
+bool dpc::writeNpy(StringRef path, const HostTensor &tensor, std::string &error) {
   dpc_array_t array = {};
   array.name = "";
   array.dtype = fileType(tensor.getType().getElementType());
@@ -100,11 +97,9 @@ bool dpc::writeNpy(StringRef path, const HostTensor &tensor,
   std::copy(tensor.getShape().begin(), tensor.getShape().end(), array.shape);
   std::vector<char> bytes(tensor.size() * dpc_dtype_size(array.dtype));
   if (tensor.isFloat())
-    dpc_convert(array.dtype, bytes.data(), DPC_F64, tensor.floats.data(),
-                tensor.size());
+    dpc_convert(array.dtype, bytes.data(), DPC_F64, tensor.floats.data(), tensor.size());
   else
-    dpc_convert(array.dtype, bytes.data(), DPC_I64, tensor.ints.data(),
-                tensor.size());
+    dpc_convert(array.dtype, bytes.data(), DPC_I64, tensor.ints.data(), tensor.size());
   array.data = bytes.data();
   if (dpc_npy_write(path.str().c_str(), &array) == DPC_OK)
     return true;
@@ -112,8 +107,7 @@ bool dpc::writeNpy(StringRef path, const HostTensor &tensor,
   return false;
 }
 
-bool dpc::writeSafetensors(StringRef path, const TensorMap &tensors,
-                           std::string &error) {
+bool dpc::writeSafetensors(StringRef path, const TensorMap &tensors, std::string &error) {
   std::vector<dpc_array_t> arrays;
   std::vector<std::vector<float>> narrowed;
   narrowed.reserve(tensors.size());
@@ -139,8 +133,7 @@ bool dpc::writeSafetensors(StringRef path, const TensorMap &tensors,
     }
     arrays.push_back(array);
   }
-  if (dpc_safetensors_write(path.str().c_str(), arrays.data(), arrays.size(),
-                            nullptr, 0) == DPC_OK)
+  if (dpc_safetensors_write(path.str().c_str(), arrays.data(), arrays.size(), nullptr, 0) == DPC_OK)
     return true;
   error = dpc_last_error();
   return false;

@@ -21,8 +21,7 @@ public:
   LogicalResult runBlock(Block &block, ArrayRef<HostTensor> arguments,
                          std::optional<ArrayRef<int64_t>> shape,
                          SmallVectorImpl<HostTensor> &yielded) {
-    for (auto [argument, tensor] :
-         llvm::zip_equal(block.getArguments(), arguments))
+    for (auto [argument, tensor] : llvm::zip_equal(block.getArguments(), arguments))
       define(argument, tensor);
     for (Operation &op : block.without_terminator())
       if (failed(runOp(op, shape)))
@@ -40,28 +39,22 @@ public:
     return inner.runBlock(region.front(), arguments, std::nullopt, yielded);
   }
 
-  LogicalResult
-  runElementwiseRegion(Region &region, ArrayRef<int64_t> shape,
-                       ArrayRef<HostTensor> arguments,
-                       SmallVectorImpl<HostTensor> &yielded) override {
+  LogicalResult runElementwiseRegion(Region &region, ArrayRef<int64_t> shape,
+                                     ArrayRef<HostTensor> arguments,
+                                     SmallVectorImpl<HostTensor> &yielded) override {
     Evaluator inner(device);
     return inner.runBlock(region.front(), arguments, shape, yielded);
   }
 
-  int64_t getAxisIndex(StringRef axis) override {
-    return device.getAxisIndex(axis);
-  }
+  int64_t getAxisIndex(StringRef axis) override { return device.getAxisIndex(axis); }
 
-  int64_t getGroupIndex(ArrayRef<StringRef> axes) override {
-    return device.getGroupIndex(axes);
-  }
+  int64_t getGroupIndex(ArrayRef<StringRef> axes) override { return device.getGroupIndex(axes); }
 
   void setSequentialIndex(StringRef axis, int64_t index) override {
     device.setSequentialIndex(axis, index);
   }
 
-  FailureOr<std::vector<HostTensor>> exchange(Operation *op,
-                                              ArrayRef<StringRef> axes,
+  FailureOr<std::vector<HostTensor>> exchange(Operation *op, ArrayRef<StringRef> axes,
                                               const HostTensor &mine) override {
     return device.exchange(op, axes, mine);
   }
@@ -73,8 +66,7 @@ private:
   };
 
   void define(Value value, HostTensor tensor) {
-    values[value] = {std::move(tensor),
-                     static_cast<int64_t>(llvm::range_size(value.getUses()))};
+    values[value] = {std::move(tensor), static_cast<int64_t>(llvm::range_size(value.getUses()))};
   }
 
   const HostTensor *lookup(Value value) {
@@ -111,9 +103,8 @@ private:
       auto dense = tensor.getType();
       if (shape && dense.getShape() != *shape)
         // A constant inside an elementwise region: repeat it.
-        tensor = HostTensor::splat(
-            RankedTensorType::get(*shape, dense.getElementType()),
-            tensor.isFloat() ? tensor.floats[0] : tensor.ints[0]);
+        tensor = HostTensor::splat(RankedTensorType::get(*shape, dense.getElementType()),
+                                   tensor.isFloat() ? tensor.floats[0] : tensor.ints[0]);
       tensor.roundToType();
       if (!value.use_empty())
         define(value, std::move(tensor));
@@ -134,15 +125,15 @@ private:
 
 } // namespace
 
-FailureOr<std::vector<HostTensor>>
-dpc::evaluate(FunctionOpInterface function, std::vector<HostTensor> arguments,
-              DeviceContext &device) {
+FailureOr<std::vector<HostTensor>> dpc::evaluate(FunctionOpInterface function,
+                                                 std::vector<HostTensor> arguments,
+                                                 DeviceContext &device) {
   if (function.isExternal())
     return function.emitError("has no body to run"), failure();
   SmallVector<HostTensor> results;
   Evaluator evaluator(device);
-  if (failed(evaluator.runBlock(function.getFunctionBody().front(), arguments,
-                                std::nullopt, results)))
+  if (failed(
+          evaluator.runBlock(function.getFunctionBody().front(), arguments, std::nullopt, results)))
     return failure();
   return std::vector<HostTensor>(std::make_move_iterator(results.begin()),
                                  std::make_move_iterator(results.end()));

@@ -13,13 +13,10 @@ class DeviceContext {
 public:
   virtual ~DeviceContext() = default;
   virtual int64_t getAxisIndex(llvm::StringRef axis) { return 0; }
-  virtual int64_t getGroupIndex(llvm::ArrayRef<llvm::StringRef> axes) {
-    return 0;
-  }
+  virtual int64_t getGroupIndex(llvm::ArrayRef<llvm::StringRef> axes) { return 0; }
   virtual void setSequentialIndex(llvm::StringRef axis, int64_t index) {}
   virtual mlir::FailureOr<std::vector<HostTensor>>
-  exchange(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> axes,
-           const HostTensor &mine) {
+  exchange(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> axes, const HostTensor &mine) {
     return std::vector<HostTensor>{mine};
   }
 };
@@ -28,9 +25,9 @@ public:
 /// program order, and returns its results. Values are freed after their last
 /// use. Fails, with an error on the op at fault, when an op has no interpreter
 /// rule or its rule fails.
-mlir::FailureOr<std::vector<HostTensor>>
-evaluate(mlir::FunctionOpInterface function, std::vector<HostTensor> arguments,
-         DeviceContext &device);
+mlir::FailureOr<std::vector<HostTensor>> evaluate(mlir::FunctionOpInterface function,
+                                                  std::vector<HostTensor> arguments,
+                                                  DeviceContext &device);
 
 } // namespace dpc
 

@@ -62,15 +62,12 @@ int64_t Session::getRankCount() { return meshOf(module).worldSize(); }
 
 /// The shard of `global` on one device; padding is zero.
 static HostTensor shardOf(const HostTensor &global, const dist::Layout &layout,
-                          ArrayRef<int64_t> coordinates,
-                          const dist::MeshShape &mesh) {
+                          ArrayRef<int64_t> coordinates, const dist::MeshShape &mesh) {
   HostTensor local(withShape(global.getType(), dist::localShape(layout, mesh)));
   if (local.isFloat())
-    dist::copyToLocal(global.floats.data(), local.floats.data(), 8, layout,
-                      coordinates, mesh);
+    dist::copyToLocal(global.floats.data(), local.floats.data(), 8, layout, coordinates, mesh);
   else
-    dist::copyToLocal(global.ints.data(), local.ints.data(), 8, layout,
-                      coordinates, mesh);
+    dist::copyToLocal(global.ints.data(), local.ints.data(), 8, layout, coordinates, mesh);
   return local;
 }
 
@@ -79,11 +76,9 @@ static HostTensor converted(const HostTensor &source, RankedTensorType type) {
   HostTensor result(type);
   for (int64_t i = 0, e = result.size(); i < e; ++i) {
     if (result.isFloat())
-      result.floats[i] =
-          source.isFloat() ? source.floats[i] : double(source.ints[i]);
+      result.floats[i] = source.isFloat() ? source.floats[i] : double(source.ints[i]);
     else
-      result.ints[i] =
-          source.isFloat() ? int64_t(source.floats[i]) : source.ints[i];
+      result.ints[i] = source.isFloat() ? int64_t(source.floats[i]) : source.ints[i];
   }
   result.roundToType();
   return result;
@@ -91,12 +86,11 @@ static HostTensor converted(const HostTensor &source, RankedTensorType type) {
 
 /// `rows` consecutive samples of `array` (whose first dimension counts them),
 /// with that dimension moved to `batch`.
-static HostTensor takeRows(const HostTensor &array, int64_t firstRow,
-                           int64_t batch, RankedTensorType type) {
+static HostTensor takeRows(const HostTensor &array, int64_t firstRow, int64_t batch,
+                           RankedTensorType type) {
   int64_t total = array.getShape()[0];
   SmallVector<int64_t> from = rowMajorStrides(array.getShape());
-  HostTensor result(
-      RankedTensorType::get(type.getShape(), array.getType().getElementType()));
+  HostTensor result(RankedTensorType::get(type.getShape(), array.getType().getElementType()));
   int64_t to = 0;
   forEachIndex(type.getShape(), [&](ArrayRef<int64_t> index) {
     int64_t offset = (firstRow + index[batch]) % total * from[0];
@@ -112,15 +106,13 @@ static HostTensor takeRows(const HostTensor &array, int64_t firstRow,
   return result;
 }
 
-FailureOr<HostTensor>
-Session::argument(func::FuncOp function, unsigned index, const DataSet &data,
-                  int64_t firstRow,
-                  const std::map<std::string, double> &control) {
+FailureOr<HostTensor> Session::argument(func::FuncOp function, unsigned index, const DataSet &data,
+                                        int64_t firstRow,
+                                        const std::map<std::string, double> &control) {
   ArgAttr arg = getArg(function, index);
   RankedTensorType type = logicalType(function, index);
   if (!arg)
-    return function.emitError("argument ") << index << " has no #nn.arg",
-           failure();
+    return function.emitError("argument ") << index << " has no #nn.arg", failure();
   std::string name = arg.getName().str();
   switch (arg.getKind()) {
   case ArgKind::control: {
@@ -133,8 +125,7 @@ Session::argument(func::FuncOp function, unsigned index, const DataSet &data,
   case ArgKind::label: {
     auto it = data.arrays.find(name);
     if (it == data.arrays.end())
-      return function.emitError("the data has no array '") << name << "'",
-             failure();
+      return function.emitError("the data has no array '") << name << "'", failure();
     const HostTensor &array = it->second;
     SmallVector<int64_t> expected(type.getShape()), shape(array.getShape());
     if (arg.getBatch() >= 0) {
@@ -143,9 +134,8 @@ Session::argument(func::FuncOp function, unsigned index, const DataSet &data,
         shape.erase(shape.begin());
     }
     if (expected != shape || (arg.getBatch() >= 0 && array.getRank() == 0))
-      return function.emitError("array '")
-                 << name << "' of type " << array.getType()
-                 << " does not fit the argument's " << type,
+      return function.emitError("array '") << name << "' of type " << array.getType()
+                                           << " does not fit the argument's " << type,
              failure();
     if (arg.getBatch() < 0)
       return converted(array, type);
@@ -160,9 +150,8 @@ Session::argument(func::FuncOp function, unsigned index, const DataSet &data,
   }
 }
 
-FailureOr<TensorMap>
-Session::run(StringRef name, const DataSet &data, int64_t firstRow,
-             const std::map<std::string, double> &control) {
+FailureOr<TensorMap> Session::run(StringRef name, const DataSet &data, int64_t firstRow,
+                                  const std::map<std::string, double> &control) {
   auto function = module.lookupSymbol<func::FuncOp>(name);
   if (!function)
     return module.emitError("has no function @") << name, failure();
@@ -170,16 +159,14 @@ Session::run(StringRef name, const DataSet &data, int64_t firstRow,
   int64_t ranks = mesh.worldSize();
   std::vector<std::vector<HostTensor>> arguments(ranks);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    FailureOr<HostTensor> value =
-        argument(function, i, data, firstRow, control);
+    FailureOr<HostTensor> value = argument(function, i, data, firstRow, control);
     if (failed(value))
       return failure();
     std::optional<dist::Layout> layout =
         layoutOf(function.getArgAttr(i, dist::DistDialect::kLayoutAttrName));
     for (int64_t rank = 0; rank < ranks; ++rank)
-      arguments[rank].push_back(
-          layout ? shardOf(*value, *layout, mesh.coordinates(rank), mesh)
-                 : *value);
+      arguments[rank].push_back(layout ? shardOf(*value, *layout, mesh.coordinates(rank), mesh)
+                                       : *value);
   }
 
   World world(mesh);
@@ -207,18 +194,17 @@ Session::run(StringRef name, const DataSet &data, int64_t firstRow,
   for (unsigned index = 0; index < function.getNumResults(); ++index) {
     ResultAttr attr = getResult(function, index);
     if (!attr)
-      return function.emitError("result ") << index << " has no #nn.result",
-             failure();
+      return function.emitError("result ") << index << " has no #nn.result", failure();
     HostTensor value = results[0][index];
-    std::optional<dist::Layout> layout = layoutOf(
-        function.getResultAttr(index, dist::DistDialect::kLayoutAttrName));
+    std::optional<dist::Layout> layout =
+        layoutOf(function.getResultAttr(index, dist::DistDialect::kLayoutAttrName));
     if (layout) {
       HostTensor global(withShape(value.getType(), layout->shape()));
       for (int64_t rank = 0; rank < ranks; ++rank) {
         const HostTensor &local = results[rank][index];
         if (global.isFloat())
-          dist::copyToGlobal(local.floats.data(), global.floats.data(), 8,
-                             *layout, mesh.coordinates(rank), mesh);
+          dist::copyToGlobal(local.floats.data(), global.floats.data(), 8, *layout,
+                             mesh.coordinates(rank), mesh);
         else
           dist::copyToGlobal(local.ints.data(), global.ints.data(), 8, *layout,
                              mesh.coordinates(rank), mesh);
@@ -232,8 +218,7 @@ Session::run(StringRef name, const DataSet &data, int64_t firstRow,
 }
 
 double Session::getLearningRate(int64_t stepsDone, int64_t steps) {
-  auto rate =
-      module->getAttrOfType<LearningRateAttr>(NNDialect::kLearningRateAttrName);
+  auto rate = module->getAttrOfType<LearningRateAttr>(NNDialect::kLearningRateAttrName);
   if (!rate)
     return 0;
   dpc_schedule_t schedule = {};

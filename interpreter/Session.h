@@ -41,8 +41,7 @@ public:
   /// firstRow + B) of the data (a row past the end starts again at 0) and
   /// replaces the state by its state results. Returns the other results by
   /// name.
-  mlir::FailureOr<TensorMap> run(llvm::StringRef function, const DataSet &data,
-                                 int64_t firstRow,
+  mlir::FailureOr<TensorMap> run(llvm::StringRef function, const DataSet &data, int64_t firstRow,
                                  const std::map<std::string, double> &control);
 
   /// The learning rate of the step with `stepsDone` before it, in a training
@@ -52,12 +51,11 @@ public:
 private:
   explicit Session(mlir::ModuleOp module) : module(module) {}
   /// The logical tensor of an argument.
-  mlir::FailureOr<HostTensor>
-  argument(mlir::func::FuncOp function, unsigned index, const DataSet &data,
-           int64_t firstRow, const std::map<std::string, double> &control);
+  mlir::FailureOr<HostTensor> argument(mlir::func::FuncOp function, unsigned index,
+                                       const DataSet &data, int64_t firstRow,
+                                       const std::map<std::string, double> &control);
   /// Its logical type: the layout's shape where it has one.
-  mlir::RankedTensorType logicalType(mlir::func::FuncOp function,
-                                     unsigned index);
+  mlir::RankedTensorType logicalType(mlir::func::FuncOp function, unsigned index);
 
   mlir::ModuleOp module;
 };
@@ -68,12 +66,10 @@ std::optional<DataSet> readNpz(llvm::StringRef path, mlir::MLIRContext *context,
 
 /// Writes one tensor as an npy file (floats narrower than f64 as f32); false
 /// with one line in `error`.
-bool writeNpy(llvm::StringRef path, const HostTensor &tensor,
-              std::string &error);
+bool writeNpy(llvm::StringRef path, const HostTensor &tensor, std::string &error);
 
 /// Writes tensors as a safetensors file; false with one line in `error`.
-bool writeSafetensors(llvm::StringRef path, const TensorMap &tensors,
-                      std::string &error);
+bool writeSafetensors(llvm::StringRef path, const TensorMap &tensors, std::string &error);
 
 } // namespace dpc
 

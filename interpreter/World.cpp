@@ -13,10 +13,8 @@ void World::abort() {
   changed.notify_all();
 }
 
-FailureOr<std::vector<HostTensor>> World::exchange(Operation *op,
-                                                   ArrayRef<StringRef> axes,
-                                                   int64_t rank,
-                                                   const HostTensor &mine) {
+FailureOr<std::vector<HostTensor>> World::exchange(Operation *op, ArrayRef<StringRef> axes,
+                                                   int64_t rank, const HostTensor &mine) {
   SmallVector<int64_t, 4> coordinates = mesh.coordinates(rank);
   const int64_t size = dist::groupSize(mesh, axes),
                 index = dist::groupIndex(mesh, axes, coordinates);
@@ -39,10 +37,9 @@ FailureOr<std::vector<HostTensor>> World::exchange(Operation *op,
     meeting.op = op;
     meeting.parts.assign(size, HostTensor());
   }
-  if (meeting.op != op ||
-      (meeting.arrived > 0 && llvm::any_of(meeting.parts, [&](const auto &p) {
-         return p.getType() && p.getType() != mine.getType();
-       }))) {
+  if (meeting.op != op || (meeting.arrived > 0 && llvm::any_of(meeting.parts, [&](const auto &p) {
+                             return p.getType() && p.getType() != mine.getType();
+                           }))) {
     aborted = true;
     changed.notify_all();
     lock.unlock();

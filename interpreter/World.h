@@ -22,9 +22,9 @@ public:
 
   /// Meets the other members of `rank`'s group; see
   /// InterpreterContext::exchange.
-  mlir::FailureOr<std::vector<HostTensor>>
-  exchange(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> axes,
-           int64_t rank, const HostTensor &mine);
+  mlir::FailureOr<std::vector<HostTensor>> exchange(mlir::Operation *op,
+                                                    llvm::ArrayRef<llvm::StringRef> axes,
+                                                    int64_t rank, const HostTensor &mine);
 
 private:
   /// One meeting place a group: parts come in, and go when all have them.
@@ -50,9 +50,9 @@ public:
   int64_t getAxisIndex(llvm::StringRef axis) override;
   int64_t getGroupIndex(llvm::ArrayRef<llvm::StringRef> axes) override;
   void setSequentialIndex(llvm::StringRef axis, int64_t index) override;
-  mlir::FailureOr<std::vector<HostTensor>>
-  exchange(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> axes,
-           const HostTensor &mine) override {
+  mlir::FailureOr<std::vector<HostTensor>> exchange(mlir::Operation *op,
+                                                    llvm::ArrayRef<llvm::StringRef> axes,
+                                                    const HostTensor &mine) override {
     return world.exchange(op, axes, rank, mine);
   }
 

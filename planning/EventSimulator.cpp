@@ -34,11 +34,9 @@ std::vector<Interval> unite(std::vector<Interval> intervals) {
 /// Returns the length of `interval` outside `busy`, which is united.
 int64_t timeOutside(Interval interval, llvm::ArrayRef<Interval> busy) {
   int64_t outside = interval.second - interval.first;
-  auto first = llvm::partition_point(
-      busy, [&](Interval b) { return b.second <= interval.first; });
+  auto first = llvm::partition_point(busy, [&](Interval b) { return b.second <= interval.first; });
   for (; first != busy.end() && first->first < interval.second; ++first)
-    outside -= std::min(interval.second, first->second) -
-               std::max(interval.first, first->first);
+    outside -= std::min(interval.second, first->second) - std::max(interval.first, first->first);
   return outside;
 }
 
@@ -52,8 +50,7 @@ void measureExposedTime(const SimProblem &problem, Timeline &timeline) {
   };
   for (const SimStream &stream : problem.streams)
     for (int64_t task : stream.order)
-      (stream.isCommunication ? communicating : computing)[stream.rank]
-          .push_back(interval(task));
+      (stream.isCommunication ? communicating : computing)[stream.rank].push_back(interval(task));
   for (auto &intervals : computing)
     intervals = unite(std::move(intervals));
 
@@ -62,8 +59,7 @@ void measureExposedTime(const SimProblem &problem, Timeline &timeline) {
     if (stream.isCommunication)
       for (int64_t task : stream.order)
         timeline.exposedNs[task] =
-            std::max(timeline.exposedNs[task],
-                     timeOutside(interval(task), computing[stream.rank]));
+            std::max(timeline.exposedNs[task], timeOutside(interval(task), computing[stream.rank]));
   timeline.exposedOfRankNs.resize(ranks);
   for (int64_t rank = 0; rank < ranks; ++rank)
     for (Interval part : unite(std::move(communicating[rank])))
@@ -81,11 +77,10 @@ Error SimProblem::check() const {
     int64_t longestDelay = 0;
     for (const SimTask::Dependency &dependency : task.dependencies) {
       if (dependency.task < 0 || dependency.task >= count)
-        return planError("task {0} depends on task {1} of {2}", i,
-                         dependency.task, count);
+        return planError("task {0} depends on task {1} of {2}", i, dependency.task, count);
       if (dependency.delayNs < 0)
-        return planError("task {0} starts {1} ns after task {2}", i,
-                         dependency.delayNs, dependency.task);
+        return planError("task {0} starts {1} ns after task {2}", i, dependency.delayNs,
+                         dependency.task);
       longestDelay = std::max(longestDelay, dependency.delayNs);
     }
     if (llvm::AddOverflow(total, task.durationNs, total) ||
@@ -95,12 +90,11 @@ Error SimProblem::check() const {
   std::vector<int64_t> lastStream(count, -1);
   for (auto [number, stream] : llvm::enumerate(streams)) {
     if (stream.rank < 0 || stream.rank >= int64_t(streams.size()))
-      return planError("stream {0} of {1} belongs to rank {2}", number,
-                       streams.size(), stream.rank);
+      return planError("stream {0} of {1} belongs to rank {2}", number, streams.size(),
+                       stream.rank);
     for (int64_t task : stream.order) {
       if (task < 0 || task >= count)
-        return planError("stream {0} runs task {1} of {2}", number, task,
-                         count);
+        return planError("stream {0} runs task {1} of {2}", number, task, count);
       if (lastStream[task] == static_cast<int64_t>(number))
         return planError("stream {0} runs task {1} twice", number, task);
       lastStream[task] = number;

@@ -28,9 +28,7 @@ struct Link {
   double latencySeconds;
 
   /// Of moving `bytes` through a device's link.
-  double transferSeconds(double bytes) const {
-    return latencySeconds + bytes / bytesPerSecond;
-  }
+  double transferSeconds(double bytes) const { return latencySeconds + bytes / bytesPerSecond; }
 };
 
 /// What a program is planned for. Whoever decides by time asks the one machine
@@ -57,10 +55,8 @@ struct Machine {
       if (isFirst)
         slowest = own;
       isFirst = false;
-      slowest.bytesPerSecond =
-          std::min(slowest.bytesPerSecond, own.bytesPerSecond);
-      slowest.latencySeconds =
-          std::max(slowest.latencySeconds, own.latencySeconds);
+      slowest.bytesPerSecond = std::min(slowest.bytesPerSecond, own.bytesPerSecond);
+      slowest.latencySeconds = std::max(slowest.latencySeconds, own.latencySeconds);
     }
     return slowest;
   }
@@ -75,9 +71,7 @@ inline double allReduceBytes(double bytes, int64_t members) {
 }
 /// The same for an all-gather, a reduce-scatter or an all-to-all, where `bytes`
 /// are those of all members together.
-inline double gatherBytes(double bytes, int64_t members) {
-  return bytes * (members - 1) / members;
-}
+inline double gatherBytes(double bytes, int64_t members) { return bytes * (members - 1) / members; }
 
 } // namespace dpc
 

@@ -12,11 +12,9 @@
 namespace dpc {
 
 /// Returns an error whose text is `llvm::formatv(format, values...)`.
-template <typename... Ts>
-llvm::Error planError(const char *format, Ts &&...values) {
+template <typename... Ts> llvm::Error planError(const char *format, Ts &&...values) {
   return llvm::make_error<llvm::StringError>(
-      llvm::formatv(format, std::forward<Ts>(values)...).str(),
-      llvm::inconvertibleErrorCode());
+      llvm::formatv(format, std::forward<Ts>(values)...).str(), llvm::inconvertibleErrorCode());
 }
 
 } // namespace dpc

@@ -50,8 +50,7 @@ uint32_t LocationTable::get(Location loc) {
   if (isNew) {
     uint64_t at = image.append(dpc_location_t{});
     image.setPointer(at + offsetof(dpc_location_t, node), pool.getString(node));
-    image.setPointer(at + offsetof(dpc_location_t, module),
-                     pool.getString(path));
+    image.setPointer(at + offsetof(dpc_location_t, module), pool.getString(path));
     ++count;
   }
   return entry->second;
@@ -93,8 +92,7 @@ LogicalResult ActionTable::visit(Block &block, bool inLoop) {
 LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
   for (Value operand : op->getOperands())
     if (isa<MemRefType>(operand.getType()) &&
-        (placeOf(operand).stride ||
-         (placeOf(operand).shardAxes && !isa<StartOp>(op))))
+        (placeOf(operand).stride || (placeOf(operand).shardAxes && !isa<StartOp>(op))))
       return op->emitOpError("uses a slice of a microbatch or a rank's share, "
                              "which only computations can");
   dpc_action_t action = {};
@@ -113,13 +111,11 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
     action.kind = DPC_ACTION_START;
     action.op = uint32_t(start.getKind());
     action.reduction = uint32_t(start.getReduction());
-    action.event =
-        events.try_emplace(start.getEvent(), eventCount++).first->second;
+    action.event = events.try_emplace(start.getEvent(), eventCount++).first->second;
     action.group = mesh.getFamily(start.getAxes());
     action.dtype = dtypeOfBuffer(start.getInput());
     // The count is that of one part where parts are exchanged.
-    action.count =
-        std::min(elementsOf(start.getInput()), elementsOf(start.getOutput()));
+    action.count = std::min(elementsOf(start.getInput()), elementsOf(start.getOutput()));
     if (start.getKind() == Collective::all_to_all)
       action.count /= mesh.getGroupSize(action.group);
     action.buffer_id = start.getId();

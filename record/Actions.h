@@ -8,8 +8,7 @@ namespace dpc {
 /// Where actions come from, for messages and traces: equal places once.
 class LocationTable {
 public:
-  LocationTable(llvm::Module &target, ConstantPool &pool)
-      : target(target), pool(pool) {}
+  LocationTable(llvm::Module &target, ConstantPool &pool) : target(target), pool(pool) {}
 
   /// Index of the record of `loc`, DPC_NONE if it names nothing.
   uint32_t get(mlir::Location loc);

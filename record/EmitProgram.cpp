@@ -32,8 +32,7 @@ static std::array<uint8_t, 32> hashPlan(ModuleOp module) {
       ArrayRef<char> data;
       if (auto dense = dyn_cast<DenseElementsAttr>(attr.getValue()))
         data = dense.getRawData();
-      else if (auto resource =
-                   dyn_cast<DenseResourceElementsAttr>(attr.getValue()))
+      else if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr.getValue()))
         if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
           data = blob->getData();
       hash.update(StringRef(data.data(), data.size()));
@@ -47,8 +46,7 @@ static constexpr StringLiteral entryNames[] = {"step", "eval", "infer"};
 
 static dpc_schedule_t scheduleOf(ModuleOp module) {
   dpc_schedule_t schedule = {};
-  auto rate = module->getAttrOfType<nn::LearningRateAttr>(
-      nn::NNDialect::kLearningRateAttrName);
+  auto rate = module->getAttrOfType<nn::LearningRateAttr>(nn::NNDialect::kLearningRateAttrName);
   if (!rate)
     return schedule;
   schedule.kind = rate.getDecay() == nn::DecayKind::linear   ? DPC_LR_LINEAR
@@ -65,12 +63,11 @@ namespace {
 
 class ProgramEmitter {
 public:
-  ProgramEmitter(ModuleOp module, const ProgramOptions &options,
-                 llvm::Module &target, std::vector<OutsideValue> *outside)
-      : module(module), options(options), target(target), pool(target, outside),
-        mesh(module),
-        tensors(module, mesh, target, pool, options.initialValues),
-        locations(target, pool), launches(target, pool, mesh) {}
+  ProgramEmitter(ModuleOp module, const ProgramOptions &options, llvm::Module &target,
+                 std::vector<OutsideValue> *outside)
+      : module(module), options(options), target(target), pool(target, outside), mesh(module),
+        tensors(module, mesh, target, pool, options.initialValues), locations(target, pool),
+        launches(target, pool, mesh) {}
 
   LogicalResult run() {
     memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
@@ -124,8 +121,7 @@ private:
     for (uint32_t rank = 0; rank < mesh.getWorldSize(); ++rank) {
       uint64_t at = ranks.append(record);
       for (auto [index, table] : llvm::enumerate(tables))
-        ranks.setPointer(at + offsetof(dpc_rank_t, entries) +
-                             index * sizeof(dpc_actions_t) +
+        ranks.setPointer(at + offsetof(dpc_rank_t, entries) + index * sizeof(dpc_actions_t) +
                              offsetof(dpc_actions_t, actions),
                          table);
     }
@@ -136,8 +132,7 @@ private:
     for (const ProgramOptions::OnnxPatch &patch : options.onnxPatches) {
       std::optional<uint32_t> state = tensors.findState(patch.state);
       if (!state)
-        return module.emitError("has no state '")
-               << patch.state << "', which the ONNX model holds";
+        return module.emitError("has no state '") << patch.state << "', which the ONNX model holds";
       dpc_onnx_patch_t record = {};
       record.offset = patch.offset;
       record.bytes = patch.bytes;
@@ -183,15 +178,13 @@ private:
     record.schedule = scheduleOf(module);
     record.loss_scale = 1;
     record.location_count = locations.size();
-    record.onnx_template_bytes = options.onnxTemplate.empty()
-                                     ? options.onnxBytes
-                                     : options.onnxTemplate.size();
+    record.onnx_template_bytes =
+        options.onnxTemplate.empty() ? options.onnxBytes : options.onnxTemplate.size();
     record.onnx_patch_count = options.onnxPatches.size();
 
     RecordImage image;
     image.append(record);
-#define DPC_SET(field, value)                                                  \
-  image.setPointer(offsetof(dpc_program_t, field), value)
+#define DPC_SET(field, value) image.setPointer(offsetof(dpc_program_t, field), value)
     DPC_SET(name, pool.getString(options.name));
     DPC_SET(command, pool.getString(options.command));
     if (!options.parameterFile.empty())
@@ -233,10 +226,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<llvm::Module>
-dpc::emitProgram(ModuleOp module, const ProgramOptions &options,
-                 llvm::LLVMContext &context,
-                 std::vector<OutsideValue> *outside) {
+std::unique_ptr<llvm::Module> dpc::emitProgram(ModuleOp module, const ProgramOptions &options,
+                                               llvm::LLVMContext &context,
+                                               std::vector<OutsideValue> *outside) {
   auto target = std::make_unique<llvm::Module>("program", context);
   if (failed(ProgramEmitter(module, options, *target, outside).run()))
     return nullptr;

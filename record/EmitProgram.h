@@ -48,10 +48,9 @@ struct ProgramOptions {
 /// order; their code is somebody else's. Null, with an error on the op at
 /// fault, when the module cannot be expressed. `outside`, unless null, gets the
 /// first values of state that are large: the LLVM module only declares them.
-std::unique_ptr<llvm::Module>
-emitProgram(mlir::ModuleOp module, const ProgramOptions &options,
-            llvm::LLVMContext &context,
-            std::vector<OutsideValue> *outside = nullptr);
+std::unique_ptr<llvm::Module> emitProgram(mlir::ModuleOp module, const ProgramOptions &options,
+                                          llvm::LLVMContext &context,
+                                          std::vector<OutsideValue> *outside = nullptr);
 
 } // namespace dpc
 

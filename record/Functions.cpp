@@ -19,11 +19,9 @@ public:
     pointer = builder.getPtrTy();
     auto *type = llvm::FunctionType::get(builder.getInt32Ty(), {pointer},
                                          /*isVarArg=*/false);
-    function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
-                                      name, module);
+    function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
     function->addFnAttr(llvm::Attribute::NoUnwind);
-    builder.SetInsertPoint(
-        llvm::BasicBlock::Create(module.getContext(), "", function));
+    builder.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", function));
   }
 
   llvm::Function *run(FunctionOp op) {
@@ -38,8 +36,7 @@ public:
       else if (auto copy = mlir::dyn_cast<CopyOp>(inner))
         emitCopy(copy);
       else if (auto microbatch = mlir::dyn_cast<MicrobatchOp>(inner))
-        builder.CreateStore(getMicrobatch(),
-                            getAddress(microbatch.getOutput()));
+        builder.CreateStore(getMicrobatch(), getAddress(microbatch.getOutput()));
     }
     builder.CreateRet(builder.getInt32(DPC_OK));
     return function;
@@ -47,8 +44,8 @@ public:
 
 private:
   llvm::Value *loadField(llvm::Value *base, uint64_t offset, llvm::Type *type) {
-    return builder.CreateLoad(type, builder.CreateConstInBoundsGEP1_64(
-                                        builder.getInt8Ty(), base, offset));
+    return builder.CreateLoad(
+        type, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, offset));
   }
 
   llvm::Value *getAddress(mlir::Value buffer) {
@@ -58,15 +55,11 @@ private:
     llvm::Value *&base = bases[unsigned(space)];
     if (!base)
       base = loadField(function->getArg(0),
-                       offsetof(dpc_call_t, base) +
-                           unsigned(space) * sizeof(char *),
-                       pointer);
-    llvm::Value *address =
-        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, offset);
+                       offsetof(dpc_call_t, base) + unsigned(space) * sizeof(char *), pointer);
+    llvm::Value *address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, offset);
     auto advance = [&](llvm::Value *count, int64_t stride) {
-      address = builder.CreateInBoundsGEP(
-          builder.getInt8Ty(), address,
-          builder.CreateMul(count, builder.getInt64(stride)));
+      address = builder.CreateInBoundsGEP(builder.getInt8Ty(), address,
+                                          builder.CreateMul(count, builder.getInt64(stride)));
     };
     if (place.stride)
       advance(getMicrobatch(), place.stride);
@@ -76,37 +69,32 @@ private:
   }
 
   llvm::Value *getMicrobatch() {
-    return builder.CreateZExt(loadField(function->getArg(0),
-                                        offsetof(dpc_call_t, micro),
-                                        builder.getInt32Ty()),
-                              builder.getInt64Ty());
+    return builder.CreateZExt(
+        loadField(function->getArg(0), offsetof(dpc_call_t, micro), builder.getInt32Ty()),
+        builder.getInt64Ty());
   }
 
   /// This rank's number in its group along `axes`, first axis slowest.
   llvm::Value *getGroupIndex(mlir::ArrayAttr axes) {
-    llvm::Value *indices = loadField(
-        function->getArg(0), offsetof(dpc_call_t, group_index), pointer);
-    return builder.CreateZExt(loadField(indices,
-                                        mesh.getFamily(axes) * sizeof(uint32_t),
-                                        builder.getInt32Ty()),
-                              builder.getInt64Ty());
+    llvm::Value *indices =
+        loadField(function->getArg(0), offsetof(dpc_call_t, group_index), pointer);
+    return builder.CreateZExt(
+        loadField(indices, mesh.getFamily(axes) * sizeof(uint32_t), builder.getInt32Ty()),
+        builder.getInt64Ty());
   }
 
   void emitCopy(CopyOp copy) {
     llvm::MaybeAlign align(1);
-    builder.CreateMemCpy(getAddress(copy.getOutput()), align,
-                         getAddress(copy.getInput()), align,
+    builder.CreateMemCpy(getAddress(copy.getOutput()), align, getAddress(copy.getInput()), align,
                          bufferBytes(copy.getInput().getType()));
   }
 
   void emitLaunch(LaunchOp launch) {
     for (auto [index, operand] : llvm::enumerate(launch->getOperands()))
-      builder.CreateStore(
-          getAddress(operand),
-          builder.CreateConstInBoundsGEP1_64(pointer, arguments, index));
+      builder.CreateStore(getAddress(operand),
+                          builder.CreateConstInBoundsGEP1_64(pointer, arguments, index));
     auto *type = llvm::FunctionType::get(builder.getVoidTy(), {pointer}, false);
-    llvm::FunctionCallee kernel =
-        module.getOrInsertFunction(launch.getKernel(), type);
+    llvm::FunctionCallee kernel = module.getOrInsertFunction(launch.getKernel(), type);
     builder.CreateCall(kernel, {arguments});
   }
 
@@ -122,7 +110,6 @@ private:
 
 } // namespace
 
-llvm::Function *dpc::emitFunction(FunctionOp function, llvm::Module &module,
-                                  ProgramMesh &mesh) {
+llvm::Function *dpc::emitFunction(FunctionOp function, llvm::Module &module, ProgramMesh &mesh) {
   return FunctionEmitter(module, function.getSymName(), mesh).run(function);
 }

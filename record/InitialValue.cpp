@@ -14,15 +14,12 @@ static double splatOf(DenseElementsAttr dense) {
   if (isa<FloatType>(dense.getElementType())) {
     APFloat value = dense.getSplatValue<APFloat>();
     bool losesInfo;
-    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
-                  &losesInfo);
+    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
     return value.convertToDouble();
   }
   APInt value = dense.getSplatValue<APInt>();
-  bool isUnsigned =
-      dense.getElementType().isUnsignedInteger() || value.getBitWidth() == 1;
-  return isUnsigned ? double(value.getZExtValue())
-                    : double(value.getSExtValue());
+  bool isUnsigned = dense.getElementType().isUnsignedInteger() || value.getBitWidth() == 1;
+  return isUnsigned ? double(value.getZExtValue()) : double(value.getSExtValue());
 }
 
 /// Whether a double holds every value of the type.
@@ -58,8 +55,7 @@ FailureOr<InitialValue> dpc::readInitialValue(ModuleOp module, StringRef name) {
   // Booleans are packed to bits in attributes, and splats to one element.
   if (element.isInteger(1) || dense.isSplat()) {
     auto bytes = std::make_shared<std::string>();
-    int64_t width =
-        element.isInteger(1) ? 1 : element.getIntOrFloatBitWidth() / 8;
+    int64_t width = element.isInteger(1) ? 1 : element.getIntOrFloatBitWidth() / 8;
     for (const APInt &item : dense.getValues<APInt>()) {
       uint64_t bits = item.getZExtValue();
       bytes->append(reinterpret_cast<const char *>(&bits), width);

@@ -21,8 +21,7 @@ struct InitialValue {
 
 /// Reads the value of the nn.variable `name`. A missing variable is
 /// DPC_INIT_NONE; a value that cannot be read is an error.
-mlir::FailureOr<InitialValue> readInitialValue(mlir::ModuleOp module,
-                                               llvm::StringRef name);
+mlir::FailureOr<InitialValue> readInitialValue(mlir::ModuleOp module, llvm::StringRef name);
 
 } // namespace dpc
 

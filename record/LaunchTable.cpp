@@ -12,19 +12,17 @@ uint32_t LaunchTable::getKernel(StringRef name) {
   auto [entry, isNew] = kernelIndex.try_emplace(name, kernelIndex.size());
   if (isNew) {
     auto *pointer = llvm::PointerType::getUnqual(target.getContext());
-    auto *type = llvm::FunctionType::get(
-        llvm::Type::getVoidTy(target.getContext()), {pointer}, false);
+    auto *type =
+        llvm::FunctionType::get(llvm::Type::getVoidTy(target.getContext()), {pointer}, false);
     uint64_t at = kernels.append(dpc_kernel_t{});
     kernels.setPointer(at + offsetof(dpc_kernel_t, name), pool.getString(name));
     kernels.setPointer(at + offsetof(dpc_kernel_t, code),
-                       cast<llvm::Function>(
-                           target.getOrInsertFunction(name, type).getCallee()));
+                       cast<llvm::Function>(target.getOrInsertFunction(name, type).getCallee()));
   }
   return entry->second;
 }
 
-void LaunchTable::addLaunch(uint32_t kind, ValueRange buffers,
-                            uint32_t kernel) {
+void LaunchTable::addLaunch(uint32_t kind, ValueRange buffers, uint32_t kernel) {
   dpc_launch_t launch = {};
   launch.kind = kind;
   launch.kernel = kernel;
@@ -52,8 +50,7 @@ void LaunchTable::add(FunctionOp function) {
   dpc_launches_t record = {launchCount, 0};
   for (Operation &op : function.getBodyBlock()) {
     if (auto launch = dyn_cast<LaunchOp>(op))
-      addLaunch(DPC_LAUNCH_KERNEL, launch.getOperands(),
-                getKernel(launch.getKernel()));
+      addLaunch(DPC_LAUNCH_KERNEL, launch.getOperands(), getKernel(launch.getKernel()));
     else if (auto copy = dyn_cast<CopyOp>(op))
       addLaunch(DPC_LAUNCH_COPY, copy.getOperands());
     else if (auto microbatch = dyn_cast<MicrobatchOp>(op))
@@ -71,12 +68,9 @@ llvm::Constant *LaunchTable::emit() {
   record.param_count = paramCount;
   RecordImage image;
   image.append(record);
-  image.setPointer(offsetof(dpc_device_program_t, kernels),
-                   kernels.emit(target, "kernels"));
-  image.setPointer(offsetof(dpc_device_program_t, launches),
-                   launches.emit(target, "launches"));
-  image.setPointer(offsetof(dpc_device_program_t, params),
-                   params.emit(target, "params"));
+  image.setPointer(offsetof(dpc_device_program_t, kernels), kernels.emit(target, "kernels"));
+  image.setPointer(offsetof(dpc_device_program_t, launches), launches.emit(target, "launches"));
+  image.setPointer(offsetof(dpc_device_program_t, params), params.emit(target, "params"));
   image.setPointer(offsetof(dpc_device_program_t, functions),
                    functions.emit(target, "function.launches"));
   return image.emit(target, "device");

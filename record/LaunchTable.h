@@ -22,8 +22,7 @@ public:
   llvm::Constant *emit();
 
 private:
-  void addLaunch(uint32_t kind, mlir::ValueRange buffers,
-                 uint32_t kernel = DPC_NONE);
+  void addLaunch(uint32_t kind, mlir::ValueRange buffers, uint32_t kernel = DPC_NONE);
   uint32_t getKernel(llvm::StringRef name);
 
   llvm::Module &target;

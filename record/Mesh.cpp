@@ -26,9 +26,7 @@ uint32_t ProgramMesh::getFamily(llvm::ArrayRef<std::string> axes) {
     if (known.name == family.name)
       return index;
   // Ranks with equal coordinates elsewhere, by their coordinates on `axes`.
-  std::map<std::vector<int64_t>,
-           std::vector<std::pair<std::vector<int64_t>, uint32_t>>>
-      groups;
+  std::map<std::vector<int64_t>, std::vector<std::pair<std::vector<int64_t>, uint32_t>>> groups;
   for (uint32_t rank = 0; rank < getWorldSize(); ++rank) {
     auto coordinates = shape.coordinates(rank);
     std::vector<int64_t> elsewhere, inside;
@@ -60,22 +58,19 @@ uint32_t ProgramMesh::getGroupSize(uint32_t family) const {
   return families[family].groups[0].size();
 }
 
-llvm::Constant *ProgramMesh::emitAxes(llvm::Module &module,
-                                      ConstantPool &pool) const {
+llvm::Constant *ProgramMesh::emitAxes(llvm::Module &module, ConstantPool &pool) const {
   RecordImage image;
   for (const dist::MeshAxis &axis : shape.axes) {
     dpc_axis_t record = {};
     record.size = axis.size;
     record.sequential = axis.sequential;
     uint64_t at = image.append(record);
-    image.setPointer(at + offsetof(dpc_axis_t, name),
-                     pool.getString(axis.name));
+    image.setPointer(at + offsetof(dpc_axis_t, name), pool.getString(axis.name));
   }
   return image.emit(module, "axes");
 }
 
-llvm::Constant *ProgramMesh::emitFamilies(llvm::Module &module,
-                                          ConstantPool &pool) const {
+llvm::Constant *ProgramMesh::emitFamilies(llvm::Module &module, ConstantPool &pool) const {
   RecordImage image;
   for (const Family &family : families) {
     RecordImage ranks;
@@ -86,10 +81,8 @@ llvm::Constant *ProgramMesh::emitFamilies(llvm::Module &module,
     record.group_count = family.groups.size();
     record.group_size = family.groups[0].size();
     uint64_t at = image.append(record);
-    image.setPointer(at + offsetof(dpc_group_family_t, name),
-                     pool.getString(family.name));
-    image.setPointer(at + offsetof(dpc_group_family_t, ranks),
-                     ranks.emit(module, "members"));
+    image.setPointer(at + offsetof(dpc_group_family_t, name), pool.getString(family.name));
+    image.setPointer(at + offsetof(dpc_group_family_t, ranks), ranks.emit(module, "members"));
   }
   return image.emit(module, "families");
 }

@@ -17,19 +17,16 @@ HostedTensor::HostedTensor(PersistentOp persistent)
 
 HostedTensor::HostedTensor(PersistentOp persistent, dist::StorageAttr storage,
                            dist::MemberAttr member)
-    : persistent(persistent), layout(member.getLayout()),
-      type(member.getTensorType()), first(member.getOffset()),
-      axes(storage.getAxes()) {}
+    : persistent(persistent), layout(member.getLayout()), type(member.getTensorType()),
+      first(member.getOffset()), axes(storage.getAxes()) {}
 
 SmallVector<int64_t> HostedTensor::globalShape() const {
-  return llvm::to_vector(layout ? ArrayRef<int64_t>(layout.getLayout().shape())
-                                : type.getShape());
+  return llvm::to_vector(layout ? ArrayRef<int64_t>(layout.getLayout().shape()) : type.getShape());
 }
 
 /// Adds a piece to `runs`: to the last run where it continues its pattern, so
 /// that a cut matrix is one run and not one a row.
-static void addRun(std::vector<dpc_run_t> &runs, int64_t global, int64_t local,
-                   int64_t length) {
+static void addRun(std::vector<dpc_run_t> &runs, int64_t global, int64_t local, int64_t length) {
   if (!runs.empty() && int64_t(runs.back().length) == length) {
     dpc_run_t &last = runs.back();
     int64_t count = last.count[0];
@@ -71,14 +68,12 @@ llvm::Constant *TensorRecords::emitPlacements(HostedTensor tensor) {
                   high = std::min(elements, (index + 1) * part - tensor.first);
     std::vector<dpc_run_t> runs;
     auto add = [&](int64_t global, int64_t local, int64_t length) {
-      int64_t begin = std::max(local, low),
-              end = std::min(local + length, high);
+      int64_t begin = std::max(local, low), end = std::min(local + length, high);
       if (begin < end)
         addRun(runs, global + begin - local, begin - low, end - begin);
     };
     if (tensor.layout)
-      dist::forEachRun(tensor.layout.getLayout(), coordinates, mesh.getShape(),
-                       add);
+      dist::forEachRun(tensor.layout.getLayout(), coordinates, mesh.getShape(), add);
     else
       add(0, 0, elements);
     RecordImage table;
@@ -89,14 +84,12 @@ llvm::Constant *TensorRecords::emitPlacements(HostedTensor tensor) {
     placement.owner = 1;
     placement.offset = *tensor.persistent.getOffset();
     if (low < high) {
-      placement.offset +=
-          (tensor.first + low - index * part) * elementBytes(tensor.type);
+      placement.offset += (tensor.first + low - index * part) * elementBytes(tensor.type);
       placement.elements = high - low;
     }
     placement.run_count = runs.size();
     uint64_t at = placements.append(placement);
-    placements.setPointer(at + offsetof(dpc_placement_t, runs),
-                          table.emit(target, "runs"));
+    placements.setPointer(at + offsetof(dpc_placement_t, runs), table.emit(target, "runs"));
   }
   return placements.emit(target, "placements");
 }

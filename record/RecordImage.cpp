@@ -5,19 +5,17 @@
 using namespace llvm;
 using namespace dpc;
 
-GlobalVariable *RecordImage::emit(Module &module, StringRef name,
-                                  bool isExternal) {
+GlobalVariable *RecordImage::emit(Module &module, StringRef name, bool isExternal) {
   if (empty())
     return nullptr;
   LLVMContext &context = module.getContext();
-  llvm::sort(pointers,
-             [](const auto &a, const auto &b) { return a.first < b.first; });
+  llvm::sort(pointers, [](const auto &a, const auto &b) { return a.first < b.first; });
   SmallVector<Constant *> pieces;
   uint64_t at = 0;
   auto addBytes = [&](uint64_t end) {
     if (end > at)
-      pieces.push_back(ConstantDataArray::getRaw(
-          StringRef(bytes).slice(at, end), end - at, Type::getInt8Ty(context)));
+      pieces.push_back(ConstantDataArray::getRaw(StringRef(bytes).slice(at, end), end - at,
+                                                 Type::getInt8Ty(context)));
     at = end;
   };
   for (auto [offset, target] : pointers) {
@@ -29,8 +27,7 @@ GlobalVariable *RecordImage::emit(Module &module, StringRef name,
   Constant *value = ConstantStruct::getAnon(context, pieces, /*Packed=*/true);
   auto *global = new GlobalVariable(
       module, value->getType(), /*isConstant=*/true,
-      isExternal ? GlobalValue::ExternalLinkage : GlobalValue::PrivateLinkage,
-      value, name);
+      isExternal ? GlobalValue::ExternalLinkage : GlobalValue::PrivateLinkage, value, name);
   global->setAlignment(Align(64));
   return global;
 }
@@ -39,9 +36,8 @@ Constant *ConstantPool::getString(StringRef text) {
   auto [entry, isNew] = strings.try_emplace(text);
   if (isNew) {
     Constant *value = ConstantDataArray::getString(module.getContext(), text);
-    auto *global =
-        new GlobalVariable(module, value->getType(), /*isConstant=*/true,
-                           GlobalValue::PrivateLinkage, value, "text");
+    auto *global = new GlobalVariable(module, value->getType(), /*isConstant=*/true,
+                                      GlobalValue::PrivateLinkage, value, "text");
     global->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
     entry->second = global;
   }
@@ -49,11 +45,10 @@ Constant *ConstantPool::getString(StringRef text) {
 }
 
 Constant *ConstantPool::addBytes(StringRef bytes, StringRef name) {
-  Constant *value = ConstantDataArray::getRaw(
-      bytes, bytes.size(), Type::getInt8Ty(module.getContext()));
-  auto *global =
-      new GlobalVariable(module, value->getType(), /*isConstant=*/true,
-                         GlobalValue::PrivateLinkage, value, name);
+  Constant *value =
+      ConstantDataArray::getRaw(bytes, bytes.size(), Type::getInt8Ty(module.getContext()));
+  auto *global = new GlobalVariable(module, value->getType(), /*isConstant=*/true,
+                                    GlobalValue::PrivateLinkage, value, name);
   global->setAlignment(Align(64));
   return global;
 }
@@ -62,10 +57,9 @@ Constant *ConstantPool::addOutsideBytes(StringRef bytes, StringRef name) {
   if (!outside)
     return addBytes(bytes, name);
   std::string symbol = ("dpc_" + name + "." + Twine(outside->size())).str();
-  auto *global = new GlobalVariable(
-      module,
-      ArrayType::get(Type::getInt8Ty(module.getContext()), bytes.size()),
-      /*isConstant=*/true, GlobalValue::ExternalLinkage, nullptr, symbol);
+  auto *global =
+      new GlobalVariable(module, ArrayType::get(Type::getInt8Ty(module.getContext()), bytes.size()),
+                         /*isConstant=*/true, GlobalValue::ExternalLinkage, nullptr, symbol);
   global->setVisibility(GlobalValue::HiddenVisibility);
   outside->push_back({std::move(symbol), bytes});
   return global;

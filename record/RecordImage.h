@@ -52,8 +52,7 @@ public:
 
   /// The table as a private global of `module`, or as an external one; null if
   /// nothing was appended.
-  llvm::GlobalVariable *emit(llvm::Module &module, llvm::StringRef name,
-                             bool isExternal = false);
+  llvm::GlobalVariable *emit(llvm::Module &module, llvm::StringRef name, bool isExternal = false);
 
 private:
   std::string bytes;
@@ -64,8 +63,7 @@ private:
 class ConstantPool {
 public:
   /// `outside`, unless null, takes what addOutsideBytes is given.
-  explicit ConstantPool(llvm::Module &module,
-                        std::vector<OutsideValue> *outside = nullptr)
+  explicit ConstantPool(llvm::Module &module, std::vector<OutsideValue> *outside = nullptr)
       : module(module), outside(outside) {}
 
   /// A NUL-terminated string.
@@ -75,8 +73,7 @@ public:
   /// The same for bytes that stay where they are until the program is written.
   llvm::Constant *addOutsideBytes(llvm::StringRef bytes, llvm::StringRef name);
   /// An array of 64-bit integers; null if empty.
-  llvm::Constant *addIntegers(llvm::ArrayRef<int64_t> values,
-                              llvm::StringRef name);
+  llvm::Constant *addIntegers(llvm::ArrayRef<int64_t> values, llvm::StringRef name);
 
 private:
   llvm::Module &module;

@@ -59,8 +59,7 @@ LogicalResult TensorRecords::run() {
     if (auto arg = dyn_cast<nn::ArgAttr>(persistent.getBinding())) {
       if (arg.getKind() == ArgKind::control && failed(addControl(persistent)))
         return failure();
-      if ((arg.getKind() == ArgKind::input ||
-           arg.getKind() == ArgKind::label) &&
+      if ((arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label) &&
           failed(addInput(persistent, arg)))
         return failure();
       continue;
@@ -98,8 +97,7 @@ void TensorRecords::indexWrites() {
     entry.walk([&](Operation *op) {
       visit(op);
       if (auto compute = dyn_cast<ComputeOp>(op))
-        SymbolTable::lookupNearestSymbolFrom(compute, compute.getCalleeAttr())
-            ->walk(visit);
+        SymbolTable::lookupNearestSymbolFrom(compute, compute.getCalleeAttr())->walk(visit);
     });
   }
 }
@@ -108,18 +106,15 @@ FailureOr<uint32_t> TensorRecords::getDtype(PersistentOp persistent) {
   uint32_t dtype = dtypeOf(persistent.getBufferType().getElementType());
   if (dtype == DPC_DTYPE_INVALID)
     return persistent.emitOpError("has element type ")
-           << persistent.getBufferType().getElementType()
-           << ", which the runtime does not have";
+           << persistent.getBufferType().getElementType() << ", which the runtime does not have";
   return dtype;
 }
 
 /// Adds the state in a persistent buffer, optimizer state or all other.
-LogicalResult TensorRecords::addStates(PersistentOp persistent,
-                                       bool optimizer) {
+LogicalResult TensorRecords::addStates(PersistentOp persistent, bool optimizer) {
   auto add = [&](HostedTensor tensor, nn::ArgAttr arg) {
     if (arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label ||
-        arg.getKind() == ArgKind::control ||
-        (arg.getKind() == ArgKind::optimizer) != optimizer)
+        arg.getKind() == ArgKind::control || (arg.getKind() == ArgKind::optimizer) != optimizer)
       return success();
     return addState(tensor, arg);
   };
@@ -145,8 +140,8 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
   llvm::Constant *data = nullptr;
   // What is computed from the graph alone never comes from elsewhere.
   auto variable = module.lookupSymbol<nn::VariableOp>(arg.getName());
-  bool isParameter = arg.getKind() == ArgKind::parameter ||
-                     (variable && variable->hasAttr(nn::kFrozenAttrName));
+  bool isParameter =
+      arg.getKind() == ArgKind::parameter || (variable && variable->hasAttr(nn::kFrozenAttrName));
   bool mayBeElsewhere = isParameter || arg.getKind() == ArgKind::buffer;
   if (values == InitialValues::none && mayBeElsewhere)
     value->kind = DPC_INIT_NONE;
@@ -178,43 +173,35 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
   if (arg.getKind() == ArgKind::optimizer) {
     auto parameter = stateIndex.find(arg.getOf());
     if (parameter == stateIndex.end())
-      return persistent.emitOpError("belongs to the unknown parameter '")
-             << arg.getOf() << "'";
+      return persistent.emitOpError("belongs to the unknown parameter '") << arg.getOf() << "'";
     record.parameter = parameter->second;
   }
-  record.changes = arg.getKind() != ArgKind::optimizer &&
-                   (writtenBy.lookup(persistent) & 1 << DPC_ENTRY_STEP);
+  record.changes =
+      arg.getKind() != ArgKind::optimizer && (writtenBy.lookup(persistent) & 1 << DPC_ENTRY_STEP);
   uint64_t at = states.append(record);
-  states.setPointer(at + offsetof(dpc_state_t, name),
-                    pool.getString(arg.getName()));
-  states.setPointer(at + offsetof(dpc_state_t, shape),
-                    pool.addIntegers(shape, "shape"));
+  states.setPointer(at + offsetof(dpc_state_t, name), pool.getString(arg.getName()));
+  states.setPointer(at + offsetof(dpc_state_t, shape), pool.addIntegers(shape, "shape"));
   states.setPointer(at + offsetof(dpc_state_t, init_data), data);
-  states.setPointer(at + offsetof(dpc_state_t, placements),
-                    emitPlacements(tensor));
-  states.setPointer(at + offsetof(dpc_state_t, file_tensors),
-                    emitFileTensors(fileTensors));
+  states.setPointer(at + offsetof(dpc_state_t, placements), emitPlacements(tensor));
+  states.setPointer(at + offsetof(dpc_state_t, file_tensors), emitFileTensors(fileTensors));
   stateIndex[arg.getName()] = stateCount++;
   return success();
 }
 
-llvm::Constant *
-TensorRecords::emitFileTensors(ArrayRef<nn::FileTensor> tensors) {
+llvm::Constant *TensorRecords::emitFileTensors(ArrayRef<nn::FileTensor> tensors) {
   RecordImage image;
   for (const nn::FileTensor &tensor : tensors) {
     dpc_file_tensor_t record = {};
     // The host's arrays have only so many dimensions.
     const bool fits = tensor.shape.size() <= DPC_MAX_RANK_DIMS;
-    record.holds =
-        tensor.holds == nn::FileTensor::Holds::tied          ? DPC_HOLDS_TIED
-        : tensor.holds == nn::FileTensor::Holds::nothing     ? DPC_HOLDS_NOTHING
-        : fits && tensor.holds == nn::FileTensor::Holds::all ? DPC_HOLDS_ALL
-                                                             : DPC_HOLDS_PART;
+    record.holds = tensor.holds == nn::FileTensor::Holds::tied          ? DPC_HOLDS_TIED
+                   : tensor.holds == nn::FileTensor::Holds::nothing     ? DPC_HOLDS_NOTHING
+                   : fits && tensor.holds == nn::FileTensor::Holds::all ? DPC_HOLDS_ALL
+                                                                        : DPC_HOLDS_PART;
     record.dim_count = tensor.shape.size();
     record.shift = tensor.shift;
     uint64_t at = image.append(record);
-    image.setPointer(at + offsetof(dpc_file_tensor_t, name),
-                     pool.getString(tensor.name));
+    image.setPointer(at + offsetof(dpc_file_tensor_t, name), pool.getString(tensor.name));
     image.setPointer(at + offsetof(dpc_file_tensor_t, shape),
                      pool.addIntegers(tensor.shape, "shape"));
     image.setPointer(at + offsetof(dpc_file_tensor_t, strides),
@@ -223,8 +210,7 @@ TensorRecords::emitFileTensors(ArrayRef<nn::FileTensor> tensors) {
   return image.emit(target, "file_tensors");
 }
 
-llvm::Constant *TensorRecords::emitBounds(ArrayRef<nn::BoundsRun> runs,
-                                          ArrayRef<int64_t> shape,
+llvm::Constant *TensorRecords::emitBounds(ArrayRef<nn::BoundsRun> runs, ArrayRef<int64_t> shape,
                                           int64_t batchDim) {
   int64_t sample = 1;
   for (auto [d, extent] : llvm::enumerate(shape))
@@ -242,8 +228,7 @@ llvm::Constant *TensorRecords::emitBounds(ArrayRef<nn::BoundsRun> runs,
   return image.emit(target, "bounds");
 }
 
-LogicalResult TensorRecords::addInput(PersistentOp persistent,
-                                      nn::ArgAttr arg) {
+LogicalResult TensorRecords::addInput(PersistentOp persistent, nn::ArgAttr arg) {
   FailureOr<uint32_t> dtype = getDtype(persistent);
   if (failed(dtype))
     return failure();
@@ -255,36 +240,28 @@ LogicalResult TensorRecords::addInput(PersistentOp persistent,
     batch = shape[arg.getBatch()];
   dpc_input_t record = {};
   record.struct_size = sizeof(record);
-  record.role =
-      arg.getKind() == ArgKind::label ? DPC_INPUT_LABEL : DPC_INPUT_GRAPH;
+  record.role = arg.getKind() == ArgKind::label ? DPC_INPUT_LABEL : DPC_INPUT_GRAPH;
   record.dtype = *dtype;
   record.dim_count = shape.size();
   record.batch_dim = arg.getBatch();
   FailureOr<SmallVector<nn::BoundsRun>> bounds =
       nn::boundsFrom(persistent->getAttr(nn::kBoundsAttrName));
   if (failed(bounds))
-    return persistent.emitOpError("has ")
-           << nn::kBoundsAttrName << " of another form";
+    return persistent.emitOpError("has ") << nn::kBoundsAttrName << " of another form";
   record.bounds_count = bounds->size();
   record.micro_count = 1;
   uint64_t at = inputs.append(record);
-  inputs.setPointer(at + offsetof(dpc_input_t, name),
-                    pool.getString(arg.getName()));
-  inputs.setPointer(at + offsetof(dpc_input_t, shape),
-                    pool.addIntegers(shape, "shape"));
+  inputs.setPointer(at + offsetof(dpc_input_t, name), pool.getString(arg.getName()));
+  inputs.setPointer(at + offsetof(dpc_input_t, shape), pool.addIntegers(shape, "shape"));
   inputs.setPointer(at + offsetof(dpc_input_t, placements),
                     emitPlacements(HostedTensor(persistent)));
-  inputs.setPointer(at + offsetof(dpc_input_t, bounds),
-                    emitBounds(*bounds, shape, arg.getBatch()));
+  inputs.setPointer(at + offsetof(dpc_input_t, bounds), emitBounds(*bounds, shape, arg.getBatch()));
   auto loss = module->getAttrOfType<nn::LossAttr>(nn::NNDialect::kLossAttrName);
   if (arg.getKind() == ArgKind::label && loss && loss.getClassAxis() >= 0) {
     ArrayRef<int64_t> logits = loss.getType().getShape();
-    inputs.overwrite(at + offsetof(dpc_input_t, logits_dim_count),
-                     uint32_t(logits.size()));
-    inputs.overwrite(at + offsetof(dpc_input_t, class_axis),
-                     uint32_t(loss.getClassAxis()));
-    inputs.setPointer(at + offsetof(dpc_input_t, logits_shape),
-                      pool.addIntegers(logits, "shape"));
+    inputs.overwrite(at + offsetof(dpc_input_t, logits_dim_count), uint32_t(logits.size()));
+    inputs.overwrite(at + offsetof(dpc_input_t, class_axis), uint32_t(loss.getClassAxis()));
+    inputs.setPointer(at + offsetof(dpc_input_t, logits_shape), pool.addIntegers(logits, "shape"));
   }
   ++inputCount;
   return success();
@@ -294,16 +271,14 @@ LogicalResult TensorRecords::addControl(PersistentOp persistent) {
   dpc_control_t record = {};
   record.axis = DPC_NONE;
   if (auto coordinate = dyn_cast<CoordinateAttr>(persistent.getBinding())) {
-    std::optional<unsigned> axis =
-        mesh.getShape().axisIndex(coordinate.getAxis().getValue());
+    std::optional<unsigned> axis = mesh.getShape().axisIndex(coordinate.getAxis().getValue());
     if (!axis)
       return persistent.emitOpError("names the axis ")
              << coordinate.getAxis() << ", which the mesh lacks";
     record.kind = DPC_CONTROL_COORDINATE;
     record.axis = *axis;
   } else {
-    record.kind = llvm::StringSwitch<uint32_t>(
-                      cast<nn::ArgAttr>(persistent.getBinding()).getName())
+    record.kind = llvm::StringSwitch<uint32_t>(cast<nn::ArgAttr>(persistent.getBinding()).getName())
                       .Case("step", DPC_CONTROL_STEP)
                       .Case("seed", DPC_CONTROL_SEED)
                       .Case("valid_rows", DPC_CONTROL_VALID_ROWS)
@@ -321,8 +296,7 @@ LogicalResult TensorRecords::addControl(PersistentOp persistent) {
   return success();
 }
 
-LogicalResult TensorRecords::addOutput(PersistentOp persistent,
-                                       StringRef name) {
+LogicalResult TensorRecords::addOutput(PersistentOp persistent, StringRef name) {
   FailureOr<uint32_t> dtype = getDtype(persistent);
   if (failed(dtype))
     return failure();
@@ -337,16 +311,14 @@ LogicalResult TensorRecords::addOutput(PersistentOp persistent,
   record.micro_count = 1;
   uint64_t at = outputs.append(record);
   outputs.setPointer(at + offsetof(dpc_output_t, name), pool.getString(name));
-  outputs.setPointer(at + offsetof(dpc_output_t, shape),
-                     pool.addIntegers(shape, "shape"));
+  outputs.setPointer(at + offsetof(dpc_output_t, shape), pool.addIntegers(shape, "shape"));
   outputs.setPointer(at + offsetof(dpc_output_t, placements),
                      emitPlacements(HostedTensor(persistent)));
   ++outputCount;
   return success();
 }
 
-LogicalResult TensorRecords::addMetric(PersistentOp persistent,
-                                       StringRef name) {
+LogicalResult TensorRecords::addMetric(PersistentOp persistent, StringRef name) {
   FailureOr<uint32_t> dtype = getDtype(persistent);
   if (failed(dtype))
     return failure();

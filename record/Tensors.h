@@ -36,8 +36,7 @@ struct HostedTensor {
   llvm::ArrayRef<mlir::StringAttr> axes;
 
   explicit HostedTensor(exec::PersistentOp persistent);
-  HostedTensor(exec::PersistentOp persistent, dist::StorageAttr storage,
-               dist::MemberAttr member);
+  HostedTensor(exec::PersistentOp persistent, dist::StorageAttr storage, dist::MemberAttr member);
   /// The logical shape.
   llvm::SmallVector<int64_t> globalShape() const;
 };
@@ -46,10 +45,9 @@ struct HostedTensor {
 /// outputs and metrics, one for each persistent buffer or member of one.
 class TensorRecords {
 public:
-  TensorRecords(mlir::ModuleOp module, ProgramMesh &mesh, llvm::Module &target,
-                ConstantPool &pool, InitialValues values)
-      : module(module), mesh(mesh), target(target), pool(pool), values(values) {
-  }
+  TensorRecords(mlir::ModuleOp module, ProgramMesh &mesh, llvm::Module &target, ConstantPool &pool,
+                InitialValues values)
+      : module(module), mesh(mesh), target(target), pool(pool), values(values) {}
 
   /// Fills the images. Fails with an error on the op at fault.
   mlir::LogicalResult run();
@@ -63,8 +61,7 @@ public:
   }
 
   RecordImage states, inputs, controls, outputs, metrics;
-  uint32_t stateCount = 0, inputCount = 0, controlCount = 0, outputCount = 0,
-           metricCount = 0;
+  uint32_t stateCount = 0, inputCount = 0, controlCount = 0, outputCount = 0, metricCount = 0;
   /// B; 1 if no input has a batch dimension.
   int64_t batch = 1;
 
@@ -73,15 +70,13 @@ private:
   mlir::LogicalResult addState(HostedTensor tensor, nn::ArgAttr arg);
   mlir::LogicalResult addInput(exec::PersistentOp persistent, nn::ArgAttr arg);
   mlir::LogicalResult addControl(exec::PersistentOp persistent);
-  mlir::LogicalResult addOutput(exec::PersistentOp persistent,
-                                llvm::StringRef name);
-  mlir::LogicalResult addMetric(exec::PersistentOp persistent,
-                                llvm::StringRef name);
+  mlir::LogicalResult addOutput(exec::PersistentOp persistent, llvm::StringRef name);
+  mlir::LogicalResult addMetric(exec::PersistentOp persistent, llvm::StringRef name);
   void indexWrites();
   llvm::Constant *emitPlacements(HostedTensor tensor);
   llvm::Constant *emitFileTensors(llvm::ArrayRef<nn::FileTensor> tensors);
-  llvm::Constant *emitBounds(llvm::ArrayRef<nn::BoundsRun> runs,
-                             llvm::ArrayRef<int64_t> shape, int64_t batchDim);
+  llvm::Constant *emitBounds(llvm::ArrayRef<nn::BoundsRun> runs, llvm::ArrayRef<int64_t> shape,
+                             int64_t batchDim);
   mlir::FailureOr<uint32_t> getDtype(exec::PersistentOp persistent);
 
   mlir::ModuleOp module;

@@ -14,15 +14,7 @@ using namespace dpc;
 namespace {
 
 constexpr uint64_t kAlignment = 64;
-enum Section {
-  kNone,
-  kValues,
-  kSymbols,
-  kNames,
-  kSectionNames,
-  kStack,
-  kCount
-};
+enum Section { kNone, kValues, kSymbols, kNames, kSectionNames, kStack, kCount };
 
 /// EM_* of a machine, or EM_NONE.
 uint16_t machineOf(const Triple &triple) {
@@ -50,8 +42,7 @@ void writeTable(raw_ostream &os, const StringTableBuilder &table) {
 
 /// Header of a section with `size` bytes at `at`, after which `at` comes to
 /// lie.
-Elf64_Shdr place(uint32_t name, uint32_t type, uint64_t size,
-                 uint64_t alignment, uint64_t &at) {
+Elf64_Shdr place(uint32_t name, uint32_t type, uint64_t size, uint64_t alignment, uint64_t &at) {
   Elf64_Shdr header = {};
   header.sh_name = name;
   header.sh_type = type;
@@ -65,18 +56,15 @@ Elf64_Shdr place(uint32_t name, uint32_t type, uint64_t size,
 } // namespace
 
 // Format: System V ABI, "Object files" (ELF-64), gABI 4.1.
-Error dpc::writeValuesObject(ArrayRef<OutsideValue> values, StringRef triple,
-                             raw_ostream &os) {
+Error dpc::writeValuesObject(ArrayRef<OutsideValue> values, StringRef triple, raw_ostream &os) {
   const uint16_t machine = machineOf(Triple(triple));
   if (machine == EM_NONE)
     return createStringError("cannot write an object file for " + triple);
-  StringTableBuilder names(StringTableBuilder::ELF),
-      sectionNames(StringTableBuilder::ELF);
+  StringTableBuilder names(StringTableBuilder::ELF), sectionNames(StringTableBuilder::ELF);
   for (const OutsideValue &value : values)
     names.add(value.symbol);
   static constexpr StringLiteral sections[kCount] = {
-      "",        ".rodata.dpc_values", ".symtab",
-      ".strtab", ".shstrtab",          ".note.GNU-stack"};
+      "", ".rodata.dpc_values", ".symtab", ".strtab", ".shstrtab", ".note.GNU-stack"};
   for (StringRef section : sections)
     sectionNames.add(section);
   names.finalizeInOrder();
@@ -97,20 +85,16 @@ Error dpc::writeValuesObject(ArrayRef<OutsideValue> values, StringRef triple,
     size += alignTo(value.bytes.size(), kAlignment);
   }
   uint64_t at = sizeof(Elf64_Ehdr);
-  auto name = [&](Section section) {
-    return sectionNames.getOffset(sections[section]);
-  };
+  auto name = [&](Section section) { return sectionNames.getOffset(sections[section]); };
   Elf64_Shdr headers[kCount] = {};
   headers[kValues] = place(name(kValues), SHT_PROGBITS, size, kAlignment, at);
   headers[kValues].sh_flags = SHF_ALLOC;
-  headers[kSymbols] = place(name(kSymbols), SHT_SYMTAB,
-                            symbols.size() * sizeof(Elf64_Sym), 8, at);
+  headers[kSymbols] = place(name(kSymbols), SHT_SYMTAB, symbols.size() * sizeof(Elf64_Sym), 8, at);
   headers[kSymbols].sh_entsize = sizeof(Elf64_Sym);
   headers[kSymbols].sh_link = kNames;
   headers[kSymbols].sh_info = 1; // all but the first are global
   headers[kNames] = place(name(kNames), SHT_STRTAB, names.getSize(), 1, at);
-  headers[kSectionNames] =
-      place(name(kSectionNames), SHT_STRTAB, sectionNames.getSize(), 1, at);
+  headers[kSectionNames] = place(name(kSectionNames), SHT_STRTAB, sectionNames.getSize(), 1, at);
   // Without this section the stack would be made executable.
   headers[kStack] = place(name(kStack), SHT_PROGBITS, 0, 1, at);
 
@@ -129,15 +113,12 @@ Error dpc::writeValuesObject(ArrayRef<OutsideValue> values, StringRef triple,
   header.e_shoff = alignTo(at, 8);
 
   const uint64_t start = os.tell();
-  auto padTo = [&](uint64_t offset) {
-    os.write_zeros(offset - (os.tell() - start));
-  };
+  auto padTo = [&](uint64_t offset) { os.write_zeros(offset - (os.tell() - start)); };
   writeStruct(os, header);
   padTo(headers[kValues].sh_offset);
   for (const OutsideValue &value : values) {
     os << value.bytes;
-    os.write_zeros(alignTo(value.bytes.size(), kAlignment) -
-                   value.bytes.size());
+    os.write_zeros(alignTo(value.bytes.size(), kAlignment) - value.bytes.size());
   }
   padTo(headers[kSymbols].sh_offset);
   for (const Elf64_Sym &symbol : symbols)

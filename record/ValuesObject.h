@@ -23,8 +23,8 @@ struct OutsideValue {
 /// multiple of 64 in read-only memory. LLVM would copy the data four times on
 /// the way; here it goes from where it is into the file. Fails for a machine
 /// whose objects are not ELF of 64 bits.
-llvm::Error writeValuesObject(llvm::ArrayRef<OutsideValue> values,
-                              llvm::StringRef triple, llvm::raw_ostream &os);
+llvm::Error writeValuesObject(llvm::ArrayRef<OutsideValue> values, llvm::StringRef triple,
+                              llvm::raw_ostream &os);
 
 } // namespace dpc
 

@@ -14,15 +14,13 @@ Error dpc::writeObject(Module &module, raw_pwrite_stream &stream) {
   std::string triple = sys::getDefaultTargetTriple(), error;
   const Target *target = TargetRegistry::lookupTarget(triple, error);
   if (!target)
-    return createStringError("cannot generate code for " + triple + ": " +
-                             error);
-  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-      triple, /*CPU=*/"", /*Features=*/"", {}, Reloc::PIC_));
+    return createStringError("cannot generate code for " + triple + ": " + error);
+  std::unique_ptr<TargetMachine> machine(
+      target->createTargetMachine(triple, /*CPU=*/"", /*Features=*/"", {}, Reloc::PIC_));
   module.setDataLayout(machine->createDataLayout());
   module.setTargetTriple(triple);
   legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr,
-                                   CodeGenFileType::ObjectFile))
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::ObjectFile))
     return createStringError("cannot write an object file for " + triple);
   passes.run(module);
   return Error::success();

@@ -103,9 +103,9 @@ public:
   /// scratch memory. Buffers are dense and row-major, i1 takes a byte, and no
   /// two of them overlap but as `mayAlias` says. Fails with an error on the op
   /// that has no rule.
-  virtual mlir::FailureOr<KernelCode>
-  emitKernel(mlir::Operation *op, llvm::StringRef symbol, mlir::ModuleOp code,
-             const CodeOptions &options) const = 0;
+  virtual mlir::FailureOr<KernelCode> emitKernel(mlir::Operation *op, llvm::StringRef symbol,
+                                                 mlir::ModuleOp code,
+                                                 const CodeOptions &options) const = 0;
 
   /// Compiles each module nested in `kernels`, which is named after the kernel
   /// whose function `emitKernel` put into it, and lowers it in place. Uses as

@@ -12,18 +12,16 @@ public:
                                 llvm::SmallVectorImpl<HostTensor> &) override {
     return mlir::failure();
   }
-  mlir::LogicalResult
-  runElementwiseRegion(mlir::Region &, llvm::ArrayRef<int64_t>,
-                       llvm::ArrayRef<HostTensor>,
-                       llvm::SmallVectorImpl<HostTensor> &) override {
+  mlir::LogicalResult runElementwiseRegion(mlir::Region &, llvm::ArrayRef<int64_t>,
+                                           llvm::ArrayRef<HostTensor>,
+                                           llvm::SmallVectorImpl<HostTensor> &) override {
     return mlir::failure();
   }
   int64_t getAxisIndex(llvm::StringRef) override { return 0; }
   int64_t getGroupIndex(llvm::ArrayRef<llvm::StringRef>) override { return 0; }
   void setSequentialIndex(llvm::StringRef, int64_t) override {}
   mlir::FailureOr<std::vector<HostTensor>>
-  exchange(mlir::Operation *, llvm::ArrayRef<llvm::StringRef>,
-           const HostTensor &) override {
+  exchange(mlir::Operation *, llvm::ArrayRef<llvm::StringRef>, const HostTensor &) override {
     return mlir::failure();
   }
 };

@@ -21,8 +21,7 @@ HostTensor HostTensor::splat(RankedTensorType type, double value) {
   if (result.isFloat())
     std::fill(result.floats.begin(), result.floats.end(), value);
   else
-    std::fill(result.ints.begin(), result.ints.end(),
-              static_cast<int64_t>(value));
+    std::fill(result.ints.begin(), result.ints.end(), static_cast<int64_t>(value));
   result.roundToType();
   return result;
 }
@@ -43,8 +42,7 @@ static double rawFloat(const char *bytes, FloatType type) {
   memcpy(&bits, bytes, type.getWidth() / 8);
   APFloat value(type.getFloatSemantics(), APInt(type.getWidth(), bits));
   bool losesInfo;
-  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
-                &losesInfo);
+  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
   return value.convertToDouble();
 }
 
@@ -68,8 +66,7 @@ std::optional<HostTensor> HostTensor::fromAttr(ElementsAttr attr) {
     if (auto floatType = dyn_cast<FloatType>(type.getElementType())) {
       auto convert = [&](APFloat value) {
         bool losesInfo;
-        value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
-                      &losesInfo);
+        value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
         return value.convertToDouble();
       };
       if (dense.isSplat()) {
@@ -77,8 +74,7 @@ std::optional<HostTensor> HostTensor::fromAttr(ElementsAttr attr) {
                   convert(dense.getSplatValue<APFloat>()));
         return result;
       }
-      for (auto [slot, value] :
-           llvm::zip_equal(result.floats, dense.getValues<APFloat>()))
+      for (auto [slot, value] : llvm::zip_equal(result.floats, dense.getValues<APFloat>()))
         slot = convert(value);
       return result;
     }
@@ -86,8 +82,7 @@ std::optional<HostTensor> HostTensor::fromAttr(ElementsAttr attr) {
     if (!intType)
       return std::nullopt;
     bool zeroExtend = intType.isUnsigned() || intType.getWidth() == 1;
-    for (auto [slot, value] :
-         llvm::zip_equal(result.ints, dense.getValues<APInt>()))
+    for (auto [slot, value] : llvm::zip_equal(result.ints, dense.getValues<APInt>()))
       slot = zeroExtend ? value.getZExtValue() : value.getSExtValue();
     return result;
   }
@@ -122,8 +117,7 @@ DenseElementsAttr HostTensor::toAttr() const {
     for (double element : floats) {
       APFloat value(element);
       bool losesInfo;
-      value.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven,
-                    &losesInfo);
+      value.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
       values.push_back(value);
     }
     return DenseElementsAttr::get(type, values);
@@ -143,10 +137,8 @@ double dpc::roundToFloatType(double value, FloatType type) {
     return static_cast<float>(value);
   APFloat rounded(value);
   bool losesInfo;
-  rounded.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
-                  &losesInfo);
-  rounded.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
-                  &losesInfo);
+  rounded.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+  rounded.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
   return rounded.convertToDouble();
 }
 
@@ -183,8 +175,7 @@ SmallVector<int64_t> dpc::rowMajorStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-void dpc::forEachIndex(ArrayRef<int64_t> shape,
-                       function_ref<void(ArrayRef<int64_t>)> fn) {
+void dpc::forEachIndex(ArrayRef<int64_t> shape, function_ref<void(ArrayRef<int64_t>)> fn) {
   if (llvm::is_contained(shape, 0))
     return;
   SmallVector<int64_t> index(shape.size(), 0);

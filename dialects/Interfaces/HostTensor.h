@@ -32,9 +32,7 @@ public:
   llvm::ArrayRef<int64_t> getShape() const { return type.getShape(); }
   int64_t getRank() const { return type.getRank(); }
   int64_t size() const { return isFloat() ? floats.size() : ints.size(); }
-  bool isFloat() const {
-    return llvm::isa<mlir::FloatType>(type.getElementType());
-  }
+  bool isFloat() const { return llvm::isa<mlir::FloatType>(type.getElementType()); }
 
   /// Rounds every element to what the element type can hold: nearest even for
   /// floats, wrap-around for integers. Ops call it once, on their results.
@@ -58,8 +56,7 @@ void forEachIndex(llvm::ArrayRef<int64_t> shape,
                   llvm::function_ref<void(llvm::ArrayRef<int64_t>)> fn);
 
 /// Offset of `index` under `strides`.
-int64_t linearize(llvm::ArrayRef<int64_t> index,
-                  llvm::ArrayRef<int64_t> strides);
+int64_t linearize(llvm::ArrayRef<int64_t> index, llvm::ArrayRef<int64_t> strides);
 
 /// `value` rounded to float type `type`.
 double roundToFloatType(double value, mlir::FloatType type);

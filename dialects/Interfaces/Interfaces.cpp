@@ -55,17 +55,14 @@ ShardingRule dpc::elementwiseShardingRule(Operation *op) {
   for (int64_t extent : type.getShape())
     whole.push_back(ShardingRule::dim(rule.addLoop(extent)));
   for (Type operand : op->getOperandTypes())
-    rule.operands.push_back(cast<RankedTensorType>(operand).getRank() == 0
-                                ? ShardingRule::ValueLoops()
-                                : whole);
+    rule.operands.push_back(
+        cast<RankedTensorType>(operand).getRank() == 0 ? ShardingRule::ValueLoops() : whole);
   rule.results.assign(op->getNumResults(), whole);
   return rule;
 }
 
 bool dpc::hasOnlyFloats(Operation *op) {
-  auto isFloat = [](Type type) {
-    return isa<FloatType>(getElementTypeOrSelf(type));
-  };
+  auto isFloat = [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); };
   return llvm::all_of(op->getOperandTypes(), isFloat) &&
          llvm::all_of(op->getResultTypes(), isFloat);
 }

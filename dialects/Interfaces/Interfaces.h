@@ -17,16 +17,15 @@ public:
 
   /// Runs a one-block region on `arguments` and returns what its terminator
   /// yields.
-  virtual mlir::LogicalResult
-  runRegion(mlir::Region &region, llvm::ArrayRef<HostTensor> arguments,
-            llvm::SmallVectorImpl<HostTensor> &yielded) = 0;
+  virtual mlir::LogicalResult runRegion(mlir::Region &region, llvm::ArrayRef<HostTensor> arguments,
+                                        llvm::SmallVectorImpl<HostTensor> &yielded) = 0;
 
   /// Runs a one-block region of elementwise ops and constants, written for
   /// rank-0 tensors, on whole tensors of one shape at once.
-  virtual mlir::LogicalResult
-  runElementwiseRegion(mlir::Region &region, llvm::ArrayRef<int64_t> shape,
-                       llvm::ArrayRef<HostTensor> arguments,
-                       llvm::SmallVectorImpl<HostTensor> &yielded) = 0;
+  virtual mlir::LogicalResult runElementwiseRegion(mlir::Region &region,
+                                                   llvm::ArrayRef<int64_t> shape,
+                                                   llvm::ArrayRef<HostTensor> arguments,
+                                                   llvm::SmallVectorImpl<HostTensor> &yielded) = 0;
 
   /// This device's coordinate on a mesh axis.
   virtual int64_t getAxisIndex(llvm::StringRef axis) = 0;
@@ -44,8 +43,7 @@ public:
   /// brings another tensor type. The one primitive from which the interpreter
   /// builds every collective.
   virtual mlir::FailureOr<std::vector<HostTensor>>
-  exchange(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> axes,
-           const HostTensor &mine) = 0;
+  exchange(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> axes, const HostTensor &mine) = 0;
 };
 
 /// What the training form of an op may depend on.

@@ -71,8 +71,7 @@ bool hasOnlyFloats(mlir::Operation *op);
 
 /// Additive in operand 0 for floats; not for integers, where division and
 /// conversion round or wrap.
-llvm::SmallVector<llvm::SmallVector<unsigned, 2>>
-additiveIfFloats(mlir::Operation *op);
+llvm::SmallVector<llvm::SmallVector<unsigned, 2>> additiveIfFloats(mlir::Operation *op);
 
 } // namespace dpc
 

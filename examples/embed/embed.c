@@ -16,8 +16,8 @@ extern const dpc_program_t dpc_program;
 
 /* Binds every input to its rows of batch `step`; data starts again when fewer
  * rows than a batch are left. */
-static dpc_status_t bind_batch(dpc_session_t *session,
-                               const dpc_array_file_t *data, uint64_t step) {
+static dpc_status_t bind_batch(dpc_session_t *session, const dpc_array_file_t *data,
+                               uint64_t step) {
   const dpc_program_t *program = dpc_session_program(session);
   for (uint32_t i = 0; i < program->input_count; ++i) {
     const dpc_input_t *input = &program->inputs[i];
@@ -30,17 +30,14 @@ static dpc_status_t bind_batch(dpc_session_t *session,
     }
     batch = *whole;
     if (input->batch_dim >= 0) {
-      const uint64_t rows = (uint64_t)whole->shape[0],
-                     batches = rows / program->batch;
+      const uint64_t rows = (uint64_t)whole->shape[0], batches = rows / program->batch;
       if (batches == 0) {
         fprintf(stderr, "array %s has fewer samples than a batch\n", name);
         return DPC_INVALID;
       }
-      const uint64_t bytes =
-          dpc_array_elements(whole) / rows * dpc_dtype_size(whole->dtype);
+      const uint64_t bytes = dpc_array_elements(whole) / rows * dpc_dtype_size(whole->dtype);
       batch.shape[0] = (int64_t)program->batch;
-      batch.data =
-          (const char *)whole->data + step % batches * program->batch * bytes;
+      batch.data = (const char *)whole->data + step % batches * program->batch * bytes;
     }
     dpc_status_t status = dpc_session_bind_input(session, name, &batch);
     if (status != DPC_OK)
@@ -49,8 +46,7 @@ static dpc_status_t bind_batch(dpc_session_t *session,
   return DPC_OK;
 }
 
-static dpc_status_t train(dpc_session_t *session, const dpc_array_file_t *data,
-                          uint64_t steps) {
+static dpc_status_t train(dpc_session_t *session, const dpc_array_file_t *data, uint64_t steps) {
   for (uint64_t step = 0; step < steps; ++step) {
     double loss = 0;
     dpc_status_t status = bind_batch(session, data, step);

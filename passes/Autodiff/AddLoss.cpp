@@ -51,9 +51,8 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
         return op.buildTraining(b, training);
       });
     } else {
-      replaceModeOps(function, [](TrainingModeOpInterface op, OpBuilder &b) {
-        return op.buildInference(b);
-      });
+      replaceModeOps(function,
+                     [](TrainingModeOpInterface op, OpBuilder &b) { return op.buildInference(b); });
     }
 
     Operation *terminator = function.front().getTerminator();
@@ -79,26 +78,23 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
   }
 
   Value addControl(func::FuncOp function, StringRef name) {
-    return addArgument(
-        function, ArgKind::control, name,
-        RankedTensorType::get({}, IntegerType::get(&getContext(), 64)));
+    return addArgument(function, ArgKind::control, name,
+                       RankedTensorType::get({}, IntegerType::get(&getContext(), 64)));
   }
 
-  Value addArgument(func::FuncOp function, ArgKind kind, StringRef name,
-                    RankedTensorType type, int64_t batch = -1) {
+  Value addArgument(func::FuncOp function, ArgKind kind, StringRef name, RankedTensorType type,
+                    int64_t batch = -1) {
     unsigned index = function.getNumArguments();
     auto attr = ArgAttr::get(&getContext(), kind, name, batch, "");
     function.insertArgument(
         index, type,
-        DictionaryAttr::get(
-            &getContext(),
-            {{StringAttr::get(&getContext(), NNDialect::kArgAttrName), attr}}),
+        DictionaryAttr::get(&getContext(),
+                            {{StringAttr::get(&getContext(), NNDialect::kArgAttrName), attr}}),
         function.getLoc());
     return function.getArgument(index);
   }
 
-  FailureOr<LossValue> buildLoss(func::FuncOp function, OpBuilder &builder,
-                                 bool training) {
+  FailureOr<LossValue> buildLoss(func::FuncOp function, OpBuilder &builder, bool training) {
     Operation *terminator = function.front().getTerminator();
     StringRef name = loss;
     std::optional<unsigned> chosen;
@@ -106,28 +102,25 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
       ResultAttr attr = nn::getResult(function, i);
       if (!attr || attr.getKind() != ResultKind::output)
         continue;
-      if (name.starts_with("output:") ? attr.getName() == name.substr(7)
-                                      : !chosen)
+      if (name.starts_with("output:") ? attr.getName() == name.substr(7) : !chosen)
         chosen = i;
     }
     if (!chosen)
       return function.emitError("loss ")
-                 << name << ": the graph has no such output; it has "
-                 << outputNames(function),
+                 << name << ": the graph has no such output; it has " << outputNames(function),
              failure();
     Value output = terminator->getOperand(*chosen);
     StringRef outputName = nn::getResult(function, *chosen).getName();
     RankedTensorType type = typeOf(output);
     if (!isa<FloatType>(type.getElementType()))
-      return function.emitError("loss ")
-                 << name << ": output " << outputName << " has type " << type
-                 << ", which is not a float",
+      return function.emitError("loss ") << name << ": output " << outputName << " has type "
+                                         << type << ", which is not a float",
              failure();
     Expressions e{builder, output.getLoc()};
     if (name.starts_with("output:")) {
       if (type.getNumElements() != 1)
-        return function.emitError("loss ") << name << ": output has type "
-                                           << type << ", which is not a scalar",
+        return function.emitError("loss ")
+                   << name << ": output has type " << type << ", which is not a scalar",
                failure();
       recordLoss("in graph", outputName, type, -1);
       return LossValue{e.reshape(output, {}), Value(), Value()};
@@ -136,9 +129,7 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     std::string known;
     std::unique_ptr<LossFunction> kind = LossFunction::create(name, known);
     if (!kind)
-      return function.emitError("unknown loss '")
-                 << name << "'; known: " << known,
-             failure();
+      return function.emitError("unknown loss '") << name << "'; known: " << known, failure();
     LossFunction::Options options;
     options.labelSmoothing = labelSmoothing;
     options.ignoreIndex = ignoreIndex;
@@ -148,8 +139,7 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
       options.classAxis = classAxis[0];
     if (!labelType.empty()) {
       // Its own message speaks of MLIR's grammar.
-      ScopedDiagnosticHandler silent(&getContext(),
-                                     [](Diagnostic &) { return success(); });
+      ScopedDiagnosticHandler silent(&getContext(), [](Diagnostic &) { return success(); });
       options.labelType = parseType(labelType, &getContext());
     }
     if (!labelType.empty()) {
@@ -158,16 +148,15 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
                    << labelType << "' is not a type such as i64 or f32",
                failure();
     }
-    FailureOr<LossFunction::Labels> label =
-        kind->getLabels(output.getLoc(), type, options);
+    FailureOr<LossFunction::Labels> label = kind->getLabels(output.getLoc(), type, options);
     if (failed(label))
       return failure();
     recordLoss(name, outputName, type, label->classAxis);
     Value labels = addArgument(function, ArgKind::label, "label", label->type,
                                label->type.getRank() > 0 ? 0 : -1);
     Value validRows = training ? Value() : addControl(function, "valid_rows");
-    return kind->build(builder, output.getLoc(), output, labels,
-                       label->classAxis, validRows, options);
+    return kind->build(builder, output.getLoc(), output, labels, label->classAxis, validRows,
+                       options);
   }
 
   /// "a, b": the graph's outputs, for messages.
@@ -181,11 +170,9 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
   }
 
   /// Leaves on the module what the loss is of, for reports and for the host.
-  void recordLoss(StringRef name, StringRef output, RankedTensorType type,
-                  int64_t classAxis) {
-    getOperation()->setAttr(
-        NNDialect::kLossAttrName,
-        LossAttr::get(&getContext(), name, output, type, classAxis));
+  void recordLoss(StringRef name, StringRef output, RankedTensorType type, int64_t classAxis) {
+    getOperation()->setAttr(NNDialect::kLossAttrName,
+                            LossAttr::get(&getContext(), name, output, type, classAxis));
   }
 };
 

@@ -24,8 +24,8 @@ static SmallVector<int64_t> without(ArrayRef<int64_t> shape, int64_t axis) {
 }
 
 /// The axes from `first` on whose removal from `logits` leaves `labels`.
-static SmallVector<int64_t>
-fittingAxes(ArrayRef<int64_t> logits, ArrayRef<int64_t> labels, int64_t first) {
+static SmallVector<int64_t> fittingAxes(ArrayRef<int64_t> logits, ArrayRef<int64_t> labels,
+                                        int64_t first) {
   SmallVector<int64_t> axes;
   for (int64_t axis = first, rank = logits.size(); axis < rank; ++axis)
     if (ArrayRef<int64_t>(without(logits, axis)) == labels)
@@ -38,45 +38,38 @@ Expected<ClassAxis> ClassAxis::choose(ArrayRef<int64_t> logits,
                                       std::optional<int64_t> axis) {
   const int64_t rank = logits.size();
   if (rank == 0)
-    return fail(formatv(
-        "cross-entropy needs a class axis, but the output is a scalar"));
+    return fail(formatv("cross-entropy needs a class axis, but the output is a scalar"));
   if (axis && (*axis < -rank || *axis >= rank))
-    return fail(
-        formatv("cross-entropy,axis={0}: the logits of shape {1} have axes "
-                "from {2} to {3}",
-                *axis, printed(logits), -rank, rank - 1));
+    return fail(formatv("cross-entropy,axis={0}: the logits of shape {1} have axes "
+                        "from {2} to {3}",
+                        *axis, printed(logits), -rank, rank - 1));
   if (axis) {
     ClassAxis given{*axis < 0 ? *axis + rank : *axis, {}};
     given.labels = without(logits, given.axis);
     if (!labels || *labels == ArrayRef<int64_t>(given.labels))
       return given;
     SmallVector<int64_t> others = fittingAxes(logits, *labels, 0);
-    return fail(formatv(
-        "labels of shape {0} do not fit logits of shape {1} with the "
-        "classes along axis {2}{3}",
-        printed(*labels), printed(logits), given.axis,
-        others.empty() ? std::string()
-                       : formatv(": they fit axis {0}", others[0]).str()));
+    return fail(
+        formatv("labels of shape {0} do not fit logits of shape {1} with the "
+                "classes along axis {2}{3}",
+                printed(*labels), printed(logits), given.axis,
+                others.empty() ? std::string() : formatv(": they fit axis {0}", others[0]).str()));
   }
   const int64_t usual = rank >= 4 ? 1 : rank - 1;
-  SmallVector<int64_t> wanted =
-      labels ? SmallVector<int64_t>(*labels) : without(logits, usual);
-  SmallVector<int64_t> fitting =
-      fittingAxes(logits, wanted, /*first=*/rank == 1 ? 0 : 1);
+  SmallVector<int64_t> wanted = labels ? SmallVector<int64_t>(*labels) : without(logits, usual);
+  SmallVector<int64_t> fitting = fittingAxes(logits, wanted, /*first=*/rank == 1 ? 0 : 1);
   if (fitting.size() == 1)
     return ClassAxis{fitting[0], wanted};
   if (fitting.size() > 1)
-    return fail(formatv(
-        "labels of shape {0} fit logits of shape {1} with the classes along "
-        "axis {2} and along axis {3}: say --loss=cross-entropy,axis={2} or "
-        "axis={3}",
-        printed(wanted), printed(logits), fitting[0], fitting[1]));
+    return fail(formatv("labels of shape {0} fit logits of shape {1} with the classes along "
+                        "axis {2} and along axis {3}: say --loss=cross-entropy,axis={2} or "
+                        "axis={3}",
+                        printed(wanted), printed(logits), fitting[0], fitting[1]));
   if (!fittingAxes(logits, wanted, 0).empty())
-    return fail(formatv(
-        "labels of shape {0} fit logits of shape {1} with the classes along "
-        "axis 0 only, which counts samples: if that is meant, say "
-        "--loss=cross-entropy,axis=0",
-        printed(wanted), printed(logits)));
+    return fail(formatv("labels of shape {0} fit logits of shape {1} with the classes along "
+                        "axis 0 only, which counts samples: if that is meant, say "
+                        "--loss=cross-entropy,axis=0",
+                        printed(wanted), printed(logits)));
   return fail(formatv("labels of shape {0} do not fit logits of shape {1}: no "
                       "axis can be taken away that leaves their shape",
                       printed(wanted), printed(logits)));

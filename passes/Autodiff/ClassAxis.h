@@ -23,10 +23,9 @@ struct ClassAxis {
   ///
   /// Fails with one line for the user where nothing fits, and where two axes
   /// fit and `axis` does not choose between them.
-  static llvm::Expected<ClassAxis>
-  choose(llvm::ArrayRef<int64_t> logits,
-         std::optional<llvm::ArrayRef<int64_t>> labels,
-         std::optional<int64_t> axis);
+  static llvm::Expected<ClassAxis> choose(llvm::ArrayRef<int64_t> logits,
+                                          std::optional<llvm::ArrayRef<int64_t>> labels,
+                                          std::optional<int64_t> axis);
 };
 
 } // namespace dpc

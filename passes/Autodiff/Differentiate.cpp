@@ -16,9 +16,7 @@ namespace dpc {
 using namespace dpc;
 using namespace dpc::nn;
 
-static bool isFloat(Value value) {
-  return isa<FloatType>(getElementTypeOrSelf(value.getType()));
-}
+static bool isFloat(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
 
 namespace {
 
@@ -26,23 +24,20 @@ namespace {
 /// sum of the contributions of all users of v that were walked so far.
 class ReverseMode {
 public:
-  ReverseMode(func::FuncOp function, OpBuilder &builder)
-      : function(function), builder(builder) {}
+  ReverseMode(func::FuncOp function, OpBuilder &builder) : function(function), builder(builder) {}
 
   /// Marks what depends on `value` through floats.
   void markActive(Value value) { active.insert(value); }
 
   LogicalResult run(Value loss) {
     for (Operation &op : function.front())
-      if (llvm::any_of(op.getOperands(),
-                       [&](Value v) { return active.contains(v); }))
+      if (llvm::any_of(op.getOperands(), [&](Value v) { return active.contains(v); }))
         for (Value result : op.getResults())
           if (isFloat(result))
             active.insert(result);
     if (!active.contains(loss))
       return function.emitError("the loss depends on no parameter");
-    gradients[loss] =
-        builder.create<ConstantOp>(loss.getLoc(), loss.getType(), 1.0);
+    gradients[loss] = builder.create<ConstantOp>(loss.getLoc(), loss.getType(), 1.0);
 
     SmallVector<Operation *> ops;
     for (Operation &op : function.front().without_terminator())
@@ -72,8 +67,7 @@ private:
       return op->emitOpError("lies between a parameter and the loss, but has "
                              "no gradient");
     SmallVector<Value> operandGrads(op->getNumOperands());
-    if (failed(differentiable.buildVjp(builder, resultGrads, wanted,
-                                       operandGrads)))
+    if (failed(differentiable.buildVjp(builder, resultGrads, wanted, operandGrads)))
       return failure();
     for (auto [operand, gradient, isWanted] :
          llvm::zip_equal(op->getOperands(), operandGrads, wanted))
@@ -105,8 +99,7 @@ struct DifferentiatePass : dpc::impl::DifferentiateBase<DifferentiatePass> {
     Value loss;
     for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
       ResultAttr attr = nn::getResult(step, index);
-      if (attr && attr.getKind() == ResultKind::metric &&
-          attr.getName() == "loss")
+      if (attr && attr.getKind() == ResultKind::metric && attr.getName() == "loss")
         loss = value;
     }
     if (!loss) {
@@ -138,18 +131,17 @@ struct DifferentiatePass : dpc::impl::DifferentiateBase<DifferentiatePass> {
       StringRef name = nn::getArg(step, i).getName();
       Value gradient = reverse.getGradient(step.getArgument(i));
       if (!gradient) {
-        step.emitRemark("parameter ")
-            << name << " has no path to the loss: it will not change";
+        step.emitRemark("parameter ") << name << " has no path to the loss: it will not change";
         continue;
       }
       results.push_back(gradient);
       auto attr = ResultAttr::get(&getContext(), ResultKind::gradient, name);
-      attrs.push_back(builder.getDictionaryAttr(
-          builder.getNamedAttr(NNDialect::kResultAttrName, attr)));
+      attrs.push_back(
+          builder.getDictionaryAttr(builder.getNamedAttr(NNDialect::kResultAttrName, attr)));
     }
     terminator->setOperands(results);
-    step.setType(FunctionType::get(&getContext(), step.getArgumentTypes(),
-                                   TypeRange(ValueRange(results))));
+    step.setType(
+        FunctionType::get(&getContext(), step.getArgumentTypes(), TypeRange(ValueRange(results))));
     step.setAllResultAttrs(attrs);
   }
 };

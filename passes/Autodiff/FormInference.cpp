@@ -21,9 +21,8 @@ struct FormInferencePass : dpc::impl::FormInferenceBase<FormInferencePass> {
       return signalPassFailure();
     }
     function.setName("infer");
-    replaceModeOps(function, [](TrainingModeOpInterface op, OpBuilder &b) {
-      return op.buildInference(b);
-    });
+    replaceModeOps(function,
+                   [](TrainingModeOpInterface op, OpBuilder &b) { return op.buildInference(b); });
     FunctionResults results;
     Operation *terminator = function.front().getTerminator();
     for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {

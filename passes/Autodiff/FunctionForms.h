@@ -21,10 +21,10 @@ struct FunctionResults {
 
 /// Replaces every op with a training form by what `build` makes of it: one
 /// value a result, null for a result without uses.
-void replaceModeOps(mlir::func::FuncOp function,
-                    llvm::function_ref<llvm::SmallVector<mlir::Value>(
-                        TrainingModeOpInterface, mlir::OpBuilder &)>
-                        build);
+void replaceModeOps(
+    mlir::func::FuncOp function,
+    llvm::function_ref<llvm::SmallVector<mlir::Value>(TrainingModeOpInterface, mlir::OpBuilder &)>
+        build);
 
 } // namespace dpc
 

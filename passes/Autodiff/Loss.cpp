@@ -18,8 +18,7 @@ static SmallVector<int64_t> allDims(Value value) {
 }
 
 /// i1 tensor of `shape`: whether the sample (dimension 0) is below `validRows`.
-static Value rowIsValid(Expressions e, ArrayRef<int64_t> shape,
-                        Value validRows) {
+static Value rowIsValid(Expressions e, ArrayRef<int64_t> shape, Value validRows) {
   auto type = RankedTensorType::get(shape, e.builder.getI64Type());
   Value limit = e.broadcastScalar(validRows, shape);
   return e.compare(Comparison::lt, e.make<IotaOp>(type, 0), limit);
@@ -31,24 +30,19 @@ class CrossEntropy final : public LossFunction {
 public:
   FailureOr<Labels> getLabels(Location loc, RankedTensorType output,
                               const Options &options) const override {
-    Type element = options.labelType
-                       ? options.labelType
-                       : IntegerType::get(output.getContext(), 64);
+    Type element =
+        options.labelType ? options.labelType : IntegerType::get(output.getContext(), 64);
     if (!isa<IntegerType>(element))
-      return emitError(loc)
-                 << "cross-entropy needs integer labels, not " << element,
-             failure();
-    llvm::Expected<ClassAxis> classes = ClassAxis::choose(
-        output.getShape(), options.labelShape, options.classAxis);
+      return emitError(loc) << "cross-entropy needs integer labels, not " << element, failure();
+    llvm::Expected<ClassAxis> classes =
+        ClassAxis::choose(output.getShape(), options.labelShape, options.classAxis);
     if (!classes)
       return emitError(loc) << llvm::toString(classes.takeError()), failure();
-    return Labels{RankedTensorType::get(classes->labels, element),
-                  classes->axis};
+    return Labels{RankedTensorType::get(classes->labels, element), classes->axis};
   }
 
-  LossValue build(OpBuilder &builder, Location loc, Value output, Value label,
-                  int64_t axis, Value validRows,
-                  const Options &options) const override {
+  LossValue build(OpBuilder &builder, Location loc, Value output, Value label, int64_t axis,
+                  Value validRows, const Options &options) const override {
     Expressions e{builder, loc};
     ArrayRef<int64_t> shape = typeOf(label).getShape();
     label = e.convert(label, builder.getI64Type());
@@ -57,13 +51,11 @@ public:
       Value valid = rowIsValid(e, shape, validRows);
       label = e.select(valid, label, ignored);
     }
-    auto entropy =
-        e.make<CrossEntropyOp>(output, label, builder.getI64IntegerAttr(axis),
-                               builder.getI64IntegerAttr(options.ignoreIndex),
-                               builder.getF64FloatAttr(options.labelSmoothing));
+    auto entropy = e.make<CrossEntropyOp>(output, label, builder.getI64IntegerAttr(axis),
+                                          builder.getI64IntegerAttr(options.ignoreIndex),
+                                          builder.getF64FloatAttr(options.labelSmoothing));
     Type element = typeOf(output).getElementType();
-    Value counts =
-        e.compare(Comparison::ne, label, double(options.ignoreIndex));
+    Value counts = e.compare(Comparison::ne, label, double(options.ignoreIndex));
     Value count = e.sum(e.convert(counts, element), allDims(label));
     Value loss = e.div(e.sum(entropy.getLosses(), allDims(label)), count);
     if (!validRows)
@@ -72,8 +64,7 @@ public:
     Value guess = e.make<ArgReduceOp>(indexType, ReduceKind::max, output, axis,
                                       /*selectLast=*/false);
     // The ignored label may be a class that is guessed.
-    Value right =
-        e.make<AndOp>(e.compare(Comparison::eq, guess, label), counts);
+    Value right = e.make<AndOp>(e.compare(Comparison::eq, guess, label), counts);
     right = e.convert(right, element);
     return {loss, count, e.div(e.sum(right, allDims(label)), count)};
   }
@@ -86,18 +77,16 @@ public:
                               const Options &options) const override {
     if (options.labelShape && *options.labelShape != output.getShape())
       return emitError(loc) << "labels of type "
-                            << RankedTensorType::get(*options.labelShape,
-                                                     output.getElementType())
+                            << RankedTensorType::get(*options.labelShape, output.getElementType())
                             << " do not fit an output of type " << output
                             << ": this loss needs equal shapes",
              failure();
-    Type element =
-        options.labelType ? options.labelType : output.getElementType();
+    Type element = options.labelType ? options.labelType : output.getElementType();
     return Labels{RankedTensorType::get(output.getShape(), element)};
   }
 
-  LossValue build(OpBuilder &builder, Location loc, Value output, Value label,
-                  int64_t, Value validRows, const Options &) const override {
+  LossValue build(OpBuilder &builder, Location loc, Value output, Value label, int64_t,
+                  Value validRows, const Options &) const override {
     Expressions e{builder, loc};
     RankedTensorType type = typeOf(output);
     auto scalar = RankedTensorType::get({}, type.getElementType());
@@ -138,8 +127,7 @@ class BinaryCrossEntropy final : public ElementwiseLoss {
 
 } // namespace
 
-std::unique_ptr<LossFunction> LossFunction::create(StringRef name,
-                                                   std::string &known) {
+std::unique_ptr<LossFunction> LossFunction::create(StringRef name, std::string &known) {
   known = "cross-entropy, mse, l1, bce-with-logits, output:NAME";
   if (name == "cross-entropy")
     return std::make_unique<CrossEntropy>();

@@ -46,21 +46,18 @@ public:
 
   /// The labels for a model output of type `output`; a failure with an error at
   /// `loc` when the two do not fit.
-  virtual mlir::FailureOr<Labels> getLabels(mlir::Location loc,
-                                            mlir::RankedTensorType output,
+  virtual mlir::FailureOr<Labels> getLabels(mlir::Location loc, mlir::RankedTensorType output,
                                             const Options &options) const = 0;
 
   /// Builds the loss of `output` against `label`, whose classes lie along
   /// `classAxis`. `validRows`, if not null, is a rank-0 i64: samples from it on
   /// do not count.
-  virtual LossValue build(mlir::OpBuilder &builder, mlir::Location loc,
-                          mlir::Value output, mlir::Value label,
-                          int64_t classAxis, mlir::Value validRows,
+  virtual LossValue build(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value output,
+                          mlir::Value label, int64_t classAxis, mlir::Value validRows,
                           const Options &options) const = 0;
 
   /// The loss of that name, or null; `known` receives all names.
-  static std::unique_ptr<LossFunction> create(llvm::StringRef name,
-                                              std::string &known);
+  static std::unique_ptr<LossFunction> create(llvm::StringRef name, std::string &known);
 };
 
 } // namespace dpc

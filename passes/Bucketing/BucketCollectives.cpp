@@ -31,16 +31,14 @@ static DenseMap<Operation *, int64_t> sortByCommunication(Block &block) {
         Operation *producer = operand.getDefiningOp();
         auto known = depths.find(producer);
         if (producer && known != depths.end())
-          depth = std::max(depth, known->second +
-                                      (dist::isCollective(producer) ? 1 : 0));
+          depth = std::max(depth, known->second + (dist::isCollective(producer) ? 1 : 0));
       }
     });
     depths[&op] = depth;
     ops.push_back(&op);
   }
-  llvm::stable_sort(ops, [&](Operation *a, Operation *b) {
-    return depths.lookup(a) < depths.lookup(b);
-  });
+  llvm::stable_sort(
+      ops, [&](Operation *a, Operation *b) { return depths.lookup(a) < depths.lookup(b); });
   for (Operation *op : ops)
     op->moveBefore(block.getTerminator());
   return depths;
@@ -63,8 +61,7 @@ static DenseSet<Operation *> neededByCollectives(Block &block) {
 static bool isOperandMadeForIt(AllReduceOp op) {
   Value value = op.getInput();
   Operation *producer = value.getDefiningOp();
-  return producer && producer->getBlock() == op->getBlock() &&
-         value.hasOneUse() &&
+  return producer && producer->getBlock() == op->getBlock() && value.hasOneUse() &&
          isa<nn::KernelOp, nn::UpdateOp, dist::MicroOp>(producer);
 }
 
@@ -95,8 +92,7 @@ public:
     llvm::Expected<BucketPlan> plan = assignBuckets(problem);
     llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
     if (error)
-      return block.getParentOp()->emitError("buckets: ")
-             << llvm::toString(std::move(error));
+      return block.getParentOp()->emitError("buckets: ") << llvm::toString(std::move(error));
     for (const Bucket &bucket : plan->buckets)
       if (bucket.members.size() > 1)
         join(bucket);
@@ -104,16 +100,13 @@ public:
   }
 
 private:
-  Operation *producerOf(int64_t tensor) {
-    return ops[tensor].getInput().getDefiningOp();
-  }
+  Operation *producerOf(int64_t tensor) { return ops[tensor].getInput().getDefiningOp(); }
 
   void add(AllReduceOp op, int64_t depth, bool isNeeded) {
     auto type = cast<RankedTensorType>(op.getType());
     BucketTensor tensor;
     tensor.elements = type.getNumElements();
-    tensor.elementBytes =
-        tensorBytes(RankedTensorType::get({}, type.getElementType()));
+    tensor.elementBytes = tensorBytes(RankedTensorType::get({}, type.getElementType()));
     llvm::raw_string_ostream dtype(tensor.key.dtype), group(tensor.key.group);
     dtype << type.getElementType();
     // Members must not wait for each other: equal depth. And what the rest of
@@ -131,8 +124,7 @@ private:
     SmallVector<Type> types;
     SmallVector<Location> locations;
     SmallVector<int64_t> offsets;
-    for (auto [member, offset] :
-         llvm::zip_equal(bucket.members, bucket.offsets)) {
+    for (auto [member, offset] : llvm::zip_equal(bucket.members, bucket.offsets)) {
       inputs.push_back(ops[member].getInput());
       types.push_back(inputs.back().getType());
       locations.push_back(ops[member].getLoc());
@@ -142,14 +134,13 @@ private:
     // Members are in the order in which they are computed.
     builder.setInsertionPointAfter(producerOf(bucket.members.back()));
     Location loc = builder.getFusedLoc(locations);
-    auto flat = RankedTensorType::get({bucket.bytes / bytes},
-                                      getElementTypeOrSelf(model.getType()));
+    auto flat =
+        RankedTensorType::get({bucket.bytes / bytes}, getElementTypeOrSelf(model.getType()));
     Value all = builder.create<dist::PackOp>(loc, flat, inputs, offsets);
-    all = builder.create<AllReduceOp>(loc, flat, model.getReduction(), all,
-                                      model.getMesh(), model.getAxes());
+    all = builder.create<AllReduceOp>(loc, flat, model.getReduction(), all, model.getMesh(),
+                                      model.getAxes());
     auto unpack = builder.create<dist::UnpackOp>(loc, types, all, offsets);
-    for (auto [member, result] :
-         llvm::zip_equal(bucket.members, unpack.getResults())) {
+    for (auto [member, result] : llvm::zip_equal(bucket.members, unpack.getResults())) {
       ops[member].replaceAllUsesWith(result);
       ops[member].erase();
     }
@@ -160,16 +151,14 @@ private:
   SmallVector<AllReduceOp> ops;
 };
 
-struct BucketCollectivesPass
-    : dpc::impl::BucketCollectivesBase<BucketCollectivesPass> {
+struct BucketCollectivesPass : dpc::impl::BucketCollectivesBase<BucketCollectivesPass> {
   using BucketCollectivesBase::BucketCollectivesBase;
 
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
     SmallVector<Block *> blocks;
-    getOperation()->walk(
-        [&](dist::MicroOp micro) { blocks.push_back(&micro.getBodyBlock()); });
+    getOperation()->walk([&](dist::MicroOp micro) { blocks.push_back(&micro.getBodyBlock()); });
     blocks.push_back(&getOperation().front());
     for (Block *block : blocks)
       if (failed(BlockBuckets(*block, {firstBucketBytes, bucketBytes}).run()))

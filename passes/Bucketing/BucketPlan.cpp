@@ -17,8 +17,7 @@ using llvm::Error;
 namespace {
 
 auto tied(const BucketKey &key) {
-  return std::tie(key.dtype, key.reduction, key.group, key.storageAxes,
-                  key.stage, key.shards);
+  return std::tie(key.dtype, key.reduction, key.group, key.storageAxes, key.stage, key.shards);
 }
 
 /// The order in which tensors are walked: the ready order, or index order.
@@ -58,8 +57,7 @@ Error checkTensor(const BucketProblem &problem, size_t index) {
                      "bits of bytes",
                      index, tensor.elements, tensor.elementBytes);
   if (tensor.key.shards < 1)
-    return planError("tensor {0} is cut into {1} shares", index,
-                     tensor.key.shards);
+    return planError("tensor {0} is cut into {1} shares", index, tensor.key.shards);
   return Error::success();
 }
 
@@ -70,8 +68,7 @@ Error checkTotal(const BucketProblem &problem) {
     int64_t padding;
     if (llvm::MulOverflow(tensor.key.shards, problem.alignment, padding) ||
         llvm::AddOverflow(padding, problem.alignment, padding) ||
-        llvm::AddOverflow(total, tensor.bytes(), total) ||
-        llvm::AddOverflow(total, padding, total))
+        llvm::AddOverflow(total, tensor.bytes(), total) || llvm::AddOverflow(total, padding, total))
       return planError("{0} tensors with padding need more than 63 bits of "
                        "bytes",
                        problem.tensors.size());
@@ -84,8 +81,7 @@ Error checkReadyOrder(const BucketProblem &problem) {
     return Error::success();
   int64_t count = problem.tensors.size();
   if (static_cast<int64_t>(problem.readyOrder.size()) != count)
-    return planError("ready order names {0} tensors of {1}",
-                     problem.readyOrder.size(), count);
+    return planError("ready order names {0} tensors of {1}", problem.readyOrder.size(), count);
   std::vector<bool> seen(count);
   for (int64_t index : problem.readyOrder) {
     if (index < 0 || index >= count)
@@ -99,8 +95,7 @@ Error checkReadyOrder(const BucketProblem &problem) {
 
 /// Members: known, of one key, walked in ready order, alone when sparse, and
 /// under the limit before the last one joined.
-Error verifyMembers(const BucketProblem &problem, size_t number,
-                    const Bucket &bucket,
+Error verifyMembers(const BucketProblem &problem, size_t number, const Bucket &bucket,
                     const std::vector<int64_t> &readyPosition) {
   if (bucket.members.empty())
     return planError("bucket {0} is empty", number);
@@ -113,8 +108,8 @@ Error verifyMembers(const BucketProblem &problem, size_t number,
                        problem.tensors.size());
     const BucketTensor &tensor = problem.tensors[member];
     if (key && !(*key == tensor.key))
-      return planError("bucket {0} mixes the keys of tensors {1} and {2}",
-                       number, bucket.members.front(), member);
+      return planError("bucket {0} mixes the keys of tensors {1} and {2}", number,
+                       bucket.members.front(), member);
     key = &tensor.key;
     if (tensor.sparse && (bucket.members.size() != 1 || bucket.limit != 0))
       return planError("bucket {0} with limit {1} holds sparse tensor {2} and "
@@ -133,20 +128,18 @@ Error verifyMembers(const BucketProblem &problem, size_t number,
   }
   bool sparse = problem.tensors[bucket.members.front()].sparse;
   if (!sparse && !llvm::is_contained(problem.limits, bucket.limit))
-    return planError("bucket {0} has limit {1}, which is not in the list",
-                     number, bucket.limit);
+    return planError("bucket {0} has limit {1}, which is not in the list", number, bucket.limit);
   if (filled != bucket.payloadBytes)
-    return planError("bucket {0} records {1} bytes, its members have {2}",
-                     number, bucket.payloadBytes, filled);
+    return planError("bucket {0} records {1} bytes, its members have {2}", number,
+                     bucket.payloadBytes, filled);
   return Error::success();
 }
 
 /// Storage: members aligned, apart and inside; equal aligned shards.
-Error verifyStorage(const BucketProblem &problem, size_t number,
-                    const Bucket &bucket) {
+Error verifyStorage(const BucketProblem &problem, size_t number, const Bucket &bucket) {
   if (bucket.offsets.size() != bucket.members.size())
-    return planError("bucket {0} has {1} offsets for {2} members", number,
-                     bucket.offsets.size(), bucket.members.size());
+    return planError("bucket {0} has {1} offsets for {2} members", number, bucket.offsets.size(),
+                     bucket.members.size());
   int64_t end = 0;
   for (auto [member, offset] : llvm::zip(bucket.members, bucket.offsets)) {
     if (offset % problem.alignment)
@@ -174,12 +167,8 @@ Error verifyStorage(const BucketProblem &problem, size_t number,
 } // namespace
 
 namespace dpc {
-bool operator<(const BucketKey &a, const BucketKey &b) {
-  return tied(a) < tied(b);
-}
-bool operator==(const BucketKey &a, const BucketKey &b) {
-  return tied(a) == tied(b);
-}
+bool operator<(const BucketKey &a, const BucketKey &b) { return tied(a) < tied(b); }
+bool operator==(const BucketKey &a, const BucketKey &b) { return tied(a) == tied(b); }
 } // namespace dpc
 
 Error BucketProblem::check() const {
@@ -200,8 +189,7 @@ Error BucketProblem::check() const {
     if (tensors[first].elementBytes != tensors[i].elementBytes)
       return planError("tensors {0} and {1} share a key but have elements of "
                        "{2} and {3} bytes",
-                       first, i, tensors[first].elementBytes,
-                       tensors[i].elementBytes);
+                       first, i, tensors[first].elementBytes, tensors[i].elementBytes);
   }
   if (Error error = checkTotal(*this))
     return error;
@@ -220,8 +208,7 @@ Error BucketPlan::verify(const BucketProblem &problem) const {
       return error;
     for (int64_t member : bucket.members) {
       if (owner[member] >= 0)
-        return planError("tensor {0} is in buckets {1} and {2}", member,
-                         owner[member], number);
+        return planError("tensor {0} is in buckets {1} and {2}", member, owner[member], number);
       owner[member] = number;
     }
   }
@@ -268,9 +255,8 @@ llvm::Expected<BucketPlan> dpc::assignBuckets(const BucketProblem &problem) {
   for (auto &entry : openOfKey)
     if (!entry.second.bucket.members.empty())
       leftovers.push_back(&entry.second);
-  llvm::sort(leftovers, [](const Open *a, const Open *b) {
-    return a->lastPosition < b->lastPosition;
-  });
+  llvm::sort(leftovers,
+             [](const Open *a, const Open *b) { return a->lastPosition < b->lastPosition; });
   for (Open *open : leftovers)
     plan.buckets.push_back(std::move(open->bucket));
 

@@ -27,18 +27,14 @@ namespace {
 /// done.
 class BucketDivision {
 public:
-  BucketDivision(func::FuncOp step, ArrayRef<ReplicatedUpdate> updates,
-                 const Bucket &plan, const BucketProblem &problem,
-                 int64_t number)
-      : step(step), updates(updates), plan(plan), number(number),
-        builder(step.getContext()),
+  BucketDivision(func::FuncOp step, ArrayRef<ReplicatedUpdate> updates, const Bucket &plan,
+                 const BucketProblem &problem, int64_t number)
+      : step(step), updates(updates), plan(plan), number(number), builder(step.getContext()),
         shards(problem.tensors[plan.members.front()].key.shards),
-        elements(plan.bytes /
-                 problem.tensors[plan.members.front()].elementBytes) {
+        elements(plan.bytes / problem.tensors[plan.members.front()].elementBytes) {
     for (int64_t member : plan.members) {
       locations.push_back(updates[member].update->getLoc());
-      offsets.push_back(plan.offsets[offsets.size()] /
-                        problem.tensors[member].elementBytes);
+      offsets.push_back(plan.offsets[offsets.size()] / problem.tensors[member].elementBytes);
     }
     loc = builder.getFusedLoc(locations);
     element = getElementTypeOrSelf(first().getSum().getType());
@@ -61,8 +57,8 @@ public:
       tensors[first().states[slot].tensor] = addArguments(storages.back());
     }
     auto update = builder.create<nn::UpdateOp>(
-        loc, SmallVector<Type>(model->getNumResults(), flat(elements / shards)),
-        tensors, model.getScalars());
+        loc, SmallVector<Type>(model->getNumResults(), flat(elements / shards)), tensors,
+        model.getScalars());
     IRMapping mapping;
     model.getBody().cloneInto(&update.getBody(), mapping);
     for (auto [slot, storage] : llvm::enumerate(storages))
@@ -71,12 +67,8 @@ public:
   }
 
 private:
-  const ReplicatedUpdate &first() const {
-    return updates[plan.members.front()];
-  }
-  RankedTensorType flat(int64_t count) const {
-    return RankedTensorType::get({count}, element);
-  }
+  const ReplicatedUpdate &first() const { return updates[plan.members.front()]; }
+  RankedTensorType flat(int64_t count) const { return RankedTensorType::get({count}, element); }
   RankedTensorType stacked() const {
     return RankedTensorType::get({shards, elements / shards}, element);
   }
@@ -97,12 +89,10 @@ private:
       builder.setInsertionPointAfter(last);
     else
       builder.setInsertionPointToStart(&step.front());
-    Value all =
-        builder.create<dist::PackOp>(loc, flat(elements), gradients, offsets);
+    Value all = builder.create<dist::PackOp>(loc, flat(elements), gradients, offsets);
     all = builder.create<nn::ReshapeOp>(loc, stacked(), all);
     return builder.create<dist::ReduceScatterOp>(loc, flat(elements / shards),
-                                                 dist::ReductionKind::sum, all,
-                                                 mesh(), axes());
+                                                 dist::ReductionKind::sum, all, mesh(), axes());
   }
 
   /// What becomes of state `slot` of all members.
@@ -110,11 +100,11 @@ private:
     SmallVector<MemberAttr> members;
     for (auto [member, offset] : llvm::zip_equal(plan.members, offsets)) {
       const ReplicatedUpdate::State &state = updates[member].states[slot];
-      members.push_back(MemberAttr::get(
-          builder.getContext(), state.binding,
-          step.getArgAttrOfType<dist::LayoutAttr>(
-              state.argument, dist::DistDialect::kLayoutAttrName),
-          TypeAttr::get(step.getArgumentTypes()[state.argument]), offset));
+      members.push_back(MemberAttr::get(builder.getContext(), state.binding,
+                                        step.getArgAttrOfType<dist::LayoutAttr>(
+                                            state.argument, dist::DistDialect::kLayoutAttrName),
+                                        TypeAttr::get(step.getArgumentTypes()[state.argument]),
+                                        offset));
     }
     const nn::ArgAttr binding = first().states[slot].binding;
     SmallVector<StringAttr> cutOver;
@@ -124,10 +114,9 @@ private:
       for (StringRef axis : axes().getAsValueRange<StringAttr>())
         cutOver.push_back(builder.getStringAttr(axis));
     }
-    return StorageAttr::get(
-        builder.getContext(),
-        builder.getStringAttr(name + "." + Twine(number) + "." + Twine(slot)),
-        members, cutOver);
+    return StorageAttr::get(builder.getContext(),
+                            builder.getStringAttr(name + "." + Twine(number) + "." + Twine(slot)),
+                            members, cutOver);
   }
 
   /// Gives every function that takes a member the storage instead, and returns
@@ -143,8 +132,7 @@ private:
       if (arguments.empty())
         continue;
       function.insertArgument(function.getNumArguments(),
-                              flat(isCut ? elements / shards : elements),
-                              attributes, loc);
+                              flat(isCut ? elements / shards : elements), attributes, loc);
       BlockArgument whole = function.getArguments().back();
       if (function == step && isCut)
         shard = whole;
@@ -155,20 +143,17 @@ private:
       for (BlockArgument argument : arguments)
         types.push_back(argument.getType());
       auto unpack = entry.create<dist::UnpackOp>(loc, types, whole, offsets);
-      for (auto [argument, result] :
-           llvm::zip_equal(arguments, unpack.getResults()))
+      for (auto [argument, result] : llvm::zip_equal(arguments, unpack.getResults()))
         argument.replaceAllUsesWith(result);
       if (function == step)
-        shard = builder.create<dist::ShardOp>(loc, flat(elements / shards),
-                                              whole, mesh(), axes());
+        shard = builder.create<dist::ShardOp>(loc, flat(elements / shards), whole, mesh(), axes());
     }
     return shard;
   }
 
   /// The arguments of `function` that are the members of `storage`, in their
   /// order; none if it takes none of them.
-  static SmallVector<BlockArgument> findMembers(func::FuncOp function,
-                                                StorageAttr storage) {
+  static SmallVector<BlockArgument> findMembers(func::FuncOp function, StorageAttr storage) {
     llvm::DenseMap<Attribute, BlockArgument> byBinding;
     for (BlockArgument argument : function.getArguments())
       if (nn::ArgAttr arg = nn::getArg(function, argument.getArgNumber()))
@@ -183,13 +168,12 @@ private:
   void addResult(StorageAttr storage, Value shard) {
     Value value = shard;
     if (storage.getAxes().empty()) {
-      value = builder.create<dist::AllGatherOp>(loc, stacked(), shard, mesh(),
-                                                axes());
+      value = builder.create<dist::AllGatherOp>(loc, stacked(), shard, mesh(), axes());
       value = builder.create<nn::ReshapeOp>(loc, flat(elements), value);
     }
     step.insertResult(step.getNumResults(), value.getType(),
-                      builder.getDictionaryAttr(builder.getNamedAttr(
-                          dist::DistDialect::kStorageAttrName, storage)));
+                      builder.getDictionaryAttr(
+                          builder.getNamedAttr(dist::DistDialect::kStorageAttrName, storage)));
     Operation *terminator = step.front().getTerminator();
     terminator->insertOperands(terminator->getNumOperands(), value);
   }
@@ -234,9 +218,8 @@ struct DividedNorm {
       local = local ? e.add(local, term) : term;
     }
     dist::AllReduceOp sum = first->getSum();
-    Value whole = builder.create<dist::AllReduceOp>(
-        loc, local.getType(), sum.getReduction(), local, sum.getMesh(),
-        sum.getAxes());
+    Value whole = builder.create<dist::AllReduceOp>(loc, local.getType(), sum.getReduction(), local,
+                                                    sum.getMesh(), sum.getAxes());
     last->set(whole);
     if (uses.size() == 1)
       return;
@@ -264,8 +247,8 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
     std::vector<ReplicatedUpdate> updates = findReplicatedUpdates(step);
     if (updates.empty())
       return;
-    BucketProblem problem = makeUpdateProblem(
-        updates, (*meshes.begin()).getShape(), {firstBucketBytes, bucketBytes});
+    BucketProblem problem =
+        makeUpdateProblem(updates, (*meshes.begin()).getShape(), {firstBucketBytes, bucketBytes});
     llvm::Expected<BucketPlan> plan = assignBuckets(problem);
     llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
     if (error) {
@@ -278,25 +261,21 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
     for (const Bucket &bucket : plan->buckets) {
       if (!isWorthIt(bucket, updates, problem, machine))
         continue;
-      Value shard =
-          BucketDivision(step, updates, bucket, problem, number++).run();
+      Value shard = BucketDivision(step, updates, bucket, problem, number++).run();
       for (int64_t member : bucket.members)
         divided.push_back(&updates[member]);
       addToNorm(norms, bucket, updates, shard);
       if (explain)
         step.emitRemark("divides the update of ")
-            << bucket.members.size() << " tensors, " << bucket.payloadBytes
-            << " bytes, among "
+            << bucket.members.size() << " tensors, " << bucket.payloadBytes << " bytes, among "
             << problem.tensors[bucket.members.front()].key.shards << " ranks";
     }
     for (DividedNorm &norm : norms)
       norm.write(step);
     erase(step, divided);
-    int64_t whole =
-        llvm::range_size(step.front().getOps<nn::UpdateOp>()) - number;
+    int64_t whole = llvm::range_size(step.front().getOps<nn::UpdateOp>()) - number;
     if (explain && whole > 0)
-      step.emitRemark("makes ")
-          << whole << " updates whole on every rank that has the tensor";
+      step.emitRemark("makes ") << whole << " updates whole on every rank that has the tensor";
   }
 
 private:
@@ -311,10 +290,8 @@ private:
     double bytes = 0;
     for (int64_t member : bucket.members)
       bytes += operandAndResultBytes(updates[member].update);
-    const Link link = machine.linkOver(
-        dist::axesOf(updates[bucket.members.front()].getSum()));
-    return machine.device.computeSeconds(/*flops=*/0, bytes - bytes / shards) >
-           link.latencySeconds;
+    const Link link = machine.linkOver(dist::axesOf(updates[bucket.members.front()].getSum()));
+    return machine.device.computeSeconds(/*flops=*/0, bytes - bytes / shards) > link.latencySeconds;
   }
 
   /// Adds the squares of a bucket to the norm that they are terms of.
@@ -352,8 +329,7 @@ private:
       if (update->squares)
         update->squares.erase();
       while (Operation *producer = value.getDefiningOp()) {
-        if (!value.use_empty() ||
-            !isa<dist::AllReduceOp, nn::ReshapeOp>(producer))
+        if (!value.use_empty() || !isa<dist::AllReduceOp, nn::ReshapeOp>(producer))
           break;
         value = producer->getOperand(0);
         producer->erase();

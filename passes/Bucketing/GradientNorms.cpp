@@ -26,8 +26,7 @@ void SquareSum::erase() const {
 
 SquareSum dpc::matchSquareSum(Operation *user, Value tensor) {
   auto square = dyn_cast<nn::MulOp>(user);
-  if (!square || square.getLhs() != tensor || square.getRhs() != tensor ||
-      !square->hasOneUse())
+  if (!square || square.getLhs() != tensor || square.getRhs() != tensor || !square->hasOneUse())
     return {};
   auto reduce = dyn_cast<nn::ReduceOp>(*square->user_begin());
   if (!reduce || reduce.getKind() != nn::ReduceKind::sum ||
@@ -48,6 +47,6 @@ SquareSum dpc::matchSquareSum(Operation *user, Value tensor) {
 
 Value dpc::buildSquareSum(OpBuilder &builder, Location loc, Value tensor) {
   nn::Expressions e{builder, loc};
-  return e.sum(e.mul(tensor, tensor), llvm::to_vector(llvm::seq<int64_t>(
-                                          0, nn::typeOf(tensor).getRank())));
+  return e.sum(e.mul(tensor, tensor),
+               llvm::to_vector(llvm::seq<int64_t>(0, nn::typeOf(tensor).getRank())));
 }

@@ -19,9 +19,7 @@ struct SquareSum {
   explicit operator bool() const { return sum; }
   mlir::OpOperand &getUse() const { return *sum->getResult(0).use_begin(); }
   /// Whether it makes no difference to which of the two something is added.
-  bool isLike(const SquareSum &other) const {
-    return total == other.total && axes == other.axes;
-  }
+  bool isLike(const SquareSum &other) const { return total == other.total && axes == other.axes; }
   void erase() const;
 };
 
@@ -30,8 +28,7 @@ struct SquareSum {
 SquareSum matchSquareSum(mlir::Operation *user, mlir::Value tensor);
 
 /// Builds the sum of the squares of `tensor`.
-mlir::Value buildSquareSum(mlir::OpBuilder &builder, mlir::Location loc,
-                           mlir::Value tensor);
+mlir::Value buildSquareSum(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor);
 
 } // namespace dpc
 

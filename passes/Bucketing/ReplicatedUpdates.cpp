@@ -13,8 +13,7 @@ using nn::ResultKind;
 
 Value ReplicatedUpdate::getLocalGradient() const {
   Value value = getSum().getInput();
-  for (auto reshape = value.getDefiningOp<nn::ReshapeOp>();
-       reshape && value.hasOneUse();
+  for (auto reshape = value.getDefiningOp<nn::ReshapeOp>(); reshape && value.hasOneUse();
        reshape = value.getDefiningOp<nn::ReshapeOp>())
     value = reshape.getInput();
   return value;
@@ -24,18 +23,15 @@ bool ReplicatedUpdate::isLike(const ReplicatedUpdate &other) const {
   nn::UpdateOp a = getUpdate(), b = other.getUpdate();
   dist::AllReduceOp sumA = getSum(), sumB = other.getSum();
   if (gradient != other.gradient || states.size() != other.states.size() ||
-      !llvm::equal(a.getScalars(), b.getScalars()) ||
-      !squares.isLike(other.squares) || sumA.getMesh() != sumB.getMesh() ||
-      sumA.getAxes() != sumB.getAxes() ||
-      getElementTypeOrSelf(sumA.getType()) !=
-          getElementTypeOrSelf(sumB.getType()))
+      !llvm::equal(a.getScalars(), b.getScalars()) || !squares.isLike(other.squares) ||
+      sumA.getMesh() != sumB.getMesh() || sumA.getAxes() != sumB.getAxes() ||
+      getElementTypeOrSelf(sumA.getType()) != getElementTypeOrSelf(sumB.getType()))
     return false;
   for (auto [x, y] : llvm::zip_equal(states, other.states))
-    if (x.tensor != y.tensor || x.result != y.result ||
-        x.binding.getKind() != y.binding.getKind())
+    if (x.tensor != y.tensor || x.result != y.result || x.binding.getKind() != y.binding.getKind())
       return false;
-  return OperationEquivalence::isRegionEquivalentTo(
-      &a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
+  return OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(),
+                                                    OperationEquivalence::IgnoreLocations);
 }
 
 namespace {
@@ -89,8 +85,7 @@ private:
     return true;
   }
 
-  std::optional<ReplicatedUpdate::State> matchState(nn::UpdateOp op,
-                                                    unsigned tensor) {
+  std::optional<ReplicatedUpdate::State> matchState(nn::UpdateOp op, unsigned tensor) {
     auto argument = dyn_cast<BlockArgument>(op.getTensors()[tensor]);
     if (!argument || argument.getOwner() != &step.front())
       return std::nullopt;
@@ -98,10 +93,9 @@ private:
     state.tensor = tensor;
     state.argument = argument.getArgNumber();
     state.binding = nn::getArg(step, state.argument);
-    if (!state.binding ||
-        (state.binding.getKind() != ArgKind::parameter &&
-         !(state.binding.getKind() == ArgKind::optimizer &&
-           argument.hasOneUse() && !isUsedElsewhere(state.binding))))
+    if (!state.binding || (state.binding.getKind() != ArgKind::parameter &&
+                           !(state.binding.getKind() == ArgKind::optimizer &&
+                             argument.hasOneUse() && !isUsedElsewhere(state.binding))))
       return std::nullopt;
     for (OpResult result : op.getResults()) {
       if (!result.hasOneUse())
@@ -130,14 +124,13 @@ private:
   }
 
   bool isCut(unsigned argument, ArrayAttr axes) {
-    auto layout = step.getArgAttrOfType<dist::LayoutAttr>(
-        argument, dist::DistDialect::kLayoutAttrName);
+    auto layout =
+        step.getArgAttrOfType<dist::LayoutAttr>(argument, dist::DistDialect::kLayoutAttrName);
     if (!layout)
       return true;
     auto cut = dist::shardedAxes(layout.getLayout());
-    return llvm::any_of(
-        axes.getAsValueRange<StringAttr>(),
-        [&](StringRef axis) { return llvm::is_contained(cut, axis); });
+    return llvm::any_of(axes.getAsValueRange<StringAttr>(),
+                        [&](StringRef axis) { return llvm::is_contained(cut, axis); });
   }
 
   func::FuncOp step;
@@ -156,25 +149,21 @@ std::vector<ReplicatedUpdate> dpc::findReplicatedUpdates(func::FuncOp step) {
 }
 
 BucketProblem dpc::makeUpdateProblem(ArrayRef<ReplicatedUpdate> updates,
-                                     const dist::MeshShape &mesh,
-                                     ArrayRef<int64_t> limits) {
+                                     const dist::MeshShape &mesh, ArrayRef<int64_t> limits) {
   BucketProblem problem;
   problem.limits.assign(limits.begin(), limits.end());
   std::vector<const ReplicatedUpdate *> kinds;
   for (const ReplicatedUpdate &update : updates) {
-    auto kind = llvm::find_if(kinds, [&](const ReplicatedUpdate *known) {
-      return update.isLike(*known);
-    });
+    auto kind =
+        llvm::find_if(kinds, [&](const ReplicatedUpdate *known) { return update.isLike(*known); });
     const std::string number = std::to_string(kind - kinds.begin());
     if (kind == kinds.end())
       kinds.push_back(&update);
     BucketTensor tensor;
     Type type = update.getLocalGradient().getType();
     tensor.elements = cast<RankedTensorType>(type).getNumElements();
-    tensor.elementBytes =
-        tensorBytes(type) / std::max<int64_t>(tensor.elements, 1);
-    auto axes = llvm::to_vector(
-        update.getSum().getAxes().getAsValueRange<StringAttr>());
+    tensor.elementBytes = tensorBytes(type) / std::max<int64_t>(tensor.elements, 1);
+    auto axes = llvm::to_vector(update.getSum().getAxes().getAsValueRange<StringAttr>());
     tensor.key.storageAxes = llvm::join(axes, ",");
     tensor.key.shards = dist::groupSize(mesh, axes);
     llvm::raw_string_ostream(tensor.key.dtype) << getElementTypeOrSelf(type);

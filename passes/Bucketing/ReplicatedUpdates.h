@@ -29,9 +29,7 @@ struct ReplicatedUpdate {
   SquareSum squares;
 
   nn::UpdateOp getUpdate() const { return mlir::cast<nn::UpdateOp>(update); }
-  dist::AllReduceOp getSum() const {
-    return mlir::cast<dist::AllReduceOp>(sum);
-  }
+  dist::AllReduceOp getSum() const { return mlir::cast<dist::AllReduceOp>(sum); }
   /// What the ranks had before they summed it; without its reshapes, as storage
   /// has no shape.
   mlir::Value getLocalGradient() const;
@@ -45,8 +43,7 @@ std::vector<ReplicatedUpdate> findReplicatedUpdates(mlir::func::FuncOp step);
 
 /// The buckets problem of `updates`: shards are the members of their groups.
 BucketProblem makeUpdateProblem(llvm::ArrayRef<ReplicatedUpdate> updates,
-                                const dist::MeshShape &mesh,
-                                llvm::ArrayRef<int64_t> limits);
+                                const dist::MeshShape &mesh, llvm::ArrayRef<int64_t> limits);
 
 } // namespace dpc
 

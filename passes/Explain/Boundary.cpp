@@ -83,8 +83,8 @@ public:
     setType(tensor, type, layout);
     add(std::move(tensor));
   }
-  void add(nn::ResultAttr result, RankedTensorType type,
-           dist::LayoutAttr layout, IntegerAttr batch) {
+  void add(nn::ResultAttr result, RankedTensorType type, dist::LayoutAttr layout,
+           IntegerAttr batch) {
     if (result.getKind() != nn::ResultKind::output)
       return;
     BoundaryTensor tensor;
@@ -99,8 +99,7 @@ public:
 
 private:
   /// `type` is the logical one or a rank's, by the level.
-  void setType(BoundaryTensor &tensor, RankedTensorType type,
-               dist::LayoutAttr layout) const {
+  void setType(BoundaryTensor &tensor, RankedTensorType type, dist::LayoutAttr layout) const {
     tensor.layout = layout;
     tensor.type = type;
     RankedTensorType local = type;
@@ -108,8 +107,7 @@ private:
       tensor.type = nn::withShape(type, layout.getLayout().shape());
       local = nn::withShape(type, dist::localShape(layout.getLayout(), mesh));
     }
-    SmallVector<StringRef> axes(tensor.storageAxes.begin(),
-                                tensor.storageAxes.end());
+    SmallVector<StringRef> axes(tensor.storageAxes.begin(), tensor.storageAxes.end());
     tensor.bytesOfRank = tensorBytes(local) / dist::groupSize(mesh, axes);
   }
 
@@ -121,23 +119,20 @@ private:
 
 static void collectResidents(ModuleOp module, Collector &collector) {
   for (auto persistent : module.getOps<PersistentOp>()) {
-    auto layout =
-        dyn_cast_or_null<dist::LayoutAttr>(persistent.getLayoutAttr());
+    auto layout = dyn_cast_or_null<dist::LayoutAttr>(persistent.getLayoutAttr());
     RankedTensorType type = tensorOf(persistent.getType());
     if (auto arg = dyn_cast<ArgAttr>(persistent.getBinding()))
       collector.add(arg, type, layout);
     else if (auto result = dyn_cast<nn::ResultAttr>(persistent.getBinding()))
-      collector.add(
-          result, type, layout,
-          persistent->getAttrOfType<IntegerAttr>(nn::kBatchDimAttrName));
-    else if (auto storage =
-                 dyn_cast<dist::StorageAttr>(persistent.getBinding())) {
+      collector.add(result, type, layout,
+                    persistent->getAttrOfType<IntegerAttr>(nn::kBatchDimAttrName));
+    else if (auto storage = dyn_cast<dist::StorageAttr>(persistent.getBinding())) {
       std::vector<std::string> axes;
       for (StringAttr axis : storage.getAxes())
         axes.push_back(axis.str());
       for (dist::MemberAttr member : storage.getMembers())
-        collector.add(cast<ArgAttr>(member.getBinding()),
-                      member.getTensorType(), member.getLayout(), axes);
+        collector.add(cast<ArgAttr>(member.getBinding()), member.getTensorType(),
+                      member.getLayout(), axes);
     }
   }
 }
@@ -149,16 +144,15 @@ static void collectSignatures(ModuleOp module, Collector &collector) {
       continue;
     for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
       if (ArgAttr arg = nn::getArg(function, i))
-        collector.add(arg, cast<RankedTensorType>(type),
-                      function.getArgAttrOfType<dist::LayoutAttr>(
-                          i, dist::DistDialect::kLayoutAttrName));
+        collector.add(
+            arg, cast<RankedTensorType>(type),
+            function.getArgAttrOfType<dist::LayoutAttr>(i, dist::DistDialect::kLayoutAttrName));
     for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
       if (nn::ResultAttr result = nn::getResult(function, i))
-        collector.add(result, cast<RankedTensorType>(type),
-                      function.getResultAttrOfType<dist::LayoutAttr>(
-                          i, dist::DistDialect::kLayoutAttrName),
-                      function.getResultAttrOfType<IntegerAttr>(
-                          i, nn::kBatchDimAttrName));
+        collector.add(
+            result, cast<RankedTensorType>(type),
+            function.getResultAttrOfType<dist::LayoutAttr>(i, dist::DistDialect::kLayoutAttrName),
+            function.getResultAttrOfType<IntegerAttr>(i, nn::kBatchDimAttrName));
   }
 }
 

@@ -29,12 +29,9 @@ struct BoundaryTensor {
   int64_t bytesOfRank = 0;
 
   bool isInput() const {
-    return !isOutput &&
-           (kind == nn::ArgKind::input || kind == nn::ArgKind::label);
+    return !isOutput && (kind == nn::ArgKind::input || kind == nn::ArgKind::label);
   }
-  bool isState() const {
-    return !isOutput && !isInput() && kind != nn::ArgKind::control;
-  }
+  bool isState() const { return !isOutput && !isInput() && kind != nn::ArgKind::control; }
   /// "whole on each rank", or how it is cut.
   std::string layoutText() const;
 };

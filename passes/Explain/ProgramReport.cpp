@@ -34,8 +34,8 @@ std::optional<std::string> dpc::describeLoss(ModuleOp module) {
   os << "loss " << loss.getKind() << " of output '" << loss.getOutput() << "', "
      << typeText(loss.getType());
   if (loss.getClassAxis() >= 0)
-    os << ", " << loss.getType().getDimSize(loss.getClassAxis())
-       << " classes along axis " << loss.getClassAxis();
+    os << ", " << loss.getType().getDimSize(loss.getClassAxis()) << " classes along axis "
+       << loss.getClassAxis();
   for (const BoundaryTensor &tensor : boundaryOf(module))
     if (tensor.isLabel)
       os << ", labels " << typeText(tensor.type);
@@ -45,10 +45,8 @@ std::optional<std::string> dpc::describeLoss(ModuleOp module) {
 static void addTraining(Report &report, ModuleOp module) {
   if (std::optional<std::string> loss = describeLoss(module))
     report.add("loss").lines.push_back(*loss);
-  auto optimizer = module->getAttrOfType<nn::OptimizerAttr>(
-      nn::NNDialect::kOptimizerAttrName);
-  auto rate = module->getAttrOfType<nn::LearningRateAttr>(
-      nn::NNDialect::kLearningRateAttrName);
+  auto optimizer = module->getAttrOfType<nn::OptimizerAttr>(nn::NNDialect::kOptimizerAttrName);
+  auto rate = module->getAttrOfType<nn::LearningRateAttr>(nn::NNDialect::kLearningRateAttrName);
   if (!optimizer || !rate)
     return;
   ReportSection &section = report.add("optimizer");
@@ -56,16 +54,14 @@ static void addTraining(Report &report, ModuleOp module) {
   llvm::raw_string_ostream os(line);
   for (NamedAttribute option : optimizer.getOptions())
     os << ", " << option.getName().getValue() << '='
-       << llvm::format("%g",
-                       cast<FloatAttr>(option.getValue()).getValueAsDouble());
+       << llvm::format("%g", cast<FloatAttr>(option.getValue()).getValueAsDouble());
   section.lines.push_back(line);
   line = "learning rate ";
   os << nn::stringifyDecayKind(rate.getDecay());
   if (rate.getWarmup())
     os << ", warm-up over " << rate.getWarmup() << " steps";
   if (rate.getDecay() != nn::DecayKind::constant) {
-    os << ", down to "
-       << llvm::format("%g", rate.getMinimum().getValueAsDouble());
+    os << ", down to " << llvm::format("%g", rate.getMinimum().getValueAsDouble());
     if (rate.getTotal())
       os << " at step " << rate.getTotal();
     else
@@ -89,9 +85,7 @@ static void addModel(Report &report, ArrayRef<BoundaryTensor> tensors) {
                       : tensor.isOutput ? "output"
                                         : "input",
                       tensor.name, typeText(tensor.type),
-                      tensor.batch < 0
-                          ? "none"
-                          : "dimension " + std::to_string(tensor.batch)});
+                      tensor.batch < 0 ? "none" : "dimension " + std::to_string(tensor.batch)});
 }
 
 /// `name` with a star for each number: what repeated layers have in common.
@@ -105,8 +99,7 @@ static std::string withoutNumbers(StringRef name) {
   return pattern;
 }
 
-static void addLayout(Report &report, ModuleOp module,
-                      ArrayRef<BoundaryTensor> tensors) {
+static void addLayout(Report &report, ModuleOp module, ArrayRef<BoundaryTensor> tensors) {
   struct Group {
     std::string name; // of its one member
     std::string kind, type, layout;
@@ -122,8 +115,7 @@ static void addLayout(Report &report, ModuleOp module,
                 tensor.layoutText()};
     std::string pattern = withoutNumbers(tensor.name);
     auto [at, isNew] = positions.try_emplace(
-        llvm::join_items("\n", group.kind, pattern, group.type, group.layout),
-        groups.size());
+        llvm::join_items("\n", group.kind, pattern, group.type, group.layout), groups.size());
     if (isNew)
       groups.push_back(group);
     else
@@ -135,26 +127,22 @@ static void addLayout(Report &report, ModuleOp module,
     largest = std::max(largest, entry.bytes);
   }
   // The heaviest first; equal ones in the program's order.
-  llvm::stable_sort(
-      groups, [](const Group &a, const Group &b) { return a.bytes > b.bytes; });
+  llvm::stable_sort(groups, [](const Group &a, const Group &b) { return a.bytes > b.bytes; });
   ReportSection &section = report.add("layout");
   std::string line = "one device";
   for (auto mesh : module.getOps<dist::MeshOp>()) {
     line.clear();
     for (const dist::MeshAxis &axis : mesh.getShape().axes)
-      line += (line.empty() ? "mesh " : ", ") + axis.name + "=" +
-              std::to_string(axis.size) +
+      line += (line.empty() ? "mesh " : ", ") + axis.name + "=" + std::to_string(axis.size) +
               (axis.sequential ? " (one after the other)" : "");
     if (line.empty())
       line = "one device";
   }
   section.lines.push_back(line);
-  section.columns = {"state",     "what",   ">tensors",  "each",
-                     ">elements", "layout", ">of a rank"};
+  section.columns = {"state", "what", ">tensors", "each", ">elements", "layout", ">of a rank"};
   for (const Group &group : groups)
-    section.addRow({group.name, group.kind, std::to_string(group.count),
-                    group.type, countText(group.elements), group.layout,
-                    bytesText(group.bytes)});
+    section.addRow({group.name, group.kind, std::to_string(group.count), group.type,
+                    countText(group.elements), group.layout, bytesText(group.bytes)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -182,8 +170,7 @@ static double bytesThroughLink(Collective kind, double bytes, int64_t members) {
                                         : gatherBytes(bytes, members);
 }
 
-static void addCommunication(Report &report, ModuleOp module,
-                             const dist::MeshShape &mesh) {
+static void addCommunication(Report &report, ModuleOp module, const dist::MeshShape &mesh) {
   struct Sum {
     int64_t count = 0, bytes = 0;
     double seconds = 0;
@@ -194,59 +181,48 @@ static void addCommunication(Report &report, ModuleOp module,
   for (auto entry : module.getOps<EntryOp>()) {
     std::map<std::tuple<Purpose, Collective, std::string>, Sum> sums;
     entry.walk([&](StartOp start) {
-      auto attr =
-          start->getAttrOfType<PurposeAttr>(ExecDialect::kPurposeAttrName);
-      SmallVector<StringRef> axes(
-          start.getAxes().getAsValueRange<StringAttr>());
+      auto attr = start->getAttrOfType<PurposeAttr>(ExecDialect::kPurposeAttrName);
+      SmallVector<StringRef> axes(start.getAxes().getAsValueRange<StringAttr>());
       int64_t iterations = 1;
-      for (Operation *at = start->getParentOp(); at != entry;
-           at = at->getParentOp())
+      for (Operation *at = start->getParentOp(); at != entry; at = at->getParentOp())
         if (auto loop = dyn_cast<LoopOp>(at))
           iterations *= loop.getCount();
       int64_t bytes = std::max(bufferBytes(start.getInput().getType()),
                                bufferBytes(start.getOutput().getType()));
-      double moved =
-          bytesThroughLink(start.getKind(), bytes, dist::groupSize(mesh, axes));
-      Sum &sum = sums[{attr ? attr.getValue() : Purpose::activations,
-                       start.getKind(), llvm::join(axes, "+")}];
+      double moved = bytesThroughLink(start.getKind(), bytes, dist::groupSize(mesh, axes));
+      Sum &sum = sums[{attr ? attr.getValue() : Purpose::activations, start.getKind(),
+                       llvm::join(axes, "+")}];
       sum.count += iterations;
       sum.bytes += iterations * int64_t(moved);
-      sum.seconds +=
-          iterations * machine->linkOver(axes).transferSeconds(moved);
+      sum.seconds += iterations * machine->linkOver(axes).transferSeconds(moved);
     });
-    ReportSection &section =
-        report.add(("communication of one " + entry.getSymName()).str());
-    section.columns = {"for",    "collective",    "over",
-                       ">times", ">a rank sends", ">ms (model)"};
+    ReportSection &section = report.add(("communication of one " + entry.getSymName()).str());
+    section.columns = {"for", "collective", "over", ">times", ">a rank sends", ">ms (model)"};
     for (const auto &[key, sum] : sums) {
       const auto &[purpose, kind, axes] = key;
       std::string milliseconds;
-      llvm::raw_string_ostream(milliseconds)
-          << llvm::format("%.3f", sum.seconds * 1e3);
-      section.addRow({causeText(purpose).str(), stringifyCollective(kind).str(),
-                      axes, std::to_string(sum.count), bytesText(sum.bytes),
-                      milliseconds});
+      llvm::raw_string_ostream(milliseconds) << llvm::format("%.3f", sum.seconds * 1e3);
+      section.addRow({causeText(purpose).str(), stringifyCollective(kind).str(), axes,
+                      std::to_string(sum.count), bytesText(sum.bytes), milliseconds});
     }
   }
 }
 
 static void addMemory(Report &report, ModuleOp module) {
-  auto use =
-      module->getAttrOfType<MemoryUseAttr>(ExecDialect::kMemoryUseAttrName);
+  auto use = module->getAttrOfType<MemoryUseAttr>(ExecDialect::kMemoryUseAttrName);
   auto memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
   if (!use || !memory)
     return;
   ReportSection &section = report.add("memory of a rank");
   section.columns = {"what", ">bytes"};
-  for (auto [what, bytes] :
-       {std::pair("parameters", use.getParameters()),
-        {"optimizer state", use.getOptimizer()},
-        {"buffers and frozen values", use.getBuffers()},
-        {"inputs, labels, outputs, metrics", use.getData()},
-        {"gradients", use.getGradients()},
-        {"activations", use.getActivations()},
-        {"gaps", use.getGaps()},
-        {"together", memory.getPeak()}})
+  for (auto [what, bytes] : {std::pair("parameters", use.getParameters()),
+                             {"optimizer state", use.getOptimizer()},
+                             {"buffers and frozen values", use.getBuffers()},
+                             {"inputs, labels, outputs, metrics", use.getData()},
+                             {"gradients", use.getGradients()},
+                             {"activations", use.getActivations()},
+                             {"gaps", use.getGaps()},
+                             {"together", memory.getPeak()}})
     section.addRow({what, bytesText(bytes)});
 }
 

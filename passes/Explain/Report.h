@@ -23,9 +23,7 @@ struct ReportSection {
   /// Of more rows the first are printed, and how many there are.
   size_t mostRows = 24;
 
-  void addRow(std::vector<std::string> cells) {
-    rows.push_back(std::move(cells));
-  }
+  void addRow(std::vector<std::string> cells) { rows.push_back(std::move(cells)); }
 };
 
 /// What is said about a program, on about a page: sections in their order.

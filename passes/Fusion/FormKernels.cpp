@@ -20,8 +20,7 @@ using namespace dpc;
 /// are, wherever they stand.
 static bool isRepeated(Value value, const DenseSet<Operation *> &members) {
   Operation *op = value.getDefiningOp();
-  return op && !members.contains(op) &&
-         getFusionKind(op) == FusionKind::repeated;
+  return op && !members.contains(op) && getFusionKind(op) == FusionKind::repeated;
 }
 
 namespace {
@@ -48,9 +47,8 @@ public:
     if (outputs.empty()) // dead
       return eraseOps();
 
-    auto kernel = builder.create<nn::KernelOp>(builder.getFusedLoc(locations),
-                                               TypeRange(ValueRange(outputs)),
-                                               inputs.getArrayRef());
+    auto kernel = builder.create<nn::KernelOp>(
+        builder.getFusedLoc(locations), TypeRange(ValueRange(outputs)), inputs.getArrayRef());
     Block &body = kernel.getBody().emplaceBlock();
     for (Value input : inputs)
       mapping.map(input, body.addArgument(input.getType(), input.getLoc()));
@@ -62,9 +60,8 @@ public:
       yielded.push_back(mapping.lookup(output));
     inner.create<nn::YieldOp>(kernel.getLoc(), yielded);
     for (auto [output, result] : llvm::zip_equal(outputs, kernel.getResults()))
-      output.replaceUsesWithIf(result, [&](OpOperand &use) {
-        return !members.contains(use.getOwner());
-      });
+      output.replaceUsesWithIf(result,
+                               [&](OpOperand &use) { return !members.contains(use.getOwner()); });
     eraseOps();
   }
 
@@ -96,8 +93,7 @@ private:
       if (members.contains(user))
         return false;
       return getFusionKind(user) != FusionKind::repeated ||
-             llvm::any_of(user->getResults(),
-                          [&](Value result) { return isReadOutside(result); });
+             llvm::any_of(user->getResults(), [&](Value result) { return isReadOutside(result); });
     });
   }
 
@@ -147,8 +143,7 @@ private:
     llvm::Expected<KernelPlan> plan = planKernels(problem);
     llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
     if (error)
-      return block.getParentOp()->emitError("kernels: ")
-             << llvm::toString(std::move(error));
+      return block.getParentOp()->emitError("kernels: ") << llvm::toString(std::move(error));
     OpBuilder builder(block.getTerminator());
     for (const KernelOps &ops : plan->kernels) {
       FusionKind kind = getFusionKind(ops.front());

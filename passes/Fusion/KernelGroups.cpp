@@ -14,9 +14,7 @@
 using namespace mlir;
 using namespace dpc;
 
-bool KernelGroups::isTiled(Operation *op) const {
-  return target.getForm(op) == OpForm::tiles;
-}
+bool KernelGroups::isTiled(Operation *op) const { return target.getForm(op) == OpForm::tiles; }
 
 /// Whether elementwise ops over the first result of `op`, an op that joins no
 /// group, may be computed with it: its elements are made in their loops, or
@@ -24,23 +22,20 @@ bool KernelGroups::isTiled(Operation *op) const {
 bool KernelGroups::mayBegin(Operation *op) const {
   OpForm form = target.getForm(op);
   return op->getNumResults() > 0 &&
-         (form == OpForm::elements || form == OpForm::tiles ||
-          form == OpForm::composite);
+         (form == OpForm::elements || form == OpForm::tiles || form == OpForm::composite);
 }
 
 /// Whether a tensor of `shape` holds one element for each row of one of shape
 /// `whole`.
 static bool isRowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> whole) {
-  return !shape.empty() && shape.size() < whole.size() &&
-         shape == whole.take_front(shape.size());
+  return !shape.empty() && shape.size() < whole.size() && shape == whole.take_front(shape.size());
 }
 
 /// Whether `op` gives one element a row, final as soon as the row is.
 static bool isRowReduction(Operation *op) {
   ArrayRef<int64_t> kept = nn::typeOf(op->getResult(0)).getShape();
   return isRowShape(kept, nn::typeOf(op->getOperand(0)).getShape()) &&
-         cast<FusableOpInterface>(op).getReducedDims().front() ==
-             int64_t(kept.size());
+         cast<FusableOpInterface>(op).getReducedDims().front() == int64_t(kept.size());
 }
 
 /// What the loops of a unit that begins with `op` run over.
@@ -85,13 +80,11 @@ SmallVector<KernelGroups::Source> KernelGroups::sourcesOf(Operation *op) const {
   return sources;
 }
 
-void KernelGroups::addSources(Value value, Reach reach,
-                              SmallVector<Source> &sources) const {
+void KernelGroups::addSources(Value value, Reach reach, SmallVector<Source> &sources) const {
   Operation *op = value.getDefiningOp();
   auto unit = unitOf.find(op);
   bool here = op && unit != unitOf.end();
-  if (op && !here && op->getBlock() == &block &&
-      getFusionKind(op) == FusionKind::repeated) {
+  if (op && !here && op->getBlock() == &block && getFusionKind(op) == FusionKind::repeated) {
     if (!cast<FusableOpInterface>(op).keepsRows())
       reach = Reach::indirect;
     if (reach == Reach::direct)
@@ -123,8 +116,7 @@ void KernelGroups::place(Operation *op) {
     for (unsigned i = 0; i < sources.size(); ++i) {
       int unit = sources[i].unit;
       if (unit < 0 || (home && int(*home) == unit) ||
-          !hasPlace(units[unit], kind, shape, sources[i].reach) ||
-          !mayJoin(unit, sources))
+          !hasPlace(units[unit], kind, shape, sources[i].reach) || !mayJoin(unit, sources))
         continue;
       if (!home) {
         home = unit;
@@ -148,8 +140,8 @@ void KernelGroups::place(Operation *op) {
 
 /// Whether the loops of `unit` can compute an op over `shape` that reads what
 /// the unit makes.
-bool KernelGroups::hasPlace(const Unit &unit, FusionKind kind,
-                            ArrayRef<int64_t> shape, Reach reach) const {
+bool KernelGroups::hasPlace(const Unit &unit, FusionKind kind, ArrayRef<int64_t> shape,
+                            Reach reach) const {
   if (!unit.open)
     return false;
   if (reach == Reach::direct && shape == ArrayRef<int64_t>(unit.shape))
@@ -169,14 +161,12 @@ bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {
       // What a reduction of this group makes is complete only after its loops,
       // or after the row that it is made of.
       Operation *maker = source.value.getDefiningOp();
-      if (source.reach == Reach::indirect ||
-          (getFusionKind(maker) == FusionKind::reduction &&
-           (units[unit].tiled || !isRowReduction(maker))))
+      if (source.reach == Reach::indirect || (getFusionKind(maker) == FusionKind::reduction &&
+                                              (units[unit].tiled || !isRowReduction(maker))))
         return false;
       continue;
     }
-    if (units[source.unit].before.size() > unit &&
-        units[source.unit].before.test(unit))
+    if (units[source.unit].before.size() > unit && units[source.unit].before.test(unit))
       return false;
   }
   return true;
@@ -185,15 +175,13 @@ bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {
 /// Records in all units that come after `unit` what comes before it.
 void KernelGroups::spread(unsigned unit) {
   for (auto [index, other] : llvm::enumerate(units)) {
-    if (index == unit || other.before.size() <= unit ||
-        !other.before.test(unit))
+    if (index == unit || other.before.size() <= unit || !other.before.test(unit))
       continue;
     other.before |= units[unit].before;
   }
 }
 
-void KernelGroups::join(unsigned unit, Operation *op,
-                        ArrayRef<Source> sources) {
+void KernelGroups::join(unsigned unit, Operation *op, ArrayRef<Source> sources) {
   units[unit].ops.push_back(op);
   unitOf[op] = unit;
   llvm::BitVector &before = units[unit].before;
@@ -213,22 +201,19 @@ bool KernelGroups::mayMerge(unsigned a, unsigned b) const {
     return units[y].before.size() > x && units[y].before.test(x);
   };
   ArrayRef<int64_t> wholeA = units[a].whole, wholeB = units[b].whole;
-  if (wholeA != wholeB &&
-      (units[a].tiled || units[b].tiled ||
-       !(isRowShape(wholeA, wholeB) || isRowShape(wholeB, wholeA))))
+  if (wholeA != wholeB && (units[a].tiled || units[b].tiled ||
+                           !(isRowShape(wholeA, wholeB) || isRowShape(wholeB, wholeA))))
     return false;
   return int64_t(units[a].ops.size() + units[b].ops.size()) < maxOps &&
-         !(units[a].tiled && units[b].tiled) && !comesBefore(a, b) &&
-         !comesBefore(b, a);
+         !(units[a].tiled && units[b].tiled) && !comesBefore(a, b) && !comesBefore(b, a);
 }
 
 void KernelGroups::merge(unsigned into, unsigned from) {
   for (Operation *op : units[from].ops)
     unitOf[op] = into;
   llvm::append_range(units[into].ops, units[from].ops);
-  llvm::sort(units[into].ops, [&](Operation *a, Operation *b) {
-    return position.lookup(a) < position.lookup(b);
-  });
+  llvm::sort(units[into].ops,
+             [&](Operation *a, Operation *b) { return position.lookup(a) < position.lookup(b); });
   units[into].before |= units[from].before;
   units[into].tiled |= units[from].tiled;
   if (units[from].whole.size() > units[into].whole.size())
@@ -253,8 +238,7 @@ std::vector<const KernelGroups::Unit *> KernelGroups::inOrder() const {
   // unit that must come before need not: so a topological order, in which the
   // unit with the earliest last op goes first.
   auto key = [&](unsigned unit) {
-    return std::make_pair(-position.lookup(units[unit].ops.back()),
-                          -int64_t(unit));
+    return std::make_pair(-position.lookup(units[unit].ops.back()), -int64_t(unit));
   };
   std::vector<unsigned> missing(units.size());
   std::priority_queue<std::pair<std::pair<int64_t, int64_t>, unsigned>> ready;
@@ -269,8 +253,7 @@ std::vector<const KernelGroups::Unit *> KernelGroups::inOrder() const {
     ready.pop();
     order.push_back(&units[next]);
     for (auto [index, unit] : llvm::enumerate(units))
-      if (unit.before.size() > next && unit.before.test(next) &&
-          --missing[index] == 0)
+      if (unit.before.size() > next && unit.before.test(next) && --missing[index] == 0)
         ready.push({key(index), unsigned(index)});
   }
   return order;

@@ -56,10 +56,9 @@ private:
     Reach reach;
   };
   llvm::SmallVector<Source> sourcesOf(mlir::Operation *op) const;
-  void addSources(mlir::Value value, Reach reach,
-                  llvm::SmallVector<Source> &sources) const;
-  bool hasPlace(const Unit &unit, FusionKind kind,
-                llvm::ArrayRef<int64_t> shape, Reach reach) const;
+  void addSources(mlir::Value value, Reach reach, llvm::SmallVector<Source> &sources) const;
+  bool hasPlace(const Unit &unit, FusionKind kind, llvm::ArrayRef<int64_t> shape,
+                Reach reach) const;
   bool needsMemory(mlir::Operation *op) const;
   void place(mlir::Operation *op);
   bool mayJoin(unsigned unit, llvm::ArrayRef<Source> sources) const;

@@ -43,8 +43,8 @@ public:
       for (auto [index, op] : llvm::enumerate(ops)) {
         auto [entry, isNew] = places.insert({op, {number, index}});
         if (!isNew)
-          return planError("{0} is in kernel {1} and in kernel {2}",
-                           op->getName(), entry->second.first, number);
+          return planError("{0} is in kernel {1} and in kernel {2}", op->getName(),
+                           entry->second.first, number);
       }
     }
     return Error::success();
@@ -72,22 +72,18 @@ private:
 } // namespace
 
 /// Whether one kernel can hold all of `ops`.
-static Error verifyMembers(const KernelProblem &problem, size_t number,
-                           const KernelOps &ops) {
+static Error verifyMembers(const KernelProblem &problem, size_t number, const KernelOps &ops) {
   int64_t tiled = 0;
   for (Operation *op : ops) {
     FusionKind kind = getFusionKind(op);
-    if (ops.size() > 1 &&
-        (kind == FusionKind::view || kind == FusionKind::outside))
-      return planError(
-          "kernel {0} joins {1}, which is no part of a kernel, with "
-          "{2} other ops",
-          number, op->getName(), ops.size() - 1);
+    if (ops.size() > 1 && (kind == FusionKind::view || kind == FusionKind::outside))
+      return planError("kernel {0} joins {1}, which is no part of a kernel, with "
+                       "{2} other ops",
+                       number, op->getName(), ops.size() - 1);
     tiled += problem.target.getForm(op) == OpForm::tiles;
   }
   if (tiled > 1)
-    return planError("kernel {0} has {1} ops that make their results in tiles",
-                     number, tiled);
+    return planError("kernel {0} has {1} ops that make their results in tiles", number, tiled);
   return Error::success();
 }
 
@@ -109,8 +105,7 @@ Error KernelPlan::verify(const KernelProblem &problem) const {
             ready &= places.isReady(operand, op);
       });
       if (!ready)
-        return planError("kernel {0} runs {1} before what it reads", number,
-                         op->getName());
+        return planError("kernel {0} runs {1} before what it reads", number, op->getName());
     }
   }
   return Error::success();

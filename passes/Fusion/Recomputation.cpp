@@ -18,11 +18,9 @@ public:
     for (Operation *op : ops)
       for (Value operand : op->getOperands()) {
         Operation *maker = operand.getDefiningOp();
-        if (maker && (members.contains(maker) ||
-                      getFusionKind(maker) == FusionKind::repeated))
+        if (maker && (members.contains(maker) || getFusionKind(maker) == FusionKind::repeated))
           continue;
-        if (reads.insert(operand) && maker &&
-            maker->getBlock() == op->getBlock() &&
+        if (reads.insert(operand) && maker && maker->getBlock() == op->getBlock() &&
             getFusionKind(maker) == FusionKind::elementwise)
           values.push_back(operand);
       }
@@ -50,19 +48,17 @@ private:
   }
 
   /// Finds the ops that make `value` of what the kernel reads, operands first.
-  bool collect(Value value, llvm::SetVector<Operation *> &chain,
-               unsigned maxOps) const {
+  bool collect(Value value, llvm::SetVector<Operation *> &chain, unsigned maxOps) const {
     Operation *op = value.getDefiningOp();
     if (getFusionKind(op) != FusionKind::elementwise)
       return false;
     for (Value operand : op->getOperands()) {
       Operation *maker = operand.getDefiningOp();
       if (reads.contains(operand) || copies.contains(operand) ||
-          (maker && (chain.contains(maker) ||
-                     getFusionKind(maker) == FusionKind::repeated)))
+          (maker && (chain.contains(maker) || getFusionKind(maker) == FusionKind::repeated)))
         continue;
-      if (!maker || maker->getBlock() != op->getBlock() ||
-          chain.size() >= maxOps || !collect(operand, chain, maxOps))
+      if (!maker || maker->getBlock() != op->getBlock() || chain.size() >= maxOps ||
+          !collect(operand, chain, maxOps))
         return false;
     }
     chain.insert(op);
@@ -82,9 +78,8 @@ private:
     ops.insert(ops.begin() + added, made.begin(), made.end());
     added += made.size();
     reads.remove(value);
-    value.replaceUsesWithIf(copies.lookup(value), [&](OpOperand &use) {
-      return members.contains(use.getOwner());
-    });
+    value.replaceUsesWithIf(copies.lookup(value),
+                            [&](OpOperand &use) { return members.contains(use.getOwner()); });
   }
 
   KernelOps &ops;
@@ -96,8 +91,7 @@ private:
 };
 } // namespace
 
-void dpc::recomputeShortChains(std::vector<KernelOps> &kernels,
-                               unsigned maxOps) {
+void dpc::recomputeShortChains(std::vector<KernelOps> &kernels, unsigned maxOps) {
   for (KernelOps &ops : kernels) {
     FusionKind kind = getFusionKind(ops.front());
     if (kind != FusionKind::view && kind != FusionKind::outside)

@@ -21,14 +21,13 @@ LogicalResult BlockLowering::run(Block &block) {
 }
 
 Value BlockLowering::createBuffer(Value tensor, Space space) {
-  return builder.create<BufferOp>(tensor.getLoc(), bufferOf(tensor.getType()),
-                                  space, IntegerAttr());
+  return builder.create<BufferOp>(tensor.getLoc(), bufferOf(tensor.getType()), space,
+                                  IntegerAttr());
 }
 
 Value BlockLowering::createResultBuffer(Value result) {
   return buffers[result] =
-             createBuffer(result, dist::feedsCollective(result) ? Space::shared
-                                                                : Space::arena);
+             createBuffer(result, dist::feedsCollective(result) ? Space::shared : Space::arena);
 }
 
 LogicalResult BlockLowering::lower(Operation *op) {
@@ -43,14 +42,11 @@ LogicalResult BlockLowering::lower(Operation *op) {
   } else if (auto index = dyn_cast<dist::AxisIndexOp>(op)) {
     return lowerAxisIndex(index);
   } else if (auto reduce = dyn_cast<dist::AllReduceOp>(op)) {
-    lowerCollective(op, Collective::all_reduce, reduce.getReduction(),
-                    reduce.getAxes());
+    lowerCollective(op, Collective::all_reduce, reduce.getReduction(), reduce.getAxes());
   } else if (auto gather = dyn_cast<dist::AllGatherOp>(op)) {
-    lowerCollective(op, Collective::all_gather, dist::ReductionKind::sum,
-                    gather.getAxes());
+    lowerCollective(op, Collective::all_gather, dist::ReductionKind::sum, gather.getAxes());
   } else if (auto scatter = dyn_cast<dist::ReduceScatterOp>(op)) {
-    lowerCollective(op, Collective::reduce_scatter, scatter.getReduction(),
-                    scatter.getAxes());
+    lowerCollective(op, Collective::reduce_scatter, scatter.getReduction(), scatter.getAxes());
   } else {
     return op->emitOpError("is outside a kernel and has no buffer form");
   }
@@ -66,28 +62,25 @@ LogicalResult BlockLowering::lowerAxisIndex(dist::AxisIndexOp index) {
     return success();
   }
   FailureOr<PersistentOp> persistent = persistentBuffers.getOrCreate(
-      index.getLoc(),
-      CoordinateAttr::get(index.getContext(), index.getAxisAttr()),
-      index.getType(), /*layout=*/Attribute());
+      index.getLoc(), CoordinateAttr::get(index.getContext(), index.getAxisAttr()), index.getType(),
+      /*layout=*/Attribute());
   if (failed(persistent))
     return failure();
-  buffer = builder.create<GetOp>(index.getLoc(), persistent->getBufferType(),
-                                 persistent->getSymName());
+  buffer =
+      builder.create<GetOp>(index.getLoc(), persistent->getBufferType(), persistent->getSymName());
   return success();
 }
 
 void BlockLowering::lowerView(Operation *op) {
   Value source = buffers.lookup(op->getOperand(0));
-  auto view = [&](Value result, int64_t offset, int64_t stride = 0,
-                  ArrayAttr axes = {}) {
-    buffers[result] = builder.create<ViewOp>(
-        op->getLoc(), bufferOf(result.getType()), source, offset, stride, axes);
+  auto view = [&](Value result, int64_t offset, int64_t stride = 0, ArrayAttr axes = {}) {
+    buffers[result] = builder.create<ViewOp>(op->getLoc(), bufferOf(result.getType()), source,
+                                             offset, stride, axes);
   };
   if (auto shard = dyn_cast<dist::ShardOp>(op)) {
     view(shard.getResult(), 0, tensorBytes(shard.getType()), shard.getAxes());
   } else if (auto unpack = dyn_cast<dist::UnpackOp>(op)) {
-    for (auto [result, offset] :
-         llvm::zip_equal(unpack.getResults(), unpack.getOffsets()))
+    for (auto [result, offset] : llvm::zip_equal(unpack.getResults(), unpack.getOffsets()))
       view(result, offset * elementBytes(result.getType()));
   } else {
     view(op->getResult(0), 0);
@@ -121,21 +114,17 @@ void BlockLowering::lowerPack(dist::PackOp pack) {
   auto zeroUntil = [&](int64_t begin) {
     if (needsZeros && begin > end)
       builder.create<ZeroOp>(
-          loc, part(end, MemRefType::get({begin - end},
-                                         pack.getType().getElementType())));
+          loc, part(end, MemRefType::get({begin - end}, pack.getType().getElementType())));
   };
-  for (auto [input, offset] :
-       llvm::zip_equal(pack.getInputs(), pack.getOffsets())) {
+  for (auto [input, offset] : llvm::zip_equal(pack.getInputs(), pack.getOffsets())) {
     zeroUntil(offset);
     end = offset + cast<RankedTensorType>(input.getType()).getNumElements();
-    builder.create<CopyOp>(loc, buffers.lookup(input),
-                           part(offset, bufferOf(input.getType())));
+    builder.create<CopyOp>(loc, buffers.lookup(input), part(offset, bufferOf(input.getType())));
   }
   zeroUntil(pack.getType().getNumElements());
 }
 
-void BlockLowering::lowerCollective(Operation *op, Collective kind,
-                                    dist::ReductionKind reduction,
+void BlockLowering::lowerCollective(Operation *op, Collective kind, dist::ReductionKind reduction,
                                     ArrayAttr axes) {
   Location loc = op->getLoc();
   Value source = op->getOperand(0);
@@ -146,18 +135,16 @@ void BlockLowering::lowerCollective(Operation *op, Collective kind,
     builder.create<CopyOp>(loc, input, copied);
     input = copied;
   }
-  Value output = buffers[op->getResult(0)] =
-      createBuffer(op->getResult(0), Space::shared);
+  Value output = buffers[op->getResult(0)] = createBuffer(op->getResult(0), Space::shared);
   // Both enumerations are those of the runtime.
-  Value event = builder.create<StartOp>(
-      loc, EventType::get(builder.getContext()), kind,
-      Reduction(uint32_t(reduction)), axes, input, output, nextId++);
+  Value event =
+      builder.create<StartOp>(loc, EventType::get(builder.getContext()), kind,
+                              Reduction(uint32_t(reduction)), axes, input, output, nextId++);
   builder.create<WaitOp>(loc, event);
 }
 
 void BlockLowering::lowerCall(func::CallOp call) {
-  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-      call, call.getCalleeAttr());
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
   SmallVector<Value> inputs, outputs, scratch;
   for (Value operand : call->getOperands())
     inputs.push_back(buffers.lookup(operand));
@@ -165,10 +152,8 @@ void BlockLowering::lowerCall(func::CallOp call) {
     outputs.push_back(createResultBuffer(result));
   if (int64_t bytes = getScratchBytes(kernel))
     scratch.push_back(builder.create<BufferOp>(
-        call.getLoc(), MemRefType::get({bytes}, builder.getI8Type()),
-        Space::arena, IntegerAttr()));
-  builder.create<LaunchOp>(call.getLoc(), call.getCallee(), inputs, outputs,
-                           scratch);
+        call.getLoc(), MemRefType::get({bytes}, builder.getI8Type()), Space::arena, IntegerAttr()));
+  builder.create<LaunchOp>(call.getLoc(), call.getCallee(), inputs, outputs, scratch);
 }
 
 LogicalResult BlockLowering::lowerMicro(dist::MicroOp micro) {
@@ -183,11 +168,9 @@ LogicalResult BlockLowering::lowerMicro(dist::MicroOp micro) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&loop.getBody().emplaceBlock());
   auto slice = [&](Value stacked, Type tensor) -> Value {
-    return builder.create<ViewOp>(loc, bufferOf(tensor), stacked, 0,
-                                  tensorBytes(tensor));
+    return builder.create<ViewOp>(loc, bufferOf(tensor), stacked, 0, tensorBytes(tensor));
   };
-  for (auto [index, operand, argument] :
-       llvm::enumerate(micro.getInputs(), body.getArguments())) {
+  for (auto [index, operand, argument] : llvm::enumerate(micro.getInputs(), body.getArguments())) {
     Value buffer = buffers.lookup(operand);
     buffers[argument] = micro.getOperandKind(index) == MicroKind::sliced
                             ? slice(buffer, argument.getType())
@@ -195,12 +178,10 @@ LogicalResult BlockLowering::lowerMicro(dist::MicroOp micro) {
   }
   if (failed(run(body)))
     return failure();
-  for (auto [index, value] :
-       llvm::enumerate(body.getTerminator()->getOperands())) {
+  for (auto [index, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
     Value result = buffers.lookup(micro.getResult(index));
     if (micro.getResultKind(index) == MicroKind::stacked)
-      builder.create<CopyOp>(loc, buffers.lookup(value),
-                             slice(result, value.getType()));
+      builder.create<CopyOp>(loc, buffers.lookup(value), slice(result, value.getType()));
     else if (failed(addToSum(micro, result, value)))
       return failure();
   }
@@ -208,20 +189,16 @@ LogicalResult BlockLowering::lowerMicro(dist::MicroOp micro) {
 }
 
 /// Adds the value of one microbatch to a sum.
-LogicalResult BlockLowering::addToSum(dist::MicroOp micro, Value sum,
-                                      Value value) {
-  func::FuncOp add =
-      getAccumulateKernel(micro->getParentOfType<ModuleOp>(), value.getType());
+LogicalResult BlockLowering::addToSum(dist::MicroOp micro, Value sum, Value value) {
+  func::FuncOp add = getAccumulateKernel(micro->getParentOfType<ModuleOp>(), value.getType());
   if (!add)
-    return micro.emitOpError("sums ")
-           << value.getType() << ", but nothing was outlined for that";
+    return micro.emitOpError("sums ") << value.getType() << ", but nothing was outlined for that";
   auto flatten = [&](Value buffer) -> Value {
-    return builder.create<ViewOp>(micro.getLoc(),
-                                  bufferOf(add.getResultTypes()[0]), buffer);
+    return builder.create<ViewOp>(micro.getLoc(), bufferOf(add.getResultTypes()[0]), buffer);
   };
   sum = flatten(sum);
   builder.create<LaunchOp>(micro.getLoc(), add.getSymName(),
-                           ValueRange{sum, flatten(buffers.lookup(value))},
-                           ValueRange{sum}, ValueRange());
+                           ValueRange{sum, flatten(buffers.lookup(value))}, ValueRange{sum},
+                           ValueRange());
   return success();
 }

@@ -24,8 +24,7 @@ public:
   mlir::LogicalResult run(mlir::Block &block);
 
   /// A buffer for `tensor`.
-  mlir::Value createBuffer(mlir::Value tensor,
-                           exec::Space space = exec::Space::arena);
+  mlir::Value createBuffer(mlir::Value tensor, exec::Space space = exec::Space::arena);
 
 private:
   /// A buffer for a result of a launch or loop: where peers can read it if a
@@ -36,13 +35,12 @@ private:
   void lowerPack(dist::PackOp pack);
   void lowerCall(mlir::func::CallOp call);
   mlir::LogicalResult lowerMicro(dist::MicroOp micro);
-  mlir::LogicalResult addToSum(dist::MicroOp micro, mlir::Value sum,
-                               mlir::Value value);
+  mlir::LogicalResult addToSum(dist::MicroOp micro, mlir::Value sum, mlir::Value value);
   /// The rank's coordinate is a persistent buffer, the microbatch's number is
   /// written where it is needed.
   mlir::LogicalResult lowerAxisIndex(dist::AxisIndexOp index);
-  void lowerCollective(mlir::Operation *op, exec::Collective kind,
-                       dist::ReductionKind reduction, mlir::ArrayAttr axes);
+  void lowerCollective(mlir::Operation *op, exec::Collective kind, dist::ReductionKind reduction,
+                       mlir::ArrayAttr axes);
 
   mlir::OpBuilder &builder;
   PersistentBuffers &persistentBuffers;

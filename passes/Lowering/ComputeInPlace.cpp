@@ -69,8 +69,7 @@ private:
     OpBuilder builder(start);
     auto shardOf = [&](Value whole, Value shard) -> Value {
       return builder.create<ViewOp>(start.getLoc(), shard.getType(), whole, 0,
-                                    bufferBytes(shard.getType()),
-                                    start.getAxes());
+                                    bufferBytes(shard.getType()), start.getAxes());
     };
     switch (start.getKind()) {
     case Collective::all_reduce:
@@ -101,8 +100,7 @@ private:
   BufferOp getWhole(Value buffer) const {
     Place place = placeOf(buffer);
     auto root = dyn_cast_or_null<BufferOp>(place.root);
-    if (!root || root->getBlock() != &block || place.offset || place.stride ||
-        place.shardStride ||
+    if (!root || root->getBlock() != &block || place.offset || place.stride || place.shardStride ||
         bufferBytes(root.getType()) != bufferBytes(buffer.getType()))
       return {};
     return root;
@@ -160,8 +158,8 @@ private:
     auto launch = dyn_cast<LaunchOp>(read.op);
     if (!launch || launch->getBlock() != &block)
       return false;
-    auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-        launch, launch.getKernelAttr());
+    auto kernel =
+        SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
     const Extent from(read.buffer);
     auto inputs = llvm::enumerate(launch.getInputs());
     return llvm::all_of(llvm::enumerate(launch.getOutputs()), [&](auto output) {
@@ -195,17 +193,15 @@ private:
   bool mayMergeResult(StartOp start, Value output, Value shard) {
     BufferOp root = getWhole(output);
     Operation *from = placeOf(shard).root;
-    if (!root || from == root || !isa<BufferOp>(from) ||
-        from->getBlock() != &block || !fits(root, shard))
+    if (!root || from == root || !isa<BufferOp>(from) || from->getBlock() != &block ||
+        !fits(root, shard))
       return false;
     int64_t here = 0;
     for (const Use &use : uses[root])
       if (use.op == start)
         here = use.position;
-    return llvm::none_of(uses[root],
-                         [&](const Use &use) { return use.position < here; }) &&
-           llvm::none_of(uses[from],
-                         [&](const Use &use) { return use.position > here; });
+    return llvm::none_of(uses[root], [&](const Use &use) { return use.position < here; }) &&
+           llvm::none_of(uses[from], [&](const Use &use) { return use.position > here; });
   }
 
   void forget(Operation *op) {
@@ -237,8 +233,7 @@ private:
   /// Names `buffer` before `op` already.
   void moveBefore(Value buffer, Operation *op) {
     Operation *definition = buffer.getDefiningOp();
-    if (definition->getBlock() != op->getBlock() ||
-        definition->isBeforeInBlock(op))
+    if (definition->getBlock() != op->getBlock() || definition->isBeforeInBlock(op))
       return;
     for (Value operand : definition->getOperands())
       moveBefore(operand, op);

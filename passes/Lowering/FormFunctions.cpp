@@ -12,13 +12,9 @@ namespace dpc {
 using namespace dpc;
 using namespace dpc::exec;
 
-static bool isComputation(Operation &op) {
-  return isa<LaunchOp, CopyOp, MicrobatchOp>(op);
-}
+static bool isComputation(Operation &op) { return isa<LaunchOp, CopyOp, MicrobatchOp>(op); }
 
-static bool isStorage(Operation &op) {
-  return isa<GetOp, BufferOp, ViewOp>(op);
-}
+static bool isStorage(Operation &op) { return isa<GetOp, BufferOp, ViewOp>(op); }
 
 namespace {
 
@@ -60,9 +56,8 @@ private:
       locations.push_back(op->getLoc());
     OpBuilder builder(entry);
     Location loc = builder.getFusedLoc(locations);
-    auto function = builder.create<FunctionOp>(
-        loc, (entry.getSymName() + "." + Twine(count)).str(), count,
-        entry.getSymName());
+    auto function = builder.create<FunctionOp>(loc, (entry.getSymName() + "." + Twine(count)).str(),
+                                               count, entry.getSymName());
     ++count;
     builder.setInsertionPointToEnd(&function.getBody().emplaceBlock());
     IRMapping mapping;

@@ -32,15 +32,14 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
     options.recompute = recompute;
     options.orderedSums = orderedSums;
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-    auto code =
-        builder.create<ModuleOp>(module.getLoc(), ExecDialect::kCodeModuleName);
+    auto code = builder.create<ModuleOp>(module.getLoc(), ExecDialect::kCodeModuleName);
     for (auto kernel : module.getOps<func::FuncOp>()) {
       if (!isKernel(kernel))
         continue;
       OpBuilder inside = OpBuilder::atBlockEnd(code.getBody());
       auto own = inside.create<ModuleOp>(kernel.getLoc(), kernel.getSymName());
-      FailureOr<KernelCode> facts = target->emitKernel(
-          getKernelBody(kernel), kernel.getSymName(), own, options);
+      FailureOr<KernelCode> facts =
+          target->emitKernel(getKernelBody(kernel), kernel.getSymName(), own, options);
       if (failed(facts))
         return signalPassFailure();
       SmallVector<Attribute> aliases;
@@ -48,8 +47,7 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
         SmallVector<int64_t> numbers(operands.begin(), operands.end());
         aliases.push_back(builder.getDenseI64ArrayAttr(numbers));
       }
-      kernel->setAttr(ExecDialect::kMayAliasAttrName,
-                      builder.getArrayAttr(aliases));
+      kernel->setAttr(ExecDialect::kMayAliasAttrName, builder.getArrayAttr(aliases));
       kernel->setAttr(ExecDialect::kScratchBytesAttrName,
                       builder.getI64IntegerAttr(facts->scratchBytes));
     }

@@ -10,8 +10,7 @@ using namespace dpc;
 
 func::FuncOp KernelTable::getOrCreate(Operation *op) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  auto type = FunctionType::get(op->getContext(), op->getOperandTypes(),
-                                op->getResultTypes());
+  auto type = FunctionType::get(op->getContext(), op->getOperandTypes(), op->getResultTypes());
   // Built under one name, so that equal kernels have equal text.
   auto function = builder.create<func::FuncOp>(op->getLoc(), "kernel", type);
   function.setPrivate();
@@ -38,9 +37,7 @@ bool dpc::isKernel(func::FuncOp function) {
          isa<nn::KernelOp, nn::UpdateOp>(function.front().front());
 }
 
-Operation *dpc::getKernelBody(func::FuncOp kernel) {
-  return &kernel.front().front();
-}
+Operation *dpc::getKernelBody(func::FuncOp kernel) { return &kernel.front().front(); }
 
 static std::string accumulateName(RankedTensorType type) {
   std::string name;
@@ -50,24 +47,21 @@ static std::string accumulateName(RankedTensorType type) {
 }
 
 func::FuncOp dpc::getAccumulateKernel(ModuleOp module, Type tensor) {
-  return module.lookupSymbol<func::FuncOp>(
-      accumulateName(cast<RankedTensorType>(tensor)));
+  return module.lookupSymbol<func::FuncOp>(accumulateName(cast<RankedTensorType>(tensor)));
 }
 
 void dpc::createAccumulateKernel(ModuleOp module, Type tensor) {
   if (getAccumulateKernel(module, tensor))
     return;
   auto type = cast<RankedTensorType>(tensor);
-  auto flat =
-      RankedTensorType::get({type.getNumElements()}, type.getElementType());
+  auto flat = RankedTensorType::get({type.getNumElements()}, type.getElementType());
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = builder.getUnknownLoc();
-  auto function = builder.create<func::FuncOp>(
-      loc, accumulateName(type), builder.getFunctionType({flat, flat}, {flat}));
+  auto function = builder.create<func::FuncOp>(loc, accumulateName(type),
+                                               builder.getFunctionType({flat, flat}, {flat}));
   function.setPrivate();
   builder.setInsertionPointToEnd(function.addEntryBlock());
-  auto kernel = builder.create<nn::KernelOp>(loc, TypeRange{flat},
-                                             function.getArguments());
+  auto kernel = builder.create<nn::KernelOp>(loc, TypeRange{flat}, function.getArguments());
   builder.create<func::ReturnOp>(loc, kernel.getResults());
   Block &body = kernel.getBody().emplaceBlock();
   Value sum = body.addArgument(flat, loc), value = body.addArgument(flat, loc);

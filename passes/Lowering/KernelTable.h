@@ -30,8 +30,7 @@ mlir::Operation *getKernelBody(mlir::func::FuncOp kernel);
 
 /// The kernel that adds a value of type `tensor` to a sum, both flattened; made
 /// by `createAccumulateKernel`, null before.
-mlir::func::FuncOp getAccumulateKernel(mlir::ModuleOp module,
-                                       mlir::Type tensor);
+mlir::func::FuncOp getAccumulateKernel(mlir::ModuleOp module, mlir::Type tensor);
 void createAccumulateKernel(mlir::ModuleOp module, mlir::Type tensor);
 
 } // namespace dpc

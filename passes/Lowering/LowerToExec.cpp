@@ -27,15 +27,13 @@ namespace {
 class EntryLowering {
 public:
   EntryLowering(func::FuncOp function, PersistentBuffers &persistentBuffers)
-      : function(function), persistentBuffers(persistentBuffers),
-        builder(function), block(builder, persistentBuffers) {}
+      : function(function), persistentBuffers(persistentBuffers), builder(function),
+        block(builder, persistentBuffers) {}
 
   LogicalResult run() {
-    auto entry =
-        builder.create<EntryOp>(function.getLoc(), function.getSymName());
+    auto entry = builder.create<EntryOp>(function.getLoc(), function.getSymName());
     builder.setInsertionPointToEnd(&entry.getBody().emplaceBlock());
-    if (failed(lowerArguments()) || failed(block.run(function.front())) ||
-        failed(lowerResults()))
+    if (failed(lowerArguments()) || failed(block.run(function.front())) || failed(lowerResults()))
       return failure();
     function.erase();
     return success();
@@ -43,8 +41,7 @@ public:
 
 private:
   Value get(PersistentOp persistent) {
-    return builder.create<GetOp>(persistent.getLoc(),
-                                 persistent.getBufferType(),
+    return builder.create<GetOp>(persistent.getLoc(), persistent.getBufferType(),
                                  persistent.getSymName());
   }
 
@@ -57,9 +54,9 @@ private:
       auto arg = dyn_cast<nn::ArgAttr>(binding);
       if (arg && arg.getKind() == ArgKind::control && argument.use_empty())
         continue;
-      FailureOr<PersistentOp> persistent = persistentBuffers.getOrCreate(
-          argument.getLoc(), binding, argument.getType(),
-          function.getArgAttr(index, DistDialect::kLayoutAttrName));
+      FailureOr<PersistentOp> persistent =
+          persistentBuffers.getOrCreate(argument.getLoc(), binding, argument.getType(),
+                                        function.getArgAttr(index, DistDialect::kLayoutAttrName));
       if (failed(persistent))
         return failure();
       if (Attribute bounds = function.getArgAttr(index, nn::kBoundsAttrName))
@@ -75,8 +72,7 @@ private:
   LogicalResult lowerResults() {
     SmallVector<BlockArgument> oldValues = findOldValues(function);
     SmallVector<std::pair<Value, Value>> moves;
-    for (OpOperand &operand :
-         function.front().getTerminator()->getOpOperands()) {
+    for (OpOperand &operand : function.front().getTerminator()->getOpOperands()) {
       Value value = operand.get();
       BlockArgument old = oldValues[operand.getOperandNumber()];
       FailureOr<Value> target = getTarget(operand, old);
@@ -110,9 +106,9 @@ private:
       return function.emitError("returns the state ")
              << (result ? result.getName() : StringRef(symbolOf(binding)))
              << " but does not take it";
-    FailureOr<PersistentOp> persistent = persistentBuffers.getOrCreate(
-        operand.get().getLoc(), binding, operand.get().getType(),
-        function.getResultAttr(index, DistDialect::kLayoutAttrName));
+    FailureOr<PersistentOp> persistent =
+        persistentBuffers.getOrCreate(operand.get().getLoc(), binding, operand.get().getType(),
+                                      function.getResultAttr(index, DistDialect::kLayoutAttrName));
     if (failed(persistent))
       return failure();
     if (Attribute dim = function.getResultAttr(index, nn::kBatchDimAttrName))

@@ -25,15 +25,13 @@ struct Updates {
   llvm::DenseSet<Operation *> read, written;
 
   void add(LaunchOp launch) {
-    auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-        launch, launch.getKernelAttr());
-    auto update = kernel && isKernel(kernel)
-                      ? dyn_cast<nn::UpdateOp>(getKernelBody(kernel))
-                      : nn::UpdateOp();
+    auto kernel =
+        SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+    auto update =
+        kernel && isKernel(kernel) ? dyn_cast<nn::UpdateOp>(getKernelBody(kernel)) : nn::UpdateOp();
     if (!update)
       return;
-    for (Value input :
-         launch.getInputs().take_front(update.getTensors().size()))
+    for (Value input : launch.getInputs().take_front(update.getTensors().size()))
       if (Operation *root = placeOf(input).root; isa<BufferOp>(root))
         read.insert(root);
     for (Value output : launch.getOutputs())
@@ -66,10 +64,9 @@ static Purpose purposeOf(Operation *root, const Updates &updates) {
     return Purpose::parameters;
   if (auto persistent = dyn_cast<PersistentOp>(root)) {
     auto result = dyn_cast<nn::ResultAttr>(persistent.getBinding());
-    return result && result.getKind() == nn::ResultKind::metric
-               ? Purpose::metrics
-           : result ? Purpose::activations
-                    : Purpose::parameters;
+    return result && result.getKind() == nn::ResultKind::metric ? Purpose::metrics
+           : result                                             ? Purpose::activations
+                                                                : Purpose::parameters;
   }
   return holdsNumbers(root) ? Purpose::metrics : Purpose::activations;
 }
@@ -80,14 +77,11 @@ static void markPurposes(EntryOp entry) {
   entry.walk([&](LaunchOp launch) { updates.add(launch); });
   auto mark = [&](Operation *op, Purpose purpose) {
     if (purpose != Purpose::activations)
-      op->setAttr(ExecDialect::kPurposeAttrName,
-                  PurposeAttr::get(op->getContext(), purpose));
+      op->setAttr(ExecDialect::kPurposeAttrName, PurposeAttr::get(op->getContext(), purpose));
   };
-  entry.walk(
-      [&](BufferOp buffer) { mark(buffer, purposeOf(buffer, updates)); });
+  entry.walk([&](BufferOp buffer) { mark(buffer, purposeOf(buffer, updates)); });
   entry.walk([&](StartOp start) {
-    Operation *input = placeOf(start.getInput()).root,
-              *output = placeOf(start.getOutput()).root;
+    Operation *input = placeOf(start.getInput()).root, *output = placeOf(start.getOutput()).root;
     // What is gathered after its update comes from there.
     bool isGathered = updates.written.contains(input);
     mark(start, purposeOf(isGathered ? input : output, updates));

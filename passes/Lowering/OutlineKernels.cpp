@@ -26,8 +26,7 @@ struct OutlineKernelsPass : dpc::impl::OutlineKernelsBase<OutlineKernelsPass> {
     for (Operation *op : ops) {
       func::FuncOp kernel = kernels.getOrCreate(op);
       OpBuilder builder(op);
-      auto call =
-          builder.create<func::CallOp>(op->getLoc(), kernel, op->getOperands());
+      auto call = builder.create<func::CallOp>(op->getLoc(), kernel, op->getOperands());
       op->replaceAllUsesWith(call);
       op->erase();
     }

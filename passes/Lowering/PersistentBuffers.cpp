@@ -24,22 +24,19 @@ PersistentBuffers::PersistentBuffers(ModuleOp module)
           shared.insert(symbolOf(binding));
 }
 
-FailureOr<PersistentOp> PersistentBuffers::getOrCreate(Location loc,
-                                                       Attribute binding,
-                                                       Type tensor,
+FailureOr<PersistentOp> PersistentBuffers::getOrCreate(Location loc, Attribute binding, Type tensor,
                                                        Attribute layout) {
   MemRefType type = bufferOf(tensor);
   std::string name = symbolOf(binding);
   auto [entry, isNew] = byName.try_emplace(name);
   if (isNew)
     entry->second = builder.create<PersistentOp>(
-        loc, name, binding,
-        shared.contains(name) ? Space::shared : Space::arena, IntegerAttr(),
+        loc, name, binding, shared.contains(name) ? Space::shared : Space::arena, IntegerAttr(),
         type, layout);
   PersistentOp persistent = entry->second;
   if (persistent.getType() != type) {
-    emitError(loc) << name << " is " << type << " here and "
-                   << persistent.getType() << " elsewhere";
+    emitError(loc) << name << " is " << type << " here and " << persistent.getType()
+                   << " elsewhere";
     return failure();
   }
   return persistent;

@@ -18,10 +18,8 @@ public:
   /// The buffer of what `binding` names: see argBinding, or the coordinate of a
   /// rank. Fails with
   /// an error where it has another type than elsewhere in the program.
-  mlir::FailureOr<exec::PersistentOp> getOrCreate(mlir::Location loc,
-                                                  mlir::Attribute binding,
-                                                  mlir::Type tensor,
-                                                  mlir::Attribute layout);
+  mlir::FailureOr<exec::PersistentOp> getOrCreate(mlir::Location loc, mlir::Attribute binding,
+                                                  mlir::Type tensor, mlir::Attribute layout);
 
 private:
   mlir::OpBuilder builder;

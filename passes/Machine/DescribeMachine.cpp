@@ -13,8 +13,7 @@ namespace dpc {
 using namespace dpc;
 
 namespace {
-struct DescribeMachinePass
-    : dpc::impl::DescribeMachineBase<DescribeMachinePass> {
+struct DescribeMachinePass : dpc::impl::DescribeMachineBase<DescribeMachinePass> {
   using DescribeMachineBase::DescribeMachineBase;
 
   void runOnOperation() override {
@@ -31,8 +30,7 @@ struct DescribeMachinePass
     machine.target = target;
     machine.processor = processor.empty() ? known.front().str() : processor;
     if (!llvm::is_contained(known, machine.processor)) {
-      module.emitError("target '")
-          << target << "' knows no processor '" << processor << "'";
+      module.emitError("target '") << target << "' knows no processor '" << processor << "'";
       return signalPassFailure();
     }
     machine.device = device->getDevice(machine.processor);

@@ -39,8 +39,7 @@ public:
       visit(entry.getBodyBlock());
     ++step;
     for (auto persistent : module.getOps<PersistentOp>())
-      add(persistent, persistent.getBufferType(), persistent.getSpace(), 0,
-          step);
+      add(persistent, persistent.getBufferType(), persistent.getSpace(), 0, step);
     for (auto &[op, range] : ranges) {
       auto buffer = cast<BufferOp>(op);
       add(op, buffer.getType(), buffer.getSpace(), range.first, range.second);
@@ -84,8 +83,8 @@ private:
   }
 
   void visitLaunch(LaunchOp launch) {
-    auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-        launch, launch.getKernelAttr());
+    auto kernel =
+        SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
     llvm::SmallPtrSet<Operation *, 4> taken;
     for (auto [result, output] : llvm::enumerate(launch.getOutputs())) {
       Place to = placeOf(output);
@@ -94,8 +93,8 @@ private:
       for (auto [operand, input] : llvm::enumerate(launch.getInputs())) {
         Place from = placeOf(input);
         if (!isWhole(input) || from.root == to.root ||
-            !mayComputeInPlace(kernel, operand, result) ||
-            !readsOnce(launch, from.root) || !taken.insert(from.root).second)
+            !mayComputeInPlace(kernel, operand, result) || !readsOnce(launch, from.root) ||
+            !taken.insert(from.root).second)
           continue;
         replacements.push_back({to.root, from.root});
         break;
@@ -107,16 +106,14 @@ private:
   static bool isWhole(Value buffer) {
     Place place = placeOf(buffer);
     return isa_and_nonnull<BufferOp>(place.root) && place.stride == 0 &&
-           bufferBytes(place.root->getResult(0).getType()) ==
-               bufferBytes(buffer.getType());
+           bufferBytes(place.root->getResult(0).getType()) == bufferBytes(buffer.getType());
   }
 
   /// Whether one operand alone reads `root`: another one might read elements
   /// that are overwritten.
   static bool readsOnce(LaunchOp launch, Operation *root) {
-    return llvm::count_if(launch.getInputs(), [&](Value input) {
-             return placeOf(input).root == root;
-           }) == 1;
+    return llvm::count_if(launch.getInputs(),
+                          [&](Value input) { return placeOf(input).root == root; }) == 1;
   }
 
   void use(Operation *root, int64_t at) {
@@ -159,8 +156,7 @@ struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
     Liveness liveness;
     liveness.run(module);
     llvm::Expected<MemoryPlan> plan = planMemory(liveness.problem);
-    llvm::Error error =
-        plan ? plan->verify(liveness.problem) : plan.takeError();
+    llvm::Error error = plan ? plan->verify(liveness.problem) : plan.takeError();
     if (error) {
       module.emitError("memory plan: ") << llvm::toString(std::move(error));
       return signalPassFailure();
@@ -179,8 +175,7 @@ struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
 
 private:
   static Purpose purposeOf(Operation *buffer) {
-    auto attr =
-        buffer->getAttrOfType<PurposeAttr>(ExecDialect::kPurposeAttrName);
+    auto attr = buffer->getAttrOfType<PurposeAttr>(ExecDialect::kPurposeAttrName);
     return attr ? attr.getValue() : Purpose::activations;
   }
 
@@ -205,14 +200,12 @@ private:
       int64_t gradients = 0, activations = 0;
     };
     std::map<int64_t, Change> changes;
-    for (auto [op, buffer] :
-         llvm::zip_equal(liveness.owners, liveness.problem.buffers)) {
+    for (auto [op, buffer] : llvm::zip_equal(liveness.owners, liveness.problem.buffers)) {
       if (!isa<BufferOp>(op))
         continue;
       auto size = [&](int64_t step) -> int64_t & {
         Change &change = changes[step];
-        return purposeOf(op) == Purpose::gradients ? change.gradients
-                                                   : change.activations;
+        return purposeOf(op) == Purpose::gradients ? change.gradients : change.activations;
       };
       size(buffer.firstUse) += buffer.size;
       size(buffer.lastUse) -= buffer.size;
@@ -224,10 +217,8 @@ private:
       if (now.gradients + now.activations > most.gradients + most.activations)
         most = now;
     }
-    int64_t used = state[0] + state[1] + state[2] + data + most.gradients +
-                   most.activations;
-    auto memory =
-        module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
+    int64_t used = state[0] + state[1] + state[2] + data + most.gradients + most.activations;
+    auto memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
     // A buffer that takes the place of an operand is counted beside it.
     int64_t gaps = memory.getPeak() - used;
     if (gaps < 0) {
@@ -235,29 +226,26 @@ private:
       gaps = 0;
     }
     module->setAttr(ExecDialect::kMemoryUseAttrName,
-                    MemoryUseAttr::get(&getContext(), state[0], state[1],
-                                       state[2], data, most.gradients,
-                                       most.activations, gaps));
+                    MemoryUseAttr::get(&getContext(), state[0], state[1], state[2], data,
+                                       most.gradients, most.activations, gaps));
   }
 
   void record(ModuleOp module, const MemoryPlan &plan) {
-    auto bytes = [&](Space space) {
-      return llvm::alignTo(plan.regions[int64_t(space)].peak, 64);
-    };
+    auto bytes = [&](Space space) { return llvm::alignTo(plan.regions[int64_t(space)].peak, 64); };
     int64_t lowerBound = 0, peak = 0;
     for (auto [index, region] : llvm::enumerate(plan.regions)) {
       lowerBound += region.lowerBound;
       peak += bytes(Space(index));
     }
-    auto memory = MemoryAttr::get(&getContext(), bytes(Space::arena),
-                                  bytes(Space::shared), peak, lowerBound);
+    auto memory =
+        MemoryAttr::get(&getContext(), bytes(Space::arena), bytes(Space::shared), peak, lowerBound);
     module->setAttr(ExecDialect::kMemoryAttrName, memory);
     if (explain)
       module.emitRemark("needs ") << peak << " bytes a rank; no plan needs "
                                   << "less than " << lowerBound;
     if (capacityBytes > 0 && peak > capacityBytes) {
-      module.emitError("needs ") << peak << " bytes a rank, but "
-                                 << int64_t(capacityBytes) << " are allowed";
+      module.emitError("needs ") << peak << " bytes a rank, but " << int64_t(capacityBytes)
+                                 << " are allowed";
       signalPassFailure();
     }
   }

@@ -26,32 +26,24 @@ struct Placed {
 using Key = std::array<double, 3>;
 using KeyOf = Key (*)(const MemoryBlock &);
 
-double length(const MemoryBlock &block) {
-  return double(block.last) - double(block.first);
-}
+double length(const MemoryBlock &block) { return double(block.last) - double(block.first); }
 
 const KeyOf orders[] = {
     [](const MemoryBlock &b) { return Key{double(b.size), length(b), 0}; },
     [](const MemoryBlock &b) { return Key{double(b.size) * length(b), 0, 0}; },
     [](const MemoryBlock &b) { return Key{length(b), double(b.size), 0}; },
-    [](const MemoryBlock &b) {
-      return Key{-double(b.first), double(b.size), length(b)};
-    },
+    [](const MemoryBlock &b) { return Key{-double(b.first), double(b.size), length(b)}; },
 };
 
-std::vector<int64_t> placeInOrder(ArrayRef<MemoryBlock> blocks,
-                                  ArrayRef<size_t> order) {
+std::vector<int64_t> placeInOrder(ArrayRef<MemoryBlock> blocks, ArrayRef<size_t> order) {
   std::vector<int64_t> offsets(blocks.size());
   std::vector<Placed> placed; // by offset
   auto insert = [&](size_t index, int64_t offset) {
     const MemoryBlock &block = blocks[index];
     offsets[index] = offset;
-    auto position =
-        llvm::upper_bound(placed, offset, [](int64_t value, const Placed &p) {
-          return value < p.offset;
-        });
-    placed.insert(position,
-                  {offset, offset + block.size, block.first, block.last});
+    auto position = llvm::upper_bound(
+        placed, offset, [](int64_t value, const Placed &p) { return value < p.offset; });
+    placed.insert(position, {offset, offset + block.size, block.first, block.last});
   };
   for (size_t index : order)
     if (blocks[index].fixedOffset)
@@ -91,16 +83,14 @@ int64_t dpc::maxLoad(ArrayRef<MemoryBlock> blocks) {
   return most;
 }
 
-int64_t dpc::largestEnd(ArrayRef<MemoryBlock> blocks,
-                        ArrayRef<int64_t> offsets) {
+int64_t dpc::largestEnd(ArrayRef<MemoryBlock> blocks, ArrayRef<int64_t> offsets) {
   int64_t end = 0;
   for (auto [block, offset] : llvm::zip(blocks, offsets))
     end = std::max(end, offset + block.size);
   return end;
 }
 
-std::vector<std::vector<int64_t>> dpc::firstFit(ArrayRef<MemoryBlock> blocks,
-                                                int64_t lowerBound) {
+std::vector<std::vector<int64_t>> dpc::firstFit(ArrayRef<MemoryBlock> blocks, int64_t lowerBound) {
   std::vector<std::pair<int64_t, std::vector<int64_t>>> plans; // end, offsets
   for (KeyOf keyOf : orders) {
     std::vector<Key> keys;
@@ -108,8 +98,7 @@ std::vector<std::vector<int64_t>> dpc::firstFit(ArrayRef<MemoryBlock> blocks,
       keys.push_back(keyOf(block));
     std::vector<size_t> order(blocks.size());
     std::iota(order.begin(), order.end(), 0);
-    llvm::stable_sort(order,
-                      [&](size_t a, size_t b) { return keys[a] > keys[b]; });
+    llvm::stable_sort(order, [&](size_t a, size_t b) { return keys[a] > keys[b]; });
     std::vector<int64_t> offsets = placeInOrder(blocks, order);
     plans.emplace_back(largestEnd(blocks, offsets), std::move(offsets));
     if (plans.back().first <= lowerBound)

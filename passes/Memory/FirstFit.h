@@ -20,24 +20,20 @@ struct MemoryBlock {
   int64_t last;
   std::optional<int64_t> fixedOffset;
 
-  bool meets(const MemoryBlock &other) const {
-    return first < other.last && other.first < last;
-  }
+  bool meets(const MemoryBlock &other) const { return first < other.last && other.first < last; }
 };
 
 /// Returns the largest sum of sizes live in one step.
 int64_t maxLoad(llvm::ArrayRef<MemoryBlock> blocks);
 
 /// Returns the largest end of a block.
-int64_t largestEnd(llvm::ArrayRef<MemoryBlock> blocks,
-                   llvm::ArrayRef<int64_t> offsets);
+int64_t largestEnd(llvm::ArrayRef<MemoryBlock> blocks, llvm::ArrayRef<int64_t> offsets);
 
 /// Places every block at the lowest offset that is free among the blocks
 /// before it, in several orders (by size, area, length, start), and returns the
 /// offsets of each order, smallest peak first. Stops early at `lowerBound`.
 /// O(blocks^2).
-std::vector<std::vector<int64_t>> firstFit(llvm::ArrayRef<MemoryBlock> blocks,
-                                           int64_t lowerBound);
+std::vector<std::vector<int64_t>> firstFit(llvm::ArrayRef<MemoryBlock> blocks, int64_t lowerBound);
 
 } // namespace dpc
 

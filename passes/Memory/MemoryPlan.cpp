@@ -50,8 +50,8 @@ int64_t smallestAlignment(const MemoryProblem &problem, int64_t region) {
 
 /// All offsets are multiples of the region's smallest alignment, so sizes are
 /// rounded up to it: no plan could use the rest.
-Blocks makeBlocks(const MemoryProblem &problem, int64_t region,
-                  llvm::ArrayRef<int64_t> successors, Join join) {
+Blocks makeBlocks(const MemoryProblem &problem, int64_t region, llvm::ArrayRef<int64_t> successors,
+                  Join join) {
   Blocks result;
   result.blockOf.assign(problem.buffers.size(), -1);
   int64_t unit = smallestAlignment(problem, region);
@@ -66,14 +66,12 @@ Blocks makeBlocks(const MemoryProblem &problem, int64_t region,
   for (size_t i : order) {
     const LiveBuffer &buffer = problem.buffers[i];
     int64_t size = llvm::alignTo(buffer.size, unit);
-    bool takesPlace = problem.mayShare(buffer) &&
-                      successors[buffer.inPlaceOf] == static_cast<int64_t>(i);
+    bool takesPlace =
+        problem.mayShare(buffer) && successors[buffer.inPlaceOf] == static_cast<int64_t>(i);
     bool joins =
-        takesPlace && !buffer.fixedOffset &&
-        !problem.buffers[buffer.inPlaceOf].fixedOffset &&
+        takesPlace && !buffer.fixedOffset && !problem.buffers[buffer.inPlaceOf].fixedOffset &&
         (join == Join::all ||
-         (join == Join::equal &&
-          result.blocks[result.blockOf[buffer.inPlaceOf]].size == size));
+         (join == Join::equal && result.blocks[result.blockOf[buffer.inPlaceOf]].size == size));
     if (joins) {
       result.blockOf[i] = result.blockOf[buffer.inPlaceOf];
       MemoryBlock &block = result.blocks[result.blockOf[i]];
@@ -83,8 +81,8 @@ Blocks makeBlocks(const MemoryProblem &problem, int64_t region,
       continue;
     }
     result.blockOf[i] = result.blocks.size();
-    result.blocks.push_back({size, buffer.alignment, buffer.firstUse,
-                             buffer.lastUse, buffer.fixedOffset});
+    result.blocks.push_back(
+        {size, buffer.alignment, buffer.firstUse, buffer.lastUse, buffer.fixedOffset});
     // Two fixed at one offset share the step both are live in.
     if (takesPlace && buffer.fixedOffset &&
         buffer.fixedOffset == problem.buffers[buffer.inPlaceOf].fixedOffset) {
@@ -106,16 +104,14 @@ int64_t findLowerBound(const MemoryProblem &problem, int64_t region,
   for (auto [i, buffer] : llvm::enumerate(problem.buffers)) {
     if (buffer.region != region || !buffer.size)
       continue;
-    MemoryBlock block{int64_t(llvm::alignTo(buffer.size, unit)),
-                      buffer.alignment, buffer.firstUse, buffer.lastUse,
-                      std::nullopt};
+    MemoryBlock block{int64_t(llvm::alignTo(buffer.size, unit)), buffer.alignment, buffer.firstUse,
+                      buffer.lastUse, std::nullopt};
     if (buffer.fixedOffset)
       bound = std::max(bound, *buffer.fixedOffset + block.size);
     int64_t successor = successors[i];
     if (successor >= 0 && problem.buffers[successor].size >= buffer.size)
       --block.last;
-    if (problem.mayShare(buffer) &&
-        successors[buffer.inPlaceOf] == static_cast<int64_t>(i) &&
+    if (problem.mayShare(buffer) && successors[buffer.inPlaceOf] == static_cast<int64_t>(i) &&
         problem.buffers[buffer.inPlaceOf].size > buffer.size)
       ++block.first;
     if (block.first < block.last)
@@ -130,23 +126,19 @@ Error checkBuffer(const MemoryProblem &problem, size_t index) {
   if (buffer.size < 0)
     return planError("buffer {0} has {1} bytes", index, buffer.size);
   if (buffer.alignment <= 0 || !llvm::isPowerOf2_64(buffer.alignment))
-    return planError("buffer {0} has alignment {1}, not a power of two", index,
-                     buffer.alignment);
+    return planError("buffer {0} has alignment {1}, not a power of two", index, buffer.alignment);
   if (buffer.firstUse >= buffer.lastUse)
-    return planError("buffer {0} has the empty lifetime [{1}, {2})", index,
-                     buffer.firstUse, buffer.lastUse);
-  if (buffer.region < 0 ||
-      buffer.region >= static_cast<int64_t>(problem.regions.size()))
-    return planError("buffer {0} lies in region {1} of {2}", index,
-                     buffer.region, problem.regions.size());
+    return planError("buffer {0} has the empty lifetime [{1}, {2})", index, buffer.firstUse,
+                     buffer.lastUse);
+  if (buffer.region < 0 || buffer.region >= static_cast<int64_t>(problem.regions.size()))
+    return planError("buffer {0} lies in region {1} of {2}", index, buffer.region,
+                     problem.regions.size());
   if (buffer.inPlaceOf < -1 || buffer.inPlaceOf >= count ||
       buffer.inPlaceOf == static_cast<int64_t>(index))
-    return planError("buffer {0} of {1} is in place of buffer {2}", index,
-                     count, buffer.inPlaceOf);
-  if (buffer.fixedOffset &&
-      (*buffer.fixedOffset < 0 || *buffer.fixedOffset % buffer.alignment))
-    return planError("buffer {0} is fixed at byte {1}, not a multiple of {2}",
-                     index, *buffer.fixedOffset, buffer.alignment);
+    return planError("buffer {0} of {1} is in place of buffer {2}", index, count, buffer.inPlaceOf);
+  if (buffer.fixedOffset && (*buffer.fixedOffset < 0 || *buffer.fixedOffset % buffer.alignment))
+    return planError("buffer {0} is fixed at byte {1}, not a multiple of {2}", index,
+                     *buffer.fixedOffset, buffer.alignment);
   return Error::success();
 }
 
@@ -164,18 +156,16 @@ Error findClash(const MemoryProblem &problem, Known known, OffsetOf offsetOf) {
   std::vector<size_t> live;
   for (size_t i : order) {
     const LiveBuffer &buffer = problem.buffers[i];
-    llvm::erase_if(live, [&](size_t other) {
-      return problem.buffers[other].lastUse <= buffer.firstUse;
-    });
+    llvm::erase_if(live,
+                   [&](size_t other) { return problem.buffers[other].lastUse <= buffer.firstUse; });
     bool shared = false;
     for (size_t j : live) {
       const LiveBuffer &other = problem.buffers[j];
-      if (other.region != buffer.region ||
-          offsetOf(i) >= offsetOf(j) + other.size ||
+      if (other.region != buffer.region || offsetOf(i) >= offsetOf(j) + other.size ||
           offsetOf(j) >= offsetOf(i) + buffer.size)
         continue;
-      if (!shared && buffer.inPlaceOf == static_cast<int64_t>(j) &&
-          problem.mayShare(buffer) && offsetOf(i) == offsetOf(j)) {
+      if (!shared && buffer.inPlaceOf == static_cast<int64_t>(j) && problem.mayShare(buffer) &&
+          offsetOf(i) == offsetOf(j)) {
         shared = true;
         continue;
       }
@@ -195,16 +185,14 @@ bool MemoryProblem::mayShare(const LiveBuffer &output) const {
   if (output.inPlaceOf < 0 || !output.size)
     return false;
   const LiveBuffer &input = buffers[output.inPlaceOf];
-  return input.size && input.region == output.region &&
-         input.firstUse < output.firstUse &&
+  return input.size && input.region == output.region && input.firstUse < output.firstUse &&
          input.lastUse == output.firstUse + 1;
 }
 
 Error MemoryProblem::check() const {
   for (const MemoryRegion &region : regions)
     if (region.capacity < 0)
-      return planError("region '{0}' has a capacity of {1} bytes", region.name,
-                       region.capacity);
+      return planError("region '{0}' has a capacity of {1} bytes", region.name, region.capacity);
   for (size_t i = 0; i < buffers.size(); ++i)
     if (Error error = checkBuffer(*this, i))
       return error;
@@ -215,8 +203,7 @@ Error MemoryProblem::check() const {
         llvm::AddOverflow(total, buffer.alignment, total) ||
         llvm::AddOverflow(total, buffer.alignment, total) ||
         llvm::AddOverflow(total, buffer.fixedOffset.value_or(0), total))
-      return planError("{0} buffers need more than 63 bits of bytes",
-                       buffers.size());
+      return planError("{0} buffers need more than 63 bits of bytes", buffers.size());
   return findClash(
       *this, [&](size_t i) { return buffers[i].fixedOffset.has_value(); },
       [&](size_t i) { return *buffers[i].fixedOffset; });
@@ -227,19 +214,17 @@ Error MemoryPlan::verify(const MemoryProblem &problem) const {
     return planError("the plan has {0} offsets for {1} buffers", offsets.size(),
                      problem.buffers.size());
   if (regions.size() != problem.regions.size())
-    return planError("the plan has {0} regions of {1}", regions.size(),
-                     problem.regions.size());
+    return planError("the plan has {0} regions of {1}", regions.size(), problem.regions.size());
   std::vector<int64_t> ends(regions.size());
   for (auto [i, buffer] : llvm::enumerate(problem.buffers)) {
     if (offsets[i] < 0 || offsets[i] % buffer.alignment)
-      return planError("buffer {0} lies at byte {1}, not a multiple of {2}", i,
-                       offsets[i], buffer.alignment);
+      return planError("buffer {0} lies at byte {1}, not a multiple of {2}", i, offsets[i],
+                       buffer.alignment);
     if (buffer.fixedOffset && *buffer.fixedOffset != offsets[i])
-      return planError("buffer {0} lies at byte {1} but is fixed at {2}", i,
-                       offsets[i], *buffer.fixedOffset);
+      return planError("buffer {0} lies at byte {1} but is fixed at {2}", i, offsets[i],
+                       *buffer.fixedOffset);
     if (buffer.size)
-      ends[buffer.region] =
-          std::max(ends[buffer.region], offsets[i] + buffer.size);
+      ends[buffer.region] = std::max(ends[buffer.region], offsets[i] + buffer.size);
   }
   for (size_t i = 0; i < regions.size(); ++i) {
     int64_t peak = llvm::alignTo(ends[i], smallestAlignment(problem, i));
@@ -252,13 +237,10 @@ Error MemoryPlan::verify(const MemoryProblem &problem) const {
                        "bound of {2}",
                        problem.regions[i].name, peak, regions[i].lowerBound);
     if (peak > problem.regions[i].capacity)
-      return planError("region '{0}' needs {1} bytes of {2}",
-                       problem.regions[i].name, peak,
+      return planError("region '{0}' needs {1} bytes of {2}", problem.regions[i].name, peak,
                        problem.regions[i].capacity);
   }
-  return findClash(
-      problem, [](size_t) { return true; },
-      [&](size_t i) { return offsets[i]; });
+  return findClash(problem, [](size_t) { return true; }, [&](size_t i) { return offsets[i]; });
 }
 
 llvm::Expected<MemoryPlan> dpc::planMemory(const MemoryProblem &problem,
@@ -281,10 +263,8 @@ llvm::Expected<MemoryPlan> dpc::planMemory(const MemoryProblem &problem,
       Blocks made = makeBlocks(problem, region, successors, join);
       auto starts = firstFit(made.blocks, use.lowerBound);
       for (std::vector<int64_t> &offsets : starts) {
-        use.firstFitPeak =
-            std::min(use.firstFitPeak, largestEnd(made.blocks, offsets));
-        repairOffsets(made.blocks, use.lowerBound,
-                      options.searchBudget / starts.size(), offsets);
+        use.firstFitPeak = std::min(use.firstFitPeak, largestEnd(made.blocks, offsets));
+        repairOffsets(made.blocks, use.lowerBound, options.searchBudget / starts.size(), offsets);
         int64_t peak = largestEnd(made.blocks, offsets);
         if (peak >= use.peak)
           continue;

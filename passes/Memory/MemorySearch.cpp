@@ -31,8 +31,7 @@ constexpr size_t maxMovableBlocks = 1000;
 /// placed blocks it meets.
 class Search {
 public:
-  Search(ArrayRef<MemoryBlock> blocks, ArrayRef<size_t> ranked, int64_t target,
-         int64_t &budget);
+  Search(ArrayRef<MemoryBlock> blocks, ArrayRef<size_t> ranked, int64_t target, int64_t &budget);
 
   /// Is there a solution? After true, `lowest` holds it, by rank.
   bool run();
@@ -68,8 +67,8 @@ private:
   int64_t &budget;
 };
 
-Search::Search(ArrayRef<MemoryBlock> blocks, ArrayRef<size_t> ranked,
-               int64_t target, int64_t &budget)
+Search::Search(ArrayRef<MemoryBlock> blocks, ArrayRef<size_t> ranked, int64_t target,
+               int64_t &budget)
     : target(target), budget(budget) {
   std::vector<int64_t> steps;
   for (size_t index : ranked) {
@@ -95,8 +94,7 @@ Search::Search(ArrayRef<MemoryBlock> blocks, ArrayRef<size_t> ranked,
   for (const MemoryBlock *block : llvm::reverse(fixed))
     // A section counts a fixed block only if the block spans it whole.
     for (int s = section(block->first);
-         s + 1 < static_cast<int>(steps.size()) && steps[s + 1] <= block->last;
-         ++s) {
+         s + 1 < static_cast<int>(steps.size()) && steps[s + 1] <= block->last; ++s) {
       int64_t above = fixedAbove[s].empty() ? 0 : fixedAbove[s].back().second;
       fixedAbove[s].emplace_back(*block->fixedOffset, above + block->size);
     }
@@ -107,16 +105,10 @@ Search::Search(ArrayRef<MemoryBlock> blocks, ArrayRef<size_t> ranked,
   items.reserve(ranked.size());
   for (size_t index : ranked) {
     const MemoryBlock &block = blocks[index];
-    Item item{block.size,
-              block.alignment,
-              section(block.first),
-              section(block.last),
-              {},
-              {}};
+    Item item{block.size, block.alignment, section(block.first), section(block.last), {}, {}};
     for (const MemoryBlock *other : fixed)
       if (block.meets(*other))
-        item.fixed.emplace_back(*other->fixedOffset,
-                                *other->fixedOffset + other->size);
+        item.fixed.emplace_back(*other->fixedOffset, *other->fixedOffset + other->size);
     for (auto [rank, other] : llvm::enumerate(ranked))
       if (other != index && block.meets(blocks[other]))
         item.meets.push_back(rank);
@@ -150,14 +142,12 @@ bool Search::run() {
 /// Splits what is open where no block spans, and solves each part by itself.
 bool Search::solveParts(ArrayRef<int> open, Floor floor) {
   std::vector<int> sorted(open.begin(), open.end());
-  llvm::stable_sort(sorted, [&](int a, int b) {
-    return items[a].firstSection < items[b].firstSection;
-  });
+  llvm::stable_sort(sorted,
+                    [&](int a, int b) { return items[a].firstSection < items[b].firstSection; });
   for (size_t begin = 0; begin < sorted.size();) {
     int reach = items[sorted[begin]].lastSection;
     size_t end = begin + 1;
-    for (; end < sorted.size() && items[sorted[end]].firstSection < reach;
-         ++end)
+    for (; end < sorted.size() && items[sorted[end]].firstSection < reach; ++end)
       reach = std::max(reach, items[sorted[end]].lastSection);
     if (!solve(ArrayRef(sorted).slice(begin, end - begin), floor))
       return false;
@@ -241,10 +231,9 @@ bool Search::solve(ArrayRef<int> open, Floor floor) {
   for (Floor choice : choices) {
     const Item &item = items[choice.second];
     // Equal blocks are interchangeable: only the first is a choice.
-    bool repeats = previous && previous->size == item.size &&
-                   previous->alignment == item.alignment &&
-                   previous->firstSection == item.firstSection &&
-                   previous->lastSection == item.lastSection;
+    bool repeats =
+        previous && previous->size == item.size && previous->alignment == item.alignment &&
+        previous->firstSection == item.firstSection && previous->lastSection == item.lastSection;
     previous = &item;
     if (repeats)
       continue;
@@ -301,8 +290,7 @@ public:
     size_t begin = llvm::lower_bound(steps, block.first) - steps.begin(),
            end = llvm::lower_bound(steps, block.last) - steps.begin();
     unsigned level = llvm::Log2_64(end - begin);
-    return std::max(fullest[level][begin],
-                    fullest[level][end - (size_t(1) << level)]);
+    return std::max(fullest[level][begin], fullest[level][end - (size_t(1) << level)]);
   }
 
 private:
@@ -339,10 +327,10 @@ std::vector<std::vector<size_t>> rankings(ArrayRef<MemoryBlock> blocks) {
 
 } // namespace
 
-std::vector<int64_t> dpc::searchOffsets(ArrayRef<MemoryBlock> blocks,
-                                        int64_t target, int64_t &budget) {
-  size_t movable = llvm::count_if(
-      blocks, [](const MemoryBlock &block) { return !block.fixedOffset; });
+std::vector<int64_t> dpc::searchOffsets(ArrayRef<MemoryBlock> blocks, int64_t target,
+                                        int64_t &budget) {
+  size_t movable =
+      llvm::count_if(blocks, [](const MemoryBlock &block) { return !block.fixedOffset; });
   for (const MemoryBlock &block : blocks)
     if (block.fixedOffset && *block.fixedOffset + block.size > target)
       return {};
@@ -351,8 +339,7 @@ std::vector<int64_t> dpc::searchOffsets(ArrayRef<MemoryBlock> blocks,
   // Each ranking gets a small share, then a larger one: a search that is lucky
   // under another ranking should not wait for one that is not.
   std::vector<std::vector<size_t>> ranked = rankings(blocks);
-  for (int64_t share = std::max<int64_t>(budget / 32, 1); budget > 0;
-       share *= 4) {
+  for (int64_t share = std::max<int64_t>(budget / 32, 1); budget > 0; share *= 4) {
     for (const std::vector<size_t> &ranking : ranked) {
       int64_t given = std::min(share, budget);
       int64_t left = given;

@@ -19,8 +19,7 @@ bool touches(const MemoryBlock &block, Window window) {
 
 /// Returns the window of the first block in time that ends above `target`,
 /// joined with those after it that it meets in turn.
-std::optional<Window> findContendedWindow(ArrayRef<MemoryBlock> blocks,
-                                          ArrayRef<int64_t> offsets,
+std::optional<Window> findContendedWindow(ArrayRef<MemoryBlock> blocks, ArrayRef<int64_t> offsets,
                                           int64_t target) {
   std::vector<Window> high;
   for (auto [block, offset] : llvm::zip(blocks, offsets))
@@ -38,8 +37,8 @@ std::optional<Window> findContendedWindow(ArrayRef<MemoryBlock> blocks,
 
 /// Searches the blocks that touch `window`, the others held. Returns whether
 /// the window now ends at or below `target`.
-bool repairWindow(ArrayRef<MemoryBlock> blocks, Window window, int64_t target,
-                  int64_t &budget, std::vector<int64_t> &offsets) {
+bool repairWindow(ArrayRef<MemoryBlock> blocks, Window window, int64_t target, int64_t &budget,
+                  std::vector<int64_t> &offsets) {
   std::vector<size_t> indices;
   std::vector<MemoryBlock> local;
   Window hull = window;
@@ -75,10 +74,9 @@ bool repairWindow(ArrayRef<MemoryBlock> blocks, Window window, int64_t target,
 }
 
 /// Brings every block to or below `target`, or returns nothing.
-std::vector<int64_t> repairTo(ArrayRef<MemoryBlock> blocks, int64_t target,
-                              int64_t &budget, std::vector<int64_t> offsets) {
-  while (std::optional<Window> window =
-             findContendedWindow(blocks, offsets, target)) {
+std::vector<int64_t> repairTo(ArrayRef<MemoryBlock> blocks, int64_t target, int64_t &budget,
+                              std::vector<int64_t> offsets) {
+  while (std::optional<Window> window = findContendedWindow(blocks, offsets, target)) {
     bool repaired = false;
     // A window's own failure proves nothing while others are held: widen it to
     // all it touches, up to the whole stretch without a step that none spans.
@@ -105,8 +103,8 @@ std::vector<int64_t> repairTo(ArrayRef<MemoryBlock> blocks, int64_t target,
 
 } // namespace
 
-void dpc::repairOffsets(ArrayRef<MemoryBlock> blocks, int64_t lowerBound,
-                        int64_t budget, std::vector<int64_t> &offsets) {
+void dpc::repairOffsets(ArrayRef<MemoryBlock> blocks, int64_t lowerBound, int64_t budget,
+                        std::vector<int64_t> &offsets) {
   int64_t peak = largestEnd(blocks, offsets);
   int64_t low = lowerBound; // the smallest target not given up
   while (low < peak && budget > 0) {

@@ -26,8 +26,7 @@ static bool hidesScore(double value) { return value <= -1e9; }
 /// Dimensions of `shape` as runs of `order`, whose dimensions have `extents`;
 /// nullopt where one ends inside of another.
 static std::optional<SmallVector<SmallVector<int64_t>>>
-runsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> order,
-       ArrayRef<int64_t> extents) {
+runsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> order, ArrayRef<int64_t> extents) {
   SmallVector<SmallVector<int64_t>> runs;
   for (int64_t extent : shape) {
     runs.emplace_back();
@@ -45,8 +44,7 @@ runsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> order,
   return runs;
 }
 
-OperandTrace dpc::traceOperand(Value operand, ConstantValues &constants,
-                               bool throughScale) {
+OperandTrace dpc::traceOperand(Value operand, ConstantValues &constants, bool throughScale) {
   ArrayRef<int64_t> extents = typeOf(operand).getShape();
   OperandTrace trace{operand, {}, 1};
   llvm::append_range(trace.order, llvm::seq<int64_t>(0, extents.size()));
@@ -95,8 +93,7 @@ static Value guardedForm(Value p, ConstantValues &constants) {
     if (!isNan || !isNan->hasOneUse() || !llvm::hasNItems(p.getUses(), 2))
       continue;
     auto select = dyn_cast<SelectOp>(*isNan->user_begin());
-    if (select && select.getCondition() == isNan.getResult() &&
-        select.getOnFalse() == p &&
+    if (select && select.getCondition() == isNan.getResult() && select.getOnFalse() == p &&
         constants.getSplat(select.getOnTrue()) == 0.0)
       return select.getResult();
   }
@@ -117,19 +114,17 @@ bool AttentionMatcher::matchResult(SoftmaxOp softmax) {
   found.result = dot;
   found.probabilityFirst = dot.getLhs() == p;
   bool first = found.probabilityFirst;
-  ArrayRef<int64_t> contract =
-      first ? dot.getLhsContract() : dot.getRhsContract();
+  ArrayRef<int64_t> contract = first ? dot.getLhsContract() : dot.getRhsContract();
   SmallVector<int64_t> free = first ? dot.getLhsFree() : dot.getRhsFree(),
                        ofValues = first ? dot.getRhsFree() : dot.getLhsFree();
-  return contract == ArrayRef<int64_t>(found.keyDim) &&
-         free == ArrayRef<int64_t>(found.queryDim) && ofValues.size() == 1;
+  return contract == ArrayRef<int64_t>(found.keyDim) && free == ArrayRef<int64_t>(found.queryDim) &&
+         ofValues.size() == 1;
 }
 
 static bool isEmpty(const AttentionMatch &match) {
   DotOp scores = match.scores, result = match.result;
   return llvm::any_of(
-      ValueRange{scores.getLhs(), scores.getRhs(), result.getLhs(),
-                 result.getRhs()},
+      ValueRange{scores.getLhs(), scores.getRhs(), result.getLhs(), result.getRhs()},
       [](Value value) { return typeOf(value).getNumElements() == 0; });
 }
 
@@ -145,8 +140,8 @@ std::optional<AttentionMatch> AttentionMatcher::match(SoftmaxOp softmax) {
   if (rank < 2 || found.keyDim < rank - 2)
     return std::nullopt;
   found.queryDim = 2 * rank - 3 - found.keyDim;
-  if (!matchResult(softmax) || !matchScores(softmax.getInput()) ||
-      isEmpty(found) || !settleCausal())
+  if (!matchResult(softmax) || !matchScores(softmax.getInput()) || isEmpty(found) ||
+      !settleCausal())
     return std::nullopt;
   return found;
 }
@@ -210,8 +205,7 @@ bool AttentionMatcher::matchScores(Value value) {
 
 /// Whether the constant mask `mask` says for each query and key whether it is
 /// seen, exactly as `causal` does.
-bool AttentionMatcher::isCausal(const Narrow &mask,
-                                function_ref<bool(double, bool)> agrees) {
+bool AttentionMatcher::isCausal(const Narrow &mask, function_ref<bool(double, bool)> agrees) {
   auto extent = [&](int64_t d) { return typeOf(found.scores).getDimSize(d); };
   int64_t queries = extent(found.queryDim), keys = extent(found.keyDim);
   SmallVector<int64_t> both{std::min(found.queryDim, found.keyDim),
@@ -225,8 +219,7 @@ bool AttentionMatcher::isCausal(const Narrow &mask,
   for (int64_t i = 0; i < queries; ++i)
     for (int64_t j = 0; j < keys; ++j) {
       int64_t at = queryFirst ? i * keys + j : j * queries + i;
-      double value =
-          values->isFloat() ? values->floats[at] : double(values->ints[at]);
+      double value = values->isFloat() ? values->floats[at] : double(values->ints[at]);
       if (!agrees(value, j <= i + keys - queries))
         return false;
     }
@@ -251,16 +244,14 @@ bool AttentionMatcher::matchMask(Value value) {
   return true;
 }
 
-bool AttentionMatcher::matchSelect(Value condition, Value fill,
-                                   bool isInverted) {
+bool AttentionMatcher::matchSelect(Value condition, Value fill, bool isInverted) {
   std::optional<double> hidden = constants.getSplat(fill);
   if (!hidden || !hidesScore(*hidden))
     return false;
   Location loc = found.result.getLoc();
   Narrow mask = narrowing.narrow(loc, condition);
-  if (isCausal(mask, [&](double x, bool isSeen) {
-        return (x != 0) != isInverted ? isSeen : !isSeen;
-      })) {
+  if (isCausal(mask,
+               [&](double x, bool isSeen) { return (x != 0) != isInverted ? isSeen : !isSeen; })) {
     found.causal = true;
     if (std::isinf(*hidden))
       return true;
@@ -275,8 +266,7 @@ bool AttentionMatcher::matchSelect(Value condition, Value fill,
   Expressions e{builder, loc};
   Type type = withShape(typeOf(fill), typeOf(mask.value).getShape());
   Value seen = e.splat(type, 0), unseen = e.splat(type, *hidden);
-  mask.value = e.select(mask.value, isInverted ? unseen : seen,
-                        isInverted ? seen : unseen);
+  mask.value = e.select(mask.value, isInverted ? unseen : seen, isInverted ? seen : unseen);
   return addMask(mask);
 }
 
@@ -302,9 +292,8 @@ bool AttentionMatcher::addMask(Narrow mask) {
   OpBuilder builder(found.result);
   Expressions e{builder, found.result.getLoc()};
   auto widened = [&](const Narrow &part) {
-    auto places = llvm::map_to_vector(part.dimensions, [&](int64_t d) {
-      return int64_t(llvm::find(dims, d) - dims.begin());
-    });
+    auto places = llvm::map_to_vector(
+        part.dimensions, [&](int64_t d) { return int64_t(llvm::find(dims, d) - dims.begin()); });
     return e.broadcast(part.value, shape, places);
   };
   found.mask = {e.add(widened(found.mask), widened(mask)), dims};
@@ -314,8 +303,7 @@ bool AttentionMatcher::addMask(Narrow mask) {
 /// Whether the mask may hide all keys of a row.
 bool AttentionMatcher::mayHideKeys(const Narrow &mask) {
   std::optional<HostTensor> values = constants.get(mask.value);
-  return !values ||
-         llvm::any_of(values->floats, [](double x) { return !(x > -1e6); });
+  return !values || llvm::any_of(values->floats, [](double x) { return !(x > -1e6); });
 }
 
 /// Where another mask hides all keys that a query sees, those that a finite

@@ -29,8 +29,7 @@ struct AttentionMatch {
 /// outlives the matcher) is not matched.
 class AttentionMatcher {
 public:
-  AttentionMatcher(ConstantValues &constants,
-                   llvm::function_ref<bool(mlir::Value)> isTrained)
+  AttentionMatcher(ConstantValues &constants, llvm::function_ref<bool(mlir::Value)> isTrained)
       : constants(constants), isTrained(isTrained) {}
 
   std::optional<AttentionMatch> match(nn::SoftmaxOp softmax);
@@ -43,8 +42,7 @@ private:
   bool addMask(Narrow mask);
   bool settleCausal();
   bool mayHideKeys(const Narrow &mask);
-  bool isCausal(const Narrow &mask,
-                llvm::function_ref<bool(double, bool isSeen)> agrees);
+  bool isCausal(const Narrow &mask, llvm::function_ref<bool(double, bool isSeen)> agrees);
 
   ConstantValues &constants;
   Narrowing narrowing;
@@ -64,8 +62,7 @@ struct OperandTrace {
   llvm::SmallVector<int64_t> order;
   double scale = 1;
 };
-OperandTrace traceOperand(mlir::Value operand, ConstantValues &constants,
-                          bool throughScale);
+OperandTrace traceOperand(mlir::Value operand, ConstantValues &constants, bool throughScale);
 
 } // namespace dpc
 

@@ -14,8 +14,7 @@ using namespace dpc::nn;
 
 /// Result `number` of `op` on `operands`; with `isScalar`, of one element each.
 static std::optional<HostTensor> interpret(Operation *op, unsigned number,
-                                           ArrayRef<HostTensor> operands,
-                                           bool isScalar) {
+                                           ArrayRef<HostTensor> operands, bool isScalar) {
   auto rule = dyn_cast<InterpretableOpInterface>(op);
   if (!rule || op->getNumRegions())
     return std::nullopt;
@@ -24,8 +23,7 @@ static std::optional<HostTensor> interpret(Operation *op, unsigned number,
     pointers.push_back(&operand);
   SmallVector<HostTensor> results;
   for (Value result : op->getResults())
-    results.emplace_back(isScalar ? withShape(typeOf(result), {})
-                                  : typeOf(result));
+    results.emplace_back(isScalar ? withShape(typeOf(result), {}) : typeOf(result));
   ConstantContext context;
   if (failed(rule.interpret(context, pointers, results)))
     return std::nullopt;
@@ -61,10 +59,8 @@ std::optional<HostTensor> ConstantValues::compute(Value value) {
 }
 
 std::optional<HostTensor> ConstantValues::ofArgument(BlockArgument argument) {
-  auto function =
-      dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  ArgAttr arg =
-      function ? getArg(function, argument.getArgNumber()) : ArgAttr();
+  auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  ArgAttr arg = function ? getArg(function, argument.getArgNumber()) : ArgAttr();
   if (!arg || arg.getKind() != ArgKind::constant)
     return std::nullopt;
   auto variable = module.lookupSymbol<VariableOp>(arg.getName());
@@ -83,8 +79,7 @@ std::optional<double> ConstantValues::getSplat(Value value) {
   if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
     auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (dense && dense.isSplat())
-      if (auto one = HostTensor::fromAttr(
-              dense.resizeSplat(withShape(typeOf(value), {}))))
+      if (auto one = HostTensor::fromAttr(dense.resizeSplat(withShape(typeOf(value), {}))))
         result = first(*one);
   } else if (isa_and_nonnull<BroadcastOp, ReshapeOp, TransposeOp>(op)) {
     result = getSplat(op->getOperand(0));
@@ -92,8 +87,7 @@ std::optional<double> ConstantValues::getSplat(Value value) {
     SmallVector<HostTensor> operands;
     for (Value operand : op->getOperands())
       if (std::optional<double> splat = getSplat(operand))
-        operands.push_back(
-            HostTensor::splat(withShape(typeOf(operand), {}), *splat));
+        operands.push_back(HostTensor::splat(withShape(typeOf(operand), {}), *splat));
     if (operands.size() == op->getNumOperands())
       if (auto one = interpret(op, 0, operands, /*isScalar=*/true))
         result = first(*one);

@@ -28,8 +28,8 @@ class AttentionBuilder {
 public:
   AttentionBuilder(const AttentionMatch &match, ConstantValues &constants)
       : match(match), constants(constants), builder(match.result),
-        e{builder, builder.getFusedLoc({DotOp(match.scores).getLoc(),
-                                        DotOp(match.result).getLoc()})},
+        e{builder,
+          builder.getFusedLoc({DotOp(match.scores).getLoc(), DotOp(match.result).getLoc()})},
         row(typeOf(DotOp(match.scores)).getRank() - 2), element(row + 1) {}
 
   void run() {
@@ -37,18 +37,16 @@ public:
     bool first = match.queryFirst;
     Operand q = operandOf(first ? scores.getLhs() : scores.getRhs(),
                           first ? scores.getLhsBatch() : scores.getRhsBatch(),
-                          first ? scores.getLhsContract()[0]
-                                : scores.getRhsContract()[0]),
+                          first ? scores.getLhsContract()[0] : scores.getRhsContract()[0]),
             k = operandOf(first ? scores.getRhs() : scores.getLhs(),
                           first ? scores.getRhsBatch() : scores.getLhsBatch(),
-                          first ? scores.getRhsContract()[0]
-                                : scores.getLhsContract()[0]);
+                          first ? scores.getRhsContract()[0] : scores.getLhsContract()[0]);
     Operand v = valueOperand();
     chooseRows({&q, &k, &v});
     double scale = match.scale * q.trace.scale * k.trace.scale;
-    auto op = e.make<AttentionOp>(
-        laidOut(q), laidOut(k), laidOut(v), mask(), maskDims(), rows,
-        builder.getF64FloatAttr(scale).getValue(), match.causal, match.guarded);
+    auto op =
+        e.make<AttentionOp>(laidOut(q), laidOut(k), laidOut(v), mask(), maskDims(), rows,
+                            builder.getF64FloatAttr(scale).getValue(), match.causal, match.guarded);
     result.replaceAllUsesWith(asProduct(op.getResult()));
   }
 
@@ -84,9 +82,8 @@ private:
     bool first = match.probabilityFirst;
     Value value = first ? dot.getRhs() : dot.getLhs();
     SmallVector<int64_t> roles(typeOf(value).getRank(), element);
-    for (auto [ofP, d] :
-         llvm::zip_equal(first ? dot.getLhsBatch() : dot.getRhsBatch(),
-                         first ? dot.getRhsBatch() : dot.getLhsBatch()))
+    for (auto [ofP, d] : llvm::zip_equal(first ? dot.getLhsBatch() : dot.getRhsBatch(),
+                                         first ? dot.getRhsBatch() : dot.getLhsBatch()))
       roles[d] = ofP;
     roles[first ? dot.getRhsContract()[0] : dot.getLhsContract()[0]] = row;
     return makeOperand(value, roles, /*isScaled=*/false);
@@ -100,8 +97,7 @@ private:
     return roles;
   }
 
-  static SmallVector<int64_t> withoutOnes(ArrayRef<int64_t> roles,
-                                          ArrayRef<int64_t> extents) {
+  static SmallVector<int64_t> withoutOnes(ArrayRef<int64_t> roles, ArrayRef<int64_t> extents) {
     SmallVector<int64_t> kept;
     for (int64_t role : roles)
       if (extents[role] != 1)
@@ -109,17 +105,15 @@ private:
     return kept;
   }
   bool hasLayout(const Operand &operand, int64_t at) const {
-    return withoutOnes(operand.order, operand.extents) ==
-           withoutOnes(layout(at), operand.extents);
+    return withoutOnes(operand.order, operand.extents) == withoutOnes(layout(at), operand.extents);
   }
 
   /// Rows where most operands have them; heads one by one if nothing decides.
   void chooseRows(ArrayRef<const Operand *> operands) {
     int64_t most = -1;
     for (int64_t at = row; at >= 0; --at) {
-      int64_t count = llvm::count_if(operands, [&](const Operand *operand) {
-        return hasLayout(*operand, at);
-      });
+      int64_t count =
+          llvm::count_if(operands, [&](const Operand *operand) { return hasLayout(*operand, at); });
       if (count > most) {
         most = count;
         rows = at;
@@ -130,8 +124,7 @@ private:
   /// The operand as the op reads it: a view, or transposed.
   Value laidOut(const Operand &operand) {
     auto shapeOf = [&](ArrayRef<int64_t> roles) {
-      return llvm::map_to_vector(
-          roles, [&](int64_t role) { return operand.extents[role]; });
+      return llvm::map_to_vector(roles, [&](int64_t role) { return operand.extents[role]; });
     };
     SmallVector<int64_t> wanted = layout(rows);
     if (hasLayout(operand, rows))
@@ -139,8 +132,7 @@ private:
     Value value = e.reshape(operand.trace.value, shapeOf(operand.order));
     SmallVector<int64_t> permutation;
     for (int64_t role : wanted)
-      permutation.push_back(llvm::find(operand.order, role) -
-                            operand.order.begin());
+      permutation.push_back(llvm::find(operand.order, role) - operand.order.begin());
     return e.transpose(value, permutation);
   }
 
@@ -168,10 +160,8 @@ private:
   /// The result in the dimensions of the product that made it before.
   Value asProduct(Value value) {
     DotOp dot = match.result;
-    SmallVector<int64_t> roles(match.probabilityFirst ? dot.getLhsBatch()
-                                                      : dot.getRhsBatch());
-    roles.append({match.probabilityFirst ? row : element,
-                  match.probabilityFirst ? element : row});
+    SmallVector<int64_t> roles(match.probabilityFirst ? dot.getLhsBatch() : dot.getRhsBatch());
+    roles.append({match.probabilityFirst ? row : element, match.probabilityFirst ? element : row});
     SmallVector<int64_t> own = layout(rows), permutation;
     for (int64_t role : roles)
       permutation.push_back(llvm::find(own, role) - own.begin());
@@ -212,8 +202,7 @@ private:
         trained.insert(argument);
     }
     for (Operation &op : function.front())
-      if (llvm::any_of(op.getOperands(),
-                       [&](Value v) { return trained.contains(v); }))
+      if (llvm::any_of(op.getOperands(), [&](Value v) { return trained.contains(v); }))
         for (Value result : op.getResults())
           if (isa<FloatType>(getElementTypeOrSelf(result.getType())))
             trained.insert(result);

@@ -94,27 +94,24 @@ public:
     Expressions e{builder, op.getLoc()};
     if (std::optional<SmallVector<int64_t>> places = placesOf(e, op))
       return op.replaceAllUsesWith(repeat(e, op, *places));
-    if (std::optional<Tuples> tuples = shorten(
-            e, op.getInput(), {op.getIndices(), int64_t(op.getBatchDims())}))
+    if (std::optional<Tuples> tuples =
+            shorten(e, op.getInput(), {op.getIndices(), int64_t(op.getBatchDims())}))
       return op.replaceAllUsesWith(
-          e.make<GatherNDOp>(op.getInput(), tuples->indices, tuples->batchDims)
-              .getResult());
+          e.make<GatherNDOp>(op.getInput(), tuples->indices, tuples->batchDims).getResult());
     if (isSecondOwn(e, op))
       op.replaceAllUsesWith(pick(
-          e, op.getInput(),
-          facts.resolve(sliceLast(builder, op.getLoc(), op.getIndices(), 0, 1)),
+          e, op.getInput(), facts.resolve(sliceLast(builder, op.getLoc(), op.getIndices(), 0, 1)),
           typeOf(op).getShape()));
   }
 
   void form(ScatterNDOp op) {
     OpBuilder builder(op);
     Expressions e{builder, op.getLoc()};
-    if (std::optional<Tuples> tuples = shorten(
-            e, op.getInput(), {op.getIndices(), int64_t(op.getBatchDims())}))
-      op.replaceAllUsesWith(
-          e.make<ScatterNDOp>(op.getKind(), op.getInput(), tuples->indices,
-                              op.getUpdates(), tuples->batchDims)
-              .getResult());
+    if (std::optional<Tuples> tuples =
+            shorten(e, op.getInput(), {op.getIndices(), int64_t(op.getBatchDims())}))
+      op.replaceAllUsesWith(e.make<ScatterNDOp>(op.getKind(), op.getInput(), tuples->indices,
+                                                op.getUpdates(), tuples->batchDims)
+                                .getResult());
   }
 
   /// Rows of samples that lie in one dimension: all of a sample together,
@@ -123,8 +120,7 @@ public:
   void form(GatherOp op) {
     ArrayRef<int64_t> table = typeOf(op.getTable()).getShape(),
                       shape = typeOf(op.getIndices()).getShape();
-    if (op.getDimension() != 0 || shape.empty() || shape[0] < 2 ||
-        table[0] % shape[0] != 0)
+    if (op.getDimension() != 0 || shape.empty() || shape[0] < 2 || table[0] % shape[0] != 0)
       return;
     int64_t samples = shape[0], rows = table[0] / samples;
     auto add = facts.resolve(op.getIndices()).getDefiningOp<AddOp>();
@@ -137,10 +133,9 @@ public:
       llvm::append_range(split, table.drop_front());
       return e.reshape(op.getTable(), split);
     };
-    for (auto [term, offset] : {std::pair(add.getLhs(), add.getRhs()),
-                                std::pair(add.getRhs(), add.getLhs())}) {
-      if (facts.isWithin(term, 0, rows - 1) &&
-          facts.isOwnIndex(offset, 0, rows)) {
+    for (auto [term, offset] :
+         {std::pair(add.getLhs(), add.getRhs()), std::pair(add.getRhs(), add.getLhs())}) {
+      if (facts.isWithin(term, 0, rows - 1) && facts.isOwnIndex(offset, 0, rows)) {
         SmallVector<int64_t> tuples(shape);
         tuples.push_back(1);
         Value input = view(samples, rows);
@@ -149,10 +144,9 @@ public:
             e.make<GatherNDOp>(input, indices, /*batchDims=*/1).getResult());
       }
       Value own = facts.factorOf(term, samples);
-      if (own && facts.isWithin(own, 0, rows - 1) &&
-          facts.isOwnIndex(offset, 0))
-        return op.replaceAllUsesWith(pick(
-            e, view(rows, samples), facts.resolve(own), typeOf(op).getShape()));
+      if (own && facts.isWithin(own, 0, rows - 1) && facts.isOwnIndex(offset, 0))
+        return op.replaceAllUsesWith(
+            pick(e, view(rows, samples), facts.resolve(own), typeOf(op).getShape()));
     }
   }
 
@@ -162,9 +156,9 @@ private:
   std::optional<Tuples> shorten(Expressions e, Value input, Tuples tuples) {
     int64_t before = tuples.batchDims;
     while (isLeadingOwn(e, typeOf(input).getShape(), tuples))
-      tuples = {sliceLast(e.builder, e.loc, tuples.indices, 1,
-                          typeOf(tuples.indices).getShape().back()),
-                tuples.batchDims + 1};
+      tuples = {
+          sliceLast(e.builder, e.loc, tuples.indices, 1, typeOf(tuples.indices).getShape().back()),
+          tuples.batchDims + 1};
     if (tuples.batchDims == before)
       return std::nullopt;
     tuples.indices = facts.resolve(tuples.indices);
@@ -175,11 +169,9 @@ private:
     ArrayRef<int64_t> shape = typeOf(tuples.indices).getShape();
     int64_t d = tuples.batchDims;
     // A batch of one sample is nothing to cut.
-    if (shape.back() < 2 || d + 1 >= int64_t(shape.size()) ||
-        shape[d] != input[d] || shape[d] < 2)
+    if (shape.back() < 2 || d + 1 >= int64_t(shape.size()) || shape[d] != input[d] || shape[d] < 2)
       return false;
-    return facts.isOwnIndex(sliceLast(e.builder, e.loc, tuples.indices, 0, 1),
-                            d);
+    return facts.isOwnIndex(sliceLast(e.builder, e.loc, tuples.indices, 0, 1), d);
   }
 
   /// Whether the tuples are pairs, and name their own sample second.
@@ -188,20 +180,18 @@ private:
                       shape = typeOf(op.getIndices()).getShape();
     return op.getBatchDims() == 0 && shape.size() > 1 && shape.back() == 2 &&
            shape[0] == input[1] && shape[0] > 1 &&
-           facts.isOwnIndex(sliceLast(e.builder, e.loc, op.getIndices(), 1, 2),
-                            0);
+           facts.isOwnIndex(sliceLast(e.builder, e.loc, op.getIndices(), 1, 2), 0);
   }
 
   /// Rows x samples, of which each sample takes those that `own` says, samples
   /// first. The result has `shape`.
-  static Value pick(Expressions e, Value input, Value own,
-                    ArrayRef<int64_t> shape) {
+  static Value pick(Expressions e, Value input, Value own, ArrayRef<int64_t> shape) {
     SmallVector<int64_t> taken(typeOf(input).getShape());
     int64_t samples = taken[1];
     taken[0] = typeOf(own).getNumElements() / samples;
     Value indices = e.transpose(e.reshape(own, {samples, taken[0]}), {1, 0});
-    Value picked = e.make<GatherElementsOp>(
-        input, e.broadcast(indices, taken, {0, 1}), /*dimension=*/0);
+    Value picked =
+        e.make<GatherElementsOp>(input, e.broadcast(indices, taken, {0, 1}), /*dimension=*/0);
     auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, taken.size()));
     std::swap(permutation[0], permutation[1]);
     return e.reshape(e.transpose(picked, permutation), shape);
@@ -213,8 +203,7 @@ private:
   std::optional<SmallVector<int64_t>> placesOf(Expressions e, GatherNDOp op) {
     ArrayRef<int64_t> input = typeOf(op.getInput()).getShape(),
                       shape = typeOf(op.getIndices()).getShape();
-    int64_t batch = op.getBatchDims(), length = shape.back(),
-            tupleRank = shape.size() - 1;
+    int64_t batch = op.getBatchDims(), length = shape.back(), tupleRank = shape.size() - 1;
     if (!facts.isConstant(op.getIndices()))
       return std::nullopt;
     auto places = llvm::to_vector(llvm::seq<int64_t>(0, batch));
@@ -227,8 +216,8 @@ private:
         places.push_back(-1);
         continue;
       }
-      while (next < tupleRank && (shape[next] != input[batch + i] ||
-                                  !facts.isOwnIndex(component, next)))
+      while (next < tupleRank &&
+             (shape[next] != input[batch + i] || !facts.isOwnIndex(component, next)))
         ++next;
       if (next == tupleRank)
         return std::nullopt;
@@ -241,21 +230,18 @@ private:
 
   static Value repeat(Expressions e, GatherNDOp op, ArrayRef<int64_t> places) {
     SmallVector<int64_t> dims, shape;
-    for (auto [place, extent] :
-         llvm::zip_equal(places, typeOf(op.getInput()).getShape()))
+    for (auto [place, extent] : llvm::zip_equal(places, typeOf(op.getInput()).getShape()))
       if (place >= 0) {
         dims.push_back(place);
         shape.push_back(extent);
       }
-    return e.broadcast(e.reshape(op.getInput(), shape), typeOf(op).getShape(),
-                       dims);
+    return e.broadcast(e.reshape(op.getInput(), shape), typeOf(op).getShape(), dims);
   }
 
   IndexFacts &facts;
 };
 
-struct FormBatchGathersPass
-    : dpc::impl::FormBatchGathersBase<FormBatchGathersPass> {
+struct FormBatchGathersPass : dpc::impl::FormBatchGathersBase<FormBatchGathersPass> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       IndexFacts facts(getOperation());
@@ -271,8 +257,7 @@ struct FormBatchGathersPass
   }
 
 private:
-  template <typename Op>
-  static void formAll(Block &block, BatchGatherFormer &former) {
+  template <typename Op> static void formAll(Block &block, BatchGatherFormer &former) {
     SmallVector<Op> found(block.getOps<Op>());
     for (Op op : found)
       former.form(op);

@@ -45,10 +45,9 @@ private:
     if (auto concat = dyn_cast_or_null<ConcatOp>(op))
       return sliceConcat(concat, low, high);
     if (isa_and_nonnull<ElementwiseOpInterface>(op) && op->getNumOperands()) {
-      auto parts = llvm::map_to_vector(
-          op->getOperands(), [&](Value v) { return slice(v, low, high); });
-      OperationState state(e.loc, op->getName(), parts, withShape(type, shape),
-                           op->getAttrs());
+      auto parts =
+          llvm::map_to_vector(op->getOperands(), [&](Value v) { return slice(v, low, high); });
+      OperationState state(e.loc, op->getName(), parts, withShape(type, shape), op->getAttrs());
       return e.builder.create(state)->getResult(0);
     }
     if (auto constant = dyn_cast_or_null<ConstantOp>(op))
@@ -61,8 +60,7 @@ private:
   }
 
   /// A constant again: whoever looks for one looks at what makes a value.
-  Value sliceConstant(const HostTensor &whole, ArrayRef<int64_t> shape,
-                      int64_t low) {
+  Value sliceConstant(const HostTensor &whole, ArrayRef<int64_t> shape, int64_t low) {
     HostTensor part(withShape(whole.getType(), shape));
     int64_t length = shape.back(), all = whole.getShape().back();
     auto copyRows = [&](const auto &from, auto &to) {
@@ -71,19 +69,16 @@ private:
     };
     copyRows(whole.floats, part.floats);
     copyRows(whole.ints, part.ints);
-    return e.make<ConstantOp>(part.getType(),
-                              cast<ElementsAttr>(part.toAttr()));
+    return e.make<ConstantOp>(part.getType(), cast<ElementsAttr>(part.toAttr()));
   }
 
   Value sliceConcat(ConcatOp concat, int64_t low, int64_t high) {
     SmallVector<Value> parts;
-    bool isAlong =
-        concat.getDimension() == uint64_t(typeOf(concat).getRank() - 1);
+    bool isAlong = concat.getDimension() == uint64_t(typeOf(concat).getRank() - 1);
     int64_t start = 0;
     for (Value input : concat.getInputs()) {
       int64_t extent = typeOf(input).getShape().back();
-      int64_t from = std::max(low - start, int64_t(0)),
-              to = std::min(high - start, extent);
+      int64_t from = std::max(low - start, int64_t(0)), to = std::min(high - start, extent);
       if (from < to)
         parts.push_back(slice(input, from, to));
       if (isAlong)
@@ -100,7 +95,6 @@ private:
 
 } // namespace
 
-Value dpc::sliceLast(OpBuilder &builder, Location loc, Value value, int64_t low,
-                     int64_t high) {
+Value dpc::sliceLast(OpBuilder &builder, Location loc, Value value, int64_t low, int64_t high) {
   return LastSlicer(builder, loc).slice(value, low, high);
 }

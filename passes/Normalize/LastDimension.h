@@ -9,8 +9,8 @@ namespace dpc {
 /// Elements low..high-1 of the last dimension of `value`, made of as little as
 /// possible: concatenations and broadcasts are taken apart, elementwise ops
 /// built anew on parts of their operands. New ops have the location `loc`.
-mlir::Value sliceLast(mlir::OpBuilder &builder, mlir::Location loc,
-                      mlir::Value value, int64_t low, int64_t high);
+mlir::Value sliceLast(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, int64_t low,
+                      int64_t high);
 
 } // namespace dpc
 

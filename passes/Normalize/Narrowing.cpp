@@ -30,16 +30,14 @@ static Narrow whole(Expressions e, Value value) {
   return {e.reshape(value, extents), dims};
 }
 
-Narrow Narrowing::buildElementwise(OpBuilder &builder, Location loc,
-                                   Operation *op) {
+Narrow Narrowing::buildElementwise(OpBuilder &builder, Location loc, Operation *op) {
   Expressions e{builder, loc};
   Value value = op->getResult(0);
   SmallVector<Narrow> operands;
   std::set<int64_t> joined;
   for (Value operand : op->getOperands()) {
     operands.push_back(narrow(loc, operand));
-    joined.insert(operands.back().dimensions.begin(),
-                  operands.back().dimensions.end());
+    joined.insert(operands.back().dimensions.begin(), operands.back().dimensions.end());
   }
   if (joined.size() == dimsBut1(typeOf(value).getShape()).size())
     return whole(e, value);
@@ -53,8 +51,8 @@ Narrow Narrowing::buildElementwise(OpBuilder &builder, Location loc,
       places.push_back(llvm::find(dims, d) - dims.begin());
     small.push_back(e.broadcast(operand.value, shape, places));
   }
-  OperationState state(e.loc, op->getName(), small,
-                       withShape(typeOf(value), shape), op->getAttrs());
+  OperationState state(e.loc, op->getName(), small, withShape(typeOf(value), shape),
+                       op->getAttrs());
   return {e.builder.create(state)->getResult(0), dims};
 }
 
@@ -77,9 +75,7 @@ Narrow Narrowing::build(OpBuilder &builder, Location loc, Value value) {
     if (!dense || !dense.isSplat())
       return whole(e, value);
     auto type = withShape(typeOf(value), {});
-    return {
-        e.make<ConstantOp>(type, cast<ElementsAttr>(dense.resizeSplat(type))),
-        {}};
+    return {e.make<ConstantOp>(type, cast<ElementsAttr>(dense.resizeSplat(type))), {}};
   }
   if (auto iota = dyn_cast_or_null<IotaOp>(op)) {
     int64_t d = iota.getDimension(), extent = typeOf(value).getDimSize(d);
@@ -93,8 +89,7 @@ Narrow Narrowing::build(OpBuilder &builder, Location loc, Value value) {
   }
   if (auto reshape = dyn_cast_or_null<ReshapeOp>(op)) {
     // Where it only puts in or takes out dimensions of extent 1.
-    ArrayRef<int64_t> from = typeOf(reshape.getInput()).getShape(),
-                      to = typeOf(value).getShape();
+    ArrayRef<int64_t> from = typeOf(reshape.getInput()).getShape(), to = typeOf(value).getShape();
     SmallVector<int64_t> old = dimsBut1(from), now = dimsBut1(to);
     if (llvm::map_to_vector(old, [&](int64_t d) { return from[d]; }) !=
         llvm::map_to_vector(now, [&](int64_t d) { return to[d]; }))

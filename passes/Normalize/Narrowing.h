@@ -24,8 +24,7 @@ public:
 
 private:
   Narrow build(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
-  Narrow buildElementwise(mlir::OpBuilder &builder, mlir::Location loc,
-                          mlir::Operation *op);
+  Narrow buildElementwise(mlir::OpBuilder &builder, mlir::Location loc, mlir::Operation *op);
 
   /// One for all that share a mask.
   llvm::DenseMap<mlir::Value, Narrow> known;

@@ -37,11 +37,10 @@ struct RecordBoundsPass : dpc::impl::RecordBoundsBase<RecordBoundsPass> {
     }
     for (BlockArgument argument : function.getArguments()) {
       ArgAttr arg = getArg(function, argument.getArgNumber());
-      if (!arg ||
-          (arg.getKind() != ArgKind::input && arg.getKind() != ArgKind::label))
+      if (!arg || (arg.getKind() != ArgKind::input && arg.getKind() != ArgKind::label))
         continue;
-      SmallVector<BoundsRun> runs = bounds.lookup(argument).runs(
-          typeOf(argument).getShape(), arg.getBatch());
+      SmallVector<BoundsRun> runs =
+          bounds.lookup(argument).runs(typeOf(argument).getShape(), arg.getBatch());
       if (!runs.empty())
         setBounds(function, argument.getArgNumber(), runs);
     }

@@ -20,8 +20,7 @@ static Type widened(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !isa<FloatType>(tensor.getElementType()))
     return type;
-  return RankedTensorType::get(tensor.getShape(),
-                               Float64Type::get(type.getContext()));
+  return RankedTensorType::get(tensor.getShape(), Float64Type::get(type.getContext()));
 }
 
 /// `value` in f64; null when it cannot be read. Splats stay splats, large
@@ -38,11 +37,10 @@ static ElementsAttr widened(ElementsAttr value) {
     return DenseElementsAttr::get(type, tensor->floats[0]);
   if (dense)
     return DenseElementsAttr::get(type, ArrayRef<double>(tensor->floats));
-  AsmResourceBlob blob = HeapAsmResourceBlob::allocateAndCopyInferAlign(
-      ArrayRef<double>(tensor->floats));
+  AsmResourceBlob blob =
+      HeapAsmResourceBlob::allocateAndCopyInferAlign(ArrayRef<double>(tensor->floats));
   // The old key: a symbol's name need not be one that the parser reads back.
-  StringRef key =
-      cast<DenseResourceElementsAttr>(value).getRawHandle().getKey();
+  StringRef key = cast<DenseResourceElementsAttr>(value).getRawHandle().getKey();
   return DenseResourceElementsAttr::get(type, key, std::move(blob));
 }
 
@@ -57,8 +55,7 @@ struct WidenFloatsPass : dpc::impl::WidenFloatsBase<WidenFloatsPass> {
         for (Block &block : region)
           for (BlockArgument argument : block.getArguments())
             argument.setType(widened(argument.getType()));
-      return succeeded(widenAttributes(op)) ? WalkResult::advance()
-                                            : WalkResult::interrupt();
+      return succeeded(widenAttributes(op)) ? WalkResult::advance() : WalkResult::interrupt();
     });
     if (result.wasInterrupted())
       signalPassFailure();

@@ -19,26 +19,23 @@ public:
     return slots;
   }
 
-  SmallVector<Value> build(Expressions e,
-                           const UpdateInputs &in) const override {
+  SmallVector<Value> build(Expressions e, const UpdateInputs &in) const override {
     Type type = in.parameter.getType();
     Value rate = in.learningRate;
     if (rateDecay != 0)
       rate = e.div(rate, e.add(e.mul(e.add(in.step, -1.0), rateDecay), 1.0));
-    SmallVector<Value> scalars = {
-        e.convert(rate, typeOf(in.parameter).getElementType())};
+    SmallVector<Value> scalars = {e.convert(rate, typeOf(in.parameter).getElementType())};
     if (in.gradientScale)
       scalars.push_back(in.gradientScale);
-    return buildUpdate(
-        e, {in.parameter, in.gradient, in.slots[0]}, scalars, {type, type},
-        [&](Expressions e, ArrayRef<Value> elements) -> SmallVector<Value> {
-          Value p = elements[0], lr = elements[3];
-          Value g = scaledGradient(e, elements[1], in, elements.back());
-          g = addScaled(e, g, p, in.weightDecay);
-          Value s = e.add(elements[2], e.mul(g, g));
-          Value step = e.div(g, e.add(e.sqrt(s), epsilon));
-          return {e.sub(p, e.mul(lr, step)), s};
-        });
+    return buildUpdate(e, {in.parameter, in.gradient, in.slots[0]}, scalars, {type, type},
+                       [&](Expressions e, ArrayRef<Value> elements) -> SmallVector<Value> {
+                         Value p = elements[0], lr = elements[3];
+                         Value g = scaledGradient(e, elements[1], in, elements.back());
+                         g = addScaled(e, g, p, in.weightDecay);
+                         Value s = e.add(elements[2], e.mul(g, g));
+                         Value step = e.div(g, e.add(e.sqrt(s), epsilon));
+                         return {e.sub(p, e.mul(lr, step)), s};
+                       });
   }
 
 private:

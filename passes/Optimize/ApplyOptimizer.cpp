@@ -42,8 +42,7 @@ struct ApplyOptimizerPass : dpc::impl::ApplyOptimizerBase<ApplyOptimizerPass> {
     ModuleOp module = getOperation();
     step = module.lookupSymbol<func::FuncOp>("step");
     std::string error;
-    std::unique_ptr<Optimizer> algorithm =
-        Optimizer::create(optimizer, options, error);
+    std::unique_ptr<Optimizer> algorithm = Optimizer::create(optimizer, options, error);
     if (!step)
       error = "has no function @step";
     if (error.empty())
@@ -61,8 +60,7 @@ struct ApplyOptimizerPass : dpc::impl::ApplyOptimizerBase<ApplyOptimizerPass> {
     apply(*algorithm);
     for (const Group &group : groups)
       if (group.members == 0) {
-        module.emitError("parameter group ")
-            << group.pattern << " matches no trained parameter";
+        module.emitError("parameter group ") << group.pattern << " matches no trained parameter";
         return signalPassFailure();
       }
     module->setAttr(NNDialect::kOptimizerAttrName, describe());
@@ -87,8 +85,7 @@ private:
         os << ", " << name << '=' << llvm::format("%g", value);
       lines.push_back(builder.getStringAttr(line));
     }
-    return OptimizerAttr::get(&getContext(), options.name,
-                              values.getDictionary(&getContext()),
+    return OptimizerAttr::get(&getContext(), options.name, values.getDictionary(&getContext()),
                               builder.getArrayAttr(lines));
   }
 
@@ -103,8 +100,7 @@ private:
       llvm::Expected<llvm::GlobPattern> glob =
           llvm::GlobPattern::create(StringRef(text).split(';').first);
       if (!glob) {
-        error = "parameter group '" + spec->name +
-                "': " + llvm::toString(glob.takeError());
+        error = "parameter group '" + spec->name + "': " + llvm::toString(glob.takeError());
         return;
       }
       groups.push_back({spec->name, std::move(*glob), *spec});
@@ -112,17 +108,14 @@ private:
   }
 
   LearningRateAttr parseSchedule(std::string &error) {
-    static const OptionInfo known[] = {{"warmup", 0, 0, 1e18, false, true},
-                                       {"total", 0, 0, 1e18, false, true},
-                                       {"min-lr", 0}};
-    std::optional<OptionSpec> spec =
-        OptionSpec::parse(schedule, known, "lr-schedule", error);
+    static const OptionInfo known[] = {
+        {"warmup", 0, 0, 1e18, false, true}, {"total", 0, 0, 1e18, false, true}, {"min-lr", 0}};
+    std::optional<OptionSpec> spec = OptionSpec::parse(schedule, known, "lr-schedule", error);
     if (!spec)
       return {};
     std::optional<DecayKind> decay = symbolizeDecayKind(spec->name);
     if (!decay) {
-      error = "unknown lr-schedule '" + spec->name +
-              "'; known: constant, linear, cosine";
+      error = "unknown lr-schedule '" + spec->name + "'; known: constant, linear, cosine";
       return {};
     }
     int64_t warmup = (*spec)["warmup"], total = (*spec)["total"];
@@ -133,9 +126,8 @@ private:
       return {};
     }
     Builder builder(&getContext());
-    return LearningRateAttr::get(
-        &getContext(), builder.getF64FloatAttr(options["lr"]), *decay, warmup,
-        total, builder.getF64FloatAttr((*spec)["min-lr"]));
+    return LearningRateAttr::get(&getContext(), builder.getF64FloatAttr(options["lr"]), *decay,
+                                 warmup, total, builder.getF64FloatAttr((*spec)["min-lr"]));
   }
 
   void apply(const Optimizer &algorithm) {
@@ -148,8 +140,7 @@ private:
     collect(trained, results, attrs);
 
     Type f64 = builder.getF64Type();
-    Value rate = addArgument(ArgKind::control, "learning_rate",
-                             RankedTensorType::get({}, f64));
+    Value rate = addArgument(ArgKind::control, "learning_rate", RankedTensorType::get({}, f64));
     // The control counts the steps done before; Adam's t counts from 1.
     Value count = e.add(e.convert(getStepsDone(), f64), 1.0);
     Value norm, scale;
@@ -167,8 +158,7 @@ private:
       inputs.weightDecay = options["weight-decay"];
       inputs.learningRate = rate;
       if (scale)
-        inputs.gradientScale =
-            e.convert(scale, typeOf(item.gradient).getElementType());
+        inputs.gradientScale = e.convert(scale, typeOf(item.gradient).getElementType());
       double factor = 1;
       for (Group &group : groups) {
         if (!variables.matches(arg.getName(), group.glob))
@@ -186,11 +176,9 @@ private:
       SmallVector<std::string> names = {arg.getName().str()};
       for (StringRef slot : algorithm.getSlots()) {
         names.push_back((slot + "|" + arg.getName()).str());
-        inputs.slots.push_back(
-            addState(names.back(), arg.getName(), typeOf(inputs.parameter)));
+        inputs.slots.push_back(addState(names.back(), arg.getName(), typeOf(inputs.parameter)));
       }
-      for (auto [name, value] :
-           llvm::zip_equal(names, algorithm.build(at, inputs))) {
+      for (auto [name, value] : llvm::zip_equal(names, algorithm.build(at, inputs))) {
         results.push_back(value);
         attrs.push_back(resultAttr(ResultKind::state, name));
       }
@@ -200,8 +188,8 @@ private:
       attrs.push_back(resultAttr(ResultKind::metric, "grad_norm"));
     }
     terminator->setOperands(results);
-    step.setType(FunctionType::get(&getContext(), step.getArgumentTypes(),
-                                   TypeRange(ValueRange(results))));
+    step.setType(
+        FunctionType::get(&getContext(), step.getArgumentTypes(), TypeRange(ValueRange(results))));
     step.setAllResultAttrs(attrs);
   }
 
@@ -227,28 +215,25 @@ private:
 
   DictionaryAttr resultAttr(ResultKind kind, StringRef name) {
     Builder builder(&getContext());
-    return builder.getDictionaryAttr(
-        builder.getNamedAttr(NNDialect::kResultAttrName,
-                             ResultAttr::get(&getContext(), kind, name)));
+    return builder.getDictionaryAttr(builder.getNamedAttr(
+        NNDialect::kResultAttrName, ResultAttr::get(&getContext(), kind, name)));
   }
 
-  Value addArgument(ArgKind kind, StringRef name, RankedTensorType type,
-                    StringRef of = "") {
+  Value addArgument(ArgKind kind, StringRef name, RankedTensorType type, StringRef of = "") {
     Builder builder(&getContext());
     unsigned index = step.getNumArguments();
-    step.insertArgument(index, type,
-                        builder.getDictionaryAttr(builder.getNamedAttr(
-                            NNDialect::kArgAttrName,
-                            ArgAttr::get(&getContext(), kind, name, -1, of))),
-                        step.getLoc());
+    step.insertArgument(
+        index, type,
+        builder.getDictionaryAttr(builder.getNamedAttr(
+            NNDialect::kArgAttrName, ArgAttr::get(&getContext(), kind, name, -1, of))),
+        step.getLoc());
     return step.getArgument(index);
   }
 
   /// A zero variable and the argument that carries its value.
   Value addState(StringRef name, StringRef of, RankedTensorType type) {
     OpBuilder builder(step);
-    auto zero = DenseElementsAttr::get(
-        type, builder.getFloatAttr(type.getElementType(), 0));
+    auto zero = DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), 0));
     builder.create<VariableOp>(step.getLoc(), name, zero);
     return addArgument(ArgKind::optimizer, name, type, of);
   }
@@ -258,9 +243,8 @@ private:
       if (ArgAttr arg = nn::getArg(step, i))
         if (arg.getKind() == ArgKind::control && arg.getName() == "step")
           return step.getArgument(i);
-    return addArgument(
-        ArgKind::control, "step",
-        RankedTensorType::get({}, IntegerType::get(&getContext(), 64)));
+    return addArgument(ArgKind::control, "step",
+                       RankedTensorType::get({}, IntegerType::get(&getContext(), 64)));
   }
 
   /// The norm of all gradients together, rank 0.
@@ -269,8 +253,7 @@ private:
     for (const Trained &item : trained) {
       Value g = item.gradient;
       Value squares =
-          e.sum(e.mul(g, g),
-                llvm::to_vector(llvm::seq<int64_t>(0, typeOf(g).getRank())));
+          e.sum(e.mul(g, g), llvm::to_vector(llvm::seq<int64_t>(0, typeOf(g).getRank())));
       total = total ? e.add(total, squares) : squares;
     }
     return e.sqrt(total);

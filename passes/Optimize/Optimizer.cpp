@@ -26,8 +26,7 @@ static std::vector<Entry> knownOptimizers() {
   auto below1 = [](StringLiteral name, double value) {
     return OptionInfo{name, value, 0, 1, /*belowHighest=*/true};
   };
-  SmallVector<OptionInfo> betas = {below1("beta1", 0.9),
-                                   below1("beta2", 0.999)};
+  SmallVector<OptionInfo> betas = {below1("beta1", 0.9), below1("beta2", 0.999)};
   auto with = [&](SmallVector<OptionInfo> options, ArrayRef<OptionInfo> more) {
     options.append(more.begin(), more.end());
     return options;
@@ -38,24 +37,21 @@ static std::vector<Entry> knownOptimizers() {
       {"momentum", {rate(1e-3), decay(0), momentum}, createSgd},
       {"nesterov", {rate(1e-3), decay(0), momentum}, createSgd},
       {"adam", with({rate(1e-3), decay(0), epsilon(1e-8)}, betas), createAdam},
-      {"adamw", with({rate(1e-3), decay(0.01), epsilon(1e-8)}, betas),
-       createAdam},
-      {"adagrad",
-       {rate(1e-2), decay(0), epsilon(1e-10), OptionInfo{"lr-decay", 0}},
-       createAdagrad},
+      {"adamw", with({rate(1e-3), decay(0.01), epsilon(1e-8)}, betas), createAdam},
+      {"adagrad", {rate(1e-2), decay(0), epsilon(1e-10), OptionInfo{"lr-decay", 0}}, createAdagrad},
       {"lamb", with({rate(1e-3), decay(0), epsilon(1e-6)}, betas), createLamb},
   };
 }
 
-std::unique_ptr<Optimizer>
-Optimizer::create(StringRef spec, OptionSpec &options, std::string &error) {
+std::unique_ptr<Optimizer> Optimizer::create(StringRef spec, OptionSpec &options,
+                                             std::string &error) {
   StringRef name = spec.split(',').first;
   std::vector<Entry> known = knownOptimizers();
   for (const Entry &entry : known) {
     if (entry.name != name)
       continue;
-    std::optional<OptionSpec> parsed = OptionSpec::parse(
-        spec, entry.options, ("optimizer " + name).str(), error);
+    std::optional<OptionSpec> parsed =
+        OptionSpec::parse(spec, entry.options, ("optimizer " + name).str(), error);
     if (!parsed)
       return nullptr;
     options = *parsed;
@@ -63,8 +59,7 @@ Optimizer::create(StringRef spec, OptionSpec &options, std::string &error) {
   }
   llvm::raw_string_ostream os(error);
   os << "unknown optimizer '" << name << "'; known: ";
-  llvm::interleaveComma(known, os,
-                        [&](const Entry &entry) { os << entry.name; });
+  llvm::interleaveComma(known, os, [&](const Entry &entry) { os << entry.name; });
   return nullptr;
 }
 
@@ -74,23 +69,20 @@ std::string Optimizer::describeAll() {
   for (const Entry &entry : knownOptimizers()) {
     os << "  " << llvm::left_justify(entry.name, 9);
     for (const OptionInfo &option : entry.options)
-      os << ' ' << option.name << '='
-         << llvm::format("%g", option.defaultValue);
+      os << ' ' << option.name << '=' << llvm::format("%g", option.defaultValue);
     os << '\n';
   }
   return text;
 }
 
-SmallVector<Value> dpc::buildUpdate(
-    Expressions e, ValueRange tensors, ValueRange scalars,
-    ArrayRef<Type> resultTypes,
-    function_ref<SmallVector<Value>(Expressions, ArrayRef<Value>)> body) {
+SmallVector<Value>
+dpc::buildUpdate(Expressions e, ValueRange tensors, ValueRange scalars, ArrayRef<Type> resultTypes,
+                 function_ref<SmallVector<Value>(Expressions, ArrayRef<Value>)> body) {
   OpBuilder::InsertionGuard guard(e.builder);
   auto update = e.make<UpdateOp>(resultTypes, tensors, scalars);
   Block *block = e.builder.createBlock(&update.getBody());
   for (Value operand : update.getOperands())
-    block->addArgument(
-        RankedTensorType::get({}, typeOf(operand).getElementType()), e.loc);
+    block->addArgument(RankedTensorType::get({}, typeOf(operand).getElementType()), e.loc);
   SmallVector<Value> elements(block->getArguments());
   e.make<YieldOp>(ValueRange(body(e, elements)));
   return SmallVector<Value>(update.getResults());

@@ -37,14 +37,14 @@ public:
 
   /// Builds the new parameter and the new slots, in this order, all of the
   /// parameter's type.
-  virtual llvm::SmallVector<mlir::Value>
-  build(nn::Expressions e, const UpdateInputs &inputs) const = 0;
+  virtual llvm::SmallVector<mlir::Value> build(nn::Expressions e,
+                                               const UpdateInputs &inputs) const = 0;
 
   /// The optimizer that `spec` (`NAME[,OPTION=VALUE..]`) describes; null with
   /// one line in `error`. `options` receives the values of all its options,
   /// `lr` and `weight-decay` among them.
-  static std::unique_ptr<Optimizer>
-  create(llvm::StringRef spec, OptionSpec &options, std::string &error);
+  static std::unique_ptr<Optimizer> create(llvm::StringRef spec, OptionSpec &options,
+                                           std::string &error);
 
   /// A line for each optimizer: its name, its options and their defaults.
   static std::string describeAll();
@@ -52,24 +52,21 @@ public:
 
 /// Builds an `nn.update` of `tensors` with named scalars. `body` computes the
 /// results from the rank-0 elements of the tensors and then of the scalars.
-llvm::SmallVector<mlir::Value>
-buildUpdate(nn::Expressions e, mlir::ValueRange tensors,
-            mlir::ValueRange scalars, llvm::ArrayRef<mlir::Type> resultTypes,
-            llvm::function_ref<llvm::SmallVector<mlir::Value>(
-                nn::Expressions, llvm::ArrayRef<mlir::Value>)>
-                body);
+llvm::SmallVector<mlir::Value> buildUpdate(
+    nn::Expressions e, mlir::ValueRange tensors, mlir::ValueRange scalars,
+    llvm::ArrayRef<mlir::Type> resultTypes,
+    llvm::function_ref<llvm::SmallVector<mlir::Value>(nn::Expressions, llvm::ArrayRef<mlir::Value>)>
+        body);
 
 /// The gradient element after scaling: `scalars[index]` if `inputs` has a
 /// gradient scale.
 inline mlir::Value scaledGradient(nn::Expressions e, mlir::Value gradient,
-                                  const UpdateInputs &inputs,
-                                  mlir::Value scale) {
+                                  const UpdateInputs &inputs, mlir::Value scale) {
   return inputs.gradientScale ? e.mul(gradient, scale) : gradient;
 }
 
 /// x + factor y, without the term when the factor is 0.
-inline mlir::Value addScaled(nn::Expressions e, mlir::Value x, mlir::Value y,
-                             double factor) {
+inline mlir::Value addScaled(nn::Expressions e, mlir::Value x, mlir::Value y, double factor) {
   return factor == 0 ? x : e.add(x, e.mul(y, factor));
 }
 

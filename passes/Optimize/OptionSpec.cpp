@@ -10,10 +10,8 @@
 using namespace llvm;
 using namespace dpc;
 
-std::optional<OptionSpec> OptionSpec::parse(StringRef text,
-                                            ArrayRef<OptionInfo> options,
-                                            StringRef what, std::string &error,
-                                            char separator) {
+std::optional<OptionSpec> OptionSpec::parse(StringRef text, ArrayRef<OptionInfo> options,
+                                            StringRef what, std::string &error, char separator) {
   raw_string_ostream os(error);
   SmallVector<StringRef> parts;
   text.split(parts, separator);
@@ -24,13 +22,10 @@ std::optional<OptionSpec> OptionSpec::parse(StringRef text,
   for (StringRef part : drop_begin(parts)) {
     auto [key, value] = part.split('=');
     const OptionInfo *option =
-        find_if(options, [&, key = key](const OptionInfo &known) {
-          return known.name == key;
-        });
+        find_if(options, [&, key = key](const OptionInfo &known) { return known.name == key; });
     if (option == options.end()) {
       os << what << " has no option '" << key << "'; known: ";
-      interleaveComma(options, os,
-                      [&](const OptionInfo &known) { os << known.name; });
+      interleaveComma(options, os, [&](const OptionInfo &known) { os << known.name; });
       return std::nullopt;
     }
     double number;
@@ -38,13 +33,10 @@ std::optional<OptionSpec> OptionSpec::parse(StringRef text,
       os << what << ": " << key << "='" << value << "' is not a number";
       return std::nullopt;
     }
-    bool high = option->belowHighest ? number >= option->highest
-                                     : number > option->highest;
-    if (number < option->lowest || high ||
-        (option->integer && number != std::floor(number))) {
+    bool high = option->belowHighest ? number >= option->highest : number > option->highest;
+    if (number < option->lowest || high || (option->integer && number != std::floor(number))) {
       os << what << ": " << key << "=" << value << " is not ";
-      os << (option->integer ? "a whole number" : "a number") << " from "
-         << option->lowest;
+      os << (option->integer ? "a whole number" : "a number") << " from " << option->lowest;
       if (option->highest < 1e308)
         os << (option->belowHighest ? " to below " : " to ") << option->highest;
       return std::nullopt;

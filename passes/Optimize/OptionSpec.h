@@ -36,9 +36,9 @@ struct OptionSpec {
   /// Reads the options after the name. `what` names the flag or object in
   /// messages. nullopt, with one line in `error`, for an unknown option, a
   /// repeated one, or a value that is no number or out of range.
-  static std::optional<OptionSpec>
-  parse(llvm::StringRef text, llvm::ArrayRef<OptionInfo> options,
-        llvm::StringRef what, std::string &error, char separator = ',');
+  static std::optional<OptionSpec> parse(llvm::StringRef text, llvm::ArrayRef<OptionInfo> options,
+                                         llvm::StringRef what, std::string &error,
+                                         char separator = ',');
 };
 
 } // namespace dpc

@@ -20,8 +20,7 @@ public:
     return momentum == 0 ? ArrayRef<StringLiteral>() : slots;
   }
 
-  SmallVector<Value> build(Expressions e,
-                           const UpdateInputs &in) const override {
+  SmallVector<Value> build(Expressions e, const UpdateInputs &in) const override {
     Type type = in.parameter.getType();
     SmallVector<Value> tensors = {in.parameter, in.gradient};
     llvm::append_range(tensors, in.slots);
@@ -30,19 +29,18 @@ public:
     if (in.gradientScale)
       scalars.push_back(in.gradientScale);
     SmallVector<Type> types(1 + in.slots.size(), type);
-    return buildUpdate(
-        e, tensors, scalars, types,
-        [&](Expressions e, ArrayRef<Value> elements) -> SmallVector<Value> {
-          Value p = elements[0];
-          Value lr = elements[tensors.size()];
-          Value d = scaledGradient(e, elements[1], in, elements.back());
-          d = addScaled(e, d, p, in.weightDecay);
-          if (momentum == 0)
-            return {e.sub(p, e.mul(lr, d))};
-          Value b = e.add(e.mul(elements[2], momentum), d);
-          Value direction = nesterov ? e.add(d, e.mul(b, momentum)) : b;
-          return {e.sub(p, e.mul(lr, direction)), b};
-        });
+    return buildUpdate(e, tensors, scalars, types,
+                       [&](Expressions e, ArrayRef<Value> elements) -> SmallVector<Value> {
+                         Value p = elements[0];
+                         Value lr = elements[tensors.size()];
+                         Value d = scaledGradient(e, elements[1], in, elements.back());
+                         d = addScaled(e, d, p, in.weightDecay);
+                         if (momentum == 0)
+                           return {e.sub(p, e.mul(lr, d))};
+                         Value b = e.add(e.mul(elements[2], momentum), d);
+                         Value direction = nesterov ? e.add(d, e.mul(b, momentum)) : b;
+                         return {e.sub(p, e.mul(lr, direction)), b};
+                       });
   }
 
 private:

@@ -20,8 +20,7 @@ static bool conflicts(Operation *op, StartOp start) {
   const Extent input(start.getInput()), output(start.getOutput());
   return llvm::any_of(accessesOf(op), [&](const Access &access) {
     Extent extent(access.buffer);
-    return extent.mayOverlap(output) ||
-           (access.isWrite && extent.mayOverlap(input));
+    return extent.mayOverlap(output) || (access.isWrite && extent.mayOverlap(input));
   });
 }
 

@@ -40,11 +40,9 @@ public:
 
   LogicalResult run() {
     llvm::Expected<StreamSchedule> schedule = scheduleStreams(problem);
-    llvm::Error error =
-        schedule ? schedule->verify(problem) : schedule.takeError();
+    llvm::Error error = schedule ? schedule->verify(problem) : schedule.takeError();
     if (error)
-      return function.emitError("order of execution: ")
-             << llvm::toString(std::move(error));
+      return function.emitError("order of execution: ") << llvm::toString(std::move(error));
     for (const ScheduleStep &step : schedule->steps)
       if (step.kind != ScheduleStep::wait)
         ops[step.task]->moveBefore(block.getTerminator());
@@ -70,8 +68,8 @@ private:
       double bytes = std::max(tensorBytes(op->getOperand(0).getType()),
                               tensorBytes(op->getResult(0).getType()));
       int64_t members = dist::membersOf(op);
-      double moved = isa<dist::AllReduceOp>(op) ? allReduceBytes(bytes, members)
-                                                : gatherBytes(bytes, members);
+      double moved =
+          isa<dist::AllReduceOp>(op) ? allReduceBytes(bytes, members) : gatherBytes(bytes, members);
       return 1e9 * machine.linkOver(dist::axesOf(op)).transferSeconds(moved);
     }
     double seconds = 0;
@@ -113,8 +111,7 @@ private:
   /// What is computed to become the new value of a state: `value`, or the shard
   /// of this rank that it is gathered from.
   static Operation *getMaker(Value value) {
-    while (isa_and_nonnull<nn::ReshapeOp, dist::AllGatherOp>(
-        value.getDefiningOp()))
+    while (isa_and_nonnull<nn::ReshapeOp, dist::AllGatherOp>(value.getDefiningOp()))
       value = value.getDefiningOp()->getOperand(0);
     return value.getDefiningOp();
   }
@@ -123,8 +120,8 @@ private:
   /// it may take its place.
   void keepOldValues() {
     Operation *terminator = block.getTerminator();
-    for (auto [value, old] : llvm::zip_equal(terminator->getOperands(),
-                                             exec::findOldValues(function)))
+    for (auto [value, old] :
+         llvm::zip_equal(terminator->getOperands(), exec::findOldValues(function)))
       if (Operation *maker = getMaker(value); old && maker)
         keepBefore(old, maker);
   }
@@ -138,8 +135,7 @@ private:
       }
       auto from = taskOf.find(block.findAncestorOpInBlock(*user));
       auto to = taskOf.find(maker);
-      if (from != taskOf.end() && to != taskOf.end() &&
-          from->second < to->second)
+      if (from != taskOf.end() && to != taskOf.end() && from->second < to->second)
         depend(to->second, from->second);
     }
   }
@@ -149,8 +145,7 @@ private:
   static bool isLast(Operation *op) {
     return llvm::all_of(op->getUsers(), [](Operation *user) {
       return user->hasTrait<OpTrait::IsTerminator>() ||
-             ((isCollective(user) || isView(user) || isa<dist::PackOp>(user)) &&
-              isLast(user));
+             ((isCollective(user) || isView(user) || isa<dist::PackOp>(user)) && isLast(user));
     });
   }
 
@@ -201,15 +196,13 @@ private:
       for (size_t task = 0; task < ops.size(); ++task)
         if (problem.tasks[task].isCollective() && !end[task])
           if (std::optional<int64_t> time = readyTime(task))
-            if (std::pair<int64_t, int64_t> choice(
-                    isLast(ops[task]) ? *time + lag : *time, task);
+            if (std::pair<int64_t, int64_t> choice(isLast(ops[task]) ? *time + lag : *time, task);
                 !next || choice < *next)
               next = choice;
       if (!next)
         return;
       int64_t task = next->second;
-      linkFree =
-          std::max(linkFree, *readyTime(task)) + problem.tasks[task].durationNs;
+      linkFree = std::max(linkFree, *readyTime(task)) + problem.tasks[task].durationNs;
       end[task] = linkFree;
       order.push_back(task);
     }
@@ -225,8 +218,7 @@ private:
   DenseMap<Operation *, int64_t> taskOf;
 };
 
-struct OrderComputationPass
-    : dpc::impl::OrderComputationBase<OrderComputationPass> {
+struct OrderComputationPass : dpc::impl::OrderComputationBase<OrderComputationPass> {
   void runOnOperation() override {
     FailureOr<Machine> machine = dist::getMachine(getOperation());
     if (failed(machine))

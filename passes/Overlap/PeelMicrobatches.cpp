@@ -31,8 +31,7 @@ namespace {
 /// Takes the last iteration out of one loop.
 class MicroPeeling {
 public:
-  explicit MicroPeeling(MicroOp loop)
-      : loop(loop), builder(loop), e{builder, loop.getLoc()} {}
+  explicit MicroPeeling(MicroOp loop) : loop(loop), builder(loop), e{builder, loop.getLoc()} {}
 
   void run() {
     IRMapping mapping;
@@ -71,20 +70,18 @@ private:
   std::pair<Value, Value> split(Value stacked, Value slice) {
     RankedTensorType head = headType(stacked.getType());
     Value flat = e.reshape(stacked, {nn::typeOf(stacked).getNumElements()});
-    auto parts = builder.create<dist::UnpackOp>(
-        e.loc, TypeRange{head, slice.getType()}, flat,
-        ArrayRef<int64_t>{0, head.getNumElements()});
+    auto parts = builder.create<dist::UnpackOp>(e.loc, TypeRange{head, slice.getType()}, flat,
+                                                ArrayRef<int64_t>{0, head.getNumElements()});
     return {parts.getResult(0), parts.getResult(1)};
   }
 
   /// The inverse, of type `stacked`.
   Value join(Type stacked, Value head, Value last) {
     auto type = cast<RankedTensorType>(stacked);
-    auto flat =
-        RankedTensorType::get({type.getNumElements()}, type.getElementType());
-    Value all = builder.create<dist::PackOp>(
-        e.loc, flat, ValueRange{head, last},
-        ArrayRef<int64_t>{0, nn::typeOf(head).getNumElements()});
+    auto flat = RankedTensorType::get({type.getNumElements()}, type.getElementType());
+    Value all =
+        builder.create<dist::PackOp>(e.loc, flat, ValueRange{head, last},
+                                     ArrayRef<int64_t>{0, nn::typeOf(head).getNumElements()});
     return e.reshape(all, type.getShape());
   }
 
@@ -101,12 +98,9 @@ private:
   MicroOp buildHead(ValueRange inputs) {
     SmallVector<Type> types;
     for (auto [index, type] : llvm::enumerate(loop.getResultTypes()))
-      types.push_back(loop.getResultKind(index) == MicroKind::stacked
-                          ? headType(type)
-                          : type);
+      types.push_back(loop.getResultKind(index) == MicroKind::stacked ? headType(type) : type);
     OperationState state(e.loc, MicroOp::getOperationName());
-    MicroOp::build(builder, state, types,
-                   builder.getI64IntegerAttr(loop.getCount() - 1),
+    MicroOp::build(builder, state, types, builder.getI64IntegerAttr(loop.getCount() - 1),
                    loop.getAxisAttr(), inputs, loop.getOperandKindsAttr(),
                    loop.getResultKindsAttr());
     IRMapping mapping;
@@ -121,8 +115,7 @@ private:
       builder.clone(op, mapping);
       return;
     }
-    mapping.map(index.getResult(),
-                e.splat(index.getType(), loop.getCount() - 1));
+    mapping.map(index.getResult(), e.splat(index.getType(), loop.getCount() - 1));
   }
 
   MicroOp loop;
@@ -130,8 +123,7 @@ private:
   nn::Expressions e;
 };
 
-struct PeelMicrobatchesPass
-    : dpc::impl::PeelMicrobatchesBase<PeelMicrobatchesPass> {
+struct PeelMicrobatchesPass : dpc::impl::PeelMicrobatchesBase<PeelMicrobatchesPass> {
   using PeelMicrobatchesBase::PeelMicrobatchesBase;
 
   void runOnOperation() override {
@@ -141,9 +133,8 @@ struct PeelMicrobatchesPass
       if (loop.getCount() < 2 || bytes == 0 || bytes < smallestBytes)
         continue;
       if (explain)
-        loop.emitRemark("sums of ")
-            << bytes << " bytes over ranks start in the last of "
-            << loop.getCount() << " microbatches";
+        loop.emitRemark("sums of ") << bytes << " bytes over ranks start in the last of "
+                                    << loop.getCount() << " microbatches";
       MicroPeeling(loop).run();
     }
   }

@@ -23,12 +23,10 @@ enum class Rule { leastStall, feedLinks, mostUrgent };
 /// the compute stream has executed `steps`; `bytes` is the sum over `inFlight`.
 class ListScheduler {
 public:
-  ListScheduler(const ScheduleProblem &problem,
-                llvm::ArrayRef<int64_t> priority, Rule rule)
+  ListScheduler(const ScheduleProblem &problem, llvm::ArrayRef<int64_t> priority, Rule rule)
       : problem(problem), priority(priority), rule(rule), nextOfGroup(groups()),
-        groupFree(groups()), waited(problem.tasks.size()),
-        end(problem.tasks.size()), missing(problem.tasks.size()),
-        users(problem.tasks.size()) {
+        groupFree(groups()), waited(problem.tasks.size()), end(problem.tasks.size()),
+        missing(problem.tasks.size()), users(problem.tasks.size()) {
     for (auto [i, task] : llvm::enumerate(problem.tasks)) {
       missing[i] = task.dependencies.size();
       for (int64_t dependency : task.dependencies)
@@ -133,9 +131,8 @@ void ListScheduler::waitForInputs(int64_t task) {
   for (int64_t dependency : problem.tasks[task].dependencies)
     if (problem.tasks[dependency].isCollective())
       inputs.push_back(dependency);
-  llvm::sort(inputs, [&](int64_t a, int64_t b) {
-    return std::tie(end[a], a) < std::tie(end[b], b);
-  });
+  llvm::sort(inputs,
+             [&](int64_t a, int64_t b) { return std::tie(end[a], a) < std::tie(end[b], b); });
   for (int64_t input : inputs)
     wait(input);
 }
@@ -152,8 +149,7 @@ void ListScheduler::start(int64_t task) {
   bytes += collective.bytesInFlight;
   inFlight.insert(llvm::upper_bound(inFlight, task,
                                     [&](int64_t a, int64_t b) {
-                                      return std::tie(end[a], a) <
-                                             std::tie(end[b], b);
+                                      return std::tie(end[a], a) < std::tie(end[b], b);
                                     }),
                   task);
   markIssued(task);
@@ -196,9 +192,8 @@ std::vector<ScheduleStep> ListScheduler::run() {
                  : rule == Rule::feedLinks && feedsLink(task) ? 1
                                                               : 2;
       int64_t urgency = -priority[task];
-      Choice choice = rule == Rule::mostUrgent
-                          ? Choice(urgency, last, time, task)
-                          : Choice(time, last, urgency, task);
+      Choice choice = rule == Rule::mostUrgent ? Choice(urgency, last, time, task)
+                                               : Choice(time, last, urgency, task);
       if (!best || choice < *best)
         best = choice;
     };
@@ -275,8 +270,7 @@ llvm::Expected<StreamSchedule> measure(const ScheduleProblem &problem,
 
 } // namespace
 
-llvm::Expected<StreamSchedule>
-dpc::scheduleStreams(const ScheduleProblem &problem) {
+llvm::Expected<StreamSchedule> dpc::scheduleStreams(const ScheduleProblem &problem) {
   if (llvm::Error error = problem.check())
     return std::move(error);
   std::vector<int64_t> byIndex;
@@ -285,10 +279,9 @@ dpc::scheduleStreams(const ScheduleProblem &problem) {
   std::vector<int64_t> byPath = longestPathToEnd(problem);
   std::optional<StreamSchedule> best;
   // The given order wins where another is no faster.
-  for (auto [priority, rule] : {std::pair(&byIndex, Rule::leastStall),
-                                std::pair(&byIndex, Rule::feedLinks),
-                                std::pair(&byPath, Rule::leastStall),
-                                std::pair(&byPath, Rule::mostUrgent)}) {
+  for (auto [priority, rule] :
+       {std::pair(&byIndex, Rule::leastStall), std::pair(&byIndex, Rule::feedLinks),
+        std::pair(&byPath, Rule::leastStall), std::pair(&byPath, Rule::mostUrgent)}) {
     llvm::Expected<StreamSchedule> schedule =
         measure(problem, ListScheduler(problem, *priority, rule).run());
     if (!schedule)

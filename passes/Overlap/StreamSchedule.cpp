@@ -15,38 +15,33 @@ Error checkTask(const ScheduleProblem &problem, size_t index) {
   int64_t count = problem.tasks.size();
   if (task.durationNs < 0)
     return planError("task {0} takes {1} ns", index, task.durationNs);
-  if (task.group < -1 ||
-      task.group >= static_cast<int64_t>(problem.groupOrder.size()))
+  if (task.group < -1 || task.group >= static_cast<int64_t>(problem.groupOrder.size()))
     return planError("task {0} belongs to group {1} of {2}", index, task.group,
                      problem.groupOrder.size());
   if (task.bytesInFlight < 0)
-    return planError("task {0} has {1} bytes in flight", index,
-                     task.bytesInFlight);
+    return planError("task {0} has {1} bytes in flight", index, task.bytesInFlight);
   if (task.isCollective() && task.bytesInFlight > problem.inFlightCap)
     return planError("collective {0} has {1} bytes in flight, more than the "
                      "cap of {2}",
                      index, task.bytesInFlight, problem.inFlightCap);
   for (int64_t dependency : task.dependencies)
     if (dependency < 0 || dependency >= count)
-      return planError("task {0} depends on task {1} of {2}", index, dependency,
-                       count);
+      return planError("task {0} depends on task {1} of {2}", index, dependency, count);
   return Error::success();
 }
 
 /// `order` names each task of `group` (-1: the kernels) once, and no other.
-Error checkOrder(const ScheduleProblem &problem, int64_t group,
-                 llvm::ArrayRef<int64_t> order, std::vector<bool> &seen) {
+Error checkOrder(const ScheduleProblem &problem, int64_t group, llvm::ArrayRef<int64_t> order,
+                 std::vector<bool> &seen) {
   int64_t count = problem.tasks.size();
   for (int64_t task : order) {
     if (task < 0 || task >= count)
-      return planError("the order of group {0} names task {1} of {2}", group,
-                       task, count);
+      return planError("the order of group {0} names task {1} of {2}", group, task, count);
     if (problem.tasks[task].group != group)
-      return planError("the order of group {0} names task {1} of group {2}",
-                       group, task, problem.tasks[task].group);
+      return planError("the order of group {0} names task {1} of group {2}", group, task,
+                       problem.tasks[task].group);
     if (seen[task])
-      return planError("the order of group {0} names task {1} twice", group,
-                       task);
+      return planError("the order of group {0} names task {1} twice", group, task);
     seen[task] = true;
   }
   for (int64_t task = 0; task < count; ++task)
@@ -92,13 +87,11 @@ struct Progress {
   int64_t peakBytes = 0;
 };
 
-Error advance(const ScheduleProblem &problem, ScheduleStep step,
-              Progress &progress) {
+Error advance(const ScheduleProblem &problem, ScheduleStep step, Progress &progress) {
   const ScheduleTask &task = problem.tasks[step.task];
   Progress::State &state = progress.states[step.task];
   if (task.isCollective() == (step.kind == ScheduleStep::compute))
-    return planError("task {0} of group {1} has a step of the wrong kind",
-                     step.task, task.group);
+    return planError("task {0} of group {1} has a step of the wrong kind", step.task, task.group);
   if (step.kind == ScheduleStep::wait) {
     if (state != Progress::started)
       return planError("collective {0} is waited for {1}", step.task,
@@ -111,18 +104,15 @@ Error advance(const ScheduleProblem &problem, ScheduleStep step,
     return planError("task {0} runs twice", step.task);
   for (int64_t dependency : task.dependencies)
     if (progress.states[dependency] != Progress::done)
-      return planError("task {0} runs before task {1} is complete", step.task,
-                       dependency);
+      return planError("task {0} runs before task {1} is complete", step.task, dependency);
   if (step.kind == ScheduleStep::compute) {
-    if (!problem.computeOrder.empty() &&
-        problem.computeOrder[progress.nextCompute++] != step.task)
+    if (!problem.computeOrder.empty() && problem.computeOrder[progress.nextCompute++] != step.task)
       return planError("task {0} runs where the order has task {1}", step.task,
                        problem.computeOrder[progress.nextCompute - 1]);
     state = Progress::done;
     return Error::success();
   }
-  int64_t expected =
-      problem.groupOrder[task.group][progress.nextOfGroup[task.group]++];
+  int64_t expected = problem.groupOrder[task.group][progress.nextOfGroup[task.group]++];
   if (expected != step.task)
     return planError("collective {0} starts where the order of group {1} has "
                      "{2}",
@@ -131,8 +121,7 @@ Error advance(const ScheduleProblem &problem, ScheduleStep step,
   if (task.bytesInFlight > problem.inFlightCap - progress.bytesInFlight)
     return planError("collective {0} brings {1} bytes in flight to {2}, more "
                      "than the cap of {3}",
-                     step.task, progress.bytesInFlight, task.bytesInFlight,
-                     problem.inFlightCap);
+                     step.task, progress.bytesInFlight, task.bytesInFlight, problem.inFlightCap);
   progress.bytesInFlight += task.bytesInFlight;
   progress.peakBytes = std::max(progress.peakBytes, progress.bytesInFlight);
   return Error::success();
@@ -147,8 +136,7 @@ Error ScheduleProblem::check() const {
   int64_t bytes = 0;
   for (const ScheduleTask &task : tasks)
     if (llvm::AddOverflow(bytes, task.bytesInFlight, bytes))
-      return planError("{0} tasks have more than 63 bits of bytes in flight",
-                       tasks.size());
+      return planError("{0} tasks have more than 63 bits of bytes in flight", tasks.size());
   std::vector<bool> seen(tasks.size());
   for (auto [group, order] : llvm::enumerate(groupOrder))
     if (Error error = checkOrder(*this, group, order, seen))
@@ -159,8 +147,7 @@ Error ScheduleProblem::check() const {
   return checkCircles(*this);
 }
 
-SimProblem dpc::makeSimProblem(const ScheduleProblem &problem,
-                               llvm::ArrayRef<ScheduleStep> steps) {
+SimProblem dpc::makeSimProblem(const ScheduleProblem &problem, llvm::ArrayRef<ScheduleStep> steps) {
   SimProblem sim;
   sim.streams.resize(1 + problem.groupOrder.size());
   for (auto [group, order] : llvm::enumerate(problem.groupOrder)) {
@@ -192,26 +179,23 @@ Error StreamSchedule::verify(const ScheduleProblem &problem) const {
   progress.states.resize(problem.tasks.size());
   progress.nextOfGroup.resize(problem.groupOrder.size());
   for (ScheduleStep step : steps) {
-    if (step.task < 0 ||
-        step.task >= static_cast<int64_t>(problem.tasks.size()))
-      return planError("a step names task {0} of {1}", step.task,
-                       problem.tasks.size());
+    if (step.task < 0 || step.task >= static_cast<int64_t>(problem.tasks.size()))
+      return planError("a step names task {0} of {1}", step.task, problem.tasks.size());
     if (Error error = advance(problem, step, progress))
       return error;
   }
   for (auto [i, state] : llvm::enumerate(progress.states))
     if (state != Progress::done)
       return planError("task {0} {1}", i,
-                       state == Progress::none ? "never runs"
-                                               : "is never waited for");
+                       state == Progress::none ? "never runs" : "is never waited for");
   if (peakInFlightBytes != progress.peakBytes)
-    return planError("the schedule records {0} bytes in flight, it has {1}",
-                     peakInFlightBytes, progress.peakBytes);
+    return planError("the schedule records {0} bytes in flight, it has {1}", peakInFlightBytes,
+                     progress.peakBytes);
   llvm::Expected<Timeline> timeline = simulate(makeSimProblem(problem, steps));
   if (!timeline)
     return timeline.takeError();
   if (timeline->makespanNs != makespanNs)
-    return planError("the schedule records a makespan of {0} ns, it takes {1}",
-                     makespanNs, timeline->makespanNs);
+    return planError("the schedule records a makespan of {0} ns, it takes {1}", makespanNs,
+                     timeline->makespanNs);
   return Error::success();
 }

@@ -72,8 +72,7 @@ struct StreamSchedule {
 /// Returns the events of `steps`: the tasks of `problem` under their indices,
 /// then one task of 0 ns a start or wait. Stream 0 is the compute stream,
 /// stream 1 + g that of group g.
-SimProblem makeSimProblem(const ScheduleProblem &problem,
-                          llvm::ArrayRef<ScheduleStep> steps);
+SimProblem makeSimProblem(const ScheduleProblem &problem, llvm::ArrayRef<ScheduleStep> steps);
 
 /// List scheduling over the simulated timeline under several priorities, of
 /// which the shortest makespan wins. Fails only where `problem.check()` does.

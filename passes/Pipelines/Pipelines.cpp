@@ -32,9 +32,7 @@ std::optional<Level> dpc::parseLevel(StringRef name) {
       .Default(std::nullopt);
 }
 
-StringRef dpc::levelNames() {
-  return "import, step, placed, local, scheduled, exec, object";
-}
+StringRef dpc::levelNames() { return "import, step, placed, local, scheduled, exec, object"; }
 
 void dpc::addContractCheck(OpPassManager &manager, Level level) {
   switch (level) {
@@ -57,20 +55,17 @@ void dpc::addContractCheck(OpPassManager &manager, Level level) {
 
 /// Every pipeline ends with what its level promises.
 template <typename Options>
-static void addCheck(OpPassManager &manager, Level level,
-                     const Options &options) {
+static void addCheck(OpPassManager &manager, Level level, const Options &options) {
   if (options.verify)
     addContractCheck(manager, level);
 }
 
 /// The values of a list option, as passes take them.
-template <typename T, typename List>
-static ArrayRef<T> listOf(const List &list) {
+template <typename T, typename List> static ArrayRef<T> listOf(const List &list) {
   return ArrayRef<T>(list);
 }
 
-void dpc::buildStepPipeline(OpPassManager &manager,
-                            const StepOptions &options) {
+void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) {
   // Precision first: every later pass then creates values of the final type.
   if (options.precision == "f64")
     manager.addPass(createWidenFloats());
@@ -127,8 +122,7 @@ void dpc::buildStepPipeline(OpPassManager &manager,
   addCheck(manager, Level::step, options);
 }
 
-void dpc::buildPlacedPipeline(OpPassManager &manager,
-                              const PlacedOptions &options) {
+void dpc::buildPlacedPipeline(OpPassManager &manager, const PlacedOptions &options) {
   // First of all that is decided by what it runs on.
   DescribeMachineOptions describe;
   describe.target = options.target;
@@ -151,8 +145,7 @@ void dpc::buildPlacedPipeline(OpPassManager &manager,
   addCheck(manager, Level::placed, options);
 }
 
-void dpc::buildLocalPipeline(OpPassManager &manager,
-                             const LocalOptions &options) {
+void dpc::buildLocalPipeline(OpPassManager &manager, const LocalOptions &options) {
   manager.addPass(createPartition());
   // Index arithmetic that several ops asked for becomes one.
   manager.addPass(createCanonicalizerPass());
@@ -160,8 +153,7 @@ void dpc::buildLocalPipeline(OpPassManager &manager,
   addCheck(manager, Level::local, options);
 }
 
-void dpc::buildScheduledPipeline(OpPassManager &manager,
-                                 const ScheduledOptions &options) {
+void dpc::buildScheduledPipeline(OpPassManager &manager, const ScheduledOptions &options) {
   // Before kernels: the last microbatch's additions join those that make what
   // they add.
   if (options.overlap) {
@@ -211,8 +203,7 @@ void dpc::buildScheduledPipeline(OpPassManager &manager,
   addCheck(manager, Level::scheduled, options);
 }
 
-void dpc::buildExecPipeline(OpPassManager &manager,
-                            const ExecOptions &options) {
+void dpc::buildExecPipeline(OpPassManager &manager, const ExecOptions &options) {
   // Last, so that buffers can be named again inside the functions.
   manager.addPass(createFormFunctions());
   addCheck(manager, Level::exec, options);
@@ -231,14 +222,13 @@ void dpc::registerAllPasses() {
   registerOptimizePasses();
   registerShardingPasses();
   registerVerifyPasses();
-  PassPipelineRegistration<StepOptions>("dpc-step-pipeline", "import -> step",
-                                        buildStepPipeline);
-  PassPipelineRegistration<PlacedOptions>(
-      "dpc-placed-pipeline", "step -> placed", buildPlacedPipeline);
-  PassPipelineRegistration<LocalOptions>("dpc-local-pipeline",
-                                         "placed -> local", buildLocalPipeline);
-  PassPipelineRegistration<ScheduledOptions>(
-      "dpc-scheduled-pipeline", "local -> scheduled", buildScheduledPipeline);
-  PassPipelineRegistration<ExecOptions>("dpc-exec-pipeline",
-                                        "scheduled -> exec", buildExecPipeline);
+  PassPipelineRegistration<StepOptions>("dpc-step-pipeline", "import -> step", buildStepPipeline);
+  PassPipelineRegistration<PlacedOptions>("dpc-placed-pipeline", "step -> placed",
+                                          buildPlacedPipeline);
+  PassPipelineRegistration<LocalOptions>("dpc-local-pipeline", "placed -> local",
+                                         buildLocalPipeline);
+  PassPipelineRegistration<ScheduledOptions>("dpc-scheduled-pipeline", "local -> scheduled",
+                                             buildScheduledPipeline);
+  PassPipelineRegistration<ExecOptions>("dpc-exec-pipeline", "scheduled -> exec",
+                                        buildExecPipeline);
 }

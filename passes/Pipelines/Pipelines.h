@@ -24,100 +24,80 @@ llvm::StringRef levelNames();
 void addContractCheck(mlir::OpPassManager &manager, Level level);
 
 /// The options that the pipelines of all levels have.
-template <typename Options>
-struct LevelOptions : mlir::PassPipelineOptions<Options> {
+template <typename Options> struct LevelOptions : mlir::PassPipelineOptions<Options> {
   template <typename T> using Option = mlir::detail::PassOptions::Option<T>;
-  template <typename T>
-  using ListOption = mlir::detail::PassOptions::ListOption<T>;
+  template <typename T> using ListOption = mlir::detail::PassOptions::ListOption<T>;
 
-  Option<bool> verify{*this, "verify",
-                      llvm::cl::desc("Check the level's contract at its end"),
+  Option<bool> verify{*this, "verify", llvm::cl::desc("Check the level's contract at its end"),
                       llvm::cl::init(true)};
-  Option<bool> explain{*this, "explain",
-                       llvm::cl::desc("Say in remarks what was decided"),
+  Option<bool> explain{*this, "explain", llvm::cl::desc("Say in remarks what was decided"),
                        llvm::cl::init(false)};
 };
 
 /// What level `step` is made by.
 struct StepOptions : LevelOptions<StepOptions> {
-  Option<std::string> loss{
-      *this, "loss",
-      llvm::cl::desc("cross-entropy, mse, l1, bce-with-logits or output:NAME; "
-                     "empty for inference, to which nothing below but the "
-                     "precision applies")};
+  Option<std::string> loss{*this, "loss",
+                           llvm::cl::desc("cross-entropy, mse, l1, bce-with-logits or output:NAME; "
+                                          "empty for inference, to which nothing below but the "
+                                          "precision applies")};
   Option<double> labelSmoothing{*this, "label-smoothing", llvm::cl::init(0)};
   Option<int64_t> ignoreIndex{*this, "ignore-index", llvm::cl::init(-100)};
   ListOption<int64_t> classAxis{
       *this, "class-axis",
       llvm::cl::desc("Axis of a cross-entropy's classes, from the end where "
                      "negative; without one it follows from the shapes")};
-  ListOption<int64_t> labelShape{*this, "label-shape",
-                                 llvm::cl::desc("See dpc-add-loss")};
-  Option<std::string> labelType{*this, "label-type",
-                                llvm::cl::desc("See dpc-add-loss")};
-  Option<std::string> optimizer{*this, "optimizer",
-                                llvm::cl::desc("NAME[,OPTION=VALUE..]")};
-  ListOption<std::string> parameterGroups{
-      *this, "groups", llvm::cl::desc("GLOB[;OPTION=VALUE..]")};
+  ListOption<int64_t> labelShape{*this, "label-shape", llvm::cl::desc("See dpc-add-loss")};
+  Option<std::string> labelType{*this, "label-type", llvm::cl::desc("See dpc-add-loss")};
+  Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("NAME[,OPTION=VALUE..]")};
+  ListOption<std::string> parameterGroups{*this, "groups", llvm::cl::desc("GLOB[;OPTION=VALUE..]")};
   Option<double> clipGradNorm{*this, "clip-grad-norm", llvm::cl::init(0)};
-  Option<bool> logGradNorm{
-      *this, "log-grad-norm", llvm::cl::init(false),
-      llvm::cl::desc("The norm of the gradients is a metric without clipping "
-                     "too")};
+  Option<bool> logGradNorm{*this, "log-grad-norm", llvm::cl::init(false),
+                           llvm::cl::desc("The norm of the gradients is a metric without clipping "
+                                          "too")};
   Option<std::string> schedule{*this, "schedule", llvm::cl::init("constant"),
                                llvm::cl::desc("See dpc-apply-optimizer")};
   Option<std::string> precision{*this, "precision", llvm::cl::init("f32"),
                                 llvm::cl::desc("f32 or f64")};
-  Option<int64_t> batchGroups{
-      *this, "batch-groups", llvm::cl::init(1),
-      llvm::cl::desc("Groups of samples that batch normalisation treats "
-                     "apart")};
+  Option<int64_t> batchGroups{*this, "batch-groups", llvm::cl::init(1),
+                              llvm::cl::desc("Groups of samples that batch normalisation treats "
+                                             "apart")};
 };
 
 /// import -> step: precision, then loss, gradients and optimizer, or the
 /// inference form.
-void buildStepPipeline(mlir::OpPassManager &manager,
-                       const StepOptions &options);
+void buildStepPipeline(mlir::OpPassManager &manager, const StepOptions &options);
 
 /// What the program is planned for, and how it is spread over devices.
 struct PlacedOptions : LevelOptions<PlacedOptions> {
   Option<std::string> target{*this, "target", llvm::cl::init("cpu"),
                              llvm::cl::desc("See dpc-describe-machine")};
-  Option<std::string> processor{*this, "processor",
-                                llvm::cl::desc("See dpc-describe-machine")};
+  Option<std::string> processor{*this, "processor", llvm::cl::desc("See dpc-describe-machine")};
   ListOption<std::string> axes{
       *this, "axes",
       llvm::cl::desc("NAME=SIZE in rank order, last fastest; sequential axes "
                      "first")};
-  ListOption<std::string> sequentialAxes{
-      *this, "sequential-axes",
-      llvm::cl::desc("Axes that a loop walks on every device")};
-  ListOption<std::string> batchAxes{
-      *this, "batch-axes",
-      llvm::cl::desc("Axes that cut the batch, outermost first")};
+  ListOption<std::string> sequentialAxes{*this, "sequential-axes",
+                                         llvm::cl::desc("Axes that a loop walks on every device")};
+  ListOption<std::string> batchAxes{*this, "batch-axes",
+                                    llvm::cl::desc("Axes that cut the batch, outermost first")};
   ListOption<std::string> autoAxes{
-      *this, "auto-axes",
-      llvm::cl::desc("Axes for which a loop of each contraction is chosen")};
+      *this, "auto-axes", llvm::cl::desc("Axes for which a loop of each contraction is chosen")};
   ListOption<std::string> shards{
-      *this, "shards",
-      llvm::cl::desc("Layouts that state must have: GLOB=ENTRY;ENTRY..")};
+      *this, "shards", llvm::cl::desc("Layouts that state must have: GLOB=ENTRY;ENTRY..")};
 };
 
 /// step -> placed: the machine, a layout for every value, explicit reshards.
-void buildPlacedPipeline(mlir::OpPassManager &manager,
-                         const PlacedOptions &options);
+void buildPlacedPipeline(mlir::OpPassManager &manager, const PlacedOptions &options);
 
 struct LocalOptions : LevelOptions<LocalOptions> {};
 
 /// placed -> local: per-device shapes, collectives, microbatch loops.
-void buildLocalPipeline(mlir::OpPassManager &manager,
-                        const LocalOptions &options);
+void buildLocalPipeline(mlir::OpPassManager &manager, const LocalOptions &options);
 
 /// How a rank's program becomes kernels, buffers and an order.
 struct ScheduledOptions : LevelOptions<ScheduledOptions> {
-  Option<int64_t> capacityBytes{
-      *this, "capacity-bytes", llvm::cl::init(0),
-      llvm::cl::desc("Bytes a rank may use; 0 for no limit")};
+  Option<int64_t> capacityBytes{*this, "capacity-bytes", llvm::cl::init(0),
+                                llvm::cl::desc("Bytes a rank may use; 0 for no limit")};
   Option<int64_t> firstBucketBytes{
       *this, "first-bucket-bytes", llvm::cl::init(1 << 20),
       llvm::cl::desc("Bytes at which the first bucket of collectives closes")};
@@ -125,24 +105,20 @@ struct ScheduledOptions : LevelOptions<ScheduledOptions> {
                               llvm::cl::desc("The same of every later one")};
   Option<bool> overlap{*this, "overlap", llvm::cl::init(true),
                        llvm::cl::desc("Hide communication behind compute")};
-  Option<bool> recompute{
-      *this, "recompute", llvm::cl::init(true),
-      llvm::cl::desc("Repeat short computations instead of storing them")};
-  Option<bool> orderedSums{
-      *this, "ordered-sums", llvm::cl::init(false),
-      llvm::cl::desc("Every sum adds its terms in their order: bits do not "
-                     "depend on how ops are grouped into kernels")};
+  Option<bool> recompute{*this, "recompute", llvm::cl::init(true),
+                         llvm::cl::desc("Repeat short computations instead of storing them")};
+  Option<bool> orderedSums{*this, "ordered-sums", llvm::cl::init(false),
+                           llvm::cl::desc("Every sum adds its terms in their order: bits do not "
+                                          "depend on how ops are grouped into kernels")};
 };
 
 /// local -> scheduled: kernels and their code, buffers with offsets, an order.
-void buildScheduledPipeline(mlir::OpPassManager &manager,
-                            const ScheduledOptions &options);
+void buildScheduledPipeline(mlir::OpPassManager &manager, const ScheduledOptions &options);
 
 struct ExecOptions : LevelOptions<ExecOptions> {};
 
 /// scheduled -> exec: the functions that the runtime calls.
-void buildExecPipeline(mlir::OpPassManager &manager,
-                       const ExecOptions &options);
+void buildExecPipeline(mlir::OpPassManager &manager, const ExecOptions &options);
 
 /// Registers every pass and one pipeline a level (`--dpc-<level>-pipeline`).
 void registerAllPasses();

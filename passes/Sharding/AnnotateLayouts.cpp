@@ -30,8 +30,7 @@ struct Request {
   bool used = false;
 };
 
-struct AnnotateLayoutsPass
-    : dpc::impl::AnnotateLayoutsBase<AnnotateLayoutsPass> {
+struct AnnotateLayoutsPass : dpc::impl::AnnotateLayoutsBase<AnnotateLayoutsPass> {
   using AnnotateLayoutsBase::AnnotateLayoutsBase;
 
   void runOnOperation() override {
@@ -45,8 +44,7 @@ struct AnnotateLayoutsPass
           return signalPassFailure();
     for (const Request &request : requests)
       if (!request.used) {
-        getOperation().emitError("shard ")
-            << request.pattern << " names no parameter or buffer";
+        getOperation().emitError("shard ") << request.pattern << " names no parameter or buffer";
         return signalPassFailure();
       }
   }
@@ -70,8 +68,7 @@ private:
       for (StringRef name : names) {
         if (!isAxisName(name))
           return getOperation().emitError("shard ")
-                 << pattern << ": '" << entry
-                 << "' is neither - nor AXIS+AXIS..";
+                 << pattern << ": '" << entry << "' is neither - nor AXIS+AXIS..";
         axes.push_back(name.str());
       }
       request.dims.push_back(axes);
@@ -96,8 +93,7 @@ private:
   LogicalResult annotate(func::FuncOp function, unsigned index,
                          const nn::VariableNames &variables) {
     ArgAttr arg = nn::getArg(function, index);
-    if (!arg || (arg.getKind() != ArgKind::parameter &&
-                 arg.getKind() != ArgKind::buffer &&
+    if (!arg || (arg.getKind() != ArgKind::parameter && arg.getKind() != ArgKind::buffer &&
                  arg.getKind() != ArgKind::constant))
       return success();
     Request *request = find(arg.getName(), variables);
@@ -106,9 +102,8 @@ private:
     auto type = cast<RankedTensorType>(function.getArgument(index).getType());
     if (int64_t(request->dims.size()) != type.getRank())
       return function.emitError("shard ")
-             << request->pattern << " has " << request->dims.size()
-             << " entries, but " << arg.getName() << " has " << type.getRank()
-             << " dimensions";
+             << request->pattern << " has " << request->dims.size() << " entries, but "
+             << arg.getName() << " has " << type.getRank() << " dimensions";
     Layout layout = Layout::replicated(type.getShape());
     for (auto [dim, axes] : llvm::zip_equal(layout.dims, request->dims))
       dim.segments[0].factors[0].axes = axes;

@@ -25,13 +25,11 @@ using nn::ResultKind;
 
 using Seeds = std::vector<std::tuple<Value, unsigned, DimStructure>>;
 
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
+static RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 static bool isState(ArgKind kind) {
-  return kind == ArgKind::parameter || kind == ArgKind::buffer ||
-         kind == ArgKind::constant || kind == ArgKind::optimizer;
+  return kind == ArgKind::parameter || kind == ArgKind::buffer || kind == ArgKind::constant ||
+         kind == ArgKind::optimizer;
 }
 
 namespace {
@@ -55,9 +53,8 @@ struct AssignLayoutsPass : dpc::impl::AssignLayoutsBase<AssignLayoutsPass> {
       if (axis.sequential)
         sequential.push_back(axis.name);
     }
-    builder.create<MeshOp>(
-        getOperation().getLoc(), "mesh", builder.getStrArrayAttr(names), sizes,
-        sequential.empty() ? ArrayAttr() : builder.getStrArrayAttr(sequential));
+    builder.create<MeshOp>(getOperation().getLoc(), "mesh", builder.getStrArrayAttr(names), sizes,
+                           sequential.empty() ? ArrayAttr() : builder.getStrArrayAttr(sequential));
     // The step decides how state lies; evaluation follows.
     for (StringRef name : {"step", "eval", "infer"})
       if (auto function = getOperation().lookupSymbol<func::FuncOp>(name))
@@ -72,8 +69,7 @@ private:
       MeshAxis axis;
       axis.name = name.str();
       if (size.getAsInteger(10, axis.size))
-        return getOperation().emitError("mesh axis '")
-               << text << "' is not NAME=SIZE";
+        return getOperation().emitError("mesh axis '") << text << "' is not NAME=SIZE";
       axis.sequential = llvm::is_contained(sequentialAxes, axis.name);
       mesh.axes.push_back(axis);
     }
@@ -82,14 +78,11 @@ private:
     for (const auto *list : {&batchAxes, &autoAxes, &sequentialAxes})
       for (const std::string &axis : *list)
         if (!mesh.axisIndex(axis))
-          return getOperation().emitError("axis '")
-                 << axis << "' is not in the mesh";
+          return getOperation().emitError("axis '") << axis << "' is not in the mesh";
     return success();
   }
 
-  bool isSequential(StringRef axis) const {
-    return mesh.axes[*mesh.axisIndex(axis)].sequential;
-  }
+  bool isSequential(StringRef axis) const { return mesh.axes[*mesh.axisIndex(axis)].sequential; }
 
   /// How state of `layout` is held between steps: not cut over sequential axes,
   /// since every iteration of a loop takes its slice from the same buffer.
@@ -97,16 +90,14 @@ private:
     for (DimLayout &dim : layout.dims)
       for (Segment &segment : dim.segments)
         for (Factor &factor : segment.factors)
-          llvm::erase_if(factor.axes,
-                         [&](StringRef axis) { return isSequential(axis); });
+          llvm::erase_if(factor.axes, [&](StringRef axis) { return isSequential(axis); });
     return normalize(layout);
   }
 
   /// What an argument of another function that is the same to the host is found
   /// under.
   static std::string keyOf(ArgAttr arg) {
-    return ((isState(arg.getKind()) ? "state " : "input ") + arg.getName())
-        .str();
+    return ((isState(arg.getKind()) ? "state " : "input ") + arg.getName()).str();
   }
 
   /// What is known of an argument from @step, which comes first; null if
@@ -121,8 +112,7 @@ private:
   LogicalResult readGivenLayouts(func::FuncOp function) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       ArgAttr arg = nn::getArg(function, i);
-      auto given = function.getArgAttrOfType<LayoutAttr>(
-          i, DistDialect::kLayoutAttrName);
+      auto given = function.getArgAttrOfType<LayoutAttr>(i, DistDialect::kLayoutAttrName);
       if (!arg || !given || !isState(arg.getKind()))
         continue;
       RankedTensorType type = tensorType(function.getArgument(i));
@@ -130,13 +120,11 @@ private:
       std::optional<std::string> defect = check(layout, type.getShape(), mesh);
       if (!defect && !layout.partial.empty())
         defect = "state cannot be partial";
-      if (!defect && llvm::any_of(shardedAxes(layout), [&](StringRef axis) {
-            return isSequential(axis);
-          }))
+      if (!defect &&
+          llvm::any_of(shardedAxes(layout), [&](StringRef axis) { return isSequential(axis); }))
         defect = "state cannot be cut over a sequential axis";
       if (defect)
-        return function.emitError("layout of '")
-               << arg.getName().str() << "': " << *defect;
+        return function.emitError("layout of '") << arg.getName().str() << "': " << *defect;
       knownLayouts.try_emplace(keyOf(arg), normalize(layout));
     }
     return success();
@@ -164,8 +152,7 @@ private:
       };
       if (!stateIsKnown)
         for (const std::string &axis : autoAxes)
-          chooseLoops(function, *program, axis, mesh.axisSize(axis), seconds,
-                      plan);
+          chooseLoops(function, *program, axis, mesh.axisSize(axis), seconds, plan);
       if (decomposeCut(*program, plan))
         continue;
       Assignment result(*program, plan, mesh, machine);
@@ -179,8 +166,7 @@ private:
   /// The batch dimension of an input or label, or -1.
   static int64_t batchDim(func::FuncOp function, unsigned index) {
     ArgAttr arg = nn::getArg(function, index);
-    if (!arg ||
-        (arg.getKind() != ArgKind::input && arg.getKind() != ArgKind::label))
+    if (!arg || (arg.getKind() != ArgKind::input && arg.getKind() != ArgKind::label))
       return -1;
     return arg.getBatch();
   }
@@ -194,8 +180,7 @@ private:
       if (const Layout *known = findKnown(function, i))
         for (auto [d, layout] : llvm::enumerate(known->dims))
           if (int64_t(d) != dim)
-            seeds.push_back(
-                {function.getArgument(i), unsigned(d), structureOf(layout)});
+            seeds.push_back({function.getArgument(i), unsigned(d), structureOf(layout)});
       if (dim < 0)
         continue;
       Value value = function.getArgument(i);
@@ -208,8 +193,7 @@ private:
           continue;
         if (rest % axis.size)
           return function.emitError("the batch of ")
-                 << rest << " does not divide into " << axis.size
-                 << " microbatches";
+                 << rest << " does not divide into " << axis.size << " microbatches";
         structure.segments[0].push_back(axis.size);
         rest /= axis.size;
       }
@@ -221,8 +205,7 @@ private:
 
   /// Sequential axes cut their own factor, the others the first factor after
   /// those.
-  void cutBatch(func::FuncOp function, const ProgramLoops &program,
-                AxisPlan &plan) {
+  void cutBatch(func::FuncOp function, const ProgramLoops &program, AxisPlan &plan) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       int64_t dim = batchDim(function, i);
       if (dim < 0 || tensorType(function.getArgument(i)).getDimSize(dim) <= 1)
@@ -257,14 +240,12 @@ private:
 
   /// Repeats for this function's arguments what was decided for @step. The
   /// batch is cut alike everywhere.
-  void cutKnownArguments(func::FuncOp function, const ProgramLoops &program,
-                         AxisPlan &plan) {
+  void cutKnownArguments(func::FuncOp function, const ProgramLoops &program, AxisPlan &plan) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       if (const Layout *known = findKnown(function, i))
         for (unsigned d = 0; d < known->dims.size(); ++d)
           if (int64_t(d) != batchDim(function, i))
-            cutKnownDim(program, program.getDim(function.getArgument(i), d),
-                        known->dims[d], plan);
+            cutKnownDim(program, program.getDim(function.getArgument(i), d), known->dims[d], plan);
   }
 
   /// Cuts the atoms of one dimension as `known` cuts it. `known` was a seed, so
@@ -273,8 +254,8 @@ private:
   /// factor, and its axes cut the major one of them. The refinement may also
   /// have taken a segment apart, (12)(64) into (4)(64) + (8)(64); it does so
   /// along the major factor only, so all pieces end in the same minor factors.
-  void cutKnownDim(const ProgramLoops &program, const AtomDim &atoms,
-                   const DimLayout &known, AxisPlan &plan) {
+  void cutKnownDim(const ProgramLoops &program, const AtomDim &atoms, const DimLayout &known,
+                   AxisPlan &plan) {
     size_t next = 0;
     for (const Segment &segment : known.segments)
       for (int64_t left = segment.extent(); left > 0 && next < atoms.size();) {
@@ -287,16 +268,14 @@ private:
           if (own.empty())
             break;
           unsigned first = own.back();
-          for (int64_t product = 1; !own.empty() && product < factor.size;
-               own = own.drop_back()) {
+          for (int64_t product = 1; !own.empty() && product < factor.size; own = own.drop_back()) {
             first = own.back();
             product *= program.getSize(first);
           }
           if (factor.axes.empty())
             continue;
           AxisNames &cuts = plan[first];
-          llvm::erase_if(cuts,
-                         [&](StringRef axis) { return !isSequential(axis); });
+          llvm::erase_if(cuts, [&](StringRef axis) { return !isSequential(axis); });
           llvm::append_range(cuts, factor.axes);
         }
       }
@@ -327,8 +306,8 @@ private:
     return !cut.empty();
   }
 
-  std::vector<std::pair<Value, Layout>>
-  argumentLayouts(func::FuncOp function, const Assignment &assignment) {
+  std::vector<std::pair<Value, Layout>> argumentLayouts(func::FuncOp function,
+                                                        const Assignment &assignment) {
     std::vector<std::pair<Value, Layout>> layouts;
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       Value value = function.getArgument(i);
@@ -346,8 +325,7 @@ private:
   /// The dimension of `value` that the loop over the batch runs along,
   /// outermost in it, or -1. A batch of 1 has no loop: there the first
   /// dimension counts samples, as it does for inputs.
-  int64_t batchDimOf(func::FuncOp function, const ProgramLoops &program,
-                     Value value) {
+  int64_t batchDimOf(func::FuncOp function, const ProgramLoops &program, Value value) {
     RankedTensorType type = tensorType(value);
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       int64_t dim = batchDim(function, i);
@@ -370,8 +348,7 @@ private:
   }
 
   /// Writes the decision into the IR and inserts the reshards.
-  void write(func::FuncOp function, const ProgramLoops &program,
-             const Assignment &assignment) {
+  void write(func::FuncOp function, const ProgramLoops &program, const Assignment &assignment) {
     MLIRContext *context = &getContext();
     auto attrOf = [&](const Layout &layout) -> Attribute {
       return LayoutAttr::get(context, layout);
@@ -381,8 +358,7 @@ private:
       function.setArgAttr(i, DistDialect::kLayoutAttrName, attrOf(layout));
       ArgAttr arg = nn::getArg(function, i);
       if (arg)
-        knownLayouts.try_emplace(
-            keyOf(arg), isState(arg.getKind()) ? stored(layout) : layout);
+        knownLayouts.try_emplace(keyOf(arg), isState(arg.getKind()) ? stored(layout) : layout);
     }
     // One reshard a (value, layout), made where the first user is.
     std::map<std::pair<void *, std::string>, Value> made;
@@ -391,17 +367,15 @@ private:
       const Layout &from = assignment.getLayout(value);
       if (sameLayout(from, to, mesh))
         return;
-      Value &result =
-          made[{value.getAsOpaquePointer(), toString(normalize(to))}];
+      Value &result = made[{value.getAsOpaquePointer(), toString(normalize(to))}];
       if (!result) {
         OpBuilder builder(operand.getOwner());
-        result = builder.create<ReshardOp>(
-            operand.getOwner()->getLoc(), value.getType(), value,
-            LayoutAttr::get(context, from), LayoutAttr::get(context, to));
+        result =
+            builder.create<ReshardOp>(operand.getOwner()->getLoc(), value.getType(), value,
+                                      LayoutAttr::get(context, from), LayoutAttr::get(context, to));
         if (explain)
           operand.getOwner()->emitRemark("reshards ")
-              << value.getType() << " from " << toString(from) << " to "
-              << toString(to);
+              << value.getType() << " from " << toString(from) << " to " << toString(to);
       }
       operand.set(result);
     };
@@ -415,10 +389,8 @@ private:
       for (const Layout &layout : placement.results)
         results.push_back(attrOf(layout));
       Builder builder(context);
-      op.op->setAttr(DistDialect::kOperandsAttrName,
-                     builder.getArrayAttr(operands));
-      op.op->setAttr(DistDialect::kResultsAttrName,
-                     builder.getArrayAttr(results));
+      op.op->setAttr(DistDialect::kOperandsAttrName, builder.getArrayAttr(operands));
+      op.op->setAttr(DistDialect::kResultsAttrName, builder.getArrayAttr(results));
     }
     Operation *terminator = function.front().getTerminator();
     for (OpOperand &operand : terminator->getOpOperands()) {
@@ -435,8 +407,7 @@ private:
                         batchDimOf(function, program, operand.get()));
       }
       reshard(operand, to);
-      function.setResultAttr(operand.getOperandNumber(),
-                             DistDialect::kLayoutAttrName, attrOf(to));
+      function.setResultAttr(operand.getOperandNumber(), DistDialect::kLayoutAttrName, attrOf(to));
     }
   }
 

@@ -10,9 +10,8 @@ using namespace dpc;
 
 /// The parameter that an op with a reduction loop reads, or null.
 static Value parameterOf(func::FuncOp function, const OpLoops &op) {
-  if (llvm::none_of(op.rule.loops, [](const ShardingRule::Loop &loop) {
-        return loop.kind == LoopKind::sum;
-      }))
+  if (llvm::none_of(op.rule.loops,
+                    [](const ShardingRule::Loop &loop) { return loop.kind == LoopKind::sum; }))
     return {};
   for (Value operand : op.op->getOperands()) {
     auto argument = dyn_cast<BlockArgument>(operand);
@@ -28,8 +27,7 @@ static Value parameterOf(func::FuncOp function, const OpLoops &op) {
 /// The atoms of all dimensions of `value`, each once.
 static SmallVector<unsigned> atomsOf(const ProgramLoops &program, Value value) {
   SmallVector<unsigned> atoms;
-  for (int64_t d = 0; d < cast<RankedTensorType>(value.getType()).getRank();
-       ++d)
+  for (int64_t d = 0; d < cast<RankedTensorType>(value.getType()).getRank(); ++d)
     for (const auto &segment : program.getDim(value, d))
       for (unsigned atom : segment)
         if (!llvm::is_contained(atoms, atom))
@@ -37,9 +35,8 @@ static SmallVector<unsigned> atomsOf(const ProgramLoops &program, Value value) {
   return atoms;
 }
 
-void dpc::chooseLoops(func::FuncOp function, const ProgramLoops &program,
-                      const std::string &axis, int64_t size,
-                      llvm::function_ref<double(const AxisPlan &)> seconds,
+void dpc::chooseLoops(func::FuncOp function, const ProgramLoops &program, const std::string &axis,
+                      int64_t size, llvm::function_ref<double(const AxisPlan &)> seconds,
                       AxisPlan &plan) {
   if (size == 1)
     return;

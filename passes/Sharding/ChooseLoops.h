@@ -12,9 +12,8 @@ namespace dpc {
 /// was shorter without: whoever gives the mesh such an axis wants parameters to
 /// be cut. A parameter none of whose atoms has an index for each device stays
 /// replicated.
-void chooseLoops(mlir::func::FuncOp function, const ProgramLoops &program,
-                 const std::string &axis, int64_t size,
-                 llvm::function_ref<double(const AxisPlan &)> seconds,
+void chooseLoops(mlir::func::FuncOp function, const ProgramLoops &program, const std::string &axis,
+                 int64_t size, llvm::function_ref<double(const AxisPlan &)> seconds,
                  AxisPlan &plan);
 
 } // namespace dpc

@@ -23,8 +23,7 @@ static ReductionKind kindOf(Reduction reduction) {
 
 /// Positions, in the shards of all members laid end to end, of the global
 /// indices 0, 1, ... of `dim`.
-static std::vector<int64_t> gatherOrder(const DimLayout &dim,
-                                        ArrayRef<std::string> axes,
+static std::vector<int64_t> gatherOrder(const DimLayout &dim, ArrayRef<std::string> axes,
                                         const MeshShape &mesh) {
   std::vector<int64_t> order(dim.extent(), 0);
   int64_t members = 1, extent = localExtent(dim, mesh);
@@ -47,8 +46,7 @@ static std::vector<int64_t> gatherOrder(const DimLayout &dim,
 }
 
 /// All of dimension `d` on every device.
-static Value gatherDim(PartitionContext &context, Value local, unsigned d,
-                       const DimLayout &dim) {
+static Value gatherDim(PartitionContext &context, Value local, unsigned d, const DimLayout &dim) {
   Expressions e = context.expressions();
   const MeshShape &mesh = context.mesh;
   SmallVector<std::string> axes;
@@ -63,10 +61,9 @@ static Value gatherDim(PartitionContext &context, Value local, unsigned d,
     members *= mesh.axisSize(axis);
   SmallVector<int64_t> stacked = {members};
   llvm::append_range(stacked, shape);
-  Value all = e.make<AllGatherOp>(
-      withShape(typeOf(local), stacked), local,
-      FlatSymbolRefAttr::get(context.builder.getContext(), "mesh"),
-      axesAttr(context.builder, axes));
+  Value all = e.make<AllGatherOp>(withShape(typeOf(local), stacked), local,
+                                  FlatSymbolRefAttr::get(context.builder.getContext(), "mesh"),
+                                  axesAttr(context.builder, axes));
   // Members move to just before the dimension, and merge with it.
   SmallVector<int64_t> permutation;
   for (unsigned i = 1; i <= shape.size(); ++i) {
@@ -77,38 +74,31 @@ static Value gatherDim(PartitionContext &context, Value local, unsigned d,
   shape[d] *= members;
   all = e.reshape(e.transpose(all, permutation), shape);
   std::vector<int64_t> order = gatherOrder(dim, axes, mesh);
-  if (int64_t(order.size()) == shape[d] &&
-      llvm::equal(order, llvm::seq<int64_t>(0, order.size())))
+  if (int64_t(order.size()) == shape[d] && llvm::equal(order, llvm::seq<int64_t>(0, order.size())))
     return all;
-  auto type = RankedTensorType::get({int64_t(order.size())},
-                                    context.builder.getI64Type());
+  auto type = RankedTensorType::get({int64_t(order.size())}, context.builder.getI64Type());
   Value indices = context.builder.create<ConstantOp>(
       context.loc, type,
-      cast<ElementsAttr>(
-          DenseElementsAttr::get(type, ArrayRef<int64_t>(order))));
+      cast<ElementsAttr>(DenseElementsAttr::get(type, ArrayRef<int64_t>(order))));
   return e.make<GatherOp>(all, indices, d);
 }
 
-Value dpc::lowerReshard(PartitionContext &context, Value local,
-                        const Layout &from, const Layout &to) {
+Value dpc::lowerReshard(PartitionContext &context, Value local, const Layout &from,
+                        const Layout &to) {
   Expressions e = context.expressions();
   // One all-reduce a kind of reduction, over all its axes.
   for (Reduction reduction : {Reduction::Sum, Reduction::Max, Reduction::Min}) {
     SmallVector<std::string> axes;
     for (const Partial &partial : from.partial)
-      if (partial.reduction == reduction &&
-          !llvm::is_contained(to.partial, partial))
+      if (partial.reduction == reduction && !llvm::is_contained(to.partial, partial))
         axes.push_back(partial.axis);
     if (!axes.empty())
-      local =
-          e.make<AllReduceOp>(TypeRange(local.getType()), kindOf(reduction),
-                              local, "mesh", axesAttr(context.builder, axes));
+      local = e.make<AllReduceOp>(TypeRange(local.getType()), kindOf(reduction), local, "mesh",
+                                  axesAttr(context.builder, axes));
   }
   // Everything is gathered before anything is cut: members of a gather must
   // hold the same part of the other dimensions.
-  auto differs = [&](unsigned d) {
-    return !sameIndices(from.dims[d], to.dims[d], context.mesh);
-  };
+  auto differs = [&](unsigned d) { return !sameIndices(from.dims[d], to.dims[d], context.mesh); };
   for (unsigned d = 0; d < from.dims.size(); ++d)
     if (differs(d))
       local = gatherDim(context, local, d, from.dims[d]);

@@ -10,8 +10,8 @@ namespace dpc {
 /// and then cut anew. Neither layout may use a sequential axis the other does
 /// not. What is gathered over several axes or has holes is put in order by a
 /// gather with constant indices.
-mlir::Value lowerReshard(PartitionContext &context, mlir::Value local,
-                         const dist::Layout &from, const dist::Layout &to);
+mlir::Value lowerReshard(PartitionContext &context, mlir::Value local, const dist::Layout &from,
+                         const dist::Layout &to);
 
 } // namespace dpc
 

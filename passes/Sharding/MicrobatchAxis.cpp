@@ -25,9 +25,8 @@ bool MicrobatchAxis::cuts(const Layout &layout) const {
 }
 
 bool MicrobatchAxis::isPartial(const Layout &layout) const {
-  return axis && llvm::any_of(layout.partial, [&](const Partial &partial) {
-           return partial.axis == axis->name;
-         });
+  return axis && llvm::any_of(layout.partial,
+                              [&](const Partial &partial) { return partial.axis == axis->name; });
 }
 
 Layout MicrobatchAxis::outsideOf(Layout layout) const {
@@ -37,21 +36,18 @@ Layout MicrobatchAxis::outsideOf(Layout layout) const {
     for (Segment &segment : dim.segments)
       for (Factor &factor : segment.factors)
         llvm::erase(factor.axes, axis->name);
-  llvm::erase_if(layout.partial, [&](const Partial &partial) {
-    return partial.axis == axis->name;
-  });
+  llvm::erase_if(layout.partial,
+                 [&](const Partial &partial) { return partial.axis == axis->name; });
   return layout;
 }
 
-std::optional<std::pair<unsigned, int64_t>>
-MicrobatchAxis::findFactor(const DimLayout &dim) const {
+std::optional<std::pair<unsigned, int64_t>> MicrobatchAxis::findFactor(const DimLayout &dim) const {
   if (dim.segments.size() != 1)
     return std::nullopt;
   int64_t after = 1;
   ArrayRef<Factor> factors = dim.segments[0].factors;
   for (size_t f = factors.size(); f-- > 0;) {
-    if (factors[f].axes == AxisNames{axis->name} &&
-        factors[f].size == axis->size)
+    if (factors[f].axes == AxisNames{axis->name} && factors[f].size == axis->size)
       return std::make_pair(unsigned(f), after);
     after *= factors[f].size;
   }
@@ -78,8 +74,8 @@ bool MicrobatchAxis::sameSlices(const Layout &from, const Layout &to) const {
   return true;
 }
 
-FailureOr<MicrobatchAxis::CutPlace>
-MicrobatchAxis::placeOf(Location loc, const Layout &layout) const {
+FailureOr<MicrobatchAxis::CutPlace> MicrobatchAxis::placeOf(Location loc,
+                                                            const Layout &layout) const {
   for (auto [d, dim] : llvm::enumerate(layout.dims)) {
     if (!cuts(dim))
       continue;
@@ -90,8 +86,7 @@ MicrobatchAxis::placeOf(Location loc, const Layout &layout) const {
     for (const Factor &factor : dim.segments[0].factors) {
       if (llvm::is_contained(factor.axes, axis->name)) {
         if (factor.size != axis->size)
-          return emitError(loc) << "microbatches cut a dimension unevenly: "
-                                << toString(dim),
+          return emitError(loc) << "microbatches cut a dimension unevenly: " << toString(dim),
                  failure();
         found = true;
         continue;
@@ -100,13 +95,10 @@ MicrobatchAxis::placeOf(Location loc, const Layout &layout) const {
     }
     return place;
   }
-  return emitError(loc) << "microbatches cut a joined dimension: "
-                        << toString(layout),
-         failure();
+  return emitError(loc) << "microbatches cut a joined dimension: " << toString(layout), failure();
 }
 
-FailureOr<Value> MicrobatchAxis::stackSlices(OpBuilder &builder, Location loc,
-                                             Value local,
+FailureOr<Value> MicrobatchAxis::stackSlices(OpBuilder &builder, Location loc, Value local,
                                              const Layout &layout) const {
   FailureOr<CutPlace> place = placeOf(loc, layout);
   if (failed(place))
@@ -128,15 +120,13 @@ FailureOr<Value> MicrobatchAxis::stackSlices(OpBuilder &builder, Location loc,
   return e.reshape(e.transpose(e.reshape(local, split), permutation), shape);
 }
 
-FailureOr<Value> MicrobatchAxis::mergeSlices(OpBuilder &builder, Location loc,
-                                             Value stacked,
+FailureOr<Value> MicrobatchAxis::mergeSlices(OpBuilder &builder, Location loc, Value stacked,
                                              const Layout &layout) const {
   FailureOr<CutPlace> place = placeOf(loc, layout);
   if (failed(place))
     return failure();
   nn::Expressions e{builder, loc};
-  SmallVector<int64_t> shape(typeOf(stacked).getShape().drop_front()), split,
-      permutation;
+  SmallVector<int64_t> shape(typeOf(stacked).getShape().drop_front()), split, permutation;
   split.push_back(axis->size);
   for (unsigned d = 0; d < shape.size(); ++d) {
     if (d == place->dim) {

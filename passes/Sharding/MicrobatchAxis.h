@@ -24,9 +24,7 @@ public:
   bool cuts(const dist::Layout &layout) const;
   bool isPartial(const dist::Layout &layout) const;
   /// Whether a value of that layout is made by a loop, or for one.
-  bool isUsedBy(const dist::Layout &layout) const {
-    return cuts(layout) || isPartial(layout);
-  }
+  bool isUsedBy(const dist::Layout &layout) const { return cuts(layout) || isPartial(layout); }
 
   /// The layout outside of loops of a value that is `layout` to its op.
   dist::Layout outsideOf(dist::Layout layout) const;
@@ -38,15 +36,11 @@ public:
   /// `local`, the value outside of loops of something of `layout`, with the
   /// microbatch as a new first dimension. Fails with an error at `loc` where
   /// the axis cuts the value unevenly or across a concatenation.
-  mlir::FailureOr<mlir::Value> stackSlices(mlir::OpBuilder &builder,
-                                           mlir::Location loc,
-                                           mlir::Value local,
-                                           const dist::Layout &layout) const;
+  mlir::FailureOr<mlir::Value> stackSlices(mlir::OpBuilder &builder, mlir::Location loc,
+                                           mlir::Value local, const dist::Layout &layout) const;
   /// The inverse of `stackSlices`.
-  mlir::FailureOr<mlir::Value> mergeSlices(mlir::OpBuilder &builder,
-                                           mlir::Location loc,
-                                           mlir::Value stacked,
-                                           const dist::Layout &layout) const;
+  mlir::FailureOr<mlir::Value> mergeSlices(mlir::OpBuilder &builder, mlir::Location loc,
+                                           mlir::Value stacked, const dist::Layout &layout) const;
 
 private:
   /// Where the axis lies in a value: the dimension, and that dimension's local
@@ -59,10 +53,8 @@ private:
   bool cuts(const dist::DimLayout &dim) const;
   /// The factor that the iterations are, if `dim` is cut into them: its
   /// position, and the extent of the factors after it.
-  std::optional<std::pair<unsigned, int64_t>>
-  findFactor(const dist::DimLayout &dim) const;
-  mlir::FailureOr<CutPlace> placeOf(mlir::Location loc,
-                                    const dist::Layout &layout) const;
+  std::optional<std::pair<unsigned, int64_t>> findFactor(const dist::DimLayout &dim) const;
+  mlir::FailureOr<CutPlace> placeOf(mlir::Location loc, const dist::Layout &layout) const;
 
   const dist::MeshShape &mesh;
   const dist::MeshAxis *axis = nullptr;

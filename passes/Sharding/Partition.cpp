@@ -30,8 +30,7 @@ namespace {
 class FunctionPartitioner {
 public:
   FunctionPartitioner(func::FuncOp function, const MeshShape &mesh)
-      : function(function), mesh(mesh), micro(mesh),
-        builder(function.getContext()) {}
+      : function(function), mesh(mesh), micro(mesh), builder(function.getContext()) {}
 
   LogicalResult run() {
     if (failed(collectLayouts()))
@@ -46,9 +45,8 @@ public:
     builder.setInsertionPointToStart(block);
     for (auto [index, argument] : llvm::enumerate(old->getArguments())) {
       Layout layout = micro.outsideOf(layouts[argument]);
-      Value local = block->addArgument(
-          nn::withShape(typeOf(argument), localShape(layout, mesh)),
-          argument.getLoc());
+      Value local = block->addArgument(nn::withShape(typeOf(argument), localShape(layout, mesh)),
+                                       argument.getLoc());
       outside[argument] = local;
       function.setArgAttr(index, DistDialect::kLayoutAttrName,
                           LayoutAttr::get(function.getContext(), layout));
@@ -70,8 +68,7 @@ public:
     builder.create<func::ReturnOp>(old->getTerminator()->getLoc(), results);
     old->dropAllReferences();
     old->erase();
-    function.setType(FunctionType::get(function.getContext(),
-                                       block->getArgumentTypes(),
+    function.setType(FunctionType::get(function.getContext(), block->getArgumentTypes(),
                                        TypeRange(ValueRange(results))));
     return success();
   }
@@ -83,8 +80,7 @@ private:
 
   LogicalResult collectLayouts() {
     for (auto [index, argument] : llvm::enumerate(function.getArguments())) {
-      auto layout = function.getArgAttrOfType<LayoutAttr>(
-          index, DistDialect::kLayoutAttrName);
+      auto layout = function.getArgAttrOfType<LayoutAttr>(index, DistDialect::kLayoutAttrName);
       if (!layout)
         return function.emitError("argument ") << index << " has no layout";
       layouts[argument] = layout.getLayout();
@@ -95,8 +91,7 @@ private:
         continue;
       }
       auto results = op.getAttrOfType<ArrayAttr>(DistDialect::kResultsAttrName);
-      if (!results ||
-          !op.hasAttrOfType<ArrayAttr>(DistDialect::kOperandsAttrName))
+      if (!results || !op.hasAttrOfType<ArrayAttr>(DistDialect::kOperandsAttrName))
         return op.emitOpError("has no layout for each operand and result");
       for (auto [value, layout] : llvm::zip_equal(op.getResults(), results))
         layouts[value] = cast<LayoutAttr>(layout).getLayout();
@@ -108,8 +103,7 @@ private:
     std::vector<Layout> result;
     if (auto reshard = dyn_cast<ReshardOp>(op))
       return {reshard.getFrom().getLayout()};
-    for (Attribute layout :
-         op->getAttrOfType<ArrayAttr>(DistDialect::kOperandsAttrName))
+    for (Attribute layout : op->getAttrOfType<ArrayAttr>(DistDialect::kOperandsAttrName))
       result.push_back(cast<LayoutAttr>(layout).getLayout());
     return result;
   }
@@ -127,17 +121,12 @@ private:
     if (!micro)
       return false;
     if (auto reshard = dyn_cast<ReshardOp>(op)) {
-      Layout from = reshard.getFrom().getLayout(),
-             to = reshard.getTo().getLayout();
-      return micro.isUsedBy(from) &&
-             micro.isPartial(from) == micro.isPartial(to) &&
+      Layout from = reshard.getFrom().getLayout(), to = reshard.getTo().getLayout();
+      return micro.isUsedBy(from) && micro.isPartial(from) == micro.isPartial(to) &&
              micro.sameSlices(from, to);
     }
-    auto usesLoop = [&](const Layout &layout) {
-      return micro.isUsedBy(layout);
-    };
-    return llvm::any_of(operandLayouts(op), usesLoop) ||
-           llvm::any_of(resultLayouts(op), usesLoop);
+    auto usesLoop = [&](const Layout &layout) { return micro.isUsedBy(layout); };
+    return llvm::any_of(operandLayouts(op), usesLoop) || llvm::any_of(resultLayouts(op), usesLoop);
   }
 
   //===-- Order -----------------------------------------------------------===//
@@ -194,8 +183,7 @@ private:
           continue;
         trained.insert(op.result_begin(), op.result_end());
         Operation *producer = operand.getDefiningOp();
-        if (producer && inLoop(&op) && earliest[producer] > 0 &&
-            time[producer] < time[&op]) {
+        if (producer && inLoop(&op) && earliest[producer] > 0 && time[producer] < time[&op]) {
           return producer->emitOpError(
               "depends on parameters and on every microbatch, and is needed "
               "whole inside the microbatches' loop: use one microbatch");
@@ -225,8 +213,7 @@ private:
       operands.push_back(map.lookup(operand));
     if (auto model = dyn_cast<PartitionOpInterface>(op)) {
       maskReductions(op, context, from, operands);
-      FailureOr<SmallVector<Value>> results =
-          model.partition(context, operands, from, to);
+      FailureOr<SmallVector<Value>> results = model.partition(context, operands, from, to);
       if (failed(results))
         return failure();
       for (auto [value, local] : llvm::zip_equal(op->getResults(), *results))
@@ -249,8 +236,8 @@ private:
   }
 
   /// Puts the reduction's identity into padding along reduced loops.
-  void maskReductions(Operation *op, PartitionContext &context,
-                      ArrayRef<Layout> from, SmallVector<Value> &operands) {
+  void maskReductions(Operation *op, PartitionContext &context, ArrayRef<Layout> from,
+                      SmallVector<Value> &operands) {
     ShardingRule rule = cast<ShardableOpInterface>(op).getShardingRule();
     for (unsigned o = 0; o < rule.operands.size(); ++o)
       for (unsigned d = 0; d < rule.operands[o].size(); ++d) {
@@ -281,22 +268,20 @@ private:
 
   /// A sum over the iterations of an earlier loop is a term of the sum over
   /// this one's: it counts in the first iteration alone.
-  void addOnce(ArrayRef<Operation *> body,
-               llvm::function_ref<bool(Operation *)> isInside,
+  void addOnce(ArrayRef<Operation *> body, llvm::function_ref<bool(Operation *)> isInside,
                ValueMap &inside) {
     llvm::SmallDenseSet<Value> done;
     for (Operation *op : body)
       for (Value operand : op->getOperands()) {
-        if (isInside(operand.getDefiningOp()) ||
-            !micro.isPartial(layouts[operand]) || !done.insert(operand).second)
+        if (isInside(operand.getDefiningOp()) || !micro.isPartial(layouts[operand]) ||
+            !done.insert(operand).second)
           continue;
         PartitionContext context{builder, op->getLoc(), mesh};
         nn::Expressions e = context.expressions();
         Value &local = inside[operand];
-        Value first = e.compare(nn::Comparison::eq,
-                                context.axisIndex(micro.getName()), 0.0);
-        local = e.select(e.broadcastScalar(first, typeOf(local).getShape()),
-                         local, e.splatLike(local, 0));
+        Value first = e.compare(nn::Comparison::eq, context.axisIndex(micro.getName()), 0.0);
+        local = e.select(e.broadcastScalar(first, typeOf(local).getShape()), local,
+                         e.splatLike(local, 0));
       }
   }
 
@@ -319,9 +304,7 @@ private:
         loop.body.push_back(&op);
     if (loop.body.empty())
       return success();
-    auto isInside = [&](Operation *op) {
-      return op && time[op] == now && inLoop(op);
-    };
+    auto isInside = [&](Operation *op) { return op && time[op] == now && inLoop(op); };
     Region region;
     loop.block = &region.emplaceBlock();
     if (failed(enterLoop(loop, isInside)))
@@ -337,20 +320,17 @@ private:
         return failure();
     }
     OperationState state(function.getLoc(), MicroOp::getOperationName());
-    MicroOp::build(builder, state, loop.resultTypes,
-                   builder.getI64IntegerAttr(micro.getCount()),
+    MicroOp::build(builder, state, loop.resultTypes, builder.getI64IntegerAttr(micro.getCount()),
                    builder.getStringAttr(micro.getName()), loop.inputs,
                    builder.getDenseI32ArrayAttr(loop.operandKinds),
                    builder.getDenseI32ArrayAttr(loop.resultKinds));
     state.regions[0]->takeBody(region);
     auto made = cast<MicroOp>(builder.create(state));
-    for (auto [value, result] :
-         llvm::zip_equal(loop.outgoing, made.getResults())) {
+    for (auto [value, result] : llvm::zip_equal(loop.outgoing, made.getResults())) {
       outside[value] = result;
       if (!micro.cuts(layouts[value]))
         continue;
-      FailureOr<Value> merged =
-          micro.mergeSlices(builder, value.getLoc(), result, layouts[value]);
+      FailureOr<Value> merged = micro.mergeSlices(builder, value.getLoc(), result, layouts[value]);
       if (failed(merged))
         return failure();
       outside[value] = *merged;
@@ -360,8 +340,7 @@ private:
 
   /// Gives the loop's block an argument for each value that comes in: the value
   /// itself, or a slice of it.
-  LogicalResult enterLoop(Loop &loop,
-                          llvm::function_ref<bool(Operation *)> isInside) {
+  LogicalResult enterLoop(Loop &loop, llvm::function_ref<bool(Operation *)> isInside) {
     for (Operation *op : loop.body)
       for (Value operand : op->getOperands()) {
         if (isInside(operand.getDefiningOp()) || loop.inside.count(operand))
@@ -370,8 +349,8 @@ private:
         RankedTensorType type = typeOf(local);
         MicroKind kind = MicroKind::whole;
         if (micro.cuts(layouts[operand])) {
-          FailureOr<Value> stacked = micro.stackSlices(
-              builder, operand.getLoc(), local, layouts[operand]);
+          FailureOr<Value> stacked =
+              micro.stackSlices(builder, operand.getLoc(), local, layouts[operand]);
           if (failed(stacked))
             return failure();
           local = *stacked;
@@ -386,8 +365,7 @@ private:
   }
 
   /// Yields each value of the body that something outside reads.
-  LogicalResult leaveLoop(Loop &loop,
-                          llvm::function_ref<bool(Operation *)> isInside) {
+  LogicalResult leaveLoop(Loop &loop, llvm::function_ref<bool(Operation *)> isInside) {
     for (Operation *op : loop.body)
       for (Value value : op->getResults()) {
         if (llvm::all_of(value.getUsers(), isInside))

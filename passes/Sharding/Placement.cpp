@@ -10,9 +10,7 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
+static RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 bool dpc::sameLayout(const Layout &a, const Layout &b, const MeshShape &mesh) {
   Layout left = normalize(a), right = normalize(b);
@@ -22,24 +20,20 @@ bool dpc::sameLayout(const Layout &a, const Layout &b, const MeshShape &mesh) {
 
 /// Whether any of `axes` cuts `dim`.
 static bool usesAny(const DimLayout &dim, ArrayRef<std::string> axes) {
-  return llvm::any_of(shardedAxes(dim), [&](const std::string &axis) {
-    return llvm::is_contained(axes, axis);
-  });
+  return llvm::any_of(shardedAxes(dim),
+                      [&](const std::string &axis) { return llvm::is_contained(axes, axis); });
 }
 
 static bool isPartialOver(const Layout &layout, StringRef axis) {
-  return llvm::any_of(layout.partial, [&](const Partial &partial) {
-    return partial.axis == axis;
-  });
+  return llvm::any_of(layout.partial, [&](const Partial &partial) { return partial.axis == axis; });
 }
 
 /// Removes every axis from `dim` that `axes` holds.
 static void dropAxes(DimLayout &dim, ArrayRef<std::string> axes) {
   for (Segment &segment : dim.segments)
     for (Factor &factor : segment.factors)
-      llvm::erase_if(factor.axes, [&](const std::string &axis) {
-        return llvm::is_contained(axes, axis);
-      });
+      llvm::erase_if(factor.axes,
+                     [&](const std::string &axis) { return llvm::is_contained(axes, axis); });
 }
 
 DimLayout Assignment::layoutOf(const AtomDim &dim) const {
@@ -70,8 +64,7 @@ Layout Assignment::getNatural(Value value) const {
   SmallVector<std::string> used;
   for (unsigned d = 0; d < tensorType(value).getRank(); ++d) {
     if (tensorType(value).getDimSize(d) <= 1) {
-      layout.dims.push_back(
-          DimLayout::replicated(tensorType(value).getDimSize(d)));
+      layout.dims.push_back(DimLayout::replicated(tensorType(value).getDimSize(d)));
       continue;
     }
     DimLayout dim = layoutOf(program.getDim(value, d));
@@ -83,8 +76,7 @@ Layout Assignment::getNatural(Value value) const {
 }
 
 /// A dimension made of the loops that the rule names.
-static DimLayout compose(const ShardingRule::DimLoops &segments,
-                         ArrayRef<DimLayout> loops) {
+static DimLayout compose(const ShardingRule::DimLoops &segments, ArrayRef<DimLayout> loops) {
   DimLayout dim;
   for (const auto &segment : segments) {
     std::vector<Segment> parts(1);
@@ -144,8 +136,7 @@ SmallVector<std::string> Assignment::sequentialAxes() const {
   return names;
 }
 
-void Assignment::keepIterationsWhole(const OpLoops &op,
-                                     OpPlacement &placement) const {
+void Assignment::keepIterationsWhole(const OpLoops &op, OpPlacement &placement) const {
   SmallVector<std::string> axes = sequentialAxes();
   if (axes.empty())
     return;
@@ -167,8 +158,7 @@ OpPlacement Assignment::place(const OpLoops &op) {
   double seconds = placementSeconds(op, placement);
   SmallVector<std::string> gathered;
   for (const MeshAxis &axis : mesh.axes) {
-    if (axis.sequential ||
-        llvm::none_of(placement.results, [&](const Layout &result) {
+    if (axis.sequential || llvm::none_of(placement.results, [&](const Layout &result) {
           return isPartialOver(result, axis.name);
         }))
       continue;
@@ -195,9 +185,8 @@ static SmallVector<bool> findUncutLoops(const OpLoops &op) {
     uncut[loop] = true;
   for (auto [value, dim] : op.broken) {
     unsigned operands = rule.operands.size();
-    const auto &segments = value < operands
-                               ? rule.operands[value][dim]
-                               : rule.results[value - operands][dim];
+    const auto &segments =
+        value < operands ? rule.operands[value][dim] : rule.results[value - operands][dim];
     for (const auto &segment : segments)
       for (unsigned loop : segment)
         uncut[loop] = true;
@@ -205,8 +194,7 @@ static SmallVector<bool> findUncutLoops(const OpLoops &op) {
   return uncut;
 }
 
-DimLayout Assignment::cutLoop(const OpLoops &op, unsigned l,
-                              ArrayRef<std::string> gathered) const {
+DimLayout Assignment::cutLoop(const OpLoops &op, unsigned l, ArrayRef<std::string> gathered) const {
   DimLayout dim = layoutOf(op.loops[l]);
   LoopKind kind = op.rule.loops[l].kind;
   // Iterations of a sequential axis are summed, never compared.
@@ -216,9 +204,8 @@ DimLayout Assignment::cutLoop(const OpLoops &op, unsigned l,
   // replicated would be added once for each device.
   if (kind == LoopKind::sum)
     for (const std::string &axis : shardedAxes(dim))
-      if (!llvm::all_of(dim.segments, [&](const Segment &segment) {
-            return usesAny(DimLayout{segment}, axis);
-          }))
+      if (!llvm::all_of(dim.segments,
+                        [&](const Segment &segment) { return usesAny(DimLayout{segment}, axis); }))
         dropAxes(dim, axis);
   if (kind != LoopKind::parallel)
     dropAxes(dim, gathered);
@@ -257,17 +244,14 @@ void Assignment::cutLoops(const OpLoops &op, ArrayRef<std::string> gathered,
 /// reduction loops leave partial results.
 static void layOutValues(const OpLoops &op, OpPlacement &placement) {
   const ShardingRule &rule = op.rule;
-  auto valueLayout = [&](const ShardingRule::ValueLoops &loops,
-                         RankedTensorType type) {
+  auto valueLayout = [&](const ShardingRule::ValueLoops &loops, RankedTensorType type) {
     Layout layout;
     for (unsigned d = 0; d < loops.size(); ++d)
-      layout.dims.push_back(type.getDimSize(d) <= 1
-                                ? DimLayout::replicated(type.getDimSize(d))
-                                : compose(loops[d], placement.loops));
+      layout.dims.push_back(type.getDimSize(d) <= 1 ? DimLayout::replicated(type.getDimSize(d))
+                                                    : compose(loops[d], placement.loops));
     return normalize(layout);
   };
-  for (auto [loops, value] :
-       llvm::zip_equal(rule.operands, op.op->getOperands()))
+  for (auto [loops, value] : llvm::zip_equal(rule.operands, op.op->getOperands()))
     placement.operands.push_back(valueLayout(loops, tensorType(value)));
   for (auto [loops, value] : llvm::zip_equal(rule.results, op.op->getResults()))
     placement.results.push_back(valueLayout(loops, tensorType(value)));
@@ -286,11 +270,9 @@ static void layOutValues(const OpLoops &op, OpPlacement &placement) {
 }
 
 bool Assignment::passesThrough(const OpLoops &op, const OpPlacement &placement,
-                               ArrayRef<unsigned> set,
-                               const Partial &partial) const {
+                               ArrayRef<unsigned> set, const Partial &partial) const {
   auto isPartial = [&](unsigned operand) {
-    return llvm::is_contained(
-        layouts.find(op.op->getOperand(operand))->second.partial, partial);
+    return llvm::is_contained(layouts.find(op.op->getOperand(operand))->second.partial, partial);
   };
   if (partial.reduction != Reduction::Sum || !llvm::all_of(set, isPartial) ||
       isPartialOver(placement.results[0], partial.axis))
@@ -313,16 +295,14 @@ bool Assignment::passesThrough(const OpLoops &op, const OpPlacement &placement,
   return resultBytes <= setBytes;
 }
 
-OpPlacement Assignment::placeWithout(const OpLoops &op,
-                                     ArrayRef<std::string> gathered) const {
+OpPlacement Assignment::placeWithout(const OpLoops &op, ArrayRef<std::string> gathered) const {
   OpPlacement placement;
   cutLoops(op, gathered, placement);
   layOutValues(op, placement);
   for (const auto &set : op.rule.additiveSets) {
     if (set.empty())
       continue;
-    for (const Partial &partial :
-         layouts.find(op.op->getOperand(set[0]))->second.partial) {
+    for (const Partial &partial : layouts.find(op.op->getOperand(set[0]))->second.partial) {
       if (!passesThrough(op, placement, set, partial))
         continue;
       for (unsigned operand : set)
@@ -351,8 +331,7 @@ static int64_t takeParallel(AxisNames &names, const MeshShape &mesh) {
 
 // In the steps of lowerReshard: an all-reduce a kind of partial value, then an
 // all-gather a dimension whose elements lie elsewhere; cutting is free.
-double Assignment::reshardSeconds(const Layout &from, const Layout &to,
-                                  int64_t bytes) const {
+double Assignment::reshardSeconds(const Layout &from, const Layout &to, int64_t bytes) const {
   if (sameLayout(from, to, mesh))
     return 0;
   double total = 0, local = bytes; // of one device
@@ -361,12 +340,10 @@ double Assignment::reshardSeconds(const Layout &from, const Layout &to,
   for (Reduction reduction : {Reduction::Sum, Reduction::Max, Reduction::Min}) {
     AxisNames axes;
     for (const Partial &partial : from.partial)
-      if (partial.reduction == reduction &&
-          !llvm::is_contained(to.partial, partial))
+      if (partial.reduction == reduction && !llvm::is_contained(to.partial, partial))
         axes.push_back(partial.axis);
     if (int64_t members = takeParallel(axes, mesh); members > 1)
-      total += machine.linkOver(axes).transferSeconds(
-          allReduceBytes(local, members));
+      total += machine.linkOver(axes).transferSeconds(allReduceBytes(local, members));
   }
   for (unsigned d = 0; d < from.dims.size(); ++d) {
     if (sameIndices(from.dims[d], to.dims[d], mesh))
@@ -374,15 +351,13 @@ double Assignment::reshardSeconds(const Layout &from, const Layout &to,
     AxisNames axes = shardedAxes(from.dims[d]);
     if (int64_t members = takeParallel(axes, mesh); members > 1) {
       local *= members;
-      total +=
-          machine.linkOver(axes).transferSeconds(gatherBytes(local, members));
+      total += machine.linkOver(axes).transferSeconds(gatherBytes(local, members));
     }
   }
   return total;
 }
 
-double Assignment::computeSeconds(const OpLoops &op,
-                                  const OpPlacement &placement) const {
+double Assignment::computeSeconds(const OpLoops &op, const OpPlacement &placement) const {
   auto cost = dyn_cast<CostOpInterface>(op.op);
   if (!cost)
     return 0;
@@ -390,19 +365,14 @@ double Assignment::computeSeconds(const OpLoops &op,
   for (const DimLayout &dim : placement.loops)
     for (const std::string &axis : shardedAxes(dim))
       fraction /= mesh.axisSize(axis);
-  return fraction *
-         machine.device.computeSeconds(cost.getFlops(), cost.getBytes());
+  return fraction * machine.device.computeSeconds(cost.getFlops(), cost.getBytes());
 }
 
-double Assignment::placementSeconds(const OpLoops &op,
-                                    const OpPlacement &placement) const {
+double Assignment::placementSeconds(const OpLoops &op, const OpPlacement &placement) const {
   double total = computeSeconds(op, placement);
-  for (auto [value, layout] :
-       llvm::zip_equal(op.op->getOperands(), placement.operands))
-    total += reshardSeconds(layouts.find(value)->second, layout,
-                            tensorBytes(value.getType()));
-  for (auto [value, layout] :
-       llvm::zip_equal(op.op->getResults(), placement.results)) {
+  for (auto [value, layout] : llvm::zip_equal(op.op->getOperands(), placement.operands))
+    total += reshardSeconds(layouts.find(value)->second, layout, tensorBytes(value.getType()));
+  for (auto [value, layout] : llvm::zip_equal(op.op->getResults(), placement.results)) {
     Layout reduced = layout;
     reduced.partial.clear();
     total += reshardSeconds(layout, reduced, tensorBytes(value.getType()));
@@ -415,13 +385,10 @@ void Assignment::run(ArrayRef<std::pair<Value, Layout>> arguments) {
     layouts[value] = layout;
   for (const OpLoops &op : program.getOps()) {
     OpPlacement placement = place(op);
-    for (auto [value, layout] :
-         llvm::zip_equal(op.op->getOperands(), placement.operands))
-      seconds += reshardSeconds(layouts.find(value)->second, layout,
-                                tensorBytes(value.getType()));
+    for (auto [value, layout] : llvm::zip_equal(op.op->getOperands(), placement.operands))
+      seconds += reshardSeconds(layouts.find(value)->second, layout, tensorBytes(value.getType()));
     seconds += computeSeconds(op, placement);
-    for (auto [value, layout] :
-         llvm::zip_equal(op.op->getResults(), placement.results))
+    for (auto [value, layout] : llvm::zip_equal(op.op->getResults(), placement.results))
       layouts[value] = layout;
     placements.push_back(std::move(placement));
   }

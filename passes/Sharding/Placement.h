@@ -26,8 +26,8 @@ struct OpPlacement {
 class Assignment {
 public:
   /// `mesh` and `machine` outlive the assignment.
-  Assignment(const ProgramLoops &program, const AxisPlan &plan,
-             const dist::MeshShape &mesh, const Machine &machine)
+  Assignment(const ProgramLoops &program, const AxisPlan &plan, const dist::MeshShape &mesh,
+             const Machine &machine)
       : program(program), plan(plan), mesh(mesh), machine(machine) {}
 
   /// The layout of `value` by its atoms alone: what arguments get.
@@ -37,17 +37,14 @@ public:
   void run(llvm::ArrayRef<std::pair<mlir::Value, dist::Layout>> arguments);
 
   const OpPlacement &getPlacement(unsigned op) const { return placements[op]; }
-  const dist::Layout &getLayout(mlir::Value value) const {
-    return layouts.find(value)->second;
-  }
+  const dist::Layout &getLayout(mlir::Value value) const { return layouts.find(value)->second; }
 
   /// Modelled seconds of one step on one device: compute and reshards.
   double getSeconds() const { return seconds; }
 
   /// Modelled seconds of turning a tensor of `bytes` from one layout into
   /// another; 0 when they are the same.
-  double reshardSeconds(const dist::Layout &from, const dist::Layout &to,
-                        int64_t bytes) const;
+  double reshardSeconds(const dist::Layout &from, const dist::Layout &to, int64_t bytes) const;
 
 private:
   /// The layouts of an op: reduction loops are cut by the plan, except over
@@ -56,8 +53,7 @@ private:
   /// table).
   OpPlacement place(const OpLoops &op);
   /// The same with `gathered` axes kept off reduction loops.
-  OpPlacement placeWithout(const OpLoops &op,
-                           llvm::ArrayRef<std::string> gathered) const;
+  OpPlacement placeWithout(const OpLoops &op, llvm::ArrayRef<std::string> gathered) const;
   /// Cuts the op's loops by the plan, one after the other: a loop does not get
   /// an axis that may not cut it together with those before.
   void cutLoops(const OpLoops &op, llvm::ArrayRef<std::string> gathered,
@@ -69,13 +65,11 @@ private:
   /// is additive, and passes them on: where nothing of the op is cut over their
   /// axis, and the result is no larger than what would be reduced before it.
   /// Sums over a sequential axis always pass, since a loop adds them up.
-  bool passesThrough(const OpLoops &op, const OpPlacement &placement,
-                     llvm::ArrayRef<unsigned> set,
+  bool passesThrough(const OpLoops &op, const OpPlacement &placement, llvm::ArrayRef<unsigned> set,
                      const dist::Partial &partial) const;
   /// Modelled seconds of the op under `placement`, its operands resharded and
   /// its results reduced.
-  double placementSeconds(const OpLoops &op,
-                          const OpPlacement &placement) const;
+  double placementSeconds(const OpLoops &op, const OpPlacement &placement) const;
   double computeSeconds(const OpLoops &op, const OpPlacement &placement) const;
   dist::DimLayout layoutOf(const AtomDim &dim) const;
   llvm::SmallVector<std::string> sequentialAxes() const;
@@ -94,8 +88,7 @@ private:
 };
 
 /// True when every device holds the same of both, partial axes included.
-bool sameLayout(const dist::Layout &a, const dist::Layout &b,
-                const dist::MeshShape &mesh);
+bool sameLayout(const dist::Layout &a, const dist::Layout &b, const dist::MeshShape &mesh);
 
 } // namespace dpc
 

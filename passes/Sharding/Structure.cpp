@@ -15,9 +15,7 @@ bool OpLoops::isBroken(unsigned value, unsigned dim) const {
   return llvm::is_contained(broken, std::make_pair(value, dim));
 }
 
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
+static RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// Operands, then results.
 static SmallVector<Value> valuesOf(Operation *op) {
@@ -27,8 +25,7 @@ static SmallVector<Value> valuesOf(Operation *op) {
 }
 
 /// The rule's loops of one dimension of one of `valuesOf`.
-static const ShardingRule::DimLoops &loopsOf(const OpLoops &loops,
-                                             unsigned value, unsigned dim) {
+static const ShardingRule::DimLoops &loopsOf(const OpLoops &loops, unsigned value, unsigned dim) {
   unsigned operands = loops.rule.operands.size();
   return value < operands ? loops.rule.operands[value][dim]
                           : loops.rule.results[value - operands][dim];
@@ -87,8 +84,7 @@ private:
   bool refine(unsigned node, const DimStructure &structure) {
     if (structures[node] == structure)
       return true;
-    std::optional<DimStructure> finer =
-        commonRefinement(structures[node], structure);
+    std::optional<DimStructure> finer = commonRefinement(structures[node], structure);
     if (!finer)
       return false;
     if (*finer != structures[node]) {
@@ -107,9 +103,8 @@ private:
   /// Whether a dimension or loop of the op changed since its last visit.
   bool isStale(unsigned index, const OpLoops &loops) const {
     auto isNew = [&](unsigned first, unsigned count) {
-      return llvm::any_of(llvm::seq(first, first + count), [&](unsigned node) {
-        return touched[node] >= visited[index];
-      });
+      return llvm::any_of(llvm::seq(first, first + count),
+                          [&](unsigned node) { return touched[node] >= visited[index]; });
     };
     return isNew(firstLoop[index], loops.rule.loops.size()) ||
            llvm::any_of(valuesOf(loops.op), [&](Value value) {
@@ -127,8 +122,7 @@ private:
       for (auto [v, value] : llvm::enumerate(valuesOf(loops.op)))
         for (unsigned d = 0; d < tensorType(value).getRank(); ++d)
           if (!loops.isBroken(v, d) &&
-              !link(firstDim[value] + d, loopsOf(loops, v, d), firstLoop[index],
-                    loops))
+              !link(firstDim[value] + d, loopsOf(loops, v, d), firstLoop[index], loops))
             loops.broken.push_back({v, d});
     };
     // Both directions: cuts travel from parameters down and from uses up.
@@ -140,8 +134,7 @@ private:
   }
 
   /// A sum inside a product has no structure: its loop counts as uncut.
-  void findUncut(const ShardingRule::DimLoops &segments, unsigned loopBase,
-                 OpLoops &op) {
+  void findUncut(const ShardingRule::DimLoops &segments, unsigned loopBase, OpLoops &op) {
     for (const auto &segment : segments) {
       int64_t outer = 1;
       for (unsigned loop : segment) {
@@ -157,8 +150,7 @@ private:
 
   /// Brings a dimension and its loops to a common structure; false if they
   /// have none.
-  bool link(unsigned node, const ShardingRule::DimLoops &segments,
-            unsigned loopBase, OpLoops &op) {
+  bool link(unsigned node, const ShardingRule::DimLoops &segments, unsigned loopBase, OpLoops &op) {
     if (structures[node].extent() == 1)
       return true;
     // Most dimensions are one loop, and most of these are linked already.
@@ -175,14 +167,12 @@ private:
         parts.push_back(op.isUncut(loop) ? DimStructure{{own.extent()}} : own);
         extent *= own.extent();
       }
-      std::optional<SmallVector<DimStructure, 4>> merged =
-          dist::reshapeStructure(parts, {extent});
+      std::optional<SmallVector<DimStructure, 4>> merged = dist::reshapeStructure(parts, {extent});
       if (!merged)
         return false;
       llvm::append_range(composed.segments, merged->front().segments);
     }
-    if (composed.extent() != structures[node].extent() ||
-        !refine(node, composed))
+    if (composed.extent() != structures[node].extent() || !refine(node, composed))
       return false;
     // Hand the dimension's own cuts down to the loops, segment by segment.
     size_t next = 0;
@@ -206,8 +196,7 @@ private:
       }
       if (part.extent() != extent)
         return false;
-      std::optional<SmallVector<DimStructure, 4>> split =
-          dist::reshapeStructure({part}, sizes);
+      std::optional<SmallVector<DimStructure, 4>> split = dist::reshapeStructure({part}, sizes);
       if (!split)
         return false;
       for (auto [loop, structure] : llvm::zip_equal(segment, *split))
@@ -219,8 +208,8 @@ private:
 
   /// The factors of a product of loops in the order of the product; nullopt
   /// where a factor would have to be written several times.
-  std::optional<SmallVector<SmallVector<FactorRef>>>
-  compose(ArrayRef<unsigned> loops, unsigned loopBase, const OpLoops &op) {
+  std::optional<SmallVector<SmallVector<FactorRef>>> compose(ArrayRef<unsigned> loops,
+                                                             unsigned loopBase, const OpLoops &op) {
     SmallVector<SmallVector<FactorRef>> result(1);
     int64_t before = 1;
     for (unsigned loop : loops) {
@@ -251,9 +240,7 @@ private:
     return result;
   }
 
-  unsigned idOf(FactorRef ref) {
-    return factorBase[ref.node][ref.segment] + ref.factor;
-  }
+  unsigned idOf(FactorRef ref) { return factorBase[ref.node][ref.segment] + ref.factor; }
 
   void unite(ProgramLoops &result) {
     // Number every factor, then unite those that rules pair.
@@ -272,8 +259,7 @@ private:
       for (auto [v, value] : llvm::enumerate(valuesOf(loops.op)))
         for (unsigned d = 0; d < tensorType(value).getRank(); ++d)
           if (!loops.isBroken(v, d) &&
-              !uniteDim(firstDim[value] + d, loopsOf(loops, v, d),
-                        firstLoop[index], loops))
+              !uniteDim(firstDim[value] + d, loopsOf(loops, v, d), firstLoop[index], loops))
             loops.broken.push_back({v, d});
     }
     // Classes, numbered in order of first appearance.
@@ -323,21 +309,19 @@ private:
           return false;
         continue;
       }
-      if (next == own.size() ||
-          structures[ref.node].segments[ref.segment][ref.factor] != own[next])
+      if (next == own.size() || structures[ref.node].segments[ref.segment][ref.factor] != own[next])
         return false;
       pairs.push_back({next++, ref});
     }
     return next == own.size();
   }
 
-  bool uniteDim(unsigned node, const ShardingRule::DimLoops &segments,
-                unsigned loopBase, const OpLoops &op) {
+  bool uniteDim(unsigned node, const ShardingRule::DimLoops &segments, unsigned loopBase,
+                const OpLoops &op) {
     if (structures[node].extent() == 1)
       return true;
     // A dimension that is an uncut loop and nothing else.
-    if (segments.size() == 1 && segments[0].size() == 1 &&
-        op.isUncut(segments[0][0]))
+    if (segments.size() == 1 && segments[0].size() == 1 && op.isUncut(segments[0][0]))
       return true;
     SmallVector<SmallVector<FactorRef>> composed;
     for (const auto &segment : segments) {
@@ -380,9 +364,9 @@ private:
 
 } // namespace dpc
 
-FailureOr<ProgramLoops> ProgramLoops::create(
-    func::FuncOp function,
-    ArrayRef<std::tuple<Value, unsigned, DimStructure>> seeds) {
+FailureOr<ProgramLoops>
+ProgramLoops::create(func::FuncOp function,
+                     ArrayRef<std::tuple<Value, unsigned, DimStructure>> seeds) {
   ProgramLoops loops;
   StructureRefinement refinement;
   if (failed(refinement.run(function, seeds, loops)))

@@ -44,8 +44,7 @@ public:
   /// rule.
   static mlir::FailureOr<ProgramLoops>
   create(mlir::func::FuncOp function,
-         llvm::ArrayRef<std::tuple<mlir::Value, unsigned, dist::DimStructure>>
-             seeds);
+         llvm::ArrayRef<std::tuple<mlir::Value, unsigned, dist::DimStructure>> seeds);
 
   /// The atoms of dimension `dim` of `value`.
   const AtomDim &getDim(mlir::Value value, unsigned dim) const {

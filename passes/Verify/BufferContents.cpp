@@ -25,8 +25,8 @@ void BufferContents::write(const ByteRange &range, int64_t buffer) {
   runs[range.begin] = {range.end, buffer};
 }
 
-std::optional<BufferContents::Stranger>
-BufferContents::findStranger(const ByteRange &range, int64_t buffer) const {
+std::optional<BufferContents::Stranger> BufferContents::findStranger(const ByteRange &range,
+                                                                     int64_t buffer) const {
   auto space = owned.find(range.space);
   int64_t next = range.begin;
   if (space != owned.end()) {
@@ -34,8 +34,7 @@ BufferContents::findStranger(const ByteRange &range, int64_t buffer) const {
     auto at = runs.upper_bound(range.begin);
     if (at != runs.begin())
       --at;
-    for (; at != runs.end() && at->first < range.end && next < range.end;
-         ++at) {
+    for (; at != runs.end() && at->first < range.end && next < range.end; ++at) {
       if (at->second.end <= next)
         continue;
       if (at->first > next)
@@ -50,41 +49,35 @@ BufferContents::findStranger(const ByteRange &range, int64_t buffer) const {
   return std::nullopt;
 }
 
-std::vector<ByteRange> BufferContents::piecesOf(const ByteRange &range,
-                                                int64_t buffer) const {
+std::vector<ByteRange> BufferContents::piecesOf(const ByteRange &range, int64_t buffer) const {
   std::vector<ByteRange> pieces;
   auto space = owned.find(range.space);
   if (space == owned.end())
     return pieces;
   for (const auto &[first, run] : space->second) {
-    ByteRange piece = {range.space, std::max(first, range.begin),
-                       std::min(run.end, range.end)};
+    ByteRange piece = {range.space, std::max(first, range.begin), std::min(run.end, range.end)};
     if (run.buffer == buffer && piece.begin < piece.end)
       pieces.push_back(piece);
   }
   return pieces;
 }
 
-void BufferContents::begin(int64_t event, const ByteRange &input,
-                           const ByteRange &output) {
+void BufferContents::begin(int64_t event, const ByteRange &input, const ByteRange &output) {
   flights.push_back({event, input, output});
 }
 
 void BufferContents::end(int64_t event) {
-  llvm::erase_if(flights,
-                 [&](const Flight &flight) { return flight.event == event; });
+  llvm::erase_if(flights, [&](const Flight &flight) { return flight.event == event; });
 }
 
-std::optional<int64_t>
-BufferContents::whoForbidsRead(const ByteRange &range) const {
+std::optional<int64_t> BufferContents::whoForbidsRead(const ByteRange &range) const {
   for (const Flight &flight : flights)
     if (flight.output.overlaps(range))
       return flight.event;
   return std::nullopt;
 }
 
-std::optional<int64_t>
-BufferContents::whoForbidsWrite(const ByteRange &range) const {
+std::optional<int64_t> BufferContents::whoForbidsWrite(const ByteRange &range) const {
   for (const Flight &flight : flights)
     if (flight.output.overlaps(range) || flight.input.overlaps(range))
       return flight.event;

@@ -35,8 +35,7 @@ public:
   struct Stranger {
     int64_t byte, buffer;
   };
-  std::optional<Stranger> findStranger(const ByteRange &range,
-                                       int64_t buffer) const;
+  std::optional<Stranger> findStranger(const ByteRange &range, int64_t buffer) const;
 
   /// The runs of `range` that are `buffer`'s, in order.
   std::vector<ByteRange> piecesOf(const ByteRange &range, int64_t buffer) const;

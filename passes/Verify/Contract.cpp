@@ -20,8 +20,7 @@ InFlightDiagnostic Contract::violation(Operation *op) {
 LogicalResult Contract::checkFunctions(ArrayRef<StringRef> names) {
   for (auto function : module.getOps<func::FuncOp>())
     if (!llvm::is_contained(names, function.getSymName()))
-      return violation(function)
-             << "holds the function @" << function.getSymName();
+      return violation(function) << "holds the function @" << function.getSymName();
   return success();
 }
 
@@ -38,23 +37,19 @@ LogicalResult Contract::checkSignature(func::FuncOp function) {
   StringRef name = function.getSymName();
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (!nn::getArg(function, i))
-      return violation(function)
-             << "argument " << i << " of @" << name << " has no nn.arg";
+      return violation(function) << "argument " << i << " of @" << name << " has no nn.arg";
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
     ResultAttr result = nn::getResult(function, i);
     if (!result)
-      return violation(function)
-             << "result " << i << " of @" << name << " has no nn.result";
+      return violation(function) << "result " << i << " of @" << name << " has no nn.result";
     if (result.getKind() == ResultKind::gradient)
-      return violation(function)
-             << "result " << i << " of @" << name
-             << " is still the gradient of '" << result.getName() << "'";
+      return violation(function) << "result " << i << " of @" << name
+                                 << " is still the gradient of '" << result.getName() << "'";
   }
   Operation *unnamed = nullptr;
   function.getBody().walk([&](Operation *op) {
     // Folding gives its constants no location.
-    if (!unnamed && isa<UnknownLoc>(op->getLoc()) &&
-        !op->hasTrait<OpTrait::ConstantLike>())
+    if (!unnamed && isa<UnknownLoc>(op->getLoc()) && !op->hasTrait<OpTrait::ConstantLike>())
       unnamed = op;
   });
   if (unnamed)
@@ -84,13 +79,11 @@ LogicalResult Contract::checkVariables(func::FuncOp function) {
       continue;
     auto variable = module.lookupSymbol<nn::VariableOp>(arg.getName());
     if (!variable)
-      return violation(function)
-             << "'" << arg.getName() << "' of @" << function.getSymName()
-             << " has no nn.variable";
+      return violation(function) << "'" << arg.getName() << "' of @" << function.getSymName()
+                                 << " has no nn.variable";
     if (variable.getType() != type)
-      return violation(variable)
-             << "'" << arg.getName() << "' is " << variable.getType()
-             << ", but " << type << " in @" << function.getSymName();
+      return violation(variable) << "'" << arg.getName() << "' is " << variable.getType()
+                                 << ", but " << type << " in @" << function.getSymName();
   }
   return success();
 }
@@ -109,17 +102,15 @@ LogicalResult Contract::checkStateResults(func::FuncOp function) {
       continue;
     auto argument = state.find(result.getName());
     if (argument == state.end())
-      return violation(function)
-             << "@" << function.getSymName() << " gives a new value of '"
-             << result.getName() << "', which is no state of its arguments";
+      return violation(function) << "@" << function.getSymName() << " gives a new value of '"
+                                 << result.getName() << "', which is no state of its arguments";
     if (argument->second != type)
-      return violation(function)
-             << "'" << result.getName() << "' goes into @"
-             << function.getSymName() << " as " << argument->second
-             << " and comes out as " << type;
+      return violation(function) << "'" << result.getName() << "' goes into @"
+                                 << function.getSymName() << " as " << argument->second
+                                 << " and comes out as " << type;
     if (!given.insert(result.getName()).second)
-      return violation(function) << "@" << function.getSymName() << " gives '"
-                                 << result.getName() << "' twice";
+      return violation(function) << "@" << function.getSymName() << " gives '" << result.getName()
+                                 << "' twice";
   }
   return success();
 }

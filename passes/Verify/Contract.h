@@ -13,8 +13,7 @@ namespace dpc {
 /// in common. Every check emits one error on the op at fault and fails.
 class Contract {
 public:
-  Contract(mlir::ModuleOp module, llvm::StringRef level)
-      : module(module), level(level) {}
+  Contract(mlir::ModuleOp module, llvm::StringRef level) : module(module), level(level) {}
 
   /// An error that names the level.
   mlir::InFlightDiagnostic violation(mlir::Operation *op);

@@ -23,9 +23,7 @@ struct VerifyExecPass : dpc::impl::VerifyExecBase<VerifyExecPass> {
   }
 
 private:
-  static InFlightDiagnostic violation(Operation *op) {
-    return op->emitError("level 'exec': ");
-  }
+  static InFlightDiagnostic violation(Operation *op) { return op->emitError("level 'exec': "); }
 
   LogicalResult verify() {
     ModuleOp module = getOperation();
@@ -37,8 +35,7 @@ private:
       unsigned count = calls.lookup(function.getSymNameAttr());
       if (count != 1)
         return violation(function)
-               << "@" << function.getSymName() << " is called " << count
-               << " times, not once";
+               << "@" << function.getSymName() << " is called " << count << " times, not once";
     }
     auto code = module.lookupSymbol<ModuleOp>(ExecDialect::kCodeModuleName);
     if (!code) // generated on its own
@@ -46,8 +43,7 @@ private:
     for (auto function : module.getOps<FunctionOp>())
       for (auto launch : function.getBodyBlock().getOps<LaunchOp>())
         if (!code.lookupSymbol(launch.getKernel()))
-          return violation(launch)
-                 << "@" << launch.getKernel() << " has no code";
+          return violation(launch) << "@" << launch.getKernel() << " has no code";
     return success();
   }
 

@@ -29,25 +29,20 @@ struct VerifyImportPass : dpc::impl::VerifyImportBase<VerifyImportPass> {
     if (!forward)
       return contract.violation(module) << "has no function @forward";
     for (Operation &op : forward.front().without_terminator())
-      if (!isa<nn::NNDialect>(op.getDialect()) ||
-          isa<nn::KernelOp, nn::UpdateOp>(op))
-        return contract.violation(&op)
-               << "'" << op.getName() << "' belongs to a later level";
-    if (failed(contract.checkSignature(forward)) ||
-        failed(contract.checkVariables(forward)) ||
+      if (!isa<nn::NNDialect>(op.getDialect()) || isa<nn::KernelOp, nn::UpdateOp>(op))
+        return contract.violation(&op) << "'" << op.getName() << "' belongs to a later level";
+    if (failed(contract.checkSignature(forward)) || failed(contract.checkVariables(forward)) ||
         failed(contract.checkStateResults(forward)))
       return failure();
     llvm::StringSet<> arguments;
     for (unsigned i = 0; i < forward.getNumArguments(); ++i)
       if (!arguments.insert(nn::getArg(forward, i).getName()).second)
         return contract.violation(forward)
-               << "two arguments are named '"
-               << nn::getArg(forward, i).getName() << "'";
+               << "two arguments are named '" << nn::getArg(forward, i).getName() << "'";
     for (auto variable : module.getOps<nn::VariableOp>())
       if (!arguments.contains(variable.getSymName()))
         return contract.violation(variable)
-               << "the variable '" << variable.getSymName()
-               << "' is no argument of @forward";
+               << "the variable '" << variable.getSymName() << "' is no argument of @forward";
     return success();
   }
 };

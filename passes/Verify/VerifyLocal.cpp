@@ -37,8 +37,7 @@ private:
     mesh = *found;
     for (auto function : module.getOps<func::FuncOp>())
       if (failed(contract.checkSignature(function)) ||
-          failed(contract.checkStateResults(function)) ||
-          failed(verifyShapes(function)) ||
+          failed(contract.checkStateResults(function)) || failed(verifyShapes(function)) ||
           failed(verifyBlock(function.front(), /*loopAxis=*/"")))
         return failure();
     return success();
@@ -46,26 +45,21 @@ private:
 
   LogicalResult verifyShapes(func::FuncOp function) {
     for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
-      auto attr = function.getArgAttrOfType<LayoutAttr>(
-          index, DistDialect::kLayoutAttrName);
+      auto attr = function.getArgAttrOfType<LayoutAttr>(index, DistDialect::kLayoutAttrName);
       if (!attr)
         return violation(function) << "argument " << index << " has no layout";
       Layout layout = attr.getLayout();
       if (auto defect = dist::check(layout, layout.shape(), mesh))
         return violation(function) << "argument " << index << ": " << *defect;
-      if (llvm::ArrayRef<int64_t>(localShape(layout, mesh)) !=
-          cast<ShapedType>(type).getShape())
-        return violation(function) << "argument " << index << " is " << type
-                                   << ", which is not what " << toString(layout)
-                                   << " leaves one device";
+      if (llvm::ArrayRef<int64_t>(localShape(layout, mesh)) != cast<ShapedType>(type).getShape())
+        return violation(function)
+               << "argument " << index << " is " << type << ", which is not what "
+               << toString(layout) << " leaves one device";
       nn::ArgAttr arg = nn::getArg(function, index);
-      auto variable =
-          getOperation().lookupSymbol<nn::VariableOp>(arg.getName());
-      if (variable && variable.getType().getShape() !=
-                          llvm::ArrayRef<int64_t>(layout.shape()))
-        return violation(variable)
-               << "'" << arg.getName() << "' is " << variable.getType()
-               << ", but its layout is " << toString(layout);
+      auto variable = getOperation().lookupSymbol<nn::VariableOp>(arg.getName());
+      if (variable && variable.getType().getShape() != llvm::ArrayRef<int64_t>(layout.shape()))
+        return violation(variable) << "'" << arg.getName() << "' is " << variable.getType()
+                                   << ", but its layout is " << toString(layout);
     }
     return success();
   }
@@ -75,33 +69,27 @@ private:
     for (Operation &op : block.without_terminator()) {
       if (isa<ReshardOp>(op))
         return violation(&op) << "holds a reshard";
-      if (op.hasAttr(DistDialect::kOperandsAttrName) ||
-          op.hasAttr(DistDialect::kResultsAttrName))
+      if (op.hasAttr(DistDialect::kOperandsAttrName) || op.hasAttr(DistDialect::kResultsAttrName))
         return violation(&op) << "still has layouts";
       if (!isa<nn::NNDialect, DistDialect>(op.getDialect()))
-        return violation(&op)
-               << "'" << op.getName() << "' belongs to no tensor level";
+        return violation(&op) << "'" << op.getName() << "' belongs to no tensor level";
       if (auto index = dyn_cast<AxisIndexOp>(op)) {
         std::optional<unsigned> axis = mesh.axisIndex(index.getAxis());
         if (!axis)
           return violation(&op) << "the mesh has no axis " << index.getAxis();
         if (mesh.axes[*axis].sequential && index.getAxis() != loopAxis)
-          return violation(&op)
-                 << "stands outside the loop over " << index.getAxis();
+          return violation(&op) << "stands outside the loop over " << index.getAxis();
       }
       if (auto micro = dyn_cast<MicroOp>(op)) {
         std::optional<unsigned> axis = mesh.axisIndex(micro.getAxis());
         if (!axis || !mesh.axes[*axis].sequential)
-          return violation(&op)
-                 << micro.getAxis() << " is no sequential axis of the mesh";
+          return violation(&op) << micro.getAxis() << " is no sequential axis of the mesh";
         if (micro.getCount() != uint64_t(mesh.axes[*axis].size))
-          return violation(&op)
-                 << "takes " << micro.getCount() << " turns over an axis of "
-                 << mesh.axes[*axis].size;
+          return violation(&op) << "takes " << micro.getCount() << " turns over an axis of "
+                                << mesh.axes[*axis].size;
         if (failed(verifyBlock(micro.getBodyBlock(), micro.getAxis())))
           return failure();
-      } else if (op.getNumRegions() > 0 &&
-                 !isa<nn::KernelOp, nn::UpdateOp>(op)) {
+      } else if (op.getNumRegions() > 0 && !isa<nn::KernelOp, nn::UpdateOp>(op)) {
         return violation(&op) << "'" << op.getName()
                               << "' is control flow that ranks might take "
                                  "differently";

@@ -46,10 +46,8 @@ private:
     made.clear();
     for (auto [index, argument] : llvm::enumerate(function.getArguments())) {
       std::string name = "argument " + std::to_string(index);
-      auto layout = function.getArgAttrOfType<LayoutAttr>(
-          index, DistDialect::kLayoutAttrName);
-      if (failed(record(function, layout, argument, name)) ||
-          failed(checkState(function, index)))
+      auto layout = function.getArgAttrOfType<LayoutAttr>(index, DistDialect::kLayoutAttrName);
+      if (failed(record(function, layout, argument, name)) || failed(checkState(function, index)))
         return failure();
     }
     for (Operation &op : function.front().without_terminator()) {
@@ -65,49 +63,42 @@ private:
     nn::ArgAttr arg = nn::getArg(function, index);
     if (!arg)
       return violation(function) << "argument " << index << " has no nn.arg";
-    if (llvm::is_contained(
-            {nn::ArgKind::input, nn::ArgKind::label, nn::ArgKind::control},
-            arg.getKind()))
+    if (llvm::is_contained({nn::ArgKind::input, nn::ArgKind::label, nn::ArgKind::control},
+                           arg.getKind()))
       return success();
     const Layout &layout = made[function.getArgument(index)];
     if (!layout.partial.empty())
-      return violation(function)
-             << "state '" << arg.getName() << "' is partial";
+      return violation(function) << "state '" << arg.getName() << "' is partial";
     for (const std::string &axis : shardedAxes(layout))
       if (mesh.axes[*mesh.axisIndex(axis)].sequential)
         return violation(function)
-               << "state '" << arg.getName()
-               << "' is cut over the sequential axis " << axis;
+               << "state '" << arg.getName() << "' is cut over the sequential axis " << axis;
     return success();
   }
 
-  LogicalResult checkLayout(Operation *op, LayoutAttr layout, Type type,
-                            StringRef name) {
+  LogicalResult checkLayout(Operation *op, LayoutAttr layout, Type type, StringRef name) {
     if (!layout)
       return violation(op) << name << " has no layout";
-    if (auto defect = dist::check(layout.getLayout(),
-                                  cast<ShapedType>(type).getShape(), mesh))
+    if (auto defect = dist::check(layout.getLayout(), cast<ShapedType>(type).getShape(), mesh))
       return violation(op) << name << ": " << *defect;
     return success();
   }
 
-  LogicalResult record(Operation *op, LayoutAttr layout, Value value,
-                       const std::string &name) {
+  LogicalResult record(Operation *op, LayoutAttr layout, Value value, const std::string &name) {
     if (failed(checkLayout(op, layout, value.getType(), name)))
       return failure();
     made[value] = normalize(layout.getLayout());
     return success();
   }
 
-  LogicalResult checkRead(Operation *op, LayoutAttr layout, Value value,
-                          const std::string &name) {
+  LogicalResult checkRead(Operation *op, LayoutAttr layout, Value value, const std::string &name) {
     if (failed(checkLayout(op, layout, value.getType(), name)))
       return failure();
     Layout read = normalize(layout.getLayout());
     const Layout &was = made[value];
     if (was.partial != read.partial || !sameIndices(was, read, mesh))
-      return violation(op) << name << " is read as " << toString(read)
-                           << " but was made as " << toString(was);
+      return violation(op) << name << " is read as " << toString(read) << " but was made as "
+                           << toString(was);
     return success();
   }
 
@@ -118,8 +109,7 @@ private:
   }
 
   LogicalResult verifyOp(Operation *op) {
-    auto operands =
-        op->getAttrOfType<ArrayAttr>(DistDialect::kOperandsAttrName);
+    auto operands = op->getAttrOfType<ArrayAttr>(DistDialect::kOperandsAttrName);
     auto results = op->getAttrOfType<ArrayAttr>(DistDialect::kResultsAttrName);
     if (!operands || !results || operands.size() != op->getNumOperands() ||
         results.size() != op->getNumResults())
@@ -148,8 +138,8 @@ private:
       return violation(op) << "has no sharding rule";
     ShardingRule rule = shardable.getShardingRule();
     std::vector<std::optional<Cut>> cuts(rule.loops.size());
-    auto visit = [&](Value value, const ShardingRule::ValueLoops &dims,
-                     const std::string &where, bool isResult) {
+    auto visit = [&](Value value, const ShardingRule::ValueLoops &dims, const std::string &where,
+                     bool isResult) {
       for (auto [dim, loops] : llvm::enumerate(dims)) {
         if (loops.size() != 1 || loops[0].size() != 1)
           continue;
@@ -158,9 +148,8 @@ private:
         if (!cut) {
           cut = Cut{layout, where, isResult};
         } else if (!sameIndices(cut->layout, layout, mesh)) {
-          violation(op) << "loop " << loops[0][0] << " is cut as "
-                        << dist::toString(cut->layout) << " in " << cut->where
-                        << " and as " << dist::toString(layout) << " in "
+          violation(op) << "loop " << loops[0][0] << " is cut as " << dist::toString(cut->layout)
+                        << " in " << cut->where << " and as " << dist::toString(layout) << " in "
                         << where;
           return failure();
         } else {
@@ -170,12 +159,10 @@ private:
       return success();
     };
     for (auto [index, operand] : llvm::enumerate(op->getOperands()))
-      if (failed(visit(operand, rule.operands[index],
-                       "operand " + std::to_string(index), false)))
+      if (failed(visit(operand, rule.operands[index], "operand " + std::to_string(index), false)))
         return failure();
     for (auto [index, result] : llvm::enumerate(op->getResults()))
-      if (failed(visit(result, rule.results[index],
-                       "result " + std::to_string(index), true)))
+      if (failed(visit(result, rule.results[index], "result " + std::to_string(index), true)))
         return failure();
     for (auto [number, cut] : llvm::enumerate(cuts)) {
       if (!cut)
@@ -183,18 +170,15 @@ private:
       AxisNames axes = shardedAxes(cut->layout);
       LoopKind kind = rule.loops[number].kind;
       if (kind == LoopKind::whole && !axes.empty())
-        return violation(op)
-               << "loop " << number << " must be whole but is cut as "
-               << dist::toString(cut->layout);
+        return violation(op) << "loop " << number << " must be whole but is cut as "
+                             << dist::toString(cut->layout);
       if (kind == LoopKind::parallel || kind == LoopKind::whole)
         continue;
       for (const std::string &axis : axes)
         for (auto [index, result] : llvm::enumerate(op->getResults()))
-          if (!llvm::is_contained(made[result].partial,
-                                  Partial{axis, reductionOf(kind)}))
-            return violation(op) << "the reduced loop " << number
-                                 << " is cut over " << axis << ", but result "
-                                 << index << " is " << toString(made[result]);
+          if (!llvm::is_contained(made[result].partial, Partial{axis, reductionOf(kind)}))
+            return violation(op) << "the reduced loop " << number << " is cut over " << axis
+                                 << ", but result " << index << " is " << toString(made[result]);
     }
     return success();
   }

@@ -32,9 +32,8 @@ public:
     // The host fills state, inputs and controls before the entry begins.
     for (auto persistent : module.getOps<PersistentOp>())
       if (!isa<nn::ResultAttr>(persistent.getBinding()))
-        contents.write(
-            rangeOf(persistent, 0, bufferBytes(persistent.getType())),
-            numberOf(persistent));
+        contents.write(rangeOf(persistent, 0, bufferBytes(persistent.getType())),
+                       numberOf(persistent));
   }
 
   LogicalResult run() {
@@ -83,8 +82,7 @@ private:
     }
     // A zero or a microbatch's number: one output each.
     for (Value operand : op->getOperands())
-      if (isa<MemRefType>(operand.getType()) &&
-          failed(write(op, operand, "output")))
+      if (isa<MemRefType>(operand.getType()) && failed(write(op, operand, "output")))
         return failure();
     return success();
   }
@@ -101,14 +99,12 @@ private:
     std::vector<ByteRange> pieces =
         contents.piecesOf(from, numberOf(placeOf(start.getInput()).root));
     if (pieces.empty())
-      return violation(start)
-             << "input (" << describe(from) << ") was never written";
+      return violation(start) << "input (" << describe(from) << ") was never written";
     if (from.end - from.begin != to.end - to.begin)
       pieces = {to};
     else
       for (ByteRange &piece : pieces)
-        piece = {to.space, piece.begin - from.begin + to.begin,
-                 piece.end - from.begin + to.begin};
+        piece = {to.space, piece.begin - from.begin + to.begin, piece.end - from.begin + to.begin};
     waiting[start] = pieces;
     contents.begin(numberOf(start), from, to);
     return success();
@@ -127,8 +123,8 @@ private:
   }
 
   LogicalResult playLaunch(LaunchOp launch) {
-    auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-        launch, launch.getKernelAttr());
+    auto kernel =
+        SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
     SmallVector<std::pair<ByteRange, std::string>> written;
     for (auto [i, input] : llvm::enumerate(launch.getInputs()))
       if (failed(read(launch, input, "operand " + std::to_string(i))))
@@ -137,8 +133,7 @@ private:
       ByteRange range = rangeOf(output);
       for (const auto &[other, otherName] : written)
         if (other.overlaps(range))
-          return violation(launch)
-                 << name << " and " << otherName << " share bytes";
+          return violation(launch) << name << " and " << otherName << " share bytes";
       written.push_back({range, name});
       return success();
     };
@@ -150,11 +145,9 @@ private:
       for (auto [i, input] : llvm::enumerate(launch.getInputs())) {
         ByteRange from = rangeOf(input);
         if (from.overlaps(to) &&
-            (from.begin != to.begin || from.end != to.end ||
-             !mayComputeInPlace(kernel, i, r)))
-          return violation(launch)
-                 << name << " lies on operand " << i << ", but @"
-                 << launch.getKernel() << " cannot compute in place";
+            (from.begin != to.begin || from.end != to.end || !mayComputeInPlace(kernel, i, r)))
+          return violation(launch) << name << " lies on operand " << i << ", but @"
+                                   << launch.getKernel() << " cannot compute in place";
       }
     }
     for (Value scratch : launch.getScratch()) {
@@ -180,12 +173,10 @@ private:
     Operation *root = placeOf(buffer).root;
     if (auto stranger = contents.findStranger(range, numberOf(root))) {
       InFlightDiagnostic error = violation(op)
-                                 << name << " (" << describe(range)
-                                 << "): byte " << stranger->byte;
+                                 << name << " (" << describe(range) << "): byte " << stranger->byte;
       if (stranger->buffer < 0)
         return error << " was never written";
-      error.attachNote(operations[stranger->buffer]->getLoc())
-          << "by this buffer";
+      error.attachNote(operations[stranger->buffer]->getLoc()) << "by this buffer";
       return error << " has been overwritten by another buffer";
     }
     return success();
@@ -194,8 +185,7 @@ private:
   LogicalResult mayWrite(Operation *op, Value buffer, const std::string &name) {
     ByteRange range = rangeOf(buffer);
     if (contents.whoForbidsWrite(range))
-      return violation(op) << name << " (" << describe(range)
-                           << ") is in use by a collective";
+      return violation(op) << name << " (" << describe(range) << ") is in use by a collective";
     return success();
   }
 
@@ -207,8 +197,7 @@ private:
   }
 
   static std::string describe(const ByteRange &range) {
-    return "bytes [" + std::to_string(range.begin) + ", " +
-           std::to_string(range.end) + ") of " +
+    return "bytes [" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ") of " +
            stringifySpace(Space(range.space)).str();
   }
 
@@ -220,12 +209,10 @@ private:
     Place place = placeOf(buffer);
     int64_t index = 0;
     if (place.shardAxes)
-      index = dist::groupIndex(
-          mesh, llvm::to_vector(place.shardAxes.getAsValueRange<StringAttr>()),
-          coordinates);
+      index = dist::groupIndex(mesh, llvm::to_vector(place.shardAxes.getAsValueRange<StringAttr>()),
+                               coordinates);
     return rangeOf(place.root,
-                   place.offset + place.stride * int64_t(iteration) +
-                       place.shardStride * index,
+                   place.offset + place.stride * int64_t(iteration) + place.shardStride * index,
                    bufferBytes(buffer.getType()));
   }
 
@@ -249,8 +236,7 @@ private:
   llvm::MapVector<Operation *, std::vector<ByteRange>> waiting;
 };
 
-struct VerifyScheduledPass
-    : dpc::impl::VerifyScheduledBase<VerifyScheduledPass> {
+struct VerifyScheduledPass : dpc::impl::VerifyScheduledBase<VerifyScheduledPass> {
   void runOnOperation() override {
     if (failed(verify()))
       signalPassFailure();
@@ -259,21 +245,18 @@ struct VerifyScheduledPass
 private:
   LogicalResult verify() {
     ModuleOp module = getOperation();
-    auto memory =
-        module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
+    auto memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
     if (!memory)
       return module.emitError("level 'scheduled': has no exec.memory");
     for (auto persistent : module.getOps<PersistentOp>())
-      if (failed(checkPlace(persistent, bufferBytes(persistent.getType()),
-                            memory)))
+      if (failed(checkPlace(persistent, bufferBytes(persistent.getType()), memory)))
         return failure();
     dist::MeshShape mesh;
     for (auto op : module.getOps<dist::MeshOp>())
       mesh = op.getShape();
     for (auto entry : module.getOps<EntryOp>()) {
       WalkResult walked = entry.walk([&](BufferOp buffer) {
-        return WalkResult(
-            checkPlace(buffer, bufferBytes(buffer.getType()), memory));
+        return WalkResult(checkPlace(buffer, bufferBytes(buffer.getType()), memory));
       });
       if (walked.wasInterrupted())
         return failure();
@@ -285,8 +268,7 @@ private:
   }
 
   /// One rank for each way in which ranks' buffers differ.
-  static SmallVector<int64_t> getDistinctRanks(EntryOp entry,
-                                               const dist::MeshShape &mesh) {
+  static SmallVector<int64_t> getDistinctRanks(EntryOp entry, const dist::MeshShape &mesh) {
     llvm::StringSet<> axes;
     entry.walk([&](ViewOp view) {
       if (ArrayAttr over = view.getAxesAttr())
@@ -297,26 +279,22 @@ private:
     for (int64_t rank = 0; rank < mesh.worldSize(); ++rank) {
       auto coordinates = mesh.coordinates(rank);
       if (llvm::all_of(llvm::enumerate(mesh.axes), [&](auto axis) {
-            return axes.contains(axis.value().name) ||
-                   coordinates[axis.index()] == 0;
+            return axes.contains(axis.value().name) || coordinates[axis.index()] == 0;
           }))
         ranks.push_back(rank);
     }
     return ranks;
   }
 
-  static LogicalResult checkPlace(Operation *op, int64_t bytes,
-                                  MemoryAttr memory) {
+  static LogicalResult checkPlace(Operation *op, int64_t bytes, MemoryAttr memory) {
     Space space = spaceOf(op);
     std::optional<int64_t> offset = offsetOf(op);
     if (!offset)
       return op->emitError("level 'scheduled': has no offset");
-    int64_t extent =
-        space == Space::arena ? memory.getArena() : memory.getShared();
+    int64_t extent = space == Space::arena ? memory.getArena() : memory.getShared();
     if (*offset + bytes > extent)
       return op->emitError("level 'scheduled': ends at byte ")
-             << *offset + bytes << " of " << stringifySpace(space)
-             << ", which has " << extent;
+             << *offset + bytes << " of " << stringifySpace(space) << ", which has " << extent;
     return success();
   }
 };

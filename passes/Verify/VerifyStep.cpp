@@ -35,8 +35,7 @@ struct VerifyStepPass : dpc::impl::VerifyStepBase<VerifyStepPass> {
     if (isTraining && !module.lookupSymbol<func::FuncOp>("eval"))
       return contract.violation(module) << "has @step but no @eval";
     if (isTraining && !module->hasAttr(nn::NNDialect::kLearningRateAttrName))
-      return contract.violation(module)
-             << "has no schedule of the learning rate";
+      return contract.violation(module) << "has no schedule of the learning rate";
     for (auto function : module.getOps<func::FuncOp>())
       if (failed(verify(contract, function)))
         return failure();
@@ -46,27 +45,22 @@ struct VerifyStepPass : dpc::impl::VerifyStepBase<VerifyStepPass> {
   static LogicalResult verify(Contract &contract, func::FuncOp function) {
     for (Operation &op : function.front().without_terminator()) {
       if (!isa<nn::NNDialect>(op.getDialect()) || isa<nn::KernelOp>(op))
-        return contract.violation(&op)
-               << "'" << op.getName() << "' belongs to a later level";
+        return contract.violation(&op) << "'" << op.getName() << "' belongs to a later level";
       if (isa<TrainingModeOpInterface>(op))
         return contract.violation(&op)
-               << "'" << op.getName()
-               << "' should be in its training or evaluation form";
+               << "'" << op.getName() << "' should be in its training or evaluation form";
       if (!isMemoryEffectFree(&op))
-        return contract.violation(&op)
-               << "'" << op.getName() << "' has side effects";
+        return contract.violation(&op) << "'" << op.getName() << "' has side effects";
     }
-    if (failed(contract.checkSignature(function)) ||
-        failed(contract.checkVariables(function)) ||
+    if (failed(contract.checkSignature(function)) || failed(contract.checkVariables(function)) ||
         failed(contract.checkStateResults(function)))
       return failure();
     if (function.getSymName() == "step")
       return success();
     for (unsigned i = 0; i < function.getNumResults(); ++i)
       if (nn::getResult(function, i).getKind() == ResultKind::state)
-        return contract.violation(function)
-               << "@" << function.getSymName() << " changes '"
-               << nn::getResult(function, i).getName() << "'";
+        return contract.violation(function) << "@" << function.getSymName() << " changes '"
+                                            << nn::getResult(function, i).getName() << "'";
     return success();
   }
 };

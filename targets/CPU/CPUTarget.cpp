@@ -38,9 +38,7 @@ public:
   Device getDevice(StringRef) const override { return {5e10, 1e10}; }
   Link getLink() const override { return {5e9, 5e-6}; }
 
-  FunctionForm getFunctionForm() const override {
-    return FunctionForm::hostCode;
-  }
+  FunctionForm getFunctionForm() const override { return FunctionForm::hostCode; }
 
   HostLevel getHostLevel(const CodeOptions &options) const override {
     return vectorBytesOf(options) == 64 ? HostLevel::v4 : HostLevel::v3;
@@ -59,23 +57,20 @@ public:
     return LoopTarget::getForm(op);
   }
 
-  FailureOr<std::vector<KernelObject>>
-  compileKernels(ModuleOp kernels, const CodeOptions &options,
-                 const ObjectCache *cache) const override {
-    return compileObjects(
-        kernels, {processorOf(options).str(), /*vectorize=*/true}, cache);
+  FailureOr<std::vector<KernelObject>> compileKernels(ModuleOp kernels, const CodeOptions &options,
+                                                      const ObjectCache *cache) const override {
+    return compileObjects(kernels, {processorOf(options).str(), /*vectorize=*/true}, cache);
   }
 
 protected:
-  std::unique_ptr<KernelEmitter>
-  createEmitter(OpBuilder &builder, Location loc, const KernelGraph &graph,
-                const CodeOptions &options) const override {
-    return std::make_unique<VectorEmitter>(builder, loc, graph,
-                                           vectorBytesOf(options));
+  std::unique_ptr<KernelEmitter> createEmitter(OpBuilder &builder, Location loc,
+                                               const KernelGraph &graph,
+                                               const CodeOptions &options) const override {
+    return std::make_unique<VectorEmitter>(builder, loc, graph, vectorBytesOf(options));
   }
 
-  SmallVector<Attribute>
-  getAttributes(Builder &builder, const CodeOptions &options) const override {
+  SmallVector<Attribute> getAttributes(Builder &builder,
+                                       const CodeOptions &options) const override {
     // LLVM halves the vectors of many machines unless told not to.
     return {builder.getStrArrayAttr(
         {"prefer-vector-width", std::to_string(vectorBytesOf(options) * 8)})};

@@ -11,8 +11,7 @@ using namespace dpc::nn;
 
 Combiner::Combiner(LoopEmitter &emitter, ReduceKind kind, Type elementType)
     : e(emitter), kind(kind), elementType(registerType(elementType)),
-      type(accumulatorType(this->elementType)),
-      isFloat(isa<FloatType>(elementType)),
+      type(accumulatorType(this->elementType)), isFloat(isa<FloatType>(elementType)),
       isUnsigned(elementType.isUnsignedInteger() || elementType.isInteger(1)),
       isOrdered(emitter.orderedSums) {}
 
@@ -30,10 +29,9 @@ Value Combiner::identity() {
     return e.constantLike(type, isMax ? -INFINITY : INFINITY);
   unsigned width = type.getIntOrFloatBitWidth();
   if (isUnsigned)
-    return e.constantInt(type, isMax ? APInt::getMinValue(width)
-                                     : APInt::getMaxValue(width));
-  return e.constantInt(type, isMax ? APInt::getSignedMinValue(width)
-                                   : APInt::getSignedMaxValue(width));
+    return e.constantInt(type, isMax ? APInt::getMinValue(width) : APInt::getMaxValue(width));
+  return e.constantInt(type,
+                       isMax ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width));
 }
 
 // Terms of other ops are never contracted: these have no flags.
@@ -58,13 +56,11 @@ Value Combiner::combine(Value x, Value y) {
   case ReduceKind::max:
     if (isFloat)
       return e.make<arith::MaximumFOp>(x, y, anyZero);
-    return isUnsigned ? Value(e.make<arith::MaxUIOp>(x, y))
-                      : Value(e.make<arith::MaxSIOp>(x, y));
+    return isUnsigned ? Value(e.make<arith::MaxUIOp>(x, y)) : Value(e.make<arith::MaxSIOp>(x, y));
   case ReduceKind::min:
     if (isFloat)
       return e.make<arith::MinimumFOp>(x, y, anyZero);
-    return isUnsigned ? Value(e.make<arith::MinUIOp>(x, y))
-                      : Value(e.make<arith::MinSIOp>(x, y));
+    return isUnsigned ? Value(e.make<arith::MinUIOp>(x, y)) : Value(e.make<arith::MinSIOp>(x, y));
   }
   return x;
 }
@@ -80,12 +76,10 @@ Value Combiner::accumulateProduct(Value x, Value y, Value z) {
 
 Value Combiner::reduce(
     ArrayRef<int64_t> extents,
-    function_ref<LoopEmitter::Values(ArrayRef<LoopEmitter::Index>, ValueRange)>
-        accumulate) {
-  return e.reduce(extents, identity(), accumulate,
-                  [&](ValueRange x, ValueRange y) {
-                    return LoopEmitter::Values{combine(x[0], y[0])};
-                  })[0];
+    function_ref<LoopEmitter::Values(ArrayRef<LoopEmitter::Index>, ValueRange)> accumulate) {
+  return e.reduce(extents, identity(), accumulate, [&](ValueRange x, ValueRange y) {
+    return LoopEmitter::Values{combine(x[0], y[0])};
+  })[0];
 }
 
 Value Combiner::widen(Value element) {
@@ -103,8 +97,8 @@ Ordering::Ordering(LoopEmitter &emitter, Type elementType)
 Value Ordering::less(Value x, Value y) {
   if (isFloat)
     return e.make<arith::CmpFOp>(arith::CmpFPredicate::OLT, x, y);
-  return e.make<arith::CmpIOp>(
-      isUnsigned ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt, x, y);
+  return e.make<arith::CmpIOp>(isUnsigned ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt,
+                               x, y);
 }
 
 Value Ordering::equal(Value x, Value y) {
@@ -116,13 +110,10 @@ Value Ordering::equal(Value x, Value y) {
 Value Ordering::either(Value a, Value b) { return e.make<arith::OrIOp>(a, b); }
 Value Ordering::all(Value a, Value b) { return e.make<arith::AndIOp>(a, b); }
 
-Value Ordering::isNan(Value x) {
-  return e.make<arith::CmpFOp>(arith::CmpFPredicate::UNO, x, x);
-}
+Value Ordering::isNan(Value x) { return e.make<arith::CmpFOp>(arith::CmpFPredicate::UNO, x, x); }
 
 Value Ordering::invert(Value condition) {
-  return e.make<arith::XOrIOp>(condition,
-                               e.constantInt(condition.getType(), APInt(1, 1)));
+  return e.make<arith::XOrIOp>(condition, e.constantInt(condition.getType(), APInt(1, 1)));
 }
 
 Value Ordering::unlessNan(Value better, Value old, Value now) {

@@ -25,10 +25,10 @@ public:
   mlir::Value accumulateProduct(mlir::Value x, mlir::Value y, mlir::Value z);
   /// What `accumulate` makes of the identity and every multi-index of
   /// `extents` (LoopEmitter::reduce).
-  mlir::Value reduce(llvm::ArrayRef<int64_t> extents,
-                     llvm::function_ref<LoopEmitter::Values(
-                         llvm::ArrayRef<LoopEmitter::Index>, mlir::ValueRange)>
-                         accumulate);
+  mlir::Value reduce(
+      llvm::ArrayRef<int64_t> extents,
+      llvm::function_ref<LoopEmitter::Values(llvm::ArrayRef<LoopEmitter::Index>, mlir::ValueRange)>
+          accumulate);
   /// Between the element's and the accumulator's type.
   mlir::Value widen(mlir::Value element);
   mlir::Value narrow(mlir::Value sum);

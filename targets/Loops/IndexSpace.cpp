@@ -21,8 +21,7 @@ ElementIndex::ElementIndex(IndexSpace &space, ArrayRef<int64_t> shape,
                            ArrayRef<AffineExpr> positions)
     : space(&space), shape(shape), dims(positions) {}
 
-ElementIndex::ElementIndex(IndexSpace &space, ArrayRef<int64_t> shape,
-                           AffineExpr number)
+ElementIndex::ElementIndex(IndexSpace &space, ArrayRef<int64_t> shape, AffineExpr number)
     : space(&space), shape(shape), linear(number) {}
 
 ArrayRef<AffineExpr> ElementIndex::positions() const {
@@ -64,21 +63,17 @@ Range IndexSpace::rangeOf(Index expression) const {
     case AffineExprKind::Add:
       return {l.first + r.first, l.second + r.second};
     case AffineExprKind::Mul:
-      return n < 0 ? Range{l.second * n, l.first * n}
-                   : Range{l.first * n, l.second * n};
+      return n < 0 ? Range{l.second * n, l.first * n} : Range{l.first * n, l.second * n};
     case AffineExprKind::FloorDiv:
-      return {llvm::divideFloorSigned(l.first, n),
-              llvm::divideFloorSigned(l.second, n)};
+      return {llvm::divideFloorSigned(l.first, n), llvm::divideFloorSigned(l.second, n)};
     default:
-      if (llvm::divideFloorSigned(l.first, n) ==
-          llvm::divideFloorSigned(l.second, n))
+      if (llvm::divideFloorSigned(l.first, n) == llvm::divideFloorSigned(l.second, n))
         return {llvm::mod(l.first, n), llvm::mod(l.second, n)};
       return {0, n - 1};
     }
   }
   }
-  return {std::numeric_limits<int32_t>::min(),
-          std::numeric_limits<int32_t>::max()};
+  return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
 }
 
 /// A number that divides every value of an expression; 0 for the constant 0.
@@ -143,8 +138,7 @@ Index IndexSpace::mod(Index expression, int64_t n) const {
   return rest % n;
 }
 
-void IndexSpace::joinNeighbours(SmallVector<Index> &positions,
-                                SmallVector<int64_t> &shape) const {
+void IndexSpace::joinNeighbours(SmallVector<Index> &positions, SmallVector<int64_t> &shape) const {
   for (int64_t d = int64_t(positions.size()) - 1; d > 0; --d) {
     if (positions[d].getKind() != AffineExprKind::Mod)
       continue;
@@ -166,8 +160,7 @@ void IndexSpace::joinNeighbours(SmallVector<Index> &positions,
   }
 }
 
-Index IndexSpace::linearize(ArrayRef<Index> positions,
-                            ArrayRef<int64_t> shape) const {
+Index IndexSpace::linearize(ArrayRef<Index> positions, ArrayRef<int64_t> shape) const {
   SmallVector<Index> dims(positions);
   SmallVector<int64_t> extents(shape);
   joinNeighbours(dims, extents);
@@ -193,8 +186,7 @@ Index IndexSpace::offsetOf(ArrayRef<Index> positions, ArrayRef<int64_t> shape,
   return offset;
 }
 
-SmallVector<Index> IndexSpace::delinearize(Index number,
-                                           ArrayRef<int64_t> shape) const {
+SmallVector<Index> IndexSpace::delinearize(Index number, ArrayRef<int64_t> shape) const {
   SmallVector<Index> positions(shape.size());
   for (int64_t d = int64_t(shape.size()) - 1; d >= 0; --d) {
     int64_t extent = std::max<int64_t>(1, shape[d]);

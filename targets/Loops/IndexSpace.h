@@ -15,17 +15,14 @@ class ElementIndex {
 public:
   ElementIndex(IndexSpace &space, llvm::ArrayRef<int64_t> shape,
                llvm::ArrayRef<mlir::AffineExpr> positions);
-  ElementIndex(IndexSpace &space, llvm::ArrayRef<int64_t> shape,
-               mlir::AffineExpr number);
+  ElementIndex(IndexSpace &space, llvm::ArrayRef<int64_t> shape, mlir::AffineExpr number);
 
   llvm::ArrayRef<int64_t> getShape() const { return shape; }
   /// One expression a dimension.
   llvm::ArrayRef<mlir::AffineExpr> positions() const;
   /// The row-major number of the element.
   mlir::AffineExpr number() const;
-  mlir::AffineExpr operator[](unsigned dimension) const {
-    return positions()[dimension];
-  }
+  mlir::AffineExpr operator[](unsigned dimension) const { return positions()[dimension]; }
 
 private:
   IndexSpace *space;
@@ -46,9 +43,7 @@ public:
   explicit IndexSpace(mlir::MLIRContext *context) : context(context) {}
   virtual ~IndexSpace() = default;
 
-  Index constant(int64_t value) const {
-    return mlir::getAffineConstantExpr(value, context);
-  }
+  Index constant(int64_t value) const { return mlir::getAffineConstantExpr(value, context); }
   /// A new variable with values in [low, high].
   Index variable(int64_t low, int64_t high);
   /// The values an expression can have.
@@ -56,25 +51,21 @@ public:
   /// Quotient and remainder by n > 0, rounded down, simplified by ranges.
   Index floorDiv(Index expression, int64_t n) const;
   Index mod(Index expression, int64_t n) const;
-  Index linearize(llvm::ArrayRef<Index> positions,
-                  llvm::ArrayRef<int64_t> shape) const;
+  Index linearize(llvm::ArrayRef<Index> positions, llvm::ArrayRef<int64_t> shape) const;
   /// The same in steps of `stride`, as a sum of a term for each position.
   Index offsetOf(llvm::ArrayRef<Index> positions, llvm::ArrayRef<int64_t> shape,
                  int64_t stride) const;
-  llvm::SmallVector<Index> delinearize(Index number,
-                                       llvm::ArrayRef<int64_t> shape) const;
+  llvm::SmallVector<Index> delinearize(Index number, llvm::ArrayRef<int64_t> shape) const;
 
   /// An element of an integer tensor as an index in [0, extent). What lies
   /// outside counts as the nearest inside, so that garbage (in padding) reads
   /// no memory outside the table.
-  virtual Index readIndex(mlir::Value tensor, const ElementIndex &index,
-                          int64_t extent) = 0;
+  virtual Index readIndex(mlir::Value tensor, const ElementIndex &index, int64_t extent) = 0;
 
 private:
   /// Joins neighbours that are quotient and remainder of one expression, as
   /// splitting a number into positions makes them: they are that expression.
-  void joinNeighbours(llvm::SmallVector<Index> &positions,
-                      llvm::SmallVector<int64_t> &shape) const;
+  void joinNeighbours(llvm::SmallVector<Index> &positions, llvm::SmallVector<int64_t> &shape) const;
 
   mlir::MLIRContext *context;
   llvm::SmallVector<Range> variables;

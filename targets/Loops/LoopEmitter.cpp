@@ -50,8 +50,7 @@ Value LoopEmitter::materialize(Index expression) {
     return known;
   Value result;
   if (auto value = dyn_cast<AffineConstantExpr>(expression)) {
-    result =
-        make<arith::ConstantOp>(builder.getI64IntegerAttr(value.getValue()));
+    result = make<arith::ConstantOp>(builder.getI64IntegerAttr(value.getValue()));
   } else {
     auto binary = cast<AffineBinaryOpExpr>(expression);
     Value l = materialize(binary.getLHS()), r = materialize(binary.getRHS());
@@ -88,13 +87,11 @@ Value LoopEmitter::inRange(Index expression, int64_t low, int64_t high) {
   Range range = rangeOf(expression);
   Value above, below;
   if (range.first < low)
-    above =
-        make<arith::CmpIOp>(arith::CmpIPredicate::sge, materialize(expression),
-                            materialize(constant(low)));
+    above = make<arith::CmpIOp>(arith::CmpIPredicate::sge, materialize(expression),
+                                materialize(constant(low)));
   if (range.second >= high)
-    below =
-        make<arith::CmpIOp>(arith::CmpIPredicate::slt, materialize(expression),
-                            materialize(constant(high)));
+    below = make<arith::CmpIOp>(arith::CmpIPredicate::slt, materialize(expression),
+                                materialize(constant(high)));
   return both(above, below);
 }
 
@@ -111,8 +108,7 @@ Value LoopEmitter::both(Value a, Value b) {
 // Loops are tested at the end, as LLVM's rotated form is: the annotation then
 // sits on the latch.
 Values LoopEmitter::emitLoop(Value first, Value end, Range range, bool guarded,
-                             LLVM::LoopAnnotationAttr annotation,
-                             ValueRange initial,
+                             LLVM::LoopAnnotationAttr annotation, ValueRange initial,
                              function_ref<Values(Index, ValueRange)> body) {
   Block *before = builder.getInsertionBlock();
   Block *after = before->splitBlock(builder.getInsertionPoint());
@@ -138,8 +134,7 @@ Values LoopEmitter::emitLoop(Value first, Value end, Range range, bool guarded,
   Values next = body(bind(i, range.first, range.second), carried);
   leaveScope();
   Value one = make<arith::ConstantOp>(builder.getI64IntegerAttr(1));
-  Value following =
-      make<arith::AddIOp>(i, one, arith::IntegerOverflowFlags::nsw);
+  Value following = make<arith::AddIOp>(i, one, arith::IntegerOverflowFlags::nsw);
   Value more = make<arith::CmpIOp>(arith::CmpIPredicate::slt, following, end);
   SmallVector<Value> again{following};
   llvm::append_range(again, next);
@@ -160,8 +155,8 @@ Values LoopEmitter::loop(int64_t extent, ValueRange initial,
     return Values(initial);
   if (extent == 1)
     return body(constant(0), initial);
-  return emitLoop(i64Constant(*this, 0), i64Constant(*this, extent),
-                  {0, extent - 1}, false, nullptr, initial, body);
+  return emitLoop(i64Constant(*this, 0), i64Constant(*this, extent), {0, extent - 1}, false,
+                  nullptr, initial, body);
 }
 
 void LoopEmitter::sequence(int64_t extent, function_ref<void(Index)> body) {
@@ -171,15 +166,12 @@ void LoopEmitter::sequence(int64_t extent, function_ref<void(Index)> body) {
   });
 }
 
-Values LoopEmitter::loopBetween(Value first, Value end, int64_t highest,
-                                ValueRange initial,
+Values LoopEmitter::loopBetween(Value first, Value end, int64_t highest, ValueRange initial,
                                 function_ref<Values(Index, ValueRange)> body) {
-  return emitLoop(first, end, {0, std::max<int64_t>(0, highest - 1)}, true,
-                  nullptr, initial, body);
+  return emitLoop(first, end, {0, std::max<int64_t>(0, highest - 1)}, true, nullptr, initial, body);
 }
 
-void LoopEmitter::forEach(ArrayRef<int64_t> shape,
-                          function_ref<void(ArrayRef<Index>)> body,
+void LoopEmitter::forEach(ArrayRef<int64_t> shape, function_ref<void(ArrayRef<Index>)> body,
                           Lanes lanes) {
   if (llvm::is_contained(shape, 0))
     return;
@@ -199,17 +191,14 @@ void LoopEmitter::forEach(ArrayRef<int64_t> shape,
     if (extent == 1)
       round(constant(0), {});
     else
-      emitLoop(i64Constant(*this, 0), i64Constant(*this, extent),
-               {0, extent - 1}, false,
-               lanes == Lanes::whereLegal ? vectorLoop : parallelLoop, {},
-               round);
+      emitLoop(i64Constant(*this, 0), i64Constant(*this, extent), {0, extent - 1}, false,
+               lanes == Lanes::whereLegal ? vectorLoop : parallelLoop, {}, round);
   };
   nest();
 }
 
-Values
-LoopEmitter::loop(ArrayRef<int64_t> shape, ValueRange initial,
-                  function_ref<Values(ArrayRef<Index>, ValueRange)> body) {
+Values LoopEmitter::loop(ArrayRef<int64_t> shape, ValueRange initial,
+                         function_ref<Values(ArrayRef<Index>, ValueRange)> body) {
   SmallVector<Index> index;
   std::function<Values(ValueRange)> nest = [&](ValueRange carried) -> Values {
     if (index.size() == shape.size())
@@ -224,10 +213,9 @@ LoopEmitter::loop(ArrayRef<int64_t> shape, ValueRange initial,
   return nest(initial);
 }
 
-Values LoopEmitter::reduce(
-    ArrayRef<int64_t> shape, ValueRange identity,
-    function_ref<Values(ArrayRef<Index>, ValueRange)> accumulate,
-    function_ref<Values(ValueRange, ValueRange)>) {
+Values LoopEmitter::reduce(ArrayRef<int64_t> shape, ValueRange identity,
+                           function_ref<Values(ArrayRef<Index>, ValueRange)> accumulate,
+                           function_ref<Values(ValueRange, ValueRange)>) {
   return loop(shape, identity, accumulate);
 }
 
@@ -281,13 +269,11 @@ Value LoopEmitter::read(Value tensor, ArrayRef<Index> positions) {
   return read(tensor, ElementIndex(*this, type.getShape(), positions));
 }
 
-Index LoopEmitter::readIndex(Value tensor, const ElementIndex &index,
-                             int64_t extent) {
+Index LoopEmitter::readIndex(Value tensor, const ElementIndex &index, int64_t extent) {
   return readCheckedIndex(tensor, index, extent).first;
 }
 
-std::pair<Index, Value> LoopEmitter::readCheckedIndex(Value tensor,
-                                                      const ElementIndex &index,
+std::pair<Index, Value> LoopEmitter::readCheckedIndex(Value tensor, const ElementIndex &index,
                                                       int64_t extent) {
   static const char clampKind = 0, insideKind = 0;
   Value element = read(tensor, index);
@@ -308,8 +294,8 @@ std::pair<Index, Value> LoopEmitter::readCheckedIndex(Value tensor,
 }
 
 static Value addressOf(LoopEmitter &e, Value address, Type type, Index number) {
-  return e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()),
-                             type, address, ValueRange(e.materialize(number)),
+  return e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()), type, address,
+                             ValueRange(e.materialize(number)),
                              /*inbounds=*/true);
 }
 
@@ -320,16 +306,14 @@ Value LoopEmitter::loadAt(Value address, Type type, Index number) {
 }
 
 void LoopEmitter::storeAt(Value address, Value element, Index number) {
-  auto op = make<LLVM::StoreOp>(
-      element, addressOf(*this, address, element.getType(), number));
+  auto op = make<LLVM::StoreOp>(element, addressOf(*this, address, element.getType(), number));
   op.setAccessGroupsAttr(accessGroups);
 }
 
 Value LoopEmitter::constantLike(Type type, double value) {
   if (auto floatType = dyn_cast<FloatType>(type))
     return make<arith::ConstantOp>(builder.getFloatAttr(floatType, value));
-  return make<arith::ConstantOp>(
-      builder.getIntegerAttr(type, static_cast<int64_t>(value)));
+  return make<arith::ConstantOp>(builder.getIntegerAttr(type, static_cast<int64_t>(value)));
 }
 
 Value LoopEmitter::constantInt(Type type, const APInt &value) {

@@ -21,8 +21,7 @@ public:
   using Values = llvm::SmallVector<mlir::Value>;
 
   LoopEmitter(mlir::OpBuilder &builder, mlir::Location loc)
-      : IndexSpace(builder.getContext()), builder(builder), loc(loc),
-        scopes(1) {}
+      : IndexSpace(builder.getContext()), builder(builder), loc(loc), scopes(1) {}
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
@@ -51,21 +50,17 @@ public:
 
   /// `body` for 0 <= i < extent in order; it gets what the round before
   /// returned (`initial` first); returns what the last one returned.
-  Values
-  loop(int64_t extent, mlir::ValueRange initial,
-       llvm::function_ref<Values(Index i, mlir::ValueRange carried)> body);
+  Values loop(int64_t extent, mlir::ValueRange initial,
+              llvm::function_ref<Values(Index i, mlir::ValueRange carried)> body);
   /// The same for every multi-index of `shape`, row-major.
-  Values loop(
-      llvm::ArrayRef<int64_t> shape, mlir::ValueRange initial,
-      llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> body);
+  Values loop(llvm::ArrayRef<int64_t> shape, mlir::ValueRange initial,
+              llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> body);
   /// Rounds in order that share memory but carry no values.
   void sequence(int64_t extent, llvm::function_ref<void(Index i)> body);
   /// Rounds first, first + 1, ... below the i64 values of the program, which
   /// lie in [0, highest].
-  Values
-  loopBetween(mlir::Value first, mlir::Value end, int64_t highest,
-              mlir::ValueRange initial,
-              llvm::function_ref<Values(Index i, mlir::ValueRange)> body);
+  Values loopBetween(mlir::Value first, mlir::Value end, int64_t highest, mlir::ValueRange initial,
+                     llvm::function_ref<Values(Index i, mlir::ValueRange)> body);
   /// When rounds of a loop run together, as lanes of a vector.
   enum class Lanes {
     whereEstimated, ///< where the target's compiler expects to gain
@@ -81,15 +76,13 @@ public:
   /// `combine` then makes one of two partial results, that of the earlier
   /// multi-indices first. So `identity` must be something that combining leaves
   /// as it is.
-  virtual Values reduce(
-      llvm::ArrayRef<int64_t> shape, mlir::ValueRange identity,
-      llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)>
-          accumulate,
-      llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine);
+  virtual Values
+  reduce(llvm::ArrayRef<int64_t> shape, mlir::ValueRange identity,
+         llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> accumulate,
+         llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine);
   /// `then()` where `condition` holds, else `otherwise()`. A null condition
   /// always holds.
-  mlir::Value branch(mlir::Value condition,
-                     llvm::function_ref<mlir::Value()> then,
+  mlir::Value branch(mlir::Value condition, llvm::function_ref<mlir::Value()> then,
                      llvm::function_ref<mlir::Value()> otherwise);
   /// `then()` where `condition` holds.
   void when(mlir::Value condition, llvm::function_ref<void()> then);
@@ -101,11 +94,9 @@ public:
   /// The element of an op's operand: loaded, or computed here and now.
   virtual mlir::Value read(mlir::Value tensor, const ElementIndex &index) = 0;
   mlir::Value read(mlir::Value tensor, llvm::ArrayRef<Index> positions);
-  Index readIndex(mlir::Value tensor, const ElementIndex &index,
-                  int64_t extent) override;
+  Index readIndex(mlir::Value tensor, const ElementIndex &index, int64_t extent) override;
   /// The same, and whether the element was inside.
-  std::pair<Index, mlir::Value> readCheckedIndex(mlir::Value tensor,
-                                                 const ElementIndex &index,
+  std::pair<Index, mlir::Value> readCheckedIndex(mlir::Value tensor, const ElementIndex &index,
                                                  int64_t extent);
   /// Writes an element of a result of the op whose rule fills it.
   virtual void store(mlir::Value result, mlir::Value element, Index number) = 0;
@@ -152,15 +143,12 @@ protected:
 
 private:
   Values emitLoop(mlir::Value first, mlir::Value end, Range range, bool guarded,
-                  mlir::LLVM::LoopAnnotationAttr annotation,
-                  mlir::ValueRange initial,
+                  mlir::LLVM::LoopAnnotationAttr annotation, mlir::ValueRange initial,
                   llvm::function_ref<Values(Index, mlir::ValueRange)> body);
 
   llvm::DenseMap<mlir::Value, Index> variableOf;
   llvm::DenseMap<Index, mlir::Value> valueOf;
-  llvm::SmallVector<
-      llvm::DenseMap<std::pair<const void *, const void *>, mlir::Value>>
-      scopes;
+  llvm::SmallVector<llvm::DenseMap<std::pair<const void *, const void *>, mlir::Value>> scopes;
 };
 
 /// The register type of a tensor's elements: signless.

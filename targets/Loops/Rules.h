@@ -7,8 +7,7 @@
 namespace dpc {
 
 /// Takes an element that is read: of which operand, and where.
-using VisitRead =
-    llvm::function_ref<void(unsigned operand, const ElementIndex &index)>;
+using VisitRead = llvm::function_ref<void(unsigned operand, const ElementIndex &index)>;
 
 /// Result elements of `op` over elements of operand `operand`, rounded up.
 int64_t resultElementsPer(mlir::Operation *op, unsigned operand);
@@ -30,8 +29,8 @@ namespace dpc {
 /// `getElementCost` and `getReadsPerElement` of the interface.
 template <typename Model, typename Op>
 struct ElementRule : ElementOpInterface::ExternalModel<Model, Op> {
-  void visitReads(mlir::Operation *op, IndexSpace &space, unsigned,
-                  const ElementIndex &index, VisitRead read) const {
+  void visitReads(mlir::Operation *op, IndexSpace &space, unsigned, const ElementIndex &index,
+                  VisitRead read) const {
     model().reads(llvm::cast<Op>(op), space, index, read);
   }
   mlir::Value emitElementAt(mlir::Operation *op, LoopEmitter &emitter, unsigned,
@@ -52,10 +51,8 @@ ElementIndex elementOf(IndexSpace &space, mlir::Value tensor,
 ///
 ///   ElementIndex source(Op op, IndexSpace &space,
 ///                       const ElementIndex &index) const
-template <typename Model, typename Op>
-struct MoveRule : ElementRule<Model, Op> {
-  void reads(Op op, IndexSpace &space, const ElementIndex &index,
-             VisitRead read) const {
+template <typename Model, typename Op> struct MoveRule : ElementRule<Model, Op> {
+  void reads(Op op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     read(0, model().source(op, space, index));
   }
   mlir::Value element(Op op, LoopEmitter &e, const ElementIndex &index) const {
@@ -69,8 +66,7 @@ private:
 /// Base of the fill rule of one op. `Model` says, for an op of class `Op`,
 ///
 ///   void fill(Op op, LoopEmitter &e) const
-template <typename Model, typename Op>
-struct FillRule : FillOpInterface::ExternalModel<Model, Op> {
+template <typename Model, typename Op> struct FillRule : FillOpInterface::ExternalModel<Model, Op> {
   void emitFill(mlir::Operation *op, LoopEmitter &emitter) const {
     static_cast<const Model &>(*this).fill(llvm::cast<Op>(op), emitter);
   }

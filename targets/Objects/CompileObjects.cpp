@@ -40,9 +40,9 @@ struct Processor {
     // they did would depend on the code around them, and what is computed at
     // two places would have different bits. Sums say by flags what they allow.
     options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-    return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-        triple, name, features, options, llvm::Reloc::PIC_, std::nullopt,
-        llvm::CodeGenOptLevel::Aggressive));
+    return std::unique_ptr<llvm::TargetMachine>(
+        target->createTargetMachine(triple, name, features, options, llvm::Reloc::PIC_,
+                                    std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   }
 };
 
@@ -57,8 +57,7 @@ struct Unit {
 
 } // namespace
 
-static FailureOr<Processor> findProcessor(ModuleOp kernels,
-                                          const ObjectOptions &options) {
+static FailureOr<Processor> findProcessor(ModuleOp kernels, const ObjectOptions &options) {
   static const bool initialized = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
@@ -68,11 +67,9 @@ static FailureOr<Processor> findProcessor(ModuleOp kernels,
   Processor processor;
   processor.triple = llvm::sys::getDefaultTargetTriple();
   std::string error;
-  processor.target =
-      llvm::TargetRegistry::lookupTarget(processor.triple, error);
+  processor.target = llvm::TargetRegistry::lookupTarget(processor.triple, error);
   if (!processor.target)
-    return kernels.emitError("cannot generate code for ")
-           << processor.triple << ": " << error;
+    return kernels.emitError("cannot generate code for ") << processor.triple << ": " << error;
   processor.name = options.processor;
   processor.vectorize = options.vectorize;
   if (options.processor == "native") {
@@ -89,8 +86,8 @@ static FailureOr<Processor> findProcessor(ModuleOp kernels,
 }
 
 /// LLVM's optimisations and code generation.
-static bool emitObject(llvm::Module &code, llvm::TargetMachine &machine,
-                       bool vectorize, llvm::raw_pwrite_stream &stream) {
+static bool emitObject(llvm::Module &code, llvm::TargetMachine &machine, bool vectorize,
+                       llvm::raw_pwrite_stream &stream) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -105,11 +102,9 @@ static bool emitObject(llvm::Module &code, llvm::TargetMachine &machine,
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   // O3 unrolls twice as far, takes a third longer, and steps are no faster.
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
-      .run(code, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(code, modules);
   llvm::legacy::PassManager emission;
-  if (machine.addPassesToEmitFile(emission, stream, nullptr,
-                                  llvm::CodeGenFileType::ObjectFile,
+  if (machine.addPassesToEmitFile(emission, stream, nullptr, llvm::CodeGenFileType::ObjectFile,
                                   /*DisableVerify=*/true))
     return false;
   emission.run(code);
@@ -128,13 +123,10 @@ static llvm::Function *takeNumberOut(llvm::Module &code, StringRef symbol) {
   return entry;
 }
 
-static void compile(Unit &unit, const Processor &processor,
-                    const ObjectCache *cache) {
+static void compile(Unit &unit, const Processor &processor, const ObjectCache *cache) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code =
-      translateModuleToLLVMIR(unit.module, context, "kernel");
-  llvm::Function *entry =
-      code ? takeNumberOut(*code, unit.result->kernel) : nullptr;
+  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(unit.module, context, "kernel");
+  llvm::Function *entry = code ? takeNumberOut(*code, unit.result->kernel) : nullptr;
   if (!entry) {
     unit.error = "cannot be translated to LLVM";
     return;
@@ -158,9 +150,8 @@ static void compile(Unit &unit, const Processor &processor,
     }
   // Every function of the kernel has its name, for profilers.
   for (llvm::Function &function : *code)
-    if (StringRef name = function.getName(); &function != entry &&
-                                             !function.isDeclaration() &&
-                                             name.consume_front("kernel"))
+    if (StringRef name = function.getName();
+        &function != entry && !function.isDeclaration() && name.consume_front("kernel"))
       function.setName(unit.result->symbol + name);
   entry->setName(unit.result->symbol);
   SmallVector<char, 0> object;
@@ -175,8 +166,7 @@ static void compile(Unit &unit, const Processor &processor,
 }
 
 FailureOr<std::vector<KernelObject>>
-dpc::compileObjects(ModuleOp kernels, const ObjectOptions &options,
-                    const ObjectCache *cache) {
+dpc::compileObjects(ModuleOp kernels, const ObjectOptions &options, const ObjectCache *cache) {
   FailureOr<Processor> processor = findProcessor(kernels, options);
   if (failed(processor) || failed(lowerToLLVM(kernels)))
     return failure();
@@ -190,8 +180,7 @@ dpc::compileObjects(ModuleOp kernels, const ObjectOptions &options,
     units.push_back({module, &object, ops});
   }
   // The longest first, so that no core is left with one at the end.
-  llvm::stable_sort(units,
-                    [](const Unit &a, const Unit &b) { return a.ops > b.ops; });
+  llvm::stable_sort(units, [](const Unit &a, const Unit &b) { return a.ops > b.ops; });
   parallelForEach(kernels.getContext(), units,
                   [&](Unit &unit) { compile(unit, *processor, cache); });
   bool isStored = false;

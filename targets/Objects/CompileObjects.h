@@ -16,8 +16,7 @@ struct ObjectOptions {
 /// Target::compileKernels for processors like the one this runs on. Needs the
 /// translations of `registerObjectTranslations`.
 mlir::FailureOr<std::vector<KernelObject>>
-compileObjects(mlir::ModuleOp kernels, const ObjectOptions &options,
-               const ObjectCache *cache);
+compileObjects(mlir::ModuleOp kernels, const ObjectOptions &options, const ObjectCache *cache);
 
 /// Registers how the dialects of kernels become LLVM IR.
 void registerObjectTranslations(mlir::DialectRegistry &registry);

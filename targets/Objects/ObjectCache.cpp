@@ -48,8 +48,7 @@ static std::string buildIdentifiers() {
           const ElfW(Phdr) &header = object->dlpi_phdr[i];
           if (header.p_type != PT_NOTE)
             continue;
-          const char *at = reinterpret_cast<const char *>(object->dlpi_addr +
-                                                          header.p_vaddr);
+          const char *at = reinterpret_cast<const char *>(object->dlpi_addr + header.p_vaddr);
           all.append(at, header.p_memsz);
         }
         return 0;
@@ -59,8 +58,7 @@ static std::string buildIdentifiers() {
 }
 
 std::string ObjectCache::keyOf(StringRef content) {
-  static const std::string generator =
-      hashOf({LLVM_VERSION_STRING, buildIdentifiers()});
+  static const std::string generator = hashOf({LLVM_VERSION_STRING, buildIdentifiers()});
   return hashOf({generator, content});
 }
 
@@ -98,13 +96,12 @@ Expected<ObjectCache> ObjectCache::open(StringRef folder, uint64_t maxBytes) {
   if (!S_ISDIR(status.st_mode))
     return refuse(folder, "it is no folder");
   if (status.st_uid != geteuid())
-    return refuse(folder, "it belongs to user " + Twine(status.st_uid) +
-                              ", not " + Twine(geteuid()));
+    return refuse(folder,
+                  "it belongs to user " + Twine(status.st_uid) + ", not " + Twine(geteuid()));
   if (status.st_mode & 077)
-    return refuse(folder, "others may use it (mode 0" +
-                              Twine(utostr(status.st_mode >> 6 & 7)) +
-                              utostr(status.st_mode >> 3 & 7) +
-                              utostr(status.st_mode & 7) + ", not 0700)");
+    return refuse(folder, "others may use it (mode 0" + Twine(utostr(status.st_mode >> 6 & 7)) +
+                              utostr(status.st_mode >> 3 & 7) + utostr(status.st_mode & 7) +
+                              ", not 0700)");
   return ObjectCache(std::move(path), maxBytes);
 }
 
@@ -123,8 +120,8 @@ std::optional<std::string> ObjectCache::lookup(StringRef key) const {
     return std::nullopt;
   auto close = make_scope_exit([&] { ::close(file); });
   struct stat status;
-  if (fstat(file, &status) || !S_ISREG(status.st_mode) ||
-      status.st_uid != geteuid() || uint64_t(status.st_size) > maxBytes)
+  if (fstat(file, &status) || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
+      uint64_t(status.st_size) > maxBytes)
     return std::nullopt;
   std::string bytes(status.st_size, '\0');
   for (size_t done = 0; done < bytes.size();) {
@@ -134,8 +131,7 @@ std::optional<std::string> ObjectCache::lookup(StringRef key) const {
     done += count;
   }
   StringRef rest = bytes;
-  if (!rest.consume_front(kMagic) || !rest.consume_front(key) ||
-      rest.size() < kHashBytes)
+  if (!rest.consume_front(kMagic) || !rest.consume_front(key) || rest.size() < kHashBytes)
     return std::nullopt;
   StringRef checksum = rest.take_front(kHashBytes);
   rest = rest.drop_front(kHashBytes);
@@ -150,8 +146,7 @@ std::optional<std::string> ObjectCache::lookup(StringRef key) const {
 void ObjectCache::store(StringRef key, StringRef object) const {
   SmallString<128> temporary;
   int file;
-  if (sys::fs::createUniqueFile(pathOf(key) + ".%%%%%%%%", file, temporary,
-                                sys::fs::OF_None, 0600))
+  if (sys::fs::createUniqueFile(pathOf(key) + ".%%%%%%%%", file, temporary, sys::fs::OF_None, 0600))
     return;
   raw_fd_ostream stream(file, /*shouldClose=*/true);
   stream << kMagic << key << hashOf({object}) << object;

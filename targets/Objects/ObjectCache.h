@@ -20,8 +20,7 @@ class ObjectCache {
 public:
   /// Opens `folder`, which is made if it is not there. Fails, and says why, if
   /// it is no folder of this user's alone. At most `maxBytes` stay in it.
-  static llvm::Expected<ObjectCache> open(llvm::StringRef folder,
-                                          uint64_t maxBytes);
+  static llvm::Expected<ObjectCache> open(llvm::StringRef folder, uint64_t maxBytes);
   /// The folder of this user: $XDG_CACHE_HOME/dpc/kernels or
   /// ~/.cache/dpc/kernels; "" if there is neither.
   static std::string defaultFolder();

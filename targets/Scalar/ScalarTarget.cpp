@@ -18,8 +18,7 @@ public:
   using KernelEmitter::KernelEmitter;
 
   /// The last round first.
-  void forEach(ArrayRef<int64_t> shape,
-               function_ref<void(ArrayRef<Index>)> body, Lanes) override {
+  void forEach(ArrayRef<int64_t> shape, function_ref<void(ArrayRef<Index>)> body, Lanes) override {
     LoopEmitter::forEach(shape, [&](ArrayRef<Index> rounds) {
       SmallVector<Index> index;
       for (auto [round, extent] : llvm::zip_equal(rounds, shape))
@@ -38,12 +37,11 @@ public:
     auto part = [&](int64_t first, int64_t count) {
       SmallVector<int64_t> extents(shape);
       extents[0] = count;
-      return loop(extents, identity,
-                  [&](ArrayRef<Index> index, ValueRange carried) {
-                    SmallVector<Index> all(index);
-                    all[0] = all[0] + first;
-                    return accumulate(all, carried);
-                  });
+      return loop(extents, identity, [&](ArrayRef<Index> index, ValueRange carried) {
+        SmallVector<Index> all(index);
+        all[0] = all[0] + first;
+        return accumulate(all, carried);
+      });
     };
     Values early = part(0, half), late = part(half, shape[0] - half);
     return combine(early, late);
@@ -64,36 +62,28 @@ public:
   Link getLink() const override { return {5e9, 5e-6}; }
 
   // Its kernels are code of the host, but the host stays out of its memory.
-  FunctionForm getFunctionForm() const override {
-    return FunctionForm::launchTable;
-  }
+  FunctionForm getFunctionForm() const override { return FunctionForm::launchTable; }
 
-  HostLevel getHostLevel(const CodeOptions &) const override {
-    return HostLevel::any;
-  }
+  HostLevel getHostLevel(const CodeOptions &) const override { return HostLevel::any; }
 
   void registerDialects(DialectRegistry &registry) const override {
     LoopTarget::registerDialects(registry);
     registerObjectTranslations(registry);
   }
 
-  FailureOr<std::vector<KernelObject>>
-  compileKernels(ModuleOp kernels, const CodeOptions &,
-                 const ObjectCache *cache) const override {
-    return compileObjects(
-        kernels, {getProcessors().front().str(), /*vectorize=*/false}, cache);
+  FailureOr<std::vector<KernelObject>> compileKernels(ModuleOp kernels, const CodeOptions &,
+                                                      const ObjectCache *cache) const override {
+    return compileObjects(kernels, {getProcessors().front().str(), /*vectorize=*/false}, cache);
   }
 
 protected:
-  std::unique_ptr<KernelEmitter>
-  createEmitter(OpBuilder &builder, Location loc, const KernelGraph &graph,
-                const CodeOptions &) const override {
+  std::unique_ptr<KernelEmitter> createEmitter(OpBuilder &builder, Location loc,
+                                               const KernelGraph &graph,
+                                               const CodeOptions &) const override {
     return std::make_unique<ScalarEmitter>(builder, loc, graph);
   }
 };
 
 } // namespace
 
-void dpc::registerScalarTarget() {
-  registerTarget(std::make_unique<ScalarTarget>());
-}
+void dpc::registerScalarTarget() { registerTarget(std::make_unique<ScalarTarget>()); }

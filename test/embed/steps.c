@@ -64,8 +64,7 @@ static dpc_program_t edited(void) {
 int main(int argc, char **argv) {
   const char *mode = argc > 2 ? argv[2] : "";
   const dpc_program_t copy = edited();
-  const dpc_program_t *program =
-      strcmp(mode, "edit") == 0 ? &copy : &dpc_program;
+  const dpc_program_t *program = strcmp(mode, "edit") == 0 ? &copy : &dpc_program;
   dpc_session_options_t options;
   dpc_session_t *session = NULL;
   dpc_array_file_t *data = NULL;

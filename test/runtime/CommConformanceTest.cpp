@@ -35,13 +35,10 @@ template <typename T> T value(uint32_t rank, uint64_t i) {
 }
 
 template <typename T> T combine(uint32_t reduction, T a, T b) {
-  return reduction == DPC_SUM   ? T(a + b)
-         : reduction == DPC_MAX ? std::max(a, b)
-                                : std::min(a, b);
+  return reduction == DPC_SUM ? T(a + b) : reduction == DPC_MAX ? std::max(a, b) : std::min(a, b);
 }
 
-template <typename T>
-T reduced(uint32_t reduction, uint32_t ranks, uint64_t i) {
+template <typename T> T reduced(uint32_t reduction, uint32_t ranks, uint64_t i) {
   T out = value<T>(0, i);
   for (uint32_t r = 1; r < ranks; ++r)
     out = combine(reduction, out, value<T>(r, i));
@@ -50,21 +47,18 @@ T reduced(uint32_t reduction, uint32_t ranks, uint64_t i) {
 
 /// Runs one operation on every rank and compares this rank's output.
 template <typename T>
-int check(dpc_comm_t *comm, uint32_t op, uint32_t dtype, uint32_t reduction,
-          uint64_t count, char *memory, RankReport &report) {
+int check(dpc_comm_t *comm, uint32_t op, uint32_t dtype, uint32_t reduction, uint64_t count,
+          char *memory, RankReport &report) {
   const uint32_t n = comm->world_size, me = comm->rank, root = n - 1;
-  T *in = reinterpret_cast<T *>(memory),
-    *out = reinterpret_cast<T *>(memory + kHalf);
-  const bool wideIn = op == DPC_OP_REDUCE_SCATTER || op == DPC_OP_SCATTER ||
-                      op == DPC_OP_ALL_TO_ALL;
-  const bool wideOut =
-      op == DPC_OP_ALL_GATHER || op == DPC_OP_GATHER || op == DPC_OP_ALL_TO_ALL;
+  T *in = reinterpret_cast<T *>(memory), *out = reinterpret_cast<T *>(memory + kHalf);
+  const bool wideIn =
+      op == DPC_OP_REDUCE_SCATTER || op == DPC_OP_SCATTER || op == DPC_OP_ALL_TO_ALL;
+  const bool wideOut = op == DPC_OP_ALL_GATHER || op == DPC_OP_GATHER || op == DPC_OP_ALL_TO_ALL;
   for (uint64_t i = 0; i < count * (wideIn ? n : 1); ++i)
     in[i] = value<T>(me, i);
   const uint64_t outCount = count * (wideOut ? n : 1);
   std::fill(out, out + outCount + 1, T(99));
-  dpc_comm_op_t request = {op,       0,     root, dtype, reduction,
-                           DPC_NONE, count, 7,    in,    out};
+  dpc_comm_op_t request = {op, 0, root, dtype, reduction, DPC_NONE, count, 7, in, out};
   if (op == DPC_OP_SEND) { // a ring, both directions outstanding at once
     request.peer = (me + 1) % n;
     dpc_request_t sent, received;
@@ -73,19 +67,16 @@ int check(dpc_comm_t *comm, uint32_t op, uint32_t dtype, uint32_t reduction,
     dpc_comm_op_t receive = request;
     receive.op = DPC_OP_RECV, receive.peer = (me + n - 1) % n;
     if (comm->vtable->start(comm, &request, &sent) ||
-        comm->vtable->start(comm, &receive, &received) ||
-        comm->vtable->wait(comm, received) || comm->vtable->wait(comm, sent)) {
-      std::snprintf(report.message, sizeof report.message, "%s",
-                    dpc_last_error());
+        comm->vtable->start(comm, &receive, &received) || comm->vtable->wait(comm, received) ||
+        comm->vtable->wait(comm, sent)) {
+      std::snprintf(report.message, sizeof report.message, "%s", dpc_last_error());
       return 3;
     }
   } else if (dpc_comm_run(comm, &request)) {
-    std::snprintf(report.message, sizeof report.message, "%s",
-                  dpc_last_error());
+    std::snprintf(report.message, sizeof report.message, "%s", dpc_last_error());
     return 3;
   }
-  const bool writes =
-      (op != DPC_OP_REDUCE && op != DPC_OP_GATHER) || me == root;
+  const bool writes = (op != DPC_OP_REDUCE && op != DPC_OP_GATHER) || me == root;
   for (uint64_t i = 0; i < outCount; ++i) {
     T want = T(99);
     uint64_t part = count ? i / count : 0, within = count ? i % count : 0;
@@ -115,15 +106,14 @@ int check(dpc_comm_t *comm, uint32_t op, uint32_t dtype, uint32_t reduction,
       break;
     }
     if (out[i] != want) {
-      std::snprintf(report.message, sizeof report.message,
-                    "element %llu of %llu is %g, not %g", (unsigned long long)i,
-                    (unsigned long long)outCount, double(out[i]), double(want));
+      std::snprintf(report.message, sizeof report.message, "element %llu of %llu is %g, not %g",
+                    (unsigned long long)i, (unsigned long long)outCount, double(out[i]),
+                    double(want));
       return 9;
     }
   }
   if (out[outCount] != T(99)) {
-    std::snprintf(report.message, sizeof report.message,
-                  "wrote past the end of %llu elements",
+    std::snprintf(report.message, sizeof report.message, "wrote past the end of %llu elements",
                   (unsigned long long)outCount);
     return 9;
   }
@@ -137,8 +127,7 @@ void onRanks(const Way &way, uint32_t ranks,
   TemporaryDirectory directory;
   auto results = forkRanks(ranks, [&](uint32_t rank, RankReport &report) {
     WorldOptions world(rank, ranks, "file://" + directory.path, kRegion);
-    world.options.bandwidth = way.bandwidth,
-    world.options.latency = way.latency;
+    world.options.bandwidth = way.bandwidth, world.options.latency = way.latency;
     if (adjust)
       adjust(world);
     dpc_comm_t *comm;
@@ -148,13 +137,11 @@ void onRanks(const Way &way, uint32_t ranks,
       dpc_comm_release(comm);
     }
     if (code && !report.message[0])
-      std::snprintf(report.message, sizeof report.message, "%s",
-                    dpc_last_error());
+      std::snprintf(report.message, sizeof report.message, "%s", dpc_last_error());
     return code;
   });
   for (uint32_t r = 0; r < ranks; ++r)
-    EXPECT_EQ(results[r].exitCode, 0)
-        << "rank " << r << ": " << results[r].message;
+    EXPECT_EQ(results[r].exitCode, 0) << "rank " << r << ": " << results[r].message;
 }
 
 using Case = std::tuple<Way, uint32_t, uint32_t>;
@@ -163,35 +150,25 @@ class CommConformance : public testing::TestWithParam<Case> {};
 TEST_P(CommConformance, MatchesPlainComputation) {
   const auto &[way, ranks, op] = GetParam();
   onRanks(way, ranks, [op = op](dpc_comm_t *comm, RankReport &report) {
-    const bool reduces = op == DPC_OP_ALL_REDUCE || op == DPC_OP_REDUCE ||
-                         op == DPC_OP_REDUCE_SCATTER;
+    const bool reduces =
+        op == DPC_OP_ALL_REDUCE || op == DPC_OP_REDUCE || op == DPC_OP_REDUCE_SCATTER;
     char *memory = allocate<char>(comm, kRegion);
     int code = 0;
     for (uint64_t count : {0, 1, 5, 63, 64, 65, 1000, 2048, 2049, 5000, 70001})
-      for (uint32_t reduction = 0; reduction < (reduces ? 3u : 1u);
-           ++reduction) {
-        code = code ? code
-                    : check<float>(comm, op, DPC_F32, reduction, count, memory,
-                                   report);
-        code = code ? code
-                    : check<double>(comm, op, DPC_F64, reduction, count, memory,
-                                    report);
-        code = code ? code
-                    : check<int32_t>(comm, op, DPC_I32, reduction, count,
-                                     memory, report);
-        code = code ? code
-                    : check<int64_t>(comm, op, DPC_I64, reduction, count,
-                                     memory, report);
+      for (uint32_t reduction = 0; reduction < (reduces ? 3u : 1u); ++reduction) {
+        code = code ? code : check<float>(comm, op, DPC_F32, reduction, count, memory, report);
+        code = code ? code : check<double>(comm, op, DPC_F64, reduction, count, memory, report);
+        code = code ? code : check<int32_t>(comm, op, DPC_I32, reduction, count, memory, report);
+        code = code ? code : check<int64_t>(comm, op, DPC_I64, reduction, count, memory, report);
       }
     return code ? code : int(dpc_comm_barrier(comm));
   });
 }
 
 std::string caseName(const testing::TestParamInfo<Case> &info) {
-  static const char *const ops[] = {"",          "AllReduce", "ReduceScatter",
-                                    "AllGather", "Broadcast", "Reduce",
-                                    "Gather",    "Scatter",   "AllToAll",
-                                    "Barrier",   "SendRecv",  "Recv"};
+  static const char *const ops[] = {"",          "AllReduce", "ReduceScatter", "AllGather",
+                                    "Broadcast", "Reduce",    "Gather",        "Scatter",
+                                    "AllToAll",  "Barrier",   "SendRecv",      "Recv"};
   return std::get<0>(info.param).name + ops[std::get<2>(info.param)] +
          std::to_string(std::get<1>(info.param)) + "Ranks";
 }
@@ -199,18 +176,15 @@ std::string caseName(const testing::TestParamInfo<Case> &info) {
 INSTANTIATE_TEST_SUITE_P(
     All, CommConformance,
     testing::Combine(testing::ValuesIn(ways()), testing::Values(1u, 2u, 3u, 5u),
-                     testing::Values<uint32_t>(DPC_OP_ALL_REDUCE,
-                                               DPC_OP_REDUCE_SCATTER,
-                                               DPC_OP_ALL_GATHER,
-                                               DPC_OP_BROADCAST, DPC_OP_REDUCE,
-                                               DPC_OP_GATHER, DPC_OP_SCATTER,
-                                               DPC_OP_ALL_TO_ALL, DPC_OP_SEND)),
+                     testing::Values<uint32_t>(DPC_OP_ALL_REDUCE, DPC_OP_REDUCE_SCATTER,
+                                               DPC_OP_ALL_GATHER, DPC_OP_BROADCAST, DPC_OP_REDUCE,
+                                               DPC_OP_GATHER, DPC_OP_SCATTER, DPC_OP_ALL_TO_ALL,
+                                               DPC_OP_SEND)),
     caseName);
 
 class Comm : public testing::TestWithParam<std::string> {
 protected:
-  void onRanks(uint32_t ranks,
-               const std::function<int(dpc_comm_t *, RankReport &)> &body,
+  void onRanks(uint32_t ranks, const std::function<int(dpc_comm_t *, RankReport &)> &body,
                const std::function<void(WorldOptions &)> &adjust = {}) {
     ::onRanks({GetParam(), GetParam(), 0, 0}, ranks, body, adjust);
   }
@@ -229,8 +203,7 @@ TEST_P(Comm, SumsInRankOrder) {
     for (uint64_t count : {1000, 10000}) {
       for (uint64_t i = 0; i < count; ++i)
         x[i] = fill(comm->rank, i);
-      dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, 0,     0, DPC_F32, DPC_SUM,
-                          DPC_NONE,          count, 1, x,       x};
+      dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, count, 1, x, x};
       if (int code = dpc_comm_run(comm, &op))
         return code;
       for (uint64_t i = 0; i < count; ++i)
@@ -250,16 +223,8 @@ TEST_P(Comm, WaitsInAnyOrder) {
     dpc_request_t requests[kOperations];
     for (int k = 0; k < kOperations; ++k) {
       std::fill(x + k * kCount, x + (k + 1) * kCount, float(k + comm->rank));
-      dpc_comm_op_t op = {DPC_OP_ALL_REDUCE,
-                          0,
-                          0,
-                          DPC_F32,
-                          DPC_SUM,
-                          DPC_NONE,
-                          kCount,
-                          uint64_t(k),
-                          x + k * kCount,
-                          x + k * kCount};
+      dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, 0,      0,           DPC_F32,        DPC_SUM,
+                          DPC_NONE,          kCount, uint64_t(k), x + k * kCount, x + k * kCount};
       if (int code = comm->vtable->start(comm, &op, &requests[k]))
         return code;
     }
@@ -301,8 +266,7 @@ TEST_P(Comm, LongQueueOfStarts) {
 // Sub-groups: rows and columns of a 2x2 mesh, used in opposite orders of
 // waiting.
 TEST_P(Comm, GroupFamilies) {
-  static const uint32_t rows[] = {0, 1, 2, 3}, columns[] = {0, 2, 1, 3},
-                        world[] = {0, 1, 2, 3};
+  static const uint32_t rows[] = {0, 1, 2, 3}, columns[] = {0, 2, 1, 3}, world[] = {0, 1, 2, 3};
   static const dpc_group_family_t families[] = {
       {"world", 1, 4, world}, {"model", 2, 2, rows}, {"data", 2, 2, columns}};
   onRanks(
@@ -310,8 +274,7 @@ TEST_P(Comm, GroupFamilies) {
       [](dpc_comm_t *comm, RankReport &) {
         double *x = allocate<double>(comm, kRegion);
         x[0] = x[1] = 1 << comm->rank;
-        dpc_comm_op_t row = {DPC_OP_ALL_REDUCE, 1, 0, DPC_F64, DPC_SUM,
-                             DPC_NONE,          1, 1, x,       x + 2};
+        dpc_comm_op_t row = {DPC_OP_ALL_REDUCE, 1, 0, DPC_F64, DPC_SUM, DPC_NONE, 1, 1, x, x + 2};
         dpc_comm_op_t column = {DPC_OP_ALL_REDUCE, 2, 0, DPC_F64, DPC_SUM,
                                 DPC_NONE,          1, 2, x + 1,   x + 3};
         dpc_request_t a, b;
@@ -325,13 +288,9 @@ TEST_P(Comm, GroupFamilies) {
         if (int code = comm->vtable->wait(comm, rowFirst ? b : a))
           return code;
         const double wantRow[] = {3, 3, 12, 12}, wantColumn[] = {5, 10, 5, 10};
-        return x[2] == wantRow[comm->rank] && x[3] == wantColumn[comm->rank]
-                   ? 0
-                   : 9;
+        return x[2] == wantRow[comm->rank] && x[3] == wantColumn[comm->rank] ? 0 : 9;
       },
-      [](WorldOptions &w) {
-        w.options.families = families, w.options.family_count = 3;
-      });
+      [](WorldOptions &w) { w.options.families = families, w.options.family_count = 3; });
 }
 
 // Bad arguments are the caller's fault and are found before anything is
@@ -341,11 +300,9 @@ TEST_P(Comm, RejectsBadArguments) {
     char *x = allocate<char>(comm, 64);
     float outside[4] = {};
     const dpc_comm_op_t bad[] = {
-        {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, outside,
-         outside},
+        {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, outside, outside},
         {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 17, 1, x, x},
-        {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 1ull << 62, 1, x,
-         x},
+        {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 1ull << 62, 1, x, x},
         {DPC_OP_ALL_REDUCE, 0, 0, DPC_BF16, DPC_SUM, DPC_NONE, 4, 1, x, x},
         {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, 7, DPC_NONE, 4, 1, x, x},
         {DPC_OP_ALL_REDUCE, 3, 0, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, x, x},
@@ -392,28 +349,23 @@ TEST(Transports, AnUnknownNameListsTheKnown) {
 // The emulated link delivers late, takes its time from the start of the
 // operation, and uses no core.
 TEST(EmulatedLink, TakesItsTime) {
-  onRanks(
-      {"local", "local", 1e7, 0}, 2, [](dpc_comm_t *comm, RankReport &report) {
-        float *x = allocate<float>(comm, kRegion);
-        dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, 0,      0, DPC_F32, DPC_SUM,
-                            DPC_NONE,          250000, 1, x,       x};
-        std::fill(x, x + op.count, 1.f);
-        if (int code = dpc_comm_barrier(comm))
-          return code;
-        auto begin = std::chrono::steady_clock::now();
-        clock_t busy = clock();
-        if (int code = dpc_comm_run(
-                comm, &op)) // 1 MB at 10 MB/s: 2 (n-1)/n of it is 0.1 s
-          return code;
-        double seconds = std::chrono::duration<double>(
-                             std::chrono::steady_clock::now() - begin)
-                             .count();
-        double cpu = double(clock() - busy) / CLOCKS_PER_SEC;
-        std::snprintf(report.message, sizeof report.message,
-                      "%.3f s, %.3f s of processor time", seconds, cpu);
-        return seconds > 0.099 && seconds < 0.5 && cpu < 0.05 && x[1] == 2 ? 0
-                                                                           : 9;
-      });
+  onRanks({"local", "local", 1e7, 0}, 2, [](dpc_comm_t *comm, RankReport &report) {
+    float *x = allocate<float>(comm, kRegion);
+    dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 250000, 1, x, x};
+    std::fill(x, x + op.count, 1.f);
+    if (int code = dpc_comm_barrier(comm))
+      return code;
+    auto begin = std::chrono::steady_clock::now();
+    clock_t busy = clock();
+    if (int code = dpc_comm_run(comm, &op)) // 1 MB at 10 MB/s: 2 (n-1)/n of it is 0.1 s
+      return code;
+    double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    double cpu = double(clock() - busy) / CLOCKS_PER_SEC;
+    std::snprintf(report.message, sizeof report.message, "%.3f s, %.3f s of processor time",
+                  seconds, cpu);
+    return seconds > 0.099 && seconds < 0.5 && cpu < 0.05 && x[1] == 2 ? 0 : 9;
+  });
 }
 
 } // namespace

@@ -16,10 +16,9 @@ struct Member {
   dpc_comm_t *comm = nullptr;
   float *x = nullptr;
 
-  int run(uint32_t op, uint32_t peer, uint64_t count, uint64_t buffer,
-          uint32_t dtype = DPC_F32, uint32_t reduction = DPC_SUM) const {
-    const dpc_comm_op_t request = {op,       0,     peer,   dtype, reduction,
-                                   DPC_NONE, count, buffer, x,     x};
+  int run(uint32_t op, uint32_t peer, uint64_t count, uint64_t buffer, uint32_t dtype = DPC_F32,
+          uint32_t reduction = DPC_SUM) const {
+    const dpc_comm_op_t request = {op, 0, peer, dtype, reduction, DPC_NONE, count, buffer, x, x};
     return dpc_comm_run(comm, &request);
   }
   int allReduce(uint64_t count, uint64_t buffer, uint32_t dtype = DPC_F32,
@@ -30,10 +29,10 @@ struct Member {
 
 /// Runs `body` on `ranks` members, frozen after two seconds; reports what it
 /// last failed of.
-std::vector<RankResult> onMembers(
-    const std::string &transport, uint32_t ranks, double timeout,
-    const std::function<int(const Member &)> &body,
-    const std::function<void(const std::vector<pid_t> &)> &meanwhile = {}) {
+std::vector<RankResult>
+onMembers(const std::string &transport, uint32_t ranks, double timeout,
+          const std::function<int(const Member &)> &body,
+          const std::function<void(const std::vector<pid_t> &)> &meanwhile = {}) {
   TemporaryDirectory directory;
   return forkRanks(
       ranks,
@@ -42,14 +41,12 @@ std::vector<RankResult> onMembers(
         world.options.frozen_seconds = 2;
         world.options.timeout_seconds = timeout;
         Member member;
-        int code =
-            dpc_comm_create(transport.c_str(), &world.options, &member.comm);
+        int code = dpc_comm_create(transport.c_str(), &world.options, &member.comm);
         if (code == 0) {
           member.x = allocate<float>(member.comm, 1 << 20);
           code = body(member);
         }
-        std::snprintf(report.message, sizeof report.message, "%s",
-                      dpc_last_error());
+        std::snprintf(report.message, sizeof report.message, "%s", dpc_last_error());
         dpc_comm_release(member.comm);
         return code;
       },
@@ -67,24 +64,21 @@ withFault(const std::string &transport, uint32_t ranks,
       [&](const Member &member) {
         int code = 0;
         for (int i = 0; code == 0; ++i)
-          code = i == 5 && member.comm->rank == victim
-                     ? fault(member)
-                     : member.allReduce(5000, 3);
+          code = i == 5 && member.comm->rank == victim ? fault(member) : member.allReduce(5000, 3);
         return code;
       },
       meanwhile);
 }
 
-void expectSurvivorsName(const std::vector<RankResult> &results,
-                         uint32_t victim, const char *words, double within) {
+void expectSurvivorsName(const std::vector<RankResult> &results, uint32_t victim, const char *words,
+                         double within) {
   const std::string name = "rank " + std::to_string(victim) + " ";
   for (uint32_t r = 0; r < results.size(); ++r) {
     if (r == victim)
       continue;
     EXPECT_EQ(results[r].exitCode, DPC_PEER) << "rank " << r;
     EXPECT_EQ(results[r].message.rfind(name, 0), 0u) << results[r].message;
-    EXPECT_NE(results[r].message.find(words), std::string::npos)
-        << results[r].message;
+    EXPECT_NE(results[r].message.find(words), std::string::npos) << results[r].message;
     EXPECT_LT(results[r].seconds, within);
   }
 }
@@ -94,23 +88,19 @@ INSTANTIATE_TEST_SUITE_P(All, CommFault, testing::ValuesIn(transportNames()),
                          [](const auto &info) { return info.param; });
 
 TEST_P(CommFault, KilledRankIsNoticedWithinASecond) {
-  auto results =
-      withFault(GetParam(), 4, [](const Member &) { return raise(SIGKILL); });
+  auto results = withFault(GetParam(), 4, [](const Member &) { return raise(SIGKILL); });
   expectSurvivorsName(results, kVictim, "died", results[kVictim].seconds + 1);
 }
 
 TEST_P(CommFault, RankThatExitsWithoutLeaving) {
-  auto results =
-      withFault(GetParam(), 4, [](const Member &) -> int { _exit(0); });
+  auto results = withFault(GetParam(), 4, [](const Member &) -> int { _exit(0); });
   expectSurvivorsName(results, kVictim, "died", results[kVictim].seconds + 1);
 }
 
 TEST_P(CommFault, RankThatLeavesEarly) {
-  auto results = withFault(GetParam(), 4, [](const Member &) {
-    return 77;
-  }); // released by withFault
-  expectSurvivorsName(results, kVictim, "has left",
-                      results[kVictim].seconds + 1);
+  auto results =
+      withFault(GetParam(), 4, [](const Member &) { return 77; }); // released by withFault
+  expectSurvivorsName(results, kVictim, "has left", results[kVictim].seconds + 1);
 }
 
 TEST_P(CommFault, FrozenRankIsNamed) {
@@ -138,8 +128,7 @@ TEST_P(CommFault, SlowRankIsNamedAfterTheTimeout) {
 
 // Whatever a transport lets rank 0 do for all, it must do without it too.
 TEST_P(CommFault, RankZeroIsNamedLikeAnyOther) {
-  auto results = withFault(
-      GetParam(), 3, [](const Member &) { return raise(SIGKILL); }, 20, {}, 0);
+  auto results = withFault(GetParam(), 3, [](const Member &) { return raise(SIGKILL); }, 20, {}, 0);
   expectSurvivorsName(results, 0, "died", results[0].seconds + 1);
   results = withFault(
       GetParam(), 3, [](const Member &) { return raise(SIGSTOP); }, 20,
@@ -155,9 +144,7 @@ TEST_P(CommFault, RankZeroIsNamedLikeAnyOther) {
 TEST_P(CommFault, DeathIsNoticedWithoutRankZero) {
   auto results = onMembers(GetParam(), 3, 20, [](const Member &member) {
     const uint32_t rank = member.comm->rank;
-    int code = rank == 0 ? 0
-                         : member.run(rank == 1 ? DPC_OP_SEND : DPC_OP_RECV,
-                                      3 - rank, 5, 3);
+    int code = rank == 0 ? 0 : member.run(rank == 1 ? DPC_OP_SEND : DPC_OP_RECV, 3 - rank, 5, 3);
     if (rank == 1) {
       usleep(300000);
       raise(SIGKILL);
@@ -166,8 +153,7 @@ TEST_P(CommFault, DeathIsNoticedWithoutRankZero) {
   });
   EXPECT_EQ(results[0].exitCode, 0) << results[0].message;
   EXPECT_EQ(results[2].exitCode, DPC_PEER);
-  EXPECT_EQ(results[2].message.rfind("rank 1 died", 0), 0u)
-      << results[2].message;
+  EXPECT_EQ(results[2].message.rfind("rank 1 died", 0), 0u) << results[2].message;
   EXPECT_LT(results[2].seconds - results[1].seconds, 0.9);
 }
 
@@ -177,33 +163,28 @@ struct Mismatch {
   int (*fault)(const Member &);
 };
 
-class CommMismatch
-    : public testing::TestWithParam<std::tuple<std::string, Mismatch>> {};
+class CommMismatch : public testing::TestWithParam<std::tuple<std::string, Mismatch>> {};
 
 // Found before data moves: the victim's buffer is checked to be untouched.
 TEST_P(CommMismatch, IsNamedBeforeDataMoves) {
   const auto &[transport, mismatch] = GetParam();
-  auto results =
-      withFault(transport, 4, [fault = mismatch.fault](const Member &member) {
-        std::fill(member.x, member.x + 5000, 123.f);
-        const int code = fault(member);
-        for (int i = 0; i < 5000; ++i)
-          if (member.x[i] != 123)
-            return 9;
-        return code;
-      });
+  auto results = withFault(transport, 4, [fault = mismatch.fault](const Member &member) {
+    std::fill(member.x, member.x + 5000, 123.f);
+    const int code = fault(member);
+    for (int i = 0; i < 5000; ++i)
+      if (member.x[i] != 123)
+        return 9;
+    return code;
+  });
   expectSurvivorsName(results, kVictim, mismatch.words, 5);
   EXPECT_EQ(results[kVictim].exitCode, DPC_PEER);
 }
 
 const Mismatch kMismatches[] = {
     {"Count", "4999", [](const Member &m) { return m.allReduce(4999, 3); }},
-    {"DType", "i32",
-     [](const Member &m) { return m.allReduce(5000, 3, DPC_I32); }},
-    {"Reduction", "max",
-     [](const Member &m) { return m.allReduce(5000, 3, DPC_F32, DPC_MAX); }},
-    {"Buffer", "buffer 4",
-     [](const Member &m) { return m.allReduce(5000, 4); }},
+    {"DType", "i32", [](const Member &m) { return m.allReduce(5000, 3, DPC_I32); }},
+    {"Reduction", "max", [](const Member &m) { return m.allReduce(5000, 3, DPC_F32, DPC_MAX); }},
+    {"Buffer", "buffer 4", [](const Member &m) { return m.allReduce(5000, 4); }},
     {"Operation", "broadcast",
      [](const Member &m) { return m.run(DPC_OP_BROADCAST, 0, 5000, 3); }}};
 
@@ -211,8 +192,7 @@ INSTANTIATE_TEST_SUITE_P(All, CommMismatch,
                          testing::Combine(testing::ValuesIn(transportNames()),
                                           testing::ValuesIn(kMismatches)),
                          [](const auto &info) {
-                           return std::get<0>(info.param) +
-                                  std::get<1>(info.param).name;
+                           return std::get<0>(info.param) + std::get<1>(info.param).name;
                          });
 
 // All the rest of a broadcast is alike, but one rank takes another's data.
@@ -255,8 +235,7 @@ TEST_P(CommFault, SendAndReceiveDisagree) {
 TEST_P(CommFault, OneOfSeveralIsFirst) {
   auto results = onMembers(GetParam(), 4, 20, [](const Member &member) {
     member.allReduce(5, 3); // fails where another has failed already
-    return member.comm->vtable->abort(member.comm, "the disk is full") ? 40
-                                                                       : 41;
+    return member.comm->vtable->abort(member.comm, "the disk is full") ? 40 : 41;
   });
   EXPECT_EQ(std::count_if(results.begin(), results.end(),
                           [](const RankResult &r) { return r.exitCode == 40; }),
@@ -284,14 +263,12 @@ TEST_P(CommFault, OneRankTells) {
         return 42;
       return comm->vtable->told_elsewhere(comm) ? 41 : 40;
     });
-    EXPECT_EQ(
-        std::count_if(results.begin(), results.end(),
-                      [](const RankResult &r) { return r.exitCode == 40; }),
-        1);
-    EXPECT_EQ(
-        std::count_if(results.begin(), results.end(),
-                      [](const RankResult &r) { return r.exitCode == 41; }),
-        itself ? 3 : 2);
+    EXPECT_EQ(std::count_if(results.begin(), results.end(),
+                            [](const RankResult &r) { return r.exitCode == 40; }),
+              1);
+    EXPECT_EQ(std::count_if(results.begin(), results.end(),
+                            [](const RankResult &r) { return r.exitCode == 41; }),
+              itself ? 3 : 2);
   }
 }
 

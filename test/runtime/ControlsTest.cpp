@@ -10,8 +10,7 @@ namespace {
 
 template <typename T> T at(Queue &queue, uint64_t offset) {
   T value = {};
-  EXPECT_EQ(queue.download(&value, {DPC_SPACE_ARENA, offset}, sizeof value),
-            DPC_OK);
+  EXPECT_EQ(queue.download(&value, {DPC_SPACE_ARENA, offset}, sizeof value), DPC_OK);
   return value;
 }
 
@@ -48,10 +47,8 @@ TEST(Controls, AreConvertedToTheTypeOfTheirBuffer) {
 // is not one of them.
 TEST(Controls, CoordinatesAreTheRanks) {
   TinyProgram tiny;
-  const dpc_axis_t axes[] = {
-      {"pipe", 2, 0}, {"micro", 4, 1}, {"data", 3, 0}, {"model", 2, 0}};
-  dpc_control_t control = {DPC_CONTROL_COORDINATE, DPC_I64, 0, DPC_SPACE_ARENA,
-                           0};
+  const dpc_axis_t axes[] = {{"pipe", 2, 0}, {"micro", 4, 1}, {"data", 3, 0}, {"model", 2, 0}};
+  dpc_control_t control = {DPC_CONTROL_COORDINATE, DPC_I64, 0, DPC_SPACE_ARENA, 0};
   tiny.program.axes = axes;
   tiny.program.axis_count = 4;
   tiny.program.controls = &control;

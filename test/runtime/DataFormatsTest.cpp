@@ -20,15 +20,9 @@ protected:
     writeFile(path, bytes);
     return path;
   }
-  dpc_status_t npz(const std::string &bytes) {
-    return reopen(dpc_npz_open, bytes);
-  }
-  dpc_status_t npy(const std::string &bytes) {
-    return reopen(dpc_npy_open, bytes);
-  }
-  dpc_status_t idx(const std::string &bytes) {
-    return reopen(dpc_idx_open, bytes);
-  }
+  dpc_status_t npz(const std::string &bytes) { return reopen(dpc_npz_open, bytes); }
+  dpc_status_t npy(const std::string &bytes) { return reopen(dpc_npy_open, bytes); }
+  dpc_status_t idx(const std::string &bytes) { return reopen(dpc_idx_open, bytes); }
   dpc_status_t reopen(dpc_status_t (*open)(const char *, dpc_array_file_t **),
                       const std::string &bytes) {
     dpc_array_file_close(file);
@@ -44,9 +38,7 @@ const std::string kLabel = npyOf<int64_t>("<i8", "2,", {7, 8});
 
 TEST_F(DataFormats, NpzStoredAndDeflated) {
   for (bool compress : {false, true}) {
-    ASSERT_EQ(
-        npz(zipOf({{"x.npy", kX, compress}, {"label.npy", kLabel, compress}})),
-        DPC_OK)
+    ASSERT_EQ(npz(zipOf({{"x.npy", kX, compress}, {"label.npy", kLabel, compress}})), DPC_OK)
         << dpc_last_error();
     ASSERT_EQ(dpc_array_file_count(file), 2u);
     const dpc_array_t *x = dpc_array_file_find(file, "x"),
@@ -66,8 +58,7 @@ TEST_F(DataFormats, NpzStoredAndDeflated) {
 // shapes (a changed element of a stored member cannot be seen).
 TEST_F(DataFormats, NpzTruncatedAnywhereIsRefused) {
   for (bool compress : {false, true}) {
-    const std::string whole =
-        zipOf({{"x.npy", kX, compress}, {"label.npy", kLabel, compress}});
+    const std::string whole = zipOf({{"x.npy", kX, compress}, {"label.npy", kLabel, compress}});
     for (size_t length = 0; length < whole.size(); ++length)
       EXPECT_EQ(npz(whole.substr(0, length)), DPC_INVALID) << length;
     for (size_t at = 0; at < whole.size(); ++at) {
@@ -83,14 +74,12 @@ TEST_F(DataFormats, NpzHostile) {
   EXPECT_NE(std::string(dpc_last_error()).find("twice"), std::string::npos);
   // A deflated member whose header promises a terabyte: refused before memory
   // is taken.
-  const std::string bomb = npyImage(
-      "{'descr': '<f8', 'fortran_order': False, 'shape': (137438953472,), }",
-      "x");
+  const std::string bomb =
+      npyImage("{'descr': '<f8', 'fortran_order': False, 'shape': (137438953472,), }", "x");
   EXPECT_EQ(npz(zipOf({{"x.npy", bomb, true}})), DPC_INVALID);
   EXPECT_EQ(npz(zipOf({{"x.npy", bomb, false}})), DPC_INVALID);
   for (bool compress : {true, false}) {
-    std::string badCrc =
-        zipOf({{"y.npy", kX, compress}, {"x.npy", kX, compress}});
+    std::string badCrc = zipOf({{"y.npy", kX, compress}, {"x.npy", kX, compress}});
     badCrc[badCrc.rfind("PK\x01\x02") + 16] ^= 1;
     EXPECT_EQ(npz(badCrc), DPC_INVALID);
     const std::string error = dpc_last_error();
@@ -108,20 +97,17 @@ TEST_F(DataFormats, PipeIsRefused) {
 }
 
 TEST_F(DataFormats, MissingFileIsIo) {
-  EXPECT_EQ(dpc_npz_open((directory.path + "/absent.npz").c_str(), &file),
-            DPC_IO);
-  EXPECT_NE(std::string(dpc_last_error()).find("absent.npz"),
-            std::string::npos);
+  EXPECT_EQ(dpc_npz_open((directory.path + "/absent.npz").c_str(), &file), DPC_IO);
+  EXPECT_NE(std::string(dpc_last_error()).find("absent.npz"), std::string::npos);
   EXPECT_EQ(dpc_npz_open(directory.path.c_str(), &file),
             DPC_INVALID); // a directory
 }
 
 TEST_F(DataFormats, NpyFortranOrderIsTurned) {
   const float columns[] = {0, 3, 1, 4, 2, 5};
-  ASSERT_EQ(
-      npy(npyImage("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }",
-                   std::string(reinterpret_cast<const char *>(columns), 24))),
-      DPC_OK)
+  ASSERT_EQ(npy(npyImage("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }",
+                         std::string(reinterpret_cast<const char *>(columns), 24))),
+            DPC_OK)
       << dpc_last_error();
   const float *x = static_cast<const float *>(dpc_array_file_at(file, 0)->data);
   for (int i = 0; i < 6; ++i)
@@ -130,22 +116,20 @@ TEST_F(DataFormats, NpyFortranOrderIsTurned) {
 
 // From version 2.0 on the header's length has four bytes instead of two.
 TEST_F(DataFormats, NpyOfEveryVersion) {
-  std::string header =
-      "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}";
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}";
   header.resize(128 - 12 - 1, ' ');
   header += '\n';
   const std::string elements = little(1.5f) + little(-2.f);
   for (char version : {2, 3}) {
-    ASSERT_EQ(npy("\x93NUMPY" + std::string{version, 0} +
-                  little(uint32_t(header.size())) + header + elements),
+    ASSERT_EQ(npy("\x93NUMPY" + std::string{version, 0} + little(uint32_t(header.size())) + header +
+                  elements),
               DPC_OK)
         << dpc_last_error();
-    EXPECT_EQ(std::memcmp(dpc_array_file_at(file, 0)->data, elements.data(), 8),
-              0);
+    EXPECT_EQ(std::memcmp(dpc_array_file_at(file, 0)->data, elements.data(), 8), 0);
   }
-  EXPECT_EQ(npy("\x93NUMPY" + std::string{4, 0} +
-                little(uint32_t(header.size())) + header + elements),
-            DPC_INVALID);
+  EXPECT_EQ(
+      npy("\x93NUMPY" + std::string{4, 0} + little(uint32_t(header.size())) + header + elements),
+      DPC_INVALID);
 }
 
 TEST_F(DataFormats, NpyRefuses) {
@@ -174,14 +158,12 @@ TEST_F(DataFormats, NpyWrittenIsRead) {
   ASSERT_EQ(dpc_npy_write(path.c_str(), &array), DPC_OK) << dpc_last_error();
   ASSERT_EQ(dpc_npy_open(path.c_str(), &file), DPC_OK) << dpc_last_error();
   EXPECT_EQ(dpc_array_file_at(file, 0)->shape[0], 3);
-  EXPECT_EQ(
-      std::memcmp(dpc_array_file_at(file, 0)->data, values, sizeof values), 0);
+  EXPECT_EQ(std::memcmp(dpc_array_file_at(file, 0)->data, values, sizeof values), 0);
   EXPECT_EQ(dpc_npy_write("/no/such/directory/x.npy", &array), DPC_IO);
 }
 
 TEST_F(DataFormats, IdxRawAndGzipped) {
-  const std::string image =
-      std::string("\0\0\x08\x02\0\0\0\x02\0\0\0\x03", 12) + "abcdef";
+  const std::string image = std::string("\0\0\x08\x02\0\0\0\x02\0\0\0\x03", 12) + "abcdef";
   ASSERT_EQ(idx(image), DPC_OK) << dpc_last_error();
   const std::string zipped = directory.path + "/file.gz";
   writeGzip(zipped, image);
@@ -194,32 +176,26 @@ TEST_F(DataFormats, IdxRawAndGzipped) {
   for (size_t length = 0; length < image.size(); ++length)
     EXPECT_EQ(idx(image.substr(0, length)), DPC_INVALID) << length;
   EXPECT_EQ(idx(image + "g"), DPC_INVALID);
-  EXPECT_EQ(idx(std::string(
-                "\0\0\x08\x03\x7f\xff\xff\xff\x7f\xff\xff\xff\0\0\0\x10", 16)),
+  EXPECT_EQ(idx(std::string("\0\0\x08\x03\x7f\xff\xff\xff\x7f\xff\xff\xff\0\0\0\x10", 16)),
             DPC_INVALID);
 }
 
 TEST_F(DataFormats, IdxWideElementsAreBigEndian) {
-  ASSERT_EQ(idx(std::string("\0\0\x0c\x01\0\0\0\x01\0\0\x01\x02", 12)), DPC_OK)
-      << dpc_last_error();
-  EXPECT_EQ(*static_cast<const int32_t *>(dpc_array_file_at(file, 0)->data),
-            258);
+  ASSERT_EQ(idx(std::string("\0\0\x0c\x01\0\0\0\x01\0\0\x01\x02", 12)), DPC_OK) << dpc_last_error();
+  EXPECT_EQ(*static_cast<const int32_t *>(dpc_array_file_at(file, 0)->data), 258);
 }
 
 TEST_F(DataFormats, IdxHasSignedBytes) {
-  ASSERT_EQ(idx(std::string("\0\0\x09\x01\0\0\0\x02\xff\x01", 10)), DPC_OK)
-      << dpc_last_error();
+  ASSERT_EQ(idx(std::string("\0\0\x09\x01\0\0\0\x02\xff\x01", 10)), DPC_OK) << dpc_last_error();
   const dpc_array_t *array = dpc_array_file_at(file, 0);
   EXPECT_EQ(array->dtype, DPC_I8);
   EXPECT_EQ(static_cast<const int8_t *>(array->data)[0], -1);
 }
 
 TEST_F(DataFormats, RawTokens) {
-  const std::string path =
-      write(little<uint16_t>(513) + little<uint16_t>(50256));
+  const std::string path = write(little<uint16_t>(513) + little<uint16_t>(50256));
   ASSERT_EQ(dpc_raw_open(path.c_str(), DPC_U16, &file), DPC_OK);
-  EXPECT_EQ(static_cast<const uint16_t *>(dpc_array_file_at(file, 0)->data)[1],
-            50256);
+  EXPECT_EQ(static_cast<const uint16_t *>(dpc_array_file_at(file, 0)->data)[1], 50256);
   dpc_array_file_close(file);
   file = nullptr;
   EXPECT_EQ(dpc_raw_open(path.c_str(), DPC_F64, &file), DPC_INVALID); // 4 bytes
@@ -244,9 +220,8 @@ TEST(Convert, HalfRoundTrip) {
 }
 
 TEST(Convert, HalfRoundsToNearestEven) {
-  const double in[] = {
-      1 + std::ldexp(1, -11), 1 + 3 * std::ldexp(1, -11), 65519.9, 65520,
-      std::ldexp(1, -25),     std::ldexp(3, -25)};
+  const double in[] = {1 + std::ldexp(1, -11), 1 + 3 * std::ldexp(1, -11), 65519.9, 65520,
+                       std::ldexp(1, -25),     std::ldexp(3, -25)};
   uint16_t out[6];
   dpc_convert(DPC_F16, out, DPC_F64, in, 6);
   EXPECT_EQ(out[0], 0x3c00);
@@ -298,8 +273,7 @@ TEST(Bounds, FirstOutside) {
   EXPECT_EQ(dpc_first_out_of_bounds(DPC_I64, labels, 4, 0, 9, &ignore), 3u);
   EXPECT_EQ(dpc_first_out_of_bounds(DPC_I64, labels, 4, 0, 9, nullptr), 2u);
   const uint64_t large[] = {UINT64_MAX};
-  EXPECT_EQ(dpc_first_out_of_bounds(DPC_U64, large, 1, -1, INT64_MAX, nullptr),
-            0u);
+  EXPECT_EQ(dpc_first_out_of_bounds(DPC_U64, large, 1, -1, INT64_MAX, nullptr), 0u);
   const float floats[] = {NAN};
   EXPECT_EQ(dpc_first_out_of_bounds(DPC_F32, floats, 1, 0, 9, nullptr), 0u);
 }

@@ -14,8 +14,7 @@ namespace {
 /// A program of batch 4 with two inputs, held whole by the one rank.
 struct TwoInputs {
   TwoInputs(const char *first, uint32_t firstType, std::vector<int64_t> shape,
-            std::vector<int64_t> labelShape,
-            uint32_t labelRole = DPC_INPUT_LABEL)
+            std::vector<int64_t> labelShape, uint32_t labelRole = DPC_INPUT_LABEL)
       : shapes{shape, labelShape} {
     for (int i = 0; i < 2; ++i) {
       uint64_t elements = 1;
@@ -24,8 +23,7 @@ struct TwoInputs {
       runs[i] = {0, 0, elements, {1, 1}, {0, 0}, {0, 0}};
       places[i] = {DPC_SPACE_ARENA, 1, 0, elements, 1, &runs[i]};
       inputs[i].struct_size = sizeof inputs[i];
-      inputs[i].name =
-          i ? (labelRole == DPC_INPUT_LABEL ? "label" : "labels") : first;
+      inputs[i].name = i ? (labelRole == DPC_INPUT_LABEL ? "label" : "labels") : first;
       inputs[i].role = i ? labelRole : uint32_t(DPC_INPUT_GRAPH);
       inputs[i].dtype = i ? uint32_t(DPC_I64) : firstType;
       inputs[i].dim_count = uint32_t(shapes[i].size());
@@ -62,15 +60,12 @@ TEST_F(DatasetTest, IdxIsScaledAndTakesTheGraphsShape) {
   std::string pixels;
   for (int i = 0; i < 24; ++i)
     pixels += char(i * 10);
-  const std::string images = file(
-      "images",
-      std::string("\0\0\x08\x03\0\0\0\x06\0\0\0\x02\0\0\0\x02", 16) + pixels);
+  const std::string images =
+      file("images", std::string("\0\0\x08\x03\0\0\0\x06\0\0\0\x02\0\0\0\x02", 16) + pixels);
   const std::string labels =
       file("labels", std::string("\0\0\x08\x01\0\0\0\x06", 8) + "\1\2\3\4\5\6");
   ASSERT_EQ(data.open(inputs.program, 0,
-                      {"idx:" + images + "," + labels +
-                       ",scale=1/255,mean=0.5,std=0.25"},
-                      memory),
+                      {"idx:" + images + "," + labels + ",scale=1/255,mean=0.5,std=0.25"}, memory),
             DPC_OK)
       << dpc_last_error();
   EXPECT_EQ(data.rows(), 6u);
@@ -94,10 +89,9 @@ TEST_F(DatasetTest, TokensAreShiftedForALossOutsideTheGraph) {
   for (uint32_t role : {DPC_INPUT_LABEL, DPC_INPUT_GRAPH}) {
     TwoInputs inputs("input_ids", DPC_I64, {4, 5}, {4, 5}, role);
     Dataset tokensData;
-    ASSERT_EQ(tokensData.open(inputs.program, 0,
-                              {"tokens:" + path + ",dtype=uint16,length=5"},
-                              memory),
-              DPC_OK)
+    ASSERT_EQ(
+        tokensData.open(inputs.program, 0, {"tokens:" + path + ",dtype=uint16,length=5"}, memory),
+        DPC_OK)
         << dpc_last_error();
     EXPECT_EQ(tokensData.rows(), 8u);
     InputLoader loader(inputs.program, 0);
@@ -116,17 +110,15 @@ TEST_F(DatasetTest, TokensAreShiftedForALossOutsideTheGraph) {
 // come from; a column without bounds may be anything.
 TEST_F(DatasetTest, ElementsHaveTheirBounds) {
   TwoInputs inputs("ids", DPC_I64, {4, 3}, {4});
-  const dpc_bounds_t bounds[] = {{1, 0, 2, 0, 0, 0},
-                                 {1, INT64_MIN, INT64_MAX, 0, 0, 0},
-                                 {1, -5, 4, -100, 1, 0}};
+  const dpc_bounds_t bounds[] = {
+      {1, 0, 2, 0, 0, 0}, {1, INT64_MIN, INT64_MAX, 0, 0, 0}, {1, -5, 4, -100, 1, 0}};
   inputs.inputs[0].bounds = bounds;
   inputs.inputs[0].bounds_count = 3;
   auto load = [&](std::vector<int64_t> ids) {
     std::string name = "ids" + std::to_string(ids[3]) + ".npz";
     const std::string path =
-        file(name.c_str(),
-             zipOf({{"ids.npy", npyOf("<i8", "4, 3", ids)},
-                    {"label.npy", npyOf<int64_t>("<i8", "4,", {0, 1, 2, 3})}}));
+        file(name.c_str(), zipOf({{"ids.npy", npyOf("<i8", "4, 3", ids)},
+                                  {"label.npy", npyOf<int64_t>("<i8", "4,", {0, 1, 2, 3})}}));
     Dataset opened;
     EXPECT_EQ(opened.open(inputs.program, 0, {path}, memory), DPC_OK);
     InputLoader loader(inputs.program, 0);
@@ -135,8 +127,7 @@ TEST_F(DatasetTest, ElementsHaveTheirBounds) {
     int64_t x[12];
     return loader.load(0, 0, reinterpret_cast<char *>(x));
   };
-  EXPECT_EQ(load({0, 99, 4, 2, -99, -5, 1, 7, -100, 0, 0, 0}), DPC_OK)
-      << dpc_last_error();
+  EXPECT_EQ(load({0, 99, 4, 2, -99, -5, 1, 7, -100, 0, 0, 0}), DPC_OK) << dpc_last_error();
   EXPECT_EQ(load({0, 0, 0, 1, 0, 0, 0, 0, 5, 0, 0, 0}), DPC_INVALID);
   EXPECT_NE(std::string(dpc_last_error())
                 .find("value 5 in sample 2 at [2] is outside [-5, 4], the "
@@ -144,8 +135,7 @@ TEST_F(DatasetTest, ElementsHaveTheirBounds) {
             std::string::npos)
       << dpc_last_error();
   EXPECT_EQ(load({0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0}), DPC_INVALID);
-  EXPECT_NE(std::string(dpc_last_error()).find("value 3 in sample 1 at [0]"),
-            std::string::npos)
+  EXPECT_NE(std::string(dpc_last_error()).find("value 3 in sample 1 at [0]"), std::string::npos)
       << dpc_last_error();
 }
 
@@ -158,10 +148,8 @@ TEST_F(DatasetTest, LabelsOfAnotherAxis) {
   inputs.inputs[1].class_axis = 2;
   auto open = [&](const char *shape, size_t elements) {
     const std::string path =
-        file("d.npz",
-             zipOf({{"x.npy", npyOf("<i8", "4, 2", std::vector<int64_t>(8))},
-                    {"label.npy",
-                     npyOf("<i8", shape, std::vector<int64_t>(elements))}}));
+        file("d.npz", zipOf({{"x.npy", npyOf("<i8", "4, 2", std::vector<int64_t>(8))},
+                             {"label.npy", npyOf("<i8", shape, std::vector<int64_t>(elements))}}));
     Dataset opened;
     return opened.open(inputs.program, 0, {path}, memory);
   };
@@ -173,8 +161,7 @@ TEST_F(DatasetTest, LabelsOfAnotherAxis) {
             std::string::npos)
       << dpc_last_error();
   EXPECT_EQ(open("4, 7", 28), DPC_INVALID);
-  EXPECT_NE(std::string(dpc_last_error()).find("--label-shape"),
-            std::string::npos)
+  EXPECT_NE(std::string(dpc_last_error()).find("--label-shape"), std::string::npos)
       << dpc_last_error();
 }
 
@@ -186,11 +173,9 @@ TEST_F(DatasetTest, TimeMajorInput) {
   for (size_t i = 0; i < samples.size(); ++i)
     samples[i] = int64_t(i);
   const std::string path =
-      file("d.npz",
-           zipOf({{"x.npy", npyOf("<i8", "4, 3, 2", samples)},
-                  {"label.npy", npyOf<int64_t>("<i8", "4,", {0, 1, 2, 3})}}));
-  ASSERT_EQ(data.open(inputs.program, 0, {path}, memory), DPC_OK)
-      << dpc_last_error();
+      file("d.npz", zipOf({{"x.npy", npyOf("<i8", "4, 3, 2", samples)},
+                           {"label.npy", npyOf<int64_t>("<i8", "4,", {0, 1, 2, 3})}}));
+  ASSERT_EQ(data.open(inputs.program, 0, {path}, memory), DPC_OK) << dpc_last_error();
   InputLoader loader(inputs.program, 0);
   data.activate(loader);
   data.select(loader, 0, false, 0);
@@ -206,11 +191,8 @@ TEST_F(DatasetTest, WholeArrayInputIsNotCutIntoRows) {
   TwoInputs inputs("table", DPC_F32, {3}, {4});
   inputs.inputs[0].batch_dim = -1;
   const std::string table = file("t.npy", npyOf<float>("<f4", "3,", {7, 8, 9}));
-  const std::string label =
-      file("l.npy", npyOf<int32_t>("<i4", "8,", {0, 1, 2, 3, 4, 5, 6, 7}));
-  ASSERT_EQ(data.open(inputs.program, 0, {"table=" + table, "label=" + label},
-                      memory),
-            DPC_OK)
+  const std::string label = file("l.npy", npyOf<int32_t>("<i4", "8,", {0, 1, 2, 3, 4, 5, 6, 7}));
+  ASSERT_EQ(data.open(inputs.program, 0, {"table=" + table, "label=" + label}, memory), DPC_OK)
       << dpc_last_error();
   EXPECT_EQ(data.rows(), 8u);
   InputLoader loader(inputs.program, 0);
@@ -228,26 +210,22 @@ TEST_F(DatasetTest, Refuses) {
     std::string spec;
     dpc_status_t status;
     const char *words;
-  } cases[] = {
-      {"tokens:" + tokens + ",length=7", DPC_INVALID, "length 7"},
-      {"tokens:" + tokens + ",dtype=float", DPC_USAGE, "dtype=float"},
-      {"tokens:" + tokens + ",dtype=int64", DPC_INVALID, "82 bytes"},
-      {"tokens:" + file("few", std::string(8, 0)), DPC_INVALID, "fewer than"},
-      {"tokens:/no/such/file", DPC_IO, "/no/such/file"},
-      {"idx:one", DPC_USAGE, "IMAGES,LABELS"},
-      {"idx:a,b,scale=x", DPC_USAGE, "scale=x"},
-      {"idx:a,b,std=0", DPC_USAGE, "std=0"},
-      {"z=" + tokens, DPC_INVALID, "no input \"z\""},
-      {"x=" +
-           file("f.npy", npyOf<float>("<f4", "4, 5", std::vector<float>(20))),
-       DPC_INVALID, "needs integers"},
-      {"x=" + file("i.npy",
-                   npyOf<int64_t>("<i8", "4, 5", std::vector<int64_t>(20))),
-       DPC_INVALID, "no data for input \"label\""}};
+  } cases[] = {{"tokens:" + tokens + ",length=7", DPC_INVALID, "length 7"},
+               {"tokens:" + tokens + ",dtype=float", DPC_USAGE, "dtype=float"},
+               {"tokens:" + tokens + ",dtype=int64", DPC_INVALID, "82 bytes"},
+               {"tokens:" + file("few", std::string(8, 0)), DPC_INVALID, "fewer than"},
+               {"tokens:/no/such/file", DPC_IO, "/no/such/file"},
+               {"idx:one", DPC_USAGE, "IMAGES,LABELS"},
+               {"idx:a,b,scale=x", DPC_USAGE, "scale=x"},
+               {"idx:a,b,std=0", DPC_USAGE, "std=0"},
+               {"z=" + tokens, DPC_INVALID, "no input \"z\""},
+               {"x=" + file("f.npy", npyOf<float>("<f4", "4, 5", std::vector<float>(20))),
+                DPC_INVALID, "needs integers"},
+               {"x=" + file("i.npy", npyOf<int64_t>("<i8", "4, 5", std::vector<int64_t>(20))),
+                DPC_INVALID, "no data for input \"label\""}};
   for (const auto &bad : cases) {
     Dataset fresh;
-    EXPECT_EQ(fresh.open(inputs.program, 0, {bad.spec}, memory), bad.status)
-        << bad.spec;
+    EXPECT_EQ(fresh.open(inputs.program, 0, {bad.spec}, memory), bad.status) << bad.spec;
     EXPECT_NE(std::string(dpc_last_error()).find(bad.words), std::string::npos)
         << bad.spec << ": " << dpc_last_error();
   }

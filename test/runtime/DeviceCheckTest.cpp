@@ -23,22 +23,15 @@ TEST(DeviceCheck, RefusesEveryBrokenEntry) {
     const char *words;
     std::function<void(Damaged &)> breakIt;
   } cases[] = {
-      {"the device's tables have 8 bytes",
-       [](Damaged &d) { d.device.device.struct_size = 8; }},
+      {"the device's tables have 8 bytes", [](Damaged &d) { d.device.device.struct_size = 8; }},
       {"step.0 is host code in a program for a device",
-       [](Damaged &d) {
-         d.tiny.functions[0].fn = [](dpc_call_t *) -> int32_t { return 0; };
-       }},
-      {"step.0 is without code",
-       [](Damaged &d) { d.tiny.program.device = nullptr; }},
-      {"step.1: launches 4 to 4 + 0 of 3",
-       [](Damaged &d) { d.device.functions[1] = {4, 0}; }},
-      {"step.0: launches 1 to 1 + 3 of 3",
-       [](Damaged &d) { d.device.functions[0].first = 1; }},
+       [](Damaged &d) { d.tiny.functions[0].fn = [](dpc_call_t *) -> int32_t { return 0; }; }},
+      {"step.0 is without code", [](Damaged &d) { d.tiny.program.device = nullptr; }},
+      {"step.1: launches 4 to 4 + 0 of 3", [](Damaged &d) { d.device.functions[1] = {4, 0}; }},
+      {"step.0: launches 1 to 1 + 3 of 3", [](Damaged &d) { d.device.functions[0].first = 1; }},
       {"step.0: launch 1: unknown kind 4",
        [](Damaged &d) { d.device.launches[1].kind = DPC_LAUNCH_KIND_COUNT; }},
-      {"launch 1: kernel 1 of 1",
-       [](Damaged &d) { d.device.launches[1].kernel = 1; }},
+      {"launch 1: kernel 1 of 1", [](Damaged &d) { d.device.launches[1].kernel = 1; }},
       {"launch 1: kernel 0 of 1, or one without code",
        [](Damaged &d) { d.device.kernels[0].code = nullptr; }},
       {"launch 2: parameters 5 to 5 + 1 of 5",
@@ -57,17 +50,13 @@ TEST(DeviceCheck, RefusesEveryBrokenEntry) {
        [](Damaged &d) { d.device.params[3].space = DPC_SPACE_COUNT; }},
       {"launch 1: parameter 0: its buffer (space 1, offset 241, 16 bytes",
        [](Damaged &d) { d.device.params[2].offset = 241; }},
-      {"is outside its space",
-       [](Damaged &d) { d.device.params[3].bytes = kArenaBytes; }},
-      {"is outside its space",
-       [](Damaged &d) { d.device.params[3].offset = UINT64_MAX - 8; }},
+      {"is outside its space", [](Damaged &d) { d.device.params[3].bytes = kArenaBytes; }},
+      {"is outside its space", [](Damaged &d) { d.device.params[3].offset = UINT64_MAX - 8; }},
       // Microbatch 3 is the last: 3 x 1398096 + 16 bytes fit, and no more.
-      {"moved 3 x 1398097",
-       [](Damaged &d) { d.device.params[0].micro_stride = 1398097; }},
+      {"moved 3 x 1398097", [](Damaged &d) { d.device.params[0].micro_stride = 1398097; }},
       {"moved 3 x 9223372036854775808",
        [](Damaged &d) { d.device.params[0].micro_stride = 1ull << 63; }},
-      {"group family 1 of 1",
-       [](Damaged &d) { d.device.params[1].family = 1; }},
+      {"group family 1 of 1", [](Damaged &d) { d.device.params[1].family = 1; }},
       {"and 1 x 177) is outside its space",
        [](Damaged &d) {
          static const uint32_t members[] = {0, 1};
@@ -82,10 +71,8 @@ TEST(DeviceCheck, RefusesEveryBrokenEntry) {
   for (const auto &broken : cases) {
     Damaged damaged;
     broken.breakIt(damaged);
-    EXPECT_EQ(checkProgram(damaged.tiny.program, 0), DPC_INVALID)
-        << broken.words;
-    EXPECT_NE(std::string(dpc_last_error()).find(broken.words),
-              std::string::npos)
+    EXPECT_EQ(checkProgram(damaged.tiny.program, 0), DPC_INVALID) << broken.words;
+    EXPECT_NE(std::string(dpc_last_error()).find(broken.words), std::string::npos)
         << broken.words << ": " << dpc_last_error();
   }
 }

@@ -34,45 +34,39 @@ extern "C" void *malloc(size_t bytes) {
 
 namespace {
 
-const float kX[24] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0,
-                      0, 1, 1, 1, 0, 1, 1, 1, 1, 2, 0, 1};
+const float kX[24] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1, 2, 0, 1};
 const double kY[8] = {1, 2, 3, 3, 5, 4, 6, 7};
 
 /// Runs body(session) on every rank of a program; the exit codes must be 0.
-void onSession(
-    const dpc_program_t &program,
-    const std::function<int(dpc_session_t *)> &body,
-    const std::function<void(dpc_session_options_t &)> &adjust = {}) {
+void onSession(const dpc_program_t &program, const std::function<int(dpc_session_t *)> &body,
+               const std::function<void(dpc_session_options_t &)> &adjust = {}) {
   TemporaryDirectory directory;
   const std::string address = "file://" + directory.path;
-  auto results =
-      forkRanks(program.world_size, [&](uint32_t rank, RankReport &report) {
-        dpc_session_options_t options;
-        dpc_session_t *session = nullptr;
-        int code = dpc_session_options_default(&options);
-        options.rank = rank;
-        options.world_size = program.world_size;
-        options.rendezvous = address.c_str();
-        if (adjust)
-          adjust(options);
-        if (code == 0)
-          code = dpc_session_create(&program, &options, &session);
-        const dpc_array_t x = {"", DPC_F32, 2, {8, 3}, kX};
-        const dpc_array_t y = {"", DPC_F64, 1, {8}, kY};
-        if (code == 0)
-          code = dpc_session_bind_input(session, "x", &x);
-        if (code == 0)
-          code = dpc_session_bind_input(session, "label", &y);
-        if (code == 0)
-          code = body(session);
-        std::snprintf(report.message, sizeof report.message, "%s",
-                      dpc_last_error());
-        dpc_session_release(session);
-        return code;
-      });
+  auto results = forkRanks(program.world_size, [&](uint32_t rank, RankReport &report) {
+    dpc_session_options_t options;
+    dpc_session_t *session = nullptr;
+    int code = dpc_session_options_default(&options);
+    options.rank = rank;
+    options.world_size = program.world_size;
+    options.rendezvous = address.c_str();
+    if (adjust)
+      adjust(options);
+    if (code == 0)
+      code = dpc_session_create(&program, &options, &session);
+    const dpc_array_t x = {"", DPC_F32, 2, {8, 3}, kX};
+    const dpc_array_t y = {"", DPC_F64, 1, {8}, kY};
+    if (code == 0)
+      code = dpc_session_bind_input(session, "x", &x);
+    if (code == 0)
+      code = dpc_session_bind_input(session, "label", &y);
+    if (code == 0)
+      code = body(session);
+    std::snprintf(report.message, sizeof report.message, "%s", dpc_last_error());
+    dpc_session_release(session);
+    return code;
+  });
   for (uint32_t r = 0; r < program.world_size; ++r)
-    EXPECT_EQ(results[r].exitCode, 0)
-        << "rank " << r << ": " << results[r].message;
+    EXPECT_EQ(results[r].exitCode, 0) << "rank " << r << ": " << results[r].message;
 }
 
 /// Loss and weights after ten steps.
@@ -87,9 +81,7 @@ int trainTen(dpc_session_t *session, double *outLoss, double *outWeights) {
 
 class Embedding : public testing::TestWithParam<int> {
 protected:
-  const dpc_program_t &program() {
-    return GetParam() == 1 ? linear_1 : linear_2;
-  }
+  const dpc_program_t &program() { return GetParam() == 1 ? linear_1 : linear_2; }
 };
 
 TEST_P(Embedding, StepsReduceTheLoss) {
@@ -123,12 +115,11 @@ TEST_P(Embedding, StateCanBeReadAndWritten) {
     dpc_session_metric(session, "loss", &loss);
     if (int code = dpc_session_read_state(session, "fc.weight", back, 24))
       return code;
-    if (int code =
-            dpc_session_read_state(session, "momentum|fc.weight", momentum, 24))
+    if (int code = dpc_session_read_state(session, "momentum|fc.weight", momentum, 24))
       return code;
     // The labels are x * (1, 2, 3), but for the last row, which does not count.
-    const bool reads = dpc_session_rank(session) != 0 ||
-                       (back[2] == 3 && momentum[0] == 0 && momentum[2] == 0);
+    const bool reads =
+        dpc_session_rank(session) != 0 || (back[2] == 3 && momentum[0] == 0 && momentum[2] == 0);
     return reads && std::fabs(loss) < 1e-24 ? 0 : 9;
   });
 }
@@ -156,20 +147,17 @@ TEST_P(Embedding, EditedActionChangesTheRun) {
   static double weights[2][3];
   for (bool edit : {false, true}) {
     dpc_program_t program = this->program();
-    std::vector<dpc_rank_t> ranks(program.ranks,
-                                  program.ranks + program.world_size);
+    std::vector<dpc_rank_t> ranks(program.ranks, program.ranks + program.world_size);
     std::vector<dpc_action_t> actions(ranks[0].entries[0].actions,
-                                      ranks[0].entries[0].actions +
-                                          ranks[0].entries[0].count);
+                                      ranks[0].entries[0].actions + ranks[0].entries[0].count);
     for (dpc_action_t &action : actions)
       if (edit && action.kind == DPC_ACTION_LOOP_BEGIN)
         action.count = 1; // half of the microbatches
     for (dpc_rank_t &rank : ranks)
       rank.entries[0].actions = actions.data();
     program.ranks = ranks.data();
-    auto *shared =
-        static_cast<double *>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
-                                   MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    auto *shared = static_cast<double *>(
+        mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     onSession(program, [&](dpc_session_t *session) {
       double loss, w[3];
       if (int code = trainTen(session, &loss, w))
@@ -217,14 +205,12 @@ TEST_P(Embedding, ScheduleToTheLastStepNeedsIt) {
   dpc_program_t program = this->program();
   program.schedule.kind = DPC_LR_LINEAR;
   onSession(program, [](dpc_session_t *session) {
-    return dpc_session_step(session) == DPC_USAGE &&
-                   std::strstr(dpc_last_error(), "schedule_total")
+    return dpc_session_step(session) == DPC_USAGE && std::strstr(dpc_last_error(), "schedule_total")
                ? 0
                : 9;
   });
   program.schedule.total = 20;
-  onSession(program,
-            [](dpc_session_t *session) { return dpc_session_step(session); });
+  onSession(program, [](dpc_session_t *session) { return dpc_session_step(session); });
 }
 
 TEST_P(Embedding, RefusesWhatDoesNotFit) {
@@ -235,8 +221,7 @@ TEST_P(Embedding, RefusesWhatDoesNotFit) {
     return dpc_session_bind_input(session, "x", &narrow) == DPC_INVALID &&
                    dpc_session_bind_input(session, "x", &few) == DPC_INVALID &&
                    dpc_session_bind_input(session, "z", &few) == DPC_INVALID &&
-                   dpc_session_read_output(session, "y", &x, 8) ==
-                       DPC_INVALID &&
+                   dpc_session_read_output(session, "y", &x, 8) == DPC_INVALID &&
                    dpc_session_read_state(session, "y", &x, 8) == DPC_INVALID
                ? 0
                : 9;
@@ -314,17 +299,13 @@ TEST(ProgramCheck, RefusesEveryBrokenEntry) {
       {"event 3", [](Mutable &m) { m.actions[6].event = 3; }},
       {"unknown element type", [](Mutable &m) { m.actions[4].dtype = 0; }},
       {"outside its space", [](Mutable &m) { m.actions[4].count = 100; }},
-      {"outside its space",
-       [](Mutable &m) { m.actions[4].count = 1ull << 62; }},
+      {"outside its space", [](Mutable &m) { m.actions[4].count = 1ull << 62; }},
       {"outside its space", [](Mutable &m) { m.actions[5].in.offset = 312; }},
       {"outside its space", [](Mutable &m) { m.actions[5].in.space = 5; }},
-      {"outside its space",
-       [](Mutable &m) { m.actions[4].in.index_stride = 1ull << 40; }},
-      {"private memory",
-       [](Mutable &m) { m.actions[5].in.space = DPC_SPACE_ARENA; }},
+      {"outside its space", [](Mutable &m) { m.actions[4].in.index_stride = 1ull << 40; }},
+      {"private memory", [](Mutable &m) { m.actions[5].in.space = DPC_SPACE_ARENA; }},
       {"the end of no loop", [](Mutable &m) { m.actions[3].jump = 0; }},
-      {"a loop without end",
-       [](Mutable &m) { m.actions[3].kind = DPC_ACTION_COMPUTE; }},
+      {"a loop without end", [](Mutable &m) { m.actions[3].kind = DPC_ACTION_COMPUTE; }},
       {"control 0: unknown kind 6",
        [](Mutable &m) { m.controls[0].kind = DPC_CONTROL_KIND_COUNT; }},
       {"control 1: its buffer (space 0, offset 640",
@@ -344,12 +325,7 @@ TEST(ProgramCheck, RefusesEveryBrokenEntry) {
       {"state fc.weight",
        [](Mutable &m) {
          static const dpc_placement_t place = {
-             DPC_SPACE_SHARED,
-             1,
-             300,
-             4,
-             1,
-             linear_2.states[0].placements[0].runs};
+             DPC_SPACE_SHARED, 1, 300, 4, 1, linear_2.states[0].placements[0].runs};
          m.states[0].placements = &place;
        }},
       {"state momentum",
@@ -361,41 +337,36 @@ TEST(ProgramCheck, RefusesEveryBrokenEntry) {
       {"state momentum|fc.weight: rank 1: a run",
        [](Mutable &m) {
          static const dpc_run_t run = {0, 2, 2, {1, 1}, {0, 0}, {0, 0}};
-         static dpc_placement_t places[] = {
-             m.states[1].placements[0], {DPC_SPACE_ARENA, 1, 0, 2, 1, &run}};
+         static dpc_placement_t places[] = {m.states[1].placements[0],
+                                            {DPC_SPACE_ARENA, 1, 0, 2, 1, &run}};
          m.states[1].placements = places;
        }},
       {"past tensor w.t of the ONNX file",
        [](Mutable &m) {
          static const int64_t shape[] = {2}, strides[] = {1};
-         static const dpc_file_tensor_t tensor = {"w.t", DPC_HOLDS_ALL, 1,
-                                                  shape, strides,       0};
+         static const dpc_file_tensor_t tensor = {"w.t", DPC_HOLDS_ALL, 1, shape, strides, 0};
          m.states[0].file_tensors = &tensor;
          m.states[0].file_tensor_count = 1;
        }},
       {"past tensor w of the ONNX file",
        [](Mutable &m) {
-         static const dpc_file_tensor_t tensor = {"w",     4,       0,
-                                                  nullptr, nullptr, 0};
+         static const dpc_file_tensor_t tensor = {"w", 4, 0, nullptr, nullptr, 0};
          m.states[0].file_tensors = &tensor;
          m.states[0].file_tensor_count = 1;
        }},
       {"input x", [](Mutable &m) { m.inputs[0].micro_count = 3; }},
       {"input x", [](Mutable &m) { m.inputs[0].batch_dim = 2; }},
       {"input label", [](Mutable &m) { m.inputs[1].micro_stride = 1000; }},
-      {"metric loss",
-       [](Mutable &m) { m.metrics[0].holder = 0, m.metrics[0].dtype = 0; }},
+      {"metric loss", [](Mutable &m) { m.metrics[0].holder = 0, m.metrics[0].dtype = 0; }},
       {"metric loss", [](Mutable &m) { m.metrics[0].holder = 5; }},
       {"metric loss", [](Mutable &m) { m.metrics[0].space = DPC_SPACE_ARENA; }},
-      {"metric loss",
-       [](Mutable &m) { m.metrics[0].holder = 0, m.metrics[0].offset = 320; }},
+      {"metric loss", [](Mutable &m) { m.metrics[0].holder = 0, m.metrics[0].offset = 320; }},
   };
   for (const auto &broken : cases) {
     Mutable copy;
     broken.breakIt(copy);
     EXPECT_EQ(dpc::checkProgram(copy.program, 0), DPC_INVALID) << broken.words;
-    EXPECT_NE(std::string(dpc_last_error()).find(broken.words),
-              std::string::npos)
+    EXPECT_NE(std::string(dpc_last_error()).find(broken.words), std::string::npos)
         << broken.words << ": " << dpc_last_error();
   }
 }

@@ -12,8 +12,7 @@ namespace dpc::test {
 /// The names of all transports, the default one first.
 inline std::vector<std::string> transportNames() {
   std::vector<std::string> names;
-  for (uint32_t i = 0; const dpc_transport_t *transport = dpc_transport_at(i);
-       ++i)
+  for (uint32_t i = 0; const dpc_transport_t *transport = dpc_transport_at(i); ++i)
     names.push_back(transport->name);
   return names;
 }

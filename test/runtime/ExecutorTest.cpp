@@ -56,8 +56,7 @@ TEST_F(ExecutorOfOneRank, InputsArePaddedWithZeros) {
   tiny.program.inputs = inputs;
   tiny.program.input_count = 2;
   const std::vector<double> values(6, NAN);
-  arrays = {{"", DPC_F64, 2, {1, 6}, values.data()},
-            {"", DPC_F64, 2, {1, 4}, values.data()}};
+  arrays = {{"", DPC_F64, 2, {1, 6}, values.data()}, {"", DPC_F64, 2, {1, 4}, values.data()}};
   ASSERT_EQ(run(), DPC_OK) << dpc_last_error();
   double b[6] = {};
   rank->queue->download(b, {DPC_SPACE_ARENA, 64}, sizeof b);

@@ -49,12 +49,12 @@ public:
 
 /// Runs body(rank, report) in `ranks` processes; its result is the exit code.
 /// `meanwhile` runs here once all are started.
-inline std::vector<RankResult> forkRanks(
-    uint32_t ranks, const std::function<int(uint32_t, RankReport &)> &body,
-    const std::function<void(const std::vector<pid_t> &)> &meanwhile = {}) {
-  auto *reports = static_cast<RankReport *>(
-      mmap(nullptr, ranks * sizeof(RankReport), PROT_READ | PROT_WRITE,
-           MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+inline std::vector<RankResult>
+forkRanks(uint32_t ranks, const std::function<int(uint32_t, RankReport &)> &body,
+          const std::function<void(const std::vector<pid_t> &)> &meanwhile = {}) {
+  auto *reports =
+      static_cast<RankReport *>(mmap(nullptr, ranks * sizeof(RankReport), PROT_READ | PROT_WRITE,
+                                     MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   auto begin = std::chrono::steady_clock::now();
   std::vector<pid_t> pids;
   std::fflush(nullptr);
@@ -78,12 +78,10 @@ inline std::vector<RankResult> forkRanks(
       continue;
     for (uint32_t r = 0; r < ranks; ++r)
       if (pids[r] == pid) {
-        results[r].exitCode =
-            WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        results[r].exitCode = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
         results[r].message = reports[r].message;
-        results[r].seconds = std::chrono::duration<double>(
-                                 std::chrono::steady_clock::now() - begin)
-                                 .count();
+        results[r].seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         --left;
       }
   }
@@ -93,8 +91,8 @@ inline std::vector<RankResult> forkRanks(
 
 /// The options of a rank in a world with the single group family "world".
 struct WorldOptions {
-  explicit WorldOptions(uint32_t rank, uint32_t world,
-                        const std::string &rendezvous, uint64_t memoryBytes)
+  explicit WorldOptions(uint32_t rank, uint32_t world, const std::string &rendezvous,
+                        uint64_t memoryBytes)
       : members(world), memory(world, memoryBytes), address(rendezvous) {
     for (uint32_t r = 0; r < world; ++r)
       members[r] = r;

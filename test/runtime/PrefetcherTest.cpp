@@ -56,10 +56,8 @@ TEST(Prefetcher, ServesWhatTheLoaderLoads) {
       for (uint64_t micro = 0; micro < 2; ++micro) {
         double want[2];
         ASSERT_EQ(prefetcher.bytes(kLabel), sizeof want);
-        ASSERT_EQ(loader.load(kLabel, micro, reinterpret_cast<char *>(want)),
-                  DPC_OK);
-        EXPECT_EQ(
-            std::memcmp(prefetcher.values(kLabel, micro), want, sizeof want), 0)
+        ASSERT_EQ(loader.load(kLabel, micro, reinterpret_cast<char *>(want)), DPC_OK);
+        EXPECT_EQ(std::memcmp(prefetcher.values(kLabel, micro), want, sizeof want), 0)
             << "rank " << rank << " batch " << batch << " micro " << micro;
       }
       select(prefetcher.next(), batch + 1);
@@ -74,8 +72,7 @@ TEST(Prefetcher, ServesWhatTheLoaderLoads) {
 // A rank of another stage has no part of some inputs, and needs no data there.
 TEST(Prefetcher, LeavesInputsOfWhichTheRankHoldsNothing) {
   const Labels labels(24);
-  std::vector<dpc_input_t> inputs(linear_2.inputs,
-                                  linear_2.inputs + linear_2.input_count);
+  std::vector<dpc_input_t> inputs(linear_2.inputs, linear_2.inputs + linear_2.input_count);
   static const dpc_placement_t nothing = {};
   inputs[kX].placements = &nothing;
   dpc_program_t program = linear_2;
@@ -104,8 +101,7 @@ TEST(Prefetcher, ReportsABadBatchWhenItsTurnComes) {
   std::swap(prefetcher.next().rows()[0], prefetcher.next().rows()[6]);
   prefetcher.begin();
   EXPECT_EQ(prefetcher.finish(), DPC_INVALID);
-  EXPECT_NE(std::string(dpc_last_error()).find("sample 17"), std::string::npos)
-      << dpc_last_error();
+  EXPECT_NE(std::string(dpc_last_error()).find("sample 17"), std::string::npos) << dpc_last_error();
 }
 
 } // namespace

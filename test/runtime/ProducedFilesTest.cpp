@@ -11,26 +11,19 @@ namespace {
 using ProducedFiles = ProducedProgram;
 
 TEST_F(ProducedFiles, ResumesExactlyAlsoOnAnotherLayout) {
-  ASSERT_EQ(train(2, {"--steps=10", "--log=" + path("whole"),
-                      "--save-params=" + path("p0")})
+  ASSERT_EQ(train(2, {"--steps=10", "--log=" + path("whole"), "--save-params=" + path("p0")}).code,
+            0);
+  ASSERT_EQ(train(2, {"--steps=5", "--checkpoint=" + path("ck"), "--checkpoint-every=2",
+                      "--log=" + path("first")})
                 .code,
             0);
-  ASSERT_EQ(train(2, {"--steps=5", "--checkpoint=" + path("ck"),
-                      "--checkpoint-every=2", "--log=" + path("first")})
-                .code,
-            0);
-  EXPECT_FALSE(std::filesystem::exists(path("ck") +
-                                       "/.making")); // and only steps 2, 4, 5
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("ck")), {}),
-            3);
-  std::filesystem::copy(path("ck"), path("ck1"),
-                        std::filesystem::copy_options::recursive);
-  Outcome outcome =
-      train(2, {"--steps=10", "--resume", "--checkpoint=" + path("ck"),
-                "--log=" + path("second"), "--save-params=" + path("p1")});
+  EXPECT_FALSE(std::filesystem::exists(path("ck") + "/.making")); // and only steps 2, 4, 5
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("ck")), {}), 3);
+  std::filesystem::copy(path("ck"), path("ck1"), std::filesystem::copy_options::recursive);
+  Outcome outcome = train(2, {"--steps=10", "--resume", "--checkpoint=" + path("ck"),
+                              "--log=" + path("second"), "--save-params=" + path("p1")});
   ASSERT_EQ(outcome.code, 0) << outcome.text;
-  std::vector<double> joined = losses(path("first")),
-                      rest = losses(path("second"), 6);
+  std::vector<double> joined = losses(path("first")), rest = losses(path("second"), 6);
   joined.insert(joined.end(), rest.begin(), rest.end());
   EXPECT_EQ(joined, losses(path("whole")));
   EXPECT_EQ(readFile(path("p0")), readFile(path("p1")));
@@ -42,19 +35,14 @@ TEST_F(ProducedFiles, ResumesExactlyAlsoOnAnotherLayout) {
 }
 
 TEST_F(ProducedFiles, DamagedCheckpointFallsBackToTheOneBefore) {
-  ASSERT_EQ(train(1, {"--steps=4", "--checkpoint=" + path("ck"),
-                      "--checkpoint-every=2"})
-                .code,
-            0);
+  ASSERT_EQ(train(1, {"--steps=4", "--checkpoint=" + path("ck"), "--checkpoint-every=2"}).code, 0);
   std::string state = readFile(path("ck") + "/step-4/state.safetensors");
   state[state.size() - 3] ^= 1;
   writeFile(path("ck") + "/step-4/state.safetensors", state);
   Outcome outcome =
-      train(1, {"--steps=5", "--resume", "--checkpoint=" + path("ck"),
-                "--log=" + path("log")});
+      train(1, {"--steps=5", "--resume", "--checkpoint=" + path("ck"), "--log=" + path("log")});
   EXPECT_EQ(outcome.code, 0) << outcome.text;
-  EXPECT_NE(outcome.text.find("damaged checkpoint"), std::string::npos)
-      << outcome.text;
+  EXPECT_NE(outcome.text.find("damaged checkpoint"), std::string::npos) << outcome.text;
   EXPECT_EQ(losses(path("log"), 3).size(), 3u);
   for (const char *step : {"/step-2", "/step-4", "/step-5"})
     writeFile(path("ck") + step + "/manifest.json", "{");
@@ -67,16 +55,14 @@ TEST_F(ProducedFiles, CheckpointDirectoryOfAnotherRun) {
   Outcome outcome = train(1, {"--steps=1", "--checkpoint=" + path("ck")});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_NE(outcome.text.find("--resume"), std::string::npos) << outcome.text;
-  outcome = train(
-      1, {"--steps=2", "--resume", "--seed=5", "--checkpoint=" + path("ck")});
+  outcome = train(1, {"--steps=2", "--resume", "--seed=5", "--checkpoint=" + path("ck")});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_NE(outcome.text.find("--seed=0"), std::string::npos) << outcome.text;
 }
 
 // What can be known before the first step is said before it.
 TEST_F(ProducedFiles, UnwritableOutputIsExit5) {
-  for (const char *output :
-       {"--save-params=/no/such/dir/p", "--log=/no/such/dir/log"}) {
+  for (const char *output : {"--save-params=/no/such/dir/p", "--log=/no/such/dir/log"}) {
     Outcome outcome = train(2, {"--steps=1", output});
     EXPECT_EQ(outcome.code, 5) << outcome.text;
     EXPECT_EQ(outcome.text.find("step"), std::string::npos) << outcome.text;
@@ -88,14 +74,12 @@ TEST_F(ProducedFiles, UnwritableOutputIsExit5) {
 TEST_F(ProducedFiles, RestartGoesOnFromTheCheckpoint) {
   ASSERT_EQ(train(2, {"--steps=20", "--save-params=" + path("whole")}).code, 0);
   Outcome outcome =
-      run({DPC_RUN, "-n", "2", "--max-restarts=2", LINEAR_2, "--data=" + data,
-           "--no-shuffle", "--steps=20", "--checkpoint=" + path("ck"),
-           "--checkpoint-every=4", "--log=" + path("log"),
-           "--save-params=" + path("p")},
+      run({DPC_RUN, "-n", "2", "--max-restarts=2", LINEAR_2, "--data=" + data, "--no-shuffle",
+           "--steps=20", "--checkpoint=" + path("ck"), "--checkpoint-every=4",
+           "--log=" + path("log"), "--save-params=" + path("p")},
           {"DPC_TEST_FAULT=kill:0:10", "DPC_TEST_FAULT_ONCE=" + path("once")});
   EXPECT_EQ(outcome.code, 0) << outcome.text;
-  EXPECT_NE(outcome.text.find("resumed at step 8"), std::string::npos)
-      << outcome.text;
+  EXPECT_NE(outcome.text.find("resumed at step 8"), std::string::npos) << outcome.text;
   EXPECT_EQ(losses(path("log")).size(), 20u); // once each
   EXPECT_EQ(readFile(path("p")), readFile(path("whole")));
 }
@@ -103,14 +87,12 @@ TEST_F(ProducedFiles, RestartGoesOnFromTheCheckpoint) {
 // As often as was allowed, not once less: then the cause is the run's end.
 TEST_F(ProducedFiles, RestartsAreCounted) {
   for (int restarts : {0, 1, 2}) {
-    Outcome outcome =
-        run({DPC_RUN, "-n", "2", "--max-restarts=" + std::to_string(restarts),
-             LINEAR_2, "--data=" + data, "--steps=4"},
-            {"DPC_TEST_FAULT=kill:0:2"});
+    Outcome outcome = run({DPC_RUN, "-n", "2", "--max-restarts=" + std::to_string(restarts),
+                           LINEAR_2, "--data=" + data, "--steps=4"},
+                          {"DPC_TEST_FAULT=kill:0:2"});
     EXPECT_EQ(outcome.code, 3) << outcome.text;
     int starts = 1;
-    for (size_t at = 0;
-         (at = outcome.text.find("; start ", at)) != std::string::npos; ++at)
+    for (size_t at = 0; (at = outcome.text.find("; start ", at)) != std::string::npos; ++at)
       ++starts;
     EXPECT_EQ(starts, restarts + 1) << outcome.text;
   }
@@ -119,13 +101,12 @@ TEST_F(ProducedFiles, RestartsAreCounted) {
 // A file is on the disk before it gets its name, a folder after all that is in
 // it, and the name itself is there before anything is built on it.
 TEST_F(ProducedFiles, NamesFollowWhatTheyName) {
-  ASSERT_EQ(
-      train(2,
-            {"--steps=6", "--checkpoint=" + path("ck"), "--checkpoint-every=1",
-             "--log=" + path("log"), "--save-params=" + path("p")},
-            {"DPC_TEST_FILE_EVENTS=" + path("events")})
-          .code,
-      0);
+  ASSERT_EQ(train(2,
+                  {"--steps=6", "--checkpoint=" + path("ck"), "--checkpoint-every=1",
+                   "--log=" + path("log"), "--save-params=" + path("p")},
+                  {"DPC_TEST_FILE_EVENTS=" + path("events")})
+                .code,
+            0);
   struct Event {
     std::string kind, path, other;
   };
@@ -133,18 +114,13 @@ TEST_F(ProducedFiles, NamesFollowWhatTheyName) {
   std::ifstream file(path("events"));
   for (std::string line; std::getline(file, line);) {
     events.emplace_back();
-    std::istringstream(line) >> events.back().kind >> events.back().path >>
-        events.back().other;
+    std::istringstream(line) >> events.back().kind >> events.back().path >> events.back().other;
   }
-  auto folderOf = [](const std::string &path) {
-    return path.substr(0, path.rfind('/'));
-  };
+  auto folderOf = [](const std::string &path) { return path.substr(0, path.rfind('/')); };
   auto isSynced = [&](const std::string &path, size_t begin, size_t end) {
-    return std::any_of(events.begin() + std::ptrdiff_t(begin),
-                       events.begin() + std::ptrdiff_t(end),
-                       [&](const Event &event) {
-                         return event.kind == "fsync" && event.path == path;
-                       });
+    return std::any_of(
+        events.begin() + std::ptrdiff_t(begin), events.begin() + std::ptrdiff_t(end),
+        [&](const Event &event) { return event.kind == "fsync" && event.path == path; });
   };
   int checkpoints = 0, files = 0;
   for (size_t i = 0; i < events.size(); ++i) {
@@ -158,8 +134,7 @@ TEST_F(ProducedFiles, NamesFollowWhatTheyName) {
   size_t before = 0;
   for (size_t i = 0; i < events.size(); ++i) {
     const auto &[kind, from, to] = events[i];
-    if (kind != "rename" || folderOf(to) != path("ck") ||
-        to.find("/step-") == std::string::npos)
+    if (kind != "rename" || folderOf(to) != path("ck") || to.find("/step-") == std::string::npos)
       continue;
     // The last rename in the folder, then the folder, then its name.
     size_t inside = before;
@@ -186,9 +161,9 @@ TEST_F(ProducedFiles, NamesFollowWhatTheyName) {
 // Death at the moment at which a checkpoint gets its name: its step is in the
 // log already, once.
 TEST_F(ProducedFiles, DeathRightAfterACheckpoint) {
-  const std::vector<std::string> arguments = {
-      "--steps=9", "--checkpoint=" + path("ck"), "--checkpoint-every=2",
-      "--log=" + path("log"), "--resume"};
+  const std::vector<std::string> arguments = {"--steps=9", "--checkpoint=" + path("ck"),
+                                              "--checkpoint-every=2", "--log=" + path("log"),
+                                              "--resume"};
   EXPECT_EQ(train(2, arguments, {"DPC_TEST_DIE_AFTER_RENAME=step-4"}).code, 3);
   EXPECT_EQ(losses(path("log")).size(), 4u);
   EXPECT_EQ(train(2, arguments, {"DPC_TEST_DIE_AFTER_RENAME=step-6"}).code, 3);
@@ -197,17 +172,15 @@ TEST_F(ProducedFiles, DeathRightAfterACheckpoint) {
 }
 
 TEST_F(ProducedFiles, InterruptWritesACheckpoint) {
-  Outcome outcome = run(command(2, {"--data=" + data, "--steps=100000000",
-                                    "--checkpoint=" + path("ck")}),
-                        {}, [](pid_t pid) {
-                          usleep(500000);
-                          kill(pid, SIGINT);
-                        });
+  Outcome outcome =
+      run(command(2, {"--data=" + data, "--steps=100000000", "--checkpoint=" + path("ck")}), {},
+          [](pid_t pid) {
+            usleep(500000);
+            kill(pid, SIGINT);
+          });
   EXPECT_EQ(outcome.code, 130) << outcome.text;
-  EXPECT_NE(outcome.text.find("checkpoint written"), std::string::npos)
-      << outcome.text;
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("ck")), {}),
-            1);
+  EXPECT_NE(outcome.text.find("checkpoint written"), std::string::npos) << outcome.text;
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("ck")), {}), 1);
 }
 
 } // namespace

@@ -46,11 +46,8 @@ inline Outcome run(const std::vector<std::string> &command,
     meanwhile(pid);
   int status;
   waitpid(pid, &status, 0);
-  return {
-      WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-      readFile(output),
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
-          .count()};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), readFile(output),
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
 }
 
 constexpr int kSamples = 20; // two batches of 8, 4 dropped
@@ -76,8 +73,7 @@ protected:
                            {"label.npy", npyOf("<f4", n + ",", ys)}}));
   }
   std::string path(const char *name) { return directory.path + "/" + name; }
-  std::vector<std::string> command(int ranks,
-                                   const std::vector<std::string> &arguments) {
+  std::vector<std::string> command(int ranks, const std::vector<std::string> &arguments) {
     std::vector<std::string> out = {DPC_RUN, "-n", std::to_string(ranks),
                                     ranks == 1 ? LINEAR_1 : LINEAR_2};
     out.insert(out.end(), arguments.begin(), arguments.end());
@@ -109,15 +105,12 @@ protected:
   }
   std::vector<double> weights(const std::string &file) {
     dpc_array_file_t *opened = nullptr;
-    EXPECT_EQ(dpc_safetensors_open(file.c_str(), &opened), DPC_OK)
-        << dpc_last_error();
-    const dpc_array_t *array =
-        opened ? dpc_array_file_find(opened, "fc.weight") : nullptr;
+    EXPECT_EQ(dpc_safetensors_open(file.c_str(), &opened), DPC_OK) << dpc_last_error();
+    const dpc_array_t *array = opened ? dpc_array_file_find(opened, "fc.weight") : nullptr;
     EXPECT_TRUE(array && array->dtype == DPC_F64 && array->shape[0] == 3);
-    const double *values =
-        array ? static_cast<const double *>(array->data) : nullptr;
-    std::vector<double> out = values ? std::vector<double>(values, values + 3)
-                                     : std::vector<double>(3);
+    const double *values = array ? static_cast<const double *>(array->data) : nullptr;
+    std::vector<double> out =
+        values ? std::vector<double>(values, values + 3) : std::vector<double>(3);
     dpc_array_file_close(opened);
     return out;
   }
@@ -144,8 +137,7 @@ protected:
     *outWeights = w;
     return out;
   }
-  static void expectClose(const std::vector<double> &got,
-                          const std::vector<double> &want) {
+  static void expectClose(const std::vector<double> &got, const std::vector<double> &want) {
     ASSERT_EQ(got.size(), want.size());
     for (size_t i = 0; i < got.size(); ++i)
       EXPECT_NEAR(got[i], want[i], 1e-12 * (1 + std::fabs(want[i]))) << i;

@@ -7,19 +7,16 @@ namespace {
 
 TEST_F(ProducedProgram, TrainsLikeThePlainComputation) {
   for (int ranks : {1, 2}) {
-    Outcome outcome = train(ranks, {"--steps=10", "--log=" + path("log"),
-                                    "--save-params=" + path("p")});
+    Outcome outcome =
+        train(ranks, {"--steps=10", "--log=" + path("log"), "--save-params=" + path("p")});
     ASSERT_EQ(outcome.code, 0) << outcome.text;
     std::vector<double> w;
     expectClose(losses(path("log")), expected(10, &w));
     expectClose(weights(path("p")), w);
-    EXPECT_NE(outcome.text.find("step 10/10"), std::string::npos)
+    EXPECT_NE(outcome.text.find("step 10/10"), std::string::npos) << outcome.text;
+    EXPECT_NE(outcome.text.find("planned memory 1.0 KiB a rank"), std::string::npos)
         << outcome.text;
-    EXPECT_NE(outcome.text.find("planned memory 1.0 KiB a rank"),
-              std::string::npos)
-        << outcome.text;
-    EXPECT_NE(outcome.text.find("last 4 samples"), std::string::npos)
-        << outcome.text;
+    EXPECT_NE(outcome.text.find("last 4 samples"), std::string::npos) << outcome.text;
   }
 }
 
@@ -31,28 +28,22 @@ TEST_F(ProducedProgram, SameSeedSameBits) {
               0);
   EXPECT_EQ(losses(path("a")), losses(path("b")));
   EXPECT_EQ(losses(path("a")).size(), 8u);
-  ASSERT_EQ(run(command(1, {"--data=" + data, "--epochs=4", "--seed=3",
-                            "--log=" + path("c")}))
-                .code,
-            0);
+  ASSERT_EQ(
+      run(command(1, {"--data=" + data, "--epochs=4", "--seed=3", "--log=" + path("c")})).code, 0);
   expectClose(losses(path("a")),
               losses(path("c"))); // the shuffle does not depend on the ranks
-  ASSERT_EQ(run(command(2, {"--data=" + data, "--epochs=4", "--seed=4",
-                            "--log=" + path("d")}))
-                .code,
-            0);
+  ASSERT_EQ(
+      run(command(2, {"--data=" + data, "--epochs=4", "--seed=4", "--log=" + path("d")})).code, 0);
   EXPECT_NE(losses(path("a")), losses(path("d")));
 }
 
 TEST_F(ProducedProgram, InitParamsEvalOnnxTrace) {
   const float w[] = {1, 2, 3};
   const dpc_array_t array = {"fc.weight", DPC_F32, 1, {3}, w};
-  ASSERT_EQ(dpc_safetensors_write(path("init").c_str(), &array, 1, nullptr, 0),
-            DPC_OK);
-  Outcome outcome = train(
-      2, {"--steps=1", "--init-params=" + path("init"), "--eval-data=" + data,
-          "--save-onnx=" + path("m.onnx"), "--save-params=" + path("p"),
-          "--trace=" + path("t.json"), "--log=" + path("log")});
+  ASSERT_EQ(dpc_safetensors_write(path("init").c_str(), &array, 1, nullptr, 0), DPC_OK);
+  Outcome outcome = train(2, {"--steps=1", "--init-params=" + path("init"), "--eval-data=" + data,
+                              "--save-onnx=" + path("m.onnx"), "--save-params=" + path("p"),
+                              "--trace=" + path("t.json"), "--log=" + path("log")});
   ASSERT_EQ(outcome.code, 0) << outcome.text;
   const std::vector<double> after = weights(path("p"));
   double loss = 0;
@@ -73,26 +64,19 @@ TEST_F(ProducedProgram, InitParamsEvalOnnxTrace) {
   EXPECT_EQ(onnx.substr(20), " onnx");
   for (const char *file : {"t.json", "t.rank1.json"}) {
     const std::string trace = readFile(path(file));
-    EXPECT_NE(trace.find("\"Collective name\":\"reduce-scatter\""),
-              std::string::npos)
-        << trace;
-    EXPECT_NE(trace.find("\"node\":\"bucket 0: fc.weight\""),
-              std::string::npos);
+    EXPECT_NE(trace.find("\"Collective name\":\"reduce-scatter\""), std::string::npos) << trace;
+    EXPECT_NE(trace.find("\"node\":\"bucket 0: fc.weight\""), std::string::npos);
   }
 }
 
 TEST_F(ProducedProgram, BadInputIsOneLineAndExit1) {
   writeData(path("short.npz"), std::vector<float>(21), std::vector<float>(7));
-  writeData(path("range.npz"), std::vector<float>(24),
-            {0, 0, 0, 0, 0, 0, 0, 2000});
+  writeData(path("range.npz"), std::vector<float>(24), {0, 0, 0, 0, 0, 0, 0, 2000});
   writeFile(path("nolabel.npz"), zipOf({{"x.npy", npyOf("<f4", "20, 3", x)}}));
-  writeFile(path("shape.npz"),
-            zipOf({{"x.npy", npyOf("<f4", "30, 2", x)},
-                   {"label.npy", npyOf("<f4", "20,", label)}}));
-  writeFile(
-      path("rows.npz"),
-      zipOf({{"x.npy", npyOf("<f4", "20, 3", x)},
-             {"label.npy", npyOf("<f4", "19,", std::vector<float>(19))}}));
+  writeFile(path("shape.npz"), zipOf({{"x.npy", npyOf("<f4", "30, 2", x)},
+                                      {"label.npy", npyOf("<f4", "20,", label)}}));
+  writeFile(path("rows.npz"), zipOf({{"x.npy", npyOf("<f4", "20, 3", x)},
+                                     {"label.npy", npyOf("<f4", "19,", std::vector<float>(19))}}));
   const struct {
     const char *file, *words;
   } cases[] = {{"short.npz", "7 samples, fewer than one batch of 8"},
@@ -101,13 +85,11 @@ TEST_F(ProducedProgram, BadInputIsOneLineAndExit1) {
                {"shape.npz", "samples have shape [2]"},
                {"rows.npz", "has 19 samples"}};
   for (const auto &bad : cases) {
-    Outcome outcome = run(
-        command(2, {"--data=" + path(bad.file), "--steps=2", "--no-shuffle"}));
+    Outcome outcome = run(command(2, {"--data=" + path(bad.file), "--steps=2", "--no-shuffle"}));
     EXPECT_EQ(outcome.code, 1) << outcome.text;
     EXPECT_NE(outcome.text.find(bad.words), std::string::npos) << outcome.text;
     size_t errors = 0;
-    for (size_t at = 0;
-         (at = outcome.text.find("error:", at)) != std::string::npos; ++at)
+    for (size_t at = 0; (at = outcome.text.find("error:", at)) != std::string::npos; ++at)
       ++errors;
     EXPECT_EQ(errors, 1u) << outcome.text;
     EXPECT_LT(outcome.seconds, 20);
@@ -118,18 +100,14 @@ TEST_F(ProducedProgram, BadInputIsOneLineAndExit1) {
 TEST_F(ProducedProgram, Usage) {
   for (const char *bad :
        {"--frobnicate", "--steps", "--steps=abc", "--steps=-1", "--steps=0",
-        "--steps=99999999999999999999", "--comm=gloo",
-        "--comm=local,bandwidth=x", "--timeout=-1", "--nan=maybe", "stray",
-        "--resume", "--eval-every=2", "--input=x"}) {
+        "--steps=99999999999999999999", "--comm=gloo", "--comm=local,bandwidth=x", "--timeout=-1",
+        "--nan=maybe", "stray", "--resume", "--eval-every=2", "--input=x"}) {
     Outcome outcome = train(2, {bad});
     EXPECT_EQ(outcome.code, 2) << bad << outcome.text;
-    EXPECT_EQ(std::count(outcome.text.begin(), outcome.text.end(), '\n'), 1)
-        << outcome.text;
+    EXPECT_EQ(std::count(outcome.text.begin(), outcome.text.end(), '\n'), 1) << outcome.text;
   }
-  EXPECT_NE(train(1, {"--comm=nccl"}).text.find("not available yet"),
-            std::string::npos);
-  EXPECT_NE(run({LINEAR_2, "--help"}).text.find("--checkpoint-every=N"),
-            std::string::npos);
+  EXPECT_NE(train(1, {"--comm=nccl"}).text.find("not available yet"), std::string::npos);
+  EXPECT_NE(run({LINEAR_2, "--help"}).text.find("--checkpoint-every=N"), std::string::npos);
   EXPECT_EQ(run({DPC_RUN}).code, 2);
   EXPECT_EQ(run({DPC_RUN, "-n", "0", LINEAR_1}).code, 2);
   EXPECT_EQ(run({DPC_RUN, "-n", "2", "/no/such/program"}).code, 1);
@@ -138,8 +116,7 @@ TEST_F(ProducedProgram, Usage) {
             0); // the program's own number of ranks
   Outcome outcome = run({DPC_RUN, "-n", "3", LINEAR_2, "--data=" + data});
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_NE(outcome.text.find("compiled for 2 ranks, this run has 3"),
-            std::string::npos)
+  EXPECT_NE(outcome.text.find("compiled for 2 ranks, this run has 3"), std::string::npos)
       << outcome.text;
 }
 
@@ -149,11 +126,9 @@ TEST_F(ProducedProgram, NonFiniteLossNamesStepAndTensor) {
   writeData(data, bad, label);
   Outcome outcome = train(2, {"--steps=5", "--log=" + path("log")});
   EXPECT_EQ(outcome.code, 4) << outcome.text;
-  EXPECT_NE(outcome.text.find("step 2: loss (tensor \"mse_loss\") is NaN"),
-            std::string::npos)
+  EXPECT_NE(outcome.text.find("step 2: loss (tensor \"mse_loss\") is NaN"), std::string::npos)
       << outcome.text;
-  EXPECT_NE(readFile(path("log")).find("\"step\": 2, \"loss\": null"),
-            std::string::npos);
+  EXPECT_NE(readFile(path("log")).find("\"step\": 2, \"loss\": null"), std::string::npos);
   outcome = train(2, {"--steps=5", "--nan=warn"});
   EXPECT_EQ(outcome.code, 0) << outcome.text;
 }
@@ -161,8 +136,7 @@ TEST_F(ProducedProgram, NonFiniteLossNamesStepAndTensor) {
 TEST_F(ProducedProgram, DeadRank) {
   Outcome outcome = train(2, {"--steps=1000"}, {"DPC_TEST_FAULT=kill:1:3"});
   EXPECT_EQ(outcome.code, 3) << outcome.text;
-  EXPECT_NE(outcome.text.find("rank 1 died"), std::string::npos)
-      << outcome.text;
+  EXPECT_NE(outcome.text.find("rank 1 died"), std::string::npos) << outcome.text;
   EXPECT_LT(outcome.seconds, 20); // not the timeout of its peers
 }
 
@@ -170,9 +144,7 @@ TEST_F(ProducedProgram, FailingFunctionIsTheCauseNotTheSymptom) {
   Outcome outcome = train(2, {"--steps=1000"}, {"DPC_TEST_FAULT=throw:1:3"});
   EXPECT_EQ(outcome.code, 4) << outcome.text;
   // Three steps were done before.
-  EXPECT_NE(outcome.text.find("failed with status 4 in step 4"),
-            std::string::npos)
-      << outcome.text;
+  EXPECT_NE(outcome.text.find("failed with status 4 in step 4"), std::string::npos) << outcome.text;
 }
 
 TEST_F(ProducedProgram, SeveralJobsAtOnce) {
@@ -194,13 +166,11 @@ TEST_F(ProducedProgram, SeveralJobsAtOnce) {
 // this user.
 TEST_F(ProducedProgram, TorchrunStyleEnvironment) {
   auto results = forkRanks(2, [&](uint32_t rank, RankReport &report) {
-    const std::string port =
-        "MASTER_PORT=" + std::to_string(20000 + getppid() % 20000);
-    Outcome outcome = run({LINEAR_2, "--data=" + data, "--steps=3"},
-                          {"RANK=" + std::to_string(rank), "WORLD_SIZE=2",
-                           "MASTER_ADDR=localhost", port});
-    std::snprintf(report.message, sizeof report.message, "%s",
-                  outcome.text.c_str());
+    const std::string port = "MASTER_PORT=" + std::to_string(20000 + getppid() % 20000);
+    Outcome outcome =
+        run({LINEAR_2, "--data=" + data, "--steps=3"},
+            {"RANK=" + std::to_string(rank), "WORLD_SIZE=2", "MASTER_ADDR=localhost", port});
+    std::snprintf(report.message, sizeof report.message, "%s", outcome.text.c_str());
     return outcome.code;
   });
   for (const RankResult &result : results)

@@ -9,11 +9,9 @@ using namespace dpc::test;
 
 namespace {
 
-class ProducedTransport : public ProducedProgram,
-                          public testing::WithParamInterface<std::string> {
+class ProducedTransport : public ProducedProgram, public testing::WithParamInterface<std::string> {
 protected:
-  Outcome over(const std::string &transport, int ranks,
-               std::vector<std::string> arguments,
+  Outcome over(const std::string &transport, int ranks, std::vector<std::string> arguments,
                const std::vector<std::string> &environment = {}) {
     arguments.push_back("--comm=" + transport);
     return train(ranks, arguments, environment);
@@ -23,24 +21,22 @@ protected:
     std::filesystem::create_directory(into);
     Outcome outcome =
         over(transport, 2,
-             {"--steps=10", "--eval-data=" + data, "--eval-every=5",
-              "--checkpoint=" + into + "/ck", "--checkpoint-every=5",
-              "--save-params=" + into + "/p", "--save-onnx=" + into + "/m.onnx",
-              "--log=" + into + "/log"});
+             {"--steps=10", "--eval-data=" + data, "--eval-every=5", "--checkpoint=" + into + "/ck",
+              "--checkpoint-every=5", "--save-params=" + into + "/p",
+              "--save-onnx=" + into + "/m.onnx", "--log=" + into + "/log"});
     ASSERT_EQ(outcome.code, 0) << outcome.text;
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(All, ProducedTransport,
-                         testing::ValuesIn(transportNames()),
+INSTANTIATE_TEST_SUITE_P(All, ProducedTransport, testing::ValuesIn(transportNames()),
                          [](const auto &info) { return info.param; });
 
 TEST_P(ProducedTransport, SavesTheSameBytes) {
   const std::string here = path("here"), reference = path("reference");
   trainAndSave(GetParam(), here);
   trainAndSave(transportNames()[0], reference);
-  for (const char *file : {"/p", "/m.onnx", "/ck/step-5/state.safetensors",
-                           "/ck/step-10/state.safetensors"}) {
+  for (const char *file :
+       {"/p", "/m.onnx", "/ck/step-5/state.safetensors", "/ck/step-10/state.safetensors"}) {
     EXPECT_FALSE(readFile(here + file).empty()) << file;
     EXPECT_EQ(readFile(here + file), readFile(reference + file)) << file;
   }
@@ -49,22 +45,19 @@ TEST_P(ProducedTransport, SavesTheSameBytes) {
 
 // What one transport has written another one goes on from, in any layout.
 TEST_P(ProducedTransport, ResumesWhatAnotherWrote) {
-  const std::string first = transportNames()[0], whole = path("whole"),
-                    rest = path("rest"), back = path("back");
+  const std::string first = transportNames()[0], whole = path("whole"), rest = path("rest"),
+                    back = path("back");
   ASSERT_EQ(over(first, 2, {"--steps=10", "--save-params=" + whole}).code, 0);
-  ASSERT_EQ(over(first, 2, {"--steps=5", "--checkpoint=" + path("ck")}).code,
-            0);
-  ASSERT_EQ(over(first, 1, {"--steps=5", "--checkpoint=" + path("ck1")}).code,
-            0);
+  ASSERT_EQ(over(first, 2, {"--steps=5", "--checkpoint=" + path("ck")}).code, 0);
+  ASSERT_EQ(over(first, 1, {"--steps=5", "--checkpoint=" + path("ck1")}).code, 0);
   Outcome outcome =
       over(GetParam(), 2,
-           {"--steps=10", "--resume", "--checkpoint=" + path("ck"),
-            "--save-params=" + rest});
+           {"--steps=10", "--resume", "--checkpoint=" + path("ck"), "--save-params=" + rest});
   ASSERT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_EQ(readFile(whole), readFile(rest));
-  outcome = over(GetParam(), 2,
-                 {"--steps=10", "--resume", "--checkpoint=" + path("ck1"),
-                  "--save-params=" + back});
+  outcome =
+      over(GetParam(), 2,
+           {"--steps=10", "--resume", "--checkpoint=" + path("ck1"), "--save-params=" + back});
   ASSERT_EQ(outcome.code, 0) << outcome.text;
   expectClose(weights(back), weights(whole));
 }
@@ -72,61 +65,48 @@ TEST_P(ProducedTransport, ResumesWhatAnotherWrote) {
 TEST_P(ProducedTransport, ReadsInflatedDataOnce) {
   const float w[] = {1, 2, 3};
   const dpc_array_t array = {"fc.weight", DPC_F32, 1, {3}, w};
-  ASSERT_EQ(dpc_safetensors_write(path("init").c_str(), &array, 1, nullptr, 0),
-            DPC_OK);
-  Outcome outcome = over(
-      GetParam(), 2,
-      {"--steps=4", "--init-params=" + path("init"), "--log=" + path("log")});
+  ASSERT_EQ(dpc_safetensors_write(path("init").c_str(), &array, 1, nullptr, 0), DPC_OK);
+  Outcome outcome =
+      over(GetParam(), 2, {"--steps=4", "--init-params=" + path("init"), "--log=" + path("log")});
   ASSERT_EQ(outcome.code, 0) << outcome.text;
-  writeData(path("range.npz"), std::vector<float>(24),
-            {0, 0, 0, 0, 0, 0, 0, 2000});
-  outcome = run(command(2, {"--data=" + path("range.npz"), "--steps=2",
-                            "--no-shuffle", "--comm=" + GetParam()}));
+  writeData(path("range.npz"), std::vector<float>(24), {0, 0, 0, 0, 0, 0, 0, 2000});
+  outcome = run(command(
+      2, {"--data=" + path("range.npz"), "--steps=2", "--no-shuffle", "--comm=" + GetParam()}));
   EXPECT_EQ(outcome.code, 1) << outcome.text;
-  EXPECT_NE(outcome.text.find("value 2000 in sample 7 is outside"),
-            std::string::npos)
+  EXPECT_NE(outcome.text.find("value 2000 in sample 7 is outside"), std::string::npos)
       << outcome.text;
-  EXPECT_EQ(std::count(outcome.text.begin(), outcome.text.end(), '\n'), 1)
-      << outcome.text;
+  EXPECT_EQ(std::count(outcome.text.begin(), outcome.text.end(), '\n'), 1) << outcome.text;
 }
 
 TEST_P(ProducedTransport, OneCauseOfAFailure) {
-  Outcome outcome =
-      over(GetParam(), 2, {"--steps=100000"}, {"DPC_TEST_FAULT=kill:1:3"});
+  Outcome outcome = over(GetParam(), 2, {"--steps=100000"}, {"DPC_TEST_FAULT=kill:1:3"});
   EXPECT_EQ(outcome.code, 3) << outcome.text;
-  EXPECT_NE(outcome.text.find("rank 1 died"), std::string::npos)
-      << outcome.text;
+  EXPECT_NE(outcome.text.find("rank 1 died"), std::string::npos) << outcome.text;
   EXPECT_LT(outcome.seconds, 20);
-  for (const char *fault :
-       {"DPC_TEST_FAULT=throw:1:3", "DPC_TEST_FAULT=throw:0:3"}) {
+  for (const char *fault : {"DPC_TEST_FAULT=throw:1:3", "DPC_TEST_FAULT=throw:0:3"}) {
     outcome = over(GetParam(), 2, {"--steps=100000"}, {fault});
     EXPECT_EQ(outcome.code, 4) << outcome.text;
-    EXPECT_NE(outcome.text.find("failed with status 4 in step 4"),
-              std::string::npos)
+    EXPECT_NE(outcome.text.find("failed with status 4 in step 4"), std::string::npos)
         << outcome.text;
-    EXPECT_EQ(outcome.text.find("rank 1 has"), std::string::npos)
-        << outcome.text;
+    EXPECT_EQ(outcome.text.find("rank 1 has"), std::string::npos) << outcome.text;
   }
 }
 
 // An error that only one rank meets while all gather.
 TEST_P(ProducedTransport, UnwritableCheckpointIsExit5) {
-  Outcome outcome =
-      over(GetParam(), 2, {"--steps=1", "--save-params=/dev/full"});
+  Outcome outcome = over(GetParam(), 2, {"--steps=1", "--save-params=/dev/full"});
   EXPECT_EQ(outcome.code, 5) << outcome.text;
 }
 
 TEST_P(ProducedTransport, InterruptWritesACheckpoint) {
-  Outcome outcome =
-      run(command(2, {"--data=" + data, "--steps=100000000",
-                      "--checkpoint=" + path("ck"), "--comm=" + GetParam()}),
-          {}, [](pid_t pid) {
-            usleep(500000);
-            kill(pid, SIGINT);
-          });
+  Outcome outcome = run(command(2, {"--data=" + data, "--steps=100000000",
+                                    "--checkpoint=" + path("ck"), "--comm=" + GetParam()}),
+                        {}, [](pid_t pid) {
+                          usleep(500000);
+                          kill(pid, SIGINT);
+                        });
   EXPECT_EQ(outcome.code, 130) << outcome.text;
-  EXPECT_NE(outcome.text.find("checkpoint written"), std::string::npos)
-      << outcome.text;
+  EXPECT_NE(outcome.text.find("checkpoint written"), std::string::npos) << outcome.text;
 }
 
 // Ranks that do not see each other's memory may read different files under one
@@ -136,24 +116,19 @@ TEST_F(ProducedProgram, EachRankChecksItsOwnFile) {
     const std::string folder = path(rank ? "b" : "a");
     std::filesystem::create_directory(folder);
     std::string content = readFile(data);
-    const size_t at = content.find(
-        std::string(reinterpret_cast<const char *>(label.data()), 16));
+    const size_t at = content.find(std::string(reinterpret_cast<const char *>(label.data()), 16));
     content[at] ^= rank;
     writeFile(folder + "/data.npz", content);
     if (at == std::string::npos || chdir(folder.c_str()) != 0)
       return 8;
-    Outcome outcome =
-        run({LINEAR_2, "--data=data.npz", "--steps=1", "--comm=sockets"},
-            {"RANK=" + std::to_string(rank), "WORLD_SIZE=2",
-             "MASTER_ADDR=localhost",
-             "MASTER_PORT=" + std::to_string(20000 + getppid() % 20000)});
-    std::snprintf(report.message, sizeof report.message, "%s",
-                  outcome.text.c_str());
+    Outcome outcome = run({LINEAR_2, "--data=data.npz", "--steps=1", "--comm=sockets"},
+                          {"RANK=" + std::to_string(rank), "WORLD_SIZE=2", "MASTER_ADDR=localhost",
+                           "MASTER_PORT=" + std::to_string(20000 + getppid() % 20000)});
+    std::snprintf(report.message, sizeof report.message, "%s", outcome.text.c_str());
     return outcome.code;
   });
   EXPECT_EQ(results[1].exitCode, 1) << results[1].message;
-  EXPECT_NE(results[1].message.find("checksum"), std::string::npos)
-      << results[1].message;
+  EXPECT_NE(results[1].message.find("checksum"), std::string::npos) << results[1].message;
   EXPECT_EQ(results[0].exitCode, 3) << results[0].message;
 }
 
@@ -167,8 +142,7 @@ TEST_F(ProducedProgram, TransportsAreListed) {
   }
   outcome = train(2, {"--comm=sockets,latency=20us"});
   EXPECT_EQ(outcome.code, 2) << outcome.text;
-  EXPECT_NE(outcome.text.find("settings of the local one"), std::string::npos)
-      << outcome.text;
+  EXPECT_NE(outcome.text.find("settings of the local one"), std::string::npos) << outcome.text;
 }
 
 } // namespace

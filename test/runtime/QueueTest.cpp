@@ -35,8 +35,7 @@ TEST_P(EveryQueue, CarriesBytesThereAndBack) {
 }
 
 dpc_comm_op_t sumOfTwo() {
-  return {DPC_OP_ALL_REDUCE, 0, 0, DPC_F64, DPC_SUM,
-          DPC_NONE,          2, 7, nullptr, nullptr};
+  return {DPC_OP_ALL_REDUCE, 0, 0, DPC_F64, DPC_SUM, DPC_NONE, 2, 7, nullptr, nullptr};
 }
 
 TEST_P(EveryQueue, Communicates) {
@@ -44,9 +43,7 @@ TEST_P(EveryQueue, Communicates) {
   const double given[2] = {4, 5};
   double back[2] = {};
   ASSERT_EQ(rank.queue->upload({DPC_SPACE_SHARED, 0}, given, 16), DPC_OK);
-  ASSERT_EQ(rank.queue->start(sumOfTwo(), {DPC_SPACE_SHARED, 0},
-                              {DPC_SPACE_SHARED, 64}, 1),
-            DPC_OK)
+  ASSERT_EQ(rank.queue->start(sumOfTwo(), {DPC_SPACE_SHARED, 0}, {DPC_SPACE_SHARED, 64}, 1), DPC_OK)
       << dpc_last_error();
   ASSERT_EQ(rank.queue->wait(1), DPC_OK);
   ASSERT_EQ(rank.queue->download(back, {DPC_SPACE_SHARED, 64}, 16), DPC_OK);
@@ -83,8 +80,7 @@ TEST(HostQueue, CallsHostCode) {
   TinyProgram tiny;
   tiny.functions[1].fn = [](dpc_call_t *call) -> int32_t {
     const double *from = static_cast<const double *>(call->args);
-    std::memcpy(call->base[DPC_SPACE_ARENA] + 64 * call->micro,
-                from + call->group_index[0], 8);
+    std::memcpy(call->base[DPC_SPACE_ARENA] + 64 * call->micro, from + call->group_index[0], 8);
     return *from < 0 ? DPC_NUMERIC : DPC_OK;
   };
   OneRank rank(tiny.program);
@@ -104,8 +100,7 @@ TEST(ShadowQueue, PerformsLaunches) {
   const double given[4] = {0, 0, 10, 20};
   double sums[2] = {};
   int64_t number = 0;
-  ASSERT_EQ(rank.queue->upload({DPC_SPACE_ARENA, 0}, given, sizeof given),
-            DPC_OK);
+  ASSERT_EQ(rank.queue->upload({DPC_SPACE_ARENA, 0}, given, sizeof given), DPC_OK);
   ASSERT_EQ(rank.queue->compute(0, 1, nullptr), DPC_OK);
   ASSERT_EQ(rank.queue->download(sums, {DPC_SPACE_ARENA, 1024}, 16), DPC_OK);
   ASSERT_EQ(rank.queue->download(&number, {DPC_SPACE_ARENA, 2048}, 8), DPC_OK);
@@ -127,8 +122,8 @@ TEST(ShadowQueue, StrayTouchesEndTheProcess) {
     lastOfArena,
     readShared
   };
-  for (Touch touch : {vote, sharedUnderWay, arenaUnderWay, readArena,
-                      writeArena, lastOfArena, readShared}) {
+  for (Touch touch :
+       {vote, sharedUnderWay, arenaUnderWay, readArena, writeArena, lastOfArena, readShared}) {
     const RankResult result = forkRanks(1, [&](uint32_t, RankReport &) {
       TinyDevice device;
       TinyProgram tiny;

@@ -12,8 +12,7 @@ using namespace dpc::test;
 
 namespace {
 
-const char *const kToken =
-    "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const char *const kToken = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
 std::string hex(const Digest &digest) {
   std::string out;
@@ -28,8 +27,7 @@ std::string hex(const Digest &digest) {
 TEST(Sha256, KnownAnswers) { // FIPS 180-4 examples
   Sha256 abc;
   abc.update("abc", 3);
-  EXPECT_EQ(hex(abc.finish()),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(hex(abc.finish()), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   Sha256 million;
   std::string block(1000, 'a');
   for (int i = 0; i < 1000; ++i)
@@ -59,9 +57,7 @@ int listener(std::string *outAddress) {
 std::vector<RankResult> meet(
     uint32_t ranks, const std::function<void(WorldOptions &)> &adjust,
     const std::function<void(const std::string &)> &intrude = {},
-    const std::function<std::string(uint32_t)> &transportOf = [](uint32_t) {
-      return "local";
-    }) {
+    const std::function<std::string(uint32_t)> &transportOf = [](uint32_t) { return "local"; }) {
   std::string address;
   int fd = listener(&address);
   auto results = forkRanks(
@@ -76,14 +72,12 @@ std::vector<RankResult> meet(
           close(fd);
         adjust(world);
         dpc_comm_t *comm;
-        int code =
-            dpc_comm_create(transportOf(rank).c_str(), &world.options, &comm);
+        int code = dpc_comm_create(transportOf(rank).c_str(), &world.options, &comm);
         if (code == 0) {
           code = dpc_comm_barrier(comm);
           dpc_comm_release(comm);
         }
-        std::snprintf(report.message, sizeof report.message, "%s",
-                      code ? dpc_last_error() : "");
+        std::snprintf(report.message, sizeof report.message, "%s", code ? dpc_last_error() : "");
         return code;
       },
       [&](const std::vector<pid_t> &) {
@@ -96,19 +90,17 @@ std::vector<RankResult> meet(
 
 TEST(Rendezvous, OverTcp) {
   for (const std::string &transport : transportNames())
-    for (const RankResult &result : meet(
-             4, [](WorldOptions &) {}, {}, [&](uint32_t) { return transport; }))
+    for (const RankResult &result :
+         meet(4, [](WorldOptions &) {}, {}, [&](uint32_t) { return transport; }))
       EXPECT_EQ(result.exitCode, 0) << transport << ": " << result.message;
 }
 
 TEST(Rendezvous, AnotherTransportIsNamed) {
-  auto results = meet(
-      2, [](WorldOptions &) {}, {},
-      [](uint32_t rank) { return rank ? "sockets" : "local"; });
+  auto results =
+      meet(2, [](WorldOptions &) {}, {}, [](uint32_t rank) { return rank ? "sockets" : "local"; });
   for (const RankResult &result : results) {
     EXPECT_EQ(result.exitCode, DPC_INVALID);
-    EXPECT_NE(result.message.find(
-                  "rank 1 has the transport sockets, rank 0 has local"),
+    EXPECT_NE(result.message.find("rank 1 has the transport sockets, rank 0 has local"),
               std::string::npos)
         << result.message;
   }
@@ -128,8 +120,7 @@ TEST(Rendezvous, StrangersAreDroppedAndTheRunGoesOn) {
           if (connectTo(address, monotonicSeconds() + 1, &fd))
             continue;
           std::string noise(i % 2 ? 4096 : 3, 'x'); // too much, or never enough
-          sendAll(fd.get(), noise.data(), noise.size(),
-                  monotonicSeconds() + 0.1);
+          sendAll(fd.get(), noise.data(), noise.size(), monotonicSeconds() + 0.1);
           open.push_back(std::move(fd));
         }
         usleep(500000);
@@ -144,8 +135,7 @@ constexpr size_t answerBytes(uint32_t ranks) { return 216 + 64 * ranks; }
 
 std::string receive(const Fd &fd, size_t bytes) {
   std::string out(bytes, 0);
-  return receiveAll(fd.get(), out.data(), bytes, monotonicSeconds() + 5) ? out
-                                                                         : "";
+  return receiveAll(fd.get(), out.data(), bytes, monotonicSeconds() + 5) ? out : "";
 }
 
 bool send(const Fd &fd, const std::string &bytes) {
@@ -155,10 +145,10 @@ bool send(const Fd &fd, const std::string &bytes) {
 /// Lets rank 1 meet rank 0 through this process, which hears all they say:
 /// `replay(address of rank 0, hello)` comes before the answer, which
 /// `change(answer)` may replace.
-std::vector<RankResult> overhear(
-    uint32_t ranks,
-    const std::function<void(const std::string &, const std::string &)> &replay,
-    const std::function<void(std::string &)> &change) {
+std::vector<RankResult>
+overhear(uint32_t ranks,
+         const std::function<void(const std::string &, const std::string &)> &replay,
+         const std::function<void(std::string &)> &change) {
   std::string between;
   const Fd middle(listener(&between));
   return meet(
@@ -215,8 +205,7 @@ TEST(Rendezvous, ReplayedAnswerIsRefused) {
       2, [](const std::string &, const std::string &) {},
       [&](std::string &answer) { answer = earlier; });
   EXPECT_EQ(results[1].exitCode, DPC_PEER);
-  EXPECT_NE(results[1].message.find("token"), std::string::npos)
-      << results[1].message;
+  EXPECT_NE(results[1].message.find("token"), std::string::npos) << results[1].message;
 }
 
 TEST(Rendezvous, AnotherTokenIsRefused) {
@@ -229,8 +218,7 @@ TEST(Rendezvous, AnotherTokenIsRefused) {
   EXPECT_NE(results[0].message.find("rank 1 did not join"), std::string::npos)
       << results[0].message;
   EXPECT_EQ(results[1].exitCode, DPC_PEER);
-  EXPECT_NE(results[1].message.find("token"), std::string::npos)
-      << results[1].message;
+  EXPECT_NE(results[1].message.find("token"), std::string::npos) << results[1].message;
 }
 
 TEST(Rendezvous, AnotherPlanIsNamedByAll) {
@@ -241,8 +229,7 @@ TEST(Rendezvous, AnotherPlanIsNamedByAll) {
   });
   EXPECT_EQ(results[0].exitCode, DPC_INVALID);
   EXPECT_EQ(results[2].exitCode, DPC_INVALID);
-  EXPECT_NE(results[2].message.find("rank 2 runs another program"),
-            std::string::npos)
+  EXPECT_NE(results[2].message.find("rank 2 runs another program"), std::string::npos)
       << results[2].message;
 }
 
@@ -256,8 +243,7 @@ TEST(Rendezvous, AnotherWorldSizeIsNamed) {
       world.options.memory_bytes = memory;
   });
   EXPECT_EQ(results[0].exitCode, DPC_INVALID);
-  EXPECT_NE(results[1].message.find("world size 3"), std::string::npos)
-      << results[1].message;
+  EXPECT_NE(results[1].message.find("world size 3"), std::string::npos) << results[1].message;
 }
 
 TEST(Rendezvous, DuplicateRankIsRefused) {
@@ -266,21 +252,17 @@ TEST(Rendezvous, DuplicateRankIsRefused) {
       world.options.rank = 1;
   });
   EXPECT_EQ(results[0].exitCode, DPC_INVALID);
-  EXPECT_NE(results[0].message.find("rank 1 was started twice"),
-            std::string::npos)
+  EXPECT_NE(results[0].message.find("rank 1 was started twice"), std::string::npos)
       << results[0].message;
 }
 
 TEST(Rendezvous, BadAddresses) {
   Fd fd;
   for (const char *address :
-       {"", "http://x", "tcp://127.0.0.1", "tcp://127.0.0.1:0",
-        "tcp://127.0.0.1:-1", "tcp://127.0.0.1:abc",
-        "tcp://127.0.0.1:2147483647", "tcp://127.0.0.1:4294967295",
-        "tcp://0.0.0.0:4000", "tcp://:4000", "tcp://10.0.0.1:4000", "file://",
-        "file://relative"})
-    EXPECT_EQ(listenAt(address, &fd), DPC_INVALID)
-        << address << ": " << dpc_last_error();
+       {"", "http://x", "tcp://127.0.0.1", "tcp://127.0.0.1:0", "tcp://127.0.0.1:-1",
+        "tcp://127.0.0.1:abc", "tcp://127.0.0.1:2147483647", "tcp://127.0.0.1:4294967295",
+        "tcp://0.0.0.0:4000", "tcp://:4000", "tcp://10.0.0.1:4000", "file://", "file://relative"})
+    EXPECT_EQ(listenAt(address, &fd), DPC_INVALID) << address << ": " << dpc_last_error();
 }
 
 TEST(Rendezvous, OpenDirectoryIsRefused) {
@@ -288,8 +270,7 @@ TEST(Rendezvous, OpenDirectoryIsRefused) {
   chmod(directory.path.c_str(), 0755);
   Fd fd;
   EXPECT_EQ(listenAt("file://" + directory.path, &fd), DPC_INVALID);
-  EXPECT_EQ(connectTo("file://" + directory.path, monotonicSeconds() + 1, &fd),
-            DPC_INVALID);
+  EXPECT_EQ(connectTo("file://" + directory.path, monotonicSeconds() + 1, &fd), DPC_INVALID);
 }
 
 TEST(Rendezvous, TokenDigits) {

@@ -18,8 +18,7 @@ protected:
   ~Safetensors() override { dpc_array_file_close(file); }
   /// Opens a file of this header and this many zero bytes of data.
   dpc_status_t open(const std::string &header, size_t dataBytes) {
-    return openBytes(little<uint64_t>(header.size()) + header +
-                     std::string(dataBytes, 0));
+    return openBytes(little<uint64_t>(header.size()) + header + std::string(dataBytes, 0));
   }
   dpc_status_t openBytes(const std::string &bytes) {
     dpc_array_file_close(file);
@@ -43,8 +42,7 @@ TEST_F(Safetensors, RoundTrip) {
   const dpc_metadata_t metadata[] = {{"step", "12"}};
   ASSERT_EQ(dpc_safetensors_write(path.c_str(), arrays, 4, metadata, 1), DPC_OK)
       << dpc_last_error();
-  ASSERT_EQ(dpc_safetensors_open(path.c_str(), &file), DPC_OK)
-      << dpc_last_error();
+  ASSERT_EQ(dpc_safetensors_open(path.c_str(), &file), DPC_OK) << dpc_last_error();
   EXPECT_EQ(dpc_array_file_count(file), 4u);
   EXPECT_STREQ(dpc_safetensors_metadata(file, "step"), "12");
   EXPECT_EQ(dpc_safetensors_metadata(file, "other"), nullptr);
@@ -57,8 +55,7 @@ TEST_F(Safetensors, RoundTrip) {
       EXPECT_EQ(got->shape[d], want.shape[d]);
     if (want.data) {
       EXPECT_EQ(
-          std::memcmp(got->data, want.data,
-                      dpc_array_elements(&want) * dpc_dtype_size(want.dtype)),
+          std::memcmp(got->data, want.data, dpc_array_elements(&want) * dpc_dtype_size(want.dtype)),
           0);
     }
   }
@@ -70,13 +67,10 @@ TEST_F(Safetensors, RoundTrip) {
 
 TEST_F(Safetensors, WriterRefuses) {
   const float a[] = {1};
-  const dpc_array_t twice[] = {{"a", DPC_F32, 1, {1}, a},
-                               {"a", DPC_F32, 1, {1}, a}};
-  EXPECT_EQ(dpc_safetensors_write(path.c_str(), twice, 2, nullptr, 0),
-            DPC_INVALID);
+  const dpc_array_t twice[] = {{"a", DPC_F32, 1, {1}, a}, {"a", DPC_F32, 1, {1}, a}};
+  EXPECT_EQ(dpc_safetensors_write(path.c_str(), twice, 2, nullptr, 0), DPC_INVALID);
   const dpc_array_t reserved[] = {{"__metadata__", DPC_F32, 1, {1}, a}};
-  EXPECT_EQ(dpc_safetensors_write(path.c_str(), reserved, 1, nullptr, 0),
-            DPC_INVALID);
+  EXPECT_EQ(dpc_safetensors_write(path.c_str(), reserved, 1, nullptr, 0), DPC_INVALID);
   EXPECT_EQ(dpc_safetensors_write("/no/such/x", twice, 1, nullptr, 0), DPC_IO);
   EXPECT_EQ(access(path.c_str(), F_OK), -1);
 }
@@ -92,8 +86,7 @@ TEST_F(Safetensors, FullDiskKeepsTheOldFile) {
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
     int code = dpc_safetensors_write(path.c_str(), &array, 1, nullptr, 0);
-    std::snprintf(report.message, sizeof report.message, "%s",
-                  dpc_last_error());
+    std::snprintf(report.message, sizeof report.message, "%s", dpc_last_error());
     return code;
   });
   EXPECT_EQ(result[0].exitCode, DPC_IO) << result[0].message;
@@ -104,14 +97,11 @@ TEST_F(Safetensors, FullDiskKeepsTheOldFile) {
 }
 
 TEST_F(Safetensors, RefusesDefects) {
-  ASSERT_EQ(
-      open(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8),
-      DPC_OK)
+  ASSERT_EQ(open(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8), DPC_OK)
       << dpc_last_error();
   ASSERT_EQ(
-      open(
-          R"({"__metadata__":{"k":"v"},"a":{"dtype":"F32","shape":[],"data_offsets":[0,4]}}   )",
-          4),
+      open(R"({"__metadata__":{"k":"v"},"a":{"dtype":"F32","shape":[],"data_offsets":[0,4]}}   )",
+           4),
       DPC_OK)
       << dpc_last_error();
   const struct {
@@ -119,37 +109,25 @@ TEST_F(Safetensors, RefusesDefects) {
     size_t bytes;
     const char *words;
   } defects[] = {
-      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 4,
-       "truncated"},
-      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 12,
-       "after the last"},
-      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", 12,
-       "hole"},
-      {R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8,
-       "needs 12"},
+      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 4, "truncated"},
+      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 12, "after the last"},
+      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", 12, "hole"},
+      {R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8, "needs 12"},
       {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
        12, "overlaps"},
       {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"a":{"dtype":"F32","shape":[2],"data_offsets":[8,16]}})",
        16, "twice"},
-      {R"({"a":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
-       8, "twice"},
-      {R"({"a":{"dtype":"F8_E5M2","shape":[8],"data_offsets":[0,8]}})", 8,
-       "F8_E5M2"},
-      {R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8,
-       "negative"},
-      {R"({"a":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}})", 8,
-       "fraction"},
-      {R"({"a":{"dtype":"F32","shape":[4294967296,4294967296,2],"data_offsets":[0,0]}})",
-       0, "too large"},
-      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", 8,
-       "outside"},
-      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8,8]}})", 8,
-       "data_offsets"},
-      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0]}})", 8,
-       "data_offsets"},
+      {R"({"a":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8, "twice"},
+      {R"({"a":{"dtype":"F8_E5M2","shape":[8],"data_offsets":[0,8]}})", 8, "F8_E5M2"},
+      {R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8, "negative"},
+      {R"({"a":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}})", 8, "fraction"},
+      {R"({"a":{"dtype":"F32","shape":[4294967296,4294967296,2],"data_offsets":[0,0]}})", 0,
+       "too large"},
+      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", 8, "outside"},
+      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8,8]}})", 8, "data_offsets"},
+      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0]}})", 8, "data_offsets"},
       {R"({"a":{"dtype":"F32","shape":[2]}})", 8, "lacks"},
-      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"x":1}})", 8,
-       "unknown key"},
+      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"x":1}})", 8, "unknown key"},
       {R"({"a":[1]})", 0, "array"},
       {R"({"a":{"dtype":{"x":1}}})", 0, "object"},
       {R"({"a":{"shape":[[[[1]]]]}})", 0, "array"},
@@ -160,8 +138,7 @@ TEST_F(Safetensors, RefusesDefects) {
       {"", 0, "JSON object"}};
   for (const auto &defect : defects) {
     EXPECT_EQ(open(defect.header, defect.bytes), DPC_INVALID) << defect.header;
-    EXPECT_NE(std::string(dpc_last_error()).find(defect.words),
-              std::string::npos)
+    EXPECT_NE(std::string(dpc_last_error()).find(defect.words), std::string::npos)
         << defect.header << ": " << dpc_last_error();
   }
   EXPECT_EQ(openBytes(little<uint64_t>(UINT64_MAX) + "{}"), DPC_INVALID);

@@ -32,8 +32,7 @@ void expectCores(const std::vector<int> &coreOfRank, uint32_t expected) {
     dpc::Segment segment;
     if (int code = segment.open(world.options))
       return code;
-    std::snprintf(report.message, sizeof report.message, "%u cores",
-                  segment.usableCores());
+    std::snprintf(report.message, sizeof report.message, "%u cores", segment.usableCores());
     return segment.usableCores() == expected ? 0 : 9;
   });
   for (const RankResult &result : results)

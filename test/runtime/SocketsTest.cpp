@@ -61,14 +61,12 @@ void expectRefused(const char *what, Frame frame, uint32_t payload) {
                                 DPC_NONE,          kCount, 3, x,       x};
       code = dpc_comm_run(comm, &op);
     }
-    std::snprintf(report.message, sizeof report.message, "%s",
-                  dpc_last_error());
+    std::snprintf(report.message, sizeof report.message, "%s", dpc_last_error());
     dpc_comm_release(comm);
     return code;
   });
   EXPECT_EQ(results[0].exitCode, DPC_PEER) << what;
-  EXPECT_EQ(results[0].message, "rank 1 has sent what is no part of the run")
-      << what;
+  EXPECT_EQ(results[0].message, "rank 1 has sent what is no part of the run") << what;
 }
 
 // Nothing that a peer sends is written outside of the buffers that it belongs

@@ -28,22 +28,19 @@ template <typename T> std::string little(T value) {
 }
 
 /// An npy image, header dictionary given as text.
-inline std::string npyImage(const std::string &dictionary,
-                            const std::string &elements) {
+inline std::string npyImage(const std::string &dictionary, const std::string &elements) {
   std::string header = dictionary;
   header.resize((10 + header.size() + 1 + 63) / 64 * 64 - 11, ' ');
   header += '\n';
-  return std::string("\x93NUMPY\x01\x00", 8) +
-         little<uint16_t>(uint16_t(header.size())) + header + elements;
+  return std::string("\x93NUMPY\x01\x00", 8) + little<uint16_t>(uint16_t(header.size())) + header +
+         elements;
 }
 
 template <typename T>
-std::string npyOf(const char *descr, const std::string &shape,
-                  const std::vector<T> &values) {
-  return npyImage("{'descr': '" + std::string(descr) +
-                      "', 'fortran_order': False, 'shape': (" + shape + "), }",
-                  std::string(reinterpret_cast<const char *>(values.data()),
-                              values.size() * sizeof(T)));
+std::string npyOf(const char *descr, const std::string &shape, const std::vector<T> &values) {
+  return npyImage(
+      "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (" + shape + "), }",
+      std::string(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T)));
 }
 
 inline std::string deflated(const std::string &bytes) {
@@ -72,23 +69,19 @@ inline std::string zipOf(const std::vector<ZipMember> &members) {
   for (const ZipMember &m : members) {
     const std::string packed = m.compress ? deflated(m.bytes) : m.bytes;
     const uint32_t crc =
-        uint32_t(crc32(0, reinterpret_cast<const Bytef *>(m.bytes.data()),
-                       uInt(m.bytes.size())));
+        uint32_t(crc32(0, reinterpret_cast<const Bytef *>(m.bytes.data()), uInt(m.bytes.size())));
     const std::string common =
-        little<uint16_t>(20) + little<uint16_t>(0) +
-        little<uint16_t>(m.compress ? 8 : 0) + little<uint32_t>(0) +
-        little(crc) + little(uint32_t(packed.size())) +
-        little(uint32_t(m.bytes.size())) + little(uint16_t(m.name.size())) +
-        little<uint16_t>(0);
-    directory += little(0x02014b50u) + little<uint16_t>(20) + common +
-                 little<uint16_t>(0) + little<uint32_t>(0) +
-                 little<uint32_t>(0) + little(uint32_t(out.size())) + m.name;
+        little<uint16_t>(20) + little<uint16_t>(0) + little<uint16_t>(m.compress ? 8 : 0) +
+        little<uint32_t>(0) + little(crc) + little(uint32_t(packed.size())) +
+        little(uint32_t(m.bytes.size())) + little(uint16_t(m.name.size())) + little<uint16_t>(0);
+    directory += little(0x02014b50u) + little<uint16_t>(20) + common + little<uint16_t>(0) +
+                 little<uint32_t>(0) + little<uint32_t>(0) + little(uint32_t(out.size())) + m.name;
     out += little(0x04034b50u) + common + m.name + packed;
   }
   const uint32_t at = uint32_t(out.size());
-  out += directory + little(0x06054b50u) + little<uint32_t>(0) +
-         little(uint16_t(members.size())) + little(uint16_t(members.size())) +
-         little(uint32_t(directory.size())) + little(at) + little<uint16_t>(0);
+  out += directory + little(0x06054b50u) + little<uint32_t>(0) + little(uint16_t(members.size())) +
+         little(uint16_t(members.size())) + little(uint32_t(directory.size())) + little(at) +
+         little<uint16_t>(0);
   return out;
 }
 

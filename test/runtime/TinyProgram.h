@@ -39,10 +39,8 @@ struct TinyDevice {
       {DPC_LAUNCH_FILL, DPC_NONE, 4, 1, 100, 10, {}},
   };
   dpc_param_t params[5] = {
-      {DPC_SPACE_ARENA, DPC_NONE, 0, 16, 0, 16},
-      {DPC_SPACE_SHARED, 0, 64, 0, 16, 16},
-      {DPC_SPACE_SHARED, DPC_NONE, 64, 0, 0, 16},
-      {DPC_SPACE_ARENA, DPC_NONE, 1024, 0, 0, 16},
+      {DPC_SPACE_ARENA, DPC_NONE, 0, 16, 0, 16},  {DPC_SPACE_SHARED, 0, 64, 0, 16, 16},
+      {DPC_SPACE_SHARED, DPC_NONE, 64, 0, 0, 16}, {DPC_SPACE_ARENA, DPC_NONE, 1024, 0, 0, 16},
       {DPC_SPACE_ARENA, DPC_NONE, 2048, 0, 0, 8},
   };
   dpc_launches_t functions[2] = {{0, 3}, {0, 0}};
@@ -79,8 +77,7 @@ struct TinyProgram {
 
   uint32_t members[1] = {0};
   dpc_group_family_t family = {"world", 1, 1, members};
-  dpc_function_t functions[2] = {{nullptr, "step.0", 0, 0, 0, 0},
-                                 {nullptr, "step.1", 0, 1, 0, 0}};
+  dpc_function_t functions[2] = {{nullptr, "step.0", 0, 0, 0, 0}, {nullptr, "step.1", 0, 1, 0, 0}};
   dpc_action_t actions[3] = {};
   dpc_rank_t rank = {};
   dpc_program_t program = {};
@@ -90,8 +87,7 @@ struct TinyProgram {
 struct OneRank {
   explicit OneRank(const dpc_program_t &program)
       : world(0, 1, "", RankMemory::sharedBytes(program, 0)) {
-    EXPECT_EQ(dpc_comm_create("local", &world.options, &comm), DPC_OK)
-        << dpc_last_error();
+    EXPECT_EQ(dpc_comm_create("local", &world.options, &comm), DPC_OK) << dpc_last_error();
     EXPECT_EQ(memory.open(program, *comm), DPC_OK) << dpc_last_error();
     queue = makeQueue(program, *comm, memory);
   }

@@ -14,20 +14,18 @@
 namespace cl = llvm::cl;
 
 /// Imports `file` and says by which errors it is refused, on one line each.
-static mlir::OwningOpRef<mlir::ModuleOp>
-import(const std::string &file, mlir::MLIRContext &context,
-       const dpc::onnx::ImportOptions &options, llvm::raw_ostream &errors) {
-  mlir::ScopedDiagnosticHandler handler(
-      &context, [&](mlir::Diagnostic &diagnostic) {
-        errors << "error: " << diagnostic << '\n';
-        return mlir::success();
-      });
+static mlir::OwningOpRef<mlir::ModuleOp> import(const std::string &file, mlir::MLIRContext &context,
+                                                const dpc::onnx::ImportOptions &options,
+                                                llvm::raw_ostream &errors) {
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    errors << "error: " << diagnostic << '\n';
+    return mlir::success();
+  });
   return dpc::onnx::importOnnx(file, &context, options, llvm::errs());
 }
 
 /// "FILE: imported" or "FILE: error: ..", the errors on one line.
-static int importEach(const std::vector<std::string> &files,
-                      mlir::MLIRContext &context,
+static int importEach(const std::vector<std::string> &files, mlir::MLIRContext &context,
                       const dpc::onnx::ImportOptions &options) {
   int status = 0;
   for (const std::string &file : files) {
@@ -50,21 +48,18 @@ int main(int argc, char **argv) {
   cl::list<std::string> files(cl::Positional, cl::desc("MODEL.onnx.."));
   cl::list<std::string> shapes("shape", cl::desc("global shape of an input"),
                                cl::value_desc("NAME:DxD"));
-  cl::list<std::string> trainable(
-      "trainable", cl::desc("initializers to train"), cl::value_desc("GLOB"));
+  cl::list<std::string> trainable("trainable", cl::desc("initializers to train"),
+                                  cl::value_desc("GLOB"));
   cl::list<std::string> frozen("frozen", cl::desc("initializers not to train"),
                                cl::value_desc("GLOB"));
-  cl::opt<bool> explain("explain",
-                        cl::desc("print which initializers train, and why"));
+  cl::opt<bool> explain("explain", cl::desc("print which initializers train, and why"));
   cl::opt<bool> asExported("as-exported", cl::desc("restore no parameters"));
   cl::opt<bool> trains("trains", cl::desc("the module is for training"));
   cl::opt<bool> quiet("no-module", cl::desc("do not print the module"));
   cl::opt<bool> locations("locations", cl::desc("print locations"));
   cl::opt<bool> each("each", cl::desc("import each of many files on its own"));
-  cl::opt<bool> operators("operators",
-                          cl::desc("print the operators there are"));
-  cl::ParseCommandLineOptions(argc, argv,
-                              "prints an ONNX model in the nn dialect\n");
+  cl::opt<bool> operators("operators", cl::desc("print the operators there are"));
+  cl::ParseCommandLineOptions(argc, argv, "prints an ONNX model in the nn dialect\n");
 
   if (operators) {
     for (llvm::StringRef name : dpc::onnx::Registry::get().names())
@@ -92,8 +87,7 @@ int main(int argc, char **argv) {
   if (each)
     return importEach(files, context, options);
   if (files.size() != 1) {
-    llvm::errs() << "error: one MODEL.onnx is needed, not " << files.size()
-                 << '\n';
+    llvm::errs() << "error: one MODEL.onnx is needed, not " << files.size() << '\n';
     return 2;
   }
   auto module = import(files[0], context, options, llvm::errs());

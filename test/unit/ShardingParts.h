@@ -54,23 +54,20 @@ inline mlir::RankedTensorType partType(mlir::RankedTensorType type,
 }
 
 /// Calls `visit(whole, part)` with the offsets of each element of a part.
-inline void forEachOfPart(mlir::RankedTensorType whole,
-                          const std::vector<Extents> &indices,
+inline void forEachOfPart(mlir::RankedTensorType whole, const std::vector<Extents> &indices,
                           llvm::function_ref<void(int64_t, int64_t)> visit) {
   auto strides = rowMajorStrides(whole.getShape());
   int64_t part = 0;
-  forEachIndex(partType(whole, indices).getShape(),
-               [&](llvm::ArrayRef<int64_t> at) {
-                 int64_t offset = 0;
-                 for (size_t d = 0; d < at.size(); ++d)
-                   offset += indices[d][at[d]] * strides[d];
-                 visit(offset, part++);
-               });
+  forEachIndex(partType(whole, indices).getShape(), [&](llvm::ArrayRef<int64_t> at) {
+    int64_t offset = 0;
+    for (size_t d = 0; d < at.size(); ++d)
+      offset += indices[d][at[d]] * strides[d];
+    visit(offset, part++);
+  });
 }
 
 /// What `op` computes on a part: the same op on the types of the part.
-inline HostTensor runPart(Outcome &run, mlir::Operation *op,
-                          const LoopPart &part,
+inline HostTensor runPart(Outcome &run, mlir::Operation *op, const LoopPart &part,
                           llvm::function_ref<void(mlir::Operation *)> adapt) {
   mlir::OpBuilder builder(&run.machine->getContext());
   std::vector<HostTensor> arguments;
@@ -78,17 +75,14 @@ inline HostTensor runPart(Outcome &run, mlir::Operation *op,
   for (size_t i = 0; i < run.in.size(); ++i) {
     auto indices = part.indicesOf(part.rule.operands[i]);
     HostTensor local(partType(run.in[i].getType(), indices));
-    forEachOfPart(run.in[i].getType(), indices, [&](int64_t whole, int64_t at) {
-      local.floats[at] = run.in[i].floats[whole];
-    });
+    forEachOfPart(run.in[i].getType(), indices,
+                  [&](int64_t whole, int64_t at) { local.floats[at] = run.in[i].floats[whole]; });
     types.push_back(local.getType());
     arguments.push_back(local);
   }
-  mlir::RankedTensorType result =
-      partType(run.out.getType(), part.indicesOf(part.rule.results[0]));
-  mlir::OwningOpRef<mlir::func::FuncOp> function =
-      builder.create<mlir::func::FuncOp>(
-          op->getLoc(), "part", builder.getFunctionType(types, result));
+  mlir::RankedTensorType result = partType(run.out.getType(), part.indicesOf(part.rule.results[0]));
+  mlir::OwningOpRef<mlir::func::FuncOp> function = builder.create<mlir::func::FuncOp>(
+      op->getLoc(), "part", builder.getFunctionType(types, result));
   mlir::Block *block = function->addEntryBlock();
   builder.setInsertionPointToStart(block);
   mlir::Operation *local = builder.clone(*op);
@@ -106,8 +100,8 @@ inline HostTensor runPart(Outcome &run, mlir::Operation *op,
 /// the local op does not share with the whole one. Returns how many loops of
 /// more than one element may be cut.
 inline int expectShardable(
-    llvm::StringRef text, llvm::function_ref<void(mlir::Operation *)> adapt =
-                              [](mlir::Operation *) {}) {
+    llvm::StringRef text,
+    llvm::function_ref<void(mlir::Operation *)> adapt = [](mlir::Operation *) {}) {
   Outcome run(text);
   mlir::Operation *op = run.getOp();
   ShardingRule rule = llvm::cast<ShardableOpInterface>(op).getShardingRule();
@@ -128,11 +122,10 @@ inline int expectShardable(
       forEachOfPart(run.out.getType(), part.indicesOf(rule.results[0]),
                     [&](int64_t whole, int64_t at) {
                       double &slot = joined[whole], value = local.floats[at];
-                      slot =
-                          entry.kind == LoopKind::sum   ? slot + value
-                          : entry.kind == LoopKind::max ? std::max(slot, value)
-                          : entry.kind == LoopKind::min ? std::min(slot, value)
-                                                        : value;
+                      slot = entry.kind == LoopKind::sum   ? slot + value
+                             : entry.kind == LoopKind::max ? std::max(slot, value)
+                             : entry.kind == LoopKind::min ? std::min(slot, value)
+                                                           : value;
                     });
     }
     if (entry.kind == LoopKind::sum) {

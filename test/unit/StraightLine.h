@@ -25,12 +25,10 @@ namespace dpc::test {
 
 /// Elements uniform in [low, high), the same for the same seed. Integers are
 /// rounded down.
-inline HostTensor randomTensor(mlir::RankedTensorType type, uint64_t seed,
-                               double low = -1, double high = 1) {
+inline HostTensor randomTensor(mlir::RankedTensorType type, uint64_t seed, double low = -1,
+                               double high = 1) {
   std::mt19937_64 engine(seed);
-  auto next = [&] {
-    return low + (high - low) * std::ldexp(engine() >> 11, -53);
-  };
+  auto next = [&] { return low + (high - low) * std::ldexp(engine() >> 11, -53); };
   HostTensor result(type);
   for (double &element : result.floats)
     element = next();
@@ -41,8 +39,7 @@ inline HostTensor randomTensor(mlir::RankedTensorType type, uint64_t seed,
 }
 
 /// ||a - b|| / ||b||, or ||a|| where b is zero; infinite for NaN.
-inline double relativeError(const std::vector<double> &a,
-                            const std::vector<double> &b) {
+inline double relativeError(const std::vector<double> &a, const std::vector<double> &b) {
   double difference = 0, norm = 0;
   if (a.size() != b.size())
     return INFINITY;
@@ -79,9 +76,8 @@ public:
   }
 
   /// One random tensor an argument of `function`.
-  std::vector<HostTensor> randomArguments(mlir::func::FuncOp function,
-                                          uint64_t seed, double low = -1,
-                                          double high = 1) {
+  std::vector<HostTensor> randomArguments(mlir::func::FuncOp function, uint64_t seed,
+                                          double low = -1, double high = 1) {
     std::vector<HostTensor> arguments;
     for (mlir::Type type : function.getArgumentTypes())
       arguments.push_back(randomTensor(llvm::cast<mlir::RankedTensorType>(type),
@@ -90,8 +86,7 @@ public:
   }
 
   /// What `function` returns; empty after a failure, which fails the test.
-  std::vector<HostTensor> run(mlir::func::FuncOp function,
-                              llvm::ArrayRef<HostTensor> arguments) {
+  std::vector<HostTensor> run(mlir::func::FuncOp function, llvm::ArrayRef<HostTensor> arguments) {
     DeviceContext device;
     mlir::FailureOr<std::vector<HostTensor>> results = mlir::failure();
     if (function)
@@ -103,8 +98,7 @@ public:
   /// A new function: the arguments of `function`, then one gradient a result;
   /// it returns one gradient an argument (zero where none arrives, and for
   /// arguments that are no floats). Fails when a needed op has no VJP.
-  mlir::FailureOr<mlir::func::FuncOp>
-  buildVjpFunction(mlir::func::FuncOp function) {
+  mlir::FailureOr<mlir::func::FuncOp> buildVjpFunction(mlir::func::FuncOp function) {
     if (!function)
       return mlir::failure();
     auto vjp = llvm::cast<mlir::func::FuncOp>(function->clone());
@@ -134,13 +128,10 @@ public:
     llvm::DenseMap<mlir::Value, mlir::Value> grads;
     auto accumulate = [&](mlir::Value value, mlir::Value grad) {
       mlir::Value &sum = grads[value];
-      sum =
-          sum ? builder.create<nn::AddOp>(end->getLoc(), sum, grad).getResult()
-              : grad;
+      sum = sum ? builder.create<nn::AddOp>(end->getLoc(), sum, grad).getResult() : grad;
     };
     for (mlir::Value returned : end->getOperands())
-      accumulate(returned,
-                 block.addArgument(returned.getType(), returned.getLoc()));
+      accumulate(returned, block.addArgument(returned.getType(), returned.getLoc()));
     for (mlir::Operation *op : llvm::reverse(forward)) {
       llvm::SmallVector<mlir::Value> resultGrads, operandGrads;
       llvm::SmallVector<bool> wanted;
@@ -155,24 +146,20 @@ public:
       if (!rule)
         return op->emitOpError("has no VJP"), mlir::failure();
       operandGrads.resize(wanted.size());
-      if (mlir::failed(
-              rule.buildVjp(builder, resultGrads, wanted, operandGrads)))
+      if (mlir::failed(rule.buildVjp(builder, resultGrads, wanted, operandGrads)))
         return mlir::failure();
-      for (auto [operand, wants, grad] :
-           llvm::zip_equal(op->getOperands(), wanted, operandGrads))
+      for (auto [operand, wants, grad] : llvm::zip_equal(op->getOperands(), wanted, operandGrads))
         if (wants && grad)
           accumulate(operand, grad);
     }
     llvm::SmallVector<mlir::Value> returned;
     for (mlir::Value argument : arguments) {
       mlir::Value grad = grads.lookup(argument);
-      returned.push_back(grad ? grad
-                              : builder.create<nn::ConstantOp>(
-                                    end->getLoc(), argument.getType(), 0.0));
+      returned.push_back(
+          grad ? grad : builder.create<nn::ConstantOp>(end->getLoc(), argument.getType(), 0.0));
     }
     end->setOperands(returned);
-    vjp.setFunctionType(builder.getFunctionType(block.getArgumentTypes(),
-                                                end->getOperandTypes()));
+    vjp.setFunctionType(builder.getFunctionType(block.getArgumentTypes(), end->getOperandTypes()));
     if (mlir::failed(mlir::verify(vjp)))
       return mlir::failure();
     return vjp;
@@ -181,15 +168,14 @@ public:
   /// Expects the gradients of every float argument of `function` at
   /// `arguments`, under a random gradient of each result, to be within
   /// `tolerance` (relative, L2) of central differences of width `step`.
-  void expectGradients(mlir::func::FuncOp function,
-                       std::vector<HostTensor> arguments, double step = 1e-5,
-                       double tolerance = 1e-6) {
+  void expectGradients(mlir::func::FuncOp function, std::vector<HostTensor> arguments,
+                       double step = 1e-5, double tolerance = 1e-6) {
     auto vjp = buildVjpFunction(function);
     ASSERT_TRUE(mlir::succeeded(vjp)) << "no gradient could be built";
     std::vector<HostTensor> extended = arguments, weights;
     for (mlir::Type type : function.getResultTypes())
-      weights.push_back(randomTensor(llvm::cast<mlir::RankedTensorType>(type),
-                                     77 + weights.size()));
+      weights.push_back(
+          randomTensor(llvm::cast<mlir::RankedTensorType>(type), 77 + weights.size()));
     extended.insert(extended.end(), weights.begin(), weights.end());
     std::vector<HostTensor> grads = run(*vjp, extended);
     ASSERT_EQ(grads.size(), arguments.size());
@@ -207,8 +193,7 @@ public:
         ASSERT_EQ(below.size(), weights.size());
         for (size_t r = 0; r < weights.size(); ++r)
           for (size_t k = 0; k < weights[r].floats.size(); ++k)
-            slope += weights[r].floats[k] *
-                     (above[r].floats[k] - below[r].floats[k]) / (2 * step);
+            slope += weights[r].floats[k] * (above[r].floats[k] - below[r].floats[k]) / (2 * step);
         differences.push_back(slope);
       }
       if (arguments[i].isFloat()) {
@@ -241,9 +226,7 @@ struct Outcome {
   }
 
   /// Its first op.
-  mlir::Operation *getOp() {
-    return &machine->getFunction().getBody().front().front();
-  }
+  mlir::Operation *getOp() { return &machine->getFunction().getBody().front().front(); }
 };
 
 } // namespace dpc::test

@@ -22,20 +22,18 @@ enum OptionFlag : unsigned {
 /// The first option that is given twice with different values, though it is not
 /// Repeatable: one of the two would be ignored. Null if there is none;
 /// `outFirst` gets its first value.
-inline const llvm::opt::Arg *
-findContradiction(const llvm::opt::InputArgList &args, unsigned unknownOption,
-                  const llvm::opt::Arg *&outFirst) {
+inline const llvm::opt::Arg *findContradiction(const llvm::opt::InputArgList &args,
+                                               unsigned unknownOption,
+                                               const llvm::opt::Arg *&outFirst) {
   std::map<unsigned, const llvm::opt::Arg *> given;
   for (const llvm::opt::Arg *arg : args) {
     const llvm::opt::Option option = arg->getOption().getUnaliasedOption();
-    if (option.getKind() == llvm::opt::Option::InputClass ||
-        option.getID() == unknownOption || option.hasFlag(Repeatable))
+    if (option.getKind() == llvm::opt::Option::InputClass || option.getID() == unknownOption ||
+        option.hasFlag(Repeatable))
       continue;
     auto [first, isNew] = given.try_emplace(option.getID(), arg);
     if (isNew || llvm::equal(first->second->getValues(), arg->getValues(),
-                             [](llvm::StringRef a, llvm::StringRef b) {
-                               return a == b;
-                             }))
+                             [](llvm::StringRef a, llvm::StringRef b) { return a == b; }))
       continue;
     outFirst = first->second;
     return arg;
@@ -47,16 +45,14 @@ findContradiction(const llvm::opt::InputArgList &args, unsigned unknownOption,
 /// behind it, or the version, and exits with 0 for --help or --version; prints
 /// one line to stderr and exits with 2 for an unknown option (with the nearest
 /// known one), a missing value or two values for one option.
-inline llvm::opt::InputArgList
-parseCommandLine(const llvm::opt::OptTable &table, int argc, char **argv,
-                 unsigned helpOption, unsigned versionOption,
-                 unsigned unknownOption, llvm::StringRef tool,
-                 llvm::StringRef usage, llvm::StringRef title,
-                 llvm::StringRef notes = "") {
+inline llvm::opt::InputArgList parseCommandLine(const llvm::opt::OptTable &table, int argc,
+                                                char **argv, unsigned helpOption,
+                                                unsigned versionOption, unsigned unknownOption,
+                                                llvm::StringRef tool, llvm::StringRef usage,
+                                                llvm::StringRef title, llvm::StringRef notes = "") {
   unsigned missingIndex = 0, missingCount = 0;
   llvm::opt::InputArgList args =
-      table.ParseArgs(llvm::ArrayRef<const char *>(argv + 1, argc - 1),
-                      missingIndex, missingCount);
+      table.ParseArgs(llvm::ArrayRef<const char *>(argv + 1, argc - 1), missingIndex, missingCount);
   if (args.hasArg(helpOption)) {
     table.printHelp(llvm::outs(), usage.str().c_str(), title.str().c_str());
     llvm::outs() << notes;
@@ -75,15 +71,12 @@ parseCommandLine(const llvm::opt::OptTable &table, int argc, char **argv,
     exit(exitUsage);
   }
   if (missingCount) {
-    llvm::errs() << tool << ": option '" << args.getArgString(missingIndex)
-                 << "' needs a value\n";
+    llvm::errs() << tool << ": option '" << args.getArgString(missingIndex) << "' needs a value\n";
     exit(exitUsage);
   }
   const llvm::opt::Arg *first = nullptr;
-  if (const llvm::opt::Arg *second =
-          findContradiction(args, unknownOption, first)) {
-    llvm::errs() << tool << ": " << first->getAsString(args) << " and "
-                 << second->getAsString(args)
+  if (const llvm::opt::Arg *second = findContradiction(args, unknownOption, first)) {
+    llvm::errs() << tool << ": " << first->getAsString(args) << " and " << second->getAsString(args)
                  << " contradict each other: give one\n";
     exit(exitUsage);
   }
@@ -92,9 +85,8 @@ parseCommandLine(const llvm::opt::OptTable &table, int argc, char **argv,
 
 /// The value of a whole-number option, or `fallback`; exits with 2 for
 /// anything that is no number from `lowest` up.
-inline int64_t integerOption(const llvm::opt::InputArgList &args,
-                             unsigned option, llvm::StringRef tool,
-                             int64_t fallback, int64_t lowest) {
+inline int64_t integerOption(const llvm::opt::InputArgList &args, unsigned option,
+                             llvm::StringRef tool, int64_t fallback, int64_t lowest) {
   const llvm::opt::Arg *arg = args.getLastArg(option);
   if (!arg)
     return fallback;
@@ -102,8 +94,8 @@ inline int64_t integerOption(const llvm::opt::InputArgList &args,
   llvm::StringRef text = arg->getValue();
   if (!text.getAsInteger(10, value) && value >= lowest)
     return value;
-  llvm::errs() << tool << ": " << arg->getSpelling() << text
-               << " is not a whole number from " << lowest << " up\n";
+  llvm::errs() << tool << ": " << arg->getSpelling() << text << " is not a whole number from "
+               << lowest << " up\n";
   exit(exitUsage);
 }
 

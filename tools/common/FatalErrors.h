@@ -28,8 +28,7 @@ public:
     cleaner() = cleanUp;
     std::set_new_handler([] { end("out of memory"); });
     std::set_terminate([] { end("out of memory or another resource"); });
-    llvm::install_bad_alloc_error_handler(
-        [](void *, const char *, bool) { end("out of memory"); });
+    llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { end("out of memory"); });
     growStack();
   }
 
@@ -44,8 +43,7 @@ private:
   /// where none is left, a stack that grows is a segmentation fault.
   __attribute__((noinline)) static void growStack() {
     constexpr size_t bytes = size_t(1) << 20, page = 4096;
-    void *room =
-        mmap(nullptr, 2 * bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *room = mmap(nullptr, 2 * bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED)
       end("out of memory");
     munmap(room, 2 * bytes);

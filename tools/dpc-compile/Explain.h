@@ -9,9 +9,8 @@ namespace dpc {
 
 /// Writes the page that --explain asks for: what the file holds, then what
 /// passes left in `module`.
-void explainProgram(const CompileOptions &options,
-                    const onnx::ImportSummary &summary, mlir::ModuleOp module,
-                    llvm::raw_ostream &os);
+void explainProgram(const CompileOptions &options, const onnx::ImportSummary &summary,
+                    mlir::ModuleOp module, llvm::raw_ostream &os);
 
 } // namespace dpc
 

@@ -21,8 +21,7 @@ static int fail(const Twine &message, int code) {
 /// The directory with the runtime's libraries.
 static std::string runtimeDirectory(const char *argv0) {
   static char anchor;
-  std::string executable =
-      sys::fs::getMainExecutable(argv0, static_cast<void *>(&anchor));
+  std::string executable = sys::fs::getMainExecutable(argv0, static_cast<void *>(&anchor));
   SmallString<128> path;
   // As in the build, or as installed.
   for (StringRef place : {"../lib", DPC_INSTALLED_LIBRARIES}) {
@@ -36,12 +35,10 @@ static std::string runtimeDirectory(const char *argv0) {
 }
 
 /// Runs the linker driver.
-static int runLinker(ArrayRef<std::string> arguments,
-                     const WorkFolder &temporaries) {
+static int runLinker(ArrayRef<std::string> arguments, const WorkFolder &temporaries) {
   std::string linker = DPC_LINKER;
   if (!sys::fs::can_execute(linker)) {
-    ErrorOr<std::string> found =
-        sys::findProgramByName(sys::path::filename(linker));
+    ErrorOr<std::string> found = sys::findProgramByName(sys::path::filename(linker));
     if (!found)
       return fail("cannot find the linker '" + linker + "'", exitIO);
     linker = *found;
@@ -61,20 +58,16 @@ static int runLinker(ArrayRef<std::string> arguments,
   return fail("linking failed: " + message, exitIO);
 }
 
-int dpc::linkProgram(ArrayRef<std::string> objects, StringRef archive,
-                     Emission emission, StringRef output,
-                     const WorkFolder &temporaries, const char *argv0) {
+int dpc::linkProgram(ArrayRef<std::string> objects, StringRef archive, Emission emission,
+                     StringRef output, const WorkFolder &temporaries, const char *argv0) {
   std::vector<std::string> arguments(objects.begin(), objects.end());
   // A build id would be a hash over all parameters.
-  arguments.insert(arguments.end(),
-                   {"-Wl,--whole-archive", archive.str(),
-                    "-Wl,--no-whole-archive", "-Wl,--build-id=none", "-o",
-                    output.str()});
+  arguments.insert(arguments.end(), {"-Wl,--whole-archive", archive.str(), "-Wl,--no-whole-archive",
+                                     "-Wl,--build-id=none", "-o", output.str()});
   std::string libraries = runtimeDirectory(argv0);
   switch (emission) {
   case Emission::exe:
-    for (StringRef name :
-         {"dpc_runtime_main", "dpc_runtime", "dpc_runtime_data"}) {
+    for (StringRef name : {"dpc_runtime_main", "dpc_runtime", "dpc_runtime_data"}) {
       SmallString<128> archive(libraries);
       sys::path::append(archive, "lib" + name + ".a");
       if (!sys::fs::exists(archive))

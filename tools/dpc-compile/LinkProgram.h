@@ -19,9 +19,8 @@ enum class Emission {
 /// own files in `temporaries`. `argv0` is how the tool was called: the runtime
 /// lies beside it, in ../lib. Returns 0, or the exit code after one line on
 /// stderr.
-int linkProgram(llvm::ArrayRef<std::string> objects, llvm::StringRef archive,
-                Emission emission, llvm::StringRef output,
-                const WorkFolder &temporaries, const char *argv0);
+int linkProgram(llvm::ArrayRef<std::string> objects, llvm::StringRef archive, Emission emission,
+                llvm::StringRef output, const WorkFolder &temporaries, const char *argv0);
 
 } // namespace dpc
 

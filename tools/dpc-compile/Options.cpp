@@ -20,11 +20,9 @@ using namespace dpc;
 namespace {
 /// Frozen names whose work has not been done: refused, never ignored.
 constexpr unsigned notYetAvailable[] = {
-    OPT_devices,         OPT_zero,       OPT_zero_keep,
-    OPT_schedule,        OPT_chunks,     OPT_stages,
-    OPT_optimizer_sync,  OPT_remat,      OPT_topology,
-    OPT_fail_on_reshard, OPT_cuda_graph, OPT_tune,
-    OPT_report,
+    OPT_devices,    OPT_zero,           OPT_zero_keep, OPT_schedule, OPT_chunks,
+    OPT_stages,     OPT_optimizer_sync, OPT_remat,     OPT_topology, OPT_fail_on_reshard,
+    OPT_cuda_graph, OPT_tune,           OPT_report,
 };
 } // namespace
 
@@ -43,8 +41,7 @@ static std::vector<int64_t> parseShape(StringRef text, StringRef option) {
   for (StringRef part : parts) {
     int64_t extent;
     if (part.getAsInteger(10, extent) || extent < 1)
-      usageError(option + ": '" + part + "' in '" + text +
-                 "' is not an extent of at least 1");
+      usageError(option + ": '" + part + "' in '" + text + "' is not an extent of at least 1");
     shape.push_back(extent);
   }
   return shape;
@@ -63,8 +60,7 @@ static double parseNumber(const Arg &arg, double lowest) {
 static int64_t parseMebibytes(const Arg &arg) {
   double mebibytes = parseNumber(arg, 0);
   if (mebibytes * (1 << 20) < 1 || mebibytes > (1 << 20))
-    usageError(arg.getSpelling() + Twine(arg.getValue()) +
-               " is not a number of MiB up to 1048576");
+    usageError(arg.getSpelling() + Twine(arg.getValue()) + " is not a number of MiB up to 1048576");
   return mebibytes * (1 << 20);
 }
 
@@ -80,15 +76,12 @@ static bool parseSwitch(const InputArgList &args, OptionId id, StringRef name) {
 static int64_t parseBytes(const Arg &arg) {
   StringRef text = arg.getValue(), number = text;
   double unit = 1, value;
-  for (auto [name, factor] : {std::pair<StringRef, double>{"KiB", 1024.},
-                              {"MiB", 1048576.},
-                              {"GiB", 1073741824.}})
+  for (auto [name, factor] :
+       {std::pair<StringRef, double>{"KiB", 1024.}, {"MiB", 1048576.}, {"GiB", 1073741824.}})
     if (number.consume_back(name))
       unit = factor;
-  if (number.getAsDouble(value) || !std::isfinite(value) || value * unit < 1 ||
-      value * unit > 9e18)
-    usageError(arg.getSpelling() + text +
-               " is not a number of bytes, KiB, MiB or GiB");
+  if (number.getAsDouble(value) || !std::isfinite(value) || value * unit < 1 || value * unit > 9e18)
+    usageError(arg.getSpelling() + text + " is not a number of bytes, KiB, MiB or GiB");
   return value * unit;
 }
 
@@ -112,8 +105,7 @@ static void parseLoss(StringRef text, StepOptions &step) {
     if (step.loss == "cross-entropy" && key == "label-smoothing") {
       double smoothing;
       if (value.getAsDouble(smoothing) || !(smoothing >= 0 && smoothing <= 1))
-        usageError("--loss: label-smoothing=" + value +
-                   " is not a number from 0 to 1");
+        usageError("--loss: label-smoothing=" + value + " is not a number from 0 to 1");
       step.labelSmoothing = smoothing;
     } else if (step.loss == "cross-entropy" && key == "ignore-index") {
       int64_t ignored;
@@ -162,8 +154,8 @@ static void parseMesh(const InputArgList &args, PlacedOptions &mesh) {
         }))
       usageError("--mesh: axis '" + name + "' is given twice");
     if (size > kMaxDevices / devices)
-      usageError("--mesh=" + args.getLastArgValue(OPT_mesh) +
-                 " has more than " + Twine(kMaxDevices) + " devices");
+      usageError("--mesh=" + args.getLastArgValue(OPT_mesh) + " has more than " +
+                 Twine(kMaxDevices) + " devices");
     devices *= size;
     mesh.axes.push_back(part.str());
     (name == "data" ? mesh.batchAxes : mesh.autoAxes).push_back(name.str());
@@ -180,8 +172,7 @@ static void parseTarget(const InputArgList &args, PlacedOptions &machine) {
     std::string known;
     for (const Target *each : getTargets())
       known += (each->getName() + ", ").str();
-    usageError("--target: unknown target '" + machine.target +
-               "'; known: " + known + "cuda");
+    usageError("--target: unknown target '" + machine.target + "'; known: " + known + "cuda");
   }
   ArrayRef<StringRef> processors = target->getProcessors();
   machine.processor = args.getLastArgValue(OPT_cpu, processors.front()).str();
@@ -193,8 +184,7 @@ static void parseTarget(const InputArgList &args, PlacedOptions &machine) {
 static Explain parseExplain(const InputArgList &args) {
   if (const Arg *arg = args.getLastArg(OPT_explain_eq)) {
     if (StringRef(arg->getValue()) != "all")
-      usageError("--explain: unknown extent '" + Twine(arg->getValue()) +
-                 "'; known: all");
+      usageError("--explain: unknown extent '" + Twine(arg->getValue()) + "'; known: all");
     return Explain::all;
   }
   return args.hasArg(OPT_explain) ? Explain::page : Explain::none;
@@ -209,8 +199,7 @@ static void parseOutput(const InputArgList &args, CompileOptions &options) {
     scheduled.bucketBytes = parseMebibytes(*arg);
   scheduled.overlap = parseSwitch(args, OPT_overlap, "--overlap");
   options.needsCache = args.hasArg(OPT_cache);
-  options.cacheFolder =
-      args.getLastArgValue(OPT_cache, ObjectCache::defaultFolder()).str();
+  options.cacheFolder = args.getLastArgValue(OPT_cache, ObjectCache::defaultFolder()).str();
   if (options.needsCache && options.cacheFolder.empty())
     usageError("--cache= needs a folder or off");
   if (options.cacheFolder == "off")
@@ -220,9 +209,8 @@ static void parseOutput(const InputArgList &args, CompileOptions &options) {
   if (sums != "fast" && sums != "ordered")
     usageError("--sums: unknown order '" + sums + "'; known: fast, ordered");
   scheduled.orderedSums = sums == "ordered";
-  options.step.verify = options.placed.verify = options.local.verify =
-      scheduled.verify = options.exec.verify =
-          parseSwitch(args, OPT_verify_plan, "--verify-plan");
+  options.step.verify = options.placed.verify = options.local.verify = scheduled.verify =
+      options.exec.verify = parseSwitch(args, OPT_verify_plan, "--verify-plan");
   options.params = args.getLastArgValue(OPT_params, "embed").str();
   if (options.params.empty())
     usageError("--params= needs embed, none or a file");
@@ -232,8 +220,7 @@ static void parseOutput(const InputArgList &args, CompileOptions &options) {
   else if (emission == "object")
     options.emission = Emission::object;
   else if (emission != "exe")
-    usageError("--emit: unknown kind '" + emission +
-               "'; known: exe, shared, object");
+    usageError("--emit: unknown kind '" + emission + "'; known: exe, shared, object");
 
   if (const Arg *arg = args.getLastArg(OPT_stop_after)) {
     std::optional<Level> level = parseLevel(arg->getValue());
@@ -249,8 +236,7 @@ static void parseOutput(const InputArgList &args, CompileOptions &options) {
 static void parseImport(const InputArgList &args, CompileOptions &options) {
   for (const std::string &text : args.getAllArgValues(OPT_shape))
     if (!onnx::parseShapeOption(text, options.import))
-      usageError("--shape: '" + text +
-                 "' is not NAME:DxDx.. of a name not given before");
+      usageError("--shape: '" + text + "' is not NAME:DxDx.. of a name not given before");
   for (const std::string &text : args.getAllArgValues(OPT_batch_dim)) {
     auto [name, dim] = StringRef(text).rsplit(':');
     int64_t value;
@@ -262,8 +248,7 @@ static void parseImport(const InputArgList &args, CompileOptions &options) {
   options.import.explain = options.explain == Explain::all;
   options.import.asExported = args.hasArg(OPT_as_exported);
   for (const Arg *arg : args.filtered(OPT_trainable, OPT_frozen))
-    options.import.training.push_back(
-        {arg->getOption().matches(OPT_trainable), arg->getValue()});
+    options.import.training.push_back({arg->getOption().matches(OPT_trainable), arg->getValue()});
 }
 
 /// Loss, optimizer and precision.
@@ -276,14 +261,12 @@ static void parseStep(const InputArgList &args, StepOptions &step) {
   step.optimizer = args.getLastArgValue(OPT_optimizer).str();
   if (const Arg *arg = args.getLastArg(OPT_metric)) {
     if (StringRef(arg->getValue()) != "accuracy")
-      usageError("--metric: unknown metric '" + Twine(arg->getValue()) +
-                 "'; known: accuracy");
+      usageError("--metric: unknown metric '" + Twine(arg->getValue()) + "'; known: accuracy");
     if (step.loss != "cross-entropy")
       usageError("--metric=accuracy needs --loss=cross-entropy");
   }
   if (step.loss.empty() != step.optimizer.empty())
-    usageError(step.loss.empty() ? "--optimizer needs --loss"
-                                 : "--loss needs --optimizer");
+    usageError(step.loss.empty() ? "--optimizer needs --loss" : "--loss needs --optimizer");
   for (std::string text : args.getAllArgValues(OPT_param_group)) {
     std::replace(text.begin(), text.end(), ',', ';');
     step.parameterGroups.push_back(text);
@@ -297,17 +280,14 @@ static void parseStep(const InputArgList &args, StepOptions &step) {
   if (step.precision == "bf16" || step.precision == "f16")
     usageError("--precision=" + step.precision + " is not available yet");
   if (step.precision != "f32" && step.precision != "f64")
-    usageError("--precision: unknown type '" + step.precision +
-               "'; known: f32, f64");
+    usageError("--precision: unknown type '" + step.precision + "'; known: f32, f64");
 }
 
 /// Groups of samples that batch normalisation treats apart on the mesh.
-static int64_t parseBatchGroups(const InputArgList &args,
-                                const PlacedOptions &placed) {
+static int64_t parseBatchGroups(const InputArgList &args, const PlacedOptions &placed) {
   StringRef mode = args.getLastArgValue(OPT_batch_norm, "global");
   if (mode != "global" && mode != "local")
-    usageError("--batch-norm: unknown mode '" + mode +
-               "'; known: global, local");
+    usageError("--batch-norm: unknown mode '" + mode + "'; known: global, local");
   int64_t groups = 1;
   for (const std::string &axis : placed.axes) {
     auto [name, text] = StringRef(axis).split('=');
@@ -326,8 +306,7 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
       "dpc-compile MODEL.onnx -o OUT [options]",
       "dpc-compile: turns an ONNX model into a program that trains it on many "
       "devices",
-      "\nOPTIMIZERS, THEIR OPTIONS AND DEFAULTS (as torch.optim's):\n" +
-          Optimizer::describeAll());
+      "\nOPTIMIZERS, THEIR OPTIONS AND DEFAULTS (as torch.optim's):\n" + Optimizer::describeAll());
   for (unsigned id : notYetAvailable)
     if (const Arg *arg = args.getLastArg(id))
       usageError(arg->getSpelling().rtrim('=') + " is not available yet");

@@ -45,9 +45,7 @@ Work &work() {
   return it;
 }
 
-std::error_code lastError() {
-  return std::error_code(errno, std::generic_category());
-}
+std::error_code lastError() { return std::error_code(errno, std::generic_category()); }
 
 /// Whether `path` is still the folder that is open as `descriptor`.
 bool isSame(int descriptor, const char *path) {
@@ -60,19 +58,18 @@ bool isSame(int descriptor, const char *path) {
 void removeLeftOvers(StringRef parent, StringRef prefix) {
   std::vector<std::string> found;
   std::error_code error;
-  for (sys::fs::directory_iterator it(parent, error, false), end;
-       it != end && !error; it.increment(error))
+  for (sys::fs::directory_iterator it(parent, error, false), end; it != end && !error;
+       it.increment(error))
     if (sys::path::filename(it->path()).starts_with(prefix))
       found.push_back(it->path());
   for (const std::string &path : found) {
-    int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-                                              O_CLOEXEC | O_NONBLOCK);
+    int descriptor =
+        ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
       continue;
     struct stat info;
     if (::fstat(descriptor, &info) == 0 && info.st_uid == ::geteuid() &&
-        ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
-        isSame(descriptor, path.c_str()))
+        ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && isSame(descriptor, path.c_str()))
       sys::fs::remove_directories(path);
     ::close(descriptor);
   }
@@ -94,8 +91,7 @@ sigset_t interrupts() {
   sigemptyset(&out);
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before = {};
-    if (::sigaction(signal, nullptr, &before) == 0 &&
-        before.sa_handler != SIG_IGN)
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
       sigaddset(&out, signal);
   }
   return out;
@@ -209,9 +205,8 @@ std::string WorkFolder::file(StringRef name) const {
   return out.str().str();
 }
 
-std::error_code
-dpc::moveIntoPlace(ArrayRef<std::pair<std::string, std::string>> files,
-                   std::string &failed) {
+std::error_code dpc::moveIntoPlace(ArrayRef<std::pair<std::string, std::string>> files,
+                                   std::string &failed) {
   std::lock_guard<std::mutex> guard(work().mutex);
   for (const auto &[from, to] : files)
     if (std::error_code error = sys::fs::rename(from, to)) {
@@ -221,12 +216,10 @@ dpc::moveIntoPlace(ArrayRef<std::pair<std::string, std::string>> files,
   return {};
 }
 
-int dpc::runInFolder(ArrayRef<std::string> command, const WorkFolder &folder,
-                     StringRef log) {
+int dpc::runInFolder(ArrayRef<std::string> command, const WorkFolder &folder, StringRef log) {
   std::vector<std::string> arguments(command.begin(), command.end()),
       environment = environmentWith(folder.getPath());
-  std::vector<char *> argv = pointersTo(arguments),
-                      envp = pointersTo(environment);
+  std::vector<char *> argv = pointersTo(arguments), envp = pointersTo(environment);
   const std::string output = log.str();
   const pid_t parent = ::getpid();
   pid_t child;

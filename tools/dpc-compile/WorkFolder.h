@@ -44,15 +44,13 @@ void removeWorkFolders();
 
 /// Renames finished files, (from, to) each, to their places: an interrupt comes
 /// before all or after all. Stops at the first that fails, which is `failed`.
-std::error_code
-moveIntoPlace(llvm::ArrayRef<std::pair<std::string, std::string>> files,
-              std::string &failed);
+std::error_code moveIntoPlace(llvm::ArrayRef<std::pair<std::string, std::string>> files,
+                              std::string &failed);
 
 /// Runs a program to its end, with both outputs in the file `log` and its own
 /// temporary files in `folder`. Its exit code; -1 if it could not run or was
 /// killed.
-int runInFolder(llvm::ArrayRef<std::string> command, const WorkFolder &folder,
-                llvm::StringRef log);
+int runInFolder(llvm::ArrayRef<std::string> command, const WorkFolder &folder, llvm::StringRef log);
 
 } // namespace dpc
 

@@ -102,17 +102,15 @@ static uint32_t dtypeOf(onnx::ElementType type) {
 }
 
 /// What --save-onnx needs: the model with a hole for each piece of state.
-static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source,
-                               ProgramOptions &program) {
+static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source, ProgramOptions &program) {
   llvm::StringSet<> states;
   for (auto persistent : module.getOps<exec::PersistentOp>())
     for (nn::ArgAttr arg : exec::getBoundArgs(persistent))
-      if (arg.getKind() != nn::ArgKind::input &&
-          arg.getKind() != nn::ArgKind::label &&
+      if (arg.getKind() != nn::ArgKind::input && arg.getKind() != nn::ArgKind::label &&
           arg.getKind() != nn::ArgKind::control)
         states.insert(arg.getName());
-  llvm::Expected<onnx::SaveTemplate> model = onnx::buildSaveTemplate(
-      source, [&](StringRef name) { return states.contains(name); });
+  llvm::Expected<onnx::SaveTemplate> model =
+      onnx::buildSaveTemplate(source, [&](StringRef name) { return states.contains(name); });
   if (!model)
     return model.takeError();
   program.onnxBytes = model->fileBytes;
@@ -120,19 +118,16 @@ static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source,
     return llvm::Error::success();
   program.onnxTemplate = std::move(model->bytes);
   for (const onnx::TemplateHole &hole : model->holes)
-    program.onnxPatches.push_back(
-        {hole.name, hole.offset, hole.bytes, dtypeOf(hole.type)});
+    program.onnxPatches.push_back({hole.name, hole.offset, hole.bytes, dtypeOf(hole.type)});
   return llvm::Error::success();
 }
 
 /// Where kernels are kept between compiles, if anywhere.
-static std::optional<ObjectCache> openCache(const CompileOptions &options,
-                                            int &code) {
+static std::optional<ObjectCache> openCache(const CompileOptions &options, int &code) {
   code = exitDone;
   if (options.cacheFolder.empty())
     return std::nullopt;
-  llvm::Expected<ObjectCache> cache =
-      ObjectCache::open(options.cacheFolder, kMaxCacheBytes);
+  llvm::Expected<ObjectCache> cache = ObjectCache::open(options.cacheFolder, kMaxCacheBytes);
   if (cache)
     return std::move(*cache);
   std::string why = llvm::toString(cache.takeError());
@@ -146,26 +141,23 @@ static std::optional<ObjectCache> openCache(const CompileOptions &options,
 
 /// Compiles the kernels of `module` into one archive and has the functions of
 /// `record` call them by the names they have there.
-static int writeKernels(ModuleOp module, const CompileOptions &options,
-                        llvm::Module &record, StringRef archive) {
+static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Module &record,
+                        StringRef archive) {
   int code;
   std::optional<ObjectCache> cache = openCache(options, code);
   if (code)
     return code;
-  auto kernels =
-      module.lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName);
+  auto kernels = module.lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName);
   kernels->remove();
   OwningOpRef<ModuleOp> owned = kernels;
   CodeOptions native;
   native.processor = options.placed.processor;
   // Each thread's heap reserves addresses by the hundred MiB.
   struct rlimit addresses;
-  if (getrlimit(RLIMIT_AS, &addresses) == 0 &&
-      addresses.rlim_cur == RLIM_INFINITY)
+  if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur == RLIM_INFINITY)
     module.getContext()->enableMultithreading();
   FailureOr<std::vector<KernelObject>> objects =
-      findTarget(options.placed.target)
-          ->compileKernels(*owned, native, cache ? &*cache : nullptr);
+      findTarget(options.placed.target)->compileKernels(*owned, native, cache ? &*cache : nullptr);
   if (failed(objects))
     return exitInvalid;
   std::vector<llvm::NewArchiveMember> members;
@@ -173,8 +165,8 @@ static int writeKernels(ModuleOp module, const CompileOptions &options,
   for (const KernelObject &object : *objects) {
     // What a profiler shows, for whoever looks for the kernel's ops.
     if (options.explain == Explain::all)
-      llvm::errs() << "dpc-compile: note: kernel " << object.kernel
-                   << " is function " << object.symbol << "\n";
+      llvm::errs() << "dpc-compile: note: kernel " << object.kernel << " is function "
+                   << object.symbol << "\n";
     if (llvm::Function *called = record.getFunction(object.kernel)) {
       llvm::Function *known = record.getFunction(object.symbol);
       if (known)
@@ -185,32 +177,28 @@ static int writeKernels(ModuleOp module, const CompileOptions &options,
     if (symbols.insert(object.symbol).second)
       members.emplace_back(llvm::MemoryBufferRef(object.object, object.symbol));
   }
-  if (llvm::Error error = llvm::writeArchive(
-          archive, members, llvm::SymtabWritingMode::NormalSymtab,
-          llvm::object::Archive::K_GNU, /*Deterministic=*/true,
-          /*Thin=*/false))
+  if (llvm::Error error =
+          llvm::writeArchive(archive, members, llvm::SymtabWritingMode::NormalSymtab,
+                             llvm::object::Archive::K_GNU, /*Deterministic=*/true,
+                             /*Thin=*/false))
     return fail(archive + ": " + llvm::toString(std::move(error)), exitIO);
   return exitDone;
 }
 
 /// Generates code and links it into `output`.
 static int writeExecutable(ModuleOp module, const CompileOptions &options,
-                           const ProgramOptions &program, StringRef output,
-                           const char *argv0) {
+                           const ProgramOptions &program, StringRef output, const char *argv0) {
   llvm::LLVMContext context;
   std::vector<OutsideValue> values;
-  std::unique_ptr<llvm::Module> record =
-      emitProgram(module, program, context, &values);
+  std::unique_ptr<llvm::Module> record = emitProgram(module, program, context, &values);
   if (!record)
     return exitInvalid;
   WorkFolder temporaries;
   SmallString<64> folder;
   llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, folder);
   if (std::error_code error = temporaries.create(folder, "dpc-compile-"))
-    return fail(folder + ": cannot make a temporary folder: " + error.message(),
-                exitIO);
-  std::string object = temporaries.file("record.o"),
-              initial = temporaries.file("values.o"),
+    return fail(folder + ": cannot make a temporary folder: " + error.message(), exitIO);
+  std::string object = temporaries.file("record.o"), initial = temporaries.file("values.o"),
               archive = temporaries.file("kernels.a");
   if (int code = writeKernels(module, options, *record, archive))
     return code;
@@ -225,25 +213,21 @@ static int writeExecutable(ModuleOp module, const CompileOptions &options,
       }))
     return code;
   if (int code = writeFile(initial, [&](llvm::raw_fd_ostream &stream) {
-        return isWritten(
-            writeValuesObject(values, record->getTargetTriple(), stream));
+        return isWritten(writeValuesObject(values, record->getTargetTriple(), stream));
       }))
     return code;
-  return linkProgram({object, initial}, archive, options.emission, output,
-                     temporaries, argv0);
+  return linkProgram({object, initial}, archive, options.emission, output, temporaries, argv0);
 }
 
 /// Initial values up to this many bytes travel inside the program.
 constexpr uint64_t kMaxEmbeddedBytes = uint64_t(1) << 30;
 
 /// Pieces of state whose initial value is an array, not one number.
-static LogicalResult
-collectValues(ModuleOp module,
-              std::vector<std::pair<dpc_array_t, InitialValue>> &values,
-              uint64_t &bytes) {
+static LogicalResult collectValues(ModuleOp module,
+                                   std::vector<std::pair<dpc_array_t, InitialValue>> &values,
+                                   uint64_t &bytes) {
   for (auto variable : module.getOps<nn::VariableOp>()) {
-    FailureOr<InitialValue> value =
-        readInitialValue(module, variable.getSymName());
+    FailureOr<InitialValue> value = readInitialValue(module, variable.getSymName());
     if (failed(value))
       return failure();
     if (value->kind != DPC_INIT_EMBEDDED)
@@ -255,8 +239,7 @@ collectValues(ModuleOp module,
     array.dim_count = shape.size();
     if (shape.size() > DPC_MAX_RANK_DIMS)
       return variable.emitOpError("has ")
-             << shape.size() << " dimensions; a program has at most "
-             << DPC_MAX_RANK_DIMS;
+             << shape.size() << " dimensions; a program has at most " << DPC_MAX_RANK_DIMS;
     llvm::copy(shape, array.shape);
     array.data = value->bytes.data();
     bytes += value->bytes.size();
@@ -277,11 +260,9 @@ struct Staged {
     llvm::sys::fs::file_status before;
     llvm::sys::fs::status(place, before);
     // A device, a pipe or a folder is not to be replaced by a file.
-    if (llvm::sys::fs::exists(before) &&
-        !llvm::sys::fs::is_regular_file(before))
+    if (llvm::sys::fs::exists(before) && !llvm::sys::fs::is_regular_file(before))
       return fail(place + ": not a regular file", exitIO);
-    if (std::error_code error =
-            folder.create(llvm::sys::path::parent_path(place), ".dpc-compile-"))
+    if (std::error_code error = folder.create(llvm::sys::path::parent_path(place), ".dpc-compile-"))
       return fail(place + ": " + error.message(), exitIO);
     return exitDone;
   }
@@ -290,8 +271,8 @@ struct Staged {
 } // namespace
 
 /// Decides where initial values are, and writes their file if they get one.
-static int placeValues(ModuleOp module, const CompileOptions &options,
-                       ProgramOptions &program, Staged &written) {
+static int placeValues(ModuleOp module, const CompileOptions &options, ProgramOptions &program,
+                       Staged &written) {
   std::vector<std::pair<dpc_array_t, InitialValue>> values;
   uint64_t bytes = 0;
   if (failed(collectValues(module, values, bytes)))
@@ -310,39 +291,34 @@ static int placeValues(ModuleOp module, const CompileOptions &options,
   SmallString<256> path(file), folder(options.output);
   llvm::sys::fs::make_absolute(path);
   llvm::sys::fs::make_absolute(folder);
-  bool beside = llvm::sys::path::parent_path(path) ==
-                llvm::sys::path::parent_path(folder);
-  program.parameterFile =
-      beside ? llvm::sys::path::filename(path).str() : path.str().str();
+  bool beside = llvm::sys::path::parent_path(path) == llvm::sys::path::parent_path(folder);
+  program.parameterFile = beside ? llvm::sys::path::filename(path).str() : path.str().str();
   std::vector<dpc_array_t> arrays;
   for (const auto &[array, value] : values)
     arrays.push_back(array);
   if (int code = written.create(file))
     return code;
-  if (dpc_status_t status = dpc_safetensors_write(
-          written.getPath().c_str(), arrays.data(), arrays.size(), nullptr, 0))
-    return fail(file + ": " + dpc_last_error(),
-                status == DPC_IO ? exitIO : exitInvalid);
+  if (dpc_status_t status = dpc_safetensors_write(written.getPath().c_str(), arrays.data(),
+                                                  arrays.size(), nullptr, 0))
+    return fail(file + ": " + dpc_last_error(), status == DPC_IO ? exitIO : exitInvalid);
   return exitDone;
 }
 
-int dpc::writeProgram(ModuleOp module, const CompileOptions &options,
-                      onnx::OnnxModel &source, const char *argv0) {
+int dpc::writeProgram(ModuleOp module, const CompileOptions &options, onnx::OnnxModel &source,
+                      const char *argv0) {
   ProgramOptions program;
   program.name = llvm::sys::path::stem(options.model).str();
   program.command = options.command;
   program.isa = isaOf(options.placed);
   program.functions = findTarget(options.placed.target)->getFunctionForm();
   if (llvm::Error error = addTemplate(module, source, program))
-    return fail(options.model + ": " + llvm::toString(std::move(error)),
-                exitInvalid);
+    return fail(options.model + ": " + llvm::toString(std::move(error)), exitInvalid);
   Staged output, values;
   if (int code = output.create(options.output))
     return code;
   if (int code = placeValues(module, options, program, values))
     return code;
-  if (int code =
-          writeExecutable(module, options, program, output.getPath(), argv0))
+  if (int code = writeExecutable(module, options, program, output.getPath(), argv0))
     return code;
   SmallVector<std::pair<std::string, std::string>> finished;
   for (Staged *file : {&values, &output})

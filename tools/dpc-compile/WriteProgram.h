@@ -15,8 +15,8 @@ struct OnnxModel;
 /// file of its initial values if they do not travel inside. `source` is the
 /// model it was made from; `argv0` is how the tool was called. Returns 0, or
 /// the exit code after one line on stderr; nothing is left behind then.
-int writeProgram(mlir::ModuleOp module, const CompileOptions &options,
-                 onnx::OnnxModel &source, const char *argv0);
+int writeProgram(mlir::ModuleOp module, const CompileOptions &options, onnx::OnnxModel &source,
+                 const char *argv0);
 
 } // namespace dpc
 

@@ -70,11 +70,9 @@ static LogicalResult printDiagnostic(Diagnostic &diagnostic) {
 static int printModule(ModuleOp module, StringRef path) {
   std::string error;
   std::error_code code;
-  llvm::ToolOutputFile file(path.empty() ? "-" : path, code,
-                            llvm::sys::fs::OF_Text);
+  llvm::ToolOutputFile file(path.empty() ? "-" : path, code, llvm::sys::fs::OF_Text);
   if (code) {
-    llvm::errs() << "dpc-compile: error: " << path << ": " << code.message()
-                 << "\n";
+    llvm::errs() << "dpc-compile: error: " << path << ": " << code.message() << "\n";
     return exitIO;
   }
   OpPrintingFlags flags;
@@ -83,8 +81,7 @@ static int printModule(ModuleOp module, StringRef path) {
   file.os() << "\n";
   file.os().flush();
   if (file.os().has_error()) {
-    llvm::errs() << "dpc-compile: error: " << path << ": "
-                 << file.os().error().message() << "\n";
+    llvm::errs() << "dpc-compile: error: " << path << ": " << file.os().error().message() << "\n";
     file.os().clear_error();
     return exitIO;
   }
@@ -94,13 +91,12 @@ static int printModule(ModuleOp module, StringRef path) {
 
 /// The page that --explain asks for. It goes to standard output, unless the
 /// program does.
-static void explain(const CompileOptions &options,
-                    const onnx::ImportSummary &summary, ModuleOp module) {
+static void explain(const CompileOptions &options, const onnx::ImportSummary &summary,
+                    ModuleOp module) {
   if (options.explain == Explain::none)
     return;
   bool isTaken = options.output.empty() || options.output == "-";
-  explainProgram(options, summary, module,
-                 isTaken ? llvm::errs() : llvm::outs());
+  explainProgram(options, summary, module, isTaken ? llvm::errs() : llvm::outs());
 }
 
 /// What was chosen without being asked, once the program is there.
@@ -118,8 +114,7 @@ int main(int argc, char **argv) {
   CompileOptions options;
   parseOptions(argc, argv, options);
   DialectRegistry registry;
-  registry.insert<nn::NNDialect, dist::DistDialect, func::FuncDialect,
-                  exec::ExecDialect>();
+  registry.insert<nn::NNDialect, dist::DistDialect, func::FuncDialect, exec::ExecDialect>();
   registerPartitionModels(registry);
   registerBoundsModels(registry);
   registerRangeModels(registry);
@@ -129,34 +124,24 @@ int main(int argc, char **argv) {
   context.loadAllAvailableDialects();
 
   // What an export lost matters to training.
-  bool trains = !options.step.loss.empty() ||
-                options.explain != Explain::none ||
+  bool trains = !options.step.loss.empty() || options.explain != Explain::none ||
                 options.stopAfter == Level::import;
   std::unique_ptr<onnx::OnnxModel> source;
   onnx::ImportSummary summary;
-  OwningOpRef<ModuleOp> module = onnx::importOnnx(
-      options.model, &context, options.import,
-      trains ? llvm::errs() : llvm::nulls(), &source, &summary);
+  OwningOpRef<ModuleOp> module =
+      onnx::importOnnx(options.model, &context, options.import,
+                       trains ? llvm::errs() : llvm::nulls(), &source, &summary);
   if (!module)
     return exitInvalid;
   // Each level is made from the one before, and checked.
   const std::pair<Level, std::function<void(OpPassManager &)>> pipelines[] = {
-      {Level::import,
-       [](OpPassManager &manager) {
-         addContractCheck(manager, Level::import);
-       }},
-      {Level::step,
-       [&](auto &manager) { buildStepPipeline(manager, options.step); }},
-      {Level::placed,
-       [&](auto &manager) { buildPlacedPipeline(manager, options.placed); }},
-      {Level::local,
-       [&](auto &manager) { buildLocalPipeline(manager, options.local); }},
+      {Level::import, [](OpPassManager &manager) { addContractCheck(manager, Level::import); }},
+      {Level::step, [&](auto &manager) { buildStepPipeline(manager, options.step); }},
+      {Level::placed, [&](auto &manager) { buildPlacedPipeline(manager, options.placed); }},
+      {Level::local, [&](auto &manager) { buildLocalPipeline(manager, options.local); }},
       {Level::scheduled,
-       [&](auto &manager) {
-         buildScheduledPipeline(manager, options.scheduled);
-       }},
-      {Level::exec,
-       [&](auto &manager) { buildExecPipeline(manager, options.exec); }},
+       [&](auto &manager) { buildScheduledPipeline(manager, options.scheduled); }},
+      {Level::exec, [&](auto &manager) { buildExecPipeline(manager, options.exec); }},
   };
   std::optional<std::string> loss;
   for (const auto &[level, build] : pipelines) {
@@ -173,8 +158,7 @@ int main(int argc, char **argv) {
   explain(options, summary, *module);
   if (options.stopAfter != Level::object) {
     // The loops of the kernels say nothing that the kernels do not.
-    if (auto code =
-            module->lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName))
+    if (auto code = module->lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName))
       code.erase();
     return finish(printModule(*module, options.output), loss);
   }

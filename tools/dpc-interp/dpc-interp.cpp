@@ -24,8 +24,8 @@ static int fail(const llvm::Twine &message, int code = exitInvalid) {
 }
 
 /// {"step": 1, "loss": 0.5, ...}; null for what JSON cannot hold.
-static void logStep(llvm::raw_ostream &os, int64_t step, double seconds,
-                    int64_t batch, const TensorMap &metrics) {
+static void logStep(llvm::raw_ostream &os, int64_t step, double seconds, int64_t batch,
+                    const TensorMap &metrics) {
   os << "{\"step\": " << step;
   for (const auto &[name, value] : metrics) {
     if (!value.isFloat() || value.size() != 1)
@@ -37,8 +37,8 @@ static void logStep(llvm::raw_ostream &os, int64_t step, double seconds,
       os << "null";
   }
   os << ", \"seconds\": " << llvm::format("%.6g", seconds)
-     << ", \"samples_per_second\": "
-     << llvm::format("%.6g", batch / std::max(seconds, 1e-9)) << "}\n";
+     << ", \"samples_per_second\": " << llvm::format("%.6g", batch / std::max(seconds, 1e-9))
+     << "}\n";
   os.flush();
 }
 
@@ -51,9 +51,8 @@ static StringRef findEntry(ModuleOp module) {
 }
 
 /// Runs `steps` steps over `data` and logs each; the results of the last one.
-static FailureOr<TensorMap> runSteps(Session &session, StringRef entry,
-                                     const DataSet &data, int64_t steps,
-                                     int64_t seed, llvm::raw_ostream &log) {
+static FailureOr<TensorMap> runSteps(Session &session, StringRef entry, const DataSet &data,
+                                     int64_t steps, int64_t seed, llvm::raw_ostream &log) {
   int64_t batch = session.getBatchSize(entry);
   TensorMap results;
   for (int64_t done = 0; done < steps; ++done) {
@@ -65,8 +64,7 @@ static FailureOr<TensorMap> runSteps(Session &session, StringRef entry,
                      {"learning_rate", session.getLearningRate(done, steps)}});
     if (failed(metrics))
       return failure();
-    std::chrono::duration<double> seconds =
-        std::chrono::steady_clock::now() - begin;
+    std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     logStep(log, done + 1, seconds.count(), batch, *metrics);
     results = std::move(*metrics);
   }
@@ -76,23 +74,20 @@ static FailureOr<TensorMap> runSteps(Session &session, StringRef entry,
 /// What the command line asks for after the last step, whose results are
 /// `results`: files of results, an evaluation, and the state. Returns the exit
 /// code.
-static int finish(const llvm::opt::InputArgList &args, Session &session,
-                  StringRef entry, const DataSet &data, int64_t steps,
-                  const TensorMap &results) {
+static int finish(const llvm::opt::InputArgList &args, Session &session, StringRef entry,
+                  const DataSet &data, int64_t steps, const TensorMap &results) {
   std::string error;
   for (StringRef text : args.getAllArgValues(OPT_output)) {
     auto [name, path] = text.split('=');
     auto found = results.find(name);
     if (found == results.end())
-      return fail("--output=" + text + ": @" + entry + " has no result '" +
-                  name + "'");
+      return fail("--output=" + text + ": @" + entry + " has no result '" + name + "'");
     if (!writeNpy(path, found->second, error))
       return fail(error, exitIO);
   }
   if (args.hasArg(OPT_eval)) {
     int64_t batch = session.getBatchSize(entry);
-    FailureOr<TensorMap> metrics =
-        session.run("eval", data, 0, {{"valid_rows", double(batch)}});
+    FailureOr<TensorMap> metrics = session.run("eval", data, 0, {{"valid_rows", double(batch)}});
     if (failed(metrics))
       return exitInvalid;
     logStep(llvm::outs(), steps, 1, batch, *metrics);
@@ -106,14 +101,12 @@ static int finish(const llvm::opt::InputArgList &args, Session &session,
 int main(int argc, char **argv) {
   FatalErrors::install("dpc-interp");
   OptionTable table;
-  llvm::opt::InputArgList args =
-      parseCommandLine(table, argc, argv, OPT_help, OPT_version, OPT_UNKNOWN,
-                       "dpc-interp", "dpc-interp FILE.mlir [options]",
-                       "dpc-interp: reference interpreter of tensor programs");
+  llvm::opt::InputArgList args = parseCommandLine(
+      table, argc, argv, OPT_help, OPT_version, OPT_UNKNOWN, "dpc-interp",
+      "dpc-interp FILE.mlir [options]", "dpc-interp: reference interpreter of tensor programs");
   std::vector<std::string> files = args.getAllArgValues(OPT_INPUT);
   if (files.size() != 1)
-    return fail("one FILE.mlir is needed, not " + llvm::Twine(files.size()),
-                exitUsage);
+    return fail("one FILE.mlir is needed, not " + llvm::Twine(files.size()), exitUsage);
   int64_t steps = integerOption(args, OPT_steps, "dpc-interp", 1, 0);
   int64_t seed = integerOption(args, OPT_seed, "dpc-interp", 0, 0);
   int64_t ranks = integerOption(args, OPT_ranks, "dpc-interp", 0, 1);
@@ -122,8 +115,7 @@ int main(int argc, char **argv) {
   context.loadDialect<nn::NNDialect, dist::DistDialect, func::FuncDialect>();
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);
-  OwningOpRef<ModuleOp> module =
-      parseSourceFile<ModuleOp>(files[0], sources, &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(files[0], sources, &context);
   if (!module)
     return exitInvalid;
   FailureOr<Session> session = Session::create(*module);
@@ -147,8 +139,7 @@ int main(int argc, char **argv) {
     std::error_code code;
     log = std::make_unique<llvm::raw_fd_ostream>(path->getValue(), code);
     if (code)
-      return fail(llvm::Twine(path->getValue()) + ": " + code.message(),
-                  exitIO);
+      return fail(llvm::Twine(path->getValue()) + ": " + code.message(), exitIO);
   }
 
   StringRef entry = findEntry(*module);

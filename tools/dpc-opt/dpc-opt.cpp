@@ -24,12 +24,10 @@ static char missingPartner(llvm::StringRef text) {
   static constexpr llvm::StringLiteral opening = "{([\"'", closing = "})]\"'";
   llvm::SmallVector<char> open;
   for (char c : text) {
-    bool isQuoted =
-        !open.empty() && (open.back() == '"' || open.back() == '\'');
+    bool isQuoted = !open.empty() && (open.back() == '"' || open.back() == '\'');
     if (!open.empty() && c == open.back())
       open.pop_back();
-    else if (size_t at = opening.find(c);
-             !isQuoted && at != llvm::StringRef::npos)
+    else if (size_t at = opening.find(c); !isQuoted && at != llvm::StringRef::npos)
       open.push_back(closing[at]);
   }
   return open.empty() ? 0 : open.back();
@@ -37,12 +35,10 @@ static char missingPartner(llvm::StringRef text) {
 
 /// Runs the passes of the command line, after the check that all of them rely
 /// on.
-static llvm::LogicalResult run(const std::string &input,
-                               const std::string &output,
+static llvm::LogicalResult run(const std::string &input, const std::string &output,
                                mlir::DialectRegistry &registry) {
   std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> source =
-      mlir::openInputFile(input, &error);
+  std::unique_ptr<llvm::MemoryBuffer> source = mlir::openInputFile(input, &error);
   std::unique_ptr<llvm::ToolOutputFile> target =
       source ? mlir::openOutputFile(output, &error) : nullptr;
   if (!target) {
@@ -56,13 +52,11 @@ static llvm::LogicalResult run(const std::string &input,
                                 manager.getNesting());
     if (failed(given.setupPassPipeline(requested)))
       return llvm::failure();
-    if (!requested.empty() &&
-        manager.getOpAnchorName() == mlir::ModuleOp::getOperationName())
+    if (!requested.empty() && manager.getOpAnchorName() == mlir::ModuleOp::getOperationName())
       manager.addPass(dpc::createVerifyBodies());
     return given.setupPassPipeline(manager);
   });
-  if (failed(
-          mlir::MlirOptMain(target->os(), std::move(source), registry, config)))
+  if (failed(mlir::MlirOptMain(target->os(), std::move(source), registry, config)))
     return llvm::failure();
   target->keep();
   return llvm::success();
@@ -76,15 +70,13 @@ int main(int argc, char **argv) {
   }
   dpc::FatalErrors::install("dpc-opt");
   for (llvm::StringRef argument : llvm::ArrayRef(argv + 1, argc - 1))
-    if (char missing =
-            argument.starts_with("-") ? missingPartner(argument) : 0) {
-      llvm::errs() << "dpc-opt: option '" << argument << "' lacks a '"
-                   << missing << "'\n";
+    if (char missing = argument.starts_with("-") ? missingPartner(argument) : 0) {
+      llvm::errs() << "dpc-opt: option '" << argument << "' lacks a '" << missing << "'\n";
       return 2;
     }
   mlir::DialectRegistry registry;
-  registry.insert<dpc::nn::NNDialect, dpc::dist::DistDialect,
-                  dpc::exec::ExecDialect, mlir::func::FuncDialect>();
+  registry.insert<dpc::nn::NNDialect, dpc::dist::DistDialect, dpc::exec::ExecDialect,
+                  mlir::func::FuncDialect>();
   dpc::registerPartitionModels(registry);
   dpc::registerBoundsModels(registry);
   dpc::registerRangeModels(registry);
@@ -92,7 +84,7 @@ int main(int argc, char **argv) {
   dpc::registerScalarTarget();
   dpc::registerTargetDialects(registry);
   dpc::registerAllPasses();
-  auto [input, output] = mlir::registerAndParseCLIOptions(
-      argc, argv, "dpc optimizer driver\n", registry);
+  auto [input, output] =
+      mlir::registerAndParseCLIOptions(argc, argv, "dpc optimizer driver\n", registry);
   return mlir::asMainReturnCode(run(input, output, registry));
 }

@@ -10,8 +10,7 @@ static int run(int argc, char **argv) {
     return status;
   }
   if (options.help || options.version) {
-    std::fputs(options.help ? dpc::launchHelp() : "dpc-run " DPC_VERSION "\n",
-               stdout);
+    std::fputs(options.help ? dpc::launchHelp() : "dpc-run " DPC_VERSION "\n", stdout);
     return 0;
   }
   return dpc::launch(options);

@@ -17,8 +17,7 @@ using namespace dpc;
 using namespace dpc::dist;
 
 /// What `get` says of a collective op.
-template <typename T, typename Get>
-static T ofCollective(Operation *op, Get get) {
+template <typename T, typename Get> static T ofCollective(Operation *op, Get get) {
   if (auto reduce = dyn_cast<AllReduceOp>(op))
     return get(reduce);
   if (auto gather = dyn_cast<AllGatherOp>(op))
@@ -27,21 +26,18 @@ static T ofCollective(Operation *op, Get get) {
 }
 
 SmallVector<StringRef> dist::axesOf(Operation *collective) {
-  auto axes =
-      ofCollective<ArrayAttr>(collective, [](auto op) { return op.getAxes(); });
+  auto axes = ofCollective<ArrayAttr>(collective, [](auto op) { return op.getAxes(); });
   return SmallVector<StringRef>(axes.getAsValueRange<StringAttr>());
 }
 
 int64_t dist::membersOf(Operation *collective) {
-  auto mesh = ofCollective<FlatSymbolRefAttr>(
-      collective, [](auto op) { return op.getMeshAttr(); });
+  auto mesh = ofCollective<FlatSymbolRefAttr>(collective, [](auto op) { return op.getMeshAttr(); });
   auto found = SymbolTable::lookupNearestSymbolFrom<MeshOp>(collective, mesh);
   return groupSize(found.getShape(), axesOf(collective));
 }
 
 /// `[whole, sliced]`: the kinds of dist.micro's operands or results.
-static ParseResult parseMicroKinds(OpAsmParser &parser,
-                                   DenseI32ArrayAttr &kinds) {
+static ParseResult parseMicroKinds(OpAsmParser &parser, DenseI32ArrayAttr &kinds) {
   SmallVector<int32_t> values;
   auto parseKind = [&]() -> ParseResult {
     StringRef word;
@@ -50,8 +46,7 @@ static ParseResult parseMicroKinds(OpAsmParser &parser,
       return failure();
     std::optional<MicroKind> kind = symbolizeMicroKind(word);
     if (!kind)
-      return parser.emitError(loc, "'")
-             << word << "' is not whole, sliced, stacked or summed";
+      return parser.emitError(loc, "'") << word << "' is not whole, sliced, stacked or summed";
     values.push_back(static_cast<int32_t>(*kind));
     return success();
   };
@@ -61,8 +56,7 @@ static ParseResult parseMicroKinds(OpAsmParser &parser,
   return success();
 }
 
-static void printMicroKinds(OpAsmPrinter &printer, Operation *,
-                            DenseI32ArrayAttr kinds) {
+static void printMicroKinds(OpAsmPrinter &printer, Operation *, DenseI32ArrayAttr kinds) {
   printer << "[";
   llvm::interleaveComma(kinds.asArrayRef(), printer, [&](int32_t kind) {
     printer << stringifyMicroKind(static_cast<MicroKind>(kind));
@@ -71,24 +65,19 @@ static void printMicroKinds(OpAsmPrinter &printer, Operation *,
 }
 
 /// `(tensor<4xf32>, ...)`, possibly empty: dist.micro's result types.
-static ParseResult parseMicroTypes(OpAsmParser &parser,
-                                   SmallVectorImpl<Type> &types) {
-  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, [&] {
-    return parser.parseType(types.emplace_back());
-  });
+static ParseResult parseMicroTypes(OpAsmParser &parser, SmallVectorImpl<Type> &types) {
+  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren,
+                                        [&] { return parser.parseType(types.emplace_back()); });
 }
 
-static void printMicroTypes(OpAsmPrinter &printer, Operation *,
-                            TypeRange types) {
+static void printMicroTypes(OpAsmPrinter &printer, Operation *, TypeRange types) {
   printer << "(" << types << ")";
 }
 
 #define GET_OP_CLASSES
 #include "dialects/Dist/IR/Collectives.cpp.inc"
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 //===----------------------------------------------------------------------===//
 // dist.mesh
@@ -96,11 +85,9 @@ static RankedTensorType typeOf(Value value) {
 
 MeshShape MeshOp::getShape() {
   MeshShape shape;
-  for (auto [name, size] :
-       llvm::zip(getAxes().getAsValueRange<StringAttr>(), getSizes())) {
-    bool sequential = getSequential() &&
-                      llvm::is_contained(
-                          getSequential()->getAsValueRange<StringAttr>(), name);
+  for (auto [name, size] : llvm::zip(getAxes().getAsValueRange<StringAttr>(), getSizes())) {
+    bool sequential =
+        getSequential() && llvm::is_contained(getSequential()->getAsValueRange<StringAttr>(), name);
     shape.axes.push_back({name.str(), size, sequential});
   }
   return shape;
@@ -108,15 +95,13 @@ MeshShape MeshOp::getShape() {
 
 LogicalResult MeshOp::verify() {
   if (getAxes().size() != getSizes().size()) // mesh_c1
-    return emitOpError("has ")
-           << getAxes().size() << " axes but " << getSizes().size() << " sizes";
+    return emitOpError("has ") << getAxes().size() << " axes but " << getSizes().size() << " sizes";
   if (std::optional<std::string> defect = getShape().check()) // mesh_c2, c3
     return emitOpError(*defect);
   if (getSequential()) {
     for (StringRef axis : getSequential()->getAsValueRange<StringAttr>())
       if (!getShape().axisIndex(axis)) // mesh_c4
-        return emitOpError("has sequential axis \"")
-               << axis << "\", which is not among its axes";
+        return emitOpError("has sequential axis \"") << axis << "\", which is not among its axes";
   }
   return success();
 }
@@ -125,24 +110,19 @@ LogicalResult MeshOp::verify() {
 // Collectives
 //===----------------------------------------------------------------------===//
 
-FailureOr<int64_t> dpc::dist::verifyGroup(Operation *op,
-                                          SymbolTableCollection &tables,
-                                          FlatSymbolRefAttr meshName,
-                                          ArrayAttr axes) {
+FailureOr<int64_t> dpc::dist::verifyGroup(Operation *op, SymbolTableCollection &tables,
+                                          FlatSymbolRefAttr meshName, ArrayAttr axes) {
   auto mesh = tables.lookupNearestSymbolFrom<MeshOp>(op, meshName);
   if (!mesh) // all_reduce_c1, of the other collectives too
-    return op->emitOpError("refers to ")
-               << meshName << ", which is not a dist.mesh",
-           failure();
+    return op->emitOpError("refers to ") << meshName << ", which is not a dist.mesh", failure();
   MeshShape shape = mesh.getShape();
   llvm::StringSet<> seen;
   int64_t size = 1;
   for (StringRef axis : axes.getAsValueRange<StringAttr>()) {
     std::optional<unsigned> index = shape.axisIndex(axis);
     if (!index || shape.axes[*index].sequential) { // all_reduce_c2
-      InFlightDiagnostic diag =
-          op->emitOpError("uses axis \"")
-          << axis << "\", which is not a parallel axis of " << meshName;
+      InFlightDiagnostic diag = op->emitOpError("uses axis \"")
+                                << axis << "\", which is not a parallel axis of " << meshName;
       diag.attachNote(mesh.getLoc()) << "mesh defined here";
       return failure();
     }
@@ -171,8 +151,8 @@ bool dpc::dist::feedsCollective(Value value) {
 
 /// `stacked` has `size` before the dimensions of `single`: all_gather_c3 and
 /// reduce_scatter_c3.
-static LogicalResult verifyStacked(Operation *op, RankedTensorType single,
-                                   RankedTensorType stacked, int64_t size) {
+static LogicalResult verifyStacked(Operation *op, RankedTensorType single, RankedTensorType stacked,
+                                   int64_t size) {
   SmallVector<int64_t> shape = {size};
   llvm::append_range(shape, single.getShape());
   if (RankedTensorType::get(shape, single.getElementType()) != stacked)
@@ -182,21 +162,18 @@ static LogicalResult verifyStacked(Operation *op, RankedTensorType single,
 }
 
 LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &tables) {
-  return success(
-      succeeded(verifyGroup(*this, tables, getMeshAttr(), getAxes())));
+  return success(succeeded(verifyGroup(*this, tables, getMeshAttr(), getAxes())));
 }
 
 LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &tables) {
-  FailureOr<int64_t> size =
-      verifyGroup(*this, tables, getMeshAttr(), getAxes());
+  FailureOr<int64_t> size = verifyGroup(*this, tables, getMeshAttr(), getAxes());
   if (failed(size))
     return failure();
   return verifyStacked(*this, typeOf(getInput()), typeOf(getResult()), *size);
 }
 
 LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection &tables) {
-  FailureOr<int64_t> size =
-      verifyGroup(*this, tables, getMeshAttr(), getAxes());
+  FailureOr<int64_t> size = verifyGroup(*this, tables, getMeshAttr(), getAxes());
   if (failed(size))
     return failure();
   return verifyStacked(*this, typeOf(getResult()), typeOf(getInput()), *size);
@@ -219,53 +196,47 @@ LogicalResult ReshardOp::verify() {
 static RankedTensorType insideType(RankedTensorType outside, MicroKind kind) {
   if (kind == MicroKind::whole || kind == MicroKind::summed)
     return outside;
-  return RankedTensorType::get(outside.getShape().drop_front(),
-                               outside.getElementType());
+  return RankedTensorType::get(outside.getShape().drop_front(), outside.getElementType());
 }
 
 LogicalResult MicroOp::verify() {
   if (getOperandKinds().size() != getInputs().size() ||
       getResultKinds().size() != getNumResults()) // micro_c1
-    return emitOpError("has ")
-           << getOperandKinds().size() << " and " << getResultKinds().size()
-           << " kinds for " << getInputs().size() << " operands and "
-           << getNumResults() << " results";
+    return emitOpError("has ") << getOperandKinds().size() << " and " << getResultKinds().size()
+                               << " kinds for " << getInputs().size() << " operands and "
+                               << getNumResults() << " results";
   auto check = [&](Value outside, Value inside, MicroKind kind, bool allowed,
                    MicroKind cuts) -> LogicalResult {
     RankedTensorType type = typeOf(outside);
     if (!allowed) // micro_c1
       return emitOpError("has kind ")
              << stringifyMicroKind(kind) << " on the wrong side of the loop";
-    if (kind == cuts && (type.getRank() == 0 ||
-                         type.getDimSize(0) != int64_t(getCount()))) // micro_c2
+    if (kind == cuts &&
+        (type.getRank() == 0 || type.getDimSize(0) != int64_t(getCount()))) // micro_c2
       return emitOpError("cuts ") << type << " into " << getCount();
     if (inside.getType() != insideType(type, kind)) // micro_c2
-      return emitOpError("has ") << inside.getType() << " inside for " << type
-                                 << " outside, " << stringifyMicroKind(kind);
+      return emitOpError("has ") << inside.getType() << " inside for " << type << " outside, "
+                                 << stringifyMicroKind(kind);
     return success();
   };
   Block &block = getBodyBlock();
   if (block.getNumArguments() != getInputs().size()) // micro_c2
-    return emitOpError("has ")
-           << block.getNumArguments() << " region arguments for "
-           << getInputs().size() << " operands";
+    return emitOpError("has ") << block.getNumArguments() << " region arguments for "
+                               << getInputs().size() << " operands";
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield || yield->getNumOperands() != getNumResults()) // micro_c2
-    return emitOpError("yields ")
-           << (yield ? yield->getNumOperands() : 0) << " values for "
-           << getNumResults() << " results";
+    return emitOpError("yields ") << (yield ? yield->getNumOperands() : 0) << " values for "
+                                  << getNumResults() << " results";
   for (unsigned i = 0; i < getInputs().size(); ++i) {
     MicroKind kind = getOperandKind(i);
     if (failed(check(getInputs()[i], block.getArgument(i), kind,
-                     kind == MicroKind::whole || kind == MicroKind::sliced,
-                     MicroKind::sliced)))
+                     kind == MicroKind::whole || kind == MicroKind::sliced, MicroKind::sliced)))
       return failure();
   }
   for (unsigned i = 0; i < getNumResults(); ++i) {
     MicroKind kind = getResultKind(i);
     if (failed(check(getResult(i), yield->getOperand(i), kind,
-                     kind == MicroKind::stacked || kind == MicroKind::summed,
-                     MicroKind::stacked)))
+                     kind == MicroKind::stacked || kind == MicroKind::summed, MicroKind::stacked)))
       return failure();
   }
   return success();

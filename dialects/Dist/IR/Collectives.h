@@ -13,10 +13,8 @@ namespace dpc::dist {
 /// Members of each group along `axes` of the mesh named `mesh` in scope of
 /// `op`. Fails with an error on `op` if there is no such mesh, or if the axes
 /// are no set of its parallel axes.
-mlir::FailureOr<int64_t> verifyGroup(mlir::Operation *op,
-                                     mlir::SymbolTableCollection &tables,
-                                     mlir::FlatSymbolRefAttr mesh,
-                                     mlir::ArrayAttr axes);
+mlir::FailureOr<int64_t> verifyGroup(mlir::Operation *op, mlir::SymbolTableCollection &tables,
+                                     mlir::FlatSymbolRefAttr mesh, mlir::ArrayAttr axes);
 
 /// The mesh of `module`; null if it has none. There is one at most from level
 /// `placed` on.

@@ -12,8 +12,7 @@ using namespace dpc::dist;
 using Operands = ArrayRef<const HostTensor *>;
 using Results = MutableArrayRef<HostTensor>;
 
-LogicalResult AxisIndexOp::interpret(InterpreterContext &context, Operands,
-                                     Results out) {
+LogicalResult AxisIndexOp::interpret(InterpreterContext &context, Operands, Results out) {
   out[0].ints[0] = context.getAxisIndex(getAxis());
   return success();
 }
@@ -23,8 +22,7 @@ static SmallVector<StringRef> names(ArrayAttr axes) {
 }
 
 /// to = to (+, max, min) from; not a number if either is.
-static void combineInto(HostTensor &to, const HostTensor &from,
-                        ReductionKind kind) {
+static void combineInto(HostTensor &to, const HostTensor &from, ReductionKind kind) {
   auto apply = [&](auto &left, const auto &right) {
     for (size_t i = 0; i < left.size(); ++i) {
       if (kind == ReductionKind::sum)
@@ -41,10 +39,8 @@ static void combineInto(HostTensor &to, const HostTensor &from,
   apply(to.ints, from.ints);
 }
 
-LogicalResult AllReduceOp::interpret(InterpreterContext &context, Operands in,
-                                     Results out) {
-  FailureOr<std::vector<HostTensor>> all =
-      context.exchange(*this, names(getAxes()), *in[0]);
+LogicalResult AllReduceOp::interpret(InterpreterContext &context, Operands in, Results out) {
+  FailureOr<std::vector<HostTensor>> all = context.exchange(*this, names(getAxes()), *in[0]);
   if (failed(all))
     return failure();
   out[0] = (*all)[0];
@@ -53,10 +49,8 @@ LogicalResult AllReduceOp::interpret(InterpreterContext &context, Operands in,
   return success();
 }
 
-LogicalResult AllGatherOp::interpret(InterpreterContext &context, Operands in,
-                                     Results out) {
-  FailureOr<std::vector<HostTensor>> all =
-      context.exchange(*this, names(getAxes()), *in[0]);
+LogicalResult AllGatherOp::interpret(InterpreterContext &context, Operands in, Results out) {
+  FailureOr<std::vector<HostTensor>> all = context.exchange(*this, names(getAxes()), *in[0]);
   if (failed(all))
     return failure();
   size_t offset = 0;
@@ -70,10 +64,8 @@ LogicalResult AllGatherOp::interpret(InterpreterContext &context, Operands in,
   return success();
 }
 
-LogicalResult ReduceScatterOp::interpret(InterpreterContext &context,
-                                         Operands in, Results out) {
-  FailureOr<std::vector<HostTensor>> all =
-      context.exchange(*this, names(getAxes()), *in[0]);
+LogicalResult ReduceScatterOp::interpret(InterpreterContext &context, Operands in, Results out) {
+  FailureOr<std::vector<HostTensor>> all = context.exchange(*this, names(getAxes()), *in[0]);
   if (failed(all))
     return failure();
   HostTensor sum = (*all)[0];
@@ -91,8 +83,7 @@ LogicalResult ReduceScatterOp::interpret(InterpreterContext &context,
 }
 
 /// Copies slice `iteration` of `outside`'s first dimension to or from `inside`.
-static void copySlice(HostTensor &outside, HostTensor &inside,
-                      int64_t iteration, bool toInside) {
+static void copySlice(HostTensor &outside, HostTensor &inside, int64_t iteration, bool toInside) {
   int64_t size = inside.size(), offset = iteration * size;
   for (int64_t i = 0; i < size; ++i) {
     if (inside.isFloat()) {
@@ -105,8 +96,7 @@ static void copySlice(HostTensor &outside, HostTensor &inside,
   }
 }
 
-LogicalResult MicroOp::interpret(InterpreterContext &context, Operands in,
-                                 Results out) {
+LogicalResult MicroOp::interpret(InterpreterContext &context, Operands in, Results out) {
   for (int64_t iteration = 0; iteration < int64_t(getCount()); ++iteration) {
     SmallVector<HostTensor> arguments, yielded;
     for (auto [index, operand] : llvm::enumerate(in)) {
@@ -114,8 +104,7 @@ LogicalResult MicroOp::interpret(InterpreterContext &context, Operands in,
         arguments.push_back(*operand);
         continue;
       }
-      HostTensor slice(
-          cast<RankedTensorType>(getBodyBlock().getArgument(index).getType()));
+      HostTensor slice(cast<RankedTensorType>(getBodyBlock().getArgument(index).getType()));
       HostTensor copy = *operand;
       copySlice(copy, slice, iteration, /*toInside=*/true);
       arguments.push_back(std::move(slice));

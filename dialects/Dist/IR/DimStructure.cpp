@@ -51,8 +51,7 @@ std::string toString(const DimStructure &structure) {
   raw_string_ostream os(text);
   os << '[';
   interleave(
-      structure.segments, os,
-      [&](const Sizes &sizes) { interleave(sizes, os, "x"); }, " + ");
+      structure.segments, os, [&](const Sizes &sizes) { interleave(sizes, os, "x"); }, " + ");
   os << ']';
   return text;
 }
@@ -62,8 +61,7 @@ std::string toString(const DimStructure &structure) {
 /// `sizes` without 1s; one 1 if nothing else is left.
 static Sizes dropOnes(ArrayRef<int64_t> sizes) {
   Sizes result;
-  copy_if(sizes, std::back_inserter(result),
-          [](int64_t size) { return size != 1; });
+  copy_if(sizes, std::back_inserter(result), [](int64_t size) { return size != 1; });
   if (result.empty())
     result.push_back(1);
   return result;
@@ -106,8 +104,8 @@ static bool cutProduct(ArrayRef<int64_t> sizes, ArrayRef<int64_t> points,
 }
 
 /// Cuts `structure` at all of `boundaries` (ascending).
-static std::optional<SmallVector<Sizes, 4>>
-cutAt(const DimStructure &structure, ArrayRef<int64_t> boundaries) {
+static std::optional<SmallVector<Sizes, 4>> cutAt(const DimStructure &structure,
+                                                  ArrayRef<int64_t> boundaries) {
   SmallVector<Sizes, 4> result;
   int64_t begin = 0;
   for (const Sizes &sizes : structure.segments) {
@@ -123,24 +121,21 @@ cutAt(const DimStructure &structure, ArrayRef<int64_t> boundaries) {
   return result;
 }
 
-static void appendBoundaries(const DimStructure &structure,
-                             SmallVectorImpl<int64_t> &boundaries) {
+static void appendBoundaries(const DimStructure &structure, SmallVectorImpl<int64_t> &boundaries) {
   int64_t end = 0;
   for (const Sizes &sizes : structure.segments)
     boundaries.push_back(end += product(sizes));
 }
 
 /// Extents of the proper suffixes of `sizes`, and of all of it.
-static void appendSuffixes(ArrayRef<int64_t> sizes,
-                           SmallVectorImpl<int64_t> &suffixes) {
+static void appendSuffixes(ArrayRef<int64_t> sizes, SmallVectorImpl<int64_t> &suffixes) {
   for (size_t i = 0; i < sizes.size(); ++i)
     suffixes.push_back(product(sizes.drop_front(i)));
 }
 
 /// The coarsest product both `a` and `b` are coarser than: their suffixes must
 /// form one divisor chain.
-static std::optional<Sizes> refineProducts(ArrayRef<int64_t> a,
-                                           ArrayRef<int64_t> b) {
+static std::optional<Sizes> refineProducts(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   SmallVector<int64_t, 8> suffixes;
   appendSuffixes(a, suffixes);
   appendSuffixes(b, suffixes);
@@ -157,16 +152,14 @@ static std::optional<Sizes> refineProducts(ArrayRef<int64_t> a,
   return dropOnes(result);
 }
 
-std::optional<DimStructure> commonRefinement(const DimStructure &a,
-                                             const DimStructure &b) {
+std::optional<DimStructure> commonRefinement(const DimStructure &a, const DimStructure &b) {
   if (a.extent() != b.extent())
     return std::nullopt;
   SmallVector<int64_t, 8> boundaries;
   appendBoundaries(a, boundaries);
   appendBoundaries(b, boundaries);
   llvm::sort(boundaries);
-  boundaries.erase(std::unique(boundaries.begin(), boundaries.end()),
-                   boundaries.end());
+  boundaries.erase(std::unique(boundaries.begin(), boundaries.end()), boundaries.end());
   auto cutA = cutAt(a, boundaries), cutB = cutAt(b, boundaries);
   if (!cutA || !cutB)
     return std::nullopt;
@@ -182,16 +175,14 @@ std::optional<DimStructure> commonRefinement(const DimStructure &a,
 
 bool refines(const DimStructure &fine, const DimStructure &coarse) {
   std::optional<DimStructure> both = commonRefinement(fine, coarse);
-  std::optional<DimStructure> self =
-      commonRefinement(fine, fine); // drops factors of size 1
+  std::optional<DimStructure> self = commonRefinement(fine, fine); // drops factors of size 1
   return both && self && *both == *self;
 }
 
 //===-- Layouts on a given structure --------------------------------------===//
 
 /// The product `factors` written with exactly `sizes`.
-static std::optional<Segment> refineSegment(ArrayRef<Factor> factors,
-                                            ArrayRef<int64_t> sizes,
+static std::optional<Segment> refineSegment(ArrayRef<Factor> factors, ArrayRef<int64_t> sizes,
                                             const MeshShape &mesh) {
   Factors rest(factors), minorFirst;
   AxisNames guards;
@@ -211,9 +202,8 @@ static std::optional<Segment> refineSegment(ArrayRef<Factor> factors,
   // single index.
   for (Factor factor : rest)
     extractGuards(factor, guards, mesh);
-  auto single = find_if(minorFirst, [&](const Factor &factor) {
-    return localSize(factor, mesh) == 1;
-  });
+  auto single =
+      find_if(minorFirst, [&](const Factor &factor) { return localSize(factor, mesh) == 1; });
   if (!guards.empty() && single == minorFirst.end())
     return std::nullopt;
   if (!guards.empty())
@@ -223,8 +213,7 @@ static std::optional<Segment> refineSegment(ArrayRef<Factor> factors,
   return result;
 }
 
-std::optional<DimLayout> refineLayout(const DimLayout &dim,
-                                      const DimStructure &structure,
+std::optional<DimLayout> refineLayout(const DimLayout &dim, const DimStructure &structure,
                                       const MeshShape &mesh) {
   if (dim.extent() != structure.extent())
     return std::nullopt;
@@ -235,8 +224,7 @@ std::optional<DimLayout> refineLayout(const DimLayout &dim,
     std::optional<DimLayout> part = sliceDim(dim, begin, product(sizes), mesh);
     if (!part || part->segments.size() != 1)
       return std::nullopt;
-    std::optional<Segment> segment =
-        refineSegment(part->segments.front().factors, sizes, mesh);
+    std::optional<Segment> segment = refineSegment(part->segments.front().factors, sizes, mesh);
     if (!segment)
       return std::nullopt;
     result.segments.push_back(std::move(*segment));

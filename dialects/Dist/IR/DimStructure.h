@@ -21,9 +21,7 @@ struct DimStructure {
   DimStructure(std::initializer_list<Sizes> list) : segments(list) {}
 
   int64_t extent() const;
-  bool operator==(const DimStructure &other) const {
-    return segments == other.segments;
-  }
+  bool operator==(const DimStructure &other) const { return segments == other.segments; }
   bool operator!=(const DimStructure &other) const { return !(*this == other); }
 };
 
@@ -39,8 +37,7 @@ std::string toString(const DimStructure &structure);
 /// segment n x rest may be cut between its copies of rest, so 3x4x8 and 4x8 +
 /// 4x8 + 4x8 meet in the latter; a copy is cut inside only where both its ends
 /// are boundaries. Factors of size 1 are dropped.
-std::optional<DimStructure> commonRefinement(const DimStructure &a,
-                                             const DimStructure &b);
+std::optional<DimStructure> commonRefinement(const DimStructure &a, const DimStructure &b);
 
 /// Is `fine` its own common refinement with `coarse`?
 bool refines(const DimStructure &fine, const DimStructure &coarse);
@@ -48,8 +45,7 @@ bool refines(const DimStructure &fine, const DimStructure &coarse);
 /// `dim` written with exactly the segments and factors of `structure`, the same
 /// indices on every device; none if its cuts do not fit them. Sizes of 1 in
 /// `structure` are dropped.
-std::optional<DimLayout> refineLayout(const DimLayout &dim,
-                                      const DimStructure &structure,
+std::optional<DimLayout> refineLayout(const DimLayout &dim, const DimStructure &structure,
                                       const MeshShape &mesh);
 
 } // namespace dpc::dist

@@ -43,13 +43,12 @@ void DistDialect::initialize() {
 Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   std::string text;
   llvm::SMLoc start;
-  if (parser.parseLess() || parser.getCurrentLocation(&start) ||
-      parser.parseString(&text) || parser.parseGreater())
+  if (parser.parseLess() || parser.getCurrentLocation(&start) || parser.parseString(&text) ||
+      parser.parseGreater())
     return {};
   llvm::Expected<Layout> layout = parseLayout(text);
   if (!layout) {
-    parser.emitError(start)
-        << "layout \"" << text << "\": " << llvm::toString(layout.takeError());
+    parser.emitError(start) << "layout \"" << text << "\": " << llvm::toString(layout.takeError());
     return {};
   }
   return get(parser.getContext(), *layout);
@@ -64,32 +63,26 @@ void LayoutAttr::print(AsmPrinter &printer) const {
 //===----------------------------------------------------------------------===//
 
 /// A list of layouts, one a value, each of the value's shape.
-static LogicalResult verifyLayouts(Operation *op, Attribute attr,
-                                   StringRef what, TypeRange types) {
+static LogicalResult verifyLayouts(Operation *op, Attribute attr, StringRef what, TypeRange types) {
   auto array = dyn_cast<ArrayAttr>(attr);
   if (!array || array.size() != types.size())
-    return op->emitOpError() << what << " does not hold one layout for each of "
-                             << types.size() << " values";
+    return op->emitOpError() << what << " does not hold one layout for each of " << types.size()
+                             << " values";
   for (auto [element, type] : llvm::zip_equal(array, types)) {
     auto layout = dyn_cast<LayoutAttr>(element);
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!layout || !tensor ||
-        layout.getLayout().shape() !=
-            SmallVector<int64_t, 4>(tensor.getShape()))
-      return op->emitOpError()
-             << what << " has " << element << " for a value of type " << type;
+        layout.getLayout().shape() != SmallVector<int64_t, 4>(tensor.getShape()))
+      return op->emitOpError() << what << " has " << element << " for a value of type " << type;
   }
   return success();
 }
 
-LogicalResult DistDialect::verifyOperationAttribute(Operation *op,
-                                                    NamedAttribute attr) {
+LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
   if (attr.getName() == kOperandsAttrName)
-    return verifyLayouts(op, attr.getValue(), attr.getName(),
-                         op->getOperandTypes());
+    return verifyLayouts(op, attr.getValue(), attr.getName(), op->getOperandTypes());
   if (attr.getName() == kResultsAttrName)
-    return verifyLayouts(op, attr.getValue(), attr.getName(),
-                         op->getResultTypes());
+    return verifyLayouts(op, attr.getValue(), attr.getName(), op->getResultTypes());
   if (attr.getName() == kMachineAttrName && isa<MachineAttr>(attr.getValue()))
     return success();
   return op->emitError("has the unknown attribute ") << attr.getName();
@@ -97,30 +90,27 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op,
 
 /// Flat storage whose members' bytes lie inside `type`, or inside all shards of
 /// it together.
-static LogicalResult verifyStorageOf(Operation *op, StringRef what,
-                                     unsigned index, StorageAttr storage,
-                                     Type type) {
+static LogicalResult verifyStorageOf(Operation *op, StringRef what, unsigned index,
+                                     StorageAttr storage, Type type) {
   auto tensor = dyn_cast_or_null<RankedTensorType>(type);
   auto fail = [&]() {
-    return op->emitError() << what << " " << index << " has storage " << storage
-                           << " for type " << type;
+    return op->emitError() << what << " " << index << " has storage " << storage << " for type "
+                           << type;
   };
   if (!tensor || tensor.getRank() != 1)
     return fail();
   for (MemberAttr member : storage.getMembers())
     if (member.getTensorType().getElementType() != tensor.getElementType() ||
         (storage.getAxes().empty() &&
-         member.getOffset() + member.getTensorType().getNumElements() >
-             tensor.getNumElements()))
+         member.getOffset() + member.getTensorType().getNumElements() > tensor.getNumElements()))
       return fail();
   return success();
 }
 
 /// A layout of the rank of `type`. From level `local` on the type is a shard's,
 /// so extents may differ.
-static LogicalResult verifyLayoutOf(Operation *op, StringRef what,
-                                    unsigned index, NamedAttribute attr,
-                                    Type type) {
+static LogicalResult verifyLayoutOf(Operation *op, StringRef what, unsigned index,
+                                    NamedAttribute attr, Type type) {
   if (attr.getName() == DistDialect::kStorageAttrName)
     if (auto storage = dyn_cast<StorageAttr>(attr.getValue()))
       return verifyStorageOf(op, what, index, storage, type);
@@ -130,21 +120,19 @@ static LogicalResult verifyLayoutOf(Operation *op, StringRef what,
                            << " that is not #dist.layout";
   auto tensor = dyn_cast_or_null<RankedTensorType>(type);
   if (!tensor || int64_t(layout.getLayout().dims.size()) != tensor.getRank())
-    return op->emitError() << what << " " << index << " has layout " << layout
-                           << " for type " << type;
+    return op->emitError() << what << " " << index << " has layout " << layout << " for type "
+                           << type;
   return success();
 }
 
-LogicalResult DistDialect::verifyRegionArgAttribute(Operation *op, unsigned,
-                                                    unsigned index,
+LogicalResult DistDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
                                                     NamedAttribute attr) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   return verifyLayoutOf(op, "argument", index, attr,
                         function ? function.getArgumentTypes()[index] : Type());
 }
 
-LogicalResult DistDialect::verifyRegionResultAttribute(Operation *op, unsigned,
-                                                       unsigned index,
+LogicalResult DistDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,
                                                        NamedAttribute attr) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   return verifyLayoutOf(op, "result", index, attr,

@@ -13,13 +13,10 @@ using namespace dpc::dist;
 #define GET_OP_CLASSES
 #include "dialects/Dist/IR/FlatStorage.cpp.inc"
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// Checks that `members` lie in `flat` at `offsets`.
-static LogicalResult verifyMembers(Operation *op, ValueRange members,
-                                   ArrayRef<int64_t> offsets,
+static LogicalResult verifyMembers(Operation *op, ValueRange members, ArrayRef<int64_t> offsets,
                                    RankedTensorType flat) {
   if (members.size() != offsets.size()) // pack_c1
     return op->emitOpError("has ")
@@ -31,8 +28,8 @@ static LogicalResult verifyMembers(Operation *op, ValueRange members,
       return op->emitOpError("lays ") << type << " into " << flat;
     if (offset < end || offset + type.getNumElements() > flat.getNumElements())
       return op->emitOpError("lays ") // pack_c2
-             << type << " at " << offset << " of " << flat
-             << ", where the one before ends at " << end;
+             << type << " at " << offset << " of " << flat << ", where the one before ends at "
+             << end;
     end = offset + type.getNumElements();
   }
   return success();
@@ -51,15 +48,13 @@ dpc::FusionKind UnpackOp::getFusionKind() { return FusionKind::view; }
 dpc::FusionKind ShardOp::getFusionKind() { return FusionKind::view; }
 
 LogicalResult ShardOp::verifySymbolUses(SymbolTableCollection &tables) {
-  FailureOr<int64_t> size =
-      verifyGroup(*this, tables, getMeshAttr(), getAxes());
+  FailureOr<int64_t> size = verifyGroup(*this, tables, getMeshAttr(), getAxes());
   if (failed(size))
     return failure();
   RankedTensorType all = typeOf(getInput()), shard = typeOf(getResult());
   if (all.getElementType() != shard.getElementType() ||
       all.getNumElements() != shard.getNumElements() * *size) // shard_c3
-    return emitOpError("takes ")
-           << shard << " of " << all << " in a group of " << *size;
+    return emitOpError("takes ") << shard << " of " << all << " in a group of " << *size;
   return success();
 }
 
@@ -72,30 +67,27 @@ using Results = MutableArrayRef<HostTensor>;
 
 /// Copies `count` elements of `from`, from element `first` on, to element `at`
 /// of `to`, which has the same element type.
-static void copyElements(const HostTensor &from, int64_t first, int64_t count,
-                         HostTensor &to, int64_t at) {
+static void copyElements(const HostTensor &from, int64_t first, int64_t count, HostTensor &to,
+                         int64_t at) {
   if (from.isFloat())
     std::copy_n(from.floats.begin() + first, count, to.floats.begin() + at);
   else
     std::copy_n(from.ints.begin() + first, count, to.ints.begin() + at);
 }
 
-LogicalResult PackOp::interpret(InterpreterContext &, Operands in,
-                                Results out) {
+LogicalResult PackOp::interpret(InterpreterContext &, Operands in, Results out) {
   for (auto [input, offset] : llvm::zip_equal(in, getOffsets()))
     copyElements(*input, 0, input->size(), out[0], offset);
   return success();
 }
 
-LogicalResult UnpackOp::interpret(InterpreterContext &, Operands in,
-                                  Results out) {
+LogicalResult UnpackOp::interpret(InterpreterContext &, Operands in, Results out) {
   for (auto [result, offset] : llvm::zip_equal(out, getOffsets()))
     copyElements(*in[0], offset, result.size(), result, 0);
   return success();
 }
 
-LogicalResult ShardOp::interpret(InterpreterContext &context, Operands in,
-                                 Results out) {
+LogicalResult ShardOp::interpret(InterpreterContext &context, Operands in, Results out) {
   auto axes = llvm::to_vector(getAxes().getAsValueRange<StringAttr>());
   int64_t index = context.getGroupIndex(axes);
   int64_t count = out[0].size();
@@ -107,14 +99,10 @@ LogicalResult ShardOp::interpret(InterpreterContext &context, Operands in,
 // #dist.storage
 //===----------------------------------------------------------------------===//
 
-StorageAttr dpc::dist::getArgStorage(FunctionOpInterface function,
-                                     unsigned index) {
-  return function.getArgAttrOfType<StorageAttr>(index,
-                                                DistDialect::kStorageAttrName);
+StorageAttr dpc::dist::getArgStorage(FunctionOpInterface function, unsigned index) {
+  return function.getArgAttrOfType<StorageAttr>(index, DistDialect::kStorageAttrName);
 }
 
-StorageAttr dpc::dist::getResultStorage(FunctionOpInterface function,
-                                        unsigned index) {
-  return function.getResultAttrOfType<StorageAttr>(
-      index, DistDialect::kStorageAttrName);
+StorageAttr dpc::dist::getResultStorage(FunctionOpInterface function, unsigned index) {
+  return function.getResultAttrOfType<StorageAttr>(index, DistDialect::kStorageAttrName);
 }

@@ -14,8 +14,7 @@ namespace dpc::dist {
 /// The flat storage that an argument (result) of a function is; null if it is a
 /// tensor of its own.
 StorageAttr getArgStorage(mlir::FunctionOpInterface function, unsigned index);
-StorageAttr getResultStorage(mlir::FunctionOpInterface function,
-                             unsigned index);
+StorageAttr getResultStorage(mlir::FunctionOpInterface function, unsigned index);
 
 } // namespace dpc::dist
 

@@ -40,9 +40,8 @@ SmallVector<int64_t, 4> Layout::shape() const {
 }
 
 static llvm::hash_code hashOf(const Factor &factor) {
-  return llvm::hash_combine(
-      factor.size,
-      llvm::hash_combine_range(factor.axes.begin(), factor.axes.end()));
+  return llvm::hash_combine(factor.size,
+                            llvm::hash_combine_range(factor.axes.begin(), factor.axes.end()));
 }
 
 llvm::hash_code hash_value(const Layout &layout) {
@@ -74,8 +73,7 @@ int64_t localExtent(const DimLayout &dim, const MeshShape &mesh) {
   return extent;
 }
 
-SmallVector<int64_t, 4> localShape(const Layout &layout,
-                                   const MeshShape &mesh) {
+SmallVector<int64_t, 4> localShape(const Layout &layout, const MeshShape &mesh) {
   SmallVector<int64_t, 4> shape;
   for (const DimLayout &dim : layout.dims)
     shape.push_back(localExtent(dim, mesh));
@@ -99,8 +97,7 @@ bool hasPadding(const DimLayout &dim, const MeshShape &mesh) {
 }
 
 bool hasPadding(const Layout &layout, const MeshShape &mesh) {
-  return any_of(layout.dims,
-                [&](const DimLayout &dim) { return hasPadding(dim, mesh); });
+  return any_of(layout.dims, [&](const DimLayout &dim) { return hasPadding(dim, mesh); });
 }
 
 AxisNames shardedAxes(const DimLayout &dim) {
@@ -143,24 +140,21 @@ std::optional<int64_t> checkedExtent(const DimLayout &dim) {
 
 namespace {
 
-std::optional<std::string> checkSegment(const Segment &segment, size_t dim,
-                                        const MeshShape &mesh) {
+std::optional<std::string> checkSegment(const Segment &segment, size_t dim, const MeshShape &mesh) {
   if (segment.factors.empty())
     return ("dimension " + Twine(dim) + " has a segment without factors").str();
   AxisNames seen;
   for (const Factor &factor : segment.factors) {
     if (factor.size < 1)
-      return ("dimension " + Twine(dim) + " has a factor of size " +
-              Twine(factor.size) + ", less than 1")
+      return ("dimension " + Twine(dim) + " has a factor of size " + Twine(factor.size) +
+              ", less than 1")
           .str();
     for (const std::string &axis : factor.axes) {
       if (!mesh.axisIndex(axis))
-        return ("dimension " + Twine(dim) + " is cut by axis '" + axis +
-                "', which the mesh lacks")
+        return ("dimension " + Twine(dim) + " is cut by axis '" + axis + "', which the mesh lacks")
             .str();
       if (is_contained(seen, axis))
-        return ("axis '" + Twine(axis) + "' cuts one segment of dimension " +
-                Twine(dim) + " twice")
+        return ("axis '" + Twine(axis) + "' cuts one segment of dimension " + Twine(dim) + " twice")
             .str();
       seen.push_back(axis);
     }
@@ -173,8 +167,8 @@ std::optional<std::string> checkSegment(const Segment &segment, size_t dim,
 std::optional<std::string> check(const Layout &layout, ArrayRef<int64_t> shape,
                                  const MeshShape &mesh) {
   if (layout.dims.size() != shape.size())
-    return ("layout has " + Twine(layout.dims.size()) +
-            " dimensions but the shape has " + Twine(shape.size()))
+    return ("layout has " + Twine(layout.dims.size()) + " dimensions but the shape has " +
+            Twine(shape.size()))
         .str();
   SmallVector<std::pair<std::string, size_t>, 4> used; // axis, dimension
   for (auto [i, dim] : enumerate(layout.dims)) {
@@ -185,19 +179,17 @@ std::optional<std::string> check(const Layout &layout, ArrayRef<int64_t> shape,
         return defect;
     std::optional<int64_t> extent = checkedExtent(dim);
     if (!extent)
-      return ("dimension " + Twine(i) +
-              " has an extent beyond 64 bits, but the shape has " +
+      return ("dimension " + Twine(i) + " has an extent beyond 64 bits, but the shape has " +
               Twine(shape[i]))
           .str();
     if (*extent != shape[i])
-      return ("layout of dimension " + Twine(i) + " has extent " +
-              Twine(*extent) + " but the shape has " + Twine(shape[i]))
+      return ("layout of dimension " + Twine(i) + " has extent " + Twine(*extent) +
+              " but the shape has " + Twine(shape[i]))
           .str();
     for (const std::string &axis : shardedAxes(dim)) {
       for (auto &[name, other] : used)
         if (name == axis)
-          return ("axis '" + Twine(axis) + "' cuts dimensions " + Twine(other) +
-                  " and " + Twine(i))
+          return ("axis '" + Twine(axis) + "' cuts dimensions " + Twine(other) + " and " + Twine(i))
               .str();
       used.emplace_back(axis, i);
     }
@@ -205,19 +197,15 @@ std::optional<std::string> check(const Layout &layout, ArrayRef<int64_t> shape,
   for (auto [i, partial] : enumerate(layout.partial)) {
     const std::string &axis = partial.axis;
     if (!mesh.axisIndex(axis))
-      return ("partial over axis '" + Twine(axis) + "', which the mesh lacks")
-          .str();
+      return ("partial over axis '" + Twine(axis) + "', which the mesh lacks").str();
     for (auto &[name, dim] : used)
       if (name == axis)
-        return ("axis '" + Twine(axis) + "' cuts dimension " + Twine(dim) +
-                " and is partial")
+        return ("axis '" + Twine(axis) + "' cuts dimension " + Twine(dim) + " and is partial")
             .str();
-    for (const Partial &earlier :
-         ArrayRef<Partial>(layout.partial).take_front(i))
+    for (const Partial &earlier : ArrayRef<Partial>(layout.partial).take_front(i))
       if (earlier.axis == axis)
-        return ("axis '" + Twine(axis) +
-                "' is partial twice: " + toString(earlier.reduction) + " and " +
-                toString(partial.reduction))
+        return ("axis '" + Twine(axis) + "' is partial twice: " + toString(earlier.reduction) +
+                " and " + toString(partial.reduction))
             .str();
   }
   return std::nullopt;
@@ -278,9 +266,7 @@ Layout normalize(const Layout &layout) {
   for (const DimLayout &dim : layout.dims)
     result.dims.push_back(normalize(dim));
   result.partial = layout.partial;
-  llvm::sort(result.partial, [](const Partial &a, const Partial &b) {
-    return a.axis < b.axis;
-  });
+  llvm::sort(result.partial, [](const Partial &a, const Partial &b) { return a.axis < b.axis; });
   return result;
 }
 

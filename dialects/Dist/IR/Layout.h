@@ -32,12 +32,9 @@ struct Factor {
   AxisNames axes;
 
   Factor() = default;
-  Factor(int64_t size, AxisNames axes = {})
-      : size(size), axes(std::move(axes)) {}
+  Factor(int64_t size, AxisNames axes = {}) : size(size), axes(std::move(axes)) {}
 
-  bool operator==(const Factor &other) const {
-    return size == other.size && axes == other.axes;
-  }
+  bool operator==(const Factor &other) const { return size == other.size && axes == other.axes; }
   bool operator!=(const Factor &other) const { return !(*this == other); }
 };
 
@@ -49,9 +46,7 @@ struct Segment {
   Segment(std::initializer_list<Factor> list) : factors(list) {}
 
   int64_t extent() const;
-  bool operator==(const Segment &other) const {
-    return factors == other.factors;
-  }
+  bool operator==(const Segment &other) const { return factors == other.factors; }
   bool operator!=(const Segment &other) const { return !(*this == other); }
 };
 
@@ -62,14 +57,10 @@ struct DimLayout {
   DimLayout() = default;
   DimLayout(std::initializer_list<Segment> list) : segments(list) {}
   /// `extent` indices, all of them on every device.
-  static DimLayout replicated(int64_t extent) {
-    return {Segment{Factor(extent)}};
-  }
+  static DimLayout replicated(int64_t extent) { return {Segment{Factor(extent)}}; }
 
   int64_t extent() const;
-  bool operator==(const DimLayout &other) const {
-    return segments == other.segments;
-  }
+  bool operator==(const DimLayout &other) const { return segments == other.segments; }
   bool operator!=(const DimLayout &other) const { return !(*this == other); }
 };
 
@@ -112,8 +103,7 @@ llvm::hash_code hash_value(const Layout &layout);
 /// mesh and used in at most one dimension, once in each of its segments, and
 /// not both there and among the partial axes. Everything below expects a sound
 /// layout.
-std::optional<std::string> check(const Layout &layout,
-                                 llvm::ArrayRef<int64_t> shape,
+std::optional<std::string> check(const Layout &layout, llvm::ArrayRef<int64_t> shape,
                                  const MeshShape &mesh);
 
 /// Extent of `factor` on each device: its size cut by ceil along one axis after
@@ -122,8 +112,7 @@ int64_t localSize(const Factor &factor, const MeshShape &mesh);
 /// Extent of `dim` on each device, padding included.
 int64_t localExtent(const DimLayout &dim, const MeshShape &mesh);
 /// Shape of a device's shard, padding included; the same on all devices.
-llvm::SmallVector<int64_t, 4> localShape(const Layout &layout,
-                                         const MeshShape &mesh);
+llvm::SmallVector<int64_t, 4> localShape(const Layout &layout, const MeshShape &mesh);
 
 /// Does any device hold padding along `dim`?
 bool hasPadding(const DimLayout &dim, const MeshShape &mesh);
@@ -142,8 +131,7 @@ std::optional<int64_t> checkedExtent(const DimLayout &dim);
 
 /// Global index of each local index of `dim` on the device at `coordinates`
 /// (one per mesh axis); -1 is padding.
-std::vector<int64_t> localIndices(const DimLayout &dim,
-                                  llvm::ArrayRef<int64_t> coordinates,
+std::vector<int64_t> localIndices(const DimLayout &dim, llvm::ArrayRef<int64_t> coordinates,
                                   const MeshShape &mesh);
 
 //===-- Normal form and equality ------------------------------------------===//

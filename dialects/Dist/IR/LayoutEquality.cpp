@@ -11,16 +11,14 @@ namespace dpc::dist {
 
 /// Writes `segment` with as few factors as are exact on `mesh`, and takes its
 /// guards out.
-static Segment canonicalize(const Segment &segment, AxisNames &guards,
-                            const MeshShape &mesh) {
+static Segment canonicalize(const Segment &segment, AxisNames &guards, const MeshShape &mesh) {
   Segment result;
   for (Factor factor : segment.factors) {
     extractGuards(factor, guards, mesh);
     result.factors.push_back(std::move(factor));
   }
   for (size_t i = 0; i + 1 < result.factors.size();) {
-    std::optional<Factor> merged =
-        mergeFactors(result.factors[i], result.factors[i + 1], mesh);
+    std::optional<Factor> merged = mergeFactors(result.factors[i], result.factors[i + 1], mesh);
     if (!merged) {
       ++i;
       continue;
@@ -35,20 +33,16 @@ static Segment canonicalize(const Segment &segment, AxisNames &guards,
 
 /// Canonical form of `dim` on `mesh`. Guards that all segments share go to
 /// `guards`, others stay after their segment.
-static DimLayout canonicalize(const DimLayout &dim, AxisNames &guards,
-                              const MeshShape &mesh) {
+static DimLayout canonicalize(const DimLayout &dim, AxisNames &guards, const MeshShape &mesh) {
   DimLayout result;
   std::vector<AxisNames> own(dim.segments.size());
   for (auto [segment, axes] : zip(dim.segments, own))
     result.segments.push_back(canonicalize(segment, axes, mesh));
   for (const std::string &axis : own.front())
-    if (all_of(own,
-               [&](const AxisNames &axes) { return is_contained(axes, axis); }))
+    if (all_of(own, [&](const AxisNames &axes) { return is_contained(axes, axis); }))
       guards.push_back(axis);
   for (auto [segment, axes] : zip(result.segments, own)) {
-    erase_if(axes, [&](const std::string &axis) {
-      return is_contained(guards, axis);
-    });
+    erase_if(axes, [&](const std::string &axis) { return is_contained(guards, axis); });
     if (!axes.empty())
       segment.factors.push_back(Factor(1, axes));
   }
@@ -56,8 +50,7 @@ static DimLayout canonicalize(const DimLayout &dim, AxisNames &guards,
 }
 
 /// sameIndices of two canonical dimensions.
-static bool sameCanonical(const DimLayout &a, const DimLayout &b,
-                          const MeshShape &mesh) {
+static bool sameCanonical(const DimLayout &a, const DimLayout &b, const MeshShape &mesh) {
   if (a == b)
     return true;
   if (a.extent() != b.extent() || localExtent(a, mesh) != localExtent(b, mesh))
@@ -69,8 +62,7 @@ static bool sameCanonical(const DimLayout &a, const DimLayout &b,
   });
 }
 
-bool sameIndices(const DimLayout &a, const DimLayout &b,
-                 const MeshShape &mesh) {
+bool sameIndices(const DimLayout &a, const DimLayout &b, const MeshShape &mesh) {
   if (a == b)
     return true;
   AxisNames guardsA, guardsB;
@@ -89,8 +81,7 @@ bool sameIndices(const Layout &a, const Layout &b, const MeshShape &mesh) {
   AxisNames guardsA, guardsB;
   for (auto [dimA, dimB] : zip(a.dims, b.dims)) {
     AxisNames ownA, ownB;
-    if (!sameCanonical(canonicalize(dimA, ownA, mesh),
-                       canonicalize(dimB, ownB, mesh), mesh))
+    if (!sameCanonical(canonicalize(dimA, ownA, mesh), canonicalize(dimB, ownB, mesh), mesh))
       return false;
     guardsA.append(ownA);
     guardsB.append(ownB);

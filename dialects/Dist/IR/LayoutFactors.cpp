@@ -12,16 +12,14 @@ bool forAllCoordinates(ArrayRef<std::string> axes, const MeshShape &mesh,
                        function_ref<bool(ArrayRef<int64_t>)> fn) {
   SmallVector<unsigned, 4> free;
   for (const std::string &axis : axes)
-    if (std::optional<unsigned> i = mesh.axisIndex(axis);
-        i && !is_contained(free, *i))
+    if (std::optional<unsigned> i = mesh.axisIndex(axis); i && !is_contained(free, *i))
       free.push_back(*i);
   SmallVector<int64_t, 4> coordinates(mesh.axes.size(), 0);
   while (true) {
     if (!fn(coordinates))
       return false;
     size_t digit = free.size();
-    while (digit > 0 &&
-           ++coordinates[free[digit - 1]] == mesh.axes[free[digit - 1]].size)
+    while (digit > 0 && ++coordinates[free[digit - 1]] == mesh.axes[free[digit - 1]].size)
       coordinates[free[--digit]] = 0;
     if (digit == 0)
       return true;
@@ -29,9 +27,7 @@ bool forAllCoordinates(ArrayRef<std::string> axes, const MeshShape &mesh,
 }
 
 bool isUncut(const Factor &factor, const MeshShape &mesh) {
-  return all_of(factor.axes, [&](const std::string &axis) {
-    return mesh.axisSize(axis) == 1;
-  });
+  return all_of(factor.axes, [&](const std::string &axis) { return mesh.axisSize(axis) == 1; });
 }
 
 void extractGuards(Factor &factor, AxisNames &guards, const MeshShape &mesh) {
@@ -45,33 +41,29 @@ void extractGuards(Factor &factor, AxisNames &guards, const MeshShape &mesh) {
 }
 
 /// Does every device hold of (major)(minor) what it holds of `whole`?
-static bool isExactProduct(const Factor &whole, const Factor &major,
-                           const Factor &minor, const MeshShape &mesh) {
+static bool isExactProduct(const Factor &whole, const Factor &major, const Factor &minor,
+                           const MeshShape &mesh) {
   if (localSize(whole, mesh) != localSize(major, mesh) * localSize(minor, mesh))
     return false;
-  return forAllCoordinates(
-      whole.axes, mesh, [&](ArrayRef<int64_t> coordinates) {
-        FactorRange one = localRange(whole, coordinates, mesh);
-        FactorRange outer = localRange(major, coordinates, mesh);
-        FactorRange inner = localRange(minor, coordinates, mesh);
-        if (one.count != outer.count * inner.count)
-          return false;
-        if (one.count == 0)
-          return true;
-        // Several outer indices are one range only if the inner ones are whole
-        // and nothing pads between.
-        bool contiguous = outer.count == 1 || (inner.count == minor.size &&
-                                               inner.size == minor.size);
-        return contiguous &&
-               one.offset == outer.offset * minor.size + inner.offset;
-      });
+  return forAllCoordinates(whole.axes, mesh, [&](ArrayRef<int64_t> coordinates) {
+    FactorRange one = localRange(whole, coordinates, mesh);
+    FactorRange outer = localRange(major, coordinates, mesh);
+    FactorRange inner = localRange(minor, coordinates, mesh);
+    if (one.count != outer.count * inner.count)
+      return false;
+    if (one.count == 0)
+      return true;
+    // Several outer indices are one range only if the inner ones are whole
+    // and nothing pads between.
+    bool contiguous = outer.count == 1 || (inner.count == minor.size && inner.size == minor.size);
+    return contiguous && one.offset == outer.offset * minor.size + inner.offset;
+  });
 }
 
-std::optional<std::pair<Factor, Factor>>
-splitFactor(const Factor &factor, int64_t minorSize, const MeshShape &mesh) {
+std::optional<std::pair<Factor, Factor>> splitFactor(const Factor &factor, int64_t minorSize,
+                                                     const MeshShape &mesh) {
   for (size_t outer = factor.axes.size() + 1; outer-- > 0;) {
-    Factor major(factor.size / minorSize,
-                 AxisNames(ArrayRef(factor.axes).take_front(outer)));
+    Factor major(factor.size / minorSize, AxisNames(ArrayRef(factor.axes).take_front(outer)));
     Factor minor(minorSize, AxisNames(ArrayRef(factor.axes).drop_front(outer)));
     if (isExactProduct(factor, major, minor, mesh))
       return std::make_pair(std::move(major), std::move(minor));
@@ -88,8 +80,7 @@ std::optional<Factor> mergeFactors(const Factor &major, const Factor &minor,
   return merged;
 }
 
-std::optional<Factor> mergeAllFactors(ArrayRef<Factor> factors,
-                                      AxisNames &guards,
+std::optional<Factor> mergeAllFactors(ArrayRef<Factor> factors, AxisNames &guards,
                                       const MeshShape &mesh) {
   std::optional<Factor> merged;
   for (Factor factor : factors) {
@@ -104,15 +95,13 @@ std::optional<Factor> mergeAllFactors(ArrayRef<Factor> factors,
 /// cutFactors on the factors as they are: between two, or inside one, or inside
 /// the smallest window of at most `maxWidth` factors that merges.
 static std::optional<std::pair<Factors, Factors>>
-cutWindow(ArrayRef<Factor> factors, int64_t minorExtent, size_t maxWidth,
-          const MeshShape &mesh) {
+cutWindow(ArrayRef<Factor> factors, int64_t minorExtent, size_t maxWidth, const MeshShape &mesh) {
   size_t cut = factors.size();
   int64_t need = minorExtent;
   while (need > 1 && cut > 0 && need % factors[cut - 1].size == 0)
     need /= factors[--cut].size;
   if (need == 1)
-    return std::make_pair(Factors(factors.take_front(cut)),
-                          Factors(factors.drop_front(cut)));
+    return std::make_pair(Factors(factors.take_front(cut)), Factors(factors.drop_front(cut)));
   if (cut == 0)
     return std::nullopt;
 
@@ -125,8 +114,7 @@ cutWindow(ArrayRef<Factor> factors, int64_t minorExtent, size_t maxWidth,
       if (minorExtent % suffix != 0)
         continue;
       AxisNames guards;
-      std::optional<Factor> merged =
-          mergeAllFactors(factors.slice(begin, width), guards, mesh);
+      std::optional<Factor> merged = mergeAllFactors(factors.slice(begin, width), guards, mesh);
       int64_t minorSize = minorExtent / suffix;
       if (!merged || merged->size % minorSize != 0)
         continue;
@@ -145,8 +133,7 @@ cutWindow(ArrayRef<Factor> factors, int64_t minorExtent, size_t maxWidth,
 
 /// Appends `factor` in as many factors as are exact, so that its uncut minor
 /// part can merge with what follows.
-static void appendPieces(Factor factor, const MeshShape &mesh,
-                         Factors &pieces) {
+static void appendPieces(Factor factor, const MeshShape &mesh, Factors &pieces) {
   SmallVector<int64_t, 16> divisors;
   for (int64_t i = 2; i * i <= factor.size; ++i)
     if (factor.size % i == 0)
@@ -161,10 +148,8 @@ static void appendPieces(Factor factor, const MeshShape &mesh,
   pieces.push_back(std::move(factor));
 }
 
-std::optional<std::pair<Factors, Factors>> cutFactors(ArrayRef<Factor> factors,
-                                                      int64_t minorExtent,
-                                                      bool mayMerge,
-                                                      const MeshShape &mesh) {
+std::optional<std::pair<Factors, Factors>> cutFactors(ArrayRef<Factor> factors, int64_t minorExtent,
+                                                      bool mayMerge, const MeshShape &mesh) {
   if (!mayMerge)
     return cutWindow(factors, minorExtent, 1, mesh);
   if (auto cut = cutWindow(factors, minorExtent, factors.size(), mesh))

@@ -32,25 +32,24 @@ void extractGuards(Factor &factor, AxisNames &guards, const MeshShape &mesh);
 /// `factor` as (size / minorSize: a)(minorSize: b) with a and b its axes in
 /// order, if that is exact. Needs: minorSize divides the size; guards
 /// extracted.
-std::optional<std::pair<Factor, Factor>>
-splitFactor(const Factor &factor, int64_t minorSize, const MeshShape &mesh);
+std::optional<std::pair<Factor, Factor>> splitFactor(const Factor &factor, int64_t minorSize,
+                                                     const MeshShape &mesh);
 
 /// The one factor that is exactly (major)(minor), if there is one. Needs:
 /// guards extracted.
-std::optional<Factor> mergeFactors(const Factor &major, const Factor &minor,
-                                   const MeshShape &mesh);
+std::optional<Factor> mergeFactors(const Factor &major, const Factor &minor, const MeshShape &mesh);
 
 /// All of `factors` as one, if that is exact; their guards are appended to
 /// `guards`.
-std::optional<Factor> mergeAllFactors(llvm::ArrayRef<Factor> factors,
-                                      AxisNames &guards, const MeshShape &mesh);
+std::optional<Factor> mergeAllFactors(llvm::ArrayRef<Factor> factors, AxisNames &guards,
+                                      const MeshShape &mesh);
 
 /// Cuts the product `factors` into two, the second of extent `minorExtent`,
 /// exactly. Splits a factor only where the cut falls inside it. With
 /// `mayMerge`, factors beside the cut may be merged first.
-std::optional<std::pair<Factors, Factors>>
-cutFactors(llvm::ArrayRef<Factor> factors, int64_t minorExtent, bool mayMerge,
-           const MeshShape &mesh);
+std::optional<std::pair<Factors, Factors>> cutFactors(llvm::ArrayRef<Factor> factors,
+                                                      int64_t minorExtent, bool mayMerge,
+                                                      const MeshShape &mesh);
 
 } // namespace dpc::dist
 

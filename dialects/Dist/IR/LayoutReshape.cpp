@@ -28,20 +28,17 @@ struct Reshaper {
   const MeshShape &mesh;
   bool keepFactors;
 
-  std::optional<DimLayout> multiply(const DimLayout &major,
-                                    const DimLayout &minor) const;
+  std::optional<DimLayout> multiply(const DimLayout &major, const DimLayout &minor) const;
   std::optional<DimLayout> multiplyAll(ArrayRef<DimLayout> terms) const;
   std::optional<DimLayout> unify(const DimLayout &a, const DimLayout &b) const;
-  std::optional<std::pair<DimLayout, DimLayout>>
-  cutEverySegment(const DimLayout &dim, int64_t minorExtent) const;
-  std::optional<std::pair<DimLayout, DimLayout>>
-  cutRepetition(const DimLayout &dim, int64_t minorExtent) const;
+  std::optional<std::pair<DimLayout, DimLayout>> cutEverySegment(const DimLayout &dim,
+                                                                 int64_t minorExtent) const;
+  std::optional<std::pair<DimLayout, DimLayout>> cutRepetition(const DimLayout &dim,
+                                                               int64_t minorExtent) const;
   std::optional<std::pair<Dims, Dims>> cutTerms(ArrayRef<DimLayout> terms,
                                                 int64_t minorExtent) const;
-  std::optional<Dims> reshapeGroup(ArrayRef<DimLayout> dims,
-                                   ArrayRef<int64_t> toShape) const;
-  std::optional<Dims> reshape(ArrayRef<DimLayout> dims,
-                              ArrayRef<int64_t> toShape) const;
+  std::optional<Dims> reshapeGroup(ArrayRef<DimLayout> dims, ArrayRef<int64_t> toShape) const;
+  std::optional<Dims> reshape(ArrayRef<DimLayout> dims, ArrayRef<int64_t> toShape) const;
 };
 
 } // namespace
@@ -55,8 +52,7 @@ static Segment makeSegment(ArrayRef<Factor> factors) {
 }
 
 /// The dimension that is row-major (major, minor).
-std::optional<DimLayout> Reshaper::multiply(const DimLayout &major,
-                                            const DimLayout &minor) const {
+std::optional<DimLayout> Reshaper::multiply(const DimLayout &major, const DimLayout &minor) const {
   DimLayout result;
   if (minor.segments.size() == 1) { // (a + b)c = ac + bc
     result = major;
@@ -90,8 +86,7 @@ std::optional<DimLayout> Reshaper::multiply(const DimLayout &major,
   return result;
 }
 
-std::optional<DimLayout>
-Reshaper::multiplyAll(ArrayRef<DimLayout> terms) const {
+std::optional<DimLayout> Reshaper::multiplyAll(ArrayRef<DimLayout> terms) const {
   std::optional<DimLayout> result = DimLayout::replicated(1);
   for (const DimLayout &term : terms) {
     result = multiply(*result, term);
@@ -102,12 +97,10 @@ Reshaper::multiplyAll(ArrayRef<DimLayout> terms) const {
 }
 
 /// The dimension that stands for both, or none if they differ.
-std::optional<DimLayout> Reshaper::unify(const DimLayout &a,
-                                         const DimLayout &b) const {
+std::optional<DimLayout> Reshaper::unify(const DimLayout &a, const DimLayout &b) const {
   if (!keepFactors)
     return sameIndices(a, b, mesh) ? std::optional(a) : std::nullopt;
-  std::optional<DimStructure> both =
-      commonRefinement(structureOf(a), structureOf(b));
+  std::optional<DimStructure> both = commonRefinement(structureOf(a), structureOf(b));
   return both ? std::optional(uncutLayout(*both)) : std::nullopt;
 }
 
@@ -142,13 +135,12 @@ Reshaper::cutEverySegment(const DimLayout &dim, int64_t minorExtent) const {
 }
 
 /// c + c + c as (3, c), where c may itself be a sum.
-std::optional<std::pair<DimLayout, DimLayout>>
-Reshaper::cutRepetition(const DimLayout &dim, int64_t minorExtent) const {
+std::optional<std::pair<DimLayout, DimLayout>> Reshaper::cutRepetition(const DimLayout &dim,
+                                                                       int64_t minorExtent) const {
   int64_t copies = dim.extent() / minorExtent;
   std::optional<DimLayout> minor;
   for (int64_t i = 0; i < copies; ++i) {
-    std::optional<DimLayout> copy =
-        sliceDim(dim, i * minorExtent, minorExtent, mesh);
+    std::optional<DimLayout> copy = sliceDim(dim, i * minorExtent, minorExtent, mesh);
     if (!copy)
       return std::nullopt;
     minor = minor ? unify(*minor, *copy) : copy;
@@ -161,19 +153,18 @@ Reshaper::cutRepetition(const DimLayout &dim, int64_t minorExtent) const {
 /// Cuts the product of `terms` in two, the second of extent `minorExtent`:
 /// between terms, inside the one the cut falls into, or inside the smallest
 /// product of neighbours in which a cut is exact.
-std::optional<std::pair<Dims, Dims>>
-Reshaper::cutTerms(ArrayRef<DimLayout> terms, int64_t minorExtent) const {
+std::optional<std::pair<Dims, Dims>> Reshaper::cutTerms(ArrayRef<DimLayout> terms,
+                                                        int64_t minorExtent) const {
   size_t cut = terms.size();
   int64_t need = minorExtent;
   while (need > 1 && cut > 0 && need % terms[cut - 1].extent() == 0)
     need /= terms[--cut].extent();
   if (need == 1)
-    return std::make_pair(Dims(terms.take_front(cut)),
-                          Dims(terms.drop_front(cut)));
+    return std::make_pair(Dims(terms.take_front(cut)), Dims(terms.drop_front(cut)));
 
   for (size_t width = 1; width <= terms.size(); ++width)
-    for (size_t begin = cut < width ? 0 : cut - width;
-         begin < cut && begin + width <= terms.size(); ++begin) {
+    for (size_t begin = cut < width ? 0 : cut - width; begin < cut && begin + width <= terms.size();
+         ++begin) {
       int64_t suffix = 1;
       for (const DimLayout &term : terms.drop_front(begin + width))
         suffix *= term.extent();
@@ -232,15 +223,13 @@ std::optional<Dims> Reshaper::reshapeGroup(ArrayRef<DimLayout> dims,
   return result;
 }
 
-std::optional<Dims> Reshaper::reshape(ArrayRef<DimLayout> dims,
-                                      ArrayRef<int64_t> toShape) const {
+std::optional<Dims> Reshaper::reshape(ArrayRef<DimLayout> dims, ArrayRef<int64_t> toShape) const {
   int64_t fromElements = 1, toElements = 1;
   for (const DimLayout &dim : dims)
     fromElements *= dim.extent();
   for (int64_t extent : toShape)
     toElements *= extent;
-  if (fromElements != toElements ||
-      any_of(toShape, [](int64_t extent) { return extent < 1; }))
+  if (fromElements != toElements || any_of(toShape, [](int64_t extent) { return extent < 1; }))
     return std::nullopt;
 
   Dims result;
@@ -261,8 +250,7 @@ std::optional<Dims> Reshaper::reshape(ArrayRef<DimLayout> dims,
     if (from == dims.size())
       to = toShape.size();
     std::optional<Dims> group =
-        reshapeGroup(dims.slice(fromBegin, from - fromBegin),
-                     toShape.slice(toBegin, to - toBegin));
+        reshapeGroup(dims.slice(fromBegin, from - fromBegin), toShape.slice(toBegin, to - toBegin));
     if (!group)
       return std::nullopt;
     result.append(*group);
@@ -270,20 +258,18 @@ std::optional<Dims> Reshaper::reshape(ArrayRef<DimLayout> dims,
   return result;
 }
 
-std::optional<Layout> reshapeLayout(const Layout &layout,
-                                    ArrayRef<int64_t> toShape,
+std::optional<Layout> reshapeLayout(const Layout &layout, ArrayRef<int64_t> toShape,
                                     const MeshShape &mesh) {
   Layout normal = normalize(layout);
-  std::optional<Dims> dims =
-      Reshaper{mesh, /*keepFactors=*/false}.reshape(normal.dims, toShape);
+  std::optional<Dims> dims = Reshaper{mesh, /*keepFactors=*/false}.reshape(normal.dims, toShape);
   if (!dims)
     return std::nullopt;
   normal.dims = std::move(*dims);
   return normalize(normal);
 }
 
-std::optional<SmallVector<DimStructure, 4>>
-reshapeStructure(ArrayRef<DimStructure> dims, ArrayRef<int64_t> toShape) {
+std::optional<SmallVector<DimStructure, 4>> reshapeStructure(ArrayRef<DimStructure> dims,
+                                                             ArrayRef<int64_t> toShape) {
   Dims uncut;
   for (const DimStructure &dim : dims)
     uncut.push_back(uncutLayout(dim));

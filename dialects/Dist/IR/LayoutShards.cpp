@@ -9,8 +9,7 @@ using namespace llvm;
 
 namespace dpc::dist {
 
-FactorRange localRange(const Factor &factor, ArrayRef<int64_t> coordinates,
-                       const MeshShape &mesh) {
+FactorRange localRange(const Factor &factor, ArrayRef<int64_t> coordinates, const MeshShape &mesh) {
   FactorRange range{0, factor.size, factor.size};
   for (const std::string &axis : factor.axes) {
     std::optional<unsigned> i = mesh.axisIndex(axis);
@@ -32,8 +31,7 @@ void append(std::vector<IndexRun> &runs, IndexRun run) {
     return;
   if (!runs.empty()) {
     IndexRun &last = runs.back();
-    if (last.global + last.count == run.global &&
-        last.local + last.count == run.local) {
+    if (last.global + last.count == run.global && last.local + last.count == run.local) {
       last.count += run.count;
       return;
     }
@@ -47,8 +45,7 @@ bool isWhole(ArrayRef<IndexRun> runs, int64_t extent) {
 }
 
 /// The runs of one segment, counted from its start on both sides.
-std::vector<IndexRun> segmentRuns(const Segment &segment,
-                                  ArrayRef<int64_t> coordinates,
+std::vector<IndexRun> segmentRuns(const Segment &segment, ArrayRef<int64_t> coordinates,
                                   const MeshShape &mesh) {
   std::vector<IndexRun> runs{{0, 0, 1}};
   int64_t globalExtent = 1, localExtent = 1;
@@ -56,8 +53,7 @@ std::vector<IndexRun> segmentRuns(const Segment &segment,
     FactorRange range = localRange(factor, coordinates, mesh);
     std::vector<IndexRun> outer;
     if (isWhole(runs, globalExtent) && globalExtent == localExtent) {
-      append(outer,
-             {range.offset * globalExtent, 0, range.count * globalExtent});
+      append(outer, {range.offset * globalExtent, 0, range.count * globalExtent});
     } else {
       outer.reserve(range.count * runs.size());
       for (int64_t i = 0; i < range.count; ++i)
@@ -99,8 +95,8 @@ struct RunWalk {
     int64_t globalStride = globalStrides[dim], localStride = localStrides[dim];
     for (const IndexRun &run : runs[dim]) {
       if (dim + 1 == runs.size()) {
-        emit(global + run.global * globalStride,
-             local + run.local * localStride, run.count * globalStride);
+        emit(global + run.global * globalStride, local + run.local * localStride,
+             run.count * globalStride);
         continue;
       }
       for (int64_t i = 0; i < run.count; ++i)
@@ -112,8 +108,7 @@ struct RunWalk {
 
 } // namespace
 
-std::vector<IndexRun> localRuns(const DimLayout &dim,
-                                ArrayRef<int64_t> coordinates,
+std::vector<IndexRun> localRuns(const DimLayout &dim, ArrayRef<int64_t> coordinates,
                                 const MeshShape &mesh) {
   std::vector<IndexRun> runs;
   int64_t global = 0, local = 0;
@@ -126,8 +121,7 @@ std::vector<IndexRun> localRuns(const DimLayout &dim,
   return runs;
 }
 
-std::vector<int64_t> localIndices(const DimLayout &dim,
-                                  ArrayRef<int64_t> coordinates,
+std::vector<int64_t> localIndices(const DimLayout &dim, ArrayRef<int64_t> coordinates,
                                   const MeshShape &mesh) {
   std::vector<int64_t> indices(localExtent(dim, mesh), -1);
   for (const IndexRun &run : localRuns(dim, coordinates, mesh))
@@ -136,15 +130,13 @@ std::vector<int64_t> localIndices(const DimLayout &dim,
   return indices;
 }
 
-void forEachRun(const Layout &layout, ArrayRef<int64_t> coordinates,
-                const MeshShape &mesh,
+void forEachRun(const Layout &layout, ArrayRef<int64_t> coordinates, const MeshShape &mesh,
                 function_ref<void(int64_t, int64_t, int64_t)> fn) {
   size_t rank = layout.dims.size();
   std::vector<std::vector<IndexRun>> runs(rank);
   SmallVector<int64_t, 4> globalStrides(rank), localStrides(rank);
   int64_t globalStride = 1, localStride = 1;
-  size_t outerDims =
-      0; // the dimensions inside these are whole, so runs span them
+  size_t outerDims = 0; // the dimensions inside these are whole, so runs span them
   for (size_t i = rank; i-- > 0;) {
     const DimLayout &dim = layout.dims[i];
     runs[i] = localRuns(dim, coordinates, mesh);
@@ -160,28 +152,21 @@ void forEachRun(const Layout &layout, ArrayRef<int64_t> coordinates,
     fn(0, 0, globalStride);
     return;
   }
-  RunWalk walk{ArrayRef(runs).take_front(outerDims),
-               globalStrides,
-               localStrides,
-               fn,
-               {}};
+  RunWalk walk{ArrayRef(runs).take_front(outerDims), globalStrides, localStrides, fn, {}};
   walk.walk(0, 0, 0);
   walk.flush();
 }
 
-void copyToLocal(const void *global, void *local, int64_t elementBytes,
-                 const Layout &layout, ArrayRef<int64_t> coordinates,
-                 const MeshShape &mesh) {
+void copyToLocal(const void *global, void *local, int64_t elementBytes, const Layout &layout,
+                 ArrayRef<int64_t> coordinates, const MeshShape &mesh) {
   const char *from = static_cast<const char *>(global);
   char *to = static_cast<char *>(local);
   int64_t filled = 0; // elements of `local` written so far: runs ascend, so
                       // what a run skips is padding
   forEachRun(layout, coordinates, mesh,
              [&](int64_t globalOffset, int64_t localOffset, int64_t count) {
-               std::memset(to + filled * elementBytes, 0,
-                           (localOffset - filled) * elementBytes);
-               std::memcpy(to + localOffset * elementBytes,
-                           from + globalOffset * elementBytes,
+               std::memset(to + filled * elementBytes, 0, (localOffset - filled) * elementBytes);
+               std::memcpy(to + localOffset * elementBytes, from + globalOffset * elementBytes,
                            count * elementBytes);
                filled = localOffset + count;
              });
@@ -191,15 +176,13 @@ void copyToLocal(const void *global, void *local, int64_t elementBytes,
   std::memset(to + filled * elementBytes, 0, (total - filled) * elementBytes);
 }
 
-void copyToGlobal(const void *local, void *global, int64_t elementBytes,
-                  const Layout &layout, ArrayRef<int64_t> coordinates,
-                  const MeshShape &mesh) {
+void copyToGlobal(const void *local, void *global, int64_t elementBytes, const Layout &layout,
+                  ArrayRef<int64_t> coordinates, const MeshShape &mesh) {
   const char *from = static_cast<const char *>(local);
   char *to = static_cast<char *>(global);
   forEachRun(layout, coordinates, mesh,
              [&](int64_t globalOffset, int64_t localOffset, int64_t count) {
-               std::memcpy(to + globalOffset * elementBytes,
-                           from + localOffset * elementBytes,
+               std::memcpy(to + globalOffset * elementBytes, from + localOffset * elementBytes,
                            count * elementBytes);
              });
 }

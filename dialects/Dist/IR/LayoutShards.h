@@ -20,8 +20,7 @@ struct FactorRange {
   int64_t size = 0;
 };
 
-FactorRange localRange(const Factor &factor,
-                       llvm::ArrayRef<int64_t> coordinates,
+FactorRange localRange(const Factor &factor, llvm::ArrayRef<int64_t> coordinates,
                        const MeshShape &mesh);
 
 /// Local indices [local, local + count) are global indices [global, global +
@@ -32,37 +31,32 @@ struct IndexRun {
   int64_t count = 0;
 
   bool operator==(const IndexRun &other) const {
-    return global == other.global && local == other.local &&
-           count == other.count;
+    return global == other.global && local == other.local && count == other.count;
   }
 };
 
 /// The runs of `dim` on the device at `coordinates`, ascending in `local` and
 /// as long as possible; local indices in no run are padding.
-std::vector<IndexRun> localRuns(const DimLayout &dim,
-                                llvm::ArrayRef<int64_t> coordinates,
+std::vector<IndexRun> localRuns(const DimLayout &dim, llvm::ArrayRef<int64_t> coordinates,
                                 const MeshShape &mesh);
 
 /// Calls `fn(globalOffset, localOffset, count)` for every run of the whole
 /// tensor's shard, ascending in `localOffset` and as long as possible; local
 /// elements in no run are padding.
-void forEachRun(const Layout &layout, llvm::ArrayRef<int64_t> coordinates,
-                const MeshShape &mesh,
+void forEachRun(const Layout &layout, llvm::ArrayRef<int64_t> coordinates, const MeshShape &mesh,
                 llvm::function_ref<void(int64_t, int64_t, int64_t)> fn);
 
 /// Fills the shard `local` (localShape(layout) elements of `elementBytes`
 /// bytes) of the device at `coordinates` from the tensor `global`
 /// (layout.shape() elements). Padding becomes zero bytes.
-void copyToLocal(const void *global, void *local, int64_t elementBytes,
-                 const Layout &layout, llvm::ArrayRef<int64_t> coordinates,
-                 const MeshShape &mesh);
+void copyToLocal(const void *global, void *local, int64_t elementBytes, const Layout &layout,
+                 llvm::ArrayRef<int64_t> coordinates, const MeshShape &mesh);
 
 /// Writes the elements that the device at `coordinates` holds back to their
 /// places in `global`; padding is ignored, other elements of `global` are left
 /// as they are.
-void copyToGlobal(const void *local, void *global, int64_t elementBytes,
-                  const Layout &layout, llvm::ArrayRef<int64_t> coordinates,
-                  const MeshShape &mesh);
+void copyToGlobal(const void *local, void *global, int64_t elementBytes, const Layout &layout,
+                  llvm::ArrayRef<int64_t> coordinates, const MeshShape &mesh);
 
 } // namespace dpc::dist
 

@@ -46,26 +46,22 @@ static void printSegment(const Segment &segment, raw_ostream &os) {
 
 void print(const DimLayout &dim, raw_ostream &os) {
   os << '[';
-  interleave(
-      dim.segments, os,
-      [&](const Segment &segment) { printSegment(segment, os); }, " + ");
+  interleave(dim.segments, os, [&](const Segment &segment) { printSegment(segment, os); }, " + ");
   os << ']';
 }
 
 void print(const Layout &layout, raw_ostream &os) {
   if (layout.dims.empty())
     os << "scalar";
-  interleaveComma(layout.dims, os,
-                  [&](const DimLayout &dim) { print(dim, os); });
+  interleaveComma(layout.dims, os, [&](const DimLayout &dim) { print(dim, os); });
   ArrayRef<Partial> rest = layout.partial;
   while (!rest.empty()) {
     os << (rest.size() == layout.partial.size() ? " partial " : ", ");
     Reduction reduction = rest.front().reduction;
-    ArrayRef<Partial> same = rest.take_while(
-        [&](const Partial &partial) { return partial.reduction == reduction; });
+    ArrayRef<Partial> same =
+        rest.take_while([&](const Partial &partial) { return partial.reduction == reduction; });
     os << toString(reduction) << '(';
-    interleave(
-        same, os, [&](const Partial &partial) { os << partial.axis; }, ",");
+    interleave(same, os, [&](const Partial &partial) { os << partial.axis; }, ",");
     os << ')';
     rest = rest.drop_front(same.size());
   }
@@ -99,8 +95,7 @@ struct Parser {
 
   bool fail(const Twine &what) {
     size_t column = whole.size() - rest.size() + 1;
-    StringRef found =
-        rest.take_until([](char c) { return isSpace(c); }).take_front(20);
+    StringRef found = rest.take_until([](char c) { return isSpace(c); }).take_front(20);
     error = ("column " + Twine(column) + ": " + what + ", found " +
              (found.empty() ? Twine("the end") : "'" + found + "'"))
                 .str();
@@ -110,14 +105,11 @@ struct Parser {
     rest = rest.ltrim();
     return rest.consume_front(token);
   }
-  bool expect(StringRef token) {
-    return accept(token) || fail("expected '" + token + "'");
-  }
+  bool expect(StringRef token) { return accept(token) || fail("expected '" + token + "'"); }
 
   bool acceptWord(StringRef word) {
     rest = rest.ltrim();
-    StringRef found =
-        rest.take_while([](char c) { return isAlnum(c) || c == '_'; });
+    StringRef found = rest.take_while([](char c) { return isAlnum(c) || c == '_'; });
     if (found != word)
       return false;
     rest = rest.drop_front(word.size());
@@ -140,8 +132,7 @@ struct Parser {
   bool parseAxes(AxisNames &axes) {
     do {
       rest = rest.ltrim();
-      StringRef name =
-          rest.take_while([](char c) { return isAlnum(c) || c == '_'; });
+      StringRef name = rest.take_while([](char c) { return isAlnum(c) || c == '_'; });
       if (!isAxisName(name))
         return fail("expected an axis name");
       axes.push_back(name.str());
@@ -162,8 +153,7 @@ struct Parser {
     }
     do {
       Factor factor;
-      if (!parseSize(factor.size) || (accept(":") && !parseAxes(factor.axes)) ||
-          !expect(")"))
+      if (!parseSize(factor.size) || (accept(":") && !parseAxes(factor.axes)) || !expect(")"))
         return false;
       segment.factors.push_back(std::move(factor));
     } while (accept("("));

@@ -8,8 +8,7 @@ using namespace llvm;
 
 namespace dpc::dist {
 
-std::optional<Layout> transposeLayout(const Layout &layout,
-                                      ArrayRef<int64_t> permutation) {
+std::optional<Layout> transposeLayout(const Layout &layout, ArrayRef<int64_t> permutation) {
   SmallVector<int64_t, 4> sorted(permutation);
   llvm::sort(sorted);
   if (sorted.size() != layout.dims.size())
@@ -24,14 +23,12 @@ std::optional<Layout> transposeLayout(const Layout &layout,
   return normalize(result);
 }
 
-std::optional<Layout> concatLayouts(ArrayRef<Layout> layouts, unsigned dim,
-                                    const MeshShape &mesh) {
+std::optional<Layout> concatLayouts(ArrayRef<Layout> layouts, unsigned dim, const MeshShape &mesh) {
   if (layouts.empty() || dim >= layouts.front().dims.size())
     return std::nullopt;
   Layout result = normalize(layouts.front());
   for (const Layout &layout : layouts.drop_front()) {
-    if (layout.dims.size() != result.dims.size() ||
-        normalize(layout).partial != result.partial)
+    if (layout.dims.size() != result.dims.size() || normalize(layout).partial != result.partial)
       return std::nullopt;
     for (auto [i, other] : enumerate(layout.dims))
       if (i != dim && !sameIndices(other, result.dims[i], mesh))
@@ -48,8 +45,7 @@ std::optional<Layout> concatLayouts(ArrayRef<Layout> layouts, unsigned dim,
 /// Appends indices [begin, end) of the product `prefix` x `factors`, `prefix`
 /// being of extent 1.
 static bool sliceProduct(ArrayRef<Factor> factors, int64_t begin, int64_t end,
-                         const Factors &prefix, const MeshShape &mesh,
-                         DimLayout &out) {
+                         const Factors &prefix, const MeshShape &mesh, DimLayout &out) {
   auto emit = [&](ArrayRef<Factor> product) {
     Segment &segment = out.segments.emplace_back();
     segment.factors.append(prefix.begin(), prefix.end());
@@ -74,16 +70,13 @@ static bool sliceProduct(ArrayRef<Factor> factors, int64_t begin, int64_t end,
   if (!isUncut(leading, mesh))
     return false;
   int64_t copyExtent = extent / leading.size;
-  int64_t firstWhole = (begin + copyExtent - 1) / copyExtent,
-          lastWhole = end / copyExtent;
+  int64_t firstWhole = (begin + copyExtent - 1) / copyExtent, lastWhole = end / copyExtent;
   if (firstWhole > lastWhole) { // inside one copy
     int64_t start = lastWhole * copyExtent;
     return sliceProduct(tail, begin - start, end - start, prefix, mesh, out);
   }
-  int64_t before = firstWhole * copyExtent - begin,
-          after = end - lastWhole * copyExtent;
-  if (before &&
-      !sliceProduct(tail, copyExtent - before, copyExtent, prefix, mesh, out))
+  int64_t before = firstWhole * copyExtent - begin, after = end - lastWhole * copyExtent;
+  if (before && !sliceProduct(tail, copyExtent - before, copyExtent, prefix, mesh, out))
     return false;
   if (lastWhole > firstWhole) {
     Factors whole{Factor(lastWhole - firstWhole)};
@@ -93,8 +86,8 @@ static bool sliceProduct(ArrayRef<Factor> factors, int64_t begin, int64_t end,
   return !after || sliceProduct(tail, 0, after, prefix, mesh, out);
 }
 
-std::optional<DimLayout> sliceDim(const DimLayout &dim, int64_t begin,
-                                  int64_t size, const MeshShape &mesh) {
+std::optional<DimLayout> sliceDim(const DimLayout &dim, int64_t begin, int64_t size,
+                                  const MeshShape &mesh) {
   if (begin < 0 || size < 1 || begin > dim.extent() - size)
     return std::nullopt;
   DimLayout result;
@@ -109,13 +102,11 @@ std::optional<DimLayout> sliceDim(const DimLayout &dim, int64_t begin,
   return normalize(result);
 }
 
-std::optional<Layout> sliceLayout(const Layout &layout, unsigned dim,
-                                  int64_t begin, int64_t size,
+std::optional<Layout> sliceLayout(const Layout &layout, unsigned dim, int64_t begin, int64_t size,
                                   const MeshShape &mesh) {
   if (dim >= layout.dims.size())
     return std::nullopt;
-  std::optional<DimLayout> sliced =
-      sliceDim(layout.dims[dim], begin, size, mesh);
+  std::optional<DimLayout> sliced = sliceDim(layout.dims[dim], begin, size, mesh);
   if (!sliced)
     return std::nullopt;
   Layout result = layout;
@@ -123,8 +114,7 @@ std::optional<Layout> sliceLayout(const Layout &layout, unsigned dim,
   return normalize(result);
 }
 
-std::optional<Layout> broadcastLayout(const Layout &layout,
-                                      ArrayRef<int64_t> toShape,
+std::optional<Layout> broadcastLayout(const Layout &layout, ArrayRef<int64_t> toShape,
                                       ArrayRef<int64_t> dimMap) {
   if (dimMap.size() != layout.dims.size())
     return std::nullopt;

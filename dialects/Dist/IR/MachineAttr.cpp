@@ -12,8 +12,7 @@ using namespace dpc::dist;
 constexpr double kPerSecond = 1e6, kNanoseconds = 1e9;
 
 static Link linkOf(LinkAttr attr) {
-  return {attr.getBytesPerUs() * kPerSecond,
-          attr.getLatencyNs() / kNanoseconds};
+  return {attr.getBytesPerUs() * kPerSecond, attr.getLatencyNs() / kNanoseconds};
 }
 
 static LinkAttr attrOf(MLIRContext *context, const Link &link) {
@@ -27,15 +26,13 @@ void dist::setMachine(ModuleOp module, const Machine &machine) {
   SmallVector<NamedAttribute> links;
   for (const auto &[axis, link] : machine.axisLinks)
     links.push_back({StringAttr::get(context, axis), attrOf(context, link)});
-  module->setAttr(
-      DistDialect::kMachineAttrName,
-      MachineAttr::get(context, StringAttr::get(context, machine.target),
-                       StringAttr::get(context, machine.processor),
-                       std::llround(device.flopsPerSecond / kPerSecond),
-                       std::llround(device.memoryBytesPerSecond / kPerSecond),
-                       attrOf(context, machine.link),
-                       links.empty() ? nullptr
-                                     : DictionaryAttr::get(context, links)));
+  module->setAttr(DistDialect::kMachineAttrName,
+                  MachineAttr::get(context, StringAttr::get(context, machine.target),
+                                   StringAttr::get(context, machine.processor),
+                                   std::llround(device.flopsPerSecond / kPerSecond),
+                                   std::llround(device.memoryBytesPerSecond / kPerSecond),
+                                   attrOf(context, machine.link),
+                                   links.empty() ? nullptr : DictionaryAttr::get(context, links)));
 }
 
 FailureOr<Machine> dist::getMachine(Operation *op) {
@@ -49,8 +46,7 @@ FailureOr<Machine> dist::getMachine(Operation *op) {
   Machine machine;
   machine.target = attr.getTarget().str();
   machine.processor = attr.getProcessor().str();
-  machine.device = {attr.getFlopsPerUs() * kPerSecond,
-                    attr.getMemoryBytesPerUs() * kPerSecond};
+  machine.device = {attr.getFlopsPerUs() * kPerSecond, attr.getMemoryBytesPerUs() * kPerSecond};
   machine.link = linkOf(attr.getLink());
   if (DictionaryAttr links = attr.getAxisLinks())
     for (NamedAttribute entry : links)
@@ -59,26 +55,24 @@ FailureOr<Machine> dist::getMachine(Operation *op) {
   return machine;
 }
 
-LogicalResult LinkAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                               int64_t bytesPerUs, int64_t latencyNs) {
+LogicalResult LinkAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t bytesPerUs,
+                               int64_t latencyNs) {
   if (bytesPerUs < 1 || latencyNs < 0)
-    return emitError() << "a link of " << bytesPerUs
-                       << " bytes a microsecond and " << latencyNs
+    return emitError() << "a link of " << bytesPerUs << " bytes a microsecond and " << latencyNs
                        << " ns of latency";
   return success();
 }
 
-LogicalResult MachineAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                  StringAttr, StringAttr, int64_t flopsPerUs,
-                                  int64_t memoryBytesPerUs, LinkAttr,
-                                  DictionaryAttr axisLinks) {
+LogicalResult MachineAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr,
+                                  StringAttr, int64_t flopsPerUs, int64_t memoryBytesPerUs,
+                                  LinkAttr, DictionaryAttr axisLinks) {
   if (flopsPerUs < 1 || memoryBytesPerUs < 1)
-    return emitError() << "a device of " << flopsPerUs << " flops and "
-                       << memoryBytesPerUs << " bytes a microsecond";
+    return emitError() << "a device of " << flopsPerUs << " flops and " << memoryBytesPerUs
+                       << " bytes a microsecond";
   if (axisLinks)
     for (NamedAttribute entry : axisLinks)
       if (!llvm::isa<LinkAttr>(entry.getValue()))
-        return emitError() << "axis " << entry.getName() << " has "
-                           << entry.getValue() << " in place of a link";
+        return emitError() << "axis " << entry.getName() << " has " << entry.getValue()
+                           << " in place of a link";
   return success();
 }

@@ -16,8 +16,7 @@ int64_t dpc::dist::groupIndex(const MeshShape &mesh, ArrayRef<StringRef> axes,
   int64_t index = 0;
   for (StringRef axis : axes) {
     std::optional<unsigned> position = mesh.axisIndex(axis);
-    index =
-        index * mesh.axisSize(axis) + (position ? coordinates[*position] : 0);
+    index = index * mesh.axisSize(axis) + (position ? coordinates[*position] : 0);
   }
   return index;
 }

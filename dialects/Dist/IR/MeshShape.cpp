@@ -21,12 +21,10 @@ std::optional<std::string> MeshShape::check() const {
               "', which is not an identifier")
           .str();
     if (axis.size < 1)
-      return ("mesh axis '" + axis.name + "' has size " + Twine(axis.size) +
-              ", less than 1")
-          .str();
+      return ("mesh axis '" + axis.name + "' has size " + Twine(axis.size) + ", less than 1").str();
     if (unsigned first = *axisIndex(axis.name); first != i)
-      return ("mesh axes " + Twine(first) + " and " + Twine(i) +
-              " are both named '" + axis.name + "'")
+      return ("mesh axes " + Twine(first) + " and " + Twine(i) + " are both named '" + axis.name +
+              "'")
           .str();
   }
   return std::nullopt;
@@ -52,8 +50,7 @@ int64_t MeshShape::axisSize(StringRef name) const {
   return i ? axes[*i].size : 1;
 }
 
-SmallVector<int64_t, 4>
-MeshShape::coordinates(int64_t rank, ArrayRef<int64_t> sequential) const {
+SmallVector<int64_t, 4> MeshShape::coordinates(int64_t rank, ArrayRef<int64_t> sequential) const {
   SmallVector<int64_t, 4> result(axes.size(), 0);
   for (size_t i = axes.size(); i-- > 0;) {
     if (axes[i].sequential)

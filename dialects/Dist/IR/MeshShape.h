@@ -22,8 +22,7 @@ struct MeshAxis {
   bool sequential = false;
 
   bool operator==(const MeshAxis &other) const {
-    return name == other.name && size == other.size &&
-           sequential == other.sequential;
+    return name == other.name && size == other.size && sequential == other.sequential;
   }
 };
 
@@ -52,8 +51,8 @@ struct MeshShape {
   /// One coordinate per axis, in the order of `axes`, of a rank in [0,
   /// worldSize()). Sequential axes take theirs from `sequential`, in the order
   /// in which they stand in `axes`, and 0 beyond its end.
-  llvm::SmallVector<int64_t, 4>
-  coordinates(int64_t rank, llvm::ArrayRef<int64_t> sequential = {}) const;
+  llvm::SmallVector<int64_t, 4> coordinates(int64_t rank,
+                                            llvm::ArrayRef<int64_t> sequential = {}) const;
 
   /// The rank at `coordinates` (one per axis; those of sequential axes are
   /// ignored).

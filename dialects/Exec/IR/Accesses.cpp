@@ -29,14 +29,12 @@ SmallVector<Access> dpc::exec::accessesOf(Operation *op) {
   return accesses;
 }
 
-Extent::Extent(Value buffer)
-    : place(placeOf(buffer)), bytes(bufferBytes(buffer.getType())) {}
+Extent::Extent(Value buffer) : place(placeOf(buffer)), bytes(bufferBytes(buffer.getType())) {}
 
 /// Whether the distance of the two is the same in every microbatch and on every
 /// rank.
 static bool moveAlike(const Place &a, const Place &b) {
-  return a.stride == b.stride && a.shardStride == b.shardStride &&
-         a.shardAxes == b.shardAxes;
+  return a.stride == b.stride && a.shardStride == b.shardStride && a.shardAxes == b.shardAxes;
 }
 
 bool Extent::equals(const Extent &other) const {

@@ -28,11 +28,10 @@ Attribute exec::resultBinding(FunctionOpInterface function, unsigned index) {
 
 std::string exec::symbolOf(Attribute binding) {
   if (auto arg = dyn_cast<nn::ArgAttr>(binding)) {
-    StringRef kind =
-        arg.getKind() == ArgKind::control ? "control."
-        : arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label
-            ? "input."
-            : "state.";
+    StringRef kind = arg.getKind() == ArgKind::control ? "control."
+                     : arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label
+                         ? "input."
+                         : "state.";
     return (kind + arg.getName()).str();
   }
   if (auto coordinate = dyn_cast<CoordinateAttr>(binding))
@@ -58,8 +57,7 @@ SmallVector<BlockArgument> exec::findOldValues(FunctionOpInterface function) {
   SmallVector<BlockArgument> oldValues;
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
     Attribute binding = resultBinding(function, i);
-    oldValues.push_back(binding ? arguments.lookup(symbolOf(binding))
-                                : BlockArgument());
+    oldValues.push_back(binding ? arguments.lookup(symbolOf(binding)) : BlockArgument());
   }
   return oldValues;
 }

@@ -14,8 +14,7 @@ namespace dpc::exec {
 /// What an argument (a result) of a function is bound to: its #dist.storage,
 /// else its #nn.arg (#nn.result); null if it has neither.
 mlir::Attribute argBinding(mlir::FunctionOpInterface function, unsigned index);
-mlir::Attribute resultBinding(mlir::FunctionOpInterface function,
-                              unsigned index);
+mlir::Attribute resultBinding(mlir::FunctionOpInterface function, unsigned index);
 
 /// The symbol of the persistent buffer that holds what `binding` names:
 /// state.NAME, input.NAME, control.NAME, coordinate.AXIS, metric.NAME,
@@ -25,8 +24,7 @@ std::string symbolOf(mlir::Attribute binding);
 
 /// For each result of `function` the argument of which it is the new value;
 /// null for one that is no state, or whose state the function does not take.
-llvm::SmallVector<mlir::BlockArgument>
-findOldValues(mlir::FunctionOpInterface function);
+llvm::SmallVector<mlir::BlockArgument> findOldValues(mlir::FunctionOpInterface function);
 
 } // namespace dpc::exec
 

@@ -46,13 +46,10 @@ RankedTensorType dpc::exec::tensorOf(Type buffer) {
   return RankedTensorType::get(type.getShape(), type.getElementType());
 }
 
-int64_t dpc::exec::bufferBytes(Type buffer) {
-  return tensorBytes(tensorOf(buffer));
-}
+int64_t dpc::exec::bufferBytes(Type buffer) { return tensorBytes(tensorOf(buffer)); }
 
 int64_t dpc::exec::elementBytes(Type type) {
-  return tensorBytes(
-      RankedTensorType::get({1}, cast<ShapedType>(type).getElementType()));
+  return tensorBytes(RankedTensorType::get({1}, cast<ShapedType>(type).getElementType()));
 }
 
 Place dpc::exec::placeOf(Value buffer) {
@@ -70,8 +67,7 @@ Place dpc::exec::placeOf(Value buffer) {
       continue;
     }
     if (auto get = dyn_cast<GetOp>(place.root))
-      place.root = SymbolTable::lookupNearestSymbolFrom<PersistentOp>(
-          get, get.getPersistentAttr());
+      place.root = SymbolTable::lookupNearestSymbolFrom<PersistentOp>(get, get.getPersistentAttr());
     break;
   }
   return place;

@@ -19,16 +19,14 @@ using namespace dpc::exec;
 
 /// A scalar that the host fills before an entry.
 static LogicalResult verifyControl(PersistentOp op, nn::ArgAttr arg) {
-  static constexpr StringLiteral known[] = {"step", "seed", "learning_rate",
-                                            "loss_scale", "valid_rows"};
+  static constexpr StringLiteral known[] = {"step", "seed", "learning_rate", "loss_scale",
+                                            "valid_rows"};
   if (!is_contained(known, arg.getName())) // persistent_c2
-    return op.emitOpError("is bound to the unknown control '")
-           << arg.getName() << "'";
+    return op.emitOpError("is bound to the unknown control '") << arg.getName() << "'";
   MemRefType type = op.getBufferType();
   Type element = type.getElementType();
-  if (type.getRank() != 0 ||
-      !(element.isInteger(64) || element.isInteger(32) || element.isF64() ||
-        element.isF32())) // persistent_c3
+  if (type.getRank() != 0 || !(element.isInteger(64) || element.isInteger(32) || element.isF64() ||
+                               element.isF32())) // persistent_c3
     return op.emitOpError("holds a control in ")
            << type << ", which is no scalar of type i64, i32, f64 or f32";
   return success();
@@ -41,23 +39,19 @@ static bool isIndexScalar(Type type) {
 
 LogicalResult PersistentOp::verify() {
   if (auto arg = dyn_cast<nn::ArgAttr>(getBinding()))
-    return arg.getKind() == nn::ArgKind::control ? verifyControl(*this, arg)
-                                                 : success();
+    return arg.getKind() == nn::ArgKind::control ? verifyControl(*this, arg) : success();
   if (auto result = dyn_cast<nn::ResultAttr>(getBinding()))
-    if (result.getKind() == nn::ResultKind::metric ||
-        result.getKind() == nn::ResultKind::output)
+    if (result.getKind() == nn::ResultKind::metric || result.getKind() == nn::ResultKind::output)
       return success();
   if (isa<dist::StorageAttr>(getBinding()))
     return success();
   if (isa<CoordinateAttr>(getBinding())) {
     if (isIndexScalar(getType())) // persistent_c3
       return success();
-    return emitOpError("holds a coordinate in ")
-           << getType() << ", not in memref<i64>";
+    return emitOpError("holds a coordinate in ") << getType() << ", not in memref<i64>";
   }
   return emitOpError("is bound to ") // persistent_c1
-         << getBinding()
-         << ", which is no state, input, control, metric or output";
+         << getBinding() << ", which is no state, input, control, metric or output";
 }
 
 SmallVector<nn::ArgAttr> dpc::exec::getBoundArgs(PersistentOp persistent) {
@@ -71,10 +65,8 @@ SmallVector<nn::ArgAttr> dpc::exec::getBoundArgs(PersistentOp persistent) {
 }
 
 LogicalResult EntryOp::verify() {
-  if (getSymName() != "step" && getSymName() != "eval" &&
-      getSymName() != "infer") // entry_c1
-    return emitOpError("is named ")
-           << getSymName() << "; known: step, eval, infer";
+  if (getSymName() != "step" && getSymName() != "eval" && getSymName() != "infer") // entry_c1
+    return emitOpError("is named ") << getSymName() << "; known: step, eval, infer";
   WalkResult walked = walk([](StartOp start) {
     if (start.getEvent().hasOneUse())
       return WalkResult::advance();
@@ -87,10 +79,8 @@ LogicalResult EntryOp::verify() {
 
 LogicalResult FunctionOp::verify() {
   for (Operation &op : getBodyBlock())
-    if (!isa<GetOp, BufferOp, ViewOp, LaunchOp, CopyOp, MicrobatchOp>(
-            op)) // function_c1
-      return emitOpError("holds ")
-             << op.getName() << ", which is not part of a computation";
+    if (!isa<GetOp, BufferOp, ViewOp, LaunchOp, CopyOp, MicrobatchOp>(op)) // function_c1
+      return emitOpError("holds ") << op.getName() << ", which is not part of a computation";
   return success();
 }
 
@@ -106,23 +96,19 @@ LogicalResult FunctionOp::verifySymbolUses(SymbolTableCollection &symbols) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult GetOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto persistent =
-      symbols.lookupNearestSymbolFrom<PersistentOp>(*this, getPersistentAttr());
+  auto persistent = symbols.lookupNearestSymbolFrom<PersistentOp>(*this, getPersistentAttr());
   if (!persistent) // get_c1
-    return emitOpError("names ")
-           << getPersistentAttr() << ", which is no exec.persistent";
+    return emitOpError("names ") << getPersistentAttr() << ", which is no exec.persistent";
   if (persistent.getType() != getResult().getType()) // get_c1
-    return emitOpError("has type ")
-           << getResult().getType() << ", but " << getPersistentAttr() << " is "
-           << persistent.getType();
+    return emitOpError("has type ") << getResult().getType() << ", but " << getPersistentAttr()
+                                    << " is " << persistent.getType();
   return success();
 }
 
 LogicalResult BufferOp::verify() {
   if (std::optional<uint64_t> offset = getOffset())
     if (int64_t(*offset) < 0 || *offset % 64) // buffer_c1
-      return emitOpError("lies at byte ")
-             << int64_t(*offset) << ", which is not a multiple of 64";
+      return emitOpError("lies at byte ") << int64_t(*offset) << ", which is not a multiple of 64";
   return success();
 }
 
@@ -132,18 +118,16 @@ LogicalResult ViewOp::verifySymbolUses(SymbolTableCollection &) {
   if (getAxes()) {
     auto module = (*this)->getParentOfType<ModuleOp>();
     for (auto mesh : module.getOps<dist::MeshOp>())
-      places = dist::groupSize(
-          mesh.getShape(),
-          llvm::to_vector(getAxes()->getAsValueRange<StringAttr>()));
+      places = dist::groupSize(mesh.getShape(),
+                               llvm::to_vector(getAxes()->getAsValueRange<StringAttr>()));
   } else if (auto loop = (*this)->getParentOfType<LoopOp>()) {
     places = loop.getCount();
   }
   bytes += (places - 1) * getStride();
   if (offset < 0 || int64_t(getStride()) < 0 ||
       offset + bytes > bufferBytes(getSource().getType())) // view_c1
-    return emitOpError("takes bytes ")
-           << offset << " to " << offset + bytes << " of a buffer of "
-           << bufferBytes(getSource().getType());
+    return emitOpError("takes bytes ") << offset << " to " << offset + bytes << " of a buffer of "
+                                       << bufferBytes(getSource().getType());
   return success();
 }
 
@@ -152,8 +136,7 @@ LogicalResult ViewOp::verifySymbolUses(SymbolTableCollection &) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto kernel =
-      symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
+  auto kernel = symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
   if (!kernel)
     return emitOpError("names ") << getKernelAttr() << ", which is no kernel";
   SmallVector<Type> inputs, outputs;
@@ -166,23 +149,20 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("passes buffers of ")
            << type << " to a kernel of " << kernel.getFunctionType();
   int64_t needed = 0, given = 0;
-  if (auto bytes = kernel->getAttrOfType<IntegerAttr>(
-          ExecDialect::kScratchBytesAttrName))
+  if (auto bytes = kernel->getAttrOfType<IntegerAttr>(ExecDialect::kScratchBytesAttrName))
     needed = bytes.getInt();
   for (Value scratch : getScratch())
     given += bufferBytes(scratch.getType());
   if (getScratch().size() > 1 || given < needed ||
       (needed == 0 && !getScratch().empty())) // launch_c2
-    return emitOpError("passes ")
-           << given << " bytes of scratch in " << getScratch().size()
-           << " buffers to a kernel that needs " << needed;
+    return emitOpError("passes ") << given << " bytes of scratch in " << getScratch().size()
+                                  << " buffers to a kernel that needs " << needed;
   return success();
 }
 
 LogicalResult MicrobatchOp::verify() {
   if (!isIndexScalar(getOutput().getType())) // microbatch_c1
-    return emitOpError("writes to ")
-           << getOutput().getType() << ", not to memref<i64>";
+    return emitOpError("writes to ") << getOutput().getType() << ", not to memref<i64>";
   return success();
 }
 
@@ -198,8 +178,7 @@ LogicalResult StartOp::verify() {
              << stringifySpace(spaceOf(root)) << ", which no peer can see";
     ArrayAttr over = placeOf(buffer).shardAxes;
     if (over && over != getAxes()) // start_c3
-      return emitOpError("goes over ")
-             << getAxes() << " but uses a share over " << over;
+      return emitOpError("goes over ") << getAxes() << " but uses a share over " << over;
   }
   return success();
 }

@@ -5,10 +5,8 @@
 using namespace mlir;
 using namespace dpc;
 
-bool dpc::mayComputeInPlace(func::FuncOp kernel, unsigned operand,
-                            unsigned result) {
-  auto all =
-      kernel->getAttrOfType<ArrayAttr>(exec::ExecDialect::kMayAliasAttrName);
+bool dpc::mayComputeInPlace(func::FuncOp kernel, unsigned operand, unsigned result) {
+  auto all = kernel->getAttrOfType<ArrayAttr>(exec::ExecDialect::kMayAliasAttrName);
   if (!all || result >= all.size())
     return false;
   auto operands = dyn_cast<DenseI64ArrayAttr>(all[result]);
@@ -16,7 +14,6 @@ bool dpc::mayComputeInPlace(func::FuncOp kernel, unsigned operand,
 }
 
 int64_t dpc::getScratchBytes(func::FuncOp kernel) {
-  auto bytes = kernel->getAttrOfType<IntegerAttr>(
-      exec::ExecDialect::kScratchBytesAttrName);
+  auto bytes = kernel->getAttrOfType<IntegerAttr>(exec::ExecDialect::kScratchBytesAttrName);
   return bytes ? bytes.getInt() : 0;
 }

@@ -7,8 +7,7 @@ namespace dpc {
 
 /// Whether result `result` of a kernel may be written over operand `operand`,
 /// as code generation has recorded. No two results may take the same operand.
-bool mayComputeInPlace(mlir::func::FuncOp kernel, unsigned operand,
-                       unsigned result);
+bool mayComputeInPlace(mlir::func::FuncOp kernel, unsigned operand, unsigned result);
 
 /// Bytes of scratch memory a kernel needs.
 int64_t getScratchBytes(mlir::func::FuncOp kernel);

@@ -21,9 +21,7 @@ using Results = ArrayRef<ElementBounds>;
 using Need = llvm::function_ref<void(Value, const ElementBounds &)>;
 
 /// An index of a dimension of `extent`.
-static IntegerBounds indexOf(int64_t extent) {
-  return {0, extent - 1, std::nullopt};
-}
+static IntegerBounds indexOf(int64_t extent) { return {0, extent - 1, std::nullopt}; }
 
 /// The one integer that every element of `value` is.
 static std::optional<int64_t> splatOf(Value value) {
@@ -66,8 +64,7 @@ constexpr int64_t kMaxTracedElements = int64_t(1) << 24;
 /// Asks of the first `dataOperands` operands of `op`, which moves their
 /// elements, what its result asks of the places they get to. Those are found by
 /// computing the op on numbers of elements; other operands are `others`.
-static void traceElements(Operation *op, unsigned dataOperands,
-                          ArrayRef<HostTensor> others,
+static void traceElements(Operation *op, unsigned dataOperands, ArrayRef<HostTensor> others,
                           const ElementBounds &result, Need need) {
   if (result.allowsAll())
     return;
@@ -98,8 +95,7 @@ static void traceElements(Operation *op, unsigned dataOperands,
     operands.push_back(&host);
   HostTensor moved(typeOf(op->getResult(0)));
   ConstantContext context;
-  if (failed(cast<InterpretableOpInterface>(op).interpret(context, operands,
-                                                          moved)))
+  if (failed(cast<InterpretableOpInterface>(op).interpret(context, operands, moved)))
     return;
   for (auto [place, number] : llvm::enumerate(moved.ints))
     if (number) {
@@ -113,8 +109,7 @@ static void traceElements(Operation *op, unsigned dataOperands,
 
 namespace {
 
-template <typename Model, typename Op>
-using ModelOf = BoundsOpInterface::ExternalModel<Model, Op>;
+template <typename Model, typename Op> using ModelOf = BoundsOpInterface::ExternalModel<Model, Op>;
 
 /// Ops that move elements, every one of them to some place.
 template <typename Op> struct MoveModel : ModelOf<MoveModel<Op>, Op> {
@@ -143,8 +138,7 @@ struct PadModel : ModelOf<PadModel, PadOp> {
 struct ConvertModel : ModelOf<ConvertModel, ConvertOp> {
   void requireBounds(Operation *op, Results results, Need need) const {
     auto convert = cast<ConvertOp>(op);
-    auto from =
-        dyn_cast<IntegerType>(typeOf(convert.getInput()).getElementType());
+    auto from = dyn_cast<IntegerType>(typeOf(convert.getInput()).getElementType());
     auto to = dyn_cast<IntegerType>(typeOf(convert).getElementType());
     if (from && to && from.getWidth() <= to.getWidth())
       need(convert.getInput(), results[0]);
@@ -155,8 +149,8 @@ struct ConvertModel : ModelOf<ConvertModel, ConvertOp> {
 struct AddModel : ModelOf<AddModel, AddOp> {
   void requireBounds(Operation *op, Results results, Need need) const {
     auto add = cast<AddOp>(op);
-    for (auto [x, c] : {std::pair(add.getLhs(), add.getRhs()),
-                        std::pair(add.getRhs(), add.getLhs())}) {
+    for (auto [x, c] :
+         {std::pair(add.getLhs(), add.getRhs()), std::pair(add.getRhs(), add.getLhs())}) {
       std::vector<int64_t> added = constantElements(c);
       if (!added.empty())
         return need(x, results[0].before(added));
@@ -177,18 +171,16 @@ struct SelectModel : ModelOf<SelectModel, SelectOp> {
     Value x = compare.getLhs();
     if (!with)
       return;
-    if (compare.getComparison() == Comparison::lt && *with == 0 &&
-        select.getOnFalse() == x) {
+    if (compare.getComparison() == Comparison::lt && *with == 0 && select.getOnFalse() == x) {
       auto sum = select.getOnTrue().getDefiningOp<AddOp>();
       if (sum && sum.getLhs() == x)
         if (auto added = constantElements(sum.getRhs()); !added.empty())
           need(x, results[0].extendedBelow(added));
       return;
     }
-    Value kept = compare.getComparison() == Comparison::eq ? select.getOnFalse()
-                 : compare.getComparison() == Comparison::ne
-                     ? select.getOnTrue()
-                     : Value();
+    Value kept = compare.getComparison() == Comparison::eq   ? select.getOnFalse()
+                 : compare.getComparison() == Comparison::ne ? select.getOnTrue()
+                                                             : Value();
     if (kept == x)
       need(x, results[0].ignoring(*with));
   }
@@ -197,8 +189,7 @@ struct SelectModel : ModelOf<SelectModel, SelectOp> {
 struct GatherModel : ModelOf<GatherModel, GatherOp> {
   void requireBounds(Operation *op, Results results, Need need) const {
     auto gather = cast<GatherOp>(op);
-    const int64_t extent =
-        typeOf(gather.getTable()).getDimSize(gather.getDimension());
+    const int64_t extent = typeOf(gather.getTable()).getDimSize(gather.getDimension());
     need(gather.getIndices(), ElementBounds(indexOf(extent)));
     if (results[0].allowsAll())
       return;
@@ -206,9 +197,8 @@ struct GatherModel : ModelOf<GatherModel, GatherOp> {
     HostTensor known(typeOf(gather.getIndices()));
     if (indices.size() == 1)
       indices.assign(known.ints.size(), indices[0]);
-    if (indices.empty() || llvm::any_of(indices, [&](int64_t index) {
-          return index < 0 || index >= extent;
-        }))
+    if (indices.empty() ||
+        llvm::any_of(indices, [&](int64_t index) { return index < 0 || index >= extent; }))
       return need(gather.getTable(), results[0].everywhere());
     known.ints = std::move(indices);
     traceElements(op, 1, known, results[0], need);
@@ -218,8 +208,8 @@ struct GatherModel : ModelOf<GatherModel, GatherOp> {
 struct ScatterAddModel : ModelOf<ScatterAddModel, ScatterAddOp> {
   void requireBounds(Operation *op, Results, Need need) const {
     auto scatter = cast<ScatterAddOp>(op);
-    need(scatter.getIndices(), ElementBounds(indexOf(typeOf(scatter).getDimSize(
-                                   scatter.getDimension()))));
+    need(scatter.getIndices(),
+         ElementBounds(indexOf(typeOf(scatter).getDimSize(scatter.getDimension()))));
   }
 };
 
@@ -227,8 +217,7 @@ template <typename Op> struct ElementsModel : ModelOf<ElementsModel<Op>, Op> {
   void requireBounds(Operation *op, Results results, Need need) const {
     auto indexed = cast<Op>(op);
     need(indexed.getIndices(),
-         ElementBounds(indexOf(
-             typeOf(indexed.getInput()).getDimSize(indexed.getDimension()))));
+         ElementBounds(indexOf(typeOf(indexed.getInput()).getDimSize(indexed.getDimension()))));
     need(indexed.getInput(), results[0].everywhere());
   }
 };
@@ -239,9 +228,8 @@ template <typename Op> struct TuplesModel : ModelOf<TuplesModel<Op>, Op> {
     auto indexed = cast<Op>(op);
     RankedTensorType tuples = typeOf(indexed.getIndices());
     const int64_t width = tuples.getShape().back();
-    ArrayRef<int64_t> extents = typeOf(indexed.getInput())
-                                    .getShape()
-                                    .slice(indexed.getBatchDims(), width);
+    ArrayRef<int64_t> extents =
+        typeOf(indexed.getInput()).getShape().slice(indexed.getBatchDims(), width);
     if (width == 1) {
       need(indexed.getIndices(), ElementBounds(indexOf(extents[0])));
     } else if (width > 1) {
@@ -258,8 +246,7 @@ template <typename Op> struct TuplesModel : ModelOf<TuplesModel<Op>, Op> {
 struct CrossEntropyModel : ModelOf<CrossEntropyModel, CrossEntropyOp> {
   void requireBounds(Operation *op, Results, Need need) const {
     auto loss = cast<CrossEntropyOp>(op);
-    IntegerBounds bounds =
-        indexOf(typeOf(loss.getLogits()).getDimSize(loss.getDimension()));
+    IntegerBounds bounds = indexOf(typeOf(loss.getLogits()).getDimSize(loss.getDimension()));
     bounds.ignored = loss.getIgnoreIndex();
     need(loss.getLabels(), ElementBounds(bounds));
   }
@@ -281,10 +268,8 @@ void dpc::registerBoundsModels(DialectRegistry &registry) {
     SelectOp::attachInterface<SelectModel>(*context);
     GatherOp::attachInterface<GatherModel>(*context);
     ScatterAddOp::attachInterface<ScatterAddModel>(*context);
-    GatherElementsOp::attachInterface<ElementsModel<GatherElementsOp>>(
-        *context);
-    ScatterElementsOp::attachInterface<ElementsModel<ScatterElementsOp>>(
-        *context);
+    GatherElementsOp::attachInterface<ElementsModel<GatherElementsOp>>(*context);
+    ScatterElementsOp::attachInterface<ElementsModel<ScatterElementsOp>>(*context);
     GatherNDOp::attachInterface<TuplesModel<GatherNDOp>>(*context);
     ScatterNDOp::attachInterface<TuplesModel<ScatterNDOp>>(*context);
     CrossEntropyOp::attachInterface<CrossEntropyModel>(*context);

@@ -40,8 +40,7 @@ ElementBounds ElementBounds::intersect(const ElementBounds &other) const {
                                        other.isUniform() ? 0 : other.kinds[i]);
     auto [entry, isNew] = pairs.try_emplace(pair, 0);
     if (isNew)
-      entry->second =
-          result.kindOf(known[pair.first].intersect(other.known[pair.second]));
+      entry->second = result.kindOf(known[pair.first].intersect(other.known[pair.second]));
     result.kinds[i] = entry->second;
   }
   return result;
@@ -60,10 +59,9 @@ IntegerBounds ElementBounds::everywhere() const {
   return result;
 }
 
-ElementBounds ElementBounds::mapped(
-    llvm::ArrayRef<int64_t> amounts,
-    llvm::function_ref<IntegerBounds(const IntegerBounds &, int64_t)> map)
-    const {
+ElementBounds
+ElementBounds::mapped(llvm::ArrayRef<int64_t> amounts,
+                      llvm::function_ref<IntegerBounds(const IntegerBounds &, int64_t)> map) const {
   if (amounts.size() == 1) {
     ElementBounds result = *this;
     for (IntegerBounds &bounds : result.known)
@@ -77,13 +75,11 @@ ElementBounds ElementBounds::mapped(
 }
 
 ElementBounds ElementBounds::before(llvm::ArrayRef<int64_t> amounts) const {
-  return mapped(amounts, [](const IntegerBounds &bounds, int64_t amount) {
-    return bounds.before(amount);
-  });
+  return mapped(amounts,
+                [](const IntegerBounds &bounds, int64_t amount) { return bounds.before(amount); });
 }
 
-ElementBounds
-ElementBounds::extendedBelow(llvm::ArrayRef<int64_t> amounts) const {
+ElementBounds ElementBounds::extendedBelow(llvm::ArrayRef<int64_t> amounts) const {
   return mapped(amounts, [](const IntegerBounds &bounds, int64_t amount) {
     IntegerBounds wide = bounds;
     wide.low = bounds.before(amount).low;
@@ -106,9 +102,7 @@ llvm::SmallVector<BoundsRun> ElementBounds::runs(llvm::ArrayRef<int64_t> shape,
                                 : llvm::SmallVector<BoundsRun>{{0, known[0]}};
   int64_t outer = 1, samples = 1, inner = 1;
   for (auto [d, extent] : llvm::enumerate(shape)) {
-    int64_t &part = int64_t(d) == batch  ? samples
-                    : int64_t(d) < batch ? outer
-                                         : inner;
+    int64_t &part = int64_t(d) == batch ? samples : int64_t(d) < batch ? outer : inner;
     part *= extent;
   }
   llvm::SmallVector<BoundsRun> result;

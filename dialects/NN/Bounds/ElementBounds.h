@@ -41,14 +41,11 @@ public:
   /// As runs of equal bounds, where the tensor has `shape` and its dimension
   /// `batch` (-1: none) counts samples: of one sample, what all samples allow.
   /// Empty where anything goes.
-  llvm::SmallVector<BoundsRun> runs(llvm::ArrayRef<int64_t> shape,
-                                    int64_t batch) const;
+  llvm::SmallVector<BoundsRun> runs(llvm::ArrayRef<int64_t> shape, int64_t batch) const;
 
 private:
-  ElementBounds
-  mapped(llvm::ArrayRef<int64_t> amounts,
-         llvm::function_ref<IntegerBounds(const IntegerBounds &, int64_t)> map)
-      const;
+  ElementBounds mapped(llvm::ArrayRef<int64_t> amounts,
+                       llvm::function_ref<IntegerBounds(const IntegerBounds &, int64_t)> map) const;
   uint32_t kindOf(const IntegerBounds &bounds);
 
   /// Bounds that occur. Few: one a table that is indexed.

@@ -24,11 +24,11 @@ void NNDialect::registerAttentionOps() {
 // Shapes
 //===----------------------------------------------------------------------===//
 
-AttentionShape::AttentionShape(RankedTensorType q, RankedTensorType k,
-                               RankedTensorType v, int64_t rows, bool causal)
+AttentionShape::AttentionShape(RankedTensorType q, RankedTensorType k, RankedTensorType v,
+                               int64_t rows, bool causal)
     : batch(q.getShape().drop_back()), rows(rows), queries(q.getDimSize(rows)),
-      keys(k.getDimSize(rows)), depth(q.getShape().back()),
-      valueDepth(v.getShape().back()), causal(causal) {
+      keys(k.getDimSize(rows)), depth(q.getShape().back()), valueDepth(v.getShape().back()),
+      causal(causal) {
   batch.erase(batch.begin() + rows);
 }
 
@@ -58,8 +58,7 @@ SmallVector<int64_t> AttentionShape::logSumExp() const {
   return shape;
 }
 
-SmallVector<int64_t> AttentionShape::operand(int64_t rowCount,
-                                             int64_t elements) const {
+SmallVector<int64_t> AttentionShape::operand(int64_t rowCount, int64_t elements) const {
   SmallVector<int64_t> shape(batch);
   shape.insert(shape.begin() + rows, rowCount);
   shape.push_back(elements);
@@ -75,33 +74,29 @@ int64_t AttentionShape::visiblePairs() const {
 
 /// Checks what both ops ask of their operands; the shape if all is right.
 template <typename Adaptor>
-static FailureOr<AttentionShape>
-checkOperands(std::optional<Location> loc, Adaptor adaptor, StringRef name) {
+static FailureOr<AttentionShape> checkOperands(std::optional<Location> loc, Adaptor adaptor,
+                                               StringRef name) {
   auto error = [&]() {
-    return mlir::emitError(loc.value_or(UnknownLoc()))
-           << "'" << name << "' op ";
+    return mlir::emitError(loc.value_or(UnknownLoc())) << "'" << name << "' op ";
   };
   RankedTensorType q = typeOf(adaptor.getQ()), k = typeOf(adaptor.getK()),
                    v = typeOf(adaptor.getV());
   int64_t rank = q.getRank(), rows = adaptor.getRows();
   if (rank < 2 || k.getRank() != rank || v.getRank() != rank || rows < 0 ||
       rows >= rank - 1) { // attention_c1
-    error() << "has rows " << rows << " in operands of types " << q << ", " << k
-            << " and " << v;
+    error() << "has rows " << rows << " in operands of types " << q << ", " << k << " and " << v;
     return failure();
   }
   AttentionShape shape(q, k, v, rows, adaptor.getCausal());
   if (k.getShape() != ArrayRef(shape.operand(shape.keys, shape.depth)) ||
       v.getShape() != ArrayRef(shape.operand(shape.keys, shape.valueDepth)) ||
-      llvm::is_contained(q.getShape(), 0) ||
-      llvm::is_contained(v.getShape(), 0)) { // attention_c2
+      llvm::is_contained(q.getShape(), 0) || llvm::is_contained(v.getShape(), 0)) { // attention_c2
     error() << "has operands of types " << q << ", " << k << " and " << v
             << ", which do not fit or are empty";
     return failure();
   }
   for (Value operand : adaptor.getOperands())
-    if (typeOf(operand).getElementType() !=
-        q.getElementType()) { // attention_c6
+    if (typeOf(operand).getElementType() != q.getElementType()) { // attention_c6
       error() << "has operands of types " << q << " and " << operand.getType();
       return failure();
     }
@@ -112,16 +107,15 @@ checkOperands(std::optional<Location> loc, Adaptor adaptor, StringRef name) {
     extents = typeOf(adaptor.getMask()).getShape();
   bool fits = dims.size() == extents.size();
   for (size_t i = 0; fits && i < dims.size(); ++i)
-    fits = dims[i] >= 0 && dims[i] < int64_t(scores.size()) &&
-           (i == 0 || dims[i] > dims[i - 1]) && extents[i] == scores[dims[i]];
+    fits = dims[i] >= 0 && dims[i] < int64_t(scores.size()) && (i == 0 || dims[i] > dims[i - 1]) &&
+           extents[i] == scores[dims[i]];
   if (!fits) { // attention_c3
-    error() << "has a mask of extents [" << extents << "] over dimensions ["
-            << dims << "] of scores [" << scores << "]";
+    error() << "has a mask of extents [" << extents << "] over dimensions [" << dims
+            << "] of scores [" << scores << "]";
     return failure();
   }
   if (shape.causal && shape.keys < shape.queries) { // attention_c4
-    error() << "is causal with " << shape.queries << " queries but "
-            << shape.keys << " keys";
+    error() << "is causal with " << shape.queries << " queries but " << shape.keys << " keys";
     return failure();
   }
   double scale = adaptor.getScale().convertToDouble();
@@ -132,57 +126,49 @@ checkOperands(std::optional<Location> loc, Adaptor adaptor, StringRef name) {
   return shape;
 }
 
-LogicalResult
-AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                              ValueRange operands, DictionaryAttr attributes,
-                              OpaqueProperties properties, RegionRange regions,
-                              SmallVectorImpl<Type> &types) {
+LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                            ValueRange operands, DictionaryAttr attributes,
+                                            OpaqueProperties properties, RegionRange regions,
+                                            SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
-  FailureOr<AttentionShape> shape =
-      checkOperands(loc, adaptor, getOperationName());
+  FailureOr<AttentionShape> shape = checkOperands(loc, adaptor, getOperationName());
   if (failed(shape))
     return failure();
   RankedTensorType type = typeOf(adaptor.getQ());
-  types.push_back(
-      withShape(type, shape->operand(shape->queries, shape->valueDepth)));
+  types.push_back(withShape(type, shape->operand(shape->queries, shape->valueDepth)));
   types.push_back(withShape(type, shape->logSumExp()));
   return success();
 }
 
-LogicalResult AttentionGradOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> loc, ValueRange operands,
-    DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
-    SmallVectorImpl<Type> &types) {
+LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                                ValueRange operands, DictionaryAttr attributes,
+                                                OpaqueProperties properties, RegionRange regions,
+                                                SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
-  FailureOr<AttentionShape> shape =
-      checkOperands(loc, adaptor, getOperationName());
+  FailureOr<AttentionShape> shape = checkOperands(loc, adaptor, getOperationName());
   if (failed(shape))
     return failure();
   SmallVector<int64_t> sums = shape->logSumExp(),
-                       result =
-                           shape->operand(shape->queries, shape->valueDepth);
+                       result = shape->operand(shape->queries, shape->valueDepth);
   auto shapeOf = [](Value value) { return typeOf(value).getShape(); };
   if (shapeOf(adaptor.getLogSumExp()) != ArrayRef(sums) ||
       shapeOf(adaptor.getDelta()) != ArrayRef(sums) ||
       shapeOf(adaptor.getResultGrad()) != ArrayRef(result)) // attention_grad_c7
-    return emitOptionalError(loc, "'nn.attention_grad' op has logSumExp ",
-                             adaptor.getLogSumExp().getType(), ", delta ",
-                             adaptor.getDelta().getType(), " and resultGrad ",
-                             adaptor.getResultGrad().getType(),
-                             " for scores of extents [", shape->scores(), "]");
+    return emitOptionalError(
+        loc, "'nn.attention_grad' op has logSumExp ", adaptor.getLogSumExp().getType(), ", delta ",
+        adaptor.getDelta().getType(), " and resultGrad ", adaptor.getResultGrad().getType(),
+        " for scores of extents [", shape->scores(), "]");
   for (Value operand : {adaptor.getQ(), adaptor.getK(), adaptor.getV()})
     types.push_back(operand.getType());
   return success();
 }
 
 AttentionShape AttentionOp::getAttentionShape() {
-  return AttentionShape(typeOf(getQ()), typeOf(getK()), typeOf(getV()),
-                        getRows(), getCausal());
+  return AttentionShape(typeOf(getQ()), typeOf(getK()), typeOf(getV()), getRows(), getCausal());
 }
 
 AttentionShape AttentionGradOp::getAttentionShape() {
-  return AttentionShape(typeOf(getQ()), typeOf(getK()), typeOf(getV()),
-                        getRows(), getCausal());
+  return AttentionShape(typeOf(getQ()), typeOf(getK()), typeOf(getV()), getRows(), getCausal());
 }
 
 //===----------------------------------------------------------------------===//
@@ -219,12 +205,10 @@ struct AttentionLoops {
     valueDepth = loop(shape.valueDepth, LoopKind::whole);
   }
 
-  ShardingRule::ValueLoops rows(bool ofKeys,
-                                const ShardingRule::DimLoops &elements) const {
+  ShardingRule::ValueLoops rows(bool ofKeys, const ShardingRule::DimLoops &elements) const {
     ArrayRef<ShardingRule::DimLoops> batch = ArrayRef(scores).drop_back(2);
     ShardingRule::ValueLoops loops(batch.begin(), batch.end());
-    loops.insert(loops.begin() + shape.rows,
-                 ofKeys ? scores.back() : scores[scores.size() - 2]);
+    loops.insert(loops.begin() + shape.rows, ofKeys ? scores.back() : scores[scores.size() - 2]);
     loops.push_back(elements);
     return loops;
   }
@@ -249,8 +233,7 @@ struct AttentionLoops {
 // Which keys a query sees depends on its number in the whole, so rows of a
 // causal attention are cut only after it is decomposed.
 ShardingRule AttentionOp::getShardingRule() {
-  AttentionLoops loops(getAttentionShape(),
-                       getCausal() ? LoopKind::whole : LoopKind::parallel);
+  AttentionLoops loops(getAttentionShape(), getCausal() ? LoopKind::whole : LoopKind::parallel);
   loops.addOperands(getMask(), getMaskDimensions(), {});
   loops.rule.results = {loops.rows(false, loops.valueDepth), loops.sums()};
   return loops.rule;
@@ -260,11 +243,9 @@ ShardingRule AttentionOp::getShardingRule() {
 // no kind of loop says.
 ShardingRule AttentionGradOp::getShardingRule() {
   AttentionLoops loops(getAttentionShape(), LoopKind::whole);
-  loops.addOperands(
-      getMask(), getMaskDimensions(),
-      {loops.sums(), loops.sums(), loops.rows(false, loops.valueDepth)});
-  loops.rule.results = {loops.rows(false, loops.depth),
-                        loops.rows(true, loops.depth),
+  loops.addOperands(getMask(), getMaskDimensions(),
+                    {loops.sums(), loops.sums(), loops.rows(false, loops.valueDepth)});
+  loops.rule.results = {loops.rows(false, loops.depth), loops.rows(true, loops.depth),
                         loops.rows(true, loops.valueDepth)};
   return loops.rule;
 }

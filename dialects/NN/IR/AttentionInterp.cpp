@@ -13,8 +13,8 @@ namespace {
 /// The operands of one batch element as matrices of rows.
 class AttentionReference {
 public:
-  AttentionReference(const AttentionShape &shape, ArrayRef<int64_t> index,
-                     double scale, bool guarded)
+  AttentionReference(const AttentionShape &shape, ArrayRef<int64_t> index, double scale,
+                     bool guarded)
       : shape(shape), index(index), scale(scale), guarded(guarded) {}
 
   /// First element of row `row` of a tensor with `rowCount` rows of `elements`.
@@ -26,8 +26,7 @@ public:
   }
   /// Number of a query among all of the batch.
   int64_t queryAt(int64_t query) const {
-    return linearize(index, rowMajorStrides(shape.batch)) * shape.queries +
-           query;
+    return linearize(index, rowMajorStrides(shape.batch)) * shape.queries + query;
   }
 
   static double dot(const double *x, const double *y, int64_t n) {
@@ -38,26 +37,20 @@ public:
   }
 
   /// The scores of one query.
-  std::vector<double> scores(const HostTensor &q, const HostTensor &k,
-                             const HostTensor *mask,
-                             ArrayRef<int64_t> maskDimensions,
-                             int64_t query) const {
+  std::vector<double> scores(const HostTensor &q, const HostTensor &k, const HostTensor *mask,
+                             ArrayRef<int64_t> maskDimensions, int64_t query) const {
     std::vector<double> s(shape.keys);
-    const double *row =
-        q.floats.data() + rowAt(shape.queries, shape.depth, query);
+    const double *row = q.floats.data() + rowAt(shape.queries, shape.depth, query);
     SmallVector<int64_t> at(index);
     at.append({query, 0});
     for (int64_t key = 0; key < shape.keys; ++key) {
-      s[key] = scale *
-               dot(row, k.floats.data() + rowAt(shape.keys, shape.depth, key),
-                   shape.depth);
+      s[key] = scale * dot(row, k.floats.data() + rowAt(shape.keys, shape.depth, key), shape.depth);
       at.back() = key;
       if (mask) {
         SmallVector<int64_t> own;
         for (int64_t d : maskDimensions)
           own.push_back(at[d]);
-        s[key] +=
-            mask->floats[linearize(own, rowMajorStrides(mask->getShape()))];
+        s[key] += mask->floats[linearize(own, rowMajorStrides(mask->getShape()))];
       }
       if (shape.causal && key > query + shape.offset())
         s[key] = -std::numeric_limits<double>::infinity();
@@ -75,29 +68,24 @@ private:
 };
 } // namespace
 
-LogicalResult AttentionOp::interpret(InterpreterContext &,
-                                     ArrayRef<const HostTensor *> in,
+LogicalResult AttentionOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                      MutableArrayRef<HostTensor> out) {
   AttentionShape shape = getAttentionShape();
   const HostTensor *mask = getMask() ? in[3] : nullptr;
   forEachIndex(shape.batch, [&](ArrayRef<int64_t> index) {
-    AttentionReference r(shape, index, getScale().convertToDouble(),
-                         getGuarded());
+    AttentionReference r(shape, index, getScale().convertToDouble(), getGuarded());
     for (int64_t i = 0; i < shape.queries; ++i) {
-      std::vector<double> s =
-          r.scores(*in[0], *in[1], mask, getMaskDimensions(), i);
+      std::vector<double> s = r.scores(*in[0], *in[1], mask, getMaskDimensions(), i);
       double largest = -std::numeric_limits<double>::infinity(), sum = 0;
       for (double score : s)
         largest = std::max(largest, score);
       for (double score : s)
         sum += std::exp(score - largest);
       out[1].floats[r.queryAt(i)] = largest + std::log(sum);
-      double *to =
-          out[0].floats.data() + r.rowAt(shape.queries, shape.valueDepth, i);
+      double *to = out[0].floats.data() + r.rowAt(shape.queries, shape.valueDepth, i);
       for (int64_t j = 0; j < shape.keys; ++j) {
         double p = r.guard(std::exp(s[j] - largest) / sum);
-        const double *v =
-            in[2]->floats.data() + r.rowAt(shape.keys, shape.valueDepth, j);
+        const double *v = in[2]->floats.data() + r.rowAt(shape.keys, shape.valueDepth, j);
         for (int64_t d = 0; d < shape.valueDepth; ++d)
           to[d] += p * v[d];
       }
@@ -106,8 +94,7 @@ LogicalResult AttentionOp::interpret(InterpreterContext &,
   return success();
 }
 
-LogicalResult AttentionGradOp::interpret(InterpreterContext &,
-                                         ArrayRef<const HostTensor *> in,
+LogicalResult AttentionGradOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                          MutableArrayRef<HostTensor> out) {
   AttentionShape shape = getAttentionShape();
   const HostTensor *mask = getMask() ? in[6] : nullptr;
@@ -115,8 +102,7 @@ LogicalResult AttentionGradOp::interpret(InterpreterContext &,
   forEachIndex(shape.batch, [&](ArrayRef<int64_t> index) {
     AttentionReference r(shape, index, scale, getGuarded());
     for (int64_t i = 0; i < shape.queries; ++i) {
-      std::vector<double> s =
-          r.scores(*in[0], *in[1], mask, getMaskDimensions(), i);
+      std::vector<double> s = r.scores(*in[0], *in[1], mask, getMaskDimensions(), i);
       int64_t query = r.rowAt(shape.queries, shape.depth, i),
               grad = r.rowAt(shape.queries, shape.valueDepth, i);
       const double *g = in[5]->floats.data() + grad;
@@ -127,9 +113,8 @@ LogicalResult AttentionGradOp::interpret(InterpreterContext &,
         int64_t key = r.rowAt(shape.keys, shape.depth, j),
                 value = r.rowAt(shape.keys, shape.valueDepth, j);
         double p = r.guard(s[j] / sum);
-        double ds =
-            p * (r.dot(g, in[2]->floats.data() + value, shape.valueDepth) -
-                 in[4]->floats[r.queryAt(i)]);
+        double ds = p * (r.dot(g, in[2]->floats.data() + value, shape.valueDepth) -
+                         in[4]->floats[r.queryAt(i)]);
         for (int64_t d = 0; d < shape.depth; ++d) {
           out[0].floats[query + d] += scale * ds * in[1]->floats[key + d];
           out[1].floats[key + d] += scale * ds * in[0]->floats[query + d];

@@ -16,13 +16,11 @@ struct AttentionShape {
   int64_t depth, valueDepth; // elements of rows of q and k, of v
   bool causal;
 
-  AttentionShape(mlir::RankedTensorType q, mlir::RankedTensorType k,
-                 mlir::RankedTensorType v, int64_t rows, bool causal);
+  AttentionShape(mlir::RankedTensorType q, mlir::RankedTensorType k, mlir::RankedTensorType v,
+                 int64_t rows, bool causal);
 
   /// A batch dimension, by its place in `batch`, as a dimension of an operand.
-  int64_t operandDim(int64_t batchDim) const {
-    return batchDim < rows ? batchDim : batchDim + 1;
-  }
+  int64_t operandDim(int64_t batchDim) const { return batchDim < rows ? batchDim : batchDim + 1; }
   /// The batch dimensions of an operand.
   llvm::SmallVector<int64_t> operandBatch() const;
   int64_t rank() const { return batch.size() + 2; }

@@ -30,15 +30,13 @@ template <typename Op> struct AttentionExpressions {
   /// Products of the rows of two operands: [batch, rows of x, rows of y].
   Value products(Value x, Value y) {
     int64_t last = shape.rank() - 1;
-    return e.dot(x, y, shape.operandBatch(), shape.operandBatch(), {last},
-                 {last});
+    return e.dot(x, y, shape.operandBatch(), shape.operandBatch(), {last}, {last});
   }
 
   /// Rows of `x` summed with weights, along dimension `contracted` of these,
   /// as an operand lies.
   Value weighted(Value weights, int64_t contracted, Value x) {
-    Value sums = e.dot(weights, x, scoreBatch(), shape.operandBatch(),
-                       {contracted}, {shape.rows});
+    Value sums = e.dot(weights, x, scoreBatch(), shape.operandBatch(), {contracted}, {shape.rows});
     SmallVector<int64_t> permutation = scoreBatch();
     permutation.insert(permutation.begin() + shape.rows, batches);
     permutation.push_back(batches + 1);
@@ -50,31 +48,23 @@ template <typename Op> struct AttentionExpressions {
     double scale = op.getScale().convertToDouble();
     Value scores = e.mul(products(op.getQ(), op.getK()), scale);
     if (Value mask = op.getMask())
-      scores =
-          e.add(scores, e.broadcast(mask, extents, op.getMaskDimensions()));
+      scores = e.add(scores, e.broadcast(mask, extents, op.getMaskDimensions()));
     if (!op.getCausal())
       return scores;
     auto numbers = RankedTensorType::get(extents, e.builder.getI64Type());
-    Value query = e.make<IotaOp>(numbers, batches),
-          key = e.make<IotaOp>(numbers, batches + 1);
-    Value visible =
-        e.compare(Comparison::le, key, e.add(query, double(shape.offset())));
-    return e.select(
-        visible, scores,
-        e.splatLike(scores, -std::numeric_limits<double>::infinity()));
+    Value query = e.make<IotaOp>(numbers, batches), key = e.make<IotaOp>(numbers, batches + 1);
+    Value visible = e.compare(Comparison::le, key, e.add(query, double(shape.offset())));
+    return e.select(visible, scores, e.splatLike(scores, -std::numeric_limits<double>::infinity()));
   }
 
   /// A value a row of the scores, repeated along them.
-  Value alongKeys(Value rows) {
-    return e.broadcastAlong(rows, shape.scores(), {batches + 1});
-  }
+  Value alongKeys(Value rows) { return e.broadcastAlong(rows, shape.scores(), {batches + 1}); }
 
   Value guard(Value probabilities) {
     if (!op.getGuarded())
       return probabilities;
-    Value isNan = e.make<IsNanOp>(
-        RankedTensorType::get(shape.scores(), e.builder.getI1Type()),
-        probabilities);
+    Value isNan = e.make<IsNanOp>(RankedTensorType::get(shape.scores(), e.builder.getI1Type()),
+                                  probabilities);
     return e.select(isNan, e.splatLike(probabilities, 0), probabilities);
   }
 
@@ -84,8 +74,7 @@ template <typename Op> struct AttentionExpressions {
   }
 
   Value scoreGrads(Value probabilities, Value resultGrad, Value delta) {
-    return e.mul(probabilities,
-                 e.sub(products(resultGrad, op.getV()), alongKeys(delta)));
+    return e.mul(probabilities, e.sub(products(resultGrad, op.getV()), alongKeys(delta)));
   }
 };
 } // namespace
@@ -94,8 +83,7 @@ SmallVector<Value> AttentionOp::decompose(OpBuilder &builder) {
   AttentionExpressions<AttentionOp> a{{builder, getLoc()}, *this};
   Expressions e = a.e;
   int64_t keys = a.batches + 1;
-  Value scores = a.scores(),
-        largest = e.reduce(ReduceKind::max, scores, {keys});
+  Value scores = a.scores(), largest = e.reduce(ReduceKind::max, scores, {keys});
   Value exponentials = e.exp(e.sub(scores, a.alongKeys(largest)));
   Value sum = e.sum(exponentials, {keys});
   Value probabilities = a.guard(e.div(exponentials, a.alongKeys(sum)));
@@ -109,14 +97,11 @@ SmallVector<Value> AttentionGradOp::decompose(OpBuilder &builder) {
   Value p = a.probabilities(getLogSumExp());
   Value ds = a.scoreGrads(p, getResultGrad(), getDelta());
   return {a.e.mul(a.weighted(ds, keys, getK()), scale),
-          a.e.mul(a.weighted(ds, queries, getQ()), scale),
-          a.weighted(p, queries, getResultGrad())};
+          a.e.mul(a.weighted(ds, queries, getQ()), scale), a.weighted(p, queries, getResultGrad())};
 }
 
-LogicalResult AttentionOp::buildVjp(OpBuilder &builder,
-                                    ArrayRef<Value> resultGrads,
-                                    ArrayRef<bool> wanted,
-                                    MutableArrayRef<Value> grads) {
+LogicalResult AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
+                                    ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   AttentionExpressions<AttentionOp> a{{builder, getLoc()}, *this};
   Expressions e = a.e;
   Value g = resultGrads[0], delta;
@@ -133,9 +118,9 @@ LogicalResult AttentionOp::buildVjp(OpBuilder &builder,
   if (Value ofSums = resultGrads[1])
     delta = e.sub(delta, ofSums);
   if (wanted[0] || wanted[1] || wanted[2]) {
-    auto op = e.make<AttentionGradOp>(
-        getQ(), getK(), getV(), getLogSumExp(), delta, g, getMask(),
-        getMaskDimensions(), getRows(), getScale(), getCausal(), getGuarded());
+    auto op = e.make<AttentionGradOp>(getQ(), getK(), getV(), getLogSumExp(), delta, g, getMask(),
+                                      getMaskDimensions(), getRows(), getScale(), getCausal(),
+                                      getGuarded());
     for (unsigned i = 0; i < 3; ++i)
       if (wanted[i])
         grads[i] = op->getResult(i);

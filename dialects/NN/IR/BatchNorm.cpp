@@ -13,27 +13,20 @@ using namespace dpc::nn;
 LogicalResult BatchNormOp::verify() {
   RankedTensorType type = typeOf(getInput());
   if (type.getRank() < 2 || type.getNumElements() == 0) // batch_norm_c1
-    return emitOpError("has an input of type ")
-           << type << ", which lacks samples or channels";
-  auto expected =
-      RankedTensorType::get({type.getDimSize(1)}, type.getElementType());
+    return emitOpError("has an input of type ") << type << ", which lacks samples or channels";
+  auto expected = RankedTensorType::get({type.getDimSize(1)}, type.getElementType());
   if (typeOf(getScale()) != expected) // batch_norm_c2
     return emitOpError("has channel values of type ")
            << getScale().getType() << " where " << expected << " is needed";
-  double epsilon = getEpsilon().convertToDouble(),
-         momentum = getMomentum().convertToDouble();
+  double epsilon = getEpsilon().convertToDouble(), momentum = getMomentum().convertToDouble();
   if (!(epsilon >= 0)) // batch_norm_c3
-    return emitOpError("has epsilon ")
-           << epsilon << ", which is not a number >= 0";
+    return emitOpError("has epsilon ") << epsilon << ", which is not a number >= 0";
   if (!(momentum >= 0 && momentum <= 1)) // batch_norm_c3
-    return emitOpError("has momentum ")
-           << momentum << ", which is not in [0, 1]";
+    return emitOpError("has momentum ") << momentum << ", which is not in [0, 1]";
   return success();
 }
 
-int64_t BatchNormOp::getFlops() {
-  return 9 * typeOf(getInput()).getNumElements();
-}
+int64_t BatchNormOp::getFlops() { return 9 * typeOf(getInput()).getNumElements(); }
 
 /// What turns a population variance over `count` values into the one the
 /// running variance moves by.
@@ -53,8 +46,8 @@ static SmallVector<int64_t> allBut(int64_t rank, ArrayRef<int64_t> kept) {
 /// r m^G + sum over g of (1 - m) m^(G-1-g) stat_g: the recurrence
 /// r' = m r + (1 - m) stat over the groups in order. The weights come from an
 /// iota, so that the group dimension may be cut.
-static Value runningStatistic(Expressions e, Value old, Value stat,
-                              double momentum, double factor) {
+static Value runningStatistic(Expressions e, Value old, Value stat, double momentum,
+                              double factor) {
   RankedTensorType type = typeOf(stat);
   if (type.getRank() == 1)
     return e.add(e.mul(old, momentum), e.mul(stat, (1 - momentum) * factor));
@@ -63,19 +56,16 @@ static Value runningStatistic(Expressions e, Value old, Value stat,
   Value exponent = e.sub(e.splat(type, groups - 1), group);
   Value power = e.make<PowOp>(e.splat(type, momentum), exponent);
   Value weight = e.mul(power, (1 - momentum) * factor);
-  return e.add(e.mul(old, std::pow(momentum, groups)),
-               e.sum(e.mul(weight, stat), {0}));
+  return e.add(e.mul(old, std::pow(momentum, groups)), e.sum(e.mul(weight, stat), {0}));
 }
 
-SmallVector<Value> BatchNormOp::buildTraining(OpBuilder &builder,
-                                              const TrainingContext &context) {
+SmallVector<Value> BatchNormOp::buildTraining(OpBuilder &builder, const TrainingContext &context) {
   Expressions e{builder, getLoc()};
   Value x = getInput();
   ArrayRef<int64_t> shape = typeOf(x).getShape();
   int64_t groups = context.batchGroups;
   if (groups < 1 || shape[0] % groups != 0) {
-    emitOpError("cannot split ")
-        << shape[0] << " samples into " << groups << " equal groups";
+    emitOpError("cannot split ") << shape[0] << " samples into " << groups << " equal groups";
     return {};
   }
   Value grouped = x;
@@ -86,22 +76,20 @@ SmallVector<Value> BatchNormOp::buildTraining(OpBuilder &builder,
     grouped = e.reshape(x, split);
     kept = {0, 2};
   }
-  auto normalized = e.make<NormalizeOp>(
-      grouped, allBut(typeOf(grouped).getRank(), kept), getEpsilon(),
-      /*uncentered=*/false);
+  auto normalized =
+      e.make<NormalizeOp>(grouped, allBut(typeOf(grouped).getRank(), kept), getEpsilon(),
+                          /*uncentered=*/false);
   Value y = e.reshape(normalized.getResult(), shape);
-  y = e.add(e.mul(y, e.broadcast(getScale(), shape, {1})),
-            e.broadcast(getBias(), shape, {1}));
+  y = e.add(e.mul(y, e.broadcast(getScale(), shape, {1})), e.broadcast(getBias(), shape, {1}));
 
   double momentum = getMomentum().convertToDouble();
   SmallVector<Value> values = {y, Value(), Value()};
   if (!getNewMean().use_empty())
-    values[1] =
-        runningStatistic(e, getMean(), normalized.getMean(), momentum, 1);
+    values[1] = runningStatistic(e, getMean(), normalized.getMean(), momentum, 1);
   if (!getNewVariance().use_empty())
-    values[2] = runningStatistic(
-        e, getVariance(), normalized.getVariance(), momentum,
-        runningVarianceFactor(getUnbiased(), normalized.getReducedCount()));
+    values[2] =
+        runningStatistic(e, getVariance(), normalized.getVariance(), momentum,
+                         runningVarianceFactor(getUnbiased(), normalized.getReducedCount()));
   return values;
 }
 
@@ -109,16 +97,12 @@ SmallVector<Value> BatchNormOp::buildInference(OpBuilder &builder) {
   Expressions e{builder, getLoc()};
   ArrayRef<int64_t> shape = typeOf(getInput()).getShape();
   auto spread = [&](Value x) { return e.broadcast(x, shape, {1}); };
-  Value scale =
-      e.mul(getScale(),
-            e.rsqrt(e.add(getVariance(), getEpsilon().convertToDouble())));
+  Value scale = e.mul(getScale(), e.rsqrt(e.add(getVariance(), getEpsilon().convertToDouble())));
   Value centred = e.sub(getInput(), spread(getMean()));
-  return {e.add(e.mul(centred, spread(scale)), spread(getBias())), getMean(),
-          getVariance()};
+  return {e.add(e.mul(centred, spread(scale)), spread(getBias())), getMean(), getVariance()};
 }
 
-LogicalResult BatchNormOp::interpret(InterpreterContext &,
-                                     ArrayRef<const HostTensor *> in,
+LogicalResult BatchNormOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                      MutableArrayRef<HostTensor> out) {
   ArrayRef<int64_t> shape = in[0]->getShape();
   int64_t channels = shape[1], count = in[0]->size() / channels;
@@ -139,16 +123,14 @@ LogicalResult BatchNormOp::interpret(InterpreterContext &,
   double epsilon = getEpsilon().convertToDouble();
   for (size_t at = 0; at < x.size(); ++at) {
     int64_t c = channelOf(at);
-    out[0].floats[at] = (x[at] - mean[c]) / std::sqrt(variance[c] + epsilon) *
-                            in[1]->floats[c] +
-                        in[2]->floats[c];
+    out[0].floats[at] =
+        (x[at] - mean[c]) / std::sqrt(variance[c] + epsilon) * in[1]->floats[c] + in[2]->floats[c];
   }
   double keep = getMomentum().convertToDouble();
   double factor = runningVarianceFactor(getUnbiased(), count);
   for (int64_t c = 0; c < channels; ++c) {
     out[1].floats[c] = keep * in[3]->floats[c] + (1 - keep) * mean[c];
-    out[2].floats[c] =
-        keep * in[4]->floats[c] + (1 - keep) * factor * variance[c];
+    out[2].floats[c] = keep * in[4]->floats[c] + (1 - keep) * factor * variance[c];
   }
   return success();
 }

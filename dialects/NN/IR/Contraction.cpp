@@ -42,39 +42,33 @@ SmallVector<int64_t> DotOp::getRhsFree() {
   return otherDims(typeOf(getRhs()).getRank(), getRhsBatch(), getRhsContract());
 }
 
-LogicalResult
-DotOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                        ValueRange operands, DictionaryAttr attributes,
-                        OpaqueProperties properties, RegionRange regions,
-                        SmallVectorImpl<Type> &types) {
+LogicalResult DotOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                      ValueRange operands, DictionaryAttr attributes,
+                                      OpaqueProperties properties, RegionRange regions,
+                                      SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
-  RankedTensorType lhs = typeOf(adaptor.getLhs()),
-                   rhs = typeOf(adaptor.getRhs());
-  auto error = [&]() {
-    return mlir::emitError(loc.value_or(UnknownLoc())) << "'nn.dot' op ";
-  };
+  RankedTensorType lhs = typeOf(adaptor.getLhs()), rhs = typeOf(adaptor.getRhs());
+  auto error = [&]() { return mlir::emitError(loc.value_or(UnknownLoc())) << "'nn.dot' op "; };
   SmallVector<bool> lhsSeen(lhs.getRank()), rhsSeen(rhs.getRank());
   auto checkPairs = [&](ArrayRef<int64_t> left, ArrayRef<int64_t> right,
                         StringRef what) -> LogicalResult {
     if (left.size() != right.size()) // dot_c1
-      return error() << "has " << left.size() << " and " << right.size() << " "
-                     << what << " dimensions";
+      return error() << "has " << left.size() << " and " << right.size() << " " << what
+                     << " dimensions";
     for (auto [l, r] : llvm::zip_equal(left, right)) {
-      if (l < 0 || l >= lhs.getRank() || r < 0 || r >= rhs.getRank() ||
-          lhsSeen[l] || rhsSeen[r]) // dot_c1
-        return error() << "pairs " << what << " dimensions " << l << " and "
-                       << r << ", which are out of rank or paired before";
+      if (l < 0 || l >= lhs.getRank() || r < 0 || r >= rhs.getRank() || lhsSeen[l] ||
+          rhsSeen[r]) // dot_c1
+        return error() << "pairs " << what << " dimensions " << l << " and " << r
+                       << ", which are out of rank or paired before";
       lhsSeen[l] = rhsSeen[r] = true;
       if (lhs.getDimSize(l) != rhs.getDimSize(r)) // dot_c2
-        return error() << "pairs " << what << " extents " << lhs.getDimSize(l)
-                       << " and " << rhs.getDimSize(r);
+        return error() << "pairs " << what << " extents " << lhs.getDimSize(l) << " and "
+                       << rhs.getDimSize(r);
     }
     return success();
   };
-  if (failed(
-          checkPairs(adaptor.getLhsBatch(), adaptor.getRhsBatch(), "batch")) ||
-      failed(checkPairs(adaptor.getLhsContract(), adaptor.getRhsContract(),
-                        "contracted")))
+  if (failed(checkPairs(adaptor.getLhsBatch(), adaptor.getRhsBatch(), "batch")) ||
+      failed(checkPairs(adaptor.getLhsContract(), adaptor.getRhsContract(), "contracted")))
     return failure();
   if (lhs.getElementType() != rhs.getElementType()) // dot_c3
     return error() << "has element types " << lhs.getElementType() << " and "
@@ -129,12 +123,10 @@ ShardingRule DotOp::getShardingRule() {
 /// `tensor` with dimensions in the order first, second, third, as row-major
 /// elements of type T.
 template <typename T>
-static std::vector<T>
-gathered(const HostTensor &tensor, const std::vector<T> &elements,
-         ArrayRef<int64_t> first, ArrayRef<int64_t> second,
-         ArrayRef<int64_t> third) {
-  SmallVector<int64_t> strides = rowMajorStrides(tensor.getShape()), shape,
-                       steps;
+static std::vector<T> gathered(const HostTensor &tensor, const std::vector<T> &elements,
+                               ArrayRef<int64_t> first, ArrayRef<int64_t> second,
+                               ArrayRef<int64_t> third) {
+  SmallVector<int64_t> strides = rowMajorStrides(tensor.getShape()), shape, steps;
   for (ArrayRef<int64_t> group : {first, second, third})
     for (int64_t d : group) {
       shape.push_back(tensor.getShape()[d]);
@@ -142,16 +134,14 @@ gathered(const HostTensor &tensor, const std::vector<T> &elements,
     }
   std::vector<T> result;
   result.reserve(elements.size());
-  forEachIndex(shape, [&](ArrayRef<int64_t> index) {
-    result.push_back(elements[linearize(index, steps)]);
-  });
+  forEachIndex(
+      shape, [&](ArrayRef<int64_t> index) { result.push_back(elements[linearize(index, steps)]); });
   return result;
 }
 
 template <typename T>
-static void batchedProduct(const std::vector<T> &a, const std::vector<T> &b,
-                           std::vector<T> &c, int64_t batch, int64_t m,
-                           int64_t n, int64_t k) {
+static void batchedProduct(const std::vector<T> &a, const std::vector<T> &b, std::vector<T> &c,
+                           int64_t batch, int64_t m, int64_t n, int64_t k) {
   for (int64_t i = 0; i < batch; ++i)
     for (int64_t row = 0; row < m; ++row)
       for (int64_t x = 0; x < k; ++x) {
@@ -163,8 +153,7 @@ static void batchedProduct(const std::vector<T> &a, const std::vector<T> &b,
       }
 }
 
-LogicalResult DotOp::interpret(InterpreterContext &,
-                               ArrayRef<const HostTensor *> in,
+LogicalResult DotOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                MutableArrayRef<HostTensor> out) {
   auto count = [](const HostTensor &tensor, ArrayRef<int64_t> dims) {
     int64_t product = 1;
@@ -176,10 +165,8 @@ LogicalResult DotOp::interpret(InterpreterContext &,
   int64_t batch = count(*in[0], getLhsBatch()), m = count(*in[0], lhsFree),
           n = count(*in[1], rhsFree), k = count(*in[0], getLhsContract());
   auto run = [&](auto member) {
-    batchedProduct(gathered(*in[0], in[0]->*member, getLhsBatch(), lhsFree,
-                            getLhsContract()),
-                   gathered(*in[1], in[1]->*member, getRhsBatch(),
-                            getRhsContract(), rhsFree),
+    batchedProduct(gathered(*in[0], in[0]->*member, getLhsBatch(), lhsFree, getLhsContract()),
+                   gathered(*in[1], in[1]->*member, getRhsBatch(), getRhsContract(), rhsFree),
                    out[0].*member, batch, m, n, k);
   };
   if (out[0].isFloat())
@@ -204,8 +191,7 @@ static SmallVector<int64_t> rankOf(ArrayRef<int64_t> contract) {
 // drhs contracts M of lhs with M of g; a transpose puts the dimensions back
 // in the operand's order.
 LogicalResult DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
-                              ArrayRef<bool> wanted,
-                              MutableArrayRef<Value> grads) {
+                              ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Expressions e{builder, getLoc()};
   Value g = resultGrads[0];
   SmallVector<int64_t> lhsFree = getLhsFree(), rhsFree = getRhsFree();
@@ -221,8 +207,7 @@ LogicalResult DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
       permutation[d] = i;
     for (auto [i, d] : llvm::enumerate(lhsFree))
       permutation[d] = nb + i;
-    for (auto [d, rank] :
-         llvm::zip_equal(getLhsContract(), rankOf(getRhsContract())))
+    for (auto [d, rank] : llvm::zip_equal(getLhsContract(), rankOf(getRhsContract())))
       permutation[d] = nb + nm + rank;
     grads[0] = e.transpose(product, permutation);
   }
@@ -232,8 +217,7 @@ LogicalResult DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
     int64_t nk = getRhsContract().size();
     for (auto [i, d] : llvm::enumerate(getRhsBatch()))
       permutation[d] = i;
-    for (auto [d, rank] :
-         llvm::zip_equal(getRhsContract(), rankOf(getLhsContract())))
+    for (auto [d, rank] : llvm::zip_equal(getRhsContract(), rankOf(getLhsContract())))
       permutation[d] = nb + rank;
     for (auto [i, d] : llvm::enumerate(rhsFree))
       permutation[d] = nb + nk + i;
@@ -246,10 +230,8 @@ LogicalResult DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
 // Canonicalization
 //===----------------------------------------------------------------------===//
 
-static SmallVector<int64_t> mapped(ArrayRef<int64_t> dimensions,
-                                   ArrayRef<int64_t> permutation) {
-  return llvm::map_to_vector(dimensions,
-                             [&](int64_t d) { return permutation[d]; });
+static SmallVector<int64_t> mapped(ArrayRef<int64_t> dimensions, ArrayRef<int64_t> permutation) {
+  return llvm::map_to_vector(dimensions, [&](int64_t d) { return permutation[d]; });
 }
 
 namespace {
@@ -259,10 +241,8 @@ namespace {
 struct ReadThroughTranspose : OpRewritePattern<DotOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(DotOp op,
-                                PatternRewriter &rewriter) const override {
-    auto read = [](Value &value, ArrayRef<int64_t> free,
-                   SmallVector<int64_t> &batch,
+  LogicalResult matchAndRewrite(DotOp op, PatternRewriter &rewriter) const override {
+    auto read = [](Value &value, ArrayRef<int64_t> free, SmallVector<int64_t> &batch,
                    SmallVector<int64_t> &contract) {
       auto transpose = value.getDefiningOp<TransposeOp>();
       if (!transpose)
@@ -282,8 +262,7 @@ struct ReadThroughTranspose : OpRewritePattern<DotOp> {
     changed |= read(rhs, op.getRhsFree(), rhsBatch, rhsContract);
     if (!changed)
       return failure();
-    rewriter.replaceOpWithNewOp<DotOp>(op, lhs, rhs, lhsBatch, rhsBatch,
-                                       lhsContract, rhsContract);
+    rewriter.replaceOpWithNewOp<DotOp>(op, lhs, rhs, lhsBatch, rhsBatch, lhsContract, rhsContract);
     return success();
   }
 };
@@ -293,8 +272,7 @@ struct ReadThroughTranspose : OpRewritePattern<DotOp> {
 struct ProduceTransposed : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(TransposeOp op,
-                                PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
     auto dot = op.getInput().getDefiningOp<DotOp>();
     if (!dot || !dot->hasOneUse())
       return failure();
@@ -314,13 +292,11 @@ struct ProduceTransposed : OpRewritePattern<TransposeOp> {
       rhsBatch.push_back(dot.getRhsBatch()[d]);
     }
     if (rest == ArrayRef(straight))
-      rewriter.replaceOpWithNewOp<DotOp>(
-          op, dot.getLhs(), dot.getRhs(), lhsBatch, rhsBatch,
-          dot.getLhsContract(), dot.getRhsContract());
+      rewriter.replaceOpWithNewOp<DotOp>(op, dot.getLhs(), dot.getRhs(), lhsBatch, rhsBatch,
+                                         dot.getLhsContract(), dot.getRhsContract());
     else if (rest == ArrayRef(exchanged))
-      rewriter.replaceOpWithNewOp<DotOp>(
-          op, dot.getRhs(), dot.getLhs(), rhsBatch, lhsBatch,
-          dot.getRhsContract(), dot.getLhsContract());
+      rewriter.replaceOpWithNewOp<DotOp>(op, dot.getRhs(), dot.getLhs(), rhsBatch, lhsBatch,
+                                         dot.getRhsContract(), dot.getLhsContract());
     else
       return failure();
     return success();
@@ -329,7 +305,6 @@ struct ProduceTransposed : OpRewritePattern<TransposeOp> {
 
 } // namespace
 
-void DotOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
-                                        MLIRContext *context) {
+void DotOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<ReadThroughTranspose, ProduceTransposed>(context);
 }

@@ -28,31 +28,26 @@ void NNDialect::registerConvolutionOps() {
 template <typename Op>
 static Convolution convolutionOf(Op op, RankedTensorType x, RankedTensorType w,
                                  RankedTensorType y) {
-  Window window{w.getShape().drop_front(std::min<int64_t>(2, w.getRank())),
-                op.getStrides(), op.getPadLow(), op.getPadHigh(),
-                op.getDilations()};
+  Window window{w.getShape().drop_front(std::min<int64_t>(2, w.getRank())), op.getStrides(),
+                op.getPadLow(), op.getPadHigh(), op.getDilations()};
   return {x, w, y, window, static_cast<int64_t>(op.getGroups())};
 }
 
 Convolution ConvOp::getConvolution() {
-  return convolutionOf(*this, typeOf(getInput()), typeOf(getKernel()),
-                       typeOf(getResult()));
+  return convolutionOf(*this, typeOf(getInput()), typeOf(getKernel()), typeOf(getResult()));
 }
 
 Convolution ConvInputGradOp::getConvolution() {
-  return convolutionOf(*this, typeOf(getResult()), typeOf(getKernel()),
-                       typeOf(getGrad()));
+  return convolutionOf(*this, typeOf(getResult()), typeOf(getKernel()), typeOf(getGrad()));
 }
 
 Convolution ConvWeightGradOp::getConvolution() {
-  return convolutionOf(*this, typeOf(getInput()), typeOf(getResult()),
-                       typeOf(getGrad()));
+  return convolutionOf(*this, typeOf(getInput()), typeOf(getResult()), typeOf(getGrad()));
 }
 
 FailureOr<RankedTensorType>
 Convolution::inferOutput(function_ref<InFlightDiagnostic()> emitError) const {
-  if (x.getRank() != w.getRank() || x.getRank() < 3 ||
-      x.getRank() > 5) // conv_c1
+  if (x.getRank() != w.getRank() || x.getRank() < 3 || x.getRank() > 5) // conv_c1
     return emitError() << "convolves " << x << " with " << w
                        << ", whose ranks are not one rank from 3 to 5";
   if (x.getElementType() != w.getElementType()) // conv_c2
@@ -60,17 +55,13 @@ Convolution::inferOutput(function_ref<InFlightDiagnostic()> emitError) const {
                        << w.getElementType();
   if (groups < 1) // conv_c3
     return emitError() << "has " << groups << " groups";
-  if (x.getDimSize(1) % groups != 0 ||
-      x.getDimSize(1) / groups != w.getDimSize(1)) // conv_c3
-    return emitError() << "has " << x.getDimSize(1) << " input channels in "
-                       << groups << " groups, but a kernel for "
-                       << w.getDimSize(1) << " a group";
+  if (x.getDimSize(1) % groups != 0 || x.getDimSize(1) / groups != w.getDimSize(1)) // conv_c3
+    return emitError() << "has " << x.getDimSize(1) << " input channels in " << groups
+                       << " groups, but a kernel for " << w.getDimSize(1) << " a group";
   if (w.getDimSize(0) % groups != 0) // conv_c3
-    return emitError() << "has " << w.getDimSize(0)
-                       << " output channels, which " << groups
+    return emitError() << "has " << w.getDimSize(0) << " output channels, which " << groups
                        << " groups do not divide";
-  FailureOr<SmallVector<int64_t>> extents =
-      window.getOutput(x.getShape().drop_front(2), emitError);
+  FailureOr<SmallVector<int64_t>> extents = window.getOutput(x.getShape().drop_front(2), emitError);
   if (failed(extents))
     return failure();
   SmallVector<int64_t> shape{x.getDimSize(0), w.getDimSize(0)};
@@ -85,18 +76,14 @@ int64_t Convolution::getFlops() const {
   return flops;
 }
 
-LogicalResult
-ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                         ValueRange operands, DictionaryAttr attributes,
-                         OpaqueProperties properties, RegionRange regions,
-                         SmallVectorImpl<Type> &types) {
+LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                       ValueRange operands, DictionaryAttr attributes,
+                                       OpaqueProperties properties, RegionRange regions,
+                                       SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
-  auto emitError = [&] {
-    return mlir::emitError(loc.value_or(UnknownLoc())) << "'nn.conv' op ";
-  };
+  auto emitError = [&] { return mlir::emitError(loc.value_or(UnknownLoc())) << "'nn.conv' op "; };
   FailureOr<RankedTensorType> y =
-      convolutionOf(adaptor, typeOf(adaptor.getInput()),
-                    typeOf(adaptor.getKernel()), /*y=*/{})
+      convolutionOf(adaptor, typeOf(adaptor.getInput()), typeOf(adaptor.getKernel()), /*y=*/{})
           .inferOutput(emitError);
   if (failed(y))
     return failure();
@@ -107,14 +94,13 @@ ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
 /// Verifies an op that has y as an operand.
 template <typename Op> static LogicalResult verifyGradient(Op op) {
   Convolution convolution = op.getConvolution();
-  FailureOr<RankedTensorType> y =
-      convolution.inferOutput([&] { return op.emitOpError(); });
+  FailureOr<RankedTensorType> y = convolution.inferOutput([&] { return op.emitOpError(); });
   if (failed(y))
     return failure();
   if (*y != convolution.y) // conv_c7
     return op.emitOpError("has a gradient of type ")
-           << convolution.y << ", but convolving " << convolution.x << " with "
-           << convolution.w << " gives " << *y;
+           << convolution.y << ", but convolving " << convolution.x << " with " << convolution.w
+           << " gives " << *y;
   return success();
 }
 
@@ -137,11 +123,10 @@ struct ConvolutionLoops {
 
   /// What is summed over is the loop that the result lacks: each kind says
   /// whether the batch, output channel or input channel loop is such a one.
-  ConvolutionLoops(const Convolution &convolution, LoopKind batch,
-                   LoopKind outputChannels, LoopKind inputChannels) {
+  ConvolutionLoops(const Convolution &convolution, LoopKind batch, LoopKind outputChannels,
+                   LoopKind inputChannels) {
     int64_t groups = convolution.groups;
-    ArrayRef<int64_t> xs = convolution.x.getShape(),
-                      ws = convolution.w.getShape(),
+    ArrayRef<int64_t> xs = convolution.x.getShape(), ws = convolution.w.getShape(),
                       ys = convolution.y.getShape();
     // A cut inside a group would mix with the cut of the groups.
     if (groups > 1)
@@ -149,8 +134,7 @@ struct ConvolutionLoops {
     unsigned n = rule.addLoop(xs[0], batch);
     unsigned o = rule.addLoop(ws[0] / groups, outputChannels);
     unsigned i = rule.addLoop(ws[1], inputChannels);
-    ShardingRule::DimLoops xChannels = ShardingRule::dim(i),
-                           channels = ShardingRule::dim(o);
+    ShardingRule::DimLoops xChannels = ShardingRule::dim(i), channels = ShardingRule::dim(o);
     if (groups > 1) {
       unsigned g = rule.addLoop(groups);
       xChannels = {{g, i}};
@@ -161,12 +145,10 @@ struct ConvolutionLoops {
     y = {ShardingRule::dim(n), channels};
     for (auto [value, shape] : {std::pair(&x, xs), {&w, ws}, {&y, ys}})
       for (int64_t extent : shape.drop_front(2))
-        value->push_back(
-            ShardingRule::dim(rule.addLoop(extent, LoopKind::whole)));
+        value->push_back(ShardingRule::dim(rule.addLoop(extent, LoopKind::whole)));
   }
 
-  ShardingRule finish(const ShardingRule::ValueLoops &first,
-                      const ShardingRule::ValueLoops &second,
+  ShardingRule finish(const ShardingRule::ValueLoops &first, const ShardingRule::ValueLoops &second,
                       const ShardingRule::ValueLoops &result) {
     rule.operands = {first, second};
     rule.results = {result};
@@ -177,20 +159,17 @@ struct ConvolutionLoops {
 } // namespace
 
 ShardingRule ConvOp::getShardingRule() {
-  ConvolutionLoops loops(getConvolution(), LoopKind::parallel,
-                         LoopKind::parallel, LoopKind::sum);
+  ConvolutionLoops loops(getConvolution(), LoopKind::parallel, LoopKind::parallel, LoopKind::sum);
   return loops.finish(loops.x, loops.w, loops.y);
 }
 
 ShardingRule ConvInputGradOp::getShardingRule() {
-  ConvolutionLoops loops(getConvolution(), LoopKind::parallel, LoopKind::sum,
-                         LoopKind::parallel);
+  ConvolutionLoops loops(getConvolution(), LoopKind::parallel, LoopKind::sum, LoopKind::parallel);
   return loops.finish(loops.y, loops.w, loops.x);
 }
 
 ShardingRule ConvWeightGradOp::getShardingRule() {
-  ConvolutionLoops loops(getConvolution(), LoopKind::sum, LoopKind::parallel,
-                         LoopKind::parallel);
+  ConvolutionLoops loops(getConvolution(), LoopKind::sum, LoopKind::parallel, LoopKind::parallel);
   return loops.finish(loops.x, loops.y, loops.w);
 }
 
@@ -201,8 +180,7 @@ ShardingRule ConvWeightGradOp::getShardingRule() {
 /// Calls `visit(x, w, y)` with pointers to the planes of each (batch, group,
 /// output channel, input channel): the elements over the spatial dimensions.
 template <typename X, typename W, typename Y, typename Visit>
-static void forEachPlane(const Convolution &convolution, X *x, W *w, Y *y,
-                         Visit visit) {
+static void forEachPlane(const Convolution &convolution, X *x, W *w, Y *y, Visit visit) {
   auto planeOf = [](RankedTensorType type) {
     int64_t size = 1;
     for (int64_t extent : type.getShape().drop_front(2))
@@ -211,8 +189,7 @@ static void forEachPlane(const Convolution &convolution, X *x, W *w, Y *y,
   };
   int64_t xPlane = planeOf(convolution.x), wPlane = planeOf(convolution.w),
           yPlane = planeOf(convolution.y);
-  int64_t inputs = convolution.w.getDimSize(1),
-          outputs = convolution.w.getDimSize(0),
+  int64_t inputs = convolution.w.getDimSize(1), outputs = convolution.w.getDimSize(0),
           perGroup = outputs / convolution.groups;
   for (int64_t n = 0; n < convolution.x.getDimSize(0); ++n)
     for (int64_t o = 0; o < outputs; ++o)
@@ -226,11 +203,9 @@ static void forEachPlane(const Convolution &convolution, X *x, W *w, Y *y,
 /// Adds `step(x, w, y)` up over every product of the convolution: x, w and y
 /// are references to the elements that meet.
 template <typename X, typename W, typename Y, typename Step>
-static void forEachProduct(const Convolution &convolution, X *x, W *w, Y *y,
-                           Step step) {
-  std::vector<Window::Run> runs =
-      convolution.window.getRuns(convolution.x.getShape().drop_front(2),
-                                 convolution.y.getShape().drop_front(2));
+static void forEachProduct(const Convolution &convolution, X *x, W *w, Y *y, Step step) {
+  std::vector<Window::Run> runs = convolution.window.getRuns(
+      convolution.x.getShape().drop_front(2), convolution.y.getShape().drop_front(2));
   int64_t stride = convolution.window.strides.back();
   forEachPlane(convolution, x, w, y, [&](X *xs, W *ws, Y *ys) {
     for (const Window::Run &run : runs)
@@ -240,8 +215,7 @@ static void forEachProduct(const Convolution &convolution, X *x, W *w, Y *y,
 }
 
 /// Calls `run` with the member that holds the elements of `tensor`.
-template <typename Run>
-static LogicalResult withElements(const HostTensor &tensor, Run run) {
+template <typename Run> static LogicalResult withElements(const HostTensor &tensor, Run run) {
   if (tensor.isFloat())
     run(&HostTensor::floats);
   else
@@ -249,33 +223,27 @@ static LogicalResult withElements(const HostTensor &tensor, Run run) {
   return success();
 }
 
-LogicalResult ConvOp::interpret(InterpreterContext &,
-                                ArrayRef<const HostTensor *> in,
+LogicalResult ConvOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                 MutableArrayRef<HostTensor> out) {
   return withElements(out[0], [&](auto member) {
-    forEachProduct(getConvolution(), (in[0]->*member).data(),
-                   (in[1]->*member).data(), (out[0].*member).data(),
-                   [](auto &x, auto &w, auto &y) { y += x * w; });
+    forEachProduct(getConvolution(), (in[0]->*member).data(), (in[1]->*member).data(),
+                   (out[0].*member).data(), [](auto &x, auto &w, auto &y) { y += x * w; });
   });
 }
 
-LogicalResult ConvInputGradOp::interpret(InterpreterContext &,
-                                         ArrayRef<const HostTensor *> in,
+LogicalResult ConvInputGradOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                          MutableArrayRef<HostTensor> out) {
   return withElements(out[0], [&](auto member) {
-    forEachProduct(getConvolution(), (out[0].*member).data(),
-                   (in[1]->*member).data(), (in[0]->*member).data(),
-                   [](auto &x, auto &w, auto &y) { x += y * w; });
+    forEachProduct(getConvolution(), (out[0].*member).data(), (in[1]->*member).data(),
+                   (in[0]->*member).data(), [](auto &x, auto &w, auto &y) { x += y * w; });
   });
 }
 
-LogicalResult ConvWeightGradOp::interpret(InterpreterContext &,
-                                          ArrayRef<const HostTensor *> in,
+LogicalResult ConvWeightGradOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                           MutableArrayRef<HostTensor> out) {
   return withElements(out[0], [&](auto member) {
-    forEachProduct(getConvolution(), (in[0]->*member).data(),
-                   (out[0].*member).data(), (in[1]->*member).data(),
-                   [](auto &x, auto &w, auto &y) { w += x * y; });
+    forEachProduct(getConvolution(), (in[0]->*member).data(), (out[0].*member).data(),
+                   (in[1]->*member).data(), [](auto &x, auto &w, auto &y) { w += x * y; });
   });
 }
 
@@ -299,16 +267,14 @@ template <typename Op> struct Siblings {
 
 private:
   template <typename Made, typename... Args> Value make(Args... args) {
-    return e.template make<Made>(args..., op.getStrides(), op.getPadLow(),
-                                 op.getPadHigh(), op.getDilations(),
-                                 op.getGroups());
+    return e.template make<Made>(args..., op.getStrides(), op.getPadLow(), op.getPadHigh(),
+                                 op.getDilations(), op.getGroups());
   }
 };
 } // namespace
 
 LogicalResult ConvOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
-                               ArrayRef<bool> wanted,
-                               MutableArrayRef<Value> grads) {
+                               ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Siblings<ConvOp> make{{builder, getLoc()}, *this};
   Value x = getInput(), w = getKernel(), g = resultGrads[0];
   if (wanted[0])
@@ -320,10 +286,8 @@ LogicalResult ConvOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
 
 // The result is x-shaped and linear in y and w: its gradient g takes the place
 // of x.
-LogicalResult ConvInputGradOp::buildVjp(OpBuilder &builder,
-                                        ArrayRef<Value> resultGrads,
-                                        ArrayRef<bool> wanted,
-                                        MutableArrayRef<Value> grads) {
+LogicalResult ConvInputGradOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
+                                        ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Siblings<ConvInputGradOp> make{{builder, getLoc()}, *this};
   Value y = getGrad(), w = getKernel(), g = resultGrads[0];
   if (wanted[0])
@@ -335,10 +299,8 @@ LogicalResult ConvInputGradOp::buildVjp(OpBuilder &builder,
 
 // The result is w-shaped and linear in x and y: its gradient g takes the place
 // of w.
-LogicalResult ConvWeightGradOp::buildVjp(OpBuilder &builder,
-                                         ArrayRef<Value> resultGrads,
-                                         ArrayRef<bool> wanted,
-                                         MutableArrayRef<Value> grads) {
+LogicalResult ConvWeightGradOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
+                                         ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Siblings<ConvWeightGradOp> make{{builder, getLoc()}, *this};
   Value x = getInput(), y = getGrad(), g = resultGrads[0];
   if (wanted[0])

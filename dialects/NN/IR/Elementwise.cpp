@@ -16,14 +16,12 @@ void NNDialect::registerElementwiseOps() {
       >();
 }
 
-void CompareOp::build(OpBuilder &builder, OperationState &state,
-                      Comparison comparison, Value lhs, Value rhs) {
-  auto type =
-      RankedTensorType::get(typeOf(lhs).getShape(), builder.getI1Type());
+void CompareOp::build(OpBuilder &builder, OperationState &state, Comparison comparison, Value lhs,
+                      Value rhs) {
+  auto type = RankedTensorType::get(typeOf(lhs).getShape(), builder.getI1Type());
   build(builder, state, type, comparison, lhs, rhs);
 }
 
 OpFoldResult ConvertOp::fold(FoldAdaptor) {
-  return getInput().getType() == getType() ? OpFoldResult(getInput())
-                                           : OpFoldResult();
+  return getInput().getType() == getType() ? OpFoldResult(getInput()) : OpFoldResult();
 }

@@ -23,10 +23,9 @@ struct Emitter {
   }
   Value constant(Type type, double value) {
     Type element = getElementTypeOrSelf(type);
-    TypedAttr attr =
-        isa<FloatType>(element)
-            ? TypedAttr(b.getFloatAttr(element, value))
-            : TypedAttr(b.getIntegerAttr(element, static_cast<int64_t>(value)));
+    TypedAttr attr = isa<FloatType>(element)
+                         ? TypedAttr(b.getFloatAttr(element, value))
+                         : TypedAttr(b.getIntegerAttr(element, static_cast<int64_t>(value)));
     if (auto vector = dyn_cast<VectorType>(type))
       attr = DenseElementsAttr::get(vector, attr);
     return make<arith::ConstantOp>(attr);
@@ -39,24 +38,19 @@ struct Emitter {
   Value cmp(arith::CmpFPredicate predicate, Value x, Value y) {
     return make<arith::CmpFOp>(predicate, x, y);
   }
-  Value select(Value c, Value x, Value y) {
-    return make<arith::SelectOp>(c, x, y);
-  }
+  Value select(Value c, Value x, Value y) { return make<arith::SelectOp>(c, x, y); }
 };
 } // namespace
 
-static bool isFloat(Value x) {
-  return isa<FloatType>(getElementTypeOrSelf(x.getType()));
-}
+static bool isFloat(Value x) { return isa<FloatType>(getElementTypeOrSelf(x.getType())); }
 /// Signedness comes from the op's tensor type: arith integers are signless.
 static bool isUnsigned(Value tensor) {
   Type element = typeOf(tensor).getElementType();
   return element.isUnsignedInteger() || element.isInteger(1);
 }
 
-#define EMIT(OP)                                                               \
-  Value OP::emitElement(OpBuilder &b, Location loc, ValueRange in)
-#define MATH_EMIT(OP, MATH)                                                    \
+#define EMIT(OP) Value OP::emitElement(OpBuilder &b, Location loc, ValueRange in)
+#define MATH_EMIT(OP, MATH)                                                                        \
   EMIT(OP) { return b.create<math::MATH>(loc, in[0]); }
 
 MATH_EMIT(ExpOp, ExpOp)
@@ -94,11 +88,9 @@ EMIT(SigmoidOp) {
 
 EMIT(SoftplusOp) {
   Emitter e{b, loc};
-  Value decay =
-      e.make<math::ExpOp>(e.make<arith::NegFOp>(e.make<math::AbsFOp>(in[0])));
+  Value decay = e.make<math::ExpOp>(e.make<arith::NegFOp>(e.make<math::AbsFOp>(in[0])));
   Value positive =
-      e.select(e.cmp(arith::CmpFPredicate::OLT, in[0], e.like(in[0], 0)),
-               e.like(in[0], 0), in[0]);
+      e.select(e.cmp(arith::CmpFPredicate::OLT, in[0], e.like(in[0], 0)), e.like(in[0], 0), in[0]);
   return e.add(positive, e.make<math::Log1pOp>(decay));
 }
 
@@ -106,9 +98,7 @@ EMIT(GeluOp) {
   Emitter e{b, loc};
   Value x = in[0], half = e.mul(e.like(x, 0.5), x);
   if (getApproximation() == GeluApproximation::none)
-    return e.mul(half,
-                 e.add(e.like(x, 1),
-                       e.make<math::ErfOp>(e.mul(x, e.like(x, M_SQRT1_2)))));
+    return e.mul(half, e.add(e.like(x, 1), e.make<math::ErfOp>(e.mul(x, e.like(x, M_SQRT1_2)))));
   Value cubic = e.add(e.like(x, 1), e.mul(e.like(x, 0.044715), e.mul(x, x)));
   Value u = e.mul(e.like(x, std::sqrt(M_2_PI)), e.mul(x, cubic));
   return e.mul(half, e.add(e.like(x, 1), e.make<math::TanhOp>(u)));
@@ -132,18 +122,14 @@ EMIT(SignOp) {
   Value zero = e.like(in[0], 0), one = e.like(in[0], 1);
   if (isFloat(in[0])) {
     // Ordered comparisons are false for NaN, which then passes through.
-    Value low = e.select(e.cmp(arith::CmpFPredicate::OLT, in[0], zero),
-                         e.like(in[0], -1), in[0]);
+    Value low = e.select(e.cmp(arith::CmpFPredicate::OLT, in[0], zero), e.like(in[0], -1), in[0]);
     return e.select(e.cmp(arith::CmpFPredicate::OGT, in[0], zero), one, low);
   }
-  Value positive =
-      e.make<arith::CmpIOp>(isUnsigned(getInput()) ? arith::CmpIPredicate::ugt
-                                                   : arith::CmpIPredicate::sgt,
-                            in[0], zero);
+  Value positive = e.make<arith::CmpIOp>(
+      isUnsigned(getInput()) ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt, in[0], zero);
   Value other = isUnsigned(getInput())
                     ? zero
-                    : e.select(e.make<arith::CmpIOp>(arith::CmpIPredicate::slt,
-                                                     in[0], zero),
+                    : e.select(e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, in[0], zero),
                                e.like(in[0], -1), zero);
   return e.select(positive, one, other);
 }
@@ -153,9 +139,8 @@ EMIT(ReluOp) {
   Value zero = e.like(in[0], 0);
   Value negative = isFloat(in[0])
                        ? e.cmp(arith::CmpFPredicate::OLT, in[0], zero)
-                       : e.make<arith::CmpIOp>(isUnsigned(getInput())
-                                                   ? arith::CmpIPredicate::ult
-                                                   : arith::CmpIPredicate::slt,
+                       : e.make<arith::CmpIOp>(isUnsigned(getInput()) ? arith::CmpIPredicate::ult
+                                                                      : arith::CmpIPredicate::slt,
                                                in[0], zero);
   return e.select(negative, zero, in[0]);
 }
@@ -165,21 +150,18 @@ EMIT(NotOp) {
   return e.make<arith::XOrIOp>(in[0], e.like(in[0], -1));
 }
 
-EMIT(IsNanOp) {
-  return b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, in[0], in[0]);
-}
+EMIT(IsNanOp) { return b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, in[0], in[0]); }
 
 EMIT(IsInfOp) {
   Emitter e{b, loc};
-  return e.cmp(arith::CmpFPredicate::OEQ, e.make<math::AbsFOp>(in[0]),
-               e.like(in[0], INFINITY));
+  return e.cmp(arith::CmpFPredicate::OEQ, e.make<math::AbsFOp>(in[0]), e.like(in[0], INFINITY));
 }
 
-#define ARITH_EMIT(OP, FLOAT, INT)                                             \
-  EMIT(OP) {                                                                   \
-    if (isFloat(in[0]))                                                        \
-      return b.create<arith::FLOAT>(loc, in[0], in[1]);                        \
-    return b.create<arith::INT>(loc, in[0], in[1]);                            \
+#define ARITH_EMIT(OP, FLOAT, INT)                                                                 \
+  EMIT(OP) {                                                                                       \
+    if (isFloat(in[0]))                                                                            \
+      return b.create<arith::FLOAT>(loc, in[0], in[1]);                                            \
+    return b.create<arith::INT>(loc, in[0], in[1]);                                                \
   }
 ARITH_EMIT(AddOp, AddFOp, AddIOp)
 ARITH_EMIT(SubOp, SubFOp, SubIOp)
@@ -204,8 +186,7 @@ EMIT(DivOp) {
   Value divisor = divisorOf(e, in[1], isUnsigned(getLhs()));
   if (isUnsigned(getLhs()))
     return e.make<arith::DivUIOp>(in[0], divisor);
-  Value isMinusOne =
-      e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, in[1], e.like(in[1], -1));
+  Value isMinusOne = e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, in[1], e.like(in[1], -1));
   return e.select(isMinusOne, e.make<arith::SubIOp>(e.like(in[0], 0), in[0]),
                   e.make<arith::DivSIOp>(in[0], divisor));
 }
@@ -218,8 +199,7 @@ EMIT(PowOp) {
 }
 
 /// One of x and y by `takeX`; a NaN in either wins.
-static Value emitExtreme(Emitter e, Value x, Value y,
-                         arith::CmpFPredicate takeX) {
+static Value emitExtreme(Emitter e, Value x, Value y, arith::CmpFPredicate takeX) {
   Value pick = e.select(e.cmp(takeX, x, y), x, y);
   Value xIsNan = e.cmp(arith::CmpFPredicate::UNO, x, x);
   return e.select(xIsNan, x, pick); // an unordered y was picked already
@@ -262,22 +242,19 @@ EMIT(ModOp) {
     Value divisorNegative = e.cmp(arith::CmpFPredicate::OLT, y, zero);
     Value differ = e.make<arith::XOrIOp>(restNegative, divisorNegative);
     Value nonZero = e.cmp(arith::CmpFPredicate::ONE, rest, zero);
-    return e.select(e.make<arith::AndIOp>(differ, nonZero), e.add(rest, y),
-                    rest);
+    return e.select(e.make<arith::AndIOp>(differ, nonZero), e.add(rest, y), rest);
   }
   Value divisor = divisorOf(e, y, isUnsigned(getLhs()));
   if (isUnsigned(getLhs()))
     return e.make<arith::RemUIOp>(x, divisor);
   Value rest = e.make<arith::RemSIOp>(x, divisor), zero = e.like(x, 0);
-  Value differ = e.make<arith::XOrIOp>(
-      e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, rest, zero),
-      e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, y, zero));
+  Value differ = e.make<arith::XOrIOp>(e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, rest, zero),
+                                       e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, y, zero));
   Value nonZero = e.make<arith::CmpIOp>(arith::CmpIPredicate::ne, rest, zero);
-  return e.select(e.make<arith::AndIOp>(differ, nonZero),
-                  e.make<arith::AddIOp>(rest, y), rest);
+  return e.select(e.make<arith::AndIOp>(differ, nonZero), e.make<arith::AddIOp>(rest, y), rest);
 }
 
-#define BITS_EMIT(OP, ARITH)                                                   \
+#define BITS_EMIT(OP, ARITH)                                                                       \
   EMIT(OP) { return b.create<arith::ARITH>(loc, in[0], in[1]); }
 BITS_EMIT(AndOp, AndIOp)
 BITS_EMIT(OrOp, OrIOp)
@@ -286,8 +263,7 @@ BITS_EMIT(XorOp, XOrIOp)
 /// Shifts by the width or more give 0, where LLVM's shifts give poison.
 template <typename Shift> static Value emitShift(Emitter e, Value x, Value y) {
   double width = getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
-  Value inRange =
-      e.make<arith::CmpIOp>(arith::CmpIPredicate::ult, y, e.like(y, width));
+  Value inRange = e.make<arith::CmpIOp>(arith::CmpIPredicate::ult, y, e.like(y, width));
   return e.select(inRange, e.make<Shift>(x, y), e.like(x, 0));
 }
 EMIT(ShiftLeftOp) { return emitShift<arith::ShLIOp>({b, loc}, in[0], in[1]); }
@@ -299,13 +275,12 @@ EMIT(CompareOp) {
   using I = arith::CmpIPredicate;
   static const F floats[] = {F::OEQ, F::UNE, F::OLT, F::OLE, F::OGT, F::OGE};
   static const I signedInts[] = {I::eq, I::ne, I::slt, I::sle, I::sgt, I::sge};
-  static const I unsignedInts[] = {I::eq,  I::ne,  I::ult,
-                                   I::ule, I::ugt, I::uge};
+  static const I unsignedInts[] = {I::eq, I::ne, I::ult, I::ule, I::ugt, I::uge};
   unsigned index = static_cast<unsigned>(getComparison());
   if (isFloat(in[0]))
     return e.cmp(floats[index], in[0], in[1]);
-  return e.make<arith::CmpIOp>(
-      (isUnsigned(getLhs()) ? unsignedInts : signedInts)[index], in[0], in[1]);
+  return e.make<arith::CmpIOp>((isUnsigned(getLhs()) ? unsignedInts : signedInts)[index], in[0],
+                               in[1]);
 }
 
 EMIT(SelectOp) { return b.create<arith::SelectOp>(loc, in[0], in[1], in[2]); }
@@ -313,9 +288,8 @@ EMIT(SelectOp) { return b.create<arith::SelectOp>(loc, in[0], in[1], in[2]); }
 EMIT(ClampOp) {
   Emitter e{b, loc};
   if (isFloat(in[0]))
-    return emitExtreme(e,
-                       emitExtreme(e, in[0], in[1], arith::CmpFPredicate::OGT),
-                       in[2], arith::CmpFPredicate::OLT);
+    return emitExtreme(e, emitExtreme(e, in[0], in[1], arith::CmpFPredicate::OGT), in[2],
+                       arith::CmpFPredicate::OLT);
   if (isUnsigned(getInput()))
     return e.make<arith::MinUIOp>(e.make<arith::MaxUIOp>(in[0], in[1]), in[2]);
   return e.make<arith::MinSIOp>(e.make<arith::MaxSIOp>(in[0], in[1]), in[2]);
@@ -333,8 +307,7 @@ EMIT(ConvertOp) {
   Value x = in[0];
   if (x.getType() == to)
     return x;
-  unsigned fromWidth =
-      getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
+  unsigned fromWidth = getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
   unsigned toWidth = element.getIntOrFloatBitWidth();
   if (isFloat(x)) {
     if (isa<FloatType>(element)) {
@@ -349,12 +322,10 @@ EMIT(ConvertOp) {
   }
   bool fromUnsigned = isUnsigned(getInput());
   if (isa<FloatType>(element))
-    return fromUnsigned ? e.make<arith::UIToFPOp>(to, x)
-                        : e.make<arith::SIToFPOp>(to, x);
+    return fromUnsigned ? e.make<arith::UIToFPOp>(to, x) : e.make<arith::SIToFPOp>(to, x);
   if (toWidth == 1)
     return e.make<arith::CmpIOp>(arith::CmpIPredicate::ne, x, e.like(x, 0));
   if (toWidth < fromWidth)
     return e.make<arith::TruncIOp>(to, x);
-  return fromUnsigned ? e.make<arith::ExtUIOp>(to, x)
-                      : e.make<arith::ExtSIOp>(to, x);
+  return fromUnsigned ? e.make<arith::ExtUIOp>(to, x) : e.make<arith::ExtSIOp>(to, x);
 }

@@ -31,11 +31,10 @@ template <typename Fn> static void zipInts(Operands in, Results out, Fn fn) {
     out[0].ints[i] = fn(in[0]->ints[i], in[1]->ints[i]);
 }
 
-#define FLOAT_RULE(OP, EXPRESSION)                                             \
-  LogicalResult OP::interpret(InterpreterContext &, Operands in,               \
-                              Results out) {                                   \
-    mapFloats(in, out, [&](double x) -> double { return EXPRESSION; });        \
-    return success();                                                          \
+#define FLOAT_RULE(OP, EXPRESSION)                                                                 \
+  LogicalResult OP::interpret(InterpreterContext &, Operands in, Results out) {                    \
+    mapFloats(in, out, [&](double x) -> double { return EXPRESSION; });                            \
+    return success();                                                                              \
   }
 
 FLOAT_RULE(ExpOp, std::exp(x))
@@ -56,27 +55,23 @@ FLOAT_RULE(AsinhOp, std::asinh(x))
 FLOAT_RULE(AcoshOp, std::acosh(x))
 FLOAT_RULE(AtanhOp, std::atanh(x))
 FLOAT_RULE(ErfOp, std::erf(x))
-FLOAT_RULE(SigmoidOp,
-           x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)))
+FLOAT_RULE(SigmoidOp, x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)))
 FLOAT_RULE(SoftplusOp, std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))))
 FLOAT_RULE(FloorOp, std::floor(x))
 FLOAT_RULE(CeilOp, std::ceil(x))
 FLOAT_RULE(RoundOp, std::nearbyint(x))
 FLOAT_RULE(GeluOp, getApproximation() == GeluApproximation::none
                        ? 0.5 * x * (1 + std::erf(x * M_SQRT1_2))
-                       : 0.5 * x *
-                             (1 + std::tanh(std::sqrt(M_2_PI) *
-                                            (x + 0.044715 * x * x * x))))
+                       : 0.5 * x * (1 + std::tanh(std::sqrt(M_2_PI) * (x + 0.044715 * x * x * x))))
 #undef FLOAT_RULE
 
-#define UNARY_RULE(OP, FLOAT, INT)                                             \
-  LogicalResult OP::interpret(InterpreterContext &, Operands in,               \
-                              Results out) {                                   \
-    if (out[0].isFloat())                                                      \
-      mapFloats(in, out, [](double x) -> double { return FLOAT; });            \
-    else                                                                       \
-      mapInts(in, out, [](int64_t x) -> int64_t { return INT; });              \
-    return success();                                                          \
+#define UNARY_RULE(OP, FLOAT, INT)                                                                 \
+  LogicalResult OP::interpret(InterpreterContext &, Operands in, Results out) {                    \
+    if (out[0].isFloat())                                                                          \
+      mapFloats(in, out, [](double x) -> double { return FLOAT; });                                \
+    else                                                                                           \
+      mapInts(in, out, [](int64_t x) -> int64_t { return INT; });                                  \
+    return success();                                                                              \
   }
 
 // Negation goes through unsigned: the smallest integer wraps.
@@ -92,28 +87,25 @@ LogicalResult NotOp::interpret(InterpreterContext &, Operands in, Results out) {
   return success();
 }
 
-LogicalResult IsNanOp::interpret(InterpreterContext &, Operands in,
-                                 Results out) {
+LogicalResult IsNanOp::interpret(InterpreterContext &, Operands in, Results out) {
   for (size_t i = 0, e = out[0].ints.size(); i < e; ++i)
     out[0].ints[i] = std::isnan(in[0]->floats[i]);
   return success();
 }
 
-LogicalResult IsInfOp::interpret(InterpreterContext &, Operands in,
-                                 Results out) {
+LogicalResult IsInfOp::interpret(InterpreterContext &, Operands in, Results out) {
   for (size_t i = 0, e = out[0].ints.size(); i < e; ++i)
     out[0].ints[i] = std::isinf(in[0]->floats[i]);
   return success();
 }
 
-#define BINARY_RULE(OP, FLOAT, INT)                                            \
-  LogicalResult OP::interpret(InterpreterContext &, Operands in,               \
-                              Results out) {                                   \
-    if (out[0].isFloat())                                                      \
-      zipFloats(in, out, [](double x, double y) -> double { return FLOAT; });  \
-    else                                                                       \
-      zipInts(in, out, [](uint64_t x, uint64_t y) -> int64_t { return INT; }); \
-    return success();                                                          \
+#define BINARY_RULE(OP, FLOAT, INT)                                                                \
+  LogicalResult OP::interpret(InterpreterContext &, Operands in, Results out) {                    \
+    if (out[0].isFloat())                                                                          \
+      zipFloats(in, out, [](double x, double y) -> double { return FLOAT; });                      \
+    else                                                                                           \
+      zipInts(in, out, [](uint64_t x, uint64_t y) -> int64_t { return INT; });                     \
+    return success();                                                                              \
   }
 
 static double maxOf(double x, double y) {
@@ -138,8 +130,7 @@ template <typename Fn>
 static LogicalResult zipSigned(Operation *op, Operands in, Results out, Fn fn) {
   bool isUnsigned = out[0].getType().getElementType().isUnsignedInteger();
   for (size_t i = 0, e = out[0].ints.size(); i < e; ++i) {
-    std::optional<int64_t> value =
-        fn(in[0]->ints[i], in[1]->ints[i], isUnsigned);
+    std::optional<int64_t> value = fn(in[0]->ints[i], in[1]->ints[i], isUnsigned);
     if (!value)
       return op->emitOpError("divides ") << in[0]->ints[i] << " by zero";
     out[0].ints[i] = *value;
@@ -186,8 +177,7 @@ LogicalResult ModOp::interpret(InterpreterContext &, Operands in, Results out) {
     if (isUnsigned)
       return std::optional<int64_t>(uint64_t(x) % uint64_t(y));
     int64_t rest = y == -1 ? 0 : x % y;
-    return std::optional<int64_t>(rest != 0 && (rest < 0) != (y < 0) ? rest + y
-                                                                     : rest);
+    return std::optional<int64_t>(rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest);
   });
 }
 
@@ -232,12 +222,10 @@ LogicalResult MinOp::interpret(InterpreterContext &, Operands in, Results out) {
   });
 }
 
-#define BITS_RULE(OP, EXPRESSION)                                              \
-  LogicalResult OP::interpret(InterpreterContext &, Operands in,               \
-                              Results out) {                                   \
-    zipInts(in, out,                                                           \
-            [](uint64_t x, uint64_t y) -> int64_t { return EXPRESSION; });     \
-    return success();                                                          \
+#define BITS_RULE(OP, EXPRESSION)                                                                  \
+  LogicalResult OP::interpret(InterpreterContext &, Operands in, Results out) {                    \
+    zipInts(in, out, [](uint64_t x, uint64_t y) -> int64_t { return EXPRESSION; });                \
+    return success();                                                                              \
   }
 
 BITS_RULE(AndOp, x &y)
@@ -246,18 +234,14 @@ BITS_RULE(XorOp, x ^ y)
 BITS_RULE(ShiftLeftOp, y > 63 ? 0 : x << y)
 #undef BITS_RULE
 
-LogicalResult ShiftRightOp::interpret(InterpreterContext &, Operands in,
-                                      Results out) {
+LogicalResult ShiftRightOp::interpret(InterpreterContext &, Operands in, Results out) {
   unsigned width = out[0].getType().getElementTypeBitWidth();
   uint64_t mask = width == 64 ? ~0ull : (1ull << width) - 1;
-  zipInts(in, out, [&](uint64_t x, uint64_t y) -> int64_t {
-    return y > 63 ? 0 : (x & mask) >> y;
-  });
+  zipInts(in, out, [&](uint64_t x, uint64_t y) -> int64_t { return y > 63 ? 0 : (x & mask) >> y; });
   return success();
 }
 
-template <typename T>
-static bool compareValues(Comparison comparison, T x, T y) {
+template <typename T> static bool compareValues(Comparison comparison, T x, T y) {
   switch (comparison) {
   case Comparison::eq:
     return x == y;
@@ -275,25 +259,20 @@ static bool compareValues(Comparison comparison, T x, T y) {
   return false;
 }
 
-LogicalResult CompareOp::interpret(InterpreterContext &, Operands in,
-                                   Results out) {
+LogicalResult CompareOp::interpret(InterpreterContext &, Operands in, Results out) {
   bool isUnsigned = in[0]->getType().getElementType().isUnsignedInteger();
   for (size_t i = 0, e = out[0].ints.size(); i < e; ++i) {
     if (in[0]->isFloat())
-      out[0].ints[i] =
-          compareValues(getComparison(), in[0]->floats[i], in[1]->floats[i]);
+      out[0].ints[i] = compareValues(getComparison(), in[0]->floats[i], in[1]->floats[i]);
     else if (isUnsigned)
-      out[0].ints[i] = compareValues<uint64_t>(getComparison(), in[0]->ints[i],
-                                               in[1]->ints[i]);
+      out[0].ints[i] = compareValues<uint64_t>(getComparison(), in[0]->ints[i], in[1]->ints[i]);
     else
-      out[0].ints[i] =
-          compareValues(getComparison(), in[0]->ints[i], in[1]->ints[i]);
+      out[0].ints[i] = compareValues(getComparison(), in[0]->ints[i], in[1]->ints[i]);
   }
   return success();
 }
 
-LogicalResult SelectOp::interpret(InterpreterContext &, Operands in,
-                                  Results out) {
+LogicalResult SelectOp::interpret(InterpreterContext &, Operands in, Results out) {
   for (int64_t i = 0, e = out[0].size(); i < e; ++i) {
     const HostTensor *from = in[0]->ints[i] ? in[1] : in[2];
     if (out[0].isFloat())
@@ -304,21 +283,17 @@ LogicalResult SelectOp::interpret(InterpreterContext &, Operands in,
   return success();
 }
 
-LogicalResult ClampOp::interpret(InterpreterContext &, Operands in,
-                                 Results out) {
+LogicalResult ClampOp::interpret(InterpreterContext &, Operands in, Results out) {
   for (int64_t i = 0, e = out[0].size(); i < e; ++i) {
     if (out[0].isFloat())
-      out[0].floats[i] =
-          minOf(maxOf(in[0]->floats[i], in[1]->floats[i]), in[2]->floats[i]);
+      out[0].floats[i] = minOf(maxOf(in[0]->floats[i], in[1]->floats[i]), in[2]->floats[i]);
     else
-      out[0].ints[i] =
-          std::min(std::max(in[0]->ints[i], in[1]->ints[i]), in[2]->ints[i]);
+      out[0].ints[i] = std::min(std::max(in[0]->ints[i], in[1]->ints[i]), in[2]->ints[i]);
   }
   return success();
 }
 
-LogicalResult ConvertOp::interpret(InterpreterContext &, Operands in,
-                                   Results out) {
+LogicalResult ConvertOp::interpret(InterpreterContext &, Operands in, Results out) {
   bool toBool = out[0].getType().getElementType().isInteger(1);
   bool fromUnsigned = in[0]->getType().getElementType().isUnsignedInteger();
   for (int64_t i = 0, e = out[0].size(); i < e; ++i) {
@@ -329,8 +304,7 @@ LogicalResult ConvertOp::interpret(InterpreterContext &, Operands in,
       else if (toBool)
         out[0].ints[i] = x != 0;
       else // what a cvttsd2si gives for values an int64_t cannot hold
-        out[0].ints[i] =
-            std::abs(x) < 0x1p63 ? static_cast<int64_t>(x) : INT64_MIN;
+        out[0].ints[i] = std::abs(x) < 0x1p63 ? static_cast<int64_t>(x) : INT64_MIN;
       continue;
     }
     int64_t x = in[0]->ints[i];

@@ -8,26 +8,24 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
-#define VJP(OP)                                                                \
-  LogicalResult OP::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,  \
-                             ArrayRef<bool> wanted,                            \
-                             MutableArrayRef<Value> grads)
+#define VJP(OP)                                                                                    \
+  LogicalResult OP::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,                      \
+                             ArrayRef<bool> wanted, MutableArrayRef<Value> grads)
 
 /// A unary op: `EXPRESSION` from g (gradient), x (operand), y (result).
-#define UNARY_VJP(OP, EXPRESSION)                                              \
-  VJP(OP) {                                                                    \
-    Expressions e{builder, getLoc()};                                          \
-    Value g = resultGrads[0], x = getInput(), y = getResult();                 \
-    (void)e, (void)g, (void)x, (void)y;                                        \
-    if (wanted[0])                                                             \
-      grads[0] = EXPRESSION;                                                   \
-    return success();                                                          \
+#define UNARY_VJP(OP, EXPRESSION)                                                                  \
+  VJP(OP) {                                                                                        \
+    Expressions e{builder, getLoc()};                                                              \
+    Value g = resultGrads[0], x = getInput(), y = getResult();                                     \
+    (void)e, (void)g, (void)x, (void)y;                                                            \
+    if (wanted[0])                                                                                 \
+      grads[0] = EXPRESSION;                                                                       \
+    return success();                                                                              \
   }
 
 UNARY_VJP(NegOp, e.neg(g))
 UNARY_VJP(AbsOp, e.mul(g, e.make<SignOp>(x)))
-UNARY_VJP(ReluOp,
-          e.select(e.compare(Comparison::gt, x, 0.0), g, e.splatLike(g, 0)))
+UNARY_VJP(ReluOp, e.select(e.compare(Comparison::gt, x, 0.0), g, e.splatLike(g, 0)))
 UNARY_VJP(ExpOp, e.mul(g, y))
 UNARY_VJP(LogOp, e.div(g, x))
 UNARY_VJP(Log1pOp, e.div(g, e.add(x, 1.0)))
@@ -37,8 +35,7 @@ UNARY_VJP(SinOp, e.mul(g, e.make<CosOp>(x)))
 UNARY_VJP(CosOp, e.neg(e.mul(g, e.make<SinOp>(x))))
 UNARY_VJP(TanOp, e.mul(g, e.add(e.mul(y, y), 1.0)))
 UNARY_VJP(AsinOp, e.mul(g, e.rsqrt(e.sub(e.splatLike(x, 1), e.mul(x, x)))))
-UNARY_VJP(AcosOp,
-          e.neg(e.mul(g, e.rsqrt(e.sub(e.splatLike(x, 1), e.mul(x, x))))))
+UNARY_VJP(AcosOp, e.neg(e.mul(g, e.rsqrt(e.sub(e.splatLike(x, 1), e.mul(x, x))))))
 UNARY_VJP(AtanOp, e.div(g, e.add(e.mul(x, x), 1.0)))
 UNARY_VJP(SinhOp, e.mul(g, e.make<CoshOp>(x)))
 UNARY_VJP(CoshOp, e.mul(g, e.make<SinhOp>(x)))
@@ -62,8 +59,7 @@ VJP(GeluOp) {
     return success();
   if (getApproximation() == GeluApproximation::none) {
     // Phi(x) + x phi(x)
-    Value phi =
-        e.mul(e.exp(e.mul(e.mul(x, x), -0.5)), M_2_SQRTPI * M_SQRT1_2 * 0.5);
+    Value phi = e.mul(e.exp(e.mul(e.mul(x, x), -0.5)), M_2_SQRTPI * M_SQRT1_2 * 0.5);
     Value cdf = e.mul(e.add(e.make<ErfOp>(e.mul(x, M_SQRT1_2)), 1.0), 0.5);
     grads[0] = e.mul(g, e.add(cdf, e.mul(x, phi)));
     return success();
@@ -117,13 +113,12 @@ VJP(PowOp) {
   Value g = resultGrads[0], x = getLhs(), y = getRhs();
   if (wanted[0]) {
     Value slope = e.mul(y, e.make<PowOp>(x, e.add(y, -1.0)));
-    grads[0] = e.mul(g, e.select(e.compare(Comparison::eq, y, 0.0),
-                                 e.splatLike(y, 0), slope));
+    grads[0] = e.mul(g, e.select(e.compare(Comparison::eq, y, 0.0), e.splatLike(y, 0), slope));
   }
   if (wanted[1]) {
     // 0^y is flat in y for y >= 0, though ln 0 is infinite.
-    Value flat = e.make<AndOp>(e.compare(Comparison::eq, x, 0.0),
-                               e.compare(Comparison::ge, y, 0.0));
+    Value flat =
+        e.make<AndOp>(e.compare(Comparison::eq, x, 0.0), e.compare(Comparison::ge, y, 0.0));
     Value slope = e.mul(getResult(), e.log(x));
     grads[1] = e.mul(g, e.select(flat, e.splatLike(y, 0), slope));
   }
@@ -131,9 +126,8 @@ VJP(PowOp) {
 }
 
 /// Gradients of max (or min): all of g where `wins`, half where equal.
-static void splitBetween(Expressions e, Value g, Value x, Value y,
-                         Comparison wins, ArrayRef<bool> wanted,
-                         MutableArrayRef<Value> grads) {
+static void splitBetween(Expressions e, Value g, Value x, Value y, Comparison wins,
+                         ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Value zero = e.splatLike(g, 0), half = e.mul(g, 0.5);
   Value equal = e.compare(Comparison::eq, x, y);
   if (wanted[0])
@@ -143,20 +137,19 @@ static void splitBetween(Expressions e, Value g, Value x, Value y,
 }
 
 VJP(MaxOp) {
-  splitBetween({builder, getLoc()}, resultGrads[0], getLhs(), getRhs(),
-               Comparison::gt, wanted, grads);
+  splitBetween({builder, getLoc()}, resultGrads[0], getLhs(), getRhs(), Comparison::gt, wanted,
+               grads);
   return success();
 }
 
 VJP(MinOp) {
-  splitBetween({builder, getLoc()}, resultGrads[0], getLhs(), getRhs(),
-               Comparison::lt, wanted, grads);
+  splitBetween({builder, getLoc()}, resultGrads[0], getLhs(), getRhs(), Comparison::lt, wanted,
+               grads);
   return success();
 }
 
 /// d(x - y q)/dy = -q, where q = (x - r) / y is the whole-number quotient.
-static Value remainderSlope(Expressions e, Value g, Value x, Value y,
-                            Value remainder) {
+static Value remainderSlope(Expressions e, Value g, Value x, Value y, Value remainder) {
   Value quotient = e.make<RoundOp>(e.div(e.sub(x, remainder), y));
   return e.neg(e.mul(g, quotient));
 }
@@ -164,16 +157,14 @@ static Value remainderSlope(Expressions e, Value g, Value x, Value y,
 VJP(RemOp) {
   grads[0] = resultGrads[0];
   if (wanted[1])
-    grads[1] = remainderSlope({builder, getLoc()}, resultGrads[0], getLhs(),
-                              getRhs(), getResult());
+    grads[1] = remainderSlope({builder, getLoc()}, resultGrads[0], getLhs(), getRhs(), getResult());
   return success();
 }
 
 VJP(ModOp) {
   grads[0] = resultGrads[0];
   if (wanted[1])
-    grads[1] = remainderSlope({builder, getLoc()}, resultGrads[0], getLhs(),
-                              getRhs(), getResult());
+    grads[1] = remainderSlope({builder, getLoc()}, resultGrads[0], getLhs(), getRhs(), getResult());
   return success();
 }
 
@@ -192,9 +183,8 @@ VJP(ClampOp) {
   Value g = resultGrads[0];
   if (!wanted[0])
     return success();
-  Value inside =
-      e.make<AndOp>(e.compare(Comparison::gt, getInput(), getLow()),
-                    e.compare(Comparison::lt, getInput(), getHigh()));
+  Value inside = e.make<AndOp>(e.compare(Comparison::gt, getInput(), getLow()),
+                               e.compare(Comparison::lt, getInput(), getHigh()));
   grads[0] = e.select(inside, g, e.splatLike(g, 0));
   return success();
 }

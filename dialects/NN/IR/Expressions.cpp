@@ -13,8 +13,7 @@ Value Expressions::convert(Value x, Type elementType) {
   RankedTensorType type = typeOf(x);
   if (type.getElementType() == elementType)
     return x;
-  return make<ConvertOp>(RankedTensorType::get(type.getShape(), elementType),
-                         x);
+  return make<ConvertOp>(RankedTensorType::get(type.getShape(), elementType), x);
 }
 
 Value Expressions::reshape(Value x, ArrayRef<int64_t> shape) {
@@ -35,15 +34,13 @@ Value Expressions::transpose(Value x, ArrayRef<int64_t> permutation) {
   return make<TransposeOp>(x, permutation);
 }
 
-Value Expressions::broadcast(Value x, ArrayRef<int64_t> shape,
-                             ArrayRef<int64_t> dimensions) {
+Value Expressions::broadcast(Value x, ArrayRef<int64_t> shape, ArrayRef<int64_t> dimensions) {
   if (typeOf(x).getShape() == shape)
     return x;
   return make<BroadcastOp>(withShape(typeOf(x), shape), x, dimensions);
 }
 
-Value Expressions::broadcastAlong(Value x, ArrayRef<int64_t> shape,
-                                  ArrayRef<int64_t> missing) {
+Value Expressions::broadcastAlong(Value x, ArrayRef<int64_t> shape, ArrayRef<int64_t> missing) {
   SmallVector<int64_t> kept;
   for (int64_t dimension : llvm::seq<int64_t>(0, shape.size()))
     if (!llvm::is_contained(missing, dimension))
@@ -51,14 +48,11 @@ Value Expressions::broadcastAlong(Value x, ArrayRef<int64_t> shape,
   return broadcast(x, shape, kept);
 }
 
-Value Expressions::reduce(ReduceKind kind, Value x,
-                          ArrayRef<int64_t> dimensions) {
+Value Expressions::reduce(ReduceKind kind, Value x, ArrayRef<int64_t> dimensions) {
   return dimensions.empty() ? x : make<ReduceOp>(kind, x, dimensions);
 }
 
-Value Expressions::dot(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatch,
-                       ArrayRef<int64_t> rhsBatch,
-                       ArrayRef<int64_t> lhsContract,
-                       ArrayRef<int64_t> rhsContract) {
+Value Expressions::dot(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatch, ArrayRef<int64_t> rhsBatch,
+                       ArrayRef<int64_t> lhsContract, ArrayRef<int64_t> rhsContract) {
   return make<DotOp>(lhs, rhs, lhsBatch, rhsBatch, lhsContract, rhsContract);
 }

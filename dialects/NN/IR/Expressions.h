@@ -20,12 +20,8 @@ struct Expressions {
   }
 
   /// A splat of `like`'s type.
-  mlir::Value splat(mlir::Type type, double value) {
-    return make<ConstantOp>(type, value);
-  }
-  mlir::Value splatLike(mlir::Value like, double value) {
-    return splat(like.getType(), value);
-  }
+  mlir::Value splat(mlir::Type type, double value) { return make<ConstantOp>(type, value); }
+  mlir::Value splatLike(mlir::Value like, double value) { return splat(like.getType(), value); }
   mlir::Value neg(mlir::Value x) { return make<NegOp>(x); }
   mlir::Value exp(mlir::Value x) { return make<ExpOp>(x); }
   mlir::Value log(mlir::Value x) { return make<LogOp>(x); }
@@ -66,15 +62,12 @@ struct Expressions {
                              llvm::ArrayRef<int64_t> missing);
   /// Sum (or another reduction) over `dimensions`, which disappear; `x` itself
   /// when there are none.
-  mlir::Value reduce(ReduceKind kind, mlir::Value x,
-                     llvm::ArrayRef<int64_t> dimensions);
+  mlir::Value reduce(ReduceKind kind, mlir::Value x, llvm::ArrayRef<int64_t> dimensions);
   mlir::Value sum(mlir::Value x, llvm::ArrayRef<int64_t> dimensions) {
     return reduce(ReduceKind::sum, x, dimensions);
   }
-  mlir::Value dot(mlir::Value lhs, mlir::Value rhs,
-                  llvm::ArrayRef<int64_t> lhsBatch,
-                  llvm::ArrayRef<int64_t> rhsBatch,
-                  llvm::ArrayRef<int64_t> lhsContract,
+  mlir::Value dot(mlir::Value lhs, mlir::Value rhs, llvm::ArrayRef<int64_t> lhsBatch,
+                  llvm::ArrayRef<int64_t> rhsBatch, llvm::ArrayRef<int64_t> lhsContract,
                   llvm::ArrayRef<int64_t> rhsContract);
 };
 

@@ -35,12 +35,10 @@ void setFileTensors(VariableOp variable, ArrayRef<FileTensor> tensors) {
 }
 
 /// One entry; nullopt where it has another form.
-static std::optional<FileTensor> readEntry(Attribute attribute,
-                                           ArrayRef<int64_t> variable) {
+static std::optional<FileTensor> readEntry(Attribute attribute, ArrayRef<int64_t> variable) {
   auto entry = dyn_cast<DictionaryAttr>(attribute);
   auto name = entry ? entry.getAs<StringAttr>("name") : StringAttr();
-  auto shape =
-      entry ? entry.getAs<DenseI64ArrayAttr>("shape") : DenseI64ArrayAttr();
+  auto shape = entry ? entry.getAs<DenseI64ArrayAttr>("shape") : DenseI64ArrayAttr();
   auto holds = entry ? entry.getAs<StringAttr>("holds") : StringAttr();
   auto *kind = holds ? llvm::find(kHolds, holds.getValue()) : std::end(kHolds);
   if (!name || !shape || kind == std::end(kHolds))
@@ -56,8 +54,7 @@ static std::optional<FileTensor> readEntry(Attribute attribute,
     return std::nullopt;
   if (!strides)
     return tensor;
-  tensor.strides.assign(strides.asArrayRef().begin(),
-                        strides.asArrayRef().end());
+  tensor.strides.assign(strides.asArrayRef().begin(), strides.asArrayRef().end());
   if (tensor.strides.size() != variable.size())
     return std::nullopt;
   int64_t last = 0, elements = 1;
@@ -80,8 +77,7 @@ FailureOr<SmallVector<FileTensor>> getFileTensors(VariableOp variable) {
     return tensors;
   auto entries = dyn_cast<ArrayAttr>(attribute);
   for (Attribute each : entries ? entries.getValue() : ArrayRef<Attribute>()) {
-    std::optional<FileTensor> tensor =
-        readEntry(each, variable.getType().getShape());
+    std::optional<FileTensor> tensor = readEntry(each, variable.getType().getShape());
     if (!tensor) {
       entries = {};
       break;
@@ -89,8 +85,7 @@ FailureOr<SmallVector<FileTensor>> getFileTensors(VariableOp variable) {
     tensors.push_back(std::move(*tensor));
   }
   if (!entries)
-    return variable.emitOpError("has an attribute ")
-           << kFileTensorsAttrName << " of another form";
+    return variable.emitOpError("has an attribute ") << kFileTensorsAttrName << " of another form";
   return tensors;
 }
 
@@ -110,18 +105,14 @@ VariableNames::VariableNames(ModuleOp module) {
 
 bool VariableNames::isSpelled(StringRef name, StringRef text) const {
   auto found = others.find(name);
-  return name == text || (found != others.end() &&
-                          llvm::is_contained(found->second, text.str()));
+  return name == text || (found != others.end() && llvm::is_contained(found->second, text.str()));
 }
 
-bool VariableNames::matches(StringRef name,
-                            const llvm::GlobPattern &glob) const {
+bool VariableNames::matches(StringRef name, const llvm::GlobPattern &glob) const {
   auto found = others.find(name);
   return glob.match(name) ||
          (found != others.end() &&
-          llvm::any_of(found->second, [&](const std::string &other) {
-            return glob.match(other);
-          }));
+          llvm::any_of(found->second, [&](const std::string &other) { return glob.match(other); }));
 }
 
 } // namespace dpc::nn

@@ -49,8 +49,7 @@ constexpr llvm::StringLiteral kFileTensorsAttrName = "nn.file_tensors";
 void setFileTensors(VariableOp variable, llvm::ArrayRef<FileTensor> tensors);
 /// What the attribute says; none without it. Fails, with a diagnostic, where it
 /// has another form or reaches past a tensor.
-mlir::FailureOr<llvm::SmallVector<FileTensor>>
-getFileTensors(VariableOp variable);
+mlir::FailureOr<llvm::SmallVector<FileTensor>> getFileTensors(VariableOp variable);
 
 /// All names of a module's variables. A tensor that stands for several, one of
 /// which has its name, names that one alone.

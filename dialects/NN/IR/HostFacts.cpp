@@ -13,10 +13,8 @@ using namespace mlir;
 using namespace dpc::nn;
 
 IntegerBounds IntegerBounds::intersect(const IntegerBounds &other) const {
-  IntegerBounds both = {std::max(low, other.low), std::min(high, other.high),
-                        std::nullopt};
-  for (const auto &[one, two] :
-       {std::make_pair(this, &other), std::make_pair(&other, this)})
+  IntegerBounds both = {std::max(low, other.low), std::min(high, other.high), std::nullopt};
+  for (const auto &[one, two] : {std::make_pair(this, &other), std::make_pair(&other, this)})
     if (one->ignored && two->allows(*one->ignored))
       both.ignored = one->ignored;
   return both;
@@ -35,17 +33,14 @@ IntegerBounds IntegerBounds::before(int64_t amount) const {
   return result;
 }
 
-void dpc::nn::setBatchDim(FunctionOpInterface function, unsigned index,
-                          int64_t dim) {
+void dpc::nn::setBatchDim(FunctionOpInterface function, unsigned index, int64_t dim) {
   auto type = IntegerType::get(function->getContext(), 64);
   if (dim >= 0)
-    function.setResultAttr(index, kBatchDimAttrName,
-                           IntegerAttr::get(type, dim));
+    function.setResultAttr(index, kBatchDimAttrName, IntegerAttr::get(type, dim));
 }
 
 /// [low, high] or [low, high, ignored] after `prefix`.
-static DenseI64ArrayAttr toAttr(MLIRContext *context,
-                                llvm::SmallVector<int64_t> prefix,
+static DenseI64ArrayAttr toAttr(MLIRContext *context, llvm::SmallVector<int64_t> prefix,
                                 const IntegerBounds &bounds) {
   llvm::append_values(prefix, bounds.low, bounds.high);
   if (bounds.ignored)
@@ -60,9 +55,8 @@ void dpc::nn::setBounds(FunctionOpInterface function, unsigned index,
   for (const BoundsRun &run : runs)
     attributes.push_back(toAttr(context, {run.count}, run.bounds));
   function.setArgAttr(index, kBoundsAttrName,
-                      runs.size() == 1
-                          ? Attribute(toAttr(context, {}, runs[0].bounds))
-                          : ArrayAttr::get(context, attributes));
+                      runs.size() == 1 ? Attribute(toAttr(context, {}, runs[0].bounds))
+                                       : ArrayAttr::get(context, attributes));
 }
 
 static std::optional<IntegerBounds> boundsIn(llvm::ArrayRef<int64_t> values) {
@@ -74,8 +68,7 @@ static std::optional<IntegerBounds> boundsIn(llvm::ArrayRef<int64_t> values) {
   return bounds;
 }
 
-FailureOr<llvm::SmallVector<BoundsRun>>
-dpc::nn::boundsFrom(Attribute attribute) {
+FailureOr<llvm::SmallVector<BoundsRun>> dpc::nn::boundsFrom(Attribute attribute) {
   llvm::SmallVector<BoundsRun> runs;
   if (!attribute)
     return runs;
@@ -93,8 +86,7 @@ dpc::nn::boundsFrom(Attribute attribute) {
     auto values = llvm::dyn_cast<DenseI64ArrayAttr>(each);
     if (!values || values.empty() || values[0] < 1)
       return failure();
-    std::optional<IntegerBounds> bounds =
-        boundsIn(values.asArrayRef().drop_front());
+    std::optional<IntegerBounds> bounds = boundsIn(values.asArrayRef().drop_front());
     if (!bounds)
       return failure();
     runs.push_back({values[0], *bounds});

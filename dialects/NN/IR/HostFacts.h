@@ -34,9 +34,7 @@ struct IntegerBounds {
   int64_t high = std::numeric_limits<int64_t>::max();
   std::optional<int64_t> ignored;
 
-  bool allows(int64_t value) const {
-    return (value >= low && value <= high) || value == ignored;
-  }
+  bool allows(int64_t value) const { return (value >= low && value <= high) || value == ignored; }
   /// Nothing is asked.
   bool allowsAll() const { return *this == IntegerBounds(); }
   /// What both allow.
@@ -47,9 +45,7 @@ struct IntegerBounds {
   bool operator==(const IntegerBounds &other) const {
     return low == other.low && high == other.high && ignored == other.ignored;
   }
-  bool operator!=(const IntegerBounds &other) const {
-    return !(*this == other);
-  }
+  bool operator!=(const IntegerBounds &other) const { return !(*this == other); }
 };
 
 /// Bounds of `count` consecutive elements of a sample; a count of 0 stands for
@@ -60,15 +56,12 @@ struct BoundsRun {
 };
 
 /// Sets kBatchDimAttrName on result `index`, unless `dim` is -1.
-void setBatchDim(mlir::FunctionOpInterface function, unsigned index,
-                 int64_t dim);
+void setBatchDim(mlir::FunctionOpInterface function, unsigned index, int64_t dim);
 /// Sets kBoundsAttrName on argument `index`.
-void setBounds(mlir::FunctionOpInterface function, unsigned index,
-               llvm::ArrayRef<BoundsRun> runs);
+void setBounds(mlir::FunctionOpInterface function, unsigned index, llvm::ArrayRef<BoundsRun> runs);
 /// The bounds in such an attribute; none for null. Fails where the attribute
 /// has another form.
-mlir::FailureOr<llvm::SmallVector<BoundsRun>>
-boundsFrom(mlir::Attribute attribute);
+mlir::FailureOr<llvm::SmallVector<BoundsRun>> boundsFrom(mlir::Attribute attribute);
 
 } // namespace dpc::nn
 

@@ -24,8 +24,8 @@ using DimLoops = ShardingRule::DimLoops;
 using ValueLoops = ShardingRule::ValueLoops;
 
 /// Adds one loop a dimension of `shape` to `dims`.
-static void appendLoops(ShardingRule &rule, ValueLoops &dims,
-                        ArrayRef<int64_t> shape, LoopKind kind) {
+static void appendLoops(ShardingRule &rule, ValueLoops &dims, ArrayRef<int64_t> shape,
+                        LoopKind kind) {
   for (int64_t extent : shape)
     dims.push_back(ShardingRule::dim(rule.addLoop(extent, kind)));
 }
@@ -36,11 +36,10 @@ static int64_t gatherBytes(Value indices, Value result) {
 }
 
 /// Fails with an error naming `op` unless `dimension` is inside `rank`.
-static LogicalResult checkDimension(std::optional<Location> loc, StringRef op,
-                                    int64_t dimension, int64_t rank) {
+static LogicalResult checkDimension(std::optional<Location> loc, StringRef op, int64_t dimension,
+                                    int64_t rank) {
   if (dimension < 0 || dimension >= rank)
-    return emitOptionalError(loc, "'", op, "' op has dimension ", dimension,
-                             ", but rank ", rank);
+    return emitOptionalError(loc, "'", op, "' op has dimension ", dimension, ", but rank ", rank);
   return success();
 }
 
@@ -57,8 +56,7 @@ static SmallVector<SmallVector<unsigned, 2>> scatterAdditive(ScatterKind kind) {
 //===----------------------------------------------------------------------===//
 
 /// `table` with the extents of `indices` in the place of `dimension`.
-static SmallVector<int64_t> gatheredShape(ArrayRef<int64_t> table,
-                                          ArrayRef<int64_t> indices,
+static SmallVector<int64_t> gatheredShape(ArrayRef<int64_t> table, ArrayRef<int64_t> indices,
                                           int64_t dimension) {
   SmallVector<int64_t> shape(table.take_front(dimension));
   llvm::append_range(shape, indices);
@@ -66,19 +64,17 @@ static SmallVector<int64_t> gatheredShape(ArrayRef<int64_t> table,
   return shape;
 }
 
-LogicalResult
-GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                           ValueRange operands, DictionaryAttr attributes,
-                           OpaqueProperties properties, RegionRange regions,
-                           SmallVectorImpl<Type> &types) {
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                         ValueRange operands, DictionaryAttr attributes,
+                                         OpaqueProperties properties, RegionRange regions,
+                                         SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType table = typeOf(adaptor.getTable());
   if (failed(checkDimension(loc, "nn.gather", adaptor.getDimension(),
                             table.getRank()))) // gather_c1
     return failure();
   types.push_back(
-      withShape(table, gatheredShape(table.getShape(),
-                                     typeOf(adaptor.getIndices()).getShape(),
+      withShape(table, gatheredShape(table.getShape(), typeOf(adaptor.getIndices()).getShape(),
                                      adaptor.getDimension())));
   return success();
 }
@@ -91,10 +87,8 @@ ShardingRule GatherOp::getShardingRule() {
   rule.results.resize(1);
   for (auto [d, extent] : llvm::enumerate(typeOf(getTable()).getShape())) {
     if (d == getDimension()) {
-      rule.operands[0].push_back(
-          ShardingRule::dim(rule.addLoop(extent, LoopKind::sum)));
-      appendLoops(rule, rule.operands[1], typeOf(getIndices()).getShape(),
-                  LoopKind::parallel);
+      rule.operands[0].push_back(ShardingRule::dim(rule.addLoop(extent, LoopKind::sum)));
+      appendLoops(rule, rule.operands[1], typeOf(getIndices()).getShape(), LoopKind::parallel);
       llvm::append_range(rule.results[0], rule.operands[1]);
       continue;
     }
@@ -112,17 +106,13 @@ LogicalResult ScatterAddOp::verify() {
                             table.getRank()))) // scatter_add_c1
     return failure();
   RankedTensorType expected = withShape(
-      table, gatheredShape(table.getShape(), typeOf(getIndices()).getShape(),
-                           getDimension()));
+      table, gatheredShape(table.getShape(), typeOf(getIndices()).getShape(), getDimension()));
   if (updates != expected) // scatter_add_c2
-    return emitOpError("has updates of type ")
-           << updates << " where " << expected << " is needed";
+    return emitOpError("has updates of type ") << updates << " where " << expected << " is needed";
   return success();
 }
 
-int64_t ScatterAddOp::getFlops() {
-  return typeOf(getUpdates()).getNumElements();
-}
+int64_t ScatterAddOp::getFlops() { return typeOf(getUpdates()).getNumElements(); }
 
 ShardingRule ScatterAddOp::getShardingRule() {
   ShardingRule rule;
@@ -132,8 +122,7 @@ ShardingRule ScatterAddOp::getShardingRule() {
     DimLoops dim = ShardingRule::dim(rule.addLoop(extent));
     rule.results[0].push_back(dim);
     if (d == getDimension()) {
-      appendLoops(rule, rule.operands[1], typeOf(getIndices()).getShape(),
-                  LoopKind::sum);
+      appendLoops(rule, rule.operands[1], typeOf(getIndices()).getShape(), LoopKind::sum);
       llvm::append_range(rule.operands[0], rule.operands[1]);
       continue;
     }
@@ -149,9 +138,8 @@ ShardingRule ScatterAddOp::getShardingRule() {
 
 /// Fails with an error naming `op` unless `indices` fits into `input` along
 /// every dimension but `dimension`.
-static LogicalResult checkElementIndices(std::optional<Location> loc,
-                                         StringRef op, RankedTensorType input,
-                                         RankedTensorType indices,
+static LogicalResult checkElementIndices(std::optional<Location> loc, StringRef op,
+                                         RankedTensorType input, RankedTensorType indices,
                                          int64_t dimension) {
   if (failed(checkDimension(loc, op, dimension, input.getRank())))
     return failure();
@@ -160,23 +148,19 @@ static LogicalResult checkElementIndices(std::optional<Location> loc,
     fits = d == dimension || indices.getDimSize(d) <= input.getDimSize(d);
   if (!fits)
     return emitOptionalError(loc, "'", op, "' op has indices of type ", indices,
-                             ", which do not fit into ", input,
-                             " beside dimension ", dimension);
+                             ", which do not fit into ", input, " beside dimension ", dimension);
   return success();
 }
 
 /// Loops of `input` and of `indices`, which covers the first elements of each
 /// dimension but `dimension`; both are whole along that one.
-static void addElementLoops(ShardingRule &rule, RankedTensorType input,
-                            RankedTensorType indices, int64_t dimension,
-                            ValueLoops &inputDims, ValueLoops &indexDims) {
+static void addElementLoops(ShardingRule &rule, RankedTensorType input, RankedTensorType indices,
+                            int64_t dimension, ValueLoops &inputDims, ValueLoops &indexDims) {
   for (int64_t d = 0; d < input.getRank(); ++d) {
     int64_t all = input.getDimSize(d), covered = indices.getDimSize(d);
     if (d == dimension) {
-      inputDims.push_back(
-          ShardingRule::dim(rule.addLoop(all, LoopKind::whole)));
-      indexDims.push_back(
-          ShardingRule::dim(rule.addLoop(covered, LoopKind::whole)));
+      inputDims.push_back(ShardingRule::dim(rule.addLoop(all, LoopKind::whole)));
+      indexDims.push_back(ShardingRule::dim(rule.addLoop(covered, LoopKind::whole)));
       continue;
     }
     unsigned loop = rule.addLoop(covered);
@@ -187,30 +171,27 @@ static void addElementLoops(ShardingRule &rule, RankedTensorType input,
   }
 }
 
-LogicalResult GatherElementsOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> loc, ValueRange operands,
-    DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
-    SmallVectorImpl<Type> &types) {
+LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                                 ValueRange operands, DictionaryAttr attributes,
+                                                 OpaqueProperties properties, RegionRange regions,
+                                                 SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
-  RankedTensorType input = typeOf(adaptor.getInput()),
-                   indices = typeOf(adaptor.getIndices());
+  RankedTensorType input = typeOf(adaptor.getInput()), indices = typeOf(adaptor.getIndices());
   // gather_elements_c1, gather_elements_c2
-  if (failed(checkElementIndices(loc, "nn.gather_elements", input, indices,
-                                 adaptor.getDimension())))
+  if (failed(
+          checkElementIndices(loc, "nn.gather_elements", input, indices, adaptor.getDimension())))
     return failure();
   types.push_back(withShape(input, indices.getShape()));
   return success();
 }
 
-int64_t GatherElementsOp::getBytes() {
-  return gatherBytes(getIndices(), getResult());
-}
+int64_t GatherElementsOp::getBytes() { return gatherBytes(getIndices(), getResult()); }
 
 ShardingRule GatherElementsOp::getShardingRule() {
   ShardingRule rule;
   rule.operands.resize(2);
-  addElementLoops(rule, typeOf(getInput()), typeOf(getIndices()),
-                  getDimension(), rule.operands[0], rule.operands[1]);
+  addElementLoops(rule, typeOf(getInput()), typeOf(getIndices()), getDimension(), rule.operands[0],
+                  rule.operands[1]);
   rule.results = {rule.operands[1]};
   rule.additiveSets = {{0}};
   return rule;
@@ -219,8 +200,7 @@ ShardingRule GatherElementsOp::getShardingRule() {
 LogicalResult ScatterElementsOp::verify() {
   RankedTensorType input = typeOf(getInput()), indices = typeOf(getIndices());
   // scatter_elements_c1, scatter_elements_c2
-  if (failed(checkElementIndices(getLoc(), "nn.scatter_elements", input,
-                                 indices, getDimension())))
+  if (failed(checkElementIndices(getLoc(), "nn.scatter_elements", input, indices, getDimension())))
     return failure();
   RankedTensorType expected = withShape(input, indices.getShape());
   if (typeOf(getUpdates()) != expected) // scatter_elements_c3
@@ -229,15 +209,13 @@ LogicalResult ScatterElementsOp::verify() {
   return success();
 }
 
-int64_t ScatterElementsOp::getFlops() {
-  return typeOf(getUpdates()).getNumElements();
-}
+int64_t ScatterElementsOp::getFlops() { return typeOf(getUpdates()).getNumElements(); }
 
 ShardingRule ScatterElementsOp::getShardingRule() {
   ShardingRule rule;
   rule.operands.resize(2);
-  addElementLoops(rule, typeOf(getInput()), typeOf(getIndices()),
-                  getDimension(), rule.operands[0], rule.operands[1]);
+  addElementLoops(rule, typeOf(getInput()), typeOf(getIndices()), getDimension(), rule.operands[0],
+                  rule.operands[1]);
   rule.operands.push_back(rule.operands[1]);
   rule.results = {rule.operands[0]};
   rule.additiveSets = scatterAdditive(getKind());
@@ -250,24 +228,21 @@ ShardingRule ScatterElementsOp::getShardingRule() {
 
 /// Constraints C1 to C3, then the shape that the tuples of `indices` take from
 /// `input`.
-static FailureOr<SmallVector<int64_t>>
-tupleGatheredShape(std::optional<Location> loc, StringRef op,
-                   RankedTensorType input, RankedTensorType indices,
-                   int64_t batchDims) {
-  if (batchDims < 0 || batchDims >= indices.getRank() ||
-      batchDims > input.getRank())
-    return emitOptionalError(loc, "'", op, "' op has ", batchDims,
-                             " batch dimensions for ", input, " and ", indices);
+static FailureOr<SmallVector<int64_t>> tupleGatheredShape(std::optional<Location> loc, StringRef op,
+                                                          RankedTensorType input,
+                                                          RankedTensorType indices,
+                                                          int64_t batchDims) {
+  if (batchDims < 0 || batchDims >= indices.getRank() || batchDims > input.getRank())
+    return emitOptionalError(loc, "'", op, "' op has ", batchDims, " batch dimensions for ", input,
+                             " and ", indices);
   for (int64_t d = 0; d < batchDims; ++d)
     if (input.getDimSize(d) != indices.getDimSize(d))
-      return emitOptionalError(loc, "'", op, "' op has batch extents ",
-                               input.getDimSize(d), " and ",
-                               indices.getDimSize(d), " along dimension ", d);
+      return emitOptionalError(loc, "'", op, "' op has batch extents ", input.getDimSize(d),
+                               " and ", indices.getDimSize(d), " along dimension ", d);
   int64_t length = indices.getShape().back();
   if (length > input.getRank() - batchDims)
-    return emitOptionalError(loc, "'", op, "' op has index tuples of length ",
-                             length, " for ", input, " with ", batchDims,
-                             " batch dimensions");
+    return emitOptionalError(loc, "'", op, "' op has index tuples of length ", length, " for ",
+                             input, " with ", batchDims, " batch dimensions");
   SmallVector<int64_t> shape(indices.getShape().drop_back());
   llvm::append_range(shape, input.getShape().drop_front(batchDims + length));
   return shape;
@@ -276,54 +251,46 @@ tupleGatheredShape(std::optional<Location> loc, StringRef op,
 /// Loops of an input, of the index tuples and of the slices they take. Batch
 /// and slice dimensions run together; the dimensions the tuples point into are
 /// whole; those that count tuples are of kind `tuples`.
-static void addTupleLoops(ShardingRule &rule, RankedTensorType input,
-                          RankedTensorType indices, int64_t batchDims,
-                          LoopKind tuples, ValueLoops &inputDims,
+static void addTupleLoops(ShardingRule &rule, RankedTensorType input, RankedTensorType indices,
+                          int64_t batchDims, LoopKind tuples, ValueLoops &inputDims,
                           ValueLoops &indexDims, ValueLoops &sliceDims) {
   int64_t length = indices.getShape().back();
   ArrayRef<int64_t> shape = input.getShape();
   appendLoops(rule, inputDims, shape.take_front(batchDims), LoopKind::parallel);
   indexDims = inputDims;
   appendLoops(rule, inputDims, shape.slice(batchDims, length), LoopKind::whole);
-  appendLoops(rule, indexDims,
-              indices.getShape().drop_back().drop_front(batchDims), tuples);
+  appendLoops(rule, indexDims, indices.getShape().drop_back().drop_front(batchDims), tuples);
   sliceDims = indexDims;
   indexDims.push_back(ShardingRule::dim(rule.addLoop(length, LoopKind::whole)));
   ValueLoops slice;
-  appendLoops(rule, slice, shape.drop_front(batchDims + length),
-              LoopKind::parallel);
+  appendLoops(rule, slice, shape.drop_front(batchDims + length), LoopKind::parallel);
   llvm::append_range(inputDims, slice);
   llvm::append_range(sliceDims, slice);
 }
 
-LogicalResult
-GatherNDOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                             ValueRange operands, DictionaryAttr attributes,
-                             OpaqueProperties properties, RegionRange regions,
-                             SmallVectorImpl<Type> &types) {
+LogicalResult GatherNDOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                           ValueRange operands, DictionaryAttr attributes,
+                                           OpaqueProperties properties, RegionRange regions,
+                                           SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType input = typeOf(adaptor.getInput());
   // gather_nd_c1, gather_nd_c2, gather_nd_c3
-  FailureOr<SmallVector<int64_t>> shape =
-      tupleGatheredShape(loc, "nn.gather_nd", input,
-                         typeOf(adaptor.getIndices()), adaptor.getBatchDims());
+  FailureOr<SmallVector<int64_t>> shape = tupleGatheredShape(
+      loc, "nn.gather_nd", input, typeOf(adaptor.getIndices()), adaptor.getBatchDims());
   if (failed(shape))
     return failure();
   types.push_back(withShape(input, *shape));
   return success();
 }
 
-int64_t GatherNDOp::getBytes() {
-  return gatherBytes(getIndices(), getResult());
-}
+int64_t GatherNDOp::getBytes() { return gatherBytes(getIndices(), getResult()); }
 
 ShardingRule GatherNDOp::getShardingRule() {
   ShardingRule rule;
   rule.operands.resize(2);
   rule.results.resize(1);
-  addTupleLoops(rule, typeOf(getInput()), typeOf(getIndices()), getBatchDims(),
-                LoopKind::parallel, rule.operands[0], rule.operands[1],
-                rule.results[0]);
+  addTupleLoops(rule, typeOf(getInput()), typeOf(getIndices()), getBatchDims(), LoopKind::parallel,
+                rule.operands[0], rule.operands[1], rule.results[0]);
   rule.additiveSets = {{0}};
   return rule;
 }
@@ -331,27 +298,23 @@ ShardingRule GatherNDOp::getShardingRule() {
 LogicalResult ScatterNDOp::verify() {
   RankedTensorType input = typeOf(getInput());
   // scatter_nd_c1, scatter_nd_c2, scatter_nd_c3
-  FailureOr<SmallVector<int64_t>> shape = tupleGatheredShape(
-      getLoc(), "nn.scatter_nd", input, typeOf(getIndices()), getBatchDims());
+  FailureOr<SmallVector<int64_t>> shape =
+      tupleGatheredShape(getLoc(), "nn.scatter_nd", input, typeOf(getIndices()), getBatchDims());
   if (failed(shape))
     return failure();
   if (typeOf(getUpdates()) != withShape(input, *shape)) // scatter_nd_c4
     return emitOpError("has updates of type ")
-           << getUpdates().getType() << " where " << withShape(input, *shape)
-           << " is needed";
+           << getUpdates().getType() << " where " << withShape(input, *shape) << " is needed";
   return success();
 }
 
-int64_t ScatterNDOp::getFlops() {
-  return typeOf(getUpdates()).getNumElements();
-}
+int64_t ScatterNDOp::getFlops() { return typeOf(getUpdates()).getNumElements(); }
 
 ShardingRule ScatterNDOp::getShardingRule() {
   ShardingRule rule;
   rule.operands.resize(3);
-  addTupleLoops(rule, typeOf(getInput()), typeOf(getIndices()), getBatchDims(),
-                LoopKind::whole, rule.operands[0], rule.operands[1],
-                rule.operands[2]);
+  addTupleLoops(rule, typeOf(getInput()), typeOf(getIndices()), getBatchDims(), LoopKind::whole,
+                rule.operands[0], rule.operands[1], rule.operands[2]);
   rule.results = {rule.operands[0]};
   rule.additiveSets = scatterAdditive(getKind());
   return rule;
@@ -361,11 +324,10 @@ ShardingRule ScatterNDOp::getShardingRule() {
 // nn.top_k
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
-                         ValueRange operands, DictionaryAttr attributes,
-                         OpaqueProperties properties, RegionRange regions,
-                         SmallVectorImpl<Type> &types) {
+LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                       ValueRange operands, DictionaryAttr attributes,
+                                       OpaqueProperties properties, RegionRange regions,
+                                       SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType type = typeOf(adaptor.getInput());
   int64_t dimension = adaptor.getDimension(), k = adaptor.getK();
@@ -373,8 +335,8 @@ TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
                             type.getRank()))) // top_k_c1
     return failure();
   if (k < 0 || k > type.getDimSize(dimension)) // top_k_c2
-    return emitOptionalError(loc, "'nn.top_k' op takes ", k, " of ",
-                             type.getDimSize(dimension), " elements");
+    return emitOptionalError(loc, "'nn.top_k' op takes ", k, " of ", type.getDimSize(dimension),
+                             " elements");
   SmallVector<int64_t> shape(type.getShape());
   shape[dimension] = k;
   types.push_back(withShape(type, shape));
@@ -390,12 +352,11 @@ ShardingRule TopKOp::getShardingRule() {
   rule.results.resize(1);
   for (auto [d, extent] : llvm::enumerate(typeOf(getInput()).getShape())) {
     bool ranked = d == getDimension();
-    DimLoops dim = ShardingRule::dim(
-        rule.addLoop(extent, ranked ? LoopKind::whole : LoopKind::parallel));
+    DimLoops dim =
+        ShardingRule::dim(rule.addLoop(extent, ranked ? LoopKind::whole : LoopKind::parallel));
     rule.operands[0].push_back(dim);
-    rule.results[0].push_back(
-        ranked ? ShardingRule::dim(rule.addLoop(getK(), LoopKind::whole))
-               : dim);
+    rule.results[0].push_back(ranked ? ShardingRule::dim(rule.addLoop(getK(), LoopKind::whole))
+                                     : dim);
   }
   rule.results.push_back(rule.results[0]);
   return rule;

@@ -17,15 +17,13 @@ using Results = MutableArrayRef<HostTensor>;
 /// Calls `fn(element of the result, element of the slices)`.
 using PairFn = function_ref<void(int64_t, int64_t)>;
 
-static LogicalResult indexError(Operation *op, int64_t index, int64_t extent,
-                                int64_t dimension) {
+static LogicalResult indexError(Operation *op, int64_t index, int64_t extent, int64_t dimension) {
   return op->emitOpError("has the index ")
-         << index << " along dimension " << dimension << " of extent "
-         << extent;
+         << index << " along dimension " << dimension << " of extent " << extent;
 }
 
-static void copyElement(const HostTensor &from, int64_t fromOffset,
-                        HostTensor &to, int64_t toOffset) {
+static void copyElement(const HostTensor &from, int64_t fromOffset, HostTensor &to,
+                        int64_t toOffset) {
   if (to.isFloat())
     to.floats[toOffset] = from.floats[fromOffset];
   else
@@ -49,8 +47,8 @@ template <typename T> static T combineValues(ScatterKind kind, T old, T now) {
 }
 
 /// Combines update element `from` into result element `to`.
-static void combineElement(ScatterKind kind, const HostTensor &updates,
-                           int64_t from, HostTensor &result, int64_t to) {
+static void combineElement(ScatterKind kind, const HostTensor &updates, int64_t from,
+                           HostTensor &result, int64_t to) {
   if (result.isFloat()) {
     double old = result.floats[to], now = updates.floats[from];
     bool selects = kind == ScatterKind::max || kind == ScatterKind::min;
@@ -62,8 +60,8 @@ static void combineElement(ScatterKind kind, const HostTensor &updates,
   }
   auto type = cast<IntegerType>(result.getType().getElementType());
   uint64_t old = result.ints[to], now = updates.ints[from];
-  result.ints[to] = type.isUnsigned() || type.getWidth() == 1 ||
-                            kind == ScatterKind::add || kind == ScatterKind::mul
+  result.ints[to] = type.isUnsigned() || type.getWidth() == 1 || kind == ScatterKind::add ||
+                            kind == ScatterKind::mul
                         ? int64_t(combineValues<uint64_t>(kind, old, now))
                         : combineValues<int64_t>(kind, old, now);
 }
@@ -71,8 +69,7 @@ static void combineElement(ScatterKind kind, const HostTensor &updates,
 /// Pairs each element of a table with the element of the slices that
 /// `indices` put there, in row-major order of the slices.
 static LogicalResult forEachSlicePair(Operation *op, ArrayRef<int64_t> table,
-                                      const HostTensor &indices,
-                                      int64_t dimension, PairFn fn) {
+                                      const HostTensor &indices, int64_t dimension, PairFn fn) {
   int64_t extent = table[dimension], count = indices.size();
   int64_t outer = 1, inner = 1;
   for (int64_t d = 0; d < int64_t(table.size()); ++d)
@@ -84,32 +81,26 @@ static LogicalResult forEachSlicePair(Operation *op, ArrayRef<int64_t> table,
   for (int64_t a = 0; a < outer; ++a)
     for (int64_t i = 0; i < count; ++i)
       for (int64_t b = 0; b < inner; ++b)
-        fn((a * extent + indices.ints[i]) * inner + b,
-           (a * count + i) * inner + b);
+        fn((a * extent + indices.ints[i]) * inner + b, (a * count + i) * inner + b);
   return success();
 }
 
-LogicalResult GatherOp::interpret(InterpreterContext &, Operands in,
-                                  Results out) {
-  return forEachSlicePair(*this, in[0]->getShape(), *in[1], getDimension(),
-                          [&](int64_t table, int64_t slice) {
-                            copyElement(*in[0], table, out[0], slice);
-                          });
+LogicalResult GatherOp::interpret(InterpreterContext &, Operands in, Results out) {
+  return forEachSlicePair(
+      *this, in[0]->getShape(), *in[1], getDimension(),
+      [&](int64_t table, int64_t slice) { copyElement(*in[0], table, out[0], slice); });
 }
 
-LogicalResult ScatterAddOp::interpret(InterpreterContext &, Operands in,
-                                      Results out) {
+LogicalResult ScatterAddOp::interpret(InterpreterContext &, Operands in, Results out) {
   return forEachSlicePair(*this, out[0].getShape(), *in[1], getDimension(),
                           [&](int64_t table, int64_t slice) {
-                            combineElement(ScatterKind::add, *in[0], slice,
-                                           out[0], table);
+                            combineElement(ScatterKind::add, *in[0], slice, out[0], table);
                           });
 }
 
 /// Pairs elements of `input` and of `indices` as gather_elements does.
 static LogicalResult forEachElementPair(Operation *op, ArrayRef<int64_t> input,
-                                        const HostTensor &indices,
-                                        int64_t dimension, PairFn fn) {
+                                        const HostTensor &indices, int64_t dimension, PairFn fn) {
   int64_t extent = input[dimension];
   for (int64_t index : indices.ints)
     if (index < 0 || index >= extent)
@@ -124,27 +115,22 @@ static LogicalResult forEachElementPair(Operation *op, ArrayRef<int64_t> input,
   return success();
 }
 
-LogicalResult GatherElementsOp::interpret(InterpreterContext &, Operands in,
-                                          Results out) {
+LogicalResult GatherElementsOp::interpret(InterpreterContext &, Operands in, Results out) {
   return forEachElementPair(
       *this, in[0]->getShape(), *in[1], getDimension(),
       [&](int64_t from, int64_t to) { copyElement(*in[0], from, out[0], to); });
 }
 
-LogicalResult ScatterElementsOp::interpret(InterpreterContext &, Operands in,
-                                           Results out) {
+LogicalResult ScatterElementsOp::interpret(InterpreterContext &, Operands in, Results out) {
   out[0] = *in[0];
-  return forEachElementPair(*this, in[0]->getShape(), *in[1], getDimension(),
-                            [&](int64_t to, int64_t from) {
-                              combineElement(getKind(), *in[2], from, out[0],
-                                             to);
-                            });
+  return forEachElementPair(
+      *this, in[0]->getShape(), *in[1], getDimension(),
+      [&](int64_t to, int64_t from) { combineElement(getKind(), *in[2], from, out[0], to); });
 }
 
 /// Pairs elements of `input` and of the slices that index tuples take.
 static LogicalResult forEachTuplePair(Operation *op, ArrayRef<int64_t> input,
-                                      const HostTensor &indices,
-                                      int64_t batchDims, PairFn fn) {
+                                      const HostTensor &indices, int64_t batchDims, PairFn fn) {
   ArrayRef<int64_t> shape = indices.getShape();
   SmallVector<int64_t> strides = rowMajorStrides(input);
   int64_t length = shape.back(), slice = 1, batches = 1, tuples = 1;
@@ -172,28 +158,22 @@ static LogicalResult forEachTuplePair(Operation *op, ArrayRef<int64_t> input,
   return success();
 }
 
-LogicalResult GatherNDOp::interpret(InterpreterContext &, Operands in,
-                                    Results out) {
+LogicalResult GatherNDOp::interpret(InterpreterContext &, Operands in, Results out) {
+  return forEachTuplePair(*this, in[0]->getShape(), *in[1], getBatchDims(),
+                          [&](int64_t from, int64_t to) { copyElement(*in[0], from, out[0], to); });
+}
+
+LogicalResult ScatterNDOp::interpret(InterpreterContext &, Operands in, Results out) {
+  out[0] = *in[0];
   return forEachTuplePair(
       *this, in[0]->getShape(), *in[1], getBatchDims(),
-      [&](int64_t from, int64_t to) { copyElement(*in[0], from, out[0], to); });
+      [&](int64_t to, int64_t from) { combineElement(getKind(), *in[2], from, out[0], to); });
 }
 
-LogicalResult ScatterNDOp::interpret(InterpreterContext &, Operands in,
-                                     Results out) {
-  out[0] = *in[0];
-  return forEachTuplePair(*this, in[0]->getShape(), *in[1], getBatchDims(),
-                          [&](int64_t to, int64_t from) {
-                            combineElement(getKind(), *in[2], from, out[0], to);
-                          });
-}
-
-LogicalResult TopKOp::interpret(InterpreterContext &, Operands in,
-                                Results out) {
+LogicalResult TopKOp::interpret(InterpreterContext &, Operands in, Results out) {
   ArrayRef<int64_t> shape = in[0]->getShape();
   int64_t dimension = getDimension(), extent = shape[dimension], k = getK();
-  SmallVector<int64_t> strides = rowMajorStrides(shape),
-                       kept = rowMajorStrides(out[0].getShape());
+  SmallVector<int64_t> strides = rowMajorStrides(shape), kept = rowMajorStrides(out[0].getShape());
   auto type = in[0]->getType().getElementType();
   bool isUnsigned = type.isUnsignedInteger() || type.isInteger(1);
   auto less = [&](int64_t x, int64_t y) {
@@ -211,8 +191,7 @@ LogicalResult TopKOp::interpret(InterpreterContext &, Operands in,
     int64_t base = linearize(index, strides), to = linearize(index, kept);
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      int64_t x = base + a * strides[dimension],
-              y = base + b * strides[dimension];
+      int64_t x = base + a * strides[dimension], y = base + b * strides[dimension];
       return getLargest() ? less(y, x) : less(x, y);
     });
     for (int64_t i = 0; i < k; ++i, to += kept[dimension]) {

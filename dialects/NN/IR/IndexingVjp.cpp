@@ -8,16 +8,15 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
-#define VJP(OP)                                                                \
-  LogicalResult OP::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,  \
-                             ArrayRef<bool> wanted,                            \
-                             MutableArrayRef<Value> grads)
+#define VJP(OP)                                                                                    \
+  LogicalResult OP::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,                      \
+                             ArrayRef<bool> wanted, MutableArrayRef<Value> grads)
 
 VJP(GatherOp) {
   Expressions e{builder, getLoc()};
   if (wanted[0])
-    grads[0] = e.make<ScatterAddOp>(getTable().getType(), resultGrads[0],
-                                    getIndices(), getDimension());
+    grads[0] =
+        e.make<ScatterAddOp>(getTable().getType(), resultGrads[0], getIndices(), getDimension());
   return success();
 }
 
@@ -38,10 +37,9 @@ struct IndexedAccess {
 
 /// Gradients of a scatter of `updates` into `input`, written once for both ways
 /// of indexing.
-static LogicalResult
-buildScatterVjp(Expressions e, Operation *op, ScatterKind kind, Value input,
-                Value updates, Value g, IndexedAccess access,
-                ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
+static LogicalResult buildScatterVjp(Expressions e, Operation *op, ScatterKind kind, Value input,
+                                     Value updates, Value g, IndexedAccess access,
+                                     ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   switch (kind) {
   case ScatterKind::none:
     // What was replaced gets nothing.
@@ -61,17 +59,14 @@ buildScatterVjp(Expressions e, Operation *op, ScatterKind kind, Value input,
     Value result = op->getResult(0);
     Type element = typeOf(result).getElementType();
     Value inputWins = e.compare(Comparison::eq, input, result);
-    Value updateWins =
-        e.compare(Comparison::eq, updates, access.gather(result));
-    Value winners =
-        access.scatter(ScatterKind::add, e.convert(inputWins, element),
-                       e.convert(updateWins, element));
+    Value updateWins = e.compare(Comparison::eq, updates, access.gather(result));
+    Value winners = access.scatter(ScatterKind::add, e.convert(inputWins, element),
+                                   e.convert(updateWins, element));
     Value share = e.div(g, winners);
     if (wanted[0])
       grads[0] = e.select(inputWins, share, e.splatLike(input, 0));
     if (wanted[2])
-      grads[2] =
-          e.select(updateWins, access.gather(share), e.splatLike(updates, 0));
+      grads[2] = e.select(updateWins, access.gather(share), e.splatLike(updates, 0));
     return success();
   }
   case ScatterKind::mul:
@@ -83,9 +78,8 @@ buildScatterVjp(Expressions e, Operation *op, ScatterKind kind, Value input,
 VJP(GatherElementsOp) {
   Expressions e{builder, getLoc()};
   if (wanted[0])
-    grads[0] =
-        e.make<ScatterElementsOp>(ScatterKind::add, e.splatLike(getInput(), 0),
-                                  getIndices(), resultGrads[0], getDimension());
+    grads[0] = e.make<ScatterElementsOp>(ScatterKind::add, e.splatLike(getInput(), 0), getIndices(),
+                                         resultGrads[0], getDimension());
   return success();
 }
 
@@ -95,19 +89,17 @@ VJP(ScatterElementsOp) {
     return e.make<GatherElementsOp>(x, getIndices(), getDimension());
   };
   auto scatter = [&](ScatterKind kind, Value x, Value updates) -> Value {
-    return e.make<ScatterElementsOp>(kind, x, getIndices(), updates,
-                                     getDimension());
+    return e.make<ScatterElementsOp>(kind, x, getIndices(), updates, getDimension());
   };
-  return buildScatterVjp(e, *this, getKind(), getInput(), getUpdates(),
-                         resultGrads[0], {gather, scatter}, wanted, grads);
+  return buildScatterVjp(e, *this, getKind(), getInput(), getUpdates(), resultGrads[0],
+                         {gather, scatter}, wanted, grads);
 }
 
 VJP(GatherNDOp) {
   Expressions e{builder, getLoc()};
   if (wanted[0])
-    grads[0] =
-        e.make<ScatterNDOp>(ScatterKind::add, e.splatLike(getInput(), 0),
-                            getIndices(), resultGrads[0], getBatchDims());
+    grads[0] = e.make<ScatterNDOp>(ScatterKind::add, e.splatLike(getInput(), 0), getIndices(),
+                                   resultGrads[0], getBatchDims());
   return success();
 }
 
@@ -119,16 +111,15 @@ VJP(ScatterNDOp) {
   auto scatter = [&](ScatterKind kind, Value x, Value updates) -> Value {
     return e.make<ScatterNDOp>(kind, x, getIndices(), updates, getBatchDims());
   };
-  return buildScatterVjp(e, *this, getKind(), getInput(), getUpdates(),
-                         resultGrads[0], {gather, scatter}, wanted, grads);
+  return buildScatterVjp(e, *this, getKind(), getInput(), getUpdates(), resultGrads[0],
+                         {gather, scatter}, wanted, grads);
 }
 
 VJP(TopKOp) {
   Expressions e{builder, getLoc()};
   // No gradient flows through the indices.
   if (wanted[0] && resultGrads[0])
-    grads[0] =
-        e.make<ScatterElementsOp>(ScatterKind::add, e.splatLike(getInput(), 0),
-                                  getIndices(), resultGrads[0], getDimension());
+    grads[0] = e.make<ScatterElementsOp>(ScatterKind::add, e.splatLike(getInput(), 0), getIndices(),
+                                         resultGrads[0], getDimension());
   return success();
 }

@@ -24,35 +24,33 @@ void NNDialect::registerLossOps() {
       >();
 }
 
-LogicalResult CrossEntropyOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> loc, ValueRange operands,
-    DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
-    SmallVectorImpl<Type> &types) {
+LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                               ValueRange operands, DictionaryAttr attributes,
+                                               OpaqueProperties properties, RegionRange regions,
+                                               SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType type = typeOf(adaptor.getLogits());
   int64_t dimension = adaptor.getDimension();
   if (dimension < 0 || dimension >= type.getRank() ||
       type.getDimSize(dimension) == 0) // cross_entropy_c1
-    return emitOptionalError(loc, "'nn.cross_entropy' op has dimension ",
-                             dimension, ", which is empty or outside ", type);
+    return emitOptionalError(loc, "'nn.cross_entropy' op has dimension ", dimension,
+                             ", which is empty or outside ", type);
   SmallVector<int64_t> shape(type.getShape());
   shape.erase(shape.begin() + dimension);
   RankedTensorType labels = typeOf(adaptor.getLabels());
   if (labels.getShape() != ArrayRef(shape)) // cross_entropy_c2
-    return emitOptionalError(loc, "'nn.cross_entropy' op has labels of type ",
-                             labels, " for logits of type ", type,
-                             " with classes along dimension ", dimension);
+    return emitOptionalError(loc, "'nn.cross_entropy' op has labels of type ", labels,
+                             " for logits of type ", type, " with classes along dimension ",
+                             dimension);
   double smoothing = adaptor.getLabelSmoothing().convertToDouble();
   if (!(smoothing >= 0 && smoothing <= 1)) // cross_entropy_c3
-    return emitOptionalError(loc, "'nn.cross_entropy' op has labelSmoothing ",
-                             smoothing, ", which is not in [0, 1]");
+    return emitOptionalError(loc, "'nn.cross_entropy' op has labelSmoothing ", smoothing,
+                             ", which is not in [0, 1]");
   types.append(2, withShape(type, shape));
   return success();
 }
 
-int64_t CrossEntropyOp::getFlops() {
-  return 5 * typeOf(getLogits()).getNumElements();
-}
+int64_t CrossEntropyOp::getFlops() { return 5 * typeOf(getLogits()).getNumElements(); }
 
 ShardingRule CrossEntropyOp::getShardingRule() {
   ShardingRule rule;
@@ -60,8 +58,8 @@ ShardingRule CrossEntropyOp::getShardingRule() {
   rule.results.resize(2);
   for (auto [d, extent] : llvm::enumerate(typeOf(getLogits()).getShape())) {
     bool isClass = d == getDimension();
-    ShardingRule::DimLoops dim = ShardingRule::dim(
-        rule.addLoop(extent, isClass ? LoopKind::whole : LoopKind::parallel));
+    ShardingRule::DimLoops dim =
+        ShardingRule::dim(rule.addLoop(extent, isClass ? LoopKind::whole : LoopKind::parallel));
     rule.operands[0].push_back(dim);
     if (isClass)
       continue;
@@ -72,8 +70,7 @@ ShardingRule CrossEntropyOp::getShardingRule() {
   return rule;
 }
 
-LogicalResult CrossEntropyOp::interpret(InterpreterContext &,
-                                        ArrayRef<const HostTensor *> in,
+LogicalResult CrossEntropyOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                         MutableArrayRef<HostTensor> out) {
   SmallVector<int64_t> others(in[0]->getShape());
   const int64_t dimension = getDimension(), classes = others[dimension];
@@ -105,8 +102,7 @@ LogicalResult CrossEntropyOp::interpret(InterpreterContext &,
     ++row;
   });
   if (outside)
-    return emitOpError("has the label ")
-           << *outside << ", but " << classes << " classes";
+    return emitOpError("has the label ") << *outside << ", but " << classes << " classes";
   return success();
 }
 
@@ -128,10 +124,9 @@ static LabelMasks buildMasks(Expressions e, CrossEntropyOp op) {
   Value classes = e.make<IotaOp>(withShape(type, shape), dimension);
   Value spread = e.broadcastAlong(labels, shape, {dimension});
   // A 64-bit ignoreIndex must not go through the double of a splat.
-  Attribute ignore =
-      IntegerAttr::get(type.getElementType(), int64_t(op.getIgnoreIndex()));
-  Value ignoreIndex = e.make<ConstantOp>(
-      type, cast<ElementsAttr>(DenseElementsAttr::get(type, ignore)));
+  Attribute ignore = IntegerAttr::get(type.getElementType(), int64_t(op.getIgnoreIndex()));
+  Value ignoreIndex =
+      e.make<ConstantOp>(type, cast<ElementsAttr>(DenseElementsAttr::get(type, ignore)));
   return {e.compare(Comparison::eq, classes, spread),
           e.compare(Comparison::eq, labels, ignoreIndex)};
 }
@@ -146,38 +141,31 @@ SmallVector<Value> CrossEntropyOp::decompose(OpBuilder &builder) {
   Value shifted = e.sub(x, e.broadcastAlong(largest, shape, {dimension}));
   Value logSumExp = e.add(largest, e.log(e.sum(e.exp(shifted), {dimension})));
   LabelMasks masks = buildMasks(e, *this);
-  Value picked =
-      e.sum(e.select(masks.oneHot, x, e.splatLike(x, 0)), {dimension});
+  Value picked = e.sum(e.select(masks.oneHot, x, e.splatLike(x, 0)), {dimension});
   Value losses = e.sub(logSumExp, picked);
   if (smoothing != 0) {
     Value mean = e.mul(e.sum(x, {dimension}), 1.0 / classes);
-    losses = e.add(e.mul(losses, 1 - smoothing),
-                   e.mul(e.sub(logSumExp, mean), smoothing));
+    losses = e.add(e.mul(losses, 1 - smoothing), e.mul(e.sub(logSumExp, mean), smoothing));
   }
   losses = e.select(masks.ignored, e.splatLike(losses, 0), losses);
   return {losses, logSumExp};
 }
 
-LogicalResult CrossEntropyOp::buildVjp(OpBuilder &builder,
-                                       ArrayRef<Value> resultGrads,
-                                       ArrayRef<bool> wanted,
-                                       MutableArrayRef<Value> grads) {
+LogicalResult CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
+                                       ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   if (!wanted[0])
     return success();
   Expressions e{builder, getLoc()};
   Value x = getLogits();
   ArrayRef<int64_t> shape = typeOf(x).getShape();
   int64_t dimension = getDimension(), classes = shape[dimension];
-  auto spread = [&](Value value) {
-    return e.broadcastAlong(value, shape, {dimension});
-  };
+  auto spread = [&](Value value) { return e.broadcastAlong(value, shape, {dimension}); };
   Value softmax = e.exp(e.sub(x, spread(getLogSumExp())));
   Value total;
   if (Value g = resultGrads[0]) {
     double smoothing = getLabelSmoothing().convertToDouble();
     LabelMasks masks = buildMasks(e, *this);
-    Value target = e.select(masks.oneHot,
-                            e.splatLike(x, 1 - smoothing + smoothing / classes),
+    Value target = e.select(masks.oneHot, e.splatLike(x, 1 - smoothing + smoothing / classes),
                             e.splatLike(x, smoothing / classes));
     Value product = e.mul(e.sub(softmax, target), spread(g));
     // Selected, not multiplied: an ignored row may hold infinities.

@@ -38,16 +38,15 @@ void NNDialect::initialize() {
   registerShapeOps();
 }
 
-Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value,
-                                          Type type, Location loc) {
+Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+                                          Location loc) {
   auto elements = dyn_cast<ElementsAttr>(value);
   if (!elements || elements.getType() != type)
     return nullptr;
   return builder.create<ConstantOp>(loc, type, elements);
 }
 
-LogicalResult NNDialect::verifyRegionArgAttribute(Operation *op, unsigned,
-                                                  unsigned index,
+LogicalResult NNDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
                                                   NamedAttribute attr) {
   if (attr.getName() == kBoundsAttrName) {
     if (succeeded(boundsFrom(attr.getValue())))
@@ -58,30 +57,25 @@ LogicalResult NNDialect::verifyRegionArgAttribute(Operation *op, unsigned,
               "runs [count, low, high, ..]";
   }
   if (attr.getName() != kArgAttrName)
-    return op->emitError("argument ")
-           << index << " has the unknown attribute " << attr.getName();
+    return op->emitError("argument ") << index << " has the unknown attribute " << attr.getName();
   if (!isa<ArgAttr>(attr.getValue()))
     return op->emitError("argument ")
            << index << " has " << attr.getName() << " that is not #nn.arg";
   return success();
 }
 
-LogicalResult NNDialect::verifyRegionResultAttribute(Operation *op, unsigned,
-                                                     unsigned index,
+LogicalResult NNDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,
                                                      NamedAttribute attr) {
   if (attr.getName() == kBatchDimAttrName) {
     auto dim = dyn_cast<IntegerAttr>(attr.getValue());
-    auto type = dyn_cast<RankedTensorType>(
-        cast<FunctionOpInterface>(op).getResultTypes()[index]);
+    auto type = dyn_cast<RankedTensorType>(cast<FunctionOpInterface>(op).getResultTypes()[index]);
     if (dim && type && dim.getInt() >= 0 && dim.getInt() < type.getRank())
       return success();
-    return op->emitError("result ")
-           << index << " has " << attr.getName() << " " << attr.getValue()
-           << ", which is no dimension of it";
+    return op->emitError("result ") << index << " has " << attr.getName() << " " << attr.getValue()
+                                    << ", which is no dimension of it";
   }
   if (attr.getName() != kResultAttrName)
-    return op->emitError("result ")
-           << index << " has the unknown attribute " << attr.getName();
+    return op->emitError("result ") << index << " has the unknown attribute " << attr.getName();
   if (!isa<ResultAttr>(attr.getValue()))
     return op->emitError("result ")
            << index << " has " << attr.getName() << " that is not #nn.result";
@@ -93,13 +87,11 @@ ArgAttr dpc::nn::getArg(FunctionOpInterface function, unsigned index) {
 }
 
 ResultAttr dpc::nn::getResult(FunctionOpInterface function, unsigned index) {
-  return function.getResultAttrOfType<ResultAttr>(index,
-                                                  NNDialect::kResultAttrName);
+  return function.getResultAttrOfType<ResultAttr>(index, NNDialect::kResultAttrName);
 }
 
-LogicalResult dpc::nn::verifyIncreasing(Operation *op,
-                                        ArrayRef<int64_t> dimensions,
-                                        int64_t rank, StringRef what) {
+LogicalResult dpc::nn::verifyIncreasing(Operation *op, ArrayRef<int64_t> dimensions, int64_t rank,
+                                        StringRef what) {
   int64_t previous = -1;
   for (int64_t dimension : dimensions) {
     if (dimension < 0 || dimension >= rank)
@@ -107,8 +99,7 @@ LogicalResult dpc::nn::verifyIncreasing(Operation *op,
              << dimension << " in its " << what << ", but rank " << rank;
     if (dimension <= previous)
       return op->emitOpError("has ")
-             << what << " that are not increasing: " << dimension << " after "
-             << previous;
+             << what << " that are not increasing: " << dimension << " after " << previous;
     previous = dimension;
   }
   return success();

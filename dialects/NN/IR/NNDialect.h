@@ -41,8 +41,7 @@ inline mlir::RankedTensorType typeOf(mlir::Value value) {
 
 /// Fails with an error on `op` unless `dimensions` are strictly increasing
 /// and inside `rank`. `what` names the list in the message.
-mlir::LogicalResult verifyIncreasing(mlir::Operation *op,
-                                     llvm::ArrayRef<int64_t> dimensions,
+mlir::LogicalResult verifyIncreasing(mlir::Operation *op, llvm::ArrayRef<int64_t> dimensions,
                                      int64_t rank, llvm::StringRef what);
 
 } // namespace dpc::nn

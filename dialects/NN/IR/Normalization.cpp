@@ -29,8 +29,7 @@ void NNDialect::registerNormalizationOps() {
 
 static LogicalResult verifyRow(Operation *op, int64_t dimension, int64_t rank) {
   if (dimension < 0 || dimension >= rank)
-    return op->emitOpError("has dimension ")
-           << dimension << ", but rank " << rank;
+    return op->emitOpError("has dimension ") << dimension << ", but rank " << rank;
   return success();
 }
 
@@ -54,9 +53,8 @@ static void forEachRow(ArrayRef<int64_t> shape, int64_t dimension,
 }
 
 /// Largest element of a row and the sum of e^(x - largest).
-static std::pair<double, double> rowMaxAndSum(const std::vector<double> &x,
-                                              int64_t base, int64_t stride,
-                                              int64_t extent) {
+static std::pair<double, double> rowMaxAndSum(const std::vector<double> &x, int64_t base,
+                                              int64_t stride, int64_t extent) {
   double largest = -std::numeric_limits<double>::infinity(), sum = 0;
   for (int64_t i = 0; i < extent; ++i)
     largest = std::max(largest, x[base + i * stride]);
@@ -75,24 +73,18 @@ LogicalResult SoftmaxOp::verify() { // softmax_c1
   return verifyRow(*this, getDimension(), typeOf(getInput()).getRank());
 }
 
-int64_t SoftmaxOp::getFlops() {
-  return 5 * typeOf(getInput()).getNumElements();
-}
+int64_t SoftmaxOp::getFlops() { return 5 * typeOf(getInput()).getNumElements(); }
 
-ShardingRule SoftmaxOp::getShardingRule() {
-  return rowShardingRule(*this, getDimension());
-}
+ShardingRule SoftmaxOp::getShardingRule() { return rowShardingRule(*this, getDimension()); }
 
-LogicalResult SoftmaxOp::interpret(InterpreterContext &,
-                                   ArrayRef<const HostTensor *> in,
+LogicalResult SoftmaxOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                    MutableArrayRef<HostTensor> out) {
   const std::vector<double> &x = in[0]->floats;
-  forEachRow(in[0]->getShape(), getDimension(),
-             [&](int64_t base, int64_t stride, int64_t extent) {
-               auto [largest, sum] = rowMaxAndSum(x, base, stride, extent);
-               for (int64_t at = base, i = 0; i < extent; ++i, at += stride)
-                 out[0].floats[at] = std::exp(x[at] - largest) / sum;
-             });
+  forEachRow(in[0]->getShape(), getDimension(), [&](int64_t base, int64_t stride, int64_t extent) {
+    auto [largest, sum] = rowMaxAndSum(x, base, stride, extent);
+    for (int64_t at = base, i = 0; i < extent; ++i, at += stride)
+      out[0].floats[at] = std::exp(x[at] - largest) / sum;
+  });
   return success();
 }
 
@@ -101,23 +93,18 @@ SmallVector<Value> SoftmaxOp::decompose(OpBuilder &builder) {
   int64_t dimension = getDimension();
   Value exponentials = e.exp(shifted(e, getInput(), dimension));
   Value sum = e.sum(exponentials, {dimension});
-  return {
-      e.div(exponentials,
-            e.broadcastAlong(sum, typeOf(getInput()).getShape(), {dimension}))};
+  return {e.div(exponentials, e.broadcastAlong(sum, typeOf(getInput()).getShape(), {dimension}))};
 }
 
-LogicalResult SoftmaxOp::buildVjp(OpBuilder &builder,
-                                  ArrayRef<Value> resultGrads,
-                                  ArrayRef<bool> wanted,
-                                  MutableArrayRef<Value> grads) {
+LogicalResult SoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
+                                  ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   if (!wanted[0])
     return success();
   Expressions e{builder, getLoc()};
   int64_t dimension = getDimension();
   Value g = resultGrads[0], y = getResult();
   Value sum = e.sum(e.mul(g, y), {dimension});
-  grads[0] = e.mul(
-      y, e.sub(g, e.broadcastAlong(sum, typeOf(y).getShape(), {dimension})));
+  grads[0] = e.mul(y, e.sub(g, e.broadcastAlong(sum, typeOf(y).getShape(), {dimension})));
   return success();
 }
 
@@ -125,24 +112,18 @@ LogicalResult LogSoftmaxOp::verify() { // log_softmax_c1
   return verifyRow(*this, getDimension(), typeOf(getInput()).getRank());
 }
 
-int64_t LogSoftmaxOp::getFlops() {
-  return 5 * typeOf(getInput()).getNumElements();
-}
+int64_t LogSoftmaxOp::getFlops() { return 5 * typeOf(getInput()).getNumElements(); }
 
-ShardingRule LogSoftmaxOp::getShardingRule() {
-  return rowShardingRule(*this, getDimension());
-}
+ShardingRule LogSoftmaxOp::getShardingRule() { return rowShardingRule(*this, getDimension()); }
 
-LogicalResult LogSoftmaxOp::interpret(InterpreterContext &,
-                                      ArrayRef<const HostTensor *> in,
+LogicalResult LogSoftmaxOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                       MutableArrayRef<HostTensor> out) {
   const std::vector<double> &x = in[0]->floats;
-  forEachRow(in[0]->getShape(), getDimension(),
-             [&](int64_t base, int64_t stride, int64_t extent) {
-               auto [largest, sum] = rowMaxAndSum(x, base, stride, extent);
-               for (int64_t at = base, i = 0; i < extent; ++i, at += stride)
-                 out[0].floats[at] = (x[at] - largest) - std::log(sum);
-             });
+  forEachRow(in[0]->getShape(), getDimension(), [&](int64_t base, int64_t stride, int64_t extent) {
+    auto [largest, sum] = rowMaxAndSum(x, base, stride, extent);
+    for (int64_t at = base, i = 0; i < extent; ++i, at += stride)
+      out[0].floats[at] = (x[at] - largest) - std::log(sum);
+  });
   return success();
 }
 
@@ -151,23 +132,18 @@ SmallVector<Value> LogSoftmaxOp::decompose(OpBuilder &builder) {
   int64_t dimension = getDimension();
   Value x = shifted(e, getInput(), dimension);
   Value logSum = e.log(e.sum(e.exp(x), {dimension}));
-  return {
-      e.sub(x, e.broadcastAlong(logSum, typeOf(x).getShape(), {dimension}))};
+  return {e.sub(x, e.broadcastAlong(logSum, typeOf(x).getShape(), {dimension}))};
 }
 
-LogicalResult LogSoftmaxOp::buildVjp(OpBuilder &builder,
-                                     ArrayRef<Value> resultGrads,
-                                     ArrayRef<bool> wanted,
-                                     MutableArrayRef<Value> grads) {
+LogicalResult LogSoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
+                                     ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   if (!wanted[0])
     return success();
   Expressions e{builder, getLoc()};
   int64_t dimension = getDimension();
   Value g = resultGrads[0], y = getResult();
   Value sum = e.sum(g, {dimension});
-  grads[0] =
-      e.sub(g, e.mul(e.exp(y),
-                     e.broadcastAlong(sum, typeOf(y).getShape(), {dimension})));
+  grads[0] = e.sub(g, e.mul(e.exp(y), e.broadcastAlong(sum, typeOf(y).getShape(), {dimension})));
   return success();
 }
 
@@ -175,21 +151,18 @@ LogicalResult LogSoftmaxOp::buildVjp(OpBuilder &builder,
 // nn.normalize
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-NormalizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                              ValueRange operands, DictionaryAttr attributes,
-                              OpaqueProperties properties, RegionRange regions,
-                              SmallVectorImpl<Type> &types) {
+LogicalResult NormalizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                            ValueRange operands, DictionaryAttr attributes,
+                                            OpaqueProperties properties, RegionRange regions,
+                                            SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType type = typeOf(adaptor.getInput());
   SmallVector<int64_t> shape;
   int64_t previous = -1;
   for (int64_t d : adaptor.getDimensions()) {
-    if (d <= previous || d >= type.getRank() ||
-        type.getDimSize(d) == 0) // normalize_c1
-      return emitOptionalError(
-          loc, "'nn.normalize' op has dimension ", d,
-          ", which is not increasing, inside and not empty in ", type);
+    if (d <= previous || d >= type.getRank() || type.getDimSize(d) == 0) // normalize_c1
+      return emitOptionalError(loc, "'nn.normalize' op has dimension ", d,
+                               ", which is not increasing, inside and not empty in ", type);
     previous = d;
   }
   for (int64_t d = 0; d < type.getRank(); ++d)
@@ -211,9 +184,7 @@ int64_t NormalizeOp::getReducedCount() {
   return count;
 }
 
-int64_t NormalizeOp::getFlops() {
-  return 7 * typeOf(getInput()).getNumElements();
-}
+int64_t NormalizeOp::getFlops() { return 7 * typeOf(getInput()).getNumElements(); }
 
 ShardingRule NormalizeOp::getShardingRule() {
   ShardingRule rule;
@@ -221,8 +192,8 @@ ShardingRule NormalizeOp::getShardingRule() {
   rule.results.resize(3);
   for (auto [d, extent] : llvm::enumerate(typeOf(getInput()).getShape())) {
     bool reduced = llvm::is_contained(getDimensions(), int64_t(d));
-    ShardingRule::DimLoops dim = ShardingRule::dim(
-        rule.addLoop(extent, reduced ? LoopKind::whole : LoopKind::parallel));
+    ShardingRule::DimLoops dim =
+        ShardingRule::dim(rule.addLoop(extent, reduced ? LoopKind::whole : LoopKind::parallel));
     rule.operands[0].push_back(dim);
     rule.results[0].push_back(dim);
     if (!reduced) {
@@ -233,8 +204,7 @@ ShardingRule NormalizeOp::getShardingRule() {
   return rule;
 }
 
-LogicalResult NormalizeOp::interpret(InterpreterContext &,
-                                     ArrayRef<const HostTensor *> in,
+LogicalResult NormalizeOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                      MutableArrayRef<HostTensor> out) {
   // Steps that take an operand index to the offset of its statistics.
   SmallVector<int64_t> strides = rowMajorStrides(out[1].getShape());
@@ -242,15 +212,12 @@ LogicalResult NormalizeOp::interpret(InterpreterContext &,
   for (int64_t d = 0, next = 0; d < in[0]->getRank(); ++d)
     if (!llvm::is_contained(getDimensions(), d))
       steps[d] = strides[next++];
-  std::vector<double> &y = out[0].floats, &mean = out[1].floats,
-                      &variance = out[2].floats;
-  const double count = getReducedCount(),
-               epsilon = getEpsilon().convertToDouble();
+  std::vector<double> &y = out[0].floats, &mean = out[1].floats, &variance = out[2].floats;
+  const double count = getReducedCount(), epsilon = getEpsilon().convertToDouble();
   auto forEach = [&](function_ref<void(int64_t, int64_t)> fn) {
     int64_t at = 0;
-    forEachIndex(in[0]->getShape(), [&](ArrayRef<int64_t> index) {
-      fn(at++, linearize(index, steps));
-    });
+    forEachIndex(in[0]->getShape(),
+                 [&](ArrayRef<int64_t> index) { fn(at++, linearize(index, steps)); });
   };
   forEach([&](int64_t at, int64_t row) { mean[row] += in[0]->floats[at]; });
   for (double &value : mean)
@@ -261,9 +228,7 @@ LogicalResult NormalizeOp::interpret(InterpreterContext &,
   });
   for (double &value : variance)
     value /= count;
-  forEach([&](int64_t at, int64_t row) {
-    y[at] /= std::sqrt(variance[row] + epsilon);
-  });
+  forEach([&](int64_t at, int64_t row) { y[at] /= std::sqrt(variance[row] + epsilon); });
   return success();
 }
 
@@ -281,30 +246,21 @@ SmallVector<Value> NormalizeOp::decompose(OpBuilder &builder) {
     centred = e.sub(x, e.broadcastAlong(mean, shape, dimensions));
   Value variance = meanOf(e.mul(centred, centred));
   Value scale = e.rsqrt(e.add(variance, getEpsilon().convertToDouble()));
-  return {e.mul(centred, e.broadcastAlong(scale, shape, dimensions)), mean,
-          variance};
+  return {e.mul(centred, e.broadcastAlong(scale, shape, dimensions)), mean, variance};
 }
 
-LogicalResult NormalizeOp::buildVjp(OpBuilder &builder,
-                                    ArrayRef<Value> resultGrads,
-                                    ArrayRef<bool> wanted,
-                                    MutableArrayRef<Value> grads) {
+LogicalResult NormalizeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
+                                    ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   if (!wanted[0])
     return success();
   Expressions e{builder, getLoc()};
   Value x = getInput(), y = getResult();
   ArrayRef<int64_t> dimensions = getDimensions(), shape = typeOf(x).getShape();
   const double perElement = 1.0 / getReducedCount();
-  auto spread = [&](Value value) {
-    return e.broadcastAlong(value, shape, dimensions);
-  };
-  auto meanOf = [&](Value value) {
-    return e.mul(e.sum(value, dimensions), perElement);
-  };
+  auto spread = [&](Value value) { return e.broadcastAlong(value, shape, dimensions); };
+  auto meanOf = [&](Value value) { return e.mul(e.sum(value, dimensions), perElement); };
   Value total;
-  auto accumulate = [&](Value part) {
-    total = total ? e.add(total, part) : part;
-  };
+  auto accumulate = [&](Value part) { total = total ? e.add(total, part) : part; };
   if (Value g = resultGrads[0]) {
     Value scale = e.rsqrt(e.add(getVariance(), getEpsilon().convertToDouble()));
     Value inner = e.sub(g, e.mul(y, spread(meanOf(e.mul(g, y)))));

@@ -13,9 +13,8 @@ inline std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter,
   for (int round = 0; round < 10; ++round) {
     uint64_t product0 = uint64_t(0xD2511F53u) * counter[0];
     uint64_t product1 = uint64_t(0xCD9E8D57u) * counter[2];
-    counter = {
-        uint32_t(product1 >> 32) ^ counter[1] ^ key[0], uint32_t(product1),
-        uint32_t(product0 >> 32) ^ counter[3] ^ key[1], uint32_t(product0)};
+    counter = {uint32_t(product1 >> 32) ^ counter[1] ^ key[0], uint32_t(product1),
+               uint32_t(product0 >> 32) ^ counter[3] ^ key[1], uint32_t(product0)};
     key[0] += 0x9E3779B9u;
     key[1] += 0xBB67AE85u;
   }
@@ -32,12 +31,10 @@ inline uint64_t randomKey(uint64_t seed, uint64_t ordinal) {
 }
 
 /// The number in [0, 1) that `nn.random_uniform` gives.
-inline double randomUniform(uint64_t seed, uint64_t step, uint64_t ordinal,
-                            uint64_t index) {
+inline double randomUniform(uint64_t seed, uint64_t step, uint64_t ordinal, uint64_t index) {
   uint64_t key = randomKey(seed, ordinal);
   std::array<uint32_t, 4> words =
-      philox4x32({uint32_t(index), uint32_t(index >> 32), uint32_t(step),
-                  uint32_t(step >> 32)},
+      philox4x32({uint32_t(index), uint32_t(index >> 32), uint32_t(step), uint32_t(step >> 32)},
                  {uint32_t(key), uint32_t(key >> 32)});
   return (words[0] >> 8) * 0x1p-24;
 }

@@ -28,13 +28,11 @@ void NNDialect::registerPoolingOps() {
 
 /// The type that pooling `x` gives; an error, begun by `emitError`, when x and
 /// the window break a constraint.
-static FailureOr<RankedTensorType>
-inferPooled(RankedTensorType x, const Window &window,
-            function_ref<InFlightDiagnostic()> emitError) {
+static FailureOr<RankedTensorType> inferPooled(RankedTensorType x, const Window &window,
+                                               function_ref<InFlightDiagnostic()> emitError) {
   if (x.getRank() < 3 || x.getRank() > 5) // pool_c1
     return emitError() << "pools " << x << ", whose rank is not 3 to 5";
-  FailureOr<SmallVector<int64_t>> extents =
-      window.getOutput(x.getShape().drop_front(2), emitError);
+  FailureOr<SmallVector<int64_t>> extents = window.getOutput(x.getShape().drop_front(2), emitError);
   if (failed(extents))
     return failure();
   SmallVector<int64_t> shape(x.getShape().take_front(2));
@@ -43,29 +41,25 @@ inferPooled(RankedTensorType x, const Window &window,
 }
 
 template <typename Adaptor>
-static LogicalResult inferResult(Adaptor adaptor, StringRef name,
-                                 std::optional<Location> loc,
+static LogicalResult inferResult(Adaptor adaptor, StringRef name, std::optional<Location> loc,
                                  SmallVectorImpl<Type> &types) {
   Window window{adaptor.getKernel(), adaptor.getStrides(), adaptor.getPadLow(),
                 adaptor.getPadHigh(), adaptor.getDilations()};
-  FailureOr<RankedTensorType> pooled =
-      inferPooled(typeOf(adaptor.getInput()), window, [&] {
-        return mlir::emitError(loc.value_or(UnknownLoc()), "'")
-               << name << "' op ";
-      });
+  FailureOr<RankedTensorType> pooled = inferPooled(typeOf(adaptor.getInput()), window, [&] {
+    return mlir::emitError(loc.value_or(UnknownLoc()), "'") << name << "' op ";
+  });
   if (failed(pooled))
     return failure();
   types.push_back(*pooled);
   return success();
 }
 
-#define INFER_POOLED(OP)                                                       \
-  LogicalResult OP::inferReturnTypes(                                          \
-      MLIRContext *, std::optional<Location> loc, ValueRange operands,         \
-      DictionaryAttr attributes, OpaqueProperties properties,                  \
-      RegionRange regions, SmallVectorImpl<Type> &types) {                     \
-    return inferResult(Adaptor(operands, attributes, properties, regions),     \
-                       getOperationName(), loc, types);                        \
+#define INFER_POOLED(OP)                                                                           \
+  LogicalResult OP::inferReturnTypes(                                                              \
+      MLIRContext *, std::optional<Location> loc, ValueRange operands, DictionaryAttr attributes,  \
+      OpaqueProperties properties, RegionRange regions, SmallVectorImpl<Type> &types) {            \
+    return inferResult(Adaptor(operands, attributes, properties, regions), getOperationName(),     \
+                       loc, types);                                                                \
   }
 INFER_POOLED(MaxPoolOp)
 INFER_POOLED(SumPoolOp)
@@ -98,13 +92,9 @@ static int64_t poolingFlops(Value pooled, const Window &window) {
 }
 
 int64_t MaxPoolOp::getFlops() { return poolingFlops(getResult(), getWindow()); }
-int64_t MaxPoolGradOp::getFlops() {
-  return poolingFlops(getGrad(), getWindow());
-}
+int64_t MaxPoolGradOp::getFlops() { return poolingFlops(getGrad(), getWindow()); }
 int64_t SumPoolOp::getFlops() { return poolingFlops(getResult(), getWindow()); }
-int64_t SumPoolGradOp::getFlops() {
-  return poolingFlops(getGrad(), getWindow());
-}
+int64_t SumPoolGradOp::getFlops() { return poolingFlops(getGrad(), getWindow()); }
 
 namespace {
 /// Batch and channels parallel, spatial dimensions whole.
@@ -113,15 +103,13 @@ struct PoolingLoops {
   ShardingRule::ValueLoops x, y;
 
   PoolingLoops(Value unpooled, Value pooled) {
-    ArrayRef<int64_t> xs = typeOf(unpooled).getShape(),
-                      ys = typeOf(pooled).getShape();
+    ArrayRef<int64_t> xs = typeOf(unpooled).getShape(), ys = typeOf(pooled).getShape();
     for (int64_t extent : xs.take_front(2))
       x.push_back(ShardingRule::dim(rule.addLoop(extent)));
     y = x;
     for (auto [value, shape] : {std::pair(&x, xs), {&y, ys}})
       for (int64_t extent : shape.drop_front(2))
-        value->push_back(
-            ShardingRule::dim(rule.addLoop(extent, LoopKind::whole)));
+        value->push_back(ShardingRule::dim(rule.addLoop(extent, LoopKind::whole)));
   }
 };
 } // namespace
@@ -168,10 +156,8 @@ struct Planes {
   std::vector<Window::Run> runs;
 
   Planes(RankedTensorType x, RankedTensorType y, const Window &window)
-      : count(x.getDimSize(0) * x.getDimSize(1)), xSize(1), ySize(1),
-        stride(window.strides.back()),
-        runs(window.getRuns(x.getShape().drop_front(2),
-                            y.getShape().drop_front(2))) {
+      : count(x.getDimSize(0) * x.getDimSize(1)), xSize(1), ySize(1), stride(window.strides.back()),
+        runs(window.getRuns(x.getShape().drop_front(2), y.getShape().drop_front(2))) {
     for (int64_t extent : x.getShape().drop_front(2))
       xSize *= extent;
     for (int64_t extent : y.getShape().drop_front(2))
@@ -185,16 +171,14 @@ struct Planes {
     for (int64_t plane = 0; plane < count; ++plane)
       for (const Window::Run &run : runs)
         for (int64_t i = 0; i < run.length; ++i)
-          visit(plane * xSize + run.input + i * stride,
-                plane * ySize + run.output + i);
+          visit(plane * xSize + run.input + i * stride, plane * ySize + run.output + i);
   }
 };
 } // namespace
 
 /// Offset in x of the first largest element of each window, -1 where a window
 /// is padding alone.
-static std::vector<int64_t> findLargest(const HostTensor &x,
-                                        const Planes &planes) {
+static std::vector<int64_t> findLargest(const HostTensor &x, const Planes &planes) {
   std::vector<int64_t> largest(planes.count * planes.ySize, -1);
   auto intType = dyn_cast<IntegerType>(x.getType().getElementType());
   auto beats = [&](int64_t now, int64_t best) {
@@ -219,8 +203,7 @@ static int64_t leastInt(IntegerType type) {
   return APInt::getSignedMinValue(type.getWidth()).getSExtValue();
 }
 
-LogicalResult MaxPoolOp::interpret(InterpreterContext &,
-                                   ArrayRef<const HostTensor *> in,
+LogicalResult MaxPoolOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                    MutableArrayRef<HostTensor> out) {
   Planes planes(in[0]->getType(), out[0].getType(), getWindow());
   std::vector<int64_t> largest = findLargest(*in[0], planes);
@@ -229,15 +212,13 @@ LogicalResult MaxPoolOp::interpret(InterpreterContext &,
     if (intType)
       out[0].ints[to] = from < 0 ? leastInt(intType) : in[0]->ints[from];
     else
-      out[0].floats[to] = from < 0 ? -std::numeric_limits<double>::infinity()
-                                   : in[0]->floats[from];
+      out[0].floats[to] = from < 0 ? -std::numeric_limits<double>::infinity() : in[0]->floats[from];
   }
   return success();
 }
 
 /// Calls `run` with the member that holds the elements of `tensor`.
-template <typename Run>
-static LogicalResult withElements(const HostTensor &tensor, Run run) {
+template <typename Run> static LogicalResult withElements(const HostTensor &tensor, Run run) {
   if (tensor.isFloat())
     run(&HostTensor::floats);
   else
@@ -245,8 +226,7 @@ static LogicalResult withElements(const HostTensor &tensor, Run run) {
   return success();
 }
 
-LogicalResult MaxPoolGradOp::interpret(InterpreterContext &,
-                                       ArrayRef<const HostTensor *> in,
+LogicalResult MaxPoolGradOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                        MutableArrayRef<HostTensor> out) {
   Planes planes(in[0]->getType(), in[1]->getType(), getWindow());
   std::vector<int64_t> largest = findLargest(*in[0], planes);
@@ -257,25 +237,19 @@ LogicalResult MaxPoolGradOp::interpret(InterpreterContext &,
   });
 }
 
-LogicalResult SumPoolOp::interpret(InterpreterContext &,
-                                   ArrayRef<const HostTensor *> in,
+LogicalResult SumPoolOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                    MutableArrayRef<HostTensor> out) {
   Planes planes(in[0]->getType(), out[0].getType(), getWindow());
   return withElements(out[0], [&](auto member) {
-    planes.forEach([&](int64_t x, int64_t y) {
-      (out[0].*member)[y] += (in[0]->*member)[x];
-    });
+    planes.forEach([&](int64_t x, int64_t y) { (out[0].*member)[y] += (in[0]->*member)[x]; });
   });
 }
 
-LogicalResult SumPoolGradOp::interpret(InterpreterContext &,
-                                       ArrayRef<const HostTensor *> in,
+LogicalResult SumPoolGradOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                        MutableArrayRef<HostTensor> out) {
   Planes planes(out[0].getType(), in[0]->getType(), getWindow());
   return withElements(out[0], [&](auto member) {
-    planes.forEach([&](int64_t x, int64_t y) {
-      (out[0].*member)[x] += (in[0]->*member)[y];
-    });
+    planes.forEach([&](int64_t x, int64_t y) { (out[0].*member)[x] += (in[0]->*member)[y]; });
   });
 }
 
@@ -283,32 +257,26 @@ LogicalResult SumPoolGradOp::interpret(InterpreterContext &,
 // Vector-Jacobian products
 //===----------------------------------------------------------------------===//
 
-LogicalResult MaxPoolOp::buildVjp(OpBuilder &builder,
-                                  ArrayRef<Value> resultGrads, ArrayRef<bool>,
+LogicalResult MaxPoolOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads, ArrayRef<bool>,
                                   MutableArrayRef<Value> grads) {
   Expressions e{builder, getLoc()};
-  grads[0] = e.make<MaxPoolGradOp>(getInput().getType(), getInput(),
-                                   resultGrads[0], getKernel(), getStrides(),
+  grads[0] = e.make<MaxPoolGradOp>(getInput().getType(), getInput(), resultGrads[0], getKernel(),
+                                   getStrides(), getPadLow(), getPadHigh(), getDilations());
+  return success();
+}
+
+LogicalResult SumPoolOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads, ArrayRef<bool>,
+                                  MutableArrayRef<Value> grads) {
+  Expressions e{builder, getLoc()};
+  grads[0] = e.make<SumPoolGradOp>(getInput().getType(), resultGrads[0], getKernel(), getStrides(),
                                    getPadLow(), getPadHigh(), getDilations());
   return success();
 }
 
-LogicalResult SumPoolOp::buildVjp(OpBuilder &builder,
-                                  ArrayRef<Value> resultGrads, ArrayRef<bool>,
-                                  MutableArrayRef<Value> grads) {
+LogicalResult SumPoolGradOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
+                                      ArrayRef<bool>, MutableArrayRef<Value> grads) {
   Expressions e{builder, getLoc()};
-  grads[0] = e.make<SumPoolGradOp>(getInput().getType(), resultGrads[0],
-                                   getKernel(), getStrides(), getPadLow(),
-                                   getPadHigh(), getDilations());
-  return success();
-}
-
-LogicalResult SumPoolGradOp::buildVjp(OpBuilder &builder,
-                                      ArrayRef<Value> resultGrads,
-                                      ArrayRef<bool>,
-                                      MutableArrayRef<Value> grads) {
-  Expressions e{builder, getLoc()};
-  grads[0] = e.make<SumPoolOp>(resultGrads[0], getKernel(), getStrides(),
-                               getPadLow(), getPadHigh(), getDilations());
+  grads[0] = e.make<SumPoolOp>(resultGrads[0], getKernel(), getStrides(), getPadLow(), getPadHigh(),
+                               getDilations());
   return success();
 }

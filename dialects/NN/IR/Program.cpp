@@ -30,8 +30,7 @@ LogicalResult VariableOp::verify() {
   return success();
 }
 
-void ConstantOp::build(OpBuilder &builder, OperationState &state, Type type,
-                       double splat) {
+void ConstantOp::build(OpBuilder &builder, OperationState &state, Type type, double splat) {
   auto tensor = cast<RankedTensorType>(type);
   Type element = tensor.getElementType();
   Attribute value;
@@ -39,16 +38,14 @@ void ConstantOp::build(OpBuilder &builder, OperationState &state, Type type,
     value = builder.getFloatAttr(element, splat);
   else
     value = builder.getIntegerAttr(element, static_cast<int64_t>(splat));
-  build(builder, state, type,
-        cast<ElementsAttr>(DenseElementsAttr::get(tensor, value)));
+  build(builder, state, type, cast<ElementsAttr>(DenseElementsAttr::get(tensor, value)));
 }
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
 FusionKind ConstantOp::getFusionKind() { return FusionKind::repeated; }
 
-LogicalResult ConstantOp::interpret(InterpreterContext &,
-                                    ArrayRef<const HostTensor *>,
+LogicalResult ConstantOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *>,
                                     MutableArrayRef<HostTensor> results) {
   std::optional<HostTensor> value = HostTensor::fromAttr(getValue());
   if (!value)
@@ -80,11 +77,9 @@ LogicalResult UpdateOp::verify() {
              << value.getType() << " beside " << all[0].getType();
   Block &block = getBodyBlock();
   if (block.getNumArguments() != getNumOperands()) // update_c2
-    return emitOpError("has ")
-           << getNumOperands() << " operands but " << block.getNumArguments()
-           << " region arguments";
-  for (auto [operand, argument] :
-       llvm::zip_equal(getOperands(), block.getArguments())) {
+    return emitOpError("has ") << getNumOperands() << " operands but " << block.getNumArguments()
+                               << " region arguments";
+  for (auto [operand, argument] : llvm::zip_equal(getOperands(), block.getArguments())) {
     auto expected = RankedTensorType::get({}, typeOf(operand).getElementType());
     if (argument.getType() != expected) // update_c2
       return emitOpError("has a region argument of type ")
@@ -92,20 +87,16 @@ LogicalResult UpdateOp::verify() {
   }
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield || yield->getNumOperands() != getNumResults()) // update_c3
-    return emitOpError("yields ")
-           << block.getTerminator()->getNumOperands() << " values for "
-           << getNumResults() << " results";
-  for (auto [operand, result] :
-       llvm::zip_equal(yield.getOperands(), getResults())) {
+    return emitOpError("yields ") << block.getTerminator()->getNumOperands() << " values for "
+                                  << getNumResults() << " results";
+  for (auto [operand, result] : llvm::zip_equal(yield.getOperands(), getResults())) {
     auto expected = RankedTensorType::get({}, typeOf(result).getElementType());
     if (operand.getType() != expected) // update_c3
-      return emitOpError("yields ")
-             << operand.getType() << " where " << expected << " is needed";
+      return emitOpError("yields ") << operand.getType() << " where " << expected << " is needed";
   }
   for (Operation &op : block.without_terminator())
     if (!isa<ElementwiseOpInterface, ConstantOp>(op)) // update_c4
-      return emitOpError("holds ")
-             << op.getName() << ", which is not elementwise";
+      return emitOpError("holds ") << op.getName() << ", which is not elementwise";
   return success();
 }
 
@@ -114,9 +105,7 @@ int64_t UpdateOp::getFlops() {
   return getNumResults() ? ops * typeOf(getResult(0)).getNumElements() : 0;
 }
 
-ShardingRule UpdateOp::getShardingRule() {
-  return elementwiseShardingRule(*this);
-}
+ShardingRule UpdateOp::getShardingRule() { return elementwiseShardingRule(*this); }
 
 LogicalResult UpdateOp::interpret(InterpreterContext &context,
                                   ArrayRef<const HostTensor *> operands,
@@ -137,8 +126,7 @@ LogicalResult UpdateOp::interpret(InterpreterContext &context,
               operand->isFloat() ? 0 : operand->ints[0]);
     arguments.push_back(std::move(repeated));
   }
-  if (failed(
-          context.runElementwiseRegion(getBody(), shape, arguments, yielded)))
+  if (failed(context.runElementwiseRegion(getBody(), shape, arguments, yielded)))
     return failure();
   for (auto [result, value] : llvm::zip_equal(results, yielded))
     result = std::move(value);
@@ -155,8 +143,7 @@ LogicalResult KernelOp::verify() {
     return emitOpError("has region arguments that are not of the types of its "
                        "operands");
   Operation *yield = block.getTerminator();
-  if (!isa<YieldOp>(yield) ||
-      yield->getOperandTypes() != getResultTypes()) // kernel_c2
+  if (!isa<YieldOp>(yield) || yield->getOperandTypes() != getResultTypes()) // kernel_c2
     return emitOpError("yields values that are not of the types of its "
                        "results");
   return success();

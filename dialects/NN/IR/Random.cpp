@@ -27,17 +27,13 @@ void NNDialect::registerRandomOps() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult RandomUniformOp::verify() {
-  if (typeOf(getIndex()).getShape() !=
-      typeOf(getResult()).getShape()) // random_uniform_c2
-    return emitOpError("gives ")
-           << getResult().getType() << " for " << getIndex().getType();
+  if (typeOf(getIndex()).getShape() != typeOf(getResult()).getShape()) // random_uniform_c2
+    return emitOpError("gives ") << getResult().getType() << " for " << getIndex().getType();
   return success();
 }
 
 // Ten rounds of four multiplications and as many exclusive ors.
-int64_t RandomUniformOp::getFlops() {
-  return 80 * typeOf(getResult()).getNumElements();
-}
+int64_t RandomUniformOp::getFlops() { return 80 * typeOf(getResult()).getNumElements(); }
 
 ShardingRule RandomUniformOp::getShardingRule() {
   ShardingRule rule = elementwiseShardingRule(*this);
@@ -46,12 +42,10 @@ ShardingRule RandomUniformOp::getShardingRule() {
   return rule;
 }
 
-LogicalResult RandomUniformOp::interpret(InterpreterContext &,
-                                         ArrayRef<const HostTensor *> in,
+LogicalResult RandomUniformOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                          MutableArrayRef<HostTensor> out) {
   for (int64_t i = 0, e = out[0].size(); i < e; ++i)
-    out[0].floats[i] = randomUniform(in[0]->ints[0], in[1]->ints[0],
-                                     getOrdinal(), in[2]->ints[i]);
+    out[0].floats[i] = randomUniform(in[0]->ints[0], in[1]->ints[0], getOrdinal(), in[2]->ints[i]);
   return success();
 }
 
@@ -75,24 +69,19 @@ static Value elementNumbers(Expressions &e, ArrayRef<int64_t> shape) {
 
 /// A number in [0, 1) for each of `numbers`. In f32 whatever is made of it: 24
 /// bits are exact, and every precision draws the same.
-static Value draw(Expressions &e, const TrainingContext &context,
-                  uint64_t ordinal, Value numbers) {
+static Value draw(Expressions &e, const TrainingContext &context, uint64_t ordinal, Value numbers) {
   return e.make<RandomUniformOp>(
-      RankedTensorType::get(typeOf(numbers).getShape(), e.builder.getF32Type()),
-      context.seed, context.step, numbers, ordinal);
+      RankedTensorType::get(typeOf(numbers).getShape(), e.builder.getF32Type()), context.seed,
+      context.step, numbers, ordinal);
 }
 
-int64_t DrawUniformOp::getFlops() {
-  return 80 * typeOf(getResult()).getNumElements();
-}
+int64_t DrawUniformOp::getFlops() { return 80 * typeOf(getResult()).getNumElements(); }
 
-SmallVector<Value>
-DrawUniformOp::buildTraining(OpBuilder &builder,
-                             const TrainingContext &context) {
+SmallVector<Value> DrawUniformOp::buildTraining(OpBuilder &builder,
+                                                const TrainingContext &context) {
   Expressions e{builder, getLoc()};
   RankedTensorType type = typeOf(getResult());
-  Value uniform =
-      draw(e, context, getOrdinal(), elementNumbers(e, type.getShape()));
+  Value uniform = draw(e, context, getOrdinal(), elementNumbers(e, type.getShape()));
   return {e.convert(uniform, type.getElementType())};
 }
 
@@ -100,18 +89,14 @@ SmallVector<Value> DrawUniformOp::buildInference(OpBuilder &builder) {
   return {Expressions{builder, getLoc()}.splat(getType(), 0.5)};
 }
 
-int64_t DrawNormalOp::getFlops() {
-  return 200 * typeOf(getResult()).getNumElements();
-}
+int64_t DrawNormalOp::getFlops() { return 200 * typeOf(getResult()).getNumElements(); }
 
-SmallVector<Value> DrawNormalOp::buildTraining(OpBuilder &builder,
-                                               const TrainingContext &context) {
+SmallVector<Value> DrawNormalOp::buildTraining(OpBuilder &builder, const TrainingContext &context) {
   Expressions e{builder, getLoc()};
   RankedTensorType type = typeOf(getResult());
   Value even = e.mul(elementNumbers(e, type.getShape()), 2.0);
   auto uniform = [&](Value numbers) {
-    return e.convert(draw(e, context, getOrdinal(), numbers),
-                     type.getElementType());
+    return e.convert(draw(e, context, getOrdinal(), numbers), type.getElementType());
   };
   // 1 - u lies in (0, 1]: its logarithm is finite.
   Value distance = e.log(e.add(e.neg(uniform(even)), 1.0)),
@@ -134,17 +119,13 @@ LogicalResult DropoutOp::verify() {
   return success();
 }
 
-int64_t DropoutOp::getFlops() {
-  return 80 * typeOf(getResult()).getNumElements();
-}
+int64_t DropoutOp::getFlops() { return 80 * typeOf(getResult()).getNumElements(); }
 
-SmallVector<Value> DropoutOp::buildTraining(OpBuilder &builder,
-                                            const TrainingContext &context) {
+SmallVector<Value> DropoutOp::buildTraining(OpBuilder &builder, const TrainingContext &context) {
   Expressions e{builder, getLoc()};
   Value x = getInput();
   double ratio = getRatio().convertToDouble();
-  Value uniform =
-      draw(e, context, getOrdinal(), elementNumbers(e, typeOf(x).getShape()));
+  Value uniform = draw(e, context, getOrdinal(), elementNumbers(e, typeOf(x).getShape()));
   Value mask = e.compare(Comparison::ge, uniform, ratio);
   // With ratio 1 nothing is kept; a factor of 0 keeps infinity out.
   double factor = ratio < 1 ? 1 / (1 - ratio) : 0;

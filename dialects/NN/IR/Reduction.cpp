@@ -27,10 +27,8 @@ void NNDialect::registerReductionOps() {
 /// Steps that take an operand index to the offset in a result without
 /// `dropped` dimensions.
 static SmallVector<int64_t> stepsWithout(ArrayRef<int64_t> operandShape,
-                                         ArrayRef<int64_t> resultShape,
-                                         ArrayRef<int64_t> dropped) {
-  SmallVector<int64_t> strides = rowMajorStrides(resultShape),
-                       steps(operandShape.size(), 0);
+                                         ArrayRef<int64_t> resultShape, ArrayRef<int64_t> dropped) {
+  SmallVector<int64_t> strides = rowMajorStrides(resultShape), steps(operandShape.size(), 0);
   size_t next = 0;
   for (size_t d = 0; d < operandShape.size(); ++d)
     if (!llvm::is_contained(dropped, static_cast<int64_t>(d)))
@@ -42,11 +40,10 @@ static SmallVector<int64_t> stepsWithout(ArrayRef<int64_t> operandShape,
 // nn.reduce
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                           ValueRange operands, DictionaryAttr attributes,
-                           OpaqueProperties properties, RegionRange regions,
-                           SmallVectorImpl<Type> &types) {
+LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                         ValueRange operands, DictionaryAttr attributes,
+                                         OpaqueProperties properties, RegionRange regions,
+                                         SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType type = typeOf(adaptor.getInput());
   ArrayRef<int64_t> dimensions = adaptor.getDimensions();
@@ -54,8 +51,8 @@ ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
   for (int64_t d : dimensions) {
     if (d <= previous || d >= type.getRank()) // reduce_c1
       return mlir::emitError(loc.value_or(UnknownLoc()))
-             << "'nn.reduce' op has dimension " << d
-             << ", which is not increasing and inside rank " << type.getRank();
+             << "'nn.reduce' op has dimension " << d << ", which is not increasing and inside rank "
+             << type.getRank();
     previous = d;
   }
   SmallVector<int64_t> shape;
@@ -73,15 +70,13 @@ FusionKind ReduceOp::getFusionKind() { return FusionKind::reduction; }
 ArrayRef<int64_t> ReduceOp::getReducedDims() { return getDimensions(); }
 
 ShardingRule ReduceOp::getShardingRule() {
-  static const LoopKind kinds[] = {LoopKind::sum, LoopKind::max, LoopKind::min,
-                                   LoopKind::whole};
+  static const LoopKind kinds[] = {LoopKind::sum, LoopKind::max, LoopKind::min, LoopKind::whole};
   ShardingRule rule;
   rule.operands.emplace_back();
   rule.results.emplace_back();
   for (auto [d, extent] : llvm::enumerate(typeOf(getInput()).getShape())) {
     bool reduced = llvm::is_contained(getDimensions(), int64_t(d));
-    unsigned loop = rule.addLoop(extent, reduced ? kinds[unsigned(getKind())]
-                                                 : LoopKind::parallel);
+    unsigned loop = rule.addLoop(extent, reduced ? kinds[unsigned(getKind())] : LoopKind::parallel);
     rule.operands[0].push_back(ShardingRule::dim(loop));
     if (!reduced)
       rule.results[0].push_back(ShardingRule::dim(loop));
@@ -125,25 +120,20 @@ static int64_t extremeInt(ReduceKind kind, IntegerType type) {
   unsigned width = type.getWidth();
   bool isUnsigned = type.isUnsigned() || width == 1;
   APInt value = kind == ReduceKind::max
-                    ? (isUnsigned ? APInt::getMinValue(width)
-                                  : APInt::getSignedMinValue(width))
-                    : (isUnsigned ? APInt::getMaxValue(width)
-                                  : APInt::getSignedMaxValue(width));
+                    ? (isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width))
+                    : (isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width));
   return isUnsigned ? value.getZExtValue() : value.getSExtValue();
 }
 
-LogicalResult ReduceOp::interpret(InterpreterContext &,
-                                  ArrayRef<const HostTensor *> in,
+LogicalResult ReduceOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                   MutableArrayRef<HostTensor> out) {
   ReduceKind kind = getKind();
-  SmallVector<int64_t> steps =
-      stepsWithout(in[0]->getShape(), out[0].getShape(), getDimensions());
+  SmallVector<int64_t> steps = stepsWithout(in[0]->getShape(), out[0].getShape(), getDimensions());
   int64_t from = 0;
   if (out[0].isFloat()) {
     const double infinity = std::numeric_limits<double>::infinity();
     const double identities[] = {0, -infinity, infinity, 1};
-    std::fill(out[0].floats.begin(), out[0].floats.end(),
-              identities[unsigned(kind)]);
+    std::fill(out[0].floats.begin(), out[0].floats.end(), identities[unsigned(kind)]);
     forEachIndex(in[0]->getShape(), [&](ArrayRef<int64_t> index) {
       double &slot = out[0].floats[linearize(index, steps)];
       slot = combine(kind, slot, in[0]->floats[from++]);
@@ -163,14 +153,11 @@ LogicalResult ReduceOp::interpret(InterpreterContext &,
   return success();
 }
 
-LogicalResult ReduceOp::buildVjp(OpBuilder &builder,
-                                 ArrayRef<Value> resultGrads, ArrayRef<bool>,
+LogicalResult ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads, ArrayRef<bool>,
                                  MutableArrayRef<Value> grads) {
   Expressions e{builder, getLoc()};
   ArrayRef<int64_t> shape = typeOf(getInput()).getShape();
-  auto spread = [&](Value x) {
-    return e.broadcastAlong(x, shape, getDimensions());
-  };
+  auto spread = [&](Value x) { return e.broadcastAlong(x, shape, getDimensions()); };
   Value x = getInput(), g = resultGrads[0];
   switch (getKind()) {
   case ReduceKind::sum:
@@ -205,12 +192,10 @@ LogicalResult ReduceOp::buildVjp(OpBuilder &builder,
     for (int64_t shift = 1; shift < columns; ++shift) {
       // Column j times column (j + shift) mod columns.
       auto part = [&](int64_t from, int64_t to) -> Value {
-        return e.make<SliceOp>(flat, ArrayRef<int64_t>{0, from},
-                               ArrayRef<int64_t>{rows, to},
+        return e.make<SliceOp>(flat, ArrayRef<int64_t>{0, from}, ArrayRef<int64_t>{rows, to},
                                ArrayRef<int64_t>{1, 1});
       };
-      Value rotated =
-          e.make<ConcatOp>(ValueRange{part(shift, columns), part(0, shift)}, 1);
+      Value rotated = e.make<ConcatOp>(ValueRange{part(shift, columns), part(0, shift)}, 1);
       others = e.mul(others, rotated);
     }
     Value flatGrad = e.mul(others, e.broadcast(g2, {rows, columns}, {0}));
@@ -228,14 +213,12 @@ LogicalResult ReduceOp::buildVjp(OpBuilder &builder,
 LogicalResult ArgReduceOp::verify() {
   RankedTensorType type = typeOf(getInput());
   int64_t dimension = getDimension();
-  if (getKind() != ReduceKind::max &&
-      getKind() != ReduceKind::min) // arg_reduce_c1
+  if (getKind() != ReduceKind::max && getKind() != ReduceKind::min) // arg_reduce_c1
     return emitOpError("has kind ")
            << stringifyReduceKind(getKind()) << ", which is not max or min";
   if (dimension < 0 || dimension >= type.getRank() ||
       type.getDimSize(dimension) == 0) // arg_reduce_c2
-    return emitOpError("has dimension ")
-           << dimension << ", which is empty or outside " << type;
+    return emitOpError("has dimension ") << dimension << ", which is empty or outside " << type;
   SmallVector<int64_t> shape(type.getShape());
   shape.erase(shape.begin() + dimension);
   if (typeOf(getResult()).getShape() != ArrayRef(shape)) // arg_reduce_c3
@@ -249,8 +232,7 @@ ShardingRule ArgReduceOp::getShardingRule() {
   rule.results.emplace_back();
   for (auto [d, extent] : llvm::enumerate(typeOf(getInput()).getShape())) {
     bool reduced = int64_t(d) == int64_t(getDimension());
-    unsigned loop =
-        rule.addLoop(extent, reduced ? LoopKind::whole : LoopKind::parallel);
+    unsigned loop = rule.addLoop(extent, reduced ? LoopKind::whole : LoopKind::parallel);
     rule.operands[0].push_back(ShardingRule::dim(loop));
     if (!reduced)
       rule.results[0].push_back(ShardingRule::dim(loop));
@@ -258,12 +240,10 @@ ShardingRule ArgReduceOp::getShardingRule() {
   return rule;
 }
 
-LogicalResult ArgReduceOp::interpret(InterpreterContext &,
-                                     ArrayRef<const HostTensor *> in,
+LogicalResult ArgReduceOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                      MutableArrayRef<HostTensor> out) {
   int64_t dimension = getDimension();
-  SmallVector<int64_t> steps =
-      stepsWithout(in[0]->getShape(), out[0].getShape(), {dimension});
+  SmallVector<int64_t> steps = stepsWithout(in[0]->getShape(), out[0].getShape(), {dimension});
   bool isMax = getKind() == ReduceKind::max;
   std::vector<int64_t> best(out[0].size(), -1);
   int64_t from = 0;
@@ -311,8 +291,7 @@ ShardingRule CumSumOp::getShardingRule() {
   return rule;
 }
 
-LogicalResult CumSumOp::interpret(InterpreterContext &,
-                                  ArrayRef<const HostTensor *> in,
+LogicalResult CumSumOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                   MutableArrayRef<HostTensor> out) {
   ArrayRef<int64_t> shape = in[0]->getShape();
   int64_t dimension = getDimension(), extent = shape[dimension];
@@ -341,11 +320,10 @@ LogicalResult CumSumOp::interpret(InterpreterContext &,
   return success();
 }
 
-LogicalResult CumSumOp::buildVjp(OpBuilder &builder,
-                                 ArrayRef<Value> resultGrads, ArrayRef<bool>,
+LogicalResult CumSumOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads, ArrayRef<bool>,
                                  MutableArrayRef<Value> grads) {
   Expressions e{builder, getLoc()};
-  grads[0] = e.make<CumSumOp>(resultGrads[0].getType(), resultGrads[0],
-                              getDimension(), getExclusive(), !getReverse());
+  grads[0] = e.make<CumSumOp>(resultGrads[0].getType(), resultGrads[0], getDimension(),
+                              getExclusive(), !getReverse());
   return success();
 }

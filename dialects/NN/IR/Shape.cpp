@@ -24,8 +24,7 @@ void NNDialect::registerShapeOps() {
 }
 
 /// Parallel loops, one a dimension of `shape`.
-static ShardingRule::ValueLoops addDims(ShardingRule &rule,
-                                        ArrayRef<int64_t> shape,
+static ShardingRule::ValueLoops addDims(ShardingRule &rule, ArrayRef<int64_t> shape,
                                         LoopKind kind = LoopKind::parallel) {
   ShardingRule::ValueLoops dims;
   for (int64_t extent : shape)
@@ -45,8 +44,7 @@ static OpFoldResult foldSplat(Attribute operand, Type result) {
   auto dense = dyn_cast_or_null<DenseElementsAttr>(operand);
   if (!dense || !dense.isSplat())
     return {};
-  return DenseElementsAttr::get(cast<ShapedType>(result),
-                                dense.getSplatValue<Attribute>());
+  return DenseElementsAttr::get(cast<ShapedType>(result), dense.getSplatValue<Attribute>());
 }
 
 //===----------------------------------------------------------------------===//
@@ -61,11 +59,9 @@ void ReshapeOp::build(OpBuilder &builder, OperationState &state, Value input,
 LogicalResult ReshapeOp::verify() {
   RankedTensorType from = typeOf(getInput()), to = typeOf(getResult());
   if (from.getNumElements() != to.getNumElements()) // reshape_c1
-    return emitOpError("makes ")
-           << to.getNumElements() << " elements of " << from.getNumElements();
+    return emitOpError("makes ") << to.getNumElements() << " elements of " << from.getNumElements();
   if (from.getElementType() != to.getElementType()) // reshape_c2
-    return emitOpError("turns ")
-           << from.getElementType() << " into " << to.getElementType();
+    return emitOpError("turns ") << from.getElementType() << " into " << to.getElementType();
   return success();
 }
 
@@ -112,8 +108,7 @@ ShardingRule ReshapeOp::getShardingRule() {
         right *= to[o++];
     }
     // Walk both sides from the minor end, taking off common loops.
-    SmallVector<SmallVector<unsigned, 2>> inLoops(i - iBegin),
-        outLoops(o - oBegin);
+    SmallVector<SmallVector<unsigned, 2>> inLoops(i - iBegin), outLoops(o - oBegin);
     SmallVector<ShardingRule::Loop> saved(rule.loops);
     bool common = true;
     int64_t a = i, b = o, restA = 1, restB = 1;
@@ -156,11 +151,10 @@ ShardingRule ReshapeOp::getShardingRule() {
 // nn.transpose
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                              ValueRange operands, DictionaryAttr attributes,
-                              OpaqueProperties properties, RegionRange regions,
-                              SmallVectorImpl<Type> &types) {
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                            ValueRange operands, DictionaryAttr attributes,
+                                            OpaqueProperties properties, RegionRange regions,
+                                            SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType type = typeOf(adaptor.getInput());
   ArrayRef<int64_t> permutation = adaptor.getPermutation();
@@ -184,8 +178,7 @@ TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
 }
 
 OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
-  if (llvm::equal(getPermutation(),
-                  llvm::seq<int64_t>(0, getPermutation().size())))
+  if (llvm::equal(getPermutation(), llvm::seq<int64_t>(0, getPermutation().size())))
     return getInput();
   if (auto inner = getInput().getDefiningOp<TransposeOp>()) {
     SmallVector<int64_t> combined;
@@ -215,21 +208,18 @@ LogicalResult BroadcastOp::verify() {
   RankedTensorType from = typeOf(getInput()), to = typeOf(getResult());
   ArrayRef<int64_t> dimensions = getDimensions();
   if (static_cast<int64_t>(dimensions.size()) != from.getRank()) // broadcast_c1
-    return emitOpError("has ")
-           << dimensions.size() << " dimensions for an operand of rank "
-           << from.getRank();
+    return emitOpError("has ") << dimensions.size() << " dimensions for an operand of rank "
+                               << from.getRank();
   if (failed(verifyIncreasing(*this, dimensions, to.getRank(), // broadcast_c1
                               "dimensions")))
     return failure();
   for (auto [index, dimension] : llvm::enumerate(dimensions))
     if (from.getDimSize(index) != to.getDimSize(dimension)) // broadcast_c2
       return emitOpError("maps dimension ")
-             << index << " of extent " << from.getDimSize(index)
-             << " to dimension " << dimension << " of extent "
-             << to.getDimSize(dimension);
+             << index << " of extent " << from.getDimSize(index) << " to dimension " << dimension
+             << " of extent " << to.getDimSize(dimension);
   if (from.getElementType() != to.getElementType()) // broadcast_c2
-    return emitOpError("turns ")
-           << from.getElementType() << " into " << to.getElementType();
+    return emitOpError("turns ") << from.getElementType() << " into " << to.getElementType();
   return success();
 }
 
@@ -261,28 +251,24 @@ ShardingRule BroadcastOp::getShardingRule() {
 // nn.slice
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                          ValueRange operands, DictionaryAttr attributes,
-                          OpaqueProperties properties, RegionRange regions,
-                          SmallVectorImpl<Type> &types) {
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                        ValueRange operands, DictionaryAttr attributes,
+                                        OpaqueProperties properties, RegionRange regions,
+                                        SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType type = typeOf(adaptor.getInput());
   size_t rank = type.getRank();
-  if (adaptor.getStarts().size() != rank ||
-      adaptor.getLimits().size() != rank ||
+  if (adaptor.getStarts().size() != rank || adaptor.getLimits().size() != rank ||
       adaptor.getStrides().size() != rank) // slice_c1
-    return emitOptionalError(
-        loc, "'nn.slice' op has ", adaptor.getStarts().size(), " starts, ",
-        adaptor.getLimits().size(), " limits and ", adaptor.getStrides().size(),
-        " strides for rank ", rank);
+    return emitOptionalError(loc, "'nn.slice' op has ", adaptor.getStarts().size(), " starts, ",
+                             adaptor.getLimits().size(), " limits and ",
+                             adaptor.getStrides().size(), " strides for rank ", rank);
   SmallVector<int64_t> shape;
-  for (auto [extent, start, limit, stride] :
-       llvm::zip_equal(type.getShape(), adaptor.getStarts(),
-                       adaptor.getLimits(), adaptor.getStrides())) {
+  for (auto [extent, start, limit, stride] : llvm::zip_equal(
+           type.getShape(), adaptor.getStarts(), adaptor.getLimits(), adaptor.getStrides())) {
     if (start < 0 || start > limit || limit > extent || stride < 1) // slice_c2
-      return emitOptionalError(loc, "'nn.slice' op takes [", start, ", ", limit,
-                               ") by ", stride, " from extent ", extent);
+      return emitOptionalError(loc, "'nn.slice' op takes [", start, ", ", limit, ") by ", stride,
+                               " from extent ", extent);
     shape.push_back((limit - start + stride - 1) / stride);
   }
   types.push_back(withShape(type, shape));
@@ -301,14 +287,11 @@ ShardingRule SliceOp::getShardingRule() {
   rule.operands.emplace_back();
   rule.results.emplace_back();
   ArrayRef<int64_t> shape = typeOf(getInput()).getShape();
-  for (auto [extent, start, limit, stride, kept] :
-       llvm::zip_equal(shape, getStarts(), getLimits(), getStrides(),
-                       typeOf(getResult()).getShape())) {
+  for (auto [extent, start, limit, stride, kept] : llvm::zip_equal(
+           shape, getStarts(), getLimits(), getStrides(), typeOf(getResult()).getShape())) {
     if (stride != 1) {
-      rule.operands[0].push_back(
-          ShardingRule::dim(rule.addLoop(extent, LoopKind::whole)));
-      rule.results[0].push_back(
-          ShardingRule::dim(rule.addLoop(kept, LoopKind::whole)));
+      rule.operands[0].push_back(ShardingRule::dim(rule.addLoop(extent, LoopKind::whole)));
+      rule.results[0].push_back(ShardingRule::dim(rule.addLoop(kept, LoopKind::whole)));
       continue;
     }
     ShardingRule::DimLoops segments;
@@ -328,34 +311,30 @@ ShardingRule SliceOp::getShardingRule() {
 // nn.pad
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                        ValueRange operands, DictionaryAttr attributes,
-                        OpaqueProperties properties, RegionRange regions,
-                        SmallVectorImpl<Type> &types) {
+LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                      ValueRange operands, DictionaryAttr attributes,
+                                      OpaqueProperties properties, RegionRange regions,
+                                      SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType type = typeOf(adaptor.getInput());
   size_t rank = type.getRank();
   if (adaptor.getLow().size() != rank || adaptor.getHigh().size() != rank ||
       adaptor.getInterior().size() != rank) // pad_c1
-    return emitOptionalError(loc, "'nn.pad' op has ", adaptor.getLow().size(),
-                             " low, ", adaptor.getHigh().size(), " high and ",
-                             adaptor.getInterior().size(),
+    return emitOptionalError(loc, "'nn.pad' op has ", adaptor.getLow().size(), " low, ",
+                             adaptor.getHigh().size(), " high and ", adaptor.getInterior().size(),
                              " interior for rank ", rank);
   SmallVector<int64_t> shape;
-  for (auto [extent, low, high, interior] :
-       llvm::zip_equal(type.getShape(), adaptor.getLow(), adaptor.getHigh(),
-                       adaptor.getInterior())) {
+  for (auto [extent, low, high, interior] : llvm::zip_equal(
+           type.getShape(), adaptor.getLow(), adaptor.getHigh(), adaptor.getInterior())) {
     int64_t spread = extent == 0 ? 0 : extent + (extent - 1) * interior;
     if (interior < 0 || low + spread + high < 0) // pad_c2
-      return emitOptionalError(loc, "'nn.pad' op pads extent ", extent, " by ",
-                               low, ", ", high, " and ", interior, " between");
+      return emitOptionalError(loc, "'nn.pad' op pads extent ", extent, " by ", low, ", ", high,
+                               " and ", interior, " between");
     shape.push_back(low + spread + high);
   }
   Type element = typeOf(adaptor.getValue()).getElementType();
   if (element != type.getElementType()) // pad_c3
-    return emitOptionalError(loc, "'nn.pad' op pads ", type.getElementType(),
-                             " with ", element);
+    return emitOptionalError(loc, "'nn.pad' op pads ", type.getElementType(), " with ", element);
   types.push_back(withShape(type, shape));
   return success();
 }
@@ -365,13 +344,11 @@ ShardingRule PadOp::getShardingRule() {
   rule.operands.resize(2);
   rule.results.emplace_back();
   for (auto [extent, low, high, interior, padded] :
-       llvm::zip_equal(typeOf(getInput()).getShape(), getLow(), getHigh(),
-                       getInterior(), typeOf(getResult()).getShape())) {
+       llvm::zip_equal(typeOf(getInput()).getShape(), getLow(), getHigh(), getInterior(),
+                       typeOf(getResult()).getShape())) {
     if (interior != 0 || low < 0 || high < 0) {
-      rule.operands[0].push_back(
-          ShardingRule::dim(rule.addLoop(extent, LoopKind::whole)));
-      rule.results[0].push_back(
-          ShardingRule::dim(rule.addLoop(padded, LoopKind::whole)));
+      rule.operands[0].push_back(ShardingRule::dim(rule.addLoop(extent, LoopKind::whole)));
+      rule.results[0].push_back(ShardingRule::dim(rule.addLoop(padded, LoopKind::whole)));
       continue;
     }
     ShardingRule::DimLoops segments;
@@ -401,19 +378,18 @@ ShardingRule PadOp::getShardingRule() {
 // nn.concat
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                           ValueRange operands, DictionaryAttr attributes,
-                           OpaqueProperties properties, RegionRange regions,
-                           SmallVectorImpl<Type> &types) {
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                         ValueRange operands, DictionaryAttr attributes,
+                                         OpaqueProperties properties, RegionRange regions,
+                                         SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
   int64_t dimension = adaptor.getDimension();
   if (operands.empty()) // concat_c1
     return emitOptionalError(loc, "'nn.concat' op has no operands");
   RankedTensorType first = typeOf(operands[0]);
   if (dimension < 0 || dimension >= first.getRank()) // concat_c1
-    return emitOptionalError(loc, "'nn.concat' op has dimension ", dimension,
-                             ", but rank ", first.getRank());
+    return emitOptionalError(loc, "'nn.concat' op has dimension ", dimension, ", but rank ",
+                             first.getRank());
   SmallVector<int64_t> shape(first.getShape());
   shape[dimension] = 0;
   for (Value operand : operands) {
@@ -424,8 +400,8 @@ ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
       expected[dimension] = first.getDimSize(dimension);
     }
     if (withShape(type, expected) != first) // concat_c2
-      return emitOptionalError(loc, "'nn.concat' op joins ", first, " and ",
-                               type, " along dimension ", dimension);
+      return emitOptionalError(loc, "'nn.concat' op joins ", first, " and ", type,
+                               " along dimension ", dimension);
   }
   types.push_back(withShape(first, shape));
   return success();
@@ -434,8 +410,7 @@ ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
 ShardingRule ConcatOp::getShardingRule() {
   ShardingRule rule;
   int64_t dimension = getDimension();
-  ShardingRule::ValueLoops result =
-      addDims(rule, typeOf(getResult()).getShape());
+  ShardingRule::ValueLoops result = addDims(rule, typeOf(getResult()).getShape());
   // The joined dimension's own loop gives way to one segment an operand.
   rule.loops[result[dimension][0][0]] = {1, LoopKind::whole};
   result[dimension].clear();
@@ -457,8 +432,7 @@ ShardingRule ConcatOp::getShardingRule() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult ReverseOp::verify() { // reverse_c1
-  return verifyIncreasing(*this, getDimensions(), typeOf(getInput()).getRank(),
-                          "dimensions");
+  return verifyIncreasing(*this, getDimensions(), typeOf(getInput()).getRank(), "dimensions");
 }
 
 ShardingRule ReverseOp::getShardingRule() {

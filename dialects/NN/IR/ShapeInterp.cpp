@@ -11,8 +11,8 @@ using namespace dpc::nn;
 using Operands = ArrayRef<const HostTensor *>;
 using Results = MutableArrayRef<HostTensor>;
 
-static void copyElement(const HostTensor &from, int64_t fromOffset,
-                        HostTensor &to, int64_t toOffset) {
+static void copyElement(const HostTensor &from, int64_t fromOffset, HostTensor &to,
+                        int64_t toOffset) {
   if (to.isFloat())
     to.floats[toOffset] = from.floats[fromOffset];
   else
@@ -29,14 +29,12 @@ static void copyStrided(const HostTensor &from, HostTensor &to, int64_t base,
   });
 }
 
-LogicalResult ReshapeOp::interpret(InterpreterContext &, Operands in,
-                                   Results out) {
+LogicalResult ReshapeOp::interpret(InterpreterContext &, Operands in, Results out) {
   out[0] = in[0]->reshaped(out[0].getShape());
   return success();
 }
 
-LogicalResult TransposeOp::interpret(InterpreterContext &, Operands in,
-                                     Results out) {
+LogicalResult TransposeOp::interpret(InterpreterContext &, Operands in, Results out) {
   SmallVector<int64_t> strides = rowMajorStrides(in[0]->getShape()), steps;
   for (int64_t from : getPermutation())
     steps.push_back(strides[from]);
@@ -44,8 +42,7 @@ LogicalResult TransposeOp::interpret(InterpreterContext &, Operands in,
   return success();
 }
 
-LogicalResult BroadcastOp::interpret(InterpreterContext &, Operands in,
-                                     Results out) {
+LogicalResult BroadcastOp::interpret(InterpreterContext &, Operands in, Results out) {
   SmallVector<int64_t> strides = rowMajorStrides(in[0]->getShape());
   SmallVector<int64_t> steps(out[0].getRank(), 0);
   for (auto [index, dimension] : llvm::enumerate(getDimensions()))
@@ -54,8 +51,7 @@ LogicalResult BroadcastOp::interpret(InterpreterContext &, Operands in,
   return success();
 }
 
-LogicalResult SliceOp::interpret(InterpreterContext &, Operands in,
-                                 Results out) {
+LogicalResult SliceOp::interpret(InterpreterContext &, Operands in, Results out) {
   SmallVector<int64_t> strides = rowMajorStrides(in[0]->getShape()), steps;
   for (auto [stride, step] : llvm::zip_equal(strides, getStrides()))
     steps.push_back(stride * step);
@@ -83,8 +79,7 @@ LogicalResult PadOp::interpret(InterpreterContext &, Operands in, Results out) {
   return success();
 }
 
-LogicalResult ConcatOp::interpret(InterpreterContext &, Operands in,
-                                  Results out) {
+LogicalResult ConcatOp::interpret(InterpreterContext &, Operands in, Results out) {
   SmallVector<int64_t> strides = rowMajorStrides(out[0].getShape());
   int64_t base = 0;
   for (const HostTensor *operand : in) {
@@ -97,8 +92,7 @@ LogicalResult ConcatOp::interpret(InterpreterContext &, Operands in,
   return success();
 }
 
-LogicalResult ReverseOp::interpret(InterpreterContext &, Operands in,
-                                   Results out) {
+LogicalResult ReverseOp::interpret(InterpreterContext &, Operands in, Results out) {
   SmallVector<int64_t> steps = rowMajorStrides(in[0]->getShape());
   int64_t base = 0;
   for (int64_t dimension : getDimensions()) {

@@ -9,10 +9,9 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
-#define VJP(OP)                                                                \
-  LogicalResult OP::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,  \
-                             ArrayRef<bool> wanted,                            \
-                             MutableArrayRef<Value> grads)
+#define VJP(OP)                                                                                    \
+  LogicalResult OP::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,                      \
+                             ArrayRef<bool> wanted, MutableArrayRef<Value> grads)
 
 VJP(ReshapeOp) {
   Expressions e{builder, getLoc()};
@@ -50,8 +49,7 @@ VJP(SliceOp) {
     high.push_back(extent - start - spread);
     interior.push_back(stride - 1);
   }
-  Value zero =
-      e.splat(withShape(typeOf(resultGrads[0]), ArrayRef<int64_t>()), 0);
+  Value zero = e.splat(withShape(typeOf(resultGrads[0]), ArrayRef<int64_t>()), 0);
   grads[0] = e.make<PadOp>(resultGrads[0], zero, low, high, interior);
   return success();
 }
@@ -61,8 +59,8 @@ VJP(PadOp) {
   Value g = resultGrads[0];
   // Undo the cut-off (negative padding), then take every kept element.
   SmallVector<int64_t> restoreLow, restoreHigh, none, starts, limits, strides;
-  for (auto [extent, low, high, interior] : llvm::zip_equal(
-           typeOf(getInput()).getShape(), getLow(), getHigh(), getInterior())) {
+  for (auto [extent, low, high, interior] :
+       llvm::zip_equal(typeOf(getInput()).getShape(), getLow(), getHigh(), getInterior())) {
     int64_t spread = extent == 0 ? 0 : (extent - 1) * (interior + 1) + 1;
     restoreLow.push_back(std::max<int64_t>(-low, 0));
     restoreHigh.push_back(std::max<int64_t>(-high, 0));
@@ -93,8 +91,7 @@ VJP(ConcatOp) {
   Expressions e{builder, getLoc()};
   Value g = resultGrads[0];
   ArrayRef<int64_t> shape = typeOf(g).getShape();
-  SmallVector<int64_t> starts(shape.size(), 0), limits(shape),
-      strides(shape.size(), 1);
+  SmallVector<int64_t> starts(shape.size(), 0), limits(shape), strides(shape.size(), 1);
   for (auto [index, operand] : llvm::enumerate(getInputs())) {
     int64_t extent = typeOf(operand).getDimSize(getDimension());
     limits[getDimension()] = starts[getDimension()] + extent;

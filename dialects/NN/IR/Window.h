@@ -36,8 +36,7 @@ struct Window {
 
   /// Every (kernel element, input, output) that meet, once each, kernel
   /// elements in row-major order. The window must fit (getOutput).
-  std::vector<Run> getRuns(llvm::ArrayRef<int64_t> input,
-                           llvm::ArrayRef<int64_t> output) const;
+  std::vector<Run> getRuns(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> output) const;
 };
 
 } // namespace dpc::nn

@@ -27,8 +27,7 @@ struct PartitionContext {
   /// Where this device holds each of the global `indices` (i64 or i32, any
   /// shape) of a dimension: the local index, 0 where it holds none, and
   /// whether it holds it (i1). Indices are inside the dimension.
-  std::pair<mlir::Value, mlir::Value> localIndices(mlir::Value indices,
-                                                   const dist::DimLayout &dim);
+  std::pair<mlir::Value, mlir::Value> localIndices(mlir::Value indices, const dist::DimLayout &dim);
 
   /// `local` with `identity` where it is padding along `dimensions`.
   mlir::Value mask(mlir::Value local, const dist::Layout &layout,

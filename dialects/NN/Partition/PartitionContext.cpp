@@ -19,8 +19,7 @@ Value PartitionContext::axisIndex(StringRef axis) {
 /// Global index = sum over factors of (offset of this device + local index
 /// within the factor) * (size of what follows); nested cuts add their offsets,
 /// each a multiple of its chunk.
-PartitionContext::DimIndices
-PartitionContext::dimIndices(const DimLayout &dim) {
+PartitionContext::DimIndices PartitionContext::dimIndices(const DimLayout &dim) {
   Expressions e = expressions();
   SmallVector<Value> globals, insides;
   int64_t base = 0;
@@ -70,8 +69,7 @@ PartitionContext::dimIndices(const DimLayout &dim) {
     insides.push_back(inside);
   }
   auto join = [&](ArrayRef<Value> parts) -> Value {
-    return parts.size() == 1 ? parts[0]
-                             : e.make<ConcatOp>(ValueRange(parts), 0);
+    return parts.size() == 1 ? parts[0] : e.make<ConcatOp>(ValueRange(parts), 0);
   };
   return {join(globals), padded ? join(insides) : Value()};
 }
@@ -81,18 +79,14 @@ Value PartitionContext::globalIndices(const DimLayout &dim) {
   if (!indices.inside)
     return indices.global;
   Expressions e = expressions();
-  return e.select(indices.inside, indices.global,
-                  e.splatLike(indices.global, 0));
+  return e.select(indices.inside, indices.global, e.splatLike(indices.global, 0));
 }
 
-Value PartitionContext::insideMask(const DimLayout &dim) {
-  return dimIndices(dim).inside;
-}
+Value PartitionContext::insideMask(const DimLayout &dim) { return dimIndices(dim).inside; }
 
 /// The inverse of dimIndices: an index is taken apart into one a factor, and
 /// each of those goes through the factor's cuts, outermost first.
-std::pair<Value, Value> PartitionContext::localIndices(Value indices,
-                                                       const DimLayout &dim) {
+std::pair<Value, Value> PartitionContext::localIndices(Value indices, const DimLayout &dim) {
   Expressions e = expressions();
   RankedTensorType type = typeOf(indices);
   Value local = e.splatLike(indices, 0), held;
@@ -126,8 +120,7 @@ std::pair<Value, Value> PartitionContext::localIndices(Value indices,
       int64_t left = factor.size;
       for (const std::string &axis : factor.axes) {
         left = llvm::divideCeil(left, mesh.axisSize(axis));
-        Value start = e.convert(e.mul(axisIndex(axis), double(left)),
-                                type.getElementType());
+        Value start = e.convert(e.mul(axisIndex(axis), double(left)), type.getElementType());
         own = e.sub(own, e.broadcastScalar(start, type.getShape()));
         require(e.compare(Comparison::ge, own, 0.0));
         require(e.compare(Comparison::lt, own, double(left)));
@@ -148,8 +141,8 @@ std::pair<Value, Value> PartitionContext::localIndices(Value indices,
   return {local, held};
 }
 
-Value PartitionContext::mask(Value local, const Layout &layout,
-                             ArrayRef<unsigned> dimensions, double identity) {
+Value PartitionContext::mask(Value local, const Layout &layout, ArrayRef<unsigned> dimensions,
+                             double identity) {
   Expressions e = expressions();
   for (unsigned d : dimensions) {
     Value inside = insideMask(layout.dims[d]);

@@ -17,8 +17,7 @@ using namespace dpc::nn;
 
 using Values = FailureOr<SmallVector<Value>>;
 
-static RankedTensorType localType(Value value, const Layout &layout,
-                                  const MeshShape &mesh) {
+static RankedTensorType localType(Value value, const Layout &layout, const MeshShape &mesh) {
   return withShape(typeOf(value), localShape(layout, mesh));
 }
 
@@ -28,35 +27,32 @@ template <typename Model, typename Op>
 using ModelOf = PartitionOpInterface::ExternalModel<Model, Op>;
 
 struct ConstantModel : ModelOf<ConstantModel, ConstantOp> {
-  Values partition(Operation *op, PartitionContext &context, ValueRange,
-                   ArrayRef<Layout>, ArrayRef<Layout> results) const {
+  Values partition(Operation *op, PartitionContext &context, ValueRange, ArrayRef<Layout>,
+                   ArrayRef<Layout> results) const {
     auto constant = cast<ConstantOp>(op);
     RankedTensorType type = localType(constant, results[0], context.mesh);
     ElementsAttr value = constant.getValue();
     if (type != value.getType()) // only splats are cut
       value = cast<DenseElementsAttr>(value).resizeSplat(type);
-    return SmallVector<Value>{
-        context.builder.create<ConstantOp>(context.loc, type, value)};
+    return SmallVector<Value>{context.builder.create<ConstantOp>(context.loc, type, value)};
   }
 };
 
 struct IotaModel : ModelOf<IotaModel, IotaOp> {
-  Values partition(Operation *op, PartitionContext &context, ValueRange,
-                   ArrayRef<Layout>, ArrayRef<Layout> results) const {
+  Values partition(Operation *op, PartitionContext &context, ValueRange, ArrayRef<Layout>,
+                   ArrayRef<Layout> results) const {
     auto iota = cast<IotaOp>(op);
     Expressions e = context.expressions();
     RankedTensorType type = localType(iota, results[0], context.mesh);
     int64_t dim = iota.getDimension();
-    Value indices = e.convert(context.globalIndices(results[0].dims[dim]),
-                              type.getElementType());
+    Value indices = e.convert(context.globalIndices(results[0].dims[dim]), type.getElementType());
     return SmallVector<Value>{e.broadcast(indices, type.getShape(), {dim})};
   }
 };
 
 /// Local extent of the first `size` indices of `dim`; they end where a segment
 /// or an uncut part ends, so it exists.
-static int64_t localPrefix(const DimLayout &dim, int64_t size,
-                           const MeshShape &mesh) {
+static int64_t localPrefix(const DimLayout &dim, int64_t size, const MeshShape &mesh) {
   if (size == 0)
     return 0;
   std::optional<DimLayout> prefix = sliceDim(dim, 0, size, mesh);
@@ -64,9 +60,8 @@ static int64_t localPrefix(const DimLayout &dim, int64_t size,
 }
 
 struct SliceModel : ModelOf<SliceModel, SliceOp> {
-  Values partition(Operation *op, PartitionContext &context,
-                   ValueRange operands, ArrayRef<Layout> operandLayouts,
-                   ArrayRef<Layout> results) const {
+  Values partition(Operation *op, PartitionContext &context, ValueRange operands,
+                   ArrayRef<Layout> operandLayouts, ArrayRef<Layout> results) const {
     auto slice = cast<SliceOp>(op);
     SmallVector<int64_t> starts, limits;
     for (auto [d, stride] : llvm::enumerate(slice.getStrides())) {
@@ -75,25 +70,22 @@ struct SliceModel : ModelOf<SliceModel, SliceOp> {
         limits.push_back(slice.getLimits()[d]);
         continue;
       }
-      int64_t start = localPrefix(operandLayouts[0].dims[d],
-                                  slice.getStarts()[d], context.mesh);
+      int64_t start = localPrefix(operandLayouts[0].dims[d], slice.getStarts()[d], context.mesh);
       if (start < 0)
         return op->emitOpError("takes part of a cut segment of dimension ")
-                   << d << " with layout "
-                   << toString(operandLayouts[0].dims[d]),
+                   << d << " with layout " << toString(operandLayouts[0].dims[d]),
                failure();
       starts.push_back(start);
       limits.push_back(start + localExtent(results[0].dims[d], context.mesh));
     }
-    return SmallVector<Value>{context.builder.create<SliceOp>(
-        context.loc, operands[0], starts, limits, slice.getStrides())};
+    return SmallVector<Value>{context.builder.create<SliceOp>(context.loc, operands[0], starts,
+                                                              limits, slice.getStrides())};
   }
 };
 
 struct PadModel : ModelOf<PadModel, PadOp> {
-  Values partition(Operation *op, PartitionContext &context,
-                   ValueRange operands, ArrayRef<Layout> operandLayouts,
-                   ArrayRef<Layout> results) const {
+  Values partition(Operation *op, PartitionContext &context, ValueRange operands,
+                   ArrayRef<Layout> operandLayouts, ArrayRef<Layout> results) const {
     auto pad = cast<PadOp>(op);
     SmallVector<int64_t> low(pad.getLow()), high(pad.getHigh());
     for (size_t d = 0; d < low.size(); ++d) {
@@ -108,24 +100,22 @@ struct PadModel : ModelOf<PadModel, PadOp> {
                failure();
       high[d] = localExtent(dim, context.mesh) - low[d] - inner;
     }
-    return SmallVector<Value>{context.builder.create<PadOp>(
-        context.loc, operands[0], operands[1], low, high, pad.getInterior())};
+    return SmallVector<Value>{context.builder.create<PadOp>(context.loc, operands[0], operands[1],
+                                                            low, high, pad.getInterior())};
   }
 };
 
 /// `indices` with 0 where they are padding: what is computed there may point
 /// outside the table.
-static Value maskIndices(PartitionContext &context, Value indices,
-                         const Layout &layout) {
-  auto dims =
-      llvm::to_vector(llvm::seq<unsigned>(0, typeOf(indices).getRank()));
+static Value maskIndices(PartitionContext &context, Value indices, const Layout &layout) {
+  auto dims = llvm::to_vector(llvm::seq<unsigned>(0, typeOf(indices).getRank()));
   return context.mask(indices, layout, dims, 0);
 }
 
 /// `inside`, of the shape of the indices, repeated to the shape that has them
 /// at `position`.
-static Value spreadOver(PartitionContext &context, Value inside,
-                        ArrayRef<int64_t> shape, int64_t position) {
+static Value spreadOver(PartitionContext &context, Value inside, ArrayRef<int64_t> shape,
+                        int64_t position) {
   SmallVector<int64_t> dims;
   for (int64_t d = 0; d < typeOf(inside).getRank(); ++d)
     dims.push_back(position + d);
@@ -133,9 +123,8 @@ static Value spreadOver(PartitionContext &context, Value inside,
 }
 
 struct GatherModel : ModelOf<GatherModel, GatherOp> {
-  Values partition(Operation *op, PartitionContext &context,
-                   ValueRange operands, ArrayRef<Layout> operandLayouts,
-                   ArrayRef<Layout>) const {
+  Values partition(Operation *op, PartitionContext &context, ValueRange operands,
+                   ArrayRef<Layout> operandLayouts, ArrayRef<Layout>) const {
     auto gather = cast<GatherOp>(op);
     Expressions e = context.expressions();
     int64_t d = gather.getDimension();
@@ -151,9 +140,8 @@ struct GatherModel : ModelOf<GatherModel, GatherOp> {
 };
 
 struct ScatterAddModel : ModelOf<ScatterAddModel, ScatterAddOp> {
-  Values partition(Operation *op, PartitionContext &context,
-                   ValueRange operands, ArrayRef<Layout> operandLayouts,
-                   ArrayRef<Layout> results) const {
+  Values partition(Operation *op, PartitionContext &context, ValueRange operands,
+                   ArrayRef<Layout> operandLayouts, ArrayRef<Layout> results) const {
     auto scatter = cast<ScatterAddOp>(op);
     Expressions e = context.expressions();
     int64_t d = scatter.getDimension();
@@ -180,14 +168,12 @@ struct ScatterAddModel : ModelOf<ScatterAddModel, ScatterAddOp> {
 /// dimensions: itself, with indices that are valid in padding too.
 template <typename Op, unsigned Indices>
 struct IndexedModel : ModelOf<IndexedModel<Op, Indices>, Op> {
-  Values partition(Operation *op, PartitionContext &context,
-                   ValueRange operands, ArrayRef<Layout> operandLayouts,
-                   ArrayRef<Layout> results) const {
+  Values partition(Operation *op, PartitionContext &context, ValueRange operands,
+                   ArrayRef<Layout> operandLayouts, ArrayRef<Layout> results) const {
     IRMapping mapping;
     for (auto [index, value] : llvm::enumerate(op->getOperands()))
       mapping.map(value, index == Indices
-                             ? maskIndices(context, operands[index],
-                                           operandLayouts[index])
+                             ? maskIndices(context, operands[index], operandLayouts[index])
                              : operands[index]);
     Operation *local = context.builder.clone(*op, mapping);
     local->removeAttr(DistDialect::kOperandsAttrName);
@@ -201,42 +187,36 @@ struct IndexedModel : ModelOf<IndexedModel<Op, Indices>, Op> {
 /// A convolution with the local number of groups: a device that holds some of
 /// the groups has fewer.
 template <typename Op>
-static Values partitionConvolution(Op op, PartitionContext &context,
-                                   ValueRange operands, const Layout &result,
-                                   bool inputIsResult, bool kernelIsResult) {
+static Values partitionConvolution(Op op, PartitionContext &context, ValueRange operands,
+                                   const Layout &result, bool inputIsResult, bool kernelIsResult) {
   RankedTensorType type = localType(op, result, context.mesh);
   RankedTensorType input = inputIsResult ? type : typeOf(operands[0]);
   RankedTensorType kernel = kernelIsResult ? type : typeOf(operands[1]);
   return SmallVector<Value>{context.builder.create<Op>(
-      context.loc, type, operands[0], operands[1], op.getStrides(),
-      op.getPadLow(), op.getPadHigh(), op.getDilations(),
-      input.getDimSize(1) / kernel.getDimSize(1))};
+      context.loc, type, operands[0], operands[1], op.getStrides(), op.getPadLow(), op.getPadHigh(),
+      op.getDilations(), input.getDimSize(1) / kernel.getDimSize(1))};
 }
 
 struct ConvModel : ModelOf<ConvModel, ConvOp> {
-  Values partition(Operation *op, PartitionContext &context,
-                   ValueRange operands, ArrayRef<Layout>,
+  Values partition(Operation *op, PartitionContext &context, ValueRange operands, ArrayRef<Layout>,
                    ArrayRef<Layout> results) const {
-    return partitionConvolution(cast<ConvOp>(op), context, operands, results[0],
-                                false, false);
+    return partitionConvolution(cast<ConvOp>(op), context, operands, results[0], false, false);
   }
 };
 
 struct ConvInputGradModel : ModelOf<ConvInputGradModel, ConvInputGradOp> {
-  Values partition(Operation *op, PartitionContext &context,
-                   ValueRange operands, ArrayRef<Layout>,
+  Values partition(Operation *op, PartitionContext &context, ValueRange operands, ArrayRef<Layout>,
                    ArrayRef<Layout> results) const {
-    return partitionConvolution(cast<ConvInputGradOp>(op), context, operands,
-                                results[0], true, false);
+    return partitionConvolution(cast<ConvInputGradOp>(op), context, operands, results[0], true,
+                                false);
   }
 };
 
 struct ConvWeightGradModel : ModelOf<ConvWeightGradModel, ConvWeightGradOp> {
-  Values partition(Operation *op, PartitionContext &context,
-                   ValueRange operands, ArrayRef<Layout>,
+  Values partition(Operation *op, PartitionContext &context, ValueRange operands, ArrayRef<Layout>,
                    ArrayRef<Layout> results) const {
-    return partitionConvolution(cast<ConvWeightGradOp>(op), context, operands,
-                                results[0], false, true);
+    return partitionConvolution(cast<ConvWeightGradOp>(op), context, operands, results[0], false,
+                                true);
   }
 };
 
@@ -250,10 +230,8 @@ void dpc::registerPartitionModels(DialectRegistry &registry) {
     PadOp::attachInterface<PadModel>(*context);
     GatherOp::attachInterface<GatherModel>(*context);
     ScatterAddOp::attachInterface<ScatterAddModel>(*context);
-    GatherElementsOp::attachInterface<IndexedModel<GatherElementsOp, 1>>(
-        *context);
-    ScatterElementsOp::attachInterface<IndexedModel<ScatterElementsOp, 1>>(
-        *context);
+    GatherElementsOp::attachInterface<IndexedModel<GatherElementsOp, 1>>(*context);
+    ScatterElementsOp::attachInterface<IndexedModel<ScatterElementsOp, 1>>(*context);
     GatherNDOp::attachInterface<IndexedModel<GatherNDOp, 1>>(*context);
     ScatterNDOp::attachInterface<IndexedModel<ScatterNDOp, 1>>(*context);
     CrossEntropyOp::attachInterface<IndexedModel<CrossEntropyOp, 1>>(*context);

@@ -12,8 +12,8 @@ bool dpc::isOrderedUnsigned(Type type) {
 }
 
 static ConstantIntRanges anything(Value value) {
-  return ConstantIntRanges::maxRange(ConstantIntRanges::getStorageBitwidth(
-      getElementTypeOrSelf(value.getType())));
+  return ConstantIntRanges::maxRange(
+      ConstantIntRanges::getStorageBitwidth(getElementTypeOrSelf(value.getType())));
 }
 
 ConstantIntRanges IntegerRanges::get(Value value) {
@@ -29,14 +29,12 @@ ConstantIntRanges IntegerRanges::compute(Value value) {
   auto model = value.getDefiningOp<InferIntRangeInterface>();
   if (!model || !isa<IntegerType>(getElementTypeOrSelf(value.getType())))
     return anything(value);
-  auto operands = llvm::map_to_vector(model->getOperands(),
-                                      [&](Value v) { return get(v); });
+  auto operands = llvm::map_to_vector(model->getOperands(), [&](Value v) { return get(v); });
   ConstantIntRanges range = anything(value);
-  model.inferResultRanges(operands,
-                          [&](Value result, const ConstantIntRanges &inferred) {
-                            if (result == value)
-                              range = inferred;
-                          });
+  model.inferResultRanges(operands, [&](Value result, const ConstantIntRanges &inferred) {
+    if (result == value)
+      range = inferred;
+  });
   return range;
 }
 
@@ -46,8 +44,7 @@ bool IntegerRanges::isWithin(Value value, int64_t low, int64_t high) {
     return false;
   if (!isOrderedUnsigned(value.getType()))
     return range.smin().sge(low) && range.smax().sle(high);
-  return high >= 0 && range.umin().uge(std::max<int64_t>(low, 0)) &&
-         range.umax().ule(high);
+  return high >= 0 && range.umin().uge(std::max<int64_t>(low, 0)) && range.umax().ule(high);
 }
 
 std::optional<bool> IntegerRanges::getTruth(Value value) {

@@ -29,8 +29,8 @@ static ConstantIntRanges anything(Value value) {
 static ConstantIntRanges between(Value value, int64_t low, int64_t high) {
   bool isSigned = !isOrderedUnsigned(value.getType());
   unsigned width = widthOf(value);
-  return ConstantIntRanges::range(APInt(width, low, isSigned),
-                                  APInt(width, high, isSigned), isSigned);
+  return ConstantIntRanges::range(APInt(width, low, isSigned), APInt(width, high, isSigned),
+                                  isSigned);
 }
 
 /// The indices of a dimension of `extent`, in the type of `value`.
@@ -47,17 +47,13 @@ namespace {
 /// A model says in `infer` what all its integer results are.
 template <typename Model, typename Op>
 struct RangeModel : InferIntRangeInterface::ExternalModel<Model, Op> {
-  void inferResultRanges(Operation *op, Ranges operands,
-                         SetIntRangeFn set) const {
+  void inferResultRanges(Operation *op, Ranges operands, SetIntRangeFn set) const {
     for (OpResult result : op->getResults())
-      set(result, static_cast<const Model *>(this)->infer(cast<Op>(op),
-                                                          operands, result));
+      set(result, static_cast<const Model *>(this)->infer(cast<Op>(op), operands, result));
   }
-  void inferResultRangesFromOptional(Operation *op,
-                                     ArrayRef<IntegerValueRange> operands,
+  void inferResultRangesFromOptional(Operation *op, ArrayRef<IntegerValueRange> operands,
                                      SetIntLatticeFn set) const {
-    intrange::detail::defaultInferResultRanges(cast<InferIntRangeInterface>(op),
-                                               operands, set);
+    intrange::detail::defaultInferResultRanges(cast<InferIntRangeInterface>(op), operands, set);
   }
 };
 
@@ -66,8 +62,7 @@ template <typename Op, unsigned dataOperands = ~0u>
 struct MoveModel : RangeModel<MoveModel<Op, dataOperands>, Op> {
   ConstantIntRanges infer(Op, Ranges operands, Value) const {
     ConstantIntRanges range = operands[0];
-    for (const ConstantIntRanges &other :
-         operands.take_front(dataOperands).drop_front())
+    for (const ConstantIntRanges &other : operands.take_front(dataOperands).drop_front())
       range = range.rangeUnion(other);
     return range;
   }
@@ -77,30 +72,20 @@ using InferFn = ConstantIntRanges (*)(Ranges);
 
 /// An elementwise op, with the rule for signed and for unsigned integers.
 template <typename Op, InferFn ofSigned, InferFn ofUnsigned = ofSigned>
-struct ArithmeticModel
-    : RangeModel<ArithmeticModel<Op, ofSigned, ofUnsigned>, Op> {
+struct ArithmeticModel : RangeModel<ArithmeticModel<Op, ofSigned, ofUnsigned>, Op> {
   ConstantIntRanges infer(Op, Ranges operands, Value result) const {
-    return (isOrderedUnsigned(result.getType()) ? ofUnsigned
-                                                : ofSigned)(operands);
+    return (isOrderedUnsigned(result.getType()) ? ofUnsigned : ofSigned)(operands);
   }
 };
 
-ConstantIntRanges inferSum(Ranges operands) {
-  return intrange::inferAdd(operands);
-}
-ConstantIntRanges inferDifference(Ranges operands) {
-  return intrange::inferSub(operands);
-}
-ConstantIntRanges inferProduct(Ranges operands) {
-  return intrange::inferMul(operands);
-}
+ConstantIntRanges inferSum(Ranges operands) { return intrange::inferAdd(operands); }
+ConstantIntRanges inferDifference(Ranges operands) { return intrange::inferSub(operands); }
+ConstantIntRanges inferProduct(Ranges operands) { return intrange::inferMul(operands); }
 ConstantIntRanges inferClampS(Ranges operands) {
-  return intrange::inferMinS(
-      {intrange::inferMaxS({operands[0], operands[1]}), operands[2]});
+  return intrange::inferMinS({intrange::inferMaxS({operands[0], operands[1]}), operands[2]});
 }
 ConstantIntRanges inferClampU(Ranges operands) {
-  return intrange::inferMinU(
-      {intrange::inferMaxU({operands[0], operands[1]}), operands[2]});
+  return intrange::inferMinU({intrange::inferMaxU({operands[0], operands[1]}), operands[2]});
 }
 
 /// The remainder with the sign of a divisor that is known to be positive.
@@ -110,8 +95,7 @@ ConstantIntRanges inferModS(Ranges operands) {
     return ConstantIntRanges::maxRange(least.getBitWidth());
   if (operands[0].smin().isNonNegative() && operands[0].smax().slt(least))
     return operands[0];
-  return ConstantIntRanges::fromSigned(APInt::getZero(least.getBitWidth()),
-                                       most - 1);
+  return ConstantIntRanges::fromSigned(APInt::getZero(least.getBitWidth()), most - 1);
 }
 
 struct ConstantModel : RangeModel<ConstantModel, ConstantOp> {
@@ -121,16 +105,14 @@ struct ConstantModel : RangeModel<ConstantModel, ConstantOp> {
       return anything(result);
     auto [low, high] =
         isOrderedUnsigned(result.getType())
-            ? minMax(ArrayRef<uint64_t>(
-                  reinterpret_cast<const uint64_t *>(held->ints.data()),
-                  held->ints.size()))
+            ? minMax(ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(held->ints.data()),
+                                        held->ints.size()))
             : minMax<int64_t>(held->ints);
     return between(result, low, high);
   }
 
 private:
-  template <typename T>
-  static std::pair<int64_t, int64_t> minMax(ArrayRef<T> elements) {
+  template <typename T> static std::pair<int64_t, int64_t> minMax(ArrayRef<T> elements) {
     auto [low, high] = std::minmax_element(elements.begin(), elements.end());
     return {int64_t(*low), int64_t(*high)};
   }
@@ -172,8 +154,7 @@ struct ReduceModel : RangeModel<ReduceModel, ReduceOp> {
       ConstantIntRanges counts = indexOf(result, count + 1);
       if (counts.smax() != count)
         return anything(result);
-      return intrange::inferMul(
-          {operands[0], ConstantIntRanges::constant(counts.smax())});
+      return intrange::inferMul({operands[0], ConstantIntRanges::constant(counts.smax())});
     }
     case ReduceKind::prod:
       return anything(result);
@@ -195,16 +176,13 @@ struct CompareModel : RangeModel<CompareModel, CompareOp> {
     std::optional<bool> truth;
     if (widthOf(op.getLhs()))
       truth = intrange::evaluatePred(
-          predicate(op.getComparison(),
-                    isOrderedUnsigned(op.getLhs().getType())),
-          operands[0], operands[1]);
-    return truth ? ConstantIntRanges::constant(APInt(1, *truth))
-                 : anything(result);
+          predicate(op.getComparison(), isOrderedUnsigned(op.getLhs().getType())), operands[0],
+          operands[1]);
+    return truth ? ConstantIntRanges::constant(APInt(1, *truth)) : anything(result);
   }
 
 private:
-  static intrange::CmpPredicate predicate(Comparison comparison,
-                                          bool isUnsigned) {
+  static intrange::CmpPredicate predicate(Comparison comparison, bool isUnsigned) {
     using intrange::CmpPredicate;
     switch (comparison) {
     case Comparison::eq:
@@ -233,9 +211,8 @@ struct ConvertModel : RangeModel<ConvertModel, ConvertOp> {
       return intrange::truncRange(operands[0], to);
     if (from == to)
       return operands[0];
-    return isOrderedUnsigned(op.getInput().getType())
-               ? intrange::extUIRange(operands[0], to)
-               : intrange::extSIRange(operands[0], to);
+    return isOrderedUnsigned(op.getInput().getType()) ? intrange::extUIRange(operands[0], to)
+                                                      : intrange::extSIRange(operands[0], to);
   }
 };
 
@@ -260,22 +237,16 @@ void dpc::registerRangeModels(DialectRegistry &registry) {
     AddOp::attachInterface<ArithmeticModel<AddOp, inferSum>>(*context);
     SubOp::attachInterface<ArithmeticModel<SubOp, inferDifference>>(*context);
     MulOp::attachInterface<ArithmeticModel<MulOp, inferProduct>>(*context);
-    DivOp::attachInterface<
-        ArithmeticModel<DivOp, intrange::inferDivS, intrange::inferDivU>>(
+    DivOp::attachInterface<ArithmeticModel<DivOp, intrange::inferDivS, intrange::inferDivU>>(
         *context);
-    RemOp::attachInterface<
-        ArithmeticModel<RemOp, intrange::inferRemS, intrange::inferRemU>>(
+    RemOp::attachInterface<ArithmeticModel<RemOp, intrange::inferRemS, intrange::inferRemU>>(
         *context);
-    ModOp::attachInterface<
-        ArithmeticModel<ModOp, inferModS, intrange::inferRemU>>(*context);
-    MaxOp::attachInterface<
-        ArithmeticModel<MaxOp, intrange::inferMaxS, intrange::inferMaxU>>(
+    ModOp::attachInterface<ArithmeticModel<ModOp, inferModS, intrange::inferRemU>>(*context);
+    MaxOp::attachInterface<ArithmeticModel<MaxOp, intrange::inferMaxS, intrange::inferMaxU>>(
         *context);
-    MinOp::attachInterface<
-        ArithmeticModel<MinOp, intrange::inferMinS, intrange::inferMinU>>(
+    MinOp::attachInterface<ArithmeticModel<MinOp, intrange::inferMinS, intrange::inferMinU>>(
         *context);
-    ClampOp::attachInterface<
-        ArithmeticModel<ClampOp, inferClampS, inferClampU>>(*context);
+    ClampOp::attachInterface<ArithmeticModel<ClampOp, inferClampS, inferClampU>>(*context);
     SelectOp::attachInterface<SelectModel>(*context);
     CompareOp::attachInterface<CompareModel>(*context);
     ConvertOp::attachInterface<ConvertModel>(*context);

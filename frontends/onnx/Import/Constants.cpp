@@ -41,10 +41,9 @@ bool isExact(Operation *op) {
     return true;
   if (auto convert = dyn_cast<nn::ConvertOp>(op))
     return isa<IntegerType>(nn::typeOf(convert.getInput()).getElementType());
-  return isa<nn::ReshapeOp, nn::TransposeOp, nn::SliceOp, nn::PadOp,
-             nn::ConcatOp, nn::ReverseOp, nn::SelectOp, nn::NegOp, nn::AbsOp,
-             nn::IotaOp, nn::MaxOp, nn::MinOp, nn::ClampOp, nn::FloorOp,
-             nn::CeilOp, nn::RoundOp, nn::SignOp, nn::GatherOp>(op);
+  return isa<nn::ReshapeOp, nn::TransposeOp, nn::SliceOp, nn::PadOp, nn::ConcatOp, nn::ReverseOp,
+             nn::SelectOp, nn::NegOp, nn::AbsOp, nn::IotaOp, nn::MaxOp, nn::MinOp, nn::ClampOp,
+             nn::FloorOp, nn::CeilOp, nn::RoundOp, nn::SignOp, nn::GatherOp>(op);
 }
 
 /// `op` makes a few integers of floats that depend on constants alone: the side
@@ -54,8 +53,7 @@ bool isShapeArithmetic(Operation *op) {
   constexpr int64_t kMostElements = 64;
   constexpr size_t kMostOps = 64;
   auto convert = dyn_cast<nn::ConvertOp>(op);
-  if (!convert ||
-      !isa<IntegerType>(nn::typeOf(convert.getResult()).getElementType()) ||
+  if (!convert || !isa<IntegerType>(nn::typeOf(convert.getResult()).getElementType()) ||
       nn::typeOf(convert.getResult()).getNumElements() > kMostElements)
     return false;
   llvm::SmallSetVector<Operation *, 8> seen;
@@ -83,11 +81,9 @@ bool isSmallIntegers(const HostTensor &tensor) {
 /// Float arithmetic on integers with integer results, such as counting
 /// positions, is exact.
 bool isExactArithmetic(Operation *op, const HostTensor &result) {
-  return isa<nn::AddOp, nn::SubOp, nn::MulOp, nn::DivOp, nn::CumSumOp>(op) &&
-         result.isFloat() &&
+  return isa<nn::AddOp, nn::SubOp, nn::MulOp, nn::DivOp, nn::CumSumOp>(op) && result.isFloat() &&
          cast<FloatType>(result.getType().getElementType()).getWidth() >= 32 &&
-         isSmallIntegers(result) &&
-         llvm::all_of(op->getOperands(), [](Value operand) {
+         isSmallIntegers(result) && llvm::all_of(op->getOperands(), [](Value operand) {
            std::optional<HostTensor> known = evaluate(operand);
            return known && isSmallIntegers(*known);
          });
@@ -95,8 +91,7 @@ bool isExactArithmetic(Operation *op, const HostTensor &result) {
 
 bool elementsEqual(const HostTensor &tensor, int64_t a, int64_t b) {
   if (tensor.isFloat()) // NaN equals NaN, +0 differs from -0
-    return std::memcmp(&tensor.floats[a], &tensor.floats[b], sizeof(double)) ==
-           0;
+    return std::memcmp(&tensor.floats[a], &tensor.floats[b], sizeof(double)) == 0;
   return tensor.ints[a] == tensor.ints[b];
 }
 
@@ -118,8 +113,7 @@ HostTensor firstAlong(const HostTensor &tensor, int64_t dimension) {
   SmallVector<int64_t> rest(shape);
   rest.erase(rest.begin() + dimension);
   HostTensor first(nn::withShape(tensor.getType(), rest));
-  int64_t inner = rowMajorStrides(shape)[dimension], extent = shape[dimension],
-          to = 0;
+  int64_t inner = rowMajorStrides(shape)[dimension], extent = shape[dimension], to = 0;
   for (int64_t i = 0, e = tensor.size(); i < e; ++i) {
     if ((i / inner) % extent)
       continue;
@@ -176,13 +170,11 @@ std::optional<HostTensor> evaluate(Value value) {
   return std::move(result);
 }
 
-HostTensor dropConstantDimensions(const HostTensor &tensor,
-                                  SmallVectorImpl<int64_t> &kept) {
+HostTensor dropConstantDimensions(const HostTensor &tensor, SmallVectorImpl<int64_t> &kept) {
   RankedTensorType type = tensor.getType();
   HostTensor reduced = tensor;
   for (int64_t dimension = type.getRank(); dimension-- > 0;) {
-    if (reduced.size() > 0 && type.getDimSize(dimension) > 1 &&
-        isConstantAlong(reduced, dimension))
+    if (reduced.size() > 0 && type.getDimSize(dimension) > 1 && isConstantAlong(reduced, dimension))
       reduced = firstAlong(reduced, dimension);
     else
       kept.insert(kept.begin(), dimension);
@@ -190,8 +182,7 @@ HostTensor dropConstantDimensions(const HostTensor &tensor,
   if (kept.size() == size_t(type.getRank()))
     return reduced;
   // What is repeated anyway has no dimensions of extent 1.
-  llvm::erase_if(
-      kept, [&](int64_t dimension) { return type.getDimSize(dimension) == 1; });
+  llvm::erase_if(kept, [&](int64_t dimension) { return type.getDimSize(dimension) == 1; });
   SmallVector<int64_t> shape;
   for (int64_t dimension : kept)
     shape.push_back(type.getDimSize(dimension));
@@ -206,25 +197,20 @@ Value emitConstant(OpBuilder &builder, Location loc, const HostTensor &tensor) {
     DenseElementsAttr splat = reduced.toAttr();
     return builder.create<nn::ConstantOp>(
         loc,
-        cast<ElementsAttr>(splat
-                               .reshape(nn::withShape(
-                                   type, SmallVector<int64_t>(kept.size(), 1)))
+        cast<ElementsAttr>(splat.reshape(nn::withShape(type, SmallVector<int64_t>(kept.size(), 1)))
                                .resizeSplat(type)));
   }
-  Value constant =
-      builder.create<nn::ConstantOp>(loc, cast<ElementsAttr>(reduced.toAttr()));
+  Value constant = builder.create<nn::ConstantOp>(loc, cast<ElementsAttr>(reduced.toAttr()));
   if (reduced.getType() == type)
     return constant;
   return builder.create<nn::BroadcastOp>(loc, type, constant, kept);
 }
 
-void foldConstants(OpBuilder &builder, Block::iterator begin,
-                   Block::iterator end, MutableArrayRef<Value> results) {
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::make_range(begin, end))) {
+void foldConstants(OpBuilder &builder, Block::iterator begin, Block::iterator end,
+                   MutableArrayRef<Value> results) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::make_range(begin, end))) {
     if (op.getNumResults() != 1 || isa<nn::ConstantOp, nn::BroadcastOp>(op) ||
-        !(llvm::all_of(op.getOperands(), isConstantLike) ||
-          isShapeArithmetic(&op)))
+        !(llvm::all_of(op.getOperands(), isConstantLike) || isShapeArithmetic(&op)))
       continue;
     std::optional<HostTensor> known = evaluate(op.getResult(0));
     if (!known || !(isExact(&op) || isExactArithmetic(&op, *known)))
@@ -260,8 +246,7 @@ LogicalResult tidy(FunctionOpInterface function) {
 }
 
 HostTensor toHostTensor(MLIRContext *context, const Tensor &tensor) {
-  HostTensor host(RankedTensorType::get(
-      tensor.shape, convertElementType(context, tensor.type)));
+  HostTensor host(RankedTensorType::get(tensor.shape, convertElementType(context, tensor.type)));
   for (int64_t i = 0, e = tensor.numElements(); i < e; ++i) {
     if (host.isFloat())
       host.floats[i] = tensor.asDouble(i);
@@ -271,16 +256,13 @@ HostTensor toHostTensor(MLIRContext *context, const Tensor &tensor) {
   return host;
 }
 
-ElementsAttr toAttribute(MLIRContext *context, const Tensor &tensor,
-                         StringRef name) {
+ElementsAttr toAttribute(MLIRContext *context, const Tensor &tensor, StringRef name) {
   constexpr int64_t kMaxDenseElements = 16;
-  auto type = RankedTensorType::get(tensor.shape,
-                                    convertElementType(context, tensor.type));
+  auto type = RankedTensorType::get(tensor.shape, convertElementType(context, tensor.type));
   unsigned width = elementBytes(tensor.type);
   bool isSplat = tensor.numElements() > 0;
   for (size_t at = width; isSplat && at < tensor.bytes.size(); at += width)
-    isSplat =
-        std::memcmp(tensor.bytes.data(), tensor.bytes.data() + at, width) == 0;
+    isSplat = std::memcmp(tensor.bytes.data(), tensor.bytes.data() + at, width) == 0;
   if (isSplat) {
     Tensor first = tensor;
     first.shape.clear();

@@ -27,22 +27,19 @@ std::optional<HostTensor> evaluate(mlir::Value value);
 
 /// `tensor` without the dimensions along which it does not change (and, when
 /// there are any, without those of extent 1); `kept` lists the others.
-HostTensor dropConstantDimensions(const HostTensor &tensor,
-                                  llvm::SmallVectorImpl<int64_t> &kept);
+HostTensor dropConstantDimensions(const HostTensor &tensor, llvm::SmallVectorImpl<int64_t> &kept);
 
 /// Emits `tensor` as a constant. Dimensions along which it does not change
 /// become a broadcast, so that a mask with the batch baked in and one computed
 /// for it print the same.
-mlir::Value emitConstant(mlir::OpBuilder &builder, mlir::Location loc,
-                         const HostTensor &tensor);
+mlir::Value emitConstant(mlir::OpBuilder &builder, mlir::Location loc, const HostTensor &tensor);
 
 /// Replaces what the ops from `begin` to `end` compute from constants alone by
 /// constants, where that is exact: integer results (a few integers also of what
 /// float arithmetic on constants gives), floats that are only moved,
 /// selected or negated, and floats that count (rounded arithmetic stays,
 /// because a later pass may widen every float). `results` are replaced along.
-void foldConstants(mlir::OpBuilder &builder, mlir::Block::iterator begin,
-                   mlir::Block::iterator end,
+void foldConstants(mlir::OpBuilder &builder, mlir::Block::iterator begin, mlir::Block::iterator end,
                    llvm::MutableArrayRef<mlir::Value> results);
 
 /// Brings `function` to the form that does not depend on how its exporter wrote

@@ -84,11 +84,10 @@ LogicalResult Conversion::error(const Twine &message) {
 
 bool Conversion::isUsed(unsigned result) const {
   ValueId id = node.output(result);
-  return id != kNoValue &&
-         (!graph().values[id].uses.empty() ||
-          llvm::any_of(graph().outputs, [&](const GraphOutput &output) {
-            return output.value == id;
-          }));
+  return id != kNoValue && (!graph().values[id].uses.empty() ||
+                            llvm::any_of(graph().outputs, [&](const GraphOutput &output) {
+                              return output.value == id;
+                            }));
 }
 
 std::optional<SmallVector<int64_t>> Conversion::tryInts(unsigned i) {
@@ -108,8 +107,7 @@ int64_t Conversion::scalarInt(unsigned i, StringRef what) {
   if (elements.size() == 1)
     return elements[0];
   if (!failed)
-    (void)error(what + " has " + Twine(elements.size()) +
-                " elements but must have 1");
+    (void)error(what + " has " + Twine(elements.size()) + " elements but must have 1");
   return 0;
 }
 
@@ -154,16 +152,14 @@ SmallVector<int64_t> Conversion::intsAttr(StringRef name) const {
 
 SmallVector<double> Conversion::floatsAttr(StringRef name) const {
   const auto *found = attribute(name);
-  return found ? SmallVector<double>(found->floats().begin(),
-                                     found->floats().end())
+  return found ? SmallVector<double>(found->floats().begin(), found->floats().end())
                : SmallVector<double>();
 }
 
 SmallVector<std::string> Conversion::stringsAttr(StringRef name) const {
   const auto *found = attribute(name);
   if (found)
-    return SmallVector<std::string>(found->strings().begin(),
-                                    found->strings().end());
+    return SmallVector<std::string>(found->strings().begin(), found->strings().end());
   auto values = defaultOf(name, std::vector<std::string>());
   return SmallVector<std::string>(values.begin(), values.end());
 }
@@ -184,15 +180,13 @@ const Subgraph *Conversion::subgraph(StringRef attribute) {
 
 int64_t Conversion::normalizeAxis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) {
-    (void)error("axis " + Twine(axis) + " is out of range for rank " +
-                Twine(rank));
+    (void)error("axis " + Twine(axis) + " is out of range for rank " + Twine(rank));
     return 0;
   }
   return axis < 0 ? axis + rank : axis;
 }
 
-SmallVector<int64_t> Conversion::normalizeAxes(ArrayRef<int64_t> axes,
-                                               int64_t rank) {
+SmallVector<int64_t> Conversion::normalizeAxes(ArrayRef<int64_t> axes, int64_t rank) {
   SmallVector<int64_t> sorted;
   for (int64_t axis : axes) {
     if (failed)
@@ -232,19 +226,17 @@ Value Conversion::broadcastTo(Value value, ArrayRef<int64_t> shape) {
     }
   }
   if (!fits) {
-    (void)error("shape " + printed(from) + " does not broadcast to " +
-                printed(shape) + bakedBatchHint);
+    (void)error("shape " + printed(from) + " does not broadcast to " + printed(shape) +
+                bakedBatchHint);
     return {};
   }
   auto type = RankedTensorType::get(shape, nn::typeOf(value).getElementType());
   if (auto constant = value.getDefiningOp<nn::ConstantOp>())
     if (auto dense = dyn_cast<SplatElementsAttr>(constant.getValue()))
-      return e.make<nn::ConstantOp>(
-          cast<ElementsAttr>(dense.resizeSplat(type)));
+      return e.make<nn::ConstantOp>(cast<ElementsAttr>(dense.resizeSplat(type)));
   if (type.getNumElements() == nn::typeOf(value).getNumElements())
     return e.reshape(value, shape);
-  if (auto inner = value.getDefiningOp<nn::BroadcastOp>();
-      inner && kept == from) {
+  if (auto inner = value.getDefiningOp<nn::BroadcastOp>(); inner && kept == from) {
     SmallVector<int64_t> composed;
     for (int64_t dimension : inner.getDimensions())
       composed.push_back(dimensions[dimension]);
@@ -284,10 +276,8 @@ std::pair<Value, Value> Conversion::binary() {
   return both.empty() ? std::pair<Value, Value>() : std::pair(both[0], both[1]);
 }
 
-Value Conversion::sliceAlong(Value value, int64_t axis, int64_t start,
-                             int64_t limit) {
-  SmallVector<int64_t> starts(rankOf(value), 0), limits(shapeOf(value)),
-      strides(rankOf(value), 1);
+Value Conversion::sliceAlong(Value value, int64_t axis, int64_t start, int64_t limit) {
+  SmallVector<int64_t> starts(rankOf(value), 0), limits(shapeOf(value)), strides(rankOf(value), 1);
   if (start == 0 && limit == limits[axis])
     return value;
   starts[axis] = start;
@@ -314,11 +304,9 @@ Value Conversion::exactLike(Value like, double value) {
   return e.broadcastScalar(exactConstant(scalar), type.getShape());
 }
 
-Value Conversion::intConstant(ArrayRef<int64_t> shape,
-                              ArrayRef<int64_t> elements) {
+Value Conversion::intConstant(ArrayRef<int64_t> shape, ArrayRef<int64_t> elements) {
   auto type = RankedTensorType::get(shape, builder.getI64Type());
-  return e.make<nn::ConstantOp>(
-      cast<ElementsAttr>(DenseElementsAttr::get(type, elements)));
+  return e.make<nn::ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(type, elements)));
 }
 
 } // namespace dpc::onnx

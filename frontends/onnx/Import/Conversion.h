@@ -38,8 +38,7 @@ public:
   virtual const Graph &getGraph() const = 0;
   /// The tensors of a sequence that SplitToSequence or SequenceConstruct made;
   /// nullptr for anything else.
-  virtual const llvm::SmallVector<mlir::Value> *
-  sequenceOf(ValueId id) const = 0;
+  virtual const llvm::SmallVector<mlir::Value> *sequenceOf(ValueId id) const = 0;
   /// Declares that `value` is the next value of the buffer that initializer
   /// `id` holds.
   virtual void setNextState(ValueId id, mlir::Value value) = 0;
@@ -50,9 +49,9 @@ public:
   /// Converts the nodes of `subgraph` with its inputs bound to `inputs`, and
   /// gives its outputs; fails after an error. May be called again for another
   /// iteration.
-  virtual mlir::LogicalResult
-  convertSubgraph(const Subgraph &subgraph, llvm::ArrayRef<Imported> inputs,
-                  llvm::SmallVectorImpl<Imported> &outputs) = 0;
+  virtual mlir::LogicalResult convertSubgraph(const Subgraph &subgraph,
+                                              llvm::ArrayRef<Imported> inputs,
+                                              llvm::SmallVectorImpl<Imported> &outputs) = 0;
 };
 
 /// Ends the message about a shape that a static export fixed, when --shape asks
@@ -71,8 +70,8 @@ inline constexpr llvm::StringLiteral bakedBatchHint =
 /// it words by `error`.
 class Conversion {
 public:
-  Conversion(const Node &node, const Schema &schema, mlir::OpBuilder &builder,
-             mlir::Location loc, ImportState &state)
+  Conversion(const Node &node, const Schema &schema, mlir::OpBuilder &builder, mlir::Location loc,
+             ImportState &state)
       : node(node), schema(schema), builder(builder), loc(loc), e{builder, loc},
         results(node.outputs.size()), state(state) {}
 
@@ -86,13 +85,9 @@ public:
   /// Reports "node 'x' (Op, opset 17): message".
   mlir::LogicalResult error(const llvm::Twine &message);
 
-  unsigned numOperands() const {
-    return static_cast<unsigned>(node.inputs.size());
-  }
+  unsigned numOperands() const { return static_cast<unsigned>(node.inputs.size()); }
   bool has(unsigned operand) const { return node.input(operand) != kNoValue; }
-  bool wantsResult(unsigned result) const {
-    return node.output(result) != kNoValue;
-  }
+  bool wantsResult(unsigned result) const { return node.output(result) != kNoValue; }
   /// Whether another node or the model's user reads the result.
   bool isUsed(unsigned result) const;
   /// Operand `i`, which must be given (arity is checked before conversion).
@@ -108,15 +103,12 @@ public:
   /// known at compile time.
   std::optional<llvm::SmallVector<double>> tryDoubles(unsigned i);
 
-  bool hasAttr(llvm::StringRef name) const {
-    return node.attributes.count(name.str()) != 0;
-  }
+  bool hasAttr(llvm::StringRef name) const { return node.attributes.count(name.str()) != 0; }
   /// An attribute that the node may leave out is its schema's default then, or
   /// `fallback` where the schema has none or lacks the attribute.
   int64_t intAttr(llvm::StringRef name, int64_t fallback = 0) const;
   double floatAttr(llvm::StringRef name, double fallback = 0) const;
-  std::string stringAttr(llvm::StringRef name,
-                         llvm::StringRef fallback = "") const;
+  std::string stringAttr(llvm::StringRef name, llvm::StringRef fallback = "") const;
   llvm::SmallVector<int64_t> intsAttr(llvm::StringRef name) const;
   llvm::SmallVector<double> floatsAttr(llvm::StringRef name) const;
   llvm::SmallVector<std::string> stringsAttr(llvm::StringRef name) const;
@@ -127,24 +119,21 @@ public:
   int64_t normalizeAxis(int64_t axis, int64_t rank);
   /// Axes counted from the front, sorted; an error when outside the rank or
   /// given twice.
-  llvm::SmallVector<int64_t> normalizeAxes(llvm::ArrayRef<int64_t> axes,
-                                           int64_t rank);
+  llvm::SmallVector<int64_t> normalizeAxes(llvm::ArrayRef<int64_t> axes, int64_t rank);
   /// The axes of a reduction or squeeze: operand `i` where the opset has it as
   /// input, else attribute "axes".
   std::optional<llvm::SmallVector<int64_t>> axes(unsigned i);
 
   /// `values` broadcast to one shape by ONNX's (numpy's) rule; empty after an
   /// error.
-  llvm::SmallVector<mlir::Value>
-  broadcastTogether(llvm::ArrayRef<mlir::Value> values);
+  llvm::SmallVector<mlir::Value> broadcastTogether(llvm::ArrayRef<mlir::Value> values);
   /// `value` broadcast to `shape`; null after an error.
   mlir::Value broadcastTo(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   /// Binary operands broadcast together; both null after an error.
   std::pair<mlir::Value, mlir::Value> binary();
   /// Elements [start, limit) of dimension `axis`; `value` itself when these are
   /// all.
-  mlir::Value sliceAlong(mlir::Value value, int64_t axis, int64_t start,
-                         int64_t limit);
+  mlir::Value sliceAlong(mlir::Value value, int64_t axis, int64_t start, int64_t limit);
   /// `values`, of a float type. What importing computes keeps double precision
   /// in programs that are widened later: where f32 only holds the head of a
   /// number, a second constant adds what is left.
@@ -152,8 +141,7 @@ public:
   /// `value` at every element of `like`, as exact.
   mlir::Value exactLike(mlir::Value like, double value);
   /// A dense constant of int64 elements.
-  mlir::Value intConstant(llvm::ArrayRef<int64_t> shape,
-                          llvm::ArrayRef<int64_t> elements);
+  mlir::Value intConstant(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> elements);
 
   void setResult(unsigned i, mlir::Value value) {
     if (i < results.size())
@@ -165,17 +153,14 @@ public:
   }
   /// The tensors of operand `i`, a sequence; nullptr after an error.
   const llvm::SmallVector<mlir::Value> *sequence(unsigned i) {
-    const llvm::SmallVector<mlir::Value> *elements =
-        state.sequenceOf(node.inputs[i]);
+    const llvm::SmallVector<mlir::Value> *elements = state.sequenceOf(node.inputs[i]);
     if (!elements)
-      (void)error("input " + llvm::Twine(i) +
-                  " is not a sequence known at compile time");
+      (void)error("input " + llvm::Twine(i) + " is not a sequence known at compile time");
     return elements;
   }
   /// Operand `i`, a tensor or a sequence.
   Imported imported(unsigned i) {
-    const llvm::SmallVector<mlir::Value> *elements =
-        state.sequenceOf(node.inputs[i]);
+    const llvm::SmallVector<mlir::Value> *elements = state.sequenceOf(node.inputs[i]);
     return elements ? Imported{{}, *elements} : Imported{operand(i), {}};
   }
   void setResult(unsigned i, Imported value) {
@@ -198,9 +183,8 @@ public:
   /// The subgraph that `attribute` holds; nullptr after an error.
   const Subgraph *subgraph(llvm::StringRef attribute);
   /// See ImportState; an error inside names the node inside.
-  mlir::LogicalResult
-  convertSubgraph(const Subgraph &subgraph, llvm::ArrayRef<Imported> inputs,
-                  llvm::SmallVectorImpl<Imported> &outputs) {
+  mlir::LogicalResult convertSubgraph(const Subgraph &subgraph, llvm::ArrayRef<Imported> inputs,
+                                      llvm::SmallVectorImpl<Imported> &outputs) {
     failed |= mlir::failed(state.convertSubgraph(subgraph, inputs, outputs));
     return mlir::failure(failed);
   }
@@ -213,8 +197,7 @@ public:
 private:
   const onnxpb::AttributeProto *attribute(llvm::StringRef name) const;
   /// The schema's default of type T, or `fallback`.
-  template <typename T>
-  T defaultOf(llvm::StringRef name, const T &fallback) const {
+  template <typename T> T defaultOf(llvm::StringRef name, const T &fallback) const {
     const Schema::Attribute *formal = schema.attribute(name);
     const T *value = formal ? std::get_if<T>(&formal->fallback) : nullptr;
     return value ? *value : fallback;
@@ -222,9 +205,7 @@ private:
   ImportState &state;
 };
 
-inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  return nn::typeOf(value).getShape();
-}
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return nn::typeOf(value).getShape(); }
 inline int64_t rankOf(mlir::Value value) { return nn::typeOf(value).getRank(); }
 /// begin, begin + 1, ... below end.
 llvm::SmallVector<int64_t> range(int64_t begin, int64_t end);

@@ -34,25 +34,20 @@ llvm::Error fail(const llvm::formatv_object_base &message) {
 llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
   std::map<std::string, int64_t> known;
   for (const auto &[name, shape] : options.shapes) {
-    auto input =
-        llvm::find_if(graph.inputs, [&, &name = name](const GraphInput &each) {
-          return each.name == name;
-        });
+    auto input = llvm::find_if(
+        graph.inputs, [&, &name = name](const GraphInput &each) { return each.name == name; });
     if (input == graph.inputs.end())
-      return fail(llvm::formatv(
-          "--shape={0}: the model has no input of this name", name));
+      return fail(llvm::formatv("--shape={0}: the model has no input of this name", name));
     if (input->hasRank && input->shape.size() != shape.size())
-      return fail(llvm::formatv(
-          "--shape={0}: {1} has rank {2} but the input has rank {3}", name,
-          printed(shape), shape.size(), input->shape.size()));
+      return fail(llvm::formatv("--shape={0}: {1} has rank {2} but the input has rank {3}", name,
+                                printed(shape), shape.size(), input->shape.size()));
     for (auto [i, size] : llvm::enumerate(shape)) {
       if (i >= input->dimNames.size() || input->dimNames[i].empty())
         continue;
       auto [bound, isNew] = known.try_emplace(input->dimNames[i], size);
       if (!isNew && bound->second != size)
-        return fail(llvm::formatv(
-            "--shape: dimension '{0}' is {1} in one input and {2} in '{3}'",
-            bound->first, bound->second, size, name));
+        return fail(llvm::formatv("--shape: dimension '{0}' is {1} in one input and {2} in '{3}'",
+                                  bound->first, bound->second, size, name));
     }
   }
   for (GraphInput &input : graph.inputs) {
@@ -62,8 +57,7 @@ llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
       continue;
     }
     if (!input.hasRank)
-      return fail(llvm::formatv(
-          "input '{0}' has no shape: give it by --shape={0}:..", input.name));
+      return fail(llvm::formatv("input '{0}' has no shape: give it by --shape={0}:..", input.name));
     for (auto [i, size] : llvm::enumerate(input.shape)) {
       if (size >= 0)
         continue;
@@ -72,8 +66,7 @@ llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
         return fail(llvm::formatv(
             "input '{0}' has a dynamic dimension {1}{2}: give its shape by "
             "--shape={0}:..",
-            input.name, i,
-            input.dimNames[i].empty() ? "" : " ('" + input.dimNames[i] + "')"));
+            input.name, i, input.dimNames[i].empty() ? "" : " ('" + input.dimNames[i] + "')"));
       size = bound->second;
     }
   }
@@ -81,20 +74,16 @@ llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
     if (!countElements(input.shape))
       return fail(llvm::formatv("input '{0}' of shape {1} has more than {2} "
                                 "elements",
-                                input.name, printed(input.shape),
-                                kMaxElements));
+                                input.name, printed(input.shape), kMaxElements));
   for (const auto &[name, dim] : options.batchDims) {
-    auto input =
-        llvm::find_if(graph.inputs, [&, &name = name](const GraphInput &each) {
-          return each.name == name;
-        });
+    auto input = llvm::find_if(
+        graph.inputs, [&, &name = name](const GraphInput &each) { return each.name == name; });
     if (input == graph.inputs.end())
-      return fail(llvm::formatv(
-          "--batch-dim={0}:{1}: the model has no input of this name", name,
-          dim));
+      return fail(
+          llvm::formatv("--batch-dim={0}:{1}: the model has no input of this name", name, dim));
     if (dim < -1 || dim >= int64_t(input->shape.size()))
-      return fail(llvm::formatv("--batch-dim={0}:{1}: the input has rank {2}",
-                                name, dim, input->shape.size()));
+      return fail(llvm::formatv("--batch-dim={0}:{1}: the input has rank {2}", name, dim,
+                                input->shape.size()));
   }
   return llvm::Error::success();
 }
@@ -116,8 +105,7 @@ struct Prepared {
 /// (requires_grad=False, which no export records).
 void fixSinusoids(Graph &graph, llvm::raw_ostream &notes) {
   for (Initializer &initializer : graph.initializers) {
-    if (recordedKind(initializer) != "PARAMETER" ||
-        !isFloat(initializer.tensor.type) ||
+    if (recordedKind(initializer) != "PARAMETER" || !isFloat(initializer.tensor.type) ||
         !looksLikeSinusoids(initializer.tensor))
       continue;
     initializer.metadata[kInputKind.str()] = kFixedKind.str();
@@ -129,9 +117,8 @@ void fixSinusoids(Graph &graph, llvm::raw_ostream &notes) {
 }
 
 /// Makes `model` and `graph` what the plan says.
-llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph,
-                  Restored &restored, const ImportOptions &options,
-                  llvm::raw_ostream &notes) {
+llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph, Restored &restored,
+                  const ImportOptions &options, llvm::raw_ostream &notes) {
   if (llvm::Error error = plan.check(graph))
     return error;
   if (llvm::Error error = plan.verify(graph))
@@ -151,8 +138,7 @@ llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph,
   for (auto [tensor, tensorViews] : llvm::zip_equal(plan.tensors, views))
     for (Initializer &initializer : graph.initializers)
       if (initializer.name == tensor.name) {
-        initializer.aliases.insert(initializer.aliases.end(),
-                                   tensor.aliases.begin(),
+        initializer.aliases.insert(initializer.aliases.end(), tensor.aliases.begin(),
                                    tensor.aliases.end());
         restored.fileTensors[tensor.name] = std::move(tensorViews);
       }
@@ -167,9 +153,8 @@ llvm::Error restore(OnnxModel &model, Graph &graph, Restored &restored,
   if (!plan.lost.empty() && options.trains)
     return fail(llvm::formatv(
         "{0}{1}; --as-exported trains the graph as it is", plan.lost.front(),
-        plan.lost.size() > 1
-            ? llvm::formatv(" ({0} more are lost)", plan.lost.size() - 1).str()
-            : std::string()));
+        plan.lost.size() > 1 ? llvm::formatv(" ({0} more are lost)", plan.lost.size() - 1).str()
+                             : std::string()));
   if (!plan.empty())
     if (llvm::Error error = apply(plan, model, graph, restored, options, notes))
       return error;
@@ -194,8 +179,7 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
   if (!model)
     return model.takeError();
   auto prefixed = [&](llvm::Error error) {
-    return fail(
-        llvm::formatv("{0}: {1}", path, llvm::toString(std::move(error))));
+    return fail(llvm::formatv("{0}: {1}", path, llvm::toString(std::move(error))));
   };
   if (llvm::Error error = checkModel(*(*model)->proto))
     return prefixed(std::move(error));
@@ -213,8 +197,7 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
   auto roles = classify(*graph, options.training);
   if (!roles)
     return prefixed(roles.takeError());
-  return Prepared{std::move(*model), std::move(*graph), std::move(restored),
-                  std::move(*roles)};
+  return Prepared{std::move(*model), std::move(*graph), std::move(restored), std::move(*roles)};
 }
 
 ImportSummary summarize(const Prepared &prepared) {
@@ -224,11 +207,10 @@ ImportSummary summarize(const Prepared &prepared) {
   summary.restored = prepared.restored.rows;
   for (auto [initializer, classified] :
        llvm::zip_equal(prepared.graph.initializers, prepared.roles)) {
-    ImportSummary::Count &count =
-        classified.role == Role::Frozen      ? summary.frozen
-        : classified.role == Role::Parameter ? summary.trained
-        : classified.role == Role::Buffer    ? summary.buffers
-                                             : summary.constants;
+    ImportSummary::Count &count = classified.role == Role::Frozen      ? summary.frozen
+                                  : classified.role == Role::Parameter ? summary.trained
+                                  : classified.role == Role::Buffer    ? summary.buffers
+                                                                       : summary.constants;
     ++count.tensors;
     count.elements += initializer.tensor.numElements();
   }
@@ -237,31 +219,25 @@ ImportSummary summarize(const Prepared &prepared) {
 
 } // namespace
 
-OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context,
-                                 const ImportOptions &options,
-                                 llvm::raw_ostream &notes,
-                                 std::unique_ptr<OnnxModel> *outSource,
+OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context, const ImportOptions &options,
+                                 llvm::raw_ostream &notes, std::unique_ptr<OnnxModel> *outSource,
                                  ImportSummary *outSummary) {
   context->loadDialect<nn::NNDialect, func::FuncDialect>();
   auto prepared = prepare(path, options, notes);
   if (!prepared) {
-    emitError(FileLineColLoc::get(context, path, 0, 0))
-        << llvm::toString(prepared.takeError());
+    emitError(FileLineColLoc::get(context, path, 0, 0)) << llvm::toString(prepared.takeError());
     return {};
   }
   if (options.explain)
     printClassification(prepared->graph, prepared->roles, notes);
   if (options.asExported)
-    for (const std::string &loss :
-         describeExportLosses(prepared->graph, prepared->roles))
+    for (const std::string &loss : describeExportLosses(prepared->graph, prepared->roles))
       notes << "note: " << loss << '\n';
-  OwningOpRef<ModuleOp> module =
-      buildModule(prepared->graph, prepared->roles, options, context);
+  OwningOpRef<ModuleOp> module = buildModule(prepared->graph, prepared->roles, options, context);
   if (!module)
     return {};
   for (auto variable : module->getOps<nn::VariableOp>())
-    if (auto found =
-            prepared->restored.fileTensors.find(variable.getSymName().str());
+    if (auto found = prepared->restored.fileTensors.find(variable.getSymName().str());
         found != prepared->restored.fileTensors.end())
       nn::setFileTensors(variable, found->second);
   if (failed(verify(*module)))

@@ -68,11 +68,10 @@ struct ImportSummary {
 /// or one line for each thing the export lost of the module, goes to `notes`.
 /// `outSource` and `outSummary`, unless null, get the parsed (and restored)
 /// model and what it holds.
-mlir::OwningOpRef<mlir::ModuleOp>
-importOnnx(llvm::StringRef path, mlir::MLIRContext *context,
-           const ImportOptions &options, llvm::raw_ostream &notes,
-           std::unique_ptr<OnnxModel> *outSource = nullptr,
-           ImportSummary *outSummary = nullptr);
+mlir::OwningOpRef<mlir::ModuleOp> importOnnx(llvm::StringRef path, mlir::MLIRContext *context,
+                                             const ImportOptions &options, llvm::raw_ostream &notes,
+                                             std::unique_ptr<OnnxModel> *outSource = nullptr,
+                                             ImportSummary *outSummary = nullptr);
 
 /// Parses "NAME:DxDx.." (or "NAME:" for a scalar) into `options.shapes`; false
 /// when it has another form, a dimension is not a positive number, or the name

@@ -20,8 +20,7 @@ namespace {
 /// Notes the first op made whose result is too large to count its elements.
 class SizeListener : public OpBuilder::Listener {
 public:
-  void notifyOperationInserted(Operation *op,
-                               OpBuilder::InsertPoint previous) override {
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint previous) override {
     for (Value result : op->getResults())
       if (!tooLarge && !hasCountableElements(result.getType()))
         tooLarge = dyn_cast<RankedTensorType>(result.getType());
@@ -32,8 +31,8 @@ public:
 
 class ModuleBuilder : public ImportState {
 public:
-  ModuleBuilder(const Graph &graph, ArrayRef<Classified> roles,
-                const ImportOptions &options, MLIRContext *context)
+  ModuleBuilder(const Graph &graph, ArrayRef<Classified> roles, const ImportOptions &options,
+                MLIRContext *context)
       : graph(graph), roles(roles), options(options), builder(context, &sizes),
         values(graph.values.size()) {}
 
@@ -45,18 +44,13 @@ public:
     auto found = sequences.find(id);
     return found == sequences.end() ? nullptr : &found->second;
   }
-  void setNextState(ValueId id, Value value) override {
-    nextState.push_back({id, value});
-  }
+  void setNextState(ValueId id, Value value) override { nextState.push_back({id, value}); }
   int64_t randomStream() override { return nextStream++; }
-  LogicalResult convertSubgraph(const Subgraph &subgraph,
-                                ArrayRef<Imported> inputs,
+  LogicalResult convertSubgraph(const Subgraph &subgraph, ArrayRef<Imported> inputs,
                                 SmallVectorImpl<Imported> &outputs) override;
 
 private:
-  Location named(StringRef name) {
-    return NameLoc::get(builder.getStringAttr(name));
-  }
+  Location named(StringRef name) { return NameLoc::get(builder.getStringAttr(name)); }
   Location locationOf(const Node &node);
   int64_t batchDim(const GraphInput &input) const;
   void addArguments();
@@ -103,8 +97,7 @@ Location ModuleBuilder::locationOf(const Node &node) {
   std::string path = modulePath(node);
   if (path.empty())
     return named(node.name);
-  return FusedLoc::get(builder.getContext(), {named(node.name)},
-                       builder.getStringAttr(path));
+  return FusedLoc::get(builder.getContext(), {named(node.name)}, builder.getStringAttr(path));
 }
 
 int64_t ModuleBuilder::batchDim(const GraphInput &input) const {
@@ -113,8 +106,7 @@ int64_t ModuleBuilder::batchDim(const GraphInput &input) const {
     return given->second;
   const GraphInput &first = graph.inputs.front();
   auto firstGiven = options.batchDims.find(first.name);
-  int64_t firstDim =
-      firstGiven == options.batchDims.end() ? 0 : firstGiven->second;
+  int64_t firstDim = firstGiven == options.batchDims.end() ? 0 : firstGiven->second;
   if (firstDim < 0 || first.shape.empty() || input.shape.empty())
     return -1;
   return input.shape[0] == first.shape[firstDim] ? 0 : -1;
@@ -133,17 +125,14 @@ void ModuleBuilder::addInitializer(const Initializer &initializer, Role role) {
   if (!isParameter && role != Role::Buffer) {
     Value constant;
     if (initializer.tensor.numElements() <= kMaxFoldedElements)
-      constant =
-          emitConstant(builder, named(initializer.name),
-                       toHostTensor(builder.getContext(), initializer.tensor));
+      constant = emitConstant(builder, named(initializer.name),
+                              toHostTensor(builder.getContext(), initializer.tensor));
     if (constant) {
       Operation *op = constant.getDefiningOp();
-      auto source = isa<nn::BroadcastOp>(op)
-                        ? op->getOperand(0).getDefiningOp<nn::ConstantOp>()
-                        : cast<nn::ConstantOp>(op);
+      auto source = isa<nn::BroadcastOp>(op) ? op->getOperand(0).getDefiningOp<nn::ConstantOp>()
+                                             : cast<nn::ConstantOp>(op);
       auto dense = dyn_cast<DenseElementsAttr>(source.getValue());
-      if ((dense && dense.isSplat()) ||
-          source.getValue().getNumElements() <= kMaxInlineElements) {
+      if ((dense && dense.isSplat()) || source.getValue().getNumElements() <= kMaxInlineElements) {
         values[initializer.value] = constant;
         return;
       }
@@ -154,34 +143,29 @@ void ModuleBuilder::addInitializer(const Initializer &initializer, Role role) {
   }
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(function);
-  auto attribute =
-      toAttribute(builder.getContext(), initializer.tensor, initializer.name);
-  auto variable = builder.create<nn::VariableOp>(named(initializer.name),
-                                                 initializer.name, attribute);
+  auto attribute = toAttribute(builder.getContext(), initializer.tensor, initializer.name);
+  auto variable =
+      builder.create<nn::VariableOp>(named(initializer.name), initializer.name, attribute);
   nn::ArgKind kind = role == Role::Parameter  ? nn::ArgKind::parameter
                      : role == Role::Constant ? nn::ArgKind::constant
                                               : nn::ArgKind::buffer;
   if (role == Role::Frozen)
     variable->setAttr(nn::kFrozenAttrName, builder.getUnitAttr());
   variables.push_back(variable);
-  arguments.push_back(
-      nn::ArgAttr::get(builder.getContext(), kind, initializer.name, -1, ""));
-  values[initializer.value] =
-      body->addArgument(variable.getType(), named(initializer.name));
+  arguments.push_back(nn::ArgAttr::get(builder.getContext(), kind, initializer.name, -1, ""));
+  values[initializer.value] = body->addArgument(variable.getType(), named(initializer.name));
 }
 
 void ModuleBuilder::addArguments() {
-  for (Role role :
-       {Role::Parameter, Role::Frozen, Role::Buffer, Role::Constant})
+  for (Role role : {Role::Parameter, Role::Frozen, Role::Buffer, Role::Constant})
     for (auto [initializer, classified] : llvm::zip(graph.initializers, roles))
       if (classified.role == role)
         addInitializer(initializer, role);
   for (const GraphInput &input : graph.inputs) {
-    auto type = RankedTensorType::get(
-        input.shape, convertElementType(builder.getContext(), input.type));
+    auto type =
+        RankedTensorType::get(input.shape, convertElementType(builder.getContext(), input.type));
     variables.push_back({});
-    arguments.push_back(nn::ArgAttr::get(builder.getContext(),
-                                         nn::ArgKind::input, input.name,
+    arguments.push_back(nn::ArgAttr::get(builder.getContext(), nn::ArgKind::input, input.name,
                                          batchDim(input), ""));
     values[input.value] = body->addArgument(type, named(input.name));
   }
@@ -193,8 +177,7 @@ Value ModuleBuilder::valueOf(ValueId id) { return values[id]; }
 /// without elements may be any.
 static TypeSet typeSetOf(Value tensor, const SmallVector<Value> *sequence) {
   auto single = [](Value value) {
-    return TypeSet(1) << int32_t(
-               onnxElementType(nn::typeOf(value).getElementType()));
+    return TypeSet(1) << int32_t(onnxElementType(nn::typeOf(value).getElementType()));
   };
   if (!sequence)
     return tensor ? single(tensor) : 0;
@@ -206,14 +189,11 @@ static TypeSet typeSetOf(Value tensor, const SmallVector<Value> *sequence) {
 LogicalResult ModuleBuilder::checkTypes(Conversion &conversion) const {
   SmallVector<TypeSet> inputs, outputs;
   for (ValueId id : conversion.node.inputs)
-    inputs.push_back(id == kNoValue ? 0
-                                    : typeSetOf(values[id], sequenceOf(id)));
+    inputs.push_back(id == kNoValue ? 0 : typeSetOf(values[id], sequenceOf(id)));
   for (auto [i, value] : llvm::enumerate(conversion.results)) {
     auto sequence = conversion.sequenceResults.find(unsigned(i));
-    outputs.push_back(
-        typeSetOf(value, sequence == conversion.sequenceResults.end()
-                             ? nullptr
-                             : &sequence->second));
+    outputs.push_back(typeSetOf(
+        value, sequence == conversion.sequenceResults.end() ? nullptr : &sequence->second));
   }
   std::string problem = typeProblem(conversion.schema, inputs, outputs);
   return problem.empty() ? success() : conversion.error(problem);
@@ -230,9 +210,8 @@ LogicalResult ModuleBuilder::convert(const Node &node) {
   if (conversion.failed)
     return failure();
   if (RankedTensorType type = sizes.tooLarge)
-    return conversion.error("computes a tensor of shape " +
-                            printed(type.getShape()) + ", of more than " +
-                            Twine(kMaxElements) + " elements");
+    return conversion.error("computes a tensor of shape " + printed(type.getShape()) +
+                            ", of more than " + Twine(kMaxElements) + " elements");
   if (failed(converted))
     return conversion.error("cannot be converted");
   if (failed(checkTypes(conversion)))
@@ -241,12 +220,10 @@ LogicalResult ModuleBuilder::convert(const Node &node) {
     sequences[node.output(i)] = std::move(elements);
   for (auto [i, output] : llvm::enumerate(node.outputs))
     if (output != kNoValue && !conversion.results[i] &&
-        !conversion.sequenceResults.count(unsigned(i)) &&
-        !graph.values[output].uses.empty())
+        !conversion.sequenceResults.count(unsigned(i)) && !graph.values[output].uses.empty())
       return conversion.error("output '" + graph.values[output].name +
                               "' is used but not supported");
-  Block::iterator begin =
-      before == body->end() ? body->begin() : std::next(before);
+  Block::iterator begin = before == body->end() ? body->begin() : std::next(before);
   foldConstants(builder, begin, body->end(), conversion.results);
   for (auto [i, output] : llvm::enumerate(node.outputs))
     if (output != kNoValue)
@@ -254,10 +231,8 @@ LogicalResult ModuleBuilder::convert(const Node &node) {
   return success();
 }
 
-LogicalResult
-ModuleBuilder::convertSubgraph(const Subgraph &subgraph,
-                               ArrayRef<Imported> inputs,
-                               SmallVectorImpl<Imported> &outputs) {
+LogicalResult ModuleBuilder::convertSubgraph(const Subgraph &subgraph, ArrayRef<Imported> inputs,
+                                             SmallVectorImpl<Imported> &outputs) {
   for (auto [id, value] : llvm::zip_equal(subgraph.inputs, inputs)) {
     values[id] = value.tensor;
     if (!value.tensor)
@@ -268,16 +243,14 @@ ModuleBuilder::convertSubgraph(const Subgraph &subgraph,
       return failure();
   for (ValueId id : subgraph.outputs) {
     const SmallVector<Value> *elements = sequenceOf(id);
-    outputs.push_back(elements ? Imported{{}, *elements}
-                               : Imported{values[id], {}});
+    outputs.push_back(elements ? Imported{{}, *elements} : Imported{values[id], {}});
   }
   return success();
 }
 
 void ModuleBuilder::dropUnusedArguments() {
   for (unsigned i = body->getNumArguments(); i-- > 0;) {
-    if (arguments[i].getKind() != nn::ArgKind::constant ||
-        !body->getArgument(i).use_empty())
+    if (arguments[i].getKind() != nn::ArgKind::constant || !body->getArgument(i).use_empty())
       continue;
     body->eraseArgument(i);
     variables[i].erase();
@@ -292,9 +265,8 @@ LogicalResult ModuleBuilder::checkElements() {
   auto check = [](Value value, const Twine &what) -> LogicalResult {
     if (nn::typeOf(value).getNumElements() != 0)
       return success();
-    return emitError(value.getLoc())
-           << what << " has shape " << printed(shapeOf(value))
-           << ": tensors without elements are not supported";
+    return emitError(value.getLoc()) << what << " has shape " << printed(shapeOf(value))
+                                     << ": tensors without elements are not supported";
   };
   for (auto [value, argument] : llvm::zip(body->getArguments(), arguments))
     if (failed(check(value, "'" + argument.getName() + "'")))
@@ -312,27 +284,22 @@ LogicalResult ModuleBuilder::finish() {
   auto addResult = [&](Value value, nn::ResultKind kind, StringRef name) {
     results.push_back(value);
     resultAttrs.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
-        nn::NNDialect::kResultAttrName,
-        nn::ResultAttr::get(builder.getContext(), kind, name))));
+        nn::NNDialect::kResultAttrName, nn::ResultAttr::get(builder.getContext(), kind, name))));
   };
   for (const GraphOutput &output : graph.outputs) {
     if (!values[output.value])
-      return emitError(named(output.name))
-             << "output '" << output.name << "' is not supported";
-    auto type = int32_t(
-        onnxElementType(nn::typeOf(values[output.value]).getElementType()));
+      return emitError(named(output.name)) << "output '" << output.name << "' is not supported";
+    auto type = int32_t(onnxElementType(nn::typeOf(values[output.value]).getElementType()));
     if (output.declaredType && output.declaredType != type)
       return emitError(named(output.name))
-             << "output '" << output.name << "' is declared "
-             << dataTypeName(output.declaredType) << " but is "
-             << dataTypeName(type);
+             << "output '" << output.name << "' is declared " << dataTypeName(output.declaredType)
+             << " but is " << dataTypeName(type);
     addResult(values[output.value], nn::ResultKind::output, output.name);
   }
   llvm::SmallDenseSet<ValueId> updated;
   for (auto [id, value] : nextState) {
     StringRef name = graph.values[id].name;
-    if (roles[graph.values[id].index].role != Role::Buffer ||
-        !updated.insert(id).second)
+    if (roles[graph.values[id].index].role != Role::Buffer || !updated.insert(id).second)
       return emitError(named(name))
              << "initializer '" << name
              << "' is a running statistic and something else too (merged with "
@@ -349,10 +316,10 @@ LogicalResult ModuleBuilder::finish() {
 
   SmallVector<DictionaryAttr> argumentAttrs;
   for (nn::ArgAttr argument : arguments)
-    argumentAttrs.push_back(builder.getDictionaryAttr(
-        builder.getNamedAttr(nn::NNDialect::kArgAttrName, argument)));
-  function.setType(builder.getFunctionType(
-      body->getArgumentTypes(), body->getTerminator()->getOperandTypes()));
+    argumentAttrs.push_back(
+        builder.getDictionaryAttr(builder.getNamedAttr(nn::NNDialect::kArgAttrName, argument)));
+  function.setType(
+      builder.getFunctionType(body->getArgumentTypes(), body->getTerminator()->getOperandTypes()));
   function.setAllArgAttrs(argumentAttrs);
   function.setAllResultAttrs(resultAttrs);
   return success();
@@ -360,12 +327,11 @@ LogicalResult ModuleBuilder::finish() {
 
 OwningOpRef<ModuleOp> ModuleBuilder::build() {
   // What is said of the whole program is said of no node.
-  Location loc = FileLineColLoc::get(
-      builder.getStringAttr(graph.name.empty() ? "graph" : graph.name), 0, 0);
+  Location loc =
+      FileLineColLoc::get(builder.getStringAttr(graph.name.empty() ? "graph" : graph.name), 0, 0);
   module = ModuleOp::create(loc);
   builder.setInsertionPointToStart(module->getBody());
-  function = builder.create<func::FuncOp>(loc, "forward",
-                                          builder.getFunctionType({}, {}));
+  function = builder.create<func::FuncOp>(loc, "forward", builder.getFunctionType({}, {}));
   body = function.addEntryBlock();
   builder.setInsertionPointToStart(body);
   addArguments();
@@ -379,10 +345,8 @@ OwningOpRef<ModuleOp> ModuleBuilder::build() {
 
 } // namespace
 
-OwningOpRef<ModuleOp> buildModule(const Graph &graph,
-                                  ArrayRef<Classified> roles,
-                                  const ImportOptions &options,
-                                  MLIRContext *context) {
+OwningOpRef<ModuleOp> buildModule(const Graph &graph, ArrayRef<Classified> roles,
+                                  const ImportOptions &options, MLIRContext *context) {
   return ModuleBuilder(graph, roles, options, context).build();
 }
 

@@ -13,8 +13,7 @@ namespace dpc::onnx {
 
 /// Builds the module described in Import.h from a graph whose inputs have
 /// static shapes and whose operators the registry has; null after a diagnostic.
-mlir::OwningOpRef<mlir::ModuleOp> buildModule(const Graph &graph,
-                                              llvm::ArrayRef<Classified> roles,
+mlir::OwningOpRef<mlir::ModuleOp> buildModule(const Graph &graph, llvm::ArrayRef<Classified> roles,
                                               const ImportOptions &options,
                                               mlir::MLIRContext *context);
 

@@ -51,15 +51,12 @@ static llvm::Error checkGraphNode(const Node &node, const Schema &schema) {
       flags.push_back(value != kNoValue);
     return flags;
   };
-  std::vector<NamedAttribute> attributes(node.attributes.begin(),
-                                         node.attributes.end());
-  return checkNode(schema, describe(node), given(node.inputs),
-                   given(node.outputs), attributes);
+  std::vector<NamedAttribute> attributes(node.attributes.begin(), node.attributes.end());
+  return checkNode(schema, describe(node), given(node.inputs), given(node.outputs), attributes);
 }
 
 llvm::Error checkOperators(const Graph &graph, const Registry &registry) {
-  std::map<std::pair<std::string, int64_t>, std::vector<std::string>>
-      missing; // sorted by operator
+  std::map<std::pair<std::string, int64_t>, std::vector<std::string>> missing; // sorted by operator
   llvm::Error problem = llvm::Error::success();
   auto check = [&](const Node &node, const auto &checkInner) -> void {
     for (const Subgraph &subgraph : node.subgraphs)
@@ -69,8 +66,7 @@ llvm::Error checkOperators(const Graph &graph, const Registry &registry) {
                                ? Schema::find(node.opType, node.opset)
                                : nullptr;
     if (!schema) {
-      std::string op =
-          (node.domain.empty() ? "ai.onnx" : node.domain) + "." + node.opType;
+      std::string op = (node.domain.empty() ? "ai.onnx" : node.domain) + "." + node.opType;
       missing[{op, node.opset}].push_back(node.name);
     } else if (!problem) {
       problem = checkGraphNode(node, *schema);
@@ -83,16 +79,14 @@ llvm::Error checkOperators(const Graph &graph, const Registry &registry) {
   llvm::consumeError(std::move(problem));
   std::string text;
   for (const auto &[op, nodes] : missing) {
-    text += llvm::formatv("{0}{1} (opset {2}): ", text.empty() ? "" : "; ",
-                          op.first, op.second);
+    text += llvm::formatv("{0}{1} (opset {2}): ", text.empty() ? "" : "; ", op.first, op.second);
     for (auto [i, node] : llvm::enumerate(nodes))
       text += (i ? ", '" : "'") + node + "'";
   }
-  return llvm::createStringError(
-      llvm::inconvertibleErrorCode(),
-      llvm::formatv("{0} operator{1} not supported: {2}", missing.size(),
-                    missing.size() > 1 ? "s are" : " is", text)
-          .str());
+  return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                 llvm::formatv("{0} operator{1} not supported: {2}", missing.size(),
+                                               missing.size() > 1 ? "s are" : " is", text)
+                                     .str());
 }
 
 } // namespace dpc::onnx

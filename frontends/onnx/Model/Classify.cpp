@@ -22,8 +22,7 @@ namespace {
 class Classifier {
 public:
   explicit Classifier(const Graph &graph)
-      : graph(graph), signature(graphSignature(graph)),
-        exporter(exporterOf(graph)),
+      : graph(graph), signature(graphSignature(graph)), exporter(exporterOf(graph)),
         reaches(differentiablyReachesOutput(graph)) {}
 
   /// What each initializer is by default.
@@ -32,18 +31,15 @@ public:
 private:
   Classified classifyOne(const Initializer &initializer);
   std::optional<Classified> byRecord(const Initializer &initializer);
-  std::optional<std::string>
-  constantByLook(const Initializer &initializer) const;
+  std::optional<std::string> constantByLook(const Initializer &initializer) const;
   Classified bySignature(const Initializer &initializer);
   void accountFor(const Initializer &initializer);
-  std::vector<std::string>
-  parametersIn(llvm::ArrayRef<std::string> names) const;
+  std::vector<std::string> parametersIn(llvm::ArrayRef<std::string> names) const;
   std::vector<std::string> unaccountedIn(StringRef fxNode) const;
   bool usedAs(const Initializer &initializer,
               llvm::function_ref<bool(const Node &, int operand)> slot) const;
   bool isModuleAttribute(const Initializer &initializer) const {
-    return exporter == Exporter::TorchScript &&
-           !isGeneratedName(initializer.name);
+    return exporter == Exporter::TorchScript && !isGeneratedName(initializer.name);
   }
 
   const Graph &graph;
@@ -54,17 +50,14 @@ private:
   std::set<std::string> accounted;
 };
 
-bool Classifier::usedAs(
-    const Initializer &initializer,
-    llvm::function_ref<bool(const Node &, int operand)> slot) const {
-  return llvm::any_of(
-      graph.values[initializer.value].uses,
-      [&](const Use &use) { return slot(graph.nodes[use.node], use.operand); });
+bool Classifier::usedAs(const Initializer &initializer,
+                        llvm::function_ref<bool(const Node &, int operand)> slot) const {
+  return llvm::any_of(graph.values[initializer.value].uses,
+                      [&](const Use &use) { return slot(graph.nodes[use.node], use.operand); });
 }
 
 /// The PARAMETER targets among initializer names.
-std::vector<std::string>
-Classifier::parametersIn(llvm::ArrayRef<std::string> names) const {
+std::vector<std::string> Classifier::parametersIn(llvm::ArrayRef<std::string> names) const {
   std::vector<std::string> parameters;
   for (const std::string &name : names) {
     const SignatureEntry *entry = signature.findTarget(name);
@@ -113,38 +106,30 @@ std::optional<Classified> Classifier::byRecord(const Initializer &initializer) {
   if (!folded.empty() && !signature.empty()) {
     std::vector<std::string> sources = parametersIn(folded);
     if (sources.empty())
-      return Classified{
-          Role::Constant, "folded by the exporter from no parameter", {}};
+      return Classified{Role::Constant, "folded by the exporter from no parameter", {}};
     if (initializer.tensor.shape.empty())
       return Classified{Role::Constant, "scalar folded by the exporter", {}};
     if (looksLikeMask(initializer.tensor) || !reaches[initializer.value])
-      return Classified{
-          Role::Constant, "folded by the exporter, no gradient path", {}};
+      return Classified{Role::Constant, "folded by the exporter, no gradient path", {}};
     return Classified{Role::Parameter,
                       std::string("folded by the exporter from parameter") +
-                          (sources.size() > 1 ? "s " : " ") +
-                          llvm::join(sources, ", "),
+                          (sources.size() > 1 ? "s " : " ") + llvm::join(sources, ", "),
                       sources};
   }
   if (const SignatureEntry *entry = signature.findTarget(initializer.name)) {
     if (entry->kind == "PARAMETER")
-      return Classified{Role::Parameter,
-                        "named as a PARAMETER of the graph signature",
-                        {entry->target}};
-    if (entry->kind == "BUFFER")
       return Classified{
-          Role::Buffer, "named as a BUFFER of the graph signature", {}};
-    return Classified{Role::Constant,
-                      "named as a " + entry->kind + " of the graph signature",
-                      {}};
+          Role::Parameter, "named as a PARAMETER of the graph signature", {entry->target}};
+    if (entry->kind == "BUFFER")
+      return Classified{Role::Buffer, "named as a BUFFER of the graph signature", {}};
+    return Classified{Role::Constant, "named as a " + entry->kind + " of the graph signature", {}};
   }
   return std::nullopt;
 }
 
 bool isElementwise(StringRef op) {
   return llvm::StringSwitch<bool>(op)
-      .Cases("Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Where", "Clip",
-             "Mod", true)
+      .Cases("Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Where", "Clip", "Mod", true)
       .Default(false);
 }
 
@@ -154,25 +139,21 @@ bool isBufferName(StringRef name) {
   if (last.empty())
     last = name;
   return llvm::StringSwitch<bool>(last)
-      .Cases("mask", "attn_mask", "causal_mask", "attention_mask", "tril",
-             "triu", true)
-      .Cases("inv_freq", "original_inv_freq", "freqs", "freqs_cis", "freqs_cos",
-             "freqs_sin", true)
-      .Cases("cos", "sin", "cos_cached", "sin_cached", "relative_coords_table",
-             "position_ids", true)
-      .Cases("running_mean", "running_var", "num_batches_tracked", "anchors",
-             "slopes", "final_logits_bias", true)
+      .Cases("mask", "attn_mask", "causal_mask", "attention_mask", "tril", "triu", true)
+      .Cases("inv_freq", "original_inv_freq", "freqs", "freqs_cis", "freqs_cos", "freqs_sin", true)
+      .Cases("cos", "sin", "cos_cached", "sin_cached", "relative_coords_table", "position_ids",
+             true)
+      .Cases("running_mean", "running_var", "num_batches_tracked", "anchors", "slopes",
+             "final_logits_bias", true)
       .Default(false);
 }
 
 /// Rule 6: what the numbers and the place of use say.
-std::optional<std::string>
-Classifier::constantByLook(const Initializer &initializer) const {
+std::optional<std::string> Classifier::constantByLook(const Initializer &initializer) const {
   const Tensor &tensor = initializer.tensor;
   bool isContraction = usedAs(initializer, [](const Node &node, int) {
-    return node.is("MatMul") || node.is("Gemm") || node.is("Conv") ||
-           node.is("ConvTranspose") || node.is("LSTM") || node.is("GRU") ||
-           node.is("RNN");
+    return node.is("MatMul") || node.is("Gemm") || node.is("Conv") || node.is("ConvTranspose") ||
+           node.is("LSTM") || node.is("GRU") || node.is("RNN");
   });
   if (tensor.numElements() == 0)
     return "has no elements";
@@ -183,35 +164,30 @@ Classifier::constantByLook(const Initializer &initializer) const {
   if (tensor.shape.empty() && !isModuleAttribute(initializer))
     return "scalar";
   if (tensor.numElements() == 1 && !isModuleAttribute(initializer) &&
-      usedAs(initializer,
-             [](const Node &node, int) { return isElementwise(node.opType); }))
+      usedAs(initializer, [](const Node &node, int) { return isElementwise(node.opType); }))
     return "scalar";
   if (isBufferName(initializer.name))
     return "named as a buffer";
   bool neutralScale = isAll(tensor, 1), neutralBias = isAll(tensor, 0);
   if (!isModuleAttribute(initializer) && (neutralScale || neutralBias) &&
       usedAs(initializer, [&](const Node &node, int operand) {
-        return (node.is("InstanceNormalization") ||
-                node.is("BatchNormalization")) &&
-               ((operand == 1 && neutralScale) ||
-                (operand == 2 && neutralBias));
+        return (node.is("InstanceNormalization") || node.is("BatchNormalization")) &&
+               ((operand == 1 && neutralScale) || (operand == 2 && neutralBias));
       }))
     return "neutral scale or bias of a normalisation";
   if (!isModuleAttribute(initializer) && neutralBias &&
       usedAs(initializer, [](const Node &node, int operand) {
-        return (node.is("LSTM") || node.is("GRU") || node.is("RNN")) &&
-               operand >= 5;
+        return (node.is("LSTM") || node.is("GRU") || node.is("RNN")) && operand >= 5;
       }))
     return "initial state of zeros";
   if (usedAs(initializer, [&](const Node &node, int operand) {
         ValueId other = node.input(0);
-        return (node.is("Sub") || node.is("Div")) && operand == 1 &&
-               other != kNoValue &&
+        return (node.is("Sub") || node.is("Div")) && operand == 1 && other != kNoValue &&
                (graph.values[other].kind == GraphValue::Kind::Input ||
                 (graph.values[other].kind == GraphValue::Kind::Result &&
                  graph.nodes[graph.values[other].index].is("Sub") &&
-                 graph.values[graph.nodes[graph.values[other].index].input(0)]
-                         .kind == GraphValue::Kind::Input));
+                 graph.values[graph.nodes[graph.values[other].index].input(0)].kind ==
+                     GraphValue::Kind::Input));
       }))
     return "statistic: normalises a graph input";
   return std::nullopt;
@@ -225,24 +201,19 @@ Classified Classifier::bySignature(const Initializer &initializer) {
   if (signature.empty())
     return {Role::Parameter, "float on a gradient path", {}};
 
-  if (usedAs(initializer,
-             [](const Node &node, int) { return hasFoldedBatchNorm(node); }))
+  if (usedAs(initializer, [](const Node &node, int) { return hasFoldedBatchNorm(node); }))
     return {Role::Parameter, "convolution with a BatchNorm folded in", {}};
   for (const Use &use : graph.values[initializer.value].uses) {
-    std::vector<std::string> targets =
-        unaccountedIn(graph.nodes[use.node].metadata(kFxNode));
+    std::vector<std::string> targets = unaccountedIn(graph.nodes[use.node].metadata(kFxNode));
     if (targets.empty())
       continue;
     accounted.insert(targets.front());
-    return {Role::Parameter,
-            "its node takes parameter " + targets.front(),
-            {targets.front()}};
+    return {Role::Parameter, "its node takes parameter " + targets.front(), {targets.front()}};
   }
   for (const SignatureEntry &entry : signature.inputs)
     if (entry.kind == "PARAMETER" && !accounted.count(entry.target))
       return {Role::Parameter,
-              "float on a gradient path, and parameter " + entry.target +
-                  " is unaccounted for",
+              "float on a gradient path, and parameter " + entry.target + " is unaccounted for",
               {}};
   return {Role::Constant, "every parameter of the module is accounted for", {}};
 }
@@ -255,8 +226,7 @@ Classified Classifier::classifyOne(const Initializer &initializer) {
   };
   // A fresh scale equals a fresh variance, and exporters merge equal
   // initializers: such a one is the scale.
-  if (usedAs(initializer, isStatistic) &&
-      !usedAs(initializer, [&](const Node &node, int operand) {
+  if (usedAs(initializer, isStatistic) && !usedAs(initializer, [&](const Node &node, int operand) {
         return !isStatistic(node, operand);
       }))
     return {Role::Buffer, "running statistic of BatchNormalization", {}};
@@ -292,8 +262,8 @@ StringRef roleName(Role role) {
   return "";
 }
 
-llvm::Expected<std::vector<Classified>>
-classify(const Graph &graph, llvm::ArrayRef<TrainingRequest> asked) {
+llvm::Expected<std::vector<Classified>> classify(const Graph &graph,
+                                                 llvm::ArrayRef<TrainingRequest> asked) {
   auto requests = TrainingRequests::create(graph, asked);
   if (!requests)
     return requests.takeError();
@@ -318,9 +288,8 @@ classify(const Graph &graph, llvm::ArrayRef<TrainingRequest> asked) {
     if (!trains)
       continue;
     classified.role = Role::Frozen;
-    classified.reason = verdict == TrainingRequests::Verdict::frozen
-                            ? "--frozen"
-                            : "not named by --trainable";
+    classified.reason =
+        verdict == TrainingRequests::Verdict::frozen ? "--frozen" : "not named by --trainable";
   }
   return roles;
 }
@@ -330,16 +299,14 @@ void printClassification(const Graph &graph, llvm::ArrayRef<Classified> roles,
   size_t width = 11;
   for (const Initializer &initializer : graph.initializers)
     width = std::max(width, initializer.name.size());
-  auto row = [&](StringRef name, StringRef type, StringRef role,
-                 StringRef why) {
-    os << llvm::left_justify(name, width) << "  "
-       << llvm::left_justify(type, 22) << "  " << llvm::left_justify(role, 9)
-       << "  " << why << '\n';
+  auto row = [&](StringRef name, StringRef type, StringRef role, StringRef why) {
+    os << llvm::left_justify(name, width) << "  " << llvm::left_justify(type, 22) << "  "
+       << llvm::left_justify(role, 9) << "  " << why << '\n';
   };
   row("initializer", "type", "role", "why");
   for (auto [initializer, classified] : llvm::zip(graph.initializers, roles))
-    row(initializer.name, typeText(initializer.tensor),
-        roleName(classified.role), classified.reason);
+    row(initializer.name, typeText(initializer.tensor), roleName(classified.role),
+        classified.reason);
 }
 
 } // namespace dpc::onnx

@@ -39,8 +39,7 @@ struct Classified {
   std::vector<std::string> sources;
 
   Classified() = default;
-  Classified(Role role, std::string reason,
-             std::vector<std::string> sources = {})
+  Classified(Role role, std::string reason, std::vector<std::string> sources = {})
       : role(role), reason(std::move(reason)), sources(std::move(sources)) {}
 };
 
@@ -69,8 +68,8 @@ struct Classified {
 ///
 /// Then the requests of the command line apply (TrainingRequests). A parameter
 /// that they do not train is frozen.
-llvm::Expected<std::vector<Classified>>
-classify(const Graph &graph, llvm::ArrayRef<TrainingRequest> requests);
+llvm::Expected<std::vector<Classified>> classify(const Graph &graph,
+                                                 llvm::ArrayRef<TrainingRequest> requests);
 
 /// One row an initializer: name, type, role, why.
 void printClassification(const Graph &graph, llvm::ArrayRef<Classified> roles,
@@ -81,8 +80,7 @@ void printClassification(const Graph &graph, llvm::ArrayRef<Classified> roles,
 /// for inference by a module in training mode, equal parameters merged, tied
 /// weights split, parameters transposed or computed under another name,
 /// parameters gone.
-std::vector<std::string> describeExportLosses(const Graph &graph,
-                                              llvm::ArrayRef<Classified> roles);
+std::vector<std::string> describeExportLosses(const Graph &graph, llvm::ArrayRef<Classified> roles);
 
 /// For each value of `graph`: is an output reached from it by operators that
 /// have a gradient.

@@ -13,34 +13,33 @@ namespace {
 /// constant: no gradient passes.
 bool hasNoGradient(StringRef op) {
   return llvm::StringSwitch<bool>(op)
-      .Cases("Shape", "Size", "NonZero", "ArgMax", "ArgMin", "OneHot",
-             "ConstantOfShape", "Range", true)
-      .Cases("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And",
-             "Or", "Xor", "Not", true)
-      .Cases("Floor", "Ceil", "Round", "Sign", "IsNaN", "IsInf", "EyeLike",
-             "Constant", "Bernoulli", true)
-      .Cases("RandomNormal", "RandomUniform", "RandomNormalLike",
-             "RandomUniformLike", "Multinomial", true)
+      .Cases("Shape", "Size", "NonZero", "ArgMax", "ArgMin", "OneHot", "ConstantOfShape", "Range",
+             true)
+      .Cases("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And", "Or", "Xor", "Not",
+             true)
+      .Cases("Floor", "Ceil", "Round", "Sign", "IsNaN", "IsInf", "EyeLike", "Constant", "Bernoulli",
+             true)
+      .Cases("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike",
+             "Multinomial", true)
       .Default(false);
 }
 
 /// Operands from `first` on (and before `last`) steer the operator rather than
 /// flow through it.
 bool isDataOperand(StringRef op, int operand) {
-  int data = llvm::StringSwitch<int>(op)
-                 .Cases("Reshape", "Expand", "Tile", "Squeeze", "Unsqueeze",
-                        "Slice", "Split", 1)
-                 .Cases("SplitToSequence", "SequenceAt", 1)
-                 .Cases("Gather", "GatherElements", "GatherND", "TopK",
-                        "CumSum", "Trilu", "Pad", "Resize", 1)
-                 .Cases("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin",
-                        "ReduceProd", "ReduceL1", "ReduceL2", 1)
-                 .Cases("ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", 1)
-                 .Cases("Dropout", "Clip", "Pow", "CastLike", "Upsample",
-                        "SoftmaxCrossEntropyLoss", 1)
-                 .Cases("NegativeLogLikelihoodLoss", "Compress", 1)
-                 .Case("BatchNormalization", 3)
-                 .Default(1 << 20);
+  int data =
+      llvm::StringSwitch<int>(op)
+          .Cases("Reshape", "Expand", "Tile", "Squeeze", "Unsqueeze", "Slice", "Split", 1)
+          .Cases("SplitToSequence", "SequenceAt", 1)
+          .Cases("Gather", "GatherElements", "GatherND", "TopK", "CumSum", "Trilu", "Pad", "Resize",
+                 1)
+          .Cases("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1",
+                 "ReduceL2", 1)
+          .Cases("ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", 1)
+          .Cases("Dropout", "Clip", "Pow", "CastLike", "Upsample", "SoftmaxCrossEntropyLoss", 1)
+          .Cases("NegativeLogLikelihoodLoss", "Compress", 1)
+          .Case("BatchNormalization", 3)
+          .Default(1 << 20);
   if (op == "Where")
     return operand > 0;
   if (op == "ScatterElements" || op == "ScatterND" || op == "TensorScatter")

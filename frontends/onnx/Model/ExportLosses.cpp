@@ -16,12 +16,10 @@ using llvm::StringRef;
 namespace dpc::onnx {
 namespace {
 
-constexpr StringRef kDynamoKeeps =
-    "torch.onnx.export(..., optimize=False) keeps it";
-constexpr StringRef kTorchScriptKeeps =
-    "torch.onnx.export(..., dynamo=False, "
-    "training=torch.onnx.TrainingMode.TRAINING, "
-    "do_constant_folding=False) keeps it";
+constexpr StringRef kDynamoKeeps = "torch.onnx.export(..., optimize=False) keeps it";
+constexpr StringRef kTorchScriptKeeps = "torch.onnx.export(..., dynamo=False, "
+                                        "training=torch.onnx.TrainingMode.TRAINING, "
+                                        "do_constant_folding=False) keeps it";
 
 /// "'a', 'b' and 3 more".
 std::string listed(llvm::ArrayRef<std::string> names) {
@@ -35,9 +33,7 @@ std::string listed(llvm::ArrayRef<std::string> names) {
 }
 
 /// "weight" of "layers.0.norm.weight".
-StringRef lastName(StringRef target) {
-  return target.substr(target.rfind('.') + 1);
-}
+StringRef lastName(StringRef target) { return target.substr(target.rfind('.') + 1); }
 
 int64_t intAttribute(const Node &node, const char *name) {
   auto found = node.attributes.find(name);
@@ -48,8 +44,7 @@ int64_t intAttribute(const Node &node, const char *name) {
 class Losses {
 public:
   Losses(const Graph &graph, llvm::ArrayRef<Classified> roles)
-      : graph(graph), roles(roles), signature(graphSignature(graph)),
-        exporter(exporterOf(graph)) {}
+      : graph(graph), roles(roles), signature(graphSignature(graph)), exporter(exporterOf(graph)) {}
 
   std::vector<std::string> describe() {
     if (exporter == Exporter::Other)
@@ -78,8 +73,7 @@ private:
   void splitAndRenamed();
   /// Parameters of which nothing above says where they are.
   void gone();
-  std::vector<std::string>
-  parametersIn(const Node &node, llvm::ArrayRef<std::string> taken) const;
+  std::vector<std::string> parametersIn(const Node &node, llvm::ArrayRef<std::string> taken) const;
 
   const Graph &graph;
   llvm::ArrayRef<Classified> roles;
@@ -106,8 +100,7 @@ void Losses::foldedBatchNorm() {
       // it has folded a BatchNorm.
       const Initializer *weight = graph.initializerOf(node.input(1)),
                         *bias = graph.initializerOf(node.input(2));
-      folded |= weight && bias && isGeneratedName(weight->name) &&
-                isGeneratedName(bias->name);
+      folded |= weight && bias && isGeneratedName(weight->name) && isGeneratedName(bias->name);
     }
     if (folded)
       nodes.push_back(node.name);
@@ -116,8 +109,8 @@ void Losses::foldedBatchNorm() {
     lines.push_back(llvm::formatv("BatchNorm is folded into {0} node{1} ({2}), "
                                   "whose folded weights are trained as they "
                                   "are; {3}",
-                                  nodes.size(), nodes.size() > 1 ? "s" : "",
-                                  listed(nodes), remedy()));
+                                  nodes.size(), nodes.size() > 1 ? "s" : "", listed(nodes),
+                                  remedy()));
 }
 
 /// aten's batch norm takes `training` as the argument after the two running
@@ -128,29 +121,26 @@ void Losses::trainingBatchNorm() {
     StringRef fx = node.metadata(kFxNode);
     if (!node.is("BatchNormalization") || intAttribute(node, "training_mode"))
       continue;
-    if (fx.contains("_native_batch_norm_legit") &&
-        !fx.contains("no_training") && fx.contains(", True, "))
+    if (fx.contains("_native_batch_norm_legit") && !fx.contains("no_training") &&
+        fx.contains(", True, "))
       nodes.push_back(node.name);
   }
   if (!nodes.empty())
     lines.push_back(llvm::formatv("BatchNorm of a module in training mode is "
                                   "exported for inference in {0} node{1} "
                                   "({2}) and stays so; {3}",
-                                  nodes.size(), nodes.size() > 1 ? "s" : "",
-                                  listed(nodes), kTorchScriptKeeps));
+                                  nodes.size(), nodes.size() > 1 ? "s" : "", listed(nodes),
+                                  kTorchScriptKeeps));
 }
 
 /// The marked parameters that `node` takes in the file, but not in its fx text.
-std::vector<std::string>
-Losses::parametersIn(const Node &node,
-                     llvm::ArrayRef<std::string> taken) const {
+std::vector<std::string> Losses::parametersIn(const Node &node,
+                                              llvm::ArrayRef<std::string> taken) const {
   std::vector<std::string> names;
   for (ValueId input : node.inputs) {
     const Initializer *initializer = graph.initializerOf(input);
-    const SignatureEntry *held =
-        initializer ? signature.findTarget(initializer->name) : nullptr;
-    if (held && held->kind == "PARAMETER" &&
-        !llvm::is_contained(taken, held->placeholder))
+    const SignatureEntry *held = initializer ? signature.findTarget(initializer->name) : nullptr;
+    if (held && held->kind == "PARAMETER" && !llvm::is_contained(taken, held->placeholder))
       names.push_back(initializer->name);
   }
   return names;
@@ -169,10 +159,8 @@ void Losses::findRoles() {
       frozen.insert(initializer.name);
       continue;
     }
-    if (!classified.sources.empty() &&
-        classified.sources.front() != initializer.name) {
-      renamed.push_back(initializer.name + "' for '" +
-                        llvm::join(classified.sources, "' and '"));
+    if (!classified.sources.empty() && classified.sources.front() != initializer.name) {
+      renamed.push_back(initializer.name + "' for '" + llvm::join(classified.sources, "' and '"));
       renamedCount += classified.sources.size();
     }
     std::vector<std::string> own;
@@ -180,10 +168,9 @@ void Losses::findRoles() {
       if (!isGeneratedName(alias))
         own.push_back(alias);
     if (!own.empty())
-      lines.push_back(llvm::formatv(
-          "{0} {1} one tensor with '{2}' in the file and trained as one; {3}",
-          listed(own), own.size() > 1 ? "are" : "is", initializer.name,
-          remedy()));
+      lines.push_back(
+          llvm::formatv("{0} {1} one tensor with '{2}' in the file and trained as one; {3}",
+                        listed(own), own.size() > 1 ? "are" : "is", initializer.name, remedy()));
   }
 }
 
@@ -194,8 +181,8 @@ void Losses::merged() {
     std::vector<std::string> missing;
     for (const std::string &argument : taken) {
       const SignatureEntry *entry = signature.findPlaceholder(argument);
-      if (entry && entry->kind == "PARAMETER" &&
-          !standsFor.count(entry->target) && !isExplained.count(entry->target))
+      if (entry && entry->kind == "PARAMETER" && !standsFor.count(entry->target) &&
+          !isExplained.count(entry->target))
         missing.push_back(entry->target);
     }
     if (hasFoldedBatchNorm(node)) { // said above
@@ -220,27 +207,23 @@ void Losses::merged() {
   }
   for (const auto &[kept, gone] : mergedInto)
     if (!frozen.count(kept))
-      lines.push_back(llvm::formatv(
-          "{0} {1} equal to '{2}', merged into it and trained as one; {3}",
-          listed(gone), gone.size() > 1 ? "were" : "was", kept, kDynamoKeeps));
+      lines.push_back(
+          llvm::formatv("{0} {1} equal to '{2}', merged into it and trained as one; {3}",
+                        listed(gone), gone.size() > 1 ? "were" : "was", kept, kDynamoKeeps));
 }
 
 void Losses::splitAndRenamed() {
   for (const auto &[target, names] : standsFor)
-    if (llvm::count_if(names, [&](const std::string &name) {
-          return !frozen.count(name);
-        }) > 1)
+    if (llvm::count_if(names, [&](const std::string &name) { return !frozen.count(name); }) > 1)
       lines.push_back(llvm::formatv("parameter '{0}' is {1} tensors in the "
                                     "file ({2}), no longer tied and trained "
                                     "apart; {3}",
-                                    target, names.size(), listed(names),
-                                    kDynamoKeeps));
+                                    target, names.size(), listed(names), kDynamoKeeps));
   if (!renamed.empty())
     lines.push_back(llvm::formatv("{0} parameter{1} under another name, "
                                   "transposed or computed ({2}); {3}",
-                                  renamedCount,
-                                  renamedCount > 1 ? "s are" : " is",
-                                  listed(renamed), kDynamoKeeps));
+                                  renamedCount, renamedCount > 1 ? "s are" : " is", listed(renamed),
+                                  kDynamoKeeps));
 }
 
 void Losses::gone() {
@@ -254,14 +237,13 @@ void Losses::gone() {
                                   "the file (unused, tied to another, or "
                                   "folded); {3}",
                                   names.size() > 1 ? "s" : "", listed(names),
-                                  names.size() > 1 ? "are" : "is",
-                                  kDynamoKeeps));
+                                  names.size() > 1 ? "are" : "is", kDynamoKeeps));
 }
 
 } // namespace
 
-std::vector<std::string>
-describeExportLosses(const Graph &graph, llvm::ArrayRef<Classified> roles) {
+std::vector<std::string> describeExportLosses(const Graph &graph,
+                                              llvm::ArrayRef<Classified> roles) {
   return Losses(graph, roles).describe();
 }
 

@@ -15,8 +15,7 @@ const SignatureEntry *GraphSignature::findTarget(StringRef target) const {
   return nullptr;
 }
 
-const SignatureEntry *
-GraphSignature::findPlaceholder(StringRef placeholder) const {
+const SignatureEntry *GraphSignature::findPlaceholder(StringRef placeholder) const {
   for (const SignatureEntry &entry : inputs)
     if (entry.placeholder == placeholder)
       return &entry;
@@ -31,8 +30,7 @@ GraphSignature parseGraphSignature(StringRef text) {
   for (StringRef line : lines) {
     line = line.trim();
     if (line.starts_with("#")) {
-      section =
-          line.contains("outputs") ? &signature.outputs : &signature.inputs;
+      section = line.contains("outputs") ? &signature.outputs : &signature.inputs;
       continue;
     }
     auto [placeholder, rest] = line.split(": ");
@@ -42,19 +40,15 @@ GraphSignature parseGraphSignature(StringRef text) {
     entry.placeholder = placeholder.str();
     entry.kind = rest.take_until([](char c) { return c == ' '; }).str();
     if (size_t at = rest.find("target='"); at != StringRef::npos)
-      entry.target = rest.drop_front(at + 8)
-                         .take_until([](char c) { return c == '\''; })
-                         .str();
+      entry.target = rest.drop_front(at + 8).take_until([](char c) { return c == '\''; }).str();
     section->push_back(std::move(entry));
   }
   return signature;
 }
 
 GraphSignature graphSignature(const Graph &graph) {
-  auto found =
-      graph.metadata.find("pkg.torch.export.ExportedProgram.graph_signature");
-  return found == graph.metadata.end() ? GraphSignature()
-                                       : parseGraphSignature(found->second);
+  auto found = graph.metadata.find("pkg.torch.export.ExportedProgram.graph_signature");
+  return found == graph.metadata.end() ? GraphSignature() : parseGraphSignature(found->second);
 }
 
 std::vector<std::string> fxArguments(StringRef fxNode) {
@@ -68,9 +62,7 @@ std::vector<std::string> fxArguments(StringRef fxNode) {
     if (at == StringRef::npos)
       return names;
     rest = rest.drop_front(at + 1);
-    names.push_back(
-        rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; })
-            .str());
+    names.push_back(rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; }).str());
   }
 }
 
@@ -99,19 +91,17 @@ Exporter exporterOf(const Graph &graph) {
 }
 
 bool isGeneratedName(StringRef name) {
-  return name.starts_with("onnx::") || name.starts_with("/") ||
-         name.contains("Constant_output") || llvm::all_of(name, llvm::isDigit);
+  return name.starts_with("onnx::") || name.starts_with("/") || name.contains("Constant_output") ||
+         llvm::all_of(name, llvm::isDigit);
 }
 
 StringRef recordedKind(const Initializer &initializer) {
   auto found = initializer.metadata.find(kInputKind.str());
-  return found == initializer.metadata.end() ? StringRef()
-                                             : StringRef(found->second);
+  return found == initializer.metadata.end() ? StringRef() : StringRef(found->second);
 }
 
 std::vector<std::string> foldedFrom(const Initializer &initializer) {
-  auto found =
-      initializer.metadata.find("pkg.onnxscript.optimizer.folded_from");
+  auto found = initializer.metadata.find("pkg.onnxscript.optimizer.folded_from");
   return found == initializer.metadata.end() ? std::vector<std::string>()
                                              : parsePythonList(found->second);
 }

@@ -60,13 +60,11 @@ bool hasFoldedBatchNorm(const Node &node);
 
 constexpr llvm::StringLiteral kFxNode = "pkg.torch.onnx.fx_node";
 constexpr llvm::StringLiteral kNameScopes = "pkg.torch.onnx.name_scopes";
-constexpr llvm::StringLiteral kInputKind =
-    "pkg.torch.export.graph_signature.InputSpec.kind";
+constexpr llvm::StringLiteral kInputKind = "pkg.torch.export.graph_signature.InputSpec.kind";
 /// A kind of our own, in memory only: a parameter that its module does not
 /// train.
 constexpr llvm::StringLiteral kFixedKind = "fixed PARAMETER";
-constexpr llvm::StringLiteral kRewriterRule =
-    "pkg.onnxscript.rewriter.rule_name";
+constexpr llvm::StringLiteral kRewriterRule = "pkg.onnxscript.rewriter.rule_name";
 
 } // namespace dpc::onnx
 

@@ -67,14 +67,13 @@ const char *badLocation(StringRef location) {
 /// Opens `location` below `folder` without following a symbolic link; -1 and
 /// errno on failure.
 int openBeneath(int folder, StringRef location) {
-  constexpr int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK |
-                        O_NOCTTY; // O_NONBLOCK: a FIFO must not block us
+  constexpr int flags =
+      O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY; // O_NONBLOCK: a FIFO must not block us
   open_how how = {};
   how.flags = flags;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   std::string path = location.str();
-  int fd = static_cast<int>(
-      ::syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how));
+  int fd = static_cast<int>(::syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how));
   if (fd >= 0 || (errno != ENOSYS && errno != EPERM && errno != EINVAL))
     return fd;
   // Kernels and sandboxes without openat2: one component at a time.
@@ -85,8 +84,8 @@ int openBeneath(int folder, StringRef location) {
     if (current < 0)
       return -1;
     bool last = index + 1 == components.size();
-    int next = ::openat(current, component.str().c_str(),
-                        flags | O_NOFOLLOW | (last ? 0 : O_DIRECTORY));
+    int next =
+        ::openat(current, component.str().c_str(), flags | O_NOFOLLOW | (last ? 0 : O_DIRECTORY));
     int error = errno;
     ::close(current);
     errno = error;
@@ -96,19 +95,16 @@ int openBeneath(int folder, StringRef location) {
 }
 
 /// A decimal byte count of external_data.
-llvm::Error parseCount(StringRef key, StringRef text, StringRef what,
-                       uint64_t &value) {
-  if (text.empty() || !llvm::all_of(text, llvm::isDigit) ||
-      text.getAsInteger(10, value) || value > INT64_MAX)
-    return fail(llvm::formatv(
-        "{0}: external data {1} '{2}' is not a byte count", what, key, text));
+llvm::Error parseCount(StringRef key, StringRef text, StringRef what, uint64_t &value) {
+  if (text.empty() || !llvm::all_of(text, llvm::isDigit) || text.getAsInteger(10, value) ||
+      value > INT64_MAX)
+    return fail(llvm::formatv("{0}: external data {1} '{2}' is not a byte count", what, key, text));
   return llvm::Error::success();
 }
 
 } // namespace
 
-llvm::Expected<std::shared_ptr<const MappedFile>>
-MappedFile::map(int descriptor, StringRef what) {
+llvm::Expected<std::shared_ptr<const MappedFile>> MappedFile::map(int descriptor, StringRef what) {
   struct stat status;
   if (::fstat(descriptor, &status) != 0)
     return fail(llvm::formatv("{0}: {1}", what, std::strerror(errno)));
@@ -119,16 +115,12 @@ MappedFile::map(int descriptor, StringRef what) {
     return std::shared_ptr<const MappedFile>(new MappedFile("", 0));
   void *data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (data == MAP_FAILED)
-    return fail(llvm::formatv("{0}: cannot be mapped: {1}", what,
-                              std::strerror(errno)));
-  return std::shared_ptr<const MappedFile>(
-      new MappedFile(static_cast<const char *>(data), size));
+    return fail(llvm::formatv("{0}: cannot be mapped: {1}", what, std::strerror(errno)));
+  return std::shared_ptr<const MappedFile>(new MappedFile(static_cast<const char *>(data), size));
 }
 
-llvm::Expected<std::shared_ptr<const MappedFile>>
-MappedFile::open(StringRef path) {
-  Descriptor file(
-      ::open(path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+llvm::Expected<std::shared_ptr<const MappedFile>> MappedFile::open(StringRef path) {
+  Descriptor file(::open(path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (file.fd < 0)
     return fail(llvm::formatv("{0}: {1}", path, std::strerror(errno)));
   return map(file.fd, path);
@@ -139,44 +131,39 @@ MappedFile::~MappedFile() {
     ::munmap(const_cast<char *>(data), size);
 }
 
-llvm::Expected<std::shared_ptr<const MappedFile>>
-ExternalFiles::openFile(StringRef location, StringRef what) {
+llvm::Expected<std::shared_ptr<const MappedFile>> ExternalFiles::openFile(StringRef location,
+                                                                          StringRef what) {
   auto known = opened.find(location.str());
   if (known != opened.end())
     return known->second;
   if (const char *why = badLocation(location))
-    return fail(llvm::formatv("{0}: external data location '{1}' {2}", what,
-                              location, why));
-  Descriptor base(::open(folder.empty() ? "." : folder.c_str(),
-                         O_PATH | O_DIRECTORY | O_CLOEXEC));
+    return fail(llvm::formatv("{0}: external data location '{1}' {2}", what, location, why));
+  Descriptor base(::open(folder.empty() ? "." : folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (base.fd < 0)
-    return fail(
-        llvm::formatv("{0}: the model's folder '{1}' cannot be opened: {2}",
-                      what, folder, std::strerror(errno)));
+    return fail(llvm::formatv("{0}: the model's folder '{1}' cannot be opened: {2}", what, folder,
+                              std::strerror(errno)));
   Descriptor file(openBeneath(base.fd, location));
   if (file.fd < 0) {
     if (errno == ELOOP || errno == ENOTDIR)
       return fail(llvm::formatv("{0}: external data location '{1}' goes "
                                 "through a symbolic link or a file",
                                 what, location));
-    return fail(llvm::formatv("{0}: external data file '{1}': {2}", what,
-                              location, std::strerror(errno)));
+    return fail(
+        llvm::formatv("{0}: external data file '{1}': {2}", what, location, std::strerror(errno)));
   }
   struct stat status;
   struct statfs system;
   if (::fstat(file.fd, &status) != 0 || ::fstatfs(file.fd, &system) != 0)
-    return fail(llvm::formatv("{0}: external data file '{1}': {2}", what,
-                              location, std::strerror(errno)));
+    return fail(
+        llvm::formatv("{0}: external data file '{1}': {2}", what, location, std::strerror(errno)));
   constexpr uint32_t kProcMagic = 0x9fa0, kSysMagic = 0x62656572;
   if (!S_ISREG(status.st_mode) || uint32_t(system.f_type) == kProcMagic ||
       uint32_t(system.f_type) == kSysMagic)
     return fail(
-        llvm::formatv("{0}: external data location '{1}' is not a regular file",
-                      what, location));
+        llvm::formatv("{0}: external data location '{1}' is not a regular file", what, location));
   if (status.st_nlink > 1)
-    return fail(llvm::formatv(
-        "{0}: external data file '{1}' has {2} hard links but may have 1", what,
-        location, uint64_t(status.st_nlink)));
+    return fail(llvm::formatv("{0}: external data file '{1}' has {2} hard links but may have 1",
+                              what, location, uint64_t(status.st_nlink)));
   auto mapped = MappedFile::map(file.fd, location);
   if (!mapped)
     return mapped.takeError();
@@ -184,9 +171,8 @@ ExternalFiles::openFile(StringRef location, StringRef what) {
   return *mapped;
 }
 
-llvm::Expected<ExternalFiles::Range>
-ExternalFiles::read(const onnxpb::TensorProto &proto, uint64_t expectedBytes,
-                    StringRef what) {
+llvm::Expected<ExternalFiles::Range> ExternalFiles::read(const onnxpb::TensorProto &proto,
+                                                         uint64_t expectedBytes, StringRef what) {
   StringRef location, checksum;
   uint64_t offset = 0, length = expectedBytes;
   bool haveLocation = false, haveLength = false;
@@ -194,8 +180,7 @@ ExternalFiles::read(const onnxpb::TensorProto &proto, uint64_t expectedBytes,
   for (const auto &entry : proto.external_data()) {
     StringRef key = entry.key(), value = entry.value();
     if (!seen.insert({key, value}).second)
-      return fail(llvm::formatv("{0}: external data key '{1}' is given twice",
-                                what, key));
+      return fail(llvm::formatv("{0}: external data key '{1}' is given twice", what, key));
     if (key == "location") {
       location = value;
       haveLocation = true;
@@ -209,8 +194,7 @@ ExternalFiles::read(const onnxpb::TensorProto &proto, uint64_t expectedBytes,
     } else if (key == "checksum") {
       checksum = value;
     } else {
-      return fail(llvm::formatv("{0}: external data has an unknown key '{1}'",
-                                what, key));
+      return fail(llvm::formatv("{0}: external data has an unknown key '{1}'", what, key));
     }
   }
   if (!haveLocation)
@@ -220,24 +204,20 @@ ExternalFiles::read(const onnxpb::TensorProto &proto, uint64_t expectedBytes,
     return file.takeError();
   llvm::ArrayRef<char> all = (*file)->bytes();
   if (offset > all.size() || length > all.size() - offset)
-    return fail(llvm::formatv(
-        "{0}: external data [{1}, +{2}) ends past the {3} bytes of '{4}'", what,
-        offset, length, all.size(), location));
+    return fail(llvm::formatv("{0}: external data [{1}, +{2}) ends past the {3} bytes of '{4}'",
+                              what, offset, length, all.size(), location));
   if (haveLength && length != expectedBytes)
-    return fail(llvm::formatv(
-        "{0}: external data has {1} bytes but its shape and type need {2}",
-        what, length, expectedBytes));
+    return fail(llvm::formatv("{0}: external data has {1} bytes but its shape and type need {2}",
+                              what, length, expectedBytes));
   if (!checksum.empty()) {
     std::string &digest = digests[location.str()];
     if (digest.empty()) {
-      auto hash = llvm::SHA1::hash(
-          {reinterpret_cast<const uint8_t *>(all.data()), all.size()});
+      auto hash = llvm::SHA1::hash({reinterpret_cast<const uint8_t *>(all.data()), all.size()});
       digest = llvm::toHex(hash, /*LowerCase=*/true);
     }
     if (!checksum.equals_insensitive(digest))
-      return fail(llvm::formatv(
-          "{0}: external data file '{1}' has SHA1 {2} but the model says {3}",
-          what, location, digest, checksum));
+      return fail(llvm::formatv("{0}: external data file '{1}' has SHA1 {2} but the model says {3}",
+                                what, location, digest, checksum));
   }
   return Range{*file, all.slice(offset, length)};
 }

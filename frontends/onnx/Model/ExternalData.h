@@ -22,12 +22,11 @@ class MappedFile {
 public:
   /// Maps the regular file open at `descriptor` (which stays the caller's).
   /// `what` names it in errors.
-  static llvm::Expected<std::shared_ptr<const MappedFile>>
-  map(int descriptor, llvm::StringRef what);
+  static llvm::Expected<std::shared_ptr<const MappedFile>> map(int descriptor,
+                                                               llvm::StringRef what);
   /// Opens and maps `path`: the model file itself, where symbolic links are the
   /// user's business.
-  static llvm::Expected<std::shared_ptr<const MappedFile>>
-  open(llvm::StringRef path);
+  static llvm::Expected<std::shared_ptr<const MappedFile>> open(llvm::StringRef path);
   ~MappedFile();
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;
@@ -59,12 +58,12 @@ public:
   };
   /// The `expectedBytes` bytes that `proto`'s external_data names. `what` names
   /// the tensor in errors.
-  llvm::Expected<Range> read(const onnxpb::TensorProto &proto,
-                             uint64_t expectedBytes, llvm::StringRef what);
+  llvm::Expected<Range> read(const onnxpb::TensorProto &proto, uint64_t expectedBytes,
+                             llvm::StringRef what);
 
 private:
-  llvm::Expected<std::shared_ptr<const MappedFile>>
-  openFile(llvm::StringRef location, llvm::StringRef what);
+  llvm::Expected<std::shared_ptr<const MappedFile>> openFile(llvm::StringRef location,
+                                                             llvm::StringRef what);
 
   std::string folder;
   std::map<std::string, std::shared_ptr<const MappedFile>> opened;

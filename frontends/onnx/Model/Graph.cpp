@@ -23,8 +23,7 @@ StringRef Node::metadata(StringRef key) const {
   return {};
 }
 
-void forEachUse(const Node &node,
-                llvm::function_ref<void(ValueId, int32_t)> use) {
+void forEachUse(const Node &node, llvm::function_ref<void(ValueId, int32_t)> use) {
   for (size_t i = 0; i < node.inputs.size(); ++i)
     if (node.inputs[i] != kNoValue)
       use(node.inputs[i], static_cast<int32_t>(i));
@@ -37,8 +36,7 @@ void forEachUse(const Node &node,
 }
 
 std::string describe(const Node &node) {
-  return "node '" + node.name + "' (" + node.opType + ", opset " +
-         std::to_string(node.opset) + ")";
+  return "node '" + node.name + "' (" + node.opType + ", opset " + std::to_string(node.opset) + ")";
 }
 
 } // namespace dpc::onnx

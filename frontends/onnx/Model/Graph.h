@@ -70,12 +70,8 @@ struct Node {
   /// The graph attributes (of If, Loop, Scan), in their order.
   std::vector<Subgraph> subgraphs;
 
-  ValueId input(unsigned i) const {
-    return i < inputs.size() ? inputs[i] : kNoValue;
-  }
-  ValueId output(unsigned i) const {
-    return i < outputs.size() ? outputs[i] : kNoValue;
-  }
+  ValueId input(unsigned i) const { return i < inputs.size() ? inputs[i] : kNoValue; }
+  ValueId output(unsigned i) const { return i < outputs.size() ? outputs[i] : kNoValue; }
   /// The node's metadata under `key`, or its nearest caller's; empty when none
   /// has it.
   llvm::StringRef metadata(llvm::StringRef key) const;
@@ -94,8 +90,7 @@ struct Subgraph {
 /// Calls `use` for every value that `node` or a node inside it takes, and every
 /// value that a subgraph inside it returns; with the operand's number, -1
 /// inside.
-void forEachUse(const Node &node,
-                llvm::function_ref<void(ValueId, int32_t)> use);
+void forEachUse(const Node &node, llvm::function_ref<void(ValueId, int32_t)> use);
 
 struct Initializer {
   std::string name;
@@ -138,8 +133,7 @@ struct Graph {
 
   /// The initializer behind `value`, or nullptr.
   const Initializer *initializerOf(ValueId value) const {
-    if (value == kNoValue ||
-        values[value].kind != GraphValue::Kind::Initializer)
+    if (value == kNoValue || values[value].kind != GraphValue::Kind::Initializer)
       return nullptr;
     return &initializers[values[value].index];
   }

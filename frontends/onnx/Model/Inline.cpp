@@ -25,9 +25,7 @@ std::string domainOf(StringRef domain) {
 using Opsets = std::map<std::string, int64_t>;
 using Attributes = std::map<std::string, const onnxpb::AttributeProto *>;
 
-Opsets
-readOpsets(const google::protobuf::RepeatedPtrField<onnxpb::OperatorSetIdProto>
-               &imports) {
+Opsets readOpsets(const google::protobuf::RepeatedPtrField<onnxpb::OperatorSetIdProto> &imports) {
   Opsets opsets;
   for (const auto &import : imports)
     opsets[domainOf(import.domain())] = import.version();
@@ -69,16 +67,14 @@ private:
 
   llvm::Error addInput(const onnxpb::ValueInfoProto &info, Scope &scope);
   llvm::Error addInitializer(const onnxpb::TensorProto &proto, Scope &scope);
-  llvm::Error
-  addNodes(const google::protobuf::RepeatedPtrField<onnxpb::NodeProto> &nodes,
-           Scope &scope);
+  llvm::Error addNodes(const google::protobuf::RepeatedPtrField<onnxpb::NodeProto> &nodes,
+                       Scope &scope);
   llvm::Error inlineCall(const onnxpb::NodeProto &call, const std::string &name,
-                         const onnxpb::FunctionProto &function,
-                         Attributes attributes, Scope &scope);
+                         const onnxpb::FunctionProto &function, Attributes attributes,
+                         Scope &scope);
   llvm::Expected<Subgraph> addSubgraph(const onnxpb::AttributeProto &attribute,
                                        const std::string &node, Scope &scope);
-  Attributes resolveAttributes(const onnxpb::NodeProto &node,
-                               const Scope &scope) const;
+  Attributes resolveAttributes(const onnxpb::NodeProto &node, const Scope &scope) const;
   std::string uniqueName(std::string name);
   ValueId addValue(std::string name, GraphValue::Kind kind, int32_t index);
   void dropDeadNodes();
@@ -92,8 +88,7 @@ private:
   llvm::StringMap<unsigned> ordinals;
 };
 
-ValueId Builder::addValue(std::string name, GraphValue::Kind kind,
-                          int32_t index) {
+ValueId Builder::addValue(std::string name, GraphValue::Kind kind, int32_t index) {
   GraphValue value;
   value.name = std::move(name);
   value.kind = kind;
@@ -109,13 +104,11 @@ std::string Builder::uniqueName(std::string name) {
   return unique;
 }
 
-llvm::Error Builder::addInput(const onnxpb::ValueInfoProto &info,
-                              Scope &scope) {
+llvm::Error Builder::addInput(const onnxpb::ValueInfoProto &info, Scope &scope) {
   std::string what = "input '" + info.name() + "'";
   if (!info.type().has_tensor_type())
     return fail(llvm::formatv(
-        "{0}: is not a tensor; sequences, maps and optionals are not supported",
-        what));
+        "{0}: is not a tensor; sequences, maps and optionals are not supported", what));
   const auto &type = info.type().tensor_type();
   auto element = elementTypeOf(type.elem_type(), what);
   if (!element)
@@ -126,23 +119,20 @@ llvm::Error Builder::addInput(const onnxpb::ValueInfoProto &info,
   input.hasRank = type.has_shape();
   for (const auto &dim : type.shape().dim()) {
     if (dim.has_dim_value() && dim.dim_value() < 0)
-      return fail(llvm::formatv("{0}: dimension {1} is negative", what,
-                                dim.dim_value()));
+      return fail(llvm::formatv("{0}: dimension {1} is negative", what, dim.dim_value()));
     input.shape.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
     input.dimNames.push_back(dim.dim_param());
   }
-  input.value = addValue(info.name(), GraphValue::Kind::Input,
-                         static_cast<int32_t>(graph.inputs.size()));
+  input.value =
+      addValue(info.name(), GraphValue::Kind::Input, static_cast<int32_t>(graph.inputs.size()));
   scope.values[info.name()] = input.value;
   graph.inputs.push_back(std::move(input));
   return llvm::Error::success();
 }
 
-llvm::Error Builder::addInitializer(const onnxpb::TensorProto &proto,
-                                    Scope &scope) {
+llvm::Error Builder::addInitializer(const onnxpb::TensorProto &proto, Scope &scope) {
   std::string name = scope.prefix + proto.name();
-  auto tensor =
-      readTensor(proto, model.proto, model.files, "initializer '" + name + "'");
+  auto tensor = readTensor(proto, model.proto, model.files, "initializer '" + name + "'");
   if (!tensor)
     return tensor.takeError();
   Initializer initializer;
@@ -157,43 +147,36 @@ llvm::Error Builder::addInitializer(const onnxpb::TensorProto &proto,
   return llvm::Error::success();
 }
 
-Attributes Builder::resolveAttributes(const onnxpb::NodeProto &node,
-                                      const Scope &scope) const {
+Attributes Builder::resolveAttributes(const onnxpb::NodeProto &node, const Scope &scope) const {
   Attributes resolved;
   for (const auto &attribute : node.attribute()) {
     if (!attribute.has_ref_attr_name()) {
       resolved[attribute.name()] = &attribute;
     } else if (scope.bound) {
       auto bound = scope.bound->find(attribute.ref_attr_name());
-      if (bound !=
-          scope.bound
-              ->end()) // not given by the caller and without default: absent
+      if (bound != scope.bound->end()) // not given by the caller and without default: absent
         resolved[attribute.name()] = bound->second;
     }
   }
   return resolved;
 }
 
-llvm::Error Builder::inlineCall(const onnxpb::NodeProto &call,
-                                const std::string &name,
-                                const onnxpb::FunctionProto &function,
-                                Attributes attributes, Scope &scope) {
+llvm::Error Builder::inlineCall(const onnxpb::NodeProto &call, const std::string &name,
+                                const onnxpb::FunctionProto &function, Attributes attributes,
+                                Scope &scope) {
   for (const auto &fallback : function.attribute_proto())
     attributes.try_emplace(fallback.name(), &fallback);
-  if (call.input_size() > function.input_size() ||
-      call.output_size() > function.output_size())
+  if (call.input_size() > function.input_size() || call.output_size() > function.output_size())
     return fail(llvm::formatv("node '{0}': calls function '{1}' with {2} "
                               "inputs and {3} outputs but it has {4} and {5}",
-                              name, function.name(), call.input_size(),
-                              call.output_size(), function.input_size(),
-                              function.output_size()));
-  auto [opsets, isNew] = functionOpsets.try_emplace(
-      {function.domain() + ":" + function.name(), function.overload()});
+                              name, function.name(), call.input_size(), call.output_size(),
+                              function.input_size(), function.output_size()));
+  auto [opsets, isNew] =
+      functionOpsets.try_emplace({function.domain() + ":" + function.name(), function.overload()});
   if (isNew)
     opsets->second = readOpsets(function.opset_import());
 
-  Scope inner{opsets->second, {},         &attributes, name + "/", {},
-              nullptr,        scope.nodes};
+  Scope inner{opsets->second, {}, &attributes, name + "/", {}, nullptr, scope.nodes};
   inner.callers.push_back(&call);
   inner.callers.append(scope.callers.begin(), scope.callers.end());
   for (auto [i, input] : llvm::enumerate(function.input()))
@@ -208,27 +191,23 @@ llvm::Error Builder::inlineCall(const onnxpb::NodeProto &call,
     ValueId value = inner.lookup(function.output(i));
     scope.values[output] = value;
     // Keep the caller's name for the result: messages and outputs speak of it.
-    if (value != kNoValue &&
-        (graph.values[value].kind == GraphValue::Kind::Result ||
-         graph.values[value].kind == GraphValue::Kind::Inner))
+    if (value != kNoValue && (graph.values[value].kind == GraphValue::Kind::Result ||
+                              graph.values[value].kind == GraphValue::Kind::Inner))
       graph.values[value].name = scope.prefix + output;
   }
   return llvm::Error::success();
 }
 
-llvm::Expected<Subgraph>
-Builder::addSubgraph(const onnxpb::AttributeProto &attribute,
-                     const std::string &node, Scope &scope) {
+llvm::Expected<Subgraph> Builder::addSubgraph(const onnxpb::AttributeProto &attribute,
+                                              const std::string &node, Scope &scope) {
   Subgraph subgraph;
   subgraph.attribute = attribute.name();
-  Scope inner{scope.opsets,  {},     scope.bound,    node + "/",
-              scope.callers, &scope, &subgraph.nodes};
+  Scope inner{scope.opsets, {}, scope.bound, node + "/", scope.callers, &scope, &subgraph.nodes};
   for (const auto &initializer : attribute.g().initializer())
     if (llvm::Error error = addInitializer(initializer, inner))
       return std::move(error);
   for (const auto &input : attribute.g().input()) {
-    ValueId value =
-        addValue(inner.prefix + input.name(), GraphValue::Kind::Inner, -1);
+    ValueId value = addValue(inner.prefix + input.name(), GraphValue::Kind::Inner, -1);
     inner.values[input.name()] = value;
     subgraph.inputs.push_back(value);
   }
@@ -245,33 +224,30 @@ Builder::addSubgraph(const onnxpb::AttributeProto &attribute,
   return std::move(subgraph);
 }
 
-llvm::Error Builder::addNodes(
-    const google::protobuf::RepeatedPtrField<onnxpb::NodeProto> &nodes,
-    Scope &scope) {
+llvm::Error Builder::addNodes(const google::protobuf::RepeatedPtrField<onnxpb::NodeProto> &nodes,
+                              Scope &scope) {
   for (const auto &proto : nodes) {
     std::string own = proto.name();
     if (own.empty())
-      own = proto.op_type() + "_" +
-            std::to_string(ordinals["#" + proto.op_type()]++);
+      own = proto.op_type() + "_" + std::to_string(ordinals["#" + proto.op_type()]++);
     std::string name = uniqueName(scope.prefix + own);
     Attributes attributes = resolveAttributes(proto, scope);
 
     auto function = functions.find(keyOf(proto));
     if (function != functions.end()) {
-      if (llvm::Error error = inlineCall(proto, name, *function->second,
-                                         std::move(attributes), scope))
+      if (llvm::Error error =
+              inlineCall(proto, name, *function->second, std::move(attributes), scope))
         return error;
       continue;
     }
     std::string domain = domainOf(proto.domain());
-    if (domain.empty() && proto.op_type() == "Identity" &&
-        proto.input_size() == 1 && proto.output_size() == 1) {
+    if (domain.empty() && proto.op_type() == "Identity" && proto.input_size() == 1 &&
+        proto.output_size() == 1) {
       ValueId source = scope.lookup(proto.input(0));
       scope.values[proto.output(0)] = source;
-      if (source != kNoValue &&
-          graph.values[source].kind == GraphValue::Kind::Initializer)
-        graph.initializers[graph.values[source].index].aliases.push_back(
-            scope.prefix + proto.output(0));
+      if (source != kNoValue && graph.values[source].kind == GraphValue::Kind::Initializer)
+        graph.initializers[graph.values[source].index].aliases.push_back(scope.prefix +
+                                                                         proto.output(0));
       continue;
     }
 
@@ -300,10 +276,9 @@ llvm::Error Builder::addNodes(
       ValueId value = kNoValue;
       if (!output.empty()) {
         bool inner = scope.nodes != &graph.nodes;
-        value =
-            addValue(scope.prefix + output,
-                     inner ? GraphValue::Kind::Inner : GraphValue::Kind::Result,
-                     inner ? -1 : static_cast<int32_t>(graph.nodes.size()));
+        value = addValue(scope.prefix + output,
+                         inner ? GraphValue::Kind::Inner : GraphValue::Kind::Result,
+                         inner ? -1 : static_cast<int32_t>(graph.nodes.size()));
         scope.values[output] = value;
       }
       node.outputs.push_back(value);
@@ -321,8 +296,7 @@ void Builder::dropDeadNodes() {
   std::vector<bool> live(graph.nodes.size());
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     const Node &node = graph.nodes[i];
-    live[i] = llvm::any_of(
-        node.outputs, [&](ValueId v) { return v != kNoValue && needed[v]; });
+    live[i] = llvm::any_of(node.outputs, [&](ValueId v) { return v != kNoValue && needed[v]; });
     if (live[i])
       forEachUse(node, [&](ValueId value, int32_t) { needed[value] = true; });
   }
@@ -355,16 +329,14 @@ llvm::Expected<Graph> Builder::build() {
   for (const auto &entry : main.metadata_props())
     graph.metadata[entry.key()] = entry.value();
   for (const auto &function : proto.functions())
-    functions[{domainOf(function.domain()), function.name(),
-               function.overload()}] = &function;
+    functions[{domainOf(function.domain()), function.name(), function.overload()}] = &function;
 
   Opsets opsets = readOpsets(proto.opset_import());
   Scope scope{opsets, {}, nullptr, "", {}, nullptr, &graph.nodes};
   for (const auto &initializer : main.initializer())
     if (llvm::Error error = addInitializer(initializer, scope))
       return error;
-  for (const auto &input :
-       main.input()) // before IR 4 every initializer is listed as an input too
+  for (const auto &input : main.input()) // before IR 4 every initializer is listed as an input too
     if (!scope.values.count(input.name()))
       if (llvm::Error error = addInput(input, scope))
         return error;
@@ -375,18 +347,16 @@ llvm::Expected<Graph> Builder::build() {
           graph.values[value->second].kind != GraphValue::Kind::Initializer)
         continue;
       for (const auto &entry : info.metadata_props())
-        graph.initializers[graph.values[value->second].index]
-            .metadata.try_emplace(entry.key(), entry.value());
+        graph.initializers[graph.values[value->second].index].metadata.try_emplace(entry.key(),
+                                                                                   entry.value());
     }
   if (llvm::Error error = addNodes(main.node(), scope))
     return error;
   for (const auto &output : main.output()) {
     ValueId value = scope.lookup(output.name());
     if (value == kNoValue)
-      return fail(llvm::formatv(
-          "output '{0}': its function does not produce it", output.name()));
-    graph.outputs.push_back(
-        {output.name(), value, output.type().tensor_type().elem_type()});
+      return fail(llvm::formatv("output '{0}': its function does not produce it", output.name()));
+    graph.outputs.push_back({output.name(), value, output.type().tensor_type().elem_type()});
   }
   dropDeadNodes();
   recordUses();
@@ -395,8 +365,6 @@ llvm::Expected<Graph> Builder::build() {
 
 } // namespace
 
-llvm::Expected<Graph> buildGraph(OnnxModel &model) {
-  return Builder(model).build();
-}
+llvm::Expected<Graph> buildGraph(OnnxModel &model) { return Builder(model).build(); }
 
 } // namespace dpc::onnx

@@ -19,19 +19,15 @@ llvm::Expected<std::unique_ptr<OnnxModel>> loadModel(llvm::StringRef path) {
   llvm::ArrayRef<char> bytes = (*file)->bytes();
   if (llvm::Error error = scanModelBytes({bytes.data(), bytes.size()}))
     return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                   path + ": " +
-                                       llvm::toString(std::move(error)));
+                                   path + ": " + llvm::toString(std::move(error)));
 
   auto proto = std::make_shared<onnxpb::ModelProto>();
-  google::protobuf::LogSilencer
-      silence; // protobuf reports to stderr what we say ourselves
+  google::protobuf::LogSilencer silence; // protobuf reports to stderr what we say ourselves
   if (!proto->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    return llvm::createStringError(
-        llvm::inconvertibleErrorCode(),
-        path + ": not a valid ONNX model: protobuf cannot parse it");
-  return std::unique_ptr<OnnxModel>(
-      new OnnxModel{path.str(), std::move(proto),
-                    ExternalFiles(llvm::sys::path::parent_path(path).str())});
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   path + ": not a valid ONNX model: protobuf cannot parse it");
+  return std::unique_ptr<OnnxModel>(new OnnxModel{
+      path.str(), std::move(proto), ExternalFiles(llvm::sys::path::parent_path(path).str())});
 }
 
 } // namespace dpc::onnx

@@ -30,13 +30,11 @@ std::string fieldHeader(unsigned field, uint64_t bytes) {
 //===-- Inference forms ---------------------------------------------------===//
 
 bool isOnnxOp(const onnxpb::NodeProto &node, const char *type) {
-  return (node.domain().empty() || node.domain() == "ai.onnx") &&
-         node.op_type() == type;
+  return (node.domain().empty() || node.domain() == "ai.onnx") && node.op_type() == type;
 }
 
 /// Names that the nodes read, subgraphs included.
-void collectReads(const RepeatedPtrField<onnxpb::NodeProto> &nodes,
-                  llvm::StringSet<> &reads) {
+void collectReads(const RepeatedPtrField<onnxpb::NodeProto> &nodes, llvm::StringSet<> &reads) {
   for (const onnxpb::NodeProto &node : nodes) {
     for (const std::string &input : node.input())
       reads.insert(input);
@@ -50,8 +48,7 @@ void collectReads(const RepeatedPtrField<onnxpb::NodeProto> &nodes,
 }
 
 /// Statistics that nothing else reads are not moved any more.
-void inferBatchNormalization(onnxpb::NodeProto &node,
-                             const llvm::StringSet<> &reads) {
+void inferBatchNormalization(onnxpb::NodeProto &node, const llvm::StringSet<> &reads) {
   for (int i = 1; i < node.output_size(); ++i)
     if (reads.count(node.output(i)))
       return;
@@ -69,8 +66,7 @@ void inferDropout(onnxpb::NodeProto &node) {
     node.mutable_input()->RemoveLast();
 }
 
-void toInference(RepeatedPtrField<onnxpb::NodeProto> &nodes,
-                 const llvm::StringSet<> &reads) {
+void toInference(RepeatedPtrField<onnxpb::NodeProto> &nodes, const llvm::StringSet<> &reads) {
   for (onnxpb::NodeProto &node : nodes) {
     if (isOnnxOp(node, "BatchNormalization"))
       inferBatchNormalization(node, reads);
@@ -84,8 +80,7 @@ void toInference(RepeatedPtrField<onnxpb::NodeProto> &nodes,
 
 /// A list of nodes and the names its surroundings read of it.
 template <typename Outputs, typename Name>
-void toInference(RepeatedPtrField<onnxpb::NodeProto> &nodes,
-                 const Outputs &outputs, Name name) {
+void toInference(RepeatedPtrField<onnxpb::NodeProto> &nodes, const Outputs &outputs, Name name) {
   llvm::StringSet<> reads;
   for (const auto &output : outputs)
     reads.insert(name(output));
@@ -100,8 +95,7 @@ public:
   explicit Writer(OnnxModel &model) : model(model) {}
 
   llvm::Expected<Tensor> read(const onnxpb::TensorProto &proto) {
-    return readTensor(proto, model.proto, model.files,
-                      "tensor '" + proto.name() + "'");
+    return readTensor(proto, model.proto, model.files, "tensor '" + proto.name() + "'");
   }
 
   /// Moves external data into the tensor.
@@ -125,8 +119,7 @@ public:
             return error;
         if (!attribute.has_g())
           continue;
-        for (onnxpb::TensorProto &tensor :
-             *attribute.mutable_g()->mutable_initializer())
+        for (onnxpb::TensorProto &tensor : *attribute.mutable_g()->mutable_initializer())
           if (llvm::Error error = embed(tensor))
             return error;
         if (llvm::Error error = embed(*attribute.mutable_g()->mutable_node()))
@@ -179,9 +172,8 @@ onnxpb::ModelProto withoutGraph(const onnxpb::ModelProto &from) {
 
 } // namespace
 
-llvm::Expected<SaveTemplate>
-buildSaveTemplate(OnnxModel &source,
-                  llvm::function_ref<bool(llvm::StringRef)> isState) {
+llvm::Expected<SaveTemplate> buildSaveTemplate(OnnxModel &source,
+                                               llvm::function_ref<bool(llvm::StringRef)> isState) {
   Writer writer(source);
   const onnxpb::GraphProto &main = source.proto->graph();
   onnxpb::GraphProto graph = withoutInitializers(main);
@@ -219,8 +211,8 @@ buildSaveTemplate(OnnxModel &source,
       shell.set_doc_string(initializer.doc_string());
       *shell.mutable_metadata_props() = initializer.metadata_props();
       held = tensor->bytes.size();
-      body = shell.SerializeAsString() +
-             fieldHeader(onnxpb::TensorProto::kRawDataFieldNumber, held);
+      body =
+          shell.SerializeAsString() + fieldHeader(onnxpb::TensorProto::kRawDataFieldNumber, held);
       piece.hole = TemplateHole{initializer.name(), 0, tensor->type, held};
     } else {
       onnxpb::TensorProto copy = initializer;
@@ -228,18 +220,16 @@ buildSaveTemplate(OnnxModel &source,
         return std::move(error);
       body = copy.SerializeAsString();
     }
-    piece.bytes = fieldHeader(onnxpb::GraphProto::kInitializerFieldNumber,
-                              body.size() + held) +
-                  body;
+    piece.bytes =
+        fieldHeader(onnxpb::GraphProto::kInitializerFieldNumber, body.size() + held) + body;
     graphBytes += piece.bytes.size() + held;
     pieces.push_back(std::move(piece));
   }
 
   SaveTemplate result;
-  result.bytes =
-      model.SerializeAsString() +
-      fieldHeader(onnxpb::ModelProto::kGraphFieldNumber, graphBytes) +
-      graph.SerializeAsString();
+  result.bytes = model.SerializeAsString() +
+                 fieldHeader(onnxpb::ModelProto::kGraphFieldNumber, graphBytes) +
+                 graph.SerializeAsString();
   for (Piece &piece : pieces) {
     result.bytes += piece.bytes;
     if (!piece.hole)

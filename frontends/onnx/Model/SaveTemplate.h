@@ -39,9 +39,8 @@ constexpr uint64_t kMaxModelBytes = (uint64_t(1) << 31) - 1;
 /// names. External data moves into the file, and ops in their training form
 /// (BatchNormalization, Dropout) take their inference form, so that any runtime
 /// can run the result. Errors name the tensor.
-llvm::Expected<SaveTemplate>
-buildSaveTemplate(OnnxModel &model,
-                  llvm::function_ref<bool(llvm::StringRef)> isState);
+llvm::Expected<SaveTemplate> buildSaveTemplate(OnnxModel &model,
+                                               llvm::function_ref<bool(llvm::StringRef)> isState);
 
 } // namespace dpc::onnx
 

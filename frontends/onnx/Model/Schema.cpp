@@ -27,21 +27,15 @@ Parameter one(StringRef name, StringRef variable, TypeSet types) {
 Parameter optional(StringRef name, StringRef variable, TypeSet types) {
   return {name, variable, types, Parameter::Kind::Optional};
 }
-Parameter many(StringRef name, StringRef variable, TypeSet types,
-               unsigned minimum, bool homogeneous) {
+Parameter many(StringRef name, StringRef variable, TypeSet types, unsigned minimum,
+               bool homogeneous) {
   return {name, variable, types, Parameter::Kind::Many, minimum, homogeneous};
 }
 Attribute required(StringRef name, Type type) { return {name, type, true, {}}; }
 Attribute given(StringRef name, Type type) { return {name, type, false, {}}; }
-Attribute integer(StringRef name, int64_t value) {
-  return {name, Type::INT, false, value};
-}
-Attribute number(StringRef name, float value) {
-  return {name, Type::FLOAT, false, double(value)};
-}
-Attribute text(StringRef name, StringRef value) {
-  return {name, Type::STRING, false, value};
-}
+Attribute integer(StringRef name, int64_t value) { return {name, Type::INT, false, value}; }
+Attribute number(StringRef name, float value) { return {name, Type::FLOAT, false, double(value)}; }
+Attribute text(StringRef name, StringRef value) { return {name, Type::STRING, false, value}; }
 Attribute integers(StringRef name, std::vector<int64_t> values) {
   return {name, Type::INTS, false, std::move(values)};
 }
@@ -71,9 +65,8 @@ const Versions &versions() {
 const Parameter *formal(ArrayRef<Parameter> parameters, size_t i) {
   if (i < parameters.size())
     return &parameters[i];
-  return !parameters.empty() && parameters.back().kind == Parameter::Kind::Many
-             ? &parameters.back()
-             : nullptr;
+  return !parameters.empty() && parameters.back().kind == Parameter::Kind::Many ? &parameters.back()
+                                                                                : nullptr;
 }
 
 /// The fewest and most values that `parameters` stand for.
@@ -91,31 +84,26 @@ std::pair<size_t, size_t> countRange(ArrayRef<Parameter> parameters) {
 }
 
 /// The first problem of the values given for `parameters`, or empty.
-std::string countProblem(ArrayRef<Parameter> parameters, ArrayRef<bool> given,
-                         bool isInput) {
+std::string countProblem(ArrayRef<Parameter> parameters, ArrayRef<bool> given, bool isInput) {
   StringRef kind = isInput ? "input" : "output";
   auto [least, most] = countRange(parameters);
   if (given.size() < least || given.size() > most) {
     std::string allowed = most == std::numeric_limits<size_t>::max()
                               ? std::to_string(least) + " or more"
-                          : least == most
-                              ? std::to_string(least)
-                              : llvm::formatv("{0} to {1}", least, most).str();
-    return llvm::formatv("has {0} {1}s but must have {2}", given.size(), kind,
-                         allowed);
+                          : least == most ? std::to_string(least)
+                                          : llvm::formatv("{0} to {1}", least, most).str();
+    return llvm::formatv("has {0} {1}s but must have {2}", given.size(), kind, allowed);
   }
   for (auto [i, isGiven] : llvm::enumerate(given)) {
     const Parameter &parameter = parameters[std::min(i, parameters.size() - 1)];
     if (!isGiven && (parameter.kind == Parameter::Kind::One ||
                      (parameter.kind == Parameter::Kind::Many && isInput)))
-      return llvm::formatv("{0} {1} ('{2}') is omitted but required", kind, i,
-                           parameter.name);
+      return llvm::formatv("{0} {1} ('{2}') is omitted but required", kind, i, parameter.name);
   }
   return {};
 }
 
-std::string attributeProblem(const Schema &schema,
-                             ArrayRef<NamedAttribute> attributes) {
+std::string attributeProblem(const Schema &schema, ArrayRef<NamedAttribute> attributes) {
   llvm::StringSet<> names;
   for (const auto &[given, attribute] : attributes) {
     StringRef name = given;
@@ -125,8 +113,8 @@ std::string attributeProblem(const Schema &schema,
     if (!formal && !schema.takesAnyAttribute && !name.starts_with("__"))
       return llvm::formatv("has no attribute '{0}'", name);
     if (formal && int(formal->type) != int(attribute->type()))
-      return llvm::formatv("attribute '{0}' has type {1} but must have {2}",
-                           name, attributeTypeName(int(attribute->type())),
+      return llvm::formatv("attribute '{0}' has type {1} but must have {2}", name,
+                           attributeTypeName(int(attribute->type())),
                            attributeTypeName(int(formal->type)));
   }
   for (const Attribute &formal : schema.attributes)
@@ -152,8 +140,7 @@ std::string describeTypes(TypeSet types) {
     text += (text.empty() ? ""
              : types      ? ", "
                           : " or ") +
-            std::string(bit < 32 ? "" : "a sequence of ") +
-            dataTypeName(bit % 32);
+            std::string(bit < 32 ? "" : "a sequence of ") + dataTypeName(bit % 32);
   }
   return text;
 }
@@ -172,23 +159,20 @@ const Schema *Schema::find(StringRef name, int64_t opset) {
 }
 
 const Attribute *Schema::attribute(StringRef name) const {
-  auto found = llvm::find_if(
-      attributes, [&](const Attribute &each) { return each.name == name; });
+  auto found = llvm::find_if(attributes, [&](const Attribute &each) { return each.name == name; });
   return found == attributes.end() ? nullptr : &*found;
 }
 
 const char *attributeTypeName(int type) {
-  static const char *const names[] = {
-      "UNDEFINED",      "FLOAT",      "INT",        "STRING",
-      "TENSOR",         "GRAPH",      "FLOATS",     "INTS",
-      "STRINGS",        "TENSORS",    "GRAPHS",     "SPARSE_TENSOR",
-      "SPARSE_TENSORS", "TYPE_PROTO", "TYPE_PROTOS"};
+  static const char *const names[] = {"UNDEFINED",      "FLOAT",      "INT",        "STRING",
+                                      "TENSOR",         "GRAPH",      "FLOATS",     "INTS",
+                                      "STRINGS",        "TENSORS",    "GRAPHS",     "SPARSE_TENSOR",
+                                      "SPARSE_TENSORS", "TYPE_PROTO", "TYPE_PROTOS"};
   return type >= 0 && type < int(std::size(names)) ? names[type] : "unknown";
 }
 
-llvm::Error checkNode(const Schema &schema, StringRef who,
-                      ArrayRef<bool> inputs, ArrayRef<bool> outputs,
-                      ArrayRef<NamedAttribute> attributes) {
+llvm::Error checkNode(const Schema &schema, StringRef who, ArrayRef<bool> inputs,
+                      ArrayRef<bool> outputs, ArrayRef<NamedAttribute> attributes) {
   std::string problem;
   if (schema.isWithdrawn())
     problem = "ONNX has withdrawn this operator";
@@ -200,12 +184,10 @@ llvm::Error checkNode(const Schema &schema, StringRef who,
     problem = countProblem(schema.outputs, outputs, false);
   if (problem.empty())
     return llvm::Error::success();
-  return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                 (who + ": " + problem).str());
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), (who + ": " + problem).str());
 }
 
-std::string typeProblem(const Schema &schema, ArrayRef<TypeSet> inputs,
-                        ArrayRef<TypeSet> outputs) {
+std::string typeProblem(const Schema &schema, ArrayRef<TypeSet> inputs, ArrayRef<TypeSet> outputs) {
   struct Bound {
     std::string who;
     TypeSet type;
@@ -217,22 +199,17 @@ std::string typeProblem(const Schema &schema, ArrayRef<TypeSet> inputs,
       const Parameter *parameter = formal(parameters, i);
       if (!type || !parameter)
         continue;
-      std::string who =
-          llvm::formatv("{0} {1} ('{2}')", kind, i, parameter->name);
+      std::string who = llvm::formatv("{0} {1} ('{2}')", kind, i, parameter->name);
       if (!(parameter->types & type))
-        return llvm::formatv("{0} has type {1} but must have {2}", who,
-                             describeTypes(type),
+        return llvm::formatv("{0} has type {1} but must have {2}", who, describeTypes(type),
                              describeTypes(parameter->types));
-      if (parameter->variable.empty() || !parameter->homogeneous ||
-          type == kAnySequence)
+      if (parameter->variable.empty() || !parameter->homogeneous || type == kAnySequence)
         continue;
-      auto [first, isNew] =
-          variables.try_emplace(parameter->variable, Bound{who, type});
+      auto [first, isNew] = variables.try_emplace(parameter->variable, Bound{who, type});
       if (!isNew && first->second.type != type)
         return llvm::formatv("{0} and {1} have types {2} and {3} but must have "
                              "one",
-                             first->second.who, who,
-                             describeTypes(first->second.type),
+                             first->second.who, who, describeTypes(first->second.type),
                              describeTypes(type));
     }
     return {};

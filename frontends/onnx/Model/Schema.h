@@ -26,10 +26,9 @@ constexpr TypeSet kAnySequence = ~TypeSet(0) << 32;
 
 /// The element types that dpc has.
 constexpr ElementType kElementTypes[] = {
-    ElementType::F32,  ElementType::U8,  ElementType::I8,  ElementType::U16,
-    ElementType::I16,  ElementType::I32, ElementType::I64, ElementType::Bool,
-    ElementType::F16,  ElementType::F64, ElementType::U32, ElementType::U64,
-    ElementType::BF16,
+    ElementType::F32, ElementType::U8,  ElementType::I8,   ElementType::U16, ElementType::I16,
+    ElementType::I32, ElementType::I64, ElementType::Bool, ElementType::F16, ElementType::F64,
+    ElementType::U32, ElementType::U64, ElementType::BF16,
 };
 
 /// One version of one operator of domain ai.onnx.
@@ -100,9 +99,8 @@ const char *attributeTypeName(int type);
 /// the required ones there; as many inputs and outputs as it may have, and none
 /// omitted that must be there. `inputs` and `outputs` say which are given. The
 /// error starts with `who`. Types of values are checkTypes's.
-llvm::Error checkNode(const Schema &schema, llvm::StringRef who,
-                      llvm::ArrayRef<bool> inputs, llvm::ArrayRef<bool> outputs,
-                      llvm::ArrayRef<NamedAttribute> attributes);
+llvm::Error checkNode(const Schema &schema, llvm::StringRef who, llvm::ArrayRef<bool> inputs,
+                      llvm::ArrayRef<bool> outputs, llvm::ArrayRef<NamedAttribute> attributes);
 
 /// What is wrong with a node whose inputs and outputs have these types: each is
 /// one type, none where the value is omitted, or kAnySequence. Empty when

@@ -34,8 +34,7 @@ void ownCopy(Tensor &tensor, llvm::ArrayRef<char> bytes) {
   tensor.owner = std::move(copy);
 }
 
-void viewOrCopy(Tensor &tensor, llvm::ArrayRef<char> bytes,
-                std::shared_ptr<const void> owner) {
+void viewOrCopy(Tensor &tensor, llvm::ArrayRef<char> bytes, std::shared_ptr<const void> owner) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % elementBytes(tensor.type)) {
     ownCopy(tensor, bytes);
     return;
@@ -45,8 +44,7 @@ void viewOrCopy(Tensor &tensor, llvm::ArrayRef<char> bytes,
 }
 
 /// Narrows the elements of a wider typed field; false when one does not fit.
-template <typename To, typename Field>
-bool narrow(Tensor &tensor, const Field &field) {
+template <typename To, typename Field> bool narrow(Tensor &tensor, const Field &field) {
   std::vector<To> narrowed;
   narrowed.reserve(field.size());
   for (auto value : field) {
@@ -55,8 +53,7 @@ bool narrow(Tensor &tensor, const Field &field) {
       return false;
     narrowed.push_back(element);
   }
-  ownCopy(tensor, {reinterpret_cast<const char *>(narrowed.data()),
-                   narrowed.size() * sizeof(To)});
+  ownCopy(tensor, {reinterpret_cast<const char *>(narrowed.data()), narrowed.size() * sizeof(To)});
   return true;
 }
 
@@ -81,8 +78,7 @@ llvm::Error readTyped(const onnxpb::TensorProto &proto, Tensor &tensor,
                       std::shared_ptr<const void> owner, StringRef what) {
   auto view = [&](const auto &field) {
     viewOrCopy(tensor,
-               {reinterpret_cast<const char *>(field.data()),
-                field.size() * sizeof(field[0])},
+               {reinterpret_cast<const char *>(field.data()), field.size() * sizeof(field[0])},
                owner);
     return true;
   };
@@ -123,8 +119,8 @@ llvm::Error readTyped(const onnxpb::TensorProto &proto, Tensor &tensor,
     break;
   }
   if (!fits)
-    return fail(llvm::formatv("{0}: an element does not fit {1}", what,
-                              dataTypeName(proto.data_type())));
+    return fail(
+        llvm::formatv("{0}: an element does not fit {1}", what, dataTypeName(proto.data_type())));
   return llvm::Error::success();
 }
 
@@ -138,18 +134,13 @@ struct FieldUse {
 llvm::SmallVector<FieldUse> usedFields(const onnxpb::TensorProto &proto) {
   using P = onnxpb::TensorProto;
   llvm::SmallVector<FieldUse> used;
-  for (FieldUse use : {FieldUse{P::kFloatDataFieldNumber,
-                                proto.float_data_size(), "float_data"},
-                       FieldUse{P::kInt32DataFieldNumber,
-                                proto.int32_data_size(), "int32_data"},
-                       FieldUse{P::kStringDataFieldNumber,
-                                proto.string_data_size(), "string_data"},
-                       FieldUse{P::kInt64DataFieldNumber,
-                                proto.int64_data_size(), "int64_data"},
-                       FieldUse{P::kDoubleDataFieldNumber,
-                                proto.double_data_size(), "double_data"},
-                       FieldUse{P::kUint64DataFieldNumber,
-                                proto.uint64_data_size(), "uint64_data"}})
+  for (FieldUse use :
+       {FieldUse{P::kFloatDataFieldNumber, proto.float_data_size(), "float_data"},
+        FieldUse{P::kInt32DataFieldNumber, proto.int32_data_size(), "int32_data"},
+        FieldUse{P::kStringDataFieldNumber, proto.string_data_size(), "string_data"},
+        FieldUse{P::kInt64DataFieldNumber, proto.int64_data_size(), "int64_data"},
+        FieldUse{P::kDoubleDataFieldNumber, proto.double_data_size(), "double_data"},
+        FieldUse{P::kUint64DataFieldNumber, proto.uint64_data_size(), "uint64_data"}})
     if (use.count)
       used.push_back(use);
   return used;
@@ -158,8 +149,7 @@ llvm::SmallVector<FieldUse> usedFields(const onnxpb::TensorProto &proto) {
 float halfToFloat(uint16_t bits, const llvm::fltSemantics &semantics) {
   llvm::APFloat value(semantics, llvm::APInt(16, bits));
   bool lost;
-  value.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven,
-                &lost);
+  value.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &lost);
   return value.convertToFloat();
 }
 
@@ -167,15 +157,12 @@ float halfToFloat(uint16_t bits, const llvm::fltSemantics &semantics) {
 
 std::string dataTypeName(int32_t type) {
   static const char *const names[] = {
-      "UNDEFINED",      "FLOAT",      "UINT8",
-      "INT8",           "UINT16",     "INT16",
-      "INT32",          "INT64",      "STRING",
-      "BOOL",           "FLOAT16",    "DOUBLE",
-      "UINT32",         "UINT64",     "COMPLEX64",
-      "COMPLEX128",     "BFLOAT16",   "FLOAT8E4M3FN",
-      "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ",
-      "UINT4",          "INT4",       "FLOAT4E2M1",
-      "FLOAT8E8M0",     "UINT2",      "INT2"};
+      "UNDEFINED",      "FLOAT",    "UINT8",        "INT8",           "UINT16",
+      "INT16",          "INT32",    "INT64",        "STRING",         "BOOL",
+      "FLOAT16",        "DOUBLE",   "UINT32",       "UINT64",         "COMPLEX64",
+      "COMPLEX128",     "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2",
+      "FLOAT8E5M2FNUZ", "UINT4",    "INT4",         "FLOAT4E2M1",     "FLOAT8E8M0",
+      "UINT2",          "INT2"};
   if (type >= 0 && type < int32_t(std::size(names)))
     return names[type];
   return llvm::formatv("unknown data type {0}", type);
@@ -198,8 +185,7 @@ llvm::Expected<ElementType> elementTypeOf(int32_t type, StringRef what) {
   case ElementType::BF16:
     return static_cast<ElementType>(type);
   }
-  return fail(llvm::formatv("{0}: element type {1} is not supported", what,
-                            dataTypeName(type)));
+  return fail(llvm::formatv("{0}: element type {1} is not supported", what, dataTypeName(type)));
 }
 
 unsigned elementBytes(ElementType type) {
@@ -226,8 +212,8 @@ unsigned elementBytes(ElementType type) {
 }
 
 bool isFloat(ElementType type) {
-  return type == ElementType::F32 || type == ElementType::F64 ||
-         type == ElementType::F16 || type == ElementType::BF16;
+  return type == ElementType::F32 || type == ElementType::F64 || type == ElementType::F16 ||
+         type == ElementType::BF16;
 }
 
 double Tensor::asDouble(int64_t i) const {
@@ -270,8 +256,7 @@ int64_t Tensor::asInt(int64_t i) const {
   }
 }
 
-Tensor makeTensor(ElementType type, llvm::ArrayRef<int64_t> shape,
-                  std::vector<char> bytes) {
+Tensor makeTensor(ElementType type, llvm::ArrayRef<int64_t> shape, std::vector<char> bytes) {
   auto owner = std::make_shared<const std::vector<char>>(std::move(bytes));
   Tensor tensor;
   tensor.type = type;
@@ -281,12 +266,10 @@ Tensor makeTensor(ElementType type, llvm::ArrayRef<int64_t> shape,
   return tensor;
 }
 
-llvm::Expected<int64_t> checkedNumElements(llvm::ArrayRef<int64_t> shape,
-                                           unsigned bytesPerElement,
+llvm::Expected<int64_t> checkedNumElements(llvm::ArrayRef<int64_t> shape, unsigned bytesPerElement,
                                            StringRef what) {
   if (shape.size() > kMaxRank)
-    return fail(llvm::formatv("{0}: rank {1} is above {2}", what, shape.size(),
-                              kMaxRank));
+    return fail(llvm::formatv("{0}: rank {1} is above {2}", what, shape.size(), kMaxRank));
   int64_t elements = 1;
   bool empty = false;
   for (int64_t size : shape) {
@@ -303,8 +286,8 @@ llvm::Expected<int64_t> checkedNumElements(llvm::ArrayRef<int64_t> shape,
 }
 
 llvm::Expected<Tensor> readTensor(const onnxpb::TensorProto &proto,
-                                  std::shared_ptr<const void> owner,
-                                  ExternalFiles &files, StringRef what) {
+                                  std::shared_ptr<const void> owner, ExternalFiles &files,
+                                  StringRef what) {
   Tensor tensor;
   auto type = elementTypeOf(proto.data_type(), what);
   if (!type)
@@ -316,25 +299,21 @@ llvm::Expected<Tensor> readTensor(const onnxpb::TensorProto &proto,
   if (!elements)
     return elements.takeError();
   if (proto.has_segment())
-    return fail(
-        llvm::formatv("{0}: segmented tensors are not supported", what));
+    return fail(llvm::formatv("{0}: segmented tensors are not supported", what));
 
   uint64_t bytes = uint64_t(*elements) * width;
   llvm::SmallVector<FieldUse> used = usedFields(proto);
   bool external = proto.data_location() == onnxpb::TensorProto::EXTERNAL;
   if (!external && proto.external_data_size())
-    return fail(llvm::formatv(
-        "{0}: has external_data but its data_location is not EXTERNAL", what));
+    return fail(
+        llvm::formatv("{0}: has external_data but its data_location is not EXTERNAL", what));
   if ((external || proto.has_raw_data()) && !used.empty())
     return fail(llvm::formatv("{0}: has both {1} and {2}", what,
-                              external ? "external data" : "raw_data",
-                              used.front().name));
+                              external ? "external data" : "raw_data", used.front().name));
   if (external && proto.has_raw_data())
-    return fail(
-        llvm::formatv("{0}: has both external data and raw_data", what));
+    return fail(llvm::formatv("{0}: has both external data and raw_data", what));
   if (used.size() > 1)
-    return fail(llvm::formatv("{0}: has both {1} and {2}", what, used[0].name,
-                              used[1].name));
+    return fail(llvm::formatv("{0}: has both {1} and {2}", what, used[0].name, used[1].name));
 
   if (external) {
     auto range = files.read(proto, bytes, what);
@@ -343,20 +322,17 @@ llvm::Expected<Tensor> readTensor(const onnxpb::TensorProto &proto,
     viewOrCopy(tensor, range->bytes, range->file);
   } else if (proto.has_raw_data()) {
     if (proto.raw_data().size() != bytes)
-      return fail(llvm::formatv(
-          "{0}: raw_data has {1} bytes but its shape and type need {2}", what,
-          proto.raw_data().size(), bytes));
-    viewOrCopy(tensor, {proto.raw_data().data(), proto.raw_data().size()},
-               std::move(owner));
+      return fail(llvm::formatv("{0}: raw_data has {1} bytes but its shape and type need {2}", what,
+                                proto.raw_data().size(), bytes));
+    viewOrCopy(tensor, {proto.raw_data().data(), proto.raw_data().size()}, std::move(owner));
   } else {
     if (!used.empty() && used[0].number != typedField(*type))
-      return fail(
-          llvm::formatv("{0}: element type is {1} but the elements are in {2}",
-                        what, dataTypeName(proto.data_type()), used[0].name));
+      return fail(llvm::formatv("{0}: element type is {1} but the elements are in {2}", what,
+                                dataTypeName(proto.data_type()), used[0].name));
     int64_t count = used.empty() ? 0 : used[0].count;
     if (count != *elements)
-      return fail(llvm::formatv("{0}: has {1} elements but its shape needs {2}",
-                                what, count, *elements));
+      return fail(
+          llvm::formatv("{0}: has {1} elements but its shape needs {2}", what, count, *elements));
     if (llvm::Error e = readTyped(proto, tensor, std::move(owner), what))
       return e;
   }
@@ -364,8 +340,7 @@ llvm::Expected<Tensor> readTensor(const onnxpb::TensorProto &proto,
     for (uint8_t value : tensor.as<uint8_t>())
       if (value > 1)
         return fail(
-            llvm::formatv("{0}: a BOOL element is {1} but must be 0 or 1", what,
-                          unsigned(value)));
+            llvm::formatv("{0}: a BOOL element is {1} but must be 0 or 1", what, unsigned(value)));
   }
   return tensor;
 }

@@ -57,8 +57,7 @@ struct Tensor {
 
   int64_t numElements() const { return bytes.size() / elementBytes(type); }
   template <typename T> llvm::ArrayRef<T> as() const {
-    return {reinterpret_cast<const T *>(bytes.data()),
-            bytes.size() / sizeof(T)};
+    return {reinterpret_cast<const T *>(bytes.data()), bytes.size() / sizeof(T)};
   }
   /// Element `i` of a float or integer tensor, converted.
   double asDouble(int64_t i) const;
@@ -66,22 +65,20 @@ struct Tensor {
 };
 
 /// A tensor that owns a copy of its elements; `bytes` fits type and shape.
-Tensor makeTensor(ElementType type, llvm::ArrayRef<int64_t> shape,
-                  std::vector<char> bytes);
+Tensor makeTensor(ElementType type, llvm::ArrayRef<int64_t> shape, std::vector<char> bytes);
 
 /// Product of `shape`; an error when a dimension is negative, the rank is above
 /// 64, or the elements or bytes overflow 63 bits. `what` names the tensor in
 /// the message.
-llvm::Expected<int64_t> checkedNumElements(llvm::ArrayRef<int64_t> shape,
-                                           unsigned bytesPerElement,
+llvm::Expected<int64_t> checkedNumElements(llvm::ArrayRef<int64_t> shape, unsigned bytesPerElement,
                                            llvm::StringRef what);
 
 /// Views the elements of `proto`, which lives as long as `owner`. Copies only
 /// what is not aligned, or is stored wider than its element (int32_data holding
 /// int8). `what` names the tensor in errors; `files` resolves external data.
 llvm::Expected<Tensor> readTensor(const onnxpb::TensorProto &proto,
-                                  std::shared_ptr<const void> owner,
-                                  ExternalFiles &files, llvm::StringRef what);
+                                  std::shared_ptr<const void> owner, ExternalFiles &files,
+                                  llvm::StringRef what);
 
 /// "FLOAT[3x4]", for tables.
 std::string typeText(const Tensor &tensor);

@@ -20,9 +20,7 @@ struct TrainingRequest {
   std::string pattern;
 
   /// "--frozen=GLOB", for messages.
-  std::string text() const {
-    return (train ? "--trainable=" : "--frozen=") + pattern;
-  }
+  std::string text() const { return (train ? "--trainable=" : "--frozen=") + pattern; }
 };
 
 /// The requests of a command line in their order, for a graph. Any --trainable
@@ -35,8 +33,8 @@ class TrainingRequests {
 public:
   /// Fails, naming the option, for a pattern that is none or that matches no
   /// initializer, and for a --trainable that spells out what is not float.
-  static llvm::Expected<TrainingRequests>
-  create(const Graph &graph, llvm::ArrayRef<TrainingRequest> requests);
+  static llvm::Expected<TrainingRequests> create(const Graph &graph,
+                                                 llvm::ArrayRef<TrainingRequest> requests);
 
   enum class Verdict {
     /// As without requests.
@@ -53,8 +51,7 @@ public:
 
   /// Fails for the first --trainable that names nothing that may train.
   /// `trainsByDefault` has one entry an initializer of `graph`.
-  llvm::Error checkUsed(const Graph &graph,
-                        const std::vector<bool> &trainsByDefault) const;
+  llvm::Error checkUsed(const Graph &graph, const std::vector<bool> &trainsByDefault) const;
 
 private:
   struct Compiled {
@@ -64,8 +61,7 @@ private:
     bool spells(const Initializer &initializer) const;
     bool matches(const Initializer &initializer) const;
   };
-  bool names(const Compiled &compiled, const Initializer &initializer,
-             bool trainsByDefault) const;
+  bool names(const Compiled &compiled, const Initializer &initializer, bool trainsByDefault) const;
 
   std::vector<Compiled> requests;
   bool startsFromNone = false;

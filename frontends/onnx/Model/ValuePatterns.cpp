@@ -18,9 +18,7 @@ constexpr int64_t kMaxTableElements = int64_t(1) << 24;
 /// One axis of a row-major tensor: `outer` x `extent` x `inner`.
 struct Axis {
   int64_t outer, extent, inner;
-  int64_t at(int64_t o, int64_t i, int64_t k) const {
-    return (o * extent + i) * inner + k;
-  }
+  int64_t at(int64_t o, int64_t i, int64_t k) const { return (o * extent + i) * inner + k; }
 };
 
 /// Outcome of testing all lines of an axis: how many equations were checked,
@@ -33,8 +31,7 @@ struct Verdict {
 
 /// v[i+1] + v[i-1] = c v[i] with one c a line, |c| <= 2: sinusoids and lines. c
 /// comes from the largest v[i].
-Verdict testSinusoid(const std::vector<double> &v, const Axis &axis,
-                     double scale) {
+Verdict testSinusoid(const std::vector<double> &v, const Axis &axis, double scale) {
   Verdict verdict;
   for (int64_t o = 0; o < axis.outer && verdict.holds; ++o)
     for (int64_t k = 0; k < axis.inner && verdict.holds; ++k) {
@@ -45,8 +42,7 @@ Verdict testSinusoid(const std::vector<double> &v, const Axis &axis,
       double middle = v[axis.at(o, pivot, k)];
       if (middle == 0)
         continue; // a line of zeros, or nothing to divide by: no evidence
-      double c =
-          (v[axis.at(o, pivot + 1, k)] + v[axis.at(o, pivot - 1, k)]) / middle;
+      double c = (v[axis.at(o, pivot + 1, k)] + v[axis.at(o, pivot - 1, k)]) / middle;
       if (std::abs(c) > 2.01) {
         verdict.holds = false;
         break;
@@ -77,8 +73,7 @@ Verdict testProgression(const std::vector<double> &v, const Axis &axis) {
       verdict.varies |= std::abs(ratio - 1) > 1e-3;
       for (int64_t i = 1; i + 1 < axis.extent; ++i) {
         double here = v[axis.at(o, i, k)], next = v[axis.at(o, i + 1, k)];
-        if (here == 0 ||
-            std::abs(next / here - ratio) > 1e-4 * std::abs(ratio)) {
+        if (here == 0 || std::abs(next / here - ratio) > 1e-4 * std::abs(ratio)) {
           verdict.holds = false;
           break;
         }

@@ -16,12 +16,7 @@ namespace {
 constexpr uint64_t kMaxModelBytes = (uint64_t(1) << 31) - 1;
 constexpr int kMaxNesting = 100;
 
-enum class WireType : uint8_t {
-  Varint = 0,
-  Fixed64 = 1,
-  Bytes = 2,
-  Fixed32 = 5
-};
+enum class WireType : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
 
 struct MessageSchema;
 
@@ -53,9 +48,8 @@ struct MessageSchema {
   }
 };
 
-extern const MessageSchema kGraph, kNode, kAttribute, kTensor, kValueInfo,
-    kType, kFunction, kOpset, kPair, kSparse, kTraining, kModel, kTensorType,
-    kWrappedType, kShape, kDimension;
+extern const MessageSchema kGraph, kNode, kAttribute, kTensor, kValueInfo, kType, kFunction, kOpset,
+    kPair, kSparse, kTraining, kModel, kTensorType, kWrappedType, kShape, kDimension;
 
 constexpr bool kSingular = true, kRepeated = false;
 
@@ -73,131 +67,117 @@ constexpr FieldSchema message(uint32_t number, const char *name, bool singular,
   return {number, name, WireType::Bytes, singular, false, &of};
 }
 
-const FieldSchema kPairFields[] = {text(1, "key", kSingular),
-                                   bytes(2, "value", kSingular)};
+const FieldSchema kPairFields[] = {text(1, "key", kSingular), bytes(2, "value", kSingular)};
 const MessageSchema kPair = {"StringStringEntryProto", kPairFields, true};
 
-const FieldSchema kOpsetFields[] = {text(1, "domain", kSingular),
-                                    integer(2, "version")};
+const FieldSchema kOpsetFields[] = {text(1, "domain", kSingular), integer(2, "version")};
 const MessageSchema kOpset = {"OperatorSetIdProto", kOpsetFields, true};
 
-const FieldSchema kTensorFields[] = {
-    integer(2, "data_type"),
-    bytes(3, "segment", kSingular),
-    text(8, "name", kSingular),
-    bytes(9, "raw_data", kSingular),
-    bytes(12, "doc_string", kSingular),
-    message(13, "external_data", kRepeated, kPair),
-    integer(14, "data_location"),
-    message(16, "metadata_props", kRepeated, kPair)};
+const FieldSchema kTensorFields[] = {integer(2, "data_type"),
+                                     bytes(3, "segment", kSingular),
+                                     text(8, "name", kSingular),
+                                     bytes(9, "raw_data", kSingular),
+                                     bytes(12, "doc_string", kSingular),
+                                     message(13, "external_data", kRepeated, kPair),
+                                     integer(14, "data_location"),
+                                     message(16, "metadata_props", kRepeated, kPair)};
 const MessageSchema kTensor = {"TensorProto", kTensorFields, true};
 
 const FieldSchema kSparseFields[] = {message(1, "values", kSingular, kTensor),
                                      message(2, "indices", kSingular, kTensor)};
 const MessageSchema kSparse = {"SparseTensorProto", kSparseFields, true};
 
-const FieldSchema kDimensionFields[] = {integer(1, "dim_value"),
-                                        text(2, "dim_param", kSingular)};
+const FieldSchema kDimensionFields[] = {integer(1, "dim_value"), text(2, "dim_param", kSingular)};
 const MessageSchema kDimension = {"Dimension", kDimensionFields, true};
 const FieldSchema kShapeFields[] = {message(1, "dim", kRepeated, kDimension)};
 const MessageSchema kShape = {"TensorShapeProto", kShapeFields, true};
-const FieldSchema kTensorTypeFields[] = {
-    integer(1, "elem_type"), message(2, "shape", kSingular, kShape)};
+const FieldSchema kTensorTypeFields[] = {integer(1, "elem_type"),
+                                         message(2, "shape", kSingular, kShape)};
 const MessageSchema kTensorType = {"TypeProto.Tensor", kTensorTypeFields, true};
-const FieldSchema kWrappedTypeFields[] = {
-    message(1, "elem_type", kSingular, kType)};
-const MessageSchema kWrappedType = {"TypeProto.Sequence", kWrappedTypeFields,
-                                    true};
-const FieldSchema kTypeFields[] = {
-    message(1, "tensor_type", kSingular, kTensorType),
-    message(4, "sequence_type", kSingular, kWrappedType),
-    message(9, "optional_type", kSingular, kWrappedType),
-    text(6, "denotation", kSingular)};
+const FieldSchema kWrappedTypeFields[] = {message(1, "elem_type", kSingular, kType)};
+const MessageSchema kWrappedType = {"TypeProto.Sequence", kWrappedTypeFields, true};
+const FieldSchema kTypeFields[] = {message(1, "tensor_type", kSingular, kTensorType),
+                                   message(4, "sequence_type", kSingular, kWrappedType),
+                                   message(9, "optional_type", kSingular, kWrappedType),
+                                   text(6, "denotation", kSingular)};
 const MessageSchema kType = {"TypeProto", kTypeFields, true};
 
 const FieldSchema kValueInfoFields[] = {
     text(1, "name", kSingular), message(2, "type", kSingular, kType),
-    bytes(3, "doc_string", kSingular),
-    message(4, "metadata_props", kRepeated, kPair)};
+    bytes(3, "doc_string", kSingular), message(4, "metadata_props", kRepeated, kPair)};
 const MessageSchema kValueInfo = {"ValueInfoProto", kValueInfoFields, true};
 
-const FieldSchema kAttributeFields[] = {
-    text(1, "name", kSingular),
-    {2, "f", WireType::Fixed32, true, false, nullptr},
-    integer(3, "i"),
-    bytes(4, "s", kSingular),
-    message(5, "t", kSingular, kTensor),
-    message(6, "g", kSingular, kGraph),
-    message(10, "tensors", kRepeated, kTensor),
-    message(11, "graphs", kRepeated, kGraph),
-    bytes(13, "doc_string", kSingular),
-    message(14, "tp", kSingular, kType),
-    message(15, "type_protos", kRepeated, kType),
-    integer(20, "type"),
-    text(21, "ref_attr_name", kSingular),
-    message(22, "sparse_tensor", kSingular, kSparse),
-    message(23, "sparse_tensors", kRepeated, kSparse)};
+const FieldSchema kAttributeFields[] = {text(1, "name", kSingular),
+                                        {2, "f", WireType::Fixed32, true, false, nullptr},
+                                        integer(3, "i"),
+                                        bytes(4, "s", kSingular),
+                                        message(5, "t", kSingular, kTensor),
+                                        message(6, "g", kSingular, kGraph),
+                                        message(10, "tensors", kRepeated, kTensor),
+                                        message(11, "graphs", kRepeated, kGraph),
+                                        bytes(13, "doc_string", kSingular),
+                                        message(14, "tp", kSingular, kType),
+                                        message(15, "type_protos", kRepeated, kType),
+                                        integer(20, "type"),
+                                        text(21, "ref_attr_name", kSingular),
+                                        message(22, "sparse_tensor", kSingular, kSparse),
+                                        message(23, "sparse_tensors", kRepeated, kSparse)};
 const MessageSchema kAttribute = {"AttributeProto", kAttributeFields, true};
 
-const FieldSchema kNodeFields[] = {
-    text(1, "input", kRepeated),
-    text(2, "output", kRepeated),
-    text(3, "name", kSingular),
-    text(4, "op_type", kSingular),
-    text(7, "domain", kSingular),
-    message(5, "attribute", kRepeated, kAttribute),
-    bytes(6, "doc_string", kSingular),
-    text(8, "overload", kSingular),
-    message(9, "metadata_props", kRepeated, kPair)};
+const FieldSchema kNodeFields[] = {text(1, "input", kRepeated),
+                                   text(2, "output", kRepeated),
+                                   text(3, "name", kSingular),
+                                   text(4, "op_type", kSingular),
+                                   text(7, "domain", kSingular),
+                                   message(5, "attribute", kRepeated, kAttribute),
+                                   bytes(6, "doc_string", kSingular),
+                                   text(8, "overload", kSingular),
+                                   message(9, "metadata_props", kRepeated, kPair)};
 const MessageSchema kNode = {"NodeProto", kNodeFields, true};
 
-const FieldSchema kGraphFields[] = {
-    message(1, "node", kRepeated, kNode),
-    text(2, "name", kSingular),
-    message(5, "initializer", kRepeated, kTensor),
-    bytes(10, "doc_string", kSingular),
-    message(11, "input", kRepeated, kValueInfo),
-    message(12, "output", kRepeated, kValueInfo),
-    message(13, "value_info", kRepeated, kValueInfo),
-    message(15, "sparse_initializer", kRepeated, kSparse),
-    message(16, "metadata_props", kRepeated, kPair)};
+const FieldSchema kGraphFields[] = {message(1, "node", kRepeated, kNode),
+                                    text(2, "name", kSingular),
+                                    message(5, "initializer", kRepeated, kTensor),
+                                    bytes(10, "doc_string", kSingular),
+                                    message(11, "input", kRepeated, kValueInfo),
+                                    message(12, "output", kRepeated, kValueInfo),
+                                    message(13, "value_info", kRepeated, kValueInfo),
+                                    message(15, "sparse_initializer", kRepeated, kSparse),
+                                    message(16, "metadata_props", kRepeated, kPair)};
 const MessageSchema kGraph = {"GraphProto", kGraphFields, true};
 
-const FieldSchema kFunctionFields[] = {
-    text(1, "name", kSingular),
-    text(4, "input", kRepeated),
-    text(5, "output", kRepeated),
-    text(6, "attribute", kRepeated),
-    message(7, "node", kRepeated, kNode),
-    bytes(8, "doc_string", kSingular),
-    message(9, "opset_import", kRepeated, kOpset),
-    text(10, "domain", kSingular),
-    message(11, "attribute_proto", kRepeated, kAttribute),
-    message(12, "value_info", kRepeated, kValueInfo),
-    text(13, "overload", kSingular),
-    message(14, "metadata_props", kRepeated, kPair)};
+const FieldSchema kFunctionFields[] = {text(1, "name", kSingular),
+                                       text(4, "input", kRepeated),
+                                       text(5, "output", kRepeated),
+                                       text(6, "attribute", kRepeated),
+                                       message(7, "node", kRepeated, kNode),
+                                       bytes(8, "doc_string", kSingular),
+                                       message(9, "opset_import", kRepeated, kOpset),
+                                       text(10, "domain", kSingular),
+                                       message(11, "attribute_proto", kRepeated, kAttribute),
+                                       message(12, "value_info", kRepeated, kValueInfo),
+                                       text(13, "overload", kSingular),
+                                       message(14, "metadata_props", kRepeated, kPair)};
 const MessageSchema kFunction = {"FunctionProto", kFunctionFields, true};
 
-const FieldSchema kTrainingFields[] = {
-    message(1, "initialization", kSingular, kGraph),
-    message(2, "algorithm", kSingular, kGraph),
-    message(3, "initialization_binding", kRepeated, kPair),
-    message(4, "update_binding", kRepeated, kPair)};
+const FieldSchema kTrainingFields[] = {message(1, "initialization", kSingular, kGraph),
+                                       message(2, "algorithm", kSingular, kGraph),
+                                       message(3, "initialization_binding", kRepeated, kPair),
+                                       message(4, "update_binding", kRepeated, kPair)};
 const MessageSchema kTraining = {"TrainingInfoProto", kTrainingFields, true};
 
-const FieldSchema kModelFields[] = {
-    integer(1, "ir_version"),
-    text(2, "producer_name", kSingular),
-    text(3, "producer_version", kSingular),
-    text(4, "domain", kSingular),
-    integer(5, "model_version"),
-    bytes(6, "doc_string", kSingular),
-    message(7, "graph", kSingular, kGraph),
-    message(8, "opset_import", kRepeated, kOpset),
-    message(14, "metadata_props", kRepeated, kPair),
-    message(20, "training_info", kRepeated, kTraining),
-    message(25, "functions", kRepeated, kFunction),
-    bytes(26, "configuration", kRepeated)};
+const FieldSchema kModelFields[] = {integer(1, "ir_version"),
+                                    text(2, "producer_name", kSingular),
+                                    text(3, "producer_version", kSingular),
+                                    text(4, "domain", kSingular),
+                                    integer(5, "model_version"),
+                                    bytes(6, "doc_string", kSingular),
+                                    message(7, "graph", kSingular, kGraph),
+                                    message(8, "opset_import", kRepeated, kOpset),
+                                    message(14, "metadata_props", kRepeated, kPair),
+                                    message(20, "training_info", kRepeated, kTraining),
+                                    message(25, "functions", kRepeated, kFunction),
+                                    bytes(26, "configuration", kRepeated)};
 const MessageSchema kModel = {"ModelProto", kModelFields, false};
 
 /// Walks the wire format; `position` is always inside [0, data.size()].
@@ -207,8 +187,7 @@ public:
 
   llvm::Error scan(const MessageSchema &schema, size_t end, int depth) {
     if (depth > kMaxNesting)
-      return error(
-          llvm::formatv("messages are nested more than {0} deep", kMaxNesting));
+      return error(llvm::formatv("messages are nested more than {0} deep", kMaxNesting));
     uint32_t seen = 0; // one bit an entry of schema.fields
     while (position < end) {
       size_t start = position;
@@ -220,31 +199,23 @@ public:
       const FieldSchema *field = schema.find(number);
       if (number == 0 || tag > UINT32_MAX)
         return errorAt(
-            start, llvm::formatv(
-                       "{0} has a malformed field (trailing or corrupt bytes?)",
-                       schema.name));
+            start,
+            llvm::formatv("{0} has a malformed field (trailing or corrupt bytes?)", schema.name));
       if (!field && !schema.unknownFieldsAllowed)
         return errorAt(
-            start,
-            llvm::formatv(
-                "field {0} does not belong to {1} (trailing or corrupt bytes?)",
-                number, schema.name));
+            start, llvm::formatv("field {0} does not belong to {1} (trailing or corrupt bytes?)",
+                                 number, schema.name));
       if (field) {
         if (field->type != type)
-          return errorAt(
-              start,
-              llvm::formatv(
-                  "field '{0}' of {1} has wire type {2} but must have {3}",
-                  field->name, schema.name, unsigned(type),
-                  unsigned(field->type)));
+          return errorAt(start,
+                         llvm::formatv("field '{0}' of {1} has wire type {2} but must have {3}",
+                                       field->name, schema.name, unsigned(type),
+                                       unsigned(field->type)));
         uint32_t bit = uint32_t(1) << (field - schema.fields.begin());
         if (field->singular && (seen & bit))
-          return errorAt(start,
-                         llvm::formatv("field '{0}' of {1} is given twice{2}",
-                                       field->name, schema.name,
-                                       &schema == &kModel
-                                           ? " (two models in one file?)"
-                                           : ""));
+          return errorAt(
+              start, llvm::formatv("field '{0}' of {1} is given twice{2}", field->name, schema.name,
+                                   &schema == &kModel ? " (two models in one file?)" : ""));
         seen |= bit;
       }
       switch (type) {
@@ -261,20 +232,16 @@ public:
           return e;
         break;
       default:
-        return errorAt(start,
-                       llvm::formatv("{0} has a field of unknown wire type {1}",
-                                     schema.name, unsigned(type)));
+        return errorAt(start, llvm::formatv("{0} has a field of unknown wire type {1}", schema.name,
+                                            unsigned(type)));
       }
       if (length > end - position)
-        return errorAt(
-            start,
-            llvm::formatv("{0} {1} of {2} needs {3} bytes but {4} remain "
-                          "(truncated file?)",
-                          "field", field ? field->name : std::to_string(number),
-                          schema.name, length, end - position));
+        return errorAt(start, llvm::formatv("{0} {1} of {2} needs {3} bytes but {4} remain "
+                                            "(truncated file?)",
+                                            "field", field ? field->name : std::to_string(number),
+                                            schema.name, length, end - position));
       if (field && field->isName)
-        if (llvm::Error e =
-                checkName(*field, schema, data.substr(position, length)))
+        if (llvm::Error e = checkName(*field, schema, data.substr(position, length)))
           return e;
       if (field && field->message) {
         if (llvm::Error e = scan(*field->message, position + length, depth + 1))
@@ -290,20 +257,15 @@ private:
   llvm::Error errorAt(size_t at, const llvm::formatv_object_base &message) {
     return llvm::createStringError(
         llvm::inconvertibleErrorCode(),
-        llvm::formatv("not a valid ONNX model: byte {0}: {1}", at,
-                      message.str())
-            .str());
+        llvm::formatv("not a valid ONNX model: byte {0}: {1}", at, message.str()).str());
   }
-  llvm::Error error(const llvm::formatv_object_base &message) {
-    return errorAt(position, message);
-  }
+  llvm::Error error(const llvm::formatv_object_base &message) { return errorAt(position, message); }
 
   llvm::Error readVarint(size_t end, uint64_t &value) {
     value = 0;
     for (unsigned shift = 0; shift < 70; shift += 7) {
       if (position >= end)
-        return error(llvm::formatv(
-            "the message ends inside a number (truncated file?)"));
+        return error(llvm::formatv("the message ends inside a number (truncated file?)"));
       uint8_t byte = data[position++];
       if (shift == 63 && byte > 1)
         break;
@@ -314,16 +276,12 @@ private:
     return error(llvm::formatv("a number is longer than 64 bits"));
   }
 
-  llvm::Error checkName(const FieldSchema &field, const MessageSchema &schema,
-                        StringRef name) {
+  llvm::Error checkName(const FieldSchema &field, const MessageSchema &schema, StringRef name) {
     if (name.contains('\0'))
-      return error(llvm::formatv("field '{0}' of {1} holds a NUL", field.name,
-                                 schema.name));
+      return error(llvm::formatv("field '{0}' of {1} holds a NUL", field.name, schema.name));
     const auto *begin = reinterpret_cast<const llvm::UTF8 *>(name.begin());
-    if (!llvm::isLegalUTF8String(
-            &begin, reinterpret_cast<const llvm::UTF8 *>(name.end())))
-      return error(llvm::formatv("field '{0}' of {1} is not valid UTF-8",
-                                 field.name, schema.name));
+    if (!llvm::isLegalUTF8String(&begin, reinterpret_cast<const llvm::UTF8 *>(name.end())))
+      return error(llvm::formatv("field '{0}' of {1} is not valid UTF-8", field.name, schema.name));
     return llvm::Error::success();
   }
 
@@ -355,8 +313,7 @@ llvm::Error scanModelBytes(StringRef bytes) {
                       bytes.size(), kMaxModelBytes)
             .str());
   if (looksLikeText(bytes))
-    return fail(
-        "not a valid ONNX model: the file is text, not a serialized model");
+    return fail("not a valid ONNX model: the file is text, not a serialized model");
   return Scanner(bytes).scan(kModel, bytes.size(), 1);
 }
 

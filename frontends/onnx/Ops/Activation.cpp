@@ -38,8 +38,7 @@ LogicalResult convertPRelu(Conversion &c) {
 
 LogicalResult convertElu(Conversion &c) {
   Value x = c.operand(0);
-  return c.done(whereNotPositive(
-      c, x, c.e.mul(expm1OfNegative(c, x), c.floatAttr("alpha"))));
+  return c.done(whereNotPositive(c, x, c.e.mul(expm1OfNegative(c, x), c.floatAttr("alpha"))));
 }
 
 LogicalResult convertSelu(Conversion &c) {
@@ -52,33 +51,28 @@ LogicalResult convertSelu(Conversion &c) {
   };
   Value alpha = constant("alpha", 1.6732632423543772848),
         gamma = constant("gamma", 1.0507009873554804934);
-  return c.done(c.e.mul(
-      whereNotPositive(c, x, c.e.mul(expm1OfNegative(c, x), alpha)), gamma));
+  return c.done(c.e.mul(whereNotPositive(c, x, c.e.mul(expm1OfNegative(c, x), alpha)), gamma));
 }
 
 LogicalResult convertCelu(Conversion &c) {
   Value x = c.operand(0);
   double alpha = c.floatAttr("alpha");
   return c.done(whereNotPositive(
-      c, x,
-      c.e.mul(expm1OfNegative(c, c.e.div(x, c.e.splatLike(x, alpha))), alpha)));
+      c, x, c.e.mul(expm1OfNegative(c, c.e.div(x, c.e.splatLike(x, alpha))), alpha)));
 }
 
 LogicalResult convertGelu(Conversion &c) {
   std::string kind = c.stringAttr("approximate");
   if (kind != "none" && kind != "tanh")
     return c.error("approximate '" + kind + "' is neither none nor tanh");
-  auto approximation = kind == "tanh" ? nn::GeluApproximation::tanh
-                                      : nn::GeluApproximation::none;
-  return c.done(c.e.make<nn::GeluOp>(c.operand(0).getType(), approximation,
-                                     c.operand(0)));
+  auto approximation = kind == "tanh" ? nn::GeluApproximation::tanh : nn::GeluApproximation::none;
+  return c.done(c.e.make<nn::GeluOp>(c.operand(0).getType(), approximation, c.operand(0)));
 }
 
 LogicalResult convertHardSigmoid(Conversion &c) {
   Value x = c.operand(0);
   Value line = c.e.add(c.e.mul(x, c.floatAttr("alpha")), c.floatAttr("beta"));
-  return c.done(
-      c.e.make<nn::ClampOp>(line, c.e.splatLike(x, 0), c.e.splatLike(x, 1)));
+  return c.done(c.e.make<nn::ClampOp>(line, c.e.splatLike(x, 0), c.e.splatLike(x, 1)));
 }
 
 LogicalResult convertHardSwish(Conversion &c) {
@@ -92,8 +86,7 @@ LogicalResult convertHardSwish(Conversion &c) {
 LogicalResult convertSwish(Conversion &c) {
   Value x = c.operand(0);
   double alpha = c.floatAttr("alpha");
-  return c.done(
-      c.e.mul(x, c.e.make<nn::SigmoidOp>(alpha == 1 ? x : c.e.mul(x, alpha))));
+  return c.done(c.e.mul(x, c.e.make<nn::SigmoidOp>(alpha == 1 ? x : c.e.mul(x, alpha))));
 }
 
 LogicalResult convertMish(Conversion &c) {
@@ -109,17 +102,15 @@ LogicalResult convertSoftsign(Conversion &c) {
 LogicalResult convertThresholdedRelu(Conversion &c) {
   Value x = c.operand(0);
   return c.done(
-      c.e.select(c.e.compare(nn::Comparison::gt, x, c.floatAttr("alpha")), x,
-                 c.e.splatLike(x, 0)));
+      c.e.select(c.e.compare(nn::Comparison::gt, x, c.floatAttr("alpha")), x, c.e.splatLike(x, 0)));
 }
 
 LogicalResult convertShrink(Conversion &c) {
   Value x = c.operand(0);
   double bias = c.floatAttr("bias"), lambd = c.floatAttr("lambd");
-  Value above = c.e.select(c.e.compare(nn::Comparison::gt, x, lambd),
-                           c.e.add(x, -bias), c.e.splatLike(x, 0));
-  return c.done(c.e.select(c.e.compare(nn::Comparison::lt, x, -lambd),
-                           c.e.add(x, bias), above));
+  Value above =
+      c.e.select(c.e.compare(nn::Comparison::gt, x, lambd), c.e.add(x, -bias), c.e.splatLike(x, 0));
+  return c.done(c.e.select(c.e.compare(nn::Comparison::lt, x, -lambd), c.e.add(x, bias), above));
 }
 
 } // namespace

@@ -17,8 +17,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// [B, T, heads * d] to [B, heads, T, d].
 Value splitHeads(Conversion &c, Value x, int64_t heads) {
   ArrayRef<int64_t> s = shapeOf(x);
-  return c.e.transpose(c.e.reshape(x, {s[0], s[1], heads, s[2] / heads}),
-                       {0, 2, 1, 3});
+  return c.e.transpose(c.e.reshape(x, {s[0], s[1], heads, s[2] / heads}), {0, 2, 1, 3});
 }
 
 /// Grouped key and value heads repeated for the query heads that share them.
@@ -26,9 +25,8 @@ Value repeatHeads(Conversion &c, Value x, int64_t times) {
   ArrayRef<int64_t> s = shapeOf(x);
   if (times == 1)
     return x;
-  return c.e.reshape(
-      c.e.broadcast(x, {s[0], s[1], times, s[2], s[3]}, {0, 1, 3, 4}),
-      {s[0], s[1] * times, s[2], s[3]});
+  return c.e.reshape(c.e.broadcast(x, {s[0], s[1], times, s[2], s[3]}, {0, 1, 3, 4}),
+                     {s[0], s[1] * times, s[2], s[3]});
 }
 
 /// Q, K, V as [B, heads, T, d].
@@ -40,20 +38,18 @@ struct Heads {
 std::optional<Heads> readHeads(Conversion &c) {
   Heads heads{c.operand(0), c.operand(1), c.operand(2)};
   heads.packed = rankOf(heads.q) == 3;
-  if (rankOf(heads.q) != rankOf(heads.k) ||
-      rankOf(heads.q) != rankOf(heads.v) ||
+  if (rankOf(heads.q) != rankOf(heads.k) || rankOf(heads.q) != rankOf(heads.v) ||
       (!heads.packed && rankOf(heads.q) != 4)) {
     (void)c.error("Q, K and V must all have rank 3 or all have rank 4");
     return std::nullopt;
   }
   if (!heads.packed)
     return heads;
-  int64_t queries = c.requiredInt("q_num_heads"),
-          groups = c.requiredInt("kv_num_heads");
+  int64_t queries = c.requiredInt("q_num_heads"), groups = c.requiredInt("kv_num_heads");
   if (c.failed)
     return std::nullopt;
-  if (queries < 1 || groups < 1 || shapeOf(heads.q)[2] % queries ||
-      shapeOf(heads.k)[2] % groups || shapeOf(heads.v)[2] % groups) {
+  if (queries < 1 || groups < 1 || shapeOf(heads.q)[2] % queries || shapeOf(heads.k)[2] % groups ||
+      shapeOf(heads.v)[2] % groups) {
     (void)c.error("heads do not divide the last dimension of Q, K or V");
     return std::nullopt;
   }
@@ -73,9 +69,8 @@ Value appendToPast(Conversion &c, unsigned past, Value now) {
     expected[2] = shapeOf(before)[2];
   if (shapeOf(before) != ArrayRef<int64_t>(expected) ||
       nn::typeOf(before).getElementType() != nn::typeOf(now).getElementType()) {
-    (void)c.error("input " + Twine(past) + " has shape " +
-                  printed(shapeOf(before)) + ", which does not continue " +
-                  printed(shapeOf(now)));
+    (void)c.error("input " + Twine(past) + " has shape " + printed(shapeOf(before)) +
+                  ", which does not continue " + printed(shapeOf(now)));
     return {};
   }
   if (shapeOf(before)[2] == 0)
@@ -89,23 +84,18 @@ Value applyMask(Conversion &c, Value scores) {
   Value mask = c.operand(3);
   Type element = nn::typeOf(mask).getElementType();
   bool isBool = element.isInteger(1);
-  int64_t keys = shapeOf(scores)[3],
-          given = rankOf(mask) ? shapeOf(mask).back() : 1;
+  int64_t keys = shapeOf(scores)[3], given = rankOf(mask) ? shapeOf(mask).back() : 1;
   if (given < keys && given != 1) {
-    SmallVector<int64_t> low(rankOf(mask), 0), high(rankOf(mask), 0),
-        interior(rankOf(mask), 0);
+    SmallVector<int64_t> low(rankOf(mask), 0), high(rankOf(mask), 0), interior(rankOf(mask), 0);
     high.back() = keys - given;
-    Value hidden =
-        c.e.splat(RankedTensorType::get({}, element), isBool ? 0 : -kInfinity);
+    Value hidden = c.e.splat(RankedTensorType::get({}, element), isBool ? 0 : -kInfinity);
     mask = c.e.make<nn::PadOp>(mask, hidden, low, high, interior);
   }
   mask = c.broadcastTo(mask, shapeOf(scores));
   if (!mask)
     return {};
-  return isBool
-             ? c.e.select(mask, scores, c.e.splatLike(scores, -kInfinity))
-             : c.e.add(scores,
-                       c.e.convert(mask, nn::typeOf(scores).getElementType()));
+  return isBool ? c.e.select(mask, scores, c.e.splatLike(scores, -kInfinity))
+                : c.e.add(scores, c.e.convert(mask, nn::typeOf(scores).getElementType()));
 }
 
 /// `scores` where key j of row i is visible, else -infinity: j <= i + `past`,
@@ -118,18 +108,16 @@ Value hideKeys(Conversion &c, Value scores, bool causal, int64_t past) {
   };
   if (causal) {
     Value row = c.e.make<nn::IotaOp>(index, int64_t(2));
-    hide(c.e.compare(nn::Comparison::le, column,
-                     past ? c.e.add(row, double(past)) : row));
+    hide(c.e.compare(nn::Comparison::le, column, past ? c.e.add(row, double(past)) : row));
   }
   if (c.has(6)) {
     Value counts = c.e.convert(c.operand(6), c.builder.getI64Type());
     if (shapeOf(counts) != ArrayRef<int64_t>{shapeOf(scores)[0]}) {
-      (void)c.error("nonpad_kv_seqlen has shape " + printed(shapeOf(counts)) +
-                    " but must have [" + Twine(shapeOf(scores)[0]) + "]");
+      (void)c.error("nonpad_kv_seqlen has shape " + printed(shapeOf(counts)) + " but must have [" +
+                    Twine(shapeOf(scores)[0]) + "]");
       return {};
     }
-    hide(c.e.compare(nn::Comparison::lt, column,
-                     c.e.broadcast(counts, shapeOf(scores), {0})));
+    hide(c.e.compare(nn::Comparison::lt, column, c.e.broadcast(counts, shapeOf(scores), {0})));
   }
   return scores;
 }
@@ -142,15 +130,14 @@ LogicalResult convertAttention(Conversion &c) {
     return failure();
   if (c.has(4) != c.has(5))
     return c.error("past_key and past_value must be given together");
-  Value q = heads->q, k = appendToPast(c, 4, heads->k),
-        v = appendToPast(c, 5, heads->v);
+  Value q = heads->q, k = appendToPast(c, 4, heads->k), v = appendToPast(c, 5, heads->v);
   if (!k || !v)
     return failure();
   ArrayRef<int64_t> qs = shapeOf(q), ks = shapeOf(k), vs = shapeOf(v);
-  if (ks[1] < 1 || qs[1] % ks[1] || ks[1] != vs[1] || qs[0] != ks[0] ||
-      qs[0] != vs[0] || ks[2] != vs[2] || qs[3] != ks[3])
-    return c.error("Q " + printed(qs) + ", K " + printed(ks) + " and V " +
-                   printed(vs) + " do not match");
+  if (ks[1] < 1 || qs[1] % ks[1] || ks[1] != vs[1] || qs[0] != ks[0] || qs[0] != vs[0] ||
+      ks[2] != vs[2] || qs[3] != ks[3])
+    return c.error("Q " + printed(qs) + ", K " + printed(ks) + " and V " + printed(vs) +
+                   " do not match");
   c.setResult(1, k);
   c.setResult(2, v);
   int64_t past = ks[2] - shapeOf(heads->k)[2], times = qs[1] / ks[1];
@@ -165,9 +152,8 @@ LogicalResult convertAttention(Conversion &c) {
   scores = c.e.mul(scores, c.exactLike(scores, scale));
   stages[0] = scores;
   if (softcap > 0)
-    scores = c.e.mul(
-        c.e.make<nn::TanhOp>(c.e.div(scores, c.e.splatLike(scores, softcap))),
-        softcap);
+    scores =
+        c.e.mul(c.e.make<nn::TanhOp>(c.e.div(scores, c.e.splatLike(scores, softcap))), softcap);
   stages[1] = scores;
   if (c.has(3))
     scores = applyMask(c, scores);
@@ -179,33 +165,28 @@ LogicalResult convertAttention(Conversion &c) {
   Value weights = c.e.make<nn::SoftmaxOp>(scores.getType(), scores, int64_t(3));
   stages[3] = weights;
   if (reported < 0 || reported > 3)
-    return c.error("qk_matmul_output_mode is " + Twine(reported) +
-                   " but must be 0 to 3");
+    return c.error("qk_matmul_output_mode is " + Twine(reported) + " but must be 0 to 3");
   c.setResult(3, stages[reported]);
   Value result = c.e.dot(weights, v, {0, 1}, {0, 1}, {3}, {2});
   if (heads->packed) {
     ArrayRef<int64_t> s = shapeOf(result);
-    result = c.e.reshape(c.e.transpose(result, {0, 2, 1, 3}),
-                         {s[0], s[2], s[1] * s[3]});
+    result = c.e.reshape(c.e.transpose(result, {0, 2, 1, 3}), {s[0], s[2], s[1] * s[3]});
   }
   return c.done(result);
 }
 
 /// The rows of table operand `i` for each position: [B, T, half].
-Value rotaryAngles(Conversion &c, unsigned i, int64_t batch, int64_t length,
-                   int64_t half) {
+Value rotaryAngles(Conversion &c, unsigned i, int64_t batch, int64_t length, int64_t half) {
   Value table = c.operand(i);
   if (c.has(3)) {
     Value positions = c.operand(3);
-    if (rankOf(table) == 2 &&
-        shapeOf(positions) == ArrayRef<int64_t>{batch, length})
+    if (rankOf(table) == 2 && shapeOf(positions) == ArrayRef<int64_t>{batch, length})
       table = c.e.make<nn::GatherOp>(table, positions, int64_t(0));
   }
   if (shapeOf(table) == ArrayRef<int64_t>{batch, length, half})
     return table;
-  (void)c.error("input " + Twine(i) + " has shape " +
-                printed(shapeOf(c.operand(i))) + " but must give " +
-                printed({batch, length, half}) +
+  (void)c.error("input " + Twine(i) + " has shape " + printed(shapeOf(c.operand(i))) +
+                " but must give " + printed({batch, length, half}) +
                 (c.has(3) ? " at position_ids" : " without position_ids"));
   return {};
 }
@@ -217,36 +198,31 @@ LogicalResult convertRotaryEmbedding(Conversion &c) {
   Value x = c.operand(0);
   SmallVector<int64_t> whole(shapeOf(x));
   bool packed = rankOf(x) == 3, interleaved = c.intAttr("interleaved");
-  int64_t heads = c.intAttr("num_heads"),
-          rotated = c.intAttr("rotary_embedding_dim");
+  int64_t heads = c.intAttr("num_heads"), rotated = c.intAttr("rotary_embedding_dim");
   if (c.failed)
     return failure();
   if (packed) {
     if (heads < 1 || whole[2] % heads)
-      return c.error("num_heads " + Twine(heads) +
-                     " does not divide the last dimension of " +
+      return c.error("num_heads " + Twine(heads) + " does not divide the last dimension of " +
                      printed(whole));
     x = c.e.reshape(x, {whole[0], whole[1], heads, whole[2] / heads});
   } else if (rankOf(x) != 4) {
-    return c.error("input has rank " + Twine(rankOf(x)) +
-                   " but must have 3 or 4");
+    return c.error("input has rank " + Twine(rankOf(x)) + " but must have 3 or 4");
   }
   // Packed: [B, T, heads, d], else [B, heads, T, d].
   SmallVector<int64_t> shape(shapeOf(x));
-  int64_t batch = shape[0], length = packed ? shape[1] : shape[2],
-          width = shape[3];
+  int64_t batch = shape[0], length = packed ? shape[1] : shape[2], width = shape[3];
   if (rotated == 0)
     rotated = width;
   if (rotated < 0 || rotated > width || rotated % 2)
-    return c.error("rotary_embedding_dim " + Twine(rotated) +
-                   " must be even and at most " + Twine(width));
+    return c.error("rotary_embedding_dim " + Twine(rotated) + " must be even and at most " +
+                   Twine(width));
   int64_t half = rotated / 2;
   SmallVector<int64_t> halfShape(shape);
   halfShape[3] = half;
   auto angles = [&](unsigned i) -> Value {
     Value table = rotaryAngles(c, i, batch, length, half);
-    return table ? c.e.broadcast(table, halfShape, {0, packed ? 1 : 2, 3})
-                 : Value();
+    return table ? c.e.broadcast(table, halfShape, {0, packed ? 1 : 2, 3}) : Value();
   };
   Value cosine = angles(1), sine = cosine ? angles(2) : Value();
   if (!cosine || !sine)
@@ -271,15 +247,12 @@ LogicalResult convertRotaryEmbedding(Conversion &c) {
     SmallVector<int64_t> turnedShape(shape);
     turnedShape[3] = rotated;
     Value paired = c.e.make<nn::ConcatOp>(
-        ValueRange{c.e.reshape(real, pairs), c.e.reshape(imaginary, pairs)},
-        int64_t(4));
+        ValueRange{c.e.reshape(real, pairs), c.e.reshape(imaginary, pairs)}, int64_t(4));
     parts = {c.e.reshape(paired, turnedShape)};
   }
   if (rotated < width)
     parts.push_back(c.sliceAlong(x, 3, rotated, width));
-  Value result = parts.size() == 1
-                     ? parts[0]
-                     : Value(c.e.make<nn::ConcatOp>(parts, int64_t(3)));
+  Value result = parts.size() == 1 ? parts[0] : Value(c.e.make<nn::ConcatOp>(parts, int64_t(3)));
   return c.done(c.e.reshape(result, whole));
 }
 

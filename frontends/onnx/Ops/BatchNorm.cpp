@@ -23,15 +23,13 @@ struct BatchNorm {
 /// three in training, and one else. nullopt after an error.
 std::optional<bool> readTraining(Conversion &c) {
   size_t results = c.node.outputs.size();
-  bool saves = c.node.opset < 14,
-       training = saves ? results > 1 : c.intAttr("training_mode") != 0;
+  bool saves = c.node.opset < 14, training = saves ? results > 1 : c.intAttr("training_mode") != 0;
   size_t expected = !training ? 1 : saves ? 5 : 3;
   if (results == expected)
     return training;
-  (void)c.error("has " + Twine(results) + " outputs but must have " +
-                (saves ? Twine("1 or 5")
-                       : Twine(expected) + " with training_mode " +
-                             Twine(int(training))));
+  (void)c.error(
+      "has " + Twine(results) + " outputs but must have " +
+      (saves ? Twine("1 or 5") : Twine(expected) + " with training_mode " + Twine(int(training))));
   return std::nullopt;
 }
 
@@ -57,9 +55,8 @@ std::optional<BatchNorm> readBatchNorm(Conversion &c) {
   int64_t channels = shape.size() == 1 ? 1 : shape[1];
   for (unsigned i = 1; i < 5; ++i)
     if (shapeOf(c.operand(i)) != ArrayRef<int64_t>{channels}) {
-      (void)c.error("input " + Twine(i) + " has shape " +
-                    printed(shapeOf(c.operand(i))) + " but must have [" +
-                    Twine(channels) + "]");
+      (void)c.error("input " + Twine(i) + " has shape " + printed(shapeOf(c.operand(i))) +
+                    " but must have [" + Twine(channels) + "]");
       return std::nullopt;
     }
   std::optional<bool> training = readTraining(c);
@@ -91,31 +88,27 @@ Value finish(Conversion &c, const BatchNorm &norm, Value x) {
 
 /// Results 1 and on are statistics, in the type of the running ones.
 void setStatistic(Conversion &c, unsigned result, Value value) {
-  c.setResult(result,
-              c.e.convert(value, nn::typeOf(c.operand(3)).getElementType()));
+  c.setResult(result, c.e.convert(value, nn::typeOf(c.operand(3)).getElementType()));
 }
 
 nn::NormalizeOp normalizeBatch(Conversion &c, const BatchNorm &norm) {
   SmallVector<int64_t> dimensions = range(2, rankOf(norm.x));
   dimensions.insert(dimensions.begin(), 0);
-  return c.e.make<nn::NormalizeOp>(norm.x, dimensions,
-                                   llvm::APFloat(norm.epsilon), false);
+  return c.e.make<nn::NormalizeOp>(norm.x, dimensions, llvm::APFloat(norm.epsilon), false);
 }
 
 /// Without state: by the statistics of the batch, giving those that were read
 /// moved by them.
-LogicalResult normalizeByBatch(Conversion &c, const BatchNorm &norm,
-                               bool unbiased) {
+LogicalResult normalizeByBatch(Conversion &c, const BatchNorm &norm, bool unbiased) {
   nn::NormalizeOp normal = normalizeBatch(c, norm);
   auto moved = [&](Value statistic, Value of, double factor) {
-    return c.e.add(c.e.mul(statistic, norm.momentum),
-                   c.e.mul(of, (1 - norm.momentum) * factor));
+    return c.e.add(c.e.mul(statistic, norm.momentum), c.e.mul(of, (1 - norm.momentum) * factor));
   };
   double count = double(normal.getReducedCount());
   setStatistic(c, 1, moved(norm.mean, normal.getMean(), 1));
-  setStatistic(c, 2,
-               moved(norm.variance, normal.getVariance(),
-                     unbiased ? count / std::max(count - 1, 1.0) : 1));
+  setStatistic(
+      c, 2,
+      moved(norm.variance, normal.getVariance(), unbiased ? count / std::max(count - 1, 1.0) : 1));
   return c.done(finish(c, norm, normal.getResult()));
 }
 
@@ -125,8 +118,7 @@ LogicalResult normalizeByRunning(Conversion &c, const BatchNorm &norm) {
   ArrayRef<int64_t> shape = shapeOf(norm.x);
   Value deviation = c.e.rsqrt(c.e.add(norm.variance, norm.epsilon)),
         centred = c.e.sub(norm.x, c.e.broadcast(norm.mean, shape, {1}));
-  return c.done(
-      finish(c, norm, c.e.mul(centred, c.e.broadcast(deviation, shape, {1}))));
+  return c.done(finish(c, norm, c.e.mul(centred, c.e.broadcast(deviation, shape, {1}))));
 }
 
 /// Training is nn.batch_norm, whose new statistics are the next values of the
@@ -148,18 +140,15 @@ LogicalResult convertBatchNorm(Conversion &c) {
     setStatistic(c, 4, batch.getVariance());
   }
   bool unbiased = exporterOf(c.graph()) != Exporter::Other;
-  if (!c.graph().initializerOf(c.node.input(3)) &&
-      !c.graph().initializerOf(c.node.input(4)))
+  if (!c.graph().initializerOf(c.node.input(3)) && !c.graph().initializerOf(c.node.input(4)))
     return normalizeByBatch(c, *norm, unbiased);
   Type channel = norm->scale.getType();
   auto op = c.e.make<nn::BatchNormOp>(
-      TypeRange{norm->x.getType(), channel, channel}, norm->x, norm->scale,
-      norm->bias, norm->mean, norm->variance, llvm::APFloat(norm->epsilon),
-      llvm::APFloat(norm->momentum), unbiased);
+      TypeRange{norm->x.getType(), channel, channel}, norm->x, norm->scale, norm->bias, norm->mean,
+      norm->variance, llvm::APFloat(norm->epsilon), llvm::APFloat(norm->momentum), unbiased);
   RankedTensorType given = nn::typeOf(c.operand(0));
   c.setResult(0,
-              c.e.reshape(c.e.convert(op->getResult(0), given.getElementType()),
-                          given.getShape()));
+              c.e.reshape(c.e.convert(op->getResult(0), given.getElementType()), given.getShape()));
   for (unsigned i : {1u, 2u})
     setStatistic(c, i, op->getResult(i));
   for (unsigned i : {3u, 4u})

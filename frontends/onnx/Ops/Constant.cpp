@@ -18,8 +18,7 @@ namespace {
 
 /// The tensor in attribute `proto`, which belongs to the model; Constant nodes
 /// do not use external data.
-std::optional<HostTensor>
-readAttributeTensor(Conversion &c, const onnxpb::TensorProto &proto) {
+std::optional<HostTensor> readAttributeTensor(Conversion &c, const onnxpb::TensorProto &proto) {
   if (proto.data_location() == onnxpb::TensorProto::EXTERNAL) {
     (void)c.error("external data in an attribute is not supported");
     return std::nullopt;
@@ -35,14 +34,11 @@ readAttributeTensor(Conversion &c, const onnxpb::TensorProto &proto) {
 
 LogicalResult convertConstant(Conversion &c) {
   if (c.node.attributes.size() != 1)
-    return c.error("has " + Twine(c.node.attributes.size()) +
-                   " attributes but must have 1");
+    return c.error("has " + Twine(c.node.attributes.size()) + " attributes but must have 1");
   const auto &[name, attribute] = *c.node.attributes.begin();
   using A = onnxpb::AttributeProto;
-  bool isFloat =
-      attribute->type() == A::FLOAT || attribute->type() == A::FLOATS;
-  Type element =
-      isFloat ? Type(c.builder.getF32Type()) : Type(c.builder.getI64Type());
+  bool isFloat = attribute->type() == A::FLOAT || attribute->type() == A::FLOATS;
+  Type element = isFloat ? Type(c.builder.getF32Type()) : Type(c.builder.getI64Type());
   HostTensor host;
   switch (attribute->type()) {
   case A::TENSOR: {
@@ -61,8 +57,7 @@ LogicalResult convertConstant(Conversion &c) {
     host.ints[0] = attribute->i();
     break;
   case A::FLOATS:
-    host =
-        HostTensor(RankedTensorType::get({attribute->floats_size()}, element));
+    host = HostTensor(RankedTensorType::get({attribute->floats_size()}, element));
     host.floats.assign(attribute->floats().begin(), attribute->floats().end());
     break;
   case A::INTS:
@@ -70,8 +65,7 @@ LogicalResult convertConstant(Conversion &c) {
     host.ints.assign(attribute->ints().begin(), attribute->ints().end());
     break;
   default:
-    return c.error("attribute '" + Twine(name) +
-                   "' is of a kind that is not supported");
+    return c.error("attribute '" + Twine(name) + "' is of a kind that is not supported");
   }
   return c.done(emitConstant(c.builder, c.loc, host));
 }
@@ -107,13 +101,11 @@ LogicalResult convertConstantOfShape(Conversion &c) {
     if (!read)
       return failure();
     if (read->size() != 1)
-      return c.error("attribute 'value' has " + Twine(read->size()) +
-                     " elements but must have 1");
+      return c.error("attribute 'value' has " + Twine(read->size()) + " elements but must have 1");
     one = read->reshaped({});
   }
   auto type = nn::withShape(one.getType(), *shape);
-  return c.done(c.e.make<nn::ConstantOp>(
-      cast<ElementsAttr>(one.toAttr().resizeSplat(type))));
+  return c.done(c.e.make<nn::ConstantOp>(cast<ElementsAttr>(one.toAttr().resizeSplat(type))));
 }
 
 LogicalResult convertShape(Conversion &c) {
@@ -122,10 +114,8 @@ LogicalResult convertShape(Conversion &c) {
   auto clamp = [&](int64_t axis) {
     return std::clamp<int64_t>(axis < 0 ? axis + rank : axis, 0, rank);
   };
-  int64_t start = clamp(c.intAttr("start")),
-          end = clamp(c.intAttr("end", rank));
-  ArrayRef<int64_t> part =
-      shape.slice(start, std::max<int64_t>(end - start, 0));
+  int64_t start = clamp(c.intAttr("start")), end = clamp(c.intAttr("end", rank));
+  ArrayRef<int64_t> part = shape.slice(start, std::max<int64_t>(end - start, 0));
   return c.done(c.intConstant({int64_t(part.size())}, part));
 }
 
@@ -135,8 +125,7 @@ LogicalResult convertSize(Conversion &c) {
 
 /// start + i * delta, in the operands' type.
 LogicalResult convertRange(Conversion &c) {
-  auto start = c.tryDoubles(0), limit = c.tryDoubles(1),
-       delta = c.tryDoubles(2);
+  auto start = c.tryDoubles(0), limit = c.tryDoubles(1), delta = c.tryDoubles(2);
   if (!start || !limit || !delta)
     return c.error("start, limit and delta must be known at compile time");
   if (start->size() != 1 || limit->size() != 1 || delta->size() != 1)
@@ -144,13 +133,11 @@ LogicalResult convertRange(Conversion &c) {
   double step = delta->front();
   if (step == 0)
     return c.error("delta is 0");
-  double count =
-      std::max(std::ceil((limit->front() - start->front()) / step), 0.0);
+  double count = std::max(std::ceil((limit->front() - start->front()) / step), 0.0);
   if (!(count <= double(kMaxFoldedElements)))
     return c.error("has more than " + Twine(kMaxFoldedElements) + " elements");
-  HostTensor host(
-      RankedTensorType::get({static_cast<int64_t>(count)},
-                            nn::typeOf(c.operand(0)).getElementType()));
+  HostTensor host(RankedTensorType::get({static_cast<int64_t>(count)},
+                                        nn::typeOf(c.operand(0)).getElementType()));
   for (int64_t i = 0; i < static_cast<int64_t>(count); ++i) {
     double value = start->front() + double(i) * step;
     if (host.isFloat())
@@ -165,22 +152,18 @@ LogicalResult convertRange(Conversion &c) {
 LogicalResult convertEyeLike(Conversion &c) {
   auto given = nn::typeOf(c.operand(0));
   if (given.getRank() != 2)
-    return c.error("input has rank " + Twine(given.getRank()) +
-                   " but must have 2");
+    return c.error("input has rank " + Twine(given.getRank()) + " but must have 2");
   Type element = given.getElementType();
   if (c.hasAttr("dtype")) {
-    auto type = elementTypeOf(static_cast<int32_t>(c.intAttr("dtype", 1)),
-                              "attribute 'dtype'");
+    auto type = elementTypeOf(static_cast<int32_t>(c.intAttr("dtype", 1)), "attribute 'dtype'");
     if (!type)
       return c.error(llvm::toString(type.takeError()));
     element = convertElementType(c.builder.getContext(), *type);
   }
   auto index = RankedTensorType::get(given.getShape(), c.builder.getI64Type());
-  Value row = c.e.make<nn::IotaOp>(index, 0),
-        column = c.e.make<nn::IotaOp>(index, 1);
+  Value row = c.e.make<nn::IotaOp>(index, 0), column = c.e.make<nn::IotaOp>(index, 1);
   Value shifted = c.e.add(row, c.e.splat(index, double(c.intAttr("k"))));
-  return c.done(
-      c.e.convert(c.e.compare(nn::Comparison::eq, shifted, column), element));
+  return c.done(c.e.convert(c.e.compare(nn::Comparison::eq, shifted, column), element));
 }
 
 LogicalResult convertIdentity(Conversion &c) { return c.done(c.operand(0)); }

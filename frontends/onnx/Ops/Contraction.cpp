@@ -20,10 +20,8 @@ std::pair<Value, Value> unmergedBatch(Value lhs, Value rhs) {
     if (!reshape || rankOf(value) != 3)
       return {};
     Value from = reshape.getInput();
-    return rankOf(from) > 3 &&
-                   shapeOf(from).take_back(2) == shapeOf(value).take_back(2)
-               ? from
-               : Value();
+    return rankOf(from) > 3 && shapeOf(from).take_back(2) == shapeOf(value).take_back(2) ? from
+                                                                                         : Value();
   };
   Value left = source(lhs), right = source(rhs);
   if (!left || !right || rankOf(left) != rankOf(right) ||
@@ -38,8 +36,7 @@ std::pair<Value, Value> unmergedBatch(Value lhs, Value rhs) {
 /// in a merged dimension cannot be cut there. Else `rows`.
 Value unmergedRows(Conversion &c, Value rows) {
   auto reshape = rows.getDefiningOp<nn::ReshapeOp>();
-  auto transpose =
-      reshape ? reshape.getInput().getDefiningOp<nn::TransposeOp>() : nullptr;
+  auto transpose = reshape ? reshape.getInput().getDefiningOp<nn::TransposeOp>() : nullptr;
   if (!transpose)
     return rows;
   ArrayRef<int64_t> from = shapeOf(transpose);
@@ -70,32 +67,29 @@ LogicalResult convertMatMul(Conversion &c) {
   ArrayRef<int64_t> l = shapeOf(lhs), r = shapeOf(rhs);
   if (l.back() != r[r.size() - 2])
     return c.error("shapes " + printed(l) + " and " + printed(r) +
-                   " cannot be multiplied: inner extents " + Twine(l.back()) +
-                   " and " + Twine(r[r.size() - 2]) + " differ");
+                   " cannot be multiplied: inner extents " + Twine(l.back()) + " and " +
+                   Twine(r[r.size() - 2]) + " differ");
 
   Value result;
   bool rightIsMatrix =
-      llvm::all_of(r.drop_back(2), [](int64_t size) { return size == 1; }) &&
-      r.size() <= l.size();
+      llvm::all_of(r.drop_back(2), [](int64_t size) { return size == 1; }) && r.size() <= l.size();
   if (rightIsMatrix) {
     Value matrix = c.e.reshape(rhs, r.take_back(2));
     result = c.e.dot(lhs, matrix, {}, {}, {int64_t(l.size()) - 1}, {0});
   } else if (auto apart = unmergedBatch(lhs, rhs); apart.first) {
     int64_t rank = rankOf(apart.first) - 2;
     SmallVector<int64_t> dims = range(0, rank);
-    result = c.e.reshape(
-        c.e.dot(apart.first, apart.second, dims, dims, {rank + 1}, {rank}),
-        {l[0], l[1], r[2]});
+    result = c.e.reshape(c.e.dot(apart.first, apart.second, dims, dims, {rank + 1}, {rank}),
+                         {l[0], l[1], r[2]});
   } else {
     SmallVector<int64_t> batch(l.drop_back(2)), other(r.drop_back(2));
     SmallVector<int64_t> &longer = batch.size() >= other.size() ? batch : other;
-    SmallVector<int64_t> &shorter =
-        batch.size() >= other.size() ? other : batch;
+    SmallVector<int64_t> &shorter = batch.size() >= other.size() ? other : batch;
     shorter.insert(shorter.begin(), longer.size() - shorter.size(), 1);
     for (auto [x, y] : llvm::zip(batch, other)) {
       if (x != y && x != 1 && y != 1)
-        return c.error("batch dimensions of " + printed(l) + " and " +
-                       printed(r) + " do not broadcast together");
+        return c.error("batch dimensions of " + printed(l) + " and " + printed(r) +
+                       " do not broadcast together");
       x = std::max(x, y) * (x != 0 && y != 0);
     }
     auto expand = [&](Value value) {
@@ -121,19 +115,16 @@ LogicalResult convertMatMul(Conversion &c) {
 LogicalResult convertGemm(Conversion &c) {
   Value a = c.operand(0), b = c.operand(1);
   if (rankOf(a) != 2 || rankOf(b) != 2)
-    return c.error("A and B have ranks " + Twine(rankOf(a)) + " and " +
-                   Twine(rankOf(b)) + " but must have 2");
-  int64_t innerA = c.intAttr("transA") ? 0 : 1,
-          innerB = c.intAttr("transB") ? 1 : 0;
+    return c.error("A and B have ranks " + Twine(rankOf(a)) + " and " + Twine(rankOf(b)) +
+                   " but must have 2");
+  int64_t innerA = c.intAttr("transA") ? 0 : 1, innerB = c.intAttr("transB") ? 1 : 0;
   if (shapeOf(a)[innerA] != shapeOf(b)[innerB])
-    return c.error(
-        "A " + printed(shapeOf(a)) + " and B " + printed(shapeOf(b)) +
-        " cannot be multiplied: inner extents " + Twine(shapeOf(a)[innerA]) +
-        " and " + Twine(shapeOf(b)[innerB]) + " differ");
+    return c.error("A " + printed(shapeOf(a)) + " and B " + printed(shapeOf(b)) +
+                   " cannot be multiplied: inner extents " + Twine(shapeOf(a)[innerA]) + " and " +
+                   Twine(shapeOf(b)[innerB]) + " differ");
   SmallVector<int64_t> shape{shapeOf(a)[1 - innerA], shapeOf(b)[1 - innerB]};
   // A bias that differs from row to row needs the rows as they are.
-  if (innerA == 1 && (!c.has(2) || rankOf(c.operand(2)) < 2 ||
-                      shapeOf(c.operand(2))[0] == 1)) {
+  if (innerA == 1 && (!c.has(2) || rankOf(c.operand(2)) < 2 || shapeOf(c.operand(2))[0] == 1)) {
     a = unmergedRows(c, a);
     innerA = rankOf(a) - 1;
   }
@@ -167,14 +158,12 @@ void takeDiagonals(Conversion &c, Term &term) {
     for (size_t j = term.labels.size() - 1; j > i; --j) {
       if (term.labels[i] != term.labels[j])
         continue;
-      auto index =
-          RankedTensorType::get(shapeOf(term.value), c.builder.getI64Type());
+      auto index = RankedTensorType::get(shapeOf(term.value), c.builder.getI64Type());
       auto place = [&](size_t dimension) -> Value {
         return c.e.make<nn::IotaOp>(index, int64_t(dimension));
       };
       Value onDiagonal = c.e.compare(nn::Comparison::eq, place(i), place(j));
-      Value kept =
-          c.e.select(onDiagonal, term.value, c.e.splatLike(term.value, 0));
+      Value kept = c.e.select(onDiagonal, term.value, c.e.splatLike(term.value, 0));
       term.value = c.e.sum(kept, {int64_t(j)});
       term.labels.erase(term.labels.begin() + j);
     }
@@ -220,16 +209,14 @@ Term multiply(Conversion &c, Term lhs, Term rhs, ArrayRef<char> needed) {
   for (char label : rhs.labels)
     if (!llvm::is_contained(lhs.labels, label))
       result.labels.push_back(label);
-  result.value = c.e.dot(lhs.value, rhs.value, lhsBatch, rhsBatch, lhsContract,
-                         rhsContract);
+  result.value = c.e.dot(lhs.value, rhs.value, lhsBatch, rhsBatch, lhsContract, rhsContract);
   return result;
 }
 
 /// Appends the labels of a subscript: its letters, and for an ellipsis of
 /// `spread` dimensions '0', '1', ... from the right, so that those of several
 /// terms line up.
-void appendLabels(StringRef subscript, size_t spread,
-                  SmallVectorImpl<char> &labels) {
+void appendLabels(StringRef subscript, size_t spread, SmallVectorImpl<char> &labels) {
   for (size_t at = 0; at < subscript.size(); ++at) {
     if (subscript[at] != '.') {
       labels.push_back(subscript[at]);
@@ -250,17 +237,15 @@ struct EinsumTerms {
 };
 
 /// Reads operand `i` as the term `subscript`.
-LogicalResult readTerm(Conversion &c, StringRef equation, unsigned i,
-                       StringRef subscript, EinsumTerms &read) {
+LogicalResult readTerm(Conversion &c, StringRef equation, unsigned i, StringRef subscript,
+                       EinsumTerms &read) {
   Term term{c.operand(i), {}};
-  size_t named = llvm::count_if(subscript,
-                                [](char ch) { return llvm::isAlpha(ch); }),
+  size_t named = llvm::count_if(subscript, [](char ch) { return llvm::isAlpha(ch); }),
          rank = rankOf(term.value);
   bool dots = subscript.contains("...");
-  if (named + (dots ? 3 : 0) != subscript.size() || named > rank ||
-      (!dots && named != rank))
-    return c.error("term '" + subscript + "' of equation '" + equation +
-                   "' does not fit shape " + printed(shapeOf(term.value)));
+  if (named + (dots ? 3 : 0) != subscript.size() || named > rank || (!dots && named != rank))
+    return c.error("term '" + subscript + "' of equation '" + equation + "' does not fit shape " +
+                   printed(shapeOf(term.value)));
   size_t spread = rank - named;
   if (spread > 10)
     return c.error("an ellipsis stands for more than 10 dimensions");
@@ -269,8 +254,8 @@ LogicalResult readTerm(Conversion &c, StringRef equation, unsigned i,
   for (auto [label, size] : llvm::zip(term.labels, shapeOf(term.value))) {
     auto [known, isNew] = read.extents.try_emplace(label, size);
     if (!isNew && known->second != size)
-      return c.error("label '" + Twine(label) + "' of equation '" + equation +
-                     "' is " + Twine(known->second) + " and " + Twine(size));
+      return c.error("label '" + Twine(label) + "' of equation '" + equation + "' is " +
+                     Twine(known->second) + " and " + Twine(size));
   }
   takeDiagonals(c, term);
   read.terms.push_back(std::move(term));
@@ -299,9 +284,8 @@ LogicalResult convertEinsum(Conversion &c) {
   SmallVector<StringRef> subscripts;
   StringRef(equation).split("->").first.split(subscripts, ',');
   if (subscripts.size() != c.numOperands())
-    return c.error("equation '" + equation + "' has " +
-                   Twine(subscripts.size()) + " terms but the node has " +
-                   Twine(c.numOperands()) + " inputs");
+    return c.error("equation '" + equation + "' has " + Twine(subscripts.size()) +
+                   " terms but the node has " + Twine(c.numOperands()) + " inputs");
   EinsumTerms read;
   for (auto [i, subscript] : llvm::enumerate(subscripts))
     if (failed(readTerm(c, equation, i, subscript, read)))
@@ -309,8 +293,8 @@ LogicalResult convertEinsum(Conversion &c) {
   SmallVector<char> result = resultLabels(equation, read);
   for (char label : result)
     if (!read.extents.count(label) || llvm::count(result, label) > 1)
-      return c.error("the output of equation '" + equation + "' names '" +
-                     Twine(label) + "' which no input has, or twice");
+      return c.error("the output of equation '" + equation + "' names '" + Twine(label) +
+                     "' which no input has, or twice");
 
   Term product = read.terms.front();
   for (size_t i = 1; i < read.terms.size(); ++i) {
@@ -322,8 +306,7 @@ LogicalResult convertEinsum(Conversion &c) {
   product.value = sumUnshared(c, product, result);
   SmallVector<int64_t> permutation;
   for (char label : result)
-    permutation.push_back(llvm::find(product.labels, label) -
-                          product.labels.begin());
+    permutation.push_back(llvm::find(product.labels, label) - product.labels.begin());
   return c.done(c.e.transpose(product.value, permutation));
 }
 

@@ -28,8 +28,8 @@ LogicalResult convertIf(Conversion &c) {
   if (!branch || failed(c.convertSubgraph(*branch, {}, outputs)))
     return failure();
   if (outputs.size() != c.node.outputs.size())
-    return c.error("its branch has " + Twine(outputs.size()) +
-                   " outputs but the node has " + Twine(c.node.outputs.size()));
+    return c.error("its branch has " + Twine(outputs.size()) + " outputs but the node has " +
+                   Twine(c.node.outputs.size()));
   for (auto [i, output] : llvm::enumerate(outputs))
     c.setResult(unsigned(i), output);
   return success();
@@ -48,20 +48,17 @@ Value stackAlong(Conversion &c, ArrayRef<Value> elements, int64_t axis) {
   for (Value element : elements) {
     if (element.getType() != elements.front().getType()) {
       (void)c.error("iterations give results of different shapes, " +
-                    printed(shapeOf(elements.front())) + " and " +
-                    printed(shapeOf(element)));
+                    printed(shapeOf(elements.front())) + " and " + printed(shapeOf(element)));
       return {};
     }
     SmallVector<int64_t> shape(shapeOf(element));
     shape.insert(shape.begin() + axis, 1);
     parts.push_back(c.e.reshape(element, shape));
   }
-  return parts.size() == 1 ? parts[0]
-                           : Value(c.e.make<nn::ConcatOp>(parts, axis));
+  return parts.size() == 1 ? parts[0] : Value(c.e.make<nn::ConcatOp>(parts, axis));
 }
 
-LogicalResult checkUnrolled(Conversion &c, const Subgraph &body,
-                            int64_t iterations) {
+LogicalResult checkUnrolled(Conversion &c, const Subgraph &body, int64_t iterations) {
   int64_t nodes = std::max<int64_t>(int64_t(body.nodes.size()), 1);
   if (iterations <= kMaxUnrolledNodes / nodes)
     return success();
@@ -75,12 +72,11 @@ LogicalResult convertLoop(Conversion &c) {
   if (!body)
     return failure();
   size_t carriedCount = c.numOperands() > 2 ? c.numOperands() - 2 : 0;
-  if (body->inputs.size() != carriedCount + 2 ||
-      body->outputs.size() < carriedCount + 1 ||
+  if (body->inputs.size() != carriedCount + 2 || body->outputs.size() < carriedCount + 1 ||
       c.node.outputs.size() != body->outputs.size() - 1)
-    return c.error("carries " + Twine(carriedCount) +
-                   " values but its body has " + Twine(body->inputs.size()) +
-                   " inputs and " + Twine(body->outputs.size()) + " outputs");
+    return c.error("carries " + Twine(carriedCount) + " values but its body has " +
+                   Twine(body->inputs.size()) + " inputs and " + Twine(body->outputs.size()) +
+                   " outputs");
   int64_t trips = std::numeric_limits<int64_t>::max();
   if (c.has(0))
     trips = c.scalarInt(0, "the trip count");
@@ -91,19 +87,16 @@ LogicalResult convertLoop(Conversion &c) {
   for (unsigned i = 2; i < c.numOperands(); ++i) {
     carried.push_back(c.imported(i));
   }
-  SmallVector<SmallVector<Value>> stacked(body->outputs.size() - 1 -
-                                          carriedCount);
+  SmallVector<SmallVector<Value>> stacked(body->outputs.size() - 1 - carriedCount);
   for (int64_t i = 0; i < trips && goes; ++i) {
     if (failed(checkUnrolled(c, *body, i + 1)))
       return failure();
-    SmallVector<Imported> inputs{{c.intConstant({}, {i}), {}},
-                                 {boolConstant(c, true), {}}},
+    SmallVector<Imported> inputs{{c.intConstant({}, {i}), {}}, {boolConstant(c, true), {}}},
         outputs;
     inputs.append(carried);
     if (failed(c.convertSubgraph(*body, inputs, outputs)))
       return failure();
-    std::optional<SmallVector<int64_t>> condition =
-        constantInts(outputs[0].tensor);
+    std::optional<SmallVector<int64_t>> condition = constantInts(outputs[0].tensor);
     if (!condition || condition->size() != 1)
       return c.error("its condition is computed from data, which is not "
                      "supported");
@@ -124,8 +117,7 @@ LogicalResult convertLoop(Conversion &c) {
     if (!c.wantsResult(result))
       continue;
     if (elements.empty())
-      return c.error("output " + Twine(result) +
-                     " has no elements: the loop never runs");
+      return c.error("output " + Twine(result) + " has no elements: the loop never runs");
     c.setResult(result, stackAlong(c, elements, 0));
   }
   return c.failed ? failure() : success();
@@ -144,8 +136,8 @@ SmallVector<int64_t> readInts(Conversion &c, StringRef name, int64_t count) {
   if (!c.hasAttr(name))
     values.assign(count, 0);
   if (int64_t(values.size()) != count && !c.failed)
-    (void)c.error(name + " has " + Twine(values.size()) +
-                  " elements but must have " + Twine(count));
+    (void)c.error(name + " has " + Twine(values.size()) + " elements but must have " +
+                  Twine(count));
   return values;
 }
 
@@ -156,11 +148,9 @@ LogicalResult readScan(Conversion &c, const Subgraph &body, ScanShape &scan) {
   scan.states = int64_t(c.numOperands()) - scan.scans;
   scan.results = int64_t(body.outputs.size()) - scan.states;
   if (scan.scans < 1 || scan.states < 0 || scan.results < 0 ||
-      body.inputs.size() != c.numOperands() ||
-      c.node.outputs.size() != body.outputs.size())
-    return c.error("has " + Twine(c.numOperands()) + " inputs and walks " +
-                   Twine(scan.scans) + " but its body has " +
-                   Twine(body.inputs.size()) + " inputs and " +
+      body.inputs.size() != c.numOperands() || c.node.outputs.size() != body.outputs.size())
+    return c.error("has " + Twine(c.numOperands()) + " inputs and walks " + Twine(scan.scans) +
+                   " but its body has " + Twine(body.inputs.size()) + " inputs and " +
                    Twine(body.outputs.size()) + " outputs");
   scan.inAxes = readInts(c, "scan_input_axes", scan.scans);
   scan.inReversed = readInts(c, "scan_input_directions", scan.scans);
@@ -175,8 +165,7 @@ LogicalResult readScan(Conversion &c, const Subgraph &body, ScanShape &scan) {
       return failure();
     int64_t extent = shapeOf(sequence)[scan.inAxes[k]];
     if (scan.trips >= 0 && scan.trips != extent)
-      return c.error("walks extents " + Twine(scan.trips) + " and " +
-                     Twine(extent) + " together");
+      return c.error("walks extents " + Twine(scan.trips) + " and " + Twine(extent) + " together");
     scan.trips = extent;
   }
   return checkUnrolled(c, body, scan.trips);
@@ -216,14 +205,12 @@ LogicalResult convertScan(Conversion &c) {
     for (Value each : state)
       inputs.push_back({each, {}});
     for (int64_t k = 0; k < scan.scans; ++k)
-      inputs.push_back(
-          {elementAlong(c, c.operand(unsigned(scan.states + k)), scan.inAxes[k],
-                        scan.inReversed[k] ? scan.trips - 1 - i : i),
-           {}});
+      inputs.push_back({elementAlong(c, c.operand(unsigned(scan.states + k)), scan.inAxes[k],
+                                     scan.inReversed[k] ? scan.trips - 1 - i : i),
+                        {}});
     if (failed(c.convertSubgraph(*body, inputs, outputs)))
       return failure();
-    if (llvm::any_of(outputs,
-                     [](const Imported &each) { return !each.tensor; }))
+    if (llvm::any_of(outputs, [](const Imported &each) { return !each.tensor; }))
       return c.error("its body gives a sequence, which is not supported");
     for (int64_t k = 0; k < scan.states; ++k)
       state[k] = outputs[k].tensor;

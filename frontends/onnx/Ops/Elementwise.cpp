@@ -11,9 +11,7 @@ using namespace dpc::onnx;
 
 namespace {
 
-bool isFloatValue(Value value) {
-  return isa<FloatType>(nn::typeOf(value).getElementType());
-}
+bool isFloatValue(Value value) { return isa<FloatType>(nn::typeOf(value).getElementType()); }
 
 template <typename Op> LogicalResult convertUnary(Conversion &c) {
   return c.done(c.e.make<Op>(c.operand(0)));
@@ -33,8 +31,7 @@ template <typename Op> LogicalResult convertBinary(Conversion &c) {
   return c.done(c.e.make<Op>(lhs, rhs));
 }
 
-template <nn::Comparison comparison>
-LogicalResult convertComparison(Conversion &c) {
+template <nn::Comparison comparison> LogicalResult convertComparison(Conversion &c) {
   auto [lhs, rhs] = c.binary();
   if (!lhs || !rhs)
     return failure();
@@ -42,8 +39,7 @@ LogicalResult convertComparison(Conversion &c) {
 }
 
 LogicalResult convertLess(Conversion &c) {
-  return uniformSource(c, 0) ? convertUniformBelow(c)
-                             : convertComparison<nn::Comparison::lt>(c);
+  return uniformSource(c, 0) ? convertUniformBelow(c) : convertComparison<nn::Comparison::lt>(c);
 }
 
 LogicalResult convertDiv(Conversion &c) {
@@ -99,8 +95,7 @@ LogicalResult convertPow(Conversion &c) {
 }
 
 LogicalResult convertMod(Conversion &c) {
-  return c.intAttr("fmod") ? convertBinary<nn::RemOp>(c)
-                           : convertBinary<nn::ModOp>(c);
+  return c.intAttr("fmod") ? convertBinary<nn::RemOp>(c) : convertBinary<nn::ModOp>(c);
 }
 
 LogicalResult convertBitShift(Conversion &c) {
@@ -122,23 +117,19 @@ LogicalResult convertClip(Conversion &c) {
     if (!c.has(i)) {
       auto element = nn::typeOf(x).getElementType();
       if (auto integer = dyn_cast<IntegerType>(element)) {
-        APInt extreme =
-            limit < 0 ? (integer.isUnsigned()
-                             ? APInt::getZero(integer.getWidth())
-                             : APInt::getSignedMinValue(integer.getWidth()))
-                      : (integer.isUnsigned()
-                             ? APInt::getMaxValue(integer.getWidth())
-                             : APInt::getSignedMaxValue(integer.getWidth()));
+        APInt extreme = limit < 0
+                            ? (integer.isUnsigned() ? APInt::getZero(integer.getWidth())
+                                                    : APInt::getSignedMinValue(integer.getWidth()))
+                            : (integer.isUnsigned() ? APInt::getMaxValue(integer.getWidth())
+                                                    : APInt::getSignedMaxValue(integer.getWidth()));
         auto type = nn::typeOf(x);
-        return c.e.make<nn::ConstantOp>(
-            cast<ElementsAttr>(DenseElementsAttr::get(type, extreme)));
+        return c.e.make<nn::ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(type, extreme)));
       }
       return c.e.splatLike(x, limit);
     }
     Value given = c.operand(i);
     if (nn::typeOf(given).getNumElements() != 1) {
-      (void)c.error("bound has shape " + printed(shapeOf(given)) +
-                    " but must be a scalar");
+      (void)c.error("bound has shape " + printed(shapeOf(given)) + " but must be a scalar");
       return {};
     }
     return c.broadcastTo(c.e.reshape(given, {}), shapeOf(x));
@@ -151,8 +142,7 @@ LogicalResult convertClip(Conversion &c) {
 }
 
 LogicalResult convertWhere(Conversion &c) {
-  SmallVector<Value> all =
-      c.broadcastTogether({c.operand(0), c.operand(1), c.operand(2)});
+  SmallVector<Value> all = c.broadcastTogether({c.operand(0), c.operand(1), c.operand(2)});
   if (all.empty())
     return failure();
   return c.done(c.e.select(all[0], all[1], all[2]));
@@ -163,34 +153,28 @@ LogicalResult convertCast(Conversion &c) {
   auto type = elementTypeOf(static_cast<int32_t>(to), "attribute 'to'");
   if (!type)
     return c.error(llvm::toString(type.takeError()));
-  return c.done(c.e.convert(c.operand(0),
-                            convertElementType(c.builder.getContext(), *type)));
+  return c.done(c.e.convert(c.operand(0), convertElementType(c.builder.getContext(), *type)));
 }
 
 LogicalResult convertCastLike(Conversion &c) {
-  return c.done(
-      c.e.convert(c.operand(0), nn::typeOf(c.operand(1)).getElementType()));
+  return c.done(c.e.convert(c.operand(0), nn::typeOf(c.operand(1)).getElementType()));
 }
 
 LogicalResult convertIsInf(Conversion &c) {
   Value x = c.operand(0);
-  bool positive = c.intAttr("detect_positive"),
-       negative = c.intAttr("detect_negative");
+  bool positive = c.intAttr("detect_positive"), negative = c.intAttr("detect_negative");
   if (positive && negative)
-    return c.done(c.e.make<nn::IsInfOp>(
-        RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), x));
-  if (!positive && !negative)
     return c.done(
-        c.e.splat(RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), 0));
+        c.e.make<nn::IsInfOp>(RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), x));
+  if (!positive && !negative)
+    return c.done(c.e.splat(RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), 0));
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  return c.done(
-      c.e.compare(nn::Comparison::eq, x, positive ? infinity : -infinity));
+  return c.done(c.e.compare(nn::Comparison::eq, x, positive ? infinity : -infinity));
 }
 
 LogicalResult convertIsNaN(Conversion &c) {
   Value x = c.operand(0);
-  return c.done(c.e.make<nn::IsNanOp>(
-      RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), x));
+  return c.done(c.e.make<nn::IsNanOp>(RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), x));
 }
 
 } // namespace

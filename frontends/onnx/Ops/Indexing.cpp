@@ -15,8 +15,7 @@ Value dpc::onnx::wrapIndices(Conversion &c, unsigned operand, int64_t extent) {
     bool negative = false;
     for (int64_t index : *known) {
       if (index < -extent || index >= extent) {
-        (void)c.error("index " + Twine(index) + " is out of range for extent " +
-                      Twine(extent));
+        (void)c.error("index " + Twine(index) + " is out of range for extent " + Twine(extent));
         return {};
       }
       negative |= index < 0;
@@ -25,8 +24,7 @@ Value dpc::onnx::wrapIndices(Conversion &c, unsigned operand, int64_t extent) {
       return indices;
   }
   Value wrapped = c.e.add(indices, double(extent));
-  return c.e.select(c.e.compare(nn::Comparison::lt, indices, 0.0), wrapped,
-                    indices);
+  return c.e.select(c.e.compare(nn::Comparison::lt, indices, 0.0), wrapped, indices);
 }
 
 namespace {
@@ -34,8 +32,7 @@ namespace {
 /// `table` at known indices that are rows in equal steps, perhaps repeated (one
 /// index, positions for every sample): a slice. Null when they are not, or out
 /// of range.
-Value gatherInSteps(Conversion &c, Value table, int64_t axis,
-                    HostTensor indices) {
+Value gatherInSteps(Conversion &c, Value table, int64_t axis, HostTensor indices) {
   int64_t extent = shapeOf(table)[axis], count = indices.size();
   for (int64_t &index : indices.ints) {
     if (index < -extent || index >= extent)
@@ -50,8 +47,7 @@ Value gatherInSteps(Conversion &c, Value table, int64_t axis,
   for (int64_t i = 1; i < rows.size(); ++i)
     if (rows.ints[i] - rows.ints[i - 1] != step)
       return {};
-  SmallVector<int64_t> starts(rankOf(table), 0), limits(shapeOf(table)),
-      strides(rankOf(table), 1);
+  SmallVector<int64_t> starts(rankOf(table), 0), limits(shapeOf(table)), strides(rankOf(table), 1);
   starts[axis] = rows.ints.front();
   limits[axis] = rows.ints.back() + 1;
   strides[axis] = step;
@@ -94,8 +90,7 @@ LogicalResult convertGather(Conversion &c) {
 }
 
 /// `indices` has the rank of `input` and no greater extent off `axis`.
-LogicalResult checkElementIndices(Conversion &c, Value input, Value indices,
-                                  int64_t axis) {
+LogicalResult checkElementIndices(Conversion &c, Value input, Value indices, int64_t axis) {
   bool fits = rankOf(input) == rankOf(indices);
   for (int64_t i = 0; fits && i < rankOf(input); ++i)
     fits = i == axis || shapeOf(indices)[i] <= shapeOf(input)[i];
@@ -128,17 +123,16 @@ LogicalResult convertScatterElements(Conversion &c) {
   Value input = c.operand(0), updates = c.operand(2);
   int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(input));
   auto kind = scatterKind(c);
-  if (c.failed || !kind ||
-      failed(checkElementIndices(c, input, c.operand(1), axis)))
+  if (c.failed || !kind || failed(checkElementIndices(c, input, c.operand(1), axis)))
     return failure();
   if (shapeOf(updates) != shapeOf(c.operand(1)))
-    return c.error("updates " + printed(shapeOf(updates)) +
-                   " do not match indices " + printed(shapeOf(c.operand(1))));
+    return c.error("updates " + printed(shapeOf(updates)) + " do not match indices " +
+                   printed(shapeOf(c.operand(1))));
   Value indices = wrapIndices(c, 1, shapeOf(input)[axis]);
   if (!indices)
     return failure();
-  return c.done(c.e.make<nn::ScatterElementsOp>(input.getType(), *kind, input,
-                                                indices, updates, axis));
+  return c.done(
+      c.e.make<nn::ScatterElementsOp>(input.getType(), *kind, input, indices, updates, axis));
 }
 
 /// Index tuples counted from the front: dimension k of a tuple is wrapped by
@@ -147,11 +141,9 @@ Value wrapTuples(Conversion &c, Value input, Value indices, int64_t batchDims) {
   int64_t length = rankOf(indices) ? shapeOf(indices).back() : 0;
   if (rankOf(indices) <= batchDims || rankOf(input) < batchDims ||
       length > rankOf(input) - batchDims ||
-      shapeOf(input).take_front(batchDims) !=
-          shapeOf(indices).take_front(batchDims)) {
-    (void)c.error("indices " + printed(shapeOf(indices)) + " with batch_dims " +
-                  Twine(batchDims) + " do not fit input " +
-                  printed(shapeOf(input)));
+      shapeOf(input).take_front(batchDims) != shapeOf(indices).take_front(batchDims)) {
+    (void)c.error("indices " + printed(shapeOf(indices)) + " with batch_dims " + Twine(batchDims) +
+                  " do not fit input " + printed(shapeOf(input)));
     return {};
   }
   ArrayRef<int64_t> indexed = shapeOf(input).slice(batchDims, length);
@@ -160,8 +152,7 @@ Value wrapTuples(Conversion &c, Value input, Value indices, int64_t batchDims) {
     for (auto [i, index] : llvm::enumerate(*known)) {
       int64_t extent = indexed[i % length];
       if (index < -extent || index >= extent) {
-        (void)c.error("index " + Twine(index) + " is out of range for extent " +
-                      Twine(extent));
+        (void)c.error("index " + Twine(index) + " is out of range for extent " + Twine(extent));
         return {};
       }
       negative |= index < 0;
@@ -169,11 +160,10 @@ Value wrapTuples(Conversion &c, Value input, Value indices, int64_t batchDims) {
     if (!negative)
       return indices;
   }
-  Value extents = c.e.convert(c.intConstant({length}, indexed),
-                              nn::typeOf(indices).getElementType());
+  Value extents =
+      c.e.convert(c.intConstant({length}, indexed), nn::typeOf(indices).getElementType());
   Value wide = c.broadcastTo(extents, shapeOf(indices));
-  return c.e.select(c.e.compare(nn::Comparison::lt, indices, 0.0),
-                    c.e.add(indices, wide), indices);
+  return c.e.select(c.e.compare(nn::Comparison::lt, indices, 0.0), c.e.add(indices, wide), indices);
 }
 
 LogicalResult convertGatherND(Conversion &c) {
@@ -196,27 +186,25 @@ LogicalResult convertScatterND(Conversion &c) {
   if (!indices)
     return failure();
   SmallVector<int64_t> expected(shapeOf(indices).drop_back());
-  llvm::append_range(expected,
-                     shapeOf(input).drop_front(shapeOf(indices).back()));
+  llvm::append_range(expected, shapeOf(input).drop_front(shapeOf(indices).back()));
   if (shapeOf(updates) != ArrayRef<int64_t>(expected))
-    return c.error("updates " + printed(shapeOf(updates)) +
-                   " must have shape " + printed(expected));
-  return c.done(c.e.make<nn::ScatterNDOp>(input.getType(), *kind, input,
-                                          indices, updates, int64_t(0)));
+    return c.error("updates " + printed(shapeOf(updates)) + " must have shape " +
+                   printed(expected));
+  return c.done(
+      c.e.make<nn::ScatterNDOp>(input.getType(), *kind, input, indices, updates, int64_t(0)));
 }
 
 LogicalResult convertTopK(Conversion &c) {
   Value x = c.operand(0);
   if (rankOf(x) == 0)
     return c.error("input has rank 0 but must have 1 or more");
-  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(x)),
-          k = c.scalarInt(1, "K");
+  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(x)), k = c.scalarInt(1, "K");
   bool largest = c.intAttr("largest"), sorted = c.intAttr("sorted");
   if (c.failed)
     return failure();
   if (k < 0 || k > shapeOf(x)[axis])
-    return c.error("K is " + Twine(k) + " but dimension " + Twine(axis) +
-                   " has extent " + Twine(shapeOf(x)[axis]));
+    return c.error("K is " + Twine(k) + " but dimension " + Twine(axis) + " has extent " +
+                   Twine(shapeOf(x)[axis]));
   auto top = c.e.make<nn::TopKOp>(x, axis, k, largest, sorted);
   c.setResult(0, top.getValues());
   c.setResult(1, top.getIndices());
@@ -238,22 +226,17 @@ LogicalResult convertOneHot(Conversion &c) {
     return failure();
   if (depth <= 0 || shapeOf(values) != ArrayRef<int64_t>{2})
     return c.error("depth is " + Twine(depth) + " and values has shape " +
-                   printed(shapeOf(values)) +
-                   " but they must be positive and [2]");
+                   printed(shapeOf(values)) + " but they must be positive and [2]");
   SmallVector<int64_t> shape(shapeOf(indices));
   shape.insert(shape.begin() + axis, depth);
   Type i64 = c.builder.getI64Type();
   Value wide = c.e.convert(indices, i64);
-  wide = c.e.select(c.e.compare(nn::Comparison::lt, wide, 0.0),
-                    c.e.add(wide, double(depth)), wide);
-  Value position =
-      c.e.make<nn::IotaOp>(RankedTensorType::get(shape, i64), axis);
-  Value hit = c.e.compare(nn::Comparison::eq, position,
-                          c.e.broadcastAlong(wide, shape, {axis}));
+  wide = c.e.select(c.e.compare(nn::Comparison::lt, wide, 0.0), c.e.add(wide, double(depth)), wide);
+  Value position = c.e.make<nn::IotaOp>(RankedTensorType::get(shape, i64), axis);
+  Value hit = c.e.compare(nn::Comparison::eq, position, c.e.broadcastAlong(wide, shape, {axis}));
   auto pick = [&](int64_t i) {
-    Value one =
-        c.e.make<nn::SliceOp>(values, ArrayRef<int64_t>{i},
-                              ArrayRef<int64_t>{i + 1}, ArrayRef<int64_t>{1});
+    Value one = c.e.make<nn::SliceOp>(values, ArrayRef<int64_t>{i}, ArrayRef<int64_t>{i + 1},
+                                      ArrayRef<int64_t>{1});
     return c.broadcastTo(one, shape);
   };
   return c.done(c.e.select(hit, pick(1), pick(0)));
@@ -266,8 +249,7 @@ LogicalResult convertNonZero(Conversion &c) {
   if (!known)
     return c.error("its result has a shape that depends on data, which is not "
                    "supported (input '" +
-                   c.graph().values[c.node.inputs[0]].name +
-                   "' is computed from data)");
+                   c.graph().values[c.node.inputs[0]].name + "' is computed from data)");
   SmallVector<int64_t> found;
   for (int64_t i = 0, end = known->size(); i < end; ++i)
     if (known->isFloat() ? known->floats[i] != 0 : known->ints[i] != 0)
@@ -277,8 +259,7 @@ LogicalResult convertNonZero(Conversion &c) {
   for (size_t d = 0; d < shape.size(); ++d)
     for (int64_t at : found)
       indices.push_back(at / strides[d] % shape[d]);
-  return c.done(
-      c.intConstant({int64_t(shape.size()), int64_t(found.size())}, indices));
+  return c.done(c.intConstant({int64_t(shape.size()), int64_t(found.size())}, indices));
 }
 
 } // namespace

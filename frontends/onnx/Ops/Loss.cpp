@@ -15,17 +15,14 @@ LogicalResult finishLoss(Conversion &c, Value losses, Value weights) {
   if (reduction == "none")
     return c.done(losses);
   if (reduction != "mean" && reduction != "sum")
-    return c.error("reduction '" + reduction +
-                   "' is none of none, mean and sum");
+    return c.error("reduction '" + reduction + "' is none of none, mean and sum");
   SmallVector<int64_t> all = range(0, rankOf(losses));
   Value total = c.e.sum(losses, all);
-  return c.done(reduction == "sum" ? total
-                                   : c.e.div(total, c.e.sum(weights, all)));
+  return c.done(reduction == "sum" ? total : c.e.div(total, c.e.sum(weights, all)));
 }
 
 /// The weight of each label: of its class, 0 where it is ignored.
-Value labelWeights(Conversion &c, Value labels, Type element, bool ignores,
-                   int64_t ignored) {
+Value labelWeights(Conversion &c, Value labels, Type element, bool ignores, int64_t ignored) {
   Value weights;
   Value safe = labels;
   Value isIgnored;
@@ -34,9 +31,8 @@ Value labelWeights(Conversion &c, Value labels, Type element, bool ignores,
     safe = c.e.select(isIgnored, c.e.splatLike(labels, 0), labels);
   }
   auto type = RankedTensorType::get(shapeOf(labels), element);
-  weights = c.has(2)
-                ? Value(c.e.make<nn::GatherOp>(c.operand(2), safe, int64_t(0)))
-                : c.e.splat(type, 1);
+  weights =
+      c.has(2) ? Value(c.e.make<nn::GatherOp>(c.operand(2), safe, int64_t(0))) : c.e.splat(type, 1);
   return ignores ? c.e.select(isIgnored, c.e.splat(type, 0), weights) : weights;
 }
 
@@ -47,10 +43,9 @@ LogicalResult checkLabels(Conversion &c, Value scores, Value labels) {
   if (rankOf(scores) < 2 || shapeOf(labels) != ArrayRef<int64_t>(expected))
     return c.error("scores " + printed(shapeOf(scores)) + " and labels " +
                    printed(shapeOf(labels)) + " do not match");
-  if (c.has(2) && (rankOf(c.operand(2)) != 1 ||
-                   shapeOf(c.operand(2))[0] != shapeOf(scores)[1]))
-    return c.error("weights have shape " + printed(shapeOf(c.operand(2))) +
-                   " but there are " + Twine(shapeOf(scores)[1]) + " classes");
+  if (c.has(2) && (rankOf(c.operand(2)) != 1 || shapeOf(c.operand(2))[0] != shapeOf(scores)[1]))
+    return c.error("weights have shape " + printed(shapeOf(c.operand(2))) + " but there are " +
+                   Twine(shapeOf(scores)[1]) + " classes");
   return success();
 }
 
@@ -63,15 +58,11 @@ LogicalResult convertCrossEntropy(Conversion &c) {
   if (c.failed)
     return failure();
   if (c.wantsResult(1))
-    c.setResult(
-        1, c.e.make<nn::LogSoftmaxOp>(scores.getType(), scores, int64_t(1)));
-  auto loss = c.e.make<nn::CrossEntropyOp>(scores, labels, int64_t(1), ignored,
-                                           llvm::APFloat(0.0));
+    c.setResult(1, c.e.make<nn::LogSoftmaxOp>(scores.getType(), scores, int64_t(1)));
+  auto loss = c.e.make<nn::CrossEntropyOp>(scores, labels, int64_t(1), ignored, llvm::APFloat(0.0));
   // Without ignore_index every label counts; -100 is then out of range anyway.
-  Value weights = labelWeights(c, labels, nn::typeOf(scores).getElementType(),
-                               ignores, ignored);
-  Value losses =
-      c.has(2) ? c.e.mul(loss.getLosses(), weights) : Value(loss.getLosses());
+  Value weights = labelWeights(c, labels, nn::typeOf(scores).getElementType(), ignores, ignored);
+  Value losses = c.has(2) ? c.e.mul(loss.getLosses(), weights) : Value(loss.getLosses());
   return finishLoss(c, losses, weights);
 }
 
@@ -90,10 +81,8 @@ LogicalResult convertNegativeLogLikelihood(Conversion &c) {
                       c.e.splatLike(labels, 0), labels);
   SmallVector<int64_t> column(shapeOf(labels));
   column.insert(column.begin() + 1, 1);
-  Value taken = c.e.make<nn::GatherElementsOp>(
-      scores, c.e.reshape(safe, column), int64_t(1));
-  Value weights = labelWeights(c, labels, nn::typeOf(scores).getElementType(),
-                               ignores, ignored);
+  Value taken = c.e.make<nn::GatherElementsOp>(scores, c.e.reshape(safe, column), int64_t(1));
+  Value weights = labelWeights(c, labels, nn::typeOf(scores).getElementType(), ignores, ignored);
   Value losses = c.e.mul(c.e.neg(c.e.reshape(taken, shapeOf(labels))), weights);
   return finishLoss(c, losses, weights);
 }
@@ -116,18 +105,15 @@ LogicalResult convertDropout(Conversion &c) {
     return failure();
   if (training && ratio > 0) {
     auto maskType = RankedTensorType::get(shapeOf(x), c.builder.getI1Type());
-    auto dropout =
-        c.e.make<nn::DropoutOp>(TypeRange{x.getType(), maskType}, x,
-                                llvm::APFloat(ratio), c.randomStream());
+    auto dropout = c.e.make<nn::DropoutOp>(TypeRange{x.getType(), maskType}, x,
+                                           llvm::APFloat(ratio), c.randomStream());
     c.setResult(0, dropout.getResult());
     c.setResult(1, dropout.getMask());
     return success();
   }
   c.setResult(0, x);
   if (c.wantsResult(1))
-    c.setResult(
-        1,
-        c.e.splat(RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), 1));
+    c.setResult(1, c.e.splat(RankedTensorType::get(shapeOf(x), c.builder.getI1Type()), 1));
   return success();
 }
 

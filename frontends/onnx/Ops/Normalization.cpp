@@ -26,12 +26,11 @@ LogicalResult convertHardmax(Conversion &c) {
   SmallVector<int64_t> rest(shapeOf(x));
   rest.erase(rest.begin() + axis);
   Type index = c.builder.getI64Type();
-  Value best = c.e.make<nn::ArgReduceOp>(RankedTensorType::get(rest, index),
-                                         nn::ReduceKind::max, x, axis, false);
-  Value position =
-      c.e.make<nn::IotaOp>(RankedTensorType::get(shapeOf(x), index), axis);
-  Value isBest = c.e.compare(nn::Comparison::eq, position,
-                             c.e.broadcastAlong(best, shapeOf(x), {axis}));
+  Value best = c.e.make<nn::ArgReduceOp>(RankedTensorType::get(rest, index), nn::ReduceKind::max, x,
+                                         axis, false);
+  Value position = c.e.make<nn::IotaOp>(RankedTensorType::get(shapeOf(x), index), axis);
+  Value isBest =
+      c.e.compare(nn::Comparison::eq, position, c.e.broadcastAlong(best, shapeOf(x), {axis}));
   return c.done(c.e.convert(isBest, nn::typeOf(x).getElementType()));
 }
 
@@ -58,8 +57,8 @@ Value alongChannels(Conversion &c, Value vector, int64_t rank) {
 /// The element type that attribute stash_type names, in which a norm has its
 /// statistics; null after an error.
 FloatType stashType(Conversion &c) {
-  auto type = elementTypeOf(static_cast<int32_t>(c.intAttr("stash_type")),
-                            "attribute 'stash_type'");
+  auto type =
+      elementTypeOf(static_cast<int32_t>(c.intAttr("stash_type")), "attribute 'stash_type'");
   if (type && isFloat(*type))
     return cast<FloatType>(convertElementType(c.builder.getContext(), *type));
   (void)c.error(type ? "attribute 'stash_type' is no float type"
@@ -75,16 +74,13 @@ Type computeType(Conversion &c, Value x) {
   return stash && own.getWidth() < stash.getWidth() ? stash : own;
 }
 
-nn::NormalizeOp normalize(Conversion &c, Value x, ArrayRef<int64_t> dimensions,
-                          bool uncentered) {
+nn::NormalizeOp normalize(Conversion &c, Value x, ArrayRef<int64_t> dimensions, bool uncentered) {
   double epsilon = c.floatAttr("epsilon");
-  return c.e.make<nn::NormalizeOp>(x, dimensions, llvm::APFloat(epsilon),
-                                   uncentered);
+  return c.e.make<nn::NormalizeOp>(x, dimensions, llvm::APFloat(epsilon), uncentered);
 }
 
 bool hasEmpty(Value x, ArrayRef<int64_t> dimensions) {
-  return llvm::any_of(dimensions,
-                      [&](int64_t d) { return shapeOf(x)[d] == 0; });
+  return llvm::any_of(dimensions, [&](int64_t d) { return shapeOf(x)[d] == 0; });
 }
 
 /// Over the last dimensions from `axis` on. Results 1 and 2 are the mean and 1
@@ -97,16 +93,15 @@ LogicalResult convertLayerNorm(Conversion &c) {
   bool rms = c.node.opType == "RMSNormalization";
   SmallVector<int64_t> dimensions = range(axis, rank);
   if (hasEmpty(x, dimensions))
-    return c.error("shape " + printed(shapeOf(x)) +
-                   " is empty where it is normalised");
+    return c.error("shape " + printed(shapeOf(x)) + " is empty where it is normalised");
   Type compute = computeType(c, x),
        own = nn::typeOf(c.operand(1)).getElementType(); // RMSNormalization's V
   if (c.failed)
     return failure();
   Value wide = c.e.convert(x, compute);
   nn::NormalizeOp norm = normalize(c, wide, dimensions, rms);
-  Value result = scaleAndShift(c, c.e.convert(norm.getResult(), own),
-                               c.operand(1), c.has(2) ? c.operand(2) : Value());
+  Value result = scaleAndShift(c, c.e.convert(norm.getResult(), own), c.operand(1),
+                               c.has(2) ? c.operand(2) : Value());
   if (!result)
     return failure();
   c.setResult(0, result);
@@ -129,25 +124,22 @@ LogicalResult checkChannels(Conversion &c, unsigned operand, int64_t channels) {
   ArrayRef<int64_t> shape = shapeOf(c.operand(operand));
   if (shape.size() == 1 && shape[0] == channels)
     return success();
-  return c.error("input " + Twine(operand) + " has shape " + printed(shape) +
-                 " but must have [" + Twine(channels) + "]");
+  return c.error("input " + Twine(operand) + " has shape " + printed(shape) + " but must have [" +
+                 Twine(channels) + "]");
 }
 
 LogicalResult convertInstanceNorm(Conversion &c) {
   Value x = c.operand(0);
   if (rankOf(x) < 3)
-    return c.error("input has rank " + Twine(rankOf(x)) +
-                   " but must have 3 or more");
+    return c.error("input has rank " + Twine(rankOf(x)) + " but must have 3 or more");
   SmallVector<int64_t> dimensions = range(2, rankOf(x));
   if (hasEmpty(x, dimensions) || failed(checkChannels(c, 1, shapeOf(x)[1])) ||
       failed(checkChannels(c, 2, shapeOf(x)[1])))
     return c.failed ? failure()
-                    : c.error("shape " + printed(shapeOf(x)) +
-                              " is empty where it is normalised");
-  Value result =
-      scaleAndShift(c, normalize(c, x, dimensions, false).getResult(),
-                    alongChannels(c, c.operand(1), rankOf(x)),
-                    alongChannels(c, c.operand(2), rankOf(x)));
+                    : c.error("shape " + printed(shapeOf(x)) + " is empty where it is normalised");
+  Value result = scaleAndShift(c, normalize(c, x, dimensions, false).getResult(),
+                               alongChannels(c, c.operand(1), rankOf(x)),
+                               alongChannels(c, c.operand(2), rankOf(x)));
   return result ? c.done(result) : failure();
 }
 
@@ -159,8 +151,8 @@ LogicalResult convertGroupNorm(Conversion &c) {
     return failure();
   ArrayRef<int64_t> shape = shapeOf(x);
   if (shape.size() < 2 || groups <= 0 || shape[1] % groups)
-    return c.error("num_groups " + Twine(groups) +
-                   " does not divide the channels of " + printed(shape));
+    return c.error("num_groups " + Twine(groups) + " does not divide the channels of " +
+                   printed(shape));
   int64_t channels = shape[1];
   SmallVector<int64_t> grouped{shape[0], groups, channels / groups};
   llvm::append_range(grouped, shape.drop_front(2));
@@ -170,11 +162,9 @@ LogicalResult convertGroupNorm(Conversion &c) {
   Value folded = c.e.convert(c.e.reshape(x, grouped), compute);
   SmallVector<int64_t> dimensions = range(2, rankOf(folded));
   if (hasEmpty(folded, dimensions))
-    return c.error("shape " + printed(shape) +
-                   " is empty where it is normalised");
-  Value normal = c.e.reshape(
-      c.e.convert(normalize(c, folded, dimensions, false).getResult(), own),
-      shape);
+    return c.error("shape " + printed(shape) + " is empty where it is normalised");
+  Value normal =
+      c.e.reshape(c.e.convert(normalize(c, folded, dimensions, false).getResult(), own), shape);
   auto affine = [&](unsigned i) -> Value {
     Value vector = c.operand(i);
     if (failed(checkChannels(c, i, channels)))
@@ -194,8 +184,7 @@ LogicalResult convertMeanVarianceNorm(Conversion &c) {
   if (c.failed)
     return failure();
   if (hasEmpty(x, axes))
-    return c.error("shape " + printed(shapeOf(x)) +
-                   " is empty where it is normalised");
+    return c.error("shape " + printed(shapeOf(x)) + " is empty where it is normalised");
   // ONNX's function body: epsilon 1e-9 beside the standard deviation.
   Value mean = c.e.div(c.e.sum(x, axes), c.e.splatLike(c.e.sum(x, axes), [&] {
     double count = 1;
@@ -205,26 +194,23 @@ LogicalResult convertMeanVarianceNorm(Conversion &c) {
   }()));
   Value centred = c.e.sub(x, c.e.broadcastAlong(mean, shapeOf(x), axes));
   Value square = c.e.sum(c.e.mul(centred, centred), axes);
-  double count = double(nn::typeOf(x).getNumElements()) /
-                 double(nn::typeOf(square).getNumElements());
+  double count =
+      double(nn::typeOf(x).getNumElements()) / double(nn::typeOf(square).getNumElements());
   Value deviation = c.e.add(c.e.sqrt(c.e.mul(square, 1 / count)), 1e-9);
-  return c.done(
-      c.e.div(centred, c.e.broadcastAlong(deviation, shapeOf(x), axes)));
+  return c.done(c.e.div(centred, c.e.broadcastAlong(deviation, shapeOf(x), axes)));
 }
 
 LogicalResult convertLpNorm(Conversion &c) {
   Value x = c.operand(0);
-  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(x)),
-          p = c.intAttr("p");
+  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(x)), p = c.intAttr("p");
   if (c.failed)
     return failure();
   if (p != 1 && p != 2)
     return c.error("p is " + Twine(p) + " but must be 1 or 2");
-  Value norm = p == 1 ? c.e.sum(c.e.make<nn::AbsOp>(x), {axis})
-                      : c.e.sqrt(c.e.sum(c.e.mul(x, x), {axis}));
+  Value norm =
+      p == 1 ? c.e.sum(c.e.make<nn::AbsOp>(x), {axis}) : c.e.sqrt(c.e.sum(c.e.mul(x, x), {axis}));
   // Where all is 0 the result is 0.
-  Value safe = c.e.select(c.e.compare(nn::Comparison::eq, norm, 0.0),
-                          c.e.splatLike(norm, 1), norm);
+  Value safe = c.e.select(c.e.compare(nn::Comparison::eq, norm, 0.0), c.e.splatLike(norm, 1), norm);
   return c.done(c.e.div(x, c.e.broadcastAlong(safe, shapeOf(x), {axis})));
 }
 

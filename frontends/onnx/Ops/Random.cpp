@@ -22,16 +22,15 @@ nn::DropoutOp draw(Conversion &c, ArrayRef<int64_t> shape, double p) {
   auto type = RankedTensorType::get(shape, c.builder.getF32Type());
   auto maskType = RankedTensorType::get(shape, c.builder.getI1Type());
   Value ones = c.e.splat(type, 1);
-  return c.e.make<nn::DropoutOp>(TypeRange{type, maskType}, ones,
-                                 llvm::APFloat(1 - p), c.randomStream());
+  return c.e.make<nn::DropoutOp>(TypeRange{type, maskType}, ones, llvm::APFloat(1 - p),
+                                 c.randomStream());
 }
 
 /// The element type that attribute 'dtype' asks for; null after an error.
 Type drawnType(Conversion &c, Type otherwise) {
   if (!c.hasAttr("dtype"))
     return otherwise;
-  auto type = elementTypeOf(static_cast<int32_t>(c.intAttr("dtype", 1)),
-                            "attribute 'dtype'");
+  auto type = elementTypeOf(static_cast<int32_t>(c.intAttr("dtype", 1)), "attribute 'dtype'");
   if (type)
     return convertElementType(c.builder.getContext(), *type);
   (void)c.error(llvm::toString(type.takeError()));
@@ -45,23 +44,21 @@ bool drawsMask(const Graph &graph, const Node &uniform) {
     return found == uniform.attributes.end() || found->second->f() == value;
   };
   ArrayRef<Use> uses = graph.values[uniform.output(0)].uses;
-  return uses.size() == 1 && uses[0].operand == 0 &&
-         graph.nodes[uses[0].node].is("Less") && isDefault("low", 0) &&
-         isDefault("high", 1);
+  return uses.size() == 1 && uses[0].operand == 0 && graph.nodes[uses[0].node].is("Less") &&
+         isDefault("low", 0) && isDefault("high", 1);
 }
 
 /// `shift` + `scale` times what `Op` draws for `shape`.
 template <typename Op>
-LogicalResult drawn(Conversion &c, ArrayRef<int64_t> shape, Type otherwise,
-                    double shift, double scale) {
+LogicalResult drawn(Conversion &c, ArrayRef<int64_t> shape, Type otherwise, double shift,
+                    double scale) {
   Type element = drawnType(c, otherwise);
   if (!element || c.failed)
     return failure();
   if (!isa<FloatType>(element))
     return c.error("numbers of an integer type cannot be drawn");
   Value x = c.e.make<Op>(
-      RankedTensorType::get(
-          shape, isa<Float64Type>(element) ? element : c.builder.getF32Type()),
+      RankedTensorType::get(shape, isa<Float64Type>(element) ? element : c.builder.getF32Type()),
       c.randomStream());
   if (scale != 1)
     x = c.e.mul(x, scale);
@@ -76,21 +73,18 @@ LogicalResult drawnUniform(Conversion &c, ArrayRef<int64_t> shape, Type type) {
 }
 
 LogicalResult drawnNormal(Conversion &c, ArrayRef<int64_t> shape, Type type) {
-  return drawn<nn::DrawNormalOp>(c, shape, type, c.floatAttr("mean"),
-                                 c.floatAttr("scale", 1));
+  return drawn<nn::DrawNormalOp>(c, shape, type, c.floatAttr("mean"), c.floatAttr("scale", 1));
 }
 
 LogicalResult convertRandomUniformLike(Conversion &c) {
   Value like = c.operand(0);
   if (drawsMask(c.graph(), c.node)) // Less draws
-    return c.done(c.e.splat(
-        RankedTensorType::get(shapeOf(like), c.builder.getF32Type()), 0));
+    return c.done(c.e.splat(RankedTensorType::get(shapeOf(like), c.builder.getF32Type()), 0));
   return drawnUniform(c, shapeOf(like), nn::typeOf(like).getElementType());
 }
 
 LogicalResult convertRandomNormalLike(Conversion &c) {
-  return drawnNormal(c, shapeOf(c.operand(0)),
-                     nn::typeOf(c.operand(0)).getElementType());
+  return drawnNormal(c, shapeOf(c.operand(0)), nn::typeOf(c.operand(0)).getElementType());
 }
 
 LogicalResult convertRandomUniform(Conversion &c) {
@@ -116,8 +110,7 @@ LogicalResult convertBernoulli(Conversion &c) {
   Value mask =
       isOne ? Value(draw(c, shapeOf(probability), p->front()).getMask())
             : c.e.compare(nn::Comparison::lt,
-                          c.e.make<nn::DrawUniformOp>(probability.getType(),
-                                                      c.randomStream()),
+                          c.e.make<nn::DrawUniformOp>(probability.getType(), c.randomStream()),
                           probability);
   return c.done(c.e.convert(mask, element));
 }
@@ -137,25 +130,19 @@ LogicalResult dpc::onnx::convertUniformBelow(Conversion &c) {
   auto p = c.tryDoubles(1);
   if (!p || p->size() != 1) {
     SmallVector<Value> both = c.broadcastTogether(
-        {c.e.make<nn::DrawUniformOp>(c.operand(0).getType(), c.randomStream()),
-         c.operand(1)});
-    return both.empty()
-               ? failure()
-               : c.done(c.e.compare(nn::Comparison::lt, both[0], both[1]));
+        {c.e.make<nn::DrawUniformOp>(c.operand(0).getType(), c.randomStream()), c.operand(1)});
+    return both.empty() ? failure() : c.done(c.e.compare(nn::Comparison::lt, both[0], both[1]));
   }
   if (!(p->front() >= 0 && p->front() <= 1))
     return c.error("the probability must lie in [0, 1]");
   return c.done(draw(c, shapeOf(c.operand(0)), p->front()).getMask());
 }
 
-Value dpc::onnx::scaledMask(Conversion &c, Value mask,
-                            std::optional<SmallVector<double>> divisor) {
+Value dpc::onnx::scaledMask(Conversion &c, Value mask, std::optional<SmallVector<double>> divisor) {
   auto convert = mask.getDefiningOp<nn::ConvertOp>();
-  auto dropout = convert ? convert.getInput().getDefiningOp<nn::DropoutOp>()
-                         : nn::DropoutOp();
+  auto dropout = convert ? convert.getInput().getDefiningOp<nn::DropoutOp>() : nn::DropoutOp();
   if (!dropout || convert.getInput() != dropout.getMask() ||
-      !dropout.getInput().getDefiningOp<nn::ConstantOp>() || !divisor ||
-      divisor->size() != 1 ||
+      !dropout.getInput().getDefiningOp<nn::ConstantOp>() || !divisor || divisor->size() != 1 ||
       divisor->front() != 1 - dropout.getRatio().convertToDouble())
     return {};
   return c.e.convert(dropout.getResult(), nn::typeOf(mask).getElementType());

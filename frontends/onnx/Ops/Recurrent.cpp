@@ -77,11 +77,9 @@ Value activate(Conversion &c, const Cell &cell, unsigned which, Value x) {
   if (name == "ScaledTanh")
     return c.e.mul(c.e.make<nn::TanhOp>(c.e.mul(x, beta)), alpha);
   if (name == "HardSigmoid")
-    return c.e.make<nn::ClampOp>(c.e.add(c.e.mul(x, alpha), beta), number(0),
-                                 number(1));
+    return c.e.make<nn::ClampOp>(c.e.add(c.e.mul(x, alpha), beta), number(0), number(1));
   if (name == "Elu") // e^min(x, 0): never overflows on the side not taken
-    return wherePositive(c.e.mul(
-        c.e.add(c.e.exp(c.e.make<nn::MinOp>(x, number(0))), -1.0), alpha));
+    return wherePositive(c.e.mul(c.e.add(c.e.exp(c.e.make<nn::MinOp>(x, number(0))), -1.0), alpha));
   if (name == "Softsign")
     return c.e.div(x, c.e.add(c.e.make<nn::AbsOp>(x), 1.0));
   if (name == "Softplus")
@@ -104,8 +102,7 @@ SmallVector<Activation> readActivations(Conversion &c, int64_t directions,
   // RNN's default is of two directions, also where the node has one.
   if (names.size() % usual.size() || names.size() < usual.size() * directions ||
       names.size() > usual.size() * 2) {
-    (void)c.error("activations has " + Twine(names.size()) +
-                  " elements but must have " +
+    (void)c.error("activations has " + Twine(names.size()) + " elements but must have " +
                   Twine(usual.size() * directions));
     return {};
   }
@@ -122,8 +119,7 @@ SmallVector<Activation> readActivations(Conversion &c, int64_t directions,
   };
   for (const std::string &name : names) {
     Parameters usual = parametersOf(name);
-    double alpha = consume(nextAlphas, usual.alpha),
-           beta = consume(nextBetas, usual.beta);
+    double alpha = consume(nextAlphas, usual.alpha), beta = consume(nextBetas, usual.beta);
     read.push_back({name, alpha, beta});
   }
   return read;
@@ -139,13 +135,11 @@ Value readLengths(Conversion &c, int64_t steps) {
     return c.operand(4);
   for (int64_t length : *known)
     if (length < 0 || length > steps) {
-      (void)c.error("sequence_lens has " + Twine(length) + " but X has " +
-                    Twine(steps) + " time steps");
+      (void)c.error("sequence_lens has " + Twine(length) + " but X has " + Twine(steps) +
+                    " time steps");
       return {};
     }
-  return llvm::all_of(*known, [&](int64_t each) { return each == steps; })
-             ? Value()
-             : c.operand(4);
+  return llvm::all_of(*known, [&](int64_t each) { return each == steps; }) ? Value() : c.operand(4);
 }
 
 /// Gate `i` of a row of gates, [B, gates * H].
@@ -163,8 +157,7 @@ Value addRow(Conversion &c, Value x, Value vector) {
 }
 
 /// h R^T for gate rows [first, first + count) of R.
-Value recur(Conversion &c, const Cell &cell, Value state, int64_t first,
-            int64_t count) {
+Value recur(Conversion &c, const Cell &cell, Value state, int64_t first, int64_t count) {
   int64_t start = first * cell.hidden, limit = (first + count) * cell.hidden;
   Value weights = c.sliceAlong(cell.recurrence, 0, start, limit);
   Value product = c.e.dot(state, weights, {}, {}, {1}, {1});
@@ -175,22 +168,18 @@ Value recur(Conversion &c, const Cell &cell, Value state, int64_t first,
 
 /// Gates in ONNX's order i, o, f, c. `memory` is the cell state, replaced by
 /// its next value.
-Value stepLstm(Conversion &c, const Cell &cell, Value x, Value state,
-               Value &memory) {
+Value stepLstm(Conversion &c, const Cell &cell, Value x, Value state, Value &memory) {
   Value all = c.e.add(x, recur(c, cell, state, 0, 4));
   auto gate = [&](int64_t i, unsigned activation, Value seen) {
     Value sum = gateOf(c, all, i, cell.hidden);
     if (cell.peepholes && seen) {
-      Value weights = c.sliceAlong(cell.peepholes, 0, i * cell.hidden,
-                                   (i + 1) * cell.hidden);
-      sum = c.e.add(sum,
-                    c.e.mul(seen, c.e.broadcast(weights, shapeOf(seen), {1})));
+      Value weights = c.sliceAlong(cell.peepholes, 0, i * cell.hidden, (i + 1) * cell.hidden);
+      sum = c.e.add(sum, c.e.mul(seen, c.e.broadcast(weights, shapeOf(seen), {1})));
     }
     return activate(c, cell, activation, sum);
   };
   Value input = gate(0, 0, memory);
-  Value forget = cell.coupled ? c.e.sub(c.e.splatLike(input, 1), input)
-                              : gate(2, 0, memory);
+  Value forget = cell.coupled ? c.e.sub(c.e.splatLike(input, 1), input) : gate(2, 0, memory);
   Value candidate = gate(3, 1, {});
   memory = c.e.add(c.e.mul(forget, memory), c.e.mul(input, candidate));
   Value output = gate(1, 0, memory);
@@ -198,41 +187,33 @@ Value stepLstm(Conversion &c, const Cell &cell, Value x, Value state,
 }
 
 /// Gates in ONNX's order z, r, h.
-Value stepGru(Conversion &c, const Cell &cell, Value x, Value state,
-              bool linearBeforeReset) {
-  Value gates =
-      c.e.add(gateOf(c, x, 0, cell.hidden), recur(c, cell, state, 0, 1));
+Value stepGru(Conversion &c, const Cell &cell, Value x, Value state, bool linearBeforeReset) {
+  Value gates = c.e.add(gateOf(c, x, 0, cell.hidden), recur(c, cell, state, 0, 1));
   Value update = activate(c, cell, 0, gates);
-  Value reset = activate(
-      c, cell, 0,
-      c.e.add(gateOf(c, x, 1, cell.hidden), recur(c, cell, state, 1, 1)));
-  Value fromState = linearBeforeReset
-                        ? c.e.mul(reset, recur(c, cell, state, 2, 1))
-                        : recur(c, cell, c.e.mul(reset, state), 2, 1);
-  Value candidate =
-      activate(c, cell, 1, c.e.add(gateOf(c, x, 2, cell.hidden), fromState));
+  Value reset =
+      activate(c, cell, 0, c.e.add(gateOf(c, x, 1, cell.hidden), recur(c, cell, state, 1, 1)));
+  Value fromState = linearBeforeReset ? c.e.mul(reset, recur(c, cell, state, 2, 1))
+                                      : recur(c, cell, c.e.mul(reset, state), 2, 1);
+  Value candidate = activate(c, cell, 1, c.e.add(gateOf(c, x, 2, cell.hidden), fromState));
   // (1 - z) h~ + z h = h~ + z (h - h~)
   return c.e.add(candidate, c.e.mul(update, c.e.sub(state, candidate)));
 }
 
 /// Expects `shape` of operand `i`.
-LogicalResult checkShape(Conversion &c, unsigned i,
-                         ArrayRef<int64_t> expected) {
+LogicalResult checkShape(Conversion &c, unsigned i, ArrayRef<int64_t> expected) {
   if (!c.has(i) || shapeOf(c.operand(i)) == expected)
     return success();
-  return c.error("input " + Twine(i) + " has shape " +
-                 printed(shapeOf(c.operand(i))) + " but must have " +
-                 printed(expected));
+  return c.error("input " + Twine(i) + " has shape " + printed(shapeOf(c.operand(i))) +
+                 " but must have " + printed(expected));
 }
 
 /// One node of LSTM, GRU or RNN on its way to nn ops.
 class Recurrence {
 public:
   explicit Recurrence(Conversion &c)
-      : c(c), lstm(c.node.opType == "LSTM"), gru(c.node.opType == "GRU"),
-        gates(lstm  ? 4
-              : gru ? 3
-                    : 1),
+      : c(c), lstm(c.node.opType == "LSTM"), gru(c.node.opType == "GRU"), gates(lstm  ? 4
+                                                                                : gru ? 3
+                                                                                      : 1),
         batchFirst(c.intAttr("layout")) {}
 
   LogicalResult convert();
@@ -254,9 +235,7 @@ private:
   }
   /// Tensors along their first dimension.
   Value join(ArrayRef<Value> tensors) {
-    return tensors.size() == 1
-               ? tensors[0]
-               : Value(c.e.make<nn::ConcatOp>(tensors, int64_t(0)));
+    return tensors.size() == 1 ? tensors[0] : Value(c.e.make<nn::ConcatOp>(tensors, int64_t(0)));
   }
   /// [directions, B, H] of states.
   Value stack(ArrayRef<Value> states) {
@@ -293,23 +272,19 @@ LogicalResult Recurrence::readShapes() {
   steps = shapeOf(x)[0], batch = shapeOf(x)[1];
   int64_t width = shapeOf(x)[2];
   if (steps < 1 || steps > kMaxSteps)
-    return c.error("has " + Twine(steps) + " time steps but may have 1 to " +
-                   Twine(kMaxSteps));
+    return c.error("has " + Twine(steps) + " time steps but may have 1 to " + Twine(kMaxSteps));
   direction = c.stringAttr("direction");
-  if (direction != "forward" && direction != "reverse" &&
-      direction != "bidirectional")
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
     return c.error("direction '" + direction + "' is not known");
   directions = direction == "bidirectional" ? 2 : 1;
   hidden = rankOf(c.operand(2)) == 3 ? shapeOf(c.operand(2))[2] : 0;
   if (c.intAttr("hidden_size", hidden) != hidden || hidden == 0)
-    return c.error("R " + printed(shapeOf(c.operand(2))) +
-                   " does not fit hidden_size " +
+    return c.error("R " + printed(shapeOf(c.operand(2))) + " does not fit hidden_size " +
                    Twine(c.intAttr("hidden_size", hidden)));
   if (failed(checkShape(c, 1, {directions, gates * hidden, width})) ||
       failed(checkShape(c, 2, {directions, gates * hidden, hidden})) ||
       failed(checkShape(c, 3, {directions, 2 * gates * hidden})) ||
-      failed(checkShape(c, 4, {batch})) ||
-      failed(checkShape(c, 7, {directions, 3 * hidden})))
+      failed(checkShape(c, 4, {batch})) || failed(checkShape(c, 7, {directions, 3 * hidden})))
     return failure();
   for (unsigned i : {5u, 6u})
     if (failed(batchFirst ? checkShape(c, i, {batch, directions, hidden})
@@ -319,10 +294,9 @@ LogicalResult Recurrence::readShapes() {
 }
 
 LogicalResult Recurrence::readSettings() {
-  SmallVector<StringRef> usual =
-      lstm  ? SmallVector<StringRef>{"Sigmoid", "Tanh", "Tanh"}
-      : gru ? SmallVector<StringRef>{"Sigmoid", "Tanh"}
-            : SmallVector<StringRef>{"Tanh"};
+  SmallVector<StringRef> usual = lstm  ? SmallVector<StringRef>{"Sigmoid", "Tanh", "Tanh"}
+                                 : gru ? SmallVector<StringRef>{"Sigmoid", "Tanh"}
+                                       : SmallVector<StringRef>{"Tanh"};
   activations = readActivations(c, directions, usual);
   clip = c.floatAttr("clip");
   coupled = c.intAttr("input_forget");
@@ -340,14 +314,11 @@ Cell Recurrence::makeCell(int64_t d) {
   if (c.has(7))
     cell.peepholes = row(c, c.operand(7), d);
   size_t count = activations.size() / directions;
-  cell.activations.assign(activations.begin() + d * count,
-                          activations.begin() + (d + 1) * count);
+  cell.activations.assign(activations.begin() + d * count, activations.begin() + (d + 1) * count);
   cell.inputs = c.e.dot(x, row(c, c.operand(1), d), {}, {}, {2}, {1});
   if (c.has(3)) {
     Value biases = c.e.reshape(row(c, c.operand(3), d), {2, gates * hidden});
-    cell.inputs =
-        c.e.add(cell.inputs,
-                c.e.broadcast(row(c, biases, 0), shapeOf(cell.inputs), {2}));
+    cell.inputs = c.e.add(cell.inputs, c.e.broadcast(row(c, biases, 0), shapeOf(cell.inputs), {2}));
     cell.recurrenceBias = row(c, biases, 1);
   }
   return cell;
@@ -357,11 +328,9 @@ Cell Recurrence::makeCell(int64_t d) {
 /// state and gives zeros; backwards, one that has not begun.
 LogicalResult Recurrence::walk(int64_t d) {
   Cell cell = makeCell(d);
-  auto stateType =
-      RankedTensorType::get({batch, hidden}, nn::typeOf(x).getElementType());
+  auto stateType = RankedTensorType::get({batch, hidden}, nn::typeOf(x).getElementType());
   auto initial = [&](unsigned i) {
-    return c.has(i) ? row(c, swapped(c.operand(i)), d)
-                    : c.e.splat(stateType, 0);
+    return c.has(i) ? row(c, swapped(c.operand(i)), d) : c.e.splat(stateType, 0);
   };
   Value state = initial(5), memory = initial(6);
   bool backwards = direction == "reverse" || d == 1;
@@ -379,8 +348,7 @@ LogicalResult Recurrence::walk(int64_t d) {
     Value output = state;
     if (lengths) {
       Value goesOn =
-          c.e.broadcast(c.e.compare(nn::Comparison::gt, lengths, double(t)),
-                        {batch, hidden}, {0});
+          c.e.broadcast(c.e.compare(nn::Comparison::gt, lengths, double(t)), {batch, hidden}, {0});
       output = c.e.select(goesOn, state, c.e.splatLike(state, 0));
       state = c.e.select(goesOn, state, before);
       memory = c.e.select(goesOn, memory, kept);
@@ -399,8 +367,7 @@ void Recurrence::giveResults() {
     for (const SmallVector<Value> &at : outputs)
       all.push_back(c.e.reshape(stack(at), {1, directions, batch, hidden}));
     Value sequence = join(all);
-    c.setResult(0,
-                batchFirst ? c.e.transpose(sequence, {2, 0, 1, 3}) : sequence);
+    c.setResult(0, batchFirst ? c.e.transpose(sequence, {2, 0, 1, 3}) : sequence);
   }
   if (c.wantsResult(1))
     c.setResult(1, swapped(stack(lastStates)));
@@ -419,9 +386,7 @@ LogicalResult Recurrence::convert() {
   return success();
 }
 
-LogicalResult convertRecurrent(Conversion &c) {
-  return Recurrence(c).convert();
-}
+LogicalResult convertRecurrent(Conversion &c) { return Recurrence(c).convert(); }
 
 } // namespace
 

@@ -31,8 +31,7 @@ std::optional<Reduction> readReduction(Conversion &c) {
     if (!c.intAttr("noop_with_empty_axes"))
       reduction.dimensions = range(0, shape.size());
   } else {
-    reduction.dimensions =
-        c.normalizeAxes(*axes, static_cast<int64_t>(shape.size()));
+    reduction.dimensions = c.normalizeAxes(*axes, static_cast<int64_t>(shape.size()));
   }
   if (c.failed)
     return std::nullopt;
@@ -49,8 +48,7 @@ std::optional<Reduction> readReduction(Conversion &c) {
 }
 
 LogicalResult finish(Conversion &c, const Reduction &reduction, Value reduced) {
-  return c.done(c.e.reshape(c.e.convert(reduced, reduction.elementType),
-                            reduction.resultShape));
+  return c.done(c.e.reshape(c.e.convert(reduced, reduction.elementType), reduction.resultShape));
 }
 
 /// The input of a reduction with a root or logarithm: integers as F64, whose
@@ -65,8 +63,7 @@ template <nn::ReduceKind kind> LogicalResult convertReduce(Conversion &c) {
   auto reduction = readReduction(c);
   if (!reduction)
     return failure();
-  return finish(c, *reduction,
-                c.e.reduce(kind, reduction->input, reduction->dimensions));
+  return finish(c, *reduction, c.e.reduce(kind, reduction->input, reduction->dimensions));
 }
 
 LogicalResult convertReduceMean(Conversion &c) {
@@ -75,17 +72,15 @@ LogicalResult convertReduceMean(Conversion &c) {
     return failure();
   Value sum = c.e.sum(reduction->input, reduction->dimensions);
   Value count = c.e.splatLike(sum, double(reduction->count));
-  return finish(c, *reduction,
-                reduction->dimensions.empty() ? sum : c.e.div(sum, count));
+  return finish(c, *reduction, reduction->dimensions.empty() ? sum : c.e.div(sum, count));
 }
 
 LogicalResult convertReduceL1(Conversion &c) {
   auto reduction = readReduction(c);
   if (!reduction)
     return failure();
-  return finish(
-      c, *reduction,
-      c.e.sum(c.e.make<nn::AbsOp>(reduction->input), reduction->dimensions));
+  return finish(c, *reduction,
+                c.e.sum(c.e.make<nn::AbsOp>(reduction->input), reduction->dimensions));
 }
 
 LogicalResult convertReduceSumSquare(Conversion &c) {
@@ -102,9 +97,7 @@ LogicalResult convertReduceLogSum(Conversion &c) {
   auto reduction = readReduction(c);
   if (!reduction)
     return failure();
-  return finish(
-      c, *reduction,
-      c.e.log(c.e.sum(asFloat(c, *reduction), reduction->dimensions)));
+  return finish(c, *reduction, c.e.log(c.e.sum(asFloat(c, *reduction), reduction->dimensions)));
 }
 
 /// log sum e^x around the largest element, so that nothing overflows.
@@ -114,8 +107,7 @@ LogicalResult convertReduceLogSumExp(Conversion &c) {
     return failure();
   Value x = asFloat(c, *reduction);
   Value largest = c.e.reduce(nn::ReduceKind::max, x, reduction->dimensions);
-  Value shifted = c.e.sub(
-      x, c.e.broadcastAlong(largest, shapeOf(x), reduction->dimensions));
+  Value shifted = c.e.sub(x, c.e.broadcastAlong(largest, shapeOf(x), reduction->dimensions));
   Value sum = c.e.sum(c.e.exp(shifted), reduction->dimensions);
   return finish(c, *reduction, c.e.add(c.e.log(sum), largest));
 }
@@ -139,16 +131,14 @@ template <nn::ReduceKind kind> LogicalResult convertArgReduce(Conversion &c) {
 
 /// `along(axis)`, which has the type of `x`, for the axis that operand 1 holds.
 /// An axis that is data chooses among the results along each axis.
-LogicalResult cumulate(
-    Conversion &c, Value x,
-    function_ref<Value(int64_t axis, bool exclusive, bool reverse)> along) {
+LogicalResult cumulate(Conversion &c, Value x,
+                       function_ref<Value(int64_t axis, bool exclusive, bool reverse)> along) {
   bool exclusive = c.intAttr("exclusive"), reverse = c.intAttr("reverse");
   std::optional<SmallVector<int64_t>> known = c.tryInts(1);
   int64_t rank = rankOf(x);
   Value operand = c.operand(1);
   if (nn::typeOf(operand).getNumElements() != 1)
-    return c.error("axis has shape " + printed(shapeOf(operand)) +
-                   " but must be a scalar");
+    return c.error("axis has shape " + printed(shapeOf(operand)) + " but must be a scalar");
   if (known) {
     int64_t axis = c.normalizeAxis(known->front(), rank);
     return c.failed ? failure() : c.done(along(axis, exclusive, reverse));
@@ -165,30 +155,27 @@ LogicalResult cumulate(
   SmallVector<Value> each;
   for (int64_t i = 0; i < rank; ++i)
     each.push_back(c.e.reshape(along(i, exclusive, reverse), one));
-  Value all =
-      rank == 1 ? each[0] : Value(c.e.make<nn::ConcatOp>(each, int64_t(0)));
+  Value all = rank == 1 ? each[0] : Value(c.e.make<nn::ConcatOp>(each, int64_t(0)));
   return c.done(c.e.make<nn::GatherOp>(all, c.e.reshape(axis, {}), int64_t(0)));
 }
 
 LogicalResult convertCumSum(Conversion &c) {
   Value x = c.operand(0);
-  return cumulate(
-      c, x, [&](int64_t axis, bool exclusive, bool reverse) -> Value {
-        return c.e.make<nn::CumSumOp>(x.getType(), x, axis, exclusive, reverse);
-      });
+  return cumulate(c, x, [&](int64_t axis, bool exclusive, bool reverse) -> Value {
+    return c.e.make<nn::CumSumOp>(x.getType(), x, axis, exclusive, reverse);
+  });
 }
 
 /// Products of 1, 2, 4, .. neighbours (Hillis and Steele, CACM 29, 1986): each
 /// pass multiplies by the result shifted, with ones before it.
-Value cumulativeProduct(Conversion &c, Value x, int64_t axis, bool exclusive,
-                        bool reverse) {
+Value cumulativeProduct(Conversion &c, Value x, int64_t axis, bool exclusive, bool reverse) {
   int64_t extent = shapeOf(x)[axis];
   Value one = c.e.splat(nn::withShape(nn::typeOf(x), {}), 1);
   auto shifted = [&](Value from, int64_t by) -> Value {
     SmallVector<int64_t> low(rankOf(x), 0), high(low), interior(low);
     (reverse ? high : low)[axis] = by;
-    Value part = reverse ? c.sliceAlong(from, axis, by, extent)
-                         : c.sliceAlong(from, axis, 0, extent - by);
+    Value part =
+        reverse ? c.sliceAlong(from, axis, by, extent) : c.sliceAlong(from, axis, 0, extent - by);
     return c.e.make<nn::PadOp>(part, one, low, high, interior);
   };
   Value product = exclusive && extent > 0 ? shifted(x, 1) : x;

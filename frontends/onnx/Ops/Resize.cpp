@@ -18,15 +18,14 @@ struct Taps {
   SmallVector<std::pair<int64_t, double>> of;
 };
 
-double sourceCoordinate(StringRef mode, int64_t out, double scale,
-                        int64_t inExtent, int64_t outExtent) {
+double sourceCoordinate(StringRef mode, int64_t out, double scale, int64_t inExtent,
+                        int64_t outExtent) {
   if (mode == "align_corners") {
     // The resized length is not rounded when scales are given.
     double length = scale * double(inExtent);
     if (std::abs(length - double(outExtent)) < 1e-6)
       length = double(outExtent);
-    return outExtent == 1 ? 0
-                          : double(out) * double(inExtent - 1) / (length - 1);
+    return outExtent == 1 ? 0 : double(out) * double(inExtent - 1) / (length - 1);
   }
   if (mode == "asymmetric")
     return double(out) / scale;
@@ -61,8 +60,7 @@ double cubicWeight(double distance, double a) {
   return 0;
 }
 
-SmallVector<Taps> resizeTaps(Conversion &c, int64_t in, int64_t out,
-                             double scale) {
+SmallVector<Taps> resizeTaps(Conversion &c, int64_t in, int64_t out, double scale) {
   std::string mode = c.stringAttr("mode");
   std::string coordinates = c.stringAttr("coordinate_transformation_mode");
   std::string nearest = c.stringAttr("nearest_mode");
@@ -80,8 +78,7 @@ SmallVector<Taps> resizeTaps(Conversion &c, int64_t in, int64_t out,
     int64_t left = static_cast<int64_t>(std::floor(x));
     double total = 0;
     for (int64_t i = left - (cubic ? 1 : 0); i <= left + (cubic ? 2 : 1); ++i) {
-      double weight =
-          cubic ? cubicWeight(x - double(i), a) : 1 - std::abs(x - double(i));
+      double weight = cubic ? cubicWeight(x - double(i), a) : 1 - std::abs(x - double(i));
       if (exclude && (i < 0 || i >= in))
         weight = 0;
       total += weight;
@@ -104,8 +101,7 @@ LogicalResult convertResize(Conversion &c) {
   if (c.intAttr("antialias"))
     return c.error("antialias is not supported");
   if (coordinates == "tf_crop_and_resize")
-    return c.error(
-        "coordinate_transformation_mode tf_crop_and_resize is not supported");
+    return c.error("coordinate_transformation_mode tf_crop_and_resize is not supported");
   if (c.stringAttr("keep_aspect_ratio_policy", "stretch") != "stretch")
     return c.error("keep_aspect_ratio_policy is not supported");
   if (mode != "nearest" && mode != "linear" && mode != "cubic")
@@ -134,13 +130,11 @@ LogicalResult convertResize(Conversion &c) {
     return failure();
   size_t given = bySizes ? sizes.size() : scales.size();
   if (given != axes.size())
-    return c.error((bySizes ? "sizes" : "scales") + Twine(" has ") +
-                   Twine(given) + " elements but must have " +
-                   Twine(axes.size()));
+    return c.error((bySizes ? "sizes" : "scales") + Twine(" has ") + Twine(given) +
+                   " elements but must have " + Twine(axes.size()));
   for (auto [i, axis] : llvm::enumerate(axes)) {
     int64_t in = shapeOf(x)[axis];
-    double scale = bySizes ? double(sizes[i]) / double(std::max<int64_t>(in, 1))
-                           : scales[i];
+    double scale = bySizes ? double(sizes[i]) / double(std::max<int64_t>(in, 1)) : scales[i];
     double wanted = bySizes ? double(sizes[i]) : std::floor(double(in) * scale);
     if (!(scale > 0) || !(wanted >= 1) || wanted > double(kMaxExtent) || in < 1)
       return c.error("dimension " + Twine(axis) + " of " + printed(shapeOf(x)) +
@@ -156,8 +150,7 @@ LogicalResult convertResize(Conversion &c) {
       x = c.e.make<nn::GatherOp>(x, c.intConstant({out}, indices), axis);
       continue;
     }
-    HostTensor matrix(
-        RankedTensorType::get({in, out}, nn::typeOf(x).getElementType()));
+    HostTensor matrix(RankedTensorType::get({in, out}, nn::typeOf(x).getElementType()));
     for (auto [o, tap] : llvm::enumerate(taps))
       for (auto [from, weight] : tap.of)
         matrix.floats[from * out + int64_t(o)] += weight;
@@ -172,6 +165,4 @@ LogicalResult convertResize(Conversion &c) {
 
 } // namespace
 
-void dpc::onnx::registerResizeOps(Registry &registry) {
-  registry.add("Resize", convertResize);
-}
+void dpc::onnx::registerResizeOps(Registry &registry) { registry.add("Resize", convertResize); }

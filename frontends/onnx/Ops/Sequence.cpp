@@ -37,10 +37,8 @@ LogicalResult convertSplitToSequence(Conversion &c) {
   int64_t total = 0;
   for (int64_t size : sizes)
     total += size;
-  if (total != extent ||
-      llvm::any_of(sizes, [](int64_t size) { return size < 0; }))
-    return c.error("split " + printed(sizes) + " does not cut extent " +
-                   Twine(extent));
+  if (total != extent || llvm::any_of(sizes, [](int64_t size) { return size < 0; }))
+    return c.error("split " + printed(sizes) + " does not cut extent " + Twine(extent));
   SmallVector<Value> parts;
   int64_t start = 0;
   for (int64_t size : sizes) {
@@ -67,15 +65,14 @@ LogicalResult convertSequenceEmpty(Conversion &c) { return c.doneSequence({}); }
 
 /// The place of operand `i` among `length` elements, counted from the front;
 /// `fallback` when it is not given.
-int64_t readPosition(Conversion &c, unsigned i, int64_t length,
-                     int64_t fallback) {
+int64_t readPosition(Conversion &c, unsigned i, int64_t length, int64_t fallback) {
   if (!c.has(i))
     return fallback;
   int64_t position = c.scalarInt(i, "position");
   int64_t last = c.node.opType == "SequenceInsert" ? length : length - 1;
   if (!c.failed && (position < -length || position > last))
-    (void)c.error("position " + Twine(position) +
-                  " is out of range for a sequence of " + Twine(length));
+    (void)c.error("position " + Twine(position) + " is out of range for a sequence of " +
+                  Twine(length));
   return position < 0 ? position + length : position;
 }
 
@@ -83,13 +80,12 @@ LogicalResult convertSequenceInsert(Conversion &c) {
   const SmallVector<Value> *given = c.sequence(0);
   if (!given)
     return failure();
-  int64_t length = static_cast<int64_t>(given->size()),
-          at = readPosition(c, 2, length, length);
+  int64_t length = static_cast<int64_t>(given->size()), at = readPosition(c, 2, length, length);
   if (c.failed)
     return failure();
   Value tensor = c.operand(1);
-  if (!given->empty() && nn::typeOf(given->front()).getElementType() !=
-                             nn::typeOf(tensor).getElementType())
+  if (!given->empty() &&
+      nn::typeOf(given->front()).getElementType() != nn::typeOf(tensor).getElementType())
     return c.error("the tensor has another element type than the sequence");
   SmallVector<Value> elements(*given);
   elements.insert(elements.begin() + at, tensor);
@@ -100,8 +96,7 @@ LogicalResult convertSequenceErase(Conversion &c) {
   const SmallVector<Value> *given = c.sequence(0);
   if (!given)
     return failure();
-  int64_t length = static_cast<int64_t>(given->size()),
-          at = readPosition(c, 1, length, length - 1);
+  int64_t length = static_cast<int64_t>(given->size()), at = readPosition(c, 1, length, length - 1);
   if (!c.failed && length == 0)
     return c.error("the sequence is empty");
   if (c.failed)
@@ -121,8 +116,7 @@ LogicalResult convertSequenceAt(Conversion &c) {
 
 LogicalResult convertSequenceLength(Conversion &c) {
   const SmallVector<Value> *elements = c.sequence(0);
-  return elements ? c.done(c.intConstant({}, {int64_t(elements->size())}))
-                  : failure();
+  return elements ? c.done(c.intConstant({}, {int64_t(elements->size())})) : failure();
 }
 
 LogicalResult convertConcatFromSequence(Conversion &c) {
@@ -132,26 +126,22 @@ LogicalResult convertConcatFromSequence(Conversion &c) {
   bool stack = c.intAttr("new_axis");
   if (elements->empty())
     return c.error("the sequence is empty");
-  int64_t axis =
-      c.normalizeAxis(c.intAttr("axis"), rankOf(elements->front()) + stack);
+  int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(elements->front()) + stack);
   if (c.failed)
     return failure();
   SmallVector<Value> parts;
   for (Value element : *elements) {
-    SmallVector<int64_t> shape(shapeOf(element)),
-        first(shapeOf(elements->front()));
+    SmallVector<int64_t> shape(shapeOf(element)), first(shapeOf(elements->front()));
     if (!stack && axis < int64_t(shape.size()) && shape.size() == first.size())
       first[axis] = shape[axis];
     if (shape != first)
-      return c.error("shapes " + printed(shapeOf(elements->front())) + " and " +
-                     printed(shape) + " cannot be joined along dimension " +
-                     Twine(axis));
+      return c.error("shapes " + printed(shapeOf(elements->front())) + " and " + printed(shape) +
+                     " cannot be joined along dimension " + Twine(axis));
     if (stack)
       shape.insert(shape.begin() + axis, 1);
     parts.push_back(c.e.reshape(element, shape));
   }
-  return c.done(parts.size() == 1 ? parts[0]
-                                  : Value(c.e.make<nn::ConcatOp>(parts, axis)));
+  return c.done(parts.size() == 1 ? parts[0] : Value(c.e.make<nn::ConcatOp>(parts, axis)));
 }
 
 } // namespace

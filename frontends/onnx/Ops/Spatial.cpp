@@ -17,8 +17,7 @@ struct Geometry {
 constexpr int64_t kMaxExtent = (int64_t(1) << 31) - 1;
 
 /// Reads strides, dilations, pads and auto_pad for `x`; nullopt after an error.
-std::optional<Geometry> readGeometry(Conversion &c, Value x,
-                                     ArrayRef<int64_t> kernel) {
+std::optional<Geometry> readGeometry(Conversion &c, Value x, ArrayRef<int64_t> kernel) {
   Geometry g;
   size_t spatial = rankOf(x) - 2;
   g.kernel.assign(kernel.begin(), kernel.end());
@@ -27,14 +26,13 @@ std::optional<Geometry> readGeometry(Conversion &c, Value x,
     if (!c.hasAttr(name) || (list.empty() && count))
       list.assign(count, fallback);
     if (list.size() != count && !c.failed)
-      (void)c.error(name + " has " + Twine(list.size()) +
-                    " elements but must have " + Twine(count));
+      (void)c.error(name + " has " + Twine(list.size()) + " elements but must have " +
+                    Twine(count));
     return list;
   };
   if (kernel.size() != spatial) {
-    (void)c.error("the kernel has " + Twine(kernel.size()) +
-                  " dimensions but the input " + printed(shapeOf(x)) + " has " +
-                  Twine(spatial) + " spatial ones");
+    (void)c.error("the kernel has " + Twine(kernel.size()) + " dimensions but the input " +
+                  printed(shapeOf(x)) + " has " + Twine(spatial) + " spatial ones");
     return std::nullopt;
   }
   g.strides = read("strides", 1, spatial);
@@ -46,21 +44,18 @@ std::optional<Geometry> readGeometry(Conversion &c, Value x,
   for (size_t i = 0; i < spatial; ++i) {
     int64_t in = shapeOf(x)[i + 2];
     auto positive = [](int64_t v) { return v >= 1 && v <= kMaxExtent; };
-    if (!positive(g.kernel[i]) || !positive(g.strides[i]) ||
-        !positive(g.dilations[i]) || pads[i] < 0 || pads[i + spatial] < 0 ||
-        pads[i] > kMaxExtent || pads[i + spatial] > kMaxExtent) {
-      (void)c.error("kernel " + printed(g.kernel) + ", strides " +
-                    printed(g.strides) + " and dilations " +
-                    printed(g.dilations) + " must be positive and pads " +
+    if (!positive(g.kernel[i]) || !positive(g.strides[i]) || !positive(g.dilations[i]) ||
+        pads[i] < 0 || pads[i + spatial] < 0 || pads[i] > kMaxExtent ||
+        pads[i + spatial] > kMaxExtent) {
+      (void)c.error("kernel " + printed(g.kernel) + ", strides " + printed(g.strides) +
+                    " and dilations " + printed(g.dilations) + " must be positive and pads " +
                     printed(pads) + " not negative");
       return std::nullopt;
     }
-    int64_t reach = (g.kernel[i] - 1) * g.dilations[i] + 1, low = pads[i],
-            high = pads[i + spatial];
+    int64_t reach = (g.kernel[i] - 1) * g.dilations[i] + 1, low = pads[i], high = pads[i + spatial];
     if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
       int64_t out = (in + g.strides[i] - 1) / g.strides[i];
-      int64_t total =
-          std::max<int64_t>((out - 1) * g.strides[i] + reach - in, 0);
+      int64_t total = std::max<int64_t>((out - 1) * g.strides[i] + reach - in, 0);
       low = autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
       high = total - low;
     } else if (autoPad == "VALID") {
@@ -72,8 +67,8 @@ std::optional<Geometry> readGeometry(Conversion &c, Value x,
     // In ceil_mode the last window may begin inside the input and end after it.
     int64_t behind = c.intAttr("ceil_mode") ? g.strides[i] - 1 : 0;
     if (in + low + high + behind < reach) {
-      (void)c.error("the window reaches " + Twine(reach) +
-                    " but the padded extent is " + Twine(in + low + high));
+      (void)c.error("the window reaches " + Twine(reach) + " but the padded extent is " +
+                    Twine(in + low + high));
       return std::nullopt;
     }
     g.padLow.push_back(low);
@@ -86,8 +81,7 @@ std::optional<Geometry> readGeometry(Conversion &c, Value x,
 LogicalResult checkRank(Conversion &c, Value x) {
   if (rankOf(x) >= 3 && rankOf(x) <= 5)
     return success();
-  return c.error("input has rank " + Twine(rankOf(x)) +
-                 " but must have 3 to 5");
+  return c.error("input has rank " + Twine(rankOf(x)) + " but must have 3 to 5");
 }
 
 /// y + bias, one a channel.
@@ -96,9 +90,8 @@ LogicalResult finishWithBias(Conversion &c, Value y) {
     return c.done(y);
   Value bias = c.operand(2);
   if (rankOf(bias) != 1 || shapeOf(bias)[0] != shapeOf(y)[1])
-    return c.error("bias has shape " + printed(shapeOf(bias)) +
-                   " but there are " + Twine(shapeOf(y)[1]) +
-                   " output channels");
+    return c.error("bias has shape " + printed(shapeOf(bias)) + " but there are " +
+                   Twine(shapeOf(y)[1]) + " output channels");
   return c.done(c.e.add(y, c.e.broadcast(bias, shapeOf(y), {1})));
 }
 
@@ -108,23 +101,20 @@ LogicalResult convertConv(Conversion &c) {
   if (c.failed || failed(checkRank(c, x)))
     return failure();
   if (rankOf(w) != rankOf(x))
-    return c.error("input " + printed(shapeOf(x)) + " and kernel " +
-                   printed(shapeOf(w)) + " have different ranks");
-  if (groups < 1 || shapeOf(x)[1] != groups * shapeOf(w)[1] ||
-      shapeOf(w)[0] % groups)
-    return c.error("input " + printed(shapeOf(x)) + " and kernel " +
-                   printed(shapeOf(w)) + " do not fit group " + Twine(groups));
+    return c.error("input " + printed(shapeOf(x)) + " and kernel " + printed(shapeOf(w)) +
+                   " have different ranks");
+  if (groups < 1 || shapeOf(x)[1] != groups * shapeOf(w)[1] || shapeOf(w)[0] % groups)
+    return c.error("input " + printed(shapeOf(x)) + " and kernel " + printed(shapeOf(w)) +
+                   " do not fit group " + Twine(groups));
   ArrayRef<int64_t> kernel = shapeOf(w).drop_front(2);
-  if (c.hasAttr("kernel_shape") &&
-      ArrayRef<int64_t>(c.intsAttr("kernel_shape")) != kernel)
+  if (c.hasAttr("kernel_shape") && ArrayRef<int64_t>(c.intsAttr("kernel_shape")) != kernel)
     return c.error("kernel_shape " + printed(c.intsAttr("kernel_shape")) +
                    " is not that of the kernel " + printed(shapeOf(w)));
   auto g = readGeometry(c, x, kernel);
   if (!g)
     return failure();
-  return finishWithBias(c,
-                        c.e.make<nn::ConvOp>(x, w, g->strides, g->padLow,
-                                             g->padHigh, g->dilations, groups));
+  return finishWithBias(
+      c, c.e.make<nn::ConvOp>(x, w, g->strides, g->padLow, g->padHigh, g->dilations, groups));
 }
 
 /// The transpose of a convolution with the same kernel: extents (in - 1) stride
@@ -137,77 +127,65 @@ LogicalResult convertConvTranspose(Conversion &c) {
   size_t spatial = rankOf(x) - 2;
   if (rankOf(w) != rankOf(x) || groups < 1 || shapeOf(x)[1] != shapeOf(w)[0] ||
       shapeOf(w)[0] % groups)
-    return c.error("input " + printed(shapeOf(x)) + " and kernel " +
-                   printed(shapeOf(w)) + " do not fit group " + Twine(groups));
+    return c.error("input " + printed(shapeOf(x)) + " and kernel " + printed(shapeOf(w)) +
+                   " do not fit group " + Twine(groups));
   auto list = [&](StringRef name, int64_t fallback, size_t count) {
     SmallVector<int64_t> values = c.intsAttr(name);
     if (!c.hasAttr(name))
       values.assign(count, fallback);
     if (values.size() != count && !c.failed)
-      (void)c.error(name + " has " + Twine(values.size()) +
-                    " elements but must have " + Twine(count));
+      (void)c.error(name + " has " + Twine(values.size()) + " elements but must have " +
+                    Twine(count));
     return values;
   };
   SmallVector<int64_t> strides = list("strides", 1, spatial),
                        dilations = list("dilations", 1, spatial),
                        pads = list("pads", 0, 2 * spatial),
                        extra = list("output_padding", 0, spatial), low, high;
-  SmallVector<int64_t> asked = c.hasAttr("output_shape")
-                                   ? list("output_shape", 0, spatial)
-                                   : SmallVector<int64_t>();
+  SmallVector<int64_t> asked =
+      c.hasAttr("output_shape") ? list("output_shape", 0, spatial) : SmallVector<int64_t>();
   std::string autoPad = c.stringAttr("auto_pad");
   if (c.failed)
     return failure();
   SmallVector<int64_t> shape{shapeOf(x)[0], shapeOf(w)[1] * groups};
   for (size_t i = 0; i < spatial; ++i) {
     int64_t in = shapeOf(x)[i + 2], kernel = shapeOf(w)[i + 2];
-    auto small = [](int64_t v, int64_t least) {
-      return v >= least && v <= kMaxExtent;
-    };
+    auto small = [](int64_t v, int64_t least) { return v >= least && v <= kMaxExtent; };
     if (!small(strides[i], 1) || !small(dilations[i], 1) || !small(kernel, 1) ||
-        !small(extra[i], 0) || !small(pads[i], 0) ||
-        !small(pads[i + spatial], 0) || in < 1)
-      return c.error("strides " + printed(strides) + ", dilations " +
-                     printed(dilations) + ", pads " + printed(pads) +
-                     " and output_padding " + printed(extra) +
+        !small(extra[i], 0) || !small(pads[i], 0) || !small(pads[i + spatial], 0) || in < 1)
+      return c.error("strides " + printed(strides) + ", dilations " + printed(dilations) +
+                     ", pads " + printed(pads) + " and output_padding " + printed(extra) +
                      " are not possible");
-    int64_t full =
-        (in - 1) * strides[i] + (kernel - 1) * dilations[i] + 1 + extra[i];
+    int64_t full = (in - 1) * strides[i] + (kernel - 1) * dilations[i] + 1 + extra[i];
     int64_t before = pads[i], after = pads[i + spatial];
     if (!asked.empty() || autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
       int64_t total = full - (asked.empty() ? in * strides[i] : asked[i]);
       // What the windows do not reach is after them.
-      before = total < 0                 ? 0
-               : autoPad == "SAME_UPPER" ? total / 2
-                                         : total - total / 2;
+      before = total < 0 ? 0 : autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
       after = total - before;
     }
     int64_t extent = full - before - after;
     if (extent < 1)
-      return c.error("pads leave no elements along spatial dimension " +
-                     Twine(i));
+      return c.error("pads leave no elements along spatial dimension " + Twine(i));
     shape.push_back(extent);
     low.push_back(before);
     high.push_back(after - extra[i]);
   }
   auto type = RankedTensorType::get(shape, nn::typeOf(x).getElementType());
-  return finishWithBias(c,
-                        c.e.make<nn::ConvInputGradOp>(type, x, w, strides, low,
-                                                      high, dilations, groups));
+  return finishWithBias(
+      c, c.e.make<nn::ConvInputGradOp>(type, x, w, strides, low, high, dilations, groups));
 }
 
 /// ceil_mode: one window more where it starts inside the input or its low
 /// padding, by more padding after it.
 void applyCeilMode(Geometry &g, Value x) {
   for (size_t i = 0; i < g.kernel.size(); ++i) {
-    int64_t in = shapeOf(x)[i + 2],
-            reach = (g.kernel[i] - 1) * g.dilations[i] + 1;
+    int64_t in = shapeOf(x)[i + 2], reach = (g.kernel[i] - 1) * g.dilations[i] + 1;
     int64_t padded = in + g.padLow[i] + g.padHigh[i];
     int64_t out = (padded - reach + g.strides[i] - 1) / g.strides[i] + 1;
     if ((out - 1) * g.strides[i] >= in + g.padLow[i])
       --out;
-    g.padHigh[i] +=
-        std::max<int64_t>((out - 1) * g.strides[i] + reach - padded, 0);
+    g.padHigh[i] += std::max<int64_t>((out - 1) * g.strides[i] + reach - padded, 0);
     g.extents[i] = out;
   }
 }
@@ -227,8 +205,8 @@ LogicalResult convertMaxPool(Conversion &c) {
     applyCeilMode(*g, x);
   if (c.isUsed(1))
     return c.error("output 1 (indices) is not supported");
-  c.setResult(0, c.e.make<nn::MaxPoolOp>(x, g->kernel, g->strides, g->padLow,
-                                         g->padHigh, g->dilations));
+  c.setResult(
+      0, c.e.make<nn::MaxPoolOp>(x, g->kernel, g->strides, g->padLow, g->padHigh, g->dilations));
   return c.failed ? failure() : success();
 }
 
@@ -245,19 +223,17 @@ LogicalResult convertAveragePool(Conversion &c) {
     applyCeilMode(*g, x);
   if (c.failed)
     return failure();
-  Value sum = c.e.make<nn::SumPoolOp>(x, g->kernel, g->strides, g->padLow,
-                                      g->padHigh, g->dilations);
+  Value sum =
+      c.e.make<nn::SumPoolOp>(x, g->kernel, g->strides, g->padLow, g->padHigh, g->dilations);
   // The count is a product of one count a dimension.
-  HostTensor counts(
-      RankedTensorType::get(g->extents, nn::typeOf(x).getElementType()));
+  HostTensor counts(RankedTensorType::get(g->extents, nn::typeOf(x).getElementType()));
   int64_t at = 0;
   forEachIndex(g->extents, [&](ArrayRef<int64_t> index) {
     double count = 1;
     for (size_t i = 0; i < index.size(); ++i) {
       int64_t in = shapeOf(x)[i + 2], inside = 0;
       for (int64_t k = 0; k < g->kernel[i]; ++k) {
-        int64_t place =
-            index[i] * g->strides[i] + k * g->dilations[i] - g->padLow[i];
+        int64_t place = index[i] * g->strides[i] + k * g->dilations[i] - g->padLow[i];
         bool own = place >= 0 && place < in;
         bool padding = place >= -g->padLow[i] && place < in + ownHigh[i];
         inside += includePad ? padding : own;
@@ -267,8 +243,7 @@ LogicalResult convertAveragePool(Conversion &c) {
     counts.floats[at++] = count;
   });
   Value divisor;
-  if (llvm::all_of(counts.floats,
-                   [&](double v) { return v == counts.floats[0]; }))
+  if (llvm::all_of(counts.floats, [&](double v) { return v == counts.floats[0]; }))
     return c.done(c.e.div(sum, c.e.splatLike(sum, counts.floats[0])));
   SmallVector<int64_t> dimensions = range(2, rankOf(x));
   divisor = c.e.make<nn::ConstantOp>(cast<ElementsAttr>(counts.toAttr()));
@@ -289,8 +264,7 @@ LogicalResult convertLpPool(Conversion &c) {
   Value sum;
   if (c.node.opType == "GlobalLpPool") {
     if (rankOf(x) < 3)
-      return c.error("input has rank " + Twine(rankOf(x)) +
-                     " but must have 3 or more");
+      return c.error("input has rank " + Twine(rankOf(x)) + " but must have 3 or more");
     SmallVector<int64_t> shape(shapeOf(x).take_front(2));
     shape.append(rankOf(x) - 2, 1);
     sum = c.e.reshape(c.e.sum(power, range(2, rankOf(x))), shape);
@@ -300,8 +274,8 @@ LogicalResult convertLpPool(Conversion &c) {
       return failure();
     if (c.intAttr("ceil_mode"))
       applyCeilMode(*g, x);
-    sum = c.e.make<nn::SumPoolOp>(power, g->kernel, g->strides, g->padLow,
-                                  g->padHigh, g->dilations);
+    sum =
+        c.e.make<nn::SumPoolOp>(power, g->kernel, g->strides, g->padLow, g->padHigh, g->dilations);
   }
   if (c.failed)
     return failure();
@@ -326,34 +300,27 @@ LogicalResult convertLocalResponse(Conversion &c) {
     pixels *= extent;
   if (nn::typeOf(x).getNumElements() == 0)
     return c.done(x);
-  Value squares =
-      c.e.reshape(c.e.mul(x, x), {shapeOf(x)[0], 1, channels, pixels});
-  Value sums = c.e.make<nn::SumPoolOp>(
-      squares, ArrayRef<int64_t>{size, 1}, ArrayRef<int64_t>{1, 1},
-      ArrayRef<int64_t>{(size - 1) / 2, 0}, ArrayRef<int64_t>{size / 2, 0},
-      ArrayRef<int64_t>{1, 1});
+  Value squares = c.e.reshape(c.e.mul(x, x), {shapeOf(x)[0], 1, channels, pixels});
+  Value sums = c.e.make<nn::SumPoolOp>(squares, ArrayRef<int64_t>{size, 1}, ArrayRef<int64_t>{1, 1},
+                                       ArrayRef<int64_t>{(size - 1) / 2, 0},
+                                       ArrayRef<int64_t>{size / 2, 0}, ArrayRef<int64_t>{1, 1});
   Value scaled = c.e.mul(c.e.reshape(sums, shapeOf(x)), c.floatAttr("alpha"));
-  Value base = c.e.add(c.e.div(scaled, c.e.splatLike(x, double(size))),
-                       c.floatAttr("bias"));
-  return c.done(c.e.div(
-      x, c.e.make<nn::PowOp>(base, c.e.splatLike(base, c.floatAttr("beta")))));
+  Value base = c.e.add(c.e.div(scaled, c.e.splatLike(x, double(size))), c.floatAttr("bias"));
+  return c.done(c.e.div(x, c.e.make<nn::PowOp>(base, c.e.splatLike(base, c.floatAttr("beta")))));
 }
 
 LogicalResult convertGlobalPool(Conversion &c) {
   Value x = c.operand(0);
   if (rankOf(x) < 3)
-    return c.error("input has rank " + Twine(rankOf(x)) +
-                   " but must have 3 or more");
-  SmallVector<int64_t> dimensions = range(2, rankOf(x)),
-                       shape(shapeOf(x).take_front(2));
+    return c.error("input has rank " + Twine(rankOf(x)) + " but must have 3 or more");
+  SmallVector<int64_t> dimensions = range(2, rankOf(x)), shape(shapeOf(x).take_front(2));
   double count = 1;
   for (int64_t size : shapeOf(x).drop_front(2)) {
     count *= double(size);
     shape.push_back(1);
   }
   if (c.node.opType == "GlobalMaxPool")
-    return c.done(
-        c.e.reshape(c.e.reduce(nn::ReduceKind::max, x, dimensions), shape));
+    return c.done(c.e.reshape(c.e.reduce(nn::ReduceKind::max, x, dimensions), shape));
   Value sum = c.e.sum(x, dimensions);
   return c.done(c.e.reshape(c.e.div(sum, c.e.splatLike(sum, count)), shape));
 }

@@ -21,8 +21,7 @@ namespace {
 using Kind = DerivationStep::Kind;
 
 int64_t product(ArrayRef<int64_t> shape) {
-  return std::accumulate(shape.begin(), shape.end(), int64_t(1),
-                         std::multiplies<int64_t>());
+  return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<int64_t>());
 }
 
 SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
@@ -33,8 +32,7 @@ SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
 }
 
 /// The elements of `from` at the places that `strides` walks over `shape`.
-Tensor gatherStrided(const Tensor &from, ArrayRef<int64_t> shape,
-                     ArrayRef<int64_t> strides) {
+Tensor gatherStrided(const Tensor &from, ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   size_t bytes = elementBytes(from.type);
   std::vector<char> to(product(shape) * bytes);
   SmallVector<int64_t> at(shape.size(), 0);
@@ -55,8 +53,8 @@ Tensor gatherStrided(const Tensor &from, ArrayRef<int64_t> shape,
 bool isPermutation(ArrayRef<int64_t> dims, size_t rank) {
   SmallVector<int64_t> sorted(dims);
   llvm::sort(sorted);
-  return dims.size() == rank && std::equal(sorted.begin(), sorted.end(),
-                                           llvm::seq<int64_t>(0, rank).begin());
+  return dims.size() == rank &&
+         std::equal(sorted.begin(), sorted.end(), llvm::seq<int64_t>(0, rank).begin());
 }
 
 template <typename T> Tensor plus(const Tensor &tensor, double addend) {
@@ -68,8 +66,7 @@ template <typename T> Tensor plus(const Tensor &tensor, double addend) {
   return makeTensor(tensor.type, tensor.shape, std::move(bytes));
 }
 
-std::optional<Tensor> deriveStep(const Tensor &tensor,
-                                 const DerivationStep &step) {
+std::optional<Tensor> deriveStep(const Tensor &tensor, const DerivationStep &step) {
   size_t rank = tensor.shape.size();
   switch (step.kind) {
   case Kind::Transpose: {
@@ -109,8 +106,7 @@ std::optional<Tensor> deriveStep(const Tensor &tensor,
     for (auto [i, index] : llvm::enumerate(step.indices)) {
       if (index < 0 || index >= tensor.shape[0])
         return std::nullopt;
-      std::memcpy(bytes.data() + i * row, tensor.bytes.data() + index * row,
-                  row);
+      std::memcpy(bytes.data() + i * row, tensor.bytes.data() + index * row, row);
     }
     auto shape = llvm::to_vector<6>(step.dims);
     shape.append(tensor.shape.begin() + 1, tensor.shape.end());
@@ -131,8 +127,7 @@ DerivationStep step(Kind kind, ArrayRef<int64_t> dims) {
 }
 
 /// A permutation that makes `value` of `parameter`, of up to four dimensions.
-std::optional<Derivation> findTranspose(const Tensor &parameter,
-                                        const Tensor &value) {
+std::optional<Derivation> findTranspose(const Tensor &parameter, const Tensor &value) {
   size_t rank = parameter.shape.size();
   if (rank < 2 || rank > 4 || value.shape.size() != rank)
     return std::nullopt;
@@ -150,8 +145,7 @@ std::optional<Derivation> findTranspose(const Tensor &parameter,
   return std::nullopt;
 }
 
-std::optional<Derivation> findExpand(const Tensor &parameter,
-                                     const Tensor &value) {
+std::optional<Derivation> findExpand(const Tensor &parameter, const Tensor &value) {
   Derivation steps;
   if (parameter.shape.size() < value.shape.size()) {
     SmallVector<int64_t> shape(value.shape.size() - parameter.shape.size(), 1);
@@ -167,24 +161,21 @@ std::optional<Derivation> findExpand(const Tensor &parameter,
 
 /// The rows of `parameter` that `value` has, when they are those at one place
 /// each.
-std::optional<Derivation> findRows(const Tensor &parameter,
-                                   const Tensor &value) {
+std::optional<Derivation> findRows(const Tensor &parameter, const Tensor &value) {
   size_t rowDims = parameter.shape.size() - 1;
   if (parameter.shape.size() < 2 || value.shape.size() < rowDims ||
       ArrayRef<int64_t>(value.shape).take_back(rowDims) !=
           ArrayRef<int64_t>(parameter.shape).drop_front())
     return std::nullopt;
-  size_t row = product(ArrayRef<int64_t>(parameter.shape).drop_front()) *
-               elementBytes(parameter.type);
+  size_t row =
+      product(ArrayRef<int64_t>(parameter.shape).drop_front()) * elementBytes(parameter.type);
   if (row == 0)
     return std::nullopt;
   llvm::StringMap<int64_t> places;
   for (int64_t i = 0; i < parameter.shape[0]; ++i)
-    if (!places.try_emplace(StringRef(parameter.bytes.data() + i * row, row), i)
-             .second)
+    if (!places.try_emplace(StringRef(parameter.bytes.data() + i * row, row), i).second)
       return std::nullopt; // Equal rows: which one was looked up is unknown.
-  DerivationStep gather =
-      step(Kind::Gather, ArrayRef<int64_t>(value.shape).drop_back(rowDims));
+  DerivationStep gather = step(Kind::Gather, ArrayRef<int64_t>(value.shape).drop_back(rowDims));
   for (size_t at = 0; at < value.bytes.size(); at += row) {
     auto found = places.find(StringRef(value.bytes.data() + at, row));
     if (found == places.end())
@@ -195,8 +186,7 @@ std::optional<Derivation> findRows(const Tensor &parameter,
 }
 
 /// A number that, added to every element of `parameter`, gives `value`.
-std::optional<Derivation> findAddend(const Tensor &parameter,
-                                     const Tensor &value) {
+std::optional<Derivation> findAddend(const Tensor &parameter, const Tensor &value) {
   if (parameter.shape != value.shape || parameter.numElements() == 0)
     return std::nullopt;
   // The sum is rounded: the smallest element tells the number best.
@@ -223,8 +213,7 @@ bool isConstantAlong(const Tensor &tensor, size_t dim) {
   for (int64_t i = 0, n = tensor.numElements(); i < n; ++i) {
     int64_t place = i / inner % extent;
     if (place && std::memcmp(tensor.bytes.data() + i * bytes,
-                             tensor.bytes.data() + (i - place * inner) * bytes,
-                             bytes) != 0)
+                             tensor.bytes.data() + (i - place * inner) * bytes, bytes) != 0)
       return false;
   }
   return true;
@@ -232,8 +221,7 @@ bool isConstantAlong(const Tensor &tensor, size_t dim) {
 
 } // namespace
 
-std::optional<Tensor> derive(const Tensor &tensor,
-                             ArrayRef<DerivationStep> steps) {
+std::optional<Tensor> derive(const Tensor &tensor, ArrayRef<DerivationStep> steps) {
   std::optional<Tensor> result = tensor;
   for (const DerivationStep &each : steps)
     if (!(result = deriveStep(*result, each)))
@@ -270,8 +258,7 @@ std::string describe(ArrayRef<DerivationStep> steps) {
 }
 
 bool isSame(const Tensor &a, const Tensor &b) {
-  return a.type == b.type && a.shape == b.shape &&
-         a.bytes.size() == b.bytes.size() &&
+  return a.type == b.type && a.shape == b.shape && a.bytes.size() == b.bytes.size() &&
          std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0;
 }
 
@@ -282,8 +269,7 @@ bool isSplat(const Tensor &tensor) {
                      tensor.bytes.size() - bytes) == 0;
 }
 
-std::optional<Derivation> findDerivation(const Tensor &parameter,
-                                         const Tensor &value) {
+std::optional<Derivation> findDerivation(const Tensor &parameter, const Tensor &value) {
   if (parameter.type != value.type)
     return std::nullopt;
   if (isSame(parameter, value))
@@ -291,8 +277,7 @@ std::optional<Derivation> findDerivation(const Tensor &parameter,
   if (auto found = findTranspose(parameter, value))
     return found;
   if (parameter.bytes.size() == value.bytes.size() &&
-      std::memcmp(parameter.bytes.data(), value.bytes.data(),
-                  value.bytes.size()) == 0)
+      std::memcmp(parameter.bytes.data(), value.bytes.data(), value.bytes.size()) == 0)
     return Derivation{step(Kind::Reshape, value.shape)};
   if (auto found = findExpand(parameter, value))
     return found;
@@ -308,11 +293,10 @@ Derived distinctRows(const Tensor &value, unsigned rowDims) {
   llvm::StringMap<int64_t> places;
   std::vector<char> rows;
   for (size_t at = 0; row && at < value.bytes.size(); at += row) {
-    auto [found, isNew] = places.try_emplace(
-        StringRef(value.bytes.data() + at, row), int64_t(places.size()));
+    auto [found, isNew] =
+        places.try_emplace(StringRef(value.bytes.data() + at, row), int64_t(places.size()));
     if (isNew)
-      rows.insert(rows.end(), value.bytes.data() + at,
-                  value.bytes.data() + at + row);
+      rows.insert(rows.end(), value.bytes.data() + at, value.bytes.data() + at + row);
     gather.indices.push_back(found->second);
   }
   SmallVector<int64_t> tableShape = {int64_t(places.size())};
@@ -349,17 +333,14 @@ std::optional<Derived> distinctRowsAnywhere(const Tensor &value) {
     for (auto [i, d] : llvm::enumerate(order))
       inverse[d] = i;
     bool moves = !llvm::is_sorted(order);
-    Tensor moved =
-        moves ? *derive(value, {step(Kind::Transpose, order)}) : value;
+    Tensor moved = moves ? *derive(value, {step(Kind::Transpose, order)}) : value;
     Derived table = distinctRows(moved, rowDims);
     int64_t elements = table.parameter.numElements();
     // Single numbers may be equal by accident: half of them are not.
-    int64_t wanted =
-        rowDims ? best.parameter.numElements() : value.numElements() / 2;
+    int64_t wanted = rowDims ? best.parameter.numElements() : value.numElements() / 2;
     if (elements >= value.numElements() || elements > wanted ||
         elements > best.parameter.numElements() ||
-        (elements == best.parameter.numElements() &&
-         rowDims < best.parameter.shape.size() - 1))
+        (elements == best.parameter.numElements() && rowDims < best.parameter.shape.size() - 1))
       continue;
     if (moves)
       table.steps.push_back(step(Kind::Transpose, inverse));
@@ -377,8 +358,7 @@ Derived collapseRepeated(const Tensor &value) {
       shape[d] = 1;
   if (ArrayRef<int64_t>(shape) == ArrayRef<int64_t>(value.shape))
     return {value, {}};
-  return {gatherStrided(value, shape, strides),
-          {step(Kind::Expand, value.shape)}};
+  return {gatherStrided(value, shape, strides), {step(Kind::Expand, value.shape)}};
 }
 
 } // namespace dpc::onnx

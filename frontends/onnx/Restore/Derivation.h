@@ -31,8 +31,8 @@ struct DerivationStep {
   double addend = 0;
 
   bool operator==(const DerivationStep &other) const {
-    return kind == other.kind && dims == other.dims &&
-           indices == other.indices && addend == other.addend;
+    return kind == other.kind && dims == other.dims && indices == other.indices &&
+           addend == other.addend;
   }
 };
 
@@ -41,8 +41,7 @@ using Derivation = std::vector<DerivationStep>;
 
 /// `tensor` after `steps`, rounded as its type is; nullopt when a step does not
 /// fit the shape or the type (only f32 and f64 are added to).
-std::optional<Tensor> derive(const Tensor &tensor,
-                             llvm::ArrayRef<DerivationStep> steps);
+std::optional<Tensor> derive(const Tensor &tensor, llvm::ArrayRef<DerivationStep> steps);
 
 /// "transposed, rows": for tables; empty for no step.
 std::string describe(llvm::ArrayRef<DerivationStep> steps);
@@ -50,8 +49,7 @@ std::string describe(llvm::ArrayRef<DerivationStep> steps);
 /// The steps that make `value` of `parameter`, bit by bit: none, a permutation
 /// of dimensions, another shape, repetition along dimensions of extent 1,
 /// rows, or a number added. nullopt when none does.
-std::optional<Derivation> findDerivation(const Tensor &parameter,
-                                         const Tensor &value);
+std::optional<Derivation> findDerivation(const Tensor &parameter, const Tensor &value);
 
 /// A parameter and how a tensor of the file follows from it.
 struct Derived {

@@ -70,8 +70,7 @@ private:
 
 } // namespace
 
-nn::FileTensor viewOf(llvm::ArrayRef<int64_t> shape,
-                      llvm::ArrayRef<DerivationStep> steps,
+nn::FileTensor viewOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<DerivationStep> steps,
                       const Initializer &inFile) {
   nn::FileTensor view;
   view.name = inFile.name;
@@ -108,16 +107,14 @@ nn::FileTensor viewOf(llvm::ArrayRef<int64_t> shape,
   return view;
 }
 
-std::vector<std::vector<nn::FileTensor>>
-findFileViews(const RestorationPlan &plan, const Graph &graph) {
+std::vector<std::vector<nn::FileTensor>> findFileViews(const RestorationPlan &plan,
+                                                       const Graph &graph) {
   std::vector<std::vector<nn::FileTensor>> views(plan.tensors.size());
-  auto add = [&](size_t tensor, const Initializer &inFile,
-                 llvm::ArrayRef<DerivationStep> steps) {
+  auto add = [&](size_t tensor, const Initializer &inFile, llvm::ArrayRef<DerivationStep> steps) {
     for (const nn::FileTensor &known : views[tensor])
       if (known.name == inFile.name)
         return;
-    views[tensor].push_back(
-        viewOf(plan.tensors[tensor].value.shape, steps, inFile));
+    views[tensor].push_back(viewOf(plan.tensors[tensor].value.shape, steps, inFile));
   };
   for (auto [i, tensor] : llvm::enumerate(plan.tensors))
     for (const Initializer &initializer : graph.initializers)
@@ -128,8 +125,7 @@ findFileViews(const RestorationPlan &plan, const Graph &graph) {
       add(use.tensor, *was, use.steps);
   for (const RestoredNode &copy : plan.nodes)
     for (auto [operand, tensor] : copy.operands)
-      if (const Initializer *was =
-              graph.initializerOf(graph.nodes[copy.node].input(operand)))
+      if (const Initializer *was = graph.initializerOf(graph.nodes[copy.node].input(operand)))
         add(tensor, *was, {});
   for (auto [i, tensor] : llvm::enumerate(plan.tensors))
     if (views[i].empty()) {

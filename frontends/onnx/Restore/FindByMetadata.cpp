@@ -23,9 +23,7 @@ TensorKind kindOf(const SignatureEntry &entry) {
                                    : TensorKind::Constant;
 }
 
-StringRef lastName(StringRef target) {
-  return target.substr(target.rfind('.') + 1);
-}
+StringRef lastName(StringRef target) { return target.substr(target.rfind('.') + 1); }
 StringRef ownerOf(StringRef target) {
   size_t dot = target.rfind('.');
   return dot == StringRef::npos ? StringRef() : target.take_front(dot);
@@ -35,8 +33,7 @@ std::string within(StringRef owner, StringRef name) {
 }
 
 /// The PARAMETERs that the exporter computed `initializer` from, or that it is.
-std::vector<std::string>
-MetadataFinder::parametersOf(const Initializer &initializer) const {
+std::vector<std::string> MetadataFinder::parametersOf(const Initializer &initializer) const {
   std::vector<std::string> targets;
   if (const SignatureEntry *entry = signature.findTarget(initializer.name)) {
     targets.push_back(entry->target);
@@ -79,9 +76,8 @@ void MetadataFinder::groupCalls() {
 /// both sides by last name and in order.
 void MetadataFinder::identify(const CallNodes &group) {
   // A recurrent operator's are joined from several, which train the same.
-  if (isRecurrent(group.call) || llvm::any_of(group.nodes, [&](int32_t n) {
-        return hasFoldedBatchNorm(graph.nodes[n]);
-      }))
+  if (isRecurrent(group.call) ||
+      llvm::any_of(group.nodes, [&](int32_t n) { return hasFoldedBatchNorm(graph.nodes[n]); }))
     return;
   std::vector<Operand> open;
   std::vector<const SignatureEntry *> left = group.entries;
@@ -97,8 +93,7 @@ void MetadataFinder::identify(const CallNodes &group) {
       if (!initializer || !isFloat(initializer->tensor.type))
         continue;
       Operand at{n, int32_t(i), initializer};
-      std::optional<int> position =
-          argumentOf(group.call, graph.nodes[n], at.operand);
+      std::optional<int> position = argumentOf(group.call, graph.nodes[n], at.operand);
       if (position && *position == kNoArgument)
         continue;
       if (position) {
@@ -114,9 +109,8 @@ void MetadataFinder::identify(const CallNodes &group) {
     }
   auto assignIf = [&](auto &&fits) {
     for (size_t i = 0; i < open.size();) {
-      auto entry = llvm::find_if(left, [&](const SignatureEntry *each) {
-        return fits(*each, open[i]);
-      });
+      auto entry =
+          llvm::find_if(left, [&](const SignatureEntry *each) { return fits(*each, open[i]); });
       if (entry == left.end()) {
         ++i;
         continue;
@@ -135,8 +129,8 @@ void MetadataFinder::identify(const CallNodes &group) {
            lastName(others[0]) == lastName(entry.target);
   });
   assignIf([&](const SignatureEntry &entry, const Operand &at) {
-    return !inFile(entry.target) && (!parametersOf(*at.initializer).empty() ||
-                                     at.initializer->tensor.numElements() > 1);
+    return !inFile(entry.target) &&
+           (!parametersOf(*at.initializer).empty() || at.initializer->tensor.numElements() > 1);
   });
   assignIf([&](const SignatureEntry &entry, const Operand &at) {
     const Initializer *own = inFile(entry.target);
@@ -165,9 +159,8 @@ void MetadataFinder::identifyLoose(const CallNodes &group, const Operand &at) {
   const Node &node = graph.nodes[at.node];
   std::string argument = argumentName(group, at.node, at.operand);
   std::vector<std::string> names = fxArguments(node.metadata(kFxNode));
-  if (!isItself &&
-      (argument.empty() ? llvm::is_contained(names, initializer.name)
-                        : argument == initializer.name))
+  if (!isItself && (argument.empty() ? llvm::is_contained(names, initializer.name)
+                                     : argument == initializer.name))
     return assign(source, at, false);
 
   // The calling module's own tensor of this name.
@@ -188,9 +181,8 @@ void MetadataFinder::identifyLoose(const CallNodes &group, const Operand &at) {
     return assign(other, at, false);
   size_t uses = graph.values[initializer.value].uses.size();
   static const llvm::StringSet<> views = {
-      "_to_copy", "alias",   "detach", "clone",   "contiguous", "view",
-      "reshape",  "permute", "t",      "squeeze", "transpose",  "unsqueeze",
-      "expand",   "slice",   "select", "type_as"};
+      "_to_copy", "alias",   "detach",    "clone",     "contiguous", "view",  "reshape", "permute",
+      "t",        "squeeze", "transpose", "unsqueeze", "expand",     "slice", "select",  "type_as"};
   if (!isItself || uses == 1 || views.contains(stemOf(argument)))
     return assign(source, at, false);
   constants.push_back(at);
@@ -199,22 +191,21 @@ void MetadataFinder::identifyLoose(const CallNodes &group, const Operand &at) {
 void MetadataFinder::lose(StringRef target, const Initializer &initializer) {
   if (!lostNames.insert((target + "|" + initializer.name).str()).second)
     return;
-  plan.lost.push_back(llvm::formatv(
-      "parameter '{0}' is not in the file: the export computed '{1}' from it, "
-      "and the file does not say how; torch.onnx.export(..., optimize=False) "
-      "keeps it",
-      target, initializer.name));
+  plan.lost.push_back(
+      llvm::formatv("parameter '{0}' is not in the file: the export computed '{1}' from it, "
+                    "and the file does not say how; torch.onnx.export(..., optimize=False) "
+                    "keeps it",
+                    target, initializer.name));
 }
 
-void MetadataFinder::planTensor(StringRef target,
-                                llvm::ArrayRef<Identified> found) {
+void MetadataFinder::planTensor(StringRef target, llvm::ArrayRef<Identified> found) {
   const SignatureEntry *entry = signature.findTarget(target);
   const Initializer *own = inFile(target);
   bool isWhole = own && llvm::all_of(found, [&](const Identified &each) {
                    return each.at.initializer == own;
                  });
-  bool hasDropped = llvm::any_of(
-      dropped, [&](const DroppedBias &each) { return each.target == target; });
+  bool hasDropped =
+      llvm::any_of(dropped, [&](const DroppedBias &each) { return each.target == target; });
   if (isWhole && !hasDropped)
     return;
   RestoredTensor tensor;
@@ -228,9 +219,8 @@ void MetadataFinder::planTensor(StringRef target,
   } else if (found.empty()) {
     for (const DroppedBias &each : dropped)
       if (each.target == target)
-        tensor.value = makeTensor(
-            each.type, {each.extent},
-            std::vector<char>(each.extent * elementBytes(each.type), 0));
+        tensor.value = makeTensor(each.type, {each.extent},
+                                  std::vector<char>(each.extent * elementBytes(each.type), 0));
   } else {
     // A use that names it says more than one that computes with it.
     const Identified *first = &found.front();
@@ -250,22 +240,21 @@ void MetadataFinder::planTensor(StringRef target,
     const Initializer *initializer = each.at.initializer;
     auto known = steps.find(initializer);
     if (known == steps.end()) {
-      std::optional<Derivation> derivation =
-          findDerivation(tensor.value, initializer->tensor);
+      std::optional<Derivation> derivation = findDerivation(tensor.value, initializer->tensor);
       if (!derivation)
         return lose(target, *initializer);
       known = steps.emplace(initializer, std::move(*derivation)).first;
     }
     if (initializer != own)
-      uses.push_back({each.at.node, each.at.operand, initializer->value,
-                      plan.tensors.size(), known->second});
+      uses.push_back(
+          {each.at.node, each.at.operand, initializer->value, plan.tensors.size(), known->second});
     if (initializer != own && !signature.findTarget(initializer->name) &&
         !llvm::is_contained(tensor.aliases, initializer->name))
       tensor.aliases.push_back(initializer->name);
   }
   for (const DroppedBias &each : dropped)
-    if (each.target == target && llvm::ArrayRef<int64_t>(tensor.value.shape) ==
-                                     llvm::ArrayRef<int64_t>(each.extent))
+    if (each.target == target &&
+        llvm::ArrayRef<int64_t>(tensor.value.shape) == llvm::ArrayRef<int64_t>(each.extent))
       uses.push_back({each.node, 2, kNoValue, plan.tensors.size(), {}});
   if (uses.empty())
     return;
@@ -277,8 +266,7 @@ void MetadataFinder::planTensor(StringRef target,
 void MetadataFinder::planConstants() {
   std::map<const Initializer *, size_t> copies;
   for (const Operand &at : constants) {
-    auto [found, isNew] =
-        copies.try_emplace(at.initializer, plan.tensors.size());
+    auto [found, isNew] = copies.try_emplace(at.initializer, plan.tensors.size());
     if (isNew) {
       RestoredTensor copy;
       copy.name = at.initializer->name + "/constant";
@@ -286,8 +274,7 @@ void MetadataFinder::planConstants() {
       copy.value = at.initializer->tensor;
       plan.tensors.push_back(std::move(copy));
     }
-    plan.uses.push_back(
-        {at.node, at.operand, at.initializer->value, found->second, {}});
+    plan.uses.push_back({at.node, at.operand, at.initializer->value, found->second, {}});
   }
 }
 
@@ -309,8 +296,6 @@ RestorationPlan MetadataFinder::find() {
   return std::move(plan);
 }
 
-RestorationPlan planByMetadata(const Graph &graph) {
-  return MetadataFinder(graph).find();
-}
+RestorationPlan planByMetadata(const Graph &graph) { return MetadataFinder(graph).find(); }
 
 } // namespace dpc::onnx

@@ -31,8 +31,7 @@ constexpr StringRef kKeeps =
 
 class Finder {
 public:
-  explicit Finder(const Graph &graph)
-      : graph(graph), reaches(differentiablyReachesOutput(graph)) {
+  explicit Finder(const Graph &graph) : graph(graph), reaches(differentiablyReachesOutput(graph)) {
     for (const Initializer &initializer : graph.initializers) {
       taken.insert(initializer.name);
       for (const std::string &alias : initializer.aliases)
@@ -48,8 +47,7 @@ private:
     int32_t operand;
   };
   bool isRestorable(const Initializer &initializer) const;
-  bool isMatrix(const Initializer &initializer,
-                llvm::ArrayRef<Operand> uses) const;
+  bool isMatrix(const Initializer &initializer, llvm::ArrayRef<Operand> uses) const;
   std::string weightName(const Node &product) const;
   void planUses(const Initializer &initializer, const std::string &name,
                 llvm::ArrayRef<Operand> uses);
@@ -69,17 +67,14 @@ private:
 /// Floats that every node of the main graph takes for itself.
 bool Finder::isRestorable(const Initializer &initializer) const {
   return isFloat(initializer.tensor.type) &&
-         llvm::all_of(
-             graph.values[initializer.value].uses, [&](const Use &use) {
-               return use.operand >= 0 && graph.nodes[use.node].callers.empty();
-             });
+         llvm::all_of(graph.values[initializer.value].uses, [&](const Use &use) {
+           return use.operand >= 0 && graph.nodes[use.node].callers.empty();
+         });
 }
 
 /// The right operand of products alone: a linear layer's weight, transposed.
-bool Finder::isMatrix(const Initializer &initializer,
-                      llvm::ArrayRef<Operand> uses) const {
-  return initializer.tensor.shape.size() == 2 &&
-         llvm::all_of(uses, [&](const Operand &use) {
+bool Finder::isMatrix(const Initializer &initializer, llvm::ArrayRef<Operand> uses) const {
+  return initializer.tensor.shape.size() == 2 && llvm::all_of(uses, [&](const Operand &use) {
            return graph.nodes[use.node].is("MatMul") && use.operand == 1;
          });
 }
@@ -105,11 +100,10 @@ std::string Finder::weightName(const Node &product) const {
   return module + ".weight";
 }
 
-void Finder::add(RestoredTensor tensor, const Initializer &was,
-                 Derivation steps, llvm::ArrayRef<Operand> uses) {
+void Finder::add(RestoredTensor tensor, const Initializer &was, Derivation steps,
+                 llvm::ArrayRef<Operand> uses) {
   for (const Operand &use : uses)
-    plan.uses.push_back(
-        {use.node, use.operand, was.value, plan.tensors.size(), steps});
+    plan.uses.push_back({use.node, use.operand, was.value, plan.tensors.size(), steps});
   plan.tensors.push_back(std::move(tensor));
 }
 
@@ -135,8 +129,7 @@ void Finder::planMatrix(const Initializer &initializer, const std::string &name,
             known.aliases.push_back(name);
             for (const Operand &use : uses)
               plan.uses.push_back({use.node, use.operand, initializer.value,
-                                   size_t(&known - plan.tensors.data()),
-                                   transpose});
+                                   size_t(&known - plan.tensors.data()), transpose});
             return;
           }
         return add(std::move(tied), initializer, std::move(transpose), uses);
@@ -144,8 +137,8 @@ void Finder::planMatrix(const Initializer &initializer, const std::string &name,
   std::string own = weightName(graph.nodes[uses.front().node]);
   if (!own.empty() && !taken.contains(own)) {
     taken.insert(own);
-    return add({own, TensorKind::Parameter, std::move(weight), false, {name}},
-               initializer, std::move(transpose), uses);
+    return add({own, TensorKind::Parameter, std::move(weight), false, {name}}, initializer,
+               std::move(transpose), uses);
   }
   // A module that runs twice gives its weight twice.
   for (RestoredTensor &known : plan.tensors)
@@ -157,8 +150,7 @@ void Finder::planMatrix(const Initializer &initializer, const std::string &name,
       return;
     }
   if (name != initializer.name)
-    add({name, TensorKind::Parameter, initializer.tensor, false, {}},
-        initializer, {}, uses);
+    add({name, TensorKind::Parameter, initializer.tensor, false, {}}, initializer, {}, uses);
 }
 
 /// `name` is what constant folding made of something else.
@@ -166,47 +158,40 @@ void Finder::planFolded(const Initializer &initializer, const std::string &name,
                         llvm::ArrayRef<Operand> uses) {
   const Tensor &tensor = initializer.tensor;
   const Node &node = graph.nodes[uses.front().node];
-  size_t extents =
-      llvm::count_if(tensor.shape, [](int64_t n) { return n > 1; });
+  size_t extents = llvm::count_if(tensor.shape, [](int64_t n) { return n > 1; });
   bool isTraining = reaches[initializer.value] && tensor.numElements() > 1 &&
                     !looksLikeMask(tensor) && !looksLikeTable(tensor);
   bool isRecurrent = node.is("LSTM") || node.is("GRU") || node.is("RNN");
   if (node.is("Conv") || node.is("ConvTranspose")) {
     if (uses.front().operand == 1)
-      plan.lost.push_back(llvm::formatv(
-          "{0}: its weight '{1}' was computed by the export (a BatchNorm "
-          "folded in, or a weight made of parameters); {2}",
-          describe(node), name, kKeeps));
+      plan.lost.push_back(
+          llvm::formatv("{0}: its weight '{1}' was computed by the export (a BatchNorm "
+                        "folded in, or a weight made of parameters); {2}",
+                        describe(node), name, kKeeps));
     return;
   }
   // A number a channel before unit dimensions was only reshaped.
-  bool isPerChannel =
-      extents == 1 && tensor.shape.size() > 1 && tensor.shape.back() == 1;
+  bool isPerChannel = extents == 1 && tensor.shape.size() > 1 && tensor.shape.back() == 1;
   if (isTraining && !isRecurrent && !isPerChannel) {
     std::optional<Derived> table =
         tensor.shape.size() > 1 ? distinctRowsAnywhere(tensor) : std::nullopt;
     if (!table) {
-      plan.lost.push_back(llvm::formatv(
-          "{0}: '{1}' was computed by the export's constant folding from a "
-          "parameter or a buffer, and the file does not say which; {2}",
-          describe(node), name, kKeeps));
+      plan.lost.push_back(
+          llvm::formatv("{0}: '{1}' was computed by the export's constant folding from a "
+                        "parameter or a buffer, and the file does not say which; {2}",
+                        describe(node), name, kKeeps));
       return;
     }
     if (!table->steps.empty()) {
       std::string own = name + "/rows";
-      return add({own,
-                  TensorKind::Parameter,
-                  std::move(table->parameter),
-                  false,
-                  {name}},
+      return add({own, TensorKind::Parameter, std::move(table->parameter), false, {name}},
                  initializer, std::move(table->steps), uses);
     }
   }
   // One parameter that was computed with twice has two names of equal values;
   // what is all one number may be anything.
   if (name != initializer.name && isSplat(tensor))
-    add({name, TensorKind::Parameter, tensor, false, {}}, initializer, {},
-        uses);
+    add({name, TensorKind::Parameter, tensor, false, {}}, initializer, {}, uses);
 }
 
 void Finder::planUses(const Initializer &initializer, const std::string &name,
@@ -216,8 +201,7 @@ void Finder::planUses(const Initializer &initializer, const std::string &name,
   if (isGeneratedName(name))
     return planFolded(initializer, name, uses);
   if (name != initializer.name)
-    add({name, TensorKind::Parameter, initializer.tensor, false, {}},
-        initializer, {}, uses);
+    add({name, TensorKind::Parameter, initializer.tensor, false, {}}, initializer, {}, uses);
 }
 
 RestorationPlan Finder::find() {
@@ -226,8 +210,7 @@ RestorationPlan Finder::find() {
       continue;
     std::map<std::string, std::vector<Operand>> byName;
     for (const Use &use : graph.values[initializer.value].uses)
-      byName[graph.nodes[use.node].proto->input(use.operand)].push_back(
-          {use.node, use.operand});
+      byName[graph.nodes[use.node].proto->input(use.operand)].push_back({use.node, use.operand});
     for (const auto &[name, uses] : byName)
       planUses(initializer, name, uses);
   }

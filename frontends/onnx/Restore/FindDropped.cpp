@@ -19,15 +19,14 @@ void MetadataFinder::findDroppedBiases(const CallNodes &group) {
   int position = op == "addmm" ? 0 : 2;
   if (op != "addmm" && op != "linear" && !op.starts_with("conv"))
     return;
-  const SignatureEntry *entry =
-      signature.findPlaceholder(valueArgument(group.call, position));
+  const SignatureEntry *entry = signature.findPlaceholder(valueArgument(group.call, position));
   if (!entry || entry->target.empty())
     return;
   for (int32_t n : group.nodes) {
     const Node &node = graph.nodes[n];
     bool isProduct = node.is("Gemm");
-    if ((!isProduct && !node.is("Conv") && !node.is("ConvTranspose")) ||
-        node.inputs.size() != 2 || hasFoldedBatchNorm(node) ||
+    if ((!isProduct && !node.is("Conv") && !node.is("ConvTranspose")) || node.inputs.size() != 2 ||
+        hasFoldedBatchNorm(node) ||
         !StringRef(node.metadata(kRewriterRule)).contains("RemoveOptionalBias"))
       continue;
     const Initializer *weight = graph.initializerOf(node.input(1));
@@ -49,9 +48,8 @@ void MetadataFinder::findDroppedBiases(const CallNodes &group) {
 /// inference form: (x, weight, bias, mean, variance, True, momentum, eps).
 void MetadataFinder::findTrainingNorms(const CallNodes &group) {
   StringRef op = group.call.op;
-  if (!op.starts_with("_native_batch_norm_legit") ||
-      op.contains("no_training") || group.call.arguments.size() < 7 ||
-      group.call.arguments[5] != "True")
+  if (!op.starts_with("_native_batch_norm_legit") || op.contains("no_training") ||
+      group.call.arguments.size() < 7 || group.call.arguments[5] != "True")
     return;
   double momentum;
   if (StringRef(group.call.arguments[6]).getAsDouble(momentum))
@@ -76,18 +74,15 @@ void MetadataFinder::findFoldedNorms() {
         "{0}: the export folded a BatchNorm into it{1}, whose parameters and "
         "statistics are lost; torch.onnx.export(..., optimize=False) keeps it",
         nodes.front(),
-        nodes.size() > 1
-            ? llvm::formatv(" (and into {0} more)", nodes.size() - 1).str()
-            : std::string()));
+        nodes.size() > 1 ? llvm::formatv(" (and into {0} more)", nodes.size() - 1).str()
+                         : std::string()));
 }
 
 /// Layers that begin alike and take one input were merged to one node (the two
 /// norms of a parallel residual): the calls after it still name the other
 /// one's result, `%layer_norm_1`, which no node has any more.
 void MetadataFinder::findMergedNodes() {
-  std::map<std::pair<int32_t, std::string>,
-           std::vector<std::pair<int32_t, int32_t>>>
-      takers;
+  std::map<std::pair<int32_t, std::string>, std::vector<std::pair<int32_t, int32_t>>> takers;
   std::set<std::string> results;
   for (const GraphValue &value : graph.values)
     results.insert(value.name);
@@ -96,15 +91,13 @@ void MetadataFinder::findMergedNodes() {
   for (const CallNodes &group : groups)
     for (int32_t n : group.nodes)
       for (auto [i, value] : llvm::enumerate(graph.nodes[n].inputs)) {
-        if (value == kNoValue ||
-            graph.values[value].kind != GraphValue::Kind::Result)
+        if (value == kNoValue || graph.values[value].kind != GraphValue::Kind::Result)
           continue;
         int32_t kept = graph.values[value].index;
         if (groupOfNode[kept] < 0 || groups[groupOfNode[kept]].entries.empty())
           continue;
         StringRef own = resultOf(graph.nodes[kept].metadata(kFxNode));
-        std::vector<std::string> names =
-            fxArguments(graph.nodes[n].metadata(kFxNode));
+        std::vector<std::string> names = fxArguments(graph.nodes[n].metadata(kFxNode));
         if (own.empty() || llvm::is_contained(names, own.str()))
           continue;
         for (const std::string &name : names)
@@ -119,19 +112,16 @@ void MetadataFinder::findMergedNodes() {
 
 /// The parameters of the node that is gone: those of a module beside the kept
 /// one's, of the same names, that nothing else is known of.
-void MetadataFinder::planMergedNode(
-    const CallNodes &group, int32_t kept,
-    llvm::ArrayRef<std::pair<int32_t, int32_t>> takers) {
+void MetadataFinder::planMergedNode(const CallNodes &group, int32_t kept,
+                                    llvm::ArrayRef<std::pair<int32_t, int32_t>> takers) {
   std::string owner = ownerOf(group.entries.front()->target).str();
   std::set<std::string> candidates;
   for (const SignatureEntry &entry : signature.inputs)
-    if (isUnaccounted(entry) &&
-        ownerOf(ownerOf(entry.target)) == ownerOf(owner))
+    if (isUnaccounted(entry) && ownerOf(ownerOf(entry.target)) == ownerOf(owner))
       candidates.insert(ownerOf(entry.target).str());
   for (auto it = candidates.begin(); it != candidates.end();) {
     bool fits = llvm::all_of(group.entries, [&](const SignatureEntry *entry) {
-      const SignatureEntry *other =
-          signature.findTarget(within(*it, lastName(entry->target)));
+      const SignatureEntry *other = signature.findTarget(within(*it, lastName(entry->target)));
       return ownerOf(entry->target) == owner && other && isUnaccounted(*other);
     });
     it = fits ? std::next(it) : candidates.erase(it);
@@ -140,10 +130,10 @@ void MetadataFinder::planMergedNode(
     return; // One module that was called twice.
   const Node &node = graph.nodes[kept];
   if (candidates.size() > 1) {
-    plan.lost.push_back(llvm::formatv(
-        "{0}: the export merged it with an equal one, of the parameters of "
-        "'{1}' or '{2}'; torch.onnx.export(..., optimize=False) keeps them",
-        describe(node), *candidates.begin(), *candidates.rbegin()));
+    plan.lost.push_back(
+        llvm::formatv("{0}: the export merged it with an equal one, of the parameters of "
+                      "'{1}' or '{2}'; torch.onnx.export(..., optimize=False) keeps them",
+                      describe(node), *candidates.begin(), *candidates.rbegin()));
     return;
   }
   RestoredNode copy{kept, {}, {takers.begin(), takers.end()}};
@@ -154,11 +144,8 @@ void MetadataFinder::planMergedNode(
             signature.findTarget(within(*candidates.begin(), lastName(target)));
         copy.operands.push_back({each.at.operand, plan.tensors.size()});
         named.insert(other->placeholder);
-        plan.tensors.push_back({other->target,
-                                kindOf(*other),
-                                each.at.initializer->tensor,
-                                false,
-                                {}});
+        plan.tensors.push_back(
+            {other->target, kindOf(*other), each.at.initializer->tensor, false, {}});
       }
   if (!copy.operands.empty())
     plan.nodes.push_back(std::move(copy));

@@ -16,18 +16,16 @@ namespace dpc::onnx {
 
 /// The module's tensor behind a computed one, from the names of what was
 /// computed on the way.
-std::optional<Derived>
-MetadataFinder::invertFolded(const Initializer &initializer) const {
+std::optional<Derived> MetadataFinder::invertFolded(const Initializer &initializer) const {
   static const llvm::StringSet<> views = {
       "_to_copy", "alias",   "detach",       "clone",   "contiguous",
       "view",     "reshape", "_unsafe_view", "permute", "transpose",
       "t",        "squeeze", "unsqueeze",    "flatten", "unflatten",
       "movedim",  "type_as", "to",           "slice",   "select",
       "narrow",   "split",   "getitem",      "chunk",   "split_with_sizes"};
-  static const llvm::StringSet<> repeats = {"expand", "repeat", "tile",
-                                            "expand_as", "repeat_interleave"};
-  static const llvm::StringSet<> lookups = {"embedding", "index",
-                                            "index_select", "gather"};
+  static const llvm::StringSet<> repeats = {"expand", "repeat", "tile", "expand_as",
+                                            "repeat_interleave"};
+  static const llvm::StringSet<> lookups = {"embedding", "index", "index_select", "gather"};
   // What only computes numbers that are differentiated, never places.
   static const llvm::StringSet<> arithmetic = {
       "linear",       "addmm",    "matmul", "mm",         "bmm",
@@ -45,10 +43,8 @@ MetadataFinder::invertFolded(const Initializer &initializer) const {
     if (isParameter(name))
       continue; // The one parameter, or its equal that the exporter kept.
     ++others;
-    scalars += StringRef(name).starts_with("val_") ||
-               StringRef(name).starts_with("scalar");
-    if (const Initializer *scalar = inFile(name);
-        scalar && scalar->tensor.numElements() == 1)
+    scalars += StringRef(name).starts_with("val_") || StringRef(name).starts_with("scalar");
+    if (const Initializer *scalar = inFile(name); scalar && scalar->tensor.numElements() == 1)
       addend = scalar->tensor.asDouble(0);
     StringRef each = stemOf(name);
     looksUp |= lookups.contains(each);
@@ -56,8 +52,8 @@ MetadataFinder::invertFolded(const Initializer &initializer) const {
     if (arithmetic.contains(each))
       return std::nullopt;
     computes |= !StringRef(name).starts_with("val_") && !inFile(name) &&
-                !signature.findTarget(name) && !views.contains(each) &&
-                !repeats.contains(each) && !lookups.contains(each);
+                !signature.findTarget(name) && !views.contains(each) && !repeats.contains(each) &&
+                !lookups.contains(each);
   }
   if (stem == "add" && others == 1 && scalars == 1) {
     Derivation minus(1), plus(1);
@@ -76,8 +72,7 @@ MetadataFinder::invertFolded(const Initializer &initializer) const {
   }
   if (repeats.contains(stem) && !looksUp && !computes)
     return collapseRepeated(value);
-  if (!views.contains(stem) && !lookups.contains(stem) &&
-      !repeats.contains(stem))
+  if (!views.contains(stem) && !lookups.contains(stem) && !repeats.contains(stem))
     return std::nullopt;
   if (looksUp || repeatsIt)
     return distinctRowsAnywhere(value);
@@ -101,8 +96,7 @@ std::optional<Derived> MetadataFinder::invert(const Identified &found) const {
   }
   bool isPerChannel = op == "prelu" || op.ends_with("_norm");
   if (isPerChannel && value.shape.size() > 1 &&
-      llvm::count_if(value.shape, [](int64_t each) { return each != 1; }) <=
-          1) {
+      llvm::count_if(value.shape, [](int64_t each) { return each != 1; }) <= 1) {
     Derivation flat(1);
     flat[0].kind = steps[0].kind = DerivationStep::Kind::Reshape;
     flat[0].dims = {value.numElements()};

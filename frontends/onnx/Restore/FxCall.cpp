@@ -34,8 +34,7 @@ std::optional<FxCall> parseFxCall(StringRef text) {
         return call;
       continue;
     }
-    depth +=
-        (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+    depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
     argument += c;
   }
   return std::nullopt;
@@ -57,8 +56,7 @@ StringRef valueArgument(const FxCall &call, int position) {
   return text;
 }
 
-std::optional<int> argumentOf(const FxCall &call, const Node &node,
-                              int32_t operand) {
+std::optional<int> argumentOf(const FxCall &call, const Node &node, int32_t operand) {
   StringRef op = call.op;
   if (op == "linear") {
     if (node.is("MatMul") || node.is("Gemm"))
@@ -108,8 +106,7 @@ bool isRecurrent(const FxCall &call) {
 
 StringRef stemOf(StringRef fxName) {
   StringRef stem = fxName.rtrim("0123456789");
-  return stem.size() < fxName.size() && stem.ends_with("_") ? stem.drop_back()
-                                                            : fxName;
+  return stem.size() < fxName.size() && stem.ends_with("_") ? stem.drop_back() : fxName;
 }
 
 std::string callingModule(const Node &node) {

@@ -34,8 +34,7 @@ llvm::StringRef valueArgument(const FxCall &call, int position);
 /// on their way to ONNX. `kNoArgument`: the operand is none, the exporter
 /// brought it.
 constexpr int kNoArgument = -1;
-std::optional<int> argumentOf(const FxCall &call, const Node &node,
-                              int32_t operand);
+std::optional<int> argumentOf(const FxCall &call, const Node &node, int32_t operand);
 
 /// True when the call has LSTM's or GRU's flat list of weights, which ONNX
 /// takes joined and in another order.

@@ -47,8 +47,7 @@ std::string within(llvm::StringRef owner, llvm::StringRef name);
 /// FindFolded.cpp (what it was before) and FindDropped.cpp (what is gone).
 class MetadataFinder {
 public:
-  explicit MetadataFinder(const Graph &graph)
-      : graph(graph), signature(graphSignature(graph)) {
+  explicit MetadataFinder(const Graph &graph) : graph(graph), signature(graphSignature(graph)) {
     for (const Initializer &initializer : graph.initializers)
       byName[initializer.name] = &initializer;
   }
@@ -68,19 +67,16 @@ private:
 
   /// The name of the call's argument that operand `operand` is, where a single
   /// node has them all in the same order; else empty.
-  std::string argumentName(const CallNodes &group, int32_t node,
-                           int32_t operand) const {
-    std::vector<std::string> names =
-        fxArguments(graph.nodes[node].metadata(kFxNode));
-    return group.nodes.size() == 1 &&
-                   names.size() == graph.nodes[node].inputs.size()
+  std::string argumentName(const CallNodes &group, int32_t node, int32_t operand) const {
+    std::vector<std::string> names = fxArguments(graph.nodes[node].metadata(kFxNode));
+    return group.nodes.size() == 1 && names.size() == graph.nodes[node].inputs.size()
                ? names[operand]
                : std::string();
   }
   /// A parameter that no call names and no tensor was computed from.
   bool isUnaccounted(const SignatureEntry &entry) const {
-    return entry.kind == "PARAMETER" && !inFile(entry.target) &&
-           !named.count(entry.placeholder) && !foldedNames.count(entry.target);
+    return entry.kind == "PARAMETER" && !inFile(entry.target) && !named.count(entry.placeholder) &&
+           !foldedNames.count(entry.target);
   }
   void findMergedNodes();
   void planMergedNode(const CallNodes &group, int32_t kept,

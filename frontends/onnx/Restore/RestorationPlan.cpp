@@ -27,8 +27,7 @@ bool isZero(const Tensor &tensor) {
 }
 
 /// What `tensor` is in the file: "transposed 'val_3'", "one tensor with 'w'".
-std::string inTheFile(const Graph &graph, const RestorationPlan &plan,
-                      size_t tensor) {
+std::string inTheFile(const Graph &graph, const RestorationPlan &plan, size_t tensor) {
   std::vector<std::string> parts;
   for (const RestoredUse &use : plan.uses) {
     if (use.tensor != tensor)
@@ -36,8 +35,7 @@ std::string inTheFile(const Graph &graph, const RestorationPlan &plan,
     std::string part = "dropped, being zero";
     if (use.was != kNoValue) {
       std::string how = describe(use.steps);
-      part = (how.empty() ? "" : how + " ") +
-             ("'" + graph.values[use.was].name) + "'";
+      part = (how.empty() ? "" : how + " ") + ("'" + graph.values[use.was].name) + "'";
     }
     if (!llvm::is_contained(parts, part))
       parts.push_back(part);
@@ -45,8 +43,7 @@ std::string inTheFile(const Graph &graph, const RestorationPlan &plan,
   for (const RestoredNode &copy : plan.nodes)
     for (auto [operand, position] : copy.operands)
       if (position == tensor)
-        parts.push_back("merged with all of " +
-                        describe(graph.nodes[copy.node]));
+        parts.push_back("merged with all of " + describe(graph.nodes[copy.node]));
   return llvm::join(parts, "; ");
 }
 
@@ -67,16 +64,14 @@ llvm::Error RestorationPlan::check(const Graph &graph) const {
   }
   std::set<std::pair<int32_t, int32_t>> planned;
   for (const RestoredUse &use : uses) {
-    if (use.tensor >= tensors.size() || use.node < 0 ||
-        use.node >= int32_t(graph.nodes.size()))
+    if (use.tensor >= tensors.size() || use.node < 0 || use.node >= int32_t(graph.nodes.size()))
       return fail(llvm::formatv("a use is of no node or tensor"));
     const Node &node = graph.nodes[use.node];
-    if (!node.callers.empty() || use.operand < 0 ||
-        node.input(use.operand) != use.was ||
+    if (!node.callers.empty() || use.operand < 0 || node.input(use.operand) != use.was ||
         (use.was != kNoValue && !graph.initializerOf(use.was)) ||
         !planned.insert({use.node, use.operand}).second)
-      return fail(llvm::formatv("input {0} of {1} cannot be '{2}'", use.operand,
-                                describe(node), tensors[use.tensor].name));
+      return fail(llvm::formatv("input {0} of {1} cannot be '{2}'", use.operand, describe(node),
+                                tensors[use.tensor].name));
   }
   for (const RestoredNode &copy : nodes) {
     bool fits = copy.node >= 0 && copy.node < int32_t(graph.nodes.size());
@@ -85,8 +80,7 @@ llvm::Error RestorationPlan::check(const Graph &graph) const {
              graph.initializerOf(graph.nodes[copy.node].input(operand));
     for (auto [node, operand] : copy.takers)
       fits = fits && node > copy.node && node < int32_t(graph.nodes.size()) &&
-             graph.nodes[node].input(operand) ==
-                 graph.nodes[copy.node].output(0) &&
+             graph.nodes[node].input(operand) == graph.nodes[copy.node].output(0) &&
              planned.insert({node, operand}).second;
     if (!fits)
       return fail(llvm::formatv("a copied node does not fit the graph"));
@@ -100,29 +94,25 @@ llvm::Error RestorationPlan::verify(const Graph &graph) const {
     std::optional<Tensor> made = derive(tensor.value, use.steps);
     const Initializer *was = graph.initializerOf(use.was);
     if (!made || (was ? !isSame(*made, was->tensor) : !isZero(*made)))
-      return fail(llvm::formatv("'{0}' does not give what {1} has as input {2}",
-                                tensor.name, describe(graph.nodes[use.node]),
-                                use.operand));
+      return fail(llvm::formatv("'{0}' does not give what {1} has as input {2}", tensor.name,
+                                describe(graph.nodes[use.node]), use.operand));
   }
   for (const RestoredNode &copy : nodes)
     for (auto [operand, tensor] : copy.operands)
       if (!isSame(tensors[tensor].value,
-                  graph.initializerOf(graph.nodes[copy.node].input(operand))
-                      ->tensor))
-        return fail(llvm::formatv("'{0}' is not what {1} has as input {2}",
-                                  tensors[tensor].name,
+                  graph.initializerOf(graph.nodes[copy.node].input(operand))->tensor))
+        return fail(llvm::formatv("'{0}' is not what {1} has as input {2}", tensors[tensor].name,
                                   describe(graph.nodes[copy.node]), operand));
   return llvm::Error::success();
 }
 
-std::vector<std::array<std::string, 4>>
-RestorationPlan::rows(const Graph &graph) const {
+std::vector<std::array<std::string, 4>> RestorationPlan::rows(const Graph &graph) const {
   std::vector<std::array<std::string, 4>> made;
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
-    size_t count = llvm::count_if(
-        uses, [i = i](const RestoredUse &use) { return use.tensor == i; });
-    made.push_back({tensor.name, typeText(tensor.value), std::to_string(count),
-                    inTheFile(graph, *this, i)});
+    size_t count =
+        llvm::count_if(uses, [i = i](const RestoredUse &use) { return use.tensor == i; });
+    made.push_back(
+        {tensor.name, typeText(tensor.value), std::to_string(count), inTheFile(graph, *this, i)});
   }
   return made;
 }
@@ -133,11 +123,9 @@ void RestorationPlan::print(const Graph &graph, llvm::raw_ostream &os) const {
   size_t width = 8;
   for (const RestoredTensor &tensor : tensors)
     width = std::max(width, tensor.name.size());
-  auto print = [&](StringRef name, StringRef type, StringRef uses,
-                   StringRef instead) {
-    os << llvm::left_justify(name, width) << "  "
-       << llvm::left_justify(type, 22) << "  " << llvm::left_justify(uses, 4)
-       << "  " << instead << '\n';
+  auto print = [&](StringRef name, StringRef type, StringRef uses, StringRef instead) {
+    os << llvm::left_justify(name, width) << "  " << llvm::left_justify(type, 22) << "  "
+       << llvm::left_justify(uses, 4) << "  " << instead << '\n';
   };
   print("restored", "type", "uses", "in the file");
   for (const auto &[name, type, uses, instead] : rows(graph))
@@ -158,11 +146,11 @@ std::string RestorationPlan::summary(const Graph &graph) const {
         continue;
       isDropped |= use.was == kNoValue;
       const Initializer *was = graph.initializerOf(use.was);
-      isSplit |= was && (standsFor[use.was].size() > 1 ||
-                         graph.values[use.was].uses.size() >
-                             size_t(llvm::count_if(uses, [&](const auto &each) {
-                               return each.was == use.was;
-                             })));
+      isSplit |=
+          was &&
+          (standsFor[use.was].size() > 1 ||
+           graph.values[use.was].uses.size() >
+               size_t(llvm::count_if(uses, [&](const auto &each) { return each.was == use.was; })));
       isComputed |= llvm::any_of(use.steps, [](const DerivationStep &step) {
         return step.kind != DerivationStep::Kind::Transpose &&
                step.kind != DerivationStep::Kind::Reshape;
@@ -195,8 +183,7 @@ std::string RestorationPlan::summary(const Graph &graph) const {
 RestorationPlan planRestoration(const Graph &graph) {
   switch (exporterOf(graph)) {
   case Exporter::Dynamo:
-    return graphSignature(graph).empty() ? RestorationPlan()
-                                         : planByMetadata(graph);
+    return graphSignature(graph).empty() ? RestorationPlan() : planByMetadata(graph);
   case Exporter::TorchScript:
     return planByNames(graph);
   case Exporter::Other:

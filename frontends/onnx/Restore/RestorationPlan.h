@@ -69,9 +69,7 @@ struct RestorationPlan {
   /// One message for each thing that only another export can give back.
   std::vector<std::string> lost;
 
-  bool empty() const {
-    return uses.empty() && nodes.empty() && trainingNorms.empty();
-  }
+  bool empty() const { return uses.empty() && nodes.empty() && trainingNorms.empty(); }
 
   /// Is the plan about `graph`: operands exist and are planned once, names are
   /// given once and are no other value's.

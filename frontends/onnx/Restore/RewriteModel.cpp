@@ -43,8 +43,7 @@ StringRef suffixOf(DerivationStep::Kind kind) {
   return "";
 }
 
-template <typename Nodes, typename Visit>
-void forEachNode(const Nodes &nodes, Visit visit) {
+template <typename Nodes, typename Visit> void forEachNode(const Nodes &nodes, Visit visit) {
   for (const onnxpb::NodeProto &node : nodes) {
     visit(node);
     for (const onnxpb::AttributeProto &attribute : node.attribute())
@@ -55,11 +54,9 @@ void forEachNode(const Nodes &nodes, Visit visit) {
 
 class Rewriter {
 public:
-  Rewriter(const OnnxModel &source, const Graph &graph,
-           const RestorationPlan &plan)
+  Rewriter(const OnnxModel &source, const Graph &graph, const RestorationPlan &plan)
       : source(*source.proto), graph(graph), plan(plan),
-        model(std::make_shared<onnxpb::ModelProto>(*source.proto)),
-        main(*model->mutable_graph()) {}
+        model(std::make_shared<onnxpb::ModelProto>(*source.proto)), main(*model->mutable_graph()) {}
 
   std::shared_ptr<const onnxpb::ModelProto> run();
 
@@ -70,12 +67,10 @@ private:
     return *main.mutable_node(positions.lookup(graph.nodes[node].proto));
   }
   onnxpb::TensorProto &addInitializer(const std::string &name, ElementType type,
-                                      llvm::ArrayRef<int64_t> dims,
-                                      llvm::ArrayRef<char> bytes);
+                                      llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<char> bytes);
   std::string addInts(const std::string &name, llvm::ArrayRef<int64_t> dims,
                       llvm::ArrayRef<int64_t> values);
-  std::string emit(const std::string &from, ElementType type,
-                   const DerivationStep &step);
+  std::string emit(const std::string &from, ElementType type, const DerivationStep &step);
   std::string valueOf(const RestoredUse &use);
   void setTraining(const TrainingNorm &norm);
   void copyNode(const RestoredNode &copy);
@@ -122,8 +117,7 @@ std::string Rewriter::unique(const std::string &name) {
   return result;
 }
 
-onnxpb::TensorProto &Rewriter::addInitializer(const std::string &name,
-                                              ElementType type,
+onnxpb::TensorProto &Rewriter::addInitializer(const std::string &name, ElementType type,
                                               llvm::ArrayRef<int64_t> dims,
                                               llvm::ArrayRef<char> bytes) {
   onnxpb::TensorProto &tensor = *main.add_initializer();
@@ -135,19 +129,16 @@ onnxpb::TensorProto &Rewriter::addInitializer(const std::string &name,
   return tensor;
 }
 
-std::string Rewriter::addInts(const std::string &name,
-                              llvm::ArrayRef<int64_t> dims,
+std::string Rewriter::addInts(const std::string &name, llvm::ArrayRef<int64_t> dims,
                               llvm::ArrayRef<int64_t> values) {
   std::string own = unique(name);
   addInitializer(own, ElementType::I64, dims,
-                 {reinterpret_cast<const char *>(values.data()),
-                  values.size() * sizeof(int64_t)});
+                 {reinterpret_cast<const char *>(values.data()), values.size() * sizeof(int64_t)});
   return own;
 }
 
 /// Adds the node for `step` of the value `from`; the name of its result.
-std::string Rewriter::emit(const std::string &from, ElementType type,
-                           const DerivationStep &step) {
+std::string Rewriter::emit(const std::string &from, ElementType type, const DerivationStep &step) {
   onnxpb::NodeProto node;
   std::string result = unique(from + suffixOf(step.kind).str());
   node.set_name(result);
@@ -165,10 +156,8 @@ std::string Rewriter::emit(const std::string &from, ElementType type,
   }
   case DerivationStep::Kind::Reshape:
   case DerivationStep::Kind::Expand:
-    node.set_op_type(step.kind == DerivationStep::Kind::Reshape ? "Reshape"
-                                                                : "Expand");
-    node.add_input(
-        addInts(result + "/shape", {int64_t(step.dims.size())}, step.dims));
+    node.set_op_type(step.kind == DerivationStep::Kind::Reshape ? "Reshape" : "Expand");
+    node.add_input(addInts(result + "/shape", {int64_t(step.dims.size())}, step.dims));
     break;
   case DerivationStep::Kind::Gather:
     node.set_op_type("Gather");
@@ -219,8 +208,7 @@ void Rewriter::setTraining(const TrainingNorm &norm) {
   momentum.set_type(onnxpb::AttributeProto::FLOAT);
   momentum.set_f(static_cast<float>(norm.momentum));
   while (node.output_size() < 3)
-    node.add_output(unique(node.output(0) +
-                           (node.output_size() == 1 ? "/mean" : "/variance")));
+    node.add_output(unique(node.output(0) + (node.output_size() == 1 ? "/mean" : "/variance")));
 }
 
 void Rewriter::copyNode(const RestoredNode &copy) {
@@ -258,8 +246,8 @@ void Rewriter::dropUnused() {
     for (const auto &attribute : node.attribute())
       for (const auto &output : attribute.g().output())
         reads.insert(output.name());
-    bool isName = node.op_type() == "Identity" && node.input_size() == 1 &&
-                  replaced.contains(node.input(0));
+    bool isName =
+        node.op_type() == "Identity" && node.input_size() == 1 && replaced.contains(node.input(0));
     if (!isName)
       for (const std::string &input : node.input())
         reads.insert(input);
@@ -272,8 +260,8 @@ void Rewriter::dropUnused() {
   auto *nodes = main.mutable_node();
   for (int i = nodes->size(); i-- > 0;) {
     const onnxpb::NodeProto &node = nodes->Get(i);
-    if (node.op_type() != "Identity" || node.input_size() != 1 ||
-        node.output_size() != 1 || !replaced.contains(node.input(0)))
+    if (node.op_type() != "Identity" || node.input_size() != 1 || node.output_size() != 1 ||
+        !replaced.contains(node.input(0)))
       continue;
     if (reads.contains(node.output(0)) && !restored.contains(node.output(0)))
       reads.insert(node.input(0));
@@ -312,8 +300,8 @@ std::shared_ptr<const onnxpb::ModelProto> Rewriter::run() {
   for (const RestoredTensor &tensor : plan.tensors) {
     if (tensor.isInFile)
       continue;
-    onnxpb::TensorProto &added = addInitializer(
-        tensor.name, tensor.value.type, tensor.value.shape, tensor.value.bytes);
+    onnxpb::TensorProto &added =
+        addInitializer(tensor.name, tensor.value.type, tensor.value.shape, tensor.value.bytes);
     if (!hasSignature)
       continue;
     auto &kind = *added.add_metadata_props();
@@ -337,8 +325,7 @@ std::shared_ptr<const onnxpb::ModelProto> Rewriter::run() {
 
 } // namespace
 
-void restoreModel(OnnxModel &model, const Graph &graph,
-                  const RestorationPlan &plan) {
+void restoreModel(OnnxModel &model, const Graph &graph, const RestorationPlan &plan) {
   model.proto = Rewriter(model, graph, plan).run();
 }
 

@@ -12,8 +12,7 @@ namespace dpc::onnx {
 /// initializers of their own, nodes compute from them what the exporter had
 /// computed, and initializers that nothing uses any more are gone. `plan` was
 /// made for `graph`, which is that of `model`, and passed check().
-void restoreModel(OnnxModel &model, const Graph &graph,
-                  const RestorationPlan &plan);
+void restoreModel(OnnxModel &model, const Graph &graph, const RestorationPlan &plan);
 
 } // namespace dpc::onnx
 

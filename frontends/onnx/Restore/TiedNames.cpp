@@ -10,8 +10,7 @@
 
 namespace dpc::onnx {
 
-std::map<std::string, std::vector<std::string>>
-findTiedNames(const Graph &graph) {
+std::map<std::string, std::vector<std::string>> findTiedNames(const Graph &graph) {
   GraphSignature signature = graphSignature(graph);
   if (signature.empty())
     return {};
@@ -24,8 +23,7 @@ findTiedNames(const Graph &graph) {
   std::map<std::string, std::set<std::string>> taken;
   for (const Node &node : graph.nodes) {
     // The last scope is the call itself, the one before it the module.
-    std::vector<std::string> scopes =
-        parsePythonList(node.metadata(kNameScopes));
+    std::vector<std::string> scopes = parsePythonList(node.metadata(kNameScopes));
     if (scopes.size() < 2)
       continue;
     const std::string &module = scopes[scopes.size() - 2];

@@ -18,8 +18,7 @@ namespace dpc::onnx {
 /// `lm_head.weight` if the graph has no such tensor, and a node of the module
 /// `wte` takes `lm_head.weight` and no other tensor whose name ends in
 /// `.weight`. A name that two tensors could have is left out.
-std::map<std::string, std::vector<std::string>>
-findTiedNames(const Graph &graph);
+std::map<std::string, std::vector<std::string>> findTiedNames(const Graph &graph);
 
 } // namespace dpc::onnx
 

@@ -79,12 +79,12 @@ typedef struct dpc_buffer_t {
  *  all members. Buffers of collectives, SEND and RECV lie in SHARED. From START
  *  to its WAIT the program neither writes `in` nor touches `out`. */
 enum {
-  DPC_ACTION_COMPUTE = 1, /**< run function table entry `function` */
-  DPC_ACTION_START = 2,   /**< start communication `op`, to be known as
+  DPC_ACTION_COMPUTE = 1,    /**< run function table entry `function` */
+  DPC_ACTION_START = 2,      /**< start communication `op`, to be known as
                              `event` */
-  DPC_ACTION_WAIT = 3,    /**< wait until `event` is complete here (out may be
+  DPC_ACTION_WAIT = 3,       /**< wait until `event` is complete here (out may be
                              read, in may be written) */
-  DPC_ACTION_ZERO = 4,    /**< zero `count` elements of `dtype` at out */
+  DPC_ACTION_ZERO = 4,       /**< zero `count` elements of `dtype` at out */
   DPC_ACTION_LOOP_BEGIN = 5, /**< run the actions up to the matching LOOP_END
                                 `count` times (possibly 0) */
   DPC_ACTION_LOOP_END = 6,   /**< `jump` = index of the matching LOOP_BEGIN;
@@ -132,7 +132,7 @@ typedef struct dpc_action_t {
   uint32_t reduction; /**< DPC_SUM, ... */
   uint32_t jump;      /**< LOOP_BEGIN, LOOP_END: action index */
   uint32_t location;  /**< index into the location table, or DPC_NONE */
-  uint64_t count; /**< elements, see the table above; LOOP_BEGIN: iterations */
+  uint64_t count;     /**< elements, see the table above; LOOP_BEGIN: iterations */
   uint64_t buffer_id; /**< identity of the logical buffer (bucket 3, boundary 2,
                          ...): part of the fingerprint */
   dpc_buffer_t in;

@@ -17,8 +17,8 @@ typedef struct dpc_comm_op_t {
   uint32_t peer;   /**< root or other end, index in the group */
   uint32_t dtype;
   uint32_t reduction; /**< DPC_SUM, ... */
-  uint32_t location; /**< location index for messages and traces, or DPC_NONE */
-  uint64_t count;    /**< elements */
+  uint32_t location;  /**< location index for messages and traces, or DPC_NONE */
+  uint64_t count;     /**< elements */
   uint64_t buffer_id; /**< identity of the logical buffer: members must agree */
   const void *in;
   void *out;
@@ -55,12 +55,10 @@ typedef struct dpc_comm_vtable_t {
    * options promised to this rank. They are the caller's until release. What an
    * operation names as `in` or `out` lies in one such piece. DPC_INVALID when
    * more is asked for than was promised. */
-  dpc_status_t (*allocate)(struct dpc_comm *comm, uint64_t bytes,
-                           void **out_memory);
+  dpc_status_t (*allocate)(struct dpc_comm *comm, uint64_t bytes, void **out_memory);
   /** Starts `op`; never waits for the peers' data. At most 64 operations of a
    * group may be outstanding. */
-  dpc_status_t (*start)(struct dpc_comm *comm, const dpc_comm_op_t *op,
-                        dpc_request_t *out_request);
+  dpc_status_t (*start)(struct dpc_comm *comm, const dpc_comm_op_t *op, dpc_request_t *out_request);
   /** Waits for one operation: then `out` is complete and `in` free. */
   dpc_status_t (*wait)(struct dpc_comm *comm, dpc_request_t request);
   /** Publishes to all ranks that this one failed, so that none waits for it.
@@ -93,22 +91,20 @@ typedef struct dpc_comm_options_t {
   uint32_t world_size;
   uint32_t family_count;
   const dpc_group_family_t *families; /**< at least family 0 */
-  const uint64_t *memory_bytes; /**< [world_size] what each rank allocates in
+  const uint64_t *memory_bytes;       /**< [world_size] what each rank allocates in
                                all, each piece rounded up to DPC_ALIGNMENT */
-  const uint8_t *plan_hash; /**< 32 bytes; ranks with another one are refused */
-  const char *rendezvous;   /**< "tcp://127.0.0.1:29500", "file:///dir" (a
+  const uint8_t *plan_hash;           /**< 32 bytes; ranks with another one are refused */
+  const char *rendezvous;             /**< "tcp://127.0.0.1:29500", "file:///dir" (a
                                directory of mode 0700); null for world size 1 */
-  const char
-      *token; /**< 64 hex digits, the run's secret; null: only with file:// */
+  const char *token; /**< 64 hex digits, the run's secret; null: only with file:// */
   int32_t listen_fd; /**< rank 0 with tcp://: a listening socket made by the
                         launcher, or -1 */
   uint32_t reserved;
   double timeout_seconds; /**< longest wait for peers; 0: 300 */
   double frozen_seconds;  /**< a rank whose heartbeat stands still that long
                              counts as frozen; 0: 10 */
-  double
-      bandwidth;  /**< emulated link, bytes per second; 0: as fast as memory */
-  double latency; /**< emulated link, seconds per message; 0: none */
+  double bandwidth;       /**< emulated link, bytes per second; 0: as fast as memory */
+  double latency;         /**< emulated link, seconds per message; 0: none */
 } dpc_comm_options_t;
 
 /** A way for ranks to communicate. runtime/src/comm/transports has the table of
@@ -121,8 +117,7 @@ typedef struct dpc_transport_t {
   /** Meets the other ranks and takes the memory that they promise. Collective.
    * A bad request is DPC_INVALID or DPC_USAGE, a rank that does not come
    * DPC_PEER. */
-  dpc_status_t (*create)(const dpc_comm_options_t *options,
-                         dpc_comm_t **out_comm);
+  dpc_status_t (*create)(const dpc_comm_options_t *options, dpc_comm_t **out_comm);
 } dpc_transport_t;
 
 /** The transports that this runtime has, the default one first; null past the
@@ -134,8 +129,7 @@ const dpc_transport_t *dpc_transport_find(const char *name);
 
 /** Makes the communicator of a transport; its name may be null. DPC_USAGE for
  * an unknown one, else what its `create` says. */
-dpc_status_t dpc_comm_create(const char *transport,
-                             const dpc_comm_options_t *options,
+dpc_status_t dpc_comm_create(const char *transport, const dpc_comm_options_t *options,
                              dpc_comm_t **out_comm);
 
 /** start and wait in one. */

@@ -15,7 +15,7 @@ extern "C" {
 
 /** Code that a launch may run. */
 typedef struct dpc_kernel_t {
-  const char *name; /**< of the program's kernel, for messages */
+  const char *name;                   /**< of the program's kernel, for messages */
   void (*code)(char *const *buffers); /**< host code; buffers[i] is where
                                          parameter i of the launch lies */
   const void *reserved[4];

@@ -29,12 +29,12 @@ typedef struct dpc_session_options_t {
   double timeout_seconds;
   double bandwidth;
   double latency;
-  uint64_t seed;           /**< of random numbers in the program */
-  uint64_t schedule_total; /**< steps of the whole training, for schedules whose
+  uint64_t seed;               /**< of random numbers in the program */
+  uint64_t schedule_total;     /**< steps of the whole training, for schedules whose
                               total is 0 */
-  const char *directory;   /**< where the program's parameter file lies; null:
+  const char *directory;       /**< where the program's parameter file lies; null:
                               where the executable lies */
-  const char *trace; /**< Chrome trace written at release, one file a rank;
+  const char *trace;           /**< Chrome trace written at release, one file a rank;
                         null: none */
   uint32_t skip_initial_state; /**< 1: states start as zero, to be loaded before
                                   the first step */
@@ -52,8 +52,7 @@ dpc_status_t dpc_session_options_default(dpc_session_options_t *out_options);
 
 /** Collective. Checks the program, meets the other ranks, takes memory, sets
  * the initial state. */
-dpc_status_t dpc_session_create(const dpc_program_t *program,
-                                const dpc_session_options_t *options,
+dpc_status_t dpc_session_create(const dpc_program_t *program, const dpc_session_options_t *options,
                                 dpc_session_t **out_session);
 /** Writes the trace, leaves the run and frees everything. null is allowed. */
 void dpc_session_release(dpc_session_t *session);
@@ -80,17 +79,14 @@ dpc_status_t dpc_session_eval(dpc_session_t *session, uint64_t valid_rows);
 dpc_status_t dpc_session_infer(dpc_session_t *session);
 
 /** Value of a metric ("loss", ...) after the latest step or eval. */
-dpc_status_t dpc_session_metric(const dpc_session_t *session, const char *name,
-                                double *out_value);
+dpc_status_t dpc_session_metric(const dpc_session_t *session, const char *name, double *out_value);
 
 /** Collective. Assembles a logical output or state tensor of the program at
  * `destination` on rank 0 (others pass null). `destination_bytes` must be its
  * size. */
-dpc_status_t dpc_session_read_output(dpc_session_t *session, const char *name,
-                                     void *destination,
+dpc_status_t dpc_session_read_output(dpc_session_t *session, const char *name, void *destination,
                                      uint64_t destination_bytes);
-dpc_status_t dpc_session_read_state(dpc_session_t *session, const char *name,
-                                    void *destination,
+dpc_status_t dpc_session_read_state(dpc_session_t *session, const char *name, void *destination,
                                     uint64_t destination_bytes);
 /** Collective; the array is the same on all ranks. Converts to the state's
  * type; the shape must be equal. */
@@ -105,8 +101,7 @@ dpc_status_t dpc_session_save_params(dpc_session_t *session, const char *path);
 dpc_status_t dpc_session_save_onnx(dpc_session_t *session, const char *path);
 /** Collective. Writes directory/step-<N>, complete or not at all; keeps the
  * three newest sound ones of this run, and all that others wrote. */
-dpc_status_t dpc_session_save_checkpoint(dpc_session_t *session,
-                                         const char *directory);
+dpc_status_t dpc_session_save_checkpoint(dpc_session_t *session, const char *directory);
 /** Collective. Loads the newest undamaged checkpoint that fits the program and
  * the seed, under whatever layout it was written. DPC_INVALID if there is
  * none. */

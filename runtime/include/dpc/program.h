@@ -62,7 +62,7 @@ typedef struct dpc_program_t {
   uint8_t plan_hash[32]; /**< identifies model, plan and options; ranks refuse
                             each other, and checkpoints name it */
   const char *name;      /**< model, for messages */
-  const char *command; /**< the compile command, for messages and checkpoints */
+  const char *command;   /**< the compile command, for messages and checkpoints */
 
   const dpc_axis_t *axes;
   uint32_t axis_count;
@@ -104,8 +104,7 @@ typedef struct dpc_program_t {
 
   const uint8_t *onnx_template; /**< an ONNX file without the values of state,
                                    or null: no --save-onnx */
-  uint64_t
-      onnx_template_bytes; /**< without a template: the bytes the file would
+  uint64_t onnx_template_bytes; /**< without a template: the bytes the file would
                               need, too many for ONNX; 0 if unknown */
   const dpc_onnx_patch_t *onnx_patches;
   uint64_t onnx_patch_count;

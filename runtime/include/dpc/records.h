@@ -29,9 +29,9 @@ typedef struct dpc_run_t {
  * storage and blocked memory layouts are runs. */
 typedef struct dpc_placement_t {
   uint32_t space;
-  uint32_t owner;  /**< 1: this rank's copy is the one saved (every element has
+  uint32_t owner;     /**< 1: this rank's copy is the one saved (every element has
                       exactly one owner, or all equal copies) */
-  uint64_t offset; /**< bytes from the start of the space */
+  uint64_t offset;    /**< bytes from the start of the space */
   uint64_t elements;  /**< extent of the local buffer, padding included */
   uint64_t run_count; /**< 0: the rank holds nothing */
   const dpc_run_t *runs;
@@ -47,13 +47,11 @@ enum {
 
 /** Where a state tensor's first value comes from. */
 enum {
-  DPC_INIT_NONE = 0, /**< must come from --init-params or --resume (programs
+  DPC_INIT_NONE = 0,     /**< must come from --init-params or --resume (programs
                         compiled with --params=none) */
-  DPC_INIT_EMBEDDED =
-      1, /**< `data`: the global tensor, row-major, of type init_dtype */
-  DPC_INIT_SPLAT = 2, /**< one value, `splat` */
-  DPC_INIT_FILE =
-      3 /**< the tensor of the same name in the program's parameter file */
+  DPC_INIT_EMBEDDED = 1, /**< `data`: the global tensor, row-major, of type init_dtype */
+  DPC_INIT_SPLAT = 2,    /**< one value, `splat` */
+  DPC_INIT_FILE = 3      /**< the tensor of the same name in the program's parameter file */
 };
 
 enum {
@@ -76,7 +74,7 @@ typedef struct dpc_file_tensor_t {
   const int64_t *strides; /**< HOLDS_ALL: [dim_count of the state] element [i,
                              j, ..] of the state is the row-major element
                              i*strides[0] + j*strides[1] + .. of the tensor */
-  double shift; /**< which is larger by this (optimizer state is not) */
+  double shift;           /**< which is larger by this (optimizer state is not) */
 } dpc_file_tensor_t;
 
 /** One logical state tensor. Names are the ONNX initializer names; optimizer
@@ -93,9 +91,9 @@ typedef struct dpc_state_t {
   uint32_t init_dtype; /**< of `data`; converted to dtype when they differ */
   const void *init_data;
   double splat;
-  uint32_t parameter; /**< OPTIMIZER: index of the state record it belongs to,
+  uint32_t parameter;                    /**< OPTIMIZER: index of the state record it belongs to,
                          else DPC_NONE */
-  uint32_t changes;   /**< PARAMETER, BUFFER: 1 if the step changes it */
+  uint32_t changes;                      /**< PARAMETER, BUFFER: 1 if the step changes it */
   const dpc_placement_t *placements;     /**< [world_size] */
   const dpc_file_tensor_t *file_tensors; /**< PARAMETER, BUFFER: where the ONNX
                                             file had it, the one to read from
@@ -134,15 +132,15 @@ typedef struct dpc_input_t {
   const int64_t *shape;
   int32_t batch_dim; /**< -1: a whole array, the same at every step */
   uint32_t reserved;
-  const dpc_bounds_t *bounds; /**< of one sample's elements, row-major (of the
+  const dpc_bounds_t *bounds;        /**< of one sample's elements, row-major (of the
                                  whole array without a batch dimension);
                                  together as many as it has */
-  uint64_t bounds_count;      /**< 0: anything goes */
-  uint64_t micro_count;       /**< parts the batch is cut into: the program's
+  uint64_t bounds_count;             /**< 0: anything goes */
+  uint64_t micro_count;              /**< parts the batch is cut into: the program's
                                  microbatches, or 1 */
-  uint64_t micro_stride; /**< bytes from one microbatch's buffer to the next */
+  uint64_t micro_stride;             /**< bytes from one microbatch's buffer to the next */
   const dpc_placement_t *placements; /**< [world_size] */
-  const int64_t *logits_shape; /**< LABEL of classes: global shape of what they
+  const int64_t *logits_shape;       /**< LABEL of classes: global shape of what they
                                   are compared with, or null */
   uint32_t logits_dim_count;
   uint32_t class_axis; /**< the axis of it that labels lack */
@@ -194,8 +192,7 @@ enum {
   DPC_METRIC_LOSS = 0, /**< the number reported as `loss`; must be finite */
   DPC_METRIC_MEAN = 1, /**< any other mean (accuracy, ...) */
   DPC_METRIC_SUM = 2,  /**< a count or sum; added over eval batches */
-  DPC_METRIC_CHECK =
-      3 /**< 0 when the step's gradients were finite, else 1; not logged */
+  DPC_METRIC_CHECK = 3 /**< 0 when the step's gradients were finite, else 1; not logged */
 };
 
 /** One scalar result, complete (already reduced over ranks and microbatches)
@@ -232,8 +229,7 @@ typedef struct dpc_schedule_t {
 
 /** Where an action comes from. */
 typedef struct dpc_location_t {
-  const char
-      *node; /**< ONNX node name(s), or "bucket 0: fc3.weight, fc3.bias" */
+  const char *node;   /**< ONNX node name(s), or "bucket 0: fc3.weight, fc3.bias" */
   const char *module; /**< module path of the exporter, or "" */
 } dpc_location_t;
 

@@ -14,15 +14,13 @@ extern "C" {
 
 /** 0 when the schedule falls until the end of the training and neither it nor
  * `total` (steps of the whole training; 0: not known) says where that is. */
-static inline int dpc_schedule_has_end(const dpc_schedule_t *schedule,
-                                       uint64_t total) {
+static inline int dpc_schedule_has_end(const dpc_schedule_t *schedule, uint64_t total) {
   return schedule->kind == DPC_LR_CONSTANT || schedule->total || total;
 }
 
 /** The schedule with another base rate: what the rate falls to scales with it,
  * as the rates of parameter groups do, which are multiples of it. */
-static inline dpc_schedule_t
-dpc_schedule_with_rate(const dpc_schedule_t *schedule, double rate) {
+static inline dpc_schedule_t dpc_schedule_with_rate(const dpc_schedule_t *schedule, double rate) {
   dpc_schedule_t scaled = *schedule;
   if (scaled.learning_rate != 0)
     scaled.min_learning_rate *= rate / scaled.learning_rate;
@@ -32,11 +30,10 @@ dpc_schedule_with_rate(const dpc_schedule_t *schedule, double rate) {
 
 /** Learning rate of the step with `done` steps before it; see dpc_schedule_t.
  */
-static inline double dpc_learning_rate(const dpc_schedule_t *schedule,
-                                       uint64_t total, uint64_t done) {
+static inline double dpc_learning_rate(const dpc_schedule_t *schedule, uint64_t total,
+                                       uint64_t done) {
   const double pi = 3.14159265358979323846;
-  const double base = schedule->learning_rate,
-               low = schedule->min_learning_rate;
+  const double base = schedule->learning_rate, low = schedule->min_learning_rate;
   double progress;
   if (done < schedule->warmup)
     return base * (double)done / (double)schedule->warmup;
@@ -45,11 +42,9 @@ static inline double dpc_learning_rate(const dpc_schedule_t *schedule,
   total = schedule->total ? schedule->total : total;
   if (done >= total || total <= schedule->warmup)
     return low;
-  progress =
-      (double)(done - schedule->warmup) / (double)(total - schedule->warmup);
-  return low + (base - low) * (schedule->kind == DPC_LR_COSINE
-                                   ? 0.5 * (1 + cos(pi * progress))
-                                   : 1 - progress);
+  progress = (double)(done - schedule->warmup) / (double)(total - schedule->warmup);
+  return low + (base - low) * (schedule->kind == DPC_LR_COSINE ? 0.5 * (1 + cos(pi * progress))
+                                                               : 1 - progress);
 }
 
 #ifdef __cplusplus

@@ -15,14 +15,14 @@ typedef int32_t dpc_status_t;
 
 enum {
   DPC_OK = 0,
-  DPC_INVALID = 1, /**< the input or the request is wrong: a data file, a shape,
+  DPC_INVALID = 1,      /**< the input or the request is wrong: a data file, a shape,
                       a value out of range */
-  DPC_USAGE = 2,   /**< the command line is wrong */
-  DPC_PEER = 3, /**< another rank or the transport failed; the message names the
+  DPC_USAGE = 2,        /**< the command line is wrong */
+  DPC_PEER = 3,         /**< another rank or the transport failed; the message names the
                    rank */
-  DPC_NUMERIC = 4, /**< a value that must be finite is not; the message names
+  DPC_NUMERIC = 4,      /**< a value that must be finite is not; the message names
                       step and tensor */
-  DPC_IO = 5, /**< a file or a system resource: unreadable, unwritable, full,
+  DPC_IO = 5,           /**< a file or a system resource: unreadable, unwritable, full,
                  out of memory */
   DPC_INTERRUPTED = 130 /**< stopped by a signal after a checkpoint */
 };

@@ -21,8 +21,7 @@ extern "C" {
 #define DPC_ABI_VERSION 4u
 /** "no index": an absent group, metric, location, parameter, ... */
 #define DPC_NONE 0xffffffffu
-#define DPC_MAX_RANK_DIMS                                                      \
-  8u /**< most dimensions a tensor of the host API may have */
+#define DPC_MAX_RANK_DIMS 8u /**< most dimensions a tensor of the host API may have */
 
 /** Element types. */
 enum {

@@ -31,9 +31,8 @@ template <typename Body> dpc_status_t guarded(Body body) {
 dpc_status_t checkSize(const char *name, uint64_t need, uint64_t have) {
   return need == have
              ? DPC_OK
-             : fail(DPC_INVALID, "%s has %llu bytes, the destination %llu",
-                    name, static_cast<unsigned long long>(need),
-                    static_cast<unsigned long long>(have));
+             : fail(DPC_INVALID, "%s has %llu bytes, the destination %llu", name,
+                    static_cast<unsigned long long>(need), static_cast<unsigned long long>(have));
 }
 
 } // namespace
@@ -52,8 +51,7 @@ dpc_status_t dpc_session_options_default(dpc_session_options_t *out) {
   });
 }
 
-dpc_status_t dpc_session_create(const dpc_program_t *program,
-                                const dpc_session_options_t *options,
+dpc_status_t dpc_session_create(const dpc_program_t *program, const dpc_session_options_t *options,
                                 dpc_session_t **outSession) {
   *outSession = nullptr;
   return guarded([&]() -> dpc_status_t {
@@ -70,22 +68,15 @@ dpc_status_t dpc_session_create(const dpc_program_t *program,
 void dpc_session_release(dpc_session_t *session) {
   if (session && !session->tracePath.empty() && session->executor)
     guarded([&] {
-      return session->trace.write(session->tracePath, session->program,
-                                  session->options.rank);
+      return session->trace.write(session->tracePath, session->program, session->options.rank);
     });
   delete session;
 }
 
-const dpc_program_t *dpc_session_program(const dpc_session_t *session) {
-  return &session->program;
-}
-uint32_t dpc_session_rank(const dpc_session_t *session) {
-  return session->options.rank;
-}
+const dpc_program_t *dpc_session_program(const dpc_session_t *session) { return &session->program; }
+uint32_t dpc_session_rank(const dpc_session_t *session) { return session->options.rank; }
 dpc_comm_t *dpc_session_comm(dpc_session_t *session) { return session->comm; }
-uint64_t dpc_session_steps_done(const dpc_session_t *session) {
-  return session->control.step;
-}
+uint64_t dpc_session_steps_done(const dpc_session_t *session) { return session->control.step; }
 
 dpc_status_t dpc_session_bind_input(dpc_session_t *session, const char *name,
                                     const dpc_array_t *array) {
@@ -97,11 +88,10 @@ dpc_status_t dpc_session_bind_input(dpc_session_t *session, const char *name,
     if (dpc_status_t status = session->loader.bind(input, *array, source))
       return status;
     const bool batched = session->program.inputs[input].batch_dim >= 0;
-    if (batched &&
-        session->loader.binding(input).rows < session->program.batch) {
+    if (batched && session->loader.binding(input).rows < session->program.batch) {
       session->loader.setBinding(input, {});
-      return fail(DPC_INVALID, "%s has %lld samples, the batch is %llu",
-                  source.c_str(), static_cast<long long>(array->shape[0]),
+      return fail(DPC_INVALID, "%s has %lld samples, the batch is %llu", source.c_str(),
+                  static_cast<long long>(array->shape[0]),
                   static_cast<unsigned long long>(session->program.batch));
     }
     return DPC_OK;
@@ -118,13 +108,12 @@ dpc_status_t dpc_session_infer(dpc_session_t *session) {
   return session->runEntry(DPC_ENTRY_INFER, session->program.batch);
 }
 
-dpc_status_t dpc_session_metric(const dpc_session_t *session, const char *name,
-                                double *outValue) {
+dpc_status_t dpc_session_metric(const dpc_session_t *session, const char *name, double *outValue) {
   return session->metric(name, outValue);
 }
 
-dpc_status_t dpc_session_read_output(dpc_session_t *session, const char *name,
-                                     void *destination, uint64_t bytes) {
+dpc_status_t dpc_session_read_output(dpc_session_t *session, const char *name, void *destination,
+                                     uint64_t bytes) {
   const dpc_program_t &program = session->program;
   for (uint32_t i = 0; i < program.output_count; ++i) {
     const dpc_output_t &output = program.outputs[i];
@@ -136,24 +125,20 @@ dpc_status_t dpc_session_read_output(dpc_session_t *session, const char *name,
       if (dpc_status_t status = checkSize(name, elements * size, bytes))
         return session->failed(status);
     if (output.batch_dim < 0 || output.micro_count == 1)
-      return session->gather(output.placements, output.dtype,
-                             static_cast<char *>(destination));
+      return session->gather(output.placements, output.dtype, static_cast<char *>(destination));
     // A microbatch is a slice of the batch dimension: assembled by itself, then
     // laid into the whole.
     return guarded([&]() -> dpc_status_t {
       const uint32_t b = static_cast<uint32_t>(output.batch_dim);
-      const uint64_t outer = elementCount(output.shape, b),
-                     part = elements / output.micro_count,
+      const uint64_t outer = elementCount(output.shape, b), part = elements / output.micro_count,
                      inner = part / outer * size;
       std::vector<char> slice(session->options.rank == 0 ? part * size : 0);
       for (uint64_t m = 0; m < output.micro_count; ++m) {
-        if (dpc_status_t status =
-                session->gather(output.placements, output.dtype, slice.data(),
-                                m * output.micro_stride))
+        if (dpc_status_t status = session->gather(output.placements, output.dtype, slice.data(),
+                                                  m * output.micro_stride))
           return status;
         for (uint64_t o = 0; o < outer && session->options.rank == 0; ++o)
-          std::memcpy(static_cast<char *>(destination) +
-                          (o * output.micro_count + m) * inner,
+          std::memcpy(static_cast<char *>(destination) + (o * output.micro_count + m) * inner,
                       slice.data() + o * inner, inner);
       }
       return DPC_OK;
@@ -162,19 +147,17 @@ dpc_status_t dpc_session_read_output(dpc_session_t *session, const char *name,
   return fail(DPC_INVALID, "the program has no output \"%s\"", name);
 }
 
-dpc_status_t dpc_session_read_state(dpc_session_t *session, const char *name,
-                                    void *destination, uint64_t bytes) {
+dpc_status_t dpc_session_read_state(dpc_session_t *session, const char *name, void *destination,
+                                    uint64_t bytes) {
   const uint32_t index = findState(session->program, name);
   if (index == DPC_NONE)
     return fail(DPC_INVALID, "the program has no state \"%s\"", name);
   const dpc_state_t &state = session->program.states[index];
   const uint64_t elements = elementCount(state.shape, state.dim_count);
   if (session->options.rank == 0)
-    if (dpc_status_t status =
-            checkSize(name, elements * dpc_dtype_size(state.dtype), bytes))
+    if (dpc_status_t status = checkSize(name, elements * dpc_dtype_size(state.dtype), bytes))
       return session->failed(status);
-  return session->gather(state.placements, state.dtype,
-                         static_cast<char *>(destination));
+  return session->gather(state.placements, state.dtype, static_cast<char *>(destination));
 }
 
 dpc_status_t dpc_session_write_state(dpc_session_t *session, const char *name,
@@ -199,12 +182,10 @@ dpc_status_t dpc_session_load_params(dpc_session_t *session, const char *path) {
 dpc_status_t dpc_session_save_params(dpc_session_t *session, const char *path) {
   return guarded([&] {
     return collectStates(
-        *session,
-        [](const dpc_state_t &s) { return s.kind != DPC_STATE_OPTIMIZER; },
+        *session, [](const dpc_state_t &s) { return s.kind != DPC_STATE_OPTIMIZER; },
         [&](const std::vector<dpc_array_t> &arrays) {
           const dpc_metadata_t metadata = {"program", session->program.name};
-          return dpc_safetensors_write(path, arrays.data(), arrays.size(),
-                                       &metadata, 1);
+          return dpc_safetensors_write(path, arrays.data(), arrays.size(), &metadata, 1);
         });
   });
 }
@@ -213,8 +194,7 @@ dpc_status_t dpc_session_save_onnx(dpc_session_t *session, const char *path) {
   return guarded([&] { return saveOnnx(*session, path); });
 }
 
-dpc_status_t dpc_session_save_checkpoint(dpc_session_t *session,
-                                         const char *directory) {
+dpc_status_t dpc_session_save_checkpoint(dpc_session_t *session, const char *directory) {
   return guarded([&] { return saveCheckpoint(*session, directory); });
 }
 

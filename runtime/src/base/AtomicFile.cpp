@@ -22,9 +22,7 @@ namespace {
 
 std::string directoryOf(const std::string &path) {
   const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "."
-         : slash == 0               ? "/"
-                                    : path.substr(0, slash);
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
 /// The name beside `target` under which process `pid` writes it.
@@ -34,16 +32,14 @@ std::string temporaryName(const std::string &target, pid_t pid) {
 
 /// Removes what writers of the same target left when they were killed.
 void removeLeftOvers(const std::string &target) {
-  const std::string prefix =
-      target.substr(target.rfind('/') + 1) + ".tmp"; // npos + 1 is 0
+  const std::string prefix = target.substr(target.rfind('/') + 1) + ".tmp"; // npos + 1 is 0
   DIR *listing = ::opendir(directoryOf(target).c_str());
   std::vector<std::string> left;
   while (const dirent *entry = listing ? ::readdir(listing) : nullptr) {
     if (std::strncmp(entry->d_name, prefix.c_str(), prefix.size()) != 0)
       continue;
     struct stat info;
-    const pid_t pid =
-        static_cast<pid_t>(std::atol(entry->d_name + prefix.size()));
+    const pid_t pid = static_cast<pid_t>(std::atol(entry->d_name + prefix.size()));
     const std::string path = temporaryName(target, pid);
     if (pid > 0 && prefix + std::to_string(pid) == entry->d_name &&
         ::lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
@@ -55,8 +51,7 @@ void removeLeftOvers(const std::string &target) {
   for (const std::string &path : left) {
     // A writer of another host or container has another number here, but it
     // holds a lock.
-    const int fd =
-        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
       continue;
     if (::flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
@@ -80,20 +75,17 @@ dpc_status_t AtomicFile::create(const std::string &target) {
   struct stat info;
   // A device or a pipe is written in place: a rename would put a file where it
   // was.
-  const bool inPlace =
-      ::stat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+  const bool inPlace = ::stat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
   temporary = inPlace ? "" : temporaryName(target, ::getpid());
   if (inPlace) {
     fd = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     removeLeftOvers(target);
     ::unlink(temporary.c_str()); // of an earlier process with this number
-    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                0666);
+    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   }
   if (fd < 0)
-    return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(),
-                std::strerror(errno));
+    return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(), std::strerror(errno));
   if (!inPlace) // where locks are not to be had, the number alone tells
     ::flock(fd, LOCK_EX | LOCK_NB);
   return DPC_OK;
@@ -102,8 +94,7 @@ dpc_status_t AtomicFile::create(const std::string &target) {
 dpc_status_t AtomicFile::write(const void *data, size_t bytes) {
   const char *p = static_cast<const char *>(data);
   while (bytes) {
-    const size_t piece =
-        std::min<size_t>(bytes, 1u << 26); // CRC of what is still in the cache
+    const size_t piece = std::min<size_t>(bytes, 1u << 26); // CRC of what is still in the cache
     ssize_t n = ::write(fd, p, piece);
     if (n < 0 && errno == EINTR)
       continue;
@@ -111,10 +102,8 @@ dpc_status_t AtomicFile::write(const void *data, size_t bytes) {
       return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(),
                   std::strerror(n < 0 ? errno : ENOSPC));
     crc = static_cast<uint32_t>(
-        ::crc32_z(crc, reinterpret_cast<const unsigned char *>(p),
-                  static_cast<size_t>(n)));
-    p += n, bytes -= static_cast<size_t>(n),
-        written += static_cast<uint64_t>(n);
+        ::crc32_z(crc, reinterpret_cast<const unsigned char *>(p), static_cast<size_t>(n)));
+    p += n, bytes -= static_cast<size_t>(n), written += static_cast<uint64_t>(n);
   }
   return DPC_OK;
 }
@@ -133,8 +122,7 @@ dpc_status_t AtomicFile::commit() {
   }
   if (!ok) {
     ::unlink(temporary.c_str());
-    return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(),
-                std::strerror(error));
+    return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(), std::strerror(error));
   }
   return syncDirectoryOf(path);
 }
@@ -148,8 +136,7 @@ dpc_status_t syncDirectoryOf(const std::string &path) {
   bool ok = ::fsync(fd) == 0 || errno == EINVAL;
   int error = errno;
   ::close(fd);
-  return ok ? DPC_OK
-            : fail(DPC_IO, "%s: %s", directory.c_str(), std::strerror(error));
+  return ok ? DPC_OK : fail(DPC_IO, "%s: %s", directory.c_str(), std::strerror(error));
 }
 
 } // namespace dpc

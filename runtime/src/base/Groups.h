@@ -8,12 +8,10 @@
 namespace dpc {
 
 /// The index of a rank in its group of each family; 0 for a family without it.
-std::vector<uint32_t> indexInGroups(const dpc_program_t &program,
-                                    uint32_t rank);
+std::vector<uint32_t> indexInGroups(const dpc_program_t &program, uint32_t rank);
 
 /// The coordinate of a rank on an axis of the mesh that is not sequential.
-uint32_t coordinateOf(const dpc_program_t &program, uint32_t rank,
-                      uint32_t axis);
+uint32_t coordinateOf(const dpc_program_t &program, uint32_t rank, uint32_t axis);
 
 } // namespace dpc
 

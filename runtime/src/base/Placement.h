@@ -10,16 +10,14 @@ namespace dpc {
 /// Calls piece(local, global, length) for every contiguous piece of a
 /// placement, in the order of its runs, until it returns a status other than
 /// DPC_OK, which is returned.
-template <typename Piece>
-int32_t forEachPiece(const dpc_placement_t &placement, Piece piece) {
+template <typename Piece> int32_t forEachPiece(const dpc_placement_t &placement, Piece piece) {
   for (uint64_t r = 0; r < placement.run_count; ++r) {
     const dpc_run_t &run = placement.runs[r];
     for (uint64_t i = 0; i < run.count[0]; ++i)
       for (uint64_t j = 0; j < run.count[1]; ++j)
-        if (int32_t status = piece(
-                run.local + i * run.local_step[0] + j * run.local_step[1],
-                run.global + i * run.global_step[0] + j * run.global_step[1],
-                run.length))
+        if (int32_t status =
+                piece(run.local + i * run.local_step[0] + j * run.local_step[1],
+                      run.global + i * run.global_step[0] + j * run.global_step[1], run.length))
           return status;
   }
   return 0;

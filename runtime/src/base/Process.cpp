@@ -28,9 +28,7 @@ bool readStat(pid_t pid, char *outState, unsigned long long *outStart) {
                              outState, outStart) == 2;
 }
 
-double seconds(const timespec &time) {
-  return double(time.tv_sec) + double(time.tv_nsec) * 1e-9;
-}
+double seconds(const timespec &time) { return double(time.tv_sec) + double(time.tv_nsec) * 1e-9; }
 
 double secondsOf(clockid_t clock) {
   timespec now = {};
@@ -57,8 +55,7 @@ bool hasEndedSince(pid_t pid, const timespec &time) {
     return true;
   if (!readStat(pid, &state, &start))
     return false;
-  const double age = secondsOf(CLOCK_BOOTTIME) -
-                     double(start) / double(::sysconf(_SC_CLK_TCK));
+  const double age = secondsOf(CLOCK_BOOTTIME) - double(start) / double(::sysconf(_SC_CLK_TCK));
   return secondsOf(CLOCK_REALTIME) - age > seconds(time) + kSlackSeconds;
 }
 

@@ -19,8 +19,7 @@ constexpr uint64_t kMagic = 0x0131656761706472ull;
 RunPage *attachedPage = nullptr;
 
 RunPage *map(int fd) {
-  void *mapped = ::mmap(nullptr, sizeof(RunPage), PROT_READ | PROT_WRITE,
-                        MAP_SHARED, fd, 0);
+  void *mapped = ::mmap(nullptr, sizeof(RunPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   return mapped == MAP_FAILED ? nullptr : static_cast<RunPage *>(mapped);
 }
 
@@ -61,8 +60,7 @@ void attachRunPage() {
     return;
   char *end = nullptr;
   const long number = std::strtol(value, &end, 10);
-  const bool isNumber =
-      end != value && *end == 0 && number >= 0 && number <= 1 << 20;
+  const bool isNumber = end != value && *end == 0 && number >= 0 && number <= 1 << 20;
   ::unsetenv("DPC_RUN_PAGE_FD");
   struct stat info;
   if (attachedPage || !isNumber)

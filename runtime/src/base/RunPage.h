@@ -28,8 +28,8 @@ struct RunPage {
   std::atomic<uint32_t> attached; ///< ranks that know this page
   std::atomic<uint32_t> joined;   ///< ranks that have met all others
   Cause own;                      ///< a reason of a rank's own, or its note
-  Cause peer; ///< what a rank says of another: a symptom, unless nothing else
-              ///< is known
+  Cause peer;                     ///< what a rank says of another: a symptom, unless nothing else
+                                  ///< is known
 
   /// Keeps the first text of each kind.
   void tell(dpc_status_t status, const char *text);

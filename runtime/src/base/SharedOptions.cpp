@@ -5,8 +5,7 @@
 
 namespace dpc {
 
-bool parseWhole(const char *text, uint64_t lowest, uint64_t highest,
-                uint64_t *out) {
+bool parseWhole(const char *text, uint64_t lowest, uint64_t highest, uint64_t *out) {
   if (*text < '0' || *text > '9') // strtoull takes signs and blanks
     return false;
   char *end = nullptr;

@@ -15,8 +15,7 @@ constexpr char kResumeOption[] = "--resume";
 
 /// A whole number from `lowest` to `highest` in decimal digits; false for
 /// anything else.
-bool parseWhole(const char *text, uint64_t lowest, uint64_t highest,
-                uint64_t *out);
+bool parseWhole(const char *text, uint64_t lowest, uint64_t highest, uint64_t *out);
 
 } // namespace dpc
 

@@ -9,8 +9,7 @@ constexpr size_t kMessageBytes = 1024;
 thread_local char lastError[kMessageBytes] = "";
 thread_local bool toldElsewhere = false;
 
-dpc_status_t keep(dpc_status_t status, bool elsewhere, const char *format,
-                  va_list args) {
+dpc_status_t keep(dpc_status_t status, bool elsewhere, const char *format, va_list args) {
   char text[kMessageBytes]; // the arguments may point into lastError
   std::vsnprintf(text, sizeof text, format, args);
   std::memcpy(lastError, text, sizeof text);

@@ -7,17 +7,15 @@ namespace dpc {
 
 /// Records a formatted message as the thread's last error and returns `status`,
 /// for `return fail(...)`.
-[[gnu::format(printf, 2, 3)]] dpc_status_t fail(dpc_status_t status,
-                                                const char *format, ...);
+[[gnu::format(printf, 2, 3)]] dpc_status_t fail(dpc_status_t status, const char *format, ...);
 
 /// Puts "context: " before the thread's last error and returns `status`
 /// unchanged.
-[[gnu::format(printf, 2, 3)]] dpc_status_t failWithin(dpc_status_t status,
-                                                      const char *format, ...);
+[[gnu::format(printf, 2, 3)]] dpc_status_t failWithin(dpc_status_t status, const char *format, ...);
 
 /// Like fail, for what another rank tells the user.
-[[gnu::format(printf, 2, 3)]] dpc_status_t
-failElsewhere(dpc_status_t status, const char *format, ...);
+[[gnu::format(printf, 2, 3)]] dpc_status_t failElsewhere(dpc_status_t status, const char *format,
+                                                         ...);
 
 /// Whether the thread's last error came from failElsewhere.
 bool isToldElsewhere();

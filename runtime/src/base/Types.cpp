@@ -6,9 +6,8 @@ struct TypeInfo {
   uint32_t size;
 };
 constexpr TypeInfo kTypes[DPC_DTYPE_COUNT] = {
-    {"invalid", 0}, {"f64", 8}, {"f32", 4}, {"f16", 2}, {"bf16", 2},
-    {"i64", 8},     {"i32", 4}, {"i16", 2}, {"i8", 1},  {"u64", 8},
-    {"u32", 4},     {"u16", 2}, {"u8", 1},  {"bool", 1}};
+    {"invalid", 0}, {"f64", 8}, {"f32", 4}, {"f16", 2}, {"bf16", 2}, {"i64", 8}, {"i32", 4},
+    {"i16", 2},     {"i8", 1},  {"u64", 8}, {"u32", 4}, {"u16", 2},  {"u8", 1},  {"bool", 1}};
 } // namespace
 
 extern "C" uint32_t dpc_dtype_size(uint32_t dtype) {

@@ -25,20 +25,18 @@ namespace dpc {
 
 namespace {
 
-dpc_status_t checksumFile(const std::string &path, uint64_t *outBytes,
-                          uint32_t *outCrc) {
+dpc_status_t checksumFile(const std::string &path, uint64_t *outBytes, uint32_t *outCrc) {
   Mapping file;
   if (dpc_status_t status = file.openFile(path.c_str()))
     return status;
   *outBytes = file.size();
-  *outCrc = static_cast<uint32_t>(::crc32_z(
-      0, reinterpret_cast<const unsigned char *>(file.data()), file.size()));
+  *outCrc = static_cast<uint32_t>(
+      ::crc32_z(0, reinterpret_cast<const unsigned char *>(file.data()), file.size()));
   return DPC_OK;
 }
 
 /// Fills the folder `making`, which is new.
-dpc_status_t fillCheckpoint(const dpc_session &session,
-                            const std::string &making,
+dpc_status_t fillCheckpoint(const dpc_session &session, const std::string &making,
                             const std::vector<dpc_array_t> &arrays) {
   const uint64_t step = session.control.step;
   const std::string stepText = std::to_string(step);
@@ -48,8 +46,8 @@ dpc_status_t fillCheckpoint(const dpc_session &session,
   uint64_t bytes = 0;
   uint32_t crc = 0;
   const std::string file = making + "/" + kStateFile;
-  if (dpc_status_t status = dpc_safetensors_write(file.c_str(), arrays.data(),
-                                                  arrays.size(), metadata, 3))
+  if (dpc_status_t status =
+          dpc_safetensors_write(file.c_str(), arrays.data(), arrays.size(), metadata, 3))
     return status;
   if (dpc_status_t status = checksumFile(file, &bytes, &crc))
     return status;
@@ -79,8 +77,7 @@ dpc_status_t writeCheckpoint(dpc_session &session, const std::string &directory,
     if (dpc_status_t status = syncDirectoryOf(directory))
       return status;
   } else if (errno != EEXIST) {
-    return fail(DPC_IO, "%s: cannot be made: %s", directory.c_str(),
-                std::strerror(errno));
+    return fail(DPC_IO, "%s: cannot be made: %s", directory.c_str(), std::strerror(errno));
   }
   removeUnfinished(directory);
   const std::string name = makingName(), making = directory + "/" + name;
@@ -88,8 +85,7 @@ dpc_status_t writeCheckpoint(dpc_session &session, const std::string &directory,
   if (folder.open(directory, name) == DPC_OK)
     folder.removeOwnFiles(); // of an earlier process with this number
   if (::mkdir(making.c_str(), 0777) != 0)
-    return fail(DPC_IO, "%s: cannot be written: %s", directory.c_str(),
-                std::strerror(errno));
+    return fail(DPC_IO, "%s: cannot be written: %s", directory.c_str(), std::strerror(errno));
   dpc_status_t status = folder.open(directory, name);
   // Tells others that the writer lives; where locks are not to be had, its
   // number does.
@@ -113,14 +109,13 @@ struct Opened {
   Manifest manifest;
   std::vector<StateSource> sources; ///< where each state lies in `file`
   std::vector<std::string> notes;   ///< about its tensors
-  std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file{
-      nullptr, dpc_array_file_close};
+  std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file{nullptr,
+                                                                       dpc_array_file_close};
 };
 
 /// Opens the checkpoint of a step and checks what its manifest promises and the
 /// program needs. `*outDamaged`: it does not keep its promise.
-dpc_status_t openCheckpoint(const dpc_session &session,
-                            const std::string &directory, uint64_t step,
+dpc_status_t openCheckpoint(const dpc_session &session, const std::string &directory, uint64_t step,
                             bool checksum, Opened *out, bool *outDamaged) {
   StepFolder folder;
   Mapping state;
@@ -137,26 +132,21 @@ dpc_status_t openCheckpoint(const dpc_session &session,
     if (dpc_status_t status = checkContents(state, out->manifest, file))
       return status;
   dpc_array_file_t *opened = nullptr;
-  if (dpc_status_t status =
-          openSafetensors(std::move(state), file.c_str(), &opened))
+  if (dpc_status_t status = openSafetensors(std::move(state), file.c_str(), &opened))
     return status;
   out->file.reset(opened);
   *outDamaged = false;
   if (out->manifest.seed != session.control.seed)
-    return fail(DPC_INVALID,
-                "%s was written with --seed=%llu, this run has --seed=%llu",
-                path.c_str(),
-                static_cast<unsigned long long>(out->manifest.seed),
+    return fail(DPC_INVALID, "%s was written with --seed=%llu, this run has --seed=%llu",
+                path.c_str(), static_cast<unsigned long long>(out->manifest.seed),
                 static_cast<unsigned long long>(session.control.seed));
-  if (dpc_status_t status = findAllStates(session.program, *out->file,
-                                          &out->sources, &out->notes))
+  if (dpc_status_t status = findAllStates(session.program, *out->file, &out->sources, &out->notes))
     return failWithin(status, "%s", path.c_str());
   return DPC_OK;
 }
 
 /// Rank 0 chooses; DPC_OK and *outStep, or why there is none.
-dpc_status_t choose(dpc_session &session, const std::string &directory,
-                    uint64_t *outStep) {
+dpc_status_t choose(dpc_session &session, const std::string &directory, uint64_t *outStep) {
   const std::vector<uint64_t> steps = listCheckpoints(directory);
   if (steps.empty())
     return fail(DPC_INVALID, "%s holds no checkpoint", directory.c_str());
@@ -164,20 +154,17 @@ dpc_status_t choose(dpc_session &session, const std::string &directory,
   for (uint64_t step : steps) {
     Opened checkpoint;
     bool damaged = false;
-    if (openCheckpoint(session, directory, step, true, &checkpoint, &damaged) ==
-        DPC_OK) {
+    if (openCheckpoint(session, directory, step, true, &checkpoint, &damaged) == DPC_OK) {
       for (const std::string &note : checkpoint.notes)
-        notes += "note: " + directory + "/" + stepFolderName(step) + ": " +
-                 note + "\n";
+        notes += "note: " + directory + "/" + stepFolderName(step) + ": " + note + "\n";
       std::fputs(notes.c_str(), stderr);
       session.checkpointRun.id = checkpoint.manifest.run;
       *outStep = step;
       return DPC_OK;
     }
-    notes +=
-        std::string("note: skipping a ") +
-        (damaged ? "damaged checkpoint: " : "checkpoint that does not fit: ") +
-        dpc_last_error() + "\n";
+    notes += std::string("note: skipping a ") +
+             (damaged ? "damaged checkpoint: " : "checkpoint that does not fit: ") +
+             dpc_last_error() + "\n";
     reasons += (reasons.empty() ? "" : "; ") + std::string(dpc_last_error());
   }
   // A file that is not there is as damaged as any other.
@@ -186,8 +173,7 @@ dpc_status_t choose(dpc_session &session, const std::string &directory,
 
 } // namespace
 
-dpc_status_t saveCheckpoint(dpc_session &session,
-                            const std::string &directory) {
+dpc_status_t saveCheckpoint(dpc_session &session, const std::string &directory) {
   return collectStates(
       session, [](const dpc_state_t &) { return true; },
       [&](const std::vector<dpc_array_t> &arrays) {
@@ -195,8 +181,7 @@ dpc_status_t saveCheckpoint(dpc_session &session,
       });
 }
 
-dpc_status_t resumeCheckpoint(dpc_session &session,
-                              const std::string &directory) {
+dpc_status_t resumeCheckpoint(dpc_session &session, const std::string &directory) {
   uint64_t step = 0;
   if (session.options.rank == 0) {
     removeUnfinished(directory);
@@ -207,8 +192,7 @@ dpc_status_t resumeCheckpoint(dpc_session &session,
     return status;
   Opened checkpoint;
   bool damaged = false;
-  dpc_status_t status =
-      openCheckpoint(session, directory, step, false, &checkpoint, &damaged);
+  dpc_status_t status = openCheckpoint(session, directory, step, false, &checkpoint, &damaged);
   if (status == DPC_OK)
     status = loadAllStates(session, checkpoint.sources);
   if (status)

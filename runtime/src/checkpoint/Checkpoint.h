@@ -16,8 +16,7 @@ dpc_status_t saveCheckpoint(dpc_session &session, const std::string &directory);
 /// Collective. Loads the newest checkpoint that is undamaged and fits the
 /// program and the seed; a note says which newer ones are skipped, and why.
 /// Links are not followed out of the directory. DPC_INVALID if there is none.
-dpc_status_t resumeCheckpoint(dpc_session &session,
-                              const std::string &directory);
+dpc_status_t resumeCheckpoint(dpc_session &session, const std::string &directory);
 
 } // namespace dpc
 

@@ -55,16 +55,14 @@ dpc_status_t checkOwn(const StepFolder &folder, CheckpointRun &run) {
   struct stat info;
   if (::fstatat(folder.get(), kStateFile, &info, AT_SYMLINK_NOFOLLOW) != 0)
     return fail(DPC_IO, "%s", std::strerror(errno));
-  const CheckpointRun::FileState state = {info.st_dev, info.st_ino,
-                                          info.st_size, info.st_ctim.tv_sec,
-                                          info.st_ctim.tv_nsec};
+  const CheckpointRun::FileState state = {info.st_dev, info.st_ino, info.st_size,
+                                          info.st_ctim.tv_sec, info.st_ctim.tv_nsec};
   if (run.sound.count(state))
     return DPC_OK;
   Mapping contents;
   if (dpc_status_t status = folder.mapState(&contents))
     return status;
-  if (dpc_status_t status =
-          checkContents(contents, manifest, folder.pathOf(kStateFile)))
+  if (dpc_status_t status = checkContents(contents, manifest, folder.pathOf(kStateFile)))
     return status;
   run.sound.insert(state);
   return DPC_OK;
@@ -73,8 +71,7 @@ dpc_status_t checkOwn(const StepFolder &folder, CheckpointRun &run) {
 /// Removes a checkpoint: first its name, so that half of it is never seen.
 void removeCheckpoint(const std::string &directory, const std::string &name) {
   StepFolder folder;
-  if (::rename((directory + "/" + name).c_str(),
-               (directory + "/" + makingName()).c_str()) == 0 &&
+  if (::rename((directory + "/" + name).c_str(), (directory + "/" + makingName()).c_str()) == 0 &&
       folder.open(directory, makingName()) == DPC_OK)
     folder.removeOwnFiles();
 }
@@ -83,17 +80,16 @@ void removeCheckpoint(const std::string &directory, const std::string &name) {
 dpc_status_t moveAside(const std::string &directory, const std::string &name,
                        const std::string &why) {
   for (unsigned i = 1;; ++i) {
-    const std::string aside = name + ".aside-" + std::to_string(i),
-                      from = directory + "/" + name,
+    const std::string aside = name + ".aside-" + std::to_string(i), from = directory + "/" + name,
                       to = directory + "/" + aside;
     struct stat info;
     if (::lstat(to.c_str(), &info) == 0)
       continue;
     if (::rename(from.c_str(), to.c_str()) != 0)
-      return fail(DPC_IO, "%s: cannot be moved to %s: %s", from.c_str(),
-                  to.c_str(), std::strerror(errno));
-    std::fprintf(stderr, "note: moved to %s, since it is not overwritten: %s\n",
-                 aside.c_str(), why.c_str());
+      return fail(DPC_IO, "%s: cannot be moved to %s: %s", from.c_str(), to.c_str(),
+                  std::strerror(errno));
+    std::fprintf(stderr, "note: moved to %s, since it is not overwritten: %s\n", aside.c_str(),
+                 why.c_str());
     return DPC_OK;
   }
 }
@@ -128,8 +124,7 @@ void removeOldCheckpoints(const std::string &directory, CheckpointRun *run) {
   size_t kept = 0;
   for (uint64_t step : listCheckpoints(directory)) {
     StepFolder folder;
-    if (folder.open(directory, stepFolderName(step)) != DPC_OK ||
-        checkOwn(folder, *run) != DPC_OK)
+    if (folder.open(directory, stepFolderName(step)) != DPC_OK || checkOwn(folder, *run) != DPC_OK)
       continue;
     if (kept < kKept)
       ++kept;
@@ -140,14 +135,12 @@ void removeOldCheckpoints(const std::string &directory, CheckpointRun *run) {
 
 void removeUnfinished(const std::string &directory) {
   std::vector<std::string> left;
-  forEachNumbered(directory, kMakingPrefix,
-                  [&](const char *name, uint64_t pid) {
-                    struct stat info;
-                    if (pid > 0 && pid <= INT32_MAX &&
-                        ::lstat((directory + "/" + name).c_str(), &info) == 0 &&
-                        hasEndedSince(static_cast<pid_t>(pid), info.st_mtim))
-                      left.push_back(name);
-                  });
+  forEachNumbered(directory, kMakingPrefix, [&](const char *name, uint64_t pid) {
+    struct stat info;
+    if (pid > 0 && pid <= INT32_MAX && ::lstat((directory + "/" + name).c_str(), &info) == 0 &&
+        hasEndedSince(static_cast<pid_t>(pid), info.st_mtim))
+      left.push_back(name);
+  });
   for (const std::string &name : left) {
     StepFolder folder;
     // A writer on another host, or in another container, has another number
@@ -158,15 +151,12 @@ void removeUnfinished(const std::string &directory) {
   }
 }
 
-dpc_status_t placeCheckpoint(const std::string &directory,
-                             const std::string &making, uint64_t step,
+dpc_status_t placeCheckpoint(const std::string &directory, const std::string &making, uint64_t step,
                              CheckpointRun *run) {
-  const std::string name = stepFolderName(step),
-                    from = directory + "/" + making,
+  const std::string name = stepFolderName(step), from = directory + "/" + making,
                     target = directory + "/" + name;
   auto cannotBeWritten = [&] {
-    return fail(DPC_IO, "%s: cannot be written: %s", target.c_str(),
-                std::strerror(errno));
+    return fail(DPC_IO, "%s: cannot be written: %s", target.c_str(), std::strerror(errno));
   };
   struct stat info;
   if (::lstat(target.c_str(), &info) == 0) {
@@ -175,8 +165,7 @@ dpc_status_t placeCheckpoint(const std::string &directory,
     if (status == DPC_OK)
       status = checkOwn(before, *run);
     if (status == DPC_OK && before.holdsOnlyOwnFiles()) {
-      if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, target.c_str(),
-                      RENAME_EXCHANGE) == 0) {
+      if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
         if (before.open(directory, making) == DPC_OK)
           before.removeOwnFiles();
         return syncDirectoryOf(target);

@@ -33,8 +33,7 @@ void removeUnfinished(const std::string &directory);
 /// Gives the finished folder `making` the name of step `step`. What has that
 /// name is replaced if it is a sound checkpoint of this run, else moved aside
 /// with a note.
-dpc_status_t placeCheckpoint(const std::string &directory,
-                             const std::string &making, uint64_t step,
+dpc_status_t placeCheckpoint(const std::string &directory, const std::string &making, uint64_t step,
                              CheckpointRun *run);
 
 } // namespace dpc

@@ -21,8 +21,7 @@ bool isOwnName(const std::string &name) {
     const std::string temporary = std::string(file) + ".tmp";
     if (name == file ||
         (name.rfind(temporary, 0) == 0 &&
-         name.find_first_not_of("0123456789", temporary.size()) ==
-             std::string::npos))
+         name.find_first_not_of("0123456789", temporary.size()) == std::string::npos))
       return true;
   }
   return false;
@@ -48,29 +47,25 @@ std::vector<std::string> entriesOf(int folder) {
 
 } // namespace
 
-std::string stepFolderName(uint64_t step) {
-  return "step-" + std::to_string(step);
-}
+std::string stepFolderName(uint64_t step) { return "step-" + std::to_string(step); }
 
-dpc_status_t StepFolder::open(const std::string &directory,
-                              const std::string &folderName) {
+dpc_status_t StepFolder::open(const std::string &directory, const std::string &folderName) {
   name = folderName;
   path = directory + "/" + name;
   parent = Fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent.valid())
     return fail(DPC_IO, "%s: %s", directory.c_str(), std::strerror(errno));
-  folder = Fd(::openat(parent.get(), name.c_str(),
-                       O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  folder =
+      Fd(::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (folder.valid())
     return DPC_OK;
   const int error = errno;
   struct stat info;
-  const bool known =
-      ::fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+  const bool known = ::fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
   if (known && S_ISLNK(info.st_mode))
     return fail(DPC_INVALID, "%s is a symbolic link", path.c_str());
-  return fail(known && error == ENOTDIR ? DPC_INVALID : DPC_IO, "%s: %s",
-              path.c_str(), std::strerror(error));
+  return fail(known && error == ENOTDIR ? DPC_INVALID : DPC_IO, "%s: %s", path.c_str(),
+              std::strerror(error));
 }
 
 dpc_status_t StepFolder::readManifest(Manifest *out) const {
@@ -78,11 +73,10 @@ dpc_status_t StepFolder::readManifest(Manifest *out) const {
   const std::string file = pathOf(kManifest);
   if (dpc_status_t status = text.openIn(folder.get(), kManifest, file.c_str()))
     return status;
-  nlohmann::json json = nlohmann::json::parse(
-      text.data(), text.data() + text.size(), nullptr, false);
+  nlohmann::json json =
+      nlohmann::json::parse(text.data(), text.data() + text.size(), nullptr, false);
   auto number = [&](const char *key, uint64_t *value) {
-    if (!json.is_object() || !json.contains(key) ||
-        !json[key].is_number_unsigned())
+    if (!json.is_object() || !json.contains(key) || !json[key].is_number_unsigned())
       return false;
     *value = json[key].get<uint64_t>();
     return true;
@@ -94,17 +88,13 @@ dpc_status_t StepFolder::readManifest(Manifest *out) const {
   if (!number("version", &version))
     return fail(DPC_INVALID, "%s: not a checkpoint's manifest", file.c_str());
   if (version != 1)
-    return fail(DPC_INVALID,
-                "%s: checkpoint version %llu, this program reads 1",
-                file.c_str(), static_cast<unsigned long long>(version));
-  if (!number("step", &out->step) || !number("seed", &out->seed) ||
-      !number("bytes", &out->bytes) || !number("crc32", &crc) ||
-      crc > UINT32_MAX)
+    return fail(DPC_INVALID, "%s: checkpoint version %llu, this program reads 1", file.c_str(),
+                static_cast<unsigned long long>(version));
+  if (!number("step", &out->step) || !number("seed", &out->seed) || !number("bytes", &out->bytes) ||
+      !number("crc32", &crc) || crc > UINT32_MAX)
     return fail(DPC_INVALID, "%s: not a checkpoint's manifest", file.c_str());
   out->crc = static_cast<uint32_t>(crc);
-  out->run = json.contains("run") && json["run"].is_string()
-                 ? json["run"].get<std::string>()
-                 : "";
+  out->run = json.contains("run") && json["run"].is_string() ? json["run"].get<std::string>() : "";
   if (stepFolderName(out->step) != name)
     return fail(DPC_INVALID, "%s: its manifest is of step %llu", path.c_str(),
                 static_cast<unsigned long long>(out->step));
@@ -132,13 +122,11 @@ void StepFolder::removeOwnFiles() {
 dpc_status_t checkContents(const Mapping &state, const Manifest &manifest,
                            const std::string &path) {
   if (state.size() != manifest.bytes)
-    return fail(DPC_INVALID, "%s has %zu bytes, its manifest says %llu",
-                path.c_str(), state.size(),
+    return fail(DPC_INVALID, "%s has %zu bytes, its manifest says %llu", path.c_str(), state.size(),
                 static_cast<unsigned long long>(manifest.bytes));
-  if (::crc32_z(0, reinterpret_cast<const unsigned char *>(state.data()),
-                state.size()) != manifest.crc)
-    return fail(DPC_INVALID,
-                "%s: its checksum does not match its manifest (damaged)",
+  if (::crc32_z(0, reinterpret_cast<const unsigned char *>(state.data()), state.size()) !=
+      manifest.crc)
+    return fail(DPC_INVALID, "%s: its checksum does not match its manifest (damaged)",
                 path.c_str());
   return DPC_OK;
 }

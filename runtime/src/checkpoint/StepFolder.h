@@ -48,8 +48,7 @@ private:
 };
 
 /// Length and checksum of the state file against its manifest.
-dpc_status_t checkContents(const Mapping &state, const Manifest &manifest,
-                           const std::string &path);
+dpc_status_t checkContents(const Mapping &state, const Manifest &manifest, const std::string &path);
 
 } // namespace dpc
 

@@ -2,8 +2,7 @@
 
 #include "dpc/action.h"
 
-extern "C" dpc_status_t dpc_comm_run(dpc_comm_t *comm,
-                                     const dpc_comm_op_t *op) {
+extern "C" dpc_status_t dpc_comm_run(dpc_comm_t *comm, const dpc_comm_op_t *op) {
   dpc_request_t request = 0;
   if (dpc_status_t status = comm->vtable->start(comm, op, &request))
     return status;

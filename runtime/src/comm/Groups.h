@@ -19,9 +19,8 @@ struct Group {
 /// This rank's group of each family. DPC_INVALID when the world is not from 1
 /// to `mostRanks` ranks, when this rank is not in it, or when a family is not
 /// of it; `transport` is named in the message.
-dpc_status_t findGroups(const dpc_comm_options_t &options,
-                        const char *transport, uint32_t mostRanks,
-                        std::vector<Group> *out);
+dpc_status_t findGroups(const dpc_comm_options_t &options, const char *transport,
+                        uint32_t mostRanks, std::vector<Group> *out);
 
 } // namespace dpc
 

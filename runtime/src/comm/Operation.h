@@ -9,8 +9,7 @@ namespace dpc {
 /// DPC_INVALID, before anything is announced, for what no rank could do: an
 /// unknown operation, type or reduction, a group that this rank is not in, a
 /// peer outside of it, a buffer outside of the communicator's memory.
-dpc_status_t checkOperation(const dpc_comm_op_t &op,
-                            const std::vector<Group> &groups,
+dpc_status_t checkOperation(const dpc_comm_op_t &op, const std::vector<Group> &groups,
                             const Region &memory);
 
 /// What a member says of an operation when it starts it; all members of the
@@ -41,8 +40,7 @@ struct Departure {
 /// The guilty one is outside the majority; without a majority, it is the first
 /// that differs from the group's first member. `sequence` is the operation's
 /// number in the group.
-Departure findDeparture(const std::vector<Announcement> &said,
-                        const std::vector<uint32_t> &members,
+Departure findDeparture(const std::vector<Announcement> &said, const std::vector<uint32_t> &members,
                         uint64_t sequence);
 
 } // namespace dpc

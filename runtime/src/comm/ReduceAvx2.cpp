@@ -18,9 +18,8 @@ static inline void streamBlock(void *dst, const void *src, size_t bytes) {
   __builtin_memcpy(out, in, head);
   size_t i = head;
   for (; i + 32 <= bytes; i += 32)
-    _mm256_stream_si256(
-        reinterpret_cast<__m256i *>(out + i),
-        _mm256_loadu_si256(reinterpret_cast<const __m256i *>(in + i)));
+    _mm256_stream_si256(reinterpret_cast<__m256i *>(out + i),
+                        _mm256_loadu_si256(reinterpret_cast<const __m256i *>(in + i)));
   __builtin_memcpy(out + i, in + i, bytes - i);
 }
 static inline void streamFence() { _mm_sfence(); }

@@ -18,9 +18,8 @@ static inline void streamBlock(void *dst, const void *src, size_t bytes) {
   __builtin_memcpy(out, in, head);
   size_t i = head;
   for (; i + 64 <= bytes; i += 64)
-    _mm512_stream_si512(
-        reinterpret_cast<__m512i *>(out + i),
-        _mm512_loadu_si512(reinterpret_cast<const __m512i *>(in + i)));
+    _mm512_stream_si512(reinterpret_cast<__m512i *>(out + i),
+                        _mm512_loadu_si512(reinterpret_cast<const __m512i *>(in + i)));
   __builtin_memcpy(out + i, in + i, bytes - i);
 }
 static inline void streamFence() { _mm_sfence(); }

@@ -10,9 +10,8 @@ namespace dpc {
 /// that order, so that bits do not depend on how a buffer is sliced. An output
 /// may equal an input. `stream` writes past the caches: for buffers larger than
 /// them.
-using ReduceFn = void (*)(const void *const *ins, uint32_t inCount,
-                          void *const *outs, uint32_t outCount, size_t lo,
-                          size_t hi, bool stream);
+using ReduceFn = void (*)(const void *const *ins, uint32_t inCount, void *const *outs,
+                          uint32_t outCount, size_t lo, size_t hi, bool stream);
 
 /// The kernel for this machine's instruction set; null if (dtype, reduction) is
 /// not supported (f64, f32, i64, i32 are).

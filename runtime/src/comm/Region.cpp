@@ -10,16 +10,13 @@ dpc_status_t Region::allocate(uint64_t wanted, void **outMemory) {
   const uint64_t left = bytes - used;
   // The last piece may end before its padding.
   if (wanted > left)
-    return fail(
-        DPC_INVALID,
-        "%llu bytes of communication memory are asked for, %llu of %llu "
-        "are left",
-        static_cast<unsigned long long>(wanted),
-        static_cast<unsigned long long>(left),
-        static_cast<unsigned long long>(bytes));
+    return fail(DPC_INVALID,
+                "%llu bytes of communication memory are asked for, %llu of %llu "
+                "are left",
+                static_cast<unsigned long long>(wanted), static_cast<unsigned long long>(left),
+                static_cast<unsigned long long>(bytes));
   *outMemory = start + used;
-  const uint64_t padded =
-      (wanted + DPC_ALIGNMENT - 1) / DPC_ALIGNMENT * DPC_ALIGNMENT;
+  const uint64_t padded = (wanted + DPC_ALIGNMENT - 1) / DPC_ALIGNMENT * DPC_ALIGNMENT;
   used += padded < left ? padded : left;
   return DPC_OK;
 }

@@ -56,8 +56,7 @@ struct Answer {
   char text[160];
 };
 
-Digest prove(const Digest &token, const Digest &nonce, const void *message,
-             size_t bytes) {
+Digest prove(const Digest &token, const Digest &nonce, const void *message, size_t bytes) {
   std::vector<uint8_t> buffer(nonce.begin(), nonce.end());
   const auto *first = static_cast<const uint8_t *>(message);
   buffer.insert(buffer.end(), first, first + bytes);
@@ -71,8 +70,7 @@ Digest prove(const Digest &token, const Digest &nonce, const Hello &hello) {
 } // namespace
 
 dpc_status_t randomDigest(Digest *out) {
-  if (::getrandom(out->data(), out->size(), 0) !=
-      static_cast<ssize_t>(out->size()))
+  if (::getrandom(out->data(), out->size(), 0) != static_cast<ssize_t>(out->size()))
     return fail(DPC_IO, "no random numbers: %s", std::strerror(errno));
   return DPC_OK;
 }
@@ -95,9 +93,8 @@ struct Member {
   Card card;
 };
 
-void answer(const RendezvousOptions &options, const Member &member,
-            dpc_status_t status, const char *text,
-            const std::vector<Card> &cards) {
+void answer(const RendezvousOptions &options, const Member &member, dpc_status_t status,
+            const char *text, const std::vector<Card> &cards) {
   Answer header{};
   header.magic = kMagic;
   header.status = status;
@@ -108,17 +105,15 @@ void answer(const RendezvousOptions &options, const Member &member,
   std::memcpy(message.data(), &header, sizeof header);
   if (cardBytes)
     std::memcpy(message.data() + sizeof header, cards.data(), cardBytes);
-  const Digest proof =
-      prove(options.token, member.nonce, message.data(), message.size());
+  const Digest proof = prove(options.token, member.nonce, message.data(), message.size());
   message.insert(message.end(), proof.begin(), proof.end());
-  sendAll(member.fd.get(), message.data(), message.size(),
-          monotonicSeconds() + kHandshakeSeconds);
+  sendAll(member.fd.get(), message.data(), message.size(), monotonicSeconds() + kHandshakeSeconds);
 }
 
 /// Judges a complete hello. DPC_OK with the client left in place: a stranger,
 /// to be dropped.
-dpc_status_t admit(const RendezvousOptions &options, Client &client,
-                   std::vector<Member> &members, size_t &joined) {
+dpc_status_t admit(const RendezvousOptions &options, Client &client, std::vector<Member> &members,
+                   size_t &joined) {
   const Hello &hello = client.hello;
   if (hello.magic != kMagic ||
       !equalDigests(hello.proof, prove(options.token, client.nonce, hello)))
@@ -126,23 +121,18 @@ dpc_status_t admit(const RendezvousOptions &options, Client &client,
   Member member{std::move(client.fd), hello.nonce, hello.card};
   char text[160];
   if (hello.worldSize != options.worldSize)
-    std::snprintf(text, sizeof text,
-                  "rank %u was started with world size %u, rank %u with %u",
-                  hello.rank, hello.worldSize, options.server,
-                  options.worldSize);
+    std::snprintf(text, sizeof text, "rank %u was started with world size %u, rank %u with %u",
+                  hello.rank, hello.worldSize, options.server, options.worldSize);
   else if (!equalDigests(hello.planHash, options.planHash))
-    std::snprintf(
-        text, sizeof text,
-        "rank %u runs another program than rank %u (their plan hashes differ)",
-        hello.rank, options.server);
-  else if (hello.transport != transportField(options))
     std::snprintf(text, sizeof text,
-                  "rank %u has the transport %.15s, rank %u has %s", hello.rank,
-                  hello.transport.data(), options.server,
-                  options.transport.c_str());
+                  "rank %u runs another program than rank %u (their plan hashes differ)",
+                  hello.rank, options.server);
+  else if (hello.transport != transportField(options))
+    std::snprintf(text, sizeof text, "rank %u has the transport %.15s, rank %u has %s", hello.rank,
+                  hello.transport.data(), options.server, options.transport.c_str());
   else if (hello.rank <= options.server || hello.rank >= options.worldSize)
-    std::snprintf(text, sizeof text, "rank %u is not in %u..%u", hello.rank,
-                  options.server + 1, options.worldSize - 1);
+    std::snprintf(text, sizeof text, "rank %u is not in %u..%u", hello.rank, options.server + 1,
+                  options.worldSize - 1);
   else if (members[hello.rank].fd.valid())
     std::snprintf(text, sizeof text, "rank %u was started twice", hello.rank);
   else {
@@ -156,12 +146,10 @@ dpc_status_t admit(const RendezvousOptions &options, Client &client,
 
 /// Reads what has arrived; true if the connection must be dropped. `outStatus`
 /// is set when the run cannot start.
-bool advance(const RendezvousOptions &options, Client &client,
-             std::vector<Member> &members, size_t &joined,
-             dpc_status_t *outStatus) {
+bool advance(const RendezvousOptions &options, Client &client, std::vector<Member> &members,
+             size_t &joined, dpc_status_t *outStatus) {
   char *to = reinterpret_cast<char *>(&client.hello) + client.received;
-  ssize_t n = ::recv(client.fd.get(), to, sizeof(Hello) - client.received,
-                     MSG_DONTWAIT);
+  ssize_t n = ::recv(client.fd.get(), to, sizeof(Hello) - client.received, MSG_DONTWAIT);
   if (n < 0 && (errno == EAGAIN || errno == EINTR))
     return false;
   if (n <= 0)
@@ -190,8 +178,8 @@ bool parseToken(const char *hex, Digest *outToken) {
   return true;
 }
 
-dpc_status_t rendezvousOptions(const dpc_comm_options_t &options,
-                               const char *transport, RendezvousOptions *out) {
+dpc_status_t rendezvousOptions(const dpc_comm_options_t &options, const char *transport,
+                               RendezvousOptions *out) {
   constexpr double kLongestJoinSeconds = 60;
   out->rank = options.rank;
   out->worldSize = options.world_size;
@@ -199,22 +187,18 @@ dpc_status_t rendezvousOptions(const dpc_comm_options_t &options,
   out->address = options.rendezvous ? options.rendezvous : "";
   out->listenFd = options.listen_fd;
   out->timeoutSeconds =
-      std::min(options.timeout_seconds > 0 ? options.timeout_seconds
-                                           : kLongestJoinSeconds,
+      std::min(options.timeout_seconds > 0 ? options.timeout_seconds : kLongestJoinSeconds,
                kLongestJoinSeconds);
   if (options.plan_hash)
     std::memcpy(out->planHash.data(), options.plan_hash, out->planHash.size());
   if (options.token && !parseToken(options.token, &out->token))
     return fail(DPC_INVALID, "the run's token is not 64 hex digits");
-  if (!options.token && out->worldSize > 1 &&
-      out->address.rfind("file://", 0) != 0)
-    return fail(DPC_INVALID, "rendezvous %s needs the run's token",
-                out->address.c_str());
+  if (!options.token && out->worldSize > 1 && out->address.rfind("file://", 0) != 0)
+    return fail(DPC_INVALID, "rendezvous %s needs the run's token", out->address.c_str());
   return DPC_OK;
 }
 
-dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own,
-                             Meeting *out) {
+dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own, Meeting *out) {
   Fd listener(options.listenFd);
   if (!listener.valid())
     if (dpc_status_t status = listenAt(options.address, &listener))
@@ -230,15 +214,13 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own,
       uint32_t missing = options.server + 1;
       while (missing + 1 < options.worldSize && members[missing].fd.valid())
         ++missing;
-      status = fail(DPC_PEER,
-                    "rank %u did not join within %.0f s (%zu of %u ranks did)",
-                    missing, options.timeoutSeconds, joined, options.worldSize);
+      status = fail(DPC_PEER, "rank %u did not join within %.0f s (%zu of %u ranks did)", missing,
+                    options.timeoutSeconds, joined, options.worldSize);
       break;
     }
-    clients.erase(
-        std::remove_if(clients.begin(), clients.end(),
-                       [&](const Client &c) { return c.deadline <= now; }),
-        clients.end());
+    clients.erase(std::remove_if(clients.begin(), clients.end(),
+                                 [&](const Client &c) { return c.deadline <= now; }),
+                  clients.end());
     std::vector<pollfd> polled{{listener.get(), POLLIN, 0}};
     for (const Client &client : clients)
       polled.push_back({client.fd.get(), POLLIN, 0});
@@ -247,11 +229,9 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own,
       break;
     }
     for (size_t i = clients.size(); i-- > 0 && status == DPC_OK;)
-      if (polled[i + 1].revents &&
-          advance(options, clients[i], members, joined, &status))
+      if (polled[i + 1].revents && advance(options, clients[i], members, joined, &status))
         clients.erase(clients.begin() + static_cast<ptrdiff_t>(i));
-    if (status == DPC_OK && (polled[0].revents & POLLIN) &&
-        clients.size() < kMaxConnections) {
+    if (status == DPC_OK && (polled[0].revents & POLLIN) && clients.size() < kMaxConnections) {
       Client client;
       client.fd = Fd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
       Challenge challenge{kMagic, {}};
@@ -261,8 +241,7 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own,
         break;
       client.nonce = challenge.nonce;
       client.deadline = monotonicSeconds() + kHandshakeSeconds;
-      if (sendAll(client.fd.get(), &challenge, sizeof challenge,
-                  client.deadline))
+      if (sendAll(client.fd.get(), &challenge, sizeof challenge, client.deadline))
         clients.push_back(std::move(client));
     }
   }
@@ -286,24 +265,22 @@ namespace {
 /// The server's answer to the hello of `nonce`: its cards, or why there are
 /// none. Rank 0 waits for the others as long as this one does, and tells what
 /// it waited for.
-dpc_status_t receiveAnswer(const RendezvousOptions &options, int fd,
-                           const Digest &nonce, double deadline,
-                           std::vector<Card> *outCards) {
+dpc_status_t receiveAnswer(const RendezvousOptions &options, int fd, const Digest &nonce,
+                           double deadline, std::vector<Card> *outCards) {
   deadline += kHandshakeSeconds;
   std::vector<uint8_t> message(sizeof(Answer));
   Answer header;
   Digest proof;
   bool complete = receiveAll(fd, &header, sizeof header, deadline);
-  if (complete && (header.magic != kMagic ||
-                   (header.cardCount && header.cardCount != options.worldSize)))
-    return fail(DPC_PEER, "rendezvous %s: another service answers there",
-                options.address.c_str());
+  if (complete &&
+      (header.magic != kMagic || (header.cardCount && header.cardCount != options.worldSize)))
+    return fail(DPC_PEER, "rendezvous %s: another service answers there", options.address.c_str());
   if (complete) {
     std::memcpy(message.data(), &header, sizeof header);
     message.resize(sizeof header + header.cardCount * sizeof(Card));
-    complete = receiveAll(fd, message.data() + sizeof header,
-                          message.size() - sizeof header, deadline) &&
-               receiveAll(fd, &proof, sizeof proof, deadline);
+    complete =
+        receiveAll(fd, message.data() + sizeof header, message.size() - sizeof header, deadline) &&
+        receiveAll(fd, &proof, sizeof proof, deadline);
   }
   if (!complete && monotonicSeconds() < deadline)
     return fail(DPC_PEER,
@@ -315,26 +292,22 @@ dpc_status_t receiveAnswer(const RendezvousOptions &options, int fd,
                 "rendezvous %s: rank %u is frozen: it was connected to, but "
                 "did not answer",
                 options.address.c_str(), options.server);
-  if (!equalDigests(
-          proof, prove(options.token, nonce, message.data(), message.size())))
-    return fail(DPC_PEER,
-                "rendezvous %s: rank %u does not know this run's token",
+  if (!equalDigests(proof, prove(options.token, nonce, message.data(), message.size())))
+    return fail(DPC_PEER, "rendezvous %s: rank %u does not know this run's token",
                 options.address.c_str(), options.server);
   if (header.status != DPC_OK) {
     header.text[sizeof header.text - 1] = 0;
-    return failElsewhere(static_cast<dpc_status_t>(header.status), "%s",
-                         header.text);
+    return failElsewhere(static_cast<dpc_status_t>(header.status), "%s", header.text);
   }
   outCards->resize(header.cardCount);
-  std::memcpy(static_cast<void *>(outCards->data()),
-              message.data() + sizeof header, message.size() - sizeof header);
+  std::memcpy(static_cast<void *>(outCards->data()), message.data() + sizeof header,
+              message.size() - sizeof header);
   return DPC_OK;
 }
 
 } // namespace
 
-dpc_status_t joinRendezvous(const RendezvousOptions &options, const Card &own,
-                            Meeting *out) {
+dpc_status_t joinRendezvous(const RendezvousOptions &options, const Card &own, Meeting *out) {
   const double deadline = monotonicSeconds() + options.timeoutSeconds;
   for (;;) {
     Fd fd;
@@ -346,9 +319,8 @@ dpc_status_t joinRendezvous(const RendezvousOptions &options, const Card &own,
       return status;
     // A listener that hangs up may be a dying earlier run at the same address:
     // try again until the deadline.
-    bool spoke =
-        receiveAll(fd.get(), &challenge, sizeof challenge,
-                   std::min(deadline, monotonicSeconds() + kHandshakeSeconds));
+    bool spoke = receiveAll(fd.get(), &challenge, sizeof challenge,
+                            std::min(deadline, monotonicSeconds() + kHandshakeSeconds));
     if (spoke && challenge.magic != kMagic)
       return fail(DPC_PEER, "rendezvous %s: another service answers there",
                   options.address.c_str());
@@ -361,17 +333,16 @@ dpc_status_t joinRendezvous(const RendezvousOptions &options, const Card &own,
       hello.card = own;
       hello.proof = prove(options.token, challenge.nonce, hello);
       if (sendAll(fd.get(), &hello, sizeof hello, deadline)) {
-        if (dpc_status_t status = receiveAnswer(options, fd.get(), hello.nonce,
-                                                deadline, &out->cards))
+        if (dpc_status_t status =
+                receiveAnswer(options, fd.get(), hello.nonce, deadline, &out->cards))
           return status;
         out->connections.push_back(std::move(fd));
         return DPC_OK;
       }
     }
     if (monotonicSeconds() >= deadline)
-      return fail(
-          DPC_PEER, "rendezvous %s: no answer from rank %u within %.0f s",
-          options.address.c_str(), options.server, options.timeoutSeconds);
+      return fail(DPC_PEER, "rendezvous %s: no answer from rank %u within %.0f s",
+                  options.address.c_str(), options.server, options.timeoutSeconds);
   }
 }
 

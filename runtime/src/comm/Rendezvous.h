@@ -17,12 +17,11 @@ namespace dpc {
 struct RendezvousOptions {
   uint32_t rank = 0;
   uint32_t worldSize = 1;
-  uint32_t server = 0; ///< the rank that listens; those above it connect to it
+  uint32_t server = 0;   ///< the rank that listens; those above it connect to it
   std::string transport; ///< all ranks must have the same
-  std::string
-      address;    ///< tcp://HOST:PORT (a loopback address) or file://DIRECTORY
-  Digest token{}; ///< the run's secret; all zero only with file://, where the
-                  ///< directory's mode protects
+  std::string address;   ///< tcp://HOST:PORT (a loopback address) or file://DIRECTORY
+  Digest token{};        ///< the run's secret; all zero only with file://, where the
+                         ///< directory's mode protects
   Digest planHash{};
   int listenFd = -1; ///< the server, tcp://: a socket that already listens,
                      ///< else the address is bound
@@ -31,8 +30,8 @@ struct RendezvousOptions {
 
 /// Those of a communicator. DPC_INVALID when its token is none, or is missing
 /// where the address needs one.
-dpc_status_t rendezvousOptions(const dpc_comm_options_t &options,
-                               const char *transport, RendezvousOptions *out);
+dpc_status_t rendezvousOptions(const dpc_comm_options_t &options, const char *transport,
+                               RendezvousOptions *out);
 
 /// What a rank tells all others when they meet. Each transport says what lies
 /// in it, in a struct of its own.
@@ -67,13 +66,11 @@ struct Meeting {
 /// each the cards. A client without the token is dropped and does not count;
 /// one of this run with another world size, plan hash or transport is
 /// DPC_INVALID.
-dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own,
-                             Meeting *out);
+dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own, Meeting *out);
 
 /// The ranks above the server. DPC_PEER if it does not answer in time,
 /// DPC_INVALID if it refuses this rank's plan.
-dpc_status_t joinRendezvous(const RendezvousOptions &options, const Card &own,
-                            Meeting *out);
+dpc_status_t joinRendezvous(const RendezvousOptions &options, const Card &own, Meeting *out);
 
 /// 64 hex digits to 32 bytes; false for anything else.
 bool parseToken(const char *hex, Digest *outToken);

@@ -13,8 +13,7 @@
 namespace dpc {
 
 Mapping::Mapping(Mapping &&other) noexcept
-    : start(std::exchange(other.start, nullptr)),
-      length(std::exchange(other.length, 0)) {}
+    : start(std::exchange(other.start, nullptr)), length(std::exchange(other.length, 0)) {}
 
 Mapping &Mapping::operator=(Mapping &&other) noexcept {
   std::swap(start, other.start);
@@ -33,16 +32,14 @@ constexpr int kReadFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
 dpc_status_t Mapping::openFile(const char *path) {
   const int fd = ::open(path, kReadFlags);
-  return fd < 0 ? fail(DPC_IO, "%s: %s", path, std::strerror(errno))
-                : mapFile(fd, path);
+  return fd < 0 ? fail(DPC_IO, "%s: %s", path, std::strerror(errno)) : mapFile(fd, path);
 }
 
 dpc_status_t Mapping::openIn(int folder, const char *name, const char *path) {
   const int fd = ::openat(folder, name, kReadFlags | O_NOFOLLOW);
   if (fd < 0 && errno == ELOOP)
     return fail(DPC_INVALID, "%s is a symbolic link", path);
-  return fd < 0 ? fail(DPC_IO, "%s: %s", path, std::strerror(errno))
-                : mapFile(fd, path);
+  return fd < 0 ? fail(DPC_IO, "%s: %s", path, std::strerror(errno)) : mapFile(fd, path);
 }
 
 /// Closes `fd`.
@@ -54,14 +51,12 @@ dpc_status_t Mapping::mapFile(int fd, const char *path) {
   else if (!S_ISREG(info.st_mode))
     status = fail(DPC_INVALID, "%s: not a regular file", path);
   else if (info.st_size > 0) {
-    void *mapped = ::mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ,
-                          MAP_PRIVATE, fd, 0);
+    void *mapped =
+        ::mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
     if (mapped == MAP_FAILED)
-      status =
-          fail(DPC_IO, "%s: cannot be mapped: %s", path, std::strerror(errno));
+      status = fail(DPC_IO, "%s: cannot be mapped: %s", path, std::strerror(errno));
     else
-      start = static_cast<char *>(mapped),
-      length = static_cast<size_t>(info.st_size);
+      start = static_cast<char *>(mapped), length = static_cast<size_t>(info.st_size);
   }
   ::close(fd);
   return status;
@@ -70,15 +65,12 @@ dpc_status_t Mapping::mapFile(int fd, const char *path) {
 dpc_status_t Mapping::openShared(int fd, size_t bytes, bool writable) {
   struct stat info;
   if (::fstat(fd, &info) != 0 || static_cast<size_t>(info.st_size) < bytes)
-    return fail(DPC_INVALID, "shared memory of %zu bytes is smaller than that",
-                bytes);
+    return fail(DPC_INVALID, "shared memory of %zu bytes is smaller than that", bytes);
   if (bytes == 0)
     return DPC_OK;
-  void *mapped = ::mmap(nullptr, bytes, PROT_READ | (writable ? PROT_WRITE : 0),
-                        MAP_SHARED, fd, 0);
+  void *mapped = ::mmap(nullptr, bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
   if (mapped == MAP_FAILED)
-    return fail(DPC_IO, "cannot map %zu bytes of shared memory: %s", bytes,
-                std::strerror(errno));
+    return fail(DPC_IO, "cannot map %zu bytes of shared memory: %s", bytes, std::strerror(errno));
   start = static_cast<char *>(mapped), length = bytes;
   return DPC_OK;
 }
@@ -86,24 +78,21 @@ dpc_status_t Mapping::openShared(int fd, size_t bytes, bool writable) {
 dpc_status_t Mapping::allocate(size_t bytes) {
   if (bytes == 0)
     return DPC_OK;
-  void *mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED)
     return fail(DPC_IO, "out of memory for %zu bytes", bytes);
   start = static_cast<char *>(mapped), length = bytes;
   return DPC_OK;
 }
 
-bool arrayBytes(uint32_t dtype, const int64_t *shape, uint32_t dimCount,
-                uint64_t *outBytes) {
+bool arrayBytes(uint32_t dtype, const int64_t *shape, uint32_t dimCount, uint64_t *outBytes) {
   uint64_t bytes = dpc_dtype_size(dtype);
   bool empty = false, overflow = false;
   for (uint32_t i = 0; i < dimCount; ++i) {
     if (shape[i] < 0)
       return false;
     empty |= shape[i] == 0;
-    overflow |=
-        __builtin_mul_overflow(bytes, static_cast<uint64_t>(shape[i]), &bytes);
+    overflow |= __builtin_mul_overflow(bytes, static_cast<uint64_t>(shape[i]), &bytes);
   }
   *outBytes = empty ? 0 : bytes;
   return empty || (!overflow && bytes <= INT64_MAX);
@@ -132,17 +121,13 @@ extern "C" uint64_t dpc_array_elements(const dpc_array_t *array) {
   return count;
 }
 
-extern "C" size_t dpc_array_file_count(const dpc_array_file_t *file) {
-  return file->arrays.size();
-}
+extern "C" size_t dpc_array_file_count(const dpc_array_file_t *file) { return file->arrays.size(); }
 
-extern "C" const dpc_array_t *dpc_array_file_at(const dpc_array_file_t *file,
-                                                size_t index) {
+extern "C" const dpc_array_t *dpc_array_file_at(const dpc_array_file_t *file, size_t index) {
   return index < file->arrays.size() ? &file->arrays[index] : nullptr;
 }
 
-extern "C" const dpc_array_t *dpc_array_file_find(const dpc_array_file_t *file,
-                                                  const char *name) {
+extern "C" const dpc_array_t *dpc_array_file_find(const dpc_array_file_t *file, const char *name) {
   for (const dpc_array_t &array : file->arrays)
     if (std::strcmp(array.name, name) == 0)
       return &array;

@@ -38,8 +38,7 @@ private:
 
 /// Bytes of an array of this shape; false if a dimension is negative or the
 /// product does not fit.
-bool arrayBytes(uint32_t dtype, const int64_t *shape, uint32_t dimCount,
-                uint64_t *outBytes);
+bool arrayBytes(uint32_t dtype, const int64_t *shape, uint32_t dimCount, uint64_t *outBytes);
 
 /// "[3, 4]"
 std::string shapeText(const int64_t *shape, uint32_t dimCount);
@@ -52,8 +51,7 @@ dpc_status_t parseNpyHeader(const char *image, uint64_t bytes, dpc_array_t *out,
 
 /// Opens a safetensors file that is mapped already; `path` is its name in
 /// messages.
-dpc_status_t openSafetensors(Mapping mapping, const char *path,
-                             dpc_array_file_t **outFile);
+dpc_status_t openSafetensors(Mapping mapping, const char *path, dpc_array_file_t **outFile);
 
 } // namespace dpc
 

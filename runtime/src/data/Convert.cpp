@@ -19,10 +19,9 @@ struct Truth {
 
 double toDouble(Half h) {
   const int exponent = h.bits >> 10 & 31, mantissa = h.bits & 1023;
-  double magnitude = exponent == 31 ? (mantissa ? NAN : INFINITY)
-                     : exponent == 0
-                         ? std::ldexp(mantissa, -24)
-                         : std::ldexp(1024 + mantissa, exponent - 25);
+  double magnitude = exponent == 31  ? (mantissa ? NAN : INFINITY)
+                     : exponent == 0 ? std::ldexp(mantissa, -24)
+                                     : std::ldexp(1024 + mantissa, exponent - 25);
   return h.bits & 0x8000 ? -magnitude : magnitude;
 }
 float toFloat(Brain b) {
@@ -41,14 +40,11 @@ Half toHalf(double x) {
   if (a >= 65520)
     return {uint16_t(sign | 0x7c00)};
   int exponent;
-  std::frexp(a, &exponent); // a = f * 2^exponent, f in [0.5, 1)
-  int scale = exponent < -13
-                  ? 24
-                  : 11 - exponent; // units of the last place: 2^-24 at least
+  std::frexp(a, &exponent);                            // a = f * 2^exponent, f in [0.5, 1)
+  int scale = exponent < -13 ? 24 : 11 - exponent;     // units of the last place: 2^-24 at least
   double units = std::nearbyint(std::ldexp(a, scale)); // at most 2048
   if (a == 0 || exponent < -13)
-    return {uint16_t(
-        sign | uint16_t(units))}; // a denormal, or the smallest normal by carry
+    return {uint16_t(sign | uint16_t(units))}; // a denormal, or the smallest normal by carry
   return {uint16_t(sign | (((exponent + 14) << 10) + (int(units) - 1024)))};
 }
 Brain toBrain(float x) {
@@ -87,14 +83,10 @@ template <typename T> struct Store {
   }
 };
 template <> struct Store<Half> {
-  template <typename V> static Half to(V x) {
-    return toHalf(static_cast<double>(x));
-  }
+  template <typename V> static Half to(V x) { return toHalf(static_cast<double>(x)); }
 };
 template <> struct Store<Brain> {
-  template <typename V> static Brain to(V x) {
-    return toBrain(static_cast<float>(x));
-  }
+  template <typename V> static Brain to(V x) { return toBrain(static_cast<float>(x)); }
 };
 template <> struct Store<Truth> {
   template <typename V> static Truth to(V x) { return {uint8_t(x != 0)}; }
@@ -139,20 +131,17 @@ template <typename T> bool within(T x, int64_t lo, int64_t hi) {
     const double t = std::trunc(double(x));
     return t >= double(lo) && t <= double(hi);
   } else if constexpr (std::is_unsigned_v<T>)
-    return hi >= 0 && uint64_t(x) <= uint64_t(hi) &&
-           (lo <= 0 || uint64_t(x) >= uint64_t(lo));
+    return hi >= 0 && uint64_t(x) <= uint64_t(hi) && (lo <= 0 || uint64_t(x) >= uint64_t(lo));
   else
     return int64_t(x) >= lo && int64_t(x) <= hi;
 }
 
 } // namespace
 
-extern "C" dpc_status_t dpc_convert(uint32_t dstDtype, void *dst,
-                                    uint32_t srcDtype, const void *src,
-                                    uint64_t count) {
+extern "C" dpc_status_t dpc_convert(uint32_t dstDtype, void *dst, uint32_t srcDtype,
+                                    const void *src, uint64_t count) {
   if (dpc_dtype_size(dstDtype) == 0 || dpc_dtype_size(srcDtype) == 0)
-    return dpc::fail(DPC_INVALID, "cannot convert element type %u to %u",
-                     srcDtype, dstDtype);
+    return dpc::fail(DPC_INVALID, "cannot convert element type %u to %u", srcDtype, dstDtype);
   if (dstDtype == srcDtype) {
     if (count && dst != src)
       std::memcpy(dst, src, count * dpc_dtype_size(dstDtype));
@@ -171,9 +160,8 @@ extern "C" dpc_status_t dpc_convert(uint32_t dstDtype, void *dst,
   return DPC_OK;
 }
 
-extern "C" uint64_t dpc_first_out_of_bounds(uint32_t dtype, const void *data,
-                                            uint64_t count, int64_t lo,
-                                            int64_t hi, const int64_t *ignore) {
+extern "C" uint64_t dpc_first_out_of_bounds(uint32_t dtype, const void *data, uint64_t count,
+                                            int64_t lo, int64_t hi, const int64_t *ignore) {
   uint64_t found = count;
   visitType(dtype, [&](auto *type) {
     using T = std::remove_pointer_t<decltype(type)>;

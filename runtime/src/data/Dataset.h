@@ -35,8 +35,7 @@ public:
   void activate(InputLoader &loader) const;
   /// Fills the loader's rows with batch `index` of an epoch, in file order or
   /// shuffled by `key`; rows past the end repeat row 0 (they are masked).
-  void select(InputLoader &loader, uint64_t index, bool shuffle,
-              uint64_t key) const;
+  void select(InputLoader &loader, uint64_t index, bool shuffle, uint64_t key) const;
 
 private:
   dpc_status_t openNpz(const std::string &path);

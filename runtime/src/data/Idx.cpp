@@ -15,8 +15,7 @@ namespace dpc {
 namespace {
 
 uint32_t big32(const unsigned char *p) {
-  return uint32_t(p[0]) << 24 | uint32_t(p[1]) << 16 | uint32_t(p[2]) << 8 |
-         p[3];
+  return uint32_t(p[0]) << 24 | uint32_t(p[1]) << 16 | uint32_t(p[2]) << 8 | p[3];
 }
 
 /// Elements are kept as bytes; wider ones must be turned around. gzread passes
@@ -31,8 +30,7 @@ struct GzFile {
   bool read(void *to, uint64_t bytes) {
     char *p = static_cast<char *>(to);
     while (bytes) {
-      int n = ::gzread(
-          file, p, static_cast<unsigned>(std::min<uint64_t>(bytes, 1u << 30)));
+      int n = ::gzread(file, p, static_cast<unsigned>(std::min<uint64_t>(bytes, 1u << 30)));
       if (n <= 0)
         return false;
       p += n, bytes -= static_cast<uint64_t>(n);
@@ -61,8 +59,7 @@ uint32_t idxType(unsigned char code) {
 
 } // namespace
 
-dpc_status_t openIdx(const char *path, MemoryMaker &maker,
-                     dpc_array_file_t **outFile) {
+dpc_status_t openIdx(const char *path, MemoryMaker &maker, dpc_array_file_t **outFile) {
   Mapping raw; // for the file's size and a proper message when it is missing
   if (dpc_status_t status = raw.openFile(path))
     return status;
@@ -70,8 +67,7 @@ dpc_status_t openIdx(const char *path, MemoryMaker &maker,
   unsigned char head[4], extent[4];
   if (!gz.file)
     return fail(DPC_IO, "%s: cannot be opened", path);
-  if (!gz.read(head, 4) || head[0] || head[1] ||
-      idxType(head[2]) == DPC_DTYPE_INVALID)
+  if (!gz.read(head, 4) || head[0] || head[1] || idxType(head[2]) == DPC_DTYPE_INVALID)
     return fail(DPC_INVALID, "%s: not an idx file", path);
   dpc_array_t array = {};
   array.dtype = idxType(head[2]);
@@ -86,22 +82,19 @@ dpc_status_t openIdx(const char *path, MemoryMaker &maker,
   uint64_t bytes = 0;
   // Deflate shrinks by 1032 at most: a larger promise is a lie, and no memory
   // is taken for it.
-  if (!arrayBytes(array.dtype, array.shape, array.dim_count, &bytes) ||
-      bytes / 1100 > raw.size())
+  if (!arrayBytes(array.dtype, array.shape, array.dim_count, &bytes) || bytes / 1100 > raw.size())
     return fail(DPC_INVALID, "%s: shape %s in a file of %zu bytes", path,
                 shapeText(array.shape, array.dim_count).c_str(), raw.size());
   auto file = std::make_unique<dpc_array_file>();
   Mapping memory;
   auto readAll = [&](char *to) -> dpc_status_t {
     if (!gz.read(to, bytes))
-      return fail(DPC_INVALID,
-                  "%s: truncated or damaged: shape %s needs %llu bytes", path,
+      return fail(DPC_INVALID, "%s: truncated or damaged: shape %s needs %llu bytes", path,
                   shapeText(array.shape, array.dim_count).c_str(),
                   static_cast<unsigned long long>(bytes));
     char extra;
     if (::gzread(gz.file, &extra, 1) != 0)
-      return fail(DPC_INVALID,
-                  "%s: bytes after the last element, or a damaged end", path);
+      return fail(DPC_INVALID, "%s: bytes after the last element, or a damaged end", path);
     const uint64_t size = dpc_dtype_size(array.dtype);
     for (uint64_t i = 0; size > 1 && i < bytes; i += size)
       std::reverse(to + i, to + i + size);
@@ -122,14 +115,12 @@ dpc_status_t openIdx(const char *path, MemoryMaker &maker,
 
 using namespace dpc;
 
-extern "C" dpc_status_t dpc_idx_open(const char *path,
-                                     dpc_array_file_t **outFile) {
+extern "C" dpc_status_t dpc_idx_open(const char *path, dpc_array_file_t **outFile) {
   MemoryMaker maker;
   return openIdx(path, maker, outFile);
 }
 
-extern "C" dpc_status_t dpc_raw_open(const char *path, uint32_t dtype,
-                                     dpc_array_file_t **outFile) {
+extern "C" dpc_status_t dpc_raw_open(const char *path, uint32_t dtype, dpc_array_file_t **outFile) {
   const uint64_t size = dpc_dtype_size(dtype);
   auto file = std::make_unique<dpc_array_file>();
   Mapping mapping;
@@ -138,8 +129,8 @@ extern "C" dpc_status_t dpc_raw_open(const char *path, uint32_t dtype,
   if (dpc_status_t status = mapping.openFile(path))
     return status;
   if (mapping.size() % size != 0)
-    return fail(DPC_INVALID, "%s: %zu bytes are no whole number of %s", path,
-                mapping.size(), dpc_dtype_name(dtype));
+    return fail(DPC_INVALID, "%s: %zu bytes are no whole number of %s", path, mapping.size(),
+                dpc_dtype_name(dtype));
   dpc_array_t &array = file->add("");
   array.dtype = dtype;
   array.dim_count = 1;

@@ -36,9 +36,8 @@ static std::string placeText(const dpc_input_t &input, uint64_t element) {
   return " at " + shapeText(place.data(), static_cast<uint32_t>(place.size()));
 }
 
-dpc_status_t checkBounds(const dpc_input_t &input, const std::string &source,
-                         uint32_t dtype, const char *data, uint64_t first,
-                         uint64_t count, uint64_t row) {
+dpc_status_t checkBounds(const dpc_input_t &input, const std::string &source, uint32_t dtype,
+                         const char *data, uint64_t first, uint64_t count, uint64_t row) {
   const uint64_t size = dpc_dtype_size(dtype);
   uint64_t begin = 0; // of the run in the sample
   for (uint64_t r = 0; r < input.bounds_count && begin < first + count; ++r) {
@@ -49,9 +48,8 @@ dpc_status_t checkBounds(const dpc_input_t &input, const std::string &source,
     if (from >= to || allowsAll(bounds))
       continue;
     const char *part = data + (from - first) * size;
-    const uint64_t bad =
-        dpc_first_out_of_bounds(dtype, part, to - from, bounds.lo, bounds.hi,
-                                bounds.has_ignore ? &bounds.ignore : nullptr);
+    const uint64_t bad = dpc_first_out_of_bounds(dtype, part, to - from, bounds.lo, bounds.hi,
+                                                 bounds.has_ignore ? &bounds.ignore : nullptr);
     if (bad == to - from)
       continue;
     double value = 0;
@@ -60,16 +58,14 @@ dpc_status_t checkBounds(const dpc_input_t &input, const std::string &source,
                 "%s: value %.0f in sample %llu%s is outside [%lld, %lld], the "
                 "range of input %s%s",
                 source.c_str(), value, static_cast<unsigned long long>(row),
-                placeText(input, from + bad).c_str(),
-                static_cast<long long>(bounds.lo),
+                placeText(input, from + bad).c_str(), static_cast<long long>(bounds.lo),
                 static_cast<long long>(bounds.hi), input.name,
                 input.bounds_count > 1 ? " there" : "");
   }
   return DPC_OK;
 }
 
-std::string labelRemedy(const dpc_input_t &input,
-                        const std::vector<int64_t> &have) {
+std::string labelRemedy(const dpc_input_t &input, const std::vector<int64_t> &have) {
   if (input.role != DPC_INPUT_LABEL)
     return "";
   // The first axis counts samples; labels lack it and the classes' axis.
@@ -78,11 +74,9 @@ std::string labelRemedy(const dpc_input_t &input,
                                 input.logits_shape + input.logits_dim_count);
     labels.erase(labels.begin() + axis - 1);
     if (labels == have)
-      return " (they fit logits " +
-             shapeText(input.logits_shape, input.logits_dim_count) +
+      return " (they fit logits " + shapeText(input.logits_shape, input.logits_dim_count) +
              " with the classes along axis " + std::to_string(axis) +
-             ": compile with --loss=cross-entropy,axis=" +
-             std::to_string(axis) + ")";
+             ": compile with --loss=cross-entropy,axis=" + std::to_string(axis) + ")";
   }
   return " (compile with --label-shape to change it)";
 }

@@ -17,14 +17,12 @@ std::vector<int64_t> sampleShape(const dpc_input_t &input);
 /// `first` on of sample `row` (of the whole array, without a batch dimension),
 /// against the input's bounds. DPC_INVALID names `source`, the sample and the
 /// value.
-dpc_status_t checkBounds(const dpc_input_t &input, const std::string &source,
-                         uint32_t dtype, const char *data, uint64_t first,
-                         uint64_t count, uint64_t row);
+dpc_status_t checkBounds(const dpc_input_t &input, const std::string &source, uint32_t dtype,
+                         const char *data, uint64_t first, uint64_t count, uint64_t row);
 
 /// For labels of classes whose samples have shape `have`, which does not fit:
 /// how to compile so that it does. Empty where nothing can be said.
-std::string labelRemedy(const dpc_input_t &input,
-                        const std::vector<int64_t> &have);
+std::string labelRemedy(const dpc_input_t &input, const std::vector<int64_t> &have);
 
 } // namespace dpc
 

@@ -22,8 +22,7 @@ uint32_t findInput(const dpc_program_t &program, const char *name) {
     if (std::strcmp(program.inputs[i].name, name) == 0)
       return i;
   for (uint32_t i = 0; i < program.input_count; ++i)
-    if (program.inputs[i].role == DPC_INPUT_LABEL &&
-        std::strcmp(name, "label") == 0)
+    if (program.inputs[i].role == DPC_INPUT_LABEL && std::strcmp(name, "label") == 0)
       return i;
   return DPC_NONE;
 }
@@ -36,36 +35,30 @@ std::string inputNames(const dpc_program_t &program) {
 }
 
 InputLoader::InputLoader(const dpc_program_t &program, uint32_t rank)
-    : program(program), rank(rank), bindings(program.input_count),
-      batchRows(program.batch) {
+    : program(program), rank(rank), bindings(program.input_count), batchRows(program.batch) {
   std::iota(batchRows.begin(), batchRows.end(), uint64_t(0));
 }
 
-dpc_status_t InputLoader::bind(uint32_t index, const dpc_array_t &array,
-                               const std::string &source, bool flexible) {
+dpc_status_t InputLoader::bind(uint32_t index, const dpc_array_t &array, const std::string &source,
+                               bool flexible) {
   const dpc_input_t &input = program.inputs[index];
   const std::vector<int64_t> want = sampleShape(input);
   const uint32_t skip = input.batch_dim >= 0 ? 1 : 0;
   const std::vector<int64_t> have(array.shape + std::min(skip, array.dim_count),
                                   array.shape + array.dim_count);
-  const uint64_t elements =
-      elementCount(want.data(), static_cast<uint32_t>(want.size()));
+  const uint64_t elements = elementCount(want.data(), static_cast<uint32_t>(want.size()));
   const bool fits =
       array.dim_count >= skip &&
       (have == want ||
-       (flexible && elementCount(have.data(), static_cast<uint32_t>(
-                                                  have.size())) == elements));
+       (flexible && elementCount(have.data(), static_cast<uint32_t>(have.size())) == elements));
   if (!fits)
-    return fail(
-        DPC_INVALID, "%s: %s shape %s, but %s of the program needs %s%s",
-        source.c_str(), skip ? "samples have" : "it has",
-        shapeText(have.data(), static_cast<uint32_t>(have.size())).c_str(),
-        input.name,
-        shapeText(want.data(), static_cast<uint32_t>(want.size())).c_str(),
-        labelRemedy(input, have).c_str());
+    return fail(DPC_INVALID, "%s: %s shape %s, but %s of the program needs %s%s", source.c_str(),
+                skip ? "samples have" : "it has",
+                shapeText(have.data(), static_cast<uint32_t>(have.size())).c_str(), input.name,
+                shapeText(want.data(), static_cast<uint32_t>(want.size())).c_str(),
+                labelRemedy(input, have).c_str());
   if (isFloat(array.dtype) && !isFloat(input.dtype))
-    return fail(DPC_INVALID,
-                "%s: its type is %s, but %s of the program needs integers (%s)",
+    return fail(DPC_INVALID, "%s: its type is %s, but %s of the program needs integers (%s)",
                 source.c_str(), dpc_dtype_name(array.dtype), input.name,
                 dpc_dtype_name(input.dtype));
   Binding binding;
@@ -86,16 +79,14 @@ dpc_status_t InputLoader::checkAll(uint32_t index, uint64_t mostBytes) const {
   const Binding &binding = bindings[index];
   const bool batched = input.batch_dim >= 0;
   const uint64_t rows = batched ? binding.rows : 1,
-                 count = batched ? binding.rowStride
-                                 : elementCount(input.shape, input.dim_count),
+                 count = batched ? binding.rowStride : elementCount(input.shape, input.dim_count),
                  size = dpc_dtype_size(binding.dtype);
   if (count && rows > mostBytes / size / count)
     return DPC_OK;
   for (uint64_t row = 0; row < rows; ++row)
     if (dpc_status_t status =
             checkBounds(input, binding.source, binding.dtype,
-                        binding.data + (binding.rowOffset + row * count) * size,
-                        0, count, row))
+                        binding.data + (binding.rowOffset + row * count) * size, 0, count, row))
       return status;
   return DPC_OK;
 }
@@ -103,18 +94,16 @@ dpc_status_t InputLoader::checkAll(uint32_t index, uint64_t mostBytes) const {
 dpc_status_t InputLoader::checkAllBound() const {
   for (uint32_t i = 0; i < program.input_count; ++i)
     if (!bindings[i].data)
-      return fail(DPC_INVALID, "no data for input \"%s\"",
-                  program.inputs[i].name);
+      return fail(DPC_INVALID, "no data for input \"%s\"", program.inputs[i].name);
   return DPC_OK;
 }
 
-dpc_status_t InputLoader::copyPiece(const dpc_input_t &input,
-                                    const Binding &binding, uint64_t element,
-                                    uint64_t within, uint64_t count,
-                                    uint64_t row, char *to) {
+dpc_status_t InputLoader::copyPiece(const dpc_input_t &input, const Binding &binding,
+                                    uint64_t element, uint64_t within, uint64_t count, uint64_t row,
+                                    char *to) {
   const char *from = binding.data + element * dpc_dtype_size(binding.dtype);
-  if (dpc_status_t status = checkBounds(input, binding.source, binding.dtype,
-                                        from, within, count, row))
+  if (dpc_status_t status =
+          checkBounds(input, binding.source, binding.dtype, from, within, count, row))
     return status;
   if (!binding.scaled)
     return dpc_convert(input.dtype, to, binding.dtype, from, count);
@@ -122,46 +111,39 @@ dpc_status_t InputLoader::copyPiece(const dpc_input_t &input,
   double wide[kPiece];
   for (uint64_t i = 0; i < count; i += kPiece) {
     const uint64_t n = std::min(kPiece, count - i);
-    dpc_convert(DPC_F64, wide, binding.dtype,
-                from + i * dpc_dtype_size(binding.dtype), n);
+    dpc_convert(DPC_F64, wide, binding.dtype, from + i * dpc_dtype_size(binding.dtype), n);
     for (uint64_t k = 0; k < n; ++k)
       wide[k] = wide[k] * binding.scale + binding.shift;
-    dpc_convert(input.dtype, to + i * dpc_dtype_size(input.dtype), DPC_F64,
-                wide, n);
+    dpc_convert(input.dtype, to + i * dpc_dtype_size(input.dtype), DPC_F64, wide, n);
   }
   return DPC_OK;
 }
 
-dpc_status_t InputLoader::load(uint32_t index, uint64_t micro,
-                               char *destination) {
+dpc_status_t InputLoader::load(uint32_t index, uint64_t micro, char *destination) {
   const dpc_input_t &input = program.inputs[index];
   const Binding &binding = bindings[index];
   if (!binding.data)
     return fail(DPC_INVALID, "no data for input \"%s\"", input.name);
   const uint64_t size = dpc_dtype_size(input.dtype);
   const bool batched = input.batch_dim >= 0;
-  const uint32_t before =
-      batched ? static_cast<uint32_t>(input.batch_dim) : input.dim_count;
-  const uint64_t part =
-      batched ? program.batch / input.micro_count : 1; // rows of one microbatch
-  const uint64_t inner = batched ? elementCount(input.shape + before + 1,
-                                                input.dim_count - before - 1)
-                                 : elementCount(input.shape, before);
+  const uint32_t before = batched ? static_cast<uint32_t>(input.batch_dim) : input.dim_count;
+  const uint64_t part = batched ? program.batch / input.micro_count : 1; // rows of one microbatch
+  const uint64_t inner = batched
+                             ? elementCount(input.shape + before + 1, input.dim_count - before - 1)
+                             : elementCount(input.shape, before);
   micro %= input.micro_count; // a whole batch is the same for every microbatch
   // A piece of the tensor [outer, rows, inner] is cut where the row changes.
   return forEachPiece(
-      input.placements[rank],
-      [&](uint64_t local, uint64_t global, uint64_t length) -> int32_t {
+      input.placements[rank], [&](uint64_t local, uint64_t global, uint64_t length) -> int32_t {
         while (length) {
           const uint64_t within = global % inner, row = global / inner % part,
                          outer = global / inner / part;
           const uint64_t count = std::min(length, inner - within);
           const uint64_t dataRow = batched ? batchRows[micro * part + row] : 0;
-          const uint64_t element = dataRow * binding.rowStride +
-                                   binding.rowOffset + outer * inner + within;
-          if (dpc_status_t status =
-                  copyPiece(input, binding, element, outer * inner + within,
-                            count, dataRow, destination + local * size))
+          const uint64_t element =
+              dataRow * binding.rowStride + binding.rowOffset + outer * inner + within;
+          if (dpc_status_t status = copyPiece(input, binding, element, outer * inner + within,
+                                              count, dataRow, destination + local * size))
             return status;
           local += count, global += count, length -= count;
         }

@@ -32,11 +32,9 @@ public:
   /// Binds an array whose first dimension is the sample (or the whole array,
   /// without a batch dimension). `flexible` accepts samples of another shape
   /// with as many elements. DPC_INVALID names source, input and both shapes.
-  dpc_status_t bind(uint32_t input, const dpc_array_t &array,
-                    const std::string &source, bool flexible = false);
-  void setBinding(uint32_t input, Binding binding) {
-    bindings[input] = std::move(binding);
-  }
+  dpc_status_t bind(uint32_t input, const dpc_array_t &array, const std::string &source,
+                    bool flexible = false);
+  void setBinding(uint32_t input, Binding binding) { bindings[input] = std::move(binding); }
   const Binding &binding(uint32_t input) const { return bindings[input]; }
   /// DPC_INVALID for the first value of the whole binding that is outside the
   /// input's range. Looks at nothing where there are more than `mostBytes`.
@@ -53,9 +51,8 @@ public:
 private:
   /// Checks, converts and copies `count` elements: those of the data from
   /// `element` on, which are those of sample `row` from `within` on.
-  dpc_status_t copyPiece(const dpc_input_t &input, const Binding &binding,
-                         uint64_t element, uint64_t within, uint64_t count,
-                         uint64_t row, char *to);
+  dpc_status_t copyPiece(const dpc_input_t &input, const Binding &binding, uint64_t element,
+                         uint64_t within, uint64_t count, uint64_t row, char *to);
 
   const dpc_program_t &program;
   uint32_t rank;

@@ -18,10 +18,10 @@ struct NpyType {
   const char *code; // kind and size, without byte order
   uint32_t dtype;
 };
-constexpr NpyType kNpyTypes[] = {
-    {"f8", DPC_F64}, {"f4", DPC_F32}, {"f2", DPC_F16}, {"i8", DPC_I64},
-    {"i4", DPC_I32}, {"i2", DPC_I16}, {"i1", DPC_I8},  {"u8", DPC_U64},
-    {"u4", DPC_U32}, {"u2", DPC_U16}, {"u1", DPC_U8},  {"b1", DPC_BOOL}};
+constexpr NpyType kNpyTypes[] = {{"f8", DPC_F64}, {"f4", DPC_F32}, {"f2", DPC_F16},
+                                 {"i8", DPC_I64}, {"i4", DPC_I32}, {"i2", DPC_I16},
+                                 {"i1", DPC_I8},  {"u8", DPC_U64}, {"u4", DPC_U32},
+                                 {"u2", DPC_U16}, {"u1", DPC_U8},  {"b1", DPC_BOOL}};
 
 /// A reader of the header's Python dictionary: strings, True, False and tuples
 /// of integers are all that occur.
@@ -30,8 +30,7 @@ struct Header {
   size_t at = 0;
 
   void space() {
-    while (at < text.size() &&
-           std::isspace(static_cast<unsigned char>(text[at])))
+    while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])))
       ++at;
   }
   bool take(char c) {
@@ -63,9 +62,7 @@ struct Header {
     space();
     size_t begin = at;
     uint64_t value = 0;
-    for (;
-         at < text.size() && std::isdigit(static_cast<unsigned char>(text[at]));
-         ++at)
+    for (; at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])); ++at)
       if (__builtin_mul_overflow(value, uint64_t(10), &value) ||
           __builtin_add_overflow(value, uint64_t(text[at] - '0'), &value))
         return false;
@@ -77,22 +74,17 @@ struct Header {
 dpc_status_t parseType(const std::string &descr, uint32_t *outDtype) {
   if (descr.size() >= 3 && descr[0] == '>' && descr.compare(1, 2, "u1") &&
       descr.compare(1, 2, "i1"))
-    return fail(
-        DPC_INVALID,
-        "element type \"%s\" is big-endian, but little-endian is needed",
-        descr.c_str());
+    return fail(DPC_INVALID, "element type \"%s\" is big-endian, but little-endian is needed",
+                descr.c_str());
   for (const NpyType &type : kNpyTypes)
-    if (descr.size() == 3 && std::strchr("<|=>", descr[0]) &&
-        descr.compare(1, 2, type.code) == 0) {
+    if (descr.size() == 3 && std::strchr("<|=>", descr[0]) && descr.compare(1, 2, type.code) == 0) {
       *outDtype = type.dtype;
       return DPC_OK;
     }
-  return fail(DPC_INVALID, "element type \"%s\" is not supported",
-              descr.c_str());
+  return fail(DPC_INVALID, "element type \"%s\" is not supported", descr.c_str());
 }
 
-dpc_status_t parseDictionary(Header &header, dpc_array_t *out,
-                             bool *outFortranOrder) {
+dpc_status_t parseDictionary(Header &header, dpc_array_t *out, bool *outFortranOrder) {
   auto malformed = [] {
     return fail(DPC_INVALID, "the npy header is not the expected dictionary");
   };
@@ -119,8 +111,7 @@ dpc_status_t parseDictionary(Header &header, dpc_array_t *out,
         return malformed();
       while (!header.take(')')) {
         if (out->dim_count == DPC_MAX_RANK_DIMS)
-          return fail(DPC_INVALID, "more than %u dimensions",
-                      DPC_MAX_RANK_DIMS);
+          return fail(DPC_INVALID, "more than %u dimensions", DPC_MAX_RANK_DIMS);
         if (!header.integer(&out->shape[out->dim_count++]))
           return malformed();
         header.take(',');
@@ -135,8 +126,7 @@ dpc_status_t parseDictionary(Header &header, dpc_array_t *out,
 
 /// Copies column-major elements to row-major order.
 void toRowMajor(const dpc_array_t &array, const char *from, char *to) {
-  const uint64_t size = dpc_dtype_size(array.dtype),
-                 count = dpc_array_elements(&array);
+  const uint64_t size = dpc_dtype_size(array.dtype), count = dpc_array_elements(&array);
   int64_t index[DPC_MAX_RANK_DIMS] = {};
   uint64_t stride[DPC_MAX_RANK_DIMS], step = 1;
   for (uint32_t d = 0; d < array.dim_count; ++d) {
@@ -171,8 +161,7 @@ dpc_status_t parseNpyHeader(const char *image, uint64_t bytes, dpc_array_t *out,
   constexpr uint64_t kLongestHeader = 1 << 16;
   if (length > kLongestHeader || length > bytes - prefix)
     return fail(DPC_INVALID, "npy header of %llu bytes in a file of %llu",
-                static_cast<unsigned long long>(length),
-                static_cast<unsigned long long>(bytes));
+                static_cast<unsigned long long>(length), static_cast<unsigned long long>(bytes));
   Header header{std::string(image + prefix, length)};
   out->dim_count = 0;
   if (dpc_status_t status = parseDictionary(header, out, outFortranOrder))
@@ -187,24 +176,21 @@ dpc_status_t parseNpyHeader(const char *image, uint64_t bytes, dpc_array_t *out,
 
 /// Binds an array to its npy image: in place, or through a copy when the order
 /// or the alignment asks for one.
-dpc_status_t bindNpy(dpc_array_file_t &file, const std::string &name,
-                     const char *image, uint64_t bytes) {
+dpc_status_t bindNpy(dpc_array_file_t &file, const std::string &name, const char *image,
+                     uint64_t bytes) {
   dpc_array_t array = {};
   bool fortran = false;
   uint64_t dataAt = 0, need = 0;
-  if (dpc_status_t status =
-          parseNpyHeader(image, bytes, &array, &fortran, &dataAt))
+  if (dpc_status_t status = parseNpyHeader(image, bytes, &array, &fortran, &dataAt))
     return status;
   arrayBytes(array.dtype, array.shape, array.dim_count, &need);
   if (bytes - dataAt != need)
-    return fail(
-        DPC_INVALID, "%llu bytes of elements where shape %s of %s needs %llu",
-        static_cast<unsigned long long>(bytes - dataAt),
-        shapeText(array.shape, array.dim_count).c_str(),
-        dpc_dtype_name(array.dtype), static_cast<unsigned long long>(need));
+    return fail(DPC_INVALID, "%llu bytes of elements where shape %s of %s needs %llu",
+                static_cast<unsigned long long>(bytes - dataAt),
+                shapeText(array.shape, array.dim_count).c_str(), dpc_dtype_name(array.dtype),
+                static_cast<unsigned long long>(need));
   const char *data = image + dataAt;
-  const bool misaligned =
-      reinterpret_cast<uintptr_t>(data) % dpc_dtype_size(array.dtype) != 0;
+  const bool misaligned = reinterpret_cast<uintptr_t>(data) % dpc_dtype_size(array.dtype) != 0;
   if ((fortran && array.dim_count > 1) || misaligned) {
     Mapping copy;
     if (dpc_status_t status = copy.allocate(need))
@@ -227,8 +213,7 @@ dpc_status_t bindNpy(dpc_array_file_t &file, const std::string &name,
 
 using namespace dpc;
 
-extern "C" dpc_status_t dpc_npy_open(const char *path,
-                                     dpc_array_file_t **outFile) {
+extern "C" dpc_status_t dpc_npy_open(const char *path, dpc_array_file_t **outFile) {
   auto file = std::make_unique<dpc_array_file>();
   Mapping mapping;
   if (dpc_status_t status = mapping.openFile(path))
@@ -240,19 +225,15 @@ extern "C" dpc_status_t dpc_npy_open(const char *path,
   return DPC_OK;
 }
 
-extern "C" dpc_status_t dpc_npy_write(const char *path,
-                                      const dpc_array_t *array) {
-  const uint32_t dtype =
-      array->dtype == DPC_BF16 ? uint32_t(DPC_F32) : array->dtype;
+extern "C" dpc_status_t dpc_npy_write(const char *path, const dpc_array_t *array) {
+  const uint32_t dtype = array->dtype == DPC_BF16 ? uint32_t(DPC_F32) : array->dtype;
   const char *code = nullptr;
   for (const NpyType &type : kNpyTypes)
     if (type.dtype == dtype)
       code = type.code;
   if (!code)
-    return fail(DPC_INVALID, "%s: element type %u has no npy form", path,
-                array->dtype);
-  const uint64_t count = dpc_array_elements(array),
-                 bytes = count * dpc_dtype_size(dtype);
+    return fail(DPC_INVALID, "%s: element type %u has no npy form", path, array->dtype);
+  const uint64_t count = dpc_array_elements(array), bytes = count * dpc_dtype_size(dtype);
   std::vector<char> wide;
   const void *data = array->data;
   if (dtype != array->dtype) {
@@ -260,9 +241,8 @@ extern "C" dpc_status_t dpc_npy_write(const char *path,
     dpc_convert(dtype, wide.data(), array->dtype, array->data, count);
     data = wide.data();
   }
-  std::string header = "{'descr': '" +
-                       std::string(dpc_dtype_size(dtype) == 1 ? "|" : "<") +
-                       code + "', 'fortran_order': False, 'shape': (";
+  std::string header = "{'descr': '" + std::string(dpc_dtype_size(dtype) == 1 ? "|" : "<") + code +
+                       "', 'fortran_order': False, 'shape': (";
   for (uint32_t i = 0; i < array->dim_count; ++i)
     header += std::to_string(array->shape[i]) + ",";
   header += "), }";

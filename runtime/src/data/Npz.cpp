@@ -11,8 +11,8 @@
 
 namespace dpc {
 
-dpc_status_t bindNpy(dpc_array_file_t &file, const std::string &name,
-                     const char *image, uint64_t bytes);
+dpc_status_t bindNpy(dpc_array_file_t &file, const std::string &name, const char *image,
+                     uint64_t bytes);
 
 namespace {
 
@@ -32,8 +32,8 @@ uint64_t u64(const char *p) {
   return v;
 }
 
-constexpr uint64_t kEndBytes = 22, kEntryBytes = 46, kLocalBytes = 30,
-                   kEnd64Bytes = 56, kLocator64Bytes = 20;
+constexpr uint64_t kEndBytes = 22, kEntryBytes = 46, kLocalBytes = 30, kEnd64Bytes = 56,
+                   kLocator64Bytes = 20;
 
 struct Member {
   std::string name;
@@ -47,9 +47,7 @@ struct Archive {
   uint64_t bytes;
   uint64_t directoryAt = 0, directoryBytes = 0, count = 0;
 
-  bool inside(uint64_t at, uint64_t length) const {
-    return at <= bytes && length <= bytes - at;
-  }
+  bool inside(uint64_t at, uint64_t length) const { return at <= bytes && length <= bytes - at; }
   dpc_status_t findDirectory();
   dpc_status_t readMember(uint64_t *at, Member *out) const;
   dpc_status_t locateData(const Member &member, const char **out) const;
@@ -57,54 +55,41 @@ struct Archive {
 
 dpc_status_t Archive::findDirectory() {
   if (bytes < kEndBytes)
-    return fail(DPC_INVALID, "not an npz file: %llu bytes",
-                static_cast<unsigned long long>(bytes));
-  const uint64_t lowest =
-      bytes - kEndBytes > 65535 ? bytes - kEndBytes - 65535 : 0;
+    return fail(DPC_INVALID, "not an npz file: %llu bytes", static_cast<unsigned long long>(bytes));
+  const uint64_t lowest = bytes - kEndBytes > 65535 ? bytes - kEndBytes - 65535 : 0;
   for (uint64_t at = bytes - kEndBytes + 1; at-- > lowest;) {
-    if (u32(data + at) != 0x06054b50 ||
-        at + kEndBytes + u16(data + at + 20) != bytes)
+    if (u32(data + at) != 0x06054b50 || at + kEndBytes + u16(data + at + 20) != bytes)
       continue;
     count = u16(data + at + 10), directoryBytes = u32(data + at + 12),
     directoryAt = u32(data + at + 16);
-    if ((count == 0xffff || directoryBytes == 0xffffffff ||
-         directoryAt == 0xffffffff) &&
-        at >= kLocator64Bytes &&
-        u32(data + at - kLocator64Bytes) == 0x07064b50) {
+    if ((count == 0xffff || directoryBytes == 0xffffffff || directoryAt == 0xffffffff) &&
+        at >= kLocator64Bytes && u32(data + at - kLocator64Bytes) == 0x07064b50) {
       const uint64_t end64 = u64(data + at - kLocator64Bytes + 8);
       if (!inside(end64, kEnd64Bytes) || u32(data + end64) != 0x06064b50)
         return fail(DPC_INVALID, "the zip64 directory is damaged");
       count = u64(data + end64 + 32), directoryBytes = u64(data + end64 + 40),
       directoryAt = u64(data + end64 + 48);
     }
-    if (!inside(directoryAt, directoryBytes) ||
-        count > directoryBytes / kEntryBytes)
-      return fail(DPC_INVALID,
-                  "the zip directory lies outside the file (truncated?)");
+    if (!inside(directoryAt, directoryBytes) || count > directoryBytes / kEntryBytes)
+      return fail(DPC_INVALID, "the zip directory lies outside the file (truncated?)");
     return DPC_OK;
   }
-  return fail(DPC_INVALID,
-              "not an npz file, or truncated: it has no zip directory");
+  return fail(DPC_INVALID, "not an npz file, or truncated: it has no zip directory");
 }
 
 dpc_status_t Archive::readMember(uint64_t *at, Member *out) const {
   const uint64_t end = directoryAt + directoryBytes;
-  auto damaged = [] {
-    return fail(DPC_INVALID, "the zip directory is damaged");
-  };
+  auto damaged = [] { return fail(DPC_INVALID, "the zip directory is damaged"); };
   if (end - *at < kEntryBytes || u32(data + *at) != 0x02014b50)
     return damaged();
   const char *p = data + *at;
-  const uint64_t nameBytes = u16(p + 28), extraBytes = u16(p + 30),
-                 commentBytes = u16(p + 32);
+  const uint64_t nameBytes = u16(p + 28), extraBytes = u16(p + 30), commentBytes = u16(p + 32);
   if (end - *at - kEntryBytes < nameBytes + extraBytes + commentBytes)
     return damaged();
   out->flags = u16(p + 8), out->method = u16(p + 10), out->crc = u32(p + 16);
-  out->packed = u32(p + 20), out->size = u32(p + 24),
-  out->localAt = u32(p + 42);
+  out->packed = u32(p + 20), out->size = u32(p + 24), out->localAt = u32(p + 42);
   out->name.assign(p + kEntryBytes, nameBytes);
-  const char *extra = p + kEntryBytes + nameBytes,
-             *extraEnd = extra + extraBytes;
+  const char *extra = p + kEntryBytes + nameBytes, *extraEnd = extra + extraBytes;
   while (extraEnd - extra >= 4) {
     const uint16_t id = u16(extra), length = u16(extra + 2);
     const char *field = extra + 4;
@@ -126,12 +111,9 @@ dpc_status_t Archive::readMember(uint64_t *at, Member *out) const {
 }
 
 dpc_status_t Archive::locateData(const Member &member, const char **out) const {
-  if (!inside(member.localAt, kLocalBytes) ||
-      u32(data + member.localAt) != 0x04034b50)
-    return fail(DPC_INVALID,
-                "its zip header lies outside the file (truncated?)");
-  const uint64_t at = member.localAt + kLocalBytes +
-                      u16(data + member.localAt + 26) +
+  if (!inside(member.localAt, kLocalBytes) || u32(data + member.localAt) != 0x04034b50)
+    return fail(DPC_INVALID, "its zip header lies outside the file (truncated?)");
+  const uint64_t at = member.localAt + kLocalBytes + u16(data + member.localAt + 26) +
                       u16(data + member.localAt + 28);
   if (!inside(at, member.packed))
     return fail(DPC_INVALID, "its data lies outside the file (truncated?)");
@@ -141,8 +123,8 @@ dpc_status_t Archive::locateData(const Member &member, const char **out) const {
 
 /// Inflates a raw deflate stream into exactly `size` bytes; less is an error
 /// unless `prefixOnly`.
-dpc_status_t inflateTo(const char *from, uint64_t packed, char *to,
-                       uint64_t size, bool prefixOnly) {
+dpc_status_t inflateTo(const char *from, uint64_t packed, char *to, uint64_t size,
+                       bool prefixOnly) {
   z_stream stream = {};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
     return fail(DPC_IO, "out of memory");
@@ -166,11 +148,9 @@ dpc_status_t inflateTo(const char *from, uint64_t packed, char *to,
     if (code == Z_BUF_ERROR && out == size && stream.avail_out == 0)
       break;
   }
-  const bool complete =
-      code == Z_STREAM_END && out == size && stream.avail_out == 0;
+  const bool complete = code == Z_STREAM_END && out == size && stream.avail_out == 0;
   inflateEnd(&stream);
-  if (complete || (prefixOnly && (code == Z_OK || code == Z_STREAM_END ||
-                                  code == Z_BUF_ERROR)))
+  if (complete || (prefixOnly && (code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR)))
     return DPC_OK;
   return fail(DPC_INVALID, "its compressed data is damaged");
 }
@@ -182,8 +162,8 @@ dpc_status_t checkChecksum(const char *data, const Member &member) {
              : fail(DPC_INVALID, "its checksum does not match (damaged)");
 }
 
-dpc_status_t addMember(dpc_array_file_t &file, const Archive &archive,
-                       const Member &member, MemoryMaker &maker) {
+dpc_status_t addMember(dpc_array_file_t &file, const Archive &archive, const Member &member,
+                       MemoryMaker &maker) {
   std::string name = member.name;
   if (name.size() > 4 && name.compare(name.size() - 4, 4, ".npy") == 0)
     name.resize(name.size() - 4);
@@ -205,8 +185,7 @@ dpc_status_t addMember(dpc_array_file_t &file, const Archive &archive,
     return bindNpy(file, name, data, member.size);
   }
   if (member.method != Z_DEFLATED)
-    return fail(DPC_INVALID,
-                "zip method %u is not supported (stored and deflate are)",
+    return fail(DPC_INVALID, "zip method %u is not supported (stored and deflate are)",
                 member.method);
   // The npy header must promise the size that the directory states, before
   // memory is taken for it.
@@ -215,25 +194,19 @@ dpc_status_t addMember(dpc_array_file_t &file, const Archive &archive,
   dpc_array_t array = {};
   bool fortran;
   uint64_t dataAt, need;
-  if (dpc_status_t status =
-          inflateTo(data, member.packed, head, headBytes, true))
+  if (dpc_status_t status = inflateTo(data, member.packed, head, headBytes, true))
     return status;
-  if (dpc_status_t status =
-          parseNpyHeader(head, headBytes, &array, &fortran, &dataAt))
+  if (dpc_status_t status = parseNpyHeader(head, headBytes, &array, &fortran, &dataAt))
     return status;
   arrayBytes(array.dtype, array.shape, array.dim_count, &need);
   if (member.size != dataAt + need || member.size / 1100 > member.packed)
-    return fail(
-        DPC_INVALID,
-        "shape %s of %s does not match %llu inflated and %llu deflated bytes",
-        shapeText(array.shape, array.dim_count).c_str(),
-        dpc_dtype_name(array.dtype),
-        static_cast<unsigned long long>(member.size),
-        static_cast<unsigned long long>(member.packed));
+    return fail(DPC_INVALID, "shape %s of %s does not match %llu inflated and %llu deflated bytes",
+                shapeText(array.shape, array.dim_count).c_str(), dpc_dtype_name(array.dtype),
+                static_cast<unsigned long long>(member.size),
+                static_cast<unsigned long long>(member.packed));
   Mapping inflated;
   auto inflateAll = [&](char *to) -> dpc_status_t {
-    if (dpc_status_t status =
-            inflateTo(data, member.packed, to, member.size, false))
+    if (dpc_status_t status = inflateTo(data, member.packed, to, member.size, false))
       return status;
     return checkChecksum(to, member);
   };
@@ -247,8 +220,7 @@ dpc_status_t addMember(dpc_array_file_t &file, const Archive &archive,
 
 } // namespace
 
-dpc_status_t openNpz(const char *path, MemoryMaker &maker,
-                     dpc_array_file_t **outFile) {
+dpc_status_t openNpz(const char *path, MemoryMaker &maker, dpc_array_file_t **outFile) {
   auto file = std::make_unique<dpc_array_file>();
   Mapping mapping;
   if (dpc_status_t status = mapping.openFile(path))
@@ -271,8 +243,7 @@ dpc_status_t openNpz(const char *path, MemoryMaker &maker,
 
 } // namespace dpc
 
-extern "C" dpc_status_t dpc_npz_open(const char *path,
-                                     dpc_array_file_t **outFile) {
+extern "C" dpc_status_t dpc_npz_open(const char *path, dpc_array_file_t **outFile) {
   dpc::MemoryMaker maker;
   return dpc::openNpz(path, maker, outFile);
 }

@@ -51,16 +51,13 @@ dpc_status_t Prefetcher::finish() {
 
 const char *Prefetcher::values(uint32_t input, uint64_t micro) const {
   const Stage &stage = stages[input];
-  return stage.memory.empty() ? nullptr
-                              : stage.memory.data() + micro * stage.bytes;
+  return stage.memory.empty() ? nullptr : stage.memory.data() + micro * stage.bytes;
 }
 
 dpc_status_t Prefetcher::load() {
   for (uint32_t i = 0; i < program.input_count; ++i)
-    for (uint64_t m = 0;
-         !stages[i].memory.empty() && m < program.inputs[i].micro_count; ++m)
-      if (dpc_status_t failed =
-              loader.load(i, m, stages[i].memory.data() + m * stages[i].bytes))
+    for (uint64_t m = 0; !stages[i].memory.empty() && m < program.inputs[i].micro_count; ++m)
+      if (dpc_status_t failed = loader.load(i, m, stages[i].memory.data() + m * stages[i].bytes))
         return failed;
   return DPC_OK;
 }

@@ -24,10 +24,9 @@ struct SafetensorsType {
   uint32_t dtype;
 };
 constexpr SafetensorsType kTypes[] = {
-    {"F64", DPC_F64},  {"F32", DPC_F32}, {"F16", DPC_F16}, {"BF16", DPC_BF16},
-    {"I64", DPC_I64},  {"I32", DPC_I32}, {"I16", DPC_I16}, {"I8", DPC_I8},
-    {"U64", DPC_U64},  {"U32", DPC_U32}, {"U16", DPC_U16}, {"U8", DPC_U8},
-    {"BOOL", DPC_BOOL}};
+    {"F64", DPC_F64}, {"F32", DPC_F32}, {"F16", DPC_F16},  {"BF16", DPC_BF16}, {"I64", DPC_I64},
+    {"I32", DPC_I32}, {"I16", DPC_I16}, {"I8", DPC_I8},    {"U64", DPC_U64},   {"U32", DPC_U32},
+    {"U16", DPC_U16}, {"U8", DPC_U8},   {"BOOL", DPC_BOOL}};
 
 struct Tensor {
   std::string name;
@@ -46,12 +45,8 @@ public:
 
   bool null() override { return reject("null"); }
   bool boolean(bool) override { return reject("a boolean"); }
-  bool number_integer(number_integer_t) override {
-    return reject("a negative number");
-  }
-  bool number_float(number_float_t, const string_t &) override {
-    return reject("a fraction");
-  }
+  bool number_integer(number_integer_t) override { return reject("a negative number"); }
+  bool number_float(number_float_t, const string_t &) override { return reject("a fraction"); }
   bool binary(binary_t &) override { return reject("binary data"); }
 
   bool number_unsigned(number_unsigned_t value) override {
@@ -61,8 +56,7 @@ public:
     if (field == "shape") {
       if (tensor.array.dim_count == DPC_MAX_RANK_DIMS)
         return reject("more than 8 dimensions");
-      tensor.array.shape[tensor.array.dim_count++] =
-          static_cast<int64_t>(value);
+      tensor.array.shape[tensor.array.dim_count++] = static_cast<int64_t>(value);
       return true;
     }
     if (offsets == 2)
@@ -100,8 +94,8 @@ public:
       return true;
     }
     field = name;
-    return inMetadata || name == "dtype" || name == "shape" ||
-           name == "data_offsets" || reject("the unknown key \"" + name + "\"");
+    return inMetadata || name == "dtype" || name == "shape" || name == "data_offsets" ||
+           reject("the unknown key \"" + name + "\"");
   }
 
   bool start_object(std::size_t) override {
@@ -115,19 +109,16 @@ public:
     return true;
   }
   bool start_array(std::size_t) override {
-    if (depth != 2 || inMetadata ||
-        (field != "shape" && field != "data_offsets"))
+    if (depth != 2 || inMetadata || (field != "shape" && field != "data_offsets"))
       return reject("an array");
-    (field == "shape" ? tensors.back().hasShape : tensors.back().hasOffsets) =
-        true;
+    (field == "shape" ? tensors.back().hasShape : tensors.back().hasOffsets) = true;
     offsets = 0;
     depth = 3;
     return true;
   }
   bool end_array() override {
     depth = 2;
-    return field != "data_offsets" || offsets == 2 ||
-           reject("fewer than two data_offsets");
+    return field != "data_offsets" || offsets == 2 || reject("fewer than two data_offsets");
   }
   bool parse_error(std::size_t position, const std::string &,
                    const nlohmann::detail::exception &) override {
@@ -137,9 +128,8 @@ public:
 
 private:
   bool reject(const std::string &what) {
-    error =
-        "the header has " + what + " where it may not" +
-        (tensors.empty() ? "" : " (tensor \"" + tensors.back().name + "\")");
+    error = "the header has " + what + " where it may not" +
+            (tensors.empty() ? "" : " (tensor \"" + tensors.back().name + "\")");
     return false;
   }
   int depth = 0;
@@ -149,44 +139,34 @@ private:
   std::set<std::string> keys[3];
 };
 
-dpc_status_t checkTensor(const Tensor &tensor, uint64_t expectedBegin,
-                         uint64_t dataBytes) {
+dpc_status_t checkTensor(const Tensor &tensor, uint64_t expectedBegin, uint64_t dataBytes) {
   const char *name = tensor.name.c_str();
   uint64_t bytes = 0;
   if (!tensor.hasType || !tensor.hasShape || !tensor.hasOffsets)
-    return fail(DPC_INVALID, "tensor \"%s\" lacks dtype, shape or data_offsets",
-                name);
-  if (!arrayBytes(tensor.array.dtype, tensor.array.shape,
-                  tensor.array.dim_count, &bytes))
+    return fail(DPC_INVALID, "tensor \"%s\" lacks dtype, shape or data_offsets", name);
+  if (!arrayBytes(tensor.array.dtype, tensor.array.shape, tensor.array.dim_count, &bytes))
     return fail(DPC_INVALID, "tensor \"%s\": its shape is too large", name);
   if (tensor.begin > tensor.end || tensor.end > dataBytes)
-    return fail(DPC_INVALID,
-                "tensor \"%s\": its data lies outside the file (truncated?)",
-                name);
+    return fail(DPC_INVALID, "tensor \"%s\": its data lies outside the file (truncated?)", name);
   if (tensor.end - tensor.begin != bytes)
-    return fail(DPC_INVALID,
-                "tensor \"%s\" has %llu bytes where %s of %s needs %llu", name,
+    return fail(DPC_INVALID, "tensor \"%s\" has %llu bytes where %s of %s needs %llu", name,
                 static_cast<unsigned long long>(tensor.end - tensor.begin),
                 shapeText(tensor.array.shape, tensor.array.dim_count).c_str(),
-                dpc_dtype_name(tensor.array.dtype),
-                static_cast<unsigned long long>(bytes));
+                dpc_dtype_name(tensor.array.dtype), static_cast<unsigned long long>(bytes));
   if (tensor.begin != expectedBegin)
     return fail(DPC_INVALID, "tensor \"%s\" %s", name,
-                tensor.begin < expectedBegin ? "overlaps another"
-                                             : "follows a hole");
+                tensor.begin < expectedBegin ? "overlaps another" : "follows a hole");
   return DPC_OK;
 }
 
 dpc_status_t parse(dpc_array_file_t &file, const Mapping &mapping) {
   uint64_t headerBytes = 0;
   if (mapping.size() < 8)
-    return fail(DPC_INVALID, "not a safetensors file: %zu bytes",
-                mapping.size());
+    return fail(DPC_INVALID, "not a safetensors file: %zu bytes", mapping.size());
   if (std::memcmp(mapping.data(), "PK\3\4", 4) == 0)
-    return fail(DPC_INVALID,
-                "not a safetensors file but a zip archive, such as torch.save "
-                "and np.savez write: safetensors.torch.save_file writes a "
-                "state_dict as safetensors");
+    return fail(DPC_INVALID, "not a safetensors file but a zip archive, such as torch.save "
+                             "and np.savez write: safetensors.torch.save_file writes a "
+                             "state_dict as safetensors");
   std::memcpy(&headerBytes, mapping.data(), 8);
   if (headerBytes > kLongestHeader || headerBytes > mapping.size() - 8)
     return fail(DPC_INVALID, "a header of %llu bytes in a file of %zu",
@@ -196,8 +176,7 @@ dpc_status_t parse(dpc_array_file_t &file, const Mapping &mapping) {
   if (headerBytes == 0 || header[0] != '{' ||
       !nlohmann::json::sax_parse(header, header + headerBytes, &handler))
     return fail(DPC_INVALID, "%s",
-                handler.error.empty() ? "the header is not a JSON object"
-                                      : handler.error.c_str());
+                handler.error.empty() ? "the header is not a JSON object" : handler.error.c_str());
   std::stable_sort(handler.tensors.begin(), handler.tensors.end(),
                    [](const Tensor &a, const Tensor &b) {
                      return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
@@ -209,9 +188,7 @@ dpc_status_t parse(dpc_array_file_t &file, const Mapping &mapping) {
       return status;
     at = tensor.end;
     const char *data = header + headerBytes + tensor.begin;
-    if (reinterpret_cast<uintptr_t>(data) %
-            dpc_dtype_size(tensor.array.dtype) !=
-        0) {
+    if (reinterpret_cast<uintptr_t>(data) % dpc_dtype_size(tensor.array.dtype) != 0) {
       Mapping copy;
       if (dpc_status_t status = copy.allocate(tensor.end - tensor.begin))
         return status;
@@ -245,8 +222,7 @@ const char *typeName(uint32_t dtype) {
 
 using namespace dpc;
 
-dpc_status_t dpc::openSafetensors(Mapping mapping, const char *path,
-                                  dpc_array_file_t **outFile) {
+dpc_status_t dpc::openSafetensors(Mapping mapping, const char *path, dpc_array_file_t **outFile) {
   auto file = std::make_unique<dpc_array_file>();
   if (dpc_status_t status = parse(*file, mapping))
     return failWithin(status, "%s", path);
@@ -255,34 +231,29 @@ dpc_status_t dpc::openSafetensors(Mapping mapping, const char *path,
   return DPC_OK;
 }
 
-extern "C" dpc_status_t dpc_safetensors_open(const char *path,
-                                             dpc_array_file_t **outFile) {
+extern "C" dpc_status_t dpc_safetensors_open(const char *path, dpc_array_file_t **outFile) {
   Mapping mapping;
   if (dpc_status_t status = mapping.openFile(path))
     return status;
   return openSafetensors(std::move(mapping), path, outFile);
 }
 
-extern "C" const char *dpc_safetensors_metadata(const dpc_array_file_t *file,
-                                                const char *key) {
+extern "C" const char *dpc_safetensors_metadata(const dpc_array_file_t *file, const char *key) {
   auto found = file->metadata.find(key);
   return found == file->metadata.end() ? nullptr : found->second.c_str();
 }
 
-extern "C" dpc_status_t dpc_safetensors_write(const char *path,
-                                              const dpc_array_t *arrays,
-                                              size_t arrayCount,
-                                              const dpc_metadata_t *metadata,
+extern "C" dpc_status_t dpc_safetensors_write(const char *path, const dpc_array_t *arrays,
+                                              size_t arrayCount, const dpc_metadata_t *metadata,
                                               size_t metadataCount) {
   // Widest elements first, as the reference writer does: then every tensor is
   // aligned.
   std::vector<const dpc_array_t *> order;
   for (size_t i = 0; i < arrayCount; ++i)
     order.push_back(&arrays[i]);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const dpc_array_t *a, const dpc_array_t *b) {
-                     return dpc_dtype_size(a->dtype) > dpc_dtype_size(b->dtype);
-                   });
+  std::stable_sort(order.begin(), order.end(), [](const dpc_array_t *a, const dpc_array_t *b) {
+    return dpc_dtype_size(a->dtype) > dpc_dtype_size(b->dtype);
+  });
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   for (size_t i = 0; i < metadataCount; ++i)
     header["__metadata__"][metadata[i].key] = metadata[i].value;
@@ -290,23 +261,19 @@ extern "C" dpc_status_t dpc_safetensors_write(const char *path,
   uint64_t at = 0;
   for (const dpc_array_t *array : order) {
     if (!names.insert(array->name).second)
-      return fail(DPC_INVALID, "%s: two tensors are named \"%s\"", path,
-                  array->name);
+      return fail(DPC_INVALID, "%s: two tensors are named \"%s\"", path, array->name);
     uint64_t bytes = 0;
     if (!typeName(array->dtype) ||
         !arrayBytes(array->dtype, array->shape, array->dim_count, &bytes))
-      return fail(DPC_INVALID, "%s: tensor \"%s\" has no valid type and shape",
-                  path, array->name);
+      return fail(DPC_INVALID, "%s: tensor \"%s\" has no valid type and shape", path, array->name);
     nlohmann::ordered_json entry;
     entry["dtype"] = typeName(array->dtype);
-    entry["shape"] =
-        std::vector<int64_t>(array->shape, array->shape + array->dim_count);
+    entry["shape"] = std::vector<int64_t>(array->shape, array->shape + array->dim_count);
     entry["data_offsets"] = {at, at + bytes};
     header.emplace(array->name, std::move(entry));
     at += bytes;
   }
-  std::string text = header.dump(
-      -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const uint64_t length = text.size();
   AtomicFile out;
@@ -318,8 +285,7 @@ extern "C" dpc_status_t dpc_safetensors_write(const char *path,
     return status;
   for (const dpc_array_t *array : order)
     if (dpc_status_t status =
-            out.write(array->data,
-                      dpc_array_elements(array) * dpc_dtype_size(array->dtype)))
+            out.write(array->data, dpc_array_elements(array) * dpc_dtype_size(array->dtype)))
       return status;
   return out.commit();
 }

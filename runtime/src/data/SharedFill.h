@@ -25,10 +25,8 @@ public:
 };
 
 /// dpc_npz_open and dpc_idx_open with memory from `maker`.
-dpc_status_t openNpz(const char *path, MemoryMaker &maker,
-                     dpc_array_file_t **outFile);
-dpc_status_t openIdx(const char *path, MemoryMaker &maker,
-                     dpc_array_file_t **outFile);
+dpc_status_t openNpz(const char *path, MemoryMaker &maker, dpc_array_file_t **outFile);
+dpc_status_t openIdx(const char *path, MemoryMaker &maker, dpc_array_file_t **outFile);
 
 } // namespace dpc
 

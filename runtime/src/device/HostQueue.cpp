@@ -8,10 +8,8 @@
 
 namespace dpc {
 
-HostQueue::HostQueue(const dpc_program_t &program, dpc_comm_t &comm,
-                     RankMemory &memory)
-    : program(program), comm(comm),
-      groupIndex(indexInGroups(program, comm.rank)),
+HostQueue::HostQueue(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory)
+    : program(program), comm(comm), groupIndex(indexInGroups(program, comm.rank)),
       requests(program.ranks[comm.rank].event_count) {
   call.struct_size = sizeof call;
   call.group_index = groupIndex.data();
@@ -19,15 +17,14 @@ HostQueue::HostQueue(const dpc_program_t &program, dpc_comm_t &comm,
     call.base[space] = memory.base(space);
 }
 
-dpc_status_t HostQueue::compute(uint32_t function, uint32_t micro,
-                                const void *args) {
+dpc_status_t HostQueue::compute(uint32_t function, uint32_t micro, const void *args) {
   call.micro = micro;
   call.args = args;
   return program.functions[function].fn(&call);
 }
 
-dpc_status_t HostQueue::start(dpc_comm_op_t op, DeviceAddress in,
-                              DeviceAddress out, uint32_t event) {
+dpc_status_t HostQueue::start(dpc_comm_op_t op, DeviceAddress in, DeviceAddress out,
+                              uint32_t event) {
   if (requests[event])
     return fail(DPC_INVALID, "event %u is started twice", event);
   if (op.op != DPC_OP_BARRIER) {
@@ -55,8 +52,7 @@ dpc_status_t HostQueue::zero(DeviceAddress to, uint64_t bytes) {
   return DPC_OK;
 }
 
-dpc_status_t HostQueue::upload(DeviceAddress to, const void *from,
-                               uint64_t bytes) {
+dpc_status_t HostQueue::upload(DeviceAddress to, const void *from, uint64_t bytes) {
   std::memcpy(pointerTo(to), from, bytes);
   return DPC_OK;
 }

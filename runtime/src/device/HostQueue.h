@@ -14,23 +14,19 @@ class HostQueue : public Queue {
 public:
   HostQueue(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory);
 
-  dpc_status_t compute(uint32_t function, uint32_t micro,
-                       const void *args) override;
+  dpc_status_t compute(uint32_t function, uint32_t micro, const void *args) override;
   dpc_status_t start(dpc_comm_op_t op, DeviceAddress in, DeviceAddress out,
                      uint32_t event) override;
   dpc_status_t wait(uint32_t event) override;
   dpc_status_t zero(DeviceAddress to, uint64_t bytes) override;
-  dpc_status_t upload(DeviceAddress to, const void *from,
-                      uint64_t bytes) override;
+  dpc_status_t upload(DeviceAddress to, const void *from, uint64_t bytes) override;
   dpc_status_t download(void *to, DeviceAddress from, uint64_t bytes) override;
   dpc_status_t finish() override;
 
 protected:
   /// Whether a communication was started and not waited for.
   bool isCommunicating() const;
-  char *pointerTo(DeviceAddress address) const {
-    return call.base[address.space] + address.offset;
-  }
+  char *pointerTo(DeviceAddress address) const { return call.base[address.space] + address.offset; }
 
   const dpc_program_t &program;
   dpc_comm_t &comm;

@@ -28,22 +28,19 @@ public:
 
   /// Runs an entry of the function table for a microbatch. `args` are the
   /// action's.
-  virtual dpc_status_t compute(uint32_t function, uint32_t micro,
-                               const void *args) = 0;
+  virtual dpc_status_t compute(uint32_t function, uint32_t micro, const void *args) = 0;
   /// Starts a communication, once what was told before is done, and calls it
   /// `event`. `in` and `out` of `op` are taken from the two places.
-  virtual dpc_status_t start(dpc_comm_op_t op, DeviceAddress in,
-                             DeviceAddress out, uint32_t event) = 0;
+  virtual dpc_status_t start(dpc_comm_op_t op, DeviceAddress in, DeviceAddress out,
+                             uint32_t event) = 0;
   /// Lets what is told later wait for a communication that was started.
   virtual dpc_status_t wait(uint32_t event) = 0;
   virtual dpc_status_t zero(DeviceAddress to, uint64_t bytes) = 0;
 
   /// Copies from the host's memory, which is free when the call returns.
-  virtual dpc_status_t upload(DeviceAddress to, const void *from,
-                              uint64_t bytes) = 0;
+  virtual dpc_status_t upload(DeviceAddress to, const void *from, uint64_t bytes) = 0;
   /// Copies to the host's memory, which is complete when the call returns.
-  virtual dpc_status_t download(void *to, DeviceAddress from,
-                                uint64_t bytes) = 0;
+  virtual dpc_status_t download(void *to, DeviceAddress from, uint64_t bytes) = 0;
 
   /// Returns when all that was told is done. DPC_INVALID if a communication was
   /// never waited for.

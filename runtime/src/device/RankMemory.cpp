@@ -11,9 +11,7 @@ namespace dpc {
 
 namespace {
 
-uint64_t roundUp(uint64_t bytes, uint64_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
+uint64_t roundUp(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 uint64_t aligned(uint64_t bytes) { return roundUp(bytes, DPC_ALIGNMENT); }
 
@@ -32,8 +30,7 @@ RankMemory::~RankMemory() {
 uint64_t RankMemory::sharedBytes(const dpc_program_t &program, uint32_t index) {
   const uint64_t bytes = program.ranks[index].shared_bytes;
   // The region may begin within a page.
-  return (program.device ? roundUp(bytes, pageBytes()) + pageBytes()
-                         : aligned(bytes)) +
+  return (program.device ? roundUp(bytes, pageBytes()) + pageBytes() : aligned(bytes)) +
          aligned((2 + program.metric_count) * sizeof(double)) + kWindowBytes;
 }
 
@@ -48,8 +45,8 @@ dpc_status_t RankMemory::open(const dpc_program_t &program, dpc_comm_t &comm) {
   arena = static_cast<char *>(mapped);
   ::madvise(arena, privateBytes, MADV_HUGEPAGE);
   void *communication = nullptr;
-  if (dpc_status_t status = comm.vtable->allocate(
-          &comm, sharedBytes(program, comm.rank), &communication))
+  if (dpc_status_t status =
+          comm.vtable->allocate(&comm, sharedBytes(program, comm.rank), &communication))
     return status;
   shared = static_cast<char *>(communication);
   voteAt = shared + aligned(rank.shared_bytes);
@@ -67,8 +64,7 @@ dpc_status_t RankMemory::setAccess(uint32_t space, bool isAllowed) {
   const uint64_t bytes = space == DPC_SPACE_ARENA ? privateBytes : sharedPages;
   const int protection = isAllowed ? PROT_READ | PROT_WRITE : PROT_NONE;
   if (::mprotect(base(space), bytes, protection) != 0)
-    return fail(DPC_IO, "cannot protect the memory of a device: %s",
-                std::strerror(errno));
+    return fail(DPC_IO, "cannot protect the memory of a device: %s", std::strerror(errno));
   return DPC_OK;
 }
 

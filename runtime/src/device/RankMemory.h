@@ -26,9 +26,7 @@ public:
   dpc_status_t open(const dpc_program_t &program, dpc_comm_t &comm);
 
   /// Start of a space.
-  char *base(uint32_t space) const {
-    return space == DPC_SPACE_ARENA ? arena : shared;
-  }
+  char *base(uint32_t space) const { return space == DPC_SPACE_ARENA ? arena : shared; }
   /// [2 + metric_count] values that all ranks add up at the end of an entry.
   double *vote() const { return reinterpret_cast<double *>(voteAt); }
   /// [kWindowBytes] for messages between ranks outside of a step.
@@ -40,8 +38,7 @@ public:
   dpc_status_t setAccess(uint32_t space, bool isAllowed);
 
 private:
-  char *arena = nullptr, *shared = nullptr, *voteAt = nullptr,
-       *windowAt = nullptr;
+  char *arena = nullptr, *shared = nullptr, *voteAt = nullptr, *windowAt = nullptr;
   uint64_t privateBytes = 0, sharedPages = 0;
 };
 

@@ -4,8 +4,7 @@
 
 namespace dpc {
 
-ShadowQueue::ShadowQueue(const dpc_program_t &program, dpc_comm_t &comm,
-                         RankMemory &memory)
+ShadowQueue::ShadowQueue(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory)
     : HostQueue(program, comm, memory), memory(memory) {
   setAccess(false); // if that fails, so does the first call
 }
@@ -30,19 +29,16 @@ void ShadowQueue::perform(const dpc_launch_t &launch, uint32_t micro) {
   pointers.clear();
   for (uint64_t i = 0; i < launch.param_count; ++i) {
     const dpc_param_t &param = device.params[launch.first_param + i];
-    const uint64_t index =
-        param.family == DPC_NONE ? 0 : groupIndex[param.family];
-    pointers.push_back(
-        pointerTo({param.space, param.offset + micro * param.micro_stride +
-                                    index * param.index_stride}));
+    const uint64_t index = param.family == DPC_NONE ? 0 : groupIndex[param.family];
+    pointers.push_back(pointerTo(
+        {param.space, param.offset + micro * param.micro_stride + index * param.index_stride}));
   }
   switch (launch.kind) {
   case DPC_LAUNCH_KERNEL:
     device.kernels[launch.kernel].code(pointers.data());
     break;
   case DPC_LAUNCH_COPY:
-    std::memcpy(pointers[1], pointers[0],
-                device.params[launch.first_param].bytes);
+    std::memcpy(pointers[1], pointers[0], device.params[launch.first_param].bytes);
     break;
   case DPC_LAUNCH_FILL: {
     const int64_t value = launch.value + int64_t(micro) * launch.micro_step;
@@ -52,8 +48,7 @@ void ShadowQueue::perform(const dpc_launch_t &launch, uint32_t micro) {
   }
 }
 
-dpc_status_t ShadowQueue::compute(uint32_t function, uint32_t micro,
-                                  const void *) {
+dpc_status_t ShadowQueue::compute(uint32_t function, uint32_t micro, const void *) {
   const dpc_launches_t &launches = program.device->functions[function];
   return onDevice([&] {
     for (uint64_t i = 0; i < launches.count; ++i)
@@ -62,8 +57,8 @@ dpc_status_t ShadowQueue::compute(uint32_t function, uint32_t micro,
   });
 }
 
-dpc_status_t ShadowQueue::start(dpc_comm_op_t op, DeviceAddress in,
-                                DeviceAddress out, uint32_t event) {
+dpc_status_t ShadowQueue::start(dpc_comm_op_t op, DeviceAddress in, DeviceAddress out,
+                                uint32_t event) {
   return onDevice([&] { return HostQueue::start(op, in, out, event); });
 }
 
@@ -75,13 +70,11 @@ dpc_status_t ShadowQueue::zero(DeviceAddress to, uint64_t bytes) {
   return onDevice([&] { return HostQueue::zero(to, bytes); });
 }
 
-dpc_status_t ShadowQueue::upload(DeviceAddress to, const void *from,
-                                 uint64_t bytes) {
+dpc_status_t ShadowQueue::upload(DeviceAddress to, const void *from, uint64_t bytes) {
   return onDevice([&] { return HostQueue::upload(to, from, bytes); });
 }
 
-dpc_status_t ShadowQueue::download(void *to, DeviceAddress from,
-                                   uint64_t bytes) {
+dpc_status_t ShadowQueue::download(void *to, DeviceAddress from, uint64_t bytes) {
   return onDevice([&] { return HostQueue::download(to, from, bytes); });
 }
 

@@ -12,17 +12,14 @@ namespace dpc {
 /// the host. What a real device would not allow thus fails where there is none.
 class ShadowQueue : public HostQueue {
 public:
-  ShadowQueue(const dpc_program_t &program, dpc_comm_t &comm,
-              RankMemory &memory);
+  ShadowQueue(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory);
 
-  dpc_status_t compute(uint32_t function, uint32_t micro,
-                       const void *args) override;
+  dpc_status_t compute(uint32_t function, uint32_t micro, const void *args) override;
   dpc_status_t start(dpc_comm_op_t op, DeviceAddress in, DeviceAddress out,
                      uint32_t event) override;
   dpc_status_t wait(uint32_t event) override;
   dpc_status_t zero(DeviceAddress to, uint64_t bytes) override;
-  dpc_status_t upload(DeviceAddress to, const void *from,
-                      uint64_t bytes) override;
+  dpc_status_t upload(DeviceAddress to, const void *from, uint64_t bytes) override;
   dpc_status_t download(void *to, DeviceAddress from, uint64_t bytes) override;
   dpc_status_t finish() override;
 

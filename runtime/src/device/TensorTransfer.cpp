@@ -28,8 +28,8 @@ struct Piece {
 /// buffer, until one fails. Together they are elements [begin, end) of the
 /// tensor as far as this rank has them.
 template <typename Visit>
-dpc_status_t forEachGroup(const dpc_placement_t &placement, uint64_t size,
-                          uint64_t begin, uint64_t end, Visit visit) {
+dpc_status_t forEachGroup(const dpc_placement_t &placement, uint64_t size, uint64_t begin,
+                          uint64_t end, Visit visit) {
   const uint64_t most = kMostBytes / size;
   std::vector<Piece> group;
   uint64_t held = 0;
@@ -39,14 +39,11 @@ dpc_status_t forEachGroup(const dpc_placement_t &placement, uint64_t size,
     held = 0;
     return status;
   };
-  auto add = [&](uint64_t local, uint64_t global,
-                 uint64_t length) -> dpc_status_t {
-    const uint64_t low = std::max(global, begin),
-                   high = std::min(global + length, end);
+  auto add = [&](uint64_t local, uint64_t global, uint64_t length) -> dpc_status_t {
+    const uint64_t low = std::max(global, begin), high = std::min(global + length, end);
     for (uint64_t at = low; at < high;) {
       const uint64_t place = local + (at - global);
-      const bool follows =
-          group.empty() || group.back().local + group.back().length == place;
+      const bool follows = group.empty() || group.back().local + group.back().length == place;
       if (!follows || held == most)
         if (dpc_status_t status = flush())
           return status;
@@ -68,11 +65,9 @@ uint64_t elementsOf(const std::vector<Piece> &group) {
 
 } // namespace
 
-dpc_status_t uploadTensor(Queue &queue, const dpc_placement_t &placement,
-                          uint32_t dtype, uint32_t fromDtype,
-                          const void *from) {
-  const uint64_t size = dpc_dtype_size(dtype),
-                 fromSize = dpc_dtype_size(fromDtype);
+dpc_status_t uploadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
+                          uint32_t fromDtype, const void *from) {
+  const uint64_t size = dpc_dtype_size(dtype), fromSize = dpc_dtype_size(fromDtype);
   const char *values = static_cast<const char *>(from);
   std::vector<char> gathered;
   auto upload = [&](const std::vector<Piece> &group) -> dpc_status_t {
@@ -81,21 +76,20 @@ dpc_status_t uploadTensor(Queue &queue, const dpc_placement_t &placement,
     if (group.size() > 1 || dtype != fromDtype) {
       gathered.resize(std::max(gathered.size(), elementsOf(group) * size));
       for (const Piece &piece : group)
-        if (dpc_status_t status = dpc_convert(
-                dtype, gathered.data() + (piece.local - first.local) * size,
-                fromDtype, values + piece.global * fromSize, piece.length))
+        if (dpc_status_t status =
+                dpc_convert(dtype, gathered.data() + (piece.local - first.local) * size, fromDtype,
+                            values + piece.global * fromSize, piece.length))
           return status;
       source = gathered.data();
     }
-    return queue.upload(
-        {placement.space, placement.offset + first.local * size}, source,
-        elementsOf(group) * size);
+    return queue.upload({placement.space, placement.offset + first.local * size}, source,
+                        elementsOf(group) * size);
   };
   return forEachGroup(placement, size, 0, UINT64_MAX, upload);
 }
 
-dpc_status_t uploadSplat(Queue &queue, const dpc_placement_t &placement,
-                         uint32_t dtype, double value) {
+dpc_status_t uploadSplat(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
+                         double value) {
   const uint64_t size = dpc_dtype_size(dtype);
   char one[8];
   if (dpc_status_t status = dpc_convert(dtype, one, DPC_F64, &value, 1))
@@ -103,34 +97,28 @@ dpc_status_t uploadSplat(Queue &queue, const dpc_placement_t &placement,
   std::vector<char> filled(std::min(placement.elements * size, kMostBytes));
   for (uint64_t at = 0; at + size <= filled.size(); at += size)
     std::memcpy(filled.data() + at, one, size);
-  return forEachGroup(
-      placement, size, 0, UINT64_MAX, [&](const std::vector<Piece> &group) {
-        return queue.upload(
-            {placement.space, placement.offset + group.front().local * size},
-            filled.data(), elementsOf(group) * size);
-      });
+  return forEachGroup(placement, size, 0, UINT64_MAX, [&](const std::vector<Piece> &group) {
+    return queue.upload({placement.space, placement.offset + group.front().local * size},
+                        filled.data(), elementsOf(group) * size);
+  });
 }
 
-dpc_status_t downloadTensor(Queue &queue, const dpc_placement_t &placement,
-                            uint32_t dtype, uint64_t extraOffset,
-                            uint64_t begin, uint64_t end, char *to) {
+dpc_status_t downloadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
+                            uint64_t extraOffset, uint64_t begin, uint64_t end, char *to) {
   const uint64_t size = dpc_dtype_size(dtype);
   std::vector<char> gathered;
   auto download = [&](const std::vector<Piece> &group) -> dpc_status_t {
     const Piece &first = group.front();
-    const DeviceAddress from = {
-        placement.space, placement.offset + extraOffset + first.local * size};
+    const DeviceAddress from = {placement.space,
+                                placement.offset + extraOffset + first.local * size};
     if (group.size() == 1)
-      return queue.download(to + (first.global - begin) * size, from,
-                            first.length * size);
+      return queue.download(to + (first.global - begin) * size, from, first.length * size);
     gathered.resize(std::max(gathered.size(), elementsOf(group) * size));
-    if (dpc_status_t status =
-            queue.download(gathered.data(), from, elementsOf(group) * size))
+    if (dpc_status_t status = queue.download(gathered.data(), from, elementsOf(group) * size))
       return status;
     for (const Piece &piece : group)
       std::memcpy(to + (piece.global - begin) * size,
-                  gathered.data() + (piece.local - first.local) * size,
-                  piece.length * size);
+                  gathered.data() + (piece.local - first.local) * size, piece.length * size);
     return DPC_OK;
   };
   return forEachGroup(placement, size, begin, end, download);

@@ -9,19 +9,18 @@ namespace dpc {
 /// Writes this rank's part of a logical tensor into its buffer. `from` is the
 /// whole tensor, row-major, of type `fromDtype`; `dtype` is the buffer's. What
 /// no run of the placement names stays as it is.
-dpc_status_t uploadTensor(Queue &queue, const dpc_placement_t &placement,
-                          uint32_t dtype, uint32_t fromDtype, const void *from);
+dpc_status_t uploadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
+                          uint32_t fromDtype, const void *from);
 
 /// Sets every element of this rank's part to `value`.
-dpc_status_t uploadSplat(Queue &queue, const dpc_placement_t &placement,
-                         uint32_t dtype, double value);
+dpc_status_t uploadSplat(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
+                         double value);
 
 /// Copies what this rank has of elements [begin, end) of a logical tensor.
 /// Element i comes to `to` + (i - begin) elements; the others there stay as
 /// they are. The buffer starts `extraOffset` bytes after the placement's.
-dpc_status_t downloadTensor(Queue &queue, const dpc_placement_t &placement,
-                            uint32_t dtype, uint64_t extraOffset,
-                            uint64_t begin, uint64_t end, char *to);
+dpc_status_t downloadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
+                            uint64_t extraOffset, uint64_t begin, uint64_t end, char *to);
 
 } // namespace dpc
 

@@ -42,8 +42,7 @@ struct Asked {
 };
 
 /// In the child: never returns.
-[[noreturn]] void answer(const std::string &program, int output,
-                         pid_t launcher) {
+[[noreturn]] void answer(const std::string &program, int output, pid_t launcher) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != launcher)
@@ -51,13 +50,12 @@ struct Asked {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const char *name : {"RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
-                           "PMI_SIZE", "SLURM_NTASKS"})
+  for (const char *name :
+       {"RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"})
     ::unsetenv(name);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-  ::execlp(program.c_str(), program.c_str(), kPrintRanksOption,
-           static_cast<char *>(nullptr));
+  ::execlp(program.c_str(), program.c_str(), kPrintRanksOption, static_cast<char *>(nullptr));
   ::_exit(127);
 }
 
@@ -72,8 +70,7 @@ bool interruptArrived() {
 dpc_status_t askRanks(const std::string &program, uint32_t *out) {
   int pipeEnds[2];
   if (::pipe2(pipeEnds, O_CLOEXEC) != 0)
-    return fail(DPC_IO, "cannot ask %s for its ranks: %s", program.c_str(),
-                std::strerror(errno));
+    return fail(DPC_IO, "cannot ask %s for its ranks: %s", program.c_str(), std::strerror(errno));
   const Fd reader(pipeEnds[0]);
   Fd writer(pipeEnds[1]);
   const pid_t launcher = ::getpid();
@@ -82,8 +79,7 @@ dpc_status_t askRanks(const std::string &program, uint32_t *out) {
   if (asked.pid == 0)
     answer(program, writer.get(), launcher);
   if (asked.pid < 0)
-    return fail(DPC_IO, "cannot start %s: %s", program.c_str(),
-                std::strerror(errno));
+    return fail(DPC_IO, "cannot start %s: %s", program.c_str(), std::strerror(errno));
   ::setpgid(asked.pid, asked.pid); // whichever of parent and child comes first
   writer = Fd();
   char text[32] = {};
@@ -97,8 +93,7 @@ dpc_status_t askRanks(const std::string &program, uint32_t *out) {
     if (ready == 0 && hadEnded)
       break; // something that it started has its output, too
     if (ready > 0) {
-      const ssize_t n =
-          ::read(reader.get(), text + length, sizeof text - 1 - length);
+      const ssize_t n = ::read(reader.get(), text + length, sizeof text - 1 - length);
       length += n > 0 ? static_cast<size_t>(n) : 0;
       // One that says more than a number has not understood the question.
       if (n > 0 && length + 1 == sizeof text)
@@ -115,9 +110,8 @@ dpc_status_t askRanks(const std::string &program, uint32_t *out) {
   }
   char *end = nullptr;
   const long number = std::strtol(text, &end, 10);
-  if (!asked.ended || !WIFEXITED(asked.status) ||
-      WEXITSTATUS(asked.status) != 0 || end == text || number < 1 ||
-      number > 1024)
+  if (!asked.ended || !WIFEXITED(asked.status) || WEXITSTATUS(asked.status) != 0 || end == text ||
+      number < 1 || number > 1024)
     return fail(DPC_INVALID,
                 "%s cannot be run, or is no program made by dpc-compile (it "
                 "does not answer --print-ranks)",

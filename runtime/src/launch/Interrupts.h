@@ -14,8 +14,7 @@ inline sigset_t interruptSignals() {
   sigaddset(&out, SIGINT);
   sigaddset(&out, SIGTERM);
   struct sigaction before = {};
-  if (::sigaction(SIGHUP, nullptr, &before) != 0 ||
-      before.sa_handler != SIG_IGN)
+  if (::sigaction(SIGHUP, nullptr, &before) != 0 || before.sa_handler != SIG_IGN)
     sigaddset(&out, SIGHUP);
   return out;
 }

@@ -35,7 +35,7 @@ constexpr int kExecMilliseconds = 5000;
 /// What all ranks of one start share.
 struct Run {
   ~Run() { releaseRunPage(page); }
-  Fd token; ///< memory that holds the secret: inherited, never in an argument
+  Fd token;    ///< memory that holds the secret: inherited, never in an argument
   Fd listener; ///< rank 0's rendezvous: bound here, so that no other job can
                ///< take the port
   uint16_t port = 0;
@@ -52,8 +52,7 @@ dpc_status_t prepare(Run *run) {
     std::snprintf(hex + 2 * i, 3, "%02x", secret[i]);
   run->token = Fd(::memfd_create("dpc-token", MFD_CLOEXEC));
   if (!run->token.valid() || ::pwrite(run->token.get(), hex, 64, 0) != 64)
-    return fail(DPC_IO, "cannot make the run's token: %s",
-                std::strerror(errno));
+    return fail(DPC_IO, "cannot make the run's token: %s", std::strerror(errno));
   if (dpc_status_t status = listenOnLoopback(&run->listener, &run->port))
     return status;
   run->page = createRunPage(&run->pageMemory);
@@ -69,9 +68,8 @@ std::vector<char *> argumentVector(const std::vector<std::string> &command) {
 }
 
 /// In the child: never returns. Only the descriptors named here survive exec.
-[[noreturn]] void becomeRank(const Run &run, uint32_t rank, uint32_t ranks,
-                             pid_t group, pid_t launcher, char *const *argv,
-                             int errorPipe) {
+[[noreturn]] void becomeRank(const Run &run, uint32_t rank, uint32_t ranks, pid_t group,
+                             pid_t launcher, char *const *argv, int errorPipe) {
   ::setpgid(0, group);
   // When the launcher dies, rank 0 tells it (Main.cpp), and no other rank
   // outlives it either.
@@ -81,11 +79,9 @@ std::vector<char *> argumentVector(const std::vector<std::string> &command) {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  auto set = [](const char *name, const std::string &value) {
-    ::setenv(name, value.c_str(), 1);
-  };
-  for (const char *stale : {"DPC_TOKEN", "DPC_TOKEN_FILE", "DPC_TOKEN_FD",
-                            "DPC_LISTEN_FD", "DPC_RENDEZVOUS"})
+  auto set = [](const char *name, const std::string &value) { ::setenv(name, value.c_str(), 1); };
+  for (const char *stale :
+       {"DPC_TOKEN", "DPC_TOKEN_FILE", "DPC_TOKEN_FD", "DPC_LISTEN_FD", "DPC_RENDEZVOUS"})
     ::unsetenv(stale);
   set("RANK", std::to_string(rank));
   set("LOCAL_RANK", std::to_string(rank));
@@ -122,13 +118,11 @@ dpc_status_t startRanks(const Run &run, const std::vector<std::string> &command,
     const pid_t group = r == 0 ? 0 : (*ranks)[0].pid;
     const pid_t pid = ::fork();
     if (pid == 0)
-      becomeRank(run, r, static_cast<uint32_t>(ranks->size()), group, launcher,
-                 argv.data(), writer.get());
+      becomeRank(run, r, static_cast<uint32_t>(ranks->size()), group, launcher, argv.data(),
+                 writer.get());
     if (pid < 0)
       return fail(DPC_IO, "cannot start rank %u: %s", r, std::strerror(errno));
-    ::setpgid(pid, group == 0
-                       ? pid
-                       : group); // whichever of parent and child comes first
+    ::setpgid(pid, group == 0 ? pid : group); // whichever of parent and child comes first
     (*ranks)[r].pid = pid;
     (*ranks)[r].running = true;
   }
@@ -138,23 +132,20 @@ dpc_status_t startRanks(const Run &run, const std::vector<std::string> &command,
   if (::poll(&entry, 1, kExecMilliseconds) > 0 &&
       ::read(reader.get(), &error, sizeof error) ==
           sizeof error) // end of file: all have become the program
-    return fail(DPC_INVALID, "cannot run %s: %s", command[0].c_str(),
-                std::strerror(error));
+    return fail(DPC_INVALID, "cannot run %s: %s", command[0].c_str(), std::strerror(error));
   return DPC_OK;
 }
 
 bool hasOption(const std::vector<std::string> &command, const char *option) {
-  return std::any_of(command.begin() + 1, command.end(),
-                     [&](const std::string &argument) {
-                       return argument.rfind(option, 0) == 0 &&
-                              (argument.size() == std::strlen(option) ||
-                               argument[std::strlen(option)] == '=');
-                     });
+  return std::any_of(command.begin() + 1, command.end(), [&](const std::string &argument) {
+    return argument.rfind(option, 0) == 0 &&
+           (argument.size() == std::strlen(option) || argument[std::strlen(option)] == '=');
+  });
 }
 
 int report(dpc_status_t status) {
-  std::fprintf(stderr, "dpc-run: %s: %s\n",
-               status == DPC_INTERRUPTED ? "note" : "error", dpc_last_error());
+  std::fprintf(stderr, "dpc-run: %s: %s\n", status == DPC_INTERRUPTED ? "note" : "error",
+               dpc_last_error());
   return status;
 }
 
@@ -185,8 +176,7 @@ int launch(const LaunchOptions &options) {
     const int code = supervise(&ranks, *run.page);
     if (code != DPC_PEER || restart == options.maxRestarts)
       return code;
-    if (hasOption(command, kCheckpointOption) &&
-        !hasOption(command, kResumeOption))
+    if (hasOption(command, kCheckpointOption) && !hasOption(command, kResumeOption))
       command.push_back(kResumeOption);
     std::fprintf(stderr, "dpc-run: a rank died; start %u of %u\n", restart + 2,
                  options.maxRestarts + 1);

@@ -8,12 +8,12 @@ namespace dpc {
 
 namespace {
 
-dpc_status_t parseNumber(const char *option, const char *value, uint32_t lowest,
-                         uint32_t highest, uint32_t *out) {
+dpc_status_t parseNumber(const char *option, const char *value, uint32_t lowest, uint32_t highest,
+                         uint32_t *out) {
   uint64_t number = 0;
   if (!parseWhole(value, lowest, highest, &number))
-    return fail(DPC_USAGE, "%s: \"%s\" is not a number from %u to %u", option,
-                value, lowest, highest);
+    return fail(DPC_USAGE, "%s: \"%s\" is not a number from %u to %u", option, value, lowest,
+                highest);
   *out = static_cast<uint32_t>(number);
   return DPC_OK;
 }
@@ -35,20 +35,14 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
     else if (argument.rfind("-n", 0) == 0 && argument.size() > 2)
       status = parseNumber("-n", argv[i] + 2, 1, kMaxRanks, &out->ranks);
     else if (argument.rfind("--max-restarts=", 0) == 0)
-      status = parseNumber("--max-restarts",
-                           argv[i] + std::strlen("--max-restarts="), 0,
+      status = parseNumber("--max-restarts", argv[i] + std::strlen("--max-restarts="), 0,
                            kMaxRestarts, &out->maxRestarts);
-    else if (argument.rfind("--nodes", 0) == 0 ||
-             argument.rfind("--node-rank", 0) == 0 ||
+    else if (argument.rfind("--nodes", 0) == 0 || argument.rfind("--node-rank", 0) == 0 ||
              argument.rfind("--rendezvous", 0) == 0)
-      return fail(DPC_USAGE,
-                  "%s: runs over several hosts are not available yet",
-                  argument.c_str());
+      return fail(DPC_USAGE, "%s: runs over several hosts are not available yet", argument.c_str());
     else
-      return fail(
-          DPC_USAGE,
-          "unknown option %s, or its value is missing (--help lists all)",
-          argument.c_str());
+      return fail(DPC_USAGE, "unknown option %s, or its value is missing (--help lists all)",
+                  argument.c_str());
     if (status)
       return status;
   }

@@ -23,16 +23,14 @@ constexpr double kTickSeconds = 0.1;
 
 class Supervisor {
 public:
-  Supervisor(std::vector<Rank> &ranks, const RunPage &page)
-      : ranks(ranks), page(page) {}
+  Supervisor(std::vector<Rank> &ranks, const RunPage &page) : ranks(ranks), page(page) {}
 
   int run();
 
 private:
   bool allJoined() const { return page.joined.load() >= ranks.size(); }
   bool allEnded() const {
-    return std::none_of(ranks.begin(), ranks.end(),
-                        [](const Rank &rank) { return rank.running; });
+    return std::none_of(ranks.begin(), ranks.end(), [](const Rank &rank) { return rank.running; });
   }
   void reap();
   void noticeEnd(size_t rank, bool joinedBefore);
@@ -61,8 +59,7 @@ void Supervisor::print(dpc_status_t status, const char *text) {
   if (printed)
     return;
   printed = true, printedStatus = status;
-  std::fprintf(stderr, "%s: %s\n", status == DPC_INTERRUPTED ? "note" : "error",
-               text);
+  std::fprintf(stderr, "%s: %s\n", status == DPC_INTERRUPTED ? "note" : "error", text);
 }
 
 void Supervisor::kill() {
@@ -82,8 +79,7 @@ void Supervisor::noticeEnd(size_t r, bool joinedBefore) {
     const int signal = WTERMSIG(rank.status);
     if (killed || (interrupts && signal == SIGINT))
       return; // this process did it
-    std::snprintf(text, sizeof text,
-                  "rank %zu died: its process %d was killed by signal %d (%s)",
+    std::snprintf(text, sizeof text, "rank %zu died: its process %d was killed by signal %d (%s)",
                   r, rank.pid, signal, strsignal(signal));
     print(DPC_PEER, text);
     endWithin(joinedBefore ? kGraceSeconds : 0);
@@ -92,32 +88,29 @@ void Supervisor::noticeEnd(size_t r, bool joinedBefore) {
   const int code = WEXITSTATUS(rank.status);
   if (code != DPC_OK) {
     if (silent.empty()) {
-      silent = "rank " + std::to_string(r) + " ended with exit code " +
-               std::to_string(code) + " and gave no reason";
+      silent = "rank " + std::to_string(r) + " ended with exit code " + std::to_string(code) +
+               " and gave no reason";
       silentStatus = code;
     }
     endWithin(joinedBefore ? kGraceSeconds : kUnjoinedGraceSeconds);
   } else if (!joinedBefore && early.empty()) {
-    early =
-        "rank " + std::to_string(r) + " ended before it had joined the others";
+    early = "rank " + std::to_string(r) + " ended before it had joined the others";
   }
 }
 
 /// Sets and shortens the time that the ranks still have.
 void Supervisor::limitWaiting() {
   // Either all end early, as for --help, or the others wait in vain.
-  if (!early.empty() && deadline == 0 && page.attached.load() > 0 &&
-      !allJoined())
+  if (!early.empty() && deadline == 0 && page.attached.load() > 0 && !allJoined())
     endWithin(kGraceSeconds);
   if (page.peer.valid() && symptomAt == 0)
     symptomAt = monotonicSeconds();
   // A cause, if there is one, comes at once.
   if (symptomAt != 0 && monotonicSeconds() > symptomAt + kCauseSeconds)
     print(DPC_PEER, page.peer.text);
-  const bool allStand =
-      std::all_of(ranks.begin(), ranks.end(), [](const Rank &rank) {
-        return !rank.running || rank.stopSignal;
-      });
+  const bool allStand = std::all_of(ranks.begin(), ranks.end(), [](const Rank &rank) {
+    return !rank.running || rank.stopSignal;
+  });
   if (deadline != 0 && !killed && (allStand || monotonicSeconds() >= deadline))
     kill();
 }
@@ -129,8 +122,7 @@ void Supervisor::reap() {
     Rank &rank = ranks[r];
     int status = 0;
     while (rank.running &&
-           ::waitpid(rank.pid, &status, WNOHANG | WUNTRACED | WCONTINUED) ==
-               rank.pid) {
+           ::waitpid(rank.pid, &status, WNOHANG | WUNTRACED | WCONTINUED) == rank.pid) {
       if (WIFSTOPPED(status)) {
         rank.stopSignal = WSTOPSIG(status);
         rank.stoppedSeconds = 0;
@@ -161,8 +153,7 @@ void Supervisor::noticeFrozen(double seconds) {
     std::snprintf(text, sizeof text,
                   "rank %zu is frozen: its process %d was stopped by signal %d "
                   "(%s) before it joined, and has not gone on for %.0f s",
-                  r, rank.pid, rank.stopSignal, strsignal(rank.stopSignal),
-                  kFrozenSeconds);
+                  r, rank.pid, rank.stopSignal, strsignal(rank.stopSignal), kFrozenSeconds);
     print(DPC_PEER, text);
     kill();
     return;
@@ -191,9 +182,8 @@ void Supervisor::printWhatIsLeft() {
   if (page.peer.valid())
     print(DPC_PEER, page.peer.text);
   else if (interrupts)
-    print(DPC_INTERRUPTED, interrupts > 1
-                               ? "interrupted twice: the ranks were killed"
-                               : "interrupted before the first step");
+    print(DPC_INTERRUPTED, interrupts > 1 ? "interrupted twice: the ranks were killed"
+                                          : "interrupted before the first step");
   else if (!silent.empty())
     print(silentStatus, silent.c_str());
   else if (killed && !early.empty())
@@ -218,8 +208,7 @@ int Supervisor::run() {
   }
   noticeCauses(); // what was told between the last look and the last end
   printWhatIsLeft();
-  return interrupts && printedStatus == DPC_PEER ? int(DPC_INTERRUPTED)
-                                                 : printedStatus;
+  return interrupts && printedStatus == DPC_PEER ? int(DPC_INTERRUPTED) : printedStatus;
 }
 
 } // namespace

@@ -5,8 +5,8 @@
 
 namespace dpc {
 
-dpc_status_t uploadControls(const dpc_program_t &program, uint32_t rank,
-                            const Controls &controls, Queue &queue) {
+dpc_status_t uploadControls(const dpc_program_t &program, uint32_t rank, const Controls &controls,
+                            Queue &queue) {
   for (uint32_t i = 0; i < program.control_count; ++i) {
     const dpc_control_t &control = program.controls[i];
     uint64_t whole = 0;
@@ -35,13 +35,11 @@ dpc_status_t uploadControls(const dpc_program_t &program, uint32_t rank,
       break;
     }
     char value[8];
-    if (dpc_status_t status =
-            isReal ? dpc_convert(control.dtype, value, DPC_F64, &real, 1)
-                   : dpc_convert(control.dtype, value, DPC_U64, &whole, 1))
+    if (dpc_status_t status = isReal ? dpc_convert(control.dtype, value, DPC_F64, &real, 1)
+                                     : dpc_convert(control.dtype, value, DPC_U64, &whole, 1))
       return status;
     if (dpc_status_t status =
-            queue.upload({control.space, control.offset}, value,
-                         dpc_dtype_size(control.dtype)))
+            queue.upload({control.space, control.offset}, value, dpc_dtype_size(control.dtype)))
       return status;
   }
   return DPC_OK;

@@ -18,8 +18,8 @@ struct Controls {
 
 /// Writes what a rank's entries read: the controls and the rank's coordinates,
 /// each converted to the type of its buffer.
-dpc_status_t uploadControls(const dpc_program_t &program, uint32_t rank,
-                            const Controls &controls, Queue &queue);
+dpc_status_t uploadControls(const dpc_program_t &program, uint32_t rank, const Controls &controls,
+                            Queue &queue);
 
 } // namespace dpc
 

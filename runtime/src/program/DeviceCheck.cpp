@@ -14,8 +14,7 @@ using Number = unsigned long long;
 
 /// The largest microbatch for which an entry of the rank computes each
 /// function. Fails where one is negative or has no end.
-dpc_status_t findMostMicro(const dpc_program_t &program,
-                           const dpc_actions_t &table,
+dpc_status_t findMostMicro(const dpc_program_t &program, const dpc_actions_t &table,
                            std::vector<uint64_t> *out) {
   uint64_t counts[kMaxLoopDepth];
   uint32_t depth = 0;
@@ -31,10 +30,9 @@ dpc_status_t findMostMicro(const dpc_program_t &program,
     if (action.flags & DPC_ACTION_MICRO_RELATIVE && depth && counts[depth - 1])
       more = counts[depth - 1] - 1;
     if (action.micro < 0 || more > UINT32_MAX - uint64_t(action.micro))
-      return fail(DPC_INVALID,
-                  "%s is computed for microbatches %d to %d + %llu",
-                  program.functions[action.function].name, action.micro,
-                  action.micro, Number(more));
+      return fail(DPC_INVALID, "%s is computed for microbatches %d to %d + %llu",
+                  program.functions[action.function].name, action.micro, action.micro,
+                  Number(more));
     uint64_t &most = (*out)[action.function];
     most = std::max(most, uint64_t(action.micro) + more);
   }
@@ -44,45 +42,37 @@ dpc_status_t findMostMicro(const dpc_program_t &program,
 dpc_status_t checkParam(const dpc_program_t &program, const dpc_param_t &param,
                         const Spaces &spaces, uint64_t mostMicro) {
   if (param.family != DPC_NONE && param.family >= program.family_count)
-    return fail(DPC_INVALID, "group family %u of %u", param.family,
-                program.family_count);
-  const uint64_t members =
-      param.family == DPC_NONE ? 1 : program.families[param.family].group_size;
+    return fail(DPC_INVALID, "group family %u of %u", param.family, program.family_count);
+  const uint64_t members = param.family == DPC_NONE ? 1 : program.families[param.family].group_size;
   bool fits = spaces.holds(param.space, param.offset, param.bytes);
-  uint64_t free =
-      fits ? spaces.bytes[param.space] - param.offset - param.bytes : 0;
+  uint64_t free = fits ? spaces.bytes[param.space] - param.offset - param.bytes : 0;
   auto move = [&](uint64_t stride, uint64_t times) {
     fits = fits && (times == 0 || stride <= free / times);
     free -= fits ? stride * times : 0;
   };
   move(param.micro_stride, mostMicro);
   move(param.index_stride, members - 1);
-  return fits
-             ? DPC_OK
-             : fail(DPC_INVALID,
-                    "its buffer (space %u, offset %llu, %llu bytes, moved %llu "
-                    "x %llu and %llu x %llu) is outside its space",
-                    param.space, Number(param.offset), Number(param.bytes),
-                    Number(mostMicro), Number(param.micro_stride),
-                    Number(members - 1), Number(param.index_stride));
+  return fits ? DPC_OK
+              : fail(DPC_INVALID,
+                     "its buffer (space %u, offset %llu, %llu bytes, moved %llu "
+                     "x %llu and %llu x %llu) is outside its space",
+                     param.space, Number(param.offset), Number(param.bytes), Number(mostMicro),
+                     Number(param.micro_stride), Number(members - 1), Number(param.index_stride));
 }
 
-dpc_status_t checkLaunch(const dpc_program_t &program,
-                         const dpc_launch_t &launch, const Spaces &spaces,
-                         uint64_t mostMicro) {
+dpc_status_t checkLaunch(const dpc_program_t &program, const dpc_launch_t &launch,
+                         const Spaces &spaces, uint64_t mostMicro) {
   const dpc_device_program_t &device = *program.device;
   if (launch.first_param > device.param_count ||
       launch.param_count > device.param_count - launch.first_param)
-    return fail(DPC_INVALID, "parameters %llu to %llu + %llu of %llu",
-                Number(launch.first_param), Number(launch.first_param),
-                Number(launch.param_count), Number(device.param_count));
+    return fail(DPC_INVALID, "parameters %llu to %llu + %llu of %llu", Number(launch.first_param),
+                Number(launch.first_param), Number(launch.param_count), Number(device.param_count));
   const dpc_param_t *params = device.params + launch.first_param;
   switch (launch.kind) {
   case DPC_LAUNCH_KERNEL:
-    if (launch.kernel >= device.kernel_count ||
-        !device.kernels[launch.kernel].code)
-      return fail(DPC_INVALID, "kernel %u of %u, or one without code",
-                  launch.kernel, device.kernel_count);
+    if (launch.kernel >= device.kernel_count || !device.kernels[launch.kernel].code)
+      return fail(DPC_INVALID, "kernel %u of %u, or one without code", launch.kernel,
+                  device.kernel_count);
     break;
   case DPC_LAUNCH_COPY:
     if (launch.param_count != 2 || params[0].bytes != params[1].bytes)
@@ -103,12 +93,11 @@ dpc_status_t checkLaunch(const dpc_program_t &program,
 
 } // namespace
 
-dpc_status_t checkDevice(const dpc_program_t &program, uint32_t rank,
-                         const Spaces &spaces) {
+dpc_status_t checkDevice(const dpc_program_t &program, uint32_t rank, const Spaces &spaces) {
   const dpc_device_program_t &device = *program.device;
   if (device.struct_size < sizeof(dpc_device_program_t))
-    return fail(DPC_INVALID, "the device's tables have %u bytes, not %zu",
-                device.struct_size, sizeof(dpc_device_program_t));
+    return fail(DPC_INVALID, "the device's tables have %u bytes, not %zu", device.struct_size,
+                sizeof(dpc_device_program_t));
   std::vector<uint64_t> mostMicro(program.function_count);
   for (const dpc_actions_t &table : program.ranks[rank].entries)
     if (dpc_status_t status = findMostMicro(program, table, &mostMicro))
@@ -119,12 +108,11 @@ dpc_status_t checkDevice(const dpc_program_t &program, uint32_t rank,
     if (launches.first > device.launch_count ||
         launches.count > device.launch_count - launches.first)
       return fail(DPC_INVALID, "%s: launches %llu to %llu + %llu of %llu", name,
-                  Number(launches.first), Number(launches.first),
-                  Number(launches.count), Number(device.launch_count));
+                  Number(launches.first), Number(launches.first), Number(launches.count),
+                  Number(device.launch_count));
     for (uint64_t i = 0; i < launches.count; ++i)
       if (dpc_status_t status =
-              checkLaunch(program, device.launches[launches.first + i], spaces,
-                          mostMicro[f]))
+              checkLaunch(program, device.launches[launches.first + i], spaces, mostMicro[f]))
         return failWithin(status, "%s: launch %llu", name, Number(i));
   }
   return DPC_OK;

@@ -11,8 +11,7 @@ namespace dpc {
 /// index is inside its table, and every parameter inside its space, in each
 /// microbatch that an action of the rank asks for. The action tables have been
 /// checked.
-dpc_status_t checkDevice(const dpc_program_t &program, uint32_t rank,
-                         const Spaces &spaces);
+dpc_status_t checkDevice(const dpc_program_t &program, uint32_t rank, const Spaces &spaces);
 
 } // namespace dpc
 

@@ -17,21 +17,18 @@ int64_t nowNs() {
 
 } // namespace
 
-Executor::Executor(const dpc_program_t &program, uint32_t rank, Queue &queue,
-                   InputLoader &loader, const Controls &controls, Trace &trace)
-    : program(program), rank(rank), queue(queue), loader(loader),
-      controls(controls), trace(trace),
-      groupIndex(indexInGroups(program, rank)),
-      events(program.ranks[rank].event_count), staging(program.input_count) {}
+Executor::Executor(const dpc_program_t &program, uint32_t rank, Queue &queue, InputLoader &loader,
+                   const Controls &controls, Trace &trace)
+    : program(program), rank(rank), queue(queue), loader(loader), controls(controls), trace(trace),
+      groupIndex(indexInGroups(program, rank)), events(program.ranks[rank].event_count),
+      staging(program.input_count) {}
 
-DeviceAddress Executor::addressOf(const dpc_buffer_t &buffer,
-                                  uint32_t family) const {
+DeviceAddress Executor::addressOf(const dpc_buffer_t &buffer, uint32_t family) const {
   const uint64_t index = family == DPC_NONE ? 0 : groupIndex[family];
   return {buffer.space, buffer.offset + index * buffer.index_stride};
 }
 
-dpc_status_t Executor::explain(dpc_status_t status,
-                               const dpc_action_t &action) const {
+dpc_status_t Executor::explain(dpc_status_t status, const dpc_action_t &action) const {
   if (action.location == DPC_NONE)
     return status;
   const dpc_location_t &location = program.locations[action.location];
@@ -54,8 +51,7 @@ dpc_status_t Executor::uploadInputs() {
       else if (dpc_status_t status = loader.load(i, m, staging[i].data()))
         return status;
       if (dpc_status_t status = queue.upload(
-              {placement.space, placement.offset + m * input.micro_stride},
-              values, bytes))
+              {placement.space, placement.offset + m * input.micro_stride}, values, bytes))
         return status;
     }
   }
@@ -65,8 +61,7 @@ dpc_status_t Executor::uploadInputs() {
 }
 
 dpc_status_t Executor::compute(const dpc_action_t &action) {
-  const dpc_status_t status =
-      queue.compute(action.function, micro, action.args);
+  const dpc_status_t status = queue.compute(action.function, micro, action.args);
   return status ? fail(status, "%s failed with status %d in step %llu",
                        program.functions[action.function].name, status,
                        static_cast<unsigned long long>(controls.step + 1))
@@ -74,13 +69,12 @@ dpc_status_t Executor::compute(const dpc_action_t &action) {
 }
 
 dpc_status_t Executor::start(const dpc_action_t &action) {
-  const dpc_comm_op_t op = {action.op,    action.group,     action.peer,
-                            action.dtype, action.reduction, action.location,
-                            action.count, action.buffer_id, nullptr,
-                            nullptr};
+  const dpc_comm_op_t op = {action.op,        action.group,    action.peer,  action.dtype,
+                            action.reduction, action.location, action.count, action.buffer_id,
+                            nullptr,          nullptr};
   events[action.event] = {&action, trace.enabled() ? nowNs() : 0, micro};
-  return queue.start(op, addressOf(action.in, action.group),
-                     addressOf(action.out, action.group), action.event);
+  return queue.start(op, addressOf(action.in, action.group), addressOf(action.out, action.group),
+                     action.event);
 }
 
 dpc_status_t Executor::wait(const dpc_action_t &action) {
@@ -90,8 +84,7 @@ dpc_status_t Executor::wait(const dpc_action_t &action) {
   if (trace.enabled()) {
     const Event &started = events[action.event];
     const int64_t end = nowNs();
-    trace.add({started.start, controls.step, started.startNs, end, end - begin,
-               started.micro});
+    trace.add({started.start, controls.step, started.startNs, end, end - begin, started.micro});
   }
   return DPC_OK;
 }
@@ -102,11 +95,10 @@ dpc_status_t Executor::perform(const dpc_action_t &action) {
   if (action.kind == DPC_ACTION_WAIT)
     return wait(action);
   const int64_t begin = trace.enabled() ? nowNs() : 0;
-  const dpc_status_t status =
-      action.kind == DPC_ACTION_COMPUTE
-          ? compute(action)
-          : queue.zero(addressOf(action.out, action.group),
-                       action.count * dpc_dtype_size(action.dtype));
+  const dpc_status_t status = action.kind == DPC_ACTION_COMPUTE
+                                  ? compute(action)
+                                  : queue.zero(addressOf(action.out, action.group),
+                                               action.count * dpc_dtype_size(action.dtype));
   if (trace.enabled())
     trace.add({&action, controls.step, begin, nowNs(), 0, micro});
   return status;
@@ -141,8 +133,7 @@ dpc_status_t Executor::run(uint32_t entry) {
     }
     const bool relative = (action.flags & DPC_ACTION_MICRO_RELATIVE) && depth;
     micro = static_cast<uint32_t>(
-        action.micro +
-        (relative ? static_cast<int64_t>(loops[depth - 1].iteration) : 0));
+        action.micro + (relative ? static_cast<int64_t>(loops[depth - 1].iteration) : 0));
     if (dpc_status_t status = perform(action))
       return explain(status, action);
   }

@@ -17,8 +17,8 @@ namespace dpc {
 /// do. The program has passed checkProgram.
 class Executor {
 public:
-  Executor(const dpc_program_t &program, uint32_t rank, Queue &queue,
-           InputLoader &loader, const Controls &controls, Trace &trace);
+  Executor(const dpc_program_t &program, uint32_t rank, Queue &queue, InputLoader &loader,
+           const Controls &controls, Trace &trace);
 
   /// Fills controls and inputs, runs the table of `entry` once, and returns
   /// when all is done. Failures name the ONNX node.

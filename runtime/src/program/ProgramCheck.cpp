@@ -19,37 +19,31 @@ dpc_status_t checkFileTensors(const dpc_state_t &state) {
   for (uint64_t i = 0; i < state.file_tensor_count; ++i) {
     const dpc_file_tensor_t &tensor = state.file_tensors[i];
     bool fits = tensor.holds <= DPC_HOLDS_TIED &&
-                (tensor.holds != DPC_HOLDS_ALL ||
-                 tensor.dim_count <= DPC_MAX_RANK_DIMS);
+                (tensor.holds != DPC_HOLDS_ALL || tensor.dim_count <= DPC_MAX_RANK_DIMS);
     uint64_t last = 0;
-    for (uint32_t k = 0; fits && tensor.holds == DPC_HOLDS_ALL &&
-                         k < state.dim_count && state.shape[k] > 0;
-         ++k) {
+    for (uint32_t k = 0;
+         fits && tensor.holds == DPC_HOLDS_ALL && k < state.dim_count && state.shape[k] > 0; ++k) {
       const uint64_t stride = static_cast<uint64_t>(tensor.strides[k]),
                      steps = static_cast<uint64_t>(state.shape[k] - 1);
       fits = steps == 0 || stride <= (1ull << 48) / steps;
       last += fits ? stride * steps : 0;
     }
-    if (!fits || (tensor.holds == DPC_HOLDS_ALL &&
-                  elementCount(state.shape, state.dim_count) != 0 &&
-                  last >= elementCount(tensor.shape, tensor.dim_count)))
-      return fail(DPC_INVALID, "reaches past tensor %s of the ONNX file",
-                  tensor.name);
+    if (!fits ||
+        (tensor.holds == DPC_HOLDS_ALL && elementCount(state.shape, state.dim_count) != 0 &&
+         last >= elementCount(tensor.shape, tensor.dim_count)))
+      return fail(DPC_INVALID, "reaches past tensor %s of the ONNX file", tensor.name);
   }
   return DPC_OK;
 }
 
 dpc_status_t checkIsa(const dpc_program_t &program) {
   if (program.isa > DPC_ISA_AVX512)
-    return fail(DPC_INVALID, "unknown instruction set %u in the program record",
-                program.isa);
+    return fail(DPC_INVALID, "unknown instruction set %u in the program record", program.isa);
 #ifdef __x86_64__
-  const bool avx2 =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  const bool avx512 =
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512cd");
   if (program.isa >= DPC_ISA_AVX512 && !avx512)
     return fail(DPC_INVALID,
                 "the program was compiled for x86-64-v4 (AVX-512), which this "
@@ -65,24 +59,17 @@ dpc_status_t checkIsa(const dpc_program_t &program) {
 /// Elements that an operation reads and writes, per element of count: n where
 /// the whole group's parts lie together.
 void extents(uint32_t op, uint64_t n, uint64_t *in, uint64_t *out) {
-  *in = op == DPC_OP_REDUCE_SCATTER || op == DPC_OP_SCATTER ||
-                op == DPC_OP_ALL_TO_ALL
-            ? n
-            : 1;
-  *out =
-      op == DPC_OP_ALL_GATHER || op == DPC_OP_GATHER || op == DPC_OP_ALL_TO_ALL
-          ? n
-          : 1;
+  *in = op == DPC_OP_REDUCE_SCATTER || op == DPC_OP_SCATTER || op == DPC_OP_ALL_TO_ALL ? n : 1;
+  *out = op == DPC_OP_ALL_GATHER || op == DPC_OP_GATHER || op == DPC_OP_ALL_TO_ALL ? n : 1;
 }
 
-dpc_status_t checkAction(const dpc_program_t &program, const dpc_rank_t &rank,
-                         const Spaces &spaces, const dpc_action_t &action) {
+dpc_status_t checkAction(const dpc_program_t &program, const dpc_rank_t &rank, const Spaces &spaces,
+                         const dpc_action_t &action) {
   const uint64_t size = dpc_dtype_size(action.dtype);
-  const uint64_t members = action.group < program.family_count
-                               ? program.families[action.group].group_size
-                               : 1;
-  auto buffer = [&](const dpc_buffer_t &place, const char *which,
-                    uint64_t elements, bool shared) -> dpc_status_t {
+  const uint64_t members =
+      action.group < program.family_count ? program.families[action.group].group_size : 1;
+  auto buffer = [&](const dpc_buffer_t &place, const char *which, uint64_t elements,
+                    bool shared) -> dpc_status_t {
     // A rank's shard moves with its index in the group.
     if (elements > (1ull << 48) || place.index_stride > (1ull << 48) ||
         !spaces.holds(place.space, place.offset,
@@ -90,36 +77,29 @@ dpc_status_t checkAction(const dpc_program_t &program, const dpc_rank_t &rank,
       return fail(DPC_INVALID,
                   "%s buffer (space %u, offset %llu, %llu elements) is outside "
                   "its space",
-                  which, place.space,
-                  static_cast<unsigned long long>(place.offset),
+                  which, place.space, static_cast<unsigned long long>(place.offset),
                   static_cast<unsigned long long>(elements));
     if (shared && place.space != DPC_SPACE_SHARED)
-      return fail(DPC_INVALID,
-                  "%s buffer of a communication is in private memory", which);
+      return fail(DPC_INVALID, "%s buffer of a communication is in private memory", which);
     return DPC_OK;
   };
   if (action.group != DPC_NONE && action.group >= program.family_count)
-    return fail(DPC_INVALID, "group family %u of %u", action.group,
-                program.family_count);
+    return fail(DPC_INVALID, "group family %u of %u", action.group, program.family_count);
   if (action.location != DPC_NONE && action.location >= program.location_count)
     return fail(DPC_INVALID, "location %u of %llu", action.location,
                 static_cast<unsigned long long>(program.location_count));
   switch (action.kind) {
   case DPC_ACTION_COMPUTE:
     if (action.function >= program.function_count)
-      return fail(DPC_INVALID, "function %u of %u", action.function,
-                  program.function_count);
+      return fail(DPC_INVALID, "function %u of %u", action.function, program.function_count);
     if (!program.functions[action.function].fn != !!program.device)
-      return fail(DPC_INVALID, "%s is %s",
-                  program.functions[action.function].name,
-                  program.device ? "host code in a program for a device"
-                                 : "without code");
+      return fail(DPC_INVALID, "%s is %s", program.functions[action.function].name,
+                  program.device ? "host code in a program for a device" : "without code");
     return DPC_OK;
   case DPC_ACTION_START: {
-    if (action.op == 0 || action.op >= DPC_OP_COUNT ||
-        action.group == DPC_NONE || action.event >= rank.event_count)
-      return fail(DPC_INVALID,
-                  "operation %u on event %u of %u, group family %u", action.op,
+    if (action.op == 0 || action.op >= DPC_OP_COUNT || action.group == DPC_NONE ||
+        action.event >= rank.event_count)
+      return fail(DPC_INVALID, "operation %u on event %u of %u, group family %u", action.op,
                   action.event, rank.event_count, action.group);
     if (action.op == DPC_OP_BARRIER)
       return DPC_OK;
@@ -128,18 +108,15 @@ dpc_status_t checkAction(const dpc_program_t &program, const dpc_rank_t &rank,
     uint64_t in, out;
     extents(action.op, program.families[action.group].group_size, &in, &out);
     if (action.op != DPC_OP_RECV)
-      if (dpc_status_t status =
-              buffer(action.in, "input", in * action.count, true))
+      if (dpc_status_t status = buffer(action.in, "input", in * action.count, true))
         return status;
-    return action.op == DPC_OP_SEND
-               ? DPC_OK
-               : buffer(action.out, "output", out * action.count, true);
+    return action.op == DPC_OP_SEND ? DPC_OK
+                                    : buffer(action.out, "output", out * action.count, true);
   }
   case DPC_ACTION_WAIT:
     return action.event < rank.event_count
                ? DPC_OK
-               : fail(DPC_INVALID, "event %u of %u", action.event,
-                      rank.event_count);
+               : fail(DPC_INVALID, "event %u of %u", action.event, rank.event_count);
   case DPC_ACTION_ZERO:
     return buffer(action.out, "output", action.count, false);
   case DPC_ACTION_LOOP_BEGIN:
@@ -156,16 +133,14 @@ dpc_status_t checkActions(const dpc_program_t &program, const dpc_rank_t &rank,
   for (uint64_t i = 0; i < table.count; ++i) {
     const dpc_action_t &action = table.actions[i];
     if (dpc_status_t status = checkAction(program, rank, spaces, action))
-      return failWithin(status, "action %llu",
-                        static_cast<unsigned long long>(i));
+      return failWithin(status, "action %llu", static_cast<unsigned long long>(i));
     if (action.kind == DPC_ACTION_LOOP_BEGIN) {
       if (depth == kMaxLoopDepth)
         return fail(DPC_INVALID, "action %llu: loops nest deeper than %u",
                     static_cast<unsigned long long>(i), kMaxLoopDepth);
       open[depth++] = i;
     } else if (action.kind == DPC_ACTION_LOOP_END) {
-      if (depth == 0 || action.jump != open[depth - 1] ||
-          table.actions[action.jump].jump != i)
+      if (depth == 0 || action.jump != open[depth - 1] || table.actions[action.jump].jump != i)
         return fail(DPC_INVALID, "action %llu: the end of no loop",
                     static_cast<unsigned long long>(i));
       --depth;
@@ -178,23 +153,18 @@ dpc_status_t checkActions(const dpc_program_t &program, const dpc_rank_t &rank,
 
 /// Every piece must lie inside the local buffer and the tensor of
 /// `globalElements`.
-dpc_status_t checkRuns(const dpc_placement_t &placement,
-                       uint64_t globalElements) {
-  return forEachPiece(placement, [&](uint64_t local, uint64_t global,
-                                     uint64_t length) {
+dpc_status_t checkRuns(const dpc_placement_t &placement, uint64_t globalElements) {
+  return forEachPiece(placement, [&](uint64_t local, uint64_t global, uint64_t length) {
     if (local + length > placement.elements || global + length > globalElements)
-      return fail(
-          DPC_INVALID,
-          "a run is outside its tensor of %llu elements or its buffer of %llu",
-          static_cast<unsigned long long>(globalElements),
-          static_cast<unsigned long long>(placement.elements));
+      return fail(DPC_INVALID, "a run is outside its tensor of %llu elements or its buffer of %llu",
+                  static_cast<unsigned long long>(globalElements),
+                  static_cast<unsigned long long>(placement.elements));
     return dpc_status_t(DPC_OK);
   });
 }
 
 /// What rank 0 assembles goes where the placements of all ranks say.
-dpc_status_t checkGathered(const dpc_program_t &program,
-                           const dpc_placement_t *placements,
+dpc_status_t checkGathered(const dpc_program_t &program, const dpc_placement_t *placements,
                            uint64_t globalElements, uint32_t rank) {
   for (uint32_t r = 1; r < program.world_size && rank == 0; ++r)
     if (dpc_status_t status = checkRuns(placements[r], globalElements))
@@ -202,68 +172,53 @@ dpc_status_t checkGathered(const dpc_program_t &program,
   return DPC_OK;
 }
 
-dpc_status_t checkPlacement(const Spaces &spaces,
-                            const dpc_placement_t &placement, uint32_t dtype,
-                            uint64_t globalElements, uint64_t copies,
-                            uint64_t stride) {
+dpc_status_t checkPlacement(const Spaces &spaces, const dpc_placement_t &placement, uint32_t dtype,
+                            uint64_t globalElements, uint64_t copies, uint64_t stride) {
   if (placement.run_count == 0)
     return DPC_OK;
-  const uint64_t bytes =
-      placement.elements * dpc_dtype_size(dtype) + (copies - 1) * stride;
-  if (dpc_dtype_size(dtype) == 0 ||
-      !spaces.holds(placement.space, placement.offset, bytes))
-    return fail(
-        DPC_INVALID,
-        "its buffer (space %u, offset %llu, %llu bytes) is outside its space",
-        placement.space, static_cast<unsigned long long>(placement.offset),
-        static_cast<unsigned long long>(bytes));
+  const uint64_t bytes = placement.elements * dpc_dtype_size(dtype) + (copies - 1) * stride;
+  if (dpc_dtype_size(dtype) == 0 || !spaces.holds(placement.space, placement.offset, bytes))
+    return fail(DPC_INVALID, "its buffer (space %u, offset %llu, %llu bytes) is outside its space",
+                placement.space, static_cast<unsigned long long>(placement.offset),
+                static_cast<unsigned long long>(bytes));
   return checkRuns(placement, globalElements);
 }
 
 dpc_status_t checkInput(const dpc_program_t &program, const dpc_input_t &input,
                         const Spaces &spaces, uint32_t rank) {
   if (input.dim_count > DPC_MAX_RANK_DIMS ||
-      input.batch_dim >= static_cast<int32_t>(input.dim_count) ||
-      input.micro_count == 0)
-    return fail(DPC_INVALID,
-                "%u dimensions, batch dimension %d, %llu microbatches",
+      input.batch_dim >= static_cast<int32_t>(input.dim_count) || input.micro_count == 0)
+    return fail(DPC_INVALID, "%u dimensions, batch dimension %d, %llu microbatches",
                 input.dim_count, input.batch_dim,
                 static_cast<unsigned long long>(input.micro_count));
   if (input.batch_dim >= 0 &&
       (static_cast<uint64_t>(input.shape[input.batch_dim]) != program.batch ||
        program.batch % input.micro_count))
-    return fail(DPC_INVALID,
-                "a batch of %lld in %llu parts in a program of batch %llu",
+    return fail(DPC_INVALID, "a batch of %lld in %llu parts in a program of batch %llu",
                 static_cast<long long>(input.shape[input.batch_dim]),
                 static_cast<unsigned long long>(input.micro_count),
                 static_cast<unsigned long long>(program.batch));
   const uint64_t all = elementCount(input.shape, input.dim_count);
-  const uint64_t sample =
-      input.batch_dim >= 0 ? all / std::max<uint64_t>(program.batch, 1) : all;
+  const uint64_t sample = input.batch_dim >= 0 ? all / std::max<uint64_t>(program.batch, 1) : all;
   uint64_t bounded = 0;
   for (uint64_t b = 0; b < input.bounds_count; ++b)
     bounded += input.bounds[b].count;
   if (input.bounds_count && bounded != sample)
     return fail(DPC_INVALID, "bounds of %llu elements, but a sample has %llu",
-                static_cast<unsigned long long>(bounded),
-                static_cast<unsigned long long>(sample));
-  if (input.logits_dim_count > DPC_MAX_RANK_DIMS ||
-      input.class_axis > input.logits_dim_count)
+                static_cast<unsigned long long>(bounded), static_cast<unsigned long long>(sample));
+  if (input.logits_dim_count > DPC_MAX_RANK_DIMS || input.class_axis > input.logits_dim_count)
     return fail(DPC_INVALID, "classes along axis %u of %u", input.class_axis,
                 input.logits_dim_count);
-  const uint64_t elements =
-      all / (input.batch_dim >= 0 ? input.micro_count : 1);
-  return checkPlacement(spaces, input.placements[rank], input.dtype, elements,
-                        input.micro_count, input.micro_stride);
+  const uint64_t elements = all / (input.batch_dim >= 0 ? input.micro_count : 1);
+  return checkPlacement(spaces, input.placements[rank], input.dtype, elements, input.micro_count,
+                        input.micro_stride);
 }
 
-dpc_status_t checkOutput(const dpc_program_t &program,
-                         const dpc_output_t &output, const Spaces &spaces,
-                         uint32_t rank) {
+dpc_status_t checkOutput(const dpc_program_t &program, const dpc_output_t &output,
+                         const Spaces &spaces, uint32_t rank) {
   if (output.dim_count > DPC_MAX_RANK_DIMS ||
       output.batch_dim >= static_cast<int32_t>(output.dim_count) ||
-      (output.batch_dim >= 0 &&
-       output.shape[output.batch_dim] % int64_t(program.batch)))
+      (output.batch_dim >= 0 && output.shape[output.batch_dim] % int64_t(program.batch)))
     return fail(DPC_INVALID,
                 "output %s has %u dimensions and batch dimension %d, in a "
                 "program of batch %llu",
@@ -271,109 +226,92 @@ dpc_status_t checkOutput(const dpc_program_t &program,
                 static_cast<unsigned long long>(program.batch));
   const uint64_t elements = elementCount(output.shape, output.dim_count) /
                             (output.batch_dim >= 0 ? output.micro_count : 1);
-  if (dpc_status_t status =
-          checkPlacement(spaces, output.placements[rank], output.dtype,
-                         elements, output.micro_count, output.micro_stride))
+  if (dpc_status_t status = checkPlacement(spaces, output.placements[rank], output.dtype, elements,
+                                           output.micro_count, output.micro_stride))
     return failWithin(status, "output %s", output.name);
-  if (dpc_status_t status =
-          checkGathered(program, output.placements, elements, rank))
+  if (dpc_status_t status = checkGathered(program, output.placements, elements, rank))
     return failWithin(status, "output %s", output.name);
   return DPC_OK;
 }
 
-dpc_status_t checkMetric(const dpc_program_t &program,
-                         const dpc_metric_t &metric, const Spaces &spaces,
-                         uint32_t rank) {
+dpc_status_t checkMetric(const dpc_program_t &program, const dpc_metric_t &metric,
+                         const Spaces &spaces, uint32_t rank) {
   const bool here = metric.holder == DPC_NONE || metric.holder == rank;
   if (here && (dpc_dtype_size(metric.dtype) == 0 ||
-               !spaces.holds(metric.space, metric.offset,
-                             dpc_dtype_size(metric.dtype))))
+               !spaces.holds(metric.space, metric.offset, dpc_dtype_size(metric.dtype))))
     return fail(DPC_INVALID, "metric %s is outside its space", metric.name);
   if (metric.holder != DPC_NONE &&
       (metric.holder >= program.world_size || metric.space != DPC_SPACE_SHARED))
-    return fail(DPC_INVALID, "metric %s of rank %u is not in its shared memory",
-                metric.name, metric.holder);
+    return fail(DPC_INVALID, "metric %s of rank %u is not in its shared memory", metric.name,
+                metric.holder);
   return DPC_OK;
 }
 
-dpc_status_t checkControl(const dpc_program_t &program,
-                          const dpc_control_t &control, const Spaces &spaces) {
+dpc_status_t checkControl(const dpc_program_t &program, const dpc_control_t &control,
+                          const Spaces &spaces) {
   if (control.kind >= DPC_CONTROL_KIND_COUNT)
     return fail(DPC_INVALID, "unknown kind %u", control.kind);
   if (control.kind == DPC_CONTROL_COORDINATE &&
-      (control.axis >= program.axis_count ||
-       program.axes[control.axis].sequential))
-    return fail(DPC_INVALID, "coordinate on axis %u of %u, or a sequential one",
-                control.axis, program.axis_count);
+      (control.axis >= program.axis_count || program.axes[control.axis].sequential))
+    return fail(DPC_INVALID, "coordinate on axis %u of %u, or a sequential one", control.axis,
+                program.axis_count);
   const uint64_t size = dpc_dtype_size(control.dtype);
   if (size == 0 || !spaces.holds(control.space, control.offset, size))
     return fail(DPC_INVALID,
                 "its buffer (space %u, offset %llu, element type %u) is "
                 "outside its space",
-                control.space, static_cast<unsigned long long>(control.offset),
-                control.dtype);
+                control.space, static_cast<unsigned long long>(control.offset), control.dtype);
   return DPC_OK;
 }
 
 } // namespace
 
 dpc_status_t checkProgram(const dpc_program_t &program, uint32_t rankIndex) {
-  if (program.abi_version != DPC_ABI_VERSION ||
-      program.struct_size < sizeof(dpc_program_t))
+  if (program.abi_version != DPC_ABI_VERSION || program.struct_size < sizeof(dpc_program_t))
     return fail(DPC_INVALID,
                 "the program was compiled for runtime ABI %u (%u bytes), this "
                 "is %u (%zu bytes)",
-                program.abi_version, program.struct_size, DPC_ABI_VERSION,
-                sizeof(dpc_program_t));
+                program.abi_version, program.struct_size, DPC_ABI_VERSION, sizeof(dpc_program_t));
   if (dpc_status_t status = checkIsa(program))
     return status;
   uint64_t ranks = 1;
   for (uint32_t a = 0; a < program.axis_count; ++a)
     ranks *= program.axes[a].sequential ? 1 : program.axes[a].size;
-  if (ranks != program.world_size || rankIndex >= program.world_size ||
-      program.family_count == 0)
+  if (ranks != program.world_size || rankIndex >= program.world_size || program.family_count == 0)
     return fail(DPC_INVALID, "the mesh has %llu ranks, the program record %u",
                 static_cast<unsigned long long>(ranks), program.world_size);
   const dpc_rank_t &rank = program.ranks[rankIndex];
   const Spaces spaces = {{rank.arena_bytes, rank.shared_bytes}};
   for (uint32_t e = 0; e < DPC_ENTRY_COUNT; ++e)
-    if (dpc_status_t status =
-            checkActions(program, rank, spaces, rank.entries[e]))
-      return failWithin(status, "%s table of rank %u", kEntryNames[e],
-                        rankIndex);
+    if (dpc_status_t status = checkActions(program, rank, spaces, rank.entries[e]))
+      return failWithin(status, "%s table of rank %u", kEntryNames[e], rankIndex);
   if (program.device)
     if (dpc_status_t status = checkDevice(program, rankIndex, spaces))
       return status;
   for (uint32_t i = 0; i < program.state_count; ++i) {
     const dpc_state_t &state = program.states[i];
     if (state.dim_count > DPC_MAX_RANK_DIMS)
-      return fail(DPC_INVALID, "state %s has %u dimensions", state.name,
-                  state.dim_count);
+      return fail(DPC_INVALID, "state %s has %u dimensions", state.name, state.dim_count);
     const uint64_t elements = elementCount(state.shape, state.dim_count);
-    if (dpc_status_t status = checkPlacement(
-            spaces, state.placements[rankIndex], state.dtype, elements, 1, 0))
-      return failWithin(status, "state %s", state.name);
     if (dpc_status_t status =
-            checkGathered(program, state.placements, elements, rankIndex))
+            checkPlacement(spaces, state.placements[rankIndex], state.dtype, elements, 1, 0))
+      return failWithin(status, "state %s", state.name);
+    if (dpc_status_t status = checkGathered(program, state.placements, elements, rankIndex))
       return failWithin(status, "state %s", state.name);
     if (dpc_status_t status = checkFileTensors(state))
       return failWithin(status, "state %s", state.name);
   }
   for (uint32_t i = 0; i < program.input_count; ++i)
-    if (dpc_status_t status =
-            checkInput(program, program.inputs[i], spaces, rankIndex))
+    if (dpc_status_t status = checkInput(program, program.inputs[i], spaces, rankIndex))
       return failWithin(status, "input %s", program.inputs[i].name);
   for (uint32_t i = 0; i < program.control_count; ++i)
-    if (dpc_status_t status =
-            checkControl(program, program.controls[i], spaces))
+    if (dpc_status_t status = checkControl(program, program.controls[i], spaces))
       return failWithin(status, "control %u", i);
   for (uint32_t i = 0; i < program.output_count; ++i)
-    if (dpc_status_t status =
-            checkOutput(program, program.outputs[i], spaces, rankIndex))
+    if (dpc_status_t status = checkOutput(program, program.outputs[i], spaces, rankIndex))
       return status;
   for (uint32_t i = 0; i < program.metric_count; ++i)
-    if (dpc_status_t status =
-            checkMetric(program, program.metrics[i], spaces, rankIndex))
+    if (dpc_status_t status = checkMetric(program, program.metrics[i], spaces, rankIndex))
       return status;
   return DPC_OK;
 }

@@ -10,8 +10,7 @@ struct Spaces {
   uint64_t bytes[DPC_SPACE_COUNT];
 
   bool holds(uint32_t space, uint64_t offset, uint64_t size) const {
-    return space < DPC_SPACE_COUNT && offset <= bytes[space] &&
-           size <= bytes[space] - offset;
+    return space < DPC_SPACE_COUNT && offset <= bytes[space] && size <= bytes[space] - offset;
   }
 };
 

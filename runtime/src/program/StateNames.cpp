@@ -19,9 +19,8 @@ std::string listNames(const std::vector<std::string> &names, size_t most) {
   std::string text;
   for (size_t i = 0; i < names.size() && i < most; ++i)
     text += (i ? ", " : "") + names[i];
-  return names.size() <= most
-             ? text
-             : text + " and " + std::to_string(names.size() - most) + " more";
+  return names.size() <= most ? text
+                              : text + " and " + std::to_string(names.size() - most) + " more";
 }
 
 } // namespace dpc

@@ -16,8 +16,7 @@ uint32_t findState(const dpc_program_t &program, const std::string &name);
 bool matchesGlob(const std::string &pattern, const std::string &name);
 
 /// "a, b, c", for messages; past `most` names: "a, b, c and 5 more".
-std::string listNames(const std::vector<std::string> &names,
-                      size_t most = SIZE_MAX);
+std::string listNames(const std::vector<std::string> &names, size_t most = SIZE_MAX);
 
 } // namespace dpc
 

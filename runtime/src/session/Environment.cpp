@@ -19,8 +19,7 @@ namespace dpc {
 
 namespace {
 
-const char *firstSet(std::initializer_list<const char *> names,
-                     const char **outName) {
+const char *firstSet(std::initializer_list<const char *> names, const char **outName) {
   for (const char *name : names)
     if (const char *value = std::getenv(name)) {
       *outName = name;
@@ -29,13 +28,12 @@ const char *firstSet(std::initializer_list<const char *> names,
   return nullptr;
 }
 
-dpc_status_t parseCount(const char *name, const char *value, uint32_t lowest,
-                        uint32_t highest, uint32_t *out) {
+dpc_status_t parseCount(const char *name, const char *value, uint32_t lowest, uint32_t highest,
+                        uint32_t *out) {
   uint64_t number = 0;
   if (!parseWhole(value, lowest, highest, &number))
-    return fail(DPC_INVALID,
-                "environment variable %s is \"%s\", not a number from %u to %u",
-                name, value, lowest, highest);
+    return fail(DPC_INVALID, "environment variable %s is \"%s\", not a number from %u to %u", name,
+                value, lowest, highest);
   *out = static_cast<uint32_t>(number);
   return DPC_OK;
 }
@@ -55,8 +53,7 @@ dpc_status_t readToken(int fd, const char *name, std::string *out) {
 dpc_status_t findToken(std::string *out) {
   uint32_t fd = 0;
   if (const char *value = std::getenv("DPC_TOKEN_FD")) {
-    if (dpc_status_t status =
-            parseCount("DPC_TOKEN_FD", value, 0, 1 << 20, &fd))
+    if (dpc_status_t status = parseCount("DPC_TOKEN_FD", value, 0, 1 << 20, &fd))
       return status;
     ::unsetenv("DPC_TOKEN_FD");
     return readToken(static_cast<int>(fd), "DPC_TOKEN_FD", out);
@@ -68,8 +65,7 @@ dpc_status_t findToken(std::string *out) {
       return fail(DPC_IO, "%s: %s", path, std::strerror(errno));
     if (info.st_uid != ::geteuid() || (info.st_mode & 077)) {
       ::close(file);
-      return fail(DPC_INVALID,
-                  "%s: a token file must be this user's with mode 0600", path);
+      return fail(DPC_INVALID, "%s: a token file must be this user's with mode 0600", path);
     }
     return readToken(file, "DPC_TOKEN_FILE", out);
   }
@@ -81,10 +77,9 @@ dpc_status_t findToken(std::string *out) {
 /// What tells this run from others of the same user.
 std::string runKey() {
   std::string key;
-  for (const char *name : {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID",
-                           "TORCHELASTIC_RESTART_COUNT", "PMIX_NAMESPACE",
-                           "OMPI_MCA_ess_base_jobid", "PMI_JOBID",
-                           "SLURM_JOB_ID", "SLURM_STEP_ID"})
+  for (const char *name :
+       {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT",
+        "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"})
     if (const char *value = std::getenv(name))
       key += std::string(name) + "=" + value + ";";
   return key;
@@ -104,19 +99,15 @@ dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
   attachRunPage();
   const char *rankName = nullptr, *worldName = nullptr;
   const char *rank = firstSet(
-      {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"},
-      &rankName);
-  const char *world = firstSet(
-      {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"},
-      &worldName);
+      {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}, &rankName);
+  const char *world =
+      firstSet({"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}, &worldName);
   if (!rank || !world)
     return DPC_OK;
   uint32_t rankNumber = 0, worldNumber = 1, fd = 0;
-  if (dpc_status_t status =
-          parseCount(worldName, world, 1, 1 << 20, &worldNumber))
+  if (dpc_status_t status = parseCount(worldName, world, 1, 1 << 20, &worldNumber))
     return status;
-  if (dpc_status_t status =
-          parseCount(rankName, rank, 0, worldNumber - 1, &rankNumber))
+  if (dpc_status_t status = parseCount(rankName, rank, 0, worldNumber - 1, &rankNumber))
     return status;
   out->rank = rankNumber;
   out->world_size = worldNumber;
@@ -124,21 +115,18 @@ dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
     return DPC_OK;
   uint32_t portNumber = 0;
   if (const char *value = std::getenv("MASTER_PORT"))
-    if (dpc_status_t status =
-            parseCount("MASTER_PORT", value, 1, 65535, &portNumber))
+    if (dpc_status_t status = parseCount("MASTER_PORT", value, 1, 65535, &portNumber))
       return status;
   if (dpc_status_t status = findToken(&token))
     return status;
   if (const char *value = std::getenv("DPC_LISTEN_FD")) {
-    if (dpc_status_t status =
-            parseCount("DPC_LISTEN_FD", value, 0, 1 << 20, &fd))
+    if (dpc_status_t status = parseCount("DPC_LISTEN_FD", value, 0, 1 << 20, &fd))
       return status;
     ::unsetenv("DPC_LISTEN_FD");
     ::fcntl(static_cast<int>(fd), F_SETFD, FD_CLOEXEC);
     out->listen_fd = static_cast<int32_t>(fd);
   }
-  const char *address = std::getenv("MASTER_ADDR"),
-             *port = std::getenv("MASTER_PORT");
+  const char *address = std::getenv("MASTER_ADDR"), *port = std::getenv("MASTER_PORT");
   if (const char *value = std::getenv("DPC_RENDEZVOUS"))
     rendezvous = value;
   else if (!token.empty() && address && port)

@@ -31,16 +31,13 @@ bool endsWith(const std::string &text, const std::string &suffix) {
 /// Buffers that training does not change may be the exporter's own; then no
 /// other file has them.
 bool mustBeGiven(const dpc_state_t &state) {
-  return state.kind == DPC_STATE_PARAMETER ||
-         (state.kind == DPC_STATE_BUFFER && state.changes);
+  return state.kind == DPC_STATE_PARAMETER || (state.kind == DPC_STATE_BUFFER && state.changes);
 }
 
 class Loader {
 public:
-  Loader(dpc_session &session, const ParameterSource &source,
-         const dpc_array_file_t &file)
-      : session(session), program(session.program), source(source), file(file) {
-  }
+  Loader(dpc_session &session, const ParameterSource &source, const dpc_array_file_t &file)
+      : session(session), program(session.program), source(source), file(file) {}
 
   dpc_status_t run(std::vector<std::string> *notes) {
     if (dpc_status_t status = match())
@@ -62,9 +59,7 @@ private:
     return (source.only.empty() || matchesAny(source.only, state)) &&
            !matchesAny(source.except, state);
   }
-  bool isWanted(const dpc_state_t &state) const {
-    return isOfModel(state) && isAskedFor(state);
-  }
+  bool isWanted(const dpc_state_t &state) const { return isOfModel(state) && isAskedFor(state); }
   bool isLoaded(uint32_t index) const {
     return (*found)[index].array && isWanted(program.states[index]);
   }
@@ -78,11 +73,9 @@ private:
         return true;
     return false;
   }
-  bool matchesAny(const std::vector<std::string> &globs,
-                  const dpc_state_t &state) const {
-    return std::any_of(
-        globs.begin(), globs.end(),
-        [&](const std::string &glob) { return matches(glob, state); });
+  bool matchesAny(const std::vector<std::string> &globs, const dpc_state_t &state) const {
+    return std::any_of(globs.begin(), globs.end(),
+                       [&](const std::string &glob) { return matches(glob, state); });
   }
 
   /// Finds the array of every state.
@@ -97,12 +90,11 @@ private:
       name = source.add + name;
       auto [known, isNew] = arrays.try_emplace(name, &array);
       if (!isNew)
-        return fail(DPC_INVALID, "\"%s\" and \"%s\" are both %s",
-                    known->second->name, array.name, name.c_str());
+        return fail(DPC_INVALID, "\"%s\" and \"%s\" are both %s", known->second->name, array.name,
+                    name.c_str());
     }
     if (!anyStripped)
-      return fail(DPC_INVALID, "no tensor's name begins with \"%s\"",
-                  source.strip.c_str());
+      return fail(DPC_INVALID, "no tensor's name begins with \"%s\"", source.strip.c_str());
     found = std::make_unique<StateSources>(program, arrays);
     for (const auto &[name, array] : arrays)
       if (!found->isUsed(name))
@@ -124,11 +116,9 @@ private:
       for (const std::string &glob : *globs) {
         bool any = false;
         for (uint32_t i = 0; i < program.state_count && !any; ++i)
-          any =
-              isOfModel(program.states[i]) && matches(glob, program.states[i]);
+          any = isOfModel(program.states[i]) && matches(glob, program.states[i]);
         if (!any)
-          return fail(DPC_INVALID,
-                      "%s=%s: the program has no parameter of this name",
+          return fail(DPC_INVALID, "%s=%s: the program has no parameter of this name",
                       globs == &source.only ? "only" : "except", glob.c_str());
       }
     return DPC_OK;
@@ -137,14 +127,13 @@ private:
   dpc_status_t checkMissing() const {
     std::vector<std::string> missing;
     for (uint32_t i = 0; i < program.state_count; ++i)
-      if (!(*found)[i].array && !found->isDropped(i) &&
-          isWanted(program.states[i]) && mustBeGiven(program.states[i]))
+      if (!(*found)[i].array && !found->isDropped(i) && isWanted(program.states[i]) &&
+          mustBeGiven(program.states[i]))
         missing.push_back(program.states[i].name);
     if (missing.empty() || source.isPartial)
       return DPC_OK;
-    return fail(DPC_INVALID, "lacks %zu of the program's parameters: %s (%s)",
-                missing.size(), listNames(missing, kMostNames).c_str(),
-                advice(missing).c_str());
+    return fail(DPC_INVALID, "lacks %zu of the program's parameters: %s (%s)", missing.size(),
+                listNames(missing, kMostNames).c_str(), advice(missing).c_str());
   }
 
   /// What makes the names meet, or lets go of those that do not.
@@ -154,46 +143,38 @@ private:
         const bool longer = endsWith(theirs, "." + ours);
         if (!longer && !endsWith(ours, "." + theirs))
           continue;
-        const std::string &whole = longer ? theirs : ours,
-                          &part = longer ? ours : theirs;
+        const std::string &whole = longer ? theirs : ours, &part = longer ? ours : theirs;
         const std::string prefix = whole.substr(0, whole.size() - part.size());
-        return "the file has \"" + theirs + "\": add ," +
-               (longer ? "strip=" : "add=") + prefix;
+        return "the file has \"" + theirs + "\": add ," + (longer ? "strip=" : "add=") + prefix;
       }
     return "only=GLOB, except=GLOB and partial load a part";
   }
 
   /// The program was compiled with the constant's value.
-  dpc_status_t checkConstant(const dpc_state_t &state,
-                             const StateSource &place) {
+  dpc_status_t checkConstant(const dpc_state_t &state, const StateSource &place) {
     if (dpc_status_t status = checkSource(state, place, false))
       return status;
     const dpc_array_t &array = *place.array;
     const dpc_placement_t &own = state.placements[session.options.rank];
-    const uint64_t size = dpc_dtype_size(state.dtype),
-                   from = dpc_dtype_size(array.dtype);
+    const uint64_t size = dpc_dtype_size(state.dtype), from = dpc_dtype_size(array.dtype);
     std::vector<char> converted, known;
-    return forEachPiece(
-        own,
-        [&](uint64_t local, uint64_t global, uint64_t length) -> dpc_status_t {
-          converted.resize(length * size);
-          known.resize(length * size);
-          if (dpc_status_t status = dpc_convert(
-                  state.dtype, converted.data(), array.dtype,
-                  static_cast<const char *>(array.data) + global * from,
-                  length))
-            return status;
-          if (dpc_status_t status = session.queue->download(
-                  known.data(), {own.space, own.offset + local * size},
-                  known.size()))
-            return status;
-          if (converted == known)
-            return DPC_OK;
-          return fail(DPC_INVALID,
-                      "%s is a constant that the program was compiled with, "
-                      "and has other values in the file",
-                      state.name);
-        });
+    return forEachPiece(own, [&](uint64_t local, uint64_t global, uint64_t length) -> dpc_status_t {
+      converted.resize(length * size);
+      known.resize(length * size);
+      if (dpc_status_t status =
+              dpc_convert(state.dtype, converted.data(), array.dtype,
+                          static_cast<const char *>(array.data) + global * from, length))
+        return status;
+      if (dpc_status_t status = session.queue->download(
+              known.data(), {own.space, own.offset + local * size}, known.size()))
+        return status;
+      if (converted == known)
+        return DPC_OK;
+      return fail(DPC_INVALID,
+                  "%s is a constant that the program was compiled with, "
+                  "and has other values in the file",
+                  state.name);
+    });
   }
 
   void report(std::vector<std::string> *notes) const {
@@ -208,24 +189,20 @@ private:
         kept.push_back(program.states[i].name);
     }
     const std::string head = source.path + ": ";
-    notes->push_back(head + std::to_string(loaded) + " of " +
-                     std::to_string(all) + " parameters and buffers loaded");
+    notes->push_back(head + std::to_string(loaded) + " of " + std::to_string(all) +
+                     " parameters and buffers loaded");
     if (found->hasFileNames())
-      notes->push_back("note: " + head +
-                       "has the names of the ONNX file, not the module's");
+      notes->push_back("note: " + head + "has the names of the ONNX file, not the module's");
     for (const std::string &note : found->getNotes())
       notes->push_back("note: " + head + note);
     if (!kept.empty())
-      notes->push_back("note: " + head +
-                       "not loaded, of the program: " + listNames(kept));
+      notes->push_back("note: " + head + "not loaded, of the program: " + listNames(kept));
     if (!unknown.empty())
-      notes->push_back("note: " + head + "not in the program, of the file: " +
-                       listNames(unknown));
+      notes->push_back("note: " + head + "not in the program, of the file: " + listNames(unknown));
     if (optimizerCount)
-      notes->push_back(
-          "note: " + head + "the optimizer state in it is left out (" +
-          std::to_string(optimizerCount) +
-          " tensors): --checkpoint with --resume goes on with a run");
+      notes->push_back("note: " + head + "the optimizer state in it is left out (" +
+                       std::to_string(optimizerCount) +
+                       " tensors): --checkpoint with --resume goes on with a run");
   }
 
   dpc_session &session;
@@ -240,8 +217,7 @@ private:
 
 } // namespace
 
-dpc_status_t parseParameterSource(const std::string &text,
-                                  ParameterSource *out) {
+dpc_status_t parseParameterSource(const std::string &text, ParameterSource *out) {
   size_t at = std::min(text.find(','), text.size());
   out->path = text.substr(0, at);
   if (out->path.empty())
@@ -251,8 +227,7 @@ dpc_status_t parseParameterSource(const std::string &text,
     const std::string part = text.substr(at + 1, next - at - 1);
     const size_t equals = std::min(part.find('='), part.size());
     const std::string key = part.substr(0, equals);
-    const std::string value =
-        equals < part.size() ? part.substr(equals + 1) : std::string();
+    const std::string value = equals < part.size() ? part.substr(equals + 1) : std::string();
     if (part == "partial")
       out->isPartial = true;
     else if (value.empty())
@@ -279,8 +254,8 @@ dpc_status_t loadParameters(dpc_session &session, const ParameterSource &source,
   dpc_array_file_t *opened = nullptr;
   if (dpc_status_t status = dpc_safetensors_open(source.path.c_str(), &opened))
     return session.failed(status);
-  std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file(
-      opened, dpc_array_file_close);
+  std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file(opened,
+                                                                       dpc_array_file_close);
   if (dpc_status_t status = Loader(session, source, *file).run(notes))
     return session.failed(failWithin(status, "%s", source.path.c_str()));
   return session.agree(DPC_OK);

@@ -23,8 +23,7 @@ struct ParameterSource {
 
 /// FILE[,only=GLOB..][,except=GLOB..][,strip=PREFIX][,add=PREFIX][,partial].
 /// DPC_USAGE names the part that is none of these.
-dpc_status_t parseParameterSource(const std::string &text,
-                                  ParameterSource *out);
+dpc_status_t parseParameterSource(const std::string &text, ParameterSource *out);
 
 /// Sets parameters (frozen ones too) and buffers from a safetensors file.
 /// DPC_INVALID for a parameter or running statistic that is

@@ -20,14 +20,13 @@ struct Place {
 };
 
 /// Memory that rank 0 makes and fills; the others map it.
-dpc_status_t shareMemory(dpc_session &session, size_t bytes,
-                         const MemoryMaker::Fill &fill, Mapping *out) {
+dpc_status_t shareMemory(dpc_session &session, size_t bytes, const MemoryMaker::Fill &fill,
+                         Mapping *out) {
   Place place = {};
   Fd memory;
   if (session.options.rank == 0) {
     memory = Fd(::memfd_create("dpc-data", MFD_CLOEXEC));
-    if (!memory.valid() ||
-        ::ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0)
+    if (!memory.valid() || ::ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0)
       return fail(DPC_IO, "cannot make %zu bytes of shared memory: %s", bytes,
                   std::strerror(errno));
     if (dpc_status_t status = out->openShared(memory.get(), bytes, true))
@@ -39,12 +38,11 @@ dpc_status_t shareMemory(dpc_session &session, size_t bytes,
   if (dpc_status_t status = session.broadcast(&place, sizeof place))
     return status;
   if (session.options.rank != 0) {
-    const std::string path = "/proc/" + std::to_string(place.pid) + "/fd/" +
-                             std::to_string(place.fd);
+    const std::string path =
+        "/proc/" + std::to_string(place.pid) + "/fd/" + std::to_string(place.fd);
     memory = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!memory.valid())
-      return fail(DPC_IO, "cannot open rank 0's data: %s",
-                  std::strerror(errno));
+      return fail(DPC_IO, "cannot open rank 0's data: %s", std::strerror(errno));
     if (dpc_status_t status = out->openShared(memory.get(), bytes, false))
       return status;
   }
@@ -52,8 +50,8 @@ dpc_status_t shareMemory(dpc_session &session, size_t bytes,
 }
 
 /// Memory of every rank's own, with what rank 0 fills into its own.
-dpc_status_t sendMemory(dpc_session &session, size_t bytes,
-                        const MemoryMaker::Fill &fill, Mapping *out) {
+dpc_status_t sendMemory(dpc_session &session, size_t bytes, const MemoryMaker::Fill &fill,
+                        Mapping *out) {
   if (dpc_status_t status = out->allocate(bytes))
     return status;
   if (session.options.rank == 0)
@@ -64,8 +62,7 @@ dpc_status_t sendMemory(dpc_session &session, size_t bytes,
 
 } // namespace
 
-dpc_status_t RankZeroMemory::make(size_t bytes, const Fill &fill,
-                                  Mapping *out) {
+dpc_status_t RankZeroMemory::make(size_t bytes, const Fill &fill, Mapping *out) {
   if (session.program.world_size == 1)
     return MemoryMaker::make(bytes, fill, out);
   return session.comm->sees_peers ? shareMemory(session, bytes, fill, out)

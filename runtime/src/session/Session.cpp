@@ -17,17 +17,13 @@
 
 using namespace dpc;
 
-dpc_session::dpc_session(const dpc_program_t &program,
-                         const dpc_session_options_t &given)
+dpc_session::dpc_session(const dpc_program_t &program, const dpc_session_options_t &given)
     : program(program), rendezvous(given.rendezvous ? given.rendezvous : ""),
-      token(given.token ? given.token : ""),
-      directory(given.directory ? given.directory : ""),
-      tracePath(given.trace ? given.trace : ""),
-      transport(given.transport ? given.transport : ""), options(given),
-      schedule(
-          given.learning_rate > 0
-              ? dpc_schedule_with_rate(&program.schedule, given.learning_rate)
-              : program.schedule),
+      token(given.token ? given.token : ""), directory(given.directory ? given.directory : ""),
+      tracePath(given.trace ? given.trace : ""), transport(given.transport ? given.transport : ""),
+      options(given), schedule(given.learning_rate > 0
+                                   ? dpc_schedule_with_rate(&program.schedule, given.learning_rate)
+                                   : program.schedule),
       loader(program, given.rank), hasValue(program.state_count),
       metricValues(program.metric_count) {
   control.seed = given.seed;
@@ -62,8 +58,8 @@ dpc_status_t dpc_session::open() {
   meet.timeout_seconds = options.timeout_seconds;
   meet.bandwidth = options.bandwidth;
   meet.latency = options.latency;
-  if (dpc_status_t status = dpc_comm_create(
-          transport.empty() ? nullptr : transport.c_str(), &meet, &comm))
+  if (dpc_status_t status =
+          dpc_comm_create(transport.empty() ? nullptr : transport.c_str(), &meet, &comm))
     return status;
   if (RunPage *page = runPage())
     page->joined.fetch_add(1);
@@ -72,8 +68,7 @@ dpc_status_t dpc_session::open() {
   if (dpc_status_t status = memory.open(program, *comm))
     return failed(status);
   queue = makeQueue(program, *comm, memory);
-  executor = std::make_unique<Executor>(program, options.rank, *queue, loader,
-                                        control, trace);
+  executor = std::make_unique<Executor>(program, options.rank, *queue, loader, control, trace);
   if (!options.skip_initial_state)
     if (dpc_status_t status = setInitialState())
       return failed(status);
@@ -91,9 +86,7 @@ dpc_status_t dpc_session::openParameterFile(dpc_array_file_t **outFile) const {
     base.resize(base.rfind('/') == std::string::npos ? 0 : base.rfind('/'));
   }
   return dpc_safetensors_open(
-      (base + "/" + (program.parameter_file ? program.parameter_file : ""))
-          .c_str(),
-      outFile);
+      (base + "/" + (program.parameter_file ? program.parameter_file : "")).c_str(), outFile);
 }
 
 /// Gives back the pages of an embedded initial value, which has served. They
@@ -105,8 +98,7 @@ static void forgetPages(const void *data, uint64_t bytes) {
     uintptr_t first, last;
   };
   const uintptr_t begin = reinterpret_cast<uintptr_t>(data);
-  Range range = {(begin + page - 1) / page * page,
-                 (begin + bytes) / page * page};
+  Range range = {(begin + page - 1) / page * page, (begin + bytes) / page * page};
   if (range.first >= range.last)
     return;
   const int inFile = ::dl_iterate_phdr(
@@ -115,8 +107,7 @@ static void forgetPages(const void *data, uint64_t bytes) {
         for (int i = 0; i < object->dlpi_phnum; ++i) {
           const auto &segment = object->dlpi_phdr[i];
           const uintptr_t start = object->dlpi_addr + segment.p_vaddr;
-          if (segment.p_type == PT_LOAD && !(segment.p_flags & PF_W) &&
-              wanted->first >= start &&
+          if (segment.p_type == PT_LOAD && !(segment.p_flags & PF_W) && wanted->first >= start &&
               wanted->last <= start + segment.p_filesz)
             return 1;
         }
@@ -124,26 +115,25 @@ static void forgetPages(const void *data, uint64_t bytes) {
       },
       &range);
   if (inFile)
-    ::madvise(reinterpret_cast<void *>(range.first), range.last - range.first,
-              MADV_DONTNEED);
+    ::madvise(reinterpret_cast<void *>(range.first), range.last - range.first, MADV_DONTNEED);
 }
 
 dpc_status_t dpc_session::setInitialState() {
-  std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file(
-      nullptr, dpc_array_file_close);
+  std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file(nullptr,
+                                                                       dpc_array_file_close);
   for (uint32_t i = 0; i < program.state_count; ++i) {
     const dpc_state_t &state = program.states[i];
     if (state.init_kind == DPC_INIT_EMBEDDED) {
       if (dpc_status_t status = scatter(i, state.init_dtype, state.init_data))
         return status;
-      forgetPages(state.init_data, elementCount(state.shape, state.dim_count) *
-                                       dpc_dtype_size(state.init_dtype));
+      forgetPages(state.init_data,
+                  elementCount(state.shape, state.dim_count) * dpc_dtype_size(state.init_dtype));
     } else if (state.init_kind == DPC_INIT_SPLAT) {
       hasValue[i] = true;
       if (state.splat == 0)
         continue; // memory starts as zero
-      if (dpc_status_t status = uploadSplat(
-              *queue, state.placements[options.rank], state.dtype, state.splat))
+      if (dpc_status_t status =
+              uploadSplat(*queue, state.placements[options.rank], state.dtype, state.splat))
         return status;
     } else if (state.init_kind == DPC_INIT_FILE) {
       dpc_array_file_t *opened = nullptr;
@@ -153,8 +143,7 @@ dpc_status_t dpc_session::setInitialState() {
         file.reset(opened);
       }
       const dpc_array_t *array = dpc_array_file_find(file.get(), state.name);
-      if (!array || dpc_array_elements(array) !=
-                        elementCount(state.shape, state.dim_count))
+      if (!array || dpc_array_elements(array) != elementCount(state.shape, state.dim_count))
         return fail(DPC_INVALID,
                     "the program's parameter file %s lacks %s, or has it in "
                     "another shape",
@@ -166,12 +155,10 @@ dpc_status_t dpc_session::setInitialState() {
   return DPC_OK;
 }
 
-dpc_status_t dpc_session::scatter(uint32_t index, uint32_t dtype,
-                                  const void *data) {
+dpc_status_t dpc_session::scatter(uint32_t index, uint32_t dtype, const void *data) {
   const dpc_state_t &state = program.states[index];
   hasValue[index] = true;
-  return uploadTensor(*queue, state.placements[options.rank], state.dtype,
-                      dtype, data);
+  return uploadTensor(*queue, state.placements[options.rank], state.dtype, dtype, data);
 }
 
 /// One operation on the first `bytes` of the window, between all ranks or with
@@ -207,22 +194,19 @@ dpc_status_t dpc_session::broadcast(void *data, uint64_t bytes) {
 
 /// Sends this rank's elements of a placement to rank 0, in the placement's
 /// order. What lies together is downloaded together.
-dpc_status_t dpc_session::sendShard(const dpc_placement_t &place,
-                                    uint64_t elementSize,
+dpc_status_t dpc_session::sendShard(const dpc_placement_t &place, uint64_t elementSize,
                                     uint64_t extraOffset) {
   const uint64_t window = RankMemory::kWindowBytes / elementSize;
   uint64_t filled = 0, first = 0, together = 0;
   auto download = [&]() -> dpc_status_t {
     const uint64_t count = std::exchange(together, uint64_t(0)),
                    at = std::exchange(filled, filled + count);
-    return queue->download(
-        memory.window() + at * elementSize,
-        {place.space, place.offset + extraOffset + first * elementSize},
-        count * elementSize);
+    return queue->download(memory.window() + at * elementSize,
+                           {place.space, place.offset + extraOffset + first * elementSize},
+                           count * elementSize);
   };
   auto send = [&] {
-    return exchange(DPC_OP_SEND, 0,
-                    std::exchange(filled, uint64_t(0)) * elementSize);
+    return exchange(DPC_OP_SEND, 0, std::exchange(filled, uint64_t(0)) * elementSize);
   };
   auto add = [&](uint64_t local, uint64_t, uint64_t length) -> dpc_status_t {
     while (length) {
@@ -251,37 +235,33 @@ dpc_status_t dpc_session::sendShard(const dpc_placement_t &place,
 }
 
 /// Puts what `owner` sends by sendShard where it belongs in the whole tensor.
-dpc_status_t dpc_session::receiveShard(const dpc_placement_t &place,
-                                       uint32_t owner, uint64_t elementSize,
-                                       char *destination) {
+dpc_status_t dpc_session::receiveShard(const dpc_placement_t &place, uint32_t owner,
+                                       uint64_t elementSize, char *destination) {
   const uint64_t window = RankMemory::kWindowBytes / elementSize;
   uint64_t expected = 0, at = 0, arrived = 0;
   forEachPiece(place, [&](uint64_t, uint64_t, uint64_t length) {
     expected += length;
     return 0;
   });
-  return forEachPiece(
-      place, [&](uint64_t, uint64_t global, uint64_t length) -> int32_t {
-        while (length) {
-          if (at == arrived) {
-            at = 0, arrived = std::min(expected, window);
-            expected -= arrived;
-            if (dpc_status_t status =
-                    exchange(DPC_OP_RECV, owner, arrived * elementSize))
-              return status;
-          }
-          const uint64_t part = std::min(length, arrived - at);
-          std::memcpy(destination + global * elementSize,
-                      memory.window() + at * elementSize, part * elementSize);
-          at += part, global += part, length -= part;
-        }
-        return DPC_OK;
-      });
+  return forEachPiece(place, [&](uint64_t, uint64_t global, uint64_t length) -> int32_t {
+    while (length) {
+      if (at == arrived) {
+        at = 0, arrived = std::min(expected, window);
+        expected -= arrived;
+        if (dpc_status_t status = exchange(DPC_OP_RECV, owner, arrived * elementSize))
+          return status;
+      }
+      const uint64_t part = std::min(length, arrived - at);
+      std::memcpy(destination + global * elementSize, memory.window() + at * elementSize,
+                  part * elementSize);
+      at += part, global += part, length -= part;
+    }
+    return DPC_OK;
+  });
 }
 
-dpc_status_t dpc_session::gather(const dpc_placement_t *placements,
-                                 uint32_t dtype, char *destination,
-                                 uint64_t extraOffset) {
+dpc_status_t dpc_session::gather(const dpc_placement_t *placements, uint32_t dtype,
+                                 char *destination, uint64_t extraOffset) {
   const uint64_t size = dpc_dtype_size(dtype);
   for (uint32_t owner = 0; owner < options.world_size; ++owner) {
     const dpc_placement_t &place = placements[owner];
@@ -289,8 +269,7 @@ dpc_status_t dpc_session::gather(const dpc_placement_t *placements,
       continue;
     dpc_status_t status = DPC_OK;
     if (options.rank == 0 && owner == 0)
-      status = downloadTensor(*queue, place, dtype, extraOffset, 0, UINT64_MAX,
-                              destination);
+      status = downloadTensor(*queue, place, dtype, extraOffset, 0, UINT64_MAX, destination);
     else if (options.rank == owner)
       status = sendShard(place, size, extraOffset);
     else if (options.rank == 0)
@@ -311,11 +290,10 @@ dpc_status_t dpc_session::checkState() const {
   return DPC_OK;
 }
 
-dpc_status_t dpc_session::readMetric(const dpc_metric_t &metric,
-                                     double *out) const {
+dpc_status_t dpc_session::readMetric(const dpc_metric_t &metric, double *out) const {
   char value[8];
-  if (dpc_status_t status = queue->download(
-          value, {metric.space, metric.offset}, dpc_dtype_size(metric.dtype)))
+  if (dpc_status_t status =
+          queue->download(value, {metric.space, metric.offset}, dpc_dtype_size(metric.dtype)))
     return status;
   return dpc_convert(DPC_F64, out, metric.dtype, value, 1);
 }
@@ -339,8 +317,7 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
   for (uint32_t i = 0; i < program.metric_count; ++i) {
     const dpc_metric_t &metric = program.metrics[i];
     const bool produced = metric.entry >> entry & 1,
-               mine =
-                   metric.holder == DPC_NONE || metric.holder == options.rank;
+               mine = metric.holder == DPC_NONE || metric.holder == options.rank;
     double value = 0;
     if (produced && mine)
       if (dpc_status_t status = readMetric(metric, &value))
@@ -351,16 +328,9 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
       values[1] = 1;
   }
   if (comm->world_size > 1) {
-    dpc_comm_op_t op = {DPC_OP_ALL_REDUCE,
-                        0,
-                        0,
-                        DPC_F64,
-                        DPC_SUM,
-                        DPC_NONE,
-                        2ull + program.metric_count,
-                        DPC_CONTROL_BUFFER,
-                        values,
-                        values};
+    dpc_comm_op_t op = {
+        DPC_OP_ALL_REDUCE,  0,      0,     DPC_F64, DPC_SUM, DPC_NONE, 2ull + program.metric_count,
+        DPC_CONTROL_BUFFER, values, values};
     if (dpc_status_t status = dpc_comm_run(comm, &op))
       return status;
   }
@@ -373,9 +343,9 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
 }
 
 dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
-  static const char *const names[] = {
-      "training step (it was compiled without --loss)", "eval function",
-      "infer function (it was compiled with --loss)"};
+  static const char *const names[] = {"training step (it was compiled without --loss)",
+                                      "eval function",
+                                      "infer function (it was compiled with --loss)"};
   if (program.ranks[options.rank].entries[entry].count == 0)
     return failed(fail(DPC_INVALID, "the program has no %s", names[entry]));
   if (dpc_status_t status = checkState())
@@ -383,14 +353,12 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
   control.validRows = validRows;
   if (entry == DPC_ENTRY_STEP) {
     if (!dpc_schedule_has_end(&schedule, options.schedule_total))
-      return failed(fail(
-          DPC_USAGE,
-          "the learning-rate schedule falls until the training's last step, "
-          "which is not known: set schedule_total in the session's options, or "
-          "compile with --lr-schedule=%s,total=N",
-          schedule.kind == DPC_LR_COSINE ? "cosine" : "linear"));
-    control.learningRate =
-        dpc_learning_rate(&schedule, options.schedule_total, control.step);
+      return failed(fail(DPC_USAGE,
+                         "the learning-rate schedule falls until the training's last step, "
+                         "which is not known: set schedule_total in the session's options, or "
+                         "compile with --lr-schedule=%s,total=N",
+                         schedule.kind == DPC_LR_COSINE ? "cosine" : "linear"));
+    control.learningRate = dpc_learning_rate(&schedule, options.schedule_total, control.step);
   }
   if (dpc_status_t status = executor->run(entry))
     return failed(status);
@@ -405,8 +373,7 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
     const dpc_metric_t &metric = program.metrics[i];
     if (metric.kind == DPC_METRIC_LOSS && !std::isfinite(metricValues[i]))
       return fail(DPC_NUMERIC, "step %llu: %s (tensor \"%s\") is %s",
-                  static_cast<unsigned long long>(done), metric.name,
-                  metric.tensor,
+                  static_cast<unsigned long long>(done), metric.name, metric.tensor,
                   std::isnan(metricValues[i]) ? "NaN" : "infinite");
   }
   return fail(DPC_NUMERIC, "step %llu: the loss is not finite",
@@ -415,8 +382,7 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
 
 bool dpc_session::reports(dpc_status_t status) {
   if (!comm) // what is wrong with the request is wrong on all ranks
-    return !isToldElsewhere() &&
-           (options.rank == 0 || status == DPC_PEER || status == DPC_IO);
+    return !isToldElsewhere() && (options.rank == 0 || status == DPC_PEER || status == DPC_IO);
   if (status == DPC_PEER)
     return !comm->vtable->told_elsewhere(comm);
   // All ranks see a loss that is not finite.

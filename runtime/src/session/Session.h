@@ -12,8 +12,7 @@
 /// One rank of a run. The C functions of dpc.h are thin wrappers of these
 /// members.
 struct dpc_session {
-  dpc_session(const dpc_program_t &program,
-              const dpc_session_options_t &options);
+  dpc_session(const dpc_program_t &program, const dpc_session_options_t &options);
   ~dpc_session();
 
   dpc_status_t open();
@@ -22,8 +21,8 @@ struct dpc_session {
 
   /// Collective. Assembles a logical tensor at `destination` on rank 0: its
   /// owners send their shards in messages of at most a window.
-  dpc_status_t gather(const dpc_placement_t *placements, uint32_t dtype,
-                      char *destination, uint64_t extraOffset = 0);
+  dpc_status_t gather(const dpc_placement_t *placements, uint32_t dtype, char *destination,
+                      uint64_t extraOffset = 0);
   /// Collective. Gives every rank the `bytes` that rank 0 has at `data`.
   dpc_status_t broadcast(void *data, uint64_t bytes);
   /// Sets this rank's part of a state tensor from the whole one.
@@ -49,11 +48,10 @@ struct dpc_session {
   dpc::Trace trace;
   dpc::Controls control;
   std::unique_ptr<dpc::Executor> executor;
-  std::vector<bool> hasValue; ///< per state
-  std::vector<double>
-      metricValues;         ///< of the latest entry, the same on all ranks
-  bool published = false;   ///< this rank's failure, to the others
-  bool firstFailure = true; ///< it was published before those of others
+  std::vector<bool> hasValue;       ///< per state
+  std::vector<double> metricValues; ///< of the latest entry, the same on all ranks
+  bool published = false;           ///< this rank's failure, to the others
+  bool firstFailure = true;         ///< it was published before those of others
   dpc::CheckpointRun checkpointRun;
   /// Interrupt votes: 1 while this rank asks to stop; `stopAgreed` after a step
   /// in which any rank did.
@@ -66,10 +64,9 @@ private:
   dpc_status_t vote(uint32_t entry, bool *outAllFinite);
   dpc_status_t readMetric(const dpc_metric_t &metric, double *out) const;
   dpc_status_t exchange(uint32_t op, uint32_t peer, uint64_t bytes);
-  dpc_status_t receiveShard(const dpc_placement_t &place, uint32_t owner,
-                            uint64_t elementSize, char *destination);
-  dpc_status_t sendShard(const dpc_placement_t &place, uint64_t elementSize,
-                         uint64_t extraOffset);
+  dpc_status_t receiveShard(const dpc_placement_t &place, uint32_t owner, uint64_t elementSize,
+                            char *destination);
+  dpc_status_t sendShard(const dpc_placement_t &place, uint64_t elementSize, uint64_t extraOffset);
   dpc_status_t openParameterFile(dpc_array_file_t **outFile) const;
 };
 

@@ -12,27 +12,23 @@ namespace dpc {
 
 /// Collective. Assembles the wanted logical states on rank 0 and calls
 /// write(arrays) there; its failure fails all ranks.
-dpc_status_t collectStates(
-    dpc_session &session,
-    const std::function<bool(const dpc_state_t &)> &wanted,
-    const std::function<dpc_status_t(const std::vector<dpc_array_t> &)> &write);
+dpc_status_t
+collectStates(dpc_session &session, const std::function<bool(const dpc_state_t &)> &wanted,
+              const std::function<dpc_status_t(const std::vector<dpc_array_t> &)> &write);
 
 /// Sets a state from what a file has of it, of the same shape (and, if asked,
 /// the same type).
-dpc_status_t loadState(dpc_session &session, uint32_t index,
-                       const StateSource &source, bool exactType);
+dpc_status_t loadState(dpc_session &session, uint32_t index, const StateSource &source,
+                       bool exactType);
 
 /// Where each state lies in a file that has all of them. DPC_INVALID when it
 /// lacks one, has one in another shape or type, or has one of another program.
 /// `notes` gets what is not as it seems.
-dpc_status_t findAllStates(const dpc_program_t &program,
-                           const dpc_array_file_t &file,
-                           std::vector<StateSource> *out,
-                           std::vector<std::string> *notes);
+dpc_status_t findAllStates(const dpc_program_t &program, const dpc_array_file_t &file,
+                           std::vector<StateSource> *out, std::vector<std::string> *notes);
 
 /// Sets all states from where they were found.
-dpc_status_t loadAllStates(dpc_session &session,
-                           const std::vector<StateSource> &sources);
+dpc_status_t loadAllStates(dpc_session &session, const std::vector<StateSource> &sources);
 
 /// DPC_INVALID, saying why, when the program cannot save its model as ONNX.
 dpc_status_t checkOnnx(const dpc_program_t &program);

@@ -22,8 +22,7 @@ std::string slotOf(const dpc_state_t &state) {
 
 /// The ONNX file has something else, or nothing, in the state's place.
 bool isReplaced(const dpc_state_t &state) {
-  return state.file_tensor_count &&
-         state.file_tensors[0].holds != DPC_HOLDS_TIED;
+  return state.file_tensor_count && state.file_tensors[0].holds != DPC_HOLDS_TIED;
 }
 
 /// Adds `shift` to every element, in the elements' own type.
@@ -42,10 +41,8 @@ bool isOfModel(const dpc_state_t &state) {
   return state.kind == DPC_STATE_PARAMETER || state.kind == DPC_STATE_BUFFER;
 }
 
-StateSources::StateSources(const dpc_program_t &program,
-                           const ArraysByName &arrays)
-    : program(program), arrays(arrays), exported(decideNames()),
-      found(program.state_count) {
+StateSources::StateSources(const dpc_program_t &program, const ArraysByName &arrays)
+    : program(program), arrays(arrays), exported(decideNames()), found(program.state_count) {
   for (uint32_t i = 0; i < program.state_count; ++i) {
     if (exported && isReplaced(parameterOf(program.states[i])))
       findUnderFileNames(i);
@@ -60,8 +57,7 @@ const dpc_state_t &StateSources::parameterOf(const dpc_state_t &state) const {
 
 bool StateSources::isDropped(uint32_t state) const {
   const dpc_state_t &parameter = parameterOf(program.states[state]);
-  return exported && isReplaced(parameter) &&
-         parameter.file_tensors[0].holds == DPC_HOLDS_NOTHING;
+  return exported && isReplaced(parameter) && parameter.file_tensors[0].holds == DPC_HOLDS_NOTHING;
 }
 
 bool StateSources::decideNames() const {
@@ -94,8 +90,7 @@ bool StateSources::decideNames() const {
 }
 
 void StateSources::findUnderOwnNames(uint32_t index) {
-  const dpc_state_t &state = program.states[index],
-                    &parameter = parameterOf(state);
+  const dpc_state_t &state = program.states[index], &parameter = parameterOf(state);
   const std::string slot = slotOf(state);
   auto look = [&](const std::string &name) {
     auto array = arrays.find(name);
@@ -111,8 +106,7 @@ void StateSources::findUnderOwnNames(uint32_t index) {
 }
 
 void StateSources::findUnderFileNames(uint32_t index) {
-  const dpc_state_t &state = program.states[index],
-                    &parameter = parameterOf(state);
+  const dpc_state_t &state = program.states[index], &parameter = parameterOf(state);
   const std::string slot = slotOf(state);
   for (uint64_t k = 0; k < parameter.file_tensor_count; ++k) {
     const dpc_file_tensor_t &view = parameter.file_tensors[k];
@@ -137,29 +131,25 @@ void StateSources::take(uint32_t index, const StateSource &other) {
       first.array->dtype != other.array->dtype ||
       readSource(state, first) == readSource(state, other))
     return;
-  notes.push_back(std::string("\"") + first.array->name + "\" and \"" +
-                  other.array->name + "\" are both " + state.name +
-                  ", and differ: the first is read");
+  notes.push_back(std::string("\"") + first.array->name + "\" and \"" + other.array->name +
+                  "\" are both " + state.name + ", and differ: the first is read");
 }
 
-dpc_status_t checkSource(const dpc_state_t &state, const StateSource &source,
-                         bool exactType) {
+dpc_status_t checkSource(const dpc_state_t &state, const StateSource &source, bool exactType) {
   const dpc_array_t &array = *source.array;
   const uint32_t dims = source.view ? source.view->dim_count : state.dim_count;
   const int64_t *shape = source.view ? source.view->shape : state.shape;
   if (array.dim_count != dims || !std::equal(shape, shape + dims, array.shape))
     return fail(DPC_INVALID, "%s has shape %s, the program needs %s",
                 source.view ? array.name : state.name,
-                shapeText(array.shape, array.dim_count).c_str(),
-                shapeText(shape, dims).c_str());
+                shapeText(array.shape, array.dim_count).c_str(), shapeText(shape, dims).c_str());
   if (exactType && array.dtype != state.dtype)
     return fail(DPC_INVALID, "%s has type %s, the program needs %s", state.name,
                 dpc_dtype_name(array.dtype), dpc_dtype_name(state.dtype));
   return DPC_OK;
 }
 
-std::vector<char> readSource(const dpc_state_t &state,
-                             const StateSource &source) {
+std::vector<char> readSource(const dpc_state_t &state, const StateSource &source) {
   const dpc_array_t &array = *source.array;
   const uint64_t size = dpc_dtype_size(array.dtype),
                  count = elementCount(state.shape, state.dim_count);

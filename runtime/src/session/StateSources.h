@@ -63,12 +63,10 @@ private:
 
 /// DPC_INVALID, naming the state and both, where the source has not the shape
 /// (or, if asked, the type) that the state is read from.
-dpc_status_t checkSource(const dpc_state_t &state, const StateSource &source,
-                         bool exactType);
+dpc_status_t checkSource(const dpc_state_t &state, const StateSource &source, bool exactType);
 
 /// The state's elements in its own order, of the source's type.
-std::vector<char> readSource(const dpc_state_t &state,
-                             const StateSource &source);
+std::vector<char> readSource(const dpc_state_t &state, const StateSource &source);
 
 } // namespace dpc
 

@@ -18,23 +18,19 @@ std::string quoted(const char *text) {
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string format(const TraceEvent &event, const dpc_program_t &program,
-                   uint32_t rank) {
+std::string format(const TraceEvent &event, const dpc_program_t &program, uint32_t rank) {
   const dpc_action_t &action = *event.action;
   const bool comm = action.kind == DPC_ACTION_START;
-  const dpc_location_t *location = action.location == DPC_NONE
-                                       ? nullptr
-                                       : &program.locations[action.location];
-  std::string name = comm ? opName(action.op)
-                     : action.kind == DPC_ACTION_COMPUTE
-                         ? program.functions[action.function].name
-                         : "zero";
+  const dpc_location_t *location =
+      action.location == DPC_NONE ? nullptr : &program.locations[action.location];
+  std::string name = comm                                ? opName(action.op)
+                     : action.kind == DPC_ACTION_COMPUTE ? program.functions[action.function].name
+                                                         : "zero";
   char head[256], args[512];
   std::snprintf(head, sizeof head,
                 ",\"ph\":\"X\",\"cat\":\"%s\",\"pid\":%u,\"tid\":%d,\"ts\":%."
                 "3f,\"dur\":%.3f",
-                comm ? "comm" : "kernel", rank, comm ? 1 : 0,
-                double(event.beginNs) * 1e-3,
+                comm ? "comm" : "kernel", rank, comm ? 1 : 0, double(event.beginNs) * 1e-3,
                 double(event.endNs - event.beginNs) * 1e-3);
   std::string out = "{\"name\":" + quoted(name.c_str()) + head;
   std::snprintf(args, sizeof args, ",\"args\":{\"step\":%llu,\"microbatch\":%u",
@@ -42,20 +38,18 @@ std::string format(const TraceEvent &event, const dpc_program_t &program,
   out += args;
   if (comm) {
     const dpc_group_family_t &family = program.families[action.group];
-    std::snprintf(
-        args, sizeof args,
-        ",\"Collective name\":\"%s\",\"In msg "
-        "nelems\":%llu,\"dtype\":\"%s\",\"Group size\":%u,\"buffer\":%llu,"
-        "\"exposed_us\":%.3f,\"Process Group Name\":",
-        opName(action.op), static_cast<unsigned long long>(action.count),
-        dpc_dtype_name(action.dtype), family.group_size,
-        static_cast<unsigned long long>(action.buffer_id),
-        double(event.exposedNs) * 1e-3);
+    std::snprintf(args, sizeof args,
+                  ",\"Collective name\":\"%s\",\"In msg "
+                  "nelems\":%llu,\"dtype\":\"%s\",\"Group size\":%u,\"buffer\":%llu,"
+                  "\"exposed_us\":%.3f,\"Process Group Name\":",
+                  opName(action.op), static_cast<unsigned long long>(action.count),
+                  dpc_dtype_name(action.dtype), family.group_size,
+                  static_cast<unsigned long long>(action.buffer_id),
+                  double(event.exposedNs) * 1e-3);
     out += args + quoted(family.name);
   }
   if (location)
-    out += ",\"node\":" + quoted(location->node) +
-           ",\"module\":" + quoted(location->module);
+    out += ",\"node\":" + quoted(location->node) + ",\"module\":" + quoted(location->module);
   return out + "}}";
 }
 
@@ -76,12 +70,11 @@ dpc_status_t Trace::write(const std::string &path, const dpc_program_t &program,
   if (dpc_status_t status = file.create(fileOfRank(path, rank)))
     return status;
   char head[256];
-  std::snprintf(
-      head, sizeof head,
-      "{\"schemaVersion\":1,\"distributedInfo\":{\"backend\":\"local\","
-      "\"rank\":%u,\"world_size\":%u},\"droppedEvents\":%llu,"
-      "\"traceEvents\":[\n",
-      rank, program.world_size, static_cast<unsigned long long>(dropped));
+  std::snprintf(head, sizeof head,
+                "{\"schemaVersion\":1,\"distributedInfo\":{\"backend\":\"local\","
+                "\"rank\":%u,\"world_size\":%u},\"droppedEvents\":%llu,"
+                "\"traceEvents\":[\n",
+                rank, program.world_size, static_cast<unsigned long long>(dropped));
   std::string text = head;
   const char *const threads[] = {"compute", "communication"};
   for (int tid = 0; tid < 2; ++tid) {

@@ -38,8 +38,7 @@ public:
   /// its extension.
   static std::string fileOfRank(std::string path, uint32_t rank);
   /// Writes the file of a rank.
-  dpc_status_t write(const std::string &path, const dpc_program_t &program,
-                     uint32_t rank) const;
+  dpc_status_t write(const std::string &path, const dpc_program_t &program, uint32_t rank) const;
 
 private:
   std::vector<TraceEvent> events;

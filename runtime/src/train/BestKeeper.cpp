@@ -34,8 +34,7 @@ dpc_status_t BestKeeper::open() {
     isLowest = metric.kind == DPC_METRIC_LOSS;
   }
   if (!isKnown)
-    return fail(DPC_INVALID,
-                "--best=%s: evaluation has no such metric, but: %s",
+    return fail(DPC_INVALID, "--best=%s: evaluation has no such metric, but: %s",
                 options.best.c_str(), listNames(known).c_str());
   if (options.checkpoint.empty())
     return DPC_OK;
@@ -57,18 +56,15 @@ dpc_status_t BestKeeper::readRecord() {
   Mapping text;
   if (dpc_status_t status = text.openFile(path.c_str()))
     return status;
-  const nlohmann::json json = nlohmann::json::parse(
-      text.data(), text.data() + text.size(), nullptr, false);
-  if (!json.is_object() || !json.contains("metric") ||
-      !json["metric"].is_string() || !json.contains("value") ||
-      !json["value"].is_number() || !json.contains("step") ||
+  const nlohmann::json json =
+      nlohmann::json::parse(text.data(), text.data() + text.size(), nullptr, false);
+  if (!json.is_object() || !json.contains("metric") || !json["metric"].is_string() ||
+      !json.contains("value") || !json["value"].is_number() || !json.contains("step") ||
       !json["step"].is_number_unsigned())
-    return fail(DPC_INVALID, "%s: does not say what was best: remove it",
-                path.c_str());
+    return fail(DPC_INVALID, "%s: does not say what was best: remove it", path.c_str());
   if (json["metric"].get<std::string>() != options.best)
-    return fail(DPC_INVALID, "%s is of --best=%s, this run has --best=%s",
-                path.c_str(), json["metric"].get<std::string>().c_str(),
-                options.best.c_str());
+    return fail(DPC_INVALID, "%s is of --best=%s, this run has --best=%s", path.c_str(),
+                json["metric"].get<std::string>().c_str(), options.best.c_str());
   value = json["value"].get<double>();
   step = json["step"].get<uint64_t>();
   hasValue = true;
@@ -76,8 +72,7 @@ dpc_status_t BestKeeper::readRecord() {
 }
 
 dpc_status_t BestKeeper::writeRecord() const {
-  const nlohmann::ordered_json json = {
-      {"metric", options.best}, {"value", value}, {"step", step}};
+  const nlohmann::ordered_json json = {{"metric", options.best}, {"value", value}, {"step", step}};
   const std::string text = json.dump() + "\n";
   AtomicFile file;
   if (dpc_status_t status = file.create(folder() + "/best.json"))
@@ -93,11 +88,9 @@ dpc_status_t BestKeeper::save() {
   if (options.checkpoint.empty())
     return DPC_OK;
   const bool first = session.options.rank == 0;
-  if (first && ::mkdir(options.checkpoint.c_str(), 0777) != 0 &&
-      errno != EEXIST)
-    return session.failed(fail(DPC_IO, "%s: cannot be made: %s",
-                               options.checkpoint.c_str(),
-                               std::strerror(errno)));
+  if (first && ::mkdir(options.checkpoint.c_str(), 0777) != 0 && errno != EEXIST)
+    return session.failed(
+        fail(DPC_IO, "%s: cannot be made: %s", options.checkpoint.c_str(), std::strerror(errno)));
   if (dpc_status_t status = saveCheckpoint(session, folder()))
     return status;
   return session.agree(first ? writeRecord() : dpc_status_t(DPC_OK));
@@ -120,8 +113,7 @@ dpc_status_t BestKeeper::offer(const Values &evaluation, bool *outIsBest) {
 std::string BestKeeper::text() const {
   char number[64];
   std::snprintf(number, sizeof number, " %.6g of step ", value);
-  return hasValue ? options.best + number + std::to_string(step)
-                  : "no finite " + options.best;
+  return hasValue ? options.best + number + std::to_string(step) : "no finite " + options.best;
 }
 
 } // namespace dpc

@@ -19,8 +19,7 @@ class BestKeeper {
 public:
   using Values = std::vector<std::pair<const char *, double>>;
 
-  BestKeeper(dpc_session &session, const Options &options)
-      : session(session), options(options) {}
+  BestKeeper(dpc_session &session, const Options &options) : session(session), options(options) {}
 
   bool isActive() const { return !options.best.empty(); }
   /// DPC_INVALID for a metric that evaluation does not have, and for

@@ -66,10 +66,9 @@ const char *const kRanks =
 
 )";
 
-void addTensor(std::string &text, bool isFirst, const char *name,
-               uint32_t dtype, const int64_t *shape, uint32_t dimCount) {
-  text +=
-      std::string(isFirst ? " " : ", ") + name + " " + dpc_dtype_name(dtype);
+void addTensor(std::string &text, bool isFirst, const char *name, uint32_t dtype,
+               const int64_t *shape, uint32_t dimCount) {
+  text += std::string(isFirst ? " " : ", ") + name + " " + dpc_dtype_name(dtype);
   text += "[";
   for (uint32_t d = 0; d < dimCount; ++d)
     text += (d ? "," : "") + std::to_string(shape[d]);
@@ -80,14 +79,13 @@ void addTensor(std::string &text, bool isFirst, const char *name,
 
 std::string helpText(const char *executable, const dpc_program_t &program) {
   const bool trains = program.ranks[0].entries[DPC_ENTRY_STEP].count != 0;
-  std::string text =
-      std::string("usage: ") + executable +
-      (trains ? " --data=... [options]"
-              : " --input=NAME=FILE.npy.. --output=NAME=FILE.npy.. [options]") +
-      "        (several ranks: dpc-run " + executable + " ...)\n\n" +
-      program.name + ", batch " + std::to_string(program.batch) + ", " +
-      std::to_string(program.world_size) +
-      (program.world_size == 1 ? " rank" : " ranks") + "\ninputs:";
+  std::string text = std::string("usage: ") + executable +
+                     (trains ? " --data=... [options]"
+                             : " --input=NAME=FILE.npy.. --output=NAME=FILE.npy.. [options]") +
+                     "        (several ranks: dpc-run " + executable + " ...)\n\n" + program.name +
+                     ", batch " + std::to_string(program.batch) + ", " +
+                     std::to_string(program.world_size) +
+                     (program.world_size == 1 ? " rank" : " ranks") + "\ninputs:";
   for (uint32_t i = 0; i < program.input_count; ++i)
     addTensor(text, i == 0, program.inputs[i].name, program.inputs[i].dtype,
               program.inputs[i].shape, program.inputs[i].dim_count);
@@ -113,8 +111,8 @@ std::string helpText(const char *executable, const dpc_program_t &program) {
 }
 
 std::string versionText(const dpc_program_t &program) {
-  return std::string(program.name) + ", a program of dpc " DPC_VERSION "\n" +
-         program.command + "\n";
+  return std::string(program.name) + ", a program of dpc " DPC_VERSION "\n" + program.command +
+         "\n";
 }
 
 } // namespace dpc

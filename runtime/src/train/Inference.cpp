@@ -34,17 +34,12 @@ std::string outputNames(const dpc_program_t &program) {
 }
 
 /// Options that only mean something to a training program.
-dpc_status_t checkOptions(const dpc_program_t &program,
-                          const Options &options) {
+dpc_status_t checkOptions(const dpc_program_t &program, const Options &options) {
   const std::pair<const char *, bool> unfit[] = {
-      {"--data", !options.data.empty()},
-      {"--eval-data", !options.evalData.empty()},
-      {"--steps", options.steps != 0},
-      {"--epochs", options.epochs != 0},
-      {"--log", !options.log.empty()},
-      {"--checkpoint", !options.checkpoint.empty()},
-      {"--no-shuffle", !options.shuffle},
-      {"--lr", options.learningRate != 0},
+      {"--data", !options.data.empty()},  {"--eval-data", !options.evalData.empty()},
+      {"--steps", options.steps != 0},    {"--epochs", options.epochs != 0},
+      {"--log", !options.log.empty()},    {"--checkpoint", !options.checkpoint.empty()},
+      {"--no-shuffle", !options.shuffle}, {"--lr", options.learningRate != 0},
       {"--nan=warn", options.warnOnNan}};
   for (const auto &[name, given] : unfit)
     if (given)
@@ -52,25 +47,22 @@ dpc_status_t checkOptions(const dpc_program_t &program,
                   "the program was compiled without --loss: use --input and "
                   "--output, not %s",
                   name);
-  if (options.outputs.empty() && options.saveParams.empty() &&
-      options.saveOnnx.empty())
-    return fail(DPC_USAGE,
-                "no --output=NAME=FILE.npy; the program has outputs: %s",
+  if (options.outputs.empty() && options.saveParams.empty() && options.saveOnnx.empty())
+    return fail(DPC_USAGE, "no --output=NAME=FILE.npy; the program has outputs: %s",
                 outputNames(program).c_str());
   return DPC_OK;
 }
 
-dpc_status_t findOutputs(const dpc_program_t &program, const Options &options,
-                         uint64_t rows, bool collects,
-                         std::vector<Collected> *out) {
+dpc_status_t findOutputs(const dpc_program_t &program, const Options &options, uint64_t rows,
+                         bool collects, std::vector<Collected> *out) {
   for (const auto &[name, path] : options.outputs) {
     const dpc_output_t *found = nullptr;
     for (uint32_t i = 0; i < program.output_count; ++i)
       if (name == program.outputs[i].name)
         found = &program.outputs[i];
     if (!found)
-      return fail(DPC_INVALID, "the program has no output \"%s\", but: %s",
-                  name.c_str(), outputNames(program).c_str());
+      return fail(DPC_INVALID, "the program has no output \"%s\", but: %s", name.c_str(),
+                  outputNames(program).c_str());
     Collected c{found, &path, {}, {}, 1, 0, found->batch_dim >= 0};
     if (!c.batched && rows != program.batch)
       return fail(DPC_INVALID,
@@ -78,13 +70,11 @@ dpc_status_t findOutputs(const dpc_program_t &program, const Options &options,
                   "samples, but the inputs have %llu",
                   name.c_str(), static_cast<unsigned long long>(program.batch),
                   static_cast<unsigned long long>(rows));
-    const uint64_t bytes = elementCount(found->shape, found->dim_count) *
-                           dpc_dtype_size(found->dtype);
+    const uint64_t bytes =
+        elementCount(found->shape, found->dim_count) * dpc_dtype_size(found->dtype);
     if (c.batched)
-      c.outer =
-          elementCount(found->shape, static_cast<uint32_t>(found->batch_dim));
-    c.inner = c.batched ? bytes / std::max<uint64_t>(c.outer, 1) / program.batch
-                        : bytes;
+      c.outer = elementCount(found->shape, static_cast<uint32_t>(found->batch_dim));
+    c.inner = c.batched ? bytes / std::max<uint64_t>(c.outer, 1) / program.batch : bytes;
     if (collects) {
       c.batch.resize(bytes);
       c.whole.resize(c.batched ? c.outer * rows * c.inner : bytes);
@@ -96,26 +86,22 @@ dpc_status_t findOutputs(const dpc_program_t &program, const Options &options,
 
 /// Puts the `valid` rows of the batch that begins at row `begin` where they
 /// belong.
-void keepBatch(Collected &c, uint64_t begin, uint64_t valid, uint64_t rows,
-               uint64_t batch) {
+void keepBatch(Collected &c, uint64_t begin, uint64_t valid, uint64_t rows, uint64_t batch) {
   if (c.batch.empty())
     return;
   if (!c.batched)
     c.whole = c.batch;
   for (uint64_t o = 0; o < c.outer && c.batched; ++o)
-    std::memcpy(c.whole.data() + (o * rows + begin) * c.inner,
-                c.batch.data() + o * batch * c.inner, valid * c.inner);
+    std::memcpy(c.whole.data() + (o * rows + begin) * c.inner, c.batch.data() + o * batch * c.inner,
+                valid * c.inner);
 }
 
 dpc_status_t writeOutput(const Collected &c, uint64_t rows, uint64_t batch) {
-  dpc_array_t array = {
-      "", c.output->dtype, c.output->dim_count, {}, c.whole.data()};
-  std::copy(c.output->shape, c.output->shape + c.output->dim_count,
-            array.shape);
+  dpc_array_t array = {"", c.output->dtype, c.output->dim_count, {}, c.whole.data()};
+  std::copy(c.output->shape, c.output->shape + c.output->dim_count, array.shape);
   if (c.batched)
-    array.shape[c.output->batch_dim] = array.shape[c.output->batch_dim] /
-                                       static_cast<int64_t>(batch) *
-                                       static_cast<int64_t>(rows);
+    array.shape[c.output->batch_dim] =
+        array.shape[c.output->batch_dim] / static_cast<int64_t>(batch) * static_cast<int64_t>(rows);
   return dpc_npy_write(c.path->c_str(), &array);
 }
 
@@ -146,9 +132,8 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
   const bool runs = !options.outputs.empty();
   if (status == DPC_OK && runs)
     status = data.open(program, session.options.rank, specs, memory);
-  const bool batched = std::any_of(
-      program.inputs, program.inputs + program.input_count,
-      [](const dpc_input_t &input) { return input.batch_dim >= 0; });
+  const bool batched = std::any_of(program.inputs, program.inputs + program.input_count,
+                                   [](const dpc_input_t &input) { return input.batch_dim >= 0; });
   const uint64_t rows = batched ? data.rows() : program.batch;
   if (status == DPC_OK && runs && first)
     status = data.checkValues();
@@ -164,8 +149,8 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
     if ((status = session.runEntry(DPC_ENTRY_INFER, valid)))
       return status;
     for (Collected &c : outputs) {
-      if ((status = dpc_session_read_output(&session, c.output->name,
-                                            c.batch.data(), c.batch.size())))
+      if ((status =
+               dpc_session_read_output(&session, c.output->name, c.batch.data(), c.batch.size())))
         return status;
       keepBatch(c, begin, valid, rows, program.batch);
     }

@@ -23,8 +23,7 @@ volatile pid_t launcher = 0; ///< 0: not started by dpc-run
 /// nobody else is left to say so.
 extern "C" void onInterrupt(int signal) {
   if (launcher && ::getppid() != launcher) {
-    static const char text[] =
-        "error: the launcher died: the run ends without a checkpoint\n";
+    static const char text[] = "error: the launcher died: the run ends without a checkpoint\n";
     const ssize_t written = ::write(STDERR_FILENO, text, sizeof text - 1);
     ::_exit(written < 0 ? DPC_IO : DPC_PEER);
   }
@@ -50,8 +49,7 @@ int finish(dpc_status_t status, bool report) {
   if (status != DPC_OK && page)
     page->tell(status, dpc_last_error());
   else if (status != DPC_OK && report)
-    std::fprintf(stderr, "%s: %s\n",
-                 status == DPC_INTERRUPTED ? "note" : "error",
+    std::fprintf(stderr, "%s: %s\n", status == DPC_INTERRUPTED ? "note" : "error",
                  dpc_last_error());
   return status;
 }
@@ -64,10 +62,8 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
   try {
     status = session->open();
     if (status == DPC_OK) {
-      const bool trains =
-          program.ranks[place.rank].entries[DPC_ENTRY_STEP].count != 0;
-      status = trains ? Trainer(*session, options).run()
-                      : runInference(*session, options);
+      const bool trains = program.ranks[place.rank].entries[DPC_ENTRY_STEP].count != 0;
+      status = trains ? Trainer(*session, options).run() : runInference(*session, options);
     }
   } catch (const std::bad_alloc &) {
     status = session->failed(fail(DPC_IO, "out of memory"));
@@ -77,10 +73,8 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
   if (session->executor && !options.trace.empty() &&
       (status == DPC_OK || !session->trace.empty())) {
     std::string cause = dpc_last_error();
-    dpc_status_t traced =
-        session->trace.write(options.trace, program, place.rank);
-    status = status == DPC_OK ? session->failed(traced)
-                              : fail(status, "%s", cause.c_str());
+    dpc_status_t traced = session->trace.write(options.trace, program, place.rank);
+    status = status == DPC_OK ? session->failed(traced) : fail(status, "%s", cause.c_str());
   }
   *outReport = session->reports(status);
   std::string cause = dpc_last_error();
@@ -114,8 +108,7 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
       return DPC_OK;
     }
     place.timeout_seconds = options.timeout;
-    place.transport =
-        options.transport.empty() ? nullptr : options.transport.c_str();
+    place.transport = options.transport.empty() ? nullptr : options.transport.c_str();
     place.bandwidth = options.bandwidth;
     place.latency = options.latency;
     place.seed = options.seed;

@@ -12,29 +12,24 @@ namespace dpc {
 
 namespace {
 
-dpc_status_t parseCount(const char *option, const std::string &value,
-                        uint64_t *out) {
+dpc_status_t parseCount(const char *option, const std::string &value, uint64_t *out) {
   return parseWhole(value.c_str(), 0, 1ull << 62, out)
              ? DPC_OK
-             : fail(DPC_USAGE, "%s: \"%s\" is not a whole number", option,
-                    value.c_str());
+             : fail(DPC_USAGE, "%s: \"%s\" is not a whole number", option, value.c_str());
 }
 
-dpc_status_t parsePositive(const char *option, const std::string &value,
-                           double *out) {
+dpc_status_t parsePositive(const char *option, const std::string &value, double *out) {
   char *end = nullptr;
   *out = std::strtod(value.c_str(), &end);
   if (value.empty() || *end || !std::isfinite(*out) || *out <= 0)
-    return fail(DPC_USAGE, "%s: \"%s\" is not a positive number", option,
-                value.c_str());
+    return fail(DPC_USAGE, "%s: \"%s\" is not a positive number", option, value.c_str());
   return DPC_OK;
 }
 
 /// A number with an optional unit: 10GB/s, 1.5e9, 20us.
-dpc_status_t
-parseWithUnit(const char *option, const std::string &value,
-              std::initializer_list<std::pair<const char *, double>> units,
-              double *out) {
+dpc_status_t parseWithUnit(const char *option, const std::string &value,
+                           std::initializer_list<std::pair<const char *, double>> units,
+                           double *out) {
   char *end = nullptr;
   *out = std::strtod(value.c_str(), &end);
   const std::string unit = end;
@@ -45,8 +40,7 @@ parseWithUnit(const char *option, const std::string &value,
       known = true;
     }
   if (value.empty() || !known || !std::isfinite(*out) || *out < 0)
-    return fail(DPC_USAGE, "%s: \"%s\" is not a number with a unit of it",
-                option, value.c_str());
+    return fail(DPC_USAGE, "%s: \"%s\" is not a number with a unit of it", option, value.c_str());
   return DPC_OK;
 }
 
@@ -56,19 +50,15 @@ dpc_status_t parseComm(const std::string &value, Options *out) {
   out->transport = value.substr(0, at);
   for (const char *planned : {"gloo", "mpi", "nccl"})
     if (out->transport == planned)
-      return fail(DPC_USAGE, "--comm=%s is not available yet (--comm=local is)",
-                  planned);
+      return fail(DPC_USAGE, "--comm=%s is not available yet (--comm=local is)", planned);
   if (!dpc_transport_find(out->transport.c_str()))
     return failWithin(DPC_USAGE, "--comm");
   while (at != std::string::npos) {
     const size_t next = value.find(',', at + 1);
-    const std::string part =
-        value.substr(at + 1, next == std::string::npos ? next : next - at - 1);
+    const std::string part = value.substr(at + 1, next == std::string::npos ? next : next - at - 1);
     const size_t equals = part.find('=');
     const std::string key = part.substr(0, equals),
-                      number = equals == std::string::npos
-                                   ? ""
-                                   : part.substr(equals + 1);
+                      number = equals == std::string::npos ? "" : part.substr(equals + 1);
     dpc_status_t status = DPC_OK;
     if (key == "bandwidth")
       status = parseWithUnit("--comm bandwidth", number,
@@ -80,14 +70,11 @@ dpc_status_t parseComm(const std::string &value, Options *out) {
                               {"Gbit/s", 1e9 / 8}},
                              &out->bandwidth);
     else if (key == "latency")
-      status = parseWithUnit(
-          "--comm latency", number,
-          {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}, &out->latency);
+      status = parseWithUnit("--comm latency", number,
+                             {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}, &out->latency);
     else
-      return fail(
-          DPC_USAGE,
-          "--comm: unknown setting \"%s\" (bandwidth= and latency= are known)",
-          part.c_str());
+      return fail(DPC_USAGE, "--comm: unknown setting \"%s\" (bandwidth= and latency= are known)",
+                  part.c_str());
     if (status)
       return status;
     at = next;
@@ -95,13 +82,11 @@ dpc_status_t parseComm(const std::string &value, Options *out) {
   return DPC_OK;
 }
 
-dpc_status_t
-parseNamedFile(const char *option, const std::string &value,
-               std::vector<std::pair<std::string, std::string>> *out) {
+dpc_status_t parseNamedFile(const char *option, const std::string &value,
+                            std::vector<std::pair<std::string, std::string>> *out) {
   const size_t equals = value.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == value.size())
-    return fail(DPC_USAGE, "%s: \"%s\" is not NAME=FILE.npy", option,
-                value.c_str());
+    return fail(DPC_USAGE, "%s: \"%s\" is not NAME=FILE.npy", option, value.c_str());
   out->emplace_back(value.substr(0, equals), value.substr(equals + 1));
   return DPC_OK;
 }
@@ -143,20 +128,17 @@ struct Parser {
   dpc_status_t valued(const std::string &name, const std::string &value) {
     if (std::string *target = text(name)) {
       *target = value;
-      return value.empty() ? fail(DPC_USAGE, "%s needs a value", name.c_str())
-                           : DPC_OK;
+      return value.empty() ? fail(DPC_USAGE, "%s needs a value", name.c_str()) : DPC_OK;
     }
     if (uint64_t *target = count(name)) {
       if (dpc_status_t status = parseCount(name.c_str(), value, target))
         return status;
-      return *target || name == "--seed"
-                 ? DPC_OK
-                 : fail(DPC_USAGE, "%s must be at least 1", name.c_str());
+      return *target || name == "--seed" ? DPC_OK
+                                         : fail(DPC_USAGE, "%s must be at least 1", name.c_str());
     }
     if (name == "--data" || name == "--eval-data") {
       (name == "--data" ? out->data : out->evalData).push_back(value);
-      return value.empty() ? fail(DPC_USAGE, "%s needs a value", name.c_str())
-                           : DPC_OK;
+      return value.empty() ? fail(DPC_USAGE, "%s needs a value", name.c_str()) : DPC_OK;
     }
     if (name == "--init-params") {
       out->initParams.emplace_back();
@@ -169,17 +151,14 @@ struct Parser {
     if (name == "--comm")
       return parseComm(value, out);
     if (name == "--input" || name == "--output")
-      return parseNamedFile(name.c_str(), value,
-                            name == "--input" ? &out->inputs : &out->outputs);
+      return parseNamedFile(name.c_str(), value, name == "--input" ? &out->inputs : &out->outputs);
     if (name == "--nan") {
       if (value != "stop" && value != "warn")
-        return fail(DPC_USAGE, "--nan: \"%s\" is neither stop nor warn",
-                    value.c_str());
+        return fail(DPC_USAGE, "--nan: \"%s\" is neither stop nor warn", value.c_str());
       out->warnOnNan = value == "warn";
       return DPC_OK;
     }
-    return fail(DPC_USAGE, "unknown option %s (--help lists all)",
-                name.c_str());
+    return fail(DPC_USAGE, "unknown option %s (--help lists all)", name.c_str());
   }
 };
 
@@ -209,11 +188,9 @@ dpc_status_t parseOptions(int argc, char **argv, Options *out) {
     if (equals == std::string::npos && parser.flag(name))
       continue;
     if (equals == std::string::npos && takesValue(parser, name))
-      return fail(DPC_USAGE, "%s needs a value: %s=...", name.c_str(),
-                  name.c_str());
-    if (dpc_status_t status = parser.valued(
-            name,
-            equals == std::string::npos ? "" : argument.substr(equals + 1)))
+      return fail(DPC_USAGE, "%s needs a value: %s=...", name.c_str(), name.c_str());
+    if (dpc_status_t status =
+            parser.valued(name, equals == std::string::npos ? "" : argument.substr(equals + 1)))
       return status;
   }
   if (out->steps && out->epochs)
@@ -225,8 +202,8 @@ dpc_status_t parseOptions(int argc, char **argv, Options *out) {
     return fail(DPC_USAGE, "--eval-every needs --eval-data");
   if (!out->best.empty() && !out->evalEvery)
     return fail(DPC_USAGE, "--best needs --eval-every=N and --eval-data");
-  if (!out->best.empty() && out->checkpoint.empty() &&
-      out->saveParams.empty() && out->saveOnnx.empty())
+  if (!out->best.empty() && out->checkpoint.empty() && out->saveParams.empty() &&
+      out->saveOnnx.empty())
     return fail(DPC_USAGE, "--best needs somewhere to keep what is best: "
                            "--save-params, --save-onnx or --checkpoint");
   return DPC_OK;

@@ -18,8 +18,7 @@ namespace dpc {
 namespace {
 
 dpc_status_t refuse(const std::string &path, int error) {
-  return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(),
-              std::strerror(error));
+  return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(), std::strerror(error));
 }
 
 /// A file that replaces what has its name, or, with `inPlace`, is opened under
@@ -41,8 +40,7 @@ dpc_status_t checkDirectory(const std::string &path) {
   const bool exists = ::stat(path.c_str(), &info) == 0;
   if (exists && !S_ISDIR(info.st_mode))
     return refuse(path, ENOTDIR);
-  const std::string trial =
-      exists ? path + "/.trial-" + std::to_string(::getpid()) : path;
+  const std::string trial = exists ? path + "/.trial-" + std::to_string(::getpid()) : path;
   if (::mkdir(trial.c_str(), 0777) != 0)
     return refuse(path, errno);
   ::rmdir(trial.c_str());
@@ -51,8 +49,7 @@ dpc_status_t checkDirectory(const std::string &path) {
 
 } // namespace
 
-dpc_status_t checkOutputFiles(const dpc_program_t &program,
-                              const Options &options) {
+dpc_status_t checkOutputFiles(const dpc_program_t &program, const Options &options) {
   struct Output {
     std::string option, path;
     bool inPlace;
@@ -72,12 +69,10 @@ dpc_status_t checkOutputFiles(const dpc_program_t &program,
       return failWithin(status, "%s", output.option.c_str());
     const auto [other, isNew] = taken.emplace(output.path, &output);
     struct stat info;
-    const bool isFile =
-        ::stat(output.path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
+    const bool isFile = ::stat(output.path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
     if (!isNew && isFile)
-      return fail(DPC_INVALID, "%s and %s both write %s",
-                  other->second->option.c_str(), output.option.c_str(),
-                  output.path.c_str());
+      return fail(DPC_INVALID, "%s and %s both write %s", other->second->option.c_str(),
+                  output.option.c_str(), output.path.c_str());
   }
   if (!options.checkpoint.empty())
     if (dpc_status_t status = checkDirectory(options.checkpoint))
@@ -87,12 +82,10 @@ dpc_status_t checkOutputFiles(const dpc_program_t &program,
 
 dpc_status_t writeModelFiles(dpc_session &session, const Options &options) {
   if (!options.saveParams.empty())
-    if (dpc_status_t status =
-            dpc_session_save_params(&session, options.saveParams.c_str()))
+    if (dpc_status_t status = dpc_session_save_params(&session, options.saveParams.c_str()))
       return status;
-  return options.saveOnnx.empty()
-             ? dpc_status_t(DPC_OK)
-             : dpc_session_save_onnx(&session, options.saveOnnx.c_str());
+  return options.saveOnnx.empty() ? dpc_status_t(DPC_OK)
+                                  : dpc_session_save_onnx(&session, options.saveOnnx.c_str());
 }
 
 } // namespace dpc

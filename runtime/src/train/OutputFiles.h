@@ -10,8 +10,7 @@ namespace dpc {
 /// directory in place of a file. DPC_INVALID for the same file twice, and for a
 /// model that no ONNX file holds. Leaves nothing behind and changes no file.
 /// For one rank to ask.
-dpc_status_t checkOutputFiles(const dpc_program_t &program,
-                              const Options &options);
+dpc_status_t checkOutputFiles(const dpc_program_t &program, const Options &options);
 
 /// Collective. Writes what --save-params and --save-onnx ask for, of the
 /// present values.

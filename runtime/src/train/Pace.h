@@ -24,15 +24,11 @@ public:
     ++steps;
   }
   /// Steps a second while computing; 0 before the first step.
-  double stepsPerSecond() const {
-    return recentSeconds > 0 ? recentSteps / recentSeconds : 0;
-  }
+  double stepsPerSecond() const { return recentSeconds > 0 ? recentSteps / recentSeconds : 0; }
   /// Seconds that `count` more steps take at this speed, with pauses as long as
   /// they were on average.
   double secondsFor(uint64_t count) const {
-    return steps == 0 ? 0
-                      : double(count) * (recentSeconds / recentSteps +
-                                         pauses / double(steps));
+    return steps == 0 ? 0 : double(count) * (recentSeconds / recentSteps + pauses / double(steps));
   }
 
 private:

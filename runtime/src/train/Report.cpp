@@ -31,9 +31,7 @@ void writeNumber(std::FILE *file, double value) {
 /// Number after `"step": ` in a log line; 0 if there is none.
 uint64_t stepOf(const std::string &line) {
   const size_t at = line.find("\"step\":");
-  return at == std::string::npos
-             ? 0
-             : std::strtoull(line.c_str() + at + 7, nullptr, 10);
+  return at == std::string::npos ? 0 : std::strtoull(line.c_str() + at + 7, nullptr, 10);
 }
 
 /// Drops what a run wrote past the checkpoint from which this one goes on: each
@@ -49,8 +47,8 @@ dpc_status_t keepUpTo(const std::string &path, uint64_t lastStep) {
     return status;
   const char *at = text.data(), *end = at + text.size();
   while (at < end) {
-    const char *newline = static_cast<const char *>(
-        std::memchr(at, '\n', static_cast<size_t>(end - at)));
+    const char *newline =
+        static_cast<const char *>(std::memchr(at, '\n', static_cast<size_t>(end - at)));
     if (!newline)
       break; // torn by a crash
     const std::string line(at, newline + 1);
@@ -67,8 +65,8 @@ std::string durationText(double seconds) {
   const auto whole = static_cast<unsigned long long>(seconds);
   char text[40];
   if (whole >= 3600)
-    std::snprintf(text, sizeof text, "%llu:%02llu:%02llu", whole / 3600,
-                  whole / 60 % 60, whole % 60);
+    std::snprintf(text, sizeof text, "%llu:%02llu:%02llu", whole / 3600, whole / 60 % 60,
+                  whole % 60);
   else
     std::snprintf(text, sizeof text, "%llu:%02llu", whole / 60, whole % 60);
   return text;
@@ -77,9 +75,7 @@ std::string durationText(double seconds) {
 /// Columns of the terminal that standard output is; 80 where it does not say.
 size_t terminalColumns() {
   winsize size = {};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1
-             ? size.ws_col
-             : 80;
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
 }
 
 } // namespace
@@ -87,8 +83,7 @@ size_t terminalColumns() {
 std::string bytesText(uint64_t bytes) {
   char text[32];
   if (bytes < 1024)
-    std::snprintf(text, sizeof text, "%llu bytes",
-                  static_cast<unsigned long long>(bytes));
+    std::snprintf(text, sizeof text, "%llu bytes", static_cast<unsigned long long>(bytes));
   else if (bytes < 1ull << 20)
     std::snprintf(text, sizeof text, "%.1f KiB", double(bytes) / 1024);
   else if (bytes < 1ull << 30)
@@ -103,31 +98,27 @@ Report::~Report() {
     std::fclose(log);
 }
 
-dpc_status_t Report::openLog(const std::string &path, bool resume,
-                             uint64_t resumedStep) {
+dpc_status_t Report::openLog(const std::string &path, bool resume, uint64_t resumedStep) {
   logPath = path;
   if (resume)
     if (dpc_status_t status = keepUpTo(path, resumedStep))
       return status;
   log = std::fopen(path.c_str(), resume ? "ae" : "we");
   if (!log)
-    return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(),
-                std::strerror(errno));
+    return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(), std::strerror(errno));
   return DPC_OK;
 }
 
 void Report::begin(uint64_t first, uint64_t last, uint64_t batchSize) {
   firstStep = first, lastStep = last, batch = batchSize;
   lastStepAt = monotonicSeconds();
-  lastShown =
-      lastStepAt - kPlainEverySeconds; // the first step is shown at once
+  lastShown = lastStepAt - kPlainEverySeconds; // the first step is shown at once
   terminal = ::isatty(STDOUT_FILENO);
 }
 
 dpc_status_t Report::step(const StepReport &report) {
   if (log) {
-    std::fprintf(log, "{\"step\": %llu",
-                 static_cast<unsigned long long>(report.step));
+    std::fprintf(log, "{\"step\": %llu", static_cast<unsigned long long>(report.step));
     for (const auto &[name, value] : *report.metrics) {
       std::fprintf(log, ", \"%s\": ", name);
       writeNumber(log, value);
@@ -138,15 +129,13 @@ dpc_status_t Report::step(const StepReport &report) {
     writeNumber(log, report.samplesPerSecond);
     std::fputs(", \"learning_rate\": ", log);
     writeNumber(log, report.learningRate);
-    for (size_t i = 0; report.evaluation && i < report.evaluation->size();
-         ++i) {
+    for (size_t i = 0; report.evaluation && i < report.evaluation->size(); ++i) {
       std::fprintf(log, ", \"eval_%s\": ", (*report.evaluation)[i].first);
       writeNumber(log, (*report.evaluation)[i].second);
     }
     std::fputs("}\n", log);
     if (std::fflush(log) != 0)
-      return fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(),
-                  std::strerror(errno));
+      return fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(), std::strerror(errno));
   }
   const double now = monotonicSeconds();
   pace.add(report.seconds, std::max(0.0, now - lastStepAt - report.seconds));
@@ -163,13 +152,11 @@ dpc_status_t Report::syncLog() {
   // A pipe or a device has nothing to sync.
   if (!log || ::fsync(::fileno(log)) == 0 || errno == EINVAL || errno == EROFS)
     return DPC_OK;
-  return fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(),
-              std::strerror(errno));
+  return fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(), std::strerror(errno));
 }
 
 void Report::show(const StepReport &report) {
-  std::string text =
-      "step " + std::to_string(report.step) + "/" + std::to_string(lastStep);
+  std::string text = "step " + std::to_string(report.step) + "/" + std::to_string(lastStep);
   char number[64];
   for (const auto &[name, value] : *report.metrics) {
     std::snprintf(number, sizeof number, " %.5g", value);
@@ -183,9 +170,7 @@ void Report::show(const StepReport &report) {
                 : speed < 100 ? 1
                               : 0,
                 speed);
-  text += number +
-          ("  " + durationText(pace.secondsFor(lastStep - report.step))) +
-          " left";
+  text += number + ("  " + durationText(pace.secondsFor(lastStep - report.step))) + " left";
   if (!terminal) {
     std::printf("%s\n", text.c_str());
   } else {
@@ -197,11 +182,10 @@ void Report::show(const StepReport &report) {
     text.resize(std::min(text.size(), columns));
     std::string bar;
     if (barCells) {
-      const double part = double(report.step - firstStep) /
-                          double(std::max<uint64_t>(1, lastStep - firstStep));
+      const double part =
+          double(report.step - firstStep) / double(std::max<uint64_t>(1, lastStep - firstStep));
       const size_t full = size_t(part * double(barCells));
-      bar = "[" + std::string(full, '#') + std::string(barCells - full, '.') +
-            "] ";
+      bar = "[" + std::string(full, '#') + std::string(barCells - full, '.') + "] ";
     }
     std::printf("\r\033[K%s%s", bar.c_str(), text.c_str());
     barShown = true;
@@ -227,8 +211,7 @@ dpc_status_t Report::closeLog() {
   const bool ok = std::fclose(log) == 0;
   log = nullptr;
   return ok ? DPC_OK
-            : fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(),
-                   std::strerror(errno));
+            : fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(), std::strerror(errno));
 }
 
 } // namespace dpc

@@ -18,8 +18,7 @@ struct StepReport {
   double seconds = 0;
   double samplesPerSecond = 0;
   double learningRate = 0;
-  const std::vector<std::pair<const char *, double>> *metrics =
-      nullptr; ///< "loss" first
+  const std::vector<std::pair<const char *, double>> *metrics = nullptr; ///< "loss" first
   const std::vector<std::pair<const char *, double>> *evaluation =
       nullptr; ///< null: none at this step
 };
@@ -31,8 +30,7 @@ public:
   ~Report();
   /// Opens the log. When resuming at `resumedStep`, lines of later steps are
   /// dropped from an existing log.
-  dpc_status_t openLog(const std::string &path, bool resume,
-                       uint64_t resumedStep);
+  dpc_status_t openLog(const std::string &path, bool resume, uint64_t resumedStep);
   void begin(uint64_t firstStep, uint64_t lastStep, uint64_t batch);
   /// Writes the log line and shows progress. DPC_IO when the log cannot be
   /// written.

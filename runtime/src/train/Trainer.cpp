@@ -16,9 +16,7 @@ namespace dpc {
 
 namespace {
 /// Key of an epoch's shuffle.
-uint64_t epochKey(uint64_t seed, uint64_t epoch) {
-  return seed * 0xd1342543de82ef95ull + epoch;
-}
+uint64_t epochKey(uint64_t seed, uint64_t epoch) { return seed * 0xd1342543de82ef95ull + epoch; }
 } // namespace
 
 /// What is wrong with the request is said before any work is done.
@@ -39,25 +37,22 @@ dpc_status_t Trainer::openOutputs() {
 dpc_status_t Trainer::openData() {
   const dpc_program_t &program = session.program;
   RankZeroMemory memory(session);
-  if (dpc_status_t status =
-          data.open(program, session.options.rank, options.data, memory))
+  if (dpc_status_t status = data.open(program, session.options.rank, options.data, memory))
     return status;
   if (data.rows() < program.batch)
-    return fail(DPC_INVALID,
-                "%s: %" PRIu64 " samples, fewer than one batch of %" PRIu64,
+    return fail(DPC_INVALID, "%s: %" PRIu64 " samples, fewer than one batch of %" PRIu64,
                 options.data[0].c_str(), data.rows(), program.batch);
   if (!options.evalData.empty())
-    if (dpc_status_t status = evalData.open(program, session.options.rank,
-                                            options.evalData, memory))
+    if (dpc_status_t status =
+            evalData.open(program, session.options.rank, options.evalData, memory))
       return failWithin(status, "--eval-data");
   if (first())
     for (const Dataset *each : {&data, &evalData})
       if (dpc_status_t status = each->checkValues())
         return each == &data ? status : failWithin(status, "--eval-data");
   batchesPerEpoch = data.rows() / program.batch;
-  lastStep = options.steps
-                 ? options.steps
-                 : batchesPerEpoch * (options.epochs ? options.epochs : 1);
+  lastStep =
+      options.steps ? options.steps : batchesPerEpoch * (options.epochs ? options.epochs : 1);
   session.options.schedule_total = lastStep;
   data.activate(session.loader);
   return DPC_OK;
@@ -128,11 +123,9 @@ dpc_status_t Trainer::evaluate() {
   const dpc_program_t &program = session.program;
   std::vector<double> sums(program.metric_count), weights(program.metric_count);
   evalData.activate(session.loader);
-  const uint64_t batches =
-      (evalData.rows() + program.batch - 1) / program.batch;
+  const uint64_t batches = (evalData.rows() + program.batch - 1) / program.batch;
   for (uint64_t b = 0; b < batches; ++b) {
-    const uint64_t valid =
-        std::min(program.batch, evalData.rows() - b * program.batch);
+    const uint64_t valid = std::min(program.batch, evalData.rows() - b * program.batch);
     evalData.select(session.loader, b, false, 0);
     dpc_status_t status = session.runEntry(DPC_ENTRY_EVAL, valid);
     if (status != DPC_OK && status != DPC_NUMERIC)
@@ -140,27 +133,20 @@ dpc_status_t Trainer::evaluate() {
     for (uint32_t i = 0; i < program.metric_count; ++i) {
       const dpc_metric_t &metric = program.metrics[i];
       const double weight = metric.kind == DPC_METRIC_SUM ? 1
-                            : metric.weight == DPC_NONE
-                                ? double(valid)
-                                : session.metricValues[metric.weight];
+                            : metric.weight == DPC_NONE   ? double(valid)
+                                                          : session.metricValues[metric.weight];
       const double value = session.metricValues[i];
-      sums[i] +=
-          weight == 0
-              ? 0
-              : value * weight; // a batch without valid labels has no mean
+      sums[i] += weight == 0 ? 0 : value * weight; // a batch without valid labels has no mean
       weights[i] += weight;
     }
   }
   evaluation.clear();
-  std::string text =
-      "eval at step " + std::to_string(session.control.step) + ":";
+  std::string text = "eval at step " + std::to_string(session.control.step) + ":";
   for (uint32_t i = 0; i < program.metric_count; ++i) {
     const dpc_metric_t &metric = program.metrics[i];
-    if (!(metric.entry >> DPC_ENTRY_EVAL & 1) ||
-        metric.kind == DPC_METRIC_CHECK)
+    if (!(metric.entry >> DPC_ENTRY_EVAL & 1) || metric.kind == DPC_METRIC_CHECK)
       continue;
-    const double value =
-        metric.kind == DPC_METRIC_SUM ? sums[i] : sums[i] / weights[i];
+    const double value = metric.kind == DPC_METRIC_SUM ? sums[i] : sums[i] / weights[i];
     char number[64];
     std::snprintf(number, sizeof number, " %s %.6g", metric.name, value);
     text += number;
@@ -193,8 +179,7 @@ dpc_status_t Trainer::steps() {
       metrics.emplace_back(program.metrics[i].name, 0.0);
   if (first()) {
     if (!options.log.empty())
-      if (dpc_status_t status =
-              report.openLog(options.log, options.resume, session.control.step))
+      if (dpc_status_t status = report.openLog(options.log, options.resume, session.control.step))
         return session.failed(status);
     report.begin(session.control.step, lastStep, program.batch);
   }
@@ -234,8 +219,7 @@ dpc_status_t Trainer::steps() {
       return fail(DPC_NUMERIC, "%s", numeric.c_str());
     if (session.stopAgreed)
       return DPC_INTERRUPTED;
-    if (goesOn && options.checkpointEvery &&
-        done % options.checkpointEvery == 0)
+    if (goesOn && options.checkpointEvery && done % options.checkpointEvery == 0)
       if ((status = save()))
         return status;
   }
@@ -249,11 +233,10 @@ dpc_status_t Trainer::results() {
   if (best.isActive()) {
     // The best values are where they belong already.
     if (first())
-      report.line(best.hasSaved()
-                      ? "kept: " + best.text()
-                      : "note: nothing is written: no evaluation of this run "
-                        "was better than " +
-                            best.text());
+      report.line(best.hasSaved() ? "kept: " + best.text()
+                                  : "note: nothing is written: no evaluation of this run "
+                                    "was better than " +
+                                        best.text());
     return DPC_OK;
   }
   return writeModelFiles(session, options);
@@ -271,15 +254,12 @@ dpc_status_t Trainer::run() {
     uint64_t peak = 0;
     for (uint32_t r = 0; r < program.world_size; ++r)
       peak = std::max(peak, program.ranks[r].peak_bytes);
-    report.line(
-        std::string(program.name) + ": " + std::to_string(program.world_size) +
-        (program.world_size == 1 ? " rank" : " ranks") + ", batch " +
-        std::to_string(program.batch) + ", " + std::to_string(data.rows()) +
-        " samples, planned memory " + bytesText(peak) + " a rank");
-    if (data.rows() % program.batch &&
-        lastStep - session.control.step >= batchesPerEpoch)
-      report.line("note: the last " +
-                  std::to_string(data.rows() % program.batch) +
+    report.line(std::string(program.name) + ": " + std::to_string(program.world_size) +
+                (program.world_size == 1 ? " rank" : " ranks") + ", batch " +
+                std::to_string(program.batch) + ", " + std::to_string(data.rows()) +
+                " samples, planned memory " + bytesText(peak) + " a rank");
+    if (data.rows() % program.batch && lastStep - session.control.step >= batchesPerEpoch)
+      report.line("note: the last " + std::to_string(data.rows() % program.batch) +
                   " samples of an epoch do not fill a batch and are dropped");
     if (session.control.step)
       report.line("resumed at step " + std::to_string(session.control.step));
@@ -294,11 +274,9 @@ dpc_status_t Trainer::run() {
     if (dpc_status_t saved = save())
       return saved;
   if (status == DPC_INTERRUPTED)
-    return fail(DPC_INTERRUPTED, "interrupted after step %" PRIu64 "%s",
-                session.control.step,
-                options.checkpoint.empty()
-                    ? " (no --checkpoint: nothing is kept)"
-                    : ", checkpoint written");
+    return fail(DPC_INTERRUPTED, "interrupted after step %" PRIu64 "%s", session.control.step,
+                options.checkpoint.empty() ? " (no --checkpoint: nothing is kept)"
+                                           : ", checkpoint written");
   if ((status = results()))
     return status;
   if (first() && (status = report.closeLog()))

@@ -24,8 +24,7 @@ class AttentionNest {
 public:
   AttentionNest(VectorEmitter &emitter, AttentionOp op)
       : op(op), shape(op.getAttentionShape()), e(emitter),
-        t(emitter, typeOf(op.getQ()).getElementType(), shape, op.getMask(),
-          op.getMaskDimensions()),
+        t(emitter, typeOf(op.getQ()).getElementType(), shape, op.getMask(), op.getMaskDimensions()),
         code(t.code), vectors(t.width / code.lanes) {}
 
   void emit() {
@@ -37,8 +36,7 @@ public:
     sums = code.scratch(t.blockRows);
     e.sequence(shape.batches(), [&](Index batch) {
       t.setBatch(batch);
-      t.copyRows(queries, op.getQ(), shape.queries, shape.depth,
-                 op.getScale().convertToDouble());
+      t.copyRows(queries, op.getQ(), shape.queries, shape.depth, op.getScale().convertToDouble());
       t.packPanels(keyPanels, op.getK(), shape.depth);
       t.copyRows(values, op.getV(), shape.keys, shape.valueDepth, 1);
       inBlocks(e, shape.queries, t.blockRows,
@@ -61,8 +59,7 @@ private:
     e.forEach({count}, [&](ArrayRef<Index> i) {
       Value sum = e.loadAt(sums, code.elementType, i[0]);
       Value top = e.loadAt(largest, code.elementType, i[0]);
-      e.store(op.getLogSumExp(),
-              e.make<arith::AddFOp>(top, e.make<math::LogOp>(sum)),
+      e.store(op.getLogSumExp(), e.make<arith::AddFOp>(top, e.make<math::LogOp>(sum)),
               batch * shape.queries + query + i[0]);
       Value one = e.constantLike(code.elementType, 1);
       e.storeAt(sums, e.make<arith::DivFOp>(one, sum), i[0]);
@@ -77,10 +74,8 @@ private:
   }
 
   /// Scores of a tile and a panel, -infinity where a key is not seen.
-  void scoreTile(Index query, Index row, int64_t height, Index panel,
-                 bool isCut) {
-    Values tile =
-        t.multiply(queries, query + row, height, keyPanels, panel, shape.depth);
+  void scoreTile(Index query, Index row, int64_t height, Index panel, bool isCut) {
+    Values tile = t.multiply(queries, query + row, height, keyPanels, panel, shape.depth);
     Value never = t.splatOf(-std::numeric_limits<double>::infinity());
     for (int64_t r = 0; r < height; ++r)
       for (int64_t v = 0; v < vectors; ++v) {
@@ -100,13 +95,10 @@ private:
     };
     // One instruction. A NaN may get lost here, but not in the sum.
     auto larger = [&](Value x, Value y) -> Value {
-      return e.make<arith::SelectOp>(
-          e.make<arith::CmpFOp>(arith::CmpFPredicate::OGT, x, y), x, y);
+      return e.make<arith::SelectOp>(e.make<arith::CmpFOp>(arith::CmpFPredicate::OGT, x, y), x, y);
     };
-    auto pass = [&](Value initial,
-                    function_ref<Value(Value old, Value address)> step) {
-      return e.loopBetween(e.materialize(e.constant(0)), end, t.panels,
-                           Values(vectors, initial),
+    auto pass = [&](Value initial, function_ref<Value(Value old, Value address)> step) {
+      return e.loopBetween(e.materialize(e.constant(0)), end, t.panels, Values(vectors, initial),
                            [&](Index panel, ValueRange now) {
                              Values next;
                              for (int64_t v = 0; v < vectors; ++v)
@@ -122,46 +114,39 @@ private:
     };
     Value top =
         combined(pass(t.splatOf(-std::numeric_limits<double>::infinity()),
-                      [&](Value old, Value address) {
-                        return larger(old, code.load(address));
-                      }),
+                      [&](Value old, Value address) { return larger(old, code.load(address)); }),
                  larger);
     Value tops = code.splat(top);
-    Value sum = combined(
-        pass(code.zero(),
-             [&](Value old, Value address) {
-               Value x = t.exponential(t.subtracted(code.load(address), tops));
-               code.store(x, address);
-               return code.add(old, x);
-             }),
-        [&](Value x, Value y) { return e.make<arith::AddFOp>(x, y); });
+    Value sum = combined(pass(code.zero(),
+                              [&](Value old, Value address) {
+                                Value x = t.exponential(t.subtracted(code.load(address), tops));
+                                code.store(x, address);
+                                return code.add(old, x);
+                              }),
+                         [&](Value x, Value y) { return e.make<arith::AddFOp>(x, y); });
     e.storeAt(largest, top, row);
     e.storeAt(sums, sum, row);
   }
 
   /// Rows of the result: values weighted by exponentials over their sum.
-  void resultTile(Index query, Index row, int64_t height, Index column,
-                  int64_t across, Value units) {
+  void resultTile(Index query, Index row, int64_t height, Index column, int64_t across,
+                  Value units) {
     int64_t count = llvm::divideCeil(across, code.lanes);
-    Values tile = t.addUnits(
-        {code.at(scores, row * t.scoreStride), t.scoreStride, 1, height,
-         code.at(values.address, column), values.stride, count},
-        e.materialize(e.constant(0)), units, t.panels * (t.width / t.unit),
-        Values(height * count, code.zero()));
+    Values tile = t.addUnits({code.at(scores, row * t.scoreStride), t.scoreStride, 1, height,
+                              code.at(values.address, column), values.stride, count},
+                             e.materialize(e.constant(0)), units, t.panels * (t.width / t.unit),
+                             Values(height * count, code.zero()));
     StridedMatrix to = t.matrixOf(op.getResult());
     for (int64_t r = 0; r < height; ++r) {
       Value inverse = code.splat(code.loadScalar(code.at(sums, row + r)));
       Value isNan;
       if (op.getGuarded())
-        isNan =
-            e.make<arith::CmpFOp>(arith::CmpFPredicate::UNO, inverse, inverse);
+        isNan = e.make<arith::CmpFOp>(arith::CmpFPredicate::UNO, inverse, inverse);
       for (int64_t v = 0; v < count; ++v) {
         Value x = t.multiplied(tile[r * count + v], inverse);
         if (isNan)
           x = e.make<arith::SelectOp>(isNan, code.zero(), x);
-        code.store(x,
-                   code.at(to.address,
-                           to.at(query + row + r, column + v * code.lanes)),
+        code.store(x, code.at(to.address, to.at(query + row + r, column + v * code.lanes)),
                    std::min(code.lanes, across - v * code.lanes));
       }
     }
@@ -179,9 +164,7 @@ private:
 
 struct AttentionFill : VectorFillRule<AttentionFill, AttentionOp> {
   bool pays(Operation *) const { return true; }
-  void fill(AttentionOp op, VectorEmitter &e) const {
-    AttentionNest(e, op).emit();
-  }
+  void fill(AttentionOp op, VectorEmitter &e) const { AttentionNest(e, op).emit(); }
 };
 } // namespace
 

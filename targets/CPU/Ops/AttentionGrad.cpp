@@ -23,15 +23,13 @@ class GradientNest {
 public:
   GradientNest(VectorEmitter &emitter, AttentionGradOp op)
       : op(op), shape(op.getAttentionShape()), e(emitter),
-        t(emitter, typeOf(op.getQ()).getElementType(), shape, op.getMask(),
-          op.getMaskDimensions()),
+        t(emitter, typeOf(op.getQ()).getElementType(), shape, op.getMask(), op.getMaskDimensions()),
         code(t.code), vectors(t.width / code.lanes) {
     // Probabilities and score gradients of a part stay in the second cache.
     int64_t most = (e.vectorBytes == 64 ? 768 : 320) << 10;
     int64_t rowBytes = 2 * t.scoreStride * code.bytes;
     int64_t blocks = std::max<int64_t>(1, most / rowBytes / t.blockRows);
-    partRows = std::min(blocks * t.blockRows,
-                        int64_t(llvm::alignTo(shape.queries, t.blockRows)));
+    partRows = std::min(blocks * t.blockRows, int64_t(llvm::alignTo(shape.queries, t.blockRows)));
     isWhole = partRows >= shape.queries;
   }
 
@@ -63,28 +61,23 @@ public:
         clear(op.getDk(), shape.keys, shape.depth);
         clear(op.getDv(), shape.keys, shape.valueDepth);
       }
-      inBlocks(e, shape.queries, partRows,
-               [&](Index query, int64_t count) { part(query, count); });
+      inBlocks(e, shape.queries, partRows, [&](Index query, int64_t count) { part(query, count); });
     });
   }
 
 private:
   void part(Index query, int64_t count) {
-    inBlocks(e, count, t.blockRows,
-             [&](Index row, int64_t rows) { block(query, row, rows); });
+    inBlocks(e, count, t.blockRows, [&](Index row, int64_t rows) { block(query, row, rows); });
     TileRows cut(shape.keys, t.tileRows);
     cut.forEach(e, [&](Index, Index key, int64_t height) {
       // Keys that no query of this part sees.
       Value isSeen;
       if (shape.causal && !isWhole)
-        isSeen = e.make<arith::CmpIOp>(
-            arith::CmpIPredicate::sle, e.materialize(key - query),
-            e.materialize(e.constant(shape.offset() + count - 1)));
+        isSeen = e.make<arith::CmpIOp>(arith::CmpIPredicate::sle, e.materialize(key - query),
+                                       e.materialize(e.constant(shape.offset() + count - 1)));
       e.when(isSeen, [&] {
-        keyTile(op.getDk(), scoreGrads, queries, shape.depth, query, count, key,
-                height);
-        keyTile(op.getDv(), probabilities, grads, shape.valueDepth, query,
-                count, key, height);
+        keyTile(op.getDk(), scoreGrads, queries, shape.depth, query, count, key, height);
+        keyTile(op.getDv(), probabilities, grads, shape.valueDepth, query, count, key, height);
       });
     });
   }
@@ -103,27 +96,24 @@ private:
     });
     Value end = e.materialize(seen.end);
     e.sequence(count, [&](Index r) { divideBySum(query + r, row + r, end); });
-    e.loopBetween(e.materialize(e.constant(0)), end, t.panels, {},
-                  [&](Index panel, ValueRange) {
-                    cut.forEach(e, [&](Index, Index tile, int64_t height) {
-                      scoreGradTile(query + tile, row + tile, height, panel);
-                    });
-                    return Values();
-                  });
+    e.loopBetween(e.materialize(e.constant(0)), end, t.panels, {}, [&](Index panel, ValueRange) {
+      cut.forEach(e, [&](Index, Index tile, int64_t height) {
+        scoreGradTile(query + tile, row + tile, height, panel);
+      });
+      return Values();
+    });
     if (shape.causal)
       clearPanelBehind(seen.end, row, count);
     Panels columns(code, shape.depth);
-    Value units = e.materialize(seen.end * (t.width / t.unit)),
-          zero = e.materialize(e.constant(0));
+    Value units = e.materialize(seen.end * (t.width / t.unit)), zero = e.materialize(e.constant(0));
     columns.forEach(e, [&](Index panel, int64_t across, int64_t) {
       Index column = panel * columns.width;
       int64_t some = llvm::divideCeil(across, code.lanes);
       cut.forEach(e, [&](Index, Index tile, int64_t height) {
-        Values sums = t.addUnits(
-            {code.at(scoreGrads, (row + tile) * t.scoreStride), t.scoreStride,
-             1, height, code.at(keys.address, column), keys.stride, some},
-            zero, units, t.panels * (t.width / t.unit),
-            Values(height * some, code.zero()));
+        Values sums = t.addUnits({code.at(scoreGrads, (row + tile) * t.scoreStride), t.scoreStride,
+                                  1, height, code.at(keys.address, column), keys.stride, some},
+                                 zero, units, t.panels * (t.width / t.unit),
+                                 Values(height * some, code.zero()));
         storeTile(op.getDq(), query + tile, height, column, across, sums);
       });
     });
@@ -136,10 +126,8 @@ private:
     return code.splat(code.loadScalar(code.at(rows, query)));
   }
 
-  void probabilityTile(Index query, Index row, int64_t height, Index panel,
-                       bool isCut) {
-    Values tile =
-        t.multiply(queries, query, height, keyPanels, panel, shape.depth);
+  void probabilityTile(Index query, Index row, int64_t height, Index panel, bool isCut) {
+    Values tile = t.multiply(queries, query, height, keyPanels, panel, shape.depth);
     for (int64_t r = 0; r < height; ++r) {
       Value sum = ofQuery(logSumExp, query + r);
       for (int64_t v = 0; v < vectors; ++v) {
@@ -149,9 +137,8 @@ private:
         if (isCut)
           p = e.make<arith::SelectOp>(t.sees(query + r, key), p, code.zero());
         if (op.getGuarded())
-          p = e.make<arith::SelectOp>(
-              e.make<arith::CmpFOp>(arith::CmpFPredicate::UNO, p, p),
-              code.zero(), p);
+          p = e.make<arith::SelectOp>(e.make<arith::CmpFOp>(arith::CmpFPredicate::UNO, p, p),
+                                      code.zero(), p);
         code.store(p, placeOf(probabilities, row + r, panel, v));
       }
     }
@@ -161,28 +148,22 @@ private:
   /// other factors, which are shorter.
   void divideBySum(Index query, Index row, Value end) {
     Values parts = e.loopBetween(
-        e.materialize(e.constant(0)), end, t.panels,
-        Values(vectors, code.zero()), [&](Index panel, ValueRange now) {
+        e.materialize(e.constant(0)), end, t.panels, Values(vectors, code.zero()),
+        [&](Index panel, ValueRange now) {
           Values next;
           for (int64_t v = 0; v < vectors; ++v)
-            next.push_back(code.add(
-                now[v], code.load(placeOf(probabilities, row, panel, v))));
+            next.push_back(code.add(now[v], code.load(placeOf(probabilities, row, panel, v))));
           return next;
         });
     for (int64_t v = 1; v < vectors; ++v)
       parts[0] = code.add(parts[0], parts[v]);
-    Value sum = code.sumOfLanes(parts[0]),
-          one = e.constantLike(code.elementType, 1);
+    Value sum = code.sumOfLanes(parts[0]), one = e.constantLike(code.elementType, 1);
     if (op.getGuarded()) // a row without keys
-      sum = e.make<arith::SelectOp>(
-          e.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, sum,
-                                e.constantLike(code.elementType, 0)),
-          one, sum);
-    Value inverse = e.make<arith::DivFOp>(one, sum),
-          inverses = code.splat(inverse);
-    e.storeAt(delta,
-              t.multiplied(e.loadAt(delta, code.elementType, query), inverse),
-              query);
+      sum = e.make<arith::SelectOp>(e.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, sum,
+                                                          e.constantLike(code.elementType, 0)),
+                                    one, sum);
+    Value inverse = e.make<arith::DivFOp>(one, sum), inverses = code.splat(inverse);
+    e.storeAt(delta, t.multiplied(e.loadAt(delta, code.elementType, query), inverse), query);
     // Whole vectors: zeros follow each row.
     e.sequence(llvm::divideCeil(shape.valueDepth, code.lanes), [&](Index i) {
       Value at = code.at(grads.address, query * grads.stride + i * code.lanes);
@@ -191,48 +172,41 @@ private:
   }
 
   void scoreGradTile(Index query, Index row, int64_t height, Index panel) {
-    Values tile =
-        t.multiply(grads, query, height, valuePanels, panel, shape.valueDepth);
+    Values tile = t.multiply(grads, query, height, valuePanels, panel, shape.valueDepth);
     for (int64_t r = 0; r < height; ++r) {
       Value less = ofQuery(delta, query + r);
       for (int64_t v = 0; v < vectors; ++v)
-        code.store(
-            t.multiplied(code.load(placeOf(probabilities, row + r, panel, v)),
-                         t.subtracted(tile[r * vectors + v], less)),
-            placeOf(scoreGrads, row + r, panel, v));
+        code.store(t.multiplied(code.load(placeOf(probabilities, row + r, panel, v)),
+                                t.subtracted(tile[r * vectors + v], less)),
+                   placeOf(scoreGrads, row + r, panel, v));
     }
   }
 
   /// A tile of keys takes whole units of queries, whose blocks may end up to a
   /// tile before the last of its keys.
   void clearPanelBehind(Index end, Index row, int64_t count) {
-    Value first = e.materialize(end),
-          last = e.materialize(e.constant(t.panels));
+    Value first = e.materialize(end), last = e.materialize(e.constant(t.panels));
     Value next = e.make<arith::MinSIOp>(e.materialize(end + 1), last);
     e.loopBetween(first, next, t.panels, {}, [&](Index panel, ValueRange) {
       e.sequence(count, [&](Index r) {
         for (int64_t v = 0; v < vectors; ++v)
           for (Value to : {probabilities, scoreGrads})
             code.store(code.zero(),
-                       code.at(to, (row + r) * t.scoreStride + panel * t.width +
-                                       v * code.lanes));
+                       code.at(to, (row + r) * t.scoreStride + panel * t.width + v * code.lanes));
       });
       return Values();
     });
   }
 
   /// What a part of the queries adds to rows of dk or dv.
-  void keyTile(Value result, Value weights, const AttentionTiles::Rows &rows,
-               int64_t elements, Index query, int64_t count, Index key,
-               int64_t height) {
+  void keyTile(Value result, Value weights, const AttentionTiles::Rows &rows, int64_t elements,
+               Index query, int64_t count, Index key, int64_t height) {
     int64_t whole = count / t.unit, rest = count % t.unit;
     Value first = e.materialize(e.constant(0));
     if (shape.causal) {
       // Queries before this one do not see the tile.
-      Value distance = e.make<arith::MaxSIOp>(
-          e.materialize(key - query - shape.offset()), first);
-      first =
-          e.make<arith::DivUIOp>(distance, e.materialize(e.constant(t.unit)));
+      Value distance = e.make<arith::MaxSIOp>(e.materialize(key - query - shape.offset()), first);
+      first = e.make<arith::DivUIOp>(distance, e.materialize(e.constant(t.unit)));
     }
     Value end = e.materialize(e.constant(whole));
     StridedMatrix to = t.matrixOf(result);
@@ -244,19 +218,16 @@ private:
       for (int64_t r = 0; r < height; ++r)
         for (int64_t v = 0; v < some; ++v)
           sums.push_back(
-              isWhole
-                  ? code.zero()
-                  : code.load(code.at(to.address,
-                                      to.at(key + r, column + v * code.lanes)),
-                              std::min(code.lanes, across - v * code.lanes)));
-      AttentionTiles::Sum sum{
-          code.at(weights, key),
-          1,
-          t.scoreStride,
-          height,
-          code.at(rows.address, query * rows.stride + column),
-          rows.stride,
-          some};
+              isWhole ? code.zero()
+                      : code.load(code.at(to.address, to.at(key + r, column + v * code.lanes)),
+                                  std::min(code.lanes, across - v * code.lanes)));
+      AttentionTiles::Sum sum{code.at(weights, key),
+                              1,
+                              t.scoreStride,
+                              height,
+                              code.at(rows.address, query * rows.stride + column),
+                              rows.stride,
+                              some};
       sums = t.addUnits(sum, first, end, whole, sums);
       if (rest) {
         Index from = e.constant(whole * t.unit);
@@ -268,14 +239,13 @@ private:
     });
   }
 
-  void storeTile(Value result, Index row, int64_t height, Index column,
-                 int64_t across, ArrayRef<Value> sums) {
+  void storeTile(Value result, Index row, int64_t height, Index column, int64_t across,
+                 ArrayRef<Value> sums) {
     StridedMatrix to = t.matrixOf(result);
     int64_t some = llvm::divideCeil(across, code.lanes);
     for (int64_t r = 0; r < height; ++r)
       for (int64_t v = 0; v < some; ++v)
-        code.store(sums[r * some + v],
-                   code.at(to.address, to.at(row + r, column + v * code.lanes)),
+        code.store(sums[r * some + v], code.at(to.address, to.at(row + r, column + v * code.lanes)),
                    std::min(code.lanes, across - v * code.lanes));
   }
 
@@ -299,9 +269,7 @@ private:
 
 struct AttentionGradFill : VectorFillRule<AttentionGradFill, AttentionGradOp> {
   bool pays(Operation *) const { return true; }
-  void fill(AttentionGradOp op, VectorEmitter &e) const {
-    GradientNest(e, op).emit();
-  }
+  void fill(AttentionGradOp op, VectorEmitter &e) const { GradientNest(e, op).emit(); }
 };
 } // namespace
 

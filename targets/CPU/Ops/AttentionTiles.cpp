@@ -36,8 +36,8 @@ AttentionTiles::AttentionTiles(VectorEmitter &emitter, Type elementType,
   if (!mask)
     return;
   // Whole vectors are read where it lies, so not after the last key.
-  bool hasKeys = !maskDimensions.empty() &&
-                 maskDimensions.back() == int64_t(shape.batch.size()) + 1;
+  bool hasKeys =
+      !maskDimensions.empty() && maskDimensions.back() == int64_t(shape.batch.size()) + 1;
   if (hasKeys && shape.keys % width == 0)
     maskAddress = e.getBuffer(mask);
   if (!maskAddress)
@@ -48,17 +48,15 @@ AttentionTiles::AttentionTiles(VectorEmitter &emitter, Type elementType,
 // Operands
 //===----------------------------------------------------------------------===//
 
-void AttentionTiles::setBatch(Index number) {
-  batch = e.delinearize(number, shape.batch);
-}
+void AttentionTiles::setBatch(Index number) { batch = e.delinearize(number, shape.batch); }
 
 StridedMatrix AttentionTiles::matrixOf(Value tensor) const {
   ArrayRef<int64_t> extents = typeOf(tensor).getShape();
   SmallVector<Index> first(batch);
   first.insert(first.begin() + shape.rows, e.constant(0));
   first.push_back(e.constant(0));
-  return {e.getBuffer(tensor), e.linearize(first, extents),
-          rowMajorStrides(extents)[shape.rows], 1};
+  return {e.getBuffer(tensor), e.linearize(first, extents), rowMajorStrides(extents)[shape.rows],
+          1};
 }
 
 Value AttentionTiles::readElement(Value tensor, Index row, Index element) {
@@ -76,15 +74,14 @@ AttentionTiles::Rows AttentionTiles::makeRows(int64_t count, int64_t elements) {
   return rows;
 }
 
-void AttentionTiles::copyRows(const Rows &to, Value tensor, int64_t count,
-                              int64_t elements, double factor) {
+void AttentionTiles::copyRows(const Rows &to, Value tensor, int64_t count, int64_t elements,
+                              double factor) {
   StridedMatrix from = matrixOf(tensor);
   if (!from) {
     Value scalar = e.constantLike(code.elementType, factor);
     e.forEach({count, elements}, [&](ArrayRef<Index> i) {
       Value element = readElement(tensor, i[0], i[1]);
-      e.storeAt(to.address, multiplied(element, scalar),
-                i[0] * to.stride + i[1]);
+      e.storeAt(to.address, multiplied(element, scalar), i[0] * to.stride + i[1]);
     });
     return;
   }
@@ -112,24 +109,20 @@ Value AttentionTiles::makePanels(int64_t elements) {
 void AttentionTiles::packPanels(Value to, Value tensor, int64_t elements) {
   MatrixPacker packer(code);
   StridedMatrix from = matrixOf(tensor);
-  auto read = [&](Index key, Index element) {
-    return readElement(tensor, key, element);
-  };
+  auto read = [&](Index key, Index element) { return readElement(tensor, key, element); };
   int64_t whole = shape.keys / width, rest = shape.keys % width;
-  packer.pack(to, {e.constant(0), e.constant(0), whole, width, width}, elements,
-              from, read);
+  packer.pack(to, {e.constant(0), e.constant(0), whole, width, width}, elements, from, read);
   if (rest)
-    packer.pack(to,
-                {e.constant(whole), e.constant(whole * width), 1, rest, width},
-                elements, from, read);
+    packer.pack(to, {e.constant(whole), e.constant(whole * width), 1, rest, width}, elements, from,
+                read);
 }
 
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
 
-Values AttentionTiles::multiply(const Rows &rows, Index first, int64_t height,
-                                Value panelsOf, Index panel, int64_t elements) {
+Values AttentionTiles::multiply(const Rows &rows, Index first, int64_t height, Value panelsOf,
+                                Index panel, int64_t elements) {
   Value address = code.at(rows.address, first * rows.stride);
   Values addresses;
   for (int64_t r = 0; r < height; ++r)
@@ -153,8 +146,7 @@ Values AttentionTiles::addPoints(const Sum &sum, int64_t count, Values sums) {
   return tile.emit(code, std::move(sums));
 }
 
-Values AttentionTiles::addUnits(const Sum &sum, Value first, Value end,
-                                int64_t most, Values sums) {
+Values AttentionTiles::addUnits(const Sum &sum, Value first, Value end, int64_t most, Values sums) {
   return e.loopBetween(first, end, most, sums, [&](Index i, ValueRange now) {
     Sum part = sum;
     part.weights = code.at(sum.weights, i * (unit * sum.pointStep));
@@ -167,16 +159,14 @@ Values AttentionTiles::addUnits(const Sum &sum, Value first, Value end,
 // Which keys are seen
 //===----------------------------------------------------------------------===//
 
-AttentionTiles::Seen AttentionTiles::keysSeenBy(Index query,
-                                                int64_t count) const {
+AttentionTiles::Seen AttentionTiles::keysSeenBy(Index query, int64_t count) const {
   if (!shape.causal)
     return {e.constant(shape.keys / width), e.constant(panels)};
   Index first = query + shape.offset() + 1, last = first + (count - 1);
   return {e.floorDiv(first, width), e.floorDiv(last + (width - 1), width)};
 }
 
-void AttentionTiles::forEachPanel(const Seen &seen,
-                                  function_ref<void(Index, bool)> body) {
+void AttentionTiles::forEachPanel(const Seen &seen, function_ref<void(Index, bool)> body) {
   auto between = [&](Index first, Index end, bool isCut) {
     e.loopBetween(e.materialize(first), e.materialize(end), panels, {},
                   [&](Index panel, ValueRange) {
@@ -195,17 +185,13 @@ void AttentionTiles::forEachPanel(const Seen &seen,
 Value AttentionTiles::sees(Index query, Index key) {
   auto type = VectorType::get({code.lanes}, e.builder.getI32Type());
   auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, code.lanes));
-  Value lanes = e.make<arith::ConstantOp>(
-      DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
-  Index last = shape.causal ? query + shape.offset() - key
-                            : e.constant(shape.keys - 1) - key;
-  Value limit =
-      e.make<arith::TruncIOp>(e.builder.getI32Type(), e.materialize(last));
+  Value lanes = e.make<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
+  Index last = shape.causal ? query + shape.offset() - key : e.constant(shape.keys - 1) - key;
+  Value limit = e.make<arith::TruncIOp>(e.builder.getI32Type(), e.materialize(last));
   Value none = e.make<LLVM::PoisonOp>(type);
   Value first = e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(0));
-  Value limits = e.make<LLVM::ShuffleVectorOp>(
-      e.make<LLVM::InsertElementOp>(none, limit, first), none,
-      SmallVector<int32_t>(code.lanes, 0));
+  Value limits = e.make<LLVM::ShuffleVectorOp>(e.make<LLVM::InsertElementOp>(none, limit, first),
+                                               none, SmallVector<int32_t>(code.lanes, 0));
   return e.make<arith::CmpIOp>(arith::CmpIPredicate::sle, lanes, limits);
 }
 
@@ -234,10 +220,8 @@ void AttentionTiles::prepareMask(Index query, int64_t count) {
 Value AttentionTiles::addMask(Value scores, Index query, Index key) {
   if (!mask)
     return scores;
-  Value address =
-      maskAddress
-          ? code.at(maskAddress, maskNumber(query, key))
-          : code.at(maskCopy, (query - firstOfCopy) * scoreStride + key);
+  Value address = maskAddress ? code.at(maskAddress, maskNumber(query, key))
+                              : code.at(maskCopy, (query - firstOfCopy) * scoreStride + key);
   return code.add(scores, code.load(address));
 }
 
@@ -246,8 +230,8 @@ Value AttentionTiles::addMask(Value scores, Index query, Index key) {
 //===----------------------------------------------------------------------===//
 
 Value AttentionTiles::splatOf(double value) {
-  return e.make<arith::ConstantOp>(DenseElementsAttr::get(
-      code.type, e.builder.getFloatAttr(code.elementType, value)));
+  return e.make<arith::ConstantOp>(
+      DenseElementsAttr::get(code.type, e.builder.getFloatAttr(code.elementType, value)));
 }
 
 // Only f32 has code for vectors; other functions are calls.
@@ -258,16 +242,11 @@ Value AttentionTiles::exponential(Value x) {
   for (int64_t lane = 0; lane < code.lanes; ++lane) {
     Value number = e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(lane));
     Value element = e.make<LLVM::ExtractElementOp>(x, number);
-    result = e.make<LLVM::InsertElementOp>(result, e.make<math::ExpOp>(element),
-                                           number);
+    result = e.make<LLVM::InsertElementOp>(result, e.make<math::ExpOp>(element), number);
   }
   return result;
 }
 
-Value AttentionTiles::multiplied(Value x, Value y) {
-  return e.make<arith::MulFOp>(x, y);
-}
+Value AttentionTiles::multiplied(Value x, Value y) { return e.make<arith::MulFOp>(x, y); }
 
-Value AttentionTiles::subtracted(Value x, Value y) {
-  return e.make<arith::SubFOp>(x, y);
-}
+Value AttentionTiles::subtracted(Value x, Value y) { return e.make<arith::SubFOp>(x, y); }

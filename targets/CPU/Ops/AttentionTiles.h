@@ -14,9 +14,8 @@ public:
   using Index = LoopEmitter::Index;
   using Values = LoopEmitter::Values;
 
-  AttentionTiles(VectorEmitter &emitter, mlir::Type elementType,
-                 const AttentionShape &shape, mlir::Value mask,
-                 llvm::ArrayRef<int64_t> maskDimensions);
+  AttentionTiles(VectorEmitter &emitter, mlir::Type elementType, const AttentionShape &shape,
+                 mlir::Value mask, llvm::ArrayRef<int64_t> maskDimensions);
 
   VectorEmitter &e;
   VectorCode code;
@@ -48,15 +47,14 @@ public:
   /// Scratch memory for rows of `elements`, with zeros up to whole units.
   Rows makeRows(int64_t count, int64_t elements);
   /// Copies an operand there, multiplied by `factor`.
-  void copyRows(const Rows &to, mlir::Value tensor, int64_t count,
-                int64_t elements, double factor);
+  void copyRows(const Rows &to, mlir::Value tensor, int64_t count, int64_t elements, double factor);
   /// Scratch memory for panels of an operand with a row a key: lanes are keys.
   mlir::Value makePanels(int64_t elements);
   void packPanels(mlir::Value to, mlir::Value tensor, int64_t elements);
 
   /// Products of `height` rows with the keys of a panel, row by row.
-  Values multiply(const Rows &rows, Index first, int64_t height,
-                  mlir::Value panelsOf, Index panel, int64_t elements);
+  Values multiply(const Rows &rows, Index first, int64_t height, mlir::Value panelsOf, Index panel,
+                  int64_t elements);
   /// A tile of sums over units [first, end): a weight of row r and point p is
   /// the scalar r `rowStep` + p `pointStep` after `weights`, its factor a row
   /// of vectors p `stride` after `vectors`.
@@ -66,8 +64,7 @@ public:
     mlir::Value vectors;
     int64_t stride, vectorCount;
   };
-  Values addUnits(const Sum &sum, mlir::Value first, mlir::Value end,
-                  int64_t most, Values sums);
+  Values addUnits(const Sum &sum, mlir::Value first, mlir::Value end, int64_t most, Values sums);
   /// The same over `count` points in place of units.
   Values addPoints(const Sum &sum, int64_t count, Values sums);
 
@@ -78,8 +75,7 @@ public:
   };
   Seen keysSeenBy(Index query, int64_t count) const;
   /// `body(panel, whether some query of the block does not see all of it)`.
-  void forEachPanel(const Seen &seen,
-                    llvm::function_ref<void(Index panel, bool isCut)> body);
+  void forEachPanel(const Seen &seen, llvm::function_ref<void(Index panel, bool isCut)> body);
   /// i1 vector: whether `query` sees the keys from `key` on.
   mlir::Value sees(Index query, Index key);
 

@@ -22,8 +22,7 @@ static int64_t elementsAlong(Value tensor, ArrayRef<int64_t> dimensions) {
   return count;
 }
 
-static SmallVector<int64_t> extentsOf(Value tensor,
-                                      ArrayRef<int64_t> dimensions) {
+static SmallVector<int64_t> extentsOf(Value tensor, ArrayRef<int64_t> dimensions) {
   SmallVector<int64_t> extents;
   for (int64_t d : dimensions)
     extents.push_back(typeOf(tensor).getDimSize(d));
@@ -32,8 +31,7 @@ static SmallVector<int64_t> extentsOf(Value tensor,
 
 /// The distance in memory of neighbours when `dimensions` of `tensor` are
 /// counted as one, row-major; nullopt when there is no one distance.
-static std::optional<int64_t> strideAlong(Value tensor,
-                                          ArrayRef<int64_t> dimensions) {
+static std::optional<int64_t> strideAlong(Value tensor, ArrayRef<int64_t> dimensions) {
   ArrayRef<int64_t> shape = typeOf(tensor).getShape();
   SmallVector<int64_t> strides = rowMajorStrides(shape);
   std::optional<int64_t> innermost;
@@ -52,9 +50,8 @@ static std::optional<int64_t> strideAlong(Value tensor,
 
 /// The matrix that `tensor` is in memory, if it is one: the element where the
 /// batch dimensions have `positions` and the others are 0 is its first.
-static StridedMatrix matrixIn(VectorEmitter &e, Value tensor,
-                              ArrayRef<Index> positions, ArrayRef<int64_t> rows,
-                              ArrayRef<int64_t> columns) {
+static StridedMatrix matrixIn(VectorEmitter &e, Value tensor, ArrayRef<Index> positions,
+                              ArrayRef<int64_t> rows, ArrayRef<int64_t> columns) {
   std::optional<int64_t> rowStride = strideAlong(tensor, rows),
                          columnStride = strideAlong(tensor, columns);
   Value address = e.getBuffer(tensor);
@@ -64,8 +61,7 @@ static StridedMatrix matrixIn(VectorEmitter &e, Value tensor,
   for (ArrayRef<int64_t> dims : {rows, columns})
     for (int64_t d : dims)
       first[d] = e.constant(0);
-  return {address, e.linearize(first, typeOf(tensor).getShape()), *rowStride,
-          *columnStride};
+  return {address, e.linearize(first, typeOf(tensor).getShape()), *rowStride, *columnStride};
 }
 
 namespace {
@@ -87,8 +83,7 @@ struct DotFill : VectorFillRule<DotFill, DotOp> {
     SmallVector<int64_t> batch = extentsOf(op.getLhs(), op.getLhsBatch()),
                          rowShape = extentsOf(op.getLhs(), lhsFree),
                          columnShape = extentsOf(op.getRhs(), rhsFree),
-                         depthShape =
-                             extentsOf(op.getLhs(), op.getLhsContract());
+                         depthShape = extentsOf(op.getLhs(), op.getLhsContract());
     int64_t rows = elementsAlong(op.getLhs(), lhsFree),
             columns = elementsAlong(op.getRhs(), rhsFree),
             depth = elementsAlong(op.getLhs(), op.getLhsContract()),
@@ -104,12 +99,10 @@ struct DotFill : VectorFillRule<DotFill, DotOp> {
                           e.constant(0),
                           columns};
     e.sequence(batches, [&](Index i) {
-      SmallVector<Index> left(typeOf(op.getLhs()).getRank()),
-          right(typeOf(op.getRhs()).getRank());
-      auto place = [&](SmallVector<Index> &positions, ArrayRef<int64_t> dims,
-                       Index number, ArrayRef<int64_t> shape) {
-        for (auto [d, position] :
-             llvm::zip_equal(dims, e.delinearize(number, shape)))
+      SmallVector<Index> left(typeOf(op.getLhs()).getRank()), right(typeOf(op.getRhs()).getRank());
+      auto place = [&](SmallVector<Index> &positions, ArrayRef<int64_t> dims, Index number,
+                       ArrayRef<int64_t> shape) {
+        for (auto [d, position] : llvm::zip_equal(dims, e.delinearize(number, shape)))
           positions[d] = position;
       };
       place(left, op.getLhsBatch(), i, batch);
@@ -131,9 +124,7 @@ struct DotFill : VectorFillRule<DotFill, DotOp> {
           Index number = first + (row + at[0]) * columns + column + at[1];
           if (!address)
             e.store(op.getResult(),
-                    e.loadAt(tile.address, product.elementType,
-                             tile.at(at[0], at[1])),
-                    number);
+                    e.loadAt(tile.address, product.elementType, tile.at(at[0], at[1])), number);
           return number;
         });
       };
@@ -150,6 +141,4 @@ struct DotFill : VectorFillRule<DotFill, DotOp> {
 };
 } // namespace
 
-void dpc::attachContractionFills(MLIRContext &context) {
-  DotOp::attachInterface<DotFill>(context);
-}
+void dpc::attachContractionFills(MLIRContext &context) { DotOp::attachInterface<DotFill>(context); }

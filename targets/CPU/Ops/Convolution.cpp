@@ -29,8 +29,7 @@ static Value getInMemory(VectorEmitter &e, Value tensor) {
   int64_t count = type.getNumElements();
   Value scratch = e.getScratch(count * type.getElementTypeBitWidth() / 8);
   e.forEach({count}, [&](ArrayRef<Index> i) {
-    e.storeAt(scratch, e.read(tensor, ElementIndex(e, type.getShape(), i[0])),
-              i[0]);
+    e.storeAt(scratch, e.read(tensor, ElementIndex(e, type.getShape(), i[0])), i[0]);
   });
   return scratch;
 }
@@ -38,26 +37,18 @@ static Value getInMemory(VectorEmitter &e, Value tensor) {
 /// Whether the convolution is worth more than a sum for each element.
 static bool paysForAll(const Convolution &c) {
   Type type = c.x.getElementType();
-  return (type.isF32() || type.isF64()) && c.x.getNumElements() > 0 &&
-         c.y.getNumElements() > 0 &&
-         c.y.getNumElements() *
-                 ShapedType::getNumElements(c.w.getShape().drop_front(1)) >=
-             4096;
+  return (type.isF32() || type.isF64()) && c.x.getNumElements() > 0 && c.y.getNumElements() > 0 &&
+         c.y.getNumElements() * ShapedType::getNumElements(c.w.getShape().drop_front(1)) >= 4096;
 }
 
 /// Whether `outputs` channels of a group would leave most lanes empty.
 static bool areFew(VectorEmitter &e, const Convolution &c, int64_t outputs) {
-  return outputs * 2 * c.x.getElementTypeBitWidth() / 8 <
-         int64_t(e.vectorBytes);
+  return outputs * 2 * c.x.getElementTypeBitWidth() / 8 < int64_t(e.vectorBytes);
 }
 
 static int64_t inputsOf(const Convolution &c) { return c.w.getDimSize(1); }
-static int64_t outputsOf(const Convolution &c) {
-  return c.w.getDimSize(0) / c.groups;
-}
-static ArrayRef<int64_t> spatial(RankedTensorType type) {
-  return type.getShape().drop_front(2);
-}
+static int64_t outputsOf(const Convolution &c) { return c.w.getDimSize(0) / c.groups; }
+static ArrayRef<int64_t> spatial(RankedTensorType type) { return type.getShape().drop_front(2); }
 
 /// The patches of x that make y.
 static PatchGrid gridOf(const Convolution &c) {
@@ -81,22 +72,19 @@ static PatchDimension phaseOf(const Convolution &c, unsigned d, int64_t phase) {
   int64_t stride = c.window.strides[d], dilation = c.window.dilations[d];
   PatchDimension dimension{};
   dimension.step = 1;
-  dimension.points = llvm::divideCeilSigned(
-      std::max<int64_t>(0, spatial(c.x)[d] - phase), stride);
+  dimension.points = llvm::divideCeilSigned(std::max<int64_t>(0, spatial(c.x)[d] - phase), stride);
   dimension.resultFirst = phase;
   dimension.resultStep = stride;
   // Kernel element k meets x over y's (x + padLow - k * dilation) / stride.
   int64_t shift = phase + c.window.padLow[d];
   dimension.kernelStep = stride / std::gcd(stride, dilation);
-  for (int64_t k = 0; k < std::min(dimension.kernelStep, c.window.kernel[d]);
-       ++k) {
+  for (int64_t k = 0; k < std::min(dimension.kernelStep, c.window.kernel[d]); ++k) {
     if (llvm::mod(shift - k * dilation, stride) != 0)
       continue;
     dimension.kernelFirst = k;
     dimension.first = llvm::divideFloorSigned(shift - k * dilation, stride);
     dimension.tapStep = -dimension.kernelStep * dilation / stride;
-    dimension.taps =
-        llvm::divideCeil(c.window.kernel[d] - k, dimension.kernelStep);
+    dimension.taps = llvm::divideCeil(c.window.kernel[d] - k, dimension.kernelStep);
     break;
   }
   return dimension;
@@ -105,33 +93,27 @@ static PatchDimension phaseOf(const Convolution &c, unsigned d, int64_t phase) {
 namespace {
 
 /// Base of the three rules, which pay for the same convolutions.
-template <typename Model, typename Op>
-struct ConvolutionFill : VectorFillRule<Model, Op> {
-  bool pays(Operation *op) const {
-    return paysForAll(cast<Op>(op).getConvolution());
-  }
+template <typename Model, typename Op> struct ConvolutionFill : VectorFillRule<Model, Op> {
+  bool pays(Operation *op) const { return paysForAll(cast<Op>(op).getConvolution()); }
 };
 
 struct ConvFill : ConvolutionFill<ConvFill, ConvOp> {
   void fill(ConvOp op, VectorEmitter &e) const {
     Convolution c = op.getConvolution();
     int64_t inputs = inputsOf(c), outputs = outputsOf(c),
-            taps = ShapedType::getNumElements(spatial(c.w)),
-            depth = inputs * taps;
+            taps = ShapedType::getNumElements(spatial(c.w)), depth = inputs * taps;
     PatchGrid grid = gridOf(c);
-    ConvolutionProduct product{
-        op.getInput(), c.groups,     inputs, outputs,
-        spatial(c.w),  spatial(c.y), grid,   e.getBuffer(op.getResult())};
+    ConvolutionProduct product{op.getInput(), c.groups,     inputs, outputs,
+                               spatial(c.w),  spatial(c.y), grid,   e.getBuffer(op.getResult())};
     Value kernel = getInMemory(e, op.getKernel());
     if (areFew(e, c, outputs)) {
       LineProduct{product, kernel, outputs * depth, depth, taps}.emit(e);
       return;
     }
-    auto pack = [&](VectorCode &code, Index group, Index first, int64_t columns,
-                    int64_t width, Value to) {
-      code.transpose(
-          {code.at(kernel, (group * outputs + first) * depth), depth}, columns,
-          depth, {to, width}, /*padded=*/true);
+    auto pack = [&](VectorCode &code, Index group, Index first, int64_t columns, int64_t width,
+                    Value to) {
+      code.transpose({code.at(kernel, (group * outputs + first) * depth), depth}, columns, depth,
+                     {to, width}, /*padded=*/true);
     };
     PatchProduct{product, pack}.emit(e);
   }
@@ -149,23 +131,21 @@ struct ConvInputGradFill : ConvolutionFill<ConvInputGradFill, ConvInputGradOp> {
         grid.push_back(phaseOf(c, d, phase[d]));
       grids.push_back(grid);
     });
-    ConvolutionProduct product{
-        op.getGrad(), c.groups,     outputs, inputs,
-        spatial(c.w), spatial(c.x), grids,   e.getBuffer(op.getResult())};
+    ConvolutionProduct product{op.getGrad(), c.groups,     outputs, inputs,
+                               spatial(c.w), spatial(c.x), grids,   e.getBuffer(op.getResult())};
     Value kernel = getInMemory(e, op.getKernel());
     if (areFew(e, c, inputs)) {
-      LineProduct{product, kernel, outputs * inputs * taps, taps, inputs * taps}
-          .emit(e);
+      LineProduct{product, kernel, outputs * inputs * taps, taps, inputs * taps}.emit(e);
       return;
     }
-    auto pack = [&](VectorCode &code, Index group, Index first, int64_t columns,
-                    int64_t width, Value to) {
+    auto pack = [&](VectorCode &code, Index group, Index first, int64_t columns, int64_t width,
+                    Value to) {
       e.sequence(outputs, [&](Index output) {
         Index from = ((group * outputs + output) * inputs + first) * taps;
         Value place = code.at(to, output * (taps * width));
         if (taps > 1)
-          code.transpose({code.at(kernel, from), taps}, columns, taps,
-                         {place, width}, /*padded=*/true);
+          code.transpose({code.at(kernel, from), taps}, columns, taps, {place, width},
+                         /*padded=*/true);
         else
           code.copyPadded(code.at(kernel, from), columns, place, width);
       });
@@ -174,8 +154,7 @@ struct ConvInputGradFill : ConvolutionFill<ConvInputGradFill, ConvInputGradOp> {
   }
 };
 
-struct ConvWeightGradFill
-    : ConvolutionFill<ConvWeightGradFill, ConvWeightGradOp> {
+struct ConvWeightGradFill : ConvolutionFill<ConvWeightGradFill, ConvWeightGradOp> {
   void fill(ConvWeightGradOp op, VectorEmitter &e) const {
     Convolution c = op.getConvolution();
     ConvolutionGradient gradient{op.getInput(),

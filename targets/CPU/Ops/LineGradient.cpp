@@ -20,11 +20,10 @@ namespace {
 /// of sums for each kernel element: lanes are patches of a line.
 class TapSums {
 public:
-  TapSums(VectorEmitter &emitter, VectorCode &code,
-          const LineGradient &gradient, const SplitPlanes &planes)
-      : e(emitter), code(code), kernelShape(gradient.kernelShape),
-        grid(gradient.grid), planes(planes), last(kernelShape.size() - 1),
-        width(grid[last].points) {
+  TapSums(VectorEmitter &emitter, VectorCode &code, const LineGradient &gradient,
+          const SplitPlanes &planes)
+      : e(emitter), code(code), kernelShape(gradient.kernelShape), grid(gradient.grid),
+        planes(planes), last(kernelShape.size() - 1), width(grid[last].points) {
     for (int64_t d = 0; d < last; ++d)
       outer.push_back(grid[d].points);
   }
@@ -44,16 +43,12 @@ public:
         imageAt = imageAt + row[d] * (grid[d].step * planes.pitches[d]);
         gradAt = gradAt * outer[d] + row[d];
       }
-      Value imageLine = code.at(image, imageAt),
-            gradLine = code.at(grads, gradAt * width);
-      Values sums =
-          e.loop(width / code.lanes, carried, [&](Index i, ValueRange inner) {
-            return step(imageLine, gradLine, i * code.lanes, code.lanes,
-                        offsets, Values(inner));
-          });
+      Value imageLine = code.at(image, imageAt), gradLine = code.at(grads, gradAt * width);
+      Values sums = e.loop(width / code.lanes, carried, [&](Index i, ValueRange inner) {
+        return step(imageLine, gradLine, i * code.lanes, code.lanes, offsets, Values(inner));
+      });
       if (int64_t rest = width % code.lanes)
-        sums = step(imageLine, gradLine, e.constant(width - rest), rest,
-                    offsets, sums);
+        sums = step(imageLine, gradLine, e.constant(width - rest), rest, offsets, sums);
       return sums;
     });
     for (int64_t tap = first; tap < end; ++tap)
@@ -68,11 +63,9 @@ private:
       k[d] = rest % kernelShape[d];
       rest /= kernelShape[d];
     }
-    int64_t offset =
-        planes.offsetOf(grid[last].first + k[last] * grid[last].tapStep);
+    int64_t offset = planes.offsetOf(grid[last].first + k[last] * grid[last].tapStep);
     for (int64_t d = 0; d < last; ++d)
-      offset += (grid[d].first + k[d] * grid[d].tapStep + planes.padLow[d]) *
-                planes.pitches[d];
+      offset += (grid[d].first + k[d] * grid[d].tapStep + planes.padLow[d]) * planes.pitches[d];
     return offset;
   }
 
@@ -82,8 +75,7 @@ private:
     Value factor = code.load(code.at(gradLine, column), count);
     Value base = code.at(imageLine, column);
     for (auto [offset, sum] : llvm::zip_equal(offsets, sums))
-      sum = code.multiplyAdd(code.load(code.at(base, e.constant(offset))),
-                             factor, sum);
+      sum = code.multiplyAdd(code.load(code.at(base, e.constant(offset))), factor, sum);
     return sums;
   }
 
@@ -104,8 +96,7 @@ void LineGradient::emit(VectorEmitter &e) const {
           taps = ShapedType::getNumElements(kernelShape), plane = 1;
   for (const PatchDimension &dimension : grid)
     plane *= dimension.points;
-  VectorCode code =
-      codeForLines(e, typeOf(source).getElementType(), grid[last].points);
+  VectorCode code = codeForLines(e, typeOf(source).getElementType(), grid[last].points);
   SplitPlanes planes(code, source, inputs, grid);
   Value sums = code.scratch(outputs * inputs * taps * code.lanes);
   TapSums tapSums(e, code, *this, planes);
@@ -118,12 +109,10 @@ void LineGradient::emit(VectorEmitter &e) const {
     e.sequence(samples, [&](Index sample) {
       planes.load(sample, group);
       e.sequence(outputs, [&](Index output) {
-        Value grads = code.at(
-            grad, ((sample * groups + group) * outputs + output) * plane);
+        Value grads = code.at(grad, ((sample * groups + group) * outputs + output) * plane);
         e.sequence(inputs, [&](Index input) {
           Value image = code.at(planes.address, input * planes.channelPitch),
-                to = code.at(sums,
-                             (output * inputs + input) * (taps * code.lanes));
+                to = code.at(sums, (output * inputs + input) * (taps * code.lanes));
           for (int64_t first = 0; first < taps; first += chunk)
             tapSums.add(image, grads, to, first, std::min(taps, first + chunk));
         });

@@ -24,19 +24,15 @@ namespace {
 class LineNest {
 public:
   LineNest(VectorEmitter &emitter, const LineProduct &product)
-      : p(product), e(emitter),
-        code(codeForLines(e, p.getElementType(), p.grids[0].back().points)),
-        last(p.resultShape.size() - 1),
-        kernelPitches(rowMajorStrides(p.kernelShape)),
-        planes(code, p.source, p.inputs, p.grids),
-        phases(p.grids[0].back().resultStep),
+      : p(product), e(emitter), code(codeForLines(e, p.getElementType(), p.grids[0].back().points)),
+        last(p.resultShape.size() - 1), kernelPitches(rowMajorStrides(p.kernelShape)),
+        planes(code, p.source, p.inputs, p.grids), phases(p.grids[0].back().resultStep),
         sumsInRegisters(e.vectorBytes == 64 ? 16 : 8),
         channels(divisorNear(p.outputs, std::min<int64_t>(p.outputs, 4))) {
     staged = phases > 1 || p.hasEmptyGrid();
     if (!staged)
       return;
-    phasePitch = llvm::alignTo(llvm::divideCeil(p.resultShape[last], phases),
-                               code.lanes);
+    phasePitch = llvm::alignTo(llvm::divideCeil(p.resultShape[last], phases), code.lanes);
     stagedPitches.assign(p.resultShape.begin(), p.resultShape.end());
     stagedPitches[last] = phases * phasePitch;
     stagedPlane = ShapedType::getNumElements(stagedPitches);
@@ -51,9 +47,7 @@ public:
       e.sequence(p.getSamples(), [&](Index sample) {
         planes.load(sample, group);
         inBlocks(e, p.outputs, channels, [&](Index first, int64_t count) {
-          p.forEachGrid([&](const PatchGrid &grid) {
-            lines(grid, {sample, group, first, count});
-          });
+          p.forEachGrid([&](const PatchGrid &grid) { lines(grid, {sample, group, first, count}); });
           if (staged)
             interleave({sample, group, first, count});
         });
@@ -69,21 +63,19 @@ private:
   };
 
   Value resultOf(const Part &part, int64_t channel) {
-    Index plane = (part.sample * p.groups + part.group) * p.outputs +
-                  part.first + channel;
+    Index plane = (part.sample * p.groups + part.group) * p.outputs + part.first + channel;
     return code.at(p.result, plane * ShapedType::getNumElements(p.resultShape));
   }
 
   void lines(const PatchGrid &grid, const Part &part) {
     // Up to four vectors of a line and, where registers are left, some lines.
-    int64_t points = grid[last].points,
-            whole = llvm::divideCeil(points, code.lanes);
+    int64_t points = grid[last].points, whole = llvm::divideCeil(points, code.lanes);
     bool atOnce = whole <= 4;
     int64_t vectors = std::min<int64_t>(whole, 4);
     int64_t together = 1;
     if (last > 0)
-      together = std::clamp<int64_t>(sumsInRegisters / (part.count * vectors),
-                                     1, grid[last - 1].points);
+      together =
+          std::clamp<int64_t>(sumsInRegisters / (part.count * vectors), 1, grid[last - 1].points);
     SmallVector<int64_t> outer;
     for (int64_t d = 0; d + 1 < int64_t(last); ++d)
       outer.push_back(grid[d].points);
@@ -108,37 +100,32 @@ private:
       }
       if (last == 0)
         return row(1);
-      inBlocks(e, grid[last - 1].points, together,
-               [&](Index first, int64_t count) {
-                 at.push_back(first);
-                 row(count);
-                 at.pop_back();
-               });
+      inBlocks(e, grid[last - 1].points, together, [&](Index first, int64_t count) {
+        at.push_back(first);
+        row(count);
+        at.pop_back();
+      });
     };
     walk();
   }
 
   /// `width` points from `column` on of `lines` lines from `at` on.
-  void tile(const PatchGrid &grid, const Part &part, ArrayRef<Index> at,
-            int64_t lines, Index column, int64_t width) {
+  void tile(const PatchGrid &grid, const Part &part, ArrayRef<Index> at, int64_t lines,
+            Index column, int64_t width) {
     int64_t vectors = llvm::divideCeil(width, code.lanes);
-    Index from = column,
-          first = part.group * p.groupPitch + part.first * p.outputPitch;
+    Index from = column, first = part.group * p.groupPitch + part.first * p.outputPitch;
     for (auto [d, place] : llvm::enumerate(at)) {
       const PatchDimension &dimension = grid[d];
       from =
-          from + (place * dimension.step + dimension.first + planes.padLow[d]) *
-                     planes.pitches[d];
+          from + (place * dimension.step + dimension.first + planes.padLow[d]) * planes.pitches[d];
       first = first + dimension.kernelFirst * kernelPitches[d];
     }
     RegisterTile tile;
     for (int64_t t = 0; t < lines; ++t)
       for (int64_t v = 0; v < vectors; ++v)
-        tile.vectors.push_back(
-            (t ? t * grid[last - 1].step * planes.pitches[last - 1] : 0) +
-            v * code.lanes);
-    SmallVector<RegisterTile::Loop> loops{
-        {p.inputs, p.inputPitch, planes.channelPitch}};
+        tile.vectors.push_back((t ? t * grid[last - 1].step * planes.pitches[last - 1] : 0) +
+                               v * code.lanes);
+    SmallVector<RegisterTile::Loop> loops{{p.inputs, p.inputPitch, planes.channelPitch}};
     for (size_t d = 0; d < last; ++d)
       loops.push_back({grid[d].taps, grid[d].kernelStep * kernelPitches[d],
                        grid[d].tapStep * planes.pitches[d]});
@@ -152,22 +139,18 @@ private:
       for (int64_t r = 0; r < part.count; ++r)
         rows.push_back(code.at(p.kernel, kernel + r * p.outputPitch));
       tile.rows = rows;
-      tile.panel =
-          code.at(planes.address,
-                  from + planes.offsetOf(line.first + tap * line.tapStep));
+      tile.panel = code.at(planes.address, from + planes.offsetOf(line.first + tap * line.tapStep));
       tile.loops = loops;
       tile.loops.push_back({int64_t(llvm::divideCeil(line.taps - tap, stride)),
-                            stride * line.kernelStep,
-                            stride * line.tapStep / planes.step});
+                            stride * line.kernelStep, stride * line.tapStep / planes.step});
       sums = tile.emit(code, sums);
     }
     store(grid, part, at, lines, column, width, sums);
   }
 
-  void store(const PatchGrid &grid, const Part &part, ArrayRef<Index> at,
-             int64_t lines, Index column, int64_t width, Values sums) {
-    SmallVector<int64_t> pitches =
-        staged ? stagedPitches : rowMajorStrides(p.resultShape);
+  void store(const PatchGrid &grid, const Part &part, ArrayRef<Index> at, int64_t lines,
+             Index column, int64_t width, Values sums) {
+    SmallVector<int64_t> pitches = staged ? stagedPitches : rowMajorStrides(p.resultShape);
     int64_t vectors = llvm::divideCeil(width, code.lanes);
     for (int64_t r = 0; r < part.count; ++r)
       for (int64_t t = 0; t < lines; ++t) {
@@ -176,29 +159,25 @@ private:
           to = to + grid[last].resultFirst * phasePitch + r * stagedPlane;
         for (auto [d, place] : llvm::enumerate(at)) {
           Index point = d + 1 == at.size() ? place + t : place;
-          to = to +
-               (point * grid[d].resultStep + grid[d].resultFirst) * pitches[d];
+          to = to + (point * grid[d].resultStep + grid[d].resultFirst) * pitches[d];
         }
         Value base = code.at(staged ? staging : resultOf(part, r), to);
         for (int64_t v = 0; v < vectors; ++v)
-          code.store(sums[(r * lines + t) * vectors + v],
-                     code.at(base, e.constant(v * code.lanes)),
+          code.store(sums[(r * lines + t) * vectors + v], code.at(base, e.constant(v * code.lanes)),
                      std::min(code.lanes, width - v * code.lanes));
       }
   }
 
   /// From phases apart to lines of the result.
   void interleave(const Part &part) {
-    int64_t width = p.resultShape[last],
-            lines = ShapedType::getNumElements(p.resultShape) / width;
+    int64_t width = p.resultShape[last], lines = ShapedType::getNumElements(p.resultShape) / width;
     for (int64_t r = 0; r < part.count; ++r) {
       Value to = resultOf(part, r);
       e.forEach({lines}, [&](ArrayRef<Index> line) {
         auto move = [&](Index at, int64_t phase) {
           Value element =
               e.loadAt(staging, code.elementType,
-                       line[0] * (phases * phasePitch) + phase * phasePitch +
-                           at + r * stagedPlane);
+                       line[0] * (phases * phasePitch) + phase * phasePitch + at + r * stagedPlane);
           e.storeAt(to, element, line[0] * width + at * phases + phase);
         };
         e.forEach({width / phases}, [&](ArrayRef<Index> i) {
@@ -225,6 +204,4 @@ private:
 };
 } // namespace
 
-void LineProduct::emit(VectorEmitter &emitter) const {
-  LineNest(emitter, *this).emit();
-}
+void LineProduct::emit(VectorEmitter &emitter) const { LineNest(emitter, *this).emit(); }

@@ -50,8 +50,7 @@ struct LineGradient : ConvolutionGradient {
 };
 
 /// Vectors for lines of `points`: the narrowest that hold one, or the target's.
-VectorCode codeForLines(VectorEmitter &emitter, mlir::Type elementType,
-                        int64_t points);
+VectorCode codeForLines(VectorEmitter &emitter, mlir::Type elementType, int64_t points);
 
 } // namespace dpc::nn
 

@@ -16,10 +16,9 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-bool MatrixProduct::pays(Type elementType, int64_t rows, int64_t columns,
-                         int64_t depth) {
-  return (elementType.isF32() || elementType.isF64()) && rows > 1 &&
-         columns > 3 && depth > 3 && rows * columns * depth >= 4096;
+bool MatrixProduct::pays(Type elementType, int64_t rows, int64_t columns, int64_t depth) {
+  return (elementType.isF32() || elementType.isF64()) && rows > 1 && columns > 3 && depth > 3 &&
+         rows * columns * depth >= 4096;
 }
 
 namespace {
@@ -31,8 +30,7 @@ struct Blocking {
   bool packsAhead;
   bool packsA, packsB;
 
-  Blocking(const MatrixProduct &product, const VectorCode &code)
-      : panels(code, product.columns) {
+  Blocking(const MatrixProduct &product, const VectorCode &code) : panels(code, product.columns) {
     bool isWide = code.e.vectorBytes == 64;
     int64_t vectors = panels.width / code.lanes,
             mostRows = RegisterTile::packedRowsFor(code, vectors);
@@ -40,8 +38,7 @@ struct Blocking {
     depth = blockDepth(product.depth, vectors == 1 ? 768 : 384);
     // A block of A stays in the second cache, and so does all of B where it is
     // small. A larger B is packed panel by panel, again for each block of A.
-    int64_t bytesOfB =
-        llvm::alignTo(product.columns, panels.width) * depth * code.bytes;
+    int64_t bytesOfB = llvm::alignTo(product.columns, panels.width) * depth * code.bytes;
     bool isSmall = bytesOfB <= (isWide ? 1024 : 256) << 10;
     int64_t cache = (isWide ? (isSmall ? 512 : 1024) : 224) << 10;
     int64_t most = std::max(mostRows, cache / (depth * code.bytes));
@@ -52,8 +49,7 @@ struct Blocking {
     // What is computed, such as an unfolded image, is packed once all the same.
     packsAhead = rows < product.rows && (isSmall || !product.b);
     packsA = !product.a || product.columns > 2 * panels.width;
-    packsB =
-        !product.b || product.b.columnStride != 1 || product.rows > tileRows;
+    packsB = !product.b || product.b.columnStride != 1 || product.rows > tileRows;
   }
 
 private:
@@ -72,19 +68,17 @@ private:
 class Nest {
 public:
   Nest(VectorEmitter &emitter, const MatrixProduct &product)
-      : e(emitter), code(emitter, product.elementType), p(product),
-        block(product, code), packer(code) {}
+      : e(emitter), code(emitter, product.elementType), p(product), block(product, code),
+        packer(code) {}
 
   void emit() {
     int64_t height = block.tileRows, width = block.panels.width;
     if (block.packsA)
-      packedA = code.scratch(llvm::divideCeil(block.rows, height) * height *
-                                 block.depth +
+      packedA = code.scratch(llvm::divideCeil(block.rows, height) * height * block.depth +
                              packer.getSlack());
     if (block.packsB)
-      packedB = code.scratch(
-          (block.packsAhead ? llvm::alignTo(p.columns, width) : width) *
-          block.depth);
+      packedB =
+          code.scratch((block.packsAhead ? llvm::alignTo(p.columns, width) : width) * block.depth);
     placeC();
     inDepthBlocks([&](Index k, int64_t depth, bool isLast) {
       if (block.packsB && block.packsAhead)
@@ -115,8 +109,7 @@ private:
   void inDepthBlocks(function_ref<void(Index, int64_t, bool)> body) {
     int64_t size = block.depth, rest = p.depth % size, whole = p.depth / size;
     int64_t apart = rest ? 0 : p.finish ? 1 : 0;
-    e.sequence(whole - apart,
-               [&](Index i) { body(i * size, size, !p.finish && !rest); });
+    e.sequence(whole - apart, [&](Index i) { body(i * size, size, !p.finish && !rest); });
     if (apart || rest)
       body(e.constant((whole - apart) * size), rest ? rest : size, true);
   }
@@ -147,26 +140,23 @@ private:
       from.first = p.a.at(row, k);
     TileRows cut(rows, block.tileRows);
     auto read = [&](Index lane, Index i) { return p.readA(row + lane, k + i); };
-    TileRun run{e.constant(0), e.constant(0), cut.tall, cut.height + 1,
-                block.tileRows};
+    TileRun run{e.constant(0), e.constant(0), cut.tall, cut.height + 1, block.tileRows};
     packer.pack(packedA, run, depth, from, read);
-    run = {e.constant(cut.tall), e.constant(cut.tall * (cut.height + 1)),
-           cut.low, cut.height, block.tileRows};
+    run = {e.constant(cut.tall), e.constant(cut.tall * (cut.height + 1)), cut.low, cut.height,
+           block.tileRows};
     packer.pack(packedA, run, depth, from, read);
   }
 
   /// Packs `count` panels of `width` columns from column `column` on.
-  void packB(Index tile, Index column, int64_t count, int64_t width, Index k,
-             int64_t depth) {
+  void packB(Index tile, Index column, int64_t count, int64_t width, Index k, int64_t depth) {
     StridedMatrix from;
     if (p.b)
       from = {p.b.address, p.b.at(k, column), p.b.columnStride, p.b.rowStride};
     int64_t stride = block.panels.width, whole = width / code.lanes;
     if (width % code.lanes)
       packer.clear(packedB, tile, whole * code.lanes, stride, depth);
-    packer.pack(
-        packedB, {tile, e.constant(0), count, width, stride}, depth, from,
-        [&](Index lane, Index i) { return p.readB(k + i, column + lane); });
+    packer.pack(packedB, {tile, e.constant(0), count, width, stride}, depth, from,
+                [&](Index lane, Index i) { return p.readB(k + i, column + lane); });
   }
 
   void packAllOfB(Index k, int64_t depth) {
@@ -174,15 +164,14 @@ private:
     if (panels.whole)
       packB(e.constant(0), e.constant(0), panels.whole, panels.width, k, depth);
     if (panels.rest)
-      packB(e.constant(panels.whole), e.constant(panels.whole * panels.width),
-            1, panels.rest, k, depth);
+      packB(e.constant(panels.whole), e.constant(panels.whole * panels.width), 1, panels.rest, k,
+            depth);
   }
 
   void tiles(const Part &part) {
     block.panels.forEach(e, [&](Index panel, int64_t across, int64_t) {
       if (block.packsB && !block.packsAhead)
-        packB(e.constant(0), panel * block.panels.width, 1, across, part.k,
-              part.depth);
+        packB(e.constant(0), panel * block.panels.width, 1, across, part.k, part.depth);
       TileRows cut(part.rows, block.tileRows);
       cut.forEach(e, [&](Index i, Index row, int64_t height) {
         tile(part, {i, row, panel, height, across, cut.count()});
@@ -192,14 +181,12 @@ private:
 
   /// Asks for lines of the next panel, so that all tiles of this one together
   /// bring all of it; `round` counts the calls a tile makes, of `rounds`.
-  void prefetchNextPanel(const Part &part, const Tile &tile, Index round,
-                         int64_t rounds) {
+  void prefetchNextPanel(const Part &part, const Tile &tile, Index round, int64_t rounds) {
     int64_t perLine = 64 / code.bytes, width = block.panels.width;
     int64_t lines = llvm::divideCeil(part.depth * width, perLine);
     int64_t each = llvm::divideCeil(lines, rounds * tile.tilesOfPanel);
     bool isPacked = block.packsB && block.packsAhead;
-    bool isRows = p.b && p.b.columnStride == 1,
-         isColumns = p.b && p.b.rowStride == 1;
+    bool isRows = p.b && p.b.columnStride == 1, isColumns = p.b && p.b.rowStride == 1;
     if (p.columns <= width || (!isPacked && !isRows && !isColumns))
       return;
     Value base = isPacked ? packedB : p.b.address;
@@ -214,10 +201,10 @@ private:
         // Rows of `pieces` lines, or columns of them.
         int64_t pieces = std::max<int64_t>(1, width / perLine);
         Index column = (tile.panel + 1) * width;
-        number = isRows ? p.b.at(part.k + e.floorDiv(line, pieces),
-                                 column + e.mod(line, pieces) * perLine)
-                        : p.b.at(part.k + e.floorDiv(line, width) * perLine,
-                                 column + e.mod(line, width));
+        number =
+            isRows
+                ? p.b.at(part.k + e.floorDiv(line, pieces), column + e.mod(line, pieces) * perLine)
+                : p.b.at(part.k + e.floorDiv(line, width) * perLine, column + e.mod(line, width));
       }
       code.prefetch(base, number, /*locality=*/isPacked ? 3 : 2);
     }
@@ -228,15 +215,12 @@ private:
     int64_t width = block.panels.width;
     StridedMatrix a = p.a, b = p.b;
     if (block.packsA)
-      a = {packedA, tile.number * (part.depth * block.tileRows), 1,
-           block.tileRows};
+      a = {packedA, tile.number * (part.depth * block.tileRows), 1, block.tileRows};
     else
       a.first = p.a.at(part.row + tile.row, part.k);
     if (block.packsB)
-      b = {packedB,
-           (block.packsAhead ? tile.panel : e.constant(0)) *
-               (part.depth * width),
-           width, 1};
+      b = {packedB, (block.packsAhead ? tile.panel : e.constant(0)) * (part.depth * width), width,
+           1};
     else
       b.first = p.b.at(part.k, tile.panel * width);
     Values rows;
@@ -271,19 +255,17 @@ private:
     bool isConstant = isa<AffineConstantExpr>(part.k);
     bool mayBeLater = e.rangeOf(part.k).second > 0;
     if (mayBeLater && !isConstant)
-      isLater =
-          e.make<arith::CmpIOp>(arith::CmpIPredicate::ne, e.materialize(part.k),
-                                e.materialize(e.constant(0)));
+      isLater = e.make<arith::CmpIOp>(arith::CmpIPredicate::ne, e.materialize(part.k),
+                                      e.materialize(e.constant(0)));
     for (int64_t r = 0; r < tile.height; ++r)
       for (int64_t v = 0; v < vectors; ++v) {
-        Value address = code.at(to.address, place(r, v)),
-              sum = sums[r * vectors + v];
+        Value address = code.at(to.address, place(r, v)), sum = sums[r * vectors + v];
         int64_t lanes = std::min(code.lanes, tile.across - v * code.lanes);
         if (mayBeLater)
-          sum = code.add(e.branch(
-                             isLater, [&] { return code.load(address, lanes); },
-                             [&] { return code.zero(); }),
-                         sum);
+          sum = code.add(
+              e.branch(
+                  isLater, [&] { return code.load(address, lanes); }, [&] { return code.zero(); }),
+              sum);
         code.store(sum, address, lanes);
       }
     if (part.isLast && p.finish)
@@ -301,6 +283,4 @@ private:
 };
 } // namespace
 
-void MatrixProduct::emit(VectorEmitter &emitter) const {
-  Nest(emitter, *this).emit();
-}
+void MatrixProduct::emit(VectorEmitter &emitter) const { Nest(emitter, *this).emit(); }

@@ -30,15 +30,14 @@ struct MatrixProduct {
   /// Called once for each tile of C when it is final, to add the code that uses
   /// it: rows [row, row + rows), columns [column, column + columns), which lie
   /// in memory as `tile` says, for now.
-  llvm::function_ref<void(Index row, int64_t rows, Index column,
-                          int64_t columns, const StridedMatrix &tile)>
+  llvm::function_ref<void(Index row, int64_t rows, Index column, int64_t columns,
+                          const StridedMatrix &tile)>
       finish = nullptr;
 
   void emit(VectorEmitter &emitter) const;
 
   /// Whether a product of this size and type is worth the packing.
-  static bool pays(mlir::Type elementType, int64_t rows, int64_t columns,
-                   int64_t depth);
+  static bool pays(mlir::Type elementType, int64_t rows, int64_t columns, int64_t depth);
 };
 
 } // namespace dpc::nn

@@ -11,15 +11,12 @@ int64_t dpc::nn::divisorNear(int64_t extent, int64_t most) {
   return most;
 }
 
-PatchBlock::PatchBlock(int64_t samples, ArrayRef<int64_t> extents,
-                       int64_t step) {
+PatchBlock::PatchBlock(int64_t samples, ArrayRef<int64_t> extents, int64_t step) {
   const int64_t least = 96, most = 512; // patches
-  int64_t plane = ShapedType::getNumElements(extents),
-          line = plane / extents[0];
+  int64_t plane = ShapedType::getNumElements(extents), line = plane / extents[0];
   rows = extents[0];
   if (plane <= most) {
-    this->samples = divisorNear(
-        samples, std::max<int64_t>(1, std::min(samples, most / plane)));
+    this->samples = divisorNear(samples, std::max<int64_t>(1, std::min(samples, most / plane)));
     return;
   }
   for (int64_t size = step; size < extents[0]; size += step)

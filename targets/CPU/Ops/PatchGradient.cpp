@@ -18,11 +18,10 @@ namespace {
 class GradientNest {
 public:
   GradientNest(VectorEmitter &emitter, const PatchGradient &gradient)
-      : p(gradient), code(emitter, typeOf(p.source).getElementType()),
-        e(emitter), samples(typeOf(p.source).getDimSize(0)),
-        gridShape(typeOf(p.grad).getShape().drop_front(2)),
-        rows(p.inputs * ShapedType::getNumElements(p.kernelShape)),
-        panels(code, p.outputs), block(samples, gridShape, 1) {
+      : p(gradient), code(emitter, typeOf(p.source).getElementType()), e(emitter),
+        samples(typeOf(p.source).getDimSize(0)), gridShape(typeOf(p.grad).getShape().drop_front(2)),
+        rows(p.inputs * ShapedType::getNumElements(p.kernelShape)), panels(code, p.outputs),
+        block(samples, gridShape, 1) {
     blockShape.assign(gridShape.begin(), gridShape.end());
     blockShape[0] = block.rows;
     accumulates = block.samples < samples || block.rows < gridShape[0];
@@ -33,10 +32,8 @@ public:
     source = &image;
     gradBuffer = e.getBuffer(p.grad);
     if (!gradBuffer)
-      gradPlanes = code.scratch(p.outputs * block.samples *
-                                ShapedType::getNumElements(blockShape));
-    columns = code.scratch(
-        block.samples * ShapedType::getNumElements(blockShape) * panels.width);
+      gradPlanes = code.scratch(p.outputs * block.samples * ShapedType::getNumElements(blockShape));
+    columns = code.scratch(block.samples * ShapedType::getNumElements(blockShape) * panels.width);
     sums = code.scratch(rows * panels.lanesTotal());
     e.sequence(p.groups, [&](Index group) {
       if (accumulates)
@@ -44,14 +41,13 @@ public:
       inBlocks(e, samples, block.samples, [&](Index first, int64_t count) {
         image.prepare(first, count, group);
         e.sequence(gridShape[0] / block.rows, [&](Index rowBlock) {
-          panels.forEach(
-              e, [&](Index panel, int64_t channels, int64_t vectors) {
-                packGrad(group * p.outputs + panel * panels.width, channels,
-                         vectors, first, count, rowBlock);
-                forEachTile([&](int64_t height, RowAt rowAt) {
-                  tile(height, rowAt, panel, vectors, count, rowBlock);
-                });
-              });
+          panels.forEach(e, [&](Index panel, int64_t channels, int64_t vectors) {
+            packGrad(group * p.outputs + panel * panels.width, channels, vectors, first, count,
+                     rowBlock);
+            forEachTile([&](int64_t height, RowAt rowAt) {
+              tile(height, rowAt, panel, vectors, count, rowBlock);
+            });
+          });
         });
       });
       panels.forEach(e, [&](Index panel, int64_t channels, int64_t vectors) {
@@ -63,21 +59,18 @@ public:
   }
 
 private:
-  Value sumsOf(Index panel) {
-    return code.at(sums, panel * (rows * panels.width));
-  }
+  Value sumsOf(Index panel) { return code.at(sums, panel * (rows * panels.width)); }
 
   /// The gradients of some output channels, channels in the lanes.
-  void packGrad(Index channel, int64_t channels, int64_t vectors, Index first,
-                int64_t count, Index rowBlock) {
+  void packGrad(Index channel, int64_t channels, int64_t vectors, Index first, int64_t count,
+                Index rowBlock) {
     int64_t plane = ShapedType::getNumElements(gridShape),
-            part = ShapedType::getNumElements(blockShape),
-            width = vectors * code.lanes, all = p.groups * p.outputs;
+            part = ShapedType::getNumElements(blockShape), width = vectors * code.lanes,
+            all = p.groups * p.outputs;
     if (!gradBuffer) {
       ArrayRef<int64_t> shape = typeOf(p.grad).getShape();
       e.forEach({count, channels, part}, [&](ArrayRef<Index> i) {
-        Index number = ((first + i[0]) * all + channel + i[1]) * plane +
-                       rowBlock * part + i[2];
+        Index number = ((first + i[0]) * all + channel + i[1]) * plane + rowBlock * part + i[2];
         e.storeAt(gradPlanes, e.read(p.grad, ElementIndex(e, shape, number)),
                   (i[0] * channels + i[1]) * part + i[2]);
       });
@@ -85,12 +78,9 @@ private:
     e.sequence(count, [&](Index sample) {
       Index from = ((first + sample) * all + channel) * plane + rowBlock * part;
       VectorCode::Matrix planes =
-          gradBuffer
-              ? VectorCode::Matrix{code.at(gradBuffer, from), plane}
-              : VectorCode::Matrix{
-                    code.at(gradPlanes, sample * (channels * part)), part};
-      code.transpose(planes, channels, part,
-                     {code.at(columns, sample * (part * width)), width},
+          gradBuffer ? VectorCode::Matrix{code.at(gradBuffer, from), plane}
+                     : VectorCode::Matrix{code.at(gradPlanes, sample * (channels * part)), part};
+      code.transpose(planes, channels, part, {code.at(columns, sample * (part * width)), width},
                      /*padded=*/true);
     });
   }
@@ -115,31 +105,28 @@ private:
       });
       return;
     }
-    TileRows(p.inputs, most)
-        .forEach(e, [&](Index, Index channel, int64_t height) {
-          e.sequence(ShapedType::getNumElements(p.kernelShape), [&](Index tap) {
-            body(height, [&](int64_t r) {
-              SmallVector<Index> at = e.delinearize(tap, p.kernelShape);
-              at.insert(at.begin(), channel + r);
-              return at;
-            });
-          });
+    TileRows(p.inputs, most).forEach(e, [&](Index, Index channel, int64_t height) {
+      e.sequence(ShapedType::getNumElements(p.kernelShape), [&](Index tap) {
+        body(height, [&](int64_t r) {
+          SmallVector<Index> at = e.delinearize(tap, p.kernelShape);
+          at.insert(at.begin(), channel + r);
+          return at;
         });
+      });
+    });
   }
 
-  void tile(int64_t height, RowAt rowAt, Index panel, int64_t vectors,
-            int64_t count, Index rowBlock) {
+  void tile(int64_t height, RowAt rowAt, Index panel, int64_t vectors, int64_t count,
+            Index rowBlock) {
     int64_t width = vectors * code.lanes;
     Values addresses, results;
     for (int64_t r = 0; r < height; ++r) {
       SmallVector<Index> at = rowAt(r);
       Index result = at[0];
-      Index from =
-          at[0] * source->channelPitch +
-          rowBlock * (block.rows * p.grid[0].step * source->pitches[0]);
+      Index from = at[0] * source->channelPitch +
+                   rowBlock * (block.rows * p.grid[0].step * source->pitches[0]);
       for (auto [d, dimension] : llvm::enumerate(p.grid)) {
-        from = from + (at[d + 1] * dimension.tapStep + dimension.first +
-                       source->padLow[d]) *
+        from = from + (at[d + 1] * dimension.tapStep + dimension.first + source->padLow[d]) *
                           source->pitches[d];
         result = result * p.kernelShape[d] + at[d + 1];
       }
@@ -147,13 +134,12 @@ private:
       results.push_back(code.at(sumsOf(panel), result * width));
     }
     SmallVector<int64_t> linePitches = rowMajorStrides(blockShape);
-    RegisterTile tile{
-        addresses, columns, RegisterTile::sideBySide(code, vectors), {}};
-    tile.loops.push_back({count, source->samplePitch,
-                          ShapedType::getNumElements(blockShape) * width});
+    RegisterTile tile{addresses, columns, RegisterTile::sideBySide(code, vectors), {}};
+    tile.loops.push_back(
+        {count, source->samplePitch, ShapedType::getNumElements(blockShape) * width});
     for (auto [d, dimension] : llvm::enumerate(p.grid))
-      tile.loops.push_back({blockShape[d], dimension.step * source->pitches[d],
-                            linePitches[d] * width});
+      tile.loops.push_back(
+          {blockShape[d], dimension.step * source->pitches[d], linePitches[d] * width});
     tile.emitTo(code, results, accumulates);
   }
 
@@ -172,6 +158,4 @@ private:
 };
 } // namespace
 
-void PatchGradient::emit(VectorEmitter &emitter) const {
-  GradientNest(emitter, *this).emit();
-}
+void PatchGradient::emit(VectorEmitter &emitter) const { GradientNest(emitter, *this).emit(); }

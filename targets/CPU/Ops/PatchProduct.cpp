@@ -17,16 +17,11 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-int64_t ConvolutionProduct::getSamples() const {
-  return typeOf(source).getDimSize(0);
-}
+int64_t ConvolutionProduct::getSamples() const { return typeOf(source).getDimSize(0); }
 
-Type ConvolutionProduct::getElementType() const {
-  return typeOf(source).getElementType();
-}
+Type ConvolutionProduct::getElementType() const { return typeOf(source).getElementType(); }
 
-void ConvolutionProduct::forEachGrid(
-    function_ref<void(const PatchGrid &)> body) const {
+void ConvolutionProduct::forEachGrid(function_ref<void(const PatchGrid &)> body) const {
   for (const PatchGrid &grid : grids)
     if (!isEmpty(grid))
       body(grid);
@@ -36,8 +31,8 @@ namespace {
 class ProductNest {
 public:
   ProductNest(VectorEmitter &emitter, const PatchProduct &product)
-      : p(product), code(emitter, p.getElementType()), e(emitter),
-        samples(p.getSamples()), kernelPitches(rowMajorStrides(p.kernelShape)),
+      : p(product), code(emitter, p.getElementType()), e(emitter), samples(p.getSamples()),
+        kernelPitches(rowMajorStrides(p.kernelShape)),
         taps(ShapedType::getNumElements(p.kernelShape)), depth(p.inputs * taps),
         panels(code, p.outputs) {
     int64_t step = 1;
@@ -56,43 +51,37 @@ public:
     PatchSource image(code, p.source, p.inputs, block.samples, p.grids);
     source = &image;
     kernels = code.scratch(depth * panels.lanesTotal());
-    sums = code.scratch(block.samples * ShapedType::getNumElements(blockShape) *
-                        panels.lanesTotal());
+    sums =
+        code.scratch(block.samples * ShapedType::getNumElements(blockShape) * panels.lanesTotal());
     e.sequence(p.groups, [&](Index group) {
       panels.forEach(e, [&](Index panel, int64_t columns, int64_t vectors) {
-        p.packKernel(code, group, panel * panels.width, columns,
-                     vectors * code.lanes, kernelsOf(panel));
+        p.packKernel(code, group, panel * panels.width, columns, vectors * code.lanes,
+                     kernelsOf(panel));
       });
       inBlocks(e, samples, block.samples, [&](Index first, int64_t count) {
         image.prepare(first, count, group);
-        e.sequence(p.resultShape[0] / block.rows, [&](Index rowBlock) {
-          oneBlock(group, first, count, rowBlock);
-        });
+        e.sequence(p.resultShape[0] / block.rows,
+                   [&](Index rowBlock) { oneBlock(group, first, count, rowBlock); });
       });
     });
   }
 
 private:
-  Value kernelsOf(Index panel) {
-    return code.at(kernels, panel * (depth * panels.width));
-  }
+  Value kernelsOf(Index panel) { return code.at(kernels, panel * (depth * panels.width)); }
   Value sumsOf(Index panel) {
-    return code.at(
-        sums, panel * (block.samples * ShapedType::getNumElements(blockShape) *
-                       panels.width));
+    return code.at(sums,
+                   panel * (block.samples * ShapedType::getNumElements(blockShape) * panels.width));
   }
 
   void oneBlock(Index group, Index first, int64_t count, Index rowBlock) {
     bool accumulates = channelsOfPiece < p.inputs;
     if (accumulates || p.hasEmptyGrid())
-      code.fillZero(sums, block.samples *
-                              ShapedType::getNumElements(blockShape) *
-                              panels.lanesTotal());
+      code.fillZero(sums,
+                    block.samples * ShapedType::getNumElements(blockShape) * panels.lanesTotal());
     inBlocks(e, p.inputs, channelsOfPiece, [&](Index channel, int64_t depth) {
       panels.forEach(e, [&](Index panel, int64_t, int64_t vectors) {
         p.forEachGrid([&](const PatchGrid &grid) {
-          tiles(grid, {panel, vectors, channel, depth}, count, rowBlock,
-                accumulates);
+          tiles(grid, {panel, vectors, channel, depth}, count, rowBlock, accumulates);
         });
       });
     });
@@ -102,12 +91,10 @@ private:
     panels.forEach(e, [&](Index panel, int64_t columns, int64_t vectors) {
       int64_t width = vectors * code.lanes;
       e.sequence(count, [&](Index sample) {
-        Index channel = (first + sample) * (p.groups * p.outputs) +
-                        group * p.outputs + panel * panels.width;
-        code.transpose(
-            {code.at(sumsOf(panel), sample * (part * width)), width}, part,
-            columns,
-            {code.at(p.result, channel * plane + rowBlock * part), plane});
+        Index channel =
+            (first + sample) * (p.groups * p.outputs) + group * p.outputs + panel * panels.width;
+        code.transpose({code.at(sumsOf(panel), sample * (part * width)), width}, part, columns,
+                       {code.at(p.result, channel * plane + rowBlock * part), plane});
       });
     });
   }
@@ -119,24 +106,23 @@ private:
     int64_t channels;
   };
 
-  void tiles(const PatchGrid &grid, const Piece &piece, int64_t count,
-             Index rowBlock, bool accumulates) {
+  void tiles(const PatchGrid &grid, const Piece &piece, int64_t count, Index rowBlock,
+             bool accumulates) {
     SmallVector<int64_t> shape{count};
     for (const PatchDimension &dimension : grid)
       shape.push_back(dimension.points);
     shape[1] /= p.resultShape[0] / block.rows;
-    int64_t points = ShapedType::getNumElements(shape),
-            height = RegisterTile::rowsFor(code);
+    int64_t points = ShapedType::getNumElements(shape), height = RegisterTile::rowsFor(code);
     e.sequence(points / height, [&](Index i) {
       tile(grid, piece, shape, rowBlock, i * height, height, accumulates);
     });
     if (points % height)
-      tile(grid, piece, shape, rowBlock, e.constant(points / height * height),
-           points % height, accumulates);
+      tile(grid, piece, shape, rowBlock, e.constant(points / height * height), points % height,
+           accumulates);
   }
 
-  void tile(const PatchGrid &grid, const Piece &piece, ArrayRef<int64_t> shape,
-            Index rowBlock, Index point, int64_t height, bool accumulates) {
+  void tile(const PatchGrid &grid, const Piece &piece, ArrayRef<int64_t> shape, Index rowBlock,
+            Index point, int64_t height, bool accumulates) {
     int64_t width = piece.vectors * code.lanes;
     SmallVector<int64_t> resultPitches = rowMajorStrides(blockShape);
     Value panelSums = sumsOf(piece.panel);
@@ -145,41 +131,33 @@ private:
     bool oneLine = shape.back() % height == 0;
     for (int64_t r = 0; r < height; ++r) {
       if (oneLine && r > 0) {
-        rows.push_back(code.at(rows[0], e.constant(r * grid.back().step *
-                                                   source->pitches.back())));
-        results.push_back(code.at(
-            results[0], e.constant(r * grid.back().resultStep * width)));
+        rows.push_back(code.at(rows[0], e.constant(r * grid.back().step * source->pitches.back())));
+        results.push_back(code.at(results[0], e.constant(r * grid.back().resultStep * width)));
         continue;
       }
       SmallVector<Index> at = e.delinearize(point + r, shape);
-      Index from = at[0] * source->samplePitch +
-                   piece.channel * source->channelPitch,
+      Index from = at[0] * source->samplePitch + piece.channel * source->channelPitch,
             to = at[0] * ShapedType::getNumElements(blockShape);
       for (auto [d, dimension] : llvm::enumerate(grid)) {
         Index place = at[d + 1], result = place;
         if (d == 0)
           place = place + rowBlock * shape[1];
         from = from +
-               (place * dimension.step + dimension.first + source->padLow[d]) *
-                   source->pitches[d];
-        to = to + (result * dimension.resultStep + dimension.resultFirst) *
-                      resultPitches[d];
+               (place * dimension.step + dimension.first + source->padLow[d]) * source->pitches[d];
+        to = to + (result * dimension.resultStep + dimension.resultFirst) * resultPitches[d];
       }
       rows.push_back(code.at(source->getAddress(), from));
       results.push_back(code.at(panelSums, to * width));
     }
     int64_t firstTap = 0;
-    RegisterTile tile{
-        rows, Value(), RegisterTile::sideBySide(code, piece.vectors), {}};
+    RegisterTile tile{rows, Value(), RegisterTile::sideBySide(code, piece.vectors), {}};
     tile.loops.push_back({piece.channels, source->channelPitch, taps * width});
     for (auto [d, dimension] : llvm::enumerate(grid)) {
       firstTap += dimension.kernelFirst * kernelPitches[d];
-      tile.loops.push_back({dimension.taps,
-                            dimension.tapStep * source->pitches[d],
+      tile.loops.push_back({dimension.taps, dimension.tapStep * source->pitches[d],
                             dimension.kernelStep * kernelPitches[d] * width});
     }
-    tile.panel = code.at(kernelsOf(piece.panel),
-                         piece.channel * (taps * width) + firstTap * width);
+    tile.panel = code.at(kernelsOf(piece.panel), piece.channel * (taps * width) + firstTap * width);
     tile.emitTo(code, results, accumulates);
   }
 
@@ -198,6 +176,4 @@ private:
 };
 } // namespace
 
-void PatchProduct::emit(VectorEmitter &emitter) const {
-  ProductNest(emitter, *this).emit();
-}
+void PatchProduct::emit(VectorEmitter &emitter) const { ProductNest(emitter, *this).emit(); }

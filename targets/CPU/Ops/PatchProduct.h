@@ -34,8 +34,8 @@ public:
 
   /// `tensor` is batch, channels, spatial; patches take `channels` channels of
   /// one group from `samples` samples at a time.
-  PatchSource(VectorCode &code, mlir::Value tensor, int64_t channels,
-              int64_t samples, llvm::ArrayRef<PatchGrid> grids);
+  PatchSource(VectorCode &code, mlir::Value tensor, int64_t channels, int64_t samples,
+              llvm::ArrayRef<PatchGrid> grids);
 
   /// Makes samples [first, first + samples) of `group` ready.
   void prepare(Index first, int64_t samples, Index group);
@@ -78,8 +78,8 @@ struct PatchProduct : ConvolutionProduct {
 
   /// Writes the kernels of `columns` output channels from `first` on as
   /// [inputs][taps][width], zero in lanes past `columns`.
-  llvm::function_ref<void(VectorCode &code, Index group, Index first,
-                          int64_t columns, int64_t width, mlir::Value to)>
+  llvm::function_ref<void(VectorCode &code, Index group, Index first, int64_t columns,
+                          int64_t width, mlir::Value to)>
       packKernel;
 
   void emit(VectorEmitter &emitter) const;

@@ -21,8 +21,7 @@ bool dpc::nn::isEmpty(const PatchGrid &grid) {
   });
 }
 
-SmallVector<int64_t> dpc::nn::paddingOf(ArrayRef<int64_t> extents,
-                                        ArrayRef<PatchGrid> grids,
+SmallVector<int64_t> dpc::nn::paddingOf(ArrayRef<int64_t> extents, ArrayRef<PatchGrid> grids,
                                         SmallVector<int64_t> &padded) {
   SmallVector<int64_t> padLow;
   for (auto [d, extent] : llvm::enumerate(extents)) {
@@ -41,8 +40,8 @@ SmallVector<int64_t> dpc::nn::paddingOf(ArrayRef<int64_t> extents,
   return padLow;
 }
 
-PatchSource::PatchSource(VectorCode &code, Value tensor, int64_t channels,
-                         int64_t samples, ArrayRef<PatchGrid> grids)
+PatchSource::PatchSource(VectorCode &code, Value tensor, int64_t channels, int64_t samples,
+                         ArrayRef<PatchGrid> grids)
     : code(code), tensor(tensor), channels(channels) {
   ArrayRef<int64_t> extents = typeOf(tensor).getShape().drop_front(2);
   SmallVector<int64_t> padded;
@@ -50,8 +49,7 @@ PatchSource::PatchSource(VectorCode &code, Value tensor, int64_t channels,
   bool inside = ArrayRef<int64_t>(padded) == extents;
   pitches = rowMajorStrides(padded);
   channelPitch = padded[0] * pitches[0];
-  bool badPitch =
-      channels > 16 && channelPitch * code.bytes % badPitchBytes == 0;
+  bool badPitch = channels > 16 && channelPitch * code.bytes % badPitchBytes == 0;
   buffer = code.e.getBuffer(tensor);
   if (inside && !badPitch && buffer) {
     samplePitch = typeOf(tensor).getDimSize(1) * channelPitch;
@@ -69,8 +67,7 @@ void PatchSource::prepare(Index first, int64_t samples, Index group) {
   VectorEmitter &e = code.e;
   ArrayRef<int64_t> shape = typeOf(tensor).getShape();
   if (!copy) {
-    address =
-        code.at(buffer, (first * shape[1] + group * channels) * channelPitch);
+    address = code.at(buffer, (first * shape[1] + group * channels) * channelPitch);
     return;
   }
   SmallVector<int64_t> loops{samples, channels};
@@ -102,16 +99,14 @@ void PatchSource::prepare(Index first, int64_t samples, Index group) {
   }
   SmallVector<int64_t> strides = rowMajorStrides(shape);
   e.forEach(outer, [&](ArrayRef<Index> i) {
-    Index from =
-        (first + i[0]) * strides[0] + (group * channels + i[1]) * strides[1];
+    Index from = (first + i[0]) * strides[0] + (group * channels + i[1]) * strides[1];
     for (size_t d = 2; d < i.size(); ++d)
       from = from + i[d] * strides[d];
     Value source = code.at(buffer, from), to = code.at(copy, place(i));
     auto move = [&](Index at, int64_t count) {
       code.store(code.load(code.at(source, at), count), code.at(to, at), count);
     };
-    e.sequence(row / code.lanes,
-               [&](Index j) { move(j * code.lanes, code.lanes); });
+    e.sequence(row / code.lanes, [&](Index j) { move(j * code.lanes, code.lanes); });
     if (row % code.lanes)
       move(e.constant(row / code.lanes * code.lanes), row % code.lanes);
   });

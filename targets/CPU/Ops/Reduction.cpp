@@ -17,8 +17,7 @@ using Index = LoopEmitter::Index;
 /// Dimensions after the last reduced one.
 static int64_t trailingKept(ReduceOp op) {
   ArrayRef<int64_t> reduced = op.getDimensions();
-  return typeOf(op.getInput()).getRank() -
-         (reduced.empty() ? 0 : reduced.back() + 1);
+  return typeOf(op.getInput()).getRank() - (reduced.empty() ? 0 : reduced.back() + 1);
 }
 
 namespace {
@@ -29,11 +28,9 @@ class RowReduction {
 public:
   RowReduction(ReduceOp op, VectorEmitter &e)
       : op(op), e(e), type(typeOf(op.getInput())), trailing(trailingKept(op)),
-        leading(type.getRank() - trailing),
-        count(typeOf(op.getResult()).getNumElements()),
+        leading(type.getRank() - trailing), count(typeOf(op.getResult()).getNumElements()),
         combiner(e, op.getKind(), type.getElementType()),
-        isWide(op.getKind() == ReduceKind::sum &&
-               type.getElementType().isF32() &&
+        isWide(op.getKind() == ReduceKind::sum && type.getElementType().isF32() &&
                type.getNumElements() / count > kLong),
         wide(e.builder.getF64Type()) {}
 
@@ -50,9 +47,7 @@ private:
   void addTo(Index to, Value sum) {
     if (!isWide)
       return store(combiner.combine(e.load(op.getResult(), to), sum), to);
-    store(e.make<arith::AddFOp>(e.loadAt(totals, wide, to),
-                                e.make<arith::ExtFOp>(wide, sum)),
-          to);
+    store(e.make<arith::AddFOp>(e.loadAt(totals, wide, to), e.make<arith::ExtFOp>(wide, sum)), to);
   }
   void nest(SmallVector<Index> &outer);
   void addRows(ArrayRef<Index> outer);
@@ -107,9 +102,7 @@ void RowReduction::emit() {
   if (isWide)
     e.forEach({count}, [&](ArrayRef<Index> i) {
       e.store(op.getResult(),
-              e.make<arith::TruncFOp>(type.getElementType(),
-                                      e.loadAt(totals, wide, i[0])),
-              i[0]);
+              e.make<arith::TruncFOp>(type.getElementType(), e.loadAt(totals, wide, i[0])), i[0]);
     });
 }
 
@@ -132,14 +125,12 @@ void RowReduction::addRows(ArrayRef<Index> outer) {
     for (int64_t row = 0; row < together; ++row) {
       Index from = e.constant(0);
       for (int64_t d = 0; d < leading; ++d) {
-        Index position =
-            d == leading - 1 ? outer[d] * together + row : outer[d];
+        Index position = d == leading - 1 ? outer[d] * together + row : outer[d];
         from = from * shape[d] + position;
         if (row == 0)
           to = to + outer[d] * steps[d];
       }
-      Value element =
-          e.read(op.getInput(), ElementIndex(e, shape, from * inner + column));
+      Value element = e.read(op.getInput(), ElementIndex(e, shape, from * inner + column));
       sum = sum ? combiner.combine(sum, element) : element;
     }
     addTo(to, sum);
@@ -151,8 +142,7 @@ struct ReduceFill : VectorFillRule<ReduceFill, ReduceOp> {
   bool pays(Operation *self) const {
     auto op = cast<ReduceOp>(self);
     RankedTensorType type = typeOf(op.getResult());
-    return trailingKept(op) > 0 && !op.getDimensions().empty() &&
-           type.getNumElements() > 1 &&
+    return trailingKept(op) > 0 && !op.getDimensions().empty() && type.getNumElements() > 1 &&
            accumulatorType(type.getElementType()) == type.getElementType() &&
            !type.getElementType().isInteger(1);
   }

@@ -12,10 +12,8 @@ using namespace dpc::nn;
 
 using Index = LoopEmitter::Index;
 
-VectorCode dpc::nn::codeForLines(VectorEmitter &emitter, Type elementType,
-                                 int64_t points) {
-  int64_t bytes = elementType.getIntOrFloatBitWidth() / 8,
-          lanes = emitter.vectorBytes / bytes;
+VectorCode dpc::nn::codeForLines(VectorEmitter &emitter, Type elementType, int64_t points) {
+  int64_t bytes = elementType.getIntOrFloatBitWidth() / 8, lanes = emitter.vectorBytes / bytes;
   while (lanes > 16 / bytes && lanes / 2 >= points)
     lanes /= 2;
   return VectorCode(emitter, elementType, lanes);

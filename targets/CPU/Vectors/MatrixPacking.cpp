@@ -11,16 +11,15 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-void MatrixPacker::clear(Value packed, Index tile, int64_t first,
-                         int64_t stride, int64_t depth) {
+void MatrixPacker::clear(Value packed, Index tile, int64_t first, int64_t stride, int64_t depth) {
   Value zero = code.zero();
   e.sequence(depth, [&](Index k) {
     code.store(zero, code.at(packed, (tile * depth + k) * stride + first));
   });
 }
 
-void MatrixPacker::pack(Value packed, const TileRun &run, int64_t depth,
-                        const StridedMatrix &from, ReadElement read) {
+void MatrixPacker::pack(Value packed, const TileRun &run, int64_t depth, const StridedMatrix &from,
+                        ReadElement read) {
   if (run.count <= 0)
     return;
   if (from && from.rowStride == 1)
@@ -42,16 +41,12 @@ void MatrixPacker::copy(Value packed, const TileRun &run, int64_t depth,
       for (int64_t u = 0; u < together; ++u) {
         Index k = group * together + u;
         // Rows may be pages apart.
-        code.prefetch(from.address,
-                      from.at(run.lane + tile * run.width, k + 12), 3);
+        code.prefetch(from.address, from.at(run.lane + tile * run.width, k + 12), 3);
         for (int64_t lane = 0; lane < run.width; lane += code.lanes) {
-          Value vector = code.loadShort(
-              code.at(from.address,
-                      from.at(run.lane + tile * run.width + lane, k)),
-              std::min(code.lanes, run.width - lane));
-          code.store(vector, code.at(packed, ((run.tile + tile) * depth + k) *
-                                                     run.stride +
-                                                 lane));
+          Value vector =
+              code.loadShort(code.at(from.address, from.at(run.lane + tile * run.width + lane, k)),
+                             std::min(code.lanes, run.width - lane));
+          code.store(vector, code.at(packed, ((run.tile + tile) * depth + k) * run.stride + lane));
         }
       }
     });
@@ -73,20 +68,15 @@ void MatrixPacker::transpose(Value packed, const TileRun &run, int64_t depth,
         int64_t count = std::min(lanes, run.width - first);
         Values rows(lanes, zero);
         for (int64_t r = 0; r < count; ++r)
-          rows[r] = code.load(
-              code.at(from.address, from.at(lane + first + r, square * lanes)));
+          rows[r] = code.load(code.at(from.address, from.at(lane + first + r, square * lanes)));
         for (auto [k, column] : llvm::enumerate(code.transposed(rows)))
-          code.store(
-              count < lanes && !overlap ? code.firstLanes(column, count)
-                                        : column,
-              code.at(packed,
-                      (to + square * lanes + int64_t(k)) * run.stride + first));
+          code.store(count < lanes && !overlap ? code.firstLanes(column, count) : column,
+                     code.at(packed, (to + square * lanes + int64_t(k)) * run.stride + first));
       }
     });
     if (depth > whole)
       e.forEach({depth - whole, run.width}, [&](ArrayRef<Index> i) {
-        e.storeAt(packed, read(lane + i[1], i[0] + whole),
-                  (to + whole + i[0]) * run.stride + i[1]);
+        e.storeAt(packed, read(lane + i[1], i[0] + whole), (to + whole + i[0]) * run.stride + i[1]);
       });
   });
 }

@@ -40,19 +40,17 @@ public:
 
   /// Packs `depth` elements of each lane. `from` has a row a lane and a column
   /// a k; `read` gives the elements when it is not in memory.
-  void pack(mlir::Value packed, const TileRun &run, int64_t depth,
-            const StridedMatrix &from, ReadElement read);
+  void pack(mlir::Value packed, const TileRun &run, int64_t depth, const StridedMatrix &from,
+            ReadElement read);
   /// Zeros in lanes [first, first + lanes of a vector) of a tile.
-  void clear(mlir::Value packed, Index tile, int64_t first, int64_t stride,
-             int64_t depth);
+  void clear(mlir::Value packed, Index tile, int64_t first, int64_t stride, int64_t depth);
   /// Elements beyond the last tile that `pack` may overwrite.
   int64_t getSlack() const { return code.lanes; }
 
 private:
-  void copy(mlir::Value packed, const TileRun &run, int64_t depth,
-            const StridedMatrix &from);
-  void transpose(mlir::Value packed, const TileRun &run, int64_t depth,
-                 const StridedMatrix &from, ReadElement read);
+  void copy(mlir::Value packed, const TileRun &run, int64_t depth, const StridedMatrix &from);
+  void transpose(mlir::Value packed, const TileRun &run, int64_t depth, const StridedMatrix &from,
+                 ReadElement read);
 
   VectorCode &code;
   VectorEmitter &e;

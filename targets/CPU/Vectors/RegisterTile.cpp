@@ -30,18 +30,15 @@ SmallVector<Loop> dpc::nn::simplify(ArrayRef<Loop> loops) {
   return result;
 }
 
-Values RegisterTile::addPoint(VectorCode &code, ArrayRef<Value> scalars,
-                              Value vectorBase, int64_t scalarConstant,
-                              int64_t vectorConstant, Values sums) const {
+Values RegisterTile::addPoint(VectorCode &code, ArrayRef<Value> scalars, Value vectorBase,
+                              int64_t scalarConstant, int64_t vectorConstant, Values sums) const {
   VectorEmitter &e = code.e;
   Values factors;
   for (auto [v, offset] : llvm::enumerate(vectors))
-    factors.push_back(code.load(
-        code.at(vectorBase, e.constant(vectorConstant + offset)),
-        lastLanes && v + 1 == vectors.size() ? lastLanes : code.lanes));
+    factors.push_back(code.load(code.at(vectorBase, e.constant(vectorConstant + offset)),
+                                lastLanes && v + 1 == vectors.size() ? lastLanes : code.lanes));
   for (auto [r, row] : llvm::enumerate(scalars)) {
-    Value factor =
-        code.splat(code.loadScalar(code.at(row, e.constant(scalarConstant))));
+    Value factor = code.splat(code.loadScalar(code.at(row, e.constant(scalarConstant))));
     for (size_t v = 0; v < vectors.size(); ++v) {
       Value &sum = sums[r * vectors.size() + v];
       sum = code.multiplyAdd(factor, factors[v], sum);
@@ -60,38 +57,31 @@ Values RegisterTile::emit(VectorCode &code, Values sums) const {
   while (unrolled > 0 && points * nest[unrolled - 1].extent <= most)
     points *= nest[--unrolled].extent;
 
-  auto step = [&](ArrayRef<Value> scalars, Value vectorBase,
-                  int64_t scalarConstant, int64_t vectorConstant, Values sums) {
-    return addPoint(code, scalars, vectorBase, scalarConstant, vectorConstant,
-                    std::move(sums));
+  auto step = [&](ArrayRef<Value> scalars, Value vectorBase, int64_t scalarConstant,
+                  int64_t vectorConstant, Values sums) {
+    return addPoint(code, scalars, vectorBase, scalarConstant, vectorConstant, std::move(sums));
   };
   // The points below loop `depth`, all written out.
-  std::function<Values(size_t, ArrayRef<Value>, Value, int64_t, int64_t,
-                       Values)>
-      writeOut = [&](size_t depth, ArrayRef<Value> scalars, Value vectorBase,
-                     int64_t scalarConstant, int64_t vectorConstant,
-                     Values sums) {
+  std::function<Values(size_t, ArrayRef<Value>, Value, int64_t, int64_t, Values)> writeOut =
+      [&](size_t depth, ArrayRef<Value> scalars, Value vectorBase, int64_t scalarConstant,
+          int64_t vectorConstant, Values sums) {
         if (depth == nest.size())
-          return step(scalars, vectorBase, scalarConstant, vectorConstant,
-                      std::move(sums));
+          return step(scalars, vectorBase, scalarConstant, vectorConstant, std::move(sums));
         for (int64_t i = 0; i < nest[depth].extent; ++i)
-          sums = writeOut(depth + 1, scalars, vectorBase,
-                          scalarConstant + i * nest[depth].scalarStep,
-                          vectorConstant + i * nest[depth].vectorStep,
-                          std::move(sums));
+          sums =
+              writeOut(depth + 1, scalars, vectorBase, scalarConstant + i * nest[depth].scalarStep,
+                       vectorConstant + i * nest[depth].vectorStep, std::move(sums));
         return sums;
       };
   // Addresses moved by a loop.
-  auto moved = [&](ArrayRef<Value> scalars, Value vectorBase, Index i,
-                   const Loop &loop) {
+  auto moved = [&](ArrayRef<Value> scalars, Value vectorBase, Index i, const Loop &loop) {
     Values next;
     for (Value row : scalars)
       next.push_back(code.at(row, i * loop.scalarStep));
     return std::make_pair(next, code.at(vectorBase, i * loop.vectorStep));
   };
   std::function<Values(size_t, ArrayRef<Value>, Value, Values)> walk =
-      [&](size_t depth, ArrayRef<Value> scalars, Value vectorBase,
-          Values sums) -> Values {
+      [&](size_t depth, ArrayRef<Value> scalars, Value vectorBase, Values sums) -> Values {
     if (depth >= unrolled)
       return writeOut(depth, scalars, vectorBase, 0, 0, std::move(sums));
     const Loop &loop = nest[depth];
@@ -113,15 +103,13 @@ Values RegisterTile::emit(VectorCode &code, Values sums) const {
       return now;
     });
     for (int64_t i = whole * unroll; i < loop.extent; ++i)
-      sums = step(scalars, vectorBase, i * loop.scalarStep, i * loop.vectorStep,
-                  sums);
+      sums = step(scalars, vectorBase, i * loop.scalarStep, i * loop.vectorStep, sums);
     return sums;
   };
   return walk(0, rows, panel, std::move(sums));
 }
 
-void RegisterTile::emitTo(VectorCode &code, ArrayRef<Value> results,
-                          bool adds) const {
+void RegisterTile::emitTo(VectorCode &code, ArrayRef<Value> results, bool adds) const {
   auto place = [&](Value result, size_t v) {
     return code.at(result, code.e.constant(v * code.lanes));
   };

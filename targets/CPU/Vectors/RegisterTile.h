@@ -21,19 +21,16 @@ struct RegisterTile {
   /// Lanes of the last vector that exist in memory; 0: all of them.
   int64_t lastLanes = 0;
   /// Adds code to each round of a long innermost loop, such as a prefetch.
-  llvm::function_ref<void(LoopEmitter::Index round, int64_t rounds)> eachRound =
-      nullptr;
+  llvm::function_ref<void(LoopEmitter::Index round, int64_t rounds)> eachRound = nullptr;
 
   /// Adds to `sums`, row by row.
   VectorCode::Values emit(VectorCode &code, VectorCode::Values sums) const;
   /// Stores the tile at `results`, an address a row with vectors side by side,
   /// or with `adds` adds it to what is there.
-  void emitTo(VectorCode &code, llvm::ArrayRef<mlir::Value> results,
-              bool adds) const;
+  void emitTo(VectorCode &code, llvm::ArrayRef<mlir::Value> results, bool adds) const;
 
   /// Offsets of `count` vectors side by side.
-  static llvm::SmallVector<int64_t> sideBySide(const VectorCode &code,
-                                               int64_t count) {
+  static llvm::SmallVector<int64_t> sideBySide(const VectorCode &code, int64_t count) {
     llvm::SmallVector<int64_t> offsets;
     for (int64_t v = 0; v < count; ++v)
       offsets.push_back(v * code.lanes);
@@ -42,9 +39,7 @@ struct RegisterTile {
   /// Rows for which accumulators and operands fill the registers, 32 with
   /// 64-byte vectors, else 16: when each row has an address of its own, and
   /// when rows are packed side by side.
-  static int64_t rowsFor(const VectorCode &code) {
-    return code.e.vectorBytes == 64 ? 8 : 6;
-  }
+  static int64_t rowsFor(const VectorCode &code) { return code.e.vectorBytes == 64 ? 8 : 6; }
   static int64_t packedRowsFor(const VectorCode &code, int64_t vectors) {
     return vectors == 1 ? 12 : code.e.vectorBytes == 64 ? 14 : 6;
   }
@@ -52,16 +47,13 @@ struct RegisterTile {
 private:
   /// `sums` with one point of the loop nest added: that at constant distances
   /// from scalars and vectors whose addresses a loop has moved.
-  VectorCode::Values addPoint(VectorCode &code,
-                              llvm::ArrayRef<mlir::Value> scalars,
+  VectorCode::Values addPoint(VectorCode &code, llvm::ArrayRef<mlir::Value> scalars,
                               mlir::Value vectorBase, int64_t scalarConstant,
-                              int64_t vectorConstant,
-                              VectorCode::Values sums) const;
+                              int64_t vectorConstant, VectorCode::Values sums) const;
 };
 
 /// Loops without those of one round; neighbours that are one loop, joined.
-llvm::SmallVector<RegisterTile::Loop>
-simplify(llvm::ArrayRef<RegisterTile::Loop> loops);
+llvm::SmallVector<RegisterTile::Loop> simplify(llvm::ArrayRef<RegisterTile::Loop> loops);
 
 } // namespace dpc::nn
 

@@ -25,12 +25,9 @@ TileRows::TileRows(int64_t rows, int64_t most) {
   low = tiles - tall;
 }
 
-void TileRows::forEach(VectorEmitter &e,
-                       function_ref<void(Index, Index, int64_t)> body) const {
+void TileRows::forEach(VectorEmitter &e, function_ref<void(Index, Index, int64_t)> body) const {
   e.sequence(tall, [&](Index i) { body(i, i * (height + 1), height + 1); });
-  e.sequence(low, [&](Index i) {
-    body(i + tall, i * height + tall * (height + 1), height);
-  });
+  e.sequence(low, [&](Index i) { body(i + tall, i * height + tall * (height + 1), height); });
 }
 
 Panels::Panels(const VectorCode &code, int64_t columns) : lanes(code.lanes) {
@@ -39,12 +36,9 @@ Panels::Panels(const VectorCode &code, int64_t columns) : lanes(code.lanes) {
   rest = columns % width;
 }
 
-int64_t Panels::lanesTotal() const {
-  return whole * width + llvm::alignTo(rest, lanes);
-}
+int64_t Panels::lanesTotal() const { return whole * width + llvm::alignTo(rest, lanes); }
 
-void Panels::forEach(VectorEmitter &e,
-                     function_ref<void(Index, int64_t, int64_t)> body) const {
+void Panels::forEach(VectorEmitter &e, function_ref<void(Index, int64_t, int64_t)> body) const {
   e.sequence(whole, [&](Index i) { body(i, width, width / lanes); });
   if (rest)
     body(e.constant(whole), rest, llvm::divideCeil(rest, lanes));

@@ -16,10 +16,10 @@ struct TileRows {
   TileRows(int64_t rows, int64_t most);
   int64_t count() const { return tall + low; }
   /// `body(tile, first row, rows)`: the tall ones in a loop, then the low ones.
-  void forEach(VectorEmitter &e,
-               llvm::function_ref<void(LoopEmitter::Index tile,
-                                       LoopEmitter::Index first, int64_t rows)>
-                   body) const;
+  void
+  forEach(VectorEmitter &e,
+          llvm::function_ref<void(LoopEmitter::Index tile, LoopEmitter::Index first, int64_t rows)>
+              body) const;
 };
 
 /// Columns in panels of one or two vectors.
@@ -30,8 +30,7 @@ struct Panels {
   /// Columns with those that fill the last vector.
   int64_t lanesTotal() const;
   void forEach(VectorEmitter &e,
-               llvm::function_ref<void(LoopEmitter::Index panel,
-                                       int64_t columns, int64_t vectors)>
+               llvm::function_ref<void(LoopEmitter::Index panel, int64_t columns, int64_t vectors)>
                    body) const;
 };
 

@@ -12,8 +12,7 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 VectorCode::VectorCode(VectorEmitter &emitter, Type elementType, int64_t lanes)
-    : e(emitter), elementType(elementType),
-      bytes(elementType.getIntOrFloatBitWidth() / 8),
+    : e(emitter), elementType(elementType), bytes(elementType.getIntOrFloatBitWidth() / 8),
       lanes(lanes ? lanes : emitter.vectorBytes / bytes),
       type(VectorType::get({this->lanes}, elementType)) {}
 
@@ -21,14 +20,11 @@ Value VectorCode::at(Value base, Index number) {
   if (auto constant = dyn_cast<AffineConstantExpr>(number))
     if (constant.getValue() == 0)
       return base;
-  return e.make<LLVM::GEPOp>(
-      LLVM::LLVMPointerType::get(e.builder.getContext()), elementType, base,
-      ValueRange(e.materialize(number)), /*inbounds=*/true);
+  return e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()), elementType, base,
+                             ValueRange(e.materialize(number)), /*inbounds=*/true);
 }
 
-Value VectorCode::scratch(int64_t elements) {
-  return e.getScratch(elements * bytes);
-}
+Value VectorCode::scratch(int64_t elements) { return e.getScratch(elements * bytes); }
 
 Value VectorCode::zero() {
   return e.make<arith::ConstantOp>(
@@ -39,14 +35,13 @@ Value VectorCode::maskOf(int64_t count) {
   SmallVector<bool> mask(lanes, false);
   std::fill_n(mask.begin(), count, true);
   auto maskType = VectorType::get({lanes}, e.builder.getI1Type());
-  return e.make<LLVM::ConstantOp>(maskType,
-                                  DenseElementsAttr::get(maskType, mask));
+  return e.make<LLVM::ConstantOp>(maskType, DenseElementsAttr::get(maskType, mask));
 }
 
 Value VectorCode::load(Value address, int64_t count) {
   if (count < lanes)
-    return e.make<LLVM::MaskedLoadOp>(type, address, maskOf(count),
-                                      ValueRange(zero()), int32_t(bytes));
+    return e.make<LLVM::MaskedLoadOp>(type, address, maskOf(count), ValueRange(zero()),
+                                      int32_t(bytes));
   auto op = e.make<LLVM::LoadOp>(type, address, bytes);
   op.setAccessGroupsAttr(e.accessGroups);
   return op;
@@ -62,8 +57,7 @@ void VectorCode::store(Value vector, Value address, int64_t count) {
 }
 
 Value VectorCode::loadShort(Value address, int64_t count) {
-  auto op = e.make<LLVM::LoadOp>(VectorType::get({count}, elementType), address,
-                                 bytes);
+  auto op = e.make<LLVM::LoadOp>(VectorType::get({count}, elementType), address, bytes);
   op.setAccessGroupsAttr(e.accessGroups);
   return op;
 }
@@ -74,9 +68,8 @@ Value VectorCode::firstLanes(Value vector, int64_t count) {
 }
 
 void VectorCode::prefetch(Value base, Index number, int locality) {
-  Value place =
-      e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()),
-                          elementType, base, ValueRange(e.materialize(number)));
+  Value place = e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()), elementType,
+                                    base, ValueRange(e.materialize(number)));
   e.make<LLVM::Prefetch>(place, /*write=*/0, locality, /*data=*/1);
 }
 
@@ -90,8 +83,7 @@ Value VectorCode::splat(Value scalar) {
   Value none = e.make<LLVM::PoisonOp>(type);
   Value first = e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(0));
   Value one = e.make<LLVM::InsertElementOp>(none, scalar, first);
-  return e.make<LLVM::ShuffleVectorOp>(one, none,
-                                       SmallVector<int32_t>(lanes, 0));
+  return e.make<LLVM::ShuffleVectorOp>(one, none, SmallVector<int32_t>(lanes, 0));
 }
 
 Value VectorCode::multiplyAdd(Value x, Value y, Value sum) {
@@ -104,14 +96,12 @@ Value VectorCode::sumOfLanes(Value vector) {
   return combineLanes(vector, [&](Value x, Value y) { return add(x, y); });
 }
 
-Value VectorCode::combineLanes(Value vector,
-                               function_ref<Value(Value, Value)> combine) {
+Value VectorCode::combineLanes(Value vector, function_ref<Value(Value, Value)> combine) {
   for (int64_t half = lanes / 2; half >= 1; half /= 2) {
     SmallVector<int32_t> upper(lanes, 0);
     for (int64_t i = 0; i < half; ++i)
       upper[i] = half + i;
-    vector =
-        combine(vector, e.make<LLVM::ShuffleVectorOp>(vector, vector, upper));
+    vector = combine(vector, e.make<LLVM::ShuffleVectorOp>(vector, vector, upper));
   }
   Value first = e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(0));
   return e.make<LLVM::ExtractElementOp>(vector, first);
@@ -120,19 +110,15 @@ Value VectorCode::combineLanes(Value vector,
 void VectorCode::fillZero(Value address, int64_t elements) {
   Value nothing = zero();
   int64_t whole = elements / lanes;
-  e.forEach({whole}, [&](ArrayRef<Index> i) {
-    store(nothing, at(address, i[0] * lanes));
-  });
+  e.forEach({whole}, [&](ArrayRef<Index> i) { store(nothing, at(address, i[0] * lanes)); });
   if (elements % lanes)
     store(nothing, at(address, e.constant(whole * lanes)), elements % lanes);
 }
 
-void VectorCode::copyPadded(Value from, int64_t count, Value to,
-                            int64_t width) {
+void VectorCode::copyPadded(Value from, int64_t count, Value to, int64_t width) {
   for (int64_t i = 0; i < width; i += lanes) {
     int64_t some = std::clamp<int64_t>(count - i, 0, lanes);
-    store(some ? load(at(from, e.constant(i)), some) : zero(),
-          at(to, e.constant(i)));
+    store(some ? load(at(from, e.constant(i)), some) : zero(), at(to, e.constant(i)));
   }
 }
 
@@ -188,10 +174,8 @@ Values VectorCode::transposed(Values rows) {
       result[width + j] = pick(row(0), row(1), {1, 3});
       continue;
     }
-    Value low01 = pick(row(0), row(1), {0, 1, 4, 5}),
-          high01 = pick(row(0), row(1), {2, 3, 6, 7}),
-          low23 = pick(row(2), row(3), {0, 1, 4, 5}),
-          high23 = pick(row(2), row(3), {2, 3, 6, 7});
+    Value low01 = pick(row(0), row(1), {0, 1, 4, 5}), high01 = pick(row(0), row(1), {2, 3, 6, 7}),
+          low23 = pick(row(2), row(3), {0, 1, 4, 5}), high23 = pick(row(2), row(3), {2, 3, 6, 7});
     result[j] = pick(low01, low23, {0, 2, 4, 6});
     result[width + j] = pick(low01, low23, {1, 3, 5, 7});
     result[2 * width + j] = pick(high01, high23, {0, 2, 4, 6});
@@ -200,23 +184,18 @@ Values VectorCode::transposed(Values rows) {
   return result;
 }
 
-void VectorCode::transpose(Matrix from, int64_t rows, int64_t columns,
-                           Matrix to, bool padded) {
+void VectorCode::transpose(Matrix from, int64_t rows, int64_t columns, Matrix to, bool padded) {
   auto block = [&](Index row, int64_t height, Index column, int64_t width) {
     Values vectors;
     for (int64_t i = 0; i < lanes; ++i)
-      vectors.push_back(
-          i < height
-              ? load(at(from.address, (row + i) * from.stride + column), width)
-              : zero());
+      vectors.push_back(i < height ? load(at(from.address, (row + i) * from.stride + column), width)
+                                   : zero());
     vectors = transposed(vectors);
     for (int64_t j = 0; j < width; ++j)
-      store(vectors[j], at(to.address, (column + j) * to.stride + row),
-            padded ? lanes : height);
+      store(vectors[j], at(to.address, (column + j) * to.stride + row), padded ? lanes : height);
   };
   auto across = [&](Index row, int64_t height) {
-    e.sequence(columns / lanes,
-               [&](Index j) { block(row, height, j * lanes, lanes); });
+    e.sequence(columns / lanes, [&](Index j) { block(row, height, j * lanes, lanes); });
     if (columns % lanes)
       block(row, height, e.constant(columns / lanes * lanes), columns % lanes);
   };

@@ -31,9 +31,7 @@ public:
   mlir::Value load(mlir::Value address) { return load(address, lanes); }
   /// Stores the first `count` lanes.
   void store(mlir::Value vector, mlir::Value address, int64_t count);
-  void store(mlir::Value vector, mlir::Value address) {
-    store(vector, address, lanes);
-  }
+  void store(mlir::Value vector, mlir::Value address) { store(vector, address, lanes); }
   /// A vector of `count` elements, as `store` takes it too: for what masks make
   /// slow.
   mlir::Value loadShort(mlir::Value address, int64_t count);
@@ -49,16 +47,14 @@ public:
   mlir::Value add(mlir::Value x, mlir::Value y);
   mlir::Value sumOfLanes(mlir::Value vector);
   /// The lanes combined into a scalar, halves first.
-  mlir::Value combineLanes(
-      mlir::Value vector,
-      llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
+  mlir::Value combineLanes(mlir::Value vector,
+                           llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
 
   /// `elements` zeros from `address` on.
   void fillZero(mlir::Value address, int64_t elements);
   /// The first `count` of `width` elements, a multiple of the lanes, from
   /// `from`, then zeros.
-  void copyPadded(mlir::Value from, int64_t count, mlir::Value to,
-                  int64_t width);
+  void copyPadded(mlir::Value from, int64_t count, mlir::Value to, int64_t width);
 
   /// A matrix in memory: rows `stride` elements apart.
   struct Matrix {
@@ -67,8 +63,7 @@ public:
   };
   /// to[j][i] = from[i][j] for i < rows, j < columns. With `padded`, rows of
   /// `to` are written up to whole vectors, in zeros.
-  void transpose(Matrix from, int64_t rows, int64_t columns, Matrix to,
-                 bool padded = false);
+  void transpose(Matrix from, int64_t rows, int64_t columns, Matrix to, bool padded = false);
   /// As many vectors as lanes, with rows and columns exchanged. Vectors are
   /// 16, 32 or 64 bytes wide.
   Values transposed(Values rows);

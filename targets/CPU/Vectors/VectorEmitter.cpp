@@ -9,21 +9,19 @@ using namespace dpc;
 
 #include "targets/CPU/Vectors/VectorFillOpInterface.cpp.inc"
 
-VectorEmitter::VectorEmitter(OpBuilder &builder, Location loc,
-                             const KernelGraph &graph, unsigned vectorBytes)
+VectorEmitter::VectorEmitter(OpBuilder &builder, Location loc, const KernelGraph &graph,
+                             unsigned vectorBytes)
     : KernelEmitter(builder, loc, graph), vectorBytes(vectorBytes) {
   MLIRContext *context = builder.getContext();
-  auto accessGroup = LLVM::AccessGroupAttr::get(
-      context, DistinctAttr::create(builder.getUnitAttr()));
+  auto accessGroup =
+      LLVM::AccessGroupAttr::get(context, DistinctAttr::create(builder.getUnitAttr()));
   accessGroups = builder.getArrayAttr({accessGroup});
-  parallelLoop =
-      LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {},
-                                    {}, {}, {}, {}, {}, accessGroup);
-  auto vectorize = LLVM::LoopVectorizeAttr::get(
-      context, /*disable=*/builder.getBoolAttr(false), {}, {}, {}, {}, {}, {});
-  vectorLoop =
-      LLVM::LoopAnnotationAttr::get(context, {}, vectorize, {}, {}, {}, {}, {},
-                                    {}, {}, {}, {}, {}, {}, {}, accessGroup);
+  parallelLoop = LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+                                               {}, {}, {}, accessGroup);
+  auto vectorize = LLVM::LoopVectorizeAttr::get(context, /*disable=*/builder.getBoolAttr(false), {},
+                                                {}, {}, {}, {}, {});
+  vectorLoop = LLVM::LoopAnnotationAttr::get(context, {}, vectorize, {}, {}, {}, {}, {}, {}, {}, {},
+                                             {}, {}, {}, {}, accessGroup);
 }
 
 void VectorEmitter::emitFill(Operation *op) {
@@ -46,13 +44,11 @@ static int64_t tileOf(int64_t extent, int64_t most) {
 }
 
 // A transposition in tiles: both sides of one stay in the first cache.
-void VectorEmitter::forEachElement(const LoopNest &nest,
-                                   function_ref<void(ArrayRef<Index>)> body) {
+void VectorEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRef<Index>)> body) {
   if (!nest.strided)
     return forEach(nest.extents, body);
   unsigned last = nest.extents.size() - 1;
-  int64_t rows = tileOf(nest.extents[*nest.strided], 16),
-          columns = tileOf(nest.extents[last], 64);
+  int64_t rows = tileOf(nest.extents[*nest.strided], 16), columns = tileOf(nest.extents[last], 64);
   SmallVector<int64_t> loops(nest.extents);
   loops[*nest.strided] /= rows;
   loops[last] /= columns;
@@ -67,8 +63,7 @@ void VectorEmitter::forEachElement(const LoopNest &nest,
 
 /// Asks for what the next tile, below this one, will read and write: the rows
 /// of tiles are too short and too far apart for the machine to foresee.
-void VectorEmitter::endTile(ArrayRef<int64_t> shape,
-                            function_ref<Index(ArrayRef<Index>)> number,
+void VectorEmitter::endTile(ArrayRef<int64_t> shape, function_ref<Index(ArrayRef<Index>)> number,
                             ArrayRef<Buffer> streams) {
   if (shape.size() != 2)
     return;
@@ -78,9 +73,9 @@ void VectorEmitter::endTile(ArrayRef<int64_t> shape,
       for (int64_t column = 0; column < shape[1]; column += perLine) {
         Index next = number({row + shape[0], constant(column)});
         // Below the last tile the address leaves the memory: not inbounds.
-        Value address = make<LLVM::GEPOp>(
-            LLVM::LLVMPointerType::get(builder.getContext()),
-            buffer.elementType, buffer.address, ValueRange(materialize(next)));
+        Value address =
+            make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(builder.getContext()), buffer.elementType,
+                              buffer.address, ValueRange(materialize(next)));
         make<LLVM::Prefetch>(address, /*write=*/0, /*locality=*/3, /*data=*/1);
       }
     }

@@ -10,8 +10,8 @@ namespace dpc {
 class VectorEmitter : public KernelEmitter {
 public:
   /// For floating-point vectors of `vectorBytes` bytes: 32 or 64.
-  VectorEmitter(mlir::OpBuilder &builder, mlir::Location loc,
-                const KernelGraph &graph, unsigned vectorBytes);
+  VectorEmitter(mlir::OpBuilder &builder, mlir::Location loc, const KernelGraph &graph,
+                unsigned vectorBytes);
 
   /// Bytes of the floating-point vectors that kernels are blocked for.
   const unsigned vectorBytes;
@@ -19,9 +19,8 @@ public:
 protected:
   void emitFill(mlir::Operation *op) override;
   void emitTiles(mlir::Operation *op, FinishTile finish) override;
-  void
-  forEachElement(const LoopNest &nest,
-                 llvm::function_ref<void(llvm::ArrayRef<Index>)> body) override;
+  void forEachElement(const LoopNest &nest,
+                      llvm::function_ref<void(llvm::ArrayRef<Index>)> body) override;
   void endTile(llvm::ArrayRef<int64_t> shape,
                llvm::function_ref<Index(llvm::ArrayRef<Index>)> number,
                llvm::ArrayRef<Buffer> streams) override;

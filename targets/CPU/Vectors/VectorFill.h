@@ -21,13 +21,10 @@ struct VectorFillRule : VectorFillOpInterface::ExternalModel<Model, Op> {
   void emitFill(mlir::Operation *op, VectorEmitter &emitter) const {
     model().fill(llvm::cast<Op>(op), emitter);
   }
-  void emitTiles(mlir::Operation *op, VectorEmitter &emitter,
-                 FinishTile finish) const {
+  void emitTiles(mlir::Operation *op, VectorEmitter &emitter, FinishTile finish) const {
     model().tiles(llvm::cast<Op>(op), emitter, finish);
   }
-  void tiles(Op, VectorEmitter &, FinishTile) const {
-    llvm_unreachable("the rule makes no tiles");
-  }
+  void tiles(Op, VectorEmitter &, FinishTile) const { llvm_unreachable("the rule makes no tiles"); }
 
 private:
   const Model &model() const { return static_cast<const Model &>(*this); }

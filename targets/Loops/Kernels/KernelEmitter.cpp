@@ -25,8 +25,7 @@ int64_t ScratchAllocator::allocate(int64_t bytes, unsigned lastGroup) {
 }
 
 void ScratchAllocator::startGroup(unsigned group) {
-  llvm::erase_if(pieces,
-                 [&](const Piece &piece) { return piece.lastGroup < group; });
+  llvm::erase_if(pieces, [&](const Piece &piece) { return piece.lastGroup < group; });
 }
 
 //===----------------------------------------------------------------------===//
@@ -72,8 +71,7 @@ void KernelEmitter::store(Value result, Value element, Index number) {
 }
 
 Value KernelEmitter::load(Value result, Index number) {
-  return fromStorage(*this, result,
-                     loadFrom(buffers.find(result)->second, number));
+  return fromStorage(*this, result, loadFrom(buffers.find(result)->second, number));
 }
 
 Value KernelEmitter::getBuffer(Value value) {
@@ -88,9 +86,8 @@ Value KernelEmitter::getBuffer(Value value) {
 
 Value KernelEmitter::getScratch(int64_t bytes) {
   int64_t offset = allocator ? allocator->allocate(bytes, group) : 0;
-  return make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(builder.getContext()),
-                           builder.getI8Type(), scratch,
-                           ValueRange(materialize(constant(offset))),
+  return make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(builder.getContext()), builder.getI8Type(),
+                           scratch, ValueRange(materialize(constant(offset))),
                            /*inbounds=*/true);
 }
 
@@ -100,8 +97,7 @@ Value KernelEmitter::getScratch(int64_t bytes) {
 
 Value KernelEmitter::read(Value tensor, const ElementIndex &index) {
   Index number = index.number();
-  const void *kind = tensor.getAsOpaquePointer(),
-             *key = number.getAsOpaquePointer();
+  const void *kind = tensor.getAsOpaquePointer(), *key = number.getAsOpaquePointer();
   if (Value known = lookup(kind, key))
     return known;
   checkRead(tensor, number);
@@ -113,8 +109,7 @@ Value KernelEmitter::read(Value tensor, const ElementIndex &index) {
       streams.insert(tensor);
     element = fromStorage(*this, tensor, loadFrom(buffer->second, number));
   } else if (registerValues.contains(tensor)) {
-    element =
-        constantLike(registerType(nn::typeOf(tensor).getElementType()), 0);
+    element = constantLike(registerType(nn::typeOf(tensor).getElementType()), 0);
   } else {
     element = compute(tensor, index);
   }
@@ -140,8 +135,7 @@ Value KernelEmitter::compute(Value tensor, const ElementIndex &index) {
     auto dense = cast<DenseElementsAttr>(constantOp.getValue());
     Type type = registerType(dense.getElementType());
     if (isa<FloatType>(type))
-      return make<arith::ConstantOp>(
-          builder.getFloatAttr(type, dense.getSplatValue<APFloat>()));
+      return make<arith::ConstantOp>(builder.getFloatAttr(type, dense.getSplatValue<APFloat>()));
     return constantInt(type, dense.getSplatValue<APInt>());
   }
   if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op)) {
@@ -151,21 +145,17 @@ Value KernelEmitter::compute(Value tensor, const ElementIndex &index) {
     return elementwise.emitElement(builder, loc, operands);
   }
   unsigned result = cast<OpResult>(tensor).getResultNumber();
-  llvm::SaveAndRestore ordered(orderedSums,
-                               keepsOrder || !graph.isComputedOnce(tensor));
+  llvm::SaveAndRestore ordered(orderedSums, keepsOrder || !graph.isComputedOnce(tensor));
   return cast<ElementOpInterface>(op).emitElementAt(*this, result, index);
 }
 
-SmallVector<int64_t> KernelEmitter::cutsOf(Value tensor) {
-  return dpc::cutsOf(graph, tensor);
-}
+SmallVector<int64_t> KernelEmitter::cutsOf(Value tensor) { return dpc::cutsOf(graph, tensor); }
 
 //===----------------------------------------------------------------------===//
 // Groups
 //===----------------------------------------------------------------------===//
 
-LogicalResult KernelEmitter::emitGroup(const LoopGroup &loops,
-                                       unsigned groupOrdinal) {
+LogicalResult KernelEmitter::emitGroup(const LoopGroup &loops, unsigned groupOrdinal) {
   group = groupOrdinal;
   stage = 1;
   rows = loops.rows;
@@ -203,8 +193,7 @@ void KernelEmitter::emitFilled(const LoopGroup &loops) {
   if (loops.stages.size() == 1) {
     emitFill(op);
   } else {
-    emitTiles(op, [&](ArrayRef<int64_t> shape,
-                      function_ref<Index(ArrayRef<Index>)> number) {
+    emitTiles(op, [&](ArrayRef<int64_t> shape, function_ref<Index(ArrayRef<Index>)> number) {
       filling = false;
       stage = 2;
       forEach(shape, [&](ArrayRef<Index> index) {
@@ -227,8 +216,7 @@ void KernelEmitter::emitFilled(const LoopGroup &loops) {
 void KernelEmitter::emitStage(const LoopGroup::Stage &roots) {
   int64_t count = roots.getElements() / rows;
   forEachElement(roots.nest, [&](ArrayRef<Index> index) {
-    emitElements(roots.roots,
-                 row * count + linearize(index, roots.nest.extents));
+    emitElements(roots.roots, row * count + linearize(index, roots.nest.extents));
   });
 }
 
@@ -240,8 +228,7 @@ void KernelEmitter::emitElements(ArrayRef<Operation *> roots, Index number) {
     for (Value result : op->getResults()) {
       ElementIndex at(*this, nn::typeOf(result).getShape(), number);
       Value element = compute(result, at);
-      remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(),
-               element);
+      remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(), element);
       elements.push_back({result, element});
     }
   for (auto [result, element] : elements)
@@ -264,19 +251,15 @@ void KernelEmitter::emitCopy(Value from, Buffer to, unsigned groupOrdinal) {
 // What targets override
 //===----------------------------------------------------------------------===//
 
-void KernelEmitter::emitFill(Operation *op) {
-  cast<FillOpInterface>(op).emitFill(*this);
-}
+void KernelEmitter::emitFill(Operation *op) { cast<FillOpInterface>(op).emitFill(*this); }
 
 void KernelEmitter::emitTiles(Operation *, FinishTile) {
   llvm_unreachable("no rule of these loops makes tiles");
 }
 
-void KernelEmitter::forEachElement(const LoopNest &nest,
-                                   function_ref<void(ArrayRef<Index>)> body) {
+void KernelEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRef<Index>)> body) {
   forEach(nest.extents, body);
 }
 
-void KernelEmitter::endTile(ArrayRef<int64_t>,
-                            function_ref<Index(ArrayRef<Index>)>,
+void KernelEmitter::endTile(ArrayRef<int64_t>, function_ref<Index(ArrayRef<Index>)>,
                             ArrayRef<Buffer>) {}

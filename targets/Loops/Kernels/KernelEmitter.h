@@ -31,8 +31,7 @@ private:
 /// the row-major numbers `number(i)`, for all multi-indices i of `shape`.
 using FinishTile = llvm::function_ref<void(
     llvm::ArrayRef<int64_t> shape,
-    llvm::function_ref<LoopEmitter::Index(llvm::ArrayRef<LoopEmitter::Index>)>
-        number)>;
+    llvm::function_ref<LoopEmitter::Index(llvm::ArrayRef<LoopEmitter::Index>)> number)>;
 
 /// Writes the loops of one kernel, group by group. A value in memory is read
 /// from its buffer; any other is inlined: reading an element of it writes the
@@ -48,8 +47,7 @@ public:
     int64_t rowElements = 0;
   };
 
-  KernelEmitter(mlir::OpBuilder &builder, mlir::Location loc,
-                const KernelGraph &graph)
+  KernelEmitter(mlir::OpBuilder &builder, mlir::Location loc, const KernelGraph &graph)
       : LoopEmitter(builder, loc), graph(graph) {}
 
   void setBuffer(mlir::Value value, Buffer buffer) { buffers[value] = buffer; }
@@ -96,9 +94,8 @@ protected:
   /// The same for an op of form `tiles`, with `finish` where a tile is final.
   virtual void emitTiles(mlir::Operation *op, FinishTile finish);
   /// Runs `body` for every multi-index of a nest.
-  virtual void
-  forEachElement(const LoopNest &nest,
-                 llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
+  virtual void forEachElement(const LoopNest &nest,
+                              llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
   /// Adds code after the use of a tile, whose elements are `number(i)` of the
   /// buffers `streams`.
   virtual void endTile(llvm::ArrayRef<int64_t> shape,

@@ -23,11 +23,10 @@ static bool isSplat(nn::ConstantOp constant) {
   return dense && dense.isSplat();
 }
 
-KernelFunction::KernelFunction(const KernelGraph &graph, KernelEmitter &emitter,
-                               ModuleOp module, StringRef symbol)
+KernelFunction::KernelFunction(const KernelGraph &graph, KernelEmitter &emitter, ModuleOp module,
+                               StringRef symbol)
     : graph(graph), e(emitter), module(module), symbol(symbol),
-      operands(graph.getBlock().getNumArguments()),
-      results(graph.getYielded().size()) {}
+      operands(graph.getBlock().getNumArguments()), results(graph.getYielded().size()) {}
 
 FailureOr<KernelCode> KernelFunction::emit(ArrayRef<Attribute> attributes) {
   createFunction(attributes);
@@ -50,15 +49,13 @@ void KernelFunction::createFunction(ArrayRef<Attribute> attributes) {
   unsigned count = operands + results + 1;
   SmallVector<Type> pointers(count, pointer);
   builder.setInsertionPointToEnd(module.getBody());
-  body = e.make<LLVM::LLVMFuncOp>(
-      (symbol + ".body").str(), LLVM::LLVMFunctionType::get(nothing, pointers),
-      LLVM::Linkage::Internal);
-  SmallVector<Attribute> all{builder.getStringAttr("noinline"),
-                             builder.getStringAttr("nounwind")};
+  body = e.make<LLVM::LLVMFuncOp>((symbol + ".body").str(),
+                                  LLVM::LLVMFunctionType::get(nothing, pointers),
+                                  LLVM::Linkage::Internal);
+  SmallVector<Attribute> all{builder.getStringAttr("noinline"), builder.getStringAttr("nounwind")};
   llvm::append_range(all, attributes);
   body.setPassthroughAttr(builder.getArrayAttr(all));
-  auto outer = e.make<LLVM::LLVMFuncOp>(
-      symbol, LLVM::LLVMFunctionType::get(nothing, {pointer}));
+  auto outer = e.make<LLVM::LLVMFuncOp>(symbol, LLVM::LLVMFunctionType::get(nothing, {pointer}));
   outer.setPassthroughAttr(builder.getStrArrayAttr({"nounwind"}));
   Block *entry = outer.addEntryBlock(builder);
   builder.setInsertionPointToStart(entry);
@@ -82,21 +79,18 @@ LogicalResult KernelFunction::placeArguments() {
   e.setScratch(body.getArguments().back(), &scratch);
   Block &block = graph.getBlock();
   for (BlockArgument argument : block.getArguments())
-    e.setBuffer(argument, {body.getArgument(argument.getArgNumber()),
-                           storageType(argument)});
+    e.setBuffer(argument, {body.getArgument(argument.getArgNumber()), storageType(argument)});
   for (auto constant : block.getOps<nn::ConstantOp>())
     if (!isSplat(constant) && failed(addTable(constant)))
       return failure();
   for (auto [result, value] : llvm::enumerate(graph.getYielded()))
-    if (graph.isMaterialised(value) &&
-        resultOf.try_emplace(value, result).second)
+    if (graph.isMaterialised(value) && resultOf.try_emplace(value, result).second)
       e.setBuffer(value, resultBuffer(result));
   return success();
 }
 
 KernelEmitter::Buffer KernelFunction::resultBuffer(unsigned result) {
-  return {body.getArgument(operands + result),
-          storageType(graph.getYielded()[result])};
+  return {body.getArgument(operands + result), storageType(graph.getYielded()[result])};
 }
 
 /// Puts a constant that is not the same everywhere into the module.
@@ -116,28 +110,26 @@ LogicalResult KernelFunction::addTable(nn::ConstantOp constant) {
                                /*isSigned=*/true));
     value = DenseElementsAttr::get(type, elements);
   }
-  auto arrayType =
-      LLVM::LLVMArrayType::get(element, std::max<int64_t>(1, tensor->size()));
+  auto arrayType = LLVM::LLVMArrayType::get(element, std::max<int64_t>(1, tensor->size()));
   std::string name = (symbol + ".table" + Twine(tables++)).str();
   auto flat = RankedTensorType::get({tensor->size()}, element);
   {
     OpBuilder::InsertionGuard guard(e.builder);
     e.builder.setInsertionPointToStart(module.getBody());
-    e.make<LLVM::GlobalOp>(
-        arrayType, /*isConstant=*/true, LLVM::Linkage::Internal, name,
-        tensor->size() ? Attribute(value.reshape(flat)) : Attribute(),
-        /*alignment=*/64);
+    e.make<LLVM::GlobalOp>(arrayType, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+                           tensor->size() ? Attribute(value.reshape(flat)) : Attribute(),
+                           /*alignment=*/64);
   }
-  Value address = e.make<LLVM::AddressOfOp>(
-      LLVM::LLVMPointerType::get(e.builder.getContext()), name);
+  Value address =
+      e.make<LLVM::AddressOfOp>(LLVM::LLVMPointerType::get(e.builder.getContext()), name);
   e.setBuffer(constant.getResult(), {address, element});
   return success();
 }
 
 /// Gives a value that group `ordinal` makes, and `lastGroup` reads last, a
 /// place in scratch memory, if it needs one.
-void KernelFunction::placeValue(Value value, const LoopGroup &group,
-                                unsigned ordinal, unsigned lastGroup) {
+void KernelFunction::placeValue(Value value, const LoopGroup &group, unsigned ordinal,
+                                unsigned lastGroup) {
   if (resultOf.contains(value))
     return;
   int64_t count = nn::typeOf(value).getNumElements(), rowElements = 0;
@@ -145,19 +137,17 @@ void KernelFunction::placeValue(Value value, const LoopGroup &group,
   if (group.rows > 1 && isLocal)
     rowElements = count / group.rows;
   // What is used where it is made.
-  if ((group.isFilled && group.stages.size() > 1 && isLocal) ||
-      rowElements == 1) {
+  if ((group.isFilled && group.stages.size() > 1 && isLocal) || rowElements == 1) {
     e.registerValues.insert(value);
     return;
   }
   Type type = storageType(value);
-  int64_t bytes =
-      (rowElements ? rowElements : count) * type.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = (rowElements ? rowElements : count) * type.getIntOrFloatBitWidth() / 8;
   int64_t offset = scratch.allocate(bytes, std::max(ordinal, lastGroup));
   Value memory = body.getArguments().back();
-  Value address = e.make<LLVM::GEPOp>(
-      memory.getType(), e.builder.getI8Type(), memory,
-      ValueRange(e.materialize(e.constant(offset))), /*inbounds=*/true);
+  Value address =
+      e.make<LLVM::GEPOp>(memory.getType(), e.builder.getI8Type(), memory,
+                          ValueRange(e.materialize(e.constant(offset))), /*inbounds=*/true);
   e.setBuffer(value, {address, type, rowElements});
 }
 
@@ -217,8 +207,7 @@ static bool isBefore(const IndexSpace &space, const KernelEmitter::Access &read,
 
 bool KernelFunction::mayAlias(Value result, BlockArgument operand) const {
   int64_t count = nn::typeOf(result).getNumElements();
-  if (storageType(operand) != storageType(result) ||
-      nn::typeOf(operand).getNumElements() != count)
+  if (storageType(operand) != storageType(result) || nn::typeOf(operand).getNumElements() != count)
     return false;
   for (const auto &read : e.reads.lookup(operand))
     for (const auto &write : e.writes.lookup(result))
@@ -244,6 +233,5 @@ void KernelFunction::declareUnaliased(const KernelCode &code) {
     }
   for (unsigned i = 0; i < shared.size(); ++i)
     if (!shared.test(i))
-      body.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
-                      e.builder.getUnitAttr());
+      body.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), e.builder.getUnitAttr());
 }

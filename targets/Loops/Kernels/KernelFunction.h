@@ -13,8 +13,8 @@ namespace dpc {
 /// lie, and the loops of its groups.
 class KernelFunction {
 public:
-  KernelFunction(const KernelGraph &graph, KernelEmitter &emitter,
-                 mlir::ModuleOp module, llvm::StringRef symbol);
+  KernelFunction(const KernelGraph &graph, KernelEmitter &emitter, mlir::ModuleOp module,
+                 llvm::StringRef symbol);
 
   /// `attributes` are those of the function that holds the loops
   /// (LoopTarget::getAttributes).
@@ -26,8 +26,7 @@ private:
   mlir::LogicalResult addTable(nn::ConstantOp constant);
   KernelEmitter::Buffer resultBuffer(unsigned result);
   mlir::LogicalResult emitGroups();
-  void placeValue(mlir::Value value, const LoopGroup &group, unsigned ordinal,
-                  unsigned lastGroup);
+  void placeValue(mlir::Value value, const LoopGroup &group, unsigned ordinal, unsigned lastGroup);
   bool isStoredIn(mlir::Value value, unsigned result) const;
   void findAliases(KernelCode &code);
   bool mayAlias(mlir::Value result, mlir::BlockArgument operand) const;

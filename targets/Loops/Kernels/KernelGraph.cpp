@@ -20,12 +20,10 @@
 using namespace mlir;
 using namespace dpc;
 
-bool dpc::keepsNumbers(Operation *op) {
-  return isa<ElementwiseOpInterface, nn::ReshapeOp>(op);
-}
+bool dpc::keepsNumbers(Operation *op) { return isa<ElementwiseOpInterface, nn::ReshapeOp>(op); }
 
-FailureOr<std::unique_ptr<KernelGraph>>
-KernelGraph::build(Operation *op, const Target &target, bool recompute) {
+FailureOr<std::unique_ptr<KernelGraph>> KernelGraph::build(Operation *op, const Target &target,
+                                                           bool recompute) {
   std::unique_ptr<KernelGraph> graph(new KernelGraph(target));
   if (auto kernel = dyn_cast<nn::KernelOp>(op))
     graph->take(kernel);
@@ -47,9 +45,7 @@ bool KernelGraph::isFilled(Operation *op) const {
   return form == OpForm::whole || form == OpForm::tiles;
 }
 
-bool KernelGraph::makesTiles(Operation *op) const {
-  return target.getForm(op) == OpForm::tiles;
-}
+bool KernelGraph::makesTiles(Operation *op) const { return target.getForm(op) == OpForm::tiles; }
 
 void KernelGraph::take(nn::KernelOp kernel) {
   IRMapping mapping;
@@ -66,21 +62,20 @@ void KernelGraph::take(nn::UpdateOp update) {
                                 : nn::typeOf(update.getTensors()[0]).getShape();
   if (update.getTensors().empty() && update.getNumResults())
     shape = nn::typeOf(update.getResult(0)).getShape();
-  for (auto [operand, argument] : llvm::zip_equal(
-           update.getOperands(), update.getBodyBlock().getArguments())) {
+  for (auto [operand, argument] :
+       llvm::zip_equal(update.getOperands(), update.getBodyBlock().getArguments())) {
     Value value = block.addArgument(operand.getType(), update.getLoc());
     if (nn::typeOf(value).getShape() != shape)
       value = builder.create<nn::BroadcastOp>(
-          update.getLoc(), nn::withShape(nn::typeOf(value), shape), value,
-          ArrayRef<int64_t>());
+          update.getLoc(), nn::withShape(nn::typeOf(value), shape), value, ArrayRef<int64_t>());
     mapping.map(argument, value);
   }
   for (Operation &op : update.getBodyBlock()) {
     if (auto constantOp = dyn_cast<nn::ConstantOp>(op)) {
       auto type = nn::withShape(nn::typeOf(constantOp.getResult()), shape);
       auto value = cast<DenseElementsAttr>(constantOp.getValue());
-      Value made = builder.create<nn::ConstantOp>(
-          op.getLoc(), type, cast<ElementsAttr>(value.resizeSplat(type)));
+      Value made = builder.create<nn::ConstantOp>(op.getLoc(), type,
+                                                  cast<ElementsAttr>(value.resizeSplat(type)));
       mapping.map(constantOp.getResult(), made);
       continue;
     }
@@ -100,8 +95,7 @@ void KernelGraph::decompose() {
     }
     Operation *before = op->getPrevNode();
     OpBuilder builder(op);
-    SmallVector<Value> values =
-        cast<DecomposableOpInterface>(op).decompose(builder);
+    SmallVector<Value> values = cast<DecomposableOpInterface>(op).decompose(builder);
     op->replaceAllUsesWith(values);
     op->erase();
     // What it is made of may be composite again.
@@ -113,14 +107,13 @@ void KernelGraph::mergeEqual() {
   Block &block = getBlock();
   std::map<size_t, SmallVector<Operation *>> seen;
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
-    size_t hash = OperationEquivalence::computeHash(
-        &op, OperationEquivalence::directHashValue,
-        OperationEquivalence::ignoreHashValue,
-        OperationEquivalence::IgnoreLocations);
+    size_t hash = OperationEquivalence::computeHash(&op, OperationEquivalence::directHashValue,
+                                                    OperationEquivalence::ignoreHashValue,
+                                                    OperationEquivalence::IgnoreLocations);
     SmallVector<Operation *> &bucket = seen[hash];
     auto equal = llvm::find_if(bucket, [&](Operation *other) {
-      return OperationEquivalence::isEquivalentTo(
-          other, &op, OperationEquivalence::IgnoreLocations);
+      return OperationEquivalence::isEquivalentTo(other, &op,
+                                                  OperationEquivalence::IgnoreLocations);
     });
     if (equal == bucket.end()) {
       bucket.push_back(&op);
@@ -176,13 +169,13 @@ static double elementCost(ElementwiseOpInterface op) {
     bool isMath = isa_and_nonnull<math::MathDialect>(made.getDialect());
     if (isa<arith::ConstantOp>(made))
       continue;
-    if (isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp,
-            math::RoundEvenOp>(made))
+    if (isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp>(made))
       cost += 1;
     else if (isa<arith::DivFOp, math::SqrtOp>(made))
       cost += 4;
-    else if (isMath || isa<arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
-                           arith::RemSIOp, arith::RemUIOp>(made))
+    else if (isMath ||
+             isa<arith::RemFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(
+                 made))
       cost += 16;
     else
       cost += 1;
@@ -244,8 +237,7 @@ void KernelGraph::placeOnce(bool recompute) {
     if (isa<nn::ConstantOp>(op))
       continue;
     auto loops = dyn_cast<ElementOpInterface>(op);
-    bool onlyMoves = !isa<ElementwiseOpInterface>(op) && loops &&
-                     loops.getElementCost() == 0;
+    bool onlyMoves = !isa<ElementwiseOpInterface>(op) && loops && loops.getElementCost() == 0;
     bool keep = isFilled(&op);
     Accesses mine;
     for (Value result : op.getResults()) {
@@ -253,8 +245,7 @@ void KernelGraph::placeOnce(bool recompute) {
       double cost = costs.lookup(result);
       keep |= yielded.contains(result) ||
               (!onlyMoves && (total(reads) - 1) * cost > storeAndLoad) ||
-              (!onlyMoves && !recompute &&
-               (total(reads) > 1 || !result.hasOneUse())) ||
+              (!onlyMoves && !recompute && (total(reads) > 1 || !result.hasOneUse())) ||
               (!onlyMoves && loops && cost > longElement);
       mine.insert(reads.begin(), reads.end());
     }
@@ -275,8 +266,7 @@ void KernelGraph::placeOnce(bool recompute) {
         continue;
       }
       unsigned number = operand.getOperandNumber();
-      double each = loops ? loops.getReadsPerElement(number)
-                          : resultElementsPer(&op, number);
+      double each = loops ? loops.getReadsPerElement(number) : resultElementsPer(&op, number);
       reads[{ordinals[&op], operand.getOperandNumber()}] += each * sum;
     }
   }

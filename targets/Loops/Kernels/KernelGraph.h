@@ -20,16 +20,12 @@ public:
   /// on whole tensors. Fails with an error on any other op, and on one inside
   /// that `target` has no form for. Without `recompute` every value that is
   /// read more than once is kept.
-  static mlir::FailureOr<std::unique_ptr<KernelGraph>>
-  build(mlir::Operation *op, const Target &target, bool recompute);
+  static mlir::FailureOr<std::unique_ptr<KernelGraph>> build(mlir::Operation *op,
+                                                             const Target &target, bool recompute);
 
   mlir::Block &getBlock() const { return *block; }
-  mlir::OperandRange getYielded() const {
-    return getBlock().getTerminator()->getOperands();
-  }
-  bool isMaterialised(mlir::Value value) const {
-    return materialised.contains(value);
-  }
+  mlir::OperandRange getYielded() const { return getBlock().getTerminator()->getOperands(); }
+  bool isMaterialised(mlir::Value value) const { return materialised.contains(value); }
   /// Whether each element of `value` is computed at one place in the code,
   /// once: a sum may then add its terms in any order. Another sum must have the
   /// same bits wherever it is computed, as those who read it may compare them:

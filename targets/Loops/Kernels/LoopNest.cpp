@@ -14,8 +14,7 @@ using namespace dpc;
 
 /// Extents of a nest over `count` elements that tells `cuts` apart; nullopt
 /// when none does.
-static std::optional<SmallVector<int64_t>> nestExtents(int64_t count,
-                                                       ArrayRef<int64_t> cuts) {
+static std::optional<SmallVector<int64_t>> nestExtents(int64_t count, ArrayRef<int64_t> cuts) {
   SmallVector<int64_t> sizes(cuts);
   sizes.push_back(count);
   llvm::sort(sizes);
@@ -46,8 +45,7 @@ static SmallVector<int64_t> cutsOfOp(const KernelGraph &graph, Operation *op) {
     for (int64_t d = 0; d + 1 < int64_t(shape.size()); ++d) {
       // Neighbours that a broadcast repeats, or takes, together.
       bool isKept = flat && llvm::is_contained(broadcast.getDimensions(), d),
-           nextKept =
-               flat && llvm::is_contained(broadcast.getDimensions(), d + 1);
+           nextKept = flat && llvm::is_contained(broadcast.getDimensions(), d + 1);
       if (!flat || isKept != nextKept)
         cuts.push_back(strides[d]);
     }
@@ -67,14 +65,12 @@ SmallVector<int64_t> dpc::cutsOf(const KernelGraph &graph, Value value) {
 /// Dimension of `extents` along which a transposition, in the tree of what is
 /// computed where `op` is, reads memory in order; nullopt when all is read in
 /// the order it is written in.
-static std::optional<unsigned> transposedDimension(const KernelGraph &graph,
-                                                   Operation *op,
+static std::optional<unsigned> transposedDimension(const KernelGraph &graph, Operation *op,
                                                    ArrayRef<int64_t> extents) {
   if (auto transpose = dyn_cast<nn::TransposeOp>(op)) {
     ArrayRef<int64_t> permutation = transpose.getPermutation();
     int64_t last = int64_t(permutation.size()) - 1;
-    if (nn::typeOf(transpose.getResult()).getShape() == extents &&
-        permutation[last] != last)
+    if (nn::typeOf(transpose.getResult()).getShape() == extents && permutation[last] != last)
       return llvm::find(permutation, last) - permutation.begin();
     return std::nullopt;
   }
@@ -88,8 +84,8 @@ static std::optional<unsigned> transposedDimension(const KernelGraph &graph,
   return std::nullopt;
 }
 
-std::optional<LoopNest> dpc::nestOf(const KernelGraph &graph,
-                                    ArrayRef<Operation *> roots, int64_t rows) {
+std::optional<LoopNest> dpc::nestOf(const KernelGraph &graph, ArrayRef<Operation *> roots,
+                                    int64_t rows) {
   RankedTensorType type = nn::typeOf(roots[0]->getResult(0));
   int64_t count = type.getNumElements() / rows;
   SmallVector<int64_t> inner;
@@ -113,8 +109,7 @@ std::optional<LoopNest> dpc::nestOf(const KernelGraph &graph,
   return nest;
 }
 
-SmallVector<int64_t> dpc::readingExtents(const KernelGraph &graph,
-                                         Value value) {
+SmallVector<int64_t> dpc::readingExtents(const KernelGraph &graph, Value value) {
   RankedTensorType type = nn::typeOf(value);
   if (auto nest = nestExtents(type.getNumElements(), cutsOf(graph, value)))
     return *nest;

@@ -19,14 +19,12 @@ struct LoopNest {
 
 /// The nest of roots that are computed together, under a loop over `rows` rows;
 /// nullopt where no nest fits all of them.
-std::optional<LoopNest> nestOf(const KernelGraph &graph,
-                               llvm::ArrayRef<mlir::Operation *> roots,
+std::optional<LoopNest> nestOf(const KernelGraph &graph, llvm::ArrayRef<mlir::Operation *> roots,
                                int64_t rows);
 
 /// The extents of loops that read `value`, which is in memory or computed, from
 /// its first element to its last.
-llvm::SmallVector<int64_t> readingExtents(const KernelGraph &graph,
-                                          mlir::Value value);
+llvm::SmallVector<int64_t> readingExtents(const KernelGraph &graph, mlir::Value value);
 
 /// The row-major strides at which the elements of `value` must be told apart
 /// when they are made from their number: none for what is in memory and what is

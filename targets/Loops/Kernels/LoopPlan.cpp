@@ -30,8 +30,7 @@ SmallVector<Operation *> LoopGroup::getRoots() const {
 
 /// `group` with the roots of its stage `number` joined by `root`, or with a new
 /// last stage; nullopt where they cannot share loops.
-static std::optional<LoopGroup> joined(const KernelGraph &graph,
-                                       LoopGroup group, unsigned number,
+static std::optional<LoopGroup> joined(const KernelGraph &graph, LoopGroup group, unsigned number,
                                        Operation *root) {
   if (number == group.stages.size())
     group.stages.emplace_back();
@@ -54,9 +53,8 @@ public:
 
   void add(Operation *root) { postponed.insert(root); }
   bool isNeededBy(Operation *root) const {
-    return llvm::any_of(graph.getReads(root), [&](Value value) {
-      return postponed.contains(value.getDefiningOp());
-    });
+    return llvm::any_of(graph.getReads(root),
+                        [&](Value value) { return postponed.contains(value.getDefiningOp()); });
   }
 
 private:
@@ -68,14 +66,13 @@ private:
 /// The longest group that begins with the first of `roots`, under a loop over
 /// `rows` rows; without stages where that root cannot be under one. What has no
 /// place in it is postponed, with what needs it.
-static LoopGroup extend(const KernelGraph &graph, ArrayRef<Operation *> roots,
-                        int64_t rows) {
+static LoopGroup extend(const KernelGraph &graph, ArrayRef<Operation *> roots, int64_t rows) {
   LoopGroup group;
   group.rows = rows;
   Postponed postponed(graph);
   auto tryJoin = [&](Operation *root) {
-    if (graph.isFilled(root) || elementsOf(root) == 0 ||
-        elementsOf(root) % rows != 0 || postponed.isNeededBy(root))
+    if (graph.isFilled(root) || elementsOf(root) == 0 || elementsOf(root) % rows != 0 ||
+        postponed.isNeededBy(root))
       return false;
     unsigned stages = group.stages.size();
     std::optional<LoopGroup> longer;
@@ -97,8 +94,7 @@ static LoopGroup extend(const KernelGraph &graph, ArrayRef<Operation *> roots,
 
 /// A root that fills its results, with the roots that are made from its
 /// elements as soon as these are final.
-static LoopGroup extendFilled(const KernelGraph &graph,
-                              ArrayRef<Operation *> roots) {
+static LoopGroup extendFilled(const KernelGraph &graph, ArrayRef<Operation *> roots) {
   LoopGroup group;
   group.isFilled = true;
   group.stages.push_back({{roots[0]}, {}});
@@ -120,8 +116,8 @@ static LoopGroup extendFilled(const KernelGraph &graph,
 
 /// Numbers of rows worth trying, finest first: the shapes of the smaller roots
 /// are rows of the larger.
-static std::set<int64_t, std::greater<>>
-rowCandidates(const KernelGraph &graph, ArrayRef<Operation *> roots) {
+static std::set<int64_t, std::greater<>> rowCandidates(const KernelGraph &graph,
+                                                       ArrayRef<Operation *> roots) {
   int64_t largest = 0;
   for (Operation *root : roots)
     if (!graph.isFilled(root))
@@ -139,8 +135,7 @@ rowCandidates(const KernelGraph &graph, ArrayRef<Operation *> roots) {
 }
 
 /// The best group that begins with the first of `roots`.
-static LoopGroup bestGroup(const KernelGraph &graph,
-                           ArrayRef<Operation *> roots) {
+static LoopGroup bestGroup(const KernelGraph &graph, ArrayRef<Operation *> roots) {
   if (elementsOf(roots[0]) == 0) // no loops
     return {1, {{{roots[0]}, {}}}, graph.isFilled(roots[0])};
   if (graph.isFilled(roots[0]))
@@ -160,38 +155,31 @@ LoopPlan dpc::planLoops(const KernelGraph &graph) {
   while (!roots.empty()) {
     plan.groups.push_back(bestGroup(graph, roots));
     SmallVector<Operation *> taken = plan.groups.back().getRoots();
-    llvm::erase_if(roots, [&](Operation *root) {
-      return llvm::is_contained(taken, root);
-    });
+    llvm::erase_if(roots, [&](Operation *root) { return llvm::is_contained(taken, root); });
   }
   return plan;
 }
 
 /// Whether the stages of group `number` fit its loops.
-static llvm::Error verifyGroup(const KernelGraph &graph, const LoopGroup &group,
-                               size_t number) {
+static llvm::Error verifyGroup(const KernelGraph &graph, const LoopGroup &group, size_t number) {
   if (group.rows < 1)
     return planError("group {0} has {1} rows", number, group.rows);
   for (auto [index, stage] : llvm::enumerate(group.stages)) {
     if (stage.roots.empty())
       return planError("stage {0} of group {1} has no roots", index, number);
     if (stage.getElements() % group.rows)
-      return planError("stage {0} of group {1} has {2} elements in {3} rows",
-                       index, number, stage.getElements(), group.rows);
+      return planError("stage {0} of group {1} has {2} elements in {3} rows", index, number,
+                       stage.getElements(), group.rows);
     for (Operation *root : stage.roots) {
       if (elementsOf(root) != stage.getElements())
-        return planError("{0} has {1} elements in a stage of {2}",
-                         root->getName(), elementsOf(root),
-                         stage.getElements());
+        return planError("{0} has {1} elements in a stage of {2}", root->getName(),
+                         elementsOf(root), stage.getElements());
       if (graph.isFilled(root) != (group.isFilled && index == 0))
-        return planError("{0} is in stage {1} of group {2}, which is {3}",
-                         root->getName(), index, number,
-                         group.isFilled && index == 0 ? "one op's own"
-                                                      : "a loop");
+        return planError("{0} is in stage {1} of group {2}, which is {3}", root->getName(), index,
+                         number, group.isFilled && index == 0 ? "one op's own" : "a loop");
     }
   }
-  if (!group.isFilled && group.stages.front().getElements() &&
-      !canShareLoops(graph, group))
+  if (!group.isFilled && group.stages.front().getElements() && !canShareLoops(graph, group))
     return planError("the stages of group {0} cannot share loops", number);
   return llvm::Error::success();
 }
@@ -206,8 +194,8 @@ llvm::Error LoopPlan::verify(const KernelGraph &graph) const {
     for (auto [index, stage] : llvm::enumerate(group.stages))
       for (Operation *root : stage.roots)
         if (!places.insert({root, {number, index}}).second)
-          return planError("{0} is in group {1} and in group {2}",
-                           root->getName(), places[root].first, number);
+          return planError("{0} is in group {1} and in group {2}", root->getName(),
+                           places[root].first, number);
   }
   for (Operation *root : graph.getRoots()) {
     auto here = places.find(root);
@@ -218,8 +206,8 @@ llvm::Error LoopPlan::verify(const KernelGraph &graph) const {
       if (maker != places.end() && maker->second > here->second)
         return planError("stage {0} of group {1} reads what stage {2} of group "
                          "{3} makes",
-                         here->second.second, here->second.first,
-                         maker->second.second, maker->second.first);
+                         here->second.second, here->second.first, maker->second.second,
+                         maker->second.first);
     }
   }
   return llvm::Error::success();

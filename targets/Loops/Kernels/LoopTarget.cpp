@@ -25,15 +25,13 @@ OpForm LoopTarget::getForm(Operation *op) const {
   return OpForm::none;
 }
 
-FailureOr<KernelCode> LoopTarget::emitKernel(Operation *op, StringRef symbol,
-                                             ModuleOp code,
+FailureOr<KernelCode> LoopTarget::emitKernel(Operation *op, StringRef symbol, ModuleOp code,
                                              const CodeOptions &options) const {
   auto graph = KernelGraph::build(op, *this, options.recompute);
   if (failed(graph))
     return failure();
   OpBuilder builder(code.getContext());
-  std::unique_ptr<KernelEmitter> emitter =
-      createEmitter(builder, op->getLoc(), **graph, options);
+  std::unique_ptr<KernelEmitter> emitter = createEmitter(builder, op->getLoc(), **graph, options);
   if (options.orderedSums)
     emitter->keepOrder();
   KernelFunction function(**graph, *emitter, code, symbol);

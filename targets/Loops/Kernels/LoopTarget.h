@@ -15,19 +15,19 @@ public:
   /// As the rules that all targets of loops have in common make it.
   OpForm getForm(mlir::Operation *op) const override;
 
-  mlir::FailureOr<KernelCode>
-  emitKernel(mlir::Operation *op, llvm::StringRef symbol, mlir::ModuleOp code,
-             const CodeOptions &options) const override;
+  mlir::FailureOr<KernelCode> emitKernel(mlir::Operation *op, llvm::StringRef symbol,
+                                         mlir::ModuleOp code,
+                                         const CodeOptions &options) const override;
 
 protected:
   /// The emitter of a kernel's loops, which stands nowhere yet.
-  virtual std::unique_ptr<KernelEmitter>
-  createEmitter(mlir::OpBuilder &builder, mlir::Location loc,
-                const KernelGraph &graph, const CodeOptions &options) const = 0;
+  virtual std::unique_ptr<KernelEmitter> createEmitter(mlir::OpBuilder &builder, mlir::Location loc,
+                                                       const KernelGraph &graph,
+                                                       const CodeOptions &options) const = 0;
   /// LLVM attributes of the function that holds the loops, beside `noinline`
   /// and `nounwind`: names, or pairs of a name and a value.
-  virtual llvm::SmallVector<mlir::Attribute>
-  getAttributes(mlir::Builder &builder, const CodeOptions &options) const {
+  virtual llvm::SmallVector<mlir::Attribute> getAttributes(mlir::Builder &builder,
+                                                           const CodeOptions &options) const {
     return {};
   }
 };

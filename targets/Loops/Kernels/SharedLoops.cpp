@@ -15,8 +15,7 @@ namespace {
 class SharedLoops : public IndexSpace {
 public:
   SharedLoops(const KernelGraph &graph, const LoopGroup &group)
-      : IndexSpace(graph.getBlock().getTerminator()->getContext()),
-        graph(graph), group(group) {
+      : IndexSpace(graph.getBlock().getTerminator()->getContext()), graph(graph), group(group) {
     for (auto [number, stage] : llvm::enumerate(group.stages))
       for (Operation *root : stage.roots)
         for (Value result : root->getResults())
@@ -33,8 +32,7 @@ public:
       made.clear();
       visited.clear();
       for (Operation *root : roots.roots) {
-        visitOperands(
-            root, 0, ElementIndex(*this, shapeOf(root->getResult(0)), current));
+        visitOperands(root, 0, ElementIndex(*this, shapeOf(root->getResult(0)), current));
         made.insert(root);
       }
     }
@@ -46,13 +44,9 @@ public:
   }
 
 private:
-  static ArrayRef<int64_t> shapeOf(Value value) {
-    return nn::typeOf(value).getShape();
-  }
+  static ArrayRef<int64_t> shapeOf(Value value) { return nn::typeOf(value).getShape(); }
 
-  Index loopVariable(int64_t extent) {
-    return extent == 1 ? constant(0) : variable(0, extent - 1);
-  }
+  Index loopVariable(int64_t extent) { return extent == 1 ? constant(0) : variable(0, extent - 1); }
 
   /// The number of the element that the loops of a stage stand at.
   Index elementOfStage(const LoopGroup::Stage &roots) {
@@ -66,17 +60,15 @@ private:
   }
 
   /// Follows what an element of `op` is made of.
-  void visitOperands(Operation *op, unsigned result,
-                     const ElementIndex &index) {
+  void visitOperands(Operation *op, unsigned result, const ElementIndex &index) {
     if (isa<ElementwiseOpInterface>(op)) {
       for (Value operand : op->getOperands())
         visit(operand, index);
       return;
     }
     cast<ElementOpInterface>(op).visitReads(
-        *this, result, index, [&](unsigned operand, const ElementIndex &at) {
-          visit(op->getOperand(operand), at);
-        });
+        *this, result, index,
+        [&](unsigned operand, const ElementIndex &at) { visit(op->getOperand(operand), at); });
   }
 
   void visit(Value value, const ElementIndex &index) {

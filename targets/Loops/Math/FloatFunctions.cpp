@@ -44,18 +44,10 @@ struct Floats {
   Value div(Value x, Value y) { return make<arith::DivFOp>(x, y); }
   Value fma(Value x, Value y, Value z) { return make<LLVM::FMAOp>(x, y, z); }
   Value abs(Value x) { return make<LLVM::FAbsOp>(x); }
-  Value is(Predicate predicate, Value x, Value y) {
-    return make<arith::CmpFOp>(predicate, x, y);
-  }
-  Value select(Value c, Value x, Value y) {
-    return make<arith::SelectOp>(c, x, y);
-  }
-  Value bits(Value x) {
-    return make<arith::BitcastOp>(like(b.getI32Type()), x);
-  }
-  Value fromBits(Value x) {
-    return make<arith::BitcastOp>(like(b.getF32Type()), x);
-  }
+  Value is(Predicate predicate, Value x, Value y) { return make<arith::CmpFOp>(predicate, x, y); }
+  Value select(Value c, Value x, Value y) { return make<arith::SelectOp>(c, x, y); }
+  Value bits(Value x) { return make<arith::BitcastOp>(like(b.getI32Type()), x); }
+  Value fromBits(Value x) { return make<arith::BitcastOp>(like(b.getF32Type()), x); }
   /// Coefficients from the highest power on.
   Value polynomial(Value x, std::initializer_list<float> coefficients) {
     Value sum;
@@ -63,9 +55,7 @@ struct Floats {
       sum = sum ? fma(sum, x, f(coefficient)) : f(coefficient);
     return sum;
   }
-  Value withSignOf(Value magnitude, Value x) {
-    return make<LLVM::CopySignOp>(magnitude, x);
-  }
+  Value withSignOf(Value magnitude, Value x) { return make<LLVM::CopySignOp>(magnitude, x); }
 
   Value exp(Value x);
   Value expInside(Value x);
@@ -79,19 +69,12 @@ struct Floats {
   Value d(double value) { return constant(b.getF64FloatAttr(value)); }
   Value i64(int64_t value) { return constant(b.getI64IntegerAttr(value)); }
   Value wide(Value x) { return make<arith::ExtFOp>(like(b.getF64Type()), x); }
-  Value rounded(Value x) {
-    return make<arith::TruncFOp>(like(b.getF32Type()), x);
-  }
-  Value bits64(Value x) {
-    return make<arith::BitcastOp>(like(b.getI64Type()), x);
-  }
-  Value fromBits64(Value x) {
-    return make<arith::BitcastOp>(like(b.getF64Type()), x);
-  }
+  Value rounded(Value x) { return make<arith::TruncFOp>(like(b.getF32Type()), x); }
+  Value bits64(Value x) { return make<arith::BitcastOp>(like(b.getI64Type()), x); }
+  Value fromBits64(Value x) { return make<arith::BitcastOp>(like(b.getF64Type()), x); }
   Value both(Value x, Value y) { return make<arith::AndIOp>(x, y); }
   Value negated(Value condition) {
-    return make<arith::XOrIOp>(condition,
-                               constant(b.getIntegerAttr(b.getI1Type(), 1)));
+    return make<arith::XOrIOp>(condition, constant(b.getIntegerAttr(b.getI1Type(), 1)));
   }
   Value polynomial64(Value x, ArrayRef<double> coefficients) {
     Value sum;
@@ -114,9 +97,8 @@ Value Floats::expInside(Value x) {
   Value n = sub(shifted, f(12582912.0f));
   Value r = fma(n, f(-0.693359375f), x);
   r = fma(n, f(2.12194440e-4f), r);
-  Value p =
-      polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
-                     4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
+  Value p = polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
+                           1.6666665459e-1f, 5.0000001201e-1f});
   p = add(fma(p, mul(r, r), r), f(1));
   Value power = make<arith::ShLIOp>(bits(shifted), i(23));
   return fromBits(make<arith::AddIOp>(bits(p), power));
@@ -126,8 +108,7 @@ Value Floats::exp(Value x) {
   Value result = expInside(x);
   result = select(is(Predicate::OLT, x, f(-87.3365402f)), f(0), result);
   // Infinity, or NaN where x is.
-  return select(is(Predicate::UGT, x, f(88.7228317f)), add(x, f(infinity)),
-                result);
+  return select(is(Predicate::UGT, x, f(88.7228317f)), add(x, f(infinity)), result);
 }
 
 // x = 2^e m with m in [sqrt 1/2, sqrt 2).
@@ -138,15 +119,13 @@ Value Floats::log(Value x) {
   // Counted from sqrt 1/2, whose bits these are.
   Value distance = make<arith::SubIOp>(raw, i(0x3F3504F3));
   Value exponent = make<arith::ShRSIOp>(distance, i(23));
-  Value m =
-      fromBits(make<arith::SubIOp>(raw, make<arith::ShLIOp>(exponent, i(23))));
+  Value m = fromBits(make<arith::SubIOp>(raw, make<arith::ShLIOp>(exponent, i(23))));
   Value e = make<arith::SIToFPOp>(like(b.getF32Type()), exponent);
   e = add(e, select(isSmall, f(-23), f(0)));
   Value r = sub(m, f(1)), z = mul(r, r);
-  Value p =
-      polynomial(r, {7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f,
-                     -1.2420140846e-1f, 1.4249322787e-1f, -1.6668057665e-1f,
-                     2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f});
+  Value p = polynomial(r, {7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f,
+                           1.4249322787e-1f, -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f,
+                           3.3333331174e-1f});
   Value y = mul(p, mul(r, z));
   y = fma(e, f(-2.12194440e-4f), y);
   y = fma(z, f(-0.5f), y);
@@ -160,23 +139,21 @@ Value Floats::log(Value x) {
 // ln(1 + x) = ln u + c / u, with u = 1 + x rounded and c what rounding lost.
 Value Floats::log1p(Value x) {
   Value u = add(x, f(1)), lost = sub(x, sub(u, f(1)));
-  Value isInside = make<arith::AndIOp>(is(Predicate::OGT, u, f(0)),
-                                       is(Predicate::OLT, u, f(infinity)));
+  Value isInside =
+      make<arith::AndIOp>(is(Predicate::OGT, u, f(0)), is(Predicate::OLT, u, f(infinity)));
   return add(log(u), select(isInside, div(lost, u), f(0)));
 }
 
 Value Floats::tanh(Value x) {
   Value z = mul(x, x);
-  Value p =
-      polynomial(z, {-5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f,
-                     1.33314422036e-1f, -3.33332819422e-1f});
+  Value p = polynomial(z, {-5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f,
+                           1.33314422036e-1f, -3.33332819422e-1f});
   Value small = fma(mul(p, z), x, x), size = abs(x);
   // From 9.02 on, tanh is 1 in f32.
   Value cut = select(is(Predicate::OGT, size, f(10)), f(10), size);
   Value large = sub(f(1), div(f(2), add(expInside(add(cut, cut)), f(1))));
   // A NaN takes the polynomial, which keeps it.
-  return select(is(Predicate::OGE, size, f(0.625f)), withSignOf(large, x),
-                small);
+  return select(is(Predicate::OGE, size, f(0.625f)), withSignOf(large, x), small);
 }
 
 Value Floats::erf(Value x) {
@@ -188,8 +165,8 @@ Value Floats::erf(Value x) {
     r = fma(r, t, f(coefficient));
   r = fma(r, t, make<arith::NegFOp>(t));
   Value large = withSignOf(sub(f(1), exp(r)), x);
-  Value p = polynomial(s, {-5.96761703e-4f, 4.99119423e-3f, -2.67681349e-2f,
-                           1.12819925e-1f, -3.76125336e-1f, 1.28379166e-1f});
+  Value p = polynomial(s, {-5.96761703e-4f, 4.99119423e-3f, -2.67681349e-2f, 1.12819925e-1f,
+                           -3.76125336e-1f, 1.28379166e-1f});
   return select(is(Predicate::OGT, t, f(0.921875f)), large, fma(p, x, x));
 }
 
@@ -200,14 +177,12 @@ Value Floats::log2Of(Value x) {
   // Counted from sqrt 1/2, whose upper half these are.
   Value distance = make<arith::SubIOp>(raw, i64(0x3FE6A09E00000000));
   Value exponent = make<arith::ShRSIOp>(distance, i64(52));
-  Value m = fromBits64(
-      make<arith::SubIOp>(raw, make<arith::ShLIOp>(exponent, i64(52))));
-  Value e = make<arith::SIToFPOp>(
-      like(b.getF64Type()),
-      make<arith::TruncIOp>(like(b.getI32Type()), exponent));
+  Value m = fromBits64(make<arith::SubIOp>(raw, make<arith::ShLIOp>(exponent, i64(52))));
+  Value e = make<arith::SIToFPOp>(like(b.getF64Type()),
+                                  make<arith::TruncIOp>(like(b.getI32Type()), exponent));
   Value s = div(sub(m, d(1)), add(m, d(1))), z = mul(s, s);
-  Value p = polynomial64(z, {1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9,
-                             1.0 / 7, 1.0 / 5, 1.0 / 3, 1.0});
+  Value p = polynomial64(
+      z, {1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3, 1.0});
   const double twoOverLn2 = 2.8853900817779268;
   return fma(mul(s, p), d(twoOverLn2), e);
 }
@@ -218,9 +193,8 @@ Value Floats::exp2Of(Value x) {
   cut = select(is(Predicate::OLT, cut, d(-1000)), d(-1000), cut);
   Value shifted = add(cut, d(0x1.8p52));
   Value r = mul(sub(cut, sub(shifted, d(0x1.8p52))), d(0.6931471805599453));
-  Value p = polynomial64(r, {1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
-                             1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24,
-                             1.0 / 6, 1.0 / 2, 1.0, 1.0});
+  Value p = polynomial64(r, {1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
+                             1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2, 1.0, 1.0});
   Value power = make<arith::ShLIOp>(bits64(shifted), i64(52));
   Value result = fromBits64(make<arith::AddIOp>(bits64(p), power));
   return select(is(Predicate::UNO, x, x), x, result);
@@ -238,16 +212,14 @@ Value Floats::pow(Value x, Value y) {
   Value half = mul(y, f(0.5f));
   Value isInteger = is(Predicate::OEQ, make<LLVM::FFloorOp>(y), y),
         isEven = is(Predicate::OEQ, make<LLVM::FFloorOp>(half), half);
-  Value isNegative =
-      make<arith::CmpIOp>(arith::CmpIPredicate::slt, bits(x), i(0));
+  Value isNegative = make<arith::CmpIOp>(arith::CmpIPredicate::slt, bits(x), i(0));
   // The sign of x stays for odd y.
   Value isOdd = both(isInteger, negated(isEven));
   result = select(both(isNegative, isOdd), make<arith::NegFOp>(result), result);
   Value isBelow = both(is(Predicate::OLT, x, f(0)), negated(isInfinite));
   result = select(both(isBelow, negated(isInteger)), f(NAN), result);
   Value isOne = is(Predicate::OEQ, x, f(1)),
-        isPlain = both(is(Predicate::OEQ, size, f(1)),
-                       is(Predicate::OEQ, abs(y), f(infinity)));
+        isPlain = both(is(Predicate::OEQ, size, f(1)), is(Predicate::OEQ, abs(y), f(infinity)));
   result = select(isOne, f(1), result);
   result = select(isPlain, f(1), result);
   return select(is(Predicate::OEQ, y, f(0)), f(1), result);
@@ -262,17 +234,15 @@ Value Floats::sine(Value argument, bool isCosine) {
   Value r = fma(n, d(-1.5707963267948966), x);
   r = fma(n, d(-6.123233995736766e-17), r);
   Value z = mul(r, r);
-  Value sinR =
-      polynomial64(z, {1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6});
+  Value sinR = polynomial64(z, {1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6});
   sinR = fma(mul(sinR, z), r, r);
-  Value cosR = polynomial64(
-      z, {-1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -1.0 / 2, 1.0});
+  Value cosR = polynomial64(z, {-1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -1.0 / 2, 1.0});
   Value quadrant = bits64(shifted);
   if (isCosine)
     quadrant = make<arith::AddIOp>(quadrant, i64(1));
   auto has = [&](int64_t bit) -> Value {
-    return make<arith::CmpIOp>(arith::CmpIPredicate::ne,
-                               make<arith::AndIOp>(quadrant, i64(bit)), i64(0));
+    return make<arith::CmpIOp>(arith::CmpIPredicate::ne, make<arith::AndIOp>(quadrant, i64(bit)),
+                               i64(0));
   };
   Value result = select(has(1), cosR, sinR);
   result = select(has(2), make<arith::NegFOp>(result), result);

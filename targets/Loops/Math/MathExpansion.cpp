@@ -29,18 +29,15 @@ static Value callLibm(OpBuilder &builder, ModuleOp module, Operation *op) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(module.getBody());
     SmallVector<Type> arguments(op->getOperandTypes());
-    function = builder.create<LLVM::LLVMFuncOp>(
-        module.getLoc(), name, LLVM::LLVMFunctionType::get(type, arguments));
+    function = builder.create<LLVM::LLVMFuncOp>(module.getLoc(), name,
+                                                LLVM::LLVMFunctionType::get(type, arguments));
     auto none = LLVM::ModRefInfo::NoModRef;
-    function.setMemoryAttr(
-        LLVM::MemoryEffectsAttr::get(builder.getContext(), none, none, none));
+    function.setMemoryAttr(LLVM::MemoryEffectsAttr::get(builder.getContext(), none, none, none));
     // Not builtin: LLVM would put other functions in the place of some calls,
     // by what else a kernel computes (a sine beside a cosine).
-    function.setPassthroughAttr(
-        builder.getStrArrayAttr({"nobuiltin", "nounwind", "willreturn"}));
+    function.setPassthroughAttr(builder.getStrArrayAttr({"nobuiltin", "nounwind", "willreturn"}));
   }
-  return builder.create<LLVM::CallOp>(op->getLoc(), function, op->getOperands())
-      .getResult();
+  return builder.create<LLVM::CallOp>(op->getLoc(), function, op->getOperands()).getResult();
 }
 
 /// x^y of integers by squaring, as the interpreter has it: a negative exponent
@@ -51,8 +48,7 @@ static Value emitIntegerPower(OpBuilder &b, math::IPowIOp op) {
   Type type = x.getType();
   unsigned width = type.getIntOrFloatBitWidth();
   auto number = [&](int64_t value) -> Value {
-    return b.create<arith::ConstantOp>(
-        loc, b.getIntegerAttr(type, APInt(width, value, true)));
+    return b.create<arith::ConstantOp>(loc, b.getIntegerAttr(type, APInt(width, value, true)));
   };
   Value zero = number(0), one = number(1), minusOne = number(-1);
   auto is = [&](arith::CmpIPredicate predicate, Value l, Value r) -> Value {
@@ -63,17 +59,15 @@ static Value emitIntegerPower(OpBuilder &b, math::IPowIOp op) {
   };
   Value power = one, base = x;
   for (unsigned bit = 0; bit < width; ++bit) {
-    Value set = b.create<arith::AndIOp>(
-        loc, b.create<arith::ShRUIOp>(loc, y, number(bit)), one);
+    Value set = b.create<arith::AndIOp>(loc, b.create<arith::ShRUIOp>(loc, y, number(bit)), one);
     Value isSet = is(arith::CmpIPredicate::ne, set, zero);
     power = pick(isSet, b.create<arith::MulIOp>(loc, power, base), power);
     base = b.create<arith::MulIOp>(loc, base, base);
   }
-  Value isOdd =
-      is(arith::CmpIPredicate::ne, b.create<arith::AndIOp>(loc, y, one), zero);
-  Value inverse = pick(is(arith::CmpIPredicate::eq, x, one), one,
-                       pick(is(arith::CmpIPredicate::eq, x, minusOne),
-                            pick(isOdd, minusOne, one), zero));
+  Value isOdd = is(arith::CmpIPredicate::ne, b.create<arith::AndIOp>(loc, y, one), zero);
+  Value inverse =
+      pick(is(arith::CmpIPredicate::eq, x, one), one,
+           pick(is(arith::CmpIPredicate::eq, x, minusOne), pick(isOdd, minusOne, one), zero));
   return pick(is(arith::CmpIPredicate::slt, y, zero), inverse, power);
 }
 
@@ -86,15 +80,15 @@ static Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
     return b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(value));
   };
   Value bits = b.create<arith::BitcastOp>(loc, i32, x);
-  Value odd = b.create<arith::AndIOp>(
-      loc, b.create<arith::ShRUIOp>(loc, bits, number(16)), number(1));
-  Value rounded = b.create<arith::AddIOp>(
-      loc, bits, b.create<arith::AddIOp>(loc, odd, number(0x7FFF)));
+  Value odd =
+      b.create<arith::AndIOp>(loc, b.create<arith::ShRUIOp>(loc, bits, number(16)), number(1));
+  Value rounded =
+      b.create<arith::AddIOp>(loc, bits, b.create<arith::AddIOp>(loc, odd, number(0x7FFF)));
   Value isNan = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, x, x);
   Value quiet = b.create<arith::OrIOp>(loc, bits, number(0x400000));
   Value chosen = b.create<arith::SelectOp>(loc, isNan, quiet, rounded);
-  Value high = b.create<arith::TruncIOp>(
-      loc, i16, b.create<arith::ShRUIOp>(loc, chosen, number(16)));
+  Value high =
+      b.create<arith::TruncIOp>(loc, i16, b.create<arith::ShRUIOp>(loc, chosen, number(16)));
   return b.create<arith::BitcastOp>(loc, b.getBF16Type(), high);
 }
 
@@ -103,8 +97,8 @@ static Value extendBf16(OpBuilder &b, arith::ExtFOp op) {
   Value bits = b.create<arith::BitcastOp>(loc, b.getI16Type(), op.getIn());
   Value wide = b.create<arith::ExtUIOp>(loc, b.getI32Type(), bits);
   Value shift = b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(16));
-  Value value = b.create<arith::BitcastOp>(
-      loc, b.getF32Type(), b.create<arith::ShLIOp>(loc, wide, shift));
+  Value value =
+      b.create<arith::BitcastOp>(loc, b.getF32Type(), b.create<arith::ShLIOp>(loc, wide, shift));
   if (op.getType().isF32())
     return value;
   return b.create<arith::ExtFOp>(loc, op.getType(), value);

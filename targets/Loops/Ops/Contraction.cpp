@@ -12,8 +12,7 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-static SmallVector<int64_t> extentsOf(Value tensor,
-                                      ArrayRef<int64_t> dimensions) {
+static SmallVector<int64_t> extentsOf(Value tensor, ArrayRef<int64_t> dimensions) {
   SmallVector<int64_t> extents;
   for (int64_t d : dimensions)
     extents.push_back(typeOf(tensor).getDimSize(d));
@@ -24,15 +23,13 @@ namespace {
 struct DotRule : ElementRule<DotRule, DotOp> {
   int64_t getElementCost(Operation *self) const {
     auto op = cast<DotOp>(self);
-    return std::max<int64_t>(1, ShapedType::getNumElements(extentsOf(
-                                    op.getLhs(), op.getLhsContract())));
+    return std::max<int64_t>(
+        1, ShapedType::getNumElements(extentsOf(op.getLhs(), op.getLhsContract())));
   }
   int64_t getReadsPerElement(Operation *self, unsigned operand) const {
     auto op = cast<DotOp>(self);
-    return operand == 0 ? ShapedType::getNumElements(
-                              extentsOf(op.getRhs(), op.getRhsFree()))
-                        : ShapedType::getNumElements(
-                              extentsOf(op.getLhs(), op.getLhsFree()));
+    return operand == 0 ? ShapedType::getNumElements(extentsOf(op.getRhs(), op.getRhsFree()))
+                        : ShapedType::getNumElements(extentsOf(op.getLhs(), op.getLhsFree()));
   }
 
   /// Positions in both factors, but for the contracted dimensions.
@@ -40,8 +37,7 @@ struct DotRule : ElementRule<DotRule, DotOp> {
     SmallVector<Index> left, right;
 
     Places(DotOp op, const ElementIndex &index)
-        : left(typeOf(op.getLhs()).getRank()),
-          right(typeOf(op.getRhs()).getRank()) {
+        : left(typeOf(op.getLhs()).getRank()), right(typeOf(op.getRhs()).getRank()) {
       unsigned next = 0;
       for (auto [l, r] : llvm::zip_equal(op.getLhsBatch(), op.getRhsBatch()))
         left[l] = right[r] = index[next++];
@@ -58,8 +54,7 @@ struct DotRule : ElementRule<DotRule, DotOp> {
     }
   };
 
-  void reads(DotOp op, IndexSpace &space, const ElementIndex &index,
-             VisitRead read) const {
+  void reads(DotOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     Places places(op, index);
     SmallVector<Index> k;
     for (int64_t extent : extentsOf(op.getLhs(), op.getLhsContract()))
@@ -78,12 +73,9 @@ struct DotRule : ElementRule<DotRule, DotOp> {
             y = combiner.widen(e.read(op.getRhs(), places.right));
       return Values{combiner.accumulateProduct(carried[0], x, y)};
     };
-    return combiner.narrow(
-        combiner.reduce(extentsOf(op.getLhs(), op.getLhsContract()), add));
+    return combiner.narrow(combiner.reduce(extentsOf(op.getLhs(), op.getLhsContract()), add));
   }
 };
 } // namespace
 
-void dpc::attachContractionRules(MLIRContext &context) {
-  DotOp::attachInterface<DotRule>(context);
-}
+void dpc::attachContractionRules(MLIRContext &context) { DotOp::attachInterface<DotRule>(context); }

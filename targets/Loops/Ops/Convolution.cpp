@@ -29,17 +29,13 @@ struct Term {
 ///   SmallVector<int64_t> extents(const Convolution &c) const
 ///   Term term(const Convolution &c, IndexSpace &space,
 ///             const ElementIndex &index, ArrayRef<Index> k) const
-template <typename Model, typename Op>
-struct ConvolutionRule : ElementRule<Model, Op> {
-  int64_t getElementCost(Operation *op) const {
-    return productsPer(op, op->getResult(0));
-  }
+template <typename Model, typename Op> struct ConvolutionRule : ElementRule<Model, Op> {
+  int64_t getElementCost(Operation *op) const { return productsPer(op, op->getResult(0)); }
   int64_t getReadsPerElement(Operation *op, unsigned operand) const {
     return productsPer(op, op->getOperand(operand));
   }
 
-  void reads(Op op, IndexSpace &space, const ElementIndex &index,
-             VisitRead read) const {
+  void reads(Op op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     Convolution c = op.getConvolution();
     SmallVector<Index> k;
     for (int64_t extent : model().extents(c))
@@ -59,8 +55,7 @@ struct ConvolutionRule : ElementRule<Model, Op> {
               x = combiner.widen(e.read(op->getOperand(0), term.first));
         return combiner.accumulateProduct(carried[0], x, y);
       };
-      return Values{e.branch(counts(op, e, term), product,
-                             [&] { return Value(carried[0]); })};
+      return Values{e.branch(counts(op, e, term), product, [&] { return Value(carried[0]); })};
     };
     return combiner.narrow(combiner.reduce(model().extents(c), add));
   }
@@ -70,20 +65,17 @@ private:
 
   static int64_t productsPer(Operation *op, Value tensor) {
     Convolution c = cast<Op>(op).getConvolution();
-    int64_t products = c.y.getNumElements() *
-                       ShapedType::getNumElements(c.w.getShape().drop_front(1));
-    return std::max<int64_t>(
-        1, products / std::max<int64_t>(1, typeOf(tensor).getNumElements()));
+    int64_t products =
+        c.y.getNumElements() * ShapedType::getNumElements(c.w.getShape().drop_front(1));
+    return std::max<int64_t>(1, products / std::max<int64_t>(1, typeOf(tensor).getNumElements()));
   }
 
   static Value counts(Op op, LoopEmitter &e, const Term &term) {
     Window window = op.getConvolution().window;
     Value all;
-    for (auto [d, extent] :
-         llvm::enumerate(typeOf(op->getOperand(0)).getShape().drop_front(2))) {
+    for (auto [d, extent] : llvm::enumerate(typeOf(op->getOperand(0)).getShape().drop_front(2))) {
       if (!term.multiples.empty())
-        all = e.both(
-            all, e.inRange(e.mod(term.multiples[d], window.strides[d]), 0, 1));
+        all = e.both(all, e.inRange(e.mod(term.multiples[d], window.strides[d]), 0, 1));
       all = e.both(all, e.inRange(term.first[d + 2], 0, extent));
     }
     return all;
@@ -100,8 +92,7 @@ struct ConvRule : ConvolutionRule<ConvRule, ConvOp> {
     Term term{{index[0], group * c.w.getDimSize(1) + k[0]}, {index[1]}, {}};
     llvm::append_range(term.second, k);
     for (size_t d = 0; d + 1 < k.size(); ++d)
-      term.first.push_back(index[d + 2] * c.window.strides[d] +
-                           k[d + 1] * c.window.dilations[d] -
+      term.first.push_back(index[d + 2] * c.window.strides[d] + k[d + 1] * c.window.dilations[d] -
                            c.window.padLow[d]);
     return term;
   }
@@ -119,8 +110,7 @@ struct ConvInputGradRule : ConvolutionRule<ConvInputGradRule, ConvInputGradOp> {
     Index output = space.floorDiv(index[1], inputs) * outputs + k[0];
     Term term{{index[0], output}, {output, space.mod(index[1], inputs)}, {}};
     for (size_t d = 0; d + 1 < k.size(); ++d) {
-      Index at =
-          index[d + 2] + c.window.padLow[d] - k[d + 1] * c.window.dilations[d];
+      Index at = index[d + 2] + c.window.padLow[d] - k[d + 1] * c.window.dilations[d];
       term.second.push_back(k[d + 1]);
       term.multiples.push_back(at);
       term.first.push_back(space.floorDiv(at, c.window.strides[d]));
@@ -129,8 +119,7 @@ struct ConvInputGradRule : ConvolutionRule<ConvInputGradRule, ConvInputGradOp> {
   }
 };
 
-struct ConvWeightGradRule
-    : ConvolutionRule<ConvWeightGradRule, ConvWeightGradOp> {
+struct ConvWeightGradRule : ConvolutionRule<ConvWeightGradRule, ConvWeightGradOp> {
   SmallVector<int64_t> extents(const Convolution &c) const {
     SmallVector<int64_t> extents{c.y.getDimSize(0)};
     llvm::append_range(extents, c.y.getShape().drop_front(2));
@@ -143,8 +132,7 @@ struct ConvWeightGradRule
     Term term{{k[0], channel}, {k[0], index[0]}, {}};
     for (size_t d = 0; d + 1 < k.size(); ++d) {
       term.second.push_back(k[d + 1]);
-      term.first.push_back(k[d + 1] * c.window.strides[d] +
-                           index[d + 2] * c.window.dilations[d] -
+      term.first.push_back(k[d + 1] * c.window.strides[d] + index[d + 2] * c.window.dilations[d] -
                            c.window.padLow[d]);
     }
     return term;

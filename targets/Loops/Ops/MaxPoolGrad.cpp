@@ -24,32 +24,27 @@ namespace {
 class MaxPoolGradNest {
 public:
   MaxPoolGradNest(LoopEmitter &emitter, MaxPoolGradOp op)
-      : e(emitter), op(op), input(typeOf(op.getInput())),
-        grad(typeOf(op.getGrad())), window(op.getWindow()),
-        extents(input.getShape().drop_front(2)), last(extents.size() - 1),
-        ordering(e, input.getElementType()),
-        combiner(e, ReduceKind::sum, input.getElementType()),
+      : e(emitter), op(op), input(typeOf(op.getInput())), grad(typeOf(op.getGrad())),
+        window(op.getWindow()), extents(input.getShape().drop_front(2)), last(extents.size() - 1),
+        ordering(e, input.getElementType()), combiner(e, ReduceKind::sum, input.getElementType()),
         element(registerType(input.getElementType())),
-        tapType(IntegerType::get(
-            op.getContext(), std::max(16u, element.getIntOrFloatBitWidth()))) {
+        tapType(IntegerType::get(op.getContext(), std::max(16u, element.getIntOrFloatBitWidth()))) {
     zero = e.constantLike(element, 0);
     // Outputs of a line whose windows lie inside.
     int64_t reach = (window.kernel[last] - 1) * window.dilations[last];
     int64_t points = grad.getShape().back();
-    first = std::clamp<int64_t>(
-        llvm::divideCeilSigned(window.padLow[last], window.strides[last]), 0,
-        points);
-    end = std::clamp<int64_t>(
-        llvm::divideFloorSigned(extents[last] - 1 + window.padLow[last] - reach,
-                                window.strides[last]) +
-            1,
-        first, points);
+    first = std::clamp<int64_t>(llvm::divideCeilSigned(window.padLow[last], window.strides[last]),
+                                0, points);
+    end =
+        std::clamp<int64_t>(llvm::divideFloorSigned(extents[last] - 1 + window.padLow[last] - reach,
+                                                    window.strides[last]) +
+                                1,
+                            first, points);
     for (size_t d = 0; d < extents.size(); ++d) {
       int64_t width = (window.kernel[d] - 1) * window.dilations[d] + 1;
       overlaps |= window.strides[d] < width;
-      covers &= window.strides[d] == window.kernel[d] &&
-                window.dilations[d] == 1 && window.padLow[d] == 0 &&
-                grad.getDimSize(d + 2) * window.strides[d] == extents[d];
+      covers &= window.strides[d] == window.kernel[d] && window.dilations[d] == 1 &&
+                window.padLow[d] == 0 && grad.getDimSize(d + 2) * window.strides[d] == extents[d];
     }
   }
 
@@ -57,9 +52,8 @@ public:
     // Unrolled windows that tile the input write each place once; all others
     // add.
     if (!covers || !isUnrolled())
-      e.forEach({input.getNumElements()}, [&](ArrayRef<Index> i) {
-        e.store(op.getResult(), zero, i[0]);
-      });
+      e.forEach({input.getNumElements()},
+                [&](ArrayRef<Index> i) { e.store(op.getResult(), zero, i[0]); });
     line = e.getScratch(grad.getShape().back() * tapType.getWidth() / 8);
     SmallVector<Index> outer;
     lines(outer);
@@ -111,8 +105,7 @@ private:
     Place place;
     llvm::append_range(place.at, y.take_front(2));
     for (size_t d = 0; d <= last; ++d) {
-      Index at = y[d + 2] * window.strides[d] + k[d] * window.dilations[d] -
-                 window.padLow[d];
+      Index at = y[d + 2] * window.strides[d] + k[d] * window.dilations[d] - window.padLow[d];
       Value &condition = d < last ? place.line : place.output;
       condition = e.both(condition, e.inRange(at, 0, extents[d]));
       place.at.push_back(at);
@@ -129,12 +122,11 @@ private:
       Index number = e.linearize(place.at, input.getShape());
       if (isInside) {
         // Outside, another element is read in its place and does not win.
-        Value safe = e.make<arith::SelectOp>(isInside, e.materialize(number),
-                                             e.materialize(e.constant(0)));
+        Value safe =
+            e.make<arith::SelectOp>(isInside, e.materialize(number), e.materialize(e.constant(0)));
         number = e.bind(safe, 0, input.getNumElements() - 1);
       }
-      Value now =
-          e.read(op.getInput(), ElementIndex(e, input.getShape(), number));
+      Value now = e.read(op.getInput(), ElementIndex(e, input.getShape(), number));
       Value tap = e.materialize(e.linearize(k, window.kernel));
       if (tapType.getWidth() < 64)
         tap = e.make<arith::TruncIOp>(tapType, tap);
@@ -143,17 +135,16 @@ private:
                     e.make<arith::SelectOp>(better, tap, carried[1])};
     };
     auto combine = [&](ValueRange early, ValueRange late) {
-      Value isThere = e.make<arith::CmpIOp>(arith::CmpIPredicate::sge, late[1],
-                                            e.constantLike(tapType, 0));
+      Value isThere =
+          e.make<arith::CmpIOp>(arith::CmpIPredicate::sge, late[1], e.constantLike(tapType, 0));
       Value better = e.both(isLarger(early, late[0]), isThere);
       return Values{e.make<arith::SelectOp>(better, late[0], early[0]),
                     e.make<arith::SelectOp>(better, late[1], early[1])};
     };
     Values best{zero, none};
     if (isUnrolled())
-      forEachIndex(window.kernel, [&](ArrayRef<int64_t> k) {
-        best = consider(constants(k), best);
-      });
+      forEachIndex(window.kernel,
+                   [&](ArrayRef<int64_t> k) { best = consider(constants(k), best); });
     else
       best = e.reduce(window.kernel, best, consider, combine);
     e.storeAt(line, best[1], y.back());
@@ -161,10 +152,9 @@ private:
 
   /// Whether the element `now` comes in place of `old`, an element and its tap.
   Value isLarger(ValueRange old, Value now) {
-    Value empty = e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, old[1],
-                                        e.constantLike(tapType, 0));
-    return ordering.either(
-        empty, ordering.unlessNan(ordering.less(old[0], now), old[0], now));
+    Value empty =
+        e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, old[1], e.constantLike(tapType, 0));
+    return ordering.either(empty, ordering.unlessNan(ordering.less(old[0], now), old[0], now));
   }
 
   /// Adds the gradients of the line of `y` where `findLargest` says.
@@ -186,8 +176,7 @@ private:
           });
         });
       });
-      forEachIndex(window.kernel,
-                   [&](ArrayRef<int64_t> k) { border(y, constants(k)); });
+      forEachIndex(window.kernel, [&](ArrayRef<int64_t> k) { border(y, constants(k)); });
       return;
     }
     auto tap = [&](ArrayRef<Index> k) {
@@ -201,11 +190,9 @@ private:
       border(y, k);
     };
     if (isUnrolled())
-      forEachIndex(window.kernel,
-                   [&](ArrayRef<int64_t> k) { tap(constants(k)); });
+      forEachIndex(window.kernel, [&](ArrayRef<int64_t> k) { tap(constants(k)); });
     else
-      e.sequence(window.getTaps(),
-                 [&](Index i) { tap(e.delinearize(i, window.kernel)); });
+      e.sequence(window.getTaps(), [&](Index i) { tap(e.delinearize(i, window.kernel)); });
   }
 
   void border(SmallVector<Index> &y, ArrayRef<Index> k) {
@@ -219,10 +206,8 @@ private:
   void add(ArrayRef<Index> y, ArrayRef<Index> k) {
     Index number = e.linearize(placeOf(y, k).at, input.getShape());
     Value old = combiner.widen(e.load(op.getResult(), number));
-    e.store(
-        op.getResult(),
-        combiner.narrow(combiner.combine(old, combiner.widen(shareOf(y, k)))),
-        number);
+    e.store(op.getResult(), combiner.narrow(combiner.combine(old, combiner.widen(shareOf(y, k)))),
+            number);
   }
 
   /// What tap `k` gets of the gradient of `y`.
@@ -231,8 +216,7 @@ private:
     Value tap = e.materialize(e.linearize(k, window.kernel));
     if (tapType.getWidth() < 64)
       tap = e.make<arith::TruncIOp>(tapType, tap);
-    Value isLargest =
-        e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, largest, tap);
+    Value isLargest = e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, largest, tap);
     return e.make<arith::SelectOp>(isLargest, e.read(op.getGrad(), y), zero);
   }
 
@@ -260,9 +244,7 @@ private:
 };
 
 struct MaxPoolGradRule : FillRule<MaxPoolGradRule, MaxPoolGradOp> {
-  void fill(MaxPoolGradOp op, LoopEmitter &e) const {
-    MaxPoolGradNest(e, op).emit();
-  }
+  void fill(MaxPoolGradOp op, LoopEmitter &e) const { MaxPoolGradNest(e, op).emit(); }
 };
 } // namespace
 

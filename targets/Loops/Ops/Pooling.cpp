@@ -18,12 +18,10 @@ namespace {
 
 /// Where element `k` of the window of output `y` lies in an input of spatial
 /// extents `extents`.
-SmallVector<Index> inputAt(const Window &window, ArrayRef<Index> y,
-                           ArrayRef<Index> k) {
+SmallVector<Index> inputAt(const Window &window, ArrayRef<Index> y, ArrayRef<Index> k) {
   SmallVector<Index> x(y.take_front(2));
   for (size_t d = 0; d < k.size(); ++d)
-    x.push_back(y[d + 2] * window.strides[d] + k[d] * window.dilations[d] -
-                window.padLow[d]);
+    x.push_back(y[d + 2] * window.strides[d] + k[d] * window.dilations[d] - window.padLow[d]);
   return x;
 }
 
@@ -44,20 +42,16 @@ SmallVector<Index> windowIn(IndexSpace &space, const Window &window) {
 }
 
 /// `carried` combined with `element()` where `inside` holds.
-Values combineWhere(LoopEmitter &e, Combiner &combiner, Value inside,
-                    Value carried, function_ref<Value()> element) {
+Values combineWhere(LoopEmitter &e, Combiner &combiner, Value inside, Value carried,
+                    function_ref<Value()> element) {
   return {e.branch(
-      inside,
-      [&] { return combiner.combine(carried, combiner.widen(element())); },
+      inside, [&] { return combiner.combine(carried, combiner.widen(element())); },
       [&] { return carried; })};
 }
 
 /// A largest element or a sum over windows.
-template <typename Op, ReduceKind kind>
-struct PoolRule : ElementRule<PoolRule<Op, kind>, Op> {
-  int64_t getElementCost(Operation *op) const {
-    return cast<Op>(op).getWindow().getTaps();
-  }
+template <typename Op, ReduceKind kind> struct PoolRule : ElementRule<PoolRule<Op, kind>, Op> {
+  int64_t getElementCost(Operation *op) const { return cast<Op>(op).getWindow().getTaps(); }
   int64_t getReadsPerElement(Operation *op, unsigned) const {
     Window window = cast<Op>(op).getWindow();
     int64_t strides = 1;
@@ -66,12 +60,10 @@ struct PoolRule : ElementRule<PoolRule<Op, kind>, Op> {
     return std::max<int64_t>(1, window.getTaps() / strides);
   }
 
-  void reads(Op op, IndexSpace &space, const ElementIndex &index,
-             VisitRead read) const {
+  void reads(Op op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     Window window = op.getWindow();
-    read(0, elementOf(
-                space, op.getInput(),
-                inputAt(window, index.positions(), windowIn(space, window))));
+    read(0, elementOf(space, op.getInput(),
+                      inputAt(window, index.positions(), windowIn(space, window))));
   }
 
   Value element(Op op, LoopEmitter &e, const ElementIndex &index) const {
@@ -91,34 +83,28 @@ struct SumPoolGradRule : ElementRule<SumPoolGradRule, SumPoolGradOp> {
   int64_t getElementCost(Operation *op) const {
     return cast<SumPoolGradOp>(op).getWindow().getTaps();
   }
-  int64_t getReadsPerElement(Operation *op, unsigned) const {
-    return getElementCost(op);
-  }
+  int64_t getReadsPerElement(Operation *op, unsigned) const { return getElementCost(op); }
 
   /// Position `x` of dimension `d` before it is divided by the stride: the
   /// output whose window has it at `k`.
   static Index shifted(const Window &window, size_t d, Index x, Index k) {
     return x + window.padLow[d] - k * window.dilations[d];
   }
-  static SmallVector<Index> outputAt(IndexSpace &space, const Window &window,
-                                     ArrayRef<Index> x, ArrayRef<Index> k) {
+  static SmallVector<Index> outputAt(IndexSpace &space, const Window &window, ArrayRef<Index> x,
+                                     ArrayRef<Index> k) {
     SmallVector<Index> y(x.take_front(2));
     for (size_t d = 0; d < k.size(); ++d)
-      y.push_back(space.floorDiv(shifted(window, d, x[d + 2], k[d]),
-                                 window.strides[d]));
+      y.push_back(space.floorDiv(shifted(window, d, x[d + 2], k[d]), window.strides[d]));
     return y;
   }
 
-  void reads(SumPoolGradOp op, IndexSpace &space, const ElementIndex &index,
-             VisitRead read) const {
+  void reads(SumPoolGradOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     Window window = op.getWindow();
     read(0, elementOf(space, op.getGrad(),
-                      outputAt(space, window, index.positions(),
-                               windowIn(space, window))));
+                      outputAt(space, window, index.positions(), windowIn(space, window))));
   }
 
-  Value element(SumPoolGradOp op, LoopEmitter &e,
-                const ElementIndex &index) const {
+  Value element(SumPoolGradOp op, LoopEmitter &e, const ElementIndex &index) const {
     RankedTensorType type = typeOf(op.getGrad());
     Window window = op.getWindow();
     Combiner combiner(e, ReduceKind::sum, type.getElementType());
@@ -130,8 +116,7 @@ struct SumPoolGradRule : ElementRule<SumPoolGradRule, SumPoolGradOp> {
         inside = e.both(inside, e.inRange(e.mod(at, window.strides[d]), 0, 1));
         inside = e.both(inside, e.inRange(y[d + 2], 0, type.getDimSize(d + 2)));
       }
-      return combineWhere(e, combiner, inside, carried[0],
-                          [&] { return e.read(op.getGrad(), y); });
+      return combineWhere(e, combiner, inside, carried[0], [&] { return e.read(op.getGrad(), y); });
     };
     return combiner.narrow(combiner.reduce(window.kernel, add));
   }

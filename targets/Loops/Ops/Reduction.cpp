@@ -23,10 +23,9 @@ class BlockedFold {
 public:
   static constexpr int64_t kBlock = 1 << 12;
 
-  BlockedFold(LoopEmitter &e, Combiner &combiner,
-              function_ref<Value(ArrayRef<Index>)> element)
-      : e(e), combiner(combiner),
-        total(e, ReduceKind::sum, e.builder.getF64Type()), element(element) {}
+  BlockedFold(LoopEmitter &e, Combiner &combiner, function_ref<Value(ArrayRef<Index>)> element)
+      : e(e), combiner(combiner), total(e, ReduceKind::sum, e.builder.getF64Type()),
+        element(element) {}
 
   Value run(ArrayRef<int64_t> extents, bool isFloatSum) {
     if (!isFloatSum || count(extents) <= kBlock)
@@ -44,8 +43,7 @@ private:
     return product;
   }
 
-  Value fold(Combiner &sum, ArrayRef<int64_t> extents,
-             function_ref<Value(ArrayRef<Index>)> term) {
+  Value fold(Combiner &sum, ArrayRef<int64_t> extents, function_ref<Value(ArrayRef<Index>)> term) {
     return sum.reduce(extents, [&](ArrayRef<Index> ivs, ValueRange carried) {
       return Values{sum.combine(carried[0], term(ivs))};
     });
@@ -76,9 +74,8 @@ private:
     SmallVector<int64_t> block(extents), rest(extents);
     block[0] = rounds;
     rest[0] = first % rounds;
-    Value sum = fold(total, {first / rounds}, [&](ArrayRef<Index> iv) {
-      return widen(runBlock(block, iv[0] * rounds));
-    });
+    Value sum = fold(total, {first / rounds},
+                     [&](ArrayRef<Index> iv) { return widen(runBlock(block, iv[0] * rounds)); });
     if (rest[0] == 0)
       return sum;
     Index start = e.constant(first - rest[0]);
@@ -100,8 +97,7 @@ private:
 struct ReduceRule : ElementRule<ReduceRule, ReduceOp> {
   int64_t getElementCost(Operation *self) const {
     auto op = cast<ReduceOp>(self);
-    int64_t kept =
-        std::max<int64_t>(1, typeOf(op.getResult()).getNumElements());
+    int64_t kept = std::max<int64_t>(1, typeOf(op.getResult()).getNumElements());
     return std::max<int64_t>(1, typeOf(op.getInput()).getNumElements() / kept);
   }
   int64_t getReadsPerElement(Operation *, unsigned) const { return 1; }
@@ -112,8 +108,7 @@ struct ReduceRule : ElementRule<ReduceRule, ReduceOp> {
 
   /// The number of the operand's first element that is combined: all reduced
   /// positions are 0.
-  static Index firstElement(ReduceOp op, IndexSpace &space,
-                            const ElementIndex &index) {
+  static Index firstElement(ReduceOp op, IndexSpace &space, const ElementIndex &index) {
     ArrayRef<int64_t> shape = typeOf(op.getInput()).getShape();
     SmallVector<int64_t> strides = rowMajorStrides(shape);
     Index first = space.constant(0);
@@ -123,17 +118,15 @@ struct ReduceRule : ElementRule<ReduceRule, ReduceOp> {
       while (d < rank && !isReduced(op, d))
         ++d;
       if (int64_t count = d - begin) {
-        first =
-            first + space.offsetOf(index.positions().slice(kept, count),
-                                   shape.slice(begin, count), strides[d - 1]);
+        first = first + space.offsetOf(index.positions().slice(kept, count),
+                                       shape.slice(begin, count), strides[d - 1]);
         kept += count;
       }
     }
     return first;
   }
 
-  void reads(ReduceOp op, IndexSpace &space, const ElementIndex &index,
-             VisitRead read) const {
+  void reads(ReduceOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     ArrayRef<int64_t> shape = typeOf(op.getInput()).getShape();
     SmallVector<int64_t> strides = rowMajorStrides(shape);
     Index number = firstElement(op, space, index);
@@ -145,14 +138,12 @@ struct ReduceRule : ElementRule<ReduceRule, ReduceOp> {
   Value element(ReduceOp op, LoopEmitter &e, const ElementIndex &index) const {
     RankedTensorType type = typeOf(op.getInput());
     ArrayRef<int64_t> shape = type.getShape();
-    SmallVector<int64_t> strides = rowMajorStrides(shape),
-                         cuts = e.cutsOf(op.getInput());
+    SmallVector<int64_t> strides = rowMajorStrides(shape), cuts = e.cutsOf(op.getInput());
     Index base = firstElement(op, e, index);
     // Neighbouring reduced dimensions run as one loop where the operand allows.
     SmallVector<int64_t> extents, steps;
     for (int64_t d : op.getDimensions()) {
-      bool joins = d > 0 && isReduced(op, d - 1) &&
-                   !llvm::is_contained(cuts, strides[d - 1]);
+      bool joins = d > 0 && isReduced(op, d - 1) && !llvm::is_contained(cuts, strides[d - 1]);
       if (joins) {
         extents.back() *= shape[d];
         steps.back() = strides[d];
@@ -166,48 +157,38 @@ struct ReduceRule : ElementRule<ReduceRule, ReduceOp> {
       Index number = base;
       for (auto [iv, step] : llvm::zip_equal(ivs, steps))
         number = number + iv * step;
-      return combiner.widen(
-          e.read(op.getInput(), ElementIndex(e, shape, number)));
+      return combiner.widen(e.read(op.getInput(), ElementIndex(e, shape, number)));
     };
-    bool isFloatSum = op.getKind() == ReduceKind::sum &&
-                      isa<FloatType>(type.getElementType());
-    return combiner.narrow(
-        BlockedFold(e, combiner, element).run(extents, isFloatSum));
+    bool isFloatSum = op.getKind() == ReduceKind::sum && isa<FloatType>(type.getElementType());
+    return combiner.narrow(BlockedFold(e, combiner, element).run(extents, isFloatSum));
   }
 };
 
 struct ArgReduceRule : ElementRule<ArgReduceRule, ArgReduceOp> {
   int64_t getElementCost(Operation *self) const {
     auto op = cast<ArgReduceOp>(self);
-    return std::max<int64_t>(
-        1, typeOf(op.getInput()).getDimSize(op.getDimension()));
+    return std::max<int64_t>(1, typeOf(op.getInput()).getDimSize(op.getDimension()));
   }
   int64_t getReadsPerElement(Operation *, unsigned) const { return 1; }
 
-  static SmallVector<Index> positions(ArgReduceOp op, const ElementIndex &index,
-                                      Index i) {
+  static SmallVector<Index> positions(ArgReduceOp op, const ElementIndex &index, Index i) {
     SmallVector<Index> positions(index.positions());
     positions.insert(positions.begin() + op.getDimension(), i);
     return positions;
   }
 
-  void reads(ArgReduceOp op, IndexSpace &space, const ElementIndex &index,
-             VisitRead read) const {
+  void reads(ArgReduceOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     int64_t extent = typeOf(op.getInput()).getDimSize(op.getDimension());
     Index i = space.variable(0, extent - 1);
     read(0, elementOf(space, op.getInput(), positions(op, index, i)));
   }
 
-  Value element(ArgReduceOp op, LoopEmitter &e,
-                const ElementIndex &index) const {
+  Value element(ArgReduceOp op, LoopEmitter &e, const ElementIndex &index) const {
     RankedTensorType type = typeOf(op.getInput());
-    auto at = [&](Index i) {
-      return e.read(op.getInput(), positions(op, index, i));
-    };
+    auto at = [&](Index i) { return e.read(op.getInput(), positions(op, index, i)); };
     Ordering ordering(e, type.getElementType());
     auto isBetter = [&](Value now, Value old) {
-      return op.getKind() == ReduceKind::max ? ordering.less(old, now)
-                                             : ordering.less(now, old);
+      return op.getKind() == ReduceKind::max ? ordering.less(old, now) : ordering.less(now, old);
     };
     auto choose = [&](Value better, ValueRange old, Value now, Value place) {
       better = ordering.unlessNan(better, old[0], now);
@@ -224,16 +205,14 @@ struct ArgReduceRule : ElementRule<ArgReduceRule, ArgReduceOp> {
     auto combine = [&](ValueRange early, ValueRange late) {
       Value better = isBetter(late[0], early[0]);
       if (op.getSelectLast()) {
-        Value isLater =
-            e.make<arith::CmpIOp>(arith::CmpIPredicate::sgt, late[1], early[1]);
-        better = ordering.either(
-            better, ordering.all(ordering.equal(late[0], early[0]), isLater));
+        Value isLater = e.make<arith::CmpIOp>(arith::CmpIPredicate::sgt, late[1], early[1]);
+        better = ordering.either(better, ordering.all(ordering.equal(late[0], early[0]), isLater));
       }
       return choose(better, early, late[0], late[1]);
     };
     Value zero = e.materialize(e.constant(0));
-    Values best = e.reduce({type.getDimSize(op.getDimension())},
-                           {at(e.constant(0)), zero}, consider, combine);
+    Values best = e.reduce({type.getDimSize(op.getDimension())}, {at(e.constant(0)), zero},
+                           consider, combine);
     Type result = typeOf(op.getResult()).getElementType();
     if (result.isInteger(64))
       return best[1];
@@ -254,10 +233,8 @@ struct CumSumRule : FillRule<CumSumRule, CumSumOp> {
         SmallVector<Index> positions(line);
         positions[dimension] = op.getReverse() ? e.constant(extent - 1) - i : i;
         ElementIndex index(e, shape, positions);
-        Value sum = combiner.combine(
-            carried[0], combiner.widen(e.read(op.getInput(), index)));
-        e.store(op.getResult(),
-                combiner.narrow(op.getExclusive() ? carried[0] : sum),
+        Value sum = combiner.combine(carried[0], combiner.widen(e.read(op.getInput(), index)));
+        e.store(op.getResult(), combiner.narrow(op.getExclusive() ? carried[0] : sum),
                 index.number());
         return Values{sum};
       });

@@ -19,16 +19,13 @@ using Index = LoopEmitter::Index;
 namespace {
 
 struct ReshapeRule : MoveRule<ReshapeRule, ReshapeOp> {
-  ElementIndex source(ReshapeOp op, IndexSpace &space,
-                      const ElementIndex &index) const {
-    return ElementIndex(space, typeOf(op.getInput()).getShape(),
-                        index.number());
+  ElementIndex source(ReshapeOp op, IndexSpace &space, const ElementIndex &index) const {
+    return ElementIndex(space, typeOf(op.getInput()).getShape(), index.number());
   }
 };
 
 struct TransposeRule : MoveRule<TransposeRule, TransposeOp> {
-  ElementIndex source(TransposeOp op, IndexSpace &space,
-                      const ElementIndex &index) const {
+  ElementIndex source(TransposeOp op, IndexSpace &space, const ElementIndex &index) const {
     SmallVector<Index> positions(op.getPermutation().size());
     for (auto [to, from] : llvm::enumerate(op.getPermutation()))
       positions[from] = index[to];
@@ -37,8 +34,7 @@ struct TransposeRule : MoveRule<TransposeRule, TransposeOp> {
 };
 
 struct BroadcastRule : MoveRule<BroadcastRule, BroadcastOp> {
-  ElementIndex source(BroadcastOp op, IndexSpace &space,
-                      const ElementIndex &index) const {
+  ElementIndex source(BroadcastOp op, IndexSpace &space, const ElementIndex &index) const {
     SmallVector<Index> positions;
     for (int64_t dimension : op.getDimensions())
       positions.push_back(index[dimension]);
@@ -47,8 +43,7 @@ struct BroadcastRule : MoveRule<BroadcastRule, BroadcastOp> {
 };
 
 struct SliceRule : MoveRule<SliceRule, SliceOp> {
-  ElementIndex source(SliceOp op, IndexSpace &space,
-                      const ElementIndex &index) const {
+  ElementIndex source(SliceOp op, IndexSpace &space, const ElementIndex &index) const {
     SmallVector<Index> positions;
     for (auto [position, start, stride] :
          llvm::zip_equal(index.positions(), op.getStarts(), op.getStrides()))
@@ -58,8 +53,7 @@ struct SliceRule : MoveRule<SliceRule, SliceOp> {
 };
 
 struct ReverseRule : MoveRule<ReverseRule, ReverseOp> {
-  ElementIndex source(ReverseOp op, IndexSpace &space,
-                      const ElementIndex &index) const {
+  ElementIndex source(ReverseOp op, IndexSpace &space, const ElementIndex &index) const {
     ArrayRef<int64_t> shape = typeOf(op.getInput()).getShape();
     SmallVector<Index> positions(index.positions());
     for (int64_t dimension : op.getDimensions())
@@ -69,20 +63,15 @@ struct ReverseRule : MoveRule<ReverseRule, ReverseOp> {
 };
 
 struct PadRule : ElementRule<PadRule, PadOp> {
-  static bool isEmpty(PadOp op) {
-    return llvm::is_contained(typeOf(op.getInput()).getShape(), 0);
-  }
-  static SmallVector<Index> positions(PadOp op, IndexSpace &space,
-                                      const ElementIndex &index) {
+  static bool isEmpty(PadOp op) { return llvm::is_contained(typeOf(op.getInput()).getShape(), 0); }
+  static SmallVector<Index> positions(PadOp op, IndexSpace &space, const ElementIndex &index) {
     SmallVector<Index> positions;
     for (auto [d, low] : llvm::enumerate(op.getLow()))
-      positions.push_back(
-          space.floorDiv(index[d] - low, op.getInterior()[d] + 1));
+      positions.push_back(space.floorDiv(index[d] - low, op.getInterior()[d] + 1));
     return positions;
   }
 
-  void reads(PadOp op, IndexSpace &space, const ElementIndex &index,
-             VisitRead read) const {
+  void reads(PadOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     if (!isEmpty(op))
       read(0, elementOf(space, op.getInput(), positions(op, space, index)));
     read(1, elementOf(space, op.getValue(), {}));
@@ -95,29 +84,24 @@ struct PadRule : ElementRule<PadRule, PadOp> {
     Value inside;
     for (auto [d, extent] : llvm::enumerate(typeOf(op.getInput()).getShape())) {
       Index place = index[d] - op.getLow()[d];
-      inside = e.both(inside,
-                      e.inRange(e.mod(place, op.getInterior()[d] + 1), 0, 1));
+      inside = e.both(inside, e.inRange(e.mod(place, op.getInterior()[d] + 1), 0, 1));
       inside = e.both(inside, e.inRange(at[d], 0, extent));
     }
     // Read outside of the branch, where it is the same for all elements.
     Value padding = e.read(op.getValue(), ArrayRef<Index>());
-    return e.branch(
-        inside, [&] { return e.read(op.getInput(), at); },
-        [&] { return padding; });
+    return e.branch(inside, [&] { return e.read(op.getInput(), at); }, [&] { return padding; });
   }
 };
 
 struct ConcatRule : ElementRule<ConcatRule, ConcatOp> {
-  static SmallVector<Index> positions(ConcatOp op, const ElementIndex &index,
-                                      int64_t start) {
+  static SmallVector<Index> positions(ConcatOp op, const ElementIndex &index, int64_t start) {
     SmallVector<Index> positions(index.positions());
     Index &position = positions[op.getDimension()];
     position = position - start;
     return positions;
   }
 
-  void reads(ConcatOp op, IndexSpace &space, const ElementIndex &index,
-             VisitRead read) const {
+  void reads(ConcatOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     int64_t start = 0;
     for (auto [operand, input] : llvm::enumerate(op.getInputs())) {
       read(operand, elementOf(space, input, positions(op, index, start)));
@@ -139,10 +123,9 @@ struct ConcatRule : ElementRule<ConcatRule, ConcatOp> {
       auto others = [&, operand] { return pick(operand + 1); };
       if (extent == 0)
         return others();
-      return e.branch(e.inRange(index[dimension],
-                                std::numeric_limits<int32_t>::min(),
-                                from + extent),
-                      take, others);
+      return e.branch(
+          e.inRange(index[dimension], std::numeric_limits<int32_t>::min(), from + extent), take,
+          others);
     };
     return pick(0);
   }

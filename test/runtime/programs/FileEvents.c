@@ -18,8 +18,7 @@ static void note(const char *event, const char *path, const char *other) {
   char line[9000];
   if (!file)
     return;
-  const int length =
-      snprintf(line, sizeof line, "%s %s %s\n", event, path, other);
+  const int length = snprintf(line, sizeof line, "%s %s %s\n", event, path, other);
   const int fd = open(file, O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC, 0600);
   if (write(fd, line, (size_t)length) != length)
     abort();
@@ -27,8 +26,7 @@ static void note(const char *event, const char *path, const char *other) {
 }
 
 static void die_if_asked(const char *path) {
-  const char *name = getenv("DPC_TEST_DIE_AFTER_RENAME"),
-             *slash = strrchr(path, '/');
+  const char *name = getenv("DPC_TEST_DIE_AFTER_RENAME"), *slash = strrchr(path, '/');
   if (name && !strcmp(name, slash ? slash + 1 : path))
     raise(SIGKILL);
 }
@@ -51,10 +49,8 @@ int rename(const char *from, const char *to) {
   return result;
 }
 
-int renameat2(int from_folder, const char *from, int to_folder, const char *to,
-              unsigned flags) {
-  const int result =
-      (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags) {
+  const int result = (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
   if (result == 0)
     note("rename", from, to);
   return result;

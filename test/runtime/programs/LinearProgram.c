@@ -33,21 +33,14 @@ enum {
   kInputAt = 384,
   kInputStride = 128
 };
-enum {
-  kGradAt = 0,
-  kLossAt = 64,
-  kLossTotalAt = 128,
-  kWeightAt = 192,
-  kGradShareAt = 256
-};
+enum { kGradAt = 0, kLossAt = 64, kLossTotalAt = 128, kWeightAt = 192, kGradShareAt = 256 };
 
 static double *at(const dpc_call_t *call, uint32_t space, uint64_t offset) {
   return (double *)(call->base[space] + offset);
 }
 
 static const double *input(const dpc_call_t *call, int row) {
-  return at(call, DPC_SPACE_ARENA, kInputAt + call->micro * kInputStride) +
-         row * kFeatures;
+  return at(call, DPC_SPACE_ARENA, kInputAt + call->micro * kInputStride) + row * kFeatures;
 }
 
 /* The step, or how many rows count. */
@@ -56,16 +49,13 @@ static uint64_t number(const dpc_call_t *call, uint64_t offset) {
 }
 
 static double error(const dpc_call_t *call, int row) {
-  const double *x = input(call, row),
-               *w = at(call, DPC_SPACE_SHARED, kWeightAt);
-  const double *y =
-      at(call, DPC_SPACE_ARENA, kLabelAt + call->micro * kLabelStride);
+  const double *x = input(call, row), *w = at(call, DPC_SPACE_SHARED, kWeightAt);
+  const double *y = at(call, DPC_SPACE_ARENA, kLabelAt + call->micro * kLabelStride);
   return x[0] * w[0] + x[1] * w[1] + x[2] * w[2] - y[row];
 }
 
 static int32_t fail_if_asked(const dpc_call_t *call) {
-  const char *fault = getenv("DPC_TEST_FAULT"),
-             *once = getenv("DPC_TEST_FAULT_ONCE");
+  const char *fault = getenv("DPC_TEST_FAULT"), *once = getenv("DPC_TEST_FAULT_ONCE");
   char kind[8];
   unsigned rank, step;
   if (!fault || sscanf(fault, "%7[a-z]:%u:%u", kind, &rank, &step) != 3 ||
@@ -80,8 +70,7 @@ static int32_t fail_if_asked(const dpc_call_t *call) {
 }
 
 static int32_t forward_backward(dpc_call_t *call) {
-  double *grad = at(call, DPC_SPACE_SHARED, kGradAt),
-         *loss = at(call, DPC_SPACE_SHARED, kLossAt);
+  double *grad = at(call, DPC_SPACE_SHARED, kGradAt), *loss = at(call, DPC_SPACE_SHARED, kLossAt);
   for (int row = 0; row < kRows; ++row) {
     const double e = error(call, row);
     *loss += e * e / kBatch;
@@ -94,8 +83,7 @@ static int32_t forward_backward(dpc_call_t *call) {
 static int32_t update(dpc_call_t *call) {
   const double *grad = at(call, DPC_SPACE_SHARED, kGradShareAt);
   double *momentum = at(call, DPC_SPACE_ARENA, kMomentumAt);
-  double *w =
-      at(call, DPC_SPACE_SHARED, kWeightAt) + call->group_index[1] * kShare;
+  double *w = at(call, DPC_SPACE_SHARED, kWeightAt) + call->group_index[1] * kShare;
   const double rate = *at(call, DPC_SPACE_ARENA, kRateAt);
   for (int k = 0; k < kShare; ++k) {
     momentum[k] = 0.9 * momentum[k] + grad[k];
@@ -107,8 +95,8 @@ static int32_t update(dpc_call_t *call) {
 static int32_t evaluate(dpc_call_t *call) {
   const uint64_t valid = number(call, kRowsAt);
   for (int row = 0; row < kRows; ++row) {
-    const uint64_t global = call->micro * (kBatch / kMicros) +
-                            call->group_index[1] * kRows + (uint64_t)row;
+    const uint64_t global =
+        call->micro * (kBatch / kMicros) + call->group_index[1] * kRows + (uint64_t)row;
     const double e = error(call, row);
     if (global < valid)
       *at(call, DPC_SPACE_SHARED, kLossAt) += e * e / (double)valid;
@@ -125,56 +113,22 @@ static const dpc_axis_t axes[] = {{"micro", kMicros, 1}, {"data", WORLD, 0}};
 static const uint32_t world[] = {0, 1};
 static const dpc_group_family_t families[] = {{"world", 1, WORLD, world},
                                               {"data", 1, WORLD, world}};
-static const dpc_location_t locations[] = {{"/fc/MatMul", "model.fc"},
-                                           {"bucket 0: fc.weight", ""}};
+static const dpc_location_t locations[] = {{"/fc/MatMul", "model.fc"}, {"bucket 0: fc.weight", ""}};
 
 #define NO_BUFFER {0, 0, 0, 0}
 #define SHARED(offset) {DPC_SPACE_SHARED, 0, offset, 0}
-#define COMPUTE(function, flags)                                               \
-  {DPC_ACTION_COMPUTE,                                                         \
-   flags,                                                                      \
-   function,                                                                   \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   DPC_NONE,                                                                   \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   NO_BUFFER,                                                                  \
-   NO_BUFFER,                                                                  \
-   0}
-#define LOOP(kind, to, turns)                                                  \
-  {kind, 0,  0,        0,     0, 0,         DPC_NONE,  0, 0,                   \
-   0,    to, DPC_NONE, turns, 0, NO_BUFFER, NO_BUFFER, 0}
-#define START(op, event, count, buffer, in, out)                               \
-  {DPC_ACTION_START, 0, 0, op,    0,      event, 1,   0, DPC_F64,              \
-   DPC_SUM,          0, 1, count, buffer, in,    out, 0}
-#define WAIT(event)                                                            \
-  {DPC_ACTION_WAIT, 0,         0, 0, 0, event, DPC_NONE, 0, 0, 0, 0, 1, 0, 0,  \
-   NO_BUFFER,       NO_BUFFER, 0}
-#define ZERO(offset, count)                                                    \
-  {DPC_ACTION_ZERO,                                                            \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   DPC_NONE,                                                                   \
-   0,                                                                          \
-   DPC_F64,                                                                    \
-   0,                                                                          \
-   0,                                                                          \
-   DPC_NONE,                                                                   \
-   count,                                                                      \
-   0,                                                                          \
-   NO_BUFFER,                                                                  \
-   SHARED(offset),                                                             \
-   0}
+#define COMPUTE(function, flags)                                                                   \
+  {DPC_ACTION_COMPUTE, flags,     function, 0, 0, 0, DPC_NONE, 0, 0, 0, 0, 0, 0, 0,                \
+   NO_BUFFER,          NO_BUFFER, 0}
+#define LOOP(kind, to, turns)                                                                      \
+  {kind, 0, 0, 0, 0, 0, DPC_NONE, 0, 0, 0, to, DPC_NONE, turns, 0, NO_BUFFER, NO_BUFFER, 0}
+#define START(op, event, count, buffer, in, out)                                                   \
+  {DPC_ACTION_START, 0, 0, op, 0, event, 1, 0, DPC_F64, DPC_SUM, 0, 1, count, buffer, in, out, 0}
+#define WAIT(event)                                                                                \
+  {DPC_ACTION_WAIT, 0, 0, 0, 0, event, DPC_NONE, 0, 0, 0, 0, 1, 0, 0, NO_BUFFER, NO_BUFFER, 0}
+#define ZERO(offset, count)                                                                        \
+  {DPC_ACTION_ZERO, 0, 0, 0, 0, 0, DPC_NONE, 0, DPC_F64, 0, 0, DPC_NONE, count, 0, NO_BUFFER,      \
+   SHARED(offset),  0}
 
 static const dpc_action_t step[] = {
     ZERO(kGradAt, 16),
@@ -182,8 +136,7 @@ static const dpc_action_t step[] = {
     COMPUTE(0, DPC_ACTION_MICRO_RELATIVE),
     LOOP(DPC_ACTION_LOOP_END, 1, 0),
     START(DPC_OP_ALL_REDUCE, 0, 1, 10, SHARED(kLossAt), SHARED(kLossTotalAt)),
-    START(DPC_OP_REDUCE_SCATTER, 1, kShare, 11, SHARED(kGradAt),
-          SHARED(kGradShareAt)),
+    START(DPC_OP_REDUCE_SCATTER, 1, kShare, 11, SHARED(kGradAt), SHARED(kGradShareAt)),
     WAIT(1),
     COMPUTE(1, 0),
     {DPC_ACTION_START,
@@ -214,25 +167,19 @@ static const dpc_action_t eval[] = {
     START(DPC_OP_ALL_REDUCE, 0, 1, 13, SHARED(kLossAt), SHARED(kLossTotalAt)),
     WAIT(0),
 };
-#define RANK                                                                   \
-  {                                                                            \
-    sizeof(dpc_rank_t), 0, 3, 0, 640, 320, 1024, {                             \
-      {step, 11}, {eval, 6}, {0, 0}                                            \
-    }                                                                          \
+#define RANK                                                                                       \
+  {                                                                                                \
+    sizeof(dpc_rank_t), 0, 3, 0, 640, 320, 1024, { {step, 11}, {eval, 6}, {0, 0} }                 \
   }
 static const dpc_rank_t ranks[] = {RANK, RANK};
 
 /* Rank r holds rows [r * kRows, (r + 1) * kRows) of each microbatch. */
-#define PIECE(local, global, length)                                           \
-  {local, global, length, {1, 1}, {0, 0}, {0, 0}}
-static const dpc_run_t x_runs[] = {
-    PIECE(0, 0, kRows *kFeatures),
-    PIECE(0, kRows *kFeatures, kRows *kFeatures)};
-static const dpc_run_t label_runs[] = {PIECE(0, 0, kRows),
-                                       PIECE(0, kRows, kRows)};
+#define PIECE(local, global, length) {local, global, length, {1, 1}, {0, 0}, {0, 0}}
+static const dpc_run_t x_runs[] = {PIECE(0, 0, kRows *kFeatures),
+                                   PIECE(0, kRows *kFeatures, kRows *kFeatures)};
+static const dpc_run_t label_runs[] = {PIECE(0, 0, kRows), PIECE(0, kRows, kRows)};
 static const dpc_run_t weight_runs[] = {PIECE(0, 0, kFeatures)};
-static const dpc_run_t momentum_runs[] = {PIECE(0, 0, WORLD == 1 ? 3 : 2),
-                                          PIECE(0, 2, 1)};
+static const dpc_run_t momentum_runs[] = {PIECE(0, 0, WORLD == 1 ? 3 : 2), PIECE(0, 2, 1)};
 static const dpc_placement_t x_places[] = {
     {DPC_SPACE_ARENA, 0, kInputAt, kRows *kFeatures, 1, &x_runs[0]},
     {DPC_SPACE_ARENA, 0, kInputAt, kRows *kFeatures, 1, &x_runs[1]}};
@@ -250,25 +197,23 @@ static const int64_t x_shape[] = {kBatch, kFeatures}, label_shape[] = {kBatch},
                      weight_shape[] = {kFeatures};
 static const float initial[] = {0.5f, -0.25f, 0};
 static const dpc_state_t states[] = {
-    {sizeof(dpc_state_t), DPC_STATE_PARAMETER, "fc.weight", DPC_F64, 1,
-     weight_shape, DPC_INIT_EMBEDDED, DPC_F32, initial, 0, DPC_NONE, 1,
-     weight_places, 0, 0},
-    {sizeof(dpc_state_t), DPC_STATE_OPTIMIZER, "momentum|fc.weight", DPC_F64, 1,
-     weight_shape, DPC_INIT_SPLAT, 0, 0, 0, 0, 0, momentum_places, 0, 0}};
+    {sizeof(dpc_state_t), DPC_STATE_PARAMETER, "fc.weight", DPC_F64, 1, weight_shape,
+     DPC_INIT_EMBEDDED, DPC_F32, initial, 0, DPC_NONE, 1, weight_places, 0, 0},
+    {sizeof(dpc_state_t), DPC_STATE_OPTIMIZER, "momentum|fc.weight", DPC_F64, 1, weight_shape,
+     DPC_INIT_SPLAT, 0, 0, 0, 0, 0, momentum_places, 0, 0}};
 static const dpc_bounds_t label_bounds[] = {{1, -1000, 1000, 0, 0, 0}};
 static const dpc_input_t inputs[] = {
-    {sizeof(dpc_input_t), DPC_INPUT_GRAPH, "x", DPC_F64, 2, x_shape, 0, 0, 0, 0,
-     kMicros, kInputStride, x_places, 0, 0, 0},
-    {sizeof(dpc_input_t), DPC_INPUT_LABEL, "label", DPC_F64, 1, label_shape, 0,
-     0, label_bounds, 1, kMicros, kLabelStride, label_places, 0, 0, 0}};
+    {sizeof(dpc_input_t), DPC_INPUT_GRAPH, "x", DPC_F64, 2, x_shape, 0, 0, 0, 0, kMicros,
+     kInputStride, x_places, 0, 0, 0},
+    {sizeof(dpc_input_t), DPC_INPUT_LABEL, "label", DPC_F64, 1, label_shape, 0, 0, label_bounds, 1,
+     kMicros, kLabelStride, label_places, 0, 0, 0}};
 static const dpc_control_t controls[] = {
     {DPC_CONTROL_STEP, DPC_U64, DPC_NONE, DPC_SPACE_ARENA, kStepAt},
     {DPC_CONTROL_LEARNING_RATE, DPC_F64, DPC_NONE, DPC_SPACE_ARENA, kRateAt},
     {DPC_CONTROL_VALID_ROWS, DPC_I64, DPC_NONE, DPC_SPACE_ARENA, kRowsAt}};
-static const dpc_metric_t metrics[] = {
-    {sizeof(dpc_metric_t), DPC_METRIC_LOSS, "loss", "mse_loss", DPC_F64,
-     1 << DPC_ENTRY_STEP | 1 << DPC_ENTRY_EVAL, WORLD - 1, DPC_NONE,
-     DPC_SPACE_SHARED, 0, kLossTotalAt}};
+static const dpc_metric_t metrics[] = {{sizeof(dpc_metric_t), DPC_METRIC_LOSS, "loss", "mse_loss",
+                                        DPC_F64, 1 << DPC_ENTRY_STEP | 1 << DPC_ENTRY_EVAL,
+                                        WORLD - 1, DPC_NONE, DPC_SPACE_SHARED, 0, kLossTotalAt}};
 static const uint8_t onnx_template[] = "pretend  onnx";
 static const dpc_onnx_patch_t patches[] = {{8, 12, 0, DPC_F32}};
 

@@ -50,8 +50,7 @@ TEST(EventSimulator, ConcurrentCollectivesCountOncePerRank) {
 TEST(EventSimulator, CollectiveOfTwoRanksMeets) {
   SimProblem p;
   p.tasks = {{10, {}}, {25, {}}, {5, {{0, 0}, {1, 0}}}, {1, {{2, 0}}}};
-  p.streams = {
-      {false, 0, {0, 3}}, {true, 0, {2}}, {false, 1, {1}}, {true, 1, {2}}};
+  p.streams = {{false, 0, {0, 3}}, {true, 0, {2}}, {false, 1, {1}}, {true, 1, {2}}};
   Timeline t = run(p);
   EXPECT_EQ(t.startNs[2], 25);
   EXPECT_EQ(t.makespanNs, 31);
@@ -68,8 +67,8 @@ TEST(EventSimulator, DelayIsLatencyOfTheWay) {
 /// One forward and one (full) backward task per stage and microbatch.
 enum class Pipeline { GPipe, OneFOneB };
 
-SimProblem pipeline(Pipeline kind, int64_t stages, int64_t microbatches,
-                    int64_t forwardNs, int64_t backwardNs, int64_t hopNs) {
+SimProblem pipeline(Pipeline kind, int64_t stages, int64_t microbatches, int64_t forwardNs,
+                    int64_t backwardNs, int64_t hopNs) {
   SimProblem p;
   int64_t half = stages * microbatches;
   auto forward = [&](int64_t s, int64_t m) { return s * microbatches + m; };
@@ -85,12 +84,9 @@ SimProblem pipeline(Pipeline kind, int64_t stages, int64_t microbatches,
       if (s > 0)
         p.tasks[forward(s, m)].dependencies = {{forward(s - 1, m), hopNs}};
       if (s + 1 < stages)
-        p.tasks[backward(s, m)].dependencies.push_back(
-            {backward(s + 1, m), hopNs});
+        p.tasks[backward(s, m)].dependencies.push_back({backward(s + 1, m), hopNs});
     }
-    int64_t ahead = kind == Pipeline::GPipe
-                        ? microbatches
-                        : std::min(stages - s, microbatches);
+    int64_t ahead = kind == Pipeline::GPipe ? microbatches : std::min(stages - s, microbatches);
     for (int64_t m = 0; m < microbatches + ahead; ++m) {
       if (m >= ahead)
         stream.order.push_back(backward(s, m - ahead));
@@ -122,39 +118,16 @@ TEST(EventSimulator, PublishedOneFOneBBubbles) {
     std::vector<std::pair<int64_t, double>> bubbles;
   };
   std::vector<Model> models = {
-      {8,
-       18.522,
-       18.086,
-       9.337,
-       0.601,
-       {{24, .2431}, {32, .1978}, {64, .1187}}},
-      {8,
-       29.718,
-       29.444,
-       19.927,
-       0.527,
-       {{24, .2347}, {32, .1889}, {64, .1090}}},
-      {16,
-       11.347,
-       11.248,
-       8.132,
-       0.377,
-       {{48, .2552}, {64, .2081}, {128, .1250}}},
-      {32,
-       10.419,
-       10.207,
-       7.715,
-       0.408,
-       {{96, .2646}, {128, .2168}, {256, .1322}}},
+      {8, 18.522, 18.086, 9.337, 0.601, {{24, .2431}, {32, .1978}, {64, .1187}}},
+      {8, 29.718, 29.444, 19.927, 0.527, {{24, .2347}, {32, .1889}, {64, .1090}}},
+      {16, 11.347, 11.248, 8.132, 0.377, {{48, .2552}, {64, .2081}, {128, .1250}}},
+      {32, 10.419, 10.207, 7.715, 0.408, {{96, .2646}, {128, .2168}, {256, .1322}}},
   };
-  auto ns = [](double ms) {
-    return static_cast<int64_t>(std::llround(ms * 1e6));
-  };
+  auto ns = [](double ms) { return static_cast<int64_t>(std::llround(ms * 1e6)); };
   for (const Model &model : models)
     for (auto [microbatches, bubble] : model.bubbles) {
       int64_t f = ns(model.forward), b = ns(model.backward + model.weight);
-      SimProblem p = pipeline(Pipeline::OneFOneB, model.stages, microbatches, f,
-                              b, ns(model.hop));
+      SimProblem p = pipeline(Pipeline::OneFOneB, model.stages, microbatches, f, b, ns(model.hop));
       double makespan = run(p).makespanNs;
       EXPECT_NEAR((makespan - microbatches * (f + b)) / makespan, bubble, 5e-5)
           << model.stages << " stages, " << microbatches << " microbatches";
@@ -168,8 +141,7 @@ TEST(EventSimulator, RefusesUnsoundProblems) {
     return text(simulate(p).takeError());
   };
   using P = SimProblem;
-  EXPECT_EQ(refused([](P &p) { p.tasks[1].durationNs = -1; }),
-            "task 1 takes -1 ns");
+  EXPECT_EQ(refused([](P &p) { p.tasks[1].durationNs = -1; }), "task 1 takes -1 ns");
   EXPECT_EQ(refused([](P &p) { p.tasks[1].dependencies = {{5, 0}}; }),
             "task 1 depends on task 5 of 5");
   EXPECT_EQ(refused([](P &p) { p.tasks[1].dependencies = {{0, -2}}; }),
@@ -178,14 +150,10 @@ TEST(EventSimulator, RefusesUnsoundProblems) {
             "5 tasks take more than 63 bits of ns");
   EXPECT_EQ(refused([](P &p) { p.tasks[1].dependencies = {{0, INT64_MAX}}; }),
             "5 tasks take more than 63 bits of ns");
-  EXPECT_EQ(refused([](P &p) { p.streams[1].rank = 2; }),
-            "stream 1 of 2 belongs to rank 2");
-  EXPECT_EQ(refused([](P &p) { p.streams[1].order[0] = 9; }),
-            "stream 1 runs task 9 of 5");
-  EXPECT_EQ(refused([](P &p) { p.streams[1].order = {3, 4, 3}; }),
-            "stream 1 runs task 3 twice");
-  EXPECT_EQ(refused([](P &p) { p.streams[1].order = {3}; }),
-            "task 4 is on no stream");
+  EXPECT_EQ(refused([](P &p) { p.streams[1].rank = 2; }), "stream 1 of 2 belongs to rank 2");
+  EXPECT_EQ(refused([](P &p) { p.streams[1].order[0] = 9; }), "stream 1 runs task 9 of 5");
+  EXPECT_EQ(refused([](P &p) { p.streams[1].order = {3, 4, 3}; }), "stream 1 runs task 3 twice");
+  EXPECT_EQ(refused([](P &p) { p.streams[1].order = {3}; }), "task 4 is on no stream");
   // The stream wants C first, which needs X, which needs A behind C.
   EXPECT_EQ(refused([](P &p) { p.streams[0].order = {2, 0, 1}; }),
             "tasks wait for each other: 0, 1, 2, 3, 4");

@@ -80,12 +80,11 @@ module attributes {
 /// its operand.
 void defineKernel(llvm::Module &record) {
   llvm::Function *kernel = record.getFunction("k");
-  llvm::IRBuilder<> builder(
-      llvm::BasicBlock::Create(record.getContext(), "", kernel));
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(record.getContext(), "", kernel));
   auto at = [&](unsigned index) {
     return builder.CreateLoad(
-        builder.getPtrTy(), builder.CreateConstInBoundsGEP1_64(
-                                builder.getPtrTy(), kernel->getArg(0), index));
+        builder.getPtrTy(),
+        builder.CreateConstInBoundsGEP1_64(builder.getPtrTy(), kernel->getArg(0), index));
   };
   llvm::Value *x = builder.CreateLoad(builder.getDoubleTy(), at(0));
   builder.CreateStore(builder.CreateFAdd(x, x), at(1));
@@ -95,8 +94,7 @@ void defineKernel(llvm::Module &record) {
 struct Loaded {
   explicit Loaded(FunctionForm form) {
     DialectRegistry registry;
-    registry.insert<exec::ExecDialect, dist::DistDialect, nn::NNDialect,
-                    func::FuncDialect>();
+    registry.insert<exec::ExecDialect, dist::DistDialect, nn::NNDialect, func::FuncDialect>();
     MLIRContext context(registry);
     auto module = parseSourceString<ModuleOp>(kProgram, &context);
     if (!module)
@@ -120,18 +118,15 @@ struct Loaded {
       llvm::raw_fd_ostream stream(object, code);
       llvm::cantFail(writeObject(*record, stream));
       llvm::raw_fd_ostream second(initial, code);
-      llvm::cantFail(
-          writeValuesObject(values, record->getTargetTriple(), second));
+      llvm::cantFail(writeValuesObject(values, record->getTargetTriple(), second));
     }
     outsideCount = values.size();
-    std::string command = std::string(DPC_LINKER) + " -shared -o " +
-                          library.c_str() + " " + object.c_str() + " " +
-                          initial.c_str();
+    std::string command = std::string(DPC_LINKER) + " -shared -o " + library.c_str() + " " +
+                          object.c_str() + " " + initial.c_str();
     if (std::system(command.c_str()) == 0) {
       handle = dlopen(library.c_str(), RTLD_NOW);
       if (handle)
-        program =
-            static_cast<const dpc_program_t *>(dlsym(handle, "dpc_program"));
+        program = static_cast<const dpc_program_t *>(dlsym(handle, "dpc_program"));
     }
     llvm::sys::fs::remove(object);
     llvm::sys::fs::remove(initial);
@@ -362,8 +357,7 @@ TEST(ProgramRecord, Launches) {
   ASSERT_EQ(device.kernel_count, 1u);
   EXPECT_STREQ(device.kernels[0].name, "k");
   double in = 2, out = 0;
-  char *buffers[] = {reinterpret_cast<char *>(&in),
-                     reinterpret_cast<char *>(&out), nullptr};
+  char *buffers[] = {reinterpret_cast<char *>(&in), reinterpret_cast<char *>(&out), nullptr};
   device.kernels[0].code(buffers);
   EXPECT_EQ(out, 4);
 }
@@ -372,8 +366,7 @@ TEST(ValuesObject, OnlyForElf) {
   std::string bytes;
   llvm::raw_string_ostream stream(bytes);
   llvm::Error error = writeValuesObject({}, "arm64-apple-macosx", stream);
-  EXPECT_EQ(llvm::toString(std::move(error)),
-            "cannot write an object file for arm64-apple-macosx");
+  EXPECT_EQ(llvm::toString(std::move(error)), "cannot write an object file for arm64-apple-macosx");
 }
 
 } // namespace

@@ -21,10 +21,8 @@ using namespace dpc::test;
 /// `text` with `from` tensors turned into `to` tensors; attributes stay.
 static std::string withElementType(std::string text, StringRef to) {
   for (const char *before : {"x", "tensor<"}) {
-    std::string from = std::string(before) + "f64",
-                into = std::string(before) + to.str();
-    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;
-         at += into.size())
+    std::string from = std::string(before) + "f64", into = std::string(before) + to.str();
+    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += into.size())
       text.replace(at, from.size(), into);
   }
   if (text == "f64")
@@ -40,8 +38,7 @@ struct Kernel {
 } // namespace
 
 /// The case as an nn.kernel in a function of its own.
-static Kernel parseKernel(MLIRContext &context, const OpCase &opCase,
-                          StringRef floatType) {
+static Kernel parseKernel(MLIRContext &context, const OpCase &opCase, StringRef floatType) {
   Kernel kernel;
   std::vector<std::string> types;
   for (const Arg &arg : opCase.args)
@@ -50,8 +47,7 @@ static Kernel parseKernel(MLIRContext &context, const OpCase &opCase,
   for (const std::string &type : types)
     args.push_back({type.c_str()});
   // Parsed as a function first, whose last op says what the kernel yields.
-  kernel.module =
-      parseFunction(context, withElementType(opCase.text, floatType), args);
+  kernel.module = parseFunction(context, withElementType(opCase.text, floatType), args);
   if (!kernel.module)
     return kernel;
   func::FuncOp function = functionOf(*kernel.module);
@@ -68,16 +64,13 @@ static Kernel parseKernel(MLIRContext &context, const OpCase &opCase,
   SmallVector<Type> resultTypes;
   for (Value result : results)
     resultTypes.push_back(result.getType());
-  auto op = builder.create<nn::KernelOp>(end->getLoc(), resultTypes,
-                                         from.getArguments());
+  auto op = builder.create<nn::KernelOp>(end->getLoc(), resultTypes, from.getArguments());
   kernel.op = op;
   Block &to = op.getBody().emplaceBlock();
   for (BlockArgument argument : from.getArguments())
-    argument.replaceUsesWithIf(
-        to.addArgument(argument.getType(), argument.getLoc()),
-        [&](OpOperand &use) { return use.getOwner() != op; });
-  to.getOperations().splice(to.end(), from.getOperations(), from.begin(),
-                            op->getIterator());
+    argument.replaceUsesWithIf(to.addArgument(argument.getType(), argument.getLoc()),
+                               [&](OpOperand &use) { return use.getOwner() != op; });
+  to.getOperations().splice(to.end(), from.getOperations(), from.begin(), op->getIterator());
   if (last->getName().getStringRef() == "test.yield")
     results = SmallVector<Value>(last->getOperands()); // now of the kernel
   builder.setInsertionPointToEnd(&to);
@@ -125,8 +118,7 @@ protected:
     ASSERT_TRUE(kernel.op);
     std::mt19937 random(42);
     SmallVector<HostTensor> operands;
-    for (auto [arg, type] :
-         llvm::zip_equal(opCase.args, kernel.op->getOperandTypes())) {
+    for (auto [arg, type] : llvm::zip_equal(opCase.args, kernel.op->getOperandTypes())) {
       operands.push_back(randomTensor(type, arg.low, arg.high, random));
       operands.back().roundToType();
     }
@@ -137,8 +129,8 @@ protected:
     SmallVector<HostTensor> expected;
     for (Type type : kernel.op->getResultTypes())
       expected.emplace_back(cast<RankedTensorType>(type));
-    ASSERT_TRUE(succeeded(cast<InterpretableOpInterface>(kernel.op).interpret(
-        interpreter, pointers, expected)));
+    ASSERT_TRUE(succeeded(
+        cast<InterpretableOpInterface>(kernel.op).interpret(interpreter, pointers, expected)));
     auto compiled = CompiledKernel::create(kernel.op, options, target);
     ASSERT_TRUE(compiled);
     auto compare = [&](ArrayRef<int> shared) {
@@ -148,10 +140,9 @@ protected:
           expected[i].roundToType();
         unsigned width = result.getType().getElementTypeBitWidth();
         double bound = !result.isFloat() || width == 64 ? tolerance
-                       : width == 32 ? std::max(tolerance, 2e-6)
-                                     : 2e-2;
-        EXPECT_LE(errorOf(result, expected[i]), bound)
-            << floatType.str() << ", result " << i;
+                       : width == 32                    ? std::max(tolerance, 2e-6)
+                                                        : 2e-2;
+        EXPECT_LE(errorOf(result, expected[i]), bound) << floatType.str() << ", result " << i;
       }
     };
     compare({});
@@ -164,8 +155,7 @@ protected:
   }
 
   /// For a processor of the target `cpu`, or for the target of that name.
-  static std::unique_ptr<CompiledKernel> compileFor(Operation *op,
-                                                    StringRef name) {
+  static std::unique_ptr<CompiledKernel> compileFor(Operation *op, StringRef name) {
     if (findTarget(name))
       return CompiledKernel::create(op, {}, name);
     return CompiledKernel::create(op, CodeOptions{name.str()});
@@ -176,8 +166,7 @@ protected:
 } // namespace
 
 namespace {
-class CodegenCase : public Codegen,
-                    public testing::WithParamInterface<OpCase> {};
+class CodegenCase : public Codegen, public testing::WithParamInterface<OpCase> {};
 } // namespace
 
 TEST_P(CodegenCase, F64) { check(GetParam(), "f64", 1e-12); }
@@ -189,9 +178,7 @@ TEST_P(CodegenCase, Avx2) {
   check(GetParam(), "f32", 2e-6, CodeOptions{"x86-64-v3"});
 }
 
-TEST_P(CodegenCase, ScalarF64) {
-  check(GetParam(), "f64", 1e-12, {}, "scalar");
-}
+TEST_P(CodegenCase, ScalarF64) { check(GetParam(), "f64", 1e-12, {}, "scalar"); }
 /// Sums take their terms in order: their errors are those of blocks of 4,096.
 TEST_P(CodegenCase, ScalarF32) {
   if (!std::getenv("DPC_LONG"))
@@ -200,8 +187,7 @@ TEST_P(CodegenCase, ScalarF32) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, CodegenCase, testing::ValuesIn(opCases()));
-INSTANTIATE_TEST_SUITE_P(Kernels, CodegenCase,
-                         testing::ValuesIn(kernelCases()));
+INSTANTIATE_TEST_SUITE_P(Kernels, CodegenCase, testing::ValuesIn(kernelCases()));
 
 TEST(CodegenCases, CoverEveryOp) {
   MLIRContext context;
@@ -212,19 +198,16 @@ TEST(CodegenCases, CoverEveryOp) {
     for (const OpCase &opCase : *cases) {
       Kernel kernel = parseKernel(context, opCase, "f64");
       if (kernel.module)
-        kernel.module->walk([&](Operation *op) {
-          covered.insert(op->getName().getStringRef().str());
-        });
+        kernel.module->walk(
+            [&](Operation *op) { covered.insert(op->getName().getStringRef().str()); });
     }
   // Not in kernels: state, and what is gone at level `step`.
   std::set<std::string> excluded = {"nn.variable"};
   for (RegisteredOperationName name : context.getRegisteredOperations()) {
-    if (name.getDialectNamespace() != "nn" ||
-        name.hasInterface<TrainingModeOpInterface>())
+    if (name.getDialectNamespace() != "nn" || name.hasInterface<TrainingModeOpInterface>())
       continue;
     std::string text = name.getStringRef().str();
-    EXPECT_TRUE(covered.count(text) || excluded.count(text))
-        << text << " has no case";
+    EXPECT_TRUE(covered.count(text) || excluded.count(text)) << text << " has no case";
   }
 }
 
@@ -234,8 +217,7 @@ TEST_F(Codegen, IntegerDivisionNeverTraps) {
     for (const char *type : {"i32", "ui8", "i64"}) {
       std::string tensor = std::string("3x") + type;
       OpCase opCase{"", {{tensor.c_str()}, {tensor.c_str()}}};
-      std::string text =
-          std::string("nn.") + op + " %a, %b : tensor<" + tensor + ">";
+      std::string text = std::string("nn.") + op + " %a, %b : tensor<" + tensor + ">";
       opCase.text = text.c_str();
       Kernel kernel = parseKernel(context, opCase, "f64");
       ASSERT_TRUE(kernel.op);
@@ -313,9 +295,8 @@ TEST_F(Codegen, EqualElementsAreFound) {
       auto compiled = compileFor(kernel.op, cpu);
       ASSERT_TRUE(compiled);
       std::mt19937 random(7);
-      HostTensor a = randomTensor(
-          RankedTensorType::get({37, 29, 3}, Float32Type::get(&context)), -1, 1,
-          random);
+      HostTensor a = randomTensor(RankedTensorType::get({37, 29, 3}, Float32Type::get(&context)),
+                                  -1, 1, random);
       a.roundToType();
       std::vector<HostTensor> got = compiled->run({a, a});
       for (double count : got[0].floats)
@@ -327,15 +308,14 @@ TEST_F(Codegen, EqualElementsAreFound) {
 TEST_F(Codegen, MaximaKeepNan) {
   for (const char *cpu : {"native", "x86-64-v3", "scalar"})
     for (const char *kind : {"max", "min"}) {
-      std::string text = std::string("nn.reduce ") + kind +
-                         " %a [1] : tensor<131x131xf64> -> tensor<131xf64>";
+      std::string text =
+          std::string("nn.reduce ") + kind + " %a [1] : tensor<131x131xf64> -> tensor<131xf64>";
       OpCase opCase{text.c_str(), {{"131x131xf64"}}};
       Kernel kernel = parseKernel(context, opCase, "f32");
       ASSERT_TRUE(kernel.op);
       auto compiled = compileFor(kernel.op, cpu);
       ASSERT_TRUE(compiled);
-      HostTensor x(
-          RankedTensorType::get({131, 131}, Float32Type::get(&context)));
+      HostTensor x(RankedTensorType::get({131, 131}, Float32Type::get(&context)));
       for (size_t i = 0; i < x.floats.size(); ++i)
         x.floats[i] = i / 132 * 132 == i ? NAN : double(i % 7) - 3;
       std::vector<HostTensor> got = compiled->run({x});

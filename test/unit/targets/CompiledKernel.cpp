@@ -29,8 +29,7 @@ void dpc::test::registerTargets(DialectRegistry &registry) {
 static const size_t guardBytes = 64;
 static const char guardByte = 0x5A;
 
-TensorBuffer::TensorBuffer(RankedTensorType type)
-    : type(type), size(tensorBytes(type)) {
+TensorBuffer::TensorBuffer(RankedTensorType type) : type(type), size(tensorBytes(type)) {
   bytes.assign(size + 3 * guardBytes, guardByte);
   uintptr_t start = reinterpret_cast<uintptr_t>(bytes.data());
   offset = llvm::alignTo(start + guardBytes, 64) - start;
@@ -53,8 +52,7 @@ void TensorBuffer::write(const HostTensor &tensor) {
     if (auto floatType = dyn_cast<FloatType>(element)) {
       llvm::APFloat value(tensor.floats[i]);
       bool losesInfo;
-      value.convert(floatType.getFloatSemantics(),
-                    llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+      value.convert(floatType.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
       bits = value.bitcastToAPInt().getZExtValue();
     } else {
       bits = tensor.ints[i];
@@ -73,11 +71,9 @@ HostTensor TensorBuffer::read() const {
     uint64_t bits = 0;
     memcpy(&bits, from, step);
     if (auto floatType = dyn_cast<FloatType>(element)) {
-      llvm::APFloat value(floatType.getFloatSemantics(),
-                          llvm::APInt(width, bits));
+      llvm::APFloat value(floatType.getFloatSemantics(), llvm::APInt(width, bits));
       bool losesInfo;
-      value.convert(llvm::APFloat::IEEEdouble(),
-                    llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+      value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
       tensor.floats[i] = value.convertToDouble();
     } else {
       tensor.ints[i] = bits;
@@ -94,16 +90,14 @@ HostTensor TensorBuffer::read() const {
   return tensor;
 }
 
-std::unique_ptr<CompiledKernel>
-CompiledKernel::create(Operation *op, const CodeOptions &options,
-                       StringRef targetName) {
+std::unique_ptr<CompiledKernel> CompiledKernel::create(Operation *op, const CodeOptions &options,
+                                                       StringRef targetName) {
   const Target &device = *findTarget(targetName);
   auto kernel = std::make_unique<CompiledKernel>();
   for (Type type : op->getResultTypes())
     kernel->resultTypes.push_back(cast<RankedTensorType>(type));
   OwningOpRef<ModuleOp> target = ModuleOp::create(op->getLoc());
-  auto own = OpBuilder::atBlockEnd(target->getBody())
-                 .create<ModuleOp>(op->getLoc(), "kernel");
+  auto own = OpBuilder::atBlockEnd(target->getBody()).create<ModuleOp>(op->getLoc(), "kernel");
   FailureOr<KernelCode> code = device.emitKernel(op, "kernel", own, options);
   EXPECT_TRUE(succeeded(code));
   if (failed(code))
@@ -129,8 +123,8 @@ CompiledKernel::create(Operation *op, const CodeOptions &options,
       kernel->jit->getDataLayout().getGlobalPrefix());
   if (search)
     kernel->jit->getMainJITDylib().addGenerator(std::move(*search));
-  if (auto error = kernel->jit->addObjectFile(
-          llvm::MemoryBuffer::getMemBufferCopy(object.object))) {
+  if (auto error =
+          kernel->jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object.object))) {
     ADD_FAILURE() << llvm::toString(std::move(error));
     return nullptr;
   }
@@ -143,8 +137,7 @@ CompiledKernel::create(Operation *op, const CodeOptions &options,
   return kernel;
 }
 
-std::vector<HostTensor> CompiledKernel::run(ArrayRef<HostTensor> operands,
-                                            ArrayRef<int> shared) {
+std::vector<HostTensor> CompiledKernel::run(ArrayRef<HostTensor> operands, ArrayRef<int> shared) {
   std::vector<TensorBuffer> buffers;
   std::vector<char *> pointers;
   auto add = [&](RankedTensorType type) -> TensorBuffer & {
@@ -167,8 +160,8 @@ std::vector<HostTensor> CompiledKernel::run(ArrayRef<HostTensor> operands,
     }
     pointers.push_back(buffers[places.back()].data());
   }
-  auto scratchType = RankedTensorType::get(
-      {code.scratchBytes}, IntegerType::get(resultTypes[0].getContext(), 8));
+  auto scratchType =
+      RankedTensorType::get({code.scratchBytes}, IntegerType::get(resultTypes[0].getContext(), 8));
   pointers.push_back(add(scratchType).data());
   function(pointers.data());
   std::vector<HostTensor> results;

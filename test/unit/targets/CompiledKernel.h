@@ -34,14 +34,12 @@ private:
 class CompiledKernel {
 public:
   /// Null, after a failed expectation, when it does not compile.
-  static std::unique_ptr<CompiledKernel> create(mlir::Operation *op,
-                                                const CodeOptions &options = {},
-                                                llvm::StringRef target = "cpu");
+  static std::unique_ptr<CompiledKernel>
+  create(mlir::Operation *op, const CodeOptions &options = {}, llvm::StringRef target = "cpu");
 
   /// Runs it on operands; `shared[i]`, where not negative, is the operand whose
   /// buffer result i takes.
-  std::vector<HostTensor> run(llvm::ArrayRef<HostTensor> operands,
-                              llvm::ArrayRef<int> shared = {});
+  std::vector<HostTensor> run(llvm::ArrayRef<HostTensor> operands, llvm::ArrayRef<int> shared = {});
   /// The function itself.
   void call(char *const *buffers) { function(buffers); }
 

@@ -31,8 +31,7 @@ static double selfPower(double x) { return std::pow(x, x); }
 
 /// Results of `op` on `inputs`, or on pairs of `inputs` and `seconds` as %x,
 /// %z.
-static std::vector<double> evaluate(const std::string &op,
-                                    const std::vector<double> &inputs,
+static std::vector<double> evaluate(const std::string &op, const std::vector<double> &inputs,
                                     const std::vector<double> &seconds = {}) {
   MLIRContext context;
   loadDialects(context);
@@ -43,10 +42,8 @@ static std::vector<double> evaluate(const std::string &op,
   std::string type = "tensor<" + std::to_string(inputs.size()) + "xf32>";
   std::string text = "func.func @f(%a: " + type + ", %b: " + type +
                      ") {\n%k = nn.kernel (%b, %a : " + type + ", " + type +
-                     ") {\n^bb0(%z: " + type + ", %x: " + type +
-                     "):\n%y = " + op + " %x : " + type +
-                     "\nnn.yield %y : " + type + "\n} -> " + type +
-                     "\nreturn\n}";
+                     ") {\n^bb0(%z: " + type + ", %x: " + type + "):\n%y = " + op +
+                     " %x : " + type + "\nnn.yield %y : " + type + "\n} -> " + type + "\nreturn\n}";
   auto module = parseSourceString<ModuleOp>(text, &context);
   EXPECT_TRUE(module);
   if (!module)
@@ -76,8 +73,7 @@ TEST_P(FloatFunctions, WithinTwoUnits) {
   std::vector<double> inputs;
   const int count = 100003;
   for (int i = 0; i < count; ++i)
-    inputs.push_back(
-        float(sweep.low + (sweep.high - sweep.low) * i / (count - 1)));
+    inputs.push_back(float(sweep.low + (sweep.high - sweep.low) * i / (count - 1)));
   // Small arguments, relative accuracy near 0.
   for (double x = 1e-30; x < 1; x *= 1.01)
     for (double sign : {1.0, -1.0})
@@ -97,27 +93,21 @@ TEST_P(FloatFunctions, WithinTwoUnits) {
   EXPECT_LE(worst, 2.0) << sweep.op << " at " << at;
 }
 
-INSTANTIATE_TEST_SUITE_P(Sweeps, FloatFunctions,
-                         testing::Values(Sweep{"nn.exp", std::exp, -87.3, 88.7},
-                                         Sweep{"nn.sin", std::sin, -30, 30},
-                                         Sweep{"nn.sin", std::sin, -1e9, 1e9},
-                                         Sweep{"nn.cos", std::cos, -30, 30},
-                                         Sweep{"nn.cos", std::cos, 1e12, 2e14},
-                                         Sweep{"nn.pow %x,", selfPower, 0, 26},
-                                         Sweep{"nn.log", std::log, 1e-30, 10},
-                                         Sweep{"nn.log", std::log, 1, 3e38},
-                                         Sweep{"nn.log1p", std::log1p, -0.999,
-                                               10},
-                                         Sweep{"nn.tanh", std::tanh, -10, 10},
-                                         Sweep{"nn.erf", std::erf, -5, 5}));
+INSTANTIATE_TEST_SUITE_P(
+    Sweeps, FloatFunctions,
+    testing::Values(Sweep{"nn.exp", std::exp, -87.3, 88.7}, Sweep{"nn.sin", std::sin, -30, 30},
+                    Sweep{"nn.sin", std::sin, -1e9, 1e9}, Sweep{"nn.cos", std::cos, -30, 30},
+                    Sweep{"nn.cos", std::cos, 1e12, 2e14}, Sweep{"nn.pow %x,", selfPower, 0, 26},
+                    Sweep{"nn.log", std::log, 1e-30, 10}, Sweep{"nn.log", std::log, 1, 3e38},
+                    Sweep{"nn.log1p", std::log1p, -0.999, 10}, Sweep{"nn.tanh", std::tanh, -10, 10},
+                    Sweep{"nn.erf", std::erf, -5, 5}));
 
 TEST(FloatFunctionEdges, PowersAsLibm) {
   const double inf = INFINITY, nan = NAN;
   std::vector<double> bases, exponents;
-  for (double x : {0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 3.0, -3.0, 1e30, -1e30,
-                   1e-38, inf, -inf, nan})
-    for (double y : {0.0, -0.0, 1.0, -1.0, 2.0, 3.0, -3.0, 0.5, -0.5, 2.5, 1e9,
-                     -1e9, 16777217.0, inf, -inf, nan}) {
+  for (double x : {0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 3.0, -3.0, 1e30, -1e30, 1e-38, inf, -inf, nan})
+    for (double y : {0.0, -0.0, 1.0, -1.0, 2.0, 3.0, -3.0, 0.5, -0.5, 2.5, 1e9, -1e9, 16777217.0,
+                     inf, -inf, nan}) {
       bases.push_back(float(x));
       exponents.push_back(float(y));
     }
@@ -126,8 +116,7 @@ TEST(FloatFunctionEdges, PowersAsLibm) {
   ASSERT_EQ(results.size(), bases.size());
   for (size_t i = 0; i < bases.size(); ++i) {
     float expected = std::pow(float(bases[i]), float(exponents[i]));
-    std::string what =
-        std::to_string(bases[i]) + " ^ " + std::to_string(exponents[i]);
+    std::string what = std::to_string(bases[i]) + " ^ " + std::to_string(exponents[i]);
     if (std::isnan(expected)) {
       EXPECT_TRUE(std::isnan(results[i])) << what;
       continue;
@@ -136,15 +125,13 @@ TEST(FloatFunctionEdges, PowersAsLibm) {
     if (std::isinf(expected))
       EXPECT_EQ(results[i], expected) << what;
     else
-      EXPECT_NEAR(results[i], expected, std::abs(expected) * 3e-7 + 1e-37)
-          << what;
+      EXPECT_NEAR(results[i], expected, std::abs(expected) * 3e-7 + 1e-37) << what;
   }
 }
 
 TEST(FloatFunctionEdges, SinesOfLargeNumbersAreNan) {
   for (const char *op : {"nn.sin", "nn.cos"}) {
-    std::vector<double> results =
-        evaluate(op, {0x1p49, 0x1p50, -0x1p60, INFINITY, NAN});
+    std::vector<double> results = evaluate(op, {0x1p49, 0x1p50, -0x1p60, INFINITY, NAN});
     ASSERT_EQ(results.size(), 5u);
     EXPECT_FALSE(std::isnan(results[0])) << op;
     for (size_t i = 1; i < 5; ++i)
@@ -157,12 +144,11 @@ TEST(FloatFunctionEdges, AsLibm) {
   const double inf = INFINITY, nan = NAN, tiny = 1e-40;
   std::vector<double> inputs = {0.0,  -0.0, inf,   -inf, nan,    1.0,
                                 -1.0, 1e30, -1e30, 89.0, -200.0, float(tiny)};
-  const std::pair<const char *, double (*)(double)> functions[] = {
-      {"nn.exp", std::exp},
-      {"nn.log", std::log},
-      {"nn.log1p", std::log1p},
-      {"nn.tanh", std::tanh},
-      {"nn.erf", std::erf}};
+  const std::pair<const char *, double (*)(double)> functions[] = {{"nn.exp", std::exp},
+                                                                   {"nn.log", std::log},
+                                                                   {"nn.log1p", std::log1p},
+                                                                   {"nn.tanh", std::tanh},
+                                                                   {"nn.erf", std::erf}};
   for (auto [op, reference] : functions) {
     std::vector<double> results = evaluate(op, inputs);
     ASSERT_EQ(results.size(), inputs.size());

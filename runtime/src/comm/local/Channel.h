@@ -15,8 +15,7 @@ namespace dpc {
 struct Link {
   double bandwidth = 0; ///< bytes per second; 0: no limit
   double latency = 0;   ///< seconds per message
-  int64_t freeAtNs =
-      0; ///< when this rank's earlier transfers have left the link
+  int64_t freeAtNs = 0; ///< when this rank's earlier transfers have left the link
   bool emulated() const { return bandwidth > 0 || latency > 0; }
 };
 
@@ -24,8 +23,8 @@ class Channel {
 public:
   /// A channel of the lanes of `members`; `self` is this rank's index.
   /// `onPair`: member 0 sends, member 1 receives.
-  Channel(Segment &segment, std::vector<uint32_t> members,
-          std::vector<Lane *> lanes, uint32_t self, bool onPair);
+  Channel(Segment &segment, std::vector<uint32_t> members, std::vector<Lane *> lanes, uint32_t self,
+          bool onPair);
 
   /// Whether a further operation fits: all members have finished the one that
   /// the ring's next entry held.
@@ -66,12 +65,10 @@ private:
   bool onPair;
   uint64_t started = 0;
   uint64_t completed = 0;
-  bool headWorked =
-      false; ///< this rank's share of operation `completed` is done
+  bool headWorked = false; ///< this rank's share of operation `completed` is done
   int64_t headDeadlineNs = 0;
   std::vector<dpc_comm_op_t> pending; ///< [kRing]
-  std::vector<const void *>
-      ins; ///< scratch of reduceShare: no allocation after construction
+  std::vector<const void *> ins;      ///< scratch of reduceShare: no allocation after construction
   std::vector<void *> outs;
   std::vector<char> small; ///< private result of a small all-reduce until every
                            ///< member has read its inputs

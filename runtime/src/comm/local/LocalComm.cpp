@@ -47,17 +47,14 @@ struct LocalComm {
   std::vector<Group> groups;
   std::vector<int32_t> groupChannel; ///< per group; -1: this rank is in none
   std::vector<Channel> channels;
-  std::vector<int32_t>
-      pairChannel; ///< [2 * world]: to a rank, from a rank; -1: not used yet
+  std::vector<int32_t> pairChannel; ///< [2 * world]: to a rank, from a rank; -1: not used yet
   std::unique_ptr<Watchdog> watchdog;
   Link link;
   double timeoutSeconds = 300;
   bool oversubscribed = false;
 };
 
-LocalComm &self(dpc_comm_t *comm) {
-  return *reinterpret_cast<LocalComm *>(comm);
-}
+LocalComm &self(dpc_comm_t *comm) { return *reinterpret_cast<LocalComm *>(comm); }
 
 dpc_status_t progressAll(LocalComm &comm, bool *outAdvanced) {
   for (Channel &channel : comm.channels)
@@ -80,20 +77,18 @@ void sleepOnDoorbell(LocalComm &comm, int64_t untilNs) {
   int64_t span = kLongestSleepNs;
   if (untilNs)
     span = std::min(span, untilNs - nowNs());
-  if (!advanced && status == DPC_OK && span > 0 &&
-      comm.segment.checkFailure() == DPC_OK) {
+  if (!advanced && status == DPC_OK && span > 0 && comm.segment.checkFailure() == DPC_OK) {
     timespec limit = {0, static_cast<long>(span)};
     ::syscall(SYS_futex, &page.doorbell, FUTEX_WAIT, bell, &limit, nullptr, 0);
   }
   page.sleeping.store(0, std::memory_order_relaxed);
 }
 
-dpc_status_t stopBecause(LocalComm &comm, uint32_t guilty,
-                         const Channel &channel, const char *what) {
+dpc_status_t stopBecause(LocalComm &comm, uint32_t guilty, const Channel &channel,
+                         const char *what) {
   const dpc_comm_op_t &op = channel.head();
   char text[240];
-  std::snprintf(text, sizeof text,
-                "rank %u %s, and rank %u waits for it in %s of buffer %llu",
+  std::snprintf(text, sizeof text, "rank %u %s, and rank %u waits for it in %s of buffer %llu",
                 guilty, what, comm.interface.rank, opName(op.op),
                 static_cast<unsigned long long>(op.buffer_id));
   comm.segment.publishFailure(guilty, text);
@@ -133,19 +128,16 @@ dpc_status_t waitUntil(LocalComm &comm, const Channel *channel, Ready ready) {
       deadline = now + comm.timeoutSeconds;
     if (late != DPC_NONE && late != comm.interface.rank &&
         comm.segment.page(late).left.load(std::memory_order_acquire)) {
-      progressAll(
-          comm,
-          &advanced); // it may have finished its share just before it left
+      progressAll(comm,
+                  &advanced); // it may have finished its share just before it left
       if (!ready() && channel->laggard() == late)
         return stopBecause(comm, late, *channel, "has left the run");
       continue;
     }
     if (now > deadline) {
       char what[80];
-      std::snprintf(what, sizeof what, "has not answered for %.0f s",
-                    comm.timeoutSeconds);
-      return stopBecause(comm, late == DPC_NONE ? comm.interface.rank : late,
-                         *channel, what);
+      std::snprintf(what, sizeof what, "has not answered for %.0f s", comm.timeoutSeconds);
+      return stopBecause(comm, late == DPC_NONE ? comm.interface.rank : late, *channel, what);
     }
     sleepOnDoorbell(comm, channel->deadlineNs());
   }
@@ -158,15 +150,14 @@ int32_t channelOf(LocalComm &comm, const dpc_comm_op_t &op) {
     return comm.groupChannel[op.family];
   const bool sends = op.op == DPC_OP_SEND;
   const uint32_t peer = group.members[op.peer], me = comm.interface.rank;
-  int32_t &channel =
-      comm.pairChannel[(sends ? 0 : comm.interface.world_size) + peer];
+  int32_t &channel = comm.pairChannel[(sends ? 0 : comm.interface.world_size) + peer];
   if (channel < 0) {
     const uint32_t from = sends ? me : peer, to = sends ? peer : me;
     channel = static_cast<int32_t>(comm.channels.size());
-    comm.channels.emplace_back(segment, std::vector<uint32_t>{from, to},
-                               std::vector<Lane *>{&segment.pair(from, to, 0),
-                                                   &segment.pair(from, to, 1)},
-                               sends ? 0 : 1, true);
+    comm.channels.emplace_back(
+        segment, std::vector<uint32_t>{from, to},
+        std::vector<Lane *>{&segment.pair(from, to, 0), &segment.pair(from, to, 1)}, sends ? 0 : 1,
+        true);
   }
   return channel;
 }
@@ -175,11 +166,9 @@ dpc_status_t localAllocate(dpc_comm_t *base, uint64_t bytes, void **outMemory) {
   return self(base).segment.memory.allocate(bytes, outMemory);
 }
 
-dpc_status_t localStart(dpc_comm_t *base, const dpc_comm_op_t *op,
-                        dpc_request_t *outRequest) {
+dpc_status_t localStart(dpc_comm_t *base, const dpc_comm_op_t *op, dpc_request_t *outRequest) {
   LocalComm &comm = self(base);
-  if (dpc_status_t status =
-          checkOperation(*op, comm.groups, comm.segment.memory))
+  if (dpc_status_t status = checkOperation(*op, comm.groups, comm.segment.memory))
     return status;
   if (dpc_status_t status = comm.segment.checkFailure())
     return status;
@@ -187,12 +176,10 @@ dpc_status_t localStart(dpc_comm_t *base, const dpc_comm_op_t *op,
   // The family's peer is an index in its group; pair channels know only
   // "sender" and "receiver".
   if (!comm.channels[index].hasRoom())
-    if (dpc_status_t status = waitUntil(comm, &comm.channels[index], [&] {
-          return comm.channels[index].hasRoom();
-        }))
+    if (dpc_status_t status =
+            waitUntil(comm, &comm.channels[index], [&] { return comm.channels[index].hasRoom(); }))
       return status;
-  const uint64_t sequence =
-      comm.channels[index].post(*op, comm.link.emulated() ? nowNs() : 0);
+  const uint64_t sequence = comm.channels[index].post(*op, comm.link.emulated() ? nowNs() : 0);
   *outRequest = (uint64_t(index) + 1) << kSequenceBits | sequence;
   base->stats.operations += 1;
   base->stats.bytes += op->count * dpc_dtype_size(op->dtype);
@@ -207,9 +194,8 @@ dpc_status_t localWait(dpc_comm_t *base, dpc_request_t request) {
   if (index >= comm.channels.size())
     return fail(DPC_INVALID, "wait for a communication that was never started");
   const int64_t begin = nowNs();
-  dpc_status_t status = waitUntil(comm, &comm.channels[index], [&] {
-    return comm.channels[index].complete(sequence);
-  });
+  dpc_status_t status = waitUntil(comm, &comm.channels[index],
+                                  [&] { return comm.channels[index].complete(sequence); });
   base->stats.exposed_ns += static_cast<uint64_t>(nowNs() - begin);
   return status;
 }
@@ -251,30 +237,25 @@ void addGroupChannels(LocalComm &comm) {
     std::vector<Lane *> lanes;
     for (uint32_t m = 0; m < group.members.size(); ++m)
       lanes.push_back(&comm.segment.lane(f, group.index, m));
-    comm.groupChannel.push_back(
-        lanes.empty() ? -1 : static_cast<int32_t>(comm.channels.size()));
+    comm.groupChannel.push_back(lanes.empty() ? -1 : static_cast<int32_t>(comm.channels.size()));
     if (!lanes.empty())
-      comm.channels.emplace_back(comm.segment, group.members, lanes, group.self,
-                                 false);
+      comm.channels.emplace_back(comm.segment, group.members, lanes, group.self, false);
   }
 }
 
 } // namespace
 
-dpc_status_t createLocalComm(const dpc_comm_options_t *options,
-                             dpc_comm_t **outComm) {
+dpc_status_t createLocalComm(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
   constexpr uint32_t kMostRanks = 1024;
   *outComm = nullptr;
   std::unique_ptr<LocalComm> comm(new (std::nothrow) LocalComm);
   if (!comm)
     return fail(DPC_IO, "out of memory");
-  if (dpc_status_t status =
-          findGroups(*options, "local", kMostRanks, &comm->groups))
+  if (dpc_status_t status = findGroups(*options, "local", kMostRanks, &comm->groups))
     return status;
   if (dpc_status_t status = comm->segment.open(*options))
     return status;
-  comm->channels.reserve(options->family_count +
-                         2ull * options->world_size); // channels never move
+  comm->channels.reserve(options->family_count + 2ull * options->world_size); // channels never move
   comm->pairChannel.assign(2ull * options->world_size, -1);
   addGroupChannels(*comm);
   comm->link.bandwidth = options->bandwidth;
@@ -288,8 +269,7 @@ dpc_status_t createLocalComm(const dpc_comm_options_t *options,
   comm->interface.sees_peers = 1;
   if (options->world_size > 1)
     comm->watchdog = std::make_unique<Watchdog>(
-        comm->segment,
-        options->frozen_seconds > 0 ? options->frozen_seconds : 10);
+        comm->segment, options->frozen_seconds > 0 ? options->frozen_seconds : 10);
   *outComm = &comm.release()->interface;
   return DPC_OK;
 }

@@ -7,8 +7,7 @@ namespace dpc {
 
 /// The transport `local`: ranks are processes of one host, which meet over a
 /// socket and communicate in memory that all of them map.
-dpc_status_t createLocalComm(const dpc_comm_options_t *options,
-                             dpc_comm_t **outComm);
+dpc_status_t createLocalComm(const dpc_comm_options_t *options, dpc_comm_t **outComm);
 
 } // namespace dpc
 

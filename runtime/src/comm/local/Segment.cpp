@@ -33,9 +33,7 @@ struct Ticket {
   uint64_t bytes = 0;
 };
 
-uint64_t roundUp(uint64_t value, uint64_t to) {
-  return (value + to - 1) / to * to;
-}
+uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 } // namespace
 
 Segment::~Segment() {
@@ -53,8 +51,7 @@ void Segment::layOut(const dpc_comm_options_t &options) {
   for (uint32_t f = 0; f < options.family_count; ++f) {
     familyAt.push_back(at);
     familySize.push_back(options.families[f].group_size);
-    at += uint64_t(options.families[f].group_count) *
-          options.families[f].group_size * sizeof(Lane);
+    at += uint64_t(options.families[f].group_count) * options.families[f].group_size * sizeof(Lane);
   }
   at = roundUp(at, kPage);
   pairsAt = at;
@@ -73,15 +70,13 @@ void Segment::layOut(const dpc_comm_options_t &options) {
 }
 
 dpc_status_t Segment::map(int fd) {
-  void *mapped =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void *mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (mapped == MAP_FAILED)
     return fail(DPC_IO, "cannot map %llu bytes of shared memory: %s",
                 static_cast<unsigned long long>(bytes), std::strerror(errno));
   base = static_cast<char *>(mapped);
-  ::madvise(
-      base + dataAt, bytes - dataAt,
-      MADV_HUGEPAGE); // ignored where huge pages for shared memory are off
+  ::madvise(base + dataAt, bytes - dataAt,
+            MADV_HUGEPAGE); // ignored where huge pages for shared memory are off
   memory = Region(base + memoryAt, memoryBytes);
   return DPC_OK;
 }
@@ -94,8 +89,7 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options) {
   Meeting meeting;
   if (rank == 0) {
     file = Fd(::memfd_create("dpc", MFD_CLOEXEC));
-    if (!file.valid() ||
-        ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
+    if (!file.valid() || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
       return fail(DPC_IO, "cannot make %llu bytes of shared memory: %s",
                   static_cast<unsigned long long>(bytes), std::strerror(errno));
     if (dpc_status_t status = map(file.get()))
@@ -103,27 +97,22 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options) {
     control().magic = kSegmentMagic;
     control().bytes = bytes;
     page(0).pid = ::getpid();
-    Ticket ticket{static_cast<uint64_t>(::getpid()),
-                  static_cast<uint64_t>(file.get()), bytes};
+    Ticket ticket{static_cast<uint64_t>(::getpid()), static_cast<uint64_t>(file.get()), bytes};
     if (worldSize > 1)
-      if (dpc_status_t status =
-              serveRendezvous(meet, Card::of(ticket), &meeting))
+      if (dpc_status_t status = serveRendezvous(meet, Card::of(ticket), &meeting))
         return status;
   } else {
     if (dpc_status_t status = joinRendezvous(meet, {}, &meeting))
       return status;
     const Ticket ticket = meeting.cards[0].as<Ticket>();
     if (ticket.bytes != bytes)
-      return fail(DPC_INVALID,
-                  "rank %u plans %llu bytes of shared memory, rank 0 %llu",
-                  rank, static_cast<unsigned long long>(bytes),
+      return fail(DPC_INVALID, "rank %u plans %llu bytes of shared memory, rank 0 %llu", rank,
+                  static_cast<unsigned long long>(bytes),
                   static_cast<unsigned long long>(ticket.bytes));
-    std::string path = "/proc/" + std::to_string(ticket.pid) + "/fd/" +
-                       std::to_string(ticket.fd);
+    std::string path = "/proc/" + std::to_string(ticket.pid) + "/fd/" + std::to_string(ticket.fd);
     Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     struct stat info;
-    if (!fd.valid() || ::fstat(fd.get(), &info) != 0 ||
-        static_cast<uint64_t>(info.st_size) < bytes)
+    if (!fd.valid() || ::fstat(fd.get(), &info) != 0 || static_cast<uint64_t>(info.st_size) < bytes)
       return fail(DPC_PEER,
                   "cannot open rank 0's shared memory (is it on this host, "
                   "with this user?): %s",
@@ -138,14 +127,12 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options) {
   if (::sched_getaffinity(0, sizeof cores, &cores) != 0) {
     // More cores than a set holds, or no such call here: all that are online.
     CPU_ZERO(&cores);
-    const long online =
-        std::min<long>(::sysconf(_SC_NPROCESSORS_ONLN), CPU_SETSIZE);
+    const long online = std::min<long>(::sysconf(_SC_NPROCESSORS_ONLN), CPU_SETSIZE);
     for (long core = 0; core < online; ++core)
       CPU_SET(core, &cores);
   }
   page(rank).ready.store(1, std::memory_order_release);
-  return waitUntilAllReady(monotonicSeconds() +
-                           std::min(meet.timeoutSeconds, kLongestMapSeconds));
+  return waitUntilAllReady(monotonicSeconds() + std::min(meet.timeoutSeconds, kLongestMapSeconds));
 }
 
 uint32_t Segment::usableCores() const {
@@ -173,25 +160,22 @@ dpc_status_t Segment::waitUntilAllReady(double deadline) {
 }
 
 Lane &Segment::lane(uint32_t family, uint32_t group, uint32_t index) const {
-  return reinterpret_cast<Lane *>(
-      base + familyAt[family])[uint64_t(group) * familySize[family] + index];
+  return reinterpret_cast<Lane *>(base +
+                                  familyAt[family])[uint64_t(group) * familySize[family] + index];
 }
 
 Lane &Segment::pair(uint32_t from, uint32_t to, uint32_t side) const {
-  return reinterpret_cast<Lane *>(
-      base + pairsAt)[(uint64_t(from) * worldSize + to) * 2 + side];
+  return reinterpret_cast<Lane *>(base + pairsAt)[(uint64_t(from) * worldSize + to) * 2 + side];
 }
 
 uint64_t Segment::offsetOf(const void *pointer, uint64_t size) const {
   const char *p = static_cast<const char *>(pointer);
-  if (p < base + dataAt || p > base + bytes ||
-      size > static_cast<uint64_t>(base + bytes - p))
+  if (p < base + dataAt || p > base + bytes || size > static_cast<uint64_t>(base + bytes - p))
     return UINT64_MAX;
   return static_cast<uint64_t>(p - base);
 }
 
-bool Segment::publishFailure(uint32_t guilty, const char *text,
-                             bool selfReported) {
+bool Segment::publishFailure(uint32_t guilty, const char *text, bool selfReported) {
   FailureRecord &record = control().failure;
   uint32_t expected = 0;
   const bool first = record.state.compare_exchange_strong(expected, 1);
@@ -203,8 +187,7 @@ bool Segment::publishFailure(uint32_t guilty, const char *text,
   }
   for (uint32_t r = 0; r < worldSize; ++r) {
     page(r).doorbell.fetch_add(1);
-    ::syscall(SYS_futex, &page(r).doorbell, FUTEX_WAKE, INT_MAX, nullptr,
-              nullptr, 0);
+    ::syscall(SYS_futex, &page(r).doorbell, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
   }
   return first;
 }
@@ -213,8 +196,7 @@ void Segment::ring(uint32_t r) {
   RankPage &other = page(r);
   if (other.sleeping.load(std::memory_order_seq_cst)) {
     other.doorbell.fetch_add(1);
-    ::syscall(SYS_futex, &other.doorbell, FUTEX_WAKE, INT_MAX, nullptr, nullptr,
-              0);
+    ::syscall(SYS_futex, &other.doorbell, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
   }
 }
 
@@ -222,8 +204,7 @@ dpc_status_t Segment::checkFailure() const {
   const FailureRecord &record = control().failure;
   if (record.state.load(std::memory_order_acquire) != 2)
     return DPC_OK;
-  return fail(DPC_PEER, "%.*s", static_cast<int>(sizeof record.text),
-              record.text);
+  return fail(DPC_PEER, "%.*s", static_cast<int>(sizeof record.text), record.text);
 }
 
 } // namespace dpc

@@ -14,9 +14,8 @@
 
 namespace dpc {
 
-constexpr uint64_t kRing = 64; ///< outstanding operations of a group
-constexpr uint64_t kPairRing =
-    64; ///< outstanding sends of an ordered pair of ranks
+constexpr uint64_t kRing = 64;     ///< outstanding operations of a group
+constexpr uint64_t kPairRing = 64; ///< outstanding sends of an ordered pair of ranks
 
 /// What a member announces when it starts an operation. `posted` = sequence
 /// number + 1 is written last.
@@ -70,12 +69,8 @@ public:
   /// Returns when all have mapped it.
   dpc_status_t open(const dpc_comm_options_t &options);
 
-  ControlBlock &control() const {
-    return *reinterpret_cast<ControlBlock *>(base);
-  }
-  RankPage &page(uint32_t rank) const {
-    return reinterpret_cast<RankPage *>(base + pagesAt)[rank];
-  }
+  ControlBlock &control() const { return *reinterpret_cast<ControlBlock *>(base); }
+  RankPage &page(uint32_t rank) const { return reinterpret_cast<RankPage *>(base + pagesAt)[rank]; }
   /// Lane of member `index` of group `group` of `family`.
   Lane &lane(uint32_t family, uint32_t group, uint32_t index) const;
   /// Side 0: what `from` announces to `to`; side 1: what `to` expects of
@@ -92,8 +87,7 @@ public:
 
   /// Publishes a failure and wakes everybody. False if there is one already:
   /// the first one stays.
-  bool publishFailure(uint32_t guilty, const char *text,
-                      bool selfReported = false);
+  bool publishFailure(uint32_t guilty, const char *text, bool selfReported = false);
   /// Wakes `rank` if it sleeps.
   void ring(uint32_t rank);
   /// Fails with the published failure, if there is one.

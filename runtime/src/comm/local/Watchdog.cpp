@@ -18,14 +18,12 @@ constexpr int kTickMs = 100;
 } // namespace
 
 Watchdog::Watchdog(Segment &segment, double frozenSeconds)
-    : segment(segment), frozenSeconds(frozenSeconds),
-      wake(::eventfd(0, EFD_CLOEXEC)) {
+    : segment(segment), frozenSeconds(frozenSeconds), wake(::eventfd(0, EFD_CLOEXEC)) {
   for (uint32_t r = 0; r < segment.worldSize; ++r) {
     int pid = segment.page(r).pid;
     if (r == segment.rank)
       continue;
-    peers.push_back(
-        {r, pid, Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)))});
+    peers.push_back({r, pid, Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)))});
   }
   polled.resize(peers.size() + 1);
   sigset_t all, before; // signals belong to the program's own thread
@@ -45,8 +43,7 @@ Watchdog::~Watchdog() {
 void Watchdog::run() {
   // Ticks of this thread, not wall time: when this process itself was stopped,
   // its peers did not stand still.
-  const int frozenTicks =
-      std::max(1, static_cast<int>(frozenSeconds * 1000 / kTickMs));
+  const int frozenTicks = std::max(1, static_cast<int>(frozenSeconds * 1000 / kTickMs));
   char text[200];
   for (;;) {
     polled[0] = {wake.get(), POLLIN, 0};
@@ -55,27 +52,23 @@ void Watchdog::run() {
     int ready = ::poll(polled.data(), polled.size(), kTickMs);
     if (polled[0].revents)
       return;
-    segment.page(segment.rank)
-        .heartbeat.fetch_add(1, std::memory_order_relaxed);
+    segment.page(segment.rank).heartbeat.fetch_add(1, std::memory_order_relaxed);
     for (size_t i = 0; i < peers.size(); ++i) {
       Peer &peer = peers[i];
       RankPage &page = segment.page(peer.rank);
       if (peer.finished)
         continue;
-      bool ended = peer.fd.valid() ? ready > 0 && polled[i + 1].revents != 0
-                                   : hasEnded(peer.pid);
+      bool ended = peer.fd.valid() ? ready > 0 && polled[i + 1].revents != 0 : hasEnded(peer.pid);
       if (page.left.load(std::memory_order_acquire)) {
         peer.finished = true;
-        segment.ring(
-            segment.rank); // a waiter may be waiting for the rank that left
+        segment.ring(segment.rank); // a waiter may be waiting for the rank that left
         continue;
       }
       if (ended) {
         peer.finished = true;
-        std::snprintf(
-            text, sizeof text,
-            "rank %u died: its process %d ended without leaving the run",
-            peer.rank, peer.pid);
+        std::snprintf(text, sizeof text,
+                      "rank %u died: its process %d ended without leaving the run", peer.rank,
+                      peer.pid);
         segment.publishFailure(peer.rank, text);
         continue;
       }

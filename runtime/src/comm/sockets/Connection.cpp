@@ -19,8 +19,7 @@ constexpr uint64_t kLongestRead = 4u << 20;
 
 } // namespace
 
-Connection::Connection(uint32_t rank, Fd given)
-    : peer(rank), socket(std::move(given)) {
+Connection::Connection(uint32_t rank, Fd given) : peer(rank), socket(std::move(given)) {
   const int one = 1; // a Unix socket knows no such delay
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 }
@@ -30,8 +29,7 @@ void Connection::send(Frame frame, std::string text) {
   control.push_back({frame, std::move(text)});
 }
 
-void Connection::sendData(Frame frame, const char *from, uint64_t bytes,
-                          uint64_t *sent) {
+void Connection::sendData(Frame frame, const char *from, uint64_t bytes, uint64_t *sent) {
   data.push_back({frame, from, bytes, sent});
 }
 
@@ -49,8 +47,7 @@ void Connection::chooseNext() {
   const Data &next = data.front();
   outHeader = next.frame;
   outHeader.offset = *next.sent;
-  outHeader.bytes =
-      static_cast<uint32_t>(std::min(next.bytes - *next.sent, kLongestPiece));
+  outHeader.bytes = static_cast<uint32_t>(std::min(next.bytes - *next.sent, kLongestPiece));
   outPayload = next.from + *next.sent;
 }
 
@@ -70,15 +67,12 @@ void Connection::flush() {
       chooseNext();
     const uint64_t header = std::min<uint64_t>(outDone, sizeof outHeader),
                    payload = outDone - header;
-    iovec parts[2] = {
-        {reinterpret_cast<char *>(&outHeader) + header,
-         sizeof outHeader - header},
-        {const_cast<char *>(outPayload) + payload, outHeader.bytes - payload}};
+    iovec parts[2] = {{reinterpret_cast<char *>(&outHeader) + header, sizeof outHeader - header},
+                      {const_cast<char *>(outPayload) + payload, outHeader.bytes - payload}};
     msghdr message = {};
     message.msg_iov = parts;
     message.msg_iovlen = 2;
-    const ssize_t sent =
-        ::sendmsg(socket.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = ::sendmsg(socket.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR)
       continue;
     if (sent < 0)
@@ -112,8 +106,8 @@ bool Connection::beginPayload(FrameReceiver &receiver) {
 Connection::State Connection::receive(FrameReceiver &receiver) {
   for (uint64_t read = 0; read < kLongestRead;) {
     const bool inHead = inDone < sizeof inHeader;
-    const uint64_t wanted = inHead ? sizeof inHeader - inDone
-                                   : sizeof inHeader + inHeader.bytes - inDone;
+    const uint64_t wanted =
+        inHead ? sizeof inHeader - inDone : sizeof inHeader + inHeader.bytes - inDone;
     char *to = inHead ? reinterpret_cast<char *>(&inHeader) + inDone
                       : inPayload + (inDone - sizeof inHeader);
     const ssize_t got = ::recv(socket.get(), to, wanted, MSG_DONTWAIT);

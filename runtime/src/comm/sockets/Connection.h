@@ -49,8 +49,7 @@ public:
   virtual char *placeFor(uint32_t from, const Frame &frame) = 0;
   /// A whole frame is here; `text` is the payload of a report or a verdict.
   /// False: it is no part of the run.
-  virtual bool arrived(uint32_t from, const Frame &frame,
-                       const std::string &text) = 0;
+  virtual bool arrived(uint32_t from, const Frame &frame, const std::string &text) = 0;
 };
 
 /// One end of the socket to another rank. Nothing here waits.
@@ -73,9 +72,7 @@ public:
   void sendData(Frame frame, const char *from, uint64_t bytes, uint64_t *sent);
   /// Takes back data that has not begun to go.
   void dropData() { data.clear(); }
-  bool hasOutput() const {
-    return outgoing || !control.empty() || !data.empty();
-  }
+  bool hasOutput() const { return outgoing || !control.empty() || !data.empty(); }
   /// Writes as much as the socket takes.
   void flush();
 

@@ -9,14 +9,11 @@
 namespace dpc {
 
 namespace {
-bool hasMoved(const Transfer &transfer) {
-  return transfer.moved == transfer.bytes;
-}
+bool hasMoved(const Transfer &transfer) { return transfer.moved == transfer.bytes; }
 } // namespace
 
 Exchange::Exchange(uint32_t members, uint32_t self)
-    : members(members), self(self), said(members), hasAnnounced(members),
-      unannounced(members) {}
+    : members(members), self(self), said(members), hasAnnounced(members), unannounced(members) {}
 
 bool Exchange::announce(uint32_t member, const Announcement &what) {
   if (hasAnnounced[member])
@@ -36,34 +33,27 @@ char *Exchange::input(uint64_t bytes) const {
   return static_cast<char *>(const_cast<void *>(op.in)) + bytes;
 }
 
-char *Exchange::output(uint64_t bytes) const {
-  return static_cast<char *>(op.out) + bytes;
-}
+char *Exchange::output(uint64_t bytes) const { return static_cast<char *>(op.out) + bytes; }
 
-void Exchange::send(uint32_t phase, uint32_t member, const char *from,
-                    uint64_t bytes) {
+void Exchange::send(uint32_t phase, uint32_t member, const char *from, uint64_t bytes) {
   if (bytes && member != self)
     sends[phase].push_back({member, const_cast<char *>(from), bytes, 0});
 }
 
-void Exchange::receive(uint32_t phase, uint32_t member, char *to,
-                       uint64_t bytes) {
+void Exchange::receive(uint32_t phase, uint32_t member, char *to, uint64_t bytes) {
   if (bytes && member != self)
     receives[phase].push_back({member, to, bytes, 0});
 }
 
 /// First element of a member's shard of an all-reduce.
-uint64_t Exchange::shardBegin(uint32_t member) const {
-  return op.count * member / members;
-}
+uint64_t Exchange::shardBegin(uint32_t member) const { return op.count * member / members; }
 
 void Exchange::start(const dpc_comm_op_t &given, bool onPair) {
   op = given;
   elementSize = dpc_dtype_size(op.dtype);
   announce(self, dpc::announce(op, onPair));
   started = true;
-  if (op.op == DPC_OP_ALL_REDUCE || op.op == DPC_OP_REDUCE ||
-      op.op == DPC_OP_REDUCE_SCATTER)
+  if (op.op == DPC_OP_ALL_REDUCE || op.op == DPC_OP_REDUCE || op.op == DPC_OP_REDUCE_SCATTER)
     planShards();
   else
     planCopies();
@@ -72,14 +62,10 @@ void Exchange::start(const dpc_comm_op_t &given, bool onPair) {
 /// Reductions: whoever reduces a shard gets it from all others into staging.
 void Exchange::planShards() {
   const uint64_t bytes = op.count * elementSize;
-  auto begin = [&](uint32_t member) {
-    return shardBegin(member) * elementSize;
-  };
+  auto begin = [&](uint32_t member) { return shardBegin(member) * elementSize; };
   const uint64_t mine = begin(self + 1) - begin(self);
   const bool root = self == op.peer;
-  stagingStride = op.op == DPC_OP_ALL_REDUCE        ? mine
-                  : op.op == DPC_OP_REDUCE && !root ? 0
-                                                    : bytes;
+  stagingStride = op.op == DPC_OP_ALL_REDUCE ? mine : op.op == DPC_OP_REDUCE && !root ? 0 : bytes;
   staging.resize(stagingStride * members);
   for (uint32_t m = 0; m < members; ++m) {
     receive(0, m, staging.data() + m * stagingStride, stagingStride);
@@ -150,8 +136,7 @@ bool Exchange::hasReceived(uint32_t phase) const {
 }
 
 bool Exchange::isComplete() const {
-  return phase == kPhases &&
-         std::all_of(sends[0].begin(), sends[0].end(), hasMoved) &&
+  return phase == kPhases && std::all_of(sends[0].begin(), sends[0].end(), hasMoved) &&
          std::all_of(sends[1].begin(), sends[1].end(), hasMoved);
 }
 
@@ -167,14 +152,12 @@ void Exchange::compute(uint32_t phase) {
     std::vector<const void *> ins;
     for (uint32_t m = 0; m < members; ++m)
       ins.push_back(m == self ? own : staging.data() + m * stagingStride);
-    reduceKernel(op.dtype, op.reduction)(ins.data(), members, &to, 1, 0,
-                                         elements, false);
+    reduceKernel(op.dtype, op.reduction)(ins.data(), members, &to, 1, 0, elements, false);
   };
   switch (op.op) {
   case DPC_OP_ALL_REDUCE: {
     const uint64_t begin = shardBegin(self), end = shardBegin(self + 1);
-    return reduce(input(begin * elementSize), output(begin * elementSize),
-                  end - begin);
+    return reduce(input(begin * elementSize), output(begin * elementSize), end - begin);
   }
   case DPC_OP_REDUCE:
     return self == op.peer ? reduce(input(0), op.out, op.count) : void();

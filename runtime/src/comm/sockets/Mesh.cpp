@@ -23,8 +23,7 @@ Mesh::Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups,
            std::vector<Fd> sockets)
     : rank(options.rank), worldSize(options.world_size),
       groupCount(static_cast<uint32_t>(groups.size())),
-      timeoutSeconds(options.timeout_seconds > 0 ? options.timeout_seconds
-                                                 : 300),
+      timeoutSeconds(options.timeout_seconds > 0 ? options.timeout_seconds : 300),
       frozenSeconds(options.frozen_seconds > 0 ? options.frozen_seconds : 10),
       wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   for (const Group &group : groups)
@@ -51,14 +50,12 @@ uint32_t Mesh::memberOf(uint32_t channel, uint32_t peer) const {
     return DPC_NONE;
   const std::vector<uint32_t> &members = channels[channel].members;
   const auto at = std::find(members.begin(), members.end(), peer);
-  return at == members.end() ? DPC_NONE
-                             : static_cast<uint32_t>(at - members.begin());
+  return at == members.end() ? DPC_NONE : static_cast<uint32_t>(at - members.begin());
 }
 
 Exchange &Mesh::exchangeAt(Channel &channel, uint64_t sequence) {
   return channel.open
-      .try_emplace(sequence, static_cast<uint32_t>(channel.members.size()),
-                   channel.self)
+      .try_emplace(sequence, static_cast<uint32_t>(channel.members.size()), channel.self)
       .first->second;
 }
 
@@ -97,15 +94,14 @@ void Mesh::advance(uint32_t index, uint64_t sequence, Exchange &exchange) {
     return;
   if (!exchange.moving) {
     if (!exchange.agrees()) {
-      Departure departure = findDeparture(exchange.announcements(),
-                                          channels[index].members, sequence);
+      Departure departure =
+          findDeparture(exchange.announcements(), channels[index].members, sequence);
       return publish({departure.guilty, false, std::move(departure.text)});
     }
     exchange.moving = true;
     sendPhase(index, sequence, exchange);
   }
-  while (exchange.phase < Exchange::kPhases &&
-         exchange.hasReceived(exchange.phase)) {
+  while (exchange.phase < Exchange::kPhases && exchange.hasReceived(exchange.phase)) {
     exchange.compute(exchange.phase);
     if (++exchange.phase < Exchange::kPhases)
       sendPhase(index, sequence, exchange);
@@ -119,8 +115,8 @@ void Mesh::sendPhase(uint32_t index, uint64_t sequence, Exchange &exchange) {
   frame.sequence = sequence;
   frame.phase = exchange.phase;
   for (Transfer &transfer : exchange.outgoing(exchange.phase))
-    connections[channel.members[transfer.member]].sendData(
-        frame, transfer.at, transfer.bytes, &transfer.moved);
+    connections[channel.members[transfer.member]].sendData(frame, transfer.at, transfer.bytes,
+                                                           &transfer.moved);
 }
 
 dpc_status_t Mesh::wait(dpc_request_t request) {
@@ -143,8 +139,7 @@ dpc_status_t Mesh::wait(dpc_request_t request) {
       publish({late, false, lateness(exchange, late, "has left the run")});
     else if (monotonicSeconds() > deadline) {
       char silence[64];
-      std::snprintf(silence, sizeof silence, "has not answered for %.0f s",
-                    timeoutSeconds);
+      std::snprintf(silence, sizeof silence, "has not answered for %.0f s", timeoutSeconds);
       publish({late, false, lateness(exchange, late, silence)});
     }
     flush();
@@ -155,12 +150,10 @@ dpc_status_t Mesh::wait(dpc_request_t request) {
   return DPC_OK;
 }
 
-std::string Mesh::lateness(const Exchange &exchange, uint32_t late,
-                           const std::string &what) const {
+std::string Mesh::lateness(const Exchange &exchange, uint32_t late, const std::string &what) const {
   const dpc_comm_op_t &op = exchange.operation();
-  return "rank " + std::to_string(late) + " " + what + ", and rank " +
-         std::to_string(rank) + " waits for it in " + opName(op.op) +
-         " of buffer " + std::to_string(op.buffer_id);
+  return "rank " + std::to_string(late) + " " + what + ", and rank " + std::to_string(rank) +
+         " waits for it in " + opName(op.op) + " of buffer " + std::to_string(op.buffer_id);
 }
 
 /// The transfer that a data frame belongs to; null if there is none.
@@ -201,8 +194,7 @@ bool Mesh::arrived(uint32_t from, const Frame &frame, const std::string &text) {
     return startArrived(from, frame);
   case FrameKind::data: // placeFor has found the same transfer
     transferOf(from, frame)->moved += frame.bytes;
-    advance(frame.channel, frame.sequence,
-            exchangeAt(channels[frame.channel], frame.sequence));
+    advance(frame.channel, frame.sequence, exchangeAt(channels[frame.channel], frame.sequence));
     return true;
   case FrameKind::beat:
     return true;

@@ -51,9 +51,7 @@ private:
   };
 
   uint32_t toRank(uint32_t rank) const { return groupCount + rank; }
-  uint32_t fromRank(uint32_t rank) const {
-    return groupCount + worldSize + rank;
-  }
+  uint32_t fromRank(uint32_t rank) const { return groupCount + worldSize + rank; }
   uint32_t memberOf(uint32_t channel, uint32_t peer) const;
   Exchange &exchangeAt(Channel &channel, uint64_t sequence);
 
@@ -61,15 +59,13 @@ private:
   void sendPhase(uint32_t channel, uint64_t sequence, Exchange &exchange);
   Transfer *transferOf(uint32_t from, const Frame &frame);
   char *placeFor(uint32_t from, const Frame &frame) override;
-  bool arrived(uint32_t from, const Frame &frame,
-               const std::string &text) override;
+  bool arrived(uint32_t from, const Frame &frame, const std::string &text) override;
   bool startArrived(uint32_t from, const Frame &frame);
 
   void publish(RunFailure failure);
   void settle(RunFailure failure);
   dpc_status_t failure() const;
-  std::string lateness(const Exchange &exchange, uint32_t late,
-                       const std::string &what) const;
+  std::string lateness(const Exchange &exchange, uint32_t late, const std::string &what) const;
 
   void sendToAll(Frame frame, const std::string &text = {});
   void flush();
@@ -87,9 +83,9 @@ private:
   std::vector<Connection> connections; ///< by rank
   std::optional<RunFailure> verdict;
   std::optional<RunFailure> reported; ///< to rank 0, which has not answered yet
-  double runSeconds = 0; ///< of this process: none pass while it is stopped
-  double answerDue = 0;  ///< in run seconds, when something is reported
-  double lastBeat = 0;   ///< in run seconds
+  double runSeconds = 0;              ///< of this process: none pass while it is stopped
+  double answerDue = 0;               ///< in run seconds, when something is reported
+  double lastBeat = 0;                ///< in run seconds
   bool hasEnded = false;
   Fd wake; ///< eventfd
   std::thread thread;

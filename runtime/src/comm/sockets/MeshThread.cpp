@@ -38,9 +38,7 @@ void Mesh::run() {
     polled[worldSize] = {wake.get(), POLLIN, 0};
     for (uint32_t r = 0; r < worldSize; ++r)
       polled[r] = {connections[r].descriptor(),
-                   static_cast<short>(
-                       POLLIN | (connections[r].hasOutput() ? POLLOUT : 0)),
-                   0};
+                   static_cast<short>(POLLIN | (connections[r].hasOutput() ? POLLOUT : 0)), 0};
     lock.unlock();
     ::poll(polled.data(), polled.size(), static_cast<int>(kTickSeconds * 1000));
     lock.lock();
@@ -69,8 +67,7 @@ void Mesh::receiveFrom(Connection &connection) {
   if (connection.left || verdict)
     return;
   if (state == Connection::State::senseless)
-    publish({connection.rank(), false,
-             who + " has sent what is no part of the run"});
+    publish({connection.rank(), false, who + " has sent what is no part of the run"});
   else if (connection.rank() == 0 && reported)
     settle(*reported);
   else
@@ -88,8 +85,8 @@ void Mesh::tick(double passed) {
     sendToAll(frameOf(FrameKind::beat));
   }
   for (const Connection &connection : connections) {
-    const bool isSilent = connection.isOpen() && !connection.left &&
-                          runSeconds - connection.heardAt > frozenSeconds;
+    const bool isSilent =
+        connection.isOpen() && !connection.left && runSeconds - connection.heardAt > frozenSeconds;
     if (!isSilent || verdict)
       continue;
     char text[120];
@@ -108,8 +105,8 @@ void Mesh::tick(double passed) {
 void Mesh::publish(RunFailure failure) {
   if (verdict || reported)
     return;
-  const bool decides = rank == 0 || failure.guilty == 0 ||
-                       !connections[0].isOpen() || connections[0].left;
+  const bool decides =
+      rank == 0 || failure.guilty == 0 || !connections[0].isOpen() || connections[0].left;
   if (decides)
     return settle(std::move(failure));
   connections[0].send(frameOf(FrameKind::report, failure), failure.text);
@@ -125,9 +122,7 @@ void Mesh::settle(RunFailure failure) {
   changed.notify_all();
 }
 
-dpc_status_t Mesh::failure() const {
-  return fail(DPC_PEER, "%s", verdict->text.c_str());
-}
+dpc_status_t Mesh::failure() const { return fail(DPC_PEER, "%s", verdict->text.c_str()); }
 
 bool Mesh::abort(const char *reason) {
   std::unique_lock<std::mutex> lock(mutex);
@@ -148,8 +143,7 @@ bool Mesh::isToldElsewhere() {
   if (!verdict || verdict->selfReported)
     return verdict.has_value();
   for (uint32_t r = 0; r < rank; ++r)
-    if (r != verdict->guilty &&
-        (connections[r].isOpen() || connections[r].left))
+    if (r != verdict->guilty && (connections[r].isOpen() || connections[r].left))
       return true;
   return false;
 }
@@ -164,14 +158,11 @@ Mesh::~Mesh() {
     sendToAll(frameOf(FrameKind::leave));
     flush();
     changed.wait_for(lock, std::chrono::duration<double>(kLeaveSeconds), [&] {
-      return std::all_of(connections.begin(), connections.end(),
-                         [&](const Connection &connection) {
-                           const bool isGuilty =
-                               verdict && verdict->guilty == connection.rank();
-                           return !connection.isOpen() || isGuilty ||
-                                  (connection.farewelled &&
-                                   !connection.hasOutput());
-                         });
+      return std::all_of(connections.begin(), connections.end(), [&](const Connection &connection) {
+        const bool isGuilty = verdict && verdict->guilty == connection.rank();
+        return !connection.isOpen() || isGuilty ||
+               (connection.farewelled && !connection.hasOutput());
+      });
     });
     hasEnded = true;
     wakeThread();

@@ -29,17 +29,13 @@ struct SocketsComm {
   std::unique_ptr<Mesh> mesh;
 };
 
-SocketsComm &self(dpc_comm_t *comm) {
-  return *reinterpret_cast<SocketsComm *>(comm);
-}
+SocketsComm &self(dpc_comm_t *comm) { return *reinterpret_cast<SocketsComm *>(comm); }
 
-dpc_status_t socketsAllocate(dpc_comm_t *comm, uint64_t bytes,
-                             void **outMemory) {
+dpc_status_t socketsAllocate(dpc_comm_t *comm, uint64_t bytes, void **outMemory) {
   return self(comm).region.allocate(bytes, outMemory);
 }
 
-dpc_status_t socketsStart(dpc_comm_t *base, const dpc_comm_op_t *op,
-                          dpc_request_t *outRequest) {
+dpc_status_t socketsStart(dpc_comm_t *base, const dpc_comm_op_t *op, dpc_request_t *outRequest) {
   SocketsComm &comm = self(base);
   if (dpc_status_t status = checkOperation(*op, comm.groups, comm.region))
     return status;
@@ -48,8 +44,7 @@ dpc_status_t socketsStart(dpc_comm_t *base, const dpc_comm_op_t *op,
       return status;
   } catch (const std::bad_alloc &) {
     return fail(DPC_IO, "out of memory for %s of %llu x %s", opName(op->op),
-                static_cast<unsigned long long>(op->count),
-                dpc_dtype_name(op->dtype));
+                static_cast<unsigned long long>(op->count), dpc_dtype_name(op->dtype));
   }
   base->stats.operations += 1;
   base->stats.bytes += op->count * dpc_dtype_size(op->dtype);
@@ -59,8 +54,7 @@ dpc_status_t socketsStart(dpc_comm_t *base, const dpc_comm_op_t *op,
 dpc_status_t socketsWait(dpc_comm_t *base, dpc_request_t request) {
   const double begin = monotonicSeconds();
   const dpc_status_t status = self(base).mesh->wait(request);
-  base->stats.exposed_ns +=
-      static_cast<uint64_t>((monotonicSeconds() - begin) * 1e9);
+  base->stats.exposed_ns += static_cast<uint64_t>((monotonicSeconds() - begin) * 1e9);
   return status;
 }
 
@@ -68,9 +62,7 @@ uint32_t socketsAbort(dpc_comm_t *base, const char *reason) {
   return self(base).mesh->abort(reason);
 }
 
-uint32_t socketsToldElsewhere(dpc_comm_t *base) {
-  return self(base).mesh->isToldElsewhere();
-}
+uint32_t socketsToldElsewhere(dpc_comm_t *base) { return self(base).mesh->isToldElsewhere(); }
 
 void socketsRelease(dpc_comm_t *base) { delete &self(base); }
 
@@ -92,8 +84,7 @@ struct Contact {
 };
 
 /// Connects all ranks: they meet at rank 0, then at each rank those above it.
-dpc_status_t connectAll(const dpc_comm_options_t &options,
-                        std::vector<Fd> *outSockets) {
+dpc_status_t connectAll(const dpc_comm_options_t &options, std::vector<Fd> *outSockets) {
   const uint32_t rank = options.rank, worldSize = options.world_size;
   outSockets->resize(worldSize);
   RendezvousOptions meet;
@@ -104,14 +95,13 @@ dpc_status_t connectAll(const dpc_comm_options_t &options,
   Contact contact;
   Fd listener;
   uint16_t port = 0;
-  if (dpc_status_t status = rank == 0 ? randomDigest(&contact.secret)
-                                      : listenOnLoopback(&listener, &port))
+  if (dpc_status_t status =
+          rank == 0 ? randomDigest(&contact.secret) : listenOnLoopback(&listener, &port))
     return status;
   contact.port = port;
   Meeting first;
-  if (dpc_status_t status =
-          rank == 0 ? serveRendezvous(meet, Card::of(contact), &first)
-                    : joinRendezvous(meet, Card::of(contact), &first))
+  if (dpc_status_t status = rank == 0 ? serveRendezvous(meet, Card::of(contact), &first)
+                                      : joinRendezvous(meet, Card::of(contact), &first))
     return status;
   if (rank == 0)
     *outSockets = std::move(first.connections);
@@ -119,11 +109,9 @@ dpc_status_t connectAll(const dpc_comm_options_t &options,
     (*outSockets)[0] = std::move(first.connections[0]);
   const Digest secret = first.cards[0].as<Contact>().secret;
   meet.token = hmacSha256(meet.token, secret.data(), secret.size());
-  for (meet.server = 1; meet.server <= rank && meet.server + 1 < worldSize;
-       ++meet.server) {
+  for (meet.server = 1; meet.server <= rank && meet.server + 1 < worldSize; ++meet.server) {
     Meeting next;
-    meet.address = "tcp://127.0.0.1:" +
-                   std::to_string(first.cards[meet.server].as<Contact>().port);
+    meet.address = "tcp://127.0.0.1:" + std::to_string(first.cards[meet.server].as<Contact>().port);
     if (meet.server < rank) {
       if (dpc_status_t status = joinRendezvous(meet, {}, &next))
         return status;
@@ -141,20 +129,16 @@ dpc_status_t connectAll(const dpc_comm_options_t &options,
 
 } // namespace
 
-dpc_status_t createSocketsComm(const dpc_comm_options_t *options,
-                               dpc_comm_t **outComm) {
+dpc_status_t createSocketsComm(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
   constexpr uint32_t kMostRanks = 256; // each has an open socket to all others
   *outComm = nullptr;
   if (options->bandwidth > 0 || options->latency > 0)
-    return fail(DPC_USAGE,
-                "the sockets transport emulates no link: bandwidth and latency "
-                "are settings of the local one");
+    return fail(DPC_USAGE, "the sockets transport emulates no link: bandwidth and latency "
+                           "are settings of the local one");
   auto comm = std::make_unique<SocketsComm>();
-  if (dpc_status_t status =
-          findGroups(*options, "sockets", kMostRanks, &comm->groups))
+  if (dpc_status_t status = findGroups(*options, "sockets", kMostRanks, &comm->groups))
     return status;
-  if (const uint64_t bytes =
-          options->memory_bytes ? options->memory_bytes[options->rank] : 0) {
+  if (const uint64_t bytes = options->memory_bytes ? options->memory_bytes[options->rank] : 0) {
     void *mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED)
@@ -171,8 +155,7 @@ dpc_status_t createSocketsComm(const dpc_comm_options_t *options,
   comm->interface.vtable = &kSocketsTable;
   comm->interface.rank = options->rank;
   comm->interface.world_size = options->world_size;
-  comm->mesh =
-      std::make_unique<Mesh>(*options, comm->groups, std::move(sockets));
+  comm->mesh = std::make_unique<Mesh>(*options, comm->groups, std::move(sockets));
   *outComm = &comm.release()->interface;
   return DPC_OK;
 }

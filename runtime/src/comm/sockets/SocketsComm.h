@@ -7,8 +7,7 @@ namespace dpc {
 
 /// The transport `sockets`: ranks send each other messages over TCP, and need
 /// no memory in common. It emulates no link: DPC_USAGE where one is asked for.
-dpc_status_t createSocketsComm(const dpc_comm_options_t *options,
-                               dpc_comm_t **outComm);
+dpc_status_t createSocketsComm(const dpc_comm_options_t *options, dpc_comm_t **outComm);
 
 } // namespace dpc
 

@@ -10,10 +10,9 @@ namespace {
 
 /// The first is the default.
 constexpr dpc_transport_t kTransports[] = {
-    {"local", "[,bandwidth=1GB/s][,latency=20us]",
-     "shared memory, or a slower link emulated", dpc::createLocalComm},
-    {"sockets", "", "messages over TCP: no memory is shared",
-     dpc::createSocketsComm},
+    {"local", "[,bandwidth=1GB/s][,latency=20us]", "shared memory, or a slower link emulated",
+     dpc::createLocalComm},
+    {"sockets", "", "messages over TCP: no memory is shared", dpc::createSocketsComm},
 };
 
 } // namespace
@@ -29,16 +28,13 @@ extern "C" const dpc_transport_t *dpc_transport_find(const char *name) {
       return &transport;
     names += (names.empty() ? "" : ", ") + std::string(transport.name);
   }
-  dpc::fail(DPC_USAGE, "unknown transport \"%s\" (available: %s)", name,
-            names.c_str());
+  dpc::fail(DPC_USAGE, "unknown transport \"%s\" (available: %s)", name, names.c_str());
   return nullptr;
 }
 
-extern "C" dpc_status_t dpc_comm_create(const char *name,
-                                        const dpc_comm_options_t *options,
+extern "C" dpc_status_t dpc_comm_create(const char *name, const dpc_comm_options_t *options,
                                         dpc_comm_t **outComm) {
   *outComm = nullptr;
   const dpc_transport_t *transport = dpc_transport_find(name);
-  return transport ? transport->create(options, outComm)
-                   : dpc_status_t(DPC_USAGE);
+  return transport ? transport->create(options, outComm) : dpc_status_t(DPC_USAGE);
 }

@@ -7,8 +7,8 @@ using namespace dpc::onnx;
 namespace {
 
 TEST(Check, AcceptsGoodModels) {
-  for (const char *name : {"relu", "functions", "identity", "typed-data",
-                           "classify-dynamo", "classify-looks"})
+  for (const char *name :
+       {"relu", "functions", "identity", "typed-data", "classify-dynamo", "classify-looks"})
     EXPECT_EQ(Prepared(inputPath(name)).error, "") << name;
 }
 
@@ -17,34 +17,24 @@ TEST(Check, RejectsEachBadModel) {
            {"bad-no-graph", "the model has no graph"},
            {"bad-ir-old", "IR version 2, which is too old: dpc reads 3 to 13"},
            {"bad-ir-new", "IR version 14, which is too new: dpc reads 3 to 13"},
-           {"bad-opset-old",
-            "opset 12 of ai.onnx, which is too old: dpc reads 13 to 27"},
-           {"bad-opset-new",
-            "opset 28 of ai.onnx, which is too new: dpc reads 13 to 27"},
-           {"bad-opset-twice",
-            "imports domain ai.onnx twice, versions 17 and 18"},
+           {"bad-opset-old", "opset 12 of ai.onnx, which is too old: dpc reads 13 to 27"},
+           {"bad-opset-new", "opset 28 of ai.onnx, which is too new: dpc reads 13 to 27"},
+           {"bad-opset-twice", "imports domain ai.onnx twice, versions 17 and 18"},
            {"bad-opset-missing", "imports no opset"},
-           {"bad-domain",
-            "node 'y_node' (Relu): domain com.other is used but not imported"},
+           {"bad-domain", "node 'y_node' (Relu): domain com.other is used but not imported"},
            {"bad-ssa", "value 'y' is defined twice: by node 'first' (Relu) and "
                        "by node 'second' (Abs)"},
-           {"bad-defines-input",
-            "value 'x' is defined twice: by an input and by node 'again'"},
+           {"bad-defines-input", "value 'x' is defined twice: by an input and by node 'again'"},
            {"bad-unsorted", "node 'first' (Relu): uses 'a' before node "
                             "'second' (Abs) defines it"},
-           {"bad-cycle",
-            "node 'one' (Add): uses 'b' before node 'two' (Abs) defines it"},
-           {"bad-dangling",
-            "node 'y_node' (Add): input 'ghost' is not defined anywhere"},
+           {"bad-cycle", "node 'one' (Add): uses 'b' before node 'two' (Abs) defines it"},
+           {"bad-dangling", "node 'y_node' (Add): input 'ghost' is not defined anywhere"},
            {"bad-output", "output 'y' is not defined anywhere"},
            {"bad-no-outputs", "the graph: has no outputs"},
            {"bad-initializer-twice", "initializer 'w' is given twice"},
-           {"bad-arity",
-            "node 'y_node' (Add, opset 17): has 1 inputs but must have 2"},
-           {"bad-attribute-unknown",
-            "node 'y_node' (Relu, opset 17): has no attribute 'slope'"},
-           {"bad-loop-body",
-            "node 'y_node' (Loop, opset 17): attribute 'body' is missing"},
+           {"bad-arity", "node 'y_node' (Add, opset 17): has 1 inputs but must have 2"},
+           {"bad-attribute-unknown", "node 'y_node' (Relu, opset 17): has no attribute 'slope'"},
+           {"bad-loop-body", "node 'y_node' (Loop, opset 17): attribute 'body' is missing"},
            {"bad-withdrawn", "node 'y_node' (GroupNormalization, opset 18): "
                              "ONNX has withdrawn this operator"},
            {"bad-dead-node", "node 'unused_node' (Relu, opset 17): has 2 "
@@ -55,10 +45,8 @@ TEST(Check, RejectsEachBadModel) {
            {"bad-function-attribute", "node 'y_node/inner' (Cast, opset 17): "
                                       "attribute 'to' is missing"},
            {"bad-attribute-twice", "attribute 'axis' is given twice"},
-           {"bad-attribute-type",
-            "attribute 'axis' has type FLOAT but holds 'i'"},
-           {"bad-attribute-reference",
-            "refers to function attribute 'outside' outside a function"},
+           {"bad-attribute-type", "attribute 'axis' has type FLOAT but holds 'i'"},
+           {"bad-attribute-reference", "refers to function attribute 'outside' outside a function"},
            {"bad-sequence-input", "input 'x': is not a tensor"},
            {"bad-sparse", "initializer 's' is sparse"},
            {"bad-subgraph-capture", "input 'nowhere' is not defined anywhere"},
@@ -66,19 +54,16 @@ TEST(Check, RejectsEachBadModel) {
            {"bad-mutual-recursion", "calls itself"},
            {"bad-call-depth", "called more than 100 functions deep"},
            {"bad-expansion", "more than 1000000 nodes after inlining"},
-           {"bad-function-twice",
-            "function 'Double' of domain local is given twice"},
-           {"bad-function-arity",
-            "with 2 inputs and 1 outputs but it has 1 and 1"}})
+           {"bad-function-twice", "function 'Double' of domain local is given twice"},
+           {"bad-function-arity", "with 2 inputs and 1 outputs but it has 1 and 1"}})
     expectError(input);
 }
 
 /// All unsupported operators are in one error, with opset and nodes.
 TEST(Check, ListsUnsupportedOperators) {
-  expectError(
-      {"bad-unsupported",
-       "2 operators are not supported: ai.onnx.Det (opset 17): 'd1', 'd2'; "
-       "ai.onnx.NonMaxSuppression (opset 17): 'n'"});
+  expectError({"bad-unsupported",
+               "2 operators are not supported: ai.onnx.Det (opset 17): 'd1', 'd2'; "
+               "ai.onnx.NonMaxSuppression (opset 17): 'n'"});
 }
 
 TEST(Inline, ExpandsNestedFunctionsAndAttributes) {
@@ -99,10 +84,8 @@ TEST(Inline, ResolvesIdentityOfAnInitializer) {
   ASSERT_EQ(prepared.error, "");
   ASSERT_EQ(prepared.graph.nodes.size(), 2u);
   ASSERT_EQ(prepared.graph.initializers.size(), 1u);
-  EXPECT_EQ(prepared.graph.initializers[0].aliases,
-            std::vector<std::string>{"w2"});
-  EXPECT_EQ(prepared.graph.nodes[1].inputs[1],
-            prepared.graph.initializers[0].value);
+  EXPECT_EQ(prepared.graph.initializers[0].aliases, std::vector<std::string>{"w2"});
+  EXPECT_EQ(prepared.graph.nodes[1].inputs[1], prepared.graph.initializers[0].value);
 }
 
 } // namespace

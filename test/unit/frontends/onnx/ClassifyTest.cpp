@@ -11,10 +11,9 @@ using namespace dpc::onnx;
 namespace {
 
 /// Role and reason of each initializer of a model, by name.
-std::map<std::string, Classified>
-classified(const Prepared &prepared,
-           const std::vector<TrainingRequest> &requests = {},
-           std::string *error = nullptr) {
+std::map<std::string, Classified> classified(const Prepared &prepared,
+                                             const std::vector<TrainingRequest> &requests = {},
+                                             std::string *error = nullptr) {
   EXPECT_EQ(prepared.error, "");
   auto roles = classify(prepared.graph, requests);
   std::map<std::string, Classified> result;
@@ -31,8 +30,8 @@ classified(const Prepared &prepared,
   return result;
 }
 
-void expectRole(const std::map<std::string, Classified> &roles,
-                const std::string &name, Role role, const std::string &reason) {
+void expectRole(const std::map<std::string, Classified> &roles, const std::string &name, Role role,
+                const std::string &reason) {
   ASSERT_EQ(roles.count(name), 1u) << name;
   EXPECT_EQ(roles.at(name).role, role) << name << ": " << roles.at(name).reason;
   EXPECT_NE(roles.at(name).reason.find(reason), std::string::npos)
@@ -43,8 +42,7 @@ TEST(Classify, FollowsExporterMetadata) {
   auto roles = classified(Prepared(inputPath("classify-dynamo")));
   expectRole(roles, "marked", Role::Parameter, "marked PARAMETER");
   expectRole(roles, "marked_buffer", Role::Buffer, "marked BUFFER");
-  expectRole(roles, "marked_constant", Role::Constant,
-             "marked CONSTANT_TENSOR");
+  expectRole(roles, "marked_constant", Role::Constant, "marked CONSTANT_TENSOR");
   expectRole(roles, "folded_parameter", Role::Parameter,
              "folded by the exporter from parameter a.weight");
   expectRole(roles, "standardized", Role::Parameter,
@@ -52,10 +50,8 @@ TEST(Classify, FollowsExporterMetadata) {
   expectRole(roles, "folded_buffer", Role::Constant, "from no parameter");
   expectRole(roles, "lost.mark", Role::Parameter, "named as a PARAMETER");
   expectRole(roles, "lost.buffer", Role::Buffer, "named as a BUFFER");
-  expectRole(roles, "taken", Role::Parameter,
-             "its node takes parameter m.taken");
-  expectRole(roles, "spare", Role::Constant,
-             "every parameter of the module is accounted for");
+  expectRole(roles, "taken", Role::Parameter, "its node takes parameter m.taken");
+  expectRole(roles, "spare", Role::Constant, "every parameter of the module is accounted for");
 }
 
 TEST(Classify, LooksAtValuesAndUses) {
@@ -80,10 +76,8 @@ TEST(Classify, KnowsBatchNormStatistics) {
   auto roles = classified(Prepared(inputPath("classify-batch-norm")));
   expectRole(roles, "running_m", Role::Buffer, "running statistic");
   expectRole(roles, "running_v", Role::Buffer, "running statistic");
-  expectRole(roles, "onnx::BatchNormalization_1", Role::Constant,
-             "neutral scale or bias");
-  expectRole(roles, "onnx::BatchNormalization_2", Role::Constant,
-             "neutral scale or bias");
+  expectRole(roles, "onnx::BatchNormalization_1", Role::Constant, "neutral scale or bias");
+  expectRole(roles, "onnx::BatchNormalization_2", Role::Constant, "neutral scale or bias");
 }
 
 TrainingRequest trainable(const char *pattern) { return {true, pattern}; }
@@ -94,8 +88,7 @@ TEST(Classify, LaterRequestsWin) {
   auto roles = classified(prepared, {frozen("*"), trainable("fresh_*")});
   expectRole(roles, "fresh_bias", Role::Parameter, "--trainable");
   expectRole(roles, "weight", Role::Frozen, "--frozen");
-  roles = classified(
-      prepared, {trainable("*"), frozen("fresh_*"), trainable("fresh_bias")});
+  roles = classified(prepared, {trainable("*"), frozen("fresh_*"), trainable("fresh_bias")});
   expectRole(roles, "weight", Role::Parameter, "--trainable");
   expectRole(roles, "fresh_scale", Role::Frozen, "--frozen");
   expectRole(roles, "fresh_bias", Role::Parameter, "--trainable");
@@ -147,12 +140,9 @@ TEST(Classify, RejectsRequestsThatNameNothing) {
     classified(prepared, requests, &error);
     return error;
   };
-  EXPECT_EQ(errorOf({trainable("ghost")}),
-            "--trainable=ghost: no initializer has this name");
-  EXPECT_EQ(errorOf({frozen("ghost*")}),
-            "--frozen=ghost*: no initializer has this name");
-  EXPECT_EQ(errorOf({trainable("indices")}),
-            "--trainable=indices: is not a float tensor");
+  EXPECT_EQ(errorOf({trainable("ghost")}), "--trainable=ghost: no initializer has this name");
+  EXPECT_EQ(errorOf({frozen("ghost*")}), "--frozen=ghost*: no initializer has this name");
+  EXPECT_EQ(errorOf({trainable("indices")}), "--trainable=indices: is not a float tensor");
   EXPECT_EQ(errorOf({trainable("[a")}), "--trainable=[a: not a valid pattern");
   EXPECT_EQ(errorOf({trainable("*_mask")}),
             "--trainable=*_mask: matches only tensors that do not train by "
@@ -190,8 +180,7 @@ TEST(ExportLosses, TellsWhatTheDefaultExporterLost) {
                           "'val_2'), no longer tied"),
             std::string::npos);
   EXPECT_NE(lines[2].find("'val_1' for 'fc.weight'"), std::string::npos);
-  EXPECT_NE(lines[3].find("parameter 'gone' of the module is not in the file"),
-            std::string::npos);
+  EXPECT_NE(lines[3].find("parameter 'gone' of the module is not in the file"), std::string::npos);
 }
 
 // A bias is said to be merged into a bias; what a folded BatchNorm had is no
@@ -199,8 +188,7 @@ TEST(ExportLosses, TellsWhatTheDefaultExporterLost) {
 TEST(ExportLosses, PairsMergedParameters) {
   std::vector<std::string> lines = losses("losses-merged");
   ASSERT_EQ(lines.size(), 4u);
-  EXPECT_NE(lines[0].find("BatchNorm is folded into 1 node"),
-            std::string::npos);
+  EXPECT_NE(lines[0].find("BatchNorm is folded into 1 node"), std::string::npos);
   EXPECT_EQ(lines[1].find("'n2.bias' was equal to 'n1.bias', merged"), 0u);
   EXPECT_EQ(lines[2].find("'n2.weight', 'n3.weight' were equal to 'n1.weight', "
                           "merged"),
@@ -213,11 +201,9 @@ TEST(ExportLosses, PairsMergedParameters) {
 TEST(ExportLosses, TellsWhatTorchScriptLost) {
   std::vector<std::string> lines = losses("losses-torchscript");
   ASSERT_EQ(lines.size(), 2u);
-  EXPECT_NE(lines[0].find("BatchNorm is folded into 1 node ('/conv/Conv')"),
-            std::string::npos);
+  EXPECT_NE(lines[0].find("BatchNorm is folded into 1 node ('/conv/Conv')"), std::string::npos);
   EXPECT_NE(lines[0].find("do_constant_folding=False"), std::string::npos);
-  EXPECT_NE(lines[1].find("'b.weight' is one tensor with 'a.weight'"),
-            std::string::npos);
+  EXPECT_NE(lines[1].find("'b.weight' is one tensor with 'a.weight'"), std::string::npos);
 }
 
 TEST(ExportLosses, TellsOfBatchNormExportedForInference) {
@@ -228,16 +214,13 @@ TEST(ExportLosses, TellsOfBatchNormExportedForInference) {
             std::string::npos);
 }
 
-TEST(ExportLosses, SaysNothingOfOtherExporters) {
-  EXPECT_TRUE(losses("identity").empty());
-}
+TEST(ExportLosses, SaysNothingOfOtherExporters) { EXPECT_TRUE(losses("identity").empty()); }
 
 Tensor make(std::vector<int64_t> shape, std::vector<float> values) {
   auto owner = std::make_shared<std::vector<float>>(std::move(values));
   Tensor tensor;
   tensor.shape.assign(shape.begin(), shape.end());
-  tensor.bytes = {reinterpret_cast<const char *>(owner->data()),
-                  owner->size() * 4};
+  tensor.bytes = {reinterpret_cast<const char *>(owner->data()), owner->size() * 4};
   tensor.owner = owner;
   return tensor;
 }
@@ -254,8 +237,7 @@ TEST(ValuePatterns, Masks) {
 }
 
 TEST(ValuePatterns, Tables) {
-  std::vector<float> sine, line,
-      noise{0.31f, -1.2f, 0.77f, 0.05f, 1.4f, -0.6f, 0.93f, -0.11f};
+  std::vector<float> sine, line, noise{0.31f, -1.2f, 0.77f, 0.05f, 1.4f, -0.6f, 0.93f, -0.11f};
   for (int i = 0; i < 8; ++i) {
     sine.push_back(std::sin(0.7f * float(i)));
     line.push_back(0.25f * float(i) - 1);

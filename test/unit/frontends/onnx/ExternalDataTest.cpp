@@ -13,8 +13,7 @@ namespace fs = std::filesystem;
 namespace {
 
 TEST(ExternalData, ReadsAlignedAndUnalignedRanges) {
-  Prepared aligned(inputPath("external")),
-      unaligned(inputPath("external-unaligned"));
+  Prepared aligned(inputPath("external")), unaligned(inputPath("external-unaligned"));
   ASSERT_EQ(aligned.error, "");
   ASSERT_EQ(unaligned.error, "");
   auto values = aligned.graph.initializers[0].tensor.as<float>();
@@ -35,10 +34,8 @@ TEST(ExternalData, DoesNotCopyAlignedRanges) {
 
 TEST(ExternalData, RejectsEachBadReference) {
   for (const BadInput &input : std::initializer_list<BadInput>{
-           {"bad-external-missing",
-            "external data file 'nowhere.bin': No such file"},
-           {"bad-external-absolute",
-            "location '/etc/passwd' is an absolute path"},
+           {"bad-external-missing", "external data file 'nowhere.bin': No such file"},
+           {"bad-external-absolute", "location '/etc/passwd' is an absolute path"},
            {"bad-external-parent", "leaves the model's folder"},
            {"bad-external-inner-parent", "leaves the model's folder"},
            {"bad-external-backslash", "has a backslash"},
@@ -49,8 +46,7 @@ TEST(ExternalData, RejectsEachBadReference) {
            {"bad-external-number", "offset '0x4' is not a byte count"},
            {"bad-external-huge", "is not a byte count"},
            {"bad-external-end", "ends past the 26 bytes of 'weights.bin'"},
-           {"bad-external-length",
-            "has 8 bytes but its shape and type need 16"},
+           {"bad-external-length", "has 8 bytes but its shape and type need 16"},
            {"bad-external-key", "unknown key 'colour'"},
            {"bad-external-checksum",
             "has SHA1 6871c39d4cbe57e6e7cc0ab3767e8be480e1fe8b but the model "
@@ -112,8 +108,7 @@ TEST_F(SpecialFiles, ReadsTheModelThroughASymbolicLink) {
 TEST(MappedFile, NamesAMissingFile) {
   auto file = MappedFile::open("/nonexistent/model.onnx");
   ASSERT_FALSE(bool(file));
-  EXPECT_EQ(llvm::toString(file.takeError()),
-            "/nonexistent/model.onnx: No such file or directory");
+  EXPECT_EQ(llvm::toString(file.takeError()), "/nonexistent/model.onnx: No such file or directory");
 }
 
 TEST(MappedFile, RejectsADirectory) {

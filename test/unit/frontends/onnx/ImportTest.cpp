@@ -19,13 +19,11 @@ struct Imported {
   std::string errors, notes;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 
-  explicit Imported(const std::string &path,
-                    const ImportOptions &options = {}) {
-    mlir::ScopedDiagnosticHandler handler(&context,
-                                          [&](mlir::Diagnostic &diagnostic) {
-                                            errors += diagnostic.str() + "\n";
-                                            return mlir::success();
-                                          });
+  explicit Imported(const std::string &path, const ImportOptions &options = {}) {
+    mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+      errors += diagnostic.str() + "\n";
+      return mlir::success();
+    });
     llvm::raw_string_ostream os(notes);
     module = importOnnx(path, &context, options, os);
   }
@@ -40,10 +38,9 @@ TEST(Import, ReportsErrorsAsDiagnostics) {
 TEST(Import, ReportsOneErrorForAMissingAttribute) {
   Imported imported(inputPath("bad-attribute-missing"));
   EXPECT_FALSE(imported.module);
-  EXPECT_EQ(imported.errors,
-            inputPath("bad-attribute-missing") +
-                ": node 'y_node' (Cast, opset 17): attribute 'to' is "
-                "missing\n");
+  EXPECT_EQ(imported.errors, inputPath("bad-attribute-missing") +
+                                 ": node 'y_node' (Cast, opset 17): attribute 'to' is "
+                                 "missing\n");
 }
 
 TEST(Import, ReplacesShapes) {
@@ -53,12 +50,10 @@ TEST(Import, ReplacesShapes) {
   ASSERT_TRUE(imported.module) << imported.errors;
   std::string text;
   llvm::raw_string_ostream(text) << *imported.module;
-  EXPECT_NE(text.find("nn.relu %arg0 : tensor<6x4xf32>"), std::string::npos)
-      << text;
+  EXPECT_NE(text.find("nn.relu %arg0 : tensor<6x4xf32>"), std::string::npos) << text;
 }
 
-std::string errorOf(const char *name,
-                    std::initializer_list<const char *> shapes) {
+std::string errorOf(const char *name, std::initializer_list<const char *> shapes) {
   ImportOptions options;
   for (const char *shape : shapes)
     EXPECT_TRUE(parseShapeOption(shape, options));
@@ -66,12 +61,10 @@ std::string errorOf(const char *name,
 }
 
 TEST(Import, RejectsShapesThatDoNotFit) {
-  EXPECT_NE(errorOf("relu", {"z:2x4"})
-                .find("--shape=z: the model has no input of this name"),
+  EXPECT_NE(errorOf("relu", {"z:2x4"}).find("--shape=z: the model has no input of this name"),
             std::string::npos);
-  EXPECT_NE(
-      errorOf("relu", {"x:8"}).find("[8] has rank 1 but the input has rank 2"),
-      std::string::npos);
+  EXPECT_NE(errorOf("relu", {"x:8"}).find("[8] has rank 1 but the input has rank 2"),
+            std::string::npos);
 }
 
 TEST(Import, ParsesShapeOptions) {
@@ -90,21 +83,19 @@ TEST(Constants, EmitsEqualDimensionsAsBroadcast) {
   mlir::MLIRContext context;
   context.loadDialect<dpc::nn::NNDialect>();
   mlir::OpBuilder builder(&context);
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::ModuleOp::create(builder.getUnknownLoc());
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(builder.getUnknownLoc());
   builder.setInsertionPointToStart(module->getBody());
-  dpc::HostTensor mask(
-      mlir::RankedTensorType::get({2, 3}, builder.getF32Type()));
+  dpc::HostTensor mask(mlir::RankedTensorType::get({2, 3}, builder.getF32Type()));
   mask.floats = {0, 1, 2, 0, 1, 2};
   mlir::Value value = emitConstant(builder, builder.getUnknownLoc(), mask);
   ASSERT_TRUE(value.getDefiningOp<dpc::nn::BroadcastOp>());
   EXPECT_EQ(evaluate(value)->floats, mask.floats);
   mask.floats = {0, 1, 2, 3, 1, 2};
-  EXPECT_TRUE(emitConstant(builder, builder.getUnknownLoc(), mask)
-                  .getDefiningOp<dpc::nn::ConstantOp>());
+  EXPECT_TRUE(
+      emitConstant(builder, builder.getUnknownLoc(), mask).getDefiningOp<dpc::nn::ConstantOp>());
   mask.floats.assign(6, 4.0);
-  auto splat = emitConstant(builder, builder.getUnknownLoc(), mask)
-                   .getDefiningOp<dpc::nn::ConstantOp>();
+  auto splat =
+      emitConstant(builder, builder.getUnknownLoc(), mask).getDefiningOp<dpc::nn::ConstantOp>();
   ASSERT_TRUE(splat);
   EXPECT_TRUE(llvm::cast<mlir::DenseElementsAttr>(splat.getValue()).isSplat());
 }

@@ -56,8 +56,7 @@ struct BadInput {
 inline void expectError(const BadInput &input) {
   Prepared prepared(inputPath(input.name));
   EXPECT_NE(prepared.error.find(input.message), std::string::npos)
-      << input.name << ": '" << prepared.error << "' does not say '"
-      << input.message << "'";
+      << input.name << ": '" << prepared.error << "' does not say '" << input.message << "'";
   EXPECT_EQ(prepared.error.find('\n'), std::string::npos) << input.name;
 }
 

@@ -9,19 +9,16 @@ namespace {
 TEST(Tensor, ReadsTypedData) {
   Prepared prepared(inputPath("typed-data"));
   ASSERT_EQ(prepared.error, "");
-  EXPECT_EQ(prepared.graph.initializers[0].tensor.as<float>(),
-            llvm::ArrayRef<float>({1, 2, 3, 4}));
+  EXPECT_EQ(prepared.graph.initializers[0].tensor.as<float>(), llvm::ArrayRef<float>({1, 2, 3, 4}));
 }
 
 TEST(Tensor, RejectsEachBadTensor) {
   for (const BadInput &input : std::initializer_list<BadInput>{
-           {"bad-raw-size",
-            "raw_data has 15 bytes but its shape and type need 16"},
+           {"bad-raw-size", "raw_data has 15 bytes but its shape and type need 16"},
            {"bad-count", "has 3 elements but its shape needs 4"},
            {"bad-raw-and-typed", "has both raw_data and float_data"},
            {"bad-two-typed", "has both float_data and int64_data"},
-           {"bad-wrong-field",
-            "element type is FLOAT but the elements are in int64_data"},
+           {"bad-wrong-field", "element type is FLOAT but the elements are in int64_data"},
            {"bad-negative-dim", "dimension -4 is negative"},
            {"bad-overflow", "the number of elements overflows"},
            {"bad-byte-overflow", "the number of bytes overflows"},
@@ -42,12 +39,9 @@ dpc::onnxpb::TensorProto scalar(int32_t type, int32_t bits) {
 
 TEST(Tensor, ConvertsNarrowTypes) {
   ExternalFiles files{""};
-  auto half = readTensor(scalar(dpc::onnxpb::TensorProto::FLOAT16, 0x3e00),
-                         nullptr, files, "h");
-  auto brain = readTensor(scalar(dpc::onnxpb::TensorProto::BFLOAT16, 0x3fc0),
-                          nullptr, files, "b");
-  auto small = readTensor(scalar(dpc::onnxpb::TensorProto::INT8, -3), nullptr,
-                          files, "i");
+  auto half = readTensor(scalar(dpc::onnxpb::TensorProto::FLOAT16, 0x3e00), nullptr, files, "h");
+  auto brain = readTensor(scalar(dpc::onnxpb::TensorProto::BFLOAT16, 0x3fc0), nullptr, files, "b");
+  auto small = readTensor(scalar(dpc::onnxpb::TensorProto::INT8, -3), nullptr, files, "i");
   ASSERT_TRUE(half && brain && small);
   EXPECT_EQ(half->asDouble(0), 1.5);
   EXPECT_EQ(brain->asDouble(0), 1.5);
@@ -56,11 +50,9 @@ TEST(Tensor, ConvertsNarrowTypes) {
 
 TEST(Tensor, RejectsABoolThatIsNeither) {
   ExternalFiles files{""};
-  auto tensor = readTensor(scalar(dpc::onnxpb::TensorProto::BOOL, 2), nullptr,
-                           files, "flag");
+  auto tensor = readTensor(scalar(dpc::onnxpb::TensorProto::BOOL, 2), nullptr, files, "flag");
   ASSERT_FALSE(bool(tensor));
-  EXPECT_EQ(llvm::toString(tensor.takeError()),
-            "flag: a BOOL element is 2 but must be 0 or 1");
+  EXPECT_EQ(llvm::toString(tensor.takeError()), "flag: a BOOL element is 2 but must be 0 or 1");
 }
 
 TEST(Tensor, CountsElements) {

@@ -10,9 +10,7 @@ using namespace dpc::onnx;
 
 namespace {
 
-std::string scan(llvm::StringRef bytes) {
-  return llvm::toString(scanModelBytes(bytes));
-}
+std::string scan(llvm::StringRef bytes) { return llvm::toString(scanModelBytes(bytes)); }
 
 std::string bytesOf(const std::string &name) {
   auto file = MappedFile::open(inputPath(name));
@@ -36,8 +34,7 @@ TEST(WireScan, RejectsEachBadFile) {
            {"bad-unknown-field", "field 15 does not belong to ModelProto"},
            {"bad-nul-in-name", "field 'name' of NodeProto holds a NUL"},
            {"bad-utf8", "not valid UTF-8"},
-           {"bad-two-raw-data",
-            "field 'raw_data' of TensorProto is given twice"},
+           {"bad-two-raw-data", "field 'raw_data' of TensorProto is given twice"},
            {"bad-nesting", "nested more than 100 deep"}})
     expectError(input);
 }
@@ -68,14 +65,12 @@ TEST(WireScan, SurvivesEveryFlippedByte) {
 }
 
 TEST(WireScan, RejectsALongNumber) {
-  EXPECT_NE(scan(std::string("\x08") + std::string(11, '\xff'))
-                .find("longer than 64 bits"),
+  EXPECT_NE(scan(std::string("\x08") + std::string(11, '\xff')).find("longer than 64 bits"),
             std::string::npos);
 }
 
 TEST(WireScan, RejectsAWrongWireType) {
-  EXPECT_NE(scan(std::string("\x0a\x01\x01", 3))
-                .find("has wire type 2 but must have 0"),
+  EXPECT_NE(scan(std::string("\x0a\x01\x01", 3)).find("has wire type 2 but must have 0"),
             std::string::npos);
 }
 

@@ -13,8 +13,7 @@ namespace {
 
 std::string text(llvm::Error error) { return llvm::toString(std::move(error)); }
 
-BucketTensor tensor(int64_t elements, int64_t elementBytes = 4,
-                    bool sparse = false) {
+BucketTensor tensor(int64_t elements, int64_t elementBytes = 4, bool sparse = false) {
   BucketTensor result;
   result.elements = elements;
   result.elementBytes = elementBytes;
@@ -132,8 +131,7 @@ TEST(BucketPlan, StorageIsAlignedAndDividesEvenly) {
   ASSERT_EQ(plan.buckets.size(), 1u);
   const Bucket &bucket = plan.buckets[0];
   // 12 -> 64; 64 + 68 -> 192; empty; 192 + 20 = 212 -> 2 * (3 * 64).
-  EXPECT_EQ(llvm::ArrayRef(bucket.offsets),
-            (llvm::ArrayRef<int64_t>{0, 64, 192, 192}));
+  EXPECT_EQ(llvm::ArrayRef(bucket.offsets), (llvm::ArrayRef<int64_t>{0, 64, 192, 192}));
   EXPECT_EQ(bucket.payloadBytes, 100);
   EXPECT_EQ(bucket.bytes, 384);
 }
@@ -145,12 +143,10 @@ TEST(BucketPlan, HugeSizes) {
   EXPECT_EQ(text(p.check()), "tensor 0 has 2305843009213693952 elements of 4 "
                              "bytes, more than 63 bits of bytes");
   p.tensors[0].elements = p.tensors[1].elements = int64_t(1) << 60;
-  EXPECT_EQ(text(p.check()),
-            "2 tensors with padding need more than 63 bits of bytes");
+  EXPECT_EQ(text(p.check()), "2 tensors with padding need more than 63 bits of bytes");
   p = problem({1}, {1});
   p.tensors[0].key.shards = int64_t(1) << 60;
-  EXPECT_EQ(text(p.check()),
-            "1 tensors with padding need more than 63 bits of bytes");
+  EXPECT_EQ(text(p.check()), "1 tensors with padding need more than 63 bits of bytes");
 }
 
 TEST(BucketPlan, RefusesUnsoundProblems) {
@@ -178,8 +174,7 @@ TEST(BucketPlan, RefusesUnsoundProblems) {
   EXPECT_EQ(text(p.check()), "ready order names tensor 2 of 2");
   p.readyOrder = {1, 1};
   EXPECT_EQ(text(p.check()), "ready order names tensor 1 twice");
-  EXPECT_EQ(text(assignBuckets(p).takeError()),
-            "ready order names tensor 1 twice");
+  EXPECT_EQ(text(assignBuckets(p).takeError()), "ready order names tensor 1 twice");
 }
 
 /// Each way of spoiling a sound plan is found.
@@ -196,11 +191,9 @@ TEST(BucketPlan, VerifyFindsUnsoundAnswers) {
   };
   using B = std::vector<Bucket>;
   EXPECT_EQ(spoiled([](B &b) { b.pop_back(); }), "tensor 4 is in no bucket");
-  EXPECT_EQ(spoiled([](B &b) { b.push_back(b[0]); }),
-            "tensor 0 is in buckets 0 and 3");
+  EXPECT_EQ(spoiled([](B &b) { b.push_back(b[0]); }), "tensor 0 is in buckets 0 and 3");
   EXPECT_EQ(spoiled([](B &b) { b.emplace_back(); }), "bucket 3 is empty");
-  EXPECT_EQ(spoiled([](B &b) { b[0].members[1] = 7; }),
-            "bucket 0 holds tensor 7 of 5");
+  EXPECT_EQ(spoiled([](B &b) { b[0].members[1] = 7; }), "bucket 0 holds tensor 7 of 5");
   EXPECT_EQ(spoiled([](B &b) { b[0].members[1] = 2; }),
             "bucket 0 mixes the keys of tensors 0 and 2");
   EXPECT_EQ(spoiled([](B &b) { std::swap(b[0].members[0], b[0].members[1]); }),
@@ -211,8 +204,7 @@ TEST(BucketPlan, VerifyFindsUnsoundAnswers) {
             "bucket 0 has limit 81, which is not in the list");
   EXPECT_EQ(spoiled([](B &b) { b[0].payloadBytes = 1; }),
             "bucket 0 records 1 bytes, its members have 80");
-  EXPECT_EQ(spoiled([](B &b) { b[0].offsets.pop_back(); }),
-            "bucket 0 has 1 offsets for 2 members");
+  EXPECT_EQ(spoiled([](B &b) { b[0].offsets.pop_back(); }), "bucket 0 has 1 offsets for 2 members");
   EXPECT_EQ(spoiled([](B &b) { b[0].offsets[1] = 65; }),
             "tensor 1 lies at byte 65 of bucket 0, not a multiple of 64");
   EXPECT_EQ(spoiled([](B &b) { b[0].offsets[1] = 0; }),

@@ -79,8 +79,7 @@ TEST_F(KernelPlanTest, RefusesNumbers) {
 }
 
 TEST_F(KernelPlanTest, EachOpOnce) {
-  EXPECT_EQ(refusal({{ops[0], ops[1]}, {ops[2]}, {ops[3]}}),
-            "nn.reshape is in no kernel");
+  EXPECT_EQ(refusal({{ops[0], ops[1]}, {ops[2]}, {ops[3]}}), "nn.reshape is in no kernel");
   EXPECT_EQ(refusal({{ops[0], ops[1]}, {ops[1], ops[2]}, {ops[3]}, {ops[4]}}),
             "nn.relu is in kernel 0 and in kernel 1");
   EXPECT_EQ(refusal({{ops[0]}, {}}), "kernel 1 has no ops");

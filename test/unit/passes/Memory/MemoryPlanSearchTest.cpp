@@ -12,8 +12,7 @@ namespace {
 
 std::string text(llvm::Error error) { return llvm::toString(std::move(error)); }
 
-MemoryPlan solve(const MemoryProblem &problem,
-                 const MemoryPlanOptions &options = {}) {
+MemoryPlan solve(const MemoryProblem &problem, const MemoryPlanOptions &options = {}) {
   llvm::Expected<MemoryPlan> plan = planMemory(problem, options);
   if (!plan) {
     ADD_FAILURE() << text(plan.takeError());
@@ -30,13 +29,13 @@ bool fitsByBruteForce(const MemoryProblem &problem, int64_t capacity) {
     const LiveBuffer &a = problem.buffers[i];
     for (size_t j = 0; j < offsets.size(); ++j) {
       const LiveBuffer &b = problem.buffers[j];
-      if (a.firstUse >= b.lastUse || b.firstUse >= a.lastUse ||
-          offset >= offsets[j] + b.size || offsets[j] >= offset + a.size)
+      if (a.firstUse >= b.lastUse || b.firstUse >= a.lastUse || offset >= offsets[j] + b.size ||
+          offsets[j] >= offset + a.size)
         continue;
-      bool inPlace = (a.inPlaceOf == static_cast<int64_t>(j) &&
-                      b.lastUse == a.firstUse + 1 && b.firstUse < a.firstUse) ||
-                     (b.inPlaceOf == static_cast<int64_t>(i) &&
-                      a.lastUse == b.firstUse + 1 && a.firstUse < b.firstUse);
+      bool inPlace = (a.inPlaceOf == static_cast<int64_t>(j) && b.lastUse == a.firstUse + 1 &&
+                      b.firstUse < a.firstUse) ||
+                     (b.inPlaceOf == static_cast<int64_t>(i) && a.lastUse == b.firstUse + 1 &&
+                      a.firstUse < b.firstUse);
       if (!inPlace || offset != offsets[j])
         return true;
     }
@@ -61,8 +60,8 @@ bool fitsByBruteForce(const MemoryProblem &problem, int64_t capacity) {
   return place();
 }
 
-MemoryProblem randomProblem(std::mt19937 &random, int buffers, int steps,
-                            int maxSize, bool aligned) {
+MemoryProblem randomProblem(std::mt19937 &random, int buffers, int steps, int maxSize,
+                            bool aligned) {
   MemoryProblem problem;
   for (int i = 0; i < buffers; ++i) {
     LiveBuffer b;
@@ -123,8 +122,7 @@ TEST(MemoryPlanSearch, RandomInPlaceProblemsAreSound) {
 /// Cuts a rectangle of `steps` x `bytes` into `count` buffers that fill it
 /// without a gap: the optimum equals the load, and only one of very many
 /// placements reaches it.
-MemoryProblem perfectPacking(std::mt19937 &random, int count, int64_t steps,
-                             int64_t bytes) {
+MemoryProblem perfectPacking(std::mt19937 &random, int count, int64_t steps, int64_t bytes) {
   struct Piece {
     int64_t first, last, bytes;
   };
@@ -184,8 +182,7 @@ TEST(MemoryPlanSearch, RepairLowersThePeakOfHardInstances) {
       EXPECT_LT(use.peak, use.firstFitPeak) << count;
     }
     std::printf("%d buffers: load %lld, first fit %.3f, repaired %.3f\n", count,
-                static_cast<long long>(use.lowerBound),
-                double(use.firstFitPeak) / use.lowerBound,
+                static_cast<long long>(use.lowerBound), double(use.firstFitPeak) / use.lowerBound,
                 double(use.peak) / use.lowerBound);
   }
 }
@@ -255,9 +252,8 @@ void expectWithinASecond(const char *name, const MemoryProblem &problem) {
   ASSERT_TRUE(bool(plan));
   EXPECT_EQ(text(plan->verify(problem)), "");
   const RegionUse &use = plan->regions[0];
-  std::printf("%s, %zu buffers in %.3f s: first fit %.4f, repaired %.4f\n",
-              name, problem.buffers.size(), seconds,
-              double(use.firstFitPeak) / use.lowerBound,
+  std::printf("%s, %zu buffers in %.3f s: first fit %.4f, repaired %.4f\n", name,
+              problem.buffers.size(), seconds, double(use.firstFitPeak) / use.lowerBound,
               double(use.peak) / use.lowerBound);
 #ifdef NDEBUG
   EXPECT_LT(seconds, 1.0);
@@ -267,8 +263,7 @@ void expectWithinASecond(const char *name, const MemoryProblem &problem) {
 TEST(MemoryPlanSearch, TenThousandBuffersInASecond) {
   expectWithinASecond("training step", trainingStep());
   std::mt19937 random(8);
-  expectWithinASecond("random lifetimes",
-                      randomProblem(random, 10000, 5000, 100000, false));
+  expectWithinASecond("random lifetimes", randomProblem(random, 10000, 5000, 100000, false));
   expectWithinASecond("no slack", perfectPacking(random, 10000, 5000, 1 << 30));
 }
 

@@ -61,8 +61,7 @@ TEST(OptionSpec, SeparatorIsTheCallers) {
 TEST(OptionSpec, UnknownOptionListsTheKnownOnes) {
   EXPECT_EQ(errorOf("x,rate=1"), "optimizer x has no option 'rate'; known: lr, "
                                  "beta, share, warmup");
-  EXPECT_EQ(errorOf("x,"),
-            "optimizer x has no option ''; known: lr, beta, share, warmup");
+  EXPECT_EQ(errorOf("x,"), "optimizer x has no option ''; known: lr, beta, share, warmup");
 }
 
 TEST(OptionSpec, ValueMustBeAFiniteNumber) {
@@ -84,22 +83,19 @@ TEST(OptionSpec, EndsOfTheRangeAreInsideIt) {
 TEST(OptionSpec, UpperEndThatIsExcludedIsOutside) {
   EXPECT_EQ(parsed("x,beta=0.999")["beta"], 0.999);
   std::string error = errorOf("x,beta=1");
-  EXPECT_NE(error.find("beta=1 is not a number from 0"), std::string::npos)
-      << error;
+  EXPECT_NE(error.find("beta=1 is not a number from 0"), std::string::npos) << error;
   EXPECT_NE(error.find("to below 1"), std::string::npos) << error;
 }
 
 TEST(OptionSpec, RangeWithoutUpperEndNamesTheLowerOnly) {
   std::string error = errorOf("x,lr=-1");
-  EXPECT_NE(error.find("lr=-1 is not a number from 0"), std::string::npos)
-      << error;
+  EXPECT_NE(error.find("lr=-1 is not a number from 0"), std::string::npos) << error;
   EXPECT_EQ(error.find(" to "), std::string::npos) << error;
 }
 
 TEST(OptionSpec, WholeNumbersOnlyWhereAsked) {
   std::string error = errorOf("x,warmup=1.5");
-  EXPECT_NE(error.find("warmup=1.5 is not a whole number"), std::string::npos)
-      << error;
+  EXPECT_NE(error.find("warmup=1.5 is not a whole number"), std::string::npos) << error;
   EXPECT_EQ(parsed("x,warmup=1e3")["warmup"], 1000);
 }
 

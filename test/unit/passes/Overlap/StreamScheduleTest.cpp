@@ -49,15 +49,9 @@ std::string spell(const std::vector<ScheduleStep> &steps) {
 /// each (3, 4, 5 of 80 ns), an update each (6, 7, 8 of 10 ns).
 ScheduleProblem dataParallelStep() {
   ScheduleProblem p;
-  p.tasks = {kernel(100, {}),
-             kernel(100, {0}),
-             kernel(100, {1}),
-             collective(0, 80, 7, {0}),
-             collective(0, 80, 7, {1}),
-             collective(0, 80, 7, {2}),
-             kernel(10, {3}),
-             kernel(10, {4}),
-             kernel(10, {5})};
+  p.tasks = {kernel(100, {}),           kernel(100, {0}),          kernel(100, {1}),
+             collective(0, 80, 7, {0}), collective(0, 80, 7, {1}), collective(0, 80, 7, {2}),
+             kernel(10, {3}),           kernel(10, {4}),           kernel(10, {5})};
   p.groupOrder = {{3, 4, 5}};
   return p;
 }
@@ -69,8 +63,7 @@ TEST(StreamSchedule, GradientAllReducesHideBehindBackward) {
   EXPECT_EQ(spell(schedule.steps), "c0 s3 c1 s4 c2 s5 w3 c6 w4 c7 w5 c8 ");
   EXPECT_EQ(schedule.makespanNs, 390);
   EXPECT_EQ(schedule.totalExposedNs, 60);
-  EXPECT_EQ(schedule.exposedNs,
-            (std::vector<int64_t>{0, 0, 0, 0, 0, 60, 0, 0, 0}));
+  EXPECT_EQ(schedule.exposedNs, (std::vector<int64_t>{0, 0, 0, 0, 0, 60, 0, 0, 0}));
   EXPECT_EQ(schedule.peakInFlightBytes, 21);
 }
 
@@ -92,9 +85,8 @@ TEST(StreamSchedule, CapMovesWaitsForward) {
 /// Gathers of the next layers' parameters start before they are needed.
 TEST(StreamSchedule, ParametersArePrefetched) {
   ScheduleProblem p;
-  p.tasks = {collective(0, 50, 1, {}), collective(0, 50, 1, {}),
-             collective(0, 50, 1, {}), kernel(60, {0}),
-             kernel(60, {1, 3}),       kernel(60, {2, 4})};
+  p.tasks = {collective(0, 50, 1, {}), collective(0, 50, 1, {}), collective(0, 50, 1, {}),
+             kernel(60, {0}),          kernel(60, {1, 3}),       kernel(60, {2, 4})};
   p.groupOrder = {{0, 1, 2}};
   StreamSchedule schedule = solve(p);
   EXPECT_EQ(spell(schedule.steps), "s0 s1 s2 w0 c3 w1 c4 w2 c5 ");
@@ -108,8 +100,7 @@ TEST(StreamSchedule, ParametersArePrefetched) {
 /// The kernel that feeds a collective goes first, whatever its index.
 TEST(StreamSchedule, KernelsThatFeedCollectivesGoFirst) {
   ScheduleProblem p;
-  p.tasks = {kernel(100, {}), kernel(10, {}), collective(0, 100, 0, {1}),
-             kernel(1, {2})};
+  p.tasks = {kernel(100, {}), kernel(10, {}), collective(0, 100, 0, {1}), kernel(1, {2})};
   p.groupOrder = {{2}};
   EXPECT_EQ(spell(solve(p).steps), "c1 s2 c0 w2 c3 ");
   p.computeOrder = {0, 1, 3};
@@ -144,8 +135,8 @@ TEST(StreamSchedule, UpdatesThatFeedGathersGoBetween) {
 /// second of it is ready first.
 TEST(StreamSchedule, GroupsAreIndependentAndOrdered) {
   ScheduleProblem p;
-  p.tasks = {kernel(10, {}), kernel(10, {0}), collective(0, 40, 0, {1}),
-             collective(0, 40, 0, {0}), collective(1, 40, 0, {0})};
+  p.tasks = {kernel(10, {}), kernel(10, {0}), collective(0, 40, 0, {1}), collective(0, 40, 0, {0}),
+             collective(1, 40, 0, {0})};
   p.groupOrder = {{2, 3}, {4}};
   StreamSchedule schedule = solve(p);
   EXPECT_EQ(spell(schedule.steps), "c0 s4 c1 s2 s3 w4 w2 w3 ");
@@ -155,8 +146,8 @@ TEST(StreamSchedule, GroupsAreIndependentAndOrdered) {
 /// A collective on another's result starts after the wait for it.
 TEST(StreamSchedule, ChainedCollectives) {
   ScheduleProblem p;
-  p.tasks = {kernel(10, {}), collective(0, 20, 1, {0}),
-             collective(1, 20, 1, {1}), kernel(15, {0}), kernel(5, {2})};
+  p.tasks = {kernel(10, {}), collective(0, 20, 1, {0}), collective(1, 20, 1, {1}), kernel(15, {0}),
+             kernel(5, {2})};
   p.groupOrder = {{1}, {2}};
   StreamSchedule schedule = solve(p);
   EXPECT_EQ(spell(schedule.steps), "c0 s1 c3 w1 s2 w2 c4 ");
@@ -170,19 +161,13 @@ TEST(StreamSchedule, RefusesUnsoundProblems) {
     return text(scheduleStreams(p).takeError());
   };
   using P = ScheduleProblem;
-  EXPECT_EQ(refused([](P &p) { p.tasks[0].durationNs = -1; }),
-            "task 0 takes -1 ns");
-  EXPECT_EQ(refused([](P &p) { p.tasks[3].group = 1; }),
-            "task 3 belongs to group 1 of 1");
-  EXPECT_EQ(refused([](P &p) { p.tasks[3].bytesInFlight = -1; }),
-            "task 3 has -1 bytes in flight");
+  EXPECT_EQ(refused([](P &p) { p.tasks[0].durationNs = -1; }), "task 0 takes -1 ns");
+  EXPECT_EQ(refused([](P &p) { p.tasks[3].group = 1; }), "task 3 belongs to group 1 of 1");
+  EXPECT_EQ(refused([](P &p) { p.tasks[3].bytesInFlight = -1; }), "task 3 has -1 bytes in flight");
   EXPECT_EQ(refused([](P &p) { p.inFlightCap = 6; }),
             "collective 3 has 7 bytes in flight, more than the cap of 6");
-  EXPECT_EQ(refused([](P &p) { p.tasks[0].dependencies = {9}; }),
-            "task 0 depends on task 9 of 9");
-  EXPECT_EQ(refused([](P &p) {
-              p.tasks[3].bytesInFlight = p.tasks[4].bytesInFlight = INT64_MAX;
-            }),
+  EXPECT_EQ(refused([](P &p) { p.tasks[0].dependencies = {9}; }), "task 0 depends on task 9 of 9");
+  EXPECT_EQ(refused([](P &p) { p.tasks[3].bytesInFlight = p.tasks[4].bytesInFlight = INT64_MAX; }),
             "9 tasks have more than 63 bits of bytes in flight");
   EXPECT_EQ(refused([](P &p) { p.groupOrder[0][0] = -1; }),
             "the order of group 0 names task -1 of 9");
@@ -190,10 +175,8 @@ TEST(StreamSchedule, RefusesUnsoundProblems) {
             "the order of group 0 names task 6 of group -1");
   EXPECT_EQ(refused([](P &p) { p.groupOrder[0][0] = 4; }),
             "the order of group 0 names task 4 twice");
-  EXPECT_EQ(refused([](P &p) { p.groupOrder[0].pop_back(); }),
-            "the order of group 0 lacks task 5");
-  EXPECT_EQ(refused([](P &p) { p.computeOrder = {0}; }),
-            "the order of group -1 lacks task 1");
+  EXPECT_EQ(refused([](P &p) { p.groupOrder[0].pop_back(); }), "the order of group 0 lacks task 5");
+  EXPECT_EQ(refused([](P &p) { p.computeOrder = {0}; }), "the order of group -1 lacks task 1");
   EXPECT_EQ(refused([](P &p) { p.tasks[0].dependencies = {8}; }),
             "tasks wait for each other: 0, 1, 2, 3, 4, 5, 6, 7, 8");
   EXPECT_EQ(refused([](P &p) { p.tasks[3].dependencies = {7}; }),
@@ -221,14 +204,11 @@ TEST(StreamSchedule, VerifyFindsUnsoundAnswers) {
             "task 3 of group 0 has a step of the wrong kind");
   EXPECT_EQ(spoiled([](S &s) { s[1].kind = ScheduleStep::wait; }),
             "collective 3 is waited for before its start");
-  EXPECT_EQ(spoiled([](S &s) { s[8].task = 3; }),
-            "collective 3 is waited for twice");
+  EXPECT_EQ(spoiled([](S &s) { s[8].task = 3; }), "collective 3 is waited for twice");
   EXPECT_EQ(spoiled([](S &s) { s[2].task = 0; }), "task 0 runs twice");
   EXPECT_EQ(spoiled([](S &s) { s[3].task = 3; }), "task 3 runs twice");
-  EXPECT_EQ(spoiled([](S &s) { std::swap(s[0], s[1]); }),
-            "task 3 runs before task 0 is complete");
-  EXPECT_EQ(spoiled([](S &s) { std::swap(s[6], s[7]); }),
-            "task 6 runs before task 3 is complete");
+  EXPECT_EQ(spoiled([](S &s) { std::swap(s[0], s[1]); }), "task 3 runs before task 0 is complete");
+  EXPECT_EQ(spoiled([](S &s) { std::swap(s[6], s[7]); }), "task 6 runs before task 3 is complete");
   EXPECT_EQ(spoiled([](S &s) {
               s.erase(s.begin() + 1);
               s.insert(s.begin() + 3, {ScheduleStep::start, 3});
@@ -237,12 +217,10 @@ TEST(StreamSchedule, VerifyFindsUnsoundAnswers) {
   EXPECT_EQ(spoiled([](S &s) { s.pop_back(); }), "task 8 never runs");
   EXPECT_EQ(spoiled([](S &s) { s.resize(10); }), "task 5 is never waited for");
   good.peakInFlightBytes = 20;
-  EXPECT_EQ(spoiled([](S &) {}),
-            "the schedule records 20 bytes in flight, it has 21");
+  EXPECT_EQ(spoiled([](S &) {}), "the schedule records 20 bytes in flight, it has 21");
   good.peakInFlightBytes = 21;
   good.makespanNs = 1;
-  EXPECT_EQ(spoiled([](S &) {}),
-            "the schedule records a makespan of 1 ns, it takes 390");
+  EXPECT_EQ(spoiled([](S &) {}), "the schedule records a makespan of 1 ns, it takes 390");
   p.inFlightCap = 20;
   EXPECT_EQ(spoiled([](S &) {}), "collective 5 brings 14 bytes in flight to 7, "
                                  "more than the cap of 20");
@@ -251,8 +229,7 @@ TEST(StreamSchedule, VerifyFindsUnsoundAnswers) {
   EXPECT_EQ(spoiled([](S &) {}), "task 6 runs where the order has task 7");
 }
 
-ScheduleProblem randomProblem(std::mt19937 &random, int tasks, int groups,
-                              int collectives) {
+ScheduleProblem randomProblem(std::mt19937 &random, int tasks, int groups, int collectives) {
   ScheduleProblem p;
   p.groupOrder.resize(groups);
   p.inFlightCap = 4 + random() % 6;
@@ -331,8 +308,7 @@ TEST(StreamSchedule, SmallProblemsAgainstAllOrders) {
         int64_t moved = p.tasks[step.task].bytesInFlight;
         if (step.kind != ScheduleStep::compute)
           bytes += step.kind == ScheduleStep::start ? moved : -moved;
-        candidate.peakInFlightBytes =
-            std::max(candidate.peakInFlightBytes, bytes);
+        candidate.peakInFlightBytes = std::max(candidate.peakInFlightBytes, bytes);
       }
       if (legal) {
         llvm::Expected<Timeline> timeline = simulate(makeSimProblem(p, steps));
@@ -356,8 +332,7 @@ TEST(StreamSchedule, SmallProblemsAgainstAllOrders) {
 TEST(StreamSchedule, RandomGraphsAreSound) {
   std::mt19937 random(2);
   for (int trial = 0; trial < 300; ++trial) {
-    ScheduleProblem p =
-        randomProblem(random, 1 + random() % 120, 1 + random() % 3, 40);
+    ScheduleProblem p = randomProblem(random, 1 + random() % 120, 1 + random() % 3, 40);
     if (trial % 2)
       for (size_t i = 0; i < p.tasks.size(); ++i)
         if (!p.tasks[i].isCollective())
@@ -380,8 +355,6 @@ TEST(StreamSchedule, FiveThousandTasks) {
   EXPECT_GT(solve(p).makespanNs, 0);
 }
 
-TEST(StreamSchedule, NothingToSchedule) {
-  EXPECT_EQ(solve(ScheduleProblem()).makespanNs, 0);
-}
+TEST(StreamSchedule, NothingToSchedule) { EXPECT_EQ(solve(ScheduleProblem()).makespanNs, 0); }
 
 } // namespace

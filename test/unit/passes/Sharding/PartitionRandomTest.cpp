@@ -39,8 +39,7 @@ protected:
   /// Elements from a hash of the argument's name and their index.
   HostTensor makeTensor(const RandomArgument &argument) {
     Builder builder(&context);
-    Type element = argument.limit ? Type(builder.getI64Type())
-                                  : Type(builder.getF64Type());
+    Type element = argument.limit ? Type(builder.getI64Type()) : Type(builder.getF64Type());
     Shape shape = argument.shape;
     if (argument.batch >= 0) // arrays have the samples first
       std::rotate(shape.begin(), shape.begin() + argument.batch,
@@ -57,8 +56,8 @@ protected:
     return tensor;
   }
 
-  std::optional<TensorMap>
-  runFunction(ModuleOp module, const RandomProgram &program, StringRef name) {
+  std::optional<TensorMap> runFunction(ModuleOp module, const RandomProgram &program,
+                                       StringRef name) {
     FailureOr<Session> session = Session::create(module);
     if (failed(session))
       return std::nullopt;
@@ -79,8 +78,7 @@ protected:
       llvm::raw_string_ostream(errors) << diagnostic << "\n";
       return success();
     });
-    OwningOpRef<ModuleOp> whole =
-        parseSourceString<ModuleOp>(program.text, &context);
+    OwningOpRef<ModuleOp> whole = parseSourceString<ModuleOp>(program.text, &context);
     if (!whole)
       return "does not parse: " + errors;
     OwningOpRef<ModuleOp> cut = whole->clone();
@@ -95,8 +93,7 @@ protected:
     manager.addPass(createPartition());
     if (failed(manager.run(*cut))) {
       // The one thing that microbatches cannot do.
-      if (errors.find("is needed whole inside the microbatches' loop") !=
-          std::string::npos) {
+      if (errors.find("is needed whole inside the microbatches' loop") != std::string::npos) {
         ++refused;
         return "";
       }
@@ -114,8 +111,7 @@ protected:
       if (!got)
         return "does not run: " + errors;
       for (const auto &[name, tensor] : *want)
-        if (std::string wrong = difference(got->find(name)->second, tensor);
-            !wrong.empty())
+        if (std::string wrong = difference(got->find(name)->second, tensor); !wrong.empty())
           return "@" + function.getName().str() + " gives %" + name + wrong;
     }
     return "";
@@ -133,13 +129,12 @@ protected:
       bool same = std::isfinite(b) ? std::abs(a - b) <= 1e-9 * scale
                                    : (std::isnan(a) && std::isnan(b)) || a == b;
       if (!same)
-        return "[" + std::to_string(i) + "] = " + std::to_string(a) + " for " +
-               std::to_string(b);
+        return "[" + std::to_string(i) + "] = " + std::to_string(a) + " for " + std::to_string(b);
     }
     for (size_t i = 0; i < want.ints.size(); ++i)
       if (got.ints[i] != want.ints[i])
-        return "[" + std::to_string(i) + "] = " + std::to_string(got.ints[i]) +
-               " for " + std::to_string(want.ints[i]);
+        return "[" + std::to_string(i) + "] = " + std::to_string(got.ints[i]) + " for " +
+               std::to_string(want.ints[i]);
     return "";
   }
 
@@ -155,8 +150,7 @@ std::string commandLine(const RandomMesh &mesh) {
     return text;
   };
   return "dpc-opt --dpc-assign-layouts='axes=" + join(mesh.axes) +
-         " sequential-axes=" + join(mesh.sequential) +
-         " batch-axes=" + join(mesh.batchAxes) +
+         " sequential-axes=" + join(mesh.sequential) + " batch-axes=" + join(mesh.batchAxes) +
          " auto-axes=" + join(mesh.autoAxes) + "' --dpc-partition";
 }
 

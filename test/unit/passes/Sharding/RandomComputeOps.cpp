@@ -8,8 +8,7 @@ bool RandomGenerator::unary() {
   auto x = pickFloat();
   if (!x)
     return false;
-  static const std::vector<std::string> ops = {"tanh", "sigmoid", "relu", "neg",
-                                               "softplus"};
+  static const std::vector<std::string> ops = {"tanh", "sigmoid", "relu", "neg", "softplus"};
   emit("nn." + pick(ops) + " " + x->name + " : " + x->type(), x->shape);
   return true;
 }
@@ -20,8 +19,7 @@ bool RandomGenerator::binary() {
     return false;
   RandomValue y = sameShape(x->shape);
   static const std::vector<std::string> ops = {"add", "sub", "mul", "max"};
-  emit("nn." + pick(ops) + " " + x->name + ", " + y.name + " : " + x->type(),
-       x->shape);
+  emit("nn." + pick(ops) + " " + x->name + ", " + y.name + " : " + x->type(), x->shape);
   return true;
 }
 
@@ -60,14 +58,13 @@ bool RandomGenerator::dot() {
   std::string text = "nn.dot " + x->name + ", " + y.name;
   if (!batchX.empty())
     text += " batch " + list(batchX) + " " + list(batchY);
-  emit(text + " contract " + list(contractX) + " " + list(contractY) + " : " +
-           x->type() + ", " + y.type() + " -> " + typeText(result, "f64"),
+  emit(text + " contract " + list(contractX) + " " + list(contractY) + " : " + x->type() + ", " +
+           y.type() + " -> " + typeText(result, "f64"),
        result);
   return true;
 }
 
-std::pair<Shape, Shape>
-RandomGenerator::someDimensions(const RandomValue &value) {
+std::pair<Shape, Shape> RandomGenerator::someDimensions(const RandomValue &value) {
   Shape dims, rest;
   for (int64_t d = 0; d < value.rank(); ++d) {
     if (chance(50))
@@ -85,10 +82,9 @@ bool RandomGenerator::reduce() {
   auto [dims, shape] = someDimensions(*x);
   if (dims.empty())
     return false;
-  static const std::vector<std::string> kinds = {"sum", "sum", "max", "min",
-                                                 "prod"};
-  emit("nn.reduce " + pick(kinds) + " " + x->name + " " + list(dims) + " : " +
-           x->type() + " -> " + typeText(shape, "f64"),
+  static const std::vector<std::string> kinds = {"sum", "sum", "max", "min", "prod"};
+  emit("nn.reduce " + pick(kinds) + " " + x->name + " " + list(dims) + " : " + x->type() + " -> " +
+           typeText(shape, "f64"),
        shape);
   return true;
 }
@@ -103,15 +99,13 @@ bool RandomGenerator::mean() {
   for (int64_t d = 0; d < x->rank(); ++d)
     if (d != dim)
       dims.push_back(d);
-  RandomValue sum =
-      emit("nn.reduce sum " + x->name + " " + list({dim}) + " : " + x->type() +
-               " -> " + typeText(shape, "f64"),
-           shape);
+  RandomValue sum = emit("nn.reduce sum " + x->name + " " + list({dim}) + " : " + x->type() +
+                             " -> " + typeText(shape, "f64"),
+                         shape);
   RandomValue scale = constant("0.25", shape);
-  RandomValue scaled = emit(
-      "nn.mul " + sum.name + ", " + scale.name + " : " + sum.type(), shape);
-  RandomValue wide = emit("nn.broadcast " + scaled.name + " " + list(dims) +
-                              " : " + scaled.type() + " -> " + x->type(),
+  RandomValue scaled = emit("nn.mul " + sum.name + ", " + scale.name + " : " + sum.type(), shape);
+  RandomValue wide = emit("nn.broadcast " + scaled.name + " " + list(dims) + " : " + scaled.type() +
+                              " -> " + x->type(),
                           x->shape);
   emit("nn.sub " + x->name + ", " + wide.name + " : " + x->type(), x->shape);
   return true;
@@ -121,8 +115,8 @@ bool RandomGenerator::softmax() {
   auto x = pickFloat(1);
   if (!x)
     return false;
-  emit(std::string(chance(50) ? "nn.softmax " : "nn.log_softmax ") + x->name +
-           " dim " + std::to_string(below(x->rank())) + " : " + x->type(),
+  emit(std::string(chance(50) ? "nn.softmax " : "nn.log_softmax ") + x->name + " dim " +
+           std::to_string(below(x->rank())) + " : " + x->type(),
        x->shape);
   return true;
 }
@@ -134,11 +128,10 @@ bool RandomGenerator::normalize() {
   auto [dims, shape] = someDimensions(*x);
   if (dims.empty())
     return false;
-  std::string name = "%v" + std::to_string(next++),
-              stat = typeText(shape, "f64");
-  body += "  " + name + ":3 = nn.normalize " + x->name + " " + list(dims) +
-          " epsilon 0.1" + (chance(30) ? " uncentered" : "") + " : " +
-          x->type() + " -> " + x->type() + ", " + stat + ", " + stat + "\n";
+  std::string name = "%v" + std::to_string(next++), stat = typeText(shape, "f64");
+  body += "  " + name + ":3 = nn.normalize " + x->name + " " + list(dims) + " epsilon 0.1" +
+          (chance(30) ? " uncentered" : "") + " : " + x->type() + " -> " + x->type() + ", " + stat +
+          ", " + stat + "\n";
   values.push_back({name + "#0", x->shape});
   values.push_back({name + "#1", shape});
   values.push_back({name + "#2", shape});
@@ -153,28 +146,24 @@ bool RandomGenerator::conv() {
   int64_t groups = channels % 2 == 0 && chance(40) ? 2 : 1;
   if (channels % 3 == 0 && chance(40))
     groups = 3;
-  int64_t stride = 1 + below(2), low = below(2), high = below(2),
-          window = 1 + below(3);
+  int64_t stride = 1 + below(2), low = below(2), high = below(2), window = 1 + below(3);
   if (width + low + high < window)
     return false;
   Shape kernel = {groups * (1 + below(3)), channels / groups, window};
-  Shape shape = {x->shape[0], kernel[0],
-                 (width + low + high - window) / stride + 1};
+  Shape shape = {x->shape[0], kernel[0], (width + low + high - window) / stride + 1};
   RandomValue w = addParameter(kernel);
-  std::string geometry =
-      " strides " + list({stride}) + " padLow " + list({low}) + " padHigh " +
-      list({high}) + " dilations [1] groups " + std::to_string(groups) + " : ";
-  RandomValue y =
-      emit("nn.conv " + x->name + ", " + w.name + geometry + x->type() + ", " +
-               w.type() + " -> " + typeText(shape, "f64"),
-           shape);
+  std::string geometry = " strides " + list({stride}) + " padLow " + list({low}) + " padHigh " +
+                         list({high}) + " dilations [1] groups " + std::to_string(groups) + " : ";
+  RandomValue y = emit("nn.conv " + x->name + ", " + w.name + geometry + x->type() + ", " +
+                           w.type() + " -> " + typeText(shape, "f64"),
+                       shape);
   if (chance(50))
-    emit("nn.conv_input_grad " + y.name + ", " + w.name + geometry + y.type() +
-             ", " + w.type() + " -> " + x->type(),
+    emit("nn.conv_input_grad " + y.name + ", " + w.name + geometry + y.type() + ", " + w.type() +
+             " -> " + x->type(),
          x->shape);
   if (chance(50))
-    emit("nn.conv_weight_grad " + x->name + ", " + y.name + geometry +
-             x->type() + ", " + y.type() + " -> " + w.type(),
+    emit("nn.conv_weight_grad " + x->name + ", " + y.name + geometry + x->type() + ", " + y.type() +
+             " -> " + w.type(),
          w.shape);
   return true;
 }
@@ -186,8 +175,8 @@ bool RandomGenerator::pool() {
   Shape shape = x->shape;
   shape[2] = (shape[2] - 2) / 2 + 1;
   emit(std::string(chance(50) ? "nn.max_pool " : "nn.sum_pool ") + x->name +
-           " kernel [2] strides [2] padLow [0] padHigh [0] dilations [1] : " +
-           x->type() + " -> " + typeText(shape, "f64"),
+           " kernel [2] strides [2] padLow [0] padHigh [0] dilations [1] : " + x->type() + " -> " +
+           typeText(shape, "f64"),
        shape);
   return true;
 }
@@ -210,11 +199,9 @@ bool RandomGenerator::crossEntropy() {
   Shape shape = x->shape;
   shape.erase(shape.begin() + dim);
   RandomValue labels = iotaBelow(shape, x->shape[dim]);
-  std::string name = "%v" + std::to_string(next++),
-              stat = typeText(shape, "f64");
-  body += "  " + name + ":2 = nn.cross_entropy " + x->name + ", " +
-          labels.name + " dim " + std::to_string(dim) +
-          " {labelSmoothing = 0.1 : f64} : " + x->type() + ", " +
+  std::string name = "%v" + std::to_string(next++), stat = typeText(shape, "f64");
+  body += "  " + name + ":2 = nn.cross_entropy " + x->name + ", " + labels.name + " dim " +
+          std::to_string(dim) + " {labelSmoothing = 0.1 : f64} : " + x->type() + ", " +
           labels.type() + " -> " + stat + ", " + stat + "\n";
   values.push_back({name + "#0", shape});
   values.push_back({name + "#1", shape});
@@ -226,8 +213,7 @@ bool RandomGenerator::uniform() {
   shape[0] = batch;
   RandomValue index = iota(shape), seed = constant("7", {}, true);
   emit("nn.random_uniform " + seed.name + ", " + seed.name + ", " + index.name +
-           " {ordinal = 3 : i64} : " + index.type() + " -> " +
-           typeText(shape, "f64"),
+           " {ordinal = 3 : i64} : " + index.type() + " -> " + typeText(shape, "f64"),
        shape);
   return true;
 }

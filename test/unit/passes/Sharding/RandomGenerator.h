@@ -10,8 +10,7 @@
 namespace dpc::test {
 
 inline int64_t product(const Shape &shape) {
-  return std::accumulate(shape.begin(), shape.end(), int64_t(1),
-                         std::multiplies<>());
+  return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
 }
 
 inline std::string list(const Shape &values) {
@@ -35,9 +34,7 @@ struct RandomValue {
   bool isInteger = false;
   int64_t lowest = 0, limit = 0;
 
-  std::string type() const {
-    return typeText(shape, isInteger ? "i64" : "f64");
-  }
+  std::string type() const { return typeText(shape, isInteger ? "i64" : "f64"); }
   int64_t rank() const { return shape.size(); }
 };
 
@@ -73,19 +70,16 @@ private:
   std::string makeFunction(const std::string &name, unsigned ops);
 
   /// Appends `%n = text` and records the value.
-  const RandomValue &emit(const std::string &text, Shape shape,
-                          bool isInteger = false, int64_t lowest = 0,
-                          int64_t limit = 0);
-  std::optional<RandomValue> pickFloat(int64_t minRank = 0,
-                                       int64_t maxRank = 4);
+  const RandomValue &emit(const std::string &text, Shape shape, bool isInteger = false,
+                          int64_t lowest = 0, int64_t limit = 0);
+  std::optional<RandomValue> pickFloat(int64_t minRank = 0, int64_t maxRank = 4);
   RandomValue sameShape(const Shape &shape);
   /// Some dimensions, perhaps none, and the extents of the others.
   std::pair<Shape, Shape> someDimensions(const RandomValue &value);
 
   /// Indices into [0, extent).
   RandomValue indicesInto(int64_t extent);
-  RandomValue constant(const std::string &value, const Shape &shape,
-                       bool isInteger = false);
+  RandomValue constant(const std::string &value, const Shape &shape, bool isInteger = false);
   RandomValue iota(const Shape &shape);
   RandomValue iotaBelow(const Shape &shape, int64_t extent);
 

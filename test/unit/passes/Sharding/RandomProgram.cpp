@@ -42,8 +42,7 @@ Shape RandomGenerator::randomShape(int64_t rank) {
   return shape;
 }
 
-std::string RandomGenerator::dimLayout(int64_t extent,
-                                       std::vector<std::string> axes) {
+std::string RandomGenerator::dimLayout(int64_t extent, std::vector<std::string> axes) {
   auto segment = [&](int64_t size) {
     int64_t major = 1;
     for (int64_t f = 2; f < size; ++f)
@@ -55,8 +54,7 @@ std::string RandomGenerator::dimLayout(int64_t extent,
       cut += (cut.empty() ? ": " : ",") + axis;
     if (major > 1)
       text = "(" + std::to_string(major) + (onMajor ? cut : "") + ")";
-    return text + "(" + std::to_string(size / major) +
-           (major > 1 && onMajor ? "" : cut) + ")";
+    return text + "(" + std::to_string(size / major) + (major > 1 && onMajor ? "" : cut) + ")";
   };
   if (extent > 1 && chance(25)) {
     int64_t first = 1 + below(extent - 1);
@@ -79,8 +77,7 @@ std::string RandomGenerator::randomLayout(const Shape &shape) {
 }
 
 RandomValue RandomGenerator::addArgument(RandomArgument argument) {
-  RandomValue value{"%" + argument.name, argument.shape, argument.limit > 0, 1,
-                    argument.limit};
+  RandomValue value{"%" + argument.name, argument.shape, argument.limit > 0, 1, argument.limit};
   if (argument.limit == 0)
     value.lowest = 0;
   program.arguments.push_back(argument);
@@ -111,16 +108,14 @@ RandomValue RandomGenerator::addInput(int64_t limit) {
   return addArgument(argument);
 }
 
-std::string RandomGenerator::makeFunction(const std::string &name,
-                                          unsigned ops) {
+std::string RandomGenerator::makeFunction(const std::string &name, unsigned ops) {
   values.clear();
   used.clear();
   body.clear();
   for (size_t i = 0; i < program.arguments.size(); ++i)
     if (program.arguments[i].isParameter && chance(70)) {
       used.push_back(i);
-      values.push_back(
-          {"%" + program.arguments[i].name, program.arguments[i].shape});
+      values.push_back({"%" + program.arguments[i].name, program.arguments[i].shape});
     }
   for (int64_t i = 0, count = 1 + below(2); i < count; ++i)
     addInput();
@@ -132,10 +127,8 @@ std::string RandomGenerator::makeFunction(const std::string &name,
     const RandomArgument &argument = program.arguments[used[i]];
     header += i ? ",\n    " : "";
     header += "%" + argument.name + ": " +
-              typeText(argument.shape, argument.limit ? "i64" : "f64") +
-              " {nn.arg = #nn.arg<" +
-              (argument.isParameter ? "parameter" : "input") + " \"" +
-              argument.name + "\"";
+              typeText(argument.shape, argument.limit ? "i64" : "f64") + " {nn.arg = #nn.arg<" +
+              (argument.isParameter ? "parameter" : "input") + " \"" + argument.name + "\"";
     if (argument.batch >= 0)
       header += ", batch = " + std::to_string(argument.batch);
     header += ">";
@@ -155,21 +148,19 @@ std::string RandomGenerator::makeFunction(const std::string &name,
     returned += separator + value.name;
     ++returnedCount;
   }
-  return header + ")\n    -> (" + results + ") {\n" + body + "  return " +
-         returned + " : " + types + "\n}\n";
+  return header + ")\n    -> (" + results + ") {\n" + body + "  return " + returned + " : " +
+         types + "\n}\n";
 }
 
-const RandomValue &RandomGenerator::emit(const std::string &text, Shape shape,
-                                         bool isInteger, int64_t lowest,
-                                         int64_t limit) {
+const RandomValue &RandomGenerator::emit(const std::string &text, Shape shape, bool isInteger,
+                                         int64_t lowest, int64_t limit) {
   std::string name = "%v" + std::to_string(next++);
   body += "  " + name + " = " + text + "\n";
   values.push_back({name, std::move(shape), isInteger, lowest, limit});
   return values.back();
 }
 
-std::optional<RandomValue> RandomGenerator::pickFloat(int64_t minRank,
-                                                      int64_t maxRank) {
+std::optional<RandomValue> RandomGenerator::pickFloat(int64_t minRank, int64_t maxRank) {
   std::vector<RandomValue> fitting;
   for (const RandomValue &value : values)
     if (!value.isInteger && value.rank() >= minRank && value.rank() <= maxRank)
@@ -197,26 +188,24 @@ RandomValue RandomGenerator::indicesInto(int64_t extent) {
   if (extent > 1 && chance(60)) {
     RandomValue input = addInput(extent + 1);
     RandomValue one = constant("1", input.shape, true);
-    return emit("nn.sub " + input.name + ", " + one.name + " : " + input.type(),
-                input.shape, true, 0, extent);
+    return emit("nn.sub " + input.name + ", " + one.name + " : " + input.type(), input.shape, true,
+                0, extent);
   }
   Shape shape = randomShape(1 + below(2));
   return iotaBelow(shape, extent);
 }
 
-RandomValue RandomGenerator::constant(const std::string &value,
-                                      const Shape &shape, bool isInteger) {
+RandomValue RandomGenerator::constant(const std::string &value, const Shape &shape,
+                                      bool isInteger) {
   std::string type = typeText(shape, isInteger ? "i64" : "f64");
-  RandomValue made =
-      emit("nn.constant dense<" + value + "> : " + type, shape, isInteger);
+  RandomValue made = emit("nn.constant dense<" + value + "> : " + type, shape, isInteger);
   values.pop_back(); // not an operand of other ops
   return made;
 }
 
 RandomValue RandomGenerator::iota(const Shape &shape) {
   int64_t dim = below(shape.size());
-  RandomValue made = emit("nn.iota dim " + std::to_string(dim) + " : " +
-                              typeText(shape, "i64"),
+  RandomValue made = emit("nn.iota dim " + std::to_string(dim) + " : " + typeText(shape, "i64"),
                           shape, true, 0, shape[dim]);
   return made;
 }
@@ -224,27 +213,23 @@ RandomValue RandomGenerator::iota(const Shape &shape) {
 RandomValue RandomGenerator::iotaBelow(const Shape &shape, int64_t extent) {
   RandomValue index = iota(shape);
   RandomValue bound = constant(std::to_string(extent), shape, true);
-  return emit("nn.rem " + index.name + ", " + bound.name + " : " + index.type(),
-              shape, true, 0, extent);
+  return emit("nn.rem " + index.name + ", " + bound.name + " : " + index.type(), shape, true, 0,
+              extent);
 }
 
 bool RandomGenerator::makeOp() {
   using Maker = bool (RandomGenerator::*)();
   static const std::vector<Maker> makers = {
-      &RandomGenerator::unary,     &RandomGenerator::binary,
-      &RandomGenerator::binary,    &RandomGenerator::dot,
-      &RandomGenerator::dot,       &RandomGenerator::dot,
-      &RandomGenerator::broadcast, &RandomGenerator::reshape,
-      &RandomGenerator::reshape,   &RandomGenerator::transpose,
-      &RandomGenerator::slice,     &RandomGenerator::pad,
-      &RandomGenerator::concat,    &RandomGenerator::reduce,
-      &RandomGenerator::reduce,    &RandomGenerator::softmax,
-      &RandomGenerator::normalize, &RandomGenerator::gather,
-      &RandomGenerator::gather,    &RandomGenerator::scatter,
-      &RandomGenerator::conv,      &RandomGenerator::cumsum,
-      &RandomGenerator::select,    &RandomGenerator::reverse,
-      &RandomGenerator::pool,      &RandomGenerator::crossEntropy,
-      &RandomGenerator::uniform,   &RandomGenerator::mean};
+      &RandomGenerator::unary,     &RandomGenerator::binary,       &RandomGenerator::binary,
+      &RandomGenerator::dot,       &RandomGenerator::dot,          &RandomGenerator::dot,
+      &RandomGenerator::broadcast, &RandomGenerator::reshape,      &RandomGenerator::reshape,
+      &RandomGenerator::transpose, &RandomGenerator::slice,        &RandomGenerator::pad,
+      &RandomGenerator::concat,    &RandomGenerator::reduce,       &RandomGenerator::reduce,
+      &RandomGenerator::softmax,   &RandomGenerator::normalize,    &RandomGenerator::gather,
+      &RandomGenerator::gather,    &RandomGenerator::scatter,      &RandomGenerator::conv,
+      &RandomGenerator::cumsum,    &RandomGenerator::select,       &RandomGenerator::reverse,
+      &RandomGenerator::pool,      &RandomGenerator::crossEntropy, &RandomGenerator::uniform,
+      &RandomGenerator::mean};
   return (this->*pick(makers))();
 }
 

@@ -19,8 +19,8 @@ bool RandomGenerator::broadcast() {
   }
   if (shape.size() == dims.size() || product(shape) > 500)
     return false;
-  emit("nn.broadcast " + x->name + " " + list(dims) + " : " + x->type() +
-           " -> " + typeText(shape, "f64"),
+  emit("nn.broadcast " + x->name + " " + list(dims) + " : " + x->type() + " -> " +
+           typeText(shape, "f64"),
        shape);
   return true;
 }
@@ -59,9 +59,7 @@ bool RandomGenerator::reshape() {
   }
   if (shape.empty() || product(shape) != product(x->shape))
     return false;
-  emit("nn.reshape " + x->name + " : " + x->type() + " -> " +
-           typeText(shape, "f64"),
-       shape);
+  emit("nn.reshape " + x->name + " : " + x->type() + " -> " + typeText(shape, "f64"), shape);
   return true;
 }
 
@@ -74,8 +72,8 @@ bool RandomGenerator::transpose() {
   std::shuffle(permutation.begin(), permutation.end(), random);
   for (int64_t d : permutation)
     shape.push_back(x->shape[d]);
-  emit("nn.transpose " + x->name + " " + list(permutation) + " : " + x->type() +
-           " -> " + typeText(shape, "f64"),
+  emit("nn.transpose " + x->name + " " + list(permutation) + " : " + x->type() + " -> " +
+           typeText(shape, "f64"),
        shape);
   return true;
 }
@@ -88,16 +86,14 @@ bool RandomGenerator::slice() {
   for (int64_t extent : x->shape) {
     bool whole = chance(50);
     int64_t start = whole ? 0 : below(extent),
-            limit = whole ? extent : start + 1 + below(extent - start),
-            stride = chance(15) ? 2 : 1;
+            limit = whole ? extent : start + 1 + below(extent - start), stride = chance(15) ? 2 : 1;
     starts.push_back(start);
     limits.push_back(limit);
     strides.push_back(stride);
     shape.push_back((limit - start + stride - 1) / stride);
   }
-  emit("nn.slice " + x->name + " starts " + list(starts) + " limits " +
-           list(limits) + " strides " + list(strides) + " : " + x->type() +
-           " -> " + typeText(shape, "f64"),
+  emit("nn.slice " + x->name + " starts " + list(starts) + " limits " + list(limits) + " strides " +
+           list(strides) + " : " + x->type() + " -> " + typeText(shape, "f64"),
        shape);
   return true;
 }
@@ -114,15 +110,14 @@ bool RandomGenerator::pad() {
     interior.push_back(chance(10));
     if (extent > 2 && chance(10))
       low.back() = -1;
-    shape.push_back(low.back() + high.back() + extent +
-                    (extent - 1) * interior.back());
+    shape.push_back(low.back() + high.back() + extent + (extent - 1) * interior.back());
   }
   if (product(shape) > 500)
     return false;
   RandomValue value = constant(chance(60) ? "0.0" : "0.5", {});
-  emit("nn.pad " + x->name + ", " + value.name + " low " + list(low) +
-           " high " + list(high) + " interior " + list(interior) + " : " +
-           x->type() + ", tensor<f64> -> " + typeText(shape, "f64"),
+  emit("nn.pad " + x->name + ", " + value.name + " low " + list(low) + " high " + list(high) +
+           " interior " + list(interior) + " : " + x->type() + ", tensor<f64> -> " +
+           typeText(shape, "f64"),
        shape);
   return true;
 }
@@ -161,8 +156,8 @@ bool RandomGenerator::concat() {
   }
   if (product(shape) > 500)
     return false;
-  emit("nn.concat " + names + " dim " + std::to_string(dim) + " : " + types +
-           " -> " + typeText(shape, "f64"),
+  emit("nn.concat " + names + " dim " + std::to_string(dim) + " : " + types + " -> " +
+           typeText(shape, "f64"),
        shape);
   return true;
 }
@@ -179,9 +174,8 @@ bool RandomGenerator::gather() {
   shape.insert(shape.begin() + dim, indices.shape.begin(), indices.shape.end());
   if (shape.size() > 4 || product(shape) > 500)
     return false;
-  emit("nn.gather " + table.name + ", " + indices.name + " dim " +
-           std::to_string(dim) + " : " + table.type() + ", " + indices.type() +
-           " -> " + typeText(shape, "f64"),
+  emit("nn.gather " + table.name + ", " + indices.name + " dim " + std::to_string(dim) + " : " +
+           table.type() + ", " + indices.type() + " -> " + typeText(shape, "f64"),
        shape);
   gathered.push_back({values.back().name, indices.name, dim});
   return true;
@@ -206,9 +200,8 @@ bool RandomGenerator::scatter() {
   RandomValue bent = *updates, at = *indices;
   if (chance(60))
     bent = emit("nn.softplus " + bent.name + " : " + bent.type(), bent.shape);
-  emit("nn.scatter_add " + bent.name + ", " + at.name + " dim " +
-           std::to_string(dim) + " : " + bent.type() + ", " + at.type() +
-           " -> " + typeText(shape, "f64"),
+  emit("nn.scatter_add " + bent.name + ", " + at.name + " dim " + std::to_string(dim) + " : " +
+           bent.type() + ", " + at.type() + " -> " + typeText(shape, "f64"),
        shape);
   return true;
 }
@@ -221,12 +214,11 @@ bool RandomGenerator::select() {
   RandomValue index = iota(x->shape);
   RandomValue bound = constant(std::to_string(below(5)), x->shape, true);
   std::string bits = typeText(x->shape, "i1");
-  RandomValue mask = emit("nn.compare lt " + index.name + ", " + bound.name +
-                              " : " + index.type() + " -> " + bits,
-                          x->shape);
+  RandomValue mask =
+      emit("nn.compare lt " + index.name + ", " + bound.name + " : " + index.type() + " -> " + bits,
+           x->shape);
   values.pop_back();
-  emit("nn.select " + mask.name + ", " + x->name + ", " + y.name + " : " +
-           bits + ", " + x->type(),
+  emit("nn.select " + mask.name + ", " + x->name + ", " + y.name + " : " + bits + ", " + x->type(),
        x->shape);
   return true;
 }
@@ -235,8 +227,6 @@ bool RandomGenerator::reverse() {
   auto x = pickFloat(1);
   if (!x)
     return false;
-  emit("nn.reverse " + x->name + " " + list({below(x->rank())}) + " : " +
-           x->type(),
-       x->shape);
+  emit("nn.reverse " + x->name + " " + list({below(x->rank())}) + " : " + x->type(), x->shape);
   return true;
 }

@@ -38,8 +38,7 @@ protected:
   std::string entry() {
     std::error_code code;
     std::string found;
-    for (llvm::sys::fs::directory_iterator at(folder, code), end; at != end;
-         at.increment(code))
+    for (llvm::sys::fs::directory_iterator at(folder, code), end; at != end; at.increment(code))
       if (llvm::StringRef(at->path()).contains("llvmcache-"))
         found = at->path();
     return found;
@@ -85,8 +84,8 @@ TEST_F(ObjectCacheTest, DamageIsAMiss) {
   EXPECT_FALSE(cache.lookup(key));
   std::string other = ObjectCache::keyOf("another kernel");
   write(path, sound);
-  ASSERT_FALSE(llvm::sys::fs::copy_file(
-      path, llvm::StringRef(path).drop_back(key.size()).str() + other));
+  ASSERT_FALSE(
+      llvm::sys::fs::copy_file(path, llvm::StringRef(path).drop_back(key.size()).str() + other));
   EXPECT_FALSE(cache.lookup(other));
   cache.store(other, "other code");
   EXPECT_EQ(cache.lookup(other), "other code");

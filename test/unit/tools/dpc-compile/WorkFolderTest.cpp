@@ -16,9 +16,7 @@ namespace {
 /// A folder of the test's own, removed at its end.
 class WorkFolderTest : public testing::Test {
 protected:
-  void SetUp() override {
-    ASSERT_FALSE(sys::fs::createUniqueDirectory("work-folder-test", place));
-  }
+  void SetUp() override { ASSERT_FALSE(sys::fs::createUniqueDirectory("work-folder-test", place)); }
   void TearDown() override { sys::fs::remove_directories(place); }
 
   unsigned countEntries() const {

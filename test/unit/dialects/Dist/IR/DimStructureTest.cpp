@@ -61,8 +61,7 @@ TEST(DimStructure, RefinementLaws) {
   int found = 0, associated = 0;
   for (int i = 0; i < 20000; ++i) {
     int64_t extent = random.in(1, 24);
-    DimStructure a = randomStructure(random, extent),
-                 b = randomStructure(random, extent),
+    DimStructure a = randomStructure(random, extent), b = randomStructure(random, extent),
                  c = randomStructure(random, extent);
     SCOPED_TRACE(toString(a) + " " + toString(b) + " " + toString(c));
     ASSERT_EQ(commonRefinement(a, a), a);
@@ -75,11 +74,9 @@ TEST(DimStructure, RefinementLaws) {
     ++found;
     ASSERT_EQ(ab->extent(), extent);
     ASSERT_TRUE(refines(*ab, a) && refines(*ab, b));
-    ASSERT_TRUE(refines(c, *ab) || !refines(c, a) ||
-                !refines(c, b)); // the coarsest
+    ASSERT_TRUE(refines(c, *ab) || !refines(c, a) || !refines(c, b)); // the coarsest
     std::optional<DimStructure> bc = commonRefinement(b, c);
-    auto left = commonRefinement(*ab, c),
-         right = bc ? commonRefinement(a, *bc) : std::nullopt;
+    auto left = commonRefinement(*ab, c), right = bc ? commonRefinement(a, *bc) : std::nullopt;
     if (left && right) {
       ++associated;
       ASSERT_EQ(*left, *right);
@@ -90,37 +87,29 @@ TEST(DimStructure, RefinementLaws) {
 }
 
 TEST(DimStructure, ReshapeKeepsEveryFactor) {
-  auto reshaped = [](llvm::ArrayRef<DimStructure> dims,
-                     llvm::ArrayRef<int64_t> shape) {
+  auto reshaped = [](llvm::ArrayRef<DimStructure> dims, llvm::ArrayRef<int64_t> shape) {
     auto result = reshapeStructure(dims, shape);
     std::string text = result ? "" : "none";
     for (size_t i = 0; result && i < result->size(); ++i)
       text += toString((*result)[i]);
     return text;
   };
-  EXPECT_EQ(reshaped({DimStructure{{8}}, DimStructure{{4}}, DimStructure{{12}}},
-                     {32, 12}),
+  EXPECT_EQ(reshaped({DimStructure{{8}}, DimStructure{{4}}, DimStructure{{12}}}, {32, 12}),
             "[8x4][12]");
-  EXPECT_EQ(reshaped({DimStructure{{8}}, DimStructure{{96}}}, {8, 3, 4, 8}),
-            "[8][3][4][8]");
-  EXPECT_EQ(reshaped({DimStructure{{32}, {32}, {32}}}, {3, 4, 8}),
-            "[1 + 1 + 1][4][8]");
+  EXPECT_EQ(reshaped({DimStructure{{8}}, DimStructure{{96}}}, {8, 3, 4, 8}), "[8][3][4][8]");
+  EXPECT_EQ(reshaped({DimStructure{{32}, {32}, {32}}}, {3, 4, 8}), "[1 + 1 + 1][4][8]");
   EXPECT_EQ(reshaped({DimStructure{{4, 8}, {32}}}, {2, 32}), "[1 + 1][4x8]");
   EXPECT_EQ(reshaped({DimStructure{{4, 6}}}, {3, 8}),
             "none"); // the loop of 4 would be forgotten
-  EXPECT_EQ(reshaped({DimStructure{{2}}, DimStructure{{3}, {5}}}, {16}),
-            "none");
-  EXPECT_EQ(reshaped({DimStructure{{1}}, DimStructure{{3}, {5}}}, {8}),
-            "[3 + 5]");
+  EXPECT_EQ(reshaped({DimStructure{{2}}, DimStructure{{3}, {5}}}, {16}), "none");
+  EXPECT_EQ(reshaped({DimStructure{{1}}, DimStructure{{3}, {5}}}, {8}), "[3 + 5]");
 }
 
 TEST(DimStructure, LayoutsOnAStructure) {
   MeshShape mesh{{"a", 2}, {"b", 2}};
-  auto refined = [&](llvm::StringRef text,
-                     const DimStructure &structure) -> std::string {
+  auto refined = [&](llvm::StringRef text, const DimStructure &structure) -> std::string {
     llvm::Expected<Layout> layout = parseLayout(text);
-    std::optional<DimLayout> dim =
-        refineLayout(layout->dims[0], structure, mesh);
+    std::optional<DimLayout> dim = refineLayout(layout->dims[0], structure, mesh);
     if (!dim)
       return "none";
     EXPECT_TRUE(reference::same(layout->dims[0], *dim, mesh));
@@ -150,16 +139,14 @@ TEST(DimStructure, RandomLayoutsOnRandomStructures) {
     Layout layout = random.layout(mesh, 1, 2, 3, 4);
     const DimLayout &dim = layout.dims[0];
     DimStructure structure = randomStructure(random, dim.extent());
-    if (std::optional<DimStructure> finer =
-            commonRefinement(structure, structureOf(dim)))
+    if (std::optional<DimStructure> finer = commonRefinement(structure, structureOf(dim)))
       structure = *finer;
     std::optional<DimLayout> result = refineLayout(dim, structure, mesh);
     if (!result)
       continue;
     ++found;
     ASSERT_EQ(structureOf(*result), structure);
-    ASSERT_TRUE(reference::same(dim, *result, mesh))
-        << toString(dim) << " " << toString(*result);
+    ASSERT_TRUE(reference::same(dim, *result, mesh)) << toString(dim) << " " << toString(*result);
   }
   EXPECT_GT(found, 3000);
 }

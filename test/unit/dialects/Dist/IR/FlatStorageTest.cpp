@@ -51,8 +51,7 @@ protected:
   std::vector<HostTensor> run(StringRef name, std::vector<HostTensor> arguments,
                               int64_t index = 0) {
     Member device(index);
-    auto results = evaluate(module->lookupSymbol<func::FuncOp>(name),
-                            std::move(arguments), device);
+    auto results = evaluate(module->lookupSymbol<func::FuncOp>(name), std::move(arguments), device);
     EXPECT_TRUE(succeeded(results));
     return succeeded(results) ? *results : std::vector<HostTensor>();
   }
@@ -88,9 +87,8 @@ TEST_F(FlatStorageTest, UnpackIsItsInverse) {
 TEST_F(FlatStorageTest, EachDeviceHasTheShareOfItsNumber) {
   HostTensor flat = make(type({12}), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   for (int64_t device = 0; device < 4; ++device)
-    EXPECT_EQ(
-        run("share", {flat}, device)[0].floats,
-        (std::vector<double>{3. * device, 3. * device + 1, 3. * device + 2}));
+    EXPECT_EQ(run("share", {flat}, device)[0].floats,
+              (std::vector<double>{3. * device, 3. * device + 1, 3. * device + 2}));
 }
 
 } // namespace

@@ -24,8 +24,7 @@ using Signature = std::vector<Indices>; // of every device
 /// hold.
 class AllDims {
 public:
-  AllDims(const MeshShape &mesh, int64_t maxSegments)
-      : mesh(mesh), maxSegments(maxSegments) {}
+  AllDims(const MeshShape &mesh, int64_t maxSegments) : mesh(mesh), maxSegments(maxSegments) {}
 
   const std::map<Signature, DimLayout> &of(int64_t extent) {
     auto [it, isNew] = known.try_emplace(extent);
@@ -83,8 +82,7 @@ private:
     for (size_t f = 0; f < segment.factors.size(); ++f)
       for (size_t at = 0; at <= segment.factors[f].axes.size(); ++at) {
         Segment placed = segment;
-        placed.factors[f].axes.insert(placed.factors[f].axes.begin() + at,
-                                      mesh.axes[axis].name);
+        placed.factors[f].axes.insert(placed.factors[f].axes.begin() + at, mesh.axes[axis].name);
         place(placed, axis + 1, out);
       }
   }
@@ -164,8 +162,7 @@ private:
   llvm::ArrayRef<int64_t> shape;
   llvm::SmallVector<int64_t, 4> strides;
   std::vector<Indices> partial;
-  std::vector<std::vector<std::pair<const Signature *, const DimLayout *>>>
-      candidates;
+  std::vector<std::vector<std::pair<const Signature *, const DimLayout *>>> candidates;
 };
 
 struct Tally {
@@ -182,15 +179,13 @@ struct Tally {
 Tally tally(unsigned seed, int cases, int64_t maxSegments) {
   Random random(seed);
   Tally tally;
-  for (const MeshShape &mesh :
-       {MeshShape{{"a", 2}, {"b", 2}}, MeshShape{{"a", 2}, {"b", 3}},
-        MeshShape{{"a", 4}, {"b", 2}}}) {
+  for (const MeshShape &mesh : {MeshShape{{"a", 2}, {"b", 2}}, MeshShape{{"a", 2}, {"b", 3}},
+                                MeshShape{{"a", 4}, {"b", 2}}}) {
     AllDims all(mesh, maxSegments);
     for (int i = 0; i < cases; ++i) {
       Layout layout = random.layout(mesh, 3, maxSegments, 3, 6);
       auto shape = random.reshaped(layout);
-      if (shape.size() > 4 ||
-          llvm::any_of(shape, [](int64_t extent) { return extent > 24; }))
+      if (shape.size() > 4 || llvm::any_of(shape, [](int64_t extent) { return extent > 24; }))
         continue;
       ++tally.reshapes;
       if (reshapeLayout(layout, shape, mesh)) {
@@ -202,8 +197,7 @@ Tally tally(unsigned seed, int cases, int64_t maxSegments) {
         wanted.push_back(reference::indices(layout, at, mesh));
       if (std::optional<Layout> other = Search(all, wanted, shape).find()) {
         ++tally.missed;
-        tally.examples += "\n  " + toString(layout) + " is " +
-                          toString(*other) +
+        tally.examples += "\n  " + toString(layout) + " is " + toString(*other) +
                           " on a=" + std::to_string(mesh.axes[0].size) +
                           " b=" + std::to_string(mesh.axes[1].size);
       }

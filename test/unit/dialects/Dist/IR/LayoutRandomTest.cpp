@@ -63,8 +63,7 @@ TEST(LayoutRandom, EqualityAgreesWithIndexLists) {
   for (int i = 0; i < 5 * cases; ++i) {
     MeshShape mesh = random.mesh(2, 3);
     // Small extents, so that different structures often hold the same indices.
-    Layout a = random.layout(mesh, 2, 2, 3, 3),
-           b = random.layout(mesh, 2, 2, 3, 3);
+    Layout a = random.layout(mesh, 2, 2, 3, 3), b = random.layout(mesh, 2, 2, 3, 3);
     for (int tries = 0; a.shape() != b.shape() && tries < 200; ++tries)
       b = random.layout(mesh, 2, 2, 3, 3);
     if (a.shape() != b.shape())
@@ -74,8 +73,7 @@ TEST(LayoutRandom, EqualityAgreesWithIndexLists) {
     equal += expected;
     ASSERT_EQ(sameIndices(a, b, mesh), expected);
     for (auto [dimA, dimB] : llvm::zip(a.dims, b.dims))
-      ASSERT_EQ(sameIndices(dimA, dimB, mesh),
-                reference::same(dimA, dimB, mesh));
+      ASSERT_EQ(sameIndices(dimA, dimB, mesh), reference::same(dimA, dimB, mesh));
   }
   EXPECT_GT(equal, cases / 4);
 }
@@ -132,8 +130,7 @@ TEST(LayoutRandom, ConcatAndSliceAreInverse) {
     b.dims[0] = random.dim(axes, 3, 3, 4);
     std::optional<Layout> both = concatLayouts({a, b}, 0, mesh);
     ASSERT_TRUE(both);
-    SCOPED_TRACE(describe(a, mesh) + " and " + toString(b) + " in " +
-                 toString(*both));
+    SCOPED_TRACE(describe(a, mesh) + " and " + toString(b) + " in " + toString(*both));
     int64_t extentA = a.dims[0].extent();
     for (const Coordinates &at : allCoordinates(mesh)) {
       Indices expected = reference::indices(a.dims[0], at, mesh);
@@ -142,8 +139,7 @@ TEST(LayoutRandom, ConcatAndSliceAreInverse) {
       ASSERT_EQ(reference::indices(both->dims[0], at, mesh), expected);
     }
     std::optional<Layout> first = sliceLayout(*both, 0, 0, extentA, mesh);
-    std::optional<Layout> second =
-        sliceLayout(*both, 0, extentA, b.dims[0].extent(), mesh);
+    std::optional<Layout> second = sliceLayout(*both, 0, extentA, b.dims[0].extent(), mesh);
     ASSERT_TRUE(first && second);
     ASSERT_TRUE(sameIndices(*first, a, mesh)) << toString(*first);
     ASSERT_TRUE(sameIndices(*second, b, mesh)) << toString(*second);
@@ -157,14 +153,13 @@ TEST(LayoutRandom, SlicesAreTheSameLocalIndicesEverywhere) {
     MeshShape mesh = random.mesh(2);
     Layout layout = random.layout(mesh, 1, 3, 3, 4);
     const DimLayout &dim = layout.dims[0];
-    int64_t begin = random.in(0, dim.extent() - 1),
-            size = random.in(1, dim.extent() - begin);
+    int64_t begin = random.in(0, dim.extent() - 1), size = random.in(1, dim.extent() - begin);
     std::optional<DimLayout> result = sliceDim(dim, begin, size, mesh);
     if (!result)
       continue;
     ++found;
-    SCOPED_TRACE(describe(layout, mesh) + " from " + std::to_string(begin) +
-                 ": " + toString(*result));
+    SCOPED_TRACE(describe(layout, mesh) + " from " + std::to_string(begin) + ": " +
+                 toString(*result));
     ASSERT_EQ(result->extent(), size);
     int64_t localBegin = 0;
     if (begin > 0) {
@@ -193,8 +188,7 @@ TEST(LayoutRandom, BroadcastsRepeatTheShard) {
     MeshShape mesh = random.mesh();
     Layout layout = random.layout(mesh, 2, 2, 2, 4);
     if (random.oneIn(2)) {
-      layout.dims[0] =
-          DimLayout{Segment{Factor(1, shardedAxes(layout.dims[0]))}};
+      layout.dims[0] = DimLayout{Segment{Factor(1, shardedAxes(layout.dims[0]))}};
     }
     auto shape = layout.shape();
     int64_t repeat = random.in(1, 4);
@@ -209,8 +203,7 @@ TEST(LayoutRandom, BroadcastsRepeatTheShard) {
     SCOPED_TRACE(describe(layout, mesh) + " to " + toString(*result));
     ASSERT_FALSE(check(*result, shape, mesh));
     for (const Coordinates &at : allCoordinates(mesh)) {
-      ASSERT_EQ(reference::indices(result->dims[0], at, mesh),
-                (Indices{0, 1, 2}));
+      ASSERT_EQ(reference::indices(result->dims[0], at, mesh), (Indices{0, 1, 2}));
       Indices expected = reference::indices(layout.dims[0], at, mesh);
       if (layout.dims[0].extent() == 1) {
         bool held = expected[0] == 0;
@@ -232,8 +225,7 @@ TEST(LayoutRandom, ShardsRoundTripThroughBuffers) {
     int64_t elements = 1, elementBytes = random.oneIn(2) ? 4 : 3;
     for (int64_t extent : layout.shape())
       elements *= extent;
-    std::vector<char> global(elements * elementBytes),
-        gathered(global.size(), 0);
+    std::vector<char> global(elements * elementBytes), gathered(global.size(), 0);
     for (char &byte : global)
       byte = char(random.in(1, 100));
     for (const Coordinates &at : allCoordinates(mesh)) {
@@ -241,24 +233,20 @@ TEST(LayoutRandom, ShardsRoundTripThroughBuffers) {
       std::vector<char> local(held.size() * elementBytes, 111), expected;
       for (int64_t index : held)
         for (int64_t byte = 0; byte < elementBytes; ++byte)
-          expected.push_back(index < 0 ? 0
-                                       : global[index * elementBytes + byte]);
+          expected.push_back(index < 0 ? 0 : global[index * elementBytes + byte]);
       copyToLocal(global.data(), local.data(), elementBytes, layout, at, mesh);
       ASSERT_EQ(local, expected);
-      copyToGlobal(local.data(), gathered.data(), elementBytes, layout, at,
-                   mesh);
+      copyToGlobal(local.data(), gathered.data(), elementBytes, layout, at, mesh);
 
       int64_t lastGlobal = -1, lastLocal = -1;
-      forEachRun(
-          layout, at, mesh,
-          [&](int64_t globalOffset, int64_t localOffset, int64_t count) {
-            EXPECT_GT(count, 0);
-            EXPECT_GE(localOffset, lastLocal);
-            EXPECT_FALSE(globalOffset == lastGlobal && localOffset == lastLocal)
-                << "runs could be joined";
-            lastGlobal = globalOffset + count;
-            lastLocal = localOffset + count;
-          });
+      forEachRun(layout, at, mesh, [&](int64_t globalOffset, int64_t localOffset, int64_t count) {
+        EXPECT_GT(count, 0);
+        EXPECT_GE(localOffset, lastLocal);
+        EXPECT_FALSE(globalOffset == lastGlobal && localOffset == lastLocal)
+            << "runs could be joined";
+        lastGlobal = globalOffset + count;
+        lastLocal = localOffset + count;
+      });
     }
     ASSERT_EQ(gathered, global);
   }
@@ -269,8 +257,7 @@ TEST(LayoutRandom, TextRoundTrips) {
   for (int i = 0; i < cases; ++i) {
     Layout layout = random.layout(random.mesh(4), 4, 3, 3, 1000);
     llvm::Expected<Layout> back = parseLayout(toString(layout));
-    ASSERT_TRUE(bool(back))
-        << toString(layout) << ": " << llvm::toString(back.takeError());
+    ASSERT_TRUE(bool(back)) << toString(layout) << ": " << llvm::toString(back.takeError());
     ASSERT_EQ(*back, layout) << toString(layout);
   }
 }

@@ -31,15 +31,13 @@ inline std::vector<Coordinates> allCoordinates(const MeshShape &mesh) {
 }
 
 /// [0, size) cut by ceil along each axis in turn.
-inline Indices chunk(const Factor &factor, const Coordinates &at,
-                     const MeshShape &mesh) {
+inline Indices chunk(const Factor &factor, const Coordinates &at, const MeshShape &mesh) {
   Indices list(factor.size);
   for (int64_t i = 0; i < factor.size; ++i)
     list[i] = i;
   for (const std::string &name : factor.axes) {
     unsigned axis = *mesh.axisIndex(name);
-    int64_t parts = mesh.axes[axis].size,
-            size = (int64_t(list.size()) + parts - 1) / parts;
+    int64_t parts = mesh.axes[axis].size, size = (int64_t(list.size()) + parts - 1) / parts;
     Indices mine(size, -1);
     for (int64_t i = 0; i < size; ++i)
       if (at[axis] * size + i < int64_t(list.size()))
@@ -51,8 +49,7 @@ inline Indices chunk(const Factor &factor, const Coordinates &at,
 
 /// Row-major product: every pair of an index of `major` and one of [0, extent)
 /// listed in `minor`.
-inline Indices product(const Indices &major, const Indices &minor,
-                       int64_t extent) {
+inline Indices product(const Indices &major, const Indices &minor, int64_t extent) {
   Indices result;
   for (int64_t p : major)
     for (int64_t q : minor)
@@ -60,8 +57,7 @@ inline Indices product(const Indices &major, const Indices &minor,
   return result;
 }
 
-inline Indices indices(const DimLayout &dim, const Coordinates &at,
-                       const MeshShape &mesh) {
+inline Indices indices(const DimLayout &dim, const Coordinates &at, const MeshShape &mesh) {
   Indices result;
   int64_t base = 0;
   for (const Segment &segment : dim.segments) {
@@ -79,8 +75,7 @@ inline Indices indices(const DimLayout &dim, const Coordinates &at,
 }
 
 /// Row-major offsets in the whole tensor of the shard's elements.
-inline Indices indices(const Layout &layout, const Coordinates &at,
-                       const MeshShape &mesh) {
+inline Indices indices(const Layout &layout, const Coordinates &at, const MeshShape &mesh) {
   Indices list{0};
   for (const DimLayout &dim : layout.dims)
     list = product(list, indices(dim, at, mesh), dim.extent());
@@ -99,9 +94,7 @@ struct Random {
   std::mt19937 engine;
   explicit Random(unsigned seed) : engine(seed) {}
 
-  int64_t in(int64_t low, int64_t high) {
-    return low + int64_t(engine() % (high - low + 1));
-  }
+  int64_t in(int64_t low, int64_t high) { return low + int64_t(engine() % (high - low + 1)); }
   bool oneIn(int64_t n) { return in(1, n) == 1; }
 
   MeshShape mesh(int64_t maxAxes = 3, int64_t maxSize = 4) {
@@ -112,16 +105,12 @@ struct Random {
     return mesh;
   }
 
-  Factor factor(int64_t maxSize) {
-    return Factor(oneIn(8) ? 1 : in(1, maxSize));
-  }
+  Factor factor(int64_t maxSize) { return Factor(oneIn(8) ? 1 : in(1, maxSize)); }
 
   /// A dimension in which each segment uses some of `axes`.
-  DimLayout dim(const AxisNames &axes, int64_t maxSegments, int64_t maxFactors,
-                int64_t maxSize) {
+  DimLayout dim(const AxisNames &axes, int64_t maxSegments, int64_t maxFactors, int64_t maxSize) {
     DimLayout dim;
-    for (int64_t s = 0, count = oneIn(2) ? 1 : in(1, maxSegments); s < count;
-         ++s) {
+    for (int64_t s = 0, count = oneIn(2) ? 1 : in(1, maxSegments); s < count; ++s) {
       if (s && oneIn(3)) { // concatenations of equals are common
         dim.segments.push_back(Segment(dim.segments.back()));
         continue;
@@ -133,15 +122,14 @@ struct Random {
       std::shuffle(order.begin(), order.end(), engine);
       for (const std::string &axis : order)
         if (!oneIn(4))
-          segment.factors[in(0, segment.factors.size() - 1)].axes.push_back(
-              axis);
+          segment.factors[in(0, segment.factors.size() - 1)].axes.push_back(axis);
       dim.segments.push_back(std::move(segment));
     }
     return dim;
   }
 
-  Layout layout(const MeshShape &mesh, int64_t maxDims, int64_t maxSegments,
-                int64_t maxFactors, int64_t maxSize) {
+  Layout layout(const MeshShape &mesh, int64_t maxDims, int64_t maxSegments, int64_t maxFactors,
+                int64_t maxSize) {
     Layout layout;
     int64_t rank = in(1, maxDims);
     std::vector<AxisNames> axes(rank);

@@ -16,8 +16,7 @@ const MeshShape cube{{"micro", 2, true}, {"data", 2}, {"model", 2}};
 
 Layout parsed(llvm::StringRef text) {
   llvm::Expected<Layout> layout = parseLayout(text);
-  EXPECT_TRUE(bool(layout))
-      << text.str() << ": " << llvm::toString(layout.takeError());
+  EXPECT_TRUE(bool(layout)) << text.str() << ": " << llvm::toString(layout.takeError());
   return layout ? std::move(*layout) : Layout();
 }
 
@@ -53,8 +52,7 @@ TEST(MeshShape, RanksEnumerateTheParallelAxesLastFastest) {
 
 TEST(MeshShape, Check) {
   EXPECT_FALSE(cube.check());
-  EXPECT_EQ(*MeshShape({{"data", 0}}).check(),
-            "mesh axis 'data' has size 0, less than 1");
+  EXPECT_EQ(*MeshShape({{"data", 0}}).check(), "mesh axis 'data' has size 0, less than 1");
   EXPECT_EQ(*MeshShape({{"data", 2}, {"data", 3}}).check(),
             "mesh axes 0 and 1 are both named 'data'");
   EXPECT_EQ(*MeshShape({{"2d", 2}}).check(),
@@ -68,33 +66,25 @@ TEST(LayoutCheck, EveryDefectHasItsMessage) {
     std::optional<std::string> message = check(parsed(text), shape, cube);
     return message ? *message : "sound";
   };
-  EXPECT_EQ(
-      defect("[(8: micro,data)], [(4: model)(8) + (4: model)(8)] ", {8, 64}),
-      "sound");
-  EXPECT_EQ(defect("[8]", {8, 1}),
-            "layout has 1 dimensions but the shape has 2");
+  EXPECT_EQ(defect("[(8: micro,data)], [(4: model)(8) + (4: model)(8)] ", {8, 64}), "sound");
+  EXPECT_EQ(defect("[8]", {8, 1}), "layout has 1 dimensions but the shape has 2");
   EXPECT_EQ(defect("[4], [(8)(3) + 2]", {4, 24}),
             "layout of dimension 1 has extent 26 but the shape has 24");
-  EXPECT_EQ(defect("[(8: pipe)]", {8}),
-            "dimension 0 is cut by axis 'pipe', which the mesh lacks");
+  EXPECT_EQ(defect("[(8: pipe)]", {8}), "dimension 0 is cut by axis 'pipe', which the mesh lacks");
   EXPECT_EQ(defect("[(8: data)(4: data)]", {32}),
             "axis 'data' cuts one segment of dimension 0 twice");
-  EXPECT_EQ(defect("[(8: data,data)]", {8}),
-            "axis 'data' cuts one segment of dimension 0 twice");
+  EXPECT_EQ(defect("[(8: data,data)]", {8}), "axis 'data' cuts one segment of dimension 0 twice");
   EXPECT_EQ(defect("[(8: data)], [4], [(4: data)]", {8, 4, 4}),
             "axis 'data' cuts dimensions 0 and 2");
   EXPECT_EQ(defect("[8], [(4: data)] partial max(data)", {8, 4}),
             "axis 'data' cuts dimension 1 and is partial");
   EXPECT_EQ(defect("[8] partial sum(data), max(data)", {8}),
             "axis 'data' is partial twice: sum and max");
-  EXPECT_EQ(defect("[8] partial sum(pipe)", {8}),
-            "partial over axis 'pipe', which the mesh lacks");
-  for (const char *text :
-       {"[(4294967296)(4294967296)]", "[9223372036854775807 + 1]"}) {
+  EXPECT_EQ(defect("[8] partial sum(pipe)", {8}), "partial over axis 'pipe', which the mesh lacks");
+  for (const char *text : {"[(4294967296)(4294967296)]", "[9223372036854775807 + 1]"}) {
     llvm::Expected<Layout> layout = parseLayout(text);
     ASSERT_FALSE(bool(layout)) << text;
-    EXPECT_NE(llvm::toString(layout.takeError())
-                  .find("expected an extent that fits 64 bits"),
+    EXPECT_NE(llvm::toString(layout.takeError()).find("expected an extent that fits 64 bits"),
               std::string::npos);
   }
 
@@ -102,18 +92,15 @@ TEST(LayoutCheck, EveryDefectHasItsMessage) {
   broken.dims.emplace_back();
   EXPECT_EQ(*check(broken, {8}, cube), "dimension 0 has no segments");
   broken.dims[0].segments.emplace_back();
-  EXPECT_EQ(*check(broken, {8}, cube),
-            "dimension 0 has a segment without factors");
+  EXPECT_EQ(*check(broken, {8}, cube), "dimension 0 has a segment without factors");
   broken.dims[0].segments[0].factors.push_back(Factor(0));
-  EXPECT_EQ(*check(broken, {8}, cube),
-            "dimension 0 has a factor of size 0, less than 1");
+  EXPECT_EQ(*check(broken, {8}, cube), "dimension 0 has a factor of size 0, less than 1");
 }
 
 //===-- Queries -----------------------------------------------------------===//
 
 TEST(LayoutQueries, LocalExtentIsTheSumOfProductsOfCeils) {
-  Layout layout =
-      parsed("[(8: micro,data)], [(3: model)(8) + (3: model)(8) + 5], [12]");
+  Layout layout = parsed("[(8: micro,data)], [(3: model)(8) + (3: model)(8) + 5], [12]");
   EXPECT_EQ(localShape(layout, cube), (Shape{2, 37, 12}));
   EXPECT_EQ(shardedAxes(layout), (AxisNames{"micro", "data", "model"}));
   EXPECT_TRUE(hasPadding(layout.dims[1], cube));
@@ -131,18 +118,15 @@ TEST(LayoutQueries, AxesCutByCeilOneAfterAnother) {
   // By axes of product 4 at once each device would hold 2 rows, and the last
   // none.
   std::vector<std::vector<int64_t>> held;
-  for (const auto &at :
-       reference::allCoordinates({{"micro", 2, true}, {"data", 2}}))
-    held.push_back(localIndices(parsedDim("[(6: micro,data)]"), at,
-                                {{"micro", 2, true}, {"data", 2}}));
-  EXPECT_EQ(held, (std::vector<std::vector<int64_t>>{
-                      {0, 1}, {2, -1}, {3, 4}, {5, -1}}));
+  for (const auto &at : reference::allCoordinates({{"micro", 2, true}, {"data", 2}}))
+    held.push_back(
+        localIndices(parsedDim("[(6: micro,data)]"), at, {{"micro", 2, true}, {"data", 2}}));
+  EXPECT_EQ(held, (std::vector<std::vector<int64_t>>{{0, 1}, {2, -1}, {3, 4}, {5, -1}}));
 }
 
 TEST(LayoutQueries, HeadsCutAloneDifferFromHeadsCutByGroup) {
   MeshShape mesh{{"model", 2}};
-  EXPECT_EQ(localIndices(parsedDim("[(6: model)]"), {1}, mesh),
-            (std::vector<int64_t>{3, 4, 5}));
+  EXPECT_EQ(localIndices(parsedDim("[(6: model)]"), {1}, mesh), (std::vector<int64_t>{3, 4, 5}));
   EXPECT_EQ(localIndices(parsedDim("[(3: model)(2)]"), {1}, mesh),
             (std::vector<int64_t>{4, 5, -1, -1}));
 }
@@ -150,29 +134,24 @@ TEST(LayoutQueries, HeadsCutAloneDifferFromHeadsCutByGroup) {
 //===-- Normal form and equality ------------------------------------------===//
 
 TEST(LayoutNormalize, Rules) {
-  auto normal = [](llvm::StringRef text) {
-    return toString(normalize(parsed(text)));
-  };
+  auto normal = [](llvm::StringRef text) { return toString(normalize(parsed(text))); };
   EXPECT_EQ(normal("[(1)(8)(1)]"), "[8]");
   EXPECT_EQ(normal("[(2)(4)(3: data)(5)(1)(2)]"), "[(8)(3: data)(10)]");
   EXPECT_EQ(normal("[3 + (2)(2) + 1]"), "[8]");
-  EXPECT_EQ(normal("[(4: model)(8) + (4: model)(8) + (4: model)(8)]"),
-            "[(3)(4: model)(8)]");
+  EXPECT_EQ(normal("[(4: model)(8) + (4: model)(8) + (4: model)(8)]"), "[(3)(4: model)(8)]");
   EXPECT_EQ(normal("[(2)(4: model) + (4: model) + 4]"), "[(3)(4: model) + 4]");
   EXPECT_EQ(normal("[(4: model) + (4: data)]"), "[(4: model) + (4: data)]");
   EXPECT_EQ(normal("[(1: data)(8)]"),
             "[(1: data)(8)]"); // only the device at 0 holds it
   EXPECT_EQ(normal("[1]"), "[1]");
-  EXPECT_EQ(normal("[8] partial sum(model,data)"),
-            "[8] partial sum(data,model)");
+  EXPECT_EQ(normal("[8] partial sum(model,data)"), "[8] partial sum(data,model)");
 }
 
 TEST(LayoutEquality, SameIndices) {
   auto same = [](llvm::StringRef a, llvm::StringRef b) {
     Layout x = parsed(a), y = parsed(b);
     bool result = sameIndices(x, y, cube);
-    EXPECT_EQ(result, reference::same(x, y, cube))
-        << a.str() << " and " << b.str();
+    EXPECT_EQ(result, reference::same(x, y, cube)) << a.str() << " and " << b.str();
     return result;
   };
   EXPECT_TRUE(same("[(2: data)(4: model)]", "[(8: data,model)]"));
@@ -189,19 +168,16 @@ TEST(LayoutEquality, SameIndices) {
 //===-- Reshape -----------------------------------------------------------===//
 
 TEST(Reshape, AttentionBatchAndHeadsMerge) {
-  EXPECT_EQ(
-      reshaped("[(8: micro,data)], [(4: model)], [12], [8]", {32, 12, 8}, cube),
-      "[(8: micro,data)(4: model)], [12], [8]");
+  EXPECT_EQ(reshaped("[(8: micro,data)], [(4: model)], [12], [8]", {32, 12, 8}, cube),
+            "[(8: micro,data)(4: model)], [12], [8]");
 }
 TEST(Reshape, PaddedHeadsLeaveHolesInsideTheMergedDimension) {
-  EXPECT_EQ(
-      reshaped("[(8: micro,data)], [(3: model)], [12], [8]", {24, 12, 8}, cube),
-      "[(8: micro,data)(3: model)], [12], [8]");
+  EXPECT_EQ(reshaped("[(8: micro,data)], [(3: model)], [12], [8]", {24, 12, 8}, cube),
+            "[(8: micro,data)(3: model)], [12], [8]");
 }
 TEST(Reshape, HiddenSplitsIntoHeads) {
-  EXPECT_EQ(
-      reshaped("[(8: micro,data)], [12], [(3: model)(8)]", {8, 12, 3, 8}, cube),
-      "[(8: micro,data)], [12], [(3: model)], [8]");
+  EXPECT_EQ(reshaped("[(8: micro,data)], [12], [(3: model)(8)]", {8, 12, 3, 8}, cube),
+            "[(8: micro,data)], [12], [(3: model)], [8]");
 }
 TEST(Reshape, OneCutOfWholeHeadsSplits) {
   EXPECT_EQ(reshaped("[(32: model)]", {4, 8}, cube), "[(4: model)], [8]");
@@ -209,26 +185,21 @@ TEST(Reshape, OneCutOfWholeHeadsSplits) {
             "none"); // the cut at 12 is inside a head
 }
 TEST(Reshape, UnevenBatchKeepsItsGranule) {
-  EXPECT_EQ(reshaped("[(7: data)], [12], [4]", {84, 4}, {{"data", 3}}),
-            "[(7: data)(12)], [4]");
-  EXPECT_EQ(reshaped("[(7: data)(12)], [4]", {7, 12, 4}, {{"data", 3}}),
-            "[(7: data)], [12], [4]");
+  EXPECT_EQ(reshaped("[(7: data)], [12], [4]", {84, 4}, {{"data", 3}}), "[(7: data)(12)], [4]");
+  EXPECT_EQ(reshaped("[(7: data)(12)], [4]", {7, 12, 4}, {{"data", 3}}), "[(7: data)], [12], [4]");
 }
 TEST(Reshape, SequenceParallelMerges) {
   EXPECT_EQ(reshaped("[(8: micro,data)], [(12: model)], [4]", {96, 4}, cube),
             "[(8: micro,data)(12: model)], [4]");
 }
 TEST(Reshape, GroupedQueryHeadsMerge) {
-  EXPECT_EQ(
-      reshaped("[(8: micro,data)], [(3: model)], [2], [4]", {8, 6, 4}, cube),
-      "[(8: micro,data)], [(3: model)(2)], [4]");
+  EXPECT_EQ(reshaped("[(8: micro,data)], [(3: model)], [2], [4]", {8, 6, 4}, cube),
+            "[(8: micro,data)], [(3: model)(2)], [4]");
 }
 TEST(Reshape, FusedProjectionSplitsIntoThree) {
-  EXPECT_EQ(reshaped("[(4: model)(8) + (4: model)(8) + (4: model)(8)]",
-                     {3, 4, 8}, cube),
+  EXPECT_EQ(reshaped("[(4: model)(8) + (4: model)(8) + (4: model)(8)]", {3, 4, 8}, cube),
             "[3], [(4: model)], [8]");
-  EXPECT_EQ(reshaped("[3], [(4: model)], [8]", {96}, cube),
-            "[(3)(4: model)(8)]");
+  EXPECT_EQ(reshaped("[3], [(4: model)], [8]", {96}, cube), "[(3)(4: model)(8)]");
 }
 TEST(Reshape, SumsShareTheirTail) {
   EXPECT_EQ(reshaped("[(4: model)(8) + (2: model)(8)]", {6, 8}, cube),
@@ -237,35 +208,27 @@ TEST(Reshape, SumsShareTheirTail) {
             "[(4: model) + (2: data)], [8]");
   EXPECT_EQ(reshaped("[(4: model)(2) + (4: data)(4)]", {12, 2}, cube),
             "[(4: model) + (4: data)(2)], [2]");
-  EXPECT_EQ(reshaped("[(4: model) + (4: data)]", {4, 2}, cube),
-            "[(2: model) + (2: data)], [2]");
+  EXPECT_EQ(reshaped("[(4: model) + (4: data)]", {4, 2}, cube), "[(2: model) + (2: data)], [2]");
   EXPECT_EQ(reshaped("[(3: model) + (3: data)]", {3, 2}, cube), "none");
 }
 TEST(Reshape, SumsInsideADimensionRepeat) {
-  EXPECT_EQ(reshaped("[2], [(3: model) + 2]", {10}, cube),
-            "[(3: model) + 2 + (3: model) + 2]");
-  EXPECT_EQ(reshaped("[(3: model) + 2 + (3: model) + 2]", {2, 5}, cube),
-            "[2], [(3: model) + 2]");
+  EXPECT_EQ(reshaped("[2], [(3: model) + 2]", {10}, cube), "[(3: model) + 2 + (3: model) + 2]");
+  EXPECT_EQ(reshaped("[(3: model) + 2 + (3: model) + 2]", {2, 5}, cube), "[2], [(3: model) + 2]");
   EXPECT_EQ(reshaped("[(2: data)], [(3: model) + 2]", {10}, cube), "none");
   EXPECT_EQ(reshaped("[1000], [(3: model) + 2]", {5000}, cube),
             "none"); // not worth 2000 segments
 }
 TEST(Reshape, CutsAcrossFactors) {
   EXPECT_EQ(reshaped("[(2: data)], [12]", {4, 6}, cube), "[(2: data)(2)], [6]");
-  EXPECT_EQ(reshaped("[(2: data)], [(12: model)]", {8, 3}, cube),
-            "[(2: data)(4: model)], [3]");
-  EXPECT_EQ(reshaped("[(2: data)], [(3: model)], [4]", {4, 6},
-                     {{"data", 2}, {"model", 1}}),
+  EXPECT_EQ(reshaped("[(2: data)], [(12: model)]", {8, 3}, cube), "[(2: data)(4: model)], [3]");
+  EXPECT_EQ(reshaped("[(2: data)], [(3: model)], [4]", {4, 6}, {{"data", 2}, {"model", 1}}),
             "[(2: data)(2)], [6]");
-  EXPECT_EQ(reshaped("[(8: data,model)]", {2, 4}, cube),
-            "[(2: data)], [(4: model)]");
+  EXPECT_EQ(reshaped("[(8: data,model)]", {2, 4}, cube), "[(2: data)], [(4: model)]");
   EXPECT_EQ(reshaped("[6], [(4: data)]", {4, 6}, cube), "none");
 }
 TEST(Reshape, ExtentsOfOne) {
-  EXPECT_EQ(reshaped("[(8: data)], [1], [4]", {8, 4}, cube),
-            "[(8: data)], [4]");
-  EXPECT_EQ(reshaped("[(8: data)], [4]", {1, 8, 1, 4, 1}, cube),
-            "[1], [(8: data)], [1], [4], [1]");
+  EXPECT_EQ(reshaped("[(8: data)], [1], [4]", {8, 4}, cube), "[(8: data)], [4]");
+  EXPECT_EQ(reshaped("[(8: data)], [4]", {1, 8, 1, 4, 1}, cube), "[1], [(8: data)], [1], [4], [1]");
   EXPECT_EQ(reshaped("[1], [1]", {}, cube), "scalar");
   EXPECT_EQ(reshaped("scalar", {1, 1}, cube), "[1], [1]");
   EXPECT_EQ(reshaped("[(1: data)], [8]", {8}, cube), "[(1: data)(8)]");
@@ -285,25 +248,19 @@ TEST(Reshape, KeepsPartialAxes) {
 
 TEST(Transpose, PermutesAndRefusesNonPermutations) {
   Layout layout = parsed("[(8: data)], [4], [(6: model)]");
-  EXPECT_EQ(toString(*transposeLayout(layout, {2, 0, 1})),
-            "[(6: model)], [(8: data)], [4]");
+  EXPECT_EQ(toString(*transposeLayout(layout, {2, 0, 1})), "[(6: model)], [(8: data)], [4]");
   EXPECT_FALSE(transposeLayout(layout, {0, 1}));
   EXPECT_FALSE(transposeLayout(layout, {0, 1, 1}));
   EXPECT_FALSE(transposeLayout(layout, {0, 1, 3}));
 }
 
 TEST(Concat, AppendsSegments) {
-  Layout a = parsed("[(8: data)], [(4: model)(8)]"),
-         b = parsed("[(8: data)], [5]");
-  EXPECT_EQ(toString(*concatLayouts({a, b}, 1, cube)),
-            "[(8: data)], [(4: model)(8) + 5]");
-  EXPECT_EQ(toString(*concatLayouts({a, a}, 1, cube)),
-            "[(8: data)], [(2)(4: model)(8)]");
-  EXPECT_FALSE(
-      concatLayouts({a, parsed("[8], [5]")}, 1, cube)); // rows lie elsewhere
+  Layout a = parsed("[(8: data)], [(4: model)(8)]"), b = parsed("[(8: data)], [5]");
+  EXPECT_EQ(toString(*concatLayouts({a, b}, 1, cube)), "[(8: data)], [(4: model)(8) + 5]");
+  EXPECT_EQ(toString(*concatLayouts({a, a}, 1, cube)), "[(8: data)], [(2)(4: model)(8)]");
+  EXPECT_FALSE(concatLayouts({a, parsed("[8], [5]")}, 1, cube)); // rows lie elsewhere
   EXPECT_FALSE(concatLayouts({a, parsed("[(8: data)]")}, 1, cube));
-  EXPECT_FALSE(concatLayouts({a, parsed("[(8: data)], [5] partial sum(micro)")},
-                             1, cube));
+  EXPECT_FALSE(concatLayouts({a, parsed("[(8: data)], [5] partial sum(micro)")}, 1, cube));
   EXPECT_FALSE(concatLayouts({a, b}, 2, cube));
   EXPECT_FALSE(concatLayouts({}, 0, cube));
 }
@@ -378,19 +335,17 @@ TEST(Shards, PaddingIsZeroedAndIgnored) {
 //===-- Text --------------------------------------------------------------===//
 
 TEST(LayoutText, RoundTrips) {
-  for (const char *text :
-       {"[(8: micro,data)], [(4: model)(8) + (4: model)(8)], [12] partial "
-        "sum(data)",
-        "scalar", "scalar partial sum(data,model)", "[1 + (1: data)]",
-        "[(2)(3)]", "[8] partial sum(micro), max(data,model), sum(pipe)"})
+  for (const char *text : {"[(8: micro,data)], [(4: model)(8) + (4: model)(8)], [12] partial "
+                           "sum(data)",
+                           "scalar", "scalar partial sum(data,model)", "[1 + (1: data)]",
+                           "[(2)(3)]", "[8] partial sum(micro), max(data,model), sum(pipe)"})
     EXPECT_EQ(toString(parsed(text)), text);
   EXPECT_EQ(toString(parsed(" [ ( 8 ) ] , [(4:a ,b)(2)+3]partial min( c )")),
             "[8], [(4: a,b)(2) + 3] partial min(c)");
 }
 
 TEST(LayoutText, ErrorsNameTheColumn) {
-  EXPECT_EQ(parseError(""),
-            "column 1: expected '[' or 'scalar', found the end");
+  EXPECT_EQ(parseError(""), "column 1: expected '[' or 'scalar', found the end");
   EXPECT_EQ(parseError("[8], 4"), "column 6: expected '[', found '4'");
   EXPECT_EQ(parseError("[8 4]"), "column 4: expected '+' or ']', found '4]'");
   EXPECT_EQ(parseError("[]"), "column 2: expected a size or '(', found ']'");
@@ -399,22 +354,17 @@ TEST(LayoutText, ErrorsNameTheColumn) {
   EXPECT_EQ(parseError("[9223372036854775807 + 1]"),
             "column 25: expected an extent that fits 64 bits, found ']'");
   EXPECT_EQ(parseError("[(a)]"), "column 3: expected a size, found 'a)]'");
-  EXPECT_EQ(parseError("[0]"),
-            "column 2: expected a size of at least 1, found '0]'");
+  EXPECT_EQ(parseError("[0]"), "column 2: expected a size of at least 1, found '0]'");
   EXPECT_EQ(parseError("[99999999999999999999]"),
             "column 2: expected a size that fits 64 bits, found "
             "'99999999999999999999'");
-  EXPECT_EQ(parseError("[(8: )]"),
-            "column 6: expected an axis name, found ')]'");
+  EXPECT_EQ(parseError("[(8: )]"), "column 6: expected an axis name, found ')]'");
   EXPECT_EQ(parseError("[(8: data]"), "column 10: expected ')', found ']'");
   EXPECT_EQ(parseError("[8] partial product(data)"),
             "column 13: expected 'sum', 'max' or 'min', found 'product(data)'");
-  EXPECT_EQ(parseError("[8] partial sum data"),
-            "column 17: expected '(', found 'data'");
-  EXPECT_EQ(parseError("[8] [4]"),
-            "column 5: expected the end of the layout, found '[4]'");
-  EXPECT_EQ(parseError("scalars"),
-            "column 1: expected '[' or 'scalar', found 'scalars'");
+  EXPECT_EQ(parseError("[8] partial sum data"), "column 17: expected '(', found 'data'");
+  EXPECT_EQ(parseError("[8] [4]"), "column 5: expected the end of the layout, found '[4]'");
+  EXPECT_EQ(parseError("scalars"), "column 1: expected '[' or 'scalar', found 'scalars'");
 }
 
 TEST(LayoutText, PrefixLeavesTheRest) {

@@ -18,17 +18,17 @@ using namespace dpc::test;
 TEST(AttentionTest, HiddenRowsHaveEqualWeightsInTheGradient) {
   MLIRContext context;
   loadDialects(context);
-  OwningOpRef<ModuleOp> module = parseFunction(
-      context,
-      "%m = nn.constant dense<-1.0e+30> : tensor<4xf64> "
-      "%y, %l = nn.attention %a, %b, %c mask %m [1] rows 0 scale 0.5 : "
-      "tensor<1x2xf64>, tensor<4x2xf64>, tensor<4x3xf64>, tensor<4xf64> -> "
-      "tensor<1x3xf64>, tensor<1xf64> "
-      "nn.attention_grad %a, %b, %c, %l, %d, %e mask %m [1] rows 0 scale 0.5 : "
-      "tensor<1x2xf64>, tensor<4x2xf64>, tensor<4x3xf64>, tensor<1xf64>, "
-      "tensor<1xf64>, tensor<1x3xf64>, tensor<4xf64> -> tensor<1x2xf64>, "
-      "tensor<4x2xf64>, tensor<4x3xf64>",
-      {{"1x2xf64"}, {"4x2xf64"}, {"4x3xf64"}, {"1xf64"}, {"1x3xf64"}});
+  OwningOpRef<ModuleOp> module =
+      parseFunction(context,
+                    "%m = nn.constant dense<-1.0e+30> : tensor<4xf64> "
+                    "%y, %l = nn.attention %a, %b, %c mask %m [1] rows 0 scale 0.5 : "
+                    "tensor<1x2xf64>, tensor<4x2xf64>, tensor<4x3xf64>, tensor<4xf64> -> "
+                    "tensor<1x3xf64>, tensor<1xf64> "
+                    "nn.attention_grad %a, %b, %c, %l, %d, %e mask %m [1] rows 0 scale 0.5 : "
+                    "tensor<1x2xf64>, tensor<4x2xf64>, tensor<4x3xf64>, tensor<1xf64>, "
+                    "tensor<1xf64>, tensor<1x3xf64>, tensor<4xf64> -> tensor<1x2xf64>, "
+                    "tensor<4x2xf64>, tensor<4x3xf64>",
+                    {{"1x2xf64"}, {"4x2xf64"}, {"4x3xf64"}, {"1xf64"}, {"1x3xf64"}});
   ASSERT_TRUE(module);
   Block &block = functionOf(*module).getBody().front();
   auto op = cast<nn::AttentionGradOp>(block.getTerminator()->getPrevNode());
@@ -38,8 +38,7 @@ TEST(AttentionTest, HiddenRowsHaveEqualWeightsInTheGradient) {
   for (Value argument : block.getArguments())
     values[argument] = randomTensor(argument.getType(), -1, 1, random);
   ASSERT_TRUE(succeeded(machine.run(block, values)));
-  const HostTensor dv = values.lookup(op.getDv()),
-                   g = values.lookup(op.getResultGrad());
+  const HostTensor dv = values.lookup(op.getDv()), g = values.lookup(op.getResultGrad());
   for (int64_t key = 0; key < 4; ++key)
     for (int64_t i = 0; i < 3; ++i)
       EXPECT_DOUBLE_EQ(dv.floats[key * 3 + i], g.floats[i] / 4);
@@ -50,27 +49,26 @@ TEST(AttentionTest, HiddenRowsHaveEqualWeightsInTheGradient) {
 TEST(AttentionTest, MaskThatHidesAllHasNoGradientUnderAGuard) {
   MLIRContext context;
   loadDialects(context);
-  OwningOpRef<ModuleOp> module = parseFunction(
-      context,
-      "nn.attention %a, %b, %c mask %d [0, 1] rows 0 scale 0.5 guarded : "
-      "tensor<2x2xf64>, tensor<3x2xf64>, tensor<3x2xf64>, tensor<2x3xf64> -> "
-      "tensor<2x2xf64>, tensor<2xf64>",
-      {{"2x2xf64"}, {"3x2xf64"}, {"3x2xf64"}, {"2x3xf64"}});
+  OwningOpRef<ModuleOp> module =
+      parseFunction(context,
+                    "nn.attention %a, %b, %c mask %d [0, 1] rows 0 scale 0.5 guarded : "
+                    "tensor<2x2xf64>, tensor<3x2xf64>, tensor<3x2xf64>, tensor<2x3xf64> -> "
+                    "tensor<2x2xf64>, tensor<2xf64>",
+                    {{"2x2xf64"}, {"3x2xf64"}, {"3x2xf64"}, {"2x3xf64"}});
   ASSERT_TRUE(module);
   Block &block = functionOf(*module).getBody().front();
   auto op = cast<nn::AttentionOp>(block.getTerminator()->getPrevNode());
   Value gradient = block.addArgument(op.getResult().getType(), op.getLoc());
   OpBuilder builder(block.getTerminator());
   SmallVector<Value> grads(4);
-  ASSERT_TRUE(succeeded(op.buildVjp(builder, {gradient, Value()},
-                                    {true, true, true, true}, grads)));
+  ASSERT_TRUE(
+      succeeded(op.buildVjp(builder, {gradient, Value()}, {true, true, true, true}, grads)));
   BlockInterpreter::Values values;
   std::mt19937 random(1);
   for (Value argument : block.getArguments())
     values[argument] = randomTensor(argument.getType(), -1, 1, random);
   const double hidden = -std::numeric_limits<double>::infinity();
-  values[op.getMask()] =
-      tensorOf(op.getMask().getType(), {hidden, hidden, hidden, 0, 1, hidden});
+  values[op.getMask()] = tensorOf(op.getMask().getType(), {hidden, hidden, hidden, 0, 1, hidden});
   ASSERT_TRUE(succeeded(BlockInterpreter().run(block, values)));
   const std::vector<double> ofMask = values.lookup(grads[3]).floats;
   for (int64_t i : {0, 1, 2, 5})

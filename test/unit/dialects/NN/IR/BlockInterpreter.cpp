@@ -38,13 +38,11 @@ LogicalResult BlockInterpreter::run(Block &block, Values &values) {
   return success();
 }
 
-LogicalResult
-BlockInterpreter::runRegion(Region &region, ArrayRef<HostTensor> arguments,
-                            SmallVectorImpl<HostTensor> &yielded) {
+LogicalResult BlockInterpreter::runRegion(Region &region, ArrayRef<HostTensor> arguments,
+                                          SmallVectorImpl<HostTensor> &yielded) {
   Values values;
   Block &block = region.front();
-  for (auto [argument, tensor] :
-       llvm::zip_equal(block.getArguments(), arguments))
+  for (auto [argument, tensor] : llvm::zip_equal(block.getArguments(), arguments))
     values[argument] = tensor;
   if (failed(run(block, values)))
     return failure();
@@ -54,26 +52,23 @@ BlockInterpreter::runRegion(Region &region, ArrayRef<HostTensor> arguments,
 }
 
 /// Element `from` of one tensor to element `to` of another.
-static void copyElement(const HostTensor &source, int64_t from,
-                        HostTensor &target, int64_t to) {
+static void copyElement(const HostTensor &source, int64_t from, HostTensor &target, int64_t to) {
   if (target.isFloat())
     target.floats[to] = source.floats[from];
   else
     target.ints[to] = source.ints[from];
 }
 
-LogicalResult
-BlockInterpreter::runElementwiseRegion(Region &region, ArrayRef<int64_t> shape,
-                                       ArrayRef<HostTensor> arguments,
-                                       SmallVectorImpl<HostTensor> &yielded) {
+LogicalResult BlockInterpreter::runElementwiseRegion(Region &region, ArrayRef<int64_t> shape,
+                                                     ArrayRef<HostTensor> arguments,
+                                                     SmallVectorImpl<HostTensor> &yielded) {
   Block &block = region.front();
   for (Value value : block.getTerminator()->getOperands())
     yielded.emplace_back(nn::withShape(nn::typeOf(value), shape));
   int64_t size = yielded.empty() ? 0 : yielded[0].size();
   for (int64_t i = 0; i < size; ++i) {
     SmallVector<HostTensor> elements, values;
-    for (auto [argument, tensor] :
-         llvm::zip_equal(block.getArguments(), arguments)) {
+    for (auto [argument, tensor] : llvm::zip_equal(block.getArguments(), arguments)) {
       elements.emplace_back(nn::typeOf(argument));
       copyElement(tensor, tensor.size() == 1 ? 0 : i, elements.back(), 0);
     }
@@ -85,8 +80,7 @@ BlockInterpreter::runElementwiseRegion(Region &region, ArrayRef<int64_t> shape,
   return success();
 }
 
-OwningOpRef<ModuleOp> dpc::test::parseFunction(MLIRContext &context,
-                                               const std::string &body,
+OwningOpRef<ModuleOp> dpc::test::parseFunction(MLIRContext &context, const std::string &body,
                                                ArrayRef<Arg> args) {
   std::string text = "func.func @f(";
   for (auto [index, arg] : llvm::enumerate(args)) {
@@ -102,8 +96,7 @@ func::FuncOp dpc::test::functionOf(ModuleOp module) {
   return cast<func::FuncOp>(module.getBody()->front());
 }
 
-HostTensor dpc::test::randomTensor(Type type, double low, double high,
-                                   std::mt19937 &random) {
+HostTensor dpc::test::randomTensor(Type type, double low, double high, std::mt19937 &random) {
   HostTensor result(cast<RankedTensorType>(type));
   std::uniform_real_distribution<double> real(low, high);
   std::uniform_int_distribution<int64_t> whole(static_cast<int64_t>(low),

@@ -27,20 +27,17 @@ public:
   /// which holds its arguments.
   mlir::LogicalResult run(mlir::Block &block, Values &values);
 
-  mlir::LogicalResult
-  runRegion(mlir::Region &region, llvm::ArrayRef<HostTensor> arguments,
-            llvm::SmallVectorImpl<HostTensor> &yielded) override;
+  mlir::LogicalResult runRegion(mlir::Region &region, llvm::ArrayRef<HostTensor> arguments,
+                                llvm::SmallVectorImpl<HostTensor> &yielded) override;
   /// Element by element: a check on implementations that go faster.
-  mlir::LogicalResult
-  runElementwiseRegion(mlir::Region &region, llvm::ArrayRef<int64_t> shape,
-                       llvm::ArrayRef<HostTensor> arguments,
-                       llvm::SmallVectorImpl<HostTensor> &yielded) override;
+  mlir::LogicalResult runElementwiseRegion(mlir::Region &region, llvm::ArrayRef<int64_t> shape,
+                                           llvm::ArrayRef<HostTensor> arguments,
+                                           llvm::SmallVectorImpl<HostTensor> &yielded) override;
   int64_t getAxisIndex(llvm::StringRef) override { return 0; }
   int64_t getGroupIndex(llvm::ArrayRef<llvm::StringRef>) override { return 0; }
   void setSequentialIndex(llvm::StringRef, int64_t) override {}
   mlir::FailureOr<std::vector<HostTensor>>
-  exchange(mlir::Operation *, llvm::ArrayRef<llvm::StringRef>,
-           const HostTensor &mine) override {
+  exchange(mlir::Operation *, llvm::ArrayRef<llvm::StringRef>, const HostTensor &mine) override {
     return std::vector<HostTensor>{mine};
   }
 };
@@ -53,8 +50,7 @@ struct Arg {
 
 /// The module with `func.func @f(%a: .., %b: .., ..) { body return }`, the
 /// arguments in alphabetical order.
-mlir::OwningOpRef<mlir::ModuleOp> parseFunction(mlir::MLIRContext &context,
-                                                const std::string &body,
+mlir::OwningOpRef<mlir::ModuleOp> parseFunction(mlir::MLIRContext &context, const std::string &body,
                                                 llvm::ArrayRef<Arg> args);
 
 /// The one function of a module made by `parseFunction`.
@@ -62,8 +58,7 @@ mlir::func::FuncOp functionOf(mlir::ModuleOp module);
 
 /// A tensor of `type` with elements in [low, high]; integers are uniform in
 /// the integers there.
-HostTensor randomTensor(mlir::Type type, double low, double high,
-                        std::mt19937 &random);
+HostTensor randomTensor(mlir::Type type, double low, double high, std::mt19937 &random);
 
 /// A tensor of `type` with these elements.
 HostTensor tensorOf(mlir::Type type, const std::vector<double> &elements);

@@ -23,15 +23,11 @@ protected:
     function = functionOf(*module);
     block = &function.getBody().front();
     std::mt19937 random(1);
-    for (auto [argument, spec] :
-         llvm::zip_equal(block->getArguments(), GetParam().args))
-      inputs[argument] =
-          randomTensor(argument.getType(), spec.low, spec.high, random);
+    for (auto [argument, spec] : llvm::zip_equal(block->getArguments(), GetParam().args))
+      inputs[argument] = randomTensor(argument.getType(), spec.low, spec.high, random);
   }
 
-  static bool isFloat(Value value) {
-    return isa<FloatType>(getElementTypeOrSelf(value.getType()));
-  }
+  static bool isFloat(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
   Operation *tested() { return block->getTerminator()->getPrevNode(); }
 
   MLIRContext context;
@@ -43,8 +39,7 @@ protected:
 } // namespace
 
 /// Sum over results of gradient times value.
-static double weighted(ValueRange results,
-                       const BlockInterpreter::Values &values,
+static double weighted(ValueRange results, const BlockInterpreter::Values &values,
                        const std::vector<HostTensor> &grads) {
   double sum = 0;
   for (auto [result, grad] : llvm::zip_equal(results, grads)) {
@@ -85,27 +80,24 @@ TEST_P(DifferentiableOpTest, VjpEqualsCentralDifferences) {
     Block &body = f.getBody().front();
     Operation *target = body.getTerminator()->getPrevNode();
     BlockInterpreter::Values values;
-    for (auto [from, to] :
-         llvm::zip_equal(block->getArguments(), body.getArguments()))
+    for (auto [from, to] : llvm::zip_equal(block->getArguments(), body.getArguments()))
       values[to] = inputs.lookup(from);
     SmallVector<Value> resultGrads(numResults);
     for (unsigned r = 0; r < numResults; ++r) {
       if (!(mask >> r & 1))
         continue;
-      resultGrads[r] =
-          body.addArgument(target->getResult(r).getType(), f.getLoc());
+      resultGrads[r] = body.addArgument(target->getResult(r).getType(), f.getLoc());
       values[resultGrads[r]] = grads[r];
     }
     f.setType(FunctionType::get(&context, body.getArgumentTypes(), {}));
     SmallVector<bool> wanted;
     for (OpOperand &operand : target->getOpOperands())
       wanted.push_back(isFloat(operand.get()) &&
-                       !llvm::is_contained(GetParam().withoutGradient,
-                                           operand.getOperandNumber()));
+                       !llvm::is_contained(GetParam().withoutGradient, operand.getOperandNumber()));
     SmallVector<Value> operandGrads(target->getNumOperands());
     OpBuilder builder(body.getTerminator());
-    ASSERT_TRUE(succeeded(cast<DifferentiableOpInterface>(target).buildVjp(
-        builder, resultGrads, wanted, operandGrads)));
+    ASSERT_TRUE(succeeded(cast<DifferentiableOpInterface>(target).buildVjp(builder, resultGrads,
+                                                                           wanted, operandGrads)));
     ASSERT_TRUE(succeeded(verify(*clone)));
     ASSERT_TRUE(succeeded(BlockInterpreter().run(body, values)));
 
@@ -140,8 +132,8 @@ TEST_P(DifferentiableOpTest, VjpEqualsCentralDifferences) {
         for (Type type : op->getResultTypes())
           results.emplace_back(cast<RankedTensorType>(type));
         BlockInterpreter machine;
-        EXPECT_TRUE(succeeded(cast<InterpretableOpInterface>(op).interpret(
-            machine, pointers, results)));
+        EXPECT_TRUE(
+            succeeded(cast<InterpretableOpInterface>(op).interpret(machine, pointers, results)));
         BlockInterpreter::Values outcome;
         for (auto [value, result] : llvm::zip_equal(op->getResults(), results))
           outcome[value] = result;
@@ -155,26 +147,22 @@ TEST_P(DifferentiableOpTest, VjpEqualsCentralDifferences) {
         // A NaN must not compare as small.
         error = difference <= error ? error : difference;
       }
-      EXPECT_LE(error, 1e-6 * scale)
-          << "operand " << index << ", result set " << mask;
+      EXPECT_LE(error, 1e-6 * scale) << "operand " << index << ", result set " << mask;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, DifferentiableOpTest,
-                         testing::ValuesIn(opCases()));
+INSTANTIATE_TEST_SUITE_P(Cases, DifferentiableOpTest, testing::ValuesIn(opCases()));
 
 TEST(DifferentiableOps, EachHasACase) {
   MLIRContext context;
   loadDialects(context);
   std::set<std::string> covered;
   for (const OpCase &opCase : opCases()) {
-    OwningOpRef<ModuleOp> module =
-        parseFunction(context, opCase.text, opCase.args);
+    OwningOpRef<ModuleOp> module = parseFunction(context, opCase.text, opCase.args);
     ASSERT_TRUE(module) << opCase.text;
     Block &block = functionOf(*module).getBody().front();
-    covered.insert(
-        block.getTerminator()->getPrevNode()->getName().getStringRef().str());
+    covered.insert(block.getTerminator()->getPrevNode()->getName().getStringRef().str());
   }
   for (RegisteredOperationName name : context.getRegisteredOperations()) {
     if (name.hasInterface<DifferentiableOpInterface>()) {

@@ -22,8 +22,7 @@ protected:
 
   /// The op's results, or nothing where its rule fails; then `message` says
   /// why.
-  std::vector<HostTensor> run(const std::string &body,
-                              const std::vector<Input> &inputs) {
+  std::vector<HostTensor> run(const std::string &body, const std::vector<Input> &inputs) {
     loadDialects(context);
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
       message = diagnostic.str();
@@ -58,16 +57,12 @@ using Ints = std::vector<int64_t>;
 static const double notANumber = std::numeric_limits<double>::quiet_NaN();
 
 TEST_F(IndexingTest, GatherRefusesAnIndexBeyondTheTable) {
-  const char *gather =
-      "nn.gather %a, %b dim 0 : tensor<3xf64>, tensor<2xi64> -> tensor<2xf64>";
-  EXPECT_EQ(run(gather, {{"3xf64", {1, 2, 3}}, {"2xi64", {2, 0}}})[0].floats,
-            (Doubles{3, 1}));
+  const char *gather = "nn.gather %a, %b dim 0 : tensor<3xf64>, tensor<2xi64> -> tensor<2xf64>";
+  EXPECT_EQ(run(gather, {{"3xf64", {1, 2, 3}}, {"2xi64", {2, 0}}})[0].floats, (Doubles{3, 1}));
   EXPECT_TRUE(run(gather, {{"3xf64", {1, 2, 3}}, {"2xi64", {0, 3}}}).empty());
-  EXPECT_EQ(message,
-            "'nn.gather' op has the index 3 along dimension 0 of extent 3");
+  EXPECT_EQ(message, "'nn.gather' op has the index 3 along dimension 0 of extent 3");
   EXPECT_TRUE(run(gather, {{"3xf64", {1, 2, 3}}, {"2xi64", {-1, 0}}}).empty());
-  EXPECT_EQ(message,
-            "'nn.gather' op has the index -1 along dimension 0 of extent 3");
+  EXPECT_EQ(message, "'nn.gather' op has the index -1 along dimension 0 of extent 3");
 }
 
 TEST_F(IndexingTest, ElementAndTupleIndicesAreCheckedToo) {
@@ -81,8 +76,7 @@ TEST_F(IndexingTest, ElementAndTupleIndicesAreCheckedToo) {
                   "tensor<1xf64>",
                   {{"2x3xf64", {1, 2, 3, 4, 5, 6}}, {"1x2xi64", {1, 3}}})
                   .empty());
-  EXPECT_EQ(message,
-            "'nn.gather_nd' op has the index 3 along dimension 1 of extent 3");
+  EXPECT_EQ(message, "'nn.gather_nd' op has the index 3 along dimension 1 of extent 3");
 }
 
 TEST_F(IndexingTest, ScatterKinds) {
@@ -114,8 +108,8 @@ TEST_F(IndexingTest, ScatterMulHasNoGradient) {
   });
   OpBuilder builder(block.getTerminator());
   SmallVector<Value> grads(3);
-  EXPECT_TRUE(failed(cast<DifferentiableOpInterface>(op).buildVjp(
-      builder, {op->getResult(0)}, {true, false, true}, grads)));
+  EXPECT_TRUE(failed(cast<DifferentiableOpInterface>(op).buildVjp(builder, {op->getResult(0)},
+                                                                  {true, false, true}, grads)));
   EXPECT_EQ(message, "'nn.scatter_elements' op of kind mul has no gradient");
 }
 
@@ -123,18 +117,18 @@ TEST_F(IndexingTest, ScatterMulHasNoGradient) {
 // the gradient, as in PyTorch.
 TEST_F(IndexingTest, LargestOnesThatTieShareTheGradient) {
   const Doubles elements[] = {{5, 1, 4}, {0, 0, 1, 2}, {5, 5, 3, 2}, {6, 2, 8}};
-  std::vector<HostTensor> results = run(
-      "nn.scatter_elements max %a, %b, %c dim 0 : tensor<3xf64>, "
-      "tensor<4xi64>, tensor<4xf64>",
-      {{"3xf64", elements[0]}, {"4xi64", elements[1]}, {"4xf64", elements[2]}});
+  std::vector<HostTensor> results =
+      run("nn.scatter_elements max %a, %b, %c dim 0 : tensor<3xf64>, "
+          "tensor<4xi64>, tensor<4xf64>",
+          {{"3xf64", elements[0]}, {"4xi64", elements[1]}, {"4xf64", elements[2]}});
   ASSERT_EQ(results.at(0).floats, (Doubles{5, 3, 4}));
   Block &block = functionOf(*module).getBody().front();
   Operation *op = block.getTerminator()->getPrevNode();
   Value gradient = block.addArgument(op->getResult(0).getType(), op->getLoc());
   OpBuilder builder(block.getTerminator());
   SmallVector<Value> grads(3);
-  ASSERT_TRUE(succeeded(cast<DifferentiableOpInterface>(op).buildVjp(
-      builder, {gradient}, {true, false, true}, grads)));
+  ASSERT_TRUE(succeeded(cast<DifferentiableOpInterface>(op).buildVjp(builder, {gradient},
+                                                                     {true, false, true}, grads)));
   BlockInterpreter::Values values;
   for (auto [argument, each] : llvm::zip_equal(block.getArguments(), elements))
     values[argument] = tensorOf(argument.getType(), each);
@@ -146,12 +140,10 @@ TEST_F(IndexingTest, LargestOnesThatTieShareTheGradient) {
 TEST_F(IndexingTest, TopKIsStableAndPutsNanFirst) {
   const char *largest = "%v, %i = nn.top_k %a dim 0 {k = 4 : i64} : "
                         "tensor<5xf64> -> tensor<4xf64>, tensor<4xi64>";
-  std::vector<HostTensor> results =
-      run(largest, {{"5xf64", {1, 3, 3, notANumber, 3}}});
+  std::vector<HostTensor> results = run(largest, {{"5xf64", {1, 3, 3, notANumber, 3}}});
   EXPECT_EQ(results[1].ints, (Ints{3, 1, 2, 4}));
-  const char *smallest =
-      "%v, %i = nn.top_k %a dim 0 {k = 3 : i64, largest = false} : "
-      "tensor<5xf64> -> tensor<3xf64>, tensor<3xi64>";
+  const char *smallest = "%v, %i = nn.top_k %a dim 0 {k = 3 : i64, largest = false} : "
+                         "tensor<5xf64> -> tensor<3xf64>, tensor<3xi64>";
   results = run(smallest, {{"5xf64", {3, notANumber, 1, 3, 1}}});
   EXPECT_EQ(results[1].ints, (Ints{2, 4, 0}));
   EXPECT_EQ(results[0].floats, (Doubles{1, 1, 3}));

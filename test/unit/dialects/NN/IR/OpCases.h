@@ -17,9 +17,7 @@ struct OpCase {
 };
 
 /// How GoogleTest names a case in its messages.
-inline void PrintTo(const OpCase &opCase, std::ostream *stream) {
-  *stream << opCase.text;
-}
+inline void PrintTo(const OpCase &opCase, std::ostream *stream) { *stream << opCase.text; }
 
 /// Every case; each differentiable op has at least one.
 const std::vector<OpCase> &opCases();

@@ -28,10 +28,8 @@ protected:
   std::vector<HostTensor> operandsFor(unsigned seed) {
     std::mt19937 random(seed);
     BlockInterpreter::Values values;
-    for (auto [argument, spec] :
-         llvm::zip_equal(block->getArguments(), GetParam().args))
-      values[argument] =
-          randomTensor(argument.getType(), spec.low, spec.high, random);
+    for (auto [argument, spec] : llvm::zip_equal(block->getArguments(), GetParam().args))
+      values[argument] = randomTensor(argument.getType(), spec.low, spec.high, random);
     EXPECT_TRUE(succeeded(BlockInterpreter().run(*block, values)));
     std::vector<HostTensor> operands;
     for (Value operand : op->getOperands())
@@ -47,8 +45,8 @@ protected:
     for (Type type : op->getResultTypes())
       results.emplace_back(cast<RankedTensorType>(type));
     BlockInterpreter machine;
-    EXPECT_TRUE(succeeded(cast<InterpretableOpInterface>(op).interpret(
-        machine, pointers, results)));
+    EXPECT_TRUE(
+        succeeded(cast<InterpretableOpInterface>(op).interpret(machine, pointers, results)));
     return results;
   }
 
@@ -61,13 +59,11 @@ protected:
     return result;
   }
 
-  static void expectNear(const HostTensor &x, const HostTensor &y,
-                         const char *what) {
+  static void expectNear(const HostTensor &x, const HostTensor &y, const char *what) {
     ASSERT_EQ(x.floats.size(), y.floats.size());
     EXPECT_EQ(x.ints, y.ints) << what;
     for (size_t i = 0; i < x.floats.size(); ++i)
-      ASSERT_NEAR(x.floats[i], y.floats[i],
-                  1e-12 * std::max(1.0, std::abs(y.floats[i])))
+      ASSERT_NEAR(x.floats[i], y.floats[i], 1e-12 * std::max(1.0, std::abs(y.floats[i])))
           << what << ", element " << i;
   }
 
@@ -78,13 +74,11 @@ protected:
 };
 } // namespace
 
-static void expectCovers(const ShardingRule &rule,
-                         ArrayRef<ShardingRule::ValueLoops> loops,
+static void expectCovers(const ShardingRule &rule, ArrayRef<ShardingRule::ValueLoops> loops,
                          ValueRange values) {
   ASSERT_EQ(loops.size(), values.size());
   for (auto [dims, value] : llvm::zip_equal(loops, values)) {
-    ArrayRef<int64_t> shape =
-        cast<RankedTensorType>(value.getType()).getShape();
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
     ASSERT_EQ(dims.size(), shape.size());
     for (auto [segments, extent] : llvm::zip_equal(dims, shape)) {
       int64_t sum = 0;
@@ -147,10 +141,8 @@ TEST_P(OpPropertyTest, DecompositionEqualsTheOp) {
   ASSERT_TRUE(succeeded(verify(*module)));
   BlockInterpreter::Values computed;
   std::mt19937 random(3);
-  for (auto [argument, spec] :
-       llvm::zip_equal(block->getArguments(), GetParam().args))
-    computed[argument] =
-        randomTensor(argument.getType(), spec.low, spec.high, random);
+  for (auto [argument, spec] : llvm::zip_equal(block->getArguments(), GetParam().args))
+    computed[argument] = randomTensor(argument.getType(), spec.low, spec.high, random);
   ASSERT_TRUE(succeeded(BlockInterpreter().run(*block, computed)));
   for (auto [value, result] : llvm::zip_equal(values, op->getResults())) {
     EXPECT_EQ(value.getType(), result.getType());

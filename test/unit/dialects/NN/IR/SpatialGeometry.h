@@ -34,9 +34,7 @@ struct Geometry {
     return extents;
   }
   Extents x() const { return join(batch, groups * inputsPerGroup, input); }
-  Extents w() const {
-    return join(groups * outputsPerGroup, inputsPerGroup, kernel);
-  }
+  Extents w() const { return join(groups * outputsPerGroup, inputsPerGroup, kernel); }
   Extents y() const { return join(batch, groups * outputsPerGroup, output()); }
 
   /// Where kernel element k of output o lies; empty when in the padding.
@@ -71,21 +69,10 @@ inline const std::vector<Geometry> geometries = {
     {"cut off", {8, 6}, {2, 3}, {1, 1}, {-2, 1}, {1, -1}, {1, 1}, 1, 1, 2, 1},
     {"only padding", {2}, {2}, {2}, {4}, {5}, {1}},
     {"one output", {4, 3}, {4, 3}, {1, 1}, {0, 0}, {0, 0}, {1, 1}, 2, 1, 1, 4},
-    {"solid",
-     {4, 3, 5},
-     {2, 3, 2},
-     {2, 1, 3},
-     {1, 1, 0},
-     {0, 1, 2},
-     {1, 1, 2},
-     1,
-     2,
-     1,
-     2},
+    {"solid", {4, 3, 5}, {2, 3, 2}, {2, 1, 3}, {1, 1, 0}, {0, 1, 2}, {1, 1, 2}, 1, 2, 1, 2},
 };
 
-inline std::string typeText(const Extents &shape,
-                            llvm::StringRef element = "f64") {
+inline std::string typeText(const Extents &shape, llvm::StringRef element = "f64") {
   std::string text = "tensor<";
   for (int64_t extent : shape)
     text += std::to_string(extent) + "x";
@@ -100,10 +87,8 @@ inline std::string listText(llvm::StringRef name, const Extents &values) {
 }
 
 /// A function of `op` on tensors of the given shapes.
-inline std::string functionText(llvm::StringRef op,
-                                const std::vector<Extents> &operands,
-                                llvm::StringRef attributes,
-                                const Extents &result,
+inline std::string functionText(llvm::StringRef op, const std::vector<Extents> &operands,
+                                llvm::StringRef attributes, const Extents &result,
                                 llvm::StringRef element = "f64") {
   std::string parameters, values, types;
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -114,9 +99,8 @@ inline std::string functionText(llvm::StringRef op,
     types += (i ? ", " : "") + type;
   }
   std::string to = typeText(result, element);
-  return "func.func @f(" + parameters + ") -> " + to + " {\n %r = " + op.str() +
-         " " + values + attributes.str() + " : " + types + " -> " + to +
-         "\n return %r : " + to + "\n}\n";
+  return "func.func @f(" + parameters + ") -> " + to + " {\n %r = " + op.str() + " " + values +
+         attributes.str() + " : " + types + " -> " + to + "\n return %r : " + to + "\n}\n";
 }
 
 inline std::string windowText(const Geometry &g) {
@@ -124,29 +108,22 @@ inline std::string windowText(const Geometry &g) {
          listText("padHigh", g.padHigh) + listText("dilations", g.dilations);
 }
 
-inline std::string convolutionText(llvm::StringRef op, const Extents &first,
-                                   const Extents &second, const Geometry &g,
-                                   const Extents &result) {
-  return functionText(op, {first, second},
-                      windowText(g) + " groups " + std::to_string(g.groups),
+inline std::string convolutionText(llvm::StringRef op, const Extents &first, const Extents &second,
+                                   const Geometry &g, const Extents &result) {
+  return functionText(op, {first, second}, windowText(g) + " groups " + std::to_string(g.groups),
                       result);
 }
 
-inline std::string poolingText(llvm::StringRef op,
-                               const std::vector<Extents> &operands,
+inline std::string poolingText(llvm::StringRef op, const std::vector<Extents> &operands,
                                const Geometry &g, const Extents &result,
                                llvm::StringRef element = "f64") {
-  return functionText(op, operands,
-                      listText("kernel", g.kernel) + windowText(g), result,
-                      element);
+  return functionText(op, operands, listText("kernel", g.kernel) + windowText(g), result, element);
 }
 
 /// Visits every product x[xi] * w[wi] that y[yi] sums, from the definition.
-inline void forEachTerm(
-    const Geometry &g,
-    llvm::function_ref<void(int64_t xi, int64_t wi, int64_t yi)> visit) {
-  auto xs = rowMajorStrides(g.x()), ws = rowMajorStrides(g.w()),
-       ys = rowMajorStrides(g.y());
+inline void forEachTerm(const Geometry &g,
+                        llvm::function_ref<void(int64_t xi, int64_t wi, int64_t yi)> visit) {
+  auto xs = rowMajorStrides(g.x()), ws = rowMajorStrides(g.w()), ys = rowMajorStrides(g.y());
   Extents output = g.output();
   forEachIndex(g.y(), [&](llvm::ArrayRef<int64_t> yIndex) {
     int64_t group = yIndex[1] / g.outputsPerGroup;
@@ -155,11 +132,8 @@ inline void forEachTerm(
         Extents at = g.position(yIndex.drop_front(2), k);
         if (at.empty())
           return;
-        visit(linearize(
-                  Geometry::join(yIndex[0], group * g.inputsPerGroup + i, at),
-                  xs),
-              linearize(Geometry::join(yIndex[1], i, Extents(k)), ws),
-              linearize(yIndex, ys));
+        visit(linearize(Geometry::join(yIndex[0], group * g.inputsPerGroup + i, at), xs),
+              linearize(Geometry::join(yIndex[1], i, Extents(k)), ws), linearize(yIndex, ys));
       });
   });
 }

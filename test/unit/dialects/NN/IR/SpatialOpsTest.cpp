@@ -62,10 +62,8 @@ TEST(Convolution, GradientsOfAllThreeOps) {
   for (const Geometry &g : geometries) {
     SCOPED_TRACE(g.name);
     expectGradients(convolutionText("nn.conv", g.x(), g.w(), g, g.y()));
-    expectGradients(
-        convolutionText("nn.conv_input_grad", g.y(), g.w(), g, g.x()));
-    expectGradients(
-        convolutionText("nn.conv_weight_grad", g.x(), g.y(), g, g.w()));
+    expectGradients(convolutionText("nn.conv_input_grad", g.y(), g.w(), g, g.x()));
+    expectGradients(convolutionText("nn.conv_weight_grad", g.x(), g.y(), g, g.w()));
   }
 }
 
@@ -76,10 +74,9 @@ TEST(Convolution, CountsTwoFlopsAProduct) {
     products *= extent;
   for (int64_t extent : g.kernel)
     products *= extent;
-  for (auto &text :
-       {convolutionText("nn.conv", g.x(), g.w(), g, g.y()),
-        convolutionText("nn.conv_input_grad", g.y(), g.w(), g, g.x()),
-        convolutionText("nn.conv_weight_grad", g.x(), g.y(), g, g.w())}) {
+  for (auto &text : {convolutionText("nn.conv", g.x(), g.w(), g, g.y()),
+                     convolutionText("nn.conv_input_grad", g.y(), g.w(), g, g.x()),
+                     convolutionText("nn.conv_weight_grad", g.x(), g.y(), g, g.w())}) {
     Outcome run(text);
     EXPECT_EQ(cast<CostOpInterface>(run.getOp()).getFlops(), 2 * products);
   }
@@ -120,9 +117,7 @@ TEST(MaxPoolGrad, GoesToTheFirstOfEqualElements) {
   for (const Geometry &convolution : geometries) {
     SCOPED_TRACE(convolution.name);
     Geometry g = pooling(convolution);
-    Outcome run(
-        poolingText("nn.max_pool_grad", {g.x(), g.y()}, g, g.x(), "i32"), -2,
-        3);
+    Outcome run(poolingText("nn.max_pool_grad", {g.x(), g.y()}, g, g.x(), "i32"), -2, 3);
     std::vector<int64_t> place(run.in[1].size(), -1), expected(run.out.size());
     forEachTerm(g, [&](int64_t x, int64_t, int64_t y) {
       if (place[y] < 0 || run.in[0].ints[x] > run.in[0].ints[place[y]])
@@ -136,15 +131,14 @@ TEST(MaxPoolGrad, GoesToTheFirstOfEqualElements) {
 }
 
 TEST(MaxPool, NotANumberWins) {
-  StraightLine machine(
-      "func.func @f(%x: tensor<1x1x4xf64>, %g: tensor<1x1x3xf64>) -> "
-      "(tensor<1x1x3xf64>, tensor<1x1x4xf64>) {\n"
-      "%y = nn.max_pool %x kernel [2] strides [1] padLow [0] padHigh [0] "
-      "dilations [1] : tensor<1x1x4xf64> -> tensor<1x1x3xf64>\n"
-      "%d = nn.max_pool_grad %x, %g kernel [2] strides [1] padLow [0] padHigh "
-      "[0] dilations [1] : tensor<1x1x4xf64>, tensor<1x1x3xf64> -> "
-      "tensor<1x1x4xf64>\n"
-      "return %y, %d : tensor<1x1x3xf64>, tensor<1x1x4xf64>\n}");
+  StraightLine machine("func.func @f(%x: tensor<1x1x4xf64>, %g: tensor<1x1x3xf64>) -> "
+                       "(tensor<1x1x3xf64>, tensor<1x1x4xf64>) {\n"
+                       "%y = nn.max_pool %x kernel [2] strides [1] padLow [0] padHigh [0] "
+                       "dilations [1] : tensor<1x1x4xf64> -> tensor<1x1x3xf64>\n"
+                       "%d = nn.max_pool_grad %x, %g kernel [2] strides [1] padLow [0] padHigh "
+                       "[0] dilations [1] : tensor<1x1x4xf64>, tensor<1x1x3xf64> -> "
+                       "tensor<1x1x4xf64>\n"
+                       "return %y, %d : tensor<1x1x3xf64>, tensor<1x1x4xf64>\n}");
   func::FuncOp function = machine.getFunction();
   ASSERT_TRUE(function);
   std::vector<HostTensor> in = machine.randomArguments(function, 1);
@@ -164,12 +158,10 @@ TEST(MaxPool, Integers) {
     std::vector<int64_t> in, out;
   };
   for (const Case &test : {Case{"i8", {-1, -128}, {-128, -1, -128}},
-                           Case{"ui8", {255, 1}, {0, 255, 1}},
-                           Case{"ui64", {-1, 1}, {0, -1, 1}}}) {
+                           Case{"ui8", {255, 1}, {0, 255, 1}}, Case{"ui64", {-1, 1}, {0, -1, 1}}}) {
     SCOPED_TRACE(test.element);
     Geometry g{"", {2}, {1}, {1}, {1}, {0}, {1}, 1};
-    StraightLine machine(
-        poolingText("nn.max_pool", {g.x()}, g, g.y(), test.element));
+    StraightLine machine(poolingText("nn.max_pool", {g.x()}, g, g.y(), test.element));
     func::FuncOp function = machine.getFunction();
     ASSERT_TRUE(function);
     std::vector<HostTensor> in = machine.randomArguments(function, 1);
@@ -178,8 +170,7 @@ TEST(MaxPool, Integers) {
   }
   Geometry g{"", {2}, {2}, {1}, {0}, {0}, {1}, 1};
   StraightLine machine(poolingText("nn.max_pool", {g.x()}, g, g.y(), "ui64"));
-  std::vector<HostTensor> in =
-      machine.randomArguments(machine.getFunction(), 1);
+  std::vector<HostTensor> in = machine.randomArguments(machine.getFunction(), 1);
   in[0].ints = {1, -1};
   EXPECT_EQ(machine.run(machine.getFunction(), in)[0].ints[0], -1);
 }
@@ -190,9 +181,7 @@ TEST(SumPool, IsItsDefinition) {
     Geometry g = pooling(convolution);
     Outcome run(poolingText("nn.sum_pool", {g.x()}, g, g.y()));
     std::vector<double> expected(run.out.size());
-    forEachTerm(g, [&](int64_t x, int64_t, int64_t y) {
-      expected[y] += run.in[0].floats[x];
-    });
+    forEachTerm(g, [&](int64_t x, int64_t, int64_t y) { expected[y] += run.in[0].floats[x]; });
     EXPECT_LE(relativeError(run.out.floats, expected), 1e-14);
   }
 }
@@ -203,9 +192,7 @@ TEST(SumPoolGrad, IsItsDefinition) {
     Geometry g = pooling(convolution);
     Outcome run(poolingText("nn.sum_pool_grad", {g.y()}, g, g.x()));
     std::vector<double> expected(run.out.size());
-    forEachTerm(g, [&](int64_t x, int64_t, int64_t y) {
-      expected[x] += run.in[0].floats[y];
-    });
+    forEachTerm(g, [&](int64_t x, int64_t, int64_t y) { expected[x] += run.in[0].floats[y]; });
     EXPECT_LE(relativeError(run.out.floats, expected), 1e-14);
   }
 }
@@ -225,28 +212,22 @@ void setGroups(Operation *op) {
     nn::Convolution c = convolution.getConvolution();
     convolution.setGroups(c.x.getDimSize(1) / c.w.getDimSize(1));
   };
-  llvm::TypeSwitch<Operation *>(op)
-      .Case<nn::ConvOp, nn::ConvInputGradOp, nn::ConvWeightGradOp>(set);
+  llvm::TypeSwitch<Operation *>(op).Case<nn::ConvOp, nn::ConvInputGradOp, nn::ConvWeightGradOp>(
+      set);
 }
 
 TEST(SpatialSharding, PartsOfConvolutionsGiveTheWhole) {
   for (const Geometry &g : geometries) {
     // Batch and both channels, or batch and groups.
     int cuts =
-        (g.batch > 1) +
-        (g.groups > 1 ? 1 : (g.inputsPerGroup > 1) + (g.outputsPerGroup > 1));
+        (g.batch > 1) + (g.groups > 1 ? 1 : (g.inputsPerGroup > 1) + (g.outputsPerGroup > 1));
+    EXPECT_EQ(expectShardable(convolutionText("nn.conv", g.x(), g.w(), g, g.y()), setGroups), cuts);
     EXPECT_EQ(
-        expectShardable(convolutionText("nn.conv", g.x(), g.w(), g, g.y()),
-                        setGroups),
+        expectShardable(convolutionText("nn.conv_input_grad", g.y(), g.w(), g, g.x()), setGroups),
         cuts);
-    EXPECT_EQ(expectShardable(
-                  convolutionText("nn.conv_input_grad", g.y(), g.w(), g, g.x()),
-                  setGroups),
-              cuts);
-    EXPECT_EQ(expectShardable(convolutionText("nn.conv_weight_grad", g.x(),
-                                              g.y(), g, g.w()),
-                              setGroups),
-              cuts);
+    EXPECT_EQ(
+        expectShardable(convolutionText("nn.conv_weight_grad", g.x(), g.y(), g, g.w()), setGroups),
+        cuts);
   }
 }
 
@@ -254,16 +235,10 @@ TEST(SpatialSharding, PartsOfPoolingsGiveTheWhole) {
   for (const Geometry &convolution : geometries) {
     Geometry g = pooling(convolution);
     int cuts = (g.batch > 1) + (g.groups > 1);
-    EXPECT_EQ(expectShardable(poolingText("nn.max_pool", {g.x()}, g, g.y())),
-              cuts);
-    EXPECT_EQ(expectShardable(
-                  poolingText("nn.max_pool_grad", {g.x(), g.y()}, g, g.x())),
-              cuts);
-    EXPECT_EQ(expectShardable(poolingText("nn.sum_pool", {g.x()}, g, g.y())),
-              cuts);
-    EXPECT_EQ(
-        expectShardable(poolingText("nn.sum_pool_grad", {g.y()}, g, g.x())),
-        cuts);
+    EXPECT_EQ(expectShardable(poolingText("nn.max_pool", {g.x()}, g, g.y())), cuts);
+    EXPECT_EQ(expectShardable(poolingText("nn.max_pool_grad", {g.x(), g.y()}, g, g.x())), cuts);
+    EXPECT_EQ(expectShardable(poolingText("nn.sum_pool", {g.x()}, g, g.y())), cuts);
+    EXPECT_EQ(expectShardable(poolingText("nn.sum_pool_grad", {g.y()}, g, g.x())), cuts);
   }
 }
 

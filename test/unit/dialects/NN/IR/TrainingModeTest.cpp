@@ -27,12 +27,10 @@ struct Built {
     block = &function.getBody().front();
     op = block->getTerminator()->getPrevNode();
     block->getTerminator()->setOperands(op->getResults());
-    function.setType(FunctionType::get(&context, block->getArgumentTypes(),
-                                       op->getResultTypes()));
+    function.setType(FunctionType::get(&context, block->getArgumentTypes(), op->getResultTypes()));
     std::mt19937 random(1);
     for (auto [argument, spec] : llvm::zip_equal(block->getArguments(), args))
-      values[argument] =
-          randomTensor(argument.getType(), spec.low, spec.high, random);
+      values[argument] = randomTensor(argument.getType(), spec.low, spec.high, random);
   }
   OpBuilder builder() { return OpBuilder(op); }
   /// Computes what was built in front of the op.
@@ -54,8 +52,7 @@ struct Built {
 };
 } // namespace
 
-static void expectNear(const std::vector<double> &x,
-                       const std::vector<double> &y) {
+static void expectNear(const std::vector<double> &x, const std::vector<double> &y) {
   ASSERT_EQ(x.size(), y.size());
   for (size_t i = 0; i < x.size(); ++i)
     EXPECT_NEAR(x[i], y[i], 1e-12 * std::max(1.0, std::abs(y[i]))) << i;
@@ -73,8 +70,7 @@ static void checkBatchNorm(int64_t groups) {
   OpBuilder builder = built.builder();
   TrainingContext context;
   context.batchGroups = groups;
-  built.replacements =
-      cast<TrainingModeOpInterface>(built.op).buildTraining(builder, context);
+  built.replacements = cast<TrainingModeOpInterface>(built.op).buildTraining(builder, context);
   ASSERT_EQ(built.replacements.size(), 3u);
   std::vector<std::vector<double>> in;
   for (Value argument : built.block->getArguments())
@@ -119,9 +115,7 @@ TEST(BatchNorm, GroupsMustDivideTheSamples) {
   OpBuilder builder = built.builder();
   TrainingContext context;
   context.batchGroups = 4;
-  EXPECT_TRUE(cast<TrainingModeOpInterface>(built.op)
-                  .buildTraining(builder, context)
-                  .empty());
+  EXPECT_TRUE(cast<TrainingModeOpInterface>(built.op).buildTraining(builder, context).empty());
   EXPECT_EQ(message, "'nn.batch_norm' op cannot split 6 samples into 4 equal "
                      "groups");
 }
@@ -137,11 +131,11 @@ TEST(BatchNorm, InterpreterRuleIsTheTrainingFormOfOneGroup) {
   SmallVector<HostTensor> direct;
   for (Type type : built.op->getResultTypes())
     direct.emplace_back(cast<RankedTensorType>(type));
-  ASSERT_TRUE(succeeded(cast<InterpretableOpInterface>(built.op).interpret(
-      built.machine, operands, direct)));
+  ASSERT_TRUE(succeeded(
+      cast<InterpretableOpInterface>(built.op).interpret(built.machine, operands, direct)));
   OpBuilder builder = built.builder();
-  built.replacements = cast<TrainingModeOpInterface>(built.op).buildTraining(
-      builder, TrainingContext());
+  built.replacements =
+      cast<TrainingModeOpInterface>(built.op).buildTraining(builder, TrainingContext());
   SmallVector<Value> results = built.replacements;
   built.run();
   for (auto [value, expected] : llvm::zip_equal(results, direct))
@@ -151,8 +145,7 @@ TEST(BatchNorm, InterpreterRuleIsTheTrainingFormOfOneGroup) {
 TEST(BatchNorm, EvaluationUsesAndKeepsTheRunningStatistics) {
   Built built(batchNorm, batchNormArgs);
   OpBuilder builder = built.builder();
-  SmallVector<Value> results =
-      cast<TrainingModeOpInterface>(built.op).buildInference(builder);
+  SmallVector<Value> results = cast<TrainingModeOpInterface>(built.op).buildInference(builder);
   built.replacements = results;
   EXPECT_EQ(results[1], built.block->getArgument(3));
   EXPECT_EQ(results[2], built.block->getArgument(4));
@@ -163,8 +156,7 @@ TEST(BatchNorm, EvaluationUsesAndKeepsTheRunningStatistics) {
   std::vector<double> y(in[0].size());
   for (size_t at = 0; at < y.size(); ++at) {
     size_t c = at / 3 % 2;
-    y[at] = (in[0][at] - in[3][c]) / std::sqrt(in[4][c] + 0.1) * in[1][c] +
-            in[2][c];
+    y[at] = (in[0][at] - in[3][c]) / std::sqrt(in[4][c] + 0.1) * in[1][c] + in[2][c];
   }
   expectNear(built.values.lookup(results[0]).floats, y);
 }
@@ -181,9 +173,9 @@ TEST(Philox, KnownAnswers) {
   const uint32_t ones = 0xffffffff;
   EXPECT_EQ(nn::philox4x32({ones, ones, ones, ones}, {ones, ones}),
             (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
-  EXPECT_EQ(nn::philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
-                           {0xa4093822, 0x299f31d0}),
-            (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+  EXPECT_EQ(
+      nn::philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+      (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
 // SplitMix64's first outputs from state 0, as its author's page has them.
@@ -211,8 +203,7 @@ static SmallVector<Value> buildTraining(Built &built) {
   context.step = built.block->getArgument(last);
   OpBuilder builder = built.builder();
   return built.replacements =
-             cast<TrainingModeOpInterface>(built.op).buildTraining(builder,
-                                                                   context);
+             cast<TrainingModeOpInterface>(built.op).buildTraining(builder, context);
 }
 
 TEST(Dropout, KeepsByTheGlobalElementNumber) {
@@ -220,11 +211,9 @@ TEST(Dropout, KeepsByTheGlobalElementNumber) {
               ": tensor<20x3x50xf64>",
               {{"20x3x50xf64"}, {"i64", 11, 11}, {"i64", 5, 5}});
   SmallVector<Value> results = buildTraining(built);
-  std::vector<double> x =
-      built.values.lookup(built.block->getArgument(0)).floats;
+  std::vector<double> x = built.values.lookup(built.block->getArgument(0)).floats;
   built.run();
-  HostTensor y = built.values.lookup(results[0]),
-             mask = built.values.lookup(results[1]);
+  HostTensor y = built.values.lookup(results[0]), mask = built.values.lookup(results[1]);
   int64_t kept = 0;
   for (size_t i = 0; i < x.size(); ++i) {
     bool keep = nn::randomUniform(11, 5, 7, i) >= 0.25;
@@ -251,8 +240,7 @@ TEST(Dropout, EvaluationIsTheOperand) {
               ": tensor<2xf64>",
               {{"2xf64"}});
   OpBuilder builder = built.builder();
-  SmallVector<Value> results =
-      cast<TrainingModeOpInterface>(built.op).buildInference(builder);
+  SmallVector<Value> results = cast<TrainingModeOpInterface>(built.op).buildInference(builder);
   EXPECT_EQ(results[0], built.block->getArgument(0));
   built.replacements = results;
   built.run();
@@ -291,17 +279,12 @@ TEST(DrawNormal, HasTheMomentsOfTheStandardNormalDistribution) {
 }
 
 TEST(Draw, EvaluationIsTheMean) {
-  for (auto [name, mean] :
-       {std::pair("draw_uniform", 0.5), std::pair("draw_normal", 0.0)}) {
-    Built built("%y = nn." + std::string(name) +
-                    " {ordinal = 0 : i64} : tensor<2xf64>",
-                {});
+  for (auto [name, mean] : {std::pair("draw_uniform", 0.5), std::pair("draw_normal", 0.0)}) {
+    Built built("%y = nn." + std::string(name) + " {ordinal = 0 : i64} : tensor<2xf64>", {});
     OpBuilder builder = built.builder();
-    SmallVector<Value> results =
-        cast<TrainingModeOpInterface>(built.op).buildInference(builder);
+    SmallVector<Value> results = cast<TrainingModeOpInterface>(built.op).buildInference(builder);
     built.replacements = results;
     built.run();
-    EXPECT_EQ(built.values.lookup(results[0]).floats,
-              (std::vector<double>{mean, mean}));
+    EXPECT_EQ(built.values.lookup(results[0]).floats, (std::vector<double>{mean, mean}));
   }
 }

@@ -24,9 +24,7 @@ struct RangeCase {
   int64_t low, high;
 };
 
-void PrintTo(const RangeCase &rangeCase, std::ostream *stream) {
-  *stream << rangeCase.text;
-}
+void PrintTo(const RangeCase &rangeCase, std::ostream *stream) { *stream << rangeCase.text; }
 
 #define X "%x = nn.constant dense<[-3, 5, 2]> : tensor<3xi64> "
 #define Y "%y = nn.constant dense<[4, 2, 3]> : tensor<3xi64> "
@@ -117,10 +115,8 @@ TEST_P(IntegerRangesTest, HoldsWhatIsComputed) {
   IntegerRanges ranges;
   bool isUnsigned = isOrderedUnsigned(value.getType());
   ConstantIntRanges range = ranges.get(value);
-  int64_t low = isUnsigned ? range.umin().getZExtValue()
-                           : range.smin().getSExtValue(),
-          high = isUnsigned ? range.umax().getZExtValue()
-                            : range.smax().getSExtValue();
+  int64_t low = isUnsigned ? range.umin().getZExtValue() : range.smin().getSExtValue(),
+          high = isUnsigned ? range.umax().getZExtValue() : range.smax().getSExtValue();
   EXPECT_EQ(low, wanted.low);
   EXPECT_EQ(high, wanted.high);
   EXPECT_TRUE(ranges.isWithin(value, low, high));
@@ -133,8 +129,7 @@ TEST_P(IntegerRangesTest, HoldsWhatIsComputed) {
   for (int i = 0; i < 20; ++i) {
     BlockInterpreter::Values values;
     for (auto [argument, spec] : llvm::zip_equal(block.getArguments(), args))
-      values[argument] =
-          randomTensor(argument.getType(), spec.low, spec.high, random);
+      values[argument] = randomTensor(argument.getType(), spec.low, spec.high, random);
     BlockInterpreter machine;
     ASSERT_TRUE(succeeded(machine.run(block, values)));
     for (int64_t element : values[value].ints) {
@@ -151,11 +146,10 @@ TEST(IntegerRanges, OfSecondResults) {
   registerRangeModels(registry);
   MLIRContext context(registry);
   loadDialects(context);
-  auto module = parseFunction(
-      context,
-      "nn.top_k %a dim 0 {k = 1 : i64} : tensor<4xf32> -> tensor<1xf32>, "
-      "tensor<1xi64>",
-      Arg{"4xf32"});
+  auto module = parseFunction(context,
+                              "nn.top_k %a dim 0 {k = 1 : i64} : tensor<4xf32> -> tensor<1xf32>, "
+                              "tensor<1xi64>",
+                              Arg{"4xf32"});
   Block &block = functionOf(*module).getBody().front();
   Operation *op = block.getTerminator()->getPrevNode();
   IntegerRanges ranges;

@@ -10,13 +10,11 @@ namespace {
 
 Tensor floats(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<float> values) {
   const char *bytes = reinterpret_cast<const char *>(values.data());
-  return makeTensor(ElementType::F32, shape,
-                    {bytes, bytes + values.size() * sizeof(float)});
+  return makeTensor(ElementType::F32, shape, {bytes, bytes + values.size() * sizeof(float)});
 }
 
 /// The steps that were found make `value` of `parameter`.
-void expectFound(const Tensor &parameter, const Tensor &value,
-                 const char *description) {
+void expectFound(const Tensor &parameter, const Tensor &value, const char *description) {
   std::optional<Derivation> steps = findDerivation(parameter, value);
   ASSERT_TRUE(steps) << description;
   EXPECT_EQ(describe(*steps), description);
@@ -39,8 +37,7 @@ TEST(DerivationTest, FindsNothingWhereValuesDiffer) {
   EXPECT_FALSE(findDerivation(table, floats({1, 2}, {1, 3})));
   EXPECT_FALSE(findDerivation(table, floats({3, 2}, {2, 4, 6, 8, 10, 12})));
   // Equal rows: which one was looked up is unknown.
-  EXPECT_FALSE(findDerivation(floats({3, 2}, {1, 2, 1, 2, 3, 4}),
-                              floats({1, 2}, {1, 2})));
+  EXPECT_FALSE(findDerivation(floats({3, 2}, {1, 2, 1, 2, 3, 4}), floats({1, 2}, {1, 2})));
 }
 
 TEST(DerivationTest, MakesATableOfDistinctRows) {
@@ -70,12 +67,10 @@ TEST(DerivationTest, RowsOfOneNumberSayNothing) {
 /// All dimensions along which nothing changes; of one number only the first,
 /// which counts samples.
 TEST(DerivationTest, CollapsesWhatWasRepeated) {
-  EXPECT_TRUE(isSame(
-      collapseRepeated(floats({2, 2, 2}, {1, 2, 1, 2, 1, 2, 1, 2})).parameter,
-      floats({1, 1, 2}, {1, 2})));
-  EXPECT_TRUE(
-      isSame(collapseRepeated(floats({2, 1, 2}, {0, 0, 0, 0})).parameter,
-             floats({1, 1, 2}, {0, 0})));
+  EXPECT_TRUE(isSame(collapseRepeated(floats({2, 2, 2}, {1, 2, 1, 2, 1, 2, 1, 2})).parameter,
+                     floats({1, 1, 2}, {1, 2})));
+  EXPECT_TRUE(isSame(collapseRepeated(floats({2, 1, 2}, {0, 0, 0, 0})).parameter,
+                     floats({1, 1, 2}, {0, 0})));
 }
 
 } // namespace

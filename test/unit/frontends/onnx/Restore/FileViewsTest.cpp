@@ -16,13 +16,11 @@ using Shape = llvm::SmallVector<int64_t, 4>;
 
 /// Elements 0, 1, 2, ..
 Tensor counting(llvm::ArrayRef<int64_t> shape) {
-  int64_t count = std::accumulate(shape.begin(), shape.end(), int64_t(1),
-                                  std::multiplies<>());
+  int64_t count = std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
   std::vector<float> values(count);
   std::iota(values.begin(), values.end(), 0.f);
   const char *bytes = reinterpret_cast<const char *>(values.data());
-  return makeTensor(ElementType::F32, shape,
-                    {bytes, bytes + values.size() * sizeof(float)});
+  return makeTensor(ElementType::F32, shape, {bytes, bytes + values.size() * sizeof(float)});
 }
 
 DerivationStep step(DerivationStep::Kind kind, Shape dims) {
@@ -98,8 +96,7 @@ TEST(FileViewsTest, ReadsWhateverWasOnlyMoved) {
 TEST(FileViewsTest, ReadsBehindANumberAdded) {
   DerivationStep add = step(DerivationStep::Kind::Add, {});
   add.addend = 1;
-  expectReads(counting({2, 3}),
-              {add, step(DerivationStep::Kind::Transpose, {1, 0})});
+  expectReads(counting({2, 3}), {add, step(DerivationStep::Kind::Transpose, {1, 0})});
 }
 
 TEST(FileViewsTest, ReadsATornDimensionOnlyInItsOrder) {
@@ -115,8 +112,7 @@ TEST(FileViewsTest, DoesNotReadRowsOrRepetitions) {
   DerivationStep rows = step(DerivationStep::Kind::Gather, {2});
   rows.indices = {2, 0};
   EXPECT_EQ(view(counting({3, 2}), {rows}).holds, Holds::part);
-  EXPECT_EQ(view(counting({1, 2}), {step(DerivationStep::Kind::Expand, {4, 2})})
-                .holds,
+  EXPECT_EQ(view(counting({1, 2}), {step(DerivationStep::Kind::Expand, {4, 2})}).holds,
             Holds::part);
 }
 

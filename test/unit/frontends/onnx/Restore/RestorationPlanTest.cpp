@@ -15,9 +15,8 @@ struct RestorationPlanTest : ::testing::Test {
   std::string checked() { return llvm::toString(plan.check(prepared.graph)); }
   std::string verified() { return llvm::toString(plan.verify(prepared.graph)); }
   RestoredTensor &named(llvm::StringRef name) {
-    return *llvm::find_if(plan.tensors, [&](const RestoredTensor &tensor) {
-      return tensor.name == name;
-    });
+    return *llvm::find_if(plan.tensors,
+                          [&](const RestoredTensor &tensor) { return tensor.name == name; });
   }
 };
 
@@ -49,8 +48,7 @@ TEST_F(RestorationPlanTest, ValuesProveIt) {
   std::vector<char> bytes(value.bytes.begin(), value.bytes.end());
   bytes[0] ^= 1;
   value = makeTensor(value.type, value.shape, bytes);
-  EXPECT_NE(verified().find("'norms.1.weight' does not give what"),
-            std::string::npos)
+  EXPECT_NE(verified().find("'norms.1.weight' does not give what"), std::string::npos)
       << verified();
 }
 

@@ -75,13 +75,11 @@ TEST_F(LoopPlanTest, EachRootOnce) {
 
 TEST_F(LoopPlanTest, AfterWhatItReads) {
   std::swap(plan.groups[0], plan.groups[1]);
-  EXPECT_EQ(refusal(),
-            "stage 0 of group 0 reads what stage 1 of group 1 makes");
+  EXPECT_EQ(refusal(), "stage 0 of group 0 reads what stage 1 of group 1 makes");
   std::swap(plan.groups[0], plan.groups[1]);
   // The largest of a row is not there yet when it is read.
   std::swap(plan.groups[0].stages[0], plan.groups[0].stages[1]);
-  EXPECT_EQ(refusal(),
-            "stage 0 of group 0 reads what stage 1 of group 0 makes");
+  EXPECT_EQ(refusal(), "stage 0 of group 0 reads what stage 1 of group 0 makes");
 }
 
 TEST_F(LoopPlanTest, RowsDivideElements) {
@@ -115,8 +113,7 @@ TEST_F(LoopPlanTest, LoopsThatCanBeShared) {
 TEST_F(LoopPlanTest, StagesOfOneKind) {
   LoopPlan whole = plan;
   plan.groups[0].isFilled = true;
-  EXPECT_EQ(refusal(),
-            "nn.reduce is in stage 0 of group 0, which is one op's own");
+  EXPECT_EQ(refusal(), "nn.reduce is in stage 0 of group 0, which is one op's own");
   plan = whole;
   plan.groups[1].isFilled = false;
   EXPECT_EQ(refusal(), "nn.reduce is in stage 0 of group 1, which is a loop");
