@@ -30,6 +30,20 @@ protected:
   static bool isFloat(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
   Operation *tested() { return block->getTerminator()->getPrevNode(); }
 
+  /// What the op's VJP gives for gradients of some of its results.
+  struct Vjp {
+    OwningOpRef<ModuleOp> module;
+    BlockInterpreter::Values values;
+    SmallVector<bool> wanted;
+    /// A gradient per operand, null where the op gives none.
+    SmallVector<Value> grads;
+  };
+  void runVjp(const std::vector<HostTensor> &resultGrads, Vjp &vjp);
+  HostTensor analyticGradient(const Vjp &vjp, Value operand);
+  double lossAt(Value operand, const HostTensor &moved, const BlockInterpreter::Values &forward,
+                const std::vector<HostTensor> &grads);
+  void compare(Value operand, const HostTensor &analytic, const std::vector<HostTensor> &grads);
+
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
   func::FuncOp function;
@@ -38,25 +52,103 @@ protected:
 };
 } // namespace
 
-/// Sum over results of gradient times value.
-static double weighted(ValueRange results, const BlockInterpreter::Values &values,
-                       const std::vector<HostTensor> &grads) {
-  double sum = 0;
-  for (auto [result, grad] : llvm::zip_equal(results, grads)) {
-    const HostTensor value = values.lookup(result);
-    for (size_t i = 0; i < grad.floats.size(); ++i)
-      sum += grad.floats[i] * value.floats[i];
+/// Builds the VJP after the op, in a copy, with the gradients of the results that have one as new arguments, and
+/// runs it.
+void DifferentiableOpTest::runVjp(const std::vector<HostTensor> &resultGrads, Vjp &vjp) {
+  vjp.module = module->clone();
+  func::FuncOp f = functionOf(*vjp.module);
+  Block &body = f.getBody().front();
+  Operation *target = body.getTerminator()->getPrevNode();
+  for (auto [from, to] : llvm::zip_equal(block->getArguments(), body.getArguments()))
+    vjp.values[to] = inputs.lookup(from);
+  SmallVector<Value> arguments(target->getNumResults());
+  for (unsigned r = 0; r < resultGrads.size(); ++r) {
+    if (!resultGrads[r].getType())
+      continue;
+    arguments[r] = body.addArgument(target->getResult(r).getType(), f.getLoc());
+    vjp.values[arguments[r]] = resultGrads[r];
   }
+  f.setType(FunctionType::get(&context, body.getArgumentTypes(), {}));
+  for (OpOperand &operand : target->getOpOperands())
+    vjp.wanted.push_back(isFloat(operand.get()) && !llvm::is_contained(GetParam().withoutGradient,
+                                                                       operand.getOperandNumber()));
+  vjp.grads.resize(target->getNumOperands());
+  OpBuilder builder(body.getTerminator());
+  ASSERT_TRUE(succeeded(
+      cast<DifferentiableOpInterface>(target).buildVjp(builder, arguments, vjp.wanted, vjp.grads)));
+  ASSERT_TRUE(succeeded(verify(*vjp.module)));
+  ASSERT_TRUE(succeeded(BlockInterpreter().run(body, vjp.values)));
+}
+
+/// The gradient of a value, summed over the operands where it occurs.
+HostTensor DifferentiableOpTest::analyticGradient(const Vjp &vjp, Value operand) {
+  Operation *op = tested();
+  HostTensor analytic(cast<RankedTensorType>(operand.getType()));
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    if (op->getOperand(i) != operand || !vjp.grads[i])
+      continue;
+    EXPECT_EQ(vjp.grads[i].getType(), operand.getType());
+    const HostTensor part = vjp.values.lookup(vjp.grads[i]);
+    for (size_t k = 0; k < part.floats.size(); ++k)
+      analytic.floats[k] += part.floats[k];
+  }
+  return analytic;
+}
+
+/// The sum of gradient times result, where the operand is replaced.
+double DifferentiableOpTest::lossAt(Value operand, const HostTensor &moved,
+                                    const BlockInterpreter::Values &forward,
+                                    const std::vector<HostTensor> &grads) {
+  Operation *op = tested();
+  std::vector<HostTensor> operands;
+  for (Value other : op->getOperands())
+    operands.push_back(other == operand ? moved : forward.lookup(other));
+  SmallVector<const HostTensor *> pointers;
+  for (const HostTensor &tensor : operands)
+    pointers.push_back(&tensor);
+  SmallVector<HostTensor> results;
+  for (Type type : op->getResultTypes())
+    results.emplace_back(cast<RankedTensorType>(type));
+  BlockInterpreter machine;
+  EXPECT_TRUE(succeeded(cast<InterpretableOpInterface>(op).interpret(machine, pointers, results)));
+  double sum = 0;
+  for (auto [result, grad] : llvm::zip_equal(results, grads))
+    for (size_t i = 0; i < grad.floats.size(); ++i)
+      sum += grad.floats[i] * result.floats[i];
   return sum;
+}
+
+/// Perturbs each element of an operand; one that occurs twice is perturbed in both places.
+void DifferentiableOpTest::compare(Value operand, const HostTensor &analytic,
+                                   const std::vector<HostTensor> &grads) {
+  const double step = 1e-5;
+  BlockInterpreter::Values forward = inputs;
+  ASSERT_TRUE(succeeded(BlockInterpreter().run(*block, forward)));
+  HostTensor moved = forward.lookup(operand);
+  double scale = 1e-3, error = 0;
+  for (size_t k = 0; k < moved.floats.size(); ++k) {
+    const double at = moved.floats[k];
+    moved.floats[k] = at + step;
+    const double above = lossAt(operand, moved, forward, grads);
+    moved.floats[k] = at - step;
+    const double below = lossAt(operand, moved, forward, grads);
+    moved.floats[k] = at;
+    const double numeric = (above - below) / (2 * step);
+    scale = std::max(scale, std::abs(numeric));
+    const double difference = std::abs(numeric - analytic.floats[k]);
+    // A NaN must not compare as small.
+    error = difference <= error ? error : difference;
+  }
+  EXPECT_LE(error, 1e-6 * scale);
 }
 
 TEST_P(DifferentiableOpTest, VjpEqualsCentralDifferences) {
   Operation *op = tested();
-  auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
-  if (!differentiable)
+  if (!isa<DifferentiableOpInterface>(op))
     GTEST_SKIP() << "not differentiable";
   const unsigned numResults = op->getNumResults();
-  const double step = 1e-5;
+  // Where no result is a float the op must still say "no gradient".
+  const bool anyFloat = llvm::any_of(op->getResults(), isFloat);
 
   // Gradients reach every non-empty set of float results in turn.
   for (unsigned mask = 1; mask < (1u << numResults); ++mask) {
@@ -69,85 +161,17 @@ TEST_P(DifferentiableOpTest, VjpEqualsCentralDifferences) {
       reachesFloatsOnly &= isFloat(op->getResult(r));
       grads[r] = randomTensor(op->getResult(r).getType(), -1, 1, random);
     }
-    // Where no result is a float the op must still say "no gradient".
-    bool anyFloat = llvm::any_of(op->getResults(), isFloat);
     if (!reachesFloatsOnly && anyFloat)
       continue;
 
-    // Build the VJP behind the op, with the gradients as new arguments.
-    OwningOpRef<ModuleOp> clone(module->clone());
-    func::FuncOp f = functionOf(*clone);
-    Block &body = f.getBody().front();
-    Operation *target = body.getTerminator()->getPrevNode();
-    BlockInterpreter::Values values;
-    for (auto [from, to] : llvm::zip_equal(block->getArguments(), body.getArguments()))
-      values[to] = inputs.lookup(from);
-    SmallVector<Value> resultGrads(numResults);
-    for (unsigned r = 0; r < numResults; ++r) {
-      if (!(mask >> r & 1))
-        continue;
-      resultGrads[r] = body.addArgument(target->getResult(r).getType(), f.getLoc());
-      values[resultGrads[r]] = grads[r];
-    }
-    f.setType(FunctionType::get(&context, body.getArgumentTypes(), {}));
-    SmallVector<bool> wanted;
-    for (OpOperand &operand : target->getOpOperands())
-      wanted.push_back(isFloat(operand.get()) &&
-                       !llvm::is_contained(GetParam().withoutGradient, operand.getOperandNumber()));
-    SmallVector<Value> operandGrads(target->getNumOperands());
-    OpBuilder builder(body.getTerminator());
-    ASSERT_TRUE(succeeded(cast<DifferentiableOpInterface>(target).buildVjp(builder, resultGrads,
-                                                                           wanted, operandGrads)));
-    ASSERT_TRUE(succeeded(verify(*clone)));
-    ASSERT_TRUE(succeeded(BlockInterpreter().run(body, values)));
-
-    // Each element of each float operand, perturbed; an operand that occurs
-    // twice is perturbed in both places.
+    Vjp vjp;
+    ASSERT_NO_FATAL_FAILURE(runVjp(grads, vjp));
     std::set<void *> seen;
     for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
-      if (!wanted[index] || !seen.insert(operand.getAsOpaquePointer()).second)
+      if (!vjp.wanted[index] || !seen.insert(operand.getAsOpaquePointer()).second)
         continue;
-      HostTensor analytic(cast<RankedTensorType>(operand.getType()));
-      for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-        if (op->getOperand(i) != operand || !operandGrads[i])
-          continue;
-        EXPECT_EQ(operandGrads[i].getType(), operand.getType());
-        const HostTensor part = values.lookup(operandGrads[i]);
-        for (size_t k = 0; k < part.floats.size(); ++k)
-          analytic.floats[k] += part.floats[k];
-      }
-      BlockInterpreter::Values forward = inputs;
-      ASSERT_TRUE(succeeded(BlockInterpreter().run(*block, forward)));
-      const HostTensor base = forward.lookup(operand);
-      auto lossAt = [&](size_t element, double delta) {
-        HostTensor moved = base;
-        moved.floats[element] += delta;
-        SmallVector<HostTensor> results;
-        std::vector<HostTensor> operands;
-        for (Value other : op->getOperands())
-          operands.push_back(other == operand ? moved : forward.lookup(other));
-        SmallVector<const HostTensor *> pointers;
-        for (const HostTensor &tensor : operands)
-          pointers.push_back(&tensor);
-        for (Type type : op->getResultTypes())
-          results.emplace_back(cast<RankedTensorType>(type));
-        BlockInterpreter machine;
-        EXPECT_TRUE(
-            succeeded(cast<InterpretableOpInterface>(op).interpret(machine, pointers, results)));
-        BlockInterpreter::Values outcome;
-        for (auto [value, result] : llvm::zip_equal(op->getResults(), results))
-          outcome[value] = result;
-        return weighted(op->getResults(), outcome, grads);
-      };
-      double scale = 1e-3, error = 0;
-      for (size_t k = 0; k < base.floats.size(); ++k) {
-        double numeric = (lossAt(k, step) - lossAt(k, -step)) / (2 * step);
-        scale = std::max(scale, std::abs(numeric));
-        double difference = std::abs(numeric - analytic.floats[k]);
-        // A NaN must not compare as small.
-        error = difference <= error ? error : difference;
-      }
-      EXPECT_LE(error, 1e-6 * scale) << "operand " << index << ", result set " << mask;
+      SCOPED_TRACE("operand " + std::to_string(index) + ", result set " + std::to_string(mask));
+      compare(operand, analyticGradient(vjp, operand), grads);
     }
   }
 }
