@@ -6,11 +6,13 @@
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/LayoutShards.h"
 #include "dialects/NN/IR/Program.h"
-#include "dpc/schedule.h"
 #include "interpreter/Evaluator.h"
 #include "interpreter/World.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <atomic>
+#include <cmath>
 #include <thread>
 
 using namespace mlir;
@@ -53,12 +55,7 @@ RankedTensorType Session::logicalType(func::FuncOp function, unsigned index) {
   return layout ? withShape(type, layout->shape()) : type;
 }
 
-static dist::MeshShape meshOf(ModuleOp module) {
-  auto mesh = module.lookupSymbol<dist::MeshOp>("mesh");
-  return mesh ? mesh.getShape() : dist::MeshShape();
-}
-
-int64_t Session::getRankCount() { return meshOf(module).worldSize(); }
+int64_t Session::getRankCount() { return dist::getMeshShape(module).worldSize(); }
 
 /// The shard of `global` on one device; padding is zero.
 static HostTensor shardOf(const HostTensor &global, const dist::Layout &layout,
@@ -155,7 +152,7 @@ FailureOr<TensorMap> Session::run(StringRef name, const DataSet &data, int64_t f
   auto function = module.lookupSymbol<func::FuncOp>(name);
   if (!function)
     return module.emitError("has no function @") << name, failure();
-  dist::MeshShape mesh = meshOf(module);
+  dist::MeshShape mesh = dist::getMeshShape(module);
   int64_t ranks = mesh.worldSize();
   std::vector<std::vector<HostTensor>> arguments(ranks);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -217,17 +214,23 @@ FailureOr<TensorMap> Session::run(StringRef name, const DataSet &data, int64_t f
   return other;
 }
 
+// As `#nn.learning_rate` is documented, not by the runtime's formula, which this one is compared with.
 double Session::getLearningRate(int64_t stepsDone, int64_t steps) {
   auto rate = module->getAttrOfType<LearningRateAttr>(NNDialect::kLearningRateAttrName);
   if (!rate)
     return 0;
-  dpc_schedule_t schedule = {};
-  schedule.kind = rate.getDecay() == DecayKind::linear   ? DPC_LR_LINEAR
-                  : rate.getDecay() == DecayKind::cosine ? DPC_LR_COSINE
-                                                         : DPC_LR_CONSTANT;
-  schedule.learning_rate = rate.getBase().getValueAsDouble();
-  schedule.min_learning_rate = rate.getMinimum().getValueAsDouble();
-  schedule.warmup = rate.getWarmup();
-  schedule.total = rate.getTotal();
-  return dpc_learning_rate(&schedule, steps, stepsDone);
+  const double base = rate.getBase().getValueAsDouble();
+  const double low = rate.getMinimum().getValueAsDouble();
+  const int64_t warmup = rate.getWarmup(), total = rate.getTotal() ? rate.getTotal() : steps;
+  if (stepsDone < warmup)
+    return base * double(stepsDone) / double(warmup);
+  if (rate.getDecay() == DecayKind::constant)
+    return base;
+  if (stepsDone >= total || total <= warmup)
+    return low;
+  const double progress = double(stepsDone - warmup) / double(total - warmup);
+  const double left = rate.getDecay() == DecayKind::cosine
+                          ? (1 + std::cos(llvm::numbers::pi * progress)) / 2
+                          : 1 - progress;
+  return low + (base - low) * left;
 }

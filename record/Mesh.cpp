@@ -11,9 +11,7 @@
 
 using namespace dpc;
 
-ProgramMesh::ProgramMesh(mlir::ModuleOp module) {
-  for (auto mesh : module.getOps<dist::MeshOp>())
-    shape = mesh.getShape();
+ProgramMesh::ProgramMesh(mlir::ModuleOp module) : shape(dist::getMeshShape(module)) {
   Family world = {"world", {std::vector<uint32_t>(shape.worldSize())}};
   std::iota(world.groups[0].begin(), world.groups[0].end(), 0);
   families.push_back(std::move(world));

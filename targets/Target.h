@@ -37,6 +37,19 @@ enum class FunctionForm {
   launchTable ///< data, which the runtime's queue performs
 };
 
+/// What computing and keeping an element costs, in simple instructions such as
+/// an addition: what a kernel keeps in memory is decided by it.
+struct ElementCosts {
+  /// A division, a square root.
+  double division = 4;
+  /// A math function such as exp, a division of integers.
+  double function = 16;
+  /// Writing the element to memory near by and reading it back.
+  double storeAndLoad = 6;
+  /// From here on writing and reading are nothing beside computing.
+  double longElement = 96;
+};
+
 /// How code is generated.
 struct CodeOptions {
   /// The processor, one of Target::getProcessors; the first where empty.
@@ -85,6 +98,9 @@ public:
   virtual Device getDevice(llvm::StringRef processor) const = 0;
   /// The link between devices where nothing else is known of it.
   virtual Link getLink() const = 0;
+
+  /// What elements of its kernels cost. The default is a processor's with caches.
+  virtual ElementCosts getElementCosts() const { return {}; }
 
   virtual FunctionForm getFunctionForm() const = 0;
 

@@ -237,8 +237,7 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto step = module.lookupSymbol<func::FuncOp>("step");
-    auto meshes = module.getOps<dist::MeshOp>();
-    if (!step || meshes.empty())
+    if (!step || !dist::findMesh(module))
       return;
     FailureOr<Machine> found = dist::getMachine(getOperation());
     if (failed(found))
@@ -248,7 +247,7 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
     if (updates.empty())
       return;
     BucketProblem problem =
-        makeUpdateProblem(updates, (*meshes.begin()).getShape(), {firstBucketBytes, bucketBytes});
+        makeUpdateProblem(updates, dist::getMeshShape(module), {firstBucketBytes, bucketBytes});
     llvm::Expected<BucketPlan> plan = assignBuckets(problem);
     llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
     if (error) {

@@ -61,10 +61,7 @@ namespace {
 /// Collects each tensor once, under its first mention.
 class Collector {
 public:
-  explicit Collector(ModuleOp module) {
-    for (auto op : module.getOps<dist::MeshOp>())
-      mesh = op.getShape();
-  }
+  explicit Collector(ModuleOp module) : mesh(dist::getMeshShape(module)) {}
 
   void add(BoundaryTensor tensor) {
     if (seen.insert((tensor.isOutput ? "output " : "") + tensor.name).second)

@@ -31,7 +31,7 @@ struct BoundaryTensor {
   bool isInput() const {
     return !isOutput && (kind == nn::ArgKind::input || kind == nn::ArgKind::label);
   }
-  bool isState() const { return !isOutput && !isInput() && kind != nn::ArgKind::control; }
+  bool isState() const { return !isOutput && nn::isState(kind); }
   /// "whole on each rank", or how it is cut.
   std::string layoutText() const;
 };

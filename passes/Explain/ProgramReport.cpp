@@ -99,7 +99,8 @@ static std::string withoutNumbers(StringRef name) {
   return pattern;
 }
 
-static void addLayout(Report &report, ModuleOp module, ArrayRef<BoundaryTensor> tensors) {
+static void addLayout(Report &report, const dist::MeshShape &mesh,
+                      ArrayRef<BoundaryTensor> tensors) {
   struct Group {
     std::string name; // of its one member
     std::string kind, type, layout;
@@ -129,16 +130,11 @@ static void addLayout(Report &report, ModuleOp module, ArrayRef<BoundaryTensor> 
   // The heaviest first; equal ones in the program's order.
   llvm::stable_sort(groups, [](const Group &a, const Group &b) { return a.bytes > b.bytes; });
   ReportSection &section = report.add("layout");
-  std::string line = "one device";
-  for (auto mesh : module.getOps<dist::MeshOp>()) {
-    line.clear();
-    for (const dist::MeshAxis &axis : mesh.getShape().axes)
-      line += (line.empty() ? "mesh " : ", ") + axis.name + "=" + std::to_string(axis.size) +
-              (axis.sequential ? " (one after the other)" : "");
-    if (line.empty())
-      line = "one device";
-  }
-  section.lines.push_back(line);
+  std::string line;
+  for (const dist::MeshAxis &axis : mesh.axes)
+    line += (line.empty() ? "mesh " : ", ") + axis.name + "=" + std::to_string(axis.size) +
+            (axis.sequential ? " (one after the other)" : "");
+  section.lines.push_back(line.empty() ? "one device" : line);
   section.columns = {"state", "what", ">tensors", "each", ">elements", "layout", ">of a rank"};
   for (const Group &group : groups)
     section.addRow({group.name, group.kind, std::to_string(group.count), group.type,
@@ -230,10 +226,8 @@ void dpc::addProgram(Report &report, ModuleOp module) {
   std::vector<BoundaryTensor> tensors = boundaryOf(module);
   addModel(report, tensors);
   addTraining(report, module);
-  dist::MeshShape mesh;
-  for (auto op : module.getOps<dist::MeshOp>())
-    mesh = op.getShape();
-  addLayout(report, module, tensors);
+  const dist::MeshShape mesh = dist::getMeshShape(module);
+  addLayout(report, mesh, tensors);
   addCommunication(report, module, mesh);
   addMemory(report, module);
 }

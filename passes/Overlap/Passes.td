@@ -7,7 +7,7 @@ def PeelMicrobatches : Pass<"dpc-peel-microbatches", "mlir::func::FuncOp"> {
   let summary = "Takes the last microbatch out of the loop, so that sums over ranks start in it";
   let description = [{
     What a loop over microbatches sums is complete when the loop ends: the ranks
-    could only sum it further when nothing is left to compute. Behind this pass the
+    could only sum it further when nothing is left to compute. After this pass the
     last microbatch's ops follow the loop and add to its sums one by one, so that
     each gradient goes on its way while the rest of that microbatch computes, as
     without microbatches. Other frameworks leave this to the user (PyTorch's

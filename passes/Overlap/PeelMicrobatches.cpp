@@ -51,7 +51,7 @@ public:
       Value last = mapping.lookup(yield->getOperand(index));
       Value before = head.getResult(index);
       result.replaceAllUsesWith(loop.getResultKind(index) == MicroKind::summed
-                                    ? addBehind(head, before, last)
+                                    ? addAfter(head, before, last)
                                     : join(result.getType(), before, last));
     }
     loop.erase();
@@ -86,7 +86,7 @@ private:
   }
 
   /// The sum, made as soon as `last` is.
-  Value addBehind(MicroOp head, Value before, Value last) {
+  Value addAfter(MicroOp head, Value before, Value last) {
     OpBuilder::InsertionGuard guard(builder);
     Operation *maker = last.getDefiningOp();
     if (maker && head->isBeforeInBlock(maker))

@@ -246,6 +246,23 @@ std::vector<int64_t> longestPathToEnd(const ScheduleProblem &problem) {
   return path;
 }
 
+/// The given order, but a kernel whose result no task waits for comes right
+/// after what it reads: an update finds its gradient in the caches, and the
+/// gradient's memory is free from then on.
+std::vector<int64_t> lastAfterWhatTheyRead(const ScheduleProblem &problem) {
+  std::vector<bool> hasUsers(problem.tasks.size());
+  for (const ScheduleTask &task : problem.tasks)
+    for (int64_t dependency : task.dependencies)
+      hasUsers[dependency] = true;
+  std::vector<int64_t> priority;
+  for (auto [i, task] : llvm::enumerate(problem.tasks)) {
+    priority.push_back(-2 * static_cast<int64_t>(i));
+    if (!task.isCollective() && !hasUsers[i] && !task.dependencies.empty())
+      priority.back() = -2 * *llvm::max_element(task.dependencies) - 1;
+  }
+  return priority;
+}
+
 /// Fills in what the simulated timeline of `steps` says.
 llvm::Expected<StreamSchedule> measure(const ScheduleProblem &problem,
                                        std::vector<ScheduleStep> steps) {
@@ -276,18 +293,26 @@ llvm::Expected<StreamSchedule> dpc::scheduleStreams(const ScheduleProblem &probl
   std::vector<int64_t> byIndex;
   for (size_t i = 0; i < problem.tasks.size(); ++i)
     byIndex.push_back(-static_cast<int64_t>(i));
+  std::vector<int64_t> byReads = lastAfterWhatTheyRead(problem);
   std::vector<int64_t> byPath = longestPathToEnd(problem);
   std::optional<StreamSchedule> best;
-  // The given order wins where another is no faster.
+  int64_t bestPrice = 0;
+  // The earlier one wins where a later one is no faster; those that free memory
+  // early, where it is not faster by half a per cent.
   for (auto [priority, rule] :
-       {std::pair(&byIndex, Rule::leastStall), std::pair(&byIndex, Rule::feedLinks),
+       {std::pair(&byReads, Rule::leastStall), std::pair(&byReads, Rule::feedLinks),
+        std::pair(&byIndex, Rule::leastStall), std::pair(&byIndex, Rule::feedLinks),
         std::pair(&byPath, Rule::leastStall), std::pair(&byPath, Rule::mostUrgent)}) {
     llvm::Expected<StreamSchedule> schedule =
         measure(problem, ListScheduler(problem, *priority, rule).run());
     if (!schedule)
       return schedule.takeError();
-    if (!best || schedule->makespanNs < best->makespanNs)
+    const int64_t price =
+        schedule->makespanNs + (priority == &byReads ? 0 : schedule->makespanNs / 200);
+    if (!best || price < bestPrice) {
       best = std::move(*schedule);
+      bestPrice = price;
+    }
   }
   return std::move(*best);
 }

@@ -98,7 +98,7 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   loss.batchGroups = options.batchGroups;
   manager.addPass(createAddLoss(loss));
 
-  // Behind the choice of training forms: dropout of probabilities is in the way
+  // After the choice of training forms: dropout of probabilities is in the way
   // of @step but not of @eval. Before differentiation: the gradient has a
   // kernel of its own.
   manager.addPass(createFormAttention());

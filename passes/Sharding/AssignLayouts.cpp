@@ -27,11 +27,6 @@ using Seeds = std::vector<std::tuple<Value, unsigned, DimStructure>>;
 
 static RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-static bool isState(ArgKind kind) {
-  return kind == ArgKind::parameter || kind == ArgKind::buffer || kind == ArgKind::constant ||
-         kind == ArgKind::optimizer;
-}
-
 namespace {
 
 struct AssignLayoutsPass : dpc::impl::AssignLayoutsBase<AssignLayoutsPass> {

@@ -46,7 +46,8 @@ static std::vector<int64_t> gatherOrder(const DimLayout &dim, ArrayRef<std::stri
 }
 
 /// All of dimension `d` on every device.
-static Value gatherDim(PartitionContext &context, Value local, unsigned d, const DimLayout &dim) {
+static Value gatherDim(PartitionContext &context, FlatSymbolRefAttr meshName, Value local,
+                       unsigned d, const DimLayout &dim) {
   Expressions e = context.expressions();
   const MeshShape &mesh = context.mesh;
   SmallVector<std::string> axes;
@@ -61,8 +62,7 @@ static Value gatherDim(PartitionContext &context, Value local, unsigned d, const
     members *= mesh.axisSize(axis);
   SmallVector<int64_t> stacked = {members};
   llvm::append_range(stacked, shape);
-  Value all = e.make<AllGatherOp>(withShape(typeOf(local), stacked), local,
-                                  FlatSymbolRefAttr::get(context.builder.getContext(), "mesh"),
+  Value all = e.make<AllGatherOp>(withShape(typeOf(local), stacked), local, meshName,
                                   axesAttr(context.builder, axes));
   // Members move to just before the dimension, and merge with it.
   SmallVector<int64_t> permutation;
@@ -83,8 +83,8 @@ static Value gatherDim(PartitionContext &context, Value local, unsigned d, const
   return e.make<GatherOp>(all, indices, d);
 }
 
-Value dpc::lowerReshard(PartitionContext &context, Value local, const Layout &from,
-                        const Layout &to) {
+Value dpc::lowerReshard(PartitionContext &context, FlatSymbolRefAttr mesh, Value local,
+                        const Layout &from, const Layout &to) {
   Expressions e = context.expressions();
   // One all-reduce a kind of reduction, over all its axes.
   for (Reduction reduction : {Reduction::Sum, Reduction::Max, Reduction::Min}) {
@@ -93,15 +93,15 @@ Value dpc::lowerReshard(PartitionContext &context, Value local, const Layout &fr
       if (partial.reduction == reduction && !llvm::is_contained(to.partial, partial))
         axes.push_back(partial.axis);
     if (!axes.empty())
-      local = e.make<AllReduceOp>(TypeRange(local.getType()), kindOf(reduction), local, "mesh",
-                                  axesAttr(context.builder, axes));
+      local = e.make<AllReduceOp>(TypeRange(local.getType()), kindOf(reduction), local,
+                                  mesh.getValue(), axesAttr(context.builder, axes));
   }
   // Everything is gathered before anything is cut: members of a gather must
   // hold the same part of the other dimensions.
   auto differs = [&](unsigned d) { return !sameIndices(from.dims[d], to.dims[d], context.mesh); };
   for (unsigned d = 0; d < from.dims.size(); ++d)
     if (differs(d))
-      local = gatherDim(context, local, d, from.dims[d]);
+      local = gatherDim(context, mesh, local, d, from.dims[d]);
   for (unsigned d = 0; d < from.dims.size(); ++d)
     if (differs(d) && !shardedAxes(to.dims[d]).empty())
       local = e.make<GatherOp>(local, context.globalIndices(to.dims[d]), d);

@@ -9,9 +9,10 @@ namespace dpc {
 /// `to`: partial axes are reduced, dimensions that lie differently are gathered
 /// and then cut anew. Neither layout may use a sequential axis the other does
 /// not. What is gathered over several axes or has holes is put in order by a
-/// gather with constant indices.
-mlir::Value lowerReshard(PartitionContext &context, mlir::Value local, const dist::Layout &from,
-                         const dist::Layout &to);
+/// gather with constant indices. Collectives are over the mesh named `mesh`,
+/// which is that of `context`.
+mlir::Value lowerReshard(PartitionContext &context, mlir::FlatSymbolRefAttr mesh, mlir::Value local,
+                         const dist::Layout &from, const dist::Layout &to);
 
 } // namespace dpc
 

@@ -29,8 +29,9 @@ namespace {
 /// One function being partitioned.
 class FunctionPartitioner {
 public:
-  FunctionPartitioner(func::FuncOp function, const MeshShape &mesh)
-      : function(function), mesh(mesh), micro(mesh), builder(function.getContext()) {}
+  FunctionPartitioner(func::FuncOp function, MeshOp mesh)
+      : function(function), mesh(mesh.getShape()), meshName(FlatSymbolRefAttr::get(mesh)),
+        micro(this->mesh), builder(function.getContext()) {}
 
   LogicalResult run() {
     if (failed(collectLayouts()))
@@ -205,7 +206,7 @@ private:
       source = inside ? micro.insideOf(source) : micro.outsideOf(source);
       target = inside ? micro.insideOf(target) : micro.outsideOf(target);
       map[reshard.getResult()] =
-          lowerReshard(context, map.lookup(reshard.getInput()), source, target);
+          lowerReshard(context, meshName, map.lookup(reshard.getInput()), source, target);
       return success();
     }
     SmallVector<Value> operands;
@@ -391,7 +392,8 @@ private:
   }
 
   func::FuncOp function;
-  const MeshShape &mesh;
+  const MeshShape mesh;
+  const FlatSymbolRefAttr meshName;
   MicrobatchAxis micro;
   OpBuilder builder;
   // All looked up by key only: their order never shows.
@@ -402,14 +404,13 @@ private:
 
 struct PartitionPass : dpc::impl::PartitionBase<PartitionPass> {
   void runOnOperation() override {
-    auto mesh = getOperation().lookupSymbol<MeshOp>("mesh");
+    MeshOp mesh = findMesh(getOperation());
     if (!mesh) {
-      getOperation().emitError("has no dist.mesh @mesh");
+      getOperation().emitError("has no dist.mesh");
       return signalPassFailure();
     }
-    MeshShape shape = mesh.getShape();
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (failed(FunctionPartitioner(function, shape).run()))
+      if (failed(FunctionPartitioner(function, mesh).run()))
         return signalPassFailure();
   }
 };

@@ -57,25 +57,10 @@ LogicalResult Contract::checkSignature(func::FuncOp function) {
   return success();
 }
 
-static bool isState(ArgAttr arg) {
-  switch (arg.getKind()) {
-  case ArgKind::parameter:
-  case ArgKind::buffer:
-  case ArgKind::constant:
-  case ArgKind::optimizer:
-    return true;
-  case ArgKind::input:
-  case ArgKind::label:
-  case ArgKind::control:
-    return false;
-  }
-  return false;
-}
-
 LogicalResult Contract::checkVariables(func::FuncOp function) {
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
     ArgAttr arg = nn::getArg(function, index);
-    if (!isState(arg))
+    if (!nn::isState(arg.getKind()))
       continue;
     auto variable = module.lookupSymbol<nn::VariableOp>(arg.getName());
     if (!variable)
@@ -92,7 +77,7 @@ LogicalResult Contract::checkStateResults(func::FuncOp function) {
   llvm::StringMap<Type> state;
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
     ArgAttr arg = nn::getArg(function, index);
-    if (isState(arg) && arg.getKind() != ArgKind::constant)
+    if (nn::isState(arg.getKind()) && arg.getKind() != ArgKind::constant)
       state[arg.getName()] = type;
   }
   llvm::StringSet<> given;

@@ -251,9 +251,7 @@ private:
     for (auto persistent : module.getOps<PersistentOp>())
       if (failed(checkPlace(persistent, bufferBytes(persistent.getType()), memory)))
         return failure();
-    dist::MeshShape mesh;
-    for (auto op : module.getOps<dist::MeshOp>())
-      mesh = op.getShape();
+    const dist::MeshShape mesh = dist::getMeshShape(module);
     for (auto entry : module.getOps<EntryOp>()) {
       WalkResult walked = entry.walk([&](BufferOp buffer) {
         return WalkResult(checkPlace(buffer, bufferBytes(buffer.getType()), memory));

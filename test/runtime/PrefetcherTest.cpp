@@ -64,7 +64,7 @@ TEST(Prefetcher, ServesWhatTheLoaderLoads) {
       prefetcher.hasNext = batch + 1 < 3;
       prefetcher.begin();
     }
-    // Nothing is read behind the end, and nothing is waited for.
+    // Nothing is read past the end, and nothing is waited for.
     EXPECT_EQ(prefetcher.finish(), DPC_OK);
   }
 }

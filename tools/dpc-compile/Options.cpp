@@ -126,9 +126,27 @@ static void parseLoss(StringRef text, StepOptions &step) {
 /// More devices than anything here has been tried with: tables have a row each.
 constexpr int64_t kMaxDevices = 4096;
 
-/// --mesh and --microbatches: which axes there are, and what each cuts. An axis
-/// named `data` cuts the batch, any other a loop of each contraction;
-/// microbatches are one more axis, outermost and walked by a loop.
+/// The axes of --mesh that cut the batch: those of --batch-axes, else one that
+/// is named `data`.
+static std::vector<StringRef> parseBatchAxes(const InputArgList &args, ArrayRef<StringRef> mesh) {
+  const Arg *arg = args.getLastArg(OPT_batch_axes);
+  if (!arg)
+    return {"data"};
+  SmallVector<StringRef> names;
+  StringRef(arg->getValue()).split(names, ',');
+  for (auto [index, name] : llvm::enumerate(names)) {
+    if (!llvm::is_contained(mesh, name))
+      usageError("--batch-axes: the mesh has no axis '" + name +
+                 "'; it has: " + (mesh.empty() ? "none" : join(mesh, ", ")));
+    if (llvm::is_contained(ArrayRef(names).take_front(index), name))
+      usageError("--batch-axes: axis '" + name + "' is given twice");
+  }
+  return std::vector<StringRef>(names.begin(), names.end());
+}
+
+/// --mesh, --batch-axes and --microbatches: which axes there are, and what each
+/// cuts: the batch, or else a loop of each contraction. Microbatches are one
+/// more axis, outermost and walked by a loop.
 static void parseMesh(const InputArgList &args, PlacedOptions &mesh) {
   if (args.hasArg(OPT_microbatches)) {
     int64_t count = integerOption(args, OPT_microbatches, "dpc-compile", 1, 1);
@@ -140,6 +158,7 @@ static void parseMesh(const InputArgList &args, PlacedOptions &mesh) {
   if (const Arg *arg = args.getLastArg(OPT_mesh))
     StringRef(arg->getValue()).split(parts, ',');
   int64_t devices = 1;
+  SmallVector<StringRef> names;
   for (StringRef part : parts) {
     auto [name, text] = part.split('=');
     int64_t size;
@@ -149,17 +168,18 @@ static void parseMesh(const InputArgList &args, PlacedOptions &mesh) {
       usageError("--mesh: use --microbatches=" + text + " for microbatches");
     if (name == "pipe" && size > 1)
       usageError("--mesh: axis pipe is not available yet");
-    if (llvm::any_of(mesh.axes, [&, name = name](const std::string &axis) {
-          return StringRef(axis).split('=').first == name;
-        }))
+    if (llvm::is_contained(names, name))
       usageError("--mesh: axis '" + name + "' is given twice");
     if (size > kMaxDevices / devices)
       usageError("--mesh=" + args.getLastArgValue(OPT_mesh) + " has more than " +
                  Twine(kMaxDevices) + " devices");
     devices *= size;
     mesh.axes.push_back(part.str());
-    (name == "data" ? mesh.batchAxes : mesh.autoAxes).push_back(name.str());
+    names.push_back(name);
   }
+  const std::vector<StringRef> batchAxes = parseBatchAxes(args, names);
+  for (StringRef name : names)
+    (llvm::is_contained(batchAxes, name) ? mesh.batchAxes : mesh.autoAxes).push_back(name.str());
 }
 
 /// Fills in what runs the kernels.
@@ -293,7 +313,8 @@ static int64_t parseBatchGroups(const InputArgList &args, const PlacedOptions &p
     auto [name, text] = StringRef(axis).split('=');
     int64_t size = 1;
     text.getAsInteger(10, size);
-    if (name == "micro" || (name == "data" && mode == "local"))
+    if (llvm::is_contained(placed.sequentialAxes, name) ||
+        (mode == "local" && llvm::is_contained(placed.batchAxes, name)))
       groups *= size;
   }
   return groups;

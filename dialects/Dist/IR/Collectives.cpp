@@ -138,6 +138,11 @@ MeshOp dpc::dist::findMesh(ModuleOp module) {
   return meshes.empty() ? MeshOp() : *meshes.begin();
 }
 
+MeshShape dpc::dist::getMeshShape(ModuleOp module) {
+  MeshOp mesh = findMesh(module);
+  return mesh ? mesh.getShape() : MeshShape();
+}
+
 bool dpc::dist::isCollective(Operation *op) {
   return isa<AllReduceOp, AllGatherOp, ReduceScatterOp>(op);
 }

@@ -20,6 +20,9 @@ mlir::FailureOr<int64_t> verifyGroup(mlir::Operation *op, mlir::SymbolTableColle
 /// `placed` on.
 MeshOp findMesh(mlir::ModuleOp module);
 
+/// The axes of the mesh of `module`; none if it has no mesh.
+MeshShape getMeshShape(mlir::ModuleOp module);
+
 /// Whether `op` exchanges data with other devices.
 bool isCollective(mlir::Operation *op);
 

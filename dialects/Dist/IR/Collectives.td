@@ -139,7 +139,7 @@ def Dist_ReshardOp : Dist_Op<"reshard", [Pure, SameOperandsAndResultType]> {
     The same logical tensor; `from` is the layout of the operand, `to` that of
     the result.
 
-    Made by `dpc-assign-layouts` in front of an op that reads a value in another
+    Made by `dpc-assign-layouts` before an op that reads a value in another
     layout than the one it was made in; `dpc-partition` replaces it by
     collectives, slices, or nothing.
 

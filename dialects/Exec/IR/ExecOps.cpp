@@ -117,7 +117,7 @@ LogicalResult ViewOp::verifySymbolUses(SymbolTableCollection &) {
   int64_t places = 1;
   if (getAxes()) {
     auto module = (*this)->getParentOfType<ModuleOp>();
-    for (auto mesh : module.getOps<dist::MeshOp>())
+    if (auto mesh = dist::findMesh(module))
       places = dist::groupSize(mesh.getShape(),
                                llvm::to_vector(getAxes()->getAsValueRange<StringAttr>()));
   } else if (auto loop = (*this)->getParentOfType<LoopOp>()) {

@@ -226,8 +226,8 @@ ShardingRule ScatterElementsOp::getShardingRule() {
 // nn.gather_nd, nn.scatter_nd
 //===----------------------------------------------------------------------===//
 
-/// Constraints C1 to C3, then the shape that the tuples of `indices` take from
-/// `input`.
+/// Constraints gather_nd_c1 to gather_nd_c3, then the shape that the tuples of
+/// `indices` take from `input`.
 static FailureOr<SmallVector<int64_t>> tupleGatheredShape(std::optional<Location> loc, StringRef op,
                                                           RankedTensorType input,
                                                           RankedTensorType indices,

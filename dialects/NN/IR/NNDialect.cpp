@@ -82,6 +82,21 @@ LogicalResult NNDialect::verifyRegionResultAttribute(Operation *op, unsigned, un
   return success();
 }
 
+bool dpc::nn::isState(ArgKind kind) {
+  switch (kind) {
+  case ArgKind::parameter:
+  case ArgKind::buffer:
+  case ArgKind::constant:
+  case ArgKind::optimizer:
+    return true;
+  case ArgKind::input:
+  case ArgKind::label:
+  case ArgKind::control:
+    return false;
+  }
+  return false;
+}
+
 ArgAttr dpc::nn::getArg(FunctionOpInterface function, unsigned index) {
   return function.getArgAttrOfType<ArgAttr>(index, NNDialect::kArgAttrName);
 }

@@ -28,6 +28,10 @@ ArgAttr getArg(mlir::FunctionOpInterface function, unsigned index);
 /// The `#nn.result` of function result `index`, or null.
 ResultAttr getResult(mlir::FunctionOpInterface function, unsigned index);
 
+/// Whether an argument of this kind lives from one step to the next: parameters,
+/// buffers, constants and the state of optimizers.
+bool isState(ArgKind kind);
+
 /// `type` with other extents.
 inline mlir::RankedTensorType withShape(mlir::RankedTensorType type,
                                         llvm::ArrayRef<int64_t> shape) {

@@ -44,14 +44,17 @@ dpc_status_t checkIsa(const dpc_program_t &program) {
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                       __builtin_cpu_supports("avx512cd");
+  const char *instead = avx2 ? "--cpu=x86-64-v3" : "--target=scalar";
   if (program.isa >= DPC_ISA_AVX512 && !avx512)
     return fail(DPC_INVALID,
-                "the program was compiled for x86-64-v4 (AVX-512), which this "
-                "processor lacks; compile with --cpu=%s",
-                avx2 ? "x86-64-v3" : "x86-64-v2");
+                "the program was compiled for x86-64-v4 (AVX-512), which this processor lacks; "
+                "compile with %s",
+                instead);
   if (program.isa >= DPC_ISA_AVX2 && !avx2)
-    return fail(DPC_INVALID, "the program was compiled for x86-64-v3 (AVX2), "
-                             "which this processor lacks");
+    return fail(DPC_INVALID,
+                "the program was compiled for x86-64-v3 (AVX2), which this processor lacks; "
+                "compile with %s",
+                instead);
 #endif
   return DPC_OK;
 }

@@ -103,7 +103,7 @@ private:
       return Values();
     });
     if (shape.causal)
-      clearPanelBehind(seen.end, row, count);
+      clearPanelAfter(seen.end, row, count);
     Panels columns(code, shape.depth);
     Value units = e.materialize(seen.end * (t.width / t.unit)), zero = e.materialize(e.constant(0));
     columns.forEach(e, [&](Index panel, int64_t across, int64_t) {
@@ -184,7 +184,7 @@ private:
 
   /// A tile of keys takes whole units of queries, whose blocks may end up to a
   /// tile before the last of its keys.
-  void clearPanelBehind(Index end, Index row, int64_t count) {
+  void clearPanelAfter(Index end, Index row, int64_t count) {
     Value first = e.materialize(end), last = e.materialize(e.constant(t.panels));
     Value next = e.make<arith::MinSIOp>(e.materialize(end + 1), last);
     e.loopBetween(first, next, t.panels, {}, [&](Index panel, ValueRange) {

@@ -157,7 +157,7 @@ static double total(const Accesses &accesses) {
 }
 
 /// Cost of one element of an elementwise op, in simple instructions.
-static double elementCost(ElementwiseOpInterface op) {
+static double elementCost(ElementwiseOpInterface op, const ElementCosts &costs) {
   OpBuilder builder(op->getContext());
   Block scratch;
   builder.setInsertionPointToEnd(&scratch);
@@ -172,11 +172,11 @@ static double elementCost(ElementwiseOpInterface op) {
     if (isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp>(made))
       cost += 1;
     else if (isa<arith::DivFOp, math::SqrtOp>(made))
-      cost += 4;
+      cost += costs.division;
     else if (isMath ||
              isa<arith::RemFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(
                  made))
-      cost += 16;
+      cost += costs.function;
     else
       cost += 1;
   }
@@ -205,7 +205,7 @@ void KernelGraph::place(bool recompute) {
 }
 
 void KernelGraph::placeOnce(bool recompute) {
-  const double storeAndLoad = 6, longElement = 16 * storeAndLoad;
+  const ElementCosts prices = target.getElementCosts();
   Block &block = getBlock();
   DenseMap<Value, double> costs; // of computing one element
   DenseMap<Operation *, unsigned> ordinals;
@@ -217,7 +217,7 @@ void KernelGraph::placeOnce(bool recompute) {
         operands += costs.lookup(operand);
     double cost = operands;
     if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op)) {
-      cost += elementCost(elementwise);
+      cost += elementCost(elementwise, prices);
     } else if (auto loops = dyn_cast<ElementOpInterface>(op)) {
       double rounds = loops.getElementCost();
       if (rounds > 0)
@@ -244,9 +244,9 @@ void KernelGraph::placeOnce(bool recompute) {
       Accesses &reads = accesses[result];
       double cost = costs.lookup(result);
       keep |= yielded.contains(result) ||
-              (!onlyMoves && (total(reads) - 1) * cost > storeAndLoad) ||
+              (!onlyMoves && (total(reads) - 1) * cost > prices.storeAndLoad) ||
               (!onlyMoves && !recompute && (total(reads) > 1 || !result.hasOneUse())) ||
-              (!onlyMoves && loops && cost > longElement);
+              (!onlyMoves && loops && cost > prices.longElement);
       mine.insert(reads.begin(), reads.end());
     }
     if (keep) {

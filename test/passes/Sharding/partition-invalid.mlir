@@ -2,7 +2,7 @@
 
 // Partitioning needs level `placed`: a mesh, and a layout on every value.
 
-// expected-error@+1 {{has no dist.mesh @mesh}}
+// expected-error@+1 {{has no dist.mesh}}
 module {}
 
 // -----

@@ -154,7 +154,7 @@ TEST(EventSimulator, RefusesUnsoundProblems) {
   EXPECT_EQ(refused([](P &p) { p.streams[1].order[0] = 9; }), "stream 1 runs task 9 of 5");
   EXPECT_EQ(refused([](P &p) { p.streams[1].order = {3, 4, 3}; }), "stream 1 runs task 3 twice");
   EXPECT_EQ(refused([](P &p) { p.streams[1].order = {3}; }), "task 4 is on no stream");
-  // The stream wants C first, which needs X, which needs A behind C.
+  // The stream wants C first, which needs X, which needs A after C.
   EXPECT_EQ(refused([](P &p) { p.streams[0].order = {2, 0, 1}; }),
             "tasks wait for each other: 0, 1, 2, 3, 4");
 }

@@ -103,7 +103,7 @@ dpc_status_t waitUntil(LocalComm &comm, const Channel *channel, Ready ready) {
   const int spins = comm.oversubscribed ? kSpinsOversubscribed : kSpins;
   const FailureRecord &failure = comm.segment.control().failure;
   double deadline = 0;
-  for (int turn = 0;; ++turn) {
+  for (int round = 0;; ++round) {
     bool advanced = false;
     if (dpc_status_t status = progressAll(comm, &advanced))
       return status;
@@ -112,11 +112,11 @@ dpc_status_t waitUntil(LocalComm &comm, const Channel *channel, Ready ready) {
     if (failure.state.load(std::memory_order_acquire) == 2)
       return comm.segment.checkFailure();
     if (advanced) {
-      turn = 0;
+      round = 0;
       continue;
     }
-    if (turn < spins && !(channel->deadlineNs() && comm.link.emulated())) {
-      if (turn % 16 == 15 && comm.oversubscribed)
+    if (round < spins && !(channel->deadlineNs() && comm.link.emulated())) {
+      if (round % 16 == 15 && comm.oversubscribed)
         ::sched_yield();
       else
         _mm_pause();

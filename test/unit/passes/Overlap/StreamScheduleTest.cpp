@@ -131,6 +131,19 @@ TEST(StreamSchedule, UpdatesThatFeedGathersGoBetween) {
   EXPECT_EQ(schedule.makespanNs, 420 + 30 + 2 * 30);
 }
 
+/// What nobody waits for comes right after what it reads, as long as a link does
+/// not wait for it: updates 3, 4 and 5 of the gradients 0, 1 and 2.
+TEST(StreamSchedule, LocalUpdatesFollowTheirGradients) {
+  ScheduleProblem p;
+  p.tasks = {kernel(100, {}), kernel(100, {0}), kernel(100, {1}),
+             kernel(10, {0}), kernel(10, {1}),  kernel(10, {2})};
+  EXPECT_EQ(spell(solve(p).steps), "c0 c3 c1 c4 c2 c5 ");
+  // A collective of the last gradient goes before the updates that would delay it.
+  p.tasks.push_back(collective(0, 80, 0, {2}));
+  p.groupOrder = {{6}};
+  EXPECT_EQ(spell(solve(p).steps), "c0 c1 c2 s6 c3 c4 c5 w6 ");
+}
+
 /// Two groups run at the same time; one group's order holds even where the
 /// second of it is ready first.
 TEST(StreamSchedule, GroupsAreIndependentAndOrdered) {

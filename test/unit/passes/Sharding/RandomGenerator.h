@@ -118,7 +118,7 @@ private:
   std::mt19937 random;
   RandomProgram program;
   std::vector<std::string> parallelAxes;
-  int64_t turns = 1, batch = 1, next = 0;
+  int64_t iterations = 1, batch = 1, next = 0;
   // Of the function being made.
   std::vector<RandomValue> values;
   std::vector<size_t> used;

@@ -18,8 +18,8 @@ RandomProgram RandomGenerator::run(unsigned ops) {
 void RandomGenerator::makeMesh() {
   int64_t parallel = 1 + below(2);
   if (chance(40)) {
-    turns = 2 + below(2);
-    program.mesh.axes.push_back("micro=" + std::to_string(turns));
+    iterations = 2 + below(2);
+    program.mesh.axes.push_back("micro=" + std::to_string(iterations));
     program.mesh.sequential = {"micro"};
     program.mesh.batchAxes = {"micro"};
   }
@@ -32,7 +32,7 @@ void RandomGenerator::makeMesh() {
     if (chance(60))
       program.mesh.autoAxes.push_back(name);
   }
-  batch = turns * (1 + below(4));
+  batch = iterations * (1 + below(4));
 }
 
 Shape RandomGenerator::randomShape(int64_t rank) {

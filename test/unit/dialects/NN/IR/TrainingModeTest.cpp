@@ -33,7 +33,7 @@ struct Built {
       values[argument] = randomTensor(argument.getType(), spec.low, spec.high, random);
   }
   OpBuilder builder() { return OpBuilder(op); }
-  /// Computes what was built in front of the op.
+  /// Computes what was built before the op.
   void run() {
     ASSERT_TRUE(succeeded(verify(*module)));
     op->replaceAllUsesWith(replacements);

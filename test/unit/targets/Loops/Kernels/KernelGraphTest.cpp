@@ -1,0 +1,107 @@
+// What a kernel keeps in memory follows what its target says elements cost.
+
+#include "targets/Loops/Kernels/KernelGraph.h"
+
+#include "dialects/NN/IR/NNDialect.h"
+#include "targets/Loops/Kernels/LoopTarget.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace dpc;
+
+namespace {
+
+/// Says only what elements cost.
+class PricedTarget : public LoopTarget {
+public:
+  explicit PricedTarget(ElementCosts costs) : costs(costs) {}
+  StringRef getName() const override { return "priced"; }
+  ArrayRef<StringRef> getProcessors() const override { return {}; }
+  Device getDevice(StringRef) const override { return {1, 1}; }
+  Link getLink() const override { return {1, 1}; }
+  ElementCosts getElementCosts() const override { return costs; }
+  FunctionForm getFunctionForm() const override { return FunctionForm::launchTable; }
+  HostLevel getHostLevel(const CodeOptions &) const override { return HostLevel::any; }
+  FailureOr<std::vector<KernelObject>> compileKernels(ModuleOp, const CodeOptions &,
+                                                      const ObjectCache *) const override {
+    return failure();
+  }
+
+protected:
+  std::unique_ptr<KernelEmitter> createEmitter(OpBuilder &, Location, const KernelGraph &,
+                                               const CodeOptions &) const override {
+    return nullptr;
+  }
+
+private:
+  ElementCosts costs;
+};
+
+/// The names of the ops whose results the kernel of `text` keeps in memory.
+std::vector<std::string> keptOps(const char *text, ElementCosts costs) {
+  PricedTarget target(costs);
+  DialectRegistry registry;
+  target.registerDialects(registry);
+  MLIRContext context(registry);
+  context.loadDialect<nn::NNDialect, func::FuncDialect>();
+  auto module = parseSourceString<ModuleOp>(text, &context);
+  std::vector<std::string> names;
+  module->walk([&](nn::KernelOp kernel) {
+    auto graph = KernelGraph::build(kernel, target, /*recompute=*/true);
+    ASSERT_TRUE(succeeded(graph));
+    for (Operation *root : (*graph)->getRoots())
+      names.push_back(root->getName().getStringRef().str());
+  });
+  return names;
+}
+
+// exp is read by both results.
+const char *const readTwice = R"(
+  func.func @f(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+    %0:2 = nn.kernel(%x : tensor<8xf32>) {
+    ^bb0(%a: tensor<8xf32>):
+      %1 = nn.exp %a : tensor<8xf32>
+      %2 = nn.neg %1 : tensor<8xf32>
+      %3 = nn.mul %1, %a : tensor<8xf32>
+      nn.yield %2, %3 : tensor<8xf32>, tensor<8xf32>
+    } -> tensor<8xf32>, tensor<8xf32>
+    return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
+  })";
+
+using Names = std::vector<std::string>;
+
+TEST(KernelGraph, AFunctionIsKeptWhereMemoryIsNear) {
+  EXPECT_EQ(keptOps(readTwice, {}), (Names{"nn.exp", "nn.neg", "nn.mul"}));
+  ElementCosts cheap;
+  cheap.function = 5;
+  EXPECT_EQ(keptOps(readTwice, cheap), (Names{"nn.neg", "nn.mul"}));
+}
+
+TEST(KernelGraph, AFunctionIsRepeatedWhereMemoryIsFar) {
+  ElementCosts far;
+  far.storeAndLoad = 100;
+  EXPECT_EQ(keptOps(readTwice, far), (Names{"nn.neg", "nn.mul"}));
+}
+
+TEST(KernelGraph, ALongElementIsKeptThoughItIsReadOnce) {
+  const char *const rows = R"(
+    func.func @f(%x: tensor<4x64xf32>) -> tensor<4xf32> {
+      %0 = nn.kernel(%x : tensor<4x64xf32>) {
+      ^bb0(%a: tensor<4x64xf32>):
+        %1 = nn.exp %a : tensor<4x64xf32>
+        %2 = nn.reduce sum %1 [1] : tensor<4x64xf32> -> tensor<4xf32>
+        %3 = nn.sqrt %2 : tensor<4xf32>
+        nn.yield %3 : tensor<4xf32>
+      } -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    })";
+  EXPECT_EQ(keptOps(rows, {}), (Names{"nn.reduce", "nn.sqrt"}));
+  ElementCosts patient;
+  patient.longElement = 1e9;
+  EXPECT_EQ(keptOps(rows, patient), (Names{"nn.sqrt"}));
+}
+
+} // namespace
