@@ -1,4 +1,4 @@
-# dpc_add_dialect(Dist dist): everything mlir-tblgen makes from the dialect's .td, plus its doc page.
+# dpc_add_dialect(Dist dist): everything mlir-tblgen makes from the dialect's .td.
 # The dialect itself, its enums and attributes come from <Name>Dialect.td and <Name>Attrs.td; each op
 # family has a .td of its own (dpc_add_ops), because one file of 100 ops takes 40 s to compile.
 function(dpc_add_dialect name ns)
@@ -17,11 +17,10 @@ function(dpc_add_ops dialect family)
   set(LLVM_TARGET_DEFINITIONS ${family}.td)
   mlir_tablegen(${family}.h.inc -gen-op-decls)
   mlir_tablegen(${family}.cpp.inc -gen-op-defs)
-  mlir_tablegen(${family}.md -gen-op-doc)
   add_public_tablegen_target(Dpc${dialect}${family}IncGen)
 endfunction()
 
-# dpc_add_op_interfaces(DifferentiableOpInterface): one op interface.
+# dpc_add_op_interface(DifferentiableOpInterface): one op interface.
 function(dpc_add_op_interface name)
   set(LLVM_TARGET_DEFINITIONS ${name}.td)
   mlir_tablegen(${name}.h.inc -gen-op-interface-decls)
@@ -29,11 +28,10 @@ function(dpc_add_op_interface name)
   add_public_tablegen_target(Dpc${name}IncGen)
 endfunction()
 
-# dpc_add_passes(Bucketing): declarations and the doc page of one pass group.
+# dpc_add_passes(Bucketing): the declarations of one pass group.
 function(dpc_add_passes name)
   set(LLVM_TARGET_DEFINITIONS Passes.td)
   mlir_tablegen(Passes.h.inc -gen-pass-decls -name=${name})
-  mlir_tablegen(Passes.md -gen-pass-doc)
   add_public_tablegen_target(Dpc${name}PassesIncGen)
 endfunction()
 

@@ -46,7 +46,8 @@ struct ElementCosts {
   double function = 16;
   /// Writing the element to memory near by and reading it back.
   double storeAndLoad = 6;
-  /// From here on writing and reading are nothing beside computing.
+  /// An element that costs more than this is kept in memory, however often it
+  /// is read.
   double longElement = 96;
 };
 
@@ -102,8 +103,11 @@ public:
   /// What elements of its kernels cost. The default is a processor's with caches.
   virtual ElementCosts getElementCosts() const { return {}; }
 
+  /// What becomes of the functions of its programs.
   virtual FunctionForm getFunctionForm() const = 0;
 
+  /// What code made with `options`, as far as the host runs it, needs of the
+  /// host's processor.
   virtual HostLevel getHostLevel(const CodeOptions &options) const = 0;
 
   /// Adds the dialects of its code, and its rules of ops as external models.

@@ -8,7 +8,7 @@ def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   let description = [{
     A composite that says how it is made of core ops (elementwise, reduce,
     broadcast, ...). Sharding decomposes it when a loop it reduces over is cut;
-    kernel formation decomposes it to fuse it with its neighbours.
+    code generation decomposes it where the target has no form of its own for it.
   }];
   let methods = [
     InterfaceMethod<"Builds the op out of core ops; one value a result.",

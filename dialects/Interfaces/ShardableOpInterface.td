@@ -6,9 +6,9 @@ include "mlir/IR/OpBase.td"
 def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    How an op's loops may be cut over devices, and what one device then
-    computes. It never creates a collective: propagation and reshard insertion
-    do.
+    How an op's loops may be cut over devices. What one device then computes is
+    the op on its shards, or what `PartitionOpInterface` says. It never creates a
+    collective: the lowering of reshards does.
   }];
   let methods = [
     InterfaceMethod<"The op's loops; see ShardingRule.",

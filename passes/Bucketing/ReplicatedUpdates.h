@@ -37,8 +37,8 @@ struct ReplicatedUpdate {
   bool isLike(const ReplicatedUpdate &other) const;
 };
 
-/// The updates of `step` that could be divided. `module` holds all functions
-/// that take the state.
+/// The updates of `step` that could be divided. Looks at all functions of its
+/// module: optimizer state that another one reads is not divided.
 std::vector<ReplicatedUpdate> findReplicatedUpdates(mlir::func::FuncOp step);
 
 /// The buckets problem of `updates`: shards are the members of their groups.

@@ -130,7 +130,7 @@ void BlockLowering::lowerCollective(Operation *op, Collective kind, dist::Reduct
   Value source = op->getOperand(0);
   Value input = buffers.lookup(source);
   if (spaceOf(placeOf(input).root) != Space::shared) {
-    // Peers cannot read it there: an argument of a loop, say.
+    // No collective works on it there: an argument of a loop, say.
     Value copied = createBuffer(source, Space::shared);
     builder.create<CopyOp>(loc, input, copied);
     input = copied;

@@ -27,8 +27,8 @@ public:
   mlir::Value createBuffer(mlir::Value tensor, exec::Space space = exec::Space::arena);
 
 private:
-  /// A buffer for a result of a launch or loop: where peers can read it if a
-  /// collective does.
+  /// A buffer for a result of a launch or loop: in space `shared`, on which
+  /// collectives work, if one reads it.
   mlir::Value createResultBuffer(mlir::Value result);
   mlir::LogicalResult lower(mlir::Operation *op);
   void lowerView(mlir::Operation *op);

@@ -106,8 +106,8 @@ private:
     return root;
   }
 
-  /// Whether all who use `root` can use `target` instead: peers must see what
-  /// a collective uses, and a rank has one shard of a buffer, over the axes of
+  /// Whether all who use `root` can use `target` instead: collectives work in
+  /// space `shared` alone, and a rank has one shard of a buffer, over the axes of
   /// the collective that uses it.
   bool fits(BufferOp root, Value target) {
     const Place to = placeOf(target);

@@ -8,8 +8,8 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
-/// Whether peers read or write `argument`. Storage that all ranks have whole is
-/// gathered from their shares.
+/// Whether a collective reads or writes `argument`. Storage that all ranks have
+/// whole is gathered from their shards.
 static bool isExchanged(BlockArgument argument, Attribute binding) {
   auto storage = dyn_cast<dist::StorageAttr>(binding);
   return storage ? storage.getAxes().empty() : dist::feedsCollective(argument);

@@ -10,7 +10,7 @@
 namespace dpc {
 
 /// The persistent buffers of a program, made on first use. What a collective
-/// reads lies where peers can read it.
+/// reads or writes lies in space `shared`, on which collectives work.
 class PersistentBuffers {
 public:
   explicit PersistentBuffers(mlir::ModuleOp module);

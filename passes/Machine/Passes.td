@@ -7,8 +7,8 @@ def DescribeMachine : Pass<"dpc-describe-machine", "mlir::ModuleOp"> {
   let summary = "Says what the program is planned for";
   let description = [{
     Writes `dist.machine` on the module: the target that runs the kernels, what
-    its device can do, and the links between devices. Layouts, buckets, order and
-    kernels are decided by it. A machine that the module has already is kept.
+    its device can do, and the links between devices. Layouts, which updates are
+    divided, the order of a step and kernels are decided by it. A machine that the module has already is kept.
 
     Needs: nothing. Keeps: the level.
 

@@ -55,6 +55,7 @@ private:
       taskOf[&op] = ops.size();
       ops.push_back(&op);
       ScheduleTask task;
+      // One group: collectives over different axes share a device's link.
       task.group = isCollective(&op) ? 0 : -1;
       task.durationNs = nanoseconds(&op);
       if (!task.isCollective())

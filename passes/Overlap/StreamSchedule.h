@@ -4,6 +4,9 @@
 // the waits for them among its tasks. A collective starts as early as its
 // inputs, the fixed order of its device group and the in-flight cap allow, and
 // is waited for just before its first use.
+//
+// Of the answer, dpc-order-computation takes the order alone: waits are placed
+// by dpc-delay-waits. It gives all collectives to one group and sets no cap.
 
 #ifndef DPC_PASSES_OVERLAP_STREAMSCHEDULE_H
 #define DPC_PASSES_OVERLAP_STREAMSCHEDULE_H

@@ -30,8 +30,12 @@ template <typename Options> struct LevelOptions : mlir::PassPipelineOptions<Opti
 
   Option<bool> verify{*this, "verify", llvm::cl::desc("Check the level's contract at its end"),
                       llvm::cl::init(true)};
-  Option<bool> explain{*this, "explain", llvm::cl::desc("Say in remarks what was decided"),
-                       llvm::cl::init(false)};
+};
+
+/// The same of levels at which something is decided that --explain=all tells.
+template <typename Options> struct ExplainedOptions : LevelOptions<Options> {
+  typename LevelOptions<Options>::template Option<bool> explain{
+      *this, "explain", llvm::cl::desc("Say in remarks what was decided"), llvm::cl::init(false)};
 };
 
 /// What level `step` is made by.
@@ -68,7 +72,7 @@ struct StepOptions : LevelOptions<StepOptions> {
 void buildStepPipeline(mlir::OpPassManager &manager, const StepOptions &options);
 
 /// What the program is planned for, and how it is spread over devices.
-struct PlacedOptions : LevelOptions<PlacedOptions> {
+struct PlacedOptions : ExplainedOptions<PlacedOptions> {
   Option<std::string> target{*this, "target", llvm::cl::init("cpu"),
                              llvm::cl::desc("See dpc-describe-machine")};
   Option<std::string> processor{*this, "processor", llvm::cl::desc("See dpc-describe-machine")};
@@ -95,7 +99,7 @@ struct LocalOptions : LevelOptions<LocalOptions> {};
 void buildLocalPipeline(mlir::OpPassManager &manager, const LocalOptions &options);
 
 /// How a rank's program becomes kernels, buffers and an order.
-struct ScheduledOptions : LevelOptions<ScheduledOptions> {
+struct ScheduledOptions : ExplainedOptions<ScheduledOptions> {
   Option<int64_t> capacityBytes{*this, "capacity-bytes", llvm::cl::init(0),
                                 llvm::cl::desc("Bytes a rank may use; 0 for no limit")};
   Option<int64_t> firstBucketBytes{

@@ -73,7 +73,7 @@ def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
     ListOption<"sequentialAxes", "sequential-axes", "std::string", "Axes that a loop walks on every device">,
     ListOption<"batchAxes", "batch-axes", "std::string", "Axes that cut the batch, outermost first">,
     ListOption<"autoAxes", "auto-axes", "std::string", "Axes for which a loop of each contraction is chosen">,
-    Option<"explain", "explain", "bool", "false", "Say in a remark what each reshard costs and why it is there">,
+    Option<"explain", "explain", "bool", "false", "Say in remarks which values are resharded, from which layout to which">,
   ];
 }
 

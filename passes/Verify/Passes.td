@@ -160,7 +160,7 @@ def VerifyExec : Pass<"dpc-verify-exec", "mlir::ModuleOp"> {
   let summary = "Checks the contract of level `exec`";
   let description = [{
     * (L1) Entries consist of what the action table can say: calls of functions,
-      starts, waits, loops, zeros and inputs; launches stand in functions alone.
+      starts, waits, loops and zeros; launches stand in functions alone.
     * (L2) Every function is called, and once: its place in the order is that of
       its call.
     * (L3) Kernels have code: a symbol of their name in the module @code.

@@ -112,24 +112,24 @@ Values LoopEmitter::emitLoop(Value first, Value end, Range range, bool guarded,
                              function_ref<Values(Index, ValueRange)> body) {
   Block *before = builder.getInsertionBlock();
   Block *after = before->splitBlock(builder.getInsertionPoint());
-  Block *round = builder.createBlock(after);
+  Block *iteration = builder.createBlock(after);
   SmallVector<Location> locations(initial.size(), loc);
   after->addArguments(initial.getTypes(), locations);
-  Value i = round->addArgument(builder.getI64Type(), loc);
-  round->addArguments(initial.getTypes(), locations);
-  ValueRange carried = round->getArguments().drop_front();
+  Value i = iteration->addArgument(builder.getI64Type(), loc);
+  iteration->addArguments(initial.getTypes(), locations);
+  ValueRange carried = iteration->getArguments().drop_front();
 
   builder.setInsertionPointToEnd(before);
   SmallVector<Value> entry{first};
   llvm::append_range(entry, initial);
   if (guarded) {
     Value some = make<arith::CmpIOp>(arith::CmpIPredicate::slt, first, end);
-    make<LLVM::CondBrOp>(some, round, entry, after, Values(initial));
+    make<LLVM::CondBrOp>(some, iteration, entry, after, Values(initial));
   } else {
-    make<LLVM::BrOp>(entry, round);
+    make<LLVM::BrOp>(entry, iteration);
   }
 
-  builder.setInsertionPointToStart(round);
+  builder.setInsertionPointToStart(iteration);
   enterScope();
   Values next = body(bind(i, range.first, range.second), carried);
   leaveScope();
@@ -138,7 +138,7 @@ Values LoopEmitter::emitLoop(Value first, Value end, Range range, bool guarded,
   Value more = make<arith::CmpIOp>(arith::CmpIPredicate::slt, following, end);
   SmallVector<Value> again{following};
   llvm::append_range(again, next);
-  auto latch = make<LLVM::CondBrOp>(more, round, again, after, next);
+  auto latch = make<LLVM::CondBrOp>(more, iteration, again, after, next);
   if (annotation)
     latch.setLoopAnnotationAttr(annotation);
   builder.setInsertionPointToStart(after);
@@ -182,17 +182,17 @@ void LoopEmitter::forEach(ArrayRef<int64_t> shape, function_ref<void(ArrayRef<In
       return;
     }
     int64_t extent = shape[index.size()];
-    auto round = [&](Index i, ValueRange) {
+    auto iteration = [&](Index i, ValueRange) {
       index.push_back(i);
       nest();
       index.pop_back();
       return Values();
     };
     if (extent == 1)
-      round(constant(0), {});
+      iteration(constant(0), {});
     else
       emitLoop(i64Constant(*this, 0), i64Constant(*this, extent), {0, extent - 1}, false,
-               lanes == Lanes::whereLegal ? vectorLoop : parallelLoop, {}, round);
+               lanes == Lanes::whereLegal ? vectorLoop : parallelLoop, {}, iteration);
   };
   nest();
 }

@@ -48,26 +48,26 @@ public:
   // Structure
   //===--------------------------------------------------------------------===//
 
-  /// `body` for 0 <= i < extent in order; it gets what the round before
+  /// `body` for 0 <= i < extent in order; it gets what the iteration before
   /// returned (`initial` first); returns what the last one returned.
   Values loop(int64_t extent, mlir::ValueRange initial,
               llvm::function_ref<Values(Index i, mlir::ValueRange carried)> body);
   /// The same for every multi-index of `shape`, row-major.
   Values loop(llvm::ArrayRef<int64_t> shape, mlir::ValueRange initial,
               llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> body);
-  /// Rounds in order that share memory but carry no values.
+  /// Iterations in order that share memory but carry no values.
   void sequence(int64_t extent, llvm::function_ref<void(Index i)> body);
-  /// Rounds first, first + 1, ... below the i64 values of the program, which
+  /// Iterations first, first + 1, ... below the i64 values of the program, which
   /// lie in [0, highest].
   Values loopBetween(mlir::Value first, mlir::Value end, int64_t highest, mlir::ValueRange initial,
                      llvm::function_ref<Values(Index i, mlir::ValueRange)> body);
-  /// When rounds of a loop run together, as lanes of a vector.
+  /// When iterations of a loop run together, as lanes of a vector.
   enum class Lanes {
     whereEstimated, ///< where the target's compiler expects to gain
     whereLegal      ///< wherever it can: its estimate is known to be wrong
   };
-  /// Nested loops over every multi-index of `shape`, row-major. No round may
-  /// write an element that another one reads or writes.
+  /// Nested loops over every multi-index of `shape`, row-major. No
+  /// iteration may write an element that another one reads or writes.
   virtual void forEach(llvm::ArrayRef<int64_t> shape,
                        llvm::function_ref<void(llvm::ArrayRef<Index>)> body,
                        Lanes lanes = Lanes::whereEstimated);
@@ -108,7 +108,7 @@ public:
   /// number n, so one loop over n reads it without computing coordinates. The
   /// transposition of a 4 x 8 buffer has the stride 4: its elements lie at
   /// n / 4 and n mod 4, which nested loops have as their variables.
-  virtual llvm::SmallVector<int64_t> cutsOf(mlir::Value tensor) = 0;
+  virtual llvm::SmallVector<int64_t> splitStrides(mlir::Value tensor) = 0;
   /// Address of the first element of a value in memory, and whether it is in
   /// memory at all, for rules that compute addresses of their own. Null for a
   /// value that is computed where it is read.
@@ -129,7 +129,7 @@ public:
   /// round after each: an element that is computed at several places must have
   /// the same bits at each of them.
   bool orderedSums = false;
-  /// What loops whose rounds touch different elements carry (and those of
+  /// What loops whose iterations touch different elements carry (and those of
   /// Lanes::whereLegal), and what every access to memory carries.
   mlir::LLVM::LoopAnnotationAttr parallelLoop, vectorLoop;
   mlir::ArrayAttr accessGroups;

@@ -100,7 +100,7 @@ TEST_F(ProducedProgram, BadInputIsOneLineAndExit1) {
 TEST_F(ProducedProgram, Usage) {
   for (const char *bad :
        {"--frobnicate", "--steps", "--steps=abc", "--steps=-1", "--steps=0",
-        "--steps=99999999999999999999", "--comm=gloo", "--comm=local,bandwidth=x", "--timeout=-1",
+        "--steps=99999999999999999999", "--comm=pigeon", "--comm=local,bandwidth=x", "--timeout=-1",
         "--nan=maybe", "stray", "--resume", "--eval-every=2", "--input=x"}) {
     Outcome outcome = train(2, {bad});
     EXPECT_EQ(outcome.code, 2) << bad << outcome.text;

@@ -1,5 +1,7 @@
 // How ranks meet, and who is turned away.
 #include "runtime/src/comm/Rendezvous.h"
+#include "runtime/src/base/Clock.h"
+#include "runtime/src/base/Fd.h"
 #include "runtime/src/base/Sockets.h"
 #include "test/runtime/EveryTransport.h"
 
@@ -130,8 +132,8 @@ TEST(Rendezvous, StrangersAreDroppedAndTheRunGoesOn) {
 }
 
 /// Sizes of the three messages of a handshake, as they go over the wire.
-constexpr size_t kChallengeBytes = 40, kHelloBytes = 192;
-constexpr size_t answerBytes(uint32_t ranks) { return 216 + 64 * ranks; }
+constexpr size_t kChallengeBytes = 40, kHelloBytes = 256;
+constexpr size_t answerBytes(uint32_t ranks) { return 216 + 128 * ranks; }
 
 std::string receive(const Fd &fd, size_t bytes) {
   std::string out(bytes, 0);

@@ -29,7 +29,7 @@ void expectCores(const std::vector<int> &coreOfRank, uint32_t expected) {
     if (sched_setaffinity(0, sizeof own, &own) != 0)
       return 8;
     WorldOptions world(rank, 2, "file://" + directory.path, 4096);
-    dpc::Segment segment;
+    dpc::local::Segment segment;
     if (int code = segment.open(world.options))
       return code;
     std::snprintf(report.message, sizeof report.message, "%u cores", segment.usableCores());

@@ -1,5 +1,7 @@
 // What the sockets transport refuses, from users and from peers.
+#include "runtime/src/base/Sockets.h"
 #include "dpc/action.h"
+#include "runtime/src/base/Clock.h"
 #include "runtime/src/comm/Rendezvous.h"
 #include "runtime/src/comm/sockets/Connection.h"
 #include "test/runtime/EveryTransport.h"
@@ -7,6 +9,7 @@
 #include <sys/socket.h>
 
 using namespace dpc;
+using namespace dpc::sockets;
 using namespace dpc::test;
 
 namespace {

@@ -93,6 +93,12 @@ class CheckNames(trees.OnTrees):
                     "tools/B.h: has no guard, not the guard DPC_TOOLS_B_H",
                     "tools/C.h: has DPC_TOOLS_C_H and DPC_TOOLS_D_H, not the guard DPC_TOOLS_C_H")
 
+    def test_transports(self):
+        room = "namespace dpc::pigeon {\n}\n"
+        self.expect({"runtime/src/comm/pigeon/Coop.cpp": room, "runtime/src/comm/pigeon/Flight.cpp": "namespace dpc {\n}\n",
+                     "runtime/src/comm/pigeon/PigeonComm.cpp": room, "runtime/src/comm/transports/Transports.cpp": ""},
+                    "runtime/src/comm/pigeon/Flight.cpp: has no namespace dpc::pigeon")
+
     def test_unit_test_of_nothing(self):
         self.expect({"test/unit/passes/Gone/DistanceTest.cpp": "TEST(Distance, Zero) {}\n"},
                     "test/unit/passes/Gone/DistanceTest.cpp: mirrors passes/Gone, which does not exist")

@@ -74,7 +74,8 @@ int dpc::linkProgram(ArrayRef<std::string> objects, StringRef archive, Emission 
         return fail("the runtime library " + archive + " is missing", exitIO);
       arguments.push_back(archive.str().str());
     }
-    arguments.insert(arguments.end(), {"-lz", "-lm", "-lpthread", "-lrt"});
+    for (StringRef library : llvm::split(DPC_RUNTIME_LIBRARIES, ' '))
+      arguments.push_back(library.str());
     // It maps its output, where GNU's other linker copies parameters twice.
     if (sys::findProgramByName("ld.gold"))
       arguments.push_back("-fuse-ld=gold");

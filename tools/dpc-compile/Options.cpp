@@ -248,7 +248,6 @@ static void parseOutput(const InputArgList &args, CompileOptions &options) {
       usageError("--stop-after: unknown level '" + Twine(arg->getValue()) +
                  "'; known: " + levelNames());
     options.stopAfter = *level;
-    options.stop = true;
   }
 }
 

@@ -36,7 +36,6 @@ struct CompileOptions {
   /// The command line, for the program's messages.
   std::string command;
   Level stopAfter = Level::object;
-  bool stop = false;
   Explain explain = Explain::none;
 };
 

@@ -198,8 +198,9 @@ def Exec_LaunchOp : Exec_Op<"launch", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a kernel";
   let description = [{
-    Reads `inputs`, writes all of `outputs`. An output may be an input where the
-    kernel computes element i of it from element i of that input alone.
+    Reads `inputs`, writes all of `outputs`. An output may be an input where
+    `exec.may_alias` of the kernel allows it: no element of that input is read
+    after the same element of the output is written.
 
     ```mlir
     func.func private @kernel.0(%x: tensor<8x4xf32>, %w: tensor<4x3xf32>) -> tensor<8x3xf32>

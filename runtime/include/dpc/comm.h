@@ -48,16 +48,14 @@ struct dpc_comm;
  * wait. No call waits for ever. */
 typedef struct dpc_comm_vtable_t {
   uint32_t struct_size;
-  uint32_t deterministic; /**< 1: the order of reduction is fixed, so the same
-                             run gives the same bits */
-  const char *name;       /**< "local" */
+  const char *name; /**< "local" */
   /** Takes `bytes` of zeros, aligned to DPC_ALIGNMENT, from the memory that the
    * options promised to this rank. They are the caller's until release. What an
    * operation names as `in` or `out` lies in one such piece. DPC_INVALID when
    * more is asked for than was promised. */
   dpc_status_t (*allocate)(struct dpc_comm *comm, uint64_t bytes, void **out_memory);
-  /** Starts `op`; never waits for the peers' data. At most 64 operations of a
-   * group may be outstanding. */
+  /** Starts `op` without waiting for the peers' data; at most it waits for room
+   * when 64 operations of a group are outstanding. */
   dpc_status_t (*start)(struct dpc_comm *comm, const dpc_comm_op_t *op, dpc_request_t *out_request);
   /** Waits for one operation: then `out` is complete and `in` free. */
   dpc_status_t (*wait)(struct dpc_comm *comm, dpc_request_t request);
@@ -66,7 +64,7 @@ typedef struct dpc_comm_vtable_t {
    * published before. */
   uint32_t (*abort)(struct dpc_comm *comm, const char *reason);
   /** 1 if another rank tells the run's failure: the failing one, which
-   * published it with abort, or the first that has asked here. */
+   * published it with abort, or one of those that only saw it. */
   uint32_t (*told_elsewhere)(struct dpc_comm *comm);
   /** Tells the peers that this rank leaves on purpose, and frees everything. */
   void (*release)(struct dpc_comm *comm);

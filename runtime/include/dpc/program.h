@@ -54,8 +54,8 @@ enum {
   DPC_ISA_AVX512 = 2 /**< x86-64-v4: AVX-512 F, BW, CD, DQ, VL */
 };
 
-/** How a library loaded by the program is reached is no concern of this record:
- * generated code links what it calls. */
+/** All that the runtime knows of a program: the symbol `dpc_program`. Tables are
+ * arrays with their counts beside them; `ranks` has an entry for each rank. */
 typedef struct dpc_program_t {
   uint32_t struct_size;  /**< sizeof(dpc_program_t) of the compiler */
   uint32_t abi_version;  /**< DPC_ABI_VERSION */

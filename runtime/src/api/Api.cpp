@@ -1,4 +1,5 @@
-// The C functions of dpc.h: argument checks and nothing else.
+// The C functions of dpc.h: arguments are checked, outputs put together from
+// their microbatches, and no exception leaves.
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/Checkpoint.h"

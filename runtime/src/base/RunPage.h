@@ -5,7 +5,7 @@
 #define DPC_RUNTIME_SRC_BASE_RUNPAGE_H
 
 #include "dpc/status.h"
-#include "runtime/src/base/Sockets.h"
+#include "runtime/src/base/Fd.h"
 
 #include <atomic>
 #include <cstdint>

@@ -1,5 +1,6 @@
 #include "runtime/src/base/Sockets.h"
 
+#include "runtime/src/base/Clock.h"
 #include "runtime/src/base/Status.h"
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -18,32 +18,6 @@
 #include <unistd.h>
 
 namespace dpc {
-
-Fd &Fd::operator=(Fd &&other) noexcept {
-  if (this != &other) {
-    if (fd >= 0)
-      ::close(fd);
-    fd = other.release();
-  }
-  return *this;
-}
-
-Fd::~Fd() {
-  if (fd >= 0)
-    ::close(fd);
-}
-
-int Fd::release() {
-  int out = fd;
-  fd = -1;
-  return out;
-}
-
-double monotonicSeconds() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return double(t.tv_sec) + double(t.tv_nsec) * 1e-9;
-}
 
 namespace {
 
@@ -89,8 +63,7 @@ dpc_status_t parseAddress(const std::string &text, Address *out) {
                 host.c_str());
   if ((ntohl(address->sin_addr.s_addr) >> 24) != 127)
     return fail(DPC_INVALID,
-                "rendezvous \"%s\": not a loopback address, but the local "
-                "transport joins processes of one host",
+                "rendezvous \"%s\": not a loopback address, but ranks meet on one machine",
                 text.c_str());
   out->length = sizeof *address;
   return DPC_OK;

@@ -1,6 +1,8 @@
 #ifndef DPC_RUNTIME_SRC_BASE_SOCKETS_H
 #define DPC_RUNTIME_SRC_BASE_SOCKETS_H
 
+#include "runtime/src/base/Fd.h"
+
 #include "dpc/status.h"
 
 #include <cstddef>
@@ -9,26 +11,8 @@
 
 namespace dpc {
 
-/// A file descriptor that closes itself.
-class Fd {
-public:
-  explicit Fd(int fd = -1) : fd(fd) {}
-  Fd(Fd &&other) noexcept : fd(other.release()) {}
-  Fd &operator=(Fd &&other) noexcept;
-  ~Fd();
-  int get() const { return fd; }
-  bool valid() const { return fd >= 0; }
-  int release();
-
-private:
-  int fd;
-};
-
-/// Seconds of the monotonic clock.
-double monotonicSeconds();
-
-/// Listens at tcp://HOST:PORT (HOST must be a loopback address: the memory is
-/// shared by one host, so nothing else is ever bound) or in the directory of
+/// Listens at tcp://HOST:PORT (HOST must be a loopback address: ranks are
+/// on one machine as yet, and no other is to reach the socket) or in the directory of
 /// file://DIR, which is made with mode 0700 or must be ours with that mode.
 dpc_status_t listenAt(const std::string &address, Fd *outFd);
 

@@ -2,7 +2,7 @@
 #define DPC_RUNTIME_SRC_CHECKPOINT_STEPFOLDER_H
 
 #include "dpc/status.h"
-#include "runtime/src/base/Sockets.h"
+#include "runtime/src/base/Fd.h"
 #include "runtime/src/data/ArrayFile.h"
 
 #include <cstdint>

@@ -1,5 +1,7 @@
 #include "runtime/src/comm/Rendezvous.h"
 
+#include "runtime/src/base/Clock.h"
+#include "runtime/src/base/Sockets.h"
 #include "runtime/src/base/Status.h"
 
 #include <algorithm>
@@ -181,6 +183,9 @@ bool parseToken(const char *hex, Digest *outToken) {
 dpc_status_t rendezvousOptions(const dpc_comm_options_t &options, const char *transport,
                                RendezvousOptions *out) {
   constexpr double kLongestJoinSeconds = 60;
+  if (std::strlen(transport) >= sizeof(TransportField))
+    return fail(DPC_INVALID, "transport \"%s\": a name has at most %zu characters", transport,
+                sizeof(TransportField) - 1);
   out->rank = options.rank;
   out->worldSize = options.world_size;
   out->transport = transport;

@@ -5,8 +5,8 @@
 #define DPC_RUNTIME_SRC_COMM_RENDEZVOUS_H
 
 #include "dpc/comm.h"
+#include "runtime/src/base/Fd.h"
 #include "runtime/src/base/Sha256.h"
-#include "runtime/src/base/Sockets.h"
 
 #include <cstring>
 #include <string>
@@ -51,7 +51,7 @@ public:
   }
 
 private:
-  uint8_t bytes[64] = {};
+  uint8_t bytes[128] = {};
 };
 
 /// What a rank has when all have met: the cards of all ranks, by rank (those

@@ -2,7 +2,7 @@
 #define DPC_RUNTIME_SRC_DATA_DATASET_H
 
 #include "runtime/src/data/InputLoader.h"
-#include "runtime/src/data/SharedFill.h"
+#include "runtime/src/data/MemoryMaker.h"
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 // idx, the format of MNIST: magic 0 0 type rank, big-endian extents, big-endian
 // elements; often gzip-compressed.
-#include "runtime/src/data/SharedFill.h"
+#include "runtime/src/data/MemoryMaker.h"
 
 #include "runtime/src/base/Status.h"
 

@@ -1,6 +1,6 @@
 // npz: a zip archive of npy images. Read through the central directory
 // (APPNOTE 6.3, with Zip64), as zip readers must.
-#include "runtime/src/data/SharedFill.h"
+#include "runtime/src/data/MemoryMaker.h"
 
 #include "runtime/src/base/Status.h"
 

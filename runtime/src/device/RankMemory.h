@@ -7,8 +7,9 @@
 namespace dpc {
 
 /// The spaces of one rank: private memory of its own, and memory that the
-/// communicator allocates, on which collectives work. There lie also the votes
-/// of the ranks' hosts, and a window for what hosts send and receive.
+/// communicator allocates, on which collectives work. There lie also two
+/// pieces that the host itself uses: the votes, and a window for what it sends
+/// and receives.
 class RankMemory {
 public:
   static constexpr uint64_t kWindowBytes = 4u << 20;

@@ -1,7 +1,8 @@
 #include "runtime/src/launch/AskRanks.h"
 
+#include "runtime/src/base/Clock.h"
+#include "runtime/src/base/Fd.h"
 #include "runtime/src/base/SharedOptions.h"
-#include "runtime/src/base/Sockets.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/launch/Interrupts.h"
 

@@ -2,6 +2,7 @@
 // that dies with this process.
 #include "runtime/src/launch/Launch.h"
 
+#include "runtime/src/base/Fd.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Sockets.h"

@@ -1,5 +1,6 @@
 #include "runtime/src/launch/Supervise.h"
 
+#include "runtime/src/base/Clock.h"
 #include "runtime/src/launch/Interrupts.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "runtime/src/session/RankZeroMemory.h"
 
-#include "runtime/src/base/Sockets.h"
+#include "runtime/src/base/Fd.h"
 #include "runtime/src/base/Status.h"
 
 #include <cerrno>

@@ -1,7 +1,7 @@
 #ifndef DPC_RUNTIME_SRC_SESSION_RANKZEROMEMORY_H
 #define DPC_RUNTIME_SRC_SESSION_RANKZEROMEMORY_H
 
-#include "runtime/src/data/SharedFill.h"
+#include "runtime/src/data/MemoryMaker.h"
 #include "runtime/src/session/Session.h"
 
 namespace dpc {

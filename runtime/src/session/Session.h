@@ -42,7 +42,7 @@ struct dpc_session {
   dpc_schedule_t schedule; ///< the program's, with the options' rate
   dpc_comm_t *comm = nullptr;
   dpc::RankMemory memory;
-  /// The only way to what lies in the rank's memory.
+  /// The only way to the spaces of buffers; the votes and the window are the host's.
   std::unique_ptr<dpc::Queue> queue;
   dpc::InputLoader loader;
   dpc::Trace trace;

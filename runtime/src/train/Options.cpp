@@ -48,11 +48,12 @@ dpc_status_t parseWithUnit(const char *option, const std::string &value,
 dpc_status_t parseComm(const std::string &value, Options *out) {
   size_t at = value.find(',');
   out->transport = value.substr(0, at);
-  for (const char *planned : {"gloo", "mpi", "nccl"})
-    if (out->transport == planned)
-      return fail(DPC_USAGE, "--comm=%s is not available yet (--comm=local is)", planned);
-  if (!dpc_transport_find(out->transport.c_str()))
+  if (!dpc_transport_find(out->transport.c_str())) {
+    for (const char *planned : {"gloo", "mpi", "nccl"})
+      if (out->transport == planned)
+        return fail(DPC_USAGE, "--comm=%s is not available yet (--comm=local is)", planned);
     return failWithin(DPC_USAGE, "--comm");
+  }
   while (at != std::string::npos) {
     const size_t next = value.find(',', at + 1);
     const std::string part = value.substr(at + 1, next == std::string::npos ? next : next - at - 1);

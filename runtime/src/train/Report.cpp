@@ -1,7 +1,7 @@
 #include "runtime/src/train/Report.h"
 
 #include "runtime/src/base/AtomicFile.h"
-#include "runtime/src/base/Sockets.h"
+#include "runtime/src/base/Clock.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/data/ArrayFile.h"
 

@@ -1,6 +1,6 @@
 #include "runtime/src/train/Trainer.h"
 
-#include "runtime/src/base/Sockets.h"
+#include "runtime/src/base/Clock.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/Checkpoint.h"
 #include "runtime/src/checkpoint/Rotation.h"

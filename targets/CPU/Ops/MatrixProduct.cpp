@@ -235,7 +235,7 @@ private:
     auto prefetch = [&](Index round, int64_t rounds) {
       prefetchNextPanel(part, tile, round, rounds);
     };
-    product.eachRound = prefetch;
+    product.eachIteration = prefetch;
     return product.emit(code, Values(tile.height * vectors, code.zero()));
   }
 

@@ -84,7 +84,7 @@ void RowReduction::emit() {
       step *= shape[d];
     }
   innerShape = {inner};
-  for (int64_t cut : e.cutsOf(op.getInput()))
+  for (int64_t cut : e.splitStrides(op.getInput()))
     if (cut < inner)
       innerShape.assign(shape.end() - trailing, shape.end());
   if (isWide)

@@ -94,8 +94,8 @@ Values RegisterTile::emit(VectorCode &code, Values sums) const {
     const int64_t unroll = 4;
     int64_t whole = loop.extent / unroll;
     sums = e.loop(whole, sums, [&](Index i, ValueRange carried) {
-      if (eachRound)
-        eachRound(i, whole);
+      if (eachIteration)
+        eachIteration(i, whole);
       auto [next, base] = moved(scalars, vectorBase, i * unroll, loop);
       Values now(carried);
       for (int64_t u = 0; u < unroll; ++u)

@@ -20,8 +20,8 @@ struct RegisterTile {
   llvm::SmallVector<Loop> loops;      // outermost first
   /// Lanes of the last vector that exist in memory; 0: all of them.
   int64_t lastLanes = 0;
-  /// Adds code to each round of a long innermost loop, such as a prefetch.
-  llvm::function_ref<void(LoopEmitter::Index round, int64_t rounds)> eachRound = nullptr;
+  /// Adds code to each iteration of a long innermost loop, such as a prefetch.
+  llvm::function_ref<void(LoopEmitter::Index iteration, int64_t count)> eachIteration = nullptr;
 
   /// Adds to `sums`, row by row.
   VectorCode::Values emit(VectorCode &code, VectorCode::Values sums) const;
@@ -52,7 +52,7 @@ private:
                               int64_t vectorConstant, VectorCode::Values sums) const;
 };
 
-/// Loops without those of one round; neighbours that are one loop, joined.
+/// Loops without those of one iteration; neighbours that are one loop, joined.
 llvm::SmallVector<RegisterTile::Loop> simplify(llvm::ArrayRef<RegisterTile::Loop> loops);
 
 } // namespace dpc::nn

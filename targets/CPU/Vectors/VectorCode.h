@@ -6,7 +6,7 @@
 namespace dpc::nn {
 
 /// Vectors of f32 or f64 as wide as the target's, and the memory they are
-/// loaded from: what loop rules write with that block for registers.
+/// loaded from: what the fill rules that block for registers are written with.
 class VectorCode {
 public:
   using Index = LoopEmitter::Index;

@@ -149,7 +149,9 @@ Value KernelEmitter::compute(Value tensor, const ElementIndex &index) {
   return cast<ElementOpInterface>(op).emitElementAt(*this, result, index);
 }
 
-SmallVector<int64_t> KernelEmitter::cutsOf(Value tensor) { return dpc::cutsOf(graph, tensor); }
+SmallVector<int64_t> KernelEmitter::splitStrides(Value tensor) {
+  return dpc::splitStrides(graph, tensor);
+}
 
 //===----------------------------------------------------------------------===//
 // Groups

@@ -83,7 +83,7 @@ public:
   mlir::Value read(mlir::Value tensor, const ElementIndex &index) override;
   void store(mlir::Value result, mlir::Value element, Index number) override;
   mlir::Value load(mlir::Value result, Index number) override;
-  llvm::SmallVector<int64_t> cutsOf(mlir::Value tensor) override;
+  llvm::SmallVector<int64_t> splitStrides(mlir::Value tensor) override;
   mlir::Value getBuffer(mlir::Value value) override;
   mlir::Value getScratch(int64_t bytes) override;
 

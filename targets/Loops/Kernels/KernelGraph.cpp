@@ -133,7 +133,8 @@ void KernelGraph::mergeEqual() {
 LogicalResult KernelGraph::check() {
   for (Operation &op : getBlock().without_terminator())
     if (target.getForm(&op) == OpForm::none)
-      return op.emitOpError("has no loop rule: code cannot be generated");
+      return op.emitOpError(
+          "has neither an element rule nor a fill rule: code cannot be generated");
   return success();
 }
 

@@ -32,16 +32,16 @@ static std::optional<SmallVector<int64_t>> nestExtents(int64_t count, ArrayRef<i
   return extents;
 }
 
-static SmallVector<int64_t> cutsOfOp(const KernelGraph &graph, Operation *op) {
+static SmallVector<int64_t> splitStridesOp(const KernelGraph &graph, Operation *op) {
   SmallVector<int64_t> cuts;
   if (keepsNumbers(op)) {
     for (Value operand : op->getOperands())
-      llvm::append_range(cuts, cutsOf(graph, operand));
+      llvm::append_range(cuts, splitStrides(graph, operand));
   } else {
     ArrayRef<int64_t> shape = nn::typeOf(op->getResult(0)).getShape();
     SmallVector<int64_t> strides = rowMajorStrides(shape);
     auto broadcast = dyn_cast<nn::BroadcastOp>(op);
-    bool flat = broadcast && cutsOf(graph, broadcast.getInput()).empty();
+    bool flat = broadcast && splitStrides(graph, broadcast.getInput()).empty();
     for (int64_t d = 0; d + 1 < int64_t(shape.size()); ++d) {
       // Neighbours that a broadcast repeats, or takes, together.
       bool isKept = flat && llvm::is_contained(broadcast.getDimensions(), d),
@@ -55,11 +55,11 @@ static SmallVector<int64_t> cutsOfOp(const KernelGraph &graph, Operation *op) {
   return cuts;
 }
 
-SmallVector<int64_t> dpc::cutsOf(const KernelGraph &graph, Value value) {
+SmallVector<int64_t> dpc::splitStrides(const KernelGraph &graph, Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || graph.isMaterialised(value) || isa<nn::ConstantOp>(op))
     return {};
-  return cutsOfOp(graph, op);
+  return splitStridesOp(graph, op);
 }
 
 /// Dimension of `extents` along which a transposition, in the tree of what is
@@ -90,7 +90,7 @@ std::optional<LoopNest> dpc::nestOf(const KernelGraph &graph, ArrayRef<Operation
   int64_t count = type.getNumElements() / rows;
   SmallVector<int64_t> inner;
   for (Operation *root : roots)
-    for (int64_t cut : cutsOfOp(graph, root)) {
+    for (int64_t cut : splitStridesOp(graph, root)) {
       if (cut > count && cut % count != 0)
         return std::nullopt;
       if (cut < count)
@@ -111,7 +111,7 @@ std::optional<LoopNest> dpc::nestOf(const KernelGraph &graph, ArrayRef<Operation
 
 SmallVector<int64_t> dpc::readingExtents(const KernelGraph &graph, Value value) {
   RankedTensorType type = nn::typeOf(value);
-  if (auto nest = nestExtents(type.getNumElements(), cutsOf(graph, value)))
+  if (auto nest = nestExtents(type.getNumElements(), splitStrides(graph, value)))
     return *nest;
   return SmallVector<int64_t>(type.getShape());
 }

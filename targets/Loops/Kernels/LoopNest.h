@@ -29,7 +29,7 @@ llvm::SmallVector<int64_t> readingExtents(const KernelGraph &graph, mlir::Value 
 /// The row-major strides at which the elements of `value` must be told apart
 /// when they are made from their number: none for what is in memory and what is
 /// elementwise over it.
-llvm::SmallVector<int64_t> cutsOf(const KernelGraph &graph, mlir::Value value);
+llvm::SmallVector<int64_t> splitStrides(const KernelGraph &graph, mlir::Value value);
 
 } // namespace dpc
 

@@ -138,7 +138,7 @@ struct ReduceRule : ElementRule<ReduceRule, ReduceOp> {
   Value element(ReduceOp op, LoopEmitter &e, const ElementIndex &index) const {
     RankedTensorType type = typeOf(op.getInput());
     ArrayRef<int64_t> shape = type.getShape();
-    SmallVector<int64_t> strides = rowMajorStrides(shape), cuts = e.cutsOf(op.getInput());
+    SmallVector<int64_t> strides = rowMajorStrides(shape), cuts = e.splitStrides(op.getInput());
     Index base = firstElement(op, e, index);
     // Neighbouring reduced dimensions run as one loop where the operand allows.
     SmallVector<int64_t> extents, steps;

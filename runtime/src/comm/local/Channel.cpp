@@ -5,13 +5,14 @@
 #include "runtime/src/comm/local/Channel.h"
 
 #include "dpc/action.h"
+#include "runtime/src/base/Clock.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/comm/ReduceKernels.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace dpc {
+namespace dpc::local {
 
 namespace {
 
@@ -269,4 +270,4 @@ dpc_status_t Channel::progress(Link &link, bool *outAdvanced) {
   return DPC_OK;
 }
 
-} // namespace dpc
+} // namespace dpc::local

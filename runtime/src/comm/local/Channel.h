@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace dpc {
+namespace dpc::local {
 
 /// Emulated link: an operation is complete no earlier than its last start plus
 /// its latency and its transfer time.
@@ -74,6 +74,6 @@ private:
                            ///< member has read its inputs
 };
 
-} // namespace dpc
+} // namespace dpc::local
 
 #endif // DPC_RUNTIME_SRC_COMM_LOCAL_CHANNEL_H

@@ -3,6 +3,7 @@
 #include "runtime/src/comm/local/LocalComm.h"
 
 #include "dpc/action.h"
+#include "runtime/src/base/Clock.h"
 #include "runtime/src/base/OperationNames.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/comm/Groups.h"
@@ -22,7 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace dpc {
+namespace dpc::local {
 
 namespace {
 
@@ -221,15 +222,9 @@ void localRelease(dpc_comm_t *base) {
   delete comm;
 }
 
-constexpr dpc_comm_vtable_t kLocalTable = {sizeof(dpc_comm_vtable_t),
-                                           1,
-                                           "local",
-                                           localAllocate,
-                                           localStart,
-                                           localWait,
-                                           localAbort,
-                                           localToldElsewhere,
-                                           localRelease};
+constexpr dpc_comm_vtable_t kLocalTable = {
+    sizeof(dpc_comm_vtable_t), "local",     localAllocate, localStart, localWait, localAbort,
+    localToldElsewhere,        localRelease};
 
 void addGroupChannels(LocalComm &comm) {
   for (uint32_t f = 0; f < comm.groups.size(); ++f) {
@@ -245,7 +240,11 @@ void addGroupChannels(LocalComm &comm) {
 
 } // namespace
 
-dpc_status_t createLocalComm(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
+} // namespace dpc::local
+
+using namespace dpc::local;
+
+dpc_status_t dpc::createLocalComm(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
   constexpr uint32_t kMostRanks = 1024;
   *outComm = nullptr;
   std::unique_ptr<LocalComm> comm(new (std::nothrow) LocalComm);
@@ -273,5 +272,3 @@ dpc_status_t createLocalComm(const dpc_comm_options_t *options, dpc_comm_t **out
   *outComm = &comm.release()->interface;
   return DPC_OK;
 }
-
-} // namespace dpc

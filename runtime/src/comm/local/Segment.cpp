@@ -1,5 +1,6 @@
 #include "runtime/src/comm/local/Segment.h"
 
+#include "runtime/src/base/Clock.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/comm/Rendezvous.h"
 
@@ -16,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace dpc {
+namespace dpc::local {
 
 namespace {
 constexpr uint64_t kSegmentMagic = 0x0231676573637064ull;
@@ -207,4 +208,4 @@ dpc_status_t Segment::checkFailure() const {
   return fail(DPC_PEER, "%.*s", static_cast<int>(sizeof record.text), record.text);
 }
 
-} // namespace dpc
+} // namespace dpc::local

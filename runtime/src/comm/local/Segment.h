@@ -5,14 +5,14 @@
 #define DPC_RUNTIME_SRC_COMM_LOCAL_SEGMENT_H
 
 #include "dpc/comm.h"
-#include "runtime/src/base/Sockets.h"
+#include "runtime/src/base/Fd.h"
 #include "runtime/src/comm/Operation.h"
 
 #include <atomic>
 #include <sched.h>
 #include <vector>
 
-namespace dpc {
+namespace dpc::local {
 
 constexpr uint64_t kRing = 64;     ///< outstanding operations of a group
 constexpr uint64_t kPairRing = 64; ///< outstanding sends of an ordered pair of ranks
@@ -110,6 +110,6 @@ private:
   Fd file; ///< rank 0 keeps it open until the others have mapped it
 };
 
-} // namespace dpc
+} // namespace dpc::local
 
 #endif // DPC_RUNTIME_SRC_COMM_LOCAL_SEGMENT_H

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace dpc {
+namespace dpc::local {
 
 namespace {
 
@@ -88,4 +88,4 @@ void Watchdog::run() {
   }
 }
 
-} // namespace dpc
+} // namespace dpc::local

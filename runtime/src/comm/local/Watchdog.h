@@ -1,13 +1,14 @@
 #ifndef DPC_RUNTIME_SRC_COMM_LOCAL_WATCHDOG_H
 #define DPC_RUNTIME_SRC_COMM_LOCAL_WATCHDOG_H
 
+#include "runtime/src/base/Fd.h"
 #include "runtime/src/comm/local/Segment.h"
 
 #include <poll.h>
 #include <thread>
 #include <vector>
 
-namespace dpc {
+namespace dpc::local {
 
 /// A thread that beats this rank's heart and watches the others: a process that
 /// ends without leaving is reported at once (its pidfd becomes readable), one
@@ -38,6 +39,6 @@ private:
   std::thread thread;
 };
 
-} // namespace dpc
+} // namespace dpc::local
 
 #endif // DPC_RUNTIME_SRC_COMM_LOCAL_WATCHDOG_H

@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 #include <utility>
 
-namespace dpc {
+namespace dpc::sockets {
 
 namespace {
 
@@ -130,4 +130,4 @@ Connection::State Connection::receive(FrameReceiver &receiver) {
   return State::open;
 }
 
-} // namespace dpc
+} // namespace dpc::sockets

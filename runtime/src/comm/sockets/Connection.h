@@ -4,12 +4,12 @@
 #ifndef DPC_RUNTIME_SRC_COMM_SOCKETS_CONNECTION_H
 #define DPC_RUNTIME_SRC_COMM_SOCKETS_CONNECTION_H
 
-#include "runtime/src/base/Sockets.h"
+#include "runtime/src/base/Fd.h"
 #include "runtime/src/comm/Operation.h"
 
 #include <deque>
 
-namespace dpc {
+namespace dpc::sockets {
 
 enum class FrameKind : uint32_t {
   start,    ///< the sender starts an operation
@@ -119,6 +119,6 @@ private:
   char *inPayload = nullptr;
 };
 
-} // namespace dpc
+} // namespace dpc::sockets
 
 #endif // DPC_RUNTIME_SRC_COMM_SOCKETS_CONNECTION_H

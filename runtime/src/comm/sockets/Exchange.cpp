@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace dpc {
+namespace dpc::sockets {
 
 namespace {
 bool hasMoved(const Transfer &transfer) { return transfer.moved == transfer.bytes; }
@@ -190,4 +190,4 @@ uint32_t Exchange::laggard() const {
   return self;
 }
 
-} // namespace dpc
+} // namespace dpc::sockets

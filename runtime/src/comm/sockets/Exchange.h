@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace dpc {
+namespace dpc::sockets {
 
 /// A piece of memory that goes to a member, or comes from it.
 struct Transfer {
@@ -80,6 +80,6 @@ private:
   uint64_t stagingStride = 0;
 };
 
-} // namespace dpc
+} // namespace dpc::sockets
 
 #endif // DPC_RUNTIME_SRC_COMM_SOCKETS_EXCHANGE_H

@@ -3,6 +3,7 @@
 #include "runtime/src/comm/sockets/Mesh.h"
 
 #include "dpc/action.h"
+#include "runtime/src/base/Clock.h"
 #include "runtime/src/base/OperationNames.h"
 #include "runtime/src/base/Status.h"
 
@@ -13,7 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-namespace dpc {
+namespace dpc::sockets {
 
 namespace {
 constexpr unsigned kSequenceBits = 44;
@@ -243,4 +244,4 @@ void Mesh::wakeThread() {
   (void)written; // full: it is awake
 }
 
-} // namespace dpc
+} // namespace dpc::sockets

@@ -3,6 +3,7 @@
 #ifndef DPC_RUNTIME_SRC_COMM_SOCKETS_MESH_H
 #define DPC_RUNTIME_SRC_COMM_SOCKETS_MESH_H
 
+#include "runtime/src/base/Fd.h"
 #include "runtime/src/comm/sockets/Connection.h"
 #include "runtime/src/comm/sockets/Exchange.h"
 
@@ -12,7 +13,7 @@
 #include <optional>
 #include <thread>
 
-namespace dpc {
+namespace dpc::sockets {
 
 /// What the run ends with. All ranks tell the same: rank 0 decides which
 /// failure was the first, or, where it is gone, each rank for itself.
@@ -91,6 +92,6 @@ private:
   std::thread thread;
 };
 
-} // namespace dpc
+} // namespace dpc::sockets
 
 #endif // DPC_RUNTIME_SRC_COMM_SOCKETS_MESH_H

@@ -1,6 +1,7 @@
 // The thread that serves a rank's sockets, how it finds out who is gone, and
 // how the ranks agree on what the run ends with.
 
+#include "runtime/src/base/Clock.h"
 #include "runtime/src/comm/sockets/Mesh.h"
 
 #include "runtime/src/base/Status.h"
@@ -12,7 +13,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace dpc {
+namespace dpc::sockets {
 
 namespace {
 
@@ -170,4 +171,4 @@ Mesh::~Mesh() {
   thread.join();
 }
 
-} // namespace dpc
+} // namespace dpc::sockets

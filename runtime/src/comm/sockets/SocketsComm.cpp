@@ -2,16 +2,17 @@
 // plainest way to fill the table of dpc/comm.h without memory in common.
 #include "runtime/src/comm/sockets/SocketsComm.h"
 
+#include "runtime/src/base/Clock.h"
 #include "runtime/src/base/OperationNames.h"
 #include "runtime/src/base/Status.h"
-#include "runtime/src/comm/Rendezvous.h"
+#include "runtime/src/comm/Connections.h"
 #include "runtime/src/comm/sockets/Mesh.h"
 
 #include <memory>
 #include <new>
 #include <sys/mman.h>
 
-namespace dpc {
+namespace dpc::sockets {
 
 namespace {
 
@@ -67,7 +68,6 @@ uint32_t socketsToldElsewhere(dpc_comm_t *base) { return self(base).mesh->isTold
 void socketsRelease(dpc_comm_t *base) { delete &self(base); }
 
 constexpr dpc_comm_vtable_t kSocketsTable = {sizeof(dpc_comm_vtable_t),
-                                             1,
                                              "sockets",
                                              socketsAllocate,
                                              socketsStart,
@@ -76,60 +76,13 @@ constexpr dpc_comm_vtable_t kSocketsTable = {sizeof(dpc_comm_vtable_t),
                                              socketsToldElsewhere,
                                              socketsRelease};
 
-/// What a rank tells the others: where it listens, and, from rank 0, a number
-/// that strangers do not know, from which the key of the connections is made.
-struct Contact {
-  uint64_t port = 0;
-  Digest secret{};
-};
-
-/// Connects all ranks: they meet at rank 0, then at each rank those above it.
-dpc_status_t connectAll(const dpc_comm_options_t &options, std::vector<Fd> *outSockets) {
-  const uint32_t rank = options.rank, worldSize = options.world_size;
-  outSockets->resize(worldSize);
-  RendezvousOptions meet;
-  if (dpc_status_t status = rendezvousOptions(options, "sockets", &meet))
-    return status;
-  if (worldSize == 1)
-    return DPC_OK;
-  Contact contact;
-  Fd listener;
-  uint16_t port = 0;
-  if (dpc_status_t status =
-          rank == 0 ? randomDigest(&contact.secret) : listenOnLoopback(&listener, &port))
-    return status;
-  contact.port = port;
-  Meeting first;
-  if (dpc_status_t status = rank == 0 ? serveRendezvous(meet, Card::of(contact), &first)
-                                      : joinRendezvous(meet, Card::of(contact), &first))
-    return status;
-  if (rank == 0)
-    *outSockets = std::move(first.connections);
-  else
-    (*outSockets)[0] = std::move(first.connections[0]);
-  const Digest secret = first.cards[0].as<Contact>().secret;
-  meet.token = hmacSha256(meet.token, secret.data(), secret.size());
-  for (meet.server = 1; meet.server <= rank && meet.server + 1 < worldSize; ++meet.server) {
-    Meeting next;
-    meet.address = "tcp://127.0.0.1:" + std::to_string(first.cards[meet.server].as<Contact>().port);
-    if (meet.server < rank) {
-      if (dpc_status_t status = joinRendezvous(meet, {}, &next))
-        return status;
-      (*outSockets)[meet.server] = std::move(next.connections[0]);
-      continue;
-    }
-    meet.listenFd = listener.release();
-    if (dpc_status_t status = serveRendezvous(meet, {}, &next))
-      return status;
-    for (uint32_t r = rank + 1; r < worldSize; ++r)
-      (*outSockets)[r] = std::move(next.connections[r]);
-  }
-  return DPC_OK;
-}
-
 } // namespace
 
-dpc_status_t createSocketsComm(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
+} // namespace dpc::sockets
+
+using namespace dpc::sockets;
+
+dpc_status_t dpc::createSocketsComm(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
   constexpr uint32_t kMostRanks = 256; // each has an open socket to all others
   *outComm = nullptr;
   if (options->bandwidth > 0 || options->latency > 0)
@@ -150,7 +103,7 @@ dpc_status_t createSocketsComm(const dpc_comm_options_t *options, dpc_comm_t **o
     comm->region = Region(static_cast<char *>(mapped), bytes);
   }
   std::vector<Fd> sockets;
-  if (dpc_status_t status = connectAll(*options, &sockets))
+  if (dpc_status_t status = connectRanks(*options, "sockets", &sockets))
     return status;
   comm->interface.vtable = &kSocketsTable;
   comm->interface.rank = options->rank;
@@ -159,5 +112,3 @@ dpc_status_t createSocketsComm(const dpc_comm_options_t *options, dpc_comm_t **o
   *outComm = &comm.release()->interface;
   return DPC_OK;
 }
-
-} // namespace dpc

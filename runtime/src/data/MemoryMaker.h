@@ -1,5 +1,5 @@
-#ifndef DPC_RUNTIME_SRC_DATA_SHAREDFILL_H
-#define DPC_RUNTIME_SRC_DATA_SHAREDFILL_H
+#ifndef DPC_RUNTIME_SRC_DATA_MEMORYMAKER_H
+#define DPC_RUNTIME_SRC_DATA_MEMORYMAKER_H
 
 #include "runtime/src/data/ArrayFile.h"
 
@@ -30,4 +30,4 @@ dpc_status_t openIdx(const char *path, MemoryMaker &maker, dpc_array_file_t **ou
 
 } // namespace dpc
 
-#endif // DPC_RUNTIME_SRC_DATA_SHAREDFILL_H
+#endif // DPC_RUNTIME_SRC_DATA_MEMORYMAKER_H

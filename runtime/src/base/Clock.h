@@ -1,0 +1,11 @@
+#ifndef DPC_RUNTIME_SRC_BASE_CLOCK_H
+#define DPC_RUNTIME_SRC_BASE_CLOCK_H
+
+namespace dpc {
+
+/// Seconds of the monotonic clock.
+double monotonicSeconds();
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_BASE_CLOCK_H
