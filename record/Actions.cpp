@@ -1,3 +1,6 @@
+// Writes the ops of an entry as the action table that the runtime walks, and
+// the ONNX nodes that each action comes from as its location.
+
 #include "record/Actions.h"
 
 #include "dpc/program.h"

@@ -1,3 +1,6 @@
+// Assembles the program record, the symbol `dpc_program`, from its tables, and
+// computes the hash by which ranks know that they run the same program.
+
 #include "record/EmitProgram.h"
 
 #include "record/Actions.h"

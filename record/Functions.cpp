@@ -1,3 +1,6 @@
+// Emits a program's functions as LLVM IR for the host: each computes the
+// addresses of its buffers and calls its kernels one after another.
+
 #include "record/Functions.h"
 
 #include "dpc/action.h"

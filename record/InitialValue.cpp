@@ -1,3 +1,6 @@
+// Decides how the record tells a state's first value: as one number where all
+// elements are equal and a double can hold them, else as their bytes.
+
 #include "record/InitialValue.h"
 
 #include "record/Tensors.h"

@@ -1,3 +1,6 @@
+// Writes a program's functions for a device as lists of launches: kernels,
+// copies and microbatch numbers, each with the places of its buffers.
+
 #include "record/LaunchTable.h"
 
 #include "dpc/device.h"

@@ -1,3 +1,6 @@
+// Enumerates the ranks of each group along mesh axes, and writes axes and group
+// families into the record.
+
 #include "record/Mesh.h"
 
 #include "dialects/Dist/IR/Collectives.h"

@@ -1,3 +1,6 @@
+// Turns C structs that the compiler has filled into constants of an LLVM
+// module: raw bytes, with symbols where the structs have pointers.
+
 #include "record/RecordImage.h"
 
 #include "llvm/ADT/STLExtras.h"

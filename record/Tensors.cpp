@@ -1,3 +1,6 @@
+// Fills the record's tables of what the host sees: state, inputs, controls,
+// outputs and metrics. Where ranks hold the elements is in Placements.cpp.
+
 #include "record/Tensors.h"
 
 #include "record/InitialValue.h"

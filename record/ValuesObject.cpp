@@ -1,3 +1,6 @@
+// Writes large first values straight into an ELF object file (System V gABI
+// 4.1), since LLVM would copy what may be gigabytes four times.
+
 #include "record/ValuesObject.h"
 
 #include "llvm/BinaryFormat/ELF.h"

@@ -1,3 +1,6 @@
+// Replaces an all-reduce and equal updates on all ranks by a reduce-scatter, an
+// update of each rank's own shard and an all-gather (Xu et al., 2020; ZeRO-1).
+
 #include "passes/Bucketing/Passes.h"
 #include "passes/Bucketing/ReplicatedUpdates.h"
 

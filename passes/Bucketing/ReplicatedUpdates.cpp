@@ -1,3 +1,6 @@
+// Finds the weight updates that all ranks of a group make alike, and tells the
+// bucket planner which of them one update could make together.
+
 #include "passes/Bucketing/ReplicatedUpdates.h"
 
 #include "dialects/Dist/IR/MeshGroups.h"

@@ -1,3 +1,6 @@
+// Applies a kernel plan (KernelPlan.h): moves the ops of each kernel into an
+// `nn.kernel`, with copies of the constants and broadcasts that they read.
+
 #include "passes/Fusion/KernelPlan.h"
 #include "passes/Fusion/Passes.h"
 #include "passes/Machine/MachineTarget.h"

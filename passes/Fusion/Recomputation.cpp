@@ -1,3 +1,6 @@
+// Rematerializes short elementwise chains in each kernel that reads their
+// result and, from memory anyway, what they start from.
+
 #include "passes/Fusion/Recomputation.h"
 
 #include "dialects/Interfaces/Interfaces.h"

@@ -1,3 +1,6 @@
+// Outlines each unbroken run of launches and copies of an entry into a function
+// that one action (`exec.compute`) calls.
+
 #include "passes/Lowering/Passes.h"
 
 #include "mlir/IR/IRMapping.h"

@@ -1,3 +1,6 @@
+// Makes one private function of all kernels whose printed text is equal, and
+// the kernels that add a microbatch's value to a sum.
+
 #include "passes/Lowering/KernelTable.h"
 
 #include "dialects/NN/IR/Elementwise.h"

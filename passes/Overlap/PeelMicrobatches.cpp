@@ -1,3 +1,6 @@
+// Takes the last microbatch out of a loop, so that ranks can start to sum each
+// gradient while the rest of that microbatch is computed.
+
 #include "passes/Overlap/Passes.h"
 
 #include "dialects/Dist/IR/Collectives.h"

@@ -40,3 +40,10 @@ class CheckFormat(unittest.TestCase):
     def test_wide_comment_that_may_be(self):
         self.assertEqual(self.run_on("// | " + "x" * 80 + " |\nint a;\n")[0], 0)
         self.assertEqual(self.run_on("// clang-format off\n" + WIDE + "// clang-format on\nint a;\n")[0], 0)
+
+    def test_long_file_says_what_it_is_for(self):
+        message = "File.cpp: 61 lines, but it does not begin with a sentence that says what it is for"
+        self.assertEqual(self.run_on("int a;\n" * 61)[:2], (1, [message, "1 passed, 1 failed"]))
+        self.assertEqual(self.run_on("int a;\n" * 60)[0], 0)
+        self.assertEqual(self.run_on("// Declares a.\n" + "int a;\n" * 60)[0], 0)
+        self.assertEqual(self.run_on("/* Declares a. */\n" + "int a;\n" * 60)[0], 0)

@@ -1,3 +1,6 @@
+// dpc-opt: mlir-opt with the dialects, targets and passes of dpc. It checks
+// first that every function has a body, on which all passes rely.
+
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/NN/Bounds/Bounds.h"

@@ -1,3 +1,6 @@
+// Writes a file under a temporary name, syncs it and renames it, and removes
+// what writers that were killed left under such names.
+
 #include "runtime/src/base/AtomicFile.h"
 
 #include "runtime/src/base/Process.h"

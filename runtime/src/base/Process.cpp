@@ -1,3 +1,6 @@
+// Tells whether a process has ended, also where it is a zombie or another one
+// has its number by now (/proc/PID/stat).
+
 #include "runtime/src/base/Process.h"
 
 #include <cerrno>

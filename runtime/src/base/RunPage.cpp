@@ -1,3 +1,6 @@
+// Maps the page that ranks inherit from dpc-run (DPC_RUN_PAGE_FD), and keeps on
+// it the first cause, and the first symptom, that a rank tells.
+
 #include "runtime/src/base/RunPage.h"
 
 #include "runtime/src/base/Status.h"

@@ -1,3 +1,6 @@
+// Connects processes of one host by loopback TCP (tcp://HOST:PORT) or a Unix
+// socket (file://DIRECTORY), and moves bytes until a deadline at most.
+
 #include "runtime/src/base/Sockets.h"
 
 #include "runtime/src/base/Clock.h"

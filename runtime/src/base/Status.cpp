@@ -1,3 +1,6 @@
+// Keeps the text of each thread's last error, since the functions of the C ABI
+// return no more than a status.
+
 #include "runtime/src/base/Status.h"
 
 #include <cstdarg>

@@ -1,3 +1,6 @@
+// Decides which checkpoints a run may remove or replace: sound ones with the
+// run's own id, and what writers that died have left half made.
+
 #include "runtime/src/checkpoint/Rotation.h"
 
 #include "runtime/src/base/AtomicFile.h"

@@ -1,3 +1,6 @@
+// Reads, and removes, the folder of one checkpoint: `manifest.json` and the
+// state file, whose length and CRC-32 the manifest holds.
+
 #include "runtime/src/checkpoint/StepFolder.h"
 
 #include "runtime/src/base/Status.h"

@@ -1,3 +1,6 @@
+// Performs the handshake by which ranks meet, a challenge, a hello and an
+// answer: both sides prove by HMAC-SHA-256 that they know the run's token.
+
 #include "runtime/src/comm/Rendezvous.h"
 
 #include "runtime/src/base/Clock.h"

@@ -1,3 +1,6 @@
+// Maps files into memory, and finds arrays in them by name or number. Each
+// format (npz, npy, idx, safetensors) is read in a file of its own.
+
 #include "runtime/src/data/ArrayFile.h"
 
 #include "runtime/src/base/Status.h"

@@ -1,3 +1,6 @@
+// Converts elements from each type to each other (floats saturate in integers,
+// NaN becomes 0), and finds the first one outside given bounds.
+
 #include "dpc/data.h"
 #include "runtime/src/base/Status.h"
 

@@ -1,3 +1,6 @@
+// Opens the files that --data names, binds them to a program's inputs, and
+// picks each batch's samples, shuffled by a Feistel permutation.
+
 #include "runtime/src/data/Dataset.h"
 
 #include "runtime/src/base/Placement.h"

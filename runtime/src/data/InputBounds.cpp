@@ -1,3 +1,6 @@
+// Checks elements of a sample against the bounds that the record has for each,
+// and tells which compile option would make labels of another shape fit.
+
 #include "runtime/src/data/InputBounds.h"
 
 #include "runtime/src/base/Status.h"

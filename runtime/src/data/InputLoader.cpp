@@ -1,3 +1,6 @@
+// Copies a rank's share of a batch from the data, run by run of the input's
+// placement, and checks and converts each value on the way.
+
 #include "runtime/src/data/InputLoader.h"
 
 #include "runtime/src/base/Placement.h"

@@ -1,3 +1,6 @@
+// Loads the next batch into host memory in a thread of its own, while the step
+// computes with the present one.
+
 #include "runtime/src/data/Prefetcher.h"
 
 #include "runtime/src/base/Status.h"

@@ -1,3 +1,6 @@
+// Does what a queue is asked at once, in the calling thread and this process's
+// memory; communication alone goes on until its event is waited for.
+
 #include "runtime/src/device/HostQueue.h"
 
 #include "runtime/src/base/Groups.h"

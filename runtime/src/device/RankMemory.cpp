@@ -1,3 +1,6 @@
+// Lays out a rank's memory: ARENA is a mapping of its own; SHARED, the votes
+// and the window for messages follow each other in the communicator's.
+
 #include "runtime/src/device/RankMemory.h"
 
 #include "runtime/src/base/Status.h"

@@ -1,3 +1,6 @@
+// Plays a device on the host: it performs launch tables, and memory that is the
+// device's can be touched only during a queue call or a communication.
+
 #include "runtime/src/device/ShadowQueue.h"
 
 #include <cstring>

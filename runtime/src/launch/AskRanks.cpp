@@ -1,3 +1,6 @@
+// Runs a program with --print-ranks in a process group of its own, reads the
+// number that it prints, and kills whatever is left of the group.
+
 #include "runtime/src/launch/AskRanks.h"
 
 #include "runtime/src/base/Clock.h"

@@ -1,3 +1,6 @@
+// Parses the options of dpc-run, which end where the command of the program
+// begins, and holds the text of its help.
+
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/launch/Launch.h"

@@ -1,3 +1,6 @@
+// Watches the processes of a run until all have ended, and tells causes from
+// symptoms, so that one line says why it ended.
+
 #include "runtime/src/launch/Supervise.h"
 
 #include "runtime/src/base/Clock.h"

@@ -1,3 +1,6 @@
+// Checks the launch tables of a program for a device before it runs: buffers
+// must stay in their spaces in every microbatch and for every group member.
+
 #include "runtime/src/program/DeviceCheck.h"
 
 #include "runtime/src/base/Status.h"

@@ -1,3 +1,6 @@
+// Interprets an entry's action table: it uploads controls and inputs, keeps the
+// loops, and hands each action to the queue and, timed, to the trace.
+
 #include "runtime/src/program/Executor.h"
 
 #include "runtime/src/base/Groups.h"

@@ -1,3 +1,6 @@
+// Validates a program record before it runs: its ABI and instruction set, its
+// loops, and that buffers lie inside their spaces and tensors.
+
 #include "runtime/src/program/ProgramCheck.h"
 
 #include "dpc/data.h"

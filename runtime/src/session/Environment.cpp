@@ -1,3 +1,6 @@
+// Reads a rank's number, the run's token and where its ranks meet from what
+// dpc-run, torchrun, Open MPI, PMI or Slurm put into the environment.
+
 #include "runtime/src/session/Environment.h"
 
 #include "runtime/src/base/RunPage.h"

@@ -1,3 +1,6 @@
+// Gives all ranks what rank 0 fills in: through one mapping where they see each
+// other's memory, else by a broadcast to copies of their own.
+
 #include "runtime/src/session/RankZeroMemory.h"
 
 #include "runtime/src/base/Fd.h"

@@ -1,3 +1,6 @@
+// Opens one rank of a run, sets its state and runs its entries, after each of
+// which the ranks vote; moves tensors between the ranks and rank 0.
+
 #include "runtime/src/session/Session.h"
 
 #include "dpc/safetensors.h"

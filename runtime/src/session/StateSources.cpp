@@ -1,3 +1,6 @@
+// Decides whether a file of weights has the program's names or those of its
+// ONNX file, and which tensor, by which strides, each state is read from.
+
 #include "runtime/src/session/StateSources.h"
 
 #include "runtime/src/base/Placement.h"

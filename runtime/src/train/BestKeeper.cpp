@@ -1,3 +1,6 @@
+// Saves the model at each evaluation that is the best so far (--best), and
+// keeps its value in `best.json` for runs that are resumed.
+
 #include "runtime/src/train/BestKeeper.h"
 
 #include "runtime/src/base/AtomicFile.h"

@@ -1,3 +1,6 @@
+// Writes the texts of --help and --version of a produced program, which say
+// what this program does: training or inference.
+
 #include "dpc/comm.h"
 #include "runtime/src/train/Options.h"
 

@@ -1,3 +1,6 @@
+// Parses the command line of a produced program, and refuses options that lack,
+// or exclude, each other.
+
 #include "runtime/src/train/Options.h"
 
 #include "dpc/comm.h"

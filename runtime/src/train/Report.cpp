@@ -1,3 +1,6 @@
+// Writes rank 0's JSONL log, in which a resumed run has each step once, and
+// shows progress: a bar on a terminal, else a line now and then.
+
 #include "runtime/src/train/Report.h"
 
 #include "runtime/src/base/AtomicFile.h"

@@ -1,3 +1,6 @@
+// Runs training from the first step to the last on batches read ahead, with
+// evaluations and checkpoints between, and saves its results.
+
 #include "runtime/src/train/Trainer.h"
 
 #include "runtime/src/base/Clock.h"

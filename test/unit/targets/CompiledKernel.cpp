@@ -1,3 +1,6 @@
+// Compiles a kernel for a target, loads it into this process (ORC), and runs it
+// in buffers whose guards show writes outside of them.
+
 #include "test/unit/targets/CompiledKernel.h"
 
 #include "dialects/NN/IR/NNDialect.h"

@@ -1,3 +1,6 @@
+// Kernels for tests of generated code beside OpCases.cpp: ops without a
+// gradient, blocks with remainders, 16-bit floats, empty tensors, fused ops.
+
 #include "test/unit/targets/KernelCases.h"
 
 // clang-format off

@@ -1,3 +1,6 @@
+// Lays out the memory that the ranks of a host share, hands it from rank 0 to
+// the others through /proc/PID/fd, and wakes ranks by futexes.
+
 #include "runtime/src/comm/local/Segment.h"
 
 #include "runtime/src/base/Clock.h"

@@ -1,3 +1,6 @@
+// Notices ranks that died, by their pidfd, and ranks that are frozen, by a
+// heartbeat that stands still while this thread goes on.
+
 #include "runtime/src/comm/local/Watchdog.h"
 
 #include "runtime/src/base/Process.h"

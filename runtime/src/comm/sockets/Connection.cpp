@@ -1,3 +1,6 @@
+// Sends and receives frames over a socket without ever waiting; data goes in
+// short pieces, between which other frames overtake it.
+
 #include "runtime/src/comm/sockets/Connection.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Plans which bytes a member sends and receives in each collective. An
+// all-reduce is a direct reduce-scatter, then a direct all-gather.
+
 #include "runtime/src/comm/sockets/Exchange.h"
 
 #include "dpc/action.h"

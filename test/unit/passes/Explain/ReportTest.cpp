@@ -1,3 +1,6 @@
+// Reports of --explain align their columns, count rows that do not fit, and
+// leave out sections that are empty.
+
 #include "passes/Explain/Report.h"
 
 #include <gtest/gtest.h>

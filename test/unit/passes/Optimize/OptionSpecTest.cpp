@@ -1,3 +1,6 @@
+// Specifications such as `adam,lr=1e-3` give defaults to what they leave out,
+// and errors name a wrong value with its range.
+
 #include "passes/Optimize/OptionSpec.h"
 
 #include "gtest/gtest.h"

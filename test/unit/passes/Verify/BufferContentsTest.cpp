@@ -1,3 +1,6 @@
+// Bytes hold what was written last, as in a table of single bytes, and a
+// communication under way forbids what would race with it.
+
 #include "passes/Verify/BufferContents.h"
 
 #include "gtest/gtest.h"

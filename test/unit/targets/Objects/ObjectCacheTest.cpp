@@ -1,3 +1,6 @@
+// A cache of objects takes damage for a miss, refuses links and folders of
+// others, keeps to its bound, and serves many writers at once.
+
 #include "targets/Objects/ObjectCache.h"
 
 #include "llvm/Support/FileSystem.h"

@@ -1,3 +1,6 @@
+// Processes that make work folders at once leave each other's alone, and remove
+// those of dead ones.
+
 #include "tools/dpc-compile/WorkFolder.h"
 
 #include "llvm/ADT/SmallString.h"

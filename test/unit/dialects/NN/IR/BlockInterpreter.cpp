@@ -1,3 +1,6 @@
+// Interprets a block on one device without rounding floats to their type, so
+// that gradients can be compared with differences (BlockInterpreter.h).
+
 #include "test/unit/dialects/NN/IR/BlockInterpreter.h"
 
 #include "dialects/NN/IR/NNDialect.h"

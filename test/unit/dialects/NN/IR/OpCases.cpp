@@ -1,3 +1,6 @@
+// Small uses of every op with a gradient, with ranges for their arguments;
+// tests of VJPs, of sharding rules and of generated code run all of them.
+
 #include "test/unit/dialects/NN/IR/OpCases.h"
 
 // clang-format off
