@@ -214,7 +214,8 @@ FailureOr<TensorMap> Session::run(StringRef name, const DataSet &data, int64_t f
   return other;
 }
 
-// As `#nn.learning_rate` is documented, not by the runtime's formula, which this one is compared with.
+// As `#nn.learning_rate` is documented: the runtime's own formula is what this
+// one is compared with.
 double Session::getLearningRate(int64_t stepsDone, int64_t steps) {
   auto rate = module->getAttrOfType<LearningRateAttr>(NNDialect::kLearningRateAttrName);
   if (!rate)

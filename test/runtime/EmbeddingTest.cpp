@@ -358,6 +358,14 @@ TEST(ProgramCheck, RefusesEveryBrokenEntry) {
       {"input x", [](Mutable &m) { m.inputs[0].batch_dim = 2; }},
       {"input label", [](Mutable &m) { m.inputs[1].micro_stride = 1000; }},
       {"metric loss", [](Mutable &m) { m.metrics[0].holder = 0, m.metrics[0].dtype = 0; }},
+      {"belongs to state 9", [](Mutable &m) { m.states[1].parameter = 9; }},
+      {"weighted by metric 9", [](Mutable &m) { m.metrics[0].weight = 9; }},
+      {"of state 9 of",
+       [](Mutable &m) {
+         static const dpc_onnx_patch_t patch = {0, 4, 9, 0};
+         m.program.onnx_patches = &patch;
+         m.program.onnx_patch_count = 1;
+       }},
       {"metric loss", [](Mutable &m) { m.metrics[0].holder = 5; }},
       {"metric loss", [](Mutable &m) { m.metrics[0].space = DPC_SPACE_ARENA; }},
       {"metric loss", [](Mutable &m) { m.metrics[0].holder = 0, m.metrics[0].offset = 320; }},

@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-WIDE = "// " + "x" * 80 + "\n"
+WIDE = "// " + "x" * 100 + "\n"
 
 
 class CheckFormat(unittest.TestCase):
@@ -34,7 +34,7 @@ class CheckFormat(unittest.TestCase):
         self.assertEqual(self.run_on(text, "--fix")[2], text)
 
     def test_wide_comment(self):
-        message = "File.cpp:2: a comment of 83 columns, more than 80"
+        message = "File.cpp:2: a comment of 103 columns, more than 100"
         self.assertEqual(self.run_on("int a;\n" + WIDE)[:2], (1, [message, "1 passed, 1 failed"]))
 
     def test_wide_comment_that_may_be(self):

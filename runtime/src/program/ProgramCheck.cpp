@@ -250,6 +250,9 @@ dpc_status_t checkMetric(const dpc_program_t &program, const dpc_metric_t &metri
       (metric.holder >= program.world_size || metric.space != DPC_SPACE_SHARED))
     return fail(DPC_INVALID, "metric %s of rank %u is not in its shared memory", metric.name,
                 metric.holder);
+  if (metric.weight != DPC_NONE && metric.weight >= program.metric_count)
+    return fail(DPC_INVALID, "metric %s is weighted by metric %u of %u", metric.name, metric.weight,
+                static_cast<uint32_t>(program.metric_count));
   return DPC_OK;
 }
 
@@ -298,6 +301,9 @@ dpc_status_t checkProgram(const dpc_program_t &program, uint32_t rankIndex) {
     const dpc_state_t &state = program.states[i];
     if (state.dim_count > DPC_MAX_RANK_DIMS)
       return fail(DPC_INVALID, "state %s has %u dimensions", state.name, state.dim_count);
+    if (state.parameter != DPC_NONE && state.parameter >= program.state_count)
+      return fail(DPC_INVALID, "state %s belongs to state %u of %u", state.name, state.parameter,
+                  static_cast<uint32_t>(program.state_count));
     const uint64_t elements = elementCount(state.shape, state.dim_count);
     if (dpc_status_t status =
             checkPlacement(spaces, state.placements[rankIndex], state.dtype, elements, 1, 0))
@@ -319,6 +325,11 @@ dpc_status_t checkProgram(const dpc_program_t &program, uint32_t rankIndex) {
   for (uint32_t i = 0; i < program.metric_count; ++i)
     if (dpc_status_t status = checkMetric(program, program.metrics[i], spaces, rankIndex))
       return status;
+  for (uint64_t i = 0; i < program.onnx_patch_count; ++i)
+    if (program.onnx_patches[i].state >= program.state_count)
+      return fail(DPC_INVALID, "patch %llu of the ONNX file is of state %u of %u",
+                  static_cast<unsigned long long>(i), program.onnx_patches[i].state,
+                  static_cast<uint32_t>(program.state_count));
   return DPC_OK;
 }
 

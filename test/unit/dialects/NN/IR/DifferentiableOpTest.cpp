@@ -52,8 +52,8 @@ protected:
 };
 } // namespace
 
-/// Builds the VJP after the op, in a copy, with the gradients of the results that have one as new arguments, and
-/// runs it.
+/// Builds the VJP after the op, in a copy, with the gradients of the results
+/// that have one as new arguments, and runs it.
 void DifferentiableOpTest::runVjp(const std::vector<HostTensor> &resultGrads, Vjp &vjp) {
   vjp.module = module->clone();
   func::FuncOp f = functionOf(*vjp.module);
