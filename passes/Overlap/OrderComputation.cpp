@@ -29,14 +29,13 @@ class OrderProblem {
 public:
   OrderProblem(func::FuncOp function, const Machine &machine)
       : function(function), block(function.front()), machine(machine) {
+    scalarsFirst();
     addTasks();
     addDependencies();
     keepOldValues();
     keepOrder();
     chooseGroupOrder();
   }
-
-  bool hasCollectives() const { return !problem.groupOrder[0].empty(); }
 
   LogicalResult run() {
     llvm::Expected<StreamSchedule> schedule = scheduleStreams(problem);
@@ -50,6 +49,31 @@ public:
   }
 
 private:
+  /// Numbers that are made of numbers which the host writes, such as a learning
+  /// rate in f32, are computed first: every update waits for them.
+  void scalarsFirst() {
+    auto isNumber = [](Value value) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      return type && type.getRank() == 0;
+    };
+    DenseSet<Operation *> moved;
+    Operation *next = &block.front();
+    for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
+      const bool isFirst = isa<nn::KernelOp>(op) && llvm::all_of(op.getResults(), isNumber) &&
+                           llvm::all_of(op.getOperands(), [&](Value operand) {
+                             return isNumber(operand) && (isa<BlockArgument>(operand) ||
+                                                          moved.contains(operand.getDefiningOp()));
+                           });
+      if (isFirst) {
+        moved.insert(&op);
+        if (&op != next)
+          op.moveBefore(next);
+        else
+          next = op.getNextNode();
+      }
+    }
+  }
+
   void addTasks() {
     for (Operation &op : block.without_terminator()) {
       taskOf[&op] = ops.size();
@@ -228,7 +252,7 @@ struct OrderComputationPass : dpc::impl::OrderComputationBase<OrderComputationPa
       if (function.isExternal())
         continue;
       OrderProblem problem(function, *machine);
-      if (problem.hasCollectives() && failed(problem.run()))
+      if (failed(problem.run()))
         return signalPassFailure();
     }
   }

@@ -46,13 +46,14 @@ def PeelMicrobatches : Pass<"dpc-peel-microbatches", "mlir::func::FuncOp"> {
 }
 
 def OrderComputation : Pass<"dpc-order-computation", "mlir::ModuleOp"> {
-  let summary = "Orders a function's ops so that they wait least for collectives";
+  let summary = "Orders a function's ops: little waiting for collectives, little memory";
   let description = [{
     Plays the ops of each function against its collectives on a simulated timeline
     (StreamSchedule.h). What other ops use keeps its order, for the sake of memory;
-    what is computed last (updates, metrics) comes where it waits least, but the
-    new value of a state after those who read the old one, so that it may take its
-    place. Collectives stand where they start, in the order in which they could
+    what is computed last (updates, metrics) comes right after what it reads, or
+    where it waits less, but the new value of a state after those who read the old
+    one, so that it may take its place. Numbers that are made of what the host
+    writes, such as a learning rate, come first. Collectives stand where they start, in the order in which they could
     start one at a time.
 
     Needs: kernels formed, `dpc-describe-machine`. Keeps: values.

@@ -102,3 +102,44 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">}, %g: tensor<
   } -> tensor<4xf32>
   return %n, %s, %y : tensor<4xf32>, tensor<4xf32>, tensor<2x2xf32>
 }
+
+// -----
+// Where nothing is exchanged an update comes right after its gradient, whose
+// memory is free from then on, and after all who read the old value; what the
+// host's rate becomes comes first.
+// CHECK-LABEL: @step
+// CHECK: %[[RATE:.*]] = nn.kernel(%{{.*}} : tensor<f64>)
+// CHECK: %[[G:.*]] = nn.kernel(%arg0
+// CHECK: nn.update(%arg0, %[[G]] : {{.*}}) scalars(%[[RATE]]
+// CHECK: %[[H:.*]] = nn.kernel(%[[G]]
+// CHECK: nn.update(%arg1, %[[H]] : {{.*}}) scalars(%[[RATE]]
+func.func @step(%a: tensor<8xf32> {nn.arg = #nn.arg<parameter "a">}, %b: tensor<8xf32> {nn.arg = #nn.arg<parameter "b">},
+    %lr: tensor<f64> {nn.arg = #nn.arg<control "learning_rate">})
+    -> (tensor<8xf32> {nn.result = #nn.result<state "a">}, tensor<8xf32> {nn.result = #nn.result<state "b">}) {
+  %g = nn.kernel(%a : tensor<8xf32>) {
+  ^bb0(%p: tensor<8xf32>):
+    %0 = nn.exp %p : tensor<8xf32>
+    nn.yield %0 : tensor<8xf32>
+  } -> tensor<8xf32>
+  %h = nn.kernel(%g : tensor<8xf32>) {
+  ^bb0(%p: tensor<8xf32>):
+    %0 = nn.exp %p : tensor<8xf32>
+    nn.yield %0 : tensor<8xf32>
+  } -> tensor<8xf32>
+  %rate = nn.kernel(%lr : tensor<f64>) {
+  ^bb0(%p: tensor<f64>):
+    %0 = nn.convert %p : tensor<f64> -> tensor<f32>
+    nn.yield %0 : tensor<f32>
+  } -> tensor<f32>
+  %n = nn.update(%b, %h : tensor<8xf32>, tensor<8xf32>) scalars(%rate : tensor<f32>) {
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>, %r: tensor<f32>):
+    %0 = nn.mul %q, %r : tensor<f32>
+    nn.yield %0 : tensor<f32>
+  } -> tensor<8xf32>
+  %m = nn.update(%a, %g : tensor<8xf32>, tensor<8xf32>) scalars(%rate : tensor<f32>) {
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>, %r: tensor<f32>):
+    %0 = nn.mul %q, %r : tensor<f32>
+    nn.yield %0 : tensor<f32>
+  } -> tensor<8xf32>
+  return %m, %n : tensor<8xf32>, tensor<8xf32>
+}
