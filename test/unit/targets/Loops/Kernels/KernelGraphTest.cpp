@@ -46,6 +46,7 @@ std::vector<std::string> keptOps(const char *text, ElementCosts costs) {
   DialectRegistry registry;
   target.registerDialects(registry);
   MLIRContext context(registry);
+  context.loadAllAvailableDialects();
   context.loadDialect<nn::NNDialect, func::FuncDialect>();
   auto module = parseSourceString<ModuleOp>(text, &context);
   std::vector<std::string> names;
