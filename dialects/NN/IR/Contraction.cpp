@@ -24,6 +24,13 @@ void NNDialect::registerContractionOps() {
       >();
 }
 
+SmallVector<int64_t> dpc::nn::extentsOf(Value tensor, ArrayRef<int64_t> dimensions) {
+  SmallVector<int64_t> extents;
+  for (int64_t d : dimensions)
+    extents.push_back(typeOf(tensor).getDimSize(d));
+  return extents;
+}
+
 /// Dimensions of `rank` in neither list, increasing.
 static SmallVector<int64_t> otherDims(int64_t rank, ArrayRef<int64_t> batch,
                                       ArrayRef<int64_t> contract) {

@@ -6,4 +6,11 @@
 #define GET_OP_CLASSES
 #include "dialects/NN/IR/Contraction.h.inc"
 
+namespace dpc::nn {
+
+/// The extents of some dimensions of `tensor`, such as those that are contracted.
+llvm::SmallVector<int64_t> extentsOf(mlir::Value tensor, llvm::ArrayRef<int64_t> dimensions);
+
+} // namespace dpc::nn
+
 #endif // DPC_DIALECTS_NN_IR_CONTRACTION_H

@@ -22,13 +22,6 @@ static int64_t elementsAlong(Value tensor, ArrayRef<int64_t> dimensions) {
   return count;
 }
 
-static SmallVector<int64_t> extentsOf(Value tensor, ArrayRef<int64_t> dimensions) {
-  SmallVector<int64_t> extents;
-  for (int64_t d : dimensions)
-    extents.push_back(typeOf(tensor).getDimSize(d));
-  return extents;
-}
-
 /// The distance in memory of neighbours when `dimensions` of `tensor` are
 /// counted as one, row-major; nullopt when there is no one distance.
 static std::optional<int64_t> strideAlong(Value tensor, ArrayRef<int64_t> dimensions) {

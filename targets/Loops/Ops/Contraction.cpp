@@ -12,13 +12,6 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-static SmallVector<int64_t> extentsOf(Value tensor, ArrayRef<int64_t> dimensions) {
-  SmallVector<int64_t> extents;
-  for (int64_t d : dimensions)
-    extents.push_back(typeOf(tensor).getDimSize(d));
-  return extents;
-}
-
 namespace {
 struct DotRule : ElementRule<DotRule, DotOp> {
   int64_t getElementCost(Operation *self) const {
