@@ -96,9 +96,7 @@ private:
     for (auto [index, operand] : llvm::enumerate(launch->getOperands()))
       builder.CreateStore(getAddress(operand),
                           builder.CreateConstInBoundsGEP1_64(pointer, arguments, index));
-    auto *type = llvm::FunctionType::get(builder.getVoidTy(), {pointer}, false);
-    llvm::FunctionCallee kernel = module.getOrInsertFunction(launch.getKernel(), type);
-    builder.CreateCall(kernel, {arguments});
+    builder.CreateCall(declareKernel(module, launch.getKernel()), {arguments});
   }
 
   llvm::Module &module;
@@ -112,6 +110,13 @@ private:
 };
 
 } // namespace
+
+llvm::Function *dpc::declareKernel(llvm::Module &module, llvm::StringRef name) {
+  llvm::LLVMContext &context = module.getContext();
+  auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                       {llvm::PointerType::getUnqual(context)}, false);
+  return llvm::cast<llvm::Function>(module.getOrInsertFunction(name, type).getCallee());
+}
 
 llvm::Function *dpc::emitFunction(FunctionOp function, llvm::Module &module, ProgramMesh &mesh) {
   return FunctionEmitter(module, function.getSymName(), mesh).run(function);

@@ -8,6 +8,9 @@
 
 namespace dpc {
 
+/// The declaration of a kernel's code, `void name(char *const *buffers)`.
+llvm::Function *declareKernel(llvm::Module &module, llvm::StringRef name);
+
 /// Emits `function` as host code, `int32_t name(dpc_call_t *)`. Group families
 /// that it needs become part of `mesh`.
 llvm::Function *emitFunction(exec::FunctionOp function, llvm::Module &module, ProgramMesh &mesh);

@@ -4,8 +4,7 @@
 #include "record/LaunchTable.h"
 
 #include "dpc/device.h"
-
-#include "llvm/IR/DerivedTypes.h"
+#include "record/Functions.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -14,13 +13,9 @@ using namespace dpc::exec;
 uint32_t LaunchTable::getKernel(StringRef name) {
   auto [entry, isNew] = kernelIndex.try_emplace(name, kernelIndex.size());
   if (isNew) {
-    auto *pointer = llvm::PointerType::getUnqual(target.getContext());
-    auto *type =
-        llvm::FunctionType::get(llvm::Type::getVoidTy(target.getContext()), {pointer}, false);
     uint64_t at = kernels.append(dpc_kernel_t{});
     kernels.setPointer(at + offsetof(dpc_kernel_t, name), pool.getString(name));
-    kernels.setPointer(at + offsetof(dpc_kernel_t, code),
-                       cast<llvm::Function>(target.getOrInsertFunction(name, type).getCallee()));
+    kernels.setPointer(at + offsetof(dpc_kernel_t, code), declareKernel(target, name));
   }
   return entry->second;
 }

@@ -116,8 +116,7 @@ FailureOr<uint32_t> TensorRecords::getDtype(PersistentOp persistent) {
 /// Adds the state in a persistent buffer, optimizer state or all other.
 LogicalResult TensorRecords::addStates(PersistentOp persistent, bool optimizer) {
   auto add = [&](HostedTensor tensor, nn::ArgAttr arg) {
-    if (arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label ||
-        arg.getKind() == ArgKind::control || (arg.getKind() == ArgKind::optimizer) != optimizer)
+    if (!nn::isState(arg.getKind()) || (arg.getKind() == ArgKind::optimizer) != optimizer)
       return success();
     return addState(tensor, arg);
   };

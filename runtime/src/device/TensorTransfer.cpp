@@ -65,6 +65,13 @@ uint64_t elementsOf(const std::vector<Piece> &group) {
 
 } // namespace
 
+dpc_status_t forEachSpan(const dpc_placement_t &placement, uint64_t size,
+                         const std::function<dpc_status_t(uint64_t, uint64_t)> &visit) {
+  return forEachGroup(placement, size, 0, UINT64_MAX, [&](const std::vector<Piece> &group) {
+    return visit(group.front().local, elementsOf(group));
+  });
+}
+
 dpc_status_t uploadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
                           uint32_t fromDtype, const void *from) {
   const uint64_t size = dpc_dtype_size(dtype), fromSize = dpc_dtype_size(fromDtype);
@@ -97,9 +104,9 @@ dpc_status_t uploadSplat(Queue &queue, const dpc_placement_t &placement, uint32_
   std::vector<char> filled(std::min(placement.elements * size, kMostBytes));
   for (uint64_t at = 0; at + size <= filled.size(); at += size)
     std::memcpy(filled.data() + at, one, size);
-  return forEachGroup(placement, size, 0, UINT64_MAX, [&](const std::vector<Piece> &group) {
-    return queue.upload({placement.space, placement.offset + group.front().local * size},
-                        filled.data(), elementsOf(group) * size);
+  return forEachSpan(placement, size, [&](uint64_t local, uint64_t count) {
+    return queue.upload({placement.space, placement.offset + local * size}, filled.data(),
+                        count * size);
   });
 }
 

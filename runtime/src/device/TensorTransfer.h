@@ -4,7 +4,15 @@
 #include "dpc/records.h"
 #include "runtime/src/device/Queue.h"
 
+#include <functional>
+
 namespace dpc {
+
+/// Calls visit(local, count) for this rank's elements of a placement, in the
+/// placement's order, until one call fails: what follows each other in the
+/// buffer comes together, at most 1 MiB of it. `size` is that of an element.
+dpc_status_t forEachSpan(const dpc_placement_t &placement, uint64_t size,
+                         const std::function<dpc_status_t(uint64_t, uint64_t)> &visit);
 
 /// Writes this rank's part of a logical tensor into its buffer. `from` is the
 /// whole tensor, row-major, of type `fromDtype`; `dtype` is the buffer's. What

@@ -252,7 +252,7 @@ dpc_status_t checkMetric(const dpc_program_t &program, const dpc_metric_t &metri
                 metric.holder);
   if (metric.weight != DPC_NONE && metric.weight >= program.metric_count)
     return fail(DPC_INVALID, "metric %s is weighted by metric %u of %u", metric.name, metric.weight,
-                static_cast<uint32_t>(program.metric_count));
+                program.metric_count);
   return DPC_OK;
 }
 
@@ -303,7 +303,7 @@ dpc_status_t checkProgram(const dpc_program_t &program, uint32_t rankIndex) {
       return fail(DPC_INVALID, "state %s has %u dimensions", state.name, state.dim_count);
     if (state.parameter != DPC_NONE && state.parameter >= program.state_count)
       return fail(DPC_INVALID, "state %s belongs to state %u of %u", state.name, state.parameter,
-                  static_cast<uint32_t>(program.state_count));
+                  program.state_count);
     const uint64_t elements = elementCount(state.shape, state.dim_count);
     if (dpc_status_t status =
             checkPlacement(spaces, state.placements[rankIndex], state.dtype, elements, 1, 0))
@@ -329,7 +329,7 @@ dpc_status_t checkProgram(const dpc_program_t &program, uint32_t rankIndex) {
     if (program.onnx_patches[i].state >= program.state_count)
       return fail(DPC_INVALID, "patch %llu of the ONNX file is of state %u of %u",
                   static_cast<unsigned long long>(i), program.onnx_patches[i].state,
-                  static_cast<uint32_t>(program.state_count));
+                  program.state_count);
   return DPC_OK;
 }
 

@@ -200,40 +200,26 @@ dpc_status_t dpc_session::broadcast(void *data, uint64_t bytes) {
 dpc_status_t dpc_session::sendShard(const dpc_placement_t &place, uint64_t elementSize,
                                     uint64_t extraOffset) {
   const uint64_t window = RankMemory::kWindowBytes / elementSize;
-  uint64_t filled = 0, first = 0, together = 0;
-  auto download = [&]() -> dpc_status_t {
-    const uint64_t count = std::exchange(together, uint64_t(0)),
-                   at = std::exchange(filled, filled + count);
-    return queue->download(memory.window() + at * elementSize,
-                           {place.space, place.offset + extraOffset + first * elementSize},
-                           count * elementSize);
-  };
+  uint64_t filled = 0;
   auto send = [&] {
     return exchange(DPC_OP_SEND, 0, std::exchange(filled, uint64_t(0)) * elementSize);
   };
-  auto add = [&](uint64_t local, uint64_t, uint64_t length) -> dpc_status_t {
-    while (length) {
-      if (together && first + together != local)
-        if (dpc_status_t status = download())
+  auto add = [&](uint64_t local, uint64_t count) -> dpc_status_t {
+    while (count) {
+      const uint64_t part = std::min(count, window - filled);
+      if (dpc_status_t status = queue->download(
+              memory.window() + filled * elementSize,
+              {place.space, place.offset + extraOffset + local * elementSize}, part * elementSize))
+        return status;
+      filled += part, local += part, count -= part;
+      if (filled == window)
+        if (dpc_status_t status = send())
           return status;
-      if (!together)
-        first = local;
-      const uint64_t part = std::min(length, window - filled - together);
-      together += part, local += part, length -= part;
-      if (filled + together < window)
-        continue;
-      if (dpc_status_t status = download())
-        return status;
-      if (dpc_status_t status = send())
-        return status;
     }
     return DPC_OK;
   };
-  if (dpc_status_t status = forEachPiece(place, add))
+  if (dpc_status_t status = forEachSpan(place, elementSize, add))
     return status;
-  if (together)
-    if (dpc_status_t status = download())
-      return status;
   return filled ? send() : dpc_status_t(DPC_OK);
 }
 

@@ -16,10 +16,7 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 static int64_t elementsAlong(Value tensor, ArrayRef<int64_t> dimensions) {
-  int64_t count = 1;
-  for (int64_t d : dimensions)
-    count *= typeOf(tensor).getDimSize(d);
-  return count;
+  return ShapedType::getNumElements(extentsOf(tensor, dimensions));
 }
 
 /// The distance in memory of neighbours when `dimensions` of `tensor` are
