@@ -208,7 +208,7 @@ struct DividedNorm {
       uses.push_back(&member->squares.getUse());
       locations.push_back(member->squares.sum->getLoc());
     }
-    OpOperand *last = uses.front();
+    OpOperand *last = &members.front()->squares.getUse();
     for (OpOperand *use : uses)
       if (last->getOwner()->isBeforeInBlock(use->getOwner()))
         last = use;

@@ -47,7 +47,7 @@ private:
     if (room == MAP_FAILED)
       end("out of memory");
     munmap(room, 2 * bytes);
-    volatile char deep[bytes];
+    [[maybe_unused]] volatile char deep[bytes];
     for (size_t at = bytes; at >= page; at -= page)
       deep[at - 1] = 0;
   }

@@ -146,7 +146,7 @@ SmallVector<int64_t> Conversion::intsAttr(StringRef name) const {
   const auto *found = attribute(name);
   if (found)
     return SmallVector<int64_t>(found->ints().begin(), found->ints().end());
-  auto values = defaultOf(name, std::vector<int64_t>());
+  auto values = defaultOf(name, llvm::ArrayRef<int64_t>());
   return SmallVector<int64_t>(values.begin(), values.end());
 }
 
@@ -160,7 +160,7 @@ SmallVector<std::string> Conversion::stringsAttr(StringRef name) const {
   const auto *found = attribute(name);
   if (found)
     return SmallVector<std::string>(found->strings().begin(), found->strings().end());
-  auto values = defaultOf(name, std::vector<std::string>());
+  auto values = defaultOf(name, llvm::ArrayRef<StringRef>());
   return SmallVector<std::string>(values.begin(), values.end());
 }
 

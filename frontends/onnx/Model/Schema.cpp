@@ -20,33 +20,37 @@ using Type = Schema::Type;
 using Parameter = Schema::Parameter;
 using Attribute = Schema::Attribute;
 
-// The words of the table.
-Parameter one(StringRef name, StringRef variable, TypeSet types) {
+// The words of the table, which is constant data: ONNX has hundreds of schemas, and code that
+// builds them would take longer to compile than any other file.
+constexpr Parameter one(StringRef name, StringRef variable, TypeSet types) {
   return {name, variable, types, Parameter::Kind::One};
 }
-Parameter optional(StringRef name, StringRef variable, TypeSet types) {
+constexpr Parameter optional(StringRef name, StringRef variable, TypeSet types) {
   return {name, variable, types, Parameter::Kind::Optional};
 }
-Parameter many(StringRef name, StringRef variable, TypeSet types, unsigned minimum,
-               bool homogeneous) {
+constexpr Parameter many(StringRef name, StringRef variable, TypeSet types, unsigned minimum,
+                         bool homogeneous) {
   return {name, variable, types, Parameter::Kind::Many, minimum, homogeneous};
 }
-Attribute required(StringRef name, Type type) { return {name, type, true, {}}; }
-Attribute given(StringRef name, Type type) { return {name, type, false, {}}; }
-Attribute integer(StringRef name, int64_t value) { return {name, Type::INT, false, value}; }
-Attribute number(StringRef name, float value) { return {name, Type::FLOAT, false, double(value)}; }
-Attribute text(StringRef name, StringRef value) { return {name, Type::STRING, false, value}; }
-Attribute integers(StringRef name, std::vector<int64_t> values) {
-  return {name, Type::INTS, false, std::move(values)};
+constexpr Attribute required(StringRef name, Type type) { return {name, type, true, {}}; }
+constexpr Attribute given(StringRef name, Type type) { return {name, type, false, {}}; }
+constexpr Attribute integer(StringRef name, int64_t value) {
+  return {name, Type::INT, false, value};
 }
-Attribute texts(StringRef name, std::vector<std::string> values) {
-  return {name, Type::STRINGS, false, std::move(values)};
+constexpr Attribute number(StringRef name, float value) {
+  return {name, Type::FLOAT, false, double(value)};
+}
+constexpr Attribute text(StringRef name, StringRef value) {
+  return {name, Type::STRING, false, value};
+}
+constexpr Attribute integers(StringRef name, ArrayRef<int64_t> values) {
+  return {name, Type::INTS, false, values};
+}
+constexpr Attribute texts(StringRef name, ArrayRef<StringRef> values) {
+  return {name, Type::STRINGS, false, values};
 }
 
-const std::vector<Schema> &allSchemas() {
 #include "frontends/onnx/Model/SchemaTable.inc"
-  return table;
-}
 
 using Versions = llvm::StringMap<std::vector<const Schema *>>;
 
@@ -54,7 +58,7 @@ using Versions = llvm::StringMap<std::vector<const Schema *>>;
 const Versions &versions() {
   static const Versions byName = [] {
     Versions all;
-    for (const Schema &schema : allSchemas())
+    for (const Schema &schema : table)
       all[schema.name].push_back(&schema);
     return all;
   }();

@@ -63,7 +63,7 @@ struct Schema {
     bool homogeneous = true;
   };
   using Default = std::variant<std::monostate, int64_t, double, llvm::StringRef,
-                               std::vector<int64_t>, std::vector<std::string>>;
+                               llvm::ArrayRef<int64_t>, llvm::ArrayRef<llvm::StringRef>>;
   struct Attribute {
     llvm::StringRef name;
     Type type;
@@ -74,8 +74,8 @@ struct Schema {
 
   llvm::StringRef name;
   int64_t since;
-  std::vector<Parameter> inputs, outputs;
-  std::vector<Attribute> attributes;
+  llvm::ArrayRef<Parameter> inputs, outputs;
+  llvm::ArrayRef<Attribute> attributes;
   /// Nodes may have attributes that are not listed, which mean nothing.
   bool takesAnyAttribute = false;
 

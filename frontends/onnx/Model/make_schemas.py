@@ -94,11 +94,20 @@ def takes_any_attribute(schema):
 
 
 class Writer:
+    """Makes the entries of the table, and the constants that they name: each is written once."""
+
     def __init__(self):
         self.sets = {}
+        self.lists = {}
 
     def type_set(self, types):
         return self.sets.setdefault(bits(types), f't{len(self.sets)}')
+
+    def list(self, kind, items):
+        """The name of the constant array of `items`."""
+        if not items:
+            return '{}'
+        return self.lists.setdefault((kind, ', '.join(items)), f'{kind[0].lower()}{len(self.lists)}')
 
     def parameter(self, schema, formal):
         variables = {each.type_param_str: each.allowed_type_strs for each in schema.type_constraints}
@@ -124,20 +133,19 @@ class Writer:
         if kind == 'STRING':
             return f'text({name}, {quoted(value.s.decode())})'
         if kind == 'INTS':
-            return f'integers({name}, {{{", ".join(map(str, value.ints))}}})'
+            return f'integers({name}, {self.list("int64_t", [str(each) for each in value.ints])})'
         if kind == 'STRINGS':
-            return f'texts({name}, {{{", ".join(quoted(each.decode()) for each in value.strings)}}})'
+            return f'texts({name}, {self.list("StringRef", [quoted(each.decode()) for each in value.strings])})'
         raise ValueError(f'{name}: a default of kind {kind}')
 
     def entry(self, schema):
         head = f'{quoted(schema.name)}, {schema.since_version}'
         if schema.deprecated:
             return f'{{{head}}}'
-        lists = ([self.parameter(schema, each) for each in schema.inputs],
-                 [self.parameter(schema, each) for each in schema.outputs],
-                 [self.attribute(each) for _, each in sorted(schema.attributes.items())])
-        lists = [f'{{{", ".join(each)}}}' for each in lists] + ['true'] * takes_any_attribute(schema)
-        return f'{{{", ".join([head, *lists])}}}'
+        lists = [self.list('Parameter', [self.parameter(schema, each) for each in schema.inputs]),
+                 self.list('Parameter', [self.parameter(schema, each) for each in schema.outputs]),
+                 self.list('Attribute', [self.attribute(each) for _, each in sorted(schema.attributes.items())])]
+        return f'{{{", ".join([head, *lists, *["true"] * takes_any_attribute(schema)])}}}'
 
 
 def table():
@@ -146,8 +154,10 @@ def table():
     first, last = opsets()[0], opsets()[-1]
     text = HEADER.format(version=onnx.__version__, first=first, last=last)
     for value, name in writer.sets.items():
-        text += f'const TypeSet {name} = 0x{value:x};\n'
-    text += 'static const std::vector<Schema> table = {\n' + ''.join(f'{entry},\n' for entry in entries) + '};\n'
+        text += f'constexpr TypeSet {name} = 0x{value:x};\n'
+    for (kind, items), name in writer.lists.items():
+        text += f'constexpr {kind} {name}[] = {{{items}}};\n'
+    text += 'constexpr Schema table[] = {\n' + ''.join(f'{entry},\n' for entry in entries) + '};\n'
     return text
 
 
