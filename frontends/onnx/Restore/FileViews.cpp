@@ -100,7 +100,8 @@ nn::FileTensor viewOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<DerivationSt
   }
   view.strides.resize(shape.size());
   int64_t stride = 1;
-  for (unsigned dim : llvm::reverse(dims.order())) {
+  const Dims order = dims.order(); // outlives the loop, as llvm::reverse keeps no copy
+  for (unsigned dim : llvm::reverse(order)) {
     view.strides[dim] = stride;
     stride *= shape[dim];
   }
