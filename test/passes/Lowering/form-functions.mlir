@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --dpc-form-functions | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-form-functions | FileCheck %s
 
 // Launches up to a wait are one function, those after it the next; each says
 // whose it is and which; buffers are named again where they are used.
@@ -22,5 +22,61 @@ exec.entry @step {
   exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
   %e = exec.start all_reduce sum over ["data"] %a to %a id 0 : memref<4xf32>, memref<4xf32>
   exec.wait %e
+  exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
+}
+
+// -----
+
+// What a loop repeats is a function of its own, which is called in each
+// iteration; copies and the number of the microbatch are part of it. What stands
+// before and after the loop is not joined over it.
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+// CHECK: exec.function @step.0 piece 0 of @step
+// CHECK: exec.launch
+// CHECK-NEXT: }
+// CHECK: exec.function @step.1 piece 1 of @step
+// CHECK-NEXT: %[[M:[0-9]+]] = exec.buffer arena at 64 : memref<i64>
+// CHECK-NEXT: exec.microbatch into %[[M]]
+// CHECK-NEXT: %[[A:[0-9]+]] = exec.buffer arena at 128 : memref<4xf32>
+// CHECK-NEXT: exec.launch @k(%[[A]]) into(%[[A]])
+// CHECK-NEXT: %[[ALL:[0-9]+]] = exec.buffer arena at 0 : memref<2x4xf32>
+// CHECK-NEXT: %[[S:[0-9]+]] = exec.view %[[ALL]] at 0 stride 16
+// CHECK-NEXT: exec.copy %[[A]] to %[[S]]
+// CHECK-NEXT: }
+// CHECK: exec.function @step.2 piece 2 of @step
+// CHECK: exec.launch
+// CHECK-NEXT: }
+// CHECK-LABEL: exec.entry @step
+// CHECK-NEXT: exec.compute @step.0
+// CHECK-NEXT: exec.loop 2 {
+// CHECK-NEXT: exec.compute @step.1
+// CHECK-NEXT: }
+// CHECK-NEXT: exec.compute @step.2
+exec.entry @step {
+  %all = exec.buffer arena at 0 : memref<2x4xf32>
+  %m = exec.buffer arena at 64 : memref<i64>
+  %a = exec.buffer arena at 128 : memref<4xf32>
+  exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
+  exec.loop 2 {
+    exec.microbatch into %m : memref<i64>
+    exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
+    %s = exec.view %all at 0 stride 16 : memref<2x4xf32> to memref<4xf32>
+    exec.copy %a to %s : memref<4xf32>
+  }
+  exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
+}
+
+// -----
+
+// What sets memory to zero is an action, so it ends a function.
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+// CHECK-LABEL: exec.entry @eval
+// CHECK: exec.compute @eval.0
+// CHECK-NEXT: exec.zero
+// CHECK-NEXT: exec.compute @eval.1
+exec.entry @eval {
+  %a = exec.buffer arena at 0 : memref<4xf32>
+  exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
+  exec.zero %a : memref<4xf32>
   exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
 }

@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --dpc-outline-kernels | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-outline-kernels | FileCheck %s
 
 // Equal kernels share a function; another constant makes another one.
 // CHECK-LABEL: @step
@@ -28,4 +28,23 @@ func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
     nn.yield %s : tensor<4xf32>
   } -> tensor<4xf32>
   return %2 : tensor<4xf32>
+}
+
+// -----
+
+// A sum over microbatches gets a kernel that adds, on flat tensors, one for all
+// sums of a size and type; what iterations stack needs none.
+// CHECK-LABEL: @sums
+// CHECK: func.func private @accumulate.f32.8(%[[S:.*]]: tensor<8xf32>, %[[V:.*]]: tensor<8xf32>) -> tensor<8xf32>
+// CHECK: nn.kernel(%[[S]], %[[V]] :
+// CHECK: ^bb0(%[[A:.*]]: tensor<8xf32>, %[[B:.*]]: tensor<8xf32>):
+// CHECK: nn.add %[[A]], %[[B]]
+// CHECK-NOT: @accumulate
+func.func @sums(%x: tensor<3x2x4xf32>) -> (tensor<2x4xf32>, tensor<8xf32>, tensor<3x2x4xf32>) {
+  %0:3 = dist.micro 3 "micro"(%x : tensor<3x2x4xf32>) operands [sliced] {
+  ^bb0(%m: tensor<2x4xf32>):
+    %f = nn.reshape %m : tensor<2x4xf32> -> tensor<8xf32>
+    dist.yield %m, %f, %m : tensor<2x4xf32>, tensor<8xf32>, tensor<2x4xf32>
+  } -> (tensor<2x4xf32>, tensor<8xf32>, tensor<3x2x4xf32>) results [summed, summed, stacked]
+  return %0#0, %0#1, %0#2 : tensor<2x4xf32>, tensor<8xf32>, tensor<3x2x4xf32>
 }
