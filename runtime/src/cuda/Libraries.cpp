@@ -1,0 +1,68 @@
+// Opens NVIDIA's libraries, or others with the same functions, by their names.
+#include "runtime/src/cuda/Libraries.h"
+
+#include "runtime/src/base/Status.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <initializer_list>
+#include <string>
+
+using namespace dpc;
+using namespace dpc::cuda;
+
+namespace {
+struct Wanted {
+  const char *name;
+  void **pointer;
+};
+} // namespace
+
+static void *openOne(const std::string &path) {
+  return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+/// Opens the first of `names` that is there and finds every function in it.
+/// `what` tells the user what is missing.
+static dpc_status_t open(const char *what, std::initializer_list<const char *> names,
+                         std::initializer_list<Wanted> functions) {
+  const char *folder = std::getenv("DPC_CUDA_LIBRARIES");
+  const bool isGiven = folder && *folder;
+  void *library = nullptr;
+  const char *opened = nullptr;
+  std::string reason;
+  for (const char *name : names) {
+    library = openOne(isGiven ? std::string(folder) + "/" + name : name);
+    if (library) {
+      opened = name;
+      break;
+    }
+    const char *error = dlerror();
+    if (reason.empty() && error)
+      reason = error;
+  }
+  if (!library)
+    return fail(DPC_INVALID, "%s is not there: %s", what, reason.c_str());
+  for (const Wanted &function : functions) {
+    *function.pointer = dlsym(library, function.name);
+    if (!*function.pointer)
+      return fail(DPC_INVALID, "%s (%s) has no function %s: it is too old", what, opened,
+                  function.name);
+  }
+  return DPC_OK;
+}
+
+#define DPC_CUDA_WANTED(result, name, parameters) {#name, reinterpret_cast<void **>(&into.name)},
+
+dpc_status_t dpc::cuda::openDriver(Driver &into) {
+  return open("the CUDA driver", {"libcuda.so.1"}, {DPC_CUDA_DRIVER_FUNCTIONS(DPC_CUDA_WANTED)});
+}
+
+dpc_status_t dpc::cuda::openCublasLt(CublasLt &into) {
+  return open("cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12"},
+              {DPC_CUBLASLT_FUNCTIONS(DPC_CUDA_WANTED)});
+}
+
+dpc_status_t dpc::cuda::openNccl(Nccl &into) {
+  return open("NCCL", {"libnccl.so.2"}, {DPC_NCCL_FUNCTIONS(DPC_CUDA_WANTED)});
+}

@@ -1,0 +1,39 @@
+#ifndef DPC_RUNTIME_SRC_CUDA_LIBRARIES_H
+#define DPC_RUNTIME_SRC_CUDA_LIBRARIES_H
+
+#include "dpc/status.h"
+#include "runtime/src/cuda/CublasLt.h"
+#include "runtime/src/cuda/Driver.h"
+#include "runtime/src/cuda/Nccl.h"
+
+namespace dpc::cuda {
+
+#define DPC_CUDA_POINTER(result, name, parameters) result(*name) parameters = nullptr;
+
+/// The functions of libcuda.so.1, the driver.
+struct Driver {
+  DPC_CUDA_DRIVER_FUNCTIONS(DPC_CUDA_POINTER)
+};
+/// The functions of cuBLASLt.
+struct CublasLt {
+  DPC_CUBLASLT_FUNCTIONS(DPC_CUDA_POINTER)
+};
+/// The functions of NCCL.
+struct Nccl {
+  DPC_NCCL_FUNCTIONS(DPC_CUDA_POINTER)
+};
+
+#undef DPC_CUDA_POINTER
+
+// Open a library at run time, so that a program runs, and dpc builds, where none
+// of them is installed. The folder DPC_CUDA_LIBRARIES is searched first, and
+// alone where it is set. A library stays open until the process ends.
+// DPC_INVALID, in one line, when a library, or a function that it must have, is
+// not there.
+dpc_status_t openDriver(Driver &driver);
+dpc_status_t openCublasLt(CublasLt &library);
+dpc_status_t openNccl(Nccl &library);
+
+} // namespace dpc::cuda
+
+#endif // DPC_RUNTIME_SRC_CUDA_LIBRARIES_H
