@@ -1,0 +1,172 @@
+// Compiles kernels of a PTX module for the host, one object a kernel, and keeps
+// the objects by a hash of what they were made from.
+#include "test/cuda_emulator/ptx/Compile.h"
+
+#include "test/cuda_emulator/base/Options.h"
+#include "test/cuda_emulator/ptx/Translator.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ExecutionEngine/Orc/CompileUtils.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <unistd.h>
+
+using namespace dpc::emulator;
+
+/// Code that is kept must not outlive a change of the translator.
+static constexpr const char *kTranslatorVersion = "1";
+
+static void require(llvm::Error error) {
+  if (error)
+    fail("%s", llvm::toString(std::move(error)).c_str());
+}
+
+template <typename T> static T require(llvm::Expected<T> value) {
+  if (!value)
+    require(value.takeError());
+  return std::move(*value);
+}
+
+static std::unique_ptr<llvm::TargetMachine> hostMachine() {
+  static const bool ready = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)ready;
+  return require(require(llvm::orc::JITTargetMachineBuilder::detectHost()).createTargetMachine());
+}
+
+CompiledModule::CompiledModule(std::string source, uint64_t (*allocate)(const Variable &))
+    : text(std::move(source)), module(parsePtx(text)) {
+  for (const Variable &variable : module.variables)
+    if (variable.space == Variable::global)
+      variables.push_back(allocate(variable));
+  (void)hostMachine();
+  jit = require(llvm::orc::LLJITBuilder().create());
+  llvm::orc::SymbolMap symbols;
+  llvm::orc::MangleAndInterner mangle(jit->getExecutionSession(), jit->getDataLayout());
+  for (const RuntimeFunction &function : runtimeFunctions())
+    symbols[mangle(function.name)] = {llvm::orc::ExecutorAddr::fromPtr(function.address),
+                                      llvm::JITSymbolFlags::Exported};
+  llvm::orc::JITDylib &library = jit->getMainJITDylib();
+  require(library.define(llvm::orc::absoluteSymbols(symbols)));
+  library.addGenerator(require(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      jit->getDataLayout().getGlobalPrefix())));
+}
+
+CompiledModule::~CompiledModule() = default;
+
+const Kernel *CompiledModule::find(const std::string &name) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (auto found = kernels.find(name); found != kernels.end())
+    return found->second.get();
+  for (const KernelText &kernel : module.kernels)
+    if (kernel.name == name) {
+      auto compiled = std::make_unique<Kernel>();
+      compile(kernel, *compiled);
+      return (kernels[name] = std::move(compiled)).get();
+    }
+  return nullptr;
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+}
+
+/// The object of one kernel.
+static std::unique_ptr<llvm::MemoryBuffer>
+makeObject(const KernelText &kernel, const KernelPlaces &places, llvm::TargetMachine &machine) {
+  llvm::LLVMContext context;
+  llvm::Module module("kernel", context);
+  module.setDataLayout(machine.createDataLayout());
+  module.setTargetTriple(machine.getTargetTriple().str());
+  Translator(module, kernel, places, Options::get().check).run(kernel.name);
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  if (!Options::get().dumpFile.empty()) {
+    std::error_code error;
+    llvm::raw_fd_ostream file(Options::get().dumpFile, error);
+    module.print(file, nullptr);
+  }
+  if (llvm::verifyModule(module, &stream))
+    fail("kernel %s: %s", kernel.name.c_str(), stream.str().c_str());
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration()) {
+      function.addFnAttr("target-cpu", machine.getTargetCPU());
+      function.addFnAttr("target-features", machine.getTargetFeatureString());
+    }
+  optimize(module, machine);
+  llvm::orc::SimpleCompiler compiler(machine);
+  return require(compiler(module));
+}
+
+/// Where the object of a kernel is kept; "" if it is not.
+static std::string cachePath(const std::string &text, const std::string &kernel,
+                             llvm::TargetMachine &machine) {
+  const Options &options = Options::get();
+  if (options.cacheFolder.empty())
+    return "";
+  llvm::SHA256 hash;
+  for (llvm::StringRef part :
+       {llvm::StringRef(kTranslatorVersion), llvm::StringRef(text), llvm::StringRef(kernel),
+        machine.getTargetCPU(), machine.getTargetFeatureString(),
+        llvm::StringRef(options.check ? "checked" : "plain")}) {
+    hash.update(std::to_string(part.size()) + ":");
+    hash.update(part);
+  }
+  return options.cacheFolder + "/" + llvm::toHex(hash.final(), true) + ".o";
+}
+
+void CompiledModule::compile(const KernelText &kernelText, Kernel &kernel) {
+  const KernelPlaces places = placeVariables(module, kernelText);
+  kernel.name = kernelText.name;
+  for (const Parameter &parameter : kernelText.parameters)
+    kernel.parameters.push_back({parameter.offset, parameter.bytes});
+  kernel.parameterBytes = kernelText.parameterBytes;
+  kernel.staticShared = places.staticShared;
+  kernel.maxThreads = kernelText.maxThreads;
+  kernel.requiredThreads = kernelText.requiredThreads;
+  kernel.meets = threadsMeet(kernelText);
+  kernel.variables = variables;
+
+  std::unique_ptr<llvm::TargetMachine> machine = hostMachine();
+  const std::string path = cachePath(text, kernel.name, *machine);
+  std::unique_ptr<llvm::MemoryBuffer> object;
+  if (!path.empty())
+    if (auto kept = llvm::MemoryBuffer::getFile(path))
+      object = std::move(*kept);
+  if (!object) {
+    object = makeObject(kernelText, places, *machine);
+    if (!path.empty()) { // whole or not at all: others read it
+      const std::string draft = path + "." + std::to_string(getpid());
+      std::error_code error = llvm::sys::fs::create_directories(Options::get().cacheFolder);
+      {
+        llvm::raw_fd_ostream file(draft, error);
+        if (!error)
+          file << object->getBuffer();
+      }
+      if (!error)
+        (void)llvm::sys::fs::rename(draft, path);
+    }
+  }
+  require(jit->addObjectFile(std::move(object)));
+  kernel.code = require(jit->lookup(kernel.name)).toPtr<KernelCode>();
+}
