@@ -168,7 +168,7 @@ Result cuDeviceGetUuid_v2(Uuid *uuid, Device device) {
   if (!isDevice(device))
     return Result::invalidDevice;
   std::memset(uuid, 0, sizeof *uuid);
-  std::snprintf(uuid->bytes, sizeof uuid->bytes, "emulated %d", device);
+  uuid->bytes[0] = static_cast<char>(device + 1);
   return Result::success;
 }
 
