@@ -1,7 +1,7 @@
 #ifndef DPC_TEST_CUDA_EMULATOR_BASE_ELEMENTS_H
 #define DPC_TEST_CUDA_EMULATOR_BASE_ELEMENTS_H
 
-// 16-bit floats as bits, for libraries that compute in wider types.
+// Narrow floats, for code that computes in wider types.
 
 #include <cstdint>
 #include <cstring>
@@ -30,6 +30,16 @@ struct Bfloat {
 
 /// An IEEE half; the compiler's conversions are correctly rounded.
 using Half = _Float16;
+
+/// To the 10 bits of mantissa of tf32, nearest, ties away from zero.
+inline float roundToTf32(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  if ((bits & 0x7f800000) != 0x7f800000)
+    bits = (bits + 0x1000) & ~0x1fffu;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
 
 } // namespace dpc::emulator
 

@@ -49,10 +49,13 @@ static uint64_t extentOf(const LayoutState &layout) {
   return static_cast<uint64_t>(last + 1) * bytesOf(layout.type);
 }
 
+/// What the first word of an algorithm of this library is.
+static constexpr uint64_t kAlgorithmMark = 0x656d75;
+
 /// An algorithm says what it was chosen for: the alignment of each matrix.
 static MatmulAlgorithm algorithmFor(const PreferenceState &preference) {
   MatmulAlgorithm algorithm = {};
-  algorithm.data[0] = 0x656d75; // that it is one
+  algorithm.data[0] = kAlgorithmMark;
   for (int i = 0; i < 4; ++i)
     algorithm.data[1 + i] = preference.minAlignment[i];
   return algorithm;
@@ -227,7 +230,7 @@ BlasStatus cublasLtMatmulAlgoCheck(BlasHandle handle, MatmulDescription descript
     return BlasStatus::notInitialized;
   if (!problemWith(problemOf(description, a, b, c, d), status).empty())
     return status;
-  if (algorithm->data[0] != 0x656d75)
+  if (algorithm->data[0] != kAlgorithmMark)
     return BlasStatus::invalidValue;
   *result = {};
   result->algorithm = *algorithm;
@@ -247,7 +250,7 @@ BlasStatus cublasLtMatmul(BlasHandle handle, MatmulDescription description, cons
   BlasStatus status;
   if (!problemWith(p, status).empty())
     return status;
-  if (!alpha || !beta || !a || !b || !d || !algorithm || algorithm->data[0] != 0x656d75)
+  if (!alpha || !beta || !a || !b || !d || !algorithm || algorithm->data[0] != kAlgorithmMark)
     return BlasStatus::invalidValue;
   const bool isDouble = p.description.scale == DataType::f64;
   auto scalar = [&](const void *from) {
@@ -276,16 +279,14 @@ BlasStatus cublasLtMatmul(BlasHandle handle, MatmulDescription description, cons
     const bool alongColumns = p.description.has(Epilogue::biasGradientB);
     const auto length = static_cast<uint64_t>((alongColumns ? p.n() : p.m()) +
                                               (p.d.batches - 1) * p.description.biasBatchStride);
-    const DataType type = p.description.biasType < 0 ? p.d.type : DataType(p.description.biasType);
-    job->bias = reach(p.description.bias, length * bytesOf(type), "bias of cublasLtMatmul");
+    job->bias = reach(p.description.bias, length * bytesOf(p.biasType()), "bias of cublasLtMatmul");
   }
   if (p.description.aux) {
-    const bool isMask = static_cast<int>(p.description.epilogue) & (2 | 8);
     const auto elements =
         static_cast<uint64_t>((p.d.batches - 1) * p.description.auxBatchStride +
                               (p.n() - 1) * p.description.auxLeadingDimension + p.m());
-    const DataType type = p.description.auxType < 0 ? p.d.type : DataType(p.description.auxType);
-    job->aux = reach(p.description.aux, isMask ? (elements + 7) / 8 : elements * bytesOf(type),
+    job->aux = reach(p.description.aux,
+                     p.description.hasMask() ? (elements + 7) / 8 : elements * bytesOf(p.auxType()),
                      "auxiliary matrix of cublasLtMatmul");
   }
   dpcEmulatorCount("cublasLtMatmul");

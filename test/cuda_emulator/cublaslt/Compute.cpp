@@ -48,15 +48,6 @@ static double geluDerivative(double x) {
   return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * kRoot * (1 + 3 * kCubic * x * x);
 }
 
-static float roundToTf32(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, 4);
-  if ((bits & 0x7f800000) != 0x7f800000)
-    bits = (bits + 0x1000) & ~0x1fffu;
-  std::memcpy(&value, &bits, 4);
-  return value;
-}
-
 namespace {
 
 /// One of the matrices of a batch.
@@ -73,12 +64,6 @@ private:
   void finish(int64_t row, int64_t column, double sum);
   void sumFactor();
   bool has(Epilogue bits) const { return p.description.has(bits); }
-  DataType biasType() const {
-    return p.description.biasType < 0 ? p.d.type : DataType(p.description.biasType);
-  }
-  DataType auxType() const {
-    return p.description.auxType < 0 ? p.d.type : DataType(p.description.auxType);
-  }
   int64_t biasAt(int64_t i) const { return batch * p.description.biasBatchStride + i; }
 
   const Job &job;
@@ -114,7 +99,7 @@ void Product::finish(int64_t row, int64_t column, double sum) {
   if (job.beta != 0)
     value += job.beta * element(job.c, p.c, row, column);
   if (has(Epilogue::bias))
-    value += load(job.bias, biasType(), biasAt(row));
+    value += load(job.bias, p.biasType(), biasAt(row));
   const DescriptionState &description = p.description;
   const int64_t auxAt =
       batch * description.auxBatchStride + column * description.auxLeadingDimension + row;
@@ -127,12 +112,12 @@ void Product::finish(int64_t row, int64_t column, double sum) {
     value = value > 0 ? value : 0;
   } else if (has(Epilogue::gelu)) {
     if (has(Epilogue::geluAux))
-      store(job.aux, auxType(), auxAt, value);
+      store(job.aux, p.auxType(), auxAt, value);
     value = gelu(value);
   } else if (has(Epilogue::reluGradient)) {
     value = job.aux[auxAt / 8] >> (auxAt % 8) & 1 ? value : 0;
   } else if (has(Epilogue::geluGradient)) {
-    value *= geluDerivative(load(job.aux, auxType(), auxAt));
+    value *= geluDerivative(load(job.aux, p.auxType(), auxAt));
   }
   rowSums[static_cast<size_t>(row)] += value;
   store(job.d, p.d.type, batch * p.d.batchOffset + p.d.offset(row, column), value);
@@ -146,7 +131,7 @@ void Product::sumFactor() {
     double sum = 0;
     for (int64_t q = 0; q < p.k(); ++q)
       sum += ofA ? a[static_cast<size_t>(i * p.k() + q)] : b[static_cast<size_t>(q * p.n() + i)];
-    store(job.bias, biasType(), biasAt(i), sum);
+    store(job.bias, p.biasType(), biasAt(i), sum);
   }
 }
 
@@ -170,7 +155,7 @@ void Product::run() {
     sumFactor();
   if (has(Epilogue::reluGradientBiasGradient) || has(Epilogue::geluGradientBiasGradient))
     for (int64_t r = 0; r < m; ++r)
-      store(job.bias, biasType(), biasAt(r), rowSums[static_cast<size_t>(r)]);
+      store(job.bias, p.biasType(), biasAt(r), rowSums[static_cast<size_t>(r)]);
 }
 
 void dpc::emulator::compute(const Job &job) {

@@ -79,8 +79,7 @@ static std::string epilogueProblem(const Problem &p) {
     return "the epilogue needs the address of a bias";
   if (!usesAux)
     return "";
-  const bool isMask = static_cast<int>(description.epilogue) & (2 | 8);
-  const int64_t divisor = isMask ? 128 : 8;
+  const int64_t divisor = description.hasMask() ? 128 : 8;
   if (!description.aux)
     return "the epilogue needs the address of its auxiliary matrix";
   if (description.auxLeadingDimension % divisor || description.auxLeadingDimension < p.m())

@@ -35,6 +35,8 @@ struct DescriptionState {
   bool has(cuda::Epilogue bit) const {
     return (static_cast<int>(epilogue) & static_cast<int>(bit)) == static_cast<int>(bit);
   }
+  /// Whether the auxiliary matrix, if there is one, has a bit an element.
+  bool hasMask() const { return static_cast<int>(epilogue) & (2 | 8); }
 };
 
 struct PreferenceState {
@@ -50,6 +52,12 @@ struct Problem {
   int64_t m() const { return static_cast<int64_t>(d.rows); }
   int64_t n() const { return static_cast<int64_t>(d.columns); }
   int64_t k() const { return static_cast<int64_t>(description.transposeA ? a.rows : a.columns); }
+  cuda::DataType biasType() const {
+    return description.biasType < 0 ? d.type : cuda::DataType(description.biasType);
+  }
+  cuda::DataType auxType() const {
+    return description.auxType < 0 ? d.type : cuda::DataType(description.auxType);
+  }
 };
 
 unsigned bytesOf(cuda::DataType type);

@@ -66,7 +66,6 @@ uint64_t DeviceMemory::allocate(uint64_t bytes) {
   std::memset(reinterpret_cast<char *>(address + bytes + delta()), kCanary, padded - bytes);
   live[address] = {bytes, pageBytes, pages};
   usedBytes += bytes;
-  ++allocationCount;
   ++version;
   return address;
 }

@@ -34,7 +34,6 @@ public:
   /// allocated.
   char *reach(uint64_t address, uint64_t bytes, const char *what);
   uint64_t used() const { return usedBytes; }
-  uint64_t allocations() const { return allocationCount; }
 
   /// False if a part of it is locked already.
   bool lockHost(uint64_t address, uint64_t bytes);
@@ -52,7 +51,7 @@ private:
   static void onFault(int signal, siginfo_t *info, void *context);
 
   uint64_t window = 0, alias = 0, top = 0;
-  std::atomic<uint64_t> usedBytes{0}, allocationCount{0};
+  std::atomic<uint64_t> usedBytes{0};
   std::atomic<uint64_t> version{1}; // changes with `live`
   std::map<uint64_t, Allocation> live, freed;
   std::map<uint64_t, uint64_t> locked; // host memory: address and bytes

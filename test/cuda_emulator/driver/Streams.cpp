@@ -41,18 +41,18 @@ void Streams::goOnWithoutHost() {
     std::this_thread::sleep_for(std::chrono::milliseconds(grace / 4 + 1));
     if (nowMillis() - lastCall < grace || !lazy.try_lock())
       continue;
-    std::vector<StreamState *> all;
-    {
-      std::lock_guard<std::mutex> lock(mutex);
-      all = streams;
-    }
-    for (StreamState *stream : all)
+    for (StreamState *stream : all())
       if (stream->completed < stream->issued) {
         drain(stream, stream->completed + 1);
         break;
       }
     lazy.unlock();
   }
+}
+
+std::vector<StreamState *> Streams::all() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return streams;
 }
 
 StreamState *Streams::create() {
@@ -148,13 +148,9 @@ void Streams::wait(StreamState *stream, uint64_t position) {
 }
 
 void Streams::waitAll() {
-  std::vector<StreamState *> all;
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    all = streams;
-  }
+  std::vector<StreamState *> order = all();
   if (Options::get().streamOrder == StreamOrder::lazyNewest)
-    std::reverse(all.begin(), all.end());
-  for (StreamState *stream : all)
+    std::reverse(order.begin(), order.end());
+  for (StreamState *stream : order)
     wait(stream, stream->issued);
 }

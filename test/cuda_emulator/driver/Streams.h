@@ -69,6 +69,7 @@ private:
   void work(StreamState *stream);
   void drain(StreamState *stream, uint64_t position);
   void goOnWithoutHost();
+  std::vector<StreamState *> all();
 
   std::mutex mutex; // queues and counters
   std::condition_variable changed;

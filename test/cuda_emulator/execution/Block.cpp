@@ -28,6 +28,7 @@ emu_switch_stack:
 .size emu_switch_stack, .-emu_switch_stack
 )");
 
+static constexpr size_t kPage = 4096, kSharedPages = (kSharedBytes + kPage - 1) / kPage * kPage;
 // Not a power of two, so that the tops of stacks do not fall into the same sets of the cache.
 static constexpr size_t kStackBytes = (64 << 10) + 576;
 
@@ -61,7 +62,7 @@ Block::~Block() {
   if (stacks)
     munmap(stacks, stackCount * kStackBytes);
   if (shared)
-    munmap(shared, (kSharedBytes + 8191) / 4096 * 4096);
+    munmap(shared, kSharedPages + kPage);
 }
 
 void Block::prepare(const Kernel &of, const char *with, const uint32_t grid[3],
@@ -72,9 +73,8 @@ void Block::prepare(const Kernel &of, const char *with, const uint32_t grid[3],
   parameters = with;
   sharedBytes = of.staticShared + dynamicShared;
   if (!shared) { // with a page behind it that nobody may touch
-    const size_t bytes = (kSharedBytes + 4095) / 4096 * 4096;
-    shared = map(bytes + 4096);
-    mprotect(shared + bytes, 4096, PROT_NONE);
+    shared = map(kSharedPages + kPage);
+    mprotect(shared + kSharedPages, kPage, PROT_NONE);
   }
   if (of.meets && stackCount < count) {
     if (stacks)

@@ -1,4 +1,5 @@
 // The functions that compiled kernels call, by name.
+#include "test/cuda_emulator/base/Elements.h"
 #include "test/cuda_emulator/base/Options.h"
 #include "test/cuda_emulator/execution/Block.h"
 #include "test/cuda_emulator/execution/Checks.h"
@@ -51,16 +52,6 @@ static float fmaDirected(float a, float b, float c, int32_t direction) {
   return nearest;
 }
 
-/// To 10 bits of mantissa, nearest, ties away from zero (cvt.rna.tf32.f32).
-static float roundTf32(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, 4);
-  if ((bits & 0x7f800000) != 0x7f800000)
-    bits = (bits + 0x1000) & ~0x1fffu;
-  std::memcpy(&value, &bits, 4);
-  return value;
-}
-
 template <typename Word, bool isSigned>
 static Word extractBits(Word from, uint32_t position, uint32_t length) {
   constexpr uint32_t width = sizeof(Word) * 8;
@@ -107,9 +98,7 @@ static uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
 /// LLVM calls this for float to bfloat; the result travels in the low half of a
 /// float register. The libgcc of Debian 12 has none.
 static float truncateToBfloat(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, 4);
-  bits = value != value ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  const uint32_t bits = Bfloat(value).bits;
   std::memcpy(&value, &bits, 4);
   return value;
 }
@@ -153,7 +142,7 @@ std::vector<RuntimeFunction> dpc::emulator::runtimeFunctions() {
       entry("emu_copy_commit", copyCommit),
       entry("emu_copy_wait", copyWait),
       entry("emu_fma_directed", fmaDirected),
-      entry("emu_tf32", roundTf32),
+      entry("emu_tf32", roundToTf32),
       entry("emu_bfe_u32", extractBits<uint32_t, false>),
       entry("emu_bfe_s32", extractBits<uint32_t, true>),
       entry("emu_bfe_u64", extractBits<uint64_t, false>),

@@ -1,6 +1,7 @@
 // What threads do together: barriers, shuffles, votes, matrix products.
 #include "test/cuda_emulator/execution/WarpOperations.h"
 
+#include "test/cuda_emulator/base/Elements.h"
 #include "test/cuda_emulator/base/Options.h"
 #include "test/cuda_emulator/execution/Block.h"
 
@@ -179,18 +180,15 @@ void dpc::emulator::loadMatrix(ThreadContext *thread, char *row, uint32_t *out, 
 
 /// Half `half` of a word, as f16 or bf16.
 static float halfOf(uint32_t word, unsigned half, bool isBfloat) {
-  const uint32_t bits = word >> (half * 16) & 0xffff;
+  const auto bits = static_cast<uint16_t>(word >> (half * 16));
   if (isBfloat) {
-    const uint32_t wide = bits << 16;
-    float value;
-    std::memcpy(&value, &wide, 4);
+    Bfloat value;
+    value.bits = bits;
     return value;
   }
-  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  const float value = exponent == 31  ? (mantissa ? NAN : INFINITY)
-                      : exponent != 0 ? std::ldexp(1024.0f + mantissa, exponent - 25)
-                                      : std::ldexp(float(mantissa), -24);
-  return bits >> 15 ? -value : value;
+  Half value;
+  std::memcpy(&value, &bits, 2);
+  return static_cast<float>(value);
 }
 
 /// The f32 in a word, of whose mantissa tf32 keeps 10 bits.

@@ -2,6 +2,7 @@
 // the objects by a hash of what they were made from.
 #include "test/cuda_emulator/ptx/Compile.h"
 
+#include "targets/Objects/ObjectCache.h"
 #include "test/cuda_emulator/base/Options.h"
 #include "test/cuda_emulator/ptx/Translator.h"
 
@@ -10,18 +11,13 @@
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SHA256.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
-#include <unistd.h>
-
 using namespace dpc::emulator;
 
-/// Code that is kept must not outlive a change of the translator.
-static constexpr const char *kTranslatorVersion = "1";
+static constexpr uint64_t kCacheBytes = uint64_t(1) << 30;
 
 static void require(llvm::Error error) {
   if (error)
@@ -35,12 +31,6 @@ template <typename T> static T require(llvm::Expected<T> value) {
 }
 
 static std::unique_ptr<llvm::TargetMachine> hostMachine() {
-  static const bool ready = [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    return true;
-  }();
-  (void)ready;
   return require(require(llvm::orc::JITTargetMachineBuilder::detectHost()).createTargetMachine());
 }
 
@@ -49,7 +39,8 @@ CompiledModule::CompiledModule(std::string source, uint64_t (*allocate)(const Va
   for (const Variable &variable : module.variables)
     if (variable.space == Variable::global)
       variables.push_back(allocate(variable));
-  (void)hostMachine();
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
   jit = require(llvm::orc::LLJITBuilder().create());
   llvm::orc::SymbolMap symbols;
   llvm::orc::MangleAndInterner mangle(jit->getExecutionSession(), jit->getDataLayout());
@@ -118,21 +109,23 @@ makeObject(const KernelText &kernel, const KernelPlaces &places, llvm::TargetMac
   return require(compiler(module));
 }
 
-/// Where the object of a kernel is kept; "" if it is not.
-static std::string cachePath(const std::string &text, const std::string &kernel,
-                             llvm::TargetMachine &machine) {
+/// The object of a kernel: from DPC_EMU_CACHE if it is kept there, else made and
+/// kept. A change of the emulator itself makes another key (ObjectCache::keyOf).
+static std::unique_ptr<llvm::MemoryBuffer>
+findObject(const std::string &text, const KernelText &kernel, const KernelPlaces &places) {
+  std::unique_ptr<llvm::TargetMachine> machine = hostMachine();
   const Options &options = Options::get();
   if (options.cacheFolder.empty())
-    return "";
-  llvm::SHA256 hash;
-  for (llvm::StringRef part :
-       {llvm::StringRef(kTranslatorVersion), llvm::StringRef(text), llvm::StringRef(kernel),
-        machine.getTargetCPU(), machine.getTargetFeatureString(),
-        llvm::StringRef(options.check ? "checked" : "plain")}) {
-    hash.update(std::to_string(part.size()) + ":");
-    hash.update(part);
-  }
-  return options.cacheFolder + "/" + llvm::toHex(hash.final(), true) + ".o";
+    return makeObject(kernel, places, *machine);
+  const dpc::ObjectCache cache = require(dpc::ObjectCache::open(options.cacheFolder, kCacheBytes));
+  const std::string key = dpc::ObjectCache::keyOf(
+      llvm::join_items("\n", machine->getTargetCPU(), machine->getTargetFeatureString(),
+                       options.check ? "checked" : "plain", kernel.name, text));
+  if (std::optional<std::string> kept = cache.lookup(key))
+    return llvm::MemoryBuffer::getMemBufferCopy(*kept);
+  std::unique_ptr<llvm::MemoryBuffer> object = makeObject(kernel, places, *machine);
+  cache.store(key, object->getBuffer());
+  return object;
 }
 
 void CompiledModule::compile(const KernelText &kernelText, Kernel &kernel) {
@@ -147,26 +140,6 @@ void CompiledModule::compile(const KernelText &kernelText, Kernel &kernel) {
   kernel.meets = threadsMeet(kernelText);
   kernel.variables = variables;
 
-  std::unique_ptr<llvm::TargetMachine> machine = hostMachine();
-  const std::string path = cachePath(text, kernel.name, *machine);
-  std::unique_ptr<llvm::MemoryBuffer> object;
-  if (!path.empty())
-    if (auto kept = llvm::MemoryBuffer::getFile(path))
-      object = std::move(*kept);
-  if (!object) {
-    object = makeObject(kernelText, places, *machine);
-    if (!path.empty()) { // whole or not at all: others read it
-      const std::string draft = path + "." + std::to_string(getpid());
-      std::error_code error = llvm::sys::fs::create_directories(Options::get().cacheFolder);
-      {
-        llvm::raw_fd_ostream file(draft, error);
-        if (!error)
-          file << object->getBuffer();
-      }
-      if (!error)
-        (void)llvm::sys::fs::rename(draft, path);
-    }
-  }
-  require(jit->addObjectFile(std::move(object)));
+  require(jit->addObjectFile(findObject(text, kernelText, places)));
   kernel.code = require(jit->lookup(kernel.name)).toPtr<KernelCode>();
 }

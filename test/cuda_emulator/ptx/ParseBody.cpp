@@ -23,7 +23,6 @@ void Parser::literal(std::string_view text, bool negative, Operand &into) {
   into.kind = Operand::literal;
   if (number.size() > 2 && number[0] == '0' &&
       std::string("fFdD").find(number[1]) != std::string::npos) {
-    into.isFloatLiteral = true;
     into.value = std::strtoull(number.c_str() + 2, &end, 16);
   } else {
     into.value = std::strtoull(number.c_str(), &end, 0);

@@ -145,13 +145,8 @@ KernelText Parser::kernel() {
 ModuleText Parser::run() {
   ModuleText module;
   while (peek().kind != Token::end) {
-    if (accept(".version")) {
-      const std::string version = word();
-      module.version = static_cast<unsigned>(std::strtod(version.c_str(), nullptr) * 10 + 0.5);
-    } else if (accept(".target")) {
-      module.target = word();
-      skipLine();
-    } else if (accept(".address_size") || accept(".file") || accept(".loc")) {
+    if (accept(".version") || accept(".target") || accept(".address_size") || accept(".file") ||
+        accept(".loc")) {
       skipLine();
     } else if (peek().is(".func")) {
       error("functions other than .entry are not known");

@@ -53,8 +53,7 @@ struct Operand {
     pair,    // a|b
   };
   Kind kind = name;
-  bool negated = false;        // !p
-  bool isFloatLiteral = false; // 0f.. or 0d..
+  bool negated = false; // !p
   std::string text;
   uint64_t value = 0; // a literal's bits
   int64_t offset = 0; // of an address, in bytes
@@ -111,8 +110,6 @@ struct KernelText {
 };
 
 struct ModuleText {
-  unsigned version = 0; // 75 of `.version 7.5`
-  std::string target;   // `sm_80`
   std::vector<Variable> variables;
   std::vector<KernelText> kernels;
 };

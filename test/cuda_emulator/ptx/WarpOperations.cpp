@@ -114,13 +114,7 @@ bool Translator::translateWarp(const Instruction &op) {
     translateVote(op);
   } else if (op.opcode == "activemask") {
     // The least that the architecture promises: the thread itself.
-    Value *lane = read(
-        [] {
-          Operand o;
-          o.text = "%laneid";
-          return o;
-        }(),
-        kWord);
+    Value *lane = readSpecial("%laneid", kWord);
     write(op, kWord, builder.CreateShl(number(1), lane));
   } else if (op.opcode == "ldmatrix") {
     const std::vector<Operand> results = partsOf(operandOf(op, 0));

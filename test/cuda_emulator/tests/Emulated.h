@@ -4,9 +4,11 @@
 #define DPC_TEST_CUDA_EMULATOR_TESTS_EMULATED_H
 
 #include "runtime/src/cuda/Libraries.h"
+#include "test/runtime/ForkRanks.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -105,7 +107,10 @@ public:
   void load(const std::string &name) {
     std::ifstream file(std::string(PTX) + "/" + name + ".ptx");
     const std::string text((std::istreambuf_iterator<char>(file)), {});
-    must(driver.cuModuleLoadDataEx(&module, text.c_str(), 0, nullptr, nullptr));
+    loadText(text);
+  }
+  void loadText(const std::string &ptx) {
+    must(driver.cuModuleLoadDataEx(&module, ptx.c_str(), 0, nullptr, nullptr));
   }
   cuda::Function kernel(const char *name) const {
     cuda::Function function = nullptr;
@@ -116,11 +121,12 @@ public:
   void launch(const char *name, std::array<unsigned, 2> grid, std::array<unsigned, 2> block,
               cuda::Stream on, Values... values) const {
     void *parameters[] = {&values...};
-    must(driver.cuLaunchKernel(kernel(name), grid[0], grid[1], 1, block[0], block[1], 1, 0, on,
-                               parameters, nullptr));
+    must(driver.cuLaunchKernel(kernel(name), grid[0], grid[1], 1, block[0], block[1], 1,
+                               dynamicShared, on, parameters, nullptr));
   }
 
   cuda::Module module = nullptr;
+  unsigned dynamicShared = 0; // bytes that launches ask for
 };
 
 /// An array on the device.
@@ -178,14 +184,10 @@ inline void expectAssembles(const std::string &ptx) {
   static const bool isThere = std::system("command -v ptxas >/dev/null") == 0;
   if (!isThere)
     return;
-  char file[] = "/tmp/dpc-ptx-XXXXXX";
-  const int descriptor = mkstemp(file);
-  const bool written =
-      write(descriptor, ptx.data(), ptx.size()) == static_cast<ssize_t>(ptx.size());
-  close(descriptor);
-  const std::string command = "ptxas -arch=sm_90 -o /dev/null " + std::string(file);
-  EXPECT_TRUE(written && std::system(command.c_str()) == 0) << ptx;
-  unlink(file);
+  const TemporaryDirectory folder;
+  const std::string file = folder.path + "/kernel.ptx";
+  std::ofstream(file) << ptx;
+  EXPECT_EQ(std::system(("ptxas -arch=sm_90 -o /dev/null " + file).c_str()), 0) << ptx;
 }
 
 } // namespace dpc::test

@@ -352,8 +352,8 @@ TEST(EmulatedDriver, RefusesWhatACaptureForbids) {
 }
 
 TEST(EmulatedDriver, CountsWhatHappens) {
-  char file[] = "/tmp/dpc-emulated-count-XXXXXX";
-  close(mkstemp(file));
+  const TemporaryDirectory folder;
+  const std::string file = folder.path + "/count";
   const Ending ending = onDevice({{"COUNT", file}}, []() -> int {
     TestDevice device;
     device.load("sm_80");
@@ -373,26 +373,23 @@ TEST(EmulatedDriver, CountsWhatHappens) {
   EXPECT_EQ(numbers["cuModuleLoadData"], 1);
   EXPECT_EQ(numbers["cuLaunchKernel"], 3);
   EXPECT_EQ(numbers["kernel"], 3);
-  unlink(file);
 }
 
 TEST(EmulatedDriver, KeepsCompiledKernels) {
-  char folder[] = "/tmp/dpc-emulated-cache-XXXXXX";
-  ASSERT_NE(mkdtemp(folder), nullptr);
+  const TemporaryDirectory folder;
   auto run = [&] {
-    const Ending ending = onDevice({{"CACHE", folder}}, [] {
+    const Ending ending = onDevice({{"CACHE", folder.path}}, [] {
       TestDevice device;
       device.load("sm_80");
       (void)device.kernel("axpy");
       return 0;
     });
     EXPECT_EQ(ending.status, 0) << ending.printed;
-    const std::string count = "exit $(ls " + std::string(folder) + " | wc -l)";
+    const std::string count = "exit $(ls " + folder.path + " | wc -l)";
     return WEXITSTATUS(std::system(count.c_str()));
   };
   EXPECT_EQ(run(), 1);
   EXPECT_EQ(run(), 1); // the second one found it
-  EXPECT_EQ(std::system(("rm -r " + std::string(folder)).c_str()), 0);
 }
 
 } // namespace

@@ -348,19 +348,13 @@ bool isSame(char result, uint64_t got, uint64_t want) {
   }
 }
 
-int runSnippet(const TestDevice &device, const Snippet &snippet) {
-  dpc::cuda::Module module = nullptr;
-  device.must(
-      device.driver.cuModuleLoadDataEx(&module, kernelOf(snippet).c_str(), 0, nullptr, nullptr));
-  dpc::cuda::Function function = nullptr;
-  device.must(device.driver.cuModuleGetFunction(&function, module, "k"));
+int runSnippet(TestDevice &device, const Snippet &snippet) {
+  device.loadText(kernelOf(snippet));
   const auto all = operands();
   Buffer<std::array<uint64_t, 4>> in(device, all);
   Buffer<uint64_t> out(device, all.size());
-  void *parameters[] = {const_cast<dpc::cuda::DevicePointer *>(&in.pointer),
-                        const_cast<dpc::cuda::DevicePointer *>(&out.pointer)};
-  device.must(device.driver.cuLaunchKernel(function, 1, 1, 1, static_cast<unsigned>(all.size()), 1,
-                                           1, 0, device.stream, parameters, nullptr));
+  device.launch("k", {1, 1}, {static_cast<unsigned>(all.size()), 1}, device.stream, in.pointer,
+                out.pointer);
   const auto got = out.get();
   for (size_t i = 0; i < all.size(); ++i) {
     const uint64_t want = snippet.expected(all[i][0], all[i][1], all[i][2]);

@@ -45,18 +45,12 @@ std::string textOf(const Program &program) {
          program.code + "\n\tst.global.u32 [%po], %rd;\n\tret;\n}\n";
 }
 
-std::vector<uint32_t> run(const TestDevice &device, const Program &program,
+std::vector<uint32_t> run(TestDevice &device, const Program &program,
                           const std::vector<uint32_t> &in) {
-  dpc::cuda::Module module = nullptr;
-  dpc::cuda::Function function = nullptr;
-  device.must(
-      device.driver.cuModuleLoadDataEx(&module, textOf(program).c_str(), 0, nullptr, nullptr));
-  device.must(device.driver.cuModuleGetFunction(&function, module, "k"));
+  device.loadText(textOf(program));
+  device.dynamicShared = program.dynamicShared;
   Buffer<uint32_t> from(device, in), to(device, size_t(program.threads));
-  void *parameters[] = {&from.pointer, &to.pointer};
-  device.must(device.driver.cuLaunchKernel(function, 1, 1, 1, program.threads, 1, 1,
-                                           program.dynamicShared, device.stream, parameters,
-                                           nullptr));
+  device.launch("k", {1, 1}, {program.threads, 1}, device.stream, from.pointer, to.pointer);
   return to.get();
 }
 

@@ -119,7 +119,7 @@ TEST(SeededErrors, UnknownInstructionIsNamed) {
     const char *text = ".version 7.5\n.target sm_80\n.address_size 64\n"
                        ".visible .entry k()\n{\n\t.reg .b32 %r<2>;\n"
                        "\tsad.u32 %r0, %r1, %r1, %r1;\n\tret;\n}\n";
-    device.must(device.driver.cuModuleLoadDataEx(&device.module, text, 0, nullptr, nullptr));
+    device.loadText(text);
     device.kernel("k");
     return 0;
   });
