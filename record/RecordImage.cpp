@@ -18,7 +18,7 @@ GlobalVariable *RecordImage::emit(Module &module, StringRef name, bool isExterna
   auto addBytes = [&](uint64_t end) {
     if (end > at)
       pieces.push_back(ConstantDataArray::getRaw(StringRef(bytes).slice(at, end), end - at,
-                                                 Type::getInt8Ty(context)));
+                                                 llvm::Type::getInt8Ty(context)));
     at = end;
   };
   for (auto [offset, target] : pointers) {
@@ -49,7 +49,7 @@ Constant *ConstantPool::getString(StringRef text) {
 
 Constant *ConstantPool::addBytes(StringRef bytes, StringRef name) {
   Constant *value =
-      ConstantDataArray::getRaw(bytes, bytes.size(), Type::getInt8Ty(module.getContext()));
+      ConstantDataArray::getRaw(bytes, bytes.size(), llvm::Type::getInt8Ty(module.getContext()));
   auto *global = new GlobalVariable(module, value->getType(), /*isConstant=*/true,
                                     GlobalValue::PrivateLinkage, value, name);
   global->setAlignment(Align(64));
@@ -60,9 +60,9 @@ Constant *ConstantPool::addOutsideBytes(StringRef bytes, StringRef name) {
   if (!outside)
     return addBytes(bytes, name);
   std::string symbol = ("dpc_" + name + "." + Twine(outside->size())).str();
-  auto *global =
-      new GlobalVariable(module, ArrayType::get(Type::getInt8Ty(module.getContext()), bytes.size()),
-                         /*isConstant=*/true, GlobalValue::ExternalLinkage, nullptr, symbol);
+  auto *global = new GlobalVariable(
+      module, ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), bytes.size()),
+      /*isConstant=*/true, GlobalValue::ExternalLinkage, nullptr, symbol);
   global->setVisibility(GlobalValue::HiddenVisibility);
   outside->push_back({std::move(symbol), bytes});
   return global;

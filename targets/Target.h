@@ -63,7 +63,18 @@ struct CodeOptions {
   bool orderedSums = false;
 };
 
-/// What a caller must know of one function of generated code.
+/// One launch of a grid of threads, on a device whose kernels are made of them.
+struct KernelLaunch {
+  /// Behind the kernel's symbol, the name of the function.
+  std::string suffix;
+  int64_t blocks = 1, threads = 1;
+  /// Its arguments: which of the kernel's buffers (Target::emitKernel) they are.
+  llvm::SmallVector<unsigned> buffers;
+  /// Whether one thread does everything, as an op has no rule for a grid.
+  bool isLone = false;
+};
+
+/// What a caller must know of the generated code of one kernel.
 struct KernelCode {
   /// Bytes of scratch memory the function needs, 64-byte aligned.
   int64_t scratchBytes = 0;
@@ -71,6 +82,8 @@ struct KernelCode {
   /// operand is not read once element i of the result has been written. A
   /// result may take one of them; no two results the same.
   llvm::SmallVector<llvm::SmallVector<unsigned>> mayAlias;
+  /// Where kernels are grids of threads: the launches that make it, in order.
+  std::vector<KernelLaunch> launches;
 };
 
 /// The compiled code of one kernel.
@@ -79,7 +92,7 @@ struct KernelObject {
   std::string kernel;
   /// Its function in the object: equal code has equal names in all programs.
   std::string symbol;
-  /// A position-independent object file. It needs libm.
+  /// A position-independent object file, which needs libm; or PTX.
   std::string object;
 };
 
@@ -118,9 +131,9 @@ public:
   virtual OpForm getForm(mlir::Operation *op) const = 0;
 
   /// Adds to `code` the function `symbol` that computes `op`, an `nn.kernel` or
-  /// `nn.update`, in C `void symbol(char *const *buffers)`. `buffers` points to
-  /// the operands' buffers (scalars too), then the results', then one of
-  /// scratch memory. Buffers are dense and row-major, i1 takes a byte, and no
+  /// `nn.update`, in C `void symbol(char *const *buffers)`; or the functions of
+  /// its launches. `buffers` points to the operands' buffers (scalars too), then
+  /// the results', then one of scratch memory. Buffers are dense and row-major, i1 takes a byte, and no
   /// two of them overlap but as `mayAlias` says. Fails with an error on the op
   /// that has no rule.
   virtual mlir::FailureOr<KernelCode> emitKernel(mlir::Operation *op, llvm::StringRef symbol,

@@ -25,8 +25,6 @@ using nn::ResultKind;
 
 using Seeds = std::vector<std::tuple<Value, unsigned, DimStructure>>;
 
-static RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 namespace {
 
 struct AssignLayoutsPass : dpc::impl::AssignLayoutsBase<AssignLayoutsPass> {
@@ -110,7 +108,7 @@ private:
       auto given = function.getArgAttrOfType<LayoutAttr>(i, DistDialect::kLayoutAttrName);
       if (!arg || !given || !isState(arg.getKind()))
         continue;
-      RankedTensorType type = tensorType(function.getArgument(i));
+      RankedTensorType type = nn::typeOf(function.getArgument(i));
       Layout layout = given.getLayout();
       std::optional<std::string> defect = check(layout, type.getShape(), mesh);
       if (!defect && !layout.partial.empty())
@@ -179,7 +177,7 @@ private:
       if (dim < 0)
         continue;
       Value value = function.getArgument(i);
-      int64_t rest = tensorType(value).getDimSize(dim);
+      int64_t rest = nn::typeOf(value).getDimSize(dim);
       DimStructure structure;
       structure.segments.emplace_back();
       for (const std::string &name : batchAxes) {
@@ -203,7 +201,7 @@ private:
   void cutBatch(func::FuncOp function, const ProgramLoops &program, AxisPlan &plan) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       int64_t dim = batchDim(function, i);
-      if (dim < 0 || tensorType(function.getArgument(i)).getDimSize(dim) <= 1)
+      if (dim < 0 || nn::typeOf(function.getArgument(i)).getDimSize(dim) <= 1)
         continue;
       const AtomDim &segments = program.getDim(function.getArgument(i), dim);
       size_t next = 0;
@@ -321,13 +319,13 @@ private:
   /// outermost in it, or -1. A batch of 1 has no loop: there the first
   /// dimension counts samples, as it does for inputs.
   int64_t batchDimOf(func::FuncOp function, const ProgramLoops &program, Value value) {
-    RankedTensorType type = tensorType(value);
+    RankedTensorType type = nn::typeOf(value);
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       int64_t dim = batchDim(function, i);
       if (dim < 0)
         continue;
       Value input = function.getArgument(i);
-      if (tensorType(input).getDimSize(dim) == 1)
+      if (nn::typeOf(input).getDimSize(dim) == 1)
         return type.getRank() > 0 && type.getDimSize(0) == 1 ? 0 : -1;
       const AtomDim &batch = program.getDim(input, dim);
       if (batch.size() != 1)
@@ -390,7 +388,7 @@ private:
     Operation *terminator = function.front().getTerminator();
     for (OpOperand &operand : terminator->getOpOperands()) {
       ResultAttr attr = nn::getResult(function, operand.getOperandNumber());
-      Layout to = Layout::replicated(tensorType(operand.get()).getShape());
+      Layout to = Layout::replicated(nn::typeOf(operand.get()).getShape());
       if (attr && attr.getKind() == ResultKind::state) {
         to = knownLayouts.find(("state " + attr.getName()).str())->second;
       } else if (attr && attr.getKind() == ResultKind::output) {

@@ -10,8 +10,6 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-static RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 bool dpc::sameLayout(const Layout &a, const Layout &b, const MeshShape &mesh) {
   Layout left = normalize(a), right = normalize(b);
   return left.partial == right.partial &&
@@ -62,9 +60,9 @@ DimLayout Assignment::layoutOf(const AtomDim &dim) const {
 Layout Assignment::getNatural(Value value) const {
   Layout layout;
   SmallVector<std::string> used;
-  for (unsigned d = 0; d < tensorType(value).getRank(); ++d) {
-    if (tensorType(value).getDimSize(d) <= 1) {
-      layout.dims.push_back(DimLayout::replicated(tensorType(value).getDimSize(d)));
+  for (unsigned d = 0; d < nn::typeOf(value).getRank(); ++d) {
+    if (nn::typeOf(value).getDimSize(d) <= 1) {
+      layout.dims.push_back(DimLayout::replicated(nn::typeOf(value).getDimSize(d)));
       continue;
     }
     DimLayout dim = layoutOf(program.getDim(value, d));
@@ -252,9 +250,9 @@ static void layOutValues(const OpLoops &op, OpPlacement &placement) {
     return normalize(layout);
   };
   for (auto [loops, value] : llvm::zip_equal(rule.operands, op.op->getOperands()))
-    placement.operands.push_back(valueLayout(loops, tensorType(value)));
+    placement.operands.push_back(valueLayout(loops, nn::typeOf(value)));
   for (auto [loops, value] : llvm::zip_equal(rule.results, op.op->getResults()))
-    placement.results.push_back(valueLayout(loops, tensorType(value)));
+    placement.results.push_back(valueLayout(loops, nn::typeOf(value)));
 
   for (auto [l, loop] : llvm::enumerate(rule.loops)) {
     if (loop.kind == LoopKind::parallel || loop.kind == LoopKind::whole)

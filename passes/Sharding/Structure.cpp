@@ -15,8 +15,6 @@ bool OpLoops::isBroken(unsigned value, unsigned dim) const {
   return llvm::is_contained(broken, std::make_pair(value, dim));
 }
 
-static RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// Operands, then results.
 static SmallVector<Value> valuesOf(Operation *op) {
   SmallVector<Value> values(op->getOperands());
@@ -76,7 +74,7 @@ private:
   void addValue(Value value) {
     firstDim[value] = structures.size();
     values.push_back(value);
-    for (int64_t extent : tensorType(value).getShape())
+    for (int64_t extent : nn::typeOf(value).getShape())
       structures.push_back(DimStructure{{std::max<int64_t>(extent, 1)}});
   }
 
@@ -108,7 +106,7 @@ private:
     };
     return isNew(firstLoop[index], loops.rule.loops.size()) ||
            llvm::any_of(valuesOf(loops.op), [&](Value value) {
-             return isNew(firstDim.lookup(value), tensorType(value).getRank());
+             return isNew(firstDim.lookup(value), nn::typeOf(value).getRank());
            });
   }
 
@@ -120,7 +118,7 @@ private:
         return;
       visited[index] = ++clock;
       for (auto [v, value] : llvm::enumerate(valuesOf(loops.op)))
-        for (unsigned d = 0; d < tensorType(value).getRank(); ++d)
+        for (unsigned d = 0; d < nn::typeOf(value).getRank(); ++d)
           if (!loops.isBroken(v, d) &&
               !link(firstDim[value] + d, loopsOf(loops, v, d), firstLoop[index], loops))
             loops.broken.push_back({v, d});
@@ -257,7 +255,7 @@ private:
     for (unsigned index = 0; index < result.ops.size(); ++index) {
       OpLoops &loops = result.ops[index];
       for (auto [v, value] : llvm::enumerate(valuesOf(loops.op)))
-        for (unsigned d = 0; d < tensorType(value).getRank(); ++d)
+        for (unsigned d = 0; d < nn::typeOf(value).getRank(); ++d)
           if (!loops.isBroken(v, d) &&
               !uniteDim(firstDim[value] + d, loopsOf(loops, v, d), firstLoop[index], loops))
             loops.broken.push_back({v, d});
@@ -283,7 +281,7 @@ private:
     };
     for (Value value : values) {
       SmallVector<AtomDim, 4> dims;
-      for (unsigned d = 0; d < tensorType(value).getRank(); ++d)
+      for (unsigned d = 0; d < nn::typeOf(value).getRank(); ++d)
         dims.push_back(atomsOf(firstDim[value] + d));
       result.dims[value] = std::move(dims);
     }

@@ -25,7 +25,7 @@ static unsigned vectorBytesOf(const CodeOptions &options) {
 }
 
 namespace {
-class CPUTarget : public LoopTarget {
+class CPUTarget : public HostLoopTarget {
 public:
   StringRef getName() const override { return "cpu"; }
 

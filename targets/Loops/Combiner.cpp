@@ -122,6 +122,12 @@ Value Ordering::unlessNan(Value better, Value old, Value now) {
   return all(invert(isNan(old)), either(isNan(now), better));
 }
 
+Value Ordering::areNan(Value x, Value y) {
+  if (!isFloat)
+    return e.constantInt(e.builder.getI1Type(), APInt(1, 0));
+  return all(isNan(x), isNan(y));
+}
+
 Value Ordering::lessNanLast(Value x, Value y) {
   if (!isFloat)
     return less(x, y);

@@ -54,6 +54,8 @@ public:
   /// `better`, but the first NaN wins over every number: what `now` being
   /// better than `old` means for a largest or smallest element.
   mlir::Value unlessNan(mlir::Value better, mlir::Value old, mlir::Value now);
+  /// Whether both are NaN.
+  mlir::Value areNan(mlir::Value x, mlir::Value y);
   /// x < y where NaN is larger than every number.
   mlir::Value lessNanLast(mlir::Value x, mlir::Value y);
 

@@ -72,14 +72,15 @@ public:
                        llvm::function_ref<void(llvm::ArrayRef<Index>)> body,
                        Lanes lanes = Lanes::whereEstimated);
   /// What `accumulate` makes of `identity` and every multi-index of `shape`.
-  /// The multi-indices may be dealt to several who each start from `identity`;
-  /// `combine` then makes one of two partial results, that of the earlier
-  /// multi-indices first. So `identity` must be something that combining leaves
-  /// as it is.
+  /// The multi-indices may be dealt to several in any way, who each start from
+  /// `identity`; `combine` then makes one of two partial results, whichever comes
+  /// first. So `identity` must be something that combining leaves as it is.
   virtual Values
   reduce(llvm::ArrayRef<int64_t> shape, mlir::ValueRange identity,
          llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> accumulate,
          llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine);
+  /// How many floats `reduce` may add up with the rounding error of a short sum.
+  virtual int64_t getSumTerms() const { return 1 << 12; }
   /// `then()` where `condition` holds, else `otherwise()`. A null condition
   /// always holds.
   mlir::Value branch(mlir::Value condition, llvm::function_ref<mlir::Value()> then,

@@ -33,6 +33,7 @@ struct Processor {
   const llvm::Target *target = nullptr;
   std::string triple, name, features;
   bool vectorize;
+  llvm::CodeGenFileType fileType = llvm::CodeGenFileType::ObjectFile;
 
   std::unique_ptr<llvm::TargetMachine> createMachine() const {
     llvm::TargetOptions options;
@@ -61,11 +62,21 @@ static FailureOr<Processor> findProcessor(ModuleOp kernels, const ObjectOptions 
   static const bool initialized = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
     return true;
   }();
   (void)initialized;
   Processor processor;
   processor.triple = llvm::sys::getDefaultTargetTriple();
+  if (options.form == ObjectForm::ptx) {
+    processor.triple = "nvptx64-nvidia-cuda";
+    // The oldest version that knows all instructions that are used.
+    processor.features = "+ptx75";
+    processor.fileType = llvm::CodeGenFileType::AssemblyFile;
+  }
   std::string error;
   processor.target = llvm::TargetRegistry::lookupTarget(processor.triple, error);
   if (!processor.target)
@@ -86,15 +97,15 @@ static FailureOr<Processor> findProcessor(ModuleOp kernels, const ObjectOptions 
 }
 
 /// LLVM's optimisations and code generation.
-static bool emitObject(llvm::Module &code, llvm::TargetMachine &machine, bool vectorize,
+static bool emitObject(llvm::Module &code, llvm::TargetMachine &machine, const Processor &processor,
                        llvm::raw_pwrite_stream &stream) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.LoopInterleaving = vectorize;
-  tuning.SLPVectorization = vectorize;
+  tuning.LoopVectorization = tuning.LoopInterleaving = processor.vectorize;
+  tuning.SLPVectorization = processor.vectorize;
   llvm::PassBuilder builder(&machine, tuning);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
@@ -104,33 +115,32 @@ static bool emitObject(llvm::Module &code, llvm::TargetMachine &machine, bool ve
   // O3 unrolls twice as far, takes a third longer, and steps are no faster.
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(code, modules);
   llvm::legacy::PassManager emission;
-  if (machine.addPassesToEmitFile(emission, stream, nullptr, llvm::CodeGenFileType::ObjectFile,
+  if (machine.addPassesToEmitFile(emission, stream, nullptr, processor.fileType,
                                   /*DisableVerify=*/true))
     return false;
   emission.run(code);
   return true;
 }
 
-/// Names that do not say which kernel of a program this is: equal kernels are
-/// equal code. Returns the function that callers see.
-static llvm::Function *takeNumberOut(llvm::Module &code, StringRef symbol) {
-  llvm::Function *entry = code.getFunction(symbol);
+/// Puts `to` in the place of `from` at the start of names.
+static void rename(llvm::Module &code, StringRef from, StringRef to) {
   for (llvm::GlobalValue &value : code.global_values()) {
     StringRef name = value.getName();
-    if (!value.isDeclaration() && name.consume_front(symbol))
-      value.setName("kernel" + name.str());
+    if (!value.isDeclaration() && name.consume_front(from))
+      value.setName(to + name.str());
   }
-  return entry;
 }
 
 static void compile(Unit &unit, const Processor &processor, const ObjectCache *cache) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(unit.module, context, "kernel");
-  llvm::Function *entry = code ? takeNumberOut(*code, unit.result->kernel) : nullptr;
-  if (!entry) {
+  if (!code) {
     unit.error = "cannot be translated to LLVM";
     return;
   }
+  // Names that do not say which kernel of a program this is: equal kernels are
+  // equal code.
+  rename(*code, unit.result->kernel, "kernel");
   std::unique_ptr<llvm::TargetMachine> machine = processor.createMachine();
   code->setDataLayout(machine->createDataLayout());
   code->setTargetTriple(processor.triple);
@@ -148,16 +158,12 @@ static void compile(Unit &unit, const Processor &processor, const ObjectCache *c
       unit.isFound = true;
       return;
     }
-  // Every function of the kernel has its name, for profilers.
-  for (llvm::Function &function : *code)
-    if (StringRef name = function.getName();
-        &function != entry && !function.isDeclaration() && name.consume_front("kernel"))
-      function.setName(unit.result->symbol + name);
-  entry->setName(unit.result->symbol);
+  // Every function of the kernel has its name, for profilers too.
+  rename(*code, "kernel", unit.result->symbol);
   SmallVector<char, 0> object;
   llvm::raw_svector_ostream objectStream(object);
-  if (!emitObject(*code, *machine, processor.vectorize, objectStream)) {
-    unit.error = "cannot be written as an object file for " + processor.triple;
+  if (!emitObject(*code, *machine, processor, objectStream)) {
+    unit.error = "cannot be written for " + processor.triple;
     return;
   }
   unit.result->object.assign(object.begin(), object.end());

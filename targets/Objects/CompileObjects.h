@@ -5,16 +5,23 @@
 
 namespace dpc {
 
+/// What LLVM writes.
+enum class ObjectForm {
+  object, ///< an object file, for processors like the one this runs on
+  ptx     ///< the text of NVIDIA's virtual machine, for devices
+};
+
 /// What LLVM makes object files for.
 struct ObjectOptions {
   /// `native` (this machine), or a name that LLVM knows.
   std::string processor;
   /// Whether loops and neighbouring scalars become vectors.
   bool vectorize;
+  ObjectForm form = ObjectForm::object;
 };
 
-/// Target::compileKernels for processors like the one this runs on. Needs the
-/// translations of `registerObjectTranslations`.
+/// Target::compileKernels. Needs the translations of
+/// `registerObjectTranslations`, and for PTX that of the NVVM dialect.
 mlir::FailureOr<std::vector<KernelObject>>
 compileObjects(mlir::ModuleOp kernels, const ObjectOptions &options, const ObjectCache *cache);
 

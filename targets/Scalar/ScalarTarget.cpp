@@ -48,7 +48,7 @@ public:
   }
 };
 
-class ScalarTarget : public LoopTarget {
+class ScalarTarget : public HostLoopTarget {
 public:
   StringRef getName() const override { return "scalar"; }
 

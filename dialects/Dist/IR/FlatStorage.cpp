@@ -13,8 +13,6 @@ using namespace dpc::dist;
 #define GET_OP_CLASSES
 #include "dialects/Dist/IR/FlatStorage.cpp.inc"
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// Checks that `members` lie in `flat` at `offsets`.
 static LogicalResult verifyMembers(Operation *op, ValueRange members, ArrayRef<int64_t> offsets,
                                    RankedTensorType flat) {
@@ -23,7 +21,7 @@ static LogicalResult verifyMembers(Operation *op, ValueRange members, ArrayRef<i
            << offsets.size() << " offsets for " << members.size() << " tensors";
   int64_t end = 0;
   for (auto [member, offset] : llvm::zip_equal(members, offsets)) {
-    RankedTensorType type = typeOf(member);
+    RankedTensorType type = cast<RankedTensorType>(member.getType());
     if (type.getElementType() != flat.getElementType()) // pack_c3
       return op->emitOpError("lays ") << type << " into " << flat;
     if (offset < end || offset + type.getNumElements() > flat.getNumElements())
@@ -36,11 +34,11 @@ static LogicalResult verifyMembers(Operation *op, ValueRange members, ArrayRef<i
 }
 
 LogicalResult PackOp::verify() {
-  return verifyMembers(*this, getInputs(), getOffsets(), typeOf(getResult()));
+  return verifyMembers(*this, getInputs(), getOffsets(), getResult().getType());
 }
 
 LogicalResult UnpackOp::verify() {
-  return verifyMembers(*this, getResults(), getOffsets(), typeOf(getInput()));
+  return verifyMembers(*this, getResults(), getOffsets(), getInput().getType());
 }
 
 dpc::FusionKind UnpackOp::getFusionKind() { return FusionKind::view; }
@@ -51,7 +49,7 @@ LogicalResult ShardOp::verifySymbolUses(SymbolTableCollection &tables) {
   FailureOr<int64_t> size = verifyGroup(*this, tables, getMeshAttr(), getAxes());
   if (failed(size))
     return failure();
-  RankedTensorType all = typeOf(getInput()), shard = typeOf(getResult());
+  RankedTensorType all = getInput().getType(), shard = getResult().getType();
   if (all.getElementType() != shard.getElementType() ||
       all.getNumElements() != shard.getNumElements() * *size) // shard_c3
     return emitOpError("takes ") << shard << " of " << all << " in a group of " << *size;

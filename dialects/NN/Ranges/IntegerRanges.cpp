@@ -11,7 +11,7 @@ bool dpc::isOrderedUnsigned(Type type) {
   return element.isUnsignedInteger() || element.isInteger(1);
 }
 
-static ConstantIntRanges anything(Value value) {
+ConstantIntRanges dpc::anyInteger(Value value) {
   return ConstantIntRanges::maxRange(
       ConstantIntRanges::getStorageBitwidth(getElementTypeOrSelf(value.getType())));
 }
@@ -28,9 +28,9 @@ ConstantIntRanges IntegerRanges::get(Value value) {
 ConstantIntRanges IntegerRanges::compute(Value value) {
   auto model = value.getDefiningOp<InferIntRangeInterface>();
   if (!model || !isa<IntegerType>(getElementTypeOrSelf(value.getType())))
-    return anything(value);
+    return anyInteger(value);
   auto operands = llvm::map_to_vector(model->getOperands(), [&](Value v) { return get(v); });
-  ConstantIntRanges range = anything(value);
+  ConstantIntRanges range = anyInteger(value);
   model.inferResultRanges(operands, [&](Value result, const ConstantIntRanges &inferred) {
     if (result == value)
       range = inferred;

@@ -21,10 +21,6 @@ static unsigned widthOf(Value value) {
   return ConstantIntRanges::getStorageBitwidth(getElementTypeOrSelf(value));
 }
 
-static ConstantIntRanges anything(Value value) {
-  return ConstantIntRanges::maxRange(widthOf(value));
-}
-
 /// [low, high] as integers of the type of `value`, both of which must fit.
 static ConstantIntRanges between(Value value, int64_t low, int64_t high) {
   bool isSigned = !isOrderedUnsigned(value.getType());
@@ -38,7 +34,7 @@ static ConstantIntRanges indexOf(Value value, int64_t extent) {
   unsigned width = widthOf(value);
   // Wrapped, or not an integer at all.
   if (extent < 1 || width < 8 || (width < 64 && (extent - 1) >> (width - 1)))
-    return anything(value);
+    return anyInteger(value);
   return between(value, 0, extent - 1);
 }
 
@@ -102,7 +98,7 @@ struct ConstantModel : RangeModel<ConstantModel, ConstantOp> {
   ConstantIntRanges infer(ConstantOp op, Ranges, Value result) const {
     auto held = HostTensor::fromAttr(op.getValue());
     if (!widthOf(result) || !held || held->ints.empty())
-      return anything(result);
+      return anyInteger(result);
     auto [low, high] =
         isOrderedUnsigned(result.getType())
             ? minMax(ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(held->ints.data()),
@@ -144,7 +140,7 @@ struct ReduceModel : RangeModel<ReduceModel, ReduceOp> {
     for (int64_t d : op.getDimensions())
       count *= typeOf(op.getInput()).getDimSize(d);
     if (count == 0)
-      return anything(result);
+      return anyInteger(result);
     switch (op.getKind()) {
     case ReduceKind::max:
     case ReduceKind::min:
@@ -153,13 +149,13 @@ struct ReduceModel : RangeModel<ReduceModel, ReduceOp> {
       // One more: a count is a number, not an index.
       ConstantIntRanges counts = indexOf(result, count + 1);
       if (counts.smax() != count)
-        return anything(result);
+        return anyInteger(result);
       return intrange::inferMul({operands[0], ConstantIntRanges::constant(counts.smax())});
     }
     case ReduceKind::prod:
-      return anything(result);
+      return anyInteger(result);
     }
-    return anything(result);
+    return anyInteger(result);
   }
 };
 
@@ -178,7 +174,7 @@ struct CompareModel : RangeModel<CompareModel, CompareOp> {
       truth = intrange::evaluatePred(
           predicate(op.getComparison(), isOrderedUnsigned(op.getLhs().getType())), operands[0],
           operands[1]);
-    return truth ? ConstantIntRanges::constant(APInt(1, *truth)) : anything(result);
+    return truth ? ConstantIntRanges::constant(APInt(1, *truth)) : anyInteger(result);
   }
 
 private:
@@ -206,7 +202,7 @@ struct ConvertModel : RangeModel<ConvertModel, ConvertOp> {
   ConstantIntRanges infer(ConvertOp op, Ranges operands, Value result) const {
     unsigned from = widthOf(op.getInput()), to = widthOf(result);
     if (!from || to <= 1) // of a float, or to "is not 0"
-      return anything(result);
+      return anyInteger(result);
     if (from > to)
       return intrange::truncRange(operands[0], to);
     if (from == to)

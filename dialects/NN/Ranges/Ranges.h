@@ -16,6 +16,8 @@ void registerRangeModels(mlir::DialectRegistry &registry);
 
 /// Whether integers of `type` are ordered as unsigned: so are booleans.
 bool isOrderedUnsigned(mlir::Type type);
+/// All integers of the type of `value`'s elements.
+mlir::ConstantIntRanges anyInteger(mlir::Value value);
 
 /// Which integers the values of a program can be, by the ops that make them.
 /// Function arguments can be anything. Values are remembered: none may be

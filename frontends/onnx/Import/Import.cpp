@@ -8,6 +8,7 @@
 #include "frontends/onnx/Model/Check.h"
 #include "frontends/onnx/Model/Classify.h"
 #include "frontends/onnx/Model/ExporterMetadata.h"
+#include "frontends/onnx/Model/Failure.h"
 #include "frontends/onnx/Model/Load.h"
 #include "frontends/onnx/Model/ValuePatterns.h"
 #include "frontends/onnx/Restore/FileViews.h"
@@ -18,16 +19,11 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
 namespace dpc::onnx {
 namespace {
-
-llvm::Error fail(const llvm::formatv_object_base &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message.str());
-}
 
 /// Gives every input its static shape: from the option, from another input's
 /// use of the same dimension name, or the file's own.

@@ -3,6 +3,7 @@
 
 #include "frontends/onnx/Model/Check.h"
 
+#include "frontends/onnx/Model/Failure.h"
 #include "frontends/onnx/Model/Schema.h"
 
 #include "OnnxSchema.pb.h"
@@ -11,7 +12,6 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/FormatVariadic.h"
 
 #include <map>
 
@@ -25,10 +25,6 @@ constexpr int kMaxCallDepth = 100;
 /// Functions may call functions twice each: inlining is exponential in the
 /// file's size, so it is limited.
 constexpr int64_t kMaxInlinedNodes = 1000000;
-
-llvm::Error fail(const llvm::formatv_object_base &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message.str());
-}
 
 StringRef canonicalDomain(StringRef domain) { return domain == "ai.onnx" ? StringRef() : domain; }
 StringRef printedDomain(StringRef domain) { return domain.empty() ? StringRef("ai.onnx") : domain; }

@@ -3,11 +3,12 @@
 
 #include "frontends/onnx/Model/ExternalData.h"
 
+#include "frontends/onnx/Model/Failure.h"
+
 #include "OnnxSchema.pb.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SHA1.h"
 
 #include <cerrno>
@@ -24,10 +25,6 @@ using llvm::StringRef;
 
 namespace dpc::onnx {
 namespace {
-
-llvm::Error fail(const llvm::formatv_object_base &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message.str());
-}
 
 /// Closes a descriptor when it goes out of scope.
 struct Descriptor {

@@ -1,5 +1,6 @@
 // Inlines the functions of a parsed model into one flat graph.
 
+#include "frontends/onnx/Model/Failure.h"
 #include "frontends/onnx/Model/Graph.h"
 #include "frontends/onnx/Model/Load.h"
 
@@ -7,16 +8,11 @@
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using llvm::StringRef;
 
 namespace dpc::onnx {
 namespace {
-
-llvm::Error fail(const llvm::formatv_object_base &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message.str());
-}
 
 std::string domainOf(StringRef domain) {
   return domain == "ai.onnx" ? std::string() : domain.str();

@@ -3,12 +3,12 @@
 #include "frontends/onnx/Model/Tensor.h"
 
 #include "frontends/onnx/Model/ExternalData.h"
+#include "frontends/onnx/Model/Failure.h"
 
 #include "OnnxSchema.pb.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cstring>
@@ -20,10 +20,6 @@ namespace dpc::onnx {
 namespace {
 
 constexpr unsigned kMaxRank = 64;
-
-llvm::Error fail(const llvm::formatv_object_base &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message.str());
-}
 
 /// Gives `tensor` bytes of its own, aligned for any element.
 void ownCopy(Tensor &tensor, llvm::ArrayRef<char> bytes) {

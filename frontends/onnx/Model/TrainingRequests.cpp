@@ -3,14 +3,11 @@
 
 #include "frontends/onnx/Model/TrainingRequests.h"
 
+#include "frontends/onnx/Model/Failure.h"
+
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 
 namespace dpc::onnx {
-
-static llvm::Error fail(const llvm::formatv_object_base &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message.str());
-}
 
 bool TrainingRequests::Compiled::spells(const Initializer &initializer) const {
   return initializer.name == request.pattern ||

@@ -17,7 +17,7 @@ using llvm::StringRef;
 namespace dpc::onnx {
 namespace {
 
-llvm::Error fail(const llvm::formatv_object_base &message) {
+llvm::Error failRestoring(const llvm::formatv_object_base &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                  "restoring parameters: " + message.str());
 }
@@ -55,23 +55,23 @@ llvm::Error RestorationPlan::check(const Graph &graph) const {
     values.insert(value.name);
   for (const RestoredTensor &tensor : tensors) {
     if (!names.insert(tensor.name).second)
-      return fail(llvm::formatv("'{0}' is planned twice", tensor.name));
+      return failRestoring(llvm::formatv("'{0}' is planned twice", tensor.name));
     if (!tensor.isInFile && values.contains(tensor.name) &&
         llvm::none_of(graph.initializers, [&](const Initializer &each) {
           return llvm::is_contained(each.aliases, tensor.name);
         }))
-      return fail(llvm::formatv("'{0}' is another value's name", tensor.name));
+      return failRestoring(llvm::formatv("'{0}' is another value's name", tensor.name));
   }
   std::set<std::pair<int32_t, int32_t>> planned;
   for (const RestoredUse &use : uses) {
     if (use.tensor >= tensors.size() || use.node < 0 || use.node >= int32_t(graph.nodes.size()))
-      return fail(llvm::formatv("a use is of no node or tensor"));
+      return failRestoring(llvm::formatv("a use is of no node or tensor"));
     const Node &node = graph.nodes[use.node];
     if (!node.callers.empty() || use.operand < 0 || node.input(use.operand) != use.was ||
         (use.was != kNoValue && !graph.initializerOf(use.was)) ||
         !planned.insert({use.node, use.operand}).second)
-      return fail(llvm::formatv("input {0} of {1} cannot be '{2}'", use.operand, describe(node),
-                                tensors[use.tensor].name));
+      return failRestoring(llvm::formatv("input {0} of {1} cannot be '{2}'", use.operand,
+                                         describe(node), tensors[use.tensor].name));
   }
   for (const RestoredNode &copy : nodes) {
     bool fits = copy.node >= 0 && copy.node < int32_t(graph.nodes.size());
@@ -83,7 +83,7 @@ llvm::Error RestorationPlan::check(const Graph &graph) const {
              graph.nodes[node].input(operand) == graph.nodes[copy.node].output(0) &&
              planned.insert({node, operand}).second;
     if (!fits)
-      return fail(llvm::formatv("a copied node does not fit the graph"));
+      return failRestoring(llvm::formatv("a copied node does not fit the graph"));
   }
   return llvm::Error::success();
 }
@@ -94,15 +94,17 @@ llvm::Error RestorationPlan::verify(const Graph &graph) const {
     std::optional<Tensor> made = derive(tensor.value, use.steps);
     const Initializer *was = graph.initializerOf(use.was);
     if (!made || (was ? !isSame(*made, was->tensor) : !isZero(*made)))
-      return fail(llvm::formatv("'{0}' does not give what {1} has as input {2}", tensor.name,
-                                describe(graph.nodes[use.node]), use.operand));
+      return failRestoring(llvm::formatv("'{0}' does not give what {1} has as input {2}",
+                                         tensor.name, describe(graph.nodes[use.node]),
+                                         use.operand));
   }
   for (const RestoredNode &copy : nodes)
     for (auto [operand, tensor] : copy.operands)
       if (!isSame(tensors[tensor].value,
                   graph.initializerOf(graph.nodes[copy.node].input(operand))->tensor))
-        return fail(llvm::formatv("'{0}' is not what {1} has as input {2}", tensors[tensor].name,
-                                  describe(graph.nodes[copy.node]), operand));
+        return failRestoring(llvm::formatv("'{0}' is not what {1} has as input {2}",
+                                           tensors[tensor].name, describe(graph.nodes[copy.node]),
+                                           operand));
   return llvm::Error::success();
 }
 

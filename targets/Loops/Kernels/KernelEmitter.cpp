@@ -171,12 +171,13 @@ LogicalResult KernelEmitter::emitGroup(const LoopGroup &loops, unsigned groupOrd
   if (loops.isFilled) {
     emitFilled(loops);
   } else {
-    // Not marked parallel: rows may share scratch memory.
-    sequence(rows, [&](Index i) {
+    forEachRow(rows, [&](Index i) {
       row = i;
       for (auto [number, roots] : llvm::enumerate(loops.stages)) {
         stage = number + 1;
         emitStage(roots);
+        if (stage < loops.stages.size())
+          endStage();
       }
     });
   }
@@ -257,6 +258,11 @@ void KernelEmitter::emitFill(Operation *op) { cast<FillOpInterface>(op).emitFill
 
 void KernelEmitter::emitTiles(Operation *, FinishTile) {
   llvm_unreachable("no rule of these loops makes tiles");
+}
+
+void KernelEmitter::forEachRow(int64_t rows, function_ref<void(Index)> body) {
+  // Not marked parallel: they may share memory.
+  sequence(rows, body);
 }
 
 void KernelEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRef<Index>)> body) {

@@ -93,6 +93,11 @@ protected:
   virtual void emitFill(mlir::Operation *op);
   /// The same for an op of form `tiles`, with `finish` where a tile is final.
   virtual void emitTiles(mlir::Operation *op, FinishTile finish);
+  /// Runs `body` for every row of a group. The rows may share scratch memory.
+  virtual void forEachRow(int64_t rows, llvm::function_ref<void(Index)> body);
+  /// Adds code between two stages of a row: the next one reads what this one
+  /// has made.
+  virtual void endStage() {}
   /// Runs `body` for every multi-index of a nest.
   virtual void forEachElement(const LoopNest &nest,
                               llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
@@ -101,10 +106,12 @@ protected:
   virtual void endTile(llvm::ArrayRef<int64_t> shape,
                        llvm::function_ref<Index(llvm::ArrayRef<Index>)> number,
                        llvm::ArrayRef<Buffer> streams);
+  virtual void storeTo(const Buffer &buffer, mlir::Value element, Index number);
+  /// The stage that is emitted, counted from 0.
+  unsigned getStage() const { return stage - 1; }
 
 private:
   mlir::Value loadFrom(const Buffer &buffer, Index number);
-  void storeTo(const Buffer &buffer, mlir::Value element, Index number);
   mlir::Value compute(mlir::Value tensor, const ElementIndex &index);
   void checkRead(mlir::Value tensor, Index number);
   void emitStage(const LoopGroup::Stage &roots);

@@ -30,10 +30,16 @@ FailureOr<KernelCode> LoopTarget::emitKernel(Operation *op, StringRef symbol, Mo
   auto graph = KernelGraph::build(op, *this, options.recompute);
   if (failed(graph))
     return failure();
+  return emitGraph(**graph, op->getLoc(), symbol, code, options);
+}
+
+FailureOr<KernelCode> HostLoopTarget::emitGraph(const KernelGraph &graph, Location loc,
+                                                StringRef symbol, ModuleOp code,
+                                                const CodeOptions &options) const {
   OpBuilder builder(code.getContext());
-  std::unique_ptr<KernelEmitter> emitter = createEmitter(builder, op->getLoc(), **graph, options);
+  std::unique_ptr<KernelEmitter> emitter = createEmitter(builder, loc, graph, options);
   if (options.orderedSums)
     emitter->keepOrder();
-  KernelFunction function(**graph, *emitter, code, symbol);
+  KernelFunction function(graph, *emitter, code, symbol);
   return function.emit(getAttributes(builder, options));
 }

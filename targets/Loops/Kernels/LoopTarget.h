@@ -6,8 +6,8 @@
 
 namespace dpc {
 
-/// A target whose kernels are functions of loops in the LLVM dialect, written
-/// by the element and fill rules of ops and by what it knows better itself.
+/// A target whose kernels are loops in the LLVM dialect, written by the element
+/// and fill rules of ops and by what it knows better itself.
 class LoopTarget : public Target {
 public:
   void registerDialects(mlir::DialectRegistry &registry) const override;
@@ -20,6 +20,19 @@ public:
                                          const CodeOptions &options) const override;
 
 protected:
+  /// Target::emitKernel of an op whose graph this is.
+  virtual mlir::FailureOr<KernelCode> emitGraph(const KernelGraph &graph, mlir::Location loc,
+                                                llvm::StringRef symbol, mlir::ModuleOp code,
+                                                const CodeOptions &options) const = 0;
+};
+
+/// A target of loops whose kernels are one function each, which the host calls.
+class HostLoopTarget : public LoopTarget {
+protected:
+  mlir::FailureOr<KernelCode> emitGraph(const KernelGraph &graph, mlir::Location loc,
+                                        llvm::StringRef symbol, mlir::ModuleOp code,
+                                        const CodeOptions &options) const override;
+
   /// The emitter of a kernel's loops, which stands nowhere yet.
   virtual std::unique_ptr<KernelEmitter> createEmitter(mlir::OpBuilder &builder, mlir::Location loc,
                                                        const KernelGraph &graph,

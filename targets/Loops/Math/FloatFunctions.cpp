@@ -5,8 +5,8 @@
 
 #include "targets/Loops/Math/FloatFunctions.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "targets/Loops/Math/FloatBuilder.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
@@ -16,36 +16,9 @@ using namespace mlir;
 using namespace dpc;
 
 namespace {
-using Predicate = arith::CmpFPredicate;
-
-struct Floats {
-  OpBuilder &b;
-  Location loc;
-  Type type; // f32, or a vector of it: what everything here has the shape of
-
-  template <typename Op, typename... Args> Value make(Args &&...args) {
-    return b.create<Op>(loc, std::forward<Args>(args)...);
-  }
-  /// `element`, or a vector of it.
-  Type like(Type element) {
-    auto vector = dyn_cast<VectorType>(type);
-    return vector ? vector.clone(element) : element;
-  }
-  Value constant(TypedAttr value) {
-    if (auto vector = dyn_cast<VectorType>(like(value.getType())))
-      value = DenseElementsAttr::get(vector, Attribute(value));
-    return make<arith::ConstantOp>(value);
-  }
+struct Floats : FloatBuilder {
   Value f(float value) { return constant(b.getF32FloatAttr(value)); }
   Value i(int32_t value) { return constant(b.getI32IntegerAttr(value)); }
-  Value add(Value x, Value y) { return make<arith::AddFOp>(x, y); }
-  Value sub(Value x, Value y) { return make<arith::SubFOp>(x, y); }
-  Value mul(Value x, Value y) { return make<arith::MulFOp>(x, y); }
-  Value div(Value x, Value y) { return make<arith::DivFOp>(x, y); }
-  Value fma(Value x, Value y, Value z) { return make<LLVM::FMAOp>(x, y, z); }
-  Value abs(Value x) { return make<LLVM::FAbsOp>(x); }
-  Value is(Predicate predicate, Value x, Value y) { return make<arith::CmpFOp>(predicate, x, y); }
-  Value select(Value c, Value x, Value y) { return make<arith::SelectOp>(c, x, y); }
   Value bits(Value x) { return make<arith::BitcastOp>(like(b.getI32Type()), x); }
   Value fromBits(Value x) { return make<arith::BitcastOp>(like(b.getF32Type()), x); }
   /// Coefficients from the highest power on.
@@ -55,7 +28,6 @@ struct Floats {
       sum = sum ? fma(sum, x, f(coefficient)) : f(coefficient);
     return sum;
   }
-  Value withSignOf(Value magnitude, Value x) { return make<LLVM::CopySignOp>(magnitude, x); }
 
   Value exp(Value x);
   Value expInside(Value x);
@@ -66,22 +38,8 @@ struct Floats {
   Value pow(Value x, Value y);
   Value sine(Value x, bool isCosine);
 
-  Value d(double value) { return constant(b.getF64FloatAttr(value)); }
-  Value i64(int64_t value) { return constant(b.getI64IntegerAttr(value)); }
   Value wide(Value x) { return make<arith::ExtFOp>(like(b.getF64Type()), x); }
   Value rounded(Value x) { return make<arith::TruncFOp>(like(b.getF32Type()), x); }
-  Value bits64(Value x) { return make<arith::BitcastOp>(like(b.getI64Type()), x); }
-  Value fromBits64(Value x) { return make<arith::BitcastOp>(like(b.getF64Type()), x); }
-  Value both(Value x, Value y) { return make<arith::AndIOp>(x, y); }
-  Value negated(Value condition) {
-    return make<arith::XOrIOp>(condition, constant(b.getIntegerAttr(b.getI1Type(), 1)));
-  }
-  Value polynomial64(Value x, ArrayRef<double> coefficients) {
-    Value sum;
-    for (double coefficient : coefficients)
-      sum = sum ? fma(sum, x, d(coefficient)) : d(coefficient);
-    return sum;
-  }
   Value log2Of(Value x);
   Value exp2Of(Value x);
 };
@@ -240,12 +198,8 @@ Value Floats::sine(Value argument, bool isCosine) {
   Value quadrant = bits64(shifted);
   if (isCosine)
     quadrant = make<arith::AddIOp>(quadrant, i64(1));
-  auto has = [&](int64_t bit) -> Value {
-    return make<arith::CmpIOp>(arith::CmpIPredicate::ne, make<arith::AndIOp>(quadrant, i64(bit)),
-                               i64(0));
-  };
-  Value result = select(has(1), cosR, sinR);
-  result = select(has(2), make<arith::NegFOp>(result), result);
+  Value result = select(has(quadrant, 1), cosR, sinR);
+  result = select(has(quadrant, 2), make<arith::NegFOp>(result), result);
   if (!isCosine) // of -0 too
     result = select(is(Predicate::OEQ, x, d(0)), x, result);
   Value isSmall = is(Predicate::OLT, make<LLVM::FAbsOp>(x), d(0x1p50));
@@ -253,7 +207,7 @@ Value Floats::sine(Value argument, bool isCosine) {
 }
 
 Value dpc::emitFloatFunction(OpBuilder &builder, Operation *op) {
-  Floats e{builder, op->getLoc(), op->getResult(0).getType()};
+  Floats e{{builder, op->getLoc(), op->getResult(0).getType()}};
   Value x = op->getOperand(0);
   if (isa<math::ExpOp>(op))
     return e.exp(x);

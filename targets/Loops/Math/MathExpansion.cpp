@@ -3,41 +3,24 @@
 
 #include "targets/Loops/Math/MathExpansion.h"
 
+#include "targets/Loops/Math/DoubleFunctions.h"
 #include "targets/Loops/Math/FloatFunctions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace dpc;
 
-/// The libm function of a math op: its mnemonic but for a few.
-static std::string libmName(Operation *op, bool isFloat32) {
-  StringRef name = llvm::StringSwitch<StringRef>(op->getName().stripDialect())
-                       .Case("powf", "pow")
-                       .Default(op->getName().stripDialect());
-  return (name + (isFloat32 ? "f" : "")).str();
-}
-
-static Value callLibm(OpBuilder &builder, ModuleOp module, Operation *op) {
-  Type type = op->getResult(0).getType();
-  std::string name = libmName(op, type.isF32());
-  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
-  if (!function) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(module.getBody());
-    SmallVector<Type> arguments(op->getOperandTypes());
-    function = builder.create<LLVM::LLVMFuncOp>(module.getLoc(), name,
-                                                LLVM::LLVMFunctionType::get(type, arguments));
-    auto none = LLVM::ModRefInfo::NoModRef;
-    function.setMemoryAttr(LLVM::MemoryEffectsAttr::get(builder.getContext(), none, none, none));
-    // Not builtin: LLVM would put other functions in the place of some calls,
-    // by what else a kernel computes (a sine beside a cosine).
-    function.setPassthroughAttr(builder.getStrArrayAttr({"nobuiltin", "nounwind", "willreturn"}));
-  }
-  return builder.create<LLVM::CallOp>(op->getLoc(), function, op->getOperands()).getResult();
+/// The function of f32 that has no arithmetic of its own, in f64.
+static Value emitWide(OpBuilder &b, Operation *op) {
+  Location loc = op->getLoc();
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(b.create<arith::ExtFOp>(loc, b.getF64Type(), operand));
+  Value value = emitDoubleFunction(b, op, operands);
+  return value ? b.create<arith::TruncFOp>(loc, op->getResult(0).getType(), value) : Value();
 }
 
 /// x^y of integers by squaring, as the interpreter has it: a negative exponent
@@ -104,13 +87,15 @@ static Value extendBf16(OpBuilder &b, arith::ExtFOp op) {
   return b.create<arith::ExtFOp>(loc, op.getType(), value);
 }
 
-static Value expand(OpBuilder &b, ModuleOp module, Operation *op) {
+static Value expand(OpBuilder &b, Operation *op) {
   Location loc = op->getLoc();
   Type type = op->getResult(0).getType();
   if (auto truncate = dyn_cast<arith::TruncFOp>(op))
     return type.isBF16() ? truncateToBf16(b, loc, truncate.getIn()) : Value();
   if (auto extend = dyn_cast<arith::ExtFOp>(op))
     return extend.getIn().getType().isBF16() ? extendBf16(b, extend) : Value();
+  if (isa<arith::RemFOp>(op))
+    return emitRemainder(b, op);
   if (!isa_and_nonnull<math::MathDialect>(op->getDialect()))
     return Value();
   Value x = op->getOperand(0);
@@ -128,10 +113,10 @@ static Value expand(OpBuilder &b, ModuleOp module, Operation *op) {
     return b.create<LLVM::RoundEvenOp>(loc, x);
   if (auto power = dyn_cast<math::IPowIOp>(op))
     return emitIntegerPower(b, power);
-  if (getElementTypeOrSelf(type).isF32())
-    if (Value value = emitFloatFunction(b, op))
-      return value;
-  return callLibm(b, module, op);
+  if (type.isF64())
+    return emitDoubleFunction(b, op);
+  Value value = emitFloatFunction(b, op);
+  return value ? value : emitWide(b, op);
 }
 
 void dpc::expandMath(ModuleOp module) {
@@ -142,7 +127,7 @@ void dpc::expandMath(ModuleOp module) {
   });
   for (Operation *op : found) {
     OpBuilder builder(op);
-    if (Value value = expand(builder, module, op)) {
+    if (Value value = expand(builder, op)) {
       op->getResult(0).replaceAllUsesWith(value);
       op->erase();
     }

@@ -5,9 +5,9 @@
 
 namespace dpc {
 
-/// Replaces every op of the math dialect, on scalars or (f32) vectors: by an
-/// instruction, by straight-line arithmetic (f32), or by a call of libm; and
-/// conversions to and from bf16 by integer arithmetic. Needs: no math op on
+/// Replaces every op of the math dialect, on scalars or (f32) vectors, by an
+/// instruction or by arithmetic; so the remainder of floats, and conversions to
+/// and from bf16. Needs: no math op on
 /// 16-bit floats, none on vectors of f64.
 void expandMath(mlir::ModuleOp module);
 

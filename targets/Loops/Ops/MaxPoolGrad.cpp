@@ -134,12 +134,17 @@ private:
       return Values{e.make<arith::SelectOp>(better, now, carried[0]),
                     e.make<arith::SelectOp>(better, tap, carried[1])};
     };
-    auto combine = [&](ValueRange early, ValueRange late) {
+    // Of equal elements, and of NaN, the one whose tap is first.
+    auto combine = [&](ValueRange one, ValueRange other) {
       Value isThere =
-          e.make<arith::CmpIOp>(arith::CmpIPredicate::sge, late[1], e.constantLike(tapType, 0));
-      Value better = e.both(isLarger(early, late[0]), isThere);
-      return Values{e.make<arith::SelectOp>(better, late[0], early[0]),
-                    e.make<arith::SelectOp>(better, late[1], early[1])};
+          e.make<arith::CmpIOp>(arith::CmpIPredicate::sge, other[1], e.constantLike(tapType, 0));
+      Value isEarlier = e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, other[1], one[1]);
+      Value isAlike =
+          ordering.either(ordering.equal(one[0], other[0]), ordering.areNan(one[0], other[0]));
+      Value better = ordering.either(isLarger(one, other[0]), ordering.all(isAlike, isEarlier));
+      better = e.both(better, isThere);
+      return Values{e.make<arith::SelectOp>(better, other[0], one[0]),
+                    e.make<arith::SelectOp>(better, other[1], one[1])};
     };
     Values best{zero, none};
     if (isUnrolled())

@@ -21,11 +21,9 @@ namespace {
 /// and Stability of Numerical Algorithms", 4.2).
 class BlockedFold {
 public:
-  static constexpr int64_t kBlock = 1 << 12;
-
   BlockedFold(LoopEmitter &e, Combiner &combiner, function_ref<Value(ArrayRef<Index>)> element)
-      : e(e), combiner(combiner), total(e, ReduceKind::sum, e.builder.getF64Type()),
-        element(element) {}
+      : kBlock(e.getSumTerms()), e(e), combiner(combiner),
+        total(e, ReduceKind::sum, e.builder.getF64Type()), element(element) {}
 
   Value run(ArrayRef<int64_t> extents, bool isFloatSum) {
     if (!isFloatSum || count(extents) <= kBlock)
@@ -43,29 +41,31 @@ private:
     return product;
   }
 
-  Value fold(Combiner &sum, ArrayRef<int64_t> extents, function_ref<Value(ArrayRef<Index>)> term) {
-    return sum.reduce(extents, [&](ArrayRef<Index> ivs, ValueRange carried) {
-      return Values{sum.combine(carried[0], term(ivs))};
-    });
-  }
-
   /// The elements `outer`, `start` + i, j, ... for i, j, ... in `extents`.
   Value runBlock(ArrayRef<int64_t> extents, std::optional<Index> start) {
-    return fold(combiner, extents, [&](ArrayRef<Index> ivs) {
+    return combiner.reduce(extents, [&](ArrayRef<Index> ivs, ValueRange carried) {
       SmallVector<Index> all(outer);
       llvm::append_range(all, ivs);
       if (start)
         all[outer.size()] = *start + ivs[0];
-      return element(all);
+      return Values{combiner.combine(carried[0], element(all))};
     });
+  }
+
+  /// The sum, in f64, of what `block` gives: one after the other, as each is a
+  /// reduction.
+  Value addUp(int64_t blocks, function_ref<Value(Index)> block) {
+    return e.loop(blocks, total.identity(), [&](Index i, ValueRange carried) {
+      return Values{total.combine(carried[0], block(i))};
+    })[0];
   }
 
   /// In f64.
   Value runBlocks(ArrayRef<int64_t> extents) {
     int64_t first = extents.front(), inner = count(extents.drop_front());
     if (inner > kBlock)
-      return fold(total, {first}, [&](ArrayRef<Index> iv) {
-        outer.push_back(iv[0]);
+      return addUp(first, [&](Index i) {
+        outer.push_back(i);
         Value sum = runBlocks(extents.drop_front());
         outer.pop_back();
         return sum;
@@ -74,8 +74,7 @@ private:
     SmallVector<int64_t> block(extents), rest(extents);
     block[0] = rounds;
     rest[0] = first % rounds;
-    Value sum = fold(total, {first / rounds},
-                     [&](ArrayRef<Index> iv) { return widen(runBlock(block, iv[0] * rounds)); });
+    Value sum = addUp(first / rounds, [&](Index i) { return widen(runBlock(block, i * rounds)); });
     if (rest[0] == 0)
       return sum;
     Index start = e.constant(first - rest[0]);
@@ -87,6 +86,7 @@ private:
     return sum.getType() == type ? sum : e.make<arith::ExtFOp>(type, sum);
   }
 
+  const int64_t kBlock;
   LoopEmitter &e;
   Combiner &combiner;
   Combiner total;
@@ -201,14 +201,22 @@ struct ArgReduceRule : ElementRule<ArgReduceRule, ArgReduceOp> {
         better = ordering.either(better, ordering.equal(now, old[0]));
       return choose(better, old, now, e.materialize(i[0]));
     };
-    // Both have considered element 0, which counts once all the same.
-    auto combine = [&](ValueRange early, ValueRange late) {
-      Value better = isBetter(late[0], early[0]);
-      if (op.getSelectLast()) {
-        Value isLater = e.make<arith::CmpIOp>(arith::CmpIPredicate::sgt, late[1], early[1]);
-        better = ordering.either(better, ordering.all(ordering.equal(late[0], early[0]), isLater));
-      }
-      return choose(better, early, late[0], late[1]);
+    // Of equal elements the one whose place is first, or last; of NaN the first.
+    // All have considered element 0, which counts once all the same.
+    auto combine = [&](ValueRange one, ValueRange other) {
+      using arith::CmpIPredicate;
+      auto isPlace = [&](CmpIPredicate predicate) -> Value {
+        return e.make<arith::CmpIOp>(predicate, other[1], one[1]);
+      };
+      Value isEarlier = isPlace(CmpIPredicate::slt),
+            isPreferred = op.getSelectLast() ? isPlace(CmpIPredicate::sgt) : isEarlier;
+      Value isTie = ordering.all(ordering.equal(other[0], one[0]), isPreferred),
+            isNanTie = ordering.all(ordering.areNan(other[0], one[0]), isEarlier);
+      Value better =
+          ordering.unlessNan(ordering.either(isBetter(other[0], one[0]), isTie), one[0], other[0]);
+      better = ordering.either(better, isNanTie);
+      return Values{e.make<arith::SelectOp>(better, other[0], one[0]),
+                    e.make<arith::SelectOp>(better, other[1], one[1])};
     };
     Value zero = e.materialize(e.constant(0));
     Values best = e.reduce({type.getDimSize(op.getDimension())}, {at(e.constant(0)), zero},

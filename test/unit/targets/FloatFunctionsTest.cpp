@@ -1,19 +1,12 @@
 // Accuracy of generated f32 functions over their range, in units in the last
 // place of the true value, and what they give at the edges.
 
-#include "test/unit/dialects/NN/IR/BlockInterpreter.h"
 #include "test/unit/targets/CompiledKernel.h"
-
-#include "dialects/NN/IR/Program.h"
-
-#include "mlir/Parser/Parser.h"
 
 #include "gtest/gtest.h"
 
 #include <cmath>
 
-using namespace mlir;
-using namespace dpc;
 using namespace dpc::test;
 
 namespace {
@@ -29,36 +22,9 @@ static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 static double selfPower(double x) { return std::pow(x, x); }
 
-/// Results of `op` on `inputs`, or on pairs of `inputs` and `seconds` as %x,
-/// %z.
 static std::vector<double> evaluate(const std::string &op, const std::vector<double> &inputs,
                                     const std::vector<double> &seconds = {}) {
-  MLIRContext context;
-  loadDialects(context);
-  DialectRegistry registry;
-  registerTargets(registry);
-  context.appendDialectRegistry(registry);
-  context.loadAllAvailableDialects();
-  std::string type = "tensor<" + std::to_string(inputs.size()) + "xf32>";
-  std::string text = "func.func @f(%a: " + type + ", %b: " + type +
-                     ") {\n%k = nn.kernel (%b, %a : " + type + ", " + type +
-                     ") {\n^bb0(%z: " + type + ", %x: " + type + "):\n%y = " + op +
-                     " %x : " + type + "\nnn.yield %y : " + type + "\n} -> " + type + "\nreturn\n}";
-  auto module = parseSourceString<ModuleOp>(text, &context);
-  EXPECT_TRUE(module);
-  if (!module)
-    return {};
-  Operation *op0 = nullptr;
-  module->walk([&](nn::KernelOp kernel) { op0 = kernel; });
-  auto compiled = CompiledKernel::create(op0);
-  if (!compiled)
-    return {};
-  HostTensor tensor(cast<RankedTensorType>(op0->getResult(0).getType()));
-  HostTensor second = tensor;
-  tensor.floats = inputs;
-  if (!seconds.empty())
-    second.floats = seconds;
-  return compiled->run({second, tensor})[0].floats;
+  return evaluateElements(op, "f32", inputs, seconds);
 }
 
 static double ulp(double value) {

@@ -4,7 +4,7 @@
 #include "test/unit/targets/KernelCases.h"
 
 // clang-format off
-static const std::vector<dpc::test::OpCase> cases = {
+static const std::vector<dpc::test::OpCase> kernels = {
     // Ops that have no gradient.
     {"nn.iota dim 1 : tensor<3x5xf64>", {}},
     {"nn.iota dim 0 : tensor<7x2xi32>", {}},
@@ -377,4 +377,4 @@ static const std::vector<dpc::test::OpCase> cases = {
 };
 // clang-format on
 
-const std::vector<dpc::test::OpCase> &dpc::test::kernelCases() { return cases; }
+const std::vector<dpc::test::OpCase> &dpc::test::kernelCases() { return kernels; }

@@ -1,26 +1,15 @@
 // Memory plans: optimality, hard and large instances.
 
-#include "passes/Memory/MemoryPlan.h"
+#include "test/unit/passes/Memory/SolvedPlan.h"
+
 #include <ctime>
 #include <functional>
-#include <gtest/gtest.h>
 #include <random>
 
 using namespace dpc;
+using namespace dpc::test;
 
 namespace {
-
-std::string text(llvm::Error error) { return llvm::toString(std::move(error)); }
-
-MemoryPlan solve(const MemoryProblem &problem, const MemoryPlanOptions &options = {}) {
-  llvm::Expected<MemoryPlan> plan = planMemory(problem, options);
-  if (!plan) {
-    ADD_FAILURE() << text(plan.takeError());
-    return {};
-  }
-  EXPECT_EQ(text(plan->verify(problem)), "");
-  return *plan;
-}
 
 /// Is there any plan within `capacity`? Tries every offset of every buffer.
 bool fitsByBruteForce(const MemoryProblem &problem, int64_t capacity) {

@@ -1,13 +1,11 @@
 // Memory plans: hand cases and errors.
 
-#include "passes/Memory/MemoryPlan.h"
-#include <gtest/gtest.h>
+#include "test/unit/passes/Memory/SolvedPlan.h"
 
 using namespace dpc;
+using namespace dpc::test;
 
 namespace {
-
-std::string text(llvm::Error error) { return llvm::toString(std::move(error)); }
 
 LiveBuffer buffer(int64_t size, int64_t firstUse, int64_t lastUse, int64_t alignment = 1) {
   LiveBuffer result;
@@ -23,16 +21,6 @@ MemoryProblem problem(std::initializer_list<LiveBuffer> buffers) {
   result.buffers = buffers;
   result.regions[0].name = "arena";
   return result;
-}
-
-MemoryPlan solve(const MemoryProblem &problem) {
-  llvm::Expected<MemoryPlan> plan = planMemory(problem);
-  if (!plan) {
-    ADD_FAILURE() << text(plan.takeError());
-    return {};
-  }
-  EXPECT_EQ(text(plan->verify(problem)), "");
-  return *plan;
 }
 
 TEST(MemoryPlan, NothingToPlace) {

@@ -1,0 +1,69 @@
+#include "targets/CUDA/CUDATarget.h"
+
+#include "targets/CUDA/GridFunction.h"
+#include "targets/Loops/Kernels/LoopTarget.h"
+#include "targets/Objects/CompileObjects.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+
+using namespace mlir;
+using namespace dpc;
+
+namespace {
+
+class CUDATarget : public LoopTarget {
+public:
+  StringRef getName() const override { return "cuda"; }
+
+  ArrayRef<StringRef> getProcessors() const override {
+    static const StringRef processors[] = {"sm_80", "sm_90"};
+    return processors;
+  }
+
+  // Of an H100 or H200 in f32 without tensor cores, and NVLink.
+  Device getDevice(StringRef) const override { return {5e13, 3e12}; }
+  Link getLink() const override { return {3e11, 1e-5}; }
+
+  // Storing and loading an element takes as long as many operations.
+  ElementCosts getElementCosts() const override {
+    ElementCosts costs;
+    costs.storeAndLoad = 16;
+    costs.longElement = 32;
+    return costs;
+  }
+
+  FunctionForm getFunctionForm() const override { return FunctionForm::launchTable; }
+
+  HostLevel getHostLevel(const CodeOptions &) const override { return HostLevel::any; }
+
+  void registerDialects(DialectRegistry &registry) const override {
+    LoopTarget::registerDialects(registry);
+    registry.insert<NVVM::NVVMDialect>();
+    registerObjectTranslations(registry);
+    registerNVVMDialectTranslation(registry);
+  }
+
+  FailureOr<std::vector<KernelObject>> compileKernels(ModuleOp kernels, const CodeOptions &options,
+                                                      const ObjectCache *cache) const override {
+    ObjectOptions ptx;
+    ptx.form = ObjectForm::ptx;
+    ptx.processor = options.processor.empty() ? getProcessors().front().str() : options.processor;
+    ptx.vectorize = false;
+    return compileObjects(kernels, ptx, cache);
+  }
+
+protected:
+  FailureOr<KernelCode> emitGraph(const KernelGraph &graph, Location loc, StringRef symbol,
+                                  ModuleOp code, const CodeOptions &options) const override {
+    OpBuilder builder(code.getContext());
+    GridEmitter emitter(builder, loc, graph, code);
+    if (options.orderedSums)
+      emitter.keepOrder();
+    return GridFunction(graph, emitter, code, symbol).emit();
+  }
+};
+
+} // namespace
+
+void dpc::registerCUDATarget() { registerTarget(std::make_unique<CUDATarget>()); }

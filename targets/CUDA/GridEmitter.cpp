@@ -1,0 +1,281 @@
+// Deals the iterations of loops to the threads of a grid, and combines what the
+// threads of a block have reduced.
+
+#include "targets/CUDA/GridEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace mlir;
+using namespace dpc;
+
+using Index = LoopEmitter::Index;
+using Values = LoopEmitter::Values;
+
+/// Terms below which dealing a reduction costs more than it saves.
+static const int64_t kShortReduction = 32;
+
+static int64_t count(ArrayRef<int64_t> shape) {
+  int64_t product = 1;
+  for (int64_t extent : shape)
+    product *= extent;
+  return product;
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+void GridEmitter::beginLaunch(const Launch &newLaunch, StringRef newSymbol) {
+  enterScope();
+  launch = &newLaunch;
+  symbol = newSymbol;
+  slots.clear();
+  sharedBuffers = 0;
+  level = launch->kind == Launch::Kind::lone ? Level::thread : Level::grid;
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  threadValue = make<arith::ExtUIOp>(i64, make<NVVM::ThreadIdXOp>(i32));
+  blockValue = make<arith::ExtUIOp>(i64, make<NVVM::BlockIdXOp>(i32));
+  thread = bind(threadValue, 0, launch->threads - 1);
+  block = bind(blockValue, 0, launch->blocks - 1);
+}
+
+void GridEmitter::endLaunch() { leaveScope(); }
+
+Value GridEmitter::allocateShared(int64_t bytes) {
+  const unsigned kSharedSpace = NVVM::kSharedMemorySpace;
+  std::string name = symbol + "_shared" + std::to_string(sharedBuffers++);
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    make<LLVM::GlobalOp>(type, /*isConstant=*/false, LLVM::Linkage::Internal, name, Attribute(),
+                         /*alignment=*/16, kSharedSpace);
+  }
+  MLIRContext *context = builder.getContext();
+  Value address = make<LLVM::AddressOfOp>(LLVM::LLVMPointerType::get(context, kSharedSpace), name);
+  return make<LLVM::AddrSpaceCastOp>(LLVM::LLVMPointerType::get(context), address);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+/// The multi-index of `shape` with this number, each position a variable of its
+/// own, as those of nested loops are: what is computed of them is simplified
+/// alike.
+SmallVector<Index> GridEmitter::positionsOf(Index number, ArrayRef<int64_t> shape) {
+  SmallVector<Index> positions(shape.size(), constant(0));
+  int64_t outer = count(shape);
+  for (size_t d = shape.size(); d-- > 0;) {
+    int64_t extent = shape[d];
+    outer /= std::max<int64_t>(1, extent);
+    if (extent == 1)
+      continue;
+    positions[d] = outer == 1 ? number : bind(materialize(mod(number, extent)), 0, extent - 1);
+    if (outer == 1)
+      break;
+    number = bind(materialize(floorDiv(number, extent)), 0, outer - 1);
+  }
+  return positions;
+}
+
+/// `body` for the numbers below `count` that are this thread's: each of the
+/// block's threads has one in `threads`, so that neighbours read neighbours.
+Values GridEmitter::dealToBlock(int64_t count, ValueRange initial,
+                                function_ref<Values(Index, ValueRange)> body) {
+  int64_t threads = launch->threads, rounds = llvm::divideCeil(count, threads);
+  auto iteration = [&](Index round, ValueRange carried) {
+    Value number = materialize(round * threads + thread);
+    llvm::SaveAndRestore inside(level, Level::thread);
+    return body(bind(number, 0, count - 1), carried);
+  };
+  if (count % threads == 0)
+    return loop(rounds, initial, iteration);
+  // The last round is for some of the threads only.
+  Value first = materialize(constant(0));
+  Value left = materialize(constant(count + threads - 1) - thread);
+  Value own = make<arith::DivUIOp>(left, materialize(constant(threads)));
+  return loopBetween(first, own, rounds, initial, iteration);
+}
+
+void GridEmitter::dealToGrid(int64_t count, function_ref<void(Index)> body) {
+  Index place = block * launch->threads + thread;
+  Value number = materialize(place);
+  when(inRange(place, 0, count), [&] {
+    llvm::SaveAndRestore inside(level, Level::thread);
+    body(bind(number, 0, count - 1));
+  });
+}
+
+void GridEmitter::forEach(ArrayRef<int64_t> shape, function_ref<void(ArrayRef<Index>)> body,
+                          Lanes lanes) {
+  int64_t total = count(shape);
+  if (total == 0)
+    return;
+  switch (level) {
+  case Level::thread:
+    return KernelEmitter::forEach(shape, body, lanes);
+  case Level::block:
+    dealToBlock(total, {}, [&](Index number, ValueRange) {
+      body(positionsOf(number, shape));
+      return Values();
+    });
+    return;
+  case Level::grid:
+    return dealToGrid(total, [&](Index number) { body(positionsOf(number, shape)); });
+  }
+}
+
+void GridEmitter::forEachRow(int64_t rows, function_ref<void(Index)> body) {
+  if (level == Level::thread)
+    return KernelEmitter::forEachRow(rows, body);
+  if (rows == 1)
+    return body(constant(0));
+  if (launch->kind == Launch::Kind::elements)
+    return dealToGrid(rows, body);
+  llvm::SaveAndRestore inside(level, Level::block);
+  body(block);
+}
+
+void GridEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRef<Index>)> body) {
+  if (launch->kind == Launch::Kind::results) {
+    llvm::SaveAndRestore inside(level, Level::block);
+    return body(positionsOf(block, nest.extents));
+  }
+  if (level == Level::block && launch->together[getStage()]) {
+    // Every thread goes through them all, and works on each.
+    loop(nest.extents, {}, [&](ArrayRef<Index> index, ValueRange) {
+      body(index);
+      return Values();
+    });
+    return;
+  }
+  forEach(nest.extents, body);
+}
+
+void GridEmitter::endStage() {
+  if (level == Level::block)
+    barrier();
+}
+
+/// All threads of a block have made the element: one writes it, when none reads
+/// any more what may lie there.
+void GridEmitter::storeTo(const Buffer &buffer, Value element, Index number) {
+  if (level != Level::block)
+    return KernelEmitter::storeTo(buffer, element, number);
+  barrier();
+  Value isFirst =
+      make<arith::CmpIOp>(arith::CmpIPredicate::eq, threadValue, materialize(constant(0)));
+  when(isFirst, [&] { KernelEmitter::storeTo(buffer, element, number); });
+}
+
+void GridEmitter::barrier() { make<NVVM::Barrier0Op>(); }
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+int64_t GridEmitter::getSumTerms() const {
+  return KernelEmitter::getSumTerms() * (level == Level::block ? launch->threads : 1);
+}
+
+// The order in which partial results are combined is fixed: first across the
+// lanes of a warp, in halves, then warp by warp.
+Values GridEmitter::reduce(ArrayRef<int64_t> shape, ValueRange identity,
+                           function_ref<Values(ArrayRef<Index>, ValueRange)> accumulate,
+                           function_ref<Values(ValueRange, ValueRange)> combine) {
+  int64_t total = count(shape);
+  if (orderedSums || level != Level::block || total < kShortReduction)
+    return loop(shape, identity, accumulate);
+  Values mine = dealToBlock(total, identity, [&](Index number, ValueRange carried) {
+    return accumulate(positionsOf(number, shape), carried);
+  });
+  return combineBlock(combineWarp(mine, combine), combine);
+}
+
+/// What the lanes of a warp make together: in its first lane.
+Values GridEmitter::combineWarp(ValueRange mine,
+                                function_ref<Values(ValueRange, ValueRange)> combine) {
+  Values values(mine);
+  for (int distance = LaunchPlan::kWarp / 2; distance > 0; distance /= 2) {
+    Values others;
+    for (Value value : values)
+      others.push_back(shuffle(value, distance, /*isDistance=*/true));
+    values = combine(values, others);
+  }
+  return values;
+}
+
+/// What the first lanes of all warps make together: in every thread.
+Values GridEmitter::combineBlock(ValueRange mine,
+                                 function_ref<Values(ValueRange, ValueRange)> combine) {
+  int64_t warps = launch->threads / LaunchPlan::kWarp;
+  Values values;
+  if (warps == 1) {
+    for (Value value : mine)
+      values.push_back(shuffle(value, 0, /*isDistance=*/false));
+    return values;
+  }
+  const int64_t kSlot = 8;
+  int64_t bytes = kSlot * warps * static_cast<int64_t>(mine.size());
+  Value &memory = slots[bytes];
+  if (!memory) {
+    // Where all later reductions of the launch can use it.
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(blockValue);
+    memory = allocateShared(bytes);
+  }
+  Index lane = mod(thread, LaunchPlan::kWarp), warp = floorDiv(thread, LaunchPlan::kWarp);
+  auto slot = [&](size_t number, Index of) -> Value {
+    Index at = (of + static_cast<int64_t>(number) * warps) * kSlot;
+    return make<LLVM::GEPOp>(memory.getType(), builder.getI8Type(), memory,
+                             ValueRange(materialize(at)), /*inbounds=*/true);
+  };
+  // What the reduction before has left there was read by all.
+  barrier();
+  Value isFirst =
+      make<arith::CmpIOp>(arith::CmpIPredicate::eq, materialize(lane), materialize(constant(0)));
+  when(isFirst, [&] {
+    for (auto [number, value] : llvm::enumerate(mine))
+      make<LLVM::StoreOp>(value, slot(number, warp));
+  });
+  barrier();
+  for (int64_t w = 0; w < warps; ++w) {
+    Values others;
+    for (auto [number, value] : llvm::enumerate(mine))
+      others.push_back(make<LLVM::LoadOp>(value.getType(), slot(number, constant(w))));
+    values = w == 0 ? others : combine(values, others);
+  }
+  return values;
+}
+
+/// The value that another lane of the warp has: `lane`, or this one + `lane`.
+Value GridEmitter::shuffle(Value value, int lane, bool isDistance) {
+  Type type = value.getType(), i32 = builder.getI32Type();
+  unsigned width = type.getIntOrFloatBitWidth();
+  Type bitsType = builder.getIntegerType(width);
+  auto number = [&](int64_t n) -> Value {
+    return make<arith::ConstantOp>(builder.getI32IntegerAttr(static_cast<int32_t>(n)));
+  };
+  auto move = [&](Value bits) -> Value {
+    return make<NVVM::ShflOp>(i32, number(-1), bits, number(lane), number(LaunchPlan::kWarp - 1),
+                              isDistance ? NVVM::ShflKind::down : NVVM::ShflKind::idx, UnitAttr());
+  };
+  Value bits = type == bitsType ? value : make<arith::BitcastOp>(bitsType, value);
+  if (width < 32) {
+    bits = make<arith::TruncIOp>(bitsType, move(make<arith::ExtUIOp>(i32, bits)));
+  } else if (width == 32) {
+    bits = move(bits);
+  } else {
+    Value half = make<arith::ConstantOp>(builder.getI64IntegerAttr(32));
+    Value low = move(make<arith::TruncIOp>(i32, bits));
+    Value high = move(make<arith::TruncIOp>(i32, make<arith::ShRUIOp>(bits, half)));
+    Value wideLow = make<arith::ExtUIOp>(bitsType, low),
+          wideHigh = make<arith::ExtUIOp>(bitsType, high);
+    bits = make<arith::OrIOp>(make<arith::ShLIOp>(wideHigh, half), wideLow);
+  }
+  return type == bitsType ? bits : make<arith::BitcastOp>(type, bits);
+}

@@ -1,0 +1,76 @@
+#ifndef DPC_TARGETS_CUDA_GRIDEMITTER_H
+#define DPC_TARGETS_CUDA_GRIDEMITTER_H
+
+#include "targets/CUDA/LaunchPlan.h"
+#include "targets/Loops/Kernels/KernelEmitter.h"
+
+namespace dpc {
+
+/// Writes the loops of a kernel for grids of threads. Every loop of the rules
+/// stands at one of three levels:
+///
+/// * grid: outside of everything; its iterations are dealt to all threads;
+/// * block: each block runs it, all of its threads with the same values; what
+///   forEach and reduce go through is dealt to them, any other loop is run by
+///   every thread;
+/// * thread: inside of what was dealt: a plain loop.
+///
+/// Barriers stand at level block alone, where no thread has gone another way.
+class GridEmitter : public KernelEmitter {
+public:
+  GridEmitter(mlir::OpBuilder &builder, mlir::Location loc, const KernelGraph &graph,
+              mlir::ModuleOp module)
+      : KernelEmitter(builder, loc, graph), module(module) {}
+
+  /// Begins the code of `launch` where the builder stands, at the start of the
+  /// function `symbol`.
+  void beginLaunch(const Launch &launch, llvm::StringRef symbol);
+  void endLaunch();
+
+  void forEach(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(llvm::ArrayRef<Index>)> body,
+               Lanes lanes = Lanes::whereEstimated) override;
+  Values reduce(llvm::ArrayRef<int64_t> shape, mlir::ValueRange identity,
+                llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> accumulate,
+                llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine) override;
+  int64_t getSumTerms() const override;
+
+  /// `bytes` of memory that the threads of a block share, 16-byte aligned, under
+  /// a name of its own.
+  mlir::Value allocateShared(int64_t bytes);
+
+protected:
+  void forEachRow(int64_t rows, llvm::function_ref<void(Index)> body) override;
+  void forEachElement(const LoopNest &nest,
+                      llvm::function_ref<void(llvm::ArrayRef<Index>)> body) override;
+  void endStage() override;
+  void storeTo(const Buffer &buffer, mlir::Value element, Index number) override;
+
+private:
+  enum class Level { grid, block, thread };
+
+  llvm::SmallVector<Index> positionsOf(Index number, llvm::ArrayRef<int64_t> shape);
+  Values dealToBlock(int64_t count, mlir::ValueRange initial,
+                     llvm::function_ref<Values(Index, mlir::ValueRange)> body);
+  void dealToGrid(int64_t count, llvm::function_ref<void(Index)> body);
+  Values combineWarp(mlir::ValueRange mine,
+                     llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine);
+  Values combineBlock(mlir::ValueRange mine,
+                      llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine);
+  mlir::Value shuffle(mlir::Value value, int lane, bool isDistance);
+  void barrier();
+
+  mlir::ModuleOp module;
+  const Launch *launch = nullptr;
+  std::string symbol;
+  Level level = Level::grid;
+  /// Of this thread in its block, of this block in the grid.
+  mlir::Value threadValue, blockValue;
+  Index thread, block;
+  /// Where a value of each warp lies during a reduction, by the bytes of all.
+  llvm::DenseMap<int64_t, mlir::Value> slots;
+  unsigned sharedBuffers = 0;
+};
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_CUDA_GRIDEMITTER_H

@@ -1,0 +1,137 @@
+// Writes a kernel as launches: an entry for each, and where their values lie.
+
+#include "targets/CUDA/GridFunction.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+
+FailureOr<KernelCode> GridFunction::emit() {
+  const LoopPlan loops = planLoops(graph);
+  if (llvm::Error error = loops.verify(graph))
+    return emitError(e.loc, "loops: ") << llvm::toString(std::move(error)), failure();
+  const LaunchPlan plan = planLaunches(graph, loops);
+  if (llvm::Error error = plan.verify(graph))
+    return emitError(e.loc, "launches: ") << llvm::toString(std::move(error)), failure();
+  if (failed(memory.placeArguments()))
+    return failure();
+  for (auto [ordinal, launch] : llvm::enumerate(plan.launches))
+    for (Operation *root : launch.group.getRoots())
+      for (Value value : graph.getReads(root))
+        lastLaunch[value] = ordinal;
+  for (auto [ordinal, launch] : llvm::enumerate(plan.launches))
+    if (failed(emitLaunch(launch, ordinal)))
+      return failure();
+  for (auto [result, value] : llvm::enumerate(graph.getYielded()))
+    if (!memory.isStoredIn(value, result) && nn::typeOf(value).getNumElements() > 0)
+      emitCopy(value, result, plan.launches.size());
+  KernelCode code;
+  memory.findAliases(code);
+  for (Entry &entry : entries) {
+    memory.declareUnaliased(code, entry.function);
+    code.launches.push_back(finish(entry));
+  }
+  code.scratchBytes = memory.getScratchBytes();
+  return code;
+}
+
+//===----------------------------------------------------------------------===//
+// Entries
+//===----------------------------------------------------------------------===//
+
+void GridFunction::beginEntry(const Launch &launch) {
+  OpBuilder &builder = e.builder;
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  SmallVector<Type> pointers(memory.getBufferCount(), pointer);
+  builder.setInsertionPointToEnd(module.getBody());
+  std::string name = (symbol + "_" + Twine(entries.size())).str();
+  auto function = e.make<LLVM::LLVMFuncOp>(
+      name, LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), pointers));
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                    builder.getDenseI32ArrayAttr({static_cast<int32_t>(launch.threads)}));
+  function.setPassthroughAttr(builder.getStrArrayAttr({"nounwind"}));
+  builder.setInsertionPointToStart(function.addEntryBlock(builder));
+  entries.push_back({function, launch.kind, launch.blocks, launch.threads});
+  e.beginLaunch(launch, name);
+  memory.enter(function);
+}
+
+void GridFunction::endEntry() {
+  e.endLaunch();
+  e.make<LLVM::ReturnOp>(ValueRange());
+}
+
+/// Only the buffers that an entry uses are its arguments.
+KernelLaunch GridFunction::finish(Entry &entry) {
+  Block &block = entry.function.getBody().front();
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  KernelLaunch launch;
+  launch.suffix = entry.function.getSymName().drop_front(symbol.size()).str();
+  launch.blocks = entry.blocks;
+  launch.threads = entry.threads;
+  launch.isLone = entry.kind == Launch::Kind::lone;
+  llvm::BitVector unused(block.getNumArguments());
+  SmallVector<Type> types;
+  SmallVector<Attribute> attributes;
+  for (BlockArgument argument : block.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    if (argument.use_empty()) {
+      unused.set(number);
+      continue;
+    }
+    launch.buffers.push_back(number);
+    types.push_back(argument.getType());
+    DictionaryAttr attribute = function_interface_impl::getArgAttrDict(entry.function, number);
+    attributes.push_back(attribute ? attribute : e.builder.getDictionaryAttr({}));
+  }
+  // eraseArguments of the interface does not know functions without results.
+  block.eraseArguments(unused);
+  Type nothing = LLVM::LLVMVoidType::get(entry.function.getContext());
+  entry.function.setFunctionType(LLVM::LLVMFunctionType::get(nothing, types));
+  entry.function.setArgAttrsAttr(e.builder.getArrayAttr(attributes));
+  return launch;
+}
+
+LogicalResult GridFunction::emitLaunch(const Launch &launch, unsigned ordinal) {
+  memory.startGroup(ordinal);
+  beginEntry(launch);
+  for (Operation *root : launch.group.getRoots())
+    for (Value value : root->getResults())
+      placeValue(value, launch, ordinal);
+  LogicalResult emitted = e.emitGroup(launch.group, ordinal);
+  endEntry();
+  return emitted;
+}
+
+/// Gives a value that `launch` makes a place, if it needs one and has none yet.
+void GridFunction::placeValue(Value value, const Launch &launch, unsigned ordinal) {
+  if (memory.isResult(value))
+    return;
+  unsigned last = lastLaunch.lookup(value);
+  int64_t rowElements = nn::typeOf(value).getNumElements() / launch.group.rows;
+  if (launch.group.rows > 1 && rowElements == 1 && last <= ordinal)
+    e.registerValues.insert(value);
+  else if (llvm::is_contained(launch.shared, value))
+    e.setBuffer(value, {e.allocateShared(rowElements * elementBytes(value)),
+                        KernelMemory::storageType(value), rowElements});
+  else
+    memory.placeInScratch(value, /*rowElements=*/0, std::max(ordinal, last));
+}
+
+void GridFunction::emitCopy(Value value, unsigned result, unsigned ordinal) {
+  Launch copy;
+  int64_t count = nn::typeOf(value).getNumElements();
+  copy.threads = LaunchPlan::kMaxThreads;
+  copy.blocks = (count + copy.threads - 1) / copy.threads;
+  beginEntry(copy);
+  e.emitCopy(value, memory.resultBuffer(result), ordinal);
+  endEntry();
+}

@@ -1,0 +1,48 @@
+#ifndef DPC_TARGETS_CUDA_GRIDFUNCTION_H
+#define DPC_TARGETS_CUDA_GRIDFUNCTION_H
+
+#include "targets/CUDA/GridEmitter.h"
+#include "targets/Loops/Kernels/KernelMemory.h"
+#include "targets/Target.h"
+
+namespace dpc {
+
+/// Writes the launches of one kernel (Target::emitKernel), each an entry that a
+/// grid of threads runs: `symbol`_0, `symbol`_1, .. Its arguments are the
+/// buffers that it uses.
+class GridFunction {
+public:
+  GridFunction(const KernelGraph &graph, GridEmitter &emitter, mlir::ModuleOp module,
+               llvm::StringRef symbol)
+      : graph(graph), e(emitter), module(module), symbol(symbol),
+        memory(graph, emitter, module, symbol) {}
+
+  mlir::FailureOr<KernelCode> emit();
+
+private:
+  struct Entry {
+    mlir::LLVM::LLVMFuncOp function;
+    Launch::Kind kind;
+    int64_t blocks, threads;
+  };
+
+  void beginEntry(const Launch &launch);
+  void endEntry();
+  mlir::LogicalResult emitLaunch(const Launch &launch, unsigned ordinal);
+  void placeValue(mlir::Value value, const Launch &launch, unsigned ordinal);
+  void emitCopy(mlir::Value value, unsigned result, unsigned ordinal);
+  KernelLaunch finish(Entry &entry);
+
+  const KernelGraph &graph;
+  GridEmitter &e;
+  mlir::ModuleOp module;
+  llvm::StringRef symbol;
+  KernelMemory memory;
+  /// The launch that reads a value last.
+  llvm::DenseMap<mlir::Value, unsigned> lastLaunch;
+  std::vector<Entry> entries;
+};
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_CUDA_GRIDFUNCTION_H

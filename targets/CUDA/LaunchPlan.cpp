@@ -1,0 +1,247 @@
+#include "targets/CUDA/LaunchPlan.h"
+
+#include "planning/PlanError.h"
+#include "targets/Loops/Rules.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace dpc;
+
+/// Terms that are worth the two barriers of a reduction by a block.
+static const int64_t kLongReduction = 64;
+/// Threads that keep a device busy: where there is an element for each, each may
+/// well make one by itself; where reductions are very long, with some to spare.
+static const int64_t kManyElements = 1 << 12;
+static const int64_t kVeryLongReduction = 1 << 10;
+/// Blocks from which on a device is busy with one a row.
+static const int64_t kManyRows = 64;
+/// Elements of a row above which fewer rows are made stage by stage.
+static const int64_t kLongRow = 4096;
+/// Steps a thread takes for a row at most, where it makes one alone.
+static const int64_t kShortRow = 64;
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+int64_t dpc::elementBytes(Value value) {
+  return std::max<int64_t>(1, nn::typeOf(value).getElementTypeBitWidth() / 8);
+}
+
+namespace {
+class Terms {
+public:
+  explicit Terms(const KernelGraph &graph) : graph(graph) {}
+
+  int64_t of(Operation *op) {
+    auto [known, isNew] = terms.try_emplace(op, 1);
+    if (!isNew)
+      return known->second;
+    int64_t most = 1;
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp(); producer && !graph.isMaterialised(operand))
+        most = std::max(most, of(producer));
+    if (auto rule = dyn_cast<ElementOpInterface>(op))
+      most *= std::max<int64_t>(1, rule.getElementCost());
+    return terms[op] = std::min<int64_t>(most, int64_t(1) << 40);
+  }
+
+private:
+  const KernelGraph &graph;
+  DenseMap<Operation *, int64_t> terms;
+};
+} // namespace
+
+int64_t dpc::countTerms(const KernelGraph &graph, Operation *root) { return Terms(graph).of(root); }
+
+static int64_t longestOf(const KernelGraph &graph, ArrayRef<Operation *> roots) {
+  int64_t most = 1;
+  for (Operation *root : roots)
+    most = std::max(most, countTerms(graph, root));
+  return most;
+}
+
+/// Threads of a block that shares `work` steps.
+static int64_t threadsFor(int64_t work) {
+  return std::clamp<int64_t>(llvm::alignTo(work, LaunchPlan::kWarp), LaunchPlan::kWarp,
+                             LaunchPlan::kMaxThreads);
+}
+
+//===----------------------------------------------------------------------===//
+// Planning
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Planner {
+public:
+  Planner(const KernelGraph &graph, const LoopPlan &plan) : graph(graph) {
+    for (auto [ordinal, group] : llvm::enumerate(plan.groups))
+      for (Operation *root : group.getRoots())
+        for (Value value : graph.getReads(root))
+          lastGroup[value] = ordinal;
+    for (Value value : graph.getYielded())
+      yielded.insert(value);
+    for (auto [ordinal, group] : llvm::enumerate(plan.groups))
+      if (group.stages[0].getElements() > 0)
+        add(group, ordinal);
+  }
+
+  LaunchPlan result;
+
+private:
+  void add(const LoopGroup &group, unsigned ordinal) {
+    if (group.isFilled)
+      result.launches.push_back({Launch::Kind::lone, group});
+    else if (group.rows == 1 || isStarved(group))
+      for (const LoopGroup::Stage &stage : group.stages)
+        addStage(stage);
+    else if (isShort(group))
+      addElements(group, group.rows);
+    else
+      addRows(group, ordinal);
+  }
+
+  /// Whether blocks of one row each would leave most of a device idle, and the
+  /// stages can be made by themselves.
+  bool isStarved(const LoopGroup &group) const {
+    if (group.rows >= kManyRows)
+      return false;
+    bool isLong = false;
+    for (const LoopGroup::Stage &stage : group.stages) {
+      isLong |=
+          stage.getElements() / group.rows > kLongRow || longestOf(graph, stage.roots) > kLongRow;
+      if (!nestOf(graph, stage.roots, 1))
+        return false;
+    }
+    return isLong;
+  }
+
+  /// Whether a thread makes a row in no time.
+  bool isShort(const LoopGroup &group) const {
+    int64_t steps = 0;
+    for (const LoopGroup::Stage &stage : group.stages)
+      steps += stage.getElements() / group.rows * longestOf(graph, stage.roots);
+    return steps <= kShortRow && group.rows >= LaunchPlan::kMaxThreads;
+  }
+
+  void addStage(const LoopGroup::Stage &stage) {
+    LoopGroup group;
+    group.stages.push_back(stage);
+    group.stages[0].nest = *nestOf(graph, stage.roots, 1);
+    int64_t elements = stage.getElements(), terms = longestOf(graph, stage.roots);
+    int64_t enough = terms < kVeryLongReduction ? kManyElements : 8 * kManyElements;
+    if (terms < kLongReduction || elements >= enough)
+      return addElements(group, elements);
+    Launch launch{Launch::Kind::results, group, elements, threadsFor(terms)};
+    result.launches.push_back(launch);
+  }
+
+  void addElements(const LoopGroup &group, int64_t count) {
+    int64_t threads = threadsFor(count);
+    auto blocks = static_cast<int64_t>(llvm::divideCeil(count, threads));
+    result.launches.push_back({Launch::Kind::elements, group, blocks, threads});
+  }
+
+  void addRows(const LoopGroup &group, unsigned ordinal) {
+    Launch launch{Launch::Kind::rows, group, group.rows};
+    int64_t work = 1, bytes = 0;
+    for (const LoopGroup::Stage &stage : group.stages) {
+      int64_t elements = stage.getElements() / group.rows, terms = longestOf(graph, stage.roots);
+      bool isTogether = elements == 1 || (terms >= kLongReduction && elements < LaunchPlan::kWarp);
+      launch.together.push_back(isTogether);
+      work = std::max(work, isTogether ? terms : elements);
+      for (Operation *root : stage.roots)
+        for (Value value : root->getResults()) {
+          if (elements == 1 || yielded.contains(value) || lastGroup.lookup(value) > ordinal)
+            continue;
+          int64_t size = llvm::alignTo(elements * elementBytes(value), 16);
+          if (bytes + size > LaunchPlan::kSharedBytes)
+            continue;
+          bytes += size;
+          launch.shared.push_back(value);
+        }
+    }
+    launch.threads = threadsFor(work);
+    result.launches.push_back(launch);
+  }
+
+  const KernelGraph &graph;
+  DenseMap<Value, unsigned> lastGroup;
+  DenseSet<Value> yielded;
+};
+} // namespace
+
+LaunchPlan dpc::planLaunches(const KernelGraph &graph, const LoopPlan &plan) {
+  return Planner(graph, plan).result;
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+static llvm::Error verifyLaunch(const KernelGraph &graph, const Launch &launch, unsigned number) {
+  const LoopGroup &group = launch.group;
+  if (group.stages.empty())
+    return planError("launch {0} has nothing to do", number);
+  if (launch.blocks < 1 || launch.blocks > INT32_MAX || launch.threads < 1 ||
+      launch.threads > LaunchPlan::kMaxThreads)
+    return planError("launch {0} has {1} blocks of {2} threads", number, launch.blocks,
+                     launch.threads);
+  bool isLone = launch.kind == Launch::Kind::lone;
+  if (isLone != group.isFilled)
+    return planError("launch {0} of {1} is {2}of one thread", number,
+                     group.stages[0].roots[0]->getName(), isLone ? "" : "not ");
+  if (isLone ? launch.blocks * launch.threads != 1 : launch.threads % LaunchPlan::kWarp != 0)
+    return planError("launch {0} has {1} blocks of {2} threads", number, launch.blocks,
+                     launch.threads);
+  int64_t elements = group.stages[0].getElements();
+  if (group.rows == 1 && group.stages.size() > 1 && !isLone)
+    return planError("launch {0} has {1} stages and no rows: nothing is between them", number,
+                     group.stages.size());
+  if (launch.kind == Launch::Kind::results && (group.rows != 1 || launch.blocks != elements))
+    return planError("launch {0} has {1} blocks for {2} elements", number, launch.blocks, elements);
+  if (launch.kind == Launch::Kind::rows &&
+      (launch.blocks != group.rows || launch.together.size() != group.stages.size()))
+    return planError("launch {0} has {1} blocks for {2} rows", number, launch.blocks, group.rows);
+  int64_t count = group.rows > 1 ? group.rows : elements;
+  if (launch.kind == Launch::Kind::elements && launch.blocks * launch.threads < count)
+    return planError("launch {0} has {1} blocks of {2} threads for {3} elements", number,
+                     launch.blocks, launch.threads, count);
+  int64_t bytes = 0;
+  for (Value value : launch.shared)
+    bytes +=
+        llvm::alignTo(nn::typeOf(value).getNumElements() / group.rows * elementBytes(value), 16);
+  if (bytes > LaunchPlan::kSharedBytes || (bytes && launch.kind != Launch::Kind::rows))
+    return planError("launch {0} has {1} bytes of shared memory", number, bytes);
+  return llvm::Error::success();
+}
+
+llvm::Error LaunchPlan::verify(const KernelGraph &graph) const {
+  DenseMap<Operation *, unsigned> places;
+  for (auto [number, launch] : llvm::enumerate(launches)) {
+    if (llvm::Error error = verifyLaunch(graph, launch, number))
+      return error;
+    for (Operation *root : launch.group.getRoots())
+      if (!places.insert({root, number}).second)
+        return planError("{0} is in launch {1} and in launch {2}", root->getName(), places[root],
+                         number);
+  }
+  for (Operation *root : graph.getRoots()) {
+    auto here = places.find(root);
+    if (here == places.end()) {
+      if (nn::typeOf(root->getResult(0)).getNumElements() == 0)
+        continue;
+      return planError("{0} is in no launch", root->getName());
+    }
+    for (Value value : graph.getReads(root)) {
+      auto maker = places.find(value.getDefiningOp());
+      if (maker != places.end() && maker->second > here->second)
+        return planError("launch {0} reads what launch {1} makes", here->second, maker->second);
+    }
+  }
+  return llvm::Error::success();
+}

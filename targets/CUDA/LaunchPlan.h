@@ -1,0 +1,62 @@
+#ifndef DPC_TARGETS_CUDA_LAUNCHPLAN_H
+#define DPC_TARGETS_CUDA_LAUNCHPLAN_H
+
+#include "targets/Loops/Kernels/LoopPlan.h"
+
+#include <vector>
+
+namespace dpc {
+
+/// A grid of threads that runs the loops of one group. Launches run one after
+/// the other: what one has written, all threads of the next can read.
+struct Launch {
+  /// Who runs which iterations.
+  enum class Kind {
+    elements, ///< a thread each element; where there are rows, each row
+    results,  ///< a block each element, whose threads share its reduction
+    rows,     ///< a block each row, whose threads share the elements of a stage
+    lone      ///< one thread everything, in order
+  };
+
+  Kind kind = Kind::elements;
+  LoopGroup group;
+  int64_t blocks = 1, threads = 1;
+  /// Of kind `rows`, for each stage: its elements are made one after the other,
+  /// each by all threads of the block, since each is a long reduction.
+  llvm::SmallVector<bool> together;
+  /// Of kind `rows`: values whose current row lies in the block's shared
+  /// memory.
+  llvm::SmallVector<mlir::Value> shared;
+};
+
+/// The launches of a kernel, in their order.
+struct LaunchPlan {
+  /// Threads that agree on a value by shuffles.
+  static constexpr int64_t kWarp = 32;
+  static constexpr int64_t kMaxThreads = 256;
+  /// Shared memory that a block may have on any device without asking for more,
+  /// less what reductions use.
+  static constexpr int64_t kSharedBytes = 47 * 1024;
+
+  std::vector<Launch> launches;
+
+  /// Is the answer sound for `graph`: every root in one launch, after what it
+  /// reads; grids that a device takes and that have a thread for everything;
+  /// what fills its results alone; shared memory that a block has.
+  llvm::Error verify(const KernelGraph &graph) const;
+};
+
+/// Divides the loops of `plan` among threads. Groups without elements have no
+/// launch. A group of few and long rows is divided into one for each stage.
+LaunchPlan planLaunches(const KernelGraph &graph, const LoopPlan &plan);
+
+/// Terms of the reductions that make one element of a root, those of inlined
+/// values included; 1 where there are none.
+int64_t countTerms(const KernelGraph &graph, mlir::Operation *root);
+
+/// Bytes that an element of `value` takes in memory.
+int64_t elementBytes(mlir::Value value);
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_CUDA_LAUNCHPLAN_H

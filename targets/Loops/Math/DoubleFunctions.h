@@ -1,0 +1,24 @@
+#ifndef DPC_TARGETS_LOOPS_MATH_DOUBLEFUNCTIONS_H
+#define DPC_TARGETS_LOOPS_MATH_DOUBLEFUNCTIONS_H
+
+#include "mlir/IR/Builders.h"
+
+namespace dpc {
+
+/// The value of a floating-point function of the math dialect on f64, as
+/// straight-line arithmetic; null for an op that is none. Within 4 units in the
+/// last place of the true value, infinities and NaN as libm gives them (but NaN
+/// for the sine, cosine and tangent of numbers from 2^50 on).
+mlir::Value emitDoubleFunction(mlir::OpBuilder &builder, mlir::Operation *op);
+
+/// The function of `op` on operands of f64.
+mlir::Value emitDoubleFunction(mlir::OpBuilder &builder, mlir::Operation *op,
+                               mlir::ValueRange operands);
+
+/// x - trunc(x / y) y exactly, for an `arith.remf` on f32 or f64, with loops:
+/// the insertion point moves behind them.
+mlir::Value emitRemainder(mlir::OpBuilder &builder, mlir::Operation *op);
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_LOOPS_MATH_DOUBLEFUNCTIONS_H

@@ -1,0 +1,130 @@
+// Compiles a kernel for the target `cuda`, and runs its launches.
+
+#include "test/unit/targets/DeviceKernel.h"
+
+#include "targets/CUDA/CUDATarget.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/Verifier.h"
+
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <map>
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::test;
+
+void dpc::test::registerTargets(DialectRegistry &registry) {
+  static const bool registered = [] {
+    registerCUDATarget();
+    return true;
+  }();
+  (void)registered;
+  registerTargetDialects(registry);
+}
+
+namespace {
+
+/// The device of this process. A call that fails ends it: nothing could be
+/// said of what follows.
+struct TestedDevice {
+  cuda::Driver driver;
+  cuda::Stream stream = nullptr;
+
+  TestedDevice() {
+    setenv("DPC_CUDA_LIBRARIES", EMULATOR, /*overwrite=*/0);
+    setenv("DPC_EMU_CHECK", "1", /*overwrite=*/0);
+    if (cuda::openDriver(driver)) {
+      std::fprintf(stderr, "%s\n", dpc_last_error());
+      std::exit(1);
+    }
+    cuda::Context context = nullptr;
+    must(driver.cuInit(0));
+    must(driver.cuDevicePrimaryCtxRetain(&context, 0));
+    must(driver.cuCtxSetCurrent(context));
+    must(driver.cuStreamCreateWithPriority(&stream, cuda::kStreamNonBlocking, 0));
+  }
+
+  void must(cuda::Result result) const {
+    const char *name = "";
+    if (result == cuda::Result::success)
+      return;
+    driver.cuGetErrorName(result, &name);
+    std::fprintf(stderr, "a call of the driver fails: %s\n", name);
+    std::exit(1);
+  }
+
+  static const TestedDevice &get() {
+    static const TestedDevice device;
+    return device;
+  }
+};
+
+} // namespace
+
+std::unique_ptr<DeviceKernel> DeviceKernel::create(Operation *op, const CodeOptions &options) {
+  const Target &target = *findTarget("cuda");
+  std::unique_ptr<DeviceKernel> kernel(new DeviceKernel(op->getResultTypes()));
+  OwningOpRef<ModuleOp> kernels = ModuleOp::create(op->getLoc());
+  auto own = OpBuilder::atBlockEnd(kernels->getBody()).create<ModuleOp>(op->getLoc(), "kernel");
+  FailureOr<KernelCode> code = target.emitKernel(op, "kernel", own, options);
+  EXPECT_TRUE(succeeded(code));
+  if (failed(code))
+    return nullptr;
+  kernel->code = *code;
+  if (failed(verify(*kernels))) {
+    kernels->print(llvm::errs());
+    ADD_FAILURE() << "the code is not valid";
+    return nullptr;
+  }
+  auto objects = target.compileKernels(*kernels, options, nullptr);
+  if (failed(objects) || objects->size() != 1) {
+    ADD_FAILURE() << "no PTX";
+    return nullptr;
+  }
+  const KernelObject &object = objects->front();
+  kernel->ptx = object.object;
+  const TestedDevice &device = TestedDevice::get();
+  device.must(
+      device.driver.cuModuleLoadDataEx(&kernel->module, kernel->ptx.c_str(), 0, nullptr, nullptr));
+  for (const KernelLaunch &launch : kernel->code.launches)
+    device.must(device.driver.cuModuleGetFunction(&kernel->functions.emplace_back(), kernel->module,
+                                                  (object.symbol + launch.suffix).c_str()));
+  return kernel;
+}
+
+DeviceKernel::~DeviceKernel() {
+  const TestedDevice &device = TestedDevice::get();
+  if (module)
+    device.must(device.driver.cuModuleUnload(module));
+}
+
+void DeviceKernel::call(ArrayRef<TensorBuffer *> buffers) {
+  const TestedDevice &device = TestedDevice::get();
+  std::map<TensorBuffer *, cuda::DevicePointer> copies;
+  for (TensorBuffer *buffer : buffers) {
+    auto [copy, isNew] = copies.try_emplace(buffer, 0);
+    if (!isNew)
+      continue;
+    device.must(device.driver.cuMemAlloc_v2(&copy->second, std::max<size_t>(1, buffer->getSize())));
+    device.must(device.driver.cuMemcpyHtoDAsync_v2(copy->second, buffer->data(), buffer->getSize(),
+                                                   device.stream));
+  }
+  for (auto [launch, function] : llvm::zip_equal(code.launches, functions)) {
+    SmallVector<void *> parameters;
+    for (unsigned number : launch.buffers)
+      parameters.push_back(&copies[buffers[number]]);
+    device.must(device.driver.cuLaunchKernel(function, static_cast<unsigned>(launch.blocks), 1, 1,
+                                             static_cast<unsigned>(launch.threads), 1, 1, 0,
+                                             device.stream, parameters.data(), nullptr));
+  }
+  for (auto [buffer, copy] : copies)
+    device.must(
+        device.driver.cuMemcpyDtoHAsync_v2(buffer->data(), copy, buffer->getSize(), device.stream));
+  device.must(device.driver.cuStreamSynchronize(device.stream));
+  for (auto [buffer, copy] : copies)
+    device.must(device.driver.cuMemFree_v2(copy));
+}

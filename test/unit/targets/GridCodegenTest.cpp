@@ -1,0 +1,87 @@
+// Kernels of the target `cuda`: every op and every fused kernel through PTX,
+// run by the device there is and compared with the interpreter rules.
+
+#include "test/unit/targets/DeviceKernel.h"
+#include "test/unit/targets/KernelCases.h"
+#include "test/unit/targets/KernelTest.h"
+
+#include "dialects/NN/IR/Program.h"
+#include "targets/Loops/Rules.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::test;
+
+namespace {
+
+std::unique_ptr<RunnableKernel> makeKernel(Operation *op) { return DeviceKernel::create(op); }
+
+/// Whether every op of the kernel is elementwise, or moves elements.
+bool onlyMoves(Operation *kernel) {
+  bool moves = true;
+  kernel->walk([&](Operation *op) {
+    auto rule = dyn_cast<ElementOpInterface>(op);
+    moves &= op == kernel || isa<ElementwiseOpInterface, nn::ConstantOp, nn::YieldOp>(op) ||
+             (rule && rule.getElementCost() == 0);
+  });
+  return moves;
+}
+
+/// What another order of threads could change does not depend on the type: the
+/// later runs of these tests (CMakeLists.txt) are in f32, but for the long run.
+bool isLaterRun() { return std::getenv("DPC_EMU_ORDER") && !std::getenv("DPC_LONG"); }
+
+class GridCodegenCase : public KernelTest, public testing::WithParamInterface<OpCase> {
+protected:
+  void checkNarrow(StringRef type) {
+    if (isLaterRun())
+      GTEST_SKIP() << "in the long run";
+    Kernel kernel = parseKernel(context, GetParam(), "f64");
+    ASSERT_TRUE(kernel.op);
+    if (!onlyMoves(kernel.op))
+      GTEST_SKIP() << "sums";
+    check(GetParam(), type, 2e-2, makeKernel);
+  }
+};
+
+TEST_P(GridCodegenCase, F64) {
+  if (isLaterRun())
+    GTEST_SKIP() << "in the long run";
+  check(GetParam(), "f64", 1e-12, makeKernel);
+}
+TEST_P(GridCodegenCase, F32) { check(GetParam(), "f32", 3e-5, makeKernel); }
+TEST_P(GridCodegenCase, Bf16) { checkNarrow("bf16"); }
+TEST_P(GridCodegenCase, F16) { checkNarrow("f16"); }
+
+/// NVIDIA's assembler takes the code, where it is installed.
+TEST_P(GridCodegenCase, Assembles) {
+  static const bool isThere = std::system("command -v ptxas >/dev/null") == 0;
+  if (!isThere || !std::getenv("DPC_LONG"))
+    GTEST_SKIP() << "in the long run, where ptxas is";
+  Kernel kernel = parseKernel(context, GetParam(), "f32");
+  ASSERT_TRUE(kernel.op);
+  auto compiled = DeviceKernel::create(kernel.op);
+  ASSERT_TRUE(compiled);
+  const std::string file = testing::TempDir() + "/" + std::to_string(getpid()) + ".ptx";
+  std::ofstream(file) << compiled->ptx;
+  for (const char *arch : {"sm_80", "sm_90"}) {
+    const std::string command = std::string("ptxas -arch=") + arch + " -o /dev/null " + file;
+    EXPECT_EQ(std::system(command.c_str()), 0) << compiled->ptx;
+  }
+  std::remove(file.c_str());
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, GridCodegenCase, testing::ValuesIn(opCases()));
+INSTANTIATE_TEST_SUITE_P(Kernels, GridCodegenCase, testing::ValuesIn(kernelCases()));
+
+class GridCodegen : public KernelTest {};
+
+TEST_F(GridCodegen, IntegerDivisionNeverTraps) { expectNoTraps(makeKernel); }
+TEST_F(GridCodegen, EqualElementsAreFound) { expectEqualElements(makeKernel, "cuda"); }
+TEST_F(GridCodegen, MaximaKeepNan) { expectNanKept(makeKernel, "cuda"); }
+
+} // namespace
