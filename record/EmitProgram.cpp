@@ -70,7 +70,7 @@ public:
                  std::vector<OutsideValue> *outside)
       : module(module), options(options), target(target), pool(target, outside), mesh(module),
         tensors(module, mesh, target, pool, options.initialValues), locations(target, pool),
-        launches(target, pool, mesh) {}
+        launches(target, pool, mesh, options.functions) {}
 
   LogicalResult run() {
     memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
@@ -92,7 +92,7 @@ private:
       record.entry = llvm::find(entryNames, function.getEntry()) - entryNames;
       record.piece = function.getPiece();
       uint64_t at = functions.append(record);
-      if (options.functions == FunctionForm::launchTable)
+      if (options.functions != FunctionForm::hostCode)
         launches.add(function);
       else
         functions.setPointer(at + offsetof(dpc_function_t, fn),
@@ -203,7 +203,7 @@ private:
     DPC_SET(outputs, tensors.outputs.emit(target, "outputs"));
     DPC_SET(metrics, tensors.metrics.emit(target, "metrics"));
     DPC_SET(locations, locations.emit());
-    if (options.functions == FunctionForm::launchTable)
+    if (options.functions != FunctionForm::hostCode)
       DPC_SET(device, launches.emit());
     if (!options.onnxTemplate.empty()) {
       DPC_SET(onnx_template, pool.addBytes(options.onnxTemplate, "onnx"));

@@ -10,24 +10,52 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
-uint32_t LaunchTable::getKernel(StringRef name) {
-  auto [entry, isNew] = kernelIndex.try_emplace(name, kernelIndex.size());
-  if (isNew) {
-    uint64_t at = kernels.append(dpc_kernel_t{});
-    kernels.setPointer(at + offsetof(dpc_kernel_t, name), pool.getString(name));
-    kernels.setPointer(at + offsetof(dpc_kernel_t, code), declareKernel(target, name));
-  }
-  return entry->second;
+/// What stands for code in the module until it is there.
+static llvm::Constant *declare(llvm::Module &module, const Twine &name) {
+  return module.getOrInsertGlobal(name.str(), llvm::Type::getInt8Ty(module.getContext()));
 }
 
-void LaunchTable::addLaunch(uint32_t kind, ValueRange buffers, uint32_t kernel) {
-  dpc_launch_t launch = {};
-  launch.kind = kind;
-  launch.kernel = kernel;
+uint32_t LaunchTable::getKernel(StringRef name, StringRef entry) {
+  auto [known, isNew] = kernelIndex.try_emplace((name + entry).str(), kernelIndex.size());
+  if (!isNew)
+    return known->second;
+  uint64_t at = kernels.append(dpc_kernel_t{});
+  kernels.setPointer(at + offsetof(dpc_kernel_t, name), pool.getString(name));
+  if (form == FunctionForm::launchTable) {
+    kernels.setPointer(at + offsetof(dpc_kernel_t, code), declareKernel(target, name));
+  } else {
+    kernels.setPointer(at + offsetof(dpc_kernel_t, image), declare(target, "image " + name));
+    kernels.setPointer(at + offsetof(dpc_kernel_t, symbol),
+                       declare(target, "symbol " + name + " " + entry));
+  }
+  return known->second;
+}
+
+void LaunchTable::addKernel(LaunchOp launch) {
+  dpc_launch_t record = {};
+  record.kind = DPC_LAUNCH_KERNEL;
+  if (form == FunctionForm::launchTable) {
+    record.kernel = getKernel(launch.getKernel(), "");
+    return addLaunch(record, launch.getOperands());
+  }
+  auto kernel = SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr());
+  auto grids = kernel->getAttrOfType<ArrayAttr>(ExecDialect::kLaunchesAttrName);
+  if (!grids) // of no elements
+    return;
+  for (GridAttr grid : grids.getAsRange<GridAttr>()) {
+    record.kernel = getKernel(launch.getKernel(), grid.getEntry());
+    record.blocks = static_cast<uint32_t>(grid.getBlocks());
+    record.threads = static_cast<uint32_t>(grid.getThreads());
+    SmallVector<Value> buffers;
+    for (int64_t number : grid.getBuffers().asArrayRef())
+      buffers.push_back(launch->getOperand(static_cast<unsigned>(number)));
+    addLaunch(record, buffers);
+  }
+}
+
+void LaunchTable::addLaunch(dpc_launch_t launch, ValueRange buffers) {
   launch.first_param = paramCount;
   launch.param_count = buffers.size();
-  if (kind == DPC_LAUNCH_FILL)
-    launch.micro_step = 1;
   launches.append(launch);
   ++launchCount;
   for (Value buffer : buffers) {
@@ -46,13 +74,18 @@ void LaunchTable::addLaunch(uint32_t kind, ValueRange buffers, uint32_t kernel) 
 
 void LaunchTable::add(FunctionOp function) {
   dpc_launches_t record = {launchCount, 0};
+  dpc_launch_t copies = {}, fills = {};
+  copies.kind = DPC_LAUNCH_COPY;
+  fills.kind = DPC_LAUNCH_FILL;
+  fills.micro_step = 1;
+  copies.kernel = fills.kernel = DPC_NONE;
   for (Operation &op : function.getBodyBlock()) {
     if (auto launch = dyn_cast<LaunchOp>(op))
-      addLaunch(DPC_LAUNCH_KERNEL, launch.getOperands(), getKernel(launch.getKernel()));
+      addKernel(launch);
     else if (auto copy = dyn_cast<CopyOp>(op))
-      addLaunch(DPC_LAUNCH_COPY, copy.getOperands());
+      addLaunch(copies, copy.getOperands());
     else if (auto microbatch = dyn_cast<MicrobatchOp>(op))
-      addLaunch(DPC_LAUNCH_FILL, microbatch.getOperation()->getOperands());
+      addLaunch(fills, microbatch.getOperation()->getOperands());
   }
   record.count = launchCount - record.first;
   functions.append(record);
@@ -61,6 +94,7 @@ void LaunchTable::add(FunctionOp function) {
 llvm::Constant *LaunchTable::emit() {
   dpc_device_program_t record = {};
   record.struct_size = sizeof(record);
+  record.kind = form == FunctionForm::gridTable ? DPC_DEVICE_CUDA : DPC_DEVICE_HOST;
   record.kernel_count = kernelIndex.size();
   record.launch_count = launchCount;
   record.param_count = paramCount;
@@ -72,4 +106,37 @@ llvm::Constant *LaunchTable::emit() {
   image.setPointer(offsetof(dpc_device_program_t, functions),
                    functions.emit(target, "function.launches"));
   return image.emit(target, "device");
+}
+
+void dpc::defineGrids(llvm::Module &module, ArrayRef<KernelObject> objects, unsigned arch) {
+  ConstantPool pool(module);
+  llvm::StringMap<const KernelObject *> byKernel;
+  for (const KernelObject &object : objects)
+    byKernel[object.kernel] = &object;
+  llvm::StringMap<llvm::Constant *> images;
+  auto imageOf = [&](const KernelObject &object) -> llvm::Constant * {
+    llvm::Constant *&image = images[object.symbol];
+    if (!image) {
+      dpc_image_t record = {};
+      record.kind = DPC_IMAGE_PTX;
+      record.arch = arch;
+      record.bytes = object.object.size() + 1;
+      RecordImage table;
+      table.append(record);
+      table.setPointer(offsetof(dpc_image_t, data),
+                       pool.addBytes(object.object + std::string(1, 0), object.symbol + ".ptx"));
+      image = table.emit(module, object.symbol + ".image");
+    }
+    return image;
+  };
+  for (llvm::GlobalVariable &global : llvm::make_early_inc_range(module.globals())) {
+    SmallVector<StringRef, 3> name;
+    global.getName().split(name, ' ');
+    if (name.size() < 2 || !byKernel.count(name[1]))
+      continue;
+    const KernelObject &object = *byKernel[name[1]];
+    global.replaceAllUsesWith(name[0] == "image" ? imageOf(object)
+                                                 : pool.getString(object.symbol + name[2].str()));
+    global.eraseFromParent();
+  }
 }

@@ -2,18 +2,21 @@
 #define DPC_RECORD_LAUNCHTABLE_H
 
 #include "dialects/Exec/IR/ExecDialect.h"
-#include "dpc/types.h"
+#include "dialects/Exec/IR/ExecOps.h"
+#include "dpc/device.h"
 #include "record/Mesh.h"
+#include "targets/Target.h"
 
 namespace dpc {
 
 /// The functions of a program for a device, as lists of launches
 /// (runtime/include/dpc/device.h). The code of kernels is somebody else's:
-/// their symbols are declared in the module.
+/// their symbols are declared in the module, or their images and the names of
+/// their functions (`defineGrids`).
 class LaunchTable {
 public:
-  LaunchTable(llvm::Module &target, ConstantPool &pool, ProgramMesh &mesh)
-      : target(target), pool(pool), mesh(mesh) {}
+  LaunchTable(llvm::Module &target, ConstantPool &pool, ProgramMesh &mesh, FunctionForm form)
+      : target(target), pool(pool), mesh(mesh), form(form) {}
 
   /// Adds the next entry of the function table. Group families that it needs
   /// become part of the mesh.
@@ -22,16 +25,22 @@ public:
   llvm::Constant *emit();
 
 private:
-  void addLaunch(uint32_t kind, mlir::ValueRange buffers, uint32_t kernel = DPC_NONE);
-  uint32_t getKernel(llvm::StringRef name);
+  void addKernel(exec::LaunchOp launch);
+  void addLaunch(dpc_launch_t launch, mlir::ValueRange buffers);
+  uint32_t getKernel(llvm::StringRef name, llvm::StringRef entry);
 
   llvm::Module &target;
   ConstantPool &pool;
   ProgramMesh &mesh;
+  FunctionForm form;
   RecordImage kernels, launches, params, functions;
   llvm::StringMap<uint32_t> kernelIndex;
   uint64_t launchCount = 0, paramCount = 0;
 };
+
+/// Puts the code of kernels that are grids into the module that declares it:
+/// equal code once. `arch` is 10 * major + minor of the device that it is for.
+void defineGrids(llvm::Module &module, llvm::ArrayRef<KernelObject> objects, unsigned arch);
 
 } // namespace dpc
 

@@ -33,8 +33,9 @@ enum class HostLevel {
 
 /// What becomes of the functions of a program, each a list of launches.
 enum class FunctionForm {
-  hostCode,   ///< code of the host, which calls the kernels
-  launchTable ///< data, which the runtime's queue performs
+  hostCode,    ///< code of the host, which calls the kernels
+  launchTable, ///< data, which the runtime's queue performs with host code
+  gridTable    ///< data, which a CUDA device performs
 };
 
 /// What computing and keeping an element costs, in simple instructions such as

@@ -50,6 +50,15 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
       kernel->setAttr(ExecDialect::kMayAliasAttrName, builder.getArrayAttr(aliases));
       kernel->setAttr(ExecDialect::kScratchBytesAttrName,
                       builder.getI64IntegerAttr(facts->scratchBytes));
+      SmallVector<Attribute> launches;
+      for (const KernelLaunch &launch : facts->launches) {
+        SmallVector<int64_t> buffers(launch.buffers.begin(), launch.buffers.end());
+        launches.push_back(GridAttr::get(&getContext(), launch.suffix, launch.blocks,
+                                         launch.threads, builder.getDenseI64ArrayAttr(buffers),
+                                         launch.isLone));
+      }
+      if (!launches.empty())
+        kernel->setAttr(ExecDialect::kLaunchesAttrName, builder.getArrayAttr(launches));
     }
   }
 };

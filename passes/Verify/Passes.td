@@ -163,7 +163,9 @@ def VerifyExec : Pass<"dpc-verify-exec", "mlir::ModuleOp"> {
       starts, waits, loops and zeros; launches stand in functions alone.
     * (L2) Every function is called, and once: its place in the order is that of
       its call.
-    * (L3) Kernels have code: a symbol of their name in the module @code.
+    * (L3) Kernels have code: a symbol of their name in the module @code; where
+      they are grids of threads (`exec.launches`), a function for each launch,
+      whose arguments are among the kernel's buffers.
 
     ```mlir
     func.func private @k(%w: tensor<4xf32>) -> tensor<4xf32> {

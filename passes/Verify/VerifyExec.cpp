@@ -42,8 +42,29 @@ private:
       return success();
     for (auto function : module.getOps<FunctionOp>())
       for (auto launch : function.getBodyBlock().getOps<LaunchOp>())
-        if (!code.lookupSymbol(launch.getKernel()))
-          return violation(launch) << "@" << launch.getKernel() << " has no code";
+        if (failed(checkCode(launch, code)))
+          return failure();
+    return success();
+  }
+
+  LogicalResult checkCode(LaunchOp launch, ModuleOp code) {
+    Operation *own = code.lookupSymbol(launch.getKernel());
+    if (!own)
+      return violation(launch) << "@" << launch.getKernel() << " has no code";
+    auto kernel = getOperation().lookupSymbol(launch.getKernel());
+    auto grids =
+        kernel ? kernel->getAttrOfType<ArrayAttr>(ExecDialect::kLaunchesAttrName) : nullptr;
+    if (!grids)
+      return success();
+    for (GridAttr grid : grids.getAsRange<GridAttr>()) {
+      std::string entry = (launch.getKernel() + grid.getEntry()).str();
+      if (!SymbolTable::lookupSymbolIn(own, entry))
+        return violation(launch) << "@" << entry << " has no code";
+      for (int64_t buffer : grid.getBuffers().asArrayRef())
+        if (buffer >= launch->getNumOperands())
+          return violation(launch) << "@" << entry << " takes buffer " << buffer << " of "
+                                   << launch->getNumOperands();
+    }
     return success();
   }
 

@@ -33,7 +33,7 @@ public:
     return costs;
   }
 
-  FunctionForm getFunctionForm() const override { return FunctionForm::launchTable; }
+  FunctionForm getFunctionForm() const override { return FunctionForm::gridTable; }
 
   HostLevel getHostLevel(const CodeOptions &) const override { return HostLevel::any; }
 

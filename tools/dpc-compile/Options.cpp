@@ -185,20 +185,28 @@ static void parseMesh(const InputArgList &args, PlacedOptions &mesh) {
 /// Fills in what runs the kernels.
 static void parseTarget(const InputArgList &args, PlacedOptions &machine) {
   machine.target = args.getLastArgValue(OPT_target, machine.target).str();
-  if (machine.target == "cuda")
-    usageError("--target=cuda is not available yet");
   const Target *target = findTarget(machine.target);
   if (!target) {
     std::string known;
     for (const Target *each : getTargets())
-      known += (each->getName() + ", ").str();
-    usageError("--target: unknown target '" + machine.target + "'; known: " + known + "cuda");
+      known += (known.empty() ? each->getName() : ", " + each->getName()).str();
+    usageError("--target: unknown target '" + machine.target + "'; known: " + known);
   }
   ArrayRef<StringRef> processors = target->getProcessors();
   machine.processor = args.getLastArgValue(OPT_cpu, processors.front()).str();
   if (!is_contained(processors, machine.processor))
     usageError("--cpu: unknown processor '" + machine.processor +
                "'; known: " + join(processors, ", "));
+}
+
+/// What the target cannot do on this mesh.
+static void checkMesh(const PlacedOptions &machine) {
+  if (findTarget(machine.target)->getFunctionForm() != FunctionForm::gridTable)
+    return;
+  for (StringRef axis : machine.axes)
+    if (!axis.starts_with("micro=") && !axis.ends_with("=1"))
+      usageError("--target=" + machine.target + ": more than one rank (--mesh=" + axis +
+                 ") is not available yet");
 }
 
 static Explain parseExplain(const InputArgList &args) {
@@ -348,6 +356,7 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   parseStep(args, options.step);
   options.import.trains = !options.step.loss.empty();
   parseMesh(args, options.placed);
+  checkMesh(options.placed);
   for (const std::string &text : args.getAllArgValues(OPT_shard))
     options.placed.shards.push_back(parseShard(text));
   if (const Arg *arg = args.getLastArg(OPT_device_memory))

@@ -10,6 +10,7 @@
 #include "frontends/onnx/Model/SaveTemplate.h"
 #include "record/EmitProgram.h"
 #include "record/InitialValue.h"
+#include "record/LaunchTable.h"
 #include "record/Tensors.h"
 #include "record/WriteObject.h"
 #include "targets/Objects/ObjectCache.h"
@@ -160,6 +161,8 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
       findTarget(options.placed.target)->compileKernels(*owned, native, cache ? &*cache : nullptr);
   if (failed(objects))
     return exitInvalid;
+  const bool isGrids =
+      findTarget(options.placed.target)->getFunctionForm() == FunctionForm::gridTable;
   std::vector<llvm::NewArchiveMember> members;
   llvm::StringSet<> symbols;
   for (const KernelObject &object : *objects) {
@@ -167,6 +170,8 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
     if (options.explain == Explain::all)
       llvm::errs() << "dpc-compile: note: kernel " << object.kernel << " is function "
                    << object.symbol << "\n";
+    if (isGrids)
+      continue;
     if (llvm::Function *called = record.getFunction(object.kernel)) {
       llvm::Function *known = record.getFunction(object.symbol);
       if (known)
@@ -176,6 +181,13 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
     }
     if (symbols.insert(object.symbol).second)
       members.emplace_back(llvm::MemoryBufferRef(object.object, object.symbol));
+  }
+  if (isGrids) {
+    unsigned arch = 0;
+    StringRef processor = options.placed.processor;
+    if (!processor.consume_front("sm_") || processor.getAsInteger(10, arch))
+      return fail("no device is called " + options.placed.processor, exitInvalid);
+    defineGrids(record, *objects, arch);
   }
   if (llvm::Error error =
           llvm::writeArchive(archive, members, llvm::SymtabWritingMode::NormalSymtab,

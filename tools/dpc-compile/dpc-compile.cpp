@@ -9,6 +9,7 @@
 #include "frontends/onnx/Model/Load.h"
 #include "passes/Explain/ProgramReport.h"
 #include "targets/CPU/CPUTarget.h"
+#include "targets/CUDA/CUDATarget.h"
 #include "targets/Scalar/ScalarTarget.h"
 #include "targets/Target.h"
 #include "tools/common/FatalErrors.h"
@@ -111,6 +112,7 @@ int main(int argc, char **argv) {
   cleanUpOnInterrupt();
   registerCPUTarget();
   registerScalarTarget();
+  registerCUDATarget();
   CompileOptions options;
   parseOptions(argc, argv, options);
   DialectRegistry registry;

@@ -10,6 +10,7 @@
 #include "passes/Pipelines/Pipelines.h"
 #include "passes/Verify/Passes.h"
 #include "targets/CPU/CPUTarget.h"
+#include "targets/CUDA/CUDATarget.h"
 #include "targets/Scalar/ScalarTarget.h"
 #include "targets/Target.h"
 #include "tools/common/FatalErrors.h"
@@ -85,6 +86,7 @@ int main(int argc, char **argv) {
   dpc::registerRangeModels(registry);
   dpc::registerCPUTarget();
   dpc::registerScalarTarget();
+  dpc::registerCUDATarget();
   dpc::registerTargetDialects(registry);
   dpc::registerAllPasses();
   auto [input, output] =

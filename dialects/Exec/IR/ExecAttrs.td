@@ -50,6 +50,34 @@ def Exec_MemoryUseAttr : Exec_Attr<"MemoryUse", "memory_use"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def Exec_GridAttr : Exec_Attr<"Grid", "grid"> {
+  let summary = "A launch of a grid of threads, one of those that make a kernel";
+  let description = [{
+    The function whose name is the kernel's and `entry` behind it runs in `blocks`
+    blocks of `threads` threads. Its arguments are the kernel's buffers with these
+    numbers: the operands are counted first, then the results, then scratch
+    memory. `lone` marks an op that has no rule for a grid: one thread does
+    everything.
+
+    ```mlir
+    func.func private @kernel.0(%a: tensor<1000xf32>) -> tensor<1000xf32>
+        attributes {exec.launches = [#exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1]>]} {
+      %0 = nn.kernel (%a : tensor<1000xf32>) {
+      ^bb0(%x: tensor<1000xf32>):
+        %y = nn.exp %x : tensor<1000xf32>
+        nn.yield %y : tensor<1000xf32>
+      } -> tensor<1000xf32>
+      return %0 : tensor<1000xf32>
+    }
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$entry, "int64_t":$blocks, "int64_t":$threads,
+                        "::mlir::DenseI64ArrayAttr":$buffers,
+                        DefaultValuedParameter<"bool", "false">:$lone);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Exec_Purpose : I32EnumAttr<"Purpose", "What a buffer or a collective is for", [
   I32EnumAttrCase<"activations", 0>, // values of the model and their gradients
   I32EnumAttrCase<"gradients", 1>,   // what updates read

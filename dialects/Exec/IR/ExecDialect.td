@@ -35,6 +35,9 @@ def Exec_Dialect : Dialect {
     /// Name of the attribute of a kernel's func.func with, for each result, the
     /// operands whose buffer it may share: an array of DenseI64ArrayAttr.
     static constexpr ::llvm::StringLiteral kMayAliasAttrName = "exec.may_alias";
+    /// Name of the attribute of a kernel's func.func with its launches, where
+    /// kernels are grids of threads: an array of GridAttr.
+    static constexpr ::llvm::StringLiteral kLaunchesAttrName = "exec.launches";
     /// Name of the nested module with the generated code.
     static constexpr ::llvm::StringLiteral kCodeModuleName = "code";
     /// Name of the module attribute with the bytes of each space of a rank.

@@ -2,8 +2,8 @@
  * of launches, which the rank's queue performs in their order. So everything
  * that a device is to do can be checked before the first step.
  *
- * Kernels of a device of its own will need images of code, grids of threads and
- * products that a library computes: the reserved fields are for them. */
+ * Products that a library computes are not there yet: reserved fields are for
+ * them. */
 #ifndef DPC_DEVICE_H
 #define DPC_DEVICE_H
 
@@ -13,12 +13,34 @@
 extern "C" {
 #endif
 
+/** The device that the launches are for. */
+enum {
+  DPC_DEVICE_HOST = 0, /**< the host plays it: kernels are host code */
+  DPC_DEVICE_CUDA = 1, /**< kernels are functions in images, in grids of threads */
+  DPC_DEVICE_KIND_COUNT = 2
+};
+
+/** Code for a device, with all functions of one or more kernels. */
+typedef struct dpc_image_t {
+  uint32_t kind; /**< DPC_IMAGE_* */
+  uint32_t arch; /**< 10 * major + minor of the oldest device that it runs on */
+  const char *data;
+  uint64_t bytes; /**< with the 0 at the end of a text */
+} dpc_image_t;
+
+enum {
+  DPC_IMAGE_PTX = 1, /**< text that the driver compiles */
+  DPC_IMAGE_KIND_COUNT = 2
+};
+
 /** Code that a launch may run. */
 typedef struct dpc_kernel_t {
   const char *name;                   /**< of the program's kernel, for messages */
-  void (*code)(char *const *buffers); /**< host code; buffers[i] is where
-                                         parameter i of the launch lies */
-  const void *reserved[4];
+  void (*code)(char *const *buffers); /**< HOST: buffers[i] is where parameter i
+                                         of the launch lies */
+  const dpc_image_t *image;           /**< CUDA: where its function is */
+  const char *symbol;                 /**< CUDA: the function's name there */
+  const void *reserved[2];
 } dpc_kernel_t;
 
 /** A buffer that a launch reads or writes, and nothing else. It lies at
@@ -53,7 +75,9 @@ typedef struct dpc_launch_t {
   uint64_t param_count;
   int64_t value;      /**< FILL */
   int64_t micro_step; /**< FILL */
-  uint64_t reserved[4];
+  uint32_t blocks;    /**< CUDA, KERNEL: of the grid */
+  uint32_t threads;   /**< CUDA, KERNEL: of a block */
+  uint64_t reserved[3];
 } dpc_launch_t;
 
 /** The launches of a function: launch table entries [first, first + count). */
@@ -73,7 +97,8 @@ typedef struct dpc_device_program_t {
   const dpc_param_t *params;
   const dpc_launches_t *functions; /**< one for each entry of the program's
                                       function table */
-  const void *reserved[4];
+  uint64_t kind;                   /**< DPC_DEVICE_* */
+  const void *reserved[3];
 } dpc_device_program_t;
 
 #ifdef __cplusplus

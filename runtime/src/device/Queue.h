@@ -47,10 +47,10 @@ public:
   virtual dpc_status_t finish() = 0;
 };
 
-/// The queue that a program's record asks for: launches are run by a
-/// ShadowQueue, host code by a HostQueue.
-std::unique_ptr<Queue> makeQueue(const dpc_program_t &program, dpc_comm_t &comm,
-                                 RankMemory &memory);
+/// The queue that a program's record asks for: launches are run by a CudaQueue
+/// or a ShadowQueue, host code by a HostQueue.
+dpc_status_t makeQueue(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory,
+                       std::unique_ptr<Queue> *out);
 
 } // namespace dpc
 

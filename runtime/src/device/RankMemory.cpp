@@ -3,6 +3,7 @@
 
 #include "runtime/src/device/RankMemory.h"
 
+#include "dpc/device.h"
 #include "runtime/src/base/Status.h"
 
 #include <cerrno>
@@ -30,8 +31,12 @@ RankMemory::~RankMemory() {
     ::munmap(arena, privateBytes);
 }
 
+static bool isOnDevice(const dpc_program_t &program) {
+  return program.device && program.device->kind != DPC_DEVICE_HOST;
+}
+
 uint64_t RankMemory::sharedBytes(const dpc_program_t &program, uint32_t index) {
-  const uint64_t bytes = program.ranks[index].shared_bytes;
+  const uint64_t bytes = isOnDevice(program) ? 0 : program.ranks[index].shared_bytes;
   // The region may begin within a page.
   return (program.device ? roundUp(bytes, pageBytes()) + pageBytes() : aligned(bytes)) +
          aligned((2 + program.metric_count) * sizeof(double)) + kWindowBytes;
@@ -39,7 +44,9 @@ uint64_t RankMemory::sharedBytes(const dpc_program_t &program, uint32_t index) {
 
 dpc_status_t RankMemory::open(const dpc_program_t &program, dpc_comm_t &comm) {
   const dpc_rank_t &rank = program.ranks[comm.rank];
-  privateBytes = aligned(rank.arena_bytes) + DPC_ALIGNMENT;
+  const uint64_t arenaBytes = isOnDevice(program) ? 0 : rank.arena_bytes,
+                 spaceBytes = isOnDevice(program) ? 0 : rank.shared_bytes;
+  privateBytes = aligned(arenaBytes) + DPC_ALIGNMENT;
   void *mapped = ::mmap(nullptr, privateBytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED)
@@ -52,11 +59,11 @@ dpc_status_t RankMemory::open(const dpc_program_t &program, dpc_comm_t &comm) {
           comm.vtable->allocate(&comm, sharedBytes(program, comm.rank), &communication))
     return status;
   shared = static_cast<char *>(communication);
-  voteAt = shared + aligned(rank.shared_bytes);
+  voteAt = shared + aligned(spaceBytes);
   if (program.device) {
     const auto at = reinterpret_cast<uintptr_t>(shared);
     shared += roundUp(at, pageBytes()) - at;
-    sharedPages = roundUp(rank.shared_bytes, pageBytes());
+    sharedPages = roundUp(spaceBytes, pageBytes());
     voteAt = shared + sharedPages;
   }
   windowAt = voteAt + aligned((2 + program.metric_count) * sizeof(double));

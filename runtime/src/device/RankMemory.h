@@ -9,7 +9,8 @@ namespace dpc {
 /// The spaces of one rank: private memory of its own, and memory that the
 /// communicator allocates, on which collectives work. There lie also two
 /// pieces that the host itself uses: the votes, and a window for what it sends
-/// and receives.
+/// and receives. A CUDA program has its spaces in the device's memory
+/// (CudaDevice): here are the two pieces alone.
 class RankMemory {
 public:
   static constexpr uint64_t kWindowBytes = 4u << 20;

@@ -63,6 +63,24 @@ dpc_status_t checkParam(const dpc_program_t &program, const dpc_param_t &param,
                      Number(param.micro_stride), Number(members - 1), Number(param.index_stride));
 }
 
+/// Whether the device has what `launch` runs.
+dpc_status_t checkKernel(const dpc_device_program_t &device, const dpc_launch_t &launch) {
+  if (launch.kernel >= device.kernel_count)
+    return fail(DPC_INVALID, "kernel %u of %u", launch.kernel, device.kernel_count);
+  const dpc_kernel_t &kernel = device.kernels[launch.kernel];
+  if (device.kind == DPC_DEVICE_HOST)
+    return kernel.code ? DPC_OK : fail(DPC_INVALID, "kernel %u has no code", launch.kernel);
+  const dpc_image_t *image = kernel.image;
+  if (!image || !kernel.symbol || image->kind != DPC_IMAGE_PTX || image->bytes == 0 ||
+      image->data[image->bytes - 1] != 0)
+    return fail(DPC_INVALID, "kernel %u has no image", launch.kernel);
+  constexpr uint32_t mostBlocks = INT32_MAX, mostThreads = 1024;
+  if (launch.blocks < 1 || launch.blocks > mostBlocks || launch.threads < 1 ||
+      launch.threads > mostThreads)
+    return fail(DPC_INVALID, "a grid of %u blocks of %u threads", launch.blocks, launch.threads);
+  return DPC_OK;
+}
+
 dpc_status_t checkLaunch(const dpc_program_t &program, const dpc_launch_t &launch,
                          const Spaces &spaces, uint64_t mostMicro) {
   const dpc_device_program_t &device = *program.device;
@@ -73,9 +91,8 @@ dpc_status_t checkLaunch(const dpc_program_t &program, const dpc_launch_t &launc
   const dpc_param_t *params = device.params + launch.first_param;
   switch (launch.kind) {
   case DPC_LAUNCH_KERNEL:
-    if (launch.kernel >= device.kernel_count || !device.kernels[launch.kernel].code)
-      return fail(DPC_INVALID, "kernel %u of %u, or one without code", launch.kernel,
-                  device.kernel_count);
+    if (dpc_status_t status = checkKernel(device, launch))
+      return status;
     break;
   case DPC_LAUNCH_COPY:
     if (launch.param_count != 2 || params[0].bytes != params[1].bytes)
@@ -101,6 +118,9 @@ dpc_status_t checkDevice(const dpc_program_t &program, uint32_t rank, const Spac
   if (device.struct_size < sizeof(dpc_device_program_t))
     return fail(DPC_INVALID, "the device's tables have %u bytes, not %zu", device.struct_size,
                 sizeof(dpc_device_program_t));
+  if (device.kind >= DPC_DEVICE_KIND_COUNT)
+    return fail(DPC_INVALID, "the program is for a device of unknown kind %llu",
+                Number(device.kind));
   std::vector<uint64_t> mostMicro(program.function_count);
   for (const dpc_actions_t &table : program.ranks[rank].entries)
     if (dpc_status_t status = findMostMicro(program, table, &mostMicro))

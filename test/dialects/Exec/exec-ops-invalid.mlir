@@ -165,3 +165,23 @@ exec.entry @step {
   exec.loop 0 {
   }
 }
+
+// -----
+
+// expected-error@+1 {{a grid of 0 blocks of 32 threads is none that a device runs}}
+module attributes {x = #exec.grid<entry = "_0", blocks = 0, threads = 32, buffers = []>} {}
+
+// -----
+
+// expected-error@+1 {{a grid of 1 blocks of 2048 threads is none that a device runs}}
+module attributes {x = #exec.grid<entry = "_0", blocks = 1, threads = 2048, buffers = []>} {}
+
+// -----
+
+// expected-error@+1 {{a lone launch has one thread, not 1 blocks of 32}}
+module attributes {x = #exec.grid<entry = "_0", blocks = 1, threads = 32, buffers = [], lone = true>} {}
+
+// -----
+
+// expected-error@+1 {{a grid has no buffer -1}}
+module attributes {x = #exec.grid<entry = "_0", blocks = 1, threads = 32, buffers = [-1]>} {}

@@ -49,3 +49,46 @@ exec.function @step.0 piece 0 of @step {
 exec.entry @step {
   exec.compute @step.0
 }
+
+// -----
+
+// (L3) So has every launch of a kernel.
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32>
+    attributes {exec.launches = [#exec.grid<entry = "_0", blocks = 1, threads = 32, buffers = [0, 1]>,
+                                 #exec.grid<entry = "_1", blocks = 1, threads = 32, buffers = [1]>]} {
+  return %a : tensor<4xf32>
+}
+module @code {
+  module @k {
+    llvm.func @k_0(!llvm.ptr, !llvm.ptr)
+  }
+}
+exec.function @step.0 piece 0 of @step {
+  %a = exec.buffer arena at 0 : memref<4xf32>
+  // expected-error@+1 {{level 'exec': @k_1 has no code}}
+  exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
+}
+exec.entry @step {
+  exec.compute @step.0
+}
+
+// -----
+
+// (L3) Its arguments are buffers of the kernel.
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32>
+    attributes {exec.launches = [#exec.grid<entry = "_0", blocks = 1, threads = 32, buffers = [0, 2]>]} {
+  return %a : tensor<4xf32>
+}
+module @code {
+  module @k {
+    llvm.func @k_0(!llvm.ptr, !llvm.ptr)
+  }
+}
+exec.function @step.0 piece 0 of @step {
+  %a = exec.buffer arena at 0 : memref<4xf32>
+  // expected-error@+1 {{level 'exec': @k_0 takes buffer 2 of 2}}
+  exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
+}
+exec.entry @step {
+  exec.compute @step.0
+}

@@ -15,7 +15,7 @@ using namespace dpc;
 namespace {
 
 /// Says only what elements cost.
-class PricedTarget : public LoopTarget {
+class PricedTarget : public HostLoopTarget {
 public:
   explicit PricedTarget(ElementCosts costs) : costs(costs) {}
   StringRef getName() const override { return "priced"; }

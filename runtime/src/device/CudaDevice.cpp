@@ -1,0 +1,142 @@
+// Opens a CUDA device for a rank: context, memory, and code.
+
+#include "runtime/src/device/CudaDevice.h"
+
+#include "dpc/device.h"
+#include "runtime/src/base/Status.h"
+
+#include <cstdlib>
+#include <string>
+
+namespace dpc {
+
+using Number = unsigned long long;
+
+dpc_status_t CudaDevice::check(cuda::Result result, const char *what) const {
+  if (result == cuda::Result::success)
+    return DPC_OK;
+  const char *name = nullptr, *text = nullptr;
+  driver.cuGetErrorName(result, &name);
+  driver.cuGetErrorString(result, &text);
+  return fail(DPC_IO, "CUDA: %s: %s (%s)", what, text ? text : "unknown error", name ? name : "?");
+}
+
+CudaDevice::~CudaDevice() {
+  if (!isRetained)
+    return;
+  // What fails here has failed before, and was said.
+  if (stream) {
+    driver.cuStreamSynchronize(stream);
+    driver.cuStreamDestroy_v2(stream);
+  }
+  for (const auto &[image, module] : modules)
+    driver.cuModuleUnload(module);
+  for (cuda::DevicePointer space : spaces)
+    if (space)
+      driver.cuMemFree_v2(space);
+  driver.cuDevicePrimaryCtxRelease_v2(device);
+}
+
+dpc_status_t CudaDevice::openContext(uint32_t rank) {
+  if (dpc_status_t status = cuda::openDriver(driver))
+    return status;
+  int count = 0;
+  if (dpc_status_t status = check(driver.cuInit(0), "no device can be used"))
+    return status;
+  if (dpc_status_t status = check(driver.cuDeviceGetCount(&count), "counting devices"))
+    return status;
+  if (count < 1)
+    return fail(DPC_INVALID, "CUDA: there is no device");
+  const char *local = std::getenv("LOCAL_RANK");
+  const int index = local && *local ? std::atoi(local) : static_cast<int>(rank);
+  int major = 0, minor = 0;
+  if (dpc_status_t status = check(driver.cuDeviceGet(&device, index % count), "taking a device"))
+    return status;
+  if (dpc_status_t status =
+          check(driver.cuDeviceGetAttribute(&major, cuda::DeviceAttribute::computeCapabilityMajor,
+                                            device),
+                "asking for the device's capability"))
+    return status;
+  if (dpc_status_t status =
+          check(driver.cuDeviceGetAttribute(&minor, cuda::DeviceAttribute::computeCapabilityMinor,
+                                            device),
+                "asking for the device's capability"))
+    return status;
+  arch = static_cast<uint32_t>(10 * major + minor);
+  cuda::Context context = nullptr;
+  if (dpc_status_t status =
+          check(driver.cuDevicePrimaryCtxRetain(&context, device), "opening the device"))
+    return status;
+  isRetained = true;
+  if (dpc_status_t status = check(driver.cuCtxSetCurrent(context), "opening the device"))
+    return status;
+  return check(driver.cuStreamCreateWithPriority(&stream, cuda::kStreamNonBlocking, 0),
+               "making a stream");
+}
+
+dpc_status_t CudaDevice::allocate(const dpc_rank_t &rank) {
+  size_t free = 0, total = 0;
+  if (dpc_status_t status = check(driver.cuMemGetInfo_v2(&free, &total), "asking for free memory"))
+    return status;
+  const uint64_t wanted[DPC_SPACE_COUNT] = {rank.arena_bytes, rank.shared_bytes};
+  uint64_t sum = 0;
+  for (uint64_t bytes : wanted)
+    sum += bytes;
+  if (sum > free)
+    return fail(DPC_INVALID,
+                "the plan needs %llu bytes of the device's memory, of which %llu are free",
+                Number(sum), Number(free));
+  for (uint32_t space = 0; space < DPC_SPACE_COUNT; ++space) {
+    if (wanted[space] == 0)
+      continue;
+    if (dpc_status_t status =
+            check(driver.cuMemAlloc_v2(&spaces[space], wanted[space]), "allocating memory"))
+      return status;
+    if (dpc_status_t status = check(driver.cuMemsetD8Async(spaces[space], 0, wanted[space], stream),
+                                    "clearing memory"))
+      return status;
+  }
+  return DPC_OK;
+}
+
+dpc_status_t CudaDevice::load(const dpc_kernel_t &kernel, cuda::Module *out) {
+  auto [known, isNew] = modules.try_emplace(kernel.image, nullptr);
+  if (isNew) {
+    const dpc_image_t &image = *kernel.image;
+    if (image.arch > arch) {
+      modules.erase(known);
+      return fail(DPC_INVALID, "the program is for devices from sm_%u on, this one is sm_%u",
+                  image.arch, arch);
+    }
+    const cuda::Result loaded =
+        driver.cuModuleLoadDataEx(&known->second, image.data, 0, nullptr, nullptr);
+    if (loaded != cuda::Result::success) {
+      modules.erase(known);
+      return check(loaded, ("loading kernel " + std::string(kernel.name)).c_str());
+    }
+  }
+  *out = known->second;
+  return DPC_OK;
+}
+
+dpc_status_t CudaDevice::open(const dpc_program_t &program, uint32_t rank) {
+  if (dpc_status_t status = openContext(rank))
+    return status;
+  if (dpc_status_t status = allocate(program.ranks[rank]))
+    return status;
+  const dpc_device_program_t &tables = *program.device;
+  functions.resize(tables.kernel_count);
+  for (uint32_t k = 0; k < tables.kernel_count; ++k) {
+    const dpc_kernel_t &kernel = tables.kernels[k];
+    cuda::Module module = nullptr;
+    if (dpc_status_t status = load(kernel, &module))
+      return status;
+    if (dpc_status_t status =
+            check(driver.cuModuleGetFunction(&functions[k], module, kernel.symbol),
+                  ("finding kernel " + std::string(kernel.name)).c_str()))
+      return status;
+  }
+  return DPC_OK;
+}
+
+} // namespace dpc

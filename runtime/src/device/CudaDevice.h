@@ -1,0 +1,52 @@
+#ifndef DPC_RUNTIME_SRC_DEVICE_CUDADEVICE_H
+#define DPC_RUNTIME_SRC_DEVICE_CUDADEVICE_H
+
+#include "dpc/program.h"
+#include "runtime/src/cuda/Libraries.h"
+
+#include <map>
+#include <vector>
+
+namespace dpc {
+
+/// One CUDA device as this process uses it: its driver, context and stream, the
+/// spaces of a rank in its memory, and the functions of a program. Everything is
+/// given back when it is destroyed.
+class CudaDevice {
+public:
+  CudaDevice() = default;
+  ~CudaDevice();
+  CudaDevice(const CudaDevice &) = delete;
+  CudaDevice &operator=(const CudaDevice &) = delete;
+
+  /// Takes the device of this rank, allocates the rank's spaces, which begin as
+  /// zeros, and loads every kernel of `program`. DPC_INVALID, in one line, where
+  /// there is no driver, no device, an old one, or too little memory.
+  dpc_status_t open(const dpc_program_t &program, uint32_t rank);
+
+  /// DPC_OK, or a message that says what failed and what the driver calls it.
+  dpc_status_t check(cuda::Result result, const char *what) const;
+
+  cuda::DevicePointer base(uint32_t space) const { return spaces[space]; }
+  /// The function of an entry of the kernel table.
+  cuda::Function function(uint32_t kernel) const { return functions[kernel]; }
+
+  cuda::Driver driver;
+  cuda::Stream stream = nullptr;
+
+private:
+  dpc_status_t openContext(uint32_t rank);
+  dpc_status_t allocate(const dpc_rank_t &rank);
+  dpc_status_t load(const dpc_kernel_t &kernel, cuda::Module *out);
+
+  cuda::Device device = 0;
+  bool isRetained = false;
+  uint32_t arch = 0;
+  cuda::DevicePointer spaces[DPC_SPACE_COUNT] = {};
+  std::map<const dpc_image_t *, cuda::Module> modules;
+  std::vector<cuda::Function> functions;
+};
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_DEVICE_CUDADEVICE_H

@@ -1,0 +1,107 @@
+// Hands a program's launches to the stream of a CUDA device.
+
+#include "runtime/src/device/CudaQueue.h"
+
+#include "runtime/src/base/Groups.h"
+#include "runtime/src/base/Status.h"
+
+#include <string>
+
+namespace dpc {
+
+CudaQueue::CudaQueue(const dpc_program_t &program, uint32_t rank)
+    : program(program), rank(rank), groupIndex(indexInGroups(program, rank)) {}
+
+dpc_status_t CudaQueue::open() { return device.open(program, rank); }
+
+dpc_status_t CudaQueue::perform(const dpc_launch_t &launch, uint32_t micro) {
+  const dpc_device_program_t &tables = *program.device;
+  pointers.clear();
+  for (uint64_t i = 0; i < launch.param_count; ++i) {
+    const dpc_param_t &param = tables.params[launch.first_param + i];
+    const uint64_t index = param.family == DPC_NONE ? 0 : groupIndex[param.family];
+    pointers.push_back(pointerTo(
+        {param.space, param.offset + micro * param.micro_stride + index * param.index_stride}));
+  }
+  const cuda::Driver &driver = device.driver;
+  switch (launch.kind) {
+  case DPC_LAUNCH_KERNEL: {
+    parameters.clear();
+    for (cuda::DevicePointer &pointer : pointers)
+      parameters.push_back(&pointer);
+    const cuda::Result launched =
+        driver.cuLaunchKernel(device.function(launch.kernel), launch.blocks, 1, 1, launch.threads,
+                              1, 1, 0, device.stream, parameters.data(), nullptr);
+    if (launched == cuda::Result::success)
+      return DPC_OK;
+    return device.check(launched,
+                        ("kernel " + std::string(tables.kernels[launch.kernel].name)).c_str());
+  }
+  case DPC_LAUNCH_COPY:
+    return device.check(driver.cuMemcpyDtoDAsync_v2(pointers[1], pointers[0],
+                                                    tables.params[launch.first_param].bytes,
+                                                    device.stream),
+                        "a copy");
+  case DPC_LAUNCH_FILL: {
+    const auto value = static_cast<uint64_t>(launch.value + int64_t(micro) * launch.micro_step);
+    for (const uint32_t half : {0u, 1u})
+      if (dpc_status_t status =
+              device.check(driver.cuMemsetD32Async(pointers[0] + 4 * half,
+                                                   static_cast<uint32_t>(value >> (32 * half)), 1,
+                                                   device.stream),
+                           "the number of a microbatch"))
+        return status;
+    return DPC_OK;
+  }
+  default:
+    return fail(DPC_INVALID, "a launch of unknown kind %u", launch.kind);
+  }
+}
+
+dpc_status_t CudaQueue::compute(uint32_t function, uint32_t micro, const void *) {
+  const dpc_launches_t &launches = program.device->functions[function];
+  for (uint64_t i = 0; i < launches.count; ++i)
+    if (dpc_status_t status = perform(program.device->launches[launches.first + i], micro))
+      return status;
+  return DPC_OK;
+}
+
+dpc_status_t CudaQueue::start(dpc_comm_op_t, DeviceAddress, DeviceAddress, uint32_t) {
+  return fail(DPC_INVALID, "communication between CUDA devices is not there yet");
+}
+
+dpc_status_t CudaQueue::wait(uint32_t event) {
+  return fail(DPC_INVALID, "event %u is waited for before its start", event);
+}
+
+dpc_status_t CudaQueue::zero(DeviceAddress to, uint64_t bytes) {
+  return device.check(device.driver.cuMemsetD8Async(pointerTo(to), 0, bytes, device.stream),
+                      "clearing memory");
+}
+
+dpc_status_t CudaQueue::upload(DeviceAddress to, const void *from, uint64_t bytes) {
+  if (bytes == 0)
+    return DPC_OK;
+  if (dpc_status_t status = device.check(
+          device.driver.cuMemcpyHtoDAsync_v2(pointerTo(to), from, bytes, device.stream),
+          "a copy to the device"))
+    return status;
+  // The caller's memory must have been read.
+  return finish();
+}
+
+dpc_status_t CudaQueue::download(void *to, DeviceAddress from, uint64_t bytes) {
+  if (bytes == 0)
+    return DPC_OK;
+  if (dpc_status_t status = device.check(
+          device.driver.cuMemcpyDtoHAsync_v2(to, pointerTo(from), bytes, device.stream),
+          "a copy from the device"))
+    return status;
+  return finish();
+}
+
+dpc_status_t CudaQueue::finish() {
+  return device.check(device.driver.cuStreamSynchronize(device.stream), "the device's work");
+}
+
+} // namespace dpc

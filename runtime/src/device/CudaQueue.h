@@ -1,0 +1,45 @@
+#ifndef DPC_RUNTIME_SRC_DEVICE_CUDAQUEUE_H
+#define DPC_RUNTIME_SRC_DEVICE_CUDAQUEUE_H
+
+#include "dpc/device.h"
+#include "runtime/src/device/CudaDevice.h"
+#include "runtime/src/device/Queue.h"
+
+namespace dpc {
+
+/// Performs launch tables on a CUDA device, whose memory holds the rank's
+/// spaces. Calls return when their work is in the stream; download and finish
+/// wait for it.
+class CudaQueue : public Queue {
+public:
+  CudaQueue(const dpc_program_t &program, uint32_t rank);
+
+  /// Takes a device (CudaDevice::open).
+  dpc_status_t open();
+
+  dpc_status_t compute(uint32_t function, uint32_t micro, const void *args) override;
+  dpc_status_t start(dpc_comm_op_t op, DeviceAddress in, DeviceAddress out,
+                     uint32_t event) override;
+  dpc_status_t wait(uint32_t event) override;
+  dpc_status_t zero(DeviceAddress to, uint64_t bytes) override;
+  dpc_status_t upload(DeviceAddress to, const void *from, uint64_t bytes) override;
+  dpc_status_t download(void *to, DeviceAddress from, uint64_t bytes) override;
+  dpc_status_t finish() override;
+
+private:
+  cuda::DevicePointer pointerTo(DeviceAddress address) const {
+    return device.base(address.space) + address.offset;
+  }
+  dpc_status_t perform(const dpc_launch_t &launch, uint32_t micro);
+
+  const dpc_program_t &program;
+  uint32_t rank;
+  std::vector<uint32_t> groupIndex;
+  CudaDevice device;
+  std::vector<cuda::DevicePointer> pointers;
+  std::vector<void *> parameters;
+};
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_DEVICE_CUDAQUEUE_H

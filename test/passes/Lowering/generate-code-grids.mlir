@@ -1,0 +1,69 @@
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-outline-kernels --dpc-generate-code | FileCheck %s
+
+// A thread an element. The last block has threads to spare.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1]>]
+// CHECK: llvm.func @kernel.0_0(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256>
+// CHECK: nvvm.read.ptx.sreg.tid.x
+// CHECK: llvm.cond_br
+// CHECK: math.exp
+func.func @elements(%x: tensor<1000xf32>) -> tensor<1000xf32> {
+  %0 = nn.kernel (%x : tensor<1000xf32>) {
+  ^bb0(%a: tensor<1000xf32>):
+    %e = nn.exp %a : tensor<1000xf32>
+    nn.yield %e : tensor<1000xf32>
+  } -> tensor<1000xf32>
+  return %0 : tensor<1000xf32>
+}
+
+// -----
+
+// A block a row: the exponentials of the row are in shared memory, their sum is
+// made by shuffles, and no scratch memory is needed.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 64, threads = 256, buffers = [0, 1]>]
+// CHECK-SAME: exec.scratch_bytes = 0
+// CHECK: llvm.mlir.global internal @kernel.0_0_shared
+// CHECK: nvvm.shfl.sync down
+// CHECK: nvvm.barrier0
+func.func @rows(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
+  %0 = nn.kernel (%x : tensor<64x1000xf32>) {
+  ^bb0(%a: tensor<64x1000xf32>):
+    %s = nn.softmax %a dim 1 : tensor<64x1000xf32>
+    nn.yield %s : tensor<64x1000xf32>
+  } -> tensor<64x1000xf32>
+  return %0 : tensor<64x1000xf32>
+}
+
+// -----
+
+// What a later launch reads of an earlier one passes through scratch memory,
+// which is buffer 2: no barrier stands in either.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: blocks = 1, threads = 256, buffers = [0, 2]>
+// CHECK-SAME: buffers = [0, 1, 2]>]
+// CHECK-SAME: exec.scratch_bytes = 64
+func.func @two(%x: tensor<9000xf32>) -> tensor<9000xf32> {
+  %0 = nn.kernel (%x : tensor<9000xf32>) {
+  ^bb0(%a: tensor<9000xf32>):
+    %s = nn.reduce sum %a [0] : tensor<9000xf32> -> tensor<f32>
+    %b = nn.broadcast %s [] : tensor<f32> -> tensor<9000xf32>
+    %r = nn.sub %a, %b : tensor<9000xf32>
+    nn.yield %r : tensor<9000xf32>
+  } -> tensor<9000xf32>
+  return %0 : tensor<9000xf32>
+}
+
+// -----
+
+// An op that only fills its result has one thread.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: blocks = 1, threads = 1, buffers = [0, 1], lone = true>
+func.func @lone(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = nn.kernel (%x : tensor<8x8xf32>) {
+  ^bb0(%a: tensor<8x8xf32>):
+    %s = nn.cumsum %a dim 0 : tensor<8x8xf32>
+    nn.yield %s : tensor<8x8xf32>
+  } -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}

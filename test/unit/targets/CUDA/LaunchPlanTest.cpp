@@ -1,0 +1,184 @@
+// Who runs which loops of a kernel, and each way to break a plan of launches.
+
+#include "targets/CUDA/LaunchPlan.h"
+
+#include "dialects/NN/IR/NNDialect.h"
+#include "targets/CUDA/CUDATarget.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace dpc;
+
+namespace {
+
+class LaunchPlanTest : public testing::Test {
+protected:
+  LaunchPlanTest() {
+    static const bool registered = (registerCUDATarget(), true);
+    (void)registered;
+    DialectRegistry registry;
+    registerTargetDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+    context.loadDialect<nn::NNDialect, func::FuncDialect>();
+  }
+
+  /// The kernel with the body `text` on %a of `type`, which yields %r of
+  /// `result`.
+  void read(const std::string &type, const std::string &text, const std::string &result) {
+    const std::string operand = "tensor<" + type + "xf32>", made = "tensor<" + result + "f32>";
+    module = parseSourceString<ModuleOp>(
+        "func.func @f(%x: " + operand + ") -> " + made + " {\n%k = nn.kernel(%x : " + operand +
+            ") {\n^bb0(%a: " + operand + "):\n" + text + "\nnn.yield %r : " + made + "\n} -> " +
+            made + "\nreturn %k : " + made + "\n}",
+        &context);
+    ASSERT_TRUE(module);
+    module->walk([&](nn::KernelOp kernel) {
+      graph = std::move(*KernelGraph::build(kernel, *findTarget("cuda"), true));
+    });
+    plan = planLaunches(*graph, planLoops(*graph));
+    EXPECT_EQ(refusal(), "");
+  }
+
+  /// The exponentials of the rows of a tensor over their sum.
+  void readRows(int rows, int columns) {
+    const std::string shape = std::to_string(rows) + "x" + std::to_string(columns),
+                      row = "tensor<" + std::to_string(rows) + "xf32>",
+                      all = "tensor<" + shape + "xf32>";
+    read(shape,
+         "%e = nn.exp %a : " + all + "%s = nn.reduce sum %e [1] : " + all + " -> " + row +
+             "%b = nn.broadcast %s [0] : " + row + " -> " + all + "%r = nn.div %e, %b : " + all,
+         shape + "x");
+  }
+
+  std::string refusal() { return llvm::toString(plan.verify(*graph)); }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  std::unique_ptr<KernelGraph> graph;
+  LaunchPlan plan;
+};
+
+using Kind = Launch::Kind;
+
+TEST_F(LaunchPlanTest, AThreadAnElement) {
+  read("1000", "%r = nn.exp %a : tensor<1000xf32>", "1000x");
+  ASSERT_EQ(plan.launches.size(), 1u);
+  EXPECT_EQ(plan.launches[0].kind, Kind::elements);
+  EXPECT_EQ(plan.launches[0].blocks, 4);
+  EXPECT_EQ(plan.launches[0].threads, 256);
+}
+
+TEST_F(LaunchPlanTest, ABlockALongSum) {
+  read("7x300", "%r = nn.reduce sum %a [1] : tensor<7x300xf32> -> tensor<7xf32>", "7x");
+  ASSERT_EQ(plan.launches.size(), 1u);
+  EXPECT_EQ(plan.launches[0].blocks, 7);
+  EXPECT_EQ(plan.launches[0].threads, 256);
+  // Of very many each thread makes one.
+  read("70000x300", "%r = nn.reduce sum %a [1] : tensor<70000x300xf32> -> tensor<70000xf32>",
+       "70000x");
+  EXPECT_EQ(plan.launches[0].kind, Kind::elements);
+}
+
+TEST_F(LaunchPlanTest, ABlockARow) {
+  readRows(100, 500);
+  ASSERT_EQ(plan.launches.size(), 1u);
+  const Launch &launch = plan.launches[0];
+  EXPECT_EQ(launch.kind, Kind::rows);
+  EXPECT_EQ(launch.blocks, 100);
+  EXPECT_EQ(launch.threads, 256);
+  ASSERT_EQ(launch.together.size(), launch.group.stages.size());
+  // The sum of a row is made by all threads.
+  for (auto [isTogether, stage] : llvm::zip_equal(launch.together, launch.group.stages))
+    EXPECT_EQ(isTogether, stage.getElements() == 100);
+}
+
+TEST_F(LaunchPlanTest, AThreadAShortRow) {
+  readRows(1000, 4);
+  ASSERT_EQ(plan.launches.size(), 1u);
+  EXPECT_EQ(plan.launches[0].kind, Kind::elements);
+  EXPECT_EQ(plan.launches[0].group.rows, 1000);
+  EXPECT_EQ(plan.launches[0].blocks, 4);
+}
+
+TEST_F(LaunchPlanTest, FewLongRowsByStage) {
+  readRows(2, 9000);
+  ASSERT_GT(plan.launches.size(), 1u);
+  for (const Launch &launch : plan.launches) {
+    EXPECT_EQ(launch.group.rows, 1);
+    EXPECT_EQ(launch.group.stages.size(), 1u);
+  }
+}
+
+TEST_F(LaunchPlanTest, OneThreadWithoutARule) {
+  read("8x8", "%r = nn.cumsum %a dim 0 : tensor<8x8xf32>", "8x8x");
+  ASSERT_EQ(plan.launches.size(), 1u);
+  EXPECT_EQ(plan.launches[0].kind, Kind::lone);
+  plan.launches[0].threads = 32;
+  EXPECT_EQ(refusal(), "launch 0 has 1 blocks of 32 threads");
+  plan.launches[0].kind = Kind::elements;
+  EXPECT_EQ(refusal(), "launch 0 of nn.cumsum is not of one thread");
+}
+
+TEST_F(LaunchPlanTest, NothingToDo) {
+  read("0", "%r = nn.exp %a : tensor<0xf32>", "0x");
+  EXPECT_TRUE(plan.launches.empty());
+}
+
+TEST_F(LaunchPlanTest, EachRootOnceAndInOrder) {
+  readRows(2, 9000);
+  LaunchPlan whole = plan;
+  plan.launches.push_back(plan.launches[0]);
+  EXPECT_NE(refusal().find("is in launch 0 and in launch"), std::string::npos);
+  plan = whole;
+  plan.launches.erase(plan.launches.begin());
+  EXPECT_NE(refusal().find("is in no launch"), std::string::npos);
+  plan = whole;
+  std::swap(plan.launches.front(), plan.launches.back());
+  EXPECT_NE(refusal().find("reads what launch"), std::string::npos);
+}
+
+TEST_F(LaunchPlanTest, GridsThatADeviceTakes) {
+  read("1000", "%r = nn.exp %a : tensor<1000xf32>", "1000x");
+  const Launch sound = plan.launches[0];
+  plan.launches[0].blocks = 3;
+  EXPECT_EQ(refusal(), "launch 0 has 3 blocks of 256 threads for 1000 elements");
+  plan.launches[0] = sound;
+  plan.launches[0].blocks = int64_t(1) << 31;
+  EXPECT_EQ(refusal(), "launch 0 has 2147483648 blocks of 256 threads");
+  plan.launches[0] = sound;
+  plan.launches[0].threads = 512;
+  EXPECT_EQ(refusal(), "launch 0 has 4 blocks of 512 threads");
+  plan.launches[0].threads = 250;
+  EXPECT_EQ(refusal(), "launch 0 has 4 blocks of 250 threads");
+  plan.launches[0] = sound;
+  plan.launches[0].kind = Kind::results;
+  EXPECT_EQ(refusal(), "launch 0 has 4 blocks for 1000 elements");
+  plan.launches[0] = sound;
+  plan.launches[0].kind = Kind::lone;
+  EXPECT_EQ(refusal(), "launch 0 of nn.exp is of one thread");
+  plan.launches[0] = sound;
+  plan.launches[0].shared.push_back(sound.group.stages[0].roots[0]->getResult(0));
+  EXPECT_EQ(refusal(), "launch 0 has 4000 bytes of shared memory");
+  plan.launches[0].group.stages.clear();
+  EXPECT_EQ(refusal(), "launch 0 has nothing to do");
+}
+
+TEST_F(LaunchPlanTest, RowsHaveABlockEach) {
+  readRows(100, 500);
+  const Launch sound = plan.launches[0];
+  plan.launches[0].blocks = 99;
+  EXPECT_EQ(refusal(), "launch 0 has 99 blocks for 100 rows");
+  plan.launches[0] = sound;
+  plan.launches[0].together.pop_back();
+  EXPECT_EQ(refusal(), "launch 0 has 100 blocks for 100 rows");
+  plan.launches[0] = sound;
+  plan.launches[0].group.rows = 1;
+  EXPECT_NE(refusal().find("stages and no rows: nothing is between them"), std::string::npos);
+}
+
+} // namespace
