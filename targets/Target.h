@@ -134,9 +134,9 @@ public:
   /// Adds to `code` the function `symbol` that computes `op`, an `nn.kernel` or
   /// `nn.update`, in C `void symbol(char *const *buffers)`; or the functions of
   /// its launches. `buffers` points to the operands' buffers (scalars too), then
-  /// the results', then one of scratch memory. Buffers are dense and row-major, i1 takes a byte, and no
-  /// two of them overlap but as `mayAlias` says. Fails with an error on the op
-  /// that has no rule.
+  /// the results', then one of scratch memory. Buffers are dense and row-major,
+  /// i1 takes a byte, and no two of them overlap but as `mayAlias` says. Fails
+  /// with an error on the op that has no rule.
   virtual mlir::FailureOr<KernelCode> emitKernel(mlir::Operation *op, llvm::StringRef symbol,
                                                  mlir::ModuleOp code,
                                                  const CodeOptions &options) const = 0;

@@ -1,3 +1,6 @@
+// Has the target write the code of each kernel, and notes what callers must know
+// of it.
+
 #include "passes/Lowering/KernelTable.h"
 #include "passes/Lowering/Passes.h"
 #include "passes/Machine/MachineTarget.h"

@@ -1,3 +1,5 @@
+// What the compiler asks of NVIDIA's devices.
+
 #include "targets/CUDA/CUDATarget.h"
 
 #include "targets/CUDA/GridFunction.h"

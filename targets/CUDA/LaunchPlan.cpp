@@ -1,3 +1,6 @@
+// Decides which threads run which loops, by the elements of a group and the terms
+// of its reductions.
+
 #include "targets/CUDA/LaunchPlan.h"
 
 #include "planning/PlanError.h"

@@ -7,14 +7,26 @@ using namespace dpc::test;
 
 namespace {
 
+const dpc_image_t kImage = {DPC_IMAGE_PTX, 80, "ptx", 4};
+
 struct Damaged {
   Damaged() { tiny.program.device = &device.device; }
+  /// The same table for a CUDA device.
+  void makeCuda(const dpc_image_t *image) {
+    device.device.kind = DPC_DEVICE_CUDA;
+    device.kernels[0].image = image;
+    device.kernels[0].symbol = "add_one";
+    device.launches[1].blocks = 4;
+    device.launches[1].threads = 32;
+  }
   TinyDevice device;
   TinyProgram tiny;
 };
 
 TEST(DeviceCheck, AcceptsASoundTable) {
   Damaged sound;
+  EXPECT_EQ(checkProgram(sound.tiny.program, 0), DPC_OK) << dpc_last_error();
+  sound.makeCuda(&kImage);
   EXPECT_EQ(checkProgram(sound.tiny.program, 0), DPC_OK) << dpc_last_error();
 }
 
@@ -32,8 +44,35 @@ TEST(DeviceCheck, RefusesEveryBrokenEntry) {
       {"step.0: launch 1: unknown kind 4",
        [](Damaged &d) { d.device.launches[1].kind = DPC_LAUNCH_KIND_COUNT; }},
       {"launch 1: kernel 1 of 1", [](Damaged &d) { d.device.launches[1].kernel = 1; }},
-      {"launch 1: kernel 0 of 1, or one without code",
-       [](Damaged &d) { d.device.kernels[0].code = nullptr; }},
+      {"launch 1: kernel 0 has no code", [](Damaged &d) { d.device.kernels[0].code = nullptr; }},
+      {"a device of unknown kind 2", [](Damaged &d) { d.device.device.kind = 2; }},
+      {"launch 1: kernel 0 has no image",
+       [](Damaged &d) { d.device.device.kind = DPC_DEVICE_CUDA; }},
+      {"launch 1: kernel 0 has no image",
+       [](Damaged &d) {
+         static const dpc_image_t endless = {DPC_IMAGE_PTX, 80, "ptx", 3};
+         d.makeCuda(&endless);
+       }},
+      {"launch 1: kernel 0 has no image",
+       [](Damaged &d) {
+         static const dpc_image_t unknown = {DPC_IMAGE_KIND_COUNT, 80, "ptx", 4};
+         d.makeCuda(&unknown);
+       }},
+      {"launch 1: kernel 0 has no image",
+       [](Damaged &d) {
+         d.makeCuda(&kImage);
+         d.device.kernels[0].symbol = nullptr;
+       }},
+      {"launch 1: a grid of 0 blocks of 32 threads",
+       [](Damaged &d) {
+         d.makeCuda(&kImage);
+         d.device.launches[1].blocks = 0;
+       }},
+      {"launch 1: a grid of 4 blocks of 1025 threads",
+       [](Damaged &d) {
+         d.makeCuda(&kImage);
+         d.device.launches[1].threads = 1025;
+       }},
       {"launch 2: parameters 5 to 5 + 1 of 5",
        [](Damaged &d) { d.device.launches[2].first_param = 5; }},
       {"launch 2: parameters 6 to 6 + 1 of 5",

@@ -79,7 +79,7 @@ TEST_F(ExecutorOfOneRank, AFailingFunctionIsNamed) {
     return call->micro == 2 ? DPC_NUMERIC : DPC_OK;
   };
   EXPECT_EQ(run(), DPC_NUMERIC);
-  EXPECT_STREQ(dpc_last_error(), "step.0 failed with status 4 in step 1");
+  EXPECT_STREQ(dpc_last_error(), "step.0 in step 1: failed with status 4");
 }
 
 } // namespace

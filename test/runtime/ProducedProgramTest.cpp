@@ -144,7 +144,8 @@ TEST_F(ProducedProgram, FailingFunctionIsTheCauseNotTheSymptom) {
   Outcome outcome = train(2, {"--steps=1000"}, {"DPC_TEST_FAULT=throw:1:3"});
   EXPECT_EQ(outcome.code, 4) << outcome.text;
   // Three steps were done before.
-  EXPECT_NE(outcome.text.find("failed with status 4 in step 4"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("in step 4: failed with status 4"), std::string::npos)
+      << outcome.text;
 }
 
 TEST_F(ProducedProgram, SeveralJobsAtOnce) {

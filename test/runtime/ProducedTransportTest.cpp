@@ -86,7 +86,7 @@ TEST_P(ProducedTransport, OneCauseOfAFailure) {
   for (const char *fault : {"DPC_TEST_FAULT=throw:1:3", "DPC_TEST_FAULT=throw:0:3"}) {
     outcome = over(GetParam(), 2, {"--steps=100000"}, {fault});
     EXPECT_EQ(outcome.code, 4) << outcome.text;
-    EXPECT_NE(outcome.text.find("failed with status 4 in step 4"), std::string::npos)
+    EXPECT_NE(outcome.text.find("in step 4: failed with status 4"), std::string::npos)
         << outcome.text;
     EXPECT_EQ(outcome.text.find("rank 1 has"), std::string::npos) << outcome.text;
   }

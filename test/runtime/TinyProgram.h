@@ -89,7 +89,8 @@ struct OneRank {
       : world(0, 1, "", RankMemory::sharedBytes(program, 0)) {
     EXPECT_EQ(dpc_comm_create("local", &world.options, &comm), DPC_OK) << dpc_last_error();
     EXPECT_EQ(memory.open(program, *comm), DPC_OK) << dpc_last_error();
-    EXPECT_EQ(makeQueue(program, *comm, memory, &queue), DPC_OK) << dpc_last_error();
+    EXPECT_EQ(makeQueue(program, *comm, memory, /*keepsEntries=*/true, &queue), DPC_OK)
+        << dpc_last_error();
   }
   ~OneRank() {
     queue.reset();

@@ -193,10 +193,15 @@ static void parseTarget(const InputArgList &args, PlacedOptions &machine) {
     usageError("--target: unknown target '" + machine.target + "'; known: " + known);
   }
   ArrayRef<StringRef> processors = target->getProcessors();
-  machine.processor = args.getLastArgValue(OPT_cpu, processors.front()).str();
+  const bool isCuda = target->getFunctionForm() == FunctionForm::gridTable;
+  const auto own = isCuda ? OPT_cuda_arch : OPT_cpu, other = isCuda ? OPT_cpu : OPT_cuda_arch;
+  if (args.hasArg(other))
+    usageError((isCuda ? "--cpu" : "--cuda-arch") + Twine(": not an option of --target=") +
+               machine.target);
+  machine.processor = args.getLastArgValue(own, processors.front()).str();
   if (!is_contained(processors, machine.processor))
-    usageError("--cpu: unknown processor '" + machine.processor +
-               "'; known: " + join(processors, ", "));
+    usageError((isCuda ? "--cuda-arch: unknown device '" : "--cpu: unknown processor '") +
+               machine.processor + "'; known: " + join(processors, ", "));
 }
 
 /// What the target cannot do on this mesh.

@@ -313,6 +313,13 @@ EMIT(ConvertOp) {
     if (isa<FloatType>(element)) {
       if (fromWidth < toWidth)
         return e.make<arith::ExtFOp>(to, x);
+      // Neither of f16 and bf16 holds the other's numbers: f32 holds both's.
+      if (fromWidth == toWidth) {
+        Type wide = b.getF32Type();
+        if (auto vector = dyn_cast<VectorType>(to))
+          wide = vector.clone(wide);
+        x = e.make<arith::ExtFOp>(wide, x);
+      }
       return e.make<arith::TruncFOp>(to, x);
     }
     if (toWidth == 1)

@@ -38,11 +38,12 @@ typedef struct dpc_session_options_t {
                         null: none */
   uint32_t skip_initial_state; /**< 1: states start as zero, to be loaded before
                                   the first step */
-  uint32_t reserved;
-  double learning_rate;  /**< in place of the base rate that the program was
+  uint32_t no_graphs;          /**< 1: a device gets each launch by itself; else an entry
+                            is one piece of work, which it keeps (without trace) */
+  double learning_rate;        /**< in place of the base rate that the program was
                             compiled with, by which the whole schedule scales;
                             0: that rate */
-  const char *transport; /**< a name of dpc_transport_at; null: the default */
+  const char *transport;       /**< a name of dpc_transport_at; null: the default */
 } dpc_session_options_t;
 
 /** Defaults, with rank, world size, rendezvous and token from the environment:

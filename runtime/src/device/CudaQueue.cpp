@@ -9,10 +9,54 @@
 
 namespace dpc {
 
-CudaQueue::CudaQueue(const dpc_program_t &program, uint32_t rank)
-    : program(program), rank(rank), groupIndex(indexInGroups(program, rank)) {}
+CudaQueue::CudaQueue(const dpc_program_t &program, uint32_t rank, bool usesGraphs)
+    : program(program), rank(rank), usesGraphs(usesGraphs),
+      groupIndex(indexInGroups(program, rank)) {}
+
+CudaQueue::~CudaQueue() {
+  cuda::Graph left = nullptr;
+  if (capturedEntry != DPC_NONE &&
+      device.driver.cuStreamEndCapture(device.stream, &left) == cuda::Result::success && left)
+    device.driver.cuGraphDestroy(left);
+  for (cuda::GraphExec graph : graphs)
+    if (graph)
+      device.driver.cuGraphExecDestroy(graph);
+}
 
 dpc_status_t CudaQueue::open() { return device.open(program, rank); }
+
+dpc_status_t CudaQueue::begin(uint32_t entry, bool *isDone) {
+  *isDone = false;
+  if (!usesGraphs)
+    return DPC_OK;
+  if (graphs[entry]) {
+    *isDone = true;
+    return device.check(device.driver.cuGraphLaunch(graphs[entry], device.stream),
+                        "launching a graph");
+  }
+  if (dpc_status_t status = device.check(
+          device.driver.cuStreamBeginCapture_v2(device.stream, cuda::CaptureMode::threadLocal),
+          "capturing a graph"))
+    return status;
+  capturedEntry = entry;
+  return DPC_OK;
+}
+
+/// Makes a graph of what was captured, and launches it.
+dpc_status_t CudaQueue::endCapture() {
+  const uint32_t entry = capturedEntry;
+  capturedEntry = DPC_NONE;
+  const cuda::Driver &driver = device.driver;
+  cuda::Graph graph = nullptr;
+  if (dpc_status_t status =
+          device.check(driver.cuStreamEndCapture(device.stream, &graph), "capturing a graph"))
+    return status;
+  const cuda::Result made = driver.cuGraphInstantiateWithFlags(&graphs[entry], graph, 0);
+  driver.cuGraphDestroy(graph);
+  if (dpc_status_t status = device.check(made, "making a graph"))
+    return status;
+  return device.check(driver.cuGraphLaunch(graphs[entry], device.stream), "launching a graph");
+}
 
 dpc_status_t CudaQueue::perform(const dpc_launch_t &launch, uint32_t micro) {
   const dpc_device_program_t &tables = *program.device;
@@ -87,7 +131,7 @@ dpc_status_t CudaQueue::upload(DeviceAddress to, const void *from, uint64_t byte
           "a copy to the device"))
     return status;
   // The caller's memory must have been read.
-  return finish();
+  return synchronize();
 }
 
 dpc_status_t CudaQueue::download(void *to, DeviceAddress from, uint64_t bytes) {
@@ -97,10 +141,17 @@ dpc_status_t CudaQueue::download(void *to, DeviceAddress from, uint64_t bytes) {
           device.driver.cuMemcpyDtoHAsync_v2(to, pointerTo(from), bytes, device.stream),
           "a copy from the device"))
     return status;
-  return finish();
+  return synchronize();
 }
 
 dpc_status_t CudaQueue::finish() {
+  if (capturedEntry != DPC_NONE)
+    if (dpc_status_t status = endCapture())
+      return status;
+  return synchronize();
+}
+
+dpc_status_t CudaQueue::synchronize() {
   return device.check(device.driver.cuStreamSynchronize(device.stream), "the device's work");
 }
 

@@ -9,14 +9,17 @@ namespace dpc {
 
 /// Performs launch tables on a CUDA device, whose memory holds the rank's
 /// spaces. Calls return when their work is in the stream; download and finish
-/// wait for it.
+/// wait for it. With `usesGraphs` the first run of an entry is captured as a
+/// graph, which is launched then and in all later runs: tables do not change.
 class CudaQueue : public Queue {
 public:
-  CudaQueue(const dpc_program_t &program, uint32_t rank);
+  CudaQueue(const dpc_program_t &program, uint32_t rank, bool usesGraphs);
+  ~CudaQueue() override;
 
   /// Takes a device (CudaDevice::open).
   dpc_status_t open();
 
+  dpc_status_t begin(uint32_t entry, bool *isDone) override;
   dpc_status_t compute(uint32_t function, uint32_t micro, const void *args) override;
   dpc_status_t start(dpc_comm_op_t op, DeviceAddress in, DeviceAddress out,
                      uint32_t event) override;
@@ -31,11 +34,17 @@ private:
     return device.base(address.space) + address.offset;
   }
   dpc_status_t perform(const dpc_launch_t &launch, uint32_t micro);
+  dpc_status_t endCapture();
+  dpc_status_t synchronize();
 
   const dpc_program_t &program;
-  uint32_t rank;
+  const uint32_t rank;
+  const bool usesGraphs;
   std::vector<uint32_t> groupIndex;
   CudaDevice device;
+  /// The work of each entry, once it was captured.
+  cuda::GraphExec graphs[DPC_ENTRY_COUNT] = {};
+  uint32_t capturedEntry = DPC_NONE; ///< whose actions are being captured
   std::vector<cuda::DevicePointer> pointers;
   std::vector<void *> parameters;
 };

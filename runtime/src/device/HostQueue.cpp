@@ -23,7 +23,8 @@ HostQueue::HostQueue(const dpc_program_t &program, dpc_comm_t &comm, RankMemory 
 dpc_status_t HostQueue::compute(uint32_t function, uint32_t micro, const void *args) {
   call.micro = micro;
   call.args = args;
-  return program.functions[function].fn(&call);
+  const int32_t status = program.functions[function].fn(&call);
+  return status ? fail(status, "failed with status %d", status) : DPC_OK;
 }
 
 dpc_status_t HostQueue::start(dpc_comm_op_t op, DeviceAddress in, DeviceAddress out,

@@ -6,8 +6,13 @@
 
 namespace dpc {
 
+dpc_status_t Queue::begin(uint32_t, bool *isDone) {
+  *isDone = false;
+  return DPC_OK;
+}
+
 dpc_status_t makeQueue(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory,
-                       std::unique_ptr<Queue> *out) {
+                       bool keepsEntries, std::unique_ptr<Queue> *out) {
   if (!program.device) {
     *out = std::make_unique<HostQueue>(program, comm, memory);
     return DPC_OK;
@@ -16,7 +21,7 @@ dpc_status_t makeQueue(const dpc_program_t &program, dpc_comm_t &comm, RankMemor
     *out = std::make_unique<ShadowQueue>(program, comm, memory);
     return DPC_OK;
   }
-  auto queue = std::make_unique<CudaQueue>(program, comm.rank);
+  auto queue = std::make_unique<CudaQueue>(program, comm.rank, keepsEntries);
   if (dpc_status_t status = queue->open())
     return status;
   *out = std::move(queue);

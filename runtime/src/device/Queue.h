@@ -26,6 +26,11 @@ class Queue {
 public:
   virtual ~Queue() = default;
 
+  /// Begins an entry: its actions follow, then `finish`. Sets `*isDone` where the
+  /// queue has kept them from an earlier run and repeats them by itself: then
+  /// only `finish` follows.
+  virtual dpc_status_t begin(uint32_t entry, bool *isDone);
+
   /// Runs an entry of the function table for a microbatch. `args` are the
   /// action's.
   virtual dpc_status_t compute(uint32_t function, uint32_t micro, const void *args) = 0;
@@ -49,8 +54,9 @@ public:
 
 /// The queue that a program's record asks for: launches are run by a CudaQueue
 /// or a ShadowQueue, host code by a HostQueue.
+/// With `keepsEntries` a device may keep the work of an entry and repeat it.
 dpc_status_t makeQueue(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory,
-                       std::unique_ptr<Queue> *out);
+                       bool keepsEntries, std::unique_ptr<Queue> *out);
 
 } // namespace dpc
 

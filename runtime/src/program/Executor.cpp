@@ -65,9 +65,8 @@ dpc_status_t Executor::uploadInputs() {
 
 dpc_status_t Executor::compute(const dpc_action_t &action) {
   const dpc_status_t status = queue.compute(action.function, micro, action.args);
-  return status ? fail(status, "%s failed with status %d in step %llu",
-                       program.functions[action.function].name, status,
-                       static_cast<unsigned long long>(controls.step + 1))
+  return status ? failWithin(status, "%s in step %llu", program.functions[action.function].name,
+                             static_cast<unsigned long long>(controls.step + 1))
                 : DPC_OK;
 }
 
@@ -117,6 +116,11 @@ dpc_status_t Executor::run(uint32_t entry) {
     return status;
   if (dpc_status_t status = uploadInputs())
     return status;
+  bool isDone = false;
+  if (dpc_status_t status = queue.begin(entry, &isDone))
+    return status;
+  if (isDone)
+    return queue.finish();
   const dpc_actions_t &table = program.ranks[rank].entries[entry];
   for (uint64_t at = 0; at < table.count; ++at) {
     const dpc_action_t &action = table.actions[at];

@@ -70,7 +70,8 @@ dpc_status_t dpc_session::open() {
     trace.enable(1u << 20);
   if (dpc_status_t status = memory.open(program, *comm))
     return failed(status);
-  if (dpc_status_t status = makeQueue(program, *comm, memory, &queue))
+  if (dpc_status_t status =
+          makeQueue(program, *comm, memory, !options.no_graphs && tracePath.empty(), &queue))
     return failed(status);
   executor = std::make_unique<Executor>(program, options.rank, *queue, loader, control, trace);
   if (!options.skip_initial_state)

@@ -54,6 +54,9 @@ Results
 )";
 
 const char *const kBoth = R"(
+On a CUDA device: --cuda-graph=on|off
+  off                        each launch by itself, not a whole step as one graph (default on, but with --trace off)
+
 Parameters from a file: --init-params=FILE[,only=GLOB][,except=GLOB][,strip=PREFIX][,add=PREFIX][,partial]
   only=GLOB, except=GLOB     the parameters and buffers that are loaded; each may be given several times
   strip=PREFIX, add=PREFIX   what the file's names begin with and the program's do not (module.), or the other way round

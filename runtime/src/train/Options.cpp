@@ -156,6 +156,12 @@ struct Parser {
       return parseComm(value, out);
     if (name == "--input" || name == "--output")
       return parseNamedFile(name.c_str(), value, name == "--input" ? &out->inputs : &out->outputs);
+    if (name == "--cuda-graph") {
+      out->cudaGraph = value;
+      return value == "on" || value == "off"
+                 ? DPC_OK
+                 : fail(DPC_USAGE, "--cuda-graph: \"%s\" is neither on nor off", value.c_str());
+    }
     if (name == "--nan") {
       if (value != "stop" && value != "warn")
         return fail(DPC_USAGE, "--nan: \"%s\" is neither stop nor warn", value.c_str());
@@ -167,9 +173,9 @@ struct Parser {
 };
 
 bool takesValue(Parser &parser, const std::string &name) {
-  static const char *const others[] = {"--data", "--eval-data",   "--timeout",
-                                       "--comm", "--input",       "--output",
-                                       "--nan",  "--init-params", "--lr"};
+  static const char *const others[] = {"--data",  "--eval-data", "--timeout", "--comm",
+                                       "--input", "--output",    "--nan",     "--init-params",
+                                       "--lr",    "--cuda-graph"};
   for (const char *other : others)
     if (name == other)
       return true;

@@ -21,6 +21,7 @@ struct Options {
   std::vector<ParameterSource> initParams; ///< loaded in this order
   std::string log, checkpoint, saveParams, saveOnnx, trace, best;
   std::string transport; ///< empty: the default one
+  std::string cudaGraph; ///< "on", "off"; empty: on, where there is a CUDA device
   double timeout = 0, bandwidth = 0, latency = 0;
   double learningRate = 0; ///< 0: as compiled
   std::vector<std::pair<std::string, std::string>> inputs,

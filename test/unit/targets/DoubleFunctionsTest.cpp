@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Sweep{"nn.exp", std::exp, -745, 709.7}, Sweep{"nn.exp", std::exp, -2, 2},
         Sweep{"nn.log", std::log, 1e-310, 1e-300}, Sweep{"nn.log", std::log, 0.3, 3},
-        Sweep{"nn.log", std::log, 1, 1e307}, Sweep{"nn.log1p", std::log1p, -0.999, 10},
+        Sweep{"nn.log", std::log, 1, 1e302}, Sweep{"nn.log1p", std::log1p, -0.999, 10},
         Sweep{"nn.log1p", std::log1p, 0, 1e18}, Sweep{"nn.tanh", std::tanh, -25, 25, 4},
         Sweep{"nn.sinh", std::sinh, -60, 60, 4}, Sweep{"nn.sinh", std::sinh, 700, 710.4, 4},
         Sweep{"nn.cosh", std::cosh, -60, 60, 4}, Sweep{"nn.cosh", std::cosh, 700, 710.4, 4},

@@ -244,6 +244,8 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {"nn.reduce sum %a [1] : tensor<3x333xbf16> -> tensor<3xbf16>", {{"3x333xbf16", 0, 1}}},
     {"nn.dot %a, %b contract [1] [0] : tensor<7x33xf16>, tensor<33x9xf16> -> tensor<7x9xf16>", {{"7x33xf16"}, {"33x9xf16"}}},
     {"nn.convert %a : tensor<33xf64> -> tensor<33xbf16>", {{"33xf64"}}},
+    {"nn.convert %a : tensor<33xf16> -> tensor<33xbf16>", {{"33xf16"}}},
+    {"nn.convert %a : tensor<33xbf16> -> tensor<33xf16>", {{"33xbf16"}}},
     {"%x = nn.add %a, %a : tensor<33xf16> nn.convert %x : tensor<33xf16> -> tensor<33xf64>", {{"33xf16"}}},
     // Long sums are sums over blocks: an f32 keeps its precision (f64 sums these
     // without error). Blocks of one dimension with a rest, inside outer rounds,
