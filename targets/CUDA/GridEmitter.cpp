@@ -17,13 +17,6 @@ using Values = LoopEmitter::Values;
 /// Terms below which dealing a reduction costs more than it saves.
 static const int64_t kShortReduction = 32;
 
-static int64_t count(ArrayRef<int64_t> shape) {
-  int64_t product = 1;
-  for (int64_t extent : shape)
-    product *= extent;
-  return product;
-}
-
 //===----------------------------------------------------------------------===//
 // Launches
 //===----------------------------------------------------------------------===//
@@ -68,7 +61,7 @@ Value GridEmitter::allocateShared(int64_t bytes) {
 /// alike.
 SmallVector<Index> GridEmitter::positionsOf(Index number, ArrayRef<int64_t> shape) {
   SmallVector<Index> positions(shape.size(), constant(0));
-  int64_t outer = count(shape);
+  int64_t outer = ShapedType::getNumElements(shape);
   for (size_t d = shape.size(); d-- > 0;) {
     int64_t extent = shape[d];
     outer /= std::max<int64_t>(1, extent);
@@ -112,7 +105,7 @@ void GridEmitter::dealToGrid(int64_t count, function_ref<void(Index)> body) {
 
 void GridEmitter::forEach(ArrayRef<int64_t> shape, function_ref<void(ArrayRef<Index>)> body,
                           Lanes lanes) {
-  int64_t total = count(shape);
+  int64_t total = ShapedType::getNumElements(shape);
   if (total == 0)
     return;
   switch (level) {
@@ -187,7 +180,7 @@ int64_t GridEmitter::getSumTerms() const {
 Values GridEmitter::reduce(ArrayRef<int64_t> shape, ValueRange identity,
                            function_ref<Values(ArrayRef<Index>, ValueRange)> accumulate,
                            function_ref<Values(ValueRange, ValueRange)> combine) {
-  int64_t total = count(shape);
+  int64_t total = ShapedType::getNumElements(shape);
   if (orderedSums || level != Level::block || total < kShortReduction)
     return loop(shape, identity, accumulate);
   Values mine = dealToBlock(total, identity, [&](Index number, ValueRange carried) {

@@ -20,10 +20,10 @@ FailureOr<KernelCode> GridFunction::emit() {
     return emitError(e.loc, "launches: ") << llvm::toString(std::move(error)), failure();
   if (failed(memory.placeArguments()))
     return failure();
-  for (auto [ordinal, launch] : llvm::enumerate(plan.launches))
-    for (Operation *root : launch.group.getRoots())
-      for (Value value : graph.getReads(root))
-        lastLaunch[value] = ordinal;
+  lastLaunch = findLastReaders(
+      graph, llvm::map_range(plan.launches, [](const Launch &launch) -> const LoopGroup & {
+        return launch.group;
+      }));
   for (auto [ordinal, launch] : llvm::enumerate(plan.launches))
     if (failed(emitLaunch(launch, ordinal)))
       return failure();
@@ -116,11 +116,11 @@ void GridFunction::placeValue(Value value, const Launch &launch, unsigned ordina
   if (memory.isResult(value))
     return;
   unsigned last = lastLaunch.lookup(value);
-  int64_t rowElements = nn::typeOf(value).getNumElements() / launch.group.rows;
-  if (launch.group.rows > 1 && rowElements == 1 && last <= ordinal)
+  int64_t rows = launch.group.rows, rowElements = nn::typeOf(value).getNumElements() / rows;
+  if (rows > 1 && rowElements == 1 && last <= ordinal)
     e.registerValues.insert(value);
   else if (llvm::is_contained(launch.shared, value))
-    e.setBuffer(value, {e.allocateShared(rowElements * elementBytes(value)),
+    e.setBuffer(value, {e.allocateShared(tensorBytes(value.getType()) / rows),
                         KernelMemory::storageType(value), rowElements});
   else
     memory.placeInScratch(value, /*rowElements=*/0, std::max(ordinal, last));

@@ -31,15 +31,27 @@ static const int64_t kShortRow = 64;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-int64_t dpc::elementBytes(Value value) {
-  return std::max<int64_t>(1, nn::typeOf(value).getElementTypeBitWidth() / 8);
+/// Bytes of one of `rows` rows of a value, where they begin at multiples of 16.
+static int64_t rowBytes(Value value, int64_t rows) {
+  return llvm::alignTo(tensorBytes(value.getType()) / rows, 16);
 }
 
 namespace {
+/// Terms of the reductions that make one element of an op's results, those of
+/// inlined values included; 1 where there are none.
 class Terms {
 public:
   explicit Terms(const KernelGraph &graph) : graph(graph) {}
 
+  /// The most that an element of one of `roots` has.
+  int64_t most(ArrayRef<Operation *> roots) {
+    int64_t most = 1;
+    for (Operation *root : roots)
+      most = std::max(most, of(root));
+    return most;
+  }
+
+private:
   int64_t of(Operation *op) {
     auto [known, isNew] = terms.try_emplace(op, 1);
     if (!isNew)
@@ -53,20 +65,10 @@ public:
     return terms[op] = std::min<int64_t>(most, int64_t(1) << 40);
   }
 
-private:
   const KernelGraph &graph;
   DenseMap<Operation *, int64_t> terms;
 };
 } // namespace
-
-int64_t dpc::countTerms(const KernelGraph &graph, Operation *root) { return Terms(graph).of(root); }
-
-static int64_t longestOf(const KernelGraph &graph, ArrayRef<Operation *> roots) {
-  int64_t most = 1;
-  for (Operation *root : roots)
-    most = std::max(most, countTerms(graph, root));
-  return most;
-}
 
 /// Threads of a block that shares `work` steps.
 static int64_t threadsFor(int64_t work) {
@@ -81,11 +83,8 @@ static int64_t threadsFor(int64_t work) {
 namespace {
 class Planner {
 public:
-  Planner(const KernelGraph &graph, const LoopPlan &plan) : graph(graph) {
-    for (auto [ordinal, group] : llvm::enumerate(plan.groups))
-      for (Operation *root : group.getRoots())
-        for (Value value : graph.getReads(root))
-          lastGroup[value] = ordinal;
+  Planner(const KernelGraph &graph, const LoopPlan &plan)
+      : graph(graph), terms(graph), lastGroup(findLastReaders(graph, plan.groups)) {
     for (Value value : graph.getYielded())
       yielded.insert(value);
     for (auto [ordinal, group] : llvm::enumerate(plan.groups))
@@ -110,13 +109,12 @@ private:
 
   /// Whether blocks of one row each would leave most of a device idle, and the
   /// stages can be made by themselves.
-  bool isStarved(const LoopGroup &group) const {
+  bool isStarved(const LoopGroup &group) {
     if (group.rows >= kManyRows)
       return false;
     bool isLong = false;
     for (const LoopGroup::Stage &stage : group.stages) {
-      isLong |=
-          stage.getElements() / group.rows > kLongRow || longestOf(graph, stage.roots) > kLongRow;
+      isLong |= stage.getElements() / group.rows > kLongRow || terms.most(stage.roots) > kLongRow;
       if (!nestOf(graph, stage.roots, 1))
         return false;
     }
@@ -124,10 +122,10 @@ private:
   }
 
   /// Whether a thread makes a row in no time.
-  bool isShort(const LoopGroup &group) const {
+  bool isShort(const LoopGroup &group) {
     int64_t steps = 0;
     for (const LoopGroup::Stage &stage : group.stages)
-      steps += stage.getElements() / group.rows * longestOf(graph, stage.roots);
+      steps += stage.getElements() / group.rows * terms.most(stage.roots);
     return steps <= kShortRow && group.rows >= LaunchPlan::kMaxThreads;
   }
 
@@ -135,11 +133,11 @@ private:
     LoopGroup group;
     group.stages.push_back(stage);
     group.stages[0].nest = *nestOf(graph, stage.roots, 1);
-    int64_t elements = stage.getElements(), terms = longestOf(graph, stage.roots);
-    int64_t enough = terms < kVeryLongReduction ? kManyElements : 8 * kManyElements;
-    if (terms < kLongReduction || elements >= enough)
+    int64_t elements = stage.getElements(), longest = terms.most(stage.roots);
+    int64_t enough = longest < kVeryLongReduction ? kManyElements : 8 * kManyElements;
+    if (longest < kLongReduction || elements >= enough)
       return addElements(group, elements);
-    Launch launch{Launch::Kind::results, group, elements, threadsFor(terms)};
+    Launch launch{Launch::Kind::results, group, elements, threadsFor(longest)};
     result.launches.push_back(launch);
   }
 
@@ -153,15 +151,16 @@ private:
     Launch launch{Launch::Kind::rows, group, group.rows};
     int64_t work = 1, bytes = 0;
     for (const LoopGroup::Stage &stage : group.stages) {
-      int64_t elements = stage.getElements() / group.rows, terms = longestOf(graph, stage.roots);
-      bool isTogether = elements == 1 || (terms >= kLongReduction && elements < LaunchPlan::kWarp);
+      int64_t elements = stage.getElements() / group.rows, longest = terms.most(stage.roots);
+      bool isTogether =
+          elements == 1 || (longest >= kLongReduction && elements < LaunchPlan::kWarp);
       launch.together.push_back(isTogether);
-      work = std::max(work, isTogether ? terms : elements);
+      work = std::max(work, isTogether ? longest : elements);
       for (Operation *root : stage.roots)
         for (Value value : root->getResults()) {
           if (elements == 1 || yielded.contains(value) || lastGroup.lookup(value) > ordinal)
             continue;
-          int64_t size = llvm::alignTo(elements * elementBytes(value), 16);
+          int64_t size = rowBytes(value, group.rows);
           if (bytes + size > LaunchPlan::kSharedBytes)
             continue;
           bytes += size;
@@ -173,6 +172,7 @@ private:
   }
 
   const KernelGraph &graph;
+  Terms terms;
   DenseMap<Value, unsigned> lastGroup;
   DenseSet<Value> yielded;
 };
@@ -216,8 +216,7 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const Launch &launch, 
                      launch.blocks, launch.threads, count);
   int64_t bytes = 0;
   for (Value value : launch.shared)
-    bytes +=
-        llvm::alignTo(nn::typeOf(value).getNumElements() / group.rows * elementBytes(value), 16);
+    bytes += rowBytes(value, group.rows);
   if (bytes > LaunchPlan::kSharedBytes || (bytes && launch.kind != Launch::Kind::rows))
     return planError("launch {0} has {1} bytes of shared memory", number, bytes);
   return llvm::Error::success();

@@ -50,13 +50,6 @@ struct LaunchPlan {
 /// launch. A group of few and long rows is divided into one for each stage.
 LaunchPlan planLaunches(const KernelGraph &graph, const LoopPlan &plan);
 
-/// Terms of the reductions that make one element of a root, those of inlined
-/// values included; 1 where there are none.
-int64_t countTerms(const KernelGraph &graph, mlir::Operation *root);
-
-/// Bytes that an element of `value` takes in memory.
-int64_t elementBytes(mlir::Value value);
-
 } // namespace dpc
 
 #endif // DPC_TARGETS_CUDA_LAUNCHPLAN_H

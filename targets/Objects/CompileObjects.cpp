@@ -62,16 +62,20 @@ static FailureOr<Processor> findProcessor(ModuleOp kernels, const ObjectOptions 
   static const bool initialized = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
-    LLVMInitializeNVPTXTargetInfo();
-    LLVMInitializeNVPTXTarget();
-    LLVMInitializeNVPTXTargetMC();
-    LLVMInitializeNVPTXAsmPrinter();
     return true;
   }();
   (void)initialized;
   Processor processor;
   processor.triple = llvm::sys::getDefaultTargetTriple();
   if (options.form == ObjectForm::ptx) {
+    static const bool knowsPtx = [] {
+      LLVMInitializeNVPTXTargetInfo();
+      LLVMInitializeNVPTXTarget();
+      LLVMInitializeNVPTXTargetMC();
+      LLVMInitializeNVPTXAsmPrinter();
+      return true;
+    }();
+    (void)knowsPtx;
     processor.triple = "nvptx64-nvidia-cuda";
     // The oldest version that knows all instructions that are used.
     processor.features = "+ptx75";

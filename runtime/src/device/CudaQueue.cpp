@@ -4,6 +4,7 @@
 
 #include "runtime/src/base/Groups.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/device/Launches.h"
 
 #include <string>
 
@@ -61,12 +62,9 @@ dpc_status_t CudaQueue::endCapture() {
 dpc_status_t CudaQueue::perform(const dpc_launch_t &launch, uint32_t micro) {
   const dpc_device_program_t &tables = *program.device;
   pointers.clear();
-  for (uint64_t i = 0; i < launch.param_count; ++i) {
-    const dpc_param_t &param = tables.params[launch.first_param + i];
-    const uint64_t index = param.family == DPC_NONE ? 0 : groupIndex[param.family];
-    pointers.push_back(pointerTo(
-        {param.space, param.offset + micro * param.micro_stride + index * param.index_stride}));
-  }
+  for (uint64_t i = 0; i < launch.param_count; ++i)
+    pointers.push_back(
+        pointerTo(addressOf(tables.params[launch.first_param + i], micro, groupIndex)));
   const cuda::Driver &driver = device.driver;
   switch (launch.kind) {
   case DPC_LAUNCH_KERNEL: {
@@ -87,7 +85,7 @@ dpc_status_t CudaQueue::perform(const dpc_launch_t &launch, uint32_t micro) {
                                                     device.stream),
                         "a copy");
   case DPC_LAUNCH_FILL: {
-    const auto value = static_cast<uint64_t>(launch.value + int64_t(micro) * launch.micro_step);
+    const auto value = static_cast<uint64_t>(fillValue(launch, micro));
     for (const uint32_t half : {0u, 1u})
       if (dpc_status_t status =
               device.check(driver.cuMemsetD32Async(pointers[0] + 4 * half,

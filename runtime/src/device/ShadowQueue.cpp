@@ -3,6 +3,8 @@
 
 #include "runtime/src/device/ShadowQueue.h"
 
+#include "runtime/src/device/Launches.h"
+
 #include <cstring>
 
 namespace dpc {
@@ -30,12 +32,9 @@ template <typename Work> dpc_status_t ShadowQueue::onDevice(Work work) {
 void ShadowQueue::perform(const dpc_launch_t &launch, uint32_t micro) {
   const dpc_device_program_t &device = *program.device;
   pointers.clear();
-  for (uint64_t i = 0; i < launch.param_count; ++i) {
-    const dpc_param_t &param = device.params[launch.first_param + i];
-    const uint64_t index = param.family == DPC_NONE ? 0 : groupIndex[param.family];
-    pointers.push_back(pointerTo(
-        {param.space, param.offset + micro * param.micro_stride + index * param.index_stride}));
-  }
+  for (uint64_t i = 0; i < launch.param_count; ++i)
+    pointers.push_back(
+        pointerTo(addressOf(device.params[launch.first_param + i], micro, groupIndex)));
   switch (launch.kind) {
   case DPC_LAUNCH_KERNEL:
     device.kernels[launch.kernel].code(pointers.data());
@@ -44,7 +43,7 @@ void ShadowQueue::perform(const dpc_launch_t &launch, uint32_t micro) {
     std::memcpy(pointers[1], pointers[0], device.params[launch.first_param].bytes);
     break;
   case DPC_LAUNCH_FILL: {
-    const int64_t value = launch.value + int64_t(micro) * launch.micro_step;
+    const int64_t value = fillValue(launch, micro);
     std::memcpy(pointers[0], &value, sizeof value);
     break;
   }

@@ -77,11 +77,7 @@ LogicalResult KernelFunction::emitGroups() {
   if (llvm::Error error = plan.verify(graph))
     return emitError(e.loc, "loops: ") << llvm::toString(std::move(error));
   const SmallVector<LoopGroup> &groups = plan.groups;
-  DenseMap<Value, unsigned> lastGroup;
-  for (auto [ordinal, group] : llvm::enumerate(groups))
-    for (Operation *root : group.getRoots())
-      for (Value value : graph.getReads(root))
-        lastGroup[value] = ordinal;
+  const DenseMap<Value, unsigned> lastGroup = findLastReaders(graph, groups);
   for (auto [ordinal, group] : llvm::enumerate(groups)) {
     memory.startGroup(ordinal);
     bool isEmpty = true;

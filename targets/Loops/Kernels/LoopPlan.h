@@ -3,6 +3,7 @@
 
 #include "targets/Loops/Kernels/LoopNest.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Error.h"
 
 namespace dpc {
@@ -44,6 +45,17 @@ struct LoopPlan {
 
 /// Divides the roots of a kernel, in their order, into groups that share loops.
 LoopPlan planLoops(const KernelGraph &graph);
+
+/// For each value that roots read, the number of the group that reads it last.
+template <typename Groups>
+llvm::DenseMap<mlir::Value, unsigned> findLastReaders(const KernelGraph &graph, Groups &&groups) {
+  llvm::DenseMap<mlir::Value, unsigned> last;
+  for (auto [number, group] : llvm::enumerate(groups))
+    for (mlir::Operation *root : group.getRoots())
+      for (mlir::Value value : graph.getReads(root))
+        last[value] = number;
+  return last;
+}
 
 /// Whether the loops of `group` make every element before they read it: one
 /// that a root of the group reads of another's result must have been made in an

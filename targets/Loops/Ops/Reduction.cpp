@@ -26,7 +26,7 @@ public:
         total(e, ReduceKind::sum, e.builder.getF64Type()), element(element) {}
 
   Value run(ArrayRef<int64_t> extents, bool isFloatSum) {
-    if (!isFloatSum || count(extents) <= kBlock)
+    if (!isFloatSum || ShapedType::getNumElements(extents) <= kBlock)
       return runBlock(extents, {});
     Value sum = runBlocks(extents);
     Type type = combiner.identity().getType();
@@ -34,13 +34,6 @@ public:
   }
 
 private:
-  static int64_t count(ArrayRef<int64_t> extents) {
-    int64_t product = 1;
-    for (int64_t extent : extents)
-      product *= extent;
-    return product;
-  }
-
   /// The elements `outer`, `start` + i, j, ... for i, j, ... in `extents`.
   Value runBlock(ArrayRef<int64_t> extents, std::optional<Index> start) {
     return combiner.reduce(extents, [&](ArrayRef<Index> ivs, ValueRange carried) {
@@ -62,7 +55,7 @@ private:
 
   /// In f64.
   Value runBlocks(ArrayRef<int64_t> extents) {
-    int64_t first = extents.front(), inner = count(extents.drop_front());
+    int64_t first = extents.front(), inner = ShapedType::getNumElements(extents.drop_front());
     if (inner > kBlock)
       return addUp(first, [&](Index i) {
         outer.push_back(i);
