@@ -86,11 +86,10 @@ struct TinyProgram {
 /// The queue that a program asks for, over a communicator of one rank.
 struct OneRank {
   explicit OneRank(const dpc_program_t &program)
-      : world(0, 1, "", RankMemory::sharedBytes(program, 0)) {
+      : world(0, 1, "", RankMemory::sharedBytes(program, 0, /*isStaged=*/false)) {
     EXPECT_EQ(dpc_comm_create("local", &world.options, &comm), DPC_OK) << dpc_last_error();
-    EXPECT_EQ(memory.open(program, *comm), DPC_OK) << dpc_last_error();
-    EXPECT_EQ(makeQueue(program, *comm, memory, /*keepsEntries=*/true, &queue), DPC_OK)
-        << dpc_last_error();
+    EXPECT_EQ(memory.open(program, *comm, /*isStaged=*/false), DPC_OK) << dpc_last_error();
+    EXPECT_EQ(makeQueue(program, *comm, memory, {}, &queue), DPC_OK) << dpc_last_error();
   }
   ~OneRank() {
     queue.reset();

@@ -204,16 +204,6 @@ static void parseTarget(const InputArgList &args, PlacedOptions &machine) {
                machine.processor + "'; known: " + join(processors, ", "));
 }
 
-/// What the target cannot do on this mesh.
-static void checkMesh(const PlacedOptions &machine) {
-  if (findTarget(machine.target)->getFunctionForm() != FunctionForm::gridTable)
-    return;
-  for (StringRef axis : machine.axes)
-    if (!axis.starts_with("micro=") && !axis.ends_with("=1"))
-      usageError("--target=" + machine.target + ": more than one rank (--mesh=" + axis +
-                 ") is not available yet");
-}
-
 static Explain parseExplain(const InputArgList &args) {
   if (const Arg *arg = args.getLastArg(OPT_explain_eq)) {
     if (StringRef(arg->getValue()) != "all")
@@ -361,7 +351,6 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   parseStep(args, options.step);
   options.import.trains = !options.step.loss.empty();
   parseMesh(args, options.placed);
-  checkMesh(options.placed);
   for (const std::string &text : args.getAllArgValues(OPT_shard))
     options.placed.shards.push_back(parseShard(text));
   if (const Arg *arg = args.getLastArg(OPT_device_memory))

@@ -22,7 +22,15 @@ typedef struct dpc_comm_op_t {
   uint64_t buffer_id; /**< identity of the logical buffer: members must agree */
   const void *in;
   void *out;
+  uint32_t flags; /**< DPC_COMM_ANNOUNCED */
+  uint32_t reserved;
 } dpc_comm_op_t;
+
+enum {
+  /** The members say what they start and compare it, and nothing moves: `in` and
+     `out` are not looked at. For tensors that something else moves. */
+  DPC_COMM_ANNOUNCED = 1
+};
 
 /** Names a started operation until it has been waited for. 0 is never a valid
  * request. */
@@ -59,6 +67,8 @@ typedef struct dpc_comm_vtable_t {
   dpc_status_t (*start)(struct dpc_comm *comm, const dpc_comm_op_t *op, dpc_request_t *out_request);
   /** Waits for one operation: then `out` is complete and `in` free. */
   dpc_status_t (*wait)(struct dpc_comm *comm, dpc_request_t request);
+  /** DPC_OK, or DPC_PEER when a rank has failed. Waits for nothing. */
+  dpc_status_t (*check)(struct dpc_comm *comm);
   /** Publishes to all ranks that this one failed, so that none waits for it.
    * Returns 1 if this is the run's first failure, 0 if another one has been
    * published before. */

@@ -43,7 +43,9 @@ typedef struct dpc_session_options_t {
   double learning_rate;        /**< in place of the base rate that the program was
                             compiled with, by which the whole schedule scales;
                             0: that rate */
-  const char *transport;       /**< a name of dpc_transport_at; null: the default */
+  const char *transport;       /**< a name of dpc_transport_at; null: the default. In a
+                            program for CUDA devices tensors then go through
+                            the hosts by it; null or "nccl": by NCCL */
 } dpc_session_options_t;
 
 /** Defaults, with rank, world size, rendezvous and token from the environment:

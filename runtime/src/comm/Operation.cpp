@@ -11,13 +11,6 @@
 
 namespace dpc {
 
-namespace {
-
-/// Elements of an operation's buffers on one member; UINT64_MAX: it has none.
-struct Extents {
-  uint64_t in, out;
-};
-
 Extents extentsOf(const dpc_comm_op_t &op, uint64_t members, bool isRoot) {
   constexpr uint64_t none = UINT64_MAX;
   const uint64_t one = op.count, all = op.count * members;
@@ -44,6 +37,8 @@ Extents extentsOf(const dpc_comm_op_t &op, uint64_t members, bool isRoot) {
     return {one, one};
   }
 }
+
+namespace {
 
 dpc_status_t checkBuffer(const dpc_comm_op_t &op, const Region &memory, const char *which,
                          const void *pointer, uint64_t elements) {
@@ -101,6 +96,8 @@ dpc_status_t checkOperation(const dpc_comm_op_t &op, const std::vector<Group> &g
     return fail(DPC_INVALID, "%s: %llu elements are more than %llu", opName(op.op),
                 static_cast<unsigned long long>(op.count),
                 static_cast<unsigned long long>(kMostElements));
+  if (op.flags & DPC_COMM_ANNOUNCED)
+    return DPC_OK;
   const Extents extents = extentsOf(op, members, group.self == op.peer);
   if (dpc_status_t status = checkBuffer(op, memory, "input", op.in, extents.in))
     return status;

@@ -6,6 +6,15 @@
 
 namespace dpc {
 
+/// Elements of an operation's buffers on one member; UINT64_MAX: it has none.
+struct Extents {
+  uint64_t in, out;
+};
+
+/// What a member of a group of `members` reads and writes; `isRoot` says whether
+/// it is the one that `op.peer` names.
+Extents extentsOf(const dpc_comm_op_t &op, uint64_t members, bool isRoot);
+
 /// DPC_INVALID, before anything is announced, for what no rank could do: an
 /// unknown operation, type or reduction, a group that this rank is not in, a
 /// peer outside of it, a buffer outside of the communicator's memory.

@@ -18,7 +18,8 @@ dpc_status_t CudaDevice::check(cuda::Result result, const char *what) const {
   const char *name = nullptr, *text = nullptr;
   driver.cuGetErrorName(result, &name);
   driver.cuGetErrorString(result, &text);
-  return fail(DPC_IO, "CUDA: %s: %s (%s)", what, text ? text : "unknown error", name ? name : "?");
+  return fail(DPC_INVALID, "CUDA: %s: %s (%s)", what, text ? text : "unknown error",
+              name ? name : "?");
 }
 
 CudaDevice::~CudaDevice() {
@@ -37,7 +38,7 @@ CudaDevice::~CudaDevice() {
   driver.cuDevicePrimaryCtxRelease_v2(device);
 }
 
-dpc_status_t CudaDevice::openContext(uint32_t rank) {
+dpc_status_t CudaDevice::open(uint32_t rank) {
   if (dpc_status_t status = cuda::openDriver(driver))
     return status;
   int count = 0;
@@ -74,11 +75,14 @@ dpc_status_t CudaDevice::openContext(uint32_t rank) {
                "making a stream");
 }
 
-dpc_status_t CudaDevice::allocate(const dpc_rank_t &rank) {
+dpc_status_t CudaDevice::readId(cuda::Uuid *out) const {
+  return check(driver.cuDeviceGetUuid_v2(out, device), "asking for the device's number");
+}
+
+dpc_status_t CudaDevice::allocate(const uint64_t (&wanted)[DPC_SPACE_COUNT]) {
   size_t free = 0, total = 0;
   if (dpc_status_t status = check(driver.cuMemGetInfo_v2(&free, &total), "asking for free memory"))
     return status;
-  const uint64_t wanted[DPC_SPACE_COUNT] = {rank.arena_bytes, rank.shared_bytes};
   uint64_t sum = 0;
   for (uint64_t bytes : wanted)
     sum += bytes;
@@ -119,10 +123,9 @@ dpc_status_t CudaDevice::load(const dpc_kernel_t &kernel, cuda::Module *out) {
   return DPC_OK;
 }
 
-dpc_status_t CudaDevice::open(const dpc_program_t &program, uint32_t rank) {
-  if (dpc_status_t status = openContext(rank))
-    return status;
-  if (dpc_status_t status = allocate(program.ranks[rank]))
+dpc_status_t CudaDevice::load(const dpc_program_t &program, uint32_t rank) {
+  const dpc_rank_t &wanted = program.ranks[rank];
+  if (dpc_status_t status = allocate({wanted.arena_bytes, wanted.shared_bytes}))
     return status;
   const dpc_device_program_t &tables = *program.device;
   functions.resize(tables.kernel_count);

@@ -11,7 +11,7 @@ namespace dpc {
 
 /// One CUDA device as this process uses it: its driver, context and stream, the
 /// spaces of a rank in its memory, and the functions of a program. Everything is
-/// given back when it is destroyed.
+/// given back when it is destroyed; streams of others are destroyed before.
 class CudaDevice {
 public:
   CudaDevice() = default;
@@ -19,15 +19,22 @@ public:
   CudaDevice(const CudaDevice &) = delete;
   CudaDevice &operator=(const CudaDevice &) = delete;
 
-  /// Takes the device of this rank, allocates the rank's spaces, which begin as
-  /// zeros, and loads every kernel of `program`. DPC_INVALID, in one line, where
-  /// there is no driver, no device, an old one, or too little memory.
-  dpc_status_t open(const dpc_program_t &program, uint32_t rank);
+  /// Takes the device of this rank. DPC_INVALID, in one line, where there is no
+  /// driver or no device.
+  dpc_status_t open(uint32_t rank);
+  /// Allocates the rank's spaces, which begin as zeros, and loads every kernel of
+  /// `program`. DPC_INVALID, in one line, where the device is too old or has too
+  /// little memory.
+  dpc_status_t load(const dpc_program_t &program, uint32_t rank);
+  /// Allocates the spaces, of so many bytes each.
+  dpc_status_t allocate(const uint64_t (&bytes)[DPC_SPACE_COUNT]);
 
   /// DPC_OK, or a message that says what failed and what the driver calls it.
   dpc_status_t check(cuda::Result result, const char *what) const;
 
   cuda::DevicePointer base(uint32_t space) const { return spaces[space]; }
+  /// What tells this device from all others.
+  dpc_status_t readId(cuda::Uuid *out) const;
   /// The function of an entry of the kernel table.
   cuda::Function function(uint32_t kernel) const { return functions[kernel]; }
 
@@ -35,8 +42,6 @@ public:
   cuda::Stream stream = nullptr;
 
 private:
-  dpc_status_t openContext(uint32_t rank);
-  dpc_status_t allocate(const dpc_rank_t &rank);
   dpc_status_t load(const dpc_kernel_t &kernel, cuda::Module *out);
 
   cuda::Device device = 0;

@@ -2,17 +2,20 @@
 
 #include "runtime/src/device/CudaQueue.h"
 
+#include "dpc/action.h"
 #include "runtime/src/base/Groups.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/device/Launches.h"
+#include "runtime/src/device/NcclComm.h"
+#include "runtime/src/device/StagedComm.h"
 
 #include <string>
 
 namespace dpc {
 
-CudaQueue::CudaQueue(const dpc_program_t &program, uint32_t rank, bool usesGraphs)
-    : program(program), rank(rank), usesGraphs(usesGraphs),
-      groupIndex(indexInGroups(program, rank)) {}
+CudaQueue::CudaQueue(const dpc_program_t &program, dpc_comm_t &control, const QueueOptions &options)
+    : program(program), control(control), options(options),
+      groupIndex(indexInGroups(program, control.rank)) {}
 
 CudaQueue::~CudaQueue() {
   cuda::Graph left = nullptr;
@@ -24,11 +27,44 @@ CudaQueue::~CudaQueue() {
       device.driver.cuGraphExecDestroy(graph);
 }
 
-dpc_status_t CudaQueue::open() { return device.open(program, rank); }
+dpc_status_t CudaQueue::open(RankMemory &memory) {
+  if (dpc_status_t status = device.open(control.rank))
+    return status;
+  if (dpc_status_t status = device.load(program, control.rank))
+    return status;
+  return control.world_size > 1 ? connect(memory) : dpc_status_t(DPC_OK);
+}
+
+dpc_status_t CudaQueue::connect(RankMemory &memory) {
+  const uint64_t sharedBytes = program.ranks[control.rank].shared_bytes;
+  dpc_comm_options_t families = {};
+  families.rank = control.rank;
+  families.world_size = control.world_size;
+  families.family_count = program.family_count;
+  families.families = program.families;
+  std::vector<Group> groups;
+  if (dpc_status_t status = findGroups(families, "a device", control.world_size, &groups))
+    return status;
+  Region region(reinterpret_cast<char *>(device.base(DPC_SPACE_SHARED)), sharedBytes);
+  void *all = nullptr;
+  if (dpc_status_t status = region.allocate(sharedBytes, &all))
+    return status;
+  DeviceCommParts parts = {device, control,     memory.window(),       std::move(groups),
+                           region, sharedBytes, options.timeoutSeconds};
+  if (options.isStaged)
+    comm =
+        std::make_unique<StagedComm>(std::move(parts), memory.base(DPC_SPACE_SHARED), sharedBytes);
+  else
+    comm = std::make_unique<NcclComm>(std::move(parts));
+  return comm->open(program.ranks[control.rank].event_count);
+}
 
 dpc_status_t CudaQueue::begin(uint32_t entry, bool *isDone) {
   *isDone = false;
-  if (!usesGraphs)
+  if (comm)
+    if (dpc_status_t status = comm->begin(entry, /*isKept=*/options.keepsEntries && !graphs[entry]))
+      return status;
+  if (!options.keepsEntries)
     return DPC_OK;
   if (graphs[entry]) {
     *isDone = true;
@@ -108,12 +144,19 @@ dpc_status_t CudaQueue::compute(uint32_t function, uint32_t micro, const void *)
   return DPC_OK;
 }
 
-dpc_status_t CudaQueue::start(dpc_comm_op_t, DeviceAddress, DeviceAddress, uint32_t) {
-  return fail(DPC_INVALID, "communication between CUDA devices is not there yet");
+dpc_status_t CudaQueue::start(dpc_comm_op_t op, DeviceAddress in, DeviceAddress out,
+                              uint32_t event) {
+  if (!comm)
+    return fail(DPC_INVALID, "the program has one rank, and communicates");
+  if (op.op != DPC_OP_BARRIER) {
+    op.in = reinterpret_cast<const void *>(pointerTo(in));
+    op.out = reinterpret_cast<void *>(pointerTo(out));
+  }
+  return comm->start(op, event);
 }
 
 dpc_status_t CudaQueue::wait(uint32_t event) {
-  return fail(DPC_INVALID, "event %u is waited for before its start", event);
+  return comm ? comm->wait(event) : dpc_status_t(DPC_OK);
 }
 
 dpc_status_t CudaQueue::zero(DeviceAddress to, uint64_t bytes) {
@@ -143,10 +186,13 @@ dpc_status_t CudaQueue::download(void *to, DeviceAddress from, uint64_t bytes) {
 }
 
 dpc_status_t CudaQueue::finish() {
+  if (comm)
+    if (dpc_status_t status = comm->checkAllWaited())
+      return status;
   if (capturedEntry != DPC_NONE)
     if (dpc_status_t status = endCapture())
       return status;
-  return synchronize();
+  return comm ? comm->finish() : synchronize();
 }
 
 dpc_status_t CudaQueue::synchronize() {

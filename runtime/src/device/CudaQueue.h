@@ -3,6 +3,7 @@
 
 #include "dpc/device.h"
 #include "runtime/src/device/CudaDevice.h"
+#include "runtime/src/device/DeviceComm.h"
 #include "runtime/src/device/Queue.h"
 
 namespace dpc {
@@ -10,14 +11,16 @@ namespace dpc {
 /// Performs launch tables on a CUDA device, whose memory holds the rank's
 /// spaces. Calls return when their work is in the stream; download and finish
 /// wait for it. With `usesGraphs` the first run of an entry is captured as a
-/// graph, which is launched then and in all later runs: tables do not change.
+/// graph, communication included, which is launched then and in all later runs:
+/// tables do not change.
 class CudaQueue : public Queue {
 public:
-  CudaQueue(const dpc_program_t &program, uint32_t rank, bool usesGraphs);
+  CudaQueue(const dpc_program_t &program, dpc_comm_t &control, const QueueOptions &options);
   ~CudaQueue() override;
 
-  /// Takes a device (CudaDevice::open).
-  dpc_status_t open();
+  /// Takes a device (CudaDevice::open) and meets the other ranks; `memory` is the
+  /// host's.
+  dpc_status_t open(RankMemory &memory);
 
   dpc_status_t begin(uint32_t entry, bool *isDone) override;
   dpc_status_t compute(uint32_t function, uint32_t micro, const void *args) override;
@@ -34,14 +37,16 @@ private:
     return device.base(address.space) + address.offset;
   }
   dpc_status_t perform(const dpc_launch_t &launch, uint32_t micro);
+  dpc_status_t connect(RankMemory &memory);
   dpc_status_t endCapture();
   dpc_status_t synchronize();
 
   const dpc_program_t &program;
-  const uint32_t rank;
-  const bool usesGraphs;
+  dpc_comm_t &control;
+  const QueueOptions options;
   std::vector<uint32_t> groupIndex;
   CudaDevice device;
+  std::unique_ptr<DeviceComm> comm; ///< null: there is one rank
   /// The work of each entry, once it was captured.
   cuda::GraphExec graphs[DPC_ENTRY_COUNT] = {};
   uint32_t capturedEntry = DPC_NONE; ///< whose actions are being captured

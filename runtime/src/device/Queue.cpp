@@ -1,5 +1,6 @@
 #include "runtime/src/device/Queue.h"
 
+#include "dpc/device.h"
 #include "runtime/src/device/CudaQueue.h"
 #include "runtime/src/device/HostQueue.h"
 #include "runtime/src/device/ShadowQueue.h"
@@ -11,18 +12,22 @@ dpc_status_t Queue::begin(uint32_t, bool *isDone) {
   return DPC_OK;
 }
 
+bool runsOnCuda(const dpc_program_t &program) {
+  return program.device && program.device->kind == DPC_DEVICE_CUDA;
+}
+
 dpc_status_t makeQueue(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory,
-                       bool keepsEntries, std::unique_ptr<Queue> *out) {
+                       const QueueOptions &options, std::unique_ptr<Queue> *out) {
   if (!program.device) {
     *out = std::make_unique<HostQueue>(program, comm, memory);
     return DPC_OK;
   }
-  if (program.device->kind == DPC_DEVICE_HOST) {
+  if (!runsOnCuda(program)) {
     *out = std::make_unique<ShadowQueue>(program, comm, memory);
     return DPC_OK;
   }
-  auto queue = std::make_unique<CudaQueue>(program, comm.rank, keepsEntries);
-  if (dpc_status_t status = queue->open())
+  auto queue = std::make_unique<CudaQueue>(program, comm, options);
+  if (dpc_status_t status = queue->open(memory))
     return status;
   *out = std::move(queue);
   return DPC_OK;

@@ -52,11 +52,21 @@ public:
   virtual dpc_status_t finish() = 0;
 };
 
+struct QueueOptions {
+  bool keepsEntries = true; ///< a device may keep the work of an entry and repeat it
+  /// Devices move tensors through their hosts, by the communicator, and not by
+  /// NCCL; the memory was opened for that.
+  bool isStaged = false;
+  double timeoutSeconds = 300; ///< longest wait of a device for peers
+};
+
 /// The queue that a program's record asks for: launches are run by a CudaQueue
 /// or a ShadowQueue, host code by a HostQueue.
-/// With `keepsEntries` a device may keep the work of an entry and repeat it.
 dpc_status_t makeQueue(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory,
-                       bool keepsEntries, std::unique_ptr<Queue> *out);
+                       const QueueOptions &options, std::unique_ptr<Queue> *out);
+
+/// Whether the program runs on CUDA devices.
+bool runsOnCuda(const dpc_program_t &program);
 
 } // namespace dpc
 

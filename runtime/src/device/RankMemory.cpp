@@ -35,17 +35,17 @@ static bool isOnDevice(const dpc_program_t &program) {
   return program.device && program.device->kind != DPC_DEVICE_HOST;
 }
 
-uint64_t RankMemory::sharedBytes(const dpc_program_t &program, uint32_t index) {
-  const uint64_t bytes = isOnDevice(program) ? 0 : program.ranks[index].shared_bytes;
+uint64_t RankMemory::sharedBytes(const dpc_program_t &program, uint32_t index, bool isStaged) {
+  const uint64_t bytes = isOnDevice(program) && !isStaged ? 0 : program.ranks[index].shared_bytes;
   // The region may begin within a page.
   return (program.device ? roundUp(bytes, pageBytes()) + pageBytes() : aligned(bytes)) +
          aligned((2 + program.metric_count) * sizeof(double)) + kWindowBytes;
 }
 
-dpc_status_t RankMemory::open(const dpc_program_t &program, dpc_comm_t &comm) {
+dpc_status_t RankMemory::open(const dpc_program_t &program, dpc_comm_t &comm, bool isStaged) {
   const dpc_rank_t &rank = program.ranks[comm.rank];
   const uint64_t arenaBytes = isOnDevice(program) ? 0 : rank.arena_bytes,
-                 spaceBytes = isOnDevice(program) ? 0 : rank.shared_bytes;
+                 spaceBytes = isOnDevice(program) && !isStaged ? 0 : rank.shared_bytes;
   privateBytes = aligned(arenaBytes) + DPC_ALIGNMENT;
   void *mapped = ::mmap(nullptr, privateBytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -56,7 +56,7 @@ dpc_status_t RankMemory::open(const dpc_program_t &program, dpc_comm_t &comm) {
   ::madvise(arena, privateBytes, MADV_HUGEPAGE);
   void *communication = nullptr;
   if (dpc_status_t status =
-          comm.vtable->allocate(&comm, sharedBytes(program, comm.rank), &communication))
+          comm.vtable->allocate(&comm, sharedBytes(program, comm.rank, isStaged), &communication))
     return status;
   shared = static_cast<char *>(communication);
   voteAt = shared + aligned(spaceBytes);

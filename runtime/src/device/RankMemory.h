@@ -10,7 +10,8 @@ namespace dpc {
 /// communicator allocates, on which collectives work. There lie also two
 /// pieces that the host itself uses: the votes, and a window for what it sends
 /// and receives. A CUDA program has its spaces in the device's memory
-/// (CudaDevice): here are the two pieces alone.
+/// (CudaDevice): here are the two pieces alone, and with them, where tensors of
+/// devices go through their hosts (StagedComm), a SHARED that they are copied to.
 class RankMemory {
 public:
   static constexpr uint64_t kWindowBytes = 4u << 20;
@@ -23,9 +24,9 @@ public:
   /// Bytes that a rank takes of its communicator: SHARED, the votes, the
   /// window. For a device, SHARED is whole pages, which no one else has a part
   /// of.
-  static uint64_t sharedBytes(const dpc_program_t &program, uint32_t rank);
+  static uint64_t sharedBytes(const dpc_program_t &program, uint32_t rank, bool isStaged);
 
-  dpc_status_t open(const dpc_program_t &program, dpc_comm_t &comm);
+  dpc_status_t open(const dpc_program_t &program, dpc_comm_t &comm, bool isStaged);
 
   /// Start of a space.
   char *base(uint32_t space) const { return space == DPC_SPACE_ARENA ? arena : shared; }

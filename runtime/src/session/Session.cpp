@@ -44,9 +44,22 @@ dpc_status_t dpc_session::open() {
                 program.world_size, options.world_size, program.world_size);
   if (dpc_status_t status = checkProgram(program, options.rank))
     return failWithin(status, "program record");
+  // Tensors of devices go by NCCL, unless a transport between hosts is named.
+  const bool namesNccl = transport == kNccl, isOnCuda = runsOnCuda(program),
+             isStaged = isOnCuda && !transport.empty() && !namesNccl;
+  if (namesNccl && !isOnCuda)
+    return fail(DPC_USAGE,
+                "--comm=%s: the program is not for CUDA devices "
+                "(dpc-compile --target=cuda)",
+                kNccl);
+  if (namesNccl && (options.bandwidth > 0 || options.latency > 0))
+    return fail(DPC_USAGE,
+                "--comm=%s: no link is emulated between devices: bandwidth and latency "
+                "are settings of the local transport",
+                kNccl);
   std::vector<uint64_t> communication;
   for (uint32_t r = 0; r < program.world_size; ++r)
-    communication.push_back(RankMemory::sharedBytes(program, r));
+    communication.push_back(RankMemory::sharedBytes(program, r, isStaged));
   dpc_comm_options_t meet = {};
   meet.struct_size = sizeof meet;
   meet.rank = options.rank;
@@ -61,17 +74,21 @@ dpc_status_t dpc_session::open() {
   meet.timeout_seconds = options.timeout_seconds;
   meet.bandwidth = options.bandwidth;
   meet.latency = options.latency;
-  if (dpc_status_t status =
-          dpc_comm_create(transport.empty() ? nullptr : transport.c_str(), &meet, &comm))
+  if (dpc_status_t status = dpc_comm_create(
+          transport.empty() || namesNccl ? nullptr : transport.c_str(), &meet, &comm))
     return status;
   if (RunPage *page = runPage())
     page->joined.fetch_add(1);
   if (!tracePath.empty())
     trace.enable(1u << 20);
-  if (dpc_status_t status = memory.open(program, *comm))
+  if (dpc_status_t status = memory.open(program, *comm, isStaged))
     return failed(status);
-  if (dpc_status_t status =
-          makeQueue(program, *comm, memory, !options.no_graphs && tracePath.empty(), &queue))
+  QueueOptions how;
+  how.keepsEntries = !options.no_graphs && tracePath.empty();
+  how.isStaged = isStaged;
+  if (options.timeout_seconds > 0)
+    how.timeoutSeconds = options.timeout_seconds;
+  if (dpc_status_t status = makeQueue(program, *comm, memory, how, &queue))
     return failed(status);
   executor = std::make_unique<Executor>(program, options.rank, *queue, loader, control, trace);
   if (!options.skip_initial_state)

@@ -58,6 +58,9 @@ struct dpc_session {
   volatile int *stopRequest = nullptr;
   bool stopAgreed = false;
 
+  /// In the place of a transport's name: tensors of CUDA devices go by NCCL.
+  static constexpr const char *kNccl = "nccl";
+
 private:
   dpc_status_t setInitialState();
   dpc_status_t checkState() const;

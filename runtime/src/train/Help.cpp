@@ -2,6 +2,7 @@
 // what this program does: training or inference.
 
 #include "dpc/comm.h"
+#include "runtime/src/session/Session.h"
 #include "runtime/src/train/Options.h"
 
 #include <algorithm>
@@ -102,11 +103,18 @@ std::string helpText(const char *executable, const dpc_program_t &program) {
               program.outputs[i].shape, program.outputs[i].dim_count);
   text += trains ? kTraining : kInference;
   text += kBoth;
-  for (uint32_t i = 0; const dpc_transport_t *way = dpc_transport_at(i); ++i) {
-    std::string option = std::string("  --comm=") + way->name + way->settings;
+  auto addTransport = [&](const std::string &name, const std::string &summary) {
+    std::string option = "  --comm=" + name;
     option.resize(std::max<size_t>(option.size() + 2, 29), ' ');
-    text += option + (i ? "" : "default: ") + way->summary + "\n";
-  }
+    text += option + summary + "\n";
+  };
+  const bool isOnCuda = runsOnCuda(program);
+  if (isOnCuda)
+    addTransport(dpc_session::kNccl, "default: NCCL, with a device for each rank");
+  for (uint32_t i = 0; const dpc_transport_t *way = dpc_transport_at(i); ++i)
+    addTransport(std::string(way->name) + way->settings,
+                 isOnCuda ? std::string("through the hosts: ") + way->summary
+                          : (i ? "" : "default: ") + std::string(way->summary));
   text += kRanks;
   return text + (trains ? "Exit codes: 0 done, 1 input or request wrong, 2 "
                           "usage, 3 a peer failed, 4 loss not finite, 5 "

@@ -6,6 +6,7 @@
 #include "dpc/comm.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/session/Session.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -51,8 +52,8 @@ dpc_status_t parseWithUnit(const char *option, const std::string &value,
 dpc_status_t parseComm(const std::string &value, Options *out) {
   size_t at = value.find(',');
   out->transport = value.substr(0, at);
-  if (!dpc_transport_find(out->transport.c_str())) {
-    for (const char *planned : {"gloo", "mpi", "nccl"})
+  if (out->transport != dpc_session::kNccl && !dpc_transport_find(out->transport.c_str())) {
+    for (const char *planned : {"gloo", "mpi"})
       if (out->transport == planned)
         return fail(DPC_USAGE, "--comm=%s is not available yet (--comm=local is)", planned);
     return failWithin(DPC_USAGE, "--comm");

@@ -53,7 +53,7 @@ static Options fromEnvironment() {
                          "async, eager, lazy or lazy-newest"));
   options.jitterMicros = number("DPC_EMU_JITTER_US", 0);
   options.graceMillis = number("DPC_EMU_GRACE_MS", 500);
-  options.devices = number("DPC_EMU_DEVICES", 1);
+  options.devices = number("DPC_EMU_DEVICES", 8);
   options.capability = number("DPC_EMU_SM", 80);
   options.memoryMegabytes = number("DPC_EMU_MEMORY_MB", 4096);
   options.threads = number("DPC_EMU_THREADS", std::max(1u, std::thread::hardware_concurrency()));

@@ -50,6 +50,8 @@ Result cuStreamQuery(Stream stream) {
   if (result != Result::success)
     return result;
   StreamState *state = stateOf(stream);
+  // Who asks waits, a piece at a time: else a lazy device would never go on.
+  Streams::get().poll(state);
   return state->completed >= state->issued ? Result::success : Result::notReady;
 }
 

@@ -147,6 +147,11 @@ void Streams::wait(StreamState *stream, uint64_t position) {
   changed.wait(lock, [&] { return stream->completed >= position; });
 }
 
+void Streams::poll(StreamState *stream) {
+  if (isLazy() && stream->completed < stream->issued)
+    drain(stream, stream->completed + 1);
+}
+
 void Streams::waitAll() {
   std::vector<StreamState *> order = all();
   if (Options::get().streamOrder == StreamOrder::lazyNewest)

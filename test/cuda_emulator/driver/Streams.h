@@ -60,6 +60,8 @@ public:
   uint64_t enqueue(StreamState *stream, Operation operation);
   void wait(StreamState *stream, uint64_t position);
   void waitAll();
+  /// The host asks whether a stream is done.
+  void poll(StreamState *stream);
   /// Every call of the host notes that it is alive: see DPC_EMU_GRACE_MS.
   void noteCall();
   bool isKnown(StreamState *stream);

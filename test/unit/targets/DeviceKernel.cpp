@@ -2,6 +2,7 @@
 
 #include "test/unit/targets/DeviceKernel.h"
 
+#include "dpc/types.h"
 #include "targets/CUDA/CUDATarget.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -11,6 +12,7 @@
 #include "gtest/gtest.h"
 
 #include <cstdlib>
+#include <fstream>
 #include <map>
 
 using namespace mlir;
@@ -65,6 +67,19 @@ struct TestedDevice {
 
 } // namespace
 
+/// The file that runs are recorded in, or null.
+static const char *recordFile() { return std::getenv("DPC_RECORD_KERNELS"); }
+
+/// The type that recorded elements are compared as.
+static uint32_t comparedType(RankedTensorType type) {
+  const Type element = type.getElementType();
+  return element.isF64()    ? DPC_F64
+         : element.isF32()  ? DPC_F32
+         : element.isBF16() ? DPC_BF16
+         : element.isF16()  ? DPC_F16
+                            : DPC_U8;
+}
+
 std::unique_ptr<DeviceKernel> DeviceKernel::create(Operation *op, const CodeOptions &options) {
   const Target &target = *findTarget("cuda");
   std::unique_ptr<DeviceKernel> kernel(new DeviceKernel(op->getResultTypes()));
@@ -87,6 +102,7 @@ std::unique_ptr<DeviceKernel> DeviceKernel::create(Operation *op, const CodeOpti
   }
   const KernelObject &object = objects->front();
   kernel->ptx = object.object;
+  kernel->symbol = object.symbol;
   const TestedDevice &device = TestedDevice::get();
   device.must(
       device.driver.cuModuleLoadDataEx(&kernel->module, kernel->ptx.c_str(), 0, nullptr, nullptr));
@@ -97,6 +113,18 @@ std::unique_ptr<DeviceKernel> DeviceKernel::create(Operation *op, const CodeOpti
 }
 
 DeviceKernel::~DeviceKernel() {
+  if (recordFile() && !recorded.runs.empty()) {
+    const testing::TestInfo &test = *testing::UnitTest::GetInstance()->current_test_info();
+    recorded.name = std::string(test.test_suite_name()) + "." + test.name();
+    recorded.ptx = ptx;
+    for (const KernelLaunch &launch : code.launches)
+      recorded.launches.push_back({symbol + launch.suffix,
+                                   static_cast<uint32_t>(launch.blocks),
+                                   static_cast<uint32_t>(launch.threads),
+                                   {launch.buffers.begin(), launch.buffers.end()}});
+    std::ofstream file(recordFile(), std::ios::binary | std::ios::app);
+    writeKernel(file, recorded);
+  }
   const TestedDevice &device = TestedDevice::get();
   if (module)
     device.must(device.driver.cuModuleUnload(module));
@@ -104,6 +132,21 @@ DeviceKernel::~DeviceKernel() {
 
 void DeviceKernel::call(ArrayRef<TensorBuffer *> buffers) {
   const TestedDevice &device = TestedDevice::get();
+  RecordedRun run;
+  std::vector<TensorBuffer *> different;
+  auto contentOf = [](TensorBuffer *buffer) {
+    return std::string(buffer->data(), buffer->getSize());
+  };
+  for (TensorBuffer *buffer : buffers) {
+    const auto known = llvm::find(different, buffer);
+    run.places.push_back(static_cast<uint32_t>(known - different.begin()));
+    if (known != different.end())
+      continue;
+    different.push_back(buffer);
+    const bool isScratch = buffer == buffers.back();
+    run.buffers.push_back({comparedType(buffer->getType()), isScratch, buffer->getSize(),
+                           recordFile() && !isScratch ? contentOf(buffer) : "", ""});
+  }
   std::map<TensorBuffer *, cuda::DevicePointer> copies;
   for (TensorBuffer *buffer : buffers) {
     auto [copy, isNew] = copies.try_emplace(buffer, 0);
@@ -127,4 +170,15 @@ void DeviceKernel::call(ArrayRef<TensorBuffer *> buffers) {
   device.must(device.driver.cuStreamSynchronize(device.stream));
   for (auto [buffer, copy] : copies)
     device.must(device.driver.cuMemFree_v2(copy));
+  // Other places of the results are worth a run where they cost little.
+  const size_t largest = 100'000;
+  size_t size = 0;
+  for (const RecordedBuffer &buffer : run.buffers)
+    size += buffer.isScratch ? 0 : buffer.bytes;
+  if (!recordFile() || (size > largest && !recorded.runs.empty()))
+    return;
+  for (auto [buffer, own] : llvm::zip_equal(run.buffers, different))
+    if (std::string after = contentOf(own); !buffer.isScratch && after != buffer.before)
+      buffer.after = std::move(after);
+  recorded.runs.push_back(std::move(run));
 }

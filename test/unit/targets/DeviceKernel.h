@@ -4,13 +4,15 @@
 #include "test/unit/targets/RunnableKernel.h"
 
 #include "runtime/src/cuda/Libraries.h"
+#include "test/gpu/RecordedKernel.h"
 
 #include <memory>
 
 namespace dpc::test {
 
 /// An `nn.kernel` or `nn.update` as PTX, loaded into the device of this process:
-/// the emulated one, unless DPC_CUDA_LIBRARIES says where another driver is.
+/// the emulated one, unless DPC_CUDA_LIBRARIES says where another driver is. Its
+/// runs are appended to the file that DPC_RECORD_KERNELS names, where it is set.
 class DeviceKernel : public RunnableKernel {
 public:
   /// Null, after a failed expectation, when it does not compile.
@@ -25,6 +27,8 @@ private:
 
   cuda::Module module = nullptr;
   std::vector<cuda::Function> functions; // one a launch
+  std::string symbol;                    // what their names begin with
+  RecordedKernel recorded;
 };
 
 } // namespace dpc::test

@@ -19,6 +19,7 @@ public:
   void write(const HostTensor &tensor);
   HostTensor read() const;
   size_t getSize() const { return size; }
+  mlir::RankedTensorType getType() const { return type; }
   /// Whether the bytes around the tensor are as they were.
   bool isGuardIntact() const;
 

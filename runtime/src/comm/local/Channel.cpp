@@ -44,8 +44,9 @@ uint64_t Channel::post(const dpc_comm_op_t &op, int64_t nowNs) {
   pending[sequence % kRing] = op;
   Entry &entry = lanes[self]->ring[sequence % kRing];
   entry.said = announce(op, onPair);
-  entry.in = op.in ? segment.offsetOf(op.in, 0) : 0;
-  entry.out = op.out ? segment.offsetOf(op.out, 0) : 0;
+  const bool moves = !(op.flags & DPC_COMM_ANNOUNCED);
+  entry.in = moves && op.in ? segment.offsetOf(op.in, 0) : 0;
+  entry.out = moves && op.out ? segment.offsetOf(op.out, 0) : 0;
   entry.startNs = nowNs;
   entry.posted.store(sequence + 1, std::memory_order_seq_cst);
   wake();
@@ -72,6 +73,8 @@ bool Channel::othersDone(uint64_t sequence) const {
   auto done = [&](uint32_t member) {
     return lanes[member]->done.load(std::memory_order_acquire) > sequence;
   };
+  if (op.flags & DPC_COMM_ANNOUNCED)
+    return true;
   switch (op.op) {
   case DPC_OP_BARRIER:
   case DPC_OP_RECV:
@@ -162,6 +165,8 @@ void Channel::work(uint64_t sequence) {
   const uint32_t n = static_cast<uint32_t>(members.size());
   const uint64_t bytes = op.count * dpc_dtype_size(op.dtype);
   char *out = static_cast<char *>(op.out);
+  if (op.flags & DPC_COMM_ANNOUNCED)
+    return;
   auto copy = [&](char *to, const char *from) {
     if (to != from)
       copyBytes(to, from, bytes);
@@ -204,7 +209,7 @@ void Channel::work(uint64_t sequence) {
 void Channel::finish(uint64_t sequence) {
   const dpc_comm_op_t &op = pending[sequence % kRing];
   const bool stores = op.op == DPC_OP_ALL_REDUCE || (op.op == DPC_OP_REDUCE && self == op.peer);
-  if (stores && op.count <= kSmallElements)
+  if (stores && !(op.flags & DPC_COMM_ANNOUNCED) && op.count <= kSmallElements)
     std::memcpy(op.out, small.data(), op.count * dpc_dtype_size(op.dtype));
 }
 
@@ -250,7 +255,7 @@ dpc_status_t Channel::progress(Link &link, bool *outAdvanced) {
       const dpc_comm_op_t &op = pending[sequence % kRing];
       work(sequence);
       headDeadlineNs = 0;
-      if (link.emulated() && op.buffer_id != DPC_CONTROL_BUFFER)
+      if (link.emulated() && op.buffer_id != DPC_CONTROL_BUFFER && !(op.flags & DPC_COMM_ANNOUNCED))
         setDeadline(sequence, link);
       headWorked = true;
       lanes[self]->done.store(sequence + 1, std::memory_order_seq_cst);

@@ -201,6 +201,14 @@ dpc_status_t localWait(dpc_comm_t *base, dpc_request_t request) {
   return status;
 }
 
+dpc_status_t localCheck(dpc_comm_t *base) {
+  LocalComm &comm = self(base);
+  bool advanced = false;
+  if (dpc_status_t status = progressAll(comm, &advanced))
+    return status;
+  return comm.segment.checkFailure();
+}
+
 uint32_t localAbort(dpc_comm_t *base, const char *reason) {
   char text[240];
   std::snprintf(text, sizeof text, "rank %u failed: %s", base->rank, reason);
@@ -222,9 +230,15 @@ void localRelease(dpc_comm_t *base) {
   delete comm;
 }
 
-constexpr dpc_comm_vtable_t kLocalTable = {
-    sizeof(dpc_comm_vtable_t), "local",     localAllocate, localStart, localWait, localAbort,
-    localToldElsewhere,        localRelease};
+constexpr dpc_comm_vtable_t kLocalTable = {sizeof(dpc_comm_vtable_t),
+                                           "local",
+                                           localAllocate,
+                                           localStart,
+                                           localWait,
+                                           localCheck,
+                                           localAbort,
+                                           localToldElsewhere,
+                                           localRelease};
 
 void addGroupChannels(LocalComm &comm) {
   for (uint32_t f = 0; f < comm.groups.size(); ++f) {

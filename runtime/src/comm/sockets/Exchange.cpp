@@ -56,6 +56,8 @@ void Exchange::start(const dpc_comm_op_t &given, bool onPair) {
   elementSize = dpc_dtype_size(op.dtype);
   announce(self, dpc::announce(op, onPair));
   started = true;
+  if (op.flags & DPC_COMM_ANNOUNCED)
+    return;
   if (op.op == DPC_OP_ALL_REDUCE || op.op == DPC_OP_REDUCE || op.op == DPC_OP_REDUCE_SCATTER)
     planShards();
   else
@@ -145,7 +147,7 @@ bool Exchange::isComplete() const {
 
 void Exchange::compute(uint32_t phase) {
   const uint64_t bytes = op.count * elementSize;
-  if (phase != 0 || bytes == 0)
+  if (phase != 0 || bytes == 0 || (op.flags & DPC_COMM_ANNOUNCED))
     return;
   auto copyOwn = [&](char *to, const char *from) {
     if (to != from)

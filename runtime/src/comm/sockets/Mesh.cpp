@@ -151,6 +151,11 @@ dpc_status_t Mesh::wait(dpc_request_t request) {
   return DPC_OK;
 }
 
+dpc_status_t Mesh::check() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return verdict ? failure() : dpc_status_t(DPC_OK);
+}
+
 std::string Mesh::lateness(const Exchange &exchange, uint32_t late, const std::string &what) const {
   const dpc_comm_op_t &op = exchange.operation();
   return "rank " + std::to_string(late) + " " + what + ", and rank " + std::to_string(rank) +

@@ -35,6 +35,8 @@ public:
   /// Starts an operation that has been checked, and names it.
   dpc_status_t start(const dpc_comm_op_t &op, dpc_request_t *outRequest);
   dpc_status_t wait(dpc_request_t request);
+  /// DPC_PEER where the run has failed; waits for nothing.
+  dpc_status_t check();
   /// Publishes that this rank failed; true if that is what the run ends with.
   bool abort(const char *reason);
   /// Whether another rank tells the user of the run's failure: the one that

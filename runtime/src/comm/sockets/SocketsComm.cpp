@@ -59,6 +59,8 @@ dpc_status_t socketsWait(dpc_comm_t *base, dpc_request_t request) {
   return status;
 }
 
+dpc_status_t socketsCheck(dpc_comm_t *base) { return self(base).mesh->check(); }
+
 uint32_t socketsAbort(dpc_comm_t *base, const char *reason) {
   return self(base).mesh->abort(reason);
 }
@@ -72,6 +74,7 @@ constexpr dpc_comm_vtable_t kSocketsTable = {sizeof(dpc_comm_vtable_t),
                                              socketsAllocate,
                                              socketsStart,
                                              socketsWait,
+                                             socketsCheck,
                                              socketsAbort,
                                              socketsToldElsewhere,
                                              socketsRelease};

@@ -1,0 +1,143 @@
+// The part of communication between devices that is the same whoever moves the
+// tensors: streams, events, and waiting with an eye on the peers.
+
+#include "runtime/src/device/DeviceComm.h"
+
+#include "dpc/action.h"
+#include "runtime/src/base/Clock.h"
+#include "runtime/src/base/Status.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace dpc {
+
+/// Seconds that a device gets beyond the longest wait for a peer, whose end names
+/// the peer.
+static constexpr double kGrace = 5;
+
+DeviceComm::DeviceComm(DeviceCommParts parts) : parts(std::move(parts)) {}
+
+DeviceComm::~DeviceComm() {
+  const cuda::Driver &driver = parts.device.driver;
+  if (stream) {
+    driver.cuStreamSynchronize(stream);
+    driver.cuStreamDestroy_v2(stream);
+  }
+  for (const std::vector<cuda::Event> *events : {&ready, &done})
+    for (cuda::Event event : *events)
+      if (event)
+        driver.cuEventDestroy_v2(event);
+}
+
+dpc_status_t DeviceComm::open(uint32_t eventCount) {
+  const CudaDevice &device = parts.device;
+  int least = 0, greatest = 0;
+  if (dpc_status_t status = device.check(
+          device.driver.cuCtxGetStreamPriorityRange(&least, &greatest), "asking for priorities"))
+    return status;
+  // What others wait for goes first.
+  if (dpc_status_t status = device.check(
+          device.driver.cuStreamCreateWithPriority(&stream, cuda::kStreamNonBlocking, greatest),
+          "making a stream"))
+    return status;
+  isStarted.resize(eventCount);
+  for (std::vector<cuda::Event> *events : {&ready, &done}) {
+    events->resize(eventCount);
+    for (cuda::Event &event : *events)
+      if (dpc_status_t status = device.check(
+              device.driver.cuEventCreate(&event, cuda::kEventDisableTiming), "making an event"))
+        return status;
+  }
+  return DPC_OK;
+}
+
+dpc_status_t DeviceComm::start(const dpc_comm_op_t &op, uint32_t event) {
+  const CudaDevice &device = parts.device;
+  if (isStarted[event])
+    return fail(DPC_INVALID, "event %u is started twice", event);
+  if (dpc_status_t status = checkOperation(op, parts.groups, parts.memory))
+    return status;
+  const bool isMessage = op.op == DPC_OP_SEND || op.op == DPC_OP_RECV;
+  if (!isMessage)
+    if (dpc_status_t status = flush())
+      return status;
+  if (dpc_status_t status =
+          device.check(device.driver.cuEventRecord(ready[event], device.stream), "an event"))
+    return status;
+  if (dpc_status_t status = device.check(device.driver.cuStreamWaitEvent(stream, ready[event], 0),
+                                         "waiting for an event"))
+    return status;
+  isStarted[event] = true;
+  noted.push_back(op);
+  notedEvents.push_back(event);
+  return isMessage ? dpc_status_t(DPC_OK) : flush();
+}
+
+dpc_status_t DeviceComm::flush() {
+  if (noted.empty())
+    return DPC_OK;
+  if (dpc_status_t status = move(noted))
+    return status;
+  const CudaDevice &device = parts.device;
+  for (uint32_t event : notedEvents)
+    if (dpc_status_t status =
+            device.check(device.driver.cuEventRecord(done[event], stream), "an event"))
+      return status;
+  noted.clear();
+  notedEvents.clear();
+  return DPC_OK;
+}
+
+dpc_status_t DeviceComm::wait(uint32_t event) {
+  if (!isStarted[event])
+    return fail(DPC_INVALID, "event %u is waited for before its start", event);
+  if (dpc_status_t status = flush())
+    return status;
+  isStarted[event] = false;
+  const CudaDevice &device = parts.device;
+  return device.check(device.driver.cuStreamWaitEvent(device.stream, done[event], 0),
+                      "waiting for an event");
+}
+
+dpc_status_t DeviceComm::checkAllWaited() const {
+  for (uint32_t event = 0; event < isStarted.size(); ++event)
+    if (isStarted[event])
+      return fail(DPC_INVALID, "event %u is never waited for", event);
+  return DPC_OK;
+}
+
+dpc_status_t DeviceComm::waitForDevice() {
+  const CudaDevice &device = parts.device;
+  const double begin = monotonicSeconds();
+  for (;;) {
+    const cuda::Result state = device.driver.cuStreamQuery(device.stream);
+    if (state != cuda::Result::notReady)
+      return device.check(state, "the device's work");
+    if (dpc_status_t status = check())
+      return status;
+    const double waited = monotonicSeconds() - begin;
+    if (waited > parts.timeoutSeconds + kGrace)
+      return fail(DPC_PEER, "the device has not finished for %.0f s", waited);
+    // Short steps are looked at often, and of a long one a part in a thousand is lost.
+    if (waited > 50e-6)
+      ::usleep(static_cast<useconds_t>(std::min(1000.0, waited * 1e3)));
+  }
+}
+
+dpc_status_t DeviceComm::finish() {
+  dpc_status_t status = flush();
+  if (status == DPC_OK)
+    status = settle();
+  if (status == DPC_OK)
+    status = waitForDevice();
+  if (status == DPC_OK)
+    return check();
+  const std::string cause = dpc_last_error();
+  giveUp();
+  parts.device.driver.cuStreamSynchronize(stream);
+  parts.device.driver.cuStreamSynchronize(parts.device.stream);
+  return fail(status, "%s", cause.c_str());
+}
+
+} // namespace dpc

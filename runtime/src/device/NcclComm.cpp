@@ -1,0 +1,358 @@
+// Moves tensors between devices by NCCL. Meaning of its calls: NVIDIA, "NCCL
+// API".
+
+#include "runtime/src/device/NcclComm.h"
+
+#include "dpc/action.h"
+#include "runtime/src/base/Clock.h"
+#include "runtime/src/base/OperationNames.h"
+#include "runtime/src/base/Status.h"
+
+#include <cstring>
+#include <optional>
+#include <unistd.h>
+
+namespace dpc {
+
+namespace {
+
+constexpr dpc_comm_op_t kControl = {
+    0, 0, 0, DPC_U8, DPC_SUM, DPC_NONE, 0, DPC_CONTROL_BUFFER, nullptr, nullptr, 0, 0};
+
+/// How NCCL sees elements that are reduced.
+std::optional<cuda::NcclType> typeOf(uint32_t dtype) {
+  switch (dtype) {
+  case DPC_F64:
+    return cuda::NcclType::f64;
+  case DPC_F32:
+    return cuda::NcclType::f32;
+  case DPC_F16:
+    return cuda::NcclType::f16;
+  case DPC_BF16:
+    return cuda::NcclType::bf16;
+  case DPC_I64:
+    return cuda::NcclType::i64;
+  case DPC_I32:
+    return cuda::NcclType::i32;
+  case DPC_I8:
+    return cuda::NcclType::i8;
+  case DPC_U8:
+    return cuda::NcclType::u8;
+  default:
+    return std::nullopt;
+  }
+}
+
+cuda::NcclReduction reductionOf(uint32_t reduction) {
+  return reduction == DPC_MAX   ? cuda::NcclReduction::max
+         : reduction == DPC_MIN ? cuda::NcclReduction::min
+                                : cuda::NcclReduction::sum;
+}
+
+bool reduces(uint32_t op) {
+  return op == DPC_OP_ALL_REDUCE || op == DPC_OP_REDUCE || op == DPC_OP_REDUCE_SCATTER;
+}
+
+} // namespace
+
+NcclComm::~NcclComm() {
+  if (stream)
+    parts.device.driver.cuStreamSynchronize(stream);
+  giveUp();
+  if (flag)
+    parts.device.driver.cuMemFree_v2(flag);
+}
+
+void NcclComm::giveUp() {
+  // Unlike a clean end this waits for nobody.
+  if (registration)
+    nccl.ncclCommDeregister(owned.front(), registration);
+  registration = nullptr;
+  for (cuda::NcclComm comm : owned)
+    nccl.ncclCommAbort(comm);
+  owned.clear();
+  comms.assign(comms.size(), nullptr);
+}
+
+dpc_status_t NcclComm::checkCall(cuda::NcclResult result, cuda::NcclComm comm, const char *what) {
+  if (result == cuda::NcclResult::success)
+    return DPC_OK;
+  if (result == cuda::NcclResult::inProgress)
+    return awaitReady(comm, what);
+  const char *detail = comm ? nccl.ncclGetLastError(comm) : nullptr;
+  return fail(DPC_INVALID, "NCCL: %s: %s%s%s", what, nccl.ncclGetErrorString(result),
+              detail && *detail ? ": " : "", detail ? detail : "");
+}
+
+dpc_status_t NcclComm::awaitReady(cuda::NcclComm comm, const char *what) {
+  const double begin = monotonicSeconds();
+  for (;;) {
+    cuda::NcclResult state = cuda::NcclResult::success;
+    const cuda::NcclResult asked = nccl.ncclCommGetAsyncError(comm, &state);
+    if (asked != cuda::NcclResult::success)
+      state = asked;
+    if (state != cuda::NcclResult::inProgress)
+      return checkCall(state, comm, what);
+    if (dpc_status_t status = parts.control.vtable->check(&parts.control))
+      return status;
+    if (monotonicSeconds() - begin > parts.timeoutSeconds)
+      return fail(DPC_PEER, "NCCL: %s has not ended for %.0f s", what, parts.timeoutSeconds);
+    ::usleep(100);
+  }
+}
+
+/// Two ranks on one device would wait for each other: NCCL wants one for each.
+dpc_status_t NcclComm::checkDevices() {
+  const uint32_t ranks = parts.control.world_size;
+  cuda::Uuid own;
+  if (dpc_status_t status = parts.device.readId(&own))
+    return status;
+  char *ids = parts.window + DPC_ALIGNMENT;
+  std::memcpy(parts.window, &own, sizeof own);
+  dpc_comm_op_t op = kControl;
+  op.op = DPC_OP_ALL_GATHER;
+  op.count = sizeof own;
+  op.in = parts.window;
+  op.out = ids;
+  if (dpc_status_t status = dpc_comm_run(&parts.control, &op))
+    return status;
+  for (uint32_t rank = 0; rank < ranks; ++rank)
+    for (uint32_t other = rank + 1; other < ranks; ++other)
+      if (std::memcmp(ids + rank * sizeof own, ids + other * sizeof own, sizeof own) == 0)
+        return fail(DPC_INVALID,
+                    "ranks %u and %u have the same device, and NCCL wants one for each: this run "
+                    "has %u ranks (with --comm=local they may share one)",
+                    rank, other, ranks);
+  return DPC_OK;
+}
+
+dpc_status_t NcclComm::connect() {
+  const uint32_t ranks = parts.control.world_size, me = parts.control.rank;
+  cuda::NcclId id = {};
+  if (me == 0)
+    if (dpc_status_t status =
+            checkCall(nccl.ncclGetUniqueId(&id), nullptr, "making the run's number"))
+      return status;
+  std::memcpy(parts.window, &id, sizeof id);
+  dpc_comm_op_t op = kControl;
+  op.op = DPC_OP_BROADCAST;
+  op.count = sizeof id;
+  op.in = op.out = parts.window;
+  if (dpc_status_t status = dpc_comm_run(&parts.control, &op))
+    return status;
+  std::memcpy(&id, parts.window, sizeof id);
+  cuda::NcclConfig config;
+  config.blocking = 0;
+  cuda::NcclComm world = nullptr;
+  const cuda::NcclResult made = nccl.ncclCommInitRankConfig(&world, static_cast<int>(ranks), id,
+                                                            static_cast<int>(me), &config);
+  if (world)
+    owned.push_back(world);
+  if (dpc_status_t status = checkCall(made, world, "meeting the other ranks"))
+    return status;
+  if (parts.memoryBytes)
+    if (dpc_status_t status =
+            checkCall(nccl.ncclCommRegister(
+                          world, reinterpret_cast<void *>(parts.device.base(DPC_SPACE_SHARED)),
+                          parts.memoryBytes, &registration),
+                      world, "registering memory"))
+      return status;
+  for (uint32_t family = 0; family < parts.groups.size(); ++family) {
+    const Group &group = parts.groups[family];
+    const bool isAlone = group.members.size() < 2;
+    uint32_t inOrder = 0;
+    while (inOrder < group.members.size() && group.members[inOrder] == inOrder)
+      ++inOrder;
+    if (inOrder == ranks) {
+      comms[family] = world;
+      continue;
+    }
+    cuda::NcclComm part = nullptr;
+    const cuda::NcclResult split =
+        nccl.ncclCommSplit(world, isAlone ? cuda::kNcclNoColor : static_cast<int>(group.index),
+                           static_cast<int>(group.self), &part, &config);
+    if (part)
+      owned.push_back(part);
+    comms[family] = part;
+    if (dpc_status_t status =
+            checkCall(split, split == cuda::NcclResult::inProgress && part ? part : world,
+                      "making a group of ranks"))
+      return status;
+  }
+  return DPC_OK;
+}
+
+dpc_status_t NcclComm::open(uint32_t eventCount) {
+  if (dpc_status_t status = DeviceComm::open(eventCount))
+    return status;
+  if (dpc_status_t status = cuda::openNccl(nccl))
+    return failWithin(status, "communication between devices (--comm=local does without)");
+  comms.resize(parts.groups.size());
+  const CudaDevice &device = parts.device;
+  if (dpc_status_t status =
+          device.check(device.driver.cuMemAlloc_v2(&flag, DPC_ALIGNMENT), "allocating memory"))
+    return status;
+  if (dpc_status_t status = checkDevices())
+    return status;
+  return connect();
+}
+
+dpc_status_t NcclComm::begin(uint32_t number, bool) {
+  announces = known.insert(number).second;
+  dpc_comm_op_t op = kControl;
+  op.op = DPC_OP_BARRIER;
+  op.buffer_id = number;
+  return parts.control.vtable->start(&parts.control, &op, &begun);
+}
+
+dpc_status_t NcclComm::settle() {
+  if (!begun)
+    return DPC_OK;
+  const dpc_request_t request = begun;
+  begun = 0;
+  return parts.control.vtable->wait(&parts.control, request);
+}
+
+dpc_status_t NcclComm::announce(const std::vector<dpc_comm_op_t> &ops) {
+  std::vector<dpc_request_t> requests;
+  for (dpc_comm_op_t op : ops) {
+    op.flags = DPC_COMM_ANNOUNCED;
+    if (dpc_status_t status =
+            parts.control.vtable->start(&parts.control, &op, &requests.emplace_back()))
+      return status;
+  }
+  for (dpc_request_t request : requests)
+    if (dpc_status_t status = parts.control.vtable->wait(&parts.control, request))
+      return status;
+  return DPC_OK;
+}
+
+dpc_status_t NcclComm::move(const std::vector<dpc_comm_op_t> &ops) {
+  if (announces)
+    if (dpc_status_t status = announce(ops))
+      return status;
+  if (ops.size() == 1)
+    return enqueue(ops.front());
+  if (dpc_status_t status = checkCall(nccl.ncclGroupStart(), nullptr, "a group of messages"))
+    return status;
+  for (const dpc_comm_op_t &op : ops)
+    if (dpc_status_t status = enqueue(op))
+      return status;
+  return checkCall(nccl.ncclGroupEnd(), comms[ops.front().family], "a group of messages");
+}
+
+dpc_status_t NcclComm::copy(const void *from, void *to, uint64_t bytes) {
+  if (from == to || bytes == 0)
+    return DPC_OK;
+  return parts.device.check(parts.device.driver.cuMemcpyDtoDAsync_v2(
+                                reinterpret_cast<cuda::DevicePointer>(to),
+                                reinterpret_cast<cuda::DevicePointer>(from), bytes, stream),
+                            "a copy");
+}
+
+dpc_status_t NcclComm::enqueue(const dpc_comm_op_t &op) {
+  const cuda::NcclComm comm = comms[op.family];
+  const std::optional<cuda::NcclType> reduced = typeOf(op.dtype);
+  const uint64_t bytes = op.count * dpc_dtype_size(op.dtype);
+  if (op.op == DPC_OP_BARRIER)
+    return comm ? checkCall(nccl.ncclAllReduce(
+                                reinterpret_cast<void *>(flag), reinterpret_cast<void *>(flag), 1,
+                                cuda::NcclType::i32, cuda::NcclReduction::sum, comm, stream),
+                            comm, "a barrier")
+                : dpc_status_t(DPC_OK);
+  if (op.count == 0)
+    return DPC_OK;
+  if (!comm)
+    return copy(op.in, op.out, bytes);
+  if (reduces(op.op) && !reduced)
+    return fail(DPC_INVALID, "NCCL does not reduce %s", dpc_dtype_name(op.dtype));
+  const cuda::NcclReduction reduction = reductionOf(op.reduction);
+  const int peer = static_cast<int>(op.peer);
+  const auto type = reduced.value_or(cuda::NcclType::u8), byte = cuda::NcclType::u8;
+  cuda::NcclResult result = cuda::NcclResult::success;
+  switch (op.op) {
+  case DPC_OP_ALL_REDUCE:
+    result = nccl.ncclAllReduce(op.in, op.out, op.count, type, reduction, comm, stream);
+    break;
+  case DPC_OP_REDUCE_SCATTER:
+    result = nccl.ncclReduceScatter(op.in, op.out, op.count, type, reduction, comm, stream);
+    break;
+  case DPC_OP_REDUCE:
+    result = nccl.ncclReduce(op.in, op.out, op.count, type, reduction, peer, comm, stream);
+    break;
+  case DPC_OP_ALL_GATHER:
+    result = nccl.ncclAllGather(op.in, op.out, bytes, byte, comm, stream);
+    break;
+  case DPC_OP_BROADCAST:
+    result = nccl.ncclBroadcast(op.in, op.out, bytes, byte, peer, comm, stream);
+    break;
+  case DPC_OP_SEND:
+    result = nccl.ncclSend(op.in, bytes, byte, peer, comm, stream);
+    break;
+  case DPC_OP_RECV:
+    result = nccl.ncclRecv(op.out, bytes, byte, peer, comm, stream);
+    break;
+  default:
+    return enqueueParts(op, comm);
+  }
+  return checkCall(result, comm, opName(op.op));
+}
+
+/// Gather, scatter and all-to-all, which NCCL has as messages: what goes to this
+/// rank itself is a copy.
+dpc_status_t NcclComm::enqueueParts(const dpc_comm_op_t &op, cuda::NcclComm comm) {
+  const Group &group = parts.groups[op.family];
+  const uint64_t bytes = op.count * dpc_dtype_size(op.dtype);
+  const bool isRoot = group.self == op.peer, isAll = op.op == DPC_OP_ALL_TO_ALL;
+  const char *in = static_cast<const char *>(op.in);
+  char *out = static_cast<char *>(op.out);
+  const bool sendsParts = isAll || (op.op == DPC_OP_SCATTER && isRoot),
+             takesParts = isAll || (op.op == DPC_OP_GATHER && isRoot);
+  const auto byte = cuda::NcclType::u8;
+  const char *name = opName(op.op);
+  if (dpc_status_t status = checkCall(nccl.ncclGroupStart(), comm, name))
+    return status;
+  for (uint32_t member = 0; member < group.members.size(); ++member) {
+    if (member == group.self)
+      continue;
+    const int peer = static_cast<int>(member);
+    if (sendsParts || (op.op == DPC_OP_GATHER && member == op.peer))
+      if (dpc_status_t status = checkCall(nccl.ncclSend(in + (sendsParts ? member * bytes : 0),
+                                                        bytes, byte, peer, comm, stream),
+                                          comm, name))
+        return status;
+    if (takesParts || (op.op == DPC_OP_SCATTER && member == op.peer))
+      if (dpc_status_t status = checkCall(nccl.ncclRecv(out + (takesParts ? member * bytes : 0),
+                                                        bytes, byte, peer, comm, stream),
+                                          comm, name))
+        return status;
+  }
+  if (dpc_status_t status = checkCall(nccl.ncclGroupEnd(), comm, name))
+    return status;
+  if (!sendsParts && !takesParts)
+    return DPC_OK;
+  return copy(in + (sendsParts ? group.self * bytes : 0),
+              out + (takesParts ? group.self * bytes : 0), bytes);
+}
+
+dpc_status_t NcclComm::check() {
+  if (dpc_status_t status = parts.control.vtable->check(&parts.control))
+    return status;
+  for (cuda::NcclComm comm : owned) {
+    cuda::NcclResult state = cuda::NcclResult::success;
+    nccl.ncclCommGetAsyncError(comm, &state);
+    if (state == cuda::NcclResult::success || state == cuda::NcclResult::inProgress)
+      continue;
+    // The hosts know better which rank is to blame, and hear of it in time.
+    constexpr double kHearing = 12;
+    const bool isElsewhere = state == cuda::NcclResult::remoteError;
+    for (const double begin = monotonicSeconds();
+         isElsewhere && monotonicSeconds() - begin < kHearing; ::usleep(1000))
+      if (dpc_status_t status = parts.control.vtable->check(&parts.control))
+        return status;
+    return checkCall(state, comm, "moving tensors");
+  }
+  return DPC_OK;
+}
+
+} // namespace dpc

@@ -1,0 +1,122 @@
+// Moves tensors of devices through the memory that their hosts share.
+
+#include "runtime/src/device/StagedComm.h"
+
+#include "runtime/src/base/Status.h"
+
+namespace dpc {
+
+StagedComm::StagedComm(DeviceCommParts parts, char *mirror, uint64_t mirrorBytes)
+    : DeviceComm(std::move(parts)), mirror(mirror), mirrorBytes(mirrorBytes) {}
+
+StagedComm::~StagedComm() {
+  const cuda::Driver &driver = parts.device.driver;
+  if (stream)
+    driver.cuStreamSynchronize(stream);
+  if (isRegistered)
+    driver.cuMemHostUnregister(mirror);
+}
+
+dpc_status_t StagedComm::open(uint32_t eventCount) {
+  if (dpc_status_t status = DeviceComm::open(eventCount))
+    return status;
+  if (mirrorBytes == 0)
+    return DPC_OK;
+  // Only locked memory is copied while the host goes on.
+  if (dpc_status_t status =
+          parts.device.check(parts.device.driver.cuMemHostRegister_v2(mirror, mirrorBytes,
+                                                                      cuda::kHostRegisterPortable),
+                             "locking memory of the host"))
+    return status;
+  isRegistered = true;
+  return DPC_OK;
+}
+
+dpc_status_t StagedComm::begin(uint32_t, bool isKept) {
+  keepsCalls = isKept;
+  calls.clear();
+  return DPC_OK;
+}
+
+char *StagedComm::mirrorOf(const void *at) const {
+  return mirror + (reinterpret_cast<uintptr_t>(at) - parts.device.base(DPC_SPACE_SHARED));
+}
+
+dpc_status_t StagedComm::move(const std::vector<dpc_comm_op_t> &ops) {
+  const CudaDevice &device = parts.device;
+  auto call = std::make_unique<Call>(Call{this, ops});
+  struct Copy {
+    cuda::DevicePointer device;
+    char *host;
+    uint64_t bytes;
+  };
+  std::vector<Copy> down, up;
+  for (dpc_comm_op_t &op : call->ops) {
+    if (op.op == DPC_OP_BARRIER)
+      continue;
+    const Group &group = parts.groups[op.family];
+    const Extents extents = extentsOf(op, group.members.size(), group.self == op.peer);
+    const uint64_t width = dpc_dtype_size(op.dtype);
+    auto stage = [&](std::vector<Copy> &copies, auto *&at, uint64_t elements) {
+      const auto place = reinterpret_cast<uintptr_t>(at);
+      if (elements == UINT64_MAX) {
+        at = nullptr;
+        return;
+      }
+      at = mirrorOf(at);
+      if (elements)
+        copies.push_back({place, mirrorOf(reinterpret_cast<void *>(place)), elements * width});
+    };
+    stage(down, op.in, extents.in);
+    stage(up, op.out, extents.out);
+  }
+  for (const Copy &copy : down)
+    if (dpc_status_t status = device.check(
+            device.driver.cuMemcpyDtoHAsync_v2(copy.host, copy.device, copy.bytes, stream),
+            "a copy from the device"))
+      return status;
+  if (dpc_status_t status = device.check(
+          device.driver.cuLaunchHostFunc(stream, runCall, call.get()), "a host function"))
+    return status;
+  (keepsCalls ? keptCalls : calls).push_back(std::move(call));
+  for (const Copy &copy : up)
+    if (dpc_status_t status = device.check(
+            device.driver.cuMemcpyHtoDAsync_v2(copy.device, copy.host, copy.bytes, stream),
+            "a copy to the device"))
+      return status;
+  return DPC_OK;
+}
+
+void StagedComm::runCall(void *data) {
+  const Call &call = *static_cast<const Call *>(data);
+  StagedComm &comm = *call.comm;
+  if (comm.hasFailed)
+    return;
+  const dpc_status_t status = comm.run(call.ops);
+  if (status == DPC_OK)
+    return;
+  std::lock_guard<std::mutex> lock(comm.mutex);
+  comm.failure = status;
+  comm.failureText = dpc_last_error();
+  comm.hasFailed = true;
+}
+
+dpc_status_t StagedComm::run(const std::vector<dpc_comm_op_t> &ops) {
+  std::vector<dpc_request_t> requests(ops.size());
+  for (size_t i = 0; i < ops.size(); ++i)
+    if (dpc_status_t status = parts.control.vtable->start(&parts.control, &ops[i], &requests[i]))
+      return status;
+  for (dpc_request_t request : requests)
+    if (dpc_status_t status = parts.control.vtable->wait(&parts.control, request))
+      return status;
+  return DPC_OK;
+}
+
+dpc_status_t StagedComm::check() {
+  if (!hasFailed)
+    return DPC_OK;
+  std::lock_guard<std::mutex> lock(mutex);
+  return fail(failure, "%s", failureText.c_str());
+}
+
+} // namespace dpc
