@@ -19,7 +19,7 @@ struct Way {
 
 std::vector<Way> ways() {
   std::vector<Way> out;
-  for (const std::string &name : transportNames())
+  for (const std::string &name : allTransportNames())
     out.push_back({name, name, 0, 0});
   out.push_back({"emulated", "local", 4e9, 20e-6});
   return out;
@@ -131,7 +131,7 @@ void onRanks(const Way &way, uint32_t ranks,
     if (adjust)
       adjust(world);
     dpc_comm_t *comm;
-    int code = dpc_comm_create(way.transport.c_str(), &world.options, &comm);
+    int code = createComm(way.transport, world.options, &comm);
     if (code == 0) {
       code = body(comm, report);
       dpc_comm_release(comm);
@@ -189,7 +189,7 @@ protected:
     ::onRanks({GetParam(), GetParam(), 0, 0}, ranks, body, adjust);
   }
 };
-INSTANTIATE_TEST_SUITE_P(All, Comm, testing::ValuesIn(transportNames()),
+INSTANTIATE_TEST_SUITE_P(All, Comm, testing::ValuesIn(allTransportNames()),
                          [](const auto &info) { return info.param; });
 
 // The sum is taken in rank order, whatever the size: floats of different

@@ -41,7 +41,7 @@ onMembers(const std::string &transport, uint32_t ranks, double timeout,
         world.options.frozen_seconds = 2;
         world.options.timeout_seconds = timeout;
         Member member;
-        int code = dpc_comm_create(transport.c_str(), &world.options, &member.comm);
+        int code = createComm(transport, world.options, &member.comm);
         if (code == 0) {
           member.x = allocate<float>(member.comm, 1 << 20);
           code = body(member);
@@ -84,7 +84,7 @@ void expectSurvivorsName(const std::vector<RankResult> &results, uint32_t victim
 }
 
 class CommFault : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(All, CommFault, testing::ValuesIn(transportNames()),
+INSTANTIATE_TEST_SUITE_P(All, CommFault, testing::ValuesIn(allTransportNames()),
                          [](const auto &info) { return info.param; });
 
 TEST_P(CommFault, KilledRankIsNoticedWithinASecond) {
@@ -157,6 +157,24 @@ TEST_P(CommFault, DeathIsNoticedWithoutRankZero) {
   EXPECT_LT(results[2].seconds - results[1].seconds, 0.9);
 }
 
+// Where ranks have announced their operations before, only the watch over the
+// device is left.
+TEST(NcclFault, IsNoticedWhileTheDeviceWorks) {
+  for (const bool isFrozen : {false, true}) {
+    pid_t victim = 0;
+    auto results = withFault(
+        "nccl-known", 4, [&](const Member &) { return raise(isFrozen ? SIGSTOP : SIGKILL); }, 20,
+        [&](const std::vector<pid_t> &pids) {
+          victim = pids[kVictim];
+          sleep(isFrozen ? 4 : 0);
+          if (isFrozen)
+            kill(victim, SIGKILL);
+        });
+    expectSurvivorsName(results, kVictim, isFrozen ? "frozen" : "died",
+                        isFrozen ? 5 : results[kVictim].seconds + 1);
+  }
+}
+
 struct Mismatch {
   const char *name;
   const char *words;
@@ -189,7 +207,7 @@ const Mismatch kMismatches[] = {
      [](const Member &m) { return m.run(DPC_OP_BROADCAST, 0, 5000, 3); }}};
 
 INSTANTIATE_TEST_SUITE_P(All, CommMismatch,
-                         testing::Combine(testing::ValuesIn(transportNames()),
+                         testing::Combine(testing::ValuesIn(allTransportNames()),
                                           testing::ValuesIn(kMismatches)),
                          [](const auto &info) {
                            return std::get<0>(info.param) + std::get<1>(info.param).name;

@@ -3,18 +3,35 @@
 #ifndef DPC_TEST_RUNTIME_EVERYTRANSPORT_H
 #define DPC_TEST_RUNTIME_EVERYTRANSPORT_H
 
+#include "test/runtime/DeviceTransport.h"
 #include "test/runtime/ForkRanks.h"
 
 #include <gtest/gtest.h>
 
 namespace dpc::test {
 
-/// The names of all transports, the default one first.
+/// The names of the transports between hosts, the default one first.
 inline std::vector<std::string> transportNames() {
   std::vector<std::string> names;
   for (uint32_t i = 0; const dpc_transport_t *transport = dpc_transport_at(i); ++i)
     names.push_back(transport->name);
   return names;
+}
+
+/// These, and the ways of communication between devices.
+inline std::vector<std::string> allTransportNames() {
+  std::vector<std::string> names = transportNames();
+  names.insert(names.end(), {"nccl", "staged"});
+  return names;
+}
+
+/// The communicator of any of them.
+inline dpc_status_t createComm(const std::string &name, const dpc_comm_options_t &options,
+                               dpc_comm_t **outComm) {
+  for (const std::string &host : transportNames())
+    if (name == host)
+      return dpc_comm_create(name.c_str(), &options, outComm);
+  return createDeviceTransport(name, options, outComm);
 }
 
 /// Memory of the communicator, as floats, doubles or bytes. A rank that gets

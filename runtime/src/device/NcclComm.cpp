@@ -80,8 +80,8 @@ dpc_status_t NcclComm::checkCall(cuda::NcclResult result, cuda::NcclComm comm, c
   if (result == cuda::NcclResult::inProgress)
     return awaitReady(comm, what);
   const char *detail = comm ? nccl.ncclGetLastError(comm) : nullptr;
-  return fail(DPC_INVALID, "NCCL: %s: %s%s%s", what, nccl.ncclGetErrorString(result),
-              detail && *detail ? ": " : "", detail ? detail : "");
+  return fail(DPC_INVALID, "rank %u: NCCL: %s: %s%s%s", parts.control.rank, what,
+              nccl.ncclGetErrorString(result), detail && *detail ? ": " : "", detail ? detail : "");
 }
 
 dpc_status_t NcclComm::awaitReady(cuda::NcclComm comm, const char *what) {
@@ -194,7 +194,10 @@ dpc_status_t NcclComm::open(uint32_t eventCount) {
     return status;
   if (dpc_status_t status = checkDevices())
     return status;
-  return connect();
+  if (dpc_status_t status = connect())
+    return status;
+  // From now on a rank that fails is one that all can name.
+  return dpc_comm_barrier(&parts.control);
 }
 
 dpc_status_t NcclComm::begin(uint32_t number, bool) {

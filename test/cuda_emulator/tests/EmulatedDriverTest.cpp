@@ -103,7 +103,7 @@ TEST(EmulatedDriver, SaysWhatTheDeviceIs) {
     EQUAL(driver.cuDeviceGetName(name, sizeof name, 0), Result::success);
     EQUAL(std::strcmp(name, "emulated sm_90"), 0);
     EQUAL(driver.cuDeviceGetUuid_v2(&uuid, 0), Result::success);
-    EQUAL(driver.cuDeviceGetUuid_v2(&other, 1), Result::invalidDevice);
+    EQUAL(driver.cuDeviceGetUuid_v2(&other, 8), Result::invalidDevice);
     EQUAL(driver.cuDeviceGetAttribute(&value, DeviceAttribute::computeCapabilityMajor, 0),
           Result::success);
     EQUAL(value, 9);

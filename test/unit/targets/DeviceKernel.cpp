@@ -170,12 +170,17 @@ void DeviceKernel::call(ArrayRef<TensorBuffer *> buffers) {
   device.must(device.driver.cuStreamSynchronize(device.stream));
   for (auto [buffer, copy] : copies)
     device.must(device.driver.cuMemFree_v2(copy));
-  // Other places of the results are worth a run where they cost little.
-  const size_t largest = 100'000;
+  // Other places of the results, and other types than f32, are worth a run where
+  // they cost little.
+  const size_t most = 100'000, mostOfOtherTypes = 1'000'000;
   size_t size = 0;
-  for (const RecordedBuffer &buffer : run.buffers)
+  bool isF32 = false;
+  for (const RecordedBuffer &buffer : run.buffers) {
     size += buffer.isScratch ? 0 : buffer.bytes;
-  if (!recordFile() || (size > largest && !recorded.runs.empty()))
+    isF32 |= buffer.dtype == DPC_F32;
+  }
+  if (!recordFile() || (size > most && !recorded.runs.empty()) ||
+      (size > mostOfOtherTypes && !isF32))
     return;
   for (auto [buffer, own] : llvm::zip_equal(run.buffers, different))
     if (std::string after = contentOf(own); !buffer.isScratch && after != buffer.before)
