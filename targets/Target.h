@@ -71,8 +71,6 @@ struct KernelLaunch {
   int64_t blocks = 1, threads = 1;
   /// Its arguments: which of the kernel's buffers (Target::emitKernel) they are.
   llvm::SmallVector<unsigned> buffers;
-  /// Whether one thread does everything, as an op has no rule for a grid.
-  bool isLone = false;
 };
 
 /// What a caller must know of the generated code of one kernel.

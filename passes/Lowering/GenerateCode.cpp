@@ -57,8 +57,7 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
       for (const KernelLaunch &launch : facts->launches) {
         SmallVector<int64_t> buffers(launch.buffers.begin(), launch.buffers.end());
         launches.push_back(GridAttr::get(&getContext(), launch.suffix, launch.blocks,
-                                         launch.threads, builder.getDenseI64ArrayAttr(buffers),
-                                         launch.isLone));
+                                         launch.threads, builder.getDenseI64ArrayAttr(buffers)));
       }
       if (!launches.empty())
         kernel->setAttr(ExecDialect::kLaunchesAttrName, builder.getArrayAttr(launches));

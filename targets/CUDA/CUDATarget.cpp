@@ -4,6 +4,7 @@
 
 #include "targets/CUDA/GridFunction.h"
 #include "targets/Loops/Kernels/LoopTarget.h"
+#include "targets/Loops/Rules.h"
 #include "targets/Objects/CompileObjects.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -33,6 +34,11 @@ public:
     costs.storeAndLoad = 16;
     costs.longElement = 32;
     return costs;
+  }
+
+  // Threads by themselves: of two rules, the one that makes each element alone.
+  OpForm getForm(Operation *op) const override {
+    return isa<ElementOpInterface>(op) ? OpForm::elements : LoopTarget::getForm(op);
   }
 
   FunctionForm getFunctionForm() const override { return FunctionForm::gridTable; }

@@ -27,7 +27,7 @@ void GridEmitter::beginLaunch(const Launch &newLaunch, StringRef newSymbol) {
   symbol = newSymbol;
   slots.clear();
   sharedBuffers = 0;
-  level = launch->kind == Launch::Kind::lone ? Level::thread : Level::grid;
+  level = Level::grid;
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
   threadValue = make<arith::ExtUIOp>(i64, make<NVVM::ThreadIdXOp>(i32));
   blockValue = make<arith::ExtUIOp>(i64, make<NVVM::BlockIdXOp>(i32));
@@ -118,6 +118,10 @@ void GridEmitter::forEach(ArrayRef<int64_t> shape, function_ref<void(ArrayRef<In
     });
     return;
   case Level::grid:
+    if (launch->kind == Launch::Kind::results) {
+      llvm::SaveAndRestore inside(level, Level::block);
+      return body(positionsOf(block, shape));
+    }
     return dealToGrid(total, [&](Index number) { body(positionsOf(number, shape)); });
   }
 }
@@ -134,10 +138,6 @@ void GridEmitter::forEachRow(int64_t rows, function_ref<void(Index)> body) {
 }
 
 void GridEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRef<Index>)> body) {
-  if (launch->kind == Launch::Kind::results) {
-    llvm::SaveAndRestore inside(level, Level::block);
-    return body(positionsOf(block, nest.extents));
-  }
   if (level == Level::block && launch->together[getStage()]) {
     // Every thread goes through them all, and works on each.
     loop(nest.extents, {}, [&](ArrayRef<Index> index, ValueRange) {
@@ -149,9 +149,21 @@ void GridEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRe
   forEach(nest.extents, body);
 }
 
-void GridEmitter::endStage() {
+void GridEmitter::endStage() { meet(); }
+
+void GridEmitter::emitFill(Operation *op) {
+  cast<FillOpInterface>(op).emitFill(*this, launch->parts);
+}
+
+void GridEmitter::meet() {
   if (level == Level::block)
     barrier();
+}
+
+/// Of a part's own: threads have none.
+Value GridEmitter::getScratch(int64_t bytes) {
+  assert(level == Level::block && "only threads that share a part have scratch memory");
+  return allocateShared(bytes);
 }
 
 /// All threads of a block have made the element: one writes it, when none reads

@@ -33,12 +33,15 @@ public:
                 llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> accumulate,
                 llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine) override;
   int64_t getSumTerms() const override;
+  void meet() override;
+  mlir::Value getScratch(int64_t bytes) override;
 
   /// `bytes` of memory that the threads of a block share, 16-byte aligned, under
   /// a name of its own.
   mlir::Value allocateShared(int64_t bytes);
 
 protected:
+  void emitFill(mlir::Operation *op) override;
   void forEachRow(int64_t rows, llvm::function_ref<void(Index)> body) override;
   void forEachElement(const LoopNest &nest,
                       llvm::function_ref<void(llvm::ArrayRef<Index>)> body) override;

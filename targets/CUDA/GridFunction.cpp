@@ -57,7 +57,7 @@ void GridFunction::beginEntry(const Launch &launch) {
                     builder.getDenseI32ArrayAttr({static_cast<int32_t>(launch.threads)}));
   function.setPassthroughAttr(builder.getStrArrayAttr({"nounwind"}));
   builder.setInsertionPointToStart(function.addEntryBlock(builder));
-  entries.push_back({function, launch.kind, launch.blocks, launch.threads});
+  entries.push_back({function, launch.blocks, launch.threads});
   e.beginLaunch(launch, name);
   memory.enter(function);
 }
@@ -77,7 +77,6 @@ KernelLaunch GridFunction::finish(Entry &entry) {
   launch.suffix = entry.function.getSymName().drop_front(symbol.size()).str();
   launch.blocks = entry.blocks;
   launch.threads = entry.threads;
-  launch.isLone = entry.kind == Launch::Kind::lone;
   llvm::BitVector unused(block.getNumArguments());
   SmallVector<Type> types;
   SmallVector<Attribute> attributes;

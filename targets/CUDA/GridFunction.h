@@ -22,7 +22,6 @@ public:
 private:
   struct Entry {
     mlir::LLVM::LLVMFuncOp function;
-    Launch::Kind kind;
     int64_t blocks, threads;
   };
 

@@ -22,6 +22,8 @@ static const int64_t kManyElements = 1 << 12;
 static const int64_t kVeryLongReduction = 1 << 10;
 /// Blocks from which on a device is busy with one a row.
 static const int64_t kManyRows = 64;
+/// Blocks that each own a part of a result.
+static const int64_t kManyParts = 512;
 /// Elements of a row above which fewer rows are made stage by stage.
 static const int64_t kLongRow = 4096;
 /// Steps a thread takes for a row at most, where it makes one alone.
@@ -97,7 +99,7 @@ public:
 private:
   void add(const LoopGroup &group, unsigned ordinal) {
     if (group.isFilled)
-      result.launches.push_back({Launch::Kind::lone, group});
+      addFilled(group);
     else if (group.rows == 1 || isStarved(group))
       for (const LoopGroup::Stage &stage : group.stages)
         addStage(stage);
@@ -129,6 +131,20 @@ private:
     return steps <= kShortRow && group.rows >= LaunchPlan::kMaxThreads;
   }
 
+  /// A block for each part, if its threads have something to share; else a thread.
+  void addFilled(const LoopGroup &group) {
+    auto rule = cast<FillOpInterface>(group.stages[0].roots[0]);
+    FillParts parts = rule.getParts(kManyParts);
+    Launch launch{Launch::Kind::results, group, parts.count, threadsFor(parts.width), parts};
+    if (parts.width >= LaunchPlan::kWarp) {
+      result.launches.push_back(launch);
+      return;
+    }
+    parts = rule.getParts(kManyElements);
+    addElements(group, parts.count);
+    result.launches.back().parts = {parts.count, 1};
+  }
+
   void addStage(const LoopGroup::Stage &stage) {
     LoopGroup group;
     group.stages.push_back(stage);
@@ -137,7 +153,7 @@ private:
     int64_t enough = longest < kVeryLongReduction ? kManyElements : 8 * kManyElements;
     if (longest < kLongReduction || elements >= enough)
       return addElements(group, elements);
-    Launch launch{Launch::Kind::results, group, elements, threadsFor(longest)};
+    Launch launch{Launch::Kind::results, group, elements, threadsFor(longest), {}};
     result.launches.push_back(launch);
   }
 
@@ -194,15 +210,11 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const Launch &launch, 
       launch.threads > LaunchPlan::kMaxThreads)
     return planError("launch {0} has {1} blocks of {2} threads", number, launch.blocks,
                      launch.threads);
-  bool isLone = launch.kind == Launch::Kind::lone;
-  if (isLone != group.isFilled)
-    return planError("launch {0} of {1} is {2}of one thread", number,
-                     group.stages[0].roots[0]->getName(), isLone ? "" : "not ");
-  if (isLone ? launch.blocks * launch.threads != 1 : launch.threads % LaunchPlan::kWarp != 0)
+  if (launch.threads % LaunchPlan::kWarp != 0)
     return planError("launch {0} has {1} blocks of {2} threads", number, launch.blocks,
                      launch.threads);
-  int64_t elements = group.stages[0].getElements();
-  if (group.rows == 1 && group.stages.size() > 1 && !isLone)
+  int64_t elements = group.isFilled ? launch.parts.count : group.stages[0].getElements();
+  if (group.rows == 1 && group.stages.size() > 1)
     return planError("launch {0} has {1} stages and no rows: nothing is between them", number,
                      group.stages.size());
   if (launch.kind == Launch::Kind::results && (group.rows != 1 || launch.blocks != elements))

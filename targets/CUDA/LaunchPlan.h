@@ -2,6 +2,7 @@
 #define DPC_TARGETS_CUDA_LAUNCHPLAN_H
 
 #include "targets/Loops/Kernels/LoopPlan.h"
+#include "targets/Loops/Rules.h"
 
 #include <vector>
 
@@ -14,13 +15,14 @@ struct Launch {
   enum class Kind {
     elements, ///< a thread each element; where there are rows, each row
     results,  ///< a block each element, whose threads share its reduction
-    rows,     ///< a block each row, whose threads share the elements of a stage
-    lone      ///< one thread everything, in order
+    rows      ///< a block each row, whose threads share the elements of a stage
   };
 
   Kind kind = Kind::elements;
   LoopGroup group;
   int64_t blocks = 1, threads = 1;
+  /// Of a group that an op fills: its parts are what elements are of others.
+  FillParts parts;
   /// Of kind `rows`, for each stage: its elements are made one after the other,
   /// each by all threads of the block, since each is a long reduction.
   llvm::SmallVector<bool> together;
@@ -42,7 +44,7 @@ struct LaunchPlan {
 
   /// Is the answer sound for `graph`: every root in one launch, after what it
   /// reads; grids that a device takes and that have a thread for everything;
-  /// what fills its results alone; shared memory that a block has.
+  /// shared memory that a block has.
   llvm::Error verify(const KernelGraph &graph) const;
 };
 

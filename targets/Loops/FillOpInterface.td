@@ -6,16 +6,21 @@ include "mlir/IR/OpBase.td"
 def FillOpInterface : OpInterface<"FillOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    The fill rule of an op that has no element rule (ElementOpInterface), as its
-    elements are made of each other or lie where the data says: it makes all
-    elements of its results at once. Attached to ops from outside (external
-    models).
+    The fill rule of an op whose elements are made of each other or lie where the
+    data says, so that an element rule (ElementOpInterface) would compute too
+    much: it makes all elements of its results at once. Attached to ops from
+    outside (external models).
   }];
   let methods = [
     InterfaceMethod<[{
+      How the work may be divided where some `wanted` parts keep the device busy;
+      1: it is done by one.
+    }], "::dpc::FillParts", "getParts", (ins "int64_t":$wanted)>,
+    InterfaceMethod<[{
       Fills the buffers of all results with `emitter.store`, which hold nothing
-      before. Elements of the results may be read back with `emitter.load`.
-    }], "void", "emitFill", (ins "::dpc::LoopEmitter &":$emitter)>,
+      before: one `emitter.forEach` over `parts.count` parts, as getParts gave
+      them. A part may read elements that it has stored back with `emitter.load`.
+    }], "void", "emitFill", (ins "::dpc::LoopEmitter &":$emitter, "::dpc::FillParts":$parts)>,
   ];
 }
 

@@ -81,6 +81,9 @@ public:
          llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine);
   /// How many floats `reduce` may add up with the rounding error of a short sum.
   virtual int64_t getSumTerms() const { return 1 << 12; }
+  /// Between loops of a part of a fill rule: what those who share it have stored
+  /// so far, all of them may read.
+  virtual void meet() {}
   /// `then()` where `condition` holds, else `otherwise()`. A null condition
   /// always holds.
   mlir::Value branch(mlir::Value condition, llvm::function_ref<mlir::Value()> then,
@@ -114,8 +117,8 @@ public:
   /// memory at all, for rules that compute addresses of their own. Null for a
   /// value that is computed where it is read.
   virtual mlir::Value getBuffer(mlir::Value value) = 0;
-  /// Address of `bytes` bytes of scratch memory, 64-byte aligned, for the
-  /// duration of one rule that fills results.
+  /// Address of `bytes` bytes of scratch memory, 16-byte aligned, for the
+  /// duration of one part of a rule that fills results.
   virtual mlir::Value getScratch(int64_t bytes) = 0;
 
   /// Element `number` of scratch memory that holds elements of `type`.

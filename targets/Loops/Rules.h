@@ -9,6 +9,15 @@ namespace dpc {
 /// Takes an element that is read: of which operand, and where.
 using VisitRead = llvm::function_ref<void(unsigned operand, const ElementIndex &index)>;
 
+/// How a fill rule divides its work.
+struct FillParts {
+  /// Parts that store different elements, and read none of each other's.
+  int64_t count = 1;
+  /// How many may share a part: iterations of its forEach loops, or terms of its
+  /// reductions.
+  int64_t width = 1;
+};
+
 /// Result elements of `op` over elements of operand `operand`, rounded up.
 int64_t resultElementsPer(mlir::Operation *op, unsigned operand);
 
@@ -65,11 +74,18 @@ private:
 
 /// Base of the fill rule of one op. `Model` says, for an op of class `Op`,
 ///
-///   void fill(Op op, LoopEmitter &e) const
+///   FillParts parts(Op op, int64_t wanted) const
+///   void fill(Op op, LoopEmitter &e, FillParts parts) const
 template <typename Model, typename Op> struct FillRule : FillOpInterface::ExternalModel<Model, Op> {
-  void emitFill(mlir::Operation *op, LoopEmitter &emitter) const {
-    static_cast<const Model &>(*this).fill(llvm::cast<Op>(op), emitter);
+  FillParts getParts(mlir::Operation *op, int64_t wanted) const {
+    return model().parts(llvm::cast<Op>(op), wanted);
   }
+  void emitFill(mlir::Operation *op, LoopEmitter &emitter, FillParts parts) const {
+    model().fill(llvm::cast<Op>(op), emitter, parts);
+  }
+
+private:
+  const Model &model() const { return static_cast<const Model &>(*this); }
 };
 
 } // namespace dpc

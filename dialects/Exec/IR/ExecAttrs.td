@@ -56,8 +56,7 @@ def Exec_GridAttr : Exec_Attr<"Grid", "grid"> {
     The function whose name is the kernel's and `entry` behind it runs in `blocks`
     blocks of `threads` threads. Its arguments are the kernel's buffers with these
     numbers: the operands are counted first, then the results, then scratch
-    memory. `lone` marks an op that has no rule for a grid: one thread does
-    everything.
+    memory.
 
     ```mlir
     func.func private @kernel.0(%a: tensor<1000xf32>) -> tensor<1000xf32>
@@ -72,8 +71,7 @@ def Exec_GridAttr : Exec_Attr<"Grid", "grid"> {
     ```
   }];
   let parameters = (ins StringRefParameter<>:$entry, "int64_t":$blocks, "int64_t":$threads,
-                        "::mlir::DenseI64ArrayAttr":$buffers,
-                        DefaultValuedParameter<"bool", "false">:$lone);
+                        "::mlir::DenseI64ArrayAttr":$buffers);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

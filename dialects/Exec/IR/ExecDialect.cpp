@@ -37,14 +37,10 @@ void ExecDialect::initialize() {
 }
 
 LogicalResult GridAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef entry,
-                               int64_t blocks, int64_t threads, DenseI64ArrayAttr buffers,
-                               bool lone) {
+                               int64_t blocks, int64_t threads, DenseI64ArrayAttr buffers) {
   if (blocks < 1 || blocks > INT32_MAX || threads < 1 || threads > 1024)
     return emitError() << "a grid of " << blocks << " blocks of " << threads
                        << " threads is none that a device runs";
-  if (lone && blocks * threads != 1)
-    return emitError() << "a lone launch has one thread, not " << blocks << " blocks of "
-                       << threads;
   for (int64_t buffer : buffers.asArrayRef())
     if (buffer < 0)
       return emitError() << "a grid has no buffer " << buffer;

@@ -254,7 +254,10 @@ void KernelEmitter::emitCopy(Value from, Buffer to, unsigned groupOrdinal) {
 // What targets override
 //===----------------------------------------------------------------------===//
 
-void KernelEmitter::emitFill(Operation *op) { cast<FillOpInterface>(op).emitFill(*this); }
+void KernelEmitter::emitFill(Operation *op) {
+  auto rule = cast<FillOpInterface>(op);
+  rule.emitFill(*this, rule.getParts(1));
+}
 
 void KernelEmitter::emitTiles(Operation *, FinishTile) {
   llvm_unreachable("no rule of these loops makes tiles");

@@ -16,10 +16,10 @@ void LoopTarget::registerDialects(DialectRegistry &registry) const {
 }
 
 OpForm LoopTarget::getForm(Operation *op) const {
-  if (isa<ElementwiseOpInterface, ElementOpInterface, nn::ConstantOp>(op))
-    return OpForm::elements;
   if (isa<FillOpInterface>(op))
     return OpForm::whole;
+  if (isa<ElementwiseOpInterface, ElementOpInterface, nn::ConstantOp>(op))
+    return OpForm::elements;
   if (isa<DecomposableOpInterface>(op))
     return OpForm::composite;
   return OpForm::none;

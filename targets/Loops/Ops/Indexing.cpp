@@ -8,8 +8,7 @@
 #include "targets/Loops/Rules.h"
 
 #include "llvm/ADT/STLExtras.h"
-
-#include <functional>
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -87,15 +86,6 @@ struct GatherNDRule : MoveRule<GatherNDRule, GatherNDOp> {
 
 } // namespace
 
-/// Copies an operand into the result of its type.
-static void copyWhole(LoopEmitter &e, Value from, Value to) {
-  ArrayRef<int64_t> shape = typeOf(from).getShape();
-  e.forEach(shape, [&](ArrayRef<Index> i) {
-    ElementIndex index(e, shape, i);
-    e.store(to, e.read(from, index), index.number());
-  });
-}
-
 /// Combines `update` into element `number` of `result`.
 static void combineInto(LoopEmitter &e, ScatterKind kind, Value result, Index number,
                         Value update) {
@@ -111,52 +101,120 @@ static void combineInto(LoopEmitter &e, ScatterKind kind, Value result, Index nu
 
 namespace {
 
+/// Units of a result, each written by the one part that owns it; parts go
+/// through all updates and take those that are theirs, in their order. So
+/// updates of one element are combined in order, whoever works side by side.
+struct Owners {
+  /// Divides each of `lines` x `units` units into the parts that are wanted.
+  Owners(int64_t lines, int64_t units, int64_t wanted)
+      : perLine(std::clamp<int64_t>(wanted / std::max<int64_t>(1, lines), 1,
+                                    std::max<int64_t>(1, units))),
+        units(units), most(llvm::divideCeil(units, perLine)) {
+    perLine = llvm::divideCeil(std::max<int64_t>(1, units), std::max<int64_t>(1, most));
+    count = lines * perLine;
+  }
+
+  Index lineOf(LoopEmitter &e, Index part) const { return e.floorDiv(part, perLine); }
+  /// The first unit of a part, in its line.
+  Index firstOf(LoopEmitter &e, Index part) const { return e.mod(part, perLine) * most; }
+  /// Whether a part owns a unit (null: always).
+  Value owns(LoopEmitter &e, Index part, Index unit) const {
+    return e.inRange(unit - firstOf(e, part), 0, most);
+  }
+  /// Runs `body` for each multi-index of `inner` of each unit that a part owns.
+  void forEachUnit(LoopEmitter &e, Index part, ArrayRef<int64_t> inner,
+                   function_ref<void(Index unit, ArrayRef<Index> inner)> body) const {
+    SmallVector<int64_t> shape{most};
+    llvm::append_range(shape, inner);
+    e.forEach(shape, [&](ArrayRef<Index> i) {
+      Index unit = firstOf(e, part) + i[0];
+      e.when(e.inRange(unit, 0, units), [&] { body(unit, i.drop_front()); });
+    });
+  }
+
+  int64_t perLine; ///< parts of a line
+  int64_t units;   ///< of a line
+  int64_t most;    ///< units of a part
+  int64_t count;   ///< parts
+};
+
 struct ScatterAddRule : FillRule<ScatterAddRule, ScatterAddOp> {
-  void fill(ScatterAddOp op, LoopEmitter &e) const {
+  /// Lines of rows, and elements of a row.
+  static std::pair<int64_t, int64_t> sizes(ScatterAddOp op) {
+    int64_t outer = 1, inner = 1;
+    for (auto [d, extent] : llvm::enumerate(typeOf(op.getResult()).getShape()))
+      if (static_cast<int64_t>(d) != static_cast<int64_t>(op.getDimension()))
+        (d < op.getDimension() ? outer : inner) *= extent;
+    return {outer, inner};
+  }
+  static Owners owners(ScatterAddOp op, int64_t wanted) {
+    return {sizes(op).first, typeOf(op.getResult()).getDimSize(op.getDimension()), wanted};
+  }
+
+  FillParts parts(ScatterAddOp op, int64_t wanted) const {
+    return {owners(op, wanted).count, sizes(op).second};
+  }
+
+  void fill(ScatterAddOp op, LoopEmitter &e, FillParts parts) const {
     RankedTensorType type = typeOf(op.getResult());
-    ArrayRef<int64_t> shape = type.getShape(), indexShape = typeOf(op.getIndices()).getShape(),
+    ArrayRef<int64_t> indexShape = typeOf(op.getIndices()).getShape(),
                       updateShape = typeOf(op.getUpdates()).getShape();
-    int64_t dimension = op.getDimension(), outer = 1, inner = 1, count = 1;
-    for (int64_t d = 0; d < type.getRank(); ++d)
-      if (d != dimension)
-        (d < dimension ? outer : inner) *= shape[d];
-    for (int64_t extent : indexShape)
-      count *= extent;
-    int64_t extent = shape[dimension];
+    auto [outer, inner] = sizes(op);
+    int64_t count = ShapedType::getNumElements(indexShape),
+            extent = type.getDimSize(op.getDimension());
+    Owners owners = ScatterAddRule::owners(op, parts.count);
     Value zero = e.constantLike(registerType(type.getElementType()), 0);
-    e.forEach({type.getNumElements()},
-              [&](ArrayRef<Index> i) { e.store(op.getResult(), zero, i[0]); });
-    e.sequence(outer, [&](Index a) {
+    // Sizes are captured by value: structured bindings cannot be captured.
+    auto add = [&, inner = inner](Index part) {
+      Index line = owners.lineOf(e, part);
+      owners.forEachUnit(e, part, {inner}, [&](Index row, ArrayRef<Index> b) {
+        e.store(op.getResult(), zero, (line * extent + row) * inner + b[0]);
+      });
+      e.meet();
       e.sequence(count, [&](Index i) {
         auto [row, inside] =
             e.readCheckedIndex(op.getIndices(), ElementIndex(e, indexShape, i), extent);
         Index to = row;
-        e.when(inside, [&] {
+        e.when(e.both(inside, owners.owns(e, part, row)), [&] {
           e.forEach({inner}, [&](ArrayRef<Index> b) {
-            ElementIndex from(e, updateShape, (a * count + i) * inner + b[0]);
-            combineInto(e, ScatterKind::add, op.getResult(), (a * extent + to) * inner + b[0],
+            ElementIndex from(e, updateShape, (line * count + i) * inner + b[0]);
+            combineInto(e, ScatterKind::add, op.getResult(), (line * extent + to) * inner + b[0],
                         e.read(op.getUpdates(), from));
           });
         });
       });
-    });
+    };
+    e.forEach({owners.count}, [&](ArrayRef<Index> part) { add(part[0]); });
   }
 };
 
+/// An update stays in the line of its index along the dimension.
 struct ScatterElementsRule : FillRule<ScatterElementsRule, ScatterElementsOp> {
-  void fill(ScatterElementsOp op, LoopEmitter &e) const {
+  static Owners owners(ScatterElementsOp op, int64_t wanted) {
+    RankedTensorType type = typeOf(op.getResult());
+    int64_t extent = type.getDimSize(op.getDimension());
+    return {type.getNumElements() / std::max<int64_t>(1, extent), extent, wanted};
+  }
+
+  FillParts parts(ScatterElementsOp op, int64_t wanted) const {
+    return {wanted > 1 ? owners(op, wanted).count : 1, 1};
+  }
+
+  void fill(ScatterElementsOp op, LoopEmitter &e, FillParts parts) const {
+    if (parts.count > 1)
+      return fillByOwners(op, e, parts);
+    e.forEach({1}, [&](ArrayRef<Index>) { fillInOrder(op, e); });
+  }
+
+  /// By one: elements of the input, and then the updates, as they lie in memory.
+  static void fillInOrder(ScatterElementsOp op, LoopEmitter &e) {
     ArrayRef<int64_t> shape = typeOf(op.getResult()).getShape(),
                       indexShape = typeOf(op.getIndices()).getShape();
-    copyWhole(e, op.getInput(), op.getResult());
-    std::function<void(SmallVector<Index> &)> nest = [&](SmallVector<Index> &at) {
-      if (at.size() < indexShape.size()) {
-        e.sequence(indexShape[at.size()], [&](Index i) {
-          at.push_back(i);
-          nest(at);
-          at.pop_back();
-        });
-        return;
-      }
+    e.forEach(shape, [&](ArrayRef<Index> i) {
+      ElementIndex index(e, shape, i);
+      e.store(op.getResult(), e.read(op.getInput(), index), index.number());
+    });
+    auto update = [&](ArrayRef<Index> at, ValueRange) {
       ElementIndex place(e, indexShape, at);
       auto [row, inside] = e.readCheckedIndex(op.getIndices(), place, shape[op.getDimension()]);
       SmallVector<Index> positions(at);
@@ -165,40 +223,98 @@ struct ScatterElementsRule : FillRule<ScatterElementsRule, ScatterElementsOp> {
         combineInto(e, op.getKind(), op.getResult(), e.linearize(positions, shape),
                     e.read(op.getUpdates(), place));
       });
+      return Values();
     };
-    SmallVector<Index> at;
-    nest(at);
+    e.loop(indexShape, {}, update);
+  }
+
+  static void fillByOwners(ScatterElementsOp op, LoopEmitter &e, FillParts parts) {
+    ArrayRef<int64_t> shape = typeOf(op.getResult()).getShape(),
+                      indexShape = typeOf(op.getIndices()).getShape();
+    int64_t dimension = op.getDimension();
+    Owners owners = ScatterElementsRule::owners(op, parts.count);
+    SmallVector<int64_t> lines(shape);
+    lines[dimension] = 1;
+    e.forEach({owners.count}, [&](ArrayRef<Index> part) {
+      SmallVector<Index> at = e.delinearize(owners.lineOf(e, part[0]), lines);
+      auto numberOf = [&](Index row) {
+        at[dimension] = row;
+        return e.linearize(at, shape);
+      };
+      owners.forEachUnit(e, part[0], {}, [&](Index row, ArrayRef<Index>) {
+        ElementIndex index(e, shape, numberOf(row));
+        e.store(op.getResult(), e.read(op.getInput(), index), index.number());
+      });
+      e.meet();
+      Value hasUpdates;
+      for (auto [d, extent] : llvm::enumerate(indexShape))
+        if (static_cast<int64_t>(d) != dimension)
+          hasUpdates = e.both(hasUpdates, e.inRange(at[d], 0, extent));
+      e.when(hasUpdates, [&] {
+        e.sequence(indexShape[dimension], [&](Index i) {
+          at[dimension] = i;
+          ElementIndex place(e, indexShape, at);
+          auto [row, inside] = e.readCheckedIndex(op.getIndices(), place, shape[dimension]);
+          Index to = row;
+          e.when(e.both(inside, owners.owns(e, part[0], row)), [&] {
+            combineInto(e, op.getKind(), op.getResult(), numberOf(to),
+                        e.read(op.getUpdates(), place));
+          });
+        });
+      });
+    });
   }
 };
 
+/// A unit is a slice, which an update takes the place of as a whole.
 struct ScatterNDRule : FillRule<ScatterNDRule, ScatterNDOp> {
-  void fill(ScatterNDOp op, LoopEmitter &e) const {
+  /// Elements of a slice.
+  static int64_t sliceOf(ScatterNDOp op) {
+    int64_t known = op.getBatchDims() + typeOf(op.getIndices()).getShape().back();
+    return ShapedType::getNumElements(typeOf(op.getResult()).getShape().drop_front(known));
+  }
+  static Owners owners(ScatterNDOp op, int64_t wanted) {
+    int64_t elements = typeOf(op.getResult()).getNumElements();
+    return {1, elements / std::max<int64_t>(1, sliceOf(op)), wanted};
+  }
+
+  FillParts parts(ScatterNDOp op, int64_t wanted) const {
+    return {owners(op, wanted).count, sliceOf(op)};
+  }
+
+  void fill(ScatterNDOp op, LoopEmitter &e, FillParts parts) const {
     ArrayRef<int64_t> shape = typeOf(op.getResult()).getShape(),
                       indexShape = typeOf(op.getIndices()).getShape(),
                       updateShape = typeOf(op.getUpdates()).getShape();
-    int64_t batch = op.getBatchDims(), length = indexShape.back(), slice = 1, tuples = 1;
-    for (int64_t extent : shape.drop_front(batch + length))
-      slice *= extent;
+    int64_t batch = op.getBatchDims(), length = indexShape.back(), slice = sliceOf(op), tuples = 1;
     for (int64_t extent : indexShape.drop_back())
       tuples *= extent;
-    SmallVector<int64_t> strides = rowMajorStrides(shape);
-    copyWhole(e, op.getInput(), op.getResult());
-    e.sequence(tuples, [&](Index tuple) {
-      SmallVector<Index> at = e.delinearize(tuple, indexShape.drop_back());
-      Index base = e.constant(0);
-      Value inside;
-      for (int64_t d = 0; d < batch; ++d)
-        base = base + at[d] * strides[d];
-      for (int64_t i = 0; i < length; ++i) {
-        auto [row, isInside] = e.readCheckedIndex(
-            op.getIndices(), ElementIndex(e, indexShape, tuple * length + i), shape[batch + i]);
-        inside = e.both(inside, isInside);
-        base = base + row * strides[batch + i];
-      }
-      e.when(inside, [&] {
-        e.forEach({slice}, [&](ArrayRef<Index> b) {
-          ElementIndex from(e, updateShape, tuple * slice + b[0]);
-          combineInto(e, op.getKind(), op.getResult(), base + b[0], e.read(op.getUpdates(), from));
+    SmallVector<int64_t> strides = rowMajorStrides(shape.take_front(batch + length));
+    Owners owners = ScatterNDRule::owners(op, parts.count);
+    e.forEach({owners.count}, [&](ArrayRef<Index> part) {
+      owners.forEachUnit(e, part[0], {slice}, [&](Index unit, ArrayRef<Index> b) {
+        ElementIndex index(e, shape, unit * slice + b[0]);
+        e.store(op.getResult(), e.read(op.getInput(), index), index.number());
+      });
+      e.meet();
+      e.sequence(tuples, [&](Index tuple) {
+        SmallVector<Index> at = e.delinearize(tuple, indexShape.drop_back());
+        Index unit = e.constant(0);
+        Value inside;
+        for (int64_t d = 0; d < batch; ++d)
+          unit = unit + at[d] * strides[d];
+        for (int64_t i = 0; i < length; ++i) {
+          auto [row, isInside] = e.readCheckedIndex(
+              op.getIndices(), ElementIndex(e, indexShape, tuple * length + i), shape[batch + i]);
+          inside = e.both(inside, isInside);
+          unit = unit + row * strides[batch + i];
+        }
+        e.when(e.both(inside, owners.owns(e, part[0], unit)), [&] {
+          e.forEach({slice}, [&](ArrayRef<Index> b) {
+            ElementIndex from(e, updateShape, tuple * slice + b[0]);
+            combineInto(e, op.getKind(), op.getResult(), unit * slice + b[0],
+                        e.read(op.getUpdates(), from));
+          });
         });
       });
     });
@@ -208,14 +324,23 @@ struct ScatterNDRule : FillRule<ScatterNDRule, ScatterNDOp> {
 // Selection: round j finds the best of the elements that come after the one
 // round j - 1 found.
 struct TopKRule : FillRule<TopKRule, TopKOp> {
-  void fill(TopKOp op, LoopEmitter &e) const {
+  static SmallVector<int64_t> rowsOf(TopKOp op) {
+    SmallVector<int64_t> rows(typeOf(op.getInput()).getShape());
+    rows[op.getDimension()] = 1;
+    return rows;
+  }
+
+  FillParts parts(TopKOp op, int64_t) const {
+    return {ShapedType::getNumElements(rowsOf(op)),
+            typeOf(op.getInput()).getDimSize(op.getDimension())};
+  }
+
+  void fill(TopKOp op, LoopEmitter &e, FillParts) const {
     RankedTensorType type = typeOf(op.getInput());
     ArrayRef<int64_t> shape = type.getShape(), kept = typeOf(op.getValues()).getShape();
     int64_t dimension = op.getDimension(), extent = shape[dimension], k = op.getK();
     if (extent == 0 || k == 0)
       return;
-    SmallVector<int64_t> rows(shape);
-    rows[dimension] = 1;
     Ordering ordering(e, type.getElementType());
     Type indexType = typeOf(op.getIndices()).getElementType();
     auto precedes = [&](Value x, Value i, Value y, Value j) {
@@ -227,7 +352,7 @@ struct TopKRule : FillRule<TopKRule, TopKOp> {
                                          e.constantInt(e.builder.getI1Type(), APInt(1, 1)));
       return ordering.either(less, ordering.all(same, earlier));
     };
-    e.forEach(rows, [&](ArrayRef<Index> row) {
+    e.forEach(rowsOf(op), [&](ArrayRef<Index> row) {
       auto at = [&](Index i) {
         SmallVector<Index> positions(row);
         positions[dimension] = i;
@@ -237,16 +362,26 @@ struct TopKRule : FillRule<TopKRule, TopKOp> {
       e.loop(k, {first, none}, [&](Index j, ValueRange previous) {
         Value isFirst = e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, e.materialize(j),
                                               e.materialize(e.constant(0)));
-        auto best = e.loop(extent, {first, none}, [&](Index i, ValueRange carried) {
-          Value now = at(i), place = e.materialize(i);
-          Value open = ordering.either(isFirst, precedes(previous[0], previous[1], now, place));
-          Value empty = e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, carried[1],
+        // The better of two, of which `open` says whether the other one counts.
+        auto choose = [&](Value open, ValueRange one, Value now, Value place) {
+          Value empty = e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, one[1],
                                               e.materialize(e.constant(0)));
-          Value better = ordering.all(
-              open, ordering.either(empty, precedes(now, place, carried[0], carried[1])));
-          return Values{e.make<arith::SelectOp>(better, now, carried[0]),
-                        e.make<arith::SelectOp>(better, place, carried[1])};
-        });
+          Value better =
+              ordering.all(open, ordering.either(empty, precedes(now, place, one[0], one[1])));
+          return Values{e.make<arith::SelectOp>(better, now, one[0]),
+                        e.make<arith::SelectOp>(better, place, one[1])};
+        };
+        auto consider = [&](ArrayRef<Index> i, ValueRange carried) {
+          Value now = at(i[0]), place = e.materialize(i[0]);
+          return choose(ordering.either(isFirst, precedes(previous[0], previous[1], now, place)),
+                        carried, now, place);
+        };
+        auto combine = [&](ValueRange one, ValueRange other) {
+          Value isThere = e.make<arith::CmpIOp>(arith::CmpIPredicate::sge, other[1],
+                                                e.materialize(e.constant(0)));
+          return choose(isThere, one, other[0], other[1]);
+        };
+        Values best = e.reduce({extent}, {first, none}, consider, combine);
         SmallVector<Index> positions(row);
         positions[dimension] = j;
         Index to = e.linearize(positions, kept);

@@ -1,10 +1,12 @@
-// Fill rule of nn.max_pool_grad. A line of outputs at a time: which tap of each
-// window is the largest, then that tap's place gets the gradient. Both are
-// loops without branches where the window lies inside.
+// Rules of nn.max_pool_grad. The fill rule makes a line of outputs at a time: which
+// tap of each window is the largest, then that tap's place gets the gradient. Both
+// are loops without branches where the window lies inside. The element rule asks
+// each window that an element may lie in whether the element is its largest.
 
 #include "dialects/NN/IR/Pooling.h"
 #include "targets/Loops/Combiner.h"
 #include "targets/Loops/Ops/Ops.h"
+#include "targets/Loops/Ops/Windows.h"
 #include "targets/Loops/Rules.h"
 
 #include "dialects/Interfaces/HostTensor.h"
@@ -57,6 +59,20 @@ public:
     line = e.getScratch(grad.getShape().back() * tapType.getWidth() / 8);
     SmallVector<Index> outer;
     lines(outer);
+  }
+
+  /// Element `x` of the result.
+  Value pull(const ElementIndex &x) {
+    return combiner.narrow(combiner.reduce(window.kernel, [&](ArrayRef<Index> k, ValueRange sum) {
+      WindowOfInput output(e, window, x.positions(), k);
+      return Values{e.branch(
+          output.isThere(e, grad),
+          [&] {
+            Value share = shareOf(largestOf(output.at), output.at, k);
+            return combiner.combine(sum[0], combiner.widen(share));
+          },
+          [&] { return sum[0]; })};
+    }));
   }
 
 private:
@@ -114,7 +130,9 @@ private:
   }
 
   /// Stores the number of the first largest tap of `y`, -1 if there is none.
-  void findLargest(ArrayRef<Index> y) {
+  void findLargest(ArrayRef<Index> y) { e.storeAt(line, largestOf(y), y.back()); }
+
+  Value largestOf(ArrayRef<Index> y) {
     Value none = e.constantLike(tapType, -1);
     auto consider = [&](ArrayRef<Index> k, ValueRange carried) {
       Place place = placeOf(y, k);
@@ -152,7 +170,7 @@ private:
                    [&](ArrayRef<int64_t> k) { best = consider(constants(k), best); });
     else
       best = e.reduce(window.kernel, best, consider, combine);
-    e.storeAt(line, best[1], y.back());
+    return best[1];
   }
 
   /// Whether the element `now` comes in place of `old`, an element and its tap.
@@ -175,7 +193,7 @@ private:
             y.back() = at;
             for (int64_t i = 0; i < window.kernel[last]; ++i) {
               k.back() = e.constant(i);
-              e.store(op.getResult(), shareOf(y, k),
+              e.store(op.getResult(), shareOfLine(y, k),
                       e.linearize(placeOf(y, k).at, input.getShape()));
             }
           });
@@ -211,13 +229,17 @@ private:
   void add(ArrayRef<Index> y, ArrayRef<Index> k) {
     Index number = e.linearize(placeOf(y, k).at, input.getShape());
     Value old = combiner.widen(e.load(op.getResult(), number));
-    e.store(op.getResult(), combiner.narrow(combiner.combine(old, combiner.widen(shareOf(y, k)))),
-            number);
+    e.store(op.getResult(),
+            combiner.narrow(combiner.combine(old, combiner.widen(shareOfLine(y, k)))), number);
   }
 
-  /// What tap `k` gets of the gradient of `y`.
-  Value shareOf(ArrayRef<Index> y, ArrayRef<Index> k) {
-    Value largest = e.loadAt(line, tapType, y.back());
+  /// The same, where the largest tap of `y` was stored.
+  Value shareOfLine(ArrayRef<Index> y, ArrayRef<Index> k) {
+    return shareOf(e.loadAt(line, tapType, y.back()), y, k);
+  }
+
+  /// What tap `k` gets of the gradient of `y`, whose largest tap is `largest`.
+  Value shareOf(Value largest, ArrayRef<Index> y, ArrayRef<Index> k) {
     Value tap = e.materialize(e.linearize(k, window.kernel));
     if (tapType.getWidth() < 64)
       tap = e.make<arith::TruncIOp>(tapType, tap);
@@ -248,11 +270,40 @@ private:
   bool overlaps = false, covers = true;
 };
 
-struct MaxPoolGradRule : FillRule<MaxPoolGradRule, MaxPoolGradOp> {
-  void fill(MaxPoolGradOp op, LoopEmitter &e) const { MaxPoolGradNest(e, op).emit(); }
+struct MaxPoolGradFill : FillRule<MaxPoolGradFill, MaxPoolGradOp> {
+  FillParts parts(MaxPoolGradOp, int64_t) const { return {}; }
+  void fill(MaxPoolGradOp op, LoopEmitter &e, FillParts) const {
+    e.forEach({1}, [&](ArrayRef<Index>) { MaxPoolGradNest(e, op).emit(); });
+  }
+};
+
+struct MaxPoolGradElement : ElementRule<MaxPoolGradElement, MaxPoolGradOp> {
+  // Of the taps one in as many as the strides has a window, which looks at all.
+  int64_t getElementCost(Operation *self) const {
+    return getReadsPerElement(self, 0) + cast<MaxPoolGradOp>(self).getWindow().getTaps();
+  }
+  int64_t getReadsPerElement(Operation *self, unsigned operand) const {
+    Window window = cast<MaxPoolGradOp>(self).getWindow();
+    int64_t strides = 1, taps = window.getTaps();
+    for (int64_t stride : window.strides)
+      strides *= stride;
+    int64_t windows = std::max<int64_t>(1, taps / strides);
+    return operand == 0 ? windows * taps : windows;
+  }
+
+  void reads(MaxPoolGradOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
+    Window window = op.getWindow();
+    WindowOfInput output(space, window, index.positions(), windowIn(space, window));
+    read(0, elementOf(space, op.getInput(), inputAt(window, output.at, windowIn(space, window))));
+    read(1, elementOf(space, op.getGrad(), output.at));
+  }
+
+  Value element(MaxPoolGradOp op, LoopEmitter &e, const ElementIndex &index) const {
+    return MaxPoolGradNest(e, op).pull(index);
+  }
 };
 } // namespace
 
 void dpc::attachMaxPoolGradRule(MLIRContext &context) {
-  MaxPoolGradOp::attachInterface<MaxPoolGradRule>(context);
+  MaxPoolGradOp::attachInterface<MaxPoolGradFill, MaxPoolGradElement>(context);
 }

@@ -178,10 +178,5 @@ module attributes {x = #exec.grid<entry = "_0", blocks = 1, threads = 2048, buff
 
 // -----
 
-// expected-error@+1 {{a lone launch has one thread, not 1 blocks of 32}}
-module attributes {x = #exec.grid<entry = "_0", blocks = 1, threads = 32, buffers = [], lone = true>} {}
-
-// -----
-
 // expected-error@+1 {{a grid has no buffer -1}}
 module attributes {x = #exec.grid<entry = "_0", blocks = 1, threads = 32, buffers = [-1]>} {}

@@ -8,10 +8,10 @@ exec.persistent @input.x #nn.arg<input "x", batch = 0> arena at 0 : memref<8x4xf
 exec.persistent @control.step #nn.arg<control "step"> arena : memref<i64>
 // CHECK: exec.persistent @coordinate.data #exec.coordinate<"data"> arena : memref<i64>
 exec.persistent @coordinate.data #exec.coordinate<"data"> arena : memref<i64>
-// CHECK: exec.launches = [#exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1]>, #exec.grid<entry = "_1", blocks = 1, threads = 1, buffers = [1], lone = true>]
+// CHECK: exec.launches = [#exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1]>, #exec.grid<entry = "_1", blocks = 1, threads = 1, buffers = [1]>]
 func.func private @grids(%a: tensor<4xf32>) -> tensor<4xf32>
     attributes {exec.launches = [#exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1]>,
-                                 #exec.grid<entry = "_1", blocks = 1, threads = 1, buffers = [1], lone = true>]} {
+                                 #exec.grid<entry = "_1", blocks = 1, threads = 1, buffers = [1]>]} {
   return %a : tensor<4xf32>
 }
 func.func private @kernel.0(%a: tensor<4x3xf32>) -> tensor<4x3xf32> attributes {exec.scratch_bytes = 64 : i64} {

@@ -56,10 +56,10 @@ func.func @two(%x: tensor<9000xf32>) -> tensor<9000xf32> {
 
 // -----
 
-// An op that only fills its result has one thread.
+// An op that fills its result divides it into parts: lines, here.
 // CHECK-LABEL: func.func private @kernel.0
-// CHECK-SAME: blocks = 1, threads = 1, buffers = [0, 1], lone = true>
-func.func @lone(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+// CHECK-SAME: blocks = 1, threads = 32, buffers = [0, 1]>
+func.func @parts(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %0 = nn.kernel (%x : tensor<8x8xf32>) {
   ^bb0(%a: tensor<8x8xf32>):
     %s = nn.cumsum %a dim 0 : tensor<8x8xf32>

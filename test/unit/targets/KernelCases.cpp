@@ -15,6 +15,18 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {"nn.max_pool_grad %a, %b kernel [3, 2] strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] : tensor<2x3x5x5xf64>, tensor<2x3x2x4xf64> -> tensor<2x3x5x5xf64>", {{"2x3x5x5xf64"}, {"2x3x2x4xf64"}}},
     {"nn.is_nan %a : tensor<5xf64> -> tensor<5xi1>", {{"5xf64"}}},
     {"%z = nn.constant dense<[0.0, 1.0, -2.0]> : tensor<3xf64> %q = nn.div %a, %z : tensor<3xf64> nn.is_inf %q : tensor<3xf64> -> tensor<3xi1>", {{"3xf64"}}},
+    // Fills whose parts are shared by many, and whose updates fall on one element in an order that shows.
+    {"nn.scatter_add %a, %b dim 0 : tensor<300x70xf64>, tensor<300xi64> -> tensor<7x70xf64>", {{"300x70xf64"}, {"300xi64", 0, 6}}},
+    {"nn.scatter_add %a, %b dim 1 : tensor<3x90x2xf64>, tensor<90xi32> -> tensor<3x600x2xf64>", {{"3x90x2xf64"}, {"90xi32", 0, 599}}},
+    {"nn.scatter_elements none %a, %c, %b dim 0 : tensor<50xf64>, tensor<200xi64>, tensor<200xf64>", {{"50xf64"}, {"200xf64"}, {"200xi64", 0, 49}}},
+    {"nn.scatter_elements none %a, %c, %b dim 0 : tensor<9x40xf64>, tensor<30x7xi64>, tensor<30x7xf64>", {{"9x40xf64"}, {"30x7xf64"}, {"30x7xi64", 0, 8}}},
+    {"nn.scatter_nd none %a, %c, %b : tensor<30x40xf64>, tensor<90x1xi64>, tensor<90x40xf64>", {{"30x40xf64"}, {"90x40xf64"}, {"90x1xi64", 0, 29}}},
+    {"nn.scatter_nd mul %a, %c, %b : tensor<6x5x3xf64>, tensor<80x2xi64>, tensor<80x3xf64>", {{"6x5x3xf64"}, {"80x3xf64"}, {"80x2xi64", 0, 4}}},
+    {"nn.top_k %a dim 1 {k = 9 : i64} : tensor<3x700xf64> -> tensor<3x9xf64>, tensor<3x9xi64>", {{"3x700xf64"}}},
+    {"nn.top_k %a dim 1 {k = 40 : i64, largest = false} : tensor<2x300xi32> -> tensor<2x40xi32>, tensor<2x40xi64>", {{"2x300xi32", 0, 5}}},
+    {"nn.cumsum %a dim 1 : tensor<2x1000xf64>", {{"2x1000xf64"}}},
+    {"nn.cumsum %a dim 0 {exclusive, reverse} : tensor<1037x3xf64>", {{"1037x3xf64"}}},
+    {"nn.cumsum %a dim 0 {exclusive} : tensor<9000xi32>", {{"9000xi32", -99, 99}}},
     // Integers: wrap-around, signedness, shifts beyond the width.
     {"nn.xor %a, %b : tensor<9xi32>", {{"9xi32", -99, 99}, {"9xi32", -99, 99}}},
     {"nn.and %a, %b : tensor<9xi1>", {{"9xi1", 0, 1}, {"9xi1", 0, 1}}},

@@ -114,14 +114,27 @@ TEST_F(LaunchPlanTest, FewLongRowsByStage) {
   }
 }
 
-TEST_F(LaunchPlanTest, OneThreadWithoutARule) {
-  read("8x8", "%r = nn.cumsum %a dim 0 : tensor<8x8xf32>", "8x8x");
+TEST_F(LaunchPlanTest, AThreadAPart) {
+  read("8x9", "%r = nn.cumsum %a dim 0 : tensor<8x9xf32>", "8x9x");
   ASSERT_EQ(plan.launches.size(), 1u);
-  EXPECT_EQ(plan.launches[0].kind, Kind::lone);
-  plan.launches[0].threads = 32;
-  EXPECT_EQ(refusal(), "launch 0 has 1 blocks of 32 threads");
-  plan.launches[0].kind = Kind::elements;
-  EXPECT_EQ(refusal(), "launch 0 of nn.cumsum is not of one thread");
+  EXPECT_EQ(plan.launches[0].kind, Kind::elements);
+  EXPECT_EQ(plan.launches[0].parts.count, 9);
+  EXPECT_EQ(plan.launches[0].parts.width, 1);
+  EXPECT_EQ(plan.launches[0].blocks, 1);
+  EXPECT_EQ(plan.launches[0].threads, 32);
+  plan.launches[0].parts.count = 33;
+  EXPECT_EQ(refusal(), "launch 0 has 1 blocks of 32 threads for 33 elements");
+}
+
+TEST_F(LaunchPlanTest, ABlockAWidePart) {
+  read("3x2000", "%r = nn.cumsum %a dim 1 : tensor<3x2000xf32>", "3x2000x");
+  ASSERT_EQ(plan.launches.size(), 1u);
+  EXPECT_EQ(plan.launches[0].kind, Kind::results);
+  EXPECT_EQ(plan.launches[0].blocks, 3);
+  EXPECT_EQ(plan.launches[0].threads, 128);
+  EXPECT_EQ(plan.launches[0].parts.width, 125);
+  plan.launches[0].blocks = 2;
+  EXPECT_EQ(refusal(), "launch 0 has 2 blocks for 3 elements");
 }
 
 TEST_F(LaunchPlanTest, NothingToDo) {
@@ -158,9 +171,6 @@ TEST_F(LaunchPlanTest, GridsThatADeviceTakes) {
   plan.launches[0] = sound;
   plan.launches[0].kind = Kind::results;
   EXPECT_EQ(refusal(), "launch 0 has 4 blocks for 1000 elements");
-  plan.launches[0] = sound;
-  plan.launches[0].kind = Kind::lone;
-  EXPECT_EQ(refusal(), "launch 0 of nn.exp is of one thread");
   plan.launches[0] = sound;
   plan.launches[0].shared.push_back(sound.group.stages[0].roots[0]->getResult(0));
   EXPECT_EQ(refusal(), "launch 0 has 4000 bytes of shared memory");

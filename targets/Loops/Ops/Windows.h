@@ -1,0 +1,59 @@
+#ifndef DPC_TARGETS_LOOPS_OPS_WINDOWS_H
+#define DPC_TARGETS_LOOPS_OPS_WINDOWS_H
+
+#include "dialects/NN/IR/Pooling.h"
+#include "targets/Loops/LoopEmitter.h"
+
+namespace dpc {
+
+/// Where element `k` of the window of output `y` lies in an input of spatial
+/// extents `extents`.
+inline llvm::SmallVector<LoopEmitter::Index> inputAt(const nn::Window &window,
+                                                     llvm::ArrayRef<LoopEmitter::Index> y,
+                                                     llvm::ArrayRef<LoopEmitter::Index> k) {
+  llvm::SmallVector<LoopEmitter::Index> x(y.take_front(2));
+  for (size_t d = 0; d < k.size(); ++d)
+    x.push_back(y[d + 2] * window.strides[d] + k[d] * window.dilations[d] - window.padLow[d]);
+  return x;
+}
+
+/// Variables for the elements of a window.
+inline llvm::SmallVector<LoopEmitter::Index> windowIn(IndexSpace &space, const nn::Window &window) {
+  llvm::SmallVector<LoopEmitter::Index> k;
+  for (int64_t extent : window.kernel)
+    k.push_back(space.variable(0, extent - 1));
+  return k;
+}
+
+/// The output whose window has input `x` as its element `k`, if there is one.
+struct WindowOfInput {
+  WindowOfInput(IndexSpace &space, const nn::Window &window, llvm::ArrayRef<LoopEmitter::Index> x,
+                llvm::ArrayRef<LoopEmitter::Index> k)
+      : at(x.take_front(2)), window(window) {
+    for (size_t d = 0; d < k.size(); ++d) {
+      shifted.push_back(x[d + 2] + window.padLow[d] - k[d] * window.dilations[d]);
+      at.push_back(space.floorDiv(shifted[d], window.strides[d]));
+    }
+  }
+
+  /// Whether it is one of `outputs` (null: always).
+  mlir::Value isThere(LoopEmitter &e, mlir::RankedTensorType outputs) {
+    mlir::Value inside;
+    for (size_t d = 0; d < shifted.size(); ++d) {
+      inside = e.both(inside, e.inRange(e.mod(shifted[d], window.strides[d]), 0, 1));
+      inside = e.both(inside, e.inRange(at[d + 2], 0, outputs.getDimSize(d + 2)));
+    }
+    return inside;
+  }
+
+  llvm::SmallVector<LoopEmitter::Index> at;
+
+private:
+  const nn::Window &window;
+  /// Spatial positions before they are divided by the strides.
+  llvm::SmallVector<LoopEmitter::Index> shifted;
+};
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_LOOPS_OPS_WINDOWS_H
