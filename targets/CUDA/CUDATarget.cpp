@@ -2,7 +2,9 @@
 
 #include "targets/CUDA/CUDATarget.h"
 
-#include "targets/CUDA/GridFunction.h"
+#include "targets/CUDA/Grids/GridFill.h"
+#include "targets/CUDA/Grids/GridFunction.h"
+#include "targets/CUDA/Ops/Ops.h"
 #include "targets/Loops/Kernels/LoopTarget.h"
 #include "targets/Loops/Rules.h"
 #include "targets/Objects/CompileObjects.h"
@@ -36,8 +38,11 @@ public:
     return costs;
   }
 
-  // Threads by themselves: of two rules, the one that makes each element alone.
+  // Tiles where they pay; else, of two rules, the one that makes each element
+  // alone.
   OpForm getForm(Operation *op) const override {
+    if (payingGridFill(op))
+      return OpForm::tiles;
     return isa<ElementOpInterface>(op) ? OpForm::elements : LoopTarget::getForm(op);
   }
 
@@ -48,6 +53,7 @@ public:
   void registerDialects(DialectRegistry &registry) const override {
     LoopTarget::registerDialects(registry);
     registry.insert<NVVM::NVVMDialect>();
+    registerGridFills(registry);
     registerObjectTranslations(registry);
     registerNVVMDialectTranslation(registry);
   }

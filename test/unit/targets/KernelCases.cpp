@@ -15,6 +15,18 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {"nn.max_pool_grad %a, %b kernel [3, 2] strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] : tensor<2x3x5x5xf64>, tensor<2x3x2x4xf64> -> tensor<2x3x5x5xf64>", {{"2x3x5x5xf64"}, {"2x3x2x4xf64"}}},
     {"nn.is_nan %a : tensor<5xf64> -> tensor<5xi1>", {{"5xf64"}}},
     {"%z = nn.constant dense<[0.0, 1.0, -2.0]> : tensor<3xf64> %q = nn.div %a, %z : tensor<3xf64> nn.is_inf %q : tensor<3xf64> -> tensor<3xi1>", {{"3xf64"}}},
+    // Products and convolutions by tiles, with remainders, in all orders of their dimensions, and what is joined to them.
+    {"nn.dot %a, %b contract [1] [0] : tensor<70x33xf64>, tensor<33x40xf64> -> tensor<70x40xf64>", {{"70x33xf64"}, {"33x40xf64"}}},
+    {"nn.dot %a, %b contract [0] [1] : tensor<19x20xf64>, tensor<300x19xf64> -> tensor<20x300xf64>", {{"19x20xf64"}, {"300x19xf64"}}},
+    {"nn.dot %a, %b batch [0] [1] contract [2] [2] : tensor<3x20x24xf64>, tensor<17x3x24xf64> -> tensor<3x20x17xf64>", {{"3x20x24xf64"}, {"17x3x24xf64"}}},
+    {"nn.dot %a, %b contract [2, 0] [1, 3] : tensor<4x150x5xf64>, tensor<9x5x8x4xf64> -> tensor<150x9x8xf64>", {{"4x150x5xf64"}, {"9x5x8x4xf64"}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<33x40xbf16>, tensor<40x50xbf16> -> tensor<33x50xbf16>", {{"33x40xbf16"}, {"40x50xbf16"}}},
+    {"%p = nn.dot %a, %b contract [1] [0] : tensor<40x24xf64>, tensor<24x40xf64> -> tensor<40x40xf64> %q = nn.add %p, %c : tensor<40x40xf64> nn.tanh %q : tensor<40x40xf64>", {{"40x24xf64"}, {"24x40xf64"}, {"40x40xf64"}}},
+    {"%p = nn.dot %a, %b contract [1] [0] : tensor<40x24xf64>, tensor<24x40xf64> -> tensor<40x40xf64> nn.reduce sum %p [1] : tensor<40x40xf64> -> tensor<40xf64>", {{"40x24xf64"}, {"24x40xf64"}}},
+    {"%e = nn.exp %a : tensor<40x24xf64> nn.dot %e, %b contract [1] [0] : tensor<40x24xf64>, tensor<24x40xf64> -> tensor<40x40xf64>", {{"40x24xf64"}, {"24x40xf64"}}},
+    {"nn.conv %a, %b strides [2, 2] padLow [1, 1] padHigh [0, 1] dilations [1, 1] groups 2 : tensor<3x8x9x9xf64>, tensor<36x4x3x3xf64> -> tensor<3x36x4x5xf64>", {{"3x8x9x9xf64"}, {"36x4x3x3xf64"}}},
+    {"nn.conv_input_grad %a, %b strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] groups 2 : tensor<2x14x6x10xf64>, tensor<14x17x3x2xf64> -> tensor<2x34x13x11xf64>", {{"2x14x6x10xf64"}, {"14x17x3x2xf64"}}},
+    {"nn.conv_weight_grad %a, %b strides [2, 1] padLow [1, 0] padHigh [0, 1] dilations [1, 2] groups 2 : tensor<2x10x13x11xf64>, tensor<2x36x6x10xf64> -> tensor<36x5x3x2xf64>", {{"2x10x13x11xf64"}, {"2x36x6x10xf64"}}},
     // Fills whose parts are shared by many, and whose updates fall on one element in an order that shows.
     {"nn.scatter_add %a, %b dim 0 : tensor<300x70xf64>, tensor<300xi64> -> tensor<7x70xf64>", {{"300x70xf64"}, {"300xi64", 0, 6}}},
     {"nn.scatter_add %a, %b dim 1 : tensor<3x90x2xf64>, tensor<90xi32> -> tensor<3x600x2xf64>", {{"3x90x2xf64"}, {"90xi32", 0, 599}}},

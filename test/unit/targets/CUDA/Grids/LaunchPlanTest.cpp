@@ -1,6 +1,6 @@
 // Who runs which loops of a kernel, and each way to break a plan of launches.
 
-#include "targets/CUDA/LaunchPlan.h"
+#include "targets/CUDA/Grids/LaunchPlan.h"
 
 #include "dialects/NN/IR/NNDialect.h"
 #include "targets/CUDA/CUDATarget.h"
@@ -112,6 +112,35 @@ TEST_F(LaunchPlanTest, FewLongRowsByStage) {
     EXPECT_EQ(launch.group.rows, 1);
     EXPECT_EQ(launch.group.stages.size(), 1u);
   }
+}
+
+// A block a tile of a product, and in it what is elementwise over the product;
+// few tiles are made smaller, so that there are more.
+TEST_F(LaunchPlanTest, ABlockATile) {
+  read("300x300",
+       "%p = nn.dot %a, %a contract [1] [0] : tensor<300x300xf32>, "
+       "tensor<300x300xf32> -> tensor<300x300xf32> %r = nn.exp %p : tensor<300x300xf32>",
+       "300x300x");
+  ASSERT_EQ(plan.launches.size(), 1u);
+  EXPECT_EQ(plan.launches[0].kind, Kind::tiles);
+  EXPECT_EQ(plan.launches[0].group.stages.size(), 2u);
+  EXPECT_EQ(plan.launches[0].blocks, 100);
+  EXPECT_EQ(plan.launches[0].threads, 256);
+  plan.launches[0].blocks = 99;
+  EXPECT_EQ(refusal(), "launch 0 has 99 blocks of 256 threads, not 100 of 256");
+  plan.launches[0].kind = Kind::results;
+  EXPECT_EQ(refusal(), "launch 0 of nn.dot is not one of tiles");
+}
+
+TEST_F(LaunchPlanTest, ASmallProductIsElements) {
+  read("15x15",
+       "%r = nn.dot %a, %a contract [1] [0] : tensor<15x15xf32>, tensor<15x15xf32> -> "
+       "tensor<15x15xf32>",
+       "15x15x");
+  ASSERT_EQ(plan.launches.size(), 1u);
+  EXPECT_EQ(plan.launches[0].kind, Kind::elements);
+  plan.launches[0].kind = Kind::tiles;
+  EXPECT_EQ(refusal(), "launch 0 of nn.dot is one of tiles");
 }
 
 TEST_F(LaunchPlanTest, AThreadAPart) {

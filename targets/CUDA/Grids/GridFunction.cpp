@@ -1,6 +1,6 @@
 // Writes a kernel as launches: an entry for each, and where their values lie.
 
-#include "targets/CUDA/GridFunction.h"
+#include "targets/CUDA/Grids/GridFunction.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -116,7 +116,10 @@ void GridFunction::placeValue(Value value, const Launch &launch, unsigned ordina
     return;
   unsigned last = lastLaunch.lookup(value);
   int64_t rows = launch.group.rows, rowElements = nn::typeOf(value).getNumElements() / rows;
-  if (rows > 1 && rowElements == 1 && last <= ordinal)
+  bool isLocal = last <= ordinal;
+  // What is used where it is made.
+  if (isLocal && ((rows > 1 && rowElements == 1) ||
+                  (launch.kind == Launch::Kind::tiles && launch.group.stages.size() > 1)))
     e.registerValues.insert(value);
   else if (llvm::is_contained(launch.shared, value))
     e.setBuffer(value, {e.allocateShared(tensorBytes(value.getType()) / rows),

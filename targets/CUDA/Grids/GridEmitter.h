@@ -1,7 +1,7 @@
-#ifndef DPC_TARGETS_CUDA_GRIDEMITTER_H
-#define DPC_TARGETS_CUDA_GRIDEMITTER_H
+#ifndef DPC_TARGETS_CUDA_GRIDS_GRIDEMITTER_H
+#define DPC_TARGETS_CUDA_GRIDS_GRIDEMITTER_H
 
-#include "targets/CUDA/LaunchPlan.h"
+#include "targets/CUDA/Grids/LaunchPlan.h"
 #include "targets/Loops/Kernels/KernelEmitter.h"
 
 namespace dpc {
@@ -36,12 +36,23 @@ public:
   void meet() override;
   mlir::Value getScratch(int64_t bytes) override;
 
+  /// Where an op makes tiles: `body` for the multi-index of `shape` that this
+  /// block is, with this thread's number. All threads of a block run it; loops
+  /// of forEach are dealt to them.
+  void forEachBlock(llvm::ArrayRef<int64_t> shape,
+                    llvm::function_ref<void(llvm::ArrayRef<Index>, Index thread)> body);
+  /// There, what a thread does alone where `condition` (null: always) holds.
+  void alone(mlir::Value condition, llvm::function_ref<void()> body);
+  /// A value that is stored is at hand where it was stored.
+  void store(mlir::Value result, mlir::Value element, Index number) override;
+
   /// `bytes` of memory that the threads of a block share, 16-byte aligned, under
   /// a name of its own.
   mlir::Value allocateShared(int64_t bytes);
 
 protected:
   void emitFill(mlir::Operation *op) override;
+  void emitTiles(mlir::Operation *op, FinishTile finish) override;
   void forEachRow(int64_t rows, llvm::function_ref<void(Index)> body) override;
   void forEachElement(const LoopNest &nest,
                       llvm::function_ref<void(llvm::ArrayRef<Index>)> body) override;
@@ -76,4 +87,4 @@ private:
 
 } // namespace dpc
 
-#endif // DPC_TARGETS_CUDA_GRIDEMITTER_H
+#endif // DPC_TARGETS_CUDA_GRIDS_GRIDEMITTER_H

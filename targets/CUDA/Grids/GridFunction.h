@@ -1,7 +1,7 @@
-#ifndef DPC_TARGETS_CUDA_GRIDFUNCTION_H
-#define DPC_TARGETS_CUDA_GRIDFUNCTION_H
+#ifndef DPC_TARGETS_CUDA_GRIDS_GRIDFUNCTION_H
+#define DPC_TARGETS_CUDA_GRIDS_GRIDFUNCTION_H
 
-#include "targets/CUDA/GridEmitter.h"
+#include "targets/CUDA/Grids/GridEmitter.h"
 #include "targets/Loops/Kernels/KernelMemory.h"
 #include "targets/Target.h"
 
@@ -44,4 +44,4 @@ private:
 
 } // namespace dpc
 
-#endif // DPC_TARGETS_CUDA_GRIDFUNCTION_H
+#endif // DPC_TARGETS_CUDA_GRIDS_GRIDFUNCTION_H

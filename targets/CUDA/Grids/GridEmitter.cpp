@@ -1,7 +1,9 @@
 // Deals the iterations of loops to the threads of a grid, and combines what the
 // threads of a block have reduced.
 
-#include "targets/CUDA/GridEmitter.h"
+#include "targets/CUDA/Grids/GridEmitter.h"
+
+#include "targets/CUDA/Grids/GridFill.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -10,6 +12,8 @@
 
 using namespace mlir;
 using namespace dpc;
+
+#include "targets/CUDA/Grids/GridFillOpInterface.cpp.inc"
 
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
@@ -152,7 +156,30 @@ void GridEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRe
 void GridEmitter::endStage() { meet(); }
 
 void GridEmitter::emitFill(Operation *op) {
+  if (GridFillOpInterface rule = payingGridFill(op))
+    return rule.emitTiles(*this, nullptr);
   cast<FillOpInterface>(op).emitFill(*this, launch->parts);
+}
+
+void GridEmitter::emitTiles(Operation *op, FinishTile finish) {
+  cast<GridFillOpInterface>(op).emitTiles(*this, finish);
+}
+
+void GridEmitter::forEachBlock(ArrayRef<int64_t> shape,
+                               function_ref<void(ArrayRef<Index>, Index)> body) {
+  llvm::SaveAndRestore inside(level, Level::block);
+  body(positionsOf(block, shape), thread);
+}
+
+void GridEmitter::alone(Value condition, function_ref<void()> body) {
+  llvm::SaveAndRestore inside(level, Level::thread);
+  when(condition, body);
+}
+
+void GridEmitter::store(Value result, Value element, Index number) {
+  KernelEmitter::store(result, element, number);
+  if (launch->kind == Launch::Kind::tiles)
+    remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(), element);
 }
 
 void GridEmitter::meet() {

@@ -1,9 +1,10 @@
 // Decides which threads run which loops, by the elements of a group and the terms
 // of its reductions.
 
-#include "targets/CUDA/LaunchPlan.h"
+#include "targets/CUDA/Grids/LaunchPlan.h"
 
 #include "planning/PlanError.h"
+#include "targets/CUDA/Grids/GridFill.h"
 #include "targets/Loops/Rules.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -131,8 +132,13 @@ private:
     return steps <= kShortRow && group.rows >= LaunchPlan::kMaxThreads;
   }
 
-  /// A block for each part, if its threads have something to share; else a thread.
+  /// A block for each tile; or for each part, if its threads have something to share; else a thread.
   void addFilled(const LoopGroup &group) {
+    if (GridFillOpInterface tiles = payingGridFill(group.stages[0].roots[0])) {
+      TileGrid grid = tiles.getTileGrid();
+      result.launches.push_back({Launch::Kind::tiles, group, grid.blocks, grid.threads});
+      return;
+    }
     auto rule = cast<FillOpInterface>(group.stages[0].roots[0]);
     FillParts parts = rule.getParts(kManyParts);
     Launch launch{Launch::Kind::results, group, parts.count, threadsFor(parts.width), parts};
@@ -214,7 +220,16 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const Launch &launch, 
     return planError("launch {0} has {1} blocks of {2} threads", number, launch.blocks,
                      launch.threads);
   int64_t elements = group.isFilled ? launch.parts.count : group.stages[0].getElements();
-  if (group.rows == 1 && group.stages.size() > 1)
+  bool isTiles = launch.kind == Launch::Kind::tiles;
+  if (isTiles != (group.isFilled && payingGridFill(group.stages[0].roots[0])))
+    return planError("launch {0} of {1} is {2}one of tiles", number,
+                     group.stages[0].roots[0]->getName(), isTiles ? "" : "not ");
+  if (isTiles) {
+    TileGrid grid = cast<GridFillOpInterface>(group.stages[0].roots[0]).getTileGrid();
+    if (launch.blocks != grid.blocks || launch.threads != grid.threads)
+      return planError("launch {0} has {1} blocks of {2} threads, not {3} of {4}", number,
+                       launch.blocks, launch.threads, grid.blocks, grid.threads);
+  } else if (group.rows == 1 && group.stages.size() > 1)
     return planError("launch {0} has {1} stages and no rows: nothing is between them", number,
                      group.stages.size());
   if (launch.kind == Launch::Kind::results && (group.rows != 1 || launch.blocks != elements))

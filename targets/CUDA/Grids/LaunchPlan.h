@@ -1,5 +1,5 @@
-#ifndef DPC_TARGETS_CUDA_LAUNCHPLAN_H
-#define DPC_TARGETS_CUDA_LAUNCHPLAN_H
+#ifndef DPC_TARGETS_CUDA_GRIDS_LAUNCHPLAN_H
+#define DPC_TARGETS_CUDA_GRIDS_LAUNCHPLAN_H
 
 #include "targets/Loops/Kernels/LoopPlan.h"
 #include "targets/Loops/Rules.h"
@@ -15,7 +15,8 @@ struct Launch {
   enum class Kind {
     elements, ///< a thread each element; where there are rows, each row
     results,  ///< a block each element, whose threads share its reduction
-    rows      ///< a block each row, whose threads share the elements of a stage
+    rows,     ///< a block each row, whose threads share the elements of a stage
+    tiles     ///< a block each tile of an op, and what is elementwise over it
   };
 
   Kind kind = Kind::elements;
@@ -54,4 +55,4 @@ LaunchPlan planLaunches(const KernelGraph &graph, const LoopPlan &plan);
 
 } // namespace dpc
 
-#endif // DPC_TARGETS_CUDA_LAUNCHPLAN_H
+#endif // DPC_TARGETS_CUDA_GRIDS_LAUNCHPLAN_H

@@ -1,0 +1,76 @@
+// Grid fill rule of nn.dot: a product by tiles.
+
+#include "dialects/NN/IR/Contraction.h"
+#include "targets/CUDA/Ops/BlockProduct.h"
+#include "targets/CUDA/Ops/Ops.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+
+namespace {
+
+/// One matrix product a batch; several dimensions of a kind count as one.
+struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
+  static int64_t countOf(Value tensor, ArrayRef<int64_t> dimensions) {
+    return ShapedType::getNumElements(extentsOf(tensor, dimensions));
+  }
+  static bool isInner(Value tensor, ArrayRef<int64_t> dimensions) {
+    return llvm::is_contained(dimensions, typeOf(tensor).getRank() - 1);
+  }
+  static BlockProduct productOf(DotOp op) {
+    return {typeOf(op.getResult()).getElementType(),   countOf(op.getLhs(), op.getLhsBatch()),
+            countOf(op.getLhs(), op.getLhsFree()),     countOf(op.getRhs(), op.getRhsFree()),
+            countOf(op.getLhs(), op.getLhsContract()), isInner(op.getLhs(), op.getLhsContract()),
+            isInner(op.getRhs(), op.getRhsContract())};
+  }
+
+  bool pays(Operation *self) const {
+    BlockProduct product = productOf(cast<DotOp>(self));
+    return product.batches > 0 &&
+           BlockProduct::pays(product.elementType, product.rows, product.columns, product.depth);
+  }
+  TileGrid getTileGrid(Operation *self) const { return productOf(cast<DotOp>(self)).getGrid(); }
+
+  void emitTiles(Operation *self, GridEmitter &e, FinishTile finish) const {
+    auto op = cast<DotOp>(self);
+    BlockProduct product = productOf(op);
+    /// The element of a factor where three groups of its dimensions, each
+    /// counted as one, have these numbers.
+    auto read = [&](Value tensor, ArrayRef<std::pair<ArrayRef<int64_t>, Index>> places) {
+      SmallVector<Index> positions(typeOf(tensor).getRank());
+      for (auto [dimensions, number] : places)
+        for (auto [d, position] :
+             llvm::zip_equal(dimensions, e.delinearize(number, extentsOf(tensor, dimensions))))
+          positions[d] = position;
+      return e.read(tensor, positions);
+    };
+    SmallVector<int64_t> lhsFree = op.getLhsFree(), rhsFree = op.getRhsFree();
+    product.emit(
+        e,
+        [&](Index batch, Index row, Index k) {
+          return read(op.getLhs(),
+                      {{op.getLhsBatch(), batch}, {lhsFree, row}, {op.getLhsContract(), k}});
+        },
+        [&](Index batch, Index k, Index column) {
+          return read(op.getRhs(),
+                      {{op.getRhsBatch(), batch}, {rhsFree, column}, {op.getRhsContract(), k}});
+        },
+        [&](Index batch, Index row, Index column, Value element) {
+          Index number = (batch * product.rows + row) * product.columns + column;
+          e.store(op.getResult(), element, number);
+          if (finish)
+            finish({}, [&](ArrayRef<Index>) { return number; });
+        });
+  }
+};
+
+} // namespace
+
+void dpc::attachContractionGridFills(MLIRContext &context) {
+  DotOp::attachInterface<DotGridFill>(context);
+}

@@ -1,0 +1,80 @@
+// Grid fill rules of a convolution and of its gradients: products by tiles, of
+// the patches that the first operand is made of when they are read.
+
+#include "targets/CUDA/Ops/BlockProduct.h"
+#include "targets/CUDA/Ops/Ops.h"
+#include "targets/Loops/Ops/ConvolutionTerms.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+
+namespace {
+
+/// A product for each group, by `Terms` (ConvolutionTerms.h). The gradient of the
+/// weight has neighbours along the depth in both operands, the others in the
+/// weight alone.
+template <typename Terms, typename Op, bool depthIsInnerOfFirst>
+struct ConvolutionGridFill
+    : GridFillOpInterface::ExternalModel<ConvolutionGridFill<Terms, Op, depthIsInnerOfFirst>, Op> {
+  static BlockProduct productOf(Op op) {
+    Convolution c = op.getConvolution();
+    return {c.x.getElementType(),
+            c.groups,
+            Terms::rows(c),
+            ShapedType::getNumElements(Terms::columns(c)),
+            ShapedType::getNumElements(Terms::extents(c)),
+            /*depthIsInnerOfA=*/true,
+            depthIsInnerOfFirst};
+  }
+
+  bool pays(Operation *self) const {
+    BlockProduct product = productOf(cast<Op>(self));
+    return BlockProduct::pays(product.elementType, product.rows, product.columns, product.depth);
+  }
+  TileGrid getTileGrid(Operation *self) const { return productOf(cast<Op>(self)).getGrid(); }
+
+  void emitTiles(Operation *self, GridEmitter &e, FinishTile finish) const {
+    auto op = cast<Op>(self);
+    Convolution c = op.getConvolution();
+    SmallVector<int64_t> columns = Terms::columns(c), extents = Terms::extents(c);
+    RankedTensorType first = typeOf(op->getOperand(0));
+    auto element = [&](Index group, Index row, Index column) {
+      return Terms::element(c, group, row, e.delinearize(column, columns));
+    };
+    auto term = [&](Index group, Index row, Index column, Index k) {
+      return Terms::term(c, e, element(group, row, column), e.delinearize(k, extents));
+    };
+    Value zero = e.constantLike(registerType(first.getElementType()), 0);
+    productOf(op).emit(
+        e,
+        [&](Index group, Index row, Index k) {
+          return e.read(op->getOperand(1), term(group, row, e.constant(0), k).second);
+        },
+        [&](Index group, Index k, Index column) {
+          ConvolutionTerm read = term(group, e.constant(0), column, k);
+          return e.branch(
+              read.counts(e, c, first), [&] { return e.read(op->getOperand(0), read.first); },
+              [&] { return zero; });
+        },
+        [&](Index group, Index row, Index column, Value value) {
+          ElementIndex place(e, typeOf(op.getResult()).getShape(), element(group, row, column));
+          Index number = place.number();
+          e.store(op.getResult(), value, number);
+          if (finish)
+            finish({}, [&](ArrayRef<Index>) { return number; });
+        });
+  }
+};
+
+} // namespace
+
+void dpc::attachConvolutionGridFills(MLIRContext &context) {
+  ConvOp::attachInterface<ConvolutionGridFill<ConvTerms, ConvOp, false>>(context);
+  ConvInputGradOp::attachInterface<ConvolutionGridFill<ConvInputGradTerms, ConvInputGradOp, false>>(
+      context);
+  ConvWeightGradOp::attachInterface<
+      ConvolutionGridFill<ConvWeightGradTerms, ConvWeightGradOp, true>>(context);
+}

@@ -1,0 +1,18 @@
+#ifndef DPC_TARGETS_CUDA_OPS_OPS_H
+#define DPC_TARGETS_CUDA_OPS_OPS_H
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/MLIRContext.h"
+
+namespace dpc {
+
+/// Attaches the grid fill rules of nn ops.
+void registerGridFills(mlir::DialectRegistry &registry);
+
+/// Those of a family of ops, each in a file of its own.
+void attachContractionGridFills(mlir::MLIRContext &context);
+void attachConvolutionGridFills(mlir::MLIRContext &context);
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_CUDA_OPS_OPS_H

@@ -1,0 +1,121 @@
+// What the elements of a convolution and of its gradients are sums of.
+
+#include "targets/Loops/Ops/ConvolutionTerms.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+
+Value ConvolutionTerm::counts(LoopEmitter &e, const Convolution &c, RankedTensorType type) const {
+  Value all;
+  for (auto [d, extent] : llvm::enumerate(type.getShape().drop_front(2))) {
+    if (!multiples.empty())
+      all = e.both(all, e.inRange(e.mod(multiples[d], c.window.strides[d]), 0, 1));
+    all = e.both(all, e.inRange(first[d + 2], 0, extent));
+  }
+  return all;
+}
+
+/// Samples and spatial extents.
+static SmallVector<int64_t> placesOf(RankedTensorType type) {
+  SmallVector<int64_t> places(type.getShape());
+  places.erase(places.begin() + 1);
+  return places;
+}
+
+/// A channel of a sample at a spatial position.
+static SmallVector<Index> channelAt(Index channel, ArrayRef<Index> place) {
+  SmallVector<Index> index{place[0], channel};
+  llvm::append_range(index, place.drop_front());
+  return index;
+}
+
+//===----------------------------------------------------------------------===//
+// The convolution
+//===----------------------------------------------------------------------===//
+
+SmallVector<int64_t> ConvTerms::extents(const Convolution &c) {
+  return SmallVector<int64_t>(c.w.getShape().drop_front(1));
+}
+
+ConvolutionTerm ConvTerms::term(const Convolution &c, IndexSpace &space, ArrayRef<Index> index,
+                                ArrayRef<Index> k) {
+  Index group = space.floorDiv(index[1], rows(c));
+  ConvolutionTerm term{{index[0], group * c.w.getDimSize(1) + k[0]}, {index[1]}, {}};
+  llvm::append_range(term.second, k);
+  for (size_t d = 0; d + 1 < k.size(); ++d)
+    term.first.push_back(index[d + 2] * c.window.strides[d] + k[d + 1] * c.window.dilations[d] -
+                         c.window.padLow[d]);
+  return term;
+}
+
+SmallVector<int64_t> ConvTerms::columns(const Convolution &c) { return placesOf(c.y); }
+
+SmallVector<Index> ConvTerms::element(const Convolution &c, Index group, Index row,
+                                      ArrayRef<Index> column) {
+  return channelAt(group * rows(c) + row, column);
+}
+
+//===----------------------------------------------------------------------===//
+// The gradient of its input
+//===----------------------------------------------------------------------===//
+
+SmallVector<int64_t> ConvInputGradTerms::extents(const Convolution &c) {
+  SmallVector<int64_t> extents{c.w.getDimSize(0) / c.groups};
+  llvm::append_range(extents, c.w.getShape().drop_front(2));
+  return extents;
+}
+
+ConvolutionTerm ConvInputGradTerms::term(const Convolution &c, IndexSpace &space,
+                                         ArrayRef<Index> index, ArrayRef<Index> k) {
+  int64_t inputs = rows(c), outputs = c.w.getDimSize(0) / c.groups;
+  Index output = space.floorDiv(index[1], inputs) * outputs + k[0];
+  ConvolutionTerm term{{index[0], output}, {output, space.mod(index[1], inputs)}, {}};
+  for (size_t d = 0; d + 1 < k.size(); ++d) {
+    Index at = index[d + 2] + c.window.padLow[d] - k[d + 1] * c.window.dilations[d];
+    term.second.push_back(k[d + 1]);
+    term.multiples.push_back(at);
+    term.first.push_back(space.floorDiv(at, c.window.strides[d]));
+  }
+  return term;
+}
+
+SmallVector<int64_t> ConvInputGradTerms::columns(const Convolution &c) { return placesOf(c.x); }
+
+SmallVector<Index> ConvInputGradTerms::element(const Convolution &c, Index group, Index row,
+                                               ArrayRef<Index> column) {
+  return channelAt(group * rows(c) + row, column);
+}
+
+//===----------------------------------------------------------------------===//
+// The gradient of its weight
+//===----------------------------------------------------------------------===//
+
+SmallVector<int64_t> ConvWeightGradTerms::extents(const Convolution &c) { return placesOf(c.y); }
+
+ConvolutionTerm ConvWeightGradTerms::term(const Convolution &c, IndexSpace &space,
+                                          ArrayRef<Index> index, ArrayRef<Index> k) {
+  Index channel = space.floorDiv(index[0], rows(c)) * c.w.getDimSize(1) + index[1];
+  ConvolutionTerm term{{k[0], channel}, {k[0], index[0]}, {}};
+  for (size_t d = 0; d + 1 < k.size(); ++d) {
+    term.second.push_back(k[d + 1]);
+    term.first.push_back(k[d + 1] * c.window.strides[d] + index[d + 2] * c.window.dilations[d] -
+                         c.window.padLow[d]);
+  }
+  return term;
+}
+
+SmallVector<int64_t> ConvWeightGradTerms::columns(const Convolution &c) {
+  return SmallVector<int64_t>(c.w.getShape().drop_front(1));
+}
+
+SmallVector<Index> ConvWeightGradTerms::element(const Convolution &c, Index group, Index row,
+                                                ArrayRef<Index> column) {
+  SmallVector<Index> index{group * rows(c) + row};
+  llvm::append_range(index, column);
+  return index;
+}
