@@ -9,9 +9,14 @@
 #include "runtime/src/device/NcclComm.h"
 #include "runtime/src/device/StagedComm.h"
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 
 namespace dpc {
+
+/// Enough for two steps' inputs of most programs; larger ones go in pieces.
+static constexpr uint64_t kStagingBytes = 32u << 20;
 
 CudaQueue::CudaQueue(const dpc_program_t &program, dpc_comm_t &control, const QueueOptions &options)
     : program(program), control(control), options(options),
@@ -25,6 +30,10 @@ CudaQueue::~CudaQueue() {
   for (cuda::GraphExec graph : graphs)
     if (graph)
       device.driver.cuGraphExecDestroy(graph);
+  if (staging) {
+    device.driver.cuStreamSynchronize(device.stream);
+    device.driver.cuMemFreeHost(staging);
+  }
 }
 
 dpc_status_t CudaQueue::open(RankMemory &memory) {
@@ -32,6 +41,11 @@ dpc_status_t CudaQueue::open(RankMemory &memory) {
     return status;
   if (dpc_status_t status = device.load(program, control.rank))
     return status;
+  void *locked = nullptr;
+  if (dpc_status_t status = device.check(device.driver.cuMemHostAlloc(&locked, kStagingBytes, 0),
+                                         "locking memory of the host"))
+    return status;
+  staging = static_cast<char *>(locked);
   return control.world_size > 1 ? connect(memory) : dpc_status_t(DPC_OK);
 }
 
@@ -165,14 +179,28 @@ dpc_status_t CudaQueue::zero(DeviceAddress to, uint64_t bytes) {
 }
 
 dpc_status_t CudaQueue::upload(DeviceAddress to, const void *from, uint64_t bytes) {
-  if (bytes == 0)
-    return DPC_OK;
-  if (dpc_status_t status = device.check(
-          device.driver.cuMemcpyHtoDAsync_v2(pointerTo(to), from, bytes, device.stream),
-          "a copy to the device"))
-    return status;
-  // The caller's memory must have been read.
-  return synchronize();
+  // The caller's memory is free at once: what is copied later is its own copy. So
+  // the inputs of a step go on their way without a wait.
+  const auto *next = static_cast<const char *>(from);
+  while (bytes) {
+    if (staged == kStagingBytes)
+      if (dpc_status_t status = synchronize())
+        return status;
+    const uint64_t part = std::min(bytes, kStagingBytes - staged);
+    std::memcpy(staging + staged, next, part);
+    if (dpc_status_t status =
+            device.check(device.driver.cuMemcpyHtoDAsync_v2(pointerTo(to), staging + staged, part,
+                                                            device.stream),
+                         "a copy to the device"))
+      return status;
+    // Every copy begins where the bus likes it.
+    staged = std::min(kStagingBytes,
+                      (staged + part + DPC_ALIGNMENT - 1) / DPC_ALIGNMENT * DPC_ALIGNMENT);
+    next += part;
+    to.offset += part;
+    bytes -= part;
+  }
+  return DPC_OK;
 }
 
 dpc_status_t CudaQueue::download(void *to, DeviceAddress from, uint64_t bytes) {
@@ -192,10 +220,16 @@ dpc_status_t CudaQueue::finish() {
   if (capturedEntry != DPC_NONE)
     if (dpc_status_t status = endCapture())
       return status;
-  return comm ? comm->finish() : synchronize();
+  if (!comm)
+    return synchronize();
+  if (dpc_status_t status = comm->finish())
+    return status;
+  staged = 0;
+  return DPC_OK;
 }
 
 dpc_status_t CudaQueue::synchronize() {
+  staged = 0;
   return device.check(device.driver.cuStreamSynchronize(device.stream), "the device's work");
 }
 

@@ -10,7 +10,7 @@ namespace dpc {
 
 /// Performs launch tables on a CUDA device, whose memory holds the rank's
 /// spaces. Calls return when their work is in the stream; download and finish
-/// wait for it. With `usesGraphs` the first run of an entry is captured as a
+/// wait for it, and upload where it has taken more than fits its staging memory. With `usesGraphs` the first run of an entry is captured as a
 /// graph, communication included, which is launched then and in all later runs:
 /// tables do not change.
 class CudaQueue : public Queue {
@@ -50,6 +50,10 @@ private:
   /// The work of each entry, once it was captured.
   cuda::GraphExec graphs[DPC_ENTRY_COUNT] = {};
   uint32_t capturedEntry = DPC_NONE; ///< whose actions are being captured
+  /// Locked memory of the host that uploads go through, and its bytes that
+  /// copies in the stream may still read.
+  char *staging = nullptr;
+  uint64_t staged = 0;
   std::vector<cuda::DevicePointer> pointers;
   std::vector<void *> parameters;
 };
