@@ -67,3 +67,58 @@ func.func @parts(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
   } -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
+
+// -----
+
+// A block a tile of a product: slices of the factors lie in shared memory, with
+// barriers around their use, and what is elementwise over the product is made
+// where its elements are: the kernel has one launch, and no scratch memory.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1, 2]>]
+// CHECK-SAME: exec.scratch_bytes = 0
+// CHECK-COUNT-2: llvm.mlir.global internal @kernel.0_0_shared{{[01]}}()
+// CHECK: llvm.func @kernel.0_0
+// CHECK: nvvm.barrier0
+// CHECK: nvvm.barrier0
+// CHECK: math.tanh
+func.func @tiles(%x: tensor<40x24xf32>, %y: tensor<24x40xf32>) -> tensor<40x40xf32> {
+  %0 = nn.kernel (%x, %y : tensor<40x24xf32>, tensor<24x40xf32>) {
+  ^bb0(%a: tensor<40x24xf32>, %b: tensor<24x40xf32>):
+    %p = nn.dot %a, %b contract [1] [0] : tensor<40x24xf32>, tensor<24x40xf32> -> tensor<40x40xf32>
+    %r = nn.tanh %p : tensor<40x40xf32>
+    nn.yield %r : tensor<40x40xf32>
+  } -> tensor<40x40xf32>
+  return %0 : tensor<40x40xf32>
+}
+
+// -----
+
+// A product that is narrower than a tile is a sum for each element.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 3, threads = 256, buffers = [0, 1, 2]>]
+// CHECK-NOT: nvvm.barrier0
+// CHECK: llvm.return
+func.func @narrow(%x: tensor<40x24xf32>, %y: tensor<24x15xf32>) -> tensor<40x15xf32> {
+  %0 = nn.kernel (%x, %y : tensor<40x24xf32>, tensor<24x15xf32>) {
+  ^bb0(%a: tensor<40x24xf32>, %b: tensor<24x15xf32>):
+    %p = nn.dot %a, %b contract [1] [0] : tensor<40x24xf32>, tensor<24x15xf32> -> tensor<40x15xf32>
+    nn.yield %p : tensor<40x15xf32>
+  } -> tensor<40x15xf32>
+  return %0 : tensor<40x15xf32>
+}
+
+// -----
+
+// A block owns rows of a table, and adds to them, in their order, the updates
+// that are theirs: its threads share a row.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 500, threads = 64, buffers = [0, 1, 2]>]
+// CHECK: nvvm.barrier0
+func.func @owners(%x: tensor<300x64xf32>, %y: tensor<300xi64>) -> tensor<1000x64xf32> {
+  %0 = nn.kernel (%x, %y : tensor<300x64xf32>, tensor<300xi64>) {
+  ^bb0(%a: tensor<300x64xf32>, %b: tensor<300xi64>):
+    %p = nn.scatter_add %a, %b dim 0 : tensor<300x64xf32>, tensor<300xi64> -> tensor<1000x64xf32>
+    nn.yield %p : tensor<1000x64xf32>
+  } -> tensor<1000x64xf32>
+  return %0 : tensor<1000x64xf32>
+}

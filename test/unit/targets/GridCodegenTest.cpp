@@ -80,6 +80,61 @@ INSTANTIATE_TEST_SUITE_P(Kernels, GridCodegenCase, testing::ValuesIn(kernelCases
 
 class GridCodegen : public KernelTest {};
 
+// What the back end makes of the code, where speed or bits hang on it.
+class GridPtx : public KernelTest {
+protected:
+  std::string ptxOf(const OpCase &opCase, StringRef floatType) {
+    Kernel kernel = parseKernel(context, opCase, floatType);
+    auto compiled = kernel.op ? DeviceKernel::create(kernel.op) : nullptr;
+    return compiled ? compiled->ptx : "";
+  }
+  static bool has(const std::string &ptx, const char *text) {
+    return ptx.find(text) != std::string::npos;
+  }
+};
+
+TEST_F(GridPtx, IsIeeeArithmetic) {
+  std::string ptx = ptxOf({"%d = nn.div %a, %b : tensor<100xf64> nn.sqrt %d : tensor<100xf64>",
+                           {{"100xf64", 1, 2}, {"100xf64", 1, 2}}},
+                          "f32");
+  EXPECT_TRUE(has(ptx, "div.rn.f32")) << ptx;
+  EXPECT_TRUE(has(ptx, "sqrt.rn.f32")) << ptx;
+  EXPECT_FALSE(has(ptx, ".approx")) << ptx;
+  EXPECT_FALSE(has(ptx, ".ftz")) << ptx;
+}
+
+TEST_F(GridPtx, CallsNothing) {
+  std::string ptx = ptxOf({"%e = nn.exp %a : tensor<100xf64> %l = nn.tanh %e : tensor<100xf64> "
+                           "nn.pow %l, %a : tensor<100xf64>",
+                           {{"100xf64", 1, 2}}},
+                          "f64");
+  EXPECT_FALSE(ptx.empty());
+  EXPECT_FALSE(has(ptx, "call")) << ptx;
+  EXPECT_FALSE(has(ptx, ".extern")) << ptx;
+}
+
+TEST_F(GridPtx, OnlyWhatIsSharedHasBarriers) {
+  std::string elements = ptxOf({"nn.exp %a : tensor<100xf64>", {{"100xf64"}}}, "f32");
+  EXPECT_FALSE(has(elements, "bar.sync")) << elements;
+  EXPECT_FALSE(has(elements, ".shared")) << elements;
+  std::string rows = ptxOf({"nn.softmax %a dim 1 : tensor<100x900xf64>", {{"100x900xf64"}}}, "f32");
+  EXPECT_TRUE(has(rows, "bar.sync")) << rows;
+  EXPECT_TRUE(has(rows, "shfl.sync")) << rows;
+}
+
+// Generic addresses would cost a look at each.
+TEST_F(GridPtx, TilesAreReadFromSharedMemory) {
+  std::string ptx = ptxOf({"nn.dot %a, %b contract [1] [0] : tensor<64x32xf64>, tensor<32x64xf64> "
+                           "-> tensor<64x64xf64>",
+                           {{"64x32xf64"}, {"32x64xf64"}}},
+                          "f32");
+  EXPECT_TRUE(has(ptx, "ld.shared.f32")) << ptx;
+  EXPECT_TRUE(has(ptx, "fma.rn.f32")) << ptx;
+  EXPECT_TRUE(has(ptx, "ld.global.nc.f32")) << ptx;
+  EXPECT_FALSE(has(ptx, "ld.f32")) << ptx;
+  EXPECT_FALSE(has(ptx, "mul.f32")) << ptx;
+}
+
 TEST_F(GridCodegen, IntegerDivisionNeverTraps) { expectNoTraps(makeKernel); }
 TEST_F(GridCodegen, EqualElementsAreFound) { expectEqualElements(makeKernel, "cuda"); }
 TEST_F(GridCodegen, MaximaKeepNan) { expectNanKept(makeKernel, "cuda"); }
