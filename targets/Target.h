@@ -62,6 +62,9 @@ struct CodeOptions {
   /// Whether every sum adds its terms in their order; if not, those that are
   /// computed at one place only are added in the order that is fastest there.
   bool orderedSums = false;
+  /// Whether products of f32 may round their factors to 10 bits of mantissa
+  /// (tf32), where the device multiplies such matrices faster.
+  bool tf32 = false;
 };
 
 /// One launch of a grid of threads, on a device whose kernels are made of them.

@@ -34,6 +34,7 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
     options.processor = dist::getMachine(module)->processor;
     options.recompute = recompute;
     options.orderedSums = orderedSums;
+    options.tf32 = tf32;
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     auto code = builder.create<ModuleOp>(module.getLoc(), ExecDialect::kCodeModuleName);
     for (auto kernel : module.getOps<func::FuncOp>()) {

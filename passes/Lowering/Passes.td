@@ -43,6 +43,8 @@ def GenerateCode : Pass<"dpc-generate-code", "mlir::ModuleOp"> {
            "Short computations are repeated by each reader; false: kept in memory">,
     Option<"orderedSums", "ordered-sums", "bool", "false",
            "Every sum adds its terms in their order">,
+    Option<"tf32", "tf32", "bool", "false",
+           "Products of f32 may round their factors to tf32">,
   ];
 }
 

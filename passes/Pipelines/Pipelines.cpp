@@ -188,6 +188,7 @@ void dpc::buildScheduledPipeline(OpPassManager &manager, const ScheduledOptions 
   manager.addPass(createOutlineKernels());
   GenerateCodeOptions code;
   code.recompute = options.recompute;
+  code.tf32 = options.tf32;
   code.orderedSums = options.orderedSums;
   manager.addPass(createGenerateCode(code));
   manager.addPass(createLowerToExec());

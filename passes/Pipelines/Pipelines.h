@@ -114,6 +114,8 @@ struct ScheduledOptions : ExplainedOptions<ScheduledOptions> {
   Option<bool> orderedSums{*this, "ordered-sums", llvm::cl::init(false),
                            llvm::cl::desc("Every sum adds its terms in their order: bits do not "
                                           "depend on how ops are grouped into kernels")};
+  Option<bool> tf32{*this, "tf32", llvm::cl::init(false),
+                    llvm::cl::desc("Products of f32 may round their factors to tf32")};
 };
 
 /// local -> scheduled: kernels and their code, buffers with offsets, an order.

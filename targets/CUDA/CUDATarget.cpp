@@ -72,6 +72,7 @@ protected:
                                   ModuleOp code, const CodeOptions &options) const override {
     OpBuilder builder(code.getContext());
     GridEmitter emitter(builder, loc, graph, code);
+    emitter.usesTf32 = options.tf32;
     if (options.orderedSums)
       emitter.keepOrder();
     return GridFunction(graph, emitter, code, symbol).emit();

@@ -273,7 +273,26 @@ static void parseImport(const InputArgList &args, CompileOptions &options) {
     options.import.training.push_back({arg->getOption().matches(OPT_trainable), arg->getValue()});
 }
 
-/// Loss, optimizer and precision.
+/// tf32 is f32 that products read in another way, where a target can.
+static void parsePrecision(const InputArgList &args, CompileOptions &options) {
+  std::string &type = options.step.precision;
+  type = args.getLastArgValue(OPT_precision, "f32").str();
+  if (type == "bf16" || type == "f16")
+    usageError("--precision=" + type + " is not available yet");
+  if (type != "f32" && type != "f64" && type != "tf32")
+    usageError("--precision: unknown type '" + type + "'; known: f32, f64, tf32");
+  options.scheduled.tf32 = type == "tf32";
+  if (!options.scheduled.tf32)
+    return;
+  const std::string &target = options.placed.target;
+  if (findTarget(target)->getFunctionForm() != FunctionForm::gridTable)
+    usageError("--precision=tf32: not a precision of --target=" + target);
+  if (options.scheduled.orderedSums)
+    usageError("--precision=tf32 and --sums=ordered contradict each other: give one");
+  type = "f32";
+}
+
+/// Loss and optimizer.
 static void parseStep(const InputArgList &args, StepOptions &step) {
   if (const Arg *arg = args.getLastArg(OPT_loss))
     parseLoss(arg->getValue(), step);
@@ -298,11 +317,6 @@ static void parseStep(const InputArgList &args, StepOptions &step) {
   step.logGradNorm = args.hasArg(OPT_log_grad_norm);
   if (const Arg *arg = args.getLastArg(OPT_lr_schedule))
     step.schedule = arg->getValue();
-  step.precision = args.getLastArgValue(OPT_precision, "f32").str();
-  if (step.precision == "bf16" || step.precision == "f16")
-    usageError("--precision=" + step.precision + " is not available yet");
-  if (step.precision != "f32" && step.precision != "f64")
-    usageError("--precision: unknown type '" + step.precision + "'; known: f32, f64");
 }
 
 /// Groups of samples that batch normalisation treats apart on the mesh.
@@ -349,6 +363,7 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   if (options.stopAfter == Level::object && options.output.empty())
     usageError("-o OUT is missing");
   parseStep(args, options.step);
+  parsePrecision(args, options);
   options.import.trains = !options.step.loss.empty();
   parseMesh(args, options.placed);
   for (const std::string &text : args.getAllArgValues(OPT_shard))

@@ -24,7 +24,7 @@ def clip_grad_norm : Value<"clip-grad-norm", "X", "Scale all gradients down to a
 def log_grad_norm : Flag<["--"], "log-grad-norm">, HelpText<"Log the norm of all gradients (always with --clip-grad-norm)">, Group<training>;
 def metric : Value<"metric", "accuracy", "What evaluation reports beside the loss (a cross-entropy always reports it)", training>;
 def lr_schedule : Value<"lr-schedule", "KIND,..", "constant (default), linear or cosine, with warmup=N (default 0), total=N (default: --steps of the run), min-lr=X (default 0)", training>;
-def precision : Value<"precision", "TYPE", "f32 (default) or f64", training>;
+def precision : Value<"precision", "TYPE", "f32 (default), f64, or tf32: f32 whose products round their factors to 10 bits (--target=cuda)", training>;
 def microbatches : Value<"microbatches", "M", "Cut each batch into M parts, one after the other (default 1)", training>;
 def accumulate : Value<"accumulate", "M", "The same as --microbatches", training>, Alias<microbatches>;
 def batch_norm : Value<"batch-norm", "MODE", "global (default) or local statistics", training>;

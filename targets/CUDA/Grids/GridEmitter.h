@@ -22,6 +22,9 @@ public:
               mlir::ModuleOp module)
       : KernelEmitter(builder, loc, graph), module(module) {}
 
+  /// Whether products of f32 round their factors to tf32.
+  bool usesTf32 = false;
+
   /// Begins the code of `launch` where the builder stands, at the start of the
   /// function `symbol`.
   void beginLaunch(const Launch &launch, llvm::StringRef symbol);

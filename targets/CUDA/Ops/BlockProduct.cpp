@@ -6,6 +6,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <memory>
+
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
@@ -78,6 +80,174 @@ struct Slice {
 };
 } // namespace
 
+//===----------------------------------------------------------------------===//
+// How a thread's sums grow
+//===----------------------------------------------------------------------===//
+
+namespace {
+using Index = LoopEmitter::Index;
+
+/// The sums that a thread keeps: where they lie in the tile, and what a step
+/// along the depth adds to them. There are `high` x `wide` of them.
+class Sums {
+public:
+  Sums(GridEmitter &e, Combiner &combiner, const Slice &a, const Slice &b, int64_t high,
+       int64_t wide)
+      : e(e), combiner(combiner), a(a), b(b), high(high), wide(wide) {}
+  virtual ~Sums() = default;
+  /// Places along the depth that a step takes.
+  virtual int64_t getStep() const = 0;
+  /// Row and column of a sum in the tile.
+  virtual std::pair<Index, Index> placeOf(Index thread, int64_t number) const = 0;
+  virtual Values add(Index thread, Index k, ValueRange sums) const = 0;
+
+protected:
+  Value read(const Slice &slice, Index k, Index i) const {
+    return e.loadAt(slice.memory, slice.type, slice.placeOf(k, i));
+  }
+
+  GridEmitter &e;
+  Combiner &combiner;
+  const Slice &a, &b;
+  const int64_t high, wide;
+};
+
+/// One multiplication after the other. Threads that are neighbours have
+/// neighbours of a row.
+class ScalarSums : public Sums {
+public:
+  using Sums::Sums;
+  int64_t getStep() const override { return 1; }
+  std::pair<Index, Index> placeOf(Index thread, int64_t number) const override {
+    return {e.floorDiv(thread, kSide) + number / wide * kSide,
+            e.mod(thread, kSide) + number % wide * kSide};
+  }
+  Values add(Index thread, Index k, ValueRange sums) const override {
+    Values left, right, next;
+    for (int64_t i = 0; i < high; ++i)
+      left.push_back(read(a, k, placeOf(thread, i * wide).first));
+    for (int64_t j = 0; j < wide; ++j)
+      right.push_back(read(b, k, placeOf(thread, j).second));
+    for (auto [number, sum] : llvm::enumerate(sums))
+      next.push_back(combiner.accumulateProduct(sum, left[number / wide], right[number % wide]));
+    return next;
+  }
+};
+
+/// Products of small matrices by a warp. Warps stand in two rows and four
+/// columns of the tile.
+class WarpSums : public Sums {
+public:
+  using Sums::Sums;
+
+protected:
+  static constexpr int64_t kWarpRows = 2, kWarpColumns = 4, kWarp = LaunchPlan::kWarp;
+
+  Index lane(Index thread) const { return e.mod(thread, kWarp); }
+  /// The lane's quad, and its place there.
+  Index quad(Index thread) const { return e.floorDiv(lane(thread), 4); }
+  Index inQuad(Index thread) const { return e.mod(thread, 4); }
+  Index firstRow(Index thread) const {
+    return e.floorDiv(e.floorDiv(thread, kWarp), kWarpColumns) * (high * kSide / kWarpRows);
+  }
+  Index firstColumn(Index thread) const {
+    return e.mod(e.floorDiv(thread, kWarp), kWarpColumns) * (wide * kSide / kWarpColumns);
+  }
+
+  Values multiply(StringRef intrinsic, ArrayRef<Value> factors, ValueRange sums) const {
+    SmallVector<Value> arguments(factors);
+    llvm::append_range(arguments, sums);
+    SmallVector<Type> types(sums.size(), sums[0].getType());
+    auto type = LLVM::LLVMStructType::getLiteral(e.builder.getContext(), types);
+    Value made = e.make<LLVM::CallIntrinsicOp>(type, e.builder.getStringAttr(intrinsic), arguments)
+                     .getResult(0);
+    Values next;
+    for (int64_t i = 0; i < static_cast<int64_t>(sums.size()); ++i)
+      next.push_back(e.make<LLVM::ExtractValueOp>(made, i));
+    return next;
+  }
+};
+
+/// mma.m8n8k4 of f64: 8 x 8 sums, two a lane.
+class DoubleSums : public WarpSums {
+public:
+  using WarpSums::WarpSums;
+  int64_t getStep() const override { return 4; }
+  std::pair<Index, Index> placeOf(Index thread, int64_t number) const override {
+    int64_t matrix = number / 2, column = number % 2;
+    return {firstRow(thread) + matrix / columnsOfMatrices() * 8 + quad(thread),
+            firstColumn(thread) + matrix % columnsOfMatrices() * 8 + inQuad(thread) * 2 + column};
+  }
+  Values add(Index thread, Index k, ValueRange sums) const override {
+    Values left, right, next;
+    Index depth = k + inQuad(thread);
+    for (int64_t i = 0; i < high; ++i)
+      left.push_back(read(a, depth, firstRow(thread) + i * 8 + quad(thread)));
+    for (int64_t j = 0; j < columnsOfMatrices(); ++j)
+      right.push_back(read(b, depth, firstColumn(thread) + j * 8 + quad(thread)));
+    for (int64_t i = 0; i < high; ++i)
+      for (int64_t j = 0; j < columnsOfMatrices(); ++j)
+        llvm::append_range(next, multiply("llvm.nvvm.mma.m8n8k4.row.col.f64", {left[i], right[j]},
+                                          sums.slice((i * columnsOfMatrices() + j) * 2, 2)));
+    return next;
+  }
+
+private:
+  int64_t columnsOfMatrices() const { return wide / 2; }
+};
+
+/// mma.m16n8k8 of tf32: 16 x 8 sums in f32, four a lane. The slices hold factors
+/// that are rounded.
+class Tf32Sums : public WarpSums {
+public:
+  using WarpSums::WarpSums;
+  int64_t getStep() const override { return 8; }
+  std::pair<Index, Index> placeOf(Index thread, int64_t number) const override {
+    int64_t matrix = number / 4, row = number % 4 / 2, column = number % 2;
+    return {firstRow(thread) + matrix / columnsOfMatrices() * 16 + quad(thread) + row * 8,
+            firstColumn(thread) + matrix % columnsOfMatrices() * 8 + inQuad(thread) * 2 + column};
+  }
+  Values add(Index thread, Index k, ValueRange sums) const override {
+    Values next;
+    SmallVector<SmallVector<Value>> left, right;
+    Index depth = k + inQuad(thread), row = firstRow(thread) + quad(thread),
+          column = firstColumn(thread) + quad(thread);
+    for (int64_t i = 0; i < high / 2; ++i)
+      left.push_back({bits(a, depth, row + i * 16), bits(a, depth, row + (i * 16 + 8)),
+                      bits(a, depth + 4, row + i * 16), bits(a, depth + 4, row + (i * 16 + 8))});
+    for (int64_t j = 0; j < columnsOfMatrices(); ++j)
+      right.push_back({bits(b, depth, column + j * 8), bits(b, depth + 4, column + j * 8)});
+    for (int64_t i = 0; i < high / 2; ++i)
+      for (int64_t j = 0; j < columnsOfMatrices(); ++j) {
+        SmallVector<Value> factors(left[i]);
+        llvm::append_range(factors, right[j]);
+        llvm::append_range(next, multiply("llvm.nvvm.mma.m16n8k8.row.col.tf32", factors,
+                                          sums.slice((i * columnsOfMatrices() + j) * 4, 4)));
+      }
+    return next;
+  }
+
+  /// A factor as tf32, which is an f32 with zeros at its end.
+  static Value round(GridEmitter &e, Value factor) {
+    Value bits = e.make<LLVM::CallIntrinsicOp>(e.builder.getI32Type(),
+                                               e.builder.getStringAttr("llvm.nvvm.f2tf32.rna"),
+                                               ValueRange(factor))
+                     .getResult(0);
+    return e.make<arith::BitcastOp>(factor.getType(), bits);
+  }
+
+private:
+  int64_t columnsOfMatrices() const { return wide / 2; }
+  Value bits(const Slice &slice, Index k, Index i) const {
+    return e.make<arith::BitcastOp>(e.builder.getI32Type(), read(slice, k, i));
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The product
+//===----------------------------------------------------------------------===//
+
 void BlockProduct::emit(GridEmitter &e, ReadA readA, ReadB readB, Take take) const {
   auto [high, wide] = getThreadTile();
   const int64_t tileRows = high * kSide, tileColumns = wide * kSide;
@@ -86,9 +256,16 @@ void BlockProduct::emit(GridEmitter &e, ReadA readA, ReadB readB, Take take) con
   Combiner combiner(e, ReduceKind::sum, elementType);
   const Value zero = combiner.identity();
   Slice sliceA(e, zero.getType(), tileRows), sliceB(e, zero.getType(), tileColumns);
+  const bool isTf32 = elementType.isF32() && e.usesTf32 && !e.orderedSums;
+  std::unique_ptr<Sums> sums;
+  if (isTf32)
+    sums = std::make_unique<Tf32Sums>(e, combiner, sliceA, sliceB, high, wide);
+  else if (elementType.isF64() && !e.orderedSums)
+    sums = std::make_unique<DoubleSums>(e, combiner, sliceA, sliceB, high, wide);
+  else
+    sums = std::make_unique<ScalarSums>(e, combiner, sliceA, sliceB, high, wide);
   e.forEachBlock({batches, rowTiles, columnTiles}, [&](ArrayRef<Index> tile, Index thread) {
     const Index batch = tile[0], firstRow = tile[1] * tileRows, firstColumn = tile[2] * tileColumns;
-    const Index threadRow = e.floorDiv(thread, kSide), threadColumn = e.mod(thread, kSide);
     // What lies outside of a factor adds nothing.
     auto inside = [&](Index i, int64_t extent, Index k, function_ref<Value(Index, Index)> read) {
       Value place = e.materialize(i), depthPlace = e.materialize(k);
@@ -96,12 +273,13 @@ void BlockProduct::emit(GridEmitter &e, ReadA readA, ReadB readB, Take take) con
       return e.branch(
           isThere,
           [&] {
-            return combiner.widen(
+            Value factor = combiner.widen(
                 read(e.bind(place, 0, extent - 1), e.bind(depthPlace, 0, depth - 1)));
+            return isTf32 ? Tf32Sums::round(e, factor) : factor;
           },
           [&] { return zero; });
     };
-    auto addSlice = [&](ArrayRef<Index> step, ValueRange sums) {
+    auto addSlice = [&](ArrayRef<Index> step, ValueRange carried) {
       const Index first = step[0] * kSlice;
       sliceA.fill(depthIsInnerOfA, [&](Index k, Index i) {
         return inside(firstRow + i, rows, first + k,
@@ -112,30 +290,18 @@ void BlockProduct::emit(GridEmitter &e, ReadA readA, ReadB readB, Take take) con
                       [&](Index column, Index place) { return readB(batch, place, column); });
       });
       e.meet();
-      Values added =
-          e.loop(kSlice, sums, [&, high = high, wide = wide](Index k, ValueRange carried) {
-            Values left, right, next;
-            for (int64_t i = 0; i < high; ++i)
-              left.push_back(e.loadAt(sliceA.memory, zero.getType(),
-                                      sliceA.placeOf(k, threadRow + i * kSide)));
-            for (int64_t j = 0; j < wide; ++j)
-              right.push_back(e.loadAt(sliceB.memory, zero.getType(),
-                                       sliceB.placeOf(k, threadColumn + j * kSide)));
-            for (auto [number, sum] : llvm::enumerate(carried))
-              next.push_back(
-                  combiner.accumulateProduct(sum, left[number / wide], right[number % wide]));
-            return next;
-          });
+      Values added = e.loop(kSlice / sums->getStep(), carried, [&](Index step, ValueRange now) {
+        return sums->add(thread, step * sums->getStep(), now);
+      });
       // The next slice may go there.
       e.meet();
       return added;
     };
     SmallVector<Value> none(static_cast<size_t>(high * wide), zero);
-    Values sums = e.loop({static_cast<int64_t>(llvm::divideCeil(depth, kSlice))}, none, addSlice);
-    for (auto [number, sum] : llvm::enumerate(sums)) {
-      const int64_t at = static_cast<int64_t>(number);
-      const Index row = firstRow + threadRow + at / wide * kSide,
-                  column = firstColumn + threadColumn + at % wide * kSide;
+    Values made = e.loop({static_cast<int64_t>(llvm::divideCeil(depth, kSlice))}, none, addSlice);
+    for (auto [number, sum] : llvm::enumerate(made)) {
+      auto [rowInTile, columnInTile] = sums->placeOf(thread, static_cast<int64_t>(number));
+      const Index row = firstRow + rowInTile, column = firstColumn + columnInTile;
       Value rowPlace = e.materialize(row), columnPlace = e.materialize(column),
             element = combiner.narrow(sum);
       e.alone(e.both(e.inRange(row, 0, rows), e.inRange(column, 0, columns)), [&] {

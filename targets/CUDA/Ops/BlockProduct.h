@@ -9,7 +9,9 @@ namespace dpc::nn {
 /// through memory that the block shares, and each thread sums some elements of
 /// the tile in registers, over the depth in its order (Volkov and Demmel,
 /// "Benchmarking GPUs to tune dense linear algebra", SC 2008). Sums of 16-bit
-/// floats are f32.
+/// floats are f32. Products of f64, and of f32 where tf32 is allowed, are made by
+/// the units that multiply small matrices, a warp together (NVIDIA, "PTX ISA",
+/// mma), unless sums keep their order.
 struct BlockProduct {
   using Index = LoopEmitter::Index;
 

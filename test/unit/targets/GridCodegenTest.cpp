@@ -83,9 +83,9 @@ class GridCodegen : public KernelTest {};
 // What the back end makes of the code, where speed or bits hang on it.
 class GridPtx : public KernelTest {
 protected:
-  std::string ptxOf(const OpCase &opCase, StringRef floatType) {
+  std::string ptxOf(const OpCase &opCase, StringRef floatType, const CodeOptions &options = {}) {
     Kernel kernel = parseKernel(context, opCase, floatType);
-    auto compiled = kernel.op ? DeviceKernel::create(kernel.op) : nullptr;
+    auto compiled = kernel.op ? DeviceKernel::create(kernel.op, options) : nullptr;
     return compiled ? compiled->ptx : "";
   }
   static bool has(const std::string &ptx, const char *text) {
@@ -133,6 +133,46 @@ TEST_F(GridPtx, TilesAreReadFromSharedMemory) {
   EXPECT_TRUE(has(ptx, "ld.global.nc.f32")) << ptx;
   EXPECT_FALSE(has(ptx, "ld.f32")) << ptx;
   EXPECT_FALSE(has(ptx, "mul.f32")) << ptx;
+}
+
+CodeOptions withTf32() {
+  CodeOptions options;
+  options.tf32 = true;
+  return options;
+}
+
+const OpCase product = {"nn.dot %a, %b contract [1] [0] : tensor<70x33xf64>, tensor<33x90xf64> "
+                        "-> tensor<70x90xf64>",
+                        {{"70x33xf64"}, {"33x90xf64"}}};
+
+// Matrix units multiply f64, and f32 where it may be rounded; never where the
+// order of a sum is kept.
+TEST_F(GridPtx, MatrixUnitsWhereTheyMay) {
+  CodeOptions ordered = withTf32();
+  ordered.orderedSums = true;
+  EXPECT_TRUE(has(ptxOf(product, "f64"), "mma.sync.aligned.m8n8k4.row.col.f64"));
+  EXPECT_FALSE(has(ptxOf(product, "f64", ordered), "mma"));
+  const std::string tf32 = ptxOf(product, "f32", withTf32());
+  EXPECT_TRUE(has(tf32, "mma.sync.aligned.m16n8k8.row.col.f32.tf32")) << tf32;
+  EXPECT_TRUE(has(tf32, "cvt.rna.tf32.f32")) << tf32;
+  EXPECT_FALSE(has(ptxOf(product, "f32"), "mma"));
+  EXPECT_FALSE(has(ptxOf(product, "f32", ordered), "mma"));
+  EXPECT_FALSE(has(ptxOf(product, "bf16", withTf32()), "mma"));
+}
+
+TEST_F(GridCodegen, Tf32) {
+  auto make = [](Operation *op) -> std::unique_ptr<RunnableKernel> {
+    return DeviceKernel::create(op, withTf32());
+  };
+  const OpCase wide = {"nn.dot %a, %b contract [0] [1] : tensor<20x300xf64>, tensor<140x20xf64> -> "
+                       "tensor<300x140xf64>",
+                       {{"20x300xf64"}, {"140x20xf64"}}},
+               conv = {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, "
+                       "1] groups 1 : tensor<2x9x7x8xf64>, tensor<40x9x3x3xf64> -> "
+                       "tensor<2x40x7x8xf64>",
+                       {{"2x9x7x8xf64"}, {"40x9x3x3xf64"}}};
+  for (const OpCase &opCase : {product, wide, conv})
+    check(opCase, "f32", 2e-3, make);
 }
 
 TEST_F(GridCodegen, IntegerDivisionNeverTraps) { expectNoTraps(makeKernel); }
