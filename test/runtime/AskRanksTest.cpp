@@ -56,5 +56,23 @@ TEST(AskRanks, NoAnswer) {
   EXPECT_EQ(ask("echo many"), -1);
 }
 
+// A name without a folder is none of this folder's programs, which is said.
+TEST(AskRanks, TheProgramIsHere) {
+  TemporaryDirectory directory;
+  writeFile(directory.path + "/dpc-program", "#!/bin/sh\necho 2\n");
+  ::chmod((directory.path + "/dpc-program").c_str(), 0700);
+  char before[4096];
+  ASSERT_NE(::getcwd(before, sizeof before), nullptr);
+  ASSERT_EQ(::chdir(directory.path.c_str()), 0);
+  uint32_t ranks = 0;
+  EXPECT_EQ(askRanks("dpc-program", &ranks), DPC_INVALID);
+  EXPECT_NE(std::string(dpc_last_error()).find("is ./dpc-program"), std::string::npos)
+      << dpc_last_error();
+  EXPECT_EQ(askRanks("./dpc-program", &ranks), DPC_OK) << dpc_last_error();
+  EXPECT_EQ(askRanks("no-such-program", &ranks), DPC_INVALID);
+  EXPECT_EQ(std::string(dpc_last_error()).find("./"), std::string::npos) << dpc_last_error();
+  ASSERT_EQ(::chdir(before), 0);
+}
+
 } // namespace
 } // namespace dpc::test

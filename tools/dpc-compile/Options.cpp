@@ -20,9 +20,8 @@ using namespace dpc;
 namespace {
 /// Frozen names whose work has not been done: refused, never ignored.
 constexpr unsigned notYetAvailable[] = {
-    OPT_devices,    OPT_zero,           OPT_zero_keep, OPT_schedule, OPT_chunks,
-    OPT_stages,     OPT_optimizer_sync, OPT_remat,     OPT_topology, OPT_fail_on_reshard,
-    OPT_cuda_graph, OPT_tune,           OPT_report,
+    OPT_devices,        OPT_zero,  OPT_zero_keep, OPT_schedule,        OPT_chunks, OPT_stages,
+    OPT_optimizer_sync, OPT_remat, OPT_topology,  OPT_fail_on_reshard, OPT_tune,   OPT_report,
 };
 } // namespace
 

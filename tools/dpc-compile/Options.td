@@ -63,7 +63,6 @@ def cache : Value<"cache", "FOLDER|off", "Where compiled kernels are kept for la
 def recompute : Value<"recompute", "on|off", "Repeat short computations instead of storing their results (default on)", output>;
 def sums : Value<"sums", "ORDER", "fast (default), or ordered: terms in their order, so that bits do not depend on how ops share kernels", output>;
 def emit : Value<"emit", "KIND", "exe (default), shared or object", output>;
-def cuda_graph : Value<"cuda-graph", "on|off", "Capture the step in a CUDA graph", output>;
 def tune : Flag<["--"], "tune">, HelpText<"Measure kernels and keep the fastest">, Group<output>;
 def stop_after : Value<"stop-after", "LEVEL", "Print the program at a level: import, step, placed, local, scheduled, exec (default: none)", output>;
 def explain : Flag<["--"], "explain">, HelpText<"A page about the program: what trains, layouts, communication, memory">, Group<output>;

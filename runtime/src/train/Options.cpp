@@ -55,7 +55,7 @@ dpc_status_t parseComm(const std::string &value, Options *out) {
   if (out->transport != dpc_session::kNccl && !dpc_transport_find(out->transport.c_str())) {
     for (const char *planned : {"gloo", "mpi"})
       if (out->transport == planned)
-        return fail(DPC_USAGE, "--comm=%s is not available yet (--comm=local is)", planned);
+        return fail(DPC_USAGE, "--comm=%s is not available yet (--help lists what is)", planned);
     return failWithin(DPC_USAGE, "--comm");
   }
   while (at != std::string::npos) {
