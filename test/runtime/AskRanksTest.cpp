@@ -1,3 +1,5 @@
+// How the launcher learns how many ranks a program needs, from scripts that answer
+// well, late or not at all.
 #include "runtime/src/launch/AskRanks.h"
 
 #include "test/runtime/ForkRanks.h"

@@ -10,9 +10,10 @@ namespace dpc {
 
 /// Performs launch tables on a CUDA device, whose memory holds the rank's
 /// spaces. Calls return when their work is in the stream; download and finish
-/// wait for it, and upload where it has taken more than fits its staging memory. With `usesGraphs` the first run of an entry is captured as a
-/// graph, communication included, which is launched then and in all later runs:
-/// tables do not change.
+/// wait for it, and upload where it has taken more than fits its staging memory.
+/// With `keepsEntries` the first run of an entry is captured as a graph,
+/// communication included, which is launched then and in all later runs: tables
+/// do not change.
 class CudaQueue : public Queue {
 public:
   CudaQueue(const dpc_program_t &program, dpc_comm_t &control, const QueueOptions &options);

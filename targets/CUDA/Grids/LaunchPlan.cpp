@@ -132,7 +132,8 @@ private:
     return steps <= kShortRow && group.rows >= LaunchPlan::kMaxThreads;
   }
 
-  /// A block for each tile; or for each part, if its threads have something to share; else a thread.
+  /// A block for each tile; or for each part, if its threads have something to
+  /// share; else a thread.
   void addFilled(const LoopGroup &group) {
     if (GridFillOpInterface tiles = payingGridFill(group.stages[0].roots[0])) {
       TileGrid grid = tiles.getTileGrid();
