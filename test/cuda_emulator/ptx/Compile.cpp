@@ -31,7 +31,10 @@ template <typename T> static T require(llvm::Expected<T> value) {
 }
 
 static std::unique_ptr<llvm::TargetMachine> hostMachine() {
-  return require(require(llvm::orc::JITTargetMachineBuilder::detectHost()).createTargetMachine());
+  auto builder = require(llvm::orc::JITTargetMachineBuilder::detectHost());
+  // Its conversion to bf16 takes denormal numbers for 0, which a device does not.
+  builder.addFeatures({"-avx512bf16"});
+  return require(builder.createTargetMachine());
 }
 
 CompiledModule::CompiledModule(std::string source, uint64_t (*allocate)(const Variable &))
