@@ -187,7 +187,9 @@ private:
         if (producer && inLoop(&op) && earliest[producer] > 0 && time[producer] < time[&op]) {
           return producer->emitOpError(
               "depends on parameters and on every microbatch, and is needed "
-              "whole inside the microbatches' loop: use one microbatch");
+              "whole inside the microbatches' loop: use one microbatch (the loss is "
+              "none of each sample by itself, as a contrastive one is, or one of a "
+              "whole batch's means)");
         }
       }
     }
