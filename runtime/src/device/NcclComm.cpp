@@ -241,7 +241,11 @@ dpc_status_t NcclComm::move(const std::vector<dpc_comm_op_t> &ops) {
   for (const dpc_comm_op_t &op : ops)
     if (dpc_status_t status = enqueue(op))
       return status;
-  return checkCall(nccl.ncclGroupEnd(), comms[ops.front().family], "a group of messages");
+  const cuda::NcclResult ended = nccl.ncclGroupEnd();
+  for (const dpc_comm_op_t &op : ops)
+    if (dpc_status_t status = checkCall(ended, comms[op.family], "a group of messages"))
+      return status;
+  return DPC_OK;
 }
 
 dpc_status_t NcclComm::copy(const void *from, void *to, uint64_t bytes) {
