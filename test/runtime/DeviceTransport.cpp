@@ -189,7 +189,7 @@ dpc_status_t open(DeviceTransport &transport, const std::string &name,
       transport.device, *transport.control, static_cast<char *>(window), transport.groups,
       region,           transport.bytes,    options.timeout_seconds};
   if (name == "staged")
-    transport.comm = std::make_unique<StagedComm>(std::move(parts), pages, transport.bytes);
+    transport.comm = std::make_unique<StagedComm>(std::move(parts), pages);
   else
     transport.comm = std::make_unique<NcclComm>(std::move(parts));
   if (dpc_status_t status = transport.comm->open(kEvents))

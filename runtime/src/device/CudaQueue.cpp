@@ -66,8 +66,7 @@ dpc_status_t CudaQueue::connect(RankMemory &memory) {
   DeviceCommParts parts = {device, control,     memory.window(),       std::move(groups),
                            region, sharedBytes, options.timeoutSeconds};
   if (options.isStaged)
-    comm =
-        std::make_unique<StagedComm>(std::move(parts), memory.base(DPC_SPACE_SHARED), sharedBytes);
+    comm = std::make_unique<StagedComm>(std::move(parts), memory.base(DPC_SPACE_SHARED));
   else
     comm = std::make_unique<NcclComm>(std::move(parts));
   return comm->open(program.ranks[control.rank].event_count);

@@ -3,8 +3,8 @@
 
 #include "runtime/src/device/RankMemory.h"
 
-#include "dpc/device.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/device/Queue.h"
 
 #include <cerrno>
 #include <cstring>
@@ -31,12 +31,8 @@ RankMemory::~RankMemory() {
     ::munmap(arena, privateBytes);
 }
 
-static bool isOnDevice(const dpc_program_t &program) {
-  return program.device && program.device->kind != DPC_DEVICE_HOST;
-}
-
 uint64_t RankMemory::sharedBytes(const dpc_program_t &program, uint32_t index, bool isStaged) {
-  const uint64_t bytes = isOnDevice(program) && !isStaged ? 0 : program.ranks[index].shared_bytes;
+  const uint64_t bytes = runsOnCuda(program) && !isStaged ? 0 : program.ranks[index].shared_bytes;
   // The region may begin within a page.
   return (program.device ? roundUp(bytes, pageBytes()) + pageBytes() : aligned(bytes)) +
          aligned((2 + program.metric_count) * sizeof(double)) + kWindowBytes;
@@ -44,8 +40,8 @@ uint64_t RankMemory::sharedBytes(const dpc_program_t &program, uint32_t index, b
 
 dpc_status_t RankMemory::open(const dpc_program_t &program, dpc_comm_t &comm, bool isStaged) {
   const dpc_rank_t &rank = program.ranks[comm.rank];
-  const uint64_t arenaBytes = isOnDevice(program) ? 0 : rank.arena_bytes,
-                 spaceBytes = isOnDevice(program) && !isStaged ? 0 : rank.shared_bytes;
+  const uint64_t arenaBytes = runsOnCuda(program) ? 0 : rank.arena_bytes,
+                 spaceBytes = runsOnCuda(program) && !isStaged ? 0 : rank.shared_bytes;
   privateBytes = aligned(arenaBytes) + DPC_ALIGNMENT;
   void *mapped = ::mmap(nullptr, privateBytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -6,8 +6,8 @@
 
 namespace dpc {
 
-StagedComm::StagedComm(DeviceCommParts parts, char *mirror, uint64_t mirrorBytes)
-    : DeviceComm(std::move(parts)), mirror(mirror), mirrorBytes(mirrorBytes) {}
+StagedComm::StagedComm(DeviceCommParts parts, char *mirror)
+    : DeviceComm(std::move(parts)), mirror(mirror) {}
 
 StagedComm::~StagedComm() {
   const cuda::Driver &driver = parts.device.driver;
@@ -20,11 +20,11 @@ StagedComm::~StagedComm() {
 dpc_status_t StagedComm::open(uint32_t eventCount) {
   if (dpc_status_t status = DeviceComm::open(eventCount))
     return status;
-  if (mirrorBytes == 0)
+  if (parts.memoryBytes == 0)
     return DPC_OK;
   // Only locked memory is copied while the host goes on.
   if (dpc_status_t status =
-          parts.device.check(parts.device.driver.cuMemHostRegister_v2(mirror, mirrorBytes,
+          parts.device.check(parts.device.driver.cuMemHostRegister_v2(mirror, parts.memoryBytes,
                                                                       cuda::kHostRegisterPortable),
                              "locking memory of the host"))
     return status;

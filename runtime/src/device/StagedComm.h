@@ -18,7 +18,7 @@ class StagedComm : public DeviceComm {
 public:
   /// `mirror` is memory of the control transport, as large as the device's
   /// SHARED space, whose buffers lie there at the same offsets.
-  StagedComm(DeviceCommParts parts, char *mirror, uint64_t mirrorBytes);
+  StagedComm(DeviceCommParts parts, char *mirror);
   ~StagedComm() override;
 
   dpc_status_t open(uint32_t eventCount) override;
@@ -40,7 +40,6 @@ private:
   char *mirrorOf(const void *at) const;
 
   char *const mirror;
-  const uint64_t mirrorBytes;
   bool isRegistered = false;
   bool keepsCalls = false;
   /// A graph runs kept ones again.

@@ -112,18 +112,19 @@ dpc_status_t askRanks(const std::string &program, uint32_t *out) {
                   "number of ranks)",
                   program.c_str(), kAnswerSeconds);
   }
-  // Without a folder it was looked for where the system's programs are.
-  const bool isHere =
-      program.find('/') == std::string::npos && ::access(program.c_str(), X_OK) == 0;
   char *end = nullptr;
   const long number = std::strtol(text, &end, 10);
   if (!asked.ended || !WIFEXITED(asked.status) || WEXITSTATUS(asked.status) != 0 || end == text ||
-      number < 1 || number > 1024)
+      number < 1 || number > 1024) {
+    // Without a folder it was looked for where the system's programs are.
+    const bool isHere =
+        program.find('/') == std::string::npos && ::access(program.c_str(), X_OK) == 0;
     return fail(DPC_INVALID,
                 "%s cannot be run, or is no program made by dpc-compile (it "
                 "does not answer --print-ranks)%s%s",
                 program.c_str(), isHere ? "; the one in this folder is ./" : "",
                 isHere ? program.c_str() : "");
+  }
   *out = static_cast<uint32_t>(number);
   return DPC_OK;
 }

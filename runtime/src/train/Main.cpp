@@ -1,6 +1,5 @@
 // The main function of produced programs: command line, place in the run,
 // training or inference, exit code.
-#include "dpc/device.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/session/Environment.h"
@@ -108,8 +107,7 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
                    stdout);
       return DPC_OK;
     }
-    if (!options.cudaGraph.empty() &&
-        !(program->device && program->device->kind == DPC_DEVICE_CUDA))
+    if (!options.cudaGraph.empty() && !runsOnCuda(*program))
       return finish(fail(DPC_USAGE, "--cuda-graph: this program is not for CUDA devices"), report);
     place.no_graphs = options.cudaGraph == "off";
     place.timeout_seconds = options.timeout;

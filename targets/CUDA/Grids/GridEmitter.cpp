@@ -176,10 +176,11 @@ void GridEmitter::alone(Value condition, function_ref<void()> body) {
   when(condition, body);
 }
 
-void GridEmitter::store(Value result, Value element, Index number) {
-  KernelEmitter::store(result, element, number);
-  if (launch->kind == Launch::Kind::tiles)
-    remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(), element);
+void GridEmitter::storeFinal(Value result, Value element, Index number, FinishTile finish) {
+  store(result, element, number);
+  remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(), element);
+  if (finish)
+    finish({}, [&](ArrayRef<Index>) { return number; });
 }
 
 void GridEmitter::meet() {

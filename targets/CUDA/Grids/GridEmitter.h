@@ -46,8 +46,9 @@ public:
                     llvm::function_ref<void(llvm::ArrayRef<Index>, Index thread)> body);
   /// There, what a thread does alone where `condition` (null: always) holds.
   void alone(mlir::Value condition, llvm::function_ref<void()> body);
-  /// A value that is stored is at hand where it was stored.
-  void store(mlir::Value result, mlir::Value element, Index number) override;
+  /// There, stores an element that is final, and makes of it what `finish` (may
+  /// be null) does, while it is at hand.
+  void storeFinal(mlir::Value result, mlir::Value element, Index number, FinishTile finish);
 
   /// `bytes` of memory that the threads of a block share, 16-byte aligned, under
   /// a name of its own.

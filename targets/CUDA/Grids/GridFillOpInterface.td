@@ -16,10 +16,10 @@ def GridFillOpInterface : OpInterface<"GridFillOpInterface"> {
     InterfaceMethod<"Blocks of the grid, and threads of a block.",
       "::dpc::TileGrid", "getTileGrid">,
     InterfaceMethod<[{
-      Makes the tile of the block: each element is stored once with
-      `emitter.store`, by a thread that then calls `finish` (may be null) with no
-      extents and the element's number: what is elementwise over the result is
-      computed there, while the element is in a register.
+      Makes the tile of the block: each element is given once to
+      `emitter.storeFinal`, with `finish` (may be null), by one thread: what is
+      elementwise over the result is computed there, while the element is in a
+      register.
     }], "void", "emitTiles",
       (ins "::dpc::GridEmitter &":$emitter, "::dpc::FinishTile":$finish)>,
   ];

@@ -62,9 +62,7 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
         },
         [&](Index batch, Index row, Index column, Value element) {
           Index number = (batch * product.rows + row) * product.columns + column;
-          e.store(op.getResult(), element, number);
-          if (finish)
-            finish({}, [&](ArrayRef<Index>) { return number; });
+          e.storeFinal(op.getResult(), element, number, finish);
         });
   }
 };

@@ -61,10 +61,7 @@ struct ConvolutionGridFill
         },
         [&](Index group, Index row, Index column, Value value) {
           ElementIndex place(e, typeOf(op.getResult()).getShape(), element(group, row, column));
-          Index number = place.number();
-          e.store(op.getResult(), value, number);
-          if (finish)
-            finish({}, [&](ArrayRef<Index>) { return number; });
+          e.storeFinal(op.getResult(), value, place.number(), finish);
         });
   }
 };

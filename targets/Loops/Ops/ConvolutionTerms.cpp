@@ -2,6 +2,8 @@
 
 #include "targets/Loops/Ops/ConvolutionTerms.h"
 
+#include "targets/Loops/Ops/Windows.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -45,11 +47,9 @@ SmallVector<int64_t> ConvTerms::extents(const Convolution &c) {
 ConvolutionTerm ConvTerms::term(const Convolution &c, IndexSpace &space, ArrayRef<Index> index,
                                 ArrayRef<Index> k) {
   Index group = space.floorDiv(index[1], rows(c));
-  ConvolutionTerm term{{index[0], group * c.w.getDimSize(1) + k[0]}, {index[1]}, {}};
+  ConvolutionTerm term{inputAt(c.window, index, k.drop_front()), {index[1]}, {}};
+  term.first[1] = group * c.w.getDimSize(1) + k[0];
   llvm::append_range(term.second, k);
-  for (size_t d = 0; d + 1 < k.size(); ++d)
-    term.first.push_back(index[d + 2] * c.window.strides[d] + k[d + 1] * c.window.dilations[d] -
-                         c.window.padLow[d]);
   return term;
 }
 
@@ -74,13 +74,10 @@ ConvolutionTerm ConvInputGradTerms::term(const Convolution &c, IndexSpace &space
                                          ArrayRef<Index> index, ArrayRef<Index> k) {
   int64_t inputs = rows(c), outputs = c.w.getDimSize(0) / c.groups;
   Index output = space.floorDiv(index[1], inputs) * outputs + k[0];
-  ConvolutionTerm term{{index[0], output}, {output, space.mod(index[1], inputs)}, {}};
-  for (size_t d = 0; d + 1 < k.size(); ++d) {
-    Index at = index[d + 2] + c.window.padLow[d] - k[d + 1] * c.window.dilations[d];
-    term.second.push_back(k[d + 1]);
-    term.multiples.push_back(at);
-    term.first.push_back(space.floorDiv(at, c.window.strides[d]));
-  }
+  WindowOfInput window(space, c.window, index, k.drop_front());
+  ConvolutionTerm term{window.at, {output, space.mod(index[1], inputs)}, window.shifted};
+  term.first[1] = output;
+  llvm::append_range(term.second, k.drop_front());
   return term;
 }
 
@@ -100,12 +97,9 @@ SmallVector<int64_t> ConvWeightGradTerms::extents(const Convolution &c) { return
 ConvolutionTerm ConvWeightGradTerms::term(const Convolution &c, IndexSpace &space,
                                           ArrayRef<Index> index, ArrayRef<Index> k) {
   Index channel = space.floorDiv(index[0], rows(c)) * c.w.getDimSize(1) + index[1];
-  ConvolutionTerm term{{k[0], channel}, {k[0], index[0]}, {}};
-  for (size_t d = 0; d + 1 < k.size(); ++d) {
-    term.second.push_back(k[d + 1]);
-    term.first.push_back(k[d + 1] * c.window.strides[d] + index[d + 2] * c.window.dilations[d] -
-                         c.window.padLow[d]);
-  }
+  ConvolutionTerm term{
+      inputAt(c.window, channelAt(channel, k), index.drop_front(2)), {k[0], index[0]}, {}};
+  llvm::append_range(term.second, k.drop_front());
   return term;
 }
 

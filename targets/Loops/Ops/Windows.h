@@ -1,7 +1,7 @@
 #ifndef DPC_TARGETS_LOOPS_OPS_WINDOWS_H
 #define DPC_TARGETS_LOOPS_OPS_WINDOWS_H
 
-#include "dialects/NN/IR/Pooling.h"
+#include "dialects/NN/IR/Window.h"
 #include "targets/Loops/LoopEmitter.h"
 
 namespace dpc {
@@ -47,11 +47,11 @@ struct WindowOfInput {
   }
 
   llvm::SmallVector<LoopEmitter::Index> at;
+  /// Spatial positions before they are divided by the strides.
+  llvm::SmallVector<LoopEmitter::Index> shifted;
 
 private:
   const nn::Window &window;
-  /// Spatial positions before they are divided by the strides.
-  llvm::SmallVector<LoopEmitter::Index> shifted;
 };
 
 } // namespace dpc

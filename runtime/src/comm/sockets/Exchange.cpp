@@ -53,11 +53,10 @@ uint64_t Exchange::shardBegin(uint32_t member) const { return op.count * member 
 
 void Exchange::start(const dpc_comm_op_t &given, bool onPair) {
   op = given;
-  elementSize = dpc_dtype_size(op.dtype);
+  // What is only announced is planned like the rest, of elements without bytes.
+  elementSize = op.flags & DPC_COMM_ANNOUNCED ? 0 : dpc_dtype_size(op.dtype);
   announce(self, dpc::announce(op, onPair));
   started = true;
-  if (op.flags & DPC_COMM_ANNOUNCED)
-    return;
   if (op.op == DPC_OP_ALL_REDUCE || op.op == DPC_OP_REDUCE || op.op == DPC_OP_REDUCE_SCATTER)
     planShards();
   else
@@ -147,7 +146,7 @@ bool Exchange::isComplete() const {
 
 void Exchange::compute(uint32_t phase) {
   const uint64_t bytes = op.count * elementSize;
-  if (phase != 0 || bytes == 0 || (op.flags & DPC_COMM_ANNOUNCED))
+  if (phase != 0 || bytes == 0)
     return;
   auto copyOwn = [&](char *to, const char *from) {
     if (to != from)
