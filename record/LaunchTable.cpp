@@ -5,6 +5,7 @@
 
 #include "dpc/device.h"
 #include "record/Functions.h"
+#include "record/Tensors.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -46,6 +47,9 @@ void LaunchTable::addKernel(LaunchOp launch) {
     record.kernel = getKernel(launch.getKernel(), grid.getEntry());
     record.blocks = static_cast<uint32_t>(grid.getBlocks());
     record.threads = static_cast<uint32_t>(grid.getThreads());
+    record.kind = DPC_LAUNCH_KERNEL;
+    if (ProductAttr product = grid.getProduct())
+      addProduct(record, product, launch->getOperands());
     SmallVector<Value> buffers;
     for (int64_t number : grid.getBuffers().asArrayRef())
       buffers.push_back(launch->getOperand(static_cast<unsigned>(number)));
@@ -58,18 +62,61 @@ void LaunchTable::addLaunch(dpc_launch_t launch, ValueRange buffers) {
   launch.param_count = buffers.size();
   launches.append(launch);
   ++launchCount;
-  for (Value buffer : buffers) {
-    Place place = placeOf(buffer);
-    dpc_param_t param = {};
-    param.space = uint32_t(spaceOf(place.root));
-    param.family = place.shardAxes ? mesh.getFamily(place.shardAxes) : DPC_NONE;
-    param.offset = *offsetOf(place.root) + place.offset;
-    param.micro_stride = place.stride;
-    param.index_stride = place.shardStride;
-    param.bytes = bufferBytes(buffer.getType());
-    params.append(param);
-    ++paramCount;
-  }
+  for (Value buffer : buffers)
+    addParam(buffer);
+}
+
+/// A parameter that begins `behind` bytes behind the start of `buffer`, of `most`
+/// bytes at most.
+void LaunchTable::addParam(Value buffer, uint64_t behind, uint64_t most) {
+  Place place = placeOf(buffer);
+  dpc_param_t param = {};
+  param.space = uint32_t(spaceOf(place.root));
+  param.family = place.shardAxes ? mesh.getFamily(place.shardAxes) : DPC_NONE;
+  param.offset = *offsetOf(place.root) + place.offset + behind;
+  param.micro_stride = place.stride;
+  param.index_stride = place.shardStride;
+  param.bytes = std::min<uint64_t>(bufferBytes(buffer.getType()) - behind, most);
+  params.append(param);
+  ++paramCount;
+}
+
+static dpc_matrix_t recordOf(MatrixAttr matrix) {
+  dpc_matrix_t record = {};
+  record.stride = matrix.getStride();
+  record.batch_stride = matrix.getBatchStride();
+  record.transposed = matrix.getTransposed();
+  return record;
+}
+
+/// Makes `launch` one of a product, and adds the parameters of that.
+void LaunchTable::addProduct(dpc_launch_t &launch, ProductAttr product, ValueRange buffers) {
+  dpc_product_t record = {};
+  record.dtype = dtypeOf(product.getType());
+  record.tf32 = product.getTf32();
+  record.epilogue = uint32_t(product.getEpilogue());
+  record.batches = product.getBatches();
+  record.rows = product.getRows();
+  record.columns = product.getColumns();
+  record.depth = product.getDepth();
+  record.a = recordOf(product.getA());
+  record.b = recordOf(product.getB());
+  record.d = recordOf(product.getD());
+  const StringRef bytes(reinterpret_cast<const char *>(&record), sizeof record);
+  auto [known, isNew] = productIndex.try_emplace(bytes, productIndex.size());
+  if (isNew)
+    products.append(record);
+  launch.kind = DPC_LAUNCH_PRODUCT;
+  launch.product = known->second;
+  launch.first_product_param = paramCount;
+  auto add = [&](MatrixAttr matrix, uint64_t most) {
+    addParam(buffers[static_cast<size_t>(matrix.getBuffer())], matrix.getOffset(), most);
+  };
+  for (MatrixAttr matrix : {product.getA(), product.getB(), product.getD()})
+    add(matrix, UINT64_MAX);
+  add(product.getWorkspace(), product.getWorkspaceBytes());
+  if (product.getEpilogue() != Epilogue::none)
+    add(product.getAddend(), UINT64_MAX);
 }
 
 void LaunchTable::add(FunctionOp function) {
@@ -98,6 +145,7 @@ llvm::Constant *LaunchTable::emit() {
   record.kernel_count = kernelIndex.size();
   record.launch_count = launchCount;
   record.param_count = paramCount;
+  record.product_count = productIndex.size();
   RecordImage image;
   image.append(record);
   image.setPointer(offsetof(dpc_device_program_t, kernels), kernels.emit(target, "kernels"));
@@ -105,6 +153,7 @@ llvm::Constant *LaunchTable::emit() {
   image.setPointer(offsetof(dpc_device_program_t, params), params.emit(target, "params"));
   image.setPointer(offsetof(dpc_device_program_t, functions),
                    functions.emit(target, "function.launches"));
+  image.setPointer(offsetof(dpc_device_program_t, products), products.emit(target, "products"));
   return image.emit(target, "device");
 }
 

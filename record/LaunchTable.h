@@ -27,14 +27,18 @@ public:
 private:
   void addKernel(exec::LaunchOp launch);
   void addLaunch(dpc_launch_t launch, mlir::ValueRange buffers);
+  void addProduct(dpc_launch_t &launch, exec::ProductAttr product, mlir::ValueRange buffers);
+  void addParam(mlir::Value buffer, uint64_t behind = 0, uint64_t most = UINT64_MAX);
   uint32_t getKernel(llvm::StringRef name, llvm::StringRef entry);
 
   llvm::Module &target;
   ConstantPool &pool;
   ProgramMesh &mesh;
   FunctionForm form;
-  RecordImage kernels, launches, params, functions;
+  RecordImage kernels, launches, params, functions, products;
   llvm::StringMap<uint32_t> kernelIndex;
+  /// By the bytes of their records: equal ones once.
+  llvm::StringMap<uint64_t> productIndex;
   uint64_t launchCount = 0, paramCount = 0;
 };
 

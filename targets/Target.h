@@ -2,12 +2,15 @@
 #define DPC_TARGETS_TARGET_H
 
 #include "planning/Machine.h"
+#include "planning/ProductMaker.h"
+#include "targets/LibraryProduct.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,6 +68,8 @@ struct CodeOptions {
   /// Whether products of f32 may round their factors to 10 bits of mantissa
   /// (tf32), where the device multiplies such matrices faster.
   bool tf32 = false;
+  /// Who multiplies matrices. Where sums keep their order no library does.
+  ProductMaker products = ProductMaker::bySize;
 };
 
 /// One launch of a grid of threads, on a device whose kernels are made of them.
@@ -74,6 +79,9 @@ struct KernelLaunch {
   int64_t blocks = 1, threads = 1;
   /// Its arguments: which of the kernel's buffers (Target::emitKernel) they are.
   llvm::SmallVector<unsigned> buffers;
+  /// What a library may do instead: the result is that of the function, up to
+  /// the order in which sums add their terms.
+  std::optional<LibraryProduct> product;
 };
 
 /// What a caller must know of the generated code of one kernel.

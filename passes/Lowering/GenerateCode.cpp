@@ -15,6 +15,20 @@ namespace dpc {
 using namespace dpc;
 using namespace dpc::exec;
 
+static MatrixAttr attributeOf(MLIRContext *context, const MatrixInBuffer &matrix) {
+  return MatrixAttr::get(context, matrix.buffer, matrix.offset, matrix.stride, matrix.batchStride,
+                         matrix.isTransposed);
+}
+
+static ProductAttr attributeOf(MLIRContext *context, const LibraryProduct &product) {
+  return ProductAttr::get(context, product.elementType, product.tf32, product.batches, product.rows,
+                          product.columns, product.depth, attributeOf(context, product.a),
+                          attributeOf(context, product.b), attributeOf(context, product.d),
+                          static_cast<Epilogue>(product.epilogue),
+                          attributeOf(context, product.addend),
+                          attributeOf(context, product.workspace), product.workspaceBytes);
+}
+
 namespace {
 
 struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
@@ -35,6 +49,7 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
     options.recompute = recompute;
     options.orderedSums = orderedSums;
     options.tf32 = tf32;
+    options.products = products;
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     auto code = builder.create<ModuleOp>(module.getLoc(), ExecDialect::kCodeModuleName);
     for (auto kernel : module.getOps<func::FuncOp>()) {
@@ -57,8 +72,11 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
       SmallVector<Attribute> launches;
       for (const KernelLaunch &launch : facts->launches) {
         SmallVector<int64_t> buffers(launch.buffers.begin(), launch.buffers.end());
+        ProductAttr product =
+            launch.product ? attributeOf(&getContext(), *launch.product) : ProductAttr();
         launches.push_back(GridAttr::get(&getContext(), launch.suffix, launch.blocks,
-                                         launch.threads, builder.getDenseI64ArrayAttr(buffers)));
+                                         launch.threads, builder.getDenseI64ArrayAttr(buffers),
+                                         product));
       }
       if (!launches.empty())
         kernel->setAttr(ExecDialect::kLaunchesAttrName, builder.getArrayAttr(launches));

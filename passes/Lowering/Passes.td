@@ -45,6 +45,13 @@ def GenerateCode : Pass<"dpc-generate-code", "mlir::ModuleOp"> {
            "Every sum adds its terms in their order">,
     Option<"tf32", "tf32", "bool", "false",
            "Products of f32 may round their factors to tf32">,
+    Option<"products", "products", "::dpc::ProductMaker", "::dpc::ProductMaker::bySize",
+           "Who multiplies matrices on a device that may have a library for it",
+           [{::llvm::cl::values(
+               clEnumValN(::dpc::ProductMaker::bySize, "auto", "The library, where they are large"),
+               clEnumValN(::dpc::ProductMaker::generated, "generated", "The kernels themselves"),
+               clEnumValN(::dpc::ProductMaker::library, "library",
+                          "The library, wherever it can"))}]>,
   ];
 }
 

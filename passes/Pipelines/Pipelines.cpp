@@ -189,6 +189,7 @@ void dpc::buildScheduledPipeline(OpPassManager &manager, const ScheduledOptions 
   GenerateCodeOptions code;
   code.recompute = options.recompute;
   code.tf32 = options.tf32;
+  code.products = options.products;
   code.orderedSums = options.orderedSums;
   manager.addPass(createGenerateCode(code));
   manager.addPass(createLowerToExec());

@@ -1,6 +1,8 @@
 #ifndef DPC_PASSES_PIPELINES_PIPELINES_H
 #define DPC_PASSES_PIPELINES_PIPELINES_H
 
+#include "planning/ProductMaker.h"
+
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -116,6 +118,13 @@ struct ScheduledOptions : ExplainedOptions<ScheduledOptions> {
                                           "depend on how ops are grouped into kernels")};
   Option<bool> tf32{*this, "tf32", llvm::cl::init(false),
                     llvm::cl::desc("Products of f32 may round their factors to tf32")};
+  Option<ProductMaker> products{
+      *this, "products", llvm::cl::init(ProductMaker::bySize),
+      llvm::cl::desc("Who multiplies matrices on a device that may have a library for it"),
+      llvm::cl::values(
+          clEnumValN(ProductMaker::bySize, "auto", "The library, where they are large"),
+          clEnumValN(ProductMaker::generated, "generated", "The kernels themselves"),
+          clEnumValN(ProductMaker::library, "library", "The library, wherever it can"))};
 };
 
 /// local -> scheduled: kernels and their code, buffers with offsets, an order.

@@ -60,7 +60,12 @@ private:
       std::string entry = (launch.getKernel() + grid.getEntry()).str();
       if (!SymbolTable::lookupSymbolIn(own, entry))
         return violation(launch) << "@" << entry << " has no code";
-      for (int64_t buffer : grid.getBuffers().asArrayRef())
+      SmallVector<int64_t> buffers(grid.getBuffers().asArrayRef());
+      if (ProductAttr product = grid.getProduct())
+        for (MatrixAttr matrix : {product.getA(), product.getB(), product.getD(),
+                                  product.getAddend(), product.getWorkspace()})
+          buffers.push_back(matrix.getBuffer());
+      for (int64_t buffer : buffers)
         if (buffer >= launch->getNumOperands())
           return violation(launch) << "@" << entry << " takes buffer " << buffer << " of "
                                    << launch->getNumOperands();

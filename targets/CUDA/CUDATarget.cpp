@@ -75,7 +75,8 @@ protected:
     emitter.usesTf32 = options.tf32;
     if (options.orderedSums)
       emitter.keepOrder();
-    return GridFunction(graph, emitter, code, symbol).emit();
+    ProductMaker maker = options.orderedSums ? ProductMaker::generated : options.products;
+    return GridFunction(graph, emitter, code, symbol, maker).emit();
   }
 };
 

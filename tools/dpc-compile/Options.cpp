@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
 
@@ -291,6 +292,27 @@ static void parsePrecision(const InputArgList &args, CompileOptions &options) {
   type = "f32";
 }
 
+/// Who multiplies matrices, where a target leaves a choice.
+static void parseProducts(const InputArgList &args, CompileOptions &options) {
+  const Arg *arg = args.getLastArg(OPT_products);
+  if (!arg)
+    return;
+  const StringRef who = arg->getValue();
+  std::optional<ProductMaker> maker = llvm::StringSwitch<std::optional<ProductMaker>>(who)
+                                          .Case("auto", ProductMaker::bySize)
+                                          .Case("library", ProductMaker::library)
+                                          .Case("generated", ProductMaker::generated)
+                                          .Default(std::nullopt);
+  if (!maker)
+    usageError("--products: unknown choice '" + who + "'; known: auto, library, generated");
+  const std::string &target = options.placed.target;
+  if (findTarget(target)->getFunctionForm() != FunctionForm::gridTable)
+    usageError("--products: not a choice of --target=" + target);
+  if (options.scheduled.orderedSums && *maker == ProductMaker::library)
+    usageError("--products=library and --sums=ordered contradict each other: give one");
+  options.scheduled.products = *maker;
+}
+
 /// Loss and optimizer.
 static void parseStep(const InputArgList &args, StepOptions &step) {
   if (const Arg *arg = args.getLastArg(OPT_loss))
@@ -363,6 +385,7 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
     usageError("-o OUT is missing");
   parseStep(args, options.step);
   parsePrecision(args, options);
+  parseProducts(args, options);
   options.import.trains = !options.step.loss.empty();
   parseMesh(args, options.placed);
   for (const std::string &text : args.getAllArgValues(OPT_shard))

@@ -62,6 +62,7 @@ def cuda_arch : Value<"cuda-arch", "NAME", "The oldest device that --target=cuda
 def cache : Value<"cache", "FOLDER|off", "Where compiled kernels are kept for later compiles (default ~/.cache/dpc/kernels; 1 GiB at most)", output>;
 def recompute : Value<"recompute", "on|off", "Repeat short computations instead of storing their results (default on)", output>;
 def sums : Value<"sums", "ORDER", "fast (default), or ordered: terms in their order, so that bits do not depend on how ops share kernels", output>;
+def products : Value<"products", "WHO", "Who multiplies matrices for --target=cuda: auto (default: cuBLASLt where they are large), library (wherever it can) or generated (kernels)", output>;
 def emit : Value<"emit", "KIND", "exe (default), shared or object", output>;
 def tune : Flag<["--"], "tune">, HelpText<"Measure kernels and keep the fastest">, Group<output>;
 def stop_after : Value<"stop-after", "LEVEL", "Print the program at a level: import, step, placed, local, scheduled, exec (default: none)", output>;

@@ -50,13 +50,67 @@ def Exec_MemoryUseAttr : Exec_Attr<"MemoryUse", "memory_use"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def Exec_MatrixAttr : Exec_Attr<"Matrix", "matrix"> {
+  let summary = "Where a matrix of each batch lies in one of a kernel's buffers";
+  let description = [{
+    Its first element lies `offset` bytes behind the buffer's start. Elements of a
+    row (of a column where `transposed`) are neighbours; between neighbouring rows
+    (columns) are `stride` elements, between matrices of neighbouring batches
+    `batchStride`.
+
+    ```mlir
+    #exec.matrix<buffer = 0, offset = 0, stride = 768, batchStride = 0, transposed = false>
+    ```
+  }];
+  let parameters = (ins "int64_t":$buffer, "int64_t":$offset, "int64_t":$stride,
+                        "int64_t":$batchStride, "bool":$transposed);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Exec_Epilogue : I32EnumAttr<"Epilogue", "What a product adds to its sums, numbered as DPC_EPILOGUE_*", [
+  I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"add", 1>, I32EnumAttrCase<"bias", 2>,
+]> {
+  let cppNamespace = "::dpc::exec";
+  let genSpecializedAttr = 0;
+}
+
+def Exec_ProductAttr : Exec_Attr<"Product", "product"> {
+  let summary = "A product of matrices that a library may make in place of a launch";
+  let description = [{
+    `d = a b`, where `d` has `rows` rows and `columns` columns and `a` has `depth`
+    columns, for each of `batches`. The `epilogue` is done with the sums before they
+    are stored: `add` adds the element of `addend`, `bias` that of a vector of all
+    columns, the one row of `addend`. Without one `addend` means nothing. Meanwhile
+    `workspaceBytes` bytes of the buffer of `workspace` are the library's own.
+
+    ```mlir
+    #exec.product<type = f32, tf32 = false, batches = 1, rows = 96, columns = 32, depth = 64,
+      a = <buffer = 0, offset = 0, stride = 64, batchStride = 0, transposed = false>,
+      b = <buffer = 1, offset = 0, stride = 32, batchStride = 0, transposed = false>,
+      d = <buffer = 2, offset = 0, stride = 32, batchStride = 0, transposed = false>,
+      epilogue = none,
+      addend = <buffer = 0, offset = 0, stride = 0, batchStride = 0, transposed = false>,
+      workspace = <buffer = 3, offset = 0, stride = 0, batchStride = 0, transposed = false>,
+      workspaceBytes = 4096>
+    ```
+  }];
+  let parameters = (ins "::mlir::Type":$type, "bool":$tf32, "int64_t":$batches, "int64_t":$rows,
+                        "int64_t":$columns, "int64_t":$depth, "::dpc::exec::MatrixAttr":$a,
+                        "::dpc::exec::MatrixAttr":$b, "::dpc::exec::MatrixAttr":$d,
+                        EnumParameter<Exec_Epilogue>:$epilogue, "::dpc::exec::MatrixAttr":$addend,
+                        "::dpc::exec::MatrixAttr":$workspace, "int64_t":$workspaceBytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Exec_GridAttr : Exec_Attr<"Grid", "grid"> {
   let summary = "A launch of a grid of threads, one of those that make a kernel";
   let description = [{
     The function whose name is the kernel's and `entry` behind it runs in `blocks`
     blocks of `threads` threads. Its arguments are the kernel's buffers with these
     numbers: the operands are counted first, then the results, then scratch
-    memory.
+    memory. A library may make `product`, if there is one, instead.
 
     ```mlir
     func.func private @kernel.0(%a: tensor<1000xf32>) -> tensor<1000xf32>
@@ -71,7 +125,8 @@ def Exec_GridAttr : Exec_Attr<"Grid", "grid"> {
     ```
   }];
   let parameters = (ins StringRefParameter<>:$entry, "int64_t":$blocks, "int64_t":$threads,
-                        "::mlir::DenseI64ArrayAttr":$buffers);
+                        "::mlir::DenseI64ArrayAttr":$buffers,
+                        OptionalParameter<"::dpc::exec::ProductAttr">:$product);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -31,6 +31,23 @@ SmallVector<int64_t> dpc::nn::extentsOf(Value tensor, ArrayRef<int64_t> dimensio
   return extents;
 }
 
+std::optional<int64_t> dpc::nn::strideAlong(Value tensor, ArrayRef<int64_t> dimensions) {
+  ArrayRef<int64_t> shape = typeOf(tensor).getShape();
+  SmallVector<int64_t> strides = rowMajorStrides(shape);
+  std::optional<int64_t> innermost;
+  int64_t next = 0;
+  for (int64_t d : llvm::reverse(dimensions)) {
+    if (shape[d] == 1)
+      continue;
+    if (innermost && strides[d] != next)
+      return std::nullopt;
+    if (!innermost)
+      innermost = strides[d];
+    next = strides[d] * shape[d];
+  }
+  return innermost.value_or(1);
+}
+
 /// Dimensions of `rank` in neither list, increasing.
 static SmallVector<int64_t> otherDims(int64_t rank, ArrayRef<int64_t> batch,
                                       ArrayRef<int64_t> contract) {

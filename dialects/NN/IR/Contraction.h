@@ -3,6 +3,8 @@
 
 #include "dialects/NN/IR/NNDialect.h"
 
+#include <optional>
+
 #define GET_OP_CLASSES
 #include "dialects/NN/IR/Contraction.h.inc"
 
@@ -10,6 +12,11 @@ namespace dpc::nn {
 
 /// The extents of some dimensions of `tensor`, such as those that are contracted.
 llvm::SmallVector<int64_t> extentsOf(mlir::Value tensor, llvm::ArrayRef<int64_t> dimensions);
+
+/// The distance in memory, in elements, of neighbours when `dimensions` of
+/// `tensor`, which is dense and row-major, are counted as one; nullopt when there
+/// is no one distance.
+std::optional<int64_t> strideAlong(mlir::Value tensor, llvm::ArrayRef<int64_t> dimensions);
 
 } // namespace dpc::nn
 

@@ -46,7 +46,23 @@ dpc_status_t CudaQueue::open(RankMemory &memory) {
                                          "locking memory of the host"))
     return status;
   staging = static_cast<char *>(locked);
-  return control.world_size > 1 ? connect(memory) : dpc_status_t(DPC_OK);
+  if (control.world_size > 1)
+    if (dpc_status_t status = connect(memory))
+      return status;
+  return openProducts(memory);
+}
+
+/// Makes each product once before the first step, which may be captured as a
+/// graph: then the library could not load its kernels. All memory is zeros, and
+/// so are the products.
+dpc_status_t CudaQueue::openProducts(RankMemory &memory) {
+  if (dpc_status_t status =
+          products.open(program, control, memory.window(), RankMemory::kWindowBytes))
+    return status;
+  for (uint64_t launch : products.getExamples())
+    if (dpc_status_t status = perform(launch, /*micro=*/0))
+      return status;
+  return DPC_OK;
 }
 
 dpc_status_t CudaQueue::connect(RankMemory &memory) {
@@ -108,14 +124,28 @@ dpc_status_t CudaQueue::endCapture() {
   return device.check(driver.cuGraphLaunch(graphs[entry], device.stream), "launching a graph");
 }
 
-dpc_status_t CudaQueue::perform(const dpc_launch_t &launch, uint32_t micro) {
-  const dpc_device_program_t &tables = *program.device;
+/// The places of parameters, from the `first` of the table on.
+void CudaQueue::findPointers(uint64_t first, uint64_t count, uint32_t micro) {
   pointers.clear();
-  for (uint64_t i = 0; i < launch.param_count; ++i)
-    pointers.push_back(
-        pointerTo(addressOf(tables.params[launch.first_param + i], micro, groupIndex)));
+  for (uint64_t i = first; i < first + count; ++i)
+    pointers.push_back(pointerTo(addressOf(program.device->params[i], micro, groupIndex)));
+}
+
+/// Performs an entry of the launch table.
+dpc_status_t CudaQueue::perform(uint64_t number, uint32_t micro) {
+  const dpc_device_program_t &tables = *program.device;
+  const dpc_launch_t &launch = tables.launches[number];
   const cuda::Driver &driver = device.driver;
+  if (products.makes(number)) {
+    findPointers(launch.first_product_param,
+                 dpc_product_buffer_count(&tables.products[launch.product]), micro);
+    if (dpc_status_t status = products.run(number, pointers.data(), device.stream))
+      return failWithin(status, "kernel %s", tables.kernels[launch.kernel].name);
+    return DPC_OK;
+  }
+  findPointers(launch.first_param, launch.param_count, micro);
   switch (launch.kind) {
+  case DPC_LAUNCH_PRODUCT:
   case DPC_LAUNCH_KERNEL: {
     parameters.clear();
     for (cuda::DevicePointer &pointer : pointers)
@@ -152,7 +182,7 @@ dpc_status_t CudaQueue::perform(const dpc_launch_t &launch, uint32_t micro) {
 dpc_status_t CudaQueue::compute(uint32_t function, uint32_t micro, const void *) {
   const dpc_launches_t &launches = program.device->functions[function];
   for (uint64_t i = 0; i < launches.count; ++i)
-    if (dpc_status_t status = perform(program.device->launches[launches.first + i], micro))
+    if (dpc_status_t status = perform(launches.first + i, micro))
       return status;
   return DPC_OK;
 }

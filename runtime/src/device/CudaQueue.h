@@ -4,6 +4,7 @@
 #include "dpc/device.h"
 #include "runtime/src/device/CudaDevice.h"
 #include "runtime/src/device/DeviceComm.h"
+#include "runtime/src/device/ProgramProducts.h"
 #include "runtime/src/device/Queue.h"
 
 namespace dpc {
@@ -37,7 +38,9 @@ private:
   cuda::DevicePointer pointerTo(DeviceAddress address) const {
     return device.base(address.space) + address.offset;
   }
-  dpc_status_t perform(const dpc_launch_t &launch, uint32_t micro);
+  void findPointers(uint64_t first, uint64_t count, uint32_t micro);
+  dpc_status_t perform(uint64_t number, uint32_t micro);
+  dpc_status_t openProducts(RankMemory &memory);
   dpc_status_t connect(RankMemory &memory);
   dpc_status_t endCapture();
   dpc_status_t synchronize();
@@ -47,6 +50,7 @@ private:
   const QueueOptions options;
   std::vector<uint32_t> groupIndex;
   CudaDevice device;
+  ProgramProducts products;
   std::unique_ptr<DeviceComm> comm; ///< null: there is one rank
   /// The work of each entry, once it was captured.
   cuda::GraphExec graphs[DPC_ENTRY_COUNT] = {};

@@ -7,6 +7,7 @@
 #include "runtime/src/base/Clock.h"
 #include "runtime/src/base/OperationNames.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/comm/ControlMessages.h"
 
 #include <cstring>
 #include <optional>
@@ -15,9 +16,6 @@
 namespace dpc {
 
 namespace {
-
-constexpr dpc_comm_op_t kControl = {
-    0, 0, 0, DPC_U8, DPC_SUM, DPC_NONE, 0, DPC_CONTROL_BUFFER, nullptr, nullptr, 0, 0};
 
 /// How NCCL sees elements that are reduced.
 std::optional<cuda::NcclType> typeOf(uint32_t dtype) {
@@ -107,18 +105,13 @@ dpc_status_t NcclComm::checkDevices() {
   cuda::Uuid own;
   if (dpc_status_t status = parts.device.readId(&own))
     return status;
-  char *ids = parts.window + DPC_ALIGNMENT;
-  std::memcpy(parts.window, &own, sizeof own);
-  dpc_comm_op_t op = kControl;
-  op.op = DPC_OP_ALL_GATHER;
-  op.count = sizeof own;
-  op.in = parts.window;
-  op.out = ids;
-  if (dpc_status_t status = dpc_comm_run(&parts.control, &op))
+  std::vector<cuda::Uuid> ids(ranks);
+  if (dpc_status_t status =
+          gatherControl(parts.control, parts.window, &own, sizeof own, ids.data()))
     return status;
   for (uint32_t rank = 0; rank < ranks; ++rank)
     for (uint32_t other = rank + 1; other < ranks; ++other)
-      if (std::memcmp(ids + rank * sizeof own, ids + other * sizeof own, sizeof own) == 0)
+      if (std::memcmp(&ids[rank], &ids[other], sizeof own) == 0)
         return fail(DPC_INVALID,
                     "ranks %u and %u have the same device, and NCCL wants one for each: this run "
                     "has %u ranks (with --comm=local they may share one)",
@@ -133,14 +126,8 @@ dpc_status_t NcclComm::connect() {
     if (dpc_status_t status =
             checkCall(nccl.ncclGetUniqueId(&id), nullptr, "making the run's number"))
       return status;
-  std::memcpy(parts.window, &id, sizeof id);
-  dpc_comm_op_t op = kControl;
-  op.op = DPC_OP_BROADCAST;
-  op.count = sizeof id;
-  op.in = op.out = parts.window;
-  if (dpc_status_t status = dpc_comm_run(&parts.control, &op))
+  if (dpc_status_t status = broadcastControl(parts.control, parts.window, &id, sizeof id))
     return status;
-  std::memcpy(&id, parts.window, sizeof id);
   cuda::NcclConfig config;
   config.blocking = 0;
   cuda::NcclComm world = nullptr;
@@ -202,8 +189,10 @@ dpc_status_t NcclComm::open(uint32_t eventCount) {
 
 dpc_status_t NcclComm::begin(uint32_t number, bool) {
   announces = known.insert(number).second;
-  dpc_comm_op_t op = kControl;
+  dpc_comm_op_t op = {};
   op.op = DPC_OP_BARRIER;
+  op.dtype = DPC_U8;
+  op.peer = DPC_NONE;
   op.buffer_id = number;
   return parts.control.vtable->start(&parts.control, &op, &begun);
 }

@@ -19,25 +19,6 @@ static int64_t elementsAlong(Value tensor, ArrayRef<int64_t> dimensions) {
   return ShapedType::getNumElements(extentsOf(tensor, dimensions));
 }
 
-/// The distance in memory of neighbours when `dimensions` of `tensor` are
-/// counted as one, row-major; nullopt when there is no one distance.
-static std::optional<int64_t> strideAlong(Value tensor, ArrayRef<int64_t> dimensions) {
-  ArrayRef<int64_t> shape = typeOf(tensor).getShape();
-  SmallVector<int64_t> strides = rowMajorStrides(shape);
-  std::optional<int64_t> innermost;
-  int64_t next = 0;
-  for (int64_t d : llvm::reverse(dimensions)) {
-    if (shape[d] == 1)
-      continue;
-    if (innermost && strides[d] != next)
-      return std::nullopt;
-    if (!innermost)
-      innermost = strides[d];
-    next = strides[d] * shape[d];
-  }
-  return innermost.value_or(1);
-}
-
 /// The matrix that `tensor` is in memory, if it is one: the element where the
 /// batch dimensions have `positions` and the others are 0 is its first.
 static StridedMatrix matrixIn(VectorEmitter &e, Value tensor, ArrayRef<Index> positions,

@@ -16,6 +16,11 @@ def GridFillOpInterface : OpInterface<"GridFillOpInterface"> {
     InterfaceMethod<"Blocks of the grid, and threads of a block.",
       "::dpc::TileGrid", "getTileGrid">,
     InterfaceMethod<[{
+      The product that the op is, if its factors are matrices wherever they are
+      dense and row-major: then a library can make it.
+    }], "std::optional<::dpc::MatrixFactors>", "getFactors", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return std::nullopt;">,
+    InterfaceMethod<[{
       Makes the tile of the block: each element is given once to
       `emitter.storeFinal`, with `finish` (may be null), by one thread: what is
       elementwise over the result is computed there, while the element is in a

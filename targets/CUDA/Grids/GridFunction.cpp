@@ -15,7 +15,7 @@ FailureOr<KernelCode> GridFunction::emit() {
   const LoopPlan loops = planLoops(graph);
   if (llvm::Error error = loops.verify(graph))
     return emitError(e.loc, "loops: ") << llvm::toString(std::move(error)), failure();
-  const LaunchPlan plan = planLaunches(graph, loops);
+  const LaunchPlan plan = planLaunches(graph, loops, maker);
   if (llvm::Error error = plan.verify(graph))
     return emitError(e.loc, "launches: ") << llvm::toString(std::move(error)), failure();
   if (failed(memory.placeArguments()))
@@ -57,7 +57,7 @@ void GridFunction::beginEntry(const Launch &launch) {
                     builder.getDenseI32ArrayAttr({static_cast<int32_t>(launch.threads)}));
   function.setPassthroughAttr(builder.getStrArrayAttr({"nounwind"}));
   builder.setInsertionPointToStart(function.addEntryBlock(builder));
-  entries.push_back({function, launch.blocks, launch.threads});
+  entries.push_back({function, launch.blocks, launch.threads, std::nullopt});
   e.beginLaunch(launch, name);
   memory.enter(function);
 }
@@ -77,6 +77,7 @@ KernelLaunch GridFunction::finish(Entry &entry) {
   launch.suffix = entry.function.getSymName().drop_front(symbol.size()).str();
   launch.blocks = entry.blocks;
   launch.threads = entry.threads;
+  launch.product = entry.product;
   llvm::BitVector unused(block.getNumArguments());
   SmallVector<Type> types;
   SmallVector<Attribute> attributes;
@@ -107,6 +108,8 @@ LogicalResult GridFunction::emitLaunch(const Launch &launch, unsigned ordinal) {
       placeValue(value, launch, ordinal);
   LogicalResult emitted = e.emitGroup(launch.group, ordinal);
   endEntry();
+  if (launch.product)
+    entries.back().product = placeProduct(*launch.product, ordinal);
   return emitted;
 }
 
@@ -126,6 +129,40 @@ void GridFunction::placeValue(Value value, const Launch &launch, unsigned ordina
                         KernelMemory::storageType(value), rowElements});
   else
     memory.placeInScratch(value, /*rowElements=*/0, std::max(ordinal, last));
+}
+
+/// Where the matrices of a product lie, which have their places by now.
+LibraryProduct GridFunction::placeProduct(const PlannedProduct &product, unsigned ordinal) {
+  // What NVIDIA advises for a Hopper, less where splitting a sum among blocks
+  // could not use it; and what aligning it may take.
+  const int64_t kMostBytes = int64_t(32) << 20, kParts = 8, kAlignment = 256;
+  const MatrixFactors &factors = product.factors;
+  auto at = [&](Value value, const TensorMatrix &matrix) {
+    KernelMemory::Location place = memory.locate(value);
+    return MatrixInBuffer{place.buffer, place.offset, matrix.stride,
+                          factors.batches > 1 ? matrix.batchStride : 0, matrix.isTransposed};
+  };
+  const TensorMatrix dense{nullptr, factors.columns, factors.rows * factors.columns, false};
+  LibraryProduct made;
+  made.elementType = factors.elementType;
+  made.tf32 = e.usesTf32 && factors.elementType.isF32();
+  made.batches = factors.batches;
+  made.rows = factors.rows;
+  made.columns = factors.columns;
+  made.depth = factors.depth;
+  made.a = at(factors.a.tensor, factors.a);
+  made.b = at(factors.b.tensor, factors.b);
+  made.d = at(product.result, dense);
+  made.epilogue = product.epilogue;
+  if (product.epilogue == LibraryProduct::Epilogue::add)
+    made.addend = at(product.addend, dense);
+  else if (product.epilogue == LibraryProduct::Epilogue::bias)
+    made.addend = at(product.addend, {nullptr, factors.columns, 0, false});
+  made.workspaceBytes =
+      std::min(kMostBytes, kParts * tensorBytes(product.result.getType())) + kAlignment;
+  KernelMemory::Location workspace = memory.reserve(made.workspaceBytes, ordinal);
+  made.workspace = {workspace.buffer, workspace.offset};
+  return made;
 }
 
 void GridFunction::emitCopy(Value value, unsigned result, unsigned ordinal) {

@@ -13,8 +13,8 @@ namespace dpc {
 class GridFunction {
 public:
   GridFunction(const KernelGraph &graph, GridEmitter &emitter, mlir::ModuleOp module,
-               llvm::StringRef symbol)
-      : graph(graph), e(emitter), module(module), symbol(symbol),
+               llvm::StringRef symbol, ProductMaker maker)
+      : graph(graph), e(emitter), module(module), symbol(symbol), maker(maker),
         memory(graph, emitter, module, symbol) {}
 
   mlir::FailureOr<KernelCode> emit();
@@ -23,6 +23,7 @@ private:
   struct Entry {
     mlir::LLVM::LLVMFuncOp function;
     int64_t blocks, threads;
+    std::optional<LibraryProduct> product;
   };
 
   void beginEntry(const Launch &launch);
@@ -30,12 +31,14 @@ private:
   mlir::LogicalResult emitLaunch(const Launch &launch, unsigned ordinal);
   void placeValue(mlir::Value value, const Launch &launch, unsigned ordinal);
   void emitCopy(mlir::Value value, unsigned result, unsigned ordinal);
+  LibraryProduct placeProduct(const PlannedProduct &product, unsigned ordinal);
   KernelLaunch finish(Entry &entry);
 
   const KernelGraph &graph;
   GridEmitter &e;
   mlir::ModuleOp module;
   llvm::StringRef symbol;
+  ProductMaker maker;
   KernelMemory memory;
   /// The launch that reads a value last.
   llvm::DenseMap<mlir::Value, unsigned> lastLaunch;

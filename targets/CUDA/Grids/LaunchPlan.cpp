@@ -86,8 +86,8 @@ static int64_t threadsFor(int64_t work) {
 namespace {
 class Planner {
 public:
-  Planner(const KernelGraph &graph, const LoopPlan &plan)
-      : graph(graph), terms(graph), lastGroup(findLastReaders(graph, plan.groups)) {
+  Planner(const KernelGraph &graph, const LoopPlan &plan, ProductMaker maker)
+      : graph(graph), maker(maker), terms(graph), lastGroup(findLastReaders(graph, plan.groups)) {
     for (Value value : graph.getYielded())
       yielded.insert(value);
     for (auto [ordinal, group] : llvm::enumerate(plan.groups))
@@ -136,8 +136,7 @@ private:
   /// share; else a thread.
   void addFilled(const LoopGroup &group) {
     if (GridFillOpInterface tiles = payingGridFill(group.stages[0].roots[0])) {
-      TileGrid grid = tiles.getTileGrid();
-      result.launches.push_back({Launch::Kind::tiles, group, grid.blocks, grid.threads});
+      addTiles(group, tiles.getTileGrid());
       return;
     }
     auto rule = cast<FillOpInterface>(group.stages[0].roots[0]);
@@ -150,6 +149,18 @@ private:
     parts = rule.getParts(kManyElements);
     addElements(group, parts.count);
     result.launches.back().parts = {parts.count, 1};
+  }
+
+  void addTiles(const LoopGroup &group, TileGrid grid) {
+    Launch launch{Launch::Kind::tiles, group, grid.blocks, grid.threads};
+    launch.product = planProduct(graph, group, maker);
+    const bool isDivided = launch.product && !launch.product->isWhole;
+    if (isDivided)
+      launch.group.stages.truncate(1);
+    result.launches.push_back(launch);
+    if (isDivided)
+      for (const LoopGroup::Stage &stage : llvm::drop_begin(group.stages))
+        addStage(stage);
   }
 
   void addStage(const LoopGroup::Stage &stage) {
@@ -195,14 +206,15 @@ private:
   }
 
   const KernelGraph &graph;
+  ProductMaker maker;
   Terms terms;
   DenseMap<Value, unsigned> lastGroup;
   DenseSet<Value> yielded;
 };
 } // namespace
 
-LaunchPlan dpc::planLaunches(const KernelGraph &graph, const LoopPlan &plan) {
-  return Planner(graph, plan).result;
+LaunchPlan dpc::planLaunches(const KernelGraph &graph, const LoopPlan &plan, ProductMaker maker) {
+  return Planner(graph, plan, maker).result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -233,6 +245,9 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const Launch &launch, 
   } else if (group.rows == 1 && group.stages.size() > 1)
     return planError("launch {0} has {1} stages and no rows: nothing is between them", number,
                      group.stages.size());
+  if (launch.product && (!isTiles || !llvm::is_contained(group.stages.back().roots,
+                                                         launch.product->result.getDefiningOp())))
+    return planError("launch {0} is not the product that a library makes", number);
   if (launch.kind == Launch::Kind::results && (group.rows != 1 || launch.blocks != elements))
     return planError("launch {0} has {1} blocks for {2} elements", number, launch.blocks, elements);
   if (launch.kind == Launch::Kind::rows &&

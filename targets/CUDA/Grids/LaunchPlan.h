@@ -1,7 +1,7 @@
 #ifndef DPC_TARGETS_CUDA_GRIDS_LAUNCHPLAN_H
 #define DPC_TARGETS_CUDA_GRIDS_LAUNCHPLAN_H
 
-#include "targets/Loops/Kernels/LoopPlan.h"
+#include "targets/CUDA/Grids/PlannedProduct.h"
 #include "targets/Loops/Rules.h"
 
 #include <vector>
@@ -30,6 +30,8 @@ struct Launch {
   /// Of kind `rows`: values whose current row lies in the block's shared
   /// memory.
   llvm::SmallVector<mlir::Value> shared;
+  /// Of kind `tiles`: how a library makes all of the group.
+  std::optional<PlannedProduct> product;
 };
 
 /// The launches of a kernel, in their order.
@@ -50,8 +52,11 @@ struct LaunchPlan {
 };
 
 /// Divides the loops of `plan` among threads. Groups without elements have no
-/// launch. A group of few and long rows is divided into one for each stage.
-LaunchPlan planLaunches(const KernelGraph &graph, const LoopPlan &plan);
+/// launch. A group of few and long rows is divided into one for each stage, and one
+/// of tiles where a library makes the first stage alone. `maker` says which
+/// products are for a library.
+LaunchPlan planLaunches(const KernelGraph &graph, const LoopPlan &plan,
+                        ProductMaker maker = ProductMaker::generated);
 
 } // namespace dpc
 

@@ -91,6 +91,18 @@ void KernelMemory::placeInScratch(Value value, int64_t rowElements, unsigned las
   e.setBuffer(value, bufferOf(place));
 }
 
+KernelMemory::Location KernelMemory::locate(Value value) const {
+  const Place &place = places.find(value)->second;
+  assert(place.kind != Place::Kind::table && "a table is in no buffer");
+  if (place.kind == Place::Kind::scratch)
+    return {operands + results, place.number};
+  return {static_cast<unsigned>(place.number), 0};
+}
+
+KernelMemory::Location KernelMemory::reserve(int64_t bytes, unsigned ordinal) {
+  return {operands + results, scratch.allocate(bytes, ordinal)};
+}
+
 KernelEmitter::Buffer KernelMemory::bufferOf(const Place &place) {
   auto pointer = LLVM::LLVMPointerType::get(e.builder.getContext());
   Value address;

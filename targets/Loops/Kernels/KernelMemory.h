@@ -38,6 +38,16 @@ public:
   /// for one row of `rowElements` at a time.
   void placeInScratch(mlir::Value value, int64_t rowElements, unsigned lastGroup);
 
+  /// A place in a buffer, `offset` bytes behind its start.
+  struct Location {
+    unsigned buffer;
+    int64_t offset;
+  };
+  /// Where `value`, which has a place in a buffer, begins.
+  Location locate(mlir::Value value) const;
+  /// Scratch memory until group `ordinal` is done.
+  Location reserve(int64_t bytes, unsigned ordinal);
+
   /// Whether `value` is made in the buffer of a result, and of which.
   bool isResult(mlir::Value value) const { return resultOf.contains(value); }
   bool isStoredIn(mlir::Value value, unsigned result) const;

@@ -3,6 +3,7 @@
 #include "test/cuda_emulator/base/Options.h"
 #include "test/cuda_emulator/cublaslt/Problem.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -58,6 +59,8 @@ static MatmulAlgorithm algorithmFor(const PreferenceState &preference) {
   algorithm.data[0] = kAlgorithmMark;
   for (int i = 0; i < 4; ++i)
     algorithm.data[1 + i] = preference.minAlignment[i];
+  // It wants some workspace where it may have some.
+  algorithm.data[5] = std::min<uint64_t>(preference.maxWorkspace, 512);
   return algorithm;
 }
 
@@ -217,6 +220,7 @@ BlasStatus cublasLtMatmulAlgoGetHeuristic(BlasHandle handle, MatmulDescription d
   dpcEmulatorCount("cublasLtMatmulAlgoGetHeuristic");
   results[0] = {};
   results[0].algorithm = algorithmFor(*stateOf(preference));
+  results[0].workspaceBytes = results[0].algorithm.data[5];
   results[0].status = BlasStatus::success;
   *returned = 1;
   return BlasStatus::success;
@@ -240,8 +244,8 @@ BlasStatus cublasLtMatmulAlgoCheck(BlasHandle handle, MatmulDescription descript
 BlasStatus cublasLtMatmul(BlasHandle handle, MatmulDescription description, const void *alpha,
                           const void *a, MatrixLayout aLayout, const void *b, MatrixLayout bLayout,
                           const void *beta, const void *c, MatrixLayout cLayout, void *d,
-                          MatrixLayout dLayout, const MatmulAlgorithm *algorithm, void *, size_t,
-                          Stream stream) {
+                          MatrixLayout dLayout, const MatmulAlgorithm *algorithm, void *workspace,
+                          size_t workspaceBytes, Stream stream) {
   if (!handle)
     return BlasStatus::notInitialized;
   auto job = std::make_unique<Job>();
@@ -268,6 +272,11 @@ BlasStatus cublasLtMatmul(BlasHandle handle, MatmulDescription description, cons
       fail("cublasLtMatmul: matrix %c lies at %p, but its algorithm was chosen for an alignment of "
            "%llu bytes",
            "ABCD"[i], pointers[i], static_cast<unsigned long long>(algorithm->data[1 + i]));
+  const uint64_t workspaceNeeded = algorithm->data[5];
+  if (workspaceBytes < workspaceNeeded)
+    return BlasStatus::invalidValue;
+  if (workspaceNeeded && reinterpret_cast<uint64_t>(workspace) % 256)
+    fail("cublasLtMatmul: the workspace lies at %p, which is no multiple of 256", workspace);
   auto reach = [](const void *from, uint64_t bytes, const char *what) {
     return static_cast<char *>(dpcEmulatorReach(from, bytes, what));
   };
@@ -275,6 +284,10 @@ BlasStatus cublasLtMatmul(BlasHandle handle, MatmulDescription description, cons
   job->b = reach(b, extentOf(p.b), "matrix B of cublasLtMatmul");
   job->c = job->beta != 0 ? reach(c, extentOf(p.c), "matrix C of cublasLtMatmul") : nullptr;
   job->d = reach(d, extentOf(p.d), "matrix D of cublasLtMatmul");
+  // What is left in the workspace is nothing that anyone may rely on.
+  if (workspaceNeeded)
+    job->workspace = reach(workspace, workspaceNeeded, "workspace of cublasLtMatmul");
+  job->workspaceBytes = workspaceNeeded;
   if (p.description.bias) {
     const bool alongColumns = p.description.has(Epilogue::biasGradientB);
     const auto length = static_cast<uint64_t>((alongColumns ? p.n() : p.m()) +

@@ -4,6 +4,7 @@
 #include "test/cuda_emulator/cublaslt/Problem.h"
 
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 using namespace dpc::cuda;
@@ -159,6 +160,8 @@ void Product::run() {
 }
 
 void dpc::emulator::compute(const Job &job) {
+  if (job.workspace)
+    std::memset(job.workspace, 0x7f, job.workspaceBytes);
   for (int64_t batch = 0; batch < job.problem.d.batches; ++batch)
     Product(job, batch).run();
 }

@@ -69,9 +69,11 @@ std::string problemWith(const Problem &problem, cuda::BlasStatus &status);
 /// A product with its data, where the host reaches it.
 struct Job {
   Problem problem;
-  double alpha, beta;
-  const char *a, *b, *c;
-  char *d, *bias, *aux;
+  double alpha = 1, beta = 0;
+  const char *a = nullptr, *b = nullptr, *c = nullptr;
+  char *d = nullptr, *bias = nullptr, *aux = nullptr;
+  char *workspace = nullptr;
+  uint64_t workspaceBytes = 0;
 };
 
 /// Computes it. Sums of f64 for f64 and, rounded once, for all other types.

@@ -57,6 +57,23 @@ TEST_P(GridCodegenCase, F32) { check(GetParam(), "f32", 3e-5, makeKernel); }
 TEST_P(GridCodegenCase, Bf16) { checkNarrow("bf16"); }
 TEST_P(GridCodegenCase, F16) { checkNarrow("f16"); }
 
+CodeOptions withLibrary() {
+  CodeOptions options;
+  options.products = ProductMaker::library;
+  return options;
+}
+
+/// The library makes all products that it can, in every type that it has.
+TEST_P(GridCodegenCase, Library) {
+  if (isLaterRun() || !StringRef(GetParam().text).contains("nn.dot"))
+    GTEST_SKIP() << "no product, or in the long run";
+  auto make = [](Operation *op) -> std::unique_ptr<RunnableKernel> {
+    return DeviceKernel::create(op, withLibrary());
+  };
+  check(GetParam(), "f64", 1e-12, make);
+  check(GetParam(), "f32", 3e-5, make);
+}
+
 /// NVIDIA's assembler takes the code, where it is installed.
 TEST_P(GridCodegenCase, Assembles) {
   static const bool isThere = std::system("command -v ptxas >/dev/null") == 0;
@@ -158,6 +175,77 @@ TEST_F(GridPtx, MatrixUnitsWhereTheyMay) {
   EXPECT_FALSE(has(ptxOf(product, "f32"), "mma"));
   EXPECT_FALSE(has(ptxOf(product, "f32", ordered), "mma"));
   EXPECT_FALSE(has(ptxOf(product, "bf16", withTf32()), "mma"));
+}
+
+/// What is done with a product %p of 40 x 30, and how the library makes that: its
+/// epilogue, or none where another launch does it.
+struct LibraryCase {
+  const char *text;
+  std::vector<Arg> more; // %c, ..
+  LibraryProduct::Epilogue epilogue;
+};
+
+// Which op behind the product is an epilogue.
+TEST_F(GridCodegen, LibraryEpilogues) {
+  using Epilogue = LibraryProduct::Epilogue;
+  const LibraryCase cases[] = {
+      {"nn.add %p, %c : tensor<40x30xf64>", {{"40x30xf64"}}, Epilogue::add},
+      {"nn.add %c, %p : tensor<40x30xf64>", {{"40x30xf64"}}, Epilogue::add},
+      {"%v = nn.broadcast %c [1] : tensor<30xf64> -> tensor<40x30xf64> "
+       "nn.add %p, %v : tensor<40x30xf64>",
+       {{"30xf64"}},
+       Epilogue::bias},
+      // A vector for the rows is none for the columns.
+      {"%v = nn.broadcast %c [0] : tensor<40xf64> -> tensor<40x30xf64> "
+       "nn.add %p, %v : tensor<40x30xf64>",
+       {{"40xf64"}},
+       Epilogue::none},
+      {"nn.add %p, %p : tensor<40x30xf64>", {}, Epilogue::none},
+      {"nn.sub %p, %c : tensor<40x30xf64>", {{"40x30xf64"}}, Epilogue::none},
+      {"%q = nn.add %p, %c : tensor<40x30xf64> nn.relu %q : tensor<40x30xf64>",
+       {{"40x30xf64"}},
+       Epilogue::none}};
+  const std::pair<StringRef, double> types[] = {
+      {"f64", 1e-12}, {"f32", 3e-5}, {"f16", 2e-2}, {"bf16", 2e-2}};
+  for (const LibraryCase &one : cases) {
+    SCOPED_TRACE(one.text);
+    const std::string text = std::string("%p = nn.dot %a, %b contract [1] [0] : tensor<40x24xf64>, "
+                                         "tensor<24x30xf64> -> tensor<40x30xf64> ") +
+                             one.text;
+    OpCase opCase{text.c_str(), {{"40x24xf64"}, {"24x30xf64"}}};
+    opCase.args.insert(opCase.args.end(), one.more.begin(), one.more.end());
+    for (auto [type, tolerance] : types) {
+      // No library has epilogues for f64 but that which adds a matrix.
+      const bool isLacking = one.epilogue == Epilogue::bias && type == "f64";
+      const Epilogue wanted = isLacking ? Epilogue::none : one.epilogue;
+      check(opCase, type, tolerance, [&](Operation *op) -> std::unique_ptr<RunnableKernel> {
+        auto kernel = DeviceKernel::create(op, withLibrary());
+        EXPECT_EQ(kernel->countProducts(), 1u);
+        EXPECT_EQ(kernel->code.launches.size(), wanted == Epilogue::none ? 2u : 1u);
+        EXPECT_EQ(kernel->code.launches[0].product->epilogue, wanted);
+        return kernel;
+      });
+    }
+  }
+}
+
+// A product that is small, or keeps the order of its sums, is a kernel's own.
+TEST_F(GridCodegen, LibraryWhereItPays) {
+  auto countOf = [&](const std::string &rows, const CodeOptions &options) {
+    const std::string a = rows + "x256xf64", tensor = "tensor<" + a + ">",
+                      text = "nn.dot %a, %b contract [1] [0] : " + tensor +
+                             ", tensor<256x256xf64> -> " + tensor;
+    Kernel kernel = parseKernel(context, {text.c_str(), {{a.c_str()}, {"256x256xf64"}}}, "f32");
+    return DeviceKernel::create(kernel.op, options)->countProducts();
+  };
+  CodeOptions ordered, generated, bySize;
+  ordered.orderedSums = true;
+  generated.products = ProductMaker::generated;
+  EXPECT_EQ(countOf("256", bySize), 1u);
+  EXPECT_EQ(countOf("255", bySize), 0u);
+  EXPECT_EQ(countOf("255", withLibrary()), 1u);
+  EXPECT_EQ(countOf("256", generated), 0u);
+  EXPECT_EQ(countOf("256", ordered), 0u);
 }
 
 TEST_F(GridCodegen, Tf32) {

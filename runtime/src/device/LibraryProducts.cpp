@@ -1,0 +1,255 @@
+// Products of matrices by cuBLASLt. Meaning of its calls: NVIDIA, "cuBLAS", part
+// "Using the cuBLASLt API".
+
+#include "runtime/src/device/LibraryProducts.h"
+
+#include "runtime/src/base/Status.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dpc {
+
+namespace {
+
+/// Where the library wants its workspace to begin.
+constexpr uint64_t kWorkspaceAlignment = 256;
+/// The largest alignment that the library tells apart.
+constexpr uint64_t kMostAlignment = 256;
+
+cuda::DataType dataType(uint32_t dtype) {
+  return dtype == DPC_F64    ? cuda::DataType::f64
+         : dtype == DPC_F16  ? cuda::DataType::f16
+         : dtype == DPC_BF16 ? cuda::DataType::bf16
+                             : cuda::DataType::f32;
+}
+
+cuda::ComputeType computeType(const dpc_product_t &product) {
+  return product.dtype == DPC_F64 ? cuda::ComputeType::f64
+         : product.tf32           ? cuda::ComputeType::f32FastTf32
+                                  : cuda::ComputeType::f32;
+}
+
+bool areEqual(const LibraryProducts::Wanted &one, const LibraryProducts::Wanted &other) {
+  static_assert(sizeof(LibraryProducts::Wanted) ==
+                    sizeof(dpc_product_t) + sizeof(one.alignments) + sizeof(uint64_t),
+                "nothing lies between the members");
+  return std::memcmp(&one, &other, sizeof one) == 0;
+}
+
+} // namespace
+
+LibraryProducts::~LibraryProducts() {
+  for (const Prepared &product : products) {
+    if (product.description)
+      library.cublasLtMatmulDescDestroy(product.description);
+    for (cuda::MatrixLayout layout : {product.a, product.b, product.d})
+      if (layout)
+        library.cublasLtMatrixLayoutDestroy(layout);
+  }
+  if (handle)
+    library.cublasLtDestroy(handle);
+}
+
+dpc_status_t LibraryProducts::check(cuda::BlasStatus status, const char *what) const {
+  if (status == cuda::BlasStatus::success)
+    return DPC_OK;
+  return fail(DPC_INVALID, "cuBLASLt: %s: %s", what, library.cublasLtGetStatusString(status));
+}
+
+dpc_status_t LibraryProducts::open() {
+  if (dpc_status_t status = cuda::openCublasLt(library))
+    return status;
+  return check(library.cublasLtCreate(&handle), "opening the library");
+}
+
+uint32_t LibraryProducts::add(const Wanted &wanted) {
+  for (uint32_t number = 0; number < products.size(); ++number)
+    if (areEqual(products[number].wanted, wanted))
+      return number;
+  products.emplace_back().wanted = wanted;
+  return static_cast<uint32_t>(products.size() - 1);
+}
+
+//===----------------------------------------------------------------------===//
+// What the library is told
+//===----------------------------------------------------------------------===//
+
+/// A matrix of so many rows and columns, which are the library's columns and
+/// rows; where it is transposed, they are its rows and columns.
+dpc_status_t LibraryProducts::layOut(const Wanted &wanted, const dpc_matrix_t &matrix,
+                                     uint64_t rows, uint64_t columns, cuda::MatrixLayout *out) {
+  const dpc_product_t &product = wanted.product;
+  if (dpc_status_t status =
+          check(library.cublasLtMatrixLayoutCreate(
+                    out, dataType(product.dtype), matrix.transposed ? rows : columns,
+                    matrix.transposed ? columns : rows, static_cast<int64_t>(matrix.stride)),
+                "describing a matrix"))
+    return status;
+  const auto batches = static_cast<int32_t>(product.batches);
+  const auto batchOffset = static_cast<int64_t>(matrix.batch_stride);
+  if (dpc_status_t status =
+          check(library.cublasLtMatrixLayoutSetAttribute(*out, cuda::LayoutAttribute::batchCount,
+                                                         &batches, sizeof batches),
+                "describing a matrix"))
+    return status;
+  return check(library.cublasLtMatrixLayoutSetAttribute(*out, cuda::LayoutAttribute::batchOffset,
+                                                        &batchOffset, sizeof batchOffset),
+               "describing a matrix");
+}
+
+dpc_status_t LibraryProducts::describe(Prepared &prepared) {
+  const dpc_product_t &product = prepared.wanted.product;
+  const cuda::DataType scale = product.dtype == DPC_F64 ? cuda::DataType::f64 : cuda::DataType::f32;
+  if (dpc_status_t status = check(
+          library.cublasLtMatmulDescCreate(&prepared.description, computeType(product), scale),
+          "describing a product"))
+    return status;
+  auto set = [&](cuda::MatmulAttribute attribute, auto value) {
+    return check(library.cublasLtMatmulDescSetAttribute(prepared.description, attribute, &value,
+                                                        sizeof value),
+                 "describing a product");
+  };
+  // Its first factor is the second one here.
+  if (dpc_status_t status =
+          set(cuda::MatmulAttribute::transposeA, static_cast<int32_t>(product.b.transposed)))
+    return status;
+  if (dpc_status_t status =
+          set(cuda::MatmulAttribute::transposeB, static_cast<int32_t>(product.a.transposed)))
+    return status;
+  if (product.epilogue == DPC_EPILOGUE_BIAS) {
+    if (dpc_status_t status = set(cuda::MatmulAttribute::epilogue, cuda::Epilogue::bias))
+      return status;
+    // Where it lies is told with each run; until then, how it is aligned.
+    if (dpc_status_t status =
+            set(cuda::MatmulAttribute::biasPointer, prepared.wanted.alignments[kAddend]))
+      return status;
+  }
+  if (dpc_status_t status =
+          layOut(prepared.wanted, product.b, product.depth, product.columns, &prepared.a))
+    return status;
+  if (dpc_status_t status =
+          layOut(prepared.wanted, product.a, product.rows, product.depth, &prepared.b))
+    return status;
+  return layOut(prepared.wanted, product.d, product.rows, product.columns, &prepared.d);
+}
+
+//===----------------------------------------------------------------------===//
+// How the library does it
+//===----------------------------------------------------------------------===//
+
+dpc_status_t LibraryProducts::choose(Prepared &prepared, cuda::MatmulPreference preference) {
+  const Wanted &wanted = prepared.wanted;
+  const bool addsMatrix = wanted.product.epilogue == DPC_EPILOGUE_ADD;
+  const uint64_t of[4] = {wanted.alignments[1], wanted.alignments[0],
+                          wanted.alignments[addsMatrix ? kAddend : 2], wanted.alignments[2]};
+  auto prefer = [&](cuda::PreferenceAttribute attribute, auto value) {
+    return check(
+        library.cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value),
+        "choosing how to make a product");
+  };
+  // The workspace begins behind its first bytes, where the library wants it.
+  const uint64_t lost = kWorkspaceAlignment - 1;
+  if (dpc_status_t status =
+          prefer(cuda::PreferenceAttribute::maxWorkspaceBytes,
+                 wanted.workspaceBytes > lost ? wanted.workspaceBytes - lost : uint64_t(0)))
+    return status;
+  const cuda::PreferenceAttribute alignments[4] = {
+      cuda::PreferenceAttribute::minAlignmentA, cuda::PreferenceAttribute::minAlignmentB,
+      cuda::PreferenceAttribute::minAlignmentC, cuda::PreferenceAttribute::minAlignmentD};
+  for (int i = 0; i < 4; ++i)
+    if (dpc_status_t status =
+            prefer(alignments[i], static_cast<uint32_t>(std::min(of[i], kMostAlignment))))
+      return status;
+  cuda::MatmulHeuristic found = {};
+  int count = 0;
+  const cuda::BlasStatus asked =
+      library.cublasLtMatmulAlgoGetHeuristic(handle, prepared.description, prepared.a, prepared.b,
+                                             prepared.d, prepared.d, preference, 1, &found, &count);
+  prepared.choice = {};
+  // A product that the library does not make is for the kernels.
+  if (asked == cuda::BlasStatus::notSupported)
+    return DPC_OK;
+  if (dpc_status_t status = check(asked, "choosing how to make a product"))
+    return status;
+  if (count == 1 && found.status == cuda::BlasStatus::success)
+    prepared.choice = {found.algorithm, 1, 0};
+  return DPC_OK;
+}
+
+dpc_status_t LibraryProducts::choose() {
+  cuda::MatmulPreference preference = nullptr;
+  if (dpc_status_t status = check(library.cublasLtMatmulPreferenceCreate(&preference),
+                                  "choosing how to make products"))
+    return status;
+  dpc_status_t status = DPC_OK;
+  for (Prepared &prepared : products) {
+    if (!prepared.description)
+      status = describe(prepared);
+    if (!status)
+      status = choose(prepared, preference);
+    if (status)
+      break;
+  }
+  library.cublasLtMatmulPreferenceDestroy(preference);
+  return status;
+}
+
+std::vector<LibraryProducts::Choice> LibraryProducts::getChoices() const {
+  std::vector<Choice> choices;
+  for (const Prepared &prepared : products)
+    choices.push_back(prepared.choice);
+  return choices;
+}
+
+dpc_status_t LibraryProducts::adopt(const Choice *choices) {
+  for (Prepared &prepared : products) {
+    if (!prepared.description)
+      if (dpc_status_t status = describe(prepared))
+        return status;
+    prepared.choice = *choices++;
+    cuda::MatmulHeuristic found = {};
+    if (!prepared.choice.isMade)
+      continue;
+    const cuda::BlasStatus checked =
+        library.cublasLtMatmulAlgoCheck(handle, prepared.description, prepared.a, prepared.b,
+                                        prepared.d, prepared.d, &prepared.choice.algorithm, &found);
+    if (dpc_status_t status =
+            check(checked, "this device does not make a product as that of rank 0"))
+      return status;
+  }
+  return DPC_OK;
+}
+
+dpc_status_t LibraryProducts::run(uint32_t number, const cuda::DevicePointer *buffers,
+                                  cuda::Stream stream) {
+  const Prepared &prepared = products[number];
+  const dpc_product_t &product = prepared.wanted.product;
+  auto pointer = [&](uint32_t buffer) { return reinterpret_cast<void *>(buffers[buffer]); };
+  if (product.epilogue == DPC_EPILOGUE_BIAS) {
+    void *bias = pointer(kAddend);
+    if (dpc_status_t status =
+            check(library.cublasLtMatmulDescSetAttribute(
+                      prepared.description, cuda::MatmulAttribute::biasPointer, &bias, sizeof bias),
+                  "a product's bias"))
+      return status;
+  }
+  const double one = 1, zero = 0;
+  const float oneF32 = 1, zeroF32 = 0;
+  const bool addsMatrix = product.epilogue == DPC_EPILOGUE_ADD, isF64 = product.dtype == DPC_F64;
+  auto scalar = [&](bool isOne) {
+    return isF64 ? static_cast<const void *>(isOne ? &one : &zero) : (isOne ? &oneF32 : &zeroF32);
+  };
+  const cuda::DevicePointer begin = buffers[kWorkspace],
+                            aligned = (begin + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
+                                      kWorkspaceAlignment;
+  const uint64_t bytes = prepared.wanted.workspaceBytes, lost = aligned - begin;
+  return check(library.cublasLtMatmul(
+                   handle, prepared.description, scalar(true), pointer(1), prepared.a, pointer(0),
+                   prepared.b, scalar(addsMatrix), pointer(addsMatrix ? kAddend : 2), prepared.d,
+                   pointer(2), prepared.d, &prepared.choice.algorithm,
+                   reinterpret_cast<void *>(aligned), bytes > lost ? bytes - lost : 0, stream),
+               "a product");
+}
+
+} // namespace dpc

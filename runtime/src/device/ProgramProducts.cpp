@@ -1,0 +1,99 @@
+// Notes the products of a program's launches, and agrees with the other ranks on
+// who makes them and how.
+
+#include "runtime/src/device/ProgramProducts.h"
+
+#include "runtime/src/base/Status.h"
+#include "runtime/src/comm/ControlMessages.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace dpc {
+
+/// The largest power of two that divides the address of a parameter, whatever
+/// the microbatch and the rank. Spaces begin at multiples of 256.
+static uint64_t alignmentOf(const dpc_param_t &param) {
+  const uint64_t all = param.offset | param.micro_stride | param.index_stride | 256;
+  return all & -all;
+}
+
+static LibraryProducts::Wanted wantedBy(const dpc_device_program_t &device,
+                                        const dpc_launch_t &launch) {
+  LibraryProducts::Wanted wanted;
+  wanted.product = device.products[launch.product];
+  const dpc_param_t *params = device.params + launch.first_product_param;
+  for (uint32_t i = 0; i < dpc_product_buffer_count(&wanted.product); ++i)
+    wanted.alignments[i] = i == LibraryProducts::kWorkspace ? 0 : alignmentOf(params[i]);
+  wanted.workspaceBytes = params[LibraryProducts::kWorkspace].bytes;
+  return wanted;
+}
+
+dpc_status_t ProgramProducts::open(const dpc_program_t &program, dpc_comm_t &control, char *window,
+                                   uint64_t windowBytes) {
+  const dpc_device_program_t &device = *program.device;
+  if (device.product_count == 0)
+    return DPC_OK;
+  bool isUsed = false;
+  if (dpc_status_t status = agreeOnLibrary(control, window, &isUsed))
+    return status;
+  if (!isUsed)
+    return DPC_OK;
+  numbers.assign(device.launch_count, DPC_NONE);
+  for (uint64_t i = 0; i < device.launch_count; ++i)
+    if (device.launches[i].kind == DPC_LAUNCH_PRODUCT)
+      numbers[i] = products.add(wantedBy(device, device.launches[i]));
+  return agreeOnChoices(control, window, windowBytes);
+}
+
+/// The library is used where all ranks have it.
+dpc_status_t ProgramProducts::agreeOnLibrary(dpc_comm_t &control, char *window, bool *isUsed) {
+  const bool isHere = products.open() == DPC_OK;
+  const std::string reason = isHere ? "" : dpc_last_error();
+  std::vector<char> all(control.world_size);
+  const char mine = isHere;
+  if (dpc_status_t status = gatherControl(control, window, &mine, sizeof mine, all.data()))
+    return status;
+  const auto missing = std::find(all.begin(), all.end(), 0);
+  *isUsed = missing == all.end();
+  if (!*isUsed && control.rank == 0)
+    std::fprintf(
+        stderr, "note: products of matrices are made by kernels: %s\n",
+        isHere ? ("rank " + std::to_string(missing - all.begin()) + " has no cuBLASLt").c_str()
+               : reason.c_str());
+  return DPC_OK;
+}
+
+dpc_status_t ProgramProducts::agreeOnChoices(dpc_comm_t &control, char *window,
+                                             uint64_t windowBytes) {
+  if (control.rank == 0)
+    if (dpc_status_t status = products.choose())
+      return status;
+  if (control.world_size == 1)
+    return DPC_OK;
+  std::vector<LibraryProducts::Choice> choices = products.getChoices();
+  const uint64_t atOnce = windowBytes / sizeof choices[0];
+  for (uint64_t first = 0; first < choices.size(); first += atOnce) {
+    const uint64_t count = std::min<uint64_t>(atOnce, choices.size() - first);
+    if (dpc_status_t status =
+            broadcastControl(control, window, choices.data() + first, count * sizeof choices[0]))
+      return status;
+  }
+  return control.rank == 0 ? dpc_status_t(DPC_OK) : products.adopt(choices.data());
+}
+
+std::vector<uint64_t> ProgramProducts::getExamples() const {
+  std::vector<uint64_t> launches;
+  std::vector<bool> isKnown(products.size());
+  for (uint64_t launch = 0; launch < numbers.size(); ++launch) {
+    if (!makes(launch) || isKnown[numbers[launch]])
+      continue;
+    isKnown[numbers[launch]] = true;
+    launches.push_back(launch);
+  }
+  return launches;
+}
+
+} // namespace dpc
