@@ -19,8 +19,34 @@ struct Damaged {
     device.launches[1].blocks = 4;
     device.launches[1].threads = 32;
   }
+  /// The second launch as a product for a library: of two matrices of 3 x 4 and
+  /// two of 4 x 2, which are transposed, with a vector added to the columns.
+  void makeProduct() {
+    makeCuda(&kImage);
+    std::copy(std::begin(device.params), std::end(device.params), params);
+    const uint64_t bytes[] = {192, 128, 96, 512, 16};
+    for (uint64_t i = 0; i < 5; ++i)
+      params[5 + i] = {DPC_SPACE_ARENA, DPC_NONE, 4096 + 1024 * i, 0, 0, bytes[i]};
+    product.dtype = DPC_F64;
+    product.epilogue = DPC_EPILOGUE_BIAS;
+    product.batches = 2;
+    product.rows = 3;
+    product.columns = 2;
+    product.depth = 4;
+    product.a = {4, 12, 0, 0};
+    product.b = {4, 8, 1, 0};
+    product.d = {2, 6, 0, 0};
+    device.device.params = params;
+    device.device.param_count = 10;
+    device.device.products = &product;
+    device.device.product_count = 1;
+    device.launches[1].kind = DPC_LAUNCH_PRODUCT;
+    device.launches[1].first_product_param = 5;
+  }
   TinyDevice device;
   TinyProgram tiny;
+  dpc_product_t product = {};
+  dpc_param_t params[10];
 };
 
 TEST(DeviceCheck, AcceptsASoundTable) {
@@ -28,6 +54,59 @@ TEST(DeviceCheck, AcceptsASoundTable) {
   EXPECT_EQ(checkProgram(sound.tiny.program, 0), DPC_OK) << dpc_last_error();
   sound.makeCuda(&kImage);
   EXPECT_EQ(checkProgram(sound.tiny.program, 0), DPC_OK) << dpc_last_error();
+  sound.makeProduct();
+  EXPECT_EQ(checkProgram(sound.tiny.program, 0), DPC_OK) << dpc_last_error();
+  sound.product.epilogue = DPC_EPILOGUE_ADD;
+  sound.params[9].bytes = 96;
+  EXPECT_EQ(checkProgram(sound.tiny.program, 0), DPC_OK) << dpc_last_error();
+}
+
+TEST(DeviceCheck, RefusesEveryBrokenProduct) {
+  const struct {
+    const char *words;
+    std::function<void(Damaged &)> breakIt;
+  } cases[] = {
+      {"step.0: launch 1: product 1 of 1", [](Damaged &d) { d.device.launches[1].product = 1; }},
+      {"launch 1: kernel 1 of 1", [](Damaged &d) { d.device.launches[1].kernel = 1; }},
+      {"launch 1: parameters 6 to 6 + 5 of 10",
+       [](Damaged &d) { d.device.launches[1].first_product_param = 6; }},
+      {"parameters 18446744073709551615",
+       [](Damaged &d) { d.device.launches[1].first_product_param = UINT64_MAX; }},
+      {"a product of type 6 with", [](Damaged &d) { d.product.dtype = DPC_I32; }},
+      {"with epilogue 3, 2 batches of 3 x 2 sums of 4",
+       [](Damaged &d) { d.product.epilogue = DPC_EPILOGUE_COUNT; }},
+      {"0 batches", [](Damaged &d) { d.product.batches = 0; }},
+      {"2 batches of 0 x 2", [](Damaged &d) { d.product.rows = 0; }},
+      {"3 x 2147483648 sums", [](Damaged &d) { d.product.columns = 1ull << 31; }},
+      {"sums of 0", [](Damaged &d) { d.product.depth = 0; }},
+      {"a product of type", [](Damaged &d) { d.product.tf32 = 2; }},
+      {"matrix 0 of a product: its buffer (space 2",
+       [](Damaged &d) { d.params[5].space = DPC_SPACE_COUNT; }},
+      {"matrix 3 of a product: its buffer", [](Damaged &d) { d.params[8].bytes = kArenaBytes; }},
+      {"matrix 0 of a product, 3 x 4 with strides of 4 and 12, has a buffer of 191 bytes",
+       [](Damaged &d) { d.params[5].bytes = 191; }},
+      {"matrix 1 of a product, 4 x 2 with strides of 4 and 8, has a buffer of 127 bytes",
+       [](Damaged &d) { d.params[6].bytes = 127; }},
+      {"matrix 2 of a product, 3 x 2 with strides of 2 and 6, has a buffer of 95 bytes",
+       [](Damaged &d) { d.params[7].bytes = 95; }},
+      {"matrix 4 of a product, 1 x 2 with strides of 2 and 0, has a buffer of 15 bytes",
+       [](Damaged &d) { d.params[9].bytes = 15; }},
+      {"matrix 4 of a product, 3 x 2 with strides of 2 and 6, has a buffer of 16 bytes",
+       [](Damaged &d) { d.product.epilogue = DPC_EPILOGUE_ADD; }},
+      // Rows that lie in each other, and strides that no memory has.
+      {"strides of 3 and 12", [](Damaged &d) { d.product.a.stride = 3; }},
+      {"strides of 3 and 8", [](Damaged &d) { d.product.b.stride = 3; }},
+      {"matrix 0 of a product", [](Damaged &d) { d.product.a.stride = 1ull << 63; }},
+      {"matrix 1 of a product", [](Damaged &d) { d.product.b.batch_stride = UINT64_MAX; }},
+  };
+  for (const auto &broken : cases) {
+    Damaged damaged;
+    damaged.makeProduct();
+    broken.breakIt(damaged);
+    EXPECT_EQ(checkProgram(damaged.tiny.program, 0), DPC_INVALID) << broken.words;
+    EXPECT_NE(std::string(dpc_last_error()).find(broken.words), std::string::npos)
+        << broken.words << ": " << dpc_last_error();
+  }
 }
 
 TEST(DeviceCheck, RefusesEveryBrokenEntry) {
@@ -41,7 +120,7 @@ TEST(DeviceCheck, RefusesEveryBrokenEntry) {
       {"step.0 is without code", [](Damaged &d) { d.tiny.program.device = nullptr; }},
       {"step.1: launches 4 to 4 + 0 of 3", [](Damaged &d) { d.device.functions[1] = {4, 0}; }},
       {"step.0: launches 1 to 1 + 3 of 3", [](Damaged &d) { d.device.functions[0].first = 1; }},
-      {"step.0: launch 1: unknown kind 4",
+      {"step.0: launch 1: unknown kind 5",
        [](Damaged &d) { d.device.launches[1].kind = DPC_LAUNCH_KIND_COUNT; }},
       {"launch 1: kernel 1 of 1", [](Damaged &d) { d.device.launches[1].kernel = 1; }},
       {"launch 1: kernel 0 has no code", [](Damaged &d) { d.device.kernels[0].code = nullptr; }},

@@ -180,3 +180,28 @@ module attributes {x = #exec.grid<entry = "_0", blocks = 1, threads = 2048, buff
 
 // expected-error@+1 {{a grid has no buffer -1}}
 module attributes {x = #exec.grid<entry = "_0", blocks = 1, threads = 32, buffers = [-1]>} {}
+
+// -----
+
+// expected-error@+1 {{a matrix lies -4 bytes into buffer 0, with strides of 64 and 0}}
+module attributes {x = #exec.matrix<buffer = 0, offset = -4, stride = 64, batchStride = 0, transposed = false>} {}
+
+// -----
+
+// expected-error@+1 {{a product of 'i32' is none of a library}}
+module attributes {x = #exec.product<type = i32, tf32 = false, batches = 1, rows = 96, columns = 32, depth = 64, a = <buffer = 0, offset = 0, stride = 64, batchStride = 0, transposed = false>, b = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, d = <buffer = 2, offset = 0, stride = 64, batchStride = 0, transposed = false>, epilogue = bias, addend = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspace = <buffer = 3, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspaceBytes = 4096>} {}
+
+// -----
+
+// expected-error@+1 {{a product of 'f64' in tf32 is none of a library}}
+module attributes {x = #exec.product<type = f64, tf32 = true, batches = 1, rows = 96, columns = 32, depth = 64, a = <buffer = 0, offset = 0, stride = 64, batchStride = 0, transposed = false>, b = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, d = <buffer = 2, offset = 0, stride = 64, batchStride = 0, transposed = false>, epilogue = bias, addend = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspace = <buffer = 3, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspaceBytes = 4096>} {}
+
+// -----
+
+// expected-error@+1 {{a product has 1 batches of 0 x 32 sums of 64}}
+module attributes {x = #exec.product<type = f32, tf32 = false, batches = 1, rows = 0, columns = 32, depth = 64, a = <buffer = 0, offset = 0, stride = 64, batchStride = 0, transposed = false>, b = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, d = <buffer = 2, offset = 0, stride = 64, batchStride = 0, transposed = false>, epilogue = bias, addend = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspace = <buffer = 3, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspaceBytes = 4096>} {}
+
+// -----
+
+// expected-error@+1 {{a matrix of 96 x 64 has a stride of 63}}
+module attributes {x = #exec.product<type = f32, tf32 = false, batches = 1, rows = 96, columns = 32, depth = 64, a = <buffer = 0, offset = 0, stride = 63, batchStride = 0, transposed = false>, b = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, d = <buffer = 2, offset = 0, stride = 64, batchStride = 0, transposed = false>, epilogue = bias, addend = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspace = <buffer = 3, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspaceBytes = 4096>} {}

@@ -92,3 +92,24 @@ exec.function @step.0 piece 0 of @step {
 exec.entry @step {
   exec.compute @step.0
 }
+
+// -----
+
+// (L3) So are the matrices of a product.
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32>
+    attributes {exec.launches = [#exec.grid<entry = "_0", blocks = 1, threads = 32, buffers = [0, 1], product = <type = f32, tf32 = false, batches = 1, rows = 96, columns = 32, depth = 64, a = <buffer = 0, offset = 0, stride = 64, batchStride = 0, transposed = false>, b = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, d = <buffer = 2, offset = 0, stride = 64, batchStride = 0, transposed = false>, epilogue = bias, addend = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspace = <buffer = 3, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspaceBytes = 4096>>]} {
+  return %a : tensor<4xf32>
+}
+module @code {
+  module @k {
+    llvm.func @k_0(!llvm.ptr, !llvm.ptr)
+  }
+}
+exec.function @step.0 piece 0 of @step {
+  %a = exec.buffer arena at 0 : memref<4xf32>
+  // expected-error@+1 {{level 'exec': @k_0 takes buffer 2 of 2}}
+  exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
+}
+exec.entry @step {
+  exec.compute @step.0
+}

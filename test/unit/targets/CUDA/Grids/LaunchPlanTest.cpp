@@ -132,6 +132,33 @@ TEST_F(LaunchPlanTest, ABlockATile) {
   EXPECT_EQ(refusal(), "launch 0 of nn.dot is not one of tiles");
 }
 
+// What a library makes, and what is left of the group for a launch of its own.
+TEST_F(LaunchPlanTest, AProductOfALibrary) {
+  const std::string dot = "%p = nn.dot %a, %a contract [1] [0] : tensor<300x300xf32>, "
+                          "tensor<300x300xf32> -> tensor<300x300xf32> ";
+  auto readFor = [&](const std::string &text, ProductMaker maker) {
+    read("300x300", dot + text, "300x300x");
+    plan = planLaunches(*graph, planLoops(*graph), maker);
+    EXPECT_EQ(refusal(), "");
+  };
+  readFor("%r = nn.exp %p : tensor<300x300xf32>", ProductMaker::library);
+  ASSERT_EQ(plan.launches.size(), 2u);
+  ASSERT_TRUE(plan.launches[0].product);
+  EXPECT_EQ(plan.launches[0].group.stages.size(), 1u);
+  EXPECT_EQ(plan.launches[1].kind, Kind::elements);
+  // Too little to store the product for, unless asked to.
+  readFor("%r = nn.exp %p : tensor<300x300xf32>", ProductMaker::bySize);
+  ASSERT_EQ(plan.launches.size(), 1u);
+  EXPECT_FALSE(plan.launches[0].product);
+  readFor("%r = nn.add %p, %a : tensor<300x300xf32>", ProductMaker::bySize);
+  ASSERT_EQ(plan.launches.size(), 1u);
+  ASSERT_TRUE(plan.launches[0].product);
+  EXPECT_EQ(plan.launches[0].product->epilogue, LibraryProduct::Epilogue::add);
+  // It must be what the launch makes.
+  plan.launches[0].product->result = graph->getRoots()[0]->getResult(0);
+  EXPECT_EQ(refusal(), "launch 0 is not the product that a library makes");
+}
+
 TEST_F(LaunchPlanTest, ASmallProductIsElements) {
   read("15x15",
        "%r = nn.dot %a, %a contract [1] [0] : tensor<15x15xf32>, tensor<15x15xf32> -> "

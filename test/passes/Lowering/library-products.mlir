@@ -1,0 +1,57 @@
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-outline-kernels --dpc-generate-code=products=library | FileCheck %s
+
+// Where a library makes the product, in scratch memory, a launch follows it. The
+// library's own memory is behind that.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: #exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1, 3], product = <type = f32, tf32 = false, batches = 1, rows = 40, columns = 40, depth = 24, a = <buffer = 0, offset = 0, stride = 24, batchStride = 0, transposed = false>, b = <buffer = 1, offset = 0, stride = 40, batchStride = 0, transposed = false>, d = <buffer = 3, offset = 0, stride = 40, batchStride = 0, transposed = false>, epilogue = none
+// CHECK-SAME: workspace = <buffer = 3, offset = 6400
+// CHECK-SAME: #exec.grid<entry = "_1", blocks = 7, threads = 256, buffers = [2, 3]>
+// CHECK: llvm.func @kernel.0_0
+// CHECK-NOT: math.tanh
+// CHECK: llvm.func @kernel.0_1
+// CHECK: math.tanh
+func.func @divided(%x: tensor<40x24xf32>, %y: tensor<24x40xf32>) -> tensor<40x40xf32> {
+  %0 = nn.kernel (%x, %y : tensor<40x24xf32>, tensor<24x40xf32>) {
+  ^bb0(%a: tensor<40x24xf32>, %b: tensor<24x40xf32>):
+    %p = nn.dot %a, %b contract [1] [0] : tensor<40x24xf32>, tensor<24x40xf32> -> tensor<40x40xf32>
+    %r = nn.tanh %p : tensor<40x40xf32>
+    nn.yield %r : tensor<40x40xf32>
+  } -> tensor<40x40xf32>
+  return %0 : tensor<40x40xf32>
+}
+
+// -----
+
+// A vector for the columns is added by the library itself: one launch.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1, 2, 3], product = <type = f32
+// CHECK-SAME: b = <buffer = 1, offset = 0, stride = 24, batchStride = 0, transposed = true>
+// CHECK-SAME: epilogue = bias, addend = <buffer = 2
+// CHECK-NOT: "_1"
+// CHECK: llvm.func @kernel.0_0
+func.func @epilogue(%x: tensor<40x24xf32>, %y: tensor<40x24xf32>, %z: tensor<40xf32>) -> tensor<40x40xf32> {
+  %0 = nn.kernel (%x, %y, %z : tensor<40x24xf32>, tensor<40x24xf32>, tensor<40xf32>) {
+  ^bb0(%a: tensor<40x24xf32>, %b: tensor<40x24xf32>, %c: tensor<40xf32>):
+    %p = nn.dot %a, %b contract [1] [1] : tensor<40x24xf32>, tensor<40x24xf32> -> tensor<40x40xf32>
+    %v = nn.broadcast %c [1] : tensor<40xf32> -> tensor<40x40xf32>
+    %r = nn.add %p, %v : tensor<40x40xf32>
+    nn.yield %r : tensor<40x40xf32>
+  } -> tensor<40x40xf32>
+  return %0 : tensor<40x40xf32>
+}
+
+// -----
+
+// A factor that is computed where it is read is no matrix in memory.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-NOT: product
+// CHECK: llvm.func @kernel.0_0
+func.func @computed(%x: tensor<40x24xf32>, %y: tensor<24x40xf32>) -> tensor<40x40xf32> {
+  %0 = nn.kernel (%x, %y : tensor<40x24xf32>, tensor<24x40xf32>) {
+  ^bb0(%a: tensor<40x24xf32>, %b: tensor<24x40xf32>):
+    %n = nn.neg %a : tensor<40x24xf32>
+    %p = nn.dot %n, %b contract [1] [0] : tensor<40x24xf32>, tensor<24x40xf32> -> tensor<40x40xf32>
+    nn.yield %p : tensor<40x40xf32>
+  } -> tensor<40x40xf32>
+  return %0 : tensor<40x40xf32>
+}
