@@ -41,8 +41,8 @@ public:
   // Tiles where they pay; else, of two rules, the one that makes each element
   // alone.
   OpForm getForm(Operation *op) const override {
-    if (payingGridFill(op))
-      return OpForm::tiles;
+    if (GridFillOpInterface rule = payingGridFill(op))
+      return rule.givesFinalElements() ? OpForm::tiles : OpForm::whole;
     return isa<ElementOpInterface>(op) ? OpForm::elements : LoopTarget::getForm(op);
   }
 
@@ -75,8 +75,8 @@ protected:
     emitter.usesTf32 = options.tf32;
     if (options.orderedSums)
       emitter.keepOrder();
-    ProductMaker maker = options.orderedSums ? ProductMaker::generated : options.products;
-    return GridFunction(graph, emitter, code, symbol, maker).emit();
+    return GridFunction(graph, emitter, code, symbol, {options.products, options.orderedSums})
+        .emit();
   }
 };
 

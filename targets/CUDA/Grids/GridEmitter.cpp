@@ -157,12 +157,12 @@ void GridEmitter::endStage() { meet(); }
 
 void GridEmitter::emitFill(Operation *op) {
   if (GridFillOpInterface rule = payingGridFill(op))
-    return rule.emitTiles(*this, nullptr);
+    return rule.emitTiles(*this, launch->phase, nullptr);
   cast<FillOpInterface>(op).emitFill(*this, launch->parts);
 }
 
 void GridEmitter::emitTiles(Operation *op, FinishTile finish) {
-  cast<GridFillOpInterface>(op).emitTiles(*this, finish);
+  cast<GridFillOpInterface>(op).emitTiles(*this, launch->phase, finish);
 }
 
 void GridEmitter::forEachBlock(ArrayRef<int64_t> shape,
@@ -236,10 +236,17 @@ Values GridEmitter::combineWarp(ValueRange mine,
   for (int distance = LaunchPlan::kWarp / 2; distance > 0; distance /= 2) {
     Values others;
     for (Value value : values)
-      others.push_back(shuffle(value, distance, /*isDistance=*/true));
+      others.push_back(shuffle(value, distance, NVVM::ShflKind::down));
     values = combine(values, others);
   }
   return values;
+}
+
+Value GridEmitter::combineLanes(Value mine, int64_t lanes,
+                                function_ref<Value(Value, Value)> combine) {
+  for (int distance = static_cast<int>(lanes) / 2; distance > 0; distance /= 2)
+    mine = combine(mine, shuffle(mine, distance, NVVM::ShflKind::bfly));
+  return mine;
 }
 
 /// What the first lanes of all warps make together: in every thread.
@@ -249,7 +256,7 @@ Values GridEmitter::combineBlock(ValueRange mine,
   Values values;
   if (warps == 1) {
     for (Value value : mine)
-      values.push_back(shuffle(value, 0, /*isDistance=*/false));
+      values.push_back(shuffle(value, 0, NVVM::ShflKind::idx));
     return values;
   }
   const int64_t kSlot = 8;
@@ -285,8 +292,9 @@ Values GridEmitter::combineBlock(ValueRange mine,
   return values;
 }
 
-/// The value that another lane of the warp has: `lane`, or this one + `lane`.
-Value GridEmitter::shuffle(Value value, int lane, bool isDistance) {
+/// The value that another lane of the warp has: `lane`, or this one + `lane`, or
+/// this one with the bits of `lane` turned.
+Value GridEmitter::shuffle(Value value, int lane, NVVM::ShflKind kind) {
   Type type = value.getType(), i32 = builder.getI32Type();
   unsigned width = type.getIntOrFloatBitWidth();
   Type bitsType = builder.getIntegerType(width);
@@ -295,7 +303,7 @@ Value GridEmitter::shuffle(Value value, int lane, bool isDistance) {
   };
   auto move = [&](Value bits) -> Value {
     return make<NVVM::ShflOp>(i32, number(-1), bits, number(lane), number(LaunchPlan::kWarp - 1),
-                              isDistance ? NVVM::ShflKind::down : NVVM::ShflKind::idx, UnitAttr());
+                              kind, UnitAttr());
   };
   Value bits = type == bitsType ? value : make<arith::BitcastOp>(bitsType, value);
   if (width < 32) {

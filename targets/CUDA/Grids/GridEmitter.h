@@ -4,6 +4,8 @@
 #include "targets/CUDA/Grids/LaunchPlan.h"
 #include "targets/Loops/Kernels/KernelEmitter.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
 namespace dpc {
 
 /// Writes the loops of a kernel for grids of threads. Every loop of the rules
@@ -30,6 +32,9 @@ public:
   void beginLaunch(const Launch &launch, llvm::StringRef symbol);
   void endLaunch();
 
+  /// Memory that the launches of a fill rule hand numbers on in.
+  mlir::Value phaseScratch;
+
   void forEach(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(llvm::ArrayRef<Index>)> body,
                Lanes lanes = Lanes::whereEstimated) override;
   Values reduce(llvm::ArrayRef<int64_t> shape, mlir::ValueRange identity,
@@ -49,6 +54,11 @@ public:
   /// There, stores an element that is final, and makes of it what `finish` (may
   /// be null) does, while it is at hand.
   void storeFinal(mlir::Value result, mlir::Value element, Index number, FinishTile finish);
+
+  /// There, what `combine`, which asks for no order, makes of the values of `lanes`
+  /// threads that follow each other: in all of them.
+  mlir::Value combineLanes(mlir::Value mine, int64_t lanes,
+                           llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
 
   /// `bytes` of memory that the threads of a block share, 16-byte aligned, under
   /// a name of its own.
@@ -74,7 +84,7 @@ private:
                      llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine);
   Values combineBlock(mlir::ValueRange mine,
                       llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine);
-  mlir::Value shuffle(mlir::Value value, int lane, bool isDistance);
+  mlir::Value shuffle(mlir::Value value, int lane, mlir::NVVM::ShflKind kind);
   void barrier();
 
   mlir::ModuleOp module;

@@ -6,27 +6,39 @@ include "mlir/IR/OpBase.td"
 def GridFillOpInterface : OpInterface<"GridFillOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    A fill rule for grids of threads: blocks make tiles of an op's one result,
-    faster than by its element rule (ElementOpInterface) or what it decomposes
-    into. Attached to ops from outside (external models).
+    A fill rule for grids of threads: blocks make tiles of an op's results, faster
+    than by its element rule (ElementOpInterface) or what it decomposes into. It
+    may take several launches, which hand numbers on in scratch memory. Attached
+    to ops from outside (external models).
   }];
   let methods = [
     InterfaceMethod<"Whether the rule is the faster one for an op of this shape.",
       "bool", "pays">,
-    InterfaceMethod<"Blocks of the grid, and threads of a block.",
-      "::dpc::TileGrid", "getTileGrid">,
+    InterfaceMethod<[{
+      Whether each element of the one result is given to `emitter.storeFinal`: then
+      what is elementwise over the result can be made with it.
+    }], "bool", "givesFinalElements", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return true;">,
+    InterfaceMethod<[{
+      The grids of its launches, in their order. Where not `mayDivide`, a sum is
+      made in one launch.
+    }], "::llvm::SmallVector<::dpc::TileGrid>", "getGrids", (ins "bool":$mayDivide)>,
+    InterfaceMethod<"Bytes that its launches hand on, where it has several.",
+      "int64_t", "getScratchBytes", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return 0;">,
     InterfaceMethod<[{
       The product that the op is, if its factors are matrices wherever they are
       dense and row-major: then a library can make it.
     }], "std::optional<::dpc::MatrixFactors>", "getFactors", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/"return std::nullopt;">,
     InterfaceMethod<[{
-      Makes the tile of the block: each element is given once to
-      `emitter.storeFinal`, with `finish` (may be null), by one thread: what is
-      elementwise over the result is computed there, while the element is in a
-      register.
+      Writes a launch. If it is the last one and the rule gives final elements, each
+      is given once to `emitter.storeFinal`, with `finish` (may be null), by one
+      thread: what is elementwise over the result is computed there, while the
+      element is in a register.
     }], "void", "emitTiles",
-      (ins "::dpc::GridEmitter &":$emitter, "::dpc::FinishTile":$finish)>,
+      (ins "::dpc::GridEmitter &":$emitter, "::dpc::LaunchPhase":$phase,
+           "::dpc::FinishTile":$finish)>,
   ];
 }
 

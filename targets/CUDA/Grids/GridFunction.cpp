@@ -2,6 +2,8 @@
 
 #include "targets/CUDA/Grids/GridFunction.h"
 
+#include "targets/CUDA/Grids/GridFill.h"
+
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -15,7 +17,7 @@ FailureOr<KernelCode> GridFunction::emit() {
   const LoopPlan loops = planLoops(graph);
   if (llvm::Error error = loops.verify(graph))
     return emitError(e.loc, "loops: ") << llvm::toString(std::move(error)), failure();
-  const LaunchPlan plan = planLaunches(graph, loops, maker);
+  const LaunchPlan plan = planLaunches(graph, loops, options);
   if (llvm::Error error = plan.verify(graph))
     return emitError(e.loc, "launches: ") << llvm::toString(std::move(error)), failure();
   if (failed(memory.placeArguments()))
@@ -106,7 +108,17 @@ LogicalResult GridFunction::emitLaunch(const Launch &launch, unsigned ordinal) {
   for (Operation *root : launch.group.getRoots())
     for (Value value : root->getResults())
       placeValue(value, launch, ordinal);
-  LogicalResult emitted = e.emitGroup(launch.group, ordinal);
+  if (launch.phase.count > 1) {
+    auto rule = cast<GridFillOpInterface>(launch.group.stages[0].roots[0]);
+    if (launch.phase.number == 0)
+      handedOn = memory.reserve(rule.getScratchBytes(), ordinal + launch.phase.count - 1);
+    e.phaseScratch = memory.addressOf(handedOn);
+  }
+  // What is made of the filled op's elements is made in its last launch.
+  LoopGroup group = launch.group;
+  if (!launch.phase.isLast())
+    group.stages.truncate(1);
+  LogicalResult emitted = e.emitGroup(group, ordinal);
   endEntry();
   if (launch.product)
     entries.back().product = placeProduct(*launch.product, ordinal);
@@ -118,17 +130,21 @@ void GridFunction::placeValue(Value value, const Launch &launch, unsigned ordina
   if (memory.isResult(value))
     return;
   unsigned last = lastLaunch.lookup(value);
+  // The launches of a fill rule are one for its values.
+  const unsigned end = ordinal + launch.phase.count - 1 - launch.phase.number;
   int64_t rows = launch.group.rows, rowElements = nn::typeOf(value).getNumElements() / rows;
-  bool isLocal = last <= ordinal;
+  bool isLocal = last <= end;
   // What is used where it is made.
   if (isLocal && ((rows > 1 && rowElements == 1) ||
                   (launch.kind == Launch::Kind::tiles && launch.group.stages.size() > 1)))
     e.registerValues.insert(value);
+  else if (launch.phase.number > 0)
+    return; // has a place
   else if (llvm::is_contained(launch.shared, value))
     e.setBuffer(value, {e.allocateShared(tensorBytes(value.getType()) / rows),
                         KernelMemory::storageType(value), rowElements});
   else
-    memory.placeInScratch(value, /*rowElements=*/0, std::max(ordinal, last));
+    memory.placeInScratch(value, /*rowElements=*/0, std::max(end, last));
 }
 
 /// Where the matrices of a product lie, which have their places by now.

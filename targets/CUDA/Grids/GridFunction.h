@@ -13,8 +13,8 @@ namespace dpc {
 class GridFunction {
 public:
   GridFunction(const KernelGraph &graph, GridEmitter &emitter, mlir::ModuleOp module,
-               llvm::StringRef symbol, ProductMaker maker)
-      : graph(graph), e(emitter), module(module), symbol(symbol), maker(maker),
+               llvm::StringRef symbol, const LaunchOptions &options)
+      : graph(graph), e(emitter), module(module), symbol(symbol), options(options),
         memory(graph, emitter, module, symbol) {}
 
   mlir::FailureOr<KernelCode> emit();
@@ -38,11 +38,13 @@ private:
   GridEmitter &e;
   mlir::ModuleOp module;
   llvm::StringRef symbol;
-  ProductMaker maker;
+  const LaunchOptions options;
   KernelMemory memory;
   /// The launch that reads a value last.
   llvm::DenseMap<mlir::Value, unsigned> lastLaunch;
   std::vector<Entry> entries;
+  /// What the launches of the fill rule that is being written hand on.
+  KernelMemory::Location handedOn = {};
 };
 
 } // namespace dpc

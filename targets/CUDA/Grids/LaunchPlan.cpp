@@ -86,8 +86,9 @@ static int64_t threadsFor(int64_t work) {
 namespace {
 class Planner {
 public:
-  Planner(const KernelGraph &graph, const LoopPlan &plan, ProductMaker maker)
-      : graph(graph), maker(maker), terms(graph), lastGroup(findLastReaders(graph, plan.groups)) {
+  Planner(const KernelGraph &graph, const LoopPlan &plan, const LaunchOptions &options)
+      : graph(graph), options(options), terms(graph),
+        lastGroup(findLastReaders(graph, plan.groups)) {
     for (Value value : graph.getYielded())
       yielded.insert(value);
     for (auto [ordinal, group] : llvm::enumerate(plan.groups))
@@ -136,7 +137,7 @@ private:
   /// share; else a thread.
   void addFilled(const LoopGroup &group) {
     if (GridFillOpInterface tiles = payingGridFill(group.stages[0].roots[0])) {
-      addTiles(group, tiles.getTileGrid());
+      addTiles(group, tiles);
       return;
     }
     auto rule = cast<FillOpInterface>(group.stages[0].roots[0]);
@@ -151,13 +152,22 @@ private:
     result.launches.back().parts = {parts.count, 1};
   }
 
-  void addTiles(const LoopGroup &group, TileGrid grid) {
-    Launch launch{Launch::Kind::tiles, group, grid.blocks, grid.threads};
-    launch.product = planProduct(graph, group, maker);
+  void addTiles(const LoopGroup &group, GridFillOpInterface rule) {
+    Launch launch{Launch::Kind::tiles, group};
+    if (!options.keepsOrder)
+      launch.product = planProduct(graph, group, options.maker);
     const bool isDivided = launch.product && !launch.product->isWhole;
     if (isDivided)
       launch.group.stages.truncate(1);
-    result.launches.push_back(launch);
+    // What the library makes is one launch.
+    SmallVector<TileGrid> grids = rule.getGrids(!options.keepsOrder && !launch.product);
+    launch.phase.count = grids.size();
+    for (auto [number, grid] : llvm::enumerate(grids)) {
+      launch.phase.number = number;
+      launch.blocks = grid.blocks;
+      launch.threads = grid.threads;
+      result.launches.push_back(launch);
+    }
     if (isDivided)
       for (const LoopGroup::Stage &stage : llvm::drop_begin(group.stages))
         addStage(stage);
@@ -206,15 +216,16 @@ private:
   }
 
   const KernelGraph &graph;
-  ProductMaker maker;
+  const LaunchOptions options;
   Terms terms;
   DenseMap<Value, unsigned> lastGroup;
   DenseSet<Value> yielded;
 };
 } // namespace
 
-LaunchPlan dpc::planLaunches(const KernelGraph &graph, const LoopPlan &plan, ProductMaker maker) {
-  return Planner(graph, plan, maker).result;
+LaunchPlan dpc::planLaunches(const KernelGraph &graph, const LoopPlan &plan,
+                             const LaunchOptions &options) {
+  return Planner(graph, plan, options).result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -238,7 +249,14 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const Launch &launch, 
     return planError("launch {0} of {1} is {2}one of tiles", number,
                      group.stages[0].roots[0]->getName(), isTiles ? "" : "not ");
   if (isTiles) {
-    TileGrid grid = cast<GridFillOpInterface>(group.stages[0].roots[0]).getTileGrid();
+    auto rule = cast<GridFillOpInterface>(group.stages[0].roots[0]);
+    SmallVector<TileGrid> grids = rule.getGrids(/*mayDivide=*/true);
+    if (launch.phase.count != grids.size())
+      grids = rule.getGrids(/*mayDivide=*/false);
+    if (launch.phase.count != grids.size() || launch.phase.number >= launch.phase.count)
+      return planError("launch {0} is number {1} of {2}, where {3} are wanted", number,
+                       launch.phase.number, launch.phase.count, grids.size());
+    TileGrid grid = grids[launch.phase.number];
     if (launch.blocks != grid.blocks || launch.threads != grid.threads)
       return planError("launch {0} has {1} blocks of {2} threads, not {3} of {4}", number,
                        launch.blocks, launch.threads, grid.blocks, grid.threads);
@@ -270,6 +288,13 @@ llvm::Error LaunchPlan::verify(const KernelGraph &graph) const {
   for (auto [number, launch] : llvm::enumerate(launches)) {
     if (llvm::Error error = verifyLaunch(graph, launch, number))
       return error;
+    if (launch.phase.number > 0) {
+      const Launch *before = number ? &launches[number - 1] : nullptr;
+      if (!before || before->phase.number + 1 != launch.phase.number ||
+          before->group.getRoots() != launch.group.getRoots())
+        return planError("launch {0} does not follow the one that it goes on with", number);
+      continue;
+    }
     for (Operation *root : launch.group.getRoots())
       if (!places.insert({root, number}).second)
         return planError("{0} is in launch {1} and in launch {2}", root->getName(), places[root],

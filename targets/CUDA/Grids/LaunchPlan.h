@@ -8,6 +8,12 @@
 
 namespace dpc {
 
+/// Which of the launches of a fill rule one is.
+struct LaunchPhase {
+  unsigned number = 0, count = 1;
+  bool isLast() const { return number + 1 == count; }
+};
+
 /// A grid of threads that runs the loops of one group. Launches run one after
 /// the other: what one has written, all threads of the next can read.
 struct Launch {
@@ -30,6 +36,9 @@ struct Launch {
   /// Of kind `rows`: values whose current row lies in the block's shared
   /// memory.
   llvm::SmallVector<mlir::Value> shared;
+  /// Of kind `tiles`: launches of the same group follow each other, of which the
+  /// last one makes what is more than the filled op.
+  LaunchPhase phase;
   /// Of kind `tiles`: how a library makes all of the group.
   std::optional<PlannedProduct> product;
 };
@@ -51,12 +60,19 @@ struct LaunchPlan {
   llvm::Error verify(const KernelGraph &graph) const;
 };
 
+/// What decides about launches beside the kernel.
+struct LaunchOptions {
+  /// Which products are for a library.
+  ProductMaker maker = ProductMaker::generated;
+  /// Whether every sum adds its terms in their order.
+  bool keepsOrder = false;
+};
+
 /// Divides the loops of `plan` among threads. Groups without elements have no
 /// launch. A group of few and long rows is divided into one for each stage, and one
-/// of tiles where a library makes the first stage alone. `maker` says which
-/// products are for a library.
+/// of tiles where a library makes the first stage alone.
 LaunchPlan planLaunches(const KernelGraph &graph, const LoopPlan &plan,
-                        ProductMaker maker = ProductMaker::generated);
+                        const LaunchOptions &options = {});
 
 } // namespace dpc
 

@@ -5,13 +5,9 @@
 
 namespace dpc::nn {
 
-/// C = A B, a tile of C for each block of threads: slices of both factors go
-/// through memory that the block shares, and each thread sums some elements of
-/// the tile in registers, over the depth in its order (Volkov and Demmel,
-/// "Benchmarking GPUs to tune dense linear algebra", SC 2008). Sums of 16-bit
-/// floats are f32. Products of f64, and of f32 where tf32 is allowed, are made by
-/// the units that multiply small matrices, a warp together (NVIDIA, "PTX ISA",
-/// mma), unless sums keep their order.
+/// C = A B, a tile of C for each block of threads (TileProduct). Where the tiles
+/// are few and sums are long, each sum is divided among blocks, whose parts a
+/// second launch adds up.
 struct BlockProduct {
   using Index = LoopEmitter::Index;
 
@@ -23,19 +19,26 @@ struct BlockProduct {
 
   /// Whether a product of this size and type is worth the tiles.
   static bool pays(mlir::Type elementType, int64_t rows, int64_t columns, int64_t depth);
-  TileGrid getGrid() const;
+  /// The grids of its launches; of one where not `mayDivide`.
+  llvm::SmallVector<TileGrid> getGrids(bool mayDivide) const;
+  /// Bytes for parts of sums, where there are several launches.
+  int64_t getScratchBytes() const;
 
   /// Elements of the factors. Both are read once a block: they may compute.
   using ReadA = llvm::function_ref<mlir::Value(Index batch, Index row, Index k)>;
   using ReadB = llvm::function_ref<mlir::Value(Index batch, Index k, Index column)>;
   /// Takes an element of C, in the one thread that has it.
   using Take = llvm::function_ref<void(Index batch, Index row, Index column, mlir::Value element)>;
-  void emit(GridEmitter &emitter, ReadA readA, ReadB readB, Take take) const;
+  void emit(GridEmitter &emitter, LaunchPhase phase, ReadA readA, ReadB readB, Take take) const;
 
 private:
-  /// Elements of the tile that a thread has along a dimension of it.
-  std::pair<int64_t, int64_t> getThreadTile() const;
+  /// Sums of a thread along the dimensions of the tile, and parts of a sum.
+  struct Division {
+    int64_t high, wide, parts;
+  };
+  Division divide(bool mayDivide) const;
   int64_t countTiles(int64_t tileRows, int64_t tileColumns) const;
+  void addParts(GridEmitter &emitter, int64_t parts, Take take) const;
 };
 
 } // namespace dpc::nn

@@ -47,7 +47,12 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
     return product.batches > 0 &&
            BlockProduct::pays(product.elementType, product.rows, product.columns, product.depth);
   }
-  TileGrid getTileGrid(Operation *self) const { return productOf(cast<DotOp>(self)).getGrid(); }
+  SmallVector<TileGrid> getGrids(Operation *self, bool mayDivide) const {
+    return productOf(cast<DotOp>(self)).getGrids(mayDivide);
+  }
+  int64_t getScratchBytes(Operation *self) const {
+    return productOf(cast<DotOp>(self)).getScratchBytes();
+  }
 
   std::optional<MatrixFactors> getFactors(Operation *self) const {
     auto op = cast<DotOp>(self);
@@ -63,7 +68,7 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
         product.elementType, product.batches, product.rows, product.columns, product.depth, *a, *b};
   }
 
-  void emitTiles(Operation *self, GridEmitter &e, FinishTile finish) const {
+  void emitTiles(Operation *self, GridEmitter &e, LaunchPhase phase, FinishTile finish) const {
     auto op = cast<DotOp>(self);
     BlockProduct product = productOf(op);
     /// The element of a factor where three groups of its dimensions, each
@@ -78,7 +83,7 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
     };
     SmallVector<int64_t> lhsFree = op.getLhsFree(), rhsFree = op.getRhsFree();
     product.emit(
-        e,
+        e, phase,
         [&](Index batch, Index row, Index k) {
           return read(op.getLhs(),
                       {{op.getLhsBatch(), batch}, {lhsFree, row}, {op.getLhsContract(), k}});

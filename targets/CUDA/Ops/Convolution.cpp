@@ -34,9 +34,14 @@ struct ConvolutionGridFill
     BlockProduct product = productOf(cast<Op>(self));
     return BlockProduct::pays(product.elementType, product.rows, product.columns, product.depth);
   }
-  TileGrid getTileGrid(Operation *self) const { return productOf(cast<Op>(self)).getGrid(); }
+  SmallVector<TileGrid> getGrids(Operation *self, bool mayDivide) const {
+    return productOf(cast<Op>(self)).getGrids(mayDivide);
+  }
+  int64_t getScratchBytes(Operation *self) const {
+    return productOf(cast<Op>(self)).getScratchBytes();
+  }
 
-  void emitTiles(Operation *self, GridEmitter &e, FinishTile finish) const {
+  void emitTiles(Operation *self, GridEmitter &e, LaunchPhase phase, FinishTile finish) const {
     auto op = cast<Op>(self);
     Convolution c = op.getConvolution();
     SmallVector<int64_t> columns = Terms::columns(c), extents = Terms::extents(c);
@@ -49,7 +54,7 @@ struct ConvolutionGridFill
     };
     Value zero = e.constantLike(registerType(first.getElementType()), 0);
     productOf(op).emit(
-        e,
+        e, phase,
         [&](Index group, Index row, Index k) {
           return e.read(op->getOperand(1), term(group, row, e.constant(0), k).second);
         },

@@ -103,6 +103,10 @@ KernelMemory::Location KernelMemory::reserve(int64_t bytes, unsigned ordinal) {
   return {operands + results, scratch.allocate(bytes, ordinal)};
 }
 
+Value KernelMemory::addressOf(const Location &place) {
+  return bufferOf({Place::Kind::scratch, place.offset, e.builder.getI8Type()}).address;
+}
+
 KernelEmitter::Buffer KernelMemory::bufferOf(const Place &place) {
   auto pointer = LLVM::LLVMPointerType::get(e.builder.getContext());
   Value address;

@@ -45,8 +45,10 @@ public:
   };
   /// Where `value`, which has a place in a buffer, begins.
   Location locate(mlir::Value value) const;
-  /// Scratch memory until group `ordinal` is done.
+  /// Scratch memory until group `ordinal` is done, and where it begins in the
+  /// function that was entered.
   Location reserve(int64_t bytes, unsigned ordinal);
+  mlir::Value addressOf(const Location &scratch);
 
   /// Whether `value` is made in the buffer of a result, and of which.
   bool isResult(mlir::Value value) const { return resultOf.contains(value); }

@@ -138,7 +138,7 @@ TEST_F(LaunchPlanTest, AProductOfALibrary) {
                           "tensor<300x300xf32> -> tensor<300x300xf32> ";
   auto readFor = [&](const std::string &text, ProductMaker maker) {
     read("300x300", dot + text, "300x300x");
-    plan = planLaunches(*graph, planLoops(*graph), maker);
+    plan = planLaunches(*graph, planLoops(*graph), {maker});
     EXPECT_EQ(refusal(), "");
   };
   readFor("%r = nn.exp %p : tensor<300x300xf32>", ProductMaker::library);
