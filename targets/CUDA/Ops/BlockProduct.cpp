@@ -23,8 +23,6 @@ bool BlockProduct::pays(Type elementType, int64_t rows, int64_t columns, int64_t
          columns >= TileProduct::kSide && depth >= TileProduct::kSlice / 2;
 }
 
-static const int64_t kSide = TileProduct::kSide;
-
 int64_t BlockProduct::countTiles(int64_t tileRows, int64_t tileColumns) const {
   return batches * llvm::divideCeil(rows, tileRows) * llvm::divideCeil(columns, tileColumns);
 }
@@ -34,11 +32,13 @@ int64_t BlockProduct::countTiles(int64_t tileRows, int64_t tileColumns) const {
 // as they are long, and tiles are made smaller.
 BlockProduct::Division BlockProduct::divide(bool mayDivide) const {
   auto fitting = [](int64_t extent) -> int64_t {
-    return extent > 4 * kSide ? 8 : extent > 2 * kSide ? 4 : 2;
+    return extent > 4 * TileProduct::kSide ? 8 : extent > 2 * TileProduct::kSide ? 4 : 2;
   };
   Division division{fitting(rows), fitting(columns), 1};
   const int64_t most = mayDivide ? std::max<int64_t>(1, depth / kLongDepth) : 1;
-  auto tilesOf = [&] { return countTiles(division.high * kSide, division.wide * kSide); };
+  auto tilesOf = [&] {
+    return countTiles(division.high * TileProduct::kSide, division.wide * TileProduct::kSide);
+  };
   while (tilesOf() * most < kEnoughBlocks && std::max(division.high, division.wide) > 2)
     (division.high >= division.wide ? division.high : division.wide) /= 2;
   division.parts = std::min(most, static_cast<int64_t>(llvm::divideCeil(kEnoughBlocks, tilesOf())));
@@ -47,7 +47,8 @@ BlockProduct::Division BlockProduct::divide(bool mayDivide) const {
 
 SmallVector<TileGrid> BlockProduct::getGrids(bool mayDivide) const {
   const Division division = divide(mayDivide);
-  const int64_t tiles = countTiles(division.high * kSide, division.wide * kSide);
+  const int64_t tiles =
+      countTiles(division.high * TileProduct::kSide, division.wide * TileProduct::kSide);
   SmallVector<TileGrid> grids{{tiles * division.parts, TileProduct::kThreads}};
   if (division.parts > 1)
     grids.push_back(

@@ -9,6 +9,8 @@ using namespace dpc;
 
 void dpc::registerGridFills(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, nn::NNDialect *) {
+    attachAttentionGridFills(*context);
+    attachAttentionGradGridFill(*context);
     attachContractionGridFills(*context);
     attachConvolutionGridFills(*context);
   });

@@ -10,6 +10,8 @@ namespace dpc {
 void registerGridFills(mlir::DialectRegistry &registry);
 
 /// Those of a family of ops, each in a file of its own.
+void attachAttentionGridFills(mlir::MLIRContext &context);
+void attachAttentionGradGridFill(mlir::MLIRContext &context);
 void attachContractionGridFills(mlir::MLIRContext &context);
 void attachConvolutionGridFills(mlir::MLIRContext &context);
 

@@ -1,0 +1,174 @@
+// Grid fill rule of nn.attention: a block takes a tile of queries and goes through
+// the keys, with the softmax of the keys so far.
+
+#include "dialects/NN/IR/Attention.h"
+#include "targets/CUDA/Ops/AttentionBlock.h"
+#include "targets/CUDA/Ops/Ops.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+using Values = LoopEmitter::Values;
+
+namespace {
+
+/// The work of a block. Rows of the tile are made by `lanes` threads each, which
+/// follow each other and all have the row's largest score and its sum.
+class AttentionForward {
+public:
+  AttentionForward(GridEmitter &emitter, AttentionOp op)
+      : op(op), shape(op.getAttentionShape()),
+        b(emitter, shape, typeOf(op.getQ()).getElementType(), op.getMask(), op.getMaskDimensions(),
+          op.getScale().convertToDouble()),
+        e(emitter), width(AttentionBlock::columnsOf(b.elementType, shape.valueDepth)),
+        results(emitter, b.elementType, b.tile / TileProduct::kSide, width / TileProduct::kSide),
+        lanes(TileProduct::kThreads / b.tile) {}
+
+  void emit() {
+    b.forEachBlock(shape.queries, AttentionBlock::countColumns(b.elementType, shape.valueDepth),
+                   [&](Index rowTile, Index columnTile, Index thread) {
+                     block(rowTile * b.tile, columnTile, thread);
+                   });
+  }
+
+private:
+  void block(Index query, Index columnTile, Index thread) {
+    const Index column = columnTile * width;
+    Value none = b.number(-std::numeric_limits<double>::infinity());
+    Values state = results.getZeros();
+    llvm::append_values(state, none, b.number(0));
+    const int64_t tiles = llvm::divideCeil(shape.keys, b.tile);
+    state = e.loopBetween(e.materialize(e.constant(0)), b.endOfKeys(query), tiles, state,
+                          [&](Index tile, ValueRange carried) {
+                            return addKeys(query, tile * b.tile, column, thread, carried);
+                          });
+    finish(query, columnTile, thread, state);
+  }
+
+  /// The sums of the results so far, the largest score and the sum of the
+  /// exponentials, with a tile of keys.
+  Values addKeys(Index query, Index key, Index column, Index thread, ValueRange state) {
+    const size_t count = state.size() - 2;
+    Values made = b.products.add(thread, b.rowsOf(op.getQ(), query, shape.queries),
+                                 b.rowsOf(op.getK(), key, shape.keys), e.constant(0), shape.depth,
+                                 shape.depth, b.products.getZeros());
+    b.products.forEachSum(thread, made, [&](int64_t, Index row, Index at, Value product) {
+      e.alone(nullptr, [&] { b.weights.store(b.score(product, query + row, key + at), at, row); });
+    });
+    e.meet();
+    auto [top, sum, rescale] = takeExponentials(thread, state[count], state[count + 1]);
+    const Index row = e.floorDiv(thread, lanes);
+    e.alone(isFirstLane(thread), [&] { e.storeAt(b.rowNumbers, rescale, row); });
+    e.meet();
+    Values sums;
+    results.forEachSum(thread, state.take_front(count), [&](int64_t, Index own, Index, Value old) {
+      sums.push_back(e.make<arith::MulFOp>(old, e.loadAt(b.rowNumbers, b.elementType, own)));
+    });
+    sums = results.add(thread, b.weights, b.columnsOf(op.getV(), column, shape.valueDepth), key,
+                       shape.keys, sums);
+    llvm::append_values(sums, top, sum);
+    return sums;
+  }
+
+  struct RowState {
+    Value top, sum, rescale;
+  };
+  /// Puts exponentials in the place of the scores of the thread's row.
+  RowState takeExponentials(Index thread, Value top, Value sum) {
+    const Index row = e.floorDiv(thread, lanes), lane = e.mod(thread, lanes);
+    SmallVector<Index> keys;
+    Values scores;
+    for (int64_t n = 0; n < b.tile / lanes; ++n) {
+      keys.push_back(lane + n * lanes);
+      scores.push_back(b.weights.load(keys.back(), row));
+    }
+    Value newTop = scores[0];
+    for (Value score : ArrayRef(scores).drop_front())
+      newTop = b.larger(newTop, score);
+    newTop = e.combineLanes(newTop, lanes, [&](Value x, Value y) { return b.larger(x, y); });
+    newTop = b.larger(newTop, top);
+    // Where no key was seen yet: nothing is infinitely far from it.
+    Value isNone = e.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, newTop,
+                                         b.number(-std::numeric_limits<double>::infinity()));
+    Value base = b.select(isNone, b.number(0), newTop);
+    Value added = b.number(0);
+    for (auto [key, score] : llvm::zip_equal(keys, scores)) {
+      Value x = b.exponential(e.make<arith::SubFOp>(score, base));
+      added = e.make<arith::AddFOp>(added, x);
+      b.weights.store(results.prepare(x), key, row);
+    }
+    added =
+        e.combineLanes(added, lanes, [&](Value x, Value y) { return e.make<arith::AddFOp>(x, y); });
+    Value rescale = b.exponential(e.make<arith::SubFOp>(top, base));
+    return {newTop, e.make<arith::AddFOp>(e.make<arith::MulFOp>(sum, rescale), added), rescale};
+  }
+
+  Value isFirstLane(Index thread) { return e.inRange(e.mod(thread, lanes), 0, 1); }
+
+  /// The results, and the logarithm of the sum.
+  void finish(Index query, Index columnTile, Index thread, ValueRange state) {
+    const size_t count = state.size() - 2;
+    const Index row = e.floorDiv(thread, lanes), own = query + row;
+    // The softmax of keys that are all -infinity is NaN.
+    Value top = state[count];
+    Value isEmpty = e.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, state[count + 1], b.number(0));
+    Value sum =
+        b.select(isEmpty, b.number(std::numeric_limits<double>::quiet_NaN()), state[count + 1]);
+    e.alone(isFirstLane(thread), [&] { e.storeAt(b.rowNumbers, sum, row); });
+    Value isFirst = e.both(isFirstLane(thread), e.inRange(columnTile, 0, 1));
+    e.alone(e.both(isFirst, b.isThere(own, shape.queries)), [&] {
+      e.store(op.getLogSumExp(), e.make<arith::AddFOp>(top, e.make<math::LogOp>(sum)),
+              b.numberOfQuery(b.bound(own, shape.queries)));
+    });
+    e.meet();
+    results.forEachSum(
+        thread, state.take_front(count), [&](int64_t, Index at, Index columnInTile, Value made) {
+          const Index to = query + at, column = columnTile * width + columnInTile;
+          e.alone(e.both(b.isThere(to, shape.queries), b.isThere(column, shape.valueDepth)), [&] {
+            Value total = e.loadAt(b.rowNumbers, b.elementType, at);
+            Value element = e.make<arith::DivFOp>(made, total);
+            if (op.getGuarded())
+              element = b.select(b.isNan(total), b.number(0), element);
+            e.store(op.getResult(), element,
+                    b.numberIn(op.getResult(), b.bound(to, shape.queries),
+                               b.bound(column, shape.valueDepth)));
+          });
+        });
+  }
+
+  AttentionOp op;
+  const AttentionShape shape;
+  AttentionBlock b;
+  GridEmitter &e;
+  const int64_t width; // columns of a block
+  TileProduct results;
+  const int64_t lanes;
+};
+
+struct AttentionGridFill : GridFillOpInterface::ExternalModel<AttentionGridFill, AttentionOp> {
+  bool pays(Operation *self) const {
+    return AttentionBlock::pays(cast<AttentionOp>(self).getAttentionShape());
+  }
+  bool givesFinalElements(Operation *) const { return false; }
+  SmallVector<TileGrid> getGrids(Operation *self, bool) const {
+    AttentionShape shape = cast<AttentionOp>(self).getAttentionShape();
+    Type type = typeOf(self->getOperand(0)).getElementType();
+    return {AttentionBlock::gridOf(shape, type, shape.queries,
+                                   AttentionBlock::countColumns(type, shape.valueDepth))};
+  }
+  void emitTiles(Operation *self, GridEmitter &e, LaunchPhase, FinishTile) const {
+    AttentionForward(e, cast<AttentionOp>(self)).emit();
+  }
+};
+
+} // namespace
+
+void dpc::attachAttentionGridFills(MLIRContext &context) {
+  AttentionOp::attachInterface<AttentionGridFill>(context);
+}

@@ -1,0 +1,156 @@
+// Where the operands of an attention lie, its scores, and how its work is divided
+// among blocks.
+
+#include "targets/CUDA/Ops/AttentionBlock.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+
+static int64_t tilesOf(int64_t extent, int64_t tile) {
+  return static_cast<int64_t>(llvm::divideCeil(extent, tile));
+}
+
+AttentionBlock::AttentionBlock(GridEmitter &emitter, const AttentionShape &shape, Type elementType,
+                               Value mask, ArrayRef<int64_t> maskDimensions, double scale)
+    : e(emitter), shape(shape), elementType(elementType), tile(tileOf(elementType)),
+      products(emitter, elementType, tile / TileProduct::kSide, tile / TileProduct::kSide),
+      weights(emitter, elementType, tile, tile),
+      rowNumbers(emitter.allocateShared(tile * elementType.getIntOrFloatBitWidth() / 8)),
+      mask(mask), maskDimensions(maskDimensions), scale(scale) {}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+int64_t AttentionBlock::columnsOf(Type elementType, int64_t elements) {
+  const int64_t most = elementType.isF64() ? 4 : 8;
+  return (elements <= 2 * TileProduct::kSide   ? 2
+          : elements <= 4 * TileProduct::kSide ? 4
+                                               : most) *
+         TileProduct::kSide;
+}
+
+int64_t AttentionBlock::countColumns(Type elementType, int64_t elements) {
+  return tilesOf(elements, columnsOf(elementType, elements));
+}
+
+TileGrid AttentionBlock::gridOf(const AttentionShape &shape, Type elementType, int64_t rows,
+                                int64_t columnTiles) {
+  return {shape.batches() * tilesOf(rows, tileOf(elementType)) * columnTiles,
+          TileProduct::kThreads};
+}
+
+bool AttentionBlock::pays(const AttentionShape &shape) {
+  const int64_t least = 8;
+  return shape.queries >= least && shape.keys >= least;
+}
+
+void AttentionBlock::forEachBlock(int64_t rows, int64_t columnTiles,
+                                  function_ref<void(Index, Index, Index)> body) {
+  e.forEachBlock({shape.batches(), tilesOf(rows, tile), columnTiles},
+                 [&](ArrayRef<Index> at, Index thread) {
+                   batch = at[0];
+                   body(at[1], at[2], thread);
+                 });
+}
+
+Value AttentionBlock::endOfKeys(Index first) {
+  Value all = e.materialize(e.constant(tilesOf(shape.keys, tile)));
+  if (!shape.causal)
+    return all;
+  Value seen = e.materialize(e.floorDiv(first + (tile - 1 + shape.offset()), tile) + 1);
+  return e.make<arith::MinSIOp>(seen, all);
+}
+
+Value AttentionBlock::firstOfQueries(Index first) {
+  Value none = e.materialize(e.constant(0));
+  if (!shape.causal)
+    return none;
+  Value seeing = e.make<arith::MaxSIOp>(e.materialize(first - shape.offset()), none);
+  return e.make<arith::DivUIOp>(seeing, e.materialize(e.constant(tile)));
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+SmallVector<Index> AttentionBlock::positionsIn(Value operand, Index row, Index element) {
+  SmallVector<Index> positions(static_cast<size_t>(typeOf(operand).getRank()));
+  for (auto [d, position] : llvm::enumerate(e.delinearize(batch, shape.batch)))
+    positions[static_cast<size_t>(shape.operandDim(static_cast<int64_t>(d)))] = position;
+  positions[static_cast<size_t>(shape.rows)] = row;
+  positions.back() = element;
+  return positions;
+}
+
+Value AttentionBlock::read(Value operand, Index row, Index element) {
+  return e.read(operand, positionsIn(operand, row, element));
+}
+
+Index AttentionBlock::numberIn(Value result, Index row, Index element) {
+  return e.linearize(positionsIn(result, row, element), typeOf(result).getShape());
+}
+
+Value AttentionBlock::readOfQuery(Value tensor, Index query) {
+  return e.read(tensor, ElementIndex(e, shape.logSumExp(), numberOfQuery(query)));
+}
+
+TileProduct::Factor AttentionBlock::rowsOf(Value operand, Index first, int64_t rows) {
+  return {first, rows, /*depthIsInner=*/true,
+          [=, this](Index row, Index element) { return read(operand, row, element); }};
+}
+
+TileProduct::Factor AttentionBlock::columnsOf(Value operand, Index first, int64_t elements) {
+  return {first, elements, /*depthIsInner=*/false,
+          [=, this](Index element, Index row) { return read(operand, row, element); }};
+}
+
+Index AttentionBlock::bound(Index index, int64_t count) {
+  return e.bind(e.materialize(index), 0, count - 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Scores
+//===----------------------------------------------------------------------===//
+
+Value AttentionBlock::score(Value product, Index query, Index key) {
+  Value isSeen = e.both(isThere(query, shape.queries), isThere(key, shape.keys));
+  if (shape.causal)
+    isSeen = e.both(isSeen, e.make<arith::CmpIOp>(arith::CmpIPredicate::sle, e.materialize(key),
+                                                  e.materialize(query + shape.offset())));
+  return e.branch(
+      isSeen,
+      [&]() -> Value {
+        Value scaled = e.make<arith::MulFOp>(product, number(scale));
+        if (!mask)
+          return scaled;
+        // Dimensions of the mask are some of [batch, queries, keys].
+        SmallVector<Index> all = e.delinearize(batch, shape.batch), positions;
+        all.push_back(bound(query, shape.queries));
+        all.push_back(bound(key, shape.keys));
+        for (int64_t dimension : maskDimensions)
+          positions.push_back(all[static_cast<size_t>(dimension)]);
+        return e.make<arith::AddFOp>(scaled, e.read(mask, positions));
+      },
+      [&] { return number(-std::numeric_limits<double>::infinity()); });
+}
+
+Value AttentionBlock::exponential(Value x) { return e.make<math::ExpOp>(x); }
+Value AttentionBlock::isNan(Value x) {
+  return e.make<arith::CmpFOp>(arith::CmpFPredicate::UNO, x, x);
+}
+Value AttentionBlock::select(Value condition, Value yes, Value no) {
+  return e.make<arith::SelectOp>(condition, yes, no);
+}
+// A NaN may get lost here, but not in a sum of exponentials.
+Value AttentionBlock::larger(Value x, Value y) {
+  return select(e.make<arith::CmpFOp>(arith::CmpFPredicate::OGT, x, y), x, y);
+}

@@ -1,0 +1,286 @@
+// Grid fill rule of nn.attention_grad, in two launches. In the first a block takes
+// a tile of queries and goes through the keys: it makes dq, and hands on the sum
+// of each query's exponentials. In the second a block takes a tile of keys and
+// goes through the queries: it makes dk and dv. So no sum is shared by blocks.
+
+#include "dialects/NN/IR/Attention.h"
+#include "targets/CUDA/Ops/AttentionBlock.h"
+#include "targets/CUDA/Ops/Ops.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+using Values = LoopEmitter::Values;
+
+namespace {
+
+/// Columns of dq and dk that a block takes are `width`, of dv `valueWidth`.
+class AttentionBackward {
+public:
+  AttentionBackward(GridEmitter &emitter, AttentionGradOp op)
+      : op(op), shape(op.getAttentionShape()),
+        b(emitter, shape, typeOf(op.getQ()).getElementType(), op.getMask(), op.getMaskDimensions(),
+          op.getScale().convertToDouble()),
+        e(emitter), lanes(TileProduct::kThreads / b.tile) {}
+
+  static int64_t countColumns(const AttentionShape &shape, Type type) {
+    return AttentionBlock::countColumns(type, shape.depth);
+  }
+  static int64_t countKeyColumns(const AttentionShape &shape, Type type) {
+    return std::max(countColumns(shape, type),
+                    AttentionBlock::countColumns(type, shape.valueDepth));
+  }
+
+  void emitQueries() {
+    TileProduct dq = tileOf(shape.depth);
+    b.forEachBlock(shape.queries, countColumns(shape, b.elementType),
+                   [&](Index rowTile, Index columnTile, Index thread) {
+                     queryBlock(dq, rowTile * b.tile, columnTile, thread);
+                   });
+  }
+
+  void emitKeys() {
+    TileProduct dk = tileOf(shape.depth), dv = tileOf(shape.valueDepth);
+    b.forEachBlock(shape.keys, countKeyColumns(shape, b.elementType),
+                   [&](Index rowTile, Index columnTile, Index thread) {
+                     keyBlock(dk, dv, rowTile * b.tile, columnTile, thread);
+                   });
+  }
+
+private:
+  TileProduct tileOf(int64_t elements) {
+    return TileProduct(e, b.elementType, b.tile / TileProduct::kSide,
+                       AttentionBlock::columnsOf(b.elementType, elements) / TileProduct::kSide);
+  }
+
+  /// The gradient of a score whose probability (or what that is a multiple of) is
+  /// `weight`, where there is such a query.
+  Value gradientOf(Value weight, Value product, Index query) {
+    return e.branch(
+        b.isThere(query, shape.queries),
+        [&] {
+          Value delta = b.readOfQuery(op.getDelta(), b.bound(query, shape.queries));
+          return e.make<arith::MulFOp>(weight, e.make<arith::SubFOp>(product, delta)).getResult();
+        },
+        [&] { return b.number(0); });
+  }
+  /// e^(score - logSumExp), where there is such a query.
+  Value exponentialOf(Value product, Index query, Index key) {
+    return e.branch(
+        b.isThere(query, shape.queries),
+        [&] {
+          Value all = b.readOfQuery(op.getLogSumExp(), b.bound(query, shape.queries));
+          return b.exponential(e.make<arith::SubFOp>(b.score(product, query, key), all));
+        },
+        [&] { return b.number(0); });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Tiles of queries
+  //===--------------------------------------------------------------------===//
+
+  void queryBlock(TileProduct &dq, Index query, Index columnTile, Index thread) {
+    const Index column = columnTile * dq.getColumns();
+    Values state = dq.getZeros();
+    state.push_back(b.number(0));
+    const int64_t tiles = llvm::divideCeil(shape.keys, b.tile);
+    state = e.loopBetween(e.materialize(e.constant(0)), b.endOfKeys(query), tiles, state,
+                          [&](Index tile, ValueRange carried) {
+                            return addKeys(dq, query, tile * b.tile, column, thread, carried);
+                          });
+    finishQueries(dq, query, columnTile, thread, state);
+  }
+
+  /// The sums of dq and of the row's exponentials, with a tile of keys.
+  Values addKeys(TileProduct &dq, Index query, Index key, Index column, Index thread,
+                 ValueRange state) {
+    const size_t count = state.size() - 1;
+    Values scores = b.products.add(thread, b.rowsOf(op.getQ(), query, shape.queries),
+                                   b.rowsOf(op.getK(), key, shape.keys), e.constant(0), shape.depth,
+                                   shape.depth, b.products.getZeros()),
+           grads = b.products.add(thread, b.rowsOf(op.getResultGrad(), query, shape.queries),
+                                  b.rowsOf(op.getV(), key, shape.keys), e.constant(0),
+                                  shape.valueDepth, shape.valueDepth, b.products.getZeros());
+    Values exponentials;
+    b.products.forEachSum(thread, scores, [&](int64_t, Index row, Index at, Value product) {
+      e.alone(nullptr, [&] {
+        exponentials.push_back(exponentialOf(product, query + row, key + at));
+        b.weights.store(exponentials.back(), at, row);
+      });
+    });
+    e.meet();
+    Value sum = e.make<arith::AddFOp>(state[count], sumOfRow(thread));
+    // All have read what is changed now.
+    e.meet();
+    b.products.forEachSum(thread, grads, [&](int64_t n, Index row, Index at, Value product) {
+      e.alone(nullptr, [&] {
+        Value weight = gradientOf(exponentials[static_cast<size_t>(n)], product, query + row);
+        b.weights.store(dq.prepare(weight), at, row);
+      });
+    });
+    e.meet();
+    Values sums = dq.add(thread, b.weights, b.columnsOf(op.getK(), column, shape.depth), key,
+                         shape.keys, state.take_front(count));
+    sums.push_back(sum);
+    return sums;
+  }
+
+  /// The sum of the thread's row of the tile: in each of its threads.
+  Value sumOfRow(Index thread) {
+    const Index row = e.floorDiv(thread, lanes), lane = e.mod(thread, lanes);
+    Value sum = b.number(0);
+    for (int64_t n = 0; n < b.tile / lanes; ++n)
+      sum = e.make<arith::AddFOp>(sum, b.weights.load(lane + n * lanes, row));
+    return e.combineLanes(sum, lanes,
+                          [&](Value x, Value y) { return e.make<arith::AddFOp>(x, y); });
+  }
+
+  void finishQueries(TileProduct &dq, Index query, Index columnTile, Index thread,
+                     ValueRange state) {
+    const size_t count = state.size() - 1;
+    const Index row = e.floorDiv(thread, lanes), own = query + row;
+    Value isFirstLane = e.inRange(e.mod(thread, lanes), 0, 1);
+    e.alone(isFirstLane, [&] { e.storeAt(b.rowNumbers, state[count], row); });
+    Value isFirst = e.both(isFirstLane, e.inRange(columnTile, 0, 1));
+    e.alone(e.both(isFirst, b.isThere(own, shape.queries)), [&] {
+      e.storeAt(e.phaseScratch, state[count], b.numberOfQuery(b.bound(own, shape.queries)));
+    });
+    e.meet();
+    store(dq, op.getDq(), query, shape.queries, columnTile, shape.depth, thread,
+          state.take_front(count), [&](Index at, Value element) {
+            Value total = e.loadAt(b.rowNumbers, b.elementType, at);
+            Value made = e.make<arith::DivFOp>(scaled(element), total);
+            return op.getGuarded() ? b.select(b.isNan(total), b.number(0), made) : made;
+          });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Tiles of keys
+  //===--------------------------------------------------------------------===//
+
+  void keyBlock(TileProduct &dk, TileProduct &dv, Index key, Index columnTile, Index thread) {
+    const Index column = columnTile * dk.getColumns(), valueColumn = columnTile * dv.getColumns();
+    Values state = dk.getZeros();
+    const size_t count = state.size();
+    llvm::append_range(state, dv.getZeros());
+    const int64_t tiles = llvm::divideCeil(shape.queries, b.tile);
+    state = e.loopBetween(b.firstOfQueries(key), e.materialize(e.constant(tiles)), tiles, state,
+                          [&](Index tile, ValueRange carried) {
+                            return addQueries(dk, dv, key, tile * b.tile, column, valueColumn,
+                                              thread, carried);
+                          });
+    auto asIs = [](Index, Value element) { return element; };
+    store(dv, op.getDv(), key, shape.keys, columnTile, shape.valueDepth, thread,
+          ValueRange(state).drop_front(count), asIs);
+    store(dk, op.getDk(), key, shape.keys, columnTile, shape.depth, thread,
+          ValueRange(state).take_front(count),
+          [&](Index, Value element) { return scaled(element); });
+  }
+
+  /// The sums of dk and of dv with a tile of queries.
+  Values addQueries(TileProduct &dk, TileProduct &dv, Index key, Index query, Index column,
+                    Index valueColumn, Index thread, ValueRange state) {
+    const size_t count = dk.getZeros().size();
+    Values scores = b.products.add(thread, b.rowsOf(op.getK(), key, shape.keys),
+                                   b.rowsOf(op.getQ(), query, shape.queries), e.constant(0),
+                                   shape.depth, shape.depth, b.products.getZeros()),
+           grads = b.products.add(thread, b.rowsOf(op.getV(), key, shape.keys),
+                                  b.rowsOf(op.getResultGrad(), query, shape.queries), e.constant(0),
+                                  shape.valueDepth, shape.valueDepth, b.products.getZeros());
+    Values probabilities;
+    b.products.forEachSum(thread, scores, [&](int64_t, Index row, Index at, Value product) {
+      e.alone(nullptr, [&] {
+        probabilities.push_back(probabilityOf(product, query + at, key + row));
+        b.weights.store(dv.prepare(probabilities.back()), at, row);
+      });
+    });
+    e.meet();
+    Values ofValues =
+        dv.add(thread, b.weights, b.columnsOf(op.getResultGrad(), valueColumn, shape.valueDepth),
+               query, shape.queries, state.drop_front(count));
+    b.products.forEachSum(thread, grads, [&](int64_t n, Index row, Index at, Value product) {
+      e.alone(nullptr, [&] {
+        Value weight = gradientOf(probabilities[static_cast<size_t>(n)], product, query + at);
+        b.weights.store(dk.prepare(weight), at, row);
+      });
+    });
+    e.meet();
+    Values sums = dk.add(thread, b.weights, b.columnsOf(op.getQ(), column, shape.depth), query,
+                         shape.queries, state.take_front(count));
+    llvm::append_range(sums, ofValues);
+    return sums;
+  }
+
+  Value probabilityOf(Value product, Index query, Index key) {
+    return e.branch(
+        b.isThere(query, shape.queries),
+        [&] {
+          Value total = e.loadAt(e.phaseScratch, b.elementType,
+                                 b.numberOfQuery(b.bound(query, shape.queries)));
+          Value made = e.make<arith::DivFOp>(exponentialOf(product, query, key), total);
+          return op.getGuarded() ? b.select(b.isNan(made), b.number(0), made) : made;
+        },
+        [&] { return b.number(0); });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Results
+  //===--------------------------------------------------------------------===//
+
+  Value scaled(Value x) {
+    return e.make<arith::MulFOp>(x, b.number(op.getScale().convertToDouble()));
+  }
+
+  /// Stores what `finish` makes of the sums of a tile.
+  void store(TileProduct &tile, Value result, Index firstRow, int64_t rows, Index columnTile,
+             int64_t elements, Index thread, ValueRange sums,
+             function_ref<Value(Index rowInTile, Value element)> finish) {
+    tile.forEachSum(thread, sums, [&](int64_t, Index at, Index columnInTile, Value sum) {
+      const Index row = firstRow + at, column = columnTile * tile.getColumns() + columnInTile;
+      e.alone(e.both(b.isThere(row, rows), b.isThere(column, elements)), [&] {
+        e.store(result, finish(at, sum),
+                b.numberIn(result, b.bound(row, rows), b.bound(column, elements)));
+      });
+    });
+  }
+
+  AttentionGradOp op;
+  const AttentionShape shape;
+  AttentionBlock b;
+  GridEmitter &e;
+  const int64_t lanes; // threads of a row
+};
+
+struct AttentionGradGridFill
+    : GridFillOpInterface::ExternalModel<AttentionGradGridFill, AttentionGradOp> {
+  bool pays(Operation *self) const {
+    return AttentionBlock::pays(cast<AttentionGradOp>(self).getAttentionShape());
+  }
+  bool givesFinalElements(Operation *) const { return false; }
+  SmallVector<TileGrid> getGrids(Operation *self, bool) const {
+    AttentionShape shape = cast<AttentionGradOp>(self).getAttentionShape();
+    Type type = typeOf(self->getOperand(0)).getElementType();
+    return {AttentionBlock::gridOf(shape, type, shape.queries,
+                                   AttentionBackward::countColumns(shape, type)),
+            AttentionBlock::gridOf(shape, type, shape.keys,
+                                   AttentionBackward::countKeyColumns(shape, type))};
+  }
+  int64_t getScratchBytes(Operation *self) const {
+    return tensorBytes(cast<AttentionGradOp>(self).getLogSumExp().getType());
+  }
+  void emitTiles(Operation *self, GridEmitter &e, LaunchPhase phase, FinishTile) const {
+    AttentionBackward work(e, cast<AttentionGradOp>(self));
+    if (phase.number == 0)
+      work.emitQueries();
+    else
+      work.emitKeys();
+  }
+};
+
+} // namespace
+
+void dpc::attachAttentionGradGridFill(MLIRContext &context) {
+  AttentionGradOp::attachInterface<AttentionGradGridFill>(context);
+}
