@@ -25,7 +25,7 @@ uint32_t LaunchTable::getKernel(StringRef name, StringRef entry) {
   if (form == FunctionForm::launchTable) {
     kernels.setPointer(at + offsetof(dpc_kernel_t, code), declareKernel(target, name));
   } else {
-    kernels.setPointer(at + offsetof(dpc_kernel_t, image), declare(target, "image " + name));
+    kernels.setPointer(at + offsetof(dpc_kernel_t, images), declare(target, "images " + name));
     kernels.setPointer(at + offsetof(dpc_kernel_t, symbol),
                        declare(target, "symbol " + name + " " + entry));
   }
@@ -157,35 +157,63 @@ llvm::Constant *LaunchTable::emit() {
   return image.emit(target, "device");
 }
 
-void dpc::defineGrids(llvm::Module &module, ArrayRef<KernelObject> objects, unsigned arch) {
+/// 10 * major + minor of a processor such as sm_80; 0 for any other name.
+static uint32_t capabilityOf(StringRef processor) {
+  uint32_t number = 0;
+  return processor.consume_front("sm_") && !processor.getAsInteger(10, number) ? number : 0;
+}
+
+namespace {
+/// The images of kernels, those of equal code once.
+class ImageTables {
+public:
+  ImageTables(llvm::Module &module, ConstantPool &pool, StringRef processor)
+      : module(module), pool(pool), processor(processor) {}
+
+  llvm::Constant *get(const KernelObject &object) {
+    llvm::Constant *&made = tables[object.symbol];
+    if (made)
+      return made;
+    RecordImage table;
+    add(table, DPC_IMAGE_PTX, processor, object.object + std::string(1, 0), object.symbol + ".ptx");
+    for (const MachineCode &code : object.machineCode)
+      add(table, DPC_IMAGE_CUBIN, code.processor, code.bytes, object.symbol + "." + code.processor);
+    table.append(dpc_image_t{});
+    return made = table.emit(module, object.symbol + ".images");
+  }
+
+private:
+  void add(RecordImage &table, uint32_t kind, StringRef device, const std::string &bytes,
+           const Twine &name) {
+    dpc_image_t record = {};
+    record.kind = kind;
+    record.arch = capabilityOf(device);
+    record.bytes = bytes.size();
+    const uint64_t at = table.append(record);
+    table.setPointer(at + offsetof(dpc_image_t, data), pool.addBytes(bytes, name.str()));
+  }
+
+  llvm::Module &module;
+  ConstantPool &pool;
+  StringRef processor;
+  llvm::StringMap<llvm::Constant *> tables;
+};
+} // namespace
+
+void dpc::defineGrids(llvm::Module &module, ArrayRef<KernelObject> objects, StringRef processor) {
   ConstantPool pool(module);
+  ImageTables images(module, pool, processor);
   llvm::StringMap<const KernelObject *> byKernel;
   for (const KernelObject &object : objects)
     byKernel[object.kernel] = &object;
-  llvm::StringMap<llvm::Constant *> images;
-  auto imageOf = [&](const KernelObject &object) -> llvm::Constant * {
-    llvm::Constant *&image = images[object.symbol];
-    if (!image) {
-      dpc_image_t record = {};
-      record.kind = DPC_IMAGE_PTX;
-      record.arch = arch;
-      record.bytes = object.object.size() + 1;
-      RecordImage table;
-      table.append(record);
-      table.setPointer(offsetof(dpc_image_t, data),
-                       pool.addBytes(object.object + std::string(1, 0), object.symbol + ".ptx"));
-      image = table.emit(module, object.symbol + ".image");
-    }
-    return image;
-  };
   for (llvm::GlobalVariable &global : llvm::make_early_inc_range(module.globals())) {
     SmallVector<StringRef, 3> name;
     global.getName().split(name, ' ');
     if (name.size() < 2 || !byKernel.count(name[1]))
       continue;
     const KernelObject &object = *byKernel[name[1]];
-    global.replaceAllUsesWith(name[0] == "image" ? imageOf(object)
-                                                 : pool.getString(object.symbol + name[2].str()));
+    global.replaceAllUsesWith(name[0] == "images" ? images.get(object)
+                                                  : pool.getString(object.symbol + name[2].str()));
     global.eraseFromParent();
   }
 }

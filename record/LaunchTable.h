@@ -43,8 +43,9 @@ private:
 };
 
 /// Puts the code of kernels that are grids into the module that declares it:
-/// equal code once. `arch` is 10 * major + minor of the device that it is for.
-void defineGrids(llvm::Module &module, llvm::ArrayRef<KernelObject> objects, unsigned arch);
+/// equal code once. Its PTX is for `processor` (sm_80, ..) and later ones.
+void defineGrids(llvm::Module &module, llvm::ArrayRef<KernelObject> objects,
+                 llvm::StringRef processor);
 
 } // namespace dpc
 

@@ -59,6 +59,10 @@ struct ElementCosts {
 struct CodeOptions {
   /// The processor, one of Target::getProcessors; the first where empty.
   std::string processor;
+  /// NVIDIA's assembler (ptxas), and the processors that it makes machine code for
+  /// beside the PTX; "": there is PTX alone.
+  std::string assembler;
+  std::vector<std::string> assembled;
   /// Whether each reader of a short computation may repeat it; if not, what has
   /// several readers is kept in memory. Bits do not depend on it.
   bool recompute = true;
@@ -96,6 +100,12 @@ struct KernelCode {
   std::vector<KernelLaunch> launches;
 };
 
+/// Code that a device of one kind runs as it is.
+struct MachineCode {
+  std::string processor;
+  std::string bytes;
+};
+
 /// The compiled code of one kernel.
 struct KernelObject {
   /// Its name in the program.
@@ -104,6 +114,8 @@ struct KernelObject {
   std::string symbol;
   /// A position-independent object file, which needs libm; or PTX.
   std::string object;
+  /// The same as PTX, for some devices.
+  std::vector<MachineCode> machineCode;
 };
 
 /// A kind of device that kernels run on: everything that the rest of the

@@ -2,6 +2,7 @@
 
 #include "targets/CUDA/CUDATarget.h"
 
+#include "targets/CUDA/Assemble.h"
 #include "targets/CUDA/Grids/GridFill.h"
 #include "targets/CUDA/Grids/GridFunction.h"
 #include "targets/CUDA/Ops/Ops.h"
@@ -64,7 +65,11 @@ public:
     ptx.form = ObjectForm::ptx;
     ptx.processor = options.processor.empty() ? getProcessors().front().str() : options.processor;
     ptx.vectorize = false;
-    return compileObjects(kernels, ptx, cache);
+    FailureOr<std::vector<KernelObject>> objects = compileObjects(kernels, ptx, cache);
+    if (succeeded(objects) && !options.assembler.empty() &&
+        failed(assemble(kernels, *objects, options.assembler, options.assembled, cache)))
+      return failure();
+    return objects;
   }
 
 protected:

@@ -7,14 +7,14 @@ using namespace dpc::test;
 
 namespace {
 
-const dpc_image_t kImage = {DPC_IMAGE_PTX, 80, "ptx", 4};
+const dpc_image_t kImage[] = {{DPC_IMAGE_PTX, 80, "ptx", 4}, {DPC_IMAGE_CUBIN, 90, "elf", 3}, {}};
 
 struct Damaged {
   Damaged() { tiny.program.device = &device.device; }
   /// The same table for a CUDA device.
   void makeCuda(const dpc_image_t *image) {
     device.device.kind = DPC_DEVICE_CUDA;
-    device.kernels[0].image = image;
+    device.kernels[0].images = image;
     device.kernels[0].symbol = "add_one";
     device.launches[1].blocks = 4;
     device.launches[1].threads = 32;
@@ -22,7 +22,7 @@ struct Damaged {
   /// The second launch as a product for a library: of two matrices of 3 x 4 and
   /// two of 4 x 2, which are transposed, with a vector added to the columns.
   void makeProduct() {
-    makeCuda(&kImage);
+    makeCuda(kImage);
     std::copy(std::begin(device.params), std::end(device.params), params);
     const uint64_t bytes[] = {192, 128, 96, 512, 16};
     for (uint64_t i = 0; i < 5; ++i)
@@ -52,7 +52,7 @@ struct Damaged {
 TEST(DeviceCheck, AcceptsASoundTable) {
   Damaged sound;
   EXPECT_EQ(checkProgram(sound.tiny.program, 0), DPC_OK) << dpc_last_error();
-  sound.makeCuda(&kImage);
+  sound.makeCuda(kImage);
   EXPECT_EQ(checkProgram(sound.tiny.program, 0), DPC_OK) << dpc_last_error();
   sound.makeProduct();
   EXPECT_EQ(checkProgram(sound.tiny.program, 0), DPC_OK) << dpc_last_error();
@@ -129,27 +129,39 @@ TEST(DeviceCheck, RefusesEveryBrokenEntry) {
        [](Damaged &d) { d.device.device.kind = DPC_DEVICE_CUDA; }},
       {"launch 1: kernel 0 has no image",
        [](Damaged &d) {
-         static const dpc_image_t endless = {DPC_IMAGE_PTX, 80, "ptx", 3};
-         d.makeCuda(&endless);
+         static const dpc_image_t none[] = {{}};
+         d.makeCuda(none);
+       }},
+      {"launch 1: kernel 0: image 0 is none",
+       [](Damaged &d) {
+         static const dpc_image_t endless[] = {{DPC_IMAGE_PTX, 80, "ptx", 3}, {}};
+         d.makeCuda(endless);
+       }},
+      {"launch 1: kernel 0: image 1 is none",
+       [](Damaged &d) {
+         static const dpc_image_t unknown[] = {
+             {DPC_IMAGE_CUBIN, 80, "elf", 3}, {DPC_IMAGE_KIND_COUNT, 80, "ptx", 4}, {}};
+         d.makeCuda(unknown);
+       }},
+      {"launch 1: kernel 0: image 16 is none",
+       [](Damaged &d) {
+         static std::vector<dpc_image_t> many(DPC_MAX_IMAGES + 2, {DPC_IMAGE_PTX, 80, "ptx", 4});
+         many.back() = {};
+         d.makeCuda(many.data());
        }},
       {"launch 1: kernel 0 has no image",
        [](Damaged &d) {
-         static const dpc_image_t unknown = {DPC_IMAGE_KIND_COUNT, 80, "ptx", 4};
-         d.makeCuda(&unknown);
-       }},
-      {"launch 1: kernel 0 has no image",
-       [](Damaged &d) {
-         d.makeCuda(&kImage);
+         d.makeCuda(kImage);
          d.device.kernels[0].symbol = nullptr;
        }},
       {"launch 1: a grid of 0 blocks of 32 threads",
        [](Damaged &d) {
-         d.makeCuda(&kImage);
+         d.makeCuda(kImage);
          d.device.launches[1].blocks = 0;
        }},
       {"launch 1: a grid of 4 blocks of 1025 threads",
        [](Damaged &d) {
-         d.makeCuda(&kImage);
+         d.makeCuda(kImage);
          d.device.launches[1].threads = 1025;
        }},
       {"launch 2: parameters 5 to 5 + 1 of 5",

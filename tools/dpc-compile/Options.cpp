@@ -11,6 +11,9 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
 
 #include <cmath>
 
@@ -182,8 +185,51 @@ static void parseMesh(const InputArgList &args, PlacedOptions &mesh) {
     (llvm::is_contained(batchAxes, name) ? mesh.batchAxes : mesh.autoAxes).push_back(name.str());
 }
 
+/// The devices of --cuda-arch, each once; PTX is for the oldest.
+static void parseDevices(const InputArgList &args, ArrayRef<StringRef> known,
+                         CompileOptions &options) {
+  SmallVector<StringRef> names(known);
+  if (const Arg *arg = args.getLastArg(OPT_cuda_arch)) {
+    names.clear();
+    StringRef(arg->getValue()).split(names, ',');
+  }
+  for (StringRef name : names) {
+    if (!is_contained(known, name))
+      usageError("--cuda-arch: unknown device '" + name + "'; known: " + join(known, ", "));
+    if (!is_contained(options.assembled, name))
+      options.assembled.push_back(name.str());
+  }
+  options.placed.processor = *min_element(options.assembled);
+}
+
+/// NVIDIA's assembler, if there is one; whoever names one must have it.
+static void findAssembler(const InputArgList &args, CompileOptions &options) {
+  if (const Arg *arg = args.getLastArg(OPT_ptxas)) {
+    const StringRef given = arg->getValue();
+    if (given == "off")
+      return;
+    if (!sys::fs::can_execute(given) || sys::fs::is_directory(given))
+      usageError("--ptxas: '" + given + "' is no program that can be run");
+    options.assembler = given.str();
+    return;
+  }
+  std::vector<std::string> folders;
+  if (std::optional<std::string> home = sys::Process::GetEnv("CUDA_HOME"))
+    folders.push_back(*home + "/bin");
+  folders.push_back("/usr/local/cuda/bin");
+  ErrorOr<std::string> found = sys::findProgramByName("ptxas");
+  if (!found)
+    found = sys::findProgramByName("ptxas", SmallVector<StringRef>(folders.begin(), folders.end()));
+  if (found)
+    options.assembler = *found;
+  else
+    errs() << "dpc-compile: note: ptxas is not found: the program holds PTX, which the driver "
+              "compiles when it starts (--ptxas)\n";
+}
+
 /// Fills in what runs the kernels.
-static void parseTarget(const InputArgList &args, PlacedOptions &machine) {
+static void parseTarget(const InputArgList &args, CompileOptions &options) {
+  PlacedOptions &machine = options.placed;
   machine.target = args.getLastArgValue(OPT_target, machine.target).str();
   const Target *target = findTarget(machine.target);
   if (!target) {
@@ -194,14 +240,20 @@ static void parseTarget(const InputArgList &args, PlacedOptions &machine) {
   }
   ArrayRef<StringRef> processors = target->getProcessors();
   const bool isCuda = target->getFunctionForm() == FunctionForm::gridTable;
-  const auto own = isCuda ? OPT_cuda_arch : OPT_cpu, other = isCuda ? OPT_cpu : OPT_cuda_arch;
-  if (args.hasArg(other))
-    usageError((isCuda ? "--cpu" : "--cuda-arch") + Twine(": not an option of --target=") +
-               machine.target);
-  machine.processor = args.getLastArgValue(own, processors.front()).str();
+  auto refuse = [&](unsigned option, StringRef name) {
+    if (args.hasArg(option))
+      usageError(name + ": not an option of --target=" + machine.target);
+  };
+  if (isCuda) {
+    refuse(OPT_cpu, "--cpu");
+    return parseDevices(args, processors, options);
+  }
+  refuse(OPT_cuda_arch, "--cuda-arch");
+  refuse(OPT_ptxas, "--ptxas");
+  machine.processor = args.getLastArgValue(OPT_cpu, processors.front()).str();
   if (!is_contained(processors, machine.processor))
-    usageError((isCuda ? "--cuda-arch: unknown device '" : "--cpu: unknown processor '") +
-               machine.processor + "'; known: " + join(processors, ", "));
+    usageError("--cpu: unknown processor '" + machine.processor +
+               "'; known: " + join(processors, ", "));
 }
 
 static Explain parseExplain(const InputArgList &args) {
@@ -378,12 +430,15 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   options.command = "dpc-compile";
   for (int i = 1; i < argc; ++i)
     options.command += std::string(" ") + argv[i];
-  parseTarget(args, options.placed);
+  parseTarget(args, options);
   parseOutput(args, options);
   parseImport(args, options);
   if (options.stopAfter == Level::object && options.output.empty())
     usageError("-o OUT is missing");
   parseStep(args, options.step);
+  const Target *target = findTarget(options.placed.target);
+  if (target->getFunctionForm() == FunctionForm::gridTable && options.stopAfter == Level::object)
+    findAssembler(args, options);
   parsePrecision(args, options);
   parseProducts(args, options);
   options.import.trains = !options.step.loss.empty();

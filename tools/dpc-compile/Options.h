@@ -35,6 +35,9 @@ struct CompileOptions {
   bool needsCache = false;
   /// The command line, for the program's messages.
   std::string command;
+  /// NVIDIA's assembler, or "", and the devices that it makes machine code for.
+  std::string assembler;
+  std::vector<std::string> assembled;
   Level stopAfter = Level::object;
   Explain explain = Explain::none;
 };

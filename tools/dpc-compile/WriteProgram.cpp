@@ -153,6 +153,8 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
   OwningOpRef<ModuleOp> owned = kernels;
   CodeOptions native;
   native.processor = options.placed.processor;
+  native.assembler = options.assembler;
+  native.assembled = options.assembled;
   // Each thread's heap reserves addresses by the hundred MiB.
   struct rlimit addresses;
   if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur == RLIM_INFINITY)
@@ -182,13 +184,8 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
     if (symbols.insert(object.symbol).second)
       members.emplace_back(llvm::MemoryBufferRef(object.object, object.symbol));
   }
-  if (isGrids) {
-    unsigned arch = 0;
-    StringRef processor = options.placed.processor;
-    if (!processor.consume_front("sm_") || processor.getAsInteger(10, arch))
-      return fail("no device is called " + options.placed.processor, exitInvalid);
-    defineGrids(record, *objects, arch);
-  }
+  if (isGrids)
+    defineGrids(record, *objects, options.placed.processor);
   if (llvm::Error error =
           llvm::writeArchive(archive, members, llvm::SymtabWritingMode::NormalSymtab,
                              llvm::object::Archive::K_GNU, /*Deterministic=*/true,

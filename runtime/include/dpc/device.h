@@ -26,8 +26,12 @@ typedef struct dpc_image_t {
 } dpc_image_t;
 
 enum {
-  DPC_IMAGE_PTX = 1, /**< text that the driver compiles */
-  DPC_IMAGE_KIND_COUNT = 2
+  DPC_IMAGE_NONE = 0,
+  DPC_IMAGE_PTX = 1,   /**< text that the driver compiles */
+  DPC_IMAGE_CUBIN = 2, /**< machine code: for devices of the same major capability,
+                          and of `arch` or later ones among them */
+  DPC_IMAGE_KIND_COUNT = 3,
+  DPC_MAX_IMAGES = 16 /**< of a kernel */
 };
 
 /** Code that a launch may run. */
@@ -35,7 +39,9 @@ typedef struct dpc_kernel_t {
   const char *name;                   /**< of the program's kernel, for messages */
   void (*code)(char *const *buffers); /**< HOST: buffers[i] is where parameter i
                                          of the launch lies */
-  const dpc_image_t *image;           /**< CUDA: where its function is */
+  const dpc_image_t *images;          /**< CUDA: each has its function, for other
+                                         devices; behind the last is one of
+                                         DPC_IMAGE_NONE */
   const char *symbol;                 /**< CUDA: the function's name there */
   const void *reserved[2];
 } dpc_kernel_t;

@@ -5,8 +5,10 @@
 #include "dpc/device.h"
 #include "runtime/src/base/Status.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 namespace dpc {
 
@@ -103,24 +105,45 @@ dpc_status_t CudaDevice::allocate(const uint64_t (&wanted)[DPC_SPACE_COUNT]) {
   return DPC_OK;
 }
 
+std::vector<const dpc_image_t *> CudaDevice::findImages(const dpc_kernel_t &kernel) const {
+  std::vector<const dpc_image_t *> found;
+  for (const dpc_image_t *image = kernel.images; image->kind != DPC_IMAGE_NONE; ++image)
+    if (image->arch <= arch && (image->kind == DPC_IMAGE_PTX || image->arch / 10 == arch / 10))
+      found.push_back(image);
+  std::stable_sort(found.begin(), found.end(), [](const dpc_image_t *a, const dpc_image_t *b) {
+    return std::make_pair(a->kind == DPC_IMAGE_CUBIN, a->arch) >
+           std::make_pair(b->kind == DPC_IMAGE_CUBIN, b->arch);
+  });
+  return found;
+}
+
 dpc_status_t CudaDevice::load(const dpc_kernel_t &kernel, cuda::Module *out) {
-  auto [known, isNew] = modules.try_emplace(kernel.image, nullptr);
-  if (isNew) {
-    const dpc_image_t &image = *kernel.image;
-    if (image.arch > arch) {
-      modules.erase(known);
-      return fail(DPC_INVALID, "the program is for devices from sm_%u on, this one is sm_%u",
-                  image.arch, arch);
-    }
-    const cuda::Result loaded =
-        driver.cuModuleLoadDataEx(&known->second, image.data, 0, nullptr, nullptr);
-    if (loaded != cuda::Result::success) {
-      modules.erase(known);
-      return check(loaded, ("loading kernel " + std::string(kernel.name)).c_str());
-    }
+  const auto known = modules.find(kernel.images);
+  if (known != modules.end()) {
+    *out = known->second;
+    return DPC_OK;
   }
-  *out = known->second;
-  return DPC_OK;
+  const std::vector<const dpc_image_t *> images = findImages(kernel);
+  if (images.empty()) {
+    uint32_t oldest = kernel.images->arch;
+    for (const dpc_image_t *image = kernel.images; image->kind != DPC_IMAGE_NONE; ++image)
+      oldest = std::min(oldest, image->arch);
+    return fail(DPC_INVALID, "the program is for devices from sm_%u on, this one is sm_%u", oldest,
+                arch);
+  }
+  cuda::Result loaded = cuda::Result::success;
+  for (const dpc_image_t *image : images) {
+    cuda::Module module = nullptr;
+    loaded = driver.cuModuleLoadDataEx(&module, image->data, 0, nullptr, nullptr);
+    if (loaded == cuda::Result::success) {
+      *out = modules[kernel.images] = module;
+      return DPC_OK;
+    }
+    // A driver that is older than the assembler does not know its machine code.
+    if (image->kind != DPC_IMAGE_CUBIN)
+      break;
+  }
+  return check(loaded, ("loading kernel " + std::string(kernel.name)).c_str());
 }
 
 dpc_status_t CudaDevice::load(const dpc_program_t &program, uint32_t rank) {

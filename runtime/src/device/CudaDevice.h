@@ -42,6 +42,9 @@ public:
   cuda::Stream stream = nullptr;
 
 private:
+  /// The images of a kernel that this device runs, the best first: machine code
+  /// for the latest device before PTX for it.
+  std::vector<const dpc_image_t *> findImages(const dpc_kernel_t &kernel) const;
   dpc_status_t load(const dpc_kernel_t &kernel, cuda::Module *out);
 
   cuda::Device device = 0;

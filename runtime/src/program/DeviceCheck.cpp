@@ -70,10 +70,15 @@ dpc_status_t checkKernel(const dpc_device_program_t &device, const dpc_launch_t 
   const dpc_kernel_t &kernel = device.kernels[launch.kernel];
   if (device.kind == DPC_DEVICE_HOST)
     return kernel.code ? DPC_OK : fail(DPC_INVALID, "kernel %u has no code", launch.kernel);
-  const dpc_image_t *image = kernel.image;
-  if (!image || !kernel.symbol || image->kind != DPC_IMAGE_PTX || image->bytes == 0 ||
-      image->data[image->bytes - 1] != 0)
+  if (!kernel.images || !kernel.symbol || kernel.images[0].kind == DPC_IMAGE_NONE)
     return fail(DPC_INVALID, "kernel %u has no image", launch.kernel);
+  for (uint32_t i = 0; kernel.images[i].kind != DPC_IMAGE_NONE; ++i) {
+    const dpc_image_t &image = kernel.images[i];
+    const bool isText = image.kind == DPC_IMAGE_PTX;
+    if (i == DPC_MAX_IMAGES || image.kind >= DPC_IMAGE_KIND_COUNT || image.bytes == 0 ||
+        (isText && image.data[image.bytes - 1] != 0))
+      return fail(DPC_INVALID, "kernel %u: image %u is none", launch.kernel, i);
+  }
   constexpr uint32_t mostBlocks = INT32_MAX, mostThreads = 1024;
   if (launch.blocks < 1 || launch.blocks > mostBlocks || launch.threads < 1 ||
       launch.threads > mostThreads)
