@@ -24,6 +24,19 @@ dpc_status_t CudaDevice::check(cuda::Result result, const char *what) const {
               name ? name : "?");
 }
 
+dpc_status_t CudaDevice::checkWork(cuda::Result result) const {
+  const dpc_status_t status = check(result, "the device's work");
+  const bool isFault = result == cuda::Result::illegalAddress ||
+                       result == cuda::Result::misalignedAddress ||
+                       result == cuda::Result::launchFailed;
+  const char *waits = std::getenv("CUDA_LAUNCH_BLOCKING");
+  if (!isFault || (waits && *waits == '1'))
+    return status;
+  const std::string said = dpc_last_error();
+  return fail(status, "%s: CUDA_LAUNCH_BLOCKING=1 with --cuda-graph=off names the kernel",
+              said.c_str());
+}
+
 CudaDevice::~CudaDevice() {
   if (!isRetained)
     return;

@@ -32,6 +32,11 @@ public:
   /// DPC_OK, or a message that says what failed and what the driver calls it.
   dpc_status_t check(cuda::Result result, const char *what) const;
 
+  /// The same for work that was given before. A fault of a kernel comes to light
+  /// when all is awaited, which kernel it was only where launches wait for theirs:
+  /// the message says how.
+  dpc_status_t checkWork(cuda::Result result) const;
+
   cuda::DevicePointer base(uint32_t space) const { return spaces[space]; }
   /// What tells this device from all others.
   dpc_status_t readId(cuda::Uuid *out) const;

@@ -259,7 +259,7 @@ dpc_status_t CudaQueue::finish() {
 
 dpc_status_t CudaQueue::synchronize() {
   staged = 0;
-  return device.check(device.driver.cuStreamSynchronize(device.stream), "the device's work");
+  return device.checkWork(device.driver.cuStreamSynchronize(device.stream));
 }
 
 } // namespace dpc

@@ -42,6 +42,17 @@ static int choice(const char *name, const char *const (&names)[N], const char *a
   refuse(name, value, allowed);
 }
 
+/// NUMBER:TIMES, if it is set: else no number at all.
+static void readFailure(const char *name, int &number, uint64_t &times) {
+  number = -1;
+  times = 0;
+  unsigned at = 0;
+  const char *failure = read(name);
+  if (failure && std::sscanf(failure, "%d:%u", &number, &at) != 2)
+    refuse(name, failure, "NUMBER:NUMBER");
+  times = at;
+}
+
 static Options fromEnvironment() {
   Options options;
   options.check = number("DPC_EMU_CHECK", 0) != 0;
@@ -58,14 +69,8 @@ static Options fromEnvironment() {
   options.memoryMegabytes = number("DPC_EMU_MEMORY_MB", 4096);
   options.threads = number("DPC_EMU_THREADS", std::max(1u, std::thread::hardware_concurrency()));
   options.ncclSeconds = number("DPC_EMU_NCCL_TIMEOUT_S", 120);
-  options.ncclFailRank = -1;
-  options.ncclFailAt = 0;
-  if (const char *failure = read("DPC_EMU_NCCL_FAIL")) {
-    unsigned at = 0;
-    if (std::sscanf(failure, "%d:%u", &options.ncclFailRank, &at) != 2)
-      refuse("DPC_EMU_NCCL_FAIL", failure, "RANK:NUMBER");
-    options.ncclFailAt = at;
-  }
+  readFailure("DPC_EMU_NCCL_FAIL", options.ncclFailRank, options.ncclFailAt);
+  readFailure("DPC_EMU_KERNEL_FAIL", options.kernelFailDevice, options.kernelFailAt);
   if (const char *folder = read("DPC_EMU_CACHE"))
     options.cacheFolder = folder;
   if (const char *file = read("DPC_EMU_DUMP"))

@@ -29,6 +29,8 @@ struct Options {
   unsigned ncclSeconds;     // NCCL_TIMEOUT_S: how long a collective waits for a peer
   int ncclFailRank;         // NCCL_FAIL=RANK:N: transfer N (from 1) of that rank fails
   uint64_t ncclFailAt;
+  int kernelFailDevice; // KERNEL_FAIL=DEVICE:N: its kernel N (from 1) reads what is not there
+  uint64_t kernelFailAt;
   std::string cacheFolder; // CACHE: compiled kernels; "" keeps none
   std::string dumpFile;    // DUMP: where the code of the last kernel is written
 

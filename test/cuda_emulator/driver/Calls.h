@@ -11,6 +11,11 @@ namespace dpc::emulator {
 inline StreamState *stateOf(cuda::Stream stream) { return reinterpret_cast<StreamState *>(stream); }
 inline EventState *stateOf(cuda::Event event) { return reinterpret_cast<EventState *>(event); }
 
+/// From now on every call that needs the context fails, and no kernel runs: a
+/// kernel has touched memory that is not there.
+void loseContext();
+bool isContextLost();
+
 /// Notes the call and answers what every function must check first: that the
 /// driver was initialised and a context is current.
 cuda::Result enter();

@@ -36,6 +36,8 @@ static constexpr ErrorText kErrors[] = {
     {Result::invalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {Result::notFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {Result::notReady, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {Result::illegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS",
+     "an illegal memory access was encountered"},
     {Result::launchOutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
      "too many resources requested for launch"},
     {Result::hostMemoryAlreadyRegistered, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED",
@@ -59,10 +61,17 @@ static bool initialized = false;
 static thread_local int current = -1; // the device whose context this thread has
 static std::atomic<int> lastDevice{-1};
 
+static std::atomic<bool> contextIsLost{false};
+
+void dpc::emulator::loseContext() { contextIsLost = true; }
+bool dpc::emulator::isContextLost() { return contextIsLost; }
+
 Result dpc::emulator::enter() {
   Streams::get().noteCall();
   if (!initialized)
     return Result::notInitialized;
+  if (contextIsLost)
+    return Result::illegalAddress;
   return current < 0 ? Result::invalidContext : Result::success;
 }
 

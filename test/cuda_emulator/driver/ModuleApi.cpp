@@ -4,6 +4,7 @@
 #include "test/cuda_emulator/driver/DeviceMemory.h"
 #include "test/cuda_emulator/ptx/Compile.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -61,6 +62,13 @@ static void logError(const std::string &message, unsigned options, JitOption *na
     std::snprintf(log, bytes, "%s", message.c_str());
   else
     std::fprintf(stderr, "cuda emulator: %s\n", message.c_str());
+}
+
+/// Whether the next kernel is the one that DPC_EMU_KERNEL_FAIL names.
+static bool isFailing() {
+  static std::atomic<uint64_t> kernels{0};
+  const Options &options = Options::get();
+  return options.kernelFailDevice == dpcEmulatorDevice() && ++kernels == options.kernelFailAt;
 }
 
 namespace dpc::cuda {
@@ -178,6 +186,10 @@ Result cuLaunchKernel(Function function, unsigned gridX, unsigned gridY, unsigne
   operation.type = NodeType::kernel;
   operation.run = [=, &kernel] {
     const uint32_t grid[3] = {gridX, gridY, gridZ}, block[3] = {blockX, blockY, blockZ};
+    if (isContextLost() || isFailing()) {
+      loseContext();
+      return;
+    }
     dpcEmulatorCount("kernel");
     launch(kernel, grid, block, sharedBytes, values);
   };

@@ -1,0 +1,204 @@
+// What a CudaQueue does on the emulated device: it performs what the launch tables
+// say and nothing else, takes the code that the device runs, and has a library
+// make products.
+#include "test/runtime/TinyProgram.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+using namespace dpc;
+using namespace dpc::test;
+
+namespace {
+
+/// Adds 1 to a double for each thread.
+const char kAddOne[] = R"(.version 7.5
+.target sm_80
+.address_size 64
+.visible .entry add_one(.param .u64 from, .param .u64 to)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<8>;
+  .reg .f64 %fd<3>;
+  ld.param.u64 %rd1, [from];
+  ld.param.u64 %rd2, [to];
+  cvta.to.global.u64 %rd3, %rd1;
+  cvta.to.global.u64 %rd4, %rd2;
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd5, %r1, 8;
+  add.s64 %rd6, %rd3, %rd5;
+  add.s64 %rd7, %rd4, %rd5;
+  ld.global.f64 %fd1, [%rd6];
+  add.rn.f64 %fd2, %fd1, 0d3FF0000000000000;
+  st.global.f64 [%rd7], %fd2;
+  ret;
+}
+)";
+
+/// The tables of TinyDevice for a CUDA device, which tests change.
+struct CudaTables : TinyDevice {
+  CudaTables() {
+    device.kind = DPC_DEVICE_CUDA;
+    kernels[0].images = images;
+    kernels[0].symbol = "add_one";
+    launches[1].blocks = 1;
+    launches[1].threads = 2;
+  }
+  dpc_image_t images[3] = {{DPC_IMAGE_PTX, 80, kAddOne, sizeof kAddOne}, {}, {}};
+};
+
+class CudaQueueTest : public testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    setenv("DPC_CUDA_LIBRARIES", EMULATOR, /*overwrite=*/1);
+    setenv("DPC_EMU_CHECK", "1", /*overwrite=*/0);
+  }
+  CudaQueueTest() { tiny.program.device = &tables.device; }
+
+  /// Computes function 0 for microbatch 1, of which the numbers are 10 and 20; what
+  /// lies at `at` then.
+  std::vector<double> compute(DeviceAddress at, uint64_t count = 2) {
+    OneRank rank(tiny.program);
+    std::vector<double> back(count);
+    if (!rank.queue)
+      return back;
+    const double given[4] = {0, 0, 10, 20};
+    bool isDone = false;
+    EXPECT_EQ(rank.queue->upload({DPC_SPACE_ARENA, 0}, given, sizeof given), DPC_OK);
+    EXPECT_EQ(rank.queue->begin(0, &isDone), DPC_OK);
+    EXPECT_EQ(rank.queue->compute(0, 1, nullptr), DPC_OK) << dpc_last_error();
+    EXPECT_EQ(rank.queue->finish(), DPC_OK) << dpc_last_error();
+    EXPECT_EQ(rank.queue->download(back.data(), at, 8 * count), DPC_OK);
+    return back;
+  }
+  /// Why there is no queue.
+  std::string refusal() {
+    WorldOptions world(0, 1, "", RankMemory::sharedBytes(tiny.program, 0, /*isStaged=*/false));
+    dpc_comm_t *comm = nullptr;
+    RankMemory memory;
+    std::unique_ptr<Queue> queue;
+    EXPECT_EQ(dpc_comm_create("local", &world.options, &comm), DPC_OK);
+    EXPECT_EQ(memory.open(tiny.program, *comm, /*isStaged=*/false), DPC_OK);
+    const dpc_status_t status = makeQueue(tiny.program, *comm, memory, {}, &queue);
+    const std::string said = status ? dpc_last_error() : "";
+    queue.reset();
+    dpc_comm_release(comm);
+    return said;
+  }
+
+  CudaTables tables;
+  TinyProgram tiny;
+};
+
+using Numbers = std::vector<double>;
+
+TEST_F(CudaQueueTest, PerformsLaunches) {
+  EXPECT_EQ(compute({DPC_SPACE_ARENA, 1024}), Numbers({11, 21}));
+}
+
+// Nothing of a run is anywhere but in its tables.
+TEST_F(CudaQueueTest, AnEditedTableChangesTheRun) {
+  tables.launches[1].threads = 1;
+  EXPECT_EQ(compute({DPC_SPACE_ARENA, 1024}), Numbers({11, 0}));
+  tables.launches[1].threads = 2;
+  tables.params[3].offset = 1032;
+  EXPECT_EQ(compute({DPC_SPACE_ARENA, 1024}, 3), Numbers({0, 11, 21}));
+  tables.params[0].micro_stride = 0; // microbatch 1 lies where microbatch 0 does
+  EXPECT_EQ(compute({DPC_SPACE_ARENA, 1024}, 3), Numbers({0, 1, 1}));
+  tables.launches[1].kind = DPC_LAUNCH_COPY;
+  EXPECT_EQ(compute({DPC_SPACE_ARENA, 1024}, 3), Numbers({0, 0, 0}));
+  tables.functions[0].count = 1;
+  tables.params[0].micro_stride = 16;
+  EXPECT_EQ(compute({DPC_SPACE_ARENA, 1024}, 3), Numbers({0, 0, 0}));
+  EXPECT_EQ(compute({DPC_SPACE_SHARED, 64}), Numbers({10, 20}));
+}
+
+// The emulated device is an sm_80 and refuses all machine code.
+TEST_F(CudaQueueTest, TakesAnImageThatTheDeviceRuns) {
+  const dpc_image_t code = {DPC_IMAGE_CUBIN, 80, "\177ELF", 5},
+                    ptx = {DPC_IMAGE_PTX, 80, kAddOne, sizeof kAddOne},
+                    later = {DPC_IMAGE_PTX, 90, "no PTX", 7},
+                    other = {DPC_IMAGE_CUBIN, 70, "no machine code", 16};
+  for (const dpc_image_t &first : {code, later, other}) {
+    tables.images[0] = first;
+    tables.images[1] = ptx;
+    EXPECT_EQ(compute({DPC_SPACE_ARENA, 1024}), Numbers({11, 21}));
+  }
+  tables.images[0] = later;
+  tables.images[1] = {DPC_IMAGE_CUBIN, 90, "\177ELF", 5};
+  EXPECT_EQ(refusal(), "the program is for devices from sm_90 on, this one is sm_80");
+  tables.images[0] = code;
+  tables.images[1] = {};
+  EXPECT_NE(refusal().find("CUDA: loading kernel add_one: "), std::string::npos);
+}
+
+/// Function 0 multiplies two matrices of 2 x 2; its kernel would do something else.
+class CudaProductTest : public CudaQueueTest {
+protected:
+  CudaProductTest() {
+    std::copy(std::begin(tables.params), std::end(tables.params), params);
+    const uint64_t bytes[] = {32, 32, 32, 1024, 32};
+    for (uint64_t i = 0; i < 5; ++i)
+      params[5 + i] = {DPC_SPACE_ARENA, DPC_NONE, 4096 + 2048 * i, 0, 0, bytes[i]};
+    params[5].offset = 0; // what is given
+    params[6].offset = 0;
+    product.dtype = DPC_F64;
+    product.batches = 1;
+    product.rows = product.columns = product.depth = 2;
+    product.a = {2, 0, 0, 0};
+    product.b = {2, 0, 1, 0};
+    product.d = {2, 0, 0, 0};
+    tables.device.params = params;
+    tables.device.param_count = 10;
+    tables.device.products = &product;
+    tables.device.product_count = 1;
+    tables.launches[1].kind = DPC_LAUNCH_PRODUCT;
+    tables.launches[1].first_product_param = 5;
+  }
+  // [[0, 0], [10, 20]] times its own transpose.
+  const DeviceAddress result = {DPC_SPACE_ARENA, 8192};
+  dpc_param_t params[10];
+  dpc_product_t product = {};
+};
+
+TEST_F(CudaProductTest, TheLibraryMakesIt) {
+  EXPECT_EQ(compute(result, 4), Numbers({0, 0, 0, 500}));
+  EXPECT_EQ(compute({DPC_SPACE_ARENA, 1024}), Numbers({0, 0}));
+  product.a.transposed = 1;
+  EXPECT_EQ(compute(result, 4), Numbers({0, 200, 0, 400}));
+  product.b.transposed = 0;
+  EXPECT_EQ(compute(result, 4), Numbers({100, 200, 200, 400}));
+}
+
+// The sum of a product and what lies at the result already, which the warm-up has
+// left as it was.
+TEST_F(CudaProductTest, AddsToTheResult) {
+  product.epilogue = DPC_EPILOGUE_ADD;
+  params[9] = params[5];
+  EXPECT_EQ(compute(result, 4), Numbers({0, 0, 10, 520}));
+}
+
+// Matrices that are aligned to no more than their elements are.
+TEST_F(CudaProductTest, KnowsHowBuffersAreAligned) {
+  params[7].offset += 8;
+  params[8].offset += 8;
+  EXPECT_EQ(compute({DPC_SPACE_ARENA, 8200}, 4), Numbers({0, 0, 0, 500}));
+}
+
+TEST_F(CudaProductTest, TheKernelMakesItWithoutALibrary) {
+  const std::string folder = testing::TempDir() + "/driver-alone-" + std::to_string(getpid());
+  std::filesystem::create_directory(folder);
+  std::filesystem::create_symlink(EMULATOR "/libcuda.so.1", folder + "/libcuda.so.1");
+  setenv("DPC_CUDA_LIBRARIES", folder.c_str(), 1);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(compute({DPC_SPACE_ARENA, 1024}), Numbers({11, 21}));
+  EXPECT_EQ(compute(result, 4), Numbers({0, 0, 0, 0}));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("note: products of matrices are made by kernels: cuBLASLt is not there"),
+            std::string::npos)
+      << said;
+  setenv("DPC_CUDA_LIBRARIES", EMULATOR, 1);
+  std::filesystem::remove_all(folder);
+}
+
+} // namespace
