@@ -59,7 +59,7 @@ def Exec_MatrixAttr : Exec_Attr<"Matrix", "matrix"> {
     `batchStride`.
 
     ```mlir
-    #exec.matrix<buffer = 0, offset = 0, stride = 768, batchStride = 0, transposed = false>
+    #activations = #exec.matrix<buffer = 0, offset = 0, stride = 768, batchStride = 0, transposed = false>
     ```
   }];
   let parameters = (ins "int64_t":$buffer, "int64_t":$offset, "int64_t":$stride,
@@ -85,7 +85,7 @@ def Exec_ProductAttr : Exec_Attr<"Product", "product"> {
     `workspaceBytes` bytes of the buffer of `workspace` are the library's own.
 
     ```mlir
-    #exec.product<type = f32, tf32 = false, batches = 1, rows = 96, columns = 32, depth = 64,
+    #sums = #exec.product<type = f32, tf32 = false, batches = 1, rows = 96, columns = 32, depth = 64,
       a = <buffer = 0, offset = 0, stride = 64, batchStride = 0, transposed = false>,
       b = <buffer = 1, offset = 0, stride = 32, batchStride = 0, transposed = false>,
       d = <buffer = 2, offset = 0, stride = 32, batchStride = 0, transposed = false>,
