@@ -5,6 +5,7 @@
 
 #include "dpc/device.h"
 #include "record/Functions.h"
+#include "record/NodeNames.h"
 #include "record/Tensors.h"
 
 using namespace mlir;
@@ -16,12 +17,17 @@ static llvm::Constant *declare(llvm::Module &module, const Twine &name) {
   return module.getOrInsertGlobal(name.str(), llvm::Type::getInt8Ty(module.getContext()));
 }
 
-uint32_t LaunchTable::getKernel(StringRef name, StringRef entry) {
+uint32_t LaunchTable::getKernel(LaunchOp launch, StringRef entry) {
+  StringRef name = launch.getKernel();
   auto [known, isNew] = kernelIndex.try_emplace((name + entry).str(), kernelIndex.size());
   if (!isNew)
     return known->second;
   uint64_t at = kernels.append(dpc_kernel_t{});
-  kernels.setPointer(at + offsetof(dpc_kernel_t, name), pool.getString(name));
+  auto function = SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr());
+  std::string nodes = namesOf(function->getLoc()).nodes;
+  kernels.setPointer(
+      at + offsetof(dpc_kernel_t, name),
+      pool.getString(nodes.empty() ? name.str() : (name + " (" + nodes + ")").str()));
   if (form == FunctionForm::launchTable) {
     kernels.setPointer(at + offsetof(dpc_kernel_t, code), declareKernel(target, name));
   } else {
@@ -36,7 +42,7 @@ void LaunchTable::addKernel(LaunchOp launch) {
   dpc_launch_t record = {};
   record.kind = DPC_LAUNCH_KERNEL;
   if (form == FunctionForm::launchTable) {
-    record.kernel = getKernel(launch.getKernel(), "");
+    record.kernel = getKernel(launch, "");
     return addLaunch(record, launch.getOperands());
   }
   auto kernel = SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr());
@@ -44,7 +50,7 @@ void LaunchTable::addKernel(LaunchOp launch) {
   if (!grids) // of no elements
     return;
   for (GridAttr grid : grids.getAsRange<GridAttr>()) {
-    record.kernel = getKernel(launch.getKernel(), grid.getEntry());
+    record.kernel = getKernel(launch, grid.getEntry());
     record.blocks = static_cast<uint32_t>(grid.getBlocks());
     record.threads = static_cast<uint32_t>(grid.getThreads());
     record.kind = DPC_LAUNCH_KERNEL;

@@ -29,7 +29,7 @@ private:
   void addLaunch(dpc_launch_t launch, mlir::ValueRange buffers);
   void addProduct(dpc_launch_t &launch, exec::ProductAttr product, mlir::ValueRange buffers);
   void addParam(mlir::Value buffer, uint64_t behind = 0, uint64_t most = UINT64_MAX);
-  uint32_t getKernel(llvm::StringRef name, llvm::StringRef entry);
+  uint32_t getKernel(exec::LaunchOp launch, llvm::StringRef entry);
 
   llvm::Module &target;
   ConstantPool &pool;

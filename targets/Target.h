@@ -106,11 +106,16 @@ struct MachineCode {
   std::string bytes;
 };
 
+/// Name of the attribute of a kernel's module of code with the ops that it is made
+/// of, which its symbols have in them, for profiles: a StringAttr.
+inline constexpr llvm::StringLiteral kOpsAttrName = "exec.ops";
+
 /// The compiled code of one kernel.
 struct KernelObject {
   /// Its name in the program.
   std::string kernel;
-  /// Its function in the object: equal code has equal names in all programs.
+  /// Its function in the object: equal code has equal names in all programs, which
+  /// begin with its ops (kOpsAttrName).
   std::string symbol;
   /// A position-independent object file, which needs libm; or PTX.
   std::string object;

@@ -1,9 +1,14 @@
 // Has the target write the code of each kernel, and notes what callers must know
 // of it.
 
+#include "dialects/NN/IR/Program.h"
+#include "dialects/NN/IR/Shape.h"
 #include "passes/Lowering/KernelTable.h"
 #include "passes/Lowering/Passes.h"
 #include "passes/Machine/MachineTarget.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -27,6 +32,24 @@ static ProductAttr attributeOf(MLIRContext *context, const LibraryProduct &produ
                           static_cast<Epilogue>(product.epilogue),
                           attributeOf(context, product.addend),
                           attributeOf(context, product.workspace), product.workspaceBytes);
+}
+
+/// The ops of a kernel as its symbols name them: those that make its loops first,
+/// each once, and the first few only.
+static std::string opsOf(Operation *kernel) {
+  constexpr size_t most = 4;
+  llvm::SetVector<StringRef> loops, elementwise;
+  kernel->getRegion(0).walk([&](Operation *op) {
+    if (isa<ElementwiseOpInterface>(op))
+      elementwise.insert(op->getName().stripDialect());
+    else if (!isa<nn::ConstantOp, nn::BroadcastOp, nn::ReshapeOp, nn::YieldOp>(op))
+      loops.insert(op->getName().stripDialect());
+  });
+  if (isa<nn::UpdateOp>(kernel))
+    loops.insert("update");
+  loops.insert(elementwise.begin(), elementwise.end());
+  ArrayRef<StringRef> names = loops.getArrayRef();
+  return llvm::join(names.take_front(most), "_");
 }
 
 namespace {
@@ -57,6 +80,7 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
         continue;
       OpBuilder inside = OpBuilder::atBlockEnd(code.getBody());
       auto own = inside.create<ModuleOp>(kernel.getLoc(), kernel.getSymName());
+      own->setAttr(kOpsAttrName, builder.getStringAttr(opsOf(getKernelBody(kernel))));
       FailureOr<KernelCode> facts =
           target->emitKernel(getKernelBody(kernel), kernel.getSymName(), own, options);
       if (failed(facts))

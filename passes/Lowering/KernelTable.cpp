@@ -29,7 +29,10 @@ func::FuncOp KernelTable::getOrCreate(Operation *op) {
   auto [entry, isNew] = byText.try_emplace(os.str(), function);
   if (!isNew) {
     function.erase();
-    return entry->second;
+    // It is the kernel of all these nodes.
+    function = entry->second;
+    function->setLoc(FusedLoc::get(op->getContext(), {function.getLoc(), op->getLoc()}));
+    return function;
   }
   function.setName(("kernel." + Twine(byText.size() - 1)).str());
   return function;

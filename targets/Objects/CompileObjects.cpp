@@ -150,12 +150,15 @@ static void compile(Unit &unit, const Processor &processor, const ObjectCache *c
   code->setTargetTriple(processor.triple);
   std::string content;
   llvm::raw_string_ostream stream(content);
-  stream << processor.name << '\0' << processor.features << '\0';
+  std::string ops;
+  if (auto attribute = unit.module->getAttrOfType<StringAttr>(kOpsAttrName))
+    ops = attribute.str() + "_";
+  stream << processor.name << '\0' << processor.features << '\0' << ops << '\0';
   if (!processor.vectorize)
     stream << "scalar" << '\0';
   llvm::WriteBitcodeToFile(*code, stream);
   std::string key = ObjectCache::keyOf(content);
-  unit.result->symbol = "dpc_kernel_" + key.substr(0, 32);
+  unit.result->symbol = "dpc_kernel_" + ops + key.substr(0, 32);
   if (cache)
     if (std::optional<std::string> object = cache->lookup(key)) {
       unit.result->object = std::move(*object);

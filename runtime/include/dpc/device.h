@@ -36,7 +36,8 @@ enum {
 
 /** Code that a launch may run. */
 typedef struct dpc_kernel_t {
-  const char *name;                   /**< of the program's kernel, for messages */
+  const char *name;                   /**< of the program's kernel and the ONNX nodes
+                                         that it comes from, for messages */
   void (*code)(char *const *buffers); /**< HOST: buffers[i] is where parameter i
                                          of the launch lies */
   const dpc_image_t *images;          /**< CUDA: each has its function, for other

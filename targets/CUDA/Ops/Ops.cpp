@@ -13,5 +13,6 @@ void dpc::registerGridFills(DialectRegistry &registry) {
     attachAttentionGradGridFill(*context);
     attachContractionGridFills(*context);
     attachConvolutionGridFills(*context);
+    attachReductionGridFill(*context);
   });
 }

@@ -14,6 +14,7 @@ void attachAttentionGridFills(mlir::MLIRContext &context);
 void attachAttentionGradGridFill(mlir::MLIRContext &context);
 void attachContractionGridFills(mlir::MLIRContext &context);
 void attachConvolutionGridFills(mlir::MLIRContext &context);
+void attachReductionGridFill(mlir::MLIRContext &context);
 
 } // namespace dpc
 

@@ -43,15 +43,73 @@ func.func @rows(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
 // CHECK-SAME: blocks = 1, threads = 256, buffers = [0, 2]>
 // CHECK-SAME: buffers = [0, 1, 2]>]
 // CHECK-SAME: exec.scratch_bytes = 64
-func.func @two(%x: tensor<9000xf32>) -> tensor<9000xf32> {
-  %0 = nn.kernel (%x : tensor<9000xf32>) {
-  ^bb0(%a: tensor<9000xf32>):
-    %s = nn.reduce sum %a [0] : tensor<9000xf32> -> tensor<f32>
-    %b = nn.broadcast %s [] : tensor<f32> -> tensor<9000xf32>
-    %r = nn.sub %a, %b : tensor<9000xf32>
-    nn.yield %r : tensor<9000xf32>
-  } -> tensor<9000xf32>
-  return %0 : tensor<9000xf32>
+func.func @two(%x: tensor<8000xf32>) -> tensor<8000xf32> {
+  %0 = nn.kernel (%x : tensor<8000xf32>) {
+  ^bb0(%a: tensor<8000xf32>):
+    %s = nn.reduce sum %a [0] : tensor<8000xf32> -> tensor<f32>
+    %b = nn.broadcast %s [] : tensor<f32> -> tensor<8000xf32>
+    %r = nn.sub %a, %b : tensor<8000xf32>
+    nn.yield %r : tensor<8000xf32>
+  } -> tensor<8000xf32>
+  return %0 : tensor<8000xf32>
+}
+
+// -----
+
+// Many blocks share the terms of one sum, and add them up in f64; in the second
+// launch a block adds up what they have made, which is in scratch memory.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 21, threads = 256, buffers = [0, 2]>,
+// CHECK-SAME: #exec.grid<entry = "_1", blocks = 1, threads = 256, buffers = [1, 2]>]
+// CHECK-SAME: exec.scratch_bytes = 192
+// CHECK: llvm.func @kernel.0_0
+// CHECK: llvm.load %{{.*}} -> f32
+// CHECK: arith.extf
+// CHECK: arith.addf %{{.*}} : f64
+// CHECK: nvvm.barrier0
+// CHECK: llvm.func @kernel.0_1
+// CHECK-NOT: !llvm.ptr -> f32
+// CHECK: arith.truncf
+func.func @parts_of_sums(%x: tensor<90000xf32>) -> tensor<f32> {
+  %0 = nn.kernel (%x : tensor<90000xf32>) {
+  ^bb0(%a: tensor<90000xf32>):
+    %s = nn.reduce sum %a [0] : tensor<90000xf32> -> tensor<f32>
+    nn.yield %s : tensor<f32>
+  } -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// The threads of a block have neighbouring columns, which are read together: 32
+// in each of two blocks, and 8 threads share a column's terms.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 2, threads = 256, buffers = [0, 1]>]
+// CHECK: llvm.func @kernel.0_0
+// CHECK: nvvm.barrier0
+func.func @columns(%x: tensor<100x40xf32>) -> tensor<40xf32> {
+  %0 = nn.kernel (%x : tensor<100x40xf32>) {
+  ^bb0(%a: tensor<100x40xf32>):
+    %s = nn.reduce sum %a [0] : tensor<100x40xf32> -> tensor<40xf32>
+    nn.yield %s : tensor<40xf32>
+  } -> tensor<40xf32>
+  return %0 : tensor<40xf32>
+}
+
+// -----
+
+// Fewer terms than threads are worth: a thread, or a block, makes each sum.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 1, threads = 64, buffers = [0, 1]>]
+// CHECK-NOT: nvvm.barrier0
+// CHECK: llvm.return
+func.func @short_columns(%x: tensor<30x40xf32>) -> tensor<40xf32> {
+  %0 = nn.kernel (%x : tensor<30x40xf32>) {
+  ^bb0(%a: tensor<30x40xf32>):
+    %s = nn.reduce sum %a [0] : tensor<30x40xf32> -> tensor<40xf32>
+    nn.yield %s : tensor<40xf32>
+  } -> tensor<40xf32>
+  return %0 : tensor<40xf32>
 }
 
 // -----
@@ -121,4 +179,40 @@ func.func @owners(%x: tensor<300x64xf32>, %y: tensor<300xi64>) -> tensor<1000x64
     nn.yield %p : tensor<1000x64xf32>
   } -> tensor<1000x64xf32>
   return %0 : tensor<1000x64xf32>
+}
+
+// -----
+
+// The scores of a tile of queries lie in shared memory, and no tensor of all
+// scores exists.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: #exec.grid<entry = "_0", blocks = 6,
+// CHECK-SAME: exec.scratch_bytes = 0
+// CHECK: llvm.mlir.global internal @kernel.0_0_shared
+// CHECK: nvvm.barrier0
+// CHECK: math.exp
+func.func @attention(%q: tensor<2x3x40x16xf32>) -> (tensor<2x3x40x16xf32>, tensor<2x3x40xf32>) {
+  %0:2 = nn.kernel (%q : tensor<2x3x40x16xf32>) {
+  ^bb0(%a: tensor<2x3x40x16xf32>):
+    %o, %l = nn.attention %a, %a, %a rows 2 scale 2.500000e-01 : tensor<2x3x40x16xf32>, tensor<2x3x40x16xf32>, tensor<2x3x40x16xf32> -> tensor<2x3x40x16xf32>, tensor<2x3x40xf32>
+    nn.yield %o, %l : tensor<2x3x40x16xf32>, tensor<2x3x40xf32>
+  } -> tensor<2x3x40x16xf32>, tensor<2x3x40xf32>
+  return %0#0, %0#1 : tensor<2x3x40x16xf32>, tensor<2x3x40xf32>
+}
+
+// -----
+
+// Its gradient has two launches: one for the gradients of keys and values, one for
+// those of queries. Too few queries are decomposed instead.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK: llvm.func @kernel.0_0
+// CHECK: llvm.func @kernel.0_1
+// CHECK-NOT: llvm.func @kernel.0_2
+func.func @attention_gradient(%q: tensor<6x40x16xf32>, %l: tensor<6x40xf32>) -> tensor<6x40x16xf32> {
+  %0 = nn.kernel (%q, %l : tensor<6x40x16xf32>, tensor<6x40xf32>) {
+  ^bb0(%a: tensor<6x40x16xf32>, %b: tensor<6x40xf32>):
+    %dq, %dk, %dv = nn.attention_grad %a, %a, %a, %b, %b, %a rows 1 scale 2.500000e-01 : tensor<6x40x16xf32>, tensor<6x40x16xf32>, tensor<6x40x16xf32>, tensor<6x40xf32>, tensor<6x40xf32>, tensor<6x40x16xf32> -> tensor<6x40x16xf32>, tensor<6x40x16xf32>, tensor<6x40x16xf32>
+    nn.yield %dq : tensor<6x40x16xf32>
+  } -> tensor<6x40x16xf32>
+  return %0 : tensor<6x40x16xf32>
 }

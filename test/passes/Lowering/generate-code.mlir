@@ -3,7 +3,7 @@
 // Every kernel gets a body in @code, in a module of its own name.
 // CHECK: func.func private @kernel.0
 // CHECK: module @code
-// CHECK: module @kernel.0
+// CHECK: module @kernel.0 attributes {exec.ops = "add"}
 // CHECK: llvm.func internal @kernel.0.body({{.*}}) attributes
 // CHECK: llvm.load
 // CHECK: arith.addf

@@ -304,6 +304,22 @@ static const std::vector<dpc::test::OpCase> kernels = {
     // Of whole rows: added up in f64, in one dimension or several.
     {"nn.reduce sum %a [0] : tensor<100003x3xf64> -> tensor<3xf64>", {{"100003x3xf64", 0.1f, 0.1f}}},
     {"nn.reduce sum %a [0, 2] : tensor<300x2x400x3xf64> -> tensor<2x3xf64>", {{"300x2x400x3xf64", 0.1f, 0.1f}}},
+    // Of columns, and few of many terms: what blocks of threads share. Ragged in columns and terms, of
+    // several dimensions around those that stay, of all kinds and types, and two over one tensor.
+    {"nn.reduce sum %a [0] : tensor<70x33xf64> -> tensor<33xf64>", {{"70x33xf64"}}},
+    {"nn.reduce sum %a [0] : tensor<4099x9xf64> -> tensor<9xf64>", {{"4099x9xf64"}}},
+    {"nn.reduce sum %a [1] : tensor<3x100x5x7xf64> -> tensor<3x5x7xf64>", {{"3x100x5x7xf64"}}},
+    {"nn.reduce max %a [0, 2] : tensor<40x3x50x11xf64> -> tensor<3x11xf64>", {{"40x3x50x11xf64"}}},
+    {"nn.reduce min %a [0, 2, 3] : tensor<20x5x30x31xf64> -> tensor<5xf64>", {{"20x5x30x31xf64"}}},
+    {"nn.reduce sum %a [0] : tensor<300x40xi32> -> tensor<40xi32>", {{"300x40xi32", -99, 99}}},
+    {"nn.reduce prod %a [0] : tensor<100x17xi8> -> tensor<17xi8>", {{"100x17xi8", -3, 3}}},
+    {"nn.reduce max %a [0] : tensor<9001xui8> -> tensor<ui8>", {{"9001xui8", 0, 250}}},
+    {"nn.reduce sum %a [0] : tensor<500x9xbf16> -> tensor<9xbf16>", {{"500x9xbf16", 0, 1}}},
+    {R"(%e = nn.exp %a : tensor<90x40xf64> %m = nn.mul %e, %b : tensor<90x40xf64>
+        %s = nn.reduce sum %m [0] : tensor<90x40xf64> -> tensor<40xf64> %t = nn.reduce sum %e [0] : tensor<90x40xf64> -> tensor<40xf64>
+        %r = nn.div %s, %t : tensor<40xf64> "test.yield"(%r, %e) : (tensor<40xf64>, tensor<90x40xf64>) -> ())", {{"90x40xf64"}, {"90x40xf64"}}},
+    {R"(%q = nn.mul %a, %a : tensor<9001xf64> %s = nn.reduce sum %q [0] : tensor<9001xf64> -> tensor<f64>
+        %r = nn.sqrt %s : tensor<f64> %b = nn.broadcast %r [] : tensor<f64> -> tensor<9001xf64> nn.div %a, %b : tensor<9001xf64>)", {{"9001xf64", 1, 2}}},
     // Empty tensors.
     {"nn.add %a, %a : tensor<0x3xf64>", {{"0x3xf64"}}},
     {"nn.reduce sum %a [0] : tensor<0x3xf64> -> tensor<3xf64>", {{"0x3xf64"}}},

@@ -132,6 +132,44 @@ TEST_F(LaunchPlanTest, ABlockATile) {
   EXPECT_EQ(refusal(), "launch 0 of nn.dot is not one of tiles");
 }
 
+// A few long sums: many blocks share the terms of each, and a block adds up what
+// they have made. So have columns, whose neighbours are read together.
+TEST_F(LaunchPlanTest, SumsInParts) {
+  read("3x100000", "%r = nn.reduce sum %a [1] : tensor<3x100000xf32> -> tensor<3xf32>", "3x");
+  ASSERT_EQ(plan.launches.size(), 2u);
+  for (auto [number, launch] : llvm::enumerate(plan.launches)) {
+    EXPECT_EQ(launch.kind, Kind::tiles);
+    EXPECT_EQ(launch.phase.number, number);
+    EXPECT_EQ(launch.phase.count, 2u);
+    EXPECT_EQ(launch.threads, 256);
+  }
+  EXPECT_EQ(plan.launches[0].blocks, 3 * 24); // 16 terms a thread or more
+  EXPECT_EQ(plan.launches[1].blocks, 3);
+
+  const LaunchPlan whole = plan;
+  plan.launches[1].phase.number = 0;
+  EXPECT_EQ(refusal(), "launch 1 has 3 blocks of 256 threads, not 72 of 256");
+  plan = whole;
+  plan.launches[1].phase.count = 3;
+  EXPECT_EQ(refusal(), "launch 1 is number 1 of 3, where 1 are wanted");
+  plan = whole;
+  plan.launches.erase(plan.launches.begin());
+  EXPECT_EQ(refusal(), "launch 0 does not follow the one that it goes on with");
+  plan = whole;
+  plan.launches[0].blocks = 71;
+  EXPECT_EQ(refusal(), "launch 0 has 71 blocks of 256 threads, not 72 of 256");
+
+  read("5000x300", "%r = nn.reduce sum %a [0] : tensor<5000x300xf32> -> tensor<300xf32>", "300x");
+  ASSERT_EQ(plan.launches.size(), 2u);
+  EXPECT_EQ(plan.launches[0].blocks, 10 * 26);
+  EXPECT_EQ(plan.launches[1].blocks, 10);
+  // One launch where sums keep their order: a thread each.
+  plan = planLaunches(*graph, planLoops(*graph), {ProductMaker::generated, /*keepsOrder=*/true});
+  EXPECT_EQ(refusal(), "");
+  ASSERT_EQ(plan.launches.size(), 1u);
+  EXPECT_EQ(plan.launches[0].blocks, 2);
+}
+
 // What a library makes, and what is left of the group for a launch of its own.
 TEST_F(LaunchPlanTest, AProductOfALibrary) {
   const std::string dot = "%p = nn.dot %a, %a contract [1] [0] : tensor<300x300xf32>, "
@@ -199,7 +237,7 @@ TEST_F(LaunchPlanTest, NothingToDo) {
 }
 
 TEST_F(LaunchPlanTest, EachRootOnceAndInOrder) {
-  readRows(2, 9000);
+  readRows(2, 8000);
   LaunchPlan whole = plan;
   plan.launches.push_back(plan.launches[0]);
   EXPECT_NE(refusal().find("is in launch 0 and in launch"), std::string::npos);

@@ -1,0 +1,41 @@
+#include "record/NodeNames.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+
+/// Collects the ONNX nodes and module paths that a location names.
+static void collectNames(Location loc, llvm::SetVector<StringRef> &nodes,
+                         llvm::SetVector<StringRef> &modules) {
+  if (auto name = dyn_cast<NameLoc>(loc)) {
+    nodes.insert(name.getName());
+    return;
+  }
+  auto fused = dyn_cast<FusedLoc>(loc);
+  if (!fused)
+    return;
+  if (auto path = dyn_cast_or_null<StringAttr>(fused.getMetadata()))
+    if (!path.empty())
+      modules.insert(path);
+  for (Location inner : fused.getLocations())
+    collectNames(inner, nodes, modules);
+}
+
+/// The first few of `names`.
+static std::string summary(const llvm::SetVector<StringRef> &names) {
+  constexpr size_t most = 3;
+  ArrayRef<StringRef> all = names.getArrayRef();
+  std::string text = llvm::join(all.take_front(most), ", ");
+  if (all.size() > most)
+    text += " and " + std::to_string(all.size() - most) + " more";
+  return text;
+}
+
+NodeNames dpc::namesOf(Location loc) {
+  llvm::SetVector<StringRef> nodes, modules;
+  collectNames(loc, nodes, modules);
+  return {summary(nodes), summary(modules)};
+}

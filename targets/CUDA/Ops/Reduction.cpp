@@ -1,0 +1,232 @@
+// Grid fill rule of nn.reduce: results of many terms each, which blocks share.
+
+#include "dialects/NN/IR/Reduction.h"
+#include "targets/CUDA/Grids/GridFill.h"
+#include "targets/CUDA/Ops/Ops.h"
+#include "targets/Loops/Combiner.h"
+#include "targets/Loops/Rules.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+using Index = LoopEmitter::Index;
+using Values = LoopEmitter::Values;
+
+/// Results that are too few for a block each, and terms that are worth several.
+static const int64_t kFewResults = 64, kManyTerms = 1 << 13;
+/// Neighbouring results and terms of each from which on neighbours are read
+/// together; and results of which each may have a thread of its own, as far as
+/// their terms are not very many.
+static const int64_t kNeighbours = 8, kColumnTerms = 64;
+static const int64_t kManyResults = 1 << 12, kVeryManyTerms = 1 << 10;
+/// Blocks that keep a device busy, and terms that are worth a thread.
+static const int64_t kEnoughBlocks = 256, kThreadTerms = 16;
+
+namespace {
+
+/// A reduction whose results are columns: neighbours in memory are terms of
+/// neighbouring results, `inner` of them, unless the innermost dimension is
+/// reduced. A block has some neighbouring results, and some threads for the terms
+/// of each; where results are few, their terms are divided among blocks, and a
+/// second launch combines the parts.
+class DividedReduction {
+public:
+  explicit DividedReduction(ReduceOp op)
+      : op(op), type(typeOf(op.getInput())), results(typeOf(op.getResult()).getNumElements()),
+        terms(type.getNumElements() / std::max<int64_t>(1, results)) {
+    const int64_t last = op.getDimensions().empty() ? -1 : op.getDimensions().back();
+    for (int64_t extent : type.getShape().drop_front(last + 1))
+      inner *= extent;
+    while (lanes < LaunchPlan::kWarp && lanes < inner)
+      lanes *= 2;
+    const int64_t tiles = getTiles(), most = terms / (getThreadsPerResult() * kThreadTerms);
+    parts = std::clamp<int64_t>(llvm::divideCeil(kEnoughBlocks, std::max<int64_t>(1, tiles)), 1,
+                                std::max<int64_t>(1, most));
+  }
+
+  bool pays() const {
+    if (op.getDimensions().empty() || results == 0 || type.getElementType().isInteger(1))
+      return false;
+    const int64_t many = terms < kVeryManyTerms ? kManyResults : 8 * kManyResults;
+    return inner >= kNeighbours ? terms >= kColumnTerms && results < many
+                                : terms >= kManyTerms && results < kFewResults;
+  }
+
+  SmallVector<TileGrid> getGrids(bool mayDivide) const;
+  int64_t getScratchBytes() const;
+  void emit(GridEmitter &e, LaunchPhase phase) const;
+
+private:
+  using ReadTerm = function_ref<Value(Index result, Index term)>;
+  using Take = function_ref<void(Index share, Index result, Value total)>;
+
+  int64_t getThreadsPerResult() const { return LaunchPlan::kMaxThreads / lanes; }
+  int64_t getTiles() const {
+    return results / inner * static_cast<int64_t>(llvm::divideCeil(inner, lanes));
+  }
+  /// Sums of floats are added up in f64: their rounding errors would grow with
+  /// the terms.
+  Type totalType() const {
+    return op.getKind() == ReduceKind::sum && isa<FloatType>(type.getElementType())
+               ? Float64Type::get(op->getContext())
+               : type.getElementType();
+  }
+  SmallVector<Index> placeOf(GridEmitter &e, Index result, Index term) const;
+  void combine(GridEmitter &e, int64_t shares, int64_t count, ReadTerm read, Take take) const;
+
+  mutable ReduceOp op; // MLIR's accessors of ops are not const.
+  RankedTensorType type;
+  int64_t results, terms, inner = 1;
+  /// Neighbouring results of a block, and blocks that share the terms of each.
+  int64_t lanes = 1, parts = 1;
+};
+
+// Where sums keep their order, a thread makes each result.
+SmallVector<TileGrid> DividedReduction::getGrids(bool mayDivide) const {
+  if (!mayDivide)
+    return {{static_cast<int64_t>(llvm::divideCeil(results, LaunchPlan::kMaxThreads)),
+             LaunchPlan::kMaxThreads}};
+  SmallVector<TileGrid> grids{{parts * getTiles(), LaunchPlan::kMaxThreads}};
+  if (parts > 1)
+    grids.push_back({getTiles(), LaunchPlan::kMaxThreads});
+  return grids;
+}
+
+int64_t DividedReduction::getScratchBytes() const {
+  Type partial = accumulatorType(totalType());
+  return parts * results *
+         static_cast<int64_t>(llvm::divideCeil(partial.getIntOrFloatBitWidth(), 8));
+}
+
+/// Where the operand has a term of a result.
+SmallVector<Index> DividedReduction::placeOf(GridEmitter &e, Index result, Index term) const {
+  SmallVector<int64_t> kept, reduced(op.getDimensions());
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (!llvm::is_contained(reduced, d))
+      kept.push_back(d);
+  SmallVector<Index> place(type.getRank());
+  auto put = [&](ArrayRef<int64_t> dimensions, Index number) {
+    for (auto [d, position] :
+         llvm::zip_equal(dimensions, e.delinearize(number, extentsOf(op.getInput(), dimensions))))
+      place[d] = position;
+  };
+  put(kept, result);
+  put(reduced, term);
+  return place;
+}
+
+/// `take` for each result and each of `shares` shares of its `count` terms. Each
+/// thread combines every n-th term of a share, then halves of the threads are
+/// combined through shared memory: in a fixed order.
+void DividedReduction::combine(GridEmitter &e, int64_t shares, int64_t count, ReadTerm read,
+                               Take take) const {
+  Combiner combiner(e, op.getKind(), totalType());
+  const int64_t threads = getThreadsPerResult(),
+                share = llvm::alignTo(llvm::divideCeil(count, shares), threads),
+                rounds = share / threads, columnTiles = llvm::divideCeil(inner, lanes);
+  e.forEachBlock({shares, results / inner, columnTiles}, [&](ArrayRef<Index> at, Index thread) {
+    const Index column = at[2] * lanes + e.mod(thread, lanes),
+                first = at[0] * share + e.floorDiv(thread, lanes);
+    Value isInside = e.inRange(column, 0, inner), columnPlace = e.materialize(column);
+    const Index ownColumn = e.bind(columnPlace, 0, inner - 1), result = at[1] * inner + ownColumn;
+    // Terms of this thread.
+    Value own = e.materialize(e.constant(rounds)), none = e.materialize(e.constant(0));
+    if (share * shares != count) {
+      Value left = e.materialize(e.constant(count + threads - 1) - first);
+      Value some = e.make<arith::DivUIOp>(e.make<arith::MaxSIOp>(left, none),
+                                          e.materialize(e.constant(threads)));
+      own = e.make<arith::MinUIOp>(some, own);
+    }
+    if (isInside)
+      own = e.make<arith::SelectOp>(isInside, own, none);
+    Value mine;
+    e.alone(Value(), [&] {
+      mine = e.loopBetween(none, own, rounds, combiner.identity(),
+                           [&](Index round, ValueRange carried) {
+                             Value number = e.materialize(first + round * threads);
+                             Value term = read(result, e.bind(number, 0, count - 1));
+                             return Values{combiner.combine(carried[0], term)};
+                           })[0];
+    });
+    if (threads > 1) {
+      const int64_t bytes = llvm::divideCeil(mine.getType().getIntOrFloatBitWidth(), 8);
+      Value shared = e.getScratch(LaunchPlan::kMaxThreads * bytes);
+      e.storeAt(shared, mine, thread);
+      for (int64_t half = LaunchPlan::kMaxThreads / 2; half >= lanes; half /= 2) {
+        e.meet();
+        e.alone(e.inRange(thread, 0, half), [&] {
+          Value other = e.loadAt(shared, mine.getType(), thread + half),
+                both = combiner.combine(e.loadAt(shared, mine.getType(), thread), other);
+          e.storeAt(shared, both, thread);
+        });
+      }
+      e.alone(e.both(e.inRange(thread, 0, lanes), isInside), [&] {
+        take(at[0], result, e.loadAt(shared, combiner.identity().getType(), thread));
+      });
+      return;
+    }
+    e.alone(isInside, [&] { take(at[0], result, mine); });
+  });
+}
+
+void DividedReduction::emit(GridEmitter &e, LaunchPhase phase) const {
+  Combiner element(e, op.getKind(), type.getElementType());
+  Combiner total(e, op.getKind(), totalType());
+  const Type partial = total.identity().getType(), widened = element.identity().getType();
+  auto store = [&](Index result, Value made) {
+    if (partial != widened)
+      made = e.make<arith::TruncFOp>(widened, made);
+    e.storeFinal(op.getResult(), element.narrow(made), result, nullptr);
+  };
+  if (phase.number > 0)
+    return combine(
+        e, 1, parts,
+        [&](Index result, Index part) {
+          return e.loadAt(e.phaseScratch, partial, part * results + result);
+        },
+        [&](Index, Index result, Value made) { store(result, made); });
+  combine(
+      e, parts, terms,
+      [&](Index result, Index term) {
+        Value made = element.widen(e.read(op.getInput(), placeOf(e, result, term)));
+        return partial == widened ? made : e.make<arith::ExtFOp>(partial, made);
+      },
+      [&](Index part, Index result, Value made) {
+        if (parts == 1)
+          return store(result, made);
+        e.storeAt(e.phaseScratch, made, part * results + result);
+      });
+}
+
+struct ReduceGridFill : GridFillOpInterface::ExternalModel<ReduceGridFill, ReduceOp> {
+  bool pays(Operation *self) const { return DividedReduction(cast<ReduceOp>(self)).pays(); }
+  // Several that read the same may stand in one kernel.
+  bool givesFinalElements(Operation *) const { return false; }
+  SmallVector<TileGrid> getGrids(Operation *self, bool mayDivide) const {
+    return DividedReduction(cast<ReduceOp>(self)).getGrids(mayDivide);
+  }
+  int64_t getScratchBytes(Operation *self) const {
+    return DividedReduction(cast<ReduceOp>(self)).getScratchBytes();
+  }
+  void emitTiles(Operation *self, GridEmitter &e, LaunchPhase phase, FinishTile) const {
+    auto op = cast<ReduceOp>(self);
+    if (!e.orderedSums)
+      return DividedReduction(op).emit(e, phase);
+    ArrayRef<int64_t> shape = typeOf(op.getResult()).getShape();
+    e.forEach(shape, [&](ArrayRef<Index> at) {
+      ElementIndex index(e, shape, at);
+      Value made = cast<ElementOpInterface>(self).emitElementAt(e, 0, index);
+      e.storeFinal(op.getResult(), made, index.number(), nullptr);
+    });
+  }
+};
+
+} // namespace
+
+void dpc::attachReductionGridFill(MLIRContext &context) {
+  ReduceOp::attachInterface<ReduceGridFill>(context);
+}

@@ -1,0 +1,46 @@
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-outline-kernels --dpc-generate-code | FileCheck %s --check-prefixes=CHECK,IEEE
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-outline-kernels --dpc-generate-code=tf32 | FileCheck %s --check-prefixes=CHECK,TF32
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-outline-kernels --dpc-generate-code='tf32 ordered-sums' | FileCheck %s --check-prefix=ORDERED
+
+// The units that multiply small matrices make products of f64, and of f32 where
+// factors may be rounded to tf32; else each multiplication is one of IEEE.
+
+// CHECK-LABEL: func.func private @kernel.0
+// IEEE-NOT: llvm.nvvm.mma
+// TF32: llvm.nvvm.f2tf32.rna
+// TF32: llvm.nvvm.mma.m16n8k8.row.col.tf32
+// ORDERED-NOT: llvm.nvvm.mma
+func.func @single(%x: tensor<64x24xf32>, %y: tensor<24x64xf32>) -> tensor<64x64xf32> {
+  %0 = nn.kernel (%x, %y : tensor<64x24xf32>, tensor<24x64xf32>) {
+  ^bb0(%a: tensor<64x24xf32>, %b: tensor<24x64xf32>):
+    %p = nn.dot %a, %b contract [1] [0] : tensor<64x24xf32>, tensor<24x64xf32> -> tensor<64x64xf32>
+    nn.yield %p : tensor<64x64xf32>
+  } -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK: llvm.nvvm.mma.m8n8k4.row.col.f64
+func.func @double(%x: tensor<64x24xf64>, %y: tensor<24x64xf64>) -> tensor<64x64xf64> {
+  %0 = nn.kernel (%x, %y : tensor<64x24xf64>, tensor<24x64xf64>) {
+  ^bb0(%a: tensor<64x24xf64>, %b: tensor<24x64xf64>):
+    %p = nn.dot %a, %b contract [1] [0] : tensor<64x24xf64>, tensor<24x64xf64> -> tensor<64x64xf64>
+    nn.yield %p : tensor<64x64xf64>
+  } -> tensor<64x64xf64>
+  return %0 : tensor<64x64xf64>
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK: llvm.nvvm.mma.m8n8k4.row.col.f64
+func.func @attention(%q: tensor<6x40x16xf64>) -> tensor<6x40x16xf64> {
+  %0 = nn.kernel (%q : tensor<6x40x16xf64>) {
+  ^bb0(%a: tensor<6x40x16xf64>):
+    %o, %l = nn.attention %a, %a, %a rows 1 scale 2.500000e-01 : tensor<6x40x16xf64>, tensor<6x40x16xf64>, tensor<6x40x16xf64> -> tensor<6x40x16xf64>, tensor<6x40xf64>
+    nn.yield %o : tensor<6x40x16xf64>
+  } -> tensor<6x40x16xf64>
+  return %0 : tensor<6x40x16xf64>
+}
