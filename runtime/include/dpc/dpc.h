@@ -46,6 +46,9 @@ typedef struct dpc_session_options_t {
   const char *transport;       /**< a name of dpc_transport_at; null: the default. In a
                             program for CUDA devices tensors then go through
                             the hosts by it; null or "nccl": by NCCL */
+  const char *tune;            /**< a file that says how products of matrices are made
+                        fastest on CUDA devices; what is not there is measured first,
+                        and added; null: as cuBLASLt chooses */
 } dpc_session_options_t;
 
 /** Defaults, with rank, world size, rendezvous and token from the environment:

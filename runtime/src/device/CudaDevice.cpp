@@ -94,6 +94,14 @@ dpc_status_t CudaDevice::readId(cuda::Uuid *out) const {
   return check(driver.cuDeviceGetUuid_v2(out, device), "asking for the device's number");
 }
 
+dpc_status_t CudaDevice::readName(std::string *out) const {
+  char name[256] = "";
+  const dpc_status_t status =
+      check(driver.cuDeviceGetName(name, sizeof name, device), "asking for the device's name");
+  *out = name;
+  return status;
+}
+
 dpc_status_t CudaDevice::allocate(const uint64_t (&wanted)[DPC_SPACE_COUNT]) {
   size_t free = 0, total = 0;
   if (dpc_status_t status = check(driver.cuMemGetInfo_v2(&free, &total), "asking for free memory"))

@@ -5,6 +5,7 @@
 #include "runtime/src/cuda/Libraries.h"
 
 #include <map>
+#include <string>
 #include <vector>
 
 namespace dpc {
@@ -40,6 +41,7 @@ public:
   cuda::DevicePointer base(uint32_t space) const { return spaces[space]; }
   /// What tells this device from all others.
   dpc_status_t readId(cuda::Uuid *out) const;
+  dpc_status_t readName(std::string *out) const;
   /// The function of an entry of the kernel table.
   cuda::Function function(uint32_t kernel) const { return functions[kernel]; }
 

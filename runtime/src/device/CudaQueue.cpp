@@ -7,6 +7,7 @@
 #include "runtime/src/base/Status.h"
 #include "runtime/src/device/Launches.h"
 #include "runtime/src/device/NcclComm.h"
+#include "runtime/src/device/ProductTuner.h"
 #include "runtime/src/device/StagedComm.h"
 
 #include <algorithm>
@@ -56,8 +57,15 @@ dpc_status_t CudaQueue::open(RankMemory &memory) {
 /// graph: then the library could not load its kernels. All memory is zeros, and
 /// so are the products.
 dpc_status_t CudaQueue::openProducts(RankMemory &memory) {
+  std::function<dpc_status_t()> tune;
+  if (!options.tuneFile.empty())
+    tune = [&] {
+      return ProductTuner(device, products, options.tuneFile,
+                          [&](uint64_t launch) { return perform(launch, /*micro=*/0); })
+          .run();
+    };
   if (dpc_status_t status =
-          products.open(program, control, memory.window(), RankMemory::kWindowBytes))
+          products.open(program, control, memory.window(), RankMemory::kWindowBytes, tune))
     return status;
   for (uint64_t launch : products.getExamples())
     if (dpc_status_t status = perform(launch, /*micro=*/0))

@@ -138,7 +138,8 @@ dpc_status_t LibraryProducts::describe(Prepared &prepared) {
 // How the library does it
 //===----------------------------------------------------------------------===//
 
-dpc_status_t LibraryProducts::choose(Prepared &prepared, cuda::MatmulPreference preference) {
+dpc_status_t LibraryProducts::findChoices(Prepared &prepared, cuda::MatmulPreference preference,
+                                          size_t most, std::vector<Choice> *out) {
   const Wanted &wanted = prepared.wanted;
   const bool addsMatrix = wanted.product.epilogue == DPC_EPILOGUE_ADD;
   const uint64_t of[4] = {wanted.alignments[1], wanted.alignments[0],
@@ -161,38 +162,45 @@ dpc_status_t LibraryProducts::choose(Prepared &prepared, cuda::MatmulPreference 
     if (dpc_status_t status =
             prefer(alignments[i], static_cast<uint32_t>(std::min(of[i], kMostAlignment))))
       return status;
-  cuda::MatmulHeuristic found = {};
+  std::vector<cuda::MatmulHeuristic> found(most);
   int count = 0;
-  const cuda::BlasStatus asked =
-      library.cublasLtMatmulAlgoGetHeuristic(handle, prepared.description, prepared.a, prepared.b,
-                                             prepared.d, prepared.d, preference, 1, &found, &count);
-  prepared.choice = {};
+  const cuda::BlasStatus asked = library.cublasLtMatmulAlgoGetHeuristic(
+      handle, prepared.description, prepared.a, prepared.b, prepared.d, prepared.d, preference,
+      static_cast<int>(most), found.data(), &count);
   // A product that the library does not make is for the kernels.
   if (asked == cuda::BlasStatus::notSupported)
     return DPC_OK;
   if (dpc_status_t status = check(asked, "choosing how to make a product"))
     return status;
-  if (count == 1 && found.status == cuda::BlasStatus::success)
-    prepared.choice = {found.algorithm, 1, 0};
+  for (int i = 0; i < count; ++i)
+    if (found[i].status == cuda::BlasStatus::success)
+      out->push_back({found[i].algorithm, 1, 0});
   return DPC_OK;
 }
 
-dpc_status_t LibraryProducts::choose() {
+dpc_status_t LibraryProducts::findChoices(uint32_t number, size_t most, std::vector<Choice> *out) {
+  out->clear();
+  Prepared &prepared = products[number];
+  if (!prepared.description)
+    if (dpc_status_t status = describe(prepared))
+      return status;
   cuda::MatmulPreference preference = nullptr;
   if (dpc_status_t status = check(library.cublasLtMatmulPreferenceCreate(&preference),
                                   "choosing how to make products"))
     return status;
-  dpc_status_t status = DPC_OK;
-  for (Prepared &prepared : products) {
-    if (!prepared.description)
-      status = describe(prepared);
-    if (!status)
-      status = choose(prepared, preference);
-    if (status)
-      break;
-  }
+  const dpc_status_t status = findChoices(prepared, preference, most, out);
   library.cublasLtMatmulPreferenceDestroy(preference);
   return status;
+}
+
+dpc_status_t LibraryProducts::choose() {
+  std::vector<Choice> found;
+  for (uint32_t number = 0; number < products.size(); ++number) {
+    if (dpc_status_t status = findChoices(number, 1, &found))
+      return status;
+    products[number].choice = found.empty() ? Choice() : found[0];
+  }
+  return DPC_OK;
 }
 
 std::vector<LibraryProducts::Choice> LibraryProducts::getChoices() const {
@@ -202,22 +210,26 @@ std::vector<LibraryProducts::Choice> LibraryProducts::getChoices() const {
   return choices;
 }
 
-dpc_status_t LibraryProducts::adopt(const Choice *choices) {
-  for (Prepared &prepared : products) {
-    if (!prepared.description)
-      if (dpc_status_t status = describe(prepared))
-        return status;
-    prepared.choice = *choices++;
-    cuda::MatmulHeuristic found = {};
-    if (!prepared.choice.isMade)
-      continue;
-    const cuda::BlasStatus checked =
-        library.cublasLtMatmulAlgoCheck(handle, prepared.description, prepared.a, prepared.b,
-                                        prepared.d, prepared.d, &prepared.choice.algorithm, &found);
-    if (dpc_status_t status =
-            check(checked, "this device does not make a product as that of rank 0"))
+dpc_status_t LibraryProducts::take(uint32_t number, const Choice &choice) {
+  Prepared &prepared = products[number];
+  if (!prepared.description)
+    if (dpc_status_t status = describe(prepared))
       return status;
-  }
+  cuda::MatmulHeuristic found = {};
+  if (choice.isMade)
+    if (dpc_status_t status = check(
+            library.cublasLtMatmulAlgoCheck(handle, prepared.description, prepared.a, prepared.b,
+                                            prepared.d, prepared.d, &choice.algorithm, &found),
+            "this device does not make a product as that of rank 0"))
+      return status;
+  prepared.choice = choice;
+  return DPC_OK;
+}
+
+dpc_status_t LibraryProducts::adopt(const Choice *choices) {
+  for (uint32_t number = 0; number < products.size(); ++number)
+    if (dpc_status_t status = take(number, choices[number]))
+      return status;
   return DPC_OK;
 }
 

@@ -41,13 +41,21 @@ public:
   /// Notes a product and returns its number; equal ones have one.
   uint32_t add(const Wanted &wanted);
   size_t size() const { return products.size(); }
+  const Wanted &getWanted(uint32_t number) const { return products[number].wanted; }
+  uint64_t getVersion() const { return library.cublasLtGetVersion(); }
 
   /// Has the library choose how it makes each product. One that it does not make
   /// is for the kernels.
   dpc_status_t choose();
+  /// Ways in which the library makes a product, `most` at most, that which it
+  /// thinks the fastest first; none where it does not make it.
+  dpc_status_t findChoices(uint32_t number, size_t most, std::vector<Choice> *out);
+  /// Has a product made so from now on. DPC_INVALID where this device's library
+  /// does not.
+  dpc_status_t take(uint32_t number, const Choice &choice);
   /// What was chosen, one for each product, so that other ranks take the same.
   std::vector<Choice> getChoices() const;
-  /// DPC_INVALID where this device's library cannot follow one.
+  /// Takes all of them.
   dpc_status_t adopt(const Choice *choices);
 
   bool isMade(uint32_t number) const { return products[number].choice.isMade; }
@@ -67,7 +75,8 @@ private:
   dpc_status_t describe(Prepared &product);
   dpc_status_t layOut(const Wanted &wanted, const dpc_matrix_t &matrix, uint64_t rows,
                       uint64_t columns, cuda::MatrixLayout *out);
-  dpc_status_t choose(Prepared &product, cuda::MatmulPreference preference);
+  dpc_status_t findChoices(Prepared &product, cuda::MatmulPreference preference, size_t most,
+                           std::vector<Choice> *out);
 
   cuda::CublasLt library;
   cuda::BlasHandle handle = nullptr;

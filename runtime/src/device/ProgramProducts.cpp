@@ -32,7 +32,8 @@ static LibraryProducts::Wanted wantedBy(const dpc_device_program_t &device,
 }
 
 dpc_status_t ProgramProducts::open(const dpc_program_t &program, dpc_comm_t &control, char *window,
-                                   uint64_t windowBytes) {
+                                   uint64_t windowBytes,
+                                   const std::function<dpc_status_t()> &refine) {
   const dpc_device_program_t &device = *program.device;
   if (device.product_count == 0)
     return DPC_OK;
@@ -45,7 +46,7 @@ dpc_status_t ProgramProducts::open(const dpc_program_t &program, dpc_comm_t &con
   for (uint64_t i = 0; i < device.launch_count; ++i)
     if (device.launches[i].kind == DPC_LAUNCH_PRODUCT)
       numbers[i] = products.add(wantedBy(device, device.launches[i]));
-  return agreeOnChoices(control, window, windowBytes);
+  return agreeOnChoices(control, window, windowBytes, refine);
 }
 
 /// The library is used where all ranks have it.
@@ -67,10 +68,15 @@ dpc_status_t ProgramProducts::agreeOnLibrary(dpc_comm_t &control, char *window, 
 }
 
 dpc_status_t ProgramProducts::agreeOnChoices(dpc_comm_t &control, char *window,
-                                             uint64_t windowBytes) {
-  if (control.rank == 0)
+                                             uint64_t windowBytes,
+                                             const std::function<dpc_status_t()> &refine) {
+  if (control.rank == 0) {
     if (dpc_status_t status = products.choose())
       return status;
+    if (refine)
+      if (dpc_status_t status = refine())
+        return status;
+  }
   if (control.world_size == 1)
     return DPC_OK;
   std::vector<LibraryProducts::Choice> choices = products.getChoices();

@@ -7,6 +7,7 @@
 #include "runtime/src/device/RankMemory.h"
 
 #include <memory>
+#include <string>
 
 namespace dpc {
 
@@ -58,6 +59,9 @@ struct QueueOptions {
   /// NCCL; the memory was opened for that.
   bool isStaged = false;
   double timeoutSeconds = 300; ///< longest wait of a device for peers
+  /// Where it stands how products of matrices are made fastest (TunedProducts):
+  /// what is not there is measured first. Empty: as the library chooses.
+  std::string tuneFile;
 };
 
 /// The queue that a program's record asks for: launches are run by a CudaQueue

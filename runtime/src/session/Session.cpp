@@ -24,9 +24,10 @@ dpc_session::dpc_session(const dpc_program_t &program, const dpc_session_options
     : program(program), rendezvous(given.rendezvous ? given.rendezvous : ""),
       token(given.token ? given.token : ""), directory(given.directory ? given.directory : ""),
       tracePath(given.trace ? given.trace : ""), transport(given.transport ? given.transport : ""),
-      options(given), schedule(given.learning_rate > 0
-                                   ? dpc_schedule_with_rate(&program.schedule, given.learning_rate)
-                                   : program.schedule),
+      tuneFile(given.tune ? given.tune : ""), options(given),
+      schedule(given.learning_rate > 0
+                   ? dpc_schedule_with_rate(&program.schedule, given.learning_rate)
+                   : program.schedule),
       loader(program, given.rank), hasValue(program.state_count),
       metricValues(program.metric_count) {
   control.seed = given.seed;
@@ -86,6 +87,7 @@ dpc_status_t dpc_session::open() {
   QueueOptions how;
   how.keepsEntries = !options.no_graphs && tracePath.empty();
   how.isStaged = isStaged;
+  how.tuneFile = tuneFile;
   if (options.timeout_seconds > 0)
     how.timeoutSeconds = options.timeout_seconds;
   if (dpc_status_t status = makeQueue(program, *comm, memory, how, &queue))

@@ -37,7 +37,7 @@ struct dpc_session {
   dpc_status_t agree(dpc_status_t status);
 
   const dpc_program_t &program;
-  std::string rendezvous, token, directory, tracePath, transport;
+  std::string rendezvous, token, directory, tracePath, transport, tuneFile;
   dpc_session_options_t options;
   dpc_schedule_t schedule; ///< the program's, with the options' rate
   dpc_comm_t *comm = nullptr;

@@ -55,8 +55,10 @@ Results
 )";
 
 const char *const kBoth = R"(
-On a CUDA device: --cuda-graph=on|off
-  off                        each launch by itself, not a whole step as one graph (default on, but with --trace off)
+On a CUDA device
+  --cuda-graph=on|off        off: each launch by itself, not a whole step as one graph (default on, but with --trace off)
+  --tune=FILE                make each product of matrices in the way that FILE says is fastest; what it lacks is measured
+                             first, and added to it
 
 Parameters from a file: --init-params=FILE[,only=GLOB][,except=GLOB][,strip=PREFIX][,add=PREFIX][,partial]
   only=GLOB, except=GLOB     the parameters and buffers that are loaded; each may be given several times

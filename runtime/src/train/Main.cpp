@@ -107,8 +107,12 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
                    stdout);
       return DPC_OK;
     }
-    if (!options.cudaGraph.empty() && !runsOnCuda(*program))
-      return finish(fail(DPC_USAGE, "--cuda-graph: this program is not for CUDA devices"), report);
+    if (!runsOnCuda(*program))
+      for (const char *option : {options.cudaGraph.empty() ? nullptr : "--cuda-graph",
+                                 options.tune.empty() ? nullptr : "--tune"})
+        if (option)
+          return finish(fail(DPC_USAGE, "%s: this program is not for CUDA devices", option),
+                        report);
     place.no_graphs = options.cudaGraph == "off";
     place.timeout_seconds = options.timeout;
     place.transport = options.transport.empty() ? nullptr : options.transport.c_str();
@@ -116,6 +120,7 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
     place.latency = options.latency;
     place.seed = options.seed;
     place.learning_rate = options.learningRate;
+    place.tune = options.tune.empty() ? nullptr : options.tune.c_str();
     place.trace = options.trace.empty() ? nullptr : options.trace.c_str();
     catchSignals();
     status = runProgram(*program, options, place, &report);

@@ -118,6 +118,7 @@ struct Parser {
            : name == "--save-params"   ? &out->saveParams
            : name == "--save-onnx"     ? &out->saveOnnx
            : name == "--trace"         ? &out->trace
+           : name == "--tune"          ? &out->tune
                                        : nullptr;
   }
 

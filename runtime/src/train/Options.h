@@ -22,6 +22,7 @@ struct Options {
   std::string log, checkpoint, saveParams, saveOnnx, trace, best;
   std::string transport; ///< empty: the default one
   std::string cudaGraph; ///< "on", "off"; empty: on, where there is a CUDA device
+  std::string tune;      ///< where to keep how products are made fastest; empty: nowhere
   double timeout = 0, bandwidth = 0, latency = 0;
   double learningRate = 0; ///< 0: as compiled
   std::vector<std::pair<std::string, std::string>> inputs,

@@ -71,6 +71,7 @@ static Options fromEnvironment() {
   options.ncclSeconds = number("DPC_EMU_NCCL_TIMEOUT_S", 120);
   readFailure("DPC_EMU_NCCL_FAIL", options.ncclFailRank, options.ncclFailAt);
   readFailure("DPC_EMU_KERNEL_FAIL", options.kernelFailDevice, options.kernelFailAt);
+  options.slowAlgorithm = read("DPC_EMU_LT_SLOW") ? int(number("DPC_EMU_LT_SLOW", 0)) : -1;
   if (const char *folder = read("DPC_EMU_CACHE"))
     options.cacheFolder = folder;
   if (const char *file = read("DPC_EMU_DUMP"))

@@ -31,6 +31,7 @@ struct Options {
   uint64_t ncclFailAt;
   int kernelFailDevice; // KERNEL_FAIL=DEVICE:N: its kernel N (from 1) reads what is not there
   uint64_t kernelFailAt;
+  int slowAlgorithm;       // LT_SLOW=N: products by cuBLASLt's algorithm N (from 0) take longer
   std::string cacheFolder; // CACHE: compiled kernels; "" keeps none
   std::string dumpFile;    // DUMP: where the code of the last kernel is written
 

@@ -4,8 +4,10 @@
 #include "test/cuda_emulator/cublaslt/Problem.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 using namespace dpc::cuda;
 using namespace dpc::emulator;
@@ -218,11 +220,16 @@ BlasStatus cublasLtMatmulAlgoGetHeuristic(BlasHandle handle, MatmulDescription d
   if (!problemWith(problemOf(description, a, b, c, d), status).empty())
     return status;
   dpcEmulatorCount("cublasLtMatmulAlgoGetHeuristic");
-  results[0] = {};
-  results[0].algorithm = algorithmFor(*stateOf(preference));
-  results[0].workspaceBytes = results[0].algorithm.data[5];
-  results[0].status = BlasStatus::success;
-  *returned = 1;
+  // They differ in their numbers alone.
+  const int known = 3;
+  *returned = std::min(requested, known);
+  for (int i = 0; i < *returned; ++i) {
+    results[i] = {};
+    results[i].algorithm = algorithmFor(*stateOf(preference));
+    results[i].algorithm.data[6] = static_cast<uint64_t>(i);
+    results[i].workspaceBytes = results[i].algorithm.data[5];
+    results[i].status = BlasStatus::success;
+  }
   return BlasStatus::success;
 }
 
@@ -303,8 +310,15 @@ BlasStatus cublasLtMatmul(BlasHandle handle, MatmulDescription description, cons
                      "auxiliary matrix of cublasLtMatmul");
   }
   dpcEmulatorCount("cublasLtMatmul");
+  job->isSlow = algorithm->data[6] == static_cast<uint64_t>(int64_t(Options::get().slowAlgorithm));
   dpcEmulatorEnqueue(
-      stream, [](void *data) { compute(*static_cast<const Job *>(data)); },
+      stream,
+      [](void *data) {
+        const auto &job = *static_cast<const Job *>(data);
+        if (job.isSlow)
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        compute(job);
+      },
       [](void *data) { delete static_cast<Job *>(data); }, job.release());
   return BlasStatus::success;
 }

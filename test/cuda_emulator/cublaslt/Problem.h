@@ -74,6 +74,7 @@ struct Job {
   char *d = nullptr, *bias = nullptr, *aux = nullptr;
   char *workspace = nullptr;
   uint64_t workspaceBytes = 0;
+  bool isSlow = false; ///< takes milliseconds longer
 };
 
 /// Computes it. Sums of f64 for f64 and, rounded once, for all other types.
