@@ -5,7 +5,8 @@
 //   RUN n       -> DONE {"s": seconds of n steps, "loss": of the last}
 //   QUIT        -> BYE {"rss_mb": [..], "pss_mb": [..]}
 //
-// NAME=N: input NAME holds whole numbers from 0 to N - 1.
+// NAME=N: input NAME holds whole numbers from 0 to N - 1. DPC_BENCH_TUNE:
+// the file of --tune, for CUDA devices.
 #include "dpc/dpc.h"
 
 #include <algorithm>
@@ -110,7 +111,8 @@ struct Rank {
 
   dpc_status_t open() {
     cpu_set_t set, one;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    // A device's driver has threads of its own.
+    if (!program->device && sched_getaffinity(0, sizeof set, &set) == 0) {
       // One core a rank, as the peers have it.
       int skip = static_cast<int>(rank % uint32_t(CPU_COUNT(&set))), cpu = 0;
       while (!CPU_ISSET(cpu, &set) || skip-- > 0)
@@ -126,6 +128,7 @@ struct Rank {
     options.world_size = program->world_size;
     options.rendezvous = rendezvous.c_str();
     options.token = nullptr;
+    options.tune = std::getenv("DPC_BENCH_TUNE");
     if (dpc_status_t status = dpc_session_create(program, &options, &session))
       return status;
     return batch.bind(session);
