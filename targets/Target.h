@@ -86,6 +86,8 @@ struct KernelLaunch {
   /// What a library may do instead: the result is that of the function, up to
   /// the order in which sums add their terms.
   std::optional<LibraryProduct> product;
+  /// One thread does all of it, for reports.
+  bool isLone = false;
 };
 
 /// What a caller must know of the generated code of one kernel.

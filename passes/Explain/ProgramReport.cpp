@@ -3,6 +3,7 @@
 #include "passes/Explain/ProgramReport.h"
 
 #include "passes/Explain/Boundary.h"
+#include "passes/Explain/LaunchReport.h"
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MachineAttr.h"
@@ -230,4 +231,5 @@ void dpc::addProgram(Report &report, ModuleOp module) {
   addLayout(report, mesh, tensors);
   addCommunication(report, module, mesh);
   addMemory(report, module);
+  addLaunches(report, module);
 }

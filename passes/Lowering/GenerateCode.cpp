@@ -100,7 +100,7 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
             launch.product ? attributeOf(&getContext(), *launch.product) : ProductAttr();
         launches.push_back(GridAttr::get(&getContext(), launch.suffix, launch.blocks,
                                          launch.threads, builder.getDenseI64ArrayAttr(buffers),
-                                         product));
+                                         product, launch.isLone));
       }
       if (!launches.empty())
         kernel->setAttr(ExecDialect::kLaunchesAttrName, builder.getArrayAttr(launches));

@@ -110,7 +110,8 @@ def Exec_GridAttr : Exec_Attr<"Grid", "grid"> {
     The function whose name is the kernel's and `entry` behind it runs in `blocks`
     blocks of `threads` threads. Its arguments are the kernel's buffers with these
     numbers: the operands are counted first, then the results, then scratch
-    memory. A library may make `product`, if there is one, instead.
+    memory. A library may make `product`, if there is one, instead. Where `lone`
+    one thread does all of it: reports name such launches.
 
     ```mlir
     func.func private @kernel.0(%a: tensor<1000xf32>) -> tensor<1000xf32>
@@ -126,7 +127,8 @@ def Exec_GridAttr : Exec_Attr<"Grid", "grid"> {
   }];
   let parameters = (ins StringRefParameter<>:$entry, "int64_t":$blocks, "int64_t":$threads,
                         "::mlir::DenseI64ArrayAttr":$buffers,
-                        OptionalParameter<"::dpc::exec::ProductAttr">:$product);
+                        OptionalParameter<"::dpc::exec::ProductAttr">:$product,
+                        DefaultValuedParameter<"bool", "false">:$lone);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -64,7 +64,7 @@ LogicalResult ProductAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
 
 LogicalResult GridAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef entry,
                                int64_t blocks, int64_t threads, DenseI64ArrayAttr buffers,
-                               ProductAttr) {
+                               ProductAttr, bool) {
   if (blocks < 1 || blocks > INT32_MAX || threads < 1 || threads > 1024)
     return emitError() << "a grid of " << blocks << " blocks of " << threads
                        << " threads is none that a device runs";

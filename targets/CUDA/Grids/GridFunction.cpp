@@ -59,7 +59,7 @@ void GridFunction::beginEntry(const Launch &launch) {
                     builder.getDenseI32ArrayAttr({static_cast<int32_t>(launch.threads)}));
   function.setPassthroughAttr(builder.getStrArrayAttr({"nounwind"}));
   builder.setInsertionPointToStart(function.addEntryBlock(builder));
-  entries.push_back({function, launch.blocks, launch.threads, std::nullopt});
+  entries.push_back({function, launch.blocks, launch.threads, std::nullopt, launch.isLone()});
   e.beginLaunch(launch, name);
   memory.enter(function);
 }
@@ -80,6 +80,7 @@ KernelLaunch GridFunction::finish(Entry &entry) {
   launch.blocks = entry.blocks;
   launch.threads = entry.threads;
   launch.product = entry.product;
+  launch.isLone = entry.isLone;
   llvm::BitVector unused(block.getNumArguments());
   SmallVector<Type> types;
   SmallVector<Attribute> attributes;

@@ -24,6 +24,7 @@ private:
     mlir::LLVM::LLVMFuncOp function;
     int64_t blocks, threads;
     std::optional<LibraryProduct> product;
+    bool isLone = false;
   };
 
   void beginEntry(const Launch &launch);

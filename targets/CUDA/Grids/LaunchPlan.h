@@ -41,6 +41,9 @@ struct Launch {
   LaunchPhase phase;
   /// Of kind `tiles`: how a library makes all of the group.
   std::optional<PlannedProduct> product;
+
+  /// Whether one thread fills the results of an op, as it has one part.
+  bool isLone() const { return kind == Kind::elements && group.isFilled && parts.count == 1; }
 };
 
 /// The launches of a kernel, in their order.

@@ -216,3 +216,17 @@ func.func @attention_gradient(%q: tensor<6x40x16xf32>, %l: tensor<6x40xf32>) -> 
   } -> tensor<6x40x16xf32>
   return %0 : tensor<6x40x16xf32>
 }
+
+// -----
+
+// Few elements of one row: one thread makes them, and reports say so.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 1, threads = 32, buffers = [0, 1, 2], lone = true>]
+func.func @lone(%x: tensor<1x20xf32>) -> tensor<1x3xf32> {
+  %0 = nn.kernel (%x : tensor<1x20xf32>) {
+  ^bb0(%a: tensor<1x20xf32>):
+    %v, %i = nn.top_k %a dim 1 {k = 3 : i64} : tensor<1x20xf32> -> tensor<1x3xf32>, tensor<1x3xi64>
+    nn.yield %v : tensor<1x3xf32>
+  } -> tensor<1x3xf32>
+  return %0 : tensor<1x3xf32>
+}
