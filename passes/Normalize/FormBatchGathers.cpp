@@ -120,7 +120,8 @@ public:
   void form(GatherOp op) {
     ArrayRef<int64_t> table = typeOf(op.getTable()).getShape(),
                       shape = typeOf(op.getIndices()).getShape();
-    if (op.getDimension() != 0 || shape.empty() || shape[0] < 2 || table[0] % shape[0] != 0)
+    if (op.getDimension() != 0 || op.getPadding() || shape.empty() || shape[0] < 2 ||
+        table[0] % shape[0] != 0)
       return;
     int64_t samples = shape[0], rows = table[0] / samples;
     auto add = facts.resolve(op.getIndices()).getDefiningOp<AddOp>();

@@ -144,6 +144,19 @@ class Cloned(nn.Module):
         return self.head(hidden)
 
 
+class Padded(nn.Module):
+    """Tables with a row that gets no gradient where it is looked up; the head trains that row of one of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.kinds = nn.Embedding(VOCABULARY, 8, padding_idx=3), nn.Embedding(4, 8, padding_idx=-1)
+        for table in self.tokens, self.kinds:
+            nn.init.normal_(table.weight)
+
+    def forward(self, ids):
+        return F.linear(torch.tanh(self.tokens(ids) + self.kinds(ids % 4)), self.tokens.weight)
+
+
 def text(rng, rows):
     ids = rng.integers(0, VOCABULARY, (rows, TOKENS + 1))
     return {'ids': ids[:, :-1].copy(), 'label': ids[:, 1:].copy()}
@@ -166,6 +179,7 @@ MODELS = {
     'shifted': (Shifted, vectors, 'default', False),
     'channels': (Channels, images, 'default', False),
     'cloned': (Cloned, text, 'default', False),
+    'padded': (Padded, text, 'default', False),
     'cloned-torchscript': (Cloned, text, 'torchscript', False),
     'normed': (Normed, images, 'default', False),
     'normed-torchscript': (Normed, images, 'torchscript', False),

@@ -18,6 +18,8 @@ def NN_GatherOp : NN_IndexingOp<"gather", [NN_Gathers, DeclareOpInterfaceMethods
     Dimension `dimension` of the table is replaced by the dimensions of `indices`:
     result[a, i, b] = table[a, indices[i], b]. Gradient: `nn.scatter_add`. A table
     cut along `dimension` gives partial sums (rows that lie elsewhere count as 0).
+    What is read at an index equal to `padding`, if it is given, has no gradient
+    (PyTorch's padding_idx).
 
     Made by the frontends (Gather, Embedding); becomes one kernel.
 
@@ -29,12 +31,17 @@ def NN_GatherOp : NN_IndexingOp<"gather", [NN_Gathers, DeclareOpInterfaceMethods
     ```
     Constraints: (C1) `dimension` is inside the rank of the table.
   }];
-  let arguments = (ins NN_Tensor:$table, NN_IndexTensor:$indices, I64Attr:$dimension);
+  let arguments = (ins NN_Tensor:$table, NN_IndexTensor:$indices, I64Attr:$dimension,
+                       OptionalAttr<I64Attr>:$padding);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = [{
-    $table `,` $indices `dim` $dimension attr-dict
+    $table `,` $indices `dim` $dimension (`padding` $padding^)? attr-dict
     `:` type($table) `,` type($indices) `->` type($result)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$table, "::mlir::Value":$indices,
+                                 "int64_t":$dimension), [{
+    build($_builder, $_state, table, indices, static_cast<uint64_t>(dimension), ::mlir::IntegerAttr());
+  }]>];
 }
 
 def NN_ScatterAddOp : NN_IndexingOp<"scatter_add", [NN_Computes]> {

@@ -64,6 +64,9 @@ constexpr llvm::StringLiteral kInputKind = "pkg.torch.export.graph_signature.Inp
 /// A kind of our own, in memory only: a parameter that its module does not
 /// train.
 constexpr llvm::StringLiteral kFixedKind = "fixed PARAMETER";
+/// Of our own, in memory only: the row of a Gather's table that its module does
+/// not train.
+constexpr llvm::StringLiteral kPaddingRow = "padding row";
 constexpr llvm::StringLiteral kRewriterRule = "pkg.onnxscript.rewriter.rule_name";
 
 } // namespace dpc::onnx

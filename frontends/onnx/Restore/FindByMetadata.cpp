@@ -285,6 +285,7 @@ RestorationPlan MetadataFinder::find() {
     identify(group);
     findDroppedBiases(group);
     findTrainingNorms(group);
+    findPaddedLookups(group);
   }
   for (const DroppedBias &each : dropped)
     identified[each.target]; // Also those that nothing else uses.

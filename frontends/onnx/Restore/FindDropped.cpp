@@ -63,6 +63,19 @@ void MetadataFinder::findTrainingNorms(const CallNodes &group) {
   }
 }
 
+/// aten's lookup in a table with a row that gets no gradient: (weight, indices,
+/// padding_idx). Computing forward the row is like any other, so ONNX has no
+/// word for it.
+void MetadataFinder::findPaddedLookups(const CallNodes &group) {
+  int64_t row;
+  if (group.call.op != "embedding" || group.call.arguments.size() < 3 ||
+      StringRef(group.call.arguments[2]).getAsInteger(10, row) || row < 0)
+    return;
+  for (int32_t n : group.nodes)
+    if (graph.nodes[n].is("Gather"))
+      plan.paddedLookups.push_back({n, row});
+}
+
 /// The values of a convolution and of the BatchNorm after it are one product.
 void MetadataFinder::findFoldedNorms() {
   std::vector<std::string> nodes;

@@ -85,6 +85,10 @@ llvm::Error RestorationPlan::check(const Graph &graph) const {
     if (!fits)
       return failRestoring(llvm::formatv("a copied node does not fit the graph"));
   }
+  for (const PaddedLookup &lookup : paddedLookups)
+    if (lookup.node < 0 || lookup.node >= int32_t(graph.nodes.size()) ||
+        !graph.nodes[lookup.node].is("Gather") || lookup.row < 0)
+      return failRestoring(llvm::formatv("row {0} is of no lookup", lookup.row));
   return llvm::Error::success();
 }
 
@@ -116,21 +120,33 @@ std::vector<std::array<std::string, 4>> RestorationPlan::rows(const Graph &graph
     made.push_back(
         {tensor.name, typeText(tensor.value), std::to_string(count), inTheFile(graph, *this, i)});
   }
+  for (const PaddedLookup &lookup : paddedLookups) {
+    const Node &node = graph.nodes[lookup.node];
+    const Initializer *table = graph.initializerOf(node.input(0));
+    auto use = llvm::find_if(uses, [&](const RestoredUse &each) {
+      return each.node == lookup.node && each.operand == 0;
+    });
+    made.push_back({use != uses.end() ? tensors[use->tensor].name
+                                      : graph.values[node.input(0)].name,
+                    table ? typeText(table->tensor) : "", "1",
+                    llvm::formatv("row {0} trained (padding_idx)", lookup.row)});
+  }
   return made;
 }
 
 void RestorationPlan::print(const Graph &graph, llvm::raw_ostream &os) const {
-  if (tensors.empty())
+  const auto lines = rows(graph);
+  if (lines.empty())
     return;
   size_t width = 8;
-  for (const RestoredTensor &tensor : tensors)
-    width = std::max(width, tensor.name.size());
+  for (const auto &line : lines)
+    width = std::max(width, line[0].size());
   auto print = [&](StringRef name, StringRef type, StringRef uses, StringRef instead) {
     os << llvm::left_justify(name, width) << "  " << llvm::left_justify(type, 22) << "  "
        << llvm::left_justify(uses, 4) << "  " << instead << '\n';
   };
   print("restored", "type", "uses", "in the file");
-  for (const auto &[name, type, uses, instead] : rows(graph))
+  for (const auto &[name, type, uses, instead] : lines)
     print(name, type, uses, instead);
 }
 
@@ -179,6 +195,7 @@ std::string RestorationPlan::summary(const Graph &graph) const {
   add(computed, "behind what was computed from them");
   add(added, "dropped because they were zero");
   add(renamed, "under their own names");
+  add(paddedLookups.size(), "padding rows without gradient");
   return llvm::join(parts, ", ");
 }
 

@@ -59,6 +59,12 @@ struct TrainingNorm {
   double momentum;
 };
 
+/// A lookup whose module gives one row of the table no gradient (padding_idx).
+struct PaddedLookup {
+  int32_t node;
+  int64_t row;
+};
+
 /// What is put back, as a plain object: found from what the exporter wrote
 /// (names) and what the tensors hold (values), checked without any rewriting.
 struct RestorationPlan {
@@ -66,10 +72,13 @@ struct RestorationPlan {
   std::vector<RestoredUse> uses;
   std::vector<RestoredNode> nodes;
   std::vector<TrainingNorm> trainingNorms;
+  std::vector<PaddedLookup> paddedLookups;
   /// One message for each thing that only another export can give back.
   std::vector<std::string> lost;
 
-  bool empty() const { return uses.empty() && nodes.empty() && trainingNorms.empty(); }
+  bool empty() const {
+    return uses.empty() && nodes.empty() && trainingNorms.empty() && paddedLookups.empty();
+  }
 
   /// Is the plan about `graph`: operands exist and are planned once, names are
   /// given once and are no other value's.
@@ -78,8 +87,8 @@ struct RestorationPlan {
   /// the bits that were there.
   llvm::Error verify(const Graph &graph) const;
 
-  /// One row a restored tensor: name, type, number of uses, what the file has
-  /// instead.
+  /// One row a restored tensor, and one a padded lookup: name, type, number of
+  /// uses, what the file has instead.
   std::vector<std::array<std::string, 4>> rows(const Graph &graph) const;
   /// The rows as a table.
   void print(const Graph &graph, llvm::raw_ostream &os) const;

@@ -294,6 +294,11 @@ std::shared_ptr<const onnxpb::ModelProto> Rewriter::run() {
   }
   for (const TrainingNorm &norm : plan.trainingNorms)
     setTraining(norm);
+  for (const PaddedLookup &lookup : plan.paddedLookups) {
+    auto &row = *nodeOf(lookup.node).add_metadata_props();
+    row.set_key(kPaddingRow.str());
+    row.set_value(std::to_string(lookup.row));
+  }
   for (const RestoredNode &each : plan.nodes)
     copyNode(each);
   dropUnused();

@@ -129,3 +129,25 @@ module {
     return %w : tensor<f32>
   }
 }
+
+// -----
+
+// What is looked up at the padding index has no gradient; a table without one gets all of it.
+// CHECK-LABEL: func.func @step
+func.func @step(%t: tensor<5x2xf32> {nn.arg = #nn.arg<parameter "t">}, %u: tensor<5x2xf32> {nn.arg = #nn.arg<parameter "u">},
+                %i: tensor<3xi64> {nn.arg = #nn.arg<input "i">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  // CHECK-DAG: %[[PAD:[a-zA-Z0-9]+]] = nn.constant dense<4> : tensor<3xi64>
+  // CHECK-DAG: %[[IS:[a-zA-Z0-9]+]] = nn.compare eq %arg2, %[[PAD]]
+  // CHECK: %[[ALL:[a-zA-Z0-9]+]] = nn.broadcast %[[IS]] [0] : tensor<3xi1> -> tensor<3x2xi1>
+  // CHECK: %[[KEPT:[a-zA-Z0-9]+]] = nn.select %[[ALL]], %{{.*}}, %[[G:[a-zA-Z0-9]+]]
+  // CHECK: nn.scatter_add %[[KEPT]], %arg2 dim 0
+  // CHECK: nn.scatter_add %{{.*}}, %arg2 dim 0
+  // CHECK-NOT: nn.select
+  %0 = nn.gather %u, %i dim 0 : tensor<5x2xf32>, tensor<3xi64> -> tensor<3x2xf32>
+  %1 = nn.gather %t, %i dim 0 padding 4 : tensor<5x2xf32>, tensor<3xi64> -> tensor<3x2xf32>
+  %2 = nn.add %0, %1 : tensor<3x2xf32>
+  %3 = nn.exp %2 : tensor<3x2xf32>
+  %4 = nn.reduce sum %3 [0, 1] : tensor<3x2xf32> -> tensor<f32>
+  return %4 : tensor<f32>
+}
