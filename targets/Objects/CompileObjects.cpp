@@ -186,8 +186,13 @@ dpc::compileObjects(ModuleOp kernels, const ObjectOptions &options, const Object
   auto modules = llvm::to_vector(kernels.getOps<ModuleOp>());
   std::vector<KernelObject> objects(modules.size());
   std::vector<Unit> units;
+  // It says how loads and stores are aligned: an i64 by 8 bytes.
+  auto layout =
+      StringAttr::get(kernels.getContext(),
+                      processor->createMachine()->createDataLayout().getStringRepresentation());
   for (auto [module, object] : llvm::zip_equal(modules, objects)) {
     object.kernel = module.getSymName()->str();
+    module->setAttr(LLVM::LLVMDialect::getDataLayoutAttrName(), layout);
     size_t ops = 0;
     module.walk([&](Operation *) { ++ops; });
     units.push_back({module, &object, ops});

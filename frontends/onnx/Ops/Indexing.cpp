@@ -83,8 +83,8 @@ LogicalResult convertGather(Conversion &c) {
     return failure();
   // What the module does not train of the table; PyTorch's lookups have one axis.
   int64_t row = 0;
-  bool isPadded = axis == 0 && !c.node.metadata(kPaddingRow).getAsInteger(10, row) &&
-                  row < shapeOf(table)[0];
+  bool isPadded =
+      axis == 0 && !c.node.metadata(kPaddingRow).getAsInteger(10, row) && row < shapeOf(table)[0];
   std::optional<HostTensor> known = evaluate(c.operand(1));
   if (known && !(isPadded && llvm::is_contained(known->ints, row)))
     if (Value slice = gatherInSteps(c, table, axis, std::move(*known)))
@@ -92,8 +92,9 @@ LogicalResult convertGather(Conversion &c) {
   Value indices = wrapIndices(c, 1, shapeOf(table)[axis]);
   if (!indices)
     return failure();
-  return c.done(c.e.make<nn::GatherOp>(table, indices, static_cast<uint64_t>(axis),
-                                       isPadded ? c.builder.getI64IntegerAttr(row) : IntegerAttr()));
+  return c.done(
+      c.e.make<nn::GatherOp>(table, indices, static_cast<uint64_t>(axis),
+                             isPadded ? c.builder.getI64IntegerAttr(row) : IntegerAttr()));
 }
 
 /// `indices` has the rank of `input` and no greater extent off `axis`.

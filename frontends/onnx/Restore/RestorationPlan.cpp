@@ -126,10 +126,10 @@ std::vector<std::array<std::string, 4>> RestorationPlan::rows(const Graph &graph
     auto use = llvm::find_if(uses, [&](const RestoredUse &each) {
       return each.node == lookup.node && each.operand == 0;
     });
-    made.push_back({use != uses.end() ? tensors[use->tensor].name
-                                      : graph.values[node.input(0)].name,
-                    table ? typeText(table->tensor) : "", "1",
-                    llvm::formatv("row {0} trained (padding_idx)", lookup.row)});
+    made.push_back(
+        {use != uses.end() ? tensors[use->tensor].name : graph.values[node.input(0)].name,
+         table ? typeText(table->tensor) : "", "1",
+         llvm::formatv("row {0} trained (padding_idx)", lookup.row)});
   }
   return made;
 }

@@ -58,7 +58,9 @@ dpc_status_t dpc::cuda::openDriver(Driver &into) {
   return open("the CUDA driver", {"libcuda.so.1"}, {DPC_CUDA_DRIVER_FUNCTIONS(DPC_CUDA_WANTED)});
 }
 
-dpc_status_t dpc::cuda::openCublasLt(CublasLt &into) {
+dpc_status_t dpc::cuda::openCublasLt(CublasLt &into, bool isOlder) {
+  if (isOlder)
+    return open("cuBLASLt", {"libcublasLt.so.12"}, {DPC_CUBLASLT_FUNCTIONS(DPC_CUDA_WANTED)});
   return open("cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12"},
               {DPC_CUBLASLT_FUNCTIONS(DPC_CUDA_WANTED)});
 }

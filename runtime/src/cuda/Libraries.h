@@ -31,7 +31,8 @@ struct Nccl {
 // DPC_INVALID, in one line, when a library, or a function that it must have, is
 // not there.
 dpc_status_t openDriver(Driver &driver);
-dpc_status_t openCublasLt(CublasLt &library);
+/// `isOlder`: not the newest version.
+dpc_status_t openCublasLt(CublasLt &library, bool isOlder = false);
 dpc_status_t openNccl(Nccl &library);
 
 } // namespace dpc::cuda

@@ -61,6 +61,7 @@ struct NcclConfig {
   int maxCtas = kNcclUndefined;
   const char *netName = nullptr;
   int splitShare = kNcclUndefined;
+  int next = kNcclUndefined; // a field of later versions begins in the last bytes
 };
 
 using NcclComm = struct ncclComm *;

@@ -79,15 +79,18 @@ dpc_status_t CudaDevice::open(uint32_t rank) {
                 "asking for the device's capability"))
     return status;
   arch = static_cast<uint32_t>(10 * major + minor);
-  cuda::Context context = nullptr;
   if (dpc_status_t status =
           check(driver.cuDevicePrimaryCtxRetain(&context, device), "opening the device"))
     return status;
   isRetained = true;
-  if (dpc_status_t status = check(driver.cuCtxSetCurrent(context), "opening the device"))
+  if (dpc_status_t status = use())
     return status;
   return check(driver.cuStreamCreateWithPriority(&stream, cuda::kStreamNonBlocking, 0),
                "making a stream");
+}
+
+dpc_status_t CudaDevice::use() const {
+  return check(driver.cuCtxSetCurrent(context), "using the device");
 }
 
 dpc_status_t CudaDevice::readId(cuda::Uuid *out) const {

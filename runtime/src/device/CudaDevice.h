@@ -23,6 +23,9 @@ public:
   /// Takes the device of this rank. DPC_INVALID, in one line, where there is no
   /// driver or no device.
   dpc_status_t open(uint32_t rank);
+  /// Makes the device that of the thread which calls: another one may have opened
+  /// it, or another device since.
+  dpc_status_t use() const;
   /// Allocates the rank's spaces, which begin as zeros, and loads every kernel of
   /// `program`. DPC_INVALID, in one line, where the device is too old or has too
   /// little memory.
@@ -55,6 +58,7 @@ private:
   dpc_status_t load(const dpc_kernel_t &kernel, cuda::Module *out);
 
   cuda::Device device = 0;
+  cuda::Context context = nullptr;
   bool isRetained = false;
   uint32_t arch = 0;
   cuda::DevicePointer spaces[DPC_SPACE_COUNT] = {};

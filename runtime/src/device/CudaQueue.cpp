@@ -24,16 +24,26 @@ CudaQueue::CudaQueue(const dpc_program_t &program, dpc_comm_t &control, const Qu
       groupIndex(indexInGroups(program, control.rank)) {}
 
 CudaQueue::~CudaQueue() {
+  if (device.stream)
+    device.use();
   cuda::Graph left = nullptr;
   if (capturedEntry != DPC_NONE &&
       device.driver.cuStreamEndCapture(device.stream, &left) == cuda::Result::success && left)
     device.driver.cuGraphDestroy(left);
-  for (cuda::GraphExec graph : graphs)
-    if (graph)
-      device.driver.cuGraphExecDestroy(graph);
+  dropGraphs();
+  // What waits for a peer ends with it.
+  comm.reset();
   if (staging) {
     device.driver.cuStreamSynchronize(device.stream);
     device.driver.cuMemFreeHost(staging);
+  }
+}
+
+void CudaQueue::dropGraphs() {
+  for (cuda::GraphExec &graph : graphs) {
+    if (graph)
+      device.driver.cuGraphExecDestroy(graph);
+    graph = nullptr;
   }
 }
 
@@ -87,8 +97,8 @@ dpc_status_t CudaQueue::connect(RankMemory &memory) {
   void *all = nullptr;
   if (dpc_status_t status = region.allocate(sharedBytes, &all))
     return status;
-  DeviceCommParts parts = {device, control,     memory.window(),       std::move(groups),
-                           region, sharedBytes, options.timeoutSeconds};
+  DeviceCommParts parts = {device, control,     memory.window(),        std::move(groups),
+                           region, sharedBytes, options.timeoutSeconds, [this] { dropGraphs(); }};
   if (options.isStaged)
     comm = std::make_unique<StagedComm>(std::move(parts), memory.base(DPC_SPACE_SHARED));
   else
@@ -98,6 +108,8 @@ dpc_status_t CudaQueue::connect(RankMemory &memory) {
 
 dpc_status_t CudaQueue::begin(uint32_t entry, bool *isDone) {
   *isDone = false;
+  if (dpc_status_t status = device.use())
+    return status;
   if (comm)
     if (dpc_status_t status = comm->begin(entry, /*isKept=*/options.keepsEntries && !graphs[entry]))
       return status;
@@ -211,6 +223,8 @@ dpc_status_t CudaQueue::wait(uint32_t event) {
 }
 
 dpc_status_t CudaQueue::zero(DeviceAddress to, uint64_t bytes) {
+  if (dpc_status_t status = device.use())
+    return status;
   return device.check(device.driver.cuMemsetD8Async(pointerTo(to), 0, bytes, device.stream),
                       "clearing memory");
 }
@@ -219,6 +233,8 @@ dpc_status_t CudaQueue::upload(DeviceAddress to, const void *from, uint64_t byte
   // The caller's memory is free at once: what is copied later is its own copy. So
   // the inputs of a step go on their way without a wait.
   const auto *next = static_cast<const char *>(from);
+  if (dpc_status_t status = device.use())
+    return status;
   while (bytes) {
     if (staged == kStagingBytes)
       if (dpc_status_t status = synchronize())
@@ -243,6 +259,8 @@ dpc_status_t CudaQueue::upload(DeviceAddress to, const void *from, uint64_t byte
 dpc_status_t CudaQueue::download(void *to, DeviceAddress from, uint64_t bytes) {
   if (bytes == 0)
     return DPC_OK;
+  if (dpc_status_t status = device.use())
+    return status;
   if (dpc_status_t status = device.check(
           device.driver.cuMemcpyDtoHAsync_v2(to, pointerTo(from), bytes, device.stream),
           "a copy from the device"))

@@ -43,6 +43,7 @@ private:
   dpc_status_t openProducts(RankMemory &memory);
   dpc_status_t connect(RankMemory &memory);
   dpc_status_t endCapture();
+  void dropGraphs();
   dpc_status_t synchronize();
 
   const dpc_program_t &program;

@@ -53,6 +53,7 @@ dpc_status_t DeviceComm::open(uint32_t eventCount) {
 }
 
 dpc_status_t DeviceComm::start(const dpc_comm_op_t &op, uint32_t event) {
+  isBusy = true;
   const CudaDevice &device = parts.device;
   if (isStarted[event])
     return fail(DPC_INVALID, "event %u is started twice", event);
@@ -133,9 +134,13 @@ dpc_status_t DeviceComm::finish() {
     status = settle();
   if (status == DPC_OK)
     status = waitForDevice();
-  if (status == DPC_OK)
+  if (status == DPC_OK) {
+    isBusy = false;
     return check();
+  }
   const std::string cause = dpc_last_error();
+  if (parts.dropGraphs)
+    parts.dropGraphs();
   giveUp();
   parts.device.driver.cuStreamSynchronize(stream);
   parts.device.driver.cuStreamSynchronize(parts.device.stream);

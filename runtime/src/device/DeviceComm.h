@@ -4,6 +4,8 @@
 #include "runtime/src/comm/Operation.h"
 #include "runtime/src/device/CudaDevice.h"
 
+#include <functional>
+
 namespace dpc {
 
 /// What a way of communication between devices works with.
@@ -15,6 +17,8 @@ struct DeviceCommParts {
   Region memory;             ///< SHARED of the device, where operations read and write
   uint64_t memoryBytes;      ///< of it
   double timeoutSeconds;     ///< longest wait for peers
+  /// Frees the graphs that hold operations: NCCL gives none up before.
+  std::function<void()> dropGraphs;
 };
 
 /// Moves tensors between the devices of a run, on a stream of its own. An
@@ -56,6 +60,8 @@ protected:
   virtual dpc_status_t check() = 0;
   /// Ends what the stream would wait for in vain.
   virtual void giveUp() = 0;
+  /// Whether something was put on the stream that is not known to be done.
+  bool isBusy = false;
 
   DeviceCommParts parts;
   cuda::Stream stream = nullptr;

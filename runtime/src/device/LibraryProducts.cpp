@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 namespace dpc {
 
@@ -58,9 +59,18 @@ dpc_status_t LibraryProducts::check(cuda::BlasStatus status, const char *what) c
 }
 
 dpc_status_t LibraryProducts::open() {
-  if (dpc_status_t status = cuda::openCublasLt(library))
+  if (dpc_status_t status = cuda::openCublasLt(library, /*isOlder=*/false))
     return status;
-  return check(library.cublasLtCreate(&handle), "opening the library");
+  const dpc_status_t status = check(library.cublasLtCreate(&handle), "opening the library");
+  if (status == DPC_OK)
+    return DPC_OK;
+  // The newest one may be too new for the driver, and another beside it.
+  const std::string reason = dpc_last_error();
+  if (cuda::openCublasLt(library, /*isOlder=*/true) == DPC_OK &&
+      library.cublasLtCreate(&handle) == cuda::BlasStatus::success)
+    return DPC_OK;
+  handle = nullptr;
+  return fail(status, "%s", reason.c_str());
 }
 
 uint32_t LibraryProducts::add(const Wanted &wanted) {
@@ -167,11 +177,10 @@ dpc_status_t LibraryProducts::findChoices(Prepared &prepared, cuda::MatmulPrefer
   const cuda::BlasStatus asked = library.cublasLtMatmulAlgoGetHeuristic(
       handle, prepared.description, prepared.a, prepared.b, prepared.d, prepared.d, preference,
       static_cast<int>(most), found.data(), &count);
-  // A product that the library does not make is for the kernels.
-  if (asked == cuda::BlasStatus::notSupported)
+  // A product that the library does not make is for the kernels, whatever it
+  // calls its reason.
+  if (asked != cuda::BlasStatus::success)
     return DPC_OK;
-  if (dpc_status_t status = check(asked, "choosing how to make a product"))
-    return status;
   for (int i = 0; i < count; ++i)
     if (found[i].status == cuda::BlasStatus::success)
       out->push_back({found[i].algorithm, 1, 0});

@@ -54,20 +54,28 @@ bool reduces(uint32_t op) {
 } // namespace
 
 NcclComm::~NcclComm() {
+  // What waits for a peer that never comes would never end by itself.
+  if (isBusy)
+    giveUp();
   if (stream)
     parts.device.driver.cuStreamSynchronize(stream);
+  if (registration && !owned.empty())
+    nccl.ncclCommDeregister(owned.front(), registration);
   giveUp();
   if (flag)
     parts.device.driver.cuMemFree_v2(flag);
 }
 
 void NcclComm::giveUp() {
-  // Unlike a clean end this waits for nobody.
-  if (registration)
-    nccl.ncclCommDeregister(owned.front(), registration);
-  registration = nullptr;
+  // Unlike a clean end this waits for nobody; together, as one may wait for
+  // operations of another.
+  if (owned.empty())
+    return;
+  nccl.ncclGroupStart();
   for (cuda::NcclComm comm : owned)
     nccl.ncclCommAbort(comm);
+  nccl.ncclGroupEnd();
+  registration = nullptr;
   owned.clear();
   comms.assign(comms.size(), nullptr);
 }
@@ -95,7 +103,9 @@ dpc_status_t NcclComm::awaitReady(cuda::NcclComm comm, const char *what) {
       return status;
     if (monotonicSeconds() - begin > parts.timeoutSeconds)
       return fail(DPC_PEER, "NCCL: %s has not ended for %.0f s", what, parts.timeoutSeconds);
-    ::usleep(100);
+    // Putting an operation on the stream takes no longer.
+    if (monotonicSeconds() - begin > 50e-6)
+      ::usleep(100);
   }
 }
 
@@ -154,16 +164,23 @@ dpc_status_t NcclComm::connect() {
       comms[family] = world;
       continue;
     }
-    cuda::NcclComm part = nullptr;
-    const cuda::NcclResult split =
-        nccl.ncclCommSplit(world, isAlone ? cuda::kNcclNoColor : static_cast<int>(group.index),
-                           static_cast<int>(group.self), &part, &config);
-    if (part)
-      owned.push_back(part);
-    comms[family] = part;
-    if (dpc_status_t status =
-            checkCall(split, split == cuda::NcclResult::inProgress && part ? part : world,
-                      "making a group of ranks"))
+    // NCCL makes the group in a thread of its own and stores it here when it is
+    // done, whatever the call says; until then the whole is in progress.
+    const char *what = "making a group of ranks";
+    cuda::NcclComm &part = comms[family];
+    if (dpc_status_t status = checkCall(
+            nccl.ncclCommSplit(world, isAlone ? cuda::kNcclNoColor : static_cast<int>(group.index),
+                               static_cast<int>(group.self), &part, &config),
+            world, what))
+      return status;
+    if (dpc_status_t status = awaitReady(world, what))
+      return status;
+    if (isAlone)
+      continue;
+    if (!part)
+      return fail(DPC_INVALID, "rank %u: NCCL: %s: there is none", parts.control.rank, what);
+    owned.push_back(part);
+    if (dpc_status_t status = awaitReady(part, what))
       return status;
   }
   return DPC_OK;
@@ -189,6 +206,7 @@ dpc_status_t NcclComm::open(uint32_t eventCount) {
 
 dpc_status_t NcclComm::begin(uint32_t number, bool) {
   announces = known.insert(number).second;
+  isBusy = true; // a graph may follow
   dpc_comm_op_t op = {};
   op.op = DPC_OP_BARRIER;
   op.dtype = DPC_U8;

@@ -70,11 +70,14 @@ dpc_status_t ProductTuner::tune(uint64_t launch, LibraryProducts::Choice *fastes
     return status;
   for (const LibraryProducts::Choice &choice : choices) {
     double mine = 0;
-    if (dpc_status_t status = library.take(number, choice))
-      return status;
-    if (dpc_status_t status = measure(launch, &mine))
-      return status;
     const bool isFirst = &choice == &choices[0];
+    dpc_status_t status = library.take(number, choice);
+    if (status == DPC_OK)
+      status = measure(launch, &mine);
+    if (status && isFirst)
+      return status;
+    if (status) // does not run, whatever the library has said
+      continue;
     if (isFirst)
       first += mine;
     if (isFirst || mine < *microseconds) {

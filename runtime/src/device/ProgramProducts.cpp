@@ -53,17 +53,24 @@ dpc_status_t ProgramProducts::open(const dpc_program_t &program, dpc_comm_t &con
 dpc_status_t ProgramProducts::agreeOnLibrary(dpc_comm_t &control, char *window, bool *isUsed) {
   const bool isHere = products.open() == DPC_OK;
   const std::string reason = isHere ? "" : dpc_last_error();
-  std::vector<char> all(control.world_size);
-  const char mine = isHere;
-  if (dpc_status_t status = gatherControl(control, window, &mine, sizeof mine, all.data()))
+  // An algorithm means something to the version alone that it comes from.
+  std::vector<uint64_t> versions(control.world_size);
+  const uint64_t mine = isHere ? products.getVersion() : 0;
+  if (dpc_status_t status = gatherControl(control, window, &mine, sizeof mine, versions.data()))
     return status;
-  const auto missing = std::find(all.begin(), all.end(), 0);
-  *isUsed = missing == all.end();
-  if (!*isUsed && control.rank == 0)
-    std::fprintf(
-        stderr, "note: products of matrices are made by kernels: %s\n",
-        isHere ? ("rank " + std::to_string(missing - all.begin()) + " has no cuBLASLt").c_str()
-               : reason.c_str());
+  const auto other = std::find_if(versions.begin(), versions.end(), [&](uint64_t version) {
+    return version == 0 || version != versions[0];
+  });
+  *isUsed = other == versions.end();
+  if (*isUsed || control.rank != 0)
+    return DPC_OK;
+  const std::string rank = "rank " + std::to_string(other - versions.begin());
+  std::fprintf(stderr, "note: products of matrices are made by kernels: %s\n",
+               !isHere  ? reason.c_str()
+               : *other ? (rank + " has cuBLASLt " + std::to_string(*other) + ", rank 0 has " +
+                           std::to_string(mine))
+                              .c_str()
+                        : (rank + " has no cuBLASLt").c_str());
   return DPC_OK;
 }
 

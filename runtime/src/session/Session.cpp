@@ -35,7 +35,12 @@ dpc_session::dpc_session(const dpc_program_t &program, const dpc_session_options
   control.validRows = program.batch;
 }
 
-dpc_session::~dpc_session() { dpc_comm_release(comm); }
+dpc_session::~dpc_session() {
+  // The queue communicates, and copies into memory of the communicator.
+  executor.reset();
+  queue.reset();
+  dpc_comm_release(comm);
+}
 
 dpc_status_t dpc_session::open() {
   if (options.world_size != program.world_size)

@@ -24,6 +24,8 @@ DPC_EMU_EXPORT void *dpcEmulatorReach(const void *device, size_t bytes, const ch
 /// The device that this process uses; -1 while it has no context. Not a function
 /// of NVIDIA's.
 DPC_EMU_EXPORT int dpcEmulatorDevice();
+/// Graphs that can be launched and were not destroyed. Not a function of NVIDIA's.
+DPC_EMU_EXPORT int dpcEmulatorExecutableGraphs();
 /// Counts what happens, by name: see Counters.cpp. Not a function of NVIDIA's.
 DPC_EMU_EXPORT void dpcEmulatorCount(const char *what);
 }

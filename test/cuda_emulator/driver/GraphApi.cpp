@@ -3,6 +3,8 @@
 #include "test/cuda_emulator/driver/Calls.h"
 #include "test/cuda_emulator/driver/Capture.h"
 
+#include <atomic>
+
 using namespace dpc::cuda;
 using namespace dpc::emulator;
 
@@ -23,8 +25,12 @@ static ExecutableGraph *stateOf(GraphExec exec) {
   return reinterpret_cast<ExecutableGraph *>(exec);
 }
 
+static std::atomic<int> executableGraphs{0};
+
 namespace dpc::cuda {
 extern "C" {
+
+int dpcEmulatorExecutableGraphs() { return executableGraphs; }
 
 Result cuStreamBeginCapture_v2(Stream stream, CaptureMode mode) {
   const Result result = checkStream(stream);
@@ -100,6 +106,7 @@ Result cuGraphInstantiateWithFlags(GraphExec *exec, Graph graph, unsigned long l
   if (!graph || flags)
     return Result::invalidValue;
   dpcEmulatorCount("cuGraphInstantiate");
+  ++executableGraphs;
   *exec = reinterpret_cast<GraphExec>(
       new ExecutableGraph{stateOf(graph)->graph, std::mt19937(Options::get().seed)});
   return Result::success;
@@ -126,6 +133,7 @@ Result cuGraphLaunch(GraphExec exec, Stream stream) {
 }
 
 Result cuGraphExecDestroy(GraphExec exec) {
+  --executableGraphs;
   delete stateOf(exec);
   return enter();
 }

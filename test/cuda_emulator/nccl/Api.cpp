@@ -30,6 +30,7 @@ struct Group {
   };
   int depth = 0;
   std::vector<Entry> entries;
+  std::vector<Communicator *> aborted; // together: one may wait for another's operations
 };
 } // namespace
 
@@ -40,17 +41,28 @@ static Group &group() {
 
 /// Gives the streams what was grouped: one piece of work a stream.
 static NcclResult flush() {
+  std::vector<Communicator *> aborted = std::move(group().aborted);
+  group().aborted.clear();
+  if (!aborted.empty())
+    (void)cuCtxSynchronize();
+  for (Communicator *each : aborted)
+    delete each;
   std::vector<Group::Entry> entries = std::move(group().entries);
   group().entries.clear();
   while (!entries.empty()) {
     const Stream stream = entries.front().stream;
     auto batch = std::make_unique<std::vector<Transfer>>();
     std::vector<Group::Entry> others;
-    for (Group::Entry &entry : entries)
-      if (entry.stream == stream)
-        batch->push_back(entry.transfer);
-      else
+    CaptureStatus capture = CaptureStatus::none;
+    cuStreamIsCapturing(stream, &capture);
+    for (Group::Entry &entry : entries) {
+      if (entry.stream != stream) {
         others.push_back(entry);
+        continue;
+      }
+      batch->push_back(entry.transfer);
+      entry.transfer.communicator->wasCaptured |= capture == CaptureStatus::active;
+    }
     entries = std::move(others);
     dpcEmulatorEnqueue(
         stream, [](void *data) { execute(*static_cast<const std::vector<Transfer> *>(data)); },
@@ -111,6 +123,8 @@ static NcclResult start(Communicator *state, const NcclConfig *config, NcclComm 
 static NcclResult split(Communicator &state, int color, int key, const NcclConfig *config,
                         NcclComm *part) {
   *part = nullptr;
+  if (state.starter.joinable())
+    state.starter.join();
   state.shared->color[state.rank] = color;
   state.shared->key[state.rank] = key;
   if (!state.meet())
@@ -125,11 +139,28 @@ static NcclResult split(Communicator &state, int color, int key, const NcclConfi
   if (!state.meet())
     return NcclResult::remoteError;
   ++state.splits;
-  if (color == kNcclNoColor)
-    return NcclResult::success;
   const std::string name =
       state.name + "-" + std::to_string(state.splits) + "-" + std::to_string(color);
-  return start(new Communicator(name, rank, ranks), config, part);
+  auto *made = color == kNcclNoColor ? nullptr : new Communicator(name, rank, ranks);
+  if (config->blocking != 0)
+    return made ? start(made, config, part) : NcclResult::success;
+  const int device = dpcEmulatorDevice();
+  if (device < 0)
+    return NcclResult::unhandledCudaError;
+  // As NCCL does it: the call succeeds, the parent is in progress, and the part is
+  // there when a thread has made it.
+  state.error = NcclResult::inProgress;
+  state.starter = std::thread([&state, made, device, part] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (made) {
+      made->blocking = false;
+      made->error = NcclResult::inProgress;
+      made->join(device);
+    }
+    *part = reinterpret_cast<NcclComm>(made);
+    state.error = NcclResult::success;
+  });
+  return NcclResult::success;
 }
 
 namespace dpc::cuda {
@@ -160,8 +191,8 @@ NcclResult ncclCommInitRankConfig(NcclComm *comm, int ranks, NcclId id, int rank
 NcclResult ncclCommSplit(NcclComm comm, int color, int key, NcclComm *part, NcclConfig *config) {
   if (!comm || (color < 0 && color != kNcclNoColor))
     return NcclResult::invalidArgument;
-  if (stateOf(comm)->error != NcclResult::success)
-    return stateOf(comm)->error;
+  if (const NcclResult now = stateOf(comm)->error; now != NcclResult::success)
+    return now == NcclResult::inProgress ? NcclResult::invalidArgument : now;
   // Whether it blocks is the parent's unless the caller says otherwise.
   NcclConfig own;
   if (config)
@@ -184,10 +215,12 @@ NcclResult ncclCommDestroy(NcclComm comm) {
 }
 
 NcclResult ncclCommAbort(NcclComm comm) {
+  // It waits until they are gone.
+  if (stateOf(comm)->wasCaptured && dpcEmulatorExecutableGraphs())
+    fail("ncclCommAbort waits for ever: there are graphs with operations of the communicator");
   stateOf(comm)->aborted = true;
-  (void)cuCtxSynchronize();
-  delete stateOf(comm);
-  return NcclResult::success;
+  group().aborted.push_back(stateOf(comm));
+  return group().depth ? NcclResult::success : flush();
 }
 
 NcclResult ncclCommGetAsyncError(NcclComm comm, NcclResult *error) {

@@ -76,7 +76,8 @@ public:
   const std::string name;
   const int rank, ranks;
   bool blocking = true;
-  int splits = 0; // communicators made of this one
+  bool wasCaptured = false; // an operation, as part of a graph
+  int splits = 0;           // communicators made of this one
   std::atomic<cuda::NcclResult> error{cuda::NcclResult::success};
   std::atomic<bool> aborted{false};
   uint64_t transfers = 0; // run so far
