@@ -20,7 +20,6 @@
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
-using nn::ArgKind;
 
 //===----------------------------------------------------------------------===//
 // Loss and optimizer

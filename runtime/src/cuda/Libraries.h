@@ -8,6 +8,7 @@
 
 namespace dpc::cuda {
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses): parameters bring their own.
 #define DPC_CUDA_POINTER(result, name, parameters) result(*name) parameters = nullptr;
 
 /// The functions of libcuda.so.1, the driver.

@@ -1,5 +1,6 @@
 // Grid fill rule of nn.reduce: results of many terms each, which blocks share.
 
+#include "dialects/NN/IR/Contraction.h"
 #include "dialects/NN/IR/Reduction.h"
 #include "targets/CUDA/Grids/GridFill.h"
 #include "targets/CUDA/Ops/Ops.h"

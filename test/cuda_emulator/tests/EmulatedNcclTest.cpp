@@ -77,7 +77,7 @@ std::vector<float> valuesOf(int rank) {
 
 float sumAt(size_t i, int ranks) {
   return static_cast<float>(ranks) * static_cast<float>(i % 17) +
-         static_cast<float>(ranks * (ranks - 1) / 2);
+         static_cast<float>(ranks) * static_cast<float>(ranks - 1) / 2;
 }
 
 int everyCollective(Rank &self) {
