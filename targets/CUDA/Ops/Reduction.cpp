@@ -1,7 +1,7 @@
 // Grid fill rule of nn.reduce: results of many terms each, which blocks share.
 
-#include "dialects/NN/IR/Contraction.h"
 #include "dialects/NN/IR/Reduction.h"
+#include "dialects/NN/IR/Contraction.h"
 #include "targets/CUDA/Grids/GridFill.h"
 #include "targets/CUDA/Ops/Ops.h"
 #include "targets/Loops/Combiner.h"
