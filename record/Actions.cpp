@@ -3,8 +3,8 @@
 
 #include "record/Actions.h"
 
+#include "dialects/Interfaces/NodeNames.h"
 #include "dpc/program.h"
-#include "record/NodeNames.h"
 
 using namespace mlir;
 using namespace dpc;

@@ -3,9 +3,9 @@
 
 #include "record/LaunchTable.h"
 
+#include "dialects/Interfaces/NodeNames.h"
 #include "dpc/device.h"
 #include "record/Functions.h"
-#include "record/NodeNames.h"
 #include "record/Tensors.h"
 
 using namespace mlir;

@@ -3,6 +3,7 @@
 #include "passes/Explain/LaunchReport.h"
 
 #include "dialects/Exec/IR/ExecOps.h"
+#include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/IR/Contraction.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -33,17 +34,6 @@ struct Grids {
 };
 } // namespace
 
-/// The ONNX node of a location, or "".
-static StringRef nodeOf(Location loc) {
-  if (auto name = dyn_cast<NameLoc>(loc))
-    return name.getName();
-  if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location inner : fused.getLocations())
-      if (StringRef node = nodeOf(inner); !node.empty())
-        return node;
-  return "";
-}
-
 void dpc::addLaunches(Report &report, ModuleOp module) {
   llvm::MapVector<Operation *, int64_t> uses;
   for (Operation &function : *module.getBody())
@@ -61,7 +51,7 @@ void dpc::addLaunches(Report &report, ModuleOp module) {
     libraryProducts += count * grids.libraryProducts;
     kernelProducts += count * grids.kernelProducts;
     if (grids.isLone)
-      lone.push_back({SymbolTable::getSymbolName(kernel).str(), nodeOf(kernel->getLoc()).str(),
+      lone.push_back({SymbolTable::getSymbolName(kernel).str(), firstNodeOf(kernel->getLoc()).str(),
                       countText(count)});
   }
   if (launches == 0)

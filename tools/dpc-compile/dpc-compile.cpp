@@ -2,6 +2,7 @@
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/Bounds/Bounds.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/Partition/Partition.h"
@@ -28,17 +29,6 @@
 using namespace mlir;
 using namespace dpc;
 
-/// The ONNX node a location names, or "" if it names none.
-static std::string nodeName(Location loc) {
-  if (auto name = dyn_cast<NameLoc>(loc))
-    return name.getName().str();
-  if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location inner : fused.getLocations())
-      if (std::string name = nodeName(inner); !name.empty())
-        return name;
-  return "";
-}
-
 /// One line a diagnostic: what went wrong, and at which node. What comes after
 /// the first error is its consequence.
 static LogicalResult printDiagnostic(Diagnostic &diagnostic) {
@@ -58,9 +48,10 @@ static LogicalResult printDiagnostic(Diagnostic &diagnostic) {
     os << "dpc-compile: note: ";
   }
   // The importer's own messages begin with the node and its operator.
-  std::string message = diagnostic.str(), node;
+  std::string message = diagnostic.str();
+  StringRef node;
   if (!StringRef(message).starts_with("node '"))
-    node = nodeName(diagnostic.getLocation());
+    node = firstNodeOf(diagnostic.getLocation());
   if (!node.empty())
     os << "node '" << node << "': ";
   os << message << "\n";

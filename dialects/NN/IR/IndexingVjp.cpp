@@ -20,11 +20,10 @@ VJP(GatherOp) {
   if (std::optional<uint64_t> padding = getPadding()) {
     Value isPadding =
         e.compare(Comparison::eq, getIndices(), static_cast<double>(int64_t(*padding)));
-    SmallVector<int64_t> places =
-        llvm::to_vector(llvm::seq<int64_t>(0, typeOf(getIndices()).getRank()));
-    for (int64_t &place : places)
-      place += static_cast<int64_t>(getDimension());
-    isPadding = e.broadcast(isPadding, typeOf(updates).getShape(), places);
+    const auto first = static_cast<int64_t>(getDimension());
+    isPadding = e.broadcast(
+        isPadding, typeOf(updates).getShape(),
+        llvm::to_vector(llvm::seq<int64_t>(first, first + typeOf(getIndices()).getRank())));
     updates = e.select(isPadding, e.splatLike(updates, 0), updates);
   }
   grads[0] = e.make<ScatterAddOp>(getTable().getType(), updates, getIndices(), getDimension());

@@ -4,6 +4,7 @@
 #include "runtime/src/checkpoint/Rotation.h"
 
 #include "runtime/src/base/AtomicFile.h"
+#include "runtime/src/base/Hex.h"
 #include "runtime/src/base/Process.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/StepFolder.h"
@@ -115,11 +116,7 @@ dpc_status_t identify(CheckpointRun *run) {
     return DPC_OK;
   if (::getrandom(random, sizeof random, 0) != sizeof random)
     return fail(DPC_IO, "no random numbers: %s", std::strerror(errno));
-  for (unsigned char byte : random) {
-    char pair[3];
-    std::snprintf(pair, sizeof pair, "%02x", byte);
-    run->id += pair;
-  }
+  run->id = toHex(random, sizeof random);
   return DPC_OK;
 }
 

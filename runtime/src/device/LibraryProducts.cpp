@@ -109,6 +109,8 @@ dpc_status_t LibraryProducts::layOut(const Wanted &wanted, const dpc_matrix_t &m
 }
 
 dpc_status_t LibraryProducts::describe(Prepared &prepared) {
+  if (prepared.description)
+    return DPC_OK;
   const dpc_product_t &product = prepared.wanted.product;
   const cuda::DataType scale = product.dtype == DPC_F64 ? cuda::DataType::f64 : cuda::DataType::f32;
   if (dpc_status_t status = check(
@@ -190,9 +192,8 @@ dpc_status_t LibraryProducts::findChoices(Prepared &prepared, cuda::MatmulPrefer
 dpc_status_t LibraryProducts::findChoices(uint32_t number, size_t most, std::vector<Choice> *out) {
   out->clear();
   Prepared &prepared = products[number];
-  if (!prepared.description)
-    if (dpc_status_t status = describe(prepared))
-      return status;
+  if (dpc_status_t status = describe(prepared))
+    return status;
   cuda::MatmulPreference preference = nullptr;
   if (dpc_status_t status = check(library.cublasLtMatmulPreferenceCreate(&preference),
                                   "choosing how to make products"))
@@ -221,9 +222,8 @@ std::vector<LibraryProducts::Choice> LibraryProducts::getChoices() const {
 
 dpc_status_t LibraryProducts::take(uint32_t number, const Choice &choice) {
   Prepared &prepared = products[number];
-  if (!prepared.description)
-    if (dpc_status_t status = describe(prepared))
-      return status;
+  if (dpc_status_t status = describe(prepared))
+    return status;
   cuda::MatmulHeuristic found = {};
   if (choice.isMade)
     if (dpc_status_t status = check(

@@ -72,6 +72,7 @@ private:
   };
 
   dpc_status_t check(cuda::BlasStatus status, const char *what) const;
+  /// Tells the library of a product, once.
   dpc_status_t describe(Prepared &product);
   dpc_status_t layOut(const Wanted &wanted, const dpc_matrix_t &matrix, uint64_t rows,
                       uint64_t columns, cuda::MatrixLayout *out);

@@ -3,6 +3,7 @@
 #include "runtime/src/device/TunedProducts.h"
 
 #include "runtime/src/base/AtomicFile.h"
+#include "runtime/src/base/Hex.h"
 #include "runtime/src/base/Status.h"
 
 #include <cerrno>
@@ -17,33 +18,8 @@ namespace dpc {
 /// The first line, with the version of what follows.
 static const char *const kFirstLine = "dpc products 1";
 
-static std::string toHex(const void *from, size_t bytes) {
-  static const char digits[] = "0123456789abcdef";
-  std::string text;
-  for (size_t i = 0; i < bytes; ++i) {
-    const unsigned char byte = static_cast<const unsigned char *>(from)[i];
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
-}
-
-/// Whether `text` was that of so many bytes.
-static bool fromHex(const std::string &text, void *to, size_t bytes) {
-  if (text.size() != 2 * bytes || text.find_first_not_of("0123456789abcdef") != std::string::npos)
-    return false;
-  for (size_t i = 0; i < bytes; ++i)
-    static_cast<unsigned char *>(to)[i] =
-        static_cast<unsigned char>(std::stoul(text.substr(2 * i, 2), nullptr, 16));
-  return true;
-}
-
 static std::string describe(const dpc_product_t &product) {
-  const char *type = product.dtype == DPC_F64    ? "f64"
-                     : product.dtype == DPC_F16  ? "f16"
-                     : product.dtype == DPC_BF16 ? "bf16"
-                     : product.tf32              ? "tf32"
-                                                 : "f32";
+  const char *type = product.tf32 ? "tf32" : dpc_dtype_name(product.dtype);
   std::ostringstream text;
   if (product.batches > 1)
     text << product.batches << " x ";

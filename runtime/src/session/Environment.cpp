@@ -3,13 +3,13 @@
 
 #include "runtime/src/session/Environment.h"
 
+#include "runtime/src/base/Hex.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Sha256.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -145,12 +145,7 @@ dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
     Sha256 hash;
     hash.update(key.data(), key.size());
     const Digest digest = hash.finish();
-    rendezvous = "file:///tmp/dpc-" + std::to_string(::geteuid()) + "-";
-    for (int i = 0; i < 8; ++i) {
-      char pair[3];
-      std::snprintf(pair, sizeof pair, "%02x", digest[i]);
-      rendezvous += pair;
-    }
+    rendezvous = "file:///tmp/dpc-" + std::to_string(::geteuid()) + "-" + toHex(digest.data(), 8);
   }
   out->rendezvous = rendezvous.c_str();
   out->token = token.empty() ? nullptr : token.c_str();

@@ -55,9 +55,8 @@ private:
   /// exponentials, with a tile of keys.
   Values addKeys(Index query, Index key, Index column, Index thread, ValueRange state) {
     const size_t count = state.size() - 2;
-    Values made = b.products.add(thread, b.rowsOf(op.getQ(), query, shape.queries),
-                                 b.rowsOf(op.getK(), key, shape.keys), e.constant(0), shape.depth,
-                                 shape.depth, b.products.getZeros());
+    Values made = b.multiply(thread, b.rowsOf(op.getQ(), query, shape.queries),
+                             b.rowsOf(op.getK(), key, shape.keys), shape.depth);
     b.products.forEachSum(thread, made, [&](int64_t, Index row, Index at, Value product) {
       e.alone(nullptr, [&] { b.weights.store(b.score(product, query + row, key + at), at, row); });
     });

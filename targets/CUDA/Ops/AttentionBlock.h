@@ -50,6 +50,11 @@ public:
   /// its elements, as a factor whose depth is rows.
   TileProduct::Factor rowsOf(mlir::Value operand, Index first, int64_t rows);
   TileProduct::Factor columnsOf(mlir::Value operand, Index first, int64_t elements);
+  /// The products of rows of `depth` elements: a tile of `products`.
+  LoopEmitter::Values multiply(Index thread, const TileProduct::Factor &left,
+                               const TileProduct::Factor &right, int64_t depth) {
+    return products.add(thread, left, right, e.constant(0), depth, depth, products.getZeros());
+  }
 
   /// The score of a query and a key, made of their product: -infinity where the
   /// key is not seen. Both lie in tiles, which may reach beyond the last.

@@ -97,12 +97,10 @@ private:
   Values addKeys(TileProduct &dq, Index query, Index key, Index column, Index thread,
                  ValueRange state) {
     const size_t count = state.size() - 1;
-    Values scores = b.products.add(thread, b.rowsOf(op.getQ(), query, shape.queries),
-                                   b.rowsOf(op.getK(), key, shape.keys), e.constant(0), shape.depth,
-                                   shape.depth, b.products.getZeros()),
-           grads = b.products.add(thread, b.rowsOf(op.getResultGrad(), query, shape.queries),
-                                  b.rowsOf(op.getV(), key, shape.keys), e.constant(0),
-                                  shape.valueDepth, shape.valueDepth, b.products.getZeros());
+    Values scores = b.multiply(thread, b.rowsOf(op.getQ(), query, shape.queries),
+                               b.rowsOf(op.getK(), key, shape.keys), shape.depth),
+           grads = b.multiply(thread, b.rowsOf(op.getResultGrad(), query, shape.queries),
+                              b.rowsOf(op.getV(), key, shape.keys), shape.valueDepth);
     Values exponentials;
     b.products.forEachSum(thread, scores, [&](int64_t, Index row, Index at, Value product) {
       e.alone(nullptr, [&] {
@@ -183,12 +181,10 @@ private:
   Values addQueries(TileProduct &dk, TileProduct &dv, Index key, Index query, Index column,
                     Index valueColumn, Index thread, ValueRange state) {
     const size_t count = dk.getZeros().size();
-    Values scores = b.products.add(thread, b.rowsOf(op.getK(), key, shape.keys),
-                                   b.rowsOf(op.getQ(), query, shape.queries), e.constant(0),
-                                   shape.depth, shape.depth, b.products.getZeros()),
-           grads = b.products.add(thread, b.rowsOf(op.getV(), key, shape.keys),
-                                  b.rowsOf(op.getResultGrad(), query, shape.queries), e.constant(0),
-                                  shape.valueDepth, shape.valueDepth, b.products.getZeros());
+    Values scores = b.multiply(thread, b.rowsOf(op.getK(), key, shape.keys),
+                               b.rowsOf(op.getQ(), query, shape.queries), shape.depth),
+           grads = b.multiply(thread, b.rowsOf(op.getV(), key, shape.keys),
+                              b.rowsOf(op.getResultGrad(), query, shape.queries), shape.valueDepth);
     Values probabilities;
     b.products.forEachSum(thread, scores, [&](int64_t, Index row, Index at, Value product) {
       e.alone(nullptr, [&] {

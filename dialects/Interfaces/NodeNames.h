@@ -1,5 +1,5 @@
-#ifndef DPC_RECORD_NODENAMES_H
-#define DPC_RECORD_NODENAMES_H
+#ifndef DPC_DIALECTS_INTERFACES_NODENAMES_H
+#define DPC_DIALECTS_INTERFACES_NODENAMES_H
 
 #include "mlir/IR/Location.h"
 
@@ -14,7 +14,9 @@ struct NodeNames {
   std::string modules; ///< paths of what exported them
 };
 NodeNames namesOf(mlir::Location loc);
+/// The first of the nodes, or "".
+llvm::StringRef firstNodeOf(mlir::Location loc);
 
 } // namespace dpc
 
-#endif // DPC_RECORD_NODENAMES_H
+#endif // DPC_DIALECTS_INTERFACES_NODENAMES_H

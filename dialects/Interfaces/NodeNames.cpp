@@ -1,4 +1,4 @@
-#include "record/NodeNames.h"
+#include "dialects/Interfaces/NodeNames.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/SetVector.h"
@@ -32,6 +32,12 @@ static std::string summary(const llvm::SetVector<StringRef> &names) {
   if (all.size() > most)
     text += " and " + std::to_string(all.size() - most) + " more";
   return text;
+}
+
+StringRef dpc::firstNodeOf(Location loc) {
+  llvm::SetVector<StringRef> nodes, modules;
+  collectNames(loc, nodes, modules);
+  return nodes.empty() ? StringRef() : nodes.front();
 }
 
 NodeNames dpc::namesOf(Location loc) {
