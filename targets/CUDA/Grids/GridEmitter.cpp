@@ -150,7 +150,30 @@ void GridEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRe
     });
     return;
   }
+  if (launch->kind == Launch::Kind::squares)
+    return forEachOfSquare(nest, body);
   forEach(nest.extents, body);
+}
+
+/// A warp makes 4 x 8 elements: of 4 bytes each, it writes whole sectors of memory
+/// and reads halves of them, the other half of which another warp of the block reads.
+void GridEmitter::forEachOfSquare(const LoopNest &nest, function_ref<void(ArrayRef<Index>)> body) {
+  SmallVector<Index> index = positionsOf(block, Squares(nest).counts);
+  const Index lane = mod(thread, 32), warp = floorDiv(thread, 32);
+  const std::pair<size_t, Index> places[] = {
+      {*nest.strided, floorDiv(lane, 8) + floorDiv(warp, 2) * 4},
+      {nest.extents.size() - 1, mod(lane, 8) + mod(warp, 2) * 8}};
+  Value isThere;
+  for (auto [loop, place] : places) {
+    index[loop] = index[loop] * Squares::kSide + place;
+    isThere = both(isThere, inRange(index[loop], 0, nest.extents[loop]));
+  }
+  when(isThere, [&] {
+    llvm::SaveAndRestore inside(level, Level::thread);
+    for (auto [loop, place] : places)
+      index[loop] = bind(materialize(index[loop]), 0, nest.extents[loop] - 1);
+    body(index);
+  });
 }
 
 void GridEmitter::endStage() { meet(); }

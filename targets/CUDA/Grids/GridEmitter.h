@@ -80,6 +80,7 @@ private:
   Values dealToBlock(int64_t count, mlir::ValueRange initial,
                      llvm::function_ref<Values(Index, mlir::ValueRange)> body);
   void dealToGrid(int64_t count, llvm::function_ref<void(Index)> body);
+  void forEachOfSquare(const LoopNest &nest, llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
   Values combineWarp(mlir::ValueRange mine,
                      llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine);
   Values combineBlock(mlir::ValueRange mine,

@@ -79,6 +79,17 @@ static int64_t threadsFor(int64_t work) {
                              LaunchPlan::kMaxThreads);
 }
 
+Squares::Squares(const LoopNest &nest) : counts(nest.extents) {
+  for (int64_t *count : {&counts[*nest.strided], &counts.back()})
+    *count = llvm::divideCeil(*count, kSide);
+}
+
+/// Whether the squares of a nest are whole ones, most of them.
+static bool hasSquares(const LoopNest &nest) {
+  return nest.strided && nest.extents[*nest.strided] >= Squares::kSide &&
+         nest.extents.back() >= Squares::kSide;
+}
+
 //===----------------------------------------------------------------------===//
 // Planning
 //===----------------------------------------------------------------------===//
@@ -180,7 +191,7 @@ private:
     int64_t elements = stage.getElements(), longest = terms.most(stage.roots);
     int64_t enough = longest < kVeryLongReduction ? kManyElements : 8 * kManyElements;
     if (longest < kLongReduction || elements >= enough)
-      return addElements(group, elements);
+      return hasSquares(group.stages[0].nest) ? addSquares(group) : addElements(group, elements);
     Launch launch{Launch::Kind::results, group, elements, threadsFor(longest), {}};
     result.launches.push_back(launch);
   }
@@ -189,6 +200,12 @@ private:
     int64_t threads = threadsFor(count);
     auto blocks = static_cast<int64_t>(llvm::divideCeil(count, threads));
     result.launches.push_back({Launch::Kind::elements, group, blocks, threads});
+  }
+
+  void addSquares(const LoopGroup &group) {
+    result.launches.push_back({Launch::Kind::squares, group,
+                               Squares(group.stages[0].nest).getTotal(),
+                               Squares::kSide * Squares::kSide});
   }
 
   void addRows(const LoopGroup &group, unsigned ordinal) {
@@ -271,6 +288,15 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const Launch &launch, 
   if (launch.kind == Launch::Kind::rows &&
       (launch.blocks != group.rows || launch.together.size() != group.stages.size()))
     return planError("launch {0} has {1} blocks for {2} rows", number, launch.blocks, group.rows);
+  if (launch.kind == Launch::Kind::squares) {
+    const LoopNest &nest = group.stages[0].nest;
+    if (group.isFilled || group.rows != 1 || !nest.strided)
+      return planError("launch {0} is one of squares, and transposes nothing", number);
+    if (int64_t squares = Squares(nest).getTotal();
+        launch.blocks != squares || launch.threads != Squares::kSide * Squares::kSide)
+      return planError("launch {0} has {1} blocks of {2} threads for {3} squares", number,
+                       launch.blocks, launch.threads, squares);
+  }
   int64_t count = group.rows > 1 ? group.rows : elements;
   if (launch.kind == Launch::Kind::elements && launch.blocks * launch.threads < count)
     return planError("launch {0} has {1} blocks of {2} threads for {3} elements", number,

@@ -22,6 +22,7 @@ struct Launch {
     elements, ///< a thread each element; where there are rows, each row
     results,  ///< a block each element, whose threads share its reduction
     rows,     ///< a block each row, whose threads share the elements of a stage
+    squares,  ///< a block each square of a transposition's elements, a thread each
     tiles     ///< a block each tile of an op, and what is elementwise over it
   };
 
@@ -44,6 +45,18 @@ struct Launch {
 
   /// Whether one thread fills the results of an op, as it has one part.
   bool isLone() const { return kind == Kind::elements && group.isFilled && parts.count == 1; }
+};
+
+/// Squares of elements, along the innermost loop of a nest and the one along which
+/// a transposition reads (`LoopNest::strided`): a block of one writes and reads
+/// memory in pieces that follow each other.
+struct Squares {
+  static constexpr int64_t kSide = 16;
+  /// Their number along each loop.
+  llvm::SmallVector<int64_t> counts;
+
+  explicit Squares(const LoopNest &nest);
+  int64_t getTotal() const { return mlir::ShapedType::getNumElements(counts); }
 };
 
 /// The launches of a kernel, in their order.

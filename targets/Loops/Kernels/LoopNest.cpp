@@ -68,11 +68,23 @@ SmallVector<int64_t> dpc::splitStrides(const KernelGraph &graph, Value value) {
 static std::optional<unsigned> transposedDimension(const KernelGraph &graph, Operation *op,
                                                    ArrayRef<int64_t> extents) {
   if (auto transpose = dyn_cast<nn::TransposeOp>(op)) {
-    ArrayRef<int64_t> permutation = transpose.getPermutation();
-    int64_t last = int64_t(permutation.size()) - 1;
-    if (nn::typeOf(transpose.getResult()).getShape() == extents && permutation[last] != last)
-      return llvm::find(permutation, last) - permutation.begin();
-    return std::nullopt;
+    // Loops stand for dimensions that are no 1; the last of them that the operand
+    // has is read in order.
+    std::optional<unsigned> strided;
+    int64_t last = -1;
+    SmallVector<int64_t> loops;
+    ArrayRef<int64_t> shape = nn::typeOf(transpose.getResult()).getShape();
+    for (auto [extent, from] : llvm::zip_equal(shape, transpose.getPermutation())) {
+      if (extent == 1)
+        continue;
+      if (from > last) {
+        last = from;
+        strided = loops.size();
+      }
+      loops.push_back(extent);
+    }
+    bool isMoved = strided && *strided + 1 != loops.size();
+    return isMoved && extents == ArrayRef(loops) ? strided : std::nullopt;
   }
   if (!keepsNumbers(op))
     return std::nullopt;

@@ -18,6 +18,38 @@ func.func @elements(%x: tensor<1000xf32>) -> tensor<1000xf32> {
 
 // -----
 
+// A transposition by squares: 2 x 3 of 16 x 16, of which the last row and column
+// have threads to spare. A warp's lanes are 8 neighbours of a row and 4 of a column.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 6, threads = 256, buffers = [0, 1]>]
+// CHECK: llvm.func @kernel.0_0
+// CHECK: llvm.cond_br
+// CHECK: llvm.load %{{.*}} -> f32
+func.func @squares(%x: tensor<40x17xf32>) -> tensor<17x40xf32> {
+  %0 = nn.kernel (%x : tensor<40x17xf32>) {
+  ^bb0(%a: tensor<40x17xf32>):
+    %t = nn.transpose %a [1, 0] : tensor<40x17xf32> -> tensor<17x40xf32>
+    nn.yield %t : tensor<17x40xf32>
+  } -> tensor<17x40xf32>
+  return %0 : tensor<17x40xf32>
+}
+
+// -----
+
+// What is innermost stays there: a thread an element, in the order of the result.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 40, threads = 256, buffers = [0, 1]>]
+func.func @no_squares(%x: tensor<16x40x16xf32>) -> tensor<40x16x16xf32> {
+  %0 = nn.kernel (%x : tensor<16x40x16xf32>) {
+  ^bb0(%a: tensor<16x40x16xf32>):
+    %t = nn.transpose %a [1, 0, 2] : tensor<16x40x16xf32> -> tensor<40x16x16xf32>
+    nn.yield %t : tensor<40x16x16xf32>
+  } -> tensor<40x16x16xf32>
+  return %0 : tensor<40x16x16xf32>
+}
+
+// -----
+
 // A block a row: the exponentials of the row are in shared memory, their sum is
 // made by shuffles, and no scratch memory is needed.
 // CHECK-LABEL: func.func private @kernel.0

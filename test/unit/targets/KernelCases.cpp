@@ -181,6 +181,10 @@ static const std::vector<dpc::test::OpCase> kernels = {
     // Transpositions in tiles.
     {"%t = nn.transpose %a [1, 0] : tensor<48x20xf64> -> tensor<20x48xf64> nn.add %t, %b : tensor<20x48xf64>", {{"48x20xf64"}, {"20x48xf64"}}},
     {"nn.transpose %a [2, 0, 1] : tensor<3x64x16xf64> -> tensor<16x3x64xf64>", {{"3x64x16xf64"}}},
+    {"nn.transpose %a [0, 2, 1] : tensor<3x40x17xf64> -> tensor<3x17x40xf64>", {{"3x40x17xf64"}}},
+    {"nn.transpose %a [3, 1, 0, 2] : tensor<64x1x32x1xf64> -> tensor<1x1x64x32xf64>", {{"64x1x32x1xf64"}}},
+    {R"(%0 = nn.exp %a : tensor<1x35x20x2xf64> %1 = nn.transpose %0 [2, 0, 3, 1] : tensor<1x35x20x2xf64> -> tensor<20x1x2x35xf64>
+        %2 = nn.add %1, %b : tensor<20x1x2x35xf64>)", {{"1x35x20x2xf64"}, {"20x1x2x35xf64"}}},
     // Convolutions that are products over patches.
     {"nn.conv %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x5x9x11xf64>, tensor<9x5x3x3xf64> -> tensor<2x9x9x11xf64>", {{"2x5x9x11xf64"}, {"9x5x3x3xf64"}}},
     {"nn.conv %a, %b strides [2, 2] padLow [1, 1] padHigh [0, 1] dilations [1, 1] groups 2 : tensor<3x8x9x9xf64>, tensor<18x4x3x3xf64> -> tensor<3x18x4x5xf64>", {{"3x8x9x9xf64"}, {"18x4x3x3xf64"}}},

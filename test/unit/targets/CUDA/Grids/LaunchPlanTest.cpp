@@ -208,6 +208,30 @@ TEST_F(LaunchPlanTest, ASmallProductIsElements) {
   EXPECT_EQ(refusal(), "launch 0 of nn.dot is one of tiles");
 }
 
+TEST_F(LaunchPlanTest, ABlockASquareOfATransposition) {
+  read("3x40x17", "%r = nn.transpose %a [0, 2, 1] : tensor<3x40x17xf32> -> tensor<3x17x40xf32>",
+       "3x17x40x");
+  ASSERT_EQ(plan.launches.size(), 1u);
+  EXPECT_EQ(plan.launches[0].kind, Kind::squares);
+  EXPECT_EQ(plan.launches[0].blocks, 3 * 2 * 3);
+  EXPECT_EQ(plan.launches[0].threads, 256);
+  plan.launches[0].blocks = 17;
+  EXPECT_EQ(refusal(), "launch 0 has 17 blocks of 256 threads for 18 squares");
+  plan.launches[0].group.stages[0].nest.strided.reset();
+  EXPECT_EQ(refusal(), "launch 0 is one of squares, and transposes nothing");
+  // A dimension of 1 is no loop.
+  read("40x1x17", "%r = nn.transpose %a [2, 1, 0] : tensor<40x1x17xf32> -> tensor<17x1x40xf32>",
+       "17x1x40x");
+  EXPECT_EQ(plan.launches[0].kind, Kind::squares);
+  EXPECT_EQ(plan.launches[0].blocks, 6);
+  // What is innermost stays there, or is too short to matter.
+  read("3x40x17", "%r = nn.transpose %a [1, 0, 2] : tensor<3x40x17xf32> -> tensor<40x3x17xf32>",
+       "40x3x17x");
+  EXPECT_EQ(plan.launches[0].kind, Kind::elements);
+  read("40x15", "%r = nn.transpose %a [1, 0] : tensor<40x15xf32> -> tensor<15x40xf32>", "15x40x");
+  EXPECT_EQ(plan.launches[0].kind, Kind::elements);
+}
+
 TEST_F(LaunchPlanTest, AThreadAPart) {
   read("8x9", "%r = nn.cumsum %a dim 0 : tensor<8x9xf32>", "8x9x");
   ASSERT_EQ(plan.launches.size(), 1u);
