@@ -87,7 +87,8 @@ std::optional<Derived> MetadataFinder::invert(const Identified &found) const {
     return invertFolded(*found.at.initializer);
   // The call takes the tensor itself; ONNX's operand may be another view.
   const Node &node = graph.nodes[found.at.node];
-  StringRef op = parseFxCall(node.metadata(kFxNode)).value_or(FxCall()).op;
+  const FxCall call = parseFxCall(node.metadata(kFxNode)).value_or(FxCall());
+  StringRef op = call.op;
   Derivation steps(1);
   if (op == "linear" && node.is("MatMul") && value.shape.size() == 2) {
     steps[0].kind = DerivationStep::Kind::Transpose;
