@@ -13,16 +13,6 @@ using namespace mlir;
 using namespace dpc;
 using llvm::Error;
 
-FusionKind dpc::getFusionKind(Operation *op) {
-  if (isa<ElementwiseOpInterface>(op))
-    return FusionKind::elementwise;
-  if (auto fusable = dyn_cast<FusableOpInterface>(op))
-    return fusable.getFusionKind();
-  if (!isa<nn::NNDialect>(op->getDialect()) || op->getNumRegions())
-    return FusionKind::outside;
-  return FusionKind::alone;
-}
-
 Error KernelProblem::check() const {
   if (maxOps < 1)
     return planError("a kernel may have {0} ops at most", maxOps);

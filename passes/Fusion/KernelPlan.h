@@ -1,7 +1,7 @@
 #ifndef DPC_PASSES_FUSION_KERNELPLAN_H
 #define DPC_PASSES_FUSION_KERNELPLAN_H
 
-#include "dialects/Interfaces/FusableOpInterface.h"
+#include "dialects/NN/IR/Fusion.h"
 
 #include "mlir/IR/Operation.h"
 #include "llvm/Support/Error.h"
@@ -11,10 +11,6 @@
 namespace dpc {
 
 class Target;
-
-/// What `op` says of itself; ops with regions (updates) and of other dialects
-/// are no kernels to form.
-FusionKind getFusionKind(mlir::Operation *op);
 
 /// The ops that become one kernel, in an order in which they can run.
 using KernelOps = llvm::SmallVector<mlir::Operation *>;

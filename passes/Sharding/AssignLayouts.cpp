@@ -1,13 +1,16 @@
 // Chooses which mesh axes cut which atoms of the program, and writes the
 // layouts and reshards that follow.
 
-#include "passes/Sharding/ChooseLoops.h"
+#include "passes/Sharding/LayoutCandidates.h"
 #include "passes/Sharding/Passes.h"
 #include "passes/Sharding/Placement.h"
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/NN/IR/HostFacts.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -138,22 +141,73 @@ private:
       AxisPlan plan;
       cutBatch(function, *program, plan);
       cutKnownArguments(function, *program, plan);
-      auto seconds = [&](const AxisPlan &trial) {
-        Assignment assignment(*program, trial, mesh, machine);
-        assignment.run(argumentLayouts(function, assignment));
-        return assignment.getSeconds();
-      };
-      if (!stateIsKnown)
-        for (const std::string &axis : autoAxes)
-          chooseLoops(function, *program, axis, mesh.axisSize(axis), seconds, plan);
+      if (!stateIsKnown && failed(search(function, *program, plan)))
+        return failure();
       if (decomposeCut(*program, plan))
         continue;
       Assignment result(*program, plan, mesh, machine);
       result.run(argumentLayouts(function, result));
+      if (explain)
+        function.emitRemark("layouts of @")
+            << function.getName() << ": "
+            << llvm::formatv("{0:f3} ms of computing, {1:f3} ms of reshards that send {2} bytes (model)",
+                             1e3 * (result.getSeconds() - result.getTraffic().seconds),
+                             1e3 * result.getTraffic().seconds,
+                             static_cast<int64_t>(result.getTraffic().bytes))
+                   .str();
       write(function, *program, result);
       stateIsKnown = true;
       return success();
     }
+  }
+
+  /// Adds to `plan` what the search for the cheapest plan has chosen.
+  LogicalResult search(func::FuncOp function, const ProgramLoops &program, AxisPlan &plan) {
+    // Atoms that count samples, or of a tensor whose layout is known.
+    DenseSet<unsigned> settled;
+    SmallVector<Value> inputs;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      Value value = function.getArgument(i);
+      const int64_t dim = batchDim(function, i);
+      for (int64_t d = 0; d < nn::typeOf(value).getRank(); ++d)
+        if (d == dim || findKnown(function, i))
+          for (const auto &segment : program.getDim(value, d))
+            settled.insert(segment.begin(), segment.end());
+      if (dim >= 0)
+        continue;
+      if (nn::ArgAttr arg = nn::getArg(function, i);
+          arg && (arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label))
+        inputs.push_back(value);
+    }
+    LayoutCandidates candidates(function, program, mesh, std::move(settled));
+    LayoutProblem problem;
+    problem.given = plan;
+    for (const std::string &axis : autoAxes)
+      candidates.addParameters(axis, problem);
+    for (const std::string &axis : batchAxes)
+      if (!isSequential(axis))
+        candidates.addInputs(axis, inputs, problem);
+    problem.price = [&](const AxisPlan &trial) {
+      Assignment assignment(program, trial, mesh, machine);
+      assignment.run(argumentLayouts(function, assignment));
+      return PlanCost{candidates.excessBytes(assignment), assignment.getSeconds(),
+                      assignment.getTraffic().bytes};
+    };
+    if (problem.cuts.empty())
+      return success();
+    LayoutChoice choice = searchLayouts(problem);
+    if (llvm::Error error = choice.verify(problem))
+      return function.emitError(llvm::toString(std::move(error)));
+    if (explain) {
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      for (const auto &[atom, axes] : choice.plan)
+        if (!problem.given.count(atom))
+          stream << ", " << program.getSize(atom) << " over " << llvm::join(axes, "+");
+      function.emitRemark("layouts: ") << choice.priced << " plans priced" << stream.str();
+    }
+    plan = choice.plan;
+    return success();
   }
 
   /// The batch dimension of an input or label, or -1.

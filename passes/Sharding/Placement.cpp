@@ -3,8 +3,11 @@
 
 #include "passes/Sharding/Placement.h"
 
+#include "dialects/NN/IR/NNDialect.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -57,18 +60,34 @@ DimLayout Assignment::layoutOf(const AtomDim &dim) const {
   return layout;
 }
 
+/// Ops that have an atom of `dim` which the plan cuts, the fewest of any.
+unsigned Assignment::countOps(const AtomDim &dim) const {
+  unsigned ops = ~0u;
+  for (const auto &segment : dim)
+    for (unsigned atom : segment)
+      if (plan.count(atom))
+        ops = std::min(ops, program.getOpCount(atom));
+  return ops;
+}
+
+// Where two dimensions could have an axis, the one that fewer ops have gets it:
+// the heads or the inner dimension of a weight, not that which runs through all
+// layers. Who reads the weight cuts it so, too.
 Layout Assignment::getNatural(Value value) const {
-  Layout layout;
+  const int64_t rank = nn::typeOf(value).getRank();
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  llvm::stable_sort(order, [&](int64_t a, int64_t b) {
+    return countOps(program.getDim(value, a)) < countOps(program.getDim(value, b));
+  });
+  Layout layout = Layout::replicated(nn::typeOf(value).getShape());
   SmallVector<std::string> used;
-  for (unsigned d = 0; d < nn::typeOf(value).getRank(); ++d) {
-    if (nn::typeOf(value).getDimSize(d) <= 1) {
-      layout.dims.push_back(DimLayout::replicated(nn::typeOf(value).getDimSize(d)));
+  for (int64_t d : order) {
+    if (nn::typeOf(value).getDimSize(d) <= 1)
       continue;
-    }
     DimLayout dim = layoutOf(program.getDim(value, d));
     dropAxes(dim, used);
     llvm::append_range(used, shardedAxes(dim));
-    layout.dims.push_back(std::move(dim));
+    layout.dims[d] = std::move(dim);
   }
   return normalize(layout);
 }
@@ -151,28 +170,6 @@ void Assignment::keepIterationsWhole(const OpLoops &op, OpPlacement &placement) 
       }
 }
 
-OpPlacement Assignment::place(const OpLoops &op) {
-  OpPlacement placement = placeWithout(op, {});
-  double seconds = placementSeconds(op, placement);
-  SmallVector<std::string> gathered;
-  for (const MeshAxis &axis : mesh.axes) {
-    if (axis.sequential || llvm::none_of(placement.results, [&](const Layout &result) {
-          return isPartialOver(result, axis.name);
-        }))
-      continue;
-    gathered.push_back(axis.name);
-    OpPlacement trial = placeWithout(op, gathered);
-    double trialSeconds = placementSeconds(op, trial);
-    if (2 * trialSeconds <= seconds) {
-      placement = std::move(trial);
-      seconds = trialSeconds;
-    } else {
-      gathered.pop_back();
-    }
-  }
-  return placement;
-}
-
 /// Which loops of `op` may not be cut here.
 static SmallVector<bool> findUncutLoops(const OpLoops &op) {
   const ShardingRule &rule = op.rule;
@@ -190,6 +187,16 @@ static SmallVector<bool> findUncutLoops(const OpLoops &op) {
         uncut[loop] = true;
   }
   return uncut;
+}
+
+/// Loops of results first: a cut there needs no reduction.
+static SmallVector<unsigned> orderOf(const OpLoops &op) {
+  SmallVector<unsigned> order;
+  for (bool parallel : {true, false})
+    for (unsigned l = 0; l < op.rule.loops.size(); ++l)
+      if ((op.rule.loops[l].kind == LoopKind::parallel) == parallel)
+        order.push_back(l);
+  return order;
 }
 
 DimLayout Assignment::cutLoop(const OpLoops &op, unsigned l, ArrayRef<std::string> gathered) const {
@@ -211,15 +218,10 @@ DimLayout Assignment::cutLoop(const OpLoops &op, unsigned l, ArrayRef<std::strin
 }
 
 void Assignment::cutLoops(const OpLoops &op, ArrayRef<std::string> gathered,
-                          OpPlacement &placement) const {
+                          const Priorities &first, OpPlacement &placement) const {
   const ShardingRule &rule = op.rule;
   SmallVector<bool> uncut = findUncutLoops(op);
-  // Loops of results first: a cut there needs no reduction.
-  SmallVector<unsigned> order;
-  for (bool parallel : {true, false})
-    for (unsigned l = 0; l < rule.loops.size(); ++l)
-      if ((rule.loops[l].kind == LoopKind::parallel) == parallel)
-        order.push_back(l);
+  SmallVector<unsigned> order = orderOf(op);
   placement.loops.resize(rule.loops.size());
   for (size_t position = 0; position < order.size(); ++position) {
     unsigned l = order[position];
@@ -228,6 +230,9 @@ void Assignment::cutLoops(const OpLoops &op, ArrayRef<std::string> gathered,
       continue;
     }
     DimLayout dim = cutLoop(op, l, gathered);
+    for (const auto &[axis, owner] : first)
+      if (owner != l && collide(rule, owner, l))
+        dropAxes(dim, axis);
     for (unsigned before : ArrayRef(order).take_front(position)) {
       AxisNames taken = shardedAxes(placement.loops[before]);
       if (usesAny(dim, taken) && collide(rule, before, l))
@@ -236,6 +241,62 @@ void Assignment::cutLoops(const OpLoops &op, ArrayRef<std::string> gathered,
     placement.loops[l] = dim;
   }
   keepIterationsWhole(op, placement);
+}
+
+/// Loops of `op` that could be cut over `axis` and may not be so together, in the
+/// order in which they are asked.
+SmallVector<unsigned> Assignment::findRivals(const OpLoops &op, StringRef axis) const {
+  SmallVector<unsigned> wanting;
+  SmallVector<bool> uncut = findUncutLoops(op);
+  for (unsigned l : orderOf(op))
+    if (!uncut[l] && llvm::is_contained(shardedAxes(cutLoop(op, l, {})), axis))
+      wanting.push_back(l);
+  bool anyCollide = false;
+  for (unsigned a : wanting)
+    for (unsigned b : wanting)
+      anyCollide |= a != b && collide(op.rule, a, b);
+  return anyCollide ? wanting : SmallVector<unsigned>();
+}
+
+OpPlacement Assignment::place(const OpLoops &op) {
+  Priorities first;
+  OpPlacement placement = placeWithout(op, {}, first);
+  double seconds = placementSeconds(op, placement);
+  for (const MeshAxis &axis : mesh.axes) {
+    if (axis.sequential)
+      continue;
+    // What comes first has it already.
+    const SmallVector<unsigned> rivals = findRivals(op, axis.name);
+    for (size_t next = 1; next < rivals.size(); ++next) {
+      const unsigned rival = rivals[next];
+      Priorities trialFirst = first;
+      trialFirst[axis.name] = rival;
+      OpPlacement trial = placeWithout(op, {}, trialFirst);
+      double trialSeconds = placementSeconds(op, trial);
+      if (trialSeconds < seconds) {
+        placement = std::move(trial);
+        seconds = trialSeconds;
+        first = trialFirst;
+      }
+    }
+  }
+  SmallVector<std::string> gathered;
+  for (const MeshAxis &axis : mesh.axes) {
+    if (axis.sequential || llvm::none_of(placement.results, [&](const Layout &result) {
+          return isPartialOver(result, axis.name);
+        }))
+      continue;
+    gathered.push_back(axis.name);
+    OpPlacement trial = placeWithout(op, gathered, first);
+    double trialSeconds = placementSeconds(op, trial);
+    if (2 * trialSeconds <= seconds) {
+      placement = std::move(trial);
+      seconds = trialSeconds;
+    } else {
+      gathered.pop_back();
+    }
+  }
+  return placement;
 }
 
 /// The layouts of operands and results that the cuts of loops give. Cut
@@ -285,6 +346,10 @@ bool Assignment::passesThrough(const OpLoops &op, const OpPlacement &placement,
   std::optional<unsigned> axis = mesh.axisIndex(partial.axis);
   if (axis && mesh.axes[*axis].sequential)
     return true;
+  if (llvm::any_of(set, [&](unsigned operand) {
+        return reducedFirst.contains(op.op->getOperand(operand));
+      }))
+    return false;
   int64_t resultBytes = 0, setBytes = 0;
   for (Value value : op.op->getResults())
     resultBytes += tensorBytes(value.getType());
@@ -293,9 +358,10 @@ bool Assignment::passesThrough(const OpLoops &op, const OpPlacement &placement,
   return resultBytes <= setBytes;
 }
 
-OpPlacement Assignment::placeWithout(const OpLoops &op, ArrayRef<std::string> gathered) const {
+OpPlacement Assignment::placeWithout(const OpLoops &op, ArrayRef<std::string> gathered,
+                                     const Priorities &first) const {
   OpPlacement placement;
-  cutLoops(op, gathered, placement);
+  cutLoops(op, gathered, first, placement);
   layOutValues(op, placement);
   for (const auto &set : op.rule.additiveSets) {
     if (set.empty())
@@ -329,10 +395,11 @@ static int64_t takeParallel(AxisNames &names, const MeshShape &mesh) {
 
 // In the steps of lowerReshard: an all-reduce a kind of partial value, then an
 // all-gather a dimension whose elements lie elsewhere; cutting is free.
-double Assignment::reshardSeconds(const Layout &from, const Layout &to, int64_t bytes) const {
+Traffic Assignment::reshardTraffic(const Layout &from, const Layout &to, int64_t bytes) const {
   if (sameLayout(from, to, mesh))
-    return 0;
-  double total = 0, local = bytes; // of one device
+    return {};
+  Traffic total;
+  auto local = static_cast<double>(bytes); // of one device
   AxisNames cuts = shardedAxes(from);
   local /= takeParallel(cuts, mesh);
   for (Reduction reduction : {Reduction::Sum, Reduction::Max, Reduction::Min}) {
@@ -341,7 +408,7 @@ double Assignment::reshardSeconds(const Layout &from, const Layout &to, int64_t 
       if (partial.reduction == reduction && !llvm::is_contained(to.partial, partial))
         axes.push_back(partial.axis);
     if (int64_t members = takeParallel(axes, mesh); members > 1)
-      total += machine.linkOver(axes).transferSeconds(allReduceBytes(local, members));
+      total.add(machine.linkOver(axes), allReduceBytes(local, members));
   }
   for (unsigned d = 0; d < from.dims.size(); ++d) {
     if (sameIndices(from.dims[d], to.dims[d], mesh))
@@ -349,43 +416,131 @@ double Assignment::reshardSeconds(const Layout &from, const Layout &to, int64_t 
     AxisNames axes = shardedAxes(from.dims[d]);
     if (int64_t members = takeParallel(axes, mesh); members > 1) {
       local *= members;
-      total += machine.linkOver(axes).transferSeconds(gatherBytes(local, members));
+      total.add(machine.linkOver(axes), gatherBytes(local, members));
     }
   }
   return total;
 }
 
+/// Part of a loop that the device with the most of it runs.
+double Assignment::shareOf(const DimLayout &dim) const {
+  double all = 0, own = 0;
+  for (const Segment &segment : dim.segments) {
+    double extent = 1, local = 1;
+    for (const Factor &factor : segment.factors) {
+      int64_t devices = 1;
+      for (const std::string &axis : factor.axes)
+        devices *= mesh.axisSize(axis);
+      extent *= static_cast<double>(factor.size);
+      local *= static_cast<double>(llvm::divideCeil(factor.size, devices));
+    }
+    all += extent;
+    own += local;
+  }
+  return all > 0 ? own / all : 1;
+}
+
 double Assignment::computeSeconds(const OpLoops &op, const OpPlacement &placement) const {
-  auto cost = dyn_cast<CostOpInterface>(op.op);
-  if (!cost)
-    return 0;
   double fraction = 1;
   for (const DimLayout &dim : placement.loops)
-    for (const std::string &axis : shardedAxes(dim))
-      fraction /= mesh.axisSize(axis);
-  return fraction * machine.device.computeSeconds(cost.getFlops(), cost.getBytes());
+    fraction *= shareOf(dim);
+  return fraction * machine.device.computeSeconds(op.flops, op.bytes);
+}
+
+/// Of an op that reads `value` laid out as `to`, as others may have done before.
+Traffic Assignment::readTraffic(Value value, const Layout &to) const {
+  auto known = reads.find(value);
+  if (known != reads.end() && llvm::any_of(known->second, [&](const Layout &made) {
+        return sameLayout(made, to, mesh);
+      }))
+    return {};
+  return reshardTraffic(layouts.find(value)->second, to, tensorBytes(value.getType()));
+}
+
+void Assignment::read(Value value, const Layout &to) {
+  Traffic traffic = readTraffic(value, to);
+  if (traffic.bytes == 0)
+    return;
+  moving.bytes += traffic.bytes;
+  moving.seconds += traffic.seconds;
+  reads[value].push_back(to);
 }
 
 double Assignment::placementSeconds(const OpLoops &op, const OpPlacement &placement) const {
   double total = computeSeconds(op, placement);
   for (auto [value, layout] : llvm::zip_equal(op.op->getOperands(), placement.operands))
-    total += reshardSeconds(layouts.find(value)->second, layout, tensorBytes(value.getType()));
+    total += readTraffic(value, layout).seconds;
   for (auto [value, layout] : llvm::zip_equal(op.op->getResults(), placement.results)) {
     Layout reduced = layout;
     reduced.partial.clear();
-    total += reshardSeconds(layout, reduced, tensorBytes(value.getType()));
+    total += reshardTraffic(layout, reduced, tensorBytes(value.getType())).seconds;
   }
   return total;
 }
 
+/// Whether some axis of a device grid has left partial sums of what is so laid out.
+bool Assignment::isPartial(const Layout &layout) const {
+  return llvm::any_of(layout.partial, [&](const Partial &partial) {
+    std::optional<unsigned> axis = mesh.axisIndex(partial.axis);
+    return partial.reduction == Reduction::Sum && axis && !mesh.axes[*axis].sequential;
+  });
+}
+
+// Backwards, from what is reduced in the end: bytes that are reduced because of a
+// value, each divided among those whose sum it is.
+DenseSet<Value> Assignment::findReducedFirst() const {
+  DenseSet<Value> found;
+  DenseMap<Value, double> later;
+  for (size_t number = placements.size(); number-- > 0;) {
+    const OpLoops &op = program.getOps()[number];
+    double reduced = 0;
+    for (Value result : op.op->getResults()) {
+      const Layout &layout = layouts.find(result)->second;
+      if (!isPartial(layout))
+        continue;
+      const auto bytes = static_cast<double>(tensorBytes(result.getType()));
+      double passed = later.lookup(result);
+      bool isReadWhole = llvm::any_of(getReads(result), [&](const Layout &read) {
+        return read.partial != layout.partial;
+      });
+      if (double all = passed + (isReadWhole ? bytes : 0); passed > 0 && all > bytes) {
+        found.insert(result);
+        reduced += bytes;
+      } else {
+        reduced += all;
+      }
+    }
+    SmallVector<Value> summed;
+    for (auto [value, layout] : llvm::zip_equal(op.op->getOperands(), placements[number].operands))
+      if (isPartial(layout))
+        summed.push_back(value);
+    for (Value value : summed)
+      later[value] += reduced / static_cast<double>(summed.size());
+  }
+  return found;
+}
+
 void Assignment::run(ArrayRef<std::pair<Value, Layout>> arguments) {
+  runOnce(arguments);
+  reducedFirst = findReducedFirst();
+  if (reducedFirst.empty())
+    return;
+  placements.clear();
+  layouts.clear();
+  reads.clear();
+  computing = 0;
+  moving = {};
+  runOnce(arguments);
+}
+
+void Assignment::runOnce(ArrayRef<std::pair<Value, Layout>> arguments) {
   for (const auto &[value, layout] : arguments)
     layouts[value] = layout;
   for (const OpLoops &op : program.getOps()) {
     OpPlacement placement = place(op);
     for (auto [value, layout] : llvm::zip_equal(op.op->getOperands(), placement.operands))
-      seconds += reshardSeconds(layouts.find(value)->second, layout, tensorBytes(value.getType()));
-    seconds += computeSeconds(op, placement);
+      read(value, layout);
+    computing += computeSeconds(op, placement);
     for (auto [value, layout] : llvm::zip_equal(op.op->getResults(), placement.results))
       layouts[value] = layout;
     placements.push_back(std::move(placement));

@@ -4,6 +4,8 @@
 #include "passes/Sharding/Structure.h"
 
 #include "dialects/Dist/IR/LayoutTransforms.h"
+#include "dialects/NN/IR/Fusion.h"
+#include "dialects/NN/IR/NNDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -55,6 +57,10 @@ public:
       OpLoops loops;
       loops.op = &op;
       loops.rule = shardable.getShardingRule();
+      if (auto cost = dyn_cast<CostOpInterface>(op)) {
+        loops.flops = static_cast<double>(cost.getFlops());
+        loops.bytes = std::min(static_cast<double>(cost.getBytes()), getFusedBytes(&op));
+      }
       firstLoop.push_back(structures.size());
       for (const ShardingRule::Loop &loop : loops.rule.loops)
         structures.push_back(DimStructure{{std::max<int64_t>(loop.size, 1)}});
@@ -288,6 +294,15 @@ private:
     for (unsigned index = 0; index < result.ops.size(); ++index)
       for (unsigned l = 0; l < result.ops[index].rule.loops.size(); ++l)
         result.ops[index].loops.push_back(atomsOf(firstLoop[index] + l));
+    result.opCounts.assign(result.sizes.size(), 0);
+    for (const OpLoops &op : result.ops) {
+      llvm::SmallDenseSet<unsigned> atoms;
+      for (const AtomDim &loop : op.loops)
+        for (const auto &segment : loop)
+          atoms.insert(segment.begin(), segment.end());
+      for (unsigned atom : atoms)
+        ++result.opCounts[atom];
+    }
   }
 
   /// Pairs the factors of one segment of a dimension with those of the loops;

@@ -25,6 +25,9 @@ struct OpLoops {
   /// (samples x (5 + 1) positions): replicated here, the loops around them are
   /// not.
   llvm::SmallVector<unsigned> uncut;
+  /// What the op costs when nothing is cut: floating-point operations, and bytes
+  /// of what its kernel reads and writes (getFusedBytes).
+  double flops = 0, bytes = 0;
 
   bool isBroken(unsigned value, unsigned dim) const;
   bool isUncut(unsigned loop) const { return llvm::is_contained(uncut, loop); }
@@ -52,6 +55,8 @@ public:
   }
   int64_t getSize(unsigned atom) const { return sizes[atom]; }
   unsigned getAtomCount() const { return sizes.size(); }
+  /// Ops of which a loop has `atom`.
+  unsigned getOpCount(unsigned atom) const { return opCounts[atom]; }
   llvm::ArrayRef<OpLoops> getOps() const { return ops; }
 
 private:
@@ -60,6 +65,7 @@ private:
   // Looked up by key only: its order never shows.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<AtomDim, 4>> dims;
   std::vector<int64_t> sizes;
+  std::vector<unsigned> opCounts;
 };
 
 } // namespace dpc

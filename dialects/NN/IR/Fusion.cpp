@@ -1,0 +1,60 @@
+#include "dialects/NN/IR/Fusion.h"
+
+#include "dialects/NN/IR/NNDialect.h"
+
+using namespace mlir;
+using namespace dpc;
+
+FusionKind dpc::getFusionKind(Operation *op) {
+  if (isa<ElementwiseOpInterface>(op))
+    return FusionKind::elementwise;
+  if (auto fusable = dyn_cast<FusableOpInterface>(op))
+    return fusable.getFusionKind();
+  if (!isa<nn::NNDialect>(op->getDialect()) || op->getNumRegions())
+    return FusionKind::outside;
+  return FusionKind::alone;
+}
+
+/// Whether some reader of `value`, views of it included, is no part of a kernel
+/// of elementwise ops and reductions.
+static bool isReadFromMemory(Value value) {
+  for (Operation *user : value.getUsers()) {
+    FusionKind kind = getFusionKind(user);
+    if (kind == FusionKind::view ? isReadFromMemory(user->getResult(0))
+                                 : kind == FusionKind::alone || kind == FusionKind::outside)
+      return true;
+  }
+  return false;
+}
+
+/// Whether `value` is in memory when it is made or read.
+static bool passesThroughMemory(Value value) {
+  Operation *maker = value.getDefiningOp();
+  if (!maker)
+    return true;
+  switch (getFusionKind(maker)) {
+  case FusionKind::view:
+    return passesThroughMemory(maker->getOperand(0));
+  case FusionKind::elementwise:
+  case FusionKind::repeated:
+    return isReadFromMemory(value);
+  case FusionKind::reduction:
+  case FusionKind::alone:
+  case FusionKind::outside:
+    return true;
+  }
+  return true;
+}
+
+double dpc::getFusedBytes(Operation *op) {
+  if (getFusionKind(op) == FusionKind::view)
+    return 0;
+  double bytes = 0;
+  for (Value operand : op->getOperands())
+    if (passesThroughMemory(operand))
+      bytes += tensorBytes(operand.getType());
+  for (Value result : op->getResults())
+    if (passesThroughMemory(result))
+      bytes += tensorBytes(result.getType());
+  return bytes;
+}

@@ -1,0 +1,84 @@
+#include "passes/Sharding/AtomClasses.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace dpc;
+
+/// How far apart atoms may lie that tell two others apart. Layers at the ends of
+/// a program have other neighbours than those in its middle.
+static const unsigned kDepth = 2;
+
+namespace {
+/// Numbers for keys, equal for equal ones.
+class Colours {
+public:
+  using Key = std::vector<unsigned>;
+  unsigned of(const Key &key) {
+    return numbers.try_emplace(key, static_cast<unsigned>(numbers.size())).first->second;
+  }
+
+private:
+  std::map<Key, unsigned> numbers;
+};
+} // namespace
+
+/// Kind and types of each op, as numbers.
+static std::vector<unsigned> kindsOf(const ProgramLoops &program) {
+  std::map<std::string, unsigned> numbers;
+  std::vector<unsigned> kinds;
+  for (const OpLoops &op : program.getOps()) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    stream << op.op->getName() << op.op->getOperandTypes() << op.op->getResultTypes();
+    kinds.push_back(
+        numbers.try_emplace(stream.str(), static_cast<unsigned>(numbers.size())).first->second);
+  }
+  return kinds;
+}
+
+std::vector<SmallVector<unsigned>> dpc::findAtomClasses(const ProgramLoops &program) {
+  const std::vector<unsigned> kinds = kindsOf(program);
+  std::vector<unsigned> colours(program.getAtomCount(), 0);
+  for (unsigned depth = 0; depth < kDepth; ++depth) {
+    Colours ofOps, ofAtoms;
+    std::vector<Colours::Key> meetings(colours.size());
+    for (auto [kind, op] : llvm::zip_equal(kinds, program.getOps())) {
+      Colours::Key key{kind};
+      for (const AtomDim &loop : op.loops) {
+        key.push_back(~0u);
+        for (const auto &segment : loop) {
+          key.push_back(~1u);
+          for (unsigned atom : segment)
+            key.push_back(colours[atom]);
+        }
+      }
+      const unsigned colour = ofOps.of(key);
+      unsigned place = 0;
+      for (const AtomDim &loop : op.loops)
+        for (const auto &segment : loop)
+          for (unsigned atom : segment)
+            meetings[atom].push_back(ofAtoms.of({colour, place++}));
+    }
+    for (unsigned atom = 0; atom < colours.size(); ++atom) {
+      llvm::sort(meetings[atom]);
+      meetings[atom].push_back(static_cast<unsigned>(program.getSize(atom)));
+    }
+    Colours next;
+    for (unsigned atom = 0; atom < colours.size(); ++atom)
+      colours[atom] = next.of(meetings[atom]);
+  }
+  std::map<unsigned, unsigned> numbers;
+  std::vector<SmallVector<unsigned>> classes;
+  for (unsigned atom = 0; atom < colours.size(); ++atom) {
+    auto [number, isNew] =
+        numbers.try_emplace(colours[atom], static_cast<unsigned>(classes.size()));
+    if (isNew)
+      classes.emplace_back();
+    classes[number->second].push_back(atom);
+  }
+  return classes;
+}

@@ -1,0 +1,131 @@
+// Which cuts of atoms the search for layouts may choose from.
+
+#include "passes/Sharding/LayoutCandidates.h"
+
+#include "passes/Sharding/AtomClasses.h"
+
+#include "dialects/NN/IR/NNDialect.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::dist;
+
+/// Part of all parameters' bytes that a device may hold beyond its share: biases,
+/// scales and tables of positions are not worth communication.
+static const double kTolerance = 0.05;
+
+/// Whether an op with a reduction loop reads `parameter`: contractions and gathers,
+/// not what scales or is added.
+static bool isReduced(const ProgramLoops &program, Value parameter) {
+  return llvm::any_of(program.getOps(), [&](const OpLoops &op) {
+    return llvm::is_contained(op.op->getOperands(), parameter) &&
+           llvm::any_of(op.rule.loops,
+                        [](const ShardingRule::Loop &loop) { return loop.kind == LoopKind::sum; });
+  });
+}
+
+/// The atoms of all dimensions of `value`, each once.
+static SmallVector<unsigned> atomsOf(const ProgramLoops &program, Value value) {
+  SmallVector<unsigned> atoms;
+  for (unsigned d = 0; d < nn::typeOf(value).getRank(); ++d)
+    for (const auto &segment : program.getDim(value, d))
+      for (unsigned atom : segment)
+        if (!llvm::is_contained(atoms, atom))
+          atoms.push_back(atom);
+  return atoms;
+}
+
+LayoutCandidates::LayoutCandidates(func::FuncOp function, const ProgramLoops &program,
+                                   const MeshShape &mesh, DenseSet<unsigned> settled)
+    : program(program), mesh(mesh), settled(std::move(settled)), classes(findAtomClasses(program)),
+      classOf(program.getAtomCount()) {
+  for (auto [number, atoms] : llvm::enumerate(classes))
+    for (unsigned atom : atoms)
+      classOf[atom] = number;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (nn::ArgAttr arg = nn::getArg(function, i); arg && arg.getKind() == nn::ArgKind::parameter)
+      parameters.push_back(function.getArgument(i));
+}
+
+bool LayoutCandidates::canCut(unsigned atom, StringRef axis, const LayoutProblem &problem) const {
+  return program.getSize(atom) >= mesh.axisSize(axis) && !settled.contains(atom) &&
+         !problem.given.count(atom);
+}
+
+/// The cut over `axis` of all atoms of the class that can be.
+unsigned LayoutCandidates::cutOf(unsigned atom, StringRef axis, LayoutProblem &problem) {
+  auto [cut, isNew] = cuts.try_emplace({classOf[atom], axis.str()}, problem.cuts.size());
+  if (isNew) {
+    problem.cuts.push_back({axis.str(), {}, program.getSize(atom) % mesh.axisSize(axis) == 0});
+    for (unsigned each : classes[classOf[atom]])
+      if (canCut(each, axis, problem))
+        problem.cuts.back().atoms.push_back(each);
+  }
+  return cut->second;
+}
+
+void LayoutCandidates::addParameters(StringRef axis, LayoutProblem &problem) {
+  if (mesh.axisSize(axis) == 1)
+    return;
+  axes.push_back(axis.str());
+  std::map<SmallVector<unsigned>, size_t> known;
+  for (Value parameter : parameters) {
+    if (!isReduced(program, parameter))
+      continue;
+    LayoutProblem::Choice choice{{}, static_cast<double>(tensorBytes(parameter.getType()))};
+    for (unsigned atom : atomsOf(program, parameter))
+      if (canCut(atom, axis, problem)) {
+        unsigned cut = cutOf(atom, axis, problem);
+        if (!llvm::is_contained(choice.cuts, cut))
+          choice.cuts.push_back(cut);
+      }
+    if (choice.cuts.empty())
+      continue;
+    auto [place, isNew] = known.try_emplace(choice.cuts, problem.choices.size());
+    if (isNew)
+      problem.choices.push_back(choice);
+    else
+      problem.choices[place->second].bytes += choice.bytes;
+  }
+}
+
+void LayoutCandidates::addInputs(StringRef axis, ArrayRef<Value> inputs, LayoutProblem &problem) {
+  if (mesh.axisSize(axis) == 1)
+    return;
+  for (Value input : inputs)
+    if (isa<IntegerType>(nn::typeOf(input).getElementType()))
+      for (unsigned atom : atomsOf(program, input))
+        if (canCut(atom, axis, problem))
+          cutOf(atom, axis, problem);
+}
+
+/// Devices along the axes asked about that share what is laid out so.
+double LayoutCandidates::countDevices(const Layout &layout) const {
+  double devices = 1;
+  for (const DimLayout &dim : layout.dims)
+    for (const std::string &axis : shardedAxes(dim))
+      if (llvm::is_contained(axes, axis))
+        devices *= static_cast<double>(mesh.axisSize(axis));
+  return devices;
+}
+
+double LayoutCandidates::excessBytes(const Assignment &assignment) const {
+  double all = 0, least = 0, held = 0;
+  for (Value parameter : parameters) {
+    const double bytes = tensorBytes(parameter.getType());
+    double mostDevices = 1, devices = countDevices(assignment.getLayout(parameter));
+    for (const std::string &axis : axes)
+      if (llvm::any_of(atomsOf(program, parameter), [&](unsigned atom) {
+            return program.getSize(atom) >= mesh.axisSize(axis) && !settled.contains(atom);
+          }))
+        mostDevices *= mesh.axisSize(axis);
+    for (const Layout &layout : assignment.getReads(parameter))
+      devices = std::min(devices, countDevices(layout));
+    all += bytes;
+    least += bytes / mostDevices;
+    held += bytes / devices;
+  }
+  return std::max(0.0, held - least - kTolerance * all);
+}

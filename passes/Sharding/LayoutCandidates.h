@@ -1,0 +1,46 @@
+#ifndef DPC_PASSES_SHARDING_LAYOUTCANDIDATES_H
+#define DPC_PASSES_SHARDING_LAYOUTCANDIDATES_H
+
+#include "passes/Sharding/LayoutSearch.h"
+
+namespace dpc {
+
+/// What may be cut in a function beside its batch, and what parameters a device
+/// should hold then.
+class LayoutCandidates {
+public:
+  /// `settled` has the atoms that are not asked about: those that count samples, and
+  /// those of tensors whose layouts are given.
+  LayoutCandidates(mlir::func::FuncOp function, const ProgramLoops &program,
+                   const dist::MeshShape &mesh, llvm::DenseSet<unsigned> settled);
+
+  /// Adds the cuts of all parameters over `axis` to `problem`.
+  void addParameters(llvm::StringRef axis, LayoutProblem &problem);
+  /// Adds those of integer inputs and labels that have no batch dimension: what
+  /// they number, such as rows picked out of all samples, may be divided too.
+  void addInputs(llvm::StringRef axis, llvm::ArrayRef<mlir::Value> inputs, LayoutProblem &problem);
+
+  /// Bytes of parameters that a device holds under an assignment beyond what it
+  /// should.
+  double excessBytes(const Assignment &assignment) const;
+
+private:
+  unsigned cutOf(unsigned atom, llvm::StringRef axis, LayoutProblem &problem);
+  double countDevices(const dist::Layout &layout) const;
+  bool canCut(unsigned atom, llvm::StringRef axis, const LayoutProblem &problem) const;
+
+  const ProgramLoops &program;
+  const dist::MeshShape &mesh;
+  const llvm::DenseSet<unsigned> settled;
+  std::vector<llvm::SmallVector<unsigned>> classes;
+  /// By atom.
+  std::vector<unsigned> classOf;
+  llvm::SmallVector<mlir::Value> parameters;
+  /// Cuts by class and axis.
+  std::map<std::pair<unsigned, std::string>, unsigned> cuts;
+  llvm::SmallVector<std::string> axes;
+};
+
+} // namespace dpc
+
+#endif // DPC_PASSES_SHARDING_LAYOUTCANDIDATES_H

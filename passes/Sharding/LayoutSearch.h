@@ -1,0 +1,72 @@
+#ifndef DPC_PASSES_SHARDING_LAYOUTSEARCH_H
+#define DPC_PASSES_SHARDING_LAYOUTSEARCH_H
+
+#include "passes/Sharding/Placement.h"
+
+#include "llvm/Support/Error.h"
+
+#include <functional>
+
+namespace dpc {
+
+/// What is judged of a plan, what matters most first.
+struct PlanCost {
+  /// Bytes of parameters that a device holds or reads beyond its share. Whoever
+  /// gives the mesh an axis that cuts no batch wants parameters to be cut.
+  double excessBytes = 0;
+  /// Modelled seconds of a step.
+  double seconds = 0;
+  /// Bytes that a device sends in a step, at most 5 % of which are worth seconds:
+  /// they are exact, and links are shared, where seconds are a model's.
+  double bytes = 0;
+
+  /// Whether whoever has `other` should change to this, by more than what rounding
+  /// may change.
+  bool isBetterThan(const PlanCost &other) const;
+};
+
+/// Cuts of atoms that are chosen together: atoms of layers that repeat, and the
+/// axis that cuts all of them or none.
+struct AtomCut {
+  std::string axis;
+  llvm::SmallVector<unsigned> atoms;
+  /// Whether each device gets as much as the others.
+  bool isEven = true;
+};
+
+/// What the search has to choose from, and how a choice is judged.
+struct LayoutProblem {
+  /// Cuts that are not asked about.
+  AxisPlan given;
+  std::vector<AtomCut> cuts;
+  /// Alternatives, as numbers of cuts, one of which is wanted of each: the cuts of
+  /// one parameter over one axis, that parameter having the weight given.
+  struct Choice {
+    llvm::SmallVector<unsigned> cuts;
+    double bytes;
+  };
+  std::vector<Choice> choices;
+  std::function<PlanCost(const AxisPlan &)> price;
+};
+
+/// The answer: a plan, and what those cost from which the search began.
+struct LayoutChoice {
+  AxisPlan plan;
+  PlanCost cost;
+  std::vector<PlanCost> starts;
+  /// Plans that were priced.
+  unsigned priced = 0;
+
+  /// Is it the plan's cost, and no start better.
+  llvm::Error verify(const LayoutProblem &problem) const;
+};
+
+/// Looks for the plan of least cost: from several starts (nothing; of each choice
+/// the cut that the fewest other choices have; a walk through the choices that takes
+/// the cheapest cut of each) it adds, removes and replaces cuts while the whole plan
+/// gets better. The best end wins.
+LayoutChoice searchLayouts(const LayoutProblem &problem);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_SHARDING_LAYOUTSEARCH_H
