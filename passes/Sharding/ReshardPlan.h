@@ -82,8 +82,8 @@ dist::Layout withoutIdleAxes(dist::Layout layout, const dist::MeshShape &mesh);
 //===-- Steps in detail ---------------------------------------------------===//
 
 /// A part of the local shape that a step treats alike: a factor of a dimension
-/// that the step changes, all of a dimension of several segments, or a dimension
-/// that it leaves as it is.
+/// that the step changes, all of a dimension of several segments, or neighbours
+/// that it leaves as they are.
 struct ReshardPiece {
   /// Axes whose cut is undone or made here, outermost first.
   dist::AxisNames gathered, cut;
@@ -96,6 +96,8 @@ struct ReshardPiece {
   /// inverse, for each place an index, any one where it is padding.
   std::vector<int64_t> gatherOrder, cutOrder;
 
+  /// The local extent before the step.
+  int64_t before() const { return gathered.empty() ? cutExtents.front() : gatheredExtents.back(); }
   /// The local extent while data are exchanged: under all of the axes.
   int64_t exchanged() const { return cut.empty() ? gatheredExtents.back() : cutExtents.back(); }
 };

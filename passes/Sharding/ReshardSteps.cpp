@@ -112,6 +112,14 @@ static ReshardPiece joinedPiece(const DimLayout &before, const DimLayout &after,
   return piece;
 }
 
+/// Adds indices that nothing happens to, neighbours together.
+static void addIdle(std::vector<ReshardPiece> &pieces, int64_t extent) {
+  if (pieces.empty() || !pieces.back().gathered.empty() || !pieces.back().cut.empty())
+    pieces.push_back({{}, {}, {1}, {1}, {}, {}});
+  pieces.back().gatheredExtents[0] *= extent;
+  pieces.back().cutExtents[0] *= extent;
+}
+
 std::vector<ReshardPiece> dpc::piecesOf(const Layout &before, const ReshardStep &step,
                                         const MeshShape &mesh) {
   std::vector<ReshardPiece> pieces;
@@ -124,9 +132,7 @@ std::vector<ReshardPiece> dpc::piecesOf(const Layout &before, const ReshardStep 
     if (cuts)
       gained = intersect(shardedAxes(to), step.axes);
     if (lost.empty() && gained.empty()) {
-      ReshardPiece piece;
-      piece.gatheredExtents = piece.cutExtents = {localExtent(from, mesh)};
-      pieces.push_back(std::move(piece));
+      addIdle(pieces, localExtent(from, mesh));
       continue;
     }
     // Where a dimension loses all its cuts its factors may change too.
@@ -145,6 +151,10 @@ std::vector<ReshardPiece> dpc::piecesOf(const Layout &before, const ReshardStep 
       llvm::erase_if(whole.axes,
                      [&](const std::string &axis) { return llvm::is_contained(step.axes, axis); });
       int64_t size = localSize(whole, mesh);
+      if (piece.gathered.empty() && piece.cut.empty()) {
+        addIdle(pieces, size);
+        continue;
+      }
       piece.gatheredExtents = extentsUnder(size, piece.gathered, mesh);
       piece.cutExtents = extentsUnder(size, piece.cut, mesh);
       pieces.push_back(std::move(piece));

@@ -347,15 +347,11 @@ private:
                      if (own < 0 || place < 0)
                        place = -1;
                      else
-                       place = place * beforeExchange(piece) + own;
+                       place = place * piece.before() + own;
                    }
                    part.push_back(place < 0 ? kPadding : shard[place]);
                  });
     return part;
-  }
-  /// The extent before a step: of what is gathered, that of a member.
-  static int64_t beforeExchange(const ReshardPiece &piece) {
-    return piece.gathered.empty() ? piece.cutExtents.front() : piece.gatheredExtents.back();
   }
 
   std::vector<int64_t> merge(const std::vector<std::vector<int64_t>> &parts) const {
