@@ -47,6 +47,8 @@ LogicalResult BlockLowering::lower(Operation *op) {
     lowerCollective(op, Collective::all_gather, dist::ReductionKind::sum, gather.getAxes());
   } else if (auto scatter = dyn_cast<dist::ReduceScatterOp>(op)) {
     lowerCollective(op, Collective::reduce_scatter, scatter.getReduction(), scatter.getAxes());
+  } else if (auto exchange = dyn_cast<dist::AllToAllOp>(op)) {
+    lowerCollective(op, Collective::all_to_all, dist::ReductionKind::sum, exchange.getAxes());
   } else {
     return op->emitOpError("is outside a kernel and has no buffer form");
   }

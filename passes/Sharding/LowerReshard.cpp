@@ -1,8 +1,10 @@
-// Lowers one reshard to collectives, slices and reorderings on local shards.
+// Lowers one reshard to the steps of its plan: collectives, local slices, and
+// what brings elements in the order of the members that they go to or come from.
 
 #include "passes/Sharding/LowerReshard.h"
 
-#include "dialects/Dist/IR/Collectives.h"
+#include "passes/Sharding/ReshardPlan.h"
+
 #include "dialects/NN/IR/Indexing.h"
 
 using namespace mlir;
@@ -10,100 +12,203 @@ using namespace dpc;
 using namespace dpc::dist;
 using namespace dpc::nn;
 
-static ArrayAttr axesAttr(OpBuilder &builder, ArrayRef<std::string> axes) {
-  SmallVector<StringRef> names(axes.begin(), axes.end());
-  return builder.getStrArrayAttr(names);
-}
-
 static ReductionKind kindOf(Reduction reduction) {
   return reduction == Reduction::Sum   ? ReductionKind::sum
          : reduction == Reduction::Max ? ReductionKind::max
                                        : ReductionKind::min;
 }
 
-/// Positions, in the shards of all members laid end to end, of the global
-/// indices 0, 1, ... of `dim`.
-static std::vector<int64_t> gatherOrder(const DimLayout &dim, ArrayRef<std::string> axes,
-                                        const MeshShape &mesh) {
-  std::vector<int64_t> order(dim.extent(), 0);
-  int64_t members = 1, extent = localExtent(dim, mesh);
-  for (const std::string &axis : axes)
-    members *= mesh.axisSize(axis);
-  for (int64_t member = 0; member < members; ++member) {
-    SmallVector<int64_t> coordinates(mesh.axes.size(), 0);
-    int64_t rest = member;
-    for (const std::string &axis : llvm::reverse(axes)) {
-      int64_t size = mesh.axisSize(axis);
-      coordinates[*mesh.axisIndex(axis)] = rest % size;
-      rest /= size;
+namespace {
+
+/// Emits one step.
+class StepLowering {
+public:
+  StepLowering(PartitionContext &context, FlatSymbolRefAttr meshName, const Layout &before,
+               const ReshardStep &step)
+      : context(context), e(context.expressions()), meshName(meshName), step(step),
+        pieces(piecesOf(before, step, context.mesh)) {
+    for (const std::string &axis : step.axes)
+      members *= context.mesh.axisSize(axis);
+  }
+
+  Value run(Value local) {
+    SmallVector<StringRef> names(step.axes.begin(), step.axes.end());
+    ArrayAttr axes = context.builder.getStrArrayAttr(names);
+    auto type = withShape(typeOf(local), localShape(step.after, context.mesh));
+    switch (step.kind) {
+    case ReshardKind::allReduce:
+      return e.make<AllReduceOp>(TypeRange(local.getType()), kindOf(step.reduction), local,
+                                 meshName.getValue(), axes);
+    case ReshardKind::reduceScatter:
+      return e.make<ReduceScatterOp>(
+          type, kindOf(step.reduction),
+          e.reshape(stackParts(local), stacked(members, type.getShape())), meshName.getValue(),
+          axes);
+    case ReshardKind::slice:
+      return slice(local);
+    case ReshardKind::allGather: {
+      Value all = e.make<AllGatherOp>(withShape(type, stacked(members, typeOf(local).getShape())),
+                                      local, meshName, axes);
+      return e.reshape(mergeParts(all), type.getShape());
     }
-    std::vector<int64_t> indices = localIndices(dim, coordinates, mesh);
-    for (int64_t i = 0; i < extent; ++i)
-      if (indices[i] >= 0)
-        order[indices[i]] = member * extent + i;
+    case ReshardKind::allToAll: {
+      Value parts = stackParts(local);
+      parts = e.make<AllToAllOp>(TypeRange(parts.getType()), parts, meshName.getValue(), axes);
+      return e.reshape(mergeParts(parts), type.getShape());
+    }
+    }
+    llvm_unreachable("a kind of step");
   }
-  return order;
-}
 
-/// All of dimension `d` on every device.
-static Value gatherDim(PartitionContext &context, FlatSymbolRefAttr meshName, Value local,
-                       unsigned d, const DimLayout &dim) {
-  Expressions e = context.expressions();
-  const MeshShape &mesh = context.mesh;
-  SmallVector<std::string> axes;
-  for (const std::string &axis : shardedAxes(dim))
-    if (!mesh.axes[*mesh.axisIndex(axis)].sequential)
-      axes.push_back(axis);
-  if (axes.empty())
-    return local;
-  SmallVector<int64_t> shape(typeOf(local).getShape());
-  int64_t members = 1;
-  for (const std::string &axis : axes)
-    members *= mesh.axisSize(axis);
-  SmallVector<int64_t> stacked = {members};
-  llvm::append_range(stacked, shape);
-  Value all = e.make<AllGatherOp>(withShape(typeOf(local), stacked), local, meshName,
-                                  axesAttr(context.builder, axes));
-  // Members move to just before the dimension, and merge with it.
-  SmallVector<int64_t> permutation;
-  for (unsigned i = 1; i <= shape.size(); ++i) {
-    if (i == d + 1)
-      permutation.push_back(0);
-    permutation.push_back(i);
-  }
-  shape[d] *= members;
-  all = e.reshape(e.transpose(all, permutation), shape);
-  std::vector<int64_t> order = gatherOrder(dim, axes, mesh);
-  if (int64_t(order.size()) == shape[d] && llvm::equal(order, llvm::seq<int64_t>(0, order.size())))
+private:
+  static SmallVector<int64_t> stacked(int64_t count, ArrayRef<int64_t> shape) {
+    SmallVector<int64_t> all = {count};
+    llvm::append_range(all, shape);
     return all;
-  auto type = RankedTensorType::get({int64_t(order.size())}, context.builder.getI64Type());
-  Value indices = context.builder.create<ConstantOp>(
-      context.loc, type,
-      cast<ElementsAttr>(DenseElementsAttr::get(type, ArrayRef<int64_t>(order))));
-  return e.make<GatherOp>(all, indices, d);
-}
-
-Value dpc::lowerReshard(PartitionContext &context, FlatSymbolRefAttr mesh, Value local,
-                        const Layout &from, const Layout &to) {
-  Expressions e = context.expressions();
-  // One all-reduce a kind of reduction, over all its axes.
-  for (Reduction reduction : {Reduction::Sum, Reduction::Max, Reduction::Min}) {
-    SmallVector<std::string> axes;
-    for (const Partial &partial : from.partial)
-      if (partial.reduction == reduction && !llvm::is_contained(to.partial, partial))
-        axes.push_back(partial.axis);
-    if (!axes.empty())
-      local = e.make<AllReduceOp>(TypeRange(local.getType()), kindOf(reduction), local,
-                                  mesh.getValue(), axesAttr(context.builder, axes));
   }
-  // Everything is gathered before anything is cut: members of a gather must
-  // hold the same part of the other dimensions.
-  auto differs = [&](unsigned d) { return !sameIndices(from.dims[d], to.dims[d], context.mesh); };
-  for (unsigned d = 0; d < from.dims.size(); ++d)
-    if (differs(d))
-      local = gatherDim(context, mesh, local, d, from.dims[d]);
-  for (unsigned d = 0; d < from.dims.size(); ++d)
-    if (differs(d) && !shardedAxes(to.dims[d]).empty())
-      local = e.make<GatherOp>(local, context.globalIndices(to.dims[d]), d);
+
+  /// The device's part of each dimension that is cut.
+  Value slice(Value local) {
+    for (auto [d, dim] : llvm::enumerate(step.after.dims)) {
+      DimLayout whole = dim;
+      for (Segment &segment : whole.segments)
+        for (Factor &factor : segment.factors)
+          llvm::erase_if(factor.axes, [&](const std::string &axis) {
+            return llvm::is_contained(step.axes, axis);
+          });
+      if (whole != dim)
+        local = e.make<GatherOp>(local,
+                                 context.globalIndices(relativeCut(whole, dim, context.mesh)), d);
+    }
+    return local;
+  }
+
+  /// Elements of dimension `dim` in another order, some of them perhaps twice.
+  Value reorder(Value x, unsigned dim, ArrayRef<int64_t> order) {
+    if (int64_t(order.size()) == typeOf(x).getDimSize(dim) &&
+        llvm::equal(order, llvm::seq<int64_t>(0, order.size())))
+      return x;
+    auto type = RankedTensorType::get({int64_t(order.size())}, context.builder.getI64Type());
+    Value indices =
+        e.make<ConstantOp>(type, cast<ElementsAttr>(DenseElementsAttr::get(type, order)));
+    return e.make<GatherOp>(x, indices, dim);
+  }
+
+  /// Dimension `dim` of extent `extent`: longer by zeros, or cut off.
+  Value resize(Value x, unsigned dim, int64_t extent) {
+    RankedTensorType type = typeOf(x);
+    SmallVector<int64_t> none(type.getRank(), 0), ones(type.getRank(), 1), limits(type.getShape());
+    int64_t more = extent - type.getDimSize(dim);
+    if (more == 0)
+      return x;
+    limits[dim] = extent;
+    if (more < 0)
+      return e.make<SliceOp>(x, none, limits, ones);
+    SmallVector<int64_t> high = none;
+    high[dim] = more;
+    Value zero = e.splat(RankedTensorType::get({}, type.getElementType()), 0);
+    return e.make<PadOp>(x, zero, none, high, none);
+  }
+
+  /// Dimension `dim` as two, or two as one.
+  Value split(Value x, unsigned dim, int64_t outer) {
+    SmallVector<int64_t> shape(typeOf(x).getShape());
+    shape[dim] /= outer;
+    shape.insert(shape.begin() + dim, outer);
+    return e.reshape(x, shape);
+  }
+  Value merge(Value x, unsigned dim) {
+    SmallVector<int64_t> shape(typeOf(x).getShape());
+    shape[dim] *= shape[dim + 1];
+    shape.erase(shape.begin() + dim + 1);
+    return e.reshape(x, shape);
+  }
+
+  int64_t positionOf(const std::string &axis) const {
+    return llvm::find(step.axes, axis) - step.axes.begin();
+  }
+
+  /// The local tensor as [members, ..]: the part of each member.
+  Value stackParts(Value x) {
+    SmallVector<int64_t> shape, permutation(step.axes.size()), inner;
+    for (const ReshardPiece &piece : pieces)
+      shape.push_back(piece.before());
+    x = e.reshape(x, shape);
+    unsigned dim = 0;
+    for (const ReshardPiece &piece : pieces) {
+      if (!piece.cutOrder.empty())
+        x = reorder(x, dim, piece.cutOrder);
+      for (auto [i, axis] : llvm::enumerate(piece.cut)) {
+        int64_t size = context.mesh.axisSize(axis);
+        if (piece.cutOrder.empty())
+          x = resize(x, dim, size * piece.cutExtents[i + 1]);
+        x = split(x, dim, size);
+        permutation[positionOf(axis)] = dim++;
+      }
+      inner.push_back(dim++);
+    }
+    llvm::append_range(permutation, inner);
+    x = e.transpose(x, permutation);
+    return e.reshape(x, stacked(members, typeOf(x).getShape().drop_front(step.axes.size())));
+  }
+
+  /// The inverse, of what the members sent.
+  Value mergeParts(Value x) {
+    SmallVector<int64_t> shape, permutation;
+    for (const std::string &axis : step.axes)
+      shape.push_back(context.mesh.axisSize(axis));
+    for (auto [p, piece] : llvm::enumerate(pieces)) {
+      shape.push_back(piece.exchanged());
+      for (const std::string &axis : piece.gathered)
+        permutation.push_back(positionOf(axis));
+      permutation.push_back(step.axes.size() + p);
+    }
+    x = e.transpose(e.reshape(x, shape), permutation);
+    for (auto [dim, piece] : llvm::enumerate(pieces)) {
+      for (size_t i = piece.gathered.size(); i-- > 0;) {
+        x = merge(x, dim + i);
+        if (piece.gatherOrder.empty())
+          x = resize(x, dim + i, piece.gatheredExtents[i]);
+      }
+      if (!piece.gatherOrder.empty())
+        x = reorder(x, dim, piece.gatherOrder);
+    }
+    return x;
+  }
+
+  PartitionContext &context;
+  Expressions e;
+  const FlatSymbolRefAttr meshName;
+  const ReshardStep &step;
+  const std::vector<ReshardPiece> pieces;
+  int64_t members = 1;
+};
+
+} // namespace
+
+FailureOr<Value> dpc::lowerReshard(PartitionContext &context, Operation *op, FlatSymbolRefAttr mesh,
+                                   const Machine &machine, ArrayRef<LocalTensor> sources,
+                                   const Layout &to) {
+  std::optional<ReshardPlan> best;
+  Value local;
+  for (const LocalTensor &source : sources) {
+    RankedTensorType type = typeOf(source.value);
+    ReshardProblem problem{source.layout, to, context.mesh, machine,
+                           tensorBytes(withShape(type, {}))};
+    llvm::Expected<ReshardPlan> plan = planReshard(problem);
+    llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
+    if (error && !best)
+      return op->emitOpError("reshard: ") << llvm::toString(std::move(error)), failure();
+    if (error) { // what is whole does not become partial again
+      llvm::consumeError(std::move(error));
+      continue;
+    }
+    if (best && best->seconds <= plan->seconds)
+      continue;
+    best = std::move(*plan);
+    local = source.value;
+  }
+  for (auto [i, step] : llvm::enumerate(best->steps))
+    local = StepLowering(context, mesh, best->getBefore(i), step).run(local);
   return local;
 }

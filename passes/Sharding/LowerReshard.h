@@ -1,18 +1,28 @@
 #ifndef DPC_PASSES_SHARDING_LOWERRESHARD_H
 #define DPC_PASSES_SHARDING_LOWERRESHARD_H
 
+#include "dialects/Dist/IR/Collectives.h"
 #include "dialects/NN/Partition/Partition.h"
+#include "planning/Machine.h"
 
 namespace dpc {
 
-/// Turns the shard `local` of a tensor laid out as `from` into its shard under
-/// `to`: partial axes are reduced, dimensions that lie differently are gathered
-/// and then cut anew. Neither layout may use a sequential axis the other does
-/// not. What is gathered over several axes or has holes is put in order by a
-/// gather with constant indices. Collectives are over the mesh named `mesh`,
-/// which is that of `context`.
-mlir::Value lowerReshard(PartitionContext &context, mlir::FlatSymbolRefAttr mesh, mlir::Value local,
-                         const dist::Layout &from, const dist::Layout &to);
+/// A tensor as one device has it.
+struct LocalTensor {
+  mlir::Value value;
+  dist::Layout layout;
+};
+
+/// Builds the shard under `to` of a tensor of which the device has `sources`,
+/// the first one as the tensor was made: from the one that is cheapest to start
+/// from, by the steps of its plan (ReshardPlan.h). Neither layout may use a
+/// sequential axis the other does not. Collectives are over the mesh named
+/// `mesh`, which is that of `context`. Fails with an error on `op` if there is no
+/// sound plan.
+mlir::FailureOr<mlir::Value> lowerReshard(PartitionContext &context, mlir::Operation *op,
+                                          mlir::FlatSymbolRefAttr mesh, const Machine &machine,
+                                          llvm::ArrayRef<LocalTensor> sources,
+                                          const dist::Layout &to);
 
 } // namespace dpc
 

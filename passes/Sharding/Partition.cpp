@@ -8,6 +8,7 @@
 #include "passes/Sharding/Passes.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/MachineAttr.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -202,15 +203,8 @@ private:
   LogicalResult emit(Operation *op, ValueMap &map) {
     PartitionContext context{builder, op->getLoc(), mesh};
     std::vector<Layout> from = operandLayouts(op), to = resultLayouts(op);
-    if (auto reshard = dyn_cast<ReshardOp>(op)) {
-      Layout source = from[0], target = to[0];
-      bool inside = inLoop(op);
-      source = inside ? micro.insideOf(source) : micro.outsideOf(source);
-      target = inside ? micro.insideOf(target) : micro.outsideOf(target);
-      map[reshard.getResult()] =
-          lowerReshard(context, meshName, map.lookup(reshard.getInput()), source, target);
-      return success();
-    }
+    if (auto reshard = dyn_cast<ReshardOp>(op))
+      return emitReshard(reshard, context, map);
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(map.lookup(operand));
@@ -235,6 +229,34 @@ private:
       result.setType(nn::withShape(typeOf(value), localShape(layout, mesh)));
       map[value] = result;
     }
+    return success();
+  }
+
+  /// A value that was resharded before may be closer that way: a sum that is
+  /// left cut in one place is gathered for another, not summed again.
+  LogicalResult emitReshard(ReshardOp op, PartitionContext &context, ValueMap &map) {
+    const bool inside = inLoop(op);
+    auto ownLayout = [&](const Layout &layout) {
+      return inside ? micro.insideOf(layout) : micro.outsideOf(layout);
+    };
+    std::vector<LocalTensor> sources = {
+        {map.lookup(op.getInput()), ownLayout(op.getFrom().getLayout())}};
+    for (Operation *user : op.getInput().getUsers())
+      if (auto other = dyn_cast<ReshardOp>(user))
+        if (other != op && inLoop(other) == inside)
+          if (Value local = map.lookup(other.getResult()))
+            sources.push_back({local, ownLayout(other.getTo().getLayout())});
+    if (!machine) {
+      FailureOr<Machine> found = getMachine(op);
+      if (failed(found))
+        return failure();
+      machine = std::move(*found);
+    }
+    FailureOr<Value> local =
+        lowerReshard(context, op, meshName, *machine, sources, ownLayout(op.getTo().getLayout()));
+    if (failed(local))
+      return failure();
+    map[op.getResult()] = *local;
     return success();
   }
 
@@ -398,6 +420,8 @@ private:
   const FlatSymbolRefAttr meshName;
   MicrobatchAxis micro;
   OpBuilder builder;
+  /// That of the module, once a reshard has asked for it.
+  std::optional<Machine> machine;
   // All looked up by key only: their order never shows.
   llvm::DenseMap<Value, Layout> layouts;
   llvm::DenseMap<Operation *, int64_t> time, earliest;

@@ -138,7 +138,8 @@ def VerifyScheduled : Pass<"dpc-verify-scheduled", "mlir::ModuleOp"> {
     * (L3) A result lies on an operand only where the kernel computes in place;
       results and scratch memory lie apart.
     * (L4) Every start has one wait, in the same block and after it. In between
-      nothing writes what the collective reads nor touches what it writes.
+      nothing writes what the collective reads nor touches what it writes. An
+      all-to-all does not write what it reads.
 
     ```mlir
     module attributes {exec.memory = #exec.memory<arena = 0, shared = 128, peak = 128, lowerBound = 128>} {

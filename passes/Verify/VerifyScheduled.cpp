@@ -100,7 +100,11 @@ private:
         contents.piecesOf(from, numberOf(placeOf(start.getInput()).root));
     if (pieces.empty())
       return violation(start) << "input (" << describe(from) << ") was never written";
-    if (from.end - from.begin != to.end - to.begin)
+    if (start.getKind() == Collective::all_to_all && from.overlaps(to))
+      return violation(start) << "output (" << describe(to) << ") lies on the input ("
+                              << describe(from) << "), parts of which are still to be sent";
+    // What comes from others is not where this rank's was.
+    if (start.getKind() == Collective::all_to_all || from.end - from.begin != to.end - to.begin)
       pieces = {to};
     else
       for (ByteRange &piece : pieces)

@@ -22,6 +22,8 @@ template <typename T, typename Get> static T ofCollective(Operation *op, Get get
     return get(reduce);
   if (auto gather = dyn_cast<AllGatherOp>(op))
     return get(gather);
+  if (auto exchange = dyn_cast<AllToAllOp>(op))
+    return get(exchange);
   return get(cast<ReduceScatterOp>(op));
 }
 
@@ -144,7 +146,7 @@ MeshShape dpc::dist::getMeshShape(ModuleOp module) {
 }
 
 bool dpc::dist::isCollective(Operation *op) {
-  return isa<AllReduceOp, AllGatherOp, ReduceScatterOp>(op);
+  return isa<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp>(op);
 }
 
 bool dpc::dist::feedsCollective(Value value) {
@@ -182,6 +184,16 @@ LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (failed(size))
     return failure();
   return verifyStacked(*this, typeOf(getResult()), typeOf(getInput()), *size);
+}
+
+LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection &tables) {
+  FailureOr<int64_t> size = verifyGroup(*this, tables, getMeshAttr(), getAxes());
+  if (failed(size))
+    return failure();
+  RankedTensorType type = typeOf(getInput());
+  if (type.getRank() == 0 || type.getDimSize(0) != *size) // all_to_all_c3
+    return emitOpError("cuts ") << type << " for a group of " << *size;
+  return success();
 }
 
 LogicalResult ReshardOp::verify() {

@@ -113,7 +113,8 @@ def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
     The elementwise `reduction` of the group's inputs, of which member i gets
     slice i along the first dimension (which disappears).
 
-    Made by `dpc-divide-updates` for gradients; becomes an `exec.start` and an
+    Made by `dpc-partition` where a partial value becomes a cut one, and by
+    `dpc-divide-updates` for gradients; becomes an `exec.start` and an
     `exec.wait`.
 
     ```mlir
@@ -131,6 +132,32 @@ def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
                        FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes);
   let results = (outs Dist_Tensor:$result);
   let assemblyFormat = "$reduction $input `on` $mesh $axes attr-dict `:` type($input) `->` type($result)";
+}
+
+def Dist_AllToAllOp : Dist_CollectiveOp<"all_to_all", [SameOperandsAndResultType]> {
+  let summary = "Gives each device a slice of every other one's tensor";
+  let description = [{
+    Slice j along the first dimension goes to member j of the group; slice i of the
+    result is what member i sent.
+
+    Made by `dpc-partition` where a cut moves from one dimension to another;
+    becomes an `exec.start` and an `exec.wait`. Operand and result get buffers
+    that do not overlap.
+
+    ```mlir
+    dist.mesh @mesh axes ["data"] sizes [2]
+    func.func @example(%x: tensor<2x4x8xf32>) {
+      %y = dist.all_to_all %x on @mesh ["data"] : tensor<2x4x8xf32>
+      return
+    }
+    ```
+
+    Constraints: (C1), (C2) as for `dist.all_reduce`; (C3) the first dimension has
+    the group's size.
+  }];
+  let arguments = (ins Dist_Tensor:$input, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = "$input `on` $mesh $axes attr-dict `:` type($result)";
 }
 
 def Dist_ReshardOp : Dist_Op<"reshard", [Pure, SameOperandsAndResultType]> {

@@ -82,6 +82,23 @@ LogicalResult ReduceScatterOp::interpret(InterpreterContext &context, Operands i
   return success();
 }
 
+LogicalResult AllToAllOp::interpret(InterpreterContext &context, Operands in, Results out) {
+  FailureOr<std::vector<HostTensor>> all = context.exchange(*this, names(getAxes()), *in[0]);
+  if (failed(all))
+    return failure();
+  const int64_t size = out[0].size() / all->size();
+  const int64_t from = context.getGroupIndex(names(getAxes())) * size;
+  auto copySlice = [&](const auto &part, auto &to, int64_t member) {
+    if (!part.empty())
+      std::copy_n(part.begin() + from, size, to.begin() + member * size);
+  };
+  for (auto [member, part] : llvm::enumerate(*all)) {
+    copySlice(part.floats, out[0].floats, member);
+    copySlice(part.ints, out[0].ints, member);
+  }
+  return success();
+}
+
 /// Copies slice `iteration` of `outside`'s first dimension to or from `inside`.
 static void copySlice(HostTensor &outside, HostTensor &inside, int64_t iteration, bool toInside) {
   int64_t size = inside.size(), offset = iteration * size;

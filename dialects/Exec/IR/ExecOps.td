@@ -277,7 +277,8 @@ def Exec_StartOp : Exec_Op<"start"> {
     Among the ranks that agree on every mesh axis but `axes`. From here to the
     wait nothing writes `input` or touches `output`. `id` names the logical
     buffer, alike on all ranks. A gather or scatter in place has as input or
-    output the rank's own shard of the other, a view over `axes`.
+    output the rank's own shard of the other, a view over `axes`; an all-to-all is
+    never in place.
 
     ```mlir
     func.func @example(%0: memref<100xf32>) {

@@ -101,6 +101,16 @@ func.func @f(%x: tensor<2x4xf32>) {
 
 // -----
 
+// expected-note@+1 {{mesh defined here}}
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func @f(%x: tensor<2x4xf32>) {
+  // expected-error@+1 {{uses axis "model", which is not a parallel axis of @mesh}}
+  dist.all_to_all %x on @mesh ["model"] : tensor<2x4xf32>
+  return
+}
+
+// -----
+
 // all_gather_c3: the group's size
 dist.mesh @mesh axes ["data", "model"] sizes [2, 3]
 func.func @f(%x: tensor<4xf32>) {
@@ -126,6 +136,26 @@ dist.mesh @mesh axes ["data"] sizes [2]
 func.func @f(%x: tensor<3x4xf32>) {
   // expected-error@+1 {{has types 'tensor<4xf32>' and 'tensor<3x4xf32>' for a group of 2}}
   dist.reduce_scatter sum %x on @mesh ["data"] : tensor<3x4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// all_to_all_c3: a slice for each member
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func @f(%x: tensor<4x2xf32>) {
+  // expected-error@+1 {{cuts 'tensor<4x2xf32>' for a group of 2}}
+  dist.all_to_all %x on @mesh ["data"] : tensor<4x2xf32>
+  return
+}
+
+// -----
+
+// all_to_all_c3: a scalar has no slices
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func @f(%x: tensor<f32>) {
+  // expected-error@+1 {{cuts 'tensor<f32>' for a group of 2}}
+  dist.all_to_all %x on @mesh ["data"] : tensor<f32>
   return
 }
 

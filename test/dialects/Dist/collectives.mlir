@@ -23,6 +23,8 @@ func.func @collectives(%x: tensor<8x3xf32>, %i: tensor<2xi64>) {
   %4 = dist.all_gather %i on @mesh ["model", "data"] : tensor<2xi64> -> tensor<8x2xi64>
   // CHECK: dist.reduce_scatter sum %{{.*}} on @mesh ["model", "data"] : tensor<8x3xf32> -> tensor<3xf32>
   %5 = dist.reduce_scatter sum %x on @mesh ["model", "data"] : tensor<8x3xf32> -> tensor<3xf32>
+  // CHECK: dist.all_to_all %{{.*}} on @mesh ["model", "data"] : tensor<8x3xf32>
+  %6 = dist.all_to_all %x on @mesh ["model", "data"] : tensor<8x3xf32>
   return
 }
 

@@ -394,3 +394,18 @@ func.func @eval(%x: tensor<4xf32> {nn.arg = #nn.arg<input "x", batch = 0>}) -> (
   %2 = dist.all_gather %1 on @mesh ["data"] : tensor<2x4xf32> -> tensor<2x2x4xf32>
   return %2 : tensor<2x2x4xf32>
 }
+
+// -----
+// What an all-to-all brings lies apart from what it sends, until that is sent.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: exec.entry @step
+// CHECK: %[[W:.*]] = exec.get @state.w
+// CHECK: %[[N:.*]] = exec.buffer shared : memref<2x4xf32>
+// CHECK: %[[E:.*]] = exec.start all_to_all sum over ["data"] %[[W]] to %[[N]]
+// CHECK: exec.wait %[[E]]
+// CHECK: exec.copy %[[N]] to %[[W]]
+func.func @step(%w: tensor<2x4xf32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<2x4xf32> {nn.result = #nn.result<state "w">}) {
+  %0 = dist.all_to_all %w on @mesh ["data"] : tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}

@@ -127,6 +127,30 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">}, %x: tensor<
 
 // -----
 
+// An all-to-all and a reduce-scatter are collectives like any other, in a loop too.
+dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
+// CHECK-LABEL: exec.entry @step
+// CHECK: %[[A:[0-9]+]] = exec.get @state.a
+// CHECK: %[[B:[0-9]+]] = exec.buffer shared : memref<2x4xf32>
+// CHECK-NEXT: %[[E:[0-9]+]] = exec.start all_to_all sum over ["data"] %[[A]] to %[[B]] id 0
+// CHECK-NEXT: exec.wait %[[E]]
+// CHECK: exec.loop 2 {
+// CHECK: %[[O:[0-9]+]] = exec.buffer shared : memref<4xf32>
+// CHECK-NEXT: exec.start reduce_scatter max over ["data"] %{{.*}} to %[[O]] id 1 : memref<2x4xf32>, memref<4xf32>
+// CHECK-NEXT: exec.wait
+func.func @step(%a: tensor<2x4xf32> {nn.arg = #nn.arg<parameter "a">}, %x: tensor<2x2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<2x4xf32> {nn.result = #nn.result<output "y">}, tensor<2x4xf32> {nn.result = #nn.result<output "z">}) {
+  %0 = dist.all_to_all %a on @mesh ["data"] : tensor<2x4xf32>
+  %1 = dist.micro 2 "micro"(%x : tensor<2x2x4xf32>) operands [sliced] {
+  ^bb0(%m: tensor<2x4xf32>):
+    %2 = dist.reduce_scatter max %m on @mesh ["data"] : tensor<2x4xf32> -> tensor<4xf32>
+    dist.yield %2 : tensor<4xf32>
+  } -> (tensor<2x4xf32>) results [stacked]
+  return %0, %1 : tensor<2x4xf32>, tensor<2x4xf32>
+}
+
+// -----
+
 // Between members, and after the last, there are zeros for whoever reads a pack
 // whole; where only its members are read, anything may lie there.
 dist.mesh @mesh axes ["data"] sizes [2]

@@ -30,3 +30,27 @@ func.func @infer(%x: tensor<8xf32> {dist.layout = #dist.layout<"[8]">}) {
   %y = nn.exp %x {dist.results = [#dist.layout<"[8]">]} : tensor<8xf32>
   return
 }
+
+// -----
+
+// A reshard is planned for a machine ...
+// expected-error@+1 {{has no machine that it is planned for}}
+module {
+  dist.mesh @mesh axes ["data"] sizes [2]
+  func.func @infer(%x: tensor<8xf32> {dist.layout = #dist.layout<"[8]">}) {
+    %y = dist.reshard %x from <"[8]"> to <"[(8: data)]"> : tensor<8xf32>
+    return
+  }
+}
+
+// -----
+
+// ... and what is whole cannot become partial.
+module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000, link = <bytesPerUs = 5000, latencyNs = 5000>>} {
+  dist.mesh @mesh axes ["data"] sizes [2]
+  func.func @infer(%x: tensor<8xf32> {dist.layout = #dist.layout<"[8]">}) {
+    // expected-error@+1 {{'dist.reshard' op reshard: [8] is to become partial max(data)}}
+    %y = dist.reshard %x from <"[8]"> to <"[8] partial max(data)"> : tensor<8xf32>
+    return
+  }
+}

@@ -64,8 +64,8 @@ func.func @step(%w: tensor<7x4xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
 // CHECK: nn.gather %[[W]], %[[SAFE]] dim 0
 // What is gathered over devices loses its padding.
 // CHECK: %[[ALL:.*]] = dist.all_gather
-// CHECK: nn.reshape %[[ALL]] : tensor<3x3x4xf32> -> tensor<9x4xf32>
-// CHECK: nn.gather {{.*}} -> tensor<8x4xf32>
+// CHECK: %[[ROWS:.*]] = nn.reshape %[[ALL]] : tensor<3x3x4xf32> -> tensor<9x4xf32>
+// CHECK: nn.slice %[[ROWS]] starts [0, 0] limits [8, 4] strides [1, 1]
 func.func @step(%w: tensor<7x4xf32> {nn.arg = #nn.arg<constant "w">},
                 %i: tensor<8xi64> {nn.arg = #nn.arg<input "i", batch = 0>})
     -> (tensor<8x4xf32> {nn.result = #nn.result<metric "y">}) {

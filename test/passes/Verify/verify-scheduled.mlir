@@ -185,6 +185,22 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 128, peak = 
 
 // -----
 
+// (L4) An all-to-all does not write what it still has to send.
+module attributes {exec.memory = #exec.memory<arena = 128, shared = 128, peak = 192, lowerBound = 0>} {
+  exec.entry @step {
+    %t = exec.buffer shared at 64 : memref<2x8xf32>
+    %u = exec.buffer shared at 0 : memref<2x8xf32>
+    exec.zero %u : memref<2x8xf32>
+    %e = exec.start all_to_all sum over ["data"] %u to %t id 0 : memref<2x8xf32>, memref<2x8xf32>
+    exec.wait %e
+    // expected-error@+1 {{level 'scheduled': output (bytes [0, 64) of shared) lies on the input (bytes [0, 64) of shared), parts of which are still to be sent}}
+    %f = exec.start all_to_all sum over ["data"] %u to %u id 1 : memref<2x8xf32>, memref<2x8xf32>
+    exec.wait %f
+  }
+}
+
+// -----
+
 // (L4) A loop waits in each turn for what that turn started.
 module attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 128, lowerBound = 0>} {
   exec.entry @step {
