@@ -10,7 +10,8 @@
 #include "dialects/NN/IR/HostFacts.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -138,31 +139,36 @@ private:
       FailureOr<ProgramLoops> program = ProgramLoops::create(function, seeds);
       if (failed(program))
         return failure();
+      PlacementCache cache(mesh, machine);
       AxisPlan plan;
       cutBatch(function, *program, plan);
       cutKnownArguments(function, *program, plan);
-      if (!stateIsKnown && failed(search(function, *program, plan)))
+      if (!stateIsKnown && failed(search(function, *program, cache, plan)))
         return failure();
       if (decomposeCut(*program, plan))
         continue;
-      Assignment result(*program, plan, mesh, machine);
+      Assignment result(*program, plan, cache);
       result.run(argumentLayouts(function, result));
-      if (explain)
-        function.emitRemark("layouts of @")
-            << function.getName() << ": "
-            << llvm::formatv("{0:f3} ms of computing, {1:f3} ms of reshards that send {2} bytes (model)",
-                             1e3 * (result.getSeconds() - result.getTraffic().seconds),
-                             1e3 * result.getTraffic().seconds,
-                             static_cast<int64_t>(result.getTraffic().bytes))
-                   .str();
+      writeCost(function, result);
       write(function, *program, result);
       stateIsKnown = true;
       return success();
     }
   }
 
+  /// Leaves on `function` what the model expects of its layouts.
+  void writeCost(func::FuncOp function, const Assignment &assignment) {
+    const ReshardCost &moving = assignment.getTraffic();
+    auto nanoseconds = [](double seconds) { return std::llround(1e9 * seconds); };
+    function->setAttr(DistDialect::kCostAttrName,
+                      CostAttr::get(&getContext(),
+                                    nanoseconds(assignment.getSeconds() - moving.seconds),
+                                    nanoseconds(moving.seconds), std::llround(moving.bytes)));
+  }
+
   /// Adds to `plan` what the search for the cheapest plan has chosen.
-  LogicalResult search(func::FuncOp function, const ProgramLoops &program, AxisPlan &plan) {
+  LogicalResult search(func::FuncOp function, const ProgramLoops &program,
+                       PlacementCache &cache, AxisPlan &plan) {
     // Atoms that count samples, or of a tensor whose layout is known.
     DenseSet<unsigned> settled;
     SmallVector<Value> inputs;
@@ -188,7 +194,7 @@ private:
       if (!isSequential(axis))
         candidates.addInputs(axis, inputs, problem);
     problem.price = [&](const AxisPlan &trial) {
-      Assignment assignment(program, trial, mesh, machine);
+      Assignment assignment(program, trial, cache);
       assignment.run(argumentLayouts(function, assignment));
       return PlanCost{candidates.excessBytes(assignment), assignment.getSeconds(),
                       assignment.getTraffic().bytes};
@@ -353,9 +359,8 @@ private:
     return !cut.empty();
   }
 
-  std::vector<std::pair<Value, Layout>> argumentLayouts(func::FuncOp function,
-                                                        const Assignment &assignment) {
-    std::vector<std::pair<Value, Layout>> layouts;
+  Assignment::Layouts argumentLayouts(func::FuncOp function, const Assignment &assignment) {
+    Assignment::Layouts layouts;
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       Value value = function.getArgument(i);
       ArgAttr arg = nn::getArg(function, i);

@@ -1,7 +1,6 @@
 #include "passes/Sharding/AtomClasses.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <map>
 
@@ -26,28 +25,13 @@ private:
 };
 } // namespace
 
-/// Kind and types of each op, as numbers.
-static std::vector<unsigned> kindsOf(const ProgramLoops &program) {
-  std::map<std::string, unsigned> numbers;
-  std::vector<unsigned> kinds;
-  for (const OpLoops &op : program.getOps()) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    stream << op.op->getName() << op.op->getOperandTypes() << op.op->getResultTypes();
-    kinds.push_back(
-        numbers.try_emplace(stream.str(), static_cast<unsigned>(numbers.size())).first->second);
-  }
-  return kinds;
-}
-
 std::vector<SmallVector<unsigned>> dpc::findAtomClasses(const ProgramLoops &program) {
-  const std::vector<unsigned> kinds = kindsOf(program);
   std::vector<unsigned> colours(program.getAtomCount(), 0);
   for (unsigned depth = 0; depth < kDepth; ++depth) {
     Colours ofOps, ofAtoms;
     std::vector<Colours::Key> meetings(colours.size());
-    for (auto [kind, op] : llvm::zip_equal(kinds, program.getOps())) {
-      Colours::Key key{kind};
+    for (const OpLoops &op : program.getOps()) {
+      Colours::Key key{op.kind};
       for (const AtomDim &loop : op.loops) {
         key.push_back(~0u);
         for (const auto &segment : loop) {

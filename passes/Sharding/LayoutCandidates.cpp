@@ -121,8 +121,8 @@ double LayoutCandidates::excessBytes(const Assignment &assignment) const {
             return program.getSize(atom) >= mesh.axisSize(axis) && !settled.contains(atom);
           }))
         mostDevices *= mesh.axisSize(axis);
-    for (const Layout &layout : assignment.getReads(parameter))
-      devices = std::min(devices, countDevices(layout));
+    for (const Layout *layout : assignment.getReads(parameter))
+      devices = std::min(devices, countDevices(*layout));
     all += bytes;
     least += bytes / mostDevices;
     held += bytes / devices;

@@ -189,8 +189,8 @@ llvm::Error ReshardPlan::verify(const ReshardProblem &problem) const {
 
 //===-- Prices ------------------------------------------------------------===//
 
-double ReshardPrices::getSeconds(const Layout &from, const Layout &to, int64_t bytes) {
-  auto [entry, isNew] = known.try_emplace({from, to, bytes}, 0);
+const ReshardCost &ReshardPrices::getCost(const Layout &from, const Layout &to, int64_t bytes) {
+  auto [entry, isNew] = known.try_emplace({from, to, bytes});
   if (!isNew)
     return entry->second;
   int64_t elements = 1;
@@ -199,7 +199,8 @@ double ReshardPrices::getSeconds(const Layout &from, const Layout &to, int64_t b
   const int64_t elementBytes = std::max<int64_t>(1, bytes / std::max<int64_t>(1, elements));
   auto plan = planReshard({from, to, mesh, machine, elementBytes});
   if (plan)
-    return entry->second = plan->seconds;
+    return entry->second = {plan->seconds, plan->bytes};
   llvm::consumeError(plan.takeError());
-  return entry->second = std::numeric_limits<double>::infinity();
+  const double infinite = std::numeric_limits<double>::infinity();
+  return entry->second = {infinite, infinite};
 }

@@ -130,9 +130,10 @@ public:
   ReshardPrices(const dist::MeshShape &mesh, const Machine &machine)
       : mesh(mesh), machine(machine) {}
 
-  /// Modelled seconds of turning a tensor of `bytes` from one layout into
-  /// another; 0 when they are the same. Infinite where there is no way.
-  double getSeconds(const dist::Layout &from, const dist::Layout &to, int64_t bytes);
+  /// Modelled time, and what a device sends, of turning a tensor of `bytes` from
+  /// one layout into another; nothing when they are the same. Infinite where
+  /// there is no way.
+  const ReshardCost &getCost(const dist::Layout &from, const dist::Layout &to, int64_t bytes);
 
 private:
   struct Question {
@@ -151,7 +152,7 @@ private:
   const dist::MeshShape &mesh;
   const Machine &machine;
   // Looked up by key only: its order never shows.
-  std::unordered_map<Question, double, Hash> known;
+  std::unordered_map<Question, ReshardCost, Hash> known;
 };
 
 } // namespace dpc

@@ -294,15 +294,8 @@ private:
     for (unsigned index = 0; index < result.ops.size(); ++index)
       for (unsigned l = 0; l < result.ops[index].rule.loops.size(); ++l)
         result.ops[index].loops.push_back(atomsOf(firstLoop[index] + l));
-    result.opCounts.assign(result.sizes.size(), 0);
-    for (const OpLoops &op : result.ops) {
-      llvm::SmallDenseSet<unsigned> atoms;
-      for (const AtomDim &loop : op.loops)
-        for (const auto &segment : loop)
-          atoms.insert(segment.begin(), segment.end());
-      for (unsigned atom : atoms)
-        ++result.opCounts[atom];
-    }
+    result.values = values;
+    result.describeOps();
   }
 
   /// Pairs the factors of one segment of a dimension with those of the loops;

@@ -25,6 +25,15 @@ struct OpLoops {
   /// (samples x (5 + 1) positions): replicated here, the loops around them are
   /// not.
   llvm::SmallVector<unsigned> uncut;
+  /// The atoms of its loops, each once, in order of first appearance, and their
+  /// sizes.
+  llvm::SmallVector<unsigned, 8> atoms;
+  llvm::SmallVector<int64_t, 8> sizes;
+  /// Numbers of its operands and results (ProgramLoops::getValues).
+  llvm::SmallVector<unsigned, 4> operands, results;
+  /// Ops of one kind are alike in all that layouts depend on: name, types, rule,
+  /// cost, and which of their loops have the same atoms.
+  unsigned kind = 0;
   /// What the op costs when nothing is cut: floating-point operations, and bytes
   /// of what its kernel reads and writes (getFusedBytes).
   double flops = 0, bytes = 0;
@@ -58,14 +67,23 @@ public:
   /// Ops of which a loop has `atom`.
   unsigned getOpCount(unsigned atom) const { return opCounts[atom]; }
   llvm::ArrayRef<OpLoops> getOps() const { return ops; }
+  /// All values, by number: arguments, then results of ops in their order.
+  llvm::ArrayRef<mlir::Value> getValues() const { return values; }
+  unsigned getNumber(mlir::Value value) const { return numbers.find(value)->second; }
+  /// Ops of one kind are counted once.
+  unsigned getKindCount() const { return kindCount; }
 
 private:
   friend class StructureRefinement;
+  void describeOps();
   std::vector<OpLoops> ops;
   // Looked up by key only: its order never shows.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<AtomDim, 4>> dims;
   std::vector<int64_t> sizes;
   std::vector<unsigned> opCounts;
+  std::vector<mlir::Value> values;
+  llvm::DenseMap<mlir::Value, unsigned> numbers;
+  unsigned kindCount = 0;
 };
 
 } // namespace dpc

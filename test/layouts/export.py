@@ -204,7 +204,8 @@ def export(name):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'model.onnx')
         torch.onnx.export(model, inputs, path, dynamo=True, external_data=False, input_names=names,
-                          output_names=outputs, opset_version=20, verbose=False, optimize=True)
+                          output_names=outputs, opset_version=20, verbose=False,
+                          optimize=name != 'resnet')  # which would fold its batch normalisations
         exported = onnx.load(path)
     for tensor in exported.graph.initializer:
         if not tensor.raw_data and tensor.data_location != onnx.TensorProto.EXTERNAL:

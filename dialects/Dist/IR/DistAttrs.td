@@ -122,6 +122,28 @@ def Dist_MachineAttr : AttrDef<Dist_Dialect, "Machine"> {
   let genVerifyDecl = 1;
 }
 
+def Dist_CostAttr : AttrDef<Dist_Dialect, "Cost"> {
+  let mnemonic = "cost";
+  let summary = "What the model expects of a function's layouts";
+  let description = [{
+    Stands on a function, as `dist.cost`. Nanoseconds that one device computes
+    (`computing`) and reshards (`moving`) when the function runs once, and the
+    bytes that it sends for reshards (`sent`). Nothing is hidden behind anything
+    else, and updates that are sharded later are counted whole: what it is good
+    for is to compare layouts of one program.
+
+    Made by `dpc-assign-layouts` from `#dist.machine`.
+
+    ```mlir
+    func.func @step() attributes {dist.cost = #dist.cost<computing = 1200000, moving = 35000, sent = 65536>} {
+      return
+    }
+    ```
+  }];
+  let parameters = (ins "int64_t":$computing, "int64_t":$moving, "int64_t":$sent);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Dist_MicroOperandKind : I32EnumAttr<"MicroKind", "How a value crosses the edge of a microbatch loop", [
   I32EnumAttrCase<"whole", 0>,   // operand: the same in every iteration
   I32EnumAttrCase<"sliced", 1>,  // operand: iteration m reads slice m of its first dimension

@@ -85,6 +85,8 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return verifyLayouts(op, attr.getValue(), attr.getName(), op->getResultTypes());
   if (attr.getName() == kMachineAttrName && isa<MachineAttr>(attr.getValue()))
     return success();
+  if (attr.getName() == kCostAttrName && isa<CostAttr>(attr.getValue()))
+    return success();
   return op->emitError("has the unknown attribute ") << attr.getName();
 }
 

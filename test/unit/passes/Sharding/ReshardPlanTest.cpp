@@ -160,10 +160,10 @@ TEST_F(ReshardPlanTest, Bytes) {
 TEST_F(ReshardPlanTest, PricesAreThoseOfPlans) {
   ReshardPrices prices(mesh, machine);
   for (int i = 0; i < 2; ++i)
-    EXPECT_EQ(prices.getSeconds(parse("[(8: a)], [4]"), parse("[8], [(4: a)]"), 128),
+    EXPECT_EQ(prices.getCost(parse("[(8: a)], [4]"), parse("[8], [(4: a)]"), 128).seconds,
               solve(problemOf("[(8: a)], [4]", "[8], [(4: a)]")).seconds);
-  EXPECT_EQ(prices.getSeconds(parse("[(8: a)]"), parse("[(8: a)]"), 32), 0);
-  EXPECT_TRUE(std::isinf(prices.getSeconds(parse("[8]"), parse("[8] partial sum(a)"), 32)));
+  EXPECT_EQ(prices.getCost(parse("[(8: a)]"), parse("[(8: a)]"), 32).seconds, 0);
+  EXPECT_TRUE(std::isinf(prices.getCost(parse("[8]"), parse("[8] partial sum(a)"), 32).seconds));
 }
 
 TEST_F(ReshardPlanTest, RefusesUnsoundProblems) {

@@ -1,0 +1,85 @@
+// Numbers values, atoms and kinds of ops, so that what is alike in a program need
+// be looked at once.
+
+#include "passes/Sharding/Structure.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace dpc;
+
+static void print(raw_ostream &os, ArrayRef<ShardingRule::ValueLoops> values) {
+  for (const ShardingRule::ValueLoops &value : values) {
+    os << ';';
+    for (const ShardingRule::DimLoops &dim : value) {
+      os << ',';
+      for (const auto &segment : dim) {
+        os << '+';
+        for (unsigned loop : segment)
+          os << loop << ' ';
+      }
+    }
+  }
+}
+
+/// All that layouts of `op` depend on beside those of its operands and the cuts of
+/// its atoms, which are numbered within the op.
+static std::string textOf(const OpLoops &op) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << op.op->getName() << op.op->getOperandTypes() << op.op->getResultTypes() << op.flops << '/'
+     << op.bytes << '|';
+  for (const ShardingRule::Loop &loop : op.rule.loops)
+    os << loop.size << ':' << static_cast<int>(loop.kind) << ' ';
+  print(os, op.rule.operands);
+  print(os, op.rule.results);
+  os << '|';
+  for (const auto &set : op.rule.additiveSets) {
+    os << ';';
+    for (unsigned operand : set)
+      os << operand << ' ';
+  }
+  os << (op.rule.monotone ? "m" : "") << '|';
+  for (const AtomDim &loop : op.loops) {
+    os << ',';
+    for (const auto &segment : loop) {
+      os << '+';
+      for (unsigned atom : segment)
+        os << llvm::find(op.atoms, atom) - op.atoms.begin() << ' ';
+    }
+  }
+  os << '|';
+  for (int64_t size : op.sizes)
+    os << size << ' ';
+  for (auto [value, dim] : op.broken)
+    os << 'b' << value << '.' << dim;
+  for (unsigned loop : op.uncut)
+    os << 'u' << loop;
+  return text;
+}
+
+void ProgramLoops::describeOps() {
+  for (auto [number, value] : llvm::enumerate(values))
+    numbers[value] = number;
+  opCounts.assign(sizes.size(), 0);
+  llvm::StringMap<unsigned> kinds;
+  for (OpLoops &op : ops) {
+    for (const AtomDim &loop : op.loops)
+      for (const auto &segment : loop)
+        for (unsigned atom : segment)
+          if (!llvm::is_contained(op.atoms, atom))
+            op.atoms.push_back(atom);
+    for (unsigned atom : op.atoms) {
+      op.sizes.push_back(sizes[atom]);
+      ++opCounts[atom];
+    }
+    for (Value operand : op.op->getOperands())
+      op.operands.push_back(getNumber(operand));
+    for (Value result : op.op->getResults())
+      op.results.push_back(getNumber(result));
+    op.kind = kinds.try_emplace(textOf(op), static_cast<unsigned>(kinds.size())).first->second;
+  }
+  kindCount = kinds.size();
+}

@@ -1,0 +1,450 @@
+// Derives the layouts of one op from the cuts of its loops and from how its
+// operands lie.
+
+#include "passes/Sharding/OpPlacement.h"
+
+#include "dialects/NN/IR/NNDialect.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::dist;
+
+bool dpc::sameLayout(const Layout &a, const Layout &b, const MeshShape &mesh) {
+  Layout left = normalize(a), right = normalize(b);
+  return left.partial == right.partial &&
+         (left.dims == right.dims || sameIndices(left, right, mesh));
+}
+
+/// Whether any of `axes` cuts `dim`.
+static bool usesAny(const DimLayout &dim, ArrayRef<std::string> axes) {
+  return llvm::any_of(shardedAxes(dim),
+                      [&](const std::string &axis) { return llvm::is_contained(axes, axis); });
+}
+
+static bool isPartialOver(const Layout &layout, StringRef axis) {
+  return llvm::any_of(layout.partial, [&](const Partial &partial) { return partial.axis == axis; });
+}
+
+void dpc::dropAxes(DimLayout &dim, ArrayRef<std::string> axes) {
+  for (Segment &segment : dim.segments)
+    for (Factor &factor : segment.factors)
+      llvm::erase_if(factor.axes,
+                     [&](const std::string &axis) { return llvm::is_contained(axes, axis); });
+}
+
+DimLayout dpc::layOut(const AtomDim &dim, llvm::function_ref<int64_t(unsigned)> sizeOf,
+                      llvm::function_ref<const AxisNames *(unsigned)> cutsOf,
+                      const MeshShape &mesh) {
+  DimLayout layout;
+  for (const auto &segment : dim) {
+    layout.segments.emplace_back();
+    SmallVector<std::string> used;
+    for (unsigned atom : segment) {
+      Factor factor(sizeOf(atom));
+      if (const AxisNames *cuts = cutsOf(atom))
+        for (const std::string &axis : *cuts)
+          if (!llvm::is_contained(used, axis)) {
+            used.push_back(axis);
+            factor.axes.push_back(axis);
+            // One iteration has one index of this factor: nothing to cut.
+            if (mesh.axes[*mesh.axisIndex(axis)].sequential)
+              break;
+          }
+      layout.segments.back().factors.push_back(factor);
+    }
+  }
+  return layout;
+}
+
+/// A dimension made of the loops that the rule names.
+static DimLayout compose(const ShardingRule::DimLoops &segments, ArrayRef<DimLayout> loops) {
+  DimLayout dim;
+  for (const auto &segment : segments) {
+    std::vector<Segment> parts(1);
+    for (unsigned loop : segment) {
+      if (loops[loop].segments.size() > 1) {
+        parts.assign(loops[loop].segments.begin(), loops[loop].segments.end());
+        continue;
+      }
+      for (Segment &part : parts)
+        llvm::append_range(part.factors, loops[loop].segments[0].factors);
+    }
+    llvm::append_range(dim.segments, parts);
+  }
+  return dim;
+}
+
+/// Whether two loops may not both be cut over one axis: some value has them in
+/// different dimensions or as factors of one segment.
+static bool collide(const ShardingRule &rule, unsigned a, unsigned b) {
+  auto collideIn = [&](const ShardingRule::ValueLoops &value) {
+    int dimOfA = -1, dimOfB = -1, segmentOfA = -1, segmentOfB = -1;
+    for (unsigned d = 0; d < value.size(); ++d)
+      for (unsigned s = 0; s < value[d].size(); ++s)
+        for (unsigned loop : value[d][s]) {
+          if (loop == a)
+            dimOfA = d, segmentOfA = s;
+          if (loop == b)
+            dimOfB = d, segmentOfB = s;
+        }
+    if (dimOfA < 0 || dimOfB < 0)
+      return false;
+    return dimOfA != dimOfB || segmentOfA == segmentOfB;
+  };
+  bool anyTogether = false, collides = false;
+  for (ArrayRef<ShardingRule::ValueLoops> values :
+       {ArrayRef(rule.operands), ArrayRef(rule.results)})
+    for (const auto &value : values) {
+      bool hasA = false, hasB = false;
+      for (const auto &dim : value)
+        for (const auto &segment : dim) {
+          hasA |= llvm::is_contained(segment, a);
+          hasB |= llvm::is_contained(segment, b);
+        }
+      anyTogether |= hasA && hasB;
+      collides |= collideIn(value);
+    }
+  // Loops of one iteration space that no value has together still may not
+  // share an axis: a device would run only the diagonal.
+  return collides || !anyTogether;
+}
+
+/// Which loops of `op` may not be cut here.
+static SmallVector<bool> findUncutLoops(const OpLoops &op) {
+  const ShardingRule &rule = op.rule;
+  SmallVector<bool> uncut;
+  for (const ShardingRule::Loop &loop : rule.loops)
+    uncut.push_back(loop.kind == LoopKind::whole || loop.size <= 1);
+  for (unsigned loop : op.uncut)
+    uncut[loop] = true;
+  for (auto [value, dim] : op.broken) {
+    unsigned operands = rule.operands.size();
+    const auto &segments =
+        value < operands ? rule.operands[value][dim] : rule.results[value - operands][dim];
+    for (const auto &segment : segments)
+      for (unsigned loop : segment)
+        uncut[loop] = true;
+  }
+  return uncut;
+}
+
+/// Loops of results first: a cut there needs no reduction.
+static SmallVector<unsigned> orderOf(const OpLoops &op) {
+  SmallVector<unsigned> order;
+  for (bool parallel : {true, false})
+    for (unsigned l = 0; l < op.rule.loops.size(); ++l)
+      if ((op.rule.loops[l].kind == LoopKind::parallel) == parallel)
+        order.push_back(l);
+  return order;
+}
+
+namespace {
+
+/// Loops that an axis cuts before any other.
+using Priorities = std::map<std::string, unsigned>;
+
+class OpPlacer {
+public:
+  OpPlacer(const OpSituation &situation, const MeshShape &mesh, const Machine &machine,
+           ReshardPrices &prices)
+      : situation(situation), op(situation.op), uncut(findUncutLoops(op)), mesh(mesh),
+        machine(machine), prices(prices) {
+    for (const MeshAxis &axis : mesh.axes)
+      if (axis.sequential)
+        sequentialAxes.push_back(axis.name);
+  }
+
+  OpPlacement run();
+
+private:
+  /// The placement with `gathered` axes kept off reduction loops.
+  OpPlacement placeWithout(ArrayRef<std::string> gathered, const Priorities &first) const;
+  /// Cuts the op's loops, one after the other: a loop does not get an axis that
+  /// may not cut it together with those before, or with the one that is first for
+  /// it.
+  void cutLoops(ArrayRef<std::string> gathered, const Priorities &first,
+                OpPlacement &placement) const;
+  SmallVector<unsigned> findRivals(StringRef axis) const;
+  /// How loop `l` alone is cut.
+  DimLayout cutLoop(unsigned l, ArrayRef<std::string> gathered) const;
+  /// Whether the op takes `partial` sums in the operands of `set`, in which it is
+  /// additive, and passes them on: where nothing of the op is cut over their axis,
+  /// and the result is no larger than what would be reduced before it. Sums over a
+  /// sequential axis always pass, since a loop adds them up.
+  bool passesThrough(const OpPlacement &placement, ArrayRef<unsigned> set,
+                     const Partial &partial) const;
+  /// Modelled seconds of the op under `placement`, its operands resharded and its
+  /// results reduced.
+  double secondsWithReshards(const OpPlacement &placement) const;
+  double shareOf(const DimLayout &dim) const;
+  double computeSeconds(const OpPlacement &placement) const;
+  /// Takes sequential axes off dimensions of several segments: an iteration has
+  /// one slice of each value.
+  void keepIterationsWhole(OpPlacement &placement) const;
+
+  const OpSituation &situation;
+  const OpLoops &op;
+  const SmallVector<bool> uncut;
+  const MeshShape &mesh;
+  const Machine &machine;
+  ReshardPrices &prices;
+  SmallVector<std::string> sequentialAxes;
+};
+
+} // namespace
+
+void OpPlacer::keepIterationsWhole(OpPlacement &placement) const {
+  if (sequentialAxes.empty())
+    return;
+  for (ArrayRef<ShardingRule::ValueLoops> values :
+       {ArrayRef(op.rule.operands), ArrayRef(op.rule.results)})
+    for (const ShardingRule::ValueLoops &value : values)
+      for (const ShardingRule::DimLoops &segments : value) {
+        DimLayout dim = normalize(compose(segments, placement.loops));
+        if (dim.segments.size() == 1 || !usesAny(dim, sequentialAxes))
+          continue;
+        for (const auto &segment : segments)
+          for (unsigned loop : segment)
+            dropAxes(placement.loops[loop], sequentialAxes);
+      }
+}
+
+DimLayout OpPlacer::cutLoop(unsigned l, ArrayRef<std::string> gathered) const {
+  auto positionOf = [&](unsigned atom) { return llvm::find(op.atoms, atom) - op.atoms.begin(); };
+  DimLayout dim = layOut(
+      op.loops[l], [&](unsigned atom) { return op.sizes[positionOf(atom)]; },
+      [&](unsigned atom) { return situation.cuts[positionOf(atom)]; }, mesh);
+  LoopKind kind = op.rule.loops[l].kind;
+  // Iterations of a sequential axis are summed, never compared.
+  if (kind == LoopKind::max || kind == LoopKind::min)
+    dropAxes(dim, sequentialAxes);
+  // An axis must cut every segment of a sum or none: one that it leaves
+  // replicated would be added once for each device.
+  if (kind == LoopKind::sum)
+    for (const std::string &axis : shardedAxes(dim))
+      if (!llvm::all_of(dim.segments,
+                        [&](const Segment &segment) { return usesAny(DimLayout{segment}, axis); }))
+        dropAxes(dim, axis);
+  if (kind != LoopKind::parallel)
+    dropAxes(dim, gathered);
+  return dim;
+}
+
+void OpPlacer::cutLoops(ArrayRef<std::string> gathered, const Priorities &first,
+                        OpPlacement &placement) const {
+  const ShardingRule &rule = op.rule;
+  SmallVector<unsigned> order = orderOf(op);
+  placement.loops.resize(rule.loops.size());
+  for (size_t position = 0; position < order.size(); ++position) {
+    unsigned l = order[position];
+    if (uncut[l]) {
+      placement.loops[l] = DimLayout::replicated(rule.loops[l].size);
+      continue;
+    }
+    DimLayout dim = cutLoop(l, gathered);
+    for (const auto &[axis, owner] : first)
+      if (owner != l && collide(rule, owner, l))
+        dropAxes(dim, axis);
+    for (unsigned before : ArrayRef(order).take_front(position)) {
+      AxisNames taken = shardedAxes(placement.loops[before]);
+      if (usesAny(dim, taken) && collide(rule, before, l))
+        dropAxes(dim, taken);
+    }
+    placement.loops[l] = dim;
+  }
+  keepIterationsWhole(placement);
+}
+
+/// Loops of `op` that could be cut over `axis` and may not be so together, in the
+/// order in which they are asked.
+SmallVector<unsigned> OpPlacer::findRivals(StringRef axis) const {
+  SmallVector<unsigned> wanting;
+  for (unsigned l : orderOf(op))
+    if (!uncut[l] && llvm::is_contained(shardedAxes(cutLoop(l, {})), axis))
+      wanting.push_back(l);
+  bool anyCollide = false;
+  for (unsigned a : wanting)
+    for (unsigned b : wanting)
+      anyCollide |= a != b && collide(op.rule, a, b);
+  return anyCollide ? wanting : SmallVector<unsigned>();
+}
+
+OpPlacement OpPlacer::run() {
+  Priorities first;
+  OpPlacement placement = placeWithout({}, first);
+  double seconds = secondsWithReshards(placement);
+  for (const MeshAxis &axis : mesh.axes) {
+    if (axis.sequential)
+      continue;
+    // What comes first has it already.
+    const SmallVector<unsigned> rivals = findRivals(axis.name);
+    for (size_t next = 1; next < rivals.size(); ++next) {
+      const unsigned rival = rivals[next];
+      Priorities trialFirst = first;
+      trialFirst[axis.name] = rival;
+      OpPlacement trial = placeWithout({}, trialFirst);
+      double trialSeconds = secondsWithReshards(trial);
+      if (trialSeconds < seconds) {
+        placement = std::move(trial);
+        seconds = trialSeconds;
+        first = trialFirst;
+      }
+    }
+  }
+  SmallVector<std::string> gathered;
+  for (const MeshAxis &axis : mesh.axes) {
+    if (axis.sequential || llvm::none_of(placement.results, [&](const Layout &result) {
+          return isPartialOver(result, axis.name);
+        }))
+      continue;
+    gathered.push_back(axis.name);
+    OpPlacement trial = placeWithout(gathered, first);
+    double trialSeconds = secondsWithReshards(trial);
+    if (2 * trialSeconds <= seconds) {
+      placement = std::move(trial);
+      seconds = trialSeconds;
+    } else {
+      gathered.pop_back();
+    }
+  }
+  placement.seconds = computeSeconds(placement);
+  return placement;
+}
+
+/// The layouts of operands and results that the cuts of loops give. Cut
+/// reduction loops leave partial results.
+static void layOutValues(const OpLoops &op, OpPlacement &placement) {
+  const ShardingRule &rule = op.rule;
+  auto valueLayout = [&](const ShardingRule::ValueLoops &loops, RankedTensorType type) {
+    Layout layout;
+    for (unsigned d = 0; d < loops.size(); ++d)
+      layout.dims.push_back(type.getDimSize(d) <= 1 ? DimLayout::replicated(type.getDimSize(d))
+                                                    : compose(loops[d], placement.loops));
+    return normalize(layout);
+  };
+  for (auto [loops, value] : llvm::zip_equal(rule.operands, op.op->getOperands()))
+    placement.operands.push_back(valueLayout(loops, nn::typeOf(value)));
+  for (auto [loops, value] : llvm::zip_equal(rule.results, op.op->getResults()))
+    placement.results.push_back(valueLayout(loops, nn::typeOf(value)));
+
+  for (auto [l, loop] : llvm::enumerate(rule.loops)) {
+    if (loop.kind == LoopKind::parallel || loop.kind == LoopKind::whole)
+      continue;
+    Reduction reduction = loop.kind == LoopKind::sum   ? Reduction::Sum
+                          : loop.kind == LoopKind::max ? Reduction::Max
+                                                       : Reduction::Min;
+    for (const std::string &axis : shardedAxes(placement.loops[l]))
+      for (Layout &result : placement.results)
+        if (!isPartialOver(result, axis))
+          result.partial.push_back({axis, reduction});
+  }
+}
+
+bool OpPlacer::passesThrough(const OpPlacement &placement, ArrayRef<unsigned> set,
+                             const Partial &partial) const {
+  auto isPartial = [&](unsigned operand) {
+    return llvm::is_contained(situation.operands[operand].layout->partial, partial);
+  };
+  if (partial.reduction != Reduction::Sum || !llvm::all_of(set, isPartial) ||
+      isPartialOver(placement.results[0], partial.axis))
+    return false;
+  for (unsigned operand = 0; operand < op.op->getNumOperands(); ++operand)
+    if (!llvm::is_contained(set, operand) && isPartial(operand))
+      return false;
+  if (llvm::any_of(placement.loops, [&](const DimLayout &dim) {
+        return llvm::is_contained(shardedAxes(dim), partial.axis);
+      }))
+    return false;
+  std::optional<unsigned> axis = mesh.axisIndex(partial.axis);
+  if (axis && mesh.axes[*axis].sequential)
+    return true;
+  if (llvm::any_of(set, [&](unsigned operand) {
+        return situation.operands[operand].isReducedFirst;
+      }))
+    return false;
+  int64_t resultBytes = 0, setBytes = 0;
+  for (Value value : op.op->getResults())
+    resultBytes += tensorBytes(value.getType());
+  for (unsigned operand : set)
+    setBytes += tensorBytes(op.op->getOperand(operand).getType());
+  return resultBytes <= setBytes;
+}
+
+OpPlacement OpPlacer::placeWithout(ArrayRef<std::string> gathered,
+                                   const Priorities &first) const {
+  OpPlacement placement;
+  cutLoops(gathered, first, placement);
+  layOutValues(op, placement);
+  for (const auto &set : op.rule.additiveSets) {
+    if (set.empty())
+      continue;
+    for (const Partial &partial : situation.operands[set[0]].layout->partial) {
+      if (!passesThrough(placement, set, partial))
+        continue;
+      for (unsigned operand : set)
+        placement.operands[operand].partial.push_back(partial);
+      for (Layout &result : placement.results)
+        result.partial.push_back(partial);
+    }
+  }
+  for (auto *list : {&placement.operands, &placement.results})
+    for (Layout &layout : *list)
+      layout = normalize(layout);
+  return placement;
+}
+
+/// Part of a loop that the device with the most of it runs.
+double OpPlacer::shareOf(const DimLayout &dim) const {
+  double all = 0, own = 0;
+  for (const Segment &segment : dim.segments) {
+    double extent = 1, local = 1;
+    for (const Factor &factor : segment.factors) {
+      int64_t devices = 1;
+      for (const std::string &axis : factor.axes)
+        devices *= mesh.axisSize(axis);
+      extent *= static_cast<double>(factor.size);
+      local *= static_cast<double>(llvm::divideCeil(factor.size, devices));
+    }
+    all += extent;
+    own += local;
+  }
+  return all > 0 ? own / all : 1;
+}
+
+double OpPlacer::computeSeconds(const OpPlacement &placement) const {
+  double fraction = 1;
+  for (const DimLayout &dim : placement.loops)
+    fraction *= shareOf(dim);
+  return fraction * machine.device.computeSeconds(op.flops, op.bytes);
+}
+
+double OpPlacer::secondsWithReshards(const OpPlacement &placement) const {
+  double total = computeSeconds(placement);
+  for (auto [value, operand, layout] :
+       llvm::zip_equal(op.op->getOperands(), situation.operands, placement.operands))
+    total += readCost(operand, layout, tensorBytes(value.getType()), prices).seconds;
+  for (auto [value, layout] : llvm::zip_equal(op.op->getResults(), placement.results)) {
+    Layout reduced = layout;
+    reduced.partial.clear();
+    total += prices.getCost(layout, reduced, tensorBytes(value.getType())).seconds;
+  }
+  return total;
+}
+
+ReshardCost dpc::readCost(const OpSituation::Operand &operand, const Layout &to, int64_t bytes,
+                          ReshardPrices &prices) {
+  ReshardCost least = prices.getCost(*operand.layout, to, bytes);
+  for (const Layout *made : operand.made)
+    if (ReshardCost cost = prices.getCost(*made, to, bytes); cost.seconds < least.seconds)
+      least = cost;
+  return least;
+}
+
+OpPlacement dpc::placeOp(const OpSituation &situation, const MeshShape &mesh,
+                         const Machine &machine, ReshardPrices &prices) {
+  return OpPlacer(situation, mesh, machine, prices).run();
+}

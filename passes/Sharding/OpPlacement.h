@@ -1,0 +1,66 @@
+#ifndef DPC_PASSES_SHARDING_OPPLACEMENT_H
+#define DPC_PASSES_SHARDING_OPPLACEMENT_H
+
+#include "passes/Sharding/ReshardPlan.h"
+#include "passes/Sharding/Structure.h"
+
+#include <map>
+
+namespace dpc {
+
+/// The layouts one op works in.
+struct OpPlacement {
+  std::vector<dist::Layout> operands;
+  std::vector<dist::Layout> results;
+  /// One a loop of the rule; axes on `sum` loops made the results partial.
+  std::vector<dist::DimLayout> loops;
+  /// Modelled seconds that a device computes.
+  double seconds = 0;
+};
+
+/// All that the layouts of one op depend on: alike ops in alike situations are
+/// placed alike.
+struct OpSituation {
+  const OpLoops &op;
+  /// An operand: how it lies, in which layouts readers before have had it, and
+  /// whether partial sums in it had better be reduced before they are read.
+  struct Operand {
+    const dist::Layout *layout;
+    llvm::SmallVector<const dist::Layout *, 2> made;
+    bool isReducedFirst;
+  };
+  llvm::SmallVector<Operand, 4> operands;
+  /// The axes that cut each of `op.atoms`, outermost first; null for none.
+  llvm::SmallVector<const dist::AxisNames *, 8> cuts;
+};
+
+/// A product of atoms as a layout, where `cutsOf` has the axes of an atom.
+dist::DimLayout layOut(const AtomDim &dim, llvm::function_ref<int64_t(unsigned)> sizeOf,
+                       llvm::function_ref<const dist::AxisNames *(unsigned)> cutsOf,
+                       const dist::MeshShape &mesh);
+
+/// The layouts of an op: each of its loops is cut as its atoms are, where it can
+/// be, partial sums are passed on where the op is additive, and everything else
+/// is resharded on the way in.
+///
+/// Of loops that an axis could cut, but not together, the one with which the op
+/// takes the least time gets it. Reduction loops are cut, except over axes on
+/// which it is at least twice as fast to bring the operands together as to
+/// reduce the result (a few rows that are scattered into a large table).
+OpPlacement placeOp(const OpSituation &situation, const dist::MeshShape &mesh,
+                    const Machine &machine, ReshardPrices &prices);
+
+/// What it costs that something of `bytes` is read as `to`: from the layout it was
+/// made in, or from the nearest one that it was brought to before.
+ReshardCost readCost(const OpSituation::Operand &operand, const dist::Layout &to, int64_t bytes,
+                     ReshardPrices &prices);
+
+/// True when every device holds the same of both, partial axes included.
+bool sameLayout(const dist::Layout &a, const dist::Layout &b, const dist::MeshShape &mesh);
+
+/// Removes every axis from `dim` that `axes` holds.
+void dropAxes(dist::DimLayout &dim, llvm::ArrayRef<std::string> axes);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_SHARDING_OPPLACEMENT_H
