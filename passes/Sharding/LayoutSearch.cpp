@@ -118,6 +118,13 @@ private:
     return chosen;
   }
 
+  /// Whether `next` is better than `here`, or as good with fewer cuts: one that
+  /// changes nothing would only be in the way of what is decided later.
+  bool improves(const Chosen &next, const Chosen &here) {
+    const PlanCost a = price(next), b = price(here);
+    return a.isBetterThan(b) || (next.size() < here.size() && !b.isBetterThan(a));
+  }
+
   /// Moves to neighbours that are better, as long as there are any. Seconds are not
   /// bought with bytes step by step: what counts is where it began, or where the
   /// last excess went.
@@ -126,8 +133,7 @@ private:
     while (true) {
       Chosen best = here;
       for (const Chosen &neighbour : neighboursOf(here))
-        if (price(neighbour).isBetterThan(price(best)) &&
-            price(neighbour).isBetterThan(price(base)))
+        if (improves(neighbour, best) && !price(base).isBetterThan(price(neighbour)))
           best = neighbour;
       if (best == here)
         return here;
