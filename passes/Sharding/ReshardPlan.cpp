@@ -28,6 +28,14 @@ llvm::StringRef dpc::toString(ReshardKind kind) {
   llvm_unreachable("a kind of step");
 }
 
+std::string dpc::toString(const ReshardPlan &plan) {
+  std::string text;
+  for (const ReshardStep &step : plan.steps)
+    text +=
+        (text.empty() ? "" : ", ") + toString(step.kind).str() + " " + llvm::join(step.axes, "+");
+  return text;
+}
+
 llvm::Error ReshardProblem::check() const {
   if (auto defect = dist::check(from, from.shape(), mesh))
     return planError("from: {0}", *defect);
