@@ -198,6 +198,8 @@ llvm::Error ReshardPlan::verify(const ReshardProblem &problem) const {
 //===-- Prices ------------------------------------------------------------===//
 
 double ReshardPrices::getSeconds(const Layout &from, const Layout &to, int64_t bytes) {
+  if (from == to)
+    return 0;
   auto [entry, isNew] = known.try_emplace({from, to, bytes}, 0);
   if (!isNew)
     return entry->second;
