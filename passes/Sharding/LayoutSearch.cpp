@@ -29,6 +29,12 @@ bool PlanCost::isBetterThan(const PlanCost &other) const {
                                         : !isLess(other.seconds, seconds) && bytes < other.bytes;
 }
 
+bool PlanCost::isAsGoodAs(const PlanCost &other) const {
+  auto differ = [](double a, double b) { return isLess(a, b) || isLess(b, a); };
+  return !differ(excessBytes, other.excessBytes) && !differ(seconds, other.seconds) &&
+         !differ(bytes, other.bytes);
+}
+
 namespace {
 /// Numbers of cuts that are made.
 using Chosen = std::set<unsigned>;
@@ -122,18 +128,22 @@ private:
   /// changes nothing would only be in the way of what is decided later.
   bool improves(const Chosen &next, const Chosen &here) {
     const PlanCost a = price(next), b = price(here);
-    return a.isBetterThan(b) || (next.size() < here.size() && !b.isBetterThan(a));
+    return a.isBetterThan(b) || (next.size() < here.size() && a.isAsGoodAs(b));
   }
 
   /// Moves to neighbours that are better, as long as there are any. Seconds are not
   /// bought with bytes step by step: what counts is where it began, or where the
-  /// last excess went.
+  /// last excess went. Better is no order, of seconds and bytes together: it never
+  /// comes back to where it has been.
   Chosen descend(Chosen here) {
     Chosen base = here;
+    std::set<Chosen> seen;
     while (true) {
+      seen.insert(here);
       Chosen best = here;
       for (const Chosen &neighbour : neighboursOf(here))
-        if (improves(neighbour, best) && !price(base).isBetterThan(price(neighbour)))
+        if (!seen.count(neighbour) && improves(neighbour, best) &&
+            (price(neighbour).isBetterThan(price(base)) || price(neighbour).isAsGoodAs(price(base))))
           best = neighbour;
       if (best == here)
         return here;

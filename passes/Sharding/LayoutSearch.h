@@ -23,6 +23,8 @@ struct PlanCost {
   /// Whether whoever has `other` should change to this, by more than what rounding
   /// may change.
   bool isBetterThan(const PlanCost &other) const;
+  /// Whether nothing but rounding tells them apart.
+  bool isAsGoodAs(const PlanCost &other) const;
 };
 
 /// Cuts of atoms that are chosen together: atoms of layers that repeat, and the

@@ -80,12 +80,13 @@ def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
 def Partition : Pass<"dpc-partition", "mlir::ModuleOp"> {
   let summary = "Turns logical tensors into one device's shards";
   let description = [{
-    Replaces every op by what one device computes of it, and every reshard by
-    collectives, local slices and reorderings. Where a dimension does not divide
+    Replaces every op by what one device computes of it, and every reshard by the
+    steps of its plan: collectives and local slices (ReshardPlan.h). Where a dimension does not divide
     evenly, shards have padding, which is masked before a reduction reads it. Ops
     on values that are cut over a sequential axis move into `dist.micro` loops.
 
-    Needs: level `placed`. Gives: per-device types, explicit collectives.
+    Needs: level `placed`, a machine where there are reshards (`#dist.machine`).
+    Gives: per-device types, explicit collectives.
 
     ```mlir
     dist.mesh @mesh axes ["data"] sizes [2]

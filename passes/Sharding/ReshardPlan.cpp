@@ -2,6 +2,7 @@
 
 #include "passes/Sharding/ReshardPlan.h"
 
+#include "dialects/Dist/IR/LayoutShards.h"
 #include "planning/PlanError.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -28,6 +29,14 @@ llvm::StringRef dpc::toString(ReshardKind kind) {
   llvm_unreachable("a kind of step");
 }
 
+std::string dpc::toString(const ReshardPlan &plan) {
+  std::string text;
+  for (const ReshardStep &step : plan.steps)
+    text +=
+        (text.empty() ? "" : ", ") + toString(step.kind).str() + " " + llvm::join(step.axes, "+");
+  return text;
+}
+
 llvm::Error ReshardProblem::check() const {
   if (auto defect = dist::check(from, from.shape(), mesh))
     return planError("from: {0}", *defect);
@@ -43,6 +52,26 @@ llvm::Error ReshardProblem::check() const {
 }
 
 //===-- Verification ------------------------------------------------------===//
+
+/// An index of `wanted` that is not in `held`.
+static std::optional<int64_t> findOutside(ArrayRef<IndexRun> wanted, std::vector<IndexRun> held) {
+  llvm::sort(held, [](const IndexRun &a, const IndexRun &b) { return a.global < b.global; });
+  std::vector<std::pair<int64_t, int64_t>> stretches; // ascending, apart
+  for (const IndexRun &run : held) {
+    int64_t end = run.global + run.count;
+    if (stretches.empty() || stretches.back().second < run.global)
+      stretches.push_back({run.global, end});
+    else
+      stretches.back().second = std::max(stretches.back().second, end);
+  }
+  for (const IndexRun &run : wanted) {
+    auto after = llvm::upper_bound(stretches, std::make_pair(run.global, INT64_MAX));
+    int64_t reach = after == stretches.begin() ? 0 : std::prev(after)->second;
+    if (reach < run.global + run.count)
+      return std::max(reach, run.global);
+  }
+  return std::nullopt;
+}
 
 namespace {
 
@@ -131,23 +160,20 @@ private:
   std::optional<int64_t> findMissing(unsigned d, const MeshShape &devices, const MeshShape &all,
                                      const MeshShape &united, int64_t device) const {
     auto own = devices.coordinates(device);
-    auto wanted = localIndices(step.after.dims[d], own, devices);
-    auto at = [&](MeshShape const &group, int64_t member, auto coordinates) {
+    auto wanted = localRuns(step.after.dims[d], own, devices);
+    auto at = [&](const MeshShape &group, int64_t member, auto coordinates) {
       auto moved = group.coordinates(member);
       for (auto [axis, coordinate] : llvm::zip_equal(group.axes, moved))
         coordinates[*devices.axisIndex(axis.name)] = coordinate;
       return coordinates;
     };
     for (int64_t other = 0; other < all.worldSize(); ++other) {
-      std::vector<bool> held(before.dims[d].extent());
+      std::vector<IndexRun> held;
       for (int64_t member = 0; member < united.worldSize(); ++member)
-        for (int64_t index :
-             localIndices(before.dims[d], at(united, member, at(all, other, own)), devices))
-          if (index >= 0)
-            held[index] = true;
-      for (int64_t index : wanted)
-        if (index >= 0 && !held[index])
-          return index;
+        llvm::append_range(
+            held, localRuns(before.dims[d], at(united, member, at(all, other, own)), devices));
+      if (std::optional<int64_t> index = findOutside(wanted, std::move(held)))
+        return index;
     }
     return std::nullopt;
   }
@@ -190,6 +216,9 @@ llvm::Error ReshardPlan::verify(const ReshardProblem &problem) const {
 //===-- Prices ------------------------------------------------------------===//
 
 const ReshardCost &ReshardPrices::getCost(const Layout &from, const Layout &to, int64_t bytes) {
+  static const ReshardCost none;
+  if (from == to)
+    return none;
   auto [entry, isNew] = known.try_emplace({from, to, bytes});
   if (!isNew)
     return entry->second;

@@ -71,6 +71,9 @@ struct ReshardPlan {
   llvm::Error verify(const ReshardProblem &problem) const;
 };
 
+/// `all_gather a, reduce_scatter b+c`: the steps, with the axes of each.
+std::string toString(const ReshardPlan &plan);
+
 /// The cheapest plan; of equally cheap ones the one of fewest steps, then the
 /// one found first. Fails only where `problem.check()` does.
 llvm::Expected<ReshardPlan> planReshard(const ReshardProblem &problem);
