@@ -22,7 +22,7 @@ LogicalResult BlockLowering::run(Block &block) {
 
 Value BlockLowering::createBuffer(Value tensor, Space space) {
   return builder.create<BufferOp>(tensor.getLoc(), bufferOf(tensor.getType()), space,
-                                  IntegerAttr());
+                                  /*offset=*/IntegerAttr(), /*number=*/IntegerAttr());
 }
 
 Value BlockLowering::createResultBuffer(Value result) {
@@ -152,7 +152,8 @@ void BlockLowering::lowerCall(func::CallOp call) {
     outputs.push_back(createResultBuffer(result));
   if (int64_t bytes = getScratchBytes(kernel))
     scratch.push_back(builder.create<BufferOp>(
-        call.getLoc(), MemRefType::get({bytes}, builder.getI8Type()), Space::arena, IntegerAttr()));
+        call.getLoc(), MemRefType::get({bytes}, builder.getI8Type()), Space::arena,
+        /*offset=*/IntegerAttr(), /*number=*/IntegerAttr()));
   builder.create<LaunchOp>(call.getLoc(), call.getCallee(), inputs, outputs, scratch);
 }
 

@@ -37,6 +37,8 @@ private:
         return violation(function)
                << "@" << function.getSymName() << " is called " << count << " times, not once";
     }
+    if (failed(checkNumbers()))
+      return failure();
     auto code = module.lookupSymbol<ModuleOp>(ExecDialect::kCodeModuleName);
     if (!code) // generated on its own
       return success();
@@ -45,6 +47,30 @@ private:
         if (failed(checkCode(launch, code)))
           return failure();
     return success();
+  }
+
+  static std::string describe(BufferOp buffer) {
+    std::string text;
+    llvm::raw_string_ostream(text) << buffer.getType() << " at " << buffer.getOffset().value_or(0)
+                                   << " of " << stringifySpace(buffer.getSpace());
+    return text;
+  }
+
+  /// A buffer is named in several functions: always as the same bytes.
+  LogicalResult checkNumbers() {
+    llvm::DenseMap<int64_t, BufferOp> first;
+    WalkResult walked = getOperation().walk([&](BufferOp buffer) -> WalkResult {
+      if (!buffer.getNumber())
+        return violation(buffer) << "has no number";
+      auto [known, isNew] = first.try_emplace(*buffer.getNumber(), buffer);
+      BufferOp other = known->second;
+      if (buffer.getSpace() == other.getSpace() && buffer.getOffset() == other.getOffset() &&
+          buffer.getType() == other.getType())
+        return success();
+      return violation(buffer) << "buffer " << *buffer.getNumber() << " is " << describe(buffer)
+                               << " here, and " << describe(other) << " elsewhere";
+    });
+    return failure(walked.wasInterrupted());
   }
 
   LogicalResult checkCode(LaunchOp launch, ModuleOp code) {

@@ -11,8 +11,10 @@
 #include "record/EmitProgram.h"
 #include "record/InitialValue.h"
 #include "record/LaunchTable.h"
+#include "record/LoadRecord.h"
 #include "record/Tensors.h"
 #include "record/WriteObject.h"
+#include "runtime/src/plan/PlanCheck.h"
 #include "targets/Objects/ObjectCache.h"
 #include "targets/Target.h"
 #include "tools/common/CommandLine.h"
@@ -194,6 +196,20 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
   return exitDone;
 }
 
+/// Proves the plan on the record as it was written into `object`.
+static int proveRecord(const std::string &object) {
+  auto buffer = llvm::MemoryBuffer::getFile(object, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return fail(object + ": " + buffer.getError().message(), exitIO);
+  auto record = LoadedRecord::load(**buffer);
+  if (!record)
+    return fail("the program record: " + llvm::toString(record.takeError()), exitInvalid);
+  if (dpc::checkPlan((*record)->getProgram()))
+    return fail(Twine("the plan: ") + dpc_last_error(), exitInvalid);
+  return exitDone;
+}
+
 /// Generates code and links it into `output`.
 static int writeExecutable(ModuleOp module, const CompileOptions &options,
                            const ProgramOptions &program, StringRef output, const char *argv0) {
@@ -221,6 +237,9 @@ static int writeExecutable(ModuleOp module, const CompileOptions &options,
         return isWritten(writeObject(*record, stream));
       }))
     return code;
+  if (options.exec.verify)
+    if (int code = proveRecord(object))
+      return code;
   if (int code = writeFile(initial, [&](llvm::raw_fd_ostream &stream) {
         return isWritten(writeValuesObject(values, record->getTargetTriple(), stream));
       }))
