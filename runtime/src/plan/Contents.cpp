@@ -76,7 +76,10 @@ std::vector<ByteRange> Contents::readParts(const ByteRange &range, uint32_t buff
     }
     const uint64_t begin = std::max(at->first, range.begin),
                    end = std::min(at->second.end, range.end);
-    parts.push_back({range.space, begin, end});
+    if (!parts.empty() && parts.back().end == begin)
+      parts.back().end = end;
+    else
+      parts.push_back({range.space, begin, end});
     at = markRead(runs, at, begin, range.end);
   }
   return parts;

@@ -24,7 +24,8 @@ public:
   /// Reads `range`; the stranger, if not all of it is the buffer's.
   std::optional<Stranger> read(const ByteRange &range, uint32_t buffer);
 
-  /// Reads what `range` has of the buffer: these parts, in order.
+  /// Reads what `range` has of the buffer: these parts, in order, with bytes of
+  /// others or nobody between them.
   std::vector<ByteRange> readParts(const ByteRange &range, uint32_t buffer);
 
   /// The first byte of `range` that is the buffer's and that nothing has read

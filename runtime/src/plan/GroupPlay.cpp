@@ -23,8 +23,9 @@ constexpr uint64_t kMostUnderWay = 64;
 
 /// Who has started an operation; all members must say the same of it.
 struct Said {
-  uint32_t rank;   ///< the first
-  uint64_t action; ///< by which of its actions
+  uint32_t rank;    ///< the first
+  uint64_t action;  ///< by which of its actions
+  uint64_t start;   ///< which of its starts that was
   size_t count = 1; ///< members that have
 };
 
@@ -40,8 +41,9 @@ struct Channel {
 
 class GroupPlay {
 public:
-  GroupPlay(const dpc_program_t &program, uint32_t entry, const GroupPlaces &places)
-      : program(program), entry(entry), places(places), ranks(program.world_size) {}
+  GroupPlay(const dpc_program_t &program, uint32_t entry, const GroupPlaces &places,
+            const std::vector<const Played *> &played)
+      : program(program), entry(entry), places(places), played(played), ranks(program.world_size) {}
 
   dpc_status_t run(uint64_t *outStarted) {
     for (uint32_t r = 0; r < program.world_size; ++r) {
@@ -68,7 +70,7 @@ private:
   };
   struct Rank {
     const std::vector<uint64_t> *trace = nullptr; ///< its starts and waits: actions
-    uint64_t at = 0;
+    uint64_t at = 0, starts = 0;
     std::vector<Event> events;
   };
 
@@ -107,7 +109,7 @@ private:
       if (channel.started[member] - channel.complete == kMostUnderWay)
         return DPC_OK;
       event = {&channel, channel.started[member]};
-      if (dpc_status_t status = announce(channel, member, {r, index}))
+      if (dpc_status_t status = announce(channel, member, {r, index, rank.starts++}))
         return status;
       ++*outStarted;
     }
@@ -183,9 +185,12 @@ private:
     for (const auto &fact : facts)
       if (fact.a != fact.b)
         return differ(channel, sequence, first, second, fact.what, fact.a, fact.b);
-    if (isPair || a.op == DPC_OP_BARRIER ||
-        program.ranks[first.rank].buffers != program.ranks[second.rank].buffers)
+    if (isPair || program.ranks[first.rank].buffers != program.ranks[second.rank].buffers)
       return DPC_OK;
+    if (a.op == DPC_OP_BARRIER)
+      return DPC_OK;
+    if (dpc_status_t status = compareContents(channel, sequence, first, second))
+      return status;
     // Ranks that lay out the same buffers use the same parts of them. What only
     // the root of an operation has is not compared.
     const Extents extents = extentsOf(a.op, 1, channel.members.size(), /*isRoot=*/false);
@@ -195,6 +200,29 @@ private:
     return extents.out == Extents::kNone
                ? DPC_OK
                : compareBuffers(channel, sequence, first, second, "output", a.out, b.out);
+  }
+
+  /// What one member has not written means nothing in a sum of all.
+  dpc_status_t compareContents(const Channel &channel, uint64_t sequence, const Said &first,
+                               const Said &second) const {
+    const uint32_t op = actionOf(first.rank, first.action).op;
+    if (op != DPC_OP_ALL_REDUCE && op != DPC_OP_REDUCE_SCATTER && op != DPC_OP_REDUCE)
+      return DPC_OK;
+    const auto &a = played[first.rank]->sent[first.start], &b = played[second.rank]->sent[second.start];
+    if (a == b)
+      return DPC_OK;
+    size_t same = 0;
+    while (same < a.size() && same < b.size() && a[same] == b[same])
+      ++same;
+    auto written = [&](const auto &parts) {
+      return same == parts.size() ? std::string("nothing more")
+                                  : "bytes [" + std::to_string(parts[same].first) + ", " +
+                                        std::to_string(parts[same].second) + ")";
+    };
+    return fail(DPC_INVALID, "%s: the input has %s; %s: it has %s (operation %llu of %s)",
+                describePlace(program, first.rank, entry, first.action).c_str(), written(a).c_str(),
+                describePlace(program, second.rank, entry, second.action).c_str(),
+                written(b).c_str(), Number(sequence), channel.name.c_str());
   }
 
   dpc_status_t compareBuffers(const Channel &channel, uint64_t sequence, const Said &first,
@@ -260,6 +288,7 @@ private:
   const dpc_program_t &program;
   const uint32_t entry;
   const GroupPlaces &places;
+  const std::vector<const Played *> &played; ///< by rank
   std::vector<Rank> ranks;
   std::map<std::pair<const dpc_action_t *, uint64_t>, std::vector<uint64_t>> traces;
   std::map<std::pair<uint32_t, uint32_t>, Channel> groups; ///< by family and group
@@ -269,8 +298,8 @@ private:
 } // namespace
 
 dpc_status_t playGroups(const dpc_program_t &program, uint32_t entry, const GroupPlaces &places,
-                        uint64_t *outStarted) {
-  return GroupPlay(program, entry, places).run(outStarted);
+                        const std::vector<const Played *> &played, uint64_t *outStarted) {
+  return GroupPlay(program, entry, places, played).run(outStarted);
 }
 
 } // namespace dpc::plan

@@ -29,11 +29,11 @@ struct Flight {
 class MemoryPlay {
 public:
   MemoryPlay(const dpc_program_t &program, uint32_t rankIndex, uint32_t entry,
-             const GroupPlaces &places)
+             const GroupPlaces &places, Played &played)
       : program(program), rankIndex(rankIndex), rank(program.ranks[rankIndex]), entry(entry),
-        places(places), ran(program.function_count) {}
+        places(places), played(played), ran(program.function_count) {}
 
-  dpc_status_t run(const std::vector<Result> &results, uint64_t *outActions) {
+  dpc_status_t run(const std::vector<Result> &results) {
     for (uint64_t i = 0; i < rank.buffer_count; ++i) {
       const dpc_logical_buffer_t &buffer = rank.buffers[i];
       if (buffer.kind == DPC_BUFFER_FILLED)
@@ -42,7 +42,7 @@ public:
     }
     const dpc_actions_t &table = rank.entries[entry];
     dpc_status_t status = walkTable(table, [&](uint64_t index, uint32_t micro) {
-      ++*outActions;
+      ++played.actions;
       current = index;
       if (dpc_status_t failed = perform(table.actions[index], micro))
         return failWithin(failed, "%s", describePlace(program, rankIndex, entry, index).c_str());
@@ -254,6 +254,7 @@ private:
     if (isPair && action.peer == place.index)
       return fail(DPC_INVALID, "is with this rank itself");
     Flight flight = {action.event, current, {}, {}, {}, action.out.buffer};
+    played.sent.emplace_back();
     if (action.op != DPC_OP_BARRIER)
       if (dpc_status_t status = move(action, place.index, &flight))
         return status;
@@ -275,10 +276,10 @@ private:
       if (dpc_status_t status = mayRead(in, action.in.buffer))
         return status;
       parts = contents.readParts(in, action.in.buffer);
-      if (parts.empty()) {
-        dpc_status_t status = demand(in, action.in.buffer);
-        return status;
-      }
+      if (parts.empty())
+        return demand(in, action.in.buffer);
+      for (const ByteRange &part : parts)
+        played.sent.back().push_back({part.begin - in.begin, part.end - in.begin});
     }
     if (out.empty())
       return DPC_OK;
@@ -287,12 +288,21 @@ private:
     if (in.overlaps(out) && !mayShare(action, index, in, out))
       return fail(DPC_INVALID, "reads %s and writes %s", describe(in).c_str(),
                   describe(out).c_str());
-    if (in.empty() || in.end - in.begin != out.end - out.begin)
-      parts = {out};
-    else
-      for (ByteRange &part : parts)
-        part = {out.space, part.begin - in.begin + out.begin, part.end - in.begin + out.begin};
-    flight->made = std::move(parts);
+    // Of a scattered sum this rank gets its part. What other ranks send is made
+    // whole: GroupPlay compares what they have of it.
+    const uint64_t bytes = out.end - out.begin,
+                   skipped = action.op == DPC_OP_REDUCE_SCATTER ? index * bytes : 0;
+    if (!in.empty() && (action.op == DPC_OP_REDUCE_SCATTER || in.end - in.begin == bytes)) {
+      for (const ByteRange &part : parts) {
+        const uint64_t begin = std::max(part.begin - in.begin, skipped),
+                       end = std::min(part.end - in.begin, skipped + bytes);
+        if (begin < end)
+          flight->made.push_back(
+              {out.space, out.begin + begin - skipped, out.begin + end - skipped});
+      }
+    } else {
+      flight->made = {out};
+    }
     return DPC_OK;
   }
 
@@ -330,6 +340,7 @@ private:
   const dpc_rank_t &rank;
   const uint32_t entry;
   const GroupPlaces &places;
+  Played &played;
   Contents contents;
   std::vector<Flight> flights;
   std::vector<uint64_t> ran; ///< by function: for how many microbatches
@@ -340,8 +351,8 @@ private:
 
 dpc_status_t playMemory(const dpc_program_t &program, uint32_t rank, uint32_t entry,
                         const GroupPlaces &places, const std::vector<Result> &results,
-                        uint64_t *outActions) {
-  return MemoryPlay(program, rank, entry, places).run(results, outActions);
+                        Played *out) {
+  return MemoryPlay(program, rank, entry, places, *out).run(results);
 }
 
 } // namespace dpc::plan

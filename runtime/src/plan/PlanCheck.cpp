@@ -30,12 +30,16 @@ public:
     if (dpc_status_t status = places.find(program))
       return status;
     findFamilies();
+    for (std::vector<const Played *> &entry : ofRank)
+      entry.resize(program.world_size);
     for (uint32_t r = 0; r < program.world_size; ++r)
       if (dpc_status_t status = checkRank(r))
         return status;
     for (uint32_t e = 0; e < DPC_ENTRY_COUNT; ++e)
-      if (dpc_status_t status = playGroups(program, e, places, &summary.communications))
-        return status;
+      if (isPlayed(e))
+        if (dpc_status_t status =
+                playGroups(program, e, places, ofRank[e], &summary.communications))
+          return status;
     *out = summary;
     return DPC_OK;
   }
@@ -92,11 +96,12 @@ private:
         const GroupPlaces::Place &place = places.of(family, r);
         kind.facts.push_back(place.group == DPC_NONE ? DPC_NONE : place.index);
       }
-      auto [known, isNew] = played.try_emplace(std::move(kind), 0);
+      auto [known, isNew] = played.try_emplace(std::move(kind));
+      ofRank[e][r] = &known->second;
       if (isNew)
         if (dpc_status_t status = playMemory(program, r, e, places, results, &known->second))
           return status;
-      summary.actions += known->second;
+      summary.actions += known->second.actions;
     }
     return DPC_OK;
   }
@@ -114,7 +119,8 @@ private:
   GroupPlaces places;
   std::vector<uint32_t> families;
   std::set<std::pair<const dpc_action_t *, uint64_t>> seen;
-  std::map<Kind, uint64_t> played; ///< how many actions
+  std::map<Kind, Played> played;
+  std::vector<const Played *> ofRank[DPC_ENTRY_COUNT]; ///< by rank
 };
 
 } // namespace

@@ -1,0 +1,111 @@
+// The proof of the plan finds what is wrong with one rank's table: compiled
+// programs, their tables edited in a random place, none of them run.
+#include "runtime/src/plan/PlanCheck.h"
+#include "test/runtime/PlanMutants.h"
+#include "test/runtime/RunCommand.h"
+
+#include <dlfcn.h>
+
+#include <map>
+#include <memory>
+
+using namespace dpc;
+using namespace dpc::test;
+
+namespace {
+
+constexpr int kMutants = 500;
+
+/// The record of a program that dpc-compile makes of a model of test/models.
+class Compiled {
+public:
+  Compiled(const std::string &model, std::vector<std::string> options) {
+    options.insert(options.begin(), {DPC_COMPILE, MODELS "/" + model + "/model.onnx", "-o",
+                                     directory.path + "/program.so", "--emit=shared"});
+    // The test proves it itself.
+    options.push_back("--verify-plan=off");
+    const Outcome outcome = run(options);
+    EXPECT_EQ(outcome.code, 0) << outcome.text;
+    handle = dlopen((directory.path + "/program.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle)
+      program = static_cast<const dpc_program_t *>(dlsym(handle, "dpc_program"));
+  }
+  ~Compiled() {
+    if (handle)
+      dlclose(handle);
+  }
+  const dpc_program_t *program = nullptr;
+
+private:
+  TemporaryDirectory directory;
+  void *handle = nullptr;
+};
+
+/// Replicas; four ranks by two axes, with microbatches; BatchNorm, whose
+/// statistics are summed too; updates that are divided over four ranks, with a
+/// norm of all gradients; lists of launches in place of host code.
+const std::vector<std::unique_ptr<Compiled>> &programs() {
+  static const std::vector<std::unique_ptr<Compiled>> all = [] {
+    const std::string loss = "--loss=cross-entropy";
+    std::vector<std::unique_ptr<Compiled>> made;
+    auto compile = [&](const char *model, std::vector<std::string> options) {
+      made.push_back(std::make_unique<Compiled>(model, std::move(options)));
+    };
+    compile("mlp", {"--shape=x:8x16", loss, "--optimizer=adam,lr=0.1", "--mesh=data=2"});
+    compile("gpt2", {loss, "--optimizer=adamw,lr=0.1", "--mesh=data=2,model=2", "--accumulate=2"});
+    compile("bn_cnn", {"--shape=x:8x3x12x12", loss, "--optimizer=sgd,lr=0.1,momentum=0.9",
+                       "--mesh=data=2", "--accumulate=4"});
+    compile("gpt2", {loss, "--optimizer=adamw,lr=0.1", "--mesh=data=4", "--clip-grad-norm=1",
+                     "--bucket-mib=0.02", "--first-bucket-mib=0.01"});
+    compile("mlp", {"--shape=x:8x16", loss, "--optimizer=adam,lr=0.1", "--mesh=data=2",
+                    "--accumulate=2", "--target=scalar"});
+    return made;
+  }();
+  return all;
+}
+
+TEST(PlanMutants, WhatIsUnchangedPasses) {
+  for (const auto &compiled : programs()) {
+    ASSERT_NE(compiled->program, nullptr);
+    const dpc_program_t &program = *compiled->program;
+    EXPECT_EQ(checkPlan(program), DPC_OK) << dpc_last_error();
+    for (uint32_t rank = 0; rank < program.world_size; ++rank)
+      for (uint32_t entry = 0; entry < DPC_ENTRY_COUNT; ++entry) {
+        Mutant copy(program, rank, entry, 0);
+        EXPECT_EQ(checkPlan(copy.program), DPC_OK) << dpc_last_error();
+      }
+  }
+}
+
+TEST(PlanMutants, EveryOneIsCaught) {
+  std::mt19937_64 random(20);
+  std::map<std::string, std::pair<int, int>> counts; // made, caught
+  int made = 0;
+  for (uint64_t turn = 0; made < kMutants && turn < 100 * kMutants; ++turn) {
+    const Mutant::Edit &edit = Mutant::edits()[turn % Mutant::edits().size()];
+    const dpc_program_t *program = programs()[random() % programs().size()]->program;
+    ASSERT_NE(program, nullptr);
+    const uint32_t rank = static_cast<uint32_t>(random() % program->world_size),
+                   entry = random() % 4 ? DPC_ENTRY_STEP : DPC_ENTRY_EVAL;
+    Mutant mutant(*program, rank, entry, random());
+    if (!mutant.apply(edit))
+      continue;
+    ++made;
+    auto &[ofKind, caught] = counts[edit.name];
+    ++ofKind;
+    const bool isCaught = checkPlan(mutant.program) == DPC_INVALID;
+    caught += isCaught;
+    EXPECT_TRUE(isCaught) << program->command << ", rank " << rank << ", entry " << entry << ": "
+                          << mutant.what;
+    // The message says which rank and what is wrong, in one line.
+    const std::string message = isCaught ? dpc_last_error() : "rank";
+    EXPECT_NE(message.find("rank"), std::string::npos) << mutant.what << ": " << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << mutant.what << ": " << message;
+  }
+  EXPECT_EQ(made, kMutants);
+  EXPECT_EQ(counts.size(), Mutant::edits().size()) << "an edit was never made";
+  for (const auto &[kind, count] : counts)
+    std::printf("%-18s %3d made, %3d caught\n", kind.c_str(), count.first, count.second);
+}
+
+} // namespace
