@@ -9,7 +9,7 @@ namespace dpc::plan {
 
 /// Actions that a proof goes through in one table; only tables that are wrong
 /// have more.
-constexpr uint64_t kMostActions = uint64_t(1) << 28;
+constexpr uint64_t kMostActions = uint64_t(1) << 26;
 
 /// Calls visit(index, micro) for each action of a table but the loops, in the
 /// order in which the Executor performs them, until it returns a status other
