@@ -171,6 +171,7 @@ struct Plan {
     program.state_count = program.input_count = program.metric_count = 1;
     program.locations = &location;
     program.location_count = 1;
+    program.device = device;
     input.batch_dim = 0;
     return checkPlan(program) ? dpc_last_error() : "";
   }
@@ -184,6 +185,7 @@ struct Plan {
   bool ownBuffers = false;
   uint64_t stateOffset = 0;
   uint32_t holder = DPC_NONE;
+  const dpc_device_program_t *device = nullptr;
   dpc_location_t location = {"/fc/MatMul", ""};
 };
 
@@ -222,7 +224,7 @@ TEST(PlanCheck, ErrorsSayWhere) {
   plan.tables[1].erase(plan.tables[1].begin() + 2);
   plan.tables[1][2].location = 0;
   EXPECT_EQ(plan.check(),
-            "rank 1, step, action 2, use (at /fc/MatMul): launch 0: reads bytes [64, 128) of "
+            "plan of 2 ranks: rank 1, step, action 2, use (at /fc/MatMul): launch 0: reads bytes [64, 128) of "
             "shared, which all-reduce 3 of action 1 uses until its wait");
 }
 
@@ -640,6 +642,43 @@ TEST(PlanCheck, StagesDiffer) {
   };
   expectHolds(pipeline(1));
   expectSays(pipeline(0), {"rank 0, end of step: use has run for 0 of 1 microbatches"});
+}
+
+// What a device is told to do is what the function says, or less.
+TEST(PlanCheck, LaunchesUseWhatTheirFunctionNames) {
+  auto with = [](uint32_t kind, uint64_t offset, uint64_t bytes, uint64_t stride, bool isBack) {
+    Plan plan = alike(sound);
+    for (dpc_function_t &function : plan.functions)
+      function.fn = nullptr;
+    static dpc_kernel_t kernel = {"k", [](char *const *) {}, nullptr, nullptr, {}};
+    static dpc_param_t params[2];
+    params[0] = {DPC_SPACE_ARENA, DPC_NONE, offset, stride, 0, bytes};
+    params[1] = {DPC_SPACE_SHARED, DPC_NONE, 0, 0, 0, bytes};
+    if (isBack)
+      std::swap(params[0], params[1]);
+    static dpc_launch_t launch = {};
+    launch.kind = kind;
+    launch.param_count = 2;
+    static const dpc_launches_t launches[] = {{0, 1}, {0, 0}};
+    static dpc_device_program_t device = {};
+    device.struct_size = sizeof device;
+    device.kernel_count = device.launch_count = 1;
+    device.param_count = 2;
+    device.kernels = &kernel;
+    device.launches = &launch;
+    device.params = params;
+    device.functions = launches;
+    plan.device = &device;
+    return plan;
+  };
+  // Function 0 reads a microbatch of 64 bytes at 64, and writes 64 bytes at 0.
+  expectHolds(with(DPC_LAUNCH_COPY, 64, 64, 64, false));
+  expectHolds(with(DPC_LAUNCH_KERNEL, 72, 32, 64, true));
+  expectSays(with(DPC_LAUNCH_COPY, 64, 64, 64, true),
+             {"make, launch 0 of the device: parameter 0 (space 1, offset 0, 64 bytes) is none of"});
+  expectSays(with(DPC_LAUNCH_KERNEL, 72, 64, 64, false), {"parameter 0 (space 0, offset 72, 64 bytes)"});
+  expectSays(with(DPC_LAUNCH_KERNEL, 56, 16, 64, false), {"parameter 0 (space 0, offset 56, 16 bytes)"});
+  expectSays(with(DPC_LAUNCH_KERNEL, 64, 64, 0, false), {"parameter 0"});
 }
 
 TEST(PlanCheck, LoopsEnd) {

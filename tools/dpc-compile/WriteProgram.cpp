@@ -197,7 +197,7 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
 }
 
 /// Proves the plan on the record as it was written into `object`.
-static int proveRecord(const std::string &object) {
+static int proveRecord(const std::string &object, const CompileOptions &options) {
   auto buffer = llvm::MemoryBuffer::getFile(object, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)
@@ -205,8 +205,11 @@ static int proveRecord(const std::string &object) {
   auto record = LoadedRecord::load(**buffer);
   if (!record)
     return fail("the program record: " + llvm::toString(record.takeError()), exitInvalid);
-  if (dpc::checkPlan((*record)->getProgram()))
-    return fail(Twine("the plan: ") + dpc_last_error(), exitInvalid);
+  PlanSummary summary;
+  if (dpc::checkPlan((*record)->getProgram(), &summary))
+    return fail(dpc_last_error(), exitInvalid);
+  if (options.explain == Explain::all)
+    llvm::errs() << "dpc-compile: note: " << describePlan(summary) << "\n";
   return exitDone;
 }
 
@@ -238,7 +241,7 @@ static int writeExecutable(ModuleOp module, const CompileOptions &options,
       }))
     return code;
   if (options.exec.verify)
-    if (int code = proveRecord(object))
+    if (int code = proveRecord(object, options))
       return code;
   if (int code = writeFile(initial, [&](llvm::raw_fd_ostream &stream) {
         return isWritten(writeValuesObject(values, record->getTargetTriple(), stream));

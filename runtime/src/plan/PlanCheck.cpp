@@ -5,6 +5,7 @@
 #include "runtime/src/base/Status.h"
 #include "runtime/src/plan/BufferCheck.h"
 #include "runtime/src/plan/GroupPlay.h"
+#include "runtime/src/plan/LaunchCheck.h"
 #include "runtime/src/plan/MemoryPlay.h"
 #include "runtime/src/program/ProgramCheck.h"
 
@@ -27,6 +28,8 @@ public:
     for (uint32_t r = 0; r < program.world_size; ++r)
       if (dpc_status_t status = checkTables(program, r))
         return status;
+    if (dpc_status_t status = checkLaunches(program))
+      return status;
     if (dpc_status_t status = places.find(program))
       return status;
     findFamilies();
@@ -125,12 +128,21 @@ private:
 
 } // namespace
 
+std::string describePlan(const PlanSummary &summary) {
+  return "plan of " + std::to_string(summary.ranks) + (summary.ranks == 1 ? " rank" : " ranks") +
+         ": OK, " + std::to_string(summary.actions) + " actions, " +
+         std::to_string(summary.communications) + " communications, " +
+         std::to_string(summary.buffers) + " buffers";
+}
+
 dpc_status_t checkPlan(const dpc_program_t &program, PlanSummary *outSummary) {
   PlanSummary summary;
-  dpc_status_t status = PlanCheck(program).run(&summary);
-  if (status == DPC_OK && outSummary)
+  if (dpc_status_t status = PlanCheck(program).run(&summary))
+    return failWithin(status, "plan of %u rank%s", program.world_size,
+                      program.world_size == 1 ? "" : "s");
+  if (outSummary)
     *outSummary = summary;
-  return status;
+  return DPC_OK;
 }
 
 } // namespace dpc

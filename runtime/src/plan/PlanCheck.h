@@ -4,6 +4,8 @@
 #include "dpc/program.h"
 #include "dpc/status.h"
 
+#include <string>
+
 namespace dpc {
 
 /// How much a proof went through, for reports.
@@ -14,10 +16,14 @@ struct PlanSummary {
   uint64_t buffers = 0;        ///< logical ones, of all ranks
 };
 
+/// "plan of 2 ranks: OK, 36 actions, 10 communications, 348 buffers".
+std::string describePlan(const PlanSummary &summary);
+
 /// Proves the plan of a program on its record, without running it, by playing
 /// the action tables of all ranks against each other:
 ///
-/// 1. Tables: what checkTables says, for every rank.
+/// 1. Tables: what checkTables says, for every rank; what a device launches uses
+///    no bytes but those that its function names.
 /// 2. Buffers: each lies in its space. Those that the host fills or reads
 ///    overlap no others, and lie where the records of state, inputs, controls,
 ///    outputs and metrics say.

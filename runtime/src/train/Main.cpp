@@ -57,14 +57,10 @@ int finish(dpc_status_t status, bool report) {
 
 /// One line says that the plan holds, or where it does not.
 dpc_status_t provePlan(const dpc_program_t &program) {
-  const char *plural = program.world_size == 1 ? "" : "s";
   PlanSummary summary;
   if (dpc_status_t status = checkPlan(program, &summary))
-    return failWithin(status, "plan of %u rank%s", program.world_size, plural);
-  std::printf("plan of %u rank%s: OK, %llu actions, %llu communications, %llu buffers\n",
-              summary.ranks, plural, static_cast<unsigned long long>(summary.actions),
-              static_cast<unsigned long long>(summary.communications),
-              static_cast<unsigned long long>(summary.buffers));
+    return status;
+  std::printf("%s\n", describePlan(summary).c_str());
   return DPC_OK;
 }
 
