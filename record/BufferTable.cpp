@@ -43,7 +43,8 @@ LogicalResult BufferTable::run() {
     return failure();
   for (auto [number, buffer] : temporaries) {
     temporaryIndex[number] = size();
-    add(buffer, bufferBytes(buffer.getType()), DPC_BUFFER_TEMPORARY, namesOf(buffer.getLoc()).nodes);
+    add(buffer, bufferBytes(buffer.getType()), DPC_BUFFER_TEMPORARY,
+        namesOf(buffer.getLoc()).nodes);
   }
   return success();
 }
@@ -73,9 +74,10 @@ std::pair<llvm::Constant *, uint64_t> BufferTable::emitAccesses(FunctionOp funct
     for (const Access &access : made) {
       Place place = placeOf(access.buffer);
       dpc_access_t record = {};
-      record.kind = !access.isWrite                                               ? DPC_ACCESS_READ
-                    : called && llvm::is_contained(called.getScratch(), access.buffer) ? DPC_ACCESS_SCRATCH
-                                                                                  : DPC_ACCESS_WRITE;
+      record.kind = !access.isWrite ? DPC_ACCESS_READ
+                    : called && llvm::is_contained(called.getScratch(), access.buffer)
+                        ? DPC_ACCESS_SCRATCH
+                        : DPC_ACCESS_WRITE;
       record.buffer = getIndex(place.root);
       record.space = uint32_t(spaceOf(place.root));
       record.family = place.shardAxes ? mesh.getFamily(place.shardAxes) : DPC_NONE;

@@ -103,8 +103,9 @@ private:
         (object.getEMachine() == ELF::EM_AARCH64 && type == ELF::R_AARCH64_ABS64);
     if (!isPointer || section.getSize() < sizeof(char *) ||
         offset > section.getSize() - sizeof(char *))
-      return createStringError("byte " + Twine(offset) + " of a section of the object has relocation " +
-                               Twine(type) + ", which is no pointer");
+      return createStringError("byte " + Twine(offset) +
+                               " of a section of the object has relocation " + Twine(type) +
+                               ", which is no pointer");
     Expected<const char *> address = addressOf(*relocation.getSymbol());
     if (!address)
       return address.takeError();

@@ -115,7 +115,8 @@ struct Plan {
                                            {"lines", 1, world, members.data()}};
     const dpc_axis_t axis = {"data", world, 0};
     const dpc_run_t run = {0, 0, kElements, {1, 1}, {0, 0}, {0, 0}};
-    std::vector<dpc_placement_t> statePlaces(world, {DPC_SPACE_ARENA, 1, stateOffset, kElements, 1, &run}),
+    std::vector<dpc_placement_t> statePlaces(world,
+                                             {DPC_SPACE_ARENA, 1, stateOffset, kElements, 1, &run}),
         inputPlaces(world, {DPC_SPACE_ARENA, 1, 64, kElements, 1, &run});
     const int64_t stateShape[] = {kElements}, inputShape[] = {2, kElements};
     dpc_state_t state = {};
@@ -223,9 +224,9 @@ TEST(PlanCheck, ErrorsSayWhere) {
   Plan plan = alike(sound);
   plan.tables[1].erase(plan.tables[1].begin() + 2);
   plan.tables[1][2].location = 0;
-  EXPECT_EQ(plan.check(),
-            "plan of 2 ranks: rank 1, step, action 2, use (at /fc/MatMul): launch 0: reads bytes [64, 128) of "
-            "shared, which all-reduce 3 of action 1 uses until its wait");
+  EXPECT_EQ(plan.check(), "plan of 2 ranks: rank 1, step, action 2, use (at /fc/MatMul): launch 0: "
+                          "reads bytes [64, 128) of "
+                          "shared, which all-reduce 3 of action 1 uses until its wait");
 }
 
 TEST(PlanCheck, Buffers) {
@@ -322,21 +323,24 @@ TEST(PlanCheck, WhatIsReadWasWritten) {
     return plan;
   };
   expectHolds(overwritten(false));
-  expectSays(overwritten(true), {"third: launch 0: reads bytes [192, 256) of shared as buffer 6 (wide), "
-                                 "but byte 192 is that of buffer 7 (other) by now"});
+  expectSays(overwritten(true),
+             {"third: launch 0: reads bytes [192, 256) of shared as buffer 6 (wide), "
+              "but byte 192 is that of buffer 7 (other) by now"});
   // What an action calls part of a buffer is one.
   Plan beyond = alike(sound);
   beyond.accessTables[0][1].bytes = 129;
-  expectSays(std::move(beyond),
-             {"make: launch 0: reads: bytes [64, 193) of arena as buffer 1 (input), which has bytes "
-              "[64, 192) of arena"});
+  expectSays(
+      std::move(beyond),
+      {"make: launch 0: reads: bytes [64, 193) of arena as buffer 1 (input), which has bytes "
+       "[64, 192) of arena"});
   Plan microbatch = alike([](Plan &plan, uint32_t rank) {
     for (int32_t micro : {0, 1, 2})
       plan.compute(rank, 0, micro);
     plan.sound(rank);
   });
   microbatch.functions[0].runs = 4;
-  expectSays(std::move(microbatch), {"action 2, make", "bytes [192, 256) of arena as buffer 1 (input)"});
+  expectSays(std::move(microbatch),
+             {"action 2, make", "bytes [192, 256) of arena as buffer 1 (input)"});
   Plan nameless = alike(sound);
   nameless.tables[0][1].out.buffer = kBuffers;
   expectSays(std::move(nameless), {"action 1, all-reduce 3", "writes: buffer 8 of 8"});
@@ -420,8 +424,9 @@ TEST(PlanCheck, SumsAreReadBeforeTheyBeginAnew) {
     return plan;
   };
   expectHolds(with(true));
-  expectSays(with(false), {"action 2, zero: zeroes bytes [192, 256) of arena of buffer 2 (temp), but "
-                           "nothing has read byte 192 since it was written"});
+  expectSays(with(false),
+             {"action 2, zero: zeroes bytes [192, 256) of arena of buffer 2 (temp), but "
+              "nothing has read byte 192 since it was written"});
 }
 
 TEST(PlanCheck, InputAndOutputShareBytesAsTheOperationSays) {
@@ -438,8 +443,9 @@ TEST(PlanCheck, InputAndOutputShareBytesAsTheOperationSays) {
     return plan;
   };
   expectHolds(gather(64));
-  expectSays(gather(32), {"rank 1, step, action 5, all-gather 3: reads bytes [224, 288) of shared and "
-                          "writes bytes [192, 320) of shared"});
+  expectSays(gather(32),
+             {"rank 1, step, action 5, all-gather 3: reads bytes [224, 288) of shared and "
+              "writes bytes [192, 320) of shared"});
 }
 
 TEST(PlanCheck, EachStartHasOneWait) {
@@ -502,8 +508,8 @@ TEST(PlanCheck, MembersMeanTheSameBytes) {
   auto halves = [](bool isSecond, bool own) {
     Plan plan;
     plan.ownBuffers = own;
-    plan.function("fill", {plan.access(DPC_ACCESS_WRITE, kWide), plan.access(DPC_ACCESS_WRITE, kWide)},
-                  1);
+    plan.function("fill",
+                  {plan.access(DPC_ACCESS_WRITE, kWide), plan.access(DPC_ACCESS_WRITE, kWide)}, 1);
     plan.accessTables[2][1].offset += 64;
     for (uint32_t rank : {0, 1}) {
       plan.compute(rank, 0);
@@ -548,10 +554,11 @@ TEST(PlanCheck, GroupsAreThoseOfTheRank) {
   expectSays(std::move(peer), {"names member 2 of 2 in group family world"});
   Plan family = alike(sound);
   family.tables[0][1].group = 1;
-  expectSays(std::move(family), {"2 of 2 ranks wait for ever",
-                                 "waits for operation 0 of group 0 of lines, which rank 1 has not "
-                                 "started",
-                                 "waits for operation 0 of group 0 of world, which rank 0 has not"});
+  expectSays(std::move(family),
+             {"2 of 2 ranks wait for ever",
+              "waits for operation 0 of group 0 of lines, which rank 1 has not "
+              "started",
+              "waits for operation 0 of group 0 of world, which rank 0 has not"});
 }
 
 TEST(PlanCheck, SendsMeetTheirReceives) {
@@ -585,9 +592,10 @@ TEST(PlanCheck, SendsMeetTheirReceives) {
     circle.message(rank, DPC_OP_SEND, 1, kGrad, 1 - rank);
     circle.wait(rank, 1);
   }
-  expectSays(std::move(circle),
-             {"2 of 2 ranks wait for ever: rank 0, step, action 5, wait for event 2 waits for operation "
-              "0 of rank 1 to rank 0, which rank 1 has not started; rank 1, step, action 5"});
+  expectSays(
+      std::move(circle),
+      {"2 of 2 ranks wait for ever: rank 0, step, action 5, wait for event 2 waits for operation "
+       "0 of rank 1 to rank 0, which rank 1 has not started; rank 1, step, action 5"});
   // A message of another size.
   Plan size;
   for (uint32_t rank : {0, 1})
@@ -674,10 +682,13 @@ TEST(PlanCheck, LaunchesUseWhatTheirFunctionNames) {
   // Function 0 reads a microbatch of 64 bytes at 64, and writes 64 bytes at 0.
   expectHolds(with(DPC_LAUNCH_COPY, 64, 64, 64, false));
   expectHolds(with(DPC_LAUNCH_KERNEL, 72, 32, 64, true));
-  expectSays(with(DPC_LAUNCH_COPY, 64, 64, 64, true),
-             {"make, launch 0 of the device: parameter 0 (space 1, offset 0, 64 bytes) is none of"});
-  expectSays(with(DPC_LAUNCH_KERNEL, 72, 64, 64, false), {"parameter 0 (space 0, offset 72, 64 bytes)"});
-  expectSays(with(DPC_LAUNCH_KERNEL, 56, 16, 64, false), {"parameter 0 (space 0, offset 56, 16 bytes)"});
+  expectSays(
+      with(DPC_LAUNCH_COPY, 64, 64, 64, true),
+      {"make, launch 0 of the device: parameter 0 (space 1, offset 0, 64 bytes) is none of"});
+  expectSays(with(DPC_LAUNCH_KERNEL, 72, 64, 64, false),
+             {"parameter 0 (space 0, offset 72, 64 bytes)"});
+  expectSays(with(DPC_LAUNCH_KERNEL, 56, 16, 64, false),
+             {"parameter 0 (space 0, offset 56, 16 bytes)"});
   expectSays(with(DPC_LAUNCH_KERNEL, 64, 64, 0, false), {"parameter 0"});
 }
 

@@ -61,7 +61,9 @@ private:
     bool isWrite;
   };
 
-  uint64_t below(uint64_t count) { return std::uniform_int_distribution<uint64_t>(0, count - 1)(random); }
+  uint64_t below(uint64_t count) {
+    return std::uniform_int_distribution<uint64_t>(0, count - 1)(random);
+  }
   bool pick(uint64_t *out, const std::function<bool(const dpc_action_t &)> &fits);
   bool isKind(const dpc_action_t &action, std::initializer_list<uint32_t> kinds) const {
     return std::find(kinds.begin(), kinds.end(), action.kind) != kinds.end();

@@ -1,7 +1,7 @@
 // The proof of the plan finds what is wrong with one rank's table: compiled
 // programs, their tables edited in a random place, none of them run.
-#include "runtime/src/plan/PlanCheck.h"
 #include "test/runtime/PlanMutants.h"
+#include "runtime/src/plan/PlanCheck.h"
 #include "test/runtime/RunCommand.h"
 
 #include <dlfcn.h>

@@ -189,7 +189,8 @@ TEST_F(ProducedProgram, VerifyProvesThePlan) {
       {LINEAR_1, 0, "plan of 1 rank: OK, 15 actions, 4 communications, 10 buffers\n"},
       {LINEAR_2, 0, "plan of 2 ranks: OK, 30 actions, 8 communications, 20 buffers\n"},
       {LINEAR_BROKEN, 1,
-       "error: plan of 2 ranks: rank 1, end of step: all-reduce 10 of action 4 is never waited for\n"},
+       "error: plan of 2 ranks: rank 1, end of step: all-reduce 10 of action 4 is never waited "
+       "for\n"},
   };
   for (const auto &one : cases) {
     for (const std::vector<std::string> &command :

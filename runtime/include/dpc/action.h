@@ -54,14 +54,14 @@ typedef int32_t (*dpc_fn_t)(dpc_call_t *call);
 
 /** One entry of the program's function table. */
 typedef struct dpc_function_t {
-  dpc_fn_t fn;      /**< host code; null in a program for a device, which has a
+  dpc_fn_t fn;                  /**< host code; null in a program for a device, which has a
                        list of launches instead (dpc/device.h) */
-  const char *name; /**< for traces: "step.0", ... */
-  uint32_t entry;   /**< DPC_ENTRY_* of the table that calls it */
-  uint32_t piece;   /**< an entry is cut into pieces where communication starts
+  const char *name;             /**< for traces: "step.0", ... */
+  uint32_t entry;               /**< DPC_ENTRY_* of the table that calls it */
+  uint32_t piece;               /**< an entry is cut into pieces where communication starts
                        or ends: which one this is, from 0 */
-  uint32_t stage;   /**< index into the stage table */
-  uint32_t chunk;   /**< chunk of that stage (more than one when stages
+  uint32_t stage;               /**< index into the stage table */
+  uint32_t chunk;               /**< chunk of that stage (more than one when stages
                        interleave) */
   const dpc_access_t *accesses; /**< what it reads and writes, in the order of its
                                    launches */

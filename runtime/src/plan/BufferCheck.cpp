@@ -21,9 +21,9 @@ public:
     if (dpc_status_t status = checkOverlaps())
       return status;
     for (uint32_t i = 0; i < program.state_count; ++i)
-      if (dpc_status_t status = checkHeld("state", program.states[i].name,
-                                          program.states[i].placements[rankIndex],
-                                          program.states[i].dtype, 1, 0, DPC_BUFFER_FILLED))
+      if (dpc_status_t status =
+              checkHeld("state", program.states[i].name, program.states[i].placements[rankIndex],
+                        program.states[i].dtype, 1, 0, DPC_BUFFER_FILLED))
         return status;
     for (uint32_t i = 0; i < program.input_count; ++i) {
       const dpc_input_t &input = program.inputs[i];
@@ -35,10 +35,10 @@ public:
     for (uint32_t i = 0; i < program.control_count; ++i) {
       const dpc_control_t &control = program.controls[i];
       const std::string name = std::to_string(i);
-      if (dpc_status_t status = findHolder("control", name.c_str(),
-                                           {control.space, control.offset,
-                                            control.offset + dpc_dtype_size(control.dtype)},
-                                           DPC_BUFFER_FILLED))
+      if (dpc_status_t status = findHolder(
+              "control", name.c_str(),
+              {control.space, control.offset, control.offset + dpc_dtype_size(control.dtype)},
+              DPC_BUFFER_FILLED))
         return status;
     }
     return checkResults(out);
@@ -81,12 +81,11 @@ private:
 
   /// The last persistent buffer that begins at or before a byte; none: the end.
   std::vector<uint64_t>::const_iterator lastBefore(uint32_t space, uint64_t byte) const {
-    auto at = std::upper_bound(persistent.begin(), persistent.end(), byte,
-                               [&](uint64_t value, uint64_t index) {
-                                 const dpc_logical_buffer_t &buffer = rank.buffers[index];
-                                 return buffer.space != space ? space < buffer.space
-                                                              : value < buffer.offset;
-                               });
+    auto at = std::upper_bound(
+        persistent.begin(), persistent.end(), byte, [&](uint64_t value, uint64_t index) {
+          const dpc_logical_buffer_t &buffer = rank.buffers[index];
+          return buffer.space != space ? space < buffer.space : value < buffer.offset;
+        });
     if (at == persistent.begin() || rank.buffers[*std::prev(at)].space != space)
       return persistent.end();
     return std::prev(at);
@@ -126,9 +125,9 @@ private:
                          uint32_t dtype, uint64_t micros, uint64_t stride, uint32_t kind) const {
     if (placement.run_count == 0)
       return DPC_OK;
-    const ByteRange range = rangeOf(placement.space, placement.offset, 0, 0, 0, 0,
-                                    placement.elements * dpc_dtype_size(dtype) +
-                                        (micros - 1) * stride);
+    const ByteRange range =
+        rangeOf(placement.space, placement.offset, 0, 0, 0, 0,
+                placement.elements * dpc_dtype_size(dtype) + (micros - 1) * stride);
     return findHolder(what, name, range, kind);
   }
 

@@ -195,7 +195,8 @@ private:
     // the root of an operation has is not compared.
     const Extents extents = extentsOf(a.op, 1, channel.members.size(), /*isRoot=*/false);
     if (extents.in != Extents::kNone)
-      if (dpc_status_t status = compareBuffers(channel, sequence, first, second, "input", a.in, b.in))
+      if (dpc_status_t status =
+              compareBuffers(channel, sequence, first, second, "input", a.in, b.in))
         return status;
     return extents.out == Extents::kNone
                ? DPC_OK
@@ -208,7 +209,8 @@ private:
     const uint32_t op = actionOf(first.rank, first.action).op;
     if (op != DPC_OP_ALL_REDUCE && op != DPC_OP_REDUCE_SCATTER && op != DPC_OP_REDUCE)
       return DPC_OK;
-    const auto &a = played[first.rank]->sent[first.start], &b = played[second.rank]->sent[second.start];
+    const auto &a = played[first.rank]->sent[first.start],
+               &b = played[second.rank]->sent[second.start];
     if (a == b)
       return DPC_OK;
     size_t same = 0;

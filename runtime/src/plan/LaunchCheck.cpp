@@ -87,8 +87,7 @@ dpc_status_t checkLaunches(const dpc_program_t &program) {
     const AccessIndex accesses(program.functions[f]);
     const dpc_launches_t &launches = device.functions[f];
     for (uint64_t i = 0; i < launches.count; ++i)
-      if (dpc_status_t status =
-              checkLaunch(device, device.launches[launches.first + i], accesses))
+      if (dpc_status_t status = checkLaunch(device, device.launches[launches.first + i], accesses))
         return failWithin(status, "%s, launch %llu of the device", program.functions[f].name,
                           Number(i));
   }

@@ -76,9 +76,10 @@ private:
                   function.stage, nameOf(entry), rank.stage);
     uint64_t &done = ran[index];
     if (done == function.runs || micro != done)
-      return fail(DPC_INVALID,
-                  "runs for microbatch %u, after %llu of the %llu for which it runs, in their order",
-                  micro, Number(done), Number(function.runs));
+      return fail(
+          DPC_INVALID,
+          "runs for microbatch %u, after %llu of the %llu for which it runs, in their order", micro,
+          Number(done), Number(function.runs));
     // Which bytes kernels use together is alike in all microbatches.
     const bool isFirst = ++done == 1;
     for (uint64_t begin = 0, end = 0; begin < function.access_count; begin = end) {
@@ -205,9 +206,9 @@ private:
     const ByteRange range = rangeOfBuffer(action.out, action, action.count);
     // A sum that is begun anew has been read; else it is lost.
     if (auto byte = contents.findUnread(range, action.out.buffer))
-      return fail(DPC_INVALID, "zeroes %s of %s, but nothing has read byte %llu since it was written",
-                  describe(range).c_str(), describeBuffer(rank, action.out.buffer).c_str(),
-                  Number(*byte));
+      return fail(
+          DPC_INVALID, "zeroes %s of %s, but nothing has read byte %llu since it was written",
+          describe(range).c_str(), describeBuffer(rank, action.out.buffer).c_str(), Number(*byte));
     return write(range, action.out.buffer);
   }
 
@@ -266,9 +267,8 @@ private:
   /// bucket are exchanged too, though nobody wrote them and nobody reads them
   /// afterwards.
   dpc_status_t move(const dpc_action_t &action, uint64_t index, Flight *flight) {
-    const Extents extents =
-        extentsOf(action.op, action.count, program.families[action.group].group_size,
-                  index == action.peer);
+    const Extents extents = extentsOf(
+        action.op, action.count, program.families[action.group].group_size, index == action.peer);
     const ByteRange in = flight->in = rangeOfBuffer(action.in, action, extents.in);
     const ByteRange out = flight->out = rangeOfBuffer(action.out, action, extents.out);
     std::vector<ByteRange> parts;

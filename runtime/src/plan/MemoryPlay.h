@@ -21,8 +21,7 @@ struct Played {
 /// checkPlan. The record has passed checkTables and checkBuffers, which gave
 /// `results`.
 dpc_status_t playMemory(const dpc_program_t &program, uint32_t rank, uint32_t entry,
-                        const GroupPlaces &places, const std::vector<Result> &results,
-                        Played *out);
+                        const GroupPlaces &places, const std::vector<Result> &results, Played *out);
 
 } // namespace dpc::plan
 

@@ -93,8 +93,8 @@ private:
         continue;
       Kind kind = {table.actions, rank.buffers, table.count, rank.buffer_count, rank.stage, {e}};
       for (const Result &result : results)
-        kind.facts.insert(kind.facts.end(), {result.buffer, result.entries, result.range.begin,
-                                             result.range.end});
+        kind.facts.insert(kind.facts.end(),
+                          {result.buffer, result.entries, result.range.begin, result.range.end});
       for (uint32_t family : families) {
         const GroupPlaces::Place &place = places.of(family, r);
         kind.facts.push_back(place.group == DPC_NONE ? DPC_NONE : place.index);

@@ -1,3 +1,5 @@
+// How messages of the proof call entries, actions, buffers and bytes, and the
+// bytes that a place with strides means.
 #include "runtime/src/plan/PlanNames.h"
 
 #include "runtime/src/base/OperationNames.h"

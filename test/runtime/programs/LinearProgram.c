@@ -105,7 +105,18 @@ static int32_t evaluate(dpc_call_t *call) {
 }
 
 /* The buffers, by their index in the table of a rank. */
-enum { kMomentum, kStep, kRate, kValidRows, kLabel, kInput, kSums, kLossTotal, kWeight, kGradShare };
+enum {
+  kMomentum,
+  kStep,
+  kRate,
+  kValidRows,
+  kLabel,
+  kInput,
+  kSums,
+  kLossTotal,
+  kWeight,
+  kGradShare
+};
 static const dpc_logical_buffer_t buffers[] = {
     {"momentum", DPC_BUFFER_FILLED, DPC_SPACE_ARENA, kMomentumAt, kShare * 8},
     {"step", DPC_BUFFER_FILLED, DPC_SPACE_ARENA, kStepAt, 8},
@@ -123,11 +134,26 @@ static const dpc_logical_buffer_t buffers[] = {
 #define WRITE(buffer, space, at, bytes)                                                            \
   {DPC_ACCESS_WRITE, buffer, DPC_SPACE_##space, DPC_NONE, at, bytes, 0, 0, 0, 0}
 #define ROWS                                                                                       \
-  {DPC_ACCESS_READ, kInput, DPC_SPACE_ARENA, DPC_NONE,     kInputAt,                               \
-   kRows *kFeatures * 8, kInputStride, 0, 0, 0},                                                   \
-  {                                                                                                \
-    DPC_ACCESS_READ, kLabel, DPC_SPACE_ARENA, DPC_NONE, kLabelAt, kRows * 8, kLabelStride, 0, 0, 0 \
-  }
+  {DPC_ACCESS_READ,                                                                                \
+   kInput,                                                                                         \
+   DPC_SPACE_ARENA,                                                                                \
+   DPC_NONE,                                                                                       \
+   kInputAt,                                                                                       \
+   kRows * kFeatures * 8,                                                                          \
+   kInputStride,                                                                                   \
+   0,                                                                                              \
+   0,                                                                                              \
+   0},                                                                                             \
+      {DPC_ACCESS_READ,                                                                            \
+       kLabel,                                                                                     \
+       DPC_SPACE_ARENA,                                                                            \
+       DPC_NONE,                                                                                   \
+       kLabelAt,                                                                                   \
+       kRows * 8,                                                                                  \
+       kLabelStride,                                                                               \
+       0,                                                                                          \
+       0,                                                                                          \
+       0}
 #define WEIGHT_SHARE(kind)                                                                         \
   {kind, kWeight, DPC_SPACE_SHARED, 1, kWeightAt, kShare * 8, 0, kShare * 8, 0, 0}
 static const dpc_access_t forward_backward_accesses[] = {ROWS,
@@ -137,18 +163,15 @@ static const dpc_access_t forward_backward_accesses[] = {ROWS,
                                                          READ(kSums, SHARED, kLossAt, 8),
                                                          WRITE(kSums, SHARED, kGradAt, 32),
                                                          WRITE(kSums, SHARED, kLossAt, 8)};
-static const dpc_access_t update_accesses[] = {
-    READ(kGradShare, SHARED, kGradShareAt, kShare * 8),
-    READ(kMomentum, ARENA, kMomentumAt, kShare * 8),
-    READ(kRate, ARENA, kRateAt, 8),
-    WEIGHT_SHARE(DPC_ACCESS_READ),
-    WRITE(kMomentum, ARENA, kMomentumAt, kShare * 8),
-    WEIGHT_SHARE(DPC_ACCESS_WRITE)};
-static const dpc_access_t evaluate_accesses[] = {ROWS,
-                                                 READ(kWeight, SHARED, kWeightAt, 32),
-                                                 READ(kValidRows, ARENA, kRowsAt, 8),
-                                                 READ(kSums, SHARED, kLossAt, 8),
-                                                 WRITE(kSums, SHARED, kLossAt, 8)};
+static const dpc_access_t update_accesses[] = {READ(kGradShare, SHARED, kGradShareAt, kShare * 8),
+                                               READ(kMomentum, ARENA, kMomentumAt, kShare * 8),
+                                               READ(kRate, ARENA, kRateAt, 8),
+                                               WEIGHT_SHARE(DPC_ACCESS_READ),
+                                               WRITE(kMomentum, ARENA, kMomentumAt, kShare * 8),
+                                               WEIGHT_SHARE(DPC_ACCESS_WRITE)};
+static const dpc_access_t evaluate_accesses[] = {
+    ROWS, READ(kWeight, SHARED, kWeightAt, 32), READ(kValidRows, ARENA, kRowsAt, 8),
+    READ(kSums, SHARED, kLossAt, 8), WRITE(kSums, SHARED, kLossAt, 8)};
 static const dpc_function_t functions[] = {
     {forward_backward, "forward_backward", DPC_ENTRY_STEP, 0, 0, 0, forward_backward_accesses, 8,
      kMicros},
@@ -168,13 +191,29 @@ static const dpc_location_t locations[] = {{"/fc/MatMul", "model.fc"}, {"bucket 
    NO_BUFFER,          NO_BUFFER, 0}
 #define LOOP(kind, to, turns)                                                                      \
   {kind, 0, 0, 0, 0, 0, DPC_NONE, 0, 0, 0, to, DPC_NONE, turns, 0, NO_BUFFER, NO_BUFFER, 0}
-#define START(op, event, count, id, in, out)                                                      \
-  {DPC_ACTION_START, 0, 0, op, 0, event, 1, 0, DPC_F64, DPC_SUM, 0, 1, count, id, in, out, 0}    
+#define START(op, event, count, id, in, out)                                                       \
+  {DPC_ACTION_START, 0, 0, op, 0, event, 1, 0, DPC_F64, DPC_SUM, 0, 1, count, id, in, out, 0}
 #define WAIT(event)                                                                                \
   {DPC_ACTION_WAIT, 0, 0, 0, 0, event, DPC_NONE, 0, 0, 0, 0, 1, 0, 0, NO_BUFFER, NO_BUFFER, 0}
 #define ZERO(offset, count)                                                                        \
-  {DPC_ACTION_ZERO, 0, 0, 0, 0, 0, DPC_NONE, 0, DPC_F64, 0, 0, DPC_NONE, count, 0, NO_BUFFER,      \
-   SHARED(kSums, offset), 0}
+  {                                                                                                \
+      DPC_ACTION_ZERO,                                                                             \
+      0,                                                                                           \
+      0,                                                                                           \
+      0,                                                                                           \
+      0,                                                                                           \
+      0,                                                                                           \
+      DPC_NONE,                                                                                    \
+      0,                                                                                           \
+      DPC_F64,                                                                                     \
+      0,                                                                                           \
+      0,                                                                                           \
+      DPC_NONE,                                                                                    \
+      count,                                                                                       \
+      0,                                                                                           \
+      NO_BUFFER,                                                                                   \
+      SHARED(kSums, offset),                                                                       \
+      0}
 
 static const dpc_action_t step[] = {
     ZERO(kGradAt, 16),
@@ -214,10 +253,8 @@ static const dpc_action_t eval[] = {
     START(DPC_OP_ALL_REDUCE, 0, 1, 13, SHARED(kSums, kLossAt), SHARED(kLossTotal, kLossTotalAt)),
     WAIT(0),
 };
-#define RANK(steps)                                                                                    \
-  {                                                                                                \
-    sizeof(dpc_rank_t), 0, 3, 0, 640, 320, 1024, { {step, steps}, {eval, 6}, {0, 0} }, buffers, 10    \
-  }
+#define RANK(steps)                                                                                \
+  {sizeof(dpc_rank_t), 0, 3, 0, 640, 320, 1024, {{step, steps}, {eval, 6}, {0, 0}}, buffers, 10}
 /* Built with BROKEN the last rank forgets its last wait. */
 #ifdef BROKEN
 static const dpc_rank_t ranks[] = {RANK(11), RANK(10)};
