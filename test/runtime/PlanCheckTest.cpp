@@ -111,8 +111,10 @@ struct Plan {
     std::vector<uint32_t> members(world);
     for (uint32_t r = 0; r < world; ++r)
       members[r] = r;
+    if (lines.empty())
+      lines = members;
     const dpc_group_family_t families[] = {{"world", 1, world, members.data()},
-                                           {"lines", 1, world, members.data()}};
+                                           {"lines", 1, uint32_t(lines.size()), lines.data()}};
     const dpc_axis_t axis = {"data", world, 0};
     const dpc_run_t run = {0, 0, kElements, {1, 1}, {0, 0}, {0, 0}};
     std::vector<dpc_placement_t> statePlaces(world,
@@ -183,6 +185,7 @@ struct Plan {
   std::deque<std::vector<dpc_access_t>> accessTables;
   std::vector<dpc_function_t> functions;
   std::vector<uint32_t> stages;
+  std::vector<uint32_t> lines; ///< members of the second family; empty: all
   bool ownBuffers = false;
   uint64_t stateOffset = 0;
   uint32_t holder = DPC_NONE;
@@ -548,7 +551,43 @@ TEST(PlanCheck, MembersMeanTheSameBytes) {
                           "rank 1, step, action 1, all-reduce 3: it has bytes [0, 64)"});
 }
 
+// Of a scattered sum a rank has contents where its part of the input has.
+TEST(PlanCheck, ScatteredSumsHaveContents) {
+  auto with = [](uint64_t filled) {
+    Plan plan;
+    plan.function("fill", {plan.write(kWide)}, 1);
+    plan.accessTables[2][0].bytes = filled;
+    for (uint32_t rank : {0, 1}) {
+      plan.compute(rank, 0);
+      plan.compute(rank, 2);
+      plan.start(rank, DPC_OP_REDUCE_SCATTER, 0, kWide, kSum);
+      plan.wait(rank, 0);
+      plan.compute(rank, 1);
+    }
+    return plan;
+  };
+  expectHolds(with(128));
+  expectSays(with(96),
+             {"rank 1, step, action 4, use", "reads bytes [64, 128) of shared as buffer 4 (sum), "
+                                             "but nothing has written byte 96"});
+}
+
 TEST(PlanCheck, GroupsAreThoseOfTheRank) {
+  Plan stranger = alike(sound);
+  stranger.lines = {0, 2};
+  expectSays(std::move(stranger), {"group family lines names rank 2 of 2"});
+  Plan twice = alike(sound);
+  twice.lines = {1, 1};
+  expectSays(std::move(twice), {"group family lines names rank 1 twice"});
+  Plan absent = alike(sound);
+  absent.lines = {0};
+  expectHolds(std::move(absent));
+  Plan used = alike(sound);
+  used.lines = {0};
+  used.tables[1][1].group = 1;
+  expectSays(std::move(used),
+             {"rank 1, step, action 1, all-reduce 3: is in group family lines, of which "
+              "this rank is not"});
   Plan peer = alike(sound);
   peer.tables[0][1].peer = 2;
   expectSays(std::move(peer), {"names member 2 of 2 in group family world"});
