@@ -42,9 +42,10 @@ private:
     auto code = module.lookupSymbol<ModuleOp>(ExecDialect::kCodeModuleName);
     if (!code) // generated on its own
       return success();
+    const SymbolTable kernels(module), codes(code);
     for (auto function : module.getOps<FunctionOp>())
       for (auto launch : function.getBodyBlock().getOps<LaunchOp>())
-        if (failed(checkCode(launch, code)))
+        if (failed(checkCode(launch, kernels, codes)))
           return failure();
     return success();
   }
@@ -73,11 +74,11 @@ private:
     return failure(walked.wasInterrupted());
   }
 
-  LogicalResult checkCode(LaunchOp launch, ModuleOp code) {
-    Operation *own = code.lookupSymbol(launch.getKernel());
+  LogicalResult checkCode(LaunchOp launch, const SymbolTable &kernels, const SymbolTable &codes) {
+    Operation *own = codes.lookup(launch.getKernel());
     if (!own)
       return violation(launch) << "@" << launch.getKernel() << " has no code";
-    auto kernel = getOperation().lookupSymbol(launch.getKernel());
+    Operation *kernel = kernels.lookup(launch.getKernel());
     auto grids =
         kernel ? kernel->getAttrOfType<ArrayAttr>(ExecDialect::kLaunchesAttrName) : nullptr;
     if (!grids)
