@@ -107,58 +107,24 @@ struct Plan {
   }
 
   /// What the proof says of the program; "" where it holds.
-  std::string check() {
-    std::vector<uint32_t> members(world);
+  std::string check() { return checkPlan(build()) ? dpc_last_error() : ""; }
+
+  /// The program as it is now; it lasts until the plan changes or goes.
+  const dpc_program_t &build() {
+    members.clear();
     for (uint32_t r = 0; r < world; ++r)
-      members[r] = r;
+      members.push_back(r);
     if (lines.empty())
       lines = members;
-    const dpc_group_family_t families[] = {{"world", 1, world, members.data()},
-                                           {"lines", 1, uint32_t(lines.size()), lines.data()}};
-    const dpc_axis_t axis = {"data", world, 0};
-    const dpc_run_t run = {0, 0, kElements, {1, 1}, {0, 0}, {0, 0}};
-    std::vector<dpc_placement_t> statePlaces(world,
-                                             {DPC_SPACE_ARENA, 1, stateOffset, kElements, 1, &run}),
-        inputPlaces(world, {DPC_SPACE_ARENA, 1, 64, kElements, 1, &run});
-    const int64_t stateShape[] = {kElements}, inputShape[] = {2, kElements};
-    dpc_state_t state = {};
-    state.name = "w";
-    state.dtype = DPC_F64;
-    state.dim_count = 1;
-    state.shape = stateShape;
-    state.parameter = DPC_NONE;
-    state.placements = statePlaces.data();
-    dpc_input_t input = {};
-    input.name = "x";
-    input.dtype = DPC_F64;
-    input.dim_count = 2;
-    input.shape = inputShape;
-    input.micro_count = 2;
-    input.micro_stride = 64;
-    input.placements = inputPlaces.data();
-    dpc_metric_t metric = {};
-    metric.name = "loss";
-    metric.dtype = DPC_F64;
-    metric.entry = 1u << DPC_ENTRY_STEP;
-    metric.holder = holder;
-    metric.weight = DPC_NONE;
-    metric.space = DPC_SPACE_SHARED;
-    metric.offset = 128;
-    std::vector<dpc_rank_t> ranks(world);
-    for (uint32_t r = 0; r < world; ++r) {
-      ranks[r].stage = r < stages.size() ? stages[r] : 0;
-      ranks[r].event_count = 80;
-      ranks[r].arena_bytes = 256;
-      ranks[r].shared_bytes = 320;
-      ranks[r].entries[DPC_ENTRY_STEP] = {tables[r].data(), tables[r].size()};
-      // Ranks share a table of buffers unless a test gives them their own.
-      const auto &table = ownBuffers ? buffers[r] : buffers[0];
-      ranks[r].buffers = table.data();
-      ranks[r].buffer_count = table.size();
-    }
-    dpc_program_t program = {};
+    families[0] = {"world", 1, world, members.data()};
+    families[1] = {"lines", 1, uint32_t(lines.size()), lines.data()};
+    axis = {"data", world, 0};
+    buildTensors();
+    buildRanks();
+    program = {};
     program.struct_size = sizeof program;
     program.abi_version = DPC_ABI_VERSION;
+    program.command = "a plan of a test";
     program.axes = &axis;
     program.axis_count = 1;
     program.world_size = world;
@@ -175,8 +141,7 @@ struct Plan {
     program.locations = &location;
     program.location_count = 1;
     program.device = device;
-    input.batch_dim = 0;
-    return checkPlan(program) ? dpc_last_error() : "";
+    return program;
   }
 
   const uint32_t world;
@@ -191,6 +156,62 @@ struct Plan {
   uint32_t holder = DPC_NONE;
   const dpc_device_program_t *device = nullptr;
   dpc_location_t location = {"/fc/MatMul", ""};
+
+private:
+  void buildTensors() {
+    statePlaces.assign(world, {DPC_SPACE_ARENA, 1, stateOffset, kElements, 1, &run});
+    inputPlaces.assign(world, {DPC_SPACE_ARENA, 1, 64, kElements, 1, &run});
+    state = {};
+    state.name = "w";
+    state.dtype = DPC_F64;
+    state.dim_count = 1;
+    state.shape = inputShape + 1;
+    state.parameter = DPC_NONE;
+    state.placements = statePlaces.data();
+    input = {};
+    input.name = "x";
+    input.dtype = DPC_F64;
+    input.dim_count = 2;
+    input.shape = inputShape;
+    input.micro_count = 2;
+    input.micro_stride = 64;
+    input.placements = inputPlaces.data();
+    metric = {};
+    metric.name = "loss";
+    metric.dtype = DPC_F64;
+    metric.entry = 1u << DPC_ENTRY_STEP;
+    metric.holder = holder;
+    metric.weight = DPC_NONE;
+    metric.space = DPC_SPACE_SHARED;
+    metric.offset = 128;
+  }
+
+  void buildRanks() {
+    ranks.assign(world, {});
+    for (uint32_t r = 0; r < world; ++r) {
+      ranks[r].stage = r < stages.size() ? stages[r] : 0;
+      ranks[r].event_count = 80;
+      ranks[r].arena_bytes = 256;
+      ranks[r].shared_bytes = 320;
+      ranks[r].entries[DPC_ENTRY_STEP] = {tables[r].data(), tables[r].size()};
+      // Ranks share a table of buffers unless a test gives them their own.
+      const auto &table = ownBuffers ? buffers[r] : buffers[0];
+      ranks[r].buffers = table.data();
+      ranks[r].buffer_count = table.size();
+    }
+  }
+
+  static constexpr dpc_run_t run = {0, 0, kElements, {1, 1}, {0, 0}, {0, 0}};
+  static constexpr int64_t inputShape[] = {2, kElements};
+  std::vector<uint32_t> members;
+  dpc_group_family_t families[2];
+  dpc_axis_t axis;
+  std::vector<dpc_placement_t> statePlaces, inputPlaces;
+  dpc_state_t state;
+  dpc_input_t input;
+  dpc_metric_t metric;
+  std::vector<dpc_rank_t> ranks;
+  dpc_program_t program;
 };
 
 /// A plan of two ranks that both do what `write` says.

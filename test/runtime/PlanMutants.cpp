@@ -7,6 +7,10 @@ namespace dpc::test {
 
 using plan::ByteRange;
 
+static bool isMessage(const dpc_action_t &action) {
+  return action.op == DPC_OP_SEND || action.op == DPC_OP_RECV;
+}
+
 const std::vector<Mutant::Edit> &Mutant::edits() {
   static const std::vector<Edit> all = {
       {"drop", &Mutant::drop},
@@ -146,9 +150,9 @@ bool Mutant::conflict(uint64_t a, uint64_t b) const {
 }
 
 /// Two neighbours have one order only where one writes what the other uses,
-/// where both are starts of one group or belong to one event, or where one is
-/// the border of a loop of more than one turn. Two zeros, or two waits, have
-/// none.
+/// where both are starts in one group (of messages: to, or from, one rank) or
+/// belong to one event, or where one is the border of a loop of more than one
+/// turn. Two zeros, or two waits, have none.
 bool Mutant::swapMatters(uint64_t first) const {
   const dpc_action_t &a = actions[first], &b = actions[first + 1];
   const bool aIsBorder = isKind(a, {DPC_ACTION_LOOP_BEGIN, DPC_ACTION_LOOP_END}),
@@ -161,7 +165,8 @@ bool Mutant::swapMatters(uint64_t first) const {
   }
   if (a.kind == b.kind && isKind(a, {DPC_ACTION_ZERO, DPC_ACTION_WAIT}))
     return false;
-  if (a.kind == DPC_ACTION_START && b.kind == DPC_ACTION_START && a.group == b.group)
+  if (a.kind == DPC_ACTION_START && b.kind == DPC_ACTION_START && a.group == b.group &&
+      (isMessage(a) || isMessage(b) ? a.op == b.op && a.peer == b.peer : true))
     return true;
   const bool areOfEvents = isKind(a, {DPC_ACTION_START, DPC_ACTION_WAIT}) &&
                            isKind(b, {DPC_ACTION_START, DPC_ACTION_WAIT});
@@ -241,7 +246,7 @@ bool Mutant::retarget() {
   if (!pick(&at, [&](auto &a) { return isKind(a, {DPC_ACTION_START, DPC_ACTION_ZERO}); }))
     return false;
   dpc_action_t &action = actions[at];
-  const bool isInput = action.kind == DPC_ACTION_START && below(2);
+  const bool isInput = usesInput(action);
   dpc_buffer_t &buffer = isInput ? action.in : action.out;
   const uint64_t before = buffer.offset;
   if (below(2)) {
@@ -253,6 +258,13 @@ bool Mutant::retarget() {
   return buffer.offset != before;
 }
 
+/// Which buffer of an action is edited: one that it has.
+bool Mutant::usesInput(const dpc_action_t &action) {
+  if (action.kind != DPC_ACTION_START || action.op == DPC_OP_RECV)
+    return false;
+  return action.op == DPC_OP_SEND || below(2);
+}
+
 /// The first of a group is where it is whatever the stride.
 bool Mutant::changeStride() {
   uint64_t at = 0;
@@ -260,7 +272,7 @@ bool Mutant::changeStride() {
         return a.kind == DPC_ACTION_START && places.indexOf(a.group, rank) != 0;
       }))
     return false;
-  dpc_buffer_t &buffer = below(2) ? actions[at].in : actions[at].out;
+  dpc_buffer_t &buffer = usesInput(actions[at]) ? actions[at].in : actions[at].out;
   buffer.index_stride += DPC_ALIGNMENT;
   return true;
 }
@@ -270,15 +282,17 @@ bool Mutant::changeBufferName() {
   if (!pick(&at, [&](auto &a) { return isKind(a, {DPC_ACTION_START, DPC_ACTION_ZERO}); }))
     return false;
   dpc_action_t &action = actions[at];
-  const bool isInput = action.kind == DPC_ACTION_START && below(2);
+  const bool isInput = usesInput(action);
   uint32_t &name = isInput ? action.in.buffer : action.out.buffer;
   name = otherThan(name, 0, static_cast<uint32_t>(ranks[rank].buffer_count) + 1);
   return true;
 }
 
+/// Not of a message: it goes to a rank, whatever the group is called.
 bool Mutant::changeFamily() {
   uint64_t at = 0;
-  if (program.family_count < 2 || !pick(&at, [](auto &a) { return a.kind == DPC_ACTION_START; }))
+  if (program.family_count < 2 ||
+      !pick(&at, [](auto &a) { return a.kind == DPC_ACTION_START && !isMessage(a); }))
     return false;
   actions[at].group = otherThan(actions[at].group, 0, program.family_count);
   return true;
@@ -319,13 +333,16 @@ bool Mutant::changeFunction() {
   return true;
 }
 
-/// Another one, or always the same in a loop.
+/// Another one, or in a loop always the same; elsewhere the flag means nothing.
 bool Mutant::changeMicrobatch() {
   uint64_t at = 0;
   if (!pick(&at, [](auto &a) { return a.kind == DPC_ACTION_COMPUTE; }))
     return false;
-  const bool isInLoop = at > 0 && program.functions[actions[at].function].runs > 1;
-  if (isInLoop && below(2))
+  int depth = 0;
+  for (uint64_t i = 0; i < at; ++i)
+    depth += (actions[i].kind == DPC_ACTION_LOOP_BEGIN) - (actions[i].kind == DPC_ACTION_LOOP_END);
+  const bool repeats = depth > 0 && program.functions[actions[at].function].runs > 1;
+  if (repeats && below(2))
     actions[at].flags ^= DPC_ACTION_MICRO_RELATIVE;
   else
     actions[at].micro += static_cast<int32_t>(1 + below(3));

@@ -72,6 +72,7 @@ private:
   std::vector<Use> usesOf(uint64_t index) const;
   bool conflict(uint64_t a, uint64_t b) const;
   bool swapMatters(uint64_t first) const;
+  bool usesInput(const dpc_action_t &action);
   void note(uint64_t index) { what += " of action " + std::to_string(index); }
   void update();
 
