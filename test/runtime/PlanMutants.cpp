@@ -5,8 +5,6 @@
 
 namespace dpc::test {
 
-using plan::ByteRange;
-
 static bool isMessage(const dpc_action_t &action) {
   return action.op == DPC_OP_SEND || action.op == DPC_OP_RECV;
 }
