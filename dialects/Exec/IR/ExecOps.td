@@ -160,6 +160,12 @@ def Exec_BufferOp : Exec_Op<"buffer"> {
                        OptionalAttr<I64Attr>:$number);
   let results = (outs Exec_Buffer:$result);
   let assemblyFormat = "$space (`at` $offset^)? (`number` $number^)? attr-dict `:` type($result)";
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result, "::dpc::exec::Space":$space,
+                   CArg<"::mlir::IntegerAttr", "{}">:$offset), [{
+      build($_builder, $_state, result, space, offset, /*number=*/::mlir::IntegerAttr());
+    }]>,
+  ];
   let hasVerifier = 1;
 }
 
