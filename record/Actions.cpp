@@ -28,15 +28,6 @@ uint32_t LocationTable::get(Location loc) {
 // Actions
 //===----------------------------------------------------------------------===//
 
-static dpc_buffer_t bufferAt(Value buffer) {
-  Place place = placeOf(buffer);
-  dpc_buffer_t result = {};
-  result.space = uint32_t(spaceOf(place.root));
-  result.offset = *offsetOf(place.root) + place.offset;
-  result.index_stride = place.shardStride;
-  return result;
-}
-
 static int64_t elementsOf(Value buffer) {
   return cast<MemRefType>(buffer.getType()).getNumElements();
 }
@@ -74,7 +65,7 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
     action.kind = DPC_ACTION_ZERO;
     action.dtype = dtypeOfBuffer(zero.getOutput());
     action.count = elementsOf(zero.getOutput());
-    action.out = bufferAt(zero.getOutput());
+    action.out = buffers.getBuffer(zero.getOutput());
   } else if (auto start = dyn_cast<StartOp>(op)) {
     action.kind = DPC_ACTION_START;
     action.op = uint32_t(start.getKind());
@@ -87,8 +78,8 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
     if (start.getKind() == Collective::all_to_all)
       action.count /= mesh.getGroupSize(action.group);
     action.buffer_id = start.getId();
-    action.in = bufferAt(start.getInput());
-    action.out = bufferAt(start.getOutput());
+    action.in = buffers.getBuffer(start.getInput());
+    action.out = buffers.getBuffer(start.getOutput());
   } else if (auto wait = dyn_cast<WaitOp>(op)) {
     action.kind = DPC_ACTION_WAIT;
     action.event = events.lookup(wait.getEvent());

@@ -1,6 +1,7 @@
 #ifndef DPC_RECORD_ACTIONS_H
 #define DPC_RECORD_ACTIONS_H
 
+#include "record/BufferTable.h"
 #include "record/Tensors.h"
 
 namespace dpc {
@@ -27,8 +28,8 @@ private:
 class ActionTable {
 public:
   ActionTable(ProgramMesh &mesh, const llvm::StringMap<uint32_t> &functions,
-              LocationTable &locations)
-      : mesh(mesh), functions(functions), locations(locations) {}
+              LocationTable &locations, const BufferTable &buffers)
+      : mesh(mesh), functions(functions), locations(locations), buffers(buffers) {}
 
   /// Fails with an error on an op that the runtime cannot run.
   mlir::LogicalResult run(exec::EntryOp entry);
@@ -44,6 +45,7 @@ private:
   ProgramMesh &mesh;
   const llvm::StringMap<uint32_t> &functions;
   LocationTable &locations;
+  const BufferTable &buffers;
   llvm::DenseMap<mlir::Value, uint32_t> events;
 };
 

@@ -4,6 +4,7 @@
 #include "record/EmitProgram.h"
 
 #include "record/Actions.h"
+#include "record/BufferTable.h"
 #include "record/Functions.h"
 #include "record/LaunchTable.h"
 
@@ -70,13 +71,13 @@ public:
                  std::vector<OutsideValue> *outside)
       : module(module), options(options), target(target), pool(target, outside), mesh(module),
         tensors(module, mesh, target, pool, options.initialValues), locations(target, pool),
-        launches(target, pool, mesh, options.functions) {}
+        buffers(module, target, pool, mesh), launches(target, pool, mesh, options.functions) {}
 
   LogicalResult run() {
     memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
     if (!memory)
       return module.emitError("has no memory plan");
-    if (failed(tensors.run()))
+    if (failed(tensors.run()) || failed(buffers.run()))
       return failure();
     emitFunctions();
     if (failed(emitActions()) || failed(emitOnnxPatches()))
@@ -86,11 +87,29 @@ public:
   }
 
 private:
+  /// Turns of the loops around the call of each function.
+  llvm::StringMap<uint64_t> countRuns() {
+    llvm::StringMap<uint64_t> runs;
+    for (auto entry : module.getOps<EntryOp>())
+      entry.walk([&](ComputeOp compute) {
+        uint64_t turns = 1;
+        for (auto loop = compute->getParentOfType<LoopOp>(); loop;
+             loop = loop->getParentOfType<LoopOp>())
+          turns *= loop.getCount();
+        runs[compute.getCallee()] += turns;
+      });
+    return runs;
+  }
+
   void emitFunctions() {
+    llvm::StringMap<uint64_t> runs = countRuns();
     for (auto function : module.getOps<FunctionOp>()) {
       dpc_function_t record = {};
       record.entry = llvm::find(entryNames, function.getEntry()) - entryNames;
       record.piece = function.getPiece();
+      record.runs = runs.lookup(function.getSymName());
+      auto [accesses, accessCount] = buffers.emitAccesses(function);
+      record.access_count = accessCount;
       uint64_t at = functions.append(record);
       if (options.functions != FunctionForm::hostCode)
         launches.add(function);
@@ -99,6 +118,7 @@ private:
                              emitFunction(function, target, mesh));
       functions.setPointer(at + offsetof(dpc_function_t, name),
                            pool.getString(function.getSymName()));
+      functions.setPointer(at + offsetof(dpc_function_t, accesses), accesses);
       functionIndex[function.getSymName()] = functionCount++;
     }
   }
@@ -114,19 +134,22 @@ private:
       auto entry = module.lookupSymbol<EntryOp>(name);
       if (!entry)
         continue;
-      ActionTable table(mesh, functionIndex, locations);
+      ActionTable table(mesh, functionIndex, locations, buffers);
       if (failed(table.run(entry)))
         return failure();
       tables[index] = table.image.emit(target, (name + ".actions").str());
       record.entries[index].count = table.count;
       record.event_count = std::max(record.event_count, table.eventCount);
     }
+    record.buffer_count = buffers.size();
+    llvm::Constant *table = buffers.emit();
     for (uint32_t rank = 0; rank < mesh.getWorldSize(); ++rank) {
       uint64_t at = ranks.append(record);
-      for (auto [index, table] : llvm::enumerate(tables))
+      ranks.setPointer(at + offsetof(dpc_rank_t, buffers), table);
+      for (auto [index, actions] : llvm::enumerate(tables))
         ranks.setPointer(at + offsetof(dpc_rank_t, entries) + index * sizeof(dpc_actions_t) +
                              offsetof(dpc_actions_t, actions),
-                         table);
+                         actions);
     }
     return success();
   }
@@ -220,6 +243,7 @@ private:
   ProgramMesh mesh;
   TensorRecords tensors;
   LocationTable locations;
+  BufferTable buffers;
   LaunchTable launches;
   MemoryAttr memory;
   RecordImage functions, ranks, onnxPatches;

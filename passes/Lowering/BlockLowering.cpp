@@ -21,8 +21,7 @@ LogicalResult BlockLowering::run(Block &block) {
 }
 
 Value BlockLowering::createBuffer(Value tensor, Space space) {
-  return builder.create<BufferOp>(tensor.getLoc(), bufferOf(tensor.getType()), space,
-                                  IntegerAttr());
+  return builder.create<BufferOp>(tensor.getLoc(), bufferOf(tensor.getType()), space);
 }
 
 Value BlockLowering::createResultBuffer(Value result) {
@@ -154,7 +153,7 @@ void BlockLowering::lowerCall(func::CallOp call) {
     outputs.push_back(createResultBuffer(result));
   if (int64_t bytes = getScratchBytes(kernel))
     scratch.push_back(builder.create<BufferOp>(
-        call.getLoc(), MemRefType::get({bytes}, builder.getI8Type()), Space::arena, IntegerAttr()));
+        call.getLoc(), MemRefType::get({bytes}, builder.getI8Type()), Space::arena));
   builder.create<LaunchOp>(call.getLoc(), call.getCallee(), inputs, outputs, scratch);
 }
 

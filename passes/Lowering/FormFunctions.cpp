@@ -23,6 +23,7 @@ namespace {
 
 struct FormFunctionsPass : dpc::impl::FormFunctionsBase<FormFunctionsPass> {
   void runOnOperation() override {
+    numberBuffers();
     for (EntryOp entry : llvm::to_vector(getOperation().getOps<EntryOp>())) {
       count = 0;
       formFunctions(entry, entry.getBodyBlock());
@@ -30,6 +31,15 @@ struct FormFunctionsPass : dpc::impl::FormFunctionsBase<FormFunctionsPass> {
   }
 
 private:
+  /// Functions name buffers again: by its number each stays one buffer.
+  void numberBuffers() {
+    Builder builder(&getContext());
+    int64_t number = 0;
+    for (auto entry : getOperation().getOps<EntryOp>())
+      entry.walk(
+          [&](BufferOp buffer) { buffer.setNumberAttr(builder.getI64IntegerAttr(number++)); });
+  }
+
   void formFunctions(EntryOp entry, Block &block) {
     SmallVector<Operation *> run;
     for (Operation &op : llvm::make_early_inc_range(block)) {

@@ -129,7 +129,8 @@ def FormFunctions : Pass<"dpc-form-functions", "mlir::ModuleOp"> {
   let summary = "Joins consecutive launches into the functions that the action table calls";
   let description = [{
     Launches, copies and numbers of microbatches with nothing else between them
-    become one `exec.function`, named after the entry and counted.
+    become one `exec.function`, named after the entry and counted. Each function
+    names the buffers that it uses; a buffer that several name has one number.
 
     Needs: byte offsets (`dpc-assign-offsets`). Keeps: order, offsets.
 

@@ -54,9 +54,14 @@ std::vector<ByteRange> BufferContents::piecesOf(const ByteRange &range, int64_t 
   auto space = owned.find(range.space);
   if (space == owned.end())
     return pieces;
-  for (const auto &[first, run] : space->second) {
-    ByteRange piece = {range.space, std::max(first, range.begin), std::min(run.end, range.end)};
-    if (run.buffer == buffer && piece.begin < piece.end)
+  const auto &runs = space->second;
+  auto at = runs.upper_bound(range.begin);
+  if (at != runs.begin())
+    --at;
+  for (; at != runs.end() && at->first < range.end; ++at) {
+    ByteRange piece = {range.space, std::max(at->first, range.begin),
+                       std::min(at->second.end, range.end)};
+    if (at->second.buffer == buffer && piece.begin < piece.end)
       pieces.push_back(piece);
   }
   return pieces;

@@ -167,6 +167,7 @@ def VerifyExec : Pass<"dpc-verify-exec", "mlir::ModuleOp"> {
     * (L3) Kernels have code: a symbol of their name in the module @code; where
       they are grids of threads (`exec.launches`), a function for each launch,
       whose arguments are among the kernel's buffers.
+    * (L4) Every exec.buffer has a number; those of one number have one place.
 
     ```mlir
     func.func private @k(%w: tensor<4xf32>) -> tensor<4xf32> {

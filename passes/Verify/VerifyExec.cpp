@@ -37,21 +37,48 @@ private:
         return violation(function)
                << "@" << function.getSymName() << " is called " << count << " times, not once";
     }
+    if (failed(checkNumbers()))
+      return failure();
     auto code = module.lookupSymbol<ModuleOp>(ExecDialect::kCodeModuleName);
     if (!code) // generated on its own
       return success();
+    const SymbolTable kernels(module), codes(code);
     for (auto function : module.getOps<FunctionOp>())
       for (auto launch : function.getBodyBlock().getOps<LaunchOp>())
-        if (failed(checkCode(launch, code)))
+        if (failed(checkCode(launch, kernels, codes)))
           return failure();
     return success();
   }
 
-  LogicalResult checkCode(LaunchOp launch, ModuleOp code) {
-    Operation *own = code.lookupSymbol(launch.getKernel());
+  static std::string describe(BufferOp buffer) {
+    std::string text;
+    llvm::raw_string_ostream(text) << buffer.getType() << " at " << buffer.getOffset().value_or(0)
+                                   << " of " << stringifySpace(buffer.getSpace());
+    return text;
+  }
+
+  /// A buffer is named in several functions: always as the same bytes.
+  LogicalResult checkNumbers() {
+    llvm::DenseMap<int64_t, BufferOp> first;
+    WalkResult walked = getOperation().walk([&](BufferOp buffer) -> WalkResult {
+      if (!buffer.getNumber())
+        return violation(buffer) << "has no number";
+      auto [known, isNew] = first.try_emplace(*buffer.getNumber(), buffer);
+      BufferOp other = known->second;
+      if (buffer.getSpace() == other.getSpace() && buffer.getOffset() == other.getOffset() &&
+          buffer.getType() == other.getType())
+        return success();
+      return violation(buffer) << "buffer " << *buffer.getNumber() << " is " << describe(buffer)
+                               << " here, and " << describe(other) << " elsewhere";
+    });
+    return failure(walked.wasInterrupted());
+  }
+
+  LogicalResult checkCode(LaunchOp launch, const SymbolTable &kernels, const SymbolTable &codes) {
+    Operation *own = codes.lookup(launch.getKernel());
     if (!own)
       return violation(launch) << "@" << launch.getKernel() << " has no code";
-    auto kernel = getOperation().lookupSymbol(launch.getKernel());
+    Operation *kernel = kernels.lookup(launch.getKernel());
     auto grids =
         kernel ? kernel->getAttrOfType<ArrayAttr>(ExecDialect::kLaunchesAttrName) : nullptr;
     if (!grids)

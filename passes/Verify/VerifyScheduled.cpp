@@ -23,17 +23,60 @@ using namespace dpc::exec;
 
 namespace {
 
+/// The buffers and kernels of a module, each looked up once for all ranks and
+/// microbatches.
+class Names {
+public:
+  explicit Names(ModuleOp module) : symbols(module) {}
+
+  /// Where a buffer lies, and whose number its bytes have.
+  struct Buffer {
+    Place place;
+    ByteRange range; ///< in microbatch 0, of the first of a group
+    int64_t number;
+  };
+  const Buffer &get(Value buffer) {
+    auto [entry, isNew] = buffers.try_emplace(buffer);
+    if (isNew) {
+      Place place = placeOf(buffer);
+      int64_t begin = offsetOf(place.root).value_or(0) + place.offset;
+      entry->second = {place,
+                       {int64_t(spaceOf(place.root)), begin, begin + bufferBytes(buffer.getType())},
+                       numberOf(place.root)};
+    }
+    return entry->second;
+  }
+
+  func::FuncOp getKernel(LaunchOp launch) const {
+    return symbols.lookup<func::FuncOp>(launch.getKernel());
+  }
+
+  int64_t numberOf(Operation *op) {
+    auto [entry, isNew] = numbers.try_emplace(op, operations.size());
+    if (isNew)
+      operations.push_back(op);
+    return entry->second;
+  }
+  Operation *getOperation(int64_t number) const { return operations[number]; }
+
+private:
+  SymbolTable symbols;
+  llvm::DenseMap<Value, Buffer> buffers;
+  /// Buffers, persistent buffers and starts by number.
+  llvm::DenseMap<Operation *, int64_t> numbers;
+  SmallVector<Operation *> operations;
+};
+
 /// Plays one entry on one rank.
 class Player {
 public:
-  Player(EntryOp entry, const dist::MeshShape &mesh, int64_t rank)
-      : entry(entry), mesh(mesh), coordinates(mesh.coordinates(rank)) {
+  Player(EntryOp entry, Names &names, const dist::MeshShape &mesh, int64_t rank)
+      : entry(entry), names(names), mesh(mesh), coordinates(mesh.coordinates(rank)) {
     auto module = entry->getParentOfType<ModuleOp>();
     // The host fills state, inputs and controls before the entry begins.
     for (auto persistent : module.getOps<PersistentOp>())
       if (!isa<nn::ResultAttr>(persistent.getBinding()))
-        contents.write(rangeOf(persistent, 0, bufferBytes(persistent.getType())),
-                       numberOf(persistent));
+        contents.write(rangeOf(persistent), names.numberOf(persistent));
   }
 
   LogicalResult run() {
@@ -96,8 +139,7 @@ private:
                               << ") is being written by a collective";
     if (failed(mayWrite(start, start.getOutput(), "output")))
       return failure();
-    std::vector<ByteRange> pieces =
-        contents.piecesOf(from, numberOf(placeOf(start.getInput()).root));
+    std::vector<ByteRange> pieces = contents.piecesOf(from, names.get(start.getInput()).number);
     if (pieces.empty())
       return violation(start) << "input (" << describe(from) << ") was never written";
     if (start.getKind() == Collective::all_to_all && from.overlaps(to))
@@ -110,7 +152,7 @@ private:
       for (ByteRange &piece : pieces)
         piece = {to.space, piece.begin - from.begin + to.begin, piece.end - from.begin + to.begin};
     waiting[start] = pieces;
-    contents.begin(numberOf(start), from, to);
+    contents.begin(names.numberOf(start), from, to);
     return success();
   }
 
@@ -119,16 +161,15 @@ private:
     auto at = waiting.find(start);
     if (at == waiting.end())
       return violation(wait) << "waits for what is not under way";
-    contents.end(numberOf(start));
+    contents.end(names.numberOf(start));
     for (const ByteRange &piece : at->second)
-      contents.write(piece, numberOf(placeOf(start.getOutput()).root));
+      contents.write(piece, names.get(start.getOutput()).number);
     waiting.erase(at);
     return success();
   }
 
   LogicalResult playLaunch(LaunchOp launch) {
-    auto kernel =
-        SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+    func::FuncOp kernel = names.getKernel(launch);
     SmallVector<std::pair<ByteRange, std::string>> written;
     for (auto [i, input] : llvm::enumerate(launch.getInputs()))
       if (failed(read(launch, input, "operand " + std::to_string(i))))
@@ -174,13 +215,12 @@ private:
     if (auto event = contents.whoForbidsRead(range))
       return violation(op) << name << " (" << describe(range)
                            << ") is being written by a collective";
-    Operation *root = placeOf(buffer).root;
-    if (auto stranger = contents.findStranger(range, numberOf(root))) {
+    if (auto stranger = contents.findStranger(range, names.get(buffer).number)) {
       InFlightDiagnostic error = violation(op)
                                  << name << " (" << describe(range) << "): byte " << stranger->byte;
       if (stranger->buffer < 0)
         return error << " was never written";
-      error.attachNote(operations[stranger->buffer]->getLoc()) << "by this buffer";
+      error.attachNote(names.getOperation(stranger->buffer)->getLoc()) << "by this buffer";
       return error << " has been overwritten by another buffer";
     }
     return success();
@@ -196,7 +236,7 @@ private:
   LogicalResult write(Operation *op, Value buffer, const std::string &name) {
     if (failed(mayWrite(op, buffer, name)))
       return failure();
-    contents.write(rangeOf(buffer), numberOf(placeOf(buffer).root));
+    contents.write(rangeOf(buffer), names.get(buffer).number);
     return success();
   }
 
@@ -205,37 +245,35 @@ private:
            stringifySpace(Space(range.space)).str();
   }
 
-  static ByteRange rangeOf(Operation *root, int64_t offset, int64_t bytes) {
-    int64_t begin = offsetOf(root).value_or(0) + offset;
-    return {int64_t(spaceOf(root)), begin, begin + bytes};
+  static ByteRange rangeOf(PersistentOp root) {
+    int64_t begin = offsetOf(root).value_or(0);
+    return {int64_t(spaceOf(root)), begin, begin + bufferBytes(root.getType())};
   }
-  ByteRange rangeOf(Value buffer) const {
-    Place place = placeOf(buffer);
-    int64_t index = 0;
-    if (place.shardAxes)
-      index = dist::groupIndex(mesh, llvm::to_vector(place.shardAxes.getAsValueRange<StringAttr>()),
-                               coordinates);
-    return rangeOf(place.root,
-                   place.offset + place.stride * int64_t(iteration) + place.shardStride * index,
-                   bufferBytes(buffer.getType()));
+  ByteRange rangeOf(Value buffer) {
+    const Names::Buffer &known = names.get(buffer);
+    int64_t moved = known.place.stride * int64_t(iteration);
+    if (known.place.shardAxes)
+      moved += known.place.shardStride * indexAlong(known.place.shardAxes);
+    return {known.range.space, known.range.begin + moved, known.range.end + moved};
   }
 
-  int64_t numberOf(Operation *op) {
-    auto [entry, isNew] = numbers.try_emplace(op, operations.size());
+  /// This rank's number in its group along `axes`.
+  int64_t indexAlong(ArrayAttr axes) {
+    auto [entry, isNew] = indices.try_emplace(axes);
     if (isNew)
-      operations.push_back(op);
+      entry->second =
+          dist::groupIndex(mesh, llvm::to_vector(axes.getAsValueRange<StringAttr>()), coordinates);
     return entry->second;
   }
 
   EntryOp entry;
+  Names &names;
   const dist::MeshShape &mesh;
   llvm::SmallVector<int64_t, 4> coordinates;
+  llvm::DenseMap<Attribute, int64_t> indices;
   BufferContents contents;
   /// Iteration of the loop around what is played.
   uint64_t iteration = 0;
-  /// Buffers, persistent buffers and starts by number.
-  llvm::DenseMap<Operation *, int64_t> numbers;
-  SmallVector<Operation *> operations;
   /// Starts not waited for, with the bytes that they make.
   llvm::MapVector<Operation *, std::vector<ByteRange>> waiting;
 };
@@ -256,6 +294,7 @@ private:
       if (failed(checkPlace(persistent, bufferBytes(persistent.getType()), memory)))
         return failure();
     const dist::MeshShape mesh = dist::getMeshShape(module);
+    Names names(module);
     for (auto entry : module.getOps<EntryOp>()) {
       WalkResult walked = entry.walk([&](BufferOp buffer) {
         return WalkResult(checkPlace(buffer, bufferBytes(buffer.getType()), memory));
@@ -263,7 +302,7 @@ private:
       if (walked.wasInterrupted())
         return failure();
       for (int64_t rank : getDistinctRanks(entry, mesh))
-        if (failed(Player(entry, mesh, rank).run()))
+        if (failed(Player(entry, names, mesh, rank).run()))
           return failure();
     }
     return success();

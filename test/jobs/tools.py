@@ -20,7 +20,7 @@ class Tools:
         """A program's help is about what it does."""
         for program, own, foreign in ((self.suite.trainer('mlp'), TRAINING, INFERENCE),
                                       (self.suite.compiled('mlp'), INFERENCE, TRAINING)):
-            text = Run([program, '--help'], self.suite.folder).done().says(*own, '--init-params=', '--save-params=').out
+            text = Run([program, '--help'], self.suite.folder).done().says(*own, '--init-params=', '--save-params=', '--verify ').out
             for option in foreign:
                 expect(option not in text, f'{option} in the help of the other kind of program')
 

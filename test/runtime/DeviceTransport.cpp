@@ -85,7 +85,7 @@ dpc_status_t start(dpc_comm_t *base, const dpc_comm_op_t *given, dpc_request_t *
   if (op.op != DPC_OP_BARRIER) {
     const Extents extents = extentsOn(transport, op);
     auto upload = [&](const void *at, uint64_t elements) {
-      return elements == UINT64_MAX
+      return elements == Extents::kNone
                  ? dpc_status_t(DPC_OK)
                  : device.check(device.driver.cuMemcpyHtoDAsync_v2(
                                     transport.onDevice(at), at,
@@ -117,7 +117,7 @@ dpc_status_t wait(dpc_comm_t *base, dpc_request_t request) {
   --transport.outstanding;
   const dpc_comm_op_t &op = transport.started[request - 1];
   const Extents extents = extentsOn(transport, op);
-  if (op.op == DPC_OP_BARRIER || extents.out == UINT64_MAX)
+  if (op.op == DPC_OP_BARRIER || extents.out == Extents::kNone)
     return DPC_OK;
   const CudaDevice &device = transport.device;
   if (dpc_status_t status =

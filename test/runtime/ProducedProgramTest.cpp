@@ -179,4 +179,52 @@ TEST_F(ProducedProgram, TorchrunStyleEnvironment) {
     EXPECT_EQ(result.exitCode, 0) << result.message;
 }
 
+// The plan of a program is proved without a run, and without ranks.
+TEST_F(ProducedProgram, VerifyProvesThePlan) {
+  const struct {
+    const char *program;
+    int code;
+    const char *text;
+  } cases[] = {
+      {LINEAR_1, 0, "plan of 1 rank: OK, 15 actions, 4 communications, 10 buffers\n"},
+      {LINEAR_2, 0, "plan of 2 ranks: OK, 30 actions, 8 communications, 20 buffers\n"},
+      {LINEAR_BROKEN, 1,
+       "error: plan of 2 ranks: rank 1, end of step: all-reduce 10 of action 4 is never waited "
+       "for\n"},
+  };
+  for (const auto &one : cases) {
+    for (const std::vector<std::string> &command :
+         {std::vector<std::string>{DPC_RUN, "--verify", one.program}, {one.program, "--verify"}}) {
+      const Outcome outcome = run(command);
+      EXPECT_EQ(outcome.code, one.code) << outcome.text;
+      EXPECT_EQ(outcome.text, one.text);
+    }
+  }
+  // It says so as part of a run, too; then one rank is enough.
+  EXPECT_EQ(run({DPC_RUN, "-n", "2", LINEAR_2, "--verify"}).text, cases[1].text);
+  EXPECT_EQ(run({DPC_RUN, "--verify", LINEAR_2}, {"RANK=1", "WORLD_SIZE=2"}).text, cases[1].text);
+}
+
+TEST_F(ProducedProgram, VerifyTakesAProgramAndNoMore) {
+  const struct {
+    std::vector<std::string> arguments;
+    int code;
+    const char *words;
+  } cases[] = {
+      {{"--verify"}, 2, "no program to run"},
+      {{"--verify", "-n", "2", LINEAR_2}, 2, "no other options (not -n)"},
+      {{"--verify", "--max-restarts=2", LINEAR_2}, 2, "no other options (not --max-restarts)"},
+      {{"--verify", LINEAR_2, "--steps=2"}, 2, "no other options (not --steps=2)"},
+      {{"--verify", "/bin/false"}, 1, "is no program made by dpc-compile"},
+      {{"--verify", "./absent"}, 1, "./absent cannot be run"},
+  };
+  for (const auto &one : cases) {
+    std::vector<std::string> command = {DPC_RUN};
+    command.insert(command.end(), one.arguments.begin(), one.arguments.end());
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.code, one.code) << outcome.text;
+    EXPECT_NE(outcome.text.find(one.words), std::string::npos) << outcome.text;
+  }
+}
+
 } // namespace

@@ -11,8 +11,10 @@
 #include "record/EmitProgram.h"
 #include "record/InitialValue.h"
 #include "record/LaunchTable.h"
+#include "record/LoadRecord.h"
 #include "record/Tensors.h"
 #include "record/WriteObject.h"
+#include "runtime/src/plan/PlanCheck.h"
 #include "targets/Objects/ObjectCache.h"
 #include "targets/Target.h"
 #include "tools/common/CommandLine.h"
@@ -194,6 +196,23 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
   return exitDone;
 }
 
+/// Proves the plan on the record as it was written into `object`.
+static int proveRecord(const std::string &object, const CompileOptions &options) {
+  auto buffer = llvm::MemoryBuffer::getFile(object, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return fail(object + ": " + buffer.getError().message(), exitIO);
+  auto record = LoadedRecord::load(**buffer);
+  if (!record)
+    return fail("the program record: " + llvm::toString(record.takeError()), exitInvalid);
+  PlanSummary summary;
+  if (dpc::checkPlan((*record)->getProgram(), &summary))
+    return fail(dpc_last_error(), exitInvalid);
+  if (options.explain == Explain::all)
+    llvm::errs() << "dpc-compile: note: " << describePlan(summary) << "\n";
+  return exitDone;
+}
+
 /// Generates code and links it into `output`.
 static int writeExecutable(ModuleOp module, const CompileOptions &options,
                            const ProgramOptions &program, StringRef output, const char *argv0) {
@@ -221,6 +240,9 @@ static int writeExecutable(ModuleOp module, const CompileOptions &options,
         return isWritten(writeObject(*record, stream));
       }))
     return code;
+  if (options.exec.verify)
+    if (int code = proveRecord(object, options))
+      return code;
   if (int code = writeFile(initial, [&](llvm::raw_fd_ostream &stream) {
         return isWritten(writeValuesObject(values, record->getTargetTriple(), stream));
       }))

@@ -109,6 +109,8 @@ LogicalResult BufferOp::verify() {
   if (std::optional<uint64_t> offset = getOffset())
     if (int64_t(*offset) < 0 || *offset % 64) // buffer_c1
       return emitOpError("lies at byte ") << int64_t(*offset) << ", which is not a multiple of 64";
+  if (std::optional<uint64_t> number = getNumber(); number && int64_t(*number) < 0) // buffer_c2
+    return emitOpError("has the number ") << int64_t(*number) << ", which is negative";
   return success();
 }
 

@@ -145,14 +145,27 @@ def Exec_BufferOp : Exec_Op<"buffer"> {
     `offset`, in bytes from the start of the space; buffers that are never live
     together may share bytes. `shared` is for what collectives touch.
 
+    `dpc-form-functions` sets `number`: functions and entries each name the buffers
+    that they use, and ops of one number are one buffer. By it the program record
+    says whose bytes an action reads.
+
     ```mlir
     %0 = exec.buffer arena at 128 : memref<8x3xf32>
+    %1 = exec.buffer arena at 256 number 7 : memref<8x3xf32>
     ```
-    Constraints: (C1) `offset` is a multiple of 64 and not negative.
+    Constraints: (C1) `offset` is a multiple of 64 and not negative; (C2) `number`
+    is not negative.
   }];
-  let arguments = (ins Exec_Space:$space, OptionalAttr<I64Attr>:$offset);
+  let arguments = (ins Exec_Space:$space, OptionalAttr<I64Attr>:$offset,
+                       OptionalAttr<I64Attr>:$number);
   let results = (outs Exec_Buffer:$result);
-  let assemblyFormat = "$space (`at` $offset^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$space (`at` $offset^)? (`number` $number^)? attr-dict `:` type($result)";
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result, "::dpc::exec::Space":$space,
+                   CArg<"::mlir::IntegerAttr", "{}">:$offset), [{
+      build($_builder, $_state, result, space, offset, /*number=*/::mlir::IntegerAttr());
+    }]>,
+  ];
   let hasVerifier = 1;
 }
 

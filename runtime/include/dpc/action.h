@@ -21,21 +21,53 @@ typedef struct dpc_call_t {
   const void *args;            /**< the action's `args` */
 } dpc_call_t;
 
+/** What a function does with a buffer. */
+enum {
+  DPC_ACCESS_READ = 1,    /**< of contents that something has written */
+  DPC_ACCESS_WRITE = 2,   /**< of all its bytes */
+  DPC_ACCESS_SCRATCH = 3, /**< contents mean nothing before and after */
+  DPC_ACCESS_KIND_COUNT = 4
+};
+
+/** Bytes that a function reads or writes. They lie at offset + microbatch *
+ * micro_stride + index_in_group * index_stride of the space, where
+ * index_in_group is the rank's index in its group of `family` (0 without one),
+ * and belong to a logical buffer. Code and launches have their own copy of all
+ * this: here it stands for whoever proves the plan. */
+typedef struct dpc_access_t {
+  uint32_t kind;   /**< DPC_ACCESS_* */
+  uint32_t buffer; /**< index into the rank's table of buffers */
+  uint32_t space;
+  uint32_t family;       /**< group family, or DPC_NONE */
+  uint64_t offset;       /**< bytes from the start of the space */
+  uint64_t bytes;        /**< of what is accessed */
+  uint64_t micro_stride; /**< bytes that a microbatch moves it */
+  uint64_t index_stride; /**< bytes that a group index moves it */
+  uint32_t launch;       /**< which of the function's kernels and copies does it,
+                            from 0: each reads before it writes */
+  uint32_t reserved;
+} dpc_access_t;
+
 /** A function of host code. Returns a dpc_status_t; anything but DPC_OK stops
  * the run with that status. */
 typedef int32_t (*dpc_fn_t)(dpc_call_t *call);
 
 /** One entry of the program's function table. */
 typedef struct dpc_function_t {
-  dpc_fn_t fn;      /**< host code; null in a program for a device, which has a
+  dpc_fn_t fn;                  /**< host code; null in a program for a device, which has a
                        list of launches instead (dpc/device.h) */
-  const char *name; /**< for traces: "step.0", ... */
-  uint32_t entry;   /**< DPC_ENTRY_* of the table that calls it */
-  uint32_t piece;   /**< an entry is cut into pieces where communication starts
+  const char *name;             /**< for traces: "step.0", ... */
+  uint32_t entry;               /**< DPC_ENTRY_* of the table that calls it */
+  uint32_t piece;               /**< an entry is cut into pieces where communication starts
                        or ends: which one this is, from 0 */
-  uint32_t stage;   /**< index into the stage table */
-  uint32_t chunk;   /**< chunk of that stage (more than one when stages
+  uint32_t stage;               /**< index into the stage table */
+  uint32_t chunk;               /**< chunk of that stage (more than one when stages
                        interleave) */
+  const dpc_access_t *accesses; /**< what it reads and writes, in the order of its
+                                   launches */
+  uint64_t access_count;
+  uint64_t runs; /**< times that an entry runs it, for microbatches 0, 1, .. in
+                    their order */
 } dpc_function_t;
 
 /** One pipeline stage: its functions are function table entries
@@ -52,8 +84,9 @@ typedef struct dpc_stage_t {
  * index_stride, where index_in_group is the rank's index in the action's group
  * (0 without one). */
 typedef struct dpc_buffer_t {
-  uint32_t space; /**< DPC_SPACE_* */
-  uint32_t reserved;
+  uint32_t space;        /**< DPC_SPACE_* */
+  uint32_t buffer;       /**< the logical buffer that it is part of: index into the
+                            rank's table of buffers */
   uint64_t offset;       /**< bytes from the start of the space */
   uint64_t index_stride; /**< bytes a group index moves the buffer: a rank's own
                             shard of a gathered buffer */

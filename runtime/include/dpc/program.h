@@ -34,6 +34,28 @@ typedef struct dpc_actions_t {
   uint64_t count; /**< 0: the program lacks this entry */
 } dpc_actions_t;
 
+/** What a logical buffer is to the host. */
+enum {
+  DPC_BUFFER_TEMPORARY = 0, /**< nothing: its bytes may belong to others before it
+                               is first written and after it is last read */
+  DPC_BUFFER_FILLED = 1,    /**< state, an input or a control: has contents when an
+                               entry begins, and keeps its bytes */
+  DPC_BUFFER_RESULT = 2,    /**< a metric or an output, which an entry writes: keeps
+                               its bytes */
+  DPC_BUFFER_KIND_COUNT = 3
+};
+
+/** A logical buffer: one value of the program, and the bytes that it has been
+ * given. Whatever names it touches no others. */
+typedef struct dpc_logical_buffer_t {
+  const char *name; /**< "state.fc.weight"; of a temporary the ONNX nodes that it
+                       comes from, or "" */
+  uint32_t kind;    /**< DPC_BUFFER_* */
+  uint32_t space;
+  uint64_t offset; /**< bytes from the start of the space */
+  uint64_t bytes;
+} dpc_logical_buffer_t;
+
 /** One rank's part of the plan. Ranks that do the same share tables: the
  * pointers may be equal. Sizes are bytes. */
 typedef struct dpc_rank_t {
@@ -45,6 +67,8 @@ typedef struct dpc_rank_t {
   uint64_t shared_bytes; /**< space SHARED */
   uint64_t peak_bytes;   /**< what the memory plan promises, all spaces */
   dpc_actions_t entries[DPC_ENTRY_COUNT];
+  const dpc_logical_buffer_t *buffers; /**< what accesses, starts and zeros name */
+  uint64_t buffer_count;
 } dpc_rank_t;
 
 /** Instruction sets a program may need, checked at start. */

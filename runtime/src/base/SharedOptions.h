@@ -10,6 +10,7 @@ namespace dpc {
 constexpr char kHelpOption[] = "--help";
 constexpr char kVersionOption[] = "--version";
 constexpr char kPrintRanksOption[] = "--print-ranks";
+constexpr char kVerifyOption[] = "--verify";
 constexpr char kCheckpointOption[] = "--checkpoint";
 constexpr char kResumeOption[] = "--resume";
 

@@ -11,38 +11,11 @@
 
 namespace dpc {
 
-Extents extentsOf(const dpc_comm_op_t &op, uint64_t members, bool isRoot) {
-  constexpr uint64_t none = UINT64_MAX;
-  const uint64_t one = op.count, all = op.count * members;
-  switch (op.op) {
-  case DPC_OP_REDUCE_SCATTER:
-    return {all, one};
-  case DPC_OP_ALL_GATHER:
-    return {one, all};
-  case DPC_OP_ALL_TO_ALL:
-    return {all, all};
-  case DPC_OP_GATHER:
-    return {one, isRoot ? all : none};
-  case DPC_OP_REDUCE:
-    return {one, isRoot ? one : none};
-  case DPC_OP_SCATTER:
-    return {isRoot ? all : none, one};
-  case DPC_OP_BROADCAST:
-    return {isRoot ? one : none, one};
-  case DPC_OP_SEND:
-    return {one, none};
-  case DPC_OP_RECV:
-    return {none, one};
-  default:
-    return {one, one};
-  }
-}
-
 namespace {
 
 dpc_status_t checkBuffer(const dpc_comm_op_t &op, const Region &memory, const char *which,
                          const void *pointer, uint64_t elements) {
-  if (elements == UINT64_MAX || memory.holds(pointer, elements * dpc_dtype_size(op.dtype)))
+  if (elements == Extents::kNone || memory.holds(pointer, elements * dpc_dtype_size(op.dtype)))
     return DPC_OK;
   return fail(DPC_INVALID,
               "%s of buffer %llu: %s of %llu x %s is not in memory that the "

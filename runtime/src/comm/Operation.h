@@ -1,19 +1,17 @@
 #ifndef DPC_RUNTIME_SRC_COMM_OPERATION_H
 #define DPC_RUNTIME_SRC_COMM_OPERATION_H
 
+#include "runtime/src/base/OperationExtents.h"
 #include "runtime/src/comm/Groups.h"
 #include "runtime/src/comm/Region.h"
 
 namespace dpc {
 
-/// Elements of an operation's buffers on one member; UINT64_MAX: it has none.
-struct Extents {
-  uint64_t in, out;
-};
-
 /// What a member of a group of `members` reads and writes; `isRoot` says whether
 /// it is the one that `op.peer` names.
-Extents extentsOf(const dpc_comm_op_t &op, uint64_t members, bool isRoot);
+inline Extents extentsOf(const dpc_comm_op_t &op, uint64_t members, bool isRoot) {
+  return extentsOf(op.op, op.count, members, isRoot);
+}
 
 /// DPC_INVALID, before anything is announced, for what no rank could do: an
 /// unknown operation, type or reduction, a group that this rank is not in, a

@@ -59,7 +59,7 @@ dpc_status_t StagedComm::move(const std::vector<dpc_comm_op_t> &ops) {
     const uint64_t width = dpc_dtype_size(op.dtype);
     auto stage = [&](std::vector<Copy> &copies, auto *&at, uint64_t elements) {
       const auto place = reinterpret_cast<uintptr_t>(at);
-      if (elements == UINT64_MAX) {
+      if (elements == Extents::kNone) {
         at = nullptr;
         return;
       }

@@ -54,9 +54,7 @@ struct Asked {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const char *name :
-       {"RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"})
-    ::unsetenv(name);
+  forgetRank();
   ::dup2(output, STDOUT_FILENO);
   ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
   ::execlp(program.c_str(), program.c_str(), kPrintRanksOption, static_cast<char *>(nullptr));
@@ -70,6 +68,12 @@ bool interruptArrived() {
 }
 
 } // namespace
+
+void forgetRank() {
+  for (const char *name :
+       {"RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"})
+    ::unsetenv(name);
+}
 
 dpc_status_t askRanks(const std::string &program, uint32_t *out) {
   int pipeEnds[2];

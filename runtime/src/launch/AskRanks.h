@@ -14,6 +14,10 @@ namespace dpc {
 /// meanwhile is DPC_INTERRUPTED. Nothing of the program is left running.
 dpc_status_t askRanks(const std::string &program, uint32_t *out);
 
+/// Takes from the environment that this process is a rank of a run, for a
+/// program that is to be none.
+void forgetRank();
+
 } // namespace dpc
 
 #endif // DPC_RUNTIME_SRC_LAUNCH_ASKRANKS_H

@@ -144,6 +144,17 @@ bool hasOption(const std::vector<std::string> &command, const char *option) {
   });
 }
 
+/// Becomes the program, which proves its own plan: only it has its record.
+dpc_status_t becomeProof(const std::string &program, const sigset_t &blocked) {
+  uint32_t ranks = 0; // whoever can tell them is a program of dpc
+  if (dpc_status_t status = askRanks(program, &ranks))
+    return status;
+  ::sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
+  forgetRank();
+  ::execlp(program.c_str(), program.c_str(), kVerifyOption, static_cast<char *>(nullptr));
+  return fail(DPC_INVALID, "cannot run %s: %s", program.c_str(), std::strerror(errno));
+}
+
 int report(dpc_status_t status) {
   std::fprintf(stderr, "dpc-run: %s: %s\n", status == DPC_INTERRUPTED ? "note" : "error",
                dpc_last_error());
@@ -156,6 +167,8 @@ int launch(const LaunchOptions &options) {
   sigset_t blocked = interruptSignals();
   sigaddset(&blocked, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
+  if (options.verify)
+    return report(becomeProof(options.command[0], blocked));
   uint32_t count = options.ranks;
   if (count == 0)
     if (dpc_status_t status = askRanks(options.command[0], &count))

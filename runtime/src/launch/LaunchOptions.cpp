@@ -33,6 +33,8 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
       out->help = true;
     else if (argument == kVersionOption)
       out->version = true;
+    else if (argument == kVerifyOption)
+      out->verify = true;
     else if (argument == "-n" && i + 1 < argc)
       status = parseNumber("-n", argv[++i], 1, kMaxRanks, &out->ranks);
     else if (argument.rfind("-n", 0) == 0 && argument.size() > 2)
@@ -52,16 +54,24 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
   out->command.assign(argv + i, argv + argc);
   if (out->command.empty() && !out->help && !out->version)
     return fail(DPC_USAGE, "no program to run (dpc-run [-n N] ./PROGRAM ...)");
+  if (out->verify && (out->ranks || out->maxRestarts || out->command.size() > 1))
+    return fail(DPC_USAGE, "%s runs nothing: it takes a program and no other options (not %s)",
+                kVerifyOption,
+                out->ranks         ? "-n"
+                : out->maxRestarts ? "--max-restarts"
+                                   : out->command[1].c_str());
   return DPC_OK;
 }
 
 const char *launchHelp() {
   return R"(usage: dpc-run [-n N] [--max-restarts=K] ./PROGRAM [its options]
+       dpc-run --verify ./PROGRAM
 
 Starts the ranks of a program made by dpc-compile on this machine and waits for them.
 
   -n N                 number of ranks (default: the program's)
   --max-restarts=K     start anew up to K times when a rank dies; with --checkpoint the run goes on from the newest one
+  --verify             run nothing: prove the program's plan by playing the tables of all ranks against each other
   --help, --version
 
 Each rank gets RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT and, by an open file, the run's secret token.

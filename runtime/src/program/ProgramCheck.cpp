@@ -39,6 +39,15 @@ dpc_status_t checkFileTensors(const dpc_state_t &state) {
   return DPC_OK;
 }
 
+dpc_status_t checkAbi(const dpc_program_t &program) {
+  if (program.abi_version == DPC_ABI_VERSION && program.struct_size >= sizeof(dpc_program_t))
+    return DPC_OK;
+  return fail(DPC_INVALID,
+              "the program was compiled for runtime ABI %u (%u bytes), this "
+              "is %u (%zu bytes)",
+              program.abi_version, program.struct_size, DPC_ABI_VERSION, sizeof(dpc_program_t));
+}
+
 dpc_status_t checkIsa(const dpc_program_t &program) {
   if (program.isa > DPC_ISA_AVX512)
     return fail(DPC_INVALID, "unknown instruction set %u in the program record", program.isa);
@@ -275,13 +284,16 @@ dpc_status_t checkControl(const dpc_program_t &program, const dpc_control_t &con
 
 } // namespace
 
-dpc_status_t checkProgram(const dpc_program_t &program, uint32_t rankIndex) {
-  if (program.abi_version != DPC_ABI_VERSION || program.struct_size < sizeof(dpc_program_t))
-    return fail(DPC_INVALID,
-                "the program was compiled for runtime ABI %u (%u bytes), this "
-                "is %u (%zu bytes)",
-                program.abi_version, program.struct_size, DPC_ABI_VERSION, sizeof(dpc_program_t));
+dpc_status_t checkProgram(const dpc_program_t &program, uint32_t rank) {
+  if (dpc_status_t status = checkAbi(program))
+    return status;
   if (dpc_status_t status = checkIsa(program))
+    return status;
+  return checkTables(program, rank);
+}
+
+dpc_status_t checkTables(const dpc_program_t &program, uint32_t rankIndex) {
+  if (dpc_status_t status = checkAbi(program))
     return status;
   uint64_t ranks = 1;
   for (uint32_t a = 0; a < program.axis_count; ++a)

@@ -14,6 +14,9 @@ constexpr uint32_t kMaxLoopDepth = 4;
 /// or space. DPC_INVALID names what is not.
 dpc_status_t checkProgram(const dpc_program_t &program, uint32_t rank);
 
+/// The same without the instruction set: of a program that need not run here.
+dpc_status_t checkTables(const dpc_program_t &program, uint32_t rank);
+
 } // namespace dpc
 
 #endif // DPC_RUNTIME_SRC_PROGRAM_PROGRAMCHECK_H

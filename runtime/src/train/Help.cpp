@@ -71,6 +71,7 @@ Ranks
 const char *const kRanks =
     R"(  --timeout=SECONDS          longest wait for another rank (default 300)
   --print-ranks              print how many ranks the program needs, and nothing else
+  --verify                   prove the plan of all ranks, and do nothing else
   --version                  print the version, and how the program was compiled
 
 )";

@@ -2,6 +2,7 @@
 // training or inference, exit code.
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/plan/PlanCheck.h"
 #include "runtime/src/session/Environment.h"
 #include "runtime/src/train/Trainer.h"
 
@@ -54,6 +55,15 @@ int finish(dpc_status_t status, bool report) {
   return status;
 }
 
+/// One line says that the plan holds, or where it does not.
+dpc_status_t provePlan(const dpc_program_t &program) {
+  PlanSummary summary;
+  if (dpc_status_t status = checkPlan(program, &summary))
+    return status;
+  std::printf("%s\n", describePlan(summary).c_str());
+  return DPC_OK;
+}
+
 dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
                         const dpc_session_options_t &place, bool *outReport) {
   auto session = std::make_unique<dpc_session>(program, place);
@@ -100,6 +110,8 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
       std::printf("%u\n", program->world_size);
       return DPC_OK;
     }
+    if (options.verify)
+      return finish(place.rank == 0 ? provePlan(*program) : DPC_OK, report);
     if (options.help || options.version) {
       if (place.rank == 0)
         std::fputs(options.help ? helpText(argv[0], *program).c_str()

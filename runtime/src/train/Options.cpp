@@ -105,6 +105,7 @@ struct Parser {
                    : name == kHelpOption       ? &out->help
                    : name == kVersionOption    ? &out->version
                    : name == kPrintRanksOption ? &out->printRanks
+                   : name == kVerifyOption     ? &out->verify
                                                : nullptr;
     if (target)
       *target = name != "--no-shuffle";

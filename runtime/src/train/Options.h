@@ -17,7 +17,7 @@ struct Options {
   uint64_t steps = 0, epochs = 0; ///< both 0: one epoch
   uint64_t evalEvery = 0, checkpointEvery = 0, seed = 0;
   bool shuffle = true, resume = false, help = false, version = false, printRanks = false,
-       warnOnNan = false;
+       verify = false, warnOnNan = false;
   std::vector<ParameterSource> initParams; ///< loaded in this order
   std::string log, checkpoint, saveParams, saveOnnx, trace, best;
   std::string transport; ///< empty: the default one

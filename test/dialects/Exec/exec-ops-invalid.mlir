@@ -70,6 +70,13 @@ exec.entry @step {
 }
 
 // -----
+// buffer_c2
+exec.entry @step {
+  // expected-error @+1 {{has the number -1, which is negative}}
+  %w = exec.buffer arena at 64 number -1 : memref<4xf32>
+}
+
+// -----
 // view_c1
 exec.entry @step {
   %w = exec.buffer arena : memref<4xf32>

@@ -21,8 +21,8 @@ func.func private @kernel.0(%a: tensor<4x3xf32>) -> tensor<4x3xf32> attributes {
 exec.function @step.0 piece 0 of @step {
   // CHECK: %[[W:.*]] = exec.get @state.w : memref<4x3xf32>
   %w = exec.get @state.w : memref<4x3xf32>
-  // CHECK: %[[S:.*]] = exec.buffer arena at 64 : memref<64xi8>
-  %s = exec.buffer arena at 64 : memref<64xi8>
+  // CHECK: %[[S:.*]] = exec.buffer arena at 64 number 3 : memref<64xi8>
+  %s = exec.buffer arena at 64 number 3 : memref<64xi8>
   // CHECK: exec.launch @kernel.0(%[[W]]) into(%[[W]]) scratch(%[[S]]) :
   exec.launch @kernel.0(%w) into (%w) scratch (%s) : (memref<4x3xf32>), (memref<4x3xf32>), (memref<64xi8>)
   // CHECK: exec.microbatch into

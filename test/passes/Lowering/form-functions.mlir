@@ -1,17 +1,18 @@
 // RUN: dpc-opt %s --split-input-file --dpc-form-functions | FileCheck %s
 
 // Launches up to a wait are one function, those after it the next; each says
-// whose it is and which; buffers are named again where they are used.
+// whose it is and which; buffers are named again where they are used, and known
+// by their number.
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
 // CHECK: exec.function @step.0 piece 0 of @step
-// CHECK-NEXT: %[[A:.*]] = exec.buffer shared at 0
+// CHECK-NEXT: %[[A:.*]] = exec.buffer shared at 0 number 0 :
 // CHECK-NEXT: exec.launch @k(%[[A]]) into(%[[A]])
 // CHECK-NEXT: exec.launch
 // CHECK: exec.function @step.1 piece 1 of @step
-// CHECK-NEXT: exec.buffer shared at 0
+// CHECK-NEXT: exec.buffer shared at 0 number 0 :
 // CHECK-NEXT: exec.launch
 // CHECK-LABEL: exec.entry @step
-// CHECK-NEXT: %[[B:.*]] = exec.buffer shared at 0
+// CHECK-NEXT: %[[B:.*]] = exec.buffer shared at 0 number 0 :
 // CHECK-NEXT: exec.compute @step.0
 // CHECK-NEXT: exec.start
 // CHECK-NEXT: exec.wait
@@ -35,11 +36,11 @@ func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4x
 // CHECK: exec.launch
 // CHECK-NEXT: }
 // CHECK: exec.function @step.1 piece 1 of @step
-// CHECK-NEXT: %[[M:[0-9]+]] = exec.buffer arena at 64 : memref<i64>
+// CHECK-NEXT: %[[M:[0-9]+]] = exec.buffer arena at 64 number 1 : memref<i64>
 // CHECK-NEXT: exec.microbatch into %[[M]]
-// CHECK-NEXT: %[[A:[0-9]+]] = exec.buffer arena at 128 : memref<4xf32>
+// CHECK-NEXT: %[[A:[0-9]+]] = exec.buffer arena at 128 number 2 : memref<4xf32>
 // CHECK-NEXT: exec.launch @k(%[[A]]) into(%[[A]])
-// CHECK-NEXT: %[[ALL:[0-9]+]] = exec.buffer arena at 0 : memref<2x4xf32>
+// CHECK-NEXT: %[[ALL:[0-9]+]] = exec.buffer arena at 0 number 0 : memref<2x4xf32>
 // CHECK-NEXT: %[[S:[0-9]+]] = exec.view %[[ALL]] at 0 stride 16
 // CHECK-NEXT: exec.copy %[[A]] to %[[S]]
 // CHECK-NEXT: }

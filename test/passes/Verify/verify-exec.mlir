@@ -3,7 +3,7 @@
 // A sound program.
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
 exec.function @step.0 piece 0 of @step {
-  %a = exec.buffer arena at 0 : memref<4xf32>
+  %a = exec.buffer arena at 0 number 0 : memref<4xf32>
   exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
 }
 exec.entry @step {
@@ -17,7 +17,7 @@ exec.entry @step {
 // (L1) Launches stand in functions.
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
 exec.entry @step {
-  %a = exec.buffer arena at 0 : memref<4xf32>
+  %a = exec.buffer arena at 0 number 0 : memref<4xf32>
   exec.loop 2 {
     // expected-error@+1 {{level 'exec': 'exec.launch' is no action}}
     exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
@@ -42,7 +42,7 @@ func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4x
 module @code {
 }
 exec.function @step.0 piece 0 of @step {
-  %a = exec.buffer arena at 0 : memref<4xf32>
+  %a = exec.buffer arena at 0 number 0 : memref<4xf32>
   // expected-error@+1 {{level 'exec': @k has no code}}
   exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
 }
@@ -64,7 +64,7 @@ module @code {
   }
 }
 exec.function @step.0 piece 0 of @step {
-  %a = exec.buffer arena at 0 : memref<4xf32>
+  %a = exec.buffer arena at 0 number 0 : memref<4xf32>
   // expected-error@+1 {{level 'exec': @k_1 has no code}}
   exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
 }
@@ -85,7 +85,7 @@ module @code {
   }
 }
 exec.function @step.0 piece 0 of @step {
-  %a = exec.buffer arena at 0 : memref<4xf32>
+  %a = exec.buffer arena at 0 number 0 : memref<4xf32>
   // expected-error@+1 {{level 'exec': @k_0 takes buffer 2 of 2}}
   exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
 }
@@ -106,10 +106,42 @@ module @code {
   }
 }
 exec.function @step.0 piece 0 of @step {
-  %a = exec.buffer arena at 0 : memref<4xf32>
+  %a = exec.buffer arena at 0 number 0 : memref<4xf32>
   // expected-error@+1 {{level 'exec': @k_0 takes buffer 2 of 2}}
   exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
 }
 exec.entry @step {
   exec.compute @step.0
+}
+
+// -----
+
+// (L4) A buffer that two functions name is one by its number.
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+exec.function @step.0 piece 0 of @step {
+  // expected-error@+1 {{level 'exec': has no number}}
+  %a = exec.buffer arena at 0 : memref<4xf32>
+  exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
+}
+exec.entry @step {
+  exec.compute @step.0
+}
+
+// -----
+
+// (L4) Another number is another buffer, whatever its place is.
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+exec.function @step.0 piece 0 of @step {
+  %a = exec.buffer arena at 0 number 0 : memref<4xf32>
+  %b = exec.buffer arena at 0 number 1 : memref<4xf32>
+  exec.launch @k(%a) into (%b) : (memref<4xf32>), (memref<4xf32>)
+}
+exec.function @step.1 piece 1 of @step {
+  // expected-error@+1 {{level 'exec': buffer 1 is memref<4xf32> at 64 of arena here, and memref<4xf32> at 0 of arena elsewhere}}
+  %b = exec.buffer arena at 64 number 1 : memref<4xf32>
+  exec.launch @k(%b) into (%b) : (memref<4xf32>), (memref<4xf32>)
+}
+exec.entry @step {
+  exec.compute @step.0
+  exec.compute @step.1
 }

@@ -104,10 +104,79 @@ static int32_t evaluate(dpc_call_t *call) {
   return DPC_OK;
 }
 
+/* The buffers, by their index in the table of a rank. */
+enum {
+  kMomentum,
+  kStep,
+  kRate,
+  kValidRows,
+  kLabel,
+  kInput,
+  kSums,
+  kLossTotal,
+  kWeight,
+  kGradShare
+};
+static const dpc_logical_buffer_t buffers[] = {
+    {"momentum", DPC_BUFFER_FILLED, DPC_SPACE_ARENA, kMomentumAt, kShare * 8},
+    {"step", DPC_BUFFER_FILLED, DPC_SPACE_ARENA, kStepAt, 8},
+    {"rate", DPC_BUFFER_FILLED, DPC_SPACE_ARENA, kRateAt, 8},
+    {"rows", DPC_BUFFER_FILLED, DPC_SPACE_ARENA, kRowsAt, 8},
+    {"label", DPC_BUFFER_FILLED, DPC_SPACE_ARENA, kLabelAt, kMicros *kLabelStride},
+    {"x", DPC_BUFFER_FILLED, DPC_SPACE_ARENA, kInputAt, kMicros *kInputStride},
+    {"sums", DPC_BUFFER_TEMPORARY, DPC_SPACE_SHARED, kGradAt, 128},
+    {"loss", DPC_BUFFER_RESULT, DPC_SPACE_SHARED, kLossTotalAt, 8},
+    {"weight", DPC_BUFFER_FILLED, DPC_SPACE_SHARED, kWeightAt, kPadded * 8},
+    {"", DPC_BUFFER_TEMPORARY, DPC_SPACE_SHARED, kGradShareAt, kShare * 8}};
+
+#define READ(buffer, space, at, bytes)                                                             \
+  {DPC_ACCESS_READ, buffer, DPC_SPACE_##space, DPC_NONE, at, bytes, 0, 0, 0, 0}
+#define WRITE(buffer, space, at, bytes)                                                            \
+  {DPC_ACCESS_WRITE, buffer, DPC_SPACE_##space, DPC_NONE, at, bytes, 0, 0, 0, 0}
+#define ROWS                                                                                       \
+  {DPC_ACCESS_READ,                                                                                \
+   kInput,                                                                                         \
+   DPC_SPACE_ARENA,                                                                                \
+   DPC_NONE,                                                                                       \
+   kInputAt,                                                                                       \
+   kRows * kFeatures * 8,                                                                          \
+   kInputStride,                                                                                   \
+   0,                                                                                              \
+   0,                                                                                              \
+   0},                                                                                             \
+      {DPC_ACCESS_READ,                                                                            \
+       kLabel,                                                                                     \
+       DPC_SPACE_ARENA,                                                                            \
+       DPC_NONE,                                                                                   \
+       kLabelAt,                                                                                   \
+       kRows * 8,                                                                                  \
+       kLabelStride,                                                                               \
+       0,                                                                                          \
+       0,                                                                                          \
+       0}
+#define WEIGHT_SHARE(kind)                                                                         \
+  {kind, kWeight, DPC_SPACE_SHARED, 1, kWeightAt, kShare * 8, 0, kShare * 8, 0, 0}
+static const dpc_access_t forward_backward_accesses[] = {ROWS,
+                                                         READ(kWeight, SHARED, kWeightAt, 32),
+                                                         READ(kStep, ARENA, kStepAt, 8),
+                                                         READ(kSums, SHARED, kGradAt, 32),
+                                                         READ(kSums, SHARED, kLossAt, 8),
+                                                         WRITE(kSums, SHARED, kGradAt, 32),
+                                                         WRITE(kSums, SHARED, kLossAt, 8)};
+static const dpc_access_t update_accesses[] = {READ(kGradShare, SHARED, kGradShareAt, kShare * 8),
+                                               READ(kMomentum, ARENA, kMomentumAt, kShare * 8),
+                                               READ(kRate, ARENA, kRateAt, 8),
+                                               WEIGHT_SHARE(DPC_ACCESS_READ),
+                                               WRITE(kMomentum, ARENA, kMomentumAt, kShare * 8),
+                                               WEIGHT_SHARE(DPC_ACCESS_WRITE)};
+static const dpc_access_t evaluate_accesses[] = {
+    ROWS, READ(kWeight, SHARED, kWeightAt, 32), READ(kValidRows, ARENA, kRowsAt, 8),
+    READ(kSums, SHARED, kLossAt, 8), WRITE(kSums, SHARED, kLossAt, 8)};
 static const dpc_function_t functions[] = {
-    {forward_backward, "forward_backward", DPC_ENTRY_STEP, 0, 0, 0},
-    {update, "update", DPC_ENTRY_STEP, 1, 0, 0},
-    {evaluate, "evaluate", DPC_ENTRY_EVAL, 0, 0, 0}};
+    {forward_backward, "forward_backward", DPC_ENTRY_STEP, 0, 0, 0, forward_backward_accesses, 8,
+     kMicros},
+    {update, "update", DPC_ENTRY_STEP, 1, 0, 0, update_accesses, 6, 1},
+    {evaluate, "evaluate", DPC_ENTRY_EVAL, 0, 0, 0, evaluate_accesses, 6, kMicros}};
 static const dpc_stage_t stages[] = {{"all", 1, 0, 3, 0}};
 static const dpc_axis_t axes[] = {{"micro", kMicros, 1}, {"data", WORLD, 0}};
 static const uint32_t world[] = {0, 1};
@@ -116,27 +185,44 @@ static const dpc_group_family_t families[] = {{"world", 1, WORLD, world},
 static const dpc_location_t locations[] = {{"/fc/MatMul", "model.fc"}, {"bucket 0: fc.weight", ""}};
 
 #define NO_BUFFER {0, 0, 0, 0}
-#define SHARED(offset) {DPC_SPACE_SHARED, 0, offset, 0}
+#define SHARED(buffer, offset) {DPC_SPACE_SHARED, buffer, offset, 0}
 #define COMPUTE(function, flags)                                                                   \
   {DPC_ACTION_COMPUTE, flags,     function, 0, 0, 0, DPC_NONE, 0, 0, 0, 0, 0, 0, 0,                \
    NO_BUFFER,          NO_BUFFER, 0}
 #define LOOP(kind, to, turns)                                                                      \
   {kind, 0, 0, 0, 0, 0, DPC_NONE, 0, 0, 0, to, DPC_NONE, turns, 0, NO_BUFFER, NO_BUFFER, 0}
-#define START(op, event, count, buffer, in, out)                                                   \
-  {DPC_ACTION_START, 0, 0, op, 0, event, 1, 0, DPC_F64, DPC_SUM, 0, 1, count, buffer, in, out, 0}
+#define START(op, event, count, id, in, out)                                                       \
+  {DPC_ACTION_START, 0, 0, op, 0, event, 1, 0, DPC_F64, DPC_SUM, 0, 1, count, id, in, out, 0}
 #define WAIT(event)                                                                                \
   {DPC_ACTION_WAIT, 0, 0, 0, 0, event, DPC_NONE, 0, 0, 0, 0, 1, 0, 0, NO_BUFFER, NO_BUFFER, 0}
 #define ZERO(offset, count)                                                                        \
-  {DPC_ACTION_ZERO, 0, 0, 0, 0, 0, DPC_NONE, 0, DPC_F64, 0, 0, DPC_NONE, count, 0, NO_BUFFER,      \
-   SHARED(offset),  0}
+  {                                                                                                \
+      DPC_ACTION_ZERO,                                                                             \
+      0,                                                                                           \
+      0,                                                                                           \
+      0,                                                                                           \
+      0,                                                                                           \
+      0,                                                                                           \
+      DPC_NONE,                                                                                    \
+      0,                                                                                           \
+      DPC_F64,                                                                                     \
+      0,                                                                                           \
+      0,                                                                                           \
+      DPC_NONE,                                                                                    \
+      count,                                                                                       \
+      0,                                                                                           \
+      NO_BUFFER,                                                                                   \
+      SHARED(kSums, offset),                                                                       \
+      0}
 
 static const dpc_action_t step[] = {
     ZERO(kGradAt, 16),
     LOOP(DPC_ACTION_LOOP_BEGIN, 3, kMicros),
     COMPUTE(0, DPC_ACTION_MICRO_RELATIVE),
     LOOP(DPC_ACTION_LOOP_END, 1, 0),
-    START(DPC_OP_ALL_REDUCE, 0, 1, 10, SHARED(kLossAt), SHARED(kLossTotalAt)),
-    START(DPC_OP_REDUCE_SCATTER, 1, kShare, 11, SHARED(kGradAt), SHARED(kGradShareAt)),
+    START(DPC_OP_ALL_REDUCE, 0, 1, 10, SHARED(kSums, kLossAt), SHARED(kLossTotal, kLossTotalAt)),
+    START(DPC_OP_REDUCE_SCATTER, 1, kShare, 11, SHARED(kSums, kGradAt),
+          SHARED(kGradShare, kGradShareAt)),
     WAIT(1),
     COMPUTE(1, 0),
     {DPC_ACTION_START,
@@ -153,8 +239,8 @@ static const dpc_action_t step[] = {
      1,
      kShare,
      12,
-     {DPC_SPACE_SHARED, 0, kWeightAt, kShare * 8},
-     SHARED(kWeightAt),
+     {DPC_SPACE_SHARED, kWeight, kWeightAt, kShare * 8},
+     SHARED(kWeight, kWeightAt),
      0},
     WAIT(2),
     WAIT(0),
@@ -164,14 +250,17 @@ static const dpc_action_t eval[] = {
     LOOP(DPC_ACTION_LOOP_BEGIN, 3, kMicros),
     COMPUTE(2, DPC_ACTION_MICRO_RELATIVE),
     LOOP(DPC_ACTION_LOOP_END, 1, 0),
-    START(DPC_OP_ALL_REDUCE, 0, 1, 13, SHARED(kLossAt), SHARED(kLossTotalAt)),
+    START(DPC_OP_ALL_REDUCE, 0, 1, 13, SHARED(kSums, kLossAt), SHARED(kLossTotal, kLossTotalAt)),
     WAIT(0),
 };
-#define RANK                                                                                       \
-  {                                                                                                \
-    sizeof(dpc_rank_t), 0, 3, 0, 640, 320, 1024, { {step, 11}, {eval, 6}, {0, 0} }                 \
-  }
-static const dpc_rank_t ranks[] = {RANK, RANK};
+#define RANK(steps)                                                                                \
+  {sizeof(dpc_rank_t), 0, 3, 0, 640, 320, 1024, {{step, steps}, {eval, 6}, {0, 0}}, buffers, 10}
+/* Built with BROKEN the last rank forgets its last wait. */
+#ifdef BROKEN
+static const dpc_rank_t ranks[] = {RANK(11), RANK(10)};
+#else
+static const dpc_rank_t ranks[] = {RANK(11), RANK(11)};
+#endif
 
 /* Rank r holds rows [r * kRows, (r + 1) * kRows) of each microbatch. */
 #define PIECE(local, global, length) {local, global, length, {1, 1}, {0, 0}, {0, 0}}

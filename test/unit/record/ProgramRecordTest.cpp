@@ -1,149 +1,13 @@
 // The program record as the runtime sees it: a module at level exec is emitted,
 // compiled, loaded, and read through the runtime's own headers.
-#include "record/EmitProgram.h"
-#include "record/WriteObject.h"
+#include "test/unit/record/LoadedProgram.h"
 
-#include "dialects/Dist/IR/DistDialect.h"
-#include "dialects/Exec/IR/ExecDialect.h"
-#include "dpc/program.h"
 #include "dpc/status.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Parser/Parser.h"
-#include "llvm/IR/IRBuilder.h"
-#include "llvm/Support/FileSystem.h"
-
-#include <gtest/gtest.h>
-
-#include <dlfcn.h>
-
-using namespace mlir;
 using namespace dpc;
+using namespace dpc::test;
 
 namespace {
-
-const char *const kProgram = R"(
-module attributes {
-    exec.memory = #exec.memory<arena = 512, shared = 128, peak = 640, lowerBound = 600>,
-    nn.learning_rate = #nn.learning_rate<base = 0.5 : f64, decay = cosine, warmup = 3, total = 10, minimum = 0.25 : f64>} {
-  dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
-  exec.persistent @state.w #nn.arg<parameter "w"> arena at 64 : memref<2x3xf32>
-  exec.persistent @"state.m|w" #nn.arg<optimizer "m|w", of = "w"> arena at 128 : memref<2x3xf32>
-  exec.persistent @state.mask #nn.arg<constant "mask"> arena at 192 : memref<4xi1>
-  exec.persistent @state.f #nn.arg<buffer "f"> arena at 480 : memref<2xf32>
-  exec.persistent @input.x #nn.arg<input "x", batch = 0> arena at 256 : memref<4x3xf64>
-      {layout = #dist.layout<"[(8: data)], [3]">, nn.bounds = [array<i64: 2, 0, 4>, array<i64: 1, -1, 8, -7>]}
-  exec.persistent @control.lr #nn.arg<control "learning_rate"> arena at 320 : memref<f32>
-  exec.persistent @coordinate.data #exec.coordinate<"data"> arena at 328 : memref<i64>
-  exec.persistent @metric.loss #nn.result<metric "loss"> arena at 384 : memref<f64>
-  exec.persistent @metric.count #nn.result<metric "count"> arena at 448 : memref<f64>
-  nn.variable @w = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
-  nn.variable @"m|w" = dense<0.25> : tensor<2x3xf32>
-  nn.variable @f = dense<[1.0, 2.0]> : tensor<2xf32> {nn.frozen,
-      nn.file_tensors = [{name = "val_3", holds = "all", shape = array<i64: 1, 2>, strides = array<i64: 1>, shift = 1.0 : f64},
-                         {name = "f", holds = "nothing", shape = array<i64>}]}
-  nn.variable @mask = dense<[true, false, false, true]> : tensor<4xi1>
-  func.func private @k(%x: tensor<2x3xf64>) -> tensor<f64> attributes {exec.scratch_bytes = 16 : i64} {
-    %0 = nn.reduce sum %x [0, 1] : tensor<2x3xf64> -> tensor<f64>
-    return %0 : tensor<f64>
-  }
-  exec.function @step.0 piece 0 of @step {
-    %w = exec.get @state.w : memref<2x3xf32>
-    %c = exec.buffer arena at 0 : memref<i64>
-    exec.microbatch into %c : memref<i64>
-    %l = exec.get @metric.loss : memref<f64>
-    %n = exec.get @metric.count : memref<f64>
-    exec.copy %l to %n : memref<f64>
-    %m = exec.get @"state.m|w" : memref<2x3xf32>
-    exec.copy %m to %w : memref<2x3xf32>
-    %g = exec.buffer shared at 64 : memref<16xf32>
-    %s = exec.view %g at 0 stride 8 over ["data"] : memref<16xf32> to memref<2xf32>
-    %f = exec.get @state.f : memref<2xf32>
-    exec.copy %f to %s : memref<2xf32>
-    %x = exec.get @input.x : memref<4x3xf64>
-    %p = exec.view %x at 0 stride 48 : memref<4x3xf64> to memref<2x3xf64>
-    %t = exec.buffer arena at 320 : memref<16xi8>
-    exec.launch @k(%p) into (%l) scratch (%t) : (memref<2x3xf64>), (memref<f64>), (memref<16xi8>)
-  }
-  exec.entry @step {
-    %g = exec.buffer shared at 64 : memref<16xf32>
-    exec.loop 2 {
-      exec.compute @step.0
-    }
-    %e = exec.start all_reduce sum over ["data"] %g to %g id 7 : memref<16xf32>, memref<16xf32>
-    exec.wait %e
-  }
-}
-)";
-
-/// Gives the kernel @k, whose code is generated elsewhere, a body that doubles
-/// its operand.
-void defineKernel(llvm::Module &record) {
-  llvm::Function *kernel = record.getFunction("k");
-  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(record.getContext(), "", kernel));
-  auto at = [&](unsigned index) {
-    return builder.CreateLoad(
-        builder.getPtrTy(),
-        builder.CreateConstInBoundsGEP1_64(builder.getPtrTy(), kernel->getArg(0), index));
-  };
-  llvm::Value *x = builder.CreateLoad(builder.getDoubleTy(), at(0));
-  builder.CreateStore(builder.CreateFAdd(x, x), at(1));
-  builder.CreateRetVoid();
-}
-
-struct Loaded {
-  explicit Loaded(FunctionForm form) {
-    DialectRegistry registry;
-    registry.insert<exec::ExecDialect, dist::DistDialect, nn::NNDialect, func::FuncDialect>();
-    MLIRContext context(registry);
-    auto module = parseSourceString<ModuleOp>(kProgram, &context);
-    if (!module)
-      return;
-    ProgramOptions options;
-    options.name = "model";
-    options.isa = DPC_ISA_BASELINE;
-    options.functions = form;
-    llvm::LLVMContext llvmContext;
-    std::vector<OutsideValue> values;
-    auto record = emitProgram(*module, options, llvmContext, &values);
-    if (!record)
-      return;
-    defineKernel(*record);
-    llvm::SmallString<64> object, initial, library;
-    llvm::sys::fs::createTemporaryFile("record", "o", object);
-    llvm::sys::fs::createTemporaryFile("values", "o", initial);
-    llvm::sys::fs::createTemporaryFile("record", "so", library);
-    {
-      std::error_code code;
-      llvm::raw_fd_ostream stream(object, code);
-      llvm::cantFail(writeObject(*record, stream));
-      llvm::raw_fd_ostream second(initial, code);
-      llvm::cantFail(writeValuesObject(values, record->getTargetTriple(), second));
-    }
-    outsideCount = values.size();
-    std::string command = std::string(DPC_LINKER) + " -shared -o " + library.c_str() + " " +
-                          object.c_str() + " " + initial.c_str();
-    if (std::system(command.c_str()) == 0) {
-      handle = dlopen(library.c_str(), RTLD_NOW);
-      if (handle)
-        program = static_cast<const dpc_program_t *>(dlsym(handle, "dpc_program"));
-    }
-    llvm::sys::fs::remove(object);
-    llvm::sys::fs::remove(initial);
-    llvm::sys::fs::remove(library);
-  }
-  size_t outsideCount = 0;
-  void *handle = nullptr;
-  const dpc_program_t *program = nullptr;
-};
-
-const Loaded &loaded() {
-  static Loaded once(FunctionForm::hostCode);
-  EXPECT_NE(once.program, nullptr);
-  return once;
-}
-
-const dpc_program_t &load() { return *loaded().program; }
 
 TEST(ProgramRecord, Header) {
   const dpc_program_t &program = load();
@@ -279,6 +143,67 @@ TEST(ProgramRecord, Actions) {
   EXPECT_EQ(actions[3].in.space, uint32_t(DPC_SPACE_SHARED));
   EXPECT_EQ(actions[3].in.offset, 64u);
   EXPECT_EQ(actions[4].kind, uint32_t(DPC_ACTION_WAIT));
+}
+
+// Persistent buffers, then those of entries and functions by their number, each
+// once; actions name them.
+TEST(ProgramRecord, Buffers) {
+  const dpc_program_t &program = load();
+  const dpc_rank_t &rank = program.ranks[0];
+  ASSERT_EQ(rank.buffer_count, 9u + 3u);
+  EXPECT_EQ(rank.buffers, program.ranks[1].buffers);
+  EXPECT_STREQ(rank.buffers[0].name, "state.w");
+  EXPECT_EQ(rank.buffers[0].kind, uint32_t(DPC_BUFFER_FILLED));
+  EXPECT_EQ(rank.buffers[0].offset, 64u);
+  EXPECT_EQ(rank.buffers[0].bytes, 24u);
+  EXPECT_STREQ(rank.buffers[7].name, "metric.loss");
+  EXPECT_EQ(rank.buffers[7].kind, uint32_t(DPC_BUFFER_RESULT));
+  const dpc_logical_buffer_t &sum = rank.buffers[9];
+  EXPECT_EQ(sum.kind, uint32_t(DPC_BUFFER_TEMPORARY));
+  EXPECT_EQ(sum.space, uint32_t(DPC_SPACE_SHARED));
+  EXPECT_EQ(sum.offset, 64u);
+  EXPECT_EQ(sum.bytes, 64u);
+  const dpc_action_t &start = rank.entries[DPC_ENTRY_STEP].actions[3];
+  EXPECT_EQ(start.in.buffer, 9u);
+  EXPECT_EQ(start.out.buffer, 9u);
+}
+
+// What the function reads and writes, launch by launch, for host code and lists
+// of launches alike.
+TEST(ProgramRecord, Accesses) {
+  static const Loaded launches(FunctionForm::launchTable);
+  ASSERT_NE(launches.program, nullptr);
+  for (const dpc_program_t *program : {&load(), launches.program}) {
+    const dpc_function_t &function = program->functions[0];
+    EXPECT_EQ(function.runs, 2u);
+    ASSERT_EQ(function.access_count, 10u);
+    const dpc_access_t &number = function.accesses[0];
+    EXPECT_EQ(number.kind, uint32_t(DPC_ACCESS_WRITE));
+    EXPECT_EQ(number.buffer, 10u);
+    EXPECT_EQ(number.bytes, 8u);
+    EXPECT_EQ(number.launch, 0u);
+    // A state into a rank's shard of the sum.
+    const dpc_access_t &from = function.accesses[5], &to = function.accesses[6];
+    EXPECT_EQ(from.kind, uint32_t(DPC_ACCESS_READ));
+    EXPECT_EQ(from.buffer, 3u);
+    EXPECT_EQ(from.family, DPC_NONE);
+    EXPECT_EQ(to.kind, uint32_t(DPC_ACCESS_WRITE));
+    EXPECT_EQ(to.buffer, 9u);
+    EXPECT_EQ(to.family, 1u);
+    EXPECT_EQ(to.index_stride, 8u);
+    EXPECT_EQ(to.launch, 3u);
+    // A kernel: its operand moves by microbatch.
+    const dpc_access_t *kernel = function.accesses + 7;
+    EXPECT_EQ(kernel[0].kind, uint32_t(DPC_ACCESS_READ));
+    EXPECT_EQ(kernel[0].buffer, 4u);
+    EXPECT_EQ(kernel[0].offset, 256u);
+    EXPECT_EQ(kernel[0].bytes, 48u);
+    EXPECT_EQ(kernel[0].micro_stride, 48u);
+    EXPECT_EQ(kernel[1].kind, uint32_t(DPC_ACCESS_WRITE));
+    EXPECT_EQ(kernel[2].kind, uint32_t(DPC_ACCESS_SCRATCH));
+    EXPECT_EQ(kernel[2].buffer, 11u);
+    EXPECT_EQ(kernel[2].launch, 4u);
+  }
 }
 
 // The generated function writes the microbatch's number, copies buffers, finds

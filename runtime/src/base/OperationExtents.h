@@ -1,0 +1,46 @@
+#ifndef DPC_RUNTIME_SRC_BASE_OPERATIONEXTENTS_H
+#define DPC_RUNTIME_SRC_BASE_OPERATIONEXTENTS_H
+
+#include "dpc/action.h"
+
+namespace dpc {
+
+/// Elements of a communication's buffers on one member.
+struct Extents {
+  static constexpr uint64_t kNone = UINT64_MAX; ///< it has no such buffer
+  uint64_t in, out;
+};
+
+/// What a member of a group of `members` reads and writes in the operation `op`
+/// (DPC_OP_*) of `count` elements, as the table in dpc/action.h says; `isRoot`
+/// says whether it is the one that the operation names.
+inline Extents extentsOf(uint32_t op, uint64_t count, uint64_t members, bool isRoot) {
+  constexpr uint64_t none = Extents::kNone;
+  const uint64_t one = count, all = count * members;
+  switch (op) {
+  case DPC_OP_REDUCE_SCATTER:
+    return {all, one};
+  case DPC_OP_ALL_GATHER:
+    return {one, all};
+  case DPC_OP_ALL_TO_ALL:
+    return {all, all};
+  case DPC_OP_GATHER:
+    return {one, isRoot ? all : none};
+  case DPC_OP_REDUCE:
+    return {one, isRoot ? one : none};
+  case DPC_OP_SCATTER:
+    return {isRoot ? all : none, one};
+  case DPC_OP_BROADCAST:
+    return {isRoot ? one : none, one};
+  case DPC_OP_SEND:
+    return {one, none};
+  case DPC_OP_RECV:
+    return {none, one};
+  default:
+    return {one, one};
+  }
+}
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_BASE_OPERATIONEXTENTS_H

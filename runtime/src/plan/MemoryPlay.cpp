@@ -1,0 +1,358 @@
+// Plays what one rank does in an entry and follows whose bytes its memory
+// holds: functions by the accesses that the record lists, communication from
+// its start to its wait.
+#include "runtime/src/plan/MemoryPlay.h"
+
+#include "runtime/src/base/OperationExtents.h"
+#include "runtime/src/base/OperationNames.h"
+#include "runtime/src/base/Status.h"
+#include "runtime/src/plan/Contents.h"
+#include "runtime/src/plan/TableWalk.h"
+
+#include <algorithm>
+
+namespace dpc::plan {
+
+namespace {
+
+using Number = unsigned long long;
+
+/// A communication between its start and its wait.
+struct Flight {
+  uint32_t event;
+  uint64_t start; ///< index of its action
+  ByteRange in, out;
+  std::vector<ByteRange> made; ///< bytes of the output that get contents
+  uint32_t buffer;             ///< whose they are then
+};
+
+class MemoryPlay {
+public:
+  MemoryPlay(const dpc_program_t &program, uint32_t rankIndex, uint32_t entry,
+             const GroupPlaces &places, Played &played)
+      : program(program), rankIndex(rankIndex), rank(program.ranks[rankIndex]), entry(entry),
+        places(places), played(played), ran(program.function_count) {}
+
+  dpc_status_t run(const std::vector<Result> &results) {
+    for (uint64_t i = 0; i < rank.buffer_count; ++i) {
+      const dpc_logical_buffer_t &buffer = rank.buffers[i];
+      if (buffer.kind == DPC_BUFFER_FILLED)
+        contents.write({buffer.space, buffer.offset, buffer.offset + buffer.bytes},
+                       static_cast<uint32_t>(i));
+    }
+    const dpc_actions_t &table = rank.entries[entry];
+    dpc_status_t status = walkTable(table, [&](uint64_t index, uint32_t micro) {
+      ++played.actions;
+      current = index;
+      if (dpc_status_t failed = perform(table.actions[index], micro))
+        return failWithin(failed, "%s", describePlace(program, rankIndex, entry, index).c_str());
+      return dpc_status_t(DPC_OK);
+    });
+    if (status)
+      return status;
+    if (dpc_status_t atEnd = finish(results))
+      return failWithin(atEnd, "rank %u, end of %s", rankIndex, nameOf(entry));
+    return DPC_OK;
+  }
+
+private:
+  dpc_status_t perform(const dpc_action_t &action, uint32_t micro) {
+    switch (action.kind) {
+    case DPC_ACTION_COMPUTE:
+      return compute(action.function, micro);
+    case DPC_ACTION_START:
+      return start(action);
+    case DPC_ACTION_WAIT:
+      return wait(action.event);
+    default:
+      return zero(action);
+    }
+  }
+
+  dpc_status_t compute(uint32_t index, uint32_t micro) {
+    const dpc_function_t &function = program.functions[index];
+    if (function.entry != entry || function.stage != rank.stage)
+      return fail(DPC_INVALID, "is of %s, stage %u, not of %s, stage %u", nameOf(function.entry),
+                  function.stage, nameOf(entry), rank.stage);
+    uint64_t &done = ran[index];
+    if (done == function.runs || micro != done)
+      return fail(
+          DPC_INVALID,
+          "runs for microbatch %u, after %llu of the %llu for which it runs, in their order", micro,
+          Number(done), Number(function.runs));
+    // Which bytes kernels use together is alike in all microbatches.
+    const bool isFirst = ++done == 1;
+    for (uint64_t begin = 0, end = 0; begin < function.access_count; begin = end) {
+      while (end < function.access_count &&
+             function.accesses[end].launch == function.accesses[begin].launch)
+        ++end;
+      if (dpc_status_t status = launch(function, begin, end, micro, isFirst))
+        return failWithin(status, "launch %u", function.accesses[begin].launch);
+    }
+    return DPC_OK;
+  }
+
+  ByteRange rangeOfAccess(const dpc_access_t &access, uint32_t micro) const {
+    return rangeOf(access.space, access.offset, micro, access.micro_stride,
+                   places.indexOf(access.family, rankIndex), access.index_stride, access.bytes);
+  }
+
+  /// The accesses [begin, end) of a function are those of one kernel or copy.
+  dpc_status_t launch(const dpc_function_t &function, uint64_t begin, uint64_t end, uint32_t micro,
+                      bool isFirst) {
+    for (uint64_t i = begin; i < end; ++i) {
+      const dpc_access_t &access = function.accesses[i];
+      if (access.kind == 0 || access.kind >= DPC_ACCESS_KIND_COUNT ||
+          (access.family != DPC_NONE && access.family >= program.family_count))
+        return fail(DPC_INVALID, "access of kind %u by group family %u", access.kind,
+                    access.family);
+      if (access.kind != DPC_ACCESS_READ)
+        continue;
+      if (dpc_status_t status = read(rangeOfAccess(access, micro), access.buffer))
+        return status;
+    }
+    for (uint64_t i = begin; i < end; ++i) {
+      const dpc_access_t &access = function.accesses[i];
+      if (access.kind == DPC_ACCESS_READ)
+        continue;
+      const ByteRange range = rangeOfAccess(access, micro);
+      for (uint64_t k = begin; isFirst && k < end; ++k)
+        if (dpc_status_t status = checkTogether(access, range, function.accesses[k], micro))
+          return status;
+      if (dpc_status_t status = write(range, access.buffer))
+        return status;
+    }
+    return DPC_OK;
+  }
+
+  /// A kernel's results share no bytes, and with an operand all or none: then it
+  /// is computed in place.
+  dpc_status_t checkTogether(const dpc_access_t &access, const ByteRange &range,
+                             const dpc_access_t &other, uint32_t micro) const {
+    const ByteRange with = rangeOfAccess(other, micro);
+    const bool isInPlace = access.kind == DPC_ACCESS_WRITE && other.kind == DPC_ACCESS_READ;
+    if (&access == &other || !range.overlaps(with) || (isInPlace && range == with))
+      return DPC_OK;
+    return fail(DPC_INVALID, "writes %s of %s and %s %s of %s", describe(range).c_str(),
+                describeBuffer(rank, access.buffer).c_str(),
+                other.kind == DPC_ACCESS_READ ? "reads" : "writes", describe(with).c_str(),
+                describeBuffer(rank, other.buffer).c_str());
+  }
+
+  /// What the action names as a part of a buffer is one.
+  dpc_status_t checkInside(const ByteRange &range, uint32_t buffer) const {
+    if (buffer >= rank.buffer_count)
+      return fail(DPC_INVALID, "buffer %u of %llu", buffer, Number(rank.buffer_count));
+    const dpc_logical_buffer_t &place = rank.buffers[buffer];
+    const ByteRange whole = {place.space, place.offset, place.offset + place.bytes};
+    if (range.space == whole.space && range.begin >= whole.begin && range.end <= whole.end)
+      return DPC_OK;
+    return fail(DPC_INVALID, "%s as %s, which has %s", describe(range).c_str(),
+                describeBuffer(rank, buffer).c_str(), describe(whole).c_str());
+  }
+
+  dpc_status_t touch(const Flight &flight, const char *how, const ByteRange &range) const {
+    const dpc_action_t &started = rank.entries[entry].actions[flight.start];
+    return fail(DPC_INVALID, "%s %s, which %s of action %llu uses until its wait", how,
+                describe(range).c_str(), describeAction(program, started).c_str(),
+                Number(flight.start));
+  }
+
+  dpc_status_t mayRead(const ByteRange &range, uint32_t buffer) const {
+    if (dpc_status_t status = checkInside(range, buffer))
+      return failWithin(status, "reads");
+    for (const Flight &flight : flights)
+      if (flight.out.overlaps(range))
+        return touch(flight, "reads", range);
+    return DPC_OK;
+  }
+
+  dpc_status_t mayWrite(const ByteRange &range, uint32_t buffer) const {
+    if (dpc_status_t status = checkInside(range, buffer))
+      return failWithin(status, "writes");
+    for (const Flight &flight : flights)
+      if (flight.out.overlaps(range) || flight.in.overlaps(range))
+        return touch(flight, "writes", range);
+    return DPC_OK;
+  }
+
+  dpc_status_t demand(const ByteRange &range, uint32_t buffer) {
+    auto stranger = contents.read(range, buffer);
+    if (!stranger)
+      return DPC_OK;
+    if (!stranger->buffer)
+      return fail(DPC_INVALID, "reads %s as %s, but nothing has written byte %llu",
+                  describe(range).c_str(), describeBuffer(rank, buffer).c_str(),
+                  Number(stranger->byte));
+    return fail(DPC_INVALID, "reads %s as %s, but byte %llu is that of %s by now",
+                describe(range).c_str(), describeBuffer(rank, buffer).c_str(),
+                Number(stranger->byte), describeBuffer(rank, *stranger->buffer).c_str());
+  }
+
+  dpc_status_t read(const ByteRange &range, uint32_t buffer) {
+    if (dpc_status_t status = mayRead(range, buffer))
+      return status;
+    return demand(range, buffer);
+  }
+
+  dpc_status_t write(const ByteRange &range, uint32_t buffer) {
+    if (dpc_status_t status = mayWrite(range, buffer))
+      return status;
+    contents.write(range, buffer);
+    return DPC_OK;
+  }
+
+  dpc_status_t zero(const dpc_action_t &action) {
+    const ByteRange range = rangeOfBuffer(action.out, action, action.count);
+    // A sum that is begun anew has been read; else it is lost.
+    if (auto byte = contents.findUnread(range, action.out.buffer))
+      return fail(
+          DPC_INVALID, "zeroes %s of %s, but nothing has read byte %llu since it was written",
+          describe(range).c_str(), describeBuffer(rank, action.out.buffer).c_str(), Number(*byte));
+    return write(range, action.out.buffer);
+  }
+
+  /// The bytes of `elements` elements of an action's buffer; none if it has no
+  /// such buffer.
+  ByteRange rangeOfBuffer(const dpc_buffer_t &buffer, const dpc_action_t &action,
+                          uint64_t elements) const {
+    if (elements == Extents::kNone)
+      return {};
+    return rangeOf(buffer.space, buffer.offset, 0, 0, places.indexOf(action.group, rankIndex),
+                   buffer.index_stride, elements * dpc_dtype_size(action.dtype));
+  }
+
+  /// Input and output may share bytes in some operations, each in one way.
+  bool mayShare(const dpc_action_t &action, uint64_t index, const ByteRange &in,
+                const ByteRange &out) const {
+    const uint64_t part = index * action.count * dpc_dtype_size(action.dtype);
+    switch (action.op) {
+    case DPC_OP_ALL_REDUCE:
+    case DPC_OP_BROADCAST:
+      return in.begin == out.begin;
+    case DPC_OP_REDUCE_SCATTER:
+      return out.begin == in.begin + part;
+    case DPC_OP_ALL_GATHER:
+      return in.begin == out.begin + part;
+    default:
+      return false;
+    }
+  }
+
+  dpc_status_t start(const dpc_action_t &action) {
+    for (const Flight &flight : flights)
+      if (flight.event == action.event)
+        return fail(DPC_INVALID, "starts event %u, which action %llu has started", action.event,
+                    Number(flight.start));
+    const GroupPlaces::Place place = places.of(action.group, rankIndex);
+    const dpc_group_family_t &family = program.families[action.group];
+    if (place.group == DPC_NONE)
+      return fail(DPC_INVALID, "is in group family %s, of which this rank is not", family.name);
+    if (action.peer >= family.group_size)
+      return fail(DPC_INVALID, "names member %u of %u in group family %s", action.peer,
+                  family.group_size, family.name);
+    const bool isPair = action.op == DPC_OP_SEND || action.op == DPC_OP_RECV;
+    if (isPair && action.peer == place.index)
+      return fail(DPC_INVALID, "is with this rank itself");
+    Flight flight = {action.event, current, {}, {}, {}, action.out.buffer};
+    played.sent.emplace_back();
+    if (action.op != DPC_OP_BARRIER)
+      if (dpc_status_t status = move(action, place.index, &flight))
+        return status;
+    flights.push_back(flight);
+    return DPC_OK;
+  }
+
+  /// What a communication reads and writes. The bytes between the members of a
+  /// bucket are exchanged too, though nobody wrote them and nobody reads them
+  /// afterwards.
+  dpc_status_t move(const dpc_action_t &action, uint64_t index, Flight *flight) {
+    const Extents extents = extentsOf(
+        action.op, action.count, program.families[action.group].group_size, index == action.peer);
+    const ByteRange in = flight->in = rangeOfBuffer(action.in, action, extents.in);
+    const ByteRange out = flight->out = rangeOfBuffer(action.out, action, extents.out);
+    std::vector<ByteRange> parts;
+    if (!in.empty()) {
+      if (dpc_status_t status = mayRead(in, action.in.buffer))
+        return status;
+      parts = contents.readParts(in, action.in.buffer);
+      if (parts.empty())
+        return demand(in, action.in.buffer);
+      for (const ByteRange &part : parts)
+        played.sent.back().push_back({part.begin - in.begin, part.end - in.begin});
+    }
+    if (out.empty())
+      return DPC_OK;
+    if (dpc_status_t status = mayWrite(out, action.out.buffer))
+      return status;
+    if (in.overlaps(out) && !mayShare(action, index, in, out))
+      return fail(DPC_INVALID, "reads %s and writes %s", describe(in).c_str(),
+                  describe(out).c_str());
+    // Of a scattered sum this rank gets its part. What other ranks send is made
+    // whole: GroupPlay compares what they have of it.
+    const uint64_t bytes = out.end - out.begin,
+                   skipped = action.op == DPC_OP_REDUCE_SCATTER ? index * bytes : 0;
+    if (!in.empty() && (action.op == DPC_OP_REDUCE_SCATTER || in.end - in.begin == bytes)) {
+      for (const ByteRange &part : parts) {
+        const uint64_t begin = std::max(part.begin - in.begin, skipped),
+                       end = std::min(part.end - in.begin, skipped + bytes);
+        if (begin < end)
+          flight->made.push_back(
+              {out.space, out.begin + begin - skipped, out.begin + end - skipped});
+      }
+    } else {
+      flight->made = {out};
+    }
+    return DPC_OK;
+  }
+
+  dpc_status_t wait(uint32_t event) {
+    auto at = std::find_if(flights.begin(), flights.end(),
+                           [&](const Flight &flight) { return flight.event == event; });
+    if (at == flights.end())
+      return fail(DPC_INVALID, "nothing has been started as this event");
+    for (const ByteRange &part : at->made)
+      contents.write(part, at->buffer);
+    flights.erase(at);
+    return DPC_OK;
+  }
+
+  dpc_status_t finish(const std::vector<Result> &results) {
+    if (!flights.empty())
+      return fail(DPC_INVALID, "%s of action %llu is never waited for",
+                  describeAction(program, rank.entries[entry].actions[flights[0].start]).c_str(),
+                  Number(flights[0].start));
+    for (uint32_t f = 0; f < program.function_count; ++f) {
+      const dpc_function_t &function = program.functions[f];
+      if (function.entry == entry && function.stage == rank.stage && ran[f] != function.runs)
+        return fail(DPC_INVALID, "%s has run for %llu of %llu microbatches", function.name,
+                    Number(ran[f]), Number(function.runs));
+    }
+    for (const Result &result : results)
+      if (result.entries & 1u << entry)
+        if (dpc_status_t status = demand(result.range, result.buffer))
+          return failWithin(status, "%s for the host", result.name);
+    return DPC_OK;
+  }
+
+  const dpc_program_t &program;
+  const uint32_t rankIndex;
+  const dpc_rank_t &rank;
+  const uint32_t entry;
+  const GroupPlaces &places;
+  Played &played;
+  Contents contents;
+  std::vector<Flight> flights;
+  std::vector<uint64_t> ran; ///< by function: for how many microbatches
+  uint64_t current = 0;      ///< index of the action at hand
+};
+
+} // namespace
+
+dpc_status_t playMemory(const dpc_program_t &program, uint32_t rank, uint32_t entry,
+                        const GroupPlaces &places, const std::vector<Result> &results,
+                        Played *out) {
+  return MemoryPlay(program, rank, entry, places, *out).run(results);
+}
+
+} // namespace dpc::plan

@@ -1,0 +1,45 @@
+#ifndef DPC_RUNTIME_SRC_PLAN_PLANNAMES_H
+#define DPC_RUNTIME_SRC_PLAN_PLANNAMES_H
+
+#include "dpc/program.h"
+
+#include <string>
+
+namespace dpc::plan {
+
+/// Bytes [begin, end) of an address space.
+struct ByteRange {
+  uint32_t space = 0;
+  uint64_t begin = 0, end = 0;
+
+  bool empty() const { return begin >= end; }
+  bool overlaps(const ByteRange &other) const {
+    return space == other.space && begin < other.end && other.begin < end;
+  }
+  bool operator==(const ByteRange &other) const {
+    return space == other.space && begin == other.begin && end == other.end;
+  }
+};
+
+/// `size` bytes that begin `offset` and then `times` times `stride` behind the
+/// start of the space, and so on; what has no such address ends at UINT64_MAX.
+ByteRange rangeOf(uint32_t space, uint64_t offset, uint64_t micro, uint64_t microStride,
+                  uint64_t index, uint64_t indexStride, uint64_t size);
+
+// How messages call things.
+
+/// "step", "eval", "infer".
+const char *nameOf(uint32_t entry);
+/// "bytes [0, 64) of arena".
+std::string describe(const ByteRange &range);
+/// "buffer 3 (state.w)" of a rank.
+std::string describeBuffer(const dpc_rank_t &rank, uint64_t buffer);
+/// What an action does: "step.3", "all-reduce of buffer 7", "wait for event 2".
+std::string describeAction(const dpc_program_t &program, const dpc_action_t &action);
+/// "rank 1, step, action 17, all-reduce of buffer 7 (at /fc/MatMul)".
+std::string describePlace(const dpc_program_t &program, uint32_t rank, uint32_t entry,
+                          uint64_t index);
+
+} // namespace dpc::plan
+
+#endif // DPC_RUNTIME_SRC_PLAN_PLANNAMES_H

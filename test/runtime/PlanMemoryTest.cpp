@@ -1,0 +1,205 @@
+// What the proof of a plan finds in the memory of one rank, by tables that break
+// one rule each, and twins that do not.
+#include "test/runtime/PlanBuilder.h"
+
+using namespace dpc;
+using namespace dpc::test;
+
+namespace {
+
+TEST(PlanMemory, WhatIsReadWasWritten) {
+  expectSays(alike([](Plan &plan, uint32_t rank) {
+               plan.reduce(rank);
+               plan.wait(rank, 0);
+               plan.compute(rank, 0);
+               plan.compute(rank, 1);
+             }),
+             {"rank 0, step, action 0, all-reduce 3",
+              "reads bytes [0, 64) of shared as buffer 3 (grad)", "nothing has written byte 0"});
+  // Another buffer took the bytes: an error only before the last read.
+  auto overwritten = [](bool isBefore) {
+    Plan plan;
+    plan.function("first", {plan.write(kWide)}, 1);
+    plan.function("second", {plan.write(kOther)}, 1);
+    plan.function("third", {plan.read(kWide)}, 1);
+    for (uint32_t rank : {0, 1}) {
+      plan.compute(rank, 2);
+      plan.compute(rank, isBefore ? 3 : 4);
+      plan.compute(rank, isBefore ? 4 : 3);
+      plan.sound(rank);
+    }
+    return plan;
+  };
+  expectHolds(overwritten(false));
+  expectSays(overwritten(true),
+             {"third: launch 0: reads bytes [192, 256) of shared as buffer 6 (wide), "
+              "but byte 192 is that of buffer 7 (other) by now"});
+  // What an action calls part of a buffer is one.
+  Plan beyond = alike(sound);
+  beyond.accessTables[0][1].bytes = 129;
+  expectSays(
+      std::move(beyond),
+      {"make: launch 0: reads: bytes [64, 193) of arena as buffer 1 (input), which has bytes "
+       "[64, 192) of arena"});
+  Plan microbatch = alike([](Plan &plan, uint32_t rank) {
+    for (int32_t micro : {0, 1, 2})
+      plan.compute(rank, 0, micro);
+    plan.sound(rank);
+  });
+  microbatch.functions[0].runs = 4;
+  expectSays(std::move(microbatch),
+             {"action 2, make", "bytes [192, 256) of arena as buffer 1 (input)"});
+  Plan nameless = alike(sound);
+  nameless.tables[0][1].out.buffer = kBuffers;
+  expectSays(std::move(nameless), {"action 1, all-reduce 3", "writes: buffer 8 of 8"});
+}
+
+TEST(PlanMemory, ResultsAreWritten) {
+  auto without = [](uint32_t holder) {
+    Plan plan = alike(sound);
+    plan.accessTables[1].pop_back();
+    plan.functions[1].access_count = plan.accessTables[1].size();
+    plan.holder = holder;
+    return plan;
+  };
+  expectSays(without(DPC_NONE), {"rank 0, end of step: loss for the host: reads bytes [128, 136)",
+                                 "nothing has written byte 128"});
+  expectSays(without(1), {"rank 1, end of step: loss for the host"});
+}
+
+TEST(PlanMemory, KernelsWriteNotWhatTheyRead) {
+  auto with = [](std::vector<dpc_access_t> accesses) {
+    Plan plan;
+    plan.function("kernel", std::move(accesses), 1);
+    for (uint32_t rank : {0, 1}) {
+      plan.sound(rank);
+      plan.compute(rank, 2);
+    }
+    return plan;
+  };
+  Plan names;
+  dpc_access_t shifted = names.write(kGrad), half = names.read(kGrad);
+  half.bytes = 32;
+  // In place: all of it or nothing.
+  expectHolds(with({names.read(kGrad), shifted}));
+  expectSays(with({half, shifted}), {"kernel: launch 0: writes bytes [0, 64) of shared of buffer 3 "
+                                     "(grad) and reads bytes [0, 32)"});
+  expectSays(with({names.write(kWide), names.write(kOther)}),
+             {"writes bytes [192, 256)", "(wide) and writes", "(other)"});
+  expectSays(with({names.read(kGrad), names.access(DPC_ACCESS_SCRATCH, kGrad)}),
+             {"writes bytes [0, 64)", "and reads bytes [0, 64)"});
+  // Not what another kernel of the function does.
+  expectHolds(with({names.write(kWide), names.access(DPC_ACCESS_WRITE, kOther, 0, /*launch=*/1)}));
+  expectSays(with({names.access(DPC_ACCESS_KIND_COUNT, kWide)}), {"access of kind 4"});
+}
+
+TEST(PlanMemory, NothingInFlightIsTouched) {
+  auto with = [](bool reads, Buffer buffer) {
+    Plan plan;
+    plan.function("meanwhile", {reads ? plan.read(buffer) : plan.write(buffer)}, 1);
+    for (uint32_t rank : {0, 1}) {
+      plan.compute(rank, 0);
+      plan.reduce(rank);
+      plan.compute(rank, 2);
+      plan.wait(rank, 0);
+      plan.compute(rank, 1);
+    }
+    return plan;
+  };
+  expectSays(with(false, kGrad), {"meanwhile: launch 0: writes bytes [0, 64) of shared, which "
+                                  "all-reduce 3 of action 1 uses until its wait"});
+  expectSays(with(false, kSum), {"meanwhile: launch 0: writes bytes [64, 128)"});
+  expectSays(with(true, kSum), {"meanwhile: launch 0: reads bytes [64, 128)"});
+  expectHolds(with(true, kGrad));
+  expectHolds(with(false, kWide));
+}
+
+TEST(PlanMemory, SumsAreReadBeforeTheyBeginAnew) {
+  auto with = [](bool isRead) {
+    Plan plan;
+    plan.function("add", {plan.read(kTemp), plan.write(kTemp)}, 1);
+    plan.function("take", {plan.read(kTemp)}, 1);
+    for (uint32_t rank : {0, 1}) {
+      plan.zero(rank, kTemp);
+      plan.compute(rank, 2);
+      if (isRead)
+        plan.compute(rank, 3);
+      plan.zero(rank, kTemp);
+      if (!isRead)
+        plan.compute(rank, 3);
+      plan.sound(rank);
+    }
+    return plan;
+  };
+  expectHolds(with(true));
+  expectSays(with(false),
+             {"action 2, zero: zeroes bytes [192, 256) of arena of buffer 2 (temp), but "
+              "nothing has read byte 192 since it was written"});
+}
+
+TEST(PlanMemory, InputAndOutputShareBytesAsTheOperationSays) {
+  auto gather = [](uint64_t stride) {
+    Plan plan;
+    plan.function("fill", {plan.write(kWide)}, 1);
+    plan.accessTables[2][0].bytes = 128;
+    for (uint32_t rank : {0, 1}) {
+      plan.sound(rank);
+      plan.compute(rank, 2);
+      plan.start(rank, DPC_OP_ALL_GATHER, 0, kWide, kWide).in.index_stride = stride;
+      plan.wait(rank, 0);
+    }
+    return plan;
+  };
+  expectHolds(gather(64));
+  expectSays(gather(32),
+             {"rank 1, step, action 5, all-gather 3: reads bytes [224, 288) of shared and "
+              "writes bytes [192, 320) of shared"});
+}
+
+TEST(PlanMemory, EachStartHasOneWait) {
+  expectSays(alike([](Plan &plan, uint32_t rank) {
+               plan.sound(rank);
+               plan.reduce(rank, 1);
+             }),
+             {"rank 0, end of step: all-reduce 3 of action 4 is never waited for"});
+  expectSays(alike([](Plan &plan, uint32_t rank) {
+               plan.sound(rank);
+               plan.wait(rank, 0);
+             }),
+             {"action 4, wait for event 0: nothing has been started as this event"});
+  auto again = [](uint32_t event) {
+    return alike([=](Plan &plan, uint32_t rank) {
+      plan.sound(rank);
+      plan.start(rank, DPC_OP_BARRIER, 2, kGrad, kGrad);
+      plan.start(rank, DPC_OP_BARRIER, event, kGrad, kGrad);
+      plan.wait(rank, 2);
+      if (event != 2)
+        plan.wait(rank, event);
+    });
+  };
+  expectHolds(again(3));
+  expectSays(again(2), {"action 5, barrier 3: starts event 2, which action 4 has started"});
+}
+
+// Of a scattered sum a rank has contents where its part of the input has.
+TEST(PlanMemory, ScatteredSumsHaveContents) {
+  auto with = [](uint64_t filled) {
+    Plan plan;
+    plan.function("fill", {plan.write(kWide)}, 1);
+    plan.accessTables[2][0].bytes = filled;
+    for (uint32_t rank : {0, 1}) {
+      plan.compute(rank, 0);
+      plan.compute(rank, 2);
+      plan.start(rank, DPC_OP_REDUCE_SCATTER, 0, kWide, kSum);
+      plan.wait(rank, 0);
+      plan.compute(rank, 1);
+    }
+    return plan;
+  };
+  expectHolds(with(128));
+  expectSays(with(96),
+             {"rank 1, step, action 4, use", "reads bytes [64, 128) of shared as buffer 4 (sum), "
+                                             "but nothing has written byte 96"});
+}
+
+} // namespace
