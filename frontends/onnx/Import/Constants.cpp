@@ -260,9 +260,10 @@ ElementsAttr toAttribute(MLIRContext *context, const Tensor &tensor, StringRef n
   constexpr int64_t kMaxDenseElements = 16;
   auto type = RankedTensorType::get(tensor.shape, convertElementType(context, tensor.type));
   unsigned width = elementBytes(tensor.type);
-  bool isSplat = tensor.numElements() > 0;
-  for (size_t at = width; isSplat && at < tensor.bytes.size(); at += width)
-    isSplat = std::memcmp(tensor.bytes.data(), tensor.bytes.data() + at, width) == 0;
+  // Each element is the one before it.
+  const bool isSplat = tensor.numElements() > 0 &&
+                       std::memcmp(tensor.bytes.data(), tensor.bytes.data() + width,
+                                   tensor.bytes.size() - width) == 0;
   if (isSplat) {
     Tensor first = tensor;
     first.shape.clear();

@@ -137,7 +137,36 @@ bool looksLikeMask(const Tensor &tensor) {
   return zero && one && tensor.shape.size() >= 2;
 }
 
+/// Whether some axis of `tensor` is one of sinusoids as far as its first entries
+/// say. All weights of a model are asked, and nearly all of them say no here.
+static bool beginsLikeSinusoids(Tensor tensor) {
+  constexpr int64_t kEntries = 8;
+  constexpr double kLargestScale = 1.0001;
+  if (tensor.shape.size() < 2 || tensor.shape[0] <= kEntries)
+    return true;
+  tensor.bytes = tensor.bytes.take_front(tensor.bytes.size() / tensor.shape[0] * kEntries);
+  tensor.shape[0] = kEntries;
+  std::vector<double> values;
+  readValues(tensor, values);
+  if (values.empty())
+    return true;
+  Axis axis{1, 1, tensor.numElements()};
+  for (size_t d = 0; d + 1 < tensor.shape.size(); ++d) {
+    axis.outer *= axis.extent;
+    axis.extent = tensor.shape[d];
+    axis.inner /= axis.extent;
+    if (axis.extent < 5)
+      continue;
+    Verdict verdict = testSinusoid(values, axis, kLargestScale);
+    if (verdict.holds && verdict.varies)
+      return true;
+  }
+  return false;
+}
+
 bool looksLikeSinusoids(const Tensor &tensor) {
+  if (!beginsLikeSinusoids(tensor))
+    return false;
   std::vector<double> values;
   double scale = readValues(tensor, values);
   if (scale < 0.5 || scale > 1.0001)
