@@ -3,13 +3,14 @@
 
 #include "passes/Sharding/LayoutCandidates.h"
 #include "passes/Sharding/Passes.h"
-#include "passes/Sharding/Placement.h"
+#include "passes/Sharding/SplitAtoms.h"
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/NN/IR/HostFacts.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <cmath>
 
@@ -143,17 +144,47 @@ private:
       AxisPlan plan;
       cutBatch(function, *program, plan);
       cutKnownArguments(function, *program, plan);
-      if (!stateIsKnown && failed(search(function, *program, cache, plan)))
+      std::vector<AxisPlan> plans = {plan};
+      if (!stateIsKnown && failed(search(function, *program, cache, plans)))
         return failure();
-      if (decomposeCut(*program, plan))
+      if (SmallVector<DecomposableOpInterface> cut = findCutComposites(*program, plans.front());
+          !cut.empty()) {
+        decompose(cut);
         continue;
-      Assignment result(*program, plan, cache);
-      result.run(argumentLayouts(function, result));
-      writeCost(function, result);
-      write(function, *program, result);
+      }
+      const SplitPlan best = split(function, *program, cache, plans);
+      std::unique_ptr<Assignment> result =
+          assignAll(function, best.program, best.plan, cache);
+      writeCost(function, *result);
+      write(function, best.program, *result);
       stateIsKnown = true;
       return success();
     }
+  }
+
+  /// Assigns the layouts of all values under `plan`.
+  std::unique_ptr<Assignment> assignAll(func::FuncOp function, const ProgramLoops &program,
+                                        const AxisPlan &plan, PlacementCache &cache) {
+    auto assignment = std::make_unique<Assignment>(program, plan, cache);
+    assignment->run(argumentLayouts(function, *assignment));
+    assignment->finish(returnedOf(function));
+    return assignment;
+  }
+
+  /// What `function` returns, and how that has to lie.
+  std::vector<Assignment::Returned> returnedOf(func::FuncOp function) {
+    llvm::StringMap<Value> carriers;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (ArgAttr arg = nn::getArg(function, i); arg && isState(arg.getKind()))
+        carriers[arg.getName()] = function.getArgument(i);
+    std::vector<Assignment::Returned> returned;
+    for (OpOperand &operand : function.front().getTerminator()->getOpOperands()) {
+      ResultAttr attr = nn::getResult(function, operand.getOperandNumber());
+      const bool isState = attr && attr.getKind() == ResultKind::state;
+      returned.push_back({operand.get(), isState ? carriers.lookup(attr.getName()) : Value(),
+                          attr && attr.getKind() == ResultKind::output});
+    }
+    return returned;
   }
 
   /// Leaves on `function` what the model expects of its layouts.
@@ -166,38 +197,20 @@ private:
                                     nanoseconds(moving.seconds), std::llround(moving.bytes)));
   }
 
-  /// Adds to `plan` what the search for the cheapest plan has chosen.
-  LogicalResult search(func::FuncOp function, const ProgramLoops &program,
-                       PlacementCache &cache, AxisPlan &plan) {
-    // Atoms that count samples, or of a tensor whose layout is known.
-    DenseSet<unsigned> settled;
-    SmallVector<Value> inputs;
-    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-      Value value = function.getArgument(i);
-      const int64_t dim = batchDim(function, i);
-      for (int64_t d = 0; d < nn::typeOf(value).getRank(); ++d)
-        if (d == dim || findKnown(function, i))
-          for (const auto &segment : program.getDim(value, d))
-            settled.insert(segment.begin(), segment.end());
-      if (dim >= 0)
-        continue;
-      if (nn::ArgAttr arg = nn::getArg(function, i);
-          arg && (arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label))
-        inputs.push_back(value);
-    }
-    LayoutCandidates candidates(function, program, mesh, std::move(settled));
+  /// Looks for plans that add to the one in `plans`, and puts in its place what it
+  /// found, the cheapest first.
+  LogicalResult search(func::FuncOp function, const ProgramLoops &program, PlacementCache &cache,
+                       std::vector<AxisPlan> &plans) {
+    LayoutCandidates candidates = candidatesOf(function, program);
     LayoutProblem problem;
-    problem.given = plan;
+    problem.given = plans.front();
     for (const std::string &axis : autoAxes)
       candidates.addParameters(axis, problem);
     for (const std::string &axis : batchAxes)
       if (!isSequential(axis))
-        candidates.addInputs(axis, inputs, problem);
+        candidates.addInputs(axis, inputsOf(function), problem);
     problem.price = [&](const AxisPlan &trial) {
-      Assignment assignment(program, trial, cache);
-      assignment.run(argumentLayouts(function, assignment));
-      return PlanCost{candidates.excessBytes(assignment), assignment.getSeconds(),
-                      assignment.getTraffic().bytes};
+      return costOf(*assignAll(function, program, trial, cache), candidates);
     };
     if (problem.cuts.empty())
       return success();
@@ -212,8 +225,63 @@ private:
           stream << ", " << program.getSize(atom) << " over " << llvm::join(axes, "+");
       function.emitRemark("layouts: ") << choice.priced << " plans priced" << stream.str();
     }
-    plan = choice.plan;
+    plans = {choice.plan};
+    for (const AxisPlan &end : choice.ends)
+      if (!llvm::is_contained(plans, end) && findCutComposites(program, end).empty())
+        plans.push_back(end);
     return success();
+  }
+
+  /// The cheapest of `plans` once what they leave idle is divided, too.
+  SplitPlan split(func::FuncOp function, const ProgramLoops &program, PlacementCache &cache,
+                  ArrayRef<AxisPlan> plans) {
+    const LayoutCandidates candidates = candidatesOf(function, program);
+    auto assign = [&](const ProgramLoops &trial, const AxisPlan &plan) {
+      return assignAll(function, trial, plan, cache);
+    };
+    auto cost = [&](const Assignment &assignment) { return costOf(assignment, candidates); };
+    std::optional<SplitPlan> best;
+    std::optional<PlanCost> least;
+    for (const AxisPlan &plan : plans) {
+      SplitPlan trial = splitIdleOps({program, plan}, autoAxes, mesh, assign, cost);
+      const PlanCost own = cost(*assign(trial.program, trial.plan));
+      if (least && !own.isBetterThan(*least))
+        continue;
+      best = std::move(trial);
+      least = own;
+    }
+    return std::move(*best);
+  }
+
+  static PlanCost costOf(const Assignment &assignment, const LayoutCandidates &candidates) {
+    return {candidates.excessBytes(assignment), assignment.getSeconds(),
+            assignment.getTraffic().bytes};
+  }
+
+  /// What may be cut: not again atoms that count samples, or those of a tensor whose
+  /// layout is known.
+  LayoutCandidates candidatesOf(func::FuncOp function, const ProgramLoops &program) {
+    DenseSet<unsigned> settled;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      Value value = function.getArgument(i);
+      const int64_t dim = batchDim(function, i);
+      for (int64_t d = 0; d < nn::typeOf(value).getRank(); ++d)
+        if (d == dim || findKnown(function, i))
+          for (const auto &segment : program.getDim(value, d))
+            settled.insert(segment.begin(), segment.end());
+    }
+    return LayoutCandidates(function, program, mesh, std::move(settled));
+  }
+
+  /// Inputs and labels without a batch dimension.
+  SmallVector<Value> inputsOf(func::FuncOp function) {
+    SmallVector<Value> inputs;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (ArgAttr arg = nn::getArg(function, i);
+          arg && batchDim(function, i) < 0 &&
+          (arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label))
+        inputs.push_back(function.getArgument(i));
+    return inputs;
   }
 
   /// The batch dimension of an input or label, or -1.
@@ -334,9 +402,9 @@ private:
       }
   }
 
-  /// Replaces composites by core ops where the plan cuts a loop that the
-  /// composite needs uncut. Returns whether there were any.
-  bool decomposeCut(const ProgramLoops &program, const AxisPlan &plan) {
+  /// Composites of which the plan cuts a loop that they need uncut.
+  static SmallVector<DecomposableOpInterface> findCutComposites(const ProgramLoops &program,
+                                                                const AxisPlan &plan) {
     SmallVector<DecomposableOpInterface> cut;
     for (const OpLoops &op : program.getOps()) {
       auto composite = dyn_cast<DecomposableOpInterface>(op.op);
@@ -351,12 +419,15 @@ private:
       if (isCut)
         cut.push_back(composite);
     }
-    for (DecomposableOpInterface op : cut) {
+    return cut;
+  }
+
+  static void decompose(ArrayRef<DecomposableOpInterface> composites) {
+    for (DecomposableOpInterface op : composites) {
       OpBuilder builder(op);
       op->replaceAllUsesWith(op.decompose(builder));
       op->erase();
     }
-    return !cut.empty();
   }
 
   Assignment::Layouts argumentLayouts(func::FuncOp function, const Assignment &assignment) {

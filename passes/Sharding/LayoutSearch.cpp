@@ -15,8 +15,9 @@ using namespace dpc;
 
 /// Relative difference of costs that is none.
 static const double kRounding = 1e-9;
-/// Bytes that seconds may cost, as a factor.
-static const double kMoreBytes = 1.05;
+/// Bytes that any seconds may cost, as a factor, and the factor of seconds for which
+/// they may be more.
+static const double kMoreBytes = 1.05, kFewerSeconds = 0.99;
 
 static bool isLess(double a, double b) {
   return a < b - kRounding * std::max(std::abs(a), std::abs(b));
@@ -25,8 +26,9 @@ static bool isLess(double a, double b) {
 bool PlanCost::isBetterThan(const PlanCost &other) const {
   if (isLess(excessBytes, other.excessBytes) || isLess(other.excessBytes, excessBytes))
     return excessBytes < other.excessBytes;
-  return isLess(seconds, other.seconds) ? bytes <= kMoreBytes * other.bytes
-                                        : !isLess(other.seconds, seconds) && bytes < other.bytes;
+  if (isLess(seconds, other.seconds))
+    return bytes <= kMoreBytes * other.bytes || seconds < kFewerSeconds * other.seconds;
+  return !isLess(other.seconds, seconds) && isLess(bytes, other.bytes);
 }
 
 bool PlanCost::isAsGoodAs(const PlanCost &other) const {
@@ -49,6 +51,7 @@ public:
     for (const Chosen &start : {findRarest(), Chosen(), walk()}) {
       answer.starts.push_back(price(start));
       Chosen end = descend(start);
+      answer.ends.push_back(planOf(end));
       if (isFirst || price(end).isBetterThan(price(best)))
         best = end;
       isFirst = false;

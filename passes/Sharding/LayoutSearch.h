@@ -16,8 +16,8 @@ struct PlanCost {
   double excessBytes = 0;
   /// Modelled seconds of a step.
   double seconds = 0;
-  /// Bytes that a device sends in a step, at most 5 % of which are worth seconds:
-  /// they are exact, and links are shared, where seconds are a model's.
+  /// Bytes that a device sends in a step. They are exact, and links are shared, where
+  /// seconds are a model's: more than 5 % of them must save 1 % of the seconds.
   double bytes = 0;
 
   /// Whether whoever has `other` should change to this, by more than what rounding
@@ -56,6 +56,8 @@ struct LayoutChoice {
   AxisPlan plan;
   PlanCost cost;
   std::vector<PlanCost> starts;
+  /// What each start led to, the plan among them.
+  std::vector<AxisPlan> ends;
   /// Plans that were priced.
   unsigned priced = 0;
 

@@ -4,7 +4,6 @@
 #include "passes/Sharding/Structure.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -60,26 +59,49 @@ static std::string textOf(const OpLoops &op) {
   return text;
 }
 
+void ProgramLoops::describe(OpLoops &op) {
+  op.atoms.clear();
+  op.sizes.clear();
+  for (const AtomDim &loop : op.loops)
+    for (const auto &segment : loop)
+      for (unsigned atom : segment)
+        if (!llvm::is_contained(op.atoms, atom))
+          op.atoms.push_back(atom);
+  for (unsigned atom : op.atoms)
+    op.sizes.push_back(sizes[atom]);
+  op.kind = kinds->try_emplace(textOf(op), static_cast<unsigned>(kinds->size())).first->second;
+}
+
 void ProgramLoops::describeOps() {
+  kinds = std::make_shared<llvm::StringMap<unsigned>>();
   for (auto [number, value] : llvm::enumerate(values))
     numbers[value] = number;
   opCounts.assign(sizes.size(), 0);
-  llvm::StringMap<unsigned> kinds;
   for (OpLoops &op : ops) {
-    for (const AtomDim &loop : op.loops)
-      for (const auto &segment : loop)
-        for (unsigned atom : segment)
-          if (!llvm::is_contained(op.atoms, atom))
-            op.atoms.push_back(atom);
-    for (unsigned atom : op.atoms) {
-      op.sizes.push_back(sizes[atom]);
+    describe(op);
+    for (unsigned atom : op.atoms)
       ++opCounts[atom];
-    }
     for (Value operand : op.op->getOperands())
       op.operands.push_back(getNumber(operand));
     for (Value result : op.op->getResults())
       op.results.push_back(getNumber(result));
-    op.kind = kinds.try_emplace(textOf(op), static_cast<unsigned>(kinds.size())).first->second;
   }
-  kindCount = kinds.size();
+}
+
+unsigned ProgramLoops::splitAtom(unsigned atom, ArrayRef<unsigned> members) {
+  const unsigned made = sizes.size();
+  sizes.push_back(sizes[atom]);
+  opCounts.push_back(0);
+  for (unsigned index : members) {
+    OpLoops &op = ops[index];
+    if (!llvm::is_contained(op.atoms, atom))
+      continue;
+    for (AtomDim &loop : op.loops)
+      for (auto &segment : loop)
+        std::replace(segment.begin(), segment.end(), atom, made);
+    describe(op);
+    --opCounts[atom];
+    ++opCounts[made];
+  }
+  return made;
 }

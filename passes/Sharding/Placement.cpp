@@ -94,10 +94,22 @@ void Assignment::read(unsigned value, unsigned layout, int64_t bytes) {
   reads[value] = cache.insert(reads[value], layout);
 }
 
-void Assignment::read(const Layouts &results) {
-  for (const auto &[value, layout] : results)
-    read(program.getNumber(value), cache.layouts.getNumber(normalize(layout)),
-         tensorBytes(value.getType()));
+void Assignment::finish(ArrayRef<Returned> returned) {
+  for (const Returned &result : returned) {
+    const unsigned value = program.getNumber(result.value);
+    const Layout &own = cache.layouts[layouts[value]];
+    unsigned to = 0;
+    if (result.carrier) {
+      to = layouts[program.getNumber(result.carrier)];
+    } else if (result.isOutput) {
+      Layout whole = own;
+      whole.partial.clear();
+      to = cache.layouts.getNumber(whole);
+    } else {
+      to = cache.layouts.getNumber(normalize(Layout::replicated(own.shape())));
+    }
+    read(value, to, tensorBytes(result.value.getType()));
+  }
 }
 
 // Backwards, from what is reduced in the end: bytes that are reduced because of a

@@ -27,8 +27,15 @@ public:
 
   /// Assigns everything, from `arguments` on.
   void run(const Layouts &arguments);
-  /// Adds that the host or the next step reads values in these layouts.
-  void read(const Layouts &results);
+  /// A value that the function returns. With `carrier` it is the next value of
+  /// that argument, and lies as it does; an output is put together by the host, so
+  /// it may be cut but not partial; of anything else every device has all.
+  struct Returned {
+    mlir::Value value, carrier;
+    bool isOutput;
+  };
+  /// Adds what it costs to return values as they have to lie.
+  void finish(llvm::ArrayRef<Returned> returned);
 
   const OpPlacement &getPlacement(unsigned op) const { return cache.getPlacement(placements[op]); }
   const dist::Layout &getLayout(mlir::Value value) const {

@@ -6,6 +6,9 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <memory>
 
 namespace dpc {
 
@@ -70,12 +73,17 @@ public:
   /// All values, by number: arguments, then results of ops in their order.
   llvm::ArrayRef<mlir::Value> getValues() const { return values; }
   unsigned getNumber(mlir::Value value) const { return numbers.find(value)->second; }
-  /// Ops of one kind are counted once.
-  unsigned getKindCount() const { return kindCount; }
+
+  /// Gives the loops of `ops` (indices into getOps) that have `atom` a new atom of
+  /// the same size in its place, and returns it: an axis may then cut them without
+  /// cutting the others. Values keep their atoms, which only arguments are laid out
+  /// by.
+  unsigned splitAtom(unsigned atom, llvm::ArrayRef<unsigned> ops);
 
 private:
   friend class StructureRefinement;
   void describeOps();
+  void describe(OpLoops &op);
   std::vector<OpLoops> ops;
   // Looked up by key only: its order never shows.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<AtomDim, 4>> dims;
@@ -83,7 +91,8 @@ private:
   std::vector<unsigned> opCounts;
   std::vector<mlir::Value> values;
   llvm::DenseMap<mlir::Value, unsigned> numbers;
-  unsigned kindCount = 0;
+  /// Kinds of ops by their text. Copies of a program number them together.
+  std::shared_ptr<llvm::StringMap<unsigned>> kinds;
 };
 
 } // namespace dpc
