@@ -140,7 +140,7 @@ private:
       FailureOr<ProgramLoops> program = ProgramLoops::create(function, seeds);
       if (failed(program))
         return failure();
-      PlacementCache cache(mesh, machine);
+      PlacementCache cache(mesh, machine, ArrayRef<std::string>(autoAxes));
       AxisPlan plan;
       cutBatch(function, *program, plan);
       cutKnownArguments(function, *program, plan);
@@ -197,60 +197,91 @@ private:
                                     nanoseconds(moving.seconds), std::llround(moving.bytes)));
   }
 
-  /// Looks for plans that add to the one in `plans`, and puts in its place what it
-  /// found, the cheapest first.
-  LogicalResult search(func::FuncOp function, const ProgramLoops &program, PlacementCache &cache,
-                       std::vector<AxisPlan> &plans) {
-    LayoutCandidates candidates = candidatesOf(function, program);
+  /// What may be cut in addition to `given`.
+  LayoutProblem problemOf(func::FuncOp function, LayoutCandidates &candidates,
+                          const AxisPlan &given) {
     LayoutProblem problem;
-    problem.given = plans.front();
+    problem.given = given;
     for (const std::string &axis : autoAxes)
       candidates.addParameters(axis, problem);
     for (const std::string &axis : batchAxes)
       if (!isSequential(axis))
         candidates.addInputs(axis, inputsOf(function), problem);
-    problem.price = [&](const AxisPlan &trial) {
-      return costOf(*assignAll(function, program, trial, cache), candidates);
-    };
+    return problem;
+  }
+
+  /// Looks for plans that add to the one in `plans`, and puts in its place what it
+  /// found, the cheapest first.
+  LogicalResult search(func::FuncOp function, const ProgramLoops &program, PlacementCache &cache,
+                       std::vector<AxisPlan> &plans) {
+    LayoutCandidates candidates = candidatesOf(function, program);
+    LayoutProblem problem = problemOf(function, candidates, plans.front());
     if (problem.cuts.empty())
       return success();
-    LayoutChoice choice = searchLayouts(problem);
-    if (llvm::Error error = choice.verify(problem))
-      return function.emitError(llvm::toString(std::move(error)));
-    if (explain) {
-      std::string text;
-      llvm::raw_string_ostream stream(text);
-      for (const auto &[atom, axes] : choice.plan)
-        if (!problem.given.count(atom))
-          stream << ", " << program.getSize(atom) << " over " << llvm::join(axes, "+");
-      function.emitRemark("layouts: ") << choice.priced << " plans priced" << stream.str();
+    // What is idle will be divided: a plan is good if it is cheap as it is, or if
+    // little needs to be moved once all compute as much.
+    std::vector<AxisPlan> found;
+    for (bool divided : {false, true}) {
+      problem.price = [&](const AxisPlan &trial) {
+        const std::unique_ptr<Assignment> assignment = assignAll(function, program, trial, cache);
+        PlanCost cost = costOf(*assignment, candidates);
+        if (divided)
+          cost.seconds = assignment->getDividedSeconds();
+        return cost;
+      };
+      LayoutChoice choice = searchLayouts(problem);
+      if (llvm::Error error = choice.verify(problem))
+        return function.emitError(llvm::toString(std::move(error)));
+      found.push_back(choice.plan);
+      llvm::append_range(found, choice.plans);
+      if (explain)
+        function.emitRemark("layouts: ") << choice.priced << " plans priced"
+                                         << textOf(program, problem, choice.plan);
     }
-    plans = {choice.plan};
-    for (const AxisPlan &end : choice.ends)
-      if (!llvm::is_contained(plans, end) && findCutComposites(program, end).empty())
-        plans.push_back(end);
+    plans = {found.front()};
+    for (const AxisPlan &other : found)
+      if (!llvm::is_contained(plans, other) && findCutComposites(program, other).empty())
+        plans.push_back(other);
     return success();
   }
 
-  /// The cheapest of `plans` once what they leave idle is divided, too.
+  /// What a plan cuts that was not given.
+  static std::string textOf(const ProgramLoops &program, const LayoutProblem &problem,
+                            const AxisPlan &plan) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    for (const auto &[atom, axes] : plan)
+      if (!problem.given.count(atom))
+        stream << ", " << program.getSize(atom) << " over " << llvm::join(axes, "+");
+    return text;
+  }
+
+  /// The best of `plans` once what they leave idle is divided, too, and the other cuts
+  /// have been looked at once more.
   SplitPlan split(func::FuncOp function, const ProgramLoops &program, PlacementCache &cache,
                   ArrayRef<AxisPlan> plans) {
-    const LayoutCandidates candidates = candidatesOf(function, program);
+    LayoutCandidates candidates = candidatesOf(function, program);
     auto assign = [&](const ProgramLoops &trial, const AxisPlan &plan) {
       return assignAll(function, trial, plan, cache);
     };
     auto cost = [&](const Assignment &assignment) { return costOf(assignment, candidates); };
-    std::optional<SplitPlan> best;
-    std::optional<PlanCost> least;
-    for (const AxisPlan &plan : plans) {
-      SplitPlan trial = splitIdleOps({program, plan}, autoAxes, mesh, assign, cost);
-      const PlanCost own = cost(*assign(trial.program, trial.plan));
-      if (least && !own.isBetterThan(*least))
-        continue;
-      best = std::move(trial);
-      least = own;
+    std::vector<SplitPlan> found;
+    std::vector<PlanCost> costs;
+    auto add = [&](SplitPlan &&plan) {
+      costs.push_back(cost(*assign(plan.program, plan.plan)));
+      found.push_back(std::move(plan));
+    };
+    for (const AxisPlan &plan : plans)
+      add(splitIdleOps({program, plan}, autoAxes, mesh, assign, cost));
+    if (!stateIsKnown) {
+      SplitPlan fastest = found[chooseFastest(costs)];
+      LayoutProblem problem = problemOf(function, candidates, {});
+      problem.price = [&](const AxisPlan &trial) { return cost(*assign(fastest.program, trial)); };
+      AxisPlan improved = improveLayouts(problem, fastest.plan);
+      if (findCutComposites(fastest.program, improved).empty())
+        add({fastest.program, std::move(improved)});
     }
-    return std::move(*best);
+    return std::move(found[chooseLean(costs)]);
   }
 
   static PlanCost costOf(const Assignment &assignment, const LayoutCandidates &candidates) {

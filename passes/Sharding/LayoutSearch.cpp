@@ -15,9 +15,8 @@ using namespace dpc;
 
 /// Relative difference of costs that is none.
 static const double kRounding = 1e-9;
-/// Bytes that any seconds may cost, as a factor, and the factor of seconds for which
-/// they may be more.
-static const double kMoreBytes = 1.05, kFewerSeconds = 0.99;
+/// Cheap plans that are kept beside the best one.
+static const size_t kKeptPlans = 8;
 
 static bool isLess(double a, double b) {
   return a < b - kRounding * std::max(std::abs(a), std::abs(b));
@@ -26,9 +25,9 @@ static bool isLess(double a, double b) {
 bool PlanCost::isBetterThan(const PlanCost &other) const {
   if (isLess(excessBytes, other.excessBytes) || isLess(other.excessBytes, excessBytes))
     return excessBytes < other.excessBytes;
-  if (isLess(seconds, other.seconds))
-    return bytes <= kMoreBytes * other.bytes || seconds < kFewerSeconds * other.seconds;
-  return !isLess(other.seconds, seconds) && isLess(bytes, other.bytes);
+  if (isLess(seconds, other.seconds) || isLess(other.seconds, seconds))
+    return seconds < other.seconds;
+  return isLess(bytes, other.bytes);
 }
 
 bool PlanCost::isAsGoodAs(const PlanCost &other) const {
@@ -43,28 +42,70 @@ using Chosen = std::set<unsigned>;
 
 class Search {
 public:
-  explicit Search(const LayoutProblem &problem) : problem(problem) {}
+  explicit Search(const LayoutProblem &problem) : problem(problem), given(problem.given) {}
 
   LayoutChoice run() {
     Chosen best;
     bool isFirst = true;
-    for (const Chosen &start : {findRarest(), Chosen(), walk()}) {
+    for (const Chosen &start : {findRarest(), Chosen(), walk(), cutFirst(), cutLast()}) {
       answer.starts.push_back(price(start));
       Chosen end = descend(start);
-      answer.ends.push_back(planOf(end));
+      keep(end);
+      keep(start);
       if (isFirst || price(end).isBetterThan(price(best)))
         best = end;
       isFirst = false;
     }
     answer.plan = planOf(best);
     answer.cost = price(best);
+    for (const Chosen &each : findCheapest())
+      keep(each);
     answer.priced = prices.size();
     return std::move(answer);
   }
 
+  /// Where moves from `start` lead, of which the cuts of the problem are chosen anew
+  /// and everything else is kept.
+  AxisPlan improve(const AxisPlan &start) {
+    Chosen chosen;
+    given = start;
+    for (auto [number, cut] : llvm::enumerate(problem.cuts)) {
+      auto has = [&](unsigned atom) {
+        auto cuts = given.find(atom);
+        return cuts != given.end() && llvm::is_contained(cuts->second, cut.axis);
+      };
+      if (cut.atoms.empty() || !llvm::all_of(cut.atoms, has))
+        continue;
+      chosen.insert(number);
+      for (unsigned atom : cut.atoms)
+        llvm::erase(given[atom], cut.axis);
+    }
+    return planOf(descend(chosen));
+  }
+
 private:
+  void keep(const Chosen &chosen) {
+    if (AxisPlan plan = planOf(chosen); !llvm::is_contained(answer.plans, plan))
+      answer.plans.push_back(std::move(plan));
+  }
+
+  /// The cheapest of all that was priced.
+  std::vector<Chosen> findCheapest() const {
+    std::vector<std::pair<const Chosen *, const PlanCost *>> order;
+    for (const auto &[chosen, cost] : prices)
+      order.push_back({&chosen, &cost});
+    llvm::stable_sort(order, [](const auto &a, const auto &b) {
+      return std::tuple(a.second->excessBytes, a.second->seconds, a.second->bytes) <
+             std::tuple(b.second->excessBytes, b.second->seconds, b.second->bytes);
+    });
+    std::vector<Chosen> cheapest;
+    for (const auto &[chosen, cost] : ArrayRef(order).take_front(kKeptPlans))
+      cheapest.push_back(*chosen);
+    return cheapest;
+  }
+
   AxisPlan planOf(const Chosen &chosen) const {
-    AxisPlan plan = problem.given;
+    AxisPlan plan = given;
     for (unsigned number : chosen)
       for (unsigned atom : problem.cuts[number].atoms)
         plan[atom].push_back(problem.cuts[number].axis);
@@ -106,6 +147,21 @@ private:
       if (price(next).excessBytes <= price(chosen).excessBytes)
         chosen = next;
     }
+    return chosen;
+  }
+
+  /// Of each parameter the first dimension that can be cut, or the last one: what
+  /// simple tables say.
+  Chosen cutFirst() const {
+    Chosen chosen;
+    for (const LayoutProblem::Choice &choice : problem.choices)
+      chosen.insert(choice.cuts.front());
+    return chosen;
+  }
+  Chosen cutLast() const {
+    Chosen chosen;
+    for (const LayoutProblem::Choice &choice : problem.choices)
+      chosen.insert(choice.cuts.back());
     return chosen;
   }
 
@@ -189,12 +245,38 @@ private:
   }
 
   const LayoutProblem &problem;
+  AxisPlan given;
   LayoutChoice answer;
   std::map<Chosen, PlanCost> prices;
 };
 } // namespace
 
 LayoutChoice dpc::searchLayouts(const LayoutProblem &problem) { return Search(problem).run(); }
+
+AxisPlan dpc::improveLayouts(const LayoutProblem &problem, const AxisPlan &start) {
+  return Search(problem).improve(start);
+}
+
+size_t dpc::chooseFastest(llvm::ArrayRef<PlanCost> costs) {
+  size_t fastest = 0;
+  for (size_t i = 1; i < costs.size(); ++i)
+    if (costs[i].isBetterThan(costs[fastest]))
+      fastest = i;
+  return fastest;
+}
+
+size_t dpc::chooseLean(llvm::ArrayRef<PlanCost> costs) {
+  // What the model's seconds are not worth, and how many bytes more are many.
+  const double slack = 1.002, moreBytes = 1.05;
+  const size_t fastest = chooseFastest(costs);
+  size_t leanest = fastest;
+  for (size_t i = 0; i < costs.size(); ++i)
+    if (!isLess(costs[fastest].excessBytes, costs[i].excessBytes) &&
+        costs[i].seconds <= slack * costs[fastest].seconds &&
+        isLess(costs[i].bytes, costs[leanest].bytes))
+      leanest = i;
+  return costs[fastest].bytes > moreBytes * costs[leanest].bytes ? leanest : fastest;
+}
 
 llvm::Error LayoutChoice::verify(const LayoutProblem &problem) const {
   const PlanCost again = problem.price(plan);

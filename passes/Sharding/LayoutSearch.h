@@ -16,8 +16,7 @@ struct PlanCost {
   double excessBytes = 0;
   /// Modelled seconds of a step.
   double seconds = 0;
-  /// Bytes that a device sends in a step. They are exact, and links are shared, where
-  /// seconds are a model's: more than 5 % of them must save 1 % of the seconds.
+  /// Bytes that a device sends in a step.
   double bytes = 0;
 
   /// Whether whoever has `other` should change to this, by more than what rounding
@@ -56,8 +55,9 @@ struct LayoutChoice {
   AxisPlan plan;
   PlanCost cost;
   std::vector<PlanCost> starts;
-  /// What each start led to, the plan among them.
-  std::vector<AxisPlan> ends;
+  /// Where the search began and ended, and the cheapest few beside: what is worth a
+  /// look when more is to be decided. The plan is among them.
+  std::vector<AxisPlan> plans;
   /// Plans that were priced.
   unsigned priced = 0;
 
@@ -66,10 +66,22 @@ struct LayoutChoice {
 };
 
 /// Looks for the plan of least cost: from several starts (nothing; of each choice
-/// the cut that the fewest other choices have; a walk through the choices that takes
-/// the cheapest cut of each) it adds, removes and replaces cuts while the whole plan
+/// the first cut, the last one, or the one that the fewest other choices have; a walk
+/// through the choices that takes the cheapest cut of each) it adds, removes and replaces cuts while the whole plan
 /// gets better. The best end wins.
 LayoutChoice searchLayouts(const LayoutProblem &problem);
+
+/// The end of the same moves from `start`, a plan which may cut more than the
+/// problem knows of.
+AxisPlan improveLayouts(const LayoutProblem &problem, const AxisPlan &start);
+
+/// The one of least cost.
+size_t chooseFastest(llvm::ArrayRef<PlanCost> costs);
+
+/// Which of some plans to take: the fastest, unless another one is nearly as fast
+/// and sends clearly less. Bytes are exact and links are shared, where seconds are a
+/// model's.
+size_t chooseLean(llvm::ArrayRef<PlanCost> costs);
 
 } // namespace dpc
 

@@ -3,6 +3,7 @@
 
 #include "passes/Sharding/OpPlacement.h"
 
+#include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/NNDialect.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -144,8 +145,13 @@ static SmallVector<unsigned> orderOf(const OpLoops &op) {
 
 namespace {
 
-/// Loops that an axis cuts before any other.
-using Priorities = std::map<std::string, unsigned>;
+/// What is tried in the place of cutting every loop as its atoms are.
+struct Restrictions {
+  /// Loops that an axis cuts before any other.
+  std::map<std::string, unsigned> first;
+  /// Axes that cut no reduction loop, and axes that cut no loop at all.
+  SmallVector<std::string> gathered, passed;
+};
 
 class OpPlacer {
 public:
@@ -161,16 +167,16 @@ public:
   OpPlacement run();
 
 private:
-  /// The placement with `gathered` axes kept off reduction loops.
-  OpPlacement placeWithout(ArrayRef<std::string> gathered, const Priorities &first) const;
+  OpPlacement placeWith(const Restrictions &restrictions) const;
   /// Cuts the op's loops, one after the other: a loop does not get an axis that
   /// may not cut it together with those before, or with the one that is first for
   /// it.
-  void cutLoops(ArrayRef<std::string> gathered, const Priorities &first,
-                OpPlacement &placement) const;
+  void cutLoops(const Restrictions &restrictions, OpPlacement &placement) const;
   SmallVector<unsigned> findRivals(StringRef axis) const;
+  /// Whether the op adds up several values that are all partial over `axis`.
+  bool addsPartial(StringRef axis) const;
   /// How loop `l` alone is cut.
-  DimLayout cutLoop(unsigned l, ArrayRef<std::string> gathered) const;
+  DimLayout cutLoop(unsigned l, const Restrictions &restrictions) const;
   /// Whether the op takes `partial` sums in the operands of `set`, in which it is
   /// additive, and passes them on: where nothing of the op is cut over their axis,
   /// and the result is no larger than what would be reduced before it. Sums over a
@@ -180,6 +186,8 @@ private:
   /// Modelled seconds of the op under `placement`, its operands resharded and its
   /// results reduced.
   double secondsWithReshards(const OpPlacement &placement) const;
+  /// What it costs to reshard the operands.
+  ReshardCost readAll(const OpPlacement &placement) const;
   double shareOf(const DimLayout &dim) const;
   double computeSeconds(const OpPlacement &placement) const;
   /// Takes sequential axes off dimensions of several segments: an iteration has
@@ -213,7 +221,7 @@ void OpPlacer::keepIterationsWhole(OpPlacement &placement) const {
       }
 }
 
-DimLayout OpPlacer::cutLoop(unsigned l, ArrayRef<std::string> gathered) const {
+DimLayout OpPlacer::cutLoop(unsigned l, const Restrictions &restrictions) const {
   auto positionOf = [&](unsigned atom) { return llvm::find(op.atoms, atom) - op.atoms.begin(); };
   DimLayout dim = layOut(
       op.loops[l], [&](unsigned atom) { return op.sizes[positionOf(atom)]; },
@@ -230,12 +238,12 @@ DimLayout OpPlacer::cutLoop(unsigned l, ArrayRef<std::string> gathered) const {
                         [&](const Segment &segment) { return usesAny(DimLayout{segment}, axis); }))
         dropAxes(dim, axis);
   if (kind != LoopKind::parallel)
-    dropAxes(dim, gathered);
+    dropAxes(dim, restrictions.gathered);
+  dropAxes(dim, restrictions.passed);
   return dim;
 }
 
-void OpPlacer::cutLoops(ArrayRef<std::string> gathered, const Priorities &first,
-                        OpPlacement &placement) const {
+void OpPlacer::cutLoops(const Restrictions &restrictions, OpPlacement &placement) const {
   const ShardingRule &rule = op.rule;
   SmallVector<unsigned> order = orderOf(op);
   placement.loops.resize(rule.loops.size());
@@ -245,8 +253,8 @@ void OpPlacer::cutLoops(ArrayRef<std::string> gathered, const Priorities &first,
       placement.loops[l] = DimLayout::replicated(rule.loops[l].size);
       continue;
     }
-    DimLayout dim = cutLoop(l, gathered);
-    for (const auto &[axis, owner] : first)
+    DimLayout dim = cutLoop(l, restrictions);
+    for (const auto &[axis, owner] : restrictions.first)
       if (owner != l && collide(rule, owner, l))
         dropAxes(dim, axis);
     for (unsigned before : ArrayRef(order).take_front(position)) {
@@ -264,7 +272,7 @@ void OpPlacer::cutLoops(ArrayRef<std::string> gathered, const Priorities &first,
 SmallVector<unsigned> OpPlacer::findRivals(StringRef axis) const {
   SmallVector<unsigned> wanting;
   for (unsigned l : orderOf(op))
-    if (!uncut[l] && llvm::is_contained(shardedAxes(cutLoop(l, {})), axis))
+    if (!uncut[l] && llvm::is_contained(shardedAxes(cutLoop(l, Restrictions())), axis))
       wanting.push_back(l);
   bool anyCollide = false;
   for (unsigned a : wanting)
@@ -273,9 +281,18 @@ SmallVector<unsigned> OpPlacer::findRivals(StringRef axis) const {
   return anyCollide ? wanting : SmallVector<unsigned>();
 }
 
+bool OpPlacer::addsPartial(StringRef axis) const {
+  return llvm::any_of(op.rule.additiveSets, [&](const auto &set) {
+    return set.size() > 1 && llvm::all_of(set, [&](unsigned operand) {
+             return llvm::is_contained(situation.operands[operand].layout->partial,
+                                       Partial{axis.str(), Reduction::Sum});
+           });
+  });
+}
+
 OpPlacement OpPlacer::run() {
-  Priorities first;
-  OpPlacement placement = placeWithout({}, first);
+  Restrictions best;
+  OpPlacement placement = placeWith(best);
   double seconds = secondsWithReshards(placement);
   for (const MeshAxis &axis : mesh.axes) {
     if (axis.sequential)
@@ -283,32 +300,45 @@ OpPlacement OpPlacer::run() {
     // What comes first has it already.
     const SmallVector<unsigned> rivals = findRivals(axis.name);
     for (size_t next = 1; next < rivals.size(); ++next) {
-      const unsigned rival = rivals[next];
-      Priorities trialFirst = first;
-      trialFirst[axis.name] = rival;
-      OpPlacement trial = placeWithout({}, trialFirst);
-      double trialSeconds = secondsWithReshards(trial);
-      if (trialSeconds < seconds) {
-        placement = std::move(trial);
-        seconds = trialSeconds;
-        first = trialFirst;
+      Restrictions trial = best;
+      trial.first[axis.name] = rivals[next];
+      OpPlacement other = placeWith(trial);
+      if (double otherSeconds = secondsWithReshards(other); otherSeconds < seconds) {
+        placement = std::move(other);
+        seconds = otherSeconds;
+        best = trial;
       }
     }
   }
-  SmallVector<std::string> gathered;
   for (const MeshAxis &axis : mesh.axes) {
     if (axis.sequential || llvm::none_of(placement.results, [&](const Layout &result) {
           return isPartialOver(result, axis.name);
         }))
       continue;
-    gathered.push_back(axis.name);
-    OpPlacement trial = placeWithout(gathered, first);
-    double trialSeconds = secondsWithReshards(trial);
-    if (2 * trialSeconds <= seconds) {
-      placement = std::move(trial);
-      seconds = trialSeconds;
-    } else {
-      gathered.pop_back();
+    Restrictions trial = best;
+    trial.gathered.push_back(axis.name);
+    OpPlacement other = placeWith(trial);
+    if (double otherSeconds = secondsWithReshards(other); 2 * otherSeconds <= seconds) {
+      placement = std::move(other);
+      seconds = otherSeconds;
+      best = trial;
+    }
+  }
+  // Sums of sums: what each device has is added up first, and one sum is brought to
+  // where the result would have been, if that sends less.
+  for (const MeshAxis &axis : mesh.axes) {
+    if (axis.sequential || !addsPartial(axis.name))
+      continue;
+    Restrictions trial = best;
+    trial.passed.push_back(axis.name);
+    OpPlacement other = placeWith(trial);
+    double sent = readAll(other).bytes;
+    for (auto [value, from, to] :
+         llvm::zip_equal(op.op->getResults(), other.results, placement.results))
+      sent += prices.getCost(from, to, tensorBytes(value.getType())).bytes;
+    if (sent < readAll(placement).bytes) {
+      placement = std::move(other);
+      best = trial;
     }
   }
   placement.seconds = computeSeconds(placement);
@@ -374,10 +404,9 @@ bool OpPlacer::passesThrough(const OpPlacement &placement, ArrayRef<unsigned> se
   return resultBytes <= setBytes;
 }
 
-OpPlacement OpPlacer::placeWithout(ArrayRef<std::string> gathered,
-                                   const Priorities &first) const {
+OpPlacement OpPlacer::placeWith(const Restrictions &restrictions) const {
   OpPlacement placement;
-  cutLoops(gathered, first, placement);
+  cutLoops(restrictions, placement);
   layOutValues(op, placement);
   for (const auto &set : op.rule.additiveSets) {
     if (set.empty())
@@ -422,11 +451,19 @@ double OpPlacer::computeSeconds(const OpPlacement &placement) const {
   return fraction * machine.device.computeSeconds(op.flops, op.bytes);
 }
 
-double OpPlacer::secondsWithReshards(const OpPlacement &placement) const {
-  double total = computeSeconds(placement);
+ReshardCost OpPlacer::readAll(const OpPlacement &placement) const {
+  ReshardCost total;
   for (auto [value, operand, layout] :
-       llvm::zip_equal(op.op->getOperands(), situation.operands, placement.operands))
-    total += readCost(operand, layout, tensorBytes(value.getType()), prices).seconds;
+       llvm::zip_equal(op.op->getOperands(), situation.operands, placement.operands)) {
+    ReshardCost cost = readCost(operand, layout, tensorBytes(value.getType()), prices);
+    total.seconds += cost.seconds;
+    total.bytes += cost.bytes;
+  }
+  return total;
+}
+
+double OpPlacer::secondsWithReshards(const OpPlacement &placement) const {
+  double total = computeSeconds(placement) + readAll(placement).seconds;
   for (auto [value, layout] : llvm::zip_equal(op.op->getResults(), placement.results)) {
     Layout reduced = layout;
     reduced.partial.clear();
@@ -447,4 +484,15 @@ ReshardCost dpc::readCost(const OpSituation::Operand &operand, const Layout &to,
 OpPlacement dpc::placeOp(const OpSituation &situation, const MeshShape &mesh,
                          const Machine &machine, ReshardPrices &prices) {
   return OpPlacer(situation, mesh, machine, prices).run();
+}
+
+bool dpc::isIdle(const OpLoops &op, const OpPlacement &placement, StringRef axis) {
+  return getFusionKind(op.op) != FusionKind::outside && !op.operands.empty() &&
+         llvm::any_of(op.rule.loops,
+                      [](const ShardingRule::Loop &loop) {
+                        return loop.kind == LoopKind::parallel && loop.size > 1;
+                      }) &&
+         llvm::none_of(placement.loops, [&](const DimLayout &dim) {
+           return llvm::is_contained(shardedAxes(dim), axis);
+         });
 }

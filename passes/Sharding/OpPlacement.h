@@ -55,6 +55,11 @@ OpPlacement placeOp(const OpSituation &situation, const dist::MeshShape &mesh,
 ReshardCost readCost(const OpSituation::Operand &operand, const dist::Layout &to, int64_t bytes,
                      ReshardPrices &prices);
 
+/// Whether devices along `axis` all compute the same of `op`, though it has a loop
+/// that could be divided. Updates of state do not count: they are divided later, in
+/// flat storage.
+bool isIdle(const OpLoops &op, const OpPlacement &placement, llvm::StringRef axis);
+
 /// True when every device holds the same of both, partial axes included.
 bool sameLayout(const dist::Layout &a, const dist::Layout &b, const dist::MeshShape &mesh);
 

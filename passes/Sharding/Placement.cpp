@@ -159,7 +159,7 @@ void Assignment::walk(const Layouts &arguments) {
   layouts.assign(program.getValues().size(), 0);
   reads.assign(program.getValues().size(), 0);
   placements.clear();
-  computing = 0;
+  computing = dividedComputing = 0;
   moving = {};
   for (const auto &[value, layout] : arguments)
     layouts[program.getNumber(value)] = cache.layouts.getNumber(layout);
@@ -172,5 +172,6 @@ void Assignment::walk(const Layouts &arguments) {
     for (auto [index, value] : llvm::enumerate(op.results))
       layouts[value] = own[op.operands.size() + index];
     computing += cache.getPlacement(placement).seconds;
+    dividedComputing += cache.getDividedSeconds(placement);
   }
 }

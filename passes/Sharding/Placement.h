@@ -46,6 +46,8 @@ public:
 
   /// Modelled seconds of one step on one device: compute and reshards.
   double getSeconds() const { return computing + moving.seconds; }
+  /// The same once what is idle has been divided, if that needed no reshards.
+  double getDividedSeconds() const { return dividedComputing + moving.seconds; }
   /// Those of reshards alone, and the bytes that one device sends for them.
   const ReshardCost &getTraffic() const { return moving; }
 
@@ -66,7 +68,7 @@ private:
   /// value, and of the set of those it is brought to; of the placement of each op.
   std::vector<unsigned> cuts, layouts, reads, placements;
   llvm::BitVector reducedFirst;
-  double computing = 0;
+  double computing = 0, dividedComputing = 0;
   ReshardCost moving;
 };
 

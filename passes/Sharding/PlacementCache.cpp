@@ -31,7 +31,12 @@ unsigned PlacementCache::getPlacement(const Key &key, llvm::function_ref<OpSitua
   auto [entry, isNew] = known.try_emplace(key, static_cast<unsigned>(answers.size()));
   if (isNew) {
     Answer answer;
-    answer.placement = placeOp(situate(), mesh, machine, prices);
+    const OpSituation situation = situate();
+    answer.placement = placeOp(situation, mesh, machine, prices);
+    answer.dividedSeconds = answer.placement.seconds;
+    for (const std::string &axis : divided)
+      if (isIdle(situation.op, answer.placement, axis))
+        answer.dividedSeconds /= static_cast<double>(mesh.axisSize(axis));
     for (const auto *list : {&answer.placement.operands, &answer.placement.results})
       for (const Layout &layout : *list)
         answer.layouts.push_back(layouts.getNumber(layout));

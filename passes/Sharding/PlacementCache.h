@@ -38,9 +38,12 @@ private:
 /// differ elsewhere, ask the same questions.
 class PlacementCache {
 public:
-  /// `mesh` and `machine` outlive the cache.
-  PlacementCache(const dist::MeshShape &mesh, const Machine &machine)
-      : mesh(mesh), machine(machine), layouts(mesh), prices(mesh, machine), sets(1) {}
+  /// `mesh` and `machine` outlive the cache. What an axis of `divided` leaves idle
+  /// will be divided over it (SplitAtoms.h).
+  PlacementCache(const dist::MeshShape &mesh, const Machine &machine,
+                 llvm::ArrayRef<std::string> divided)
+      : mesh(mesh), machine(machine), layouts(mesh), divided(divided), prices(mesh, machine),
+        sets(1) {}
 
   using Key = llvm::SmallVector<unsigned, 16>;
 
@@ -48,6 +51,8 @@ public:
   /// asked before.
   unsigned getPlacement(const Key &key, llvm::function_ref<OpSituation()> situate);
   const OpPlacement &getPlacement(unsigned number) const { return answers[number].placement; }
+  /// Its modelled seconds once nothing is left idle.
+  double getDividedSeconds(unsigned number) const { return answers[number].dividedSeconds; }
   /// The numbers of its layouts, of operands, then of results.
   llvm::ArrayRef<unsigned> getLayouts(unsigned number) const { return answers[number].layouts; }
 
@@ -70,6 +75,7 @@ public:
 private:
   struct Answer {
     OpPlacement placement;
+    double dividedSeconds;
     llvm::SmallVector<unsigned, 8> layouts;
   };
   struct Hash {
@@ -78,6 +84,7 @@ private:
     }
   };
 
+  const llvm::SmallVector<std::string> divided;
   ReshardPrices prices;
   std::deque<Answer> answers;
   std::vector<llvm::SmallVector<unsigned, 2>> sets;

@@ -2,7 +2,6 @@
 
 #include "passes/Sharding/SplitAtoms.h"
 
-#include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/NNDialect.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -28,28 +27,13 @@ struct Component {
 
 } // namespace
 
-/// Whether splitting is for `op`: it computes with a tensor. Updates of state are
-/// divided later, in flat storage.
-static bool isEligible(const OpLoops &op) {
-  return getFusionKind(op.op) != FusionKind::outside && !op.operands.empty() &&
-         llvm::any_of(op.rule.loops, [](const ShardingRule::Loop &loop) {
-           return loop.kind == LoopKind::parallel && loop.size > 1;
-         });
-}
-
-static bool isCutOver(const OpPlacement &placement, StringRef axis) {
-  return llvm::any_of(placement.loops, [&](const DimLayout &dim) {
-    return llvm::is_contained(shardedAxes(dim), axis);
-  });
-}
-
 /// The components of ops that `axis` leaves idle, dearest first.
 static std::vector<Component> findIdle(const ProgramLoops &program, const Assignment &assignment,
                                        StringRef axis) {
   llvm::EquivalenceClasses<unsigned> classes;
   std::vector<int> makers(program.getValues().size(), -1);
   for (auto [index, op] : llvm::enumerate(program.getOps())) {
-    if (!isEligible(op) || isCutOver(assignment.getPlacement(index), axis))
+    if (!isIdle(op, assignment.getPlacement(index), axis))
       continue;
     classes.insert(index);
     for (unsigned operand : op.operands)
