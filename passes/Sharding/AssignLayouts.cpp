@@ -140,7 +140,8 @@ private:
       FailureOr<ProgramLoops> program = ProgramLoops::create(function, seeds);
       if (failed(program))
         return failure();
-      PlacementCache cache(mesh, machine, ArrayRef<std::string>(autoAxes));
+      PlacementCache cache(mesh, machine,
+                           splitAtoms ? ArrayRef<std::string>(autoAxes) : ArrayRef<std::string>());
       AxisPlan plan;
       cutBatch(function, *program, plan);
       cutKnownArguments(function, *program, plan);
@@ -202,8 +203,7 @@ private:
                           const AxisPlan &given) {
     LayoutProblem problem;
     problem.given = given;
-    for (const std::string &axis : autoAxes)
-      candidates.addParameters(axis, problem);
+    candidates.addParameters(problem);
     for (const std::string &axis : batchAxes)
       if (!isSequential(axis))
         candidates.addInputs(axis, inputsOf(function), problem);
@@ -272,7 +272,8 @@ private:
       found.push_back(std::move(plan));
     };
     for (const AxisPlan &plan : plans)
-      add(splitIdleOps({program, plan}, autoAxes, mesh, assign, cost));
+      add(splitAtoms ? splitIdleOps({program, plan}, autoAxes, mesh, assign, cost)
+                     : SplitPlan{program, plan});
     if (!stateIsKnown) {
       SplitPlan fastest = found[chooseFastest(costs)];
       LayoutProblem problem = problemOf(function, candidates, {});
@@ -301,7 +302,8 @@ private:
           for (const auto &segment : program.getDim(value, d))
             settled.insert(segment.begin(), segment.end());
     }
-    return LayoutCandidates(function, program, mesh, std::move(settled));
+    return LayoutCandidates(function, program, mesh, ArrayRef<std::string>(autoAxes),
+                            std::move(settled));
   }
 
   /// Inputs and labels without a batch dimension.

@@ -38,8 +38,9 @@ static SmallVector<unsigned> atomsOf(const ProgramLoops &program, Value value) {
 }
 
 LayoutCandidates::LayoutCandidates(func::FuncOp function, const ProgramLoops &program,
-                                   const MeshShape &mesh, DenseSet<unsigned> settled)
-    : program(program), mesh(mesh), settled(std::move(settled)), classes(findAtomClasses(program)),
+                                   const MeshShape &mesh, ArrayRef<std::string> axes,
+                                   DenseSet<unsigned> settled)
+    : program(program), mesh(mesh), axes(axes), settled(std::move(settled)), classes(findAtomClasses(program)),
       classOf(program.getAtomCount()) {
   for (auto [number, atoms] : llvm::enumerate(classes))
     for (unsigned atom : atoms)
@@ -66,10 +67,13 @@ unsigned LayoutCandidates::cutOf(unsigned atom, StringRef axis, LayoutProblem &p
   return cut->second;
 }
 
+void LayoutCandidates::addParameters(LayoutProblem &problem) {
+  for (const std::string &axis : axes)
+    if (mesh.axisSize(axis) > 1)
+      addParameters(axis, problem);
+}
+
 void LayoutCandidates::addParameters(StringRef axis, LayoutProblem &problem) {
-  if (mesh.axisSize(axis) == 1)
-    return;
-  axes.push_back(axis.str());
   std::map<SmallVector<unsigned>, size_t> known;
   for (Value parameter : parameters) {
     if (!isReduced(program, parameter))

@@ -9,13 +9,15 @@ namespace dpc {
 /// should hold then.
 class LayoutCandidates {
 public:
-  /// `settled` has the atoms that are not asked about: those that count samples, and
-  /// those of tensors whose layouts are given.
+  /// Parameters are to be divided over `axes`. `settled` has the atoms that are not
+  /// asked about: those that count samples, and those of tensors whose layouts are
+  /// given.
   LayoutCandidates(mlir::func::FuncOp function, const ProgramLoops &program,
-                   const dist::MeshShape &mesh, llvm::DenseSet<unsigned> settled);
+                   const dist::MeshShape &mesh, llvm::ArrayRef<std::string> axes,
+                   llvm::DenseSet<unsigned> settled);
 
-  /// Adds the cuts of all parameters over `axis` to `problem`.
-  void addParameters(llvm::StringRef axis, LayoutProblem &problem);
+  /// Adds the cuts of all parameters over the axes to `problem`.
+  void addParameters(LayoutProblem &problem);
   /// Adds those of integer inputs and labels that have no batch dimension: what
   /// they number, such as rows picked out of all samples, may be divided too.
   void addInputs(llvm::StringRef axis, llvm::ArrayRef<mlir::Value> inputs, LayoutProblem &problem);
@@ -25,12 +27,14 @@ public:
   double excessBytes(const Assignment &assignment) const;
 
 private:
+  void addParameters(llvm::StringRef axis, LayoutProblem &problem);
   unsigned cutOf(unsigned atom, llvm::StringRef axis, LayoutProblem &problem);
   double countDevices(const dist::Layout &layout) const;
   bool canCut(unsigned atom, llvm::StringRef axis, const LayoutProblem &problem) const;
 
   const ProgramLoops &program;
   const dist::MeshShape &mesh;
+  const llvm::SmallVector<std::string> axes;
   const llvm::DenseSet<unsigned> settled;
   std::vector<llvm::SmallVector<unsigned>> classes;
   /// By atom.
@@ -38,7 +42,6 @@ private:
   llvm::SmallVector<mlir::Value> parameters;
   /// Cuts by class and axis.
   std::map<std::pair<unsigned, std::string>, unsigned> cuts;
-  llvm::SmallVector<std::string> axes;
 };
 
 } // namespace dpc

@@ -94,7 +94,8 @@ private:
     return e.make<GatherOp>(x, indices, dim);
   }
 
-  /// Dimension `dim` of extent `extent`: longer by zeros, or cut off.
+  /// Dimension `dim` of extent `extent`: longer by zeros, or cut off. Integers are
+  /// repeated: something may divide by them, or look something up.
   Value resize(Value x, unsigned dim, int64_t extent) {
     RankedTensorType type = typeOf(x);
     SmallVector<int64_t> none(type.getRank(), 0), ones(type.getRank(), 1), limits(type.getShape());
@@ -104,6 +105,11 @@ private:
     limits[dim] = extent;
     if (more < 0)
       return e.make<SliceOp>(x, none, limits, ones);
+    if (!isa<FloatType>(type.getElementType()) && type.getDimSize(dim) > 0) {
+      auto order = llvm::to_vector(llvm::seq<int64_t>(0, extent));
+      std::fill(order.end() - more, order.end(), 0);
+      return reorder(x, dim, order);
+    }
     SmallVector<int64_t> high = none;
     high[dim] = more;
     Value zero = e.splat(RankedTensorType::get({}, type.getElementType()), 0);

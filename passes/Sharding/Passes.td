@@ -36,14 +36,18 @@ def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
   let description = [{
     1. Finds the loops that run together through the whole program (*atoms*, see
        docs/glossary.md and decision 6).
-    2. Cuts the batch's atom over `batch-axes`. For each of `auto-axes` and each
-       contraction or gather with a parameter that the axis does not cut yet, it
-       cuts the atom of the parameter with which the cost model expects the
-       shortest step.
-    3. Writes the layouts that follow on arguments, results and ops, and a
+    2. Cuts the batch's atom over `batch-axes`.
+    3. Chooses which atoms `auto-axes` cut: every device shall hold its share of the
+       parameters, and a step shall be as short as the model expects one to be. Whole
+       plans are priced, with every reshard that they need, in a local search from
+       several starts; atoms of layers that repeat are cut together.
+    4. Gives ops that an axis leaves idle an atom of their own in place of one that
+       they run in parallel, and cuts that, where the step gets shorter.
+    5. Writes the layouts that follow on arguments, results and ops, a
        `dist.reshard` wherever an op reads a value in another layout than it was
-       made in. An op does not cut a loop that it reduces over where gathering
-       the operands is at least twice as fast as reducing the result.
+       made in, and what the model expects (`dist.cost`). An op does not cut a loop
+       that it reduces over where gathering the operands is at least twice as fast as
+       reducing the result.
 
     State whose argument already has a `dist.layout` keeps it.
 
@@ -72,7 +76,8 @@ def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
     ListOption<"axes", "axes", "std::string", "Mesh axes as NAME=SIZE, in rank order, last fastest">,
     ListOption<"sequentialAxes", "sequential-axes", "std::string", "Axes that a loop walks on every device">,
     ListOption<"batchAxes", "batch-axes", "std::string", "Axes that cut the batch, outermost first">,
-    ListOption<"autoAxes", "auto-axes", "std::string", "Axes for which a loop of each contraction is chosen">,
+    ListOption<"autoAxes", "auto-axes", "std::string", "Axes that divide parameters, along loops that are chosen">,
+    Option<"splitAtoms", "split-atoms", "bool", "true", "Divide what those axes leave idle along loops of its own">,
     Option<"explain", "explain", "bool", "false", "Say in remarks which values are resharded, from which layout to which">,
   ];
 }

@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-assign-layouts='axes=data=2,model=2 batch-axes=data auto-axes=model' | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-assign-layouts='axes=data=2,model=2 batch-axes=data auto-axes=model split-atoms=false' | FileCheck %s
 
 // The batch's cut flows from the input through the ops that keep it.
 // CHECK: dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
