@@ -90,7 +90,7 @@ static Operation *originOf(Value value, StringRef axis) {
 }
 
 ReshardCause ReshardCauses::ofSum(Value value, const std::string &axis) const {
-  ReshardCause cause{"sum over " + axis};
+  ReshardCause cause{"sum"};
   Operation *origin = originOf(value, axis);
   auto shardable = dyn_cast_or_null<ShardableOpInterface>(origin);
   if (!shardable)
@@ -113,12 +113,13 @@ ReshardCause ReshardCauses::ofSum(Value value, const std::string &axis) const {
     return cause;
   const auto [operand, dim] = *chosen;
   const int64_t extent = layouts[operand].dims[dim].extent();
+  const bool isSum = llvm::is_contained(kindsOf(rule, operand, dim), LoopKind::sum);
   if (parts.cutsBatch(axis))
-    cause.text = "sum over samples, cut over " + axis;
-  else if (selects)
-    cause.text = "looked up in " + std::to_string(extent) + " rows, cut over " + axis;
+    cause.text = "sum over samples";
+  else if (selects && isSum)
+    cause.text = "looked up in " + std::to_string(extent) + " rows";
   else
-    cause.text = "sum over " + std::to_string(extent) + ", cut over " + axis;
+    cause.text = (isSum ? "sum over " : "extremum over ") + std::to_string(extent);
   if (!parts.cutsBatch(axis))
     cause.request = requestWithout(origin->getOperand(operand), layouts[operand], dim, axis);
   return cause;
@@ -171,36 +172,36 @@ ReshardCause ReshardCauses::ofGather(ReshardOp reshard, const Layout &from,
         dim = d;
       }
   if (axis.empty())
-    return {"cut in another order than it is read", request(value, to)};
-  const std::string here = "dimension " + std::to_string(dim);
+    return {"cut and read in different orders", request(value, to)};
+  const std::string here = "along " + std::to_string(dim);
   const std::optional<unsigned> instead = dimCutBy(to, axis);
   if (!parts.stateName(value).empty())
-    return {"held cut over " + axis + " along " + here + ", read " +
+    return {"held cut " + here + ", read " +
                 (instead ? "along " + std::to_string(*instead) : "whole"),
             request(value, to)};
   const unsigned operand = use.getOperandNumber();
-  ReshardCause cause{"read whole along " + here, request(value, to)};
+  ReshardCause cause{"read whole " + here, request(value, to)};
   auto shardable = dyn_cast<ShardableOpInterface>(reader);
   if (!shardable)
     return cause;
   const SmallVector<LoopKind> kinds = kindsOf(shardable.getShardingRule(), operand, dim);
   if (llvm::is_contained(kinds, LoopKind::whole)) {
-    cause.text = here + " cannot be cut there";
+    cause.text = "cut " + here + ", where its reader is whole";
   } else if (instead) {
-    cause.text = axis + " cuts " + here + ", is read along " + std::to_string(*instead);
+    cause.text = "cut " + here + ", read along " + std::to_string(*instead);
   } else if (std::optional<unsigned> rival = rivalOf(reader, operand, axis, parts)) {
     Value other = reader->getOperand(*rival);
     const Layout &layout = operandLayouts(reader)[*rival];
     const unsigned own = *dimCutBy(layout, axis);
     std::string name = parts.stateName(other);
-    cause.text = axis + " cuts " + here + ", is wanted for dimension " + std::to_string(own) +
-                 " of " + (name.empty() ? "another operand" : "a parameter");
+    cause.text = "cut " + here + ", the " + (name.empty() ? "other operand" : "parameter") +
+                 " along " + std::to_string(own);
     if (!name.empty())
       cause.request = requestWithout(other, layout, own, axis);
   } else if (llvm::any_of(kinds, isReduced)) {
-    cause.text = "summed along " + here + ": moved sooner than its sum";
+    cause.text = "summed " + here + ", its sum is larger";
   } else {
-    cause.text = here + " is taken apart there";
+    cause.text = "cut " + here + ", taken apart by its reader";
   }
   return cause;
 }
@@ -211,8 +212,10 @@ ReshardCause ReshardCauses::find(ReshardOp reshard, const Layout &start) const {
   for (const Partial &partial : from.partial)
     if (!isPartialOver(to, partial.axis) && !parts.cutsBatch(partial.axis))
       return ofSum(reshard.getInput(), partial.axis);
-  for (const Partial &partial : from.partial)
-    if (!isPartialOver(to, partial.axis))
-      return ofSum(reshard.getInput(), partial.axis);
+  // Sums of gradients over samples are no part of the table.
+  if (!parts.isGradient(reshard, /*summed=*/true))
+    for (const Partial &partial : from.partial)
+      if (!isPartialOver(to, partial.axis))
+        return ofSum(reshard.getInput(), partial.axis);
   return ofGather(reshard, from, to);
 }

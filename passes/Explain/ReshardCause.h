@@ -7,7 +7,8 @@
 
 namespace dpc {
 
-/// Why a value is resharded, and what would keep it from being so.
+/// Why a value is resharded over the axes of its steps, and what would keep it
+/// from being so. Dimension K of a value is `along K`.
 struct ReshardCause {
   std::string text;
   /// An option of dpc-compile, or "-".

@@ -21,26 +21,21 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// "reduce-scatter model, all-gather data+model".
-static std::string stepsOf(const ReshardPlan &plan) {
-  std::string text;
-  for (const ReshardStep &step : plan.steps) {
-    std::string kind = toString(step.kind).str();
-    std::replace(kind.begin(), kind.end(), '_', '-');
-    text += (text.empty() ? "" : ", ") + kind + " " + llvm::join(step.axes, "+");
-  }
-  return text;
+/// "all-gather data+model".
+static std::string textOf(const ReshardStep &step) {
+  std::string kind = toString(step.kind).str();
+  std::replace(kind.begin(), kind.end(), '_', '-');
+  return kind + " " + llvm::join(step.axes, "+");
 }
 
-/// What reads the result: the first in the program, and how many more.
+/// What reads the result: the first in the program, and whether there are more.
 static std::string readersOf(ReshardOp reshard, const StepParts &parts) {
   SmallVector<Operation *> users(reshard->getUsers());
   llvm::sort(users, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  users.erase(std::unique(users.begin(), users.end()), users.end());
   std::string text = users.front()->hasTrait<OpTrait::IsTerminator>()
                          ? "the program's end"
                          : parts.describe(users.front());
-  return users.size() == 1 ? text : text + " +" + std::to_string(users.size() - 1);
+  return users.front() == users.back() ? text : text + ", ..";
 }
 
 namespace {
@@ -96,39 +91,49 @@ private:
     std::vector<Layout> local;
     for (const Layout &source : sources)
       local.push_back(own(source));
-    llvm::Expected<NearestPlan> best =
-        planFromNearest(local, own(reshard.getTo().getLayout()), mesh, machine,
-                        tensorBytes(nn::withShape(cast<RankedTensorType>(reshard.getType()), {})));
+    const Layout to = own(reshard.getTo().getLayout());
+    const int64_t elementBytes =
+        tensorBytes(nn::withShape(cast<RankedTensorType>(reshard.getType()), {}));
+    llvm::Expected<NearestPlan> best = planFromNearest(local, to, mesh, machine, elementBytes);
     if (!best) // dpc-partition says so
       return llvm::consumeError(best.takeError());
     if (best->plan.bytes == 0) {
       ++table.local;
       return;
     }
+    const ReshardProblem problem{local[best->source], to, mesh, machine, elementBytes};
+    const bool becomesGradient = parts.isGradient(reshard, /*summed=*/true);
     const double turns = inside ? micro.getCount() : 1;
-    ReshardRow &row = rowOf(reshard, sources[best->source], best->plan);
-    ++row.count;
-    row.bytes += turns * best->plan.bytes;
-    row.seconds += turns * best->plan.seconds;
+    ReshardRow gradients, row;
+    for (auto [i, step] : llvm::enumerate(best->plan.steps)) {
+      const ReshardCost cost = costOf(best->plan.getBefore(i), step, problem);
+      const bool isOverSamples =
+          llvm::all_of(step.axes, [&](StringRef axis) { return parts.cutsBatch(axis); });
+      ReshardRow &part = becomesGradient && isOverSamples ? gradients : row;
+      part.bytes += turns * cost.bytes;
+      part.seconds += turns * cost.seconds;
+      part.steps += (part.steps.empty() ? "" : ", ") + textOf(step);
+    }
+    accumulate(gradients, table.gradients);
+    if (row.bytes > 0)
+      accumulate(row, rowOf(reshard, sources[best->source], toString(best->plan.start), row.steps));
   }
 
-  bool isGradientSum(ReshardOp reshard, const Layout &start) const {
-    const Layout from = withoutIdleAxes(start, mesh);
-    return !from.partial.empty() && llvm::all_of(from.partial, [&](const Partial &each) {
-      return parts.cutsBatch(each.axis);
-    }) && parts.isGradient(reshard, /*summed=*/true);
+  static void accumulate(const ReshardRow &part, ReshardRow &all) {
+    all.count += part.bytes > 0;
+    all.bytes += part.bytes;
+    all.seconds += part.seconds;
   }
 
-  ReshardRow &rowOf(ReshardOp reshard, const Layout &start, const ReshardPlan &plan) {
-    if (isGradientSum(reshard, start))
-      return table.gradients;
+  /// The row that a reshard done from `start` belongs to.
+  ReshardRow &rowOf(ReshardOp reshard, const Layout &start, StringRef startText, StringRef steps) {
     ReshardCause cause = causes.find(reshard, start);
     ReshardRow row;
     row.pass = parts.nameOf(reshard).str();
-    row.steps = stepsOf(plan);
+    row.steps = steps.str();
     row.value = parts.describe(reshard.getInput());
     row.reader = readersOf(reshard, parts);
-    std::string type, layouts = toString(plan.start) + toString(reshard.getTo().getLayout());
+    std::string type, layouts = startText.str() + toString(reshard.getTo().getLayout());
     llvm::raw_string_ostream(type) << reshard.getType();
     std::string key = llvm::join_items("\n", row.pass, row.steps, type, layouts);
     for (StringRef text : {row.value, row.reader, cause.text, cause.request})
@@ -178,6 +183,12 @@ static std::string millisecondsText(double seconds) {
   return text;
 }
 
+/// Of a long name its end, which tells it from others.
+static std::string endOf(StringRef name) {
+  constexpr size_t most = 22;
+  return name.size() <= most ? name.str() : ".." + name.take_back(most - 2).str();
+}
+
 void dpc::addReshards(Report &report, const ReshardTable &table) {
   ReportSection &section = report.add("reshards of one step");
   if (table.rows.empty() && table.gradients.count == 0 && table.local == 0)
@@ -187,22 +198,25 @@ void dpc::addReshards(Report &report, const ReshardTable &table) {
                           bytesText(std::llround(table.sent)));
   if (table.gradients.count > 0)
     section.lines.push_back(
-        "sums of gradients over samples: " + std::to_string(table.gradients.count) +
+        "gradients of parameters over samples: " + std::to_string(table.gradients.count) +
         ", a rank sends " + bytesText(std::llround(table.gradients.bytes)) + " in " +
         millisecondsText(table.gradients.seconds) + " ms");
   if (table.local > 0)
     section.lines.push_back("cut out of what a rank has, nothing sent: " +
                             std::to_string(table.local));
   if (!table.rows.empty())
-    section.lines.push_back(
-        "bytes are what a rank sends in one step, over all microbatches, for all of a row");
-  section.columns = {">a rank sends", ">ms (model)", ">times",
-                     "pass",          "steps",       "what",
-                     "read by",       "cause",       "request that removes it"};
-  for (const ReshardRow &row : table.rows)
+    section.lines.push_back("bytes are what a rank sends for a row in one step, over all "
+                            "microbatches; along K: dimension K");
+  section.columns = {">sent",   ">ms (model)", ">times",
+                     "pass",    "steps",       "what",
+                     "read by", "cause",       "--shard= that removes it"};
+  for (const ReshardRow &row : table.rows) {
+    StringRef request = row.request;
+    request.consume_front("--shard=");
     section.addRow({bytesText(std::llround(row.bytes)), millisecondsText(row.seconds),
-                    std::to_string(row.count), row.pass, row.steps, row.value, row.reader,
-                    row.cause, row.request});
+                    std::to_string(row.count), row.pass, row.steps, endOf(row.value),
+                    endOf(row.reader), row.cause, request.str()});
+  }
 }
 
 std::optional<std::string> dpc::findReshardAbove(const ReshardTable &table, int64_t limit) {

@@ -35,7 +35,8 @@ struct ReshardRow {
 struct ReshardTable {
   /// What moves most bytes first.
   std::vector<ReshardRow> rows;
-  /// Sums of gradients over axes that cut the batch: what data parallelism is.
+  /// What becomes gradients of parameters over axes that cut the batch, mostly
+  /// their sums: what data parallelism is.
   ReshardRow gradients;
   /// Reshards that send nothing: each rank takes its part of what it has.
   int64_t local = 0;
