@@ -74,25 +74,54 @@ std::string ReshardCauses::requestWithout(Value value, Layout layout, unsigned d
 
 //===-- Causes ------------------------------------------------------------===//
 
-/// The op that made `value` partial over `axis`: others passed that on.
-static Operation *originOf(Value value, StringRef axis) {
-  Operation *op = value.getDefiningOp();
-  while (op) {
-    Operation *before = nullptr;
+/// The ops that made `value` partial over `axis`, in the order of the program:
+/// others add such terms up, or pass them on.
+static SmallVector<Operation *> originsOf(Value value, StringRef axis) {
+  llvm::DenseSet<Operation *> seen;
+  SmallVector<Operation *> waiting, origins;
+  auto visit = [&](Operation *op) {
+    if (op && seen.insert(op).second)
+      waiting.push_back(op);
+  };
+  visit(value.getDefiningOp());
+  while (!waiting.empty()) {
+    Operation *op = waiting.pop_back_val();
+    bool isOrigin = true;
     for (auto [operand, layout] : llvm::zip_equal(op->getOperands(), operandLayouts(op)))
-      if (!before && isPartialOver(layout, axis))
-        before = operand.getDefiningOp();
-    if (!before)
-      break;
-    op = before;
+      if (isPartialOver(layout, axis)) {
+        isOrigin = false;
+        visit(operand.getDefiningOp());
+      }
+    if (isOrigin)
+      origins.push_back(op);
   }
-  return op;
+  llvm::sort(origins, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return origins;
 }
 
 ReshardCause ReshardCauses::ofSum(Value value, const std::string &axis) const {
+  const SmallVector<Operation *> origins = originsOf(value, axis);
+  std::optional<ReshardCause> all;
+  for (Operation *origin : origins) {
+    ReshardCause cause = ofTerm(origin, axis);
+    if (!all) {
+      all = cause;
+      continue;
+    }
+    // Each term by itself would have to be whole.
+    if (all->request == "-" || cause.request == "-")
+      all->request = "-";
+    else if (!llvm::is_contained(llvm::split(all->request, ' '), cause.request))
+      all->request += " " + cause.request;
+    if (all->text != cause.text)
+      all->text = "sum of sums";
+  }
+  return all.value_or(ReshardCause{"sum"});
+}
+
+ReshardCause ReshardCauses::ofTerm(Operation *origin, const std::string &axis) const {
   ReshardCause cause{"sum"};
-  Operation *origin = originOf(value, axis);
-  auto shardable = dyn_cast_or_null<ShardableOpInterface>(origin);
+  auto shardable = dyn_cast<ShardableOpInterface>(origin);
   if (!shardable)
     return cause;
   const ShardingRule rule = shardable.getShardingRule();

@@ -11,7 +11,7 @@ namespace dpc {
 /// from being so. Dimension K of a value is `along K`.
 struct ReshardCause {
   std::string text;
-  /// An option of dpc-compile, or "-".
+  /// Options of dpc-compile, spaces between, or "-".
   std::string request = "-";
 };
 
@@ -27,6 +27,8 @@ public:
 
 private:
   ReshardCause ofSum(mlir::Value value, const std::string &axis) const;
+  /// Of what `origin` is the first to leave unsummed.
+  ReshardCause ofTerm(mlir::Operation *origin, const std::string &axis) const;
   ReshardCause ofGather(dist::ReshardOp reshard, const dist::Layout &from,
                         const dist::Layout &to) const;
   ReshardCause ofResult(mlir::OpOperand &operand, const dist::Layout &from) const;

@@ -211,11 +211,14 @@ void dpc::addReshards(Report &report, const ReshardTable &table) {
                      "pass",    "steps",       "what",
                      "read by", "cause",       "--shard= that removes it"};
   for (const ReshardRow &row : table.rows) {
-    StringRef request = row.request;
-    request.consume_front("--shard=");
+    auto [first, others] = StringRef(row.request).split(' ');
+    first.consume_front("--shard=");
+    std::string request = first.str();
+    if (!others.empty())
+      request += " and " + std::to_string(others.count(' ') + 1) + " more";
     section.addRow({bytesText(std::llround(row.bytes)), millisecondsText(row.seconds),
                     std::to_string(row.count), row.pass, row.steps, endOf(row.value),
-                    endOf(row.reader), row.cause, request.str()});
+                    endOf(row.reader), row.cause, request});
   }
 }
 

@@ -26,7 +26,8 @@ struct ReshardRow {
   std::string value, reader;
   /// Why it is moved, in words.
   std::string cause;
-  /// An option of dpc-compile with which there would be no such reshard, or "-".
+  /// The options of dpc-compile, spaces between, with which there would be no such
+  /// reshard, or "-".
   std::string request;
 };
 
