@@ -3,7 +3,6 @@
 
 #include "passes/Explain/ReshardCause.h"
 
-#include "dialects/Interfaces/NodeNames.h"
 #include "passes/Sharding/LoopSchedule.h"
 #include "passes/Sharding/ReshardPlan.h"
 
@@ -45,10 +44,7 @@ static bool isReduced(LoopKind kind) {
 //===-- Requests ----------------------------------------------------------===//
 
 std::string ReshardCauses::request(Value value, const Layout &layout) const {
-  std::string name = parts.stateName(value);
-  // What is computed is named by its node, which is that of gradients too.
-  if (Operation *op = value.getDefiningOp(); op && parts.isForward(op))
-    name = firstNodeOf(op->getLoc()).str();
+  const std::string name = parts.requestName(value);
   if (name.empty() || layout.dims.empty())
     return "-";
   std::vector<std::string> entries;
@@ -142,13 +138,17 @@ ReshardCause ReshardCauses::ofTerm(Operation *origin, const std::string &axis) c
     return cause;
   const auto [operand, dim] = *chosen;
   const int64_t extent = layouts[operand].dims[dim].extent();
-  const bool isSum = llvm::is_contained(kindsOf(rule, operand, dim), LoopKind::sum);
+  const SmallVector<LoopKind> kinds = kindsOf(rule, operand, dim);
+  const LoopKind kind = *llvm::find_if(kinds, isReduced);
   if (parts.cutsBatch(axis))
     cause.text = "sum over samples";
-  else if (selects && isSum)
+  else if (selects && kind == LoopKind::sum)
     cause.text = "looked up in " + std::to_string(extent) + " rows";
   else
-    cause.text = (isSum ? "sum over " : "extremum over ") + std::to_string(extent);
+    cause.text = (kind == LoopKind::sum   ? "sum over "
+                  : kind == LoopKind::max ? "maximum over "
+                                          : "minimum over ") +
+                 std::to_string(extent);
   if (!parts.cutsBatch(axis))
     cause.request = requestWithout(origin->getOperand(operand), layouts[operand], dim, axis);
   return cause;

@@ -35,11 +35,17 @@ public:
   /// The name of the state that `value` is, or "".
   std::string stateName(mlir::Value value) const;
 
+  /// What a request would name `value` by: state, or the node whose output it is;
+  /// else "".
+  std::string requestName(mlir::Value value) const;
+
   mlir::func::FuncOp getFunction() const { return function; }
 
 private:
   mlir::func::FuncOp function;
   bool hasLoss = false;
+  /// The node that the loss is of: ops of the loss have its name too.
+  std::string lossNode;
   // Looked up by key only: its order never shows.
   llvm::DenseSet<mlir::Operation *> forward;
   dist::AxisNames batchAxes;
