@@ -25,11 +25,38 @@ std::string dpc::withoutNumbers(StringRef name) {
   return pattern;
 }
 
+std::string dpc::nodeFamily(StringRef name) {
+  std::string family = withoutNumbers(name);
+  for (size_t at; (at = family.find("_*")) != std::string::npos;)
+    family.erase(at, 2);
+  return family;
+}
+
 std::string dpc::commonPattern(const std::vector<std::string> &names) {
   std::vector<StringRef> common = partsOf(names.front());
-  for (const std::string &name : ArrayRef(names).drop_front())
-    for (auto [mine, other] : zip(common, partsOf(name)))
+  bool isPattern = true;
+  for (const std::string &name : ArrayRef(names).drop_front()) {
+    const std::vector<StringRef> parts = partsOf(name);
+    isPattern &= parts.size() == common.size();
+    for (auto [mine, other] : zip(common, parts))
       if (mine != other)
         mine = "*";
-  return join(common, "");
+  }
+  if (isPattern)
+    return join(common, "");
+  StringRef first = names.front();
+  size_t before = first.size(), after = first.size();
+  for (StringRef name : names) {
+    size_t same = 0, most = std::min(name.size(), first.size());
+    while (same < most && name[same] == first[same])
+      ++same;
+    before = std::min(before, same);
+  }
+  for (StringRef name : names) {
+    size_t end = 0, most = std::min(name.size(), first.size());
+    while (end < most - before && name[name.size() - 1 - end] == first[first.size() - 1 - end])
+      ++end;
+    after = std::min(after, end);
+  }
+  return (first.take_front(before) + "*" + first.take_back(after)).str();
 }

@@ -11,8 +11,12 @@ namespace dpc {
 /// `name` with a star for each number: what repeated layers have in common.
 std::string withoutNumbers(llvm::StringRef name);
 
-/// What names that are equal without their numbers have in common: a star where
-/// their numbers differ.
+/// The same of nodes, of which exporters number all but the first: node_linear,
+/// node_linear_1. No pattern, but equal for all of them.
+std::string nodeFamily(llvm::StringRef name);
+
+/// What names of one pattern, or of one family, have in common: a star where they
+/// differ.
 std::string commonPattern(const std::vector<std::string> &names);
 
 } // namespace dpc

@@ -136,7 +136,9 @@ private:
     std::string type, layouts = startText.str() + toString(reshard.getTo().getLayout());
     llvm::raw_string_ostream(type) << reshard.getType();
     std::string key = llvm::join_items("\n", row.pass, row.steps, type, layouts);
-    for (StringRef text : {row.value, row.reader, cause.text, cause.request})
+    for (StringRef text : {row.value, row.reader})
+      key += "\n" + nodeFamily(text);
+    for (StringRef text : {cause.text, cause.request})
       key += "\n" + withoutNumbers(text);
     auto [at, isNew] = positions.try_emplace(key, table.rows.size());
     if (isNew) {
