@@ -294,6 +294,38 @@ TEST_F(ReshardTables, SumsThatSamplesReadAreRows) {
   EXPECT_EQ(table.rows[0].cause, "sum over samples");
 }
 
+// What gradients of other shapes are computed from is of the backward pass; a
+// norm, from which all are scaled, is none of these.
+TEST_F(ReshardTables, PartsOfAStep) {
+  constexpr char body[] = R"(
+    %h = nn.dot %x, %a contract [1] [0] : tensor<8x64xf32>, tensor<64x64xf32> -> tensor<8x64xf32> loc("up")
+    %l = nn.reduce sum %h [0, 1] : tensor<8x64xf32> -> tensor<f32> loc("sum")
+    %t = nn.tanh %h : tensor<8x64xf32> loc("up")
+    %d = nn.dot %t, %a contract [1] [1] : tensor<8x64xf32>, tensor<64x64xf32> -> tensor<8x64xf32> loc("up")
+    %e = nn.tanh %d : tensor<8x64xf32> loc("act")
+    %g = nn.dot %x, %e contract [0] [0] : tensor<8x64xf32>, tensor<8x64xf32> -> tensor<64x64xf32> loc("in")
+    %k = nn.add %a, %g : tensor<64x64xf32> loc("clip")
+    %s = nn.cumsum %k dim 1 : tensor<64x64xf32> loc("whole")
+    %q = nn.reduce sum %s [0, 1] : tensor<64x64xf32> -> tensor<f32>
+    %v = nn.broadcast %q [] : tensor<f32> -> tensor<64xf32>
+    %n = nn.sub %a, %k : tensor<64x64xf32>
+    %m = nn.sub %b, %v : tensor<64xf32>
+    return %l, %n, %m : tensor<f32>, tensor<64x64xf32>, tensor<64xf32>
+  )";
+  ReshardTable table = collect(
+      "%x: tensor<8x64xf32> {nn.arg = #nn.arg<input \"x\">}, " +
+          matrix("a", "[64], [(64: model)]") + ", " + matrix("b", "[64]", "64xf32"),
+      body,
+      std::string(kLossAndState) + ", tensor<64xf32> {nn.result = #nn.result<state \"fc.b\">}");
+  std::vector<std::string> passes;
+  for (const ReshardRow &row : table.rows)
+    passes.push_back(row.reader + ": " + row.pass);
+  llvm::sort(passes);
+  EXPECT_EQ(passes, (std::vector<std::string>{"act: backward", "optimizer: update",
+                                              "the program's end: forward", "up, ..: forward",
+                                              "whole: update"}));
+}
+
 // What runs in each microbatch counts once for each.
 TEST_F(ReshardTables, BytesAreOfAllMicrobatches) {
   const std::string arguments =
