@@ -1,3 +1,6 @@
+// Names of tensors and nodes as runs of digits and what is between them, by which
+// those of repeated layers are told to be alike.
+
 #include "passes/Explain/Names.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -51,7 +51,7 @@ public:
       table.moving = 1e-9 * cost.getMoving();
       table.sent = cost.getSent();
     }
-    table.gradients.pass = "update";
+    table.function = function.getName().str();
     for (auto reshard : function.front().getOps<ReshardOp>())
       add(reshard);
   }
@@ -192,7 +192,7 @@ static std::string endOf(StringRef name) {
 }
 
 void dpc::addReshards(Report &report, const ReshardTable &table) {
-  ReportSection &section = report.add("reshards of one step");
+  ReportSection &section = report.add("reshards of one " + table.function);
   if (table.rows.empty() && table.gradients.count == 0 && table.local == 0)
     return;
   section.lines.push_back("model of the layouts: computing " + millisecondsText(table.computing) +

@@ -31,9 +31,11 @@ struct ReshardRow {
   std::string request;
 };
 
-/// What a step moves because values are read in other layouts than they were
+/// What a function moves because values are read in other layouts than they were
 /// made in.
 struct ReshardTable {
+  /// The function's name.
+  std::string function = "step";
   /// What moves most bytes first.
   std::vector<ReshardRow> rows;
   /// What becomes gradients of parameters over axes that cut the batch, mostly

@@ -382,7 +382,7 @@ TEST_F(ReshardTables, LayersAreOneRow) {
   EXPECT_EQ(row.bytes, 2 * 4 * 64 * 4);
   EXPECT_EQ(row.value, "down*_7");
   EXPECT_EQ(row.request, "--shard=fc.b*=-,-");
-  std::optional<std::string> defect = findReshardAbove({{row}, {}, 0, 0, 0, 0}, 1024);
+  std::optional<std::string> defect = findReshardAbove({"step", {row}, {}, 0, 0, 0, 0}, 1024);
   ASSERT_TRUE(defect);
   EXPECT_EQ(*defect,
             "a rank sends 2048 bytes (2.00 KiB) in 2 reshards a step where 1024 (1.00 KiB) "
