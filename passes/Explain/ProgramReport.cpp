@@ -4,6 +4,7 @@
 
 #include "passes/Explain/Boundary.h"
 #include "passes/Explain/LaunchReport.h"
+#include "passes/Explain/Names.h"
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MachineAttr.h"
@@ -86,17 +87,6 @@ static void addModel(Report &report, ArrayRef<BoundaryTensor> tensors) {
                                         : "input",
                       tensor.name, typeText(tensor.type),
                       tensor.batch < 0 ? "none" : "dimension " + std::to_string(tensor.batch)});
-}
-
-/// `name` with a star for each number: what repeated layers have in common.
-static std::string withoutNumbers(StringRef name) {
-  std::string pattern;
-  for (size_t i = 0; i < name.size(); ++i)
-    if (!llvm::isDigit(name[i]))
-      pattern += name[i];
-    else if (pattern.empty() || pattern.back() != '*')
-      pattern += '*';
-  return pattern;
 }
 
 static void addLayout(Report &report, const dist::MeshShape &mesh,
@@ -222,12 +212,14 @@ static void addMemory(Report &report, ModuleOp module) {
     section.addRow({what, bytesText(bytes)});
 }
 
-void dpc::addProgram(Report &report, ModuleOp module) {
+void dpc::addProgram(Report &report, ModuleOp module, const ReshardTable *reshards) {
   std::vector<BoundaryTensor> tensors = boundaryOf(module);
   addModel(report, tensors);
   addTraining(report, module);
   const dist::MeshShape mesh = dist::getMeshShape(module);
   addLayout(report, mesh, tensors);
+  if (reshards)
+    addReshards(report, *reshards);
   addCommunication(report, module, mesh);
   addMemory(report, module);
   addLaunches(report, module);

@@ -1,11 +1,7 @@
 #ifndef DPC_PASSES_EXPLAIN_PROGRAMREPORT_H
 #define DPC_PASSES_EXPLAIN_PROGRAMREPORT_H
 
-#include "passes/Explain/Report.h"
-
-#include "mlir/IR/BuiltinOps.h"
-
-#include <optional>
+#include "passes/Explain/ReshardTable.h"
 
 namespace dpc {
 
@@ -19,9 +15,10 @@ std::optional<std::string> describeLoss(mlir::ModuleOp module);
 ///  * inputs and outputs;
 ///  * the loss and the optimizer;
 ///  * how state lies on the mesh, by groups of tensors;
+///  * `reshards`, which are of level `placed` and gone behind it, if given;
 ///  * what ranks exchange in an entry, by cause;
 ///  * the memory of a rank, by kind.
-void addProgram(Report &report, mlir::ModuleOp module);
+void addProgram(Report &report, mlir::ModuleOp module, const ReshardTable *reshards = nullptr);
 
 } // namespace dpc
 

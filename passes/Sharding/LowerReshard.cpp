@@ -192,29 +192,39 @@ private:
 
 } // namespace
 
-FailureOr<Value> dpc::lowerReshard(PartitionContext &context, Operation *op, FlatSymbolRefAttr mesh,
-                                   const Machine &machine, ArrayRef<LocalTensor> sources,
-                                   const Layout &to) {
-  std::optional<ReshardPlan> best;
-  Value local;
-  for (const LocalTensor &source : sources) {
-    RankedTensorType type = typeOf(source.value);
-    ReshardProblem problem{source.layout, to, context.mesh, machine,
-                           tensorBytes(withShape(type, {}))};
+llvm::Expected<NearestPlan> dpc::planFromNearest(ArrayRef<Layout> sources, const Layout &to,
+                                                 const MeshShape &mesh, const Machine &machine,
+                                                 int64_t elementBytes) {
+  std::optional<NearestPlan> best;
+  for (auto [index, source] : llvm::enumerate(sources)) {
+    ReshardProblem problem{source, to, mesh, machine, elementBytes};
     llvm::Expected<ReshardPlan> plan = planReshard(problem);
     llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
     if (error && !best)
-      return op->emitOpError("reshard: ") << llvm::toString(std::move(error)), failure();
+      return std::move(error);
     if (error) { // what is whole does not become partial again
       llvm::consumeError(std::move(error));
       continue;
     }
-    if (best && best->seconds <= plan->seconds)
-      continue;
-    best = std::move(*plan);
-    local = source.value;
+    if (!best || plan->seconds < best->plan.seconds)
+      best = NearestPlan{index, std::move(*plan)};
   }
-  for (auto [i, step] : llvm::enumerate(best->steps))
-    local = StepLowering(context, mesh, best->getBefore(i), step).run(local);
+  return std::move(*best);
+}
+
+FailureOr<Value> dpc::lowerReshard(PartitionContext &context, Operation *op, FlatSymbolRefAttr mesh,
+                                   const Machine &machine, ArrayRef<LocalTensor> sources,
+                                   const Layout &to) {
+  std::vector<Layout> layouts;
+  for (const LocalTensor &source : sources)
+    layouts.push_back(source.layout);
+  llvm::Expected<NearestPlan> best =
+      planFromNearest(layouts, to, context.mesh, machine,
+                      tensorBytes(withShape(typeOf(sources.front().value), {})));
+  if (!best)
+    return op->emitOpError("reshard: ") << llvm::toString(best.takeError()), failure();
+  Value local = sources[best->source].value;
+  for (auto [i, step] : llvm::enumerate(best->plan.steps))
+    local = StepLowering(context, mesh, best->plan.getBefore(i), step).run(local);
   return local;
 }

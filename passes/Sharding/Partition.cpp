@@ -3,6 +3,7 @@
 // loop that all its users inside loops allow, values leave a loop stacked or
 // summed and enter one sliced or whole (MicrobatchAxis).
 
+#include "passes/Sharding/LoopSchedule.h"
 #include "passes/Sharding/LowerReshard.h"
 #include "passes/Sharding/MicrobatchAxis.h"
 #include "passes/Sharding/Passes.h"
@@ -37,7 +38,7 @@ public:
   LogicalResult run() {
     if (failed(collectLayouts()))
       return failure();
-    schedule();
+    schedule.emplace(function, micro);
     if (failed(checkCrossings()))
       return failure();
 
@@ -53,14 +54,11 @@ public:
       function.setArgAttr(index, DistDialect::kLayoutAttrName,
                           LayoutAttr::get(function.getContext(), layout));
     }
-    int64_t last = 0;
-    for (Operation &op : old->without_terminator())
-      last = std::max(last, time[&op]);
-    for (int64_t now = 0; now <= last; ++now) {
+    for (int64_t now = 0; now <= schedule->getLast(); ++now) {
       if (failed(emitLoop(now)))
         return failure();
       for (Operation &op : old->without_terminator())
-        if (time[&op] == now && !inLoop(&op))
+        if (schedule->getTime(&op) == now && !schedule->inLoop(&op))
           if (failed(emit(&op, outside)))
             return failure();
     }
@@ -101,72 +99,6 @@ private:
     return success();
   }
 
-  std::vector<Layout> operandLayouts(Operation *op) {
-    std::vector<Layout> result;
-    if (auto reshard = dyn_cast<ReshardOp>(op))
-      return {reshard.getFrom().getLayout()};
-    for (Attribute layout : op->getAttrOfType<ArrayAttr>(DistDialect::kOperandsAttrName))
-      result.push_back(cast<LayoutAttr>(layout).getLayout());
-    return result;
-  }
-
-  std::vector<Layout> resultLayouts(Operation *op) {
-    std::vector<Layout> result;
-    for (Value value : op->getResults())
-      result.push_back(layouts[value]);
-    return result;
-  }
-
-  /// Whether `op` runs once an iteration. A reshard does if it changes nothing
-  /// about the sequential axis.
-  bool inLoop(Operation *op) {
-    if (!micro)
-      return false;
-    if (auto reshard = dyn_cast<ReshardOp>(op)) {
-      Layout from = reshard.getFrom().getLayout(), to = reshard.getTo().getLayout();
-      return micro.isUsedBy(from) && micro.isPartial(from) == micro.isPartial(to) &&
-             micro.sameSlices(from, to);
-    }
-    auto usesLoop = [&](const Layout &layout) { return micro.isUsedBy(layout); };
-    return llvm::any_of(operandLayouts(op), usesLoop) || llvm::any_of(resultLayouts(op), usesLoop);
-  }
-
-  //===-- Order -----------------------------------------------------------===//
-
-  /// Gives every op a time: loop t runs before the outside ops of time t, and
-  /// after those of time t - 1.
-  void schedule() {
-    SmallVector<Operation *> ops;
-    for (Operation &op : function.front().without_terminator())
-      ops.push_back(&op);
-    for (Operation *op : ops) {
-      int64_t now = inLoop(op) ? 1 : 0;
-      for (Value operand : op->getOperands()) {
-        Operation *producer = operand.getDefiningOp();
-        if (!producer)
-          continue;
-        bool leaves = !inLoop(producer) && inLoop(op);
-        now = std::max(now, time[producer] + (leaves ? 1 : 0));
-      }
-      time[op] = now;
-    }
-    // Then everything sinks to its users: what crosses loops has to be
-    // stored, and a loop that waits for one number should hold nothing else.
-    int64_t last = 0;
-    for (Operation *op : ops)
-      last = std::max(last, time[op]);
-    earliest = time;
-    for (Operation *op : llvm::reverse(ops)) {
-      int64_t latest = last;
-      for (Operation *user : op->getUsers())
-        if (!user->hasTrait<OpTrait::IsTerminator>()) {
-          bool enters = !inLoop(op) && inLoop(user);
-          latest = std::min(latest, time[user] - (enters ? 1 : 0));
-        }
-      time[op] = latest;
-    }
-  }
-
   /// A value that crosses from one loop into a later one holds every
   /// microbatch at once; that is fine only for what depends on the batch
   /// alone.
@@ -185,7 +117,8 @@ private:
           continue;
         trained.insert(op.result_begin(), op.result_end());
         Operation *producer = operand.getDefiningOp();
-        if (producer && inLoop(&op) && earliest[producer] > 0 && time[producer] < time[&op]) {
+        if (producer && schedule->inLoop(&op) && schedule->getEarliest(producer) > 0 &&
+            schedule->getTime(producer) < schedule->getTime(&op)) {
           return producer->emitOpError(
               "depends on parameters and on every microbatch, and is needed "
               "whole inside the microbatches' loop: use one microbatch (the loss is "
@@ -235,17 +168,14 @@ private:
   /// A value that was resharded before may be closer that way: a sum that is
   /// left cut in one place is gathered for another, not summed again.
   LogicalResult emitReshard(ReshardOp op, PartitionContext &context, ValueMap &map) {
-    const bool inside = inLoop(op);
+    const bool inside = schedule->inLoop(op);
     auto ownLayout = [&](const Layout &layout) {
       return inside ? micro.insideOf(layout) : micro.outsideOf(layout);
     };
     std::vector<LocalTensor> sources = {
         {map.lookup(op.getInput()), ownLayout(op.getFrom().getLayout())}};
-    for (Operation *user : op.getInput().getUsers())
-      if (auto other = dyn_cast<ReshardOp>(user))
-        if (other != op && inLoop(other) == inside)
-          if (Value local = map.lookup(other.getResult()))
-            sources.push_back({local, ownLayout(other.getTo().getLayout())});
+    for (ReshardOp other : schedule->madeBefore(op))
+      sources.push_back({map.lookup(other.getResult()), ownLayout(other.getTo().getLayout())});
     if (!machine) {
       FailureOr<Machine> found = getMachine(op);
       if (failed(found))
@@ -325,11 +255,13 @@ private:
   LogicalResult emitLoop(int64_t now) {
     Loop loop;
     for (Operation &op : function.front().without_terminator())
-      if (time[&op] == now && inLoop(&op))
+      if (schedule->getTime(&op) == now && schedule->inLoop(&op))
         loop.body.push_back(&op);
     if (loop.body.empty())
       return success();
-    auto isInside = [&](Operation *op) { return op && time[op] == now && inLoop(op); };
+    auto isInside = [&](Operation *op) {
+      return op && schedule->getTime(op) == now && schedule->inLoop(op);
+    };
     Region region;
     loop.block = &region.emplaceBlock();
     if (failed(enterLoop(loop, isInside)))
@@ -422,9 +354,10 @@ private:
   OpBuilder builder;
   /// That of the module, once a reshard has asked for it.
   std::optional<Machine> machine;
-  // All looked up by key only: their order never shows.
+  /// Which ops run in loops, once layouts are known.
+  std::optional<LoopSchedule> schedule;
+  // Looked up by key only: their order never shows.
   llvm::DenseMap<Value, Layout> layouts;
-  llvm::DenseMap<Operation *, int64_t> time, earliest;
   ValueMap outside;
 };
 

@@ -31,10 +31,11 @@ static void addRestored(Report &report, const onnx::ImportSummary &summary) {
 }
 
 void dpc::explainProgram(const CompileOptions &options, const onnx::ImportSummary &summary,
-                         mlir::ModuleOp module, llvm::raw_ostream &os) {
+                         mlir::ModuleOp module, const std::optional<ReshardTable> &reshards,
+                         llvm::raw_ostream &os) {
   Report report;
   addModel(report, options, summary);
   addRestored(report, summary);
-  addProgram(report, module);
+  addProgram(report, module, reshards ? &*reshards : nullptr);
   report.print(os);
 }

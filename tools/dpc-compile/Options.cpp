@@ -24,8 +24,8 @@ using namespace dpc;
 namespace {
 /// Frozen names whose work has not been done: refused, never ignored.
 constexpr unsigned notYetAvailable[] = {
-    OPT_devices,        OPT_zero,  OPT_zero_keep, OPT_schedule,        OPT_chunks, OPT_stages,
-    OPT_optimizer_sync, OPT_remat, OPT_topology,  OPT_fail_on_reshard, OPT_tune,   OPT_report,
+    OPT_devices,        OPT_zero,  OPT_zero_keep, OPT_schedule, OPT_chunks, OPT_stages,
+    OPT_optimizer_sync, OPT_remat, OPT_topology,  OPT_tune,     OPT_report,
 };
 } // namespace
 
@@ -447,6 +447,8 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
     options.placed.shards.push_back(parseShard(text));
   if (const Arg *arg = args.getLastArg(OPT_device_memory))
     options.scheduled.capacityBytes = parseBytes(*arg);
+  if (const Arg *arg = args.getLastArg(OPT_fail_on_reshard))
+    options.mostReshardBytes = parseBytes(*arg);
   options.placed.explain = options.explain == Explain::all;
   options.scheduled.explain = options.explain == Explain::all;
   options.step.batchGroups = parseBatchGroups(args, options.placed);

@@ -40,6 +40,8 @@ struct CompileOptions {
   std::vector<std::string> assembled;
   Level stopAfter = Level::object;
   Explain explain = Explain::none;
+  /// The most bytes that one row of the table of reshards may move.
+  std::optional<int64_t> mostReshardBytes;
 };
 
 /// Reads the command line into `options`. Exits with 0 after --help and with 2,

@@ -54,7 +54,7 @@ def bucket_mib : Value<"bucket-mib", "X", "MiB at which a bucket of gradients cl
 def first_bucket_mib : Value<"first-bucket-mib", "X", "The same for the first (default 1)", layout>;
 def overlap : Value<"overlap", "on|off", "Hide communication behind compute (default on)", layout>;
 def topology : Value<"topology", "FILE", "Devices and links to plan for", layout>;
-def fail_on_reshard : Value<"fail-on-reshard", "SIZE", "Refuse layouts that move more than SIZE", layout>;
+def fail_on_reshard : Value<"fail-on-reshard", "SIZE", "Refuse layouts of which a row of --explain's table of reshards sends more than SIZE (KiB, MiB, GiB; default: no limit)", layout>;
 
 def target : Value<"target", "TARGET", "cpu (default), scalar (plain loops, to compare with) or cuda", output>;
 def cpu : Value<"cpu", "NAME", "The processor of --target=cpu: native (default), x86-64-v3 or x86-64-v4", output>;
@@ -67,7 +67,7 @@ def products : Value<"products", "WHO", "Who multiplies matrices for --target=cu
 def emit : Value<"emit", "KIND", "exe (default), shared or object", output>;
 def tune : Flag<["--"], "tune">, HelpText<"Measure kernels and keep the fastest">, Group<output>;
 def stop_after : Value<"stop-after", "LEVEL", "Print the program at a level: import, step, placed, local, scheduled, exec (default: none)", output>;
-def explain : Flag<["--"], "explain">, HelpText<"A page about the program: what trains, layouts, communication, memory">, Group<output>;
+def explain : Flag<["--"], "explain">, HelpText<"A page about the program: what trains, layouts, reshards, communication, memory">, Group<output>;
 def explain_eq : Value<"explain", "all", "The page, and every decision line by line", output>;
 def verify_plan : Value<"verify-plan", "on|off", "Prove the plan before writing it (default on)", output>;
 def report : Value<"report", "FILE.html", "A page about the plan", output>;

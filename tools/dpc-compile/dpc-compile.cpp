@@ -84,11 +84,26 @@ static int printModule(ModuleOp module, StringRef path) {
 /// The page that --explain asks for. It goes to standard output, unless the
 /// program does.
 static void explain(const CompileOptions &options, const onnx::ImportSummary &summary,
-                    ModuleOp module) {
+                    ModuleOp module, const std::optional<ReshardTable> &reshards) {
   if (options.explain == Explain::none)
     return;
   bool isTaken = options.output.empty() || options.output == "-";
-  explainProgram(options, summary, module, isTaken ? llvm::errs() : llvm::outs());
+  explainProgram(options, summary, module, reshards, isTaken ? llvm::errs() : llvm::outs());
+}
+
+/// Collects the reshards of a module at level `placed` where somebody wants to know
+/// them. Returns false, after one line, where one is larger than allowed.
+static bool examineReshards(const CompileOptions &options, ModuleOp module,
+                            std::optional<ReshardTable> &reshards) {
+  if (options.explain == Explain::none && !options.mostReshardBytes)
+    return true;
+  reshards = collectReshards(module);
+  if (!reshards || !options.mostReshardBytes)
+    return true;
+  std::optional<std::string> defect = findReshardAbove(*reshards, *options.mostReshardBytes);
+  if (defect)
+    llvm::errs() << "dpc-compile: error: --fail-on-reshard: " << *defect << "\n";
+  return !defect;
 }
 
 /// What was chosen without being asked, once the program is there.
@@ -137,6 +152,7 @@ int main(int argc, char **argv) {
       {Level::exec, [&](auto &manager) { buildExecPipeline(manager, options.exec); }},
   };
   std::optional<std::string> loss;
+  std::optional<ReshardTable> reshards;
   for (const auto &[level, build] : pipelines) {
     if (level > options.stopAfter)
       break;
@@ -144,11 +160,13 @@ int main(int argc, char **argv) {
     build(manager);
     if (failed(manager.run(*module)))
       return exitInvalid;
+    if (level == Level::placed && !examineReshards(options, *module, reshards))
+      return exitInvalid;
     // Of functions on tensors.
     if (level <= Level::local)
       loss = describeLoss(*module);
   }
-  explain(options, summary, *module);
+  explain(options, summary, *module, reshards);
   if (options.stopAfter != Level::object) {
     // The loops of the kernels say nothing that the kernels do not.
     if (auto code = module->lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName))

@@ -1,0 +1,250 @@
+// Says in words why a value is resharded: a sum that was divided, a cut that its
+// reader cannot use, or a result that lies as the program says.
+
+#include "passes/Explain/ReshardCause.h"
+
+#include "passes/Sharding/LoopSchedule.h"
+#include "passes/Sharding/ReshardPlan.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::dist;
+
+static bool isPartialOver(const Layout &layout, StringRef axis) {
+  return llvm::any_of(layout.partial, [&](const Partial &partial) { return partial.axis == axis; });
+}
+
+static bool cuts(const DimLayout &dim, StringRef axis) {
+  return llvm::is_contained(shardedAxes(dim), axis);
+}
+
+/// The first dimension that `axis` cuts.
+static std::optional<unsigned> dimCutBy(const Layout &layout, StringRef axis) {
+  for (auto [d, dim] : llvm::enumerate(layout.dims))
+    if (cuts(dim, axis))
+      return d;
+  return std::nullopt;
+}
+
+/// Kinds of the loops in dimension `dim` of an operand.
+static SmallVector<LoopKind> kindsOf(const ShardingRule &rule, unsigned operand, unsigned dim) {
+  SmallVector<LoopKind> kinds;
+  for (const auto &segment : rule.operands[operand][dim])
+    for (unsigned loop : segment)
+      kinds.push_back(rule.loops[loop].kind);
+  return kinds;
+}
+
+static bool isReduced(LoopKind kind) {
+  return kind == LoopKind::sum || kind == LoopKind::max || kind == LoopKind::min;
+}
+
+//===-- Requests ----------------------------------------------------------===//
+
+std::string ReshardCauses::request(Value value, const Layout &layout) const {
+  const std::string name = parts.requestName(value);
+  if (name.empty() || layout.dims.empty())
+    return "-";
+  std::vector<std::string> entries;
+  for (const DimLayout &dim : withoutIdleAxes(layout, mesh).dims) {
+    const AxisNames axes = shardedAxes(dim);
+    // A request cuts a dimension as one run of indices, samples in their order.
+    const bool isSamples =
+        llvm::all_of(axes, [&](StringRef axis) { return parts.cutsBatch(axis); });
+    if (!isSamples && !sameIndices(DimLayout{Segment{Factor(dim.extent(), axes)}}, dim, mesh))
+      return "-";
+    entries.push_back(axes.empty() ? "-" : llvm::join(axes, "+"));
+  }
+  return "--shard=" + name + "=" + llvm::join(entries, ",");
+}
+
+std::string ReshardCauses::requestWithout(Value value, Layout layout, unsigned dim,
+                                          StringRef axis) const {
+  for (Segment &segment : layout.dims[dim].segments)
+    for (Factor &factor : segment.factors)
+      llvm::erase_if(factor.axes, [&](StringRef each) { return each == axis; });
+  return request(value, layout);
+}
+
+//===-- Causes ------------------------------------------------------------===//
+
+/// The ops that made `value` partial over `axis`, in the order of the program:
+/// others add such terms up, or pass them on.
+static SmallVector<Operation *> originsOf(Value value, StringRef axis) {
+  llvm::DenseSet<Operation *> seen;
+  SmallVector<Operation *> waiting, origins;
+  auto visit = [&](Operation *op) {
+    if (op && seen.insert(op).second)
+      waiting.push_back(op);
+  };
+  visit(value.getDefiningOp());
+  while (!waiting.empty()) {
+    Operation *op = waiting.pop_back_val();
+    bool isOrigin = true;
+    for (auto [operand, layout] : llvm::zip_equal(op->getOperands(), operandLayouts(op)))
+      if (isPartialOver(layout, axis)) {
+        isOrigin = false;
+        visit(operand.getDefiningOp());
+      }
+    if (isOrigin)
+      origins.push_back(op);
+  }
+  llvm::sort(origins, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return origins;
+}
+
+ReshardCause ReshardCauses::ofSum(Value value, const std::string &axis) const {
+  const SmallVector<Operation *> origins = originsOf(value, axis);
+  std::optional<ReshardCause> all;
+  for (Operation *origin : origins) {
+    ReshardCause cause = ofTerm(origin, axis);
+    if (!all) {
+      all = cause;
+      continue;
+    }
+    // Each term by itself would have to be whole.
+    if (all->request == "-" || cause.request == "-")
+      all->request = "-";
+    else if (!llvm::is_contained(llvm::split(all->request, ' '), cause.request))
+      all->request += " " + cause.request;
+    if (all->text != cause.text)
+      all->text = "sum of sums";
+  }
+  return all.value_or(ReshardCause{"sum"});
+}
+
+ReshardCause ReshardCauses::ofTerm(Operation *origin, const std::string &axis) const {
+  ReshardCause cause{"sum"};
+  auto shardable = dyn_cast<ShardableOpInterface>(origin);
+  if (!shardable)
+    return cause;
+  const ShardingRule rule = shardable.getShardingRule();
+  const std::vector<Layout> layouts = operandLayouts(origin);
+  std::optional<std::pair<unsigned, unsigned>> chosen; // operand, dimension
+  bool selects = false;
+  for (auto [o, layout] : llvm::enumerate(layouts)) {
+    const std::optional<unsigned> dim = dimCutBy(layout, axis);
+    const bool isSummed = dim && llvm::any_of(kindsOf(rule, o, *dim), isReduced);
+    // Indices that each rank has all of select from what it has a part of.
+    selects |= !isSummed && nn::typeOf(origin->getOperand(o)).getElementType().isInteger(64);
+    // Requests are about state first.
+    if (isSummed && (!chosen || (parts.stateName(origin->getOperand(chosen->first)).empty() &&
+                                 !parts.stateName(origin->getOperand(o)).empty())))
+      chosen = {unsigned(o), *dim};
+  }
+  if (!chosen)
+    return cause;
+  const auto [operand, dim] = *chosen;
+  const int64_t extent = layouts[operand].dims[dim].extent();
+  const SmallVector<LoopKind> kinds = kindsOf(rule, operand, dim);
+  const LoopKind kind = *llvm::find_if(kinds, isReduced);
+  if (parts.cutsBatch(axis))
+    cause.text = "sum over samples";
+  else if (selects && kind == LoopKind::sum)
+    cause.text = "looked up in " + std::to_string(extent) + " rows";
+  else
+    cause.text = (kind == LoopKind::sum   ? "sum over "
+                  : kind == LoopKind::max ? "maximum over "
+                                          : "minimum over ") +
+                 std::to_string(extent);
+  if (!parts.cutsBatch(axis))
+    cause.request = requestWithout(origin->getOperand(operand), layouts[operand], dim, axis);
+  return cause;
+}
+
+ReshardCause ReshardCauses::ofResult(OpOperand &operand, const Layout &from) const {
+  func::FuncOp function = parts.getFunction();
+  nn::ResultAttr attr = nn::getResult(function, operand.getOperandNumber());
+  if (!attr)
+    return {"a result, whole on each rank"};
+  const std::string name = attr.getName().str();
+  if (attr.getKind() != nn::ResultKind::state)
+    return {(attr.getKind() == nn::ResultKind::metric ? "metric '" : "output '") + name +
+            "', given to the host"};
+  ReshardCause cause{"state, kept as it was before the step"};
+  for (BlockArgument argument : function.getArguments())
+    if (parts.stateName(argument) == name)
+      cause.request = request(argument, from);
+  return cause;
+}
+
+/// Where `axis` cuts another dimension of what `reader` works on than the one
+/// that operand `own` has there: an operand, state first, or none.
+static std::optional<unsigned> rivalOf(Operation *reader, unsigned own, StringRef axis,
+                                       const StepParts &parts) {
+  std::optional<unsigned> rival;
+  for (auto [o, layout] : llvm::enumerate(operandLayouts(reader)))
+    if (o != own && dimCutBy(layout, axis) &&
+        (!rival || !parts.stateName(reader->getOperand(o)).empty()))
+      rival = o;
+  return rival;
+}
+
+ReshardCause ReshardCauses::ofGather(ReshardOp reshard, const Layout &from,
+                                     const Layout &to) const {
+  OpOperand &use =
+      *std::min_element(reshard->use_begin(), reshard->use_end(), [](OpOperand &a, OpOperand &b) {
+        return a.getOwner()->isBeforeInBlock(b.getOwner());
+      });
+  Operation *reader = use.getOwner();
+  Value value = reshard.getInput();
+  if (reader->hasTrait<OpTrait::IsTerminator>())
+    return ofResult(use, from);
+  std::string axis;
+  unsigned dim = 0;
+  for (auto [d, before, after] : llvm::enumerate(from.dims, to.dims))
+    for (const std::string &each : shardedAxes(before))
+      if (axis.empty() && !cuts(after, each)) {
+        axis = each;
+        dim = d;
+      }
+  if (axis.empty())
+    return {"cut and read in different orders", request(value, to)};
+  const std::string here = "along " + std::to_string(dim);
+  const std::optional<unsigned> instead = dimCutBy(to, axis);
+  if (!parts.stateName(value).empty())
+    return {"held cut " + here + ", read " +
+                (instead ? "along " + std::to_string(*instead) : "whole"),
+            request(value, to)};
+  const unsigned operand = use.getOperandNumber();
+  ReshardCause cause{"read whole " + here, request(value, to)};
+  auto shardable = dyn_cast<ShardableOpInterface>(reader);
+  if (!shardable)
+    return cause;
+  const SmallVector<LoopKind> kinds = kindsOf(shardable.getShardingRule(), operand, dim);
+  if (llvm::is_contained(kinds, LoopKind::whole)) {
+    cause.text = "cut " + here + ", where its reader is whole";
+  } else if (instead) {
+    cause.text = "cut " + here + ", read along " + std::to_string(*instead);
+  } else if (std::optional<unsigned> rival = rivalOf(reader, operand, axis, parts)) {
+    Value other = reader->getOperand(*rival);
+    const Layout &layout = operandLayouts(reader)[*rival];
+    const unsigned own = *dimCutBy(layout, axis);
+    std::string name = parts.stateName(other);
+    cause.text = "cut " + here + ", the " + (name.empty() ? "other operand" : "parameter") +
+                 " along " + std::to_string(own);
+    if (!name.empty())
+      cause.request = requestWithout(other, layout, own, axis);
+  } else if (llvm::any_of(kinds, isReduced)) {
+    cause.text = "summed " + here + ", its sum is larger";
+  } else {
+    cause.text = "cut " + here + ", taken apart by its reader";
+  }
+  return cause;
+}
+
+ReshardCause ReshardCauses::find(ReshardOp reshard, const Layout &start) const {
+  const Layout from = withoutIdleAxes(start, mesh);
+  const Layout to = withoutIdleAxes(reshard.getTo().getLayout(), mesh);
+  for (const Partial &partial : from.partial)
+    if (!isPartialOver(to, partial.axis) && !parts.cutsBatch(partial.axis))
+      return ofSum(reshard.getInput(), partial.axis);
+  // Sums of gradients over samples are no part of the table.
+  if (!parts.isGradient(reshard, /*summed=*/true))
+    for (const Partial &partial : from.partial)
+      if (!isPartialOver(to, partial.axis))
+        return ofSum(reshard.getInput(), partial.axis);
+  return ofGather(reshard, from, to);
+}

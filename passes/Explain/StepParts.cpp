@@ -1,0 +1,112 @@
+// Tells forward, backward and update apart by what depends on what.
+
+#include "passes/Explain/StepParts.h"
+
+#include "dialects/Interfaces/NodeNames.h"
+#include "passes/Sharding/LoopSchedule.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::dist;
+
+StepParts::StepParts(func::FuncOp function) : function(function) {
+  SmallVector<Operation *> waiting;
+  auto visit = [&](Value value) {
+    if (Operation *op = value.getDefiningOp(); op && forward.insert(op).second)
+      waiting.push_back(op);
+  };
+  for (OpOperand &operand : function.front().getTerminator()->getOpOperands()) {
+    nn::ResultAttr attr = nn::getResult(function, operand.getOperandNumber());
+    const bool isLoss =
+        attr && attr.getKind() == nn::ResultKind::metric && attr.getName() == "loss";
+    hasLoss |= isLoss;
+    if (isLoss && operand.get().getDefiningOp())
+      lossNode = firstNodeOf(operand.get().getLoc()).str();
+    if (isLoss || (attr && attr.getKind() == nn::ResultKind::output))
+      visit(operand.get());
+  }
+  while (!waiting.empty())
+    for (Value operand : waiting.pop_back_val()->getOperands())
+      visit(operand);
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    nn::ArgAttr arg = nn::getArg(function, i);
+    auto layout = function.getArgAttrOfType<LayoutAttr>(i, DistDialect::kLayoutAttrName);
+    const bool hasSamples = arg && layout && !nn::isState(arg.getKind()) && arg.getBatch() >= 0;
+    if (!hasSamples)
+      continue;
+    for (const std::string &axis : shardedAxes(layout.getLayout().dims[arg.getBatch()]))
+      if (!cutsBatch(axis))
+        batchAxes.push_back(axis);
+  }
+}
+
+bool StepParts::isGradient(Operation *op, bool summed) const {
+  if (isForward(op))
+    return false;
+  const int64_t elements = nn::typeOf(op->getResult(0)).getNumElements();
+  auto fits = [&](Value value, const Layout &layout) {
+    RankedTensorType type = nn::typeOf(value);
+    if (type.getRank() == 0 || type.getNumElements() == elements)
+      return true;
+    return summed &&
+           llvm::none_of(shardedAxes(layout), [&](StringRef axis) { return cutsBatch(axis); });
+  };
+  llvm::DenseSet<Operation *> seen;
+  SmallVector<Operation *> waiting = {op};
+  while (!waiting.empty())
+    for (Value value : waiting.pop_back_val()->getResults())
+      for (Operation *user : value.getUsers()) {
+        // A norm of all gradients leads to all of them.
+        if (nn::typeOf(value).getRank() == 0 || user->hasTrait<OpTrait::IsTerminator>() ||
+            !seen.insert(user).second)
+          continue;
+        for (auto [result, layout] : llvm::zip_equal(user->getResults(), resultLayouts(user)))
+          if (!fits(result, layout))
+            return false;
+        waiting.push_back(user);
+      }
+  return true;
+}
+
+StringRef StepParts::nameOf(Operation *op) const {
+  return isForward(op) ? "forward" : isGradient(op, /*summed=*/false) ? "update" : "backward";
+}
+
+std::string StepParts::stateName(Value value) const {
+  auto argument = dyn_cast<BlockArgument>(value);
+  nn::ArgAttr arg = argument ? nn::getArg(function, argument.getArgNumber()) : nn::ArgAttr();
+  return arg && nn::isState(arg.getKind()) ? arg.getName().str() : "";
+}
+
+std::string StepParts::requestName(Value value) const {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return stateName(value);
+  // Gradients have the names of nodes too.
+  const StringRef node = firstNodeOf(op->getLoc());
+  if (!isForward(op) || node.empty())
+    return "";
+  // What the same node reads is no output of it.
+  SmallVector<Value> waiting = {value};
+  while (!waiting.empty())
+    for (Operation *user : waiting.pop_back_val().getUsers()) {
+      if (isa<ReshardOp>(user))
+        waiting.push_back(user->getResult(0));
+      else if (isForward(user) && node != lossNode && firstNodeOf(user->getLoc()) == node)
+        return "";
+    }
+  return node.str();
+}
+
+std::string StepParts::describe(Value value) const {
+  if (Operation *op = value.getDefiningOp())
+    return describe(op);
+  nn::ArgAttr arg = nn::getArg(function, cast<BlockArgument>(value).getArgNumber());
+  return arg ? arg.getName().str() : "an argument";
+}
+
+std::string StepParts::describe(Operation *op) const {
+  if (StringRef node = firstNodeOf(op->getLoc()); !node.empty())
+    return node.str();
+  return isForward(op) ? "loss" : isGradient(op, /*summed=*/false) ? "optimizer" : "loss";
+}
