@@ -220,7 +220,7 @@ ReshardCause ReshardCauses::ofGather(ReshardOp reshard, const Layout &from,
     cause.text = "cut " + here + ", read along " + std::to_string(*instead);
   } else if (std::optional<unsigned> rival = rivalOf(reader, operand, axis, parts)) {
     Value other = reader->getOperand(*rival);
-    const Layout &layout = operandLayouts(reader)[*rival];
+    const Layout layout = operandLayouts(reader)[*rival];
     const unsigned own = *dimCutBy(layout, axis);
     std::string name = parts.stateName(other);
     cause.text = "cut " + here + ", the " + (name.empty() ? "other operand" : "parameter") +
