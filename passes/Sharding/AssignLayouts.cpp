@@ -154,8 +154,7 @@ private:
         continue;
       }
       const SplitPlan best = split(function, *program, cache, plans);
-      std::unique_ptr<Assignment> result =
-          assignAll(function, best.program, best.plan, cache);
+      std::unique_ptr<Assignment> result = assignAll(function, best.program, best.plan, cache);
       writeCost(function, *result);
       write(function, best.program, *result);
       stateIsKnown = true;
@@ -235,8 +234,8 @@ private:
       found.push_back(choice.plan);
       llvm::append_range(found, choice.plans);
       if (explain)
-        function.emitRemark("layouts: ") << choice.priced << " plans priced"
-                                         << textOf(program, problem, choice.plan);
+        function.emitRemark("layouts: ")
+            << choice.priced << " plans priced" << textOf(program, problem, choice.plan);
     }
     plans = {found.front()};
     for (const AxisPlan &other : found)

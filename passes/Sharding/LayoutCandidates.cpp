@@ -40,8 +40,8 @@ static SmallVector<unsigned> atomsOf(const ProgramLoops &program, Value value) {
 LayoutCandidates::LayoutCandidates(func::FuncOp function, const ProgramLoops &program,
                                    const MeshShape &mesh, ArrayRef<std::string> axes,
                                    DenseSet<unsigned> settled)
-    : program(program), mesh(mesh), axes(axes), settled(std::move(settled)), classes(findAtomClasses(program)),
-      classOf(program.getAtomCount()) {
+    : program(program), mesh(mesh), axes(axes), settled(std::move(settled)),
+      classes(findAtomClasses(program)), classOf(program.getAtomCount()) {
   for (auto [number, atoms] : llvm::enumerate(classes))
     for (unsigned atom : atoms)
       classOf[atom] = number;

@@ -202,7 +202,8 @@ private:
       Chosen best = here;
       for (const Chosen &neighbour : neighboursOf(here))
         if (!seen.count(neighbour) && improves(neighbour, best) &&
-            (price(neighbour).isBetterThan(price(base)) || price(neighbour).isAsGoodAs(price(base))))
+            (price(neighbour).isBetterThan(price(base)) ||
+             price(neighbour).isAsGoodAs(price(base))))
           best = neighbour;
       if (best == here)
         return here;

@@ -392,9 +392,8 @@ bool OpPlacer::passesThrough(const OpPlacement &placement, ArrayRef<unsigned> se
   std::optional<unsigned> axis = mesh.axisIndex(partial.axis);
   if (axis && mesh.axes[*axis].sequential)
     return true;
-  if (llvm::any_of(set, [&](unsigned operand) {
-        return situation.operands[operand].isReducedFirst;
-      }))
+  if (llvm::any_of(set,
+                   [&](unsigned operand) { return situation.operands[operand].isReducedFirst; }))
     return false;
   int64_t resultBytes = 0, setBytes = 0;
   for (Value value : op.op->getResults())

@@ -137,8 +137,8 @@ llvm::BitVector Assignment::findReducedFirst() const {
       }
     }
     SmallVector<unsigned> summed;
-    for (auto [value, layout] :
-         llvm::zip(op.operands, cache.getLayouts(placements[number]).take_front(op.operands.size())))
+    for (auto [value, layout] : llvm::zip(
+             op.operands, cache.getLayouts(placements[number]).take_front(op.operands.size())))
       if (cache.layouts.isPartialSum(layout))
         summed.push_back(value);
     for (unsigned value : summed)

@@ -52,9 +52,8 @@ static std::vector<Component> findIdle(const ProgramLoops &program, const Assign
   std::vector<Component> result;
   for (auto &[leader, component] : components)
     result.push_back(std::move(component));
-  llvm::stable_sort(result, [](const Component &a, const Component &b) {
-    return a.seconds > b.seconds;
-  });
+  llvm::stable_sort(result,
+                    [](const Component &a, const Component &b) { return a.seconds > b.seconds; });
   return result;
 }
 
@@ -75,9 +74,8 @@ static SmallVector<unsigned> findAtoms(const ProgramLoops &program, const Assign
       work[atom] += assignment.getPlacement(index).seconds;
   }
   SmallVector<std::pair<unsigned, double>> order = work.takeVector();
-  llvm::erase_if(order, [&](const auto &entry) {
-    return entry.second < kMostWork * component.seconds;
-  });
+  llvm::erase_if(order,
+                 [&](const auto &entry) { return entry.second < kMostWork * component.seconds; });
   llvm::stable_sort(order, [](const auto &a, const auto &b) { return a.second > b.second; });
   SmallVector<unsigned> atoms;
   for (const auto &[atom, seconds] : ArrayRef(order).take_front(kMostAtoms))
@@ -99,8 +97,7 @@ SplitPlan dpc::splitIdleOps(SplitPlan from, ArrayRef<std::string> axes, const Me
       if (component.seconds < 1e-4 * cost.seconds)
         break;
       std::optional<SplitPlan> chosen;
-      for (unsigned atom :
-           findAtoms(best.program, *current, component, mesh.axisSize(axis))) {
+      for (unsigned atom : findAtoms(best.program, *current, component, mesh.axisSize(axis))) {
         SplitPlan trial = best;
         const unsigned made = trial.program.splitAtom(atom, component.ops);
         if (auto cuts = trial.plan.find(atom); cuts != trial.plan.end())

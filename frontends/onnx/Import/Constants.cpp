@@ -261,9 +261,9 @@ ElementsAttr toAttribute(MLIRContext *context, const Tensor &tensor, StringRef n
   auto type = RankedTensorType::get(tensor.shape, convertElementType(context, tensor.type));
   unsigned width = elementBytes(tensor.type);
   // Each element is the one before it.
-  const bool isSplat = tensor.numElements() > 0 &&
-                       std::memcmp(tensor.bytes.data(), tensor.bytes.data() + width,
-                                   tensor.bytes.size() - width) == 0;
+  const bool isSplat =
+      tensor.numElements() > 0 && std::memcmp(tensor.bytes.data(), tensor.bytes.data() + width,
+                                              tensor.bytes.size() - width) == 0;
   if (isSplat) {
     Tensor first = tensor;
     first.shape.clear();
