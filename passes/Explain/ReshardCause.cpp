@@ -44,7 +44,7 @@ static bool isReduced(LoopKind kind) {
 //===-- Requests ----------------------------------------------------------===//
 
 std::string ReshardCauses::request(Value value, const Layout &layout) const {
-  const std::string name = parts.requestName(value);
+  const std::string name = parts.stateName(value);
   if (name.empty() || layout.dims.empty())
     return "-";
   std::vector<std::string> entries;

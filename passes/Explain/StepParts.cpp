@@ -78,26 +78,6 @@ std::string StepParts::stateName(Value value) const {
   return arg && nn::isState(arg.getKind()) ? arg.getName().str() : "";
 }
 
-std::string StepParts::requestName(Value value) const {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return stateName(value);
-  // Gradients have the names of nodes too.
-  const StringRef node = firstNodeOf(op->getLoc());
-  if (!isForward(op) || node.empty())
-    return "";
-  // What the same node reads is no output of it.
-  SmallVector<Value> waiting = {value};
-  while (!waiting.empty())
-    for (Operation *user : waiting.pop_back_val().getUsers()) {
-      if (isa<ReshardOp>(user))
-        waiting.push_back(user->getResult(0));
-      else if (isForward(user) && node != lossNode && firstNodeOf(user->getLoc()) == node)
-        return "";
-    }
-  return node.str();
-}
-
 std::string StepParts::describe(Value value) const {
   if (Operation *op = value.getDefiningOp())
     return describe(op);

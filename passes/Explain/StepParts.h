@@ -35,10 +35,6 @@ public:
   /// The name of the state that `value` is, or "".
   std::string stateName(mlir::Value value) const;
 
-  /// What a request would name `value` by: state, or the node whose output it is;
-  /// else "".
-  std::string requestName(mlir::Value value) const;
-
   mlir::func::FuncOp getFunction() const { return function; }
 
 private:

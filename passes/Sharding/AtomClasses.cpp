@@ -1,3 +1,6 @@
+// Finds the atoms that play the same part in layers that repeat, by refining
+// colours until neighbours are told apart.
+
 #include "passes/Sharding/AtomClasses.h"
 
 #include "llvm/ADT/STLExtras.h"

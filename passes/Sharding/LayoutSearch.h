@@ -67,8 +67,8 @@ struct LayoutChoice {
 
 /// Looks for the plan of least cost: from several starts (nothing; of each choice
 /// the first cut, the last one, or the one that the fewest other choices have; a walk
-/// through the choices that takes the cheapest cut of each) it adds, removes and replaces cuts while the whole plan
-/// gets better. The best end wins.
+/// through the choices that takes the cheapest cut of each) it adds, removes and
+/// replaces cuts while the whole plan gets better. The best end wins.
 LayoutChoice searchLayouts(const LayoutProblem &problem);
 
 /// The end of the same moves from `start`, a plan which may cut more than the

@@ -1,3 +1,5 @@
+// Numbers layouts and cuts, and keeps how ops are placed by these numbers.
+
 #include "passes/Sharding/PlacementCache.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -29,3 +29,18 @@ module attributes {dist.machine = #dist.machine<target = "cpu", processor = "nat
 // expected-error @+1 {{has the unknown attribute "dist.machine"}}
 module attributes {dist.machine = 3} {
 }
+
+// -----
+
+// What layouts cost, on a function.
+// CHECK: @step() attributes {dist.cost = #dist.cost<computing = 3, moving = 2, sent = 1>}
+func.func @step() attributes {dist.cost = #dist.cost<computing = 3, moving = 2, sent = 1>} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{has the unknown attribute "dist.cost"}}
+func.func @step() attributes {dist.cost = 3} {
+  return
+}

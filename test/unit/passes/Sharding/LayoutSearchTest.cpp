@@ -1,3 +1,5 @@
+// The search for layouts on made-up prices.
+
 #include "passes/Sharding/LayoutSearch.h"
 
 #include "llvm/Support/Error.h"
@@ -53,8 +55,8 @@ TEST(LayoutSearchTest, DividesParametersBeforeItSavesTime) {
 }
 
 TEST(LayoutSearchTest, LeavesOutCutsThatChangeNothing) {
-  LayoutProblem problem =
-      problemOf(2, {{{0}, 8}, {{1}, 8}}, [](const auto &cut) { return PlanCost{0, cut[0] ? 1. : 2, 0}; });
+  LayoutProblem problem = problemOf(
+      2, {{{0}, 8}, {{1}, 8}}, [](const auto &cut) { return PlanCost{0, cut[0] ? 1. : 2, 0}; });
   EXPECT_EQ(cutAtoms(searchLayouts(problem).plan), (std::vector<unsigned>{0}));
 }
 
@@ -73,10 +75,10 @@ TEST(LayoutSearchTest, NoStartIsBetterThanTheAnswer) {
   EXPECT_FALSE(llvm::errorToBool(choice.verify(problem)));
   LayoutChoice worse = choice;
   worse.plan = {{0, {"a"}}};
-  EXPECT_EQ(llvm::toString(worse.verify(problem)), "the layouts take 2 s, not 1 s");
+  EXPECT_EQ(llvm::toString(worse.verify(problem)), "the layouts take 2.00 s, not 1.00 s");
   worse.cost.seconds = 2;
   EXPECT_EQ(llvm::toString(worse.verify(problem)),
-            "the layouts take 2 s, those from which the search began 1 s");
+            "the layouts take 2.00 s, those from which the search began 1.00 s");
 }
 
 TEST(LayoutSearchTest, ImprovesAPlanAndKeepsWhatTheProblemDoesNotKnow) {
