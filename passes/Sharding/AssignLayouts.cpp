@@ -30,6 +30,9 @@ using nn::ResultKind;
 
 using Seeds = std::vector<std::tuple<Value, unsigned, DimStructure>>;
 
+/// How often the cuts are looked at again once idle ops are divided.
+static const unsigned kImprovements = 3;
+
 namespace {
 
 struct AssignLayoutsPass : dpc::impl::AssignLayoutsBase<AssignLayoutsPass> {
@@ -273,13 +276,19 @@ private:
     for (const AxisPlan &plan : plans)
       add(splitAtoms ? splitIdleOps({program, plan}, autoAxes, mesh, assign, cost)
                      : SplitPlan{program, plan});
-    if (!stateIsKnown) {
-      SplitPlan fastest = found[chooseFastest(costs)];
+    // With idle ops divided other cuts may pay, and leave other ops idle.
+    for (unsigned round = 0; round < kImprovements && splitAtoms && !stateIsKnown; ++round) {
+      const SplitPlan fastest = found[chooseFastest(costs)];
       LayoutProblem problem = problemOf(function, candidates, {});
       problem.price = [&](const AxisPlan &trial) { return cost(*assign(fastest.program, trial)); };
       AxisPlan improved = improveLayouts(problem, fastest.plan);
-      if (findCutComposites(fastest.program, improved).empty())
-        add({fastest.program, std::move(improved)});
+      if (improved == fastest.plan || !findCutComposites(fastest.program, improved).empty())
+        break;
+      AxisPlan whole = improved;
+      for (unsigned atom = program.getAtomCount(); atom < fastest.program.getAtomCount(); ++atom)
+        whole.erase(atom);
+      add({fastest.program, std::move(improved)});
+      add(splitIdleOps({program, std::move(whole)}, autoAxes, mesh, assign, cost));
     }
     return std::move(found[chooseLean(costs)]);
   }

@@ -91,7 +91,8 @@ void ProgramLoops::describeOps() {
 unsigned ProgramLoops::splitAtom(unsigned atom, ArrayRef<unsigned> members) {
   const unsigned made = sizes.size();
   sizes.push_back(sizes[atom]);
-  opCounts.push_back(0);
+  // Which dimension of an argument an axis cuts does not change with it.
+  opCounts.push_back(opCounts[atom]);
   for (unsigned index : members) {
     OpLoops &op = ops[index];
     if (!llvm::is_contained(op.atoms, atom))
@@ -100,8 +101,6 @@ unsigned ProgramLoops::splitAtom(unsigned atom, ArrayRef<unsigned> members) {
       for (auto &segment : loop)
         std::replace(segment.begin(), segment.end(), atom, made);
     describe(op);
-    --opCounts[atom];
-    ++opCounts[made];
   }
   return made;
 }
