@@ -17,9 +17,9 @@
 // WHOLE: nn.exp {{.*}}dist.results = [#dist.layout<"[256], [64]">]
 // WHOLE: nn.tanh {{.*}}dist.results = [#dist.layout<"[256], [64]">]
 func.func @infer(%x: tensor<256x64xf32> {nn.arg = #nn.arg<input "x">},
-                 %w: tensor<64x512xf32> {nn.arg = #nn.arg<parameter "w">},
-                 %v: tensor<512x64xf32> {nn.arg = #nn.arg<parameter "v">},
-                 %u: tensor<64x512xf32> {nn.arg = #nn.arg<parameter "u">})
+                 %w: tensor<64x512xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[64], [(512: model)]">},
+                 %v: tensor<512x64xf32> {nn.arg = #nn.arg<parameter "v">, dist.layout = #dist.layout<"[(512: model)], [64]">},
+                 %u: tensor<64x512xf32> {nn.arg = #nn.arg<parameter "u">, dist.layout = #dist.layout<"[64], [(512: model)]">})
     -> (tensor<256x512xf32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.dot %x, %w contract [1] [0] : tensor<256x64xf32>, tensor<64x512xf32> -> tensor<256x512xf32>
   %1 = nn.relu %0 : tensor<256x512xf32>
