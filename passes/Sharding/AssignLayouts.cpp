@@ -12,6 +12,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
+#include <set>
 
 using namespace mlir;
 
@@ -141,6 +142,12 @@ private:
         return failure();
       PlacementCache cache(mesh, machine);
       AxisPlan plan;
+      FailureOr<std::vector<LayoutRequest>> wanted = readRequests(function, mesh, batchAxes);
+      if (failed(wanted))
+        return failure();
+      if (settleRequests(function, *program, *wanted))
+        continue;
+      requests = std::move(*wanted);
       cutBatch(function, *program, plan);
       cutKnownArguments(function, *program, plan);
       if (!stateIsKnown && failed(search(function, *program, cache, plan)))
@@ -148,12 +155,69 @@ private:
       if (decomposeCut(*program, plan))
         continue;
       Assignment result(*program, plan, cache);
-      result.run(argumentLayouts(function, result));
+      run(function, result);
       writeCost(function, result);
       write(function, *program, result);
+      dropRequests(function);
       stateIsKnown = true;
       return success();
     }
+  }
+
+  /// Requests for state that no atom can answer, all being smaller than an axis, are
+  /// layouts as they stand there: the loop is that of the whole dimension. Returns
+  /// whether there were any that were not known.
+  bool settleRequests(func::FuncOp function, const ProgramLoops &program,
+                      ArrayRef<LayoutRequest> wanted) {
+    bool isNew = false;
+    for (const LayoutRequest &request : wanted) {
+      auto argument = dyn_cast<BlockArgument>(request.value);
+      ArgAttr arg = argument ? nn::getArg(function, argument.getArgNumber()) : ArgAttr();
+      if (!arg || !isState(arg.getKind()))
+        continue;
+      auto isTooLarge = [&](unsigned dim, StringRef axis) {
+        return llvm::all_of(program.getDim(request.value, dim), [&](const auto &segment) {
+          return llvm::all_of(
+              segment, [&](unsigned atom) { return program.getSize(atom) < mesh.axisSize(axis); });
+        });
+      };
+      Layout layout = Layout::replicated(nn::typeOf(request.value).getShape());
+      bool isPlain = false;
+      for (auto [d, axes] : llvm::enumerate(request.dims)) {
+        layout.dims[d].segments[0].factors[0].axes = axes;
+        isPlain |= llvm::any_of(axes, [&, d = d](StringRef axis) { return isTooLarge(d, axis); });
+      }
+      if (isPlain)
+        isNew |= knownLayouts.try_emplace(keyOf(arg), normalize(layout)).second;
+    }
+    return isNew;
+  }
+
+  /// Lays out all of `function`, what was asked for included.
+  void run(func::FuncOp function, Assignment &assignment) {
+    for (const LayoutRequest &request : requests)
+      if (!isa<BlockArgument>(request.value))
+        assignment.bring(request);
+    assignment.run(argumentLayouts(function, assignment));
+  }
+
+  /// What was asked for of an argument whose layout is not known; null if nothing.
+  const LayoutRequest *findRequest(Value argument) const {
+    auto found = llvm::find_if(
+        requests, [&](const LayoutRequest &request) { return request.value == argument; });
+    return found == requests.end() ? nullptr : &*found;
+  }
+
+  /// Axes by which inputs are delivered to devices: as with the batch, nobody asks
+  /// for parameters to be cut over them.
+  std::set<std::string> getInputAxes(func::FuncOp function) const {
+    std::set<std::string> axes;
+    for (const LayoutRequest &request : requests)
+      if (auto argument = dyn_cast<BlockArgument>(request.value))
+        if (!isState(nn::getArg(function, argument.getArgNumber()).getKind()))
+          for (const AxisNames &dim : request.dims)
+            axes.insert(dim.begin(), dim.end());
+    return axes;
   }
 
   /// Leaves on `function` what the model expects of its layouts.
@@ -167,8 +231,8 @@ private:
   }
 
   /// Adds to `plan` what the search for the cheapest plan has chosen.
-  LogicalResult search(func::FuncOp function, const ProgramLoops &program,
-                       PlacementCache &cache, AxisPlan &plan) {
+  LogicalResult search(func::FuncOp function, const ProgramLoops &program, PlacementCache &cache,
+                       AxisPlan &plan) {
     // Atoms that count samples, or of a tensor whose layout is known.
     DenseSet<unsigned> settled;
     SmallVector<Value> inputs;
@@ -188,17 +252,26 @@ private:
     LayoutCandidates candidates(function, program, mesh, std::move(settled));
     LayoutProblem problem;
     problem.given = plan;
+    for (const LayoutRequest &request : requests)
+      if (auto argument = dyn_cast<BlockArgument>(request.value);
+          argument && !findKnown(function, argument.getArgNumber()))
+        candidates.addRequest(request, problem);
+    const std::set<std::string> inputAxes = getInputAxes(function);
     for (const std::string &axis : autoAxes)
-      candidates.addParameters(axis, problem);
+      if (!inputAxes.count(axis))
+        candidates.addParameters(axis, problem);
     for (const std::string &axis : batchAxes)
       if (!isSequential(axis))
         candidates.addInputs(axis, inputs, problem);
     problem.price = [&](const AxisPlan &trial) {
       Assignment assignment(program, trial, cache);
-      assignment.run(argumentLayouts(function, assignment));
+      run(function, assignment);
       return PlanCost{candidates.excessBytes(assignment), assignment.getSeconds(),
                       assignment.getTraffic().bytes};
     };
+    for (const LayoutRequest &request : requests)
+      if (!isa<BlockArgument>(request.value))
+        candidates.addBrought(request, problem);
     if (problem.cuts.empty())
       return success();
     LayoutChoice choice = searchLayouts(problem);
@@ -353,7 +426,11 @@ private:
     }
     for (DecomposableOpInterface op : cut) {
       OpBuilder builder(op);
-      op->replaceAllUsesWith(op.decompose(builder));
+      auto parts = op.decompose(builder);
+      if (Attribute request = op->getAttr(DistDialect::kRequestAttrName))
+        if (Operation *last = parts[0].getDefiningOp(); last && last->getResult(0) == parts[0])
+          last->setAttr(DistDialect::kRequestAttrName, request);
+      op->replaceAllUsesWith(parts);
       op->erase();
     }
     return !cut.empty();
@@ -367,6 +444,8 @@ private:
       Layout layout = assignment.getNatural(value);
       if (const Layout *known = findKnown(function, i))
         layout = *known;
+      else if (const LayoutRequest *request = findRequest(value))
+        layout = assignment.getRequested(*request);
       else if (arg && isState(arg.getKind()))
         layout = stored(layout);
       layouts.push_back({value, layout});
@@ -412,11 +491,17 @@ private:
       if (arg)
         knownLayouts.try_emplace(keyOf(arg), isState(arg.getKind()) ? stored(layout) : layout);
     }
+    // Values that are brought to another layout where they are made, by what was made.
+    llvm::DenseMap<Value, Value> brought;
     // One reshard a (value, layout), made where the first user is.
     std::map<std::pair<void *, std::string>, Value> made;
     auto reshard = [&](OpOperand &operand, const Layout &to) {
       Value value = operand.get();
       const Layout &from = assignment.getLayout(value);
+      if (Value other = brought.lookup(value)) {
+        value = other;
+        operand.set(other);
+      }
       if (sameLayout(from, to, mesh))
         return;
       Value &result = made[{value.getAsOpaquePointer(), toString(normalize(to))}];
@@ -443,6 +528,19 @@ private:
       Builder builder(context);
       op.op->setAttr(DistDialect::kOperandsAttrName, builder.getArrayAttr(operands));
       op.op->setAttr(DistDialect::kResultsAttrName, builder.getArrayAttr(results));
+      for (auto [result, from] : llvm::zip_equal(op.op->getResults(), placement.results)) {
+        const Layout &to = assignment.getLayout(result);
+        if (sameLayout(from, to, mesh))
+          continue;
+        OpBuilder after(op.op->getContext());
+        after.setInsertionPointAfter(op.op);
+        brought[result] =
+            after.create<ReshardOp>(op.op->getLoc(), result.getType(), result,
+                                    LayoutAttr::get(context, from), LayoutAttr::get(context, to));
+        if (explain)
+          op.op->emitRemark("reshards ") << result.getType() << " from " << toString(from) << " to "
+                                         << toString(to) << ", as asked for";
+      }
     }
     Operation *terminator = function.front().getTerminator();
     for (OpOperand &operand : terminator->getOpOperands()) {
@@ -466,6 +564,8 @@ private:
   MeshShape mesh;
   Machine machine;
   bool stateIsKnown = false;
+  /// Of the function that is looked at.
+  std::vector<LayoutRequest> requests;
   /// By keyOf: what was given, or decided for @step.
   std::map<std::string, Layout> knownLayouts;
 };

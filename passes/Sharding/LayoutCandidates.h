@@ -1,6 +1,7 @@
 #ifndef DPC_PASSES_SHARDING_LAYOUTCANDIDATES_H
 #define DPC_PASSES_SHARDING_LAYOUTCANDIDATES_H
 
+#include "passes/Sharding/LayoutRequests.h"
 #include "passes/Sharding/LayoutSearch.h"
 
 namespace dpc {
@@ -14,7 +15,13 @@ public:
   LayoutCandidates(mlir::func::FuncOp function, const ProgramLoops &program,
                    const dist::MeshShape &mesh, llvm::DenseSet<unsigned> settled);
 
-  /// Adds the cuts of all parameters over `axis` to `problem`.
+  /// Adds that each axis of a request cuts an atom of its dimension, in each segment
+  /// of it. A parameter that is asked for is none that the search decides about.
+  void addRequest(const LayoutRequest &request, LayoutProblem &problem);
+  /// Adds the cuts with which a value is made as it is asked for. It is brought there
+  /// otherwise, so none is required.
+  void addBrought(const LayoutRequest &request, LayoutProblem &problem);
+  /// Adds the cuts of all other parameters over `axis` to `problem`.
   void addParameters(llvm::StringRef axis, LayoutProblem &problem);
   /// Adds those of integer inputs and labels that have no batch dimension: what
   /// they number, such as rows picked out of all samples, may be divided too.
@@ -25,6 +32,7 @@ public:
   double excessBytes(const Assignment &assignment) const;
 
 private:
+  unsigned requestedCutOf(unsigned atom, llvm::StringRef axis, LayoutProblem &problem);
   unsigned cutOf(unsigned atom, llvm::StringRef axis, LayoutProblem &problem);
   double countDevices(const dist::Layout &layout) const;
   bool canCut(unsigned atom, llvm::StringRef axis, const LayoutProblem &problem) const;
@@ -38,6 +46,9 @@ private:
   llvm::SmallVector<mlir::Value> parameters;
   /// Cuts by class and axis.
   std::map<std::pair<unsigned, std::string>, unsigned> cuts;
+  /// Those of atoms that requests are about, which others of their class do not
+  /// share: by class and axis, and by atom and axis.
+  std::map<std::pair<unsigned, std::string>, unsigned> requestedCuts, requested;
   llvm::SmallVector<std::string> axes;
 };
 

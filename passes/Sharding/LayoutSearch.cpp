@@ -23,6 +23,8 @@ static bool isLess(double a, double b) {
 }
 
 bool PlanCost::isBetterThan(const PlanCost &other) const {
+  if (missed != other.missed)
+    return missed < other.missed;
   if (isLess(excessBytes, other.excessBytes) || isLess(other.excessBytes, excessBytes))
     return excessBytes < other.excessBytes;
   return isLess(seconds, other.seconds) ? bytes <= kMoreBytes * other.bytes
@@ -31,8 +33,22 @@ bool PlanCost::isBetterThan(const PlanCost &other) const {
 
 bool PlanCost::isAsGoodAs(const PlanCost &other) const {
   auto differ = [](double a, double b) { return isLess(a, b) || isLess(b, a); };
-  return !differ(excessBytes, other.excessBytes) && !differ(seconds, other.seconds) &&
-         !differ(bytes, other.bytes);
+  return missed == other.missed && !differ(excessBytes, other.excessBytes) &&
+         !differ(seconds, other.seconds) && !differ(bytes, other.bytes);
+}
+
+PlanCost LayoutProblem::judge(const AxisPlan &plan) const {
+  auto isMade = [&](unsigned number) {
+    const AtomCut &cut = cuts[number];
+    return llvm::all_of(cut.atoms, [&](unsigned atom) {
+      auto axes = plan.find(atom);
+      return axes != plan.end() && llvm::is_contained(axes->second, cut.axis);
+    });
+  };
+  PlanCost cost = price(plan);
+  for (const Choice &choice : required)
+    cost.missed += llvm::none_of(choice.cuts, isMade);
+  return cost;
 }
 
 namespace {
@@ -44,9 +60,11 @@ public:
   explicit Search(const LayoutProblem &problem) : problem(problem) {}
 
   LayoutChoice run() {
+    const Chosen wanted = takeCheapest(problem.required, {});
     Chosen best;
     bool isFirst = true;
-    for (const Chosen &start : {findRarest(), Chosen(), walk()}) {
+    for (const Chosen &start :
+         {findRarest(wanted), wanted, takeCheapest(problem.choices, wanted)}) {
       answer.starts.push_back(price(start));
       Chosen end = descend(start);
       if (isFirst || price(end).isBetterThan(price(best)))
@@ -71,7 +89,7 @@ private:
   const PlanCost &price(const Chosen &chosen) {
     auto [known, isNew] = prices.try_emplace(chosen);
     if (isNew)
-      known->second = problem.price(planOf(chosen));
+      known->second = problem.judge(planOf(chosen));
     return known->second;
   }
 
@@ -82,7 +100,7 @@ private:
   /// Of each choice the cut that the fewest others have: heads, inner dimensions,
   /// vocabularies, not the dimension that runs through everything. Larger
   /// parameters choose first; a cut with which devices read more is none.
-  Chosen findRarest() {
+  Chosen findRarest(Chosen chosen) {
     std::vector<unsigned> users(problem.cuts.size());
     std::vector<const LayoutProblem::Choice *> order;
     for (const LayoutProblem::Choice &choice : problem.choices) {
@@ -91,7 +109,6 @@ private:
         ++users[cut];
     }
     llvm::stable_sort(order, [](const auto *a, const auto *b) { return a->bytes > b->bytes; });
-    Chosen chosen;
     for (const LayoutProblem::Choice *choice : order) {
       if (hasOne(chosen, *choice))
         continue;
@@ -106,9 +123,9 @@ private:
     return chosen;
   }
 
-  Chosen walk() {
-    Chosen chosen;
-    for (const LayoutProblem::Choice &choice : problem.choices) {
+  /// `chosen`, and of each of `choices` that it lacks the cheapest cut.
+  Chosen takeCheapest(llvm::ArrayRef<LayoutProblem::Choice> choices, Chosen chosen) {
+    for (const LayoutProblem::Choice &choice : choices) {
       if (hasOne(chosen, choice))
         continue;
       std::optional<Chosen> cheapest;
@@ -143,7 +160,8 @@ private:
       Chosen best = here;
       for (const Chosen &neighbour : neighboursOf(here))
         if (!seen.count(neighbour) && improves(neighbour, best) &&
-            (price(neighbour).isBetterThan(price(base)) || price(neighbour).isAsGoodAs(price(base))))
+            (price(neighbour).isBetterThan(price(base)) ||
+             price(neighbour).isAsGoodAs(price(base))))
           best = neighbour;
       if (best == here)
         return here;
@@ -194,7 +212,7 @@ private:
 LayoutChoice dpc::searchLayouts(const LayoutProblem &problem) { return Search(problem).run(); }
 
 llvm::Error LayoutChoice::verify(const LayoutProblem &problem) const {
-  const PlanCost again = problem.price(plan);
+  const PlanCost again = problem.judge(plan);
   if (again.isBetterThan(cost) || cost.isBetterThan(again))
     return planError("the layouts take {0} s, not {1} s", again.seconds, cost.seconds);
   for (const PlanCost &start : starts)
