@@ -23,8 +23,8 @@ using nn::ResultKind;
 
 namespace {
 
-/// One request: what it matches, and the axes that cut each dimension, or a whole
-/// layout.
+/// One request: what it matches, and the axes that cut each dimension; for state
+/// perhaps a whole layout.
 struct Request {
   std::string pattern;
   /// None for one of the file, which names one tensor.
@@ -32,8 +32,6 @@ struct Request {
   RequestedAxes dims;
   std::optional<Layout> layout;
   bool used = false;
-
-  size_t getRank() const { return layout ? layout->dims.size() : dims.size(); }
 };
 
 /// The values that nodes of the ONNX file made, by the nodes' names. Only what the
@@ -134,6 +132,8 @@ private:
       if (!layout)
         return getOperation().emitError("spec of '")
                << pattern << "': " << llvm::toString(layout.takeError());
+      for (const DimLayout &dim : layout->dims)
+        request.dims.push_back(shardedAxes(dim));
       request.layout = std::move(*layout);
       requests.push_back(std::move(request));
       return success();
@@ -175,11 +175,11 @@ private:
 
   LogicalResult checkRank(Operation *where, const Request &request, StringRef name, Type type) {
     const int64_t rank = cast<RankedTensorType>(type).getRank();
-    if (int64_t(request.getRank()) == rank)
+    if (int64_t(request.dims.size()) == rank)
       return success();
     return where->emitError("shard ")
-           << request.pattern << " has " << request.getRank() << " entries, but " << name << " has "
-           << rank << " dimensions";
+           << request.pattern << " has " << request.dims.size() << " entries, but " << name
+           << " has " << rank << " dimensions";
   }
 
   LogicalResult annotate(func::FuncOp function, unsigned index,
@@ -198,7 +198,7 @@ private:
     auto type = cast<RankedTensorType>(function.getArgument(index).getType());
     if (failed(checkRank(function, *request, arg.getName(), type)))
       return failure();
-    if (request->layout)
+    if (request->layout && nn::isState(arg.getKind()))
       function.setArgAttr(index, DistDialect::kLayoutAttrName,
                           LayoutAttr::get(&getContext(), *request->layout));
     else
@@ -214,7 +214,7 @@ private:
       Request *request = find(
           among, [&](StringRef text) { return node == text; },
           [&](const llvm::GlobPattern &glob) { return glob.match(node); });
-      if (!request || request->layout)
+      if (!request)
         continue;
       if (failed(checkRank(value.getDefiningOp(), *request, node, value.getType())))
         return failure();
