@@ -190,13 +190,20 @@ private:
     SmallVector<Request *> all;
     for (Request &request : requests)
       all.push_back(&request);
+    // What an optimizer keeps of a parameter, SLOT|NAME, lies like the parameter.
+    const bool follows = arg.getKind() == ArgKind::optimizer;
+    StringRef name = arg.getName();
+    if (follows)
+      name = name.split('|').second;
     Request *request = find(
-        all, [&](StringRef text) { return variables.isSpelled(arg.getName(), text); },
-        [&](const llvm::GlobPattern &glob) { return variables.matches(arg.getName(), glob); });
+        all, [&](StringRef text) { return variables.isSpelled(name, text); },
+        [&](const llvm::GlobPattern &glob) { return variables.matches(name, glob); });
     if (!request)
       return success();
     auto type = cast<RankedTensorType>(function.getArgument(index).getType());
-    if (failed(checkRank(function, *request, arg.getName(), type)))
+    if (follows && int64_t(request->dims.size()) != type.getRank())
+      return success();
+    if (failed(checkRank(function, *request, name, type)))
       return failure();
     if (request->layout && nn::isState(arg.getKind()))
       function.setArgAttr(index, DistDialect::kLayoutAttrName,

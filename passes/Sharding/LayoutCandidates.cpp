@@ -49,9 +49,12 @@ LayoutCandidates::LayoutCandidates(func::FuncOp function, const ProgramLoops &pr
       parameters.push_back(function.getArgument(i));
 }
 
+bool LayoutCandidates::isFree(unsigned atom, StringRef axis, const LayoutProblem &problem) const {
+  return program.getSize(atom) >= mesh.axisSize(axis) && !problem.given.count(atom);
+}
+
 bool LayoutCandidates::canCut(unsigned atom, StringRef axis, const LayoutProblem &problem) const {
-  return program.getSize(atom) >= mesh.axisSize(axis) && !settled.contains(atom) &&
-         !problem.given.count(atom);
+  return !settled.contains(atom) && isFree(atom, axis, problem);
 }
 
 /// The cut over `axis` of those atoms of the class that requests are about.
@@ -72,7 +75,7 @@ void LayoutCandidates::addRequest(const LayoutRequest &request, LayoutProblem &p
       for (const auto &segment : program.getDim(request.value, d)) {
         LayoutProblem::Choice choice{{}, bytes};
         for (unsigned atom : segment)
-          if (mesh.axisSize(axis) > 1 && canCut(atom, axis, problem))
+          if (mesh.axisSize(axis) > 1 && isFree(atom, axis, problem))
             if (unsigned cut = requestedCutOf(atom, axis, problem);
                 !llvm::is_contained(choice.cuts, cut))
               choice.cuts.push_back(cut);

@@ -16,7 +16,7 @@ public:
                    const dist::MeshShape &mesh, llvm::DenseSet<unsigned> settled);
 
   /// Adds that each axis of a request cuts an atom of its dimension, in each segment
-  /// of it. A parameter that is asked for is none that the search decides about.
+  /// of it, also one of a tensor whose layout is given. A parameter that is asked for is none that the search decides about.
   void addRequest(const LayoutRequest &request, LayoutProblem &problem);
   /// Adds the cuts with which a value is made as it is asked for. It is brought there
   /// otherwise, so none is required.
@@ -35,6 +35,8 @@ private:
   unsigned requestedCutOf(unsigned atom, llvm::StringRef axis, LayoutProblem &problem);
   unsigned cutOf(unsigned atom, llvm::StringRef axis, LayoutProblem &problem);
   double countDevices(const dist::Layout &layout) const;
+  /// Whether the axis can cut the atom at all, whoever asks.
+  bool isFree(unsigned atom, llvm::StringRef axis, const LayoutProblem &problem) const;
   bool canCut(unsigned atom, llvm::StringRef axis, const LayoutProblem &problem) const;
 
   const ProgramLoops &program;

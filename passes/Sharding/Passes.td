@@ -12,7 +12,8 @@ def AnnotateLayouts : Pass<"dpc-annotate-layouts", "mlir::ModuleOp"> {
     dimension: `-` for whole, or the axes that cut it, outermost first. An
     exact name wins over a glob, and among globs the last one that matches. A
     glob that names none of them is one of nodes of the ONNX file: what a node of
-    that name makes (its first output) gets the request, on the op that makes it.
+    that name makes (its first output) gets the request, on the op that makes it. What an
+    optimizer keeps of a parameter lies like the parameter.
 
     `specs` are those of the file itself: each names one tensor or node, they give
     way to `shards`, and one may be a layout in full, which becomes `dist.layout`.

@@ -4,6 +4,7 @@
 // RUN: not dpc-opt %t/two.mlir --dpc-annotate-layouts='specs=fc.weight=[4]x' 2>&1 | FileCheck %s --check-prefix=LAYOUT
 // RUN: dpc-opt %t/two.mlir --dpc-annotate-layouts='specs=fc.weight=-;data,x=data;-,gone=- shards=*x=-;-' | FileCheck %t/two.mlir --check-prefix=SPEC
 // RUN: dpc-opt %t/nodes.mlir --dpc-annotate-layouts='shards=/h.?/Add=data;model' | FileCheck %t/nodes.mlir
+// RUN: dpc-opt %t/moments.mlir --dpc-annotate-layouts='shards=w=data' | FileCheck %t/moments.mlir
 // RUN: not dpc-opt %t/nodes.mlir --dpc-annotate-layouts='shards=/h.0/Split=-' 2>&1 | FileCheck %s --check-prefix=NODERANK
 // RUN: not dpc-opt %t/nodes.mlir --dpc-annotate-layouts='shards=/gradient/Only=-;-' 2>&1 | FileCheck %s --check-prefix=GRADIENT
 // RUN: not dpc-opt %t/two.mlir --dpc-annotate-layouts='shards=fc*=-;model' 2>&1 | FileCheck %s --check-prefix=RANK
@@ -61,4 +62,14 @@ func.func @step(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
   %4 = nn.add %1, %1 : tensor<2x4xf32> loc("/h.0/Add")
   %5 = nn.add %4, %4 : tensor<2x4xf32> loc("/gradient/Only")
   return %3, %5 : tensor<f32>, tensor<2x4xf32>
+}
+
+//--- moments.mlir
+// What an optimizer keeps lies like its parameter, unless it is of another rank.
+// CHECK-LABEL: @step
+// CHECK-SAME: tensor<4xf32> {dist.request = {{\[\[}}"data"]], nn.arg = #nn.arg<optimizer "m|w">}
+// CHECK-SAME: tensor<f32> {nn.arg = #nn.arg<optimizer "t|w">}
+func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}, %m: tensor<4xf32> {nn.arg = #nn.arg<optimizer "m|w">},
+                %t: tensor<f32> {nn.arg = #nn.arg<optimizer "t|w">}) {
+  return
 }
