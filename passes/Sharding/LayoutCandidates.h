@@ -16,7 +16,8 @@ public:
                    const dist::MeshShape &mesh, llvm::DenseSet<unsigned> settled);
 
   /// Adds that each axis of a request cuts an atom of its dimension, in each segment
-  /// of it, also one of a tensor whose layout is given. A parameter that is asked for is none that the search decides about.
+  /// of it, also one of a tensor whose layout is given. A parameter that is asked for
+  /// is none that the search decides about.
   void addRequest(const LayoutRequest &request, LayoutProblem &problem);
   /// Adds the cuts with which a value is made as it is asked for. It is brought there
   /// otherwise, so none is required.

@@ -3,14 +3,11 @@
 
 #include "tools/dpc-compile/FileLayouts.h"
 
-#include "OnnxSchema.pb.h"
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/NN/IR/NNDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -55,22 +52,11 @@ llvm::Error dpc::addFileLayouts(const onnx::OnnxModel &source, CompileOptions &o
   if (!layouts->empty() && !options.placed.shards.empty())
     notes << "note: --shard comes before the layouts in the file\n";
 
-  const onnxpb::GraphProto &graph = source.proto->graph();
-  llvm::StringSet<> tensors;
-  for (const auto &tensor : graph.initializer())
-    tensors.insert(tensor.name());
-  for (const auto &input : graph.input())
-    tensors.insert(input.name());
-  llvm::StringMap<StringRef> makers;
-  for (const onnxpb::NodeProto &node : graph.node())
-    if (node.output_size() && !tensors.contains(node.output(0)))
-      makers[node.output(0)] = node.name();
-  for (const onnxpb::NodeProto &node : graph.node())
-    makers.erase(node.name());
+  const std::map<std::string, std::string> makers = onnx::findMakers(source);
   for (std::string &shard : options.placed.shards) {
     auto [name, entries] = StringRef(shard).rsplit('=');
-    if (auto maker = makers.find(name); maker != makers.end() && !maker->second.empty())
-      shard = (maker->second + "=" + entries).str();
+    if (auto maker = makers.find(name.str()); maker != makers.end())
+      shard = maker->second + "=" + entries.str();
   }
   return llvm::Error::success();
 }

@@ -276,6 +276,21 @@ readShardingSpecs(const OnnxModel &model, const std::vector<SpecAxis> &mesh,
   return std::move(reader.layouts);
 }
 
+std::map<std::string, std::string> findMakers(const OnnxModel &model) {
+  const onnxpb::GraphProto &graph = model.proto->graph();
+  std::map<std::string, std::string> makers;
+  for (const onnxpb::NodeProto &node : graph.node())
+    if (node.output_size() && !node.name().empty())
+      makers[node.output(0)] = node.name();
+  for (const onnxpb::NodeProto &node : graph.node())
+    makers.erase(node.name());
+  for (const onnxpb::TensorProto &tensor : graph.initializer())
+    makers.erase(tensor.name());
+  for (const onnxpb::ValueInfoProto &input : graph.input())
+    makers.erase(input.name());
+  return makers;
+}
+
 static void write(onnxpb::ShardingSpecProto &spec, const SpecLayout &layout,
                   const std::vector<SpecAxis> &mesh) {
   auto sizeOf = [&](const std::string &name) {

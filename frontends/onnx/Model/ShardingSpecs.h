@@ -48,6 +48,10 @@ llvm::Expected<std::map<std::string, SpecLayout>>
 readShardingSpecs(const OnnxModel &model, const std::vector<SpecAxis> &mesh,
                   llvm::raw_ostream &notes);
 
+/// Names of the nodes that make values as their first output, by the values' names.
+/// One that an initializer, an input or a node has too is not among them.
+std::map<std::string, std::string> findMakers(const OnnxModel &model);
+
 /// Writes `plan` into the nodes of `graph` that read its tensors, and a configuration
 /// that is named after the mesh into `model`, in the place of any others.
 void writeShardingSpecs(onnxpb::ModelProto &model, onnxpb::GraphProto &graph, const SpecPlan &plan);
