@@ -40,6 +40,12 @@ StringRef dpc::firstNodeOf(Location loc) {
   return nodes.empty() ? StringRef() : nodes.front();
 }
 
+std::optional<StringRef> dpc::onlyNodeOf(Location loc) {
+  llvm::SetVector<StringRef> nodes, modules;
+  collectNames(loc, nodes, modules);
+  return nodes.size() == 1 ? std::optional(nodes.front()) : std::nullopt;
+}
+
 NodeNames dpc::namesOf(Location loc) {
   llvm::SetVector<StringRef> nodes, modules;
   collectNames(loc, nodes, modules);

@@ -3,6 +3,7 @@
 
 #include "mlir/IR/Location.h"
 
+#include <optional>
 #include <string>
 
 namespace dpc {
@@ -16,6 +17,9 @@ struct NodeNames {
 NodeNames namesOf(mlir::Location loc);
 /// The first of the nodes, or "".
 llvm::StringRef firstNodeOf(mlir::Location loc);
+
+/// The node that a location names, if it names one and no other.
+std::optional<llvm::StringRef> onlyNodeOf(mlir::Location loc);
 
 } // namespace dpc
 

@@ -128,8 +128,9 @@ void dpc::buildPlacedPipeline(OpPassManager &manager, const PlacedOptions &optio
   describe.target = options.target;
   describe.processor = options.processor;
   manager.addPass(createDescribeMachine(describe));
-  if (!options.shards.empty()) {
+  if (!options.shards.empty() || !options.specs.empty()) {
     AnnotateLayoutsOptions annotate;
+    annotate.specs = listOf<std::string>(options.specs);
     annotate.shards = listOf<std::string>(options.shards);
     manager.addPass(createAnnotateLayouts(annotate));
   }

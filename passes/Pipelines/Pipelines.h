@@ -88,8 +88,10 @@ struct PlacedOptions : ExplainedOptions<PlacedOptions> {
                                     llvm::cl::desc("Axes that cut the batch, outermost first")};
   ListOption<std::string> autoAxes{
       *this, "auto-axes", llvm::cl::desc("Axes for which a loop of each contraction is chosen")};
-  ListOption<std::string> shards{
-      *this, "shards", llvm::cl::desc("Layouts that state must have: GLOB=ENTRY;ENTRY..")};
+  ListOption<std::string> specs{
+      *this, "specs", llvm::cl::desc("Layouts that the file asks for: see dpc-annotate-layouts")};
+  ListOption<std::string> shards{*this, "shards",
+                                 llvm::cl::desc("Layouts that are asked for: GLOB=ENTRY;ENTRY..")};
 };
 
 /// step -> placed: the machine, a layout for every value, explicit reshards.

@@ -1,9 +1,9 @@
-// Writes the layouts that the user asked for on the arguments that their globs
-// name.
+// Writes what the user asked for on the arguments and ops that their globs name.
 
+#include "passes/Sharding/LayoutRequests.h"
 #include "passes/Sharding/Passes.h"
 
-#include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/IR/FileTensors.h"
 
 #include "llvm/Support/GlobPattern.h"
@@ -19,47 +19,128 @@ using namespace dpc;
 using namespace dpc::dist;
 using nn::ArgAttr;
 using nn::ArgKind;
+using nn::ResultKind;
 
 namespace {
 
-/// One request: what it matches, and the axes that cut each dimension.
+/// One request: what it matches, and the axes that cut each dimension; for state
+/// perhaps a whole layout.
 struct Request {
   std::string pattern;
-  llvm::GlobPattern glob;
-  SmallVector<AxisNames> dims;
+  /// None for one of the file, which names one tensor.
+  std::optional<llvm::GlobPattern> glob;
+  RequestedAxes dims;
+  std::optional<Layout> layout;
   bool used = false;
+};
+
+/// The values that nodes of the ONNX file made, by the nodes' names. Only what the
+/// loss or an output is computed of counts: gradients have their nodes' names too.
+class NodeValues {
+public:
+  explicit NodeValues(func::FuncOp function) {
+    std::vector<Operation *> todo{function.front().getTerminator()};
+    llvm::DenseSet<Operation *> forward(todo.begin(), todo.end());
+    for (OpOperand &operand : todo[0]->getOpOperands())
+      if (isForward(nn::getResult(function, operand.getOperandNumber())))
+        add(operand.get(), forward, todo);
+    for (size_t next = 1; next < todo.size(); ++next)
+      for (Value operand : todo[next]->getOperands())
+        add(operand, forward, todo);
+    for (Operation &op : function.front().without_terminator())
+      if (forward.contains(&op))
+        if (std::optional<StringRef> node = onlyNodeOf(op.getLoc()); node && isRead(op, forward))
+          offer(*node, op.getResult(0));
+  }
+
+  const llvm::MapVector<StringRef, Value> &get() const { return values; }
+
+private:
+  static bool isForward(nn::ResultAttr result) {
+    return !result || result.getKind() == ResultKind::output ||
+           (result.getKind() == ResultKind::metric && result.getName() == "loss");
+  }
+  static void add(Value value, llvm::DenseSet<Operation *> &forward,
+                  std::vector<Operation *> &todo) {
+    if (Operation *op = value.getDefiningOp(); op && forward.insert(op).second)
+      todo.push_back(op);
+  }
+  /// Whether another node reads what `op` makes.
+  static bool isRead(Operation &op, const llvm::DenseSet<Operation *> &forward) {
+    return llvm::any_of(op.getResult(0).getUsers(), [&](Operation *user) {
+      return forward.contains(user) && onlyNodeOf(user->getLoc()) != onlyNodeOf(op.getLoc());
+    });
+  }
+  /// A node becomes several ops where it broadcasts or reduces on the way: its value
+  /// is the largest that leaves it, the first of these.
+  void offer(StringRef node, Value value) {
+    auto [known, isNew] = values.insert({node, value});
+    if (!isNew && nn::typeOf(value).getNumElements() > nn::typeOf(known->second).getNumElements())
+      known->second = value;
+  }
+
+  llvm::MapVector<StringRef, Value> values;
 };
 
 struct AnnotateLayoutsPass : dpc::impl::AnnotateLayoutsBase<AnnotateLayoutsPass> {
   using AnnotateLayoutsBase::AnnotateLayoutsBase;
 
   void runOnOperation() override {
+    for (const std::string &text : specs)
+      if (failed(parse(text, /*isGlob=*/false)))
+        return signalPassFailure();
     for (const std::string &text : shards)
-      if (failed(parse(text)))
+      if (failed(parse(text, /*isGlob=*/true)))
         return signalPassFailure();
     const nn::VariableNames variables(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (unsigned i = 0; i < function.getNumArguments(); ++i)
         if (failed(annotate(function, i, variables)))
           return signalPassFailure();
+    // A glob that names tensors which the host knows is not about nodes, whose names
+    // are often alike.
+    SmallVector<Request *> left;
+    for (Request &request : requests)
+      if (!request.used)
+        left.push_back(&request);
+    if (!left.empty())
+      for (auto function : getOperation().getOps<func::FuncOp>())
+        if (failed(annotateNodes(function, left)))
+          return signalPassFailure();
     for (const Request &request : requests)
-      if (!request.used) {
-        getOperation().emitError("shard ") << request.pattern << " names no parameter or buffer";
+      if (!request.used && request.glob) {
+        getOperation().emitError("shard ")
+            << request.pattern << " names no parameter, buffer or input, and no node's value";
         return signalPassFailure();
       }
   }
 
 private:
   /// GLOB=ENTRY;ENTRY.., an entry `-` or AXIS+AXIS...
-  LogicalResult parse(StringRef text) {
+  LogicalResult parse(StringRef text, bool isGlob) {
     auto [pattern, entries] = text.rsplit('=');
-    llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(pattern);
-    if (!glob)
-      return getOperation().emitError("shard '")
-             << pattern << "': " << llvm::toString(glob.takeError());
-    Request request{pattern.str(), std::move(*glob), {}};
+    Request request;
+    request.pattern = pattern.str();
+    if (isGlob) {
+      llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(pattern);
+      if (!glob)
+        return getOperation().emitError("shard '")
+               << pattern << "': " << llvm::toString(glob.takeError());
+      request.glob = std::move(*glob);
+    } else if (entries.starts_with("[")) {
+      llvm::Expected<Layout> layout = parseLayout(entries);
+      if (!layout)
+        return getOperation().emitError("spec of '")
+               << pattern << "': " << llvm::toString(layout.takeError());
+      for (const DimLayout &dim : layout->dims)
+        request.dims.push_back(shardedAxes(dim));
+      request.layout = std::move(*layout);
+      requests.push_back(std::move(request));
+      return success();
+    }
     SmallVector<StringRef> dims;
-    entries.split(dims, ';');
+    if (!entries.empty() || isGlob)
+      entries.split(dims, ';');
     for (StringRef entry : dims) {
       AxisNames axes;
       SmallVector<StringRef> names;
@@ -77,42 +158,80 @@ private:
     return success();
   }
 
-  /// The last request that matches, an exact name before any glob.
-  Request *find(StringRef name, const nn::VariableNames &variables) {
-    Request *exact = nullptr, *last = nullptr;
-    for (Request &request : requests) {
-      bool isExact = variables.isSpelled(name, request.pattern);
-      if (!isExact && !variables.matches(name, request.glob))
+  /// Of `among` the last that matches, an exact name before any glob; those of the
+  /// file only where no other does.
+  static Request *find(ArrayRef<Request *> among, llvm::function_ref<bool(StringRef)> isSpelled,
+                       llvm::function_ref<bool(const llvm::GlobPattern &)> matches) {
+    Request *filed = nullptr, *exact = nullptr, *last = nullptr;
+    for (Request *request : among) {
+      bool isExact = isSpelled(request->pattern);
+      if (!isExact && !(request->glob && matches(*request->glob)))
         continue;
-      request.used = true;
-      (isExact ? exact : last) = &request;
+      request->used = true;
+      (!request->glob ? filed : isExact ? exact : last) = request;
     }
-    return exact ? exact : last;
+    return exact ? exact : last ? last : filed;
+  }
+
+  LogicalResult checkRank(Operation *where, const Request &request, StringRef name, Type type) {
+    const int64_t rank = cast<RankedTensorType>(type).getRank();
+    if (int64_t(request.dims.size()) == rank)
+      return success();
+    return where->emitError("shard ")
+           << request.pattern << " has " << request.dims.size() << " entries, but " << name
+           << " has " << rank << " dimensions";
   }
 
   LogicalResult annotate(func::FuncOp function, unsigned index,
                          const nn::VariableNames &variables) {
     ArgAttr arg = nn::getArg(function, index);
-    if (!arg || (arg.getKind() != ArgKind::parameter && arg.getKind() != ArgKind::buffer &&
-                 arg.getKind() != ArgKind::constant))
+    if (!arg || arg.getKind() == ArgKind::control)
       return success();
-    Request *request = find(arg.getName(), variables);
+    SmallVector<Request *> all;
+    for (Request &request : requests)
+      all.push_back(&request);
+    // What an optimizer keeps of a parameter, SLOT|NAME, lies like the parameter.
+    const bool follows = arg.getKind() == ArgKind::optimizer;
+    StringRef name = arg.getName();
+    if (follows)
+      name = name.split('|').second;
+    Request *request = find(
+        all, [&](StringRef text) { return variables.isSpelled(name, text); },
+        [&](const llvm::GlobPattern &glob) { return variables.matches(name, glob); });
     if (!request)
       return success();
     auto type = cast<RankedTensorType>(function.getArgument(index).getType());
-    if (int64_t(request->dims.size()) != type.getRank())
-      return function.emitError("shard ")
-             << request->pattern << " has " << request->dims.size() << " entries, but "
-             << arg.getName() << " has " << type.getRank() << " dimensions";
-    Layout layout = Layout::replicated(type.getShape());
-    for (auto [dim, axes] : llvm::zip_equal(layout.dims, request->dims))
-      dim.segments[0].factors[0].axes = axes;
-    function.setArgAttr(index, DistDialect::kLayoutAttrName,
-                        LayoutAttr::get(&getContext(), layout));
+    if (follows && int64_t(request->dims.size()) != type.getRank())
+      return success();
+    if (failed(checkRank(function, *request, name, type)))
+      return failure();
+    if (request->layout && nn::isState(arg.getKind()))
+      function.setArgAttr(index, DistDialect::kLayoutAttrName,
+                          LayoutAttr::get(&getContext(), *request->layout));
+    else
+      function.setArgAttr(index, DistDialect::kRequestAttrName,
+                          requestAttr(&getContext(), request->dims));
     return success();
   }
 
-  SmallVector<Request> requests;
+  LogicalResult annotateNodes(func::FuncOp function, ArrayRef<Request *> among) {
+    const NodeValues nodes(function);
+    for (auto [name, value] : nodes.get()) {
+      StringRef node = name;
+      Request *request = find(
+          among, [&](StringRef text) { return node == text; },
+          [&](const llvm::GlobPattern &glob) { return glob.match(node); });
+      if (!request)
+        continue;
+      if (failed(checkRank(value.getDefiningOp(), *request, node, value.getType())))
+        return failure();
+      value.getDefiningOp()->setAttr(DistDialect::kRequestAttrName,
+                                     requestAttr(&getContext(), request->dims));
+    }
+    return success();
+  }
+
+  std::vector<Request> requests;
 };
 
 } // namespace

@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringMap.h"
 
 #include <cmath>
+#include <set>
 
 using namespace mlir;
 
@@ -146,6 +147,12 @@ private:
       PlacementCache cache(mesh, machine,
                            splitAtoms ? ArrayRef<std::string>(autoAxes) : ArrayRef<std::string>());
       AxisPlan plan;
+      FailureOr<std::vector<LayoutRequest>> wanted = readRequests(function, mesh, batchAxes);
+      if (failed(wanted))
+        return failure();
+      if (settleRequests(function, *program, *wanted))
+        continue;
+      requests = std::move(*wanted);
       cutBatch(function, *program, plan);
       cutKnownArguments(function, *program, plan);
       std::vector<AxisPlan> plans = {plan};
@@ -160,6 +167,7 @@ private:
       std::unique_ptr<Assignment> result = assignAll(function, best.program, best.plan, cache);
       writeCost(function, *result);
       write(function, best.program, *result);
+      dropRequests(function);
       stateIsKnown = true;
       return success();
     }
@@ -169,6 +177,9 @@ private:
   std::unique_ptr<Assignment> assignAll(func::FuncOp function, const ProgramLoops &program,
                                         const AxisPlan &plan, PlacementCache &cache) {
     auto assignment = std::make_unique<Assignment>(program, plan, cache);
+    for (const LayoutRequest &request : requests)
+      if (!isa<BlockArgument>(request.value))
+        assignment->bring(request);
     assignment->run(argumentLayouts(function, *assignment));
     assignment->finish(returnedOf(function));
     return assignment;
@@ -190,6 +201,54 @@ private:
     return returned;
   }
 
+  /// Requests for state that no atom can answer, all being smaller than an axis, are
+  /// layouts as they stand there: the loop is that of the whole dimension. Returns
+  /// whether there were any that were not known.
+  bool settleRequests(func::FuncOp function, const ProgramLoops &program,
+                      ArrayRef<LayoutRequest> wanted) {
+    bool isNew = false;
+    for (const LayoutRequest &request : wanted) {
+      auto argument = dyn_cast<BlockArgument>(request.value);
+      ArgAttr arg = argument ? nn::getArg(function, argument.getArgNumber()) : ArgAttr();
+      if (!arg || !isState(arg.getKind()))
+        continue;
+      auto isTooLarge = [&](unsigned dim, StringRef axis) {
+        return llvm::all_of(program.getDim(request.value, dim), [&](const auto &segment) {
+          return llvm::all_of(
+              segment, [&](unsigned atom) { return program.getSize(atom) < mesh.axisSize(axis); });
+        });
+      };
+      Layout layout = Layout::replicated(nn::typeOf(request.value).getShape());
+      bool isPlain = false;
+      for (auto [d, axes] : llvm::enumerate(request.dims)) {
+        layout.dims[d].segments[0].factors[0].axes = axes;
+        isPlain |= llvm::any_of(axes, [&, d = d](StringRef axis) { return isTooLarge(d, axis); });
+      }
+      if (isPlain)
+        isNew |= knownLayouts.try_emplace(keyOf(arg), normalize(layout)).second;
+    }
+    return isNew;
+  }
+
+  /// What was asked for of an argument whose layout is not known; null if nothing.
+  const LayoutRequest *findRequest(Value argument) const {
+    auto found = llvm::find_if(
+        requests, [&](const LayoutRequest &request) { return request.value == argument; });
+    return found == requests.end() ? nullptr : &*found;
+  }
+
+  /// Axes by which inputs are delivered to devices: as with the batch, nobody asks
+  /// for parameters to be cut over them.
+  std::set<std::string> getInputAxes(func::FuncOp function) const {
+    std::set<std::string> axes;
+    for (const LayoutRequest &request : requests)
+      if (auto argument = dyn_cast<BlockArgument>(request.value))
+        if (!isState(nn::getArg(function, argument.getArgNumber()).getKind()))
+          for (const AxisNames &dim : request.dims)
+            axes.insert(dim.begin(), dim.end());
+    return axes;
+  }
+
   /// Leaves on `function` what the model expects of its layouts.
   void writeCost(func::FuncOp function, const Assignment &assignment) {
     const ReshardCost &moving = assignment.getTraffic();
@@ -205,10 +264,17 @@ private:
                           const AxisPlan &given) {
     LayoutProblem problem;
     problem.given = given;
+    for (const LayoutRequest &request : requests)
+      if (auto argument = dyn_cast<BlockArgument>(request.value);
+          argument && !findKnown(function, argument.getArgNumber()))
+        candidates.addRequest(request, problem);
     candidates.addParameters(problem);
     for (const std::string &axis : batchAxes)
       if (!isSequential(axis))
         candidates.addInputs(axis, inputsOf(function), problem);
+    for (const LayoutRequest &request : requests)
+      if (!isa<BlockArgument>(request.value))
+        candidates.addBrought(request, problem);
     return problem;
   }
 
@@ -263,6 +329,7 @@ private:
   SplitPlan split(func::FuncOp function, const ProgramLoops &program, PlacementCache &cache,
                   ArrayRef<AxisPlan> plans) {
     LayoutCandidates candidates = candidatesOf(function, program);
+    LayoutProblem problem = problemOf(function, candidates, {});
     auto assign = [&](const ProgramLoops &trial, const AxisPlan &plan) {
       return assignAll(function, trial, plan, cache);
     };
@@ -279,7 +346,6 @@ private:
     // With idle ops divided other cuts may pay, and leave other ops idle.
     for (unsigned round = 0; round < kImprovements && splitAtoms && !stateIsKnown; ++round) {
       const SplitPlan fastest = found[chooseFastest(costs)];
-      LayoutProblem problem = problemOf(function, candidates, {});
       problem.price = [&](const AxisPlan &trial) { return cost(*assign(fastest.program, trial)); };
       AxisPlan improved = improveLayouts(problem, fastest.plan);
       if (improved == fastest.plan || !findCutComposites(fastest.program, improved).empty())
@@ -310,8 +376,12 @@ private:
           for (const auto &segment : program.getDim(value, d))
             settled.insert(segment.begin(), segment.end());
     }
-    return LayoutCandidates(function, program, mesh, ArrayRef<std::string>(autoAxes),
-                            std::move(settled));
+    const std::set<std::string> inputAxes = getInputAxes(function);
+    SmallVector<std::string> axes;
+    for (const std::string &axis : autoAxes)
+      if (!inputAxes.count(axis))
+        axes.push_back(axis);
+    return LayoutCandidates(function, program, mesh, axes, std::move(settled));
   }
 
   /// Inputs and labels without a batch dimension.
@@ -466,7 +536,11 @@ private:
   static void decompose(ArrayRef<DecomposableOpInterface> composites) {
     for (DecomposableOpInterface op : composites) {
       OpBuilder builder(op);
-      op->replaceAllUsesWith(op.decompose(builder));
+      auto parts = op.decompose(builder);
+      if (Attribute request = op->getAttr(DistDialect::kRequestAttrName))
+        if (Operation *last = parts[0].getDefiningOp(); last && last->getResult(0) == parts[0])
+          last->setAttr(DistDialect::kRequestAttrName, request);
+      op->replaceAllUsesWith(parts);
       op->erase();
     }
   }
@@ -479,6 +553,8 @@ private:
       Layout layout = assignment.getNatural(value);
       if (const Layout *known = findKnown(function, i))
         layout = *known;
+      else if (const LayoutRequest *request = findRequest(value))
+        layout = assignment.getRequested(*request);
       else if (arg && isState(arg.getKind()))
         layout = stored(layout);
       layouts.push_back({value, layout});
@@ -524,11 +600,17 @@ private:
       if (arg)
         knownLayouts.try_emplace(keyOf(arg), isState(arg.getKind()) ? stored(layout) : layout);
     }
+    // Values that are brought to another layout where they are made, by what was made.
+    llvm::DenseMap<Value, Value> brought;
     // One reshard a (value, layout), made where the first user is.
     std::map<std::pair<void *, std::string>, Value> made;
     auto reshard = [&](OpOperand &operand, const Layout &to) {
       Value value = operand.get();
       const Layout &from = assignment.getLayout(value);
+      if (Value other = brought.lookup(value)) {
+        value = other;
+        operand.set(other);
+      }
       if (sameLayout(from, to, mesh))
         return;
       Value &result = made[{value.getAsOpaquePointer(), toString(normalize(to))}];
@@ -555,6 +637,19 @@ private:
       Builder builder(context);
       op.op->setAttr(DistDialect::kOperandsAttrName, builder.getArrayAttr(operands));
       op.op->setAttr(DistDialect::kResultsAttrName, builder.getArrayAttr(results));
+      for (auto [result, from] : llvm::zip_equal(op.op->getResults(), placement.results)) {
+        const Layout &to = assignment.getLayout(result);
+        if (sameLayout(from, to, mesh))
+          continue;
+        OpBuilder after(op.op->getContext());
+        after.setInsertionPointAfter(op.op);
+        brought[result] =
+            after.create<ReshardOp>(op.op->getLoc(), result.getType(), result,
+                                    LayoutAttr::get(context, from), LayoutAttr::get(context, to));
+        if (explain)
+          op.op->emitRemark("reshards ") << result.getType() << " from " << toString(from) << " to "
+                                         << toString(to) << ", as asked for";
+      }
     }
     Operation *terminator = function.front().getTerminator();
     for (OpOperand &operand : terminator->getOpOperands()) {
@@ -578,6 +673,8 @@ private:
   MeshShape mesh;
   Machine machine;
   bool stateIsKnown = false;
+  /// Of the function that is looked at.
+  std::vector<LayoutRequest> requests;
   /// By keyOf: what was given, or decided for @step.
   std::map<std::string, Layout> knownLayouts;
 };

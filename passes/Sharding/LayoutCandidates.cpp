@@ -50,18 +50,52 @@ LayoutCandidates::LayoutCandidates(func::FuncOp function, const ProgramLoops &pr
       parameters.push_back(function.getArgument(i));
 }
 
+bool LayoutCandidates::isFree(unsigned atom, StringRef axis, const LayoutProblem &problem) const {
+  return program.getSize(atom) >= mesh.axisSize(axis) && !problem.given.count(atom);
+}
+
 bool LayoutCandidates::canCut(unsigned atom, StringRef axis, const LayoutProblem &problem) const {
-  return program.getSize(atom) >= mesh.axisSize(axis) && !settled.contains(atom) &&
-         !problem.given.count(atom);
+  return !settled.contains(atom) && isFree(atom, axis, problem);
+}
+
+/// The cut over `axis` of those atoms of the class that requests are about.
+unsigned LayoutCandidates::requestedCutOf(unsigned atom, StringRef axis, LayoutProblem &problem) {
+  auto [cut, isNew] = requestedCuts.try_emplace({classOf[atom], axis.str()}, problem.cuts.size());
+  if (isNew)
+    problem.cuts.push_back({axis.str(), {}, program.getSize(atom) % mesh.axisSize(axis) == 0});
+  if (requested.try_emplace({atom, axis.str()}, cut->second).second)
+    problem.cuts[cut->second].atoms.push_back(atom);
+  return cut->second;
+}
+
+void LayoutCandidates::addRequest(const LayoutRequest &request, LayoutProblem &problem) {
+  llvm::erase(parameters, request.value);
+  const auto bytes = static_cast<double>(tensorBytes(request.value.getType()));
+  for (auto [d, axes] : llvm::enumerate(request.dims))
+    for (const std::string &axis : axes)
+      for (const auto &segment : program.getDim(request.value, d)) {
+        LayoutProblem::Choice choice{{}, bytes};
+        for (unsigned atom : segment)
+          if (mesh.axisSize(axis) > 1 && isFree(atom, axis, problem))
+            if (unsigned cut = requestedCutOf(atom, axis, problem);
+                !llvm::is_contained(choice.cuts, cut))
+              choice.cuts.push_back(cut);
+        if (!choice.cuts.empty() && llvm::none_of(problem.required, [&](const auto &other) {
+              return other.cuts == choice.cuts;
+            }))
+          problem.required.push_back(std::move(choice));
+      }
 }
 
 /// The cut over `axis` of all atoms of the class that can be.
 unsigned LayoutCandidates::cutOf(unsigned atom, StringRef axis, LayoutProblem &problem) {
+  if (auto known = requested.find({atom, axis.str()}); known != requested.end())
+    return known->second;
   auto [cut, isNew] = cuts.try_emplace({classOf[atom], axis.str()}, problem.cuts.size());
   if (isNew) {
     problem.cuts.push_back({axis.str(), {}, program.getSize(atom) % mesh.axisSize(axis) == 0});
     for (unsigned each : classes[classOf[atom]])
-      if (canCut(each, axis, problem))
+      if (canCut(each, axis, problem) && !requested.count({each, axis.str()}))
         problem.cuts.back().atoms.push_back(each);
   }
   return cut->second;
@@ -71,6 +105,15 @@ void LayoutCandidates::addParameters(LayoutProblem &problem) {
   for (const std::string &axis : axes)
     if (mesh.axisSize(axis) > 1)
       addParameters(axis, problem);
+}
+
+void LayoutCandidates::addBrought(const LayoutRequest &request, LayoutProblem &problem) {
+  for (auto [d, axes] : llvm::enumerate(request.dims))
+    for (const std::string &axis : axes)
+      for (const auto &segment : program.getDim(request.value, d))
+        for (unsigned atom : segment)
+          if (mesh.axisSize(axis) > 1 && canCut(atom, axis, problem))
+            cutOf(atom, axis, problem);
 }
 
 void LayoutCandidates::addParameters(StringRef axis, LayoutProblem &problem) {

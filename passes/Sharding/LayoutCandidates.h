@@ -1,6 +1,7 @@
 #ifndef DPC_PASSES_SHARDING_LAYOUTCANDIDATES_H
 #define DPC_PASSES_SHARDING_LAYOUTCANDIDATES_H
 
+#include "passes/Sharding/LayoutRequests.h"
 #include "passes/Sharding/LayoutSearch.h"
 
 namespace dpc {
@@ -16,7 +17,14 @@ public:
                    const dist::MeshShape &mesh, llvm::ArrayRef<std::string> axes,
                    llvm::DenseSet<unsigned> settled);
 
-  /// Adds the cuts of all parameters over the axes to `problem`.
+  /// Adds that each axis of a request cuts an atom of its dimension, in each segment
+  /// of it, also one of a tensor whose layout is given. A parameter that is asked for
+  /// is none that the search decides about.
+  void addRequest(const LayoutRequest &request, LayoutProblem &problem);
+  /// Adds the cuts with which a value is made as it is asked for. It is brought there
+  /// otherwise, so none is required.
+  void addBrought(const LayoutRequest &request, LayoutProblem &problem);
+  /// Adds the cuts of all other parameters over the axes to `problem`.
   void addParameters(LayoutProblem &problem);
   /// Adds those of integer inputs and labels that have no batch dimension: what
   /// they number, such as rows picked out of all samples, may be divided too.
@@ -28,8 +36,11 @@ public:
 
 private:
   void addParameters(llvm::StringRef axis, LayoutProblem &problem);
+  unsigned requestedCutOf(unsigned atom, llvm::StringRef axis, LayoutProblem &problem);
   unsigned cutOf(unsigned atom, llvm::StringRef axis, LayoutProblem &problem);
   double countDevices(const dist::Layout &layout) const;
+  /// Whether the axis can cut the atom at all, whoever asks.
+  bool isFree(unsigned atom, llvm::StringRef axis, const LayoutProblem &problem) const;
   bool canCut(unsigned atom, llvm::StringRef axis, const LayoutProblem &problem) const;
 
   const ProgramLoops &program;
@@ -42,6 +53,9 @@ private:
   llvm::SmallVector<mlir::Value> parameters;
   /// Cuts by class and axis.
   std::map<std::pair<unsigned, std::string>, unsigned> cuts;
+  /// Those of atoms that requests are about, which others of their class do not
+  /// share: by class and axis, and by atom and axis.
+  std::map<std::pair<unsigned, std::string>, unsigned> requestedCuts, requested;
 };
 
 } // namespace dpc

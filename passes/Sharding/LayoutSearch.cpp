@@ -23,6 +23,8 @@ static bool isLess(double a, double b) {
 }
 
 bool PlanCost::isBetterThan(const PlanCost &other) const {
+  if (missed != other.missed)
+    return missed < other.missed;
   if (isLess(excessBytes, other.excessBytes) || isLess(other.excessBytes, excessBytes))
     return excessBytes < other.excessBytes;
   if (isLess(seconds, other.seconds) || isLess(other.seconds, seconds))
@@ -32,8 +34,22 @@ bool PlanCost::isBetterThan(const PlanCost &other) const {
 
 bool PlanCost::isAsGoodAs(const PlanCost &other) const {
   auto differ = [](double a, double b) { return isLess(a, b) || isLess(b, a); };
-  return !differ(excessBytes, other.excessBytes) && !differ(seconds, other.seconds) &&
-         !differ(bytes, other.bytes);
+  return missed == other.missed && !differ(excessBytes, other.excessBytes) &&
+         !differ(seconds, other.seconds) && !differ(bytes, other.bytes);
+}
+
+PlanCost LayoutProblem::judge(const AxisPlan &plan) const {
+  auto isMade = [&](unsigned number) {
+    const AtomCut &cut = cuts[number];
+    return llvm::all_of(cut.atoms, [&](unsigned atom) {
+      auto axes = plan.find(atom);
+      return axes != plan.end() && llvm::is_contained(axes->second, cut.axis);
+    });
+  };
+  PlanCost cost = price(plan);
+  for (const Choice &choice : required)
+    cost.missed += llvm::none_of(choice.cuts, isMade);
+  return cost;
 }
 
 namespace {
@@ -45,21 +61,26 @@ public:
   explicit Search(const LayoutProblem &problem) : problem(problem), given(problem.given) {}
 
   LayoutChoice run() {
+    const Chosen wanted = takeCheapest(problem.required, {});
     Chosen best;
+    std::vector<Chosen> seen;
     bool isFirst = true;
-    for (const Chosen &start : {findRarest(), Chosen(), walk(), cutFirst(), cutLast()}) {
+    for (const Chosen &start :
+         {findRarest(wanted), wanted, takeCheapest(problem.choices, wanted),
+          cutAt(wanted, /*last=*/false), cutAt(wanted, /*last=*/true)}) {
       answer.starts.push_back(price(start));
       Chosen end = descend(start);
-      keep(end);
-      keep(start);
+      seen.insert(seen.end(), {end, start});
       if (isFirst || price(end).isBetterThan(price(best)))
         best = end;
       isFirst = false;
     }
     answer.plan = planOf(best);
     answer.cost = price(best);
-    for (const Chosen &each : findCheapest())
-      keep(each);
+    llvm::append_range(seen, findCheapest());
+    for (const Chosen &each : seen)
+      if (price(each).missed <= answer.cost.missed)
+        keep(each);
     answer.priced = prices.size();
     return std::move(answer);
   }
@@ -95,8 +116,8 @@ private:
     for (const auto &[chosen, cost] : prices)
       order.push_back({&chosen, &cost});
     llvm::stable_sort(order, [](const auto &a, const auto &b) {
-      return std::tuple(a.second->excessBytes, a.second->seconds, a.second->bytes) <
-             std::tuple(b.second->excessBytes, b.second->seconds, b.second->bytes);
+      return std::tuple(a.second->missed, a.second->excessBytes, a.second->seconds, a.second->bytes) <
+             std::tuple(b.second->missed, b.second->excessBytes, b.second->seconds, b.second->bytes);
     });
     std::vector<Chosen> cheapest;
     for (const auto &[chosen, cost] : ArrayRef(order).take_front(kKeptPlans))
@@ -115,7 +136,7 @@ private:
   const PlanCost &price(const Chosen &chosen) {
     auto [known, isNew] = prices.try_emplace(chosen);
     if (isNew)
-      known->second = problem.price(planOf(chosen));
+      known->second = problem.judge(planOf(chosen));
     return known->second;
   }
 
@@ -126,7 +147,7 @@ private:
   /// Of each choice the cut that the fewest others have: heads, inner dimensions,
   /// vocabularies, not the dimension that runs through everything. Larger
   /// parameters choose first; a cut with which devices read more is none.
-  Chosen findRarest() {
+  Chosen findRarest(Chosen chosen) {
     std::vector<unsigned> users(problem.cuts.size());
     std::vector<const LayoutProblem::Choice *> order;
     for (const LayoutProblem::Choice &choice : problem.choices) {
@@ -135,7 +156,6 @@ private:
         ++users[cut];
     }
     llvm::stable_sort(order, [](const auto *a, const auto *b) { return a->bytes > b->bytes; });
-    Chosen chosen;
     for (const LayoutProblem::Choice *choice : order) {
       if (hasOne(chosen, *choice))
         continue;
@@ -150,24 +170,18 @@ private:
     return chosen;
   }
 
-  /// Of each parameter the first dimension that can be cut, or the last one: what
-  /// simple tables say.
-  Chosen cutFirst() const {
-    Chosen chosen;
+  /// `chosen`, and of each parameter that it lacks the first dimension that can be cut,
+  /// or the last one: what simple tables say.
+  Chosen cutAt(Chosen chosen, bool last) const {
     for (const LayoutProblem::Choice &choice : problem.choices)
-      chosen.insert(choice.cuts.front());
-    return chosen;
-  }
-  Chosen cutLast() const {
-    Chosen chosen;
-    for (const LayoutProblem::Choice &choice : problem.choices)
-      chosen.insert(choice.cuts.back());
+      if (!hasOne(chosen, choice))
+        chosen.insert(last ? choice.cuts.back() : choice.cuts.front());
     return chosen;
   }
 
-  Chosen walk() {
-    Chosen chosen;
-    for (const LayoutProblem::Choice &choice : problem.choices) {
+  /// `chosen`, and of each of `choices` that it lacks the cheapest cut.
+  Chosen takeCheapest(llvm::ArrayRef<LayoutProblem::Choice> choices, Chosen chosen) {
+    for (const LayoutProblem::Choice &choice : choices) {
       if (hasOne(chosen, choice))
         continue;
       std::optional<Chosen> cheapest;
@@ -280,7 +294,7 @@ size_t dpc::chooseLean(llvm::ArrayRef<PlanCost> costs) {
 }
 
 llvm::Error LayoutChoice::verify(const LayoutProblem &problem) const {
-  const PlanCost again = problem.price(plan);
+  const PlanCost again = problem.judge(plan);
   if (again.isBetterThan(cost) || cost.isBetterThan(again))
     return planError("the layouts take {0} s, not {1} s", again.seconds, cost.seconds);
   for (const PlanCost &start : starts)

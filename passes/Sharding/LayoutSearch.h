@@ -9,7 +9,7 @@
 
 namespace dpc {
 
-/// What is judged of a plan, what matters most first.
+/// What is judged of a plan, what matters most after `missed` first.
 struct PlanCost {
   /// Bytes of parameters that a device holds or reads beyond its share. Whoever
   /// gives the mesh an axis that cuts no batch wants parameters to be cut.
@@ -18,6 +18,8 @@ struct PlanCost {
   double seconds = 0;
   /// Bytes that a device sends in a step.
   double bytes = 0;
+  /// Required choices of which no cut is made: worse than all else.
+  unsigned missed = 0;
 
   /// Whether whoever has `other` should change to this, by more than what rounding
   /// may change.
@@ -47,7 +49,12 @@ struct LayoutProblem {
     double bytes;
   };
   std::vector<Choice> choices;
+  /// Those that the user asks for, one of which each plan should have.
+  std::vector<Choice> required;
   std::function<PlanCost(const AxisPlan &)> price;
+
+  /// The price, and how many of the required choices the plan misses.
+  PlanCost judge(const AxisPlan &plan) const;
 };
 
 /// The answer: a plan, and what those cost from which the search began.
@@ -67,8 +74,9 @@ struct LayoutChoice {
 
 /// Looks for the plan of least cost: from several starts (nothing; of each choice
 /// the first cut, the last one, or the one that the fewest other choices have; a walk
-/// through the choices that takes the cheapest cut of each) it adds, removes and
-/// replaces cuts while the whole plan gets better. The best end wins.
+/// through the choices that takes the cheapest cut of each), all with the cheapest cut
+/// of each required choice, it adds, removes and replaces cuts while the whole plan
+/// gets better. The best end wins.
 LayoutChoice searchLayouts(const LayoutProblem &problem);
 
 /// The end of the same moves from `start`, a plan which may cut more than the

@@ -4,13 +4,19 @@
 include "mlir/Pass/PassBase.td"
 
 def AnnotateLayouts : Pass<"dpc-annotate-layouts", "mlir::ModuleOp"> {
-  let summary = "Gives state the layouts that the user asked for";
+  let summary = "Says of tensors how the user wants them laid out";
   let description = [{
-    Writes `dist.layout` on the arguments of each function that are parameters,
-    buffers or constants of a matching name; `dpc-assign-layouts` keeps it and
-    derives all other layouts. A request names a glob and one entry for each
-    dimension: `-` for replicated, or the axes that cut it, outermost first. An
-    exact name wins over a glob, and among globs the last one that matches.
+    Writes `dist.request` on the arguments of each function that are parameters,
+    buffers, constants, inputs or labels of a matching name, which
+    `dpc-assign-layouts` answers. A request names a glob and one entry for each
+    dimension: `-` for whole, or the axes that cut it, outermost first. An
+    exact name wins over a glob, and among globs the last one that matches. A
+    glob that names none of them is one of nodes of the ONNX file: what a node of
+    that name makes (its first output) gets the request, on the op that makes it. What an
+    optimizer keeps of a parameter lies like the parameter.
+
+    `specs` are those of the file itself: each names one tensor or node, they give
+    way to `shards`, and one may be a layout in full, which becomes `dist.layout`.
 
     Needs: level `step`. Keeps: the level.
 
@@ -19,7 +25,7 @@ def AnnotateLayouts : Pass<"dpc-annotate-layouts", "mlir::ModuleOp"> {
       return
     }
     // becomes, with shards=fc.*=-;model
-    func.func @step(%w: tensor<64x512xf32> {dist.layout = #dist.layout<"[64], [(512: model)]">,
+    func.func @step(%w: tensor<64x512xf32> {dist.request = [[], ["model"]],
                                             nn.arg = #nn.arg<parameter "fc.weight">}) {
       return
     }
@@ -28,6 +34,7 @@ def AnnotateLayouts : Pass<"dpc-annotate-layouts", "mlir::ModuleOp"> {
   let dependentDialects = ["::dpc::nn::NNDialect", "::dpc::dist::DistDialect"];
   let options = [
     ListOption<"shards", "shards", "std::string", "GLOB=ENTRY;ENTRY.., an entry `-` or AXIS+AXIS..">,
+    ListOption<"specs", "specs", "std::string", "NAME=ENTRY;ENTRY.. or NAME=LAYOUT, of the file">,
   ];
 }
 
@@ -49,7 +56,11 @@ def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
        that it reduces over where gathering the operands is at least twice as fast as
        reducing the result.
 
-    State whose argument already has a `dist.layout` keeps it.
+    State whose argument already has a `dist.layout` keeps it. A `dist.request` on an
+    argument asks for a plan in which each axis cuts one of the dimension's atoms, the
+    cheapest; where all are smaller than the axis, it cuts the dimension as a whole. One
+    on an op brings what the op makes to that layout by a `dist.reshard` right behind
+    it. Axes that an input is cut over are none that parameters need be cut over.
 
     Needs: level `step`, `dpc-describe-machine`. Gives: level `placed`.
 

@@ -27,6 +27,36 @@ unsigned Assignment::countOps(const AtomDim &dim) const {
   return ops;
 }
 
+DimLayout Assignment::layOutByAtoms(Value value, unsigned dim) const {
+  return layOut(
+      program.getDim(value, dim), [&](unsigned atom) { return program.getSize(atom); },
+      [&](unsigned atom) { return cache.getAxes(cuts[atom]); }, cache.mesh);
+}
+
+Layout Assignment::getRequested(const LayoutRequest &request) const {
+  Layout layout = Layout::replicated(nn::typeOf(request.value).getShape());
+  for (auto [d, wanted] : llvm::enumerate(request.dims)) {
+    DimLayout dim = layOutByAtoms(request.value, d);
+    AxisNames others = shardedAxes(dim), missing = wanted;
+    llvm::erase_if(others, [&](StringRef axis) {
+      return llvm::is_contained(wanted, axis) ||
+             cache.mesh.axes[*cache.mesh.axisIndex(axis)].sequential;
+    });
+    dropAxes(dim, others);
+    llvm::erase_if(missing, [&, here = shardedAxes(dim)](StringRef axis) {
+      return cache.mesh.axisSize(axis) == 1 || llvm::is_contained(here, axis);
+    });
+    if (!missing.empty())
+      cutPlainly(dim, missing, cache.mesh);
+    layout.dims[d] = std::move(dim);
+  }
+  return normalize(layout);
+}
+
+void Assignment::bring(const LayoutRequest &request) {
+  brought[program.getNumber(request.value)] = cache.layouts.getNumber(getRequested(request));
+}
+
 // Where two dimensions could have an axis, the one that fewer ops have gets it:
 // the heads or the inner dimension of a weight, not that which runs through all
 // layers. Who reads the weight cuts it so, too.
@@ -41,9 +71,7 @@ Layout Assignment::getNatural(Value value) const {
   for (int64_t d : order) {
     if (nn::typeOf(value).getDimSize(d) <= 1)
       continue;
-    DimLayout dim = layOut(
-        program.getDim(value, d), [&](unsigned atom) { return program.getSize(atom); },
-        [&](unsigned atom) { return cache.getAxes(cuts[atom]); }, cache.mesh);
+    DimLayout dim = layOutByAtoms(value, d);
     dropAxes(dim, used);
     llvm::append_range(used, shardedAxes(dim));
     layout.dims[d] = std::move(dim);
@@ -78,6 +106,18 @@ unsigned Assignment::place(const OpLoops &op) {
       situation.cuts.push_back(cache.getAxes(cuts[atom]));
     return situation;
   });
+}
+
+/// What all see of `value`, made in `layout`.
+unsigned Assignment::bring(unsigned value, unsigned layout) {
+  auto wanted = brought.find(value);
+  if (wanted == brought.end() || cache.layouts.isSame(layout, wanted->second))
+    return layout;
+  const ReshardCost &cost =
+      cache.getCost(layout, wanted->second, tensorBytes(program.getValues()[value].getType()));
+  moving.bytes += cost.bytes;
+  moving.seconds += cost.seconds;
+  return wanted->second;
 }
 
 void Assignment::read(unsigned value, unsigned layout, int64_t bytes) {
@@ -170,7 +210,7 @@ void Assignment::walk(const Layouts &arguments) {
     for (auto [index, value] : llvm::enumerate(op.operands))
       read(value, own[index], tensorBytes(program.getValues()[value].getType()));
     for (auto [index, value] : llvm::enumerate(op.results))
-      layouts[value] = own[op.operands.size() + index];
+      layouts[value] = bring(value, own[op.operands.size() + index]);
     computing += cache.getPlacement(placement).seconds;
     dividedComputing += cache.getDividedSeconds(placement);
   }

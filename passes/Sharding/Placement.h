@@ -1,6 +1,7 @@
 #ifndef DPC_PASSES_SHARDING_PLACEMENT_H
 #define DPC_PASSES_SHARDING_PLACEMENT_H
 
+#include "passes/Sharding/LayoutRequests.h"
 #include "passes/Sharding/OpPlacement.h"
 #include "passes/Sharding/PlacementCache.h"
 
@@ -21,6 +22,13 @@ public:
 
   /// All outlive the assignment. `cache` is that of the program.
   Assignment(const ProgramLoops &program, const AxisPlan &plan, PlacementCache &cache);
+
+  /// That `request.value` shall be brought to the layout asked for as soon as it is
+  /// made: all read it so. Outlives the assignment.
+  void bring(const LayoutRequest &request);
+  /// The layout of `value` as asked for: by its atoms where axes that are wanted cut
+  /// them, and whole where no axis is.
+  dist::Layout getRequested(const LayoutRequest &request) const;
 
   /// The layout of `value` by its atoms alone: what arguments get.
   dist::Layout getNatural(mlir::Value value) const;
@@ -53,9 +61,11 @@ public:
 
 private:
   unsigned countOps(const AtomDim &dim) const;
+  dist::DimLayout layOutByAtoms(mlir::Value value, unsigned dim) const;
   /// One walk through the ops.
   void walk(const Layouts &arguments);
   unsigned place(const OpLoops &op);
+  unsigned bring(unsigned value, unsigned layout);
   void read(unsigned value, unsigned layout, int64_t bytes);
   /// Partial sums that had better be reduced before anything reads them: those of
   /// which more bytes are reduced later, by several readers.
@@ -67,6 +77,8 @@ private:
   /// Numbers in the cache: of the axes that cut each atom; of the layout of each
   /// value, and of the set of those it is brought to; of the placement of each op.
   std::vector<unsigned> cuts, layouts, reads, placements;
+  /// By number of the value.
+  llvm::DenseMap<unsigned, unsigned> brought;
   llvm::BitVector reducedFirst;
   double computing = 0, dividedComputing = 0;
   ReshardCost moving;

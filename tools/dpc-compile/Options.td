@@ -41,7 +41,7 @@ def frozen : Repeated<"frozen", "GLOB", "Initializers that do not train", model>
 def mesh : Value<"mesh", "AXIS=N,..", "Devices as a grid; last axis fastest (default: one device)", layout>;
 def batch_axes : Value<"batch-axes", "AXIS,..", "Axes of the mesh that cut the batch (default: data)", layout>;
 def devices : Value<"devices", "N", "Let dpc choose the mesh", layout>;
-def shard : Repeated<"shard", "GLOB=AXES,..", "Layout of parameters and buffers, one entry a dimension: - or AXIS+AXIS.. (default: chosen)", layout>;
+def shard : Repeated<"shard", "GLOB=AXES,..", "Layout of parameters, buffers, inputs or what nodes make, one entry a dimension: - or AXIS+AXIS.. (default: chosen)", layout>;
 def zero : Value<"zero", "0-3[:AXIS]", "Store optimizer state (1), gradients (2), parameters (3) split", layout>;
 def zero_keep : Value<"zero-keep", "SIZE", "Parameters up to SIZE stay whole", layout>;
 def schedule : Value<"schedule", "NAME", "gpipe, 1f1b, interleaved or zero-bubble", layout>;

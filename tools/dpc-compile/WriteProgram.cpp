@@ -105,7 +105,8 @@ static uint32_t dtypeOf(onnx::ElementType type) {
 }
 
 /// What --save-onnx needs: the model with a hole for each piece of state.
-static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source, ProgramOptions &program) {
+static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source, const onnx::SpecPlan &plan,
+                               ProgramOptions &program) {
   llvm::StringSet<> states;
   for (auto persistent : module.getOps<exec::PersistentOp>())
     for (nn::ArgAttr arg : exec::getBoundArgs(persistent))
@@ -113,7 +114,7 @@ static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source, Program
           arg.getKind() != nn::ArgKind::control)
         states.insert(arg.getName());
   llvm::Expected<onnx::SaveTemplate> model =
-      onnx::buildSaveTemplate(source, [&](StringRef name) { return states.contains(name); });
+      onnx::buildSaveTemplate(source, [&](StringRef name) { return states.contains(name); }, plan);
   if (!model)
     return model.takeError();
   program.onnxBytes = model->fileBytes;
@@ -336,13 +337,13 @@ static int placeValues(ModuleOp module, const CompileOptions &options, ProgramOp
 }
 
 int dpc::writeProgram(ModuleOp module, const CompileOptions &options, onnx::OnnxModel &source,
-                      const char *argv0) {
+                      const onnx::SpecPlan &plan, const char *argv0) {
   ProgramOptions program;
   program.name = llvm::sys::path::stem(options.model).str();
   program.command = options.command;
   program.isa = isaOf(options.placed);
   program.functions = findTarget(options.placed.target)->getFunctionForm();
-  if (llvm::Error error = addTemplate(module, source, program))
+  if (llvm::Error error = addTemplate(module, source, plan, program))
     return fail(options.model + ": " + llvm::toString(std::move(error)), exitInvalid);
   Staged output, values;
   if (int code = output.create(options.output))

@@ -15,6 +15,7 @@
 #include "targets/Target.h"
 #include "tools/common/FatalErrors.h"
 #include "tools/dpc-compile/Explain.h"
+#include "tools/dpc-compile/FileLayouts.h"
 #include "tools/dpc-compile/WorkFolder.h"
 #include "tools/dpc-compile/WriteProgram.h"
 
@@ -141,6 +142,11 @@ int main(int argc, char **argv) {
                        trains ? llvm::errs() : llvm::nulls(), &source, &summary);
   if (!module)
     return exitInvalid;
+  if (options.stopAfter >= Level::placed)
+    if (llvm::Error error = addFileLayouts(*source, options, llvm::errs())) {
+      llvm::errs() << "dpc-compile: error: " << llvm::toString(std::move(error)) << "\n";
+      return exitInvalid;
+    }
   // Each level is made from the one before, and checked.
   const std::pair<Level, std::function<void(OpPassManager &)>> pipelines[] = {
       {Level::import, [](OpPassManager &manager) { addContractCheck(manager, Level::import); }},
@@ -153,6 +159,7 @@ int main(int argc, char **argv) {
   };
   std::optional<std::string> loss;
   std::optional<ReshardTable> reshards;
+  onnx::SpecPlan plan;
   for (const auto &[level, build] : pipelines) {
     if (level > options.stopAfter)
       break;
@@ -160,8 +167,11 @@ int main(int argc, char **argv) {
     build(manager);
     if (failed(manager.run(*module)))
       return exitInvalid;
-    if (level == Level::placed && !examineReshards(options, *module, reshards))
-      return exitInvalid;
+    if (level == Level::placed) {
+      if (!examineReshards(options, *module, reshards))
+        return exitInvalid;
+      plan = collectPlan(*module);
+    }
     // Of functions on tensors.
     if (level <= Level::local)
       loss = describeLoss(*module);
@@ -173,5 +183,5 @@ int main(int argc, char **argv) {
       code.erase();
     return finish(printModule(*module, options.output), loss);
   }
-  return finish(writeProgram(*module, options, *source, argv[0]), loss);
+  return finish(writeProgram(*module, options, *source, plan, argv[0]), loss);
 }

@@ -78,6 +78,17 @@ static LogicalResult verifyLayouts(Operation *op, Attribute attr, StringRef what
   return success();
 }
 
+/// Names of axes for each dimension of `type`.
+static bool isRequestOf(Attribute attr, Type type) {
+  auto tensor = dyn_cast_or_null<RankedTensorType>(type);
+  auto dims = dyn_cast<ArrayAttr>(attr);
+  return tensor && dims && int64_t(dims.size()) == tensor.getRank() &&
+         llvm::all_of(dims, [](Attribute dim) {
+           auto axes = dyn_cast<ArrayAttr>(dim);
+           return axes && llvm::all_of(axes, [](Attribute axis) { return isa<StringAttr>(axis); });
+         });
+}
+
 LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
   if (attr.getName() == kOperandsAttrName)
     return verifyLayouts(op, attr.getValue(), attr.getName(), op->getOperandTypes());
@@ -87,6 +98,13 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return success();
   if (attr.getName() == kCostAttrName && isa<CostAttr>(attr.getValue()))
     return success();
+  if (attr.getName() == kRequestAttrName) {
+    Type type = op->getNumResults() ? op->getResult(0).getType() : Type();
+    if (isRequestOf(attr.getValue(), type))
+      return success();
+    return op->emitOpError() << attr.getName() << " has no list of axes for each dimension of "
+                             << type;
+  }
   return op->emitError("has the unknown attribute ") << attr.getName();
 }
 
@@ -130,8 +148,10 @@ static LogicalResult verifyLayoutOf(Operation *op, StringRef what, unsigned inde
 LogicalResult DistDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
                                                     NamedAttribute attr) {
   auto function = dyn_cast<FunctionOpInterface>(op);
-  return verifyLayoutOf(op, "argument", index, attr,
-                        function ? function.getArgumentTypes()[index] : Type());
+  Type type = function ? function.getArgumentTypes()[index] : Type();
+  if (attr.getName() == kRequestAttrName && isRequestOf(attr.getValue(), type))
+    return success();
+  return verifyLayoutOf(op, "argument", index, attr, type);
 }
 
 LogicalResult DistDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,

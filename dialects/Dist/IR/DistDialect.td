@@ -14,6 +14,19 @@ def Dist_Dialect : Dialect {
     reaches is reached by all of its group, in the same order, because no control
     flow depends on `dist.axis_index`, the only value that differs between
     devices.
+
+    Before, an argument or an op may have a `dist.request`: which axes shall cut
+    each dimension of it (of the op's first result), outermost first.
+    `dpc-assign-layouts` answers it.
+
+    ```mlir
+    func.func @infer(%x: tensor<8x32xf32>, %w: tensor<32x16xf32> {dist.request = [[], ["model"]]})
+        -> tensor<8x16xf32> {
+      %y = nn.dot %x, %w contract [1] [0] {dist.request = [["data"], []]}
+          : tensor<8x32xf32>, tensor<32x16xf32> -> tensor<8x16xf32>
+      return %y : tensor<8x16xf32>
+    }
+    ```
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
@@ -22,6 +35,11 @@ def Dist_Dialect : Dialect {
   let extraClassDeclaration = [{
     /// Layout of a function argument or result: a LayoutAttr.
     static constexpr ::llvm::StringLiteral kLayoutAttrName = "dist.layout";
+    /// Layout that the user asked for, of a function argument or of an op's first
+    /// result: an array that has the names of the axes that cut each dimension,
+    /// outermost first, an array each. Which factor of the dimension an axis cuts is
+    /// left open.
+    static constexpr ::llvm::StringLiteral kRequestAttrName = "dist.request";
     /// Flat storage of state, of a function argument or result: a StorageAttr.
     static constexpr ::llvm::StringLiteral kStorageAttrName = "dist.storage";
     /// What the program is planned for, of the module: a MachineAttr.

@@ -173,7 +173,8 @@ onnxpb::ModelProto withoutGraph(const onnxpb::ModelProto &from) {
 } // namespace
 
 llvm::Expected<SaveTemplate> buildSaveTemplate(OnnxModel &source,
-                                               llvm::function_ref<bool(llvm::StringRef)> isState) {
+                                               llvm::function_ref<bool(llvm::StringRef)> isState,
+                                               const SpecPlan &plan) {
   Writer writer(source);
   const onnxpb::GraphProto &main = source.proto->graph();
   onnxpb::GraphProto graph = withoutInitializers(main);
@@ -182,6 +183,8 @@ llvm::Expected<SaveTemplate> buildSaveTemplate(OnnxModel &source,
               [](const auto &output) { return output.name(); });
   if (llvm::Error error = writer.embed(*graph.mutable_node()))
     return std::move(error);
+  if (plan.countDevices() > 1)
+    writeShardingSpecs(model, graph, plan);
   for (onnxpb::FunctionProto &function : *model.mutable_functions()) {
     toInference(*function.mutable_node(), function.output(),
                 [](const std::string &output) { return output; });

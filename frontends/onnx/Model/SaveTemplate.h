@@ -4,6 +4,7 @@
 #define DPC_FRONTENDS_ONNX_MODEL_SAVETEMPLATE_H
 
 #include "frontends/onnx/Model/Load.h"
+#include "frontends/onnx/Model/ShardingSpecs.h"
 #include "frontends/onnx/Model/Tensor.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -38,9 +39,11 @@ constexpr uint64_t kMaxModelBytes = (uint64_t(1) << 31) - 1;
 /// The template of `model` with a hole for each initializer that `isState`
 /// names. External data moves into the file, and ops in their training form
 /// (BatchNormalization, Dropout) take their inference form, so that any runtime
-/// can run the result. Errors name the tensor.
+/// can run the result. `plan`, unless it is for one device, takes the place of any
+/// sharding specs. Errors name the tensor.
 llvm::Expected<SaveTemplate> buildSaveTemplate(OnnxModel &model,
-                                               llvm::function_ref<bool(llvm::StringRef)> isState);
+                                               llvm::function_ref<bool(llvm::StringRef)> isState,
+                                               const SpecPlan &plan);
 
 } // namespace dpc::onnx
 

@@ -1,0 +1,102 @@
+// Layouts that travel in ONNX files: what a file asks for, and the plan that a saved
+// one states.
+
+#include "tools/dpc-compile/FileLayouts.h"
+
+#include "dialects/Dist/IR/Collectives.h"
+#include "dialects/NN/IR/NNDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::dist;
+
+/// The text of a request (see dpc-annotate-layouts): a layout in full where a
+/// dimension is a product, of which a request would leave open which factor is cut.
+static std::string requestOf(const onnx::SpecLayout &layout) {
+  Layout full;
+  bool isProduct = false;
+  std::vector<std::string> entries;
+  for (const auto &dim : layout) {
+    isProduct |= dim.size() > 1;
+    AxisNames axes;
+    Segment segment;
+    for (const onnx::SpecFactor &factor : dim) {
+      segment.factors.emplace_back(std::max<int64_t>(1, factor.size),
+                                   AxisNames(factor.axes.begin(), factor.axes.end()));
+      axes.append(factor.axes.begin(), factor.axes.end());
+    }
+    full.dims.emplace_back().segments.push_back(std::move(segment));
+    entries.push_back(axes.empty() ? "-" : llvm::join(axes, "+"));
+  }
+  return isProduct ? toString(full) : llvm::join(entries, ";");
+}
+
+llvm::Error dpc::addFileLayouts(const onnx::OnnxModel &source, CompileOptions &options,
+                                llvm::raw_ostream &notes) {
+  std::vector<onnx::SpecAxis> mesh;
+  for (StringRef text : options.placed.axes) {
+    auto [name, size] = text.split('=');
+    if (llvm::is_contained(options.placed.sequentialAxes, name))
+      continue;
+    mesh.push_back({name.str(), 1});
+    size.getAsInteger(10, mesh.back().size);
+  }
+  auto layouts = onnx::readShardingSpecs(source, mesh, notes);
+  if (!layouts)
+    return layouts.takeError();
+  for (const auto &[name, layout] : *layouts)
+    options.placed.specs.push_back(name + "=" + requestOf(layout));
+  if (!layouts->empty() && !options.placed.shards.empty())
+    notes << "note: --shard comes before the layouts in the file\n";
+
+  const std::map<std::string, std::string> makers = onnx::findMakers(source);
+  for (std::string &shard : options.placed.shards) {
+    auto [name, entries] = StringRef(shard).rsplit('=');
+    if (auto maker = makers.find(name.str()); maker != makers.end())
+      shard = maker->second + "=" + entries.str();
+  }
+  return llvm::Error::success();
+}
+
+/// `dim` as one product. Axes that a loop walks are none of the devices'.
+static std::vector<onnx::SpecFactor> factorsOf(DimLayout dim, bool isState) {
+  std::vector<onnx::SpecFactor> factors;
+  if (isState && dim.segments.size() == 1)
+    for (const Factor &factor : dim.segments[0].factors)
+      factors.push_back({factor.size, {factor.axes.begin(), factor.axes.end()}});
+  else
+    factors.push_back({dim.extent(), shardedAxes(dim)});
+  return factors;
+}
+
+onnx::SpecPlan dpc::collectPlan(ModuleOp module) {
+  onnx::SpecPlan plan;
+  for (auto mesh : module.getOps<MeshOp>())
+    for (const MeshAxis &axis : mesh.getShape().axes)
+      if (!axis.sequential)
+        plan.mesh.push_back({axis.name, axis.size});
+  if (plan.countDevices() == 1)
+    return {};
+  for (StringRef name : {"step", "infer"}) {
+    auto function = module.lookupSymbol<func::FuncOp>(name);
+    for (unsigned i = 0; function && i < function.getNumArguments(); ++i) {
+      nn::ArgAttr arg = nn::getArg(function, i);
+      auto layout = function.getArgAttrOfType<LayoutAttr>(i, DistDialect::kLayoutAttrName);
+      if (!arg || !layout || arg.getKind() == nn::ArgKind::control)
+        continue;
+      onnx::SpecLayout dims;
+      for (const DimLayout &dim : normalize(layout.getLayout()).dims) {
+        dims.push_back(factorsOf(dim, nn::isState(arg.getKind())));
+        for (onnx::SpecFactor &factor : dims.back())
+          llvm::erase_if(factor.axes, [&](StringRef axis) {
+            return llvm::none_of(plan.mesh, [&](const auto &each) { return each.name == axis; });
+          });
+      }
+      plan.tensors.try_emplace(arg.getName().str(), std::move(dims));
+    }
+  }
+  return plan;
+}
