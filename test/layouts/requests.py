@@ -178,6 +178,26 @@ def check_round_trip(tests):
     expect('for 4 devices, the mesh has 2: they are ignored' in notes, notes)
 
 
+def check_value_spec(tests):
+    """A spec of what a node makes is a request for it."""
+    model = onnx.load(tests.path('gpt2.onnx'), load_external_data=False)
+    config = model.configuration.add()
+    config.name, config.num_devices = 'four', 4
+    own = next(node for node in model.graph.node if node.name == 'node_add_4').device_configurations.add()
+    own.configuration_id = 'four'
+    spec = own.sharding_spec.add()
+    spec.tensor_name = 'add_4'
+    spec.device.extend(range(4))
+    for axis in (0, -2):
+        dim = spec.sharded_dim.add()
+        dim.axis = axis
+        dim.simple_sharding.add().num_shards = 2
+    onnx.save(model, tests.path('value.onnx'))
+    lines = tests.place('value.onnx', *LOSS, '--mesh=data=2,model=2')[1]
+    expect(any('dist.reshard' in line and 'to <"[(8: data)], [(512: model)], [1024]">' in line for line in lines),
+           'it is not brought there')
+
+
 def check_bad_specs(tests):
     saved, _ = plan_of(tests)
 
@@ -225,7 +245,7 @@ def check_trained(tests, case, mesh, *flags):
 def tests_of(tests):
     """(name, function) of each test."""
     for check in (check_megatron, check_precedence, check_input, check_value, check_batch_axes, check_table,
-                  check_two_dimensions, check_refused, check_round_trip, check_bad_specs):
+                  check_two_dimensions, check_refused, check_round_trip, check_value_spec, check_bad_specs):
         yield 'request ' + check.__name__[6:].replace('_', ' '), lambda c=check: c(tests)
     for case, mesh, *flags in [
             ('gpt2', 'model=2', *requests('*c_fc.weight=-,model', '*mlp.c_proj.weight=-,-')),
