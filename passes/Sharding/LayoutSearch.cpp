@@ -65,9 +65,8 @@ public:
     Chosen best;
     std::vector<Chosen> seen;
     bool isFirst = true;
-    for (const Chosen &start :
-         {findRarest(wanted), wanted, takeCheapest(problem.choices, wanted),
-          cutAt(wanted, /*last=*/false), cutAt(wanted, /*last=*/true)}) {
+    for (const Chosen &start : {findRarest(wanted), wanted, takeCheapest(problem.choices, wanted),
+                                cutAt(wanted, /*last=*/false), cutAt(wanted, /*last=*/true)}) {
       answer.starts.push_back(price(start));
       Chosen end = descend(start);
       seen.insert(seen.end(), {end, start});
@@ -116,8 +115,9 @@ private:
     for (const auto &[chosen, cost] : prices)
       order.push_back({&chosen, &cost});
     llvm::stable_sort(order, [](const auto &a, const auto &b) {
-      return std::tuple(a.second->missed, a.second->excessBytes, a.second->seconds, a.second->bytes) <
-             std::tuple(b.second->missed, b.second->excessBytes, b.second->seconds, b.second->bytes);
+      return std::tuple(a.second->missed, a.second->excessBytes, a.second->seconds,
+                        a.second->bytes) < std::tuple(b.second->missed, b.second->excessBytes,
+                                                      b.second->seconds, b.second->bytes);
     });
     std::vector<Chosen> cheapest;
     for (const auto &[chosen, cost] : ArrayRef(order).take_front(kKeptPlans))

@@ -7,11 +7,10 @@ import subprocess
 
 from programs import LIMIT, Failed
 
-# Layers, elements of the residual stream, and cuts of the weights in the syntax of dpc-annotate-layouts. GPT-2's
-# fused projection is left to the search: its heads are a factor of three segments.
+# Layers, elements of the residual stream, and cuts of the weights in the syntax of dpc-annotate-layouts.
 MEGATRON = {
-    'gpt2': (3, 8 * 512 * 1024, ('*.attn.c_proj.weight=model;-', '*.c_fc.weight=-;model', '*.mlp.c_proj.weight=model;-',
-                                 '*.lm_head.weight=model;-', '*.wpe.weight=-;-')),
+    'gpt2': (3, 8 * 512 * 1024, ('*.c_attn.weight=-;model', '*.attn.c_proj.weight=model;-', '*.c_fc.weight=-;model',
+                                 '*.mlp.c_proj.weight=model;-', '*.lm_head.weight=model;-', '*.wpe.weight=-;-')),
     'llama': (4, 8 * 256 * 512, ('*.[qkv]_proj.weight=model;-', '*.o_proj.weight=-;model',
                                  '*.gate_proj.weight=model;-', '*.up_proj.weight=model;-',
                                  '*.down_proj.weight=-;model', '*.embed_tokens.weight=model;-',

@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-assign-layouts='axes=data=2,model=2 batch-axes=data auto-axes=model' | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-assign-layouts='axes=data=2,model=2 batch-axes=data auto-axes=model split-atoms=false' | FileCheck %s
 
 // A request is one for an atom of its dimension: for heads where those are what is
 // read, and what is asked for is gone then. CHECK-LABEL: @infer
