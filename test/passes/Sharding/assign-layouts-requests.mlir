@@ -19,9 +19,9 @@ func.func @infer(%x: tensor<8x8xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
 
 // It is required though the search would have cut the other dimension.
 // CHECK-LABEL: @infer
-// CHECK-SAME: tensor<8x16xf32> {dist.layout = #dist.layout<"[8], [(16: model)]">, nn.arg = #nn.arg<parameter "w">}
+// CHECK-SAME: tensor<8x16xf32> {dist.layout = #dist.layout<"[(8: model)], [16]">, nn.arg = #nn.arg<parameter "w">}
 func.func @infer(%x: tensor<8x8xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
-                 %w: tensor<8x16xf32> {nn.arg = #nn.arg<parameter "w">, dist.request = [[], ["model"]]})
+                 %w: tensor<8x16xf32> {nn.arg = #nn.arg<parameter "w">, dist.request = [["model"], []]})
     -> (tensor<8x16xf32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.dot %x, %w contract [1] [0] : tensor<8x8xf32>, tensor<8x16xf32> -> tensor<8x16xf32>
   return %0 : tensor<8x16xf32>
@@ -31,7 +31,7 @@ func.func @infer(%x: tensor<8x8xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
 
 // Without it: the other.
 // CHECK-LABEL: @infer
-// CHECK-SAME: tensor<8x16xf32> {dist.layout = #dist.layout<"[(8: model)], [16]">, nn.arg = #nn.arg<parameter "w">}
+// CHECK-SAME: tensor<8x16xf32> {dist.layout = #dist.layout<"[8], [(16: model)]">, nn.arg = #nn.arg<parameter "w">}
 func.func @infer(%x: tensor<8x8xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
                  %w: tensor<8x16xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<8x16xf32> {nn.result = #nn.result<output "y">}) {
