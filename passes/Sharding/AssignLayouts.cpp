@@ -153,6 +153,7 @@ private:
       if (settleRequests(function, *program, *wanted))
         continue;
       requests = std::move(*wanted);
+      returned = returnedOf(function);
       cutBatch(function, *program, plan);
       cutKnownArguments(function, *program, plan);
       std::vector<AxisPlan> plans = {plan};
@@ -181,12 +182,12 @@ private:
       if (!isa<BlockArgument>(request.value))
         assignment->bring(request);
     assignment->run(argumentLayouts(function, *assignment));
-    assignment->finish(returnedOf(function));
+    assignment->finish(returned);
     return assignment;
   }
 
   /// What `function` returns, and how that has to lie.
-  std::vector<Assignment::Returned> returnedOf(func::FuncOp function) {
+  static std::vector<Assignment::Returned> returnedOf(func::FuncOp function) {
     llvm::StringMap<Value> carriers;
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       if (ArgAttr arg = nn::getArg(function, i); arg && isState(arg.getKind()))
@@ -675,6 +676,7 @@ private:
   bool stateIsKnown = false;
   /// Of the function that is looked at.
   std::vector<LayoutRequest> requests;
+  std::vector<Assignment::Returned> returned;
   /// By keyOf: what was given, or decided for @step.
   std::map<std::string, Layout> knownLayouts;
 };

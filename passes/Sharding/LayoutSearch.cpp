@@ -204,25 +204,18 @@ private:
     return a.isBetterThan(b) || (next.size() < here.size() && a.isAsGoodAs(b));
   }
 
-  /// Moves to neighbours that are better, as long as there are any. Seconds are not
-  /// bought with bytes step by step: what counts is where it began, or where the
-  /// last excess went. Better is no order, of seconds and bytes together: it never
-  /// comes back to where it has been.
+  /// Moves to neighbours that are better, as long as there are any. What rounding
+  /// hides could lead in a circle: it never comes back to where it has been.
   Chosen descend(Chosen here) {
-    Chosen base = here;
     std::set<Chosen> seen;
     while (true) {
       seen.insert(here);
       Chosen best = here;
       for (const Chosen &neighbour : neighboursOf(here))
-        if (!seen.count(neighbour) && improves(neighbour, best) &&
-            (price(neighbour).isBetterThan(price(base)) ||
-             price(neighbour).isAsGoodAs(price(base))))
+        if (!seen.count(neighbour) && improves(neighbour, best))
           best = neighbour;
       if (best == here)
         return here;
-      if (isLess(price(best).excessBytes, price(base).excessBytes))
-        base = best;
       here = best;
     }
   }

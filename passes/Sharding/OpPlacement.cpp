@@ -450,6 +450,17 @@ double OpPlacer::computeSeconds(const OpPlacement &placement) const {
   return fraction * machine.device.computeSeconds(op.flops, op.bytes);
 }
 
+/// What it costs that something of `bytes` is read as `to`: from the layout it was
+/// made in, or from the nearest one that it was brought to before.
+static ReshardCost readCost(const OpSituation::Operand &operand, const Layout &to, int64_t bytes,
+                            ReshardPrices &prices) {
+  ReshardCost least = prices.getCost(*operand.layout, to, bytes);
+  for (const Layout *made : operand.made)
+    if (ReshardCost cost = prices.getCost(*made, to, bytes); cost.seconds < least.seconds)
+      least = cost;
+  return least;
+}
+
 ReshardCost OpPlacer::readAll(const OpPlacement &placement) const {
   ReshardCost total;
   for (auto [value, operand, layout] :
@@ -469,15 +480,6 @@ double OpPlacer::secondsWithReshards(const OpPlacement &placement) const {
     total += prices.getCost(layout, reduced, tensorBytes(value.getType())).seconds;
   }
   return total;
-}
-
-ReshardCost dpc::readCost(const OpSituation::Operand &operand, const Layout &to, int64_t bytes,
-                          ReshardPrices &prices) {
-  ReshardCost least = prices.getCost(*operand.layout, to, bytes);
-  for (const Layout *made : operand.made)
-    if (ReshardCost cost = prices.getCost(*made, to, bytes); cost.seconds < least.seconds)
-      least = cost;
-  return least;
 }
 
 OpPlacement dpc::placeOp(const OpSituation &situation, const MeshShape &mesh,

@@ -50,11 +50,6 @@ dist::DimLayout layOut(const AtomDim &dim, llvm::function_ref<int64_t(unsigned)>
 OpPlacement placeOp(const OpSituation &situation, const dist::MeshShape &mesh,
                     const Machine &machine, ReshardPrices &prices);
 
-/// What it costs that something of `bytes` is read as `to`: from the layout it was
-/// made in, or from the nearest one that it was brought to before.
-ReshardCost readCost(const OpSituation::Operand &operand, const dist::Layout &to, int64_t bytes,
-                     ReshardPrices &prices);
-
 /// Whether devices along `axis` all compute the same of `op`, though it has a loop
 /// that could be divided. Updates of state do not count: they are divided later, in
 /// flat storage.

@@ -12,7 +12,7 @@ using namespace dpc;
 using namespace dpc::dist;
 
 Assignment::Assignment(const ProgramLoops &program, const AxisPlan &plan, PlacementCache &cache)
-    : program(program), plan(plan), cache(cache), cuts(program.getAtomCount()) {
+    : program(program), cache(cache), cuts(program.getAtomCount()) {
   for (const auto &[atom, axes] : plan)
     cuts[atom] = cache.getCuts(axes);
 }

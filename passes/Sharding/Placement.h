@@ -72,7 +72,6 @@ private:
   llvm::BitVector findReducedFirst() const;
 
   const ProgramLoops &program;
-  const AxisPlan &plan;
   PlacementCache &cache;
   /// Numbers in the cache: of the axes that cut each atom; of the layout of each
   /// value, and of the set of those it is brought to; of the placement of each op.

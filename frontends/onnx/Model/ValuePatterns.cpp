@@ -3,6 +3,8 @@
 
 #include "frontends/onnx/Model/ValuePatterns.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -137,40 +139,10 @@ bool looksLikeMask(const Tensor &tensor) {
   return zero && one && tensor.shape.size() >= 2;
 }
 
-/// Whether some axis of `tensor` is one of sinusoids as far as its first entries
-/// say. All weights of a model are asked, and nearly all of them say no here.
-static bool beginsLikeSinusoids(Tensor tensor) {
-  constexpr int64_t kEntries = 8;
-  constexpr double kLargestScale = 1.0001;
-  if (tensor.shape.size() < 2 || tensor.shape[0] <= kEntries)
-    return true;
-  tensor.bytes = tensor.bytes.take_front(tensor.bytes.size() / tensor.shape[0] * kEntries);
-  tensor.shape[0] = kEntries;
-  std::vector<double> values;
-  readValues(tensor, values);
-  if (values.empty())
-    return true;
-  Axis axis{1, 1, tensor.numElements()};
-  for (size_t d = 0; d + 1 < tensor.shape.size(); ++d) {
-    axis.outer *= axis.extent;
-    axis.extent = tensor.shape[d];
-    axis.inner /= axis.extent;
-    if (axis.extent < 5)
-      continue;
-    Verdict verdict = testSinusoid(values, axis, kLargestScale);
-    if (verdict.holds && verdict.varies)
-      return true;
-  }
-  return false;
-}
-
-bool looksLikeSinusoids(const Tensor &tensor) {
-  if (!beginsLikeSinusoids(tensor))
-    return false;
-  std::vector<double> values;
-  double scale = readValues(tensor, values);
-  if (scale < 0.5 || scale > 1.0001)
-    return false;
+/// Whether the lines of some axis of `tensor`, not its innermost, are sinusoids that
+/// vary and are `enough`.
+static bool hasSinusoids(const Tensor &tensor, const std::vector<double> &values, double scale,
+                         llvm::function_ref<bool(const Verdict &, const Axis &)> enough) {
   Axis axis{1, 1, tensor.numElements()};
   for (size_t d = 0; d + 1 < tensor.shape.size(); ++d) {
     axis.outer *= axis.extent;
@@ -179,12 +151,40 @@ bool looksLikeSinusoids(const Tensor &tensor) {
     if (axis.extent < 5)
       continue;
     Verdict verdict = testSinusoid(values, axis, scale);
-    // Nearly every line has its say: lines of zeros have none.
-    if (verdict.holds && verdict.varies &&
-        2 * verdict.equations >= axis.outer * axis.inner * (axis.extent - 3))
+    if (verdict.holds && verdict.varies && enough(verdict, axis))
       return true;
   }
   return false;
+}
+
+/// Largest magnitude of a table of sinusoids.
+static constexpr double kLargestScale = 1.0001;
+
+/// Whether some axis of `tensor` is one of sinusoids as far as its first entries
+/// say. All weights of a model are asked, and nearly all of them say no here.
+static bool beginsLikeSinusoids(Tensor tensor) {
+  constexpr int64_t kEntries = 8;
+  if (tensor.shape.size() < 2 || tensor.shape[0] <= kEntries)
+    return true;
+  tensor.bytes = tensor.bytes.take_front(tensor.bytes.size() / tensor.shape[0] * kEntries);
+  tensor.shape[0] = kEntries;
+  std::vector<double> values;
+  readValues(tensor, values);
+  return values.empty() || hasSinusoids(tensor, values, kLargestScale,
+                                        [](const Verdict &, const Axis &) { return true; });
+}
+
+bool looksLikeSinusoids(const Tensor &tensor) {
+  if (!beginsLikeSinusoids(tensor))
+    return false;
+  std::vector<double> values;
+  double scale = readValues(tensor, values);
+  if (scale < 0.5 || scale > kLargestScale)
+    return false;
+  // Nearly every line has its say: lines of zeros have none.
+  return hasSinusoids(tensor, values, scale, [](const Verdict &verdict, const Axis &axis) {
+    return 2 * verdict.equations >= axis.outer * axis.inner * (axis.extent - 3);
+  });
 }
 
 bool looksLikeTable(const Tensor &tensor) {
