@@ -20,21 +20,15 @@ dpc_status_t CudaDevice::check(cuda::Result result, const char *what) const {
   const char *name = nullptr, *text = nullptr;
   driver.cuGetErrorName(result, &name);
   driver.cuGetErrorString(result, &text);
-  return fail(DPC_INVALID, "CUDA: %s: %s (%s)", what, text ? text : "unknown error",
-              name ? name : "?");
-}
-
-dpc_status_t CudaDevice::checkWork(cuda::Result result) const {
-  const dpc_status_t status = check(result, "the device's work");
   const bool isFault = result == cuda::Result::illegalAddress ||
                        result == cuda::Result::misalignedAddress ||
                        result == cuda::Result::launchFailed;
   const char *waits = std::getenv("CUDA_LAUNCH_BLOCKING");
-  if (!isFault || (waits && *waits == '1'))
-    return status;
-  const std::string said = dpc_last_error();
-  return fail(status, "%s: CUDA_LAUNCH_BLOCKING=1 with --cuda-graph=off names the kernel",
-              said.c_str());
+  const bool mayBeEarlier = isFault && !(waits && *waits == '1');
+  return fail(DPC_INVALID, "%sCUDA: %s: %s (%s)%s", owner.c_str(), what,
+              text ? text : "unknown error", name ? name : "?",
+              mayBeEarlier ? ": CUDA_LAUNCH_BLOCKING=1 with --cuda-graph=off names the kernel"
+                           : "");
 }
 
 CudaDevice::~CudaDevice() {
@@ -171,6 +165,8 @@ dpc_status_t CudaDevice::load(const dpc_kernel_t &kernel, cuda::Module *out) {
 }
 
 dpc_status_t CudaDevice::load(const dpc_program_t &program, uint32_t rank) {
+  if (program.world_size > 1)
+    owner = "rank " + std::to_string(rank) + ": ";
   const dpc_rank_t &wanted = program.ranks[rank];
   if (dpc_status_t status = allocate({wanted.arena_bytes, wanted.shared_bytes}))
     return status;

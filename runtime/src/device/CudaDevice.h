@@ -33,13 +33,11 @@ public:
   /// Allocates the spaces, of so many bytes each.
   dpc_status_t allocate(const uint64_t (&bytes)[DPC_SPACE_COUNT]);
 
-  /// DPC_OK, or a message that says what failed and what the driver calls it.
+  /// DPC_OK, or a message that says what failed and what the driver calls it, with
+  /// the rank where there are several. A kernel's fault comes to light in whatever
+  /// call is made next, and it is known which kernel it was only where launches
+  /// wait for theirs: the message says how.
   dpc_status_t check(cuda::Result result, const char *what) const;
-
-  /// The same for work that was given before. A fault of a kernel comes to light
-  /// when all is awaited, which kernel it was only where launches wait for theirs:
-  /// the message says how.
-  dpc_status_t checkWork(cuda::Result result) const;
 
   cuda::DevicePointer base(uint32_t space) const { return spaces[space]; }
   /// What tells this device from all others.
@@ -60,6 +58,7 @@ private:
   cuda::Device device = 0;
   cuda::Context context = nullptr;
   bool isRetained = false;
+  std::string owner; // "rank R: " before what fails, where there are several ranks
   uint32_t arch = 0;
   cuda::DevicePointer spaces[DPC_SPACE_COUNT] = {};
   std::map<const dpc_image_t *, cuda::Module> modules;

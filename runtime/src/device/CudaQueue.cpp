@@ -285,7 +285,7 @@ dpc_status_t CudaQueue::finish() {
 
 dpc_status_t CudaQueue::synchronize() {
   staged = 0;
-  return device.checkWork(device.driver.cuStreamSynchronize(device.stream));
+  return device.check(device.driver.cuStreamSynchronize(device.stream), "the device's work");
 }
 
 } // namespace dpc

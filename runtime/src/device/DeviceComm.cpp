@@ -113,8 +113,9 @@ dpc_status_t DeviceComm::waitForDevice() {
   const double begin = monotonicSeconds();
   for (;;) {
     const cuda::Result state = device.driver.cuStreamQuery(device.stream);
-    if (dpc_status_t status = state == cuda::Result::notReady ? DPC_OK : device.checkWork(state))
-      return failWithin(status, "rank %u", parts.control.rank);
+    if (dpc_status_t status =
+            state == cuda::Result::notReady ? DPC_OK : device.check(state, "the device's work"))
+      return status;
     if (state == cuda::Result::success)
       return DPC_OK;
     if (dpc_status_t status = check())

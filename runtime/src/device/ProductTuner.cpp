@@ -100,7 +100,7 @@ dpc_status_t ProductTuner::measure(uint64_t launch, double *microseconds) {
       return status;
     if (dpc_status_t status = device.check(driver.cuEventRecord(end, device.stream), what))
       return status;
-    if (dpc_status_t status = device.checkWork(driver.cuEventSynchronize(end)))
+    if (dpc_status_t status = device.check(driver.cuEventSynchronize(end), "the device's work"))
       return status;
     if (dpc_status_t status =
             device.check(driver.cuEventElapsedTime(&milliseconds, begin, end), what))
