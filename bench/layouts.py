@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Layouts as the compiler's model orders them, against their measured steps, on two ranks.
+
+  bench/layouts.py MODEL.onnx.. [--rounds=N] [--steps=N] [--only=WORD]
+
+A MODEL is an export of the scoreboard with the batch of two ranks, named after its workload: gpt2_4l_x2.onnx. Each is
+compiled with the layouts of LAYOUTS; the programs take turns, N steps each, in N rounds after one that is not counted.
+Prints, fastest by the model first, what the model expects and the median measured, both over those of the chosen
+layout of data=2, and the pairs that the measurement orders otherwise. Pairs nearer than NEAR are not ordered.
+"""
+import argparse
+import itertools
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+NEAR = 0.03
+# Megatron's cuts, and others that nobody would choose but people may ask for: of each weight of a layer the first,
+# the last, or the dimension of the residual stream.
+LAYOUTS = {
+    'gpt2_4l': {
+        'megatron': 'b.*.a.qkv.weight=model,- b.*.a.o.weight=-,model b.*.m.0.weight=model,- b.*.m.2.weight=-,model '
+                    'e.weight=model,- p.weight=-,-',
+        'first': 'b.*.a.*.weight=model,- b.*.m.*.weight=model,- e.weight=model,- p.weight=-,-',
+        'last': 'b.*.a.*.weight=-,model b.*.m.*.weight=-,model e.weight=-,model p.weight=-,model',
+        'stream': 'b.*.a.qkv.weight=-,model b.*.a.o.weight=model,- b.*.m.0.weight=-,model b.*.m.2.weight=model,- '
+                  'e.weight=-,model p.weight=-,model',
+        'whole head': 'b.*.a.qkv.weight=model,- b.*.a.o.weight=-,model b.*.m.0.weight=model,- b.*.m.2.weight=-,model '
+                      'e.weight=-,- p.weight=-,-'},
+    'llama': {
+        'megatron': 'b.*.[qkv].weight=model,- b.*.o.weight=-,model b.*.[gu].weight=model,- b.*.dn.weight=-,model '
+                    'e.weight=model,- head.weight=model,-',
+        'first': 'b.*.[qkvogu].weight=model,- b.*.dn.weight=model,- e.weight=model,- head.weight=model,-',
+        'last': 'b.*.[qkvogu].weight=-,model b.*.dn.weight=-,model e.weight=-,model head.weight=-,model',
+        'stream': 'b.*.[qkvgu].weight=-,model b.*.o.weight=model,- b.*.dn.weight=model,- e.weight=-,model '
+                  'head.weight=-,model',
+        'whole head': 'b.*.[qkv].weight=model,- b.*.o.weight=-,model b.*.[gu].weight=model,- b.*.dn.weight=-,model '
+                      'e.weight=-,- head.weight=-,-'},
+}
+LAYOUTS['bert'] = {name: requests + ' tr.weight=-,-' for name, requests in LAYOUTS['gpt2_4l'].items()}
+
+
+class Contender:
+    """A program that takes its turn when told."""
+
+    def __init__(self, name, model, options):
+        workload = os.path.basename(model).split('_x')[0]
+        self.name, self.times = name, []
+        errors = os.path.join('/tmp', f'layouts.{os.getpid()}.err')
+        with open(errors, 'w+') as messages:
+            self.process = subprocess.Popen(
+                [os.path.join(ROOT, 'bench/contender'), workload, '2', model, '--explain', *options],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages, text=True)
+            ready = self.process.stdout.readline()
+            messages.seek(0)
+            page = messages.read()
+        os.remove(errors)
+        cost = re.search(r'computing ([\d.]+) ms, moving ([\d.]+) ms, a rank sends ([^\n]*)', page)
+        if not ready.startswith('READY') or not cost:
+            self.stop()
+            sys.exit(f'layouts.py: {name}: {page.strip()[-1000:]}')
+        self.modelled, self.sent = float(cost[1]) + float(cost[2]), cost[3]
+
+    def step(self, steps):
+        self.process.stdin.write(f'RUN {steps}\n')
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline().removeprefix('DONE')) ['s'] / steps * 1e3
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def judge(model, rounds, steps, only):
+    workload = os.path.basename(model).split('_x')[0]
+    layouts = {'data=2': ['--mesh=data=2'], 'model=2': ['--mesh=model=2']}
+    for name, requests in LAYOUTS[workload].items():
+        if only in name:
+            layouts[name] = ['--mesh=model=2', *(f'--shard={request}' for request in requests.split())]
+    contenders = [Contender(name, model, options) for name, options in layouts.items()]
+    for turn in range(rounds + 1):
+        for contender in contenders:
+            time = contender.step(steps)
+            if turn:
+                contender.times.append(time)
+    for contender in contenders:
+        contender.stop()
+    base = contenders[0]
+    measured = {contender: statistics.median(contender.times) / statistics.median(base.times)
+                for contender in contenders}
+    modelled = {contender: contender.modelled / base.modelled for contender in contenders}
+    print(f'{workload}, 2 ranks, data=2: {statistics.median(base.times):.1f} ms, modelled {base.modelled:.1f} ms')
+    for contender in sorted(contenders, key=modelled.get):
+        print(f'  {contender.name:12} modelled {modelled[contender]:.3f}  measured {measured[contender]:.3f}  '
+              f'(least {min(contender.times):.1f} ms)  a rank sends {contender.sent}')
+    ordered = wrong = 0
+    for one, other in itertools.combinations(contenders, 2):
+        if abs(measured[one] / measured[other] - 1) < NEAR or abs(modelled[one] / modelled[other] - 1) < NEAR:
+            continue
+        ordered += 1
+        if (measured[one] < measured[other]) != (modelled[one] < modelled[other]):
+            wrong += 1
+            print(f"  '{one.name}' and '{other.name}' are measured the other way round")
+    print(f'  {ordered - wrong} of {ordered} pairs in the modelled order', flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('models', nargs='+')
+    parser.add_argument('--rounds', type=int, default=7)
+    parser.add_argument('--steps', type=int, default=4)
+    parser.add_argument('--only', default='')
+    options = parser.parse_args()
+    for model in options.models:
+        judge(model, options.rounds, options.steps, options.only)
+
+
+main()
