@@ -189,6 +189,7 @@ private:
   /// What it costs to reshard the operands.
   ReshardCost readAll(const OpPlacement &placement) const;
   double shareOf(const DimLayout &dim) const;
+  int64_t countUpdaters(const OpPlacement &placement) const;
   double computeSeconds(const OpPlacement &placement) const;
   /// Takes sequential axes off dimensions of several segments: an iteration has
   /// one slice of each value.
@@ -443,8 +444,27 @@ double OpPlacer::shareOf(const DimLayout &dim) const {
   return all > 0 ? own / all : 1;
 }
 
+/// Over how many devices an update of state is divided later, in flat storage
+/// (DivideUpdates): all that have it alike, and its gradient summed over them.
+int64_t OpPlacer::countUpdaters(const OpPlacement &placement) const {
+  if (!isa<nn::UpdateOp>(op.op))
+    return 1;
+  SmallVector<StringRef> summed;
+  for (const OpSituation::Operand &operand : situation.operands)
+    for (const Partial &partial : operand.layout->partial)
+      if (!llvm::is_contained(summed, partial.axis) &&
+          llvm::none_of(placement.loops, [&](const DimLayout &dim) {
+            return llvm::is_contained(shardedAxes(dim), partial.axis);
+          }))
+        summed.push_back(partial.axis);
+  int64_t devices = 1;
+  for (StringRef axis : summed)
+    devices *= mesh.axisSize(axis);
+  return devices;
+}
+
 double OpPlacer::computeSeconds(const OpPlacement &placement) const {
-  double fraction = 1;
+  double fraction = 1.0 / static_cast<double>(countUpdaters(placement));
   for (const DimLayout &dim : placement.loops)
     fraction *= shareOf(dim);
   return fraction * machine.device.computeSeconds(op.flops, op.bytes);

@@ -35,8 +35,8 @@ public:
   }
 
   // One core, and shared memory.
-  Device getDevice(StringRef) const override { return {5e10, 1e10}; }
-  Link getLink() const override { return {5e9, 5e-6}; }
+  Device getDevice(StringRef) const override { return {1e11, 1e10}; }
+  Link getLink() const override { return {3e9, 5e-6}; }
 
   FunctionForm getFunctionForm() const override { return FunctionForm::hostCode; }
 

@@ -88,7 +88,7 @@ class Compiler:
         out = os.path.join(self.folder, 'out.mlir')
         try:
             done = subprocess.run([os.path.join(self.tools, 'dpc-compile'), os.path.join(self.folder, model + '.onnx'),
-                                   *TRAINING[model], f'--mesh={mesh}', f'--stop-after={level}', '-o', out, *flags],
+                                   *TRAINING[model], '--params=none', f'--mesh={mesh}', f'--stop-after={level}', '-o', out, *flags],
                                   capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
             raise Failed('hangs')

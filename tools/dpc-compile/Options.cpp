@@ -442,6 +442,7 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   parsePrecision(args, options);
   parseProducts(args, options);
   options.import.trains = !options.step.loss.empty();
+  options.import.skipsValues = options.params == "none";
   parseMesh(args, options.placed);
   for (const std::string &text : args.getAllArgValues(OPT_shard))
     options.placed.shards.push_back(parseShard(text));

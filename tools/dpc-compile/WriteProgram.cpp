@@ -305,14 +305,14 @@ struct Staged {
 /// Decides where initial values are, and writes their file if they get one.
 static int placeValues(ModuleOp module, const CompileOptions &options, ProgramOptions &program,
                        Staged &written) {
-  std::vector<std::pair<dpc_array_t, InitialValue>> values;
-  uint64_t bytes = 0;
-  if (failed(collectValues(module, values, bytes)))
-    return exitInvalid;
   if (options.params == "none") {
     program.initialValues = InitialValues::none;
     return exitDone;
   }
+  std::vector<std::pair<dpc_array_t, InitialValue>> values;
+  uint64_t bytes = 0;
+  if (failed(collectValues(module, values, bytes)))
+    return exitInvalid;
   std::string file = options.params;
   if (file == "embed") {
     if (bytes <= kMaxEmbeddedBytes)

@@ -245,8 +245,12 @@ LogicalResult tidy(FunctionOpInterface function) {
   return success();
 }
 
+static RankedTensorType typeOf(MLIRContext *context, const Tensor &tensor) {
+  return RankedTensorType::get(tensor.shape, convertElementType(context, tensor.type));
+}
+
 HostTensor toHostTensor(MLIRContext *context, const Tensor &tensor) {
-  HostTensor host(RankedTensorType::get(tensor.shape, convertElementType(context, tensor.type)));
+  HostTensor host(typeOf(context, tensor));
   for (int64_t i = 0, e = tensor.numElements(); i < e; ++i) {
     if (host.isFloat())
       host.floats[i] = tensor.asDouble(i);
@@ -256,9 +260,14 @@ HostTensor toHostTensor(MLIRContext *context, const Tensor &tensor) {
   return host;
 }
 
+ElementsAttr zeros(MLIRContext *context, const Tensor &tensor) {
+  RankedTensorType type = typeOf(context, tensor);
+  return DenseElementsAttr::get(type, Builder(context).getZeroAttr(type.getElementType()));
+}
+
 ElementsAttr toAttribute(MLIRContext *context, const Tensor &tensor, StringRef name) {
   constexpr int64_t kMaxDenseElements = 16;
-  auto type = RankedTensorType::get(tensor.shape, convertElementType(context, tensor.type));
+  RankedTensorType type = typeOf(context, tensor);
   unsigned width = elementBytes(tensor.type);
   // Each element is the one before it.
   const bool isSplat =

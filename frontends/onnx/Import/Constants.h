@@ -50,6 +50,9 @@ mlir::LogicalResult tidy(mlir::FunctionOpInterface function);
 /// The elements of an ONNX tensor.
 HostTensor toHostTensor(mlir::MLIRContext *context, const Tensor &tensor);
 
+/// Zeros of its type.
+mlir::ElementsAttr zeros(mlir::MLIRContext *context, const Tensor &tensor);
+
 /// The elements as an attribute: a splat when all are equal, a dense attribute
 /// for small tensors, else a resource `name` that views them where they lie and
 /// keeps their owner alive.

@@ -39,6 +39,9 @@ struct ImportOptions {
   bool asExported = false;
   /// The graph is for training: what an export lost for good is an error.
   bool trains = false;
+  /// Initial values of parameters are left unread, and are zeros in the module: the
+  /// program gets them when it starts.
+  bool skipsValues = false;
 };
 
 /// What the file holds, for reports.

@@ -143,7 +143,10 @@ void ModuleBuilder::addInitializer(const Initializer &initializer, Role role) {
   }
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(function);
-  auto attribute = toAttribute(builder.getContext(), initializer.tensor, initializer.name);
+  ElementsAttr attribute =
+      options.skipsValues && isParameter
+          ? zeros(builder.getContext(), initializer.tensor)
+          : toAttribute(builder.getContext(), initializer.tensor, initializer.name);
   auto variable =
       builder.create<nn::VariableOp>(named(initializer.name), initializer.name, attribute);
   nn::ArgKind kind = role == Role::Parameter  ? nn::ArgKind::parameter
