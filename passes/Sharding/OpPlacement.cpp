@@ -459,7 +459,8 @@ int64_t OpPlacer::countUpdaters(const OpPlacement &placement) const {
         summed.push_back(partial.axis);
   int64_t devices = 1;
   for (StringRef axis : summed)
-    devices *= mesh.axisSize(axis);
+    if (!mesh.axes[*mesh.axisIndex(axis)].sequential)
+      devices *= mesh.axisSize(axis);
   return devices;
 }
 
