@@ -16,6 +16,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NEAR = 0.03
@@ -47,18 +48,15 @@ LAYOUTS['bert'] = {name: requests + ' tr.weight=-,-' for name, requests in LAYOU
 class Contender:
     """A program that takes its turn when told."""
 
-    def __init__(self, name, model, options):
-        workload = os.path.basename(model).split('_x')[0]
+    def __init__(self, name, workload, model, options):
         self.name, self.times = name, []
-        errors = os.path.join('/tmp', f'layouts.{os.getpid()}.err')
-        with open(errors, 'w+') as messages:
+        with tempfile.TemporaryFile('w+') as messages:
             self.process = subprocess.Popen(
                 [os.path.join(ROOT, 'bench/contender'), workload, '2', model, '--explain', *options],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages, text=True)
             ready = self.process.stdout.readline()
             messages.seek(0)
             page = messages.read()
-        os.remove(errors)
         cost = re.search(r'computing ([\d.]+) ms, moving ([\d.]+) ms, a rank sends ([^\n]*)', page)
         if not ready.startswith('READY') or not cost:
             self.stop()
@@ -68,7 +66,7 @@ class Contender:
     def step(self, steps):
         self.process.stdin.write(f'RUN {steps}\n')
         self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline().removeprefix('DONE')) ['s'] / steps * 1e3
+        return json.loads(self.process.stdout.readline().removeprefix('DONE'))['s'] / steps * 1e3
 
     def stop(self):
         self.process.stdin.close()
@@ -81,7 +79,7 @@ def judge(model, rounds, steps, only):
     for name, requests in LAYOUTS[workload].items():
         if only in name:
             layouts[name] = ['--mesh=model=2', *(f'--shard={request}' for request in requests.split())]
-    contenders = [Contender(name, model, options) for name, options in layouts.items()]
+    contenders = [Contender(name, workload, model, options) for name, options in layouts.items()]
     for turn in range(rounds + 1):
         for contender in contenders:
             time = contender.step(steps)

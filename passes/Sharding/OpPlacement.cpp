@@ -444,23 +444,28 @@ double OpPlacer::shareOf(const DimLayout &dim) const {
   return all > 0 ? own / all : 1;
 }
 
+/// Whether `axis` cuts a loop.
+static bool isCutOver(const OpPlacement &placement, StringRef axis) {
+  return llvm::any_of(placement.loops, [&](const DimLayout &dim) {
+    return llvm::is_contained(shardedAxes(dim), axis);
+  });
+}
+
 /// Over how many devices an update of state is divided later, in flat storage
 /// (DivideUpdates): all that have it alike, and its gradient summed over them.
 int64_t OpPlacer::countUpdaters(const OpPlacement &placement) const {
   if (!isa<nn::UpdateOp>(op.op))
     return 1;
-  SmallVector<StringRef> summed;
-  for (const OpSituation::Operand &operand : situation.operands)
-    for (const Partial &partial : operand.layout->partial)
-      if (!llvm::is_contained(summed, partial.axis) &&
-          llvm::none_of(placement.loops, [&](const DimLayout &dim) {
-            return llvm::is_contained(shardedAxes(dim), partial.axis);
-          }))
-        summed.push_back(partial.axis);
+  auto isSummedOver = [&](StringRef axis) {
+    return llvm::any_of(situation.operands, [&](const OpSituation::Operand &operand) {
+      return llvm::any_of(operand.layout->partial,
+                          [&](const Partial &partial) { return partial.axis == axis; });
+    });
+  };
   int64_t devices = 1;
-  for (StringRef axis : summed)
-    if (!mesh.axes[*mesh.axisIndex(axis)].sequential)
-      devices *= mesh.axisSize(axis);
+  for (const MeshAxis &axis : mesh.axes)
+    if (!axis.sequential && isSummedOver(axis.name) && !isCutOver(placement, axis.name))
+      devices *= axis.size;
   return devices;
 }
 
@@ -514,7 +519,5 @@ bool dpc::isIdle(const OpLoops &op, const OpPlacement &placement, StringRef axis
                       [](const ShardingRule::Loop &loop) {
                         return loop.kind == LoopKind::parallel && loop.size > 1;
                       }) &&
-         llvm::none_of(placement.loops, [&](const DimLayout &dim) {
-           return llvm::is_contained(shardedAxes(dim), axis);
-         });
+         !isCutOver(placement, axis);
 }
