@@ -342,7 +342,7 @@ private:
       found.push_back(std::move(plan));
     };
     for (const AxisPlan &plan : plans)
-      add(splitAtoms ? splitIdleOps({program, plan}, autoAxes, mesh, assign, cost)
+      add(splitAtoms ? splitIdleOps({program, plan}, autoAxes, requests, mesh, assign, cost)
                      : SplitPlan{program, plan});
     // With idle ops divided other cuts may pay, and leave other ops idle.
     for (unsigned round = 0; round < kImprovements && splitAtoms && !stateIsKnown; ++round) {
@@ -355,7 +355,7 @@ private:
       for (unsigned atom = program.getAtomCount(); atom < fastest.program.getAtomCount(); ++atom)
         whole.erase(atom);
       add({fastest.program, std::move(improved)});
-      add(splitIdleOps({program, std::move(whole)}, autoAxes, mesh, assign, cost));
+      add(splitIdleOps({program, std::move(whole)}, autoAxes, requests, mesh, assign, cost));
     }
     return std::move(found[chooseLean(costs)]);
   }

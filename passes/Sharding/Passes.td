@@ -49,7 +49,8 @@ def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
        plans are priced, with every reshard that they need, in a local search from
        several starts; atoms of layers that repeat are cut together.
     4. Gives ops that an axis leaves idle an atom of their own in place of one that
-       they run in parallel, and cuts that, where the step gets shorter.
+       they run in parallel, and cuts that, where the step gets shorter, or what they
+       make is asked for so.
     5. Writes the layouts that follow on arguments, results and ops, a
        `dist.reshard` wherever an op reads a value in another layout than it was
        made in, and what the model expects (`dist.cost`). An op does not cut a loop

@@ -33,7 +33,28 @@ DimLayout Assignment::layOutByAtoms(Value value, unsigned dim) const {
       [&](unsigned atom) { return cache.getAxes(cuts[atom]); }, cache.mesh);
 }
 
-Layout Assignment::getRequested(const LayoutRequest &request) const {
+/// Leaves each sequential axis in one dimension: where it is in `made`, or the first.
+static void keepSequentialOnce(Layout &layout, const Layout *made, const MeshShape &mesh) {
+  for (const MeshAxis &axis : mesh.axes) {
+    if (!axis.sequential)
+      continue;
+    auto isCut = [&](const DimLayout &dim) {
+      return llvm::is_contained(shardedAxes(dim), axis.name);
+    };
+    auto own = llvm::find_if(layout.dims, isCut);
+    if (own == layout.dims.end())
+      continue;
+    size_t kept = own - layout.dims.begin();
+    if (made)
+      if (auto other = llvm::find_if(made->dims, isCut); other != made->dims.end())
+        kept = other - made->dims.begin();
+    for (auto [d, dim] : llvm::enumerate(layout.dims))
+      if (d != kept)
+        dropAxes(dim, axis.name);
+  }
+}
+
+Layout Assignment::getRequested(const LayoutRequest &request, const Layout *made) const {
   Layout layout = Layout::replicated(nn::typeOf(request.value).getShape());
   for (auto [d, wanted] : llvm::enumerate(request.dims)) {
     DimLayout dim = layOutByAtoms(request.value, d);
@@ -50,11 +71,8 @@ Layout Assignment::getRequested(const LayoutRequest &request) const {
       cutPlainly(dim, missing, cache.mesh);
     layout.dims[d] = std::move(dim);
   }
+  keepSequentialOnce(layout, made, cache.mesh);
   return normalize(layout);
-}
-
-void Assignment::bring(const LayoutRequest &request) {
-  brought[program.getNumber(request.value)] = cache.layouts.getNumber(getRequested(request));
 }
 
 // Where two dimensions could have an axis, the one that fewer ops have gets it:
@@ -110,14 +128,17 @@ unsigned Assignment::place(const OpLoops &op) {
 
 /// What all see of `value`, made in `layout`.
 unsigned Assignment::bring(unsigned value, unsigned layout) {
-  auto wanted = brought.find(value);
-  if (wanted == brought.end() || cache.layouts.isSame(layout, wanted->second))
+  const LayoutRequest *request = brought.lookup(value);
+  if (!request)
+    return layout;
+  const unsigned wanted = cache.layouts.getNumber(getRequested(*request, &cache.layouts[layout]));
+  if (cache.layouts.isSame(layout, wanted))
     return layout;
   const ReshardCost &cost =
-      cache.getCost(layout, wanted->second, tensorBytes(program.getValues()[value].getType()));
+      cache.getCost(layout, wanted, tensorBytes(program.getValues()[value].getType()));
   moving.bytes += cost.bytes;
   moving.seconds += cost.seconds;
-  return wanted->second;
+  return wanted;
 }
 
 void Assignment::read(unsigned value, unsigned layout, int64_t bytes) {

@@ -24,11 +24,12 @@ public:
   Assignment(const ProgramLoops &program, const AxisPlan &plan, PlacementCache &cache);
 
   /// That `request.value` shall be brought to the layout asked for as soon as it is
-  /// made: all read it so. Outlives the assignment.
-  void bring(const LayoutRequest &request);
+  /// made: all read it so. The request outlives the assignment.
+  void bring(const LayoutRequest &request) { brought[program.getNumber(request.value)] = &request; }
   /// The layout of `value` as asked for: by its atoms where axes that are wanted cut
-  /// them, and whole where no axis is.
-  dist::Layout getRequested(const LayoutRequest &request) const;
+  /// them, and whole where no axis is. A sequential axis, which nobody asks for, stays
+  /// in the dimension that it cuts where the value is `made`.
+  dist::Layout getRequested(const LayoutRequest &request, const dist::Layout *made = nullptr) const;
 
   /// The layout of `value` by its atoms alone: what arguments get.
   dist::Layout getNatural(mlir::Value value) const;
@@ -77,7 +78,7 @@ private:
   /// value, and of the set of those it is brought to; of the placement of each op.
   std::vector<unsigned> cuts, layouts, reads, placements;
   /// By number of the value.
-  llvm::DenseMap<unsigned, unsigned> brought;
+  llvm::DenseMap<unsigned, const LayoutRequest *> brought;
   llvm::BitVector reducedFirst;
   double computing = 0, dividedComputing = 0;
   ReshardCost moving;

@@ -16,6 +16,8 @@ using namespace dpc::dist;
 static const double kMostWork = 0.5;
 /// Atoms tried for a component, those with most work first.
 static const size_t kMostAtoms = 4;
+/// Part of the step that a component must be to be tried.
+static const double kLeastPart = 1e-4;
 
 namespace {
 
@@ -83,39 +85,131 @@ static SmallVector<unsigned> findAtoms(const ProgramLoops &program, const Assign
   return atoms;
 }
 
-SplitPlan dpc::splitIdleOps(SplitPlan from, ArrayRef<std::string> axes, const MeshShape &mesh,
+/// Ops of the component that make values which shall be cut over `axis`, with the atoms
+/// of the dimensions asked for.
+static std::vector<std::pair<unsigned, AtomDim>> findAsked(const ProgramLoops &program,
+                                                           const Component &component,
+                                                           ArrayRef<LayoutRequest> requests,
+                                                           StringRef axis) {
+  std::vector<std::pair<unsigned, AtomDim>> asked;
+  for (const LayoutRequest &request : requests)
+    for (auto [d, axes] : llvm::enumerate(request.dims)) {
+      if (!llvm::is_contained(axes, axis))
+        continue;
+      for (unsigned index : component.ops)
+        if (program.getOps()[index].op == request.value.getDefiningOp())
+          asked.push_back({index, program.getDim(request.value, d)});
+    }
+  return asked;
+}
+
+namespace {
+
+/// Divides components of ops that one axis leaves idle.
+class Splitter {
+public:
+  Splitter(SplitPlan from, StringRef axis, AssignPlan assign, CostOf costOf)
+      : best(std::move(from)), axis(axis.str()), assign(assign), costOf(costOf),
+        current(assign(best.program, best.plan)), cost(costOf(*current)) {}
+
+  void run(ArrayRef<LayoutRequest> requests, int64_t devices);
+  SplitPlan take() { return std::move(best); }
+
+private:
+  struct Trial {
+    SplitPlan plan;
+    PlanCost cost;
+  };
+  /// The plan in which the axis cuts an atom of `ops` alone in the place of `atom`;
+  /// none if it cuts that already.
+  std::optional<Trial> tryAtom(unsigned atom, ArrayRef<unsigned> ops) const;
+  void accept(Trial &&trial);
+  /// Divides what is asked for.
+  void divideAsked(const Component &component, ArrayRef<LayoutRequest> requests, int64_t devices);
+  /// Divides the component if the program gets better by that.
+  void divide(const Component &component, int64_t devices);
+
+  SplitPlan best;
+  const std::string axis;
+  AssignPlan assign;
+  CostOf costOf;
+  std::unique_ptr<Assignment> current;
+  PlanCost cost;
+};
+
+} // namespace
+
+std::optional<Splitter::Trial> Splitter::tryAtom(unsigned atom, ArrayRef<unsigned> ops) const {
+  SplitPlan plan = best;
+  const unsigned made = plan.program.splitAtom(atom, ops);
+  if (auto cuts = plan.plan.find(atom); cuts != plan.plan.end())
+    plan.plan[made] = cuts->second;
+  if (llvm::is_contained(plan.plan[made], axis))
+    return std::nullopt;
+  plan.plan[made].push_back(axis);
+  const PlanCost cost = costOf(*assign(plan.program, plan.plan));
+  return Trial{std::move(plan), cost};
+}
+
+void Splitter::accept(Trial &&trial) {
+  best = std::move(trial.plan);
+  cost = trial.cost;
+  current = assign(best.program, best.plan);
+}
+
+void Splitter::divideAsked(const Component &component, ArrayRef<LayoutRequest> requests,
+                           int64_t devices) {
+  for (const auto &[index, dim] : findAsked(best.program, component, requests, axis)) {
+    // With what was asked for before it, the op may be divided by now.
+    if (!isIdle(best.program.getOps()[index], current->getPlacement(index), axis))
+      continue;
+    std::optional<Trial> chosen;
+    for (const auto &segment : dim)
+      for (unsigned atom : segment) {
+        if (best.program.getSize(atom) < devices)
+          continue;
+        for (ArrayRef<unsigned> ops : {ArrayRef(component.ops), ArrayRef(index)})
+          if (std::optional<Trial> trial = tryAtom(atom, ops);
+              trial && (!chosen || trial->cost.isBetterThan(chosen->cost)))
+            chosen = std::move(trial);
+      }
+    if (chosen)
+      accept(std::move(*chosen));
+  }
+}
+
+void Splitter::divide(const Component &component, int64_t devices) {
+  std::optional<Trial> chosen;
+  for (unsigned atom : findAtoms(best.program, *current, component, devices))
+    if (std::optional<Trial> trial = tryAtom(atom, component.ops);
+        trial && trial->cost.isBetterThan(chosen ? chosen->cost : cost))
+      chosen = std::move(trial);
+  if (chosen)
+    accept(std::move(*chosen));
+}
+
+void Splitter::run(ArrayRef<LayoutRequest> requests, int64_t devices) {
+  const std::vector<Component> asked = findIdle(best.program, *current, axis);
+  for (const Component &component : asked)
+    divideAsked(component, requests, devices);
+  const std::vector<Component> components = findIdle(best.program, *current, axis);
+  for (const Component &component : components) {
+    // What is a small part of the step is not worth the search.
+    if (component.seconds < kLeastPart * cost.seconds)
+      break;
+    divide(component, devices);
+  }
+}
+
+SplitPlan dpc::splitIdleOps(SplitPlan from, ArrayRef<std::string> axes,
+                            ArrayRef<LayoutRequest> requests, const MeshShape &mesh,
                             AssignPlan assign, CostOf costOf) {
-  SplitPlan best = std::move(from);
   for (const std::string &axis : axes) {
     if (mesh.axisSize(axis) == 1)
       continue;
-    std::unique_ptr<Assignment> current = assign(best.program, best.plan);
-    PlanCost cost = costOf(*current);
-    const std::vector<Component> components = findIdle(best.program, *current, axis);
-    for (const Component &component : components) {
-      // What is a small part of the step is not worth the search.
-      if (component.seconds < 1e-4 * cost.seconds)
-        break;
-      std::optional<SplitPlan> chosen;
-      for (unsigned atom : findAtoms(best.program, *current, component, mesh.axisSize(axis))) {
-        SplitPlan trial = best;
-        const unsigned made = trial.program.splitAtom(atom, component.ops);
-        if (auto cuts = trial.plan.find(atom); cuts != trial.plan.end())
-          trial.plan[made] = cuts->second;
-        if (llvm::is_contained(trial.plan[made], axis))
-          continue;
-        trial.plan[made].push_back(axis);
-        const PlanCost trialCost = costOf(*assign(trial.program, trial.plan));
-        if (trialCost.isBetterThan(cost)) {
-          cost = trialCost;
-          chosen = std::move(trial);
-        }
-      }
-      if (chosen) {
-        best = std::move(*chosen);
-        current = assign(best.program, best.plan);
-      }
-    }
+    Splitter splitter(std::move(from), axis, assign, costOf);
+    splitter.run(requests, mesh.axisSize(axis));
+    from = splitter.take();
   }
-  return best;
+  return from;
 }

@@ -27,8 +27,13 @@ using CostOf = llvm::function_ref<PlanCost(const Assignment &)>;
 /// that; at the border reshards follow by themselves. Each component that any of
 /// `axes` leaves idle is tried with each such atom, and keeps the one with which the
 /// whole program gets better most.
+///
+/// Where `requests` want a value that an idle op makes to be cut over the axis, that op
+/// is divided in any case, along an atom of the dimension asked for: alone, or with its
+/// component, whichever is cheaper.
 SplitPlan splitIdleOps(SplitPlan from, llvm::ArrayRef<std::string> axes,
-                       const dist::MeshShape &mesh, AssignPlan assign, CostOf costOf);
+                       llvm::ArrayRef<LayoutRequest> requests, const dist::MeshShape &mesh,
+                       AssignPlan assign, CostOf costOf);
 
 } // namespace dpc
 

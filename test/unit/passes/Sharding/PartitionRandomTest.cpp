@@ -1,22 +1,18 @@
 // Random programs under random layouts compute what they compute whole.
 
-#include "passes/Sharding/Passes.h"
-#include "test/unit/passes/Sharding/RandomProgram.h"
+#include "test/unit/passes/Sharding/RandomRequests.h"
+#include "test/unit/passes/Sharding/Shrink.h"
 
-#include "dialects/Dist/IR/Collectives.h"
-#include "dialects/Dist/IR/MachineAttr.h"
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/NN/Partition/Partition.h"
-#include "interpreter/Session.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
-#include "llvm/Support/raw_ostream.h"
 
-#include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <gtest/gtest.h>
-#include <map>
 
 using namespace mlir;
 using namespace dpc;
@@ -24,7 +20,6 @@ using namespace dpc::test;
 
 namespace {
 
-/// One program, whole and partitioned.
 class PartitionRandom : public ::testing::Test {
 protected:
   PartitionRandom() : context(makeRegistry()) {
@@ -38,218 +33,107 @@ protected:
     return registry;
   }
 
-  /// Elements from a hash of the argument's name and their index.
-  HostTensor makeTensor(const RandomArgument &argument) {
-    Builder builder(&context);
-    Type element = argument.limit ? Type(builder.getI64Type()) : Type(builder.getF64Type());
-    Shape shape = argument.shape;
-    if (argument.batch >= 0) // arrays have the samples first
-      std::rotate(shape.begin(), shape.begin() + argument.batch,
-                  shape.begin() + argument.batch + 1);
-    HostTensor tensor(RankedTensorType::get(shape, element));
-    std::seed_seq seed(argument.name.begin(), argument.name.end());
-    std::mt19937 random(seed);
-    for (int64_t i = 0; i < tensor.size(); ++i) {
-      if (argument.limit)
-        tensor.ints[i] = 1 + random() % (argument.limit - 1);
-      else
-        tensor.floats[i] = random() / 2147483648.0 - 1;
-    }
-    return tensor;
-  }
-
-  std::optional<TensorMap> runFunction(ModuleOp module, const RandomProgram &program,
-                                       StringRef name) {
-    FailureOr<Session> session = Session::create(module);
-    if (failed(session))
-      return std::nullopt;
-    DataSet data;
-    for (const RandomArgument &argument : program.arguments)
-      (argument.isParameter ? session->state : data.arrays)
-          .insert_or_assign(argument.name, makeTensor(argument));
-    FailureOr<TensorMap> result = session->run(name, data, 0, {});
-    if (failed(result))
-      return std::nullopt;
-    return *result;
-  }
-
-  /// `layout` with some axes of devices where they were not: a cut in another
-  /// dimension, a partial value cut, but for those that are `kept` partial.
-  dist::Layout shuffle(dist::Layout layout, ArrayRef<dist::Partial> kept,
-                       const dist::MeshShape &mesh, std::mt19937 &random) {
-    auto isSequential = [&](const std::string &axis) {
-      return mesh.axes[*mesh.axisIndex(axis)].sequential;
-    };
-    for (const dist::MeshAxis &axis : mesh.axes) {
-      bool isKept = llvm::any_of(
-          kept, [&](const dist::Partial &partial) { return partial.axis == axis.name; });
-      if (axis.sequential || isKept || layout.dims.empty() || random() % 2)
-        continue;
-      // Into one factor of each segment, none that microbatches are cut by.
-      dist::DimLayout &dim = layout.dims[random() % layout.dims.size()];
-      std::vector<dist::Factor *> places;
-      for (dist::Segment &segment : dim.segments) {
-        dist::Factor &factor = segment.factors[random() % segment.factors.size()];
-        if (llvm::none_of(factor.axes, isSequential))
-          places.push_back(&factor);
-      }
-      if (places.size() != dim.segments.size())
-        continue;
-      for (dist::DimLayout &other : layout.dims)
-        for (dist::Segment &segment : other.segments)
-          for (dist::Factor &factor : segment.factors)
-            llvm::erase(factor.axes, axis.name);
-      llvm::erase_if(layout.partial,
-                     [&](const dist::Partial &partial) { return partial.axis == axis.name; });
-      for (dist::Factor *place : places)
-        place->axes.push_back(axis.name);
-    }
-    return layout;
-  }
-
-  /// Sends reshards through layouts that no op asked for: propagation alone
-  /// would never leave a sum cut over the axis that it was made over.
-  void addDetours(ModuleOp module, std::mt19937 &random) {
-    std::vector<dist::ReshardOp> reshards;
-    module.walk([&](dist::ReshardOp op) { reshards.push_back(op); });
-    const dist::MeshShape mesh = dist::getMeshShape(module);
-    for (dist::ReshardOp op : reshards) {
-      dist::Layout from = op.getFrom().getLayout();
-      // Sums of maxima are no maxima of sums.
-      bool isMixed = llvm::any_of(from.partial, [&](const dist::Partial &partial) {
-        return partial.reduction != from.partial.front().reduction;
-      });
-      if (isMixed || random() % 2)
-        continue;
-      auto via = dist::LayoutAttr::get(&context,
-                                       shuffle(from, op.getTo().getLayout().partial, mesh, random));
-      OpBuilder builder(op);
-      Value detour =
-          builder.create<dist::ReshardOp>(op.getLoc(), op.getInput(), op.getFromAttr(), via);
-      op.getInputMutable().assign(detour);
-      op.setFromAttr(via);
-    }
-  }
-
-  /// "" if the partitioned program gives the same, else what is wrong. With a
-  /// seed, reshards make detours.
-  std::string compare(const RandomProgram &program, std::optional<uint32_t> detours = {}) {
-    std::string errors;
-    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-      llvm::raw_string_ostream(errors) << diagnostic << "\n";
-      return success();
-    });
-    OwningOpRef<ModuleOp> whole = parseSourceString<ModuleOp>(program.text, &context);
-    if (!whole)
-      return "does not parse: " + errors;
-    OwningOpRef<ModuleOp> cut = whole->clone();
-    dist::setMachine(*cut, {"cpu", "native", {5e10, 1e10}, {5e9, 5e-6}, {}});
-    AssignLayoutsOptions options;
-    options.axes = program.mesh.axes;
-    options.sequentialAxes = program.mesh.sequential;
-    options.batchAxes = program.mesh.batchAxes;
-    options.autoAxes = program.mesh.autoAxes;
-    PassManager manager(&context);
-    PassManager partition(&context);
-    manager.addPass(createAssignLayouts(options));
-    partition.addPass(createPartition());
-    bool isPlaced = succeeded(manager.run(*cut));
-    if (isPlaced && detours) {
-      std::mt19937 random(*detours);
-      addDetours(*cut, random);
-    }
-    if (!isPlaced || failed(partition.run(*cut))) {
-      // The one thing that microbatches cannot do.
-      if (errors.find("is needed whole inside the microbatches' loop") != std::string::npos) {
-        ++refused;
-        return "";
-      }
-      return "does not partition: " + errors;
-    }
-    cut->walk([&](Operation *op) {
-      if (dist::isCollective(op))
-        ++met[op->getName().stripDialect().str() +
-              (op->getParentOfType<dist::MicroOp>() ? " in a loop" : "")];
-    });
-    // Layouts say how arguments are cut; the whole program has none.
-    for (auto function : whole->getOps<func::FuncOp>())
-      for (unsigned i = 0; i < function.getNumArguments(); ++i)
-        function.removeArgAttr(i, dist::DistDialect::kLayoutAttrName);
-    for (auto function : whole->getOps<func::FuncOp>()) {
-      auto want = runFunction(*whole, program, function.getName());
-      if (!want)
-        return "does not run whole: " + errors;
-      auto got = runFunction(*cut, program, function.getName());
-      if (!got)
-        return "does not run: " + errors;
-      for (const auto &[name, tensor] : *want)
-        if (std::string wrong = difference(got->find(name)->second, tensor); !wrong.empty())
-          return "@" + function.getName().str() + " gives %" + name + wrong;
-    }
-    return "";
-  }
-
-  static std::string difference(const HostTensor &got, const HostTensor &want) {
-    if (got.getType() != want.getType())
-      return " of another type";
-    double scale = 1;
-    for (double value : want.floats)
-      if (std::isfinite(value))
-        scale = std::max(scale, std::abs(value));
-    for (size_t i = 0; i < want.floats.size(); ++i) {
-      double a = got.floats[i], b = want.floats[i];
-      bool same = std::isfinite(b) ? std::abs(a - b) <= 1e-9 * scale
-                                   : (std::isnan(a) && std::isnan(b)) || a == b;
-      if (!same)
-        return "[" + std::to_string(i) + "] = " + std::to_string(a) + " for " + std::to_string(b);
-    }
-    for (size_t i = 0; i < want.ints.size(); ++i)
-      if (got.ints[i] != want.ints[i])
-        return "[" + std::to_string(i) + "] = " + std::to_string(got.ints[i]) + " for " +
-               std::to_string(want.ints[i]);
-    return "";
+  static int countOps(const PartitionCase &trial) {
+    int ops = 0;
+    for (auto function : trial.module.get().getOps<func::FuncOp>())
+      ops += std::distance(function.front().begin(), function.front().end()) - 1;
+    return ops;
   }
 
   MLIRContext context;
-  int refused = 0;
-  /// Collectives of the partitioned programs by kind.
-  std::map<std::string, int> met;
+  PartitionCheck check;
 };
 
-std::string commandLine(const RandomMesh &mesh) {
-  auto join = [](const std::vector<std::string> &items) {
-    std::string text;
-    for (const std::string &item : items)
-      text += (text.empty() ? "" : ",") + item;
-    return text;
-  };
-  return "dpc-opt --dpc-assign-layouts='axes=" + join(mesh.axes) +
-         " sequential-axes=" + join(mesh.sequential) + " batch-axes=" + join(mesh.batchAxes) +
-         " auto-axes=" + join(mesh.autoAxes) + "' --dpc-partition";
-}
+/// What is wrong, but for the numbers of it: a smaller program fails alike.
+StringRef kindOf(StringRef wrong) { return wrong.split(':').first.split('%').first; }
 
 TEST_F(PartitionRandom, ComputesTheSame) {
   uint32_t first = 0, count = std::getenv("DPC_LONG") ? 20000 : 1500;
   if (const char *seed = std::getenv("DPC_SEED"))
     first = std::atoi(seed), count = 1;
-  int failures = 0;
+  int failures = 0, requests = 0, split = 0;
   for (uint32_t seed = first; seed < first + count && failures < 20; ++seed) {
-    RandomProgram program = makeRandomProgram(seed);
-    std::string wrong = compare(program, seed % 3 ? std::optional(seed) : std::nullopt);
+    std::optional<PartitionCase> trial = makeCase(context, makeRandomProgram(seed));
+    ASSERT_TRUE(trial) << "DPC_SEED=" << seed;
+    std::mt19937 random(seed);
+    if (seed % 3)
+      trial->detours = seed;
+    if (seed % 4)
+      requests += addRequests(*trial, random);
+    if (seed % 10 == 1)
+      split += hasSplits(*trial);
+    const std::string wrong = check.compare(*trial);
     if (wrong.empty())
       continue;
     ++failures;
+    PartitionCheck again;
+    const PartitionCase small = shrink(*trial, [&](const PartitionCase &smaller) {
+      return kindOf(again.compare(smaller)) == kindOf(wrong);
+    });
     ADD_FAILURE() << "DPC_SEED=" << seed << ": " << wrong << "\n"
-                  << (program.text.size() < 3000 || count == 1
-                          ? commandLine(program.mesh) + "\n" + program.text
-                          : "");
+                  << countOps(small)
+                  << " ops of it fail alike: " << writeCase(small, seed, again.compare(small));
   }
-  EXPECT_LE(refused, int(count / 10)) << "too many programs were refused";
+  EXPECT_LE(check.refused, int(count / 10)) << "too many programs were refused";
   if (count == 1)
     return;
+  EXPECT_GE(requests, int(count));
+  EXPECT_GE(split, int(count / 100)) << "too few programs in which idle ops are divided";
   for (const char *kind : {"all_reduce", "reduce_scatter", "all_gather", "all_to_all"})
     for (const char *place : {"", " in a loop"})
-      EXPECT_GE(met[std::string(kind) + place], int(count / 300)) << "too few of " << kind << place;
+      EXPECT_GE(check.met[std::string(kind) + place], int(count / 300))
+          << "too few of " << kind << place;
+}
+
+// A program "fails" here if it has a product that reads a sum: of a long program no
+// more than that is left, and the file has it under the command that partitions it.
+TEST_F(PartitionRandom, FailuresAreShrunkToAFile) {
+  RandomProgram program;
+  program.mesh = {{"a=2", "b=3"}, {}, {"a"}, {"b"}};
+  program.text = R"(
+    func.func @step(%x: tensor<4x6xf64> {nn.arg = #nn.arg<input "x", batch = 0>},
+                    %w: tensor<6x6xf64> {nn.arg = #nn.arg<parameter "w">, dist.request = [["b"], []]},
+                    %v: tensor<6x6xf64> {nn.arg = #nn.arg<parameter "v">})
+        -> (tensor<4x6xf64> {nn.result = #nn.result<output "a">},
+            tensor<4x6xf64> {nn.result = #nn.result<output "b">}) {
+      %0 = nn.neg %x {dist.request = [["a"], []]} : tensor<4x6xf64>
+      %1 = nn.dot %0, %w contract [1] [0] : tensor<4x6xf64>, tensor<6x6xf64> -> tensor<4x6xf64>
+      %2 = nn.add %1, %0 : tensor<4x6xf64>
+      %3 = nn.dot %2, %v contract [1] [0] : tensor<4x6xf64>, tensor<6x6xf64> -> tensor<4x6xf64>
+      %4 = nn.exp %3 : tensor<4x6xf64>
+      return %4, %1 : tensor<4x6xf64>, tensor<4x6xf64>
+    }
+    func.func @eval(%x: tensor<4x6xf64> {nn.arg = #nn.arg<input "x", batch = 0>})
+        -> (tensor<4x6xf64> {nn.result = #nn.result<output "a">}) {
+      %0 = nn.neg %x : tensor<4x6xf64>
+      return %0 : tensor<4x6xf64>
+    })";
+  std::optional<PartitionCase> trial = makeCase(context, program);
+  ASSERT_TRUE(trial);
+  auto hasChain = [](const PartitionCase &trial) {
+    bool found = false;
+    trial.module.get().walk([&](Operation *op) {
+      if (op->getName().getStringRef() == "nn.dot")
+        if (Operation *maker = op->getOperand(0).getDefiningOp())
+          found |= maker->getName().getStringRef() == "nn.add";
+    });
+    return found;
+  };
+  const PartitionCase small = shrink(*trial, hasChain);
+  EXPECT_TRUE(hasChain(small));
+  EXPECT_EQ(countOps(small), 2);
+  EXPECT_EQ(small.commandLine(), "dpc-opt --dpc-assign-layouts='axes=a=1,b=1'");
+  EXPECT_EQ(check.compare(small), "");
+  const std::string path = writeCase(small, 0, "what is wrong\nwith it");
+  std::ifstream file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(
+      text.find("// " + small.commandLine() + " --dpc-partition\n// what is wrong\n// with it\n"),
+      0u);
+  EXPECT_EQ(text.find("dist.request"), std::string::npos);
+  OwningOpRef<ModuleOp> read = parseSourceString<ModuleOp>(text, &context);
+  EXPECT_TRUE(read) << text;
+  std::remove(path.c_str());
 }
 
 // Of x and -x one is negative on the first device: its logarithm is no number
@@ -258,7 +142,6 @@ TEST_F(PartitionRandom, MaximumOverDevicesKeepsNan) {
   RandomProgram program;
   program.mesh.axes = {"a=6"};
   program.mesh.batchAxes = {"a"};
-  program.arguments = {{"x", {6}, 0, 0}};
   program.text = R"(
     func.func @step(%x: tensor<6xf64> {nn.arg = #nn.arg<input "x", batch = 0>})
         -> (tensor<f64> {nn.result = #nn.result<output "a">},
@@ -270,7 +153,9 @@ TEST_F(PartitionRandom, MaximumOverDevicesKeepsNan) {
       %3 = nn.reduce min %1 [0] : tensor<6xf64> -> tensor<f64>
       return %2, %3 : tensor<f64>, tensor<f64>
     })";
-  EXPECT_EQ(compare(program), "");
+  std::optional<PartitionCase> trial = makeCase(context, program);
+  ASSERT_TRUE(trial);
+  EXPECT_EQ(check.compare(*trial), "");
 }
 
 } // namespace
