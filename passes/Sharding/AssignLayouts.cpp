@@ -335,6 +335,7 @@ private:
       return assignAll(function, trial, plan, cache);
     };
     auto cost = [&](const Assignment &assignment) { return costOf(assignment, candidates); };
+    const SmallVector<unsigned> samples = samplesOf(function, program);
     std::vector<SplitPlan> found;
     std::vector<PlanCost> costs;
     auto add = [&](SplitPlan &&plan) {
@@ -342,8 +343,9 @@ private:
       found.push_back(std::move(plan));
     };
     for (const AxisPlan &plan : plans)
-      add(splitAtoms ? splitIdleOps({program, plan}, autoAxes, requests, mesh, assign, cost)
-                     : SplitPlan{program, plan});
+      add(splitAtoms
+              ? splitIdleOps({program, plan}, autoAxes, requests, samples, mesh, assign, cost)
+              : SplitPlan{program, plan});
     // With idle ops divided other cuts may pay, and leave other ops idle.
     for (unsigned round = 0; round < kImprovements && splitAtoms && !stateIsKnown; ++round) {
       const SplitPlan fastest = found[chooseFastest(costs)];
@@ -355,7 +357,8 @@ private:
       for (unsigned atom = program.getAtomCount(); atom < fastest.program.getAtomCount(); ++atom)
         whole.erase(atom);
       add({fastest.program, std::move(improved)});
-      add(splitIdleOps({program, std::move(whole)}, autoAxes, requests, mesh, assign, cost));
+      add(splitIdleOps({program, std::move(whole)}, autoAxes, requests, samples, mesh, assign,
+                       cost));
     }
     return std::move(found[chooseLean(costs)]);
   }
@@ -383,6 +386,16 @@ private:
       if (!inputAxes.count(axis))
         axes.push_back(axis);
     return LayoutCandidates(function, program, mesh, axes, std::move(settled));
+  }
+
+  /// The atoms that count samples.
+  static SmallVector<unsigned> samplesOf(func::FuncOp function, const ProgramLoops &program) {
+    SmallVector<unsigned> samples;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (const int64_t dim = batchDim(function, i); dim >= 0)
+        for (const auto &segment : program.getDim(function.getArgument(i), dim))
+          samples.append(segment.begin(), segment.end());
+    return samples;
   }
 
   /// Inputs and labels without a batch dimension.

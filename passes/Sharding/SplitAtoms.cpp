@@ -2,6 +2,7 @@
 
 #include "passes/Sharding/SplitAtoms.h"
 
+#include "dialects/NN/IR/HostFacts.h"
 #include "dialects/NN/IR/NNDialect.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -103,13 +104,28 @@ static std::vector<std::pair<unsigned, AtomDim>> findAsked(const ProgramLoops &p
   return asked;
 }
 
+/// Whether `op` sums over a dimension of a parameter, or looks up in it.
+static bool contractsParameter(const OpLoops &op) {
+  return llvm::any_of(op.rule.loops,
+                      [](const ShardingRule::Loop &loop) { return loop.kind == LoopKind::sum; }) &&
+         llvm::any_of(op.op->getOperands(), [](Value value) {
+           auto argument = dyn_cast<BlockArgument>(value);
+           if (!argument)
+             return false;
+           auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+           nn::ArgAttr arg = nn::getArg(function, argument.getArgNumber());
+           return arg && arg.getKind() == nn::ArgKind::parameter;
+         });
+}
+
 namespace {
 
 /// Divides components of ops that one axis leaves idle.
 class Splitter {
 public:
-  Splitter(SplitPlan from, StringRef axis, AssignPlan assign, CostOf costOf)
-      : best(std::move(from)), axis(axis.str()), assign(assign), costOf(costOf),
+  Splitter(SplitPlan from, StringRef axis, ArrayRef<unsigned> samples, AssignPlan assign,
+           CostOf costOf)
+      : best(std::move(from)), axis(axis.str()), samples(samples), assign(assign), costOf(costOf),
         current(assign(best.program, best.plan)), cost(costOf(*current)) {}
 
   void run(ArrayRef<LayoutRequest> requests, int64_t devices);
@@ -131,6 +147,7 @@ private:
 
   SplitPlan best;
   const std::string axis;
+  ArrayRef<unsigned> samples;
   AssignPlan assign;
   CostOf costOf;
   std::unique_ptr<Assignment> current;
@@ -140,6 +157,15 @@ private:
 } // namespace
 
 std::optional<Splitter::Trial> Splitter::tryAtom(unsigned atom, ArrayRef<unsigned> ops) const {
+  SmallVector<unsigned> left;
+  if (llvm::is_contained(samples, atom)) {
+    llvm::copy_if(ops, std::back_inserter(left), [&](unsigned index) {
+      return !contractsParameter(best.program.getOps()[index]);
+    });
+    ops = left;
+    if (ops.empty())
+      return std::nullopt;
+  }
   SplitPlan plan = best;
   const unsigned made = plan.program.splitAtom(atom, ops);
   if (auto cuts = plan.plan.find(atom); cuts != plan.plan.end())
@@ -202,12 +228,12 @@ void Splitter::run(ArrayRef<LayoutRequest> requests, int64_t devices) {
 }
 
 SplitPlan dpc::splitIdleOps(SplitPlan from, ArrayRef<std::string> axes,
-                            ArrayRef<LayoutRequest> requests, const MeshShape &mesh,
-                            AssignPlan assign, CostOf costOf) {
+                            ArrayRef<LayoutRequest> requests, ArrayRef<unsigned> samples,
+                            const MeshShape &mesh, AssignPlan assign, CostOf costOf) {
   for (const std::string &axis : axes) {
     if (mesh.axisSize(axis) == 1)
       continue;
-    Splitter splitter(std::move(from), axis, assign, costOf);
+    Splitter splitter(std::move(from), axis, samples, assign, costOf);
     splitter.run(requests, mesh.axisSize(axis));
     from = splitter.take();
   }

@@ -31,9 +31,13 @@ using CostOf = llvm::function_ref<PlanCost(const Assignment &)>;
 /// Where `requests` want a value that an idle op makes to be cut over the axis, that op
 /// is divided in any case, along an atom of the dimension asked for: alone, or with its
 /// component, whichever is cheaper.
+///
+/// `samples` are the atoms that count samples: of those, no op that sums over a
+/// parameter is divided along one. Who asks for an axis beside those of the batch
+/// wants parameters to be divided over it.
 SplitPlan splitIdleOps(SplitPlan from, llvm::ArrayRef<std::string> axes,
-                       llvm::ArrayRef<LayoutRequest> requests, const dist::MeshShape &mesh,
-                       AssignPlan assign, CostOf costOf);
+                       llvm::ArrayRef<LayoutRequest> requests, llvm::ArrayRef<unsigned> samples,
+                       const dist::MeshShape &mesh, AssignPlan assign, CostOf costOf);
 
 } // namespace dpc
 
