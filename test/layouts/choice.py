@@ -49,8 +49,8 @@ GIVEN = {
         'pairs': ('*conv1.weight=model,-,-,-', '*conv2.weight=-,model,-,-', '*.downsample.0.weight=-,-,-,-',
                   'fc.weight=-,model')},
     'dlrm': {
-        'rows of tables': ('tables.*.weight=model,-', '*.?.weight=-,-', 'out.weight=-,-'),
-        'columns of tables': ('tables.*.weight=-,model', '*.?.weight=-,-', 'out.weight=-,-'),
+        'rows of tables': ('*.?.weight=-,-', 'out.weight=-,-', 'tables.*.weight=model,-'),
+        'columns of tables': ('*.?.weight=-,-', 'out.weight=-,-', 'tables.*.weight=-,model'),
         'megatron': ('tables.*.weight=model,-', 'bottom.0.weight=model,-', 'bottom.2.weight=-,model',
                      'top.0.weight=model,-', 'top.2.weight=-,model')},
     'experts': {
