@@ -84,6 +84,25 @@ func.func @step(%x: tensor<8x64x64xf32> {nn.arg = #nn.arg<input "x", batch = 0>}
 
 // -----
 
+// Who needs it whole has it reduced for the others, too: no other sum is left.
+// CHECK-LABEL: @step
+// CHECK: %[[PART:.*]] = nn.reduce sum
+// CHECK-NEXT: %[[ALL:.*]] = dist.reshard %[[PART]] from <"[64], [64] partial sum(data)"> to <"[64], [64]">
+// CHECK: nn.exp %[[ALL]]
+// CHECK: nn.reduce sum %[[ALL]] [0]
+// CHECK-NOT: dist.reshard
+// CHECK: return
+func.func @step(%x: tensor<8x64x64xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<64x64xf32> {nn.result = #nn.result<metric "y">}, tensor<64xf32> {nn.result = #nn.result<metric "z">}) {
+  %0 = nn.reduce sum %x [0] : tensor<8x64x64xf32> -> tensor<64x64xf32>
+  %1 = nn.exp %0 : tensor<64x64xf32>
+  %2 = nn.reduce sum %0 [0] : tensor<64x64xf32> -> tensor<64xf32>
+  %3 = nn.tanh %2 : tensor<64xf32>
+  return %1, %3 : tensor<64x64xf32>, tensor<64xf32>
+}
+
+// -----
+
 // What is read in one layout by several is brought there once.
 // CHECK-LABEL: @step
 // CHECK: %[[ALL:.*]] = dist.reshard {{.*}} from <"[(8: data)], [6]"> to <"[8], [6]">
