@@ -315,7 +315,12 @@ private:
           return false;
         continue;
       }
-      if (next == own.size() || structures[ref.node].segments[ref.segment][ref.factor] != own[next])
+      const int64_t size = structures[ref.node].segments[ref.segment][ref.factor];
+      // A single index beside other factors is none of them: 3 copies of 12 x 64 that
+      // are read one by one are 12 x 64 + 12 x 64 + 12 x 64.
+      if (size == 1 && (own.size() > 1 || own[0] > 1))
+        continue;
+      if (next == own.size() || size != own[next])
         return false;
       pairs.push_back({next++, ref});
     }

@@ -9,8 +9,6 @@ MOST_HELD = 0.55
 MORE_BYTES = 1.05
 # Of plans that are nearly as fast the leaner one is chosen (decision 29).
 NEARLY = 1.002
-# Not reached: the search ends 0.3 % beside it.
-BEYOND = {('vit', 'model=4', 'columns')}
 
 # What people give: Megatron's cuts (columns of the first, rows of the second product of each pair, heads,
 # vocabulary), and tables of other kinds: every first or every last dimension of a weight, the residual stream's.
@@ -49,8 +47,8 @@ GIVEN = {
         'pairs': ('*conv1.weight=model,-,-,-', '*conv2.weight=-,model,-,-', '*.downsample.0.weight=-,-,-,-',
                   'fc.weight=-,model')},
     'dlrm': {
-        'rows of tables': ('tables.*.weight=model,-', '*.?.weight=-,-', 'out.weight=-,-'),
-        'columns of tables': ('tables.*.weight=-,model', '*.?.weight=-,-', 'out.weight=-,-'),
+        'rows of tables': ('*.?.weight=-,-', 'out.weight=-,-', 'tables.*.weight=model,-'),
+        'columns of tables': ('*.?.weight=-,-', 'out.weight=-,-', 'tables.*.weight=-,model'),
         'megatron': ('tables.*.weight=model,-', 'bottom.0.weight=model,-', 'bottom.2.weight=-,model',
                      'top.0.weight=model,-', 'top.2.weight=-,model')},
     'experts': {
@@ -64,7 +62,7 @@ def compare(model, mesh):
     def check(compiler):
         own = compiler.placed(model, mesh)
         given = {name: compiler.placed(model, mesh, *[f'--shard={request}' for request in requests])
-                 for name, requests in GIVEN[model].items() if (model, mesh, name) not in BEYOND}
+                 for name, requests in GIVEN[model].items()}
         for name, program in given.items():
             if own.seconds > program.seconds * NEARLY:
                 raise Failed(f"{own.seconds:.6f} s, but '{name}' takes {program.seconds:.6f} s")

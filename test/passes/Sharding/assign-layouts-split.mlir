@@ -52,3 +52,126 @@ func.func @infer(%x: tensor<256x512xf32> {nn.arg = #nn.arg<input "x">},
   %4 = nn.exp %3 : tensor<256x64xf32>
   return %4 : tensor<256x64xf32>
 }
+
+// -----
+
+// It is divided only where the step gets shorter. What every device has and all need whole stays so: the gather would take
+// longer than half of the op ...
+// CHECK-LABEL: @infer
+// CHECK-NOT: dist.reshard
+// CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[256], [512]">]
+// CHECK-NOT: dist.reshard
+// CHECK: return
+// WHOLE-LABEL: @infer
+func.func @infer(%x: tensor<256x512xf32> {nn.arg = #nn.arg<input "x">},
+                 %w: tensor<512x512xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[512], [(512: model)]">})
+    -> (tensor<256x512xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.exp %x : tensor<256x512xf32>
+  %1 = nn.dot %0, %w contract [1] [0] : tensor<256x512xf32>, tensor<512x512xf32> -> tensor<256x512xf32>
+  return %1 : tensor<256x512xf32>
+}
+
+// -----
+
+// ... on this machine's links, not on faster ones.
+// CHECK-LABEL: @infer
+// CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[(256: model)], [512]">]
+// CHECK: dist.reshard {{.*}} from <"[(256: model)], [512]"> to <"[256], [512]">
+// WHOLE-LABEL: @infer
+module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+  func.func @infer(%x: tensor<256x512xf32> {nn.arg = #nn.arg<input "x">},
+                   %w: tensor<512x512xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[512], [(512: model)]">})
+      -> (tensor<256x512xf32> {nn.result = #nn.result<output "y">}) {
+    %0 = nn.exp %x : tensor<256x512xf32>
+    %1 = nn.dot %0, %w contract [1] [0] : tensor<256x512xf32>, tensor<512x512xf32> -> tensor<256x512xf32>
+    return %1 : tensor<256x512xf32>
+  }
+}
+
+// -----
+
+// What is a small part of the step is looked at, ...
+// CHECK-LABEL: @infer
+// CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[(2: model)], [2048]">]
+// WHOLE-LABEL: @infer
+module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+  func.func @infer(%x: tensor<2x2048xf32> {nn.arg = #nn.arg<input "x">},
+                   %w: tensor<2048x65536xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[2048], [(65536: model)]">})
+      -> (tensor<2x65536xf32> {nn.result = #nn.result<output "y">}) {
+    %0 = nn.exp %x : tensor<2x2048xf32>
+    %1 = nn.dot %0, %w contract [1] [0] : tensor<2x2048xf32>, tensor<2048x65536xf32> -> tensor<2x65536xf32>
+    return %1 : tensor<2x65536xf32>
+  }
+}
+
+// -----
+
+// ... what is less than a ten thousandth of it is not.
+// CHECK-LABEL: @infer
+// CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[2], [2048]">]
+// WHOLE-LABEL: @infer
+module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+  func.func @infer(%x: tensor<2x2048xf32> {nn.arg = #nn.arg<input "x">},
+                   %w: tensor<2048x131072xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[2048], [(131072: model)]">})
+      -> (tensor<2x131072xf32> {nn.result = #nn.result<output "y">}) {
+    %0 = nn.exp %x : tensor<2x2048xf32>
+    %1 = nn.dot %0, %w contract [1] [0] : tensor<2x2048xf32>, tensor<2048x131072xf32> -> tensor<2x131072xf32>
+    return %1 : tensor<2x131072xf32>
+  }
+}
+
+// -----
+
+// A row that there is once is no loop to divide: columns are.
+// CHECK-LABEL: @infer
+// CHECK: dist.reshard {{.*}} from <"[1], [65536] partial sum(model)"> to <"[1], [(65536: model)]">
+// CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[1], [(65536: model)]">]
+// CHECK: dist.reshard {{.*}} from <"[1], [(65536: model)]"> to <"[1], [65536]">
+// WHOLE-LABEL: @infer
+// WHOLE: nn.exp {{.*}}dist.results = [#dist.layout<"[1], [65536]">]
+func.func @infer(%x: tensor<1x512xf32> {nn.arg = #nn.arg<input "x">},
+                 %w: tensor<512x65536xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[(512: model)], [65536]">},
+                 %v: tensor<65536x64xf32> {nn.arg = #nn.arg<parameter "v">, dist.layout = #dist.layout<"[65536], [(64: model)]">})
+    -> (tensor<1x64xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<1x512xf32>, tensor<512x65536xf32> -> tensor<1x65536xf32>
+  %1 = nn.exp %0 : tensor<1x65536xf32>
+  %2 = nn.dot %1, %v contract [1] [0] : tensor<1x65536xf32>, tensor<65536x64xf32> -> tensor<1x64xf32>
+  return %2 : tensor<1x64xf32>
+}
+
+// -----
+
+// An op that all devices compute of whole state is divided, where links are fast, ...
+// CHECK-LABEL: @step
+// CHECK: nn.sub {{.*}}dist.results = [#dist.layout<"[(1024: model)], [1024]">]
+// WHOLE-LABEL: @step
+module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+  func.func @step(%g: tensor<1024x1024xf32> {nn.arg = #nn.arg<input "g">},
+                  %w: tensor<1024x1024xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[1024], [1024]">})
+      -> (tensor<1024x1024xf32> {nn.result = #nn.result<state "w">}) {
+    %0 = nn.sub %w, %g : tensor<1024x1024xf32>
+    return %0 : tensor<1024x1024xf32>
+  }
+}
+
+// -----
+
+// ... but an update is not idle: it is divided later, in flat storage.
+// CHECK-LABEL: @step
+// CHECK-NOT: dist.reshard
+// CHECK: nn.update{{.*}}dist.results = [#dist.layout<"[1024], [1024]">]
+// CHECK-NOT: dist.reshard
+// CHECK: return
+// WHOLE-LABEL: @step
+module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+  func.func @step(%g: tensor<1024x1024xf32> {nn.arg = #nn.arg<input "g">},
+                  %w: tensor<1024x1024xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[1024], [1024]">})
+      -> (tensor<1024x1024xf32> {nn.result = #nn.result<state "w">}) {
+    %0 = nn.update (%w, %g : tensor<1024x1024xf32>, tensor<1024x1024xf32>) scalars () {
+    ^bb0(%a: tensor<f32>, %e: tensor<f32>):
+      %1 = nn.sub %a, %e : tensor<f32>
+      nn.yield %1 : tensor<f32>
+    } -> tensor<1024x1024xf32>
+    return %0 : tensor<1024x1024xf32>
+  }
+}

@@ -1,0 +1,52 @@
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-assign-layouts='axes=model=4 auto-axes=model' | FileCheck %s
+
+// Idle ops that read each other's values are divided along one loop, the one with which the step gets shortest: here the
+// second op's. Three rows are too few for four devices, and the first op, whose other loop is not that one, stays whole.
+// CHECK-LABEL: @infer
+// CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[3], [4096]">]
+// CHECK: nn.tanh {{.*}}dist.results = [#dist.layout<"[3], [(65536: model)]">]
+module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+  func.func @infer(%x: tensor<3x4096xf32> {nn.arg = #nn.arg<input "x">})
+      -> (tensor<3x65536xf32> {nn.result = #nn.result<metric "y">}) {
+    %0 = nn.exp %x : tensor<3x4096xf32>
+    %1 = nn.reduce sum %0 [1] : tensor<3x4096xf32> -> tensor<3xf32>
+    %2 = nn.broadcast %1 [0] : tensor<3xf32> -> tensor<3x65536xf32>
+    %3 = nn.tanh %2 : tensor<3x65536xf32>
+    return %3 : tensor<3x65536xf32>
+  }
+}
+
+// -----
+
+// Here it is the first op's.
+// CHECK-LABEL: @infer
+// CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[3], [(65536: model)]">]
+// CHECK: nn.reduce sum {{.*}}dist.results = [#dist.layout<"[3] partial sum(model)">]
+// CHECK: nn.tanh {{.*}}dist.results = [#dist.layout<"[3], [4096]">]
+module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+  func.func @infer(%x: tensor<3x65536xf32> {nn.arg = #nn.arg<input "x">})
+      -> (tensor<3x4096xf32> {nn.result = #nn.result<metric "y">}) {
+    %0 = nn.exp %x : tensor<3x65536xf32>
+    %1 = nn.reduce sum %0 [1] : tensor<3x65536xf32> -> tensor<3xf32>
+    %2 = nn.broadcast %1 [0] : tensor<3xf32> -> tensor<3x4096xf32>
+    %3 = nn.tanh %2 : tensor<3x4096xf32>
+    return %3 : tensor<3x4096xf32>
+  }
+}
+
+// -----
+
+// A single number joins nothing: each has a loop of its own.
+// CHECK-LABEL: @infer
+// CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[1], [(4096: model)]">]
+// CHECK: nn.tanh {{.*}}dist.results = [#dist.layout<"[1], [(65536: model)]">]
+module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+  func.func @infer(%x: tensor<1x4096xf32> {nn.arg = #nn.arg<input "x">})
+      -> (tensor<1x65536xf32> {nn.result = #nn.result<metric "y">}) {
+    %0 = nn.exp %x : tensor<1x4096xf32>
+    %1 = nn.reduce sum %0 [1] : tensor<1x4096xf32> -> tensor<1xf32>
+    %2 = nn.broadcast %1 [0] : tensor<1xf32> -> tensor<1x65536xf32>
+    %3 = nn.tanh %2 : tensor<1x65536xf32>
+    return %3 : tensor<1x65536xf32>
+  }
+}

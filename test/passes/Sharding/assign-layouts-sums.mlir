@@ -1,0 +1,136 @@
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-assign-layouts='axes=data=4 batch-axes=data' | FileCheck %s
+
+// How an op is placed: which of two loops gets an axis, when a sum is reduced, and how results lie.
+
+// Of two loops over one axis the one gets it with which less has to be moved: the first ...
+// CHECK-LABEL: @step
+// CHECK: dist.reshard %arg1 from <"[(64: data)]"> to <"[64]">
+// CHECK: nn.dot {{.*}}dist.results = [#dist.layout<"[(65536: data)], [64]">]
+func.func @step(%x: tensor<65536xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
+                %y: tensor<64xf32> {nn.arg = #nn.arg<input "y", batch = 0>})
+    -> (tensor<65536x64xf32> {nn.result = #nn.result<output "z">}) {
+  %0 = nn.dot %x, %y contract [] [] : tensor<65536xf32>, tensor<64xf32> -> tensor<65536x64xf32>
+  return %0 : tensor<65536x64xf32>
+}
+
+// -----
+
+// ... or the second.
+// CHECK-LABEL: @step
+// CHECK: dist.reshard %arg0 from <"[(64: data)]"> to <"[64]">
+// CHECK: nn.dot {{.*}}dist.results = [#dist.layout<"[64], [(65536: data)]">]
+func.func @step(%x: tensor<64xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
+                %y: tensor<65536xf32> {nn.arg = #nn.arg<input "y", batch = 0>})
+    -> (tensor<64x65536xf32> {nn.result = #nn.result<output "z">}) {
+  %0 = nn.dot %x, %y contract [] [] : tensor<64xf32>, tensor<65536xf32> -> tensor<64x65536xf32>
+  return %0 : tensor<64x65536xf32>
+}
+
+// -----
+
+// A partial sum that would be reduced behind each of two readers is reduced before them, once.
+// CHECK-LABEL: @step
+// CHECK: %[[PART:.*]] = nn.reduce sum
+// CHECK-NEXT: dist.reshard %[[PART]] from <"[64], [64] partial sum(data)"> to <"[64], [64]">
+// CHECK-NOT: dist.reshard
+// CHECK: return
+func.func @step(%x: tensor<8x64x64xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<64x64xf32> {nn.result = #nn.result<metric "y">}, tensor<64x64xf32> {nn.result = #nn.result<metric "z">}) {
+  %0 = nn.reduce sum %x [0] : tensor<8x64x64xf32> -> tensor<64x64xf32>
+  %1 = nn.neg %0 : tensor<64x64xf32>
+  %2 = nn.exp %1 : tensor<64x64xf32>
+  %3 = nn.transpose %0 [1, 0] : tensor<64x64xf32> -> tensor<64x64xf32>
+  %4 = nn.tanh %3 : tensor<64x64xf32>
+  return %2, %4 : tensor<64x64xf32>, tensor<64x64xf32>
+}
+
+// -----
+
+// It is not where both readers have less of it, ...
+// CHECK-LABEL: @step
+// CHECK: nn.reduce sum {{.*}}dist.results = [#dist.layout<"[64], [64] partial sum(data)">]
+// CHECK-NEXT: nn.reduce sum
+// CHECK-NEXT: dist.reshard {{.*}} from <"[64] partial sum(data)"> to <"[64]">
+// CHECK: nn.reduce sum
+// CHECK-NEXT: dist.reshard {{.*}} from <"[64] partial sum(data)"> to <"[64]">
+func.func @step(%x: tensor<8x64x64xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<64xf32> {nn.result = #nn.result<metric "y">}, tensor<64xf32> {nn.result = #nn.result<metric "z">}) {
+  %0 = nn.reduce sum %x [0] : tensor<8x64x64xf32> -> tensor<64x64xf32>
+  %1 = nn.reduce sum %0 [0] : tensor<64x64xf32> -> tensor<64xf32>
+  %2 = nn.exp %1 : tensor<64xf32>
+  %3 = nn.reduce sum %0 [1] : tensor<64x64xf32> -> tensor<64xf32>
+  %4 = nn.tanh %3 : tensor<64xf32>
+  return %2, %4 : tensor<64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// ... nor where what they make is added up again, and reduced once behind that.
+// CHECK-LABEL: @step
+// CHECK-NOT: dist.reshard
+// CHECK: nn.add {{.*}}dist.results = [#dist.layout<"[64], [64] partial sum(data)">]
+// CHECK-NEXT: dist.reshard {{.*}} from <"[64], [64] partial sum(data)"> to <"[64], [64]">
+// CHECK-NOT: dist.reshard
+// CHECK: return
+func.func @step(%x: tensor<8x64x64xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<64x64xf32> {nn.result = #nn.result<metric "y">}) {
+  %0 = nn.reduce sum %x [0] : tensor<8x64x64xf32> -> tensor<64x64xf32>
+  %1 = nn.neg %0 : tensor<64x64xf32>
+  %2 = nn.transpose %0 [1, 0] : tensor<64x64xf32> -> tensor<64x64xf32>
+  %3 = nn.add %1, %2 : tensor<64x64xf32>
+  %4 = nn.exp %3 : tensor<64x64xf32>
+  return %4 : tensor<64x64xf32>
+}
+
+// -----
+
+// Who needs it whole has it reduced for the others, too: no other sum is left.
+// CHECK-LABEL: @step
+// CHECK: %[[PART:.*]] = nn.reduce sum
+// CHECK-NEXT: %[[ALL:.*]] = dist.reshard %[[PART]] from <"[64], [64] partial sum(data)"> to <"[64], [64]">
+// CHECK: nn.exp %[[ALL]]
+// CHECK: nn.reduce sum %[[ALL]] [0]
+// CHECK-NOT: dist.reshard
+// CHECK: return
+func.func @step(%x: tensor<8x64x64xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<64x64xf32> {nn.result = #nn.result<metric "y">}, tensor<64xf32> {nn.result = #nn.result<metric "z">}) {
+  %0 = nn.reduce sum %x [0] : tensor<8x64x64xf32> -> tensor<64x64xf32>
+  %1 = nn.exp %0 : tensor<64x64xf32>
+  %2 = nn.reduce sum %0 [0] : tensor<64x64xf32> -> tensor<64xf32>
+  %3 = nn.tanh %2 : tensor<64xf32>
+  return %1, %3 : tensor<64x64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// What is read in one layout by several is brought there once.
+// CHECK-LABEL: @step
+// CHECK: %[[ALL:.*]] = dist.reshard {{.*}} from <"[(8: data)], [6]"> to <"[8], [6]">
+// CHECK-NOT: dist.reshard
+// CHECK: nn.reduce prod %[[ALL]] [0]
+// CHECK-NOT: dist.reshard
+// CHECK: nn.cumsum %[[ALL]] dim 0
+// CHECK-NOT: dist.reshard
+// CHECK: return
+func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<6xf32> {nn.result = #nn.result<output "y">}, tensor<8x6xf32> {nn.result = #nn.result<output "z">}) {
+  %0 = nn.reduce prod %x [0] : tensor<8x6xf32> -> tensor<6xf32>
+  %1 = nn.cumsum %x dim 0 : tensor<8x6xf32>
+  return %0, %1 : tensor<6xf32>, tensor<8x6xf32>
+}
+
+// -----
+
+// The host puts an output together from its parts; a metric is whole on every device; state lies as it did before the step.
+// CHECK-LABEL: @step
+// CHECK: %[[E:.*]] = nn.exp
+// CHECK-NEXT: %[[Z:.*]] = dist.reshard %[[E]] from <"[(64: data)], [256]"> to <"[64], [256]">
+// CHECK-NEXT: %[[B:.*]] = dist.reshard %[[E]] from <"[(64: data)], [256]"> to <"[64], [(256: data)]">
+// CHECK-NEXT: return %[[E]], %[[Z]], %[[B]]
+func.func @step(%x: tensor<64x256xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
+                %b: tensor<64x256xf32> {nn.arg = #nn.arg<buffer "b">, dist.layout = #dist.layout<"[64], [(256: data)]">})
+    -> (tensor<64x256xf32> {nn.result = #nn.result<output "y">}, tensor<64x256xf32> {nn.result = #nn.result<metric "z">},
+        tensor<64x256xf32> {nn.result = #nn.result<state "b">}) {
+  %0 = nn.exp %x : tensor<64x256xf32>
+  return %0, %0, %0 : tensor<64x256xf32>, tensor<64x256xf32>, tensor<64x256xf32>
+}
