@@ -181,8 +181,7 @@ private:
     for (const LayoutRequest &request : requests)
       if (!isa<BlockArgument>(request.value))
         assignment->bring(request);
-    assignment->run(argumentLayouts(function, *assignment));
-    assignment->finish(returned);
+    assignment->run(argumentLayouts(function, *assignment), returned);
     return assignment;
   }
 
@@ -270,6 +269,8 @@ private:
           argument && !findKnown(function, argument.getArgNumber()))
         candidates.addRequest(request, problem);
     candidates.addParameters(problem);
+    if (splitAtoms)
+      candidates.addBesideRequests(problem);
     for (const std::string &axis : batchAxes)
       if (!isSequential(axis))
         candidates.addInputs(axis, inputsOf(function), problem);

@@ -48,6 +48,8 @@ LayoutCandidates::LayoutCandidates(func::FuncOp function, const ProgramLoops &pr
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (nn::ArgAttr arg = nn::getArg(function, i); arg && arg.getKind() == nn::ArgKind::parameter)
       parameters.push_back(function.getArgument(i));
+  for (Value parameter : parameters)
+    allBytes += static_cast<double>(tensorBytes(parameter.getType()));
 }
 
 bool LayoutCandidates::isFree(unsigned atom, StringRef axis, const LayoutProblem &problem) const {
@@ -69,7 +71,10 @@ unsigned LayoutCandidates::requestedCutOf(unsigned atom, StringRef axis, LayoutP
 }
 
 void LayoutCandidates::addRequest(const LayoutRequest &request, LayoutProblem &problem) {
-  llvm::erase(parameters, request.value);
+  if (llvm::is_contained(parameters, request.value)) {
+    llvm::erase(parameters, request.value);
+    asked.push_back(request.value);
+  }
   const auto bytes = static_cast<double>(tensorBytes(request.value.getType()));
   for (auto [d, axes] : llvm::enumerate(request.dims))
     for (const std::string &axis : axes)
@@ -105,6 +110,15 @@ void LayoutCandidates::addParameters(LayoutProblem &problem) {
   for (const std::string &axis : axes)
     if (mesh.axisSize(axis) > 1)
       addParameters(axis, problem);
+}
+
+void LayoutCandidates::addBesideRequests(LayoutProblem &problem) {
+  for (const std::string &axis : axes)
+    for (Value parameter : asked)
+      if (mesh.axisSize(axis) > 1 && isReduced(program, parameter))
+        for (unsigned atom : atomsOf(program, parameter))
+          if (canCut(atom, axis, problem))
+            cutOf(atom, axis, problem);
 }
 
 void LayoutCandidates::addBrought(const LayoutRequest &request, LayoutProblem &problem) {
@@ -159,7 +173,7 @@ double LayoutCandidates::countDevices(const Layout &layout) const {
 }
 
 double LayoutCandidates::excessBytes(const Assignment &assignment) const {
-  double all = 0, least = 0, held = 0;
+  double least = 0, held = 0;
   for (Value parameter : parameters) {
     const double bytes = tensorBytes(parameter.getType());
     double mostDevices = 1, devices = countDevices(assignment.getLayout(parameter));
@@ -170,9 +184,8 @@ double LayoutCandidates::excessBytes(const Assignment &assignment) const {
         mostDevices *= mesh.axisSize(axis);
     for (const Layout *layout : assignment.getReads(parameter))
       devices = std::min(devices, countDevices(*layout));
-    all += bytes;
     least += bytes / mostDevices;
     held += bytes / devices;
   }
-  return std::max(0.0, held - least - kTolerance * all);
+  return std::max(0.0, held - least - kTolerance * allBytes);
 }

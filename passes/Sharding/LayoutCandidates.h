@@ -26,6 +26,9 @@ public:
   void addBrought(const LayoutRequest &request, LayoutProblem &problem);
   /// Adds the cuts of all other parameters over the axes to `problem`.
   void addParameters(LayoutProblem &problem);
+  /// Adds the cuts of parameters with a request that are not asked for: what is
+  /// computed with them may be divided along other loops than they are.
+  void addBesideRequests(LayoutProblem &problem);
   /// Adds those of integer inputs and labels that have no batch dimension: what
   /// they number, such as rows picked out of all samples, may be divided too.
   void addInputs(llvm::StringRef axis, llvm::ArrayRef<mlir::Value> inputs, LayoutProblem &problem);
@@ -50,7 +53,11 @@ private:
   std::vector<llvm::SmallVector<unsigned>> classes;
   /// By atom.
   std::vector<unsigned> classOf;
+  /// Those that nobody asks for, and the bytes of all.
   llvm::SmallVector<mlir::Value> parameters;
+  double allBytes = 0;
+  /// Those that somebody asks for.
+  llvm::SmallVector<mlir::Value> asked;
   /// Cuts by class and axis.
   std::map<std::pair<unsigned, std::string>, unsigned> cuts;
   /// Those of atoms that requests are about, which others of their class do not

@@ -184,7 +184,7 @@ private:
   bool passesThrough(const OpPlacement &placement, ArrayRef<unsigned> set,
                      const Partial &partial) const;
   /// Modelled seconds of the op under `placement`, its operands resharded and its
-  /// results reduced.
+  /// results reduced, or brought to where they have to be.
   double secondsWithReshards(const OpPlacement &placement) const;
   /// What it costs to reshard the operands.
   ReshardCost readAll(const OpPlacement &placement) const;
@@ -500,10 +500,12 @@ ReshardCost OpPlacer::readAll(const OpPlacement &placement) const {
 
 double OpPlacer::secondsWithReshards(const OpPlacement &placement) const {
   double total = computeSeconds(placement) + readAll(placement).seconds;
-  for (auto [value, layout] : llvm::zip_equal(op.op->getResults(), placement.results)) {
+  for (auto [value, layout, wanted] :
+       llvm::zip_equal(op.op->getResults(), placement.results, situation.wanted)) {
     Layout reduced = layout;
     reduced.partial.clear();
-    total += prices.getCost(layout, reduced, tensorBytes(value.getType())).seconds;
+    total +=
+        prices.getCost(layout, wanted ? *wanted : reduced, tensorBytes(value.getType())).seconds;
   }
   return total;
 }

@@ -30,6 +30,9 @@ struct OpSituation {
     bool isReducedFirst;
   };
   llvm::SmallVector<Operand, 4> operands;
+  /// How a result has to lie in the end: as the state whose next value it is, or as
+  /// somebody asks; null for any.
+  llvm::SmallVector<const dist::Layout *, 2> wanted;
   /// The axes that cut each of `op.atoms`, outermost first; null for none.
   llvm::SmallVector<const dist::AxisNames *, 8> cuts;
 };

@@ -110,16 +110,20 @@ unsigned Assignment::place(const OpLoops &op) {
     key.push_back(layouts[operand]);
     key.push_back(2 * reads[operand] + reducedFirst.test(operand));
   }
+  for (unsigned result : op.results)
+    key.push_back(wanted[result]);
   for (unsigned atom : op.atoms)
     key.push_back(cuts[atom]);
   return cache.getPlacement(key, [&] {
-    OpSituation situation{op, {}, {}};
+    OpSituation situation{op, {}, {}, {}};
     for (unsigned operand : op.operands) {
       situation.operands.push_back(
           {&cache.layouts[layouts[operand]], {}, reducedFirst.test(operand)});
       for (unsigned layout : cache.getSet(reads[operand]))
         situation.operands.back().made.push_back(&cache.layouts[layout]);
     }
+    for (unsigned result : op.results)
+      situation.wanted.push_back(wanted[result] ? &cache.layouts[wanted[result] - 1] : nullptr);
     for (unsigned atom : op.atoms)
       situation.cuts.push_back(cache.getAxes(cuts[atom]));
     return situation;
@@ -208,22 +212,32 @@ llvm::BitVector Assignment::findReducedFirst() const {
   return found;
 }
 
-void Assignment::run(const Layouts &arguments) {
-  reducedFirst.resize(program.getValues().size());
-  walk(arguments);
-  reducedFirst = findReducedFirst();
-  if (reducedFirst.any())
-    walk(arguments);
+void Assignment::findWanted(ArrayRef<Returned> returned) {
+  wanted.assign(program.getValues().size(), 0);
+  for (const Returned &result : returned)
+    if (result.carrier)
+      wanted[program.getNumber(result.value)] = layouts[program.getNumber(result.carrier)] + 1;
+  for (const auto &[value, request] : brought)
+    wanted[value] = cache.layouts.getNumber(getRequested(*request)) + 1;
 }
 
-void Assignment::walk(const Layouts &arguments) {
+void Assignment::run(const Layouts &arguments, ArrayRef<Returned> returned) {
   layouts.assign(program.getValues().size(), 0);
+  for (const auto &[value, layout] : arguments)
+    layouts[program.getNumber(value)] = cache.layouts.getNumber(layout);
+  findWanted(returned);
+  reducedFirst.resize(program.getValues().size());
+  walk(returned);
+  reducedFirst = findReducedFirst();
+  if (reducedFirst.any())
+    walk(returned);
+}
+
+void Assignment::walk(ArrayRef<Returned> returned) {
   reads.assign(program.getValues().size(), 0);
   placements.clear();
   computing = dividedComputing = 0;
   moving = {};
-  for (const auto &[value, layout] : arguments)
-    layouts[program.getNumber(value)] = cache.layouts.getNumber(layout);
   for (const OpLoops &op : program.getOps()) {
     const unsigned placement = place(op);
     placements.push_back(placement);
@@ -235,4 +249,5 @@ void Assignment::walk(const Layouts &arguments) {
     computing += cache.getPlacement(placement).seconds;
     dividedComputing += cache.getDividedSeconds(placement);
   }
+  finish(returned);
 }

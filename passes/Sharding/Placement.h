@@ -34,8 +34,6 @@ public:
   /// The layout of `value` by its atoms alone: what arguments get.
   dist::Layout getNatural(mlir::Value value) const;
 
-  /// Assigns everything, from `arguments` on.
-  void run(const Layouts &arguments);
   /// A value that the function returns. With `carrier` it is the next value of
   /// that argument, and lies as it does; an output is put together by the host, so
   /// it may be cut but not partial; of anything else every device has all.
@@ -43,8 +41,8 @@ public:
     mlir::Value value, carrier;
     bool isOutput;
   };
-  /// Adds what it costs to return values as they have to lie.
-  void finish(llvm::ArrayRef<Returned> returned);
+  /// Assigns everything, from `arguments` to what is `returned`.
+  void run(const Layouts &arguments, llvm::ArrayRef<Returned> returned);
 
   const OpPlacement &getPlacement(unsigned op) const { return cache.getPlacement(placements[op]); }
   const dist::Layout &getLayout(mlir::Value value) const {
@@ -63,8 +61,12 @@ public:
 private:
   unsigned countOps(const AtomDim &dim) const;
   dist::DimLayout layOutByAtoms(mlir::Value value, unsigned dim) const;
-  /// One walk through the ops.
-  void walk(const Layouts &arguments);
+  /// Finds how values have to lie in the end.
+  void findWanted(llvm::ArrayRef<Returned> returned);
+  /// One walk through the ops, and what it costs to return values.
+  void walk(llvm::ArrayRef<Returned> returned);
+  /// Brings what is returned to where it has to be.
+  void finish(llvm::ArrayRef<Returned> returned);
   unsigned place(const OpLoops &op);
   unsigned bring(unsigned value, unsigned layout);
   void read(unsigned value, unsigned layout, int64_t bytes);
@@ -79,6 +81,8 @@ private:
   std::vector<unsigned> cuts, layouts, reads, placements;
   /// By number of the value.
   llvm::DenseMap<unsigned, const LayoutRequest *> brought;
+  /// By number of the value: 0, or a layout's number and 1.
+  std::vector<unsigned> wanted;
   llvm::BitVector reducedFirst;
   double computing = 0, dividedComputing = 0;
   ReshardCost moving;

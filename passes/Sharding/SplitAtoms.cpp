@@ -30,20 +30,32 @@ struct Component {
 
 } // namespace
 
-/// The components of ops that `axis` leaves idle, dearest first.
+/// The components of ops that `axis` leaves idle, dearest first: ops that read one
+/// another's results, or the same sum over the axis.
 static std::vector<Component> findIdle(const ProgramLoops &program, const Assignment &assignment,
                                        StringRef axis) {
   llvm::EquivalenceClasses<unsigned> classes;
-  std::vector<int> makers(program.getValues().size(), -1);
+  // Of each value the idle op that made it, or the first one that reads the sum.
+  std::vector<int> joined(program.getValues().size(), -1);
+  auto isSum = [&](Value value) {
+    return llvm::is_contained(assignment.getLayout(value).partial,
+                              Partial{axis.str(), Reduction::Sum});
+  };
   for (auto [index, op] : llvm::enumerate(program.getOps())) {
     if (!isIdle(op, assignment.getPlacement(index), axis))
       continue;
     classes.insert(index);
-    for (unsigned operand : op.operands)
-      if (makers[operand] >= 0 && nn::typeOf(program.getValues()[operand]).getNumElements() > 1)
-        classes.unionSets(makers[operand], index);
+    for (unsigned operand : op.operands) {
+      Value value = program.getValues()[operand];
+      if (nn::typeOf(value).getNumElements() == 1)
+        continue;
+      if (joined[operand] >= 0)
+        classes.unionSets(joined[operand], index);
+      else if (isSum(value))
+        joined[operand] = index;
+    }
     for (unsigned result : op.results)
-      makers[result] = index;
+      joined[result] = index;
   }
   llvm::MapVector<unsigned, Component> components;
   for (unsigned index = 0; index < program.getOps().size(); ++index)
