@@ -110,7 +110,9 @@ struct AnnotateLayoutsPass : dpc::impl::AnnotateLayoutsBase<AnnotateLayoutsPass>
     for (const Request &request : requests)
       if (!request.used && request.glob) {
         getOperation().emitError("shard ")
-            << request.pattern << " names no parameter, buffer or input, and no node's value";
+            << request.pattern
+            << " names no parameter, buffer or input, and no node whose value is left "
+               "(what is folded has none)";
         return signalPassFailure();
       }
   }

@@ -16,14 +16,15 @@ using namespace dpc::dist;
 /// scales and tables of positions are not worth communication.
 static const double kTolerance = 0.05;
 
-/// Whether an op with a reduction loop reads `parameter`: contractions and gathers,
-/// not what scales or is added.
-static bool isReduced(const ProgramLoops &program, Value parameter) {
-  return llvm::any_of(program.getOps(), [&](const OpLoops &op) {
-    return llvm::is_contained(op.op->getOperands(), parameter) &&
-           llvm::any_of(op.rule.loops,
-                        [](const ShardingRule::Loop &loop) { return loop.kind == LoopKind::sum; });
-  });
+/// What ops with a reduction loop read: of parameters those that contractions and
+/// gathers read, not what scales or is added.
+static DenseSet<Value> findReduced(const ProgramLoops &program) {
+  DenseSet<Value> reduced;
+  for (const OpLoops &op : program.getOps())
+    if (llvm::any_of(op.rule.loops,
+                     [](const ShardingRule::Loop &loop) { return loop.kind == LoopKind::sum; }))
+      reduced.insert(op.op->operand_begin(), op.op->operand_end());
+  return reduced;
 }
 
 /// The atoms of all dimensions of `value`, each once.
@@ -41,7 +42,8 @@ LayoutCandidates::LayoutCandidates(func::FuncOp function, const ProgramLoops &pr
                                    const MeshShape &mesh, ArrayRef<std::string> axes,
                                    DenseSet<unsigned> settled)
     : program(program), mesh(mesh), axes(axes), settled(std::move(settled)),
-      classes(findAtomClasses(program)), classOf(program.getAtomCount()) {
+      classes(findAtomClasses(program)), classOf(program.getAtomCount()),
+      reduced(findReduced(program)) {
   for (auto [number, atoms] : llvm::enumerate(classes))
     for (unsigned atom : atoms)
       classOf[atom] = number;
@@ -115,7 +117,7 @@ void LayoutCandidates::addParameters(LayoutProblem &problem) {
 void LayoutCandidates::addBesideRequests(LayoutProblem &problem) {
   for (const std::string &axis : axes)
     for (Value parameter : asked)
-      if (mesh.axisSize(axis) > 1 && isReduced(program, parameter))
+      if (mesh.axisSize(axis) > 1 && reduced.contains(parameter))
         for (unsigned atom : atomsOf(program, parameter))
           if (canCut(atom, axis, problem))
             cutOf(atom, axis, problem);
@@ -133,7 +135,7 @@ void LayoutCandidates::addBrought(const LayoutRequest &request, LayoutProblem &p
 void LayoutCandidates::addParameters(StringRef axis, LayoutProblem &problem) {
   std::map<SmallVector<unsigned>, size_t> known;
   for (Value parameter : parameters) {
-    if (!isReduced(program, parameter))
+    if (!reduced.contains(parameter))
       continue;
     LayoutProblem::Choice choice{{}, static_cast<double>(tensorBytes(parameter.getType()))};
     for (unsigned atom : atomsOf(program, parameter))

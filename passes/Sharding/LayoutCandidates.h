@@ -53,6 +53,8 @@ private:
   std::vector<llvm::SmallVector<unsigned>> classes;
   /// By atom.
   std::vector<unsigned> classOf;
+  /// What contractions and gathers read.
+  llvm::DenseSet<mlir::Value> reduced;
   /// Those that nobody asks for, and the bytes of all.
   llvm::SmallVector<mlir::Value> parameters;
   double allBytes = 0;

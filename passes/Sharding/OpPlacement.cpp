@@ -5,6 +5,7 @@
 
 #include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/NNDialect.h"
+#include "dialects/NN/IR/Program.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"

@@ -14,12 +14,12 @@
 // RUN: not dpc-opt %t/two.mlir --dpc-annotate-layouts='shards=[z-a]=-' 2>&1 | FileCheck %s --check-prefix=GLOB
 
 // RANK: error: shard fc* has 2 entries, but fc.bias has 1 dimensions
-// NONE: error: shard y names no parameter, buffer or input, and no node's value
+// NONE: error: shard y names no parameter, buffer or input, and no node whose value is left (what is folded has none)
 // ENTRY: error: shard fc.weight: '' is neither - nor AXIS+AXIS..
 // NAME: error: shard fc.weight: '*' is neither - nor AXIS+AXIS..
 // LAYOUT: error: spec of 'fc.weight': column
 // NODERANK: shard /h.0/Split has 1 entries, but /h.0/Split has 2 dimensions
-// GRADIENT: error: shard /gradient/Only names no parameter, buffer or input, and no node's value
+// GRADIENT: error: shard /gradient/Only names no parameter, buffer or input, and no node whose value is left (what is folded has none)
 // GLOB: error: shard '[z-a]': invalid glob pattern
 
 //--- two.mlir

@@ -1,0 +1,158 @@
+// Searches the layouts of one function, divides what they leave idle, and chooses.
+
+#include "passes/Sharding/LayoutPlanner.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::dist;
+
+/// How often the cuts are looked at again once idle ops are divided.
+static const unsigned kImprovements = 3;
+
+/// Composites of which the plan cuts a loop that they need uncut.
+static SmallVector<DecomposableOpInterface> cutComposites(const ProgramLoops &program,
+                                                          const AxisPlan &plan) {
+  SmallVector<DecomposableOpInterface> cut;
+  for (const OpLoops &op : program.getOps()) {
+    auto composite = dyn_cast<DecomposableOpInterface>(op.op);
+    if (!composite)
+      continue;
+    bool isCut = false;
+    for (auto [loop, atoms] : llvm::zip_equal(op.rule.loops, op.loops))
+      if (loop.kind == LoopKind::whole)
+        for (const auto &segment : atoms)
+          for (unsigned atom : segment)
+            isCut |= plan.count(atom) > 0;
+    if (isCut)
+      cut.push_back(composite);
+  }
+  return cut;
+}
+
+/// What a plan cuts that was not given.
+static std::string textOf(const ProgramLoops &program, const LayoutProblem &problem,
+                          const AxisPlan &plan) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (const auto &[atom, axes] : plan)
+    if (!problem.given.count(atom))
+      stream << ", " << program.getSize(atom) << " over " << llvm::join(axes, "+");
+  return text;
+}
+
+LayoutPlanner::LayoutPlanner(const LayoutBoundary &boundary, const ProgramLoops &program,
+                             const MeshShape &mesh, PlacementCache &cache,
+                             const LayoutWishes &wishes)
+    : boundary(boundary), program(program), mesh(mesh), cache(cache), wishes(wishes),
+      returned(boundary.getReturned()), candidates(findCandidates()) {
+  findProblem();
+}
+
+std::unique_ptr<Assignment> LayoutPlanner::assign(const ProgramLoops &trial,
+                                                  const AxisPlan &plan) const {
+  auto assignment = std::make_unique<Assignment>(trial, plan, cache);
+  for (const LayoutRequest &request : boundary.getRequests())
+    if (!isa<BlockArgument>(request.value))
+      assignment->bring(request);
+  assignment->run(boundary.argumentLayouts(*assignment), returned);
+  return assignment;
+}
+
+LayoutCandidates LayoutPlanner::findCandidates() const {
+  const std::set<std::string> inputAxes = boundary.getInputAxes();
+  SmallVector<std::string> axes;
+  for (const std::string &axis : wishes.autoAxes)
+    if (!inputAxes.count(axis))
+      axes.push_back(axis);
+  return LayoutCandidates(boundary.getFunction(), program, mesh, axes, boundary.settledOf(program));
+}
+
+void LayoutPlanner::findProblem() {
+  problem.given = boundary.cutsOf(program);
+  for (const LayoutRequest &request : boundary.getRequests())
+    if (auto argument = dyn_cast<BlockArgument>(request.value);
+        argument && !boundary.isKnown(argument.getArgNumber()))
+      candidates.addRequest(request, problem);
+  candidates.addParameters(problem);
+  if (wishes.splitAtoms)
+    candidates.addBesideRequests(problem);
+  for (const std::string &axis : wishes.batchAxes)
+    if (!mesh.axes[*mesh.axisIndex(axis)].sequential)
+      candidates.addInputs(axis, boundary.getInputs(), problem);
+  for (const LayoutRequest &request : boundary.getRequests())
+    if (!isa<BlockArgument>(request.value))
+      candidates.addBrought(request, problem);
+}
+
+LogicalResult LayoutPlanner::search() {
+  plans = {problem.given};
+  if (wishes.stateIsKnown || problem.cuts.empty())
+    return success();
+  // What is idle will be divided: a plan is good if it is cheap as it is, or if
+  // little needs to be moved once all compute as much.
+  std::vector<AxisPlan> found;
+  for (bool divided : {false, true}) {
+    problem.price = [&](const AxisPlan &trial) {
+      const std::unique_ptr<Assignment> assignment = assign(program, trial);
+      PlanCost cost = costOf(*assignment);
+      if (divided)
+        cost.seconds = assignment->getDividedSeconds();
+      return cost;
+    };
+    LayoutChoice choice = searchLayouts(problem);
+    if (llvm::Error error = choice.verify(problem))
+      return boundary.getFunction().emitError(llvm::toString(std::move(error)));
+    found.push_back(choice.plan);
+    llvm::append_range(found, choice.plans);
+    if (wishes.explain)
+      boundary.getFunction().emitRemark("layouts: ")
+          << choice.priced << " plans priced" << textOf(program, problem, choice.plan);
+  }
+  plans = {found.front()};
+  for (const AxisPlan &other : found)
+    if (!llvm::is_contained(plans, other) && cutComposites(program, other).empty())
+      plans.push_back(other);
+  return success();
+}
+
+SmallVector<DecomposableOpInterface> LayoutPlanner::findCutComposites() const {
+  return cutComposites(program, plans.front());
+}
+
+SplitPlan LayoutPlanner::split() {
+  const SmallVector<unsigned> samples = boundary.samplesOf(program);
+  auto assignPlan = [&](const ProgramLoops &trial, const AxisPlan &plan) {
+    return assign(trial, plan);
+  };
+  auto cost = [&](const Assignment &assignment) { return costOf(assignment); };
+  auto divide = [&](SplitPlan plan) {
+    return splitIdleOps(std::move(plan), wishes.autoAxes, boundary.getRequests(), samples, mesh,
+                        assignPlan, cost);
+  };
+  std::vector<SplitPlan> found;
+  std::vector<PlanCost> costs;
+  auto add = [&](SplitPlan &&plan) {
+    costs.push_back(cost(*assign(plan.program, plan.plan)));
+    found.push_back(std::move(plan));
+  };
+  for (const AxisPlan &plan : plans)
+    add(wishes.splitAtoms ? divide({program, plan}) : SplitPlan{program, plan});
+  // With idle ops divided other cuts may pay, and leave other ops idle.
+  const bool mayImprove = wishes.splitAtoms && !wishes.stateIsKnown;
+  for (unsigned round = 0; round < kImprovements && mayImprove; ++round) {
+    const SplitPlan fastest = found[chooseFastest(costs)];
+    problem.price = [&](const AxisPlan &trial) { return cost(*assign(fastest.program, trial)); };
+    AxisPlan improved = improveLayouts(problem, fastest.plan);
+    if (improved == fastest.plan || !cutComposites(fastest.program, improved).empty())
+      break;
+    AxisPlan whole = improved;
+    for (unsigned atom = program.getAtomCount(); atom < fastest.program.getAtomCount(); ++atom)
+      whole.erase(atom);
+    add({fastest.program, std::move(improved)});
+    add(divide({program, std::move(whole)}));
+  }
+  return std::move(found[chooseLean(costs)]);
+}
