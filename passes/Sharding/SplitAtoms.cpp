@@ -5,6 +5,7 @@
 #include "dialects/NN/IR/HostFacts.h"
 #include "dialects/NN/IR/NNDialect.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -17,7 +18,7 @@ using namespace dpc::dist;
 static const double kMostWork = 0.5;
 /// Atoms tried for a component, those with most work first.
 static const size_t kMostAtoms = 4;
-/// Part of the step that a component must be to be tried.
+/// Part of the step that a group must be to be tried.
 static const double kLeastPart = 1e-4;
 
 namespace {
@@ -26,6 +27,19 @@ namespace {
 struct Component {
   SmallVector<unsigned> ops;
   double seconds = 0;
+};
+
+/// Components of layers that repeat: of each the same ops in the same order, which
+/// share their atoms alike.
+struct Group {
+  std::vector<Component> components;
+  double seconds = 0;
+};
+
+/// Ops that are to get an atom of their own, in the place of which.
+struct Division {
+  unsigned atom;
+  SmallVector<unsigned> ops;
 };
 
 } // namespace
@@ -70,6 +84,61 @@ static std::vector<Component> findIdle(const ProgramLoops &program, const Assign
   llvm::stable_sort(result,
                     [](const Component &a, const Component &b) { return a.seconds > b.seconds; });
   return result;
+}
+
+/// The atoms of a component, each once, in order of first appearance.
+static SmallVector<unsigned> atomsOf(const ProgramLoops &program, const Component &component) {
+  SmallVector<unsigned> atoms;
+  llvm::DenseSet<unsigned> seen;
+  for (unsigned index : component.ops)
+    for (unsigned atom : program.getOps()[index].atoms)
+      if (seen.insert(atom).second)
+        atoms.push_back(atom);
+  return atoms;
+}
+
+/// Equal for components that may be in one group.
+static std::vector<unsigned> shapeOf(const ProgramLoops &program, const Component &component) {
+  std::vector<unsigned> shape;
+  llvm::DenseMap<unsigned, unsigned> numbers;
+  for (unsigned index : component.ops) {
+    const OpLoops &op = program.getOps()[index];
+    shape.push_back(op.kind);
+    for (unsigned atom : op.atoms)
+      shape.push_back(numbers.try_emplace(atom, numbers.size()).first->second);
+  }
+  return shape;
+}
+
+/// The groups of what `axis` leaves idle, dearest first.
+static std::vector<Group> findGroups(const ProgramLoops &program, const Assignment &assignment,
+                                     StringRef axis) {
+  std::map<std::vector<unsigned>, size_t> numbers;
+  std::vector<Group> groups;
+  for (Component &component : findIdle(program, assignment, axis)) {
+    auto [number, isNew] = numbers.try_emplace(shapeOf(program, component), groups.size());
+    if (isNew)
+      groups.emplace_back();
+    Group &group = groups[number->second];
+    group.seconds += component.seconds;
+    group.components.push_back(std::move(component));
+  }
+  llvm::stable_sort(groups, [](const Group &a, const Group &b) { return a.seconds > b.seconds; });
+  return groups;
+}
+
+/// The division of all of a group's components along what is `atom` of the first one.
+static std::vector<Division> divisionsOf(const ProgramLoops &program, const Group &group,
+                                         unsigned atom) {
+  const SmallVector<unsigned> first = atomsOf(program, group.components.front());
+  const size_t position = llvm::find(first, atom) - first.begin();
+  llvm::MapVector<unsigned, SmallVector<unsigned>> ops;
+  for (const Component &component : group.components)
+    llvm::append_range(ops[atomsOf(program, component)[position]], component.ops);
+  std::vector<Division> divisions;
+  for (auto &[each, members] : ops)
+    divisions.push_back({each, std::move(members)});
+  return divisions;
 }
 
 /// The atoms that most of the component's work runs in parallel.
@@ -148,14 +217,14 @@ private:
     SplitPlan plan;
     PlanCost cost;
   };
-  /// The plan in which the axis cuts an atom of `ops` alone in the place of `atom`;
-  /// none if it cuts that already.
-  std::optional<Trial> tryAtom(unsigned atom, ArrayRef<unsigned> ops) const;
+  /// The plan in which the axis cuts atoms of their own of all of `divisions`; none if
+  /// it cuts those already.
+  std::optional<Trial> tryDivisions(ArrayRef<Division> divisions) const;
   void accept(Trial &&trial);
   /// Divides what is asked for.
   void divideAsked(const Component &component, ArrayRef<LayoutRequest> requests, int64_t devices);
-  /// Divides the component if the program gets better by that.
-  void divide(const Component &component, int64_t devices);
+  /// Divides the group's components if the program gets better by that.
+  void divide(const Group &group, int64_t devices);
 
   SplitPlan best;
   const std::string axis;
@@ -168,23 +237,25 @@ private:
 
 } // namespace
 
-std::optional<Splitter::Trial> Splitter::tryAtom(unsigned atom, ArrayRef<unsigned> ops) const {
-  SmallVector<unsigned> left;
-  if (llvm::is_contained(samples, atom)) {
-    llvm::copy_if(ops, std::back_inserter(left), [&](unsigned index) {
-      return !contractsParameter(best.program.getOps()[index]);
-    });
-    ops = left;
-    if (ops.empty())
-      return std::nullopt;
-  }
+std::optional<Splitter::Trial> Splitter::tryDivisions(ArrayRef<Division> divisions) const {
   SplitPlan plan = best;
-  const unsigned made = plan.program.splitAtom(atom, ops);
-  if (auto cuts = plan.plan.find(atom); cuts != plan.plan.end())
-    plan.plan[made] = cuts->second;
-  if (llvm::is_contained(plan.plan[made], axis))
+  bool isDivided = false;
+  for (const Division &division : divisions) {
+    SmallVector<unsigned> ops = division.ops;
+    if (llvm::is_contained(samples, division.atom))
+      llvm::erase_if(
+          ops, [&](unsigned index) { return contractsParameter(best.program.getOps()[index]); });
+    auto cuts = plan.plan.find(division.atom);
+    if (ops.empty() || (cuts != plan.plan.end() && llvm::is_contained(cuts->second, axis)))
+      continue;
+    const AxisNames around = cuts == plan.plan.end() ? AxisNames() : cuts->second;
+    AxisNames &own = plan.plan[plan.program.splitAtom(division.atom, ops)];
+    own = around;
+    own.push_back(axis);
+    isDivided = true;
+  }
+  if (!isDivided)
     return std::nullopt;
-  plan.plan[made].push_back(axis);
   const PlanCost cost = costOf(*assign(plan.program, plan.plan));
   return Trial{std::move(plan), cost};
 }
@@ -206,8 +277,8 @@ void Splitter::divideAsked(const Component &component, ArrayRef<LayoutRequest> r
       for (unsigned atom : segment) {
         if (best.program.getSize(atom) < devices)
           continue;
-        for (ArrayRef<unsigned> ops : {ArrayRef(component.ops), ArrayRef(index)})
-          if (std::optional<Trial> trial = tryAtom(atom, ops);
+        for (const SmallVector<unsigned> &ops : {component.ops, SmallVector<unsigned>{index}})
+          if (std::optional<Trial> trial = tryDivisions(Division{atom, ops});
               trial && (!chosen || trial->cost.isBetterThan(chosen->cost)))
             chosen = std::move(trial);
       }
@@ -216,10 +287,10 @@ void Splitter::divideAsked(const Component &component, ArrayRef<LayoutRequest> r
   }
 }
 
-void Splitter::divide(const Component &component, int64_t devices) {
+void Splitter::divide(const Group &group, int64_t devices) {
   std::optional<Trial> chosen;
-  for (unsigned atom : findAtoms(best.program, *current, component, devices))
-    if (std::optional<Trial> trial = tryAtom(atom, component.ops);
+  for (unsigned atom : findAtoms(best.program, *current, group.components.front(), devices))
+    if (std::optional<Trial> trial = tryDivisions(divisionsOf(best.program, group, atom));
         trial && trial->cost.isBetterThan(chosen ? chosen->cost : cost))
       chosen = std::move(trial);
   if (chosen)
@@ -230,12 +301,12 @@ void Splitter::run(ArrayRef<LayoutRequest> requests, int64_t devices) {
   const std::vector<Component> asked = findIdle(best.program, *current, axis);
   for (const Component &component : asked)
     divideAsked(component, requests, devices);
-  const std::vector<Component> components = findIdle(best.program, *current, axis);
-  for (const Component &component : components) {
+  const std::vector<Group> groups = findGroups(best.program, *current, axis);
+  for (const Group &group : groups) {
     // What is a small part of the step is not worth the search.
-    if (component.seconds < kLeastPart * cost.seconds)
+    if (group.seconds < kLeastPart * cost.seconds)
       break;
-    divide(component, devices);
+    divide(group, devices);
   }
 }
 

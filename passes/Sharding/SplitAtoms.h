@@ -25,8 +25,8 @@ using CostOf = llvm::function_ref<PlanCost(const Assignment &)>;
 /// Ops without a loop that the axis cuts, connected through values, get an atom of
 /// their own in place of one that most of them run in parallel, and the axis cuts
 /// that; at the border reshards follow by themselves. Each component that any of
-/// `axes` leaves idle is tried with each such atom, and keeps the one with which the
-/// whole program gets better most.
+/// `axes` leaves idle is tried with each such atom, those of layers that repeat
+/// together, and keeps the one with which the whole program gets better most.
 ///
 /// Where `requests` want a value that an idle op makes to be cut over the axis, that op
 /// is divided in any case, along an atom of the dimension asked for: alone, or with its
