@@ -130,8 +130,10 @@ void BlockLowering::lowerCollective(Operation *op, Collective kind, dist::Reduct
   Location loc = op->getLoc();
   Value source = op->getOperand(0);
   Value input = buffers.lookup(source);
-  if (spaceOf(placeOf(input).root) != Space::shared) {
-    // No collective works on it there: an argument of a loop, say.
+  const Place place = placeOf(input);
+  if (spaceOf(place.root) != Space::shared || place.stride) {
+    // No collective works on it there: an argument of a loop, say, or the slice of a
+    // microbatch, which only computations find.
     Value copied = createBuffer(source, Space::shared);
     builder.create<CopyOp>(loc, input, copied);
     input = copied;

@@ -108,14 +108,17 @@ private:
 
   /// Whether all who use `root` can use `target` instead: collectives work in
   /// space `shared` alone, and a rank has one shard of a buffer, over the axes of
-  /// the collective that uses it.
+  /// the collective that uses it. Where a shard or the slice of a microbatch lies is
+  /// known to computations, and of shards to collectives, not to what clears a buffer.
   bool fits(BufferOp root, Value target) {
     const Place to = placeOf(target);
     return llvm::all_of(uses[root], [&](const Use &use) {
       if (to.shardAxes && placeOf(use.buffer).shardAxes)
         return false;
+      if (isa<ZeroOp>(use.op))
+        return !to.shardAxes && !to.stride;
       auto start = dyn_cast<StartOp>(use.op);
-      return !start || (spaceOf(to.root) == Space::shared &&
+      return !start || (spaceOf(to.root) == Space::shared && !to.stride &&
                         (!to.shardAxes || to.shardAxes == start.getAxes()));
     });
   }

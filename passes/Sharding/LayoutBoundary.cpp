@@ -279,11 +279,10 @@ Assignment::Layouts LayoutBoundary::argumentLayouts(const Assignment &assignment
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     Value value = function.getArgument(i);
     ArgAttr arg = nn::getArg(function, i);
-    Layout layout = assignment.getNatural(value);
+    const LayoutRequest *request = findRequest(value);
+    Layout layout = request ? assignment.getRequested(*request) : assignment.getNatural(value);
     if (const Layout *given = findKnown(i))
       layout = *given;
-    else if (const LayoutRequest *request = findRequest(value))
-      layout = assignment.getRequested(*request);
     else if (arg && nn::isState(arg.getKind()))
       layout = known.stored(layout);
     layouts.push_back({value, layout});

@@ -123,6 +123,52 @@ func.func @step(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
 }
 
 // -----
+// Nor does the slice of a microbatch, wherever that is, for those who gather or clear:
+// it is copied, and what is gathered or cleared is no slice either.
+dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
+func.func private @k(%a: tensor<2x4xf32>) -> tensor<2x4xf32> { return %a : tensor<2x4xf32> }
+// CHECK-LABEL: exec.entry @step
+// CHECK: exec.launch @k(
+// CHECK: exec.loop 2 {
+// CHECK: %[[X:[0-9]+]] = exec.view %{{.*}} at 0 stride 16
+// CHECK: exec.copy %[[X]] to %[[C:[0-9]+]]
+// CHECK: exec.start all_gather sum over ["data"] %[[C]] to %[[G:[0-9]+]]
+// CHECK: exec.copy %[[G]]
+func.func @step(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<2x2x4xf32> {nn.result = #nn.result<output "y">},
+        tensor<2x2x4xf32> {nn.result = #nn.result<output "z">}) {
+  %0 = call @k(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %1 = dist.all_gather %0 on @mesh ["data"] : tensor<2x4xf32> -> tensor<2x2x4xf32>
+  %2 = dist.micro 2 "micro"(%0 : tensor<2x4xf32>) operands [sliced] {
+  ^bb0(%m: tensor<4xf32>):
+    %3 = dist.all_gather %m on @mesh ["data"] : tensor<4xf32> -> tensor<2x4xf32>
+    dist.yield %3 : tensor<2x4xf32>
+  } -> (tensor<2x2x4xf32>) results [stacked]
+  return %1, %2 : tensor<2x2x4xf32>, tensor<2x2x4xf32>
+}
+
+// -----
+// A sum over microbatches that is gathered after their loop is not made in the shard of
+// what it is gathered into: it has to be cleared first.
+dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+func.func private @accumulate.f32.4(%s: tensor<4xf32>, %v: tensor<4xf32>) -> tensor<4xf32> { return %s : tensor<4xf32> }
+// CHECK-LABEL: exec.entry @step
+// CHECK: %[[SUM:[0-9]+]] = exec.buffer shared : memref<4xf32>
+// CHECK: exec.zero %[[SUM]]
+// CHECK: exec.start all_gather sum over ["data"] %[[SUM]] to
+func.func @step(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<2x4xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = dist.micro 2 "micro"(%x : tensor<2x4xf32>) operands [sliced] {
+  ^bb0(%m: tensor<4xf32>):
+    %2 = func.call @k(%m) : (tensor<4xf32>) -> tensor<4xf32>
+    dist.yield %2 : tensor<4xf32>
+  } -> (tensor<4xf32>) results [summed]
+  %1 = dist.all_gather %0 on @mesh ["data"] : tensor<4xf32> -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
+
+// -----
 // What a collective still reads is not overwritten before it has ended.
 dist.mesh @mesh axes ["data"] sizes [2]
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<4xf32> }
