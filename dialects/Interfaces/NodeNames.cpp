@@ -51,3 +51,12 @@ NodeNames dpc::namesOf(Location loc) {
   collectNames(loc, nodes, modules);
   return {summary(nodes), summary(modules)};
 }
+
+Location dpc::lossLocation(Location node) {
+  return FusedLoc::get({node}, UnitAttr::get(node.getContext()), node.getContext());
+}
+
+bool dpc::isOfLoss(Location loc) {
+  auto fused = dyn_cast<FusedLoc>(loc);
+  return fused && isa_and_nonnull<UnitAttr>(fused.getMetadata());
+}

@@ -21,6 +21,11 @@ llvm::StringRef firstNodeOf(mlir::Location loc);
 /// The node that a location names, if it names one and no other.
 std::optional<llvm::StringRef> onlyNodeOf(mlir::Location loc);
 
+/// `node` as the location of what computes the loss from the output of that node:
+/// messages name the node, but nothing of it is the node's value.
+mlir::Location lossLocation(mlir::Location node);
+bool isOfLoss(mlir::Location loc);
+
 } // namespace dpc
 
 #endif // DPC_DIALECTS_INTERFACES_NODENAMES_H

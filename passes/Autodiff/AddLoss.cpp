@@ -5,6 +5,7 @@
 #include "passes/Autodiff/Loss.h"
 #include "passes/Autodiff/Passes.h"
 
+#include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/IR/Expressions.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -155,8 +156,8 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     Value labels = addArgument(function, ArgKind::label, "label", label->type,
                                label->type.getRank() > 0 ? 0 : -1);
     Value validRows = training ? Value() : addControl(function, "valid_rows");
-    return kind->build(builder, output.getLoc(), output, labels, label->classAxis, validRows,
-                       options);
+    return kind->build(builder, lossLocation(output.getLoc()), output, labels, label->classAxis,
+                       validRows, options);
   }
 
   /// "a, b": the graph's outputs, for messages.

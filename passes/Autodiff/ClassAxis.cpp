@@ -55,9 +55,13 @@ Expected<ClassAxis> ClassAxis::choose(ArrayRef<int64_t> logits,
                 printed(*labels), printed(logits), given.axis,
                 others.empty() ? std::string() : formatv(": they fit axis {0}", others[0]).str()));
   }
+  if (rank == 1)
+    return fail(formatv("cross-entropy needs a class axis beside that of samples, but the logits "
+                        "have shape {0}: for one value a sample there are bce-with-logits and mse",
+                        printed(logits)));
   const int64_t usual = rank >= 4 ? 1 : rank - 1;
   SmallVector<int64_t> wanted = labels ? SmallVector<int64_t>(*labels) : without(logits, usual);
-  SmallVector<int64_t> fitting = fittingAxes(logits, wanted, /*first=*/rank == 1 ? 0 : 1);
+  SmallVector<int64_t> fitting = fittingAxes(logits, wanted, /*first=*/1);
   if (fitting.size() == 1)
     return ClassAxis{fitting[0], wanted};
   if (fitting.size() > 1)

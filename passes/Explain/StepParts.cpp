@@ -20,8 +20,6 @@ StepParts::StepParts(func::FuncOp function) : function(function) {
     const bool isLoss =
         attr && attr.getKind() == nn::ResultKind::metric && attr.getName() == "loss";
     hasLoss |= isLoss;
-    if (isLoss && operand.get().getDefiningOp())
-      lossNode = firstNodeOf(operand.get().getLoc()).str();
     if (isLoss || (attr && attr.getKind() == nn::ResultKind::output))
       visit(operand.get());
   }

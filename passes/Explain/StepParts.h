@@ -40,8 +40,6 @@ public:
 private:
   mlir::func::FuncOp function;
   bool hasLoss = false;
-  /// The node that the loss is of: ops of the loss have its name too.
-  std::string lossNode;
   // Looked up by key only: its order never shows.
   llvm::DenseSet<mlir::Operation *> forward;
   dist::AxisNames batchAxes;

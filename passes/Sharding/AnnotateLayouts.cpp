@@ -49,7 +49,8 @@ public:
         add(operand, forward, todo);
     for (Operation &op : function.front().without_terminator())
       if (forward.contains(&op))
-        if (std::optional<StringRef> node = onlyNodeOf(op.getLoc()); node && isRead(op, forward))
+        if (std::optional<StringRef> node = onlyNodeOf(op.getLoc());
+            node && !isOfLoss(op.getLoc()) && isRead(op, forward))
           offer(*node, op.getResult(0));
   }
 
@@ -65,10 +66,11 @@ private:
     if (Operation *op = value.getDefiningOp(); op && forward.insert(op).second)
       todo.push_back(op);
   }
-  /// Whether another node reads what `op` makes.
+  /// Whether another node, or the loss, reads what `op` makes.
   static bool isRead(Operation &op, const llvm::DenseSet<Operation *> &forward) {
     return llvm::any_of(op.getResult(0).getUsers(), [&](Operation *user) {
-      return forward.contains(user) && onlyNodeOf(user->getLoc()) != onlyNodeOf(op.getLoc());
+      return forward.contains(user) &&
+             (isOfLoss(user->getLoc()) || onlyNodeOf(user->getLoc()) != onlyNodeOf(op.getLoc()));
     });
   }
   /// A node becomes several ops where it broadcasts or reduces on the way: its value
@@ -112,7 +114,7 @@ struct AnnotateLayoutsPass : dpc::impl::AnnotateLayoutsBase<AnnotateLayoutsPass>
         getOperation().emitError("shard ")
             << request.pattern
             << " names no parameter, buffer or input, and no node whose value is left "
-               "(what is folded has none)";
+               "(what is folded or fused has none)";
         return signalPassFailure();
       }
   }

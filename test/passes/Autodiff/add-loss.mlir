@@ -19,6 +19,7 @@
 // RUN: not dpc-opt %t/segmenter.mlir --dpc-add-loss='loss=cross-entropy class-axis=3 label-shape=2,5,6' 2>&1 | FileCheck %s --check-prefix=OTHER-AXIS
 // RUN: not dpc-opt %t/segmenter.mlir --dpc-add-loss='loss=cross-entropy class-axis=4' 2>&1 | FileCheck %s --check-prefix=NO-AXIS
 // RUN: not dpc-opt %t/segmenter.mlir --dpc-add-loss='loss=cross-entropy class-axis=-5' 2>&1 | FileCheck %s --check-prefix=NO-AXIS
+// RUN: not dpc-opt %t/values.mlir --dpc-add-loss=loss=cross-entropy 2>&1 | FileCheck %s --check-prefix=VALUES
 // RUN: not dpc-opt %t/segmenter.mlir --dpc-add-loss='loss=cross-entropy label-shape=3,5,6' 2>&1 | FileCheck %s --check-prefix=SAMPLES
 // RUN: not dpc-opt %t/ambiguous.mlir --dpc-add-loss='loss=cross-entropy' 2>&1 | FileCheck %s --check-prefix=AMBIGUOUS
 // RUN: not dpc-opt %t/ambiguous.mlir --dpc-add-loss='loss=cross-entropy label-shape=4,3' 2>&1 | FileCheck %s --check-prefix=AMBIGUOUS
@@ -37,6 +38,7 @@
 // OTHER-AXIS: error: labels of shape [2, 5, 6] do not fit logits of shape [2, 3, 5, 6] with the classes along axis 3: they fit axis 1
 // NO-AXIS: error: cross-entropy,axis={{4|-5}}: the logits of shape [2, 3, 5, 6] have axes from -4 to 3
 // SAMPLES: error: labels of shape [3, 5, 6] fit logits of shape [2, 3, 5, 6] with the classes along axis 0 only, which counts samples: if that is meant, say --loss=cross-entropy,axis=0
+// VALUES: error: cross-entropy needs a class axis beside that of samples, but the logits have shape [8]: for one value a sample there are bce-with-logits and mse
 // AMBIGUOUS: error: labels of shape [4, 3] fit logits of shape [4, 3, 3] with the classes along axis 1 and along axis 2: say --loss=cross-entropy,axis=1 or axis=2
 // EQUAL: error: labels of type 'tensor<8xf32>' do not fit an output of type 'tensor<8x4xf32>': this loss needs equal shapes
 // INTEGER: error: cross-entropy needs integer labels, not 'f32'
@@ -46,6 +48,12 @@
 // FLOAT: error: loss output:count: output count has type 'tensor<i64>', which is not a float
 // FORWARD: error: has no function @forward
 
+//--- values.mlir
+func.func @forward(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<8xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.tanh %x : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
 //--- classifier.mlir
 // @forward becomes @step and @eval. The labels are a new argument of both: the output without its last axis.
 // CHECK-NOT: @forward

@@ -5,6 +5,7 @@
 // RUN: dpc-opt %t/two.mlir --dpc-annotate-layouts='specs=fc.weight=-;data,x=data;-,gone=- shards=*x=-;-' | FileCheck %t/two.mlir --check-prefix=SPEC
 // RUN: dpc-opt %t/nodes.mlir --dpc-annotate-layouts='shards=/h.?/Add=data;model' | FileCheck %t/nodes.mlir
 // RUN: dpc-opt %t/moments.mlir --dpc-annotate-layouts='shards=w=data' | FileCheck %t/moments.mlir
+// RUN: dpc-opt %t/loss.mlir --dpc-add-loss=loss=cross-entropy --dpc-annotate-layouts='shards=/head/Gemm=-;model' | FileCheck %t/loss.mlir
 // RUN: not dpc-opt %t/nodes.mlir --dpc-annotate-layouts='shards=/h.0/Split=-' 2>&1 | FileCheck %s --check-prefix=NODERANK
 // RUN: not dpc-opt %t/nodes.mlir --dpc-annotate-layouts='shards=/gradient/Only=-;-' 2>&1 | FileCheck %s --check-prefix=GRADIENT
 // RUN: not dpc-opt %t/two.mlir --dpc-annotate-layouts='shards=fc*=-;model' 2>&1 | FileCheck %s --check-prefix=RANK
@@ -14,12 +15,12 @@
 // RUN: not dpc-opt %t/two.mlir --dpc-annotate-layouts='shards=[z-a]=-' 2>&1 | FileCheck %s --check-prefix=GLOB
 
 // RANK: error: shard fc* has 2 entries, but fc.bias has 1 dimensions
-// NONE: error: shard y names no parameter, buffer or input, and no node whose value is left (what is folded has none)
+// NONE: error: shard y names no parameter, buffer or input, and no node whose value is left (what is folded or fused has none)
 // ENTRY: error: shard fc.weight: '' is neither - nor AXIS+AXIS..
 // NAME: error: shard fc.weight: '*' is neither - nor AXIS+AXIS..
 // LAYOUT: error: spec of 'fc.weight': column
 // NODERANK: shard /h.0/Split has 1 entries, but /h.0/Split has 2 dimensions
-// GRADIENT: error: shard /gradient/Only names no parameter, buffer or input, and no node whose value is left (what is folded has none)
+// GRADIENT: error: shard /gradient/Only names no parameter, buffer or input, and no node whose value is left (what is folded or fused has none)
 // GLOB: error: shard '[z-a]': invalid glob pattern
 
 //--- two.mlir
@@ -43,6 +44,19 @@ func.func @step(%w: tensor<4x6xf32> {nn.arg = #nn.arg<parameter "fc.weight">},
 }
 func.func @eval(%w: tensor<4x6xf32> {nn.arg = #nn.arg<parameter "fc.weight">}) {
   return
+}
+
+//--- loss.mlir
+// What computes the loss has the name of the last node, and is none of its values.
+// CHECK-LABEL: @step
+// CHECK: nn.dot {{.*}} {dist.request = {{\[\[}}], ["model"]]}
+// CHECK-NOT: dist.request
+// CHECK-LABEL: @eval
+func.func @forward(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
+                   %w: tensor<4x6xf32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<2x6xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<2x4xf32>, tensor<4x6xf32> -> tensor<2x6xf32> loc("/head/Gemm")
+  return %0 : tensor<2x6xf32>
 }
 
 //--- nodes.mlir
