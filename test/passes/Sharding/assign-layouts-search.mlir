@@ -48,6 +48,38 @@ func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
 
 // -----
 
+// A parameter that is asked for counts among all, of which 5 % may stay whole: three quarters of 256 numbers, ...
+// CHECK-LABEL: @infer
+// CHECK-SAME: dist.layout = #dist.layout<"[64], [(64: model)]">, nn.arg = #nn.arg<parameter "w">
+// CHECK-SAME: dist.layout = #dist.layout<"[64], [4]">, nn.arg = #nn.arg<parameter "v">
+func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
+                 %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">, dist.request = [[], ["model"]]},
+                 %v: tensor<64x4xf32> {nn.arg = #nn.arg<parameter "v">})
+    -> (tensor<8x64xf32> {nn.result = #nn.result<metric "y">}, tensor<8x4xf32> {nn.result = #nn.result<metric "z">}) {
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<8x64xf32>, tensor<64x64xf32> -> tensor<8x64xf32>
+  %1 = nn.exp %x : tensor<8x64xf32>
+  %2 = nn.dot %1, %v contract [1] [0] : tensor<8x64xf32>, tensor<64x4xf32> -> tensor<8x4xf32>
+  return %0, %2 : tensor<8x64xf32>, tensor<8x4xf32>
+}
+
+// -----
+
+// ... not of 512.
+// CHECK-LABEL: @infer
+// CHECK-SAME: dist.layout = #dist.layout<"[64], [(64: model)]">, nn.arg = #nn.arg<parameter "w">
+// CHECK-SAME: dist.layout = #dist.layout<"[64], [(8: model)]">, nn.arg = #nn.arg<parameter "v">
+func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
+                 %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">, dist.request = [[], ["model"]]},
+                 %v: tensor<64x8xf32> {nn.arg = #nn.arg<parameter "v">})
+    -> (tensor<8x64xf32> {nn.result = #nn.result<metric "y">}, tensor<8x8xf32> {nn.result = #nn.result<metric "z">}) {
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<8x64xf32>, tensor<64x64xf32> -> tensor<8x64xf32>
+  %1 = nn.exp %x : tensor<8x64xf32>
+  %2 = nn.dot %1, %v contract [1] [0] : tensor<8x64xf32>, tensor<64x8xf32> -> tensor<8x8xf32>
+  return %0, %2 : tensor<8x64xf32>, tensor<8x8xf32>
+}
+
+// -----
+
 // What counts is what is read. A product along columns needs all of them, so that columns, if they were cut, would be
 // gathered: rows are, though the sum that this takes is twice the gather of a result cut by columns.
 // CHECK-LABEL: @infer

@@ -36,6 +36,43 @@ module attributes {dist.machine = #dist.machine<target = "cpu", processor = "nat
 
 // -----
 
+// Ops that read the same sum over the axis have one loop, too, though they read nothing of each other's: it is scattered once.
+// CHECK-LABEL: @infer
+// CHECK: %[[ROWS:.*]] = dist.reshard {{.*}} from <"[256], [64] partial sum(model)"> to <"[(256: model)], [64]">
+// CHECK: nn.cumsum %[[ROWS]]
+// CHECK: nn.reduce max %[[ROWS]] {{.*}}dist.results = [#dist.layout<"[64] partial max(model)">]
+func.func @infer(%x: tensor<256x64xf32> {nn.arg = #nn.arg<input "x">},
+                 %w: tensor<64x512xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[64], [(512: model)]">},
+                 %v: tensor<512x64xf32> {nn.arg = #nn.arg<parameter "v">, dist.layout = #dist.layout<"[(512: model)], [64]">})
+    -> (tensor<256x64xf32> {nn.result = #nn.result<output "y">}, tensor<64xf32> {nn.result = #nn.result<metric "z">}) {
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<256x64xf32>, tensor<64x512xf32> -> tensor<256x512xf32>
+  %1 = nn.dot %0, %v contract [1] [0] : tensor<256x512xf32>, tensor<512x64xf32> -> tensor<256x64xf32>
+  %2 = nn.cumsum %1 dim 1 : tensor<256x64xf32>
+  %3 = nn.reduce max %1 [0] : tensor<256x64xf32> -> tensor<64xf32>
+  return %2, %3 : tensor<256x64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// Of two sums each reader has its own loop.
+// CHECK-LABEL: @infer
+// CHECK: nn.cumsum {{.*}}dist.results = [#dist.layout<"[(256: model)], [64]">]
+// CHECK: nn.reduce max {{.*}}dist.results = [#dist.layout<"[(64: model)]">]
+func.func @infer(%x: tensor<256x64xf32> {nn.arg = #nn.arg<input "x">},
+                 %w: tensor<64x512xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[64], [(512: model)]">},
+                 %v: tensor<512x64xf32> {nn.arg = #nn.arg<parameter "v">, dist.layout = #dist.layout<"[(512: model)], [64]">},
+                 %u: tensor<512x64xf32> {nn.arg = #nn.arg<parameter "u">, dist.layout = #dist.layout<"[(512: model)], [64]">})
+    -> (tensor<256x64xf32> {nn.result = #nn.result<output "y">}, tensor<64xf32> {nn.result = #nn.result<metric "z">}) {
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<256x64xf32>, tensor<64x512xf32> -> tensor<256x512xf32>
+  %1 = nn.dot %0, %v contract [1] [0] : tensor<256x512xf32>, tensor<512x64xf32> -> tensor<256x64xf32>
+  %2 = nn.dot %0, %u contract [1] [0] : tensor<256x512xf32>, tensor<512x64xf32> -> tensor<256x64xf32>
+  %3 = nn.cumsum %1 dim 1 : tensor<256x64xf32>
+  %4 = nn.reduce max %2 [0] : tensor<256x64xf32> -> tensor<64xf32>
+  return %3, %4 : tensor<256x64xf32>, tensor<64xf32>
+}
+
+// -----
+
 // A single number joins nothing: each has a loop of its own.
 // CHECK-LABEL: @infer
 // CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[1], [(4096: model)]">]

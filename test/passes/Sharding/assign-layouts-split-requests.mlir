@@ -44,3 +44,20 @@ func.func @infer(%x: tensor<6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
   %0 = nn.dot %x, %x contract [] [] {dist.request = [["model"], []]} : tensor<6xf32>, tensor<6xf32> -> tensor<6x6xf32>
   return %0 : tensor<6x6xf32>
 }
+
+// -----
+
+// Rows of a parameter are asked for, and columns are what it is computed with: it is turned, since the sum that rows take is
+// larger than it. Where atoms are not split what is asked for is the only cut.
+// CHECK-LABEL: @infer
+// CHECK: %[[W:.*]] = dist.reshard %arg1 from <"[(64: model)], [512]"> to <"[64], [(512: model)]">
+// CHECK: nn.dot {{.*}}%[[W]] {{.*}}dist.results = [#dist.layout<"[4096], [(512: model)]">]
+// WHOLE: @infer(%arg0: tensor<4096x64xf32>
+// WHOLE-NOT: dist.reshard
+// WHOLE: nn.dot {{.*}}dist.results = [#dist.layout<"[4096], [512] partial sum(model)">]
+func.func @infer(%x: tensor<4096x64xf32> {nn.arg = #nn.arg<input "x">},
+                 %w: tensor<64x512xf32> {nn.arg = #nn.arg<parameter "w">, dist.request = [["model"], []]})
+    -> (tensor<4096x512xf32> {nn.result = #nn.result<metric "y">}) {
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<4096x64xf32>, tensor<64x512xf32> -> tensor<4096x512xf32>
+  return %0 : tensor<4096x512xf32>
+}

@@ -134,3 +134,78 @@ func.func @step(%x: tensor<64x256xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
   %0 = nn.exp %x : tensor<64x256xf32>
   return %0, %0, %0 : tensor<64x256xf32>, tensor<64x256xf32>, tensor<64x256xf32>
 }
+
+// -----
+
+// What is returned reads a sum as ops do: it would be reduced behind both, and is reduced before them, once.
+// CHECK-LABEL: @step
+// CHECK: %[[PART:.*]] = nn.reduce sum
+// CHECK-NEXT: dist.reshard %[[PART]] from <"[64], [64] partial sum(data)"> to <"[64], [64]">
+// CHECK-NOT: dist.reshard
+// CHECK: return
+func.func @step(%x: tensor<8x64x64xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<64x64xf32> {nn.result = #nn.result<metric "y">}, tensor<64x64xf32> {nn.result = #nn.result<metric "z">}) {
+  %0 = nn.reduce sum %x [0] : tensor<8x64x64xf32> -> tensor<64x64xf32>
+  %1 = nn.neg %0 : tensor<64x64xf32>
+  %2 = nn.transpose %0 [1, 0] : tensor<64x64xf32> -> tensor<64x64xf32>
+  return %1, %2 : tensor<64x64xf32>, tensor<64x64xf32>
+}
+
+// -----
+
+// Where less of it is returned, that is reduced.
+// CHECK-LABEL: @step
+// CHECK: nn.reduce sum {{.*}}dist.results = [#dist.layout<"[64], [64] partial sum(data)">]
+// CHECK-NEXT: nn.reduce sum
+// CHECK-NEXT: nn.reduce sum
+// CHECK-COUNT-2: dist.reshard {{.*}} from <"[64] partial sum(data)"> to <"[64]">
+// CHECK-NEXT: return
+func.func @step(%x: tensor<8x64x64xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<64xf32> {nn.result = #nn.result<metric "y">}, tensor<64xf32> {nn.result = #nn.result<metric "z">}) {
+  %0 = nn.reduce sum %x [0] : tensor<8x64x64xf32> -> tensor<64x64xf32>
+  %1 = nn.reduce sum %0 [0] : tensor<64x64xf32> -> tensor<64xf32>
+  %2 = nn.reduce sum %0 [1] : tensor<64x64xf32> -> tensor<64xf32>
+  return %1, %2 : tensor<64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// An op is placed where its result has to be, of two loops that take as much to be read: state, as it was before ...
+// CHECK-LABEL: @step
+// CHECK: dist.reshard %arg0 from <"[(64: data)], [64]"> to <"[64], [(64: data)]">
+// CHECK-NEXT: nn.mul
+// CHECK-NEXT: return
+func.func @step(%x: tensor<64x64xf32> {nn.arg = #nn.arg<buffer "x">, dist.layout = #dist.layout<"[(64: data)], [64]">},
+                %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[64], [(64: data)]">})
+    -> (tensor<64x64xf32> {nn.result = #nn.result<state "w">}) {
+  %0 = nn.mul %x, %w : tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+
+// -----
+
+// ... and what is asked for, as that is.
+// CHECK-LABEL: @step
+// CHECK: dist.reshard %arg0 from <"[(64: data)], [64]"> to <"[64], [(64: data)]">
+// CHECK-NEXT: nn.mul
+// CHECK-NEXT: return
+func.func @step(%x: tensor<64x64xf32> {nn.arg = #nn.arg<buffer "x">, dist.layout = #dist.layout<"[(64: data)], [64]">},
+                %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[64], [(64: data)]">})
+    -> (tensor<64x64xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.mul %x, %w {dist.request = [[], ["data"]]} : tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+
+// -----
+
+// An output that nobody asks for is made by the first of the two.
+// CHECK-LABEL: @step
+// CHECK: dist.reshard %arg1 from <"[64], [(64: data)]"> to <"[(64: data)], [64]">
+// CHECK-NEXT: nn.mul
+// CHECK-NEXT: return
+func.func @step(%x: tensor<64x64xf32> {nn.arg = #nn.arg<buffer "x">, dist.layout = #dist.layout<"[(64: data)], [64]">},
+                %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[64], [(64: data)]">})
+    -> (tensor<64x64xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.mul %x, %w : tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}

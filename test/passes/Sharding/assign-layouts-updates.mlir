@@ -31,3 +31,52 @@ func.func @step(%g: tensor<1024x1024xf32> {nn.arg = #nn.arg<input "g">},
   } -> tensor<1024x1024xf32>
   return %1 : tensor<1024x1024xf32>
 }
+
+// -----
+
+// An update is made where the state lies, though an operand that it also reads was brought elsewhere: its gradient is
+// brought there, 2 exchanges with that of %w; of %w, %m and both results it would be 4.
+// CHECK-LABEL: @step
+// CHECK: dist.reshard %arg1 from <"[64], [(64: data)]"> to <"[(64: data)], [64]">
+// CHECK: %[[G:.*]] = nn.mul
+// CHECK-NEXT: %[[H:.*]] = dist.reshard %[[G]] from <"[(64: data)], [64]"> to <"[64], [(64: data)]">
+// CHECK-NEXT: nn.update(%arg1, %[[H]], %arg2
+// CHECK-NOT: dist.reshard
+// CHECK: return
+func.func @step(%x: tensor<64x64xf32> {nn.arg = #nn.arg<buffer "x">, dist.layout = #dist.layout<"[(64: data)], [64]">},
+                %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[64], [(64: data)]">},
+                %m: tensor<64x64xf32> {nn.arg = #nn.arg<buffer "m">, dist.layout = #dist.layout<"[64], [(64: data)]">})
+    -> (tensor<64x64xf32> {nn.result = #nn.result<state "w">}, tensor<64x64xf32> {nn.result = #nn.result<state "m">}) {
+  %0 = nn.mul %x, %w : tensor<64x64xf32>
+  %1:2 = nn.update (%w, %0, %m : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>) scalars () {
+  ^bb0(%a: tensor<f32>, %g: tensor<f32>, %b: tensor<f32>):
+    %2 = nn.add %g, %b : tensor<f32>
+    %3 = nn.sub %a, %2 : tensor<f32>
+    nn.yield %3, %2 : tensor<f32>, tensor<f32>
+  } -> tensor<64x64xf32>, tensor<64x64xf32>
+  return %1#0, %1#1 : tensor<64x64xf32>, tensor<64x64xf32>
+}
+
+// -----
+
+// Outputs may lie anywhere: the same update is made where its gradient is.
+// CHECK-LABEL: @step
+// CHECK: %[[W:.*]] = dist.reshard %arg1 from <"[64], [(64: data)]"> to <"[(64: data)], [64]">
+// CHECK: %[[G:.*]] = nn.mul
+// CHECK: %[[M:.*]] = dist.reshard %arg2 from <"[64], [(64: data)]"> to <"[(64: data)], [64]">
+// CHECK-NEXT: nn.update(%[[W]], %[[G]], %[[M]]
+// CHECK-NOT: dist.reshard
+// CHECK: return
+func.func @step(%x: tensor<64x64xf32> {nn.arg = #nn.arg<buffer "x">, dist.layout = #dist.layout<"[(64: data)], [64]">},
+                %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[64], [(64: data)]">},
+                %m: tensor<64x64xf32> {nn.arg = #nn.arg<buffer "m">, dist.layout = #dist.layout<"[64], [(64: data)]">})
+    -> (tensor<64x64xf32> {nn.result = #nn.result<output "w">}, tensor<64x64xf32> {nn.result = #nn.result<output "m">}) {
+  %0 = nn.mul %x, %w : tensor<64x64xf32>
+  %1:2 = nn.update (%w, %0, %m : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>) scalars () {
+  ^bb0(%a: tensor<f32>, %g: tensor<f32>, %b: tensor<f32>):
+    %2 = nn.add %g, %b : tensor<f32>
+    %3 = nn.sub %a, %2 : tensor<f32>
+    nn.yield %3, %2 : tensor<f32>, tensor<f32>
+  } -> tensor<64x64xf32>, tensor<64x64xf32>
+  return %1#0, %1#1 : tensor<64x64xf32>, tensor<64x64xf32>
+}
