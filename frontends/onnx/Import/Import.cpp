@@ -124,6 +124,12 @@ llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph, R
   else if (std::string summary = plan.summary(graph); !summary.empty())
     notes << "note: parameters of the module restored: " << summary
           << "; --explain lists them, --as-exported leaves them\n";
+  if (std::vector<std::string> tables = plan.reorderedTables(); !tables.empty())
+    notes
+        << "note: rows of '" << tables.front() << "'"
+        << (tables.size() > 1 ? " and " + std::to_string(tables.size() - 1) + " other tables" : "")
+        << " are in the order in which the file looks them up, which need not be the module's: "
+           "what is saved of them is none of it; torch.onnx.export(..., optimize=False) keeps it\n";
   std::vector<std::vector<nn::FileTensor>> views = findFileViews(plan, graph);
   restored.rows = plan.rows(graph);
   restoreModel(model, graph, plan);

@@ -199,6 +199,18 @@ std::string RestorationPlan::summary(const Graph &graph) const {
   return llvm::join(parts, ", ");
 }
 
+std::vector<std::string> RestorationPlan::reorderedTables() const {
+  std::vector<std::string> names;
+  for (auto [index, tensor] : llvm::enumerate(tensors))
+    if (llvm::any_of(uses, [&, index = index](const RestoredUse &use) {
+          return use.tensor == index && llvm::any_of(use.steps, [](const DerivationStep &step) {
+                   return step.kind == DerivationStep::Kind::Gather;
+                 });
+        }))
+      names.push_back(tensor.name);
+  return names;
+}
+
 RestorationPlan planRestoration(const Graph &graph) {
   switch (exporterOf(graph)) {
   case Exporter::Dynamo:

@@ -95,6 +95,9 @@ struct RestorationPlan {
   /// "12 parameters under their module's names: 8 split, 1 tied, .."; empty
   /// when nothing is restored.
   std::string summary(const Graph &graph) const;
+  /// Tables of rows that are looked up several times at constant places: in which
+  /// order the module has them, the file does not say.
+  std::vector<std::string> reorderedTables() const;
 };
 
 /// Plans what the metadata of PyTorch's default exporter identifies.
