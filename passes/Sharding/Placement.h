@@ -69,7 +69,8 @@ private:
   void finish(llvm::ArrayRef<Returned> returned);
   unsigned place(const OpLoops &op);
   unsigned bring(unsigned value, unsigned layout);
-  void read(unsigned value, unsigned layout, int64_t bytes);
+  /// `exposed`: the part of the time that nothing hides.
+  void read(unsigned value, unsigned layout, int64_t bytes, double exposed = 1);
   /// Partial sums that had better be reduced before anything reads them: those of
   /// which more bytes are reduced later, by several readers.
   llvm::BitVector findReducedFirst() const;

@@ -35,7 +35,7 @@ public:
   }
 
   // One core, and shared memory.
-  Device getDevice(StringRef) const override { return {1e11, 1e10}; }
+  Device getDevice(StringRef) const override { return {1e11, 2e10}; }
   Link getLink() const override { return {3e9, 5e-6}; }
 
   FunctionForm getFunctionForm() const override { return FunctionForm::hostCode; }

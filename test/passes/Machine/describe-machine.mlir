@@ -7,7 +7,7 @@
 
 // The target says what its device and its links can do; a machine that the
 // program has stays.
-// CPU: module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 3000, latencyNs = 5000>>}
+// CPU: module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000, latencyNs = 5000>>}
 // SCALAR: dist.machine = #dist.machine<target = "scalar", processor = "x86-64", flopsPerUs =
 // KEPT: dist.machine = #dist.machine<target = "cpu", processor = "x86-64-v4"
 // TARGET: error: unknown target 'tpu'

@@ -7,27 +7,27 @@
 // CHECK-SAME: tensor<64x512xf32> {dist.layout = #dist.layout<"[64], [(512: model)]">
 // CHECK-SAME: dist.cost = #dist.cost<
 // CHECK: nn.dot {{.*}}partial sum(model)
-// CHECK: dist.reshard {{.*}} from <"[256], [64] partial sum(model)"> to <"[(256: model)], [64]">
-// CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[(256: model)], [64]">]
-// CHECK: nn.tanh {{.*}}dist.results = [#dist.layout<"[(256: model)], [64]">]
-// CHECK: dist.reshard {{.*}} from <"[(256: model)], [64]"> to <"[256], [64]">
-// CHECK: nn.dot {{.*}}dist.results = [#dist.layout<"[256], [(512: model)]">]
+// CHECK: dist.reshard {{.*}} from <"[4096], [64] partial sum(model)"> to <"[(4096: model)], [64]">
+// CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[(4096: model)], [64]">]
+// CHECK: nn.tanh {{.*}}dist.results = [#dist.layout<"[(4096: model)], [64]">]
+// CHECK: dist.reshard {{.*}} from <"[(4096: model)], [64]"> to <"[4096], [64]">
+// CHECK: nn.dot {{.*}}dist.results = [#dist.layout<"[4096], [(512: model)]">]
 // With one atom for all of it, every device computes it.
 // WHOLE-LABEL: @infer
-// WHOLE: nn.exp {{.*}}dist.results = [#dist.layout<"[256], [64]">]
-// WHOLE: nn.tanh {{.*}}dist.results = [#dist.layout<"[256], [64]">]
-func.func @infer(%x: tensor<256x64xf32> {nn.arg = #nn.arg<input "x">},
+// WHOLE: nn.exp {{.*}}dist.results = [#dist.layout<"[4096], [64]">]
+// WHOLE: nn.tanh {{.*}}dist.results = [#dist.layout<"[4096], [64]">]
+func.func @infer(%x: tensor<4096x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64x512xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[64], [(512: model)]">},
                  %v: tensor<512x64xf32> {nn.arg = #nn.arg<parameter "v">, dist.layout = #dist.layout<"[(512: model)], [64]">},
                  %u: tensor<64x512xf32> {nn.arg = #nn.arg<parameter "u">, dist.layout = #dist.layout<"[64], [(512: model)]">})
-    -> (tensor<256x512xf32> {nn.result = #nn.result<output "y">}) {
-  %0 = nn.dot %x, %w contract [1] [0] : tensor<256x64xf32>, tensor<64x512xf32> -> tensor<256x512xf32>
-  %1 = nn.relu %0 : tensor<256x512xf32>
-  %2 = nn.dot %1, %v contract [1] [0] : tensor<256x512xf32>, tensor<512x64xf32> -> tensor<256x64xf32>
-  %3 = nn.exp %2 : tensor<256x64xf32>
-  %4 = nn.tanh %3 : tensor<256x64xf32>
-  %5 = nn.dot %4, %u contract [1] [0] : tensor<256x64xf32>, tensor<64x512xf32> -> tensor<256x512xf32>
-  return %5 : tensor<256x512xf32>
+    -> (tensor<4096x512xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<4096x64xf32>, tensor<64x512xf32> -> tensor<4096x512xf32>
+  %1 = nn.relu %0 : tensor<4096x512xf32>
+  %2 = nn.dot %1, %v contract [1] [0] : tensor<4096x512xf32>, tensor<512x64xf32> -> tensor<4096x64xf32>
+  %3 = nn.exp %2 : tensor<4096x64xf32>
+  %4 = nn.tanh %3 : tensor<4096x64xf32>
+  %5 = nn.dot %4, %u contract [1] [0] : tensor<4096x64xf32>, tensor<64x512xf32> -> tensor<4096x512xf32>
+  return %5 : tensor<4096x512xf32>
 }
 
 // -----
