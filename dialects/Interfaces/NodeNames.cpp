@@ -1,3 +1,5 @@
+// Reads from locations which nodes of the ONNX file something was made for.
+
 #include "dialects/Interfaces/NodeNames.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
