@@ -218,8 +218,10 @@ private:
     PlanCost cost;
   };
   /// The plan in which the axis cuts atoms of their own of all of `divisions`; none if
-  /// it cuts those already.
-  std::optional<Trial> tryDivisions(ArrayRef<Division> divisions) const;
+  /// it cuts those already. Whoever asks for the result of op `asked` may have it cut
+  /// along samples, too.
+  std::optional<Trial> tryDivisions(ArrayRef<Division> divisions,
+                                    std::optional<unsigned> asked = std::nullopt) const;
   void accept(Trial &&trial);
   /// Divides what is asked for.
   void divideAsked(const Component &component, ArrayRef<LayoutRequest> requests, int64_t devices);
@@ -237,14 +239,16 @@ private:
 
 } // namespace
 
-std::optional<Splitter::Trial> Splitter::tryDivisions(ArrayRef<Division> divisions) const {
+std::optional<Splitter::Trial> Splitter::tryDivisions(ArrayRef<Division> divisions,
+                                                      std::optional<unsigned> asked) const {
   SplitPlan plan = best;
   bool isDivided = false;
   for (const Division &division : divisions) {
     SmallVector<unsigned> ops = division.ops;
     if (llvm::is_contained(samples, division.atom))
-      llvm::erase_if(
-          ops, [&](unsigned index) { return contractsParameter(best.program.getOps()[index]); });
+      llvm::erase_if(ops, [&](unsigned index) {
+        return index != asked && contractsParameter(best.program.getOps()[index]);
+      });
     auto cuts = plan.plan.find(division.atom);
     if (ops.empty() || (cuts != plan.plan.end() && llvm::is_contained(cuts->second, axis)))
       continue;
@@ -278,7 +282,7 @@ void Splitter::divideAsked(const Component &component, ArrayRef<LayoutRequest> r
         if (best.program.getSize(atom) < devices)
           continue;
         for (const SmallVector<unsigned> &ops : {component.ops, SmallVector<unsigned>{index}})
-          if (std::optional<Trial> trial = tryDivisions(Division{atom, ops});
+          if (std::optional<Trial> trial = tryDivisions(Division{atom, ops}, index);
               trial && (!chosen || trial->cost.isBetterThan(chosen->cost)))
             chosen = std::move(trial);
       }

@@ -33,8 +33,8 @@ using CostOf = llvm::function_ref<PlanCost(const Assignment &)>;
 /// component, whichever is cheaper.
 ///
 /// `samples` are the atoms that count samples: of those, no op that sums over a
-/// parameter is divided along one. Who asks for an axis beside those of the batch
-/// wants parameters to be divided over it.
+/// parameter is divided along one, unless its result is asked for so. Who asks for an
+/// axis beside those of the batch wants parameters to be divided over it.
 SplitPlan splitIdleOps(SplitPlan from, llvm::ArrayRef<std::string> axes,
                        llvm::ArrayRef<LayoutRequest> requests, llvm::ArrayRef<unsigned> samples,
                        const dist::MeshShape &mesh, AssignPlan assign, CostOf costOf);

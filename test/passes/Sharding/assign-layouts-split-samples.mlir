@@ -38,3 +38,17 @@ func.func @infer(%x: tensor<256x64xf32> {nn.arg = #nn.arg<input "x">},
   %4 = nn.tanh %3 : tensor<256x64xf32>
   return %4 : tensor<256x64xf32>
 }
+
+// -----
+
+// Who asks for the result so gets it, computed so.
+// CHECK-LABEL: @infer
+// CHECK: nn.dot {{.*}}dist.results = [#dist.layout<"[(256: model)], [64]">]
+// CHECK-NOT: dist.reshard
+// CHECK: return
+func.func @infer(%x: tensor<256x64xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
+                 %t: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "t">, dist.layout = #dist.layout<"[64], [64]">})
+    -> (tensor<256x64xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.dot %x, %t contract [1] [0] {dist.request = [["model"], []]} : tensor<256x64xf32>, tensor<64x64xf32> -> tensor<256x64xf32>
+  return %0 : tensor<256x64xf32>
+}
