@@ -67,7 +67,8 @@ public:
   int64_t batchDim(unsigned argument) const;
   /// The atoms that count samples.
   llvm::SmallVector<unsigned> samplesOf(const ProgramLoops &program) const;
-  /// Those that are not asked about: of samples, and of what is known.
+  /// Those that are not asked about: of samples, and of what is known. To be looked up
+  /// by key only.
   llvm::DenseSet<unsigned> settledOf(const ProgramLoops &program) const;
   /// Inputs and labels without a batch dimension.
   llvm::SmallVector<mlir::Value> getInputs() const;

@@ -53,7 +53,7 @@ private:
   std::vector<llvm::SmallVector<unsigned>> classes;
   /// By atom.
   std::vector<unsigned> classOf;
-  /// What contractions and gathers read.
+  /// What contractions and gathers read. Looked up by key only: its order never shows.
   llvm::DenseSet<mlir::Value> reduced;
   /// Those that nobody asks for, and the bytes of all.
   llvm::SmallVector<mlir::Value> parameters;

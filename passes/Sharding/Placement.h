@@ -6,6 +6,7 @@
 #include "passes/Sharding/PlacementCache.h"
 
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace dpc {
 
@@ -81,7 +82,7 @@ private:
   /// value, and of the set of those it is brought to; of the placement of each op.
   std::vector<unsigned> cuts, layouts, reads, placements;
   /// By number of the value.
-  llvm::DenseMap<unsigned, const LayoutRequest *> brought;
+  llvm::MapVector<unsigned, const LayoutRequest *> brought;
   /// By number of the value: 0, or a layout's number and 1.
   std::vector<unsigned> wanted;
   llvm::BitVector reducedFirst;

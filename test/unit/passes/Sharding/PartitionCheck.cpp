@@ -187,11 +187,13 @@ static double findLargest(const TensorMap &tensors) {
   return largest;
 }
 
-OwningOpRef<ModuleOp> dpc::test::place(const PartitionCase &trial) {
+OwningOpRef<ModuleOp> dpc::test::place(const PartitionCase &trial, bool splitAtoms) {
   OwningOpRef<ModuleOp> module = trial.module.get().clone();
   dist::setMachine(*module, trial.machine);
   PassManager manager(module->getContext());
-  manager.addPass(createAssignLayouts(optionsOf(trial.mesh)));
+  AssignLayoutsOptions options = optionsOf(trial.mesh);
+  options.splitAtoms = splitAtoms;
+  manager.addPass(createAssignLayouts(options));
   if (failed(manager.run(*module)))
     return {};
   if (trial.detours) {
@@ -261,16 +263,12 @@ std::string PartitionCheck::compare(const PartitionCase &trial) {
 }
 
 bool dpc::test::hasSplits(const PartitionCase &trial) {
+  ScopedDiagnosticHandler handler(trial.module.get().getContext(),
+                                  [](Diagnostic &) { return success(); });
   std::string texts[2];
   for (bool splits : {false, true}) {
-    OwningOpRef<ModuleOp> module = trial.module.get().clone();
-    ScopedDiagnosticHandler handler(module->getContext(), [](Diagnostic &) { return success(); });
-    dist::setMachine(*module, trial.machine);
-    AssignLayoutsOptions options = optionsOf(trial.mesh);
-    options.splitAtoms = splits;
-    PassManager manager(module->getContext());
-    manager.addPass(createAssignLayouts(options));
-    if (failed(manager.run(*module)))
+    OwningOpRef<ModuleOp> module = place(trial, splits);
+    if (!module)
       return false;
     llvm::raw_string_ostream(texts[splits]) << *module;
   }

@@ -33,7 +33,7 @@ struct PartitionCase {
 std::optional<PartitionCase> makeCase(mlir::MLIRContext &context, const RandomProgram &program);
 
 /// The program with layouts, as it is partitioned; null, with errors, if that fails.
-mlir::OwningOpRef<mlir::ModuleOp> place(const PartitionCase &trial);
+mlir::OwningOpRef<mlir::ModuleOp> place(const PartitionCase &trial, bool splitAtoms = true);
 
 /// Runs programs whole and partitioned, and compares what they give.
 class PartitionCheck {
