@@ -60,12 +60,44 @@ std::string ReshardCauses::request(Value value, const Layout &layout) const {
   return "--shard=" + name + "=" + llvm::join(entries, ",");
 }
 
-std::string ReshardCauses::requestWithout(Value value, Layout layout, unsigned dim,
-                                          StringRef axis) const {
-  for (Segment &segment : layout.dims[dim].segments)
-    for (Factor &factor : segment.factors)
-      llvm::erase_if(factor.axes, [&](StringRef each) { return each == axis; });
-  return request(value, layout);
+Layout ReshardCauses::layoutOf(BlockArgument argument) const {
+  auto attr = parts.getFunction().getArgAttrOfType<LayoutAttr>(argument.getArgNumber(),
+                                                               DistDialect::kLayoutAttrName);
+  return attr ? attr.getLayout() : Layout::replicated(nn::typeOf(argument).getShape());
+}
+
+/// What `value` is before it is resharded.
+static Value madeAs(Value value) {
+  while (auto reshard = value.getDefiningOp<ReshardOp>())
+    value = reshard.getInput();
+  return value;
+}
+
+std::string ReshardCauses::requestWhole(Value value, StringRef axis) const {
+  auto argument = dyn_cast<BlockArgument>(madeAs(value));
+  if (!argument)
+    return "-";
+  Layout layout = layoutOf(argument);
+  for (DimLayout &dim : layout.dims)
+    for (Segment &segment : dim.segments)
+      for (Factor &factor : segment.factors)
+        llvm::erase_if(factor.axes, [&](StringRef each) { return each == axis; });
+  return request(argument, layout);
+}
+
+/// Whether `op` sums over a loop of operand `o`: then a request that leaves the operand
+/// whole leaves the op undivided (ProgramLoops::keepWhole).
+static bool sumsOver(const ShardingRule &rule, unsigned o) {
+  for (unsigned d = 0; d < rule.operands[o].size(); ++d)
+    if (llvm::is_contained(kindsOf(rule, o, d), LoopKind::sum))
+      return true;
+  return false;
+}
+
+std::string ReshardCauses::requestFor(Operation *reader, unsigned operand, StringRef axis) const {
+  if (!sumsOver(cast<ShardableOpInterface>(reader).getShardingRule(), operand))
+    return "-";
+  return requestWhole(reader->getOperand(operand), axis);
 }
 
 //===-- Causes ------------------------------------------------------------===//
@@ -95,6 +127,14 @@ static SmallVector<Operation *> originsOf(Value value, StringRef axis) {
   return origins;
 }
 
+/// That `request` is needed beside `all`.
+static void addRequest(StringRef request, std::string &all) {
+  if (all.empty() || all == "-" || request == "-")
+    all = all == "-" ? "-" : request.str();
+  else if (!llvm::is_contained(llvm::split(all, ' '), request))
+    all += " " + request.str();
+}
+
 ReshardCause ReshardCauses::ofSum(Value value, const std::string &axis) const {
   const SmallVector<Operation *> origins = originsOf(value, axis);
   std::optional<ReshardCause> all;
@@ -105,10 +145,7 @@ ReshardCause ReshardCauses::ofSum(Value value, const std::string &axis) const {
       continue;
     }
     // Each term by itself would have to be whole.
-    if (all->request == "-" || cause.request == "-")
-      all->request = "-";
-    else if (!llvm::is_contained(llvm::split(all->request, ' '), cause.request))
-      all->request += " " + cause.request;
+    addRequest(cause.request, all->request);
     if (all->text != cause.text)
       all->text = "sum of sums";
   }
@@ -150,7 +187,7 @@ ReshardCause ReshardCauses::ofTerm(Operation *origin, const std::string &axis) c
                                           : "minimum over ") +
                  std::to_string(extent);
   if (!parts.cutsBatch(axis))
-    cause.request = requestWithout(origin->getOperand(operand), layouts[operand], dim, axis);
+    cause.request = requestFor(origin, operand, axis);
   return cause;
 }
 
@@ -177,9 +214,24 @@ static std::optional<unsigned> rivalOf(Operation *reader, unsigned own, StringRe
   std::optional<unsigned> rival;
   for (auto [o, layout] : llvm::enumerate(operandLayouts(reader)))
     if (o != own && dimCutBy(layout, axis) &&
-        (!rival || !parts.stateName(reader->getOperand(o)).empty()))
+        (!rival || !parts.stateName(madeAs(reader->getOperand(o))).empty()))
       rival = o;
   return rival;
+}
+
+// Products with a parameter, each of which by itself would need all of the value.
+// What else reads it is mostly the product's own gradient, which is cut as it is.
+std::string ReshardCauses::requestForReaders(ReshardOp reshard, StringRef axis) const {
+  std::string all;
+  for (OpOperand &use : reshard->getUses()) {
+    const std::optional<unsigned> rival =
+        rivalOf(use.getOwner(), use.getOperandNumber(), axis, parts);
+    if (!rival || !isa<ShardableOpInterface>(use.getOwner()))
+      continue;
+    if (std::string request = requestFor(use.getOwner(), *rival, axis); request != "-")
+      addRequest(request, all);
+  }
+  return all.empty() ? "-" : all;
 }
 
 ReshardCause ReshardCauses::ofGather(ReshardOp reshard, const Layout &from,
@@ -222,11 +274,12 @@ ReshardCause ReshardCauses::ofGather(ReshardOp reshard, const Layout &from,
     Value other = reader->getOperand(*rival);
     const Layout layout = operandLayouts(reader)[*rival];
     const unsigned own = *dimCutBy(layout, axis);
-    std::string name = parts.stateName(other);
+    const std::string name = parts.stateName(madeAs(other));
     cause.text = "cut " + here + ", the " + (name.empty() ? "other operand" : "parameter") +
                  " along " + std::to_string(own);
-    if (!name.empty())
-      cause.request = requestWithout(other, layout, own, axis);
+    cause.request = requestFor(reader, *rival, axis);
+    if (cause.request != "-")
+      cause.request = requestForReaders(reshard, axis);
   } else if (llvm::any_of(kinds, isReduced)) {
     cause.text = "summed " + here + ", its sum is larger";
   } else {

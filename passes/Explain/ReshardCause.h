@@ -35,9 +35,15 @@ private:
 
   /// The option that lays `value` out so, where there is one.
   std::string request(mlir::Value value, const dist::Layout &layout) const;
-  /// The same, for the layout of `value` without the cut of `dim` over `axis`.
-  std::string requestWithout(mlir::Value value, dist::Layout layout, unsigned dim,
-                             llvm::StringRef axis) const;
+  /// The option that leaves `value` whole over `axis`, where it is state, be it
+  /// resharded. A product with it is then not divided over that axis.
+  std::string requestWhole(mlir::Value value, llvm::StringRef axis) const;
+  /// The same of operand `operand` of `reader`, where it is read by a product.
+  std::string requestFor(mlir::Operation *reader, unsigned operand, llvm::StringRef axis) const;
+  /// The options with which no product that reads the result would be divided over
+  /// `axis` as its parameter is.
+  std::string requestForReaders(dist::ReshardOp reshard, llvm::StringRef axis) const;
+  dist::Layout layoutOf(mlir::BlockArgument argument) const;
 
   const StepParts &parts;
   const dist::MeshShape &mesh;

@@ -209,9 +209,8 @@ void dpc::addReshards(Report &report, const ReshardTable &table) {
   if (!table.rows.empty())
     section.lines.push_back("bytes are what a rank sends for a row in one step, over all "
                             "microbatches; along K: dimension K");
-  section.columns = {">sent",   ">ms (model)", ">times",
-                     "pass",    "steps",       "what",
-                     "read by", "cause",       "--shard= that removes it"};
+  section.columns = {">sent", ">ms (model)",        ">times", "pass", "steps", "what", "read by",
+                     "cause", "--shard= that helps"};
   for (const ReshardRow &row : table.rows) {
     auto [first, others] = StringRef(row.request).split(' ');
     first.consume_front("--shard=");
@@ -230,7 +229,8 @@ std::optional<std::string> dpc::findReshardAbove(const ReshardTable &table, int6
   const ReshardRow &row = table.rows.front();
   const int64_t bytes = std::llround(row.bytes);
   std::string times = row.count > 1 ? " in " + std::to_string(row.count) + " reshards" : "";
-  std::string request = row.request == "-" ? "no request removes it" : row.request + " removes it";
+  std::string request =
+      row.request == "-" ? "no request is known to help" : row.request + " helps against it";
   return "a rank sends " + std::to_string(bytes) + " bytes (" + bytesText(bytes) + ")" + times +
          " a step where " + std::to_string(limit) + " (" + bytesText(limit) +
          ") are allowed: " + row.steps + " of '" + row.value + "', read by '" + row.reader +

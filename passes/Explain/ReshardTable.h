@@ -26,8 +26,8 @@ struct ReshardRow {
   std::string value, reader;
   /// Why it is moved, in words.
   std::string cause;
-  /// The options of dpc-compile, spaces between, with which there would be no such
-  /// reshard, or "-".
+  /// The options of dpc-compile, spaces between, with which what causes the reshard is
+  /// not divided, or "-". Mostly there is none then; another reader may still need it.
   std::string request;
 };
 

@@ -109,6 +109,7 @@ private:
         return failure();
       if (*isNew)
         continue;
+      boundary.keepWhole(*program);
       PlacementCache cache(mesh, machine,
                            wishes.splitAtoms ? wishes.autoAxes : ArrayRef<std::string>());
       LayoutPlanner planner(boundary, *program, mesh, cache, wishes);

@@ -102,6 +102,19 @@ bool LayoutBoundary::settle(const LayoutRequest &request, const ProgramLoops &pr
   return isPlain && known.add(arg, normalize(layout));
 }
 
+void LayoutBoundary::keepWhole(ProgramLoops &program) const {
+  for (const LayoutRequest &request : requests) {
+    auto argument = dyn_cast<BlockArgument>(request.value);
+    if (!argument || !nn::isState(nn::getArg(function, argument.getArgNumber()).getKind()))
+      continue;
+    for (const MeshAxis &axis : mesh.axes)
+      if (!axis.sequential && axis.size > 1 &&
+          llvm::none_of(request.dims,
+                        [&](const AxisNames &dim) { return llvm::is_contained(dim, axis.name); }))
+        program.keepWhole(argument, axis.name);
+  }
+}
+
 const LayoutRequest *LayoutBoundary::findRequest(Value argument) const {
   auto found = llvm::find_if(
       requests, [&](const LayoutRequest &request) { return request.value == argument; });

@@ -53,6 +53,9 @@ public:
   /// with which the analysis has to begin anew.
   mlir::FailureOr<bool> readRequests(const ProgramLoops &program);
   llvm::ArrayRef<LayoutRequest> getRequests() const { return requests; }
+  /// Keeps what is computed with state whole over the axes that it is asked to have
+  /// in no dimension (ProgramLoops::keepWhole).
+  void keepWhole(ProgramLoops &program) const;
 
   /// On the batch, sequential axes get a factor of exactly their size, since
   /// microbatches are equal; state has the factors that were cut before. Fails, with

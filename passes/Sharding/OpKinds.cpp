@@ -56,6 +56,8 @@ static std::string textOf(const OpLoops &op) {
     os << 'b' << value << '.' << dim;
   for (unsigned loop : op.uncut)
     os << 'u' << loop;
+  for (const auto &[loop, axis] : op.whole)
+    os << 'w' << loop << axis;
   return text;
 }
 
@@ -85,6 +87,26 @@ void ProgramLoops::describeOps() {
       op.operands.push_back(getNumber(operand));
     for (Value result : op.op->getResults())
       op.results.push_back(getNumber(result));
+  }
+}
+
+void ProgramLoops::keepWhole(Value value, StringRef axis) {
+  for (OpLoops &op : ops) {
+    const size_t before = op.whole.size();
+    for (OpOperand &operand : op.op->getOpOperands()) {
+      if (operand.get() != value)
+        continue;
+      SmallVector<unsigned> loops;
+      for (const auto &dim : op.rule.operands[operand.getOperandNumber()])
+        for (const auto &segment : dim)
+          loops.append(segment.begin(), segment.end());
+      if (llvm::any_of(loops,
+                       [&](unsigned loop) { return op.rule.loops[loop].kind == LoopKind::sum; }))
+        for (unsigned loop : loops)
+          op.whole.push_back({loop, axis.str()});
+    }
+    if (op.whole.size() > before)
+      describe(op);
   }
 }
 

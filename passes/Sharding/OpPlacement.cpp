@@ -242,6 +242,9 @@ DimLayout OpPlacer::cutLoop(unsigned l, const Restrictions &restrictions) const 
   if (kind != LoopKind::parallel)
     dropAxes(dim, restrictions.gathered);
   dropAxes(dim, restrictions.passed);
+  for (const auto &[loop, axis] : op.whole)
+    if (loop == l)
+      dropAxes(dim, axis);
   return dim;
 }
 

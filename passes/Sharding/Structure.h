@@ -28,6 +28,8 @@ struct OpLoops {
   /// (samples x (5 + 1) positions): replicated here, the loops around them are
   /// not.
   llvm::SmallVector<unsigned> uncut;
+  /// Loops, and an axis that cuts no part of them here: of what is asked for whole.
+  llvm::SmallVector<std::pair<unsigned, std::string>> whole;
   /// The atoms of its loops, each once, in order of first appearance, and their
   /// sizes.
   llvm::SmallVector<unsigned, 8> atoms;
@@ -79,6 +81,11 @@ public:
   /// cutting the others. Values keep their atoms, which only arguments are laid out
   /// by.
   unsigned splitAtom(unsigned atom, llvm::ArrayRef<unsigned> ops);
+
+  /// Leaves the loops of `value` uncut over `axis` in all ops that sum over one of
+  /// them: who asks for the weight of a product whole gets the product computed so.
+  /// Where it is added to something, or scales it, a part of it is cut out at no cost.
+  void keepWhole(mlir::Value value, llvm::StringRef axis);
 
 private:
   friend class StructureRefinement;

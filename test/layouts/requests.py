@@ -143,6 +143,31 @@ def check_two_dimensions(tests):
     expect(got == '[(1024: x)], [(4096: y)]', got)
 
 
+def check_what_helps(tests):
+    """Of a transformer each row of the table that has a request is gone with it."""
+    def rows(model, *flags):
+        done = tests.tool('dpc-compile', tests.path(model), '--stop-after=placed', *LOSS,
+                          '--mesh=model=2', '--explain', *flags)
+        table = done.stderr.split('RESHARDS OF ONE STEP\n')[1].split('\n\n')[0].splitlines()
+        cells = [re.split(r'\s{2,}', line.strip()) for line in table]
+        header = next(at for at, row in enumerate(cells) if row[0] == 'sent')
+        return [dict(zip(cells[header], row, strict=True)) for row in cells[header + 1:] if len(row) == len(cells[header])]
+
+    def times(table, row):
+        return sum(int(other['times']) for other in table
+                   if all(other[key] == row[key] for key in ('pass', 'steps', 'what', 'read by')))
+    for model in ('gpt2.onnx', 'llama.onnx'):
+        table = rows(model)
+        asked = [row for row in table if re.fullmatch(r'\S+=\S+', row['--shard= that helps'])]
+        expect(len(asked) >= 5, f'{model}: only {len(asked)} of {len(table)} rows have a request')
+        for request in sorted({row['--shard= that helps'] for row in asked}):
+            other = rows(model, f'--shard={request}')
+            for row in asked:
+                if row['--shard= that helps'] == request:
+                    left = times(table, row) - int(row['times'])
+                    expect(times(other, row) <= left, f'{model}: {request} leaves {times(other, row)} of {row}')
+
+
 def check_refused(tests):
     mesh = [*LOSS, '--mesh=data=2,model=2']
     name = 'model.transformer.wpe.weight'
@@ -245,7 +270,7 @@ def check_trained(tests, case, mesh, *flags):
 def tests_of(tests):
     """(name, function) of each test."""
     for check in (check_megatron, check_precedence, check_input, check_value, check_batch_axes, check_table,
-                  check_two_dimensions, check_refused, check_round_trip, check_value_spec, check_bad_specs):
+                  check_two_dimensions, check_what_helps, check_refused, check_round_trip, check_value_spec, check_bad_specs):
         yield 'request ' + check.__name__[6:].replace('_', ' '), lambda c=check: c(tests)
     for case, mesh, *flags in [
             ('gpt2', 'model=2', *requests('*c_fc.weight=-,model', '*mlp.c_proj.weight=-,-')),

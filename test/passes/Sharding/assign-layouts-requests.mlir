@@ -111,3 +111,38 @@ func.func @infer(%x: tensor<8x8xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
   %0 = nn.dot %x, %w contract [1] [0] {dist.request = [["data"], []]} : tensor<8x8xf32>, tensor<8x16xf32> -> tensor<8x16xf32>
   return %0 : tensor<8x16xf32>
 }
+
+// -----
+
+// A product with a weight that is asked for whole is whole, though its inputs come
+// cut from the product before. Of what is only added a part is cut out: above.
+// CHECK-LABEL: @infer
+// CHECK: %[[H:.*]] = nn.dot %arg0, %arg1 {{.*}}-> tensor<8x16xf32>
+// CHECK: %[[ALL:.*]] = dist.reshard %[[H]] from <"[(8: data)], [(16: model)]"> to <"[(8: data)], [16]">
+// CHECK: nn.dot %[[ALL]], %arg2
+// CHECK-SAME: dist.operands = [#dist.layout<"[(8: data)], [16]">, #dist.layout<"[16], [8]">]
+func.func @infer(%x: tensor<8x8xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
+                 %w: tensor<8x16xf32> {nn.arg = #nn.arg<parameter "w">, dist.request = [[], ["model"]]},
+                 %v: tensor<16x8xf32> {nn.arg = #nn.arg<parameter "v">, dist.request = [[], []]})
+    -> (tensor<8x8xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<8x8xf32>, tensor<8x16xf32> -> tensor<8x16xf32>
+  %1 = nn.dot %0, %v contract [1] [0] : tensor<8x16xf32>, tensor<16x8xf32> -> tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// -----
+
+// Not asked about, it reads them as they are.
+// CHECK-LABEL: @infer
+// CHECK: %[[H:.*]] = nn.dot %arg0, %arg1 {{.*}}-> tensor<8x16xf32>
+// CHECK-NOT: dist.reshard %[[H]]
+// CHECK: nn.dot %[[H]], %arg2
+// CHECK-SAME: dist.operands = [#dist.layout<"[(8: data)], [(16: model)]">, #dist.layout<"[(16: model)], [8]">]
+func.func @infer(%x: tensor<8x8xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
+                 %w: tensor<8x16xf32> {nn.arg = #nn.arg<parameter "w">, dist.request = [[], ["model"]]},
+                 %v: tensor<16x8xf32> {nn.arg = #nn.arg<parameter "v">})
+    -> (tensor<8x8xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<8x8xf32>, tensor<8x16xf32> -> tensor<8x16xf32>
+  %1 = nn.dot %0, %v contract [1] [0] : tensor<8x16xf32>, tensor<16x8xf32> -> tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}

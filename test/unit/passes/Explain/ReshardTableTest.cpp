@@ -386,7 +386,7 @@ TEST_F(ReshardTables, LayersAreOneRow) {
   EXPECT_EQ(*defect,
             "a rank sends 2048 bytes (2.00 KiB) in 2 reshards a step where 1024 (1.00 KiB) "
             "are allowed: all-reduce model of 'down*_7', read by 'relu' in the forward "
-            "pass: sum over 64; --shard=fc.b*=-,- removes it");
+            "pass: sum over 64; --shard=fc.b*=-,- helps against it");
 }
 
 } // namespace
