@@ -4,9 +4,11 @@
 #include "interpreter/Session.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/Dist/IR/LayoutShards.h"
 #include "dialects/NN/IR/Program.h"
 #include "interpreter/Evaluator.h"
+#include "interpreter/FlatState.h"
 #include "interpreter/World.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -156,6 +158,16 @@ FailureOr<TensorMap> Session::run(StringRef name, const DataSet &data, int64_t f
   int64_t ranks = mesh.worldSize();
   std::vector<std::vector<HostTensor>> arguments(ranks);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    if (dist::StorageAttr storage = dist::getArgStorage(function, i)) {
+      std::string missing;
+      FailureOr<std::vector<HostTensor>> held =
+          storeFlat(state, storage, typeOf(function.getArgument(i)), mesh, missing);
+      if (failed(held))
+        return function.emitError("no variable holds ") << missing, failure();
+      for (int64_t rank = 0; rank < ranks; ++rank)
+        arguments[rank].push_back(std::move((*held)[rank]));
+      continue;
+    }
     FailureOr<HostTensor> value = argument(function, i, data, firstRow, control);
     if (failed(value))
       return failure();
@@ -189,6 +201,13 @@ FailureOr<TensorMap> Session::run(StringRef name, const DataSet &data, int64_t f
 
   TensorMap other;
   for (unsigned index = 0; index < function.getNumResults(); ++index) {
+    if (dist::StorageAttr storage = dist::getResultStorage(function, index)) {
+      std::vector<HostTensor> held;
+      for (int64_t rank = 0; rank < ranks; ++rank)
+        held.push_back(std::move(results[rank][index]));
+      loadFlat(held, storage, mesh, state);
+      continue;
+    }
     ResultAttr attr = getResult(function, index);
     if (!attr)
       return function.emitError("result ") << index << " has no #nn.result", failure();

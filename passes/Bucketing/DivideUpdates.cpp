@@ -1,5 +1,6 @@
 // Replaces an all-reduce and equal updates on all ranks by a reduce-scatter, an
-// update of each rank's own shard and an all-gather (Xu et al., 2020; ZeRO-1).
+// update of each rank's own shard and an all-gather (Xu et al., 2020; ZeRO-1), or
+// keeps parameters cut and gathers them where they are read (ZeRO-3).
 
 #include "passes/Bucketing/Passes.h"
 #include "passes/Bucketing/ReplicatedUpdates.h"
@@ -31,8 +32,9 @@ namespace {
 class BucketDivision {
 public:
   BucketDivision(func::FuncOp step, ArrayRef<ReplicatedUpdate> updates, const Bucket &plan,
-                 const BucketProblem &problem, int64_t number)
-      : step(step), updates(updates), plan(plan), number(number), builder(step.getContext()),
+                 const BucketProblem &problem, int64_t number, bool cutsParameters)
+      : step(step), updates(updates), plan(plan), number(number), cutsParameters(cutsParameters),
+        builder(step.getContext()),
         shards(problem.tensors[plan.members.front()].key.shards),
         elements(plan.bytes / problem.tensors[plan.members.front()].elementBytes) {
     for (int64_t member : plan.members) {
@@ -40,12 +42,12 @@ public:
       offsets.push_back(plan.offsets[offsets.size()] / problem.tensors[member].elementBytes);
     }
     loc = builder.getFusedLoc(locations);
-    element = getElementTypeOrSelf(first().getSum().getType());
+    element = getElementTypeOrSelf(first().getGradient());
   }
 
   /// Returns this rank's shard of the summed gradients.
   Value run() {
-    Value gradient = scatterGradients();
+    Value gradient = first().sum ? scatterGradients() : takeShard(packGradients());
     nn::UpdateOp model = first().getUpdate();
     Operation *last = model;
     for (int64_t member : plan.members)
@@ -75,11 +77,20 @@ private:
   RankedTensorType stacked() const {
     return RankedTensorType::get({shards, elements / shards}, element);
   }
-  StringRef mesh() const { return first().getSum().getMesh(); }
-  ArrayAttr axes() const { return first().getSum().getAxes(); }
+  StringRef mesh() const { return first().mesh; }
+  ArrayAttr axes() const { return first().axes; }
+  Value takeShard(Value all) {
+    return builder.create<dist::ShardOp>(loc, flat(elements / shards), all, mesh(), axes());
+  }
+  /// The flat tensor that the ranks' shards are together.
+  static Value gather(OpBuilder &builder, Location loc, Value shard, RankedTensorType stacked,
+                      RankedTensorType whole, StringRef mesh, ArrayAttr axes) {
+    Value value = builder.create<dist::AllGatherOp>(loc, stacked, shard, mesh, axes);
+    return builder.create<nn::ReshapeOp>(loc, whole, value);
+  }
 
-  /// This rank's shard of the summed gradients.
-  Value scatterGradients() {
+  /// The gradients end to end, as soon as all of them are there.
+  Value packGradients() {
     SmallVector<Value> gradients;
     Operation *last = nullptr;
     for (int64_t member : plan.members) {
@@ -92,10 +103,19 @@ private:
       builder.setInsertionPointAfter(last);
     else
       builder.setInsertionPointToStart(&step.front());
-    Value all = builder.create<dist::PackOp>(loc, flat(elements), gradients, offsets);
-    all = builder.create<nn::ReshapeOp>(loc, stacked(), all);
-    return builder.create<dist::ReduceScatterOp>(loc, flat(elements / shards),
-                                                 dist::ReductionKind::sum, all, mesh(), axes());
+    return builder.create<dist::PackOp>(loc, flat(elements), gradients, offsets);
+  }
+
+  /// This rank's shard of the summed gradients: summed over the ranks that share the
+  /// update, then over those that do not.
+  Value scatterGradients() {
+    Value all = builder.create<nn::ReshapeOp>(loc, stacked(), packGradients());
+    Value shard = builder.create<dist::ReduceScatterOp>(
+        loc, flat(elements / shards), dist::ReductionKind::sum, all, mesh(), axes());
+    if (first().restAxes.empty())
+      return shard;
+    return builder.create<dist::AllReduceOp>(loc, shard.getType(), dist::ReductionKind::sum, shard,
+                                             mesh(), first().restAxes);
   }
 
   /// What becomes of state `slot` of all members.
@@ -112,11 +132,11 @@ private:
     const nn::ArgAttr binding = first().states[slot].binding;
     SmallVector<StringAttr> cutOver;
     std::string name = "parameter";
-    if (binding.getKind() == ArgKind::optimizer) {
+    if (binding.getKind() == ArgKind::optimizer)
       name = binding.getName().split('|').first.str();
+    if (binding.getKind() == ArgKind::optimizer || cutsParameters)
       for (StringRef axis : axes().getAsValueRange<StringAttr>())
         cutOver.push_back(builder.getStringAttr(axis));
-    }
     return StorageAttr::get(builder.getContext(),
                             builder.getStringAttr(name + "." + Twine(number) + "." + Twine(slot)),
                             members, cutOver);
@@ -136,22 +156,80 @@ private:
         continue;
       function.insertArgument(function.getNumArguments(),
                               flat(isCut ? elements / shards : elements), attributes, loc);
-      BlockArgument whole = function.getArguments().back();
-      if (function == step && isCut)
-        shard = whole;
-      if (isCut)
-        continue;
-      OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
-      SmallVector<Type> types;
-      for (BlockArgument argument : arguments)
-        types.push_back(argument.getType());
-      auto unpack = entry.create<dist::UnpackOp>(loc, types, whole, offsets);
-      for (auto [argument, result] : llvm::zip_equal(arguments, unpack.getResults()))
-        argument.replaceAllUsesWith(result);
+      Value whole = function.getArguments().back();
       if (function == step)
-        shard = builder.create<dist::ShardOp>(loc, flat(elements / shards), whole, mesh(), axes());
+        shard = isCut ? whole : takeShard(whole);
+      if (!isCut) {
+        OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
+        replaceReads(entry, arguments, whole, [](Operation *) { return true; });
+        continue;
+      }
+      // What the loss depends on reads one copy, which then can go, and the rest, the
+      // backward pass, another.
+      const llvm::DenseSet<Operation *> forward = findForward(function);
+      for (bool isForward : {true, false}) {
+        auto isPart = [&](Operation *op) { return forward.contains(op) == isForward; };
+        Operation *reader = findReader(function, arguments, isPart);
+        if (!reader)
+          continue;
+        OpBuilder entry(reader);
+        Value all = gather(entry, loc, whole, stacked(), flat(elements), mesh(), axes());
+        replaceReads(entry, arguments, all, isPart);
+      }
     }
     return shard;
+  }
+
+  bool updatesMember(Operation *op) const {
+    return llvm::any_of(plan.members,
+                        [&](int64_t member) { return updates[member].update == op; });
+  }
+
+  /// Takes the members out of flat `all` and has those ops of the body read them that
+  /// `isPart` is true of; the updates read shards.
+  void replaceReads(OpBuilder &entry, ArrayRef<BlockArgument> arguments, Value all,
+                    llvm::function_ref<bool(Operation *)> isPart) const {
+    SmallVector<Type> types;
+    for (BlockArgument argument : arguments)
+      types.push_back(argument.getType());
+    auto unpack = entry.create<dist::UnpackOp>(loc, types, all, offsets);
+    for (auto [index, argument] : llvm::enumerate(arguments)) {
+      Value read = argument;
+      read.replaceUsesWithIf(unpack.getResult(index), [&](OpOperand &use) {
+        Operation *op = entry.getInsertionBlock()->findAncestorOpInBlock(*use.getOwner());
+        return !updatesMember(op) && isPart(op);
+      });
+    }
+  }
+
+  /// The first op of the body that `isPart` is true of and that reads one of
+  /// `arguments`, itself or within its regions, the updates apart; null if none does.
+  Operation *findReader(func::FuncOp function, ArrayRef<BlockArgument> arguments,
+                        llvm::function_ref<bool(Operation *)> isPart) const {
+    Operation *reader = nullptr;
+    for (BlockArgument argument : arguments)
+      for (Operation *user : argument.getUsers()) {
+        Operation *op = function.front().findAncestorOpInBlock(*user);
+        if (!updatesMember(op) && isPart(op) && (!reader || op->isBeforeInBlock(reader)))
+          reader = op;
+      }
+    return reader;
+  }
+
+  /// The ops of the body that the metric `loss` depends on; none without it.
+  static llvm::DenseSet<Operation *> findForward(func::FuncOp function) {
+    llvm::DenseSet<Operation *> forward;
+    SmallVector<Value> waiting;
+    for (OpOperand &result : function.front().getTerminator()->getOpOperands())
+      if (nn::ResultAttr attr = nn::getResult(function, result.getOperandNumber());
+          attr && attr.getKind() == nn::ResultKind::metric && attr.getName() == "loss")
+        waiting.push_back(result.get());
+    while (!waiting.empty()) {
+      Operation *op = waiting.pop_back_val().getDefiningOp();
+      if (op && forward.insert(op).second)
+        llvm::append_range(waiting, op->getOperands());
+    }
+    return forward;
   }
 
   /// The arguments of `function` that are the members of `storage`, in their
@@ -170,10 +248,8 @@ private:
 
   void addResult(StorageAttr storage, Value shard) {
     Value value = shard;
-    if (storage.getAxes().empty()) {
-      value = builder.create<dist::AllGatherOp>(loc, stacked(), shard, mesh(), axes());
-      value = builder.create<nn::ReshapeOp>(loc, flat(elements), value);
-    }
+    if (storage.getAxes().empty())
+      value = gather(builder, loc, shard, stacked(), flat(elements), mesh(), axes());
     step.insertResult(step.getNumResults(), value.getType(),
                       builder.getDictionaryAttr(
                           builder.getNamedAttr(dist::DistDialect::kStorageAttrName, storage)));
@@ -185,6 +261,7 @@ private:
   ArrayRef<ReplicatedUpdate> updates;
   const Bucket &plan;
   int64_t number;
+  bool cutsParameters;
   OpBuilder builder;
   int64_t shards, elements;
   SmallVector<int64_t> offsets;
@@ -220,9 +297,9 @@ struct DividedNorm {
       Value term = buildSquareSum(builder, loc, shard);
       local = local ? e.add(local, term) : term;
     }
-    dist::AllReduceOp sum = first->getSum();
-    Value whole = builder.create<dist::AllReduceOp>(loc, local.getType(), sum.getReduction(), local,
-                                                    sum.getMesh(), sum.getAxes());
+    Value whole =
+        builder.create<dist::AllReduceOp>(loc, local.getType(), dist::ReductionKind::sum, local,
+                                          first->mesh, first->axes);
     last->set(whole);
     if (uses.size() == 1)
       return;
@@ -240,13 +317,14 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto step = module.lookupSymbol<func::FuncOp>("step");
-    if (!step || !dist::findMesh(module))
+    if (stage == 0 || !step || !dist::findMesh(module))
       return;
     FailureOr<Machine> found = dist::getMachine(getOperation());
     if (failed(found))
       return signalPassFailure();
     const Machine &machine = *found;
-    std::vector<ReplicatedUpdate> updates = findReplicatedUpdates(step);
+    SmallVector<std::string> among(axes.begin(), axes.end());
+    std::vector<ReplicatedUpdate> updates = findReplicatedUpdates(step, among);
     if (updates.empty())
       return;
     BucketProblem problem =
@@ -263,7 +341,7 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
     for (const Bucket &bucket : plan->buckets) {
       if (!isWorthIt(bucket, updates, problem, machine))
         continue;
-      Value shard = BucketDivision(step, updates, bucket, problem, number++).run();
+      Value shard = BucketDivision(step, updates, bucket, problem, number++, stage >= 3).run();
       for (int64_t member : bucket.members)
         divided.push_back(&updates[member]);
       addToNorm(norms, bucket, updates, shard);
@@ -287,12 +365,15 @@ private:
     int64_t shards = problem.tensors[bucket.members.front()].key.shards;
     if (shards < 2)
       return false;
+    if (stage > 0)
+      return true;
     if (smallestBytes >= 0)
       return bucket.payloadBytes >= smallestBytes;
     double bytes = 0;
     for (int64_t member : bucket.members)
       bytes += operandAndResultBytes(updates[member].update);
-    const Link link = machine.linkOver(dist::axesOf(updates[bucket.members.front()].getSum()));
+    const Link link = machine.linkOver(
+        updates[bucket.members.front()].axes.getAsValueRange<StringAttr>());
     return machine.device.computeSeconds(/*flops=*/0, bytes - bytes / shards) > link.latencySeconds;
   }
 
@@ -304,7 +385,7 @@ private:
       return;
     auto norm = llvm::find_if(norms, [&](const DividedNorm &known) {
       return first.squares.isLike(known.first->squares) &&
-             first.getSum().getAxes() == known.first->getSum().getAxes();
+             first.axes == known.first->axes;
     });
     if (norm == norms.end())
       norm = norms.insert(norm, DividedNorm{&first, {}, {}});
@@ -326,8 +407,10 @@ private:
     step.front().getTerminator()->eraseOperands(results);
     step.eraseResults(results);
     for (const ReplicatedUpdate *update : divided) {
-      Value value = update->getSum().getResult();
+      Value value = update->getGradient();
       update->update->erase();
+      if (!update->sum)
+        continue;
       if (update->squares)
         update->squares.erase();
       while (Operation *producer = value.getDefiningOp()) {

@@ -48,6 +48,11 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
            "Bytes at which the first bucket closes">,
     Option<"bucketBytes", "bucket-bytes", "int64_t", "25 << 20",
            "Bytes at which later buckets close">,
+    Option<"stage", "stage", "int64_t", "-1",
+           "Which state is divided: -1, that of updates where it pays; 0, none; 1, all optimizer state; "
+           "2, gradients too; 3, parameters too">,
+    ListOption<"axes", "axes", "std::string",
+               "The mesh axes of the ranks that share updates; empty: those that sum the gradient">,
     Option<"smallestBytes", "smallest-bytes", "int64_t", "-1",
            "Bytes of gradients below which a bucket is not divided; -1: the cost model decides">,
     Option<"explain", "explain", "bool", "false", "Say in a remark which updates are divided, and which are not">,

@@ -15,7 +15,7 @@ using nn::ArgKind;
 using nn::ResultKind;
 
 Value ReplicatedUpdate::getLocalGradient() const {
-  Value value = getSum().getInput();
+  Value value = sum ? cast<dist::AllReduceOp>(sum).getInput() : getGradient();
   for (auto reshape = value.getDefiningOp<nn::ReshapeOp>(); reshape && value.hasOneUse();
        reshape = value.getDefiningOp<nn::ReshapeOp>())
     value = reshape.getInput();
@@ -24,11 +24,11 @@ Value ReplicatedUpdate::getLocalGradient() const {
 
 bool ReplicatedUpdate::isLike(const ReplicatedUpdate &other) const {
   nn::UpdateOp a = getUpdate(), b = other.getUpdate();
-  dist::AllReduceOp sumA = getSum(), sumB = other.getSum();
   if (gradient != other.gradient || states.size() != other.states.size() ||
       !llvm::equal(a.getScalars(), b.getScalars()) || !squares.isLike(other.squares) ||
-      sumA.getMesh() != sumB.getMesh() || sumA.getAxes() != sumB.getAxes() ||
-      getElementTypeOrSelf(sumA.getType()) != getElementTypeOrSelf(sumB.getType()))
+      !sum != !other.sum || mesh != other.mesh || axes != other.axes ||
+      restAxes != other.restAxes ||
+      getElementTypeOrSelf(getGradient()) != getElementTypeOrSelf(other.getGradient()))
     return false;
   for (auto [x, y] : llvm::zip_equal(states, other.states))
     if (x.tensor != y.tensor || x.result != y.result || x.binding.getKind() != y.binding.getKind())
@@ -42,37 +42,71 @@ namespace {
 /// Recognises the updates of one function.
 class UpdateFinder {
 public:
-  explicit UpdateFinder(func::FuncOp step)
-      : step(step), module(step->getParentOfType<ModuleOp>()) {}
+  UpdateFinder(func::FuncOp step, ArrayRef<std::string> axes)
+      : step(step), module(step->getParentOfType<ModuleOp>()), axes(axes) {}
 
   std::optional<ReplicatedUpdate> match(nn::UpdateOp op) {
     ReplicatedUpdate update;
     update.update = op;
+    bool hasGradient = false;
     for (auto [index, tensor] : llvm::enumerate(op.getTensors())) {
-      if (auto sum = tensor.getDefiningOp<dist::AllReduceOp>()) {
-        if (update.sum || sum.getReduction() != dist::ReductionKind::sum ||
-            !matchUses(tensor, update))
-          return std::nullopt;
-        update.gradient = index;
-        update.sum = sum;
+      if (std::optional<ReplicatedUpdate::State> state = matchState(op, index)) {
+        update.states.push_back(*state);
         continue;
       }
-      std::optional<ReplicatedUpdate::State> state = matchState(op, index);
-      if (!state)
+      if (hasGradient)
         return std::nullopt;
-      update.states.push_back(*state);
+      hasGradient = true;
+      update.gradient = index;
     }
-    if (!update.sum || update.states.size() != op.getNumResults())
+    if (!hasGradient || update.states.size() != op.getNumResults() || !matchGradient(update))
       return std::nullopt;
-    Type element = getElementTypeOrSelf(update.getSum().getType());
+    Type element = getElementTypeOrSelf(update.getGradient());
     for (const ReplicatedUpdate::State &state : update.states)
       if (getElementTypeOrSelf(op.getTensors()[state.tensor]) != element ||
-          isCut(state.argument, update.getSum().getAxes()))
+          isCut(state.argument, update.axes))
         return std::nullopt;
     return update;
   }
 
 private:
+  /// Finds the ranks that share the update, and whether they sum its gradient.
+  bool matchGradient(ReplicatedUpdate &update) {
+    auto sum = update.getGradient().getDefiningOp<dist::AllReduceOp>();
+    const bool isSum = sum && sum.getReduction() == dist::ReductionKind::sum;
+    Builder builder(step.getContext());
+    if (axes.empty()) {
+      if (!isSum || !matchUses(update.getGradient(), update))
+        return false;
+      update.sum = sum;
+      update.mesh = sum.getMesh();
+      update.axes = sum.getAxes();
+      update.restAxes = builder.getArrayAttr({});
+      return true;
+    }
+    update.mesh = dist::findMesh(module).getSymName();
+    update.axes = builder.getStrArrayAttr(SmallVector<StringRef>(axes.begin(), axes.end()));
+    SmallVector<StringRef> rest;
+    bool coversAll = isSum;
+    if (isSum) {
+      const auto summed = llvm::to_vector(sum.getAxes().getAsValueRange<StringAttr>());
+      for (StringRef axis : axes)
+        coversAll &= llvm::is_contained(summed, axis);
+      for (StringRef axis : summed)
+        if (!llvm::is_contained(axes, axis))
+          rest.push_back(axis);
+    }
+    // Whoever else reads all of the gradient needs it summed whole.
+    if (coversAll && matchUses(update.getGradient(), update)) {
+      update.sum = sum;
+      update.restAxes = builder.getStrArrayAttr(rest);
+      return true;
+    }
+    update.squares = {};
+    update.restAxes = builder.getArrayAttr({});
+    return true;
+  }
+
   /// Whether only the update, and one norm at most, read the summed gradient.
   static bool matchUses(Value gradient, ReplicatedUpdate &update) {
     for (OpOperand &use : gradient.getUses()) {
@@ -138,12 +172,14 @@ private:
 
   func::FuncOp step;
   ModuleOp module;
+  ArrayRef<std::string> axes;
 };
 
 } // namespace
 
-std::vector<ReplicatedUpdate> dpc::findReplicatedUpdates(func::FuncOp step) {
-  UpdateFinder finder(step);
+std::vector<ReplicatedUpdate> dpc::findReplicatedUpdates(func::FuncOp step,
+                                                         ArrayRef<std::string> axes) {
+  UpdateFinder finder(step, axes);
   std::vector<ReplicatedUpdate> updates;
   for (auto op : step.front().getOps<nn::UpdateOp>())
     if (std::optional<ReplicatedUpdate> update = finder.match(op))
@@ -166,11 +202,11 @@ BucketProblem dpc::makeUpdateProblem(ArrayRef<ReplicatedUpdate> updates,
     Type type = update.getLocalGradient().getType();
     tensor.elements = cast<RankedTensorType>(type).getNumElements();
     tensor.elementBytes = tensorBytes(type) / std::max<int64_t>(tensor.elements, 1);
-    auto axes = llvm::to_vector(update.getSum().getAxes().getAsValueRange<StringAttr>());
+    auto axes = llvm::to_vector(update.axes.getAsValueRange<StringAttr>());
     tensor.key.storageAxes = llvm::join(axes, ",");
     tensor.key.shards = dist::groupSize(mesh, axes);
     llvm::raw_string_ostream(tensor.key.dtype) << getElementTypeOrSelf(type);
-    tensor.key.reduction = "sum";
+    tensor.key.reduction = update.sum ? "sum" : "";
     tensor.key.group = number;
     problem.tensors.push_back(std::move(tensor));
   }

@@ -10,11 +10,18 @@
 
 namespace dpc {
 
-/// An `nn.update` that all ranks of a group make alike, of a gradient that they
-/// have summed.
+/// An `nn.update` that all ranks of a group make alike, of a gradient that all of
+/// them have, or that they sum.
 struct ReplicatedUpdate {
-  mlir::Operation *update, *sum = nullptr;
-  /// Which of the update's tensors is the summed gradient.
+  mlir::Operation *update;
+  /// The sum over ranks that makes the gradient, to be done in parts; null where each
+  /// rank takes its part of the gradient that it has.
+  mlir::Operation *sum = nullptr;
+  llvm::StringRef mesh;
+  /// The axes of the ranks among which the update is divided; and those over which each
+  /// part of the sum is summed once more (hybrid sharding).
+  mlir::ArrayAttr axes, restAxes;
+  /// Which of the update's tensors is the gradient.
   unsigned gradient = 0;
   /// What every other tensor is: state that goes in and comes out of the
   /// function.
@@ -29,17 +36,20 @@ struct ReplicatedUpdate {
   SquareSum squares;
 
   nn::UpdateOp getUpdate() const { return mlir::cast<nn::UpdateOp>(update); }
-  dist::AllReduceOp getSum() const { return mlir::cast<dist::AllReduceOp>(sum); }
-  /// What the ranks had before they summed it; without its reshapes, as storage
-  /// has no shape.
+  /// The gradient as the update reads it.
+  mlir::Value getGradient() const { return getUpdate().getTensors()[gradient]; }
+  /// What the ranks have before they sum it, if they do; without its reshapes, as
+  /// storage has no shape.
   mlir::Value getLocalGradient() const;
   /// Whether one update could make both on tensors laid end to end.
   bool isLike(const ReplicatedUpdate &other) const;
 };
 
-/// The updates of `step` that could be divided. Looks at all functions of its
+/// The updates of `step` that could be divided among the ranks along `axes`, or, where
+/// that is empty, among those that sum their gradient. Looks at all functions of its
 /// module: optimizer state that another one reads is not divided.
-std::vector<ReplicatedUpdate> findReplicatedUpdates(mlir::func::FuncOp step);
+std::vector<ReplicatedUpdate> findReplicatedUpdates(mlir::func::FuncOp step,
+                                                    llvm::ArrayRef<std::string> axes);
 
 /// The buckets problem of `updates`: shards are the members of their groups.
 BucketProblem makeUpdateProblem(llvm::ArrayRef<ReplicatedUpdate> updates,

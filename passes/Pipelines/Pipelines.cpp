@@ -167,6 +167,8 @@ void dpc::buildScheduledPipeline(OpPassManager &manager, const ScheduledOptions 
   DivideUpdatesOptions division;
   division.firstBucketBytes = options.firstBucketBytes;
   division.bucketBytes = options.bucketBytes;
+  division.stage = options.zeroStage;
+  division.axes = listOf<std::string>(options.zeroAxes);
   division.explain = options.explain;
   manager.addPass(createDivideUpdates(division));
 

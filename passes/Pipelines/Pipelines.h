@@ -111,6 +111,10 @@ struct ScheduledOptions : ExplainedOptions<ScheduledOptions> {
       llvm::cl::desc("Bytes at which the first bucket of collectives closes")};
   Option<int64_t> bucketBytes{*this, "bucket-bytes", llvm::cl::init(25 << 20),
                               llvm::cl::desc("The same of every later one")};
+  Option<int64_t> zeroStage{*this, "zero-stage", llvm::cl::init(-1),
+                            llvm::cl::desc("What state is divided (dpc-divide-updates)")};
+  ListOption<std::string> zeroAxes{*this, "zero-axes",
+                                   llvm::cl::desc("The mesh axes over which it is")};
   Option<bool> overlap{*this, "overlap", llvm::cl::init(true),
                        llvm::cl::desc("Hide communication behind compute")};
   Option<bool> recompute{*this, "recompute", llvm::cl::init(true),

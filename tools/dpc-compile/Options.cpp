@@ -24,7 +24,7 @@ using namespace dpc;
 namespace {
 /// Frozen names whose work has not been done: refused, never ignored.
 constexpr unsigned notYetAvailable[] = {
-    OPT_devices,        OPT_zero,  OPT_zero_keep, OPT_schedule, OPT_chunks, OPT_stages,
+    OPT_devices,        OPT_zero_keep, OPT_schedule, OPT_chunks, OPT_stages,
     OPT_optimizer_sync, OPT_remat, OPT_topology,  OPT_tune,     OPT_report,
 };
 } // namespace
@@ -392,6 +392,41 @@ static void parseStep(const InputArgList &args, StepOptions &step) {
     step.schedule = arg->getValue();
 }
 
+/// --zero=STAGE[:AXIS]: which state is divided, and over which axes: those of the batch,
+/// or the one that is named.
+static void parseZero(const InputArgList &args, const PlacedOptions &placed,
+                      ScheduledOptions &scheduled) {
+  const Arg *arg = args.getLastArg(OPT_zero);
+  if (!arg)
+    return;
+  const StringRef text = arg->getValue();
+  auto [number, name] = text.split(':');
+  int64_t stage;
+  if (number.getAsInteger(10, stage) || stage < 0 || stage > 3 ||
+      (name.empty() && text.contains(':')))
+    usageError("--zero: '" + text + "' is not a stage from 0 to 3, or STAGE:AXIS");
+  scheduled.zeroStage = stage;
+  SmallVector<StringRef> known;
+  for (StringRef axis : placed.axes) {
+    auto [axisName, size] = axis.split('=');
+    if (llvm::is_contained(placed.sequentialAxes, axisName))
+      continue;
+    known.push_back(axisName);
+    if (name.empty() ? llvm::is_contained(placed.batchAxes, axisName) && size != "1"
+                     : axisName == name)
+      scheduled.zeroAxes.push_back(axisName.str());
+  }
+  if (!name.empty() && !llvm::is_contained(known, name))
+    usageError("--zero=" + text + ": the mesh has no axis '" + name +
+               "'; it has: " + (known.empty() ? "none" : join(known, ", ")));
+  if (stage > 0 && scheduled.zeroAxes.empty())
+    usageError("--zero=" + text + " has no axis to divide over: the mesh has none that cuts the "
+               "batch (--mesh=data=N, or --zero=" + number + ":AXIS)");
+  if (args.hasArg(OPT_optimizer) || stage == 0)
+    return;
+  usageError("--zero needs --optimizer");
+}
+
 /// Groups of samples that batch normalisation treats apart on the mesh.
 static int64_t parseBatchGroups(const InputArgList &args, const PlacedOptions &placed) {
   StringRef mode = args.getLastArgValue(OPT_batch_norm, "global");
@@ -453,4 +488,5 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   options.placed.explain = options.explain == Explain::all;
   options.scheduled.explain = options.explain == Explain::all;
   options.step.batchGroups = parseBatchGroups(args, options.placed);
+  parseZero(args, options.placed, options.scheduled);
 }

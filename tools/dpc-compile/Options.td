@@ -42,7 +42,7 @@ def mesh : Value<"mesh", "AXIS=N,..", "Devices as a grid; last axis fastest (def
 def batch_axes : Value<"batch-axes", "AXIS,..", "Axes of the mesh that cut the batch (default: data)", layout>;
 def devices : Value<"devices", "N", "Let dpc choose the mesh", layout>;
 def shard : Repeated<"shard", "GLOB=AXES,..", "Layout of parameters, buffers, inputs or what nodes make, one entry a dimension: - or AXIS+AXIS.. (default: chosen)", layout>;
-def zero : Value<"zero", "0-3[:AXIS]", "Store optimizer state (1), gradients (2), parameters (3) split", layout>;
+def zero : Value<"zero", "S[:AXIS]", "Divide optimizer state (1), gradients (2), parameters (3) over AXIS (default: the batch's); 0: nothing; default: updates, where that pays", layout>;
 def zero_keep : Value<"zero-keep", "SIZE", "Parameters up to SIZE stay whole", layout>;
 def schedule : Value<"schedule", "NAME", "gpipe, 1f1b, interleaved or zero-bubble", layout>;
 def chunks : Value<"chunks", "N", "Chunks of a stage of an interleaved schedule", layout>;

@@ -1,0 +1,107 @@
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-divide-updates="stage=3 axes=data" | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-divide-updates="stage=1 axes=data" | FileCheck %s --check-prefix=ONE
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-divide-updates="stage=0" | FileCheck %s --check-prefix=NONE
+
+// At stage 3 parameters are cut like optimizer state. Each function gathers them where
+// it first reads them, and the step returns shards.
+// NONE-LABEL: @step
+// NONE-NOT: dist.storage
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK-SAME: %[[X:.*]]: tensor<8xf32> {{.*}}input "x"
+// CHECK-SAME: %[[P:.*]]: tensor<16xf32> {dist.storage = #dist.storage<"parameter.0.0" [<#nn.arg<parameter "w">, tensor<4x2xf32>, <"[4], [2]"> at 0>] over ["data"]>}
+// CHECK-SAME: -> (tensor<f32> {{.*}}, tensor<16xf32> {dist.storage = #dist.storage<"parameter.0.0" [<#nn.arg<parameter "w">, tensor<4x2xf32>, <"[4], [2]"> at 0>] over ["data"]>}
+// CHECK-NEXT: nn.reduce sum %[[X]]
+// CHECK-NEXT: %[[A:.*]] = dist.all_gather %[[P]] on @mesh ["data"] : tensor<16xf32> -> tensor<2x16xf32>
+// CHECK-NEXT: %[[ALL:.*]] = nn.reshape %[[A]] : tensor<2x16xf32> -> tensor<32xf32>
+// CHECK-NEXT: %[[W:.*]] = dist.unpack %[[ALL]] at [0] : tensor<32xf32> -> tensor<4x2xf32>
+// CHECK-NEXT: nn.mul %[[W]], %[[W]]
+// CHECK: dist.reduce_scatter
+// CHECK: %[[U:.*]] = nn.update(%[[P]],
+// CHECK-NOT: dist.all_gather
+// CHECK: return %{{.*}}, %[[U]]
+// ONE-LABEL: @step
+// ONE: dist.reduce_scatter
+// ONE: nn.update
+// ONE: dist.all_gather
+func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">},
+                %x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>, dist.layout = #dist.layout<"[(16: data)]">})
+    -> (tensor<4x2xf32> {nn.result = #nn.result<state "w">}, tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %l = nn.reduce sum %x [0] : tensor<8xf32> -> tensor<f32>
+  %g = nn.mul %w, %w : tensor<4x2xf32>
+  %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<4x2xf32>
+  %u = nn.update(%w, %s : tensor<4x2xf32>, tensor<4x2xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4x2xf32>
+  return %u, %l : tensor<4x2xf32>, tensor<f32>
+}
+// CHECK-LABEL: @eval
+// CHECK-SAME: %[[P:.*]]: tensor<16xf32> {dist.storage
+// CHECK: dist.all_gather %[[P]]
+// CHECK: nn.mul
+func.func @eval(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">})
+    -> (tensor<4x2xf32> {nn.result = #nn.result<output "y">}) {
+  %y = nn.mul %w, %w : tensor<4x2xf32>
+  return %y : tensor<4x2xf32>
+}
+
+// -----
+
+// A gradient that all ranks have is not exchanged: each takes its part.
+dist.mesh @mesh axes ["data"] sizes [2]
+// ONE-LABEL: @step
+// ONE: %[[B:.*]] = dist.pack
+// ONE-NOT: dist.reduce_scatter
+// ONE: %[[G:.*]] = dist.shard %[[B]] on @mesh ["data"]
+// ONE: nn.update(%{{.*}}, %[[G]] : tensor<16xf32>, tensor<16xf32>)
+func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">})
+    -> (tensor<4x2xf32> {nn.result = #nn.result<state "w">}) {
+  %g = nn.mul %w, %w : tensor<4x2xf32>
+  %u = nn.update(%w, %g : tensor<4x2xf32>, tensor<4x2xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4x2xf32>
+  return %u : tensor<4x2xf32>
+}
+
+// -----
+
+// Of a sum over more ranks than share the update each shard is summed once more over
+// the others (hybrid sharding).
+dist.mesh @mesh axes ["replica", "data"] sizes [2, 2]
+// ONE-LABEL: @step
+// ONE: %[[S:.*]] = dist.reduce_scatter sum %{{.*}} on @mesh ["data"]
+// ONE: %[[R:.*]] = dist.all_reduce sum %[[S]] on @mesh ["replica"] : tensor<16xf32>
+// ONE: nn.update(%{{.*}}, %[[R]] :
+// ONE: dist.all_gather %{{.*}} on @mesh ["data"]
+func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">})
+    -> (tensor<4x2xf32> {nn.result = #nn.result<state "w">}) {
+  %g = nn.mul %w, %w : tensor<4x2xf32>
+  %s = dist.all_reduce sum %g on @mesh ["replica", "data"] : tensor<4x2xf32>
+  %u = nn.update(%w, %s : tensor<4x2xf32>, tensor<4x2xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4x2xf32>
+  return %u : tensor<4x2xf32>
+}
+
+// -----
+
+// State that is cut over the axis already stays as it is.
+dist.mesh @mesh axes ["data"] sizes [2]
+// ONE-LABEL: @step
+// ONE-NOT: dist.storage
+func.func @step(%w: tensor<2x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[(4: data)], [2]">})
+    -> (tensor<2x2xf32> {nn.result = #nn.result<state "w">}) {
+  %g = nn.mul %w, %w : tensor<2x2xf32>
+  %u = nn.update(%w, %g : tensor<2x2xf32>, tensor<2x2xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<2x2xf32>
+  return %u : tensor<2x2xf32>
+}
