@@ -10,11 +10,9 @@ namespace dpc {
 /// argument has `type`: its shards of the members, which are logical tensors in
 /// `state`, end to end, and of those its part where the storage is cut. Padding is zero.
 /// Fails with the name of a member that `state` lacks.
-mlir::FailureOr<std::vector<HostTensor>> storeFlat(const TensorMap &state,
-                                                   dist::StorageAttr storage,
-                                                   mlir::RankedTensorType type,
-                                                   const dist::MeshShape &mesh,
-                                                   std::string &missing);
+mlir::FailureOr<std::vector<HostTensor>>
+storeFlat(const TensorMap &state, dist::StorageAttr storage, mlir::RankedTensorType type,
+          const dist::MeshShape &mesh, std::string &missing);
 
 /// The other way: the members, in `state`, of what the devices hold.
 void loadFlat(llvm::ArrayRef<HostTensor> held, dist::StorageAttr storage,

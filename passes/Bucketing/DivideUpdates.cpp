@@ -3,7 +3,9 @@
 // keeps parameters cut and gathers them where they are read (ZeRO-3).
 
 #include "passes/Bucketing/Passes.h"
+#include "passes/Bucketing/ReadOnlyState.h"
 #include "passes/Bucketing/ReplicatedUpdates.h"
+#include "passes/Bucketing/StorageArguments.h"
 
 #include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/Dist/IR/MachineAttr.h"
@@ -32,22 +34,16 @@ namespace {
 class BucketDivision {
 public:
   BucketDivision(func::FuncOp step, ArrayRef<ReplicatedUpdate> updates, const Bucket &plan,
-                 const BucketProblem &problem, int64_t number, bool cutsParameters)
+                 const BucketProblem &problem, int64_t number, bool cutsParameters,
+                 StorageArguments &functions)
       : step(step), updates(updates), plan(plan), number(number), cutsParameters(cutsParameters),
-        builder(step.getContext()),
-        shards(problem.tensors[plan.members.front()].key.shards),
-        elements(plan.bytes / problem.tensors[plan.members.front()].elementBytes) {
-    for (int64_t member : plan.members) {
-      locations.push_back(updates[member].update->getLoc());
-      offsets.push_back(plan.offsets[offsets.size()] / problem.tensors[member].elementBytes);
-    }
-    loc = builder.getFusedLoc(locations);
-    element = getElementTypeOrSelf(first().getGradient());
-  }
+        functions(functions), builder(step.getContext()),
+        place(plan, problem, first().mesh, first().axes,
+              getElementTypeOrSelf(first().getGradient()), fuseLocations()) {}
 
   /// Returns this rank's shard of the summed gradients.
   Value run() {
-    Value gradient = first().sum ? scatterGradients() : takeShard(packGradients());
+    Value gradient = first().sum ? scatterGradients() : place.takeShard(builder, packGradients());
     nn::UpdateOp model = first().getUpdate();
     Operation *last = model;
     for (int64_t member : plan.members)
@@ -59,10 +55,13 @@ public:
     SmallVector<StorageAttr> storages;
     for (size_t slot = 0; slot < first().states.size(); ++slot) {
       storages.push_back(getStorage(slot));
-      tensors[first().states[slot].tensor] = addArguments(storages.back());
+      functions.add(storages.back(), place);
+      Value held = findStorage(step, storages.back());
+      tensors[first().states[slot].tensor] =
+          storages.back().getAxes().empty() ? place.takeShard(builder, held) : held;
     }
     auto update = builder.create<nn::UpdateOp>(
-        loc, SmallVector<Type>(model->getNumResults(), flat(elements / shards)), tensors,
+        place.loc, SmallVector<Type>(model->getNumResults(), place.shard()), tensors,
         model.getScalars());
     IRMapping mapping;
     model.getBody().cloneInto(&update.getBody(), mapping);
@@ -73,20 +72,12 @@ public:
 
 private:
   const ReplicatedUpdate &first() const { return updates[plan.members.front()]; }
-  RankedTensorType flat(int64_t count) const { return RankedTensorType::get({count}, element); }
-  RankedTensorType stacked() const {
-    return RankedTensorType::get({shards, elements / shards}, element);
-  }
-  StringRef mesh() const { return first().mesh; }
-  ArrayAttr axes() const { return first().axes; }
-  Value takeShard(Value all) {
-    return builder.create<dist::ShardOp>(loc, flat(elements / shards), all, mesh(), axes());
-  }
-  /// The flat tensor that the ranks' shards are together.
-  static Value gather(OpBuilder &builder, Location loc, Value shard, RankedTensorType stacked,
-                      RankedTensorType whole, StringRef mesh, ArrayAttr axes) {
-    Value value = builder.create<dist::AllGatherOp>(loc, stacked, shard, mesh, axes);
-    return builder.create<nn::ReshapeOp>(loc, whole, value);
+
+  Location fuseLocations() {
+    SmallVector<Location> locations;
+    for (int64_t member : plan.members)
+      locations.push_back(updates[member].update->getLoc());
+    return builder.getFusedLoc(locations);
   }
 
   /// The gradients end to end, as soon as all of them are there.
@@ -103,153 +94,40 @@ private:
       builder.setInsertionPointAfter(last);
     else
       builder.setInsertionPointToStart(&step.front());
-    return builder.create<dist::PackOp>(loc, flat(elements), gradients, offsets);
+    return builder.create<dist::PackOp>(place.loc, place.whole(), gradients, place.offsets);
   }
 
   /// This rank's shard of the summed gradients: summed over the ranks that share the
   /// update, then over those that do not.
   Value scatterGradients() {
-    Value all = builder.create<nn::ReshapeOp>(loc, stacked(), packGradients());
+    Value packed = packGradients();
+    Value all = builder.create<nn::ReshapeOp>(place.loc, place.stacked(), packed);
     Value shard = builder.create<dist::ReduceScatterOp>(
-        loc, flat(elements / shards), dist::ReductionKind::sum, all, mesh(), axes());
+        place.loc, place.shard(), dist::ReductionKind::sum, all, place.mesh, place.axes);
     if (first().restAxes.empty())
       return shard;
-    return builder.create<dist::AllReduceOp>(loc, shard.getType(), dist::ReductionKind::sum, shard,
-                                             mesh(), first().restAxes);
+    return builder.create<dist::AllReduceOp>(place.loc, shard.getType(), dist::ReductionKind::sum,
+                                             shard, place.mesh, first().restAxes);
   }
 
   /// What becomes of state `slot` of all members.
   StorageAttr getStorage(size_t slot) {
     SmallVector<MemberAttr> members;
-    for (auto [member, offset] : llvm::zip_equal(plan.members, offsets)) {
+    for (auto [member, offset] : llvm::zip_equal(plan.members, place.offsets)) {
       const ReplicatedUpdate::State &state = updates[member].states[slot];
-      members.push_back(MemberAttr::get(builder.getContext(), state.binding,
-                                        step.getArgAttrOfType<dist::LayoutAttr>(
-                                            state.argument, dist::DistDialect::kLayoutAttrName),
-                                        TypeAttr::get(step.getArgumentTypes()[state.argument]),
-                                        offset));
+      members.push_back(makeMember(step, state.argument, offset));
     }
     const nn::ArgAttr binding = first().states[slot].binding;
-    SmallVector<StringAttr> cutOver;
     std::string name = "parameter";
     if (binding.getKind() == ArgKind::optimizer)
       name = binding.getName().split('|').first.str();
-    if (binding.getKind() == ArgKind::optimizer || cutsParameters)
-      for (StringRef axis : axes().getAsValueRange<StringAttr>())
-        cutOver.push_back(builder.getStringAttr(axis));
-    return StorageAttr::get(builder.getContext(),
-                            builder.getStringAttr(name + "." + Twine(number) + "." + Twine(slot)),
-                            members, cutOver);
-  }
-
-  /// Gives every function that takes a member the storage instead, and returns
-  /// this rank's shard of it in the step.
-  Value addArguments(StorageAttr storage) {
-    Value shard;
-    const bool isCut = !storage.getAxes().empty();
-    DictionaryAttr attributes = builder.getDictionaryAttr(
-        builder.getNamedAttr(dist::DistDialect::kStorageAttrName, storage));
-    auto module = step->getParentOfType<ModuleOp>();
-    for (auto function : module.getOps<func::FuncOp>()) {
-      SmallVector<BlockArgument> arguments = findMembers(function, storage);
-      if (arguments.empty())
-        continue;
-      function.insertArgument(function.getNumArguments(),
-                              flat(isCut ? elements / shards : elements), attributes, loc);
-      Value whole = function.getArguments().back();
-      if (function == step)
-        shard = isCut ? whole : takeShard(whole);
-      if (!isCut) {
-        OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
-        replaceReads(entry, arguments, whole, [](Operation *) { return true; });
-        continue;
-      }
-      // What the loss depends on reads one copy, which then can go, and the rest, the
-      // backward pass, another.
-      const llvm::DenseSet<Operation *> forward = findForward(function);
-      for (bool isForward : {true, false}) {
-        auto isPart = [&](Operation *op) { return forward.contains(op) == isForward; };
-        Operation *reader = findReader(function, arguments, isPart);
-        if (!reader)
-          continue;
-        OpBuilder entry(reader);
-        Value all = gather(entry, loc, whole, stacked(), flat(elements), mesh(), axes());
-        replaceReads(entry, arguments, all, isPart);
-      }
-    }
-    return shard;
-  }
-
-  bool updatesMember(Operation *op) const {
-    return llvm::any_of(plan.members,
-                        [&](int64_t member) { return updates[member].update == op; });
-  }
-
-  /// Takes the members out of flat `all` and has those ops of the body read them that
-  /// `isPart` is true of; the updates read shards.
-  void replaceReads(OpBuilder &entry, ArrayRef<BlockArgument> arguments, Value all,
-                    llvm::function_ref<bool(Operation *)> isPart) const {
-    SmallVector<Type> types;
-    for (BlockArgument argument : arguments)
-      types.push_back(argument.getType());
-    auto unpack = entry.create<dist::UnpackOp>(loc, types, all, offsets);
-    for (auto [index, argument] : llvm::enumerate(arguments)) {
-      Value read = argument;
-      read.replaceUsesWithIf(unpack.getResult(index), [&](OpOperand &use) {
-        Operation *op = entry.getInsertionBlock()->findAncestorOpInBlock(*use.getOwner());
-        return !updatesMember(op) && isPart(op);
-      });
-    }
-  }
-
-  /// The first op of the body that `isPart` is true of and that reads one of
-  /// `arguments`, itself or within its regions, the updates apart; null if none does.
-  Operation *findReader(func::FuncOp function, ArrayRef<BlockArgument> arguments,
-                        llvm::function_ref<bool(Operation *)> isPart) const {
-    Operation *reader = nullptr;
-    for (BlockArgument argument : arguments)
-      for (Operation *user : argument.getUsers()) {
-        Operation *op = function.front().findAncestorOpInBlock(*user);
-        if (!updatesMember(op) && isPart(op) && (!reader || op->isBeforeInBlock(reader)))
-          reader = op;
-      }
-    return reader;
-  }
-
-  /// The ops of the body that the metric `loss` depends on; none without it.
-  static llvm::DenseSet<Operation *> findForward(func::FuncOp function) {
-    llvm::DenseSet<Operation *> forward;
-    SmallVector<Value> waiting;
-    for (OpOperand &result : function.front().getTerminator()->getOpOperands())
-      if (nn::ResultAttr attr = nn::getResult(function, result.getOperandNumber());
-          attr && attr.getKind() == nn::ResultKind::metric && attr.getName() == "loss")
-        waiting.push_back(result.get());
-    while (!waiting.empty()) {
-      Operation *op = waiting.pop_back_val().getDefiningOp();
-      if (op && forward.insert(op).second)
-        llvm::append_range(waiting, op->getOperands());
-    }
-    return forward;
-  }
-
-  /// The arguments of `function` that are the members of `storage`, in their
-  /// order; none if it takes none of them.
-  static SmallVector<BlockArgument> findMembers(func::FuncOp function, StorageAttr storage) {
-    llvm::DenseMap<Attribute, BlockArgument> byBinding;
-    for (BlockArgument argument : function.getArguments())
-      if (nn::ArgAttr arg = nn::getArg(function, argument.getArgNumber()))
-        byBinding[arg] = argument;
-    SmallVector<BlockArgument> arguments;
-    for (MemberAttr member : storage.getMembers())
-      if (BlockArgument argument = byBinding.lookup(member.getBinding()))
-        arguments.push_back(argument);
-    return arguments;
+    const bool isCut = binding.getKind() == ArgKind::optimizer || cutsParameters;
+    return makeStorage(name + "." + Twine(number) + "." + Twine(slot), members,
+                       isCut ? place.axes : builder.getArrayAttr({}));
   }
 
   void addResult(StorageAttr storage, Value shard) {
-    Value value = shard;
-    if (storage.getAxes().empty())
-      value = gather(builder, loc, shard, stacked(), flat(elements), mesh(), axes());
+    Value value = storage.getAxes().empty() ? place.gather(builder, shard) : shard;
     step.insertResult(step.getNumResults(), value.getType(),
                       builder.getDictionaryAttr(
                           builder.getNamedAttr(dist::DistDialect::kStorageAttrName, storage)));
@@ -262,12 +140,9 @@ private:
   const Bucket &plan;
   int64_t number;
   bool cutsParameters;
+  StorageArguments &functions;
   OpBuilder builder;
-  int64_t shards, elements;
-  SmallVector<int64_t> offsets;
-  SmallVector<Location> locations;
-  Location loc = builder.getUnknownLoc();
-  Type element;
+  StoragePlace place;
 };
 
 /// A norm whose terms are divided like the updates: each rank sums the squares
@@ -297,9 +172,8 @@ struct DividedNorm {
       Value term = buildSquareSum(builder, loc, shard);
       local = local ? e.add(local, term) : term;
     }
-    Value whole =
-        builder.create<dist::AllReduceOp>(loc, local.getType(), dist::ReductionKind::sum, local,
-                                          first->mesh, first->axes);
+    Value whole = builder.create<dist::AllReduceOp>(loc, local.getType(), dist::ReductionKind::sum,
+                                                    local, first->mesh, first->axes);
     last->set(whole);
     if (uses.size() == 1)
       return;
@@ -316,32 +190,46 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto step = module.lookupSymbol<func::FuncOp>("step");
-    if (stage == 0 || !step || !dist::findMesh(module))
+    if (stage == 0 || !dist::findMesh(module))
       return;
-    FailureOr<Machine> found = dist::getMachine(getOperation());
-    if (failed(found))
-      return signalPassFailure();
-    const Machine &machine = *found;
-    SmallVector<std::string> among(axes.begin(), axes.end());
+    if (auto step = module.lookupSymbol<func::FuncOp>("step"))
+      if (failed(divideUpdates(step)))
+        return signalPassFailure();
+    if (stage < 3)
+      return;
+    const SmallVector<std::string> among(axes.begin(), axes.end());
+    if (failed(cutReadOnlyState(module, among, {firstBucketBytes, bucketBytes})))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult divideUpdates(func::FuncOp step) {
+    ModuleOp module = getOperation();
+    FailureOr<Machine> machine = dist::getMachine(module);
+    if (failed(machine))
+      return failure();
+    const SmallVector<std::string> among(axes.begin(), axes.end());
     std::vector<ReplicatedUpdate> updates = findReplicatedUpdates(step, among);
     if (updates.empty())
-      return;
+      return success();
     BucketProblem problem =
         makeUpdateProblem(updates, dist::getMeshShape(module), {firstBucketBytes, bucketBytes});
     llvm::Expected<BucketPlan> plan = assignBuckets(problem);
     llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
-    if (error) {
-      step.emitError("buckets: ") << llvm::toString(std::move(error));
-      return signalPassFailure();
-    }
+    if (error)
+      return step.emitError("buckets: ") << llvm::toString(std::move(error));
+    llvm::DenseSet<Operation *> ops;
+    for (const ReplicatedUpdate &update : updates)
+      ops.insert(update.update);
+    StorageArguments functions(module, ops);
     SmallVector<const ReplicatedUpdate *> divided;
     std::vector<DividedNorm> norms;
     int64_t number = 0;
     for (const Bucket &bucket : plan->buckets) {
-      if (!isWorthIt(bucket, updates, problem, machine))
+      if (!isWorthIt(bucket, updates, problem, *machine))
         continue;
-      Value shard = BucketDivision(step, updates, bucket, problem, number++, stage >= 3).run();
+      Value shard =
+          BucketDivision(step, updates, bucket, problem, number++, stage >= 3, functions).run();
       for (int64_t member : bucket.members)
         divided.push_back(&updates[member]);
       addToNorm(norms, bucket, updates, shard);
@@ -356,9 +244,9 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
     int64_t whole = llvm::range_size(step.front().getOps<nn::UpdateOp>()) - number;
     if (explain && whole > 0)
       step.emitRemark("makes ") << whole << " updates whole on every rank that has the tensor";
+    return success();
   }
 
-private:
   /// Whether the time saved on the update pays for another collective.
   bool isWorthIt(const Bucket &bucket, ArrayRef<ReplicatedUpdate> updates,
                  const BucketProblem &problem, const Machine &machine) {
@@ -372,8 +260,8 @@ private:
     double bytes = 0;
     for (int64_t member : bucket.members)
       bytes += operandAndResultBytes(updates[member].update);
-    const Link link = machine.linkOver(
-        updates[bucket.members.front()].axes.getAsValueRange<StringAttr>());
+    const Link link =
+        machine.linkOver(updates[bucket.members.front()].axes.getAsValueRange<StringAttr>());
     return machine.device.computeSeconds(/*flops=*/0, bytes - bytes / shards) > link.latencySeconds;
   }
 
@@ -384,8 +272,7 @@ private:
     if (!first.squares)
       return;
     auto norm = llvm::find_if(norms, [&](const DividedNorm &known) {
-      return first.squares.isLike(known.first->squares) &&
-             first.axes == known.first->axes;
+      return first.squares.isLike(known.first->squares) && first.axes == known.first->axes;
     });
     if (norm == norms.end())
       norm = norms.insert(norm, DividedNorm{&first, {}, {}});
@@ -420,14 +307,7 @@ private:
         producer->erase();
       }
     }
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
-      BitVector arguments(function.getNumArguments());
-      for (unsigned i = 0; i < function.getNumArguments(); ++i)
-        if (nn::ArgAttr arg = nn::getArg(function, i))
-          if (bindings.contains(arg))
-            arguments.set(i);
-      function.eraseArguments(arguments);
-    }
+    eraseArguments(getOperation(), bindings);
   }
 };
 

@@ -25,7 +25,7 @@ namespace {
 /// Frozen names whose work has not been done: refused, never ignored.
 constexpr unsigned notYetAvailable[] = {
     OPT_devices,        OPT_zero_keep, OPT_schedule, OPT_chunks, OPT_stages,
-    OPT_optimizer_sync, OPT_remat, OPT_topology,  OPT_tune,     OPT_report,
+    OPT_optimizer_sync, OPT_remat,     OPT_topology, OPT_tune,   OPT_report,
 };
 } // namespace
 
@@ -129,12 +129,12 @@ static void parseLoss(StringRef text, StepOptions &step) {
 /// More devices than anything here has been tried with: tables have a row each.
 constexpr int64_t kMaxDevices = 4096;
 
-/// The axes of --mesh that cut the batch: those of --batch-axes, else one that
-/// is named `data`.
+/// The axes of --mesh that cut the batch: those of --batch-axes, else those that
+/// are named `data` and `replica`.
 static std::vector<StringRef> parseBatchAxes(const InputArgList &args, ArrayRef<StringRef> mesh) {
   const Arg *arg = args.getLastArg(OPT_batch_axes);
   if (!arg)
-    return {"data"};
+    return {"data", "replica"};
   SmallVector<StringRef> names;
   StringRef(arg->getValue()).split(names, ',');
   for (auto [index, name] : llvm::enumerate(names)) {
@@ -420,11 +420,14 @@ static void parseZero(const InputArgList &args, const PlacedOptions &placed,
     usageError("--zero=" + text + ": the mesh has no axis '" + name +
                "'; it has: " + (known.empty() ? "none" : join(known, ", ")));
   if (stage > 0 && scheduled.zeroAxes.empty())
-    usageError("--zero=" + text + " has no axis to divide over: the mesh has none that cuts the "
-               "batch (--mesh=data=N, or --zero=" + number + ":AXIS)");
-  if (args.hasArg(OPT_optimizer) || stage == 0)
-    return;
-  usageError("--zero needs --optimizer");
+    usageError("--zero=" + text +
+               " has no axis to divide over: the mesh has none that cuts the "
+               "batch (--mesh=data=N, or --zero=" +
+               number + ":AXIS)");
+  if (!args.hasArg(OPT_optimizer) && (stage == 1 || stage == 2))
+    usageError("--zero=" + text +
+               " needs --optimizer: a program that infers has parameters alone "
+               "to divide (--zero=3)");
 }
 
 /// Groups of samples that batch normalisation treats apart on the mesh.

@@ -39,7 +39,7 @@ def trainable : Repeated<"trainable", "GLOB", "Initializers that train: from non
 def frozen : Repeated<"frozen", "GLOB", "Initializers that do not train", model>;
 
 def mesh : Value<"mesh", "AXIS=N,..", "Devices as a grid; last axis fastest (default: one device)", layout>;
-def batch_axes : Value<"batch-axes", "AXIS,..", "Axes of the mesh that cut the batch (default: data)", layout>;
+def batch_axes : Value<"batch-axes", "AXIS,..", "Axes of the mesh that cut the batch (default: data, replica)", layout>;
 def devices : Value<"devices", "N", "Let dpc choose the mesh", layout>;
 def shard : Repeated<"shard", "GLOB=AXES,..", "Layout of parameters, buffers, inputs or what nodes make, one entry a dimension: - or AXIS+AXIS.. (default: chosen)", layout>;
 def zero : Value<"zero", "S[:AXIS]", "Divide optimizer state (1), gradients (2), parameters (3) over AXIS (default: the batch's); 0: nothing; default: updates, where that pays", layout>;

@@ -1,0 +1,102 @@
+// Finds the state that a program only reads, and keeps it cut in flat storage.
+
+#include "passes/Bucketing/ReadOnlyState.h"
+
+#include "passes/Bucketing/StorageArguments.h"
+
+#include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/MeshGroups.h"
+#include "dialects/NN/IR/Program.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace dpc;
+
+namespace {
+
+/// An argument as the first function that takes it has it.
+struct Place {
+  func::FuncOp function;
+  unsigned argument;
+  RankedTensorType type;
+};
+
+} // namespace
+
+/// Names of state that some function returns.
+static llvm::StringSet<> findWritten(ModuleOp module) {
+  llvm::StringSet<> written;
+  for (auto function : module.getOps<func::FuncOp>())
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (nn::ResultAttr result = nn::getResult(function, i))
+        if (result.getKind() == nn::ResultKind::state)
+          written.insert(result.getName());
+  return written;
+}
+
+static llvm::MapVector<Attribute, Place> findReadOnly(ModuleOp module, ArrayRef<std::string> axes) {
+  const llvm::StringSet<> written = findWritten(module);
+  llvm::MapVector<Attribute, Place> found;
+  for (auto function : module.getOps<func::FuncOp>())
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      nn::ArgAttr arg = nn::getArg(function, i);
+      if (!arg || written.contains(arg.getName()) ||
+          (arg.getKind() != nn::ArgKind::parameter && arg.getKind() != nn::ArgKind::buffer))
+        continue;
+      Place place{function, i, cast<RankedTensorType>(function.getArgument(i).getType())};
+      auto layout =
+          function.getArgAttrOfType<dist::LayoutAttr>(i, dist::DistDialect::kLayoutAttrName);
+      if (!isa<FloatType>(place.type.getElementType()) || !layout)
+        continue;
+      const auto cut = dist::shardedAxes(layout.getLayout());
+      if (llvm::none_of(axes, [&](StringRef axis) { return llvm::is_contained(cut, axis); }))
+        found.insert({arg, place});
+    }
+  return found;
+}
+
+LogicalResult dpc::cutReadOnlyState(ModuleOp module, ArrayRef<std::string> axes,
+                                    ArrayRef<int64_t> limits) {
+  const llvm::MapVector<Attribute, Place> state = findReadOnly(module, axes);
+  SmallVector<StringRef> names(axes.begin(), axes.end());
+  const int64_t shards = dist::groupSize(dist::getMeshShape(module), names);
+  if (state.empty() || shards < 2)
+    return success();
+  BucketProblem problem;
+  problem.limits.assign(limits.begin(), limits.end());
+  for (const auto &[binding, place] : state) {
+    BucketTensor tensor;
+    tensor.elements = place.type.getNumElements();
+    tensor.elementBytes = tensorBytes(place.type) / std::max<int64_t>(tensor.elements, 1);
+    tensor.key.storageAxes = llvm::join(axes, ",");
+    tensor.key.shards = shards;
+    llvm::raw_string_ostream(tensor.key.dtype) << place.type.getElementType();
+    problem.tensors.push_back(std::move(tensor));
+  }
+  llvm::Expected<BucketPlan> plan = assignBuckets(problem);
+  llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
+  if (error)
+    return module.emitError("buckets: ") << llvm::toString(std::move(error));
+  Builder builder(module.getContext());
+  const llvm::DenseSet<Operation *> noUpdates;
+  StorageArguments functions(module, noUpdates);
+  llvm::DenseSet<Attribute> bindings;
+  for (auto [number, bucket] : llvm::enumerate(plan->buckets)) {
+    Place first = (state.begin() + bucket.members.front())->second;
+    StoragePlace place(bucket, problem, dist::findMesh(module).getSymName(),
+                       builder.getStrArrayAttr(names), first.type.getElementType(),
+                       module.getLoc());
+    SmallVector<dist::MemberAttr> members;
+    for (auto [index, offset] : llvm::zip_equal(bucket.members, place.offsets)) {
+      const auto &[binding, own] = *(state.begin() + index);
+      bindings.insert(binding);
+      members.push_back(makeMember(own.function, own.argument, offset));
+    }
+    functions.add(makeStorage("frozen." + Twine(number), members, place.axes), place);
+  }
+  eraseArguments(module, bindings);
+  return success();
+}
