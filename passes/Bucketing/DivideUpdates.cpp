@@ -13,6 +13,7 @@
 #include "dialects/NN/IR/Shape.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -43,7 +44,7 @@ public:
 
   /// Returns this rank's shard of the summed gradients.
   Value run() {
-    Value gradient = first().sum ? scatterGradients() : place.takeShard(builder, packGradients());
+    Value gradient = makeGradient();
     nn::UpdateOp model = first().getUpdate();
     Operation *last = model;
     for (int64_t member : plan.members)
@@ -80,34 +81,54 @@ private:
     return builder.getFusedLoc(locations);
   }
 
-  /// The gradients end to end, as soon as all of them are there.
-  Value packGradients() {
-    SmallVector<Value> gradients;
-    Operation *last = nullptr;
-    for (int64_t member : plan.members) {
-      gradients.push_back(updates[member].getLocalGradient());
-      Operation *producer = gradients.back().getDefiningOp();
-      if (producer && (!last || last->isBeforeInBlock(producer)))
-        last = producer;
-    }
-    if (last)
+  /// These terms of all members' gradients end to end, as soon as all are there.
+  Value pack(SmallVector<Value> ReplicatedUpdate::*terms) {
+    SmallVector<Value> all;
+    for (int64_t member : plan.members)
+      llvm::append_range(all, updates[member].*terms);
+    if (Operation *last = lastProducer(all))
       builder.setInsertionPointAfter(last);
     else
       builder.setInsertionPointToStart(&step.front());
+    nn::Expressions e{builder, place.loc};
+    SmallVector<Value> gradients;
+    for (int64_t member : plan.members) {
+      Value gradient;
+      for (Value term : updates[member].*terms)
+        gradient = gradient ? e.add(gradient, reshaped(term, gradient.getType())) : term;
+      gradients.push_back(gradient);
+    }
     return builder.create<dist::PackOp>(place.loc, place.whole(), gradients, place.offsets);
   }
 
-  /// This rank's shard of the summed gradients: summed over the ranks that share the
-  /// update, then over those that do not.
-  Value scatterGradients() {
-    Value packed = packGradients();
-    Value all = builder.create<nn::ReshapeOp>(place.loc, place.stacked(), packed);
-    Value shard = builder.create<dist::ReduceScatterOp>(
-        place.loc, place.shard(), dist::ReductionKind::sum, all, place.mesh, place.axes);
-    if (first().restAxes.empty())
+  Value reshaped(Value value, Type type) {
+    return value.getType() == type ? value
+                                   : Value(builder.create<nn::ReshapeOp>(place.loc, type, value));
+  }
+
+  /// This rank's shard of the gradients: summed over the ranks that share the update,
+  /// then over those that do not; and its part of what all of them have.
+  Value makeGradient() {
+    Value shard;
+    if (!first().partial.empty()) {
+      Value all = pack(&ReplicatedUpdate::partial);
+      all = builder.create<nn::ReshapeOp>(place.loc, place.stacked(), all);
+      shard = builder.create<dist::ReduceScatterOp>(
+          place.loc, place.shard(), dist::ReductionKind::sum, all, place.mesh, place.axes);
+      if (!first().restAxes.empty())
+        shard =
+            builder.create<dist::AllReduceOp>(place.loc, shard.getType(), dist::ReductionKind::sum,
+                                              shard, place.mesh, first().restAxes);
+    }
+    if (first().whole.empty())
       return shard;
-    return builder.create<dist::AllReduceOp>(place.loc, shard.getType(), dist::ReductionKind::sum,
-                                             shard, place.mesh, first().restAxes);
+    Operation *summed = shard ? shard.getDefiningOp() : nullptr;
+    Value part = place.takeShard(builder, pack(&ReplicatedUpdate::whole));
+    if (!shard)
+      return part;
+    if (part.getDefiningOp()->isBeforeInBlock(summed))
+      builder.setInsertionPointAfter(summed);
+    return nn::Expressions{builder, place.loc}.add(shard, part);
   }
 
   /// What becomes of state `slot` of all members.
@@ -294,17 +315,20 @@ private:
     step.front().getTerminator()->eraseOperands(results);
     step.eraseResults(results);
     for (const ReplicatedUpdate *update : divided) {
-      Value value = update->getGradient();
+      SmallVector<Value> unread = {update->getGradient()};
       update->update->erase();
-      if (!update->sum)
-        continue;
       if (update->squares)
         update->squares.erase();
-      while (Operation *producer = value.getDefiningOp()) {
-        if (!value.use_empty() || !isa<dist::AllReduceOp, nn::ReshapeOp>(producer))
-          break;
-        value = producer->getOperand(0);
+      while (!unread.empty()) {
+        Value value = unread.pop_back_val();
+        Operation *producer = value.getDefiningOp();
+        if (!producer || !value.use_empty() ||
+            !isa<dist::AllReduceOp, nn::ReshapeOp, nn::AddOp>(producer))
+          continue;
+        const llvm::SmallSetVector<Value, 2> operands(producer->operand_begin(),
+                                                      producer->operand_end());
         producer->erase();
+        llvm::append_range(unread, operands);
       }
     }
     eraseArguments(getOperation(), bindings);

@@ -4,6 +4,7 @@
 #include "passes/Bucketing/ReplicatedUpdates.h"
 
 #include "dialects/Dist/IR/MeshGroups.h"
+#include "dialects/NN/IR/Elementwise.h"
 #include "dialects/NN/IR/Shape.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -14,20 +15,12 @@ using namespace dpc;
 using nn::ArgKind;
 using nn::ResultKind;
 
-Value ReplicatedUpdate::getLocalGradient() const {
-  Value value = sum ? cast<dist::AllReduceOp>(sum).getInput() : getGradient();
-  for (auto reshape = value.getDefiningOp<nn::ReshapeOp>(); reshape && value.hasOneUse();
-       reshape = value.getDefiningOp<nn::ReshapeOp>())
-    value = reshape.getInput();
-  return value;
-}
-
 bool ReplicatedUpdate::isLike(const ReplicatedUpdate &other) const {
   nn::UpdateOp a = getUpdate(), b = other.getUpdate();
   if (gradient != other.gradient || states.size() != other.states.size() ||
       !llvm::equal(a.getScalars(), b.getScalars()) || !squares.isLike(other.squares) ||
-      !sum != !other.sum || mesh != other.mesh || axes != other.axes ||
-      restAxes != other.restAxes ||
+      partial.empty() != other.partial.empty() || whole.empty() != other.whole.empty() ||
+      mesh != other.mesh || axes != other.axes || restAxes != other.restAxes ||
       getElementTypeOrSelf(getGradient()) != getElementTypeOrSelf(other.getGradient()))
     return false;
   for (auto [x, y] : llvm::zip_equal(states, other.states))
@@ -70,41 +63,79 @@ public:
   }
 
 private:
-  /// Finds the ranks that share the update, and whether they sum its gradient.
+  /// Finds the ranks that share the update, and the terms of its gradient.
   bool matchGradient(ReplicatedUpdate &update) {
-    auto sum = update.getGradient().getDefiningOp<dist::AllReduceOp>();
-    const bool isSum = sum && sum.getReduction() == dist::ReductionKind::sum;
+    const Value gradient = update.getGradient();
+    const bool isOwn = matchUses(gradient, update);
     Builder builder(step.getContext());
+    update.restAxes = builder.getArrayAttr({});
     if (axes.empty()) {
-      if (!isSum || !matchUses(update.getGradient(), update))
+      auto sum = gradient.getDefiningOp<dist::AllReduceOp>();
+      if (!isOwn || !sum || sum.getReduction() != dist::ReductionKind::sum)
         return false;
-      update.sum = sum;
+      update.partial = {withoutReshapes(sum.getInput())};
       update.mesh = sum.getMesh();
       update.axes = sum.getAxes();
-      update.restAxes = builder.getArrayAttr({});
       return true;
     }
     update.mesh = dist::findMesh(module).getSymName();
     update.axes = builder.getStrArrayAttr(SmallVector<StringRef>(axes.begin(), axes.end()));
-    SmallVector<StringRef> rest;
-    bool coversAll = isSum;
-    if (isSum) {
-      const auto summed = llvm::to_vector(sum.getAxes().getAsValueRange<StringAttr>());
-      for (StringRef axis : axes)
-        coversAll &= llvm::is_contained(summed, axis);
-      for (StringRef axis : summed)
-        if (!llvm::is_contained(axes, axis))
-          rest.push_back(axis);
-    }
+    std::optional<ArrayAttr> rest;
     // Whoever else reads all of the gradient needs it summed whole.
-    if (coversAll && matchUses(update.getGradient(), update)) {
-      update.sum = sum;
-      update.restAxes = builder.getStrArrayAttr(rest);
+    if (isOwn && collectTerms(gradient, update, rest) && rest) {
+      update.restAxes = *rest;
       return true;
     }
     update.squares = {};
-    update.restAxes = builder.getArrayAttr({});
+    update.partial.clear();
+    update.whole = {gradient};
     return true;
+  }
+
+  static Value withoutReshapes(Value value) {
+    for (auto reshape = value.getDefiningOp<nn::ReshapeOp>(); reshape && value.hasOneUse();
+         reshape = value.getDefiningOp<nn::ReshapeOp>())
+      value = reshape.getInput();
+    return value;
+  }
+
+  /// The terms of `value`, which may be undone: sums over the ranks that share the update,
+  /// and over others, which are `rest` for all terms. Fails where they differ.
+  bool collectTerms(Value value, ReplicatedUpdate &update, std::optional<ArrayAttr> &rest) {
+    Operation *op = value.getDefiningOp();
+    const bool isOwn = value == update.getGradient() || value.hasOneUse();
+    if (auto reshape = dyn_cast_or_null<nn::ReshapeOp>(op); reshape && isOwn)
+      return collectTerms(reshape.getInput(), update, rest);
+    if (auto add = dyn_cast_or_null<nn::AddOp>(op); add && isOwn)
+      return collectTerms(add.getLhs(), update, rest) && collectTerms(add.getRhs(), update, rest);
+    auto sum = dyn_cast_or_null<dist::AllReduceOp>(op);
+    std::optional<ArrayAttr> others = sum && isOwn ? othersOf(sum) : std::nullopt;
+    if (!others) {
+      update.whole.push_back(value);
+      return true;
+    }
+    update.partial.push_back(withoutReshapes(sum.getInput()));
+    if (!rest)
+      rest = others;
+    return rest == others;
+  }
+
+  /// The axes of a sum beside those of the ranks that share updates; nullopt where it is
+  /// not over all of these.
+  std::optional<ArrayAttr> othersOf(dist::AllReduceOp sum) {
+    if (sum.getReduction() != dist::ReductionKind::sum)
+      return std::nullopt;
+    SmallVector<StringRef> others;
+    unsigned shared = 0;
+    for (StringRef axis : sum.getAxes().getAsValueRange<StringAttr>()) {
+      if (llvm::is_contained(axes, axis))
+        ++shared;
+      else
+        others.push_back(axis);
+    }
+    if (shared < axes.size())
+      return std::nullopt;
+    return Builder(step.getContext()).getStrArrayAttr(others);
   }
 
   /// Whether only the update, and one norm at most, read the summed gradient.
@@ -199,26 +230,36 @@ BucketProblem dpc::makeUpdateProblem(ArrayRef<ReplicatedUpdate> updates,
     if (kind == kinds.end())
       kinds.push_back(&update);
     BucketTensor tensor;
-    Type type = update.getLocalGradient().getType();
+    Type type = update.getGradient().getType();
     tensor.elements = cast<RankedTensorType>(type).getNumElements();
     tensor.elementBytes = tensorBytes(type) / std::max<int64_t>(tensor.elements, 1);
     auto axes = llvm::to_vector(update.axes.getAsValueRange<StringAttr>());
     tensor.key.storageAxes = llvm::join(axes, ",");
     tensor.key.shards = dist::groupSize(mesh, axes);
     llvm::raw_string_ostream(tensor.key.dtype) << getElementTypeOrSelf(type);
-    tensor.key.reduction = update.sum ? "sum" : "";
+    tensor.key.reduction = update.partial.empty() ? "" : "sum";
     tensor.key.group = number;
     problem.tensors.push_back(std::move(tensor));
   }
   // Ready in the order in which what is summed is computed.
+  std::vector<Operation *> ready;
+  for (const ReplicatedUpdate &update : updates)
+    ready.push_back(lastProducer(update.partial.empty() ? update.whole : update.partial));
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, updates.size()));
   llvm::stable_sort(order, [&](int64_t a, int64_t b) {
-    Operation *x = updates[a].getLocalGradient().getDefiningOp();
-    Operation *y = updates[b].getLocalGradient().getDefiningOp();
+    Operation *x = ready[a], *y = ready[b];
     if (!x || !y)
       return !x && y;
     return x != y && x->isBeforeInBlock(y);
   });
   problem.readyOrder.assign(order.begin(), order.end());
   return problem;
+}
+
+Operation *dpc::lastProducer(ArrayRef<Value> values) {
+  Operation *last = nullptr;
+  for (Value value : values)
+    if (Operation *op = value.getDefiningOp(); op && (!last || last->isBeforeInBlock(op)))
+      last = op;
+  return last;
 }

@@ -14,14 +14,14 @@ namespace dpc {
 /// them have, or that they sum.
 struct ReplicatedUpdate {
   mlir::Operation *update;
-  /// The sum over ranks that makes the gradient, to be done in parts; null where each
-  /// rank takes its part of the gradient that it has.
-  mlir::Operation *sum = nullptr;
+  /// The gradient is the sum of these: what ranks sum, as each of them has it, and what
+  /// all of them have.
+  llvm::SmallVector<mlir::Value> partial, whole;
   llvm::StringRef mesh;
   /// The axes of the ranks among which the update is divided; and those over which each
   /// part of the sum is summed once more (hybrid sharding).
   mlir::ArrayAttr axes, restAxes;
-  /// Which of the update's tensors is the gradient.
+  /// Which of the update's tensors it is.
   unsigned gradient = 0;
   /// What every other tensor is: state that goes in and comes out of the
   /// function.
@@ -38,9 +38,6 @@ struct ReplicatedUpdate {
   nn::UpdateOp getUpdate() const { return mlir::cast<nn::UpdateOp>(update); }
   /// The gradient as the update reads it.
   mlir::Value getGradient() const { return getUpdate().getTensors()[gradient]; }
-  /// What the ranks have before they sum it, if they do; without its reshapes, as
-  /// storage has no shape.
-  mlir::Value getLocalGradient() const;
   /// Whether one update could make both on tensors laid end to end.
   bool isLike(const ReplicatedUpdate &other) const;
 };
@@ -50,6 +47,9 @@ struct ReplicatedUpdate {
 /// module: optimizer state that another one reads is not divided.
 std::vector<ReplicatedUpdate> findReplicatedUpdates(mlir::func::FuncOp step,
                                                     llvm::ArrayRef<std::string> axes);
+
+/// The last op of a block that makes one of `values`; null if all are its arguments.
+mlir::Operation *lastProducer(llvm::ArrayRef<mlir::Value> values);
 
 /// The buckets problem of `updates`: shards are the members of their groups.
 BucketProblem makeUpdateProblem(llvm::ArrayRef<ReplicatedUpdate> updates,

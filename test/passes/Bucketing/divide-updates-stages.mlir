@@ -105,3 +105,49 @@ func.func @step(%w: tensor<2x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<2x2xf32>
   return %u : tensor<2x2xf32>
 }
+
+// -----
+
+// Of a gradient that is a sum over ranks and something that all of them have (a tied
+// weight's), only the first is exchanged, and each takes its part of the second.
+dist.mesh @mesh axes ["data"] sizes [2]
+// ONE-LABEL: @step
+// ONE-NOT: dist.all_reduce
+// ONE: %[[S:.*]] = dist.reduce_scatter sum
+// ONE: %[[P:.*]] = dist.shard %{{.*}} on @mesh ["data"]
+// ONE: %[[G:.*]] = nn.add %[[S]], %[[P]] : tensor<16xf32>
+// ONE: nn.update(%{{.*}}, %[[G]] :
+func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">})
+    -> (tensor<4x2xf32> {nn.result = #nn.result<state "w">}) {
+  %g = nn.mul %w, %w : tensor<4x2xf32>
+  %h = nn.exp %w : tensor<4x2xf32>
+  %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<4x2xf32>
+  %t = nn.add %s, %h : tensor<4x2xf32>
+  %u = nn.update(%w, %t : tensor<4x2xf32>, tensor<4x2xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4x2xf32>
+  return %u : tensor<4x2xf32>
+}
+
+// -----
+
+// Not where somebody else reads all of it.
+dist.mesh @mesh axes ["data"] sizes [2]
+// ONE-LABEL: @step
+// ONE: %[[S:.*]] = dist.all_reduce sum
+// ONE: nn.exp %[[S]]
+// ONE: dist.shard
+func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">})
+    -> (tensor<4x2xf32> {nn.result = #nn.result<state "w">}, tensor<4x2xf32> {nn.result = #nn.result<output "y">}) {
+  %g = nn.mul %w, %w : tensor<4x2xf32>
+  %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<4x2xf32>
+  %y = nn.exp %s : tensor<4x2xf32>
+  %u = nn.update(%w, %s : tensor<4x2xf32>, tensor<4x2xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4x2xf32>
+  return %u, %y : tensor<4x2xf32>, tensor<4x2xf32>
+}
