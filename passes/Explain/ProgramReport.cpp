@@ -143,6 +143,8 @@ static StringRef causeText(Purpose purpose) {
     return "gradients of parameters";
   case Purpose::parameters:
     return "parameters after their update";
+  case Purpose::gathered:
+    return "parameters before they are read";
   case Purpose::metrics:
     return "losses, counts, norms";
   }
@@ -206,6 +208,7 @@ static void addMemory(Report &report, ModuleOp module) {
                              {"buffers and frozen values", use.getBuffers()},
                              {"inputs, labels, outputs, metrics", use.getData()},
                              {"gradients", use.getGradients()},
+                             {"gathered parameters", use.getGathered()},
                              {"activations", use.getActivations()},
                              {"gaps", use.getGaps()},
                              {"together", memory.getPeak()}})

@@ -71,6 +71,24 @@ static Purpose purposeOf(Operation *root, const Updates &updates) {
   return holdsNumbers(root) ? Purpose::metrics : Purpose::activations;
 }
 
+static bool isState(Value value) {
+  auto persistent = dyn_cast<PersistentOp>(placeOf(value).root);
+  return persistent && llvm::any_of(getBoundArgs(persistent),
+                                    [](nn::ArgAttr arg) { return nn::isState(arg.getKind()); });
+}
+
+/// Whether `start` gathers state that ranks hold cut: from where it lies, or in place
+/// once each has copied its part there.
+static bool gathersState(StartOp start) {
+  if (start.getKind() != Collective::all_gather || !isa<BufferOp>(placeOf(start.getOutput()).root))
+    return false;
+  return isState(start.getInput()) ||
+         llvm::any_of(start.getInput().getUsers(), [&](Operation *user) {
+           auto copy = dyn_cast<CopyOp>(user);
+           return copy && copy.getOutput() == start.getInput() && isState(copy.getInput());
+         });
+}
+
 /// Marks the buffers and starts of `entry`.
 static void markPurposes(EntryOp entry) {
   Updates updates;
@@ -81,6 +99,10 @@ static void markPurposes(EntryOp entry) {
   };
   entry.walk([&](BufferOp buffer) { mark(buffer, purposeOf(buffer, updates)); });
   entry.walk([&](StartOp start) {
+    if (gathersState(start)) {
+      mark(start, Purpose::gathered);
+      return mark(placeOf(start.getOutput()).root, Purpose::gathered);
+    }
     Operation *input = placeOf(start.getInput()).root, *output = placeOf(start.getOutput()).root;
     // What is gathered after its update comes from there.
     bool isGathered = updates.written.contains(input);

@@ -197,7 +197,8 @@ private:
     }
     // Bytes that begin (and end, negative) to be live at each step.
     struct Change {
-      int64_t gradients = 0, activations = 0;
+      int64_t gradients = 0, gathered = 0, activations = 0;
+      int64_t all() const { return gradients + gathered + activations; }
     };
     std::map<int64_t, Change> changes;
     for (auto [op, buffer] : llvm::zip_equal(liveness.owners, liveness.problem.buffers)) {
@@ -205,7 +206,14 @@ private:
         continue;
       auto size = [&](int64_t step) -> int64_t & {
         Change &change = changes[step];
-        return purposeOf(op) == Purpose::gradients ? change.gradients : change.activations;
+        switch (purposeOf(op)) {
+        case Purpose::gradients:
+          return change.gradients;
+        case Purpose::gathered:
+          return change.gathered;
+        default:
+          return change.activations;
+        }
       };
       size(buffer.firstUse) += buffer.size;
       size(buffer.lastUse) -= buffer.size;
@@ -213,11 +221,12 @@ private:
     Change now, most;
     for (auto &[step, change] : changes) {
       now.gradients += change.gradients;
+      now.gathered += change.gathered;
       now.activations += change.activations;
-      if (now.gradients + now.activations > most.gradients + most.activations)
+      if (now.all() > most.all())
         most = now;
     }
-    int64_t used = state[0] + state[1] + state[2] + data + most.gradients + most.activations;
+    int64_t used = state[0] + state[1] + state[2] + data + most.all();
     auto memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
     // A buffer that takes the place of an operand is counted beside it.
     int64_t gaps = memory.getPeak() - used;
@@ -227,7 +236,7 @@ private:
     }
     module->setAttr(ExecDialect::kMemoryUseAttrName,
                     MemoryUseAttr::get(&getContext(), state[0], state[1], state[2], data,
-                                       most.gradients, most.activations, gaps));
+                                       most.gradients, most.gathered, most.activations, gaps));
   }
 
   void record(ModuleOp module, const MemoryPlan &plan) {

@@ -40,13 +40,13 @@ def Exec_MemoryUseAttr : Exec_Attr<"MemoryUse", "memory_use"> {
   let description = [{
     Of what lives as long as the program: parameters, optimizer state, buffers
     (running statistics and frozen values), `data` (inputs, labels, controls,
-    outputs, metrics). Of the rest, gradients and activations at the moment when both
-    together need most; `gaps` is what alignment and the placing of the others
+    outputs, metrics). Of the rest, gradients, `gathered` parameters and activations at
+    the moment when all together need most; `gaps` is what alignment and the placing of the others
     cost beyond that. Together they are the peak.
   }];
   let parameters = (ins "int64_t":$parameters, "int64_t":$optimizer, "int64_t":$buffers,
-                        "int64_t":$data, "int64_t":$gradients, "int64_t":$activations,
-                        "int64_t":$gaps);
+                        "int64_t":$data, "int64_t":$gradients, "int64_t":$gathered,
+                        "int64_t":$activations, "int64_t":$gaps);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
@@ -138,6 +138,7 @@ def Exec_Purpose : I32EnumAttr<"Purpose", "What a buffer or a collective is for"
   I32EnumAttrCase<"gradients", 1>,   // what updates read
   I32EnumAttrCase<"parameters", 2>,  // state: what updates write
   I32EnumAttrCase<"metrics", 3>,     // single numbers: losses, counts, norms
+  I32EnumAttrCase<"gathered", 4>,    // copies of state that is held cut
 ]> {
   let cppNamespace = "::dpc::exec";
   let genSpecializedAttr = 0;

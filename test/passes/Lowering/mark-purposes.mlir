@@ -44,3 +44,16 @@ func.func @step(%w: tensor<8xf32> {nn.arg = #nn.arg<parameter "w">}, %x: tensor<
   %n = call @update(%w, %gs) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %ls, %n : tensor<f32>, tensor<8xf32>
 }
+
+// Parameters that are held cut are gathered.
+// CHECK-LABEL: exec.entry @eval
+// CHECK: %[[B:[0-9]+]] = exec.buffer shared {exec.purpose = #exec.purpose<gathered>} : memref<2x16xf32>
+// CHECK: exec.start all_gather sum over ["data"] %{{[0-9]+}} to %[[B]] id {{[0-9]+}} {exec.purpose = #exec.purpose<gathered>}
+func.func @eval(%v: tensor<16xf32> {dist.storage = #dist.storage<"frozen.0" [<#nn.arg<parameter "v">, tensor<8xf32>, <"[8]"> at 0>] over ["data"]>})
+    -> (tensor<8xf32> {nn.result = #nn.result<output "y">}) {
+  %a = dist.all_gather %v on @mesh ["data"] : tensor<16xf32> -> tensor<2x16xf32>
+  %f = nn.reshape %a : tensor<2x16xf32> -> tensor<32xf32>
+  %u = dist.unpack %f at [0] : tensor<32xf32> -> tensor<8xf32>
+  %y = call @backward(%u) : (tensor<8xf32>) -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
