@@ -21,6 +21,9 @@ namespace dpc {
 using namespace dpc;
 using dist::isCollective;
 
+/// Buckets of state that are gathered while another is computed with.
+static const size_t kGathersAhead = 2;
+
 namespace {
 
 /// Builds the schedule problem of a function and applies the answer. Invariant:
@@ -34,6 +37,7 @@ public:
     addDependencies();
     keepOldValues();
     keepOrder();
+    keepGathersNear();
     chooseGroupOrder();
   }
 
@@ -178,12 +182,49 @@ private:
     int64_t last = -1;
     for (Operation &op : block.without_terminator()) {
       int64_t task = taskOf.lookup(&op);
-      if (problem.tasks[task].isCollective() || isLast(&op))
+      // A view costs nothing, and one of what is gathered later holds up nothing.
+      if (problem.tasks[task].isCollective() || isLast(&op) || isView(&op))
         continue;
       if (last >= 0)
         depend(task, last);
       last = task;
     }
+  }
+
+  /// The first task that computes with `value`, itself or a view of it; -1 if none does.
+  int64_t findReader(Value value) const {
+    int64_t reader = -1;
+    for (Operation *user : value.getUsers()) {
+      int64_t own = -1;
+      if (isView(user)) {
+        for (Value view : user->getResults())
+          if (int64_t other = findReader(view); own < 0 || (other >= 0 && other < own))
+            own = other;
+      } else if (auto task = taskOf.find(block.findAncestorOpInBlock(*user));
+                 task != taskOf.end()) {
+        own = task->second;
+      }
+      if (own >= 0 && (reader < 0 || own < reader))
+        reader = own;
+    }
+    return reader;
+  }
+
+  /// State that is held cut is gathered no earlier than what reads the gather
+  /// `kGathersAhead` before has begun: else all of it would be there from the start.
+  void keepGathersNear() {
+    std::vector<std::pair<int64_t, int64_t>> gathers; // by the first reader
+    for (auto gather : block.getOps<dist::AllGatherOp>()) {
+      auto argument = dyn_cast<BlockArgument>(gather.getInput());
+      if (!argument || !dist::getArgStorage(function, argument.getArgNumber()))
+        continue;
+      if (int64_t reader = findReader(gather.getResult()); reader >= 0)
+        gathers.push_back({reader, taskOf.lookup(gather)});
+    }
+    llvm::sort(gathers);
+    for (size_t i = kGathersAhead; i < gathers.size(); ++i)
+      if (gathers[i - kGathersAhead].first < gathers[i].first)
+        depend(gathers[i].second, gathers[i - kGathersAhead].first);
   }
 
   /// Collectives in the order in which they could start if the link took one
