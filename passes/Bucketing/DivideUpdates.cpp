@@ -239,6 +239,7 @@ private:
     llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
     if (error)
       return step.emitError("buckets: ") << llvm::toString(std::move(error));
+    // Looked up by key only, as are the bindings below: their order never shows.
     llvm::DenseSet<Operation *> ops;
     for (const ReplicatedUpdate &update : updates)
       ops.insert(update.update);

@@ -83,6 +83,7 @@ LogicalResult dpc::cutReadOnlyState(ModuleOp module, ArrayRef<std::string> axes,
   Builder builder(module.getContext());
   const llvm::DenseSet<Operation *> noUpdates;
   StorageArguments functions(module, noUpdates);
+  // Looked up by key only: its order never shows.
   llvm::DenseSet<Attribute> bindings;
   for (auto [number, bucket] : llvm::enumerate(plan->buckets)) {
     Place first = (state.begin() + bucket.members.front())->second;

@@ -42,7 +42,8 @@ static SmallVector<BlockArgument> findMembers(func::FuncOp function, dist::Stora
   return arguments;
 }
 
-/// The ops of the body that the metric `loss` depends on; none without it.
+/// The ops of the body that the metric `loss` depends on; none without it. To be looked
+/// up by key only.
 static llvm::DenseSet<Operation *> findForward(func::FuncOp function) {
   llvm::DenseSet<Operation *> forward;
   SmallVector<Value> waiting;

@@ -4,6 +4,7 @@
 #include "passes/Explain/ReshardCause.h"
 
 #include "passes/Sharding/LoopSchedule.h"
+#include "passes/Sharding/OpPlacement.h"
 #include "passes/Sharding/ReshardPlan.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -79,9 +80,7 @@ std::string ReshardCauses::requestWhole(Value value, StringRef axis) const {
     return "-";
   Layout layout = layoutOf(argument);
   for (DimLayout &dim : layout.dims)
-    for (Segment &segment : dim.segments)
-      for (Factor &factor : segment.factors)
-        llvm::erase_if(factor.axes, [&](StringRef each) { return each == axis; });
+    dropAxes(dim, axis.str());
   return request(argument, layout);
 }
 
