@@ -2,6 +2,7 @@
 // update of each rank's own shard and an all-gather (Xu et al., 2020; ZeRO-1), or
 // keeps parameters cut and gathers them where they are read (ZeRO-3).
 
+#include "passes/Bucketing/GradientShards.h"
 #include "passes/Bucketing/Passes.h"
 #include "passes/Bucketing/ReadOnlyState.h"
 #include "passes/Bucketing/ReplicatedUpdates.h"
@@ -29,22 +30,31 @@ using nn::ArgKind;
 
 namespace {
 
+/// Where the gradients of `bucket`, updated alike, lie together with their state.
+StoragePlace makePlace(ArrayRef<ReplicatedUpdate> updates, const Bucket &bucket,
+                       const BucketProblem &problem) {
+  const ReplicatedUpdate &first = updates[bucket.members.front()];
+  SmallVector<Location> locations;
+  for (int64_t member : bucket.members)
+    locations.push_back(updates[member].update->getLoc());
+  return StoragePlace(bucket, problem, first.mesh, first.axes,
+                      getElementTypeOrSelf(first.getGradient()),
+                      Builder(first.axes.getContext()).getFusedLoc(locations));
+}
+
 /// Rewrites the updates of one bucket. Arguments and results of functions are
 /// added here; what they replace is erased by the pass, once all buckets are
 /// done.
 class BucketDivision {
 public:
   BucketDivision(func::FuncOp step, ArrayRef<ReplicatedUpdate> updates, const Bucket &plan,
-                 const BucketProblem &problem, int64_t number, bool cutsParameters,
+                 const StoragePlace &place, int64_t number, bool cutsParameters,
                  StorageArguments &functions)
       : step(step), updates(updates), plan(plan), number(number), cutsParameters(cutsParameters),
-        functions(functions), builder(step.getContext()),
-        place(plan, problem, first().mesh, first().axes,
-              getElementTypeOrSelf(first().getGradient()), fuseLocations()) {}
+        functions(functions), builder(step.getContext()), place(place) {}
 
-  /// Returns this rank's shard of the summed gradients.
-  Value run() {
-    Value gradient = makeGradient();
+  /// Updates this rank's shard of all state by `gradient`, its shard of the summed gradients.
+  void run(Value gradient) {
     nn::UpdateOp model = first().getUpdate();
     Operation *last = model;
     for (int64_t member : plan.members)
@@ -68,68 +78,10 @@ public:
     model.getBody().cloneInto(&update.getBody(), mapping);
     for (auto [slot, storage] : llvm::enumerate(storages))
       addResult(storage, update.getResult(first().states[slot].result));
-    return gradient;
   }
 
 private:
   const ReplicatedUpdate &first() const { return updates[plan.members.front()]; }
-
-  Location fuseLocations() {
-    SmallVector<Location> locations;
-    for (int64_t member : plan.members)
-      locations.push_back(updates[member].update->getLoc());
-    return builder.getFusedLoc(locations);
-  }
-
-  /// These terms of all members' gradients end to end, as soon as all are there.
-  Value pack(SmallVector<Value> ReplicatedUpdate::*terms) {
-    SmallVector<Value> all;
-    for (int64_t member : plan.members)
-      llvm::append_range(all, updates[member].*terms);
-    if (Operation *last = lastProducer(all))
-      builder.setInsertionPointAfter(last);
-    else
-      builder.setInsertionPointToStart(&step.front());
-    nn::Expressions e{builder, place.loc};
-    SmallVector<Value> gradients;
-    for (int64_t member : plan.members) {
-      Value gradient;
-      for (Value term : updates[member].*terms)
-        gradient = gradient ? e.add(gradient, reshaped(term, gradient.getType())) : term;
-      gradients.push_back(gradient);
-    }
-    return builder.create<dist::PackOp>(place.loc, place.whole(), gradients, place.offsets);
-  }
-
-  Value reshaped(Value value, Type type) {
-    return value.getType() == type ? value
-                                   : Value(builder.create<nn::ReshapeOp>(place.loc, type, value));
-  }
-
-  /// This rank's shard of the gradients: summed over the ranks that share the update,
-  /// then over those that do not; and its part of what all of them have.
-  Value makeGradient() {
-    Value shard;
-    if (!first().partial.empty()) {
-      Value all = pack(&ReplicatedUpdate::partial);
-      all = builder.create<nn::ReshapeOp>(place.loc, place.stacked(), all);
-      shard = builder.create<dist::ReduceScatterOp>(
-          place.loc, place.shard(), dist::ReductionKind::sum, all, place.mesh, place.axes);
-      if (!first().restAxes.empty())
-        shard =
-            builder.create<dist::AllReduceOp>(place.loc, shard.getType(), dist::ReductionKind::sum,
-                                              shard, place.mesh, first().restAxes);
-    }
-    if (first().whole.empty())
-      return shard;
-    Operation *summed = shard ? shard.getDefiningOp() : nullptr;
-    Value part = place.takeShard(builder, pack(&ReplicatedUpdate::whole));
-    if (!shard)
-      return part;
-    if (part.getDefiningOp()->isBeforeInBlock(summed))
-      builder.setInsertionPointAfter(summed);
-    return nn::Expressions{builder, place.loc}.add(shard, part);
-  }
 
   /// What becomes of state `slot` of all members.
   StorageAttr getStorage(size_t slot) {
@@ -163,7 +115,7 @@ private:
   bool cutsParameters;
   StorageArguments &functions;
   OpBuilder builder;
-  StoragePlace place;
+  const StoragePlace &place;
 };
 
 /// A norm whose terms are divided like the updates: each rank sums the squares
@@ -246,12 +198,25 @@ private:
     StorageArguments functions(module, ops);
     SmallVector<const ReplicatedUpdate *> divided;
     std::vector<DividedNorm> norms;
-    int64_t number = 0;
-    for (const Bucket &bucket : plan->buckets) {
-      if (!isWorthIt(bucket, updates, problem, *machine))
-        continue;
-      Value shard =
-          BucketDivision(step, updates, bucket, problem, number++, stage >= 3, functions).run();
+    std::vector<Bucket> buckets;
+    std::vector<StoragePlace> places;
+    for (const Bucket &bucket : plan->buckets)
+      if (isWorthIt(bucket, updates, problem, *machine)) {
+        buckets.push_back(bucket);
+        places.push_back(makePlace(updates, bucket, problem));
+      }
+    std::vector<GradientShards> gradients;
+    for (auto [bucket, place] : llvm::zip_equal(buckets, places))
+      gradients.emplace_back(updates, bucket, place);
+    std::vector<std::optional<GradientShards::Parts>> parts(buckets.size());
+    if (stage >= 2)
+      sumInLoops(gradients, parts, updates);
+    for (auto [number, bucket] : llvm::enumerate(buckets)) {
+      if (!parts[number])
+        parts[number] = gradients[number].makeParts();
+      Value shard = gradients[number].join(*parts[number]);
+      BucketDivision(step, updates, bucket, places[number], number, stage >= 3, functions)
+          .run(shard);
       for (int64_t member : bucket.members)
         divided.push_back(&updates[member]);
       addToNorm(norms, bucket, updates, shard);
@@ -263,7 +228,7 @@ private:
     for (DividedNorm &norm : norms)
       norm.write(step);
     erase(step, divided);
-    int64_t whole = llvm::range_size(step.front().getOps<nn::UpdateOp>()) - number;
+    int64_t whole = llvm::range_size(step.front().getOps<nn::UpdateOp>()) - buckets.size();
     if (explain && whole > 0)
       step.emitRemark("makes ") << whole << " updates whole on every rank that has the tensor";
     return success();
@@ -332,6 +297,8 @@ private:
         llvm::append_range(unread, operands);
       }
     }
+    for (auto loop : llvm::make_early_inc_range(step.front().getOps<dist::MicroOp>()))
+      dist::eraseUnreadResults(loop);
     eraseArguments(getOperation(), bindings);
   }
 };

@@ -218,6 +218,21 @@ std::vector<ReplicatedUpdate> dpc::findReplicatedUpdates(func::FuncOp step,
   return updates;
 }
 
+/// The last op that makes one of `terms`; and, if that is a loop over microbatches, the last
+/// of its body.
+static std::pair<Operation *, Operation *> findLastMaker(ArrayRef<Value> terms) {
+  Operation *last = lastProducer(terms);
+  auto loop = dyn_cast_or_null<dist::MicroOp>(last);
+  if (!loop)
+    return {last, nullptr};
+  SmallVector<Value> inside;
+  for (Value term : terms)
+    if (term.getDefiningOp() == last)
+      inside.push_back(
+          loop.getBodyBlock().getTerminator()->getOperand(cast<OpResult>(term).getResultNumber()));
+  return {last, lastProducer(inside)};
+}
+
 BucketProblem dpc::makeUpdateProblem(ArrayRef<ReplicatedUpdate> updates,
                                      const dist::MeshShape &mesh, ArrayRef<int64_t> limits) {
   BucketProblem problem;
@@ -242,15 +257,19 @@ BucketProblem dpc::makeUpdateProblem(ArrayRef<ReplicatedUpdate> updates,
     problem.tensors.push_back(std::move(tensor));
   }
   // Ready in the order in which what is summed is computed.
-  std::vector<Operation *> ready;
+  std::vector<std::pair<Operation *, Operation *>> ready;
   for (const ReplicatedUpdate &update : updates)
-    ready.push_back(lastProducer(update.partial.empty() ? update.whole : update.partial));
+    ready.push_back(findLastMaker(update.partial.empty() ? update.whole : update.partial));
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, updates.size()));
-  llvm::stable_sort(order, [&](int64_t a, int64_t b) {
-    Operation *x = ready[a], *y = ready[b];
+  auto precedes = [](Operation *x, Operation *y) {
     if (!x || !y)
       return !x && y;
     return x != y && x->isBeforeInBlock(y);
+  };
+  llvm::stable_sort(order, [&](int64_t a, int64_t b) {
+    auto [x, inX] = ready[a];
+    auto [y, inY] = ready[b];
+    return x == y ? precedes(inX, inY) : precedes(x, y);
   });
   problem.readyOrder.assign(order.begin(), order.end());
   return problem;

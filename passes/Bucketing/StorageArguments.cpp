@@ -2,7 +2,7 @@
 
 #include "passes/Bucketing/StorageArguments.h"
 
-#include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/MicroLoop.h"
 #include "dialects/NN/IR/Program.h"
 #include "dialects/NN/IR/Shape.h"
 
@@ -28,64 +28,146 @@ Value StoragePlace::gather(OpBuilder &builder, Value shard) const {
   return builder.create<nn::ReshapeOp>(loc, whole(), all);
 }
 
-/// The arguments of `function` that are the members of `storage`, in their order; none
-/// if it takes none of them.
-static SmallVector<BlockArgument> findMembers(func::FuncOp function, dist::StorageAttr storage) {
+namespace {
+
+/// Members of one storage in a block of one function, or in the body of one of its loops:
+/// arguments that stand for them, null where there is none.
+using Members = SmallVector<BlockArgument>;
+
+/// What the metric `loss` depends on; nothing without it. To be looked up by key only.
+struct Forward {
+  llvm::DenseSet<Value> values;
+  llvm::DenseSet<Operation *> ops;
+
+  explicit Forward(func::FuncOp function) {
+    SmallVector<Value> losses;
+    for (OpOperand &result : function.front().getTerminator()->getOpOperands())
+      if (nn::ResultAttr attr = nn::getResult(function, result.getOperandNumber());
+          attr && attr.getKind() == nn::ResultKind::metric && attr.getName() == "loss")
+        losses.push_back(result.get());
+    follow(losses);
+  }
+  /// The part of `outside` that the body of `loop` computes.
+  Forward(dist::MicroOp loop, const Forward &outside) {
+    SmallVector<Value> yielded;
+    for (auto [result, value] :
+         llvm::zip_equal(loop.getResults(), loop.getBodyBlock().getTerminator()->getOperands()))
+      if (outside.values.contains(result))
+        yielded.push_back(value);
+    follow(yielded);
+  }
+
+private:
+  void follow(SmallVector<Value> waiting) {
+    while (!waiting.empty()) {
+      Value value = waiting.pop_back_val();
+      values.insert(value);
+      if (Operation *op = value.getDefiningOp(); op && ops.insert(op).second)
+        llvm::append_range(waiting, op->getOperands());
+    }
+  }
+};
+
+/// Lets the ops of a block read members from their storage.
+class StorageReads {
+public:
+  StorageReads(dist::StorageAttr storage, const StoragePlace &place,
+               const llvm::DenseSet<Operation *> &updates)
+      : storage(storage), place(place), updates(updates) {}
+
+  /// From `whole`, all of it.
+  void replaceByViews(const Members &members, Value whole) const {
+    OpBuilder entry(place.element.getContext());
+    entry.setInsertionPointAfterValue(whole);
+    replace(entry, members, whole, [](Operation *) { return true; });
+  }
+
+  /// From gathers of `shard`, which stand where they are first read.
+  void replaceByGathers(const Members &members, Value shard, const Forward &forward) const {
+    enterLoops(members, shard, forward);
+    for (bool isForward : {true, false}) {
+      auto isPart = [&](Operation *op) { return forward.ops.contains(op) == isForward; };
+      Operation *reader = findReader(members, isPart);
+      if (!reader)
+        continue;
+      OpBuilder entry(reader);
+      replace(entry, members, place.gather(entry, shard), isPart);
+    }
+  }
+
+private:
+  using OpFilter = llvm::function_ref<bool(Operation *)>;
+
+  /// Gathers in the bodies of the loops that take a member whole.
+  void enterLoops(const Members &members, Value shard, const Forward &forward) const {
+    llvm::SmallSetVector<Operation *, 2> loops;
+    for (BlockArgument member : members)
+      if (member)
+        for (Operation *user : member.getUsers())
+          if (isa<dist::MicroOp>(user))
+            loops.insert(user);
+    for (Operation *op : loops) {
+      auto loop = cast<dist::MicroOp>(op);
+      Members inside;
+      for (BlockArgument member : members) {
+        inside.push_back({});
+        for (auto [index, input] : llvm::enumerate(loop.getInputs()))
+          if (member && input == member && loop.getOperandKind(index) == dist::MicroKind::whole)
+            inside.back() = loop.getBodyBlock().getArgument(index);
+      }
+      replaceByGathers(inside, dist::addWholeInput(loop, shard), Forward(loop, forward));
+      dist::eraseUnreadInputs(loop);
+    }
+  }
+
+  /// Takes the members out of `whole` for those readers that `isPart` is true of.
+  void replace(OpBuilder &entry, const Members &members, Value whole, OpFilter isPart) const {
+    SmallVector<Type> types;
+    for (dist::MemberAttr member : storage.getMembers())
+      types.push_back(member.getType().getValue());
+    auto unpack = entry.create<dist::UnpackOp>(place.loc, types, whole, place.offsets);
+    for (auto [index, member] : llvm::enumerate(members))
+      if (Value read = member)
+        read.replaceUsesWithIf(unpack.getResult(index), [&](OpOperand &use) {
+          Operation *op = entry.getInsertionBlock()->findAncestorOpInBlock(*use.getOwner());
+          return !updates.contains(op) && isPart(op);
+        });
+  }
+
+  /// The first op of the block that `isPart` is true of and that reads one of `members`,
+  /// itself or within its regions; null if none does.
+  Operation *findReader(const Members &members, OpFilter isPart) const {
+    Operation *reader = nullptr;
+    for (BlockArgument member : members) {
+      if (!member)
+        continue;
+      for (Operation *user : member.getUsers()) {
+        Operation *op = member.getOwner()->findAncestorOpInBlock(*user);
+        if (!updates.contains(op) && isPart(op) && (!reader || op->isBeforeInBlock(reader)))
+          reader = op;
+      }
+    }
+    return reader;
+  }
+
+  dist::StorageAttr storage;
+  const StoragePlace &place;
+  /// Looked up by key only: their order never shows.
+  const llvm::DenseSet<Operation *> &updates;
+};
+
+} // namespace
+
+/// The arguments of `function` that are the members of `storage`, in their order.
+static Members findMembers(func::FuncOp function, dist::StorageAttr storage) {
   llvm::DenseMap<Attribute, BlockArgument> byBinding;
   for (BlockArgument argument : function.getArguments())
     if (nn::ArgAttr arg = nn::getArg(function, argument.getArgNumber()))
       byBinding[arg] = argument;
-  SmallVector<BlockArgument> arguments;
+  Members arguments;
   for (dist::MemberAttr member : storage.getMembers())
-    if (BlockArgument argument = byBinding.lookup(member.getBinding()))
-      arguments.push_back(argument);
+    arguments.push_back(byBinding.lookup(member.getBinding()));
   return arguments;
-}
-
-/// The ops of the body that the metric `loss` depends on; none without it. To be looked
-/// up by key only.
-static llvm::DenseSet<Operation *> findForward(func::FuncOp function) {
-  llvm::DenseSet<Operation *> forward;
-  SmallVector<Value> waiting;
-  for (OpOperand &result : function.front().getTerminator()->getOpOperands())
-    if (nn::ResultAttr attr = nn::getResult(function, result.getOperandNumber());
-        attr && attr.getKind() == nn::ResultKind::metric && attr.getName() == "loss")
-      waiting.push_back(result.get());
-  while (!waiting.empty()) {
-    Operation *op = waiting.pop_back_val().getDefiningOp();
-    if (op && forward.insert(op).second)
-      llvm::append_range(waiting, op->getOperands());
-  }
-  return forward;
-}
-
-/// Takes the members out of `whole` for those readers that `isPart` is true of.
-void StorageArguments::replaceReads(OpBuilder &entry, ArrayRef<BlockArgument> members, Value whole,
-                                    const StoragePlace &place, OpFilter isPart) const {
-  SmallVector<Type> types;
-  for (BlockArgument member : members)
-    types.push_back(member.getType());
-  auto unpack = entry.create<dist::UnpackOp>(place.loc, types, whole, place.offsets);
-  for (auto [index, member] : llvm::enumerate(members)) {
-    Value read = member;
-    read.replaceUsesWithIf(unpack.getResult(index), [&](OpOperand &use) {
-      Operation *op = entry.getInsertionBlock()->findAncestorOpInBlock(*use.getOwner());
-      return !updates.contains(op) && isPart(op);
-    });
-  }
-}
-
-/// The first op of the body that `isPart` is true of and that reads one of `members`,
-/// itself or within its regions; null if none does.
-Operation *StorageArguments::findReader(ArrayRef<BlockArgument> members, OpFilter isPart) const {
-  Operation *reader = nullptr;
-  for (BlockArgument member : members)
-    for (Operation *user : member.getUsers()) {
-      Operation *op = member.getOwner()->findAncestorOpInBlock(*user);
-      if (!updates.contains(op) && isPart(op) && (!reader || op->isBeforeInBlock(reader)))
-        reader = op;
-    }
-  return reader;
 }
 
 void StorageArguments::add(dist::StorageAttr storage, const StoragePlace &place) {
@@ -93,27 +175,18 @@ void StorageArguments::add(dist::StorageAttr storage, const StoragePlace &place)
   Builder builder(module.getContext());
   DictionaryAttr attributes =
       builder.getDictionaryAttr(builder.getNamedAttr(dist::DistDialect::kStorageAttrName, storage));
+  const StorageReads reads(storage, place, updates);
   for (auto function : module.getOps<func::FuncOp>()) {
-    const SmallVector<BlockArgument> members = findMembers(function, storage);
-    if (members.empty())
+    const Members members = findMembers(function, storage);
+    if (llvm::none_of(members, [](BlockArgument member) { return bool(member); }))
       continue;
     function.insertArgument(function.getNumArguments(), isCut ? place.shard() : place.whole(),
                             attributes, place.loc);
     Value argument = function.getArguments().back();
-    if (!isCut) {
-      OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
-      replaceReads(entry, members, argument, place, [](Operation *) { return true; });
-      continue;
-    }
-    const llvm::DenseSet<Operation *> forward = findForward(function);
-    for (bool isForward : {true, false}) {
-      auto isPart = [&](Operation *op) { return forward.contains(op) == isForward; };
-      Operation *reader = findReader(members, isPart);
-      if (!reader)
-        continue;
-      OpBuilder entry(reader);
-      replaceReads(entry, members, place.gather(entry, argument), place, isPart);
-    }
+    if (isCut)
+      reads.replaceByGathers(members, argument, Forward(function));
+    else
+      reads.replaceByViews(members, argument);
   }
 }
 

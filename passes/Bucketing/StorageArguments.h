@@ -41,9 +41,9 @@ struct StoragePlace {
 
 /// Puts storage in the place of the arguments that are its members, in every function of
 /// `module`. What reads a member, all ops but `updates`, reads it from the storage. Cut
-/// storage is gathered for that, twice where there is a loss: where the forward pass
-/// first reads a member, and where anything else does. The members' arguments stay, for
-/// the caller to erase.
+/// storage is gathered for that where it is read, in the body of a loop over microbatches
+/// too; twice where there is a loss: where the forward pass first reads a member, and where
+/// anything else does. The members' arguments stay, for the caller to erase.
 class StorageArguments {
 public:
   StorageArguments(mlir::ModuleOp module, const llvm::DenseSet<mlir::Operation *> &updates)
@@ -52,11 +52,6 @@ public:
   void add(dist::StorageAttr storage, const StoragePlace &place);
 
 private:
-  using OpFilter = llvm::function_ref<bool(mlir::Operation *)>;
-  void replaceReads(mlir::OpBuilder &entry, llvm::ArrayRef<mlir::BlockArgument> members,
-                    mlir::Value whole, const StoragePlace &place, OpFilter isPart) const;
-  mlir::Operation *findReader(llvm::ArrayRef<mlir::BlockArgument> members, OpFilter isPart) const;
-
   mlir::ModuleOp module;
   /// Looked up by key only: their order never shows.
   const llvm::DenseSet<mlir::Operation *> &updates;

@@ -26,16 +26,17 @@ static const size_t kGathersAhead = 2;
 
 namespace {
 
-/// Builds the schedule problem of a function and applies the answer. Invariant:
-/// task i is the i-th op of the function.
+/// Builds the schedule problem of a function, or of the body of a loop over microbatches,
+/// and applies the answer. Invariant: task i is the i-th op of the block.
 class OrderProblem {
 public:
-  OrderProblem(func::FuncOp function, const Machine &machine)
-      : function(function), block(function.front()), machine(machine) {
+  OrderProblem(Block &block, const Machine &machine)
+      : owner(block.getParentOp()), block(block), machine(machine) {
     scalarsFirst();
     addTasks();
     addDependencies();
-    keepOldValues();
+    if (auto function = dyn_cast<func::FuncOp>(owner))
+      keepOldValues(function);
     keepOrder();
     keepGathersNear();
     chooseGroupOrder();
@@ -45,7 +46,7 @@ public:
     llvm::Expected<StreamSchedule> schedule = scheduleStreams(problem);
     llvm::Error error = schedule ? schedule->verify(problem) : schedule.takeError();
     if (error)
-      return function.emitError("order of execution: ") << llvm::toString(std::move(error));
+      return owner->emitError("order of execution: ") << llvm::toString(std::move(error));
     for (const ScheduleStep &step : schedule->steps)
       if (step.kind != ScheduleStep::wait)
         ops[step.task]->moveBefore(block.getTerminator());
@@ -112,7 +113,7 @@ private:
       for (Type type : kernel->getResultTypes())
         bytes += tensorBytes(type);
       int64_t times = 1;
-      if (auto micro = kernel->getParentOfType<dist::MicroOp>())
+      if (auto micro = kernel->getParentOfType<dist::MicroOp>(); micro && micro != owner)
         times = micro.getCount();
       seconds += times * machine.device.computeSeconds(flops, bytes);
       return WalkResult::skip();
@@ -147,7 +148,7 @@ private:
 
   /// The new value of a state comes after those who read the old one, so that
   /// it may take its place.
-  void keepOldValues() {
+  void keepOldValues(func::FuncOp function) {
     Operation *terminator = block.getTerminator();
     for (auto [value, old] :
          llvm::zip_equal(terminator->getOperands(), exec::findOldValues(function)))
@@ -178,12 +179,15 @@ private:
     });
   }
 
+  /// What a microbatch gives is computed where it stands, so that what it is made of dies
+  /// there; of a function that may wait for the link.
   void keepOrder() {
+    const bool mayBeLast = isa<func::FuncOp>(owner);
     int64_t last = -1;
     for (Operation &op : block.without_terminator()) {
       int64_t task = taskOf.lookup(&op);
       // A view costs nothing, and one of what is gathered later holds up nothing.
-      if (problem.tasks[task].isCollective() || isLast(&op) || isView(&op))
+      if (problem.tasks[task].isCollective() || (mayBeLast && isLast(&op)) || isView(&op))
         continue;
       if (last >= 0)
         depend(task, last);
@@ -210,13 +214,25 @@ private:
     return reader;
   }
 
+  /// Whether `value` is flat storage that the function takes, or what stands for it in a
+  /// loop.
+  static bool isStorage(Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument)
+      return false;
+    Operation *owner = argument.getOwner()->getParentOp();
+    if (auto loop = dyn_cast<dist::MicroOp>(owner))
+      return isStorage(loop.getInputs()[argument.getArgNumber()]);
+    auto function = dyn_cast<func::FuncOp>(owner);
+    return function && dist::getArgStorage(function, argument.getArgNumber());
+  }
+
   /// State that is held cut is gathered no earlier than what reads the gather
   /// `kGathersAhead` before has begun: else all of it would be there from the start.
   void keepGathersNear() {
     std::vector<std::pair<int64_t, int64_t>> gathers; // by the first reader
     for (auto gather : block.getOps<dist::AllGatherOp>()) {
-      auto argument = dyn_cast<BlockArgument>(gather.getInput());
-      if (!argument || !dist::getArgStorage(function, argument.getArgNumber()))
+      if (!isStorage(gather.getInput()))
         continue;
       if (int64_t reader = findReader(gather.getResult()); reader >= 0)
         gathers.push_back({reader, taskOf.lookup(gather)});
@@ -274,7 +290,7 @@ private:
     }
   }
 
-  func::FuncOp function;
+  Operation *owner;
   Block &block;
   const Machine &machine;
   /// Of all that is computed.
@@ -289,13 +305,17 @@ struct OrderComputationPass : dpc::impl::OrderComputationBase<OrderComputationPa
     FailureOr<Machine> machine = dist::getMachine(getOperation());
     if (failed(machine))
       return signalPassFailure();
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (function.isExternal())
-        continue;
-      OrderProblem problem(function, *machine);
-      if (failed(problem.run()))
+    SmallVector<Block *> blocks;
+    getOperation().walk([&](dist::MicroOp loop) {
+      if (llvm::any_of(loop.getBodyBlock(), [](Operation &op) { return isCollective(&op); }))
+        blocks.push_back(&loop.getBodyBlock());
+    });
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal())
+        blocks.push_back(&function.front());
+    for (Block *block : blocks)
+      if (failed(OrderProblem(*block, *machine).run()))
         return signalPassFailure();
-    }
   }
 };
 

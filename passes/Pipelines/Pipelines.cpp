@@ -156,8 +156,9 @@ void dpc::buildLocalPipeline(OpPassManager &manager, const LocalOptions &options
 
 void dpc::buildScheduledPipeline(OpPassManager &manager, const ScheduledOptions &options) {
   // Before kernels: the last microbatch's additions join those that make what
-  // they add.
-  if (options.overlap) {
+  // they add. Where each microbatch's gradients are divided in the loop (ZeRO-2),
+  // there is nothing left to start early.
+  if (options.overlap && options.zeroStage < 2) {
     PeelMicrobatchesOptions peeling;
     peeling.explain = options.explain;
     manager.addNestedPass<func::FuncOp>(createPeelMicrobatches(peeling));

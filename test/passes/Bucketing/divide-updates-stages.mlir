@@ -151,3 +151,51 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u, %y : tensor<4x2xf32>, tensor<4x2xf32>
 }
+
+// -----
+
+// From stage 2 on, gradients that a loop over microbatches sums are divided in its body,
+// so that shards add up; at stage 3 the body gathers what it reads, for the forward pass
+// and again behind it. At stage 1 the sum of the loop is divided.
+dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
+// CHECK-LABEL: func.func @step(%{{.*}}: tensor<2x4x2xf32>
+// CHECK-SAME: %[[P:[a-z0-9]*]]: tensor<16xf32> {dist.storage
+// CHECK: %[[L:.*]]:2 = dist.micro 2 "micro"(%{{.*}}, %[[P]] : tensor<2x4x2xf32>, tensor<16xf32>) operands [sliced, whole] {
+// CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<4x2xf32>, %[[S:.*]]: tensor<16xf32>):
+// CHECK-NEXT: dist.all_gather %[[S]]
+// CHECK-NEXT: nn.reshape
+// CHECK-NEXT: %[[W:.*]] = dist.unpack
+// CHECK-NEXT: nn.mul %[[X]], %[[W]]
+// CHECK-NEXT: %[[LOSS:.*]] = nn.reduce sum
+// CHECK-NEXT: dist.all_gather %[[S]]
+// CHECK-NEXT: nn.reshape
+// CHECK-NEXT: %[[AGAIN:.*]] = dist.unpack
+// CHECK-NEXT: %[[G:.*]] = nn.add %[[X]], %[[AGAIN]]
+// CHECK-NEXT: dist.pack %[[G]] at [0]
+// CHECK: %[[R:.*]] = dist.reduce_scatter
+// CHECK-NEXT: dist.yield %[[LOSS]], %[[R]]
+// CHECK-NEXT: } -> (tensor<f32>, tensor<16xf32>) results [summed, summed]
+// CHECK: nn.update(%[[P]], %[[L]]#1
+// ONE-LABEL: func.func @step(%{{.*}}: tensor<2x4x2xf32>
+// ONE: dist.micro
+// ONE-NOT: dist.reduce_scatter
+// ONE: } -> (tensor<f32>, tensor<4x2xf32>) results [summed, summed]
+// ONE: dist.reduce_scatter
+func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">},
+                %x: tensor<2x4x2xf32> {nn.arg = #nn.arg<input "x", batch = 0>, dist.layout = #dist.layout<"[(2: micro)], [(8: data)], [2]">})
+    -> (tensor<4x2xf32> {nn.result = #nn.result<state "w">}, tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %l, %g = dist.micro 2 "micro" (%x, %w : tensor<2x4x2xf32>, tensor<4x2xf32>) operands [sliced, whole] {
+  ^bb0(%xm: tensor<4x2xf32>, %wm: tensor<4x2xf32>):
+    %0 = nn.mul %xm, %wm : tensor<4x2xf32>
+    %1 = nn.reduce sum %0 [0, 1] : tensor<4x2xf32> -> tensor<f32>
+    %2 = nn.add %xm, %wm : tensor<4x2xf32>
+    dist.yield %1, %2 : tensor<f32>, tensor<4x2xf32>
+  } -> (tensor<f32>, tensor<4x2xf32>) results [summed, summed]
+  %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<4x2xf32>
+  %u = nn.update(%w, %s : tensor<4x2xf32>, tensor<4x2xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4x2xf32>
+  return %u, %l : tensor<4x2xf32>, tensor<f32>
+}

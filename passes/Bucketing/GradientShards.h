@@ -1,0 +1,59 @@
+#ifndef DPC_PASSES_BUCKETING_GRADIENTSHARDS_H
+#define DPC_PASSES_BUCKETING_GRADIENTSHARDS_H
+
+#include "dialects/Dist/IR/MicroLoop.h"
+#include "passes/Bucketing/ReplicatedUpdates.h"
+#include "passes/Bucketing/StorageArguments.h"
+
+namespace dpc {
+
+/// A rank's shard of the gradients of one bucket, laid end to end as its storage is.
+class GradientShards {
+public:
+  /// Parts of the shard: of what ranks sum, and of what all of them have; null if there
+  /// is none.
+  struct Parts {
+    mlir::Value scattered, taken;
+  };
+
+  GradientShards(llvm::ArrayRef<ReplicatedUpdate> updates, const Bucket &bucket,
+                 const StoragePlace &place)
+      : updates(updates), bucket(bucket), place(place) {}
+
+  /// The loop over microbatches that sums all terms of all gradients; null where there is
+  /// none, or one term is no such sum.
+  dist::MicroOp findLoop() const;
+
+  /// The parts of one microbatch, made in the body of `loop`, which is `findLoop()`.
+  Parts makeInBody(dist::MicroOp loop) const;
+
+  /// The parts, made of gradients of the whole batch.
+  Parts makeParts() const;
+
+  /// The shard, of `parts` of the whole batch.
+  mlir::Value join(Parts parts) const;
+
+private:
+  using Terms = llvm::SmallVector<mlir::Value> ReplicatedUpdate::*;
+  const ReplicatedUpdate &first() const { return updates[bucket.members.front()]; }
+  Parts makeParts(mlir::Block &block, llvm::function_ref<mlir::Value(mlir::Value)> valueOf) const;
+  mlir::Value pack(mlir::OpBuilder &builder, mlir::Block &block, Terms terms,
+                   llvm::function_ref<mlir::Value(mlir::Value)> valueOf) const;
+  mlir::Value add(mlir::Value scattered, mlir::Value taken) const;
+
+  llvm::ArrayRef<ReplicatedUpdate> updates;
+  const Bucket &bucket;
+  const StoragePlace &place;
+};
+
+/// Where `loops` has several results, sums parts of gradients in the loop that makes them:
+/// `made[i]` becomes the parts of `buckets[i]` of the whole batch. So what accumulates over
+/// microbatches is a shard. Terms of `updates` that are results of such a loop are those of
+/// the loop that takes its place.
+void sumInLoops(llvm::ArrayRef<GradientShards> buckets,
+                llvm::MutableArrayRef<std::optional<GradientShards::Parts>> made,
+                std::vector<ReplicatedUpdate> &updates);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_BUCKETING_GRADIENTSHARDS_H
