@@ -33,14 +33,17 @@ DIVIDED = [
     ('data2-model2-zero3-micro2', 'data=2,model=2', 'data', ['--zero=3', '--microbatches=2', *SMALL_BUCKETS]),
     ('data2-zero3-resume', 'data=2', 'data', ['--zero=3']),
 ]
-# What is asked for is drawn by the names of model and configuration.
+# What is asked for is drawn from the seed and the names of model and configuration.
 ASKED = [
     *((f'shard-model2-{i}', 'model=2', '', []) for i in (1, 2)),
-    ('shard-model3', 'model=3', '', []),
+    *((f'shard-model{n}', f'model={n}', '', []) for n in (3, 4)),
     *((f'shard-data2-model2-{i}', 'data=2,model=2', 'data', []) for i in (1, 2, 3)),
     *((f'shard-a2-b2-{i}', 'a=2,b=2', '', []) for i in (1, 2)),
     ('shard-batch-inner', 'a=2,b=2', 'b', ['--batch-axes=b']),
+    ('shard-data2-a2-b2', 'data=2,a=2,b=2', 'data', []),
+    ('shard-data2-model4', 'data=2,model=4', 'data', []),
     ('shard-data2-model2-micro2', 'data=2,model=2', 'data', ['--microbatches=2']),
+    ('shard-data2-zero2', 'data=2', 'data', ['--zero=2']),
     ('shard-data2-model2-zero3', 'data=2,model=2', 'data', ['--zero=3']),
 ]
 
@@ -72,15 +75,16 @@ def draw_requests(rng, parameters, inputs, nodes, axes, batch):
             for each in some(named, most)]
 
 
-def configurations(model, parameters, inputs, nodes, has_state):
+def configurations(seed, parameters, inputs, nodes, has_state, has_rows):
     """The entry `configs` of a case, for a model with these `Named` parameters, inputs and nodes. One that `has_state`
-    which the samples move has a reference of its own for each number of microbatches."""
+    which the samples move has a reference of its own for each number of microbatches; one that `has_rows`, a parameter
+    that the export repeated for each sample, may refuse them."""
     result = []
     for name, mesh, batch, flags in PLAIN + DIVIDED + ASKED:
         axes = {axis: int(extent) for axis, extent in (each.split('=') for each in mesh.split(','))}
         flags = ['--precision=f64', f'--mesh={mesh}', *flags]
         if name.startswith('shard'):
-            flags += draw_requests(random.Random(f'{model} {name}'), parameters, inputs, nodes, axes,
+            flags += draw_requests(random.Random(f'{seed} {name}'), parameters, inputs, nodes, axes,
                                    batch.split(',') if batch else [])
         ranks = 1
         for extent in axes.values():
@@ -91,5 +95,7 @@ def configurations(model, parameters, inputs, nodes, has_state):
         parts = [flag.split('=')[1] for flag in flags if flag.startswith('--microbatches=')]
         if parts and has_state:
             config['ref'] = 'micro' + parts[0]
+        if parts and has_rows:
+            config['may_refuse'] = True
         result.append(config)
     return result

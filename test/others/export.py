@@ -1,25 +1,29 @@
 #!/usr/bin/env python3
 """Exports models that are in no other suite, and writes what the acceptance kit needs to judge them.
 
-  export.py OUT [NAME..] [--judge PATH]
+  export.py OUT [NAME..] [--judge PATH] [--bin DIR] [--seed N]
 
 needs torch, transformers, timm, onnx and numpy (scripts/setup --dev). OUT is a folder outside of the tree: the models
 are not committed. PATH is the kit's onnxref.py (default: ../shared/cases/onnxref.py from the repository's root), which
-trains the graph of a file in f64 and knows nothing of dpc. Then, with the kit's accept.py copied into OUT,
+trains the graph of a file in f64 and knows nothing of dpc. With the kit's accept.py copied into OUT,
 
   OUT/accept.py --bin build/release/bin --jobs 2 [--only NAME,..] [--config REGEX]
 
-compiles and runs every configuration, and compares losses and parameters after 10 steps. What is in OUT:
+then compiles and runs every configuration, and compares losses and parameters after 10 steps. What is in OUT:
 
   models/NAME/       model.onnx, data.npz, ref.json (10 losses), final.safetensors (the parameters after them;
                      running statistics as state|NAME); a model with BatchNorm has final_microN.safetensors too
   cases.json         how each is compiled: models.py (optimizers, losses) and configs.py (meshes, requests, --zero)
 
-Everything is drawn from seeds. A call with NAMEs replaces these in cases.json and keeps the others.
+Requests for layouts are drawn from --seed (default 1). They name nodes only with --bin, the folder of dpc-compile,
+which says of which nodes a value is left. All else is the same in each call. A call with NAMEs replaces these in
+cases.json and keeps the others.
 """
 import argparse
 import json
 import os
+import random
+import subprocess
 import sys
 import warnings
 
@@ -53,8 +57,8 @@ def export(model, module, inputs, path):
 
 
 def find_parameters(executor, module, feeds):
-    """The initializers that are the module's parameters, by name or because all their values are (in
-    another shape or order, some of them, several joined), and whether the file leaves it open which those are."""
+    """The initializers that are the module's parameters, by name or because all their values are (in another
+    shape or order, some of them, several joined), and whether the file leaves it open which those are."""
     own = {name: value.detach() for name, value in module.named_parameters()}
     values = torch.cat([value.reshape(-1) for value in own.values()]).to(executor.dt)
     floats = {name: value for name, value in executor.init.items() if value.is_floating_point() and value.numel()}
@@ -90,6 +94,17 @@ def find_nodes(executor, feeds):
     return found
 
 
+def keep_named(compile_it, nodes, most=16):
+    """The first `most` of `nodes` that a request may name: what the compiler folds or fuses has no value to be cut."""
+    kept = []
+    for node in nodes:
+        whole = ','.join('-' for _ in node.shape)
+        asked = [*compile_it, f'--shard={node.name}={whole}', '--stop-after=placed', '-o', os.devnull]
+        if len(kept) < most and subprocess.run(asked, capture_output=True).returncode == 0:
+            kept.append(node)
+    return kept
+
+
 def judge_module(path):
     """onnxref.py at `path`, with clipping, and with both kinds of running variance kept apart over steps."""
     judge = models.load('onnxref', os.path.abspath(path))
@@ -118,14 +133,32 @@ def judge_module(path):
     return judge
 
 
-def write(folder, name, values):
-    models.small.write_safetensors(os.path.join(folder, name), values)
+def record(judge, executor, folder, model, data, trained, has_state):
+    """Trains the graph and writes what it gave; returns by how much of their norm the parameters moved."""
+    spec = model.optimizer + (f';clip={model.clip}' if model.clip else '')
+    losses = {}
+    for parts in (1, 2, 4) if has_state else (1,):
+        suffix = f'_micro{parts}' if parts > 1 else ''
+        losses['loss_f64' + suffix], final = judge.train(executor, trained, data, BATCH, STEPS, model.loss, spec,
+                                                         micro=parts)
+        if parts == 1:
+            moved = sum(float((final[key] - executor.init[key]).square().sum()) for key in trained)
+            update = (moved / sum(float(executor.init[key].square().sum()) for key in trained))**.5
+        models.small.write_safetensors(
+            os.path.join(folder, f'final{suffix}.safetensors'),
+            dict(final, **{'state|' + key: value for key, value in executor.state.items()}))
+    with open(os.path.join(folder, 'ref.json'), 'w') as file:
+        json.dump(losses, file, indent=1)
+    return update
 
 
-def make_case(judge, out, name):
+def make_case(judge, options, name):
     """Exports the model `name` and records its training; returns its entry in cases.json."""
     model = models.MODELS[name]
-    folder = os.path.join(out, 'models', name)
+    files = {key: f'models/{name}/{file}' for key, file in (
+        ('model', 'model.onnx'), ('data', 'data.npz'), ('ref', 'ref.json'), ('final', 'final.safetensors'))}
+    path = os.path.join(options.out, files['model'])
+    folder = os.path.dirname(path)
     os.makedirs(folder, exist_ok=True)
     torch.manual_seed(1)
     models.families.hugging_face.eager = model.how.startswith('torchscript')
@@ -133,40 +166,30 @@ def make_case(judge, out, name):
     data = model.data(np.random.default_rng(7), BATCH * STEPS)
     data = {key: np.ascontiguousarray(value) for key, value in data.items()}
     feeds = {key: value[:BATCH] for key, value in data.items() if key != 'label'}
-    path = os.path.join(folder, 'model.onnx')
     export(model, module, {key: torch.from_numpy(value.copy()) for key, value in feeds.items()}, path)
     np.savez_compressed(os.path.join(folder, 'data.npz'), **data)
 
     executor = judge.Executor(path)
     trained, is_open = find_parameters(executor, module, feeds)
-    spec = model.optimizer + (f';clip={model.clip}' if model.clip else '')
     has_state = any(node.op_type == 'BatchNormalization' for node in executor.m.graph.node)
-    record, update = {}, 0.
-    for parts in (1, 2, 4) if has_state else (1,):
-        suffix = f'_micro{parts}' if parts > 1 else ''
-        losses, final = judge.train(executor, trained, data, BATCH, STEPS, model.loss, spec, micro=parts)
-        record['loss_f64' + suffix] = losses
-        if parts == 1:
-            moved = sum(float((final[key] - executor.init[key]).square().sum()) for key in trained)
-            update = (moved / sum(float(executor.init[key].square().sum()) for key in trained))**.5
-        write(folder, f'final{suffix}.safetensors',
-              dict(final, **{'state|' + key: value for key, value in executor.state.items()}))
-    with open(os.path.join(folder, 'ref.json'), 'w') as file:
-        json.dump(record, file, indent=1)
-
+    update = record(judge, executor, folder, model, data, trained, has_state)
+    has_rows = any(value.dim() > 1 and len(value) == BATCH and bool((value == value[:1]).all())
+                   for value in (executor.init[key] for key in trained))
+    shapes = [f'--shape={key}:{"x".join(map(str, value.shape))}' for key, value in feeds.items()]
+    shapes = shapes if model.dynamic else []
+    nodes = find_nodes(executor, feeds) if options.bin else []
+    random.Random(f'{options.seed} {name}').shuffle(nodes)
+    nodes = keep_named([os.path.join(options.bin or '', 'dpc-compile'), path, '--as-exported',
+                        '--loss=' + model.loss, '--optimizer=sgd,lr=1', *shapes], nodes)
     parameters = [configs.Named(key, list(executor.init[key].shape), False) for key in trained]
     inputs = [configs.Named(key, list(value.shape), True) for key, value in feeds.items()]
     flags = [f'--clip-grad-norm={model.clip}'] if model.clip else []
     return {
-        'name': name, 'public': True, 'optional': False, 'check': 'curve',
-        **{key: f'models/{name}/{file}' for key, file in (
-            ('model', 'model.onnx'), ('data', 'data.npz'), ('ref', 'ref.json'), ('final', 'final.safetensors'))},
-        'batch': BATCH, 'steps': STEPS, 'loss': model.loss, 'optimizer': model.optimizer,
-        'shapes': [f'--shape={key}:{"x".join(map(str, value.shape))}' for key, value in feeds.items()
-                   ] if model.dynamic else [],
-        'flags': flags, 'explicit_flags': flags + ['--trainable=' + key for key in trained], 'ambiguous': is_open,
+        'name': name, 'public': True, 'optional': False, 'check': 'curve', **files, 'batch': BATCH, 'steps': STEPS,
+        'loss': model.loss, 'optimizer': model.optimizer, 'shapes': shapes, 'flags': flags,
+        'explicit_flags': flags + ['--trainable=' + key for key in trained], 'ambiguous': is_open,
         'trainable': trained, 'update_rel': update, 'tolerance': TOLERANCE,
-        'configs': configs.configurations(name, parameters, inputs, find_nodes(executor, feeds), has_state),
+        'configs': configs.configurations(f'{options.seed} {name}', parameters, inputs, nodes, has_state, has_rows),
     }
 
 
@@ -175,6 +198,8 @@ def main():
     parser.add_argument('out')
     parser.add_argument('names', nargs='*', metavar='NAME')
     parser.add_argument('--judge', default=os.path.join(ROOT, '..', 'shared', 'cases', 'onnxref.py'))
+    parser.add_argument('--bin')
+    parser.add_argument('--seed', type=int, default=1)
     options = parser.parse_args()
     for name in options.names:
         if name not in models.MODELS:
@@ -192,7 +217,7 @@ def main():
     failed = 0
     for name in options.names or models.MODELS:
         try:
-            cases[name] = make_case(judge, options.out, name)
+            cases[name] = make_case(judge, options, name)
         except Exception as error:  # The others go on: what exports is settled by the versions that are installed.
             failed += 1
             print(f'{name}: {type(error).__name__}: {str(error).splitlines()[0]}', flush=True)
