@@ -3,6 +3,7 @@
 // keeps parameters cut and gathers them where they are read (ZeRO-3).
 
 #include "passes/Bucketing/GradientShards.h"
+#include "passes/Bucketing/MemberFactors.h"
 #include "passes/Bucketing/Passes.h"
 #include "passes/Bucketing/ReadOnlyState.h"
 #include "passes/Bucketing/ReplicatedUpdates.h"
@@ -13,7 +14,9 @@
 #include "dialects/NN/IR/Expressions.h"
 #include "dialects/NN/IR/Shape.h"
 
+#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -48,40 +51,106 @@ StoragePlace makePlace(ArrayRef<ReplicatedUpdate> updates, const Bucket &bucket,
 class BucketDivision {
 public:
   BucketDivision(func::FuncOp step, ArrayRef<ReplicatedUpdate> updates, const Bucket &plan,
-                 const StoragePlace &place, int64_t number, bool cutsParameters,
-                 StorageArguments &functions)
+                 const StoragePlace &place, int64_t number, bool cutsParameters, bool isKept,
+                 const dist::MeshShape &mesh, StorageArguments &functions)
       : step(step), updates(updates), plan(plan), number(number), cutsParameters(cutsParameters),
-        functions(functions), builder(step.getContext()), place(place) {}
+        isKept(isKept), mesh(mesh), functions(functions), builder(step.getContext()), place(place) {
+  }
 
   /// Updates this rank's shard of all state by `gradient`, its shard of the summed gradients.
   void run(Value gradient) {
-    nn::UpdateOp model = first().getUpdate();
-    Operation *last = model;
-    for (int64_t member : plan.members)
-      if (last->isBeforeInBlock(updates[member].update))
-        last = updates[member].update;
-    builder.setInsertionPoint(last);
-    SmallVector<Value> tensors(model.getTensors().size());
-    tensors[first().gradient] = gradient;
+    builder.setInsertionPoint(findLast([](const ReplicatedUpdate &update) {
+      return update.follower ? update.follower : update.update;
+    }));
     SmallVector<StorageAttr> storages;
     for (size_t slot = 0; slot < first().states.size(); ++slot) {
       storages.push_back(getStorage(slot));
-      functions.add(storages.back(), place);
+      functions.add(storages.back(), place, isKept);
       Value held = findStorage(step, storages.back());
-      tensors[first().states[slot].tensor] =
-          storages.back().getAxes().empty() ? place.takeShard(builder, held) : held;
+      shards.push_back(storages.back().getAxes().empty() ? place.takeShard(builder, held) : held);
     }
-    auto update = builder.create<nn::UpdateOp>(
-        place.loc, SmallVector<Type>(model->getNumResults(), place.shard()), tensors,
-        model.getScalars());
-    IRMapping mapping;
-    model.getBody().cloneInto(&update.getBody(), mapping);
-    for (auto [slot, storage] : llvm::enumerate(storages))
-      addResult(storage, update.getResult(first().states[slot].result));
+    Operation *update = build(first().getUpdate(), first().sources, gradient, {}, {});
+    Operation *follower = first().follower ? buildFollower(update) : nullptr;
+    for (auto [storage, state] : llvm::zip_equal(storages, first().states))
+      addResult(storage, (state.isFollowers ? follower : update)->getResult(state.result));
   }
 
 private:
   const ReplicatedUpdate &first() const { return updates[plan.members.front()]; }
+
+  /// The last in the block of what `opOf` names of each member.
+  Operation *findLast(function_ref<Operation *(const ReplicatedUpdate &)> opOf) const {
+    Operation *last = opOf(first());
+    for (int64_t member : plan.members)
+      if (last->isBeforeInBlock(opOf(updates[member])))
+        last = opOf(updates[member]);
+    return last;
+  }
+
+  /// The shard of what a source is; `made` are the results of the bucket's update.
+  Value getShard(const ReplicatedUpdate::Source &source, Value gradient, ValueRange made) const {
+    switch (source.kind) {
+    case ReplicatedUpdate::Source::gradient:
+      return gradient;
+    case ReplicatedUpdate::Source::state:
+      return shards[source.index];
+    case ReplicatedUpdate::Source::made:
+      return made[source.index];
+    }
+    llvm_unreachable("no other source");
+  }
+
+  /// The update of `model` on shards. Of its scalars those in `factors` are tensors now.
+  Operation *build(nn::UpdateOp model, ArrayRef<ReplicatedUpdate::Source> sources, Value gradient,
+                   ValueRange made, const llvm::MapVector<unsigned, Value> &factors) {
+    SmallVector<Value> tensors, scalars;
+    for (const ReplicatedUpdate::Source &source : sources)
+      tensors.push_back(getShard(source, gradient, made));
+    const unsigned ownTensors = tensors.size();
+    for (auto [index, factor] : factors)
+      tensors.push_back(factor);
+    for (auto [index, scalar] : llvm::enumerate(model.getScalars()))
+      if (!factors.count(index))
+        scalars.push_back(scalar);
+    auto update = builder.create<nn::UpdateOp>(
+        place.loc, SmallVector<Type>(model->getNumResults(), place.shard()), tensors, scalars);
+    IRMapping mapping;
+    model.getBody().cloneInto(&update.getBody(), mapping);
+    Block &body = update.getBodyBlock();
+    unsigned next = ownTensors;
+    for (auto [index, factor] : factors) {
+      // In the region, too, factors come before what has stayed a scalar. Those before this
+      // one have moved already, so that it stands where it did.
+      BlockArgument scalar = body.getArgument(ownTensors + index);
+      BlockArgument element = body.insertArgument(next++, scalar.getType(), scalar.getLoc());
+      scalar.replaceAllUsesWith(element);
+      body.eraseArgument(scalar.getArgNumber());
+    }
+    return update;
+  }
+
+  /// The follower on shards: the norms of each member are sums over ranks, and numbers
+  /// that members have of their own become tensors.
+  Operation *buildFollower(Operation *update) {
+    SmallVector<int64_t> sizes;
+    for (int64_t member : plan.members)
+      sizes.push_back(nn::typeOf(updates[member].getGradient()).getNumElements());
+    const MemberFactors members(builder, place, sizes, mesh);
+    for (size_t norm = 0; norm < first().norms.size(); ++norm) {
+      Value shard = getShard(first().norms[norm].source, {}, update->getResults());
+      for (auto [member, sum] : llvm::zip_equal(plan.members, members.sumSquares(shard)))
+        updates[member].norms[norm].sum.sum->getResult(0).replaceAllUsesWith(sum);
+    }
+    llvm::MapVector<unsigned, Value> factors;
+    for (unsigned index = 0; index < first().getFollower().getScalars().size(); ++index) {
+      SmallVector<Value> numbers;
+      for (int64_t member : plan.members)
+        numbers.push_back(updates[member].getFollower().getScalars()[index]);
+      if (!llvm::all_equal(numbers))
+        factors.insert({index, members.spread(numbers)});
+    }
+    return build(first().getFollower(), first().followerSources, {}, update->getResults(), factors);
+  }
 
   /// What becomes of state `slot` of all members.
   StorageAttr getStorage(size_t slot) {
@@ -112,10 +181,13 @@ private:
   ArrayRef<ReplicatedUpdate> updates;
   const Bucket &plan;
   int64_t number;
-  bool cutsParameters;
+  bool cutsParameters, isKept;
+  const dist::MeshShape &mesh;
   StorageArguments &functions;
   OpBuilder builder;
   const StoragePlace &place;
+  /// This rank's, of each state.
+  SmallVector<Value> shards;
 };
 
 /// A norm whose terms are divided like the updates: each rank sums the squares
@@ -165,18 +237,20 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
     ModuleOp module = getOperation();
     if (stage == 0 || !dist::findMesh(module))
       return;
+    int64_t toKeep = stage < 3 ? 0 : int64_t(keepBytes);
     if (auto step = module.lookupSymbol<func::FuncOp>("step"))
-      if (failed(divideUpdates(step)))
+      if (failed(divideUpdates(step, toKeep)))
         return signalPassFailure();
     if (stage < 3)
       return;
     const SmallVector<std::string> among(axes.begin(), axes.end());
-    if (failed(cutReadOnlyState(module, among, {firstBucketBytes, bucketBytes})))
+    if (failed(cutReadOnlyState(module, among, {firstBucketBytes, bucketBytes}, toKeep)))
       signalPassFailure();
   }
 
 private:
-  LogicalResult divideUpdates(func::FuncOp step) {
+  /// What is kept whole of parameters that are cut is taken from `toKeep`, in bytes.
+  LogicalResult divideUpdates(func::FuncOp step, int64_t &toKeep) {
     ModuleOp module = getOperation();
     FailureOr<Machine> machine = dist::getMachine(module);
     if (failed(machine))
@@ -185,16 +259,21 @@ private:
     std::vector<ReplicatedUpdate> updates = findReplicatedUpdates(step, among);
     if (updates.empty())
       return success();
-    BucketProblem problem =
-        makeUpdateProblem(updates, dist::getMeshShape(module), {firstBucketBytes, bucketBytes});
+    const dist::MeshShape mesh = dist::getMeshShape(module);
+    BucketProblem problem = makeUpdateProblem(updates, mesh, {firstBucketBytes, bucketBytes});
     llvm::Expected<BucketPlan> plan = assignBuckets(problem);
     llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
     if (error)
       return step.emitError("buckets: ") << llvm::toString(std::move(error));
     // Looked up by key only, as are the bindings below: their order never shows.
     llvm::DenseSet<Operation *> ops;
-    for (const ReplicatedUpdate &update : updates)
+    for (const ReplicatedUpdate &update : updates) {
       ops.insert(update.update);
+      if (update.follower)
+        ops.insert(update.follower);
+      for (const ReplicatedUpdate::Norm &norm : update.norms)
+        ops.insert(norm.sum.square);
+    }
     StorageArguments functions(module, ops);
     SmallVector<const ReplicatedUpdate *> divided;
     std::vector<DividedNorm> norms;
@@ -211,11 +290,13 @@ private:
     std::vector<std::optional<GradientShards::Parts>> parts(buckets.size());
     if (stage >= 2)
       sumInLoops(gradients, parts, updates);
+    const std::vector<bool> kept = chooseKept(buckets, toKeep);
     for (auto [number, bucket] : llvm::enumerate(buckets)) {
       if (!parts[number])
         parts[number] = gradients[number].makeParts();
       Value shard = gradients[number].join(*parts[number]);
-      BucketDivision(step, updates, bucket, places[number], number, stage >= 3, functions)
+      BucketDivision(step, updates, bucket, places[number], number, stage >= 3, kept[number], mesh,
+                     functions)
           .run(shard);
       for (int64_t member : bucket.members)
         divided.push_back(&updates[member]);
@@ -228,7 +309,11 @@ private:
     for (DividedNorm &norm : norms)
       norm.write(step);
     erase(step, divided);
-    int64_t whole = llvm::range_size(step.front().getOps<nn::UpdateOp>()) - buckets.size();
+    // Numbers of each member stand where its own update did, before the one of all.
+    sortTopologically(&step.front());
+    int64_t made = llvm::count_if(
+        buckets, [&](const Bucket &bucket) { return updates[bucket.members.front()].follower; });
+    int64_t whole = llvm::range_size(step.front().getOps<nn::UpdateOp>()) - buckets.size() - made;
     if (explain && whole > 0)
       step.emitRemark("makes ") << whole << " updates whole on every rank that has the tensor";
     return success();
@@ -282,6 +367,10 @@ private:
     step.eraseResults(results);
     for (const ReplicatedUpdate *update : divided) {
       SmallVector<Value> unread = {update->getGradient()};
+      if (update->follower)
+        update->follower->erase();
+      for (const ReplicatedUpdate::Norm &norm : update->norms)
+        norm.sum.erase();
       update->update->erase();
       if (update->squares)
         update->squares.erase();

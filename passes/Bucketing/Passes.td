@@ -21,10 +21,19 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
     where it is optimizer state. The norm by which gradients are clipped is summed
     from the squares of the shards.
 
+    An update may go on in a second one, with numbers made of norms of whole tensors
+    (LAMB's trust ratios): each rank sums the squares of its part of every member, the
+    ranks sum these as one small vector, and the numbers are laid out like the members.
+
+    From stage 2 on, gradients that a loop over microbatches sums are divided in its
+    body, so that shards are what accumulates. At stage 3 parameters are cut too, in
+    every function: a bucket is gathered where the forward pass first reads it and again
+    where anything else does, in the body of a loop too; up to `keep-bytes` of them
+    once, to be kept until all have read them.
+
     Left alone: an update of which a tensor is neither state nor a summed gradient
-    that nothing but its norm reads (LAMB's ratios, say); state that is cut over the axes
-    of the sum; a bucket so small that another collective takes longer than what is
-    saved.
+    that nothing but its norm reads; state that is cut over the axes of the sum; a bucket
+    so small that another collective takes longer than what is saved.
 
     Needs: level `local`. Keeps: values of parameters, and of state as the host sees
     it.
@@ -53,6 +62,8 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
            "2, gradients too; 3, parameters too">,
     ListOption<"axes", "axes", "std::string",
                "The mesh axes of the ranks that share updates; empty: those that sum the gradient">,
+    Option<"keepBytes", "keep-bytes", "int64_t", "0",
+           "Bytes of parameters that are gathered once a step at stage 3, and kept">,
     Option<"smallestBytes", "smallest-bytes", "int64_t", "-1",
            "Bytes of gradients below which a bucket is not divided; -1: the cost model decides">,
     Option<"explain", "explain", "bool", "false", "Say in a remark which updates are divided, and which are not">,

@@ -59,7 +59,7 @@ static llvm::MapVector<Attribute, Place> findReadOnly(ModuleOp module, ArrayRef<
 }
 
 LogicalResult dpc::cutReadOnlyState(ModuleOp module, ArrayRef<std::string> axes,
-                                    ArrayRef<int64_t> limits) {
+                                    ArrayRef<int64_t> limits, int64_t keepBytes) {
   const llvm::MapVector<Attribute, Place> state = findReadOnly(module, axes);
   SmallVector<StringRef> names(axes.begin(), axes.end());
   const int64_t shards = dist::groupSize(dist::getMeshShape(module), names);
@@ -85,6 +85,7 @@ LogicalResult dpc::cutReadOnlyState(ModuleOp module, ArrayRef<std::string> axes,
   StorageArguments functions(module, noUpdates);
   // Looked up by key only: its order never shows.
   llvm::DenseSet<Attribute> bindings;
+  const std::vector<bool> kept = chooseKept(plan->buckets, keepBytes);
   for (auto [number, bucket] : llvm::enumerate(plan->buckets)) {
     Place first = (state.begin() + bucket.members.front())->second;
     StoragePlace place(bucket, problem, dist::findMesh(module).getSymName(),
@@ -96,7 +97,7 @@ LogicalResult dpc::cutReadOnlyState(ModuleOp module, ArrayRef<std::string> axes,
       bindings.insert(binding);
       members.push_back(makeMember(own.function, own.argument, offset));
     }
-    functions.add(makeStorage("frozen." + Twine(number), members, place.axes), place);
+    functions.add(makeStorage("frozen." + Twine(number), members, place.axes), place, kept[number]);
   }
   eraseArguments(module, bindings);
   return success();

@@ -14,20 +14,37 @@ using namespace mlir;
 using namespace dpc;
 using nn::ArgKind;
 using nn::ResultKind;
+using Source = ReplicatedUpdate::Source;
+
+Value ReplicatedUpdate::getGradient() const {
+  const auto *source = llvm::find(sources, Source{Source::gradient});
+  return getUpdate().getTensors()[source - sources.begin()];
+}
+
+static bool haveEqualRegions(nn::UpdateOp a, nn::UpdateOp b) {
+  return OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(),
+                                                    OperationEquivalence::IgnoreLocations);
+}
 
 bool ReplicatedUpdate::isLike(const ReplicatedUpdate &other) const {
   nn::UpdateOp a = getUpdate(), b = other.getUpdate();
-  if (gradient != other.gradient || states.size() != other.states.size() ||
+  if (sources != other.sources || followerSources != other.followerSources ||
+      states.size() != other.states.size() || norms.size() != other.norms.size() ||
       !llvm::equal(a.getScalars(), b.getScalars()) || !squares.isLike(other.squares) ||
       partial.empty() != other.partial.empty() || whole.empty() != other.whole.empty() ||
       mesh != other.mesh || axes != other.axes || restAxes != other.restAxes ||
       getElementTypeOrSelf(getGradient()) != getElementTypeOrSelf(other.getGradient()))
     return false;
   for (auto [x, y] : llvm::zip_equal(states, other.states))
-    if (x.tensor != y.tensor || x.result != y.result || x.binding.getKind() != y.binding.getKind())
+    if (x.isFollowers != y.isFollowers || x.result != y.result ||
+        x.binding.getKind() != y.binding.getKind())
       return false;
-  return OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(),
-                                                    OperationEquivalence::IgnoreLocations);
+  for (auto [x, y] : llvm::zip_equal(norms, other.norms))
+    if (!(x.source == y.source))
+      return false;
+  // Numbers of followers may differ: each tensor has its own.
+  return haveEqualRegions(a, b) &&
+         (!follower || haveEqualRegions(getFollower(), other.getFollower()));
 }
 
 namespace {
@@ -41,22 +58,24 @@ public:
   std::optional<ReplicatedUpdate> match(nn::UpdateOp op) {
     ReplicatedUpdate update;
     update.update = op;
+    update.follower = findFollower(op);
     bool hasGradient = false;
-    for (auto [index, tensor] : llvm::enumerate(op.getTensors())) {
-      if (std::optional<ReplicatedUpdate::State> state = matchState(op, index)) {
-        update.states.push_back(*state);
+    for (Value tensor : op.getTensors()) {
+      if (std::optional<unsigned> state = addState(tensor, update)) {
+        update.sources.push_back({Source::state, *state});
         continue;
       }
       if (hasGradient)
         return std::nullopt;
       hasGradient = true;
-      update.gradient = index;
+      update.sources.push_back({Source::gradient});
     }
-    if (!hasGradient || update.states.size() != op.getNumResults() || !matchGradient(update))
+    if (!hasGradient || (update.follower && !matchFollower(update)) || !areAllUsed(update) ||
+        !matchGradient(update))
       return std::nullopt;
     Type element = getElementTypeOrSelf(update.getGradient());
     for (const ReplicatedUpdate::State &state : update.states)
-      if (getElementTypeOrSelf(op.getTensors()[state.tensor]) != element ||
+      if (getElementTypeOrSelf(step.getArgument(state.argument)) != element ||
           isCut(state.argument, update.axes))
         return std::nullopt;
     return update;
@@ -153,33 +172,129 @@ private:
     return true;
   }
 
-  std::optional<ReplicatedUpdate::State> matchState(nn::UpdateOp op, unsigned tensor) {
-    auto argument = dyn_cast<BlockArgument>(op.getTensors()[tensor]);
+  /// The one update that reads what `op` makes; null if there is none, or if nothing
+  /// says which.
+  static nn::UpdateOp findFollower(nn::UpdateOp op) {
+    nn::UpdateOp follower;
+    for (Operation *user : op->getUsers())
+      if (auto update = dyn_cast<nn::UpdateOp>(user)) {
+        if (follower && update != follower)
+          return {};
+        follower = update;
+      }
+    return follower;
+  }
+
+  /// The number of the state that `tensor` is; nullopt if it is none, or not one that the
+  /// update or its follower gives a new value.
+  std::optional<unsigned> addState(Value tensor, ReplicatedUpdate &update) {
+    auto argument = dyn_cast<BlockArgument>(tensor);
     if (!argument || argument.getOwner() != &step.front())
       return std::nullopt;
+    for (auto [index, state] : llvm::enumerate(update.states))
+      if (state.argument == argument.getArgNumber())
+        return index;
     ReplicatedUpdate::State state;
-    state.tensor = tensor;
     state.argument = argument.getArgNumber();
     state.binding = nn::getArg(step, state.argument);
     if (!state.binding || (state.binding.getKind() != ArgKind::parameter &&
                            !(state.binding.getKind() == ArgKind::optimizer &&
-                             argument.hasOneUse() && !isUsedElsewhere(state.binding))))
+                             isOwn(argument, update) && !isUsedElsewhere(state.binding))))
       return std::nullopt;
-    for (OpResult result : op.getResults()) {
-      if (!result.hasOneUse())
-        continue;
-      OpOperand &use = *result.use_begin();
-      if (use.getOwner() != step.front().getTerminator())
-        continue;
-      nn::ResultAttr output = nn::getResult(step, use.getOperandNumber());
-      if (output && output.getKind() == ResultKind::state &&
-          output.getName() == state.binding.getName()) {
-        state.result = result.getResultNumber();
-        state.output = use.getOperandNumber();
-        return state;
+    for (bool isFollowers : {false, true})
+      if (Operation *maker = isFollowers ? update.follower : update.update)
+        for (OpResult result : maker->getResults()) {
+          std::optional<unsigned> output = findOutput(result, state.binding);
+          if (!output)
+            continue;
+          state.isFollowers = isFollowers;
+          state.result = result.getResultNumber();
+          state.output = *output;
+          update.states.push_back(state);
+          return update.states.size() - 1;
+        }
+    return std::nullopt;
+  }
+
+  /// Whether only the update and its follower read `argument`.
+  static bool isOwn(BlockArgument argument, const ReplicatedUpdate &update) {
+    return llvm::all_of(argument.getUsers(), [&](Operation *user) {
+      return user == update.update || user == update.follower;
+    });
+  }
+
+  /// The number of the function's result by which `result` becomes the new value of the
+  /// state `binding`, if it is nothing else.
+  std::optional<unsigned> findOutput(OpResult result, nn::ArgAttr binding) {
+    if (!result.hasOneUse() || *result.user_begin() != step.front().getTerminator())
+      return std::nullopt;
+    const unsigned output = result.use_begin()->getOperandNumber();
+    nn::ResultAttr attr = nn::getResult(step, output);
+    if (!attr || attr.getKind() != ResultKind::state || attr.getName() != binding.getName())
+      return std::nullopt;
+    return output;
+  }
+
+  /// Finds what the follower reads.
+  bool matchFollower(ReplicatedUpdate &update) {
+    for (Value tensor : update.getFollower().getTensors()) {
+      if (tensor.getDefiningOp() == update.update) {
+        update.followerSources.push_back({Source::made, cast<OpResult>(tensor).getResultNumber()});
+      } else if (std::optional<unsigned> state = addState(tensor, update)) {
+        update.followerSources.push_back({Source::state, *state});
+      } else {
+        return false;
       }
     }
+    collectNorms(update);
+    return true;
+  }
+
+  /// The sums of squares of tensors of the update that its follower's numbers depend on.
+  static void collectNorms(ReplicatedUpdate &update) {
+    SmallVector<Value> waiting(update.getFollower().getScalars());
+    llvm::SmallDenseSet<Value> seen; // looked up by key only
+    while (!waiting.empty()) {
+      Value value = waiting.pop_back_val();
+      Operation *op = value.getDefiningOp();
+      if (!op || !seen.insert(value).second)
+        continue;
+      if (!isa<nn::ReduceOp>(op)) {
+        llvm::append_range(waiting, op->getOperands());
+        continue;
+      }
+      auto square = op->getOperand(0).getDefiningOp<nn::MulOp>();
+      if (!square)
+        continue;
+      SquareSum sum = matchSquareSum(square, square.getLhs());
+      const std::optional<Source> source = sum ? findSource(square.getLhs(), update) : std::nullopt;
+      if (source)
+        update.norms.push_back({sum, *source});
+    }
+  }
+
+  /// What `tensor` is to the follower; nullopt if it reads no such tensor.
+  static std::optional<Source> findSource(Value tensor, const ReplicatedUpdate &update) {
+    for (auto [read, source] :
+         llvm::zip_equal(update.getFollower().getTensors(), update.followerSources))
+      if (read == tensor)
+        return source;
     return std::nullopt;
+  }
+
+  /// Whether all that both make is state, or read by the follower and its norms alone.
+  static bool areAllUsed(const ReplicatedUpdate &update) {
+    size_t made = 0;
+    for (OpResult result : update.update->getResults())
+      made += llvm::all_of(result.getUsers(), [&](Operation *user) {
+        return user == update.follower ||
+               llvm::any_of(update.norms, [&](const ReplicatedUpdate::Norm &norm) {
+                 return norm.sum.square == user;
+               });
+      });
+    const size_t results =
+        update.update->getNumResults() + (update.follower ? update.follower->getNumResults() : 0);
+    return update.states.size() + made == results;
   }
 
   bool isUsedElsewhere(nn::ArgAttr binding) {
@@ -212,9 +327,13 @@ std::vector<ReplicatedUpdate> dpc::findReplicatedUpdates(func::FuncOp step,
                                                          ArrayRef<std::string> axes) {
   UpdateFinder finder(step, axes);
   std::vector<ReplicatedUpdate> updates;
+  llvm::DenseSet<Operation *> followers; // looked up by key only
   for (auto op : step.front().getOps<nn::UpdateOp>())
-    if (std::optional<ReplicatedUpdate> update = finder.match(op))
-      updates.push_back(*update);
+    if (!followers.contains(op))
+      if (std::optional<ReplicatedUpdate> update = finder.match(op)) {
+        followers.insert(update->follower);
+        updates.push_back(*update);
+      }
   return updates;
 }
 

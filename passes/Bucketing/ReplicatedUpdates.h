@@ -14,6 +14,9 @@ namespace dpc {
 /// them have, or that they sum.
 struct ReplicatedUpdate {
   mlir::Operation *update;
+  /// The update that goes on from a result of `update` which nothing else but a norm
+  /// reads, with numbers made of norms of whole tensors (LAMB); null if there is none.
+  mlir::Operation *follower = nullptr;
   /// The gradient is the sum of these: what ranks sum, as each of them has it, and what
   /// all of them have.
   llvm::SmallVector<mlir::Value> partial, whole;
@@ -21,23 +24,41 @@ struct ReplicatedUpdate {
   /// The axes of the ranks among which the update is divided; and those over which each
   /// part of the sum is summed once more (hybrid sharding).
   mlir::ArrayAttr axes, restAxes;
-  /// Which of the update's tensors it is.
-  unsigned gradient = 0;
-  /// What every other tensor is: state that goes in and comes out of the
-  /// function.
+
+  /// State that goes into the function and comes out of it.
   struct State {
-    unsigned tensor, result;
     /// Index of the function's argument, and of its result.
     unsigned argument, output;
     nn::ArgAttr binding;
+    /// Where its new value is made: a result of the follower, or of the update.
+    bool isFollowers;
+    unsigned result;
   };
   llvm::SmallVector<State> states;
+  /// What a tensor is that an update reads: the gradient; one of `states`; or a result of
+  /// the update, which the follower reads.
+  struct Source {
+    enum Kind { gradient, state, made } kind;
+    unsigned index = 0;
+    bool operator==(const Source &other) const {
+      return kind == other.kind && index == other.index;
+    }
+  };
+  /// Of the tensors of the update, and of its follower.
+  llvm::SmallVector<Source> sources, followerSources;
+  /// The norms that the follower's numbers are made of, and of which tensor each is.
+  struct Norm {
+    SquareSum sum;
+    Source source;
+  };
+  llvm::SmallVector<Norm> norms;
   /// What else reads the summed gradient: the norm by which it is clipped.
   SquareSum squares;
 
   nn::UpdateOp getUpdate() const { return mlir::cast<nn::UpdateOp>(update); }
+  nn::UpdateOp getFollower() const { return mlir::cast_or_null<nn::UpdateOp>(follower); }
   /// The gradient as the update reads it.
-  mlir::Value getGradient() const { return getUpdate().getTensors()[gradient]; }
+  mlir::Value getGradient() const;
   /// Whether one update could make both on tensors laid end to end.
   bool isLike(const ReplicatedUpdate &other) const;
 };

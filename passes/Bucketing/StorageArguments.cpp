@@ -85,18 +85,26 @@ public:
   /// From gathers of `shard`, which stand where they are first read.
   void replaceByGathers(const Members &members, Value shard, const Forward &forward) const {
     enterLoops(members, shard, forward);
-    for (bool isForward : {true, false}) {
-      auto isPart = [&](Operation *op) { return forward.ops.contains(op) == isForward; };
-      Operation *reader = findReader(members, isPart);
-      if (!reader)
-        continue;
-      OpBuilder entry(reader);
-      replace(entry, members, place.gather(entry, shard), isPart);
-    }
+    for (bool isForward : {true, false})
+      gatherFor(members, shard,
+                [&](Operation *op) { return forward.ops.contains(op) == isForward; });
+  }
+
+  /// From one gather of `shard`, before whatever reads a member first.
+  void replaceByOneGather(const Members &members, Value shard) const {
+    gatherFor(members, shard, [](Operation *) { return true; });
   }
 
 private:
   using OpFilter = llvm::function_ref<bool(Operation *)>;
+
+  void gatherFor(const Members &members, Value shard, OpFilter isPart) const {
+    Operation *reader = findReader(members, isPart);
+    if (!reader)
+      return;
+    OpBuilder entry(reader);
+    replace(entry, members, place.gather(entry, shard), isPart);
+  }
 
   /// Gathers in the bodies of the loops that take a member whole.
   void enterLoops(const Members &members, Value shard, const Forward &forward) const {
@@ -170,7 +178,7 @@ static Members findMembers(func::FuncOp function, dist::StorageAttr storage) {
   return arguments;
 }
 
-void StorageArguments::add(dist::StorageAttr storage, const StoragePlace &place) {
+void StorageArguments::add(dist::StorageAttr storage, const StoragePlace &place, bool isKept) {
   const bool isCut = !storage.getAxes().empty();
   Builder builder(module.getContext());
   DictionaryAttr attributes =
@@ -183,11 +191,26 @@ void StorageArguments::add(dist::StorageAttr storage, const StoragePlace &place)
     function.insertArgument(function.getNumArguments(), isCut ? place.shard() : place.whole(),
                             attributes, place.loc);
     Value argument = function.getArguments().back();
-    if (isCut)
-      reads.replaceByGathers(members, argument, Forward(function));
-    else
+    if (!isCut)
       reads.replaceByViews(members, argument);
+    else if (isKept)
+      reads.replaceByOneGather(members, argument);
+    else
+      reads.replaceByGathers(members, argument, Forward(function));
   }
+}
+
+std::vector<bool> dpc::chooseKept(ArrayRef<Bucket> buckets, int64_t &bytes) {
+  auto order = llvm::to_vector(llvm::seq<size_t>(0, buckets.size()));
+  llvm::stable_sort(order, [&](size_t a, size_t b) { return buckets[a].bytes < buckets[b].bytes; });
+  std::vector<bool> kept(buckets.size());
+  for (size_t bucket : order) {
+    if (buckets[bucket].bytes > bytes)
+      break;
+    bytes -= buckets[bucket].bytes;
+    kept[bucket] = true;
+  }
+  return kept;
 }
 
 dist::MemberAttr dpc::makeMember(func::FuncOp function, unsigned argument, int64_t offset) {

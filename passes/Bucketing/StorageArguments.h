@@ -5,6 +5,7 @@
 #include "passes/Bucketing/BucketPlan.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace dpc {
@@ -43,19 +44,25 @@ struct StoragePlace {
 /// `module`. What reads a member, all ops but `updates`, reads it from the storage. Cut
 /// storage is gathered for that where it is read, in the body of a loop over microbatches
 /// too; twice where there is a loss: where the forward pass first reads a member, and where
-/// anything else does. The members' arguments stay, for the caller to erase.
+/// anything else does. Or, where it is kept, once for all. The members' arguments stay, for
+/// the caller to erase.
 class StorageArguments {
 public:
   StorageArguments(mlir::ModuleOp module, const llvm::DenseSet<mlir::Operation *> &updates)
       : module(module), updates(updates) {}
 
-  void add(dist::StorageAttr storage, const StoragePlace &place);
+  void add(dist::StorageAttr storage, const StoragePlace &place, bool isKept = false);
 
 private:
   mlir::ModuleOp module;
   /// Looked up by key only: their order never shows.
   const llvm::DenseSet<mlir::Operation *> &updates;
 };
+
+/// Which buckets are kept whole once they are gathered: as many as `bytes` holds, those first
+/// whose gathers take the most time a byte. These are the small ones: each has the latency
+/// of one. What is kept is taken from `bytes`.
+std::vector<bool> chooseKept(llvm::ArrayRef<Bucket> buckets, int64_t &bytes);
 
 /// Argument `argument` of `function` as a member that starts `offset` elements in.
 dist::MemberAttr makeMember(mlir::func::FuncOp function, unsigned argument, int64_t offset);

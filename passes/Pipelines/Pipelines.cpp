@@ -169,6 +169,7 @@ void dpc::buildScheduledPipeline(OpPassManager &manager, const ScheduledOptions 
   division.firstBucketBytes = options.firstBucketBytes;
   division.bucketBytes = options.bucketBytes;
   division.stage = options.zeroStage;
+  division.keepBytes = options.zeroKeepBytes;
   division.axes = listOf<std::string>(options.zeroAxes);
   division.explain = options.explain;
   manager.addPass(createDivideUpdates(division));

@@ -115,6 +115,9 @@ struct ScheduledOptions : ExplainedOptions<ScheduledOptions> {
                             llvm::cl::desc("What state is divided (dpc-divide-updates)")};
   ListOption<std::string> zeroAxes{*this, "zero-axes",
                                    llvm::cl::desc("The mesh axes over which it is")};
+  Option<int64_t> zeroKeepBytes{*this, "zero-keep-bytes", llvm::cl::init(0),
+                                llvm::cl::desc("Bytes of cut parameters that are gathered once a "
+                                               "step and kept")};
   Option<bool> overlap{*this, "overlap", llvm::cl::init(true),
                        llvm::cl::desc("Hide communication behind compute")};
   Option<bool> recompute{*this, "recompute", llvm::cl::init(true),

@@ -24,8 +24,8 @@ using namespace dpc;
 namespace {
 /// Frozen names whose work has not been done: refused, never ignored.
 constexpr unsigned notYetAvailable[] = {
-    OPT_devices,        OPT_zero_keep, OPT_schedule, OPT_chunks, OPT_stages,
-    OPT_optimizer_sync, OPT_remat,     OPT_topology, OPT_tune,   OPT_report,
+    OPT_devices, OPT_schedule, OPT_chunks, OPT_stages, OPT_optimizer_sync,
+    OPT_remat,   OPT_topology, OPT_tune,   OPT_report,
 };
 } // namespace
 
@@ -397,6 +397,11 @@ static void parseStep(const InputArgList &args, StepOptions &step) {
 static void parseZero(const InputArgList &args, const PlacedOptions &placed,
                       ScheduledOptions &scheduled) {
   const Arg *arg = args.getLastArg(OPT_zero);
+  const Arg *keep = args.getLastArg(OPT_zero_keep);
+  if (keep)
+    scheduled.zeroKeepBytes = parseBytes(*keep);
+  if (!arg && keep)
+    usageError("--zero-keep needs --zero=3: only parameters that are cut can be kept");
   if (!arg)
     return;
   const StringRef text = arg->getValue();
@@ -406,6 +411,9 @@ static void parseZero(const InputArgList &args, const PlacedOptions &placed,
       (name.empty() && text.contains(':')))
     usageError("--zero: '" + text + "' is not a stage from 0 to 3, or STAGE:AXIS");
   scheduled.zeroStage = stage;
+  if (keep && stage < 3)
+    usageError("--zero-keep needs --zero=3, not --zero=" + text +
+               ": only parameters that are cut can be kept");
   SmallVector<StringRef> known;
   for (StringRef axis : placed.axes) {
     auto [axisName, size] = axis.split('=');

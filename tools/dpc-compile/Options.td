@@ -43,7 +43,7 @@ def batch_axes : Value<"batch-axes", "AXIS,..", "Axes of the mesh that cut the b
 def devices : Value<"devices", "N", "Let dpc choose the mesh", layout>;
 def shard : Repeated<"shard", "GLOB=AXES,..", "Layout of parameters, buffers, inputs or what nodes make, one entry a dimension: - or AXIS+AXIS.. (default: chosen)", layout>;
 def zero : Value<"zero", "S[:AXIS]", "Divide optimizer state (1), gradients (2), parameters (3) over AXIS (default: the batch's); 0: nothing; default: updates, where that pays", layout>;
-def zero_keep : Value<"zero-keep", "SIZE", "Parameters up to SIZE stay whole", layout>;
+def zero_keep : Value<"zero-keep", "SIZE", "With --zero=3: SIZE of parameters are gathered once a step, and kept until all have read them", layout>;
 def schedule : Value<"schedule", "NAME", "gpipe, 1f1b, interleaved or zero-bubble", layout>;
 def chunks : Value<"chunks", "N", "Chunks of a stage of an interleaved schedule", layout>;
 def stages : Value<"stages", "GLOB,..", "First node of each later stage", layout>;

@@ -35,6 +35,7 @@ void NNDialect::initialize() {
   registerProgramOps();
   registerRandomOps();
   registerReductionOps();
+  registerSegmentsOps();
   registerShapeOps();
 }
 

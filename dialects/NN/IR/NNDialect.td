@@ -48,6 +48,7 @@ def NN_Dialect : Dialect {
     void registerProgramOps();
     void registerRandomOps();
     void registerReductionOps();
+    void registerSegmentsOps();
     void registerShapeOps();
 
   public:

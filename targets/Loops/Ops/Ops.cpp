@@ -14,6 +14,7 @@ void dpc::registerLoopRules(DialectRegistry &registry) {
     attachPoolingRules(*context);
     attachRandomRules(*context);
     attachReductionRules(*context);
+    attachSegmentRules(*context);
     attachShapeRules(*context);
   });
 }

@@ -18,6 +18,7 @@ void attachMaxPoolGradRule(mlir::MLIRContext &context);
 void attachPoolingRules(mlir::MLIRContext &context);
 void attachRandomRules(mlir::MLIRContext &context);
 void attachReductionRules(mlir::MLIRContext &context);
+void attachSegmentRules(mlir::MLIRContext &context);
 void attachShapeRules(mlir::MLIRContext &context);
 
 } // namespace dpc

@@ -39,6 +39,11 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {"nn.cumsum %a dim 1 : tensor<2x1000xf64>", {{"2x1000xf64"}}},
     {"nn.cumsum %a dim 0 {exclusive, reverse} : tensor<1037x3xf64>", {{"1037x3xf64"}}},
     {"nn.cumsum %a dim 0 {exclusive} : tensor<9000xi32>", {{"9000xi32", -99, 99}}},
+    // Segments that begin before the tensor, end behind it, or are empty.
+    {"nn.segment_sum %a, %b, %c : tensor<9000xf64>, tensor<3xi64> -> tensor<3xf64>", {{"9000xf64"}, {"3xi64", -50, 6000}, {"3xi64", 3000, 9050}}},
+    {"nn.segment_sum %a, %b, %c : tensor<70xf32>, tensor<40xi64> -> tensor<40xf32>", {{"70xf32"}, {"40xi64", -9, 69}, {"40xi64", -9, 80}}},
+    {"nn.segment_fill %a, %b, %c : tensor<1xf64>, tensor<1xi64> -> tensor<900xf64>", {{"1xf64"}, {"1xi64", -5, 300}, {"1xi64", 200, 910}}},
+    {"nn.segment_fill %a, %b, %c : tensor<1xf32>, tensor<1xi64> -> tensor<9xf32>", {{"1xf32"}, {"1xi64", 5, 9}, {"1xi64", 0, 5}}},
     // Integers: wrap-around, signedness, shifts beyond the width.
     {"nn.xor %a, %b : tensor<9xi32>", {{"9xi32", -99, 99}, {"9xi32", -99, 99}}},
     {"nn.and %a, %b : tensor<9xi1>", {{"9xi1", 0, 1}, {"9xi1", 0, 1}}},
