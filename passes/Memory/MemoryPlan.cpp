@@ -2,10 +2,12 @@
 //
 // Builds blocks from buffers (in-place pairs joined where that pays), bounds
 // the peak from below, and runs first fit and the exact repair a region at a
-// time. The algorithms' sources are named in FirstFit.cpp and MemorySearch.cpp.
+// time. The algorithms' sources are named in FirstFit.cpp, MemorySearch.cpp
+// and WeightedSearch.cpp.
 
 #include "passes/Memory/MemoryPlan.h"
 #include "passes/Memory/MemorySearch.h"
+#include "passes/Memory/WeightedSearch.h"
 #include "planning/PlanError.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -254,6 +256,7 @@ llvm::Expected<MemoryPlan> dpc::planMemory(const MemoryProblem &problem,
   for (size_t region = 0; region < problem.regions.size(); ++region) {
     RegionUse use;
     use.lowerBound = findLowerBound(problem, region, successors);
+    int64_t capacity = problem.regions[region].capacity, unit = smallestAlignment(problem, region);
     use.peak = use.firstFitPeak = std::numeric_limits<int64_t>::max();
     // Joining a pair costs where the two differ in size or would rather lie
     // apart, and a repair keeps much of the plan it starts from: try several.
@@ -262,9 +265,20 @@ llvm::Expected<MemoryPlan> dpc::planMemory(const MemoryProblem &problem,
         break;
       Blocks made = makeBlocks(problem, region, successors, join);
       auto starts = firstFit(made.blocks, use.lowerBound);
+      int64_t share = options.searchBudget / starts.size();
+      use.firstFitPeak = std::min(use.firstFitPeak, largestEnd(made.blocks, starts.front()));
+      // What does not fit is of no use, however close it comes: where first fit
+      // is above the capacity, a plan within it is searched before anything.
+      int64_t fits = capacity / unit * unit;
+      if (options.searchBudget > 0 && use.lowerBound <= fits &&
+          std::min(use.peak, use.firstFitPeak) > fits) {
+        int64_t left = options.searchBudget;
+        std::vector<int64_t> found = searchByWeights(made.blocks, fits, left);
+        if (!found.empty())
+          starts.insert(starts.begin(), std::move(found));
+      }
       for (std::vector<int64_t> &offsets : starts) {
-        use.firstFitPeak = std::min(use.firstFitPeak, largestEnd(made.blocks, offsets));
-        repairOffsets(made.blocks, use.lowerBound, options.searchBudget / starts.size(), offsets);
+        repairOffsets(made.blocks, use.lowerBound, share, offsets);
         int64_t peak = largestEnd(made.blocks, offsets);
         if (peak >= use.peak)
           continue;

@@ -3,7 +3,8 @@
 // Static memory allocation: buffers with known lifetimes get offsets so that
 // the arena is small. First fit (Pisarchyk & Lee, "Efficient Memory Management
 // for Deep Neural Net Inference", 2020), then exact repair of the windows that
-// stay above the lower bound (after Moffitt, "MiniMalloc", ASPLOS 2023).
+// stay above the lower bound (after Moffitt, "MiniMalloc", ASPLOS 2023). Where
+// first fit exceeds a region's capacity, all of it is searched exactly first.
 
 #ifndef DPC_PASSES_MEMORY_MEMORYPLAN_H
 #define DPC_PASSES_MEMORY_MEMORYPLAN_H
@@ -83,8 +84,9 @@ struct MemoryPlan {
 
 struct MemoryPlanOptions {
   /// Work of the exact repair, in visits of (buffer, step) pairs, for each
-  /// region: a count, not a time, so that every rank finds the same plan. 0:
-  /// first fit alone.
+  /// region: a count, not a time, so that every rank finds the same plan. As
+  /// much again is spent on a plan within the region's capacity where first fit
+  /// is above it. 0: first fit alone.
   int64_t searchBudget = 100'000'000;
 };
 

@@ -1,0 +1,257 @@
+// Exact search of all offsets at once by branch and bound.
+//
+// Each block has the lowest offset that it can still take. A block is taken
+// there, or it is not and its lowest offset rises to the next one that it could
+// rest on: in a solution that nothing can be pushed down in, it rests on
+// something. What one can count on in such solutions, which steps then still
+// hold what is to come, and the splitting of what is left wherever no block
+// spans a step are after Moffitt, "MiniMalloc: A Lightweight Memory Allocator
+// for Hardware-Accelerated Machine Learning" (ASPLOS 2023). Which block comes
+// next is decided by the step with the fewest choices for the number of
+// failures it caused ("dom/wdeg": Boussemart et al., "Boosting systematic
+// search by weighting constraints", ECAI 2004), and the search starts anew with
+// what it learnt when it has failed for long.
+
+#include "passes/Memory/WeightedSearch.h"
+#include "passes/Memory/Placements.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+#include <tuple>
+
+using namespace dpc;
+using llvm::ArrayRef;
+
+namespace {
+
+/// Adjacency lists are quadratic; larger problems are left to the repair.
+constexpr size_t maxSearchedBlocks = 1000;
+
+/// Nodes of the first try; each later one has a twentieth more.
+constexpr int64_t firstNodeLimit = 300;
+
+/// Searches of the same blocks, one after the other, that share what failed.
+class WeightedSearch : public Placements {
+public:
+  WeightedSearch(ArrayRef<MemoryBlock> blocks, int64_t target, int64_t &budget)
+      : Placements(blocks, target, budget), sections(weights.size()) {}
+
+  enum class Outcome { found, impossible, unknown };
+  /// What is preferred where several blocks could be next.
+  enum class Preference { steps, sections };
+
+  /// One search, given up as unknown after `limit` nodes or without budget.
+  Outcome run(Preference preferred, int64_t limit);
+
+private:
+  /// What every node computes of a section, of what is open in it.
+  struct Section {
+    int64_t bytes;    // sum of sizes
+    int64_t lowest;   // the lowest offset of any
+    int64_t smallest; // the smallest size
+    int64_t slack;    // bytes that may stay empty
+    int64_t choices;  // blocks that may be the lowest one
+  };
+
+  bool placeFree(std::vector<int> &open, bool &any);
+  bool measure(ArrayRef<int> open, int begin, int end);
+  int choose(ArrayRef<int> open, int begin, int end);
+  bool solve(std::vector<int> open);
+  bool solveParts(ArrayRef<int> open);
+  bool isSpent() const { return budget < 0 || nodes > nodeLimit; }
+
+  std::vector<Section> sections;
+  Preference preference = Preference::steps;
+  int64_t nodes = 0;
+  int64_t nodeLimit = 0;
+};
+
+/// Splits what is open where no block spans, and solves each part by itself,
+/// small ones first.
+bool WeightedSearch::solveParts(ArrayRef<int> open) {
+  std::vector<int> sorted(open.begin(), open.end());
+  llvm::sort(sorted, [&](int a, int b) {
+    return std::tuple(items[a].firstSection, a) < std::tuple(items[b].firstSection, b);
+  });
+  std::vector<std::vector<int>> parts;
+  for (auto begin = sorted.begin(); begin != sorted.end();) {
+    int reach = items[*begin].lastSection;
+    auto end = begin + 1;
+    for (; end != sorted.end() && items[*end].firstSection < reach; ++end)
+      reach = std::max(reach, items[*end].lastSection);
+    parts.emplace_back(begin, end);
+    begin = end;
+  }
+  llvm::stable_sort(parts, [](const auto &a, const auto &b) { return a.size() < b.size(); });
+  return llvm::all_of(parts, [&](std::vector<int> &part) { return solve(std::move(part)); });
+}
+
+/// Places all of `open` that is free, and takes it out. False if what is left
+/// has no solution.
+bool WeightedSearch::placeFree(std::vector<int> &open, bool &any) {
+  for (size_t i = 0; i < open.size();) {
+    if (!isFree(open[i])) {
+      ++i;
+      continue;
+    }
+    if (!place(open[i]))
+      return false;
+    open.erase(open.begin() + i);
+    any = true;
+    i = 0;
+  }
+  return llvm::all_of(open, [&](int item) { return isJustified(item); });
+}
+
+/// Fills `sections`. Can each hold what is open in it? Nothing open lies below
+/// the lowest offset of any, nor in a gap that is smaller than all.
+bool WeightedSearch::measure(ArrayRef<int> open, int begin, int end) {
+  std::fill(sections.begin() + begin, sections.begin() + end, Section{0, infinite, infinite, 0, 0});
+  for (int index : open) {
+    const Item &item = items[index];
+    budget -= item.lastSection - item.firstSection + 1;
+    for (int s = item.firstSection; s < item.lastSection; ++s) {
+      Section &section = sections[s];
+      section.bytes += item.size;
+      section.lowest = std::min(section.lowest, lowest[index]);
+      section.smallest = std::min(section.smallest, item.size);
+    }
+  }
+  for (int s = begin; s < end; ++s) {
+    Section &section = sections[s];
+    if (!section.bytes)
+      continue;
+    budget -= held[s].size();
+    int64_t room = 0, from = section.lowest;
+    auto addGap = [&](int64_t gap) { room += gap < section.smallest ? 0 : gap; };
+    for (auto [offset, heldEnd] : held[s]) {
+      if (offset < section.lowest)
+        continue;
+      addGap(offset - from);
+      from = heldEnd;
+    }
+    addGap(target - from);
+    section.slack = room - section.bytes;
+    if (section.slack < 0) {
+      weights[s] += unitWeight;
+      return false;
+    }
+  }
+  for (int index : open)
+    for (int s = items[index].firstSection; s < items[index].lastSection; ++s)
+      sections[s].choices += lowest[index] - sections[s].lowest <= sections[s].slack;
+  return true;
+}
+
+/// The next block: the preferred one of those that can lie lowest in the section
+/// with the fewest choices for its weight.
+int WeightedSearch::choose(ArrayRef<int> open, int begin, int end) {
+  int tightest = -1;
+  for (int s = begin; s < end; ++s) {
+    if (!sections[s].bytes)
+      continue;
+    if (tightest < 0) {
+      tightest = s;
+      continue;
+    }
+    // A single choice is no choice, and counts a tenth.
+    int64_t mine = (10 * sections[s].choices - 9) * weights[tightest];
+    int64_t its = (10 * sections[tightest].choices - 9) * weights[s];
+    if (std::tuple(mine, sections[s].slack) < std::tuple(its, sections[tightest].slack))
+      tightest = s;
+  }
+  auto isPreferred = [&](int index, int other) {
+    const Item &a = items[index], &b = items[other];
+    return preference == Preference::steps
+               ? a.steps > b.steps
+               : a.lastSection - a.firstSection > b.lastSection - b.firstSection;
+  };
+  int chosen = -1;
+  for (int index : open)
+    if (items[index].firstSection <= tightest && tightest < items[index].lastSection &&
+        lowest[index] == sections[tightest].lowest && (chosen < 0 || isPreferred(index, chosen)))
+      chosen = index;
+  // What fits wholly below it comes before it. Each is lower, so this ends.
+  for (int below = chosen; below >= 0;) {
+    chosen = below;
+    below = -1;
+    budget -= items[chosen].meets.size();
+    for (int other : items[chosen].meets)
+      if (!placed[other] &&
+          int64_t(llvm::alignTo(lowest[other] + items[other].size, items[chosen].alignment)) <=
+              lowest[chosen] &&
+          (below < 0 || isPreferred(other, below)))
+        below = other;
+  }
+  return chosen;
+}
+
+/// `open` cannot be split.
+bool WeightedSearch::solve(std::vector<int> open) {
+  while (!open.empty()) {
+    ++nodes;
+    if (isSpent())
+      return false;
+    bool any = false;
+    if (!placeFree(open, any))
+      return false;
+    if (any)
+      return solveParts(open);
+    int begin = items[open.front()].firstSection, end = 0;
+    for (int item : open) {
+      begin = std::min(begin, items[item].firstSection);
+      end = std::max(end, items[item].lastSection);
+    }
+    if (!measure(open, begin, end))
+      return false;
+    int chosen = choose(open, begin, end);
+    size_t size = numChanges();
+    std::vector<int> rest;
+    llvm::copy_if(open, std::back_inserter(rest), [&](int item) { return item != chosen; });
+    if (place(chosen) && solveParts(rest))
+      return true;
+    undo(size);
+    if (isSpent() || !reject(chosen))
+      return false;
+  }
+  return true;
+}
+
+WeightedSearch::Outcome WeightedSearch::run(Preference preferred, int64_t limit) {
+  preference = preferred;
+  nodes = 0;
+  nodeLimit = limit;
+  undo(0);
+  std::vector<int> open(items.size());
+  std::iota(open.begin(), open.end(), 0);
+  for (int item : open)
+    if (lowest[item] + items[item].size > target)
+      return Outcome::impossible;
+  if (solveParts(open))
+    return Outcome::found;
+  return isSpent() ? Outcome::unknown : Outcome::impossible;
+}
+
+} // namespace
+
+std::vector<int64_t> dpc::searchByWeights(ArrayRef<MemoryBlock> blocks, int64_t target,
+                                          int64_t &budget) {
+  size_t movable =
+      llvm::count_if(blocks, [](const MemoryBlock &block) { return !block.fixedOffset; });
+  for (const MemoryBlock &block : blocks)
+    if (block.fixedOffset && *block.fixedOffset + block.size > target)
+      return {};
+  if (movable > maxSearchedBlocks)
+    return {};
+  WeightedSearch search(blocks, target, budget);
+  using Preference = WeightedSearch::Preference;
+  Preference preference = Preference::steps;
+  for (int64_t nodeLimit = firstNodeLimit;; nodeLimit += nodeLimit / 20) {
+    WeightedSearch::Outcome outcome = search.run(preference, nodeLimit);
+    if (outcome == WeightedSearch::Outcome::found)
+      return search.offsets();
+    if (outcome == WeightedSearch::Outcome::impossible || budget < 0)
+      return {};
+    preference = preference == Preference::steps ? Preference::sections : Preference::steps;
+  }
+}
