@@ -190,6 +190,12 @@ dpc_status_t dpc_session::scatter(uint32_t index, uint32_t dtype, const void *da
   return uploadTensor(*queue, state.placements[options.rank], state.dtype, dtype, data);
 }
 
+dpc_status_t dpc_session::scatter(uint32_t index, uint32_t dtype, const ReadElements &read) {
+  const dpc_state_t &state = program.states[index];
+  hasValue[index] = true;
+  return uploadTensor(*queue, state.placements[options.rank], state.dtype, dtype, read);
+}
+
 /// One operation on the first `bytes` of the window, between all ranks or with
 /// the rank `peer`.
 dpc_status_t dpc_session::exchange(uint32_t op, uint32_t peer, uint64_t bytes) {
@@ -221,9 +227,27 @@ dpc_status_t dpc_session::broadcast(void *data, uint64_t bytes) {
   return DPC_OK;
 }
 
-/// Sends this rank's elements of a placement to rank 0, in the placement's
-/// order. What lies together is downloaded together.
-dpc_status_t dpc_session::sendShard(const dpc_placement_t &place, uint64_t elementSize,
+dpc_status_t dpc_session::collect(const void *record, uint64_t bytes, std::vector<char> *outAll) {
+  outAll->resize(options.rank == 0 ? bytes * options.world_size : 0);
+  if (options.rank == 0)
+    std::memcpy(outAll->data(), record, bytes);
+  else
+    std::memcpy(memory.window(), record, bytes);
+  for (uint32_t r = 1; r < options.world_size; ++r) {
+    if (options.rank != 0 && options.rank != r)
+      continue;
+    if (dpc_status_t status =
+            options.rank == r ? exchange(DPC_OP_SEND, 0, bytes) : exchange(DPC_OP_RECV, r, bytes))
+      return status;
+    if (options.rank == 0)
+      std::memcpy(outAll->data() + r * bytes, memory.window(), bytes);
+  }
+  return DPC_OK;
+}
+
+/// Sends this rank's elements of a range to rank 0, in the placement's order.
+/// What lies together is downloaded together.
+dpc_status_t dpc_session::sendShard(const dpc_placement_t &place, uint64_t elementSize, Range range,
                                     uint64_t extraOffset) {
   const uint64_t window = RankMemory::kWindowBytes / elementSize;
   uint64_t filled = 0;
@@ -244,21 +268,28 @@ dpc_status_t dpc_session::sendShard(const dpc_placement_t &place, uint64_t eleme
     }
     return DPC_OK;
   };
-  if (dpc_status_t status = forEachSpan(place, elementSize, add))
+  if (dpc_status_t status = forEachSpan(place, elementSize, range.begin, range.end, add))
     return status;
   return filled ? send() : dpc_status_t(DPC_OK);
 }
 
-/// Puts what `owner` sends by sendShard where it belongs in the whole tensor.
+/// Puts what `owner` sends by sendShard where it belongs in the range.
 dpc_status_t dpc_session::receiveShard(const dpc_placement_t &place, uint32_t owner,
-                                       uint64_t elementSize, char *destination) {
+                                       uint64_t elementSize, Range range, char *destination) {
   const uint64_t window = RankMemory::kWindowBytes / elementSize;
   uint64_t expected = 0, at = 0, arrived = 0;
-  forEachPiece(place, [&](uint64_t, uint64_t, uint64_t length) {
+  auto forEachPart = [&](auto visit) {
+    return forEachPiece(place, [&](uint64_t, uint64_t global, uint64_t length) -> int32_t {
+      const uint64_t low = std::max(global, range.begin),
+                     high = std::min(global + length, range.end);
+      return low < high ? visit(low - range.begin, high - low) : int32_t(DPC_OK);
+    });
+  };
+  forEachPart([&](uint64_t, uint64_t length) {
     expected += length;
     return 0;
   });
-  return forEachPiece(place, [&](uint64_t, uint64_t global, uint64_t length) -> int32_t {
+  return forEachPart([&](uint64_t to, uint64_t length) -> int32_t {
     while (length) {
       if (at == arrived) {
         at = 0, arrived = std::min(expected, window);
@@ -267,16 +298,17 @@ dpc_status_t dpc_session::receiveShard(const dpc_placement_t &place, uint32_t ow
           return status;
       }
       const uint64_t part = std::min(length, arrived - at);
-      std::memcpy(destination + global * elementSize, memory.window() + at * elementSize,
+      std::memcpy(destination + to * elementSize, memory.window() + at * elementSize,
                   part * elementSize);
-      at += part, global += part, length -= part;
+      at += part, to += part, length -= part;
     }
     return DPC_OK;
   });
 }
 
 dpc_status_t dpc_session::gather(const dpc_placement_t *placements, uint32_t dtype,
-                                 char *destination, uint64_t extraOffset) {
+                                 char *destination, uint64_t extraOffset, uint64_t begin,
+                                 uint64_t end) {
   const uint64_t size = dpc_dtype_size(dtype);
   for (uint32_t owner = 0; owner < options.world_size; ++owner) {
     const dpc_placement_t &place = placements[owner];
@@ -284,11 +316,11 @@ dpc_status_t dpc_session::gather(const dpc_placement_t *placements, uint32_t dty
       continue;
     dpc_status_t status = DPC_OK;
     if (options.rank == 0 && owner == 0)
-      status = downloadTensor(*queue, place, dtype, extraOffset, 0, UINT64_MAX, destination);
+      status = downloadTensor(*queue, place, dtype, extraOffset, begin, end, destination);
     else if (options.rank == owner)
-      status = sendShard(place, size, extraOffset);
+      status = sendShard(place, size, {begin, end}, extraOffset);
     else if (options.rank == 0)
-      status = receiveShard(place, owner, size, destination);
+      status = receiveShard(place, owner, size, {begin, end}, destination);
     if (status)
       return status;
   }
@@ -322,13 +354,14 @@ dpc_status_t dpc_session::metric(const char *name, double *out) const {
   return fail(DPC_INVALID, "the program has no metric \"%s\"", name);
 }
 
-/// Ends an entry on all ranks: they learn whether any wants to stop or saw a
-/// loss that is not finite, and the values of metrics that one rank holds (the
+/// Ends an entry on all ranks: they learn whether any wants to stop, saw a loss
+/// that is not finite or still writes a checkpoint, and the values of metrics that one rank holds (the
 /// others add zero).
 dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
   double *values = memory.vote();
   values[0] = stopRequest && *stopRequest;
   values[1] = 0;
+  values[2] = isWriting && *isWriting;
   for (uint32_t i = 0; i < program.metric_count; ++i) {
     const dpc_metric_t &metric = program.metrics[i];
     const bool produced = metric.entry >> entry & 1,
@@ -337,22 +370,23 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
     if (produced && mine)
       if (dpc_status_t status = readMetric(metric, &value))
         return status;
-    values[2 + i] = metric.holder == DPC_NONE ? 0 : value;
+    values[3 + i] = metric.holder == DPC_NONE ? 0 : value;
     metricValues[i] = value;
     if (metric.kind == DPC_METRIC_LOSS && !std::isfinite(value))
       values[1] = 1;
   }
   if (comm->world_size > 1) {
     dpc_comm_op_t op = {
-        DPC_OP_ALL_REDUCE,  0,      0,     DPC_F64, DPC_SUM, DPC_NONE, 2ull + program.metric_count,
+        DPC_OP_ALL_REDUCE,  0,      0,     DPC_F64, DPC_SUM, DPC_NONE, 3ull + program.metric_count,
         DPC_CONTROL_BUFFER, values, values};
     if (dpc_status_t status = dpc_comm_run(comm, &op))
       return status;
   }
   for (uint32_t i = 0; i < program.metric_count; ++i)
     if (program.metrics[i].holder != DPC_NONE)
-      metricValues[i] = values[2 + i];
+      metricValues[i] = values[3 + i];
   stopAgreed = values[0] != 0;
+  writingAgreed = values[2] != 0;
   *outAllFinite = values[1] == 0;
   return DPC_OK;
 }

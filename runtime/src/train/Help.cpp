@@ -34,7 +34,7 @@ Results
   --log=FILE.jsonl           one object a step: step, loss, seconds, samples_per_second, learning_rate
   --checkpoint=DIR           write checkpoints: at the end, at Ctrl-C, and
   --checkpoint-every=N       every N steps; the three newest of this run stay
-  --resume                   go on from the newest checkpoint in DIR
+  --resume[=OTHER]           go on from the newest checkpoint in DIR; while it has none, from that in OTHER
   --save-params=FILE         parameters and buffers as safetensors, at the end
   --save-onnx=FILE           the model with its trained parameters
   --best=loss|accuracy       write these two, and DIR/best, at each evaluation that is the best so far, not at the end
