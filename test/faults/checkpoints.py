@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from harness import FOREVER, Skipped, checkpoints_in, damage, expect, steps_in, wait_until
+from harness import FOREVER, Job, Skipped, checkpoints_in, damage, expect, steps_in, wait_until
 
 
 STATE = 'state-0.safetensors'
@@ -224,6 +224,21 @@ def leftovers(tests):
         expect(names == sorted([f'.making-{living}', '.making-4194000', '.making-4194001']), names, dead, young.pid)
         expect(os.listdir(outside) == ['manifest.json'], 'a link was followed')
     yield 'unfinished checkpoints', unfinished
+
+    def not_shared():
+        """Ranks that do not see the same folder, as on two machines: here by the folder that they work in."""
+        room, other = tests.room(), tests.room()
+
+        def start(fault, *options):
+            return Job(room, [os.path.join(tests.tools, 'dpc-run'), '-n', '2', tests.wrapper, f'--data={tests.data}',
+                              '--checkpoint=ck', *options], {'FAULT': fault, 'PROGRAM': tests.program(2)}, cwd=room)
+        start(f'1:cd {other}', '--steps=2').expect_cause(
+            5, ('ck: rank 1 does not see what rank 0 makes there', 'need a folder that they share'), 20)
+        expect(checkpoints_in(room) == [], checkpoints_in(room))
+        job = start('', '--steps=2')
+        expect(job.end() == 0, job.errors())
+        start(f'1:cd {other}', '--steps=4', '--resume').expect_cause(1, ('no usable checkpoint: ck: No such file',), 20)
+    yield 'checkpoints in a folder that is not shared', not_shared
 
     def writer_killed():
         """--save-params leaves nothing that the next run does not remove."""

@@ -147,6 +147,8 @@ class Parameters:
         run, saved = self.start('run/step-2', program=self.suite.trainer('mlp', optimizer='adam,lr=1e-30'))
         run.done().says('6 of 6', 'the optimizer state in it is left out (12 tensors)')
         self.expect_values(saved, read_safetensors(self.suite.path('two.st')))
+        run, saved = self.start('run/step-2/,only=fc1.*', program=self.suite.trainer('mlp', optimizer='adam,lr=1e-30'))
+        run.done().says('2 of 6')
 
     def constants(self):
         """A constant that the program was compiled with cannot be another: here a mask of pruned weights."""

@@ -3,6 +3,8 @@
 #include "runtime/src/pieces/Manifest.h"
 #include "runtime/src/pieces/TensorFiles.h"
 #include "runtime/src/pieces/WritePlan.h"
+#include "test/runtime/ForkRanks.h"
+#include "test/runtime/TestFiles.h"
 
 #include <deque>
 #include <gtest/gtest.h>
@@ -11,6 +13,7 @@
 #include <tuple>
 
 using namespace dpc;
+using namespace dpc::test;
 
 namespace {
 
@@ -237,6 +240,70 @@ TEST(Manifest, IsReadAsItWasWritten) {
   // A byte more or less is no manifest.
   EXPECT_EQ(parseManifest(text.data(), text.size() - 1, "m", &read), DPC_INVALID);
   EXPECT_EQ(parseManifest((text + " ").data(), text.size() + 1, "m", &read), DPC_INVALID);
+}
+
+TEST(Manifest, WhatItLacksIsSaid) {
+  const std::string head = R"({"version": 2, "step": 1, "seed": 0, )",
+                    file =
+                        R"("files": [{"name": "state-0.safetensors", "bytes": 8, "crc32": 1}], )";
+  const std::pair<std::string, const char *> refused[] = {
+      {"[]", "m: not a checkpoint's manifest"},
+      {"{}", "m: not a checkpoint's manifest"},
+      {R"({"version": 0})", "checkpoint version 0, this program reads 1 and 2"},
+      {R"({"version": 2, "step": 1})", "lacks step or seed"},
+      {R"({"version": 2, "step": -1, "seed": 0})", "lacks step or seed"},
+      {R"({"version": 1, "step": 1, "seed": 0, "bytes": 8})", "lacks bytes or crc32"},
+      {R"({"version": 1, "step": 1, "seed": 0, "bytes": 8, "crc32": 4294967296})",
+       "lacks bytes or crc32"},
+      {head + R"("tensors": []})", "lacks files or tensors"},
+      {head + R"("files": []})", "lacks files or tensors"},
+      {head + R"("files": [{"name": "state-0.safetensors", "bytes": 8}], "tensors": []})",
+       "no name, bytes and crc32"},
+      {head + R"("files": [{"name": "state-0.safetensors", "bytes": 8, "crc32": 4294967296}],
+                 "tensors": []})",
+       "no name, bytes and crc32"},
+      {head + file + R"("tensors": [{"name": "w", "dtype": "F32", "shape": [2]}]})",
+       "lacks name, dtype, shape or pieces"},
+      {head + file + R"("tensors": [{"name": "w", "dtype": "F32", "pieces": []}]})",
+       "lacks name, dtype, shape or pieces"},
+      {head + file + R"("tensors": [{"name": "w", "dtype": "F32", "shape": [1,1,1,1,1,1,1,1,1],
+                                     "pieces": []}]})",
+       "\"w\" has too large a shape"},
+      {head + file + R"("tensors": [{"name": "w", "dtype": "F32", "shape": [2],
+                                     "pieces": [{"file": "state-0.safetensors"}]}]})",
+       "\"w\" has a piece without segments"},
+      {head + file + R"("tensors": [{"name": "w", "dtype": "F32", "shape": [2], "pieces":
+                        [{"file": "state-0.safetensors", "segments": [[0, -1]]}]}]})",
+       "\"w\" has a segment"}};
+  for (const auto &[text, message] : refused) {
+    Manifest read;
+    EXPECT_EQ(parseManifest((text + "\n").data(), text.size() + 1, "m", &read), DPC_INVALID);
+    EXPECT_NE(std::string(dpc_last_error()).find(message), std::string::npos)
+        << text << ": " << dpc_last_error();
+  }
+}
+
+// A file whose tensors are not aligned is held as a copy, which cannot be read
+// again.
+TEST(TensorFiles, WhatIsNoFileIsNotForgotten) {
+  TemporaryDirectory directory;
+  const uint64_t count = 5u << 20;
+  std::vector<float> values(count), got(count);
+  std::iota(values.begin(), values.end(), 1.f);
+  std::string header =
+      R"({"w": {"dtype": "F32", "shape": [5242880], "data_offsets": [0, 20971520]}})";
+  for (int padding : {0, 1}) { // one of them is not aligned
+    header += ' ';
+    writeFile(directory.path + "/w", little<uint64_t>(header.size()) + header +
+                                         std::string(reinterpret_cast<const char *>(values.data()),
+                                                     count * sizeof(float)));
+    TensorFiles files;
+    ASSERT_EQ(files.openPath(directory.path + "/w"), DPC_OK) << dpc_last_error();
+    for (int twice : {0, 1}) {
+      files.all()[0].read(0, count, reinterpret_cast<char *>(got.data()));
+      EXPECT_TRUE(got == values) << padding << twice;
+    }
+  }
 }
 
 TEST(Manifest, NamesOfItsFiles) {

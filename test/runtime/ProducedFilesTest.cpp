@@ -79,6 +79,16 @@ TEST_F(ProducedFiles, StepsGoOnWhileACheckpointIsWritten) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("ck")), {}), 3); // and 1200
 }
 
+// A loss that is not finite ends the run, and not the checkpoint under way.
+TEST_F(ProducedFiles, ACheckpointUnderWayOutlivesAnInfiniteLoss) {
+  const Outcome outcome =
+      train(2, {"--steps=1000", "--lr=1e30", "--checkpoint=" + path("ck"), "--checkpoint-every=4"},
+            {"DPC_TEST_SLOW_FSYNC=state-1"});
+  EXPECT_EQ(outcome.code, 4) << outcome.text;
+  EXPECT_TRUE(std::filesystem::exists(path("ck") + "/step-4/manifest.json"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("ck")), {}), 1);
+}
+
 // It gets its name when all ranks have written, without another save.
 TEST_F(ProducedFiles, ACheckpointIsFinishedBetweenSteps) {
   EXPECT_EQ(train(2, {"--steps=100000000", "--checkpoint=" + path("ck"), "--checkpoint-every=5"},

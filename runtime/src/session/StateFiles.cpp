@@ -7,6 +7,7 @@
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/data/SafetensorsWriter.h"
+#include "runtime/src/pieces/WritePlan.h"
 
 #include <algorithm>
 #include <functional>
@@ -22,16 +23,24 @@ constexpr uint64_t kMostBytes = 1u << 20;
 using WritePart = std::function<dpc_status_t(const void *elements, uint64_t count)>;
 
 /// Collective. Calls write(elements, count) on rank 0 for part after part of a
-/// state.
-dpc_status_t forEachPart(dpc_session &session, const dpc_state_t &state, const WritePart &write) {
+/// state, which those send that would write it into a checkpoint.
+dpc_status_t forEachPart(dpc_session &session, const std::vector<PlannedPiece> &plan,
+                         uint32_t index, const WritePart &write) {
   const bool first = session.options.rank == 0;
+  const dpc_state_t &state = session.program.states[index];
+  std::vector<dpc_placement_t> places(state.placements,
+                                      state.placements + session.options.world_size);
+  for (dpc_placement_t &place : places)
+    place.owner = 0;
+  for (const PlannedPiece &piece : plan)
+    if (piece.state == index)
+      places[piece.rank].owner = 1;
   const uint64_t size = dpc_dtype_size(state.dtype),
                  count = elementCount(state.shape, state.dim_count), most = kMostBytes / size;
   std::vector<char> part(first ? std::min(count, most) * size : 0);
   for (uint64_t at = 0; at < count; at += most) {
     const uint64_t end = std::min(count, at + most);
-    if (dpc_status_t status =
-            session.gather(state.placements, state.dtype, part.data(), 0, at, end))
+    if (dpc_status_t status = session.gather(places.data(), state.dtype, part.data(), 0, at, end))
       return status;
     if (first)
       if (dpc_status_t status = write(part.data(), end - at))
@@ -47,7 +56,8 @@ template <typename Write> dpc_status_t onRankZero(const dpc_session &session, Wr
 
 dpc_status_t writeParameters(dpc_session &session, const char *path) {
   std::vector<dpc_array_t> arrays;
-  std::vector<const dpc_state_t *> states;
+  std::vector<uint32_t> states;
+  const std::vector<PlannedPiece> plan = planWriting(session.program);
   for (uint32_t i = 0; i < session.program.state_count; ++i) {
     const dpc_state_t &state = session.program.states[i];
     if (state.kind == DPC_STATE_OPTIMIZER)
@@ -55,7 +65,7 @@ dpc_status_t writeParameters(dpc_session &session, const char *path) {
     dpc_array_t array = {state.name, state.dtype, state.dim_count, {}, nullptr};
     std::copy(state.shape, state.shape + state.dim_count, array.shape);
     arrays.push_back(array);
-    states.push_back(&state);
+    states.push_back(i);
   }
   SafetensorsWriter file;
   const dpc_metadata_t metadata = {"program", session.program.name};
@@ -65,7 +75,7 @@ dpc_status_t writeParameters(dpc_session &session, const char *path) {
   for (size_t i : SafetensorsWriter::orderOf(arrays)) {
     const uint64_t size = dpc_dtype_size(arrays[i].dtype);
     if (dpc_status_t status =
-            forEachPart(session, *states[i], [&](const void *elements, uint64_t count) {
+            forEachPart(session, plan, states[i], [&](const void *elements, uint64_t count) {
               return file.write(elements, count * size);
             }))
       return status;
@@ -76,6 +86,7 @@ dpc_status_t writeParameters(dpc_session &session, const char *path) {
 /// Writes the template with the values of the states in it, one for each patch.
 dpc_status_t writeOnnx(dpc_session &session, const char *path) {
   const dpc_program_t &program = session.program;
+  const std::vector<PlannedPiece> plan = planWriting(program);
   AtomicFile file;
   if (dpc_status_t status = onRankZero(session, [&] { return file.create(path); }))
     return status;
@@ -108,7 +119,7 @@ dpc_status_t writeOnnx(dpc_session &session, const char *path) {
         return status;
       return file.write(converted.data(), count * size);
     };
-    if (dpc_status_t status = forEachPart(session, state, write))
+    if (dpc_status_t status = forEachPart(session, plan, patch.state, write))
       return status;
   }
   return onRankZero(session, [&] { return file.commit(); });

@@ -27,7 +27,7 @@ Training
   --epochs=N                 or N times through the data (default: once)
   --lr=X                     learning rate in place of the compiled one; schedule and groups scale with it
   --seed=S                   shuffle and random numbers (default 0)
-  --init-params=FILE[,..]    start from a safetensors file; see below
+  --init-params=FILE[,..]    start from a safetensors file, or the folder of a checkpoint; see below
   --nan=stop|warn            what a loss that is not finite does (default stop: exit 4)
 
 Results
