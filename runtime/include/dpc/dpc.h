@@ -107,7 +107,8 @@ dpc_status_t dpc_session_save_params(dpc_session_t *session, const char *path);
 /** Collective. The model with its present parameters as an ONNX file. */
 dpc_status_t dpc_session_save_onnx(dpc_session_t *session, const char *path);
 /** Collective. Writes directory/step-<N>, complete or not at all, each rank what
- * it holds: the directory must be the same on all. Keeps the three newest sound ones of this run, and all that others wrote. */
+ * it holds: the directory must be the same on all. Keeps the three newest sound
+ * ones of this run, and all that others wrote. */
 dpc_status_t dpc_session_save_checkpoint(dpc_session_t *session, const char *directory);
 /** Collective. Loads the newest undamaged checkpoint that fits the program and
  * the seed, under whatever layout it was written. DPC_INVALID if there is
