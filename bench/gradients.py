@@ -184,7 +184,7 @@ class Programs:
         with tempfile.TemporaryDirectory(dir=self.folder) as kept:
             run(os.path.join(BIN, 'dpc-run'), '-n', '1', self.path(precision), '--data=' + self.path('data.npz'),
                 '--no-shuffle', '--steps=1', '--init-params=' + self.path('weights.safetensors'), '--checkpoint=' + kept)
-            state = safetensors.numpy.load_file(os.path.join(kept, 'step-1', 'state.safetensors'))
+            state = safetensors.numpy.load_file(os.path.join(kept, 'step-1', 'state-0.safetensors'))
         slot = 'momentum_buffer|'
         return {name.removeprefix(slot): each.astype(np.float64) for name, each in state.items() if name.startswith(slot)}
 

@@ -7,11 +7,11 @@ import shutil
 import signal
 import subprocess
 import time
-import zlib
 
-from harness import FOREVER, Skipped, checkpoints_in, damage, expect, steps_in, wait_until
+from harness import FOREVER, Job, Skipped, checkpoints_in, damage, expect, steps_in, wait_until
 
 
+STATE = 'state-0.safetensors'
 DAMAGED, MISFIT = 'skipping a damaged checkpoint', 'skipping a checkpoint that does not fit'
 
 
@@ -38,7 +38,7 @@ def truncated(path):
 
 
 def short(path):
-    with open(f'{path}/state.safetensors', 'r+') as file:
+    with open(f'{path}/{STATE}', 'r+') as file:
         file.truncate(100)
 
 
@@ -55,26 +55,17 @@ def linked_file(name):
 
 
 def pipe(path):
-    os.remove(f'{path}/state.safetensors')
-    os.mkfifo(f'{path}/state.safetensors')
+    os.remove(f'{path}/{STATE}')
+    os.mkfifo(f'{path}/{STATE}')
 
 
 def other_shape(path):
-    """The same names, another model: one tensor is transposed in the header."""
-    with open(f'{path}/state.safetensors', 'rb') as file:
-        contents = file.read()
-    size = int.from_bytes(contents[:8], 'little')
-    header = contents[8:8 + size].decode()
-    names = json.loads(header)
-    name = next(n for n, t in names.items() if n != '__metadata__' and len(set(t['shape'])) == 2)
-    shape = names[name]['shape']
-    names[name]['shape'] = shape[::-1]
-    text = json.dumps(names, separators=(',', ':')).ljust(size)
-    expect(len(text) == size, 'header grew')
-    contents = contents[:8] + text.encode() + contents[8 + size:]
-    with open(f'{path}/state.safetensors', 'wb') as file:
-        file.write(contents)
-    manifest(crc32=zlib.crc32(contents))(path)
+    """The same names, another model: one tensor is transposed in the manifest."""
+    with open(f'{path}/manifest.json') as file:
+        tensors = json.load(file)['tensors']
+    tensor = next(t for t in tensors if len(set(t['shape'])) == 2)
+    tensor['shape'].reverse()
+    manifest(tensors=tensors)(path)
 
 
 def resumes(tests):
@@ -100,17 +91,17 @@ def resumes(tests):
         shutil.rmtree(path)
         shutil.copytree(f'{room}/ck/step-6', path)
 
-    yield resumed_past('flipped bit', lambda p: damage(f'{p}/state.safetensors'), DAMAGED)
+    yield resumed_past('flipped bit', lambda p: damage(f'{p}/{STATE}'), DAMAGED)
     yield resumed_past('short state', short, DAMAGED)
-    yield resumed_past('no state', lambda p: os.remove(f'{p}/state.safetensors'), DAMAGED)
+    yield resumed_past('no state', lambda p: os.remove(f'{p}/{STATE}'), DAMAGED)
     yield resumed_past('truncated manifest', truncated, DAMAGED)
     yield resumed_past('no manifest', lambda p: os.remove(f'{p}/manifest.json'), DAMAGED)
-    yield resumed_past('unknown version', manifest(version=2), 'checkpoint version 2')
+    yield resumed_past('unknown version', manifest(version=3), 'checkpoint version 3')
     yield resumed_past('another seed', manifest(seed=5), MISFIT)
     yield resumed_past('another optimizer', foreign, MISFIT)
     yield resumed_past('another shape', other_shape, MISFIT)
     yield resumed_past('linked folder', linked_folder, 'is a symbolic link')
-    yield resumed_past('linked state', linked_file('state.safetensors'), 'is a symbolic link')
+    yield resumed_past('linked state', linked_file(STATE), 'is a symbolic link')
     yield resumed_past('linked manifest', linked_file('manifest.json'), 'is a symbolic link')
     yield resumed_past('pipe for a state', pipe, 'not a regular file')
 
@@ -127,7 +118,7 @@ def resumes(tests):
     def none_left():
         room = trained(tests)
         for step in (2, 4, 6):
-            damage(f'{room}/ck/step-{step}/state.safetensors')
+            damage(f'{room}/ck/step-{step}/{STATE}')
         lines = tests.train(room, '--steps=7', '--resume', code=1).splitlines()
         expect(len(lines) == 1 and all(f'step-{s}' in lines[0] for s in (2, 4, 6)), lines)
         expect(checkpoints_in(room) == ['step-2', 'step-4', 'step-6'], checkpoints_in(room))
@@ -141,7 +132,7 @@ def rotations(tests):
         tests.train(other, '--steps=90', '--checkpoint-every=30', '--seed=5')
         for step in (30, 60, 90):
             shutil.copytree(f'{other}/ck/step-{step}', f'{room}/ck/step-{step}')
-        damage(f'{room}/ck/step-4/state.safetensors')
+        damage(f'{room}/ck/step-4/{STATE}')
         with open(f'{room}/ck/step-2/notes.txt', 'w') as file:
             file.write('mine')
         errors = tests.train(room, '--steps=16', '--resume', '--checkpoint-every=2')
@@ -155,7 +146,7 @@ def rotations(tests):
     def names_like_ours():
         """A copy that the user keeps in an old checkpoint has nearly the name of a file half written, and stays."""
         room = trained(tests)
-        for name in ('state.safetensors.tmp.old', 'manifest.json.tmp2b'):
+        for name in ('state-0.safetensors.tmp.old', 'manifest.json.tmp2b'):
             with open(f'{room}/ck/step-2/{name}', 'w') as file:
                 file.write('mine')
         tests.train(room, '--steps=14', '--resume', '--checkpoint-every=2')
@@ -176,7 +167,7 @@ def rotations(tests):
         os.kill(job.rank(0), signal.SIGSTOP)
         time.sleep(0.1)
         broken = newest()
-        damage(f'{room}/ck/step-{broken}/state.safetensors')
+        damage(f'{room}/ck/step-{broken}/{STATE}')
         os.kill(job.rank(0), signal.SIGCONT)
         wait_until(lambda: newest() > broken + 6, 'more checkpoints')
         os.kill(job.pid, signal.SIGINT)
@@ -192,7 +183,7 @@ def rotations(tests):
         os.rename(f'{room}/ck/step-2', outside)
         os.symlink(outside, f'{room}/ck/step-2')
         tests.train(room, '--steps=12', '--resume', '--checkpoint-every=2')
-        expect(sorted(os.listdir(outside)) == ['manifest.json', 'state.safetensors'], os.listdir(outside))
+        expect(sorted(os.listdir(outside)) == ['manifest.json', STATE], os.listdir(outside))
         expect(os.path.islink(f'{room}/ck/step-2'), 'the link is gone')
     yield 'rotation and links', links_in_rotation
 
@@ -204,7 +195,7 @@ def leftovers(tests):
 
         def make(name):
             os.mkdir(f'{room}/ck/{name}')
-            for file in ('state.safetensors.tmp77', 'manifest.json'):
+            for file in ('state-0.safetensors.tmp77', 'manifest.json'):
                 with open(f'{room}/ck/{name}/{file}', 'w') as out:
                     out.write('half')
         ended = subprocess.Popen(['true'])
@@ -233,6 +224,21 @@ def leftovers(tests):
         expect(names == sorted([f'.making-{living}', '.making-4194000', '.making-4194001']), names, dead, young.pid)
         expect(os.listdir(outside) == ['manifest.json'], 'a link was followed')
     yield 'unfinished checkpoints', unfinished
+
+    def not_shared():
+        """Ranks that do not see the same folder, as on two machines: here by the folder that they work in."""
+        room, other = tests.room(), tests.room()
+
+        def start(fault, *options):
+            return Job(room, [os.path.join(tests.tools, 'dpc-run'), '-n', '2', tests.wrapper, f'--data={tests.data}',
+                              '--checkpoint=ck', *options], {'FAULT': fault, 'PROGRAM': tests.program(2)}, cwd=room)
+        start(f'1:cd {other}', '--steps=2').expect_cause(
+            5, ('ck: rank 1 does not see what rank 0 makes there', 'need a folder that they share'), 20)
+        expect(checkpoints_in(room) == [], checkpoints_in(room))
+        job = start('', '--steps=2')
+        expect(job.end() == 0, job.errors())
+        start(f'1:cd {other}', '--steps=4', '--resume').expect_cause(1, ('no usable checkpoint: ck: No such file',), 20)
+    yield 'checkpoints in a folder that is not shared', not_shared
 
     def writer_killed():
         """--save-params leaves nothing that the next run does not remove."""

@@ -35,8 +35,8 @@ TEST_P(ProducedTransport, SavesTheSameBytes) {
   const std::string here = path("here"), reference = path("reference");
   trainAndSave(GetParam(), here);
   trainAndSave(transportNames()[0], reference);
-  for (const char *file :
-       {"/p", "/m.onnx", "/ck/step-5/state.safetensors", "/ck/step-10/state.safetensors"}) {
+  for (const char *file : {"/p", "/m.onnx", "/ck/step-5/state-0.safetensors",
+                           "/ck/step-10/state-0.safetensors", "/ck/step-10/state-1.safetensors"}) {
     EXPECT_FALSE(readFile(here + file).empty()) << file;
     EXPECT_EQ(readFile(here + file), readFile(reference + file)) << file;
   }

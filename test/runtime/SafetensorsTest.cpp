@@ -1,6 +1,7 @@
 // safetensors: what is written is read, and every defect of facts 1.10 is
 // refused.
 #include "dpc/safetensors.h"
+#include "runtime/src/data/SafetensorsWriter.h"
 #include "test/runtime/ForkRanks.h"
 #include "test/runtime/TestFiles.h"
 
@@ -30,6 +31,21 @@ protected:
   std::string path = directory.path + "/x.safetensors";
   dpc_array_file_t *file = nullptr;
 };
+
+// A file that is written part by part is as long as its header says, or is not
+// there.
+TEST_F(Safetensors, PartsThatAreNotAllAreNoFile) {
+  const float a[] = {1, 2, 3, 4};
+  for (size_t missing : {0u, 1u, 4u}) {
+    std::filesystem::remove(path);
+    dpc::SafetensorsWriter writer;
+    ASSERT_EQ(writer.create(path.c_str(), {{"a", DPC_F32, 1, {4}, nullptr}}, nullptr, 0), DPC_OK);
+    ASSERT_EQ(writer.write(a, 8), DPC_OK);
+    ASSERT_EQ(writer.write(a + 2, 8 - missing), DPC_OK);
+    EXPECT_EQ(writer.commit(), missing ? DPC_INVALID : DPC_OK);
+    EXPECT_EQ(std::filesystem::exists(path), missing == 0);
+  }
+}
 
 TEST_F(Safetensors, RoundTrip) {
   const float a[] = {1, 2, 3, 4, 5, 6};

@@ -100,13 +100,15 @@ dpc_status_t dpc_session_write_state(dpc_session_t *session, const char *name,
                                      const dpc_array_t *array);
 
 /** Collective. Parameters (frozen ones too) and buffers from / to a safetensors
- * file; loading needs every parameter and running statistic. */
+ * file; loading needs every parameter and running statistic, and takes the
+ * folder of a checkpoint (directory/step-<N>) too. */
 dpc_status_t dpc_session_load_params(dpc_session_t *session, const char *path);
 dpc_status_t dpc_session_save_params(dpc_session_t *session, const char *path);
 /** Collective. The model with its present parameters as an ONNX file. */
 dpc_status_t dpc_session_save_onnx(dpc_session_t *session, const char *path);
-/** Collective. Writes directory/step-<N>, complete or not at all; keeps the
- * three newest sound ones of this run, and all that others wrote. */
+/** Collective. Writes directory/step-<N>, complete or not at all, each rank what
+ * it holds: the directory must be the same on all. Keeps the three newest sound
+ * ones of this run, and all that others wrote. */
 dpc_status_t dpc_session_save_checkpoint(dpc_session_t *session, const char *directory);
 /** Collective. Loads the newest undamaged checkpoint that fits the program and
  * the seed, under whatever layout it was written. DPC_INVALID if there is

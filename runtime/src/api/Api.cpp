@@ -9,8 +9,6 @@
 #include "runtime/src/session/Session.h"
 #include "runtime/src/session/StateFiles.h"
 
-#include "dpc/safetensors.h"
-
 #include <cstring>
 #include <list>
 #include <new>
@@ -167,7 +165,8 @@ dpc_status_t dpc_session_write_state(dpc_session_t *session, const char *name,
     const uint32_t index = findState(session->program, name);
     if (index == DPC_NONE)
       return fail(DPC_INVALID, "the program has no state \"%s\"", name);
-    return loadState(*session, index, {array, nullptr}, false);
+    const FileTensor tensor(*array);
+    return loadState(*session, index, {&tensor, nullptr}, false);
   });
 }
 
@@ -181,14 +180,7 @@ dpc_status_t dpc_session_load_params(dpc_session_t *session, const char *path) {
 }
 
 dpc_status_t dpc_session_save_params(dpc_session_t *session, const char *path) {
-  return guarded([&] {
-    return collectStates(
-        *session, [](const dpc_state_t &s) { return s.kind != DPC_STATE_OPTIMIZER; },
-        [&](const std::vector<dpc_array_t> &arrays) {
-          const dpc_metadata_t metadata = {"program", session->program.name};
-          return dpc_safetensors_write(path, arrays.data(), arrays.size(), &metadata, 1);
-        });
-  });
+  return guarded([&] { return saveParameters(*session, path); });
 }
 
 dpc_status_t dpc_session_save_onnx(dpc_session_t *session, const char *path) {

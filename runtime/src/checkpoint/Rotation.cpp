@@ -7,7 +7,7 @@
 #include "runtime/src/base/Hex.h"
 #include "runtime/src/base/Process.h"
 #include "runtime/src/base/Status.h"
-#include "runtime/src/checkpoint/StepFolder.h"
+#include "runtime/src/pieces/StepFolder.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -54,21 +54,20 @@ dpc_status_t checkOwn(const StepFolder &folder, CheckpointRun &run) {
   Manifest manifest;
   if (dpc_status_t status = folder.readManifest(&manifest))
     return status;
+  if (dpc_status_t status = folder.checkStep(manifest))
+    return status;
   if (run.id.empty() || manifest.run != run.id)
     return fail(DPC_INVALID, "another run's");
-  struct stat info;
-  if (::fstatat(folder.get(), kStateFile, &info, AT_SYMLINK_NOFOLLOW) != 0)
-    return fail(DPC_IO, "%s", std::strerror(errno));
-  const CheckpointRun::FileState state = {info.st_dev, info.st_ino, info.st_size,
-                                          info.st_ctim.tv_sec, info.st_ctim.tv_nsec};
-  if (run.sound.count(state))
-    return DPC_OK;
-  Mapping contents;
-  if (dpc_status_t status = folder.mapState(&contents))
-    return status;
-  if (dpc_status_t status = checkContents(contents, manifest, folder.pathOf(kStateFile)))
-    return status;
-  run.sound.insert(state);
+  for (const ManifestFile &file : manifest.files) {
+    struct stat info;
+    if (::fstatat(folder.get(), file.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+      return fail(DPC_IO, "%s: %s", folder.pathOf(file.name).c_str(), std::strerror(errno));
+    if (run.sound.count(fileStateOf(info)))
+      continue;
+    if (dpc_status_t status = folder.checkFile(file))
+      return status;
+    run.sound.insert(fileStateOf(info));
+  }
   return DPC_OK;
 }
 
@@ -99,6 +98,10 @@ dpc_status_t moveAside(const std::string &directory, const std::string &name,
 }
 
 } // namespace
+
+CheckpointRun::FileState fileStateOf(const struct stat &info) {
+  return {info.st_dev, info.st_ino, info.st_size, info.st_ctim.tv_sec, info.st_ctim.tv_nsec};
+}
 
 std::vector<uint64_t> listCheckpoints(const std::string &directory) {
   std::vector<uint64_t> steps;

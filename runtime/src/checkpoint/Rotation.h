@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <sys/stat.h>
 #include <vector>
 
 namespace dpc {
@@ -16,6 +17,9 @@ namespace dpc {
 /// Steps of the folders in a directory that are named as checkpoints are,
 /// newest first. A missing directory has none.
 std::vector<uint64_t> listCheckpoints(const std::string &directory);
+
+/// What tells a file from itself before or after a change.
+CheckpointRun::FileState fileStateOf(const struct stat &info);
 
 /// Name of the folder in which this process makes a checkpoint.
 std::string makingName();

@@ -16,11 +16,13 @@
 namespace dpc {
 
 Mapping::Mapping(Mapping &&other) noexcept
-    : start(std::exchange(other.start, nullptr)), length(std::exchange(other.length, 0)) {}
+    : start(std::exchange(other.start, nullptr)), length(std::exchange(other.length, 0)),
+      isFile(other.isFile) {}
 
 Mapping &Mapping::operator=(Mapping &&other) noexcept {
   std::swap(start, other.start);
   std::swap(length, other.length);
+  std::swap(isFile, other.isFile);
   return *this;
 }
 
@@ -59,7 +61,8 @@ dpc_status_t Mapping::mapFile(int fd, const char *path) {
     if (mapped == MAP_FAILED)
       status = fail(DPC_IO, "%s: cannot be mapped: %s", path, std::strerror(errno));
     else
-      start = static_cast<char *>(mapped), length = static_cast<size_t>(info.st_size);
+      start = static_cast<char *>(mapped), length = static_cast<size_t>(info.st_size),
+      isFile = true;
   }
   ::close(fd);
   return status;
@@ -86,6 +89,11 @@ dpc_status_t Mapping::allocate(size_t bytes) {
     return fail(DPC_IO, "out of memory for %zu bytes", bytes);
   start = static_cast<char *>(mapped), length = bytes;
   return DPC_OK;
+}
+
+void Mapping::forget() const {
+  if (isFile)
+    ::madvise(start, length, MADV_DONTNEED);
 }
 
 bool arrayBytes(uint32_t dtype, const int64_t *shape, uint32_t dimCount, uint64_t *outBytes) {

@@ -28,12 +28,16 @@ public:
   dpc_status_t allocate(size_t bytes);
   char *data() const { return start; }
   size_t size() const { return length; }
+  /// Gives back the memory that a file's contents take since they were read;
+  /// they come from the file again.
+  void forget() const;
 
 private:
   dpc_status_t mapFile(int fd, const char *path);
 
   char *start = nullptr;
   size_t length = 0;
+  bool isFile = false; ///< what is forgotten can be read again
 };
 
 /// Bytes of an array of this shape; false if a dimension is negative or the
@@ -52,6 +56,12 @@ dpc_status_t parseNpyHeader(const char *image, uint64_t bytes, dpc_array_t *out,
 /// Opens a safetensors file that is mapped already; `path` is its name in
 /// messages.
 dpc_status_t openSafetensors(Mapping mapping, const char *path, dpc_array_file_t **outFile);
+
+/// "F32"; null for a type that safetensors lacks.
+const char *safetensorsTypeName(uint32_t dtype);
+
+/// The type of that name; 0 if there is none.
+uint32_t safetensorsType(const std::string &name);
 
 } // namespace dpc
 

@@ -5,11 +5,13 @@
 #include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/data/ArrayFile.h"
+#include "runtime/src/data/SafetensorsWriter.h"
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -72,12 +74,9 @@ public:
     }
     if (depth != 2 || field != "dtype")
       return reject("a string");
-    for (const SafetensorsType &type : kTypes)
-      if (value == type.name) {
-        tensors.back().array.dtype = type.dtype;
-        return tensors.back().hasType = true;
-      }
-    return reject("the type " + value);
+    tensors.back().array.dtype = safetensorsType(value);
+    tensors.back().hasType = tensors.back().array.dtype != DPC_DTYPE_INVALID;
+    return tensors.back().hasType || reject("the type " + value);
   }
 
   bool key(string_t &name) override {
@@ -210,13 +209,6 @@ dpc_status_t parse(dpc_array_file_t &file, const Mapping &mapping) {
   return DPC_OK;
 }
 
-const char *typeName(uint32_t dtype) {
-  for (const SafetensorsType &type : kTypes)
-    if (type.dtype == dtype)
-      return type.name;
-  return nullptr;
-}
-
 } // namespace
 } // namespace dpc
 
@@ -243,49 +235,82 @@ extern "C" const char *dpc_safetensors_metadata(const dpc_array_file_t *file, co
   return found == file->metadata.end() ? nullptr : found->second.c_str();
 }
 
-extern "C" dpc_status_t dpc_safetensors_write(const char *path, const dpc_array_t *arrays,
-                                              size_t arrayCount, const dpc_metadata_t *metadata,
-                                              size_t metadataCount) {
-  // Widest elements first, as the reference writer does: then every tensor is
-  // aligned.
-  std::vector<const dpc_array_t *> order;
-  for (size_t i = 0; i < arrayCount; ++i)
-    order.push_back(&arrays[i]);
-  std::stable_sort(order.begin(), order.end(), [](const dpc_array_t *a, const dpc_array_t *b) {
-    return dpc_dtype_size(a->dtype) > dpc_dtype_size(b->dtype);
+const char *dpc::safetensorsTypeName(uint32_t dtype) {
+  for (const SafetensorsType &type : kTypes)
+    if (type.dtype == dtype)
+      return type.name;
+  return nullptr;
+}
+
+uint32_t dpc::safetensorsType(const std::string &name) {
+  for (const SafetensorsType &type : kTypes)
+    if (name == type.name)
+      return type.dtype;
+  return DPC_DTYPE_INVALID;
+}
+
+// As the reference writer does: then every tensor is aligned.
+std::vector<size_t> SafetensorsWriter::orderOf(const std::vector<dpc_array_t> &arrays) {
+  std::vector<size_t> order(arrays.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return dpc_dtype_size(arrays[a].dtype) > dpc_dtype_size(arrays[b].dtype);
   });
+  return order;
+}
+
+dpc_status_t SafetensorsWriter::create(const char *target, const std::vector<dpc_array_t> &arrays,
+                                       const dpc_metadata_t *metadata, size_t metadataCount) {
+  path = target;
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   for (size_t i = 0; i < metadataCount; ++i)
     header["__metadata__"][metadata[i].key] = metadata[i].value;
   std::set<std::string> names{"__metadata__"};
   uint64_t at = 0;
-  for (const dpc_array_t *array : order) {
-    if (!names.insert(array->name).second)
-      return fail(DPC_INVALID, "%s: two tensors are named \"%s\"", path, array->name);
+  for (size_t i : orderOf(arrays)) {
+    const dpc_array_t &array = arrays[i];
+    if (!names.insert(array.name).second)
+      return fail(DPC_INVALID, "%s: two tensors are named \"%s\"", target, array.name);
     uint64_t bytes = 0;
-    if (!typeName(array->dtype) ||
-        !arrayBytes(array->dtype, array->shape, array->dim_count, &bytes))
-      return fail(DPC_INVALID, "%s: tensor \"%s\" has no valid type and shape", path, array->name);
+    if (!safetensorsTypeName(array.dtype) ||
+        !arrayBytes(array.dtype, array.shape, array.dim_count, &bytes))
+      return fail(DPC_INVALID, "%s: tensor \"%s\" has no valid type and shape", target, array.name);
     nlohmann::ordered_json entry;
-    entry["dtype"] = typeName(array->dtype);
-    entry["shape"] = std::vector<int64_t>(array->shape, array->shape + array->dim_count);
+    entry["dtype"] = safetensorsTypeName(array.dtype);
+    entry["shape"] = std::vector<int64_t>(array.shape, array.shape + array.dim_count);
     entry["data_offsets"] = {at, at + bytes};
-    header.emplace(array->name, std::move(entry));
+    header.emplace(array.name, std::move(entry));
     at += bytes;
   }
   std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const uint64_t length = text.size();
-  AtomicFile out;
-  if (dpc_status_t status = out.create(path))
+  expected = sizeof length + length + at;
+  if (dpc_status_t status = file.create(path))
     return status;
-  if (dpc_status_t status = out.write(&length, 8))
+  if (dpc_status_t status = file.write(&length, sizeof length))
     return status;
-  if (dpc_status_t status = out.write(text.data(), text.size()))
+  return file.write(text.data(), text.size());
+}
+
+dpc_status_t SafetensorsWriter::commit() {
+  if (file.size() == expected)
+    return file.commit();
+  return fail(DPC_INVALID, "%s: %llu bytes were written, the header says %llu", path.c_str(),
+              static_cast<unsigned long long>(file.size()),
+              static_cast<unsigned long long>(expected));
+}
+
+extern "C" dpc_status_t dpc_safetensors_write(const char *path, const dpc_array_t *arrays,
+                                              size_t arrayCount, const dpc_metadata_t *metadata,
+                                              size_t metadataCount) {
+  const std::vector<dpc_array_t> all(arrays, arrays + arrayCount);
+  SafetensorsWriter out;
+  if (dpc_status_t status = out.create(path, all, metadata, metadataCount))
     return status;
-  for (const dpc_array_t *array : order)
+  for (size_t i : SafetensorsWriter::orderOf(all))
     if (dpc_status_t status =
-            out.write(array->data, dpc_array_elements(array) * dpc_dtype_size(array->dtype)))
+            out.write(all[i].data, dpc_array_elements(&all[i]) * dpc_dtype_size(all[i].dtype)))
       return status;
   return out.commit();
 }

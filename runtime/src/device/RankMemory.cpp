@@ -35,7 +35,7 @@ uint64_t RankMemory::sharedBytes(const dpc_program_t &program, uint32_t index, b
   const uint64_t bytes = runsOnCuda(program) && !isStaged ? 0 : program.ranks[index].shared_bytes;
   // The region may begin within a page.
   return (program.device ? roundUp(bytes, pageBytes()) + pageBytes() : aligned(bytes)) +
-         aligned((2 + program.metric_count) * sizeof(double)) + kWindowBytes;
+         aligned((3 + program.metric_count) * sizeof(double)) + kWindowBytes;
 }
 
 dpc_status_t RankMemory::open(const dpc_program_t &program, dpc_comm_t &comm, bool isStaged) {
@@ -62,7 +62,7 @@ dpc_status_t RankMemory::open(const dpc_program_t &program, dpc_comm_t &comm, bo
     sharedPages = roundUp(spaceBytes, pageBytes());
     voteAt = shared + sharedPages;
   }
-  windowAt = voteAt + aligned((2 + program.metric_count) * sizeof(double));
+  windowAt = voteAt + aligned((3 + program.metric_count) * sizeof(double));
   return DPC_OK;
 }
 

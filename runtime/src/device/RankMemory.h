@@ -30,7 +30,7 @@ public:
 
   /// Start of a space.
   char *base(uint32_t space) const { return space == DPC_SPACE_ARENA ? arena : shared; }
-  /// [2 + metric_count] values that all ranks add up at the end of an entry.
+  /// [3 + metric_count] values that all ranks add up at the end of an entry.
   double *vote() const { return reinterpret_cast<double *>(voteAt); }
   /// [kWindowBytes] for messages between ranks outside of a step.
   char *window() const { return windowAt; }

@@ -65,34 +65,46 @@ uint64_t elementsOf(const std::vector<Piece> &group) {
 
 } // namespace
 
-dpc_status_t forEachSpan(const dpc_placement_t &placement, uint64_t size,
+dpc_status_t forEachSpan(const dpc_placement_t &placement, uint64_t size, uint64_t begin,
+                         uint64_t end,
                          const std::function<dpc_status_t(uint64_t, uint64_t)> &visit) {
-  return forEachGroup(placement, size, 0, UINT64_MAX, [&](const std::vector<Piece> &group) {
+  return forEachGroup(placement, size, begin, end, [&](const std::vector<Piece> &group) {
     return visit(group.front().local, elementsOf(group));
   });
 }
 
 dpc_status_t uploadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
-                          uint32_t fromDtype, const void *from) {
+                          uint32_t fromDtype, const ReadElements &read) {
   const uint64_t size = dpc_dtype_size(dtype), fromSize = dpc_dtype_size(fromDtype);
-  const char *values = static_cast<const char *>(from);
-  std::vector<char> gathered;
+  std::vector<char> gathered, raw;
   auto upload = [&](const std::vector<Piece> &group) -> dpc_status_t {
     const Piece &first = group.front();
-    const char *source = values + first.global * fromSize;
-    if (group.size() > 1 || dtype != fromDtype) {
-      gathered.resize(std::max(gathered.size(), elementsOf(group) * size));
-      for (const Piece &piece : group)
-        if (dpc_status_t status =
-                dpc_convert(dtype, gathered.data() + (piece.local - first.local) * size, fromDtype,
-                            values + piece.global * fromSize, piece.length))
+    gathered.resize(std::max(gathered.size(), elementsOf(group) * size));
+    for (const Piece &piece : group) {
+      char *to = gathered.data() + (piece.local - first.local) * size;
+      if (dtype != fromDtype)
+        raw.resize(std::max(raw.size(), piece.length * fromSize));
+      if (dpc_status_t status =
+              read(piece.global, piece.length, dtype == fromDtype ? to : raw.data()))
+        return status;
+      if (dtype != fromDtype)
+        if (dpc_status_t status = dpc_convert(dtype, to, fromDtype, raw.data(), piece.length))
           return status;
-      source = gathered.data();
     }
-    return queue.upload({placement.space, placement.offset + first.local * size}, source,
+    return queue.upload({placement.space, placement.offset + first.local * size}, gathered.data(),
                         elementsOf(group) * size);
   };
   return forEachGroup(placement, size, 0, UINT64_MAX, upload);
+}
+
+dpc_status_t uploadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
+                          uint32_t fromDtype, const void *from) {
+  const uint64_t size = dpc_dtype_size(fromDtype);
+  auto read = [&](uint64_t begin, uint64_t count, char *to) -> dpc_status_t {
+    std::memcpy(to, static_cast<const char *>(from) + begin * size, count * size);
+    return DPC_OK;
+  };
+  return uploadTensor(queue, placement, dtype, fromDtype, ReadElements(read));
 }
 
 dpc_status_t uploadSplat(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
@@ -104,7 +116,7 @@ dpc_status_t uploadSplat(Queue &queue, const dpc_placement_t &placement, uint32_
   std::vector<char> filled(std::min(placement.elements * size, kMostBytes));
   for (uint64_t at = 0; at + size <= filled.size(); at += size)
     std::memcpy(filled.data() + at, one, size);
-  return forEachSpan(placement, size, [&](uint64_t local, uint64_t count) {
+  return forEachSpan(placement, size, 0, UINT64_MAX, [&](uint64_t local, uint64_t count) {
     return queue.upload({placement.space, placement.offset + local * size}, filled.data(),
                         count * size);
   });

@@ -8,15 +8,25 @@
 
 namespace dpc {
 
-/// Calls visit(local, count) for this rank's elements of a placement, in the
-/// placement's order, until one call fails: what follows each other in the
-/// buffer comes together, at most 1 MiB of it. `size` is that of an element.
-dpc_status_t forEachSpan(const dpc_placement_t &placement, uint64_t size,
+/// Calls visit(local, count) for what this rank has of elements [begin, end) of
+/// a logical tensor, in the placement's order, until one call fails: what
+/// follows each other in the buffer comes together, at most 1 MiB of it. `size`
+/// is that of an element.
+dpc_status_t forEachSpan(const dpc_placement_t &placement, uint64_t size, uint64_t begin,
+                         uint64_t end,
                          const std::function<dpc_status_t(uint64_t, uint64_t)> &visit);
 
-/// Writes this rank's part of a logical tensor into its buffer. `from` is the
-/// whole tensor, row-major, of type `fromDtype`; `dtype` is the buffer's. What
-/// no run of the placement names stays as it is.
+/// Gives elements [begin, begin + count) of a logical tensor, at most 1 MiB of
+/// them as they will be uploaded.
+using ReadElements = std::function<dpc_status_t(uint64_t begin, uint64_t count, char *to)>;
+
+/// Writes this rank's part of a logical tensor into its buffer. What is read is
+/// of type `fromDtype`; `dtype` is the buffer's. What no run of the placement
+/// names stays as it is.
+dpc_status_t uploadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
+                          uint32_t fromDtype, const ReadElements &read);
+
+/// The same from the whole tensor, row-major, at `from`.
 dpc_status_t uploadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
                           uint32_t fromDtype, const void *from);
 

@@ -1,10 +1,8 @@
 // Parameters from a file that another program may have written.
 #include "runtime/src/session/LoadParameters.h"
 
-#include "dpc/safetensors.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
-#include "runtime/src/data/ArrayFile.h"
 #include "runtime/src/program/StateNames.h"
 #include "runtime/src/session/StateFiles.h"
 
@@ -36,8 +34,8 @@ bool mustBeGiven(const dpc_state_t &state) {
 
 class Loader {
 public:
-  Loader(dpc_session &session, const ParameterSource &source, const dpc_array_file_t &file)
-      : session(session), program(session.program), source(source), file(file) {}
+  Loader(dpc_session &session, const ParameterSource &source, const TensorFiles &files)
+      : session(session), program(session.program), source(source), files(files) {}
 
   dpc_status_t run(std::vector<std::string> *notes) {
     if (dpc_status_t status = match())
@@ -61,7 +59,7 @@ private:
   }
   bool isWanted(const dpc_state_t &state) const { return isOfModel(state) && isAskedFor(state); }
   bool isLoaded(uint32_t index) const {
-    return (*found)[index].array && isWanted(program.states[index]);
+    return (*found)[index].tensor && isWanted(program.states[index]);
   }
   /// By the state's name, or by one that only the ONNX file has for it.
   bool matches(const std::string &glob, const dpc_state_t &state) const {
@@ -81,27 +79,27 @@ private:
   /// Finds the array of every state.
   dpc_status_t match() {
     bool anyStripped = source.strip.empty();
-    for (const dpc_array_t &array : file.arrays) {
-      std::string name = array.name;
+    for (const FileTensor &tensor : files.all()) {
+      std::string name = tensor.array.name;
       if (!source.strip.empty() && startsWith(name, source.strip)) {
         name.erase(0, source.strip.size());
         anyStripped = true;
       }
       name = source.add + name;
-      auto [known, isNew] = arrays.try_emplace(name, &array);
+      auto [known, isNew] = tensors.try_emplace(name, &tensor);
       if (!isNew)
-        return fail(DPC_INVALID, "\"%s\" and \"%s\" are both %s", known->second->name, array.name,
-                    name.c_str());
+        return fail(DPC_INVALID, "\"%s\" and \"%s\" are both %s", known->second->array.name,
+                    tensor.array.name, name.c_str());
     }
     if (!anyStripped)
       return fail(DPC_INVALID, "no tensor's name begins with \"%s\"", source.strip.c_str());
-    found = std::make_unique<StateSources>(program, arrays);
-    for (const auto &[name, array] : arrays)
+    found = std::make_unique<StateSources>(program, tensors);
+    for (const auto &[name, tensor] : tensors)
       if (!found->isUsed(name))
-        unknown.push_back(array->name);
+        unknown.push_back(tensor->array.name);
     for (uint32_t i = 0; i < program.state_count; ++i) {
       const dpc_state_t &state = program.states[i];
-      if (!(*found)[i].array)
+      if (!(*found)[i].tensor)
         continue;
       optimizerCount += state.kind == DPC_STATE_OPTIMIZER;
       if (state.kind == DPC_STATE_CONSTANT && isAskedFor(state))
@@ -127,7 +125,7 @@ private:
   dpc_status_t checkMissing() const {
     std::vector<std::string> missing;
     for (uint32_t i = 0; i < program.state_count; ++i)
-      if (!(*found)[i].array && !found->isDropped(i) && isWanted(program.states[i]) &&
+      if (!(*found)[i].tensor && !found->isDropped(i) && isWanted(program.states[i]) &&
           mustBeGiven(program.states[i]))
         missing.push_back(program.states[i].name);
     if (missing.empty() || source.isPartial)
@@ -154,26 +152,30 @@ private:
   dpc_status_t checkConstant(const dpc_state_t &state, const StateSource &place) {
     if (dpc_status_t status = checkSource(state, place, false))
       return status;
-    const dpc_array_t &array = *place.array;
+    const uint32_t dtype = place.tensor->array.dtype;
     const dpc_placement_t &own = state.placements[session.options.rank];
-    const uint64_t size = dpc_dtype_size(state.dtype), from = dpc_dtype_size(array.dtype);
-    std::vector<char> converted, known;
+    const uint64_t size = dpc_dtype_size(state.dtype), most = 1u << 17;
+    std::vector<char> theirs, converted, known;
     return forEachPiece(own, [&](uint64_t local, uint64_t global, uint64_t length) -> dpc_status_t {
-      converted.resize(length * size);
-      known.resize(length * size);
-      if (dpc_status_t status =
-              dpc_convert(state.dtype, converted.data(), array.dtype,
-                          static_cast<const char *>(array.data) + global * from, length))
-        return status;
-      if (dpc_status_t status = session.queue->download(
-              known.data(), {own.space, own.offset + local * size}, known.size()))
-        return status;
-      if (converted == known)
-        return DPC_OK;
-      return fail(DPC_INVALID,
-                  "%s is a constant that the program was compiled with, "
-                  "and has other values in the file",
-                  state.name);
+      for (uint64_t at = 0; at < length; at += most) {
+        const uint64_t count = std::min(length - at, most);
+        theirs.resize(count * dpc_dtype_size(dtype));
+        converted.resize(count * size);
+        known.resize(count * size);
+        place.tensor->read(global + at, count, theirs.data());
+        if (dpc_status_t status =
+                dpc_convert(state.dtype, converted.data(), dtype, theirs.data(), count))
+          return status;
+        if (dpc_status_t status = session.queue->download(
+                known.data(), {own.space, own.offset + (local + at) * size}, known.size()))
+          return status;
+        if (converted != known)
+          return fail(DPC_INVALID,
+                      "%s is a constant that the program was compiled with, "
+                      "and has other values in the file",
+                      state.name);
+      }
+      return DPC_OK;
     });
   }
 
@@ -208,8 +210,8 @@ private:
   dpc_session &session;
   const dpc_program_t &program;
   const ParameterSource &source;
-  const dpc_array_file_t &file;
-  ArraysByName arrays;
+  const TensorFiles &files;
+  TensorsByName tensors;
   std::unique_ptr<StateSources> found;
   std::vector<std::string> unknown; ///< names in the file
   size_t optimizerCount = 0;
@@ -251,12 +253,10 @@ dpc_status_t parseParameterSource(const std::string &text, ParameterSource *out)
 
 dpc_status_t loadParameters(dpc_session &session, const ParameterSource &source,
                             std::vector<std::string> *notes) {
-  dpc_array_file_t *opened = nullptr;
-  if (dpc_status_t status = dpc_safetensors_open(source.path.c_str(), &opened))
+  TensorFiles files;
+  if (dpc_status_t status = files.openPath(source.path))
     return session.failed(status);
-  std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)> file(opened,
-                                                                       dpc_array_file_close);
-  if (dpc_status_t status = Loader(session, source, *file).run(notes))
+  if (dpc_status_t status = Loader(session, source, files).run(notes))
     return session.failed(failWithin(status, "%s", source.path.c_str()));
   return session.agree(DPC_OK);
 }

@@ -1,5 +1,5 @@
 // Opens one rank of a run, sets its state and runs its entries, after each of
-// which the ranks vote; moves tensors between the ranks and rank 0.
+// which the ranks vote.
 
 #include "runtime/src/session/Session.h"
 
@@ -16,7 +16,6 @@
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <utility>
 
 using namespace dpc;
 
@@ -190,109 +189,10 @@ dpc_status_t dpc_session::scatter(uint32_t index, uint32_t dtype, const void *da
   return uploadTensor(*queue, state.placements[options.rank], state.dtype, dtype, data);
 }
 
-/// One operation on the first `bytes` of the window, between all ranks or with
-/// the rank `peer`.
-dpc_status_t dpc_session::exchange(uint32_t op, uint32_t peer, uint64_t bytes) {
-  const dpc_comm_op_t operation = {op,
-                                   0,
-                                   peer,
-                                   DPC_U8,
-                                   0,
-                                   DPC_NONE,
-                                   bytes,
-                                   DPC_CONTROL_BUFFER,
-                                   memory.window(),
-                                   memory.window()};
-  return dpc_comm_run(comm, &operation);
-}
-
-dpc_status_t dpc_session::broadcast(void *data, uint64_t bytes) {
-  for (uint64_t at = 0; at < bytes && comm->world_size > 1;) {
-    const uint64_t part = std::min(bytes - at, RankMemory::kWindowBytes);
-    char *piece = static_cast<char *>(data) + at;
-    if (options.rank == 0)
-      std::memcpy(memory.window(), piece, part);
-    if (dpc_status_t status = exchange(DPC_OP_BROADCAST, 0, part))
-      return status;
-    if (options.rank != 0)
-      std::memcpy(piece, memory.window(), part);
-    at += part;
-  }
-  return DPC_OK;
-}
-
-/// Sends this rank's elements of a placement to rank 0, in the placement's
-/// order. What lies together is downloaded together.
-dpc_status_t dpc_session::sendShard(const dpc_placement_t &place, uint64_t elementSize,
-                                    uint64_t extraOffset) {
-  const uint64_t window = RankMemory::kWindowBytes / elementSize;
-  uint64_t filled = 0;
-  auto send = [&] {
-    return exchange(DPC_OP_SEND, 0, std::exchange(filled, uint64_t(0)) * elementSize);
-  };
-  auto add = [&](uint64_t local, uint64_t count) -> dpc_status_t {
-    while (count) {
-      const uint64_t part = std::min(count, window - filled);
-      if (dpc_status_t status = queue->download(
-              memory.window() + filled * elementSize,
-              {place.space, place.offset + extraOffset + local * elementSize}, part * elementSize))
-        return status;
-      filled += part, local += part, count -= part;
-      if (filled == window)
-        if (dpc_status_t status = send())
-          return status;
-    }
-    return DPC_OK;
-  };
-  if (dpc_status_t status = forEachSpan(place, elementSize, add))
-    return status;
-  return filled ? send() : dpc_status_t(DPC_OK);
-}
-
-/// Puts what `owner` sends by sendShard where it belongs in the whole tensor.
-dpc_status_t dpc_session::receiveShard(const dpc_placement_t &place, uint32_t owner,
-                                       uint64_t elementSize, char *destination) {
-  const uint64_t window = RankMemory::kWindowBytes / elementSize;
-  uint64_t expected = 0, at = 0, arrived = 0;
-  forEachPiece(place, [&](uint64_t, uint64_t, uint64_t length) {
-    expected += length;
-    return 0;
-  });
-  return forEachPiece(place, [&](uint64_t, uint64_t global, uint64_t length) -> int32_t {
-    while (length) {
-      if (at == arrived) {
-        at = 0, arrived = std::min(expected, window);
-        expected -= arrived;
-        if (dpc_status_t status = exchange(DPC_OP_RECV, owner, arrived * elementSize))
-          return status;
-      }
-      const uint64_t part = std::min(length, arrived - at);
-      std::memcpy(destination + global * elementSize, memory.window() + at * elementSize,
-                  part * elementSize);
-      at += part, global += part, length -= part;
-    }
-    return DPC_OK;
-  });
-}
-
-dpc_status_t dpc_session::gather(const dpc_placement_t *placements, uint32_t dtype,
-                                 char *destination, uint64_t extraOffset) {
-  const uint64_t size = dpc_dtype_size(dtype);
-  for (uint32_t owner = 0; owner < options.world_size; ++owner) {
-    const dpc_placement_t &place = placements[owner];
-    if (!place.owner || !place.run_count)
-      continue;
-    dpc_status_t status = DPC_OK;
-    if (options.rank == 0 && owner == 0)
-      status = downloadTensor(*queue, place, dtype, extraOffset, 0, UINT64_MAX, destination);
-    else if (options.rank == owner)
-      status = sendShard(place, size, extraOffset);
-    else if (options.rank == 0)
-      status = receiveShard(place, owner, size, destination);
-    if (status)
-      return status;
-  }
-  return DPC_OK;
+dpc_status_t dpc_session::scatter(uint32_t index, uint32_t dtype, const ReadElements &read) {
+  const dpc_state_t &state = program.states[index];
+  hasValue[index] = true;
+  return uploadTensor(*queue, state.placements[options.rank], state.dtype, dtype, read);
 }
 
 dpc_status_t dpc_session::checkState() const {
@@ -322,13 +222,14 @@ dpc_status_t dpc_session::metric(const char *name, double *out) const {
   return fail(DPC_INVALID, "the program has no metric \"%s\"", name);
 }
 
-/// Ends an entry on all ranks: they learn whether any wants to stop or saw a
-/// loss that is not finite, and the values of metrics that one rank holds (the
-/// others add zero).
+/// Ends an entry on all ranks: they learn whether any wants to stop, saw a loss
+/// that is not finite or still writes a checkpoint, and the values of metrics
+/// that one rank holds (the others add zero).
 dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
   double *values = memory.vote();
   values[0] = stopRequest && *stopRequest;
   values[1] = 0;
+  values[2] = isWriting && *isWriting;
   for (uint32_t i = 0; i < program.metric_count; ++i) {
     const dpc_metric_t &metric = program.metrics[i];
     const bool produced = metric.entry >> entry & 1,
@@ -337,22 +238,23 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
     if (produced && mine)
       if (dpc_status_t status = readMetric(metric, &value))
         return status;
-    values[2 + i] = metric.holder == DPC_NONE ? 0 : value;
+    values[3 + i] = metric.holder == DPC_NONE ? 0 : value;
     metricValues[i] = value;
     if (metric.kind == DPC_METRIC_LOSS && !std::isfinite(value))
       values[1] = 1;
   }
   if (comm->world_size > 1) {
     dpc_comm_op_t op = {
-        DPC_OP_ALL_REDUCE,  0,      0,     DPC_F64, DPC_SUM, DPC_NONE, 2ull + program.metric_count,
+        DPC_OP_ALL_REDUCE,  0,      0,     DPC_F64, DPC_SUM, DPC_NONE, 3ull + program.metric_count,
         DPC_CONTROL_BUFFER, values, values};
     if (dpc_status_t status = dpc_comm_run(comm, &op))
       return status;
   }
   for (uint32_t i = 0; i < program.metric_count; ++i)
     if (program.metrics[i].holder != DPC_NONE)
-      metricValues[i] = values[2 + i];
+      metricValues[i] = values[3 + i];
   stopAgreed = values[0] != 0;
+  writingAgreed = values[2] != 0;
   *outAllFinite = values[1] == 0;
   return DPC_OK;
 }

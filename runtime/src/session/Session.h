@@ -2,9 +2,11 @@
 #define DPC_RUNTIME_SRC_SESSION_SESSION_H
 
 #include "dpc/dpc.h"
+#include "runtime/src/device/TensorTransfer.h"
 #include "runtime/src/program/Executor.h"
 #include "runtime/src/session/CheckpointRun.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,14 +21,20 @@ struct dpc_session {
   dpc_status_t runEntry(uint32_t entry, uint64_t validRows);
   dpc_status_t metric(const char *name, double *out) const;
 
-  /// Collective. Assembles a logical tensor at `destination` on rank 0: its
-  /// owners send their shards in messages of at most a window.
+  /// Collective. Assembles elements [begin, end) of a logical tensor at
+  /// `destination` on rank 0: their owners send them in messages of at most a
+  /// window.
   dpc_status_t gather(const dpc_placement_t *placements, uint32_t dtype, char *destination,
-                      uint64_t extraOffset = 0);
+                      uint64_t extraOffset = 0, uint64_t begin = 0, uint64_t end = UINT64_MAX);
+  /// Collective. Rank 0 gets the `bytes` (at most a window) that each rank has
+  /// at `record`, in the order of the ranks.
+  dpc_status_t collect(const void *record, uint64_t bytes, std::vector<char> *outAll);
   /// Collective. Gives every rank the `bytes` that rank 0 has at `data`.
   dpc_status_t broadcast(void *data, uint64_t bytes);
   /// Sets this rank's part of a state tensor from the whole one.
   dpc_status_t scatter(uint32_t state, uint32_t dtype, const void *data);
+  /// The same from what `read` gives of it.
+  dpc_status_t scatter(uint32_t state, uint32_t dtype, const dpc::ReadElements &read);
 
   /// Whether this rank should report a failure: it knows the cause, and no
   /// other rank tells it.
@@ -57,6 +65,10 @@ struct dpc_session {
   /// in which any rank did.
   volatile int *stopRequest = nullptr;
   bool stopAgreed = false;
+  /// Whether this rank still writes a checkpoint; null: it writes none.
+  /// `writingAgreed` after an entry at whose end any rank did.
+  const std::atomic<bool> *isWriting = nullptr;
+  bool writingAgreed = false;
 
   /// In the place of a transport's name: tensors of CUDA devices go by NCCL.
   static constexpr const char *kNccl = "nccl";
@@ -67,9 +79,14 @@ private:
   dpc_status_t vote(uint32_t entry, bool *outAllFinite);
   dpc_status_t readMetric(const dpc_metric_t &metric, double *out) const;
   dpc_status_t exchange(uint32_t op, uint32_t peer, uint64_t bytes);
+  /// Elements of a logical tensor.
+  struct Range {
+    uint64_t begin, end;
+  };
   dpc_status_t receiveShard(const dpc_placement_t &place, uint32_t owner, uint64_t elementSize,
-                            char *destination);
-  dpc_status_t sendShard(const dpc_placement_t &place, uint64_t elementSize, uint64_t extraOffset);
+                            Range range, char *destination);
+  dpc_status_t sendShard(const dpc_placement_t &place, uint64_t elementSize, Range range,
+                         uint64_t extraOffset);
   dpc_status_t openParameterFile(dpc_array_file_t **outFile) const;
 };
 

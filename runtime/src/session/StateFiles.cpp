@@ -1,100 +1,94 @@
-// Files of logical tensors: parameters, the patched ONNX template. Checkpoints
-// use the same collection.
+// Files of whole tensors, which rank 0 writes from their beginning to their end
+// while the ranks that have the next elements send them: parameters, the
+// patched ONNX template.
 #include "runtime/src/session/StateFiles.h"
 
-#include "dpc/safetensors.h"
 #include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
-#include "runtime/src/data/ArrayFile.h"
+#include "runtime/src/data/SafetensorsWriter.h"
+#include "runtime/src/pieces/WritePlan.h"
 
 #include <algorithm>
-#include <cstring>
+#include <functional>
 
 namespace dpc {
 
-dpc_status_t
-collectStates(dpc_session &session, const std::function<bool(const dpc_state_t &)> &wanted,
-              const std::function<dpc_status_t(const std::vector<dpc_array_t> &)> &write) {
-  const dpc_program_t &program = session.program;
+namespace {
+
+/// Elements that rank 0 has in its memory at a time are of so many bytes.
+constexpr uint64_t kMostBytes = 1u << 20;
+
+/// Takes a part of a tensor, on rank 0.
+using WritePart = std::function<dpc_status_t(const void *elements, uint64_t count)>;
+
+/// Collective. Calls write(elements, count) on rank 0 for part after part of a
+/// state, which those send that would write it into a checkpoint.
+dpc_status_t forEachPart(dpc_session &session, const std::vector<PlannedPiece> &plan,
+                         uint32_t index, const WritePart &write) {
+  const bool first = session.options.rank == 0;
+  const dpc_state_t &state = session.program.states[index];
+  std::vector<dpc_placement_t> places(state.placements,
+                                      state.placements + session.options.world_size);
+  for (dpc_placement_t &place : places)
+    place.owner = 0;
+  for (const PlannedPiece &piece : plan)
+    if (piece.state == index)
+      places[piece.rank].owner = 1;
+  const uint64_t size = dpc_dtype_size(state.dtype),
+                 count = elementCount(state.shape, state.dim_count), most = kMostBytes / size;
+  std::vector<char> part(first ? std::min(count, most) * size : 0);
+  for (uint64_t at = 0; at < count; at += most) {
+    const uint64_t end = std::min(count, at + most);
+    if (dpc_status_t status = session.gather(places.data(), state.dtype, part.data(), 0, at, end))
+      return status;
+    if (first)
+      if (dpc_status_t status = write(part.data(), end - at))
+        return status;
+  }
+  return DPC_OK;
+}
+
+/// Calls `write` on rank 0; on others it does nothing.
+template <typename Write> dpc_status_t onRankZero(const dpc_session &session, Write write) {
+  return session.options.rank == 0 ? write() : dpc_status_t(DPC_OK);
+}
+
+dpc_status_t writeParameters(dpc_session &session, const char *path) {
   std::vector<dpc_array_t> arrays;
-  uint64_t bytes = 0;
-  std::vector<uint64_t> offsets;
-  for (uint32_t i = 0; i < program.state_count; ++i) {
-    const dpc_state_t &state = program.states[i];
-    if (!wanted(state))
+  std::vector<uint32_t> states;
+  const std::vector<PlannedPiece> plan = planWriting(session.program);
+  for (uint32_t i = 0; i < session.program.state_count; ++i) {
+    const dpc_state_t &state = session.program.states[i];
+    if (state.kind == DPC_STATE_OPTIMIZER)
       continue;
     dpc_array_t array = {state.name, state.dtype, state.dim_count, {}, nullptr};
     std::copy(state.shape, state.shape + state.dim_count, array.shape);
     arrays.push_back(array);
-    offsets.push_back(bytes);
-    bytes += (dpc_array_elements(&array) * dpc_dtype_size(state.dtype) + 63) / 64 * 64;
+    states.push_back(i);
   }
-  Mapping assembled;
-  dpc_status_t status =
-      session.options.rank == 0 ? assembled.allocate(bytes) : dpc_status_t(DPC_OK);
-  if (status)
-    return session.failed(status);
-  size_t k = 0;
-  for (uint32_t i = 0; i < program.state_count; ++i) {
-    const dpc_state_t &state = program.states[i];
-    if (!wanted(state))
-      continue;
-    char *to = assembled.data() ? assembled.data() + offsets[k] : nullptr;
-    if ((status = session.gather(state.placements, state.dtype, to)))
-      return session.failed(status);
-    arrays[k++].data = to;
-  }
-  return session.agree(session.options.rank == 0 ? write(arrays) : dpc_status_t(DPC_OK));
-}
-
-dpc_status_t loadState(dpc_session &session, uint32_t index, const StateSource &source,
-                       bool exactType) {
-  const dpc_state_t &state = session.program.states[index];
-  if (dpc_status_t status = checkSource(state, source, exactType))
+  SafetensorsWriter file;
+  const dpc_metadata_t metadata = {"program", session.program.name};
+  if (dpc_status_t status =
+          onRankZero(session, [&] { return file.create(path, arrays, &metadata, 1); }))
     return status;
-  if (!source.view)
-    return session.scatter(index, source.array->dtype, source.array->data);
-  const std::vector<char> elements = readSource(state, source);
-  return session.scatter(index, source.array->dtype, elements.data());
-}
-
-dpc_status_t findAllStates(const dpc_program_t &program, const dpc_array_file_t &file,
-                           std::vector<StateSource> *out, std::vector<std::string> *notes) {
-  ArraysByName arrays;
-  for (const dpc_array_t &array : file.arrays)
-    arrays[array.name] = &array;
-  const StateSources sources(program, arrays);
-  for (const dpc_array_t &array : file.arrays)
-    if (!sources.isUsed(array.name))
-      return fail(DPC_INVALID, "it is another program's: this one has no state \"%s\"", array.name);
-  for (uint32_t i = 0; i < program.state_count; ++i) {
-    const dpc_state_t &state = program.states[i];
-    out->push_back(sources[i]);
-    if (sources.isDropped(i))
-      continue;
-    if (!sources[i].array)
-      return fail(DPC_INVALID, "it is another program's: it has no state \"%s\"", state.name);
-    if (dpc_status_t status = checkSource(state, sources[i], true))
-      return failWithin(status, "it is another program's");
+  for (size_t i : SafetensorsWriter::orderOf(arrays)) {
+    const uint64_t size = dpc_dtype_size(arrays[i].dtype);
+    if (dpc_status_t status =
+            forEachPart(session, plan, states[i], [&](const void *elements, uint64_t count) {
+              return file.write(elements, count * size);
+            }))
+      return status;
   }
-  *notes = sources.getNotes();
-  return DPC_OK;
+  return onRankZero(session, [&] { return file.commit(); });
 }
 
-dpc_status_t loadAllStates(dpc_session &session, const std::vector<StateSource> &sources) {
-  for (uint32_t i = 0; i < sources.size(); ++i)
-    if (sources[i].array)
-      if (dpc_status_t status = loadState(session, i, sources[i], true))
-        return status;
-  return DPC_OK;
-}
-
-/// Writes the template with the values of `arrays` in it, one for each patch.
-static dpc_status_t writeOnnx(const dpc_program_t &program, const std::vector<dpc_array_t> &arrays,
-                              const char *path) {
+/// Writes the template with the values of the states in it, one for each patch.
+dpc_status_t writeOnnx(dpc_session &session, const char *path) {
+  const dpc_program_t &program = session.program;
+  const std::vector<PlannedPiece> plan = planWriting(program);
   AtomicFile file;
-  if (dpc_status_t status = file.create(path))
+  if (dpc_status_t status = onRankZero(session, [&] { return file.create(path); }))
     return status;
   const uint8_t *bytes = program.onnx_template;
   uint64_t done = 0;
@@ -105,31 +99,76 @@ static dpc_status_t writeOnnx(const dpc_program_t &program, const std::vector<dp
     if (until < done || until > program.onnx_template_bytes)
       return fail(DPC_INVALID, "patch %llu lies outside the ONNX template",
                   static_cast<unsigned long long>(p));
-    if (dpc_status_t status = file.write(bytes + done, until - done))
+    if (dpc_status_t status =
+            onRankZero(session, [&] { return file.write(bytes + done, until - done); }))
       return status;
     done = until;
     if (last)
       break;
     const dpc_onnx_patch_t &patch = program.onnx_patches[p];
-    const char *name = program.states[patch.state].name;
-    const auto array = std::find_if(arrays.begin(), arrays.end(), [&](const dpc_array_t &a) {
-      return std::strcmp(a.name, name) == 0;
-    });
-    const uint64_t count = dpc_array_elements(&*array);
-    if (patch.bytes != count * dpc_dtype_size(patch.dtype))
-      return fail(DPC_INVALID, "%s does not fit its place in the ONNX model", name);
-    const void *value = array->data;
-    if (patch.dtype != array->dtype) {
-      converted.resize(patch.bytes);
+    const dpc_state_t &state = program.states[patch.state];
+    const uint64_t size = dpc_dtype_size(patch.dtype);
+    if (patch.bytes != elementCount(state.shape, state.dim_count) * size)
+      return fail(DPC_INVALID, "%s does not fit its place in the ONNX model", state.name);
+    auto write = [&](const void *elements, uint64_t count) -> dpc_status_t {
+      if (patch.dtype == state.dtype)
+        return file.write(elements, count * size);
+      converted.resize(std::max(converted.size(), count * size));
       if (dpc_status_t status =
-              dpc_convert(patch.dtype, converted.data(), array->dtype, array->data, count))
+              dpc_convert(patch.dtype, converted.data(), state.dtype, elements, count))
         return status;
-      value = converted.data();
-    }
-    if (dpc_status_t status = file.write(value, patch.bytes))
+      return file.write(converted.data(), count * size);
+    };
+    if (dpc_status_t status = forEachPart(session, plan, patch.state, write))
       return status;
   }
-  return file.commit();
+  return onRankZero(session, [&] { return file.commit(); });
+}
+
+} // namespace
+
+dpc_status_t loadState(dpc_session &session, uint32_t index, const StateSource &source,
+                       bool exactType) {
+  const dpc_state_t &state = session.program.states[index];
+  if (dpc_status_t status = checkSource(state, source, exactType))
+    return status;
+  return session.scatter(index, source.tensor->array.dtype,
+                         [&](uint64_t begin, uint64_t count, char *to) -> dpc_status_t {
+                           readSource(state, source, begin, count, to);
+                           return DPC_OK;
+                         });
+}
+
+dpc_status_t findAllStates(const dpc_program_t &program, const TensorFiles &files,
+                           std::vector<StateSource> *out, std::vector<std::string> *notes) {
+  TensorsByName tensors;
+  for (const FileTensor &tensor : files.all())
+    tensors[tensor.array.name] = &tensor;
+  const StateSources sources(program, tensors);
+  for (const auto &[name, tensor] : tensors)
+    if (!sources.isUsed(name))
+      return fail(DPC_INVALID, "it is another program's: this one has no state \"%s\"",
+                  name.c_str());
+  for (uint32_t i = 0; i < program.state_count; ++i) {
+    const dpc_state_t &state = program.states[i];
+    out->push_back(sources[i]);
+    if (sources.isDropped(i))
+      continue;
+    if (!sources[i].tensor)
+      return fail(DPC_INVALID, "it is another program's: it has no state \"%s\"", state.name);
+    if (dpc_status_t status = checkSource(state, sources[i], true))
+      return failWithin(status, "it is another program's");
+  }
+  *notes = sources.getNotes();
+  return DPC_OK;
+}
+
+dpc_status_t loadAllStates(dpc_session &session, const std::vector<StateSource> &sources) {
+  for (uint32_t i = 0; i < sources.size(); ++i)
+    if (sources[i].tensor)
+      if (dpc_status_t status = loadState(session, i, sources[i], true))
+        return status;
+  return DPC_OK;
 }
 
 dpc_status_t checkOnnx(const dpc_program_t &program) {
@@ -144,18 +183,13 @@ dpc_status_t checkOnnx(const dpc_program_t &program) {
 }
 
 dpc_status_t saveOnnx(dpc_session &session, const char *path) {
-  const dpc_program_t &program = session.program;
-  if (dpc_status_t status = checkOnnx(program))
+  if (dpc_status_t status = checkOnnx(session.program))
     return session.failed(status);
-  auto patched = [&](const dpc_state_t &state) {
-    for (uint64_t p = 0; p < program.onnx_patch_count; ++p)
-      if (&program.states[program.onnx_patches[p].state] == &state)
-        return true;
-    return false;
-  };
-  return collectStates(session, patched, [&](const std::vector<dpc_array_t> &arrays) {
-    return writeOnnx(program, arrays, path);
-  });
+  return session.agree(writeOnnx(session, path));
+}
+
+dpc_status_t saveParameters(dpc_session &session, const char *path) {
+  return session.agree(writeParameters(session, path));
 }
 
 } // namespace dpc

@@ -4,17 +4,13 @@
 #include "runtime/src/session/Session.h"
 #include "runtime/src/session/StateSources.h"
 
-#include <functional>
 #include <string>
 #include <vector>
 
 namespace dpc {
 
-/// Collective. Assembles the wanted logical states on rank 0 and calls
-/// write(arrays) there; its failure fails all ranks.
-dpc_status_t
-collectStates(dpc_session &session, const std::function<bool(const dpc_state_t &)> &wanted,
-              const std::function<dpc_status_t(const std::vector<dpc_array_t> &)> &write);
+/// Collective. Writes parameters and buffers as safetensors.
+dpc_status_t saveParameters(dpc_session &session, const char *path);
 
 /// Sets a state from what a file has of it, of the same shape (and, if asked,
 /// the same type).
@@ -24,7 +20,7 @@ dpc_status_t loadState(dpc_session &session, uint32_t index, const StateSource &
 /// Where each state lies in a file that has all of them. DPC_INVALID when it
 /// lacks one, has one in another shape or type, or has one of another program.
 /// `notes` gets what is not as it seems.
-dpc_status_t findAllStates(const dpc_program_t &program, const dpc_array_file_t &file,
+dpc_status_t findAllStates(const dpc_program_t &program, const TensorFiles &files,
                            std::vector<StateSource> *out, std::vector<std::string> *notes);
 
 /// Sets all states from where they were found.

@@ -5,7 +5,6 @@
 
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
-#include "runtime/src/data/ArrayFile.h"
 
 #include <algorithm>
 #include <cstring>
@@ -29,13 +28,28 @@ bool isReplaced(const dpc_state_t &state) {
 }
 
 /// Adds `shift` to every element, in the elements' own type.
-void addTo(std::vector<char> &elements, uint32_t dtype, double shift) {
-  const uint64_t size = dpc_dtype_size(dtype), count = elements.size() / size;
+void addTo(char *elements, uint64_t count, uint32_t dtype, double shift) {
   std::vector<double> wide(count);
-  dpc_convert(DPC_F64, wide.data(), dtype, elements.data(), count);
+  dpc_convert(DPC_F64, wide.data(), dtype, elements, count);
   for (double &element : wide)
     element += shift;
-  dpc_convert(dtype, elements.data(), DPC_F64, wide.data(), count);
+  dpc_convert(dtype, elements, DPC_F64, wide.data(), count);
+}
+
+/// Whether two sources of a state, of the same type, give it the same elements.
+bool giveTheSame(const dpc_state_t &state, const StateSource &a, const StateSource &b) {
+  constexpr uint64_t most = 1u << 17; // elements are in memory at a time
+  const uint64_t size = dpc_dtype_size(a.tensor->array.dtype),
+                 count = elementCount(state.shape, state.dim_count);
+  std::vector<char> ofA(std::min(count, most) * size), ofB(ofA.size());
+  for (uint64_t at = 0; at < count; at += most) {
+    const uint64_t part = std::min(count - at, most);
+    readSource(state, a, at, part, ofA.data());
+    readSource(state, b, at, part, ofB.data());
+    if (!std::equal(ofA.begin(), ofA.begin() + std::ptrdiff_t(part * size), ofB.begin()))
+      return false;
+  }
+  return true;
 }
 
 } // namespace
@@ -44,8 +58,8 @@ bool isOfModel(const dpc_state_t &state) {
   return state.kind == DPC_STATE_PARAMETER || state.kind == DPC_STATE_BUFFER;
 }
 
-StateSources::StateSources(const dpc_program_t &program, const ArraysByName &arrays)
-    : program(program), arrays(arrays), exported(decideNames()), found(program.state_count) {
+StateSources::StateSources(const dpc_program_t &program, const TensorsByName &tensors)
+    : program(program), tensors(tensors), exported(decideNames()), found(program.state_count) {
   for (uint32_t i = 0; i < program.state_count; ++i) {
     if (exported && isReplaced(parameterOf(program.states[i])))
       findUnderFileNames(i);
@@ -71,13 +85,13 @@ bool StateSources::decideNames() const {
     if (!isOfModel(state))
       continue;
     if (!isReplaced(state))
-      hasOthers = hasOthers && arrays.count(state.name);
+      hasOthers = hasOthers && tensors.count(state.name);
     for (uint64_t k = 0; k < state.file_tensor_count; ++k)
       if (state.file_tensors[k].holds < DPC_HOLDS_NOTHING)
         replaced.insert(state.file_tensors[k].name);
   }
   if (!std::all_of(replaced.begin(), replaced.end(),
-                   [&](const auto &name) { return arrays.count(name) != 0; }))
+                   [&](const auto &name) { return tensors.count(name) != 0; }))
     return false;
   bool isRestored = false;
   for (uint32_t i = 0; i < program.state_count; ++i) {
@@ -85,7 +99,7 @@ bool StateSources::decideNames() const {
     if (!isOfModel(state) || !isReplaced(state))
       continue;
     isRestored = true;
-    if (!replaced.count(state.name) && arrays.count(state.name))
+    if (!replaced.count(state.name) && tensors.count(state.name))
       return false;
   }
   // Where nothing was replaced but zeros were dropped, all else must be there.
@@ -96,11 +110,11 @@ void StateSources::findUnderOwnNames(uint32_t index) {
   const dpc_state_t &state = program.states[index], &parameter = parameterOf(state);
   const std::string slot = slotOf(state);
   auto look = [&](const std::string &name) {
-    auto array = arrays.find(name);
-    if (array == arrays.end())
+    auto tensor = tensors.find(name);
+    if (tensor == tensors.end())
       return;
     used[name] = true;
-    take(index, {array->second, nullptr});
+    take(index, {tensor->second, nullptr});
   };
   look(state.name);
   for (uint64_t k = 0; k < parameter.file_tensor_count; ++k)
@@ -113,33 +127,33 @@ void StateSources::findUnderFileNames(uint32_t index) {
   const std::string slot = slotOf(state);
   for (uint64_t k = 0; k < parameter.file_tensor_count; ++k) {
     const dpc_file_tensor_t &view = parameter.file_tensors[k];
-    auto array = arrays.find(slot + view.name);
-    if (array == arrays.end())
+    auto tensor = tensors.find(slot + view.name);
+    if (tensor == tensors.end())
       continue;
-    used[array->first] = true;
+    used[tensor->first] = true;
     if (view.holds != DPC_HOLDS_ALL)
       continue;
-    take(index, {array->second, &view});
+    take(index, {tensor->second, &view});
   }
 }
 
 void StateSources::take(uint32_t index, const StateSource &other) {
   const dpc_state_t &state = program.states[index];
   StateSource &first = found[index];
-  if (!first.array) {
+  if (!first.tensor) {
     first = other;
     return;
   }
   if (checkSource(state, first, false) || checkSource(state, other, false) ||
-      first.array->dtype != other.array->dtype ||
-      readSource(state, first) == readSource(state, other))
+      first.tensor->array.dtype != other.tensor->array.dtype || giveTheSame(state, first, other))
     return;
-  notes.push_back(std::string("\"") + first.array->name + "\" and \"" + other.array->name +
-                  "\" are both " + state.name + ", and differ: the first is read");
+  notes.push_back(std::string("\"") + first.tensor->array.name + "\" and \"" +
+                  other.tensor->array.name + "\" are both " + state.name +
+                  ", and differ: the first is read");
 }
 
 dpc_status_t checkSource(const dpc_state_t &state, const StateSource &source, bool exactType) {
-  const dpc_array_t &array = *source.array;
+  const dpc_array_t &array = source.tensor->array;
   const uint32_t dims = source.view ? source.view->dim_count : state.dim_count;
   const int64_t *shape = source.view ? source.view->shape : state.shape;
   if (array.dim_count != dims || !std::equal(shape, shape + dims, array.shape))
@@ -152,20 +166,21 @@ dpc_status_t checkSource(const dpc_state_t &state, const StateSource &source, bo
   return DPC_OK;
 }
 
-std::vector<char> readSource(const dpc_state_t &state, const StateSource &source) {
-  const dpc_array_t &array = *source.array;
-  const uint64_t size = dpc_dtype_size(array.dtype),
-                 count = elementCount(state.shape, state.dim_count);
-  const char *from = static_cast<const char *>(array.data);
-  std::vector<char> elements(count * size);
-  if (!source.view) {
-    std::copy(from, from + elements.size(), elements.begin());
-    return elements;
-  }
+void readSource(const dpc_state_t &state, const StateSource &source, uint64_t begin, uint64_t count,
+                char *to) {
+  const FileTensor &tensor = *source.tensor;
+  if (!source.view)
+    return tensor.read(begin, count, to);
+  const uint64_t size = dpc_dtype_size(tensor.array.dtype);
   int64_t at[DPC_MAX_RANK_DIMS] = {};
-  uint64_t place = 0;
+  uint64_t place = 0, rest = begin;
+  for (uint32_t dim = state.dim_count; dim-- > 0;) {
+    at[dim] = static_cast<int64_t>(rest % static_cast<uint64_t>(state.shape[dim]));
+    rest /= static_cast<uint64_t>(state.shape[dim]);
+    place += at[dim] * source.view->strides[dim];
+  }
   for (uint64_t i = 0; i < count; ++i) {
-    std::memcpy(&elements[i * size], from + place * size, size);
+    tensor.read(place, 1, to + i * size);
     for (uint32_t dim = state.dim_count; dim-- > 0;) {
       place += source.view->strides[dim];
       if (++at[dim] < state.shape[dim])
@@ -175,8 +190,7 @@ std::vector<char> readSource(const dpc_state_t &state, const StateSource &source
     }
   }
   if (source.view->shift != 0 && state.kind != DPC_STATE_OPTIMIZER)
-    addTo(elements, array.dtype, -source.view->shift);
-  return elements;
+    addTo(to, count, tensor.array.dtype, -source.view->shift);
 }
 
 } // namespace dpc

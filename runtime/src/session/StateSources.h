@@ -1,8 +1,8 @@
 #ifndef DPC_RUNTIME_SRC_SESSION_STATESOURCES_H
 #define DPC_RUNTIME_SRC_SESSION_STATESOURCES_H
 
-#include "dpc/data.h"
 #include "dpc/program.h"
+#include "runtime/src/pieces/TensorFiles.h"
 
 #include <map>
 #include <string>
@@ -14,11 +14,11 @@ namespace dpc {
 bool isOfModel(const dpc_state_t &state);
 
 /// The tensors of a file by the names that they have for a program.
-using ArraysByName = std::map<std::string, const dpc_array_t *>;
+using TensorsByName = std::map<std::string, const FileTensor *>;
 
 /// Where a state is read from.
 struct StateSource {
-  const dpc_array_t *array = nullptr; ///< null: the file has none
+  const FileTensor *tensor = nullptr; ///< null: the file has none
   /// How the state lies in it; null: as it is.
   const dpc_file_tensor_t *view = nullptr;
 };
@@ -30,7 +30,7 @@ struct StateSource {
 /// only the program knows. Of tied parameters it may have any name.
 class StateSources {
 public:
-  StateSources(const dpc_program_t &program, const ArraysByName &arrays);
+  StateSources(const dpc_program_t &program, const TensorsByName &tensors);
 
   const StateSource &operator[](uint32_t state) const { return found[state]; }
   /// The file has the names of the ONNX file.
@@ -54,7 +54,7 @@ private:
   const dpc_state_t &parameterOf(const dpc_state_t &state) const;
 
   const dpc_program_t &program;
-  const ArraysByName &arrays;
+  const TensorsByName &tensors;
   bool exported;
   std::vector<StateSource> found;
   std::map<std::string, bool> used;
@@ -65,8 +65,10 @@ private:
 /// (or, if asked, the type) that the state is read from.
 dpc_status_t checkSource(const dpc_state_t &state, const StateSource &source, bool exactType);
 
-/// The state's elements in its own order, of the source's type.
-std::vector<char> readSource(const dpc_state_t &state, const StateSource &source);
+/// Elements [begin, begin + count) of the state, in its own order and of the
+/// source's type.
+void readSource(const dpc_state_t &state, const StateSource &source, uint64_t begin, uint64_t count,
+                char *to);
 
 } // namespace dpc
 

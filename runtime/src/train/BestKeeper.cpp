@@ -5,7 +5,6 @@
 
 #include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/base/Status.h"
-#include "runtime/src/checkpoint/Checkpoint.h"
 #include "runtime/src/checkpoint/Rotation.h"
 #include "runtime/src/data/ArrayFile.h"
 #include "runtime/src/program/StateNames.h"
@@ -94,7 +93,10 @@ dpc_status_t BestKeeper::save() {
   if (first && ::mkdir(options.checkpoint.c_str(), 0777) != 0 && errno != EEXIST)
     return session.failed(
         fail(DPC_IO, "%s: cannot be made: %s", options.checkpoint.c_str(), std::strerror(errno)));
-  if (dpc_status_t status = saveCheckpoint(session, folder()))
+  if (dpc_status_t status = saver.begin(folder()))
+    return status;
+  // What was best is on the disk before it is said to be the best.
+  if (dpc_status_t status = saver.finish())
     return status;
   return session.agree(first ? writeRecord() : dpc_status_t(DPC_OK));
 }

@@ -1,6 +1,7 @@
 #ifndef DPC_RUNTIME_SRC_TRAIN_BESTKEEPER_H
 #define DPC_RUNTIME_SRC_TRAIN_BESTKEEPER_H
 
+#include "runtime/src/checkpoint/CheckpointSaver.h"
 #include "runtime/src/session/Session.h"
 #include "runtime/src/train/Options.h"
 
@@ -19,7 +20,8 @@ class BestKeeper {
 public:
   using Values = std::vector<std::pair<const char *, double>>;
 
-  BestKeeper(dpc_session &session, const Options &options) : session(session), options(options) {}
+  BestKeeper(dpc_session &session, const Options &options, CheckpointSaver &saver)
+      : session(session), options(options), saver(saver) {}
 
   bool isActive() const { return !options.best.empty(); }
   /// DPC_INVALID for a metric that evaluation does not have, and for
@@ -41,6 +43,7 @@ private:
 
   dpc_session &session;
   const Options &options;
+  CheckpointSaver &saver;
   bool isLowest = true, hasValue = false, saved = false;
   double value = 0;
   uint64_t step = 0;

@@ -27,14 +27,14 @@ Training
   --epochs=N                 or N times through the data (default: once)
   --lr=X                     learning rate in place of the compiled one; schedule and groups scale with it
   --seed=S                   shuffle and random numbers (default 0)
-  --init-params=FILE[,..]    start from a safetensors file; see below
+  --init-params=FILE[,..]    start from a safetensors file, or the folder of a checkpoint; see below
   --nan=stop|warn            what a loss that is not finite does (default stop: exit 4)
 
 Results
   --log=FILE.jsonl           one object a step: step, loss, seconds, samples_per_second, learning_rate
   --checkpoint=DIR           write checkpoints: at the end, at Ctrl-C, and
   --checkpoint-every=N       every N steps; the three newest of this run stay
-  --resume                   go on from the newest checkpoint in DIR
+  --resume[=OTHER]           go on from the newest checkpoint in DIR; while it has none, from that in OTHER
   --save-params=FILE         parameters and buffers as safetensors, at the end
   --save-onnx=FILE           the model with its trained parameters
   --best=loss|accuracy       write these two, and DIR/best, at each evaluation that is the best so far, not at the end

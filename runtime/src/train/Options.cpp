@@ -143,6 +143,11 @@ struct Parser {
       return *target || name == "--seed" ? DPC_OK
                                          : fail(DPC_USAGE, "%s must be at least 1", name.c_str());
     }
+    if (name == kResumeOption) {
+      out->resume = true;
+      out->resumeFrom = value;
+      return value.empty() ? fail(DPC_USAGE, "%s= names no folder", name.c_str()) : DPC_OK;
+    }
     if (name == "--data" || name == "--eval-data") {
       (name == "--data" ? out->data : out->evalData).push_back(value);
       return value.empty() ? fail(DPC_USAGE, "%s needs a value", name.c_str()) : DPC_OK;

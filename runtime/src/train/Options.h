@@ -19,6 +19,9 @@ struct Options {
   bool shuffle = true, resume = false, help = false, version = false, printRanks = false,
        verify = false, warnOnNan = false;
   std::vector<ParameterSource> initParams; ///< loaded in this order
+  /// Where the first checkpoint is, while there is none in `checkpoint`; empty:
+  /// nowhere.
+  std::string resumeFrom;
   std::string log, checkpoint, saveParams, saveOnnx, trace, best;
   std::string transport; ///< empty: the default one
   std::string cudaGraph; ///< "on", "off"; empty: on, where there is a CUDA device

@@ -71,8 +71,23 @@ dpc_status_t Trainer::openState() {
       report.line(note);
   if (options.checkpoint.empty())
     return DPC_OK;
-  const std::vector<uint64_t> present = listCheckpoints(options.checkpoint);
-  if (options.resume && present.empty()) {
+  // Newest first; rank 0's word counts where the folder is not what all see.
+  uint64_t newest[2] = {};
+  if (first()) {
+    const std::vector<uint64_t> present = listCheckpoints(options.checkpoint);
+    newest[0] = present.size();
+    newest[1] = present.empty() ? 0 : present[0];
+  }
+  if (dpc_status_t status = session.broadcast(newest, sizeof newest))
+    return status;
+  const bool isEmpty = newest[0] == 0;
+  if (options.resume && isEmpty && !options.resumeFrom.empty()) {
+    resumedElsewhere = true;
+    const dpc_status_t status = resumeCheckpoint(session, options.resumeFrom);
+    session.checkpointRun.id.clear(); // that run's checkpoints are not this one's
+    return status;
+  }
+  if (options.resume && isEmpty) {
     if (first())
       report.line("note: " + options.checkpoint +
                   " holds no checkpoint yet: starting from the beginning");
@@ -80,12 +95,11 @@ dpc_status_t Trainer::openState() {
   }
   if (options.resume)
     return resumeCheckpoint(session, options.checkpoint);
-  if (!present.empty()) // resuming later from another run's newer step would
-                        // mix the two
+  if (!isEmpty) // resuming later from another run's newer step would mix the two
     return session.failed(fail(DPC_INVALID,
                                "%s already holds checkpoints (step %" PRIu64
                                "): add --resume, or name another directory",
-                               options.checkpoint.c_str(), present[0]));
+                               options.checkpoint.c_str(), newest[1]));
   return DPC_OK;
 }
 
@@ -165,13 +179,13 @@ dpc_status_t Trainer::evaluate() {
   return DPC_OK;
 }
 
-/// Writes a checkpoint, after the log of the steps in it: a run that goes on
+/// Begins a checkpoint, after the log of the steps in it: a run that goes on
 /// from the checkpoint finds each of them there.
 dpc_status_t Trainer::save() {
   if (first())
     if (dpc_status_t status = report.syncLog())
       return session.failed(status);
-  return saveCheckpoint(session, options.checkpoint);
+  return saver.begin(options.checkpoint);
 }
 
 dpc_status_t Trainer::steps() {
@@ -201,7 +215,9 @@ dpc_status_t Trainer::steps() {
     const bool stops = stepStatus == DPC_NUMERIC && !options.warnOnNan;
     std::string numeric = stepStatus == DPC_NUMERIC ? dpc_last_error() : "";
     const bool goesOn = !stops && !session.stopAgreed && done != lastStep;
-    dpc_status_t status = DPC_OK;
+    dpc_status_t status = saver.poll();
+    if (status)
+      return status;
     evaluated = false;
     if (goesOn && options.evalEvery && done % options.evalEvery == 0)
       if ((status = evaluate()))
@@ -271,11 +287,18 @@ dpc_status_t Trainer::run() {
   dpc_status_t status = steps();
   if (first())
     report.end();
+  if (status == DPC_NUMERIC) { // on all ranks
+    const std::string cause = dpc_last_error();
+    const dpc_status_t saved = saver.finish();
+    return saved ? saved : fail(status, "%s", cause.c_str());
+  }
   if (status != DPC_OK && status != DPC_INTERRUPTED)
     return status;
-  if (!options.checkpoint.empty() && session.control.step != begin)
+  if (!options.checkpoint.empty() && (session.control.step != begin || resumedElsewhere))
     if (dpc_status_t saved = save())
       return saved;
+  if (dpc_status_t saved = saver.finish())
+    return saved;
   if (status == DPC_INTERRUPTED)
     return fail(DPC_INTERRUPTED, "interrupted after step %" PRIu64 "%s", session.control.step,
                 options.checkpoint.empty() ? " (no --checkpoint: nothing is kept)"

@@ -1,6 +1,7 @@
 #ifndef DPC_RUNTIME_SRC_TRAIN_TRAINER_H
 #define DPC_RUNTIME_SRC_TRAIN_TRAINER_H
 
+#include "runtime/src/checkpoint/CheckpointSaver.h"
 #include "runtime/src/data/Dataset.h"
 #include "runtime/src/data/Prefetcher.h"
 #include "runtime/src/session/Session.h"
@@ -18,7 +19,7 @@ namespace dpc {
 class Trainer {
 public:
   Trainer(dpc_session &session, const Options &options)
-      : session(session), options(options), best(session, options) {}
+      : session(session), options(options), saver(session), best(session, options, saver) {}
   dpc_status_t run();
 
 private:
@@ -40,10 +41,12 @@ private:
   Dataset data, evalData;
   std::unique_ptr<Prefetcher> prefetcher;
   Report report;
+  CheckpointSaver saver;
   BestKeeper best;
   uint64_t lastStep = 0, batchesPerEpoch = 0;
   Values metrics, evaluation;
   bool evaluated = false;
+  bool resumedElsewhere = false; ///< the state is in no checkpoint of this run yet
   double stepSeconds = 0;
   dpc_status_t stepStatus = DPC_OK;
 };

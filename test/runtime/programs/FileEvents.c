@@ -3,8 +3,11 @@
  *
  * DPC_TEST_FILE_EVENTS=FILE appends a line for each call that succeeded:
  * "fsync PATH" or "rename FROM TO". DPC_TEST_DIE_AFTER_RENAME=NAME kills the
- * process right after something has got that last component of a path. */
+ * process right after something has got that last component of a path.
+ * DPC_TEST_SLOW_FSYNC=PART and DPC_TEST_FULL_FSYNC=PART are about paths with
+ * PART in them: fsync takes three seconds, or finds no space. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,11 +34,24 @@ static void die_if_asked(const char *path) {
     raise(SIGKILL);
 }
 
+static int is_about(const char *variable, const char *path) {
+  const char *part = getenv(variable);
+  return part && strstr(path, part);
+}
+
 int fsync(int fd) {
   char link[64], path[4096] = "";
-  const int result = (int)syscall(SYS_fsync, fd);
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  if (result == 0 && readlink(link, path, sizeof path - 1) > 0)
+  if (readlink(link, path, sizeof path - 1) <= 0)
+    path[0] = 0;
+  if (is_about("DPC_TEST_SLOW_FSYNC", path))
+    sleep(3);
+  if (is_about("DPC_TEST_FULL_FSYNC", path)) {
+    errno = ENOSPC;
+    return -1;
+  }
+  const int result = (int)syscall(SYS_fsync, fd);
+  if (result == 0 && path[0])
     note("fsync", path, "");
   return result;
 }

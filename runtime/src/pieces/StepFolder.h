@@ -1,9 +1,10 @@
-#ifndef DPC_RUNTIME_SRC_CHECKPOINT_STEPFOLDER_H
-#define DPC_RUNTIME_SRC_CHECKPOINT_STEPFOLDER_H
+#ifndef DPC_RUNTIME_SRC_PIECES_STEPFOLDER_H
+#define DPC_RUNTIME_SRC_PIECES_STEPFOLDER_H
 
 #include "dpc/status.h"
 #include "runtime/src/base/Fd.h"
 #include "runtime/src/data/ArrayFile.h"
+#include "runtime/src/pieces/Manifest.h"
 
 #include <cstdint>
 #include <string>
@@ -11,15 +12,7 @@
 
 namespace dpc {
 
-constexpr const char *kStateFile = "state.safetensors";
 constexpr const char *kManifest = "manifest.json";
-
-/// What manifest.json says of the state file beside it.
-struct Manifest {
-  uint64_t step = 0, seed = 0, bytes = 0;
-  uint32_t crc = 0;
-  std::string run; ///< of the run that wrote it; empty: it does not say
-};
 
 /// "step-12"
 std::string stepFolderName(uint64_t step);
@@ -30,26 +23,30 @@ class StepFolder {
 public:
   /// DPC_IO or, for a link or a file, DPC_INVALID; both name the path.
   dpc_status_t open(const std::string &directory, const std::string &name);
-  /// DPC_INVALID for what is none, of another version or not of the step that
-  /// the folder is named for.
+  /// DPC_INVALID for what is none, of another version, or beside a file of
+  /// pieces that it does not list.
   dpc_status_t readManifest(Manifest *out) const;
-  /// Maps the state file, without a look at its contents.
-  dpc_status_t mapState(Mapping *out) const;
+  /// DPC_INVALID unless the manifest is of the step that the folder is named
+  /// for.
+  dpc_status_t checkStep(const Manifest &manifest) const;
+  /// Maps a file of the manifest, of the length that it says, without a look at
+  /// its contents.
+  dpc_status_t mapFile(const ManifestFile &file, Mapping *out) const;
+  /// Compares a file's contents with its checksum.
+  dpc_status_t checkFile(const ManifestFile &file) const;
   /// Whether all files in it are those of a checkpoint, or of its making.
   bool holdsOnlyOwnFiles() const;
   /// Removes these, then the folder itself if nothing else is in it.
   void removeOwnFiles();
   int get() const { return folder.get(); }
-  std::string pathOf(const char *file) const { return path + "/" + file; }
+  const std::string &getPath() const { return path; }
+  std::string pathOf(const std::string &file) const { return path + "/" + file; }
 
 private:
   std::string path, name;
   Fd folder, parent;
 };
 
-/// Length and checksum of the state file against its manifest.
-dpc_status_t checkContents(const Mapping &state, const Manifest &manifest, const std::string &path);
-
 } // namespace dpc
 
-#endif // DPC_RUNTIME_SRC_CHECKPOINT_STEPFOLDER_H
+#endif // DPC_RUNTIME_SRC_PIECES_STEPFOLDER_H

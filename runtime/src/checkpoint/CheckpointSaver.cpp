@@ -1,0 +1,155 @@
+// A checkpoint is a directory that appears by one rename. Each rank writes its
+// own pieces into it, rank 0 last of all what they are.
+#include "runtime/src/checkpoint/CheckpointSaver.h"
+
+#include "runtime/src/base/AtomicFile.h"
+#include "runtime/src/base/Status.h"
+#include "runtime/src/checkpoint/Rotation.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace dpc {
+
+CheckpointSaver::~CheckpointSaver() {
+  if (name.empty())
+    return;
+  session.isWriting = nullptr;
+  writer.finish();
+  if (first() && folder.open(directory, name) == DPC_OK)
+    folder.removeOwnFiles();
+}
+
+/// Makes the folder that the checkpoint is made in. For rank 0.
+dpc_status_t CheckpointSaver::openFolder(const std::string &into) {
+  if (dpc_status_t status = identify(&session.checkpointRun))
+    return status;
+  if (::mkdir(into.c_str(), 0777) == 0) {
+    if (dpc_status_t status = syncDirectoryOf(into))
+      return status;
+  } else if (errno != EEXIST) {
+    return fail(DPC_IO, "%s: cannot be made: %s", into.c_str(), std::strerror(errno));
+  }
+  removeUnfinished(into);
+  if (folder.open(into, makingName()) == DPC_OK)
+    folder.removeOwnFiles(); // of an earlier process with this number
+  if (::mkdir((into + "/" + makingName()).c_str(), 0777) != 0)
+    return fail(DPC_IO, "%s: cannot be written: %s", into.c_str(), std::strerror(errno));
+  directory = into;
+  name = makingName();
+  if (dpc_status_t status = folder.open(directory, name))
+    return status;
+  // Tells others that the writer lives; where locks are not to be had, its
+  // number does.
+  ::flock(folder.get(), LOCK_EX | LOCK_NB);
+  return DPC_OK;
+}
+
+dpc_status_t CheckpointSaver::begin(const std::string &into) {
+  if (dpc_status_t status = finish())
+    return status;
+  if (plan.empty())
+    plan = planWriting(session.program);
+  step = session.control.step;
+  char making[64] = {};
+  if (first()) {
+    if (dpc_status_t status = openFolder(into))
+      return session.failed(status);
+    std::snprintf(making, sizeof making, "%s", name.c_str());
+  }
+  if (dpc_status_t status = session.broadcast(making, sizeof making))
+    return status;
+  directory = into;
+  name = making;
+  struct stat info;
+  if (::stat(path().c_str(), &info) != 0)
+    return session.failed(fail(DPC_IO,
+                               "%s: rank %u does not see what rank 0 makes there (%s): ranks of "
+                               "several machines need a folder that they share",
+                               into.c_str(), session.options.rank, std::strerror(errno)));
+  if (dpc_status_t status =
+          writer.begin(session, plan, path() + "/" + pieceFileName(session.options.rank)))
+    return session.failed(status);
+  session.isWriting = &writer.isBusy();
+  session.writingAgreed = true; // until the next entry's end says otherwise
+  return DPC_OK;
+}
+
+dpc_status_t CheckpointSaver::writeManifest(const Manifest &manifest) const {
+  const std::string text = manifestText(manifest);
+  AtomicFile file;
+  if (dpc_status_t status = file.create(path() + "/" + kManifest))
+    return status;
+  if (dpc_status_t status = file.write(text.data(), text.size()))
+    return status;
+  return file.commit();
+}
+
+/// What has just been written is not read again to see that it is sound.
+void CheckpointSaver::rememberSound(const Manifest &manifest) const {
+  for (const ManifestFile &file : manifest.files) {
+    struct stat info;
+    if (::fstatat(folder.get(), file.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+        static_cast<uint64_t>(info.st_size) == file.bytes)
+      session.checkpointRun.sound.insert(fileStateOf(info));
+  }
+}
+
+/// All files are there: says what they are, and gives the folder its name. For
+/// rank 0.
+dpc_status_t CheckpointSaver::place(const std::vector<char> &written) {
+  Manifest manifest;
+  manifest.step = step;
+  manifest.seed = session.control.seed;
+  manifest.run = session.checkpointRun.id;
+  manifest.program = session.program.name;
+  manifest.command = session.program.command;
+  std::vector<uint32_t> fileOf(session.options.world_size);
+  for (uint32_t r = 0; r < session.options.world_size; ++r) {
+    if (std::none_of(plan.begin(), plan.end(),
+                     [&](const PlannedPiece &piece) { return piece.rank == r; }))
+      continue;
+    Written its;
+    std::memcpy(&its, written.data() + r * sizeof its, sizeof its);
+    fileOf[r] = static_cast<uint32_t>(manifest.files.size());
+    manifest.files.push_back({pieceFileName(r), its.bytes, static_cast<uint32_t>(its.crc)});
+  }
+  for (uint32_t i = 0; i < session.program.state_count; ++i) {
+    const dpc_state_t &state = session.program.states[i];
+    manifest.tensors.push_back(
+        {state.name, state.dtype, {state.shape, state.shape + state.dim_count}, {}});
+  }
+  for (const PlannedPiece &piece : plan)
+    manifest.tensors[piece.state].pieces.push_back({fileOf[piece.rank], piece.segments});
+  if (dpc_status_t status = writeManifest(manifest))
+    return status;
+  rememberSound(manifest);
+  return placeCheckpoint(directory, name, step, &session.checkpointRun);
+}
+
+dpc_status_t CheckpointSaver::finish() {
+  if (name.empty())
+    return DPC_OK;
+  session.isWriting = nullptr;
+  if (dpc_status_t status = writer.finish())
+    return session.failed(status);
+  const Written mine = {writer.bytes(), writer.checksum()};
+  std::vector<char> all;
+  if (dpc_status_t status = session.collect(&mine, sizeof mine, &all))
+    return status;
+  if (first()) {
+    if (dpc_status_t status = place(all))
+      return session.failed(status);
+    removeOldCheckpoints(directory, &session.checkpointRun);
+  }
+  name.clear();
+  return session.agree(DPC_OK);
+}
+
+} // namespace dpc

@@ -1,0 +1,118 @@
+// Copies a rank's pieces out of its memory, and writes the copy while the rank
+// goes on.
+
+#include "runtime/src/checkpoint/PieceWriter.h"
+
+#include "runtime/src/base/Placement.h"
+#include "runtime/src/base/Status.h"
+#include "runtime/src/data/SafetensorsWriter.h"
+
+#include <algorithm>
+#include <new>
+#include <system_error>
+#include <utility>
+
+namespace dpc {
+
+namespace {
+
+/// As the file of pieces has it: whole tensors have their shape, others are
+/// rows of elements.
+dpc_array_t arrayOf(const dpc_state_t &state, const PlannedPiece &piece) {
+  const uint64_t count = elementsOf(piece.segments);
+  dpc_array_t out = {state.name, state.dtype, 1, {static_cast<int64_t>(count)}, nullptr};
+  if (piece.segments.size() == 1 && piece.segments[0].length == count &&
+      count == elementCount(state.shape, state.dim_count)) {
+    out.dim_count = state.dim_count;
+    std::copy(state.shape, state.shape + state.dim_count, out.shape);
+  }
+  return out;
+}
+
+uint64_t bytesOf(const dpc_array_t &array) {
+  return dpc_array_elements(&array) * dpc_dtype_size(array.dtype);
+}
+
+} // namespace
+
+PieceWriter::~PieceWriter() {
+  if (thread.joinable())
+    thread.join();
+}
+
+dpc_status_t PieceWriter::copy(dpc_session &session, const std::vector<PlannedPiece> &plan) {
+  uint64_t bytes = 0;
+  std::vector<uint32_t> states;
+  arrays.clear();
+  for (const PlannedPiece &piece : plan)
+    if (piece.rank == session.options.rank) {
+      states.push_back(piece.state);
+      arrays.push_back(arrayOf(session.program.states[piece.state], piece));
+      bytes += bytesOf(arrays.back());
+    }
+  if (dpc_status_t failed = memory.allocate(bytes))
+    return failed;
+  char *to = memory.data();
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    const dpc_placement_t &place =
+        session.program.states[states[i]].placements[session.options.rank];
+    const uint64_t size = dpc_dtype_size(arrays[i].dtype);
+    arrays[i].data = to;
+    auto download = [&](uint64_t local, uint64_t count) {
+      char *at = std::exchange(to, to + count * size);
+      return session.queue->download(at, {place.space, place.offset + local * size}, count * size);
+    };
+    if (dpc_status_t failed = forEachSpan(place, size, 0, UINT64_MAX, download))
+      return failed;
+  }
+  return DPC_OK;
+}
+
+dpc_status_t PieceWriter::write(const std::string &path) {
+  const dpc_metadata_t metadata[] = {{"step", step.c_str()}, {"program", program.c_str()}};
+  SafetensorsWriter file;
+  if (dpc_status_t failed = file.create(path.c_str(), arrays, metadata, 2))
+    return failed;
+  for (size_t i : SafetensorsWriter::orderOf(arrays))
+    if (dpc_status_t failed = file.write(arrays[i].data, bytesOf(arrays[i])))
+      return failed;
+  writtenBytes = file.size();
+  crc = file.checksum();
+  return file.commit();
+}
+
+dpc_status_t PieceWriter::begin(dpc_session &session, const std::vector<PlannedPiece> &plan,
+                                const std::string &path) {
+  step = std::to_string(session.control.step);
+  program = session.program.name;
+  status = copy(session, plan);
+  if (status || arrays.empty())
+    return status;
+  busy = true;
+  try {
+    thread = std::thread([this, path] {
+      try {
+        status = write(path);
+        if (status)
+          cause = dpc_last_error();
+      } catch (const std::bad_alloc &) {
+        status = DPC_IO;
+        cause = path + ": out of memory";
+      }
+      busy = false;
+    });
+  } catch (const std::system_error &) {
+    busy = false;
+    return status = fail(DPC_IO, "%s: no thread can be started to write it", path.c_str());
+  }
+  return DPC_OK;
+}
+
+dpc_status_t PieceWriter::finish() {
+  if (thread.joinable())
+    thread.join();
+  memory = Mapping();
+  return status && !cause.empty() ? fail(status, "%s", cause.c_str()) : status;
+}
+
+} // namespace dpc

@@ -1,0 +1,47 @@
+#ifndef DPC_RUNTIME_SRC_CHECKPOINT_PIECEWRITER_H
+#define DPC_RUNTIME_SRC_CHECKPOINT_PIECEWRITER_H
+
+#include "runtime/src/data/ArrayFile.h"
+#include "runtime/src/pieces/WritePlan.h"
+#include "runtime/src/session/Session.h"
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace dpc {
+
+/// Writes one rank's pieces of the state, as they are when it begins, in a
+/// thread of its own.
+class PieceWriter {
+public:
+  ~PieceWriter();
+  /// Copies what the plan has for this rank, and begins to write it to the file
+  /// `path`. A rank without pieces writes none.
+  dpc_status_t begin(dpc_session &session, const std::vector<PlannedPiece> &plan,
+                     const std::string &path);
+  /// Waits for the end, and forgets the copy; how it went.
+  dpc_status_t finish();
+  /// Whether the thread has not ended yet.
+  const std::atomic<bool> &isBusy() const { return busy; }
+  uint64_t bytes() const { return writtenBytes; }
+  uint32_t checksum() const { return crc; }
+
+private:
+  dpc_status_t copy(dpc_session &session, const std::vector<PlannedPiece> &plan);
+  dpc_status_t write(const std::string &path);
+
+  std::thread thread;
+  std::atomic<bool> busy{false};
+  Mapping memory;
+  std::vector<dpc_array_t> arrays; ///< their data is in `memory`
+  std::string step, program, cause;
+  dpc_status_t status = DPC_OK;
+  uint64_t writtenBytes = 0;
+  uint32_t crc = 0;
+};
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_CHECKPOINT_PIECEWRITER_H

@@ -1,0 +1,90 @@
+// Sets of elements as strided segments: how they overlap, and whether some of
+// them are a whole tensor. Nothing is expanded: a column of a matrix is one
+// entry, however many rows there are.
+
+#include "runtime/src/pieces/Segments.h"
+
+#include "runtime/src/base/Status.h"
+
+namespace dpc {
+
+namespace {
+
+/// Whether a segment names something, all of it below `elements`.
+bool isInside(const Segments &each, uint64_t elements) {
+  uint64_t end = 0, reach = 0;
+  if (!each.length || !each.count[0] || !each.count[1] ||
+      __builtin_add_overflow(each.begin, each.length, &end))
+    return false;
+  for (int k = 0; k < 2; ++k)
+    if (__builtin_mul_overflow(each.count[k] - 1, each.step[k], &reach) ||
+        __builtin_add_overflow(end, reach, &end))
+      return false;
+  return end <= elements;
+}
+
+} // namespace
+
+bool Segments::operator==(const Segments &other) const {
+  return begin == other.begin && length == other.length &&
+         std::equal(count, count + 2, other.count) && std::equal(step, step + 2, other.step);
+}
+
+std::vector<Segments> segmentsOf(const dpc_placement_t &placement) {
+  std::vector<Segments> out;
+  for (uint64_t r = 0; r < placement.run_count; ++r) {
+    const dpc_run_t &run = placement.runs[r];
+    if (!run.length || !run.count[0] || !run.count[1])
+      continue;
+    Segments each;
+    each.begin = run.global, each.length = run.length;
+    for (int k = 0; k < 2; ++k)
+      each.count[k] = run.count[k], each.step[k] = run.count[k] > 1 ? run.global_step[k] : 0;
+    out.push_back(each);
+  }
+  return out;
+}
+
+uint64_t elementsOf(const std::vector<Segments> &all) {
+  uint64_t sum = 0;
+  for (const Segments &each : all)
+    sum += each.elements();
+  return sum;
+}
+
+dpc_status_t checkCover(const std::vector<const std::vector<Segments> *> &pieces,
+                        uint64_t elements) {
+  uint64_t named = 0;
+  for (const std::vector<Segments> *piece : pieces)
+    for (const Segments &each : *piece) {
+      if (!isInside(each, elements))
+        return fail(DPC_INVALID, "a piece that begins at element %llu lies outside its %llu",
+                    static_cast<unsigned long long>(each.begin),
+                    static_cast<unsigned long long>(elements));
+      uint64_t count = 0;
+      if (__builtin_mul_overflow(each.length, each.count[0], &count) ||
+          __builtin_mul_overflow(count, each.count[1], &count) ||
+          __builtin_add_overflow(named, count, &named) || count > elements)
+        return fail(DPC_INVALID, "pieces overlap: one of them alone names an element twice");
+    }
+  // From each element that is reached, on to the farthest that a segment with
+  // it in reaches. Where all are reached, as many as are named are named once.
+  for (uint64_t at = 0; at < elements;) {
+    uint64_t end = at;
+    for (const std::vector<Segments> *piece : pieces)
+      for (const Segments &each : *piece)
+        forEachOverlap(each, at, at + 1, [&](uint64_t, uint64_t, uint64_t position) {
+          end = std::max(end, at + each.length - position % each.length);
+        });
+    if (end == at)
+      return fail(DPC_INVALID, "no piece has element %llu of %llu",
+                  static_cast<unsigned long long>(at), static_cast<unsigned long long>(elements));
+    at = end;
+  }
+  if (named == elements)
+    return DPC_OK;
+  return fail(DPC_INVALID, "pieces overlap: they have %llu elements, the tensor %llu",
+              static_cast<unsigned long long>(named), static_cast<unsigned long long>(elements));
+}
+
+} // namespace dpc

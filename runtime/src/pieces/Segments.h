@@ -1,0 +1,79 @@
+#ifndef DPC_RUNTIME_SRC_PIECES_SEGMENTS_H
+#define DPC_RUNTIME_SRC_PIECES_SEGMENTS_H
+
+#include "dpc/records.h"
+#include "dpc/status.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace dpc {
+
+/// Elements of a tensor (global, row-major): for i < count[0], j < count[1] the
+/// `length` from begin + i*step[0] + j*step[1] on. What a dpc_run_t has on the
+/// tensor's side.
+struct Segments {
+  uint64_t begin = 0, length = 0;
+  uint64_t count[2] = {1, 1};
+  uint64_t step[2] = {0, 0};
+
+  uint64_t elements() const { return length * count[0] * count[1]; }
+  bool operator==(const Segments &other) const;
+};
+
+/// What a rank holds of a tensor, in the order in which it lies in its buffer.
+std::vector<Segments> segmentsOf(const dpc_placement_t &placement);
+
+uint64_t elementsOf(const std::vector<Segments> &all);
+
+/// Calls visit(global, length, position) for the parts of elements [low, high)
+/// that are among those of `each`; `position` is the first one's number there.
+template <typename Visit>
+void forEachOverlap(const Segments &each, uint64_t low, uint64_t high, Visit visit) {
+  // Of `count` starts at every `step` from `from` on, with `span` elements: the
+  // numbers [first, last) of those that may reach into [low, high).
+  auto choose = [&](uint64_t from, uint64_t step, uint64_t count, uint64_t span, uint64_t *first,
+                    uint64_t *last) {
+    *first = 0, *last = from < high ? count : 0;
+    if (step == 0 || from >= high)
+      return;
+    if (low >= from + span)
+      *first = (low - from - span) / step + 1;
+    *last = std::min(count, (high - 1 - from) / step + 1);
+  };
+  uint64_t i, iEnd, j, jEnd;
+  choose(each.begin, each.step[0], each.count[0], each.length + (each.count[1] - 1) * each.step[1],
+         &i, &iEnd);
+  for (; i < iEnd; ++i) {
+    const uint64_t row = each.begin + i * each.step[0];
+    choose(row, each.step[1], each.count[1], each.length, &j, &jEnd);
+    for (; j < jEnd; ++j) {
+      const uint64_t start = row + j * each.step[1];
+      const uint64_t from = std::max(start, low), end = std::min(start + each.length, high);
+      if (from < end)
+        visit(from, end - from, (i * each.count[1] + j) * each.length + (from - start));
+    }
+  }
+}
+
+/// The same for all together, in their order.
+template <typename Visit>
+void forEachOverlap(const std::vector<Segments> &all, uint64_t low, uint64_t high, Visit visit) {
+  uint64_t before = 0;
+  for (const Segments &each : all) {
+    forEachOverlap(each, low, high, [&](uint64_t global, uint64_t length, uint64_t position) {
+      visit(global, length, before + position);
+    });
+    before += each.elements();
+  }
+}
+
+/// DPC_INVALID unless the pieces are each element of a tensor once; the message
+/// names the first element that is not, not the tensor. Trusts nothing in them.
+dpc_status_t checkCover(const std::vector<const std::vector<Segments> *> &pieces,
+                        uint64_t elements);
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_PIECES_SEGMENTS_H

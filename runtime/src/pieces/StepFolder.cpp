@@ -1,0 +1,141 @@
+// Reads, and removes, the folder of one checkpoint: `manifest.json` and the
+// files of tensors, whose lengths and CRC-32 the manifest holds.
+
+#include "runtime/src/pieces/StepFolder.h"
+
+#include "runtime/src/base/Status.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+namespace dpc {
+
+namespace {
+
+/// A file of a checkpoint, or one that AtomicFile writes beside it.
+bool isOwnName(const std::string &name) {
+  const size_t temporary = name.rfind(".tmp");
+  const std::string file =
+      temporary != std::string::npos &&
+              name.find_first_not_of("0123456789", temporary + 4) == std::string::npos
+          ? name.substr(0, temporary)
+          : name;
+  return file == kWholeStateFile || file == kManifest || isPieceFileName(file);
+}
+
+std::vector<std::string> entriesOf(int folder) {
+  std::vector<std::string> out;
+  const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *listing = copy < 0 ? nullptr : ::fdopendir(copy);
+  if (!listing) {
+    if (copy >= 0)
+      ::close(copy);
+    return {""}; // cannot be known: an entry that is nobody's
+  }
+  while (const dirent *entry = ::readdir(listing)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..")
+      out.push_back(name);
+  }
+  ::closedir(listing);
+  return out;
+}
+
+} // namespace
+
+std::string stepFolderName(uint64_t step) { return "step-" + std::to_string(step); }
+
+dpc_status_t StepFolder::open(const std::string &directory, const std::string &folderName) {
+  name = folderName;
+  path = directory + "/" + name;
+  parent = Fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!parent.valid())
+    return fail(DPC_IO, "%s: %s", directory.c_str(), std::strerror(errno));
+  folder =
+      Fd(::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (folder.valid())
+    return DPC_OK;
+  const int error = errno;
+  struct stat info;
+  const bool known = ::fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+  if (known && S_ISLNK(info.st_mode))
+    return fail(DPC_INVALID, "%s is a symbolic link", path.c_str());
+  return fail(known && error == ENOTDIR ? DPC_INVALID : DPC_IO, "%s: %s", path.c_str(),
+              std::strerror(error));
+}
+
+dpc_status_t StepFolder::readManifest(Manifest *out) const {
+  Mapping text;
+  const std::string file = pathOf(kManifest);
+  if (dpc_status_t status = text.openIn(folder.get(), kManifest, file.c_str()))
+    return status;
+  if (dpc_status_t status = parseManifest(text.data(), text.size(), file, out))
+    return status;
+  for (const std::string &entry : entriesOf(folder.get()))
+    if (isPieceFileName(entry) &&
+        std::none_of(out->files.begin(), out->files.end(),
+                     [&](const ManifestFile &listed) { return listed.name == entry; }))
+      return fail(DPC_INVALID, "%s is not in its manifest", pathOf(entry).c_str());
+  return DPC_OK;
+}
+
+dpc_status_t StepFolder::checkStep(const Manifest &manifest) const {
+  if (stepFolderName(manifest.step) == name)
+    return DPC_OK;
+  return fail(DPC_INVALID, "%s: its manifest is of step %llu", path.c_str(),
+              static_cast<unsigned long long>(manifest.step));
+}
+
+dpc_status_t StepFolder::mapFile(const ManifestFile &file, Mapping *out) const {
+  const std::string full = pathOf(file.name);
+  struct stat info;
+  if (::fstatat(folder.get(), file.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 &&
+      errno == ENOENT)
+    return fail(DPC_INVALID, "%s: No such file, but its manifest lists it", full.c_str());
+  if (dpc_status_t status = out->openIn(folder.get(), file.name.c_str(), full.c_str()))
+    return status;
+  if (out->size() == file.bytes)
+    return DPC_OK;
+  return fail(DPC_INVALID, "%s has %zu bytes, its manifest says %llu", full.c_str(), out->size(),
+              static_cast<unsigned long long>(file.bytes));
+}
+
+dpc_status_t StepFolder::checkFile(const ManifestFile &file) const {
+  Mapping contents;
+  if (dpc_status_t status = mapFile(file, &contents))
+    return status;
+  uint32_t crc = 0;
+  constexpr size_t most = 4u << 20; // is in memory at a time
+  for (size_t at = 0; at < contents.size(); at += most) {
+    crc = static_cast<uint32_t>(
+        ::crc32_z(crc, reinterpret_cast<const unsigned char *>(contents.data()) + at,
+                  std::min(most, contents.size() - at)));
+    contents.forget();
+  }
+  if (crc == file.crc)
+    return DPC_OK;
+  return fail(DPC_INVALID, "%s: its checksum does not match its manifest (damaged)",
+              pathOf(file.name).c_str());
+}
+
+bool StepFolder::holdsOnlyOwnFiles() const {
+  for (const std::string &entry : entriesOf(folder.get()))
+    if (!isOwnName(entry))
+      return false;
+  return true;
+}
+
+void StepFolder::removeOwnFiles() {
+  for (const std::string &entry : entriesOf(folder.get()))
+    if (isOwnName(entry))
+      ::unlinkat(folder.get(), entry.c_str(), 0);
+  ::unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
+}
+
+} // namespace dpc

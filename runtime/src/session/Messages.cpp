@@ -1,0 +1,142 @@
+// What ranks send each other outside of entries: tensors and records for rank 0,
+// and what it has for all, through the window of each.
+
+#include "runtime/src/base/Placement.h"
+#include "runtime/src/session/Session.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+using namespace dpc;
+
+/// One operation on the first `bytes` of the window, between all ranks or with
+/// the rank `peer`.
+dpc_status_t dpc_session::exchange(uint32_t op, uint32_t peer, uint64_t bytes) {
+  const dpc_comm_op_t operation = {op,
+                                   0,
+                                   peer,
+                                   DPC_U8,
+                                   0,
+                                   DPC_NONE,
+                                   bytes,
+                                   DPC_CONTROL_BUFFER,
+                                   memory.window(),
+                                   memory.window()};
+  return dpc_comm_run(comm, &operation);
+}
+
+dpc_status_t dpc_session::broadcast(void *data, uint64_t bytes) {
+  for (uint64_t at = 0; at < bytes && comm->world_size > 1;) {
+    const uint64_t part = std::min(bytes - at, RankMemory::kWindowBytes);
+    char *piece = static_cast<char *>(data) + at;
+    if (options.rank == 0)
+      std::memcpy(memory.window(), piece, part);
+    if (dpc_status_t status = exchange(DPC_OP_BROADCAST, 0, part))
+      return status;
+    if (options.rank != 0)
+      std::memcpy(piece, memory.window(), part);
+    at += part;
+  }
+  return DPC_OK;
+}
+
+dpc_status_t dpc_session::collect(const void *record, uint64_t bytes, std::vector<char> *outAll) {
+  outAll->resize(options.rank == 0 ? bytes * options.world_size : 0);
+  if (options.rank == 0)
+    std::memcpy(outAll->data(), record, bytes);
+  else
+    std::memcpy(memory.window(), record, bytes);
+  for (uint32_t r = 1; r < options.world_size; ++r) {
+    if (options.rank != 0 && options.rank != r)
+      continue;
+    if (dpc_status_t status =
+            options.rank == r ? exchange(DPC_OP_SEND, 0, bytes) : exchange(DPC_OP_RECV, r, bytes))
+      return status;
+    if (options.rank == 0)
+      std::memcpy(outAll->data() + r * bytes, memory.window(), bytes);
+  }
+  return DPC_OK;
+}
+
+/// Sends this rank's elements of a range to rank 0, in the placement's order.
+/// What lies together is downloaded together.
+dpc_status_t dpc_session::sendShard(const dpc_placement_t &place, uint64_t elementSize, Range range,
+                                    uint64_t extraOffset) {
+  const uint64_t window = RankMemory::kWindowBytes / elementSize;
+  uint64_t filled = 0;
+  auto send = [&] {
+    return exchange(DPC_OP_SEND, 0, std::exchange(filled, uint64_t(0)) * elementSize);
+  };
+  auto add = [&](uint64_t local, uint64_t count) -> dpc_status_t {
+    while (count) {
+      const uint64_t part = std::min(count, window - filled);
+      if (dpc_status_t status = queue->download(
+              memory.window() + filled * elementSize,
+              {place.space, place.offset + extraOffset + local * elementSize}, part * elementSize))
+        return status;
+      filled += part, local += part, count -= part;
+      if (filled == window)
+        if (dpc_status_t status = send())
+          return status;
+    }
+    return DPC_OK;
+  };
+  if (dpc_status_t status = forEachSpan(place, elementSize, range.begin, range.end, add))
+    return status;
+  return filled ? send() : dpc_status_t(DPC_OK);
+}
+
+/// Puts what `owner` sends by sendShard where it belongs in the range.
+dpc_status_t dpc_session::receiveShard(const dpc_placement_t &place, uint32_t owner,
+                                       uint64_t elementSize, Range range, char *destination) {
+  const uint64_t window = RankMemory::kWindowBytes / elementSize;
+  uint64_t expected = 0, at = 0, arrived = 0;
+  auto forEachPart = [&](auto visit) {
+    return forEachPiece(place, [&](uint64_t, uint64_t global, uint64_t length) -> int32_t {
+      const uint64_t low = std::max(global, range.begin),
+                     high = std::min(global + length, range.end);
+      return low < high ? visit(low - range.begin, high - low) : int32_t(DPC_OK);
+    });
+  };
+  forEachPart([&](uint64_t, uint64_t length) {
+    expected += length;
+    return 0;
+  });
+  return forEachPart([&](uint64_t to, uint64_t length) -> int32_t {
+    while (length) {
+      if (at == arrived) {
+        at = 0, arrived = std::min(expected, window);
+        expected -= arrived;
+        if (dpc_status_t status = exchange(DPC_OP_RECV, owner, arrived * elementSize))
+          return status;
+      }
+      const uint64_t part = std::min(length, arrived - at);
+      std::memcpy(destination + to * elementSize, memory.window() + at * elementSize,
+                  part * elementSize);
+      at += part, to += part, length -= part;
+    }
+    return DPC_OK;
+  });
+}
+
+dpc_status_t dpc_session::gather(const dpc_placement_t *placements, uint32_t dtype,
+                                 char *destination, uint64_t extraOffset, uint64_t begin,
+                                 uint64_t end) {
+  const uint64_t size = dpc_dtype_size(dtype);
+  for (uint32_t owner = 0; owner < options.world_size; ++owner) {
+    const dpc_placement_t &place = placements[owner];
+    if (!place.owner || !place.run_count)
+      continue;
+    dpc_status_t status = DPC_OK;
+    if (options.rank == 0 && owner == 0)
+      status = downloadTensor(*queue, place, dtype, extraOffset, begin, end, destination);
+    else if (options.rank == owner)
+      status = sendShard(place, size, {begin, end}, extraOffset);
+    else if (options.rank == 0)
+      status = receiveShard(place, owner, size, {begin, end}, destination);
+    if (status)
+      return status;
+  }
+  return DPC_OK;
+}
