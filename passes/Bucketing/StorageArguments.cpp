@@ -2,6 +2,8 @@
 
 #include "passes/Bucketing/StorageArguments.h"
 
+#include "passes/Forward/ForwardPass.h"
+
 #include "dialects/Dist/IR/MicroLoop.h"
 #include "dialects/NN/IR/Program.h"
 #include "dialects/NN/IR/Shape.h"
@@ -34,40 +36,6 @@ namespace {
 /// arguments that stand for them, null where there is none.
 using Members = SmallVector<BlockArgument>;
 
-/// What the metric `loss` depends on; nothing without it. To be looked up by key only.
-struct Forward {
-  llvm::DenseSet<Value> values;
-  llvm::DenseSet<Operation *> ops;
-
-  explicit Forward(func::FuncOp function) {
-    SmallVector<Value> losses;
-    for (OpOperand &result : function.front().getTerminator()->getOpOperands())
-      if (nn::ResultAttr attr = nn::getResult(function, result.getOperandNumber());
-          attr && attr.getKind() == nn::ResultKind::metric && attr.getName() == "loss")
-        losses.push_back(result.get());
-    follow(losses);
-  }
-  /// The part of `outside` that the body of `loop` computes.
-  Forward(dist::MicroOp loop, const Forward &outside) {
-    SmallVector<Value> yielded;
-    for (auto [result, value] :
-         llvm::zip_equal(loop.getResults(), loop.getBodyBlock().getTerminator()->getOperands()))
-      if (outside.values.contains(result))
-        yielded.push_back(value);
-    follow(yielded);
-  }
-
-private:
-  void follow(SmallVector<Value> waiting) {
-    while (!waiting.empty()) {
-      Value value = waiting.pop_back_val();
-      values.insert(value);
-      if (Operation *op = value.getDefiningOp(); op && ops.insert(op).second)
-        llvm::append_range(waiting, op->getOperands());
-    }
-  }
-};
-
 /// Lets the ops of a block read members from their storage.
 class StorageReads {
 public:
@@ -83,7 +51,7 @@ public:
   }
 
   /// From gathers of `shard`, which stand where they are first read.
-  void replaceByGathers(const Members &members, Value shard, const Forward &forward) const {
+  void replaceByGathers(const Members &members, Value shard, const Ancestors &forward) const {
     enterLoops(members, shard, forward);
     for (bool isForward : {true, false})
       gatherFor(members, shard,
@@ -107,7 +75,7 @@ private:
   }
 
   /// Gathers in the bodies of the loops that take a member whole.
-  void enterLoops(const Members &members, Value shard, const Forward &forward) const {
+  void enterLoops(const Members &members, Value shard, const Ancestors &forward) const {
     llvm::SmallSetVector<Operation *, 2> loops;
     for (BlockArgument member : members)
       if (member)
@@ -123,7 +91,7 @@ private:
           if (member && input == member && loop.getOperandKind(index) == dist::MicroKind::whole)
             inside.back() = loop.getBodyBlock().getArgument(index);
       }
-      replaceByGathers(inside, dist::addWholeInput(loop, shard), Forward(loop, forward));
+      replaceByGathers(inside, dist::addWholeInput(loop, shard), Ancestors(loop, forward));
       dist::eraseUnreadInputs(loop);
     }
   }
@@ -196,7 +164,7 @@ void StorageArguments::add(dist::StorageAttr storage, const StoragePlace &place,
     else if (isKept)
       reads.replaceByOneGather(members, argument);
     else
-      reads.replaceByGathers(members, argument, Forward(function));
+      reads.replaceByGathers(members, argument, findForwardPass(function));
   }
 }
 

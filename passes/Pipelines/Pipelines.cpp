@@ -11,6 +11,7 @@
 #include "passes/Normalize/Passes.h"
 #include "passes/Optimize/Passes.h"
 #include "passes/Overlap/Passes.h"
+#include "passes/Remat/Passes.h"
 #include "passes/Sharding/Passes.h"
 #include "passes/Verify/Passes.h"
 
@@ -155,6 +156,13 @@ void dpc::buildLocalPipeline(OpPassManager &manager, const LocalOptions &options
 }
 
 void dpc::buildScheduledPipeline(OpPassManager &manager, const ScheduledOptions &options) {
+  // First of all: what is repeated reads parameters as the backward pass does, be they
+  // gathered for it, and stands in each copy of a loop's body.
+  if (options.remat) {
+    RematOptions remat;
+    remat.explain = options.explain;
+    manager.addPass(createRemat(remat));
+  }
   // Before kernels: the last microbatch's additions join those that make what
   // they add. Where each microbatch's gradients are divided in the loop (ZeRO-2),
   // there is nothing left to start early.
@@ -222,6 +230,7 @@ void dpc::registerAllPasses() {
   registerBucketingPasses();
   registerFusionPasses();
   registerOverlapPasses();
+  registerRematPasses();
   registerLoweringPasses();
   registerMachinePasses();
   registerMemoryPasses();

@@ -25,7 +25,7 @@ namespace {
 /// Frozen names whose work has not been done: refused, never ignored.
 constexpr unsigned notYetAvailable[] = {
     OPT_devices, OPT_schedule, OPT_chunks, OPT_stages, OPT_optimizer_sync,
-    OPT_remat,   OPT_topology, OPT_tune,   OPT_report,
+    OPT_topology, OPT_tune,   OPT_report,
 };
 } // namespace
 
@@ -280,6 +280,10 @@ static void parseOutput(const InputArgList &args, CompileOptions &options) {
   if (options.cacheFolder == "off")
     options.cacheFolder.clear();
   scheduled.recompute = parseSwitch(args, OPT_recompute, "--recompute");
+  StringRef remat = args.getLastArgValue(OPT_remat, "none");
+  if (remat != "none" && remat != "full")
+    usageError("--remat: unknown mode '" + remat + "'; known: none, full");
+  scheduled.remat = remat == "full";
   StringRef sums = args.getLastArgValue(OPT_sums, "fast");
   if (sums != "fast" && sums != "ordered")
     usageError("--sums: unknown order '" + sums + "'; known: fast, ordered");

@@ -45,6 +45,14 @@ OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
 FusionKind ConstantOp::getFusionKind() { return FusionKind::repeated; }
 
+FusionKind AfterOp::getFusionKind() { return FusionKind::view; }
+
+LogicalResult AfterOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
+                                 MutableArrayRef<HostTensor> out) {
+  out[0] = *in[0];
+  return success();
+}
+
 LogicalResult ConstantOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *>,
                                     MutableArrayRef<HostTensor> results) {
   std::optional<HostTensor> value = HostTensor::fromAttr(getValue());

@@ -144,6 +144,28 @@ def NN_KernelOp : NN_Op<"kernel", [
   }];
 }
 
+def NN_AfterOp : NN_Op<"after", [
+    Pure, AllTypesMatch<["input", "result"]>, NN_Interpretable, NN_Fusable]> {
+  let summary = "A value that nobody reads before another one is there";
+  let description = [{
+    The result is `input`; it moves no data. What reads it is computed after `trigger`,
+    in every order that respects operands, and never in the kernel that made `input`.
+
+    Made by `dpc-remat`, so that what is computed again is computed when it is needed;
+    becomes a view of a buffer.
+
+    ```mlir
+    func.func @example(%x: tensor<8x16xf32>, %gradient: tensor<4xf32>) {
+      %y = nn.after %x, %gradient : tensor<8x16xf32>, tensor<4xf32>
+      return
+    }
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$input, NN_Tensor:$trigger);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$input `,` $trigger attr-dict `:` type($input) `,` type($trigger)";
+}
+
 def NN_YieldOp : NN_Op<"yield", [
     Pure, Terminator, ParentOneOf<["KernelOp", "UpdateOp"]>]> {
   let summary = "Ends a region and gives its values";

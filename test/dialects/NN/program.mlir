@@ -20,6 +20,8 @@ func.func @forward(%w: tensor<4x16xf32> {nn.arg = #nn.arg<parameter "fc.weight">
   %3 = nn.broadcast %2 [0] : tensor<8xf32> -> tensor<8x16xf32>
   %4 = nn.compare lt %1, %3 : tensor<8x16xf32> -> tensor<8x16xi1>
   %5 = nn.select %4, %1, %3 : tensor<8x16xi1>, tensor<8x16xf32>
+  // CHECK: nn.after %{{.*}}, %{{.*}} : tensor<8x16xf32>, tensor<8xf32>
+  %after = nn.after %1, %2 : tensor<8x16xf32>, tensor<8xf32>
   %lr = nn.constant dense<0.1> : tensor<f32>
   // CHECK: nn.update
   %6 = nn.update (%5, %1 : tensor<8x16xf32>, tensor<8x16xf32>) scalars (%lr : tensor<f32>) {

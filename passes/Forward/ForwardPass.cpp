@@ -1,0 +1,40 @@
+// Which ops of a training step are its forward pass.
+
+#include "passes/Forward/ForwardPass.h"
+
+#include "dialects/NN/IR/Program.h"
+
+using namespace mlir;
+using namespace dpc;
+
+Ancestors::Ancestors(ArrayRef<Value> roots) {
+  SmallVector<Value> waiting(roots);
+  while (!waiting.empty()) {
+    Value value = waiting.pop_back_val();
+    values.insert(value);
+    if (Operation *op = value.getDefiningOp(); op && ops.insert(op).second)
+      llvm::append_range(waiting, op->getOperands());
+  }
+}
+
+/// What `loop` yields for those of its results that are in `outside`.
+static SmallVector<Value> yieldedFor(dist::MicroOp loop, const Ancestors &outside) {
+  SmallVector<Value> yielded;
+  for (auto [result, value] :
+       llvm::zip_equal(loop.getResults(), loop.getBodyBlock().getTerminator()->getOperands()))
+    if (outside.values.contains(result))
+      yielded.push_back(value);
+  return yielded;
+}
+
+Ancestors::Ancestors(dist::MicroOp loop, const Ancestors &outside)
+    : Ancestors(yieldedFor(loop, outside)) {}
+
+Ancestors dpc::findForwardPass(func::FuncOp function) {
+  SmallVector<Value> losses;
+  for (OpOperand &result : function.front().getTerminator()->getOpOperands())
+    if (nn::ResultAttr attr = nn::getResult(function, result.getOperandNumber());
+        attr && attr.getKind() == nn::ResultKind::metric && attr.getName() == "loss")
+      losses.push_back(result.get());
+  return Ancestors(losses);
+}

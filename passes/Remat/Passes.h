@@ -1,0 +1,17 @@
+#ifndef DPC_PASSES_REMAT_PASSES_H
+#define DPC_PASSES_REMAT_PASSES_H
+
+#include "dialects/NN/IR/NNDialect.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace dpc {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/Remat/Passes.h.inc"
+
+} // namespace dpc
+
+#endif // DPC_PASSES_REMAT_PASSES_H
