@@ -118,8 +118,9 @@ struct ScheduledOptions : ExplainedOptions<ScheduledOptions> {
   Option<int64_t> zeroKeepBytes{*this, "zero-keep-bytes", llvm::cl::init(0),
                                 llvm::cl::desc("Bytes of cut parameters that are gathered once a "
                                                "step and kept")};
-  Option<bool> remat{*this, "remat", llvm::cl::init(false),
-                     llvm::cl::desc("Compute the forward pass again in the backward pass")};
+  Option<int64_t> rematBytes{*this, "remat-bytes", llvm::cl::init(0),
+                             llvm::cl::desc("Bytes to save by computing the forward pass again "
+                                            "in the backward pass; -1: all there are")};
   Option<bool> overlap{*this, "overlap", llvm::cl::init(true),
                        llvm::cl::desc("Hide communication behind compute")};
   Option<bool> recompute{*this, "recompute", llvm::cl::init(true),

@@ -20,7 +20,7 @@ def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
     Left alone: functions without a metric `loss` or without updates; ops that are no part
     of the backward pass, such as metrics, read the first computation.
 
-    Needs: level `local`. Keeps: values. Nothing behind it may merge equal ops.
+    Needs: level `local`, `dpc-describe-machine`. Keeps: values. Nothing behind it may merge equal ops.
 
     ```mlir sketch
     %h = nn.exp %x : tensor<8x16xf32>          // a segment
@@ -38,6 +38,9 @@ def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];
   let options = [
+    Option<"savedBytes", "saved-bytes", "int64_t", "-1",
+           "Bytes fewer than without recomputation that are wanted: the cheapest segments that save as much are "
+           "computed again; -1: all segments are">,
     Option<"explain", "explain", "bool", "false", "Say in a remark what is kept and what is made again">,
   ];
 }

@@ -5,6 +5,7 @@
 #include "passes/Remat/RematPlan.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/Program.h"
 
@@ -34,7 +35,9 @@ namespace {
 class BlockRemat {
 public:
   /// `forward` and `updates` are what the loss, and the new state, depend on.
-  BlockRemat(Block &block, const Ancestors &forward, const Ancestors &updates) : block(block) {
+  BlockRemat(Block &block, const Ancestors &forward, const Ancestors &updates,
+             const Machine &machine, int64_t savedBytes)
+      : block(block) {
     for (Operation &op : block.without_terminator())
       if (forward.ops.contains(&op) && llvm::any_of(op.getResultTypes(), hasRank))
         lastForward = &op;
@@ -42,8 +45,7 @@ public:
     for (Operation &op : block.without_terminator()) {
       // What stands before the end of the forward pass and serves the backward pass alone,
       // a mask say, is made of the forward pass and goes with it.
-      const bool isForward =
-          forward.ops.contains(&op) || (!isBehind && updates.ops.contains(&op));
+      const bool isForward = forward.ops.contains(&op) || (!isBehind && updates.ops.contains(&op));
       isBehind |= &op == lastForward;
       if (isForward) {
         numberOf[&op] = ops.size();
@@ -53,6 +55,9 @@ public:
       }
     }
     problem.ops = ops.size();
+    problem.savedBytes = savedBytes;
+    for (Operation *op : ops)
+      problem.seconds.push_back(secondsOf(op, machine));
     addValues();
   }
 
@@ -66,13 +71,30 @@ public:
     plan = *made;
     // The backward pass begins with the last segment, which is still there.
     for (int64_t segment = plan.cuts.size(); segment-- > 0;)
-      repeat(segment);
+      if (plan.repeated[segment])
+        repeat(segment);
     return success();
   }
 
   const RematPlan &getPlan() const { return plan; }
+  int64_t countRepeated() const {
+    return std::count(plan.repeated.begin(), plan.repeated.end(), true);
+  }
 
 private:
+  static double secondsOf(Operation *op, const Machine &machine) {
+    if (dist::isCollective(op)) {
+      const double bytes = std::max(tensorBytes(op->getOperand(0).getType()),
+                                    tensorBytes(op->getResult(0).getType()));
+      const int64_t members = dist::membersOf(op);
+      return machine.linkOver(dist::axesOf(op))
+          .transferSeconds(isa<dist::AllReduceOp>(op) ? allReduceBytes(bytes, members)
+                                                      : gatherBytes(bytes, members));
+    }
+    auto cost = dyn_cast<CostOpInterface>(op);
+    return cost ? machine.device.computeSeconds(cost.getFlops(), getFusedBytes(op)) : 0;
+  }
+
   /// Makes a value of the problem of each result of the forward pass that has memory.
   void addValues() {
     for (Operation *op : ops) {
@@ -233,6 +255,9 @@ struct RematPass : dpc::impl::RematBase<RematPass> {
     auto step = getOperation().lookupSymbol<func::FuncOp>("step");
     if (!step || step.isExternal())
       return;
+    FailureOr<Machine> machine = dist::getMachine(getOperation());
+    if (failed(machine))
+      return signalPassFailure();
     SmallVector<Value> read;
     for (auto update : step.front().getOps<nn::UpdateOp>())
       llvm::append_range(read, update->getOperands());
@@ -240,23 +265,26 @@ struct RematPass : dpc::impl::RematBase<RematPass> {
     SmallVector<dist::MicroOp> loops(step.front().getOps<dist::MicroOp>());
     for (dist::MicroOp loop : loops)
       if (forward.ops.contains(loop) && updates.ops.contains(loop))
-        if (failed(remat(loop.getBodyBlock(), Ancestors(loop, forward), Ancestors(loop, updates))))
+        if (failed(remat(loop.getBodyBlock(), Ancestors(loop, forward), Ancestors(loop, updates),
+                         *machine)))
           return signalPassFailure();
-    if (failed(remat(step.front(), forward, updates)))
+    if (failed(remat(step.front(), forward, updates, *machine)))
       signalPassFailure();
   }
 
 private:
-  LogicalResult remat(Block &block, const Ancestors &forward, const Ancestors &updates) {
-    BlockRemat remat(block, forward, updates);
+  LogicalResult remat(Block &block, const Ancestors &forward, const Ancestors &updates,
+                      const Machine &machine) {
+    BlockRemat remat(block, forward, updates, machine,
+                     savedBytes < 0 ? std::numeric_limits<int64_t>::max() : int64_t(savedBytes));
     if (failed(remat.run()))
       return failure();
     const RematPlan &plan = remat.getPlan();
-    if (explain && !plan.cuts.empty())
+    if (explain && remat.countRepeated())
       block.getParentOp()->emitRemark("keeps ")
-          << plan.keptBytes << " bytes between " << plan.cuts.size() + 1
-          << " segments of the forward pass, and computes " << plan.segmentBytes
-          << " bytes at most of one again";
+          << plan.keptBytes << " bytes between segments of the forward pass, and computes "
+          << remat.countRepeated() << " of " << plan.cuts.size() + 1 << " again, of "
+          << plan.segmentBytes << " bytes at most";
     return success();
   }
 };

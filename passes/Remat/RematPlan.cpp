@@ -20,6 +20,11 @@ Error RematProblem::check() const {
     if (value.bytes < 0)
       return planError("value {0} has {1} bytes", index, value.bytes);
   }
+  if (!seconds.empty() && int64_t(seconds.size()) != ops)
+    return planError("there are {0} ops and times of {1}", ops, seconds.size());
+  for (auto [op, time] : enumerate(seconds))
+    if (!(time >= 0))
+      return planError("op {0} takes {1} seconds", op, time);
   return Error::success();
 }
 
@@ -31,17 +36,56 @@ bool RematPlan::keeps(const RematValue &value) const {
   return segmentOf(value.maker) != segmentOf(value.lastReader);
 }
 
-/// What is kept under the cuts of `plan`, and the most that one segment makes again.
-static std::pair<int64_t, int64_t> countBytes(const RematProblem &problem, const RematPlan &plan) {
+namespace {
+
+/// What a plan keeps under its cuts, and what of each segment the backward pass reads.
+struct Bytes {
   int64_t kept = 0;
-  std::vector<int64_t> segments(plan.cuts.size() + 1);
-  for (const RematValue &value : problem.values) {
-    if (plan.keeps(value))
-      kept += value.bytes;
-    else if (value.isReadBackward)
-      segments[plan.segmentOf(value.maker)] += value.bytes;
+  std::vector<int64_t> segments;
+
+  Bytes(const RematProblem &problem, const RematPlan &plan) : segments(plan.cuts.size() + 1) {
+    for (const RematValue &value : problem.values) {
+      if (plan.keeps(value))
+        kept += value.bytes;
+      else if (value.isReadBackward)
+        segments[plan.segmentOf(value.maker)] += value.bytes;
+    }
   }
-  return {kept, *std::max_element(segments.begin(), segments.end())};
+
+  int64_t largest() const { return *std::max_element(segments.begin(), segments.end()); }
+
+  /// With these segments repeated.
+  int64_t total(const std::vector<bool> &repeated) const {
+    int64_t bytes = kept, again = 0;
+    for (auto [segment, own] : enumerate(segments)) {
+      if (repeated[segment])
+        again = std::max(again, own);
+      else
+        bytes += own;
+    }
+    return bytes + again;
+  }
+};
+
+} // namespace
+
+int64_t RematPlan::bytesOf(const RematProblem &problem) const {
+  return Bytes(problem, *this).total(repeated);
+}
+
+/// Bytes that the backward pass reads of the forward pass.
+static int64_t countRead(const RematProblem &problem) {
+  int64_t bytes = 0;
+  for (const RematValue &value : problem.values)
+    bytes += value.isReadBackward ? value.bytes : 0;
+  return bytes;
+}
+
+/// Whether a plan repeats enough, or all it can.
+static bool repeatsEnough(const RematProblem &problem, const RematPlan &plan) {
+  const int64_t segments = plan.cuts.size() + 1;
+  return std::count(plan.repeated.begin(), plan.repeated.end(), true) == segments - 1 ||
+         countRead(problem) - plan.bytesOf(problem) >= problem.savedBytes;
 }
 
 Error RematPlan::verify(const RematProblem &problem) const {
@@ -51,10 +95,16 @@ Error RematPlan::verify(const RematProblem &problem) const {
     if (index && cut <= cuts[index - 1])
       return planError("cut {0} is at op {1}, the one before at {2}", index, cut, cuts[index - 1]);
   }
-  auto [kept, segment] = countBytes(problem, *this);
-  if (kept != keptBytes || segment != segmentBytes)
+  const Bytes bytes(problem, *this);
+  if (bytes.kept != keptBytes || bytes.largest() != segmentBytes)
     return planError("the plan says {0} bytes kept and {1} a segment, the values {2} and {3}",
-                     keptBytes, segmentBytes, kept, segment);
+                     keptBytes, segmentBytes, bytes.kept, bytes.largest());
+  if (repeated.size() != cuts.size() + 1 || repeated.back())
+    return planError("{0} segments, of which {1} are said to be repeated or not, the last one too",
+                     cuts.size() + 1, repeated.size());
+  if (!repeatsEnough(problem, *this))
+    return planError("{0} bytes are saved where {1} are wanted and more can be repeated",
+                     countRead(problem) - bytesOf(problem), problem.savedBytes);
   return Error::success();
 }
 
@@ -167,7 +217,9 @@ private:
   RematPlan makePlan(std::vector<int64_t> cuts) const {
     RematPlan plan;
     plan.cuts = std::move(cuts);
-    std::tie(plan.keptBytes, plan.segmentBytes) = countBytes(problem, plan);
+    const Bytes bytes(problem, plan);
+    plan.keptBytes = bytes.kept;
+    plan.segmentBytes = bytes.largest();
     return plan;
   }
 
@@ -178,8 +230,29 @@ private:
 
 } // namespace
 
+/// Repeats segments, those first that save the most bytes a second, until enough is saved.
+static void chooseRepeated(const RematProblem &problem, RematPlan &plan) {
+  const size_t segments = plan.cuts.size() + 1;
+  const Bytes bytes(problem, plan);
+  std::vector<double> seconds(segments);
+  for (int64_t op = 0; op < problem.ops; ++op)
+    seconds[plan.segmentOf(op)] += problem.seconds.empty() ? 1 : problem.seconds[op];
+  auto order = to_vector(seq<size_t>(0, segments - 1));
+  stable_sort(order, [&](size_t a, size_t b) {
+    return seconds[a] * bytes.segments[b] < seconds[b] * bytes.segments[a];
+  });
+  plan.repeated.assign(segments, false);
+  for (size_t segment : order) {
+    if (repeatsEnough(problem, plan))
+      return;
+    plan.repeated[segment] = true;
+  }
+}
+
 Expected<RematPlan> dpc::planSegments(const RematProblem &problem) {
   if (Error error = problem.check())
     return std::move(error);
-  return SegmentSearch(problem).run();
+  RematPlan plan = SegmentSearch(problem).run();
+  chooseRepeated(problem, plan);
+  return plan;
 }

@@ -13,7 +13,7 @@
 using namespace llvm;
 using namespace dpc;
 
-static int fail(const Twine &message, int code) {
+static int failToLink(const Twine &message, int code) {
   errs() << "dpc-compile: error: " << message << "\n";
   return code;
 }
@@ -40,7 +40,7 @@ static int runLinker(ArrayRef<std::string> arguments, const WorkFolder &temporar
   if (!sys::fs::can_execute(linker)) {
     ErrorOr<std::string> found = sys::findProgramByName(sys::path::filename(linker));
     if (!found)
-      return fail("cannot find the linker '" + linker + "'", exitIO);
+      return failToLink("cannot find the linker '" + linker + "'", exitIO);
     linker = *found;
   }
   std::vector<std::string> command = {linker};
@@ -55,7 +55,7 @@ static int runLinker(ArrayRef<std::string> arguments, const WorkFolder &temporar
   if (message.empty())
     message = code < 0 ? "'" + linker + "' was killed"
                        : "'" + linker + "' exits with " + std::to_string(code);
-  return fail("linking failed: " + message, exitIO);
+  return failToLink("linking failed: " + message, exitIO);
 }
 
 int dpc::linkProgram(ArrayRef<std::string> objects, StringRef archive, Emission emission,
@@ -71,7 +71,7 @@ int dpc::linkProgram(ArrayRef<std::string> objects, StringRef archive, Emission 
       SmallString<128> archive(libraries);
       sys::path::append(archive, "lib" + name + ".a");
       if (!sys::fs::exists(archive))
-        return fail("the runtime library " + archive + " is missing", exitIO);
+        return failToLink("the runtime library " + archive + " is missing", exitIO);
       arguments.push_back(archive.str().str());
     }
     for (StringRef library : llvm::split(DPC_RUNTIME_LIBRARIES, ' '))

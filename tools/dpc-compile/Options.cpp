@@ -24,8 +24,8 @@ using namespace dpc;
 namespace {
 /// Frozen names whose work has not been done: refused, never ignored.
 constexpr unsigned notYetAvailable[] = {
-    OPT_devices, OPT_schedule, OPT_chunks, OPT_stages, OPT_optimizer_sync,
-    OPT_topology, OPT_tune,   OPT_report,
+    OPT_devices,        OPT_schedule, OPT_chunks, OPT_stages,
+    OPT_optimizer_sync, OPT_topology, OPT_tune,   OPT_report,
 };
 } // namespace
 
@@ -280,10 +280,11 @@ static void parseOutput(const InputArgList &args, CompileOptions &options) {
   if (options.cacheFolder == "off")
     options.cacheFolder.clear();
   scheduled.recompute = parseSwitch(args, OPT_recompute, "--recompute");
-  StringRef remat = args.getLastArgValue(OPT_remat, "none");
-  if (remat != "none" && remat != "full")
-    usageError("--remat: unknown mode '" + remat + "'; known: none, full");
-  scheduled.remat = remat == "full";
+  StringRef remat = args.getLastArgValue(OPT_remat, "auto");
+  if (remat != "none" && remat != "auto" && remat != "full")
+    usageError("--remat: unknown mode '" + remat + "'; known: none, auto, full");
+  scheduled.rematBytes = remat == "full" ? -1 : 0;
+  options.fitsMemory = remat == "auto";
   StringRef sums = args.getLastArgValue(OPT_sums, "fast");
   if (sums != "fast" && sums != "ordered")
     usageError("--sums: unknown order '" + sums + "'; known: fast, ordered");

@@ -42,6 +42,9 @@ struct CompileOptions {
   Explain explain = Explain::none;
   /// The most bytes that one row of the table of reshards may move.
   std::optional<int64_t> mostReshardBytes;
+  /// Whether parts of the forward pass are computed again if the program needs more memory
+  /// than `scheduled.capacityBytes`.
+  bool fitsMemory = false;
 };
 
 /// Reads the command line into `options`. Exits with 0 after --help and with 2,

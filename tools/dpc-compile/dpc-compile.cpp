@@ -16,6 +16,7 @@
 #include "tools/common/FatalErrors.h"
 #include "tools/dpc-compile/Explain.h"
 #include "tools/dpc-compile/FileLayouts.h"
+#include "tools/dpc-compile/FitMemory.h"
 #include "tools/dpc-compile/WorkFolder.h"
 #include "tools/dpc-compile/WriteProgram.h"
 
@@ -153,8 +154,7 @@ int main(int argc, char **argv) {
       {Level::step, [&](auto &manager) { buildStepPipeline(manager, options.step); }},
       {Level::placed, [&](auto &manager) { buildPlacedPipeline(manager, options.placed); }},
       {Level::local, [&](auto &manager) { buildLocalPipeline(manager, options.local); }},
-      {Level::scheduled,
-       [&](auto &manager) { buildScheduledPipeline(manager, options.scheduled); }},
+      {Level::scheduled, {}}, // see scheduleToFit
       {Level::exec, [&](auto &manager) { buildExecPipeline(manager, options.exec); }},
   };
   std::optional<std::string> loss;
@@ -163,6 +163,11 @@ int main(int argc, char **argv) {
   for (const auto &[level, build] : pipelines) {
     if (level > options.stopAfter)
       break;
+    if (level == Level::scheduled) {
+      if (failed(scheduleToFit(module, options)))
+        return exitInvalid;
+      continue;
+    }
     PassManager manager(&context);
     build(manager);
     if (failed(manager.run(*module)))

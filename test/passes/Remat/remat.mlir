@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --split-input-file --dpc-remat | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-remat | FileCheck %s
 
 // The forward pass is cut where few bytes cross: the number %r is kept, %h and %k are computed
 // again of the argument, when the gradient is there that goes back through them. What the
