@@ -10,15 +10,13 @@ layout of data=2, and the pairs that the measurement orders otherwise. Pairs nea
 """
 import argparse
 import itertools
-import json
 import os
-import re
 import statistics
-import subprocess
 import sys
-import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from turns import Contender, take_turns  # noqa: E402
+
 NEAR = 0.03
 # Megatron's cuts, and others that nobody would choose but people may ask for: of each weight of a layer the first,
 # the last, or the dimension of the residual stream.
@@ -45,48 +43,18 @@ LAYOUTS = {
 LAYOUTS['bert'] = {name: requests + ' tr.weight=-,-' for name, requests in LAYOUTS['gpt2_4l'].items()}
 
 
-class Contender:
-    """A program that takes its turn when told."""
-
-    def __init__(self, name, workload, model, options):
-        self.name, self.times = name, []
-        with tempfile.TemporaryFile('w+') as messages:
-            self.process = subprocess.Popen(
-                [os.path.join(ROOT, 'bench/contender'), workload, '2', model, '--explain', *options],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages, text=True)
-            ready = self.process.stdout.readline()
-            messages.seek(0)
-            page = messages.read()
-        cost = re.search(r'computing ([\d.]+) ms, moving ([\d.]+) ms, a rank sends ([^\n]*)', page)
-        if not ready.startswith('READY') or not cost:
-            self.stop()
-            sys.exit(f'layouts.py: {name}: {page.strip()[-1000:]}')
-        self.modelled, self.sent = float(cost[1]) + float(cost[2]), cost[3]
-
-    def step(self, steps):
-        self.process.stdin.write(f'RUN {steps}\n')
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline().removeprefix('DONE'))['s'] / steps * 1e3
-
-    def stop(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
 def judge(model, rounds, steps, only):
     workload = os.path.basename(model).split('_x')[0]
     layouts = {'data=2': ['--mesh=data=2'], 'model=2': ['--mesh=model=2']}
     for name, requests in LAYOUTS[workload].items():
         if only in name:
             layouts[name] = ['--mesh=model=2', *(f'--shard={request}' for request in requests.split())]
-    contenders = [Contender(name, workload, model, options) for name, options in layouts.items()]
-    for turn in range(rounds + 1):
-        for contender in contenders:
-            time = contender.step(steps)
-            if turn:
-                contender.times.append(time)
+    contenders = [Contender(name, model, options) for name, options in layouts.items()]
     for contender in contenders:
-        contender.stop()
+        computing, moving, contender.sent = contender.search(
+            r'computing ([\d.]+) ms, moving ([\d.]+) ms, a rank sends ([^\n]*)')
+        contender.modelled = float(computing) + float(moving)
+    take_turns(contenders, rounds, steps)
     base = contenders[0]
     measured = {contender: statistics.median(contender.times) / statistics.median(base.times)
                 for contender in contenders}

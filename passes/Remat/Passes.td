@@ -26,10 +26,10 @@ def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
     %h = nn.exp %x : tensor<8x16xf32>          // a segment
     %k = nn.exp %h : tensor<8x16xf32>
     %s = nn.add %k, %x : tensor<8x16xf32>      // a cut: only %s crosses it, %x is an argument
-    ..
+    ...
     %d = nn.mul %g, %k : tensor<8x16xf32>      // the backward pass
     // becomes
-    ..
+    ...
     %x1 = nn.after %x, %g : tensor<8x16xf32>, tensor<8x16xf32>
     %h1 = nn.exp %x1 : tensor<8x16xf32>
     %k1 = nn.exp %h1 : tensor<8x16xf32>
