@@ -1,3 +1,5 @@
+// Chooses the segments of a forward pass that are computed again, and checks the choice.
+
 #include "passes/Remat/RematPlan.h"
 
 #include "llvm/ADT/STLExtras.h"
