@@ -16,6 +16,9 @@ def PeelMicrobatches : Pass<"dpc-peel-microbatches", "mlir::func::FuncOp"> {
     The last microbatch reads its slice of what the loop reads by slices, and gives
     its slice of what the loop stacks: views, no copies.
 
+    No part of the pipeline from stage 2 of divided state on (`dpc-divide-updates`): there
+    each microbatch's gradients are divided in the loop.
+
     Left alone: loops none of whose sums the ranks sum, or of fewer bytes than
     `smallest-bytes`; loops of one iteration.
 
@@ -48,8 +51,9 @@ def PeelMicrobatches : Pass<"dpc-peel-microbatches", "mlir::func::FuncOp"> {
 def OrderComputation : Pass<"dpc-order-computation", "mlir::ModuleOp"> {
   let summary = "Orders a function's ops: little waiting for collectives, little memory";
   let description = [{
-    Plays the ops of each function against its collectives on a simulated timeline
-    (StreamSchedule.h). What other ops use keeps its order, for the sake of memory;
+    Plays the ops of each function, and of each body of a loop that communicates, against
+    its collectives on a simulated timeline (StreamSchedule.h). Flat storage that is
+    gathered where it is read is gathered two buckets ahead, and no earlier. What other ops use keeps its order, for the sake of memory;
     what is computed last (updates, metrics) comes right after what it reads, or
     where it waits less, but the new value of a state after those who read the old
     one, so that it may take its place. Numbers that are made of what the host
