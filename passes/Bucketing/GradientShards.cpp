@@ -121,12 +121,16 @@ void dpc::sumInLoops(ArrayRef<GradientShards> buckets,
         if (part)
           values.push_back(part);
     }
-    MicroOp summed = dist::addSums(loop, values);
+    // Looked for before the loop goes: results are part of it.
+    SmallVector<std::pair<Value *, unsigned>> terms;
     for (ReplicatedUpdate &update : updates)
-      for (auto *terms : {&update.partial, &update.whole})
-        for (Value &term : *terms)
+      for (auto *own : {&update.partial, &update.whole})
+        for (Value &term : *own)
           if (auto result = dyn_cast<OpResult>(term); result && result.getOwner() == op)
-            term = summed.getResult(result.getResultNumber());
+            terms.push_back({&term, result.getResultNumber()});
+    MicroOp summed = dist::addSums(loop, values);
+    for (auto [term, number] : terms)
+      *term = summed.getResult(number);
     unsigned next = before;
     for (size_t index : members)
       for (Value *part : {&made[index]->scattered, &made[index]->taken})
