@@ -217,7 +217,8 @@ PartitionCase dpc::test::shrink(const PartitionCase &from,
   return best;
 }
 
-std::string dpc::test::writeCase(const PartitionCase &trial, uint32_t seed, StringRef wrong) {
+std::string dpc::test::writeCase(const PartitionCase &trial, uint32_t seed, StringRef wrong,
+                                 StringRef passes) {
   const std::string path =
       testing::TempDir() + "dpc-partition-random-" + std::to_string(seed) + ".mlir";
   std::string text;
@@ -225,11 +226,11 @@ std::string dpc::test::writeCase(const PartitionCase &trial, uint32_t seed, Stri
   // No pass makes detours: a program that has them is written as it is with them.
   OwningOpRef<ModuleOp> module = trial.detours ? place(trial) : nullptr;
   if (module) {
-    stream << "// dpc-opt --dpc-partition\n";
+    stream << "// dpc-opt " << passes << "\n";
   } else {
     module = trial.module.get().clone();
     dist::setMachine(*module, trial.machine);
-    stream << "// " << trial.commandLine() << " --dpc-partition\n";
+    stream << "// " << trial.commandLine() << " " << passes << "\n";
   }
   SmallVector<StringRef> lines;
   wrong.trim().split(lines, '\n');
