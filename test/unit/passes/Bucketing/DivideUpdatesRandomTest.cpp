@@ -268,7 +268,7 @@ TEST_F(DivideUpdatesRandom, ComputesTheSame) {
   if (const char *seed = std::getenv("DPC_SEED"))
     first = std::atoi(seed), count = 1;
   int failures = 0, split = 0;
-  for (uint32_t seed = first; seed < first + count && failures < 20; ++seed) {
+  for (uint32_t seed = first; seed < first + count && failures < 5; ++seed) {
     std::optional<PartitionCase> trial = makeCase(context, makeRandomUpdates(seed));
     ASSERT_TRUE(trial) << "DPC_SEED=" << seed << "\n" << makeRandomUpdates(seed).text;
     std::mt19937 random(~seed); // other draws than the program's

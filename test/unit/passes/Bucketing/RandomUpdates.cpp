@@ -177,6 +177,13 @@ std::string UpdateGenerator::gradientTerm(const Parameter &parameter) {
     std::string own = emit(broadcastText(value, shape, dimensions(1, all.size()), all));
     term = binary("mul", term, unary("tanh", own, all), all);
   }
+  if (chance(20)) { // cut over fewer devices: the sum of this term is over others
+    std::string request = chance(50) ? "[]" : "[\"" + devices[below(devices.size())] + "\"]";
+    for (size_t d = 1; d < all.size(); ++d)
+      request += ", []";
+    term =
+        emit("nn.tanh " + term + " {dist.request = [" + request + "]} : " + typeText(all, "f64"));
+  }
   term = emit(sumText(term, all, {0}));
   if (isFlat)
     term = emit("nn.reshape " + term + " : " + typeText(shape, "f64") + " -> " + parameter.type());

@@ -97,7 +97,14 @@ static bool returnOperand(PartitionCase &trial, unsigned place, bool &isEnd) {
   Operation *maker = isEnd ? nullptr : returned->get().getDefiningOp();
   if (!maker || place % kMostOperands >= maker->getNumOperands())
     return false;
-  returned->set(maker->getOperand(place % kMostOperands));
+  // State goes back to where it came from.
+  const Value operand = maker->getOperand(place % kMostOperands);
+  nn::ResultAttr attr = nn::getResult(returned->getOwner()->getParentOfType<func::FuncOp>(),
+                                      returned->getOperandNumber());
+  if (attr && attr.getKind() == nn::ResultKind::state &&
+      operand.getType() != returned->get().getType())
+    return false;
+  returned->set(operand);
   setResultTypes(returned->getOwner()->getParentOfType<func::FuncOp>());
   return true;
 }
