@@ -199,3 +199,43 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u, %l : tensor<4x2xf32>, tensor<f32>
 }
+
+// -----
+
+// A loop that divides one gradient in its body is made anew: what stays outside, as its
+// gradient has a term that no loop makes, reads the sum of the new one.
+dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
+// CHECK-LABEL: func.func @step(%{{.*}}: tensor<2x4xf32>
+// CHECK: %[[L:.*]]:2 = dist.micro
+// CHECK: %[[R:.*]] = dist.reduce_scatter
+// CHECK: dist.yield %{{.*}}, %[[R]]
+// CHECK: %[[G:.*]] = dist.pack %[[L]]#0 at [0]
+// CHECK-NEXT: %[[S:.*]] = nn.reshape %[[G]]
+// CHECK-NEXT: dist.reduce_scatter sum %[[S]]
+// CHECK: nn.update(%{{.*}}, %[[L]]#1 :
+func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4]">},
+                %v: tensor<4xf32> {nn.arg = #nn.arg<parameter "v">, dist.layout = #dist.layout<"[4]">},
+                %t: tensor<4xf32> {nn.arg = #nn.arg<input "t">, dist.layout = #dist.layout<"[4]">},
+                %x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>, dist.layout = #dist.layout<"[(2: micro)], [4]">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "w">}, tensor<4xf32> {nn.result = #nn.result<state "v">}) {
+  %g, %h = dist.micro 2 "micro" (%x : tensor<2x4xf32>) operands [sliced] {
+  ^bb0(%xm: tensor<4xf32>):
+    %0 = nn.exp %xm : tensor<4xf32>
+    %1 = nn.neg %xm : tensor<4xf32>
+    dist.yield %0, %1 : tensor<4xf32>, tensor<4xf32>
+  } -> (tensor<4xf32>, tensor<4xf32>) results [summed, summed]
+  %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<4xf32>
+  %both = nn.add %s, %t : tensor<4xf32>
+  %u = nn.update(%w, %both : tensor<4xf32>, tensor<4xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  %r = dist.all_reduce sum %h on @mesh ["data"] : tensor<4xf32>
+  %q = nn.update(%v, %r : tensor<4xf32>, tensor<4xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4xf32>
+  return %u, %q : tensor<4xf32>, tensor<4xf32>
+}

@@ -63,8 +63,7 @@ static AssignLayoutsOptions optionsOf(const RandomMesh &mesh) {
   return options;
 }
 
-/// Elements from a hash of the argument's name and their index.
-static HostTensor makeTensor(func::FuncOp function, unsigned index, int64_t limit) {
+HostTensor dpc::test::makeArgument(func::FuncOp function, unsigned index, int64_t limit) {
   nn::ArgAttr arg = nn::getArg(function, index);
   RankedTensorType type = nn::typeOf(function.getArgument(index));
   SmallVector<int64_t> shape(type.getShape());
@@ -95,8 +94,9 @@ static std::optional<TensorMap> runFunction(ModuleOp module, const PartitionCase
     nn::ArgAttr arg = nn::getArg(function, i);
     auto limit = whole.limits.find(arg.getName().str());
     (nn::isState(arg.getKind()) ? session->state : data.arrays)
-        .insert_or_assign(arg.getName().str(),
-                          makeTensor(function, i, limit == whole.limits.end() ? 0 : limit->second));
+        .insert_or_assign(
+            arg.getName().str(),
+            makeArgument(function, i, limit == whole.limits.end() ? 0 : limit->second));
   }
   FailureOr<TensorMap> result = session->run(name, data, 0, {});
   if (failed(result))
@@ -162,7 +162,7 @@ static void addDetours(ModuleOp module, std::mt19937 &random) {
   }
 }
 
-static std::string difference(const HostTensor &got, const HostTensor &want, double scale) {
+std::string dpc::test::findDifference(const HostTensor &got, const HostTensor &want, double scale) {
   if (got.getType() != want.getType())
     return " of another type";
   for (size_t i = 0; i < want.floats.size(); ++i) {
@@ -178,7 +178,7 @@ static std::string difference(const HostTensor &got, const HostTensor &want, dou
   return "";
 }
 
-static double findLargest(const TensorMap &tensors) {
+double dpc::test::findLargest(const TensorMap &tensors) {
   double largest = 1;
   for (const auto &[name, tensor] : tensors)
     for (double value : tensor.floats)
@@ -215,6 +215,10 @@ static std::string findBadLayout(ModuleOp module) {
   return wrong;
 }
 
+bool dpc::test::isRefusal(StringRef errors) {
+  return errors.contains("is needed whole inside the microbatches' loop");
+}
+
 std::string PartitionCheck::compare(const PartitionCase &trial) {
   std::string errors;
   ScopedDiagnosticHandler handler(trial.module.get().getContext(), [&](Diagnostic &diagnostic) {
@@ -229,8 +233,7 @@ std::string PartitionCheck::compare(const PartitionCase &trial) {
   PassManager partition(trial.module.get().getContext());
   partition.addPass(createPartition());
   if (!cut || failed(partition.run(*cut))) {
-    // The one thing that microbatches cannot do.
-    if (errors.find("is needed whole inside the microbatches' loop") != std::string::npos) {
+    if (isRefusal(errors)) {
       ++refused;
       return "";
     }
@@ -255,7 +258,7 @@ std::string PartitionCheck::compare(const PartitionCase &trial) {
       return "does not run: " + errors;
     const double largest = findLargest(*want);
     for (const auto &[result, tensor] : *want)
-      if (std::string wrong = difference(got->find(result)->second, tensor, largest);
+      if (std::string wrong = findDifference(got->find(result)->second, tensor, largest);
           !wrong.empty())
         return "@" + name + " gives %" + result + wrong;
   }

@@ -35,6 +35,19 @@ std::optional<PartitionCase> makeCase(mlir::MLIRContext &context, const RandomPr
 /// The program with layouts, as it is partitioned; null, with errors, if that fails.
 mlir::OwningOpRef<mlir::ModuleOp> place(const PartitionCase &trial, bool splitAtoms = true);
 
+/// What argument `index` of `function` is given: elements from a hash of its name, floats in
+/// [-1, 1), integers in [1, `limit`).
+HostTensor makeArgument(mlir::func::FuncOp function, unsigned index, int64_t limit = 0);
+
+/// The largest finite element of all, by magnitude; 1 if that is larger.
+double findLargest(const TensorMap &tensors);
+
+/// "" if `got` is `want` to 1e-12 of `scale`, else where not.
+std::string findDifference(const HostTensor &got, const HostTensor &want, double scale);
+
+/// Whether `errors` are about the one thing that microbatches cannot do.
+bool isRefusal(llvm::StringRef errors);
+
 /// Runs programs whole and partitioned, and compares what they give.
 class PartitionCheck {
 public:

@@ -97,7 +97,14 @@ static bool returnOperand(PartitionCase &trial, unsigned place, bool &isEnd) {
   Operation *maker = isEnd ? nullptr : returned->get().getDefiningOp();
   if (!maker || place % kMostOperands >= maker->getNumOperands())
     return false;
-  returned->set(maker->getOperand(place % kMostOperands));
+  // State goes back to where it came from.
+  const Value operand = maker->getOperand(place % kMostOperands);
+  nn::ResultAttr attr = nn::getResult(returned->getOwner()->getParentOfType<func::FuncOp>(),
+                                      returned->getOperandNumber());
+  if (attr && attr.getKind() == nn::ResultKind::state &&
+      operand.getType() != returned->get().getType())
+    return false;
+  returned->set(operand);
   setResultTypes(returned->getOwner()->getParentOfType<func::FuncOp>());
   return true;
 }
@@ -217,7 +224,8 @@ PartitionCase dpc::test::shrink(const PartitionCase &from,
   return best;
 }
 
-std::string dpc::test::writeCase(const PartitionCase &trial, uint32_t seed, StringRef wrong) {
+std::string dpc::test::writeCase(const PartitionCase &trial, uint32_t seed, StringRef wrong,
+                                 StringRef passes) {
   const std::string path =
       testing::TempDir() + "dpc-partition-random-" + std::to_string(seed) + ".mlir";
   std::string text;
@@ -225,11 +233,11 @@ std::string dpc::test::writeCase(const PartitionCase &trial, uint32_t seed, Stri
   // No pass makes detours: a program that has them is written as it is with them.
   OwningOpRef<ModuleOp> module = trial.detours ? place(trial) : nullptr;
   if (module) {
-    stream << "// dpc-opt --dpc-partition\n";
+    stream << "// dpc-opt " << passes << "\n";
   } else {
     module = trial.module.get().clone();
     dist::setMachine(*module, trial.machine);
-    stream << "// " << trial.commandLine() << " --dpc-partition\n";
+    stream << "// " << trial.commandLine() << " " << passes << "\n";
   }
   SmallVector<StringRef> lines;
   wrong.trim().split(lines, '\n');

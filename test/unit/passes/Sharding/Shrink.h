@@ -14,9 +14,10 @@ namespace dpc::test {
 PartitionCase shrink(const PartitionCase &from,
                      llvm::function_ref<bool(const PartitionCase &)> fails);
 
-/// Writes the program of `trial`, under the command that partitions it and what is
-/// `wrong`, to a file for `seed`, and returns its path.
-std::string writeCase(const PartitionCase &trial, uint32_t seed, llvm::StringRef wrong);
+/// Writes the program of `trial`, under the command that places it and runs `passes`, and
+/// what is `wrong`, to a file for `seed`, and returns its path.
+std::string writeCase(const PartitionCase &trial, uint32_t seed, llvm::StringRef wrong,
+                      llvm::StringRef passes = "--dpc-partition");
 
 } // namespace dpc::test
 
