@@ -66,6 +66,22 @@ template <typename T, typename List> static ArrayRef<T> listOf(const List &list)
   return ArrayRef<T>(list);
 }
 
+/// Products become narrow once attention is formed, of products and a softmax in
+/// one type, and before gradients, which then have the types of what they are of.
+static void addNarrowing(OpPassManager &manager, const StepOptions &options) {
+  if (options.precision != "bf16" && options.precision != "f16")
+    return;
+  NarrowFloatsOptions narrow;
+  narrow.type = options.precision;
+  manager.addPass(createNarrowFloats(narrow));
+}
+
+/// Behind the gradients: those of weights are summed in f32.
+static void addWideSums(OpPassManager &manager, const StepOptions &options) {
+  if (options.precision == "bf16" || options.precision == "f16")
+    manager.addNestedPass<func::FuncOp>(createWidenSums());
+}
+
 void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) {
   // Precision first: every later pass then creates values of the final type.
   if (options.precision == "f64")
@@ -83,6 +99,8 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   if (options.loss.empty()) {
     manager.addPass(createFormInference());
     manager.addPass(createFormAttention());
+    addNarrowing(manager, options);
+    addWideSums(manager, options);
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
     manager.addNestedPass<func::FuncOp>(createRecordBounds());
@@ -103,7 +121,12 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   // of @step but not of @eval. Before differentiation: the gradient has a
   // kernel of its own.
   manager.addPass(createFormAttention());
-  manager.addPass(createDifferentiate());
+  addNarrowing(manager, options);
+  DifferentiateOptions differentiate;
+  // Gradients below 2^-24 are zero in f16. The scale soon finds its own value.
+  differentiate.lossScale = options.precision == "f16" ? 65536 : 0;
+  manager.addPass(createDifferentiate(differentiate));
+  addWideSums(manager, options);
 
   ApplyOptimizerOptions optimizer;
   optimizer.optimizer = options.optimizer;

@@ -334,10 +334,8 @@ static void parseImport(const InputArgList &args, CompileOptions &options) {
 static void parsePrecision(const InputArgList &args, CompileOptions &options) {
   std::string &type = options.step.precision;
   type = args.getLastArgValue(OPT_precision, "f32").str();
-  if (type == "bf16" || type == "f16")
-    usageError("--precision=" + type + " is not available yet");
-  if (type != "f32" && type != "f64" && type != "tf32")
-    usageError("--precision: unknown type '" + type + "'; known: f32, f64, tf32");
+  if (!llvm::is_contained({"f32", "f64", "tf32", "bf16", "f16"}, StringRef(type)))
+    usageError("--precision: unknown type '" + type + "'; known: f32, f64, tf32, bf16, f16");
   options.scheduled.tf32 = type == "tf32";
   if (!options.scheduled.tf32)
     return;
