@@ -54,6 +54,8 @@ struct ApplyOptimizerPass : dpc::impl::ApplyOptimizerBase<ApplyOptimizerPass> {
       rate = parseSchedule(error);
     if (error.empty() && clipGradNorm < 0)
       error = "clip-grad-norm is negative";
+    if (error.empty() && !gradientType.empty() && gradientType != "bf16")
+      error = "unknown gradient-type '" + gradientType + "'; known: bf16";
     if (!error.empty()) {
       module.emitError(error);
       return signalPassFailure();
@@ -140,6 +142,10 @@ private:
     SmallVector<Value> results;
     SmallVector<DictionaryAttr> attrs;
     collect(trained, results, attrs);
+    if (!gradientType.empty())
+      for (Trained &item : trained)
+        item.gradient = Expressions{builder, item.gradient.getLoc()}.convert(
+            item.gradient, BFloat16Type::get(&getContext()));
 
     Type f64 = builder.getF64Type();
     Value rate = addArgument(ArgKind::control, "learning_rate", RankedTensorType::get({}, f64));
@@ -172,7 +178,7 @@ private:
       inputs.weightDecay = options["weight-decay"];
       inputs.learningRate = rate;
       if (scale)
-        inputs.gradientScale = e.convert(scale, typeOf(item.gradient).getElementType());
+        inputs.gradientScale = e.convert(scale, typeOf(inputs.parameter).getElementType());
       double factor = 1;
       for (Group &group : groups) {
         if (!variables.matches(arg.getName(), group.glob))
@@ -306,7 +312,7 @@ private:
   Value gradientNorm(Expressions e, ArrayRef<Trained> trained) {
     Value total;
     for (const Trained &item : trained) {
-      Value g = item.gradient;
+      Value g = e.convert(item.gradient, typeOf(step.getArgument(item.argument)).getElementType());
       Value squares =
           e.sum(e.mul(g, g), llvm::to_vector(llvm::seq<int64_t>(0, typeOf(g).getRank())));
       total = total ? e.add(total, squares) : squares;

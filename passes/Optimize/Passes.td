@@ -20,6 +20,9 @@ def ApplyOptimizer : Pass<"dpc-apply-optimizer", "mlir::ModuleOp"> {
     After `loss-scale-interval` good steps it is doubled. The optimizer counts the
     steps that were taken. The new scale is the metric `loss_scale` too.
 
+    With `gradient-type`, what ranks sum and keep of gradients has this type; in
+    updates and norms it is converted back.
+
     With clipping, or where it is asked for, the norm of all gradients together,
     before they are clipped, is the metric `grad_norm`.
 
@@ -58,6 +61,8 @@ def ApplyOptimizer : Pass<"dpc-apply-optimizer", "mlir::ModuleOp"> {
            "Whether the metric grad_norm is made without clipping too">,
     Option<"lossScaleInterval", "loss-scale-interval", "int64_t", "2000",
            "Good steps in a row after which the scale of the loss is doubled">,
+    Option<"gradientType", "gradient-type", "std::string", "",
+           "Type that gradients are converted to: bf16, or empty for that of their parameters">,
     Option<"schedule", "lr-schedule", "std::string", "\"constant\"",
            "constant|linear|cosine[,warmup=N,total=N,min-lr=X]">,
   ];

@@ -134,6 +134,7 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   optimizer.clipGradNorm = options.clipGradNorm;
   optimizer.logGradNorm = options.logGradNorm;
   optimizer.schedule = options.schedule;
+  optimizer.gradientType = options.gradientType;
   manager.addPass(createApplyOptimizer(optimizer));
 
   // Masks, zeros and bias corrections that several gradients or updates asked

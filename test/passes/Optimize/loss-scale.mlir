@@ -4,16 +4,16 @@
 // RUN: dpc-opt %t/step.mlir --dpc-apply-optimizer='optimizer=sgd clip-grad-norm=2' | FileCheck %t/step.mlir --check-prefix=CLIP
 // RUN: dpc-opt %t/step.mlir --dpc-apply-optimizer='optimizer=adam loss-scale-interval=2' -o %t/two.mlir
 // RUN: dpc-interp %t/two.mlir --data=%S/Inputs/loss-scale.npz --steps=6 --log=%t/log.jsonl --save-params=%t/after.safetensors
-// RUN: FileCheck %s --check-prefix=RUN --input-file=%t/log.jsonl
+// RUN: FileCheck %s --check-prefix=LOG --input-file=%t/log.jsonl
 
 // The data's gradients are finite but in the third and fourth step, of a NaN and an infinity: two good steps double the
 // scale, each bad one halves it, and two more good ones double it again.
-// RUN: "step": 1,{{.*}}"loss_scale": 8
-// RUN: "step": 2,{{.*}}"loss_scale": 16
-// RUN: "step": 3,{{.*}}"loss_scale": 8
-// RUN: "step": 4,{{.*}}"loss_scale": 4
-// RUN: "step": 5,{{.*}}"loss_scale": 4
-// RUN: "step": 6,{{.*}}"loss_scale": 8
+// LOG: "step": 1,{{.*}}"loss_scale": 8
+// LOG: "step": 2,{{.*}}"loss_scale": 16
+// LOG: "step": 3,{{.*}}"loss_scale": 8
+// LOG: "step": 4,{{.*}}"loss_scale": 4
+// LOG: "step": 5,{{.*}}"loss_scale": 4
+// LOG: "step": 6,{{.*}}"loss_scale": 8
 
 //--- step.mlir
 // Where the gradients of a step are of a scaled loss, they are divided by the scale, and all state keeps its value if the
