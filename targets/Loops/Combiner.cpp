@@ -9,9 +9,10 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
-Combiner::Combiner(LoopEmitter &emitter, ReduceKind kind, Type elementType)
+Combiner::Combiner(LoopEmitter &emitter, ReduceKind kind, Type elementType, Type resultType)
     : e(emitter), kind(kind), elementType(registerType(elementType)),
-      type(accumulatorType(this->elementType)), isFloat(isa<FloatType>(elementType)),
+      resultType(resultType ? registerType(resultType) : this->elementType),
+      type(accumulatorType(this->resultType)), isFloat(isa<FloatType>(elementType)),
       isUnsigned(elementType.isUnsignedInteger() || elementType.isInteger(1)),
       isOrdered(emitter.orderedSums) {}
 
@@ -87,7 +88,7 @@ Value Combiner::widen(Value element) {
 }
 
 Value Combiner::narrow(Value sum) {
-  return type == elementType ? sum : e.make<arith::TruncFOp>(elementType, sum);
+  return type == resultType ? sum : e.make<arith::TruncFOp>(resultType, sum);
 }
 
 Ordering::Ordering(LoopEmitter &emitter, Type elementType)

@@ -2,6 +2,7 @@
 #define DPC_TARGETS_LOOPS_COMBINER_H
 
 #include "dialects/NN/IR/NNDialect.h"
+#include "dialects/NN/IR/SumTypes.h"
 #include "targets/Loops/LoopEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,7 +12,10 @@ namespace dpc::nn {
 /// Combines elements of one type in a loop: how reductions and scatters do it.
 class Combiner {
 public:
-  Combiner(LoopEmitter &emitter, ReduceKind kind, mlir::Type elementType);
+  /// What is combined becomes an element of `resultType`, by default of
+  /// `elementType`.
+  Combiner(LoopEmitter &emitter, ReduceKind kind, mlir::Type elementType,
+           mlir::Type resultType = {});
 
   /// The value that changes nothing, of the accumulator's type.
   mlir::Value identity();
@@ -29,14 +33,14 @@ public:
       llvm::ArrayRef<int64_t> extents,
       llvm::function_ref<LoopEmitter::Values(llvm::ArrayRef<LoopEmitter::Index>, mlir::ValueRange)>
           accumulate);
-  /// Between the element's and the accumulator's type.
+  /// From an element's to the accumulator's type, and from it to the result's.
   mlir::Value widen(mlir::Value element);
   mlir::Value narrow(mlir::Value sum);
 
 private:
   LoopEmitter &e;
   ReduceKind kind;
-  mlir::Type elementType, type;
+  mlir::Type elementType, resultType, type;
   bool isFloat, isUnsigned, isOrdered;
   mlir::arith::FastMathFlags getSumFlags() const;
 };

@@ -21,13 +21,6 @@ Type dpc::registerType(Type elementType) {
   return elementType;
 }
 
-Type dpc::accumulatorType(Type type) {
-  auto floatType = dyn_cast<FloatType>(type);
-  if (floatType && floatType.getWidth() < 32)
-    return Float32Type::get(type.getContext());
-  return type;
-}
-
 //===----------------------------------------------------------------------===//
 // Index expressions
 //===----------------------------------------------------------------------===//

@@ -157,8 +157,6 @@ private:
 
 /// The register type of a tensor's elements: signless.
 mlir::Type registerType(mlir::Type elementType);
-/// The type sums of `type` are taken in: f32 for the 16-bit floats.
-mlir::Type accumulatorType(mlir::Type type);
 
 } // namespace dpc
 

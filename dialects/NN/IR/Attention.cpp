@@ -2,6 +2,8 @@
 
 #include "dialects/NN/IR/Attention.h"
 
+#include "dialects/NN/IR/SumTypes.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
@@ -95,11 +97,16 @@ static FailureOr<AttentionShape> checkOperands(std::optional<Location> loc, Adap
             << ", which do not fit or are empty";
     return failure();
   }
-  for (Value operand : adaptor.getOperands())
-    if (typeOf(operand).getElementType() != q.getElementType()) { // attention_c6
+  for (Value operand : {adaptor.getK(), adaptor.getV(), adaptor.getMask()}) {
+    if (!operand)
+      continue;
+    Type element = typeOf(operand).getElementType();
+    bool maySum = operand == adaptor.getMask() && element == accumulatorType(q.getElementType());
+    if (element != q.getElementType() && !maySum) { // attention_c6
       error() << "has operands of types " << q << " and " << operand.getType();
       return failure();
     }
+  }
   SmallVector<int64_t> scores = shape.scores();
   ArrayRef<int64_t> dims = adaptor.getMaskDimensions();
   ArrayRef<int64_t> extents;
@@ -136,7 +143,8 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
     return failure();
   RankedTensorType type = typeOf(adaptor.getQ());
   types.push_back(withShape(type, shape->operand(shape->queries, shape->valueDepth)));
-  types.push_back(withShape(type, shape->logSumExp()));
+  types.push_back(
+      RankedTensorType::get(shape->logSumExp(), accumulatorType(type.getElementType())));
   return success();
 }
 
@@ -148,12 +156,11 @@ LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   FailureOr<AttentionShape> shape = checkOperands(loc, adaptor, getOperationName());
   if (failed(shape))
     return failure();
-  SmallVector<int64_t> sums = shape->logSumExp(),
-                       result = shape->operand(shape->queries, shape->valueDepth);
-  auto shapeOf = [](Value value) { return typeOf(value).getShape(); };
-  if (shapeOf(adaptor.getLogSumExp()) != ArrayRef(sums) ||
-      shapeOf(adaptor.getDelta()) != ArrayRef(sums) ||
-      shapeOf(adaptor.getResultGrad()) != ArrayRef(result)) // attention_grad_c7
+  RankedTensorType q = typeOf(adaptor.getQ());
+  auto sums = RankedTensorType::get(shape->logSumExp(), accumulatorType(q.getElementType())),
+       result = withShape(q, shape->operand(shape->queries, shape->valueDepth));
+  if (adaptor.getLogSumExp().getType() != sums || adaptor.getDelta().getType() != sums ||
+      adaptor.getResultGrad().getType() != result) // attention_grad_c7
     return emitOptionalError(
         loc, "'nn.attention_grad' op has logSumExp ", adaptor.getLogSumExp().getType(), ", delta ",
         adaptor.getDelta().getType(), " and resultGrad ", adaptor.getResultGrad().getType(),

@@ -3,7 +3,8 @@
 
 include "dialects/NN/IR/NNBase.td"
 
-def NN_AttentionTensor : NN_TensorOf<[F32, F64], "32-bit float or 64-bit float">;
+def NN_AttentionTensor : NN_TensorOf<[BF16, F16, F32, F64], "bfloat16, 16-bit, 32-bit or 64-bit float">;
+def NN_AttentionSums : NN_TensorOf<[F32, F64], "32-bit float or 64-bit float">;
 
 class NN_AttentionLikeOp<string mnemonic, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([
@@ -42,6 +43,10 @@ def NN_AttentionOp : NN_AttentionLikeOp<"attention", [NN_Differentiable]> {
     row is. With `guarded` (exporters write it as select(is_nan(p), 0, p)) its
     result is 0, and so is all of its gradient.
 
+    Scores and their softmax are f32 where q, k and v are 16-bit floats, and so is
+    `logSumExp`: results alone are rounded to the operands' type, and in core ops
+    the probabilities, which are then factors of a product.
+
     The gradient is `nn.attention_grad` of q, k and v, and core ops of `mask`.
 
     Made by `dpc-form-attention`; decomposed at `placed` where keys or elements of
@@ -61,13 +66,15 @@ def NN_AttentionOp : NN_AttentionLikeOp<"attention", [NN_Differentiable]> {
     of one length, k and v one number of rows, and nothing is empty; (C3)
     `maskDimensions` has one entry a dimension of the mask, strictly increasing,
     of the extent that it names; (C4) `causal` needs at least as many keys as
-    queries; (C5) `scale` is finite; (C6) element types are equal.
+    queries; (C5) `scale` is finite; (C6) q, k and v have one element type
+    and the result has it too, `logSumExp` has that in which their sums are taken
+    (f32 for 16-bit floats), the mask one of the two.
   }];
   let arguments = (ins NN_AttentionTensor:$q, NN_AttentionTensor:$k, NN_AttentionTensor:$v,
                        Optional<NN_AttentionTensor>:$mask,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$maskDimensions,
                        I64Attr:$rows, F64Attr:$scale, UnitAttr:$causal, UnitAttr:$guarded);
-  let results = (outs NN_AttentionTensor:$result, NN_AttentionTensor:$logSumExp);
+  let results = (outs NN_AttentionTensor:$result, NN_AttentionSums:$logSumExp);
   let assemblyFormat = [{
     $q `,` $k `,` $v (`mask` $mask^ $maskDimensions)? `rows` $rows `scale` $scale
     (`causal` $causal^)? (`guarded` $guarded^)? attr-dict
@@ -101,11 +108,14 @@ def NN_AttentionGradOp : NN_AttentionLikeOp<"attention_grad"> {
       return
     }
     ```
+    Where q, k and v are 16-bit floats, what lies between is f32, but in core ops
+    the probabilities and ds as factors of a product.
+
     Constraints: (C1) to (C6) of `nn.attention`; (C7) `logSumExp` and `delta` have
     the type of its second result, `resultGrad` that of its first.
   }];
   let arguments = (ins NN_AttentionTensor:$q, NN_AttentionTensor:$k, NN_AttentionTensor:$v,
-                       NN_AttentionTensor:$logSumExp, NN_AttentionTensor:$delta,
+                       NN_AttentionSums:$logSumExp, NN_AttentionSums:$delta,
                        NN_AttentionTensor:$resultGrad, Optional<NN_AttentionTensor>:$mask,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$maskDimensions,
                        I64Attr:$rows, F64Attr:$scale, UnitAttr:$causal, UnitAttr:$guarded);

@@ -4,6 +4,7 @@
 #include "dialects/NN/IR/Attention.h"
 
 #include "dialects/NN/IR/Expressions.h"
+#include "dialects/NN/IR/SumTypes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -16,12 +17,14 @@ using namespace dpc::nn;
 
 namespace {
 /// Parts of an attention as core ops. Scores and what has their shape have
-/// dimensions [batch, queries, keys].
+/// dimensions [batch, queries, keys], and the type in which sums are taken.
 template <typename Op> struct AttentionExpressions {
   Expressions e;
   Op op;
   AttentionShape shape = op.getAttentionShape();
   int64_t batches = shape.batch.size();
+  /// Of the operands, and of what is summed up of them.
+  Type element = typeOf(op.getQ()).getElementType(), sum = accumulatorType(element);
 
   SmallVector<int64_t> scoreBatch() const {
     return llvm::to_vector(llvm::seq<int64_t>(0, batches));
@@ -30,17 +33,19 @@ template <typename Op> struct AttentionExpressions {
   /// Products of the rows of two operands: [batch, rows of x, rows of y].
   Value products(Value x, Value y) {
     int64_t last = shape.rank() - 1;
-    return e.dot(x, y, shape.operandBatch(), shape.operandBatch(), {last}, {last});
+    return e.dot(x, y, shape.operandBatch(), shape.operandBatch(), {last}, {last}, sum);
   }
 
   /// Rows of `x` summed with weights, along dimension `contracted` of these,
-  /// as an operand lies.
-  Value weighted(Value weights, int64_t contracted, Value x) {
-    Value sums = e.dot(weights, x, scoreBatch(), shape.operandBatch(), {contracted}, {shape.rows});
+  /// as an operand lies, times `scale`.
+  Value weighted(Value weights, int64_t contracted, Value x, double scale = 1) {
+    Value sums = e.dot(e.convert(weights, element), x, scoreBatch(), shape.operandBatch(),
+                       {contracted}, {shape.rows}, scale == 1 ? element : sum);
     SmallVector<int64_t> permutation = scoreBatch();
     permutation.insert(permutation.begin() + shape.rows, batches);
     permutation.push_back(batches + 1);
-    return e.transpose(sums, permutation);
+    Value rows = e.transpose(sums, permutation);
+    return scale == 1 ? rows : e.convert(e.mul(rows, scale), element);
   }
 
   Value scores() {
@@ -48,7 +53,7 @@ template <typename Op> struct AttentionExpressions {
     double scale = op.getScale().convertToDouble();
     Value scores = e.mul(products(op.getQ(), op.getK()), scale);
     if (Value mask = op.getMask())
-      scores = e.add(scores, e.broadcast(mask, extents, op.getMaskDimensions()));
+      scores = e.add(scores, e.broadcast(e.convert(mask, sum), extents, op.getMaskDimensions()));
     if (!op.getCausal())
       return scores;
     auto numbers = RankedTensorType::get(extents, e.builder.getI64Type());
@@ -96,8 +101,8 @@ SmallVector<Value> AttentionGradOp::decompose(OpBuilder &builder) {
   double scale = getScale().convertToDouble();
   Value p = a.probabilities(getLogSumExp());
   Value ds = a.scoreGrads(p, getResultGrad(), getDelta());
-  return {a.e.mul(a.weighted(ds, keys, getK()), scale),
-          a.e.mul(a.weighted(ds, queries, getQ()), scale), a.weighted(p, queries, getResultGrad())};
+  return {a.weighted(ds, keys, getK(), scale), a.weighted(ds, queries, getQ(), scale),
+          a.weighted(p, queries, getResultGrad())};
 }
 
 LogicalResult AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
@@ -107,7 +112,8 @@ LogicalResult AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGr
   Value g = resultGrads[0], delta;
   if (g) {
     // Of dimensions [batch, queries], in the order of the operands.
-    Value sums = e.sum(e.mul(g, getResult()), {a.shape.rank() - 1});
+    Value products = e.mul(e.convert(g, a.sum), e.convert(getResult(), a.sum));
+    Value sums = e.sum(products, {a.shape.rank() - 1});
     SmallVector<int64_t> permutation = a.shape.operandBatch();
     permutation.push_back(a.shape.rows);
     delta = e.transpose(sums, permutation);
@@ -131,7 +137,7 @@ LogicalResult AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGr
     for (int64_t d = 0; d < a.batches + 2; ++d)
       if (!llvm::is_contained(getMaskDimensions(), d))
         others.push_back(d);
-    grads[3] = e.sum(ds, others);
+    grads[3] = e.convert(e.sum(ds, others), typeOf(getMask()).getElementType());
   }
   return success();
 }

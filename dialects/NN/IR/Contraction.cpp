@@ -5,6 +5,7 @@
 
 #include "dialects/NN/IR/Expressions.h"
 #include "dialects/NN/IR/Shape.h"
+#include "dialects/NN/IR/SumTypes.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -110,6 +111,11 @@ LogicalResult DotOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
   return success();
 }
 
+// dot_c3
+bool DotOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange results) {
+  return areCompatibleSums(inferred, results);
+}
+
 int64_t DotOp::getFlops() {
   int64_t flops = 2 * typeOf(getResult()).getNumElements();
   for (int64_t d : getLhsContract())
@@ -213,11 +219,12 @@ static SmallVector<int64_t> rankOf(ArrayRef<int64_t> contract) {
 
 // With result dimensions (batch, M, N): dlhs contracts N of g with N of rhs,
 // drhs contracts M of lhs with M of g; a transpose puts the dimensions back
-// in the operand's order.
+// in the operand's order. Of a result wider than the factors g is rounded to
+// their type: the gradients are products as the op itself is.
 LogicalResult DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
                               ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Expressions e{builder, getLoc()};
-  Value g = resultGrads[0];
+  Value g = e.convert(resultGrads[0], typeOf(getLhs()).getElementType());
   SmallVector<int64_t> lhsFree = getLhsFree(), rhsFree = getRhsFree();
   int64_t nb = getLhsBatch().size(), nm = lhsFree.size(), nn = rhsFree.size();
   SmallVector<int64_t> gBatch, gM, gN;
@@ -286,7 +293,8 @@ struct ReadThroughTranspose : OpRewritePattern<DotOp> {
     changed |= read(rhs, op.getRhsFree(), rhsBatch, rhsContract);
     if (!changed)
       return failure();
-    rewriter.replaceOpWithNewOp<DotOp>(op, lhs, rhs, lhsBatch, rhsBatch, lhsContract, rhsContract);
+    rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), lhs, rhs, lhsBatch, rhsBatch, lhsContract,
+                                       rhsContract);
     return success();
   }
 };
@@ -316,11 +324,11 @@ struct ProduceTransposed : OpRewritePattern<TransposeOp> {
       rhsBatch.push_back(dot.getRhsBatch()[d]);
     }
     if (rest == ArrayRef(straight))
-      rewriter.replaceOpWithNewOp<DotOp>(op, dot.getLhs(), dot.getRhs(), lhsBatch, rhsBatch,
-                                         dot.getLhsContract(), dot.getRhsContract());
+      rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), dot.getLhs(), dot.getRhs(), lhsBatch,
+                                         rhsBatch, dot.getLhsContract(), dot.getRhsContract());
     else if (rest == ArrayRef(exchanged))
-      rewriter.replaceOpWithNewOp<DotOp>(op, dot.getRhs(), dot.getLhs(), rhsBatch, lhsBatch,
-                                         dot.getRhsContract(), dot.getLhsContract());
+      rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), dot.getRhs(), dot.getLhs(), rhsBatch,
+                                         lhsBatch, dot.getRhsContract(), dot.getLhsContract());
     else
       return failure();
     return success();

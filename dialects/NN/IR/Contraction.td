@@ -20,6 +20,9 @@ def NN_DotOp : NN_Op<"dot", [
     transposes in: an operand's, where the order of its other dimensions stays,
     and the result's, where it exchanges those of `lhs` and `rhs`.
 
+    A result wider than the factors, such as f32 of bf16 factors, holds the sums
+    as they were taken: in f32 for 16-bit floats, and rounded once.
+
     ```mlir
     func.func @example(%x: tensor<8x32xf32>, %w: tensor<32x16xf32>, %q: tensor<4x12x8xf32>, %k: tensor<4x12x8xf32>) {
       %y = nn.dot %x, %w contract [1] [0] : tensor<8x32xf32>, tensor<32x16xf32> -> tensor<8x16xf32>
@@ -29,8 +32,9 @@ def NN_DotOp : NN_Op<"dot", [
     }
     ```
     Constraints: (C1) the two lists of a pair have one length, entries inside the
-    rank, no dimension twice; (C2) paired extents are equal; (C3) element types
-    are equal.
+    rank, no dimension twice; (C2) paired extents are equal; (C3) the
+    operands have one element type, and the result has it too, or of a float type
+    a wider one.
   }];
   let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$lhsBatch,
@@ -48,6 +52,8 @@ def NN_DotOp : NN_Op<"dot", [
     ::llvm::SmallVector<int64_t> getRhsFree();
     ::dpc::Precision getPrecision() { return ::dpc::Precision::narrow; }
     bool sumsToWider() { return true; }
+    /// Of InferTypeOpInterface: the result may be wider.
+    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange results);
   }];
 }
 

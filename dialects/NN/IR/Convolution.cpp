@@ -5,6 +5,7 @@
 #include "dialects/NN/IR/Convolution.h"
 
 #include "dialects/NN/IR/Expressions.h"
+#include "dialects/NN/IR/SumTypes.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -45,14 +46,11 @@ Convolution ConvWeightGradOp::getConvolution() {
   return convolutionOf(*this, typeOf(getInput()), typeOf(getResult()), typeOf(getGrad()));
 }
 
-FailureOr<RankedTensorType>
+FailureOr<SmallVector<int64_t>>
 Convolution::inferOutput(function_ref<InFlightDiagnostic()> emitError) const {
   if (x.getRank() != w.getRank() || x.getRank() < 3 || x.getRank() > 5) // conv_c1
     return emitError() << "convolves " << x << " with " << w
                        << ", whose ranks are not one rank from 3 to 5";
-  if (x.getElementType() != w.getElementType()) // conv_c2
-    return emitError() << "has element types " << x.getElementType() << " and "
-                       << w.getElementType();
   if (groups < 1) // conv_c3
     return emitError() << "has " << groups << " groups";
   if (x.getDimSize(1) % groups != 0 || x.getDimSize(1) / groups != w.getDimSize(1)) // conv_c3
@@ -66,7 +64,16 @@ Convolution::inferOutput(function_ref<InFlightDiagnostic()> emitError) const {
     return failure();
   SmallVector<int64_t> shape{x.getDimSize(0), w.getDimSize(0)};
   llvm::append_range(shape, *extents);
-  return withShape(x, shape);
+  return shape;
+}
+
+/// Whether the operands of one of the three ops have one type; an error if not.
+static LogicalResult checkFactors(Value first, Value second,
+                                  function_ref<InFlightDiagnostic()> emitError) {
+  Type left = typeOf(first).getElementType(), right = typeOf(second).getElementType();
+  if (left != right) // conv_c2
+    return emitError() << "has element types " << left << " and " << right;
+  return success();
 }
 
 int64_t Convolution::getFlops() const {
@@ -82,25 +89,39 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
                                        SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);
   auto emitError = [&] { return mlir::emitError(loc.value_or(UnknownLoc())) << "'nn.conv' op "; };
-  FailureOr<RankedTensorType> y =
-      convolutionOf(adaptor, typeOf(adaptor.getInput()), typeOf(adaptor.getKernel()), /*y=*/{})
-          .inferOutput(emitError);
+  RankedTensorType x = typeOf(adaptor.getInput());
+  if (failed(checkFactors(adaptor.getInput(), adaptor.getKernel(), emitError)))
+    return failure();
+  FailureOr<SmallVector<int64_t>> y =
+      convolutionOf(adaptor, x, typeOf(adaptor.getKernel()), /*y=*/{}).inferOutput(emitError);
   if (failed(y))
     return failure();
-  types.push_back(*y);
+  types.push_back(withShape(x, *y));
   return success();
+}
+
+// conv_c2
+bool ConvOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange results) {
+  return areCompatibleSums(inferred, results);
 }
 
 /// Verifies an op that has y as an operand.
 template <typename Op> static LogicalResult verifyGradient(Op op) {
   Convolution convolution = op.getConvolution();
-  FailureOr<RankedTensorType> y = convolution.inferOutput([&] { return op.emitOpError(); });
+  auto emitError = [&] { return op.emitOpError(); };
+  Value first = op->getOperand(0);
+  Type factor = typeOf(first).getElementType(), sum = typeOf(op.getResult()).getElementType();
+  if (failed(checkFactors(first, op->getOperand(1), emitError)))
+    return failure();
+  if (!holdsSums(sum, factor)) // conv_c2
+    return op.emitOpError("has a result of ") << sum << ", which cannot hold sums of " << factor;
+  FailureOr<SmallVector<int64_t>> y = convolution.inferOutput(emitError);
   if (failed(y))
     return failure();
-  if (*y != convolution.y) // conv_c7
+  if (ArrayRef(*y) != convolution.y.getShape()) // conv_c7
     return op.emitOpError("has a gradient of type ")
            << convolution.y << ", but convolving " << convolution.x << " with " << convolution.w
-           << " gives " << *y;
+           << " gives " << withShape(convolution.y, *y);
   return success();
 }
 
@@ -257,6 +278,10 @@ template <typename Op> struct Siblings {
   Expressions e;
   Op op;
 
+  /// A gradient of the result as a factor beside the operands: of a result wider
+  /// than these it is rounded to their type.
+  Value asFactor(Value grad) { return e.convert(grad, typeOf(op->getOperand(0)).getElementType()); }
+
   Value conv(Value x, Value w) { return make<ConvOp>(x, w); }
   Value inputGrad(Value like, Value g, Value w) {
     return make<ConvInputGradOp>(like.getType(), g, w);
@@ -276,7 +301,7 @@ private:
 LogicalResult ConvOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
                                ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Siblings<ConvOp> make{{builder, getLoc()}, *this};
-  Value x = getInput(), w = getKernel(), g = resultGrads[0];
+  Value x = getInput(), w = getKernel(), g = make.asFactor(resultGrads[0]);
   if (wanted[0])
     grads[0] = make.inputGrad(x, g, w);
   if (wanted[1])
@@ -289,7 +314,7 @@ LogicalResult ConvOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
 LogicalResult ConvInputGradOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
                                         ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Siblings<ConvInputGradOp> make{{builder, getLoc()}, *this};
-  Value y = getGrad(), w = getKernel(), g = resultGrads[0];
+  Value y = getGrad(), w = getKernel(), g = make.asFactor(resultGrads[0]);
   if (wanted[0])
     grads[0] = make.conv(g, w);
   if (wanted[1])
@@ -302,7 +327,7 @@ LogicalResult ConvInputGradOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resu
 LogicalResult ConvWeightGradOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
                                          ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Siblings<ConvWeightGradOp> make{{builder, getLoc()}, *this};
-  Value x = getInput(), y = getGrad(), g = resultGrads[0];
+  Value x = getInput(), y = getGrad(), g = make.asFactor(resultGrads[0]);
   if (wanted[0])
     grads[0] = make.inputGrad(x, y, g);
   if (wanted[1])

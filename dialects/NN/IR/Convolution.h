@@ -12,9 +12,9 @@ struct Convolution {
   Window window;
   int64_t groups;
 
-  /// The type of y that x, w and the geometry give; an error, begun by
+  /// The shape of y that x, w and the geometry give; an error, begun by
   /// `emitError`, when they break a constraint of nn.conv.
-  mlir::FailureOr<mlir::RankedTensorType>
+  mlir::FailureOr<llvm::SmallVector<int64_t>>
   inferOutput(llvm::function_ref<mlir::InFlightDiagnostic()> emitError) const;
 
   /// Multiplications and additions of each of the three ops, padding included.

@@ -16,7 +16,8 @@ class NN_ConvolutionOp<string mnemonic, string first, string second, list<Trait>
     channels lie group by group, output channels too.
 
     Constraints (conv_c1 to conv_c7, the same for the three ops): (C1) x, w and y
-    have one rank from 3 to 5; (C2) and one element type; (C3) with g `groups`,
+    have one rank from 3 to 5; (C2) the operands have one element type, and the
+    result has it too or a wider float type; (C3) with g `groups`,
     g >= 1, x has g times the input channels of w, and g divides the output
     channels; (C4) `strides`, `padLow`, `padHigh` and `dilations` have one entry
     a spatial dimension; (C5) strides, dilations and kernel extents are at least
@@ -33,12 +34,13 @@ class NN_ConvolutionOp<string mnemonic, string first, string second, list<Trait>
   let assemblyFormat = "$" # first # " `,` $" # second # [{
     `strides` $strides `padLow` $padLow `padHigh` $padHigh `dilations` $dilations
     `groups` $groups attr-dict `:` type($}] # first # ") `,` type($" # second # ") `->` type($result)";
-  let extraClassDeclaration = [{
+  string convolutionDeclaration = [{
     /// The types and geometry of the whole convolution.
     ::dpc::nn::Convolution getConvolution();
     ::dpc::Precision getPrecision() { return ::dpc::Precision::narrow; }
     bool sumsToWider() { return true; }
   }];
+  let extraClassDeclaration = convolutionDeclaration;
 }
 
 def NN_ConvOp : NN_ConvolutionOp<"conv", "input", "kernel", [
@@ -60,6 +62,10 @@ def NN_ConvOp : NN_ConvolutionOp<"conv", "input", "kernel", [
     }
     ```
   }] # constraints;
+  let extraClassDeclaration = convolutionDeclaration # [{
+    /// Of InferTypeOpInterface: the result may be wider.
+    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange results);
+  }];
 }
 
 def NN_ConvInputGradOp : NN_ConvolutionOp<"conv_input_grad", "grad", "kernel"> {

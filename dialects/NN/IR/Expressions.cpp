@@ -53,6 +53,10 @@ Value Expressions::reduce(ReduceKind kind, Value x, ArrayRef<int64_t> dimensions
 }
 
 Value Expressions::dot(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatch, ArrayRef<int64_t> rhsBatch,
-                       ArrayRef<int64_t> lhsContract, ArrayRef<int64_t> rhsContract) {
-  return make<DotOp>(lhs, rhs, lhsBatch, rhsBatch, lhsContract, rhsContract);
+                       ArrayRef<int64_t> lhsContract, ArrayRef<int64_t> rhsContract,
+                       Type elementType) {
+  auto product = make<DotOp>(lhs, rhs, lhsBatch, rhsBatch, lhsContract, rhsContract);
+  if (elementType)
+    product.getResult().setType(RankedTensorType::get(typeOf(product).getShape(), elementType));
+  return product;
 }

@@ -66,9 +66,10 @@ struct Expressions {
   mlir::Value sum(mlir::Value x, llvm::ArrayRef<int64_t> dimensions) {
     return reduce(ReduceKind::sum, x, dimensions);
   }
+  /// A product whose elements have the factors' type, or a wider `elementType`.
   mlir::Value dot(mlir::Value lhs, mlir::Value rhs, llvm::ArrayRef<int64_t> lhsBatch,
                   llvm::ArrayRef<int64_t> rhsBatch, llvm::ArrayRef<int64_t> lhsContract,
-                  llvm::ArrayRef<int64_t> rhsContract);
+                  llvm::ArrayRef<int64_t> rhsContract, mlir::Type elementType = {});
 };
 
 } // namespace dpc::nn

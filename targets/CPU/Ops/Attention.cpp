@@ -163,7 +163,7 @@ private:
 };
 
 struct AttentionFill : VectorFillRule<AttentionFill, AttentionOp> {
-  bool pays(Operation *) const { return true; }
+  bool pays(Operation *op) const { return AttentionTiles::pays(op); }
   void fill(AttentionOp op, VectorEmitter &e) const { AttentionNest(e, op).emit(); }
 };
 } // namespace

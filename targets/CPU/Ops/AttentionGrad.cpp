@@ -268,7 +268,7 @@ private:
 };
 
 struct AttentionGradFill : VectorFillRule<AttentionGradFill, AttentionGradOp> {
-  bool pays(Operation *) const { return true; }
+  bool pays(Operation *op) const { return AttentionTiles::pays(op); }
   void fill(AttentionGradOp op, VectorEmitter &e) const { GradientNest(e, op).emit(); }
 };
 } // namespace

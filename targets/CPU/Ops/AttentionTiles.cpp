@@ -20,6 +20,13 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
+bool AttentionTiles::pays(Operation *op) {
+  Type type = typeOf(op->getOperand(0)).getElementType();
+  return (type.isF32() || type.isF64()) && llvm::all_of(op->getOperands(), [&](Value operand) {
+           return typeOf(operand).getElementType() == type;
+         });
+}
+
 AttentionTiles::AttentionTiles(VectorEmitter &emitter, Type elementType,
                                const AttentionShape &shape, Value mask,
                                ArrayRef<int64_t> maskDimensions)

@@ -17,6 +17,9 @@ public:
   AttentionTiles(VectorEmitter &emitter, mlir::Type elementType, const AttentionShape &shape,
                  mlir::Value mask, llvm::ArrayRef<int64_t> maskDimensions);
 
+  /// Whether tiles are made for the types of the operands of `op`.
+  static bool pays(mlir::Operation *op);
+
   VectorEmitter &e;
   VectorCode code;
   const AttentionShape &shape;

@@ -39,6 +39,8 @@ namespace {
 struct DotFill : VectorFillRule<DotFill, DotOp> {
   bool pays(Operation *self) const {
     auto op = cast<DotOp>(self);
+    if (typeOf(op.getLhs()).getElementType() != typeOf(op.getResult()).getElementType())
+      return false;
     return MatrixProduct::pays(typeOf(op.getResult()).getElementType(),
                                elementsAlong(op.getLhs(), op.getLhsFree()),
                                elementsAlong(op.getRhs(), op.getRhsFree()),

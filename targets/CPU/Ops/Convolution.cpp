@@ -37,6 +37,8 @@ static Value getInMemory(VectorEmitter &e, Value tensor) {
 /// Whether the convolution is worth more than a sum for each element.
 static bool paysForAll(const Convolution &c) {
   Type type = c.x.getElementType();
+  if (c.w.getElementType() != type || c.y.getElementType() != type)
+    return false;
   return (type.isF32() || type.isF64()) && c.x.getNumElements() > 0 && c.y.getNumElements() > 0 &&
          c.y.getNumElements() * ShapedType::getNumElements(c.w.getShape().drop_front(1)) >= 4096;
 }

@@ -152,7 +152,7 @@ private:
 
 struct AttentionGridFill : GridFillOpInterface::ExternalModel<AttentionGridFill, AttentionOp> {
   bool pays(Operation *self) const {
-    return AttentionBlock::pays(cast<AttentionOp>(self).getAttentionShape());
+    return AttentionBlock::pays(self, cast<AttentionOp>(self).getAttentionShape());
   }
   bool givesFinalElements(Operation *) const { return false; }
   SmallVector<TileGrid> getGrids(Operation *self, bool) const {

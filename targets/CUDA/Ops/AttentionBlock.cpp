@@ -4,6 +4,7 @@
 #include "targets/CUDA/Ops/AttentionBlock.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -48,7 +49,12 @@ TileGrid AttentionBlock::gridOf(const AttentionShape &shape, Type elementType, i
           TileProduct::kThreads};
 }
 
-bool AttentionBlock::pays(const AttentionShape &shape) {
+bool AttentionBlock::pays(Operation *op, const AttentionShape &shape) {
+  Type type = typeOf(op->getOperand(0)).getElementType();
+  if ((!type.isF32() && !type.isF64()) ||
+      !llvm::all_equal(llvm::map_range(
+          op->getOperands(), [](Value operand) { return typeOf(operand).getElementType(); })))
+    return false;
   const int64_t least = 8;
   return shape.queries >= least && shape.keys >= least;
 }

@@ -27,8 +27,9 @@ public:
   /// Blocks that take `rows` rows with `columnTiles` tiles of columns each.
   static TileGrid gridOf(const AttentionShape &shape, mlir::Type elementType, int64_t rows,
                          int64_t columnTiles);
-  /// Whether there is enough to do for a block.
-  static bool pays(const AttentionShape &shape);
+  /// Whether there is enough to do for a block, and on types that it has code for:
+  /// 16-bit floats, and what is summed of them, take core ops.
+  static bool pays(mlir::Operation *op, const AttentionShape &shape);
 
   /// `body` for the batch element, tile of rows and tile of columns of this block.
   void forEachBlock(int64_t rows, int64_t columnTiles,

@@ -252,7 +252,7 @@ private:
 struct AttentionGradGridFill
     : GridFillOpInterface::ExternalModel<AttentionGradGridFill, AttentionGradOp> {
   bool pays(Operation *self) const {
-    return AttentionBlock::pays(cast<AttentionGradOp>(self).getAttentionShape());
+    return AttentionBlock::pays(self, cast<AttentionGradOp>(self).getAttentionShape());
   }
   bool givesFinalElements(Operation *) const { return false; }
   SmallVector<TileGrid> getGrids(Operation *self, bool) const {

@@ -2,6 +2,7 @@
 
 #include "targets/CUDA/Ops/BlockProduct.h"
 
+#include "dialects/NN/IR/SumTypes.h"
 #include "targets/CUDA/Ops/TileProduct.h"
 
 #include "llvm/Support/MathExtras.h"

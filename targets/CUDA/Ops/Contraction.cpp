@@ -44,7 +44,9 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
 
   bool pays(Operation *self) const {
     BlockProduct product = productOf(cast<DotOp>(self));
+    // A result wider than the factors takes the element rule.
     return product.batches > 0 &&
+           typeOf(self->getOperand(0)).getElementType() == product.elementType &&
            BlockProduct::pays(product.elementType, product.rows, product.columns, product.depth);
   }
   SmallVector<TileGrid> getGrids(Operation *self, bool mayDivide) const {

@@ -32,6 +32,9 @@ struct ConvolutionGridFill
 
   bool pays(Operation *self) const {
     BlockProduct product = productOf(cast<Op>(self));
+    // A result wider than the factors takes the element rule.
+    if (typeOf(self->getOperand(0)).getElementType() != typeOf(self->getResult(0)).getElementType())
+      return false;
     return BlockProduct::pays(product.elementType, product.rows, product.columns, product.depth);
   }
   SmallVector<TileGrid> getGrids(Operation *self, bool mayDivide) const {

@@ -59,7 +59,8 @@ struct DotRule : ElementRule<DotRule, DotOp> {
 
   Value element(DotOp op, LoopEmitter &e, const ElementIndex &index) const {
     Places places(op, index);
-    Combiner combiner(e, ReduceKind::sum, typeOf(op.getLhs()).getElementType());
+    Combiner combiner(e, ReduceKind::sum, typeOf(op.getLhs()).getElementType(),
+                      typeOf(op.getResult()).getElementType());
     auto add = [&](ArrayRef<Index> k, ValueRange carried) {
       places.setContracted(op, k);
       Value x = combiner.widen(e.read(op.getLhs(), places.left)),

@@ -35,7 +35,8 @@ struct ConvolutionRule : ElementRule<ConvolutionRule<Terms, Op>, Op> {
 
   Value element(Op op, LoopEmitter &e, const ElementIndex &index) const {
     Convolution c = op.getConvolution();
-    Combiner combiner(e, ReduceKind::sum, c.x.getElementType());
+    Combiner combiner(e, ReduceKind::sum, typeOf(op->getOperand(0)).getElementType(),
+                      typeOf(op.getResult()).getElementType());
     auto add = [&](ArrayRef<Index> k, ValueRange carried) {
       ConvolutionTerm term = Terms::term(c, e, index.positions(), k);
       auto product = [&] {

@@ -127,3 +127,52 @@ func.func @f(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x2xf32>, %l: 
   nn.attention_grad %q, %k, %v, %l, %d, %g rows 0 scale 0.5 : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>, tensor<4xf32>, tensor<6xf32>, tensor<4x2xf32> -> tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32>
   return
 }
+
+// -----
+
+// attention_c6: the mask is of the operands' type or of that of the sums
+func.func @f(%q: tensor<4x8xbf16>, %k: tensor<6x8xbf16>, %v: tensor<6x2xbf16>, %m: tensor<4xf16>) {
+  // expected-error@+2 {{has operands of types 'tensor<4x8xbf16>' and 'tensor<4xf16>'}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.attention %q, %k, %v mask %m [0] rows 0 scale 0.5 : tensor<4x8xbf16>, tensor<6x8xbf16>, tensor<6x2xbf16>, tensor<4xf16> -> tensor<4x2xbf16>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// attention_c6: a factor is of no other type
+func.func @f(%q: tensor<4x8xbf16>, %k: tensor<6x8xbf16>, %v: tensor<6x2xf32>) {
+  // expected-error@+2 {{has operands of types 'tensor<4x8xbf16>' and 'tensor<6x2xf32>'}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.attention %q, %k, %v rows 0 scale 0.5 : tensor<4x8xbf16>, tensor<6x8xbf16>, tensor<6x2xf32> -> tensor<4x2xbf16>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// attention_c6: the result is as wide as the operands
+func.func @f(%q: tensor<4x8xbf16>, %k: tensor<6x8xbf16>, %v: tensor<6x2xbf16>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{are incompatible with return type(s) of operation 'tensor<4x2xf32>', 'tensor<4xf32>'}}
+  nn.attention %q, %k, %v rows 0 scale 0.5 : tensor<4x8xbf16>, tensor<6x8xbf16>, tensor<6x2xbf16> -> tensor<4x2xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// attention_c6: logSumExp is a sum
+func.func @f(%q: tensor<4x8xbf16>, %k: tensor<6x8xbf16>, %v: tensor<6x2xbf16>) {
+  // expected-error@+1 {{result #1 must be statically shaped tensor of 32-bit float or 64-bit float values}}
+  nn.attention %q, %k, %v rows 0 scale 0.5 : tensor<4x8xbf16>, tensor<6x8xbf16>, tensor<6x2xbf16> -> tensor<4x2xbf16>, tensor<4xbf16>
+  return
+}
+
+// -----
+
+// attention_grad_c7: so is delta
+func.func @f(%q: tensor<4x8xf16>, %k: tensor<6x8xf16>, %v: tensor<6x2xf16>, %l: tensor<4xf32>, %d: tensor<4xf64>, %g: tensor<4x2xf16>) {
+  // expected-error@+2 {{has logSumExp 'tensor<4xf32>', delta 'tensor<4xf64>' and resultGrad 'tensor<4x2xf16>'}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.attention_grad %q, %k, %v, %l, %d, %g rows 0 scale 0.5 : tensor<4x8xf16>, tensor<6x8xf16>, tensor<6x2xf16>, tensor<4xf32>, tensor<4xf64>, tensor<4x2xf16> -> tensor<4x8xf16>, tensor<6x8xf16>, tensor<6x2xf16>
+  return
+}

@@ -27,3 +27,22 @@ func.func @heads(%q: tensor<2x4x3x8xf64>, %r: tensor<2x3x4x8xf64>) {
       : tensor<2x3x4x8xf64>, tensor<2x3x4x8xf64>, tensor<2x3x4x8xf64> -> tensor<2x3x4x8xf64>, tensor<2x3x4xf64>
   return
 }
+
+// 16-bit rows are summed in f32, and the mask may be of either type.
+// CHECK-LABEL: @narrow
+func.func @narrow(%q: tensor<4x8xbf16>, %k: tensor<6x8xbf16>, %v: tensor<6x2xbf16>, %m: tensor<6xbf16>, %n: tensor<6xf32>, %h: tensor<4x8xf16>) {
+  // CHECK: nn.attention {{.*}} : tensor<4x8xbf16>, tensor<6x8xbf16>, tensor<6x2xbf16>, tensor<6xbf16> -> tensor<4x2xbf16>, tensor<4xf32>
+  %y, %l = nn.attention %q, %k, %v mask %m [1] rows 0 scale 0.5
+      : tensor<4x8xbf16>, tensor<6x8xbf16>, tensor<6x2xbf16>, tensor<6xbf16> -> tensor<4x2xbf16>, tensor<4xf32>
+  // CHECK: nn.attention {{.*}} : tensor<4x8xbf16>, tensor<6x8xbf16>, tensor<6x2xbf16>, tensor<6xf32> -> tensor<4x2xbf16>, tensor<4xf32>
+  %y2, %l2 = nn.attention %q, %k, %v mask %n [1] rows 0 scale 0.5
+      : tensor<4x8xbf16>, tensor<6x8xbf16>, tensor<6x2xbf16>, tensor<6xf32> -> tensor<4x2xbf16>, tensor<4xf32>
+  // CHECK: nn.attention_grad {{.*}} tensor<4xf32>, tensor<4xf32>, tensor<4x2xbf16>, tensor<6xf32> -> tensor<4x8xbf16>, tensor<6x8xbf16>, tensor<6x2xbf16>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %l, %l2, %y mask %n [1] rows 0 scale 0.5
+      : tensor<4x8xbf16>, tensor<6x8xbf16>, tensor<6x2xbf16>, tensor<4xf32>, tensor<4xf32>, tensor<4x2xbf16>, tensor<6xf32>
+      -> tensor<4x8xbf16>, tensor<6x8xbf16>, tensor<6x2xbf16>
+  // CHECK: nn.attention {{.*}} -> tensor<4x8xf16>, tensor<4xf32>
+  %y3, %l3 = nn.attention %h, %h, %h rows 0 scale 0.5
+      : tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x8xf16> -> tensor<4x8xf16>, tensor<4xf32>
+  return
+}

@@ -52,3 +52,28 @@ func.func @keeps(%x: tensor<2x9x16xf32>, %y: tensor<2x16x5xf32>) -> (tensor<9x2x
   %4 = nn.transpose %3 [0, 2, 1] : tensor<2x9x5xf32> -> tensor<2x5x9xf32>
   return %1, %3, %4 : tensor<9x2x5xf32>, tensor<2x9x5xf32>, tensor<2x5x9xf32>
 }
+
+// A result that is wider than the factors stays so.
+// CHECK-LABEL: @wider
+// CHECK-SAME: (%[[X:.*]]: tensor<16x9xbf16>, %[[Y:.*]]: tensor<16x5xbf16>)
+func.func @wider(%x: tensor<16x9xbf16>, %y: tensor<16x5xbf16>) -> (tensor<9x5xf32>, tensor<5x9xf32>) {
+  // CHECK-NOT: nn.transpose
+  // CHECK: nn.dot %[[X]], %[[Y]] contract [0] [0] : tensor<16x9xbf16>, tensor<16x5xbf16> -> tensor<9x5xf32>
+  // CHECK: nn.dot %[[Y]], %[[X]] contract [0] [0] : tensor<16x5xbf16>, tensor<16x9xbf16> -> tensor<5x9xf32>
+  %0 = nn.transpose %x [1, 0] : tensor<16x9xbf16> -> tensor<9x16xbf16>
+  %1 = nn.dot %0, %y contract [1] [0] : tensor<9x16xbf16>, tensor<16x5xbf16> -> tensor<9x5xf32>
+  %2 = nn.dot %x, %y contract [0] [0] : tensor<16x9xbf16>, tensor<16x5xbf16> -> tensor<9x5xf32>
+  %3 = nn.transpose %2 [1, 0] : tensor<9x5xf32> -> tensor<5x9xf32>
+  return %1, %3 : tensor<9x5xf32>, tensor<5x9xf32>
+}
+
+// A transposition that exchanges nothing is the product itself.
+// CHECK-LABEL: @wider_batch
+// CHECK-SAME: (%[[X:.*]]: tensor<2x3x9x16xf16>)
+func.func @wider_batch(%x: tensor<2x3x9x16xf16>) -> tensor<3x2x9x9xf32> {
+  // CHECK-NOT: nn.transpose
+  // CHECK: nn.dot %[[X]], %[[X]] batch [1, 0] [1, 0] contract [3] [3] : tensor<2x3x9x16xf16>, tensor<2x3x9x16xf16> -> tensor<3x2x9x9xf32>
+  %0 = nn.dot %x, %x batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x9x16xf16>, tensor<2x3x9x16xf16> -> tensor<2x3x9x9xf32>
+  %1 = nn.transpose %0 [1, 0, 2, 3] : tensor<2x3x9x9xf32> -> tensor<3x2x9x9xf32>
+  return %1 : tensor<3x2x9x9xf32>
+}

@@ -47,3 +47,43 @@ func.func @f(%a: tensor<4x5xf32>, %b: tensor<5x4xf64>) {
   nn.dot %a, %b contract [1] [0] : tensor<4x5xf32>, tensor<5x4xf64> -> tensor<4x4xf32>
   return
 }
+
+// -----
+
+// dot_c3: narrower than the factors
+func.func @f(%a: tensor<4x5xf32>, %b: tensor<5x4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{inferred type(s) 'tensor<4x4xf32>' are incompatible with return type(s) of operation 'tensor<4x4xbf16>'}}
+  nn.dot %a, %b contract [1] [0] : tensor<4x5xf32>, tensor<5x4xf32> -> tensor<4x4xbf16>
+  return
+}
+
+// -----
+
+// dot_c3: another type of the same width
+func.func @f(%a: tensor<4x5xbf16>, %b: tensor<5x4xbf16>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{inferred type(s) 'tensor<4x4xbf16>' are incompatible with return type(s) of operation 'tensor<4x4xf16>'}}
+  nn.dot %a, %b contract [1] [0] : tensor<4x5xbf16>, tensor<5x4xbf16> -> tensor<4x4xf16>
+  return
+}
+
+// -----
+
+// dot_c3: integers
+func.func @f(%a: tensor<4x5xi32>, %b: tensor<5x4xi32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{inferred type(s) 'tensor<4x4xi32>' are incompatible with return type(s) of operation 'tensor<4x4xi64>'}}
+  nn.dot %a, %b contract [1] [0] : tensor<4x5xi32>, tensor<5x4xi32> -> tensor<4x4xi64>
+  return
+}
+
+// -----
+
+// dot_c3: a wider type of another shape
+func.func @f(%a: tensor<4x5xbf16>, %b: tensor<5x4xbf16>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{inferred type(s) 'tensor<4x4xbf16>' are incompatible with return type(s) of operation 'tensor<4x3xf32>'}}
+  nn.dot %a, %b contract [1] [0] : tensor<4x5xbf16>, tensor<5x4xbf16> -> tensor<4x3xf32>
+  return
+}

@@ -10,3 +10,15 @@ func.func @f(%x: tensor<8x32xf32>, %w: tensor<32x16xf32>, %q: tensor<4x12x8xf32>
   %1 = nn.dot %q, %q batch [0] [0] contract [2] [2] : tensor<4x12x8xf32>, tensor<4x12x8xf32> -> tensor<4x12x12xf32>
   return
 }
+
+// A result may be wider than the factors.
+// CHECK-LABEL: @wider
+func.func @wider(%x: tensor<8x32xbf16>, %w: tensor<32x16xbf16>, %h: tensor<8x32xf16>, %d: tensor<8x32xf32>) {
+  // CHECK: nn.dot %{{.*}}, %{{.*}} contract [1] [0] : tensor<8x32xbf16>, tensor<32x16xbf16> -> tensor<8x16xf32>
+  %0 = nn.dot %x, %w contract [1] [0] : tensor<8x32xbf16>, tensor<32x16xbf16> -> tensor<8x16xf32>
+  // CHECK: nn.dot %{{.*}}, %{{.*}} contract [1] [1] : tensor<8x32xf16>, tensor<8x32xf16> -> tensor<8x8xf32>
+  %1 = nn.dot %h, %h contract [1] [1] : tensor<8x32xf16>, tensor<8x32xf16> -> tensor<8x8xf32>
+  // CHECK: nn.dot %{{.*}}, %{{.*}} contract [1] [1] : tensor<8x32xf32>, tensor<8x32xf32> -> tensor<8x8xf64>
+  %2 = nn.dot %d, %d contract [1] [1] : tensor<8x32xf32>, tensor<8x32xf32> -> tensor<8x8xf64>
+  return
+}

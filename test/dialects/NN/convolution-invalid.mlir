@@ -158,3 +158,46 @@ func.func @integers(%x: tensor<2x3x9xi32>, %w: tensor<5x3x2xi32>) {
       : tensor<2x3x9xi32>, tensor<5x3x2xi32> -> tensor<2x5x8xi32>
   return
 }
+
+// -----
+
+// conv_c2: a result narrower than the operands, of each op
+func.func @result_narrower(%x: tensor<2x3x9xf32>, %w: tensor<5x3x2xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{inferred type(s) 'tensor<2x5x8xf32>' are incompatible with return type(s) of operation 'tensor<2x5x8xbf16>'}}
+  %y = nn.conv %x, %w strides [1] padLow [0] padHigh [0] dilations [1] groups 1 : tensor<2x3x9xf32>, tensor<5x3x2xf32> -> tensor<2x5x8xbf16>
+  return
+}
+
+// -----
+
+func.func @input_grad_narrower(%g: tensor<2x5x8xf32>, %w: tensor<5x3x2xf32>) {
+  // expected-error@+1 {{has a result of 'bf16', which cannot hold sums of 'f32'}}
+  %dx = nn.conv_input_grad %g, %w strides [1] padLow [0] padHigh [0] dilations [1] groups 1 : tensor<2x5x8xf32>, tensor<5x3x2xf32> -> tensor<2x3x9xbf16>
+  return
+}
+
+// -----
+
+func.func @weight_grad_narrower(%x: tensor<2x3x9xbf16>, %g: tensor<2x5x8xbf16>) {
+  // expected-error@+1 {{has a result of 'f16', which cannot hold sums of 'bf16'}}
+  %dw = nn.conv_weight_grad %x, %g strides [1] padLow [0] padHigh [0] dilations [1] groups 1 : tensor<2x3x9xbf16>, tensor<2x5x8xbf16> -> tensor<5x3x2xf16>
+  return
+}
+
+// -----
+
+// conv_c2: operands of two types
+func.func @input_grad_types(%g: tensor<2x5x8xbf16>, %w: tensor<5x3x2xf32>) {
+  // expected-error@+1 {{has element types 'bf16' and 'f32'}}
+  %dx = nn.conv_input_grad %g, %w strides [1] padLow [0] padHigh [0] dilations [1] groups 1 : tensor<2x5x8xbf16>, tensor<5x3x2xf32> -> tensor<2x3x9xf32>
+  return
+}
+
+// -----
+
+func.func @weight_grad_types(%x: tensor<2x3x9xf32>, %g: tensor<2x5x8xbf16>) {
+  // expected-error@+1 {{has element types 'f32' and 'bf16'}}
+  %dw = nn.conv_weight_grad %x, %g strides [1] padLow [0] padHigh [0] dilations [1] groups 1 : tensor<2x3x9xf32>, tensor<2x5x8xbf16> -> tensor<5x3x2xf32>
+  return
+}

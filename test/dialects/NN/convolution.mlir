@@ -26,3 +26,18 @@ func.func @ranks(%x1: tensor<2x3x9xf64>, %w1: tensor<5x3x2xf64>, %x3: tensor<1x1
       : tensor<1x1x4x4x4xf32>, tensor<1x1x4x4x4xf32> -> tensor<1x1x1x1x1xf32>
   return
 }
+
+// A result may be wider than the operands.
+// CHECK-LABEL: @wider
+func.func @wider(%x: tensor<2x3x9xbf16>, %w: tensor<5x3x2xbf16>, %g: tensor<2x5x8xbf16>) {
+  // CHECK: nn.conv {{.*}} : tensor<2x3x9xbf16>, tensor<5x3x2xbf16> -> tensor<2x5x8xf32>
+  %y = nn.conv %x, %w strides [1] padLow [0] padHigh [0] dilations [1] groups 1
+      : tensor<2x3x9xbf16>, tensor<5x3x2xbf16> -> tensor<2x5x8xf32>
+  // CHECK: nn.conv_input_grad {{.*}} : tensor<2x5x8xbf16>, tensor<5x3x2xbf16> -> tensor<2x3x9xf32>
+  %dx = nn.conv_input_grad %g, %w strides [1] padLow [0] padHigh [0] dilations [1] groups 1
+      : tensor<2x5x8xbf16>, tensor<5x3x2xbf16> -> tensor<2x3x9xf32>
+  // CHECK: nn.conv_weight_grad {{.*}} : tensor<2x3x9xbf16>, tensor<2x5x8xbf16> -> tensor<5x3x2xf32>
+  %dw = nn.conv_weight_grad %x, %g strides [1] padLow [0] padHigh [0] dilations [1] groups 1
+      : tensor<2x3x9xbf16>, tensor<2x5x8xbf16> -> tensor<5x3x2xf32>
+  return
+}

@@ -151,3 +151,37 @@ func.func @step(%t: tensor<5x2xf32> {nn.arg = #nn.arg<parameter "t">}, %u: tenso
   %4 = nn.reduce sum %3 [0, 1] : tensor<3x2xf32> -> tensor<f32>
   return %4 : tensor<f32>
 }
+
+// -----
+
+// The gradient of a product that is wider than its factors is rounded to their type, as they were.
+// CHECK-LABEL: func.func @step
+func.func @step(%w: tensor<3x4xf32> {nn.arg = #nn.arg<parameter "w">},
+                %x: tensor<8x3xbf16> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  // CHECK: nn.dot {{.*}} -> tensor<8x4xf32>
+  // CHECK: %[[G:[a-zA-Z0-9]+]] = nn.convert %{{.*}} : tensor<8x4xf32> -> tensor<8x4xbf16>
+  // CHECK: nn.dot %arg1, %[[G]] contract [0] [0] : tensor<8x3xbf16>, tensor<8x4xbf16> -> tensor<3x4xbf16>
+  // CHECK: nn.convert {{.*}} -> tensor<3x4xf32>
+  %0 = nn.convert %w : tensor<3x4xf32> -> tensor<3x4xbf16>
+  %1 = nn.dot %x, %0 contract [1] [0] : tensor<8x3xbf16>, tensor<3x4xbf16> -> tensor<8x4xf32>
+  %2 = nn.reduce sum %1 [0, 1] : tensor<8x4xf32> -> tensor<f32>
+  return %2 : tensor<f32>
+}
+
+// -----
+
+// So is that of a convolution.
+// CHECK-LABEL: func.func @step
+func.func @step(%w: tensor<5x3x2xf32> {nn.arg = #nn.arg<parameter "w">},
+                %x: tensor<2x3x9xf16> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  // CHECK: nn.conv {{.*}} -> tensor<2x5x8xf32>
+  // CHECK: %[[G:[a-zA-Z0-9]+]] = nn.convert %{{.*}} : tensor<2x5x8xf32> -> tensor<2x5x8xf16>
+  // CHECK: nn.conv_weight_grad %arg1, %[[G]] {{.*}} : tensor<2x3x9xf16>, tensor<2x5x8xf16> -> tensor<5x3x2xf16>
+  // CHECK: nn.convert {{.*}} -> tensor<5x3x2xf32>
+  %0 = nn.convert %w : tensor<5x3x2xf32> -> tensor<5x3x2xf16>
+  %1 = nn.conv %x, %0 strides [1] padLow [0] padHigh [0] dilations [1] groups 1 : tensor<2x3x9xf16>, tensor<5x3x2xf16> -> tensor<2x5x8xf32>
+  %2 = nn.reduce sum %1 [0, 1, 2] : tensor<2x5x8xf32> -> tensor<f32>
+  return %2 : tensor<f32>
+}
