@@ -173,7 +173,7 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
   record.init_dtype = value->dtype;
   record.splat = value->splat;
   record.parameter = DPC_NONE;
-  if (arg.getKind() == ArgKind::optimizer) {
+  if (arg.getKind() == ArgKind::optimizer && !arg.getOf().empty()) {
     auto parameter = stateIndex.find(arg.getOf());
     if (parameter == stateIndex.end())
       return persistent.emitOpError("belongs to the unknown parameter '") << arg.getOf() << "'";

@@ -151,8 +151,10 @@ private:
     Value rate = addArgument(ArgKind::control, "learning_rate", RankedTensorType::get({}, f64));
     // The control counts the steps done before; Adam's t counts from 1.
     std::optional<LossScale> lossScale = openLossScale();
+    Value done = getStepsDone();
     // A step that was skipped does not count.
-    Value done = lossScale ? lossScale->stepsTaken : getStepsDone();
+    if (lossScale)
+      done = e.sub(done, lossScale->stepsSkipped);
     Value count = e.add(e.convert(done, f64), 1.0);
     Value norm, scale;
     if (!trained.empty() && (clipGradNorm > 0 || logGradNorm || lossScale))
@@ -225,7 +227,7 @@ private:
       return std::nullopt;
     auto count = RankedTensorType::get({}, IntegerType::get(&getContext(), 64));
     return LossScale{scale, addState(kGoodStepsName, "", count),
-                     addState(kStepsTakenName, "", count), lossScaleInterval, nullptr};
+                     addState(kStepsSkippedName, "", count), lossScaleInterval, nullptr};
   }
 
   /// Other state of a step that is skipped, running statistics, stays too.
@@ -245,7 +247,7 @@ private:
   void closeLossScale(Expressions e, const LossScale &lossScale, SmallVector<Value> &results,
                       SmallVector<DictionaryAttr> &attrs) {
     SmallVector<Value> news = lossScale.advance(e);
-    const StringRef names[] = {kLossScaleName, kGoodStepsName, kStepsTakenName};
+    const StringRef names[] = {kLossScaleName, kGoodStepsName, kStepsSkippedName};
     for (auto [name, value] : llvm::zip_equal(names, news)) {
       results.push_back(value);
       attrs.push_back(resultAttr(ResultKind::state, name));

@@ -42,5 +42,5 @@ SmallVector<Value> LossScale::advance(Expressions e) const {
   Value grows = e.compare(Comparison::ge, inARow, e.splatLike(goodSteps, interval));
   return {e.select(finite, e.select(grows, e.mul(scale, 2), scale), e.mul(scale, 0.5)),
           e.select(finite, e.select(grows, zero, inARow), zero),
-          e.select(finite, e.add(stepsTaken, one), stepsTaken)};
+          e.select(finite, stepsSkipped, e.add(stepsSkipped, one))};
 }

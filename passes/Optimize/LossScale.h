@@ -11,7 +11,7 @@ namespace dpc {
 /// row the scale is doubled. Else nothing changes but the scale, which is halved.
 struct LossScale {
   /// State: f32, i64 and i64, rank 0.
-  mlir::Value scale, goodSteps, stepsTaken;
+  mlir::Value scale, goodSteps, stepsSkipped;
   int64_t interval;
   /// Rank-0 i1: whether the gradients are finite.
   mlir::Value finite;
@@ -24,7 +24,7 @@ struct LossScale {
   /// `state` after the step, where it would be `updated` if the step is taken:
   /// in the region of the `nn.update` that makes it, if one does.
   mlir::Value choose(nn::Expressions e, mlir::Value updated, mlir::Value state) const;
-  /// The new scale, good steps and steps taken.
+  /// The new scale, good steps and steps skipped.
   llvm::SmallVector<mlir::Value> advance(nn::Expressions e) const;
 };
 

@@ -7,10 +7,10 @@ namespace dpc::nn {
 
 /// State of a step whose gradients are made of a scaled loss, so that those of
 /// few bits (f16) do not vanish: the factor, the good steps since it changed, and
-/// the steps that were not skipped. It is `optimizer` state of no parameter.
+/// the steps that were skipped. It is `optimizer` state of no parameter.
 constexpr llvm::StringLiteral kLossScaleName = "loss_scale",
                               kGoodStepsName = "loss_scale|good_steps",
-                              kStepsTakenName = "loss_scale|steps_taken";
+                              kStepsSkippedName = "loss_scale|steps_skipped";
 
 /// The argument of `function` that is the optimizer's state `name`; null if it
 /// has none.
