@@ -76,7 +76,8 @@ static void addNarrowing(OpPassManager &manager, const StepOptions &options) {
   manager.addPass(createNarrowFloats(narrow));
 }
 
-/// Behind the gradients: those of weights are summed in f32.
+/// Ahead of gradients: what a loss reads of a product is f32, since most of a loss's error would
+/// come from its rounding. And behind them: those of weights are f32 sums.
 static void addWideSums(OpPassManager &manager, const StepOptions &options) {
   if (options.precision == "bf16" || options.precision == "f16")
     manager.addNestedPass<func::FuncOp>(createWidenSums());
@@ -122,6 +123,7 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   // kernel of its own.
   manager.addPass(createFormAttention());
   addNarrowing(manager, options);
+  addWideSums(manager, options);
   DifferentiateOptions differentiate;
   // Gradients below 2^-24 are zero in f16. The scale soon finds its own value.
   differentiate.lossScale = options.precision == "f16" ? 65536 : 0;

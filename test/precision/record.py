@@ -6,7 +6,8 @@
 
 The graph of test/models/NAME/model.onnx is trained for 10 steps in f64 and under torch.autocast('cpu', ..) in bf16 and,
 with torch.amp.GradScaler, in f16: the same data, the optimizer that test/interp/run names. Writes losses.json beside
-itself: for each model the losses in f64, and for each type those of autocast.
+itself: for each model the losses in f64, and for each type those of autocast. How far rounding carries a run is chance:
+of five runs, with the samples of each batch in five orders, the one that is off most is kept.
 """
 import importlib.machinery
 import importlib.util
@@ -24,6 +25,7 @@ interp = importlib.util.module_from_spec(importlib.util.spec_from_loader('interp
 loader.exec_module(interp)
 
 BATCH = 8
+ORDERS = 5
 TYPES = {'bf16': torch.bfloat16, 'f16': torch.float16}
 
 
@@ -53,8 +55,9 @@ def loss_of(kind, outputs, label):
     return F.cross_entropy(logits.float() if logits.dtype != torch.float64 else logits, label)
 
 
-def train(case, narrow):
-    """Losses of 10 steps; `narrow` is None for f64."""
+def train(case, narrow, order=0):
+    """Losses of 10 steps; `narrow` is None for f64. `order` seeds in which order the samples of each batch come: the
+    losses are the same but for rounding."""
     flags = dict(flag.lstrip('-').split('=', 1) for flag in interp.CASES[case][0] if '=' in flag)
     folder = os.path.join(interp.MODELS, case)
     executor = onnxref.Exec(os.path.join(folder, 'model.onnx'), torch.float32 if narrow else torch.float64)
@@ -65,7 +68,8 @@ def train(case, narrow):
     scaler = torch.amp.GradScaler('cpu', enabled=narrow == 'f16')
     data, losses = np.load(os.path.join(folder, 'data.npz')), []
     for step in range(interp.STEPS):
-        batch = {name: torch.from_numpy(data[name][step * BATCH:(step + 1) * BATCH]) for name in data.files}
+        rows = step * BATCH + (np.random.default_rng(order).permutation(BATCH) if order else np.arange(BATCH))
+        batch = {name: torch.from_numpy(data[name][rows]) for name in data.files}
         if not narrow:
             batch = {name: value.double() if value.is_floating_point() else value for name, value in batch.items()}
         label = batch.pop('label', None) if flags['loss'][:7] != 'output:' else None
@@ -83,11 +87,15 @@ def train(case, narrow):
 def main():
     record = {}
     for case in ('gpt2', 'llama', 'bn_cnn', 'lstm'):
-        record[case] = {'f64': train(case, None), **{name: train(case, name) for name in TYPES}}
-        want = np.array(record[case]['f64'])
+        want = np.array(train(case, None))
+        record[case] = {'f64': want.tolist()}
+        for name in TYPES:
+            runs = [train(case, name, order) for order in range(ORDERS)]
+            errors = [np.max(np.abs(np.array(losses) - want)) for losses in runs]
+            print(case, name, 'off by', *(f'{error:.2e}' for error in errors))
+            record[case][name] = runs[int(np.argmax(errors))]
         known = json.load(open(os.path.join(interp.MODELS, case, 'ref.json')))['loss_f64']
-        print(case, f'f64 off the recorded run by {np.max(np.abs(want - known)):.1e}',
-              *(f'{name} off by {np.max(np.abs(np.array(record[case][name]) - want)):.2e}' for name in TYPES))
+        print(case, f'f64 off the recorded run by {np.max(np.abs(want - known)):.1e}')
     with open(os.path.join(HERE, 'losses.json'), 'w') as file:
         json.dump(record, file, indent=1)
         file.write('\n')
