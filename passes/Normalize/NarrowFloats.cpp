@@ -126,16 +126,47 @@ private:
   /// before it is transposed, so that products can take the transposition in.
   void sink(ConvertOp narrowing) {
     auto op = narrowing.getInput().getDefiningOp<PrecisionOpInterface>();
-    if (!op || op.getPrecision() != Precision::follow || !narrowing.getInput().hasOneUse() ||
-        !isWide(*op) || elementsOf(op->getOperands()) > elementsOf(op->getResults()))
+    auto isNarrowed = [&](Operation *reader) { return isNarrowing(reader); };
+    if (!op || op.getPrecision() != Precision::follow ||
+        !llvm::all_of(op->getUsers(), isNarrowed) || !isWide(*op) ||
+        elementsOf(op->getOperands()) > elementsReadNarrow(op))
       return;
     OpBuilder builder(op);
     for (OpOperand &operand : op->getOpOperands())
       if (elementOf(operand.get()) == wide)
         operand.set(narrowed(builder, op.getLoc(), operand.get()));
-    op->getResult(0).setType(narrowing.getType());
-    narrowing.replaceAllUsesWith(op->getResult(0));
-    narrowing.erase();
+    Value result = op->getResult(0);
+    result.setType(narrowing.getType());
+    if (result.hasOneUse()) {
+      narrowing.replaceAllUsesWith(result);
+      return narrowing.erase();
+    }
+    // The others stay, as in `narrow`.
+    builder.setInsertionPointAfter(op);
+    Value widened = Expressions{builder, op.getLoc()}.convert(result, wide);
+    result.replaceAllUsesExcept(widened, widened.getDefiningOp());
+  }
+
+  /// Elements of the result of `op`; of all parts of its operand, where `op` takes one of
+  /// several that are all read narrow, such as queries, keys and values of one product.
+  int64_t elementsReadNarrow(Operation *op) const {
+    if (op->getNumOperands() != 1)
+      return elementsOf(op->getResults());
+    int64_t elements = 0;
+    for (Operation *user : op->getOperand(0).getUsers()) {
+      auto part = dyn_cast<PrecisionOpInterface>(user);
+      const bool isNarrow = isNarrowing(user);
+      if (!isNarrow && (!part || part.getPrecision() != Precision::follow ||
+                        !llvm::all_of(user->getUsers(), [&](Operation *reader) {
+                          return isNarrowing(reader);
+                        })))
+        return elementsOf(op->getResults());
+      elements += elementsOf(user->getResults());
+    }
+    return elements;
+  }
+  bool isNarrowing(Operation *op) const {
+    return isa<ConvertOp>(op) && elementOf(op->getResult(0)) == type;
   }
 
   FloatType type, wide;

@@ -87,6 +87,23 @@ func.func @sink(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf32>, t
 
 // -----
 
+// Parts of one value that are all read narrow are parts of one narrow value.
+// CHECK-LABEL: func.func @parts
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x8xf32>
+// F16-LABEL: func.func @parts
+func.func @parts(%x: tensor<4x8xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  // CHECK-NOT: nn.slice {{.*}}f32
+  // CHECK: nn.slice %{{.*}} starts [0, 0] {{.*}} : tensor<4x8xbf16> -> tensor<4x4xbf16>
+  // CHECK: nn.slice %{{.*}} starts [0, 4] {{.*}} : tensor<4x8xbf16> -> tensor<4x4xbf16>
+  %a = nn.slice %x starts [0, 0] limits [4, 4] strides [1, 1] : tensor<4x8xf32> -> tensor<4x4xf32>
+  %b = nn.slice %x starts [0, 4] limits [4, 8] strides [1, 1] : tensor<4x8xf32> -> tensor<4x4xf32>
+  %c = nn.dot %a, %b contract [1] [1] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  %d = nn.dot %b, %a contract [0] [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  return %c, %d : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
 // Constants are narrow constants, rounded to nearest.
 // CHECK-LABEL: func.func @constants
 // F16-LABEL: func.func @constants
