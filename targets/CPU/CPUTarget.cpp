@@ -24,6 +24,13 @@ static unsigned vectorBytesOf(const CodeOptions &options) {
   return processorOf(options) == "x86-64-v4" ? 64 : 32;
 }
 
+/// Whether the processor is this machine's, and this one has AVX512_BF16: no
+/// level of x86-64 includes it.
+static bool multipliesBf16(const CodeOptions &options) {
+  return processorOf(options) == "native" && vectorBytesOf(options) == 64 &&
+         llvm::sys::getHostCPUFeatures().lookup("avx512bf16");
+}
+
 namespace {
 class CPUTarget : public HostLoopTarget {
 public:
@@ -66,7 +73,8 @@ protected:
   std::unique_ptr<KernelEmitter> createEmitter(OpBuilder &builder, Location loc,
                                                const KernelGraph &graph,
                                                const CodeOptions &options) const override {
-    return std::make_unique<VectorEmitter>(builder, loc, graph, vectorBytesOf(options));
+    return std::make_unique<VectorEmitter>(builder, loc, graph, vectorBytesOf(options),
+                                           multipliesBf16(options));
   }
 
   SmallVector<Attribute> getAttributes(Builder &builder,

@@ -19,6 +19,15 @@ static int64_t elementsAlong(Value tensor, ArrayRef<int64_t> dimensions) {
   return ShapedType::getNumElements(extentsOf(tensor, dimensions));
 }
 
+/// An element of a tile of C that lies in scratch memory.
+static Value elementOf(VectorEmitter &e, const MatrixProduct &product, const StridedMatrix &tile,
+                       ArrayRef<Index> at) {
+  Value sum = e.loadAt(tile.address, product.getSumType(), tile.at(at[0], at[1]));
+  if (product.resultType == product.getSumType())
+    return sum;
+  return e.make<arith::TruncFOp>(product.resultType, sum);
+}
+
 /// The matrix that `tensor` is in memory, if it is one: the element where the
 /// batch dimensions have `positions` and the others are 0 is its first.
 static StridedMatrix matrixIn(VectorEmitter &e, Value tensor, ArrayRef<Index> positions,
@@ -39,12 +48,10 @@ namespace {
 struct DotFill : VectorFillRule<DotFill, DotOp> {
   bool pays(Operation *self) const {
     auto op = cast<DotOp>(self);
-    if (typeOf(op.getLhs()).getElementType() != typeOf(op.getResult()).getElementType())
-      return false;
-    return MatrixProduct::pays(typeOf(op.getResult()).getElementType(),
-                               elementsAlong(op.getLhs(), op.getLhsFree()),
-                               elementsAlong(op.getRhs(), op.getRhsFree()),
-                               elementsAlong(op.getLhs(), op.getLhsContract()));
+    return MatrixProduct::pays(
+        typeOf(op.getLhs()).getElementType(), typeOf(op.getResult()).getElementType(),
+        elementsAlong(op.getLhs(), op.getLhsFree()), elementsAlong(op.getRhs(), op.getRhsFree()),
+        elementsAlong(op.getLhs(), op.getLhsContract()));
   }
   bool makesTiles(Operation *) const { return true; }
 
@@ -62,7 +69,8 @@ struct DotFill : VectorFillRule<DotFill, DotOp> {
             depth = elementsAlong(op.getLhs(), op.getLhsContract()),
             batches = elementsAlong(op.getLhs(), op.getLhsBatch());
     Value address = e.getBuffer(op.getResult());
-    MatrixProduct product{typeOf(op.getResult()).getElementType(),
+    MatrixProduct product{typeOf(op.getLhs()).getElementType(),
+                          typeOf(op.getResult()).getElementType(),
                           rows,
                           columns,
                           depth,
@@ -96,8 +104,7 @@ struct DotFill : VectorFillRule<DotFill, DotOp> {
         finishTile({height, across}, [&](ArrayRef<Index> at) {
           Index number = first + (row + at[0]) * columns + column + at[1];
           if (!address)
-            e.store(op.getResult(),
-                    e.loadAt(tile.address, product.elementType, tile.at(at[0], at[1])), number);
+            e.store(op.getResult(), elementOf(e, product, tile, at), number);
           return number;
         });
       };

@@ -2,6 +2,7 @@
 
 #include "targets/CPU/Ops/MatrixProduct.h"
 
+#include "dialects/NN/IR/SumTypes.h"
 #include "targets/CPU/Vectors/RegisterTile.h"
 #include "targets/CPU/Vectors/TileGrid.h"
 
@@ -16,13 +17,17 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-bool MatrixProduct::pays(Type elementType, int64_t rows, int64_t columns, int64_t depth) {
-  return (elementType.isF32() || elementType.isF64()) && rows > 1 && columns > 3 && depth > 3 &&
-         rows * columns * depth >= 4096;
+bool MatrixProduct::pays(Type factorType, Type resultType, int64_t rows, int64_t columns,
+                         int64_t depth) {
+  Type sum = accumulatorType(factorType);
+  return (sum.isF32() || sum.isF64()) && (resultType == factorType || resultType == sum) &&
+         rows > 1 && columns > 3 && depth > 3 && rows * columns * depth >= 4096;
 }
 
+Type MatrixProduct::getSumType() const { return accumulatorType(factorType); }
+
 namespace {
-/// Block sizes: `rows` of A, `depth` deep, are packed at a time.
+/// Block sizes: `rows` of A, `depth` points deep, are packed at a time.
 struct Blocking {
   Panels panels; // of B
   int64_t tileRows, depth, rows;
@@ -30,12 +35,14 @@ struct Blocking {
   bool packsAhead;
   bool packsA, packsB;
 
-  Blocking(const MatrixProduct &product, const VectorCode &code) : panels(code, product.columns) {
+  /// `points` are packed for the depth of the product.
+  Blocking(const MatrixProduct &product, const VectorCode &code, int64_t points)
+      : panels(code, product.columns) {
     bool isWide = code.e.vectorBytes == 64;
     int64_t vectors = panels.width / code.lanes,
             mostRows = RegisterTile::packedRowsFor(code, vectors);
     // A panel of B stays in the first cache while its tiles are computed.
-    depth = blockDepth(product.depth, vectors == 1 ? 768 : 384);
+    depth = blockDepth(points, vectors == 1 ? 768 : 384);
     // A block of A stays in the second cache, and so does all of B where it is
     // small. A larger B is packed panel by panel, again for each block of A.
     int64_t bytesOfB = llvm::alignTo(product.columns, panels.width) * depth * code.bytes;
@@ -48,8 +55,9 @@ struct Blocking {
     rows = std::min<int64_t>(llvm::alignTo(rows, tileRows), product.rows);
     // What is computed, such as an unfolded image, is packed once all the same.
     packsAhead = rows < product.rows && (isSmall || !product.b);
-    packsA = !product.a || product.columns > 2 * panels.width;
-    packsB = !product.b || product.b.columnStride != 1 || product.rows > tileRows;
+    bool isNarrow = product.factorType != code.elementType;
+    packsA = isNarrow || !product.a || product.columns > 2 * panels.width;
+    packsB = isNarrow || !product.b || product.b.columnStride != 1 || product.rows > tileRows;
   }
 
 private:
@@ -68,8 +76,11 @@ private:
 class Nest {
 public:
   Nest(VectorEmitter &emitter, const MatrixProduct &product)
-      : e(emitter), code(emitter, product.elementType), p(product), block(product, code),
-        packer(code) {}
+      : e(emitter), code(emitter, product.getSumType()), p(product),
+        inPairs(product.factorType.isBF16() && emitter.multipliesBf16),
+        isNarrowed(product.resultType != code.elementType),
+        packer(code, product.factorType, inPairs),
+        block(product, code, packer.getPoints(product.depth)) {}
 
   void emit() {
     int64_t height = block.tileRows, width = block.panels.width;
@@ -81,22 +92,29 @@ public:
           code.scratch((block.packsAhead ? llvm::alignTo(p.columns, width) : width) * block.depth);
     placeC();
     inDepthBlocks([&](Index k, int64_t depth, bool isLast) {
+      const Index place = placeOf(k);
+      const int64_t places = countPlaces(depth, isLast);
       if (block.packsB && block.packsAhead)
-        packAllOfB(k, depth);
+        packAllOfB(place, places);
       inBlocks(e, p.rows, block.rows, [&](Index row, int64_t rows) {
         if (block.packsA)
-          packA(row, rows, k, depth);
+          packA(row, rows, place, places);
         tiles({row, k, rows, depth, isLast});
       });
     });
   }
 
 private:
-  /// Rows of C and a block of the depth, and whether C is final after it.
+  /// Rows of C and a block of the depth, in points, and whether C is final after
+  /// it.
   struct Part {
     Index row, k;
     int64_t rows, depth;
     bool isLast;
+  };
+  struct PlaceOfC {
+    StridedMatrix matrix;
+    Type elementType;
   };
   /// `height` x `across` elements of C: tile `number` of panel `panel` of a
   /// part, whose rows start `row` rows after the part's.
@@ -105,32 +123,42 @@ private:
     int64_t height, across, tilesOfPanel;
   };
 
-  /// Blocks of the depth in order; the last one apart if something follows it.
+  /// Blocks of the depth in order; the last one apart if something follows it or
+  /// it is another one.
   void inDepthBlocks(function_ref<void(Index, int64_t, bool)> body) {
-    int64_t size = block.depth, rest = p.depth % size, whole = p.depth / size;
-    int64_t apart = rest ? 0 : p.finish ? 1 : 0;
-    e.sequence(whole - apart, [&](Index i) { body(i * size, size, !p.finish && !rest); });
+    int64_t points = packer.getPoints(p.depth), size = block.depth, rest = points % size,
+            whole = points / size;
+    bool isOther = p.finish || isNarrowed || (inPairs && p.depth % 2);
+    int64_t apart = !rest && isOther ? 1 : 0;
+    e.sequence(whole - apart, [&](Index i) { body(i * size, size, false); });
     if (apart || rest)
       body(e.constant((whole - apart) * size), rest ? rest : size, true);
   }
+  /// The place along the depth where a point begins.
+  Index placeOf(Index point) const { return inPairs ? point * 2 : point; }
+  /// The places that `points` points from `first` on are, `isLast` to the end.
+  int64_t countPlaces(int64_t points, bool isLast) const {
+    return inPairs ? 2 * points - (isLast && p.depth % 2) : points;
+  }
 
-  /// Where C lies while it is computed: without memory of its own, in one tile,
-  /// or whole where sums of several blocks of the depth are added up.
+  /// Where C lies while it is computed: without memory of its own for sums, in one
+  /// tile, or whole where sums of several blocks of the depth are added up.
   void placeC() {
-    c = {p.address, p.first, p.rowStride, 1};
-    if (p.address)
+    final = c = {{p.address, p.first, p.rowStride, 1}, p.resultType};
+    bool whole = packer.getPoints(p.depth) > block.depth;
+    if (p.address && (!isNarrowed || !whole))
       return;
-    bool whole = p.depth > block.depth;
     isTileOfC = !whole;
     int64_t rows = whole ? p.rows : block.tileRows,
             columns = whole ? p.columns : block.panels.width;
-    c = {code.scratch(rows * columns), e.constant(0), columns, 1};
+    c = {{code.scratch(rows * columns), e.constant(0), columns, 1}, code.elementType};
+    if (!p.address)
+      final = c;
   }
-  /// C from element (row, column) on.
-  StridedMatrix tileOfC(Index row, Index column) const {
-    StridedMatrix tile = c;
+  /// C from element (row, column) on, while it is summed, or when it is final.
+  PlaceOfC tileOfC(PlaceOfC tile, Index row, Index column) const {
     if (!isTileOfC)
-      tile.first = c.at(row, column);
+      tile.matrix.first = tile.matrix.at(row, column);
     return tile;
   }
 
@@ -171,7 +199,8 @@ private:
   void tiles(const Part &part) {
     block.panels.forEach(e, [&](Index panel, int64_t across, int64_t) {
       if (block.packsB && !block.packsAhead)
-        packB(e.constant(0), panel * block.panels.width, 1, across, part.k, part.depth);
+        packB(e.constant(0), panel * block.panels.width, 1, across, placeOf(part.k),
+              countPlaces(part.depth, part.isLast));
       TileRows cut(part.rows, block.tileRows);
       cut.forEach(e, [&](Index i, Index row, int64_t height) {
         tile(part, {i, row, panel, height, across, cut.count()});
@@ -182,10 +211,12 @@ private:
   /// Asks for lines of the next panel, so that all tiles of this one together
   /// bring all of it; `round` counts the calls a tile makes, of `rounds`.
   void prefetchNextPanel(const Part &part, const Tile &tile, Index round, int64_t rounds) {
-    int64_t perLine = 64 / code.bytes, width = block.panels.width;
-    int64_t lines = llvm::divideCeil(part.depth * width, perLine);
-    int64_t each = llvm::divideCeil(lines, rounds * tile.tilesOfPanel);
     bool isPacked = block.packsB && block.packsAhead;
+    Type type = isPacked ? code.elementType : p.factorType;
+    int64_t perLine = 512 / type.getIntOrFloatBitWidth(), width = block.panels.width;
+    int64_t places = isPacked ? part.depth : countPlaces(part.depth, part.isLast);
+    int64_t lines = llvm::divideCeil(places * width, perLine);
+    int64_t each = llvm::divideCeil(lines, rounds * tile.tilesOfPanel);
     bool isRows = p.b && p.b.columnStride == 1, isColumns = p.b && p.b.rowStride == 1;
     if (p.columns <= width || (!isPacked && !isRows && !isColumns))
       return;
@@ -201,12 +232,12 @@ private:
         // Rows of `pieces` lines, or columns of them.
         int64_t pieces = std::max<int64_t>(1, width / perLine);
         Index column = (tile.panel + 1) * width;
-        number =
-            isRows
-                ? p.b.at(part.k + e.floorDiv(line, pieces), column + e.mod(line, pieces) * perLine)
-                : p.b.at(part.k + e.floorDiv(line, width) * perLine, column + e.mod(line, width));
+        Index k = placeOf(part.k);
+        number = isRows
+                     ? p.b.at(k + e.floorDiv(line, pieces), column + e.mod(line, pieces) * perLine)
+                     : p.b.at(k + e.floorDiv(line, width) * perLine, column + e.mod(line, width));
       }
-      code.prefetch(base, number, /*locality=*/isPacked ? 3 : 2);
+      code.prefetch(base, number, /*locality=*/isPacked ? 3 : 2, type);
     }
   }
 
@@ -232,6 +263,7 @@ private:
                          {{part.depth, a.columnStride, b.rowStride}}};
     if (!block.packsB)
       product.lastLanes = tile.across % code.lanes;
+    product.isOfPairs = inPairs;
     auto prefetch = [&](Index round, int64_t rounds) {
       prefetchNextPanel(part, tile, round, rounds);
     };
@@ -242,14 +274,18 @@ private:
   void tile(const Part &part, const Tile &tile) {
     int64_t vectors = llvm::divideCeil(tile.across, code.lanes);
     Index row = part.row + tile.row, column = tile.panel * block.panels.width;
-    StridedMatrix to = tileOfC(row, column);
-    auto place = [&](int64_t r, int64_t v) {
-      return to.at(e.constant(r), e.constant(v * code.lanes));
+    const PlaceOfC from = tileOfC(c, row, column),
+                   to = part.isLast ? tileOfC(final, row, column) : from;
+    auto place = [&](const PlaceOfC &tile, int64_t r, int64_t v) {
+      return tile.matrix.at(e.constant(r), e.constant(v * code.lanes));
+    };
+    auto addressOf = [&](const PlaceOfC &tile, int64_t r, int64_t v) {
+      return code.at(tile.matrix.address, place(tile, r, v), tile.elementType);
     };
     if (!isTileOfC && part.depth >= 32)
       for (int64_t r = 0; r < tile.height; ++r)
         for (int64_t v = 0; v < vectors; ++v)
-          code.prefetch(to.address, place(r, v), 3);
+          code.prefetch(from.matrix.address, place(from, r, v), 3, from.elementType);
     Values sums = multiply(part, tile, vectors);
     Value isLater;
     bool isConstant = isa<AffineConstantExpr>(part.k);
@@ -259,26 +295,29 @@ private:
                                       e.materialize(e.constant(0)));
     for (int64_t r = 0; r < tile.height; ++r)
       for (int64_t v = 0; v < vectors; ++v) {
-        Value address = code.at(to.address, place(r, v)), sum = sums[r * vectors + v];
+        Value sum = sums[r * vectors + v];
         int64_t lanes = std::min(code.lanes, tile.across - v * code.lanes);
         if (mayBeLater)
-          sum = code.add(
-              e.branch(
-                  isLater, [&] { return code.load(address, lanes); }, [&] { return code.zero(); }),
-              sum);
-        code.store(sum, address, lanes);
+          sum = code.add(e.branch(
+                             isLater, [&] { return code.load(addressOf(from, r, v), lanes); },
+                             [&] { return code.zero(); }),
+                         sum);
+        code.storeAs(to.elementType, sum, addressOf(to, r, v), lanes);
       }
     if (part.isLast && p.finish)
-      p.finish(row, tile.height, column, tile.across, to);
+      p.finish(row, tile.height, column, tile.across, to.matrix);
   }
 
   VectorEmitter &e;
   VectorCode code;
   const MatrixProduct &p;
-  Blocking block;
+  /// Whether factors are packed in pairs, and whether C is narrower than sums.
+  bool inPairs, isNarrowed;
   MatrixPacker packer;
+  Blocking block;
   Value packedA, packedB;
-  StridedMatrix c;
+  /// Where sums lie, and C when it is final.
+  PlaceOfC c, final;
   bool isTileOfC = false;
 };
 } // namespace

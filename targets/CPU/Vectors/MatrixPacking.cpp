@@ -2,6 +2,7 @@
 
 #include "targets/CPU/Vectors/MatrixPacking.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -13,10 +14,76 @@ using Values = LoopEmitter::Values;
 
 void MatrixPacker::clear(Value packed, Index tile, int64_t first, int64_t stride, int64_t depth) {
   Value zero = code.zero();
-  e.sequence(depth, [&](Index k) {
-    code.store(zero, code.at(packed, (tile * depth + k) * stride + first));
+  int64_t points = getPoints(depth);
+  e.sequence(points, [&](Index k) {
+    code.store(zero, code.at(packed, (tile * points + k) * stride + first));
   });
 }
+
+//===----------------------------------------------------------------------===//
+// Points
+//===----------------------------------------------------------------------===//
+
+/// A short vector of neighbours in memory, of the type that is computed with.
+Value MatrixPacker::loadElements(const StridedMatrix &from, Index number, int64_t count) {
+  Value address = code.at(from.address, number, factorType);
+  if (factorType == code.elementType)
+    return code.loadShort(address, count);
+  Value vector = code.loadAs(factorType, address, count);
+  return count < code.lanes ? code.firstLanes(vector, count) : vector;
+}
+
+/// A point of `count` lanes side by side; `isHalf` has no second element.
+Value MatrixPacker::loadAcross(const StridedMatrix &from, Index lane, Index point, int64_t count,
+                               bool isHalf) {
+  if (!inPairs)
+    return loadElements(from, from.at(lane, point), count);
+  auto words = code.type.clone(e.builder.getI32Type());
+  auto widened = [&](Index k) -> Value {
+    Value address = code.at(from.address, from.at(lane, k), factorType);
+    return e.make<arith::ExtUIOp>(words, code.loadBits(address, count, code.lanes));
+  };
+  Value pairs = widened(point * 2);
+  if (!isHalf) {
+    Value places = e.make<arith::ConstantOp>(
+        DenseElementsAttr::get(words, Attribute(e.builder.getI32IntegerAttr(16))));
+    pairs = e.make<arith::OrIOp>(pairs,
+                                 e.make<arith::ShLIOp>(widened(point * 2 + 1), places).getResult());
+  }
+  Value vector = e.make<arith::BitcastOp>(code.type, pairs);
+  return count < code.lanes ? code.firstLanes(vector, count) : vector;
+}
+
+/// As many points of a lane as a vector has, or those of `depth` elements.
+Value MatrixPacker::loadAlong(const StridedMatrix &from, Index number, int64_t depth) {
+  if (!inPairs)
+    return loadElements(from, number, depth);
+  Value address = code.at(from.address, number, factorType);
+  return e.make<LLVM::BitcastOp>(code.type, code.loadBits(address, depth, 2 * code.lanes));
+}
+
+Value MatrixPacker::readPoint(ReadElement read, Index lane, Index point, bool isHalf) {
+  if (!inPairs) {
+    Value element = read(lane, point);
+    return factorType == code.elementType ? element
+                                          : e.make<arith::ExtFOp>(code.elementType, element);
+  }
+  Type word = e.builder.getI32Type();
+  auto bits = [&](Index k) -> Value {
+    Value half = e.make<arith::BitcastOp>(e.builder.getI16Type(), read(lane, k));
+    return e.make<arith::ExtUIOp>(word, half);
+  };
+  Value first = bits(point * 2);
+  if (isHalf)
+    return first;
+  Value places = e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(16));
+  return e.make<arith::OrIOp>(first,
+                              e.make<arith::ShLIOp>(bits(point * 2 + 1), places).getResult());
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
 
 void MatrixPacker::pack(Value packed, const TileRun &run, int64_t depth, const StridedMatrix &from,
                         ReadElement read) {
@@ -26,57 +93,78 @@ void MatrixPacker::pack(Value packed, const TileRun &run, int64_t depth, const S
     return copy(packed, run, depth, from);
   if (from && from.columnStride == 1 && depth >= code.lanes)
     return transpose(packed, run, depth, from, read);
-  e.forEach({run.count, depth, run.width}, [&](ArrayRef<Index> i) {
-    Index number = ((run.tile + i[0]) * depth + i[1]) * run.stride + i[2];
-    e.storeAt(packed, read(run.lane + i[0] * run.width + i[2], i[1]), number);
+  int64_t points = getPoints(depth), whole = inPairs ? depth / 2 : depth;
+  e.forEach({run.count, whole, run.width}, [&](ArrayRef<Index> i) {
+    Index number = ((run.tile + i[0]) * points + i[1]) * run.stride + i[2];
+    e.storeAt(packed, readPoint(read, run.lane + i[0] * run.width + i[2], i[1], false), number);
   });
+  if (whole < points)
+    e.forEach({run.count, run.width}, [&](ArrayRef<Index> i) {
+      Index number = ((run.tile + i[0]) * points + whole) * run.stride + i[1];
+      Index lane = run.lane + i[0] * run.width + i[1];
+      e.storeAt(packed, readPoint(read, lane, e.constant(whole), true), number);
+    });
 }
 
 // A few rows side by side, so that each line of memory is read once.
 void MatrixPacker::copy(Value packed, const TileRun &run, int64_t depth,
                         const StridedMatrix &from) {
-  int64_t together = depth % 4 == 0 ? 4 : 1;
-  e.sequence(depth / together, [&](Index group) {
+  int64_t points = getPoints(depth), whole = inPairs ? depth / 2 : depth;
+  int64_t together = whole % 4 == 0 ? 4 : 1, each = inPairs ? 2 : 1;
+  auto copyPoint = [&](Index tile, Index k, bool isHalf) {
+    for (int64_t lane = 0; lane < run.width; lane += code.lanes) {
+      Value vector = loadAcross(from, run.lane + tile * run.width + lane, k,
+                                std::min(code.lanes, run.width - lane), isHalf);
+      code.store(vector, code.at(packed, ((run.tile + tile) * points + k) * run.stride + lane));
+    }
+  };
+  e.sequence(whole / together, [&](Index group) {
     e.sequence(run.count, [&](Index tile) {
       for (int64_t u = 0; u < together; ++u) {
         Index k = group * together + u;
         // Rows may be pages apart.
-        code.prefetch(from.address, from.at(run.lane + tile * run.width, k + 12), 3);
-        for (int64_t lane = 0; lane < run.width; lane += code.lanes) {
-          Value vector =
-              code.loadShort(code.at(from.address, from.at(run.lane + tile * run.width + lane, k)),
-                             std::min(code.lanes, run.width - lane));
-          code.store(vector, code.at(packed, ((run.tile + tile) * depth + k) * run.stride + lane));
-        }
+        for (int64_t i = 0; i < each; ++i)
+          code.prefetch(from.address, from.at(run.lane + tile * run.width, k * each + i + 12), 3,
+                        factorType);
+        copyPoint(tile, k, /*isHalf=*/false);
       }
     });
   });
+  if (whole < points)
+    e.sequence(run.count, [&](Index tile) { copyPoint(tile, e.constant(whole), /*isHalf=*/true); });
 }
 
 void MatrixPacker::transpose(Value packed, const TileRun &run, int64_t depth,
                              const StridedMatrix &from, ReadElement read) {
-  int64_t lanes = code.lanes;
+  int64_t lanes = code.lanes, points = getPoints(depth), each = inPairs ? 2 : 1;
   // In a tile of one square, stores overlap: the next one puts right what was
   // written past the width.
   bool overlap = run.width <= lanes;
   Value zero = code.zero();
-  int64_t whole = depth / lanes * lanes;
+  int64_t squares = depth / (lanes * each), whole = squares * lanes;
+  auto square = [&](Index lane, Index to, Index first, int64_t elements) {
+    int64_t height = getPoints(elements);
+    for (int64_t left = 0; left < run.width; left += lanes) {
+      int64_t count = std::min(lanes, run.width - left);
+      Values rows(lanes, zero);
+      for (int64_t r = 0; r < count; ++r)
+        rows[r] = loadAlong(from, from.at(lane + left + r, first * each), elements);
+      Values columns = code.transposed(rows);
+      for (int64_t k = 0; k < height; ++k)
+        code.store(count < lanes && !overlap ? code.firstLanes(columns[k], count) : columns[k],
+                   code.at(packed, (to + first + k) * run.stride + left));
+    }
+  };
   e.sequence(run.count, [&](Index tile) {
-    Index lane = run.lane + tile * run.width, to = (run.tile + tile) * depth;
-    e.sequence(depth / lanes, [&](Index square) {
-      for (int64_t first = 0; first < run.width; first += lanes) {
-        int64_t count = std::min(lanes, run.width - first);
-        Values rows(lanes, zero);
-        for (int64_t r = 0; r < count; ++r)
-          rows[r] = code.load(code.at(from.address, from.at(lane + first + r, square * lanes)));
-        for (auto [k, column] : llvm::enumerate(code.transposed(rows)))
-          code.store(count < lanes && !overlap ? code.firstLanes(column, count) : column,
-                     code.at(packed, (to + square * lanes + int64_t(k)) * run.stride + first));
-      }
+    Index lane = run.lane + tile * run.width, to = (run.tile + tile) * points;
+    e.sequence(squares, [&](Index i) { square(lane, to, i * lanes, lanes * each); });
+    if (points == whole)
+      return;
+    if (inPairs)
+      return square(lane, to, e.constant(whole), depth - whole * each);
+    e.forEach({points - whole, run.width}, [&](ArrayRef<Index> i) {
+      e.storeAt(packed, readPoint(read, lane + i[1], i[0] + whole, false),
+                (to + whole + i[0]) * run.stride + i[1]);
     });
-    if (depth > whole)
-      e.forEach({depth - whole, run.width}, [&](ArrayRef<Index> i) {
-        e.storeAt(packed, read(lane + i[1], i[0] + whole), (to + whole + i[0]) * run.stride + i[1]);
-      });
   });
 }

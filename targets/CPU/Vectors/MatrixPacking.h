@@ -18,25 +18,32 @@ struct StridedMatrix {
   }
 };
 
-/// Tiles of a factor side by side: lane l of tile t at depth k is element
-/// (t `depth` + k) `stride` + l. Lanes past the width of a tile hold anything.
+/// Tiles of a factor side by side: lane l of tile t at point k of `points` is
+/// element (t `points` + k) `stride` + l. Lanes past the width of a tile hold
+/// anything. A point is a place along the depth, or two of them.
 struct TileRun {
   /// First tile, first lane of the factor in it, and number of tiles.
   LoopEmitter::Index tile, lane;
   int64_t count;
-  /// Lanes of each tile, and elements from one k to the next.
+  /// Lanes of each tile, and elements from one point to the next.
   int64_t width, stride;
 };
 
 /// Copies factors of matrix products into tiles. What lies in memory with unit
 /// stride along the lanes is copied in vectors; with unit stride along the
 /// depth, transposed in registers, a square of vectors at a time.
+///
+/// Factors of a 16-bit type are widened to the type that is computed with, or, of
+/// bf16, laid in pairs: a point is then the 32 bits of two neighbours along the
+/// depth, the first one in the lower half, and zero after the last one.
 class MatrixPacker {
 public:
   using Index = LoopEmitter::Index;
   using ReadElement = llvm::function_ref<mlir::Value(Index lane, Index k)>;
 
-  explicit MatrixPacker(VectorCode &code) : code(code), e(code.e) {}
+  explicit MatrixPacker(VectorCode &code) : MatrixPacker(code, code.elementType, false) {}
+  MatrixPacker(VectorCode &code, mlir::Type factorType, bool inPairs)
+      : code(code), e(code.e), factorType(factorType), inPairs(inPairs) {}
 
   /// Packs `depth` elements of each lane. `from` has a row a lane and a column
   /// a k; `read` gives the elements when it is not in memory.
@@ -46,14 +53,23 @@ public:
   void clear(mlir::Value packed, Index tile, int64_t first, int64_t stride, int64_t depth);
   /// Elements beyond the last tile that `pack` may overwrite.
   int64_t getSlack() const { return code.lanes; }
+  /// Points for `depth` elements.
+  int64_t getPoints(int64_t depth) const { return inPairs ? (depth + 1) / 2 : depth; }
 
 private:
   void copy(mlir::Value packed, const TileRun &run, int64_t depth, const StridedMatrix &from);
   void transpose(mlir::Value packed, const TileRun &run, int64_t depth, const StridedMatrix &from,
                  ReadElement read);
+  mlir::Value loadElements(const StridedMatrix &from, Index number, int64_t count);
+  mlir::Value loadAcross(const StridedMatrix &from, Index lane, Index point, int64_t count,
+                         bool isHalf);
+  mlir::Value loadAlong(const StridedMatrix &from, Index number, int64_t depth);
+  mlir::Value readPoint(ReadElement read, Index lane, Index point, bool isHalf);
 
   VectorCode &code;
   VectorEmitter &e;
+  mlir::Type factorType;
+  bool inPairs;
 };
 
 } // namespace dpc::nn

@@ -41,7 +41,8 @@ Values RegisterTile::addPoint(VectorCode &code, ArrayRef<Value> scalars, Value v
     Value factor = code.splat(code.loadScalar(code.at(row, e.constant(scalarConstant))));
     for (size_t v = 0; v < vectors.size(); ++v) {
       Value &sum = sums[r * vectors.size() + v];
-      sum = code.multiplyAdd(factor, factors[v], sum);
+      sum = isOfPairs ? code.multiplyAddPairs(factor, factors[v], sum)
+                      : code.multiplyAdd(factor, factors[v], sum);
     }
   }
   return sums;

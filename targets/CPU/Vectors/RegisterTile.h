@@ -20,6 +20,8 @@ struct RegisterTile {
   llvm::SmallVector<Loop> loops;      // outermost first
   /// Lanes of the last vector that exist in memory; 0: all of them.
   int64_t lastLanes = 0;
+  /// Scalars and lanes are pairs of bf16 (VectorCode::multiplyAddPairs).
+  bool isOfPairs = false;
   /// Adds code to each iteration of a long innermost loop, such as a prefetch.
   llvm::function_ref<void(LoopEmitter::Index iteration, int64_t count)> eachIteration = nullptr;
 

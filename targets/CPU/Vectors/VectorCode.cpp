@@ -4,6 +4,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
@@ -16,11 +18,11 @@ VectorCode::VectorCode(VectorEmitter &emitter, Type elementType, int64_t lanes)
       lanes(lanes ? lanes : emitter.vectorBytes / bytes),
       type(VectorType::get({this->lanes}, elementType)) {}
 
-Value VectorCode::at(Value base, Index number) {
+Value VectorCode::at(Value base, Index number, Type memoryType) {
   if (auto constant = dyn_cast<AffineConstantExpr>(number))
     if (constant.getValue() == 0)
       return base;
-  return e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()), elementType, base,
+  return e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()), memoryType, base,
                              ValueRange(e.materialize(number)), /*inbounds=*/true);
 }
 
@@ -31,10 +33,10 @@ Value VectorCode::zero() {
       DenseElementsAttr::get(type, e.builder.getFloatAttr(elementType, 0.0)));
 }
 
-Value VectorCode::maskOf(int64_t count) {
-  SmallVector<bool> mask(lanes, false);
+Value VectorCode::maskOf(int64_t count, int64_t width) {
+  SmallVector<bool> mask(width, false);
   std::fill_n(mask.begin(), count, true);
-  auto maskType = VectorType::get({lanes}, e.builder.getI1Type());
+  auto maskType = VectorType::get({width}, e.builder.getI1Type());
   return e.make<LLVM::ConstantOp>(maskType, DenseElementsAttr::get(maskType, mask));
 }
 
@@ -56,10 +58,62 @@ void VectorCode::store(Value vector, Value address, int64_t count) {
   op.setAccessGroupsAttr(e.accessGroups);
 }
 
-Value VectorCode::loadShort(Value address, int64_t count) {
-  auto op = e.make<LLVM::LoadOp>(VectorType::get({count}, elementType), address, bytes);
+Value VectorCode::loadShort(Value address, int64_t count, Type memoryType) {
+  auto op = e.make<LLVM::LoadOp>(VectorType::get({count}, memoryType), address,
+                                 memoryType.getIntOrFloatBitWidth() / 8);
   op.setAccessGroupsAttr(e.accessGroups);
   return op;
+}
+
+Value VectorCode::converted(Value vector, Type to) {
+  auto from = cast<VectorType>(vector.getType());
+  if (from.getElementType() == to)
+    return vector;
+  if (from.getElementTypeBitWidth() < to.getIntOrFloatBitWidth())
+    return e.make<arith::ExtFOp>(from.clone(to), vector);
+  return e.make<arith::TruncFOp>(from.clone(to), vector);
+}
+
+Value VectorCode::loadBits(Value address, int64_t count, int64_t width) {
+  Type bits = e.builder.getI16Type();
+  if (count == width)
+    return loadShort(address, count, bits);
+  auto zeros = [&](int64_t size) -> Value {
+    auto vector = VectorType::get({size}, bits);
+    return e.make<arith::ConstantOp>(
+        DenseElementsAttr::get(vector, Attribute(e.builder.getI16IntegerAttr(0))));
+  };
+  if (e.vectorBytes == 64)
+    return e.make<LLVM::MaskedLoadOp>(VectorType::get({width}, bits), address, maskOf(count, width),
+                                      ValueRange(zeros(width)), /*alignment=*/2);
+  // Lane `count` is zero, and so are all that are not there.
+  SmallVector<int32_t> mask(width, count);
+  std::iota(mask.begin(), mask.begin() + count, 0);
+  return e.make<LLVM::ShuffleVectorOp>(loadShort(address, count, bits), zeros(count), mask);
+}
+
+Value VectorCode::loadAs(Type memoryType, Value address, int64_t count) {
+  if (memoryType == elementType)
+    return load(address, count);
+  Value bits = loadBits(address, count, lanes);
+  return converted(e.make<arith::BitcastOp>(type.clone(memoryType), bits), elementType);
+}
+
+void VectorCode::storeAs(Type memoryType, Value vector, Value address, int64_t count) {
+  if (memoryType == elementType)
+    return store(vector, address, count);
+  vector = converted(vector, memoryType);
+  auto have = cast<VectorType>(vector.getType());
+  Value bits = e.make<arith::BitcastOp>(have.clone(e.builder.getI16Type()), vector);
+  if (count < have.getNumElements()) {
+    if (e.vectorBytes == 64) {
+      e.make<LLVM::MaskedStoreOp>(bits, address, maskOf(count), /*alignment=*/2);
+      return;
+    }
+    bits = firstLanes(bits, count);
+  }
+  auto op = e.make<LLVM::StoreOp>(bits, address, /*alignment=*/2);
+  op.setAccessGroupsAttr(e.accessGroups);
 }
 
 Value VectorCode::firstLanes(Value vector, int64_t count) {
@@ -67,9 +121,10 @@ Value VectorCode::firstLanes(Value vector, int64_t count) {
   return e.make<LLVM::ShuffleVectorOp>(vector, vector, mask);
 }
 
-void VectorCode::prefetch(Value base, Index number, int locality) {
-  Value place = e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()), elementType,
-                                    base, ValueRange(e.materialize(number)));
+void VectorCode::prefetch(Value base, Index number, int locality, Type memoryType) {
+  Value place = e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()),
+                                    memoryType ? memoryType : elementType, base,
+                                    ValueRange(e.materialize(number)));
   e.make<LLVM::Prefetch>(place, /*write=*/0, locality, /*data=*/1);
 }
 
@@ -88,6 +143,15 @@ Value VectorCode::splat(Value scalar) {
 
 Value VectorCode::multiplyAdd(Value x, Value y, Value sum) {
   return e.make<LLVM::FMAOp>(x, y, sum);
+}
+
+Value VectorCode::multiplyAddPairs(Value x, Value y, Value sum) {
+  auto pairs = VectorType::get({2 * lanes}, e.builder.getBF16Type());
+  Values operands{sum, e.make<LLVM::BitcastOp>(pairs, x), e.make<LLVM::BitcastOp>(pairs, y)};
+  return e
+      .make<LLVM::CallIntrinsicOp>(
+          type, e.builder.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"), operands)
+      .getResult(0);
 }
 
 Value VectorCode::add(Value x, Value y) { return e.make<arith::AddFOp>(x, y); }

@@ -22,7 +22,9 @@ public:
   mlir::VectorType type;
 
   /// Address of element `number` after `base`.
-  mlir::Value at(mlir::Value base, Index number);
+  mlir::Value at(mlir::Value base, Index number) { return at(base, number, elementType); }
+  /// The same among elements of `memoryType`.
+  mlir::Value at(mlir::Value base, Index number, mlir::Type memoryType);
   /// Scratch memory for `elements` elements.
   mlir::Value scratch(int64_t elements);
   mlir::Value zero();
@@ -34,16 +36,33 @@ public:
   void store(mlir::Value vector, mlir::Value address) { store(vector, address, lanes); }
   /// A vector of `count` elements, as `store` takes it too: for what masks make
   /// slow.
-  mlir::Value loadShort(mlir::Value address, int64_t count);
+  mlir::Value loadShort(mlir::Value address, int64_t count) {
+    return loadShort(address, count, elementType);
+  }
+  mlir::Value loadShort(mlir::Value address, int64_t count, mlir::Type memoryType);
+  /// `count` elements of a 16-bit type as integers, zero in the rest of `width`
+  /// lanes: in one instruction where there are masks of such lanes, as with
+  /// 64-byte vectors.
+  mlir::Value loadBits(mlir::Value address, int64_t count, int64_t width);
+  /// `load` and `store` of memory with elements of `memoryType`, which is this
+  /// code's type or a 16-bit one: they are widened, or rounded.
+  mlir::Value loadAs(mlir::Type memoryType, mlir::Value address, int64_t count);
+  void storeAs(mlir::Type memoryType, mlir::Value vector, mlir::Value address, int64_t count);
+  /// Elements of a vector in another float type.
+  mlir::Value converted(mlir::Value vector, mlir::Type to);
   mlir::Value firstLanes(mlir::Value vector, int64_t count);
   /// Asks for the line of an element that need not exist: 3 for the first
   /// cache, 2 for the second.
-  void prefetch(mlir::Value base, Index number, int locality);
+  void prefetch(mlir::Value base, Index number, int locality, mlir::Type memoryType = {});
   mlir::Value loadScalar(mlir::Value address);
   /// The scalar in every lane.
   mlir::Value splat(mlir::Value scalar);
   /// x * y + sum, rounded once.
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum);
+  /// The same where each 32 bits of x and y are a pair of bf16: sum of f32 plus the
+  /// products of both halves. Rounded after each product, denormals are 0. Only
+  /// where VectorEmitter::multipliesBf16.
+  mlir::Value multiplyAddPairs(mlir::Value x, mlir::Value y, mlir::Value sum);
   mlir::Value add(mlir::Value x, mlir::Value y);
   mlir::Value sumOfLanes(mlir::Value vector);
   /// The lanes combined into a scalar, halves first.
@@ -69,7 +88,8 @@ public:
   Values transposed(Values rows);
 
 private:
-  mlir::Value maskOf(int64_t count);
+  mlir::Value maskOf(int64_t count) { return maskOf(count, lanes); }
+  mlir::Value maskOf(int64_t count, int64_t width);
 };
 
 } // namespace dpc::nn

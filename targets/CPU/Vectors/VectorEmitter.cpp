@@ -10,8 +10,8 @@ using namespace dpc;
 #include "targets/CPU/Vectors/VectorFillOpInterface.cpp.inc"
 
 VectorEmitter::VectorEmitter(OpBuilder &builder, Location loc, const KernelGraph &graph,
-                             unsigned vectorBytes)
-    : KernelEmitter(builder, loc, graph), vectorBytes(vectorBytes) {
+                             unsigned vectorBytes, bool multipliesBf16)
+    : KernelEmitter(builder, loc, graph), vectorBytes(vectorBytes), multipliesBf16(multipliesBf16) {
   MLIRContext *context = builder.getContext();
   auto accessGroup =
       LLVM::AccessGroupAttr::get(context, DistinctAttr::create(builder.getUnitAttr()));

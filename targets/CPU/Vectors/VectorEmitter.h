@@ -11,10 +11,13 @@ class VectorEmitter : public KernelEmitter {
 public:
   /// For floating-point vectors of `vectorBytes` bytes: 32 or 64.
   VectorEmitter(mlir::OpBuilder &builder, mlir::Location loc, const KernelGraph &graph,
-                unsigned vectorBytes);
+                unsigned vectorBytes, bool multipliesBf16);
 
   /// Bytes of the floating-point vectors that kernels are blocked for.
   const unsigned vectorBytes;
+  /// Whether there are instructions that multiply bf16 and sum in f32
+  /// (VectorCode::multiplyAddPairs).
+  const bool multipliesBf16;
 
 protected:
   void emitFill(mlir::Operation *op) override;

@@ -4,11 +4,13 @@
 #include "targets/Loops/Math/MathExpansion.h"
 
 #include "targets/Loops/Math/DoubleFunctions.h"
+#include "targets/Loops/Math/FloatBuilder.h"
 #include "targets/Loops/Math/FloatFunctions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -56,44 +58,36 @@ static Value emitIntegerPower(OpBuilder &b, math::IPowIOp op) {
 
 /// bf16 is the upper half of f32: rounded to nearest even by an addition.
 static Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
-  Type i32 = b.getI32Type(), i16 = b.getI16Type();
-  if (!x.getType().isF32())
-    x = b.create<arith::TruncFOp>(loc, b.getF32Type(), x);
-  auto number = [&](int64_t value) -> Value {
-    return b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(value));
-  };
-  Value bits = b.create<arith::BitcastOp>(loc, i32, x);
-  Value odd =
-      b.create<arith::AndIOp>(loc, b.create<arith::ShRUIOp>(loc, bits, number(16)), number(1));
-  Value rounded =
-      b.create<arith::AddIOp>(loc, bits, b.create<arith::AddIOp>(loc, odd, number(0x7FFF)));
-  Value isNan = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, x, x);
-  Value quiet = b.create<arith::OrIOp>(loc, bits, number(0x400000));
-  Value chosen = b.create<arith::SelectOp>(loc, isNan, quiet, rounded);
+  FloatBuilder f{b, loc, x.getType()};
+  if (!getElementTypeOrSelf(x).isF32())
+    x = f.make<arith::TruncFOp>(f.like(b.getF32Type()), x);
+  auto number = [&](int64_t value) { return f.constant(b.getI32IntegerAttr(value)); };
+  Value bits = f.make<arith::BitcastOp>(f.like(b.getI32Type()), x);
+  Value odd = f.both(f.make<arith::ShRUIOp>(bits, number(16)), number(1));
+  Value rounded = f.make<arith::AddIOp>(bits, f.make<arith::AddIOp>(odd, number(0x7FFF)));
+  Value quiet = f.make<arith::OrIOp>(bits, number(0x400000));
+  Value chosen = f.select(f.is(arith::CmpFPredicate::UNO, x, x), quiet, rounded);
   Value high =
-      b.create<arith::TruncIOp>(loc, i16, b.create<arith::ShRUIOp>(loc, chosen, number(16)));
-  return b.create<arith::BitcastOp>(loc, b.getBF16Type(), high);
+      f.make<arith::TruncIOp>(f.like(b.getI16Type()), f.make<arith::ShRUIOp>(chosen, number(16)));
+  return f.make<arith::BitcastOp>(f.like(b.getBF16Type()), high);
 }
 
 static Value extendBf16(OpBuilder &b, arith::ExtFOp op) {
-  Location loc = op.getLoc();
-  Value bits = b.create<arith::BitcastOp>(loc, b.getI16Type(), op.getIn());
-  Value wide = b.create<arith::ExtUIOp>(loc, b.getI32Type(), bits);
-  Value shift = b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(16));
-  Value value =
-      b.create<arith::BitcastOp>(loc, b.getF32Type(), b.create<arith::ShLIOp>(loc, wide, shift));
-  if (op.getType().isF32())
-    return value;
-  return b.create<arith::ExtFOp>(loc, op.getType(), value);
+  FloatBuilder f{b, op.getLoc(), op.getType()};
+  Value bits = f.make<arith::BitcastOp>(f.like(b.getI16Type()), op.getIn());
+  Value wide = f.make<arith::ExtUIOp>(f.like(b.getI32Type()), bits);
+  Value shifted = f.make<arith::ShLIOp>(wide, f.constant(b.getI32IntegerAttr(16)));
+  Value value = f.make<arith::BitcastOp>(f.like(b.getF32Type()), shifted);
+  return value.getType() == op.getType() ? value : f.make<arith::ExtFOp>(op.getType(), value);
 }
 
 static Value expand(OpBuilder &b, Operation *op) {
   Location loc = op->getLoc();
   Type type = op->getResult(0).getType();
   if (auto truncate = dyn_cast<arith::TruncFOp>(op))
-    return type.isBF16() ? truncateToBf16(b, loc, truncate.getIn()) : Value();
+    return getElementTypeOrSelf(type).isBF16() ? truncateToBf16(b, loc, truncate.getIn()) : Value();
   if (auto extend = dyn_cast<arith::ExtFOp>(op))
-    return extend.getIn().getType().isBF16() ? extendBf16(b, extend) : Value();
+    return getElementTypeOrSelf(extend.getIn()).isBF16() ? extendBf16(b, extend) : Value();
   if (isa<arith::RemFOp>(op))
     return emitRemainder(b, op);
   if (!isa_and_nonnull<math::MathDialect>(op->getDialect()))

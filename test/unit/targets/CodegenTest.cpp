@@ -53,6 +53,14 @@ TEST_P(CodegenCase, Avx2) {
   check(GetParam(), "f32", 2e-6, CodeOptions{"x86-64-v3"});
 }
 
+/// Those of machines that have AVX-512 but no products of bf16.
+TEST_P(CodegenCase, Avx512) {
+  if (!llvm::sys::getHostCPUFeatures().lookup("avx512bf16") ||
+      !StringRef(GetParam().text).contains("bf16"))
+    GTEST_SKIP() << "this machine's own tiles are these";
+  check(GetParam(), "f32", 2e-6, CodeOptions{"x86-64-v4"});
+}
+
 TEST_P(CodegenCase, ScalarF64) { check(GetParam(), "f64", 1e-12, {}, "scalar"); }
 /// Sums take their terms in order: their errors are those of blocks of 4,096.
 TEST_P(CodegenCase, ScalarF32) {

@@ -128,6 +128,102 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {"%o, %l = nn.attention %a, %b, %c mask %d [2, 3] rows 1 scale 0.4 causal : tensor<2x19x3x6xf16>, tensor<2x23x3x6xf16>, tensor<2x23x3x9xf16>, tensor<19x23xf32> -> tensor<2x19x3x9xf16>, tensor<2x3x19xf32> nn.attention_grad %a, %b, %c, %l, %e, %f mask %d [2, 3] rows 1 scale 0.4 causal : tensor<2x19x3x6xf16>, tensor<2x23x3x6xf16>, tensor<2x23x3x9xf16>, tensor<2x3x19xf32>, tensor<2x3x19xf32>, tensor<2x19x3x9xf16>, tensor<19x23xf32> -> tensor<2x19x3x6xf16>, tensor<2x23x3x6xf16>, tensor<2x23x3x9xf16>", {{"2x19x3x6xf16"}, {"2x23x3x6xf16"}, {"2x23x3x9xf16"}, {"19x23xf32"}, {"2x3x19xf32"}, {"2x19x3x9xf16"}}},
     {"nn.attention %a, %b, %c mask %d [2, 3] rows 1 scale 0.4 guarded : tensor<2x19x3x6xf16>, tensor<2x23x3x6xf16>, tensor<2x23x3x9xf16>, tensor<19x23xf32> -> tensor<2x19x3x9xf16>, tensor<2x3x19xf32>", {{"2x19x3x6xf16"}, {"2x23x3x6xf16"}, {"2x23x3x9xf16"}, {"19x23xf32"}}},
     {"%o, %l = nn.attention %a, %b, %c mask %d [2, 3] rows 1 scale 0.4 guarded : tensor<2x19x3x6xf16>, tensor<2x23x3x6xf16>, tensor<2x23x3x9xf16>, tensor<19x23xf32> -> tensor<2x19x3x9xf16>, tensor<2x3x19xf32> nn.attention_grad %a, %b, %c, %l, %e, %f mask %d [2, 3] rows 1 scale 0.4 guarded : tensor<2x19x3x6xf16>, tensor<2x23x3x6xf16>, tensor<2x23x3x9xf16>, tensor<2x3x19xf32>, tensor<2x3x19xf32>, tensor<2x19x3x9xf16>, tensor<19x23xf32> -> tensor<2x19x3x6xf16>, tensor<2x23x3x6xf16>, tensor<2x23x3x9xf16>", {{"2x19x3x6xf16"}, {"2x23x3x6xf16"}, {"2x23x3x9xf16"}, {"19x23xf32"}, {"2x3x19xf32"}, {"2x19x3x9xf16"}}},
+    // Blocked products of narrow factors: odd depths, rests, several blocks, all orders, batches.
+    {"nn.dot %a, %b contract [1] [1] : tensor<61x83xbf16>, tensor<77x83xbf16> -> tensor<61x77xbf16>", {{"61x83xbf16"}, {"77x83xbf16"}}},
+    {"nn.dot %a, %b contract [0] [0] : tensor<67x19xbf16>, tensor<67x32xbf16> -> tensor<19x32xbf16>", {{"67x19xbf16"}, {"67x32xbf16"}}},
+    {"nn.dot %a, %b contract [0] [1] : tensor<39x45xbf16>, tensor<70x39xbf16> -> tensor<45x70xbf16>", {{"39x45xbf16"}, {"70x39xbf16"}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<101x1531xbf16>, tensor<1531x10xbf16> -> tensor<101x10xbf16>", {{"101x1531xbf16", -0.3, 0.3}, {"1531x10xbf16", -0.3, 0.3}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<9x2305xbf16>, tensor<2305x70xbf16> -> tensor<9x70xbf16>", {{"9x2305xbf16", -0.3, 0.3}, {"2305x70xbf16", -0.3, 0.3}}},
+    {"nn.dot %a, %b contract [1] [1] : tensor<16x1536xbf16>, tensor<33x1536xbf16> -> tensor<16x33xbf16>", {{"16x1536xbf16", -0.3, 0.3}, {"33x1536xbf16", -0.3, 0.3}}},
+    {"nn.dot %a, %b batch [0, 2] [0, 2] contract [3] [3] : tensor<2x9x3x17xbf16>, tensor<2x9x3x17xbf16> -> tensor<2x3x9x9xbf16>", {{"2x9x3x17xbf16"}, {"2x9x3x17xbf16"}}},
+    {"nn.dot %a, %b batch [0, 2] [0, 2] contract [3] [1] : tensor<2x9x3x16xbf16>, tensor<2x16x3x33xbf16> -> tensor<2x3x9x33xbf16>", {{"2x9x3x16xbf16"}, {"2x16x3x33xbf16"}}},
+    {"nn.dot %a, %b contract [0, 1] [0, 1] : tensor<3x7x33xbf16>, tensor<3x7x2x9xbf16> -> tensor<33x2x9xbf16>", {{"3x7x33xbf16"}, {"3x7x2x9xbf16"}}},
+    {"nn.dot %a, %b contract [2, 0] [1, 3] : tensor<4x50x5xbf16>, tensor<9x5x8x4xbf16> -> tensor<50x9x8xbf16>", {{"4x50x5xbf16"}, {"9x5x8x4xbf16"}}},
+    {"nn.dot %a, %b contract [1] [1] : tensor<61x83xbf16>, tensor<77x83xbf16> -> tensor<61x77xf32>", {{"61x83xbf16"}, {"77x83xbf16"}}},
+    {"nn.dot %a, %b contract [0] [0] : tensor<67x19xbf16>, tensor<67x32xbf16> -> tensor<19x32xf32>", {{"67x19xbf16"}, {"67x32xbf16"}}},
+    {"nn.dot %a, %b contract [0] [1] : tensor<39x45xbf16>, tensor<70x39xbf16> -> tensor<45x70xf32>", {{"39x45xbf16"}, {"70x39xbf16"}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<101x1531xbf16>, tensor<1531x10xbf16> -> tensor<101x10xf32>", {{"101x1531xbf16", -0.3, 0.3}, {"1531x10xbf16", -0.3, 0.3}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<9x2305xbf16>, tensor<2305x70xbf16> -> tensor<9x70xf32>", {{"9x2305xbf16", -0.3, 0.3}, {"2305x70xbf16", -0.3, 0.3}}},
+    {"nn.dot %a, %b contract [1] [1] : tensor<16x1536xbf16>, tensor<33x1536xbf16> -> tensor<16x33xf32>", {{"16x1536xbf16", -0.3, 0.3}, {"33x1536xbf16", -0.3, 0.3}}},
+    {"nn.dot %a, %b batch [0, 2] [0, 2] contract [3] [3] : tensor<2x9x3x17xbf16>, tensor<2x9x3x17xbf16> -> tensor<2x3x9x9xf32>", {{"2x9x3x17xbf16"}, {"2x9x3x17xbf16"}}},
+    {"nn.dot %a, %b batch [0, 2] [0, 2] contract [3] [1] : tensor<2x9x3x16xbf16>, tensor<2x16x3x33xbf16> -> tensor<2x3x9x33xf32>", {{"2x9x3x16xbf16"}, {"2x16x3x33xbf16"}}},
+    {"nn.dot %a, %b contract [0, 1] [0, 1] : tensor<3x7x33xbf16>, tensor<3x7x2x9xbf16> -> tensor<33x2x9xf32>", {{"3x7x33xbf16"}, {"3x7x2x9xbf16"}}},
+    {"nn.dot %a, %b contract [2, 0] [1, 3] : tensor<4x50x5xbf16>, tensor<9x5x8x4xbf16> -> tensor<50x9x8xf32>", {{"4x50x5xbf16"}, {"9x5x8x4xbf16"}}},
+    {"nn.dot %a, %b contract [1] [1] : tensor<61x83xf16>, tensor<77x83xf16> -> tensor<61x77xf16>", {{"61x83xf16"}, {"77x83xf16"}}},
+    {"nn.dot %a, %b contract [0] [0] : tensor<67x19xf16>, tensor<67x32xf16> -> tensor<19x32xf16>", {{"67x19xf16"}, {"67x32xf16"}}},
+    {"nn.dot %a, %b contract [0] [1] : tensor<39x45xf16>, tensor<70x39xf16> -> tensor<45x70xf16>", {{"39x45xf16"}, {"70x39xf16"}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<101x1531xf16>, tensor<1531x10xf16> -> tensor<101x10xf16>", {{"101x1531xf16", -0.3, 0.3}, {"1531x10xf16", -0.3, 0.3}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<9x2305xf16>, tensor<2305x70xf16> -> tensor<9x70xf16>", {{"9x2305xf16", -0.3, 0.3}, {"2305x70xf16", -0.3, 0.3}}},
+    {"nn.dot %a, %b contract [1] [1] : tensor<16x1536xf16>, tensor<33x1536xf16> -> tensor<16x33xf16>", {{"16x1536xf16", -0.3, 0.3}, {"33x1536xf16", -0.3, 0.3}}},
+    {"nn.dot %a, %b batch [0, 2] [0, 2] contract [3] [3] : tensor<2x9x3x17xf16>, tensor<2x9x3x17xf16> -> tensor<2x3x9x9xf16>", {{"2x9x3x17xf16"}, {"2x9x3x17xf16"}}},
+    {"nn.dot %a, %b batch [0, 2] [0, 2] contract [3] [1] : tensor<2x9x3x16xf16>, tensor<2x16x3x33xf16> -> tensor<2x3x9x33xf16>", {{"2x9x3x16xf16"}, {"2x16x3x33xf16"}}},
+    {"nn.dot %a, %b contract [0, 1] [0, 1] : tensor<3x7x33xf16>, tensor<3x7x2x9xf16> -> tensor<33x2x9xf16>", {{"3x7x33xf16"}, {"3x7x2x9xf16"}}},
+    {"nn.dot %a, %b contract [2, 0] [1, 3] : tensor<4x50x5xf16>, tensor<9x5x8x4xf16> -> tensor<50x9x8xf16>", {{"4x50x5xf16"}, {"9x5x8x4xf16"}}},
+    {"nn.dot %a, %b contract [1] [1] : tensor<61x83xf16>, tensor<77x83xf16> -> tensor<61x77xf32>", {{"61x83xf16"}, {"77x83xf16"}}},
+    {"nn.dot %a, %b contract [0] [0] : tensor<67x19xf16>, tensor<67x32xf16> -> tensor<19x32xf32>", {{"67x19xf16"}, {"67x32xf16"}}},
+    {"nn.dot %a, %b contract [0] [1] : tensor<39x45xf16>, tensor<70x39xf16> -> tensor<45x70xf32>", {{"39x45xf16"}, {"70x39xf16"}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<101x1531xf16>, tensor<1531x10xf16> -> tensor<101x10xf32>", {{"101x1531xf16", -0.3, 0.3}, {"1531x10xf16", -0.3, 0.3}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<9x2305xf16>, tensor<2305x70xf16> -> tensor<9x70xf32>", {{"9x2305xf16", -0.3, 0.3}, {"2305x70xf16", -0.3, 0.3}}},
+    {"nn.dot %a, %b contract [1] [1] : tensor<16x1536xf16>, tensor<33x1536xf16> -> tensor<16x33xf32>", {{"16x1536xf16", -0.3, 0.3}, {"33x1536xf16", -0.3, 0.3}}},
+    {"nn.dot %a, %b batch [0, 2] [0, 2] contract [3] [3] : tensor<2x9x3x17xf16>, tensor<2x9x3x17xf16> -> tensor<2x3x9x9xf32>", {{"2x9x3x17xf16"}, {"2x9x3x17xf16"}}},
+    {"nn.dot %a, %b batch [0, 2] [0, 2] contract [3] [1] : tensor<2x9x3x16xf16>, tensor<2x16x3x33xf16> -> tensor<2x3x9x33xf32>", {{"2x9x3x16xf16"}, {"2x16x3x33xf16"}}},
+    {"nn.dot %a, %b contract [0, 1] [0, 1] : tensor<3x7x33xf16>, tensor<3x7x2x9xf16> -> tensor<33x2x9xf32>", {{"3x7x33xf16"}, {"3x7x2x9xf16"}}},
+    {"nn.dot %a, %b contract [2, 0] [1, 3] : tensor<4x50x5xf16>, tensor<9x5x8x4xf16> -> tensor<50x9x8xf32>", {{"4x50x5xf16"}, {"9x5x8x4xf16"}}},
+    {"nn.dot %a, %b contract [1] [0] : tensor<500x70xbf16>, tensor<70x530xbf16> -> tensor<500x530xf32>", {{"500x70xbf16"}, {"70x530xbf16"}}},
+    {"nn.dot %a, %b contract [0] [1] : tensor<515x300xbf16>, tensor<70x515xbf16> -> tensor<300x70xbf16>", {{"515x300xbf16", -0.3, 0.3}, {"70x515xbf16", -0.3, 0.3}}},
+    // What is joined to them: factors rounded or computed where they are read, and what is elementwise over tiles.
+    {R"(%x = nn.convert %a : tensor<37x83xf32> -> tensor<37x83xbf16> %y = nn.convert %b : tensor<83x77xf32> -> tensor<83x77xbf16>
+        nn.dot %x, %y contract [1] [0] : tensor<37x83xbf16>, tensor<83x77xbf16> -> tensor<37x77xf32>)", {{"37x83xf32"}, {"83x77xf32"}}},
+    {R"(%x = nn.convert %a : tensor<83x37xf32> -> tensor<83x37xbf16> %y = nn.convert %b : tensor<77x83xf32> -> tensor<77x83xbf16>
+        nn.dot %x, %y contract [0] [1] : tensor<83x37xbf16>, tensor<77x83xbf16> -> tensor<37x77xf32>)", {{"83x37xf32"}, {"77x83xf32"}}},
+    {R"(%r = nn.relu %a : tensor<37x83xf32> %x = nn.convert %r : tensor<37x83xf32> -> tensor<37x83xbf16> %s = nn.tanh %b : tensor<77x83xf32> %y = nn.convert %s : tensor<77x83xf32> -> tensor<77x83xbf16>
+        nn.dot %x, %y contract [1] [1] : tensor<37x83xbf16>, tensor<77x83xbf16> -> tensor<37x77xf32>)", {{"37x83xf32"}, {"77x83xf32"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x83xbf16>, tensor<77x83xbf16> -> tensor<37x77xbf16> %w = nn.convert %d : tensor<37x77xbf16> -> tensor<37x77xf32>
+        %0 = nn.broadcast %c [1] : tensor<77xf32> -> tensor<37x77xf32> %u = nn.add %w, %0 : tensor<37x77xf32> %h = nn.convert %u : tensor<37x77xf32> -> tensor<37x77xbf16>
+        %g = nn.relu %u : tensor<37x77xf32> "test.yield"(%h, %g) : (tensor<37x77xbf16>, tensor<37x77xf32>) -> ())", {{"37x83xbf16"}, {"77x83xbf16"}, {"77xf32"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x83xbf16>, tensor<77x83xbf16> -> tensor<37x77xbf16>
+        %g = nn.relu %d : tensor<37x77xbf16> "test.yield"(%d, %g) : (tensor<37x77xbf16>, tensor<37x77xbf16>) -> ())", {{"37x83xbf16"}, {"77x83xbf16"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x2305xbf16>, tensor<77x2305xbf16> -> tensor<37x77xbf16> %w = nn.convert %d : tensor<37x77xbf16> -> tensor<37x77xf32>
+        %0 = nn.broadcast %c [1] : tensor<77xf32> -> tensor<37x77xf32> %u = nn.add %w, %0 : tensor<37x77xf32> %h = nn.convert %u : tensor<37x77xf32> -> tensor<37x77xbf16>
+        %g = nn.relu %u : tensor<37x77xf32> "test.yield"(%h, %g) : (tensor<37x77xbf16>, tensor<37x77xf32>) -> ())", {{"37x2305xbf16", -0.3, 0.3}, {"77x2305xbf16", -0.3, 0.3}, {"77xf32"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x2305xbf16>, tensor<77x2305xbf16> -> tensor<37x77xbf16>
+        %g = nn.relu %d : tensor<37x77xbf16> "test.yield"(%d, %g) : (tensor<37x77xbf16>, tensor<37x77xbf16>) -> ())", {{"37x2305xbf16", -0.3, 0.3}, {"77x2305xbf16", -0.3, 0.3}}},
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x83xbf16>, tensor<77x83xbf16> -> tensor<37x77xf32>
+        %0 = nn.broadcast %c [1] : tensor<77xf32> -> tensor<37x77xf32> %u = nn.add %d, %0 : tensor<37x77xf32> %h = nn.convert %u : tensor<37x77xf32> -> tensor<37x77xbf16>
+        %g = nn.relu %u : tensor<37x77xf32> "test.yield"(%h, %g) : (tensor<37x77xbf16>, tensor<37x77xf32>) -> ())", {{"37x83xbf16"}, {"77x83xbf16"}, {"77xf32"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x83xbf16>, tensor<77x83xbf16> -> tensor<37x77xf32>
+        %g = nn.relu %d : tensor<37x77xf32> "test.yield"(%d, %g) : (tensor<37x77xf32>, tensor<37x77xf32>) -> ())", {{"37x83xbf16"}, {"77x83xbf16"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x2305xbf16>, tensor<77x2305xbf16> -> tensor<37x77xf32>
+        %0 = nn.broadcast %c [1] : tensor<77xf32> -> tensor<37x77xf32> %u = nn.add %d, %0 : tensor<37x77xf32> %h = nn.convert %u : tensor<37x77xf32> -> tensor<37x77xbf16>
+        %g = nn.relu %u : tensor<37x77xf32> "test.yield"(%h, %g) : (tensor<37x77xbf16>, tensor<37x77xf32>) -> ())", {{"37x2305xbf16", -0.3, 0.3}, {"77x2305xbf16", -0.3, 0.3}, {"77xf32"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x2305xbf16>, tensor<77x2305xbf16> -> tensor<37x77xf32>
+        %g = nn.relu %d : tensor<37x77xf32> "test.yield"(%d, %g) : (tensor<37x77xf32>, tensor<37x77xf32>) -> ())", {{"37x2305xbf16", -0.3, 0.3}, {"77x2305xbf16", -0.3, 0.3}}},
+    {R"(%x = nn.convert %a : tensor<37x83xf32> -> tensor<37x83xf16> %y = nn.convert %b : tensor<83x77xf32> -> tensor<83x77xf16>
+        nn.dot %x, %y contract [1] [0] : tensor<37x83xf16>, tensor<83x77xf16> -> tensor<37x77xf32>)", {{"37x83xf32"}, {"83x77xf32"}}},
+    {R"(%x = nn.convert %a : tensor<83x37xf32> -> tensor<83x37xf16> %y = nn.convert %b : tensor<77x83xf32> -> tensor<77x83xf16>
+        nn.dot %x, %y contract [0] [1] : tensor<83x37xf16>, tensor<77x83xf16> -> tensor<37x77xf32>)", {{"83x37xf32"}, {"77x83xf32"}}},
+    {R"(%r = nn.relu %a : tensor<37x83xf32> %x = nn.convert %r : tensor<37x83xf32> -> tensor<37x83xf16> %s = nn.tanh %b : tensor<77x83xf32> %y = nn.convert %s : tensor<77x83xf32> -> tensor<77x83xf16>
+        nn.dot %x, %y contract [1] [1] : tensor<37x83xf16>, tensor<77x83xf16> -> tensor<37x77xf32>)", {{"37x83xf32"}, {"77x83xf32"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x83xf16>, tensor<77x83xf16> -> tensor<37x77xf16> %w = nn.convert %d : tensor<37x77xf16> -> tensor<37x77xf32>
+        %0 = nn.broadcast %c [1] : tensor<77xf32> -> tensor<37x77xf32> %u = nn.add %w, %0 : tensor<37x77xf32> %h = nn.convert %u : tensor<37x77xf32> -> tensor<37x77xf16>
+        %g = nn.relu %u : tensor<37x77xf32> "test.yield"(%h, %g) : (tensor<37x77xf16>, tensor<37x77xf32>) -> ())", {{"37x83xf16"}, {"77x83xf16"}, {"77xf32"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x83xf16>, tensor<77x83xf16> -> tensor<37x77xf16>
+        %g = nn.relu %d : tensor<37x77xf16> "test.yield"(%d, %g) : (tensor<37x77xf16>, tensor<37x77xf16>) -> ())", {{"37x83xf16"}, {"77x83xf16"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x2305xf16>, tensor<77x2305xf16> -> tensor<37x77xf16> %w = nn.convert %d : tensor<37x77xf16> -> tensor<37x77xf32>
+        %0 = nn.broadcast %c [1] : tensor<77xf32> -> tensor<37x77xf32> %u = nn.add %w, %0 : tensor<37x77xf32> %h = nn.convert %u : tensor<37x77xf32> -> tensor<37x77xf16>
+        %g = nn.relu %u : tensor<37x77xf32> "test.yield"(%h, %g) : (tensor<37x77xf16>, tensor<37x77xf32>) -> ())", {{"37x2305xf16", -0.3, 0.3}, {"77x2305xf16", -0.3, 0.3}, {"77xf32"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x2305xf16>, tensor<77x2305xf16> -> tensor<37x77xf16>
+        %g = nn.relu %d : tensor<37x77xf16> "test.yield"(%d, %g) : (tensor<37x77xf16>, tensor<37x77xf16>) -> ())", {{"37x2305xf16", -0.3, 0.3}, {"77x2305xf16", -0.3, 0.3}}},
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x83xf16>, tensor<77x83xf16> -> tensor<37x77xf32>
+        %0 = nn.broadcast %c [1] : tensor<77xf32> -> tensor<37x77xf32> %u = nn.add %d, %0 : tensor<37x77xf32> %h = nn.convert %u : tensor<37x77xf32> -> tensor<37x77xf16>
+        %g = nn.relu %u : tensor<37x77xf32> "test.yield"(%h, %g) : (tensor<37x77xf16>, tensor<37x77xf32>) -> ())", {{"37x83xf16"}, {"77x83xf16"}, {"77xf32"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x83xf16>, tensor<77x83xf16> -> tensor<37x77xf32>
+        %g = nn.relu %d : tensor<37x77xf32> "test.yield"(%d, %g) : (tensor<37x77xf32>, tensor<37x77xf32>) -> ())", {{"37x83xf16"}, {"77x83xf16"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x2305xf16>, tensor<77x2305xf16> -> tensor<37x77xf32>
+        %0 = nn.broadcast %c [1] : tensor<77xf32> -> tensor<37x77xf32> %u = nn.add %d, %0 : tensor<37x77xf32> %h = nn.convert %u : tensor<37x77xf32> -> tensor<37x77xf16>
+        %g = nn.relu %u : tensor<37x77xf32> "test.yield"(%h, %g) : (tensor<37x77xf16>, tensor<37x77xf32>) -> ())", {{"37x2305xf16", -0.3, 0.3}, {"77x2305xf16", -0.3, 0.3}, {"77xf32"}}},
+    {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x2305xf16>, tensor<77x2305xf16> -> tensor<37x77xf32>
+        %g = nn.relu %d : tensor<37x77xf32> "test.yield"(%d, %g) : (tensor<37x77xf32>, tensor<37x77xf32>) -> ())", {{"37x2305xf16", -0.3, 0.3}, {"77x2305xf16", -0.3, 0.3}}},
     // What is elementwise over a product is computed from its tiles: also where
     // the depth has several blocks, and where another element is read.
     {R"(%d = nn.dot %a, %b contract [1] [1] : tensor<37x83xf64>, tensor<77x83xf64> -> tensor<37x77xf64>
