@@ -1,3 +1,5 @@
+// Finds the sums of squares that the norm of all gradients is made of.
+
 #include "passes/Bucketing/GradientNorms.h"
 
 #include "dialects/Dist/IR/Collectives.h"

@@ -156,10 +156,9 @@ private:
     for (Operation *user : op->getOperand(0).getUsers()) {
       auto part = dyn_cast<PrecisionOpInterface>(user);
       const bool isNarrow = isNarrowing(user);
-      if (!isNarrow && (!part || part.getPrecision() != Precision::follow ||
-                        !llvm::all_of(user->getUsers(), [&](Operation *reader) {
-                          return isNarrowing(reader);
-                        })))
+      if (!isNarrow &&
+          (!part || part.getPrecision() != Precision::follow ||
+           !llvm::all_of(user->getUsers(), [&](Operation *reader) { return isNarrowing(reader); })))
         return elementsOf(op->getResults());
       elements += elementsOf(user->getResults());
     }

@@ -222,8 +222,8 @@ dpc_status_t dpc_session::metric(const char *name, double *out) const {
 }
 
 /// Ends an entry on all ranks: they learn whether any wants to stop, saw a loss
-/// that is not finite (or a loss scale that is too small) or still writes a checkpoint, and the values of metrics
-/// that one rank holds (the others add zero).
+/// that is not finite (or a loss scale that is too small) or still writes a
+/// checkpoint, and the values of metrics that one rank holds (the others add zero).
 dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
   double *values = memory.vote();
   values[0] = stopRequest && *stopRequest;

@@ -1,4 +1,5 @@
-// Which ops take 16-bit floats in mixed precision: every op of the dialect is in one of three lists.
+// Which ops take 16-bit floats in mixed precision: every op of the dialect is in one of three
+// lists.
 #include "dialects/NN/IR/NNDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
