@@ -146,8 +146,9 @@ private:
         Value x = t.multiplied(tile[r * count + v], inverse);
         if (isNan)
           x = e.make<arith::SelectOp>(isNan, code.zero(), x);
-        code.store(x, code.at(to.address, to.at(query + row + r, column + v * code.lanes)),
-                   std::min(code.lanes, across - v * code.lanes));
+        Value address =
+            code.at(to.address, to.at(query + row + r, column + v * code.lanes), t.factorType);
+        code.storeAs(t.factorType, x, address, std::min(code.lanes, across - v * code.lanes));
       }
     }
   }
@@ -163,7 +164,7 @@ private:
 };
 
 struct AttentionFill : VectorFillRule<AttentionFill, AttentionOp> {
-  bool pays(Operation *op) const { return AttentionTiles::pays(op); }
+  bool pays(Operation *) const { return true; }
   void fill(AttentionOp op, VectorEmitter &e) const { AttentionNest(e, op).emit(); }
 };
 } // namespace

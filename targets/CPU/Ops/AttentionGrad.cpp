@@ -44,6 +44,9 @@ public:
     scoreGrads = code.scratch(partRows * t.scoreStride);
     logSumExp = code.scratch(shape.queries);
     delta = code.scratch(shape.queries);
+    dq = inResult(op.getDq());
+    dk = isWhole ? inResult(op.getDk()) : inSums(op.getDk(), shape.keys, shape.depth);
+    dv = isWhole ? inResult(op.getDv()) : inSums(op.getDv(), shape.keys, shape.valueDepth);
     e.sequence(shape.batches(), [&](Index batch) {
       t.setBatch(batch);
       // Both factors of the scores' scale are in these copies.
@@ -58,14 +61,49 @@ public:
         e.storeAt(delta, e.read(op.getDelta(), at), i[0]);
       });
       if (!isWhole) {
-        clear(op.getDk(), shape.keys, shape.depth);
-        clear(op.getDv(), shape.keys, shape.valueDepth);
+        clear(dk, shape.keys, shape.depth);
+        clear(dv, shape.keys, shape.valueDepth);
       }
       inBlocks(e, shape.queries, partRows, [&](Index query, int64_t count) { part(query, count); });
+      if (dk.sums)
+        for (auto [result, elements] :
+             {std::pair(&dk, shape.depth), std::pair(&dv, shape.valueDepth)})
+          roundSums(*result, shape.keys, elements);
     });
   }
 
 private:
+  /// Where a result is made: in its buffer, or in sums of the wider type until
+  /// all parts are added.
+  struct Place {
+    Value tensor, sums;
+    int64_t stride = 0;
+  };
+  static Place inResult(Value tensor) { return {tensor, nullptr}; }
+  Place inSums(Value tensor, int64_t rows, int64_t elements) {
+    if (t.factorType == code.elementType)
+      return inResult(tensor);
+    return {tensor, code.scratch(rows * elements), elements};
+  }
+  StridedMatrix matrixOf(const Place &place) {
+    if (place.sums)
+      return {place.sums, e.constant(0), place.stride, 1};
+    return t.matrixOf(place.tensor);
+  }
+  Type typeAt(const Place &place) const { return place.sums ? code.elementType : t.factorType; }
+  Value addressIn(const Place &place, Index row, Index element) {
+    StridedMatrix matrix = matrixOf(place);
+    return code.at(matrix.address, matrix.at(row, element), typeAt(place));
+  }
+  void roundSums(const Place &place, int64_t rows, int64_t elements) {
+    e.sequence(rows, [&](Index row) {
+      inBlocks(e, elements, code.lanes, [&](Index element, int64_t lanes) {
+        Value sums = code.load(addressIn(place, row, element), lanes);
+        code.storeAs(t.factorType, sums, addressIn(inResult(place.tensor), row, element), lanes);
+      });
+    });
+  }
+
   void part(Index query, int64_t count) {
     inBlocks(e, count, t.blockRows, [&](Index row, int64_t rows) { block(query, row, rows); });
     TileRows cut(shape.keys, t.tileRows);
@@ -76,8 +114,8 @@ private:
         isSeen = e.make<arith::CmpIOp>(arith::CmpIPredicate::sle, e.materialize(key - query),
                                        e.materialize(e.constant(shape.offset() + count - 1)));
       e.when(isSeen, [&] {
-        keyTile(op.getDk(), scoreGrads, queries, shape.depth, query, count, key, height);
-        keyTile(op.getDv(), probabilities, grads, shape.valueDepth, query, count, key, height);
+        keyTile(dk, scoreGrads, queries, shape.depth, query, count, key, height);
+        keyTile(dv, probabilities, grads, shape.valueDepth, query, count, key, height);
       });
     });
   }
@@ -114,7 +152,7 @@ private:
                                   1, height, code.at(keys.address, column), keys.stride, some},
                                  zero, units, t.panels * (t.width / t.unit),
                                  Values(height * some, code.zero()));
-        storeTile(op.getDq(), query + tile, height, column, across, sums);
+        storeTile(dq, query + tile, height, column, across, sums);
       });
     });
   }
@@ -199,8 +237,8 @@ private:
   }
 
   /// What a part of the queries adds to rows of dk or dv.
-  void keyTile(Value result, Value weights, const AttentionTiles::Rows &rows, int64_t elements,
-               Index query, int64_t count, Index key, int64_t height) {
+  void keyTile(const Place &result, Value weights, const AttentionTiles::Rows &rows,
+               int64_t elements, Index query, int64_t count, Index key, int64_t height) {
     int64_t whole = count / t.unit, rest = count % t.unit;
     Value first = e.materialize(e.constant(0));
     if (shape.causal) {
@@ -209,7 +247,6 @@ private:
       first = e.make<arith::DivUIOp>(distance, e.materialize(e.constant(t.unit)));
     }
     Value end = e.materialize(e.constant(whole));
-    StridedMatrix to = t.matrixOf(result);
     Panels columns(code, elements);
     columns.forEach(e, [&](Index panel, int64_t across, int64_t) {
       Index column = panel * columns.width;
@@ -217,10 +254,9 @@ private:
       Values sums;
       for (int64_t r = 0; r < height; ++r)
         for (int64_t v = 0; v < some; ++v)
-          sums.push_back(
-              isWhole ? code.zero()
-                      : code.load(code.at(to.address, to.at(key + r, column + v * code.lanes)),
-                                  std::min(code.lanes, across - v * code.lanes)));
+          sums.push_back(isWhole ? code.zero()
+                                 : code.load(addressIn(result, key + r, column + v * code.lanes),
+                                             std::min(code.lanes, across - v * code.lanes)));
       AttentionTiles::Sum sum{code.at(weights, key),
                               1,
                               t.scoreStride,
@@ -239,21 +275,19 @@ private:
     });
   }
 
-  void storeTile(Value result, Index row, int64_t height, Index column, int64_t across,
+  void storeTile(const Place &result, Index row, int64_t height, Index column, int64_t across,
                  ArrayRef<Value> sums) {
-    StridedMatrix to = t.matrixOf(result);
     int64_t some = llvm::divideCeil(across, code.lanes);
     for (int64_t r = 0; r < height; ++r)
       for (int64_t v = 0; v < some; ++v)
-        code.store(sums[r * some + v], code.at(to.address, to.at(row + r, column + v * code.lanes)),
-                   std::min(code.lanes, across - v * code.lanes));
+        code.storeAs(typeAt(result), sums[r * some + v],
+                     addressIn(result, row + r, column + v * code.lanes),
+                     std::min(code.lanes, across - v * code.lanes));
   }
 
-  void clear(Value result, int64_t rows, int64_t elements) {
-    StridedMatrix to = t.matrixOf(result);
-    e.sequence(rows, [&](Index row) {
-      code.fillZero(code.at(to.address, to.at(row, e.constant(0))), elements);
-    });
+  void clear(const Place &result, int64_t rows, int64_t elements) {
+    e.sequence(rows,
+               [&](Index row) { code.fillZero(addressIn(result, row, e.constant(0)), elements); });
   }
 
   AttentionGradOp op;
@@ -265,10 +299,11 @@ private:
   bool isWhole; // one part
   AttentionTiles::Rows queries, keys, grads;
   Value keyPanels, valuePanels, probabilities, scoreGrads, logSumExp, delta;
+  Place dq, dk, dv;
 };
 
 struct AttentionGradFill : VectorFillRule<AttentionGradFill, AttentionGradOp> {
-  bool pays(Operation *op) const { return AttentionTiles::pays(op); }
+  bool pays(Operation *) const { return true; }
   void fill(AttentionGradOp op, VectorEmitter &e) const { GradientNest(e, op).emit(); }
 };
 } // namespace

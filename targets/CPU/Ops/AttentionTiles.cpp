@@ -5,6 +5,7 @@
 
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
+#include "dialects/NN/IR/SumTypes.h"
 #include "targets/CPU/Vectors/RegisterTile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,18 +21,10 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-bool AttentionTiles::pays(Operation *op) {
-  Type type = typeOf(op->getOperand(0)).getElementType();
-  return (type.isF32() || type.isF64()) && llvm::all_of(op->getOperands(), [&](Value operand) {
-           return typeOf(operand).getElementType() == type;
-         });
-}
-
-AttentionTiles::AttentionTiles(VectorEmitter &emitter, Type elementType,
-                               const AttentionShape &shape, Value mask,
-                               ArrayRef<int64_t> maskDimensions)
-    : e(emitter), code(emitter, elementType), shape(shape), mask(mask),
-      maskDimensions(maskDimensions) {
+AttentionTiles::AttentionTiles(VectorEmitter &emitter, Type factorType, const AttentionShape &shape,
+                               Value mask, ArrayRef<int64_t> maskDimensions)
+    : e(emitter), factorType(factorType), code(emitter, accumulatorType(factorType)), shape(shape),
+      mask(mask), maskDimensions(maskDimensions) {
   width = shape.keys <= code.lanes ? code.lanes : 2 * code.lanes;
   panels = llvm::divideCeil(shape.keys, width);
   unit = std::min<int64_t>(8, width);
@@ -73,6 +66,12 @@ Value AttentionTiles::readElement(Value tensor, Index row, Index element) {
   return e.read(tensor, at);
 }
 
+Value AttentionTiles::widened(Value element) {
+  return element.getType() == code.elementType
+             ? element
+             : e.make<arith::ExtFOp>(code.elementType, element).getResult();
+}
+
 AttentionTiles::Rows AttentionTiles::makeRows(int64_t count, int64_t elements) {
   int64_t stride = llvm::alignTo(elements, code.lanes) + 64 / code.bytes;
   int64_t all = llvm::alignTo(count, width) * stride;
@@ -87,7 +86,7 @@ void AttentionTiles::copyRows(const Rows &to, Value tensor, int64_t count, int64
   if (!from) {
     Value scalar = e.constantLike(code.elementType, factor);
     e.forEach({count, elements}, [&](ArrayRef<Index> i) {
-      Value element = readElement(tensor, i[0], i[1]);
+      Value element = widened(readElement(tensor, i[0], i[1]));
       e.storeAt(to.address, multiplied(element, scalar), i[0] * to.stride + i[1]);
     });
     return;
@@ -95,7 +94,8 @@ void AttentionTiles::copyRows(const Rows &to, Value tensor, int64_t count, int64
   Value vector = splatOf(factor);
   e.sequence(count, [&](Index row) {
     auto copy = [&](Index element, int64_t lanes) {
-      Value x = code.load(code.at(from.address, from.at(row, element)), lanes);
+      Value x =
+          code.loadAs(factorType, code.at(from.address, from.at(row, element), factorType), lanes);
       code.store(factor == 1 ? x : multiplied(x, vector),
                  code.at(to.address, row * to.stride + element));
     };
@@ -114,7 +114,7 @@ Value AttentionTiles::makePanels(int64_t elements) {
 }
 
 void AttentionTiles::packPanels(Value to, Value tensor, int64_t elements) {
-  MatrixPacker packer(code);
+  MatrixPacker packer(code, factorType, /*inPairs=*/false);
   StridedMatrix from = matrixOf(tensor);
   auto read = [&](Index key, Index element) { return readElement(tensor, key, element); };
   int64_t whole = shape.keys / width, rest = shape.keys % width;
@@ -220,16 +220,19 @@ void AttentionTiles::prepareMask(Index query, int64_t count) {
   firstOfCopy = query;
   e.forEach({count, shape.keys}, [&](ArrayRef<Index> i) {
     ElementIndex at(e, typeOf(mask).getShape(), maskNumber(query + i[0], i[1]));
-    e.storeAt(maskCopy, e.read(mask, at), i[0] * scoreStride + i[1]);
+    e.storeAt(maskCopy, widened(e.read(mask, at)), i[0] * scoreStride + i[1]);
   });
 }
 
 Value AttentionTiles::addMask(Value scores, Index query, Index key) {
   if (!mask)
     return scores;
-  Value address = maskAddress ? code.at(maskAddress, maskNumber(query, key))
-                              : code.at(maskCopy, (query - firstOfCopy) * scoreStride + key);
-  return code.add(scores, code.load(address));
+  if (!maskAddress)
+    return code.add(scores,
+                    code.load(code.at(maskCopy, (query - firstOfCopy) * scoreStride + key)));
+  Type type = typeOf(mask).getElementType();
+  Value address = code.at(maskAddress, maskNumber(query, key), type);
+  return code.add(scores, code.loadAs(type, address, code.lanes));
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,19 +8,19 @@ namespace dpc::nn {
 
 /// What the kernels of an attention and of its gradient share: one head's
 /// operands, copied where register tiles read them fast, and scores by blocks
-/// of queries and panels of keys.
+/// of queries and panels of keys. Copies of 16-bit operands are f32, and so is
+/// all that is computed.
 class AttentionTiles {
 public:
   using Index = LoopEmitter::Index;
   using Values = LoopEmitter::Values;
 
-  AttentionTiles(VectorEmitter &emitter, mlir::Type elementType, const AttentionShape &shape,
+  AttentionTiles(VectorEmitter &emitter, mlir::Type factorType, const AttentionShape &shape,
                  mlir::Value mask, llvm::ArrayRef<int64_t> maskDimensions);
 
-  /// Whether tiles are made for the types of the operands of `op`.
-  static bool pays(mlir::Operation *op);
-
   VectorEmitter &e;
+  /// The type of operands and results in memory.
+  mlir::Type factorType;
   VectorCode code;
   const AttentionShape &shape;
   /// Keys of a panel, and panels.
@@ -94,6 +94,7 @@ public:
   mlir::Value subtracted(mlir::Value x, mlir::Value y);
 
 private:
+  mlir::Value widened(mlir::Value element);
   Index maskNumber(Index query, Index key) const;
 
   mlir::Value mask;
