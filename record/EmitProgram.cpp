@@ -202,7 +202,6 @@ private:
     record.output_count = tensors.outputCount;
     record.metric_count = tensors.metricCount;
     record.schedule = scheduleOf(module);
-    record.loss_scale = 1;
     record.location_count = locations.size();
     record.onnx_template_bytes =
         options.onnxTemplate.empty() ? options.onnxBytes : options.onnxTemplate.size();

@@ -7,6 +7,7 @@
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/NN/IR/HostFacts.h"
+#include "dialects/NN/IR/LossScale.h"
 #include "dialects/NN/IR/Program.h"
 #include "dpc/program.h"
 
@@ -172,7 +173,7 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
   record.init_dtype = value->dtype;
   record.splat = value->splat;
   record.parameter = DPC_NONE;
-  if (arg.getKind() == ArgKind::optimizer) {
+  if (arg.getKind() == ArgKind::optimizer && !arg.getOf().empty()) {
     auto parameter = stateIndex.find(arg.getOf());
     if (parameter == stateIndex.end())
       return persistent.emitOpError("belongs to the unknown parameter '") << arg.getOf() << "'";
@@ -284,7 +285,6 @@ LogicalResult TensorRecords::addControl(PersistentOp persistent) {
                       .Case("step", DPC_CONTROL_STEP)
                       .Case("seed", DPC_CONTROL_SEED)
                       .Case("valid_rows", DPC_CONTROL_VALID_ROWS)
-                      .Case("loss_scale", DPC_CONTROL_LOSS_SCALE)
                       .Default(DPC_CONTROL_LEARNING_RATE);
   }
   FailureOr<uint32_t> dtype = getDtype(persistent);
@@ -338,9 +338,10 @@ LogicalResult TensorRecords::addMetric(PersistentOp persistent, StringRef name) 
   }
   dpc_metric_t record = {};
   record.struct_size = sizeof(record);
-  record.kind = name == "loss"    ? DPC_METRIC_LOSS
-                : name == "count" ? DPC_METRIC_SUM
-                                  : DPC_METRIC_MEAN;
+  record.kind = name == "loss"               ? DPC_METRIC_LOSS
+                : name == "count"            ? DPC_METRIC_SUM
+                : name == nn::kLossScaleName ? DPC_METRIC_SCALE
+                                             : DPC_METRIC_MEAN;
   record.dtype = *dtype;
   record.entry = writtenBy.lookup(persistent);
   record.holder = DPC_NONE;

@@ -11,6 +11,7 @@ using namespace dpc;
 #include "dialects/Interfaces/DifferentiableOpInterface.cpp.inc"
 #include "dialects/Interfaces/ElementwiseOpInterface.cpp.inc"
 #include "dialects/Interfaces/InterpretableOpInterface.cpp.inc"
+#include "dialects/Interfaces/PrecisionOpInterface.cpp.inc"
 #include "dialects/Interfaces/ShardableOpInterface.cpp.inc"
 #include "dialects/Interfaces/TrainingModeOpInterface.cpp.inc"
 

@@ -56,6 +56,12 @@ struct TrainingContext {
   int64_t batchGroups = 1;
 };
 
+/// How an op takes part in mixed precision (PrecisionOpInterface).
+enum class Precision {
+  narrow, ///< its products are computed with narrow factors
+  follow, ///< it only moves or selects numbers
+};
+
 /// Most elements that a tensor of a program may have. Bytes and operations, of
 /// one op and of all ops together, then fit 64 bits.
 constexpr int64_t kMaxElements = int64_t(1) << 40;
@@ -78,6 +84,7 @@ int64_t tensorBytes(mlir::Type type);
 #include "dialects/Interfaces/DifferentiableOpInterface.h.inc"
 #include "dialects/Interfaces/ElementwiseOpInterface.h.inc"
 #include "dialects/Interfaces/InterpretableOpInterface.h.inc"
+#include "dialects/Interfaces/PrecisionOpInterface.h.inc"
 #include "dialects/Interfaces/ShardableOpInterface.h.inc"
 #include "dialects/Interfaces/TrainingModeOpInterface.h.inc"
 

@@ -5,6 +5,7 @@
 #include "passes/Autodiff/Passes.h"
 
 #include "dialects/NN/IR/Expressions.h"
+#include "dialects/NN/IR/LossScale.h"
 
 using namespace mlir;
 
@@ -29,7 +30,8 @@ public:
   /// Marks what depends on `value` through floats.
   void markActive(Value value) { active.insert(value); }
 
-  LogicalResult run(Value loss) {
+  /// Walks back from `loss`, whose own gradient is `seed`.
+  LogicalResult run(Value loss, Value seed) {
     for (Operation &op : function.front())
       if (llvm::any_of(op.getOperands(), [&](Value v) { return active.contains(v); }))
         for (Value result : op.getResults())
@@ -37,7 +39,7 @@ public:
             active.insert(result);
     if (!active.contains(loss))
       return function.emitError("the loss depends on no parameter");
-    gradients[loss] = builder.create<ConstantOp>(loss.getLoc(), loss.getType(), 1.0);
+    gradients[loss] = seed;
 
     SmallVector<Operation *> ops;
     for (Operation &op : function.front().without_terminator())
@@ -89,6 +91,8 @@ private:
 };
 
 struct DifferentiatePass : dpc::impl::DifferentiateBase<DifferentiatePass> {
+  using DifferentiateBase::DifferentiateBase;
+
   void runOnOperation() override {
     auto step = getOperation().lookupSymbol<func::FuncOp>("step");
     if (!step) {
@@ -121,7 +125,7 @@ struct DifferentiatePass : dpc::impl::DifferentiateBase<DifferentiatePass> {
       step.emitError("no parameter is left to train");
       return signalPassFailure();
     }
-    if (failed(reverse.run(loss)))
+    if (failed(reverse.run(loss, makeSeed(step, builder, loss))))
       return signalPassFailure();
 
     SmallVector<Value> results(terminator->getOperands());
@@ -143,6 +147,24 @@ struct DifferentiatePass : dpc::impl::DifferentiateBase<DifferentiatePass> {
     step.setType(
         FunctionType::get(&getContext(), step.getArgumentTypes(), TypeRange(ValueRange(results))));
     step.setAllResultAttrs(attrs);
+  }
+
+private:
+  /// The gradient of the loss: 1, or the scale, which is state.
+  Value makeSeed(func::FuncOp step, OpBuilder builder, Value loss) {
+    Expressions e{builder, loss.getLoc()};
+    if (lossScale == 0)
+      return e.splatLike(loss, 1);
+    auto type = RankedTensorType::get({}, builder.getF32Type());
+    OpBuilder(step).create<VariableOp>(
+        step.getLoc(), kLossScaleName,
+        DenseElementsAttr::get(type, builder.getFloatAttr(builder.getF32Type(), lossScale)));
+    unsigned index = step.getNumArguments();
+    auto attr = ArgAttr::get(&getContext(), ArgKind::optimizer, kLossScaleName, -1, "");
+    step.insertArgument(
+        index, type, builder.getDictionaryAttr(builder.getNamedAttr(NNDialect::kArgAttrName, attr)),
+        step.getLoc());
+    return e.convert(step.getArgument(index), typeOf(loss).getElementType());
   }
 };
 

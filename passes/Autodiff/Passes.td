@@ -69,6 +69,10 @@ def Differentiate : Pass<"dpc-differentiate", "mlir::ModuleOp"> {
     parameter that the loss depends on. A remark names the parameters it does not
     depend on: they have no gradient and will not change.
 
+    With `loss-scale`, gradients are those of the loss times a factor, so that
+    16-bit ones do not vanish. The factor is optimizer state, the variable
+    `loss_scale`; `dpc-apply-optimizer` takes it out again.
+
     Needs: @step from `dpc-add-loss`. Keeps: purity, the other results.
 
     ```mlir
@@ -92,6 +96,8 @@ def Differentiate : Pass<"dpc-differentiate", "mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];
+  let options = [Option<"lossScale", "loss-scale", "double", "0.0",
+                        "First value of the factor on the loss; 0 for none">];
 }
 
 def FormInference : Pass<"dpc-form-inference", "mlir::ModuleOp"> {

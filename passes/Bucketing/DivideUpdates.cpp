@@ -34,15 +34,18 @@ using nn::ArgKind;
 namespace {
 
 /// Where the gradients of `bucket`, updated alike, lie together with their state.
-StoragePlace makePlace(ArrayRef<ReplicatedUpdate> updates, const Bucket &bucket,
+StoragePlace makePlace(func::FuncOp step, ArrayRef<ReplicatedUpdate> updates, const Bucket &bucket,
                        const BucketProblem &problem) {
   const ReplicatedUpdate &first = updates[bucket.members.front()];
   SmallVector<Location> locations;
   for (int64_t member : bucket.members)
     locations.push_back(updates[member].update->getLoc());
-  return StoragePlace(bucket, problem, first.mesh, first.axes,
-                      getElementTypeOrSelf(first.getGradient()),
-                      Builder(first.axes.getContext()).getFusedLoc(locations));
+  StoragePlace place(bucket, problem, first.mesh, first.axes,
+                     getElementTypeOrSelf(step.getArgument(first.states.front().argument)),
+                     Builder(first.axes.getContext()).getFusedLoc(locations));
+  if (first.readAs)
+    place.readAs = first.readAs;
+  return place;
 }
 
 /// Rewrites the updates of one bucket. Arguments and results of functions are
@@ -214,7 +217,9 @@ struct DividedNorm {
     nn::Expressions e{builder, loc};
     Value local;
     for (Value shard : shards) {
-      Value term = buildSquareSum(builder, loc, shard);
+      Value term = buildSquareSum(
+          builder, loc, shard,
+          getElementTypeOrSelf(members.front()->squares.sum->getResult(0).getType()));
       local = local ? e.add(local, term) : term;
     }
     Value whole = builder.create<dist::AllReduceOp>(loc, local.getType(), dist::ReductionKind::sum,
@@ -282,11 +287,13 @@ private:
     for (const Bucket &bucket : plan->buckets)
       if (isWorthIt(bucket, updates, problem, *machine)) {
         buckets.push_back(bucket);
-        places.push_back(makePlace(updates, bucket, problem));
+        places.push_back(makePlace(step, updates, bucket, problem));
       }
     std::vector<GradientShards> gradients;
     for (auto [bucket, place] : llvm::zip_equal(buckets, places))
-      gradients.emplace_back(updates, bucket, place);
+      gradients.emplace_back(
+          updates, bucket,
+          place.withElement(getElementTypeOrSelf(updates[bucket.members.front()].getGradient())));
     std::vector<std::optional<GradientShards::Parts>> parts(buckets.size());
     if (stage >= 2)
       sumInLoops(gradients, parts, updates);
@@ -295,8 +302,11 @@ private:
       if (!parts[number])
         parts[number] = gradients[number].makeParts();
       Value shard = gradients[number].join(*parts[number]);
-      BucketDivision(step, updates, bucket, places[number], number, stage >= 3, kept[number], mesh,
-                     functions)
+      // What is read in a narrower type only is what ranks gather, so the share is all they
+      // keep of it. Below stage 3 they gather once.
+      const bool cutsParameters = stage >= 3 || places[number].isConverted();
+      BucketDivision(step, updates, bucket, places[number], number, cutsParameters,
+                     stage < 3 || kept[number], mesh, functions)
           .run(shard);
       for (int64_t member : bucket.members)
         divided.push_back(&updates[member]);

@@ -1,3 +1,5 @@
+// Finds the sums of squares that the norm of all gradients is made of.
+
 #include "passes/Bucketing/GradientNorms.h"
 
 #include "dialects/Dist/IR/Collectives.h"
@@ -22,9 +24,20 @@ static Value followSum(OpOperand &use, SmallVectorImpl<Attribute> &axes) {
 void SquareSum::erase() const {
   sum->erase();
   square->erase();
+  if (reader != square)
+    reader->erase();
 }
 
 SquareSum dpc::matchSquareSum(Operation *user, Value tensor) {
+  Operation *const reader = user;
+  if (auto convert = dyn_cast<nn::ConvertOp>(user)) {
+    tensor = convert.getResult();
+    if (tensor.use_empty())
+      return {};
+    user = *tensor.user_begin();
+    if (llvm::any_of(tensor.getUsers(), [&](Operation *other) { return other != user; }))
+      return {};
+  }
   auto square = dyn_cast<nn::MulOp>(user);
   if (!square || square.getLhs() != tensor || square.getRhs() != tensor || !square->hasOneUse())
     return {};
@@ -34,6 +47,7 @@ SquareSum dpc::matchSquareSum(Operation *user, Value tensor) {
     return {};
   SquareSum sum;
   sum.square = square;
+  sum.reader = reader;
   sum.sum = reduce;
   sum.total = reduce.getResult();
   while (sum.total.hasOneUse()) {
@@ -45,8 +59,9 @@ SquareSum dpc::matchSquareSum(Operation *user, Value tensor) {
   return sum;
 }
 
-Value dpc::buildSquareSum(OpBuilder &builder, Location loc, Value tensor) {
+Value dpc::buildSquareSum(OpBuilder &builder, Location loc, Value tensor, Type element) {
   nn::Expressions e{builder, loc};
+  tensor = e.convert(tensor, element);
   return e.sum(e.mul(tensor, tensor),
                llvm::to_vector(llvm::seq<int64_t>(0, nn::typeOf(tensor).getRank())));
 }

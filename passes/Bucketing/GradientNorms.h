@@ -11,6 +11,8 @@ namespace dpc {
 struct SquareSum {
   /// The product of the tensor with itself, and its sum; null if there is none.
   mlir::Operation *square = nullptr, *sum = nullptr;
+  /// What reads the tensor: the product, or what first converts it to another type.
+  mlir::Operation *reader = nullptr;
   /// What the term is added into, by additions and sums over ranks alone.
   mlir::Value total;
   /// The axes of those sums over ranks, in order.
@@ -23,12 +25,13 @@ struct SquareSum {
   void erase() const;
 };
 
-/// The sum of squares of `tensor` of which `user` is the product, if nothing
-/// else reads that.
+/// The sum of squares of `tensor` that `user` is the reader of, if nothing else reads
+/// what it makes.
 SquareSum matchSquareSum(mlir::Operation *user, mlir::Value tensor);
 
-/// Builds the sum of the squares of `tensor`.
-mlir::Value buildSquareSum(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor);
+/// Builds the sum of the squares of `tensor` in `element`, a float type.
+mlir::Value buildSquareSum(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
+                           mlir::Type element);
 
 } // namespace dpc
 

@@ -16,8 +16,7 @@ public:
     mlir::Value scattered, taken;
   };
 
-  GradientShards(llvm::ArrayRef<ReplicatedUpdate> updates, const Bucket &bucket,
-                 const StoragePlace &place)
+  GradientShards(llvm::ArrayRef<ReplicatedUpdate> updates, const Bucket &bucket, StoragePlace place)
       : updates(updates), bucket(bucket), place(place) {}
 
   /// The loop over microbatches that sums all terms of all gradients; null where there is
@@ -43,7 +42,7 @@ private:
 
   llvm::ArrayRef<ReplicatedUpdate> updates;
   const Bucket &bucket;
-  const StoragePlace &place;
+  StoragePlace place;
 };
 
 /// Where `loops` has several results, sums parts of gradients in the loop that makes them:

@@ -33,8 +33,11 @@ bool ReplicatedUpdate::isLike(const ReplicatedUpdate &other) const {
       !llvm::equal(a.getScalars(), b.getScalars()) || !squares.isLike(other.squares) ||
       partial.empty() != other.partial.empty() || whole.empty() != other.whole.empty() ||
       mesh != other.mesh || axes != other.axes || restAxes != other.restAxes ||
-      getElementTypeOrSelf(getGradient()) != getElementTypeOrSelf(other.getGradient()))
+      readAs != other.readAs)
     return false;
+  for (auto [x, y] : llvm::zip_equal(a.getTensors(), b.getTensors()))
+    if (getElementTypeOrSelf(x) != getElementTypeOrSelf(y))
+      return false;
   for (auto [x, y] : llvm::zip_equal(states, other.states))
     if (x.isFollowers != y.isFollowers || x.result != y.result ||
         x.binding.getKind() != y.binding.getKind())
@@ -73,15 +76,62 @@ public:
     if (!hasGradient || (update.follower && !matchFollower(update)) || !areAllUsed(update) ||
         !matchGradient(update))
       return std::nullopt;
-    Type element = getElementTypeOrSelf(update.getGradient());
-    for (const ReplicatedUpdate::State &state : update.states)
+    const Type element = getStateType(update);
+    for (const ReplicatedUpdate::State &state : update.states) {
       if (getElementTypeOrSelf(step.getArgument(state.argument)) != element ||
           isCut(state.argument, update.axes))
         return std::nullopt;
+      if (state.binding.getKind() == ArgKind::parameter)
+        update.readAs = findReadType(state.binding, update);
+    }
     return update;
   }
 
 private:
+  Type getStateType(const ReplicatedUpdate &update) {
+    return getElementTypeOrSelf(step.getArgument(update.states.front().argument));
+  }
+
+  /// The type of fewer bits to which whatever reads the parameter `binding`, but for its
+  /// update, converts it; null if something reads it as it is.
+  Type findReadType(nn::ArgAttr binding, const ReplicatedUpdate &update) {
+    Type type;
+    for (auto function : module.getOps<func::FuncOp>())
+      for (BlockArgument argument : function.getArguments())
+        if (nn::getArg(function, argument.getArgNumber()) == binding &&
+            !readsOnlyAs(argument, update, type))
+          return {};
+    const bool isNarrower =
+        type && type.getIntOrFloatBitWidth() < getStateType(update).getIntOrFloatBitWidth();
+    return isNarrower ? type : Type();
+  }
+
+  /// Whether all that reads `value`, in loops over microbatches too, converts it to `type`,
+  /// which is set by the first one.
+  static bool readsOnlyAs(Value value, const ReplicatedUpdate &update, Type &type) {
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (user == update.update || user == update.follower ||
+          llvm::any_of(update.norms, [&](const auto &norm) { return norm.sum.square == user; }))
+        continue;
+      if (auto loop = dyn_cast<dist::MicroOp>(user)) {
+        const unsigned number = use.getOperandNumber();
+        if (loop.getOperandKind(number) != dist::MicroKind::whole ||
+            !readsOnlyAs(loop.getBodyBlock().getArgument(number), update, type))
+          return false;
+        continue;
+      }
+      auto convert = dyn_cast<nn::ConvertOp>(user);
+      if (!convert)
+        return false;
+      const Type own = getElementTypeOrSelf(convert.getResult());
+      if (type && own != type)
+        return false;
+      type = own;
+    }
+    return true;
+  }
+
   /// Finds the ranks that share the update, and the terms of its gradient.
   bool matchGradient(ReplicatedUpdate &update) {
     const Value gradient = update.getGradient();
@@ -161,7 +211,7 @@ private:
   static bool matchUses(Value gradient, ReplicatedUpdate &update) {
     for (OpOperand &use : gradient.getUses()) {
       if (use.getOwner() == update.update ||
-          (update.squares && use.getOwner() == update.squares.square))
+          (update.squares && use.getOwner() == update.squares.reader))
         continue;
       if (update.squares)
         return false;

@@ -54,6 +54,9 @@ struct ReplicatedUpdate {
   llvm::SmallVector<Norm> norms;
   /// What else reads the summed gradient: the norm by which it is clipped.
   SquareSum squares;
+  /// The type to which all that read the parameter convert it first; null if something
+  /// reads it as it is, or nothing does.
+  mlir::Type readAs;
 
   nn::UpdateOp getUpdate() const { return mlir::cast<nn::UpdateOp>(update); }
   nn::UpdateOp getFollower() const { return mlir::cast_or_null<nn::UpdateOp>(follower); }

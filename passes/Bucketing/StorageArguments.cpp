@@ -5,6 +5,7 @@
 #include "passes/Forward/ForwardPass.h"
 
 #include "dialects/Dist/IR/MicroLoop.h"
+#include "dialects/NN/IR/Expressions.h"
 #include "dialects/NN/IR/Program.h"
 #include "dialects/NN/IR/Shape.h"
 
@@ -13,7 +14,7 @@ using namespace dpc;
 
 StoragePlace::StoragePlace(const Bucket &bucket, const BucketProblem &problem, StringRef mesh,
                            ArrayAttr axes, Type element, Location loc)
-    : mesh(mesh), axes(axes), element(element), loc(loc) {
+    : mesh(mesh), axes(axes), element(element), readAs(element), loc(loc) {
   const BucketTensor &first = problem.tensors[bucket.members.front()];
   shards = first.key.shards;
   elements = bucket.bytes / first.elementBytes;
@@ -26,8 +27,10 @@ Value StoragePlace::takeShard(OpBuilder &builder, Value all) const {
 }
 
 Value StoragePlace::gather(OpBuilder &builder, Value shard) const {
-  Value all = builder.create<dist::AllGatherOp>(loc, stacked(), shard, mesh, axes);
-  return builder.create<nn::ReshapeOp>(loc, whole(), all);
+  shard = nn::Expressions{builder, loc}.convert(shard, readAs);
+  const StoragePlace read = withElement(readAs);
+  Value all = builder.create<dist::AllGatherOp>(loc, read.stacked(), shard, mesh, axes);
+  return builder.create<nn::ReshapeOp>(loc, read.whole(), all);
 }
 
 namespace {
@@ -53,6 +56,8 @@ public:
   /// From gathers of `shard`, which stand where they are first read.
   void replaceByGathers(const Members &members, Value shard, const Ancestors &forward) const {
     enterLoops(members, shard, forward);
+    if (place.isConverted())
+      splitConversions(members, forward);
     for (bool isForward : {true, false})
       gatherFor(members, shard,
                 [&](Operation *op) { return forward.ops.contains(op) == isForward; });
@@ -100,14 +105,72 @@ private:
   void replace(OpBuilder &entry, const Members &members, Value whole, OpFilter isPart) const {
     SmallVector<Type> types;
     for (dist::MemberAttr member : storage.getMembers())
-      types.push_back(member.getType().getValue());
+      types.push_back(cast<RankedTensorType>(member.getType().getValue())
+                          .clone(getElementTypeOrSelf(whole.getType())));
     auto unpack = entry.create<dist::UnpackOp>(place.loc, types, whole, place.offsets);
-    for (auto [index, member] : llvm::enumerate(members))
-      if (Value read = member)
-        read.replaceUsesWithIf(unpack.getResult(index), [&](OpOperand &use) {
-          Operation *op = entry.getInsertionBlock()->findAncestorOpInBlock(*use.getOwner());
-          return !updates.contains(op) && isPart(op);
-        });
+    for (auto [index, member] : llvm::enumerate(members)) {
+      if (!member)
+        continue;
+      auto isRead = [&](OpOperand &use) {
+        Operation *op = entry.getInsertionBlock()->findAncestorOpInBlock(*use.getOwner());
+        return !updates.contains(op) && isPart(op);
+      };
+      if (place.isConverted())
+        replaceConversions(member, unpack.getResult(index), isRead);
+      else
+        Value(member).replaceUsesWithIf(unpack.getResult(index), isRead);
+    }
+  }
+
+  /// Puts `converted` in the place of what `member` is converted to, in the bodies of loops
+  /// that take it whole too.
+  static void replaceConversions(BlockArgument member, Value converted,
+                                 llvm::function_ref<bool(OpOperand &)> isRead) {
+    SmallVector<std::pair<Operation *, unsigned>> reads;
+    for (OpOperand &use : member.getUses())
+      if (isRead(use))
+        reads.push_back({use.getOwner(), use.getOperandNumber()});
+    for (auto [op, number] : reads) {
+      if (auto loop = dyn_cast<dist::MicroOp>(op)) {
+        BlockArgument inside = loop.getBodyBlock().getArgument(number);
+        replaceConversions(inside, dist::addWholeInput(loop, converted),
+                           [](OpOperand &) { return true; });
+        dist::eraseUnreadInputs(loop);
+        continue;
+      }
+      auto convert = cast<nn::ConvertOp>(op);
+      convert.replaceAllUsesWith(converted);
+      convert.erase();
+    }
+  }
+
+  /// Converts members anew for the backward pass, so that this can be one that reads a
+  /// gather of its own.
+  static void splitConversions(const Members &members, const Ancestors &forward) {
+    for (BlockArgument member : members) {
+      if (!member)
+        continue;
+      for (Operation *user : llvm::make_early_inc_range(member.getUsers())) {
+        auto convert = dyn_cast<nn::ConvertOp>(user);
+        Block *block = member.getOwner();
+        if (!convert || convert->getBlock() != block || !forward.ops.contains(convert))
+          continue;
+        auto isLater = [&](OpOperand &use) {
+          return !forward.ops.contains(block->findAncestorOpInBlock(*use.getOwner()));
+        };
+        Operation *first = nullptr;
+        for (OpOperand &use : convert->getUses()) {
+          Operation *op = block->findAncestorOpInBlock(*use.getOwner());
+          if (isLater(use) && (!first || op->isBeforeInBlock(first)))
+            first = op;
+        }
+        if (!first)
+          continue;
+        OpBuilder builder(first);
+        Value again = builder.clone(*convert)->getResult(0);
+        convert.getResult().replaceUsesWithIf(again, isLater);
+      }
+    }
   }
 
   /// The first op of the block that `isPart` is true of and that reads one of `members`,

@@ -19,6 +19,9 @@ struct StoragePlace {
   /// Of each member, in elements.
   llvm::SmallVector<int64_t> offsets;
   mlir::Type element;
+  /// The type in which members are read: another one than `element` where all that read
+  /// them convert them to it. Then shards are converted, and what is gathered has it.
+  mlir::Type readAs;
   mlir::Location loc;
 
   /// The place of `bucket`'s members, of one element type.
@@ -33,10 +36,17 @@ struct StoragePlace {
   mlir::RankedTensorType stacked() const {
     return mlir::RankedTensorType::get({shards, elements / shards}, element);
   }
+  /// The same place for elements of another type.
+  StoragePlace withElement(mlir::Type type) const {
+    StoragePlace place = *this;
+    place.element = place.readAs = type;
+    return place;
+  }
+  bool isConverted() const { return readAs != element; }
 
   /// This rank's shard of `all`, which all ranks have.
   mlir::Value takeShard(mlir::OpBuilder &builder, mlir::Value all) const;
-  /// The whole storage, of the shards of all ranks.
+  /// The whole storage, of the shards of all ranks, in the type in which it is read.
   mlir::Value gather(mlir::OpBuilder &builder, mlir::Value shard) const;
 };
 

@@ -78,15 +78,22 @@ static bool isState(Value value) {
 }
 
 /// Whether `start` gathers state that ranks hold cut: from where it lies, or in place
-/// once each has copied its part there.
+/// once each has copied its part there, or converted it to the type in which it is read.
 static bool gathersState(StartOp start) {
   if (start.getKind() != Collective::all_gather || !isa<BufferOp>(placeOf(start.getOutput()).root))
     return false;
-  return isState(start.getInput()) ||
-         llvm::any_of(start.getInput().getUsers(), [&](Operation *user) {
-           auto copy = dyn_cast<CopyOp>(user);
-           return copy && copy.getOutput() == start.getInput() && isState(copy.getInput());
-         });
+  const Value part = start.getInput();
+  if (isState(part))
+    return true;
+  Operation *root = placeOf(part).root;
+  auto fillsPart = [&](Operation *user) {
+    if (auto copy = dyn_cast<CopyOp>(user))
+      return copy.getOutput() == part && isState(copy.getInput());
+    auto launch = dyn_cast<LaunchOp>(user);
+    return launch && llvm::is_contained(launch.getOutputs(), part) &&
+           llvm::all_of(launch.getInputs(), isState);
+  };
+  return isa<BufferOp>(root) && llvm::any_of(part.getUsers(), fillsPart);
 }
 
 /// Marks the buffers and starts of `entry`.

@@ -21,6 +21,77 @@ def WidenFloats : Pass<"dpc-widen-floats", "mlir::ModuleOp"> {
   let dependentDialects = ["::dpc::nn::NNDialect"];
 }
 
+def NarrowFloats : Pass<"dpc-narrow-floats", "mlir::ModuleOp"> {
+  let summary = "Gives products 16-bit operands (mixed precision)";
+  let description = [{
+    Each op answers PrecisionOpInterface. Operands of *narrow* ops (products,
+    convolutions, attention) are converted from f32 to `type`, each where it is
+    used, and their results are converted back; sums inside are f32. Ops that
+    *follow* (they move or select numbers) take the narrow type where all they
+    read has it, and where a single narrow op reads them. All others stay f32:
+    norms, softmax, losses, sums, and what is elementwise; so state, inputs and
+    results of functions keep their types. Values between two elementwise ops are
+    never rounded: what a program keeps for its backward pass is what products
+    gave and read.
+
+    Constants become constants of `type`. Ops with other floats than f32 are left
+    alone.
+
+    Source: Micikevicius et al., "Mixed precision training", ICLR 2018.
+
+    Needs: one block a function; no gradients yet (they then follow, as VJPs have
+    the types of what they differentiate). Keeps: the level. Conversions that
+    cancel are left to canonicalization, equal ones to CSE.
+
+    ```mlir
+    func.func @example(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+      %y = nn.dot %x, %w contract [1] [0] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+      %z = nn.tanh %y : tensor<4x8xf32>
+      return %z : tensor<4x8xf32>
+    }
+    // becomes
+    func.func @example(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+      %a = nn.convert %x : tensor<4x8xf32> -> tensor<4x8xbf16>
+      %b = nn.convert %w : tensor<8x8xf32> -> tensor<8x8xbf16>
+      %c = nn.dot %a, %b contract [1] [0] : tensor<4x8xbf16>, tensor<8x8xbf16> -> tensor<4x8xbf16>
+      %y = nn.convert %c : tensor<4x8xbf16> -> tensor<4x8xf32>
+      %z = nn.tanh %y : tensor<4x8xf32>
+      return %z : tensor<4x8xf32>
+    }
+    ```
+  }];
+  let options = [Option<"type", "type", "std::string", "\"bf16\"",
+                        "The narrow type: bf16 or f16">];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+}
+
+def WidenSums : Pass<"dpc-widen-sums", "mlir::func::FuncOp"> {
+  let summary = "Products give the wider type that their only user converts to";
+  let description = [{
+    A product of narrow factors sums in f32. Where its result is converted to a
+    wider type, also through ops that move it, and nothing computed from it is
+    made narrow again, it gives that type itself, unrounded: gradients of weights,
+    and what leaves a program. Results that other products read stay narrow, in
+    memory and when they travel.
+
+    Needs: one block. Keeps: the level.
+
+    ```mlir
+    func.func @example(%x: tensor<4x8xbf16>, %g: tensor<4x8xbf16>) -> tensor<8x8xf32> {
+      %w = nn.dot %x, %g contract [0] [0] : tensor<4x8xbf16>, tensor<4x8xbf16> -> tensor<8x8xbf16>
+      %y = nn.convert %w : tensor<8x8xbf16> -> tensor<8x8xf32>
+      return %y : tensor<8x8xf32>
+    }
+    // becomes
+    func.func @example(%x: tensor<4x8xbf16>, %g: tensor<4x8xbf16>) -> tensor<8x8xf32> {
+      %w = nn.dot %x, %g contract [0] [0] : tensor<4x8xbf16>, tensor<4x8xbf16> -> tensor<8x8xf32>
+      return %w : tensor<8x8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+}
+
 def RecordBounds : Pass<"dpc-record-bounds", "mlir::func::FuncOp"> {
   let summary = "Records on inputs and labels which integers the program can take";
   let description = [{

@@ -2,6 +2,8 @@
 // optimizer's state, clipping and schedule.
 
 #include "dialects/NN/IR/FileTensors.h"
+#include "dialects/NN/IR/LossScale.h"
+#include "passes/Optimize/LossScale.h"
 #include "passes/Optimize/Optimizer.h"
 #include "passes/Optimize/Passes.h"
 
@@ -52,6 +54,8 @@ struct ApplyOptimizerPass : dpc::impl::ApplyOptimizerBase<ApplyOptimizerPass> {
       rate = parseSchedule(error);
     if (error.empty() && clipGradNorm < 0)
       error = "clip-grad-norm is negative";
+    if (error.empty() && !gradientType.empty() && gradientType != "bf16")
+      error = "unknown gradient-type '" + gradientType + "'; known: bf16";
     if (!error.empty()) {
       module.emitError(error);
       return signalPassFailure();
@@ -138,16 +142,34 @@ private:
     SmallVector<Value> results;
     SmallVector<DictionaryAttr> attrs;
     collect(trained, results, attrs);
+    if (!gradientType.empty())
+      for (Trained &item : trained)
+        item.gradient = Expressions{builder, item.gradient.getLoc()}.convert(
+            item.gradient, BFloat16Type::get(&getContext()));
 
     Type f64 = builder.getF64Type();
     Value rate = addArgument(ArgKind::control, "learning_rate", RankedTensorType::get({}, f64));
     // The control counts the steps done before; Adam's t counts from 1.
-    Value count = e.add(e.convert(getStepsDone(), f64), 1.0);
+    std::optional<LossScale> lossScale = openLossScale();
+    Value done = getStepsDone();
+    // A step that was skipped does not count.
+    if (lossScale)
+      done = e.sub(done, lossScale->stepsSkipped);
+    Value count = e.add(e.convert(done, f64), 1.0);
     Value norm, scale;
-    if (!trained.empty() && (clipGradNorm > 0 || logGradNorm))
+    if (!trained.empty() && (clipGradNorm > 0 || logGradNorm || lossScale))
       norm = gradientNorm(e, trained);
-    if (norm && clipGradNorm > 0)
-      scale = clipFactor(e, norm);
+    if (lossScale) {
+      lossScale->finite = LossScale::isFinite(e, norm);
+      scale = lossScale->inverse(e);
+      norm = e.mul(norm, e.convert(scale, typeOf(norm).getElementType()));
+    }
+    if (norm && clipGradNorm > 0) {
+      Value clip = clipFactor(e, norm);
+      scale = scale ? e.mul(scale, e.convert(clip, typeOf(scale).getElementType())) : clip;
+    }
+    if (lossScale)
+      keepSkippedState(e, *lossScale, results, attrs);
     const VariableNames variables(getOperation());
     for (const Trained &item : trained) {
       ArgAttr arg = nn::getArg(step, item.argument);
@@ -158,7 +180,7 @@ private:
       inputs.weightDecay = options["weight-decay"];
       inputs.learningRate = rate;
       if (scale)
-        inputs.gradientScale = e.convert(scale, typeOf(item.gradient).getElementType());
+        inputs.gradientScale = e.convert(scale, typeOf(inputs.parameter).getElementType());
       double factor = 1;
       for (Group &group : groups) {
         if (!variables.matches(arg.getName(), group.glob))
@@ -178,12 +200,17 @@ private:
         names.push_back((slot + "|" + arg.getName()).str());
         inputs.slots.push_back(addState(names.back(), arg.getName(), typeOf(inputs.parameter)));
       }
-      for (auto [name, value] : llvm::zip_equal(names, algorithm.build(at, inputs))) {
-        results.push_back(value);
+      SmallVector<Value> olds = {inputs.parameter};
+      olds.append(inputs.slots);
+      SmallVector<Value> news = algorithm.build(at, inputs);
+      for (auto [name, value, old] : llvm::zip_equal(names, news, olds)) {
+        results.push_back(lossScale ? lossScale->choose(at, value, old) : value);
         attrs.push_back(resultAttr(ResultKind::state, name));
       }
     }
-    if (norm) {
+    if (lossScale)
+      closeLossScale(e, *lossScale, results, attrs);
+    if (norm && (clipGradNorm > 0 || logGradNorm)) {
       results.push_back(norm);
       attrs.push_back(resultAttr(ResultKind::metric, "grad_norm"));
     }
@@ -191,6 +218,42 @@ private:
     step.setType(
         FunctionType::get(&getContext(), step.getArgumentTypes(), TypeRange(ValueRange(results))));
     step.setAllResultAttrs(attrs);
+  }
+
+  /// The state of a scaled loss, if the loss is.
+  std::optional<LossScale> openLossScale() {
+    Value scale = findOptimizerState(step, kLossScaleName);
+    if (!scale)
+      return std::nullopt;
+    auto count = RankedTensorType::get({}, IntegerType::get(&getContext(), 64));
+    return LossScale{scale, addState(kGoodStepsName, "", count),
+                     addState(kStepsSkippedName, "", count), lossScaleInterval, nullptr};
+  }
+
+  /// Other state of a step that is skipped, running statistics, stays too.
+  void keepSkippedState(Expressions e, const LossScale &lossScale, SmallVector<Value> &results,
+                        ArrayRef<DictionaryAttr> attrs) {
+    for (auto [value, dictionary] : llvm::zip_equal(results, attrs)) {
+      auto attr = dictionary ? dictionary.getAs<ResultAttr>(NNDialect::kResultAttrName) : nullptr;
+      if (!attr || attr.getKind() != ResultKind::state)
+        continue;
+      for (unsigned i = 0; i < step.getNumArguments(); ++i)
+        if (ArgAttr arg = nn::getArg(step, i); arg && arg.getName() == attr.getName())
+          if (step.getArgument(i) != value)
+            value = lossScale.choose(e, value, step.getArgument(i));
+    }
+  }
+
+  void closeLossScale(Expressions e, const LossScale &lossScale, SmallVector<Value> &results,
+                      SmallVector<DictionaryAttr> &attrs) {
+    SmallVector<Value> news = lossScale.advance(e);
+    const StringRef names[] = {kLossScaleName, kGoodStepsName, kStepsSkippedName};
+    for (auto [name, value] : llvm::zip_equal(names, news)) {
+      results.push_back(value);
+      attrs.push_back(resultAttr(ResultKind::state, name));
+    }
+    results.push_back(news[0]);
+    attrs.push_back(resultAttr(ResultKind::metric, kLossScaleName));
   }
 
   /// Splits @step's results into gradients and the rest.
@@ -233,7 +296,7 @@ private:
   /// A zero variable and the argument that carries its value.
   Value addState(StringRef name, StringRef of, RankedTensorType type) {
     OpBuilder builder(step);
-    auto zero = DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), 0));
+    auto zero = cast<DenseElementsAttr>(builder.getZeroAttr(type));
     builder.create<VariableOp>(step.getLoc(), name, zero);
     return addArgument(ArgKind::optimizer, name, type, of);
   }
@@ -251,7 +314,7 @@ private:
   Value gradientNorm(Expressions e, ArrayRef<Trained> trained) {
     Value total;
     for (const Trained &item : trained) {
-      Value g = item.gradient;
+      Value g = e.convert(item.gradient, typeOf(step.getArgument(item.argument)).getElementType());
       Value squares =
           e.sum(e.mul(g, g), llvm::to_vector(llvm::seq<int64_t>(0, typeOf(g).getRank())));
       total = total ? e.add(total, squares) : squares;

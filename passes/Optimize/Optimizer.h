@@ -12,6 +12,7 @@ namespace dpc {
 /// The values from which one parameter's update is built.
 struct UpdateInputs {
   mlir::Value parameter;
+  /// Of the parameter's shape; its type may be narrower.
   mlir::Value gradient;
   /// One a slot, in the optimizer's order.
   llvm::SmallVector<mlir::Value> slots;
@@ -19,7 +20,7 @@ struct UpdateInputs {
   mlir::Value learningRate;
   /// Rank-0 f64: the number of this step, counted from 1.
   mlir::Value step;
-  /// Rank-0, of the gradient's type: what to multiply the gradient with
+  /// Rank-0, of the parameter's type: what to multiply the gradient with
   /// first; null for nothing.
   mlir::Value gradientScale;
   /// The group's.
@@ -58,10 +59,11 @@ llvm::SmallVector<mlir::Value> buildUpdate(
     llvm::function_ref<llvm::SmallVector<mlir::Value>(nn::Expressions, llvm::ArrayRef<mlir::Value>)>
         body);
 
-/// The gradient element after scaling: `scalars[index]` if `inputs` has a
-/// gradient scale.
+/// The gradient element in the parameter's type and after scaling, by `scale` if
+/// `inputs` has a gradient scale.
 inline mlir::Value scaledGradient(nn::Expressions e, mlir::Value gradient,
                                   const UpdateInputs &inputs, mlir::Value scale) {
+  gradient = e.convert(gradient, nn::typeOf(inputs.parameter).getElementType());
   return inputs.gradientScale ? e.mul(gradient, scale) : gradient;
 }
 

@@ -14,6 +14,15 @@ def ApplyOptimizer : Pass<"dpc-apply-optimizer", "mlir::ModuleOp"> {
 
     Formulas and defaults are those of torch.optim; see the optimizers' files.
 
+    Where the loss is scaled (`dpc-differentiate{loss-scale=X}`), gradients are
+    divided by the scale, and a step one of whose gradients is not finite is
+    skipped: all state stays as it was but the scale, which is halved.
+    After `loss-scale-interval` good steps it is doubled. The optimizer counts the
+    steps that were taken. The new scale is the metric `loss_scale` too.
+
+    With `gradient-type`, what ranks sum and keep of gradients has this type; in
+    updates and norms it is converted back.
+
     With clipping, or where it is asked for, the norm of all gradients together,
     before they are clipped, is the metric `grad_norm`.
 
@@ -50,6 +59,10 @@ def ApplyOptimizer : Pass<"dpc-apply-optimizer", "mlir::ModuleOp"> {
            "Largest norm of all gradients together; 0 for no clipping">,
     Option<"logGradNorm", "log-grad-norm", "bool", "false",
            "Whether the metric grad_norm is made without clipping too">,
+    Option<"lossScaleInterval", "loss-scale-interval", "int64_t", "2000",
+           "Good steps in a row after which the scale of the loss is doubled">,
+    Option<"gradientType", "gradient-type", "std::string", "",
+           "Type that gradients are converted to: bf16, or empty for that of their parameters">,
     Option<"schedule", "lr-schedule", "std::string", "\"constant\"",
            "constant|linear|cosine[,warmup=N,total=N,min-lr=X]">,
   ];

@@ -186,8 +186,10 @@ private:
     int64_t last = -1;
     for (Operation &op : block.without_terminator()) {
       int64_t task = taskOf.lookup(&op);
-      // A view costs nothing, and one of what is gathered later holds up nothing.
-      if (problem.tasks[task].isCollective() || (mayBeLast && isLast(&op)) || isView(&op))
+      // A view costs nothing, and one of what is gathered later holds up nothing, nor does
+      // what is converted to be gathered.
+      if (problem.tasks[task].isCollective() || (mayBeLast && isLast(&op)) || isView(&op) ||
+          convertsPart(&op))
         continue;
       if (last >= 0)
         depend(task, last);
@@ -227,20 +229,36 @@ private:
     return function && dist::getArgStorage(function, argument.getArgNumber());
   }
 
+  /// Whether `op` makes what is gathered of such storage alone: it converts a rank's part to
+  /// the type in which all of it is read.
+  static bool convertsPart(Operation *op) {
+    return isa<nn::KernelOp>(op) && op->getNumResults() == 1 && op->hasOneUse() &&
+           isa<dist::AllGatherOp>(*op->user_begin()) && !op->getOperands().empty() &&
+           llvm::all_of(op->getOperands(), isStorage);
+  }
+
   /// State that is held cut is gathered no earlier than what reads the gather
   /// `kGathersAhead` before has begun: else all of it would be there from the start.
   void keepGathersNear() {
     std::vector<std::pair<int64_t, int64_t>> gathers; // by the first reader
     for (auto gather : block.getOps<dist::AllGatherOp>()) {
-      if (!isStorage(gather.getInput()))
+      Operation *conversion = gather.getInput().getDefiningOp();
+      if (conversion ? !convertsPart(conversion) : !isStorage(gather.getInput()))
         continue;
       if (int64_t reader = findReader(gather.getResult()); reader >= 0)
         gathers.push_back({reader, taskOf.lookup(gather)});
     }
     llvm::sort(gathers);
-    for (size_t i = kGathersAhead; i < gathers.size(); ++i)
-      if (gathers[i - kGathersAhead].first < gathers[i].first)
-        depend(gathers[i].second, gathers[i - kGathersAhead].first);
+    for (size_t i = kGathersAhead; i < gathers.size(); ++i) {
+      const int64_t before = gathers[i - kGathersAhead].first;
+      if (before >= gathers[i].first)
+        continue;
+      depend(gathers[i].second, before);
+      // What converts the part writes it where it is gathered to.
+      auto gather = cast<dist::AllGatherOp>(ops[gathers[i].second]);
+      if (Operation *conversion = gather.getInput().getDefiningOp())
+        depend(taskOf.lookup(conversion), before);
+    }
   }
 
   /// Collectives in the order in which they could start if the link took one

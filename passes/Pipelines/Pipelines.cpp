@@ -66,6 +66,23 @@ template <typename T, typename List> static ArrayRef<T> listOf(const List &list)
   return ArrayRef<T>(list);
 }
 
+/// Products become narrow once attention is formed, of products and a softmax in
+/// one type, and before gradients, which then have the types of what they are of.
+static void addNarrowing(OpPassManager &manager, const StepOptions &options) {
+  if (options.precision != "bf16" && options.precision != "f16")
+    return;
+  NarrowFloatsOptions narrow;
+  narrow.type = options.precision;
+  manager.addPass(createNarrowFloats(narrow));
+}
+
+/// Ahead of gradients: what a loss reads of a product is f32, since most of a loss's error would
+/// come from its rounding. And behind them: those of weights are f32 sums.
+static void addWideSums(OpPassManager &manager, const StepOptions &options) {
+  if (options.precision == "bf16" || options.precision == "f16")
+    manager.addNestedPass<func::FuncOp>(createWidenSums());
+}
+
 void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) {
   // Precision first: every later pass then creates values of the final type.
   if (options.precision == "f64")
@@ -83,6 +100,8 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   if (options.loss.empty()) {
     manager.addPass(createFormInference());
     manager.addPass(createFormAttention());
+    addNarrowing(manager, options);
+    addWideSums(manager, options);
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
     manager.addNestedPass<func::FuncOp>(createRecordBounds());
@@ -103,7 +122,13 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   // of @step but not of @eval. Before differentiation: the gradient has a
   // kernel of its own.
   manager.addPass(createFormAttention());
-  manager.addPass(createDifferentiate());
+  addNarrowing(manager, options);
+  addWideSums(manager, options);
+  DifferentiateOptions differentiate;
+  // Gradients below 2^-24 are zero in f16. The scale soon finds its own value.
+  differentiate.lossScale = options.precision == "f16" ? 65536 : 0;
+  manager.addPass(createDifferentiate(differentiate));
+  addWideSums(manager, options);
 
   ApplyOptimizerOptions optimizer;
   optimizer.optimizer = options.optimizer;
@@ -111,6 +136,7 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   optimizer.clipGradNorm = options.clipGradNorm;
   optimizer.logGradNorm = options.logGradNorm;
   optimizer.schedule = options.schedule;
+  optimizer.gradientType = options.gradientType;
   manager.addPass(createApplyOptimizer(optimizer));
 
   // Masks, zeros and bias corrections that several gradients or updates asked

@@ -63,7 +63,9 @@ struct StepOptions : LevelOptions<StepOptions> {
   Option<std::string> schedule{*this, "schedule", llvm::cl::init("constant"),
                                llvm::cl::desc("See dpc-apply-optimizer")};
   Option<std::string> precision{*this, "precision", llvm::cl::init("f32"),
-                                llvm::cl::desc("f32 or f64")};
+                                llvm::cl::desc("f64, f32, or f32 with products of bf16 or f16")};
+  Option<std::string> gradientType{*this, "gradient-type",
+                                   llvm::cl::desc("See dpc-apply-optimizer")};
   Option<int64_t> batchGroups{*this, "batch-groups", llvm::cl::init(1),
                               llvm::cl::desc("Groups of samples that batch normalisation treats "
                                              "apart")};

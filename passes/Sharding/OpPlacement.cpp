@@ -181,7 +181,8 @@ private:
   /// Whether the op takes `partial` sums in the operands of `set`, in which it is
   /// additive, and passes them on: where nothing of the op is cut over their axis,
   /// and the result is no larger than what would be reduced before it. Sums over a
-  /// sequential axis always pass, since a loop adds them up.
+  /// sequential axis always pass, since a loop adds them up, but for conversions to a
+  /// narrower type: those of few bits would round each microbatch's sum.
   bool passesThrough(const OpPlacement &placement, ArrayRef<unsigned> set,
                      const Partial &partial) const;
   /// Modelled seconds of the op under `placement`, its operands resharded and its
@@ -379,6 +380,16 @@ static void layOutValues(const OpLoops &op, OpPlacement &placement) {
   }
 }
 
+/// Whether an op of floats gives some of fewer bits.
+static bool narrows(Operation *op) {
+  auto bits = [](Value value) {
+    auto type = dyn_cast<FloatType>(getElementTypeOrSelf(value.getType()));
+    return type ? type.getWidth() : 0;
+  };
+  return op->getNumOperands() == 1 && op->getNumResults() == 1 &&
+         bits(op->getResult(0)) < bits(op->getOperand(0));
+}
+
 bool OpPlacer::passesThrough(const OpPlacement &placement, ArrayRef<unsigned> set,
                              const Partial &partial) const {
   auto isPartial = [&](unsigned operand) {
@@ -395,7 +406,10 @@ bool OpPlacer::passesThrough(const OpPlacement &placement, ArrayRef<unsigned> se
       }))
     return false;
   std::optional<unsigned> axis = mesh.axisIndex(partial.axis);
-  if (axis && mesh.axes[*axis].sequential)
+  const bool isSequential = axis && mesh.axes[*axis].sequential;
+  if (isSequential && narrows(op.op))
+    return false;
+  if (isSequential)
     return true;
   if (llvm::any_of(set,
                    [&](unsigned operand) { return situation.operands[operand].isReducedFirst; }))

@@ -303,7 +303,7 @@ TEST_P(Comm, RejectsBadArguments) {
         {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, outside, outside},
         {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 17, 1, x, x},
         {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, DPC_SUM, DPC_NONE, 1ull << 62, 1, x, x},
-        {DPC_OP_ALL_REDUCE, 0, 0, DPC_BF16, DPC_SUM, DPC_NONE, 4, 1, x, x},
+        {DPC_OP_ALL_REDUCE, 0, 0, DPC_BOOL, DPC_SUM, DPC_NONE, 4, 1, x, x},
         {DPC_OP_ALL_REDUCE, 0, 0, DPC_F32, 7, DPC_NONE, 4, 1, x, x},
         {DPC_OP_ALL_REDUCE, 3, 0, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, x, x},
         {DPC_OP_BROADCAST, 0, 1, DPC_F32, DPC_SUM, DPC_NONE, 4, 1, x, x},

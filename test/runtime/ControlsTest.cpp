@@ -22,24 +22,21 @@ TEST(Controls, AreConvertedToTheTypeOfTheirBuffer) {
       {DPC_CONTROL_SEED, DPC_I64, DPC_NONE, DPC_SPACE_ARENA, 128},
       {DPC_CONTROL_SEED, DPC_I32, DPC_NONE, DPC_SPACE_ARENA, 192},
       {DPC_CONTROL_LEARNING_RATE, DPC_F32, DPC_NONE, DPC_SPACE_ARENA, 256},
-      {DPC_CONTROL_LOSS_SCALE, DPC_F64, DPC_NONE, DPC_SPACE_ARENA, 320},
       {DPC_CONTROL_VALID_ROWS, DPC_F64, DPC_NONE, DPC_SPACE_ARENA, 384}};
   tiny.program.controls = controls;
-  tiny.program.control_count = 7;
+  tiny.program.control_count = 6;
   OneRank rank(tiny.program);
   Controls given;
   given.step = 41;
   given.seed = 0xfedcba9876543210;
   given.validRows = 3;
   given.learningRate = 0.1;
-  given.lossScale = 1024;
   ASSERT_EQ(uploadControls(tiny.program, 0, given, *rank.queue), DPC_OK);
   EXPECT_EQ(at<int64_t>(*rank.queue, 0), 41);
   EXPECT_EQ(at<float>(*rank.queue, 64), 41.f);
   EXPECT_EQ(at<uint64_t>(*rank.queue, 128), 0xfedcba9876543210);
   EXPECT_EQ(at<uint32_t>(*rank.queue, 192), 0x76543210u);
   EXPECT_EQ(at<float>(*rank.queue, 256), 0.1f);
-  EXPECT_EQ(at<double>(*rank.queue, 320), 1024);
   EXPECT_EQ(at<double>(*rank.queue, 384), 3);
 }
 

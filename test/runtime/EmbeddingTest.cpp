@@ -306,7 +306,7 @@ TEST(ProgramCheck, RefusesEveryBrokenEntry) {
       {"private memory", [](Mutable &m) { m.actions[5].in.space = DPC_SPACE_ARENA; }},
       {"the end of no loop", [](Mutable &m) { m.actions[3].jump = 0; }},
       {"a loop without end", [](Mutable &m) { m.actions[3].kind = DPC_ACTION_COMPUTE; }},
-      {"control 0: unknown kind 6",
+      {"control 0: unknown kind 5",
        [](Mutable &m) { m.controls[0].kind = DPC_CONTROL_KIND_COUNT; }},
       {"control 1: its buffer (space 0, offset 640",
        [](Mutable &m) { m.controls[1].offset = 640; }},

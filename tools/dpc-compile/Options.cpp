@@ -330,14 +330,26 @@ static void parseImport(const InputArgList &args, CompileOptions &options) {
     options.import.training.push_back({arg->getOption().matches(OPT_trainable), arg->getValue()});
 }
 
+/// What gradients are rounded to before ranks sum them.
+static void parseGradReduce(const InputArgList &args, CompileOptions &options) {
+  const Arg *arg = args.getLastArg(OPT_grad_reduce);
+  if (!arg)
+    return;
+  const std::string type = arg->getValue();
+  if (type != "f32" && type != "bf16")
+    usageError("--grad-reduce: unknown type '" + type + "'; known: f32, bf16");
+  if (options.step.precision == "f64")
+    usageError("--grad-reduce=" + type + " contradicts --precision=f64, whose gradients are f64");
+  if (type == "bf16")
+    options.step.gradientType = type;
+}
+
 /// tf32 is f32 that products read in another way, where a target can.
 static void parsePrecision(const InputArgList &args, CompileOptions &options) {
   std::string &type = options.step.precision;
   type = args.getLastArgValue(OPT_precision, "f32").str();
-  if (type == "bf16" || type == "f16")
-    usageError("--precision=" + type + " is not available yet");
-  if (type != "f32" && type != "f64" && type != "tf32")
-    usageError("--precision: unknown type '" + type + "'; known: f32, f64, tf32");
+  if (!llvm::is_contained({"f32", "f64", "tf32", "bf16", "f16"}, StringRef(type)))
+    usageError("--precision: unknown type '" + type + "'; known: f32, f64, tf32, bf16, f16");
   options.scheduled.tf32 = type == "tf32";
   if (!options.scheduled.tf32)
     return;
@@ -490,7 +502,12 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   const Target *target = findTarget(options.placed.target);
   if (target->getFunctionForm() == FunctionForm::gridTable && options.stopAfter == Level::object)
     findAssembler(args, options);
+  if (args.hasArg(OPT_offload))
+    usageError("--offload: dpc does not move state or activations to the host's memory; --zero=3 "
+               "divides state, --remat=auto with --device-memory computes activations again, "
+               "--precision=bf16 and --microbatches make them smaller");
   parsePrecision(args, options);
+  parseGradReduce(args, options);
   parseProducts(args, options);
   options.import.trains = !options.step.loss.empty();
   options.import.skipsValues = options.params == "none";

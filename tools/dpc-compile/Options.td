@@ -24,7 +24,8 @@ def clip_grad_norm : Value<"clip-grad-norm", "X", "Scale all gradients down to a
 def log_grad_norm : Flag<["--"], "log-grad-norm">, HelpText<"Log the norm of all gradients (always with --clip-grad-norm)">, Group<training>;
 def metric : Value<"metric", "accuracy", "What evaluation reports beside the loss (a cross-entropy always reports it)", training>;
 def lr_schedule : Value<"lr-schedule", "KIND,..", "constant (default), linear or cosine, with warmup=N (default 0), total=N (default: --steps of the run), min-lr=X (default 0)", training>;
-def precision : Value<"precision", "TYPE", "f32 (default), f64, or tf32: f32 whose products round their factors to 10 bits (--target=cuda)", training>;
+def precision : Value<"precision", "TYPE", "f32 (default); bf16 or f16: f32 with products of 16-bit factors (mixed precision; f16 scales the loss); f64; or tf32: f32 whose products round their factors to 10 bits (--target=cuda)", training>;
+def grad_reduce : Value<"grad-reduce", "TYPE", "The type in which ranks sum gradients: f32 (default, that of the parameters) or bf16", training>;
 def microbatches : Value<"microbatches", "M", "Cut each batch into M parts, one after the other (default 1)", training>;
 def accumulate : Value<"accumulate", "M", "The same as --microbatches", training>, Alias<microbatches>;
 def batch_norm : Value<"batch-norm", "MODE", "global (default) or local statistics", training>;
@@ -50,6 +51,7 @@ def stages : Value<"stages", "GLOB,..", "First node of each later stage", layout
 def optimizer_sync : Value<"optimizer-sync", "WHEN", "before or deferred", layout>;
 def remat : Value<"remat", "MODE", "What the backward pass computes again: none; full, all but what crosses few cuts; auto, as little as --device-memory allows (default)", layout>;
 def device_memory : Value<"device-memory", "SIZE", "Memory of a device (KiB, MiB, GiB; default: no limit)", layout>;
+def offload : Value<"offload", "WHERE", "Refused: dpc keeps nothing in another memory than the device's", layout>;
 def bucket_mib : Value<"bucket-mib", "X", "MiB at which a bucket of gradients closes (default 25)", layout>;
 def first_bucket_mib : Value<"first-bucket-mib", "X", "The same for the first (default 1)", layout>;
 def overlap : Value<"overlap", "on|off", "Hide communication behind compute (default on)", layout>;

@@ -19,8 +19,7 @@ using namespace dpc::exec;
 
 /// A scalar that the host fills before an entry.
 static LogicalResult verifyControl(PersistentOp op, nn::ArgAttr arg) {
-  static constexpr StringLiteral known[] = {"step", "seed", "learning_rate", "loss_scale",
-                                            "valid_rows"};
+  static constexpr StringLiteral known[] = {"step", "seed", "learning_rate", "valid_rows"};
   if (!is_contained(known, arg.getName())) // persistent_c2
     return op.emitOpError("is bound to the unknown control '") << arg.getName() << "'";
   MemRefType type = op.getBufferType();

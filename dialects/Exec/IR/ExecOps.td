@@ -36,7 +36,7 @@ def Exec_PersistentOp : Exec_Op<"persistent", [Symbol]> {
 
     Constraints: (C1) `binding` is a #nn.arg, a #nn.result that is a metric or an
     output, a #dist.storage or a #exec.coordinate; (C2) a control is one of step,
-    seed, learning_rate, loss_scale, valid_rows; (C3) a control has rank 0 and type
+    seed, learning_rate, valid_rows; (C3) a control has rank 0 and type
     i64, i32, f64 or f32, a coordinate type memref<i64>.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, AnyAttr:$binding, Exec_Space:$space,

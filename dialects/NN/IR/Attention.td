@@ -8,11 +8,18 @@ def NN_AttentionSums : NN_TensorOf<[F32, F64], "32-bit float or 64-bit float">;
 
 class NN_AttentionLikeOp<string mnemonic, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([
-        Pure, NN_Interpretable, NN_Shardable, NN_Decomposable, NN_Computes,
+        Pure, NN_Interpretable, NN_Shardable, NN_Decomposable, NN_Computes, PrecisionOpInterface,
         DeclareOpInterfaceMethods<InferTypeOpInterface>], traits)> {
   let extraClassDeclaration = [{
     /// The extents of the op and where they lie in its operands.
     ::dpc::nn::AttentionShape getAttentionShape();
+    ::dpc::Precision getPrecision() { return ::dpc::Precision::narrow; }
+    /// q, k and v.
+    bool narrowsOperand(unsigned number) { return number < 3; }
+    /// All but `logSumExp`.
+    bool narrowsResult(unsigned number) {
+      return number == 0 || ::llvm::isa<AttentionGradOp>(getOperation());
+    }
   }];
 }
 

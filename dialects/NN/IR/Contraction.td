@@ -6,6 +6,7 @@ include "dialects/NN/IR/NNBase.td"
 
 def NN_DotOp : NN_Op<"dot", [
     Pure, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes,
+    PrecisionOpInterface,
     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Sums products over contracted dimensions";
   let description = [{
@@ -49,6 +50,8 @@ def NN_DotOp : NN_Op<"dot", [
     /// Dimensions of an operand that are neither batch nor contracted.
     ::llvm::SmallVector<int64_t> getLhsFree();
     ::llvm::SmallVector<int64_t> getRhsFree();
+    ::dpc::Precision getPrecision() { return ::dpc::Precision::narrow; }
+    bool sumsToWider() { return true; }
     /// Of InferTypeOpInterface: the result may be wider.
     static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange results);
   }];

@@ -7,7 +7,8 @@ include "dialects/NN/IR/NNBase.td"
 /// three tensors, or its gradient, from the other two.
 class NN_ConvolutionOp<string mnemonic, string first, string second, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([
-        Pure, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes], traits)> {
+        Pure, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes,
+        PrecisionOpInterface], traits)> {
   // The text all three share.
   string constraints = [{
     Layouts: x is batch, input channels, spatial; w is output channels, input
@@ -36,6 +37,8 @@ class NN_ConvolutionOp<string mnemonic, string first, string second, list<Trait>
   string convolutionDeclaration = [{
     /// The types and geometry of the whole convolution.
     ::dpc::nn::Convolution getConvolution();
+    ::dpc::Precision getPrecision() { return ::dpc::Precision::narrow; }
+    bool sumsToWider() { return true; }
   }];
   let extraClassDeclaration = convolutionDeclaration;
 }

@@ -22,6 +22,24 @@ void CompareOp::build(OpBuilder &builder, OperationState &state, Comparison comp
   build(builder, state, type, comparison, lhs, rhs);
 }
 
+/// Whether every number of float type `narrow` is one of float type `wide`.
+static bool holdsAll(Type wide, Type narrow) {
+  if (!isa<FloatType>(wide) || !isa<FloatType>(narrow))
+    return false;
+  const llvm::fltSemantics &outer = cast<FloatType>(wide).getFloatSemantics(),
+                           &inner = cast<FloatType>(narrow).getFloatSemantics();
+  return APFloat::semanticsPrecision(outer) >= APFloat::semanticsPrecision(inner) &&
+         APFloat::semanticsMaxExponent(outer) >= APFloat::semanticsMaxExponent(inner) &&
+         APFloat::semanticsMinExponent(outer) <= APFloat::semanticsMinExponent(inner);
+}
+
+// To a type that holds all numbers, and back.
 OpFoldResult ConvertOp::fold(FoldAdaptor) {
-  return getInput().getType() == getType() ? OpFoldResult(getInput()) : OpFoldResult();
+  if (getInput().getType() == getType())
+    return getInput();
+  auto first = getInput().getDefiningOp<ConvertOp>();
+  if (first && first.getInput().getType() == getType() &&
+      holdsAll(typeOf(getInput()).getElementType(), typeOf(getResult()).getElementType()))
+    return first.getInput();
+  return {};
 }

@@ -66,10 +66,10 @@ class NN_BinaryOp<string mnemonic, Type type, string formula, string vjp, list<T
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
 }
 
-def NN_NegOp : NN_UnaryOp<"neg", NN_Tensor, "-x", "-g", [NN_Differentiable], "{{0}}">;
-def NN_AbsOp : NN_UnaryOp<"abs", NN_Tensor, "|x|", "g sign(x), 0 at 0", [NN_Differentiable]>;
+def NN_NegOp : NN_UnaryOp<"neg", NN_Tensor, "-x", "-g", [NN_Differentiable, PrecisionOpInterface], "{{0}}">;
+def NN_AbsOp : NN_UnaryOp<"abs", NN_Tensor, "|x|", "g sign(x), 0 at 0", [NN_Differentiable, PrecisionOpInterface]>;
 def NN_SignOp : NN_UnaryOp<"sign", NN_Tensor, "-1, 0 or 1 by the sign of x", "0", [NN_Differentiable]>;
-def NN_ReluOp : NN_UnaryOp<"relu", NN_Tensor, "max(x, 0)", "g where x > 0", [NN_Differentiable], "{}", 1>;
+def NN_ReluOp : NN_UnaryOp<"relu", NN_Tensor, "max(x, 0)", "g where x > 0", [NN_Differentiable, PrecisionOpInterface], "{}", 1>;
 
 def NN_ExpOp : NN_FloatUnaryOp<"exp", "e^x", "g e^x">;
 def NN_LogOp : NN_FloatUnaryOp<"log", "ln x", "g / x">;
@@ -144,9 +144,9 @@ def NN_DivOp : NN_BinaryOp<"div", NN_Tensor, "x / y; integers towards zero",
 def NN_PowOp : NN_BinaryOp<"pow", NN_Tensor, "x^y",
     "g y x^(y-1), 0 where y is 0; g x^y ln x, 0 where x is 0 and y >= 0", [NN_Differentiable]>;
 def NN_MaxOp : NN_BinaryOp<"max", NN_Tensor, "the larger of x and y; not a number if either is",
-    "g to the larger, half each where equal", [NN_Differentiable]>;
+    "g to the larger, half each where equal", [NN_Differentiable, PrecisionOpInterface]>;
 def NN_MinOp : NN_BinaryOp<"min", NN_Tensor, "the smaller of x and y; not a number if either is",
-    "g to the smaller, half each where equal", [NN_Differentiable]>;
+    "g to the smaller, half each where equal", [NN_Differentiable, PrecisionOpInterface]>;
 def NN_RemOp : NN_BinaryOp<"rem", NN_Tensor, "remainder of x / y with the sign of x",
     "g, -g trunc(x / y)", [NN_Differentiable]>;
 def NN_ModOp : NN_BinaryOp<"mod", NN_Tensor, "remainder of x / y with the sign of y",
@@ -180,7 +180,7 @@ def NN_CompareOp : NN_ElementwiseOp<"compare", [AllTypesMatch<["lhs", "rhs"]>]> 
 }
 
 def NN_SelectOp : NN_ElementwiseOp<"select", [
-    NN_Differentiable, AllTypesMatch<["onTrue", "onFalse", "result"]>], "{{1, 2}}"> {
+    NN_Differentiable, PrecisionOpInterface, AllTypesMatch<["onTrue", "onFalse", "result"]>], "{{1, 2}}"> {
   let summary = "condition ? x : y";
   let description = [{
     Element by element. Gradients: g where the condition holds to `onTrue`, g

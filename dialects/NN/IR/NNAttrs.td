@@ -12,7 +12,7 @@ def NN_ArgKind : I32EnumAttr<"ArgKind", "What a function argument is", [
   I32EnumAttrCase<"optimizer", 3>, // moments of a parameter
   I32EnumAttrCase<"input", 4>,     // a graph input
   I32EnumAttrCase<"label", 5>,     // the label of a loss that is not in the graph
-  I32EnumAttrCase<"control", 6>,   // a host scalar: step, seed, learning_rate, loss_scale, valid_rows
+  I32EnumAttrCase<"control", 6>,   // a host scalar: step, seed, learning_rate, valid_rows
 ]> {
   let cppNamespace = "::dpc::nn";
   let genSpecializedAttr = 0;
@@ -41,11 +41,12 @@ def NN_ArgAttr : NN_Attr<"Arg", "arg"> {
     * `buffer`: state that a step updates without a gradient, such as running
       statistics;
     * `constant`: a frozen value that is too large to stand in the program;
-    * `optimizer`: a moment that the optimizer keeps of the parameter `of`;
+    * `optimizer`: a moment that the optimizer keeps of the parameter `of`, or
+      state of its own;
     * `input`: an input of the graph;
     * `label`: the label of a loss that is not in the graph;
-    * `control`: a scalar that the host passes: `step`, `seed`, `learning_rate`,
-      `loss_scale` or `valid_rows`.
+    * `control`: a scalar that the host passes: `step`, `seed`, `learning_rate`
+      or `valid_rows`.
 
     The first four are state. `name` is the ONNX name for graph inputs and
     initializers, and the name of the `nn.variable` that holds the first value of

@@ -8,7 +8,7 @@ class NN_ShapeOp<string mnemonic, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([
         Pure, NN_Interpretable, NN_Shardable, NN_Moves], traits)>;
 
-def NN_ReshapeOp : NN_ShapeOp<"reshape", [NN_Differentiable, NN_Fusable]> {
+def NN_ReshapeOp : NN_ShapeOp<"reshape", [PrecisionOpInterface, NN_Differentiable, NN_Fusable]> {
   let summary = "The same elements, row-major, under another shape";
   let description = [{
     ```mlir
@@ -28,7 +28,7 @@ def NN_ReshapeOp : NN_ShapeOp<"reshape", [NN_Differentiable, NN_Fusable]> {
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::mlir::ArrayRef<int64_t>":$shape)>];
 }
 
-def NN_TransposeOp : NN_ShapeOp<"transpose", [
+def NN_TransposeOp : NN_ShapeOp<"transpose", [PrecisionOpInterface,
     NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Permutes dimensions";
   let description = [{
@@ -72,7 +72,7 @@ def NN_BroadcastOp : NN_ShapeOp<"broadcast", [
   let hasFolder = 1;
 }
 
-def NN_SliceOp : NN_ShapeOp<"slice", [
+def NN_SliceOp : NN_ShapeOp<"slice", [PrecisionOpInterface,
     NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Every stride-th element of a box";
   let description = [{
@@ -97,7 +97,7 @@ def NN_SliceOp : NN_ShapeOp<"slice", [
   let hasFolder = 1;
 }
 
-def NN_PadOp : NN_ShapeOp<"pad", [
+def NN_PadOp : NN_ShapeOp<"pad", [PrecisionOpInterface,
     NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Puts a value around and between the elements";
   let description = [{
@@ -124,7 +124,7 @@ def NN_PadOp : NN_ShapeOp<"pad", [
   }];
 }
 
-def NN_ConcatOp : NN_ShapeOp<"concat", [
+def NN_ConcatOp : NN_ShapeOp<"concat", [PrecisionOpInterface,
     NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Lays tensors end to end along one dimension";
   let description = [{
@@ -142,7 +142,7 @@ def NN_ConcatOp : NN_ShapeOp<"concat", [
   let assemblyFormat = "$inputs `dim` $dimension attr-dict `:` type($inputs) `->` type($result)";
 }
 
-def NN_ReverseOp : NN_ShapeOp<"reverse", [
+def NN_ReverseOp : NN_ShapeOp<"reverse", [PrecisionOpInterface,
     NN_Differentiable, SameOperandsAndResultType]> {
   let summary = "Reverses the order along some dimensions";
   let description = [{

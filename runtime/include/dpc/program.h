@@ -117,7 +117,6 @@ typedef struct dpc_program_t {
   uint32_t reserved_count;
 
   dpc_schedule_t schedule;
-  double loss_scale; /**< initial; 1 when unused */
 
   const dpc_location_t *locations;
   uint64_t location_count;

@@ -152,12 +152,10 @@ enum {
   DPC_CONTROL_SEED = 1,          /**< key of every random number, with the step
                                     and the op's ordinal */
   DPC_CONTROL_LEARNING_RATE = 2, /**< of this step, after the schedule */
-  DPC_CONTROL_LOSS_SCALE = 3,    /**< factor on the loss before the backward
-                                    pass; 1 when precision needs none */
-  DPC_CONTROL_VALID_ROWS = 4,    /**< rows of the global batch that count; fewer
+  DPC_CONTROL_VALID_ROWS = 3,    /**< rows of the global batch that count; fewer
                                     than the batch only in eval's last batch */
-  DPC_CONTROL_COORDINATE = 5,    /**< of the rank on the mesh axis `axis` */
-  DPC_CONTROL_KIND_COUNT = 6
+  DPC_CONTROL_COORDINATE = 4,    /**< of the rank on the mesh axis `axis` */
+  DPC_CONTROL_KIND_COUNT = 5
 };
 
 /** A number that the host writes into a rank's memory before the first action
@@ -192,8 +190,12 @@ enum {
   DPC_METRIC_LOSS = 0, /**< the number reported as `loss`; must be finite */
   DPC_METRIC_MEAN = 1, /**< any other mean (accuracy, ...) */
   DPC_METRIC_SUM = 2,  /**< a count or sum; added over eval batches */
-  DPC_METRIC_CHECK = 3 /**< 0 when the step's gradients were finite, else 1; not logged */
+  DPC_METRIC_SCALE = 3 /**< the loss scale after the step; at least DPC_LEAST_LOSS_SCALE */
 };
+
+/** A loss scale below this, the least normal number of f16, says that gradients
+ * are not finite at any scale. */
+#define DPC_LEAST_LOSS_SCALE 6.103515625e-05
 
 /** One scalar result, complete (already reduced over ranks and microbatches)
  * when the entry ends. */

@@ -14,7 +14,8 @@ using ReduceFn = void (*)(const void *const *ins, uint32_t inCount, void *const 
                           uint32_t outCount, size_t lo, size_t hi, bool stream);
 
 /// The kernel for this machine's instruction set; null if (dtype, reduction) is
-/// not supported (f64, f32, i64, i32 are).
+/// not supported (f64, f32, f16, bf16, i64, i32 are). Those of 16 bits are combined as
+/// f32 and rounded once.
 ReduceFn reduceKernel(uint32_t dtype, uint32_t reduction);
 
 /// Copies non-overlapping memory, past the caches when it is large.

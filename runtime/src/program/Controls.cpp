@@ -29,10 +29,6 @@ dpc_status_t uploadControls(const dpc_program_t &program, uint32_t rank, const C
       real = controls.learningRate;
       isReal = true;
       break;
-    case DPC_CONTROL_LOSS_SCALE:
-      real = controls.lossScale;
-      isReal = true;
-      break;
     }
     char value[8];
     if (dpc_status_t status = isReal ? dpc_convert(control.dtype, value, DPC_F64, &real, 1)

@@ -13,7 +13,6 @@ struct Controls {
   uint64_t seed = 0;
   uint64_t validRows = 0;
   double learningRate = 0;
-  double lossScale = 1;
 };
 
 /// Writes what a rank's entries read: the controls and the rank's coordinates,

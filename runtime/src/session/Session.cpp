@@ -30,7 +30,6 @@ dpc_session::dpc_session(const dpc_program_t &program, const dpc_session_options
       loader(program, given.rank), hasValue(program.state_count),
       metricValues(program.metric_count) {
   control.seed = given.seed;
-  control.lossScale = program.loss_scale;
   control.validRows = program.batch;
 }
 
@@ -223,8 +222,8 @@ dpc_status_t dpc_session::metric(const char *name, double *out) const {
 }
 
 /// Ends an entry on all ranks: they learn whether any wants to stop, saw a loss
-/// that is not finite or still writes a checkpoint, and the values of metrics
-/// that one rank holds (the others add zero).
+/// that is not finite (or a loss scale that is too small) or still writes a
+/// checkpoint, and the values of metrics that one rank holds (the others add zero).
 dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
   double *values = memory.vote();
   values[0] = stopRequest && *stopRequest;
@@ -253,9 +252,13 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
   for (uint32_t i = 0; i < program.metric_count; ++i)
     if (program.metrics[i].holder != DPC_NONE)
       metricValues[i] = values[3 + i];
+  scaleIsTooSmall = false;
+  for (uint32_t i = 0; i < program.metric_count; ++i)
+    if (program.metrics[i].kind == DPC_METRIC_SCALE && (program.metrics[i].entry >> entry & 1))
+      scaleIsTooSmall = !(metricValues[i] >= DPC_LEAST_LOSS_SCALE);
   stopAgreed = values[0] != 0;
   writingAgreed = values[2] != 0;
-  *outAllFinite = values[1] == 0;
+  *outAllFinite = values[1] == 0 && !scaleIsTooSmall;
   return DPC_OK;
 }
 
@@ -293,6 +296,10 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
                   static_cast<unsigned long long>(done), metric.name, metric.tensor,
                   std::isnan(metricValues[i]) ? "NaN" : "infinite");
   }
+  if (scaleIsTooSmall)
+    return fail(DPC_NUMERIC,
+                "step %llu: the loss scale fell below %g: gradients are not finite at any scale",
+                static_cast<unsigned long long>(done), DPC_LEAST_LOSS_SCALE);
   return fail(DPC_NUMERIC, "step %llu: the loss is not finite",
               static_cast<unsigned long long>(done));
 }

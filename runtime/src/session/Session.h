@@ -65,6 +65,8 @@ struct dpc_session {
   /// in which any rank did.
   volatile int *stopRequest = nullptr;
   bool stopAgreed = false;
+  /// After a step: the loss scale is below DPC_LEAST_LOSS_SCALE.
+  bool scaleIsTooSmall = false;
   /// Whether this rank still writes a checkpoint; null: it writes none.
   /// `writingAgreed` after an entry at whose end any rank did.
   const std::atomic<bool> *isWriting = nullptr;

@@ -125,6 +125,12 @@ dpc_status_t writeOnnx(dpc_session &session, const char *path) {
   return onRankZero(session, [&] { return file.commit(); });
 }
 
+/// A checkpoint of another precision has no loss scale, or one that is not needed:
+/// then it begins with its first value.
+bool isOfLossScale(const std::string &name) {
+  return name == "loss_scale" || name.rfind("loss_scale|", 0) == 0;
+}
+
 } // namespace
 
 dpc_status_t loadState(dpc_session &session, uint32_t index, const StateSource &source,
@@ -146,13 +152,15 @@ dpc_status_t findAllStates(const dpc_program_t &program, const TensorFiles &file
     tensors[tensor.array.name] = &tensor;
   const StateSources sources(program, tensors);
   for (const auto &[name, tensor] : tensors)
-    if (!sources.isUsed(name))
+    if (!sources.isUsed(name) && !isOfLossScale(name))
       return fail(DPC_INVALID, "it is another program's: this one has no state \"%s\"",
                   name.c_str());
   for (uint32_t i = 0; i < program.state_count; ++i) {
     const dpc_state_t &state = program.states[i];
     out->push_back(sources[i]);
     if (sources.isDropped(i))
+      continue;
+    if (!sources[i].tensor && isOfLossScale(state.name))
       continue;
     if (!sources[i].tensor)
       return fail(DPC_INVALID, "it is another program's: it has no state \"%s\"", state.name);

@@ -128,7 +128,7 @@ dpc_status_t Trainer::oneStep(uint64_t index) {
   size_t k = 0;
   for (uint32_t i = 0; i < session.program.metric_count && first(); ++i) {
     const dpc_metric_t &metric = session.program.metrics[i];
-    if (metric.kind != DPC_METRIC_CHECK && (metric.entry >> DPC_ENTRY_STEP & 1))
+    if (metric.entry >> DPC_ENTRY_STEP & 1)
       metrics[k++].second = session.metricValues[i];
   }
   return DPC_OK;
@@ -161,7 +161,7 @@ dpc_status_t Trainer::evaluate() {
   std::string text = "eval at step " + std::to_string(session.control.step) + ":";
   for (uint32_t i = 0; i < program.metric_count; ++i) {
     const dpc_metric_t &metric = program.metrics[i];
-    if (!(metric.entry >> DPC_ENTRY_EVAL & 1) || metric.kind == DPC_METRIC_CHECK)
+    if (!(metric.entry >> DPC_ENTRY_EVAL & 1))
       continue;
     const double value = metric.kind == DPC_METRIC_SUM ? sums[i] : sums[i] / weights[i];
     char number[64];
@@ -191,8 +191,7 @@ dpc_status_t Trainer::save() {
 dpc_status_t Trainer::steps() {
   const dpc_program_t &program = session.program;
   for (uint32_t i = 0; i < program.metric_count; ++i)
-    if (program.metrics[i].kind != DPC_METRIC_CHECK &&
-        (program.metrics[i].entry >> DPC_ENTRY_STEP & 1))
+    if (program.metrics[i].entry >> DPC_ENTRY_STEP & 1)
       metrics.emplace_back(program.metrics[i].name, 0.0);
   if (first()) {
     if (!options.log.empty())
@@ -289,7 +288,11 @@ dpc_status_t Trainer::run() {
     report.end();
   if (status == DPC_NUMERIC) { // on all ranks
     const std::string cause = dpc_last_error();
-    const dpc_status_t saved = saver.finish();
+    // All steps since the gradients ceased to be finite were skipped.
+    const bool isWhole = session.scaleIsTooSmall && !options.checkpoint.empty();
+    dpc_status_t saved = isWhole ? save() : DPC_OK;
+    if (saved == DPC_OK)
+      saved = saver.finish();
     return saved ? saved : fail(status, "%s", cause.c_str());
   }
   if (status != DPC_OK && status != DPC_INTERRUPTED)

@@ -1,0 +1,30 @@
+#ifndef DPC_DIALECTS_INTERFACES_PRECISIONOPINTERFACE_TD
+#define DPC_DIALECTS_INTERFACES_PRECISIONOPINTERFACE_TD
+
+include "mlir/IR/OpBase.td"
+
+def PrecisionOpInterface : OpInterface<"PrecisionOpInterface"> {
+  let cppNamespace = "::dpc";
+  let description = [{
+    How an op may run in a float type of fewer bits than its operands have (mixed
+    precision, `dpc-narrow-floats`). Ops without this interface are *wide*: they
+    round, or add up many elements, and keep the type they have.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      `Precision::narrow`: its time is in products, which are summed in f32
+      whatever the type of their factors: it takes narrow operands wherever there
+      are any. `Precision::follow`: it computes no new number, so that narrowing
+      its operands or its result is the same: it takes the type of what it reads,
+      or of what reads it.
+    }], "::dpc::Precision", "getPrecision", (ins), "", [{ return ::dpc::Precision::follow; }]>,
+    InterfaceMethod<"Whether operand `number`, if it holds floats, is one of those that become narrow.",
+      "bool", "narrowsOperand", (ins "unsigned":$number), "", [{ return true; }]>,
+    InterfaceMethod<"Whether result `number`, if it holds floats, is one of those that become narrow.",
+      "bool", "narrowsResult", (ins "unsigned":$number), "", [{ return true; }]>,
+    InterfaceMethod<"Whether the results may have a wider float type than the operands.",
+      "bool", "sumsToWider", (ins), "", [{ return false; }]>,
+  ];
+}
+
+#endif // DPC_DIALECTS_INTERFACES_PRECISIONOPINTERFACE_TD

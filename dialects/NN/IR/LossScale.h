@@ -1,0 +1,27 @@
+#ifndef DPC_DIALECTS_NN_IR_LOSSSCALE_H
+#define DPC_DIALECTS_NN_IR_LOSSSCALE_H
+
+#include "dialects/NN/IR/NNDialect.h"
+
+namespace dpc::nn {
+
+/// State of a step whose gradients are made of a scaled loss, so that those of
+/// few bits (f16) do not vanish: the factor, the good steps since it changed, and
+/// the steps that were skipped. It is `optimizer` state of no parameter.
+constexpr llvm::StringLiteral kLossScaleName = "loss_scale",
+                              kGoodStepsName = "loss_scale|good_steps",
+                              kStepsSkippedName = "loss_scale|steps_skipped";
+
+/// The argument of `function` that is the optimizer's state `name`; null if it
+/// has none.
+inline mlir::Value findOptimizerState(mlir::FunctionOpInterface function, llvm::StringRef name) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (ArgAttr arg = getArg(function, i))
+      if (arg.getKind() == ArgKind::optimizer && arg.getName() == name)
+        return function.getArgument(i);
+  return {};
+}
+
+} // namespace dpc::nn
+
+#endif // DPC_DIALECTS_NN_IR_LOSSSCALE_H

@@ -1,0 +1,196 @@
+// Mixed precision: gives products operands of 16 bits, and lets what only moves
+// numbers take the type of its neighbours (Micikevicius et al., "Mixed precision
+// training", ICLR 2018; which ops are narrow is each op's own answer).
+
+#include "passes/Normalize/Passes.h"
+
+#include "dialects/NN/IR/Expressions.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_NARROWFLOATS
+#include "passes/Normalize/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+using namespace dpc::nn;
+
+static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }
+
+static int64_t elementsOf(ValueRange values) {
+  int64_t sum = 0;
+  for (Value value : values)
+    sum += typeOf(value).getNumElements();
+  return sum;
+}
+
+namespace {
+class Narrower {
+public:
+  explicit Narrower(FloatType type) : type(type), wide(Float32Type::get(type.getContext())) {}
+
+  void run(func::FuncOp function) {
+    for (Operation &op : llvm::make_early_inc_range(function.front())) {
+      auto rule = dyn_cast<PrecisionOpInterface>(&op);
+      if (rule && (rule.getPrecision() == Precision::narrow ? isWide(op) : readsWidened(&op)))
+        narrow(rule);
+    }
+    while (!narrowings.empty())
+      sink(narrowings.pop_back_val());
+  }
+
+private:
+  /// Whether all floats among the operands and results of `op` are f32.
+  bool isWide(Operation &op) const {
+    auto fits = [&](Value value) {
+      return !isa<FloatType>(elementOf(value)) || elementOf(value) == wide;
+    };
+    return llvm::all_of(op.getOperands(), fits) && llvm::all_of(op.getResults(), fits);
+  }
+
+  /// Whether `value` is a number of the narrow type in f32.
+  bool isWidened(Value value) const {
+    auto convert = value.getDefiningOp<ConvertOp>();
+    return convert && elementOf(convert.getInput()) == type;
+  }
+  /// The constant `value` in the narrow type, if it is one that has a type's
+  /// worth of elements here and not in a file; with `exactly`, only if it is the
+  /// same numbers.
+  DenseElementsAttr narrowedConstant(Value value, bool exactly) const {
+    auto constant = value.getDefiningOp<ConstantOp>();
+    auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
+    if (!dense)
+      return {};
+    auto to = cast<RankedTensorType>(typeOf(value).clone(type));
+    if (dense.isSplat()) {
+      double held = dense.getSplatValue<APFloat>().convertToDouble();
+      if (exactly && roundToFloatType(held, type) != held)
+        return {};
+      bool lost;
+      APFloat rounded = dense.getSplatValue<APFloat>();
+      rounded.convert(FloatType(type).getFloatSemantics(), APFloat::rmNearestTiesToEven, &lost);
+      return DenseElementsAttr::get(to, rounded);
+    }
+    std::optional<HostTensor> held = HostTensor::fromAttr(dense);
+    if (!held)
+      return {};
+    HostTensor rounded(to);
+    rounded.floats = held->floats;
+    rounded.roundToType();
+    if (exactly && rounded.floats != held->floats)
+      return {};
+    return rounded.toAttr();
+  }
+
+  /// Whether `op` reads numbers of the narrow type and no others.
+  bool readsWidened(Operation *op) const {
+    auto fits = [&](Value value) {
+      return isWidened(value) || narrowedConstant(value, /*exactly=*/true);
+    };
+    return llvm::any_of(op->getOperands(), [&](Value v) { return isWidened(v); }) &&
+           llvm::all_of(op->getOperands(), [&](Value value) {
+             return !isa<FloatType>(elementOf(value)) || (elementOf(value) == wide && fits(value));
+           });
+  }
+
+  /// `op` with narrow operands and results. Every user of a result reads it in
+  /// f32: gradients of several users are added up there. What converts there and
+  /// back folds away when gradients are built.
+  void narrow(PrecisionOpInterface op) {
+    OpBuilder builder(op);
+    for (OpOperand &operand : op->getOpOperands())
+      if (elementOf(operand.get()) == wide && op.narrowsOperand(operand.getOperandNumber()))
+        operand.set(narrowed(builder, op.getLoc(), operand.get()));
+    builder.setInsertionPointAfter(op);
+    for (OpResult result : op->getResults()) {
+      if (elementOf(result) != wide || !op.narrowsResult(result.getResultNumber()))
+        continue;
+      result.setType(typeOf(result).clone(type));
+      Value widened = Expressions{builder, op.getLoc()}.convert(result, wide);
+      result.replaceAllUsesExcept(widened, widened.getDefiningOp());
+    }
+  }
+
+  Value narrowed(OpBuilder &builder, Location loc, Value value) {
+    if (DenseElementsAttr constant = narrowedConstant(value, /*exactly=*/false))
+      return builder.create<ConstantOp>(loc, constant);
+    auto convert = builder.create<ConvertOp>(loc, typeOf(value).clone(type), value);
+    narrowings.push_back(convert);
+    return convert;
+  }
+
+  /// Moves a narrowing before what only moves numbers: a weight is narrowed
+  /// before it is transposed, so that products can take the transposition in.
+  void sink(ConvertOp narrowing) {
+    auto op = narrowing.getInput().getDefiningOp<PrecisionOpInterface>();
+    auto isNarrowed = [&](Operation *reader) { return isNarrowing(reader); };
+    if (!op || op.getPrecision() != Precision::follow ||
+        !llvm::all_of(op->getUsers(), isNarrowed) || !isWide(*op) ||
+        elementsOf(op->getOperands()) > elementsReadNarrow(op))
+      return;
+    OpBuilder builder(op);
+    for (OpOperand &operand : op->getOpOperands())
+      if (elementOf(operand.get()) == wide)
+        operand.set(narrowed(builder, op.getLoc(), operand.get()));
+    Value result = op->getResult(0);
+    result.setType(narrowing.getType());
+    if (result.hasOneUse()) {
+      narrowing.replaceAllUsesWith(result);
+      return narrowing.erase();
+    }
+    // The others stay, as in `narrow`.
+    builder.setInsertionPointAfter(op);
+    Value widened = Expressions{builder, op.getLoc()}.convert(result, wide);
+    result.replaceAllUsesExcept(widened, widened.getDefiningOp());
+  }
+
+  /// Elements of the result of `op`; of all parts of its operand, where `op` takes one of
+  /// several that are all read narrow, such as queries, keys and values of one product.
+  int64_t elementsReadNarrow(Operation *op) const {
+    if (op->getNumOperands() != 1)
+      return elementsOf(op->getResults());
+    int64_t elements = 0;
+    for (Operation *user : op->getOperand(0).getUsers()) {
+      auto part = dyn_cast<PrecisionOpInterface>(user);
+      const bool isNarrow = isNarrowing(user);
+      if (!isNarrow &&
+          (!part || part.getPrecision() != Precision::follow ||
+           !llvm::all_of(user->getUsers(), [&](Operation *reader) { return isNarrowing(reader); })))
+        return elementsOf(op->getResults());
+      elements += elementsOf(user->getResults());
+    }
+    return elements;
+  }
+  bool isNarrowing(Operation *op) const {
+    return isa<ConvertOp>(op) && elementOf(op->getResult(0)) == type;
+  }
+
+  FloatType type, wide;
+  /// Conversions to the narrow type that were made and may yet sink.
+  SmallVector<ConvertOp> narrowings;
+};
+
+struct NarrowFloatsPass : dpc::impl::NarrowFloatsBase<NarrowFloatsPass> {
+  using NarrowFloatsBase::NarrowFloatsBase;
+
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    FloatType narrow;
+    if (type == "bf16")
+      narrow = BFloat16Type::get(context);
+    else if (type == "f16")
+      narrow = Float16Type::get(context);
+    if (!narrow) {
+      getOperation().emitError("dpc-narrow-floats: unknown type '")
+          << type << "'; known: bf16, f16";
+      return signalPassFailure();
+    }
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal())
+        Narrower(narrow).run(function);
+  }
+};
+} // namespace

@@ -1,0 +1,85 @@
+// Lets products of narrow factors give their sums in the wider type in which
+// they are used.
+
+#include "passes/Normalize/Passes.h"
+
+#include "dialects/NN/IR/Expressions.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_WIDENSUMS
+#include "passes/Normalize/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+using namespace dpc::nn;
+
+/// Bits that an element of `value` takes if it is a float, else 0.
+static unsigned floatBits(Value value) {
+  auto type = dyn_cast<FloatType>(getElementTypeOrSelf(value.getType()));
+  return type ? type.getWidth() : 0;
+}
+
+static bool isWidening(ConvertOp op) {
+  unsigned from = floatBits(op.getInput());
+  return from != 0 && from < floatBits(op.getResult());
+}
+static bool isNarrowing(Operation *op) {
+  auto convert = dyn_cast<ConvertOp>(op);
+  return convert && floatBits(convert.getResult()) != 0 &&
+         floatBits(convert.getResult()) < floatBits(convert.getInput());
+}
+
+/// The values from which a conversion to a narrower type is computed.
+static llvm::DenseSet<Value> findNarrowedLater(Block &block) {
+  llvm::DenseSet<Value> found;
+  for (Operation &op : llvm::reverse(block))
+    if (isNarrowing(&op) ||
+        llvm::any_of(op.getResults(), [&](Value result) { return found.contains(result); }))
+      found.insert(op.operand_begin(), op.operand_end());
+  return found;
+}
+
+namespace {
+struct WidenSumsPass : dpc::impl::WidenSumsBase<WidenSumsPass> {
+  void runOnOperation() override {
+    Block &block = getOperation().front();
+    llvm::DenseSet<Value> narrowedLater = findNarrowedLater(block);
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      auto convert = dyn_cast<ConvertOp>(&op);
+      if (convert && isWidening(convert) && !narrowedLater.contains(convert.getResult()))
+        widen(convert);
+    }
+  }
+
+private:
+  /// Takes `convert` into the product whose result it converts, through what
+  /// moves the result in between.
+  void widen(ConvertOp convert) {
+    SmallVector<Value> moved;
+    Value value = convert.getInput();
+    while (true) {
+      auto op = value.getDefiningOp<PrecisionOpInterface>();
+      if (!op || !value.hasOneUse())
+        return;
+      moved.push_back(value);
+      if (op.getPrecision() == Precision::narrow) {
+        if (!op.sumsToWider())
+          return;
+        break;
+      }
+      if (op->getNumOperands() != 1)
+        return;
+      value = op->getOperand(0);
+    }
+    Type wide = getElementTypeOrSelf(convert.getType());
+    for (Value each : moved)
+      each.setType(typeOf(each).clone(wide));
+    convert.replaceAllUsesWith(convert.getInput());
+    convert.erase();
+  }
+};
+} // namespace

@@ -1,0 +1,108 @@
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-divide-updates="stage=1 axes=data" | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-divide-updates="stage=3 axes=data" | FileCheck %s --check-prefix=THREE
+
+// A parameter that is only read in a narrower type is cut at stage 1 too: its shard is converted, and bf16 is gathered,
+// once. Its gradient has a type of its own.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK-SAME: %[[P:.*]]: tensor<32xf32> {dist.storage = #dist.storage<"parameter.0.0" [<#nn.arg<parameter "w">, tensor<4x2xf32>, <"[4], [2]"> at 0>] over ["data"]>}
+// CHECK: %[[N:.*]] = nn.convert %[[P]] : tensor<32xf32> -> tensor<32xbf16>
+// CHECK: %[[A:.*]] = dist.all_gather %[[N]] on @mesh ["data"] : tensor<32xbf16> -> tensor<2x32xbf16>
+// CHECK: %[[ALL:.*]] = nn.reshape %[[A]] : tensor<2x32xbf16> -> tensor<64xbf16>
+// CHECK: %[[W:.*]] = dist.unpack %[[ALL]] at [0] : tensor<64xbf16> -> tensor<4x2xbf16>
+// CHECK: nn.dot %[[W]], %[[W]]
+// CHECK: %[[G:.*]] = dist.reduce_scatter sum %{{.*}} on @mesh ["data"] : tensor<2x32xbf16> -> tensor<32xbf16>
+// CHECK: nn.update(%[[P]], %[[G]] : tensor<32xf32>, tensor<32xbf16>)
+// CHECK-NOT: dist.all_gather
+
+// At stage 3 it is gathered again for the backward pass: the conversion is made again.
+// THREE-LABEL: @step
+// THREE: dist.all_gather %{{.*}} : tensor<32xbf16> -> tensor<2x32xbf16>
+// THREE: %[[F:.*]] = dist.unpack
+// THREE: nn.dot %[[F]], %[[F]]
+// THREE: dist.all_gather %{{.*}} : tensor<32xbf16> -> tensor<2x32xbf16>
+// THREE: %[[B:.*]] = dist.unpack
+// THREE: nn.transpose %[[B]]
+func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">})
+    -> (tensor<4x2xf32> {nn.result = #nn.result<state "w">}, tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %n = nn.convert %w : tensor<4x2xf32> -> tensor<4x2xbf16>
+  %d = nn.dot %n, %n contract [0, 1] [0, 1] : tensor<4x2xbf16>, tensor<4x2xbf16> -> tensor<f32>
+  %t = nn.transpose %n [1, 0] : tensor<4x2xbf16> -> tensor<2x4xbf16>
+  %g = nn.transpose %t [1, 0] : tensor<2x4xbf16> -> tensor<4x2xbf16>
+  %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<4x2xbf16>
+  %u = nn.update(%w, %s : tensor<4x2xf32>, tensor<4x2xbf16>) scalars() {
+  ^bb0(%p: tensor<f32>, %e: tensor<bf16>):
+    %f = nn.convert %e : tensor<bf16> -> tensor<f32>
+    %1 = nn.sub %p, %f : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4x2xf32>
+  return %u, %d : tensor<4x2xf32>, tensor<f32>
+}
+
+// -----
+
+// A parameter that something reads as it is, here in @eval, is kept and gathered in f32. A norm reads the gradient in
+// the type of the norm: each rank sums the squares of its part.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK-SAME: tensor<64xf32> {dist.storage = #dist.storage<"parameter.0.0" [<#nn.arg<parameter "w">, tensor<4x2xf32>, <"[4], [2]"> at 0>]>}
+// CHECK: %[[G:.*]] = dist.reduce_scatter sum %{{.*}} on @mesh ["data"] : tensor<2x32xbf16> -> tensor<32xbf16>
+// CHECK: %[[GF:.*]] = nn.convert %[[G]] : tensor<32xbf16> -> tensor<32xf32>
+// CHECK: %[[Q:.*]] = nn.mul %[[GF]], %[[GF]] : tensor<32xf32>
+// CHECK: %[[R:.*]] = nn.reduce sum %[[Q]] [0]
+// CHECK: dist.all_reduce sum %[[R]] on @mesh ["data"]
+// CHECK: dist.all_gather %{{.*}} : tensor<32xf32> -> tensor<2x32xf32>
+// THREE-LABEL: @step
+// THREE: dist.all_gather %{{.*}} : tensor<32xf32> -> tensor<2x32xf32>
+func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">})
+    -> (tensor<4x2xf32> {nn.result = #nn.result<state "w">}, tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %n = nn.convert %w : tensor<4x2xf32> -> tensor<4x2xbf16>
+  %s = dist.all_reduce sum %n on @mesh ["data"] : tensor<4x2xbf16>
+  %c = nn.convert %s : tensor<4x2xbf16> -> tensor<4x2xf32>
+  %q = nn.mul %c, %c : tensor<4x2xf32>
+  %r = nn.reduce sum %q [0, 1] : tensor<4x2xf32> -> tensor<f32>
+  %m = nn.sqrt %r : tensor<f32>
+  %u = nn.update(%w, %s : tensor<4x2xf32>, tensor<4x2xbf16>) scalars(%m : tensor<f32>) {
+  ^bb0(%p: tensor<f32>, %e: tensor<bf16>, %z: tensor<f32>):
+    %f = nn.convert %e : tensor<bf16> -> tensor<f32>
+    %x = nn.mul %f, %z : tensor<f32>
+    %1 = nn.sub %p, %x : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4x2xf32>
+  return %u, %m : tensor<4x2xf32>, tensor<f32>
+}
+func.func @eval(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">})
+    -> (tensor<4x2xf32> {nn.result = #nn.result<output "y">}) {
+  %y = nn.mul %w, %w : tensor<4x2xf32>
+  return %y : tensor<4x2xf32>
+}
+
+// -----
+
+// In a loop over microbatches at stage 1: gathered once, before the loop, which takes bf16.
+dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
+// CHECK-LABEL: @step
+// CHECK: %[[W:.*]] = dist.unpack %{{.*}} at [0] : tensor<32xbf16> -> tensor<4x2xbf16>
+// CHECK: dist.micro 2 "micro"(%{{.*}}, %[[W]] : tensor<2x4x2xbf16>, tensor<4x2xbf16>) operands [sliced, whole]
+// CHECK-NOT: nn.convert {{.*}} : tensor<4x2xf32> -> tensor<4x2xbf16>
+// THREE-LABEL: @step
+// THREE: dist.micro
+// THREE: dist.all_gather %{{.*}} : tensor<16xbf16> -> tensor<2x16xbf16>
+func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">},
+                %x: tensor<2x4x2xbf16> {nn.arg = #nn.arg<input "x", batch = 0>, dist.layout = #dist.layout<"[(2: micro)], [(8: data)], [2]">})
+    -> (tensor<4x2xf32> {nn.result = #nn.result<state "w">}, tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %l, %g = dist.micro 2 "micro" (%x, %w : tensor<2x4x2xbf16>, tensor<4x2xf32>) operands [sliced, whole] {
+  ^bb0(%xm: tensor<4x2xbf16>, %wm: tensor<4x2xf32>):
+    %n = nn.convert %wm : tensor<4x2xf32> -> tensor<4x2xbf16>
+    %y = nn.dot %xm, %n contract [0, 1] [0, 1] : tensor<4x2xbf16>, tensor<4x2xbf16> -> tensor<f32>
+    %d = nn.convert %xm : tensor<4x2xbf16> -> tensor<4x2xf32>
+    dist.yield %y, %d : tensor<f32>, tensor<4x2xf32>
+  } -> (tensor<f32>, tensor<4x2xf32>) results [summed, summed]
+  %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<4x2xf32>
+  %u = nn.update(%w, %s : tensor<4x2xf32>, tensor<4x2xf32>) scalars() {
+  ^bb0(%p: tensor<f32>, %d: tensor<f32>):
+    %1 = nn.sub %p, %d : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4x2xf32>
+  return %u, %l : tensor<4x2xf32>, tensor<f32>
+}

@@ -1,0 +1,138 @@
+// RUN: dpc-opt %s --split-input-file --dpc-narrow-floats=type=bf16 | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-narrow-floats=type=f16 | FileCheck %s --check-prefix=F16
+// RUN: not dpc-opt %s --split-input-file --dpc-narrow-floats=type=f8 2>&1 | FileCheck %s --check-prefix=TYPE
+
+// TYPE: error: dpc-narrow-floats: unknown type 'f8'; known: bf16, f16
+
+// A product reads narrow factors and gives a narrow result; what is elementwise stays f32.
+// CHECK-LABEL: func.func @product
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x8xf32>, %[[W:[a-z0-9]+]]: tensor<8x8xf32>) -> tensor<4x8xf32>
+// F16-LABEL: func.func @product
+func.func @product(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+  // CHECK-DAG: %[[A:.+]] = nn.convert %[[X]] : tensor<4x8xf32> -> tensor<4x8xbf16>
+  // CHECK-DAG: %[[B:.+]] = nn.convert %[[W]] : tensor<8x8xf32> -> tensor<8x8xbf16>
+  // CHECK: %[[C:.+]] = nn.dot %[[A]], %[[B]] contract [1] [0] : tensor<4x8xbf16>, tensor<8x8xbf16> -> tensor<4x8xbf16>
+  // CHECK: %[[Y:.+]] = nn.convert %[[C]] : tensor<4x8xbf16> -> tensor<4x8xf32>
+  // CHECK: %[[Z:.+]] = nn.tanh %[[Y]] : tensor<4x8xf32>
+  // CHECK: return %[[Z]]
+  // F16: nn.dot {{.*}} : tensor<4x8xf16>, tensor<8x8xf16> -> tensor<4x8xf16>
+  %y = nn.dot %x, %w contract [1] [0] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  %z = nn.tanh %y : tensor<4x8xf32>
+  return %z : tensor<4x8xf32>
+}
+
+// -----
+
+// Wide: norms, softmax, sums and losses have no narrow operands; a sum with what is not a product's stays f32.
+// CHECK-LABEL: func.func @wide
+// CHECK-NOT: bf16
+// F16-LABEL: func.func @wide
+func.func @wide(%x: tensor<4x8xf32>, %i: tensor<4xi64>) -> (tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %n, %m, %v = nn.normalize %x [1] epsilon 1.0e-5 : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>
+  %s = nn.softmax %n dim 1 : tensor<4x8xf32>
+  %t = nn.add %s, %x : tensor<4x8xf32>
+  %r = nn.reduce sum %t [1] : tensor<4x8xf32> -> tensor<4xf32>
+  %l, %e = nn.cross_entropy %t, %i dim 1 : tensor<4x8xf32>, tensor<4xi64> -> tensor<4xf32>, tensor<4xf32>
+  return %t, %r, %l : tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// What only moves or selects numbers takes the type of what it reads, if all of that is narrow: constants that are
+// narrow numbers too.
+// CHECK-LABEL: func.func @follow
+// F16-LABEL: func.func @follow
+func.func @follow(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<8x4xf32>, tensor<4x16xf32>, tensor<4x8xf32>) {
+  %y = nn.dot %x, %w contract [1] [0] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  // CHECK: nn.relu %{{.*}} : tensor<4x8xbf16>
+  %r = nn.relu %y : tensor<4x8xf32>
+  // CHECK: nn.transpose %{{.*}} [1, 0] : tensor<4x8xbf16> -> tensor<8x4xbf16>
+  %t = nn.transpose %r [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>
+  // Half is a bf16 number.
+  // CHECK: nn.max %{{.*}} : tensor<4x8xbf16>
+  %half = nn.constant dense<0.5> : tensor<4x8xf32>
+  %m = nn.max %y, %half : tensor<4x8xf32>
+  // CHECK: nn.concat %{{.*}} dim 1 : tensor<4x8xbf16>, tensor<4x8xbf16> -> tensor<4x16xbf16>
+  %c = nn.concat %m, %y dim 1 : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<4x16xf32>
+  // Of what is not narrow, or a number that is not, none.
+  // CHECK: nn.max %{{.*}} : tensor<4x8xf32>
+  %tenth = nn.constant dense<0.1> : tensor<4x8xf32>
+  %n = nn.max %y, %tenth : tensor<4x8xf32>
+  // CHECK: nn.max %{{.*}} : tensor<4x8xf32>
+  %o = nn.max %n, %x : tensor<4x8xf32>
+  return %t, %c, %o : tensor<8x4xf32>, tensor<4x16xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// A weight is narrowed before it is transposed, so that the product can take that in. What another op reads in f32
+// too, or is larger than what is moved out of it, stays f32.
+// CHECK-LABEL: func.func @sink
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x8xf32>, %[[W:[a-z0-9]+]]: tensor<8x8xf32>
+// F16-LABEL: func.func @sink
+func.func @sink(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>, tensor<2x8xf32>) {
+  // CHECK: %[[N:.+]] = nn.convert %[[W]] : tensor<8x8xf32> -> tensor<8x8xbf16>
+  // CHECK: %[[T:.+]] = nn.transpose %[[N]] [1, 0] : tensor<8x8xbf16> -> tensor<8x8xbf16>
+  // CHECK: nn.dot %{{.*}}, %[[T]]
+  %t = nn.transpose %w [1, 0] : tensor<8x8xf32> -> tensor<8x8xf32>
+  %y = nn.dot %x, %t contract [1] [0] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  // CHECK: nn.transpose %[[X]] [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>
+  %u = nn.transpose %x [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>
+  // CHECK: nn.slice %[[X]] {{.*}} : tensor<4x8xf32> -> tensor<2x8xf32>
+  %s = nn.slice %x starts [0, 0] limits [2, 8] strides [1, 1] : tensor<4x8xf32> -> tensor<2x8xf32>
+  %z = nn.dot %u, %x contract [0] [1] : tensor<8x4xf32>, tensor<4x8xf32> -> tensor<4x4xf32>
+  %v = nn.dot %s, %w contract [1] [0] : tensor<2x8xf32>, tensor<8x8xf32> -> tensor<2x8xf32>
+  return %y, %u, %v : tensor<4x8xf32>, tensor<8x4xf32>, tensor<2x8xf32>
+}
+
+// -----
+
+// Parts of one value that are all read narrow are parts of one narrow value.
+// CHECK-LABEL: func.func @parts
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x8xf32>
+// F16-LABEL: func.func @parts
+func.func @parts(%x: tensor<4x8xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  // CHECK-NOT: nn.slice {{.*}}f32
+  // CHECK: nn.slice %{{.*}} starts [0, 0] {{.*}} : tensor<4x8xbf16> -> tensor<4x4xbf16>
+  // CHECK: nn.slice %{{.*}} starts [0, 4] {{.*}} : tensor<4x8xbf16> -> tensor<4x4xbf16>
+  %a = nn.slice %x starts [0, 0] limits [4, 4] strides [1, 1] : tensor<4x8xf32> -> tensor<4x4xf32>
+  %b = nn.slice %x starts [0, 4] limits [4, 8] strides [1, 1] : tensor<4x8xf32> -> tensor<4x4xf32>
+  %c = nn.dot %a, %b contract [1] [1] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  %d = nn.dot %b, %a contract [0] [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  return %c, %d : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
+// Constants are narrow constants, rounded to nearest.
+// CHECK-LABEL: func.func @constants
+// F16-LABEL: func.func @constants
+func.func @constants(%x: tensor<4x2xf32>) -> tensor<4x2xf32> {
+  // CHECK-DAG: nn.constant dense<{{\[\[}}1.000980e-01, 1.000000e+00], [-2.000000e+00, 3.000000e+00]]> : tensor<2x2xbf16>
+  %w = nn.constant dense<[[0.1, 1.0], [-2.0, 3.0]]> : tensor<2x2xf32>
+  %y = nn.dot %x, %w contract [1] [0] : tensor<4x2xf32>, tensor<2x2xf32> -> tensor<4x2xf32>
+  return %y : tensor<4x2xf32>
+}
+
+// -----
+
+// Attention's q, k and v are narrow, its mask and sums of exponentials are not.
+// CHECK-LABEL: func.func @attention
+// F16-LABEL: func.func @attention
+func.func @attention(%q: tensor<2x4x8xf32>, %m: tensor<4xf32>) -> (tensor<2x4x8xf32>, tensor<2x4xf32>) {
+  // CHECK: nn.attention {{.*}} : tensor<2x4x8xbf16>, tensor<2x4x8xbf16>, tensor<2x4x8xbf16>, tensor<4xf32> -> tensor<2x4x8xbf16>, tensor<2x4xf32>
+  %y, %l = nn.attention %q, %q, %q mask %m [2] rows 1 scale 0.5
+      : tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<4xf32> -> tensor<2x4x8xf32>, tensor<2x4xf32>
+  return %y, %l : tensor<2x4x8xf32>, tensor<2x4xf32>
+}
+
+// -----
+
+// Parts of a model that have another type are left alone.
+// CHECK-LABEL: func.func @others
+// CHECK: nn.dot {{.*}} : tensor<4x8xf64>, tensor<8x8xf64> -> tensor<4x8xf64>
+// F16-LABEL: func.func @others
+func.func @others(%x: tensor<4x8xf64>, %w: tensor<8x8xf64>) -> tensor<4x8xf64> {
+  %y = nn.dot %x, %w contract [1] [0] : tensor<4x8xf64>, tensor<8x8xf64> -> tensor<4x8xf64>
+  return %y : tensor<4x8xf64>
+}
