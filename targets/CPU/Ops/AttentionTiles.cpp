@@ -66,12 +66,6 @@ Value AttentionTiles::readElement(Value tensor, Index row, Index element) {
   return e.read(tensor, at);
 }
 
-Value AttentionTiles::widened(Value element) {
-  return element.getType() == code.elementType
-             ? element
-             : e.make<arith::ExtFOp>(code.elementType, element).getResult();
-}
-
 AttentionTiles::Rows AttentionTiles::makeRows(int64_t count, int64_t elements) {
   int64_t stride = llvm::alignTo(elements, code.lanes) + 64 / code.bytes;
   int64_t all = llvm::alignTo(count, width) * stride;
@@ -86,7 +80,7 @@ void AttentionTiles::copyRows(const Rows &to, Value tensor, int64_t count, int64
   if (!from) {
     Value scalar = e.constantLike(code.elementType, factor);
     e.forEach({count, elements}, [&](ArrayRef<Index> i) {
-      Value element = widened(readElement(tensor, i[0], i[1]));
+      Value element = code.widened(readElement(tensor, i[0], i[1]));
       e.storeAt(to.address, multiplied(element, scalar), i[0] * to.stride + i[1]);
     });
     return;
@@ -220,7 +214,7 @@ void AttentionTiles::prepareMask(Index query, int64_t count) {
   firstOfCopy = query;
   e.forEach({count, shape.keys}, [&](ArrayRef<Index> i) {
     ElementIndex at(e, typeOf(mask).getShape(), maskNumber(query + i[0], i[1]));
-    e.storeAt(maskCopy, widened(e.read(mask, at)), i[0] * scoreStride + i[1]);
+    e.storeAt(maskCopy, code.widened(e.read(mask, at)), i[0] * scoreStride + i[1]);
   });
 }
 

@@ -94,7 +94,6 @@ public:
   mlir::Value subtracted(mlir::Value x, mlir::Value y);
 
 private:
-  mlir::Value widened(mlir::Value element);
   Index maskNumber(Index query, Index key) const;
 
   mlir::Value mask;

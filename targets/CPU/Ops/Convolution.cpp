@@ -1,6 +1,7 @@
 // Fill rules of the three ops of a convolution: products over patches.
 
 #include "dialects/NN/IR/Convolution.h"
+#include "dialects/NN/IR/SumTypes.h"
 #include "targets/CPU/Ops/LineProduct.h"
 #include "targets/CPU/Ops/Ops.h"
 #include "targets/CPU/Ops/PatchBlocks.h"
@@ -21,31 +22,40 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-/// Address of the elements of `tensor`, in scratch memory if need be.
-static Value getInMemory(VectorEmitter &e, Value tensor) {
-  if (Value buffer = e.getBuffer(tensor))
-    return buffer;
+/// Address of the elements of `tensor` as ones of `elementType`, which is its own
+/// type or a wider one, in scratch memory if need be.
+static Value getInMemory(VectorEmitter &e, Value tensor, Type elementType) {
   RankedTensorType type = typeOf(tensor);
+  if (type.getElementType() == elementType)
+    if (Value buffer = e.getBuffer(tensor))
+      return buffer;
   int64_t count = type.getNumElements();
-  Value scratch = e.getScratch(count * type.getElementTypeBitWidth() / 8);
+  Value scratch = e.getScratch(count * elementType.getIntOrFloatBitWidth() / 8);
+  VectorCode code(e, elementType);
   e.forEach({count}, [&](ArrayRef<Index> i) {
-    e.storeAt(scratch, e.read(tensor, ElementIndex(e, type.getShape(), i[0])), i[0]);
+    Value element = e.read(tensor, ElementIndex(e, type.getShape(), i[0]));
+    e.storeAt(scratch, code.widened(element), i[0]);
   });
   return scratch;
 }
 
+static Type elementTypeOf(Value tensor) { return typeOf(tensor).getElementType(); }
+
+/// The type in which a convolution op takes its sums.
+static Type sumTypeOf(Operation *op) { return accumulatorType(elementTypeOf(op->getOperand(0))); }
+
 /// Whether the convolution is worth more than a sum for each element.
-static bool paysForAll(const Convolution &c) {
-  Type type = c.x.getElementType();
-  if (c.w.getElementType() != type || c.y.getElementType() != type)
+static bool paysForAll(Operation *op, const Convolution &c) {
+  Type sum = sumTypeOf(op), result = elementTypeOf(op->getResult(0));
+  if (result != sum && result != elementTypeOf(op->getOperand(0)))
     return false;
-  return (type.isF32() || type.isF64()) && c.x.getNumElements() > 0 && c.y.getNumElements() > 0 &&
+  return (sum.isF32() || sum.isF64()) && c.x.getNumElements() > 0 && c.y.getNumElements() > 0 &&
          c.y.getNumElements() * ShapedType::getNumElements(c.w.getShape().drop_front(1)) >= 4096;
 }
 
 /// Whether `outputs` channels of a group would leave most lanes empty.
-static bool areFew(VectorEmitter &e, const Convolution &c, int64_t outputs) {
-  return outputs * 2 * c.x.getElementTypeBitWidth() / 8 < int64_t(e.vectorBytes);
+static bool areFew(VectorEmitter &e, Type sumType, int64_t outputs) {
+  return outputs * 2 * sumType.getIntOrFloatBitWidth() / 8 < int64_t(e.vectorBytes);
 }
 
 static int64_t inputsOf(const Convolution &c) { return c.w.getDimSize(1); }
@@ -96,7 +106,7 @@ namespace {
 
 /// Base of the three rules, which pay for the same convolutions.
 template <typename Model, typename Op> struct ConvolutionFill : VectorFillRule<Model, Op> {
-  bool pays(Operation *op) const { return paysForAll(cast<Op>(op).getConvolution()); }
+  bool pays(Operation *op) const { return paysForAll(op, cast<Op>(op).getConvolution()); }
 };
 
 struct ConvFill : ConvolutionFill<ConvFill, ConvOp> {
@@ -105,10 +115,17 @@ struct ConvFill : ConvolutionFill<ConvFill, ConvOp> {
     int64_t inputs = inputsOf(c), outputs = outputsOf(c),
             taps = ShapedType::getNumElements(spatial(c.w)), depth = inputs * taps;
     PatchGrid grid = gridOf(c);
-    ConvolutionProduct product{op.getInput(), c.groups,     inputs, outputs,
-                               spatial(c.w),  spatial(c.y), grid,   e.getBuffer(op.getResult())};
-    Value kernel = getInMemory(e, op.getKernel());
-    if (areFew(e, c, outputs)) {
+    ConvolutionProduct product{op.getInput(),
+                               c.groups,
+                               inputs,
+                               outputs,
+                               spatial(c.w),
+                               spatial(c.y),
+                               grid,
+                               e.getBuffer(op.getResult()),
+                               elementTypeOf(op.getResult())};
+    Value kernel = getInMemory(e, op.getKernel(), sumTypeOf(op));
+    if (areFew(e, sumTypeOf(op), outputs)) {
       LineProduct{product, kernel, outputs * depth, depth, taps}.emit(e);
       return;
     }
@@ -133,10 +150,17 @@ struct ConvInputGradFill : ConvolutionFill<ConvInputGradFill, ConvInputGradOp> {
         grid.push_back(phaseOf(c, d, phase[d]));
       grids.push_back(grid);
     });
-    ConvolutionProduct product{op.getGrad(), c.groups,     outputs, inputs,
-                               spatial(c.w), spatial(c.x), grids,   e.getBuffer(op.getResult())};
-    Value kernel = getInMemory(e, op.getKernel());
-    if (areFew(e, c, inputs)) {
+    ConvolutionProduct product{op.getGrad(),
+                               c.groups,
+                               outputs,
+                               inputs,
+                               spatial(c.w),
+                               spatial(c.x),
+                               grids,
+                               e.getBuffer(op.getResult()),
+                               elementTypeOf(op.getResult())};
+    Value kernel = getInMemory(e, op.getKernel(), sumTypeOf(op));
+    if (areFew(e, sumTypeOf(op), inputs)) {
       LineProduct{product, kernel, outputs * inputs * taps, taps, inputs * taps}.emit(e);
       return;
     }
@@ -165,9 +189,11 @@ struct ConvWeightGradFill : ConvolutionFill<ConvWeightGradFill, ConvWeightGradOp
                                  outputsOf(c),
                                  spatial(c.w),
                                  gridOf(c),
-                                 e.getBuffer(op.getResult())};
-    if (areFew(e, c, outputsOf(c)))
-      LineGradient{gradient, getInMemory(e, op.getGrad())}.emit(e);
+                                 e.getBuffer(op.getResult()),
+                                 elementTypeOf(op.getResult())};
+    Type gradType = elementTypeOf(op.getGrad());
+    if (areFew(e, sumTypeOf(op), outputsOf(c)))
+      LineGradient{gradient, getInMemory(e, op.getGrad(), gradType), gradType}.emit(e);
     else
       PatchGradient{gradient, op.getGrad()}.emit(e);
   }

@@ -6,6 +6,7 @@
 #include "targets/CPU/Ops/LineProduct.h"
 #include "targets/CPU/Ops/PatchBlocks.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -22,8 +23,9 @@ class TapSums {
 public:
   TapSums(VectorEmitter &emitter, VectorCode &code, const LineGradient &gradient,
           const SplitPlanes &planes)
-      : e(emitter), code(code), kernelShape(gradient.kernelShape), grid(gradient.grid),
-        planes(planes), last(kernelShape.size() - 1), width(grid[last].points) {
+      : e(emitter), code(code), gradType(gradient.gradType), kernelShape(gradient.kernelShape),
+        grid(gradient.grid), planes(planes), last(kernelShape.size() - 1),
+        width(grid[last].points) {
     for (int64_t d = 0; d < last; ++d)
       outer.push_back(grid[d].points);
   }
@@ -43,7 +45,8 @@ public:
         imageAt = imageAt + row[d] * (grid[d].step * planes.pitches[d]);
         gradAt = gradAt * outer[d] + row[d];
       }
-      Value imageLine = code.at(image, imageAt), gradLine = code.at(grads, gradAt * width);
+      Value imageLine = code.at(image, imageAt),
+            gradLine = code.at(grads, gradAt * width, gradType);
       Values sums = e.loop(width / code.lanes, carried, [&](Index i, ValueRange inner) {
         return step(imageLine, gradLine, i * code.lanes, code.lanes, offsets, Values(inner));
       });
@@ -72,7 +75,7 @@ private:
   /// `count` patches of a line, from `column` on.
   Values step(Value imageLine, Value gradLine, Index column, int64_t count,
               ArrayRef<int64_t> offsets, Values sums) {
-    Value factor = code.load(code.at(gradLine, column), count);
+    Value factor = code.loadAs(gradType, code.at(gradLine, column, gradType), count);
     Value base = code.at(imageLine, column);
     for (auto [offset, sum] : llvm::zip_equal(offsets, sums))
       sum = code.multiplyAdd(code.load(code.at(base, e.constant(offset))), factor, sum);
@@ -81,6 +84,7 @@ private:
 
   VectorEmitter &e;
   VectorCode &code;
+  Type gradType;
   ArrayRef<int64_t> kernelShape;
   ArrayRef<PatchDimension> grid;
   const SplitPlanes &planes;
@@ -96,7 +100,7 @@ void LineGradient::emit(VectorEmitter &e) const {
           taps = ShapedType::getNumElements(kernelShape), plane = 1;
   for (const PatchDimension &dimension : grid)
     plane *= dimension.points;
-  VectorCode code = codeForLines(e, typeOf(source).getElementType(), grid[last].points);
+  VectorCode code = codeForLines(e, getSumType(), grid[last].points);
   SplitPlanes planes(code, source, inputs, grid);
   Value sums = code.scratch(outputs * inputs * taps * code.lanes);
   TapSums tapSums(e, code, *this, planes);
@@ -109,7 +113,8 @@ void LineGradient::emit(VectorEmitter &e) const {
     e.sequence(samples, [&](Index sample) {
       planes.load(sample, group);
       e.sequence(outputs, [&](Index output) {
-        Value grads = code.at(grad, ((sample * groups + group) * outputs + output) * plane);
+        Value grads =
+            code.at(grad, ((sample * groups + group) * outputs + output) * plane, gradType);
         e.sequence(inputs, [&](Index input) {
           Value image = code.at(planes.address, input * planes.channelPitch),
                 to = code.at(sums, (output * inputs + input) * (taps * code.lanes));
@@ -121,6 +126,8 @@ void LineGradient::emit(VectorEmitter &e) const {
     int64_t count = outputs * inputs * taps;
     e.sequence(count, [&](Index i) {
       Value sum = code.sumOfLanes(code.load(code.at(sums, i * code.lanes)));
+      if (resultType != code.elementType)
+        sum = e.make<arith::TruncFOp>(resultType, sum);
       e.storeAt(result, sum, group * count + i);
     });
   });

@@ -8,6 +8,7 @@
 #include "targets/CPU/Ops/PatchBlocks.h"
 #include "targets/CPU/Vectors/RegisterTile.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <functional>
@@ -24,7 +25,7 @@ namespace {
 class LineNest {
 public:
   LineNest(VectorEmitter &emitter, const LineProduct &product)
-      : p(product), e(emitter), code(codeForLines(e, p.getElementType(), p.grids[0].back().points)),
+      : p(product), e(emitter), code(codeForLines(e, p.getSumType(), p.grids[0].back().points)),
         last(p.resultShape.size() - 1), kernelPitches(rowMajorStrides(p.kernelShape)),
         planes(code, p.source, p.inputs, p.grids), phases(p.grids[0].back().resultStep),
         sumsInRegisters(e.vectorBytes == 64 ? 16 : 8),
@@ -64,7 +65,7 @@ private:
 
   Value resultOf(const Part &part, int64_t channel) {
     Index plane = (part.sample * p.groups + part.group) * p.outputs + part.first + channel;
-    return code.at(p.result, plane * ShapedType::getNumElements(p.resultShape));
+    return code.at(p.result, plane * ShapedType::getNumElements(p.resultShape), p.resultType);
   }
 
   void lines(const PatchGrid &grid, const Part &part) {
@@ -161,10 +162,12 @@ private:
           Index point = d + 1 == at.size() ? place + t : place;
           to = to + (point * grid[d].resultStep + grid[d].resultFirst) * pitches[d];
         }
-        Value base = code.at(staged ? staging : resultOf(part, r), to);
+        Type type = staged ? code.elementType : p.resultType;
+        Value base = code.at(staged ? staging : resultOf(part, r), to, type);
         for (int64_t v = 0; v < vectors; ++v)
-          code.store(sums[(r * lines + t) * vectors + v], code.at(base, e.constant(v * code.lanes)),
-                     std::min(code.lanes, width - v * code.lanes));
+          code.storeAs(type, sums[(r * lines + t) * vectors + v],
+                       code.at(base, e.constant(v * code.lanes), type),
+                       std::min(code.lanes, width - v * code.lanes));
       }
   }
 
@@ -178,6 +181,8 @@ private:
           Value element =
               e.loadAt(staging, code.elementType,
                        line[0] * (phases * phasePitch) + phase * phasePitch + at + r * stagedPlane);
+          if (p.resultType != code.elementType)
+            element = e.make<arith::TruncFOp>(p.resultType, element);
           e.storeAt(to, element, line[0] * width + at * phases + phase);
         };
         e.forEach({width / phases}, [&](ArrayRef<Index> i) {

@@ -35,7 +35,7 @@ private:
 /// patches of a line in the lanes, kernels read as scalars where they lie. As
 /// PatchProduct, which is faster where output channels fill vectors.
 struct LineProduct : ConvolutionProduct {
-  mlir::Value kernel; // address
+  mlir::Value kernel; // address, of the type that is computed with
   /// Elements of the kernel to the next group, output and input channel.
   int64_t groupPitch, outputPitch, inputPitch;
 
@@ -45,6 +45,7 @@ struct LineProduct : ConvolutionProduct {
 /// Kernel gradients of such a convolution.
 struct LineGradient : ConvolutionGradient {
   mlir::Value grad; // address of y's gradient
+  mlir::Type gradType;
 
   void emit(VectorEmitter &emitter) const;
 };

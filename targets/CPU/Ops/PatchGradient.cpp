@@ -3,6 +3,7 @@
 
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
+#include "dialects/NN/IR/SumTypes.h"
 #include "targets/CPU/Ops/PatchBlocks.h"
 #include "targets/CPU/Ops/PatchProduct.h"
 #include "targets/CPU/Vectors/RegisterTile.h"
@@ -14,11 +15,15 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
+Type ConvolutionGradient::getSumType() const {
+  return accumulatorType(typeOf(source).getElementType());
+}
+
 namespace {
 class GradientNest {
 public:
   GradientNest(VectorEmitter &emitter, const PatchGradient &gradient)
-      : p(gradient), code(emitter, typeOf(p.source).getElementType()), e(emitter),
+      : p(gradient), code(emitter, p.getSumType()), e(emitter),
         samples(typeOf(p.source).getDimSize(0)), gridShape(typeOf(p.grad).getShape().drop_front(2)),
         rows(p.inputs * ShapedType::getNumElements(p.kernelShape)), panels(code, p.outputs),
         block(samples, gridShape, 1) {
@@ -53,7 +58,7 @@ public:
       panels.forEach(e, [&](Index panel, int64_t channels, int64_t vectors) {
         Index kernel = group * p.outputs + panel * panels.width;
         code.transpose({sumsOf(panel), vectors * code.lanes}, rows, channels,
-                       {code.at(p.result, kernel * rows), rows});
+                       {code.at(p.result, kernel * rows, p.resultType), rows, p.resultType});
       });
     });
   }
@@ -71,14 +76,15 @@ private:
       ArrayRef<int64_t> shape = typeOf(p.grad).getShape();
       e.forEach({count, channels, part}, [&](ArrayRef<Index> i) {
         Index number = ((first + i[0]) * all + channel + i[1]) * plane + rowBlock * part + i[2];
-        e.storeAt(gradPlanes, e.read(p.grad, ElementIndex(e, shape, number)),
+        e.storeAt(gradPlanes, code.widened(e.read(p.grad, ElementIndex(e, shape, number))),
                   (i[0] * channels + i[1]) * part + i[2]);
       });
     }
     e.sequence(count, [&](Index sample) {
       Index from = ((first + sample) * all + channel) * plane + rowBlock * part;
+      Type type = typeOf(p.grad).getElementType();
       VectorCode::Matrix planes =
-          gradBuffer ? VectorCode::Matrix{code.at(gradBuffer, from), plane}
+          gradBuffer ? VectorCode::Matrix{code.at(gradBuffer, from, type), plane, type}
                      : VectorCode::Matrix{code.at(gradPlanes, sample * (channels * part)), part};
       code.transpose(planes, channels, part, {code.at(columns, sample * (part * width)), width},
                      /*padded=*/true);

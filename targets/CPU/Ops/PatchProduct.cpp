@@ -5,6 +5,7 @@
 
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
+#include "dialects/NN/IR/SumTypes.h"
 #include "targets/CPU/Ops/PatchBlocks.h"
 #include "targets/CPU/Vectors/RegisterTile.h"
 
@@ -19,7 +20,9 @@ using Values = LoopEmitter::Values;
 
 int64_t ConvolutionProduct::getSamples() const { return typeOf(source).getDimSize(0); }
 
-Type ConvolutionProduct::getElementType() const { return typeOf(source).getElementType(); }
+Type ConvolutionProduct::getSumType() const {
+  return accumulatorType(typeOf(source).getElementType());
+}
 
 void ConvolutionProduct::forEachGrid(function_ref<void(const PatchGrid &)> body) const {
   for (const PatchGrid &grid : grids)
@@ -31,7 +34,7 @@ namespace {
 class ProductNest {
 public:
   ProductNest(VectorEmitter &emitter, const PatchProduct &product)
-      : p(product), code(emitter, p.getElementType()), e(emitter), samples(p.getSamples()),
+      : p(product), code(emitter, p.getSumType()), e(emitter), samples(p.getSamples()),
         kernelPitches(rowMajorStrides(p.kernelShape)),
         taps(ShapedType::getNumElements(p.kernelShape)), depth(p.inputs * taps),
         panels(code, p.outputs) {
@@ -94,7 +97,8 @@ private:
         Index channel =
             (first + sample) * (p.groups * p.outputs) + group * p.outputs + panel * panels.width;
         code.transpose({code.at(sumsOf(panel), sample * (part * width)), width}, part, columns,
-                       {code.at(p.result, channel * plane + rowBlock * part), plane});
+                       {code.at(p.result, channel * plane + rowBlock * part, p.resultType), plane,
+                        p.resultType});
       });
     });
   }

@@ -27,7 +27,8 @@ llvm::SmallVector<int64_t> paddingOf(llvm::ArrayRef<int64_t> extents,
                                      llvm::SmallVector<int64_t> &padded);
 
 /// The image patches are read from: in place, or as a copy of some samples with
-/// a zero border, so that no patch needs a test.
+/// a zero border, so that no patch needs a test. Copies have the type that is
+/// computed with.
 class PatchSource {
 public:
   using Index = LoopEmitter::Index;
@@ -61,9 +62,11 @@ struct ConvolutionProduct {
   llvm::ArrayRef<int64_t> resultShape; // spatial
   llvm::ArrayRef<PatchGrid> grids;
   mlir::Value result; // address
+  mlir::Type resultType;
 
   int64_t getSamples() const;
-  mlir::Type getElementType() const;
+  /// The type in which it is summed.
+  mlir::Type getSumType() const;
   /// Whether some elements of the result are zero, for want of a tap.
   bool hasEmptyGrid() const { return llvm::any_of(grids, isEmpty); }
   /// `body` for the other grids.
@@ -92,6 +95,9 @@ struct ConvolutionGradient {
   llvm::ArrayRef<int64_t> kernelShape; // spatial
   PatchGrid grid;
   mlir::Value result; // address
+  mlir::Type resultType;
+
+  mlir::Type getSumType() const;
 };
 
 /// As a product: rows are input channels and taps, columns output channels,

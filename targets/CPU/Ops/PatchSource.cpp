@@ -51,7 +51,7 @@ PatchSource::PatchSource(VectorCode &code, Value tensor, int64_t channels, int64
   channelPitch = padded[0] * pitches[0];
   bool badPitch = channels > 16 && channelPitch * code.bytes % badPitchBytes == 0;
   buffer = code.e.getBuffer(tensor);
-  if (inside && !badPitch && buffer) {
+  if (inside && !badPitch && buffer && typeOf(tensor).getElementType() == code.elementType) {
     samplePitch = typeOf(tensor).getDimSize(1) * channelPitch;
     return;
   }
@@ -93,7 +93,7 @@ void PatchSource::prepare(Index first, int64_t samples, Index group) {
       SmallVector<Index> from(i);
       from[0] = first + i[0];
       from[1] = group * channels + i[1];
-      e.storeAt(copy, e.read(tensor, from), place(i));
+      e.storeAt(copy, code.widened(e.read(tensor, from)), place(i));
     });
     return;
   }
@@ -102,9 +102,10 @@ void PatchSource::prepare(Index first, int64_t samples, Index group) {
     Index from = (first + i[0]) * strides[0] + (group * channels + i[1]) * strides[1];
     for (size_t d = 2; d < i.size(); ++d)
       from = from + i[d] * strides[d];
-    Value source = code.at(buffer, from), to = code.at(copy, place(i));
+    Type type = typeOf(tensor).getElementType();
+    Value source = code.at(buffer, from, type), to = code.at(copy, place(i));
     auto move = [&](Index at, int64_t count) {
-      code.store(code.load(code.at(source, at), count), code.at(to, at), count);
+      code.store(code.loadAs(type, code.at(source, at, type), count), code.at(to, at), count);
     };
     e.sequence(row / code.lanes, [&](Index j) { move(j * code.lanes, code.lanes); });
     if (row % code.lanes)

@@ -55,7 +55,7 @@ void SplitPlanes::load(Index sample, Index group) {
       SmallVector<Index> from{sample, group * channels + i[0]};
       llvm::append_range(from, i.drop_front());
       from.push_back(at * step + first);
-      e.storeAt(address, e.read(tensor, from), to + at + offsetOf(first));
+      e.storeAt(address, code.widened(e.read(tensor, from)), to + at + offsetOf(first));
     };
     e.forEach({line / step}, [&](ArrayRef<Index> j) {
       for (int64_t phase = 0; phase < step; ++phase)

@@ -92,6 +92,11 @@ Value VectorCode::loadBits(Value address, int64_t count, int64_t width) {
   return e.make<LLVM::ShuffleVectorOp>(loadShort(address, count, bits), zeros(count), mask);
 }
 
+Value VectorCode::widened(Value element) {
+  return element.getType() == elementType ? element
+                                          : e.make<arith::ExtFOp>(elementType, element).getResult();
+}
+
 Value VectorCode::loadAs(Type memoryType, Value address, int64_t count) {
   if (memoryType == elementType)
     return load(address, count);
@@ -249,14 +254,19 @@ Values VectorCode::transposed(Values rows) {
 }
 
 void VectorCode::transpose(Matrix from, int64_t rows, int64_t columns, Matrix to, bool padded) {
+  Type fromType = from.elementType ? from.elementType : elementType,
+       toType = to.elementType ? to.elementType : elementType;
   auto block = [&](Index row, int64_t height, Index column, int64_t width) {
     Values vectors;
     for (int64_t i = 0; i < lanes; ++i)
-      vectors.push_back(i < height ? load(at(from.address, (row + i) * from.stride + column), width)
-                                   : zero());
+      vectors.push_back(
+          i < height ? loadAs(fromType,
+                              at(from.address, (row + i) * from.stride + column, fromType), width)
+                     : zero());
     vectors = transposed(vectors);
     for (int64_t j = 0; j < width; ++j)
-      store(vectors[j], at(to.address, (column + j) * to.stride + row), padded ? lanes : height);
+      storeAs(toType, vectors[j], at(to.address, (column + j) * to.stride + row, toType),
+              padded ? lanes : height);
   };
   auto across = [&](Index row, int64_t height) {
     e.sequence(columns / lanes, [&](Index j) { block(row, height, j * lanes, lanes); });

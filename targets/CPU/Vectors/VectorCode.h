@@ -48,6 +48,9 @@ public:
   /// code's type or a 16-bit one: they are widened, or rounded.
   mlir::Value loadAs(mlir::Type memoryType, mlir::Value address, int64_t count);
   void storeAs(mlir::Type memoryType, mlir::Value vector, mlir::Value address, int64_t count);
+  /// A number of a 16-bit type as one of this code's type, which others are
+  /// already.
+  mlir::Value widened(mlir::Value element);
   /// Elements of a vector in another float type.
   mlir::Value converted(mlir::Value vector, mlir::Type to);
   mlir::Value firstLanes(mlir::Value vector, int64_t count);
@@ -75,10 +78,12 @@ public:
   /// `from`, then zeros.
   void copyPadded(mlir::Value from, int64_t count, mlir::Value to, int64_t width);
 
-  /// A matrix in memory: rows `stride` elements apart.
+  /// A matrix in memory: rows `stride` elements apart, of this code's type (null)
+  /// or a 16-bit one.
   struct Matrix {
     mlir::Value address;
     int64_t stride;
+    mlir::Type elementType = {};
   };
   /// to[j][i] = from[i][j] for i < rows, j < columns. With `padded`, rows of
   /// `to` are written up to whole vectors, in zeros.
