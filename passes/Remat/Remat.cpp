@@ -172,9 +172,9 @@ private:
           addBackwardReaders(result, value);
       } else if (number != backwardNumberOf.end()) {
         value.lastBackward = std::max(value.lastBackward, number->second);
-        value.firstBackward = value.firstBackward < 0
-                                  ? number->second
-                                  : std::min(value.firstBackward, number->second);
+        const int64_t begin = backwardNumberOf.lookup(beginOf(op));
+        value.firstBackward =
+            value.firstBackward < 0 ? begin : std::min(value.firstBackward, begin);
       }
     }
   }
@@ -278,37 +278,39 @@ private:
     return builder.create<nn::AfterOp>(operand.getLoc(), operand.getType(), operand, trigger);
   }
 
-  /// A value of the backward pass that is there when the kernel of `reader` begins; null if
-  /// there is none. What `reader` computes element by element of is not: it may be made in
-  /// the same kernel, which may begin with a product.
-  Value findTrigger(Operation *reader) const {
-    Operation *op = reader;
-    for (bool climbs = true; climbs;) {
-      const FusionKind kind = getFusionKind(op);
-      climbs = kind == FusionKind::elementwise || kind == FusionKind::reduction;
-      Operation *next = nullptr;
-      for (Value operand : op->getOperands())
-        if (Operation *maker = operand.getDefiningOp(); isInBackwardPass(maker)) {
-          if (!climbs)
-            return operand;
-          next = maker;
-          break;
-        }
-      if (!next)
-        break;
-      op = next;
+  /// The op of the backward pass with which the kernel of `reader` may begin: what `reader`
+  /// computes element by element of may be made in the same kernel, and that of a product.
+  Operation *beginOf(Operation *reader) const {
+    while (true) {
+      const FusionKind kind = getFusionKind(reader);
+      auto made = llvm::find_if(reader->getOperands(), [&](Value operand) {
+        return isInBackwardPass(operand.getDefiningOp());
+      });
+      if ((kind != FusionKind::elementwise && kind != FusionKind::reduction) ||
+          made == reader->getOperands().end())
+        return reader;
+      reader = (*made).getDefiningOp();
     }
-    for (Operation *before = op == reader ? op->getPrevNode() : op; before;
-         before = before->getPrevNode())
-      if (isInBackwardPass(before) && before->isBeforeInBlock(reader))
-        return before->getResult(0);
+  }
+
+  /// A value of the backward pass that is there when the kernel of `reader` begins; null if
+  /// there is none.
+  Value findTrigger(Operation *reader) const {
+    Operation *begin = beginOf(reader);
+    for (Value operand : begin->getOperands())
+      if (isInBackwardPass(operand.getDefiningOp()))
+        return operand;
+    for (Operation *op = begin == reader ? begin->getPrevNode() : begin; op; op = op->getPrevNode())
+      if (isInBackwardPass(op))
+        return op->getResult(0);
     return {};
   }
 
-  /// Whether `op` comes behind the forward pass; learning rates may not.
+  /// Whether `op` comes behind the forward pass; learning rates may not, nor may what each
+  /// kernel makes for itself.
   bool isInBackwardPass(Operation *op) const {
     return op && backwardNumberOf.contains(op) && lastForward->isBeforeInBlock(op) &&
-           llvm::any_of(op->getResultTypes(), hasRank) && !op->hasTrait<OpTrait::ConstantLike>();
+           llvm::any_of(op->getResultTypes(), hasRank) && getFusionKind(op) != FusionKind::repeated;
   }
 
   static bool hasRank(Type type) { return cast<RankedTensorType>(type).getRank() > 0; }
