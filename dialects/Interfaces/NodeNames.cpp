@@ -36,6 +36,12 @@ static std::string summary(const llvm::SetVector<StringRef> &names) {
   return text;
 }
 
+SmallVector<StringRef> dpc::nodesOf(Location loc) {
+  llvm::SetVector<StringRef> nodes, modules;
+  collectNames(loc, nodes, modules);
+  return llvm::to_vector(nodes.getArrayRef());
+}
+
 StringRef dpc::firstNodeOf(Location loc) {
   llvm::SetVector<StringRef> nodes, modules;
   collectNames(loc, nodes, modules);

@@ -2,6 +2,7 @@
 #define DPC_DIALECTS_INTERFACES_NODENAMES_H
 
 #include "mlir/IR/Location.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <optional>
 #include <string>
@@ -15,6 +16,8 @@ struct NodeNames {
   std::string modules; ///< paths of what exported them
 };
 NodeNames namesOf(mlir::Location loc);
+/// All of the nodes.
+llvm::SmallVector<llvm::StringRef> nodesOf(mlir::Location loc);
 /// The first of the nodes, or "".
 llvm::StringRef firstNodeOf(mlir::Location loc);
 

@@ -213,6 +213,10 @@ static void addMemory(Report &report, ModuleOp module) {
                              {"gaps", use.getGaps()},
                              {"together", memory.getPeak()}})
     section.addRow({what, bytesText(bytes)});
+  if (auto live = module->getAttrOfType<LiveBytesAttr>(ExecDialect::kLiveBytesAttrName);
+      live && live.getAfterForward())
+    section.lines.push_back(
+        "live at the end of the forward pass: " + countText(live.getAfterForward()) + " bytes");
 }
 
 void dpc::addProgram(Report &report, ModuleOp module, const ReshardTable *reshards) {

@@ -1,10 +1,12 @@
 // Builds the memory problem of all entries from the order of their ops, and
 // writes the plan's offsets.
 
-#include "passes/Memory/MemoryPlan.h"
+#include "passes/Memory/LargestTensors.h"
+#include "passes/Memory/Liveness.h"
 #include "passes/Memory/Passes.h"
 
-#include "dialects/Exec/IR/InPlace.h"
+#include "dialects/Exec/IR/Bindings.h"
+#include "dialects/Exec/IR/ExecDialect.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -23,125 +25,8 @@ using namespace dpc::exec;
 
 namespace {
 
-/// Builds the memory problem of a module. Steps count the ops of all entries
-/// one after the other.
-class Liveness {
-public:
-  MemoryProblem problem;
-  /// By index in problem.buffers: an exec.buffer or exec.persistent.
-  SmallVector<Operation *> owners;
-
-  void run(ModuleOp module) {
-    problem.regions.assign(getMaxEnumValForSpace() + 1, MemoryRegion());
-    for (auto [index, region] : llvm::enumerate(problem.regions))
-      region.name = stringifySpace(Space(index)).str();
-    for (auto entry : module.getOps<EntryOp>())
-      visit(entry.getBodyBlock());
-    ++step;
-    for (auto persistent : module.getOps<PersistentOp>())
-      add(persistent, persistent.getBufferType(), persistent.getSpace(), 0, step);
-    for (auto &[op, range] : ranges) {
-      auto buffer = cast<BufferOp>(op);
-      add(op, buffer.getType(), buffer.getSpace(), range.first, range.second);
-    }
-    for (auto [output, input] : replacements)
-      problem.buffers[indexOf.lookup(output)].inPlaceOf = indexOf.lookup(input);
-  }
-
-private:
-  void visit(Block &block) {
-    for (Operation &op : block) {
-      if (isa<BufferOp, GetOp, ViewOp>(op))
-        continue;
-      ++step;
-      if (auto loop = dyn_cast<LoopOp>(op)) {
-        int64_t first = step;
-        visit(loop.getBodyBlock());
-        ++step;
-        // Every iteration needs what comes from outside.
-        loop.walk([&](Operation *inner) {
-          for (Value operand : inner->getOperands())
-            if (auto buffer = dyn_cast_or_null<BufferOp>(placeOf(operand).root))
-              if (!loop->isAncestor(buffer)) {
-                use(buffer, first);
-                use(buffer, step);
-              }
-        });
-        continue;
-      }
-      for (Value operand : op.getOperands())
-        if (isa<MemRefType>(operand.getType()))
-          use(placeOf(operand).root, step);
-      if (auto wait = dyn_cast<WaitOp>(op)) {
-        // A collective touches its buffers until it is waited for.
-        for (Value operand : wait.getEvent().getDefiningOp()->getOperands())
-          use(placeOf(operand).root, step);
-      }
-      if (auto launch = dyn_cast<LaunchOp>(op))
-        visitLaunch(launch);
-    }
-  }
-
-  void visitLaunch(LaunchOp launch) {
-    auto kernel =
-        SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
-    llvm::SmallPtrSet<Operation *, 4> taken;
-    for (auto [result, output] : llvm::enumerate(launch.getOutputs())) {
-      Place to = placeOf(output);
-      if (!isWhole(output))
-        continue;
-      for (auto [operand, input] : llvm::enumerate(launch.getInputs())) {
-        Place from = placeOf(input);
-        if (!isWhole(input) || from.root == to.root ||
-            !mayComputeInPlace(kernel, operand, result) || !readsOnce(launch, from.root) ||
-            !taken.insert(from.root).second)
-          continue;
-        replacements.push_back({to.root, from.root});
-        break;
-      }
-    }
-  }
-
-  /// Whether `buffer` is all of an exec.buffer.
-  static bool isWhole(Value buffer) {
-    Place place = placeOf(buffer);
-    return isa_and_nonnull<BufferOp>(place.root) && place.stride == 0 &&
-           bufferBytes(place.root->getResult(0).getType()) == bufferBytes(buffer.getType());
-  }
-
-  /// Whether one operand alone reads `root`: another one might read elements
-  /// that are overwritten.
-  static bool readsOnce(LaunchOp launch, Operation *root) {
-    return llvm::count_if(launch.getInputs(),
-                          [&](Value input) { return placeOf(input).root == root; }) == 1;
-  }
-
-  void use(Operation *root, int64_t at) {
-    if (!isa_and_nonnull<BufferOp>(root))
-      return;
-    auto [entry, isNew] = ranges.insert({root, {at, at + 1}});
-    if (isNew)
-      return;
-    entry->second.first = std::min(entry->second.first, at);
-    entry->second.second = std::max(entry->second.second, at + 1);
-  }
-
-  void add(Operation *op, Type type, Space space, int64_t first, int64_t last) {
-    indexOf[op] = owners.size();
-    owners.push_back(op);
-    LiveBuffer buffer;
-    buffer.size = bufferBytes(type);
-    buffer.firstUse = first;
-    buffer.lastUse = last;
-    buffer.region = int64_t(space);
-    problem.buffers.push_back(buffer);
-  }
-
-  int64_t step = 0;
-  llvm::MapVector<Operation *, std::pair<int64_t, int64_t>> ranges;
-  DenseMap<Operation *, int64_t> indexOf;
-  SmallVector<std::pair<Operation *, Operation *>> replacements;
-};
+/// How many of the largest tensors are named.
+constexpr size_t kNamedTensors = 4;
 
 struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
   using AssignOffsetsBase::AssignOffsetsBase;
@@ -153,8 +38,7 @@ struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
       if (buffer->use_empty())
         buffer->erase();
     });
-    Liveness liveness;
-    liveness.run(module);
+    const Liveness liveness(module);
     llvm::Expected<MemoryPlan> plan = planMemory(liveness.problem);
     llvm::Error error = plan ? plan->verify(liveness.problem) : plan.takeError();
     if (error) {
@@ -171,6 +55,7 @@ struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
     }
     record(module, *plan);
     recordUse(module, liveness);
+    checkCapacity(module);
   }
 
 private:
@@ -219,13 +104,22 @@ private:
       size(buffer.lastUse) -= buffer.size;
     }
     Change now, most;
+    int64_t fullest = 0;
     for (auto &[step, change] : changes) {
       now.gradients += change.gradients;
       now.gathered += change.gathered;
       now.activations += change.activations;
-      if (now.all() > most.all())
+      if (now.all() > most.all()) {
         most = now;
+        fullest = step;
+      }
     }
+    SmallVector<Attribute> largest;
+    for (LiveTensorAttr tensor : liveness.findLargest(fullest, kNamedTensors))
+      largest.push_back(tensor);
+    module->setAttr(ExecDialect::kLiveBytesAttrName,
+                    LiveBytesAttr::get(&getContext(), liveness.countForwardBytes(),
+                                       ArrayAttr::get(&getContext(), largest)));
     int64_t used = state[0] + state[1] + state[2] + data + most.all();
     auto memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
     // A buffer that takes the place of an operand is counted beside it.
@@ -252,11 +146,15 @@ private:
     if (explain)
       module.emitRemark("needs ") << peak << " bytes a rank; no plan needs "
                                   << "less than " << lowerBound;
-    if (capacityBytes > 0 && peak > capacityBytes) {
-      module.emitError("needs ") << peak << " bytes a rank, but " << int64_t(capacityBytes)
-                                 << " are allowed";
-      signalPassFailure();
-    }
+  }
+
+  void checkCapacity(ModuleOp module) {
+    const int64_t peak = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName).getPeak();
+    if (capacityBytes == 0 || peak <= capacityBytes)
+      return;
+    module.emitError("needs ") << peak << " bytes a rank, but " << int64_t(capacityBytes)
+                               << " are allowed; " << describeLargest(module);
+    signalPassFailure();
   }
 };
 

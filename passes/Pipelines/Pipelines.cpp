@@ -184,9 +184,10 @@ void dpc::buildLocalPipeline(OpPassManager &manager, const LocalOptions &options
 void dpc::buildScheduledPipeline(OpPassManager &manager, const ScheduledOptions &options) {
   // First of all: what is repeated reads parameters as the backward pass does, be they
   // gathered for it, and stands in each copy of a loop's body.
-  if (options.rematBytes != 0) {
+  if (options.rematBytes != 0 || !options.rematNodes.empty()) {
     RematOptions remat;
     remat.savedBytes = options.rematBytes;
+    remat.nodes = listOf<std::string>(options.rematNodes);
     remat.explain = options.explain;
     manager.addPass(createRemat(remat));
   }

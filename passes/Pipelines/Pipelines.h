@@ -123,6 +123,9 @@ struct ScheduledOptions : ExplainedOptions<ScheduledOptions> {
   Option<int64_t> rematBytes{*this, "remat-bytes", llvm::cl::init(0),
                              llvm::cl::desc("Bytes to save by computing the forward pass again "
                                             "in the backward pass; -1: all there are")};
+  ListOption<std::string> rematNodes{*this, "remat-nodes",
+                                     llvm::cl::desc("Globs of the ONNX nodes whose values are "
+                                                    "computed again, in the place of others")};
   Option<bool> overlap{*this, "overlap", llvm::cl::init(true),
                        llvm::cl::desc("Hide communication behind compute")};
   Option<bool> recompute{*this, "recompute", llvm::cl::init(true),

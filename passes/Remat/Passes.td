@@ -6,13 +6,17 @@ include "mlir/Pass/PassBase.td"
 def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
   let summary = "Computes values of the forward pass again where the backward pass needs them";
   let description = [{
-    Cuts the forward pass of `@step`, and that of the body of its loops over microbatches,
-    into segments (RematPlan.h). What crosses a cut is kept, and so is all that the last
-    segment makes; what else the backward pass reads is computed again from it, when the
-    backward pass first needs something of the segment (Chen et al., "Training deep nets
-    with sublinear memory cost", 2016). Communication within a segment is repeated too:
-    all ranks run the same program, and so do it alike. Random numbers are functions of
-    their seed: the same are drawn again.
+    Decides which values of the forward pass of `@step`, and of that of the body of its loops
+    over microbatches, are kept for the backward pass (RematPlan.h). What else it reads is
+    computed again of them just before it is first read. The forward pass is cut into segments
+    where few bytes cross (Chen et al., "Training deep nets with sublinear memory cost", 2016):
+    what is computed again in a segment is made of what is kept in it and before it. Within a
+    segment, minimum cuts find what to keep at each price of time (He & Yu, MLSys 2023), and
+    `saved-bytes` buys the fewest seconds a byte. Communication is repeated too: all ranks run
+    the same program, and so do it alike. Random numbers are functions of their seed: the same
+    are drawn again.
+
+    With `nodes`, what the ONNX nodes of these names make is computed again, and nothing else.
 
     What is computed again reads its operands through `nn.after`, so that it neither
     becomes a kernel with, nor is moved to, the first computation of the same.
@@ -39,8 +43,9 @@ def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
   let dependentDialects = ["::dpc::nn::NNDialect"];
   let options = [
     Option<"savedBytes", "saved-bytes", "int64_t", "-1",
-           "Bytes fewer than without recomputation that are wanted: the cheapest segments that save as much are "
-           "computed again; -1: all segments are">,
+           "Bytes fewer than without recomputation that are wanted: what saves as much in the least time is "
+           "computed again; -1: all that saves any">,
+    ListOption<"nodes", "nodes", "std::string", "Globs of the names of ONNX nodes whose values are computed again">,
     Option<"explain", "explain", "bool", "false", "Say in a remark what is kept and what is made again">,
   ];
 }

@@ -1,4 +1,4 @@
-// Repeats segments of the forward pass in the backward pass, by RematPlan.
+// Repeats ops of the forward pass in the backward pass, by RematPlan.
 
 #include "passes/Forward/ForwardPass.h"
 #include "passes/Remat/Passes.h"
@@ -6,12 +6,14 @@
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MachineAttr.h"
+#include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/Program.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;
 
@@ -31,12 +33,32 @@ static bool isFree(Operation *op) {
 
 namespace {
 
+/// What is asked for.
+struct RematRequest {
+  int64_t savedBytes;
+  /// Names of ONNX nodes whose values are made again; if there are any, no others are.
+  std::vector<llvm::GlobPattern> globs;
+  /// Which of them have named a node.
+  std::vector<bool> used;
+
+  bool names(Operation *op) {
+    bool isNamed = false;
+    if (isOfLoss(op->getLoc()))
+      return false;
+    for (StringRef node : nodesOf(op->getLoc()))
+      for (auto [glob, isUsed] : llvm::enumerate(globs))
+        if (isUsed.match(node))
+          isNamed = used[glob] = true;
+    return isNamed;
+  }
+};
+
 /// Plans one block and applies the plan.
 class BlockRemat {
 public:
   /// `forward` and `updates` are what the loss, and the new state, depend on.
   BlockRemat(Block &block, const Ancestors &forward, const Ancestors &updates,
-             const Machine &machine, int64_t savedBytes)
+             const Machine &machine, RematRequest &request)
       : block(block) {
     for (Operation &op : block.without_terminator())
       if (forward.ops.contains(&op) && llvm::any_of(op.getResultTypes(), hasRank))
@@ -51,34 +73,38 @@ public:
         numberOf[&op] = ops.size();
         ops.push_back(&op);
       } else if (updates.ops.contains(&op)) {
-        backward.insert(&op);
+        backwardNumberOf[&op] = backward.size();
+        backward.push_back(&op);
       }
     }
-    problem.ops = ops.size();
-    problem.savedBytes = savedBytes;
+    problem.savedBytes = request.savedBytes;
     for (Operation *op : ops)
-      problem.seconds.push_back(secondsOf(op, machine));
-    addValues();
+      addOp(op, machine, request);
+    for (auto [value, index] : valueOf)
+      addBackwardReaders(value, problem.values[index]);
+    countBackwardBytes();
   }
 
   LogicalResult run() {
-    if (!lastForward)
+    // Nothing of that name is here.
+    if (!lastForward || (isAsked && problem.asked.empty()))
       return success();
-    llvm::Expected<RematPlan> made = planSegments(problem);
+    llvm::Expected<RematPlan> made = planRemat(problem);
     llvm::Error error = made ? made->verify(problem) : made.takeError();
     if (error)
       return block.getParentOp()->emitError("recomputation: ") << llvm::toString(std::move(error));
     plan = *made;
-    // The backward pass begins with the last segment, which is still there.
-    for (int64_t segment = plan.cuts.size(); segment-- > 0;)
-      if (plan.repeated[segment])
-        repeat(segment);
+    for (Operation *reader : backward)
+      repeatFor(reader);
     return success();
   }
 
-  const RematPlan &getPlan() const { return plan; }
-  int64_t countRepeated() const {
-    return std::count(plan.repeated.begin(), plan.repeated.end(), true);
+  void explain() const {
+    if (!copies.empty())
+      block.getParentOp()->emitRemark("keeps ")
+          << plan.keptBytes << " bytes of the forward pass, in " << plan.cuts.size() + 1
+          << " segments, and computes " << plan.countRepeated(problem) << " of " << ops.size()
+          << " ops again: " << plan.plainBytes - plan.peakBytes << " bytes fewer at the most";
   }
 
 private:
@@ -91,114 +117,150 @@ private:
           .transferSeconds(isa<dist::AllReduceOp>(op) ? allReduceBytes(bytes, members)
                                                       : gatherBytes(bytes, members));
     }
+    // In registers of kernels that compute it where they read it.
+    if (getFusionKind(op) == FusionKind::elementwise && getFusedBytes(op) == 0)
+      return 0;
     auto cost = dyn_cast<CostOpInterface>(op);
-    return cost ? machine.device.computeSeconds(cost.getFlops(), getFusedBytes(op)) : 0;
+    // Nothing else is free, however little is known of it.
+    return std::max(1e-9,
+                    cost ? machine.device.computeSeconds(cost.getFlops(), getFusedBytes(op)) : 0);
   }
 
-  /// Makes a value of the problem of each result of the forward pass that has memory.
-  void addValues() {
-    for (Operation *op : ops) {
-      // Loops are never repeated.
-      if (isFree(op) || op->getNumRegions())
-        continue;
-      for (Value result : op->getResults()) {
-        RematValue value;
-        value.maker = value.lastReader = numberOf.lookup(op);
-        value.bytes = tensorBytes(result.getType());
-        value.isReadBackward = false;
-        addReaders(result, value);
-        valueOf[result] = problem.values.size();
-        problem.values.push_back(value);
+  /// Makes an op of the problem of `op`, and a value of each result that has memory.
+  void addOp(Operation *op, const Machine &machine, RematRequest &request) {
+    RematOp &made = problem.ops.emplace_back();
+    // Loops are never repeated.
+    made.mayRepeat = op->getNumRegions() == 0;
+    made.seconds = 0;
+    isAsked = !request.globs.empty();
+    const bool isNamed = request.names(op);
+    if (isFree(op) || !made.mayRepeat)
+      return;
+    made.seconds = secondsOf(op, machine);
+    for (Value operand : op->getOperands())
+      addRead(operand, made);
+    // Somebody asks for it: then it is not left to the kernels.
+    if (isNamed)
+      made.seconds = std::max(made.seconds, 1e-9);
+    for (Value result : op->getResults()) {
+      if (isNamed)
+        problem.asked.push_back(problem.values.size());
+      valueOf[result] = problem.values.size();
+      problem.values.push_back({numberOf.lookup(op), int64_t(tensorBytes(result.getType()))});
+    }
+  }
+
+  /// What `read` is made of for nothing, or itself.
+  void addRead(Value read, RematOp &op) const {
+    Operation *maker = read.getDefiningOp();
+    if (auto value = valueOf.find(read); value != valueOf.end()) {
+      if (!llvm::is_contained(op.reads, value->second))
+        op.reads.push_back(value->second);
+    } else if (maker && isFree(maker)) {
+      for (Value operand : maker->getOperands())
+        addRead(operand, op);
+    }
+  }
+
+  /// Ops of the backward pass that read `read`, itself or through what is free.
+  void addBackwardReaders(Value read, RematValue &value) const {
+    for (Operation *user : read.getUsers()) {
+      Operation *op = block.findAncestorOpInBlock(*user);
+      auto number = backwardNumberOf.find(op);
+      if (op && isFree(op)) {
+        for (Value result : op->getResults())
+          addBackwardReaders(result, value);
+      } else if (number != backwardNumberOf.end()) {
+        value.lastBackward = std::max(value.lastBackward, number->second);
+        const int64_t begin = backwardNumberOf.lookup(beginOf(op));
+        value.firstBackward =
+            value.firstBackward < 0 ? begin : std::min(value.firstBackward, begin);
       }
     }
   }
 
-  /// Ops of the block that read `read`, itself or through what is free.
-  void addReaders(Value read, RematValue &value) {
-    for (Operation *user : read.getUsers()) {
-      Operation *op = block.findAncestorOpInBlock(*user);
-      auto number = numberOf.find(op);
-      if (op && isFree(op))
-        for (Value result : op->getResults())
-          addReaders(result, value);
-      else if (number != numberOf.end())
-        value.lastReader = std::max(value.lastReader, number->second);
-      if (backward.contains(op))
-        value.isReadBackward = true;
+  /// What the backward pass makes stays until its last reader; what updates read, to the end.
+  void countBackwardBytes() {
+    std::vector<int64_t> changes(backward.size() + 1);
+    for (auto [index, op] : llvm::enumerate(backward)) {
+      if (isFree(op))
+        continue;
+      for (Value result : op->getResults()) {
+        if (!passesThroughMemory(result))
+          continue;
+        RematValue value{0, int64_t(tensorBytes(result.getType()))};
+        addBackwardReaders(result, value);
+        changes[index] += value.bytes;
+        changes[(value.lastBackward < 0 ? backward.size() : value.lastBackward) +
+                (value.lastBackward < 0 ? 0 : 1)] -= value.bytes;
+      }
     }
+    int64_t live = 0;
+    for (size_t index = 0; index < backward.size(); ++index)
+      problem.backwardBytes.push_back(live += changes[index]);
   }
 
-  int64_t segmentOf(Operation *op) const {
-    auto number = numberOf.find(op);
-    return number == numberOf.end() ? -1 : plan.segmentOf(number->second);
-  }
-
-  /// Whether the first computation of `value` is still there in the backward pass: it
-  /// comes from outside, or crosses a cut.
-  bool isKept(Value value) const {
-    Operation *op = value.getDefiningOp();
-    if (op && isFree(op))
-      return false;
+  /// Whether the first computation of `value` is still there in the backward pass, or its
+  /// readers are to make it of such: it comes from outside, or is kept.
+  bool isThere(Value value) const {
     auto number = valueOf.find(value);
-    return number == valueOf.end() || plan.keeps(problem.values[number->second]);
+    return number == valueOf.end() || plan.kept[number->second] ||
+           plan.isMadeByReaders(problem, number->second);
   }
 
-  /// Whether `value`, or something of which it is made for nothing, is made in `segment`
-  /// and not kept.
-  bool isLost(Value value, int64_t segment) const {
+  /// Whether a reader in the backward pass must read another computation of `value`.
+  bool isLost(Value value) const {
     Operation *op = value.getDefiningOp();
-    if (!op || isKept(value))
-      return false;
-    if (isFree(op))
-      return llvm::any_of(op->getOperands(),
-                          [&](Value operand) { return isLost(operand, segment); });
-    return segmentOf(op) == segment;
+    return op && (isFree(op) ? llvm::any_of(op->getOperands(),
+                                            [&](Value operand) { return isLost(operand); })
+                             : !isThere(value));
   }
 
-  /// Computes again what the backward pass reads of a segment.
-  void repeat(int64_t segment) {
-    llvm::SetVector<Value> needed;
-    Operation *reader = nullptr;
+  /// Computes again what `reader`, of the backward pass, reads and is lost.
+  void repeatFor(Operation *reader) {
     SmallVector<OpOperand *> uses;
-    for (Operation *op : ops)
-      if (isFree(op) || segmentOf(op) == segment)
-        for (Value result : op->getResults()) {
-          if (!isLost(result, segment))
-            continue;
-          for (OpOperand &use : result.getUses()) {
-            Operation *user = block.findAncestorOpInBlock(*use.getOwner());
-            if (!backward.contains(user))
-              continue;
-            needed.insert(result);
-            uses.push_back(&use);
-            if (!reader || user->isBeforeInBlock(reader))
-              reader = user;
+    llvm::SetVector<Value> lost;
+    if (!isFree(reader))
+      reader->walk([&](Operation *inner) {
+        for (OpOperand &operand : inner->getOpOperands())
+          if (isLost(operand.get())) {
+            uses.push_back(&operand);
+            lost.insert(operand.get());
           }
-        }
-    Value trigger = reader ? findTrigger(reader) : Value();
+      });
+    Value trigger = uses.empty() ? Value() : findTrigger(reader);
     if (!trigger)
       return;
     OpBuilder builder(reader);
     IRMapping again;
-    for (Operation *op : collect(needed)) {
+    for (Operation *op : collect(lost)) {
+      if (copies.contains(op)) {
+        again.map(op->getResults(), copies.lookup(op)->getResults());
+        continue;
+      }
       for (Value operand : op->getOperands())
         if (!again.contains(operand))
           again.map(operand, readAgain(builder, operand, trigger));
-      Operation *clone = builder.clone(*op, again);
-      clone->setLoc(op->getLoc());
+      Operation *copy = builder.clone(*op, again);
+      if (!isFree(op))
+        copies[op] = copy;
     }
     for (OpOperand *use : uses)
       use->set(again.lookup(use->get()));
   }
 
-  /// The ops that make `needed` of what is kept, in their order.
-  SmallVector<Operation *> collect(const llvm::SetVector<Value> &needed) const {
+  /// The ops that make `lost` of what is kept or has been made again, in their order; what
+  /// is free anew for each reader.
+  SmallVector<Operation *> collect(const llvm::SetVector<Value> &lost) const {
     llvm::DenseSet<Operation *> wanted; // looked up by key only
-    SmallVector<Value> waiting(needed.begin(), needed.end());
+    SmallVector<Value> waiting(lost.begin(), lost.end());
     while (!waiting.empty()) {
       Value value = waiting.pop_back_val();
       Operation *op = value.getDefiningOp();
-      if (op && !isKept(value) && wanted.insert(op).second)
+      auto number = valueOf.find(value);
+      const bool isMade =
+          op && (isFree(op) || (number != valueOf.end() && !plan.kept[number->second]));
+      if (isMade && wanted.insert(op).second && !copies.contains(op))
         llvm::append_range(waiting, op->getOperands());
     }
     SmallVector<Operation *> inOrder;
@@ -216,36 +278,56 @@ private:
     return builder.create<nn::AfterOp>(operand.getLoc(), operand.getType(), operand, trigger);
   }
 
-  /// A value of the backward pass that is there when `reader` begins; null if there is
-  /// none.
+  /// The op of the backward pass with which the kernel of `reader` may begin: what `reader`
+  /// computes element by element of may be made in the same kernel, and that of a product.
+  Operation *beginOf(Operation *reader) const {
+    while (true) {
+      const FusionKind kind = getFusionKind(reader);
+      auto made = llvm::find_if(reader->getOperands(), [&](Value operand) {
+        return isInBackwardPass(operand.getDefiningOp());
+      });
+      if ((kind != FusionKind::elementwise && kind != FusionKind::reduction) ||
+          made == reader->getOperands().end())
+        return reader;
+      reader = (*made).getDefiningOp();
+    }
+  }
+
+  /// A value of the backward pass that is there when the kernel of `reader` begins; null if
+  /// there is none.
   Value findTrigger(Operation *reader) const {
-    for (Value operand : reader->getOperands())
+    Operation *begin = beginOf(reader);
+    for (Value operand : begin->getOperands())
       if (isInBackwardPass(operand.getDefiningOp()))
         return operand;
-    for (Operation *op = reader->getPrevNode(); op; op = op->getPrevNode())
+    for (Operation *op = begin == reader ? begin->getPrevNode() : begin; op; op = op->getPrevNode())
       if (isInBackwardPass(op))
         return op->getResult(0);
     return {};
   }
 
-  /// Whether `op` comes behind the forward pass; learning rates may not.
+  /// Whether `op` comes behind the forward pass; learning rates may not, nor may what each
+  /// kernel makes for itself.
   bool isInBackwardPass(Operation *op) const {
-    return op && backward.contains(op) && lastForward->isBeforeInBlock(op) &&
-           llvm::any_of(op->getResultTypes(), hasRank) && !op->hasTrait<OpTrait::ConstantLike>();
+    return op && backwardNumberOf.contains(op) && lastForward->isBeforeInBlock(op) &&
+           llvm::any_of(op->getResultTypes(), hasRank) && getFusionKind(op) != FusionKind::repeated;
   }
 
   static bool hasRank(Type type) { return cast<RankedTensorType>(type).getRank() > 0; }
 
   Block &block;
-  /// The forward pass in its order, and its numbers.
-  std::vector<Operation *> ops;
-  llvm::DenseMap<Operation *, int64_t> numberOf;
-  llvm::DenseSet<Operation *> backward; // looked up by key only
+  /// The forward and the backward pass in their order, and their numbers.
+  std::vector<Operation *> ops, backward;
+  llvm::DenseMap<Operation *, int64_t> numberOf, backwardNumberOf;
   /// The last op of the forward pass that makes more than a number.
   Operation *lastForward = nullptr;
   RematProblem problem;
-  llvm::DenseMap<Value, int64_t> valueOf;
+  llvm::MapVector<Value, int64_t> valueOf;
+  /// Whether only what somebody names is made again.
+  bool isAsked = false;
   RematPlan plan;
+  /// Of what has been computed again.
+  llvm::DenseMap<Operation *, Operation *> copies;
 };
 
 struct RematPass : dpc::impl::RematBase<RematPass> {
@@ -262,29 +344,46 @@ struct RematPass : dpc::impl::RematBase<RematPass> {
     for (auto update : step.front().getOps<nn::UpdateOp>())
       llvm::append_range(read, update->getOperands());
     const Ancestors forward = findForwardPass(step), updates(read);
+    RematRequest request;
+    request.savedBytes = savedBytes < 0 ? std::numeric_limits<int64_t>::max() : int64_t(savedBytes);
+    if (failed(parse(request)))
+      return signalPassFailure();
     SmallVector<dist::MicroOp> loops(step.front().getOps<dist::MicroOp>());
     for (dist::MicroOp loop : loops)
       if (forward.ops.contains(loop) && updates.ops.contains(loop))
         if (failed(remat(loop.getBodyBlock(), Ancestors(loop, forward), Ancestors(loop, updates),
-                         *machine)))
+                         *machine, request)))
           return signalPassFailure();
-    if (failed(remat(step.front(), forward, updates, *machine)))
-      signalPassFailure();
+    if (failed(remat(step.front(), forward, updates, *machine, request)))
+      return signalPassFailure();
+    for (auto [index, isUsed] : llvm::enumerate(request.used))
+      if (!isUsed) {
+        getOperation().emitError("--remat=")
+            << nodes[index] << ": no node of the forward pass has such a name";
+        return signalPassFailure();
+      }
   }
 
 private:
+  LogicalResult parse(RematRequest &request) {
+    for (const std::string &text : nodes) {
+      llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(text);
+      if (!glob)
+        return getOperation().emitError("--remat=")
+               << text << ": " << llvm::toString(glob.takeError());
+      request.globs.push_back(std::move(*glob));
+    }
+    request.used.resize(request.globs.size());
+    return success();
+  }
+
   LogicalResult remat(Block &block, const Ancestors &forward, const Ancestors &updates,
-                      const Machine &machine) {
-    BlockRemat remat(block, forward, updates, machine,
-                     savedBytes < 0 ? std::numeric_limits<int64_t>::max() : int64_t(savedBytes));
+                      const Machine &machine, RematRequest &request) {
+    BlockRemat remat(block, forward, updates, machine, request);
     if (failed(remat.run()))
       return failure();
-    const RematPlan &plan = remat.getPlan();
-    if (explain && remat.countRepeated())
-      block.getParentOp()->emitRemark("keeps ")
-          << plan.keptBytes << " bytes between segments of the forward pass, and computes "
-          << remat.countRepeated() << " of " << plan.cuts.size() + 1 << " again, of "
-          << plan.segmentBytes << " bytes at most";
+    if (explain)
+      remat.explain();
     return success();
   }
 };

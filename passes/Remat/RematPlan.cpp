@@ -1,32 +1,42 @@
-// Chooses the segments of a forward pass that are computed again, and checks the choice.
+// Soundness of a plan of recomputation: who needs what, and a replay of its bytes.
 
 #include "passes/Remat/RematPlan.h"
+
+#include "passes/Remat/RematUses.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 
 using namespace llvm;
 using namespace dpc;
 
 Error RematProblem::check() const {
+  const int64_t opCount = ops.size(), valueCount = values.size(), readers = backwardBytes.size();
   for (auto [index, value] : enumerate(values)) {
-    if (value.maker < 0 || value.lastReader >= ops)
-      return planError("value {0} lives from op {1} to op {2} of {3}", index, value.maker,
-                       value.lastReader, ops);
-    if (value.lastReader < value.maker)
-      return planError("value {0} is made by op {1} and read by op {2}", index, value.maker,
-                       value.lastReader);
+    if (value.maker < 0 || value.maker >= opCount)
+      return planError("value {0} is made by op {1} of {2}", index, value.maker, opCount);
     if (value.bytes < 0)
       return planError("value {0} has {1} bytes", index, value.bytes);
+    if (value.firstBackward > value.lastBackward || value.firstBackward < -1 ||
+        (value.firstBackward < 0) != (value.lastBackward < 0) || value.lastBackward >= readers)
+      return planError("value {0} is read by ops {1} to {2} of {3} of the backward pass", index,
+                       value.firstBackward, value.lastBackward, readers);
   }
-  if (!seconds.empty() && int64_t(seconds.size()) != ops)
-    return planError("there are {0} ops and times of {1}", ops, seconds.size());
-  for (auto [op, time] : enumerate(seconds))
-    if (!(time >= 0))
-      return planError("op {0} takes {1} seconds", op, time);
+  for (auto [index, op] : enumerate(ops)) {
+    if (!(op.seconds >= 0))
+      return planError("op {0} takes {1} seconds", index, op.seconds);
+    for (int64_t read : op.reads) {
+      if (read < 0 || read >= valueCount)
+        return planError("op {0} reads value {1} of {2}", index, read, valueCount);
+      if (values[read].maker >= int64_t(index))
+        return planError("op {0} reads value {1}, which op {2} makes", index, read,
+                         values[read].maker);
+    }
+  }
+  for (int64_t value : asked)
+    if (value < 0 || value >= valueCount)
+      return planError("value {0} of {1} is asked for", value, valueCount);
   return Error::success();
 }
 
@@ -34,227 +44,127 @@ int64_t RematPlan::segmentOf(int64_t op) const {
   return std::upper_bound(cuts.begin(), cuts.end(), op) - cuts.begin();
 }
 
-bool RematPlan::keeps(const RematValue &value) const {
-  return segmentOf(value.maker) != segmentOf(value.lastReader);
-}
-
-namespace {
-
-/// What a plan keeps under its cuts, and what of each segment the backward pass reads.
-struct Bytes {
-  int64_t kept = 0;
-  std::vector<int64_t> segments;
-
-  Bytes(const RematProblem &problem, const RematPlan &plan) : segments(plan.cuts.size() + 1) {
-    for (const RematValue &value : problem.values) {
-      if (plan.keeps(value))
-        kept += value.bytes;
-      else if (value.isReadBackward)
-        segments[plan.segmentOf(value.maker)] += value.bytes;
-    }
+bool RematPlan::isMadeByReaders(const RematProblem &problem, int64_t value) const {
+  std::vector<int64_t> waiting = {value};
+  std::vector<bool> seen(problem.values.size());
+  while (!waiting.empty()) {
+    const int64_t next = waiting.back();
+    waiting.pop_back();
+    if (kept[next] || seen[next])
+      continue;
+    seen[next] = true;
+    const RematOp &op = problem.ops[problem.values[next].maker];
+    if (op.seconds > 0)
+      return false;
+    waiting.insert(waiting.end(), op.reads.begin(), op.reads.end());
   }
-
-  int64_t largest() const { return *std::max_element(segments.begin(), segments.end()); }
-
-  /// With these segments repeated.
-  int64_t total(const std::vector<bool> &repeated) const {
-    int64_t bytes = kept, again = 0;
-    for (auto [segment, own] : enumerate(segments)) {
-      if (repeated[segment])
-        again = std::max(again, own);
-      else
-        bytes += own;
-    }
-    return bytes + again;
-  }
-};
-
-} // namespace
-
-int64_t RematPlan::bytesOf(const RematProblem &problem) const {
-  return Bytes(problem, *this).total(repeated);
+  return !kept[value];
 }
 
-/// Bytes that the backward pass reads of the forward pass.
-static int64_t countRead(const RematProblem &problem) {
-  int64_t bytes = 0;
-  for (const RematValue &value : problem.values)
-    bytes += value.isReadBackward ? value.bytes : 0;
-  return bytes;
-}
-
-/// Whether a plan repeats enough, or all it can.
-static bool repeatsEnough(const RematProblem &problem, const RematPlan &plan) {
-  const int64_t segments = plan.cuts.size() + 1;
-  return std::count(plan.repeated.begin(), plan.repeated.end(), true) == segments - 1 ||
-         countRead(problem) - plan.bytesOf(problem) >= problem.savedBytes;
+int64_t RematPlan::countRepeated(const RematProblem &problem) const {
+  return count_if(enumerate(problem.ops),
+                  [&](auto op) { return repeated[op.index()] && op.value().seconds > 0; });
 }
 
 Error RematPlan::verify(const RematProblem &problem) const {
   for (auto [index, cut] : enumerate(cuts)) {
-    if (cut < 1 || cut >= problem.ops)
-      return planError("cut {0} is at op {1} of {2}", index, cut, problem.ops);
+    if (cut < 1 || cut >= int64_t(problem.ops.size()))
+      return planError("cut {0} is at op {1} of {2}", index, cut, problem.ops.size());
     if (index && cut <= cuts[index - 1])
       return planError("cut {0} is at op {1}, the one before at {2}", index, cut, cuts[index - 1]);
   }
-  const Bytes bytes(problem, *this);
-  if (bytes.kept != keptBytes || bytes.largest() != segmentBytes)
-    return planError("the plan says {0} bytes kept and {1} a segment, the values {2} and {3}",
-                     keptBytes, segmentBytes, bytes.kept, bytes.largest());
-  if (repeated.size() != cuts.size() + 1 || repeated.back())
-    return planError("{0} segments, of which {1} are said to be repeated or not, the last one too",
-                     cuts.size() + 1, repeated.size());
-  if (!repeatsEnough(problem, *this))
-    return planError("{0} bytes are saved where {1} are wanted and more can be repeated",
-                     countRead(problem) - bytesOf(problem), problem.savedBytes);
+  if (kept.size() != problem.values.size() || repeated.size() != problem.ops.size())
+    return planError("{0} values and {1} ops, but {2} and {3} decisions", problem.values.size(),
+                     problem.ops.size(), kept.size(), repeated.size());
+  std::vector<bool> isNeeded(problem.values.size()), makes(problem.ops.size());
+  for (auto [index, op] : enumerate(problem.ops)) {
+    if (!repeated[index])
+      continue;
+    if (!op.mayRepeat)
+      return planError("op {0} is repeated, and cannot be", index);
+    for (int64_t read : op.reads) {
+      const int64_t maker = problem.values[read].maker;
+      isNeeded[read] = true;
+      if (!kept[read] && !(repeated[maker] && segmentOf(maker) == segmentOf(index)))
+        return planError("op {0} is repeated, but value {1}, which it reads, is neither kept nor "
+                         "made again in its segment",
+                         index, read);
+    }
+  }
+  for (auto [index, value] : enumerate(problem.values)) {
+    if (value.firstBackward >= 0) {
+      isNeeded[index] = true;
+      if (!kept[index] && !repeated[value.maker])
+        return planError("the backward pass reads value {0}, which is neither kept nor made again",
+                         index);
+    }
+    if (kept[index] && !isNeeded[index])
+      return planError("value {0} is kept, and nobody reads it", index);
+    if (!kept[index] && isNeeded[index])
+      makes[value.maker] = true;
+  }
+  for (size_t op = 0; op < repeated.size(); ++op)
+    if (repeated[op] && !makes[op])
+      return planError("op {0} is repeated, and what it makes is kept or read by nobody", op);
+  for (int64_t value : problem.asked)
+    if (kept[value] && problem.ops[problem.values[value].maker].mayRepeat)
+      return planError("value {0} is kept, and asked to be made again", value);
+  const std::vector<int64_t> bytes = replayRemat(problem, *this);
+  const int64_t peak = *std::max_element(bytes.begin(), bytes.end());
+  if (keptBytes != bytes.front() || peakBytes != peak)
+    return planError("the plan says {0} bytes kept and {1} at most, the values {2} and {3}",
+                     keptBytes, peakBytes, bytes.front(), peak);
   return Error::success();
 }
 
-namespace {
-
-/// Finds the cuts that keep the fewest bytes for a given size of segments, by dynamic
-/// programming over places of few bytes.
-class SegmentSearch {
-public:
-  explicit SegmentSearch(const RematProblem &problem) : problem(problem) {
-    chooseCandidates();
-    measure();
-  }
-
-  RematPlan run() {
-    RematPlan best = makePlan({});
-    const int64_t all = best.segmentBytes;
-    for (double limit = all; limit >= 1; limit *= kStep) {
-      std::optional<RematPlan> plan = search(limit);
-      if (!plan)
-        break;
-      if (plan->keptBytes + plan->segmentBytes < best.keptBytes + best.segmentBytes)
-        best = *plan;
-    }
-    return best;
-  }
-
-private:
-  /// Limits of segments are tried in steps of this ratio.
-  static constexpr double kStep = 0.8;
-  /// At most so many places for cuts: the search is quadratic in them.
-  static constexpr size_t kMostCandidates = 400;
-
-  /// Places where fewer bytes cross than before, and no more than behind.
-  void chooseCandidates() {
-    std::vector<int64_t> crossing(problem.ops + 1);
-    for (const RematValue &value : problem.values)
-      if (value.lastReader > value.maker) {
-        crossing[value.maker + 1] += value.bytes;
-        crossing[value.lastReader + 1] -= value.bytes;
-      }
-    for (int64_t op = 1; op <= problem.ops; ++op)
-      crossing[op] += crossing[op - 1];
-    for (int64_t op = 1; op < problem.ops; ++op)
-      if (crossing[op] < crossing[op - 1] &&
-          (op + 1 == problem.ops || crossing[op] <= crossing[op + 1]))
-        places.push_back(op);
-    if (places.size() > kMostCandidates) {
-      std::stable_sort(places.begin(), places.end(),
-                       [&](int64_t a, int64_t b) { return crossing[a] < crossing[b]; });
-      places.resize(kMostCandidates);
-      std::sort(places.begin(), places.end());
-    }
-    places.insert(places.begin(), 0);
-    places.push_back(problem.ops);
-  }
-
-  /// For a segment from place i to place j: what newly crosses j, and what it makes again.
-  void measure() {
-    const size_t count = places.size();
-    newlyKept.assign(count, std::vector<int64_t>(count));
-    inner.assign(count, std::vector<int64_t>(count));
-    for (size_t j = 1; j < count; ++j) {
-      std::vector<int64_t> kept(count), made(count);
-      for (const RematValue &value : problem.values) {
-        if (value.maker >= places[j])
-          continue;
-        const size_t i =
-            std::upper_bound(places.begin(), places.end(), value.maker) - places.begin() - 1;
-        if (value.lastReader >= places[j])
-          kept[i] += value.bytes;
-        else if (value.isReadBackward)
-          made[i] += value.bytes;
-      }
-      for (size_t i = j; i-- > 0;) {
-        newlyKept[i][j] = kept[i] + (i + 1 < j ? newlyKept[i + 1][j] : 0);
-        inner[i][j] = made[i] + (i + 1 < j ? inner[i + 1][j] : 0);
-      }
-    }
-  }
-
-  /// The cheapest cuts with segments of at most `limit` bytes; nullopt if there are none.
-  std::optional<RematPlan> search(double limit) const {
-    const size_t count = places.size();
-    const int64_t none = std::numeric_limits<int64_t>::max();
-    std::vector<int64_t> cost(count, none), segments(count);
-    std::vector<size_t> from(count);
-    cost[0] = 0;
-    for (size_t j = 1; j < count; ++j)
-      for (size_t i = j; i-- > 0;) {
-        if (double(inner[i][j]) > limit)
-          break;
-        if (cost[i] == none)
-          continue;
-        const int64_t own = cost[i] + newlyKept[i][j];
-        if (own < cost[j] || (own == cost[j] && segments[i] + 1 < segments[j])) {
-          cost[j] = own;
-          segments[j] = segments[i] + 1;
-          from[j] = i;
+std::vector<int64_t> dpc::replayRemat(const RematProblem &problem, const RematPlan &plan) {
+  const int64_t positions = problem.backwardBytes.size();
+  const RematUses uses(problem);
+  // When a repeated op runs, and until when it needs what it reads: one that takes no time
+  // stands in each kernel that reads it.
+  std::vector<int64_t> begins(problem.ops.size(), positions), ends(problem.ops.size(), -1);
+  // Of position i begins and ends, [0] being the end of the forward pass.
+  std::vector<int64_t> changes(positions + 2);
+  auto live = [&](const RematValue &value, int64_t from, int64_t to) {
+    changes[from + 1] += value.bytes;
+    changes[to + 2 <= positions + 1 ? to + 2 : positions + 1] -= value.bytes;
+  };
+  for (int64_t op = problem.ops.size(); op-- > 0;) {
+    const bool isRepeated = plan.repeated[op], isFree = problem.ops[op].seconds == 0;
+    for (int64_t result : uses.resultsOf(op)) {
+      const RematValue &value = problem.values[result];
+      int64_t first = value.firstBackward < 0 ? positions : value.firstBackward;
+      int64_t last = value.lastBackward;
+      for (int64_t reader : uses.readersOf(result))
+        if (plan.repeated[reader]) {
+          first = std::min(first, begins[reader]);
+          last = std::max(last, ends[reader]);
         }
+      if (plan.kept[result]) {
+        live(value, -1, last);
+      } else if (isRepeated && last >= 0) {
+        begins[op] = std::min(begins[op], first);
+        ends[op] = std::max(ends[op], last);
       }
-    if (cost.back() == none)
-      return std::nullopt;
-    std::vector<int64_t> cuts;
-    for (size_t place = from[count - 1]; place > 0; place = from[place])
-      cuts.insert(cuts.begin(), places[place]);
-    return makePlan(cuts);
+    }
+    if (!isRepeated || ends[op] < 0 || isFree)
+      continue;
+    for (int64_t result : uses.resultsOf(op)) {
+      const RematValue &value = problem.values[result];
+      int64_t last = value.lastBackward;
+      for (int64_t reader : uses.readersOf(result))
+        if (plan.repeated[reader])
+          last = std::max(last, ends[reader]);
+      if (!plan.kept[result] && last >= 0)
+        live(value, begins[op], last);
+    }
+    ends[op] = begins[op];
   }
-
-  RematPlan makePlan(std::vector<int64_t> cuts) const {
-    RematPlan plan;
-    plan.cuts = std::move(cuts);
-    const Bytes bytes(problem, plan);
-    plan.keptBytes = bytes.kept;
-    plan.segmentBytes = bytes.largest();
-    return plan;
+  std::vector<int64_t> bytes(positions + 1);
+  int64_t now = 0;
+  for (int64_t position = 0; position <= positions; ++position) {
+    now += changes[position];
+    bytes[position] = now + (position ? problem.backwardBytes[position - 1] : 0);
   }
-
-  const RematProblem &problem;
-  std::vector<int64_t> places;
-  std::vector<std::vector<int64_t>> newlyKept, inner;
-};
-
-} // namespace
-
-/// Repeats segments, those first that save the most bytes a second, until enough is saved.
-static void chooseRepeated(const RematProblem &problem, RematPlan &plan) {
-  const size_t segments = plan.cuts.size() + 1;
-  const Bytes bytes(problem, plan);
-  std::vector<double> seconds(segments);
-  for (int64_t op = 0; op < problem.ops; ++op)
-    seconds[plan.segmentOf(op)] += problem.seconds.empty() ? 1 : problem.seconds[op];
-  auto order = to_vector(seq<size_t>(0, segments - 1));
-  stable_sort(order, [&](size_t a, size_t b) {
-    return seconds[a] * bytes.segments[b] < seconds[b] * bytes.segments[a];
-  });
-  plan.repeated.assign(segments, false);
-  for (size_t segment : order) {
-    if (repeatsEnough(problem, plan))
-      return;
-    plan.repeated[segment] = true;
-  }
-}
-
-Expected<RematPlan> dpc::planSegments(const RematProblem &problem) {
-  if (Error error = problem.check())
-    return std::move(error);
-  RematPlan plan = SegmentSearch(problem).run();
-  chooseRepeated(problem, plan);
-  return plan;
+  return bytes;
 }

@@ -3,6 +3,7 @@
 #include "tools/dpc-compile/FitMemory.h"
 
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "passes/Memory/LargestTensors.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/raw_ostream.h"
@@ -25,6 +26,7 @@ LogicalResult dpc::scheduleToFit(OwningOpRef<ModuleOp> &module, CompileOptions &
   const int64_t all = -1;
   const int attempts = 4;
   int64_t saved = 0, without = 0, peak = 0;
+  std::string largest;
   options.scheduled.capacityBytes = 0;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     options.scheduled.rematBytes = attempt + 1 == attempts ? all : saved;
@@ -32,6 +34,7 @@ LogicalResult dpc::scheduleToFit(OwningOpRef<ModuleOp> &module, CompileOptions &
     if (failed(schedule(*trial, options)))
       return failure();
     peak = (*trial)->getAttrOfType<exec::MemoryAttr>(exec::ExecDialect::kMemoryAttrName).getPeak();
+    largest = describeLargest(*trial);
     if (attempt == 0)
       without = peak;
     if (peak <= capacity) {
@@ -48,6 +51,7 @@ LogicalResult dpc::scheduleToFit(OwningOpRef<ModuleOp> &module, CompileOptions &
                << " bytes a rank with all of the forward pass computed again, and " << without
                << " without, but " << capacity
                << " are allowed; state of many ranks takes less with --zero=3, activations with "
-                  "--microbatches or more ranks\n";
+                  "--microbatches or more ranks; "
+               << largest << "\n";
   return failure();
 }

@@ -265,6 +265,25 @@ static Explain parseExplain(const InputArgList &args) {
   return args.hasArg(OPT_explain) ? Explain::page : Explain::none;
 }
 
+/// --remat=none, auto, full or GLOB,..: what the backward pass computes again.
+static void parseRemat(const InputArgList &args, CompileOptions &options) {
+  const StringRef text = args.getLastArgValue(OPT_remat, "auto");
+  options.scheduled.rematBytes = text == "full" ? -1 : 0;
+  options.fitsMemory = text == "auto";
+  if (text == "none" || text == "auto" || text == "full")
+    return;
+  if (!args.hasArg(OPT_optimizer))
+    usageError("--remat=" + text +
+               " needs --optimizer: a program that infers has no backward pass");
+  SmallVector<StringRef> globs;
+  text.split(globs, ',');
+  for (StringRef glob : globs) {
+    if (glob.empty())
+      usageError("--remat: '" + text + "' is neither none, auto or full nor GLOB,.. of nodes");
+    options.scheduled.rematNodes.push_back(glob.str());
+  }
+}
+
 /// What is written, and how code is generated.
 static void parseOutput(const InputArgList &args, CompileOptions &options) {
   ScheduledOptions &scheduled = options.scheduled;
@@ -280,11 +299,7 @@ static void parseOutput(const InputArgList &args, CompileOptions &options) {
   if (options.cacheFolder == "off")
     options.cacheFolder.clear();
   scheduled.recompute = parseSwitch(args, OPT_recompute, "--recompute");
-  StringRef remat = args.getLastArgValue(OPT_remat, "auto");
-  if (remat != "none" && remat != "auto" && remat != "full")
-    usageError("--remat: unknown mode '" + remat + "'; known: none, auto, full");
-  scheduled.rematBytes = remat == "full" ? -1 : 0;
-  options.fitsMemory = remat == "auto";
+  parseRemat(args, options);
   StringRef sums = args.getLastArgValue(OPT_sums, "fast");
   if (sums != "fast" && sums != "ordered")
     usageError("--sums: unknown order '" + sums + "'; known: fast, ordered");

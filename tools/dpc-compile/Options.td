@@ -49,7 +49,7 @@ def schedule : Value<"schedule", "NAME", "gpipe, 1f1b, interleaved or zero-bubbl
 def chunks : Value<"chunks", "N", "Chunks of a stage of an interleaved schedule", layout>;
 def stages : Value<"stages", "GLOB,..", "First node of each later stage", layout>;
 def optimizer_sync : Value<"optimizer-sync", "WHEN", "before or deferred", layout>;
-def remat : Value<"remat", "MODE", "What the backward pass computes again: none; full, all but what crosses few cuts; auto, as little as --device-memory allows (default)", layout>;
+def remat : Value<"remat", "MODE", "What the backward pass computes again: none; full, all that saves memory; GLOB,.., what nodes of these names make; auto, as little as --device-memory allows (default)", layout>;
 def device_memory : Value<"device-memory", "SIZE", "Memory of a device (KiB, MiB, GiB; default: no limit)", layout>;
 def offload : Value<"offload", "WHERE", "Refused: dpc keeps nothing in another memory than the device's", layout>;
 def bucket_mib : Value<"bucket-mib", "X", "MiB at which a bucket of gradients closes (default 25)", layout>;

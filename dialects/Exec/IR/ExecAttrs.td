@@ -50,6 +50,28 @@ def Exec_MemoryUseAttr : Exec_Attr<"MemoryUse", "memory_use"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def Exec_LiveTensorAttr : Exec_Attr<"LiveTensor", "live_tensor"> {
+  let summary = "A buffer, for messages about memory";
+  let description = [{
+    `name` is that of the state, or of the ONNX node that makes it; empty where there is
+    none. Its `type` is the buffer's.
+  }];
+  let parameters = (ins StringRefParameter<"">:$name, "::mlir::Type":$type, "int64_t":$bytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Exec_LiveBytesAttr : Exec_Attr<"LiveBytes", "live_bytes"> {
+  let summary = "What is live at moments of a step";
+  let description = [{
+    Stands on the module as `exec.live_bytes`, written by `dpc-assign-offsets`.
+    `afterForward`: bytes that are made by the end of the forward pass of `step` and read
+    later. `largest`: the largest tensors (#exec.live_tensor) at the moment when a rank
+    needs most.
+  }];
+  let parameters = (ins "int64_t":$afterForward, "::mlir::ArrayAttr":$largest);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Exec_MatrixAttr : Exec_Attr<"Matrix", "matrix"> {
   let summary = "Where a matrix of each batch lies in one of a kernel's buffers";
   let description = [{

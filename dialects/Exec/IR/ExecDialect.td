@@ -44,6 +44,8 @@ def Exec_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kMemoryAttrName = "exec.memory";
     /// Name of the module attribute with what the memory of a rank is for.
     static constexpr ::llvm::StringLiteral kMemoryUseAttrName = "exec.memory_use";
+    /// Name of the module attribute with what is live at moments of a step.
+    static constexpr ::llvm::StringLiteral kLiveBytesAttrName = "exec.live_bytes";
     /// Name of the attribute of an exec.buffer or exec.start that holds a
     /// PurposeAttr.
     static constexpr ::llvm::StringLiteral kPurposeAttrName = "exec.purpose";

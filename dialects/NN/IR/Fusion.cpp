@@ -27,8 +27,7 @@ static bool isReadFromMemory(Value value) {
   return false;
 }
 
-/// Whether `value` is in memory when it is made or read.
-static bool passesThroughMemory(Value value) {
+bool dpc::passesThroughMemory(Value value) {
   Operation *maker = value.getDefiningOp();
   if (!maker)
     return true;

@@ -9,6 +9,10 @@ namespace dpc {
 /// are no kernels to form.
 FusionKind getFusionKind(mlir::Operation *op);
 
+/// Whether `value` is in memory when it is made or read: others than elementwise ops and
+/// reductions make or read it, which keep what they make for each other in registers.
+bool passesThroughMemory(mlir::Value value);
+
 /// Bytes that `op` reads and writes, of what would pass through memory in any
 /// case: values that one elementwise op or more make for others of that kind, or
 /// for reductions, stay in registers of their kernel.

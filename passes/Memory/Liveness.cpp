@@ -1,0 +1,222 @@
+// How long the buffers of a module hold data, by the order of its ops.
+
+#include "passes/Memory/Liveness.h"
+
+#include "passes/Lowering/KernelTable.h"
+
+#include "dialects/Exec/IR/Bindings.h"
+#include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/Exec/IR/InPlace.h"
+#include "dialects/Interfaces/NodeNames.h"
+#include "dialects/NN/IR/Program.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::exec;
+
+Liveness::Liveness(ModuleOp module) {
+  problem.regions.assign(getMaxEnumValForSpace() + 1, MemoryRegion());
+  for (auto [index, region] : llvm::enumerate(problem.regions))
+    region.name = stringifySpace(Space(index)).str();
+  for (auto entry : module.getOps<EntryOp>()) {
+    isStep = entry.getSymName() == "step";
+    visit(entry.getBodyBlock());
+  }
+  ++step;
+  for (auto persistent : module.getOps<PersistentOp>())
+    add(persistent, persistent.getBufferType(), persistent.getSpace(), 0, step);
+  for (auto &[op, range] : ranges) {
+    auto buffer = cast<BufferOp>(op);
+    add(op, buffer.getType(), buffer.getSpace(), range.first, range.second);
+  }
+  for (auto [output, input] : replacements)
+    problem.buffers[indexOf.lookup(output)].inPlaceOf = indexOf.lookup(input);
+}
+
+/// Whether `buffer` is all of an exec.buffer.
+static bool isWhole(Value buffer) {
+  Place place = placeOf(buffer);
+  return isa_and_nonnull<BufferOp>(place.root) && place.stride == 0 &&
+         bufferBytes(place.root->getResult(0).getType()) == bufferBytes(buffer.getType());
+}
+
+/// Whether one operand alone reads `root`: another one might read elements
+/// that are overwritten.
+static bool readsOnce(LaunchOp launch, Operation *root) {
+  return llvm::count_if(launch.getInputs(),
+                        [&](Value input) { return placeOf(input).root == root; }) == 1;
+}
+
+void Liveness::visit(Block &block) {
+  for (Operation &op : block) {
+    if (isa<BufferOp, GetOp, ViewOp>(op))
+      continue;
+    ++step;
+    if (isStep)
+      record(&op);
+    if (auto loop = dyn_cast<LoopOp>(op)) {
+      int64_t first = step;
+      visit(loop.getBodyBlock());
+      ++step;
+      // Every iteration needs what comes from outside.
+      loop.walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (auto buffer = dyn_cast_or_null<BufferOp>(placeOf(operand).root))
+            if (!loop->isAncestor(buffer)) {
+              use(buffer, first);
+              use(buffer, step);
+            }
+      });
+      continue;
+    }
+    for (Value operand : op.getOperands())
+      if (isa<MemRefType>(operand.getType()))
+        use(placeOf(operand).root, step);
+    if (auto wait = dyn_cast<WaitOp>(op)) {
+      // A collective touches its buffers until it is waited for.
+      for (Value operand : wait.getEvent().getDefiningOp()->getOperands())
+        use(placeOf(operand).root, step);
+    }
+    if (auto launch = dyn_cast<LaunchOp>(op))
+      visitLaunch(launch);
+  }
+}
+
+void Liveness::visitLaunch(LaunchOp launch) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+  llvm::SmallPtrSet<Operation *, 4> taken;
+  for (auto [result, output] : llvm::enumerate(launch.getOutputs())) {
+    Place to = placeOf(output);
+    if (!isWhole(output))
+      continue;
+    for (auto [operand, input] : llvm::enumerate(launch.getInputs())) {
+      Place from = placeOf(input);
+      if (!isWhole(input) || from.root == to.root || !mayComputeInPlace(kernel, operand, result) ||
+          !readsOnce(launch, from.root) || !taken.insert(from.root).second)
+        continue;
+      replacements.push_back({to.root, from.root});
+      break;
+    }
+  }
+}
+
+void Liveness::use(Operation *root, int64_t at) {
+  if (!isa_and_nonnull<BufferOp>(root))
+    return;
+  auto [entry, isNew] = ranges.insert({root, {at, at + 1}});
+  if (isNew)
+    return;
+  entry->second.first = std::min(entry->second.first, at);
+  entry->second.second = std::max(entry->second.second, at + 1);
+}
+
+void Liveness::add(Operation *op, Type type, Space space, int64_t first, int64_t last) {
+  indexOf[op] = owners.size();
+  owners.push_back(op);
+  LiveBuffer buffer;
+  buffer.size = bufferBytes(type);
+  buffer.firstUse = first;
+  buffer.lastUse = last;
+  buffer.region = int64_t(space);
+  problem.buffers.push_back(buffer);
+}
+
+/// Notes what `op` reads and writes, but for loops, whose ops do.
+void Liveness::record(Operation *op) {
+  Access access;
+  access.step = step;
+  auto reads = [&](Value value) { access.reads.push_back(placeOf(value).root); };
+  auto writes = [&](Value value, Location maker) {
+    Operation *root = placeOf(value).root;
+    access.writes.push_back(root);
+    access.writesTensor |= cast<MemRefType>(value.getType()).getNumElements() > 1;
+    makers.insert({root, maker});
+  };
+  if (auto launch = dyn_cast<LaunchOp>(op)) {
+    auto kernel =
+        SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+    auto body =
+        kernel && isKernel(kernel) ? dyn_cast<nn::KernelOp>(getKernelBody(kernel)) : nn::KernelOp();
+    llvm::for_each(launch.getInputs(), reads);
+    for (auto [index, output] : llvm::enumerate(launch.getOutputs())) {
+      Location maker = launch.getLoc();
+      if (body)
+        if (Operation *made =
+                body.getBody().front().getTerminator()->getOperand(index).getDefiningOp())
+          maker = made->getLoc();
+      writes(output, maker);
+    }
+    for (Value scratch : launch.getScratch())
+      makers.insert({placeOf(scratch).root, launch.getLoc()});
+  } else if (auto copy = dyn_cast<CopyOp>(op)) {
+    reads(copy.getInput());
+    writes(copy.getOutput(), op->getLoc());
+  } else if (auto start = dyn_cast<StartOp>(op)) {
+    reads(start.getInput());
+    writes(start.getOutput(), op->getLoc());
+  } else {
+    return;
+  }
+  accesses.push_back(std::move(access));
+}
+
+int64_t Liveness::countForwardBytes() const {
+  auto isLoss = [](Operation *root) {
+    auto persistent = dyn_cast<PersistentOp>(root);
+    auto result = persistent ? dyn_cast<nn::ResultAttr>(persistent.getBinding()) : nn::ResultAttr();
+    return result && result.getKind() == nn::ResultKind::metric && result.getName() == "loss";
+  };
+  llvm::DenseSet<Operation *> wanted; // looked up by key only
+  int64_t last = -1;
+  for (const Access &access : llvm::reverse(accesses)) {
+    const bool isWanted = llvm::any_of(
+        access.writes, [&](Operation *root) { return isLoss(root) || wanted.contains(root); });
+    if (!isWanted)
+      continue;
+    // State that is written in place is of another step.
+    for (Operation *root : access.reads)
+      if (isa<BufferOp>(root))
+        wanted.insert(root);
+    if (access.writesTensor)
+      last = std::max(last, access.step);
+  }
+  int64_t bytes = 0;
+  for (auto [op, buffer] : llvm::zip_equal(owners, problem.buffers))
+    if (last >= 0 && isa<BufferOp>(op) && buffer.firstUse <= last && buffer.lastUse > last + 1)
+      bytes += buffer.size;
+  return bytes;
+}
+
+/// The state, or the node that makes it first.
+std::string Liveness::nameOf(Operation *owner) const {
+  if (auto persistent = dyn_cast<PersistentOp>(owner)) {
+    const SmallVector<nn::ArgAttr> args = getBoundArgs(persistent);
+    if (!args.empty())
+      return args[0].getName().str() +
+             (args.size() > 1 ? " and " + std::to_string(args.size() - 1) + " more" : "");
+    auto result = dyn_cast<nn::ResultAttr>(persistent.getBinding());
+    return result ? result.getName().str() : "";
+  }
+  auto maker = makers.find(owner);
+  return maker == makers.end() ? "" : firstNodeOf(maker->second).str();
+}
+
+SmallVector<LiveTensorAttr> Liveness::findLargest(int64_t step, size_t most) const {
+  SmallVector<size_t> live;
+  for (auto [index, buffer] : llvm::enumerate(problem.buffers))
+    if (buffer.firstUse <= step && step < buffer.lastUse)
+      live.push_back(index);
+  llvm::stable_sort(
+      live, [&](size_t a, size_t b) { return problem.buffers[a].size > problem.buffers[b].size; });
+  SmallVector<LiveTensorAttr> largest;
+  for (size_t index : ArrayRef(live).take_front(most)) {
+    Operation *owner = owners[index];
+    Type type = isa<PersistentOp>(owner) ? cast<PersistentOp>(owner).getBufferType()
+                                         : owner->getResult(0).getType();
+    largest.push_back(
+        LiveTensorAttr::get(owner->getContext(), nameOf(owner), type, problem.buffers[index].size));
+  }
+  return largest;
+}

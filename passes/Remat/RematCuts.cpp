@@ -1,0 +1,143 @@
+// Finds the cuts that keep the fewest bytes for a given size of segments, by dynamic
+// programming over places of few bytes (after Chen et al., "Training deep nets with sublinear
+// memory cost", 2016).
+
+#include "passes/Remat/RematCuts.h"
+
+#include "passes/Remat/RematUses.h"
+
+#include <algorithm>
+#include <optional>
+
+using namespace dpc;
+
+namespace {
+
+class CutSearch {
+public:
+  CutSearch(const RematProblem &problem, const std::vector<bool> &stays) : ops(problem.ops.size()) {
+    const RematUses uses(problem);
+    for (size_t index = 0; index < problem.values.size(); ++index) {
+      const RematValue &value = problem.values[index];
+      if (stays[index])
+        continue;
+      // What kernels make where they read it takes no memory, but where it crosses a cut.
+      const bool isMade = value.firstBackward >= 0 && problem.ops[value.maker].seconds > 0;
+      values.push_back({value.maker, uses.lastReaderOf(problem, index), value.bytes, isMade});
+    }
+    chooseCandidates();
+    measure();
+  }
+
+  std::vector<std::vector<int64_t>> run() {
+    std::vector<std::vector<int64_t>> answers = {{}};
+    for (double limit = inner[0].back(); limit >= 1; limit *= kStep) {
+      std::optional<std::vector<int64_t>> answer = search(limit);
+      if (!answer)
+        break;
+      if (*answer != answers.back())
+        answers.push_back(*answer);
+    }
+    return answers;
+  }
+
+private:
+  /// Limits of segments are tried in steps of this ratio.
+  static constexpr double kStep = 0.8;
+  /// At most so many places for cuts: the search is quadratic in them.
+  static constexpr size_t kMostCandidates = 400;
+
+  struct Lifetime {
+    int64_t maker, lastReader, bytes;
+    /// Whether it is made again for the backward pass.
+    bool isMade;
+  };
+  /// Places where fewer bytes cross than before, and no more than behind.
+  void chooseCandidates() {
+    std::vector<int64_t> crossing(ops + 1);
+    for (const Lifetime &value : values)
+      if (value.lastReader > value.maker) {
+        crossing[value.maker + 1] += value.bytes;
+        crossing[value.lastReader + 1] -= value.bytes;
+      }
+    for (int64_t op = 1; op <= ops; ++op)
+      crossing[op] += crossing[op - 1];
+    for (int64_t op = 1; op < ops; ++op)
+      if (crossing[op] < crossing[op - 1] && (op + 1 == ops || crossing[op] <= crossing[op + 1]))
+        places.push_back(op);
+    if (places.size() > kMostCandidates) {
+      std::stable_sort(places.begin(), places.end(),
+                       [&](int64_t a, int64_t b) { return crossing[a] < crossing[b]; });
+      places.resize(kMostCandidates);
+      std::sort(places.begin(), places.end());
+    }
+    places.insert(places.begin(), 0);
+    places.push_back(ops);
+  }
+
+  /// For a segment from place i to place j: what newly crosses j, and what it makes again.
+  void measure() {
+    const size_t count = places.size();
+    newlyKept.assign(count, std::vector<int64_t>(count));
+    inner.assign(count, std::vector<int64_t>(count));
+    for (size_t j = 1; j < count; ++j) {
+      std::vector<int64_t> kept(count), made(count);
+      for (const Lifetime &value : values) {
+        if (value.maker >= places[j])
+          continue;
+        const size_t i =
+            std::upper_bound(places.begin(), places.end(), value.maker) - places.begin() - 1;
+        if (value.lastReader >= places[j])
+          kept[i] += value.bytes;
+        else if (value.isMade)
+          made[i] += value.bytes;
+      }
+      for (size_t i = j; i-- > 0;) {
+        newlyKept[i][j] = kept[i] + (i + 1 < j ? newlyKept[i + 1][j] : 0);
+        inner[i][j] = made[i] + (i + 1 < j ? inner[i + 1][j] : 0);
+      }
+    }
+  }
+
+  /// The cheapest cuts with segments of at most `limit` bytes; nullopt if there are none.
+  std::optional<std::vector<int64_t>> search(double limit) const {
+    const size_t count = places.size();
+    const int64_t none = std::numeric_limits<int64_t>::max();
+    std::vector<int64_t> cost(count, none), segments(count);
+    std::vector<size_t> from(count);
+    cost[0] = 0;
+    for (size_t j = 1; j < count; ++j)
+      for (size_t i = j; i-- > 0;) {
+        const bool isLast = j + 1 == count;
+        if (!isLast && double(inner[i][j]) > limit)
+          break;
+        if (cost[i] == none)
+          continue;
+        // The backward pass begins with what the last segment has.
+        const int64_t own = cost[i] + newlyKept[i][j] + (isLast ? inner[i][j] : 0);
+        if (own < cost[j] || (own == cost[j] && segments[i] + 1 < segments[j])) {
+          cost[j] = own;
+          segments[j] = segments[i] + 1;
+          from[j] = i;
+        }
+      }
+    if (cost.back() == none)
+      return std::nullopt;
+    std::vector<int64_t> cuts;
+    for (size_t place = from[count - 1]; place > 0; place = from[place])
+      cuts.insert(cuts.begin(), places[place]);
+    return cuts;
+  }
+
+  const int64_t ops;
+  std::vector<Lifetime> values;
+  std::vector<int64_t> places;
+  std::vector<std::vector<int64_t>> newlyKept, inner;
+};
+
+} // namespace
+
+std::vector<std::vector<int64_t>> dpc::findCuts(const RematProblem &problem,
+                                                const std::vector<bool> &stays) {
+  return CutSearch(problem, stays).run();
+}
