@@ -105,4 +105,4 @@ def expect(flags, limit):
 TESTS = [('activations, one rank', expect(['--remat=none'], 17)),
          ('activations, model=2', expect(['--remat=none', *MEGATRON], 11)),
          ('activations, recomputed', expect(['--remat=full'], 1)),
-         ('activations, model=2, recomputed', expect(['--remat=full', *MEGATRON], 0.5))]
+         ('activations, model=2, recomputed', expect(['--remat=full', *MEGATRON], 0.52))]
