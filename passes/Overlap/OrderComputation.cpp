@@ -1,6 +1,7 @@
 // Chooses the order of a function's ops by playing them against its collectives
 // on a simulated timeline (StreamSchedule.h).
 
+#include "passes/Overlap/GatherWindow.h"
 #include "passes/Overlap/Passes.h"
 #include "passes/Overlap/StreamSchedule.h"
 
@@ -21,9 +22,6 @@ namespace dpc {
 using namespace dpc;
 using dist::isCollective;
 
-/// Buckets of state that are gathered while another is computed with.
-static const size_t kGathersAhead = 2;
-
 namespace {
 
 /// Builds the schedule problem of a function, or of the body of a loop over microbatches,
@@ -38,11 +36,12 @@ public:
     if (auto function = dyn_cast<func::FuncOp>(owner))
       keepOldValues(function);
     keepOrder();
-    keepGathersNear();
-    chooseGroupOrder();
   }
 
   LogicalResult run() {
+    if (failed(keepGathersNear()))
+      return failure();
+    chooseGroupOrder();
     llvm::Expected<StreamSchedule> schedule = scheduleStreams(problem);
     llvm::Error error = schedule ? schedule->verify(problem) : schedule.takeError();
     if (error)
@@ -197,23 +196,22 @@ private:
     }
   }
 
-  /// The first task that computes with `value`, itself or a view of it; -1 if none does.
-  int64_t findReader(Value value) const {
-    int64_t reader = -1;
+  /// Notes the tasks that compute with `value`, itself or a view of it, as readers of
+  /// `bucket`; whether there are any.
+  bool addReaders(Value value, GatheredBucket &bucket) const {
+    bool isRead = false;
     for (Operation *user : value.getUsers()) {
-      int64_t own = -1;
       if (isView(user)) {
         for (Value view : user->getResults())
-          if (int64_t other = findReader(view); own < 0 || (other >= 0 && other < own))
-            own = other;
+          isRead |= addReaders(view, bucket);
       } else if (auto task = taskOf.find(block.findAncestorOpInBlock(*user));
                  task != taskOf.end()) {
-        own = task->second;
+        isRead = true;
+        bucket.firstReader = std::min(bucket.firstReader, task->second);
+        bucket.lastReader = std::max(bucket.lastReader, task->second);
       }
-      if (own >= 0 && (reader < 0 || own < reader))
-        reader = own;
     }
-    return reader;
+    return isRead;
   }
 
   /// Whether `value` is flat storage that the function takes, or what stands for it in a
@@ -237,28 +235,33 @@ private:
            llvm::all_of(op->getOperands(), isStorage);
   }
 
-  /// State that is held cut is gathered no earlier than what reads the gather
-  /// `kGathersAhead` before has begun: else all of it would be there from the start.
-  void keepGathersNear() {
-    std::vector<std::pair<int64_t, int64_t>> gathers; // by the first reader
+  /// State that is held cut is gathered no earlier than the window allows.
+  LogicalResult keepGathersNear() {
+    GatherProblem gathers;
+    SmallVector<int64_t> tasks;
     for (auto gather : block.getOps<dist::AllGatherOp>()) {
+      GatheredBucket bucket{int64_t(tensorBytes(gather.getResult().getType())),
+                            std::numeric_limits<int64_t>::max(), -1};
       Operation *conversion = gather.getInput().getDefiningOp();
-      if (conversion ? !convertsPart(conversion) : !isStorage(gather.getInput()))
+      const bool isState = conversion ? convertsPart(conversion) : isStorage(gather.getInput());
+      if (!isState || !addReaders(gather.getResult(), bucket))
         continue;
-      if (int64_t reader = findReader(gather.getResult()); reader >= 0)
-        gathers.push_back({reader, taskOf.lookup(gather)});
+      gathers.buckets.push_back(bucket);
+      tasks.push_back(taskOf.lookup(gather));
     }
-    llvm::sort(gathers);
-    for (size_t i = kGathersAhead; i < gathers.size(); ++i) {
-      const int64_t before = gathers[i - kGathersAhead].first;
-      if (before >= gathers[i].first)
-        continue;
-      depend(gathers[i].second, before);
-      // What converts the part writes it where it is gathered to.
-      auto gather = cast<dist::AllGatherOp>(ops[gathers[i].second]);
-      if (Operation *conversion = gather.getInput().getDefiningOp())
-        depend(taskOf.lookup(conversion), before);
-    }
+    llvm::Expected<GatherWindow> window = planGathers(gathers);
+    llvm::Error error = window ? window->verify(gathers) : window.takeError();
+    if (error)
+      return owner->emitError("gathers: ") << llvm::toString(std::move(error));
+    for (auto [task, after] : llvm::zip_equal(tasks, window->after))
+      if (after >= 0) {
+        depend(task, after);
+        // What converts the part writes it where it is gathered to.
+        auto gather = cast<dist::AllGatherOp>(ops[task]);
+        if (Operation *conversion = gather.getInput().getDefiningOp())
+          depend(taskOf.lookup(conversion), after);
+      }
+    return success();
   }
 
   /// Collectives in the order in which they could start if the link took one

@@ -44,8 +44,8 @@ public:
     return plan;
   }
 
-  /// How many bytes it takes to repeat all segments but the last: at most, and a part of the
-  /// largest again, as ops need room beside what is made.
+  /// How many bytes it takes to repeat all segments but the last: what is kept then, and
+  /// what the largest makes.
   int64_t measure() const {
     const SegmentChoices choices(problem, uses, cuts, stays);
     const int64_t last = cuts.size();
@@ -61,7 +61,7 @@ public:
     for (auto [index, value] : enumerate(problem.values))
       if (!plan.kept[index] && plan.repeated[value.maker] && problem.ops[value.maker].seconds > 0)
         made[plan.segmentOf(value.maker)] += value.bytes;
-    return plan.peakBytes + *std::max_element(made.begin(), made.end()) / 4;
+    return plan.keptBytes + *std::max_element(made.begin(), made.end());
   }
 
   RematPlan run() const {

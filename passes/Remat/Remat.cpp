@@ -252,7 +252,7 @@ private:
   /// The ops that make `lost` of what is kept or has been made again, in their order; what
   /// is free anew for each reader.
   SmallVector<Operation *> collect(const llvm::SetVector<Value> &lost) const {
-    llvm::DenseSet<Operation *> wanted; // looked up by key only
+    llvm::SmallSetVector<Operation *, 8> wanted;
     SmallVector<Value> waiting(lost.begin(), lost.end());
     while (!waiting.empty()) {
       Value value = waiting.pop_back_val();
@@ -260,13 +260,12 @@ private:
       auto number = valueOf.find(value);
       const bool isMade =
           op && (isFree(op) || (number != valueOf.end() && !plan.kept[number->second]));
-      if (isMade && wanted.insert(op).second && !copies.contains(op))
+      if (isMade && wanted.insert(op) && !copies.contains(op))
         llvm::append_range(waiting, op->getOperands());
     }
-    SmallVector<Operation *> inOrder;
-    for (Operation *op : ops)
-      if (wanted.contains(op))
-        inOrder.push_back(op);
+    // What is free may stand in the backward pass itself.
+    SmallVector<Operation *> inOrder = wanted.takeVector();
+    llvm::sort(inOrder, [](Operation *x, Operation *y) { return x != y && x->isBeforeInBlock(y); });
     return inOrder;
   }
 
