@@ -1,3 +1,5 @@
+// Maximum flow by shortest augmenting paths in layers (Dinic, 1970), and the cut that it leaves.
+
 #include "planning/MinimumCut.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Decides when gathers of state may start, so that few buckets are there at a time.
+
 #include "passes/Overlap/GatherWindow.h"
 
 #include "planning/PlanError.h"
