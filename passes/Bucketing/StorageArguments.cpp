@@ -5,6 +5,7 @@
 #include "passes/Forward/ForwardPass.h"
 
 #include "dialects/Dist/IR/MicroLoop.h"
+#include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/Program.h"
 #include "dialects/NN/IR/Shape.h"
 
@@ -53,6 +54,10 @@ public:
   /// From gathers of `shard`, which stand where they are first read.
   void replaceByGathers(const Members &members, Value shard, const Ancestors &forward) const {
     enterLoops(members, shard, forward);
+    for (BlockArgument member : members)
+      if (member)
+        for (Operation *user : llvm::make_early_inc_range(member.getUsers()))
+          splitFree(user, forward);
     for (bool isForward : {true, false})
       gatherFor(members, shard,
                 [&](Operation *op) { return forward.ops.contains(op) == isForward; });
@@ -65,6 +70,31 @@ public:
 
 private:
   using OpFilter = llvm::function_ref<bool(Operation *)>;
+
+  /// What takes no memory of its own, a broadcast or a view, and is read by the forward and by
+  /// the backward pass becomes one of each: else the forward pass's gather would stay.
+  static void splitFree(Operation *op, const Ancestors &forward) {
+    const FusionKind kind = getFusionKind(op);
+    if (!forward.ops.contains(op) || (kind != FusionKind::repeated && kind != FusionKind::view))
+      return;
+    Operation *first = nullptr;
+    SmallVector<OpOperand *> uses;
+    for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+      splitFree(user, forward);
+    for (OpOperand &use : op->getUses()) {
+      Operation *reader = op->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      if (forward.ops.contains(reader) || reader->hasTrait<OpTrait::IsTerminator>())
+        continue;
+      uses.push_back(&use);
+      if (!first || reader->isBeforeInBlock(first))
+        first = reader;
+    }
+    if (!first)
+      return;
+    Operation *copy = OpBuilder(first).clone(*op);
+    for (OpOperand *use : uses)
+      use->set(copy->getResult(cast<OpResult>(use->get()).getResultNumber()));
+  }
 
   void gatherFor(const Members &members, Value shard, OpFilter isPart) const {
     Operation *reader = findReader(members, isPart);
