@@ -6,6 +6,7 @@
 
 #include "dialects/Dist/IR/MicroLoop.h"
 #include "dialects/NN/IR/Expressions.h"
+#include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/Program.h"
 #include "dialects/NN/IR/Shape.h"
 
@@ -56,8 +57,10 @@ public:
   /// From gathers of `shard`, which stand where they are first read.
   void replaceByGathers(const Members &members, Value shard, const Ancestors &forward) const {
     enterLoops(members, shard, forward);
-    if (place.isConverted())
-      splitConversions(members, forward);
+    for (BlockArgument member : members)
+      if (member)
+        for (Operation *user : llvm::make_early_inc_range(member.getUsers()))
+          splitFree(user, forward);
     for (bool isForward : {true, false})
       gatherFor(members, shard,
                 [&](Operation *op) { return forward.ops.contains(op) == isForward; });
@@ -70,6 +73,34 @@ public:
 
 private:
   using OpFilter = llvm::function_ref<bool(Operation *)>;
+
+  /// What takes no memory of its own, a broadcast or a view, and is read by the forward and by
+  /// the backward pass becomes one of each: else the forward pass's gather would stay. So does
+  /// a conversion to the type that is gathered.
+  void splitFree(Operation *op, const Ancestors &forward) const {
+    const FusionKind kind = getFusionKind(op);
+    const bool isConversion = place.isConverted() && isa<nn::ConvertOp>(op);
+    if (!forward.ops.contains(op) ||
+        (kind != FusionKind::repeated && kind != FusionKind::view && !isConversion))
+      return;
+    Operation *first = nullptr;
+    SmallVector<OpOperand *> uses;
+    for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+      splitFree(user, forward);
+    for (OpOperand &use : op->getUses()) {
+      Operation *reader = op->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      if (forward.ops.contains(reader) || reader->hasTrait<OpTrait::IsTerminator>())
+        continue;
+      uses.push_back(&use);
+      if (!first || reader->isBeforeInBlock(first))
+        first = reader;
+    }
+    if (!first)
+      return;
+    Operation *copy = OpBuilder(first).clone(*op);
+    for (OpOperand *use : uses)
+      use->set(copy->getResult(cast<OpResult>(use->get()).getResultNumber()));
+  }
 
   void gatherFor(const Members &members, Value shard, OpFilter isPart) const {
     Operation *reader = findReader(members, isPart);
@@ -141,35 +172,6 @@ private:
       auto convert = cast<nn::ConvertOp>(op);
       convert.replaceAllUsesWith(converted);
       convert.erase();
-    }
-  }
-
-  /// Converts members anew for the backward pass, so that this can be one that reads a
-  /// gather of its own.
-  static void splitConversions(const Members &members, const Ancestors &forward) {
-    for (BlockArgument member : members) {
-      if (!member)
-        continue;
-      for (Operation *user : llvm::make_early_inc_range(member.getUsers())) {
-        auto convert = dyn_cast<nn::ConvertOp>(user);
-        Block *block = member.getOwner();
-        if (!convert || convert->getBlock() != block || !forward.ops.contains(convert))
-          continue;
-        auto isLater = [&](OpOperand &use) {
-          return !forward.ops.contains(block->findAncestorOpInBlock(*use.getOwner()));
-        };
-        Operation *first = nullptr;
-        for (OpOperand &use : convert->getUses()) {
-          Operation *op = block->findAncestorOpInBlock(*use.getOwner());
-          if (isLater(use) && (!first || op->isBeforeInBlock(first)))
-            first = op;
-        }
-        if (!first)
-          continue;
-        OpBuilder builder(first);
-        Value again = builder.clone(*convert)->getResult(0);
-        convert.getResult().replaceUsesWithIf(again, isLater);
-      }
     }
   }
 

@@ -116,7 +116,8 @@ void KernelGroups::place(Operation *op) {
     for (unsigned i = 0; i < sources.size(); ++i) {
       int unit = sources[i].unit;
       if (unit < 0 || (home && int(*home) == unit) ||
-          !hasPlace(units[unit], kind, shape, sources[i].reach) || !mayJoin(unit, sources))
+          !hasPlace(units[unit], kind, shape, sources[i].reach) || !mayJoin(unit, sources) ||
+          waitsLong(unit, sources))
         continue;
       if (!home) {
         home = unit;
@@ -149,6 +150,20 @@ bool KernelGroups::hasPlace(const Unit &unit, FusionKind kind, ArrayRef<int64_t>
   return !unit.tiled && reach != Reach::indirect &&
          (shape == ArrayRef<int64_t>(unit.whole) ||
           (kind == FusionKind::elementwise && isRowShape(shape, unit.whole)));
+}
+
+/// Whether a product of more bytes than its result has would be made later for the sake of
+/// an op that reads what comes after it: the factors would stay for as long.
+bool KernelGroups::waitsLong(unsigned unit, ArrayRef<Source> sources) const {
+  if (!units[unit].tiled || llvm::none_of(sources, [&](const Source &source) {
+        return source.unit > int(unit) && !units[source.unit].ops.empty();
+      }))
+    return false;
+  Operation *product = units[unit].ops.front();
+  double read = 0;
+  for (Value operand : product->getOperands())
+    read += tensorBytes(operand.getType());
+  return read > tensorBytes(product->getResult(0).getType());
 }
 
 bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {

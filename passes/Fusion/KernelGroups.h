@@ -61,6 +61,7 @@ private:
                 Reach reach) const;
   bool needsMemory(mlir::Operation *op) const;
   void place(mlir::Operation *op);
+  bool waitsLong(unsigned unit, llvm::ArrayRef<Source> sources) const;
   bool mayJoin(unsigned unit, llvm::ArrayRef<Source> sources) const;
   void join(unsigned unit, mlir::Operation *op, llvm::ArrayRef<Source> sources);
   bool mayMerge(unsigned a, unsigned b) const;
