@@ -16,7 +16,7 @@ import tempfile
 
 # The first class that one of a kernel's ops belongs to.
 CLASSES = [
-    ("convolution", r"nn\.conv"),
+    ("convolution", r"nn\.conv(?!ert)"),
     ("attention", r"nn\.attention"),
     ("product", r"nn\.dot"),
     ("loss", r"nn\.cross_entropy"),

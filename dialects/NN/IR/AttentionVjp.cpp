@@ -40,12 +40,12 @@ template <typename Op> struct AttentionExpressions {
   /// as an operand lies, times `scale`.
   Value weighted(Value weights, int64_t contracted, Value x, double scale = 1) {
     Value sums = e.dot(e.convert(weights, element), x, scoreBatch(), shape.operandBatch(),
-                       {contracted}, {shape.rows}, scale == 1 ? element : sum);
+                       {contracted}, {shape.rows}, sum);
     SmallVector<int64_t> permutation = scoreBatch();
     permutation.insert(permutation.begin() + shape.rows, batches);
     permutation.push_back(batches + 1);
     Value rows = e.transpose(sums, permutation);
-    return scale == 1 ? rows : e.convert(e.mul(rows, scale), element);
+    return e.convert(scale == 1 ? rows : e.mul(rows, scale), element);
   }
 
   Value scores() {
@@ -112,8 +112,8 @@ LogicalResult AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGr
   Value g = resultGrads[0], delta;
   if (g) {
     // Of dimensions [batch, queries], in the order of the operands.
-    Value products = e.mul(e.convert(g, a.sum), e.convert(getResult(), a.sum));
-    Value sums = e.sum(products, {a.shape.rank() - 1});
+    Value wide = e.convert(g, a.sum), result = e.convert(getResult(), a.sum);
+    Value sums = e.sum(e.mul(wide, result), {a.shape.rank() - 1});
     SmallVector<int64_t> permutation = a.shape.operandBatch();
     permutation.push_back(a.shape.rows);
     delta = e.transpose(sums, permutation);

@@ -41,8 +41,12 @@ struct Blocking {
     bool isWide = code.e.vectorBytes == 64;
     int64_t vectors = panels.width / code.lanes,
             mostRows = RegisterTile::packedRowsFor(code, vectors);
-    // A panel of B stays in the first cache while its tiles are computed.
-    depth = blockDepth(points, vectors == 1 ? 768 : 384);
+    // A panel of B stays in the first cache while its tiles are computed; in the
+    // second one where a single block needs no memory for sums.
+    int64_t deepest = vectors == 1 ? 768 : 384;
+    if (product.resultType != code.elementType && points <= 2 * deepest)
+      deepest = points;
+    depth = blockDepth(points, deepest);
     // A block of A stays in the second cache, and so does all of B where it is
     // small. A larger B is packed panel by panel, again for each block of A.
     int64_t bytesOfB = llvm::alignTo(product.columns, panels.width) * depth * code.bytes;

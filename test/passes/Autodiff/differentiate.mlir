@@ -185,3 +185,28 @@ func.func @step(%w: tensor<5x3x2xf32> {nn.arg = #nn.arg<parameter "w">},
   %2 = nn.reduce sum %1 [0, 1, 2] : tensor<2x5x8xf32> -> tensor<f32>
   return %2 : tensor<f32>
 }
+
+// -----
+
+// The sums of an attention of 16-bit rows have gradients in f32, and so has delta; those of the rows are as wide
+// as these, and that of a mask as wide as it.
+// CHECK-LABEL: func.func @step
+func.func @step(%w: tensor<6x8xf32> {nn.arg = #nn.arg<parameter "w">},
+                %m: tensor<6xf32> {nn.arg = #nn.arg<parameter "m">},
+                %q: tensor<4x8xbf16> {nn.arg = #nn.arg<input "q">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  // CHECK: %[[Y:.*]], %[[L:.*]] = nn.attention
+  // CHECK: %[[G:.*]] = nn.convert %{{.*}} : tensor<4x8xf32> -> tensor<4x8xbf16>
+  // CHECK: %[[GW:.*]] = nn.convert %[[G]] : tensor<4x8xbf16> -> tensor<4x8xf32>
+  // CHECK: %[[YW:.*]] = nn.convert %[[Y]] : tensor<4x8xbf16> -> tensor<4x8xf32>
+  // CHECK: %[[P:.*]] = nn.mul %[[GW]], %[[YW]] : tensor<4x8xf32>
+  // CHECK: %[[D:.*]] = nn.reduce sum %[[P]] [1] : tensor<4x8xf32> -> tensor<4xf32>
+  // CHECK: nn.attention_grad {{.*}} %[[L]], %[[D]], %[[G]] mask
+  // CHECK: nn.dot {{.*}} : tensor<4x8xbf16>, tensor<6x8xbf16> -> tensor<4x6xf32>
+  // CHECK: nn.reduce sum {{.*}} -> tensor<6xf32>
+  %k = nn.convert %w : tensor<6x8xf32> -> tensor<6x8xbf16>
+  %y, %l = nn.attention %q, %k, %k mask %m [1] rows 0 scale 0.5 : tensor<4x8xbf16>, tensor<6x8xbf16>, tensor<6x8xbf16>, tensor<6xf32> -> tensor<4x8xbf16>, tensor<4xf32>
+  %z = nn.convert %y : tensor<4x8xbf16> -> tensor<4x8xf32>
+  %1 = nn.reduce sum %z [0, 1] : tensor<4x8xf32> -> tensor<f32>
+  return %1 : tensor<f32>
+}

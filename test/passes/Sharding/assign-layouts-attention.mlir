@@ -51,3 +51,18 @@ func.func @step(%q: tensor<6x8xf32> {nn.arg = #nn.arg<constant "q">}, %k: tensor
   %y, %l = nn.attention %q, %k, %k rows 0 scale 1.0 : tensor<6x8xf32>, tensor<6x8xf32>, tensor<6x8xf32> -> tensor<6x8xf32>, tensor<6xf32>
   return %y : tensor<6x8xf32>
 }
+
+// -----
+
+// Of 16-bit rows scores are f32 then, probabilities are rounded as factors of a product, and sums are rounded last.
+// CHECK-LABEL: @step
+func.func @step(%q: tensor<6x8xbf16> {nn.arg = #nn.arg<constant "q">}, %k: tensor<6x8xbf16> {nn.arg = #nn.arg<input "k", batch = 0>})
+    -> (tensor<6x8xbf16> {nn.result = #nn.result<output "y">}) {
+  // CHECK-NOT: nn.attention
+  // CHECK: nn.dot {{.*}} : tensor<6x8xbf16>, tensor<6x8xbf16> -> tensor<6x6xf32>
+  // CHECK: %[[P:.*]] = nn.convert {{.*}} : tensor<6x6xf32> -> tensor<6x6xbf16>
+  // CHECK: %[[S:.*]] = nn.dot %[[P]], {{.*}} : tensor<6x6xbf16>, tensor<6x8xbf16> -> tensor<6x8xf32>
+  // CHECK: nn.convert %[[S]] {{.*}} : tensor<6x8xf32> -> tensor<6x8xbf16>
+  %y, %l = nn.attention %q, %k, %k rows 0 scale 1.0 : tensor<6x8xbf16>, tensor<6x8xbf16>, tensor<6x8xbf16> -> tensor<6x8xbf16>, tensor<6xf32>
+  return %y : tensor<6x8xbf16>
+}
