@@ -264,16 +264,17 @@ private:
         llvm::append_range(waiting, op->getOperands());
     }
     SmallVector<Operation *> inOrder;
-    for (Operation *op : ops)
-      if (wanted.contains(op))
-        inOrder.push_back(op);
+    // Views of the backward pass too, of what is lost.
+    for (ArrayRef<Operation *> part : {ArrayRef(ops), ArrayRef(backward)})
+      llvm::copy_if(part, std::back_inserter(inOrder),
+                    [&](Operation *op) { return wanted.contains(op); });
     return inOrder;
   }
 
   /// What a repeated op reads in the place of `operand`, which is kept. Single numbers are
   /// at hand for all.
   Value readAgain(OpBuilder &builder, Value operand, Value trigger) const {
-    if (nn::typeOf(operand).getRank() == 0)
+    if (nn::typeOf(operand).getRank() == 0 || backwardNumberOf.contains(operand.getDefiningOp()))
       return operand;
     return builder.create<nn::AfterOp>(operand.getLoc(), operand.getType(), operand, trigger);
   }
