@@ -252,7 +252,7 @@ private:
   /// The ops that make `lost` of what is kept or has been made again, in their order; what
   /// is free anew for each reader.
   SmallVector<Operation *> collect(const llvm::SetVector<Value> &lost) const {
-    llvm::SmallSetVector<Operation *, 8> wanted;
+    llvm::DenseSet<Operation *> wanted; // looked up by key only
     SmallVector<Value> waiting(lost.begin(), lost.end());
     while (!waiting.empty()) {
       Value value = waiting.pop_back_val();
@@ -260,19 +260,21 @@ private:
       auto number = valueOf.find(value);
       const bool isMade =
           op && (isFree(op) || (number != valueOf.end() && !plan.kept[number->second]));
-      if (isMade && wanted.insert(op) && !copies.contains(op))
+      if (isMade && wanted.insert(op).second && !copies.contains(op))
         llvm::append_range(waiting, op->getOperands());
     }
-    // What is free may stand in the backward pass itself.
-    SmallVector<Operation *> inOrder = wanted.takeVector();
-    llvm::sort(inOrder, [](Operation *x, Operation *y) { return x != y && x->isBeforeInBlock(y); });
+    SmallVector<Operation *> inOrder;
+    // Views of the backward pass too, of what is lost.
+    for (ArrayRef<Operation *> part : {ArrayRef(ops), ArrayRef(backward)})
+      llvm::copy_if(part, std::back_inserter(inOrder),
+                    [&](Operation *op) { return wanted.contains(op); });
     return inOrder;
   }
 
   /// What a repeated op reads in the place of `operand`, which is kept. Single numbers are
   /// at hand for all.
   Value readAgain(OpBuilder &builder, Value operand, Value trigger) const {
-    if (nn::typeOf(operand).getRank() == 0)
+    if (nn::typeOf(operand).getRank() == 0 || backwardNumberOf.contains(operand.getDefiningOp()))
       return operand;
     return builder.create<nn::AfterOp>(operand.getLoc(), operand.getType(), operand, trigger);
   }

@@ -85,7 +85,7 @@ def count(compiler, layers, flags):
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
     if done.returncode:
         raise Failed(f'dpc-compile exits {done.returncode}: {done.stderr.strip()[-500:]}')
-    found = re.search(r'live at the end of the forward pass: ([\d,]+) bytes', done.stdout)
+    found = re.search(r'live at the end of the forward pass +([\d,]+) bytes', done.stdout)
     if not found:
         raise Failed('--explain does not say what is live at the end of the forward pass')
     return int(found.group(1).replace(',', ''))
