@@ -215,8 +215,8 @@ static void addMemory(Report &report, ModuleOp module) {
     section.addRow({what, bytesText(bytes)});
   if (auto live = module->getAttrOfType<LiveBytesAttr>(ExecDialect::kLiveBytesAttrName);
       live && live.getAfterForward())
-    section.lines.push_back(
-        "live at the end of the forward pass: " + countText(live.getAfterForward()) + " bytes");
+    section.addRow(
+        {"live at the end of the forward pass", countText(live.getAfterForward()) + " bytes"});
 }
 
 void dpc::addProgram(Report &report, ModuleOp module, const ReshardTable *reshards) {
