@@ -2,8 +2,6 @@
 
 #include "passes/Memory/Liveness.h"
 
-#include "passes/Lowering/KernelTable.h"
-
 #include "dialects/Exec/IR/Bindings.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/Exec/IR/InPlace.h"
@@ -137,8 +135,8 @@ void Liveness::record(Operation *op) {
   if (auto launch = dyn_cast<LaunchOp>(op)) {
     auto kernel =
         SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
-    auto body =
-        kernel && isKernel(kernel) ? dyn_cast<nn::KernelOp>(getKernelBody(kernel)) : nn::KernelOp();
+    auto body = kernel && !kernel.isExternal() ? dyn_cast<nn::KernelOp>(kernel.front().front())
+                                               : nn::KernelOp();
     llvm::for_each(launch.getInputs(), reads);
     for (auto [index, output] : llvm::enumerate(launch.getOutputs())) {
       Location maker = launch.getLoc();
