@@ -56,9 +56,8 @@ private:
     auto convert = value.getDefiningOp<ConvertOp>();
     return convert && elementOf(convert.getInput()) == type;
   }
-  /// The constant `value` in the narrow type, if it is one that has a type's
-  /// worth of elements here and not in a file; with `exactly`, only if it is the
-  /// same numbers.
+  /// The constant `value` in the narrow type, rounded; null if it is none or its
+  /// elements are a resource. With `exactly`, null too where rounding changes one.
   DenseElementsAttr narrowedConstant(Value value, bool exactly) const {
     auto constant = value.getDefiningOp<ConstantOp>();
     auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
