@@ -388,7 +388,7 @@ private:
         Value value = unread.pop_back_val();
         Operation *producer = value.getDefiningOp();
         if (!producer || !value.use_empty() ||
-            !isa<dist::AllReduceOp, nn::ReshapeOp, nn::AddOp>(producer))
+            !isa<dist::AllReduceOp, nn::ReshapeOp, nn::ConvertOp, nn::AddOp>(producer))
           continue;
         const llvm::SmallSetVector<Value, 2> operands(producer->operand_begin(),
                                                       producer->operand_end());

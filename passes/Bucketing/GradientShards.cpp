@@ -27,31 +27,66 @@ MicroOp GradientShards::findLoop() const {
   return loop;
 }
 
-/// These terms of all members' gradients end to end, as soon as all are there; `valueOf`
-/// says which value of `block` stands for a term.
-Value GradientShards::pack(OpBuilder &builder, Block &block, Terms terms,
-                           function_ref<Value(Value)> valueOf) const {
-  SmallVector<Value> all;
-  for (int64_t member : bucket.members)
-    for (Value term : updates[member].*terms)
-      all.push_back(valueOf(term));
-  if (Operation *last = lastProducer(all))
+/// Behind whatever makes `values` in `block`; at its start, if all are its arguments.
+static void setInsertionPointAfter(OpBuilder &builder, Block &block, ArrayRef<Value> values) {
+  if (Operation *last = lastProducer(values))
     builder.setInsertionPointAfter(last);
   else
     builder.setInsertionPointToStart(&block);
-  nn::Expressions e{builder, place.loc};
+}
+
+static unsigned bitsOf(Type element) { return element.getIntOrFloatBitWidth(); }
+
+Type GradientShards::findWidest(Terms terms) const {
+  Type widest;
+  for (int64_t member : bucket.members)
+    for (Value term : updates[member].*terms)
+      if (Type own = getElementTypeOrSelf(term); !widest || bitsOf(own) > bitsOf(widest))
+        widest = own;
+  return widest;
+}
+
+Type GradientShards::getSummedType() const {
+  Type terms = findWidest(&ReplicatedUpdate::partial);
+  return bitsOf(terms) < bitsOf(place.element) ? terms : place.element;
+}
+
+Value GradientShards::convert(Value value, Type type) const {
+  if (getElementTypeOrSelf(value) == type)
+    return value;
+  OpBuilder builder(type.getContext());
+  builder.setInsertionPointAfterValue(value);
+  return nn::Expressions{builder, place.loc}.convert(value, type);
+}
+
+/// These terms of all members' gradients end to end, elements of `type`, as soon as all are
+/// there; `valueOf` says which value of `block` stands for a term. Terms are added up in the
+/// widest of their types, and rounded once.
+Value GradientShards::pack(OpBuilder &builder, Block &block, Terms terms, Type type,
+                           function_ref<Value(Value)> valueOf) const {
+  const Type widest = findWidest(terms);
   SmallVector<Value> gradients;
   for (int64_t member : bucket.members) {
     Value gradient;
     for (Value term : updates[member].*terms) {
       Value value = valueOf(term);
-      if (gradient && value.getType() != gradient.getType())
-        value = builder.create<nn::ReshapeOp>(place.loc, gradient.getType(), value);
-      gradient = gradient ? e.add(gradient, value) : value;
+      if (!gradient) {
+        gradient = value;
+        continue;
+      }
+      const Value left = convert(gradient, widest), right = convert(value, widest);
+      setInsertionPointAfter(builder, block, {left, right});
+      nn::Expressions e{builder, place.loc};
+      Value shaped = right;
+      if (right.getType() != left.getType())
+        shaped = builder.create<nn::ReshapeOp>(place.loc, left.getType(), right);
+      gradient = e.add(left, shaped);
     }
-    gradients.push_back(gradient);
+    gradients.push_back(convert(gradient, type));
   }
-  return builder.create<dist::PackOp>(place.loc, place.whole(), gradients, place.offsets);
+  setInsertionPointAfter(builder, block, gradients);
+  return builder.create<dist::PackOp>(place.loc, place.withElement(type).whole(), gradients,
+                                      place.offsets);
 }
 
 GradientShards::Parts GradientShards::makeParts(Block &block,
@@ -59,13 +94,17 @@ GradientShards::Parts GradientShards::makeParts(Block &block,
   OpBuilder builder(place.element.getContext());
   Parts parts;
   if (!first().partial.empty()) {
-    Value all = pack(builder, block, &ReplicatedUpdate::partial, valueOf);
-    all = builder.create<nn::ReshapeOp>(place.loc, place.stacked(), all);
+    const StoragePlace summed = place.withElement(getSummedType());
+    Value all = pack(builder, block, &ReplicatedUpdate::partial, summed.element, valueOf);
+    all = builder.create<nn::ReshapeOp>(place.loc, summed.stacked(), all);
     parts.scattered = builder.create<dist::ReduceScatterOp>(
-        place.loc, place.shard(), dist::ReductionKind::sum, all, place.mesh, place.axes);
+        place.loc, summed.shard(), dist::ReductionKind::sum, all, place.mesh, place.axes);
   }
-  if (!first().whole.empty())
-    parts.taken = place.takeShard(builder, pack(builder, block, &ReplicatedUpdate::whole, valueOf));
+  if (!first().whole.empty()) {
+    const StoragePlace taken = place.withElement(findWidest(&ReplicatedUpdate::whole));
+    parts.taken = taken.takeShard(
+        builder, pack(builder, block, &ReplicatedUpdate::whole, taken.element, valueOf));
+  }
   return parts;
 }
 
@@ -78,14 +117,21 @@ GradientShards::Parts GradientShards::makeInBody(MicroOp loop) const {
   Parts parts = makeParts(loop.getBodyBlock(), [&](Value term) {
     return yield->getOperand(cast<OpResult>(term).getResultNumber());
   });
+  // Ranks may sum in few bits; microbatches are summed in those that the loop's sums have.
+  if (parts.scattered)
+    parts.scattered = convert(parts.scattered, findWidest(&ReplicatedUpdate::partial));
   // Where nothing else is summed to one part, one sum over microbatches will do.
   if (parts.scattered && parts.taken && first().restAxes.empty())
     return {add(parts.scattered, parts.taken), {}};
   return parts;
 }
 
-/// The sum of both, as soon as they are there.
+/// The sum of both in the wider of their types, as soon as they are there.
 Value GradientShards::add(Value scattered, Value taken) const {
+  const Type left = getElementTypeOrSelf(scattered), right = getElementTypeOrSelf(taken);
+  const Type wide = bitsOf(left) < bitsOf(right) ? right : left;
+  scattered = convert(scattered, wide);
+  taken = convert(taken, wide);
   OpBuilder builder(place.element.getContext());
   builder.setInsertionPointAfter(lastProducer({scattered, taken}));
   return nn::Expressions{builder, place.loc}.add(scattered, taken);
@@ -93,15 +139,17 @@ Value GradientShards::add(Value scattered, Value taken) const {
 
 Value GradientShards::join(Parts parts) const {
   if (parts.scattered && !first().restAxes.empty()) {
+    parts.scattered = convert(parts.scattered, getSummedType());
     OpBuilder builder(place.element.getContext());
     builder.setInsertionPointAfterValue(parts.scattered);
-    parts.scattered =
-        builder.create<dist::AllReduceOp>(place.loc, place.shard(), dist::ReductionKind::sum,
-                                          parts.scattered, place.mesh, first().restAxes);
+    parts.scattered = builder.create<dist::AllReduceOp>(place.loc, parts.scattered.getType(),
+                                                        dist::ReductionKind::sum, parts.scattered,
+                                                        place.mesh, first().restAxes);
   }
-  if (!parts.taken)
-    return parts.scattered;
-  return parts.scattered ? add(parts.scattered, parts.taken) : parts.taken;
+  Value shard = parts.scattered ? parts.scattered : parts.taken;
+  if (parts.scattered && parts.taken)
+    shard = add(parts.scattered, parts.taken);
+  return convert(shard, place.element);
 }
 
 void dpc::sumInLoops(ArrayRef<GradientShards> buckets,

@@ -11,7 +11,7 @@ namespace dpc {
 class GradientShards {
 public:
   /// Parts of the shard: of what ranks sum, and of what all of them have; null if there
-  /// is none.
+  /// is none. They may have more bits, or fewer, than the gradient.
   struct Parts {
     mlir::Value scattered, taken;
   };
@@ -35,10 +35,17 @@ public:
 private:
   using Terms = llvm::SmallVector<mlir::Value> ReplicatedUpdate::*;
   const ReplicatedUpdate &first() const { return updates[bucket.members.front()]; }
+  /// Of the terms of all members, the type of the most bits.
+  mlir::Type findWidest(Terms terms) const;
+  /// The type in which ranks sum: that of the gradient, or of its terms if they have fewer
+  /// bits.
+  mlir::Type getSummedType() const;
   Parts makeParts(mlir::Block &block, llvm::function_ref<mlir::Value(mlir::Value)> valueOf) const;
-  mlir::Value pack(mlir::OpBuilder &builder, mlir::Block &block, Terms terms,
+  mlir::Value pack(mlir::OpBuilder &builder, mlir::Block &block, Terms terms, mlir::Type type,
                    llvm::function_ref<mlir::Value(mlir::Value)> valueOf) const;
   mlir::Value add(mlir::Value scattered, mlir::Value taken) const;
+  /// `value` as soon as it is there, of elements of `type`.
+  mlir::Value convert(mlir::Value value, mlir::Type type) const;
 
   llvm::ArrayRef<ReplicatedUpdate> updates;
   const Bucket &bucket;

@@ -139,10 +139,10 @@ private:
     Builder builder(step.getContext());
     update.restAxes = builder.getArrayAttr({});
     if (axes.empty()) {
-      auto sum = gradient.getDefiningOp<dist::AllReduceOp>();
+      auto sum = withoutConversions(gradient).getDefiningOp<dist::AllReduceOp>();
       if (!isOwn || !sum || sum.getReduction() != dist::ReductionKind::sum)
         return false;
-      update.partial = {withoutReshapes(sum.getInput())};
+      update.partial = {findTerm(sum.getInput())};
       update.mesh = sum.getMesh();
       update.axes = sum.getAxes();
       return true;
@@ -161,6 +161,20 @@ private:
     return true;
   }
 
+  static bool isFloatConversion(Operation *op) {
+    return isa_and_nonnull<nn::ConvertOp>(op) && isFloat(op->getOperand(0)) &&
+           isFloat(op->getResult(0));
+  }
+  static bool isFloat(Value value) { return isa<FloatType>(getElementTypeOrSelf(value)); }
+
+  /// What `value` is made of by conversions of floats that nothing else reads.
+  static Value withoutConversions(Value value) {
+    while (isFloatConversion(value.getDefiningOp()) &&
+           value.getDefiningOp()->getOperand(0).hasOneUse())
+      value = value.getDefiningOp()->getOperand(0);
+    return value;
+  }
+
   static Value withoutReshapes(Value value) {
     for (auto reshape = value.getDefiningOp<nn::ReshapeOp>(); reshape && value.hasOneUse();
          reshape = value.getDefiningOp<nn::ReshapeOp>())
@@ -168,13 +182,24 @@ private:
     return value;
   }
 
+  /// The value that `summed`, what ranks sum, has in another shape; and, where that is a sum
+  /// over microbatches in another type, the sum: each microbatch's part is converted alike.
+  static Value findTerm(Value summed) {
+    Value term = withoutReshapes(summed);
+    if (Operation *op = term.getDefiningOp(); isFloatConversion(op) && term.hasOneUse())
+      if (Value sum = withoutReshapes(op->getOperand(0)); sum.getDefiningOp<dist::MicroOp>())
+        return sum;
+    return term;
+  }
+
   /// The terms of `value`, which may be undone: sums over the ranks that share the update,
-  /// and over others, which are `rest` for all terms. Fails where they differ.
+  /// and over others, which are `rest` for all terms. Fails where they differ. A conversion
+  /// of their sum is one of each.
   bool collectTerms(Value value, ReplicatedUpdate &update, std::optional<ArrayAttr> &rest) {
     Operation *op = value.getDefiningOp();
     const bool isOwn = value == update.getGradient() || value.hasOneUse();
-    if (auto reshape = dyn_cast_or_null<nn::ReshapeOp>(op); reshape && isOwn)
-      return collectTerms(reshape.getInput(), update, rest);
+    if ((isa_and_nonnull<nn::ReshapeOp>(op) || isFloatConversion(op)) && isOwn)
+      return collectTerms(op->getOperand(0), update, rest);
     if (auto add = dyn_cast_or_null<nn::AddOp>(op); add && isOwn)
       return collectTerms(add.getLhs(), update, rest) && collectTerms(add.getRhs(), update, rest);
     auto sum = dyn_cast_or_null<dist::AllReduceOp>(op);
@@ -183,7 +208,7 @@ private:
       update.whole.push_back(value);
       return true;
     }
-    update.partial.push_back(withoutReshapes(sum.getInput()));
+    update.partial.push_back(findTerm(sum.getInput()));
     if (!rest)
       rest = others;
     return rest == others;

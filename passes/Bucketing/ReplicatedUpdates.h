@@ -17,8 +17,8 @@ struct ReplicatedUpdate {
   /// The update that goes on from a result of `update` which nothing else but a norm
   /// reads, with numbers made of norms of whole tensors (LAMB); null if there is none.
   mlir::Operation *follower = nullptr;
-  /// The gradient is the sum of these: what ranks sum, as each of them has it, and what
-  /// all of them have.
+  /// The gradient is the sum of these, in its shape and type: what ranks sum, as each of
+  /// them has it, and what all of them have.
   llvm::SmallVector<mlir::Value> partial, whole;
   llvm::StringRef mesh;
   /// The axes of the ranks among which the update is divided; and those over which each

@@ -183,6 +183,16 @@ void Assignment::finish(ArrayRef<Returned> returned) {
   }
 }
 
+/// Whether devices reduce partial sums where a value that lies as `from` is read as `to`.
+/// What the iterations of a loop add up is not sent.
+static bool isReducedBetween(const Layout &from, const Layout &to, const MeshShape &mesh) {
+  return llvm::any_of(from.partial, [&](const Partial &partial) {
+    const std::optional<unsigned> axis = mesh.axisIndex(partial.axis);
+    const bool isSequential = axis && mesh.axes[*axis].sequential;
+    return !isSequential && !llvm::is_contained(to.partial, partial);
+  });
+}
+
 // Backwards, from what is reduced in the end: bytes that are reduced because of a
 // value, each divided among those whose sum it is.
 llvm::BitVector Assignment::findReducedFirst() const {
@@ -198,7 +208,7 @@ llvm::BitVector Assignment::findReducedFirst() const {
       const auto bytes = static_cast<double>(tensorBytes(program.getValues()[result].getType()));
       const double passed = later[result];
       const bool isReadWhole = llvm::any_of(cache.getSet(reads[result]), [&](unsigned read) {
-        return cache.layouts[read].partial != cache.layouts[layout].partial;
+        return isReducedBetween(cache.layouts[layout], cache.layouts[read], cache.mesh);
       });
       if (double all = passed + (isReadWhole ? bytes : 0); passed > 0 && all > bytes) {
         found.set(result);

@@ -33,6 +33,18 @@ DIVIDED = [
     ('data2-model2-zero3-micro2', 'data=2,model=2', 'data', ['--zero=3', '--microbatches=2', *SMALL_BUCKETS]),
     ('data2-zero3-resume', 'data=2', 'data', ['--zero=3']),
 ]
+# What the backward pass computes again; of `--remat=` without a value, nodes that are drawn.
+REPEATED = [
+    ('remat', 'data=1', 'data', ['--remat=full']),
+    ('data2-remat', 'data=2', 'data', ['--remat=full']),
+    ('model4-remat', 'model=4', '', ['--remat=full']),
+    ('data2-micro2-remat', 'data=2', 'data', ['--microbatches=2', '--remat=full']),
+    ('data2-zero1-remat-some', 'data=2', 'data', ['--zero=1', '--remat=']),
+    ('data2-zero2-micro2-remat', 'data=2', 'data', ['--zero=2', '--microbatches=2', '--remat=full']),
+    ('data4-zero3-remat', 'data=4', 'data', ['--zero=3', '--remat=full', *SMALL_BUCKETS]),
+    ('data2-model2-zero3-remat-some', 'data=2,model=2', 'data', ['--zero=3', '--remat=']),
+    ('data4-model2-zero3-micro2-remat', 'data=4,model=2', 'data', ['--zero=3', '--microbatches=2', '--remat=full']),
+]
 # What is asked for is drawn from the seed and the names of model and configuration.
 ASKED = [
     *((f'shard-model2-{i}', 'model=2', '', []) for i in (1, 2)),
@@ -75,17 +87,26 @@ def draw_requests(rng, parameters, inputs, nodes, axes, batch):
             for each in some(named, most)]
 
 
+def draw_repeated(rng, nodes):
+    """Globs of --remat for some of `nodes`; of those that take all of a kind, where no node is known by name."""
+    plain = [each.name for each in nodes if re.fullmatch(r'[\w./:-]+', each.name)]
+    return ','.join(rng.sample(plain, min(5, len(plain)))) or 'full'
+
+
 def configurations(seed, parameters, inputs, nodes, has_state, has_rows):
     """The entry `configs` of a case, for a model with these `Named` parameters, inputs and nodes. One that `has_state`
     which the samples move has a reference of its own for each number of microbatches; one that `has_rows`, a parameter
     that the export repeated for each sample, may refuse them."""
     result = []
-    for name, mesh, batch, flags in PLAIN + DIVIDED + ASKED:
+    for name, mesh, batch, flags in PLAIN + DIVIDED + REPEATED + ASKED:
         axes = {axis: int(extent) for axis, extent in (each.split('=') for each in mesh.split(','))}
         flags = ['--precision=f64', f'--mesh={mesh}', *flags]
         if name.startswith('shard'):
             flags += draw_requests(random.Random(f'{seed} {name}'), parameters, inputs, nodes, axes,
                                    batch.split(',') if batch else [])
+        if '--remat=' in flags:
+            repeated = draw_repeated(random.Random(f'{seed} {name}'), nodes)
+            flags = [f'--remat={repeated}' if flag == '--remat=' else flag for flag in flags]
         ranks = 1
         for extent in axes.values():
             ranks *= extent
