@@ -79,6 +79,8 @@ static std::optional<TensorMap> run(ModuleOp module, const PartitionCase &whole)
   for (auto function : whole.module.get().getOps<func::FuncOp>())
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       nn::ArgAttr arg = nn::getArg(function, i);
+      if (arg.getKind() == nn::ArgKind::control)
+        continue;
       const std::string name = arg.getName().str();
       auto limit = whole.limits.find(name);
       HostTensor value = makeArgument(function, i, limit == whole.limits.end() ? 0 : limit->second);

@@ -52,7 +52,7 @@ std::string StepGenerator::randomLayout(const Shape &shape) {
 
 std::string StepGenerator::emit(const std::string &op) {
   const std::string name = "%v" + std::to_string(next++);
-  body += "  " + name + " = " + op + "\n";
+  body += "  " + name + " = " + op + location() + "\n";
   return name;
 }
 

@@ -34,6 +34,8 @@ protected:
   void makeMesh();
   std::string randomLayout(const Shape &shape);
 
+  /// Behind an op: its name, if it shall have one.
+  std::string location() const { return node.empty() ? "" : " loc(\"" + node + "\")"; }
   // Each appends ops to `body` and returns the value that they make.
   std::string emit(const std::string &op);
   std::string binary(const std::string &op, const std::string &lhs, const std::string &rhs,
@@ -60,6 +62,8 @@ protected:
   // Of the function being made.
   std::vector<std::string> arguments, results, types, returned;
   std::string body, samples;
+  /// The name of ops that are made now; "": they have none.
+  std::string node;
 };
 
 } // namespace dpc::test
