@@ -1,7 +1,7 @@
 #ifndef DPC_TEST_UNIT_PASSES_BUCKETING_RANDOMUPDATES_H
 #define DPC_TEST_UNIT_PASSES_BUCKETING_RANDOMUPDATES_H
 
-#include "test/unit/passes/Sharding/RandomGenerator.h"
+#include "test/unit/passes/Bucketing/StepGenerator.h"
 
 namespace dpc::test {
 
@@ -9,71 +9,34 @@ namespace dpc::test {
 /// over samples, and updates by SGD, momentum and LAMB, clipped or not; at times frozen
 /// parameters, a running mean, an @eval. Only continuous functions, so that rounding does
 /// not grow.
-class UpdateGenerator {
+class UpdateGenerator : StepGenerator {
 public:
-  explicit UpdateGenerator(uint32_t seed) : random(seed) {}
+  explicit UpdateGenerator(uint32_t seed) : StepGenerator(seed) {}
 
   RandomProgram run();
 
 private:
   enum Rule { sgd, momentum, lamb };
-  struct Parameter {
-    std::string name;
-    Shape shape;
-    std::string layout, kind; // of the argument
+  struct Updated : Parameter {
     Rule rule = sgd;
     std::string rate, decay; // a value; the text of a constant
     bool isClipped = true;
-
-    std::string value() const { return "%" + name; }
-    std::string type() const { return typeText(shape, "f64"); }
   };
 
-  int64_t below(int64_t limit) {
-    return std::uniform_int_distribution<int64_t>(0, limit - 1)(random);
-  }
-  bool chance(int percent) { return below(100) < percent; }
-
-  void makeMesh();
   void makeParameters();
-  std::string randomLayout(const Shape &shape);
 
   // Each appends ops to `body` and returns the value that they make.
-  std::string emit(const std::string &op);
-  std::string binary(const std::string &op, const std::string &lhs, const std::string &rhs,
-                     const Shape &shape);
-  std::string unary(const std::string &op, const std::string &value, const Shape &shape);
-  std::string scalar(const std::string &number);
-  std::string sumAll(const std::string &value, const Shape &shape);
-  std::string sumSquares(const std::string &value, const Shape &shape);
-  std::string input(const Shape &shape);
-  /// A number of each sample, from `before` of them and a parameter.
-  std::string forward(const std::string &before, const Parameter &parameter);
   std::string gradientTerm(const Parameter &parameter);
   std::string gradient(const Parameter &parameter);
   std::string clipFactor(const std::vector<std::string> &gradients);
-  void update(const Parameter &parameter, const std::string &gradient, const std::string &scale);
-  void updateLamb(const Parameter &parameter, const std::string &gradient,
-                  const std::string &scale);
+  void update(const Updated &parameter, const std::string &gradient, const std::string &scale);
+  void updateLamb(const Updated &parameter, const std::string &gradient, const std::string &scale);
 
-  Shape samplesOf(const Shape &shape) const;
-  void addArgument(const std::string &name, const std::string &type, const std::string &attributes);
-  void addParameter(const Parameter &parameter);
   std::string addSlot(const Parameter &parameter, const std::string &slot);
-  void addResult(const std::string &value, const Shape &shape, const std::string &kind,
-                 const std::string &name);
-  std::string finishFunction(const std::string &name);
   std::string makeStep();
   std::string makeEval();
 
-  std::mt19937 random;
-  RandomProgram program;
-  std::vector<std::string> devices; // names of axes
-  int64_t batch = 1, next = 0;
-  std::vector<Parameter> trained, frozen;
-  // Of the function being made.
-  std::vector<std::string> arguments, results, types, returned;
-  std::string body, samples;
+  std::vector<Updated> trained, frozen;
 };
 
 /// The program of `seed`.

@@ -243,7 +243,11 @@ std::string dpc::test::writeCase(const PartitionCase &trial, uint32_t seed, Stri
   wrong.trim().split(lines, '\n');
   for (StringRef line : lines)
     stream << "// " << line << "\n";
-  stream << *module << "\n";
+  // Passes may be told the names of ops.
+  bool hasNames = false;
+  module->walk([&](Operation *op) { hasNames |= isa<NameLoc>(op->getLoc()); });
+  module->print(stream, OpPrintingFlags().enableDebugInfo(hasNames));
+  stream << "\n";
   std::ofstream(path) << text;
   return path;
 }
