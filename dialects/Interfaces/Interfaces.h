@@ -60,6 +60,7 @@ struct TrainingContext {
 enum class Precision {
   narrow, ///< its products are computed with narrow factors
   follow, ///< it only moves or selects numbers
+  lookup, ///< it takes rows of a table, whose gradients are added up
 };
 
 /// Most elements that a tensor of a program may have. Bytes and operations, of

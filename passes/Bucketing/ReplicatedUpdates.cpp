@@ -106,8 +106,8 @@ private:
     return isNarrower ? type : Type();
   }
 
-  /// Whether all that reads `value`, in loops over microbatches too, converts it to `type`,
-  /// which is set by the first one.
+  /// Whether all that reads `value`, in loops over microbatches too, converts it, or the rows
+  /// that it takes of it, to `type`, which is set by the first one.
   static bool readsOnlyAs(Value value, const ReplicatedUpdate &update, Type &type) {
     for (OpOperand &use : value.getUses()) {
       Operation *user = use.getOwner();
@@ -121,15 +121,29 @@ private:
           return false;
         continue;
       }
-      auto convert = dyn_cast<nn::ConvertOp>(user);
-      if (!convert)
+      // Rows that are converted are rows of what is converted.
+      auto lookup = dyn_cast<PrecisionOpInterface>(user);
+      if (lookup && lookup.getPrecision() == Precision::lookup && use.getOperandNumber() == 0) {
+        if (user->use_empty() || !areConversions(user->getUsers(), type))
+          return false;
+        continue;
+      }
+      if (!areConversions(ArrayRef(user), type))
         return false;
-      const Type own = getElementTypeOrSelf(convert.getResult());
-      if (type && own != type)
-        return false;
-      type = own;
     }
     return true;
+  }
+
+  /// Whether all of `ops` are conversions to `type`, which is set by the first one.
+  template <typename Ops> static bool areConversions(const Ops &ops, Type &type) {
+    return llvm::all_of(ops, [&](Operation *op) {
+      if (!isa<nn::ConvertOp>(op))
+        return false;
+      const Type own = getElementTypeOrSelf(op->getResult(0));
+      if (!type)
+        type = own;
+      return own == type;
+    });
   }
 
   /// Finds the ranks that share the update, and the terms of its gradient.

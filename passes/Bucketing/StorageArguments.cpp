@@ -153,8 +153,8 @@ private:
     }
   }
 
-  /// Puts `converted` in the place of what `member` is converted to, in the bodies of loops
-  /// that take it whole too.
+  /// Puts `converted` in the place of what `member` is converted to, or rows that are taken of
+  /// it, in the bodies of loops that take it whole too.
   static void replaceConversions(BlockArgument member, Value converted,
                                  llvm::function_ref<bool(OpOperand &)> isRead) {
     SmallVector<std::pair<Operation *, unsigned>> reads;
@@ -169,10 +169,25 @@ private:
         dist::eraseUnreadInputs(loop);
         continue;
       }
-      auto convert = cast<nn::ConvertOp>(op);
-      convert.replaceAllUsesWith(converted);
-      convert.erase();
+      if (isa<nn::ConvertOp>(op))
+        replaceConversion(op, converted);
+      else
+        takeRows(op, converted);
     }
+  }
+
+  static void replaceConversion(Operation *convert, Value converted) {
+    convert->getResult(0).replaceAllUsesWith(converted);
+    convert->erase();
+  }
+
+  /// `lookup`, whose rows are all converted, takes them of the table `converted`.
+  static void takeRows(Operation *lookup, Value converted) {
+    lookup->setOperand(0, converted);
+    Value rows = lookup->getResult(0);
+    rows.setType(nn::typeOf(rows).clone(getElementTypeOrSelf(converted)));
+    for (Operation *convert : llvm::make_early_inc_range(rows.getUsers()))
+      replaceConversion(convert, rows);
   }
 
   /// The first op of the block that `isPart` is true of and that reads one of `members`,

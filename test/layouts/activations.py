@@ -20,6 +20,8 @@ STREAM = SAMPLES * LENGTH * WIDTH
 SHALLOW, DEEP = 20, 28
 MEGATRON = ['--mesh=model=2', '--shard=*.qkv=-,model', '--shard=*.o=model,-', '--shard=*.up=-,model', '--shard=*.down=model,-',
             '--shard=table=-,-', '--shard=head=-,model']
+# The residual stream cut along the sequence; what products gather of it is gathered again for the backward pass.
+SEQUENCE = [*MEGATRON, '--shard=*.middle=-,model,-', '--shard=*.out=-,model,-', '--remat=*_norm,*.qkv_product,*.up_product']
 
 
 def export(path, layers):
@@ -104,5 +106,6 @@ def expect(flags, limit):
 
 TESTS = [('activations, one rank', expect(['--remat=none'], 17)),
          ('activations, model=2', expect(['--remat=none', *MEGATRON], 11)),
+         ('activations, sequence cut', expect(SEQUENCE, 8.5)),
          ('activations, recomputed', expect(['--remat=full'], 1)),
          ('activations, model=2, recomputed', expect(['--remat=full', *MEGATRON], 0.52))]

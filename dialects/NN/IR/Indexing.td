@@ -12,7 +12,8 @@ class NN_IndexingOp<string mnemonic, list<Trait> traits = []>
 /// Reads as many bytes of the table as it writes.
 def NN_Gathers : DeclareOpInterfaceMethods<CostOpInterface, ["getBytes"]>;
 
-def NN_GatherOp : NN_IndexingOp<"gather", [NN_Gathers, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def NN_GatherOp : NN_IndexingOp<"gather",
+    [NN_Gathers, PrecisionOpInterface, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Takes whole slices of a table";
   let description = [{
     Dimension `dimension` of the table is replaced by the dimensions of `indices`:
@@ -42,6 +43,9 @@ def NN_GatherOp : NN_IndexingOp<"gather", [NN_Gathers, DeclareOpInterfaceMethods
                                  "int64_t":$dimension), [{
     build($_builder, $_state, table, indices, static_cast<uint64_t>(dimension), ::mlir::IntegerAttr());
   }]>];
+  let extraClassDeclaration = [{
+    ::dpc::Precision getPrecision() { return ::dpc::Precision::lookup; }
+  }];
 }
 
 def NN_ScatterAddOp : NN_IndexingOp<"scatter_add", [NN_Computes]> {

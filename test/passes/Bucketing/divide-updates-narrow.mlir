@@ -106,3 +106,62 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u, %l : tensor<4x2xf32>, tensor<f32>
 }
+
+// -----
+
+// Rows taken of the parameter are taken of what is gathered, where they are converted alike.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK: dist.all_gather %{{.*}} : tensor<32xbf16> -> tensor<2x32xbf16>
+// CHECK: %[[T:.*]] = dist.unpack %{{.*}} : tensor<64xbf16> -> tensor<4x2xbf16>
+// CHECK: %[[R:.*]] = nn.gather %[[T]], %{{.*}} dim 0 : tensor<4x2xbf16>, tensor<3xi64> -> tensor<3x2xbf16>
+// CHECK: nn.convert %[[R]] : tensor<3x2xbf16> -> tensor<3x2xf32>
+// CHECK: nn.dot %[[T]], %[[T]]
+// CHECK-NOT: dist.all_gather
+// THREE-LABEL: @step
+// THREE: dist.all_gather %{{.*}} : tensor<32xbf16> -> tensor<2x32xbf16>
+// THREE: nn.gather
+func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">},
+                %i: tensor<3xi64> {nn.arg = #nn.arg<input "i">, dist.layout = #dist.layout<"[3]">})
+    -> (tensor<4x2xf32> {nn.result = #nn.result<state "w">}, tensor<f32> {nn.result = #nn.result<metric "loss">},
+        tensor<3x2xf32> {nn.result = #nn.result<output "rows">}) {
+  %rows = nn.gather %w, %i dim 0 : tensor<4x2xf32>, tensor<3xi64> -> tensor<3x2xf32>
+  %r = nn.convert %rows : tensor<3x2xf32> -> tensor<3x2xbf16>
+  %o = nn.convert %r : tensor<3x2xbf16> -> tensor<3x2xf32>
+  %n = nn.convert %w : tensor<4x2xf32> -> tensor<4x2xbf16>
+  %d = nn.dot %n, %n contract [0, 1] [0, 1] : tensor<4x2xbf16>, tensor<4x2xbf16> -> tensor<f32>
+  %s = dist.all_reduce sum %n on @mesh ["data"] : tensor<4x2xbf16>
+  %u = nn.update(%w, %s : tensor<4x2xf32>, tensor<4x2xbf16>) scalars() {
+  ^bb0(%p: tensor<f32>, %e: tensor<bf16>):
+    %f = nn.convert %e : tensor<bf16> -> tensor<f32>
+    %1 = nn.sub %p, %f : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4x2xf32>
+  return %u, %d, %o : tensor<4x2xf32>, tensor<f32>, tensor<3x2xf32>
+}
+
+// -----
+
+// Rows that something reads as they are need all bits of the parameter.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK: nn.gather %{{.*}} : tensor<4x2xf32>, tensor<3xi64> -> tensor<3x2xf32>
+// CHECK: dist.all_gather %{{.*}} : tensor<32xf32> -> tensor<2x32xf32>
+// THREE-LABEL: @step
+// THREE: dist.all_gather %{{.*}} : tensor<32xf32> -> tensor<2x32xf32>
+func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">},
+                %i: tensor<3xi64> {nn.arg = #nn.arg<input "i">, dist.layout = #dist.layout<"[3]">})
+    -> (tensor<4x2xf32> {nn.result = #nn.result<state "w">}, tensor<f32> {nn.result = #nn.result<metric "loss">},
+        tensor<3x2xf32> {nn.result = #nn.result<output "rows">}) {
+  %rows = nn.gather %w, %i dim 0 : tensor<4x2xf32>, tensor<3xi64> -> tensor<3x2xf32>
+  %n = nn.convert %w : tensor<4x2xf32> -> tensor<4x2xbf16>
+  %d = nn.dot %n, %n contract [0, 1] [0, 1] : tensor<4x2xbf16>, tensor<4x2xbf16> -> tensor<f32>
+  %s = dist.all_reduce sum %n on @mesh ["data"] : tensor<4x2xbf16>
+  %u = nn.update(%w, %s : tensor<4x2xf32>, tensor<4x2xbf16>) scalars() {
+  ^bb0(%p: tensor<f32>, %e: tensor<bf16>):
+    %f = nn.convert %e : tensor<bf16> -> tensor<f32>
+    %1 = nn.sub %p, %f : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4x2xf32>
+  return %u, %d, %rows : tensor<4x2xf32>, tensor<f32>, tensor<3x2xf32>
+}
