@@ -18,7 +18,8 @@ def PrecisionOpInterface : OpInterface<"PrecisionOpInterface"> {
       its operands or its result is the same: it takes the type of what it reads,
       or of what reads it. `Precision::lookup`: it takes rows of its first operand.
       Its gradient adds up rows, so that it stays wide; but where the table is read
-      narrow too, its rows are rounded, so that nothing needs the table wide.
+      narrow too, its rows are rounded (`dpc-round-lookups`), so that nothing needs
+      the table wide.
     }], "::dpc::Precision", "getPrecision", (ins), "", [{ return ::dpc::Precision::follow; }]>,
     InterfaceMethod<"Whether operand `number`, if it holds floats, is one of those that become narrow.",
       "bool", "narrowsOperand", (ins "unsigned":$number), "", [{ return true; }]>,

@@ -6,6 +6,7 @@
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Exec/IR/Accesses.h"
 #include "dialects/Exec/IR/InPlace.h"
+#include "dialects/Exec/IR/Kernels.h"
 
 using namespace mlir;
 
@@ -161,8 +162,7 @@ private:
     auto launch = dyn_cast<LaunchOp>(read.op);
     if (!launch || launch->getBlock() != &block)
       return false;
-    auto kernel =
-        SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+    func::FuncOp kernel = findFunction(launch);
     const Extent from(read.buffer);
     auto inputs = llvm::enumerate(launch.getInputs());
     return llvm::all_of(llvm::enumerate(launch.getOutputs()), [&](auto output) {

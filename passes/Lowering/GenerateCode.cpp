@@ -1,9 +1,9 @@
 // Has the target write the code of each kernel, and notes what callers must know
 // of it.
 
+#include "dialects/Exec/IR/Kernels.h"
 #include "dialects/NN/IR/Program.h"
 #include "dialects/NN/IR/Shape.h"
-#include "passes/Lowering/KernelTable.h"
 #include "passes/Lowering/Passes.h"
 #include "passes/Machine/MachineTarget.h"
 

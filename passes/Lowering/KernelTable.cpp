@@ -38,13 +38,6 @@ func::FuncOp KernelTable::getOrCreate(Operation *op) {
   return function;
 }
 
-bool dpc::isKernel(func::FuncOp function) {
-  return function.isPrivate() && !function.isExternal() &&
-         isa<nn::KernelOp, nn::UpdateOp>(function.front().front());
-}
-
-Operation *dpc::getKernelBody(func::FuncOp kernel) { return &kernel.front().front(); }
-
 static std::string accumulateName(RankedTensorType type) {
   std::string name;
   llvm::raw_string_ostream os(name);

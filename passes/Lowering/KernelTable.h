@@ -22,12 +22,6 @@ private:
   llvm::StringMap<mlir::func::FuncOp> byText;
 };
 
-/// Whether `function` is such a function.
-bool isKernel(mlir::func::FuncOp function);
-
-/// The nn.kernel or nn.update of such a function.
-mlir::Operation *getKernelBody(mlir::func::FuncOp kernel);
-
 /// The kernel that adds a value of type `tensor` to a sum, both flattened; made
 /// by `createAccumulateKernel`, null before.
 mlir::func::FuncOp getAccumulateKernel(mlir::ModuleOp module, mlir::Type tensor);

@@ -1,10 +1,10 @@
 // What the buffers and collectives of an entry are for.
 
-#include "passes/Lowering/KernelTable.h"
 #include "passes/Lowering/Passes.h"
 
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/Exec/IR/ExecOps.h"
+#include "dialects/Exec/IR/Kernels.h"
 #include "dialects/NN/IR/Program.h"
 
 using namespace mlir;
@@ -25,10 +25,7 @@ struct Updates {
   llvm::DenseSet<Operation *> read, written;
 
   void add(LaunchOp launch) {
-    auto kernel =
-        SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
-    auto update =
-        kernel && isKernel(kernel) ? dyn_cast<nn::UpdateOp>(getKernelBody(kernel)) : nn::UpdateOp();
+    auto update = dyn_cast_or_null<nn::UpdateOp>(findKernelBody(launch));
     if (!update)
       return;
     for (Value input : launch.getInputs().take_front(update.getTensors().size()))
@@ -96,10 +93,36 @@ static bool gathersState(StartOp start) {
   return isa<BufferOp>(root) && llvm::any_of(part.getUsers(), fillsPart);
 }
 
+static int64_t elementsOf(Value memory) {
+  return cast<MemRefType>(memory.getType()).getNumElements();
+}
+
+/// Adds to what `updates` read a shard that ranks have summed and a kernel then makes, element by
+/// element, the gradient's of: it adds what all ranks have of it, or converts it.
+static void addSums(EntryOp entry, Updates &updates) {
+  llvm::DenseMap<Operation *, int64_t> summed; // elements, by the buffer; looked up by key only
+  entry.walk([&](StartOp start) {
+    Operation *root = placeOf(start.getOutput()).root;
+    if (start.getKind() == Collective::reduce_scatter && isa<BufferOp>(root))
+      summed[root] = elementsOf(start.getOutput());
+  });
+  SmallVector<Operation *> found;
+  entry.walk([&](LaunchOp launch) {
+    for (Value output : launch.getOutputs())
+      for (Value input : launch.getInputs())
+        if (auto sum = summed.find(placeOf(input).root);
+            sum != summed.end() && sum->second == elementsOf(output) &&
+            sum->second == elementsOf(input) && updates.read.contains(placeOf(output).root))
+          found.push_back(sum->first);
+  });
+  updates.read.insert(found.begin(), found.end());
+}
+
 /// Marks the buffers and starts of `entry`.
 static void markPurposes(EntryOp entry) {
   Updates updates;
   entry.walk([&](LaunchOp launch) { updates.add(launch); });
+  addSums(entry, updates);
   auto mark = [&](Operation *op, Purpose purpose) {
     if (purpose != Purpose::activations)
       op->setAttr(ExecDialect::kPurposeAttrName, PurposeAttr::get(op->getContext(), purpose));

@@ -5,6 +5,7 @@
 #include "dialects/Exec/IR/Bindings.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/Exec/IR/InPlace.h"
+#include "dialects/Exec/IR/Kernels.h"
 #include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/IR/Program.h"
 
@@ -83,7 +84,7 @@ void Liveness::visit(Block &block) {
 }
 
 void Liveness::visitLaunch(LaunchOp launch) {
-  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+  func::FuncOp kernel = findFunction(launch);
   llvm::SmallPtrSet<Operation *, 4> taken;
   for (auto [result, output] : llvm::enumerate(launch.getOutputs())) {
     Place to = placeOf(output);
@@ -133,10 +134,7 @@ void Liveness::record(Operation *op) {
     makers.insert({root, maker});
   };
   if (auto launch = dyn_cast<LaunchOp>(op)) {
-    auto kernel =
-        SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
-    auto body = kernel && !kernel.isExternal() ? dyn_cast<nn::KernelOp>(kernel.front().front())
-                                               : nn::KernelOp();
+    auto body = dyn_cast_or_null<nn::KernelOp>(findKernelBody(launch));
     llvm::for_each(launch.getInputs(), reads);
     for (auto [index, output] : llvm::enumerate(launch.getOutputs())) {
       Location maker = launch.getLoc();

@@ -5,7 +5,6 @@
 #include "passes/Normalize/Passes.h"
 
 #include "dialects/NN/IR/Expressions.h"
-#include "dialects/NN/IR/Program.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -42,12 +41,6 @@ public:
     }
     while (!narrowings.empty())
       sink(narrowings.pop_back_val());
-    for (BlockArgument argument : function.getArguments()) {
-      const ArgAttr arg = nn::getArg(function, argument.getArgNumber());
-      if (arg && arg.getKind() == ArgKind::parameter &&
-          llvm::any_of(argument.getUsers(), [&](Operation *op) { return isNarrowing(op); }))
-        roundLookups(argument);
-    }
   }
 
 private:
@@ -152,23 +145,6 @@ private:
     builder.setInsertionPointAfter(op);
     Value widened = Expressions{builder, op.getLoc()}.convert(result, wide);
     result.replaceAllUsesExcept(widened, widened.getDefiningOp());
-  }
-
-  /// Rounds the rows that are taken of `table`, a parameter that products read narrow: then
-  /// nothing but its update needs it wide. Rows are rounded behind the lookup, which is less work than to round the
-  /// table where it is not read narrow at the same time.
-  void roundLookups(Value table) const {
-    for (OpOperand &use : llvm::make_early_inc_range(table.getUses())) {
-      auto op = dyn_cast<PrecisionOpInterface>(use.getOwner());
-      if (!op || op.getPrecision() != Precision::lookup || use.getOperandNumber() != 0)
-        continue;
-      OpBuilder builder(op);
-      builder.setInsertionPointAfter(op);
-      Value rows = op->getResult(0);
-      Expressions e{builder, op.getLoc()};
-      Value rounded = e.convert(rows, type);
-      rows.replaceAllUsesExcept(e.convert(rounded, wide), rounded.getDefiningOp());
-    }
   }
 
   /// Elements of the result of `op`; of all parts of its operand, where `op` takes one of

@@ -21,6 +21,39 @@ def WidenFloats : Pass<"dpc-widen-floats", "mlir::ModuleOp"> {
   let dependentDialects = ["::dpc::nn::NNDialect"];
 }
 
+def RoundLookups : Pass<"dpc-round-lookups", "mlir::func::FuncOp"> {
+  let summary = "Rounds rows of a table that products read in fewer bits";
+  let description = [{
+    Where a parameter is converted to fewer bits, as a tied table of tokens is for
+    the last product, rows that are taken of it are rounded to these too: then
+    nothing but its update needs all of its bits, and `dpc-divide-updates` keeps
+    and gathers no others. Rows are rounded behind the lookup, which is less work
+    than to convert the table, and the same.
+
+    Needs: gradients (`dpc-differentiate`) if there are to be any: that of a row
+    is not rounded. Keeps: the level.
+
+    ```mlir
+    func.func @example(%t: tensor<9x8xf32> {nn.arg = #nn.arg<parameter "t">}, %i: tensor<4xi64>)
+        -> (tensor<4x8xf32>, tensor<9x8xbf16>) {
+      %x = nn.gather %t, %i dim 0 : tensor<9x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
+      %n = nn.convert %t : tensor<9x8xf32> -> tensor<9x8xbf16>
+      return %x, %n : tensor<4x8xf32>, tensor<9x8xbf16>
+    }
+    // becomes
+    func.func @example(%t: tensor<9x8xf32> {nn.arg = #nn.arg<parameter "t">}, %i: tensor<4xi64>)
+        -> (tensor<4x8xf32>, tensor<9x8xbf16>) {
+      %x = nn.gather %t, %i dim 0 : tensor<9x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
+      %r = nn.convert %x : tensor<4x8xf32> -> tensor<4x8xbf16>
+      %y = nn.convert %r : tensor<4x8xbf16> -> tensor<4x8xf32>
+      %n = nn.convert %t : tensor<9x8xf32> -> tensor<9x8xbf16>
+      return %y, %n : tensor<4x8xf32>, tensor<9x8xbf16>
+    }
+    ```
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+}
+
 def NarrowFloats : Pass<"dpc-narrow-floats", "mlir::ModuleOp"> {
   let summary = "Gives products 16-bit operands (mixed precision)";
   let description = [{

@@ -83,6 +83,12 @@ static void addWideSums(OpPassManager &manager, const StepOptions &options) {
     manager.addNestedPass<func::FuncOp>(createWidenSums());
 }
 
+/// Behind gradients, which see rows as they are.
+static void addRoundedLookups(OpPassManager &manager, const StepOptions &options) {
+  if (options.precision == "bf16" || options.precision == "f16")
+    manager.addNestedPass<func::FuncOp>(createRoundLookups());
+}
+
 void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) {
   // Precision first: every later pass then creates values of the final type.
   if (options.precision == "f64")
@@ -102,6 +108,7 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
     manager.addPass(createFormAttention());
     addNarrowing(manager, options);
     addWideSums(manager, options);
+    addRoundedLookups(manager, options);
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
     manager.addNestedPass<func::FuncOp>(createRecordBounds());
@@ -129,6 +136,7 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   differentiate.lossScale = options.precision == "f16" ? 65536 : 0;
   manager.addPass(createDifferentiate(differentiate));
   addWideSums(manager, options);
+  addRoundedLookups(manager, options);
 
   ApplyOptimizerOptions optimizer;
   optimizer.optimizer = options.optimizer;

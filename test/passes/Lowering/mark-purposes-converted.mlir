@@ -25,3 +25,33 @@ func.func @infer(%v: tensor<16xf32> {dist.storage = #dist.storage<"frozen.0" [<#
   %b = dist.all_gather %m on @mesh ["data"] : tensor<16xbf16> -> tensor<2x16xbf16>
   return %a, %b : tensor<2x16xbf16>, tensor<2x16xbf16>
 }
+
+// A shard that is summed and then converted for its update is a gradient; one whose conversion is returned is none.
+// CHECK-LABEL: exec.entry @step
+// CHECK: exec.start reduce_scatter {{.*}} {exec.purpose = #exec.purpose<gradients>}
+// CHECK: exec.start reduce_scatter {{.*}} id {{[0-9]+}} :
+func.func private @wide(%x: tensor<16xbf16>) -> tensor<16xf32> {
+  %0 = nn.kernel(%x : tensor<16xbf16>) {
+  ^bb0(%a: tensor<16xbf16>):
+    %1 = nn.convert %a : tensor<16xbf16> -> tensor<16xf32>
+    nn.yield %1 : tensor<16xf32>
+  } -> tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+func.func private @update(%w: tensor<16xf32>, %g: tensor<16xf32>) -> tensor<16xf32> {
+  %0 = nn.update(%w, %g : tensor<16xf32>, tensor<16xf32>) scalars() {
+  ^bb0(%wi: tensor<f32>, %gi: tensor<f32>):
+    %1 = nn.sub %wi, %gi : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+func.func @step(%w: tensor<16xf32> {nn.arg = #nn.arg<parameter "w">}, %x: tensor<2x16xbf16> {nn.arg = #nn.arg<input "parts">})
+    -> (tensor<16xf32> {nn.result = #nn.result<output "shard">}, tensor<16xf32> {nn.result = #nn.result<state "w">}) {
+  %s = dist.reduce_scatter sum %x on @mesh ["data"] : tensor<2x16xbf16> -> tensor<16xbf16>
+  %g = call @wide(%s) : (tensor<16xbf16>) -> tensor<16xf32>
+  %n = call @update(%w, %g) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %t = dist.reduce_scatter sum %x on @mesh ["data"] : tensor<2x16xbf16> -> tensor<16xbf16>
+  %y = call @wide(%t) : (tensor<16xbf16>) -> tensor<16xf32>
+  return %y, %n : tensor<16xf32>, tensor<16xf32>
+}

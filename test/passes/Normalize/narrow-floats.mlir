@@ -136,38 +136,3 @@ func.func @others(%x: tensor<4x8xf64>, %w: tensor<8x8xf64>) -> tensor<4x8xf64> {
   %y = nn.dot %x, %w contract [1] [0] : tensor<4x8xf64>, tensor<8x8xf64> -> tensor<4x8xf64>
   return %y : tensor<4x8xf64>
 }
-
-// -----
-
-// Of a parameter that a product reads narrow, rows that are taken are rounded too. Products' gradients aside, that of the
-// rows is f32.
-// CHECK-LABEL: func.func @tied
-// CHECK-SAME: %[[T:.*]]: tensor<9x8xf32>
-// CHECK: %[[R:.*]] = nn.gather %[[T]], %{{.*}} dim 0 : tensor<9x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
-// CHECK-NEXT: %[[N:.*]] = nn.convert %[[R]] : tensor<4x8xf32> -> tensor<4x8xbf16>
-// CHECK-NEXT: %[[W:.*]] = nn.convert %[[N]] : tensor<4x8xbf16> -> tensor<4x8xf32>
-// CHECK-NEXT: nn.tanh %[[W]]
-// CHECK: nn.dot {{.*}} : tensor<4x8xbf16>, tensor<9x8xbf16>
-// F16-LABEL: func.func @tied
-func.func @tied(%table: tensor<9x8xf32> {nn.arg = #nn.arg<parameter "table">}, %ids: tensor<4xi64>) -> tensor<4x9xf32> {
-  %x = nn.gather %table, %ids dim 0 : tensor<9x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
-  %h = nn.tanh %x : tensor<4x8xf32>
-  %y = nn.dot %h, %table contract [1] [1] : tensor<4x8xf32>, tensor<9x8xf32> -> tensor<4x9xf32>
-  return %y : tensor<4x9xf32>
-}
-
-// -----
-
-// Not of one that nothing else reads, and not of what is no parameter.
-// CHECK-LABEL: func.func @lookups
-// CHECK-NOT: nn.convert %{{.*}} : tensor<4x8xf32> -> tensor<4x8xbf16>
-// CHECK: nn.add
-// F16-LABEL: func.func @lookups
-func.func @lookups(%table: tensor<9x8xf32> {nn.arg = #nn.arg<parameter "table">}, %ids: tensor<4xi64>,
-                   %other: tensor<9x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf32>, tensor<9x8xf32>) {
-  %x = nn.gather %table, %ids dim 0 : tensor<9x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
-  %y = nn.gather %other, %ids dim 0 : tensor<9x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
-  %s = nn.add %x, %y : tensor<4x8xf32>
-  %p = nn.dot %other, %w contract [1] [0] : tensor<9x8xf32>, tensor<8x8xf32> -> tensor<9x8xf32>
-  return %s, %p : tensor<4x8xf32>, tensor<9x8xf32>
-}

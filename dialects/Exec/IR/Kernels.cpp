@@ -1,0 +1,24 @@
+// The functions that launches run.
+
+#include "dialects/Exec/IR/Kernels.h"
+
+#include "dialects/NN/IR/Program.h"
+
+using namespace mlir;
+using namespace dpc;
+
+bool exec::isKernel(func::FuncOp function) {
+  return function.isPrivate() && !function.isExternal() &&
+         isa<nn::KernelOp, nn::UpdateOp>(function.front().front());
+}
+
+Operation *exec::getKernelBody(func::FuncOp kernel) { return &kernel.front().front(); }
+
+func::FuncOp exec::findFunction(LaunchOp launch) {
+  return SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+}
+
+Operation *exec::findKernelBody(LaunchOp launch) {
+  func::FuncOp function = findFunction(launch);
+  return function && isKernel(function) ? getKernelBody(function) : nullptr;
+}

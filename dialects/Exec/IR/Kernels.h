@@ -1,0 +1,24 @@
+#ifndef DPC_DIALECTS_EXEC_IR_KERNELS_H
+#define DPC_DIALECTS_EXEC_IR_KERNELS_H
+
+#include "dialects/Exec/IR/ExecOps.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace dpc::exec {
+
+/// Whether `function` is a kernel: private, with one nn.kernel or nn.update, which it returns.
+bool isKernel(mlir::func::FuncOp function);
+
+/// The nn.kernel or nn.update of a kernel.
+mlir::Operation *getKernelBody(mlir::func::FuncOp kernel);
+
+/// The function that `launch` runs: a kernel, or one of an object file, which has no body.
+mlir::func::FuncOp findFunction(LaunchOp launch);
+
+/// The nn.kernel or nn.update that `launch` runs; null where its function is no kernel.
+mlir::Operation *findKernelBody(LaunchOp launch);
+
+} // namespace dpc::exec
+
+#endif // DPC_DIALECTS_EXEC_IR_KERNELS_H
