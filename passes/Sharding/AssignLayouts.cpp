@@ -99,7 +99,7 @@ private:
     while (true) {
       LayoutBoundary boundary(function, mesh, wishes.batchAxes, known);
       StructureSeeds seeds;
-      if (failed(boundary.collectSeeds(seeds)))
+      if (failed(boundary.checkReturned()) || failed(boundary.collectSeeds(seeds)))
         return failure();
       FailureOr<ProgramLoops> program = ProgramLoops::create(function, seeds);
       if (failed(program))

@@ -320,6 +320,27 @@ std::vector<Assignment::Returned> LayoutBoundary::getReturned() const {
   return returned;
 }
 
+LogicalResult LayoutBoundary::checkReturned() const {
+  for (auto [number, returned] : llvm::enumerate(getReturned())) {
+    ResultAttr attr = nn::getResult(function, number);
+    if (!attr || attr.getKind() != ResultKind::state)
+      continue;
+    const Type type = returned.value.getType();
+    const Layout *layout = known.findState(attr.getName());
+    const std::string name = attr.getName().str();
+    if (!returned.carrier && !layout)
+      return function.emitError("result ")
+             << number << " is the state '" << name << "', which no argument is";
+    if (returned.carrier && returned.carrier.getType() != type)
+      return function.emitError("state '") << name << "' is " << returned.carrier.getType()
+                                           << " as an argument and " << type << " as a result";
+    if (std::optional<std::string> defect =
+            layout ? check(*layout, nn::typeOf(returned.value).getShape(), mesh) : std::nullopt)
+      return function.emitError("state '") << name << "' as a result: " << *defect;
+  }
+  return success();
+}
+
 int64_t LayoutBoundary::batchDimOf(const ProgramLoops &program, Value value) const {
   RankedTensorType type = nn::typeOf(value);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {

@@ -83,6 +83,8 @@ public:
   Assignment::Layouts argumentLayouts(const Assignment &assignment) const;
   /// What the function returns, and how that has to lie.
   std::vector<Assignment::Returned> getReturned() const;
+  /// Whether state that is returned is an argument's, of one type.
+  mlir::LogicalResult checkReturned() const;
   /// The dimension of `value` that the loop over the batch runs along, outermost in
   /// it, or -1. A batch of 1 has no loop: there the first dimension counts samples, as
   /// it does for inputs.

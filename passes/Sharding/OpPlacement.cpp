@@ -180,7 +180,8 @@ private:
   DimLayout cutLoop(unsigned l, const Restrictions &restrictions) const;
   /// Whether the op takes `partial` sums in the operands of `set`, in which it is
   /// additive, and passes them on: where nothing of the op is cut over their axis,
-  /// and the result is no larger than what would be reduced before it. Sums over a
+  /// and the result is no larger than what would be reduced before it, or had better be
+  /// reduced all the same. Sums over a
   /// sequential axis always pass, since a loop adds them up, but for conversions to a
   /// narrower type: those of few bits would round each microbatch's sum.
   bool passesThrough(const OpPlacement &placement, ArrayRef<unsigned> set,
@@ -411,9 +412,12 @@ bool OpPlacer::passesThrough(const OpPlacement &placement, ArrayRef<unsigned> se
     return false;
   if (isSequential)
     return true;
-  if (llvm::any_of(set,
-                   [&](unsigned operand) { return situation.operands[operand].isReducedFirst; }))
-    return false;
+  auto areAny = [&](PartialSums sums) {
+    return llvm::any_of(set,
+                        [&](unsigned operand) { return situation.operands[operand].sums == sums; });
+  };
+  if (areAny(PartialSums::reducedFirst) || areAny(PartialSums::reducedLast))
+    return areAny(PartialSums::reducedLast);
   int64_t resultBytes = 0, setBytes = 0;
   for (Value value : op.op->getResults())
     resultBytes += tensorBytes(value.getType());

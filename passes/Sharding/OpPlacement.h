@@ -18,16 +18,20 @@ struct OpPlacement {
   double seconds = 0;
 };
 
+/// When partial sums are reduced that an op reads: before it, behind it, or where they have
+/// fewer bytes.
+enum class PartialSums : unsigned { reducedSmaller, reducedFirst, reducedLast };
+
 /// All that the layouts of one op depend on: alike ops in alike situations are
 /// placed alike.
 struct OpSituation {
   const OpLoops &op;
   /// An operand: how it lies, in which layouts readers before have had it, and
-  /// whether partial sums in it had better be reduced before they are read.
+  /// when partial sums in it had better be reduced.
   struct Operand {
     const dist::Layout *layout;
     llvm::SmallVector<const dist::Layout *, 2> made;
-    bool isReducedFirst;
+    PartialSums sums;
   };
   llvm::SmallVector<Operand, 4> operands;
   /// How a result has to lie in the end: as the state whose next value it is, or as

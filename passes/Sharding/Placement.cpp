@@ -114,7 +114,7 @@ unsigned Assignment::place(const OpLoops &op) {
   PlacementCache::Key key = {op.kind};
   for (unsigned operand : op.operands) {
     key.push_back(layouts[operand]);
-    key.push_back(2 * reads[operand] + reducedFirst.test(operand));
+    key.push_back(3 * reads[operand] + unsigned(sumsOf(operand)));
   }
   for (unsigned result : op.results)
     key.push_back(wanted[result]);
@@ -123,8 +123,7 @@ unsigned Assignment::place(const OpLoops &op) {
   return cache.getPlacement(key, [&] {
     OpSituation situation{op, {}, {}, {}};
     for (unsigned operand : op.operands) {
-      situation.operands.push_back(
-          {&cache.layouts[layouts[operand]], {}, reducedFirst.test(operand)});
+      situation.operands.push_back({&cache.layouts[layouts[operand]], {}, sumsOf(operand)});
       for (unsigned layout : cache.getSet(reads[operand]))
         situation.operands.back().made.push_back(&cache.layouts[layout]);
     }
@@ -183,51 +182,6 @@ void Assignment::finish(ArrayRef<Returned> returned) {
   }
 }
 
-/// Whether devices reduce partial sums where a value that lies as `from` is read as `to`.
-/// What the iterations of a loop add up is not sent.
-static bool isReducedBetween(const Layout &from, const Layout &to, const MeshShape &mesh) {
-  return llvm::any_of(from.partial, [&](const Partial &partial) {
-    const std::optional<unsigned> axis = mesh.axisIndex(partial.axis);
-    const bool isSequential = axis && mesh.axes[*axis].sequential;
-    return !isSequential && !llvm::is_contained(to.partial, partial);
-  });
-}
-
-// Backwards, from what is reduced in the end: bytes that are reduced because of a
-// value, each divided among those whose sum it is.
-llvm::BitVector Assignment::findReducedFirst() const {
-  llvm::BitVector found(layouts.size());
-  std::vector<double> later(layouts.size());
-  for (size_t number = placements.size(); number-- > 0;) {
-    const OpLoops &op = program.getOps()[number];
-    double reduced = 0;
-    for (unsigned result : op.results) {
-      const unsigned layout = layouts[result];
-      if (!cache.layouts.isPartialSum(layout))
-        continue;
-      const auto bytes = static_cast<double>(tensorBytes(program.getValues()[result].getType()));
-      const double passed = later[result];
-      const bool isReadWhole = llvm::any_of(cache.getSet(reads[result]), [&](unsigned read) {
-        return isReducedBetween(cache.layouts[layout], cache.layouts[read], cache.mesh);
-      });
-      if (double all = passed + (isReadWhole ? bytes : 0); passed > 0 && all > bytes) {
-        found.set(result);
-        reduced += bytes;
-      } else {
-        reduced += all;
-      }
-    }
-    SmallVector<unsigned> summed;
-    for (auto [value, layout] : llvm::zip(
-             op.operands, cache.getLayouts(placements[number]).take_front(op.operands.size())))
-      if (cache.layouts.isPartialSum(layout))
-        summed.push_back(value);
-    for (unsigned value : summed)
-      later[value] += reduced / static_cast<double>(summed.size());
-  }
-  return found;
-}
-
 void Assignment::findWanted(ArrayRef<Returned> returned) {
   wanted.assign(program.getValues().size(), 0);
   for (const Returned &result : returned)
@@ -243,9 +197,11 @@ void Assignment::run(const Layouts &arguments, ArrayRef<Returned> returned) {
     layouts[program.getNumber(value)] = cache.layouts.getNumber(layout);
   findWanted(returned);
   reducedFirst.resize(program.getValues().size());
+  reducedLast.resize(program.getValues().size());
   walk(returned);
   reducedFirst = findReducedFirst();
-  if (reducedFirst.any())
+  reducedLast = findReducedLast(returned);
+  if (reducedFirst.any() || reducedLast.any())
     walk(returned);
 }
 

@@ -75,6 +75,14 @@ private:
   /// Partial sums that had better be reduced before anything reads them: those of
   /// which more bytes are reduced later, by several readers.
   llvm::BitVector findReducedFirst() const;
+  /// Partial sums that had better not be reduced before what reads them, though that has
+  /// more bytes: terms of one sum, of which fewer bytes are reduced.
+  llvm::BitVector findReducedLast(llvm::ArrayRef<Returned> returned) const;
+  PartialSums sumsOf(unsigned value) const {
+    return reducedFirst.test(value)  ? PartialSums::reducedFirst
+           : reducedLast.test(value) ? PartialSums::reducedLast
+                                     : PartialSums::reducedSmaller;
+  }
 
   const ProgramLoops &program;
   PlacementCache &cache;
@@ -85,7 +93,7 @@ private:
   llvm::MapVector<unsigned, const LayoutRequest *> brought;
   /// By number of the value: 0, or a layout's number and 1.
   std::vector<unsigned> wanted;
-  llvm::BitVector reducedFirst;
+  llvm::BitVector reducedFirst, reducedLast;
   double computing = 0, dividedComputing = 0;
   ReshardCost moving;
 };

@@ -90,7 +90,10 @@ static void explain(const CompileOptions &options, const onnx::ImportSummary &su
   if (options.explain == Explain::none)
     return;
   bool isTaken = options.output.empty() || options.output == "-";
-  explainProgram(options, summary, module, reshards, isTaken ? llvm::errs() : llvm::outs());
+  raw_ostream &page = isTaken ? llvm::errs() : llvm::outs();
+  explainProgram(options, summary, module, reshards, page);
+  // Where both go to one file, notes come after the page and not within it.
+  page.flush();
 }
 
 /// Collects the reshards of a module at level `placed` where somebody wants to know

@@ -51,3 +51,21 @@ func.func @step(%w: tensor<6xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout 
     -> (tensor<6xf32> {nn.result = #nn.result<state "w">}) {
   return %w : tensor<6xf32>
 }
+
+// -----
+
+// State that is returned is an argument ...
+// expected-error@+1 {{result 0 is the state 'w', which no argument is}}
+func.func @step(%x: tensor<6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<6xf32> {nn.result = #nn.result<state "w">}) {
+  return %x : tensor<6xf32>
+}
+
+// -----
+
+// ... of the same type.
+// expected-error@+1 {{state 'w' is 'tensor<6xf32>' as an argument and 'tensor<12xf32>' as a result}}
+func.func @step(%w: tensor<6xf32> {nn.arg = #nn.arg<parameter "w">}, %x: tensor<12xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<12xf32> {nn.result = #nn.result<state "w">}) {
+  return %x : tensor<12xf32>
+}

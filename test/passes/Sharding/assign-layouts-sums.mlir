@@ -209,3 +209,44 @@ func.func @step(%x: tensor<64x64xf32> {nn.arg = #nn.arg<buffer "x">, dist.layout
   %0 = nn.mul %x, %w : tensor<64x64xf32>
   return %0 : tensor<64x64xf32>
 }
+
+// -----
+
+// Sums that are converted to more bits and added up are reduced once, behind the addition ...
+// CHECK-LABEL: @step
+// CHECK-NOT: dist.reshard {{.*}} partial sum(data)"> to <"[64]">{{.*}}bf16
+// CHECK: %[[S:.*]] = nn.add
+// CHECK: %[[T:.*]] = nn.add
+// CHECK-NEXT: dist.reshard %[[T]] from <"[64] partial sum(data)"> to <"[64]"> : tensor<64xf32>
+// CHECK-NEXT: nn.exp
+func.func @step(%x: tensor<8x64xbf16> {nn.arg = #nn.arg<input "x", batch = 0>}, %y: tensor<8x64xbf16> {nn.arg = #nn.arg<input "y", batch = 0>},
+                %z: tensor<8x64xbf16> {nn.arg = #nn.arg<input "z", batch = 0>}) -> (tensor<64xf32> {nn.result = #nn.result<metric "m">}) {
+  %0 = nn.reduce sum %x [0] : tensor<8x64xbf16> -> tensor<64xbf16>
+  %1 = nn.reduce sum %y [0] : tensor<8x64xbf16> -> tensor<64xbf16>
+  %2 = nn.reduce sum %z [0] : tensor<8x64xbf16> -> tensor<64xbf16>
+  %a = nn.convert %0 : tensor<64xbf16> -> tensor<64xf32>
+  %b = nn.convert %1 : tensor<64xbf16> -> tensor<64xf32>
+  %c = nn.convert %2 : tensor<64xbf16> -> tensor<64xf32>
+  %s = nn.add %a, %b : tensor<64xf32>
+  %t = nn.add %s, %c : tensor<64xf32>
+  %e = nn.exp %t : tensor<64xf32>
+  return %e : tensor<64xf32>
+}
+
+// -----
+
+// ... but not where something else reads one of them, which needs it whole.
+// CHECK-LABEL: @step
+// CHECK-COUNT-2: dist.reshard {{.*}} partial sum(data)"> to <"[64]"> : tensor<64xbf16>
+// CHECK-NOT: dist.reshard
+// CHECK: return
+func.func @step(%x: tensor<8x64xbf16> {nn.arg = #nn.arg<input "x", batch = 0>}, %y: tensor<8x64xbf16> {nn.arg = #nn.arg<input "y", batch = 0>})
+    -> (tensor<64xf32> {nn.result = #nn.result<metric "m">}, tensor<64xf32> {nn.result = #nn.result<metric "n">}) {
+  %0 = nn.reduce sum %x [0] : tensor<8x64xbf16> -> tensor<64xbf16>
+  %1 = nn.reduce sum %y [0] : tensor<8x64xbf16> -> tensor<64xbf16>
+  %a = nn.convert %0 : tensor<64xbf16> -> tensor<64xf32>
+  %b = nn.convert %1 : tensor<64xbf16> -> tensor<64xf32>
+  %s = nn.add %a, %b : tensor<64xf32>
+  %e = nn.exp %a : tensor<64xf32>
+  return %s, %e : tensor<64xf32>, tensor<64xf32>
+}
