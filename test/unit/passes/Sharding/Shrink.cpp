@@ -12,6 +12,7 @@
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <chrono>
 #include <fstream>
 #include <gtest/gtest.h>
 
@@ -201,11 +202,13 @@ PartitionCase dpc::test::shrink(const PartitionCase &from,
                                          replaceByParameter, replaceByOperand, dropArgumentLayout,
                                          dropOpRequest,      dropDetours,      dropAutoAxis,
                                          dropBatchAxis,      flattenAxis};
+  // Long steps are tried hundreds of times: what is left after this long will do.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   PartitionCase best = from.clone();
-  for (bool isSmaller = true; isSmaller;) {
+  for (bool isSmaller = true; isSmaller && std::chrono::steady_clock::now() < end;) {
     isSmaller = false;
     for (Reduction reduce : reductions)
-      for (unsigned place = 0;;) {
+      for (unsigned place = 0; std::chrono::steady_clock::now() < end;) {
         PartitionCase trial = best.clone();
         bool isEnd = false;
         const bool isReduced = reduce(trial, place, isEnd);

@@ -10,7 +10,7 @@ namespace dpc::test {
 /// The smallest case that was found with which `fails` still holds, starting from one
 /// with which it does: without a function, a result, a request, the layout of an
 /// argument, an axis in a list or of any size, the last op; with a parameter in the
-/// place of what an op computes, or one of its operands.
+/// place of what an op computes, or one of its operands. Stops after half a minute.
 PartitionCase shrink(const PartitionCase &from,
                      llvm::function_ref<bool(const PartitionCase &)> fails);
 
