@@ -13,6 +13,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -173,6 +174,38 @@ std::string StepCheck::compare(const PartitionCase &trial) {
 
 /// What is wrong, but for the numbers of it: a smaller program fails alike.
 static StringRef kindOf(StringRef wrong) { return wrong.split(':').first.split('%').first; }
+
+RandomSeeds::RandomSeeds() : count(std::getenv("DPC_LONG") ? 6000 : 400) {
+  if (const char *seed = std::getenv("DPC_SEED"))
+    first = std::atoi(seed), count = 1;
+}
+
+void RandomSeeds::forEach(llvm::function_ref<std::string(uint32_t)> run) {
+  int failures = 0;
+  for (uint32_t seed = first; seed < first + count && failures < 5; ++seed)
+    failures += !run(seed).empty();
+  EXPECT_LE(refused, int(count / 10)) << "too many programs were refused";
+}
+
+std::string RandomSeeds::compare(StepCheck &check, const PartitionCase &trial, uint32_t seed) {
+  const std::string wrong = check.compare(trial);
+  refused += check.refused;
+  for (const auto &[what, programs] : check.met)
+    met[what] += programs;
+  if (!wrong.empty())
+    check.reportFailure(trial, seed, wrong);
+  return wrong;
+}
+
+void RandomSeeds::expectShares(ArrayRef<std::pair<const char *, int>> least) const {
+  if (isOne())
+    return;
+  for (auto [what, share] : least) {
+    auto own = met.find(what);
+    EXPECT_GE(own == met.end() ? 0 : own->second, int(count) / share)
+        << "too few programs: " << what;
+  }
+}
 
 void StepCheck::reportFailure(const PartitionCase &trial, uint32_t seed, StringRef wrong) {
   const PartitionCase small = shrink(trial, [&](const PartitionCase &smaller) {

@@ -53,6 +53,29 @@ protected:
   apply(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPassManager &)> passes);
 };
 
+/// The programs of a test, by their seeds: 400, 6,000 with DPC_LONG, or the one of DPC_SEED;
+/// until five have failed.
+class RandomSeeds {
+public:
+  RandomSeeds();
+
+  /// Calls `run` with each seed, which returns what its program failed with, if it did; and
+  /// expects that no more than a tenth were refused.
+  void forEach(llvm::function_ref<std::string(uint32_t)> run);
+  /// Adds what `check` found of `trial`, and reports what is wrong with it; returns that.
+  std::string compare(StepCheck &check, const PartitionCase &trial, uint32_t seed);
+  /// Expects one program in so many with what is named, unless only one was run.
+  void expectShares(llvm::ArrayRef<std::pair<const char *, int>> least) const;
+
+  bool isOne() const { return count == 1; }
+  int getCount() const { return count; }
+
+private:
+  uint32_t first = 0, count;
+  int refused = 0;
+  std::map<std::string, int> met;
+};
+
 } // namespace dpc::test
 
 #endif // DPC_TEST_UNIT_PASSES_BUCKETING_STEPCHECK_H
