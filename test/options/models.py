@@ -50,6 +50,20 @@ def layers():
     return model(nodes, made, [value('x', [8, 4])], [value('logits', [8, 3])])
 
 
+def deep():
+    """Eight layers whose parameters are as large as what they make of a rank's samples: both matter to its memory."""
+    width, at = 512, 'x'
+    nodes, shapes = [], {}
+    for j in range(8):
+        shapes |= {f'n__{j}__weight': (width, width), f'n__{j}__bias': (width,)}
+        made = 'logits' if j == 7 else f'sum{j}'
+        nodes.append(h.make_node('Gemm', [at, f'n.{j}.weight', f'n.{j}.bias'], [made], name=f'gemm{j}'))
+        if j < 7:
+            at = f'tanh{j}'
+            nodes.append(h.make_node('Tanh', [made], [at], name=at))
+    return model(nodes, weights(**shapes), [value('x', [1024, width])], [value('logits', [1024, width])])
+
+
 def tables():
     """Columns of one input look rows up in tables of different heights, as recommendation models do."""
     nodes, parts = [], []
@@ -105,7 +119,7 @@ INTEGER = {'Conv': {}, 'ConvTranspose': {}, 'AveragePool': {'kernel_shape': [2, 
 
 
 def make(folder):
-    made = {'layers': layers(), 'tables': tables(), 'biased': biased(),
+    made = {'layers': layers(), 'deep': deep(), 'tables': tables(), 'biased': biased(),
             'sequence': product([8, 6, 4], 5), 'square': product([8, 6, 4], 6),
             'classes': product([8, 4], 8),
             'image': model([h.make_node('Conv', ['x', 'head.weight'], ['logits'], name='conv')],

@@ -1,4 +1,4 @@
-// Looks for the least recomputation under which a program fits into a rank's memory.
+// Looks for the cheapest way in which a program fits into a rank's memory.
 
 #include "tools/dpc-compile/FitMemory.h"
 
@@ -8,8 +8,15 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
+#include <limits>
+
 using namespace mlir;
 using namespace dpc;
+using exec::ExecDialect;
+
+/// Of ScheduledOptions::rematBytes: whatever saves memory.
+static const int64_t all = -1;
 
 static LogicalResult schedule(ModuleOp module, const CompileOptions &options) {
   PassManager manager(module.getContext());
@@ -17,41 +24,156 @@ static LogicalResult schedule(ModuleOp module, const CompileOptions &options) {
   return manager.run(module);
 }
 
-LogicalResult dpc::scheduleToFit(OwningOpRef<ModuleOp> &module, CompileOptions &options) {
-  const int64_t capacity = options.scheduled.capacityBytes;
-  if (!options.fitsMemory || capacity == 0 || !module->lookupSymbol("step"))
-    return schedule(*module, options);
-  // What a plan saves is an estimate: what is missing then is asked for as well, and at
-  // last all there is.
-  const int64_t all = -1;
-  const int attempts = 4;
-  int64_t saved = 0, without = 0, peak = 0;
+namespace {
+
+/// How state is divided, in the terms of the command line.
+struct Division {
+  int64_t stage;
+  std::vector<std::string> axes;
+  int64_t bucketBytes;
+  /// Options that ask for the same; empty for the program as it is asked for.
+  std::string flags;
+};
+
+/// What one way takes.
+struct Need {
+  int64_t peak = std::numeric_limits<int64_t>::max();
+  /// Of it, what lives as long as the program.
+  int64_t state = 0;
   std::string largest;
-  options.scheduled.capacityBytes = 0;
-  for (int attempt = 0; attempt < attempts; ++attempt) {
-    options.scheduled.rematBytes = attempt + 1 == attempts ? all : saved;
+  std::string how;
+};
+
+class MemoryFit {
+public:
+  MemoryFit(OwningOpRef<ModuleOp> &module, CompileOptions &options)
+      : module(module), options(options), capacity(options.scheduled.capacityBytes) {
+    options.scheduled.capacityBytes = 0;
+  }
+
+  LogicalResult run() {
+    const std::vector<Division> divisions = listDivisions();
+    for (const Division &division : divisions) {
+      options.scheduled.zeroStage = division.stage;
+      options.scheduled.zeroAxes = division.axes;
+      options.scheduled.bucketBytes = division.bucketBytes;
+      const bool isLast = &division == &divisions.back();
+      Outcome outcome = tryOnce(division, /*saved=*/0);
+      // To divide costs less than to compute again; and where state alone takes too much
+      // there is nothing to be had from the forward pass.
+      const bool mayRecompute =
+          options.mayRecompute && trains() &&
+          (isLast || (&division != &divisions.front() && last.state <= capacity));
+      if (outcome == Outcome::tooLarge && mayRecompute)
+        outcome = tryRecomputing(division, isLast);
+      if (outcome != Outcome::tooLarge)
+        return success(outcome == Outcome::fits);
+    }
+    refuse();
+    return failure();
+  }
+
+private:
+  /// `failed`: a pass said why.
+  enum class Outcome { fits, tooLarge, failed };
+
+  bool trains() const { return module->lookupSymbol("step") != nullptr; }
+
+  /// As it is asked for, and then with less and less that every rank holds. Buckets are what
+  /// ranks hold twice: of a small memory they may take a small part only.
+  std::vector<Division> listDivisions() const {
+    const ScheduledOptions &scheduled = options.scheduled;
+    const Division asked = {scheduled.zeroStage,
+                            {scheduled.zeroAxes.begin(), scheduled.zeroAxes.end()},
+                            scheduled.bucketBytes,
+                            ""};
+    std::vector<Division> found = {asked};
+    const int64_t mebibyte = 1 << 20;
+    const int64_t bucket = std::max(capacity / 32 / mebibyte, int64_t(1));
+    const bool isWhole = options.axesToDivide.empty();
+    Division next = asked;
+    if (options.mayShrinkBuckets && bucket * mebibyte < asked.bucketBytes &&
+        !(isWhole && asked.axes.empty())) {
+      next.bucketBytes = bucket * mebibyte;
+      next.flags = "--bucket-mib=" + std::to_string(bucket);
+    }
+    if (isWhole) {
+      if (!next.flags.empty())
+        found.push_back(next);
+      return found;
+    }
+    for (int64_t stage : {2, 3})
+      if (trains() || stage == 3)
+        found.push_back(
+            {stage, options.axesToDivide, next.bucketBytes,
+             "--zero=" + std::to_string(stage) + (next.flags.empty() ? "" : " " + next.flags)});
+    return found;
+  }
+
+  /// What a plan saves is an estimate: what is missing then is asked for as well, and under
+  /// the last division all there is.
+  Outcome tryRecomputing(const Division &division, bool isLast) {
+    Outcome outcome = Outcome::tooLarge;
+    int64_t saved = 0;
+    for (int attempt = 0; attempt < 2 && outcome == Outcome::tooLarge; ++attempt) {
+      saved += last.peak - capacity;
+      outcome = tryOnce(division, saved);
+    }
+    if (outcome == Outcome::tooLarge && isLast)
+      outcome = tryOnce(division, all);
+    return outcome;
+  }
+
+  /// Where the program fits it is in `module` afterwards.
+  Outcome tryOnce(const Division &division, int64_t saved) {
+    if (options.mayRecompute)
+      options.scheduled.rematBytes = saved;
     OwningOpRef<ModuleOp> trial = module->clone();
     if (failed(schedule(*trial, options)))
-      return failure();
-    peak = (*trial)->getAttrOfType<exec::MemoryAttr>(exec::ExecDialect::kMemoryAttrName).getPeak();
-    largest = describeLargest(*trial);
-    if (attempt == 0)
-      without = peak;
-    if (peak <= capacity) {
-      module = std::move(trial);
-      if (attempt > 0)
-        llvm::errs() << "dpc-compile: note: needs " << peak << " bytes a rank, of " << capacity
-                     << " allowed, as parts of the forward pass are computed again; " << without
-                     << " without (--remat=none)\n";
-      return success();
+      return Outcome::failed;
+    auto use = (*trial)->getAttrOfType<exec::MemoryUseAttr>(ExecDialect::kMemoryUseAttrName);
+    last.peak = (*trial)->getAttrOfType<exec::MemoryAttr>(ExecDialect::kMemoryAttrName).getPeak();
+    last.state = use.getParameters() + use.getOptimizer() + use.getBuffers() + use.getData();
+    last.how = division.flags;
+    if (saved != 0)
+      last.how += (last.how.empty() ? "" : " and ") + std::string(saved == all ? "all" : "parts") +
+                  " of the forward pass computed again";
+    if (!asAsked)
+      asAsked = last.peak;
+    if (last.peak > capacity) {
+      last.largest = describeLargest(*trial);
+      if (last.peak < least.peak)
+        least = last;
+      return Outcome::tooLarge;
     }
-    saved += peak - capacity;
+    module = std::move(trial);
+    if (!last.how.empty())
+      llvm::errs() << "dpc-compile: note: needs " << last.peak << " bytes a rank, of " << capacity
+                   << " allowed, with " << last.how << "; " << *asAsked << " without\n";
+    return Outcome::fits;
   }
-  llvm::errs() << "dpc-compile: error: --device-memory: needs " << peak
-               << " bytes a rank with all of the forward pass computed again, and " << without
-               << " without, but " << capacity
-               << " are allowed; state of many ranks takes less with --zero=3, activations with "
-                  "--microbatches or more ranks; "
-               << largest << "\n";
-  return failure();
+
+  void refuse() const {
+    llvm::errs() << "dpc-compile: error: --device-memory: needs " << least.peak << " bytes a rank";
+    if (!least.how.empty())
+      llvm::errs() << " with " << least.how << ", and " << *asAsked << " without";
+    llvm::errs() << ", but " << capacity << " are allowed; ";
+    if (options.scheduled.zeroStage != 3)
+      llvm::errs() << "state of many ranks takes less with --zero=3, ";
+    llvm::errs() << "activations with --microbatches or more ranks; " << least.largest << "\n";
+  }
+
+  OwningOpRef<ModuleOp> &module;
+  CompileOptions &options;
+  const int64_t capacity;
+  Need last, least;
+  std::optional<int64_t> asAsked;
+};
+
+} // namespace
+
+LogicalResult dpc::scheduleToFit(OwningOpRef<ModuleOp> &module, CompileOptions &options) {
+  if (options.scheduled.capacityBytes == 0)
+    return schedule(*module, options);
+  return MemoryFit(module, options).run();
 }

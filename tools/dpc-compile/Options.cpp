@@ -269,7 +269,7 @@ static Explain parseExplain(const InputArgList &args) {
 static void parseRemat(const InputArgList &args, CompileOptions &options) {
   const StringRef text = args.getLastArgValue(OPT_remat, "auto");
   options.scheduled.rematBytes = text == "full" ? -1 : 0;
-  options.fitsMemory = text == "auto";
+  options.mayRecompute = text == "auto";
   if (text == "none" || text == "auto" || text == "full")
     return;
   if (!args.hasArg(OPT_optimizer))
@@ -291,6 +291,8 @@ static void parseOutput(const InputArgList &args, CompileOptions &options) {
     scheduled.firstBucketBytes = parseMebibytes(*arg);
   if (const Arg *arg = args.getLastArg(OPT_bucket_mib))
     scheduled.bucketBytes = parseMebibytes(*arg);
+  else
+    options.mayShrinkBuckets = true;
   scheduled.overlap = parseSwitch(args, OPT_overlap, "--overlap");
   options.needsCache = args.hasArg(OPT_cache);
   options.cacheFolder = args.getLastArgValue(OPT_cache, ObjectCache::defaultFolder()).str();
@@ -424,18 +426,34 @@ static void parseStep(const InputArgList &args, StepOptions &step) {
     step.schedule = arg->getValue();
 }
 
+/// The axes that divide the batch among ranks.
+static std::vector<std::string> findBatchAxes(const PlacedOptions &placed) {
+  std::vector<std::string> found;
+  for (StringRef axis : placed.axes) {
+    auto [name, size] = axis.split('=');
+    if (size != "1" && llvm::is_contained(placed.batchAxes, name) &&
+        !llvm::is_contained(placed.sequentialAxes, name))
+      found.push_back(name.str());
+  }
+  return found;
+}
+
 /// --zero=STAGE[:AXIS]: which state is divided, and over which axes: those of the batch,
 /// or the one that is named.
-static void parseZero(const InputArgList &args, const PlacedOptions &placed,
-                      ScheduledOptions &scheduled) {
+static void parseZero(const InputArgList &args, CompileOptions &options) {
+  const PlacedOptions &placed = options.placed;
+  ScheduledOptions &scheduled = options.scheduled;
   const Arg *arg = args.getLastArg(OPT_zero);
   const Arg *keep = args.getLastArg(OPT_zero_keep);
   if (keep)
     scheduled.zeroKeepBytes = parseBytes(*keep);
   if (!arg && keep)
     usageError("--zero-keep needs --zero=3: only parameters that are cut can be kept");
-  if (!arg)
+  const std::vector<std::string> batchAxes = findBatchAxes(placed);
+  if (!arg) {
+    options.axesToDivide = batchAxes;
     return;
+  }
   const StringRef text = arg->getValue();
   auto [number, name] = text.split(':');
   int64_t stage;
@@ -447,18 +465,13 @@ static void parseZero(const InputArgList &args, const PlacedOptions &placed,
     usageError("--zero-keep needs --zero=3, not --zero=" + text +
                ": only parameters that are cut can be kept");
   SmallVector<StringRef> known;
-  for (StringRef axis : placed.axes) {
-    auto [axisName, size] = axis.split('=');
-    if (llvm::is_contained(placed.sequentialAxes, axisName))
-      continue;
-    known.push_back(axisName);
-    if (name.empty() ? llvm::is_contained(placed.batchAxes, axisName) && size != "1"
-                     : axisName == name)
-      scheduled.zeroAxes.push_back(axisName.str());
-  }
+  for (StringRef axis : placed.axes)
+    if (!llvm::is_contained(placed.sequentialAxes, axis.split('=').first))
+      known.push_back(axis.split('=').first);
   if (!name.empty() && !llvm::is_contained(known, name))
     usageError("--zero=" + text + ": the mesh has no axis '" + name +
                "'; it has: " + (known.empty() ? "none" : join(known, ", ")));
+  scheduled.zeroAxes = name.empty() ? batchAxes : std::vector<std::string>{name.str()};
   if (stage > 0 && scheduled.zeroAxes.empty())
     usageError("--zero=" + text +
                " has no axis to divide over: the mesh has none that cuts the "
@@ -536,5 +549,5 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   options.placed.explain = options.explain == Explain::all;
   options.scheduled.explain = options.explain == Explain::all;
   options.step.batchGroups = parseBatchGroups(args, options.placed);
-  parseZero(args, options.placed, options.scheduled);
+  parseZero(args, options);
 }

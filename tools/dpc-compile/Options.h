@@ -42,9 +42,12 @@ struct CompileOptions {
   Explain explain = Explain::none;
   /// The most bytes that one row of the table of reshards may move.
   std::optional<int64_t> mostReshardBytes;
-  /// Whether parts of the forward pass are computed again if the program needs more memory
-  /// than `scheduled.capacityBytes`.
-  bool fitsMemory = false;
+  /// What may be done if the program needs more memory than `scheduled.capacityBytes`, as
+  /// the command line does not say what of it is wanted: parts of the forward pass may be
+  /// computed again, state may be divided over these axes, buckets may be made smaller.
+  bool mayRecompute = false;
+  std::vector<std::string> axesToDivide;
+  bool mayShrinkBuckets = false;
 };
 
 /// Reads the command line into `options`. Exits with 0 after --help and with 2,

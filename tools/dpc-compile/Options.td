@@ -50,7 +50,7 @@ def chunks : Value<"chunks", "N", "Chunks of a stage of an interleaved schedule"
 def stages : Value<"stages", "GLOB,..", "First node of each later stage", layout>;
 def optimizer_sync : Value<"optimizer-sync", "WHEN", "before or deferred", layout>;
 def remat : Value<"remat", "MODE", "What the backward pass computes again: none; full, all that saves memory; GLOB,.., what nodes of these names make; auto, as little as --device-memory allows (default)", layout>;
-def device_memory : Value<"device-memory", "SIZE", "Memory of a device (KiB, MiB, GiB; default: no limit)", layout>;
+def device_memory : Value<"device-memory", "SIZE", "Memory of a device (KiB, MiB, GiB; default: no limit); where a program needs more, state is divided and activations are computed again, as far as --zero, --bucket-mib and --remat leave open", layout>;
 def offload : Value<"offload", "WHERE", "Refused: dpc keeps nothing in another memory than the device's", layout>;
 def bucket_mib : Value<"bucket-mib", "X", "MiB at which a bucket of gradients closes (default 25)", layout>;
 def first_bucket_mib : Value<"first-bucket-mib", "X", "The same for the first (default 1)", layout>;
