@@ -196,6 +196,8 @@ void dpc::buildScheduledPipeline(OpPassManager &manager, const ScheduledOptions 
     RematOptions remat;
     remat.savedBytes = options.rematBytes;
     remat.nodes = listOf<std::string>(options.rematNodes);
+    if (options.zeroStage > 0)
+      remat.dividedAxes = listOf<std::string>(options.zeroAxes);
     remat.explain = options.explain;
     manager.addPass(createRemat(remat));
   }

@@ -16,6 +16,9 @@ def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
     the same program, and so do it alike. Random numbers are functions of their seed: the same
     are drawn again.
 
+    What is saved is an estimate: a replay of who reads what in the backward pass, where sums
+    over ranks and updates run as soon as their gradients are there (BackwardMoments.h).
+
     With `nodes`, what the ONNX nodes of these names make is computed again, and nothing else.
 
     What is computed again reads its operands through `nn.after`, so that it neither
@@ -46,6 +49,8 @@ def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
            "Bytes fewer than without recomputation that are wanted: what saves as much in the least time is "
            "computed again; -1: all that saves any">,
     ListOption<"nodes", "nodes", "std::string", "Globs of the names of ONNX nodes whose values are computed again">,
+    ListOption<"dividedAxes", "divided-axes", "std::string",
+               "Mesh axes over which gradients will be divided as they are summed: a rank keeps its part">,
     Option<"explain", "explain", "bool", "false", "Say in a remark what is kept and what is made again">,
   ];
 }

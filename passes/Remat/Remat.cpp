@@ -1,6 +1,7 @@
 // Repeats ops of the forward pass in the backward pass, by RematPlan.
 
 #include "passes/Forward/ForwardPass.h"
+#include "passes/Remat/BackwardMoments.h"
 #include "passes/Remat/Passes.h"
 #include "passes/Remat/RematPlan.h"
 
@@ -24,13 +25,6 @@ namespace dpc {
 
 using namespace dpc;
 
-/// Whether the results of `op` take no memory of their own: views, and what kernels compute
-/// where they read it, such as constants. It is made again wherever it is read.
-static bool isFree(Operation *op) {
-  const FusionKind kind = getFusionKind(op);
-  return kind == FusionKind::view || kind == FusionKind::repeated;
-}
-
 namespace {
 
 /// What is asked for.
@@ -40,6 +34,8 @@ struct RematRequest {
   std::vector<llvm::GlobPattern> globs;
   /// Which of them have named a node.
   std::vector<bool> used;
+  /// The axes over which gradients will be divided.
+  dist::MeshShape division;
 
   bool names(Operation *op) {
     bool isNamed = false;
@@ -63,6 +59,7 @@ public:
     for (Operation &op : block.without_terminator())
       if (forward.ops.contains(&op) && llvm::any_of(op.getResultTypes(), hasRank))
         lastForward = &op;
+    std::vector<Operation *> backward;
     bool isBehind = false;
     for (Operation &op : block.without_terminator()) {
       // What stands before the end of the forward pass and serves the backward pass alone,
@@ -73,16 +70,17 @@ public:
         numberOf[&op] = ops.size();
         ops.push_back(&op);
       } else if (updates.ops.contains(&op)) {
-        backwardNumberOf[&op] = backward.size();
         backward.push_back(&op);
       }
     }
+    moments.emplace(block, std::move(backward));
+    findBegins();
     problem.savedBytes = request.savedBytes;
     for (Operation *op : ops)
       addOp(op, machine, request);
     for (auto [value, index] : valueOf)
       addBackwardReaders(value, problem.values[index]);
-    countBackwardBytes();
+    problem.backwardBytes = moments->countBytes(request.division);
   }
 
   LogicalResult run() {
@@ -94,7 +92,7 @@ public:
     if (error)
       return block.getParentOp()->emitError("recomputation: ") << llvm::toString(std::move(error));
     plan = *made;
-    for (Operation *reader : backward)
+    for (Operation *reader : moments->getOps())
       repeatFor(reader);
     return success();
   }
@@ -166,38 +164,16 @@ private:
   void addBackwardReaders(Value read, RematValue &value) const {
     for (Operation *user : read.getUsers()) {
       Operation *op = block.findAncestorOpInBlock(*user);
-      auto number = backwardNumberOf.find(op);
       if (op && isFree(op)) {
         for (Value result : op->getResults())
           addBackwardReaders(result, value);
-      } else if (number != backwardNumberOf.end()) {
-        value.lastBackward = std::max(value.lastBackward, number->second);
-        const int64_t begin = backwardNumberOf.lookup(beginOf(op));
+      } else if (op && moments->contains(op)) {
+        value.lastBackward = std::max(value.lastBackward, moments->of(op));
+        const int64_t begin = moments->of(beginOf.lookup(op));
         value.firstBackward =
             value.firstBackward < 0 ? begin : std::min(value.firstBackward, begin);
       }
     }
-  }
-
-  /// What the backward pass makes stays until its last reader; what updates read, to the end.
-  void countBackwardBytes() {
-    std::vector<int64_t> changes(backward.size() + 1);
-    for (auto [index, op] : llvm::enumerate(backward)) {
-      if (isFree(op))
-        continue;
-      for (Value result : op->getResults()) {
-        if (!passesThroughMemory(result))
-          continue;
-        RematValue value{0, int64_t(tensorBytes(result.getType()))};
-        addBackwardReaders(result, value);
-        changes[index] += value.bytes;
-        changes[(value.lastBackward < 0 ? backward.size() : value.lastBackward) +
-                (value.lastBackward < 0 ? 0 : 1)] -= value.bytes;
-      }
-    }
-    int64_t live = 0;
-    for (size_t index = 0; index < backward.size(); ++index)
-      problem.backwardBytes.push_back(live += changes[index]);
   }
 
   /// Whether the first computation of `value` is still there in the backward pass, or its
@@ -265,7 +241,7 @@ private:
     }
     SmallVector<Operation *> inOrder;
     // Views of the backward pass too, of what is lost.
-    for (ArrayRef<Operation *> part : {ArrayRef(ops), ArrayRef(backward)})
+    for (ArrayRef<Operation *> part : {ArrayRef(ops), moments->getOps()})
       llvm::copy_if(part, std::back_inserter(inOrder),
                     [&](Operation *op) { return wanted.contains(op); });
     return inOrder;
@@ -274,30 +250,37 @@ private:
   /// What a repeated op reads in the place of `operand`, which is kept. Single numbers are
   /// at hand for all.
   Value readAgain(OpBuilder &builder, Value operand, Value trigger) const {
-    if (nn::typeOf(operand).getRank() == 0 || backwardNumberOf.contains(operand.getDefiningOp()))
+    if (nn::typeOf(operand).getRank() == 0 || moments->contains(operand.getDefiningOp()))
       return operand;
     return builder.create<nn::AfterOp>(operand.getLoc(), operand.getType(), operand, trigger);
   }
 
-  /// The op of the backward pass with which the kernel of `reader` may begin: what `reader`
-  /// computes element by element of may be made in the same kernel, and that of a product.
-  Operation *beginOf(Operation *reader) const {
-    while (true) {
-      const FusionKind kind = getFusionKind(reader);
-      auto made = llvm::find_if(reader->getOperands(), [&](Value operand) {
-        return isInBackwardPass(operand.getDefiningOp());
-      });
-      if ((kind != FusionKind::elementwise && kind != FusionKind::reduction) ||
-          made == reader->getOperands().end())
-        return reader;
-      reader = (*made).getDefiningOp();
+  /// Finds the op of the backward pass with which the kernel of each may begin: what it
+  /// computes element by element of may be made in the same kernel, and that of a product,
+  /// but not before all else that it reads.
+  void findBegins() {
+    for (Operation *op : moments->getOps()) {
+      Operation *&begin = beginOf[op] = op;
+      const FusionKind kind = getFusionKind(op);
+      if (kind != FusionKind::elementwise && kind != FusionKind::reduction)
+        continue;
+      bool isFirst = true;
+      for (Value operand : op->getOperands()) {
+        Operation *maker = operand.getDefiningOp();
+        if (!isInBackwardPass(maker))
+          continue;
+        Operation *other = beginOf.lookup(maker);
+        if (isFirst || moments->of(begin) < moments->of(other))
+          begin = other;
+        isFirst = false;
+      }
     }
   }
 
   /// A value of the backward pass that is there when the kernel of `reader` begins; null if
   /// there is none.
   Value findTrigger(Operation *reader) const {
-    Operation *begin = beginOf(reader);
+    Operation *begin = beginOf.lookup(reader);
     for (Value operand : begin->getOperands())
       if (isInBackwardPass(operand.getDefiningOp()))
         return operand;
@@ -310,16 +293,19 @@ private:
   /// Whether `op` comes behind the forward pass; learning rates may not, nor may what each
   /// kernel makes for itself.
   bool isInBackwardPass(Operation *op) const {
-    return op && backwardNumberOf.contains(op) && lastForward->isBeforeInBlock(op) &&
+    return op && moments->contains(op) && lastForward->isBeforeInBlock(op) &&
            llvm::any_of(op->getResultTypes(), hasRank) && getFusionKind(op) != FusionKind::repeated;
   }
 
   static bool hasRank(Type type) { return cast<RankedTensorType>(type).getRank() > 0; }
 
   Block &block;
-  /// The forward and the backward pass in their order, and their numbers.
-  std::vector<Operation *> ops, backward;
-  llvm::DenseMap<Operation *, int64_t> numberOf, backwardNumberOf;
+  /// The forward pass in its order, and its numbers.
+  std::vector<Operation *> ops;
+  llvm::DenseMap<Operation *, int64_t> numberOf;
+  /// The backward pass.
+  std::optional<BackwardMoments> moments;
+  llvm::DenseMap<Operation *, Operation *> beginOf;
   /// The last op of the forward pass that makes more than a number.
   Operation *lastForward = nullptr;
   RematProblem problem;
@@ -347,6 +333,9 @@ struct RematPass : dpc::impl::RematBase<RematPass> {
     const Ancestors forward = findForwardPass(step), updates(read);
     RematRequest request;
     request.savedBytes = savedBytes < 0 ? std::numeric_limits<int64_t>::max() : int64_t(savedBytes);
+    for (const dist::MeshAxis &axis : dist::getMeshShape(getOperation()).axes)
+      if (llvm::is_contained(dividedAxes, axis.name))
+        request.division.axes.push_back(axis);
     if (failed(parse(request)))
       return signalPassFailure();
     SmallVector<dist::MicroOp> loops(step.front().getOps<dist::MicroOp>());

@@ -17,7 +17,8 @@ from programs import LIMIT, Failed
 
 SAMPLES, LENGTH, WIDTH, HEADS, VOCABULARY = 4, 64, 128, 4, 96
 STREAM = SAMPLES * LENGTH * WIDTH
-SHALLOW, DEEP = 20, 28
+# Deep enough that --remat=full makes a segment of each layer: of fewer layers it keeps more, as the segments are smaller then.
+SHALLOW, DEEP = 24, 28
 MEGATRON = ['--mesh=model=2', '--shard=*.qkv=-,model', '--shard=*.o=model,-', '--shard=*.up=-,model', '--shard=*.down=model,-',
             '--shard=table=-,-', '--shard=head=-,model']
 # The residual stream cut along the sequence; what products gather of it is gathered again for the backward pass.
