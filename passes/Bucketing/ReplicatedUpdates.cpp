@@ -121,6 +121,12 @@ private:
           return false;
         continue;
       }
+      // What is computed again reads it behind a value of the backward pass.
+      if (isa<nn::AfterOp>(user)) {
+        if (!readsOnlyAs(user->getResult(0), update, type))
+          return false;
+        continue;
+      }
       // Rows that are converted are rows of what is converted.
       auto lookup = dyn_cast<PrecisionOpInterface>(user);
       if (lookup && lookup.getPrecision() == Precision::lookup && use.getOperandNumber() == 0) {

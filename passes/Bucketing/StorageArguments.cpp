@@ -169,25 +169,23 @@ private:
         dist::eraseUnreadInputs(loop);
         continue;
       }
-      if (isa<nn::ConvertOp>(op))
-        replaceConversion(op, converted);
-      else
-        takeRows(op, converted);
+      replaceConversion(op, converted);
     }
   }
 
-  static void replaceConversion(Operation *convert, Value converted) {
-    convert->getResult(0).replaceAllUsesWith(converted);
-    convert->erase();
-  }
-
-  /// `lookup`, whose rows are all converted, takes them of the table `converted`.
-  static void takeRows(Operation *lookup, Value converted) {
-    lookup->setOperand(0, converted);
-    Value rows = lookup->getResult(0);
-    rows.setType(nn::typeOf(rows).clone(getElementTypeOrSelf(converted)));
-    for (Operation *convert : llvm::make_early_inc_range(rows.getUsers()))
-      replaceConversion(convert, rows);
+  /// `op` converts a member, or rows that it takes of it, or reads it behind another value and is
+  /// converted: now it has to do with `converted`.
+  static void replaceConversion(Operation *op, Value converted) {
+    if (isa<nn::ConvertOp>(op)) {
+      op->getResult(0).replaceAllUsesWith(converted);
+      op->erase();
+      return;
+    }
+    op->setOperand(0, converted);
+    Value read = op->getResult(0);
+    read.setType(nn::typeOf(read).clone(getElementTypeOrSelf(converted)));
+    for (Operation *user : llvm::make_early_inc_range(read.getUsers()))
+      replaceConversion(user, read);
   }
 
   /// The first op of the block that `isPart` is true of and that reads one of `members`,

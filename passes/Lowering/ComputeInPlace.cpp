@@ -204,7 +204,25 @@ private:
       if (use.op == start)
         here = use.position;
     return llvm::none_of(uses[root], [&](const Use &use) { return use.position < here; }) &&
-           llvm::none_of(uses[from], [&](const Use &use) { return use.position > here; });
+           llvm::none_of(uses[from], [&](const Use &use) { return use.position > here; }) &&
+           !outlivesBuckets(start, root, here);
+  }
+
+  /// Whether the result `root` of the reduce-scatter `start`, at position `here`, is still read
+  /// when more than one later bucket has been filled, as if a norm of all gradients is asked
+  /// for: in its place the rank's shard would keep all of its bucket until then.
+  bool outlivesBuckets(StartOp start, BufferOp root, int64_t here) {
+    int64_t last = here;
+    for (const Use &use : uses[root])
+      last = std::max(last, use.position);
+    return llvm::count_if(block.getOps<StartOp>(), [&](StartOp other) {
+             if (other == start || other.getKind() != Collective::reduce_scatter)
+               return false;
+             int64_t first = INT64_MAX;
+             for (const Use &use : uses[placeOf(other.getInput()).root])
+               first = std::min(first, use.position);
+             return here < first && first < last;
+           }) > 1;
   }
 
   void forget(Operation *op) {

@@ -86,7 +86,8 @@ def ComputeInPlace : Pass<"dpc-compute-in-place", "mlir::ModuleOp"> {
     bucket, the value of a microbatch into its slice. So do the operand of an
     all-reduce, which is summed in place, the operand of an all-gather, which
     becomes the rank's shard of the result, and the result of a reduce-scatter,
-    which becomes the rank's shard of the operand.
+    which becomes the rank's shard of the operand, but not if it is read until later
+    buckets are full, as it would keep all of the operand.
 
     Only where no byte is needed for two values at once: nothing touches the target
     from the first write of the buffer to the copy, and nothing writes it as long as

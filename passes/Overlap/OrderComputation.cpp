@@ -86,6 +86,7 @@ private:
       // One group: collectives over different axes share a device's link.
       task.group = isCollective(&op) ? 0 : -1;
       task.durationNs = nanoseconds(&op);
+      task.frees = sumsExchanged(&op);
       if (!task.isCollective())
         computeNs += task.durationNs;
       problem.tasks.push_back(std::move(task));
@@ -178,6 +179,26 @@ private:
     });
   }
 
+  /// Whether `value` is what a collective makes, or a view of it.
+  static bool isExchanged(Value value) {
+    while (Operation *op = value.getDefiningOp()) {
+      if (isCollective(op))
+        return true;
+      if (!isView(op))
+        return false;
+      value = op->getOperand(0);
+    }
+    return false;
+  }
+
+  /// Whether `op` makes numbers of what a collective brings: a term of a norm of all gradients.
+  /// Behind the backward pass all gradients would wait for it, and keep what they are sums of.
+  static bool sumsExchanged(Operation *op) {
+    return !isCollective(op) && llvm::any_of(op->getOperands(), isExchanged) &&
+           llvm::all_of(op->getResults(),
+                        [](Value result) { return nn::typeOf(result).getRank() == 0; });
+  }
+
   /// What a microbatch gives is computed where it stands, so that what it is made of dies
   /// there; of a function that may wait for the link.
   void keepOrder() {
@@ -187,8 +208,8 @@ private:
       int64_t task = taskOf.lookup(&op);
       // A view costs nothing, and one of what is gathered later holds up nothing, nor does
       // what is converted to be gathered.
-      if (problem.tasks[task].isCollective() || (mayBeLast && isLast(&op)) || isView(&op) ||
-          convertsPart(&op))
+      if (problem.tasks[task].isCollective() ||
+          (mayBeLast && (isLast(&op) || sumsExchanged(&op))) || isView(&op) || convertsPart(&op))
         continue;
       if (last >= 0)
         depend(task, last);

@@ -54,8 +54,9 @@ def OrderComputation : Pass<"dpc-order-computation", "mlir::ModuleOp"> {
     Plays the ops of each function, and of each body of a loop that communicates, against
     its collectives on a simulated timeline (StreamSchedule.h). Flat storage that is
     gathered where it is read is gathered two buckets ahead, and no earlier. What other ops use keeps its order, for the sake of memory;
-    what is computed last (updates, metrics) comes right after what it reads, or
-    where it waits less, but the new value of a state after those who read the old
+    what is computed last (updates, metrics), and the terms of a norm of gradients that
+    ranks have summed, come right after what they read, or
+    where they wait less, but the new value of a state after those who read the old
     one, so that it may take its place. Numbers that are made of what the host
     writes, such as a learning rate, come first. Collectives stand where they start, in the order in which they could
     start one at a time.

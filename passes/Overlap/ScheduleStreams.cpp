@@ -246,8 +246,8 @@ std::vector<int64_t> longestPathToEnd(const ScheduleProblem &problem) {
   return path;
 }
 
-/// The given order, but a kernel whose result no task waits for comes right
-/// after what it reads: an update finds its gradient in the caches, and the
+/// The given order, but a kernel whose result no task waits for, or that frees what it
+/// reads, comes right after what it reads: an update finds its gradient in the caches, and the
 /// gradient's memory is free from then on.
 std::vector<int64_t> lastAfterWhatTheyRead(const ScheduleProblem &problem) {
   std::vector<bool> hasUsers(problem.tasks.size());
@@ -257,7 +257,7 @@ std::vector<int64_t> lastAfterWhatTheyRead(const ScheduleProblem &problem) {
   std::vector<int64_t> priority;
   for (auto [i, task] : llvm::enumerate(problem.tasks)) {
     priority.push_back(-2 * static_cast<int64_t>(i));
-    if (!task.isCollective() && !hasUsers[i] && !task.dependencies.empty())
+    if (!task.isCollective() && (!hasUsers[i] || task.frees) && !task.dependencies.empty())
       priority.back() = -2 * *llvm::max_element(task.dependencies) - 1;
   }
   return priority;

@@ -25,6 +25,9 @@ struct ScheduleTask {
   /// from its start to the wait for it.
   int64_t bytesInFlight = 0;
   llvm::SmallVector<int64_t, 4> dependencies;
+  /// Whether what this kernel reads can be let go behind it, as with a kernel whose result
+  /// no task waits for.
+  bool frees = false;
 
   bool isCollective() const { return group >= 0; }
 };

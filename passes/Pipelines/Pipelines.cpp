@@ -190,14 +190,17 @@ void dpc::buildLocalPipeline(OpPassManager &manager, const LocalOptions &options
 }
 
 void dpc::buildScheduledPipeline(OpPassManager &manager, const ScheduledOptions &options) {
-  // First of all: what is repeated reads parameters as the backward pass does, be they
+  // Before all that looks at how long values stay.
+  manager.addNestedPass<func::FuncOp>(createAdvanceSums());
+  // Before the rest: what is repeated reads parameters as the backward pass does, be they
   // gathered for it, and stands in each copy of a loop's body.
   if (options.rematBytes != 0 || !options.rematNodes.empty()) {
     RematOptions remat;
     remat.savedBytes = options.rematBytes;
     remat.nodes = listOf<std::string>(options.rematNodes);
-    if (options.zeroStage > 0)
-      remat.dividedAxes = listOf<std::string>(options.zeroAxes);
+    // At no stage that is asked for, the larger ones.
+    remat.divides = options.zeroStage != 0;
+    remat.dividedAxes = listOf<std::string>(options.zeroAxes);
     remat.explain = options.explain;
     manager.addPass(createRemat(remat));
   }

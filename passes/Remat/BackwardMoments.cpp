@@ -4,6 +4,7 @@
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Interfaces/Interfaces.h"
+#include "dialects/NN/IR/Elementwise.h"
 #include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/Program.h"
 
@@ -20,30 +21,39 @@ bool dpc::isFree(Operation *op) {
   return kind == FusionKind::view || kind == FusionKind::repeated;
 }
 
-/// Whether `op` runs as soon as what it reads is there, wherever it stands.
-static bool runsAtOnce(Operation *op) {
-  const FusionKind kind = getFusionKind(op);
-  return isFree(op) || kind == FusionKind::elementwise || kind == FusionKind::reduction ||
-         dist::isCollective(op);
-}
+static bool hasRank(Value value) { return cast<RankedTensorType>(value.getType()).getRank() > 0; }
 
-/// Whether `op` sums over all axes of `division`.
-static bool isSumOver(Operation *op, const dist::MeshShape &division) {
-  if (!isa<dist::AllReduceOp>(op) || division.axes.empty())
+bool dpc::runsAtOnce(Operation *op, llvm::function_ref<bool(Operation *)> isBackward) {
+  const FusionKind kind = getFusionKind(op);
+  if (!isFree(op) && kind != FusionKind::elementwise && kind != FusionKind::reduction &&
+      !dist::isCollective(op))
     return false;
-  const SmallVector<StringRef> axes = dist::axesOf(op);
-  return llvm::all_of(division.axes, [&](const dist::MeshAxis &axis) {
-    return llvm::is_contained(axes, axis.name);
+  return llvm::none_of(op->getOperands(), [&](Value operand) {
+    Operation *maker = operand.getDefiningOp();
+    return maker && !isBackward(maker) && getFusionKind(maker) != FusionKind::repeated &&
+           hasRank(operand);
   });
 }
 
-/// Whether `value` comes from before the backward pass, whose ops are in `numberOf`, and takes
-/// memory. Who reads such a value runs where it stands: earlier it would only be earlier
-/// there again if it is computed again.
-static bool isFromForward(Value value, const llvm::DenseMap<Operation *, int64_t> &numberOf) {
-  Operation *maker = value.getDefiningOp();
-  return maker && !numberOf.contains(maker) && getFusionKind(maker) != FusionKind::repeated &&
-         cast<RankedTensorType>(value.getType()).getRank() > 0;
+/// Whether an update reads `value`, itself or element by element.
+static bool feedsUpdate(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return isa<nn::UpdateOp>(user) ||
+           (isa<nn::ConvertOp>(user) && llvm::any_of(user->getUsers(), [](Operation *next) {
+              return isa<nn::UpdateOp>(next);
+            }));
+  });
+}
+
+int64_t GradientDivision::partsOf(Operation *op) const {
+  if (!divides || !isa<dist::AllReduceOp>(op) || !feedsUpdate(op->getResult(0)))
+    return 1;
+  const SmallVector<StringRef> summed = dist::axesOf(op);
+  if (axes.axes.empty())
+    return dist::membersOf(op);
+  const bool isDivided = llvm::all_of(
+      axes.axes, [&](const dist::MeshAxis &axis) { return llvm::is_contained(summed, axis.name); });
+  return isDivided ? axes.worldSize() : 1;
 }
 
 BackwardMoments::BackwardMoments(Block &block, std::vector<Operation *> ops)
@@ -52,19 +62,15 @@ BackwardMoments::BackwardMoments(Block &block, std::vector<Operation *> ops)
   llvm::DenseMap<Operation *, int64_t> numberOf;
   for (auto [index, op] : llvm::enumerate(backward)) {
     int64_t number = -1;
-    const bool isEarly = runsAtOnce(op) && llvm::none_of(op->getOperands(), [&](Value operand) {
-                           return isFromForward(operand, numberOf);
-                         });
+    const bool isEarly = isa<nn::UpdateOp>(op) ||
+                         runsAtOnce(op, [&](Operation *maker) { return numberOf.contains(maker); });
     if (isEarly)
       for (Value operand : op->getOperands())
         if (auto maker = numberOf.find(operand.getDefiningOp()); maker != numberOf.end())
           number = std::max(number, maker->second);
     // Learning rates and the like depend on nothing of it.
-    const bool isNumber = llvm::all_of(op->getResultTypes(), [](Type type) {
-      return cast<RankedTensorType>(type).getRank() == 0;
-    });
     if (number < 0)
-      number = isNumber && isEarly ? 0 : index;
+      number = isEarly && llvm::none_of(op->getResults(), hasRank) ? 0 : index;
     numberOf[op] = number;
   }
   std::vector<Operation *> inTime = backward;
@@ -74,21 +80,20 @@ BackwardMoments::BackwardMoments(Block &block, std::vector<Operation *> ops)
     momentOf[op] = moment;
 }
 
-std::vector<int64_t> BackwardMoments::countBytes(const dist::MeshShape &division) const {
+std::vector<int64_t> BackwardMoments::countBytes(const GradientDivision &division) const {
   std::vector<int64_t> changes(backward.size() + 1), bytes;
-  // By how many ranks what an op makes is divided.
+  // Among how many ranks what an op makes is divided.
   llvm::DenseMap<Operation *, int64_t> parts;
   for (Operation *op : backward) {
-    int64_t &part = parts[op] = 1;
-    if (isSumOver(op, division))
-      part = division.worldSize();
-    else if (isFree(op) || getFusionKind(op) == FusionKind::elementwise)
+    int64_t part = division.partsOf(op);
+    if (isFree(op) || isa<nn::UpdateOp>(op) || getFusionKind(op) == FusionKind::elementwise)
       for (Value operand : op->getOperands())
         part = std::max(part, parts.lookup(operand.getDefiningOp()));
+    parts[op] = part;
     if (isFree(op))
       continue;
     for (Value result : op->getResults()) {
-      if (!passesThroughMemory(result))
+      if (!passesThroughMemory(result) || (isa<nn::UpdateOp>(op) && lastUseOf(result) < 0))
         continue;
       const int64_t taken = tensorBytes(result.getType()) / part;
       changes[of(op)] += taken;

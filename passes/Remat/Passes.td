@@ -3,6 +3,34 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AdvanceSums : Pass<"dpc-advance-sums", "mlir::func::FuncOp"> {
+  let summary = "Moves what gradients are summed up to right behind them";
+  let description = [{
+    The terms of a norm of all gradients, and the sums over ranks that they need, stand behind
+    the whole backward pass. A kernel that makes a gradient and its term would run there,
+    and all that it reads would stay. This moves them to the gradient: each op of the backward
+    pass of `@step` that moves data, or computes element by element or sums elements, of
+    values of the backward pass alone (`runsAtOnce`, BackwardMoments.h).
+
+    Left alone: single numbers, such as the sum of the terms; updates; functions without a
+    metric `loss` or without updates.
+
+    Needs: level `local`. Keeps: values, every op.
+
+    ```mlir sketch
+    %g = nn.dot %x, %d contract [0] [0] : tensor<8x16xf32>, tensor<8x16xf32> -> tensor<16x16xf32>
+    ... // the rest of the backward pass
+    %q = nn.mul %g, %g : tensor<16x16xf32>
+    %t = nn.reduce sum %q [0, 1] : tensor<16x16xf32> -> tensor<f32>
+    // becomes
+    %g = nn.dot %x, %d contract [0] [0] : tensor<8x16xf32>, tensor<8x16xf32> -> tensor<16x16xf32>
+    %q = nn.mul %g, %g : tensor<16x16xf32>
+    %t = nn.reduce sum %q [0, 1] : tensor<16x16xf32> -> tensor<f32>
+    ...
+    ```
+  }];
+}
+
 def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
   let summary = "Computes values of the forward pass again where the backward pass needs them";
   let description = [{
@@ -49,8 +77,9 @@ def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
            "Bytes fewer than without recomputation that are wanted: what saves as much in the least time is "
            "computed again; -1: all that saves any">,
     ListOption<"nodes", "nodes", "std::string", "Globs of the names of ONNX nodes whose values are computed again">,
-    ListOption<"dividedAxes", "divided-axes", "std::string",
-               "Mesh axes over which gradients will be divided as they are summed: a rank keeps its part">,
+    Option<"divides", "divides", "bool", "false",
+           "Gradients will be divided among ranks as they are summed: a rank keeps its part">,
+    ListOption<"dividedAxes", "divided-axes", "std::string", "The mesh axes over which they are; if none, over those of their sum">,
     Option<"explain", "explain", "bool", "false", "Say in a remark what is kept and what is made again">,
   ];
 }

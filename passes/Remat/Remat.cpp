@@ -34,8 +34,7 @@ struct RematRequest {
   std::vector<llvm::GlobPattern> globs;
   /// Which of them have named a node.
   std::vector<bool> used;
-  /// The axes over which gradients will be divided.
-  dist::MeshShape division;
+  GradientDivision division;
 
   bool names(Operation *op) {
     bool isNamed = false;
@@ -333,9 +332,10 @@ struct RematPass : dpc::impl::RematBase<RematPass> {
     const Ancestors forward = findForwardPass(step), updates(read);
     RematRequest request;
     request.savedBytes = savedBytes < 0 ? std::numeric_limits<int64_t>::max() : int64_t(savedBytes);
+    request.division.divides = divides;
     for (const dist::MeshAxis &axis : dist::getMeshShape(getOperation()).axes)
       if (llvm::is_contained(dividedAxes, axis.name))
-        request.division.axes.push_back(axis);
+        request.division.axes.axes.push_back(axis);
     if (failed(parse(request)))
       return signalPassFailure();
     SmallVector<dist::MicroOp> loops(step.front().getOps<dist::MicroOp>());

@@ -1,5 +1,5 @@
 // RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-remat=explain --mlir-print-op-on-diagnostic=false -o %t 2>&1 | FileCheck %s --check-prefixes=CHECK,WHOLE
-// RUN: dpc-opt %s --split-input-file --dpc-describe-machine '--dpc-remat=explain divided-axes=data' --mlir-print-op-on-diagnostic=false -o %t 2>&1 | FileCheck %s --check-prefixes=CHECK,PARTS
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine '--dpc-remat=explain divides divided-axes=data' --mlir-print-op-on-diagnostic=false -o %t 2>&1 | FileCheck %s --check-prefixes=CHECK,PARTS
 
 // Gradients are larger than activations. An update runs when its gradient is there, though it stands at the end, so
 // that the forward pass keeps the most: some of it is computed again.

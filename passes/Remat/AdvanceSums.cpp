@@ -1,0 +1,63 @@
+// Moves what gradients are summed up to right behind them.
+
+#include "passes/Forward/ForwardPass.h"
+#include "passes/Remat/BackwardMoments.h"
+#include "passes/Remat/Passes.h"
+
+#include "dialects/NN/IR/Program.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_ADVANCESUMS
+#include "passes/Remat/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+
+namespace {
+
+struct AdvanceSumsPass : dpc::impl::AdvanceSumsBase<AdvanceSumsPass> {
+  void runOnOperation() override {
+    func::FuncOp step = getOperation();
+    if (step.isExternal() || step.getName() != "step")
+      return;
+    SmallVector<Value> read;
+    for (auto update : step.front().getOps<nn::UpdateOp>())
+      llvm::append_range(read, update->getOperands());
+    const Ancestors forward = findForwardPass(step), updates(read);
+    auto isBackward = [&](Operation *op) {
+      return op->getBlock() == &step.front() && updates.ops.contains(op) &&
+             !forward.ops.contains(op);
+    };
+    // By the op behind which some were moved, the last of them.
+    llvm::DenseMap<Operation *, Operation *> lastBehind;
+    for (Operation &op : llvm::make_early_inc_range(step.front().without_terminator())) {
+      if (!isBackward(&op) || !runsAtOnce(&op, isBackward) || !readsGradient(&op, isBackward))
+        continue;
+      Operation *maker = nullptr;
+      for (Value operand : op.getOperands())
+        if (Operation *other = operand.getDefiningOp();
+            other && (!maker || maker->isBeforeInBlock(other)))
+          maker = other;
+      Operation *&last = lastBehind[maker];
+      Operation *place = last ? last : maker;
+      if (place->getNextNode() != &op)
+        op.moveAfter(place);
+      last = &op;
+    }
+  }
+
+private:
+  static bool readsGradient(Operation *op, llvm::function_ref<bool(Operation *)> isBackward) {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      Operation *maker = operand.getDefiningOp();
+      return maker && isBackward(maker) && cast<RankedTensorType>(operand.getType()).getRank() > 0;
+    });
+  }
+};
+
+} // namespace
