@@ -165,3 +165,35 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u, %d, %rows : tensor<4x2xf32>, tensor<f32>, tensor<3x2xf32>
 }
+
+// -----
+
+// What is computed again reads the parameter behind a value of the backward pass: the narrow type is gathered for it too.
+dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: @step
+// CHECK: dist.all_gather %{{.*}} : tensor<32xbf16> -> tensor<2x32xbf16>
+// CHECK: %[[W:.*]] = dist.unpack
+// CHECK: %[[A:.*]] = nn.after %[[W]], %{{.*}} : tensor<4x2xbf16>, tensor<2x4xbf16>
+// CHECK-NEXT: nn.exp %[[A]] : tensor<4x2xbf16>
+// CHECK-NOT: dist.all_gather
+// THREE-LABEL: @step
+// THREE: dist.all_gather %{{.*}} : tensor<32xbf16> -> tensor<2x32xbf16>
+// THREE: dist.all_gather %{{.*}} : tensor<32xbf16> -> tensor<2x32xbf16>
+// THREE: nn.after %{{.*}} : tensor<4x2xbf16>, tensor<2x4xbf16>
+func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">})
+    -> (tensor<4x2xf32> {nn.result = #nn.result<state "w">}, tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %n = nn.convert %w : tensor<4x2xf32> -> tensor<4x2xbf16>
+  %d = nn.dot %n, %n contract [0, 1] [0, 1] : tensor<4x2xbf16>, tensor<4x2xbf16> -> tensor<f32>
+  %t = nn.transpose %n [1, 0] : tensor<4x2xbf16> -> tensor<2x4xbf16>
+  %v = nn.after %w, %t : tensor<4x2xf32>, tensor<2x4xbf16>
+  %m = nn.convert %v : tensor<4x2xf32> -> tensor<4x2xbf16>
+  %g = nn.exp %m : tensor<4x2xbf16>
+  %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<4x2xbf16>
+  %u = nn.update(%w, %s : tensor<4x2xf32>, tensor<4x2xbf16>) scalars() {
+  ^bb0(%p: tensor<f32>, %e: tensor<bf16>):
+    %f = nn.convert %e : tensor<bf16> -> tensor<f32>
+    %1 = nn.sub %p, %f : tensor<f32>
+    nn.yield %1 : tensor<f32>
+  } -> tensor<4x2xf32>
+  return %u, %d : tensor<4x2xf32>, tensor<f32>
+}

@@ -455,3 +455,35 @@ func.func @step(%w: tensor<2x4xf32> {nn.arg = #nn.arg<parameter "w">})
   %0 = dist.all_to_all %w on @mesh ["data"] : tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
 }
+
+// -----
+// The shard of a bucket that is read when two later buckets have been filled gets memory of its own, so that theirs
+// can be the first one's; those of the last two lie in their buckets.
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func private @grad(%x: tensor<4xf32>) -> tensor<2x16xf32> {
+  %0 = nn.constant dense<1.0> : tensor<2x16xf32>
+  return %0 : tensor<2x16xf32>
+}
+func.func private @use(%a: tensor<16xf32>, %b: tensor<16xf32>, %c: tensor<16xf32>) -> tensor<16xf32> { return %a : tensor<16xf32> }
+// CHECK-LABEL: exec.entry @step
+// CHECK: %[[A:.*]] = exec.buffer shared : memref<2x16xf32>
+// CHECK: exec.launch @grad(%{{.*}}) into(%[[A]])
+// CHECK: %[[AS:.*]] = exec.buffer shared : memref<16xf32>
+// CHECK: exec.start reduce_scatter sum over ["data"] %[[A]] to %[[AS]]
+// CHECK: exec.launch @grad(%{{.*}}) into(%[[B:[0-9]+]])
+// CHECK: %[[BS:.*]] = exec.view %[[B]] at 0 stride 64 over ["data"]
+// CHECK: exec.start reduce_scatter sum over ["data"] %[[B]] to %[[BS]]
+// CHECK: exec.launch @grad(%{{.*}}) into(%[[C:[0-9]+]])
+// CHECK: %[[CS:.*]] = exec.view %[[C]] at 0 stride 64 over ["data"]
+// CHECK: exec.start reduce_scatter sum over ["data"] %[[C]] to %[[CS]]
+// CHECK: exec.launch @use(%[[AS]], %[[BS]], %[[CS]])
+func.func @step(%x: tensor<4xf32> {nn.arg = #nn.arg<input "x">}) -> (tensor<16xf32> {nn.result = #nn.result<output "y">}) {
+  %a = call @grad(%x) : (tensor<4xf32>) -> tensor<2x16xf32>
+  %as = dist.reduce_scatter sum %a on @mesh ["data"] : tensor<2x16xf32> -> tensor<16xf32>
+  %b = call @grad(%x) : (tensor<4xf32>) -> tensor<2x16xf32>
+  %bs = dist.reduce_scatter sum %b on @mesh ["data"] : tensor<2x16xf32> -> tensor<16xf32>
+  %c = call @grad(%x) : (tensor<4xf32>) -> tensor<2x16xf32>
+  %cs = dist.reduce_scatter sum %c on @mesh ["data"] : tensor<2x16xf32> -> tensor<16xf32>
+  %u = call @use(%as, %bs, %cs) : (tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  return %u : tensor<16xf32>
+}
