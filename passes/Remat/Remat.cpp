@@ -73,6 +73,8 @@ public:
       }
     }
     moments.emplace(block, std::move(backward));
+    if (request.globs.empty())
+      findDerived(forward);
     findBegins();
     problem.savedBytes = request.savedBytes;
     for (Operation *op : ops)
@@ -92,16 +94,21 @@ public:
       return block.getParentOp()->emitError("recomputation: ") << llvm::toString(std::move(error));
     plan = *made;
     for (Operation *reader : moments->getOps())
-      repeatFor(reader);
+      if (!derived.contains(reader))
+        repeatFor(reader);
+    for (Operation *op : llvm::reverse(moments->getOps()))
+      if (derived.contains(op) && op->use_empty())
+        eraseDerived(op);
     return success();
   }
 
   void explain() const {
-    if (!copies.empty())
+    if (plan.countRepeated(problem) > 0 || !copies.empty())
       block.getParentOp()->emitRemark("keeps ")
           << plan.keptBytes << " bytes of the forward pass, in " << plan.cuts.size() + 1
           << " segments, and computes " << plan.countRepeated(problem) << " of " << ops.size()
-          << " ops again: " << plan.plainBytes - plan.peakBytes << " bytes fewer at the most";
+          << " ops again: " << std::abs(plan.plainBytes - plan.peakBytes) << " bytes "
+          << (plan.peakBytes > plan.plainBytes ? "more" : "fewer") << " at the most";
   }
 
 private:
@@ -163,7 +170,7 @@ private:
   void addBackwardReaders(Value read, RematValue &value) const {
     for (Operation *user : read.getUsers()) {
       Operation *op = block.findAncestorOpInBlock(*user);
-      if (op && isFree(op)) {
+      if (op && (isFree(op) || derived.contains(op))) {
         for (Value result : op->getResults())
           addBackwardReaders(result, value);
       } else if (op && moments->contains(op)) {
@@ -178,6 +185,8 @@ private:
   /// Whether the first computation of `value` is still there in the backward pass, or its
   /// readers are to make it of such: it comes from outside, or is kept.
   bool isThere(Value value) const {
+    if (derived.contains(value.getDefiningOp()))
+      return false;
     auto number = valueOf.find(value);
     return number == valueOf.end() || plan.kept[number->second] ||
            plan.isMadeByReaders(problem, number->second);
@@ -208,6 +217,7 @@ private:
       return;
     OpBuilder builder(reader);
     IRMapping again;
+    llvm::DenseSet<Operation *> made; // looked up by key only
     for (Operation *op : collect(lost)) {
       if (copies.contains(op)) {
         again.map(op->getResults(), copies.lookup(op)->getResults());
@@ -216,6 +226,13 @@ private:
       for (Value operand : op->getOperands())
         if (!again.contains(operand))
           again.map(operand, readAgain(builder, operand, trigger));
+      // Nor is it computed with what another reader needed before.
+      if (derived.contains(op))
+        for (Value operand : llvm::SetVector<Value>(op->operand_begin(), op->operand_end()))
+          if (Operation *maker = operand.getDefiningOp();
+              maker && copies.contains(maker) && !made.contains(maker))
+            again.map(operand, readAgain(builder, again.lookup(operand), trigger));
+      made.insert(op);
       Operation *copy = builder.clone(*op, again);
       if (!isFree(op))
         copies[op] = copy;
@@ -233,8 +250,8 @@ private:
       Value value = waiting.pop_back_val();
       Operation *op = value.getDefiningOp();
       auto number = valueOf.find(value);
-      const bool isMade =
-          op && (isFree(op) || (number != valueOf.end() && !plan.kept[number->second]));
+      const bool isMade = op && (isFree(op) || derived.contains(op) ||
+                                 (number != valueOf.end() && !plan.kept[number->second]));
       if (isMade && wanted.insert(op).second && !copies.contains(op))
         llvm::append_range(waiting, op->getOperands());
     }
@@ -252,6 +269,40 @@ private:
     if (nn::typeOf(operand).getRank() == 0 || moments->contains(operand.getDefiningOp()))
       return operand;
     return builder.create<nn::AfterOp>(operand.getLoc(), operand.getType(), operand, trigger);
+  }
+
+  /// Finds what the backward pass computes element by element of values of the forward pass
+  /// alone, such as the derivative of an activation function, for ops that read values of the
+  /// backward pass too. It is computed with these, of what is there then: by itself it could
+  /// be computed with the forward pass, and be kept.
+  void findDerived(const Ancestors &forward) {
+    for (Operation *op : moments->getOps()) {
+      const bool isMadeOfForward = llvm::all_of(op->getOperands(), [&](Value operand) {
+        Operation *maker = operand.getDefiningOp();
+        return !maker || !moments->contains(maker) || derived.contains(maker);
+      });
+      if (isMadeOfForward && (isFree(op) || getFusionKind(op) == FusionKind::elementwise))
+        derived.insert(op);
+    }
+    const llvm::DenseSet<Operation *> ofForward = derived;
+    findBegins();
+    auto readsGradient = [&](Operation *reader) {
+      return llvm::any_of(beginOf.lookup(reader)->getOperands(), [&](Value operand) {
+        return isInBackwardPass(operand.getDefiningOp()) &&
+               !ofForward.contains(operand.getDefiningOp());
+      });
+    };
+    for (Operation *op : llvm::reverse(moments->getOps()))
+      if (derived.contains(op) && !llvm::all_of(op->getUsers(), [&](Operation *user) {
+            Operation *reader = block.findAncestorOpInBlock(*user);
+            return derived.contains(reader) || (moments->contains(reader) && readsGradient(reader));
+          }))
+        derived.erase(op);
+  }
+
+  void eraseDerived(Operation *op) {
+    copies.erase(op);
+    op->erase();
   }
 
   /// Finds the op of the backward pass with which the kernel of each may begin: what it
@@ -292,8 +343,9 @@ private:
   /// Whether `op` comes behind the forward pass; learning rates may not, nor may what each
   /// kernel makes for itself.
   bool isInBackwardPass(Operation *op) const {
-    return op && moments->contains(op) && lastForward->isBeforeInBlock(op) &&
-           llvm::any_of(op->getResultTypes(), hasRank) && getFusionKind(op) != FusionKind::repeated;
+    return op && moments->contains(op) && !derived.contains(op) &&
+           lastForward->isBeforeInBlock(op) && llvm::any_of(op->getResultTypes(), hasRank) &&
+           getFusionKind(op) != FusionKind::repeated;
   }
 
   static bool hasRank(Type type) { return cast<RankedTensorType>(type).getRank() > 0; }
@@ -309,6 +361,8 @@ private:
   Operation *lastForward = nullptr;
   RematProblem problem;
   llvm::MapVector<Value, int64_t> valueOf;
+  /// What is computed for its readers in the backward pass (findDerived); looked up by key only.
+  llvm::DenseSet<Operation *> derived;
   /// Whether only what somebody names is made again.
   bool isAsked = false;
   RematPlan plan;

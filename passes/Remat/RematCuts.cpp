@@ -52,7 +52,9 @@ private:
     /// Whether it is made again for the backward pass.
     bool isMade;
   };
-  /// Places where fewer bytes cross than before, and no more than behind.
+
+  /// Places where no more bytes cross than before and behind. If there are too many, the best
+  /// of each stretch of the program.
   void chooseCandidates() {
     std::vector<int64_t> crossing(ops + 1);
     for (const Lifetime &value : values)
@@ -62,15 +64,16 @@ private:
       }
     for (int64_t op = 1; op <= ops; ++op)
       crossing[op] += crossing[op - 1];
+    std::vector<int64_t> all;
     for (int64_t op = 1; op < ops; ++op)
-      if (crossing[op] < crossing[op - 1] && (op + 1 == ops || crossing[op] <= crossing[op + 1]))
-        places.push_back(op);
-    if (places.size() > kMostCandidates) {
-      std::stable_sort(places.begin(), places.end(),
-                       [&](int64_t a, int64_t b) { return crossing[a] < crossing[b]; });
-      places.resize(kMostCandidates);
-      std::sort(places.begin(), places.end());
-    }
+      if (crossing[op] <= crossing[op - 1] && (op + 1 == ops || crossing[op] <= crossing[op + 1]))
+        all.push_back(op);
+    const size_t stretches = std::min(all.size(), kMostCandidates);
+    for (size_t stretch = 0; stretch < stretches; ++stretch)
+      places.push_back(
+          *std::min_element(all.begin() + stretch * all.size() / stretches,
+                            all.begin() + (stretch + 1) * all.size() / stretches,
+                            [&](int64_t a, int64_t b) { return crossing[a] < crossing[b]; }));
     places.insert(places.begin(), 0);
     places.push_back(ops);
   }

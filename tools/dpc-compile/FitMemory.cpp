@@ -47,7 +47,8 @@ struct Need {
 class MemoryFit {
 public:
   MemoryFit(OwningOpRef<ModuleOp> &module, CompileOptions &options)
-      : module(module), options(options), capacity(options.scheduled.capacityBytes) {
+      : module(module), options(options), capacity(options.scheduled.capacityBytes),
+        explains(options.scheduled.explain) {
     options.scheduled.capacityBytes = 0;
   }
 
@@ -113,13 +114,15 @@ private:
   /// What a plan saves is an estimate: what is missing then is asked for as well, and under
   /// the last division all there is.
   Outcome tryRecomputing(const Division &division, bool isLast) {
-    Outcome outcome = Outcome::tooLarge;
-    int64_t saved = 0;
-    for (int attempt = 0; attempt < 2 && outcome == Outcome::tooLarge; ++attempt) {
+    int64_t saved = last.peak - capacity, before = last.peak;
+    Outcome outcome = tryOnce(division, saved);
+    if (outcome == Outcome::tooLarge) {
       saved += last.peak - capacity;
+      before = last.peak;
       outcome = tryOnce(division, saved);
     }
-    if (outcome == Outcome::tooLarge && isLast)
+    // Where more was asked for and nothing changed, that was all there is.
+    if (outcome == Outcome::tooLarge && isLast && last.peak != before)
       outcome = tryOnce(division, all);
     return outcome;
   }
@@ -129,6 +132,7 @@ private:
     if (options.mayRecompute)
       options.scheduled.rematBytes = saved;
     OwningOpRef<ModuleOp> trial = module->clone();
+    options.scheduled.explain = false;
     if (failed(schedule(*trial, options)))
       return Outcome::failed;
     auto use = (*trial)->getAttrOfType<exec::MemoryUseAttr>(ExecDialect::kMemoryUseAttrName);
@@ -136,8 +140,10 @@ private:
     last.state = use.getParameters() + use.getOptimizer() + use.getBuffers() + use.getData();
     last.how = division.flags;
     if (saved != 0)
-      last.how += (last.how.empty() ? "" : " and ") + std::string(saved == all ? "all" : "parts") +
-                  " of the forward pass computed again";
+      last.how += (last.how.empty() ? "" : " and ") +
+                  std::string(saved == all ? "all of the forward pass that saves memory"
+                                           : "parts of the forward pass") +
+                  " computed again";
     if (!asAsked)
       asAsked = last.peak;
     if (last.peak > capacity) {
@@ -146,7 +152,14 @@ private:
         least = last;
       return Outcome::tooLarge;
     }
-    module = std::move(trial);
+    // What is said of the program is said of this one alone.
+    options.scheduled.explain = explains;
+    if (explains) {
+      if (failed(schedule(*module, options)))
+        return Outcome::failed;
+    } else {
+      module = std::move(trial);
+    }
     if (!last.how.empty())
       llvm::errs() << "dpc-compile: note: needs " << last.peak << " bytes a rank, of " << capacity
                    << " allowed, with " << last.how << "; " << *asAsked << " without\n";
@@ -166,6 +179,7 @@ private:
   OwningOpRef<ModuleOp> &module;
   CompileOptions &options;
   const int64_t capacity;
+  const bool explains;
   Need last, least;
   std::optional<int64_t> asAsked;
 };

@@ -270,11 +270,13 @@ static void parseRemat(const InputArgList &args, CompileOptions &options) {
   const StringRef text = args.getLastArgValue(OPT_remat, "auto");
   options.scheduled.rematBytes = text == "full" ? -1 : 0;
   options.mayRecompute = text == "auto";
-  if (text == "none" || text == "auto" || text == "full")
+  if (text == "none" || text == "auto")
     return;
   if (!args.hasArg(OPT_optimizer))
     usageError("--remat=" + text +
                " needs --optimizer: a program that infers has no backward pass");
+  if (text == "full")
+    return;
   SmallVector<StringRef> globs;
   text.split(globs, ',');
   for (StringRef glob : globs) {

@@ -56,6 +56,23 @@ TEST(RematPlan, SeveralLayersASegmentWhereTheyAreMany) {
   EXPECT_LE(made.cuts.size(), 60u);
 }
 
+TEST(RematPlan, ChainsOfEqualValuesAreCut) {
+  // No place has fewer bytes than the next: about the root of 200 values is kept, and as many
+  // are made again at a time.
+  const RematPlan made = plan(makeChain(100, 10, 10));
+  EXPECT_LE(made.peakBytes, 400);
+}
+
+TEST(RematPlan, AllOfALongProgramIsCut) {
+  // More layers than places that are looked at: of 2,000 values a hundred would do.
+  for (int64_t inside : {10, 100}) {
+    const RematPlan made = plan(makeChain(1000, inside, 10));
+    EXPECT_LE(made.keptBytes, 1500);
+    EXPECT_LE(made.peakBytes, inside == 10 ? 2000 : 4000);
+    EXPECT_GT(made.cuts.back(), 1900);
+  }
+}
+
 TEST(RematPlan, NothingIsRepeatedWhereItDoesNotHelp) {
   // The backward pass reads all of it at once.
   RematProblem problem = makeChain(1, 100, 10);
