@@ -45,7 +45,7 @@ public:
   }
 
   /// How many bytes it takes to repeat all segments but the last: what is kept then, and
-  /// what the largest makes for the backward pass.
+  /// what the largest makes.
   int64_t measure() const {
     const SegmentChoices choices(problem, uses, cuts, stays);
     const int64_t last = cuts.size();
@@ -59,8 +59,7 @@ public:
     }
     const RematPlan plan = makePlan(repeated);
     for (auto [index, value] : enumerate(problem.values))
-      if (!plan.kept[index] && plan.repeated[value.maker] && problem.ops[value.maker].seconds > 0 &&
-          value.firstBackward >= 0)
+      if (!plan.kept[index] && plan.repeated[value.maker] && problem.ops[value.maker].seconds > 0)
         made[plan.segmentOf(value.maker)] += value.bytes;
     return plan.keptBytes + *std::max_element(made.begin(), made.end());
   }

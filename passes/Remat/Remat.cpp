@@ -74,7 +74,7 @@ public:
     }
     moments.emplace(block, std::move(backward));
     if (request.globs.empty())
-      findDerived(forward);
+      findDerived();
     findBegins();
     problem.savedBytes = request.savedBytes;
     for (Operation *op : ops)
@@ -98,7 +98,7 @@ public:
         repeatFor(reader);
     for (Operation *op : llvm::reverse(moments->getOps()))
       if (derived.contains(op) && op->use_empty())
-        eraseDerived(op);
+        op->erase();
     return success();
   }
 
@@ -275,7 +275,7 @@ private:
   /// alone, such as the derivative of an activation function, for ops that read values of the
   /// backward pass too. It is computed with these, of what is there then: by itself it could
   /// be computed with the forward pass, and be kept.
-  void findDerived(const Ancestors &forward) {
+  void findDerived() {
     for (Operation *op : moments->getOps()) {
       const bool isMadeOfForward = llvm::all_of(op->getOperands(), [&](Value operand) {
         Operation *maker = operand.getDefiningOp();
@@ -298,11 +298,6 @@ private:
             return derived.contains(reader) || (moments->contains(reader) && readsGradient(reader));
           }))
         derived.erase(op);
-  }
-
-  void eraseDerived(Operation *op) {
-    copies.erase(op);
-    op->erase();
   }
 
   /// Finds the op of the backward pass with which the kernel of each may begin: what it

@@ -125,9 +125,6 @@ std::vector<int64_t> dpc::replayRemat(const RematProblem &problem, const RematPl
   std::vector<int64_t> begins(problem.ops.size(), positions), ends(problem.ops.size(), -1);
   // Of position i begins and ends, [0] being the end of the forward pass.
   std::vector<int64_t> changes(positions + 2);
-  // What is made again for no more than what is made at the same moment is there one at a
-  // time: of each position the largest.
-  std::vector<int64_t> passing(positions + 2);
   auto live = [&](const RematValue &value, int64_t from, int64_t to) {
     changes[from + 1] += value.bytes;
     changes[to + 2 <= positions + 1 ? to + 2 : positions + 1] -= value.bytes;
@@ -158,12 +155,8 @@ std::vector<int64_t> dpc::replayRemat(const RematProblem &problem, const RematPl
       for (int64_t reader : uses.readersOf(result))
         if (plan.repeated[reader])
           last = std::max(last, ends[reader]);
-      if (plan.kept[result] || last < 0)
-        continue;
-      if (last > begins[op])
+      if (!plan.kept[result] && last >= 0)
         live(value, begins[op], last);
-      else
-        passing[begins[op] + 1] = std::max(passing[begins[op] + 1], value.bytes);
     }
     ends[op] = begins[op];
   }
@@ -171,8 +164,7 @@ std::vector<int64_t> dpc::replayRemat(const RematProblem &problem, const RematPl
   int64_t now = 0;
   for (int64_t position = 0; position <= positions; ++position) {
     now += changes[position];
-    bytes[position] =
-        now + passing[position] + (position ? problem.backwardBytes[position - 1] : 0);
+    bytes[position] = now + (position ? problem.backwardBytes[position - 1] : 0);
   }
   return bytes;
 }

@@ -85,8 +85,7 @@ struct RematPlan {
   llvm::Error verify(const RematProblem &problem) const;
 };
 
-/// Bytes at the end of the forward pass (first), and at each op of the backward pass; of what
-/// is made again at one moment for others that are, the largest.
+/// Bytes at the end of the forward pass (first), and at each op of the backward pass.
 std::vector<int64_t> replayRemat(const RematProblem &problem, const RematPlan &plan);
 
 /// Keeps nothing that costs no time, and repeats what takes the least time a byte until what
