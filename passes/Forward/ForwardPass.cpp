@@ -38,3 +38,10 @@ Ancestors dpc::findForwardPass(func::FuncOp function) {
       losses.push_back(result.get());
   return Ancestors(losses);
 }
+
+Ancestors dpc::findUpdates(func::FuncOp function) {
+  SmallVector<Value> read;
+  for (auto update : function.front().getOps<nn::UpdateOp>())
+    llvm::append_range(read, update->getOperands());
+  return Ancestors(read);
+}

@@ -21,6 +21,9 @@ struct Ancestors {
 /// The forward pass of a function: what its metric `loss` depends on; nothing without it.
 Ancestors findForwardPass(mlir::func::FuncOp function);
 
+/// What the updates of state in a function depend on.
+Ancestors findUpdates(mlir::func::FuncOp function);
+
 } // namespace dpc
 
 #endif // DPC_PASSES_FORWARD_FORWARDPASS_H

@@ -40,6 +40,9 @@ public:
     // Merging moves what stands between these.
     auto starts = llvm::to_vector(block.getOps<StartOp>());
     auto copies = llvm::to_vector(block.getOps<CopyOp>());
+    for (StartOp start : starts)
+      if (start.getKind() == Collective::reduce_scatter)
+        bucketsFilledFrom.push_back(firstUseOf(placeOf(start.getInput()).root));
     // A bucket that is summed in place is worth more than a member that is
     // computed there.
     for (StartOp start : starts)
@@ -205,24 +208,25 @@ private:
         here = use.position;
     return llvm::none_of(uses[root], [&](const Use &use) { return use.position < here; }) &&
            llvm::none_of(uses[from], [&](const Use &use) { return use.position > here; }) &&
-           !outlivesBuckets(start, root, here);
+           !outlivesBuckets(root, here);
   }
 
-  /// Whether the result `root` of the reduce-scatter `start`, at position `here`, is still read
+  int64_t firstUseOf(Operation *root) {
+    int64_t first = INT64_MAX;
+    for (const Use &use : uses[root])
+      first = std::min(first, use.position);
+    return first;
+  }
+
+  /// Whether the result `root` of a reduce-scatter at position `here` is still read
   /// when more than one later bucket has been filled, as if a norm of all gradients is asked
   /// for: in its place the rank's shard would keep all of its bucket until then.
-  bool outlivesBuckets(StartOp start, BufferOp root, int64_t here) {
+  bool outlivesBuckets(BufferOp root, int64_t here) {
     int64_t last = here;
     for (const Use &use : uses[root])
       last = std::max(last, use.position);
-    return llvm::count_if(block.getOps<StartOp>(), [&](StartOp other) {
-             if (other == start || other.getKind() != Collective::reduce_scatter)
-               return false;
-             int64_t first = INT64_MAX;
-             for (const Use &use : uses[placeOf(other.getInput()).root])
-               first = std::min(first, use.position);
-             return here < first && first < last;
-           }) > 1;
+    return llvm::count_if(bucketsFilledFrom,
+                          [&](int64_t first) { return here < first && first < last; }) > 1;
   }
 
   void forget(Operation *op) {
@@ -263,6 +267,8 @@ private:
 
   Block &block;
   DenseMap<Operation *, SmallVector<Use>> uses;
+  /// Where the operands of reduce-scatters are first written.
+  SmallVector<int64_t> bucketsFilledFrom;
 };
 
 struct ComputeInPlacePass : dpc::impl::ComputeInPlaceBase<ComputeInPlacePass> {

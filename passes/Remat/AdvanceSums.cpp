@@ -4,8 +4,6 @@
 #include "passes/Remat/BackwardMoments.h"
 #include "passes/Remat/Passes.h"
 
-#include "dialects/NN/IR/Program.h"
-
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -25,10 +23,7 @@ struct AdvanceSumsPass : dpc::impl::AdvanceSumsBase<AdvanceSumsPass> {
     func::FuncOp step = getOperation();
     if (step.isExternal() || step.getName() != "step")
       return;
-    SmallVector<Value> read;
-    for (auto update : step.front().getOps<nn::UpdateOp>())
-      llvm::append_range(read, update->getOperands());
-    const Ancestors forward = findForwardPass(step), updates(read);
+    const Ancestors forward = findForwardPass(step), updates = findUpdates(step);
     auto isBackward = [&](Operation *op) {
       return op->getBlock() == &step.front() && updates.ops.contains(op) &&
              !forward.ops.contains(op);
@@ -55,7 +50,7 @@ private:
   static bool readsGradient(Operation *op, llvm::function_ref<bool(Operation *)> isBackward) {
     return llvm::any_of(op->getOperands(), [&](Value operand) {
       Operation *maker = operand.getDefiningOp();
-      return maker && isBackward(maker) && cast<RankedTensorType>(operand.getType()).getRank() > 0;
+      return maker && isBackward(maker) && hasRank(operand.getType());
     });
   }
 };

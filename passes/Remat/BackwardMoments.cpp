@@ -21,7 +21,7 @@ bool dpc::isFree(Operation *op) {
   return kind == FusionKind::view || kind == FusionKind::repeated;
 }
 
-static bool hasRank(Value value) { return cast<RankedTensorType>(value.getType()).getRank() > 0; }
+bool dpc::hasRank(Type type) { return cast<RankedTensorType>(type).getRank() > 0; }
 
 bool dpc::runsAtOnce(Operation *op, llvm::function_ref<bool(Operation *)> isBackward) {
   const FusionKind kind = getFusionKind(op);
@@ -31,7 +31,7 @@ bool dpc::runsAtOnce(Operation *op, llvm::function_ref<bool(Operation *)> isBack
   return llvm::none_of(op->getOperands(), [&](Value operand) {
     Operation *maker = operand.getDefiningOp();
     return maker && !isBackward(maker) && getFusionKind(maker) != FusionKind::repeated &&
-           hasRank(operand);
+           hasRank(operand.getType());
   });
 }
 
@@ -70,7 +70,7 @@ BackwardMoments::BackwardMoments(Block &block, std::vector<Operation *> ops)
           number = std::max(number, maker->second);
     // Learning rates and the like depend on nothing of it.
     if (number < 0)
-      number = isEarly && llvm::none_of(op->getResults(), hasRank) ? 0 : index;
+      number = isEarly && llvm::none_of(op->getResultTypes(), hasRank) ? 0 : index;
     numberOf[op] = number;
   }
   std::vector<Operation *> inTime = backward;

@@ -17,6 +17,9 @@ namespace dpc {
 /// where they read it, such as constants. It is made again wherever it is read.
 bool isFree(mlir::Operation *op);
 
+/// Whether a tensor is more than a number.
+bool hasRank(mlir::Type type);
+
 /// Whether `op`, of the backward pass, can run as soon as what it reads is there, wherever it
 /// stands: it moves data, or computes element by element, of the backward pass alone
 /// (`isBackward`). What reads a value of the forward pass runs where it stands: if that value

@@ -284,6 +284,7 @@ private:
       if (isMadeOfForward && (isFree(op) || getFusionKind(op) == FusionKind::elementwise))
         derived.insert(op);
     }
+    // Begins as they are if nothing derived counts; the constructor finds those that count.
     const llvm::DenseSet<Operation *> ofForward = derived;
     findBegins();
     auto readsGradient = [&](Operation *reader) {
@@ -343,8 +344,6 @@ private:
            getFusionKind(op) != FusionKind::repeated;
   }
 
-  static bool hasRank(Type type) { return cast<RankedTensorType>(type).getRank() > 0; }
-
   Block &block;
   /// The forward pass in its order, and its numbers.
   std::vector<Operation *> ops;
@@ -375,10 +374,7 @@ struct RematPass : dpc::impl::RematBase<RematPass> {
     FailureOr<Machine> machine = dist::getMachine(getOperation());
     if (failed(machine))
       return signalPassFailure();
-    SmallVector<Value> read;
-    for (auto update : step.front().getOps<nn::UpdateOp>())
-      llvm::append_range(read, update->getOperands());
-    const Ancestors forward = findForwardPass(step), updates(read);
+    const Ancestors forward = findForwardPass(step), updates = findUpdates(step);
     RematRequest request;
     request.savedBytes = savedBytes < 0 ? std::numeric_limits<int64_t>::max() : int64_t(savedBytes);
     request.division.divides = divides;

@@ -114,13 +114,12 @@ private:
   /// What a plan saves is an estimate: what is missing then is asked for as well, and under
   /// the last division all there is.
   Outcome tryRecomputing(const Division &division, bool isLast) {
-    int64_t saved = last.peak - capacity, before = last.peak;
-    Outcome outcome = tryOnce(division, saved);
-    if (outcome == Outcome::tooLarge) {
-      saved += last.peak - capacity;
-      before = last.peak;
-      outcome = tryOnce(division, saved);
-    }
+    const int64_t missing = last.peak - capacity;
+    Outcome outcome = tryOnce(division, missing);
+    if (outcome != Outcome::tooLarge)
+      return outcome;
+    const int64_t before = last.peak;
+    outcome = tryOnce(division, missing + before - capacity);
     // Where more was asked for and nothing changed, that was all there is.
     if (outcome == Outcome::tooLarge && isLast && last.peak != before)
       outcome = tryOnce(division, all);
