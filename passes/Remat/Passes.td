@@ -48,6 +48,7 @@ def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
     over ranks and updates run as soon as their gradients are there (BackwardMoments.h).
 
     With `nodes`, what the ONNX nodes of these names make is computed again, and nothing else.
+    A name of which the backward pass reads nothing gives a warning, one that is no node's an error.
 
     What is computed again reads its operands through `nn.after`, so that it neither
     becomes a kernel with, nor is moved to, the first computation of the same.

@@ -32,18 +32,19 @@ struct RematRequest {
   int64_t savedBytes;
   /// Names of ONNX nodes whose values are made again; if there are any, no others are.
   std::vector<llvm::GlobPattern> globs;
-  /// Which of them have named a node.
-  std::vector<bool> used;
+  /// Which of them have named a node, and one that is made again.
+  std::vector<bool> used, repeated;
   GradientDivision division;
 
-  bool names(Operation *op) {
+  /// Whether a glob names a node of `op`; notes in `found` which do.
+  bool names(Operation *op, std::vector<bool> &found) const {
     bool isNamed = false;
     if (isOfLoss(op->getLoc()))
       return false;
     for (StringRef node : nodesOf(op->getLoc()))
-      for (auto [glob, isUsed] : llvm::enumerate(globs))
-        if (isUsed.match(node))
-          isNamed = used[glob] = true;
+      for (auto [index, glob] : llvm::enumerate(globs))
+        if (glob.match(node))
+          isNamed = found[index] = true;
     return isNamed;
   }
 };
@@ -102,6 +103,13 @@ public:
     return success();
   }
 
+  /// Notes which globs name what is made again.
+  void findRepeated(RematRequest &request) const {
+    for (Operation *op : ops)
+      if (copies.contains(op))
+        request.names(op, request.repeated);
+  }
+
   void explain() const {
     if (plan.countRepeated(problem) > 0 || !copies.empty())
       block.getParentOp()->emitRemark("keeps ")
@@ -137,7 +145,7 @@ private:
     made.mayRepeat = op->getNumRegions() == 0;
     made.seconds = 0;
     isAsked = !request.globs.empty();
-    const bool isNamed = request.names(op);
+    const bool isNamed = request.names(op, request.used);
     if (isFree(op) || !made.mayRepeat)
       return;
     made.seconds = secondsOf(op, machine);
@@ -397,6 +405,11 @@ struct RematPass : dpc::impl::RematBase<RematPass> {
             << nodes[index] << ": no node of the forward pass has such a name";
         return signalPassFailure();
       }
+    for (auto [index, isRepeated] : llvm::enumerate(request.repeated))
+      if (!isRepeated)
+        getOperation().emitWarning("--remat=")
+            << nodes[index] << ": nothing is computed again, as the backward pass reads nothing "
+            << "that these nodes compute";
   }
 
 private:
@@ -409,6 +422,7 @@ private:
       request.globs.push_back(std::move(*glob));
     }
     request.used.resize(request.globs.size());
+    request.repeated.resize(request.globs.size());
     return success();
   }
 
@@ -417,6 +431,7 @@ private:
     BlockRemat remat(block, forward, updates, machine, request);
     if (failed(remat.run()))
       return failure();
+    remat.findRepeated(request);
     if (explain)
       remat.explain();
     return success();

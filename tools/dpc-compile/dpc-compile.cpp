@@ -23,6 +23,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/ToolOutputFile.h"
 
@@ -32,31 +33,30 @@ using namespace mlir;
 using namespace dpc;
 
 /// One line a diagnostic: what went wrong, and at which node. What comes after
-/// the first error is its consequence.
+/// the first error is its consequence. A warning is given once, however often
+/// the program is made until it fits.
 static LogicalResult printDiagnostic(Diagnostic &diagnostic) {
   static bool hasFailed = false;
+  static llvm::StringSet<> warnings;
   if (hasFailed)
     return success();
-  hasFailed = diagnostic.getSeverity() == DiagnosticSeverity::Error;
-  llvm::raw_ostream &os = llvm::errs();
-  switch (diagnostic.getSeverity()) {
-  case DiagnosticSeverity::Error:
-    os << "dpc-compile: error: ";
-    break;
-  case DiagnosticSeverity::Warning:
-    os << "dpc-compile: warning: ";
-    break;
-  default:
-    os << "dpc-compile: note: ";
-  }
   // The importer's own messages begin with the node and its operator.
   std::string message = diagnostic.str();
   StringRef node;
   if (!StringRef(message).starts_with("node '"))
     node = firstNodeOf(diagnostic.getLocation());
   if (!node.empty())
-    os << "node '" << node << "': ";
-  os << message << "\n";
+    message = "node '" + node.str() + "': " + message;
+  StringRef kind = "note";
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
+    kind = "error";
+    hasFailed = true;
+  } else if (diagnostic.getSeverity() == DiagnosticSeverity::Warning) {
+    kind = "warning";
+    if (!warnings.insert(message).second)
+      return success();
+  }
+  llvm::errs() << "dpc-compile: " << kind << ": " << message << "\n";
   return success();
 }
 

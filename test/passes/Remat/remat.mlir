@@ -1,5 +1,6 @@
 // RUN: dpc-opt %s --dpc-describe-machine --dpc-remat=saved-bytes=1 | FileCheck %s
 // RUN: dpc-opt %s --dpc-describe-machine '--dpc-remat=nodes=expo*,sec*' | FileCheck %s --check-prefix=NODES
+// RUN: dpc-opt %s --dpc-describe-machine '--dpc-remat=nodes=expo*,sec*' 2>&1 >/dev/null | FileCheck %s --check-prefix=NOTHING
 // RUN: dpc-opt %s --dpc-describe-machine --dpc-remat=saved-bytes=0 | FileCheck %s --check-prefix=NONE
 // RUN: not dpc-opt %s --dpc-describe-machine '--dpc-remat=nodes=prod*,foo*' 2>&1 | FileCheck %s --check-prefix=NAMES
 
@@ -27,6 +28,10 @@
 // NODES-NEXT: %[[F:.*]] = nn.dot %[[E]], %[[AGAIN]]
 // NODES-NEXT: nn.dot %[[F]], %[[X]]
 // NODES-NOT: nn.after
+
+// NOTHING-NOT: --remat=expo*
+// NOTHING: --remat=sec*: nothing is computed again, as the backward pass reads nothing that these nodes compute
+// NOTHING-NOT: --remat=expo*
 
 // NONE-LABEL: @step
 // NONE-NOT: nn.after
