@@ -38,6 +38,8 @@ struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
       if (buffer->use_empty())
         buffer->erase();
     });
+    if (oneRegion)
+      joinRegions(module);
     const Liveness liveness(module);
     llvm::Expected<MemoryPlan> plan = planMemory(liveness.problem);
     llvm::Error error = plan ? plan->verify(liveness.problem) : plan.takeError();
@@ -59,6 +61,15 @@ struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
   }
 
 private:
+  /// Lets buffers that no collective touches lie where collectives work, if there are any: the
+  /// two kinds need most at different times.
+  static void joinRegions(ModuleOp module) {
+    const bool communicates =
+        module.walk([](StartOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (communicates)
+      module.walk([](BufferOp buffer) { buffer.setSpace(Space::shared); });
+  }
+
   static Purpose purposeOf(Operation *buffer) {
     auto attr = buffer->getAttrOfType<PurposeAttr>(ExecDialect::kPurposeAttrName);
     return attr ? attr.getValue() : Purpose::activations;

@@ -13,6 +13,9 @@ def AssignOffsets : Pass<"dpc-assign-offsets", "mlir::ModuleOp"> {
     of an input that dies in its launch, where the kernel can compute in place.
     MemoryPlan.h has the algorithm.
 
+    With `one-region`, buffers of a program that communicates all lie in the shared space, where
+    what collectives work on and what they do not may take turns on the same bytes.
+
     Sets the offsets and the module's `exec.memory`. Fails when the plan needs
     more than `capacity-bytes` over all spaces.
 
@@ -28,6 +31,7 @@ def AssignOffsets : Pass<"dpc-assign-offsets", "mlir::ModuleOp"> {
   let options = [
     Option<"capacityBytes", "capacity-bytes", "int64_t", "0",
            "Bytes a rank may use; 0 for no limit">,
+    Option<"oneRegion", "one-region", "bool", "false", "Buffers lie in the shared space if collectives work there">,
     Option<"explain", "explain", "bool", "false", "Emit a remark with the peak and its lower bound">,
   ];
 }

@@ -254,6 +254,7 @@ void dpc::buildScheduledPipeline(OpPassManager &manager, const ScheduledOptions 
   manager.addPass(createMarkPurposes());
   AssignOffsetsOptions memory;
   memory.capacityBytes = options.capacityBytes;
+  memory.oneRegion = options.oneRegion;
   memory.explain = options.explain;
   manager.addPass(createAssignOffsets(memory));
   addCheck(manager, Level::scheduled, options);

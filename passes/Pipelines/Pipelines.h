@@ -126,6 +126,9 @@ struct ScheduledOptions : ExplainedOptions<ScheduledOptions> {
   ListOption<std::string> rematNodes{*this, "remat-nodes",
                                      llvm::cl::desc("Globs of the ONNX nodes whose values are "
                                                     "computed again, in the place of others")};
+  Option<bool> oneRegion{*this, "one-region", llvm::cl::init(false),
+                         llvm::cl::desc("What collectives work on is as fast as other memory: all "
+                                        "buffers may lie there")};
   Option<bool> overlap{*this, "overlap", llvm::cl::init(true),
                        llvm::cl::desc("Hide communication behind compute")};
   Option<bool> recompute{*this, "recompute", llvm::cl::init(true),

@@ -1,0 +1,34 @@
+// RUN: dpc-opt %s --split-input-file --dpc-assign-offsets=one-region | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-assign-offsets | FileCheck %s --check-prefix=TWO
+
+// What is only computed with (%a) and what the collective works on (%s) take turns on the same bytes. State stays.
+// CHECK: exec.memory = #exec.memory<arena = 64, shared = 64, peak = 128,
+// CHECK: exec.persistent @state.w #nn.arg<parameter "w"> arena at 0
+// CHECK: %[[A:.*]] = exec.buffer shared at 0
+// CHECK: exec.launch @k(%{{.*}}) into(%[[A]])
+// TWO: exec.memory = #exec.memory<arena = 128, shared = 64, peak = 192,
+func.func private @k(%a: tensor<16xf32>) -> tensor<16xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<16xf32> }
+exec.persistent @state.w #nn.arg<parameter "w"> arena : memref<16xf32>
+exec.entry @step {
+  %w = exec.get @state.w : memref<16xf32>
+  %a = exec.buffer arena : memref<16xf32>
+  exec.launch @k(%w) into (%a) : (memref<16xf32>), (memref<16xf32>)
+  exec.launch @k(%a) into (%w) : (memref<16xf32>), (memref<16xf32>)
+  %s = exec.buffer shared : memref<16xf32>
+  exec.launch @k(%w) into (%s) : (memref<16xf32>), (memref<16xf32>)
+  %e = exec.start all_reduce sum over ["data"] %s to %s id 0 : memref<16xf32>, memref<16xf32>
+  exec.wait %e
+  exec.launch @k(%s) into (%w) : (memref<16xf32>), (memref<16xf32>)
+}
+
+// -----
+// Without a collective there is no shared memory.
+// CHECK: exec.memory = #exec.memory<arena = 128, shared = 0, peak = 128,
+func.func private @k(%a: tensor<16xf32>) -> tensor<16xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<16xf32> }
+exec.persistent @state.w #nn.arg<parameter "w"> arena : memref<16xf32>
+exec.entry @step {
+  %w = exec.get @state.w : memref<16xf32>
+  %a = exec.buffer arena : memref<16xf32>
+  exec.launch @k(%w) into (%a) : (memref<16xf32>), (memref<16xf32>)
+  exec.launch @k(%a) into (%w) : (memref<16xf32>), (memref<16xf32>)
+}
