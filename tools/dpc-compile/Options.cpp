@@ -244,8 +244,8 @@ static void parseTarget(const InputArgList &args, CompileOptions &options) {
     if (args.hasArg(option))
       usageError(name + ": not an option of --target=" + machine.target);
   };
-  // On the host, what ranks of one machine share has small pages only, which costs more time
-  // than the bytes are worth (docs/performance.md).
+  // On the host, memory that ranks of one machine share has small pages, unless the system is
+  // set otherwise: that costs more time than the bytes are worth (docs/performance.md).
   options.scheduled.oneRegion = isCuda;
   if (isCuda) {
     refuse(OPT_cpu, "--cpu");
