@@ -143,6 +143,18 @@ def rotations(tests):
         expect(os.listdir(f'{room}/ck/step-30'), 'step-30 is empty')
     yield 'rotation', rotation
 
+    def unreadable():
+        """A checkpoint whose files are sound, but whose manifest lacks elements, is no reason to remove one that can be read."""
+        room = trained(tests)
+        with open(f'{room}/ck/step-6/manifest.json') as file:
+            tensors = json.load(file)['tensors']
+        tensors[0]['pieces'] = []
+        manifest(tensors=tensors)(f'{room}/ck/step-6')
+        errors = tests.train(room, '--steps=11', '--resume', '--checkpoint-every=4')
+        expect(DAMAGED in errors, errors)
+        expect(checkpoints_in(room) == ['step-11', 'step-4', 'step-6', 'step-8'], checkpoints_in(room))
+    yield 'rotation and a checkpoint that cannot be read', unreadable
+
     def names_like_ours():
         """A copy that the user keeps in an old checkpoint has nearly the name of a file half written, and stays."""
         room = trained(tests)

@@ -6,6 +6,7 @@
 #include "test/runtime/ForkRanks.h"
 #include "test/runtime/TestFiles.h"
 
+#include <algorithm>
 #include <deque>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -131,6 +132,46 @@ TEST(Segments, RandomCutsAreWholeOrNot) {
   }
 }
 
+// Any set of elements: the same ones, each once, and few segments where they
+// repeat.
+TEST(Segments, IntervalsAreTheSameElements) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<Interval> intervals;
+    std::vector<uint64_t> want;
+    for (uint64_t at = random() % 3; intervals.size() < size_t(1 + round % 30);) {
+      const uint64_t length = 1 + random() % 3;
+      intervals.push_back({at, at + length});
+      for (uint64_t k = 0; k < length; ++k)
+        want.push_back(at + k);
+      at += length + random() % 3;
+    }
+    std::vector<uint64_t> got = listed(segmentsOf(intervals));
+    std::sort(got.begin(), got.end());
+    ASSERT_EQ(got, want) << "round " << round;
+  }
+}
+
+TEST(Segments, PartsThatRepeatAreFew) {
+  // [20, 65]: column 0 and columns 33 to 64 of each row.
+  std::vector<Interval> rows;
+  for (uint64_t row = 0; row < 20; ++row) {
+    rows.push_back({row * 65, row * 65 + 1});
+    rows.push_back({row * 65 + 33, row * 65 + 65});
+  }
+  EXPECT_LE(segmentsOf(rows).size(), 3u); // the end of a row is one piece with the next one's begin
+  // [4, 5, 6]: columns 1 and 2 of rows 1 to 3 of each.
+  std::vector<Segments> each;
+  for (uint64_t outer = 0; outer < 4; ++outer)
+    for (uint64_t row = 1; row < 4; ++row)
+      each.push_back(make(outer * 30 + row * 6 + 1, 2));
+  const std::vector<Segments> few = compacted(each);
+  ASSERT_EQ(few.size(), 1u);
+  EXPECT_EQ(listed(few), listed(each));
+  // What is one loop keeps its form.
+  EXPECT_EQ(compacted({make(3, 3, 4, 6)}), (std::vector<Segments>{make(3, 3, 4, 6)}));
+}
+
 TEST(FileTensor, ReadsAnyRangeOfItsPieces) {
   // [3, 4] by columns: 0 1 | 2 3.
   const std::vector<float> left = {0, 1, 4, 5, 8, 9}, right = {2, 3, 6, 7, 10, 11};
@@ -161,6 +202,7 @@ public:
     for (const dpc_run_t &run : runLists.back())
       placementLists.back().push_back({0, owned, 0, run.length, run.length ? 1u : 0u, &run});
     dpc_state_t state = {};
+    state.name = "w";
     state.dtype = DPC_F32;
     state.dim_count = 1;
     state.shape = shapes.back().data();
@@ -168,12 +210,36 @@ public:
     states.push_back(state);
   }
 
-  /// State and writer of each piece.
-  std::vector<std::pair<uint32_t, uint32_t>> plan() {
+  /// A state of f32 [elements], of which each rank has several runs.
+  void addRuns(int64_t elements, const std::vector<std::vector<dpc_run_t>> &runs) {
+    shapes.push_back({elements});
+    placementLists.emplace_back();
+    for (const std::vector<dpc_run_t> &its : runs) {
+      runLists.push_back(its);
+      placementLists.back().push_back(
+          {0, 1, 0, uint64_t(elements), runLists.back().size(), runLists.back().data()});
+    }
+    dpc_state_t state = {};
+    state.name = "w";
+    state.dtype = DPC_F32;
+    state.dim_count = 1;
+    state.shape = shapes.back().data();
+    state.placements = placementLists.back().data();
+    states.push_back(state);
+  }
+
+  dpc_status_t plan(std::vector<PlannedPiece> *out) {
     program.states = states.data();
     program.state_count = uint32_t(states.size());
+    return planWriting(program, out);
+  }
+
+  /// State and writer of each piece.
+  std::vector<std::pair<uint32_t, uint32_t>> plan() {
+    std::vector<PlannedPiece> pieces;
+    EXPECT_EQ(plan(&pieces), DPC_OK) << dpc_last_error();
     std::vector<std::pair<uint32_t, uint32_t>> out;
-    for (const PlannedPiece &piece : planWriting(program))
+    for (const PlannedPiece &piece : pieces)
       out.emplace_back(piece.state, piece.rank);
     return out;
   }
@@ -204,10 +270,74 @@ TEST(WritePlan, ShardsAreWrittenByTheirRanks) {
   EXPECT_EQ(planned.plan(), (Writers{{0, 0}, {0, 1}, {1, 2}, {2, 3}}));
 }
 
-TEST(WritePlan, OnlyOwnersWrite) {
+TEST(WritePlan, ElementsThatNobodyOwnsAreNamed) {
+  std::vector<PlannedPiece> pieces;
   Planned planned(1);
   planned.add(8, {run(0, 8)}, false);
-  EXPECT_EQ(planned.plan(), Writers{});
+  EXPECT_EQ(planned.plan(&pieces), DPC_INVALID);
+  EXPECT_STREQ(dpc_last_error(), "state \"w\": no piece has element 0 of 8");
+  Planned short1(2);
+  short1.add(8, {run(0, 5), run(3, 4)});
+  EXPECT_EQ(short1.plan(&pieces), DPC_INVALID);
+  EXPECT_STREQ(dpc_last_error(), "state \"w\": no piece has element 7 of 8");
+}
+
+// [1 + (64: model)] of columns: column 0 is on both ranks.
+TEST(WritePlan, ElementsOnSeveralRanksAreWrittenOnce) {
+  const uint64_t rows = 10, width = 65;
+  std::vector<std::vector<dpc_run_t>> runs(2);
+  for (uint64_t row = 0; row < rows; ++row)
+    for (uint64_t rank = 0; rank < 2; ++rank) {
+      runs[rank].push_back(run(row * width, 1));
+      runs[rank].push_back(run(row * width + 1 + rank * 32, 32));
+    }
+  Planned planned(2);
+  planned.addRuns(int64_t(rows * width), runs);
+  std::vector<PlannedPiece> pieces;
+  ASSERT_EQ(planned.plan(&pieces), DPC_OK) << dpc_last_error();
+  ASSERT_EQ(pieces.size(), 2u);
+  Cover cover;
+  for (const PlannedPiece &piece : pieces) {
+    EXPECT_LE(piece.segments.size(), 3u);
+    cover.push_back(piece.segments);
+  }
+  EXPECT_EQ(check(cover, rows * width), DPC_OK) << dpc_last_error();
+}
+
+// Random owners of random elements, of which a rank may have some twice. Each
+// element has one writer, and that one owns it.
+TEST(WritePlan, RandomOwnersWriteEachElementOnce) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 2000; ++round) {
+    const uint64_t elements = 1 + random() % 40, world = 1 + random() % 4;
+    std::vector<std::vector<dpc_run_t>> runs(world);
+    std::vector<std::vector<bool>> owns(world, std::vector<bool>(elements));
+    auto give = [&](uint64_t rank, uint64_t begin, uint64_t length, uint64_t count, uint64_t step) {
+      if (begin + (count - 1) * step + length > elements)
+        return;
+      runs[rank].push_back({0, begin, length, {count, 1}, {0, 0}, {step, 0}});
+      for (uint64_t i = 0; i < count; ++i)
+        for (uint64_t k = 0; k < length; ++k)
+          owns[rank][begin + i * step + k] = true;
+    };
+    for (uint64_t rank = 0; rank < world; ++rank)
+      for (uint64_t n = random() % 4; n-- > 0;)
+        give(rank, random() % elements, 1 + random() % 6, 1 + random() % 4, 1 + random() % 8);
+    for (uint64_t e = 0; e < elements; ++e) // what nobody has yet
+      if (std::none_of(owns.begin(), owns.end(), [&](const auto &its) { return its[e]; }))
+        give(random() % world, e, 1, 1, 0);
+    Planned planned{uint32_t(world)};
+    planned.addRuns(int64_t(elements), runs);
+    std::vector<PlannedPiece> pieces;
+    ASSERT_EQ(planned.plan(&pieces), DPC_OK) << dpc_last_error();
+    std::vector<int> written(elements);
+    for (const PlannedPiece &piece : pieces)
+      for (uint64_t element : listed(piece.segments)) {
+        ++written[element];
+        EXPECT_TRUE(owns[piece.rank][element]);
+      }
+    ASSERT_EQ(written, std::vector<int>(elements, 1)) << "round " << round;
+  }
 }
 
 TEST(Manifest, IsReadAsItWasWritten) {

@@ -2,6 +2,7 @@
 // disk.
 #include "test/runtime/ProducedProgram.h"
 
+#include <cstring>
 #include <filesystem>
 
 using namespace dpc::test;
@@ -109,6 +110,72 @@ TEST_F(ProducedFiles, AFullDiskWhileStepsGoOn) {
             std::string::npos)
       << outcome.text;
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("ck")), {}), 1);
+}
+
+// Older checkpoints go when a newer one has been read back: here the disk loses a
+// write of a rank's file, or of the manifest.
+TEST_F(ProducedFiles, ACheckpointIsReadBack) {
+  for (const char *file : {"state-1", "manifest"}) {
+    const std::string folder = path("ck") + std::to_string(std::strlen(file));
+    ASSERT_EQ(train(2, {"--steps=3", "--checkpoint=" + folder, "--checkpoint-every=1"}).code, 0);
+    const Outcome outcome =
+        train(2, {"--steps=9", "--checkpoint=" + folder, "--resume", "--checkpoint-every=1"},
+              {std::string("DPC_TEST_LOST_WRITE=") + file});
+    EXPECT_EQ(outcome.code, 5) << outcome.text;
+    EXPECT_NE(outcome.text.find(file), std::string::npos) << outcome.text;
+    EXPECT_NE(outcome.text.find(" back"), std::string::npos) << outcome.text;
+    for (const char *step : {"/step-1", "/step-2", "/step-3"})
+      EXPECT_TRUE(std::filesystem::exists(folder + step)) << file << step;
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 3) << file;
+  }
+}
+
+// A run that goes on has the samples that it would have had.
+TEST_F(ProducedFiles, ResumesWithTheSameOrderOfSamples) {
+  auto go = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--data=" + data, "--checkpoint=" + path("ck")});
+    return run(command(1, arguments));
+  };
+  ASSERT_EQ(go({"--steps=1"}).code, 0);
+  Outcome outcome = go({"--steps=2", "--resume", "--no-shuffle"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_NE(outcome.text.find("was written without --no-shuffle, this run has it"),
+            std::string::npos)
+      << outcome.text;
+  EXPECT_EQ(go({"--steps=2", "--resume"}).code, 0);
+  // Programs before this one did not say.
+  const std::string file = path("ck") + "/step-2/manifest.json";
+  std::string text = readFile(file);
+  const std::string said = "\"order\":\"shuffled\",";
+  ASSERT_NE(text.find(said), std::string::npos) << text;
+  text.erase(text.find(said), said.size());
+  writeFile(file, text);
+  EXPECT_EQ(go({"--steps=3", "--resume", "--no-shuffle"}).code, 0);
+  outcome = go({"--steps=4", "--resume"});
+  EXPECT_EQ(outcome.code, 0) << outcome.text; // from step 2
+  EXPECT_NE(outcome.text.find("was written with --no-shuffle, this run has it not"),
+            std::string::npos)
+      << outcome.text;
+}
+
+// A checkpoint has all parameters. With none there yet, or when dpc-run starts the
+// run anew, --init-params is no contradiction.
+TEST_F(ProducedFiles, InitParamsDoNotGoWithACheckpoint) {
+  ASSERT_EQ(train(1, {"--steps=1", "--save-params=" + path("w")}).code, 0);
+  const std::vector<std::string> both = {"--steps=4", "--resume", "--init-params=" + path("w"),
+                                         "--checkpoint=" + path("ck"), "--checkpoint-every=1"};
+  std::vector<std::string> anew = command(2, both);
+  anew.push_back("--data=" + data);
+  anew.push_back("--no-shuffle");
+  anew.insert(anew.begin() + 1, "--max-restarts=1");
+  Outcome outcome = run(anew, {"DPC_TEST_FAULT=kill:1:2"});
+  EXPECT_EQ(outcome.code, 3) << outcome.text;
+  EXPECT_NE(outcome.text.find("resumed at step "), std::string::npos) << outcome.text;
+  outcome = train(2, both);
+  EXPECT_EQ(outcome.code, 1) << outcome.text;
+  EXPECT_NE(outcome.text.find("--resume and --init-params: the checkpoint in " + path("ck")),
+            std::string::npos)
+      << outcome.text;
 }
 
 // Another folder's checkpoint is the first of a new one, which from then on

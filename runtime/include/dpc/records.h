@@ -29,8 +29,8 @@ typedef struct dpc_run_t {
  * storage and blocked memory layouts are runs. */
 typedef struct dpc_placement_t {
   uint32_t space;
-  uint32_t owner;     /**< 1: this rank's copy is the one saved (every element has
-                      exactly one owner, or all equal copies) */
+  uint32_t owner;     /**< 1: this rank's copy may be saved (every element has an
+                      owner; several have equal copies) */
   uint64_t offset;    /**< bytes from the start of the space */
   uint64_t elements;  /**< extent of the local buffer, padding included */
   uint64_t run_count; /**< 0: the rank holds nothing */

@@ -25,6 +25,7 @@ struct Cause {
 struct RunPage {
   uint64_t magic;
   pid_t launcher;
+  uint32_t restarts;              ///< starts of this run before, in which a rank died
   std::atomic<uint32_t> attached; ///< ranks that know this page
   std::atomic<uint32_t> joined;   ///< ranks that have met all others
   Cause own;                      ///< a reason of a rank's own, or its note

@@ -23,6 +23,28 @@ struct Opened {
   std::vector<std::string> notes;   ///< about its tensors
 };
 
+/// Whether a run goes on from a checkpoint as it would have gone on by itself:
+/// the same random numbers, and the same samples in each step.
+dpc_status_t checkSameRun(const dpc_session &session, const Manifest &manifest,
+                          const std::string &path) {
+  if (manifest.seed != session.control.seed)
+    return fail(DPC_INVALID, "%s was written with --seed=%llu, this run has --seed=%llu",
+                path.c_str(), static_cast<unsigned long long>(manifest.seed),
+                static_cast<unsigned long long>(session.control.seed));
+  if (manifest.batch && manifest.batch != session.program.batch)
+    return fail(DPC_INVALID,
+                "%s was written with batches of %llu, this program has batches of %llu "
+                "(--init-params=%s begins a new run with its parameters)",
+                path.c_str(), static_cast<unsigned long long>(manifest.batch),
+                static_cast<unsigned long long>(session.program.batch), path.c_str());
+  const char *order = session.checkpointRun.order;
+  if (!order || manifest.order.empty() || manifest.order == order)
+    return DPC_OK;
+  const bool shuffles = manifest.order == CheckpointRun::kShuffled;
+  return fail(DPC_INVALID, "%s was written %s --no-shuffle, this run has %s", path.c_str(),
+              shuffles ? "without" : "with", shuffles ? "it" : "it not");
+}
+
 /// Opens the checkpoint of a step and checks what its manifest promises and the
 /// program needs: checksums of this rank's share of the files, else everything.
 /// `*outDamaged`: it does not keep its promise.
@@ -43,10 +65,8 @@ dpc_status_t openCheckpoint(const dpc_session &session, const std::string &direc
     if (dpc_status_t status = folder.checkFile(out->manifest.files[f]))
       return status;
   *outDamaged = false;
-  if (out->manifest.seed != session.control.seed)
-    return fail(DPC_INVALID, "%s was written with --seed=%llu, this run has --seed=%llu",
-                folder.getPath().c_str(), static_cast<unsigned long long>(out->manifest.seed),
-                static_cast<unsigned long long>(session.control.seed));
+  if (dpc_status_t status = checkSameRun(session, out->manifest, folder.getPath()))
+    return status;
   if (dpc_status_t status = findAllStates(session.program, out->files, &out->sources, &out->notes))
     return failWithin(status, "%s", folder.getPath().c_str());
   return DPC_OK;

@@ -5,6 +5,7 @@
 #include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/Rotation.h"
+#include "runtime/src/session/StateFiles.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -55,7 +56,8 @@ dpc_status_t CheckpointSaver::begin(const std::string &into) {
   if (dpc_status_t status = finish())
     return status;
   if (plan.empty())
-    plan = planWriting(session.program);
+    if (dpc_status_t status = planWriting(session.program, &plan))
+      return session.failed(status);
   step = session.control.step;
   char making[64] = {};
   if (first()) {
@@ -91,7 +93,24 @@ dpc_status_t CheckpointSaver::writeManifest(const Manifest &manifest) const {
   return file.commit();
 }
 
-/// What has just been written is not read again to see that it is sound.
+/// Opens what has been written as a reader does: the manifest, each file that it
+/// lists, and the elements of each state. Contents were compared by their writers.
+dpc_status_t CheckpointSaver::readBack() const {
+  Manifest manifest;
+  TensorFiles files;
+  std::vector<StateSource> sources;
+  std::vector<std::string> notes;
+  dpc_status_t status = folder.readManifest(&manifest);
+  if (status == DPC_OK)
+    status = files.openFolder(folder, manifest);
+  if (status == DPC_OK)
+    status = findAllStates(session.program, files, &sources, &notes);
+  return status ? failWithin(DPC_IO, "the checkpoint of step %llu cannot be read back",
+                             static_cast<unsigned long long>(step))
+                : status;
+}
+
+/// What has just been read back is not read again to see that it is sound.
 void CheckpointSaver::rememberSound(const Manifest &manifest) const {
   for (const ManifestFile &file : manifest.files) {
     struct stat info;
@@ -107,6 +126,9 @@ dpc_status_t CheckpointSaver::place(const std::vector<char> &written) {
   Manifest manifest;
   manifest.step = step;
   manifest.seed = session.control.seed;
+  manifest.batch = session.program.batch;
+  if (session.checkpointRun.order)
+    manifest.order = session.checkpointRun.order;
   manifest.run = session.checkpointRun.id;
   manifest.program = session.program.name;
   manifest.command = session.program.command;
@@ -128,6 +150,8 @@ dpc_status_t CheckpointSaver::place(const std::vector<char> &written) {
   for (const PlannedPiece &piece : plan)
     manifest.tensors[piece.state].pieces.push_back({fileOf[piece.rank], piece.segments});
   if (dpc_status_t status = writeManifest(manifest))
+    return status;
+  if (dpc_status_t status = readBack())
     return status;
   rememberSound(manifest);
   return placeCheckpoint(directory, name, step, &session.checkpointRun);

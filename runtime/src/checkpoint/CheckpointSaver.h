@@ -11,8 +11,8 @@ namespace dpc {
 
 /// Writes directory/step-<N>: a file of each rank's pieces, and manifest.json,
 /// which says where each element of the state lies. They are made under another
-/// name, flushed, then renamed, so that a checkpoint is there completely or not
-/// at all. The three newest sound ones of this run stay, and everything that it
+/// name, flushed, read back, then renamed, so that a checkpoint is there
+/// completely or not at all. The three newest sound ones of this run stay, and everything that it
 /// did not write.
 class CheckpointSaver {
 public:
@@ -39,6 +39,7 @@ private:
   dpc_status_t openFolder(const std::string &directory);
   dpc_status_t place(const std::vector<char> &written);
   dpc_status_t writeManifest(const Manifest &manifest) const;
+  dpc_status_t readBack() const;
   void rememberSound(const Manifest &manifest) const;
   std::string path() const { return directory + "/" + name; }
   bool first() const { return session.options.rank == 0; }

@@ -8,6 +8,7 @@
 #include "runtime/src/data/SafetensorsWriter.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -33,6 +34,25 @@ uint64_t bytesOf(const dpc_array_t &array) {
   return dpc_array_elements(&array) * dpc_dtype_size(array.dtype);
 }
 
+/// Copies elements that a rank has out of its memory, in the order of `segments`.
+dpc_status_t copyPiece(Queue &queue, const dpc_placement_t &place, uint32_t dtype,
+                       const std::vector<Segments> &segments, char *to) {
+  const uint64_t size = dpc_dtype_size(dtype);
+  if (segments == segmentsOf(place)) // all that it has, as it has it
+    return forEachSpan(place, size, 0, UINT64_MAX, [&](uint64_t local, uint64_t count) {
+      char *at = std::exchange(to, to + count * size);
+      return queue.download(at, {place.space, place.offset + local * size}, count * size);
+    });
+  return downloadTensor(
+      queue, place, dtype, [&](uint64_t begin, uint64_t count, const char *elements) {
+        forEachOverlap(segments, begin, begin + count,
+                       [&](uint64_t global, uint64_t length, uint64_t position) {
+                         std::memcpy(to + position * size, elements + (global - begin) * size,
+                                     length * size);
+                       });
+      });
+}
+
 } // namespace
 
 PieceWriter::~PieceWriter() {
@@ -42,11 +62,11 @@ PieceWriter::~PieceWriter() {
 
 dpc_status_t PieceWriter::copy(dpc_session &session, const std::vector<PlannedPiece> &plan) {
   uint64_t bytes = 0;
-  std::vector<uint32_t> states;
+  std::vector<const PlannedPiece *> pieces;
   arrays.clear();
   for (const PlannedPiece &piece : plan)
     if (piece.rank == session.options.rank) {
-      states.push_back(piece.state);
+      pieces.push_back(&piece);
       arrays.push_back(arrayOf(session.program.states[piece.state], piece));
       bytes += bytesOf(arrays.back());
     }
@@ -55,15 +75,12 @@ dpc_status_t PieceWriter::copy(dpc_session &session, const std::vector<PlannedPi
   char *to = memory.data();
   for (size_t i = 0; i < arrays.size(); ++i) {
     const dpc_placement_t &place =
-        session.program.states[states[i]].placements[session.options.rank];
-    const uint64_t size = dpc_dtype_size(arrays[i].dtype);
+        session.program.states[pieces[i]->state].placements[session.options.rank];
     arrays[i].data = to;
-    auto download = [&](uint64_t local, uint64_t count) {
-      char *at = std::exchange(to, to + count * size);
-      return session.queue->download(at, {place.space, place.offset + local * size}, count * size);
-    };
-    if (dpc_status_t failed = forEachSpan(place, size, 0, UINT64_MAX, download))
+    if (dpc_status_t failed =
+            copyPiece(*session.queue, place, arrays[i].dtype, pieces[i]->segments, to))
       return failed;
+    to += bytesOf(arrays[i]);
   }
   return DPC_OK;
 }
@@ -78,7 +95,21 @@ dpc_status_t PieceWriter::write(const std::string &path) {
       return failed;
   writtenBytes = file.size();
   crc = file.checksum();
-  return file.commit();
+  if (dpc_status_t failed = file.commit())
+    return failed;
+  return readBack(path);
+}
+
+/// Older checkpoints go when this one is there, so it is not enough that every
+/// write has succeeded.
+dpc_status_t PieceWriter::readBack(const std::string &path) const {
+  Mapping contents;
+  if (dpc_status_t failed = contents.openFile(path.c_str()))
+    return failed;
+  if (contents.size() == writtenBytes && contents.checksum() == crc)
+    return DPC_OK;
+  return fail(DPC_IO, "%s: it reads back other than it was written (%llu bytes, %zu read)",
+              path.c_str(), static_cast<unsigned long long>(writtenBytes), contents.size());
 }
 
 dpc_status_t PieceWriter::begin(dpc_session &session, const std::vector<PlannedPiece> &plan,

@@ -13,7 +13,7 @@
 namespace dpc {
 
 /// Writes one rank's pieces of the state, as they are when it begins, in a
-/// thread of its own.
+/// thread of its own, and reads the file back.
 class PieceWriter {
 public:
   ~PieceWriter();
@@ -31,6 +31,7 @@ public:
 private:
   dpc_status_t copy(dpc_session &session, const std::vector<PlannedPiece> &plan);
   dpc_status_t write(const std::string &path);
+  dpc_status_t readBack(const std::string &path) const;
 
   std::thread thread;
   std::atomic<bool> busy{false};

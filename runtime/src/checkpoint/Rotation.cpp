@@ -8,6 +8,7 @@
 #include "runtime/src/base/Process.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/pieces/StepFolder.h"
+#include "runtime/src/pieces/TensorFiles.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -49,7 +50,7 @@ void forEachNumbered(const std::string &directory, const std::string &prefix,
   ::closedir(listing);
 }
 
-/// DPC_OK for a checkpoint that was written by this run and is undamaged.
+/// DPC_OK for a checkpoint that was written by this run and can be read.
 dpc_status_t checkOwn(const StepFolder &folder, CheckpointRun &run) {
   Manifest manifest;
   if (dpc_status_t status = folder.readManifest(&manifest))
@@ -58,6 +59,9 @@ dpc_status_t checkOwn(const StepFolder &folder, CheckpointRun &run) {
     return status;
   if (run.id.empty() || manifest.run != run.id)
     return fail(DPC_INVALID, "another run's");
+  TensorFiles files; // are they the tensors that the manifest promises?
+  if (dpc_status_t status = files.openFolder(folder, manifest))
+    return status;
   for (const ManifestFile &file : manifest.files) {
     struct stat info;
     if (::fstatat(folder.get(), file.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)

@@ -5,6 +5,7 @@
 
 #include "runtime/src/base/Status.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
+#include <zlib.h>
 
 namespace dpc {
 
@@ -94,6 +96,17 @@ dpc_status_t Mapping::allocate(size_t bytes) {
 void Mapping::forget() const {
   if (isFile)
     ::madvise(start, length, MADV_DONTNEED);
+}
+
+uint32_t Mapping::checksum() const {
+  constexpr size_t most = 4u << 20; // is in memory at a time
+  uint32_t crc = 0;
+  for (size_t at = 0; at < length; at += most) {
+    crc = static_cast<uint32_t>(::crc32_z(crc, reinterpret_cast<const unsigned char *>(start) + at,
+                                          std::min(most, length - at)));
+    forget();
+  }
+  return crc;
 }
 
 bool arrayBytes(uint32_t dtype, const int64_t *shape, uint32_t dimCount, uint64_t *outBytes) {

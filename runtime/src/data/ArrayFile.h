@@ -31,6 +31,8 @@ public:
   /// Gives back the memory that a file's contents take since they were read;
   /// they come from the file again.
   void forget() const;
+  /// CRC-32 of all bytes. At most some MiB of a file are in memory meanwhile.
+  uint32_t checksum() const;
 
 private:
   dpc_status_t mapFile(int fd, const char *path);

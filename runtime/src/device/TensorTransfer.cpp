@@ -143,4 +143,22 @@ dpc_status_t downloadTensor(Queue &queue, const dpc_placement_t &placement, uint
   return forEachGroup(placement, size, begin, end, download);
 }
 
+dpc_status_t downloadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
+                            const TakeElements &take) {
+  const uint64_t size = dpc_dtype_size(dtype);
+  std::vector<char> gathered;
+  auto download = [&](const std::vector<Piece> &group) -> dpc_status_t {
+    const Piece &first = group.front();
+    gathered.resize(std::max(gathered.size(), elementsOf(group) * size));
+    if (dpc_status_t status = queue.download(
+            gathered.data(), {placement.space, placement.offset + first.local * size},
+            elementsOf(group) * size))
+      return status;
+    for (const Piece &piece : group)
+      take(piece.global, piece.length, gathered.data() + (piece.local - first.local) * size);
+    return DPC_OK;
+  };
+  return forEachGroup(placement, size, 0, UINT64_MAX, download);
+}
+
 } // namespace dpc

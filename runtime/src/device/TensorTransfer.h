@@ -40,6 +40,13 @@ dpc_status_t uploadSplat(Queue &queue, const dpc_placement_t &placement, uint32_
 dpc_status_t downloadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
                             uint64_t extraOffset, uint64_t begin, uint64_t end, char *to);
 
+/// Takes elements [begin, begin + count) of a logical tensor.
+using TakeElements = std::function<void(uint64_t begin, uint64_t count, const char *elements)>;
+
+/// Gives `take` all that this rank has of a logical tensor, part after part.
+dpc_status_t downloadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
+                            const TakeElements &take);
+
 } // namespace dpc
 
 #endif // DPC_RUNTIME_SRC_DEVICE_TENSORTRANSFER_H

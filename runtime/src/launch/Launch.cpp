@@ -179,6 +179,7 @@ int launch(const LaunchOptions &options) {
     std::vector<Rank> ranks(count);
     if (dpc_status_t status = prepare(&run))
       return report(status);
+    run.page->restarts = restart;
     if (dpc_status_t status = startRanks(run, command, &ranks)) {
       signalRanks(ranks, SIGKILL);
       for (const Rank &rank : ranks)

@@ -74,6 +74,8 @@ public:
                   path.c_str(), static_cast<unsigned long long>(version));
     if (!getNumber(json, "step", &out->step) || !getNumber(json, "seed", &out->seed))
       return refuse(": it lacks step or seed");
+    getNumber(json, "batch", &out->batch);
+    getText(json, "order", &out->order);
     getText(json, "run", &out->run);
     getText(json, "program", &out->program);
     getText(json, "command", &out->command);
@@ -180,8 +182,11 @@ bool isPieceFileName(const std::string &name) {
 
 std::string manifestText(const Manifest &manifest) {
   nlohmann::ordered_json json = {
-      {"version", 2},        {"step", manifest.step},       {"seed", manifest.seed},
-      {"run", manifest.run}, {"program", manifest.program}, {"command", manifest.command}};
+      {"version", 2},           {"step", manifest.step},       {"seed", manifest.seed},
+      {"run", manifest.run},    {"program", manifest.program}, {"command", manifest.command},
+      {"batch", manifest.batch}};
+  if (!manifest.order.empty())
+    json["order"] = manifest.order;
   json["files"] = nlohmann::ordered_json::array();
   for (const ManifestFile &file : manifest.files)
     json["files"].push_back({{"name", file.name}, {"bytes", file.bytes}, {"crc32", file.crc}});

@@ -33,7 +33,9 @@ struct ManifestTensor {
 /// What manifest.json says of the files beside it.
 struct Manifest {
   uint64_t step = 0, seed = 0;
-  std::string run; ///< of the run that wrote it; empty: it does not say
+  uint64_t batch = 0; ///< samples of a step; 0: it does not say
+  std::string order;  ///< of the samples (CheckpointRun); empty: it does not say
+  std::string run;    ///< of the run that wrote it; empty: it does not say
   std::string program, command;
   std::vector<ManifestFile> files;
   /// Version 1 lists none: its one file has every tensor whole.

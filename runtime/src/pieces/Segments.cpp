@@ -6,6 +6,8 @@
 
 #include "runtime/src/base/Status.h"
 
+#include <utility>
+
 namespace dpc {
 
 namespace {
@@ -21,6 +23,36 @@ bool isInside(const Segments &each, uint64_t elements) {
         __builtin_add_overflow(end, reach, &end))
       return false;
   return end <= elements;
+}
+
+/// Whether `next` is one more part of the loop `k` of `all`; then it becomes it.
+bool continues(Segments *all, const Segments &next, int k) {
+  const int other = 1 - k;
+  const uint64_t distance = next.begin - all->begin;
+  if (next.begin <= all->begin || next.length != all->length || next.count[k] != 1 ||
+      next.count[other] != all->count[other] ||
+      (next.count[other] > 1 && next.step[other] != all->step[other]) ||
+      (all->count[k] > 1 && distance != all->count[k] * all->step[k]))
+    return false;
+  if (all->count[k] == 1)
+    all->step[k] = distance;
+  ++all->count[k];
+  return true;
+}
+
+/// Merges those into each other that are parts of a loop `k`. A few patterns may
+/// take turns, as the parts of a row do.
+std::vector<Segments> merged(const std::vector<Segments> &all, int k) {
+  constexpr size_t kPatterns = 8;
+  std::vector<Segments> out;
+  for (const Segments &next : all) {
+    bool found = false;
+    for (size_t back = 1; back <= std::min(kPatterns, out.size()) && !found; ++back)
+      found = continues(&out[out.size() - back], next, k);
+    if (!found)
+      out.push_back(next);
+  }
+  return out;
 }
 
 } // namespace
@@ -43,6 +75,29 @@ std::vector<Segments> segmentsOf(const dpc_placement_t &placement) {
     out.push_back(each);
   }
   return out;
+}
+
+std::vector<Segments> compacted(const std::vector<Segments> &all) {
+  std::vector<Segments> out = merged(merged(all, 1), 0);
+  for (Segments &each : out) // one loop is the outer one
+    if (each.count[0] == 1) {
+      std::swap(each.count[0], each.count[1]);
+      std::swap(each.step[0], each.step[1]);
+    }
+  return out;
+}
+
+std::vector<Segments> segmentsOf(const std::vector<Interval> &intervals) {
+  std::vector<Segments> out;
+  for (const Interval &each : intervals) {
+    if (!out.empty() && out.back().begin + out.back().length == each.begin) {
+      out.back().length += each.end - each.begin;
+      continue;
+    }
+    out.emplace_back();
+    out.back().begin = each.begin, out.back().length = each.end - each.begin;
+  }
+  return compacted(out);
 }
 
 uint64_t elementsOf(const std::vector<Segments> &all) {

@@ -27,6 +27,18 @@ std::vector<Segments> segmentsOf(const dpc_placement_t &placement);
 
 uint64_t elementsOf(const std::vector<Segments> &all);
 
+/// The same elements in fewer segments, in another order: parts of one length at
+/// one distance become one segment.
+std::vector<Segments> compacted(const std::vector<Segments> &all);
+
+/// Elements [begin, end) of a tensor.
+struct Interval {
+  uint64_t begin, end;
+};
+
+/// Intervals in rising order, which do not overlap, as compact segments.
+std::vector<Segments> segmentsOf(const std::vector<Interval> &intervals);
+
 /// Calls visit(global, length, position) for the parts of elements [low, high)
 /// that are among those of `each`; `position` is the first one's number there.
 template <typename Visit>

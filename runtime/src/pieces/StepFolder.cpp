@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 namespace dpc {
 
@@ -110,15 +109,7 @@ dpc_status_t StepFolder::checkFile(const ManifestFile &file) const {
   Mapping contents;
   if (dpc_status_t status = mapFile(file, &contents))
     return status;
-  uint32_t crc = 0;
-  constexpr size_t most = 4u << 20; // is in memory at a time
-  for (size_t at = 0; at < contents.size(); at += most) {
-    crc = static_cast<uint32_t>(
-        ::crc32_z(crc, reinterpret_cast<const unsigned char *>(contents.data()) + at,
-                  std::min(most, contents.size() - at)));
-    contents.forget();
-  }
-  if (crc == file.crc)
+  if (contents.checksum() == file.crc)
     return DPC_OK;
   return fail(DPC_INVALID, "%s: its checksum does not match its manifest (damaged)",
               pathOf(file.name).c_str());

@@ -11,10 +11,14 @@ namespace dpc {
 /// A run of training, across interruptions: a resumed one has the identity of
 /// the checkpoint that it goes on from.
 struct CheckpointRun {
+  static constexpr const char *kShuffled = "shuffled", *kAsStored = "as stored";
+
   /// Device, inode, bytes, and the latest change in seconds and nanoseconds.
   using FileState = std::tuple<uint64_t, uint64_t, int64_t, int64_t, int64_t>;
 
   std::string id; ///< empty: nothing written or resumed yet
+  /// How the run orders samples; null: whoever embeds the program decides.
+  const char *order = nullptr;
   /// State files whose checksum was right: a file that is unchanged since is
   /// not read again.
   std::set<FileState> sound;

@@ -57,7 +57,9 @@ template <typename Write> dpc_status_t onRankZero(const dpc_session &session, Wr
 dpc_status_t writeParameters(dpc_session &session, const char *path) {
   std::vector<dpc_array_t> arrays;
   std::vector<uint32_t> states;
-  const std::vector<PlannedPiece> plan = planWriting(session.program);
+  std::vector<PlannedPiece> plan;
+  if (dpc_status_t status = planWriting(session.program, &plan))
+    return status;
   for (uint32_t i = 0; i < session.program.state_count; ++i) {
     const dpc_state_t &state = session.program.states[i];
     if (state.kind == DPC_STATE_OPTIMIZER)
@@ -86,7 +88,9 @@ dpc_status_t writeParameters(dpc_session &session, const char *path) {
 /// Writes the template with the values of the states in it, one for each patch.
 dpc_status_t writeOnnx(dpc_session &session, const char *path) {
   const dpc_program_t &program = session.program;
-  const std::vector<PlannedPiece> plan = planWriting(program);
+  std::vector<PlannedPiece> plan;
+  if (dpc_status_t status = planWriting(program, &plan))
+    return status;
   AtomicFile file;
   if (dpc_status_t status = onRankZero(session, [&] { return file.create(path); }))
     return status;

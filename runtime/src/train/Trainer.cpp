@@ -4,6 +4,7 @@
 #include "runtime/src/train/Trainer.h"
 
 #include "runtime/src/base/Clock.h"
+#include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/Checkpoint.h"
 #include "runtime/src/checkpoint/Rotation.h"
@@ -57,11 +58,14 @@ dpc_status_t Trainer::openData() {
   lastStep =
       options.steps ? options.steps : batchesPerEpoch * (options.epochs ? options.epochs : 1);
   session.options.schedule_total = lastStep;
+  session.checkpointRun.order =
+      options.shuffle ? CheckpointRun::kShuffled : CheckpointRun::kAsStored;
   data.activate(session.loader);
   return DPC_OK;
 }
 
-dpc_status_t Trainer::openState() {
+/// Parameters from --init-params.
+dpc_status_t Trainer::initParameters() {
   std::vector<std::string> notes;
   for (const ParameterSource &source : options.initParams)
     if (dpc_status_t status = loadParameters(session, source, &notes))
@@ -69,8 +73,12 @@ dpc_status_t Trainer::openState() {
   for (const std::string &note : notes)
     if (first())
       report.line(note);
+  return DPC_OK;
+}
+
+dpc_status_t Trainer::openState() {
   if (options.checkpoint.empty())
-    return DPC_OK;
+    return initParameters();
   // Newest first; rank 0's word counts where the folder is not what all see.
   uint64_t newest[2] = {};
   if (first()) {
@@ -80,27 +88,32 @@ dpc_status_t Trainer::openState() {
   }
   if (dpc_status_t status = session.broadcast(newest, sizeof newest))
     return status;
-  const bool isEmpty = newest[0] == 0;
-  if (options.resume && isEmpty && !options.resumeFrom.empty()) {
-    resumedElsewhere = true;
-    const dpc_status_t status = resumeCheckpoint(session, options.resumeFrom);
-    session.checkpointRun.id.clear(); // that run's checkpoints are not this one's
-    return status;
-  }
-  if (options.resume && isEmpty) {
-    if (first())
-      report.line("note: " + options.checkpoint +
-                  " holds no checkpoint yet: starting from the beginning");
-    return DPC_OK;
-  }
-  if (options.resume)
-    return resumeCheckpoint(session, options.checkpoint);
-  if (!isEmpty) // resuming later from another run's newer step would mix the two
+  const bool isEmpty = newest[0] == 0, resumes = !isEmpty || !options.resumeFrom.empty();
+  if (!isEmpty && !options.resume) // resuming later from another run's newer step would mix the two
     return session.failed(fail(DPC_INVALID,
                                "%s already holds checkpoints (step %" PRIu64
                                "): add --resume, or name another directory",
                                options.checkpoint.c_str(), newest[1]));
-  return DPC_OK;
+  if (!resumes) {
+    if (options.resume && first())
+      report.line("note: " + options.checkpoint +
+                  " holds no checkpoint yet: starting from the beginning");
+    return initParameters();
+  }
+  const std::string &from = isEmpty ? options.resumeFrom : options.checkpoint;
+  const RunPage *page = runPage();
+  // A run that its launcher starts anew goes on from its own checkpoint.
+  if (!options.initParams.empty() && !(page && page->restarts))
+    return session.failed(fail(DPC_INVALID,
+                               "--resume and --init-params: the checkpoint in %s has the "
+                               "parameters that the run goes on with: leave out one of the two",
+                               from.c_str()));
+  const dpc_status_t status = resumeCheckpoint(session, from);
+  if (isEmpty) {
+    resumedElsewhere = true;
+    session.checkpointRun.id.clear(); // that run's checkpoints are not this one's
+  }
+  return status;
 }
 
 /// Makes `loader` read the batch of step `index`.

@@ -27,6 +27,7 @@ private:
 
   dpc_status_t openOutputs();
   dpc_status_t openData();
+  dpc_status_t initParameters();
   dpc_status_t openState();
   dpc_status_t steps();
   dpc_status_t oneStep(uint64_t index);

@@ -4,8 +4,9 @@
  * DPC_TEST_FILE_EVENTS=FILE appends a line for each call that succeeded:
  * "fsync PATH" or "rename FROM TO". DPC_TEST_DIE_AFTER_RENAME=NAME kills the
  * process right after something has got that last component of a path.
- * DPC_TEST_SLOW_FSYNC=PART and DPC_TEST_FULL_FSYNC=PART are about paths with
- * PART in them: fsync takes three seconds, or finds no space. */
+ * DPC_TEST_SLOW_FSYNC=PART, DPC_TEST_FULL_FSYNC=PART and
+ * DPC_TEST_LOST_WRITE=PART are about paths with PART in them: fsync takes three
+ * seconds, finds no space, or succeeds although the last byte is not there. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -49,6 +50,11 @@ int fsync(int fd) {
   if (is_about("DPC_TEST_FULL_FSYNC", path)) {
     errno = ENOSPC;
     return -1;
+  }
+  if (is_about("DPC_TEST_LOST_WRITE", path)) {
+    const off_t bytes = lseek(fd, 0, SEEK_END);
+    if (bytes > 0 && pwrite(fd, "", 1, bytes - 1) != 1)
+      abort();
   }
   const int result = (int)syscall(SYS_fsync, fd);
   if (result == 0 && path[0])

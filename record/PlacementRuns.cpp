@@ -1,0 +1,47 @@
+// A rank's part of a tensor as the runs of a placement record.
+#include "record/PlacementRuns.h"
+
+#include "dialects/Dist/IR/LayoutShards.h"
+
+#include <algorithm>
+
+using namespace dpc;
+
+/// Adds a piece to `runs`: to the last run where it continues its pattern, so
+/// that a cut matrix is one run and not one a row.
+static void addRun(std::vector<dpc_run_t> &runs, int64_t global, int64_t local, int64_t length) {
+  if (!runs.empty() && int64_t(runs.back().length) == length) {
+    dpc_run_t &last = runs.back();
+    int64_t count = last.count[0];
+    int64_t lastGlobal = last.global + (count - 1) * last.global_step[0];
+    int64_t lastLocal = last.local + (count - 1) * last.local_step[0];
+    int64_t globalStep = global - lastGlobal, localStep = local - lastLocal;
+    bool fits = count == 1 ? globalStep > 0
+                           : globalStep == int64_t(last.global_step[0]) &&
+                                 localStep == int64_t(last.local_step[0]);
+    if (fits) {
+      last.global_step[0] = globalStep;
+      last.local_step[0] = localStep;
+      ++last.count[0];
+      return;
+    }
+  }
+  dpc_run_t run = {};
+  run.local = local;
+  run.global = global;
+  run.length = length;
+  run.count[0] = run.count[1] = 1;
+  runs.push_back(run);
+}
+
+std::vector<dpc_run_t> dpc::placementRuns(const dist::Layout &layout,
+                                          llvm::ArrayRef<int64_t> coordinates,
+                                          const dist::MeshShape &mesh, int64_t low, int64_t high) {
+  std::vector<dpc_run_t> runs;
+  dist::forEachRun(layout, coordinates, mesh, [&](int64_t global, int64_t local, int64_t length) {
+    const int64_t begin = std::max(local, low), end = std::min(local + length, high);
+    if (begin < end)
+      addRun(runs, global + begin - local, begin - low, end - begin);
+  });
+  return runs;
+}
