@@ -100,6 +100,11 @@ private:
           OptionSpec::parse(text, known, "parameter group", error, ';');
       if (!spec)
         return;
+      if (spec->given.empty()) {
+        error = "parameter group '" + spec->name +
+                "' changes nothing: give it weight-decay=X or lr-scale=X";
+        return;
+      }
       // A glob refers to its text: the option's own stays.
       llvm::Expected<llvm::GlobPattern> glob =
           llvm::GlobPattern::create(StringRef(text).split(';').first);
@@ -127,6 +132,13 @@ private:
     if (*decay != DecayKind::constant && total != 0 && total <= warmup) {
       error = "lr-schedule " + spec->name + ": total=" + std::to_string(total) +
               " is not above warmup=" + std::to_string(warmup);
+      return {};
+    }
+    const double lowest = (*spec)["min-lr"], base = options["lr"];
+    if (lowest > base) {
+      llvm::raw_string_ostream(error)
+          << "lr-schedule " << spec->name << ": min-lr=" << llvm::format("%g", lowest)
+          << " is above lr=" << llvm::format("%g", base);
       return {};
     }
     Builder builder(&getContext());

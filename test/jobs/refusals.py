@@ -1,5 +1,6 @@
 """What is wrong with a request is said before the first step: outputs that cannot be written, data that does not fit."""
 import os
+import shutil
 
 import numpy as np
 
@@ -66,6 +67,23 @@ class Refusals:
     def same_file(self):
         self.suite.train(self.program(), 'mlp', '--steps=1', '--save-params=same', '--save-onnx=same').refused(
             '--save-params and --save-onnx both write same')
+        # Whatever a file is called, and however it is reached.
+        program, before = self.program(), self.suite.listing()
+        folder = os.path.basename(self.suite.path(''.rstrip('/')).rstrip('/'))
+        shutil.copy(data_of('mlp'), self.suite.path('mine.npz'))
+        os.symlink('mine.npz', self.suite.path('linked.npz'))
+        for options, want in ((('--save-params=same', f'--log=../{folder}/same'), '--log and --save-params both write same'),
+                              (('--log=./mine.npz',), '--log would overwrite ./mine.npz, which this run reads (--data)'),
+                              (('--save-params=linked.npz',),
+                               '--save-params would overwrite linked.npz, which this run reads (--data)'),
+                              ((f'--trace=./{os.path.basename(program)}',), 'which this run reads (the program)')):
+            self.suite.train(program, 'mlp', '--steps=1', *options, data='mine.npz').refused(want)
+        self.suite.train(program, 'mlp', '--steps=1', '--log=new.jsonl', '--eval-data=./new.jsonl').refused(
+            '--log would overwrite new.jsonl, which this run reads (--eval-data)')
+        self.suite.train(program, 'mlp', '--steps=1', '--log=/dev/null', '--save-params=/dev/null', data='mine.npz').done()
+        for name in ('mine.npz', 'linked.npz'):
+            os.remove(self.suite.path(name))
+        expect(self.suite.listing() == before, 'files were changed')
 
     def inference_outputs(self):
         np.save(self.suite.path('rows.npy'), self.arrays['x'])

@@ -505,6 +505,42 @@ static int64_t parseBatchGroups(const InputArgList &args, const PlacedOptions &p
   return groups;
 }
 
+/// Whether two paths are one file, or would be.
+static bool isSameFile(StringRef a, StringRef b) {
+  bool same = false;
+  if (!sys::fs::equivalent(a, b, same))
+    return same;
+  auto resolve = [](StringRef path) {
+    SmallString<256> folder(path), out;
+    sys::fs::make_absolute(folder);
+    sys::path::remove_filename(folder);
+    if (sys::fs::real_path(folder, out))
+      out = folder;
+    sys::path::append(out, sys::path::filename(path));
+    return out;
+  };
+  return resolve(a) == resolve(b);
+}
+
+/// What is written must not take the place of the model, nor of something else
+/// that is written.
+static void checkFiles(const CompileOptions &options) {
+  SmallVector<std::pair<StringRef, StringRef>> written;
+  if (options.output != "-")
+    written.push_back({"-o", options.output});
+  if (options.params != "embed" && options.params != "none")
+    written.push_back({"--params", options.params});
+  for (const auto &[option, path] : written)
+    if (!path.empty() && isSameFile(path, options.model)) {
+      errs() << "dpc-compile: error: " << option << ": " << path << " is the model\n";
+      exit(exitInvalid);
+    }
+  if (written.size() == 2 && isSameFile(written[0].second, written[1].second)) {
+    errs() << "dpc-compile: error: -o and --params both write " << written[0].second << "\n";
+    exit(exitInvalid);
+  }
+}
+
 void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   OptionTable table;
   InputArgList args = parseCommandLine(
@@ -555,4 +591,5 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   options.scheduled.explain = options.explain == Explain::all;
   options.step.batchGroups = parseBatchGroups(args, options.placed);
   parseZero(args, options);
+  checkFiles(options);
 }

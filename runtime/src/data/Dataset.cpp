@@ -57,7 +57,25 @@ bool isInteger(uint32_t dtype) { return dtype >= DPC_I64 && dtype <= DPC_BOOL; }
 
 bool startsWith(const std::string &text, const char *prefix) { return text.rfind(prefix, 0) == 0; }
 
+/// Where NAME=FILE.npy has its "="; npos for the name of a file alone.
+size_t endOfName(const std::string &spec) {
+  const size_t equals = spec.find('='), slash = spec.find('/');
+  return equals > 0 && (slash == std::string::npos || equals < slash) ? equals : std::string::npos;
+}
+
 } // namespace
+
+std::vector<std::string> filesOfData(const std::string &spec) {
+  const size_t equals = endOfName(spec);
+  if (startsWith(spec, "idx:")) {
+    std::vector<std::string> parts = splitAtCommas(spec.substr(4));
+    parts.resize(std::min<size_t>(parts.size(), 2));
+    return parts;
+  }
+  if (startsWith(spec, "tokens:"))
+    return {splitAtCommas(spec.substr(7))[0]};
+  return {equals == std::string::npos ? spec : spec.substr(equals + 1)};
+}
 
 uint64_t permuted(uint64_t index, uint64_t count, uint64_t key) {
   uint32_t half = 1;
@@ -254,13 +272,12 @@ dpc_status_t Dataset::open(const dpc_program_t &forProgram, uint32_t rank,
   program = &forProgram;
   bindings = std::make_unique<InputLoader>(forProgram, rank);
   for (const std::string &spec : specs) {
-    const size_t equals = spec.find('='), slash = spec.find('/');
-    const bool named =
-        equals != std::string::npos && equals > 0 && (slash == std::string::npos || equals < slash);
+    const size_t equals = endOfName(spec);
     dpc_status_t status = startsWith(spec, "idx:")      ? openIdx(spec)
                           : startsWith(spec, "tokens:") ? openTokens(spec)
-                          : named ? openNpy(spec.substr(0, equals), spec.substr(equals + 1))
-                                  : openNpz(spec);
+                          : equals != std::string::npos
+                              ? openNpy(spec.substr(0, equals), spec.substr(equals + 1))
+                              : openNpz(spec);
     if (status)
       return status;
   }

@@ -15,6 +15,10 @@ namespace dpc {
 /// lands inside (cycle walking). Nothing is stored, so any step can be resumed.
 uint64_t permuted(uint64_t index, uint64_t count, uint64_t key);
 
+/// The files that a specification of data names (Dataset::open), whether or not
+/// they are there.
+std::vector<std::string> filesOfData(const std::string &spec);
+
 /// The data of --data or --eval-data: files opened and bound to the program's
 /// inputs.
 class Dataset {

@@ -82,6 +82,9 @@ dpc_status_t parseComm(const std::string &value, Options *out) {
                   part.c_str());
     if (status)
       return status;
+    if (key == "bandwidth" && out->bandwidth == 0)
+      return fail(DPC_USAGE, "--comm bandwidth: \"%s\" is no bandwidth: leave it out for none",
+                  number.c_str());
     at = next;
   }
   return DPC_OK;

@@ -4,10 +4,13 @@
 
 #include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/data/Dataset.h"
 #include "runtime/src/session/StateFiles.h"
 #include "runtime/src/trace/Trace.h"
 
 #include <cerrno>
+#include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <sys/stat.h>
@@ -47,30 +50,78 @@ dpc_status_t checkDirectory(const std::string &path) {
   return DPC_OK;
 }
 
+/// The same text for all names of a file, whether or not it is there; empty for
+/// what is no regular file, such as /dev/null.
+std::string identityOf(const std::string &path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) == 0)
+    return S_ISREG(info.st_mode) ? std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino)
+                                 : "";
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  char resolved[PATH_MAX];
+  return (::realpath(folder.c_str(), resolved) ? std::string(resolved) + "/" : folder) +
+         path.substr(slash == std::string::npos ? 0 : slash + 1);
+}
+
+/// A file that the run writes or reads, by the option that names it.
+struct NamedFile {
+  std::string option, path;
+  bool inPlace = false; ///< what is there is changed, not replaced
+};
+
+/// Files that the run reads, and must leave as they are. Parameters may be
+/// replaced by newer ones: they are read before.
+std::vector<NamedFile> filesRead(const dpc_program_t &program, const Options &options) {
+  std::vector<NamedFile> out;
+  for (const std::string &spec : options.data)
+    for (const std::string &path : filesOfData(spec))
+      out.push_back({"--data", path});
+  for (const std::string &spec : options.evalData)
+    for (const std::string &path : filesOfData(spec))
+      out.push_back({"--eval-data", path});
+  for (const auto &[name, path] : options.inputs)
+    out.push_back({"--input=" + name, path});
+  char self[PATH_MAX] = {};
+  if (::readlink("/proc/self/exe", self, sizeof self - 1) > 0) {
+    const std::string executable = self,
+                      file = program.parameter_file ? program.parameter_file : "";
+    out.push_back({"the program", executable});
+    if (!file.empty())
+      out.push_back(
+          {"the program's parameters",
+           file[0] == '/' ? file : executable.substr(0, executable.rfind('/') + 1) + file});
+  }
+  return out;
+}
+
 } // namespace
 
 dpc_status_t checkOutputFiles(const dpc_program_t &program, const Options &options) {
-  struct Output {
-    std::string option, path;
-    bool inPlace;
-  };
-  std::vector<Output> outputs = {{"--log", options.log, true},
-                                 {"--save-params", options.saveParams, false},
-                                 {"--save-onnx", options.saveOnnx, false}};
+  std::vector<NamedFile> outputs = {{"--log", options.log, true},
+                                    {"--save-params", options.saveParams},
+                                    {"--save-onnx", options.saveOnnx}};
   for (uint32_t r = 0; r < program.world_size && !options.trace.empty(); ++r)
-    outputs.push_back({"--trace", Trace::fileOfRank(options.trace, r), false});
+    outputs.push_back({"--trace", Trace::fileOfRank(options.trace, r)});
   for (const auto &[name, path] : options.outputs)
-    outputs.push_back({"--output=" + name, path, false});
-  std::map<std::string, const Output *> taken;
-  for (const Output &output : outputs) {
+    outputs.push_back({"--output=" + name, path});
+  const std::vector<NamedFile> inputs = filesRead(program, options);
+  std::map<std::string, const NamedFile *> written, read;
+  for (const NamedFile &input : inputs)
+    read.emplace(identityOf(input.path), &input);
+  for (const NamedFile &output : outputs) {
     if (output.path.empty())
       continue;
     if (dpc_status_t status = checkFile(output.path, output.inPlace))
       return failWithin(status, "%s", output.option.c_str());
-    const auto [other, isNew] = taken.emplace(output.path, &output);
-    struct stat info;
-    const bool isFile = ::stat(output.path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
-    if (!isNew && isFile)
+    const std::string identity = identityOf(output.path);
+    if (identity.empty())
+      continue;
+    if (const auto same = read.find(identity); same != read.end())
+      return fail(DPC_INVALID, "%s would overwrite %s, which this run reads (%s)",
+                  output.option.c_str(), output.path.c_str(), same->second->option.c_str());
+    const auto [other, isNew] = written.emplace(identity, &output);
+    if (!isNew)
       return fail(DPC_INVALID, "%s and %s both write %s", other->second->option.c_str(),
                   output.option.c_str(), output.path.c_str());
   }

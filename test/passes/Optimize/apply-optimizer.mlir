@@ -21,6 +21,8 @@
 // RUN: not dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd groups=w;lr=1' 2>&1 | FileCheck %s --check-prefix=GROUP-OPTION
 // RUN: not dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd groups=[z-a]' 2>&1 | FileCheck %s --check-prefix=GLOB
 // RUN: not dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd lr-schedule=step' 2>&1 | FileCheck %s --check-prefix=SCHEDULE
+// RUN: not dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd,lr=0.1 lr-schedule=cosine,min-lr=0.5' 2>&1 | FileCheck %s --check-prefix=MINIMUM
+// RUN: not dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd groups=w*' 2>&1 | FileCheck %s --check-prefix=NO-CHANGE
 // RUN: not dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd lr-schedule=linear,warmup=5,total=5' 2>&1 | FileCheck %s --check-prefix=TOTAL
 // RUN: not dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd clip-grad-norm=-1' 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not dpc-opt %t/nothing.mlir --dpc-apply-optimizer=optimizer=sgd 2>&1 | FileCheck %s --check-prefix=MISSING
@@ -31,6 +33,8 @@
 // GLOB: error: parameter group '[z-a]': invalid glob pattern: [z-a]
 // NOTHING: error: parameter group none* matches no trained parameter
 // SCHEDULE: error: unknown lr-schedule 'step'; known: constant, linear, cosine
+// MINIMUM: error: lr-schedule cosine: min-lr=0.5 is above lr=0.1
+// NO-CHANGE: error: parameter group 'w*' changes nothing: give it weight-decay=X or lr-scale=X
 // TOTAL: error: lr-schedule linear: total=5 is not above warmup=5
 // NEGATIVE: error: clip-grad-norm is negative
 // MISSING: error: has no function @step
