@@ -100,16 +100,16 @@ private:
           OptionSpec::parse(text, known, "parameter group", error, ';');
       if (!spec)
         return;
-      if (spec->given.empty()) {
-        error = "parameter group '" + spec->name +
-                "' changes nothing: give it weight-decay=X or lr-scale=X";
-        return;
-      }
       // A glob refers to its text: the option's own stays.
       llvm::Expected<llvm::GlobPattern> glob =
           llvm::GlobPattern::create(StringRef(text).split(';').first);
       if (!glob) {
         error = "parameter group '" + spec->name + "': " + llvm::toString(glob.takeError());
+        return;
+      }
+      if (spec->given.empty()) {
+        error = "parameter group '" + spec->name +
+                "' changes nothing: give it weight-decay=X or lr-scale=X";
         return;
       }
       groups.push_back({spec->name, std::move(*glob), *spec});
