@@ -110,7 +110,8 @@ typedef struct dpc_comm_options_t {
   uint32_t reserved;
   double timeout_seconds; /**< longest wait for peers; 0: 300 */
   double frozen_seconds;  /**< a rank whose heartbeat stands still that long
-                             counts as frozen; 0: 10 */
+                             counts as frozen; 0: 10, or the timeout if it is
+                             shorter */
   double bandwidth;       /**< emulated link, bytes per second; 0: as fast as memory */
   double latency;         /**< emulated link, seconds per message; 0: none */
 } dpc_comm_options_t;

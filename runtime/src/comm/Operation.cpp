@@ -13,28 +13,34 @@ namespace dpc {
 
 namespace {
 
+std::string bufferText(uint64_t id) {
+  return id == DPC_CONTROL_BUFFER ? "the runtime's own data" : "buffer " + std::to_string(id);
+}
+
 dpc_status_t checkBuffer(const dpc_comm_op_t &op, const Region &memory, const char *which,
                          const void *pointer, uint64_t elements) {
   if (elements == Extents::kNone || memory.holds(pointer, elements * dpc_dtype_size(op.dtype)))
     return DPC_OK;
   return fail(DPC_INVALID,
-              "%s of buffer %llu: %s of %llu x %s is not in memory that the "
-              "communicator has allocated",
-              opName(op.op), static_cast<unsigned long long>(op.buffer_id), which,
+              "%s: %s of %llu x %s is not in memory that the communicator has allocated",
+              operationText(op.op, op.buffer_id).c_str(), which,
               static_cast<unsigned long long>(elements), dpc_dtype_name(op.dtype));
 }
 
 std::string describe(const Announcement &said) {
-  char text[120];
+  char text[160];
   static const char *const reductions[] = {"sum", "max", "min"};
-  std::snprintf(text, sizeof text, "%s %s of %llu x %s, buffer %llu, peer %u", opName(said.op),
+  std::snprintf(text, sizeof text, "%s %s of %llu x %s, %s, peer %u", opName(said.op),
                 reductions[said.reduction % 3], static_cast<unsigned long long>(said.count),
-                dpc_dtype_name(said.dtype), static_cast<unsigned long long>(said.bufferId),
-                said.peer);
+                dpc_dtype_name(said.dtype), bufferText(said.bufferId).c_str(), said.peer);
   return text;
 }
 
 } // namespace
+
+std::string operationText(uint32_t op, uint64_t bufferId) {
+  return opName(op) + (op == DPC_OP_BARRIER ? "" : " of " + bufferText(bufferId));
+}
 
 dpc_status_t checkOperation(const dpc_comm_op_t &op, const std::vector<Group> &groups,
                             const Region &memory) {

@@ -5,6 +5,8 @@
 #include "runtime/src/comm/Groups.h"
 #include "runtime/src/comm/Region.h"
 
+#include <string>
+
 namespace dpc {
 
 /// What a member of a group of `members` reads and writes; `isRoot` says whether
@@ -12,6 +14,9 @@ namespace dpc {
 inline Extents extentsOf(const dpc_comm_op_t &op, uint64_t members, bool isRoot) {
   return extentsOf(op.op, op.count, members, isRoot);
 }
+
+/// "all-reduce of buffer 3" or "all-reduce of the runtime's own data", for messages.
+std::string operationText(uint32_t op, uint64_t bufferId);
 
 /// DPC_INVALID, before anything is announced, for what no rank could do: an
 /// unknown operation, type or reduction, a group that this rank is not in, a

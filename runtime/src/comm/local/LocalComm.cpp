@@ -4,10 +4,10 @@
 
 #include "dpc/action.h"
 #include "runtime/src/base/Clock.h"
-#include "runtime/src/base/OperationNames.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/comm/Groups.h"
 #include "runtime/src/comm/Operation.h"
+#include "runtime/src/comm/Timeouts.h"
 #include "runtime/src/comm/local/Channel.h"
 #include "runtime/src/comm/local/Watchdog.h"
 
@@ -89,9 +89,8 @@ dpc_status_t stopBecause(LocalComm &comm, uint32_t guilty, const Channel &channe
                          const char *what) {
   const dpc_comm_op_t &op = channel.head();
   char text[240];
-  std::snprintf(text, sizeof text, "rank %u %s, and rank %u waits for it in %s of buffer %llu",
-                guilty, what, comm.interface.rank, opName(op.op),
-                static_cast<unsigned long long>(op.buffer_id));
+  std::snprintf(text, sizeof text, "rank %u %s, and rank %u waits for it in %s", guilty, what,
+                comm.interface.rank, operationText(op.op, op.buffer_id).c_str());
   comm.segment.publishFailure(guilty, text);
   return comm.segment.checkFailure();
 }
@@ -273,16 +272,14 @@ dpc_status_t dpc::createLocalComm(const dpc_comm_options_t *options, dpc_comm_t 
   addGroupChannels(*comm);
   comm->link.bandwidth = options->bandwidth;
   comm->link.latency = options->latency;
-  if (options->timeout_seconds > 0)
-    comm->timeoutSeconds = options->timeout_seconds;
+  comm->timeoutSeconds = timeoutOf(*options);
   comm->oversubscribed = options->world_size > comm->segment.usableCores();
   comm->interface.vtable = &kLocalTable;
   comm->interface.rank = options->rank;
   comm->interface.world_size = options->world_size;
   comm->interface.sees_peers = 1;
   if (options->world_size > 1)
-    comm->watchdog = std::make_unique<Watchdog>(
-        comm->segment, options->frozen_seconds > 0 ? options->frozen_seconds : 10);
+    comm->watchdog = std::make_unique<Watchdog>(comm->segment, frozenAfter(*options));
   *outComm = &comm.release()->interface;
   return DPC_OK;
 }

@@ -1,10 +1,10 @@
 // The operations of a mesh, and what becomes of the frames that arrive. Its
 // thread, and what the run ends with, are in MeshThread.cpp.
 #include "runtime/src/comm/sockets/Mesh.h"
+#include "runtime/src/comm/Timeouts.h"
 
 #include "dpc/action.h"
 #include "runtime/src/base/Clock.h"
-#include "runtime/src/base/OperationNames.h"
 #include "runtime/src/base/Status.h"
 
 #include <algorithm>
@@ -23,10 +23,8 @@ constexpr unsigned kSequenceBits = 44;
 Mesh::Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups,
            std::vector<Fd> sockets)
     : rank(options.rank), worldSize(options.world_size),
-      groupCount(static_cast<uint32_t>(groups.size())),
-      timeoutSeconds(options.timeout_seconds > 0 ? options.timeout_seconds : 300),
-      frozenSeconds(options.frozen_seconds > 0 ? options.frozen_seconds : 10),
-      wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      groupCount(static_cast<uint32_t>(groups.size())), timeoutSeconds(timeoutOf(options)),
+      frozenSeconds(frozenAfter(options)), wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   for (const Group &group : groups)
     channels.push_back({group.members, group.self, false});
   for (uint32_t r = 0; r < worldSize; ++r)
@@ -159,7 +157,7 @@ dpc_status_t Mesh::check() {
 std::string Mesh::lateness(const Exchange &exchange, uint32_t late, const std::string &what) const {
   const dpc_comm_op_t &op = exchange.operation();
   return "rank " + std::to_string(late) + " " + what + ", and rank " + std::to_string(rank) +
-         " waits for it in " + opName(op.op) + " of buffer " + std::to_string(op.buffer_id);
+         " waits for it in " + operationText(op.op, op.buffer_id);
 }
 
 /// The transfer that a data frame belongs to; null if there is none.
