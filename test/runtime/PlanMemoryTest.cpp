@@ -137,6 +137,54 @@ TEST(PlanMemory, SumsAreReadBeforeTheyBeginAnew) {
               "nothing has read byte 192 since it was written"});
 }
 
+TEST(PlanMemory, ZerosThatNobodyReadMayBeZeroedAgain) {
+  // A bucket whose first half a kernel writes, and whose second half is padding
+  // that this rank does not read.
+  auto with = [](uint64_t zeroed) {
+    Plan plan;
+    plan.function("write half", {plan.write(kTemp)}, 2);
+    plan.accessTables[2][0].bytes = kBytes / 2;
+    for (uint32_t rank : {0, 1}) {
+      plan.loop(rank, 2, [&] {
+        plan.compute(rank, 2, 0, DPC_ACTION_MICRO_RELATIVE);
+        plan.zero(rank, kTemp, zeroed);
+        dpc_action_t &padding = plan.tables[rank].back();
+        padding.out.offset += kBytes - zeroed * kBytes / kElements;
+      });
+      plan.sound(rank);
+    }
+    return plan;
+  };
+  expectHolds(with(kElements / 2));
+  expectHolds(with(1));
+  expectSays(with(kElements / 2 + 1), {"action 2, zero: zeroes bytes [216, 256) of arena of buffer "
+                                       "2 (temp), but nothing has read byte 216"});
+}
+
+TEST(PlanMemory, WhatIsAddedToZerosIsASum) {
+  auto with = [](bool isEachTurn) {
+    Plan plan;
+    plan.function("add", {plan.read(kTemp), plan.write(kTemp)}, 2);
+    plan.function("take", {plan.read(kTemp)}, 1);
+    for (uint32_t rank : {0, 1}) {
+      plan.zero(rank, kTemp);
+      plan.zero(rank, kTemp);
+      plan.loop(rank, 2, [&] {
+        if (isEachTurn)
+          plan.zero(rank, kTemp);
+        plan.compute(rank, 2, 0, DPC_ACTION_MICRO_RELATIVE);
+      });
+      plan.compute(rank, 3);
+      plan.sound(rank);
+    }
+    return plan;
+  };
+  expectHolds(with(false));
+  expectSays(with(true),
+             {"action 3, zero: zeroes bytes [192, 256) of arena of buffer 2 (temp), but "
+              "nothing has read byte 192 since it was written"});
+}
+
 TEST(PlanMemory, InputAndOutputShareBytesAsTheOperationSays) {
   auto gather = [](uint64_t stride) {
     Plan plan;

@@ -30,6 +30,8 @@ const std::vector<Mutant::Edit> &Mutant::edits() {
       {"other loop count", &Mutant::changeLoopCount},
       {"other function", &Mutant::changeFunction},
       {"other microbatch", &Mutant::changeMicrobatch},
+      {"zero after term", &Mutant::zeroAfterTerm},
+      {"zero each term", &Mutant::zeroEachTerm},
   };
   return all;
 }
@@ -75,7 +77,7 @@ uint32_t Mutant::otherThan(uint32_t value, uint32_t first, uint32_t end) {
 bool Mutant::drop() {
   uint64_t at = 0;
   if (!pick(&at, [&](auto &a) {
-        return isKind(a, {DPC_ACTION_COMPUTE, DPC_ACTION_START, DPC_ACTION_ZERO});
+        return isKind(a, {DPC_ACTION_COMPUTE, DPC_ACTION_START}) || isNeededZero(a);
       }))
     return false;
   actions.erase(actions.begin() + static_cast<long>(at));
@@ -110,7 +112,7 @@ std::vector<Mutant::Use> Mutant::usesOf(uint64_t index) const {
     const uint64_t member = places.indexOf(action->group, rank);
     uses.push_back({plan::rangeOf(buffer.space, buffer.offset, 0, 0, member, buffer.index_stride,
                                   elements * dpc_dtype_size(action->dtype)),
-                    isWrite});
+                    isWrite, buffer.buffer});
   };
   if (action->kind == DPC_ACTION_COMPUTE) {
     const dpc_function_t &function = program.functions[action->function];
@@ -118,7 +120,7 @@ std::vector<Mutant::Use> Mutant::usesOf(uint64_t index) const {
       const dpc_access_t &a = function.accesses[i];
       uses.push_back({plan::rangeOf(a.space, a.offset, 0, 0, places.indexOf(a.family, rank),
                                     a.index_stride, a.bytes),
-                      a.kind != DPC_ACCESS_READ});
+                      a.kind != DPC_ACCESS_READ, a.buffer});
     }
   } else if (action->kind == DPC_ACTION_ZERO) {
     add(action->out, action->count, true);
@@ -147,6 +149,40 @@ bool Mutant::conflict(uint64_t a, uint64_t b) const {
   return false;
 }
 
+/// Whether this rank reads bytes of `range` as those of the buffer.
+bool Mutant::isRead(const plan::ByteRange &range, uint32_t buffer) const {
+  for (uint64_t i = 0; i < actions.size(); ++i)
+    for (const Use &use : usesOf(i))
+      if (!use.isWrite && use.buffer == buffer && use.range.overlaps(range))
+        return true;
+  return false;
+}
+
+plan::ByteRange Mutant::rangeOfZero(const dpc_action_t &action) const {
+  return plan::rangeOf(action.out.space, action.out.offset, 0, 0,
+                       places.indexOf(action.group, rank), action.out.index_stride,
+                       action.count * dpc_dtype_size(action.dtype));
+}
+
+/// A zero of bytes that this rank reads: of the padding of a bucket it may read
+/// none.
+bool Mutant::isNeededZero(const dpc_action_t &action) const {
+  return action.kind == DPC_ACTION_ZERO && isRead(rangeOfZero(action), action.out.buffer);
+}
+
+/// A zero that goes into a loop, or out of it, means something else where the
+/// loop writes its bytes and the rank reads them.
+bool Mutant::crossingMatters(uint64_t border, uint64_t zero) const {
+  const uint64_t other = actions[border].jump, begin = std::min(border, other),
+                 end = std::max(border, other);
+  const plan::ByteRange range = rangeOfZero(actions[zero]);
+  for (uint64_t i = begin; i < end; ++i)
+    for (const Use &use : usesOf(i))
+      if (i != zero && use.isWrite && use.range.overlaps(range))
+        return isNeededZero(actions[zero]);
+  return false;
+}
+
 /// Two neighbours have one order only where one writes what the other uses,
 /// where both are starts in one group (of messages: to, or from, one rank) or
 /// belong to one event, or where one is the border of a loop of more than one
@@ -159,6 +195,10 @@ bool Mutant::swapMatters(uint64_t first) const {
     const dpc_action_t &border = aIsBorder ? a : b;
     const uint64_t turns =
         border.kind == DPC_ACTION_LOOP_BEGIN ? border.count : actions[border.jump].count;
+    const uint64_t zero = aIsBorder ? first + 1 : first;
+    if (actions[zero].kind == DPC_ACTION_ZERO &&
+        !crossingMatters(aIsBorder ? first : first + 1, zero))
+      return false;
     return aIsBorder != bIsBorder && turns > 1;
   }
   if (a.kind == b.kind && isKind(a, {DPC_ACTION_ZERO, DPC_ACTION_WAIT}))
@@ -194,13 +234,16 @@ bool Mutant::resizeCommunication() {
   return true;
 }
 
-/// A larger zero may write what is overwritten before anyone reads it.
+/// A larger zero may write what is overwritten before anyone reads it, a smaller
+/// one may leave out what nobody reads.
 bool Mutant::shrinkZero() {
   uint64_t at = 0;
-  if (!pick(&at, [](auto &a) { return a.kind == DPC_ACTION_ZERO && a.count > 1; }))
+  if (!pick(&at, [&](auto &a) { return isNeededZero(a) && a.count > 1; }))
     return false;
+  plan::ByteRange left = rangeOfZero(actions[at]);
   actions[at].count -= 1 + below(actions[at].count - 1);
-  return true;
+  left.begin = rangeOfZero(actions[at]).end;
+  return isRead(left, actions[at].out.buffer);
 }
 
 bool Mutant::changeType() {
@@ -241,7 +284,7 @@ bool Mutant::changeLogicalBuffer() {
 /// Elsewhere: a bit further, or where another buffer is.
 bool Mutant::retarget() {
   uint64_t at = 0;
-  if (!pick(&at, [&](auto &a) { return isKind(a, {DPC_ACTION_START, DPC_ACTION_ZERO}); }))
+  if (!pick(&at, [&](auto &a) { return a.kind == DPC_ACTION_START || isNeededZero(a); }))
     return false;
   dpc_action_t &action = actions[at];
   const bool isInput = usesInput(action);
@@ -277,7 +320,7 @@ bool Mutant::changeStride() {
 
 bool Mutant::changeBufferName() {
   uint64_t at = 0;
-  if (!pick(&at, [&](auto &a) { return isKind(a, {DPC_ACTION_START, DPC_ACTION_ZERO}); }))
+  if (!pick(&at, [&](auto &a) { return a.kind == DPC_ACTION_START || isNeededZero(a); }))
     return false;
   dpc_action_t &action = actions[at];
   const bool isInput = usesInput(action);
@@ -344,6 +387,63 @@ bool Mutant::changeMicrobatch() {
     actions[at].flags ^= DPC_ACTION_MICRO_RELATIVE;
   else
     actions[at].micro += static_cast<int32_t>(1 + below(3));
+  return true;
+}
+
+/// Whether an action adds to bytes of the buffer in `range`: it reads and writes
+/// them, and reads none of them after that.
+bool Mutant::addsTo(uint64_t index, const plan::ByteRange &range, uint32_t buffer) const {
+  bool isRead = false, isAdded = false;
+  if (actions[index].kind != DPC_ACTION_COMPUTE)
+    return false;
+  for (const Use &use : usesOf(index)) {
+    if (use.buffer != buffer || !use.range.overlaps(range))
+      continue;
+    isAdded = use.isWrite && (isRead || isAdded);
+    isRead = !use.isWrite;
+  }
+  return isAdded;
+}
+
+/// A zero with which a sum begins, and an action that adds a term to it.
+bool Mutant::pickTerm(uint64_t *outZero, uint64_t *outTerm, bool isInLoop) {
+  if (!pick(outZero, [&](auto &a) { return isNeededZero(a); }))
+    return false;
+  const dpc_action_t &zero = actions[*outZero];
+  const plan::ByteRange range = rangeOfZero(zero);
+  std::vector<uint64_t> terms;
+  uint64_t turns = 1;
+  for (uint64_t i = *outZero + 1; i < actions.size(); ++i) {
+    if (actions[i].kind == DPC_ACTION_LOOP_BEGIN)
+      turns = actions[i].count;
+    else if (actions[i].kind == DPC_ACTION_LOOP_END)
+      turns = 1;
+    else if (addsTo(i, range, zero.out.buffer) && (turns > 1 || !isInLoop))
+      terms.push_back(i);
+  }
+  if (terms.empty())
+    return false;
+  note(*outTerm = terms[below(terms.size())]);
+  return true;
+}
+
+/// A sum begins anew behind one of its terms: the terms so far are lost.
+bool Mutant::zeroAfterTerm() {
+  uint64_t zero = 0, term = 0;
+  if (!pickTerm(&zero, &term, /*isInLoop=*/false))
+    return false;
+  actions.insert(actions.begin() + static_cast<long>(term) + 1, dpc_action_t(actions[zero]));
+  return true;
+}
+
+/// A sum begins anew for each microbatch: only the last one's term is left.
+bool Mutant::zeroEachTerm() {
+  uint64_t zero = 0, term = 0;
+  if (!pickTerm(&zero, &term, /*isInLoop=*/true))
+    return false;
+  std::rotate(actions.begin() + static_cast<long>(zero),
+              actions.begin() + static_cast<long>(zero) + 1,
+              actions.begin() + static_cast<long>(term));
   return true;
 }
 

@@ -59,6 +59,7 @@ private:
   struct Use {
     plan::ByteRange range;
     bool isWrite;
+    uint32_t buffer;
   };
 
   uint64_t below(uint64_t count) {
@@ -71,6 +72,12 @@ private:
   uint32_t otherThan(uint32_t value, uint32_t first, uint32_t end);
   std::vector<Use> usesOf(uint64_t index) const;
   bool conflict(uint64_t a, uint64_t b) const;
+  bool isRead(const plan::ByteRange &range, uint32_t buffer) const;
+  bool isNeededZero(const dpc_action_t &action) const;
+  bool crossingMatters(uint64_t border, uint64_t zero) const;
+  plan::ByteRange rangeOfZero(const dpc_action_t &action) const;
+  bool addsTo(uint64_t index, const plan::ByteRange &range, uint32_t buffer) const;
+  bool pickTerm(uint64_t *outZero, uint64_t *outTerm, bool isInLoop);
   bool swapMatters(uint64_t first) const;
   bool usesInput(const dpc_action_t &action);
   void note(uint64_t index) { what += " of action " + std::to_string(index); }
@@ -95,6 +102,8 @@ private:
   bool changeLoopCount();
   bool changeFunction();
   bool changeMicrobatch();
+  bool zeroAfterTerm();
+  bool zeroEachTerm();
 
   const uint32_t rank, entry;
   std::mt19937_64 random;

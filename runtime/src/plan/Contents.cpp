@@ -16,24 +16,24 @@ Contents::Runs::const_iterator Contents::firstOf(const Runs &runs, uint64_t begi
   return at != runs.begin() && std::prev(at)->second.end > begin ? std::prev(at) : at;
 }
 
-void Contents::write(const ByteRange &range, uint32_t buffer) {
+void Contents::fill(const ByteRange &range, uint32_t buffer, bool isZero) {
   if (range.empty())
     return;
   Runs &runs = spaces[range.space];
   auto at = firstOf(runs, range.begin);
   if (at != runs.end() && at->first == range.begin && at->second.end == range.end) {
-    at->second = {range.end, buffer, false};
+    at->second = {range.end, buffer, /*isRead=*/false, isZero};
     return;
   }
   while (at != runs.end() && at->first < range.end) {
     const auto [first, run] = *at;
     at = runs.erase(at);
     if (first < range.begin)
-      runs[first] = {range.begin, run.buffer, run.isRead};
+      runs[first] = {range.begin, run.buffer, run.isRead, run.isZero};
     if (run.end > range.end)
       runs[range.end] = run;
   }
-  runs[range.begin] = {range.end, buffer, false};
+  runs[range.begin] = {range.end, buffer, /*isRead=*/false, isZero};
 }
 
 Contents::Runs::iterator Contents::markRead(Runs &runs, Runs::iterator at, uint64_t begin,
@@ -47,7 +47,7 @@ Contents::Runs::iterator Contents::markRead(Runs &runs, Runs::iterator at, uint6
     at->second.end = begin;
     at = runs.emplace(begin, run).first;
   }
-  at->second = {std::min(run.end, end), run.buffer, true};
+  at->second = {std::min(run.end, end), run.buffer, /*isRead=*/true, run.isZero};
   return std::next(at);
 }
 
@@ -88,7 +88,7 @@ std::vector<ByteRange> Contents::readParts(const ByteRange &range, uint32_t buff
 std::optional<uint64_t> Contents::findUnread(const ByteRange &range, uint32_t buffer) const {
   const Runs &runs = spaces[range.space];
   for (auto at = firstOf(runs, range.begin); at != runs.end() && at->first < range.end; ++at)
-    if (at->second.buffer == buffer && !at->second.isRead)
+    if (at->second.buffer == buffer && !at->second.isRead && !at->second.isZero)
       return std::max(at->first, range.begin);
   return std::nullopt;
 }

@@ -13,7 +13,9 @@ namespace dpc::plan {
 /// them the buffer's that it names. Knows nothing of how offsets were chosen.
 class Contents {
 public:
-  void write(const ByteRange &range, uint32_t buffer);
+  void write(const ByteRange &range, uint32_t buffer) { fill(range, buffer, /*isZero=*/false); }
+  /// A write of zeros.
+  void zero(const ByteRange &range, uint32_t buffer) { fill(range, buffer, /*isZero=*/true); }
 
   /// The first byte of a range that is not the buffer's, and whose it is
   /// (nobody's: none).
@@ -28,8 +30,8 @@ public:
   /// others or nobody between them.
   std::vector<ByteRange> readParts(const ByteRange &range, uint32_t buffer);
 
-  /// The first byte of `range` that is the buffer's and that nothing has read
-  /// since it was written.
+  /// The first byte of `range` that is the buffer's, that holds anything but a
+  /// zero, and that nothing has read since it was written: zeros would lose it.
   std::optional<uint64_t> findUnread(const ByteRange &range, uint32_t buffer) const;
 
 private:
@@ -37,8 +39,11 @@ private:
     uint64_t end;
     uint32_t buffer;
     bool isRead;
+    bool isZero; ///< written by zero(), and by nothing since
   };
   using Runs = std::map<uint64_t, Run>;
+
+  void fill(const ByteRange &range, uint32_t buffer, bool isZero);
 
   /// The first run that ends behind `begin`.
   static Runs::iterator firstOf(Runs &runs, uint64_t begin);

@@ -204,12 +204,17 @@ private:
 
   dpc_status_t zero(const dpc_action_t &action) {
     const ByteRange range = rangeOfBuffer(action.out, action, action.count);
-    // A sum that is begun anew has been read; else it is lost.
+    // A sum that is begun anew has been read; else it is lost. Zeros are no sum:
+    // the padding of a bucket is zeroed for each microbatch, and a rank that uses
+    // another part of the bucket does not read it.
     if (auto byte = contents.findUnread(range, action.out.buffer))
       return fail(
           DPC_INVALID, "zeroes %s of %s, but nothing has read byte %llu since it was written",
           describe(range).c_str(), describeBuffer(rank, action.out.buffer).c_str(), Number(*byte));
-    return write(range, action.out.buffer);
+    if (dpc_status_t status = mayWrite(range, action.out.buffer))
+      return status;
+    contents.zero(range, action.out.buffer);
+    return DPC_OK;
   }
 
   /// The bytes of `elements` elements of an action's buffer; none if it has no
