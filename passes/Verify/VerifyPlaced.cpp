@@ -122,7 +122,7 @@ private:
       if (failed(record(op, dyn_cast<LayoutAttr>(results[index]), result,
                         "result " + std::to_string(index))))
         return failure();
-    return verifyLoops(op);
+    return verifyLoops(op, operands, results);
   }
 
   /// How one loop is cut, and where that was seen first.
@@ -132,18 +132,21 @@ private:
     bool inResult = false;
   };
 
-  LogicalResult verifyLoops(Operation *op) {
+  LogicalResult verifyLoops(Operation *op, ArrayAttr operands, ArrayAttr results) {
     auto shardable = dyn_cast<ShardableOpInterface>(op);
     if (!shardable)
       return violation(op) << "has no sharding rule";
     ShardingRule rule = shardable.getShardingRule();
     std::vector<std::optional<Cut>> cuts(rule.loops.size());
-    auto visit = [&](Value value, const ShardingRule::ValueLoops &dims, const std::string &where,
+    // As the op says: what cuts a single index may stand in another dimension
+    // where the value was made.
+    auto visit = [&](Attribute attr, const ShardingRule::ValueLoops &dims, const std::string &where,
                      bool isResult) {
+      const Layout own = normalize(cast<LayoutAttr>(attr).getLayout());
       for (auto [dim, loops] : llvm::enumerate(dims)) {
         if (loops.size() != 1 || loops[0].size() != 1)
           continue;
-        const DimLayout &layout = made[value].dims[dim];
+        const DimLayout &layout = own.dims[dim];
         std::optional<Cut> &cut = cuts[loops[0][0]];
         if (!cut) {
           cut = Cut{layout, where, isResult};
@@ -158,11 +161,11 @@ private:
       }
       return success();
     };
-    for (auto [index, operand] : llvm::enumerate(op->getOperands()))
-      if (failed(visit(operand, rule.operands[index], "operand " + std::to_string(index), false)))
+    for (auto [index, layout] : llvm::enumerate(operands))
+      if (failed(visit(layout, rule.operands[index], "operand " + std::to_string(index), false)))
         return failure();
-    for (auto [index, result] : llvm::enumerate(op->getResults()))
-      if (failed(visit(result, rule.results[index], "result " + std::to_string(index), true)))
+    for (auto [index, layout] : llvm::enumerate(results))
+      if (failed(visit(layout, rule.results[index], "result " + std::to_string(index), true)))
         return failure();
     for (auto [number, cut] : llvm::enumerate(cuts)) {
       if (!cut)

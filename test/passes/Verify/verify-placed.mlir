@@ -96,6 +96,18 @@ func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x">, dist.layout = 
 
 // -----
 
+// (L4) A cut of a single index makes the whole shard padding, in whatever dimension it
+// stands: loops are cut as the op reads its operand, not as that was made.
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func @step(%x: tensor<2x2x4xf32> {nn.arg = #nn.arg<input "x">, dist.layout = #dist.layout<"[2], [(2)(1: data)], [4]">},
+                %w: tensor<8x4xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[8], [4]">}) {
+  %0 = nn.reshape %x {dist.operands = [#dist.layout<"[2], [(2)(1: data)], [4]">], dist.results = [#dist.layout<"[2], [(2)(1: data)(4)]">]} : tensor<2x2x4xf32> -> tensor<2x8xf32>
+  %1 = nn.dot %0, %w contract [1] [0] {dist.operands = [#dist.layout<"[(2)(1: data)], [8]">, #dist.layout<"[8], [4]">], dist.results = [#dist.layout<"[(2)(1: data)], [4]">]} : tensor<2x8xf32>, tensor<8x4xf32> -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
 // (L4) A loop that its op needs whole is not cut.
 dist.mesh @mesh axes ["data"] sizes [2]
 func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x">, dist.layout = #dist.layout<"[8], [(6: data)]">}) {

@@ -5,6 +5,7 @@
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MachineAttr.h"
 #include "passes/Sharding/Passes.h"
+#include "passes/Verify/Passes.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -230,8 +231,13 @@ std::string PartitionCheck::compare(const PartitionCase &trial) {
   if (cut)
     if (std::string wrong = findBadLayout(*cut); !wrong.empty())
       return wrong;
+  PassManager verify(trial.module.get().getContext());
+  verify.addPass(createVerifyPlaced());
+  if (cut && failed(verify.run(*cut)))
+    return "is placed wrongly: " + errors;
   PassManager partition(trial.module.get().getContext());
   partition.addPass(createPartition());
+  partition.addPass(createVerifyLocal());
   if (!cut || failed(partition.run(*cut))) {
     if (isRefusal(errors)) {
       ++refused;
