@@ -94,6 +94,7 @@ public:
     if (error)
       return block.getParentOp()->emitError("recomputation: ") << llvm::toString(std::move(error));
     plan = *made;
+    isPlanned = true;
     for (Operation *reader : moments->getOps())
       if (!derived.contains(reader))
         repeatFor(reader);
@@ -111,7 +112,8 @@ public:
   }
 
   void explain() const {
-    if (plan.countRepeated(problem) > 0 || !copies.empty())
+    // Without a plan nothing is repeated.
+    if (isPlanned && (plan.countRepeated(problem) > 0 || !copies.empty()))
       block.getParentOp()->emitRemark("keeps ")
           << plan.keptBytes << " bytes of the forward pass, in " << plan.cuts.size() + 1
           << " segments, and computes " << plan.countRepeated(problem) << " of " << ops.size()
@@ -368,6 +370,7 @@ private:
   /// Whether only what somebody names is made again.
   bool isAsked = false;
   RematPlan plan;
+  bool isPlanned = false;
   /// Of what has been computed again.
   llvm::DenseMap<Operation *, Operation *> copies;
 };
