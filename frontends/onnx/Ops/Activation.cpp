@@ -19,9 +19,11 @@ Value whereNotPositive(Conversion &c, Value x, Value otherwise) {
   return c.e.select(c.e.compare(nn::Comparison::gt, x, 0.0), x, otherwise);
 }
 
-/// e^min(x, 0) - 1: never overflows on the side that is not taken.
+/// e^x - 1 where x <= 0, else 0: never overflows on the side that is not taken.
+/// A minimum of x and 0 would halve the gradient at 0.
 Value expm1OfNegative(Conversion &c, Value x) {
-  return c.e.add(c.e.exp(c.e.make<nn::MinOp>(x, c.e.splatLike(x, 0))), -1.0);
+  return c.e.add(
+      c.e.exp(c.e.select(c.e.compare(nn::Comparison::gt, x, 0.0), c.e.splatLike(x, 0), x)), -1.0);
 }
 
 LogicalResult convertLeakyRelu(Conversion &c) {

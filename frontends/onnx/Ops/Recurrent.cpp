@@ -78,8 +78,12 @@ Value activate(Conversion &c, const Cell &cell, unsigned which, Value x) {
     return c.e.mul(c.e.make<nn::TanhOp>(c.e.mul(x, beta)), alpha);
   if (name == "HardSigmoid")
     return c.e.make<nn::ClampOp>(c.e.add(c.e.mul(x, alpha), beta), number(0), number(1));
-  if (name == "Elu") // e^min(x, 0): never overflows on the side not taken
-    return wherePositive(c.e.mul(c.e.add(c.e.exp(c.e.make<nn::MinOp>(x, number(0))), -1.0), alpha));
+  if (name == "Elu") {
+    // The exponential never overflows on the side that is not taken. A minimum
+    // of x and 0 would halve the gradient at 0.
+    Value exponent = c.e.select(c.e.compare(nn::Comparison::gt, x, 0.0), number(0), x);
+    return wherePositive(c.e.mul(c.e.add(c.e.exp(exponent), -1.0), alpha));
+  }
   if (name == "Softsign")
     return c.e.div(x, c.e.add(c.e.make<nn::AbsOp>(x), 1.0));
   if (name == "Softplus")
