@@ -12,7 +12,32 @@ RULES = {'Max': torch.maximum, 'Min': torch.minimum, 'ReduceMax': torch.amax, 'R
          'Relu': torch.relu, 'Abs': torch.abs, 'Clip': torch.clamp, 'HardSwish': torch.nn.functional.hardswish}
 
 
+def normalised(x, p, axis):
+    """Where the norm is 0, x / norm is no number: the result is 0 whatever x is."""
+    norm = torch.linalg.vector_norm(x, p, axis, True)
+    return torch.where(norm == 0, 0., x / torch.where(norm == 0, 1., norm))
+
+
+def pooled(x, p, kernel, strides):
+    windows = x.unfold(2, kernel[0], strides[0]).unfold(3, kernel[1], strides[1])
+    return torch.linalg.vector_norm(windows, p, dim=(4, 5))
+
+
 def evaluate(case, operands):
+    x, given = operands[0], case.attributes
+    functional = torch.nn.functional
+    written = {'Elu': lambda: functional.elu(x, given['alpha']), 'Celu': lambda: functional.celu(x, given['alpha']),
+               'Selu': lambda: functional.selu(x), 'LeakyRelu': lambda: functional.leaky_relu(x, given['alpha']),
+               'ThresholdedRelu': lambda: functional.threshold(x, given['alpha'], 0.),
+               'Shrink': lambda: functional.softshrink(x, given['lambd']),
+               'ReduceL2': lambda: torch.linalg.vector_norm(x, 2, given['axes'], bool(given['keepdims'])),
+               'LpPool': lambda: pooled(x, given['p'], given['kernel_shape'], given['strides']),
+               'GlobalLpPool': lambda: torch.linalg.vector_norm(x, given['p'], (2, 3), True),
+               'LpNormalization': lambda: normalised(x, given['p'], given['axis']),
+               'vector_norm': lambda: torch.linalg.vector_norm(x, given['p'], 1, True),
+               'std': lambda: x.std(1, correction=0, keepdim=True)}
+    if case.op in written:
+        return written[case.op]()
     if case.op == 'HardSigmoid':
         return torch.clamp(operands[0] * case.attributes['alpha'] + case.attributes['beta'], 0., 1.)
     rule = RULES[case.op]

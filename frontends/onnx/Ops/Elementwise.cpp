@@ -1,7 +1,9 @@
 // Imports ONNX arithmetic, comparison and logic.
 
 #include "frontends/onnx/Import/Registry.h"
+#include "frontends/onnx/Model/ExporterMetadata.h"
 #include "frontends/onnx/Ops/Random.h"
+#include "frontends/onnx/Ops/Reduction.h"
 
 #include "OnnxSchema.pb.h"
 
@@ -64,6 +66,45 @@ template <typename Op> LogicalResult convertVariadic(Conversion &c) {
   return c.done(result);
 }
 
+/// "aten.std" of the call that the exporter names in the node's metadata; empty
+/// where it names none.
+StringRef calledBy(const Node &node) {
+  constexpr StringLiteral prefix = "target=torch.ops.";
+  StringRef text = node.metadata(kFxNode);
+  size_t at = text.find(prefix);
+  if (at == StringRef::npos)
+    return {};
+  StringRef call = text.substr(at + prefix.size());
+  return call.substr(0, call.find('.', call.find('.') + 1));
+}
+
+/// Whether the node is part of a norm or a standard deviation, whose gradient
+/// at 0 PyTorch defines as 0, and not of a root of its own.
+bool isOfNorm(const Node &node) {
+  return llvm::StringSwitch<bool>(calledBy(node))
+      .Cases("aten.std", "aten.std_mean", "aten.norm", "aten.frobenius_norm", true)
+      .Cases("aten.linalg_norm", "aten.linalg_vector_norm", "aten.linalg_matrix_norm", true)
+      .Default(false);
+}
+
+/// Whether a variance is all that the node takes. PyTorch writes x.std() as
+/// the root of prims.var, and so sqrt(x.var()), which nobody can tell from it.
+bool isOfVariance(Conversion &c) {
+  const std::vector<Node> &nodes = c.graph().nodes;
+  auto producer = llvm::find_if(
+      nodes, [&](const Node &node) { return llvm::is_contained(node.outputs, c.node.inputs[0]); });
+  if (producer == nodes.end())
+    return false;
+  StringRef call = calledBy(*producer);
+  return call == "prims.var" || call == "aten.var" || call == "aten.var_mean";
+}
+
+LogicalResult convertSqrt(Conversion &c) {
+  Value x = c.operand(0);
+  bool isNorm = isOfNorm(c.node) || isOfVariance(c);
+  return c.done(isNorm ? rootOfSquares(c, x) : c.e.sqrt(x));
+}
+
 LogicalResult convertReciprocal(Conversion &c) {
   Value x = c.operand(0);
   if (auto sqrt = x.getDefiningOp<nn::SqrtOp>())
@@ -84,8 +125,14 @@ LogicalResult convertPow(Conversion &c) {
       return c.done(c.e.mul(base, base));
     if (value == 3)
       return c.done(c.e.mul(c.e.mul(base, base), base));
+    bool isRoot = 0 < value && value < 1 && isFloatValue(base) && isOfNorm(c.node);
+    auto power = [&](Value of) -> Value {
+      return value == 0.5 ? c.e.sqrt(of) : Value(c.e.make<nn::PowOp>(of, c.exactLike(of, value)));
+    };
+    if (isRoot)
+      return c.done(rootOfPowers(c, base, power));
     if (value == 0.5 && isFloatValue(base))
-      return c.done(c.e.sqrt(base));
+      return c.done(power(base));
   }
   exponent = c.e.convert(exponent, nn::typeOf(base).getElementType());
   SmallVector<Value> both = c.broadcastTogether({base, exponent});
@@ -185,7 +232,7 @@ void dpc::onnx::registerElementwiseOps(Registry &registry) {
   registry.add("Sign", convertUnary<nn::SignOp>);
   registry.add("Exp", convertUnary<nn::ExpOp>);
   registry.add("Log", convertUnary<nn::LogOp>);
-  registry.add("Sqrt", convertUnary<nn::SqrtOp>);
+  registry.add("Sqrt", convertSqrt);
   registry.add("Erf", convertUnary<nn::ErfOp>);
   registry.add("Tanh", convertUnary<nn::TanhOp>);
   registry.add("Sin", convertUnary<nn::SinOp>);

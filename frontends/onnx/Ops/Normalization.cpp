@@ -1,6 +1,7 @@
 // Imports ONNX softmax and normalisation.
 
 #include "frontends/onnx/Import/Registry.h"
+#include "frontends/onnx/Ops/Reduction.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -207,11 +208,14 @@ LogicalResult convertLpNorm(Conversion &c) {
     return failure();
   if (p != 1 && p != 2)
     return c.error("p is " + Twine(p) + " but must be 1 or 2");
-  Value norm =
-      p == 1 ? c.e.sum(c.e.make<nn::AbsOp>(x), {axis}) : c.e.sqrt(c.e.sum(c.e.mul(x, x), {axis}));
-  // Where all is 0 the result is 0.
-  Value safe = c.e.select(c.e.compare(nn::Comparison::eq, norm, 0.0), c.e.splatLike(norm, 1), norm);
-  return c.done(c.e.div(x, c.e.broadcastAlong(safe, shapeOf(x), {axis})));
+  Value power = p == 1 ? Value(c.e.make<nn::AbsOp>(x)) : c.e.mul(x, x),
+        sum = c.e.sum(power, {axis});
+  // Where all is 0, so are the result and its gradient.
+  Value isZero = c.e.compare(nn::Comparison::eq, sum, 0.0),
+        safe = c.e.select(isZero, c.e.splatLike(sum, 1), sum);
+  auto alongAxis = [&](Value norm) { return c.e.broadcastAlong(norm, shapeOf(x), {axis}); };
+  Value normalised = c.e.div(x, alongAxis(p == 1 ? safe : c.e.sqrt(safe)));
+  return c.done(c.e.select(alongAxis(isZero), c.e.splatLike(x, 0), normalised));
 }
 
 } // namespace

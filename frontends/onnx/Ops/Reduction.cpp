@@ -1,11 +1,23 @@
 // Imports ONNX reductions.
 
+#include "frontends/onnx/Ops/Reduction.h"
+
 #include "frontends/onnx/Import/Registry.h"
 #include "frontends/onnx/Ops/Indexing.h"
 
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::onnx;
+
+Value dpc::onnx::rootOfPowers(Conversion &c, Value sum, function_ref<Value(Value)> root) {
+  Value isZero = c.e.compare(nn::Comparison::eq, sum, 0.0);
+  Value safe = c.e.select(isZero, c.e.splatLike(sum, 1), sum);
+  return c.e.select(isZero, c.e.splatLike(sum, 0), root(safe));
+}
+
+Value dpc::onnx::rootOfSquares(Conversion &c, Value sum) {
+  return rootOfPowers(c, sum, [&](Value safe) { return c.e.sqrt(safe); });
+}
 
 namespace {
 
@@ -90,7 +102,7 @@ LogicalResult convertReduceSumSquare(Conversion &c) {
   bool root = c.node.opType == "ReduceL2";
   Value x = root ? asFloat(c, *reduction) : reduction->input,
         sum = c.e.sum(c.e.mul(x, x), reduction->dimensions);
-  return finish(c, *reduction, root ? c.e.sqrt(sum) : sum);
+  return finish(c, *reduction, root ? rootOfSquares(c, sum) : sum);
 }
 
 LogicalResult convertReduceLogSum(Conversion &c) {

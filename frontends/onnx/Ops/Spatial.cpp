@@ -1,6 +1,7 @@
 // Imports ONNX convolution and pooling.
 
 #include "frontends/onnx/Import/Registry.h"
+#include "frontends/onnx/Ops/Reduction.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -282,8 +283,10 @@ LogicalResult convertLpPool(Conversion &c) {
   if (p == 1)
     return c.done(sum);
   if (p == 2)
-    return c.done(c.e.sqrt(sum));
-  return c.done(c.e.make<nn::PowOp>(sum, c.exactLike(sum, 1 / double(p))));
+    return c.done(rootOfSquares(c, sum));
+  return c.done(rootOfPowers(c, sum, [&](Value safe) -> Value {
+    return c.e.make<nn::PowOp>(safe, c.exactLike(safe, 1 / double(p)));
+  }));
 }
 
 /// x / (bias + alpha / size * sum of squares of `size` neighbouring
