@@ -158,8 +158,8 @@ def mean_variance(case):
 
 
 def attention(case):
-    """With a number of keys in use onnx.reference adds masks that do not broadcast. onnxruntime counts is_causal from
-    the last of these keys, where the function of the schema has it count from the first one."""
+    """With a number of keys in use onnx.reference adds masks that do not broadcast. is_causal counts from the last of
+    these keys; a row that sees none is 0 (errata of ONNX 1.23)."""
     given = attributes(case)
     if 'nonpad_kv_seqlen' not in case.arrays or not given.get('is_causal', 0) or len(case.arrays) > 4:
         return None
@@ -167,9 +167,10 @@ def attention(case):
     k, v = (np.repeat(each, q.shape[1] // each.shape[1], 1) for each in (k, v))
     scores = q @ k.swapaxes(2, 3) / np.sqrt(q.shape[3])
     row, column = np.indices(scores.shape[2:])
-    visible = (column <= row) & (column < case.arrays['nonpad_kv_seqlen'][:, None, None, None])
+    visible = column <= row + case.arrays['nonpad_kv_seqlen'][:, None, None, None] - scores.shape[2]
     weights = np.where(visible, np.exp(scores), 0)
-    return [(weights / weights.sum(3, keepdims=True) @ v).astype(np.float32)]
+    sums = weights.sum(3, keepdims=True)
+    return [(weights / np.where(sums == 0, 1, sums) @ v).astype(np.float32)]
 
 
 def loop(case):

@@ -190,7 +190,8 @@ def attention(given, attrs, version):
 
 OPERATORS['Attention'] = Operator(
     {**HEADS, 'attn_mask': (3, 5), **PAST, 'nonpad_kv_seqlen': np.array([3, 5])}, fits=attention, attrs={
-        'is_causal': [1, V(1, attn_mask=(3, 5)), V(1, **PAST), V(1, nonpad_kv_seqlen=np.array([5, 3]), since=24)],
+        'is_causal': [1, V(1, attn_mask=(3, 5)), V(1, **PAST), V(1, nonpad_kv_seqlen=np.array([5, 3]), since=24),
+                      V(1, nonpad_kv_seqlen=np.array([2, 1]), since=24)],
         'scale': [0.5], 'softcap': [2.0, V(2.0, attn_mask=(3, 5))],
         'qk_matmul_output_mode': [V(mode, outputs=[True, False, False, True], attn_mask=(3, 5),
                                     attrs={'softcap': 2.0}) for mode in (0, 1, 2, 3)],

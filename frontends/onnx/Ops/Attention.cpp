@@ -99,17 +99,17 @@ Value applyMask(Conversion &c, Value scores) {
 }
 
 /// `scores` where key j of row i is visible, else -infinity: j <= i + `past`,
-/// or j below the number of keys of the sample (operand 6).
+/// or j below the number of keys of the sample (operand 6). With both, the last
+/// row sees the last key of its sample: j <= i + keys of the sample - rows.
 Value hideKeys(Conversion &c, Value scores, bool causal, int64_t past) {
   auto index = RankedTensorType::get(shapeOf(scores), c.builder.getI64Type());
   Value column = c.e.make<nn::IotaOp>(index, int64_t(3));
   auto hide = [&](Value visible) {
     scores = c.e.select(visible, scores, c.e.splatLike(scores, -kInfinity));
   };
-  if (causal) {
-    Value row = c.e.make<nn::IotaOp>(index, int64_t(2));
+  Value row = causal ? Value(c.e.make<nn::IotaOp>(index, int64_t(2))) : Value();
+  if (causal && !c.has(6))
     hide(c.e.compare(nn::Comparison::le, column, past ? c.e.add(row, double(past)) : row));
-  }
   if (c.has(6)) {
     Value counts = c.e.convert(c.operand(6), c.builder.getI64Type());
     if (shapeOf(counts) != ArrayRef<int64_t>{shapeOf(scores)[0]}) {
@@ -117,9 +117,23 @@ Value hideKeys(Conversion &c, Value scores, bool causal, int64_t past) {
                     Twine(shapeOf(scores)[0]) + "]");
       return {};
     }
-    hide(c.e.compare(nn::Comparison::lt, column, c.e.broadcast(counts, shapeOf(scores), {0})));
+    Value end = c.e.broadcast(counts, shapeOf(scores), {0});
+    if (causal)
+      end = c.e.add(end, c.e.add(row, double(1 - shapeOf(scores)[2])));
+    hide(c.e.compare(nn::Comparison::lt, column, end));
   }
   return scores;
+}
+
+/// The softmax of the scores, and 0 in a row whose keys are all hidden
+/// (erratum of ONNX 1.23). `dpc-form-attention` knows this form.
+Value weigh(Conversion &c, Value scores) {
+  Value weights = c.e.make<nn::SoftmaxOp>(scores.getType(), scores, int64_t(3));
+  // With `is_causal` alone every row sees a key.
+  if (!c.has(3) && !c.has(6))
+    return weights;
+  auto type = RankedTensorType::get(shapeOf(scores), c.builder.getI1Type());
+  return c.e.select(c.e.make<nn::IsNanOp>(type, weights), c.e.splatLike(weights, 0), weights);
 }
 
 /// softmax(softcap(q k^T scale) + mask) v. Result 3 is the scores as they are
@@ -162,7 +176,7 @@ LogicalResult convertAttention(Conversion &c) {
   if (!scores || c.failed)
     return failure();
   stages[2] = scores;
-  Value weights = c.e.make<nn::SoftmaxOp>(scores.getType(), scores, int64_t(3));
+  Value weights = weigh(c, scores);
   stages[3] = weights;
   if (reported < 0 || reported > 3)
     return c.error("qk_matmul_output_mode is " + Twine(reported) + " but must be 0 to 3");
