@@ -86,8 +86,7 @@ OperandTrace dpc::traceOperand(Value operand, ConstantValues &constants, bool th
 // Softmax and what follows
 //===----------------------------------------------------------------------===//
 
-/// select(is_nan(p), 0, p), if that is all that p is used for.
-static Value guardedForm(Value p, ConstantValues &constants) {
+Value dpc::guardedForm(Value p, ConstantValues &constants) {
   for (Operation *user : p.getUsers()) {
     auto isNan = dyn_cast<IsNanOp>(user);
     if (!isNan || !isNan->hasOneUse() || !llvm::hasNItems(p.getUses(), 2))

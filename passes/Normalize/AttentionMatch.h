@@ -54,6 +54,9 @@ private:
   Narrow causalMask;
 };
 
+/// select(is_nan(p), 0, p), if that is all that p is used for; else null.
+mlir::Value guardedForm(mlir::Value p, ConstantValues &constants);
+
 /// An operand of a product, seen through multiplications by a number,
 /// transpositions and reshapes. In row-major order `value` runs over the
 /// dimensions `order` of the operand.

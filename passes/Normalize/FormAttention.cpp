@@ -9,6 +9,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace dpc {
@@ -187,6 +189,8 @@ struct FormAttentionPass : dpc::impl::FormAttentionBase<FormAttentionPass> {
       for (SoftmaxOp softmax : found)
         if (std::optional<AttentionMatch> match = matcher.match(softmax))
           AttentionBuilder(*match, constants).run();
+        else if (Value guarded = guardedForm(softmax, constants))
+          hideEmptyRows(softmax, guarded);
     }
   }
 
@@ -206,6 +210,27 @@ private:
         for (Value result : op.getResults())
           if (isa<FloatType>(getElementTypeOrSelf(result.getType())))
             trained.insert(result);
+  }
+
+  /// A softmax that stays one, of rows whose scores may all be -infinity. Such
+  /// a row is 0 in `guarded`, but the gradient would still pass through its
+  /// NaN. So the softmax gets other scores there.
+  void hideEmptyRows(SoftmaxOp softmax, Value guarded) {
+    Value scores = softmax.getInput();
+    if (!trained.contains(scores))
+      return;
+    OpBuilder builder(softmax);
+    Expressions e{builder, softmax.getLoc()};
+    auto dimension = int64_t(softmax.getDimension());
+    ArrayRef<int64_t> shape = typeOf(scores).getShape();
+    Value isEmpty = e.compare(Comparison::eq, e.reduce(ReduceKind::max, scores, {dimension}),
+                              -std::numeric_limits<double>::infinity());
+    isEmpty = e.broadcastAlong(isEmpty, shape, {dimension});
+    softmax.getInputMutable().assign(e.select(isEmpty, e.splatLike(scores, 0), scores));
+    builder.setInsertionPointAfterValue(guarded);
+    auto result =
+        cast<SelectOp>(Value(e.select(isEmpty, e.splatLike(guarded, 0), guarded)).getDefiningOp());
+    guarded.replaceAllUsesExcept(result, result);
   }
 
   llvm::DenseSet<Value> trained;

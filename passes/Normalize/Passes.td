@@ -183,7 +183,9 @@ def FormAttention : Pass<"dpc-form-attention", "mlir::ModuleOp"> {
     softmax and product, masks whose sum is as large as the scores, a select of a
     finite number that is not causal or stands beside a mask that may hide the
     other keys (a row without keys has equal weights then), other types than f32
-    and f64, and in `@step` a mask that depends on a parameter.
+    and f64, and in `@step` a mask that depends on a parameter. Where such a softmax
+    has the select by which exporters put 0 for NaN, a row of scores that are all
+    -infinity gets scores 0 and the result 0: its gradient is 0 then, not NaN.
 
     Needs: training forms are gone from functions to be formed in. Keeps: the
     level; ops that became useless stay for canonicalization.

@@ -300,3 +300,30 @@ func.func @infer(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x
   %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
   return %y : tensor<2x3x4x8xf32>
 }
+
+// -----
+
+// A guarded softmax that stays one: rows without keys get other scores, so that
+// their gradient is 0 too.
+// CHECK-LABEL: @step
+func.func @step(%q: tensor<3x4x8xf32> {nn.arg = #nn.arg<parameter "q">}, %k: tensor<3x4x8xf32> {nn.arg = #nn.arg<input "k">},
+                %m: tensor<3x4x4xf32> {nn.arg = #nn.arg<input "m">}) -> (tensor<3x4x4xf32> {nn.result = #nn.result<output "y">}) {
+  // CHECK-DAG: %[[Z:.*]] = nn.constant dense<0.000000e+00> : tensor<3x4x4xf32>
+  // CHECK: %[[S:.*]] = nn.add
+  // CHECK: %[[L:.*]] = nn.reduce max %[[S]] [2]
+  // CHECK: %[[C:.*]] = nn.compare eq %[[L]]
+  // CHECK: %[[E:.*]] = nn.broadcast %[[C]]
+  // CHECK: %[[T:.*]] = nn.select %[[E]], %[[Z]], %[[S]]
+  // CHECK: %[[P:.*]] = nn.softmax %[[T]] dim 2
+  // CHECK: %[[G:.*]] = nn.select %{{.*}}, %[[Z]], %[[P]]
+  // CHECK: %[[R:.*]] = nn.select %[[E]], %[[Z]], %[[G]]
+  // CHECK: nn.mul %[[R]], %[[R]]
+  %z = nn.constant dense<0.0> : tensor<3x4x4xf32>
+  %d = nn.dot %q, %k batch [0] [0] contract [2] [2] : tensor<3x4x8xf32>, tensor<3x4x8xf32> -> tensor<3x4x4xf32>
+  %s = nn.add %d, %m : tensor<3x4x4xf32>
+  %p = nn.softmax %s dim 2 : tensor<3x4x4xf32>
+  %n = nn.is_nan %p : tensor<3x4x4xf32> -> tensor<3x4x4xi1>
+  %g = nn.select %n, %z, %p : tensor<3x4x4xi1>, tensor<3x4x4xf32>
+  %y = nn.mul %g, %g : tensor<3x4x4xf32>
+  return %y : tensor<3x4x4xf32>
+}
