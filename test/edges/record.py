@@ -6,6 +6,7 @@ import os
 import numpy as np
 import torch
 
+import attention
 from cases import CASES
 
 RULES = {'Max': torch.maximum, 'Min': torch.minimum, 'ReduceMax': torch.amax, 'ReduceMin': torch.amin,
@@ -52,8 +53,24 @@ def evaluate(case, operands):
     return rule(result) if len(operands) == 1 else result
 
 
+def attend(q, k, v, attributes):
+    mask = torch.tensor(attention.seen())
+    if not attributes:
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    cap = attributes['softcap']
+    scores = torch.tanh(q @ k.mT / q.shape[3] ** 0.5 / cap) * cap
+    # PyTorch's own softmax of its attention: 0 for a row without keys, with gradient 0.
+    return torch._safe_softmax(scores.masked_fill(~mask, -torch.inf), -1) @ v
+
+
 def main():
     recorded = {}
+    for name, (attributes, _) in attention.FORMS.items():
+        operands = {n: torch.tensor(o, requires_grad=True) for n, o in attention.operands().items()}
+        result = attend(*operands.values(), attributes)
+        (result * torch.tensor(attention.weights())).sum().backward()
+        recorded[f'attention, {name}'] = {'value': result.detach().numpy().tolist(),
+                                          'gradients': [o.grad.numpy().tolist() for o in operands.values()]}
     for name, case in CASES.items():
         operands = [torch.tensor(o, dtype=torch.float64, requires_grad=True) for o in case.operands]
         result = evaluate(case, operands)
