@@ -10,6 +10,7 @@ using namespace dpc;
 #include "dialects/Interfaces/DecomposableOpInterface.cpp.inc"
 #include "dialects/Interfaces/DifferentiableOpInterface.cpp.inc"
 #include "dialects/Interfaces/ElementwiseOpInterface.cpp.inc"
+#include "dialects/Interfaces/GradientFormOpInterface.cpp.inc"
 #include "dialects/Interfaces/InterpretableOpInterface.cpp.inc"
 #include "dialects/Interfaces/PrecisionOpInterface.cpp.inc"
 #include "dialects/Interfaces/ShardableOpInterface.cpp.inc"

@@ -84,6 +84,7 @@ int64_t tensorBytes(mlir::Type type);
 #include "dialects/Interfaces/DecomposableOpInterface.h.inc"
 #include "dialects/Interfaces/DifferentiableOpInterface.h.inc"
 #include "dialects/Interfaces/ElementwiseOpInterface.h.inc"
+#include "dialects/Interfaces/GradientFormOpInterface.h.inc"
 #include "dialects/Interfaces/InterpretableOpInterface.h.inc"
 #include "dialects/Interfaces/PrecisionOpInterface.h.inc"
 #include "dialects/Interfaces/ShardableOpInterface.h.inc"

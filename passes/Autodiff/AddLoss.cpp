@@ -54,6 +54,7 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     } else {
       replaceModeOps(function,
                      [](TrainingModeOpInterface op, OpBuilder &b) { return op.buildInference(b); });
+      replaceGradientForms(function);
     }
 
     Operation *terminator = function.front().getTerminator();

@@ -2,6 +2,7 @@
 // backward walk, gradients of several uses added up (Griewank and Walther,
 // Evaluating Derivatives, chapter 3).
 
+#include "passes/Autodiff/FunctionForms.h"
 #include "passes/Autodiff/Passes.h"
 
 #include "dialects/NN/IR/Expressions.h"
@@ -33,7 +34,8 @@ public:
   /// Walks back from `loss`, whose own gradient is `seed`.
   LogicalResult run(Value loss, Value seed) {
     for (Operation &op : function.front())
-      if (llvm::any_of(op.getOperands(), [&](Value v) { return active.contains(v); }))
+      if (!stopsGradient(op) &&
+          llvm::any_of(op.getOperands(), [&](Value v) { return active.contains(v); }))
         for (Value result : op.getResults())
           if (isFloat(result))
             active.insert(result);
@@ -53,6 +55,11 @@ public:
   Value getGradient(Value value) { return gradients.lookup(value); }
 
 private:
+  static bool stopsGradient(Operation &op) {
+    auto form = dyn_cast<GradientFormOpInterface>(op);
+    return form && form.stopsGradient();
+  }
+
   LogicalResult visit(Operation *op) {
     SmallVector<Value> resultGrads;
     for (Value result : op->getResults())
@@ -147,6 +154,7 @@ struct DifferentiatePass : dpc::impl::DifferentiateBase<DifferentiatePass> {
     step.setType(
         FunctionType::get(&getContext(), step.getArgumentTypes(), TypeRange(ValueRange(results))));
     step.setAllResultAttrs(attrs);
+    replaceGradientForms(step);
   }
 
 private:

@@ -23,6 +23,7 @@ struct FormInferencePass : dpc::impl::FormInferenceBase<FormInferencePass> {
     function.setName("infer");
     replaceModeOps(function,
                    [](TrainingModeOpInterface op, OpBuilder &b) { return op.buildInference(b); });
+    replaceGradientForms(function);
     FunctionResults results;
     Operation *terminator = function.front().getTerminator();
     for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {

@@ -39,3 +39,10 @@ void dpc::replaceModeOps(
     op->erase();
   }
 }
+
+void dpc::replaceGradientForms(func::FuncOp function) {
+  function.walk([](GradientFormOpInterface op) {
+    op->getResult(0).replaceAllUsesWith(op.getForward());
+    op->erase();
+  });
+}

@@ -26,6 +26,10 @@ void replaceModeOps(
     llvm::function_ref<llvm::SmallVector<mlir::Value>(TrainingModeOpInterface, mlir::OpBuilder &)>
         build);
 
+/// Puts its operand in the place of every op that differs from it in the
+/// gradient alone: `function` is differentiated, or never will be.
+void replaceGradientForms(mlir::func::FuncOp function);
+
 } // namespace dpc
 
 #endif // DPC_PASSES_AUTODIFF_FUNCTIONFORMS_H

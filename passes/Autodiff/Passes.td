@@ -67,7 +67,9 @@ def Differentiate : Pass<"dpc-differentiate", "mlir::ModuleOp"> {
     Walks @step backwards from the metric `loss`, lets each op build its
     vector-Jacobian product, and returns one `#nn.result<gradient NAME>` for each
     parameter that the loss depends on. A remark names the parameters it does not
-    depend on: they have no gradient and will not change.
+    depend on: they have no gradient and will not change. Ops that differ from
+    their operand in the gradient alone (`GradientFormOpInterface`) have then said
+    all they have to say, and are gone.
 
     With `loss-scale`, gradients are those of the loss times a factor, so that
     16-bit ones do not vanish. The factor is optimizer state, the variable
@@ -105,7 +107,8 @@ def FormInference : Pass<"dpc-form-inference", "mlir::ModuleOp"> {
   let description = [{
     `@infer` returns the graph's outputs. Ops with a training form take their
     evaluation form (dropout is the identity, batch normalisation uses its
-    running statistics), and no state is returned.
+    running statistics), ops that only a gradient would see are gone, and no
+    state is returned.
 
     Needs: level `import`. Keeps: purity; @forward is gone.
 

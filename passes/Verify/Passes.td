@@ -44,7 +44,8 @@ def VerifyStep : Pass<"dpc-verify-step", "mlir::ModuleOp"> {
   let description = [{
     * (L1) The module holds @step and @eval, or @infer alone, and `nn.variable`s.
     * (L2) The functions consist of `nn` ops without side effects, none with a
-      training form, and every op but constants has a location.
+      training form, none that differs from its operand in the gradient alone, and
+      every op but constants has a location.
     * (L3) Every argument has an `#nn.arg` and every result an `#nn.result`; no
       result is a gradient.
     * (L4) Every piece of state has an `nn.variable` of its name and type.

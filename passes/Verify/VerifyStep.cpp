@@ -49,6 +49,9 @@ struct VerifyStepPass : dpc::impl::VerifyStepBase<VerifyStepPass> {
       if (isa<TrainingModeOpInterface>(op))
         return contract.violation(&op)
                << "'" << op.getName() << "' should be in its training or evaluation form";
+      if (isa<GradientFormOpInterface>(op))
+        return contract.violation(&op)
+               << "'" << op.getName() << "' says something of a gradient that is taken already";
       if (!isMemoryEffectFree(&op))
         return contract.violation(&op) << "'" << op.getName() << "' has side effects";
     }

@@ -95,6 +95,18 @@ def NN_FloorOp : NN_FloatUnaryOp<"floor", "the largest integer <= x", "0">;
 def NN_CeilOp : NN_FloatUnaryOp<"ceil", "the smallest integer >= x", "0">;
 def NN_RoundOp : NN_FloatUnaryOp<"round", "the nearest integer, halves to even", "0">;
 
+// Differs from its operand in the gradient alone.
+class NN_GradientFormOp<string mnemonic, string formula, string vjp>
+    : NN_UnaryOp<mnemonic, NN_FloatTensor, formula, vjp, [
+        NN_Differentiable, PrecisionOpInterface,
+        DeclareOpInterfaceMethods<GradientFormOpInterface, ["stopsGradient"]>], "{{0}}"> {
+  let extraClassDefinition = [{
+    ::mlir::Value $cppClass::getForward() { return getInput(); }
+    bool $cppClass::stopsGradient() { return true; }
+  }];
+}
+def NN_StopGradientOp : NN_GradientFormOp<"stop_gradient", "x, without a gradient", "0">;
+
 def NN_GeluOp : NN_ElementwiseOp<"gelu", [SameOperandsAndResultType, NN_Differentiable]> {
   let summary = "Gaussian error linear unit";
   let description = [{

@@ -134,6 +134,8 @@ EMIT(SignOp) {
   return e.select(positive, one, other);
 }
 
+EMIT(StopGradientOp) { return in[0]; }
+
 EMIT(ReluOp) {
   Emitter e{b, loc};
   Value zero = e.like(in[0], 0);

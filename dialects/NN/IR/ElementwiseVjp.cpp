@@ -51,6 +51,8 @@ UNARY_VJP(SignOp, Value())
 UNARY_VJP(FloorOp, Value())
 UNARY_VJP(CeilOp, Value())
 UNARY_VJP(RoundOp, Value())
+// Says so itself.
+UNARY_VJP(StopGradientOp, Value())
 
 VJP(GeluOp) {
   Expressions e{builder, getLoc()};

@@ -58,6 +58,8 @@ func.func @f(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %i: tensor<4x8xi32>, %c: 
   %ceil = nn.ceil %x : tensor<4x8xf32>
   // CHECK: nn.round %{{.*}} : tensor<4x8xf32>
   %round = nn.round %x : tensor<4x8xf32>
+  // CHECK: nn.stop_gradient %{{.*}} : tensor<4x8xf32>
+  %stop = nn.stop_gradient %x : tensor<4x8xf32>
   // CHECK: nn.gelu none %{{.*}} : tensor<4x8xf32>
   %gn = nn.gelu none %x : tensor<4x8xf32>
   // CHECK: nn.gelu tanh %{{.*}} : tensor<4x8xf32>

@@ -154,6 +154,38 @@ func.func @step(%t: tensor<5x2xf32> {nn.arg = #nn.arg<parameter "t">}, %u: tenso
 
 // -----
 
+// No gradient passes a stop, so what lies behind it needs none; nothing is left of it afterwards.
+// CHECK-LABEL: func.func @step
+// CHECK-NOT: nn.stop_gradient
+// CHECK: %[[SUM:[a-zA-Z0-9]+]] = nn.update
+// CHECK: %[[Y:[a-zA-Z0-9]+]] = nn.mul %arg0, %[[SUM]]
+// CHECK: %[[DW:[a-zA-Z0-9]+]] = nn.mul %{{.*}}, %[[SUM]]
+// CHECK-NOT: nn.mul
+// CHECK: return %{{.*}}, %[[DW]]
+func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %0 = nn.stop_gradient %w : tensor<4xf32>
+  %1 = nn.update (%0 : tensor<4xf32>) scalars () {
+  ^bb0(%e: tensor<f32>):
+    nn.yield %e : tensor<f32>
+  } -> tensor<4xf32>
+  %2 = nn.mul %w, %1 : tensor<4xf32>
+  %3 = nn.reduce sum %2 [0] : tensor<4xf32> -> tensor<f32>
+  return %3 : tensor<f32>
+}
+
+// -----
+
+// A loss behind a stop moves nothing.
+// expected-error@+1 {{the loss depends on no parameter}}
+func.func @step(%w: tensor<f32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %0 = nn.stop_gradient %w : tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
 // The gradient of a product that is wider than its factors is rounded to their type, as they were.
 // CHECK-LABEL: func.func @step
 func.func @step(%w: tensor<3x4xf32> {nn.arg = #nn.arg<parameter "w">},

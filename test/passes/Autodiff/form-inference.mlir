@@ -14,6 +14,7 @@
 // CHECK-NOT: nn.batch_norm
 // CHECK-NOT: nn.dropout
 // CHECK-NOT: nn.normalize
+// CHECK-NOT: nn.stop_gradient
 // CHECK: return %{{.*}}, %[[X]] :
 func.func @forward(%x: tensor<8x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
                    %s: tensor<4xf32> {nn.arg = #nn.arg<parameter "scale">},
@@ -23,7 +24,8 @@ func.func @forward(%x: tensor<8x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
         tensor<4xf32> {nn.result = #nn.result<state "mean">}, tensor<4xf32> {nn.result = #nn.result<state "var">}) {
   %y, %m1, %v1 = nn.batch_norm %x, %s, %s, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64} : tensor<8x4xf32>, tensor<4xf32>
   %d, %mask = nn.dropout %y {ratio = 0.5 : f64, ordinal = 3 : i64} : tensor<8x4xf32>
-  return %d, %x, %m1, %v1 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<4xf32>, tensor<4xf32>
+  %t = nn.stop_gradient %d : tensor<8x4xf32>
+  return %t, %x, %m1, %v1 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
 //--- nothing.mlir

@@ -56,6 +56,16 @@ module {
 
 // -----
 
+// (L2) Nothing is left that only a gradient would see.
+func.func @infer(%x: tensor<4xf32> {nn.arg = #nn.arg<input "x">})
+    -> (tensor<4xf32> {nn.result = #nn.result<output "y">}) {
+  // expected-error@+1 {{level 'step': 'nn.stop_gradient' says something of a gradient that is taken already}}
+  %0 = nn.stop_gradient %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
 // (L2) Ops that training and evaluation treat differently are gone.
 func.func @infer(%x: tensor<4xf32> {nn.arg = #nn.arg<input "x">})
     -> (tensor<4xf32> {nn.result = #nn.result<output "y">}) {

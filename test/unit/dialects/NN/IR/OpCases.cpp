@@ -32,6 +32,7 @@ static const std::vector<dpc::test::OpCase> cases = {
     {"nn.softplus %a : tensor<3x4xf64>", {{"3x4xf64", -4, 4}}},
     {"nn.floor %a : tensor<3x4xf64>", {{"3x4xf64", -4, 4}}},
     {"nn.ceil %a : tensor<3x4xf64>", {{"3x4xf64", -4, 4}}},
+    {"nn.stop_gradient %a : tensor<3x4xf64>", {{"3x4xf64", -4, 4}}, {0}},
     {"nn.round %a : tensor<3x4xf64>", {{"3x4xf64", -4, 4}}},
     {"nn.gelu none %a : tensor<3x4xf64>", {{"3x4xf64", -3, 3}}},
     {"nn.gelu tanh %a : tensor<3x4xf64>", {{"3x4xf64", -3, 3}}},
