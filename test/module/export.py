@@ -157,6 +157,38 @@ class Padded(nn.Module):
         return F.linear(torch.tanh(self.tokens(ids) + self.kinds(ids % 4)), self.tokens.weight)
 
 
+class Detached(nn.Module):
+    """Rounding and a choice that gradients pass straight through; a part and a scale that are read without a gradient."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.choose, self.head = nn.Linear(12, 6), nn.Linear(6, 6), nn.Linear(6, 5)
+        self.scale = nn.Parameter(torch.rand(6))
+
+    def forward(self, x):
+        hidden = self.encode(x)
+        code = hidden + (torch.round(hidden) - hidden).detach()
+        soft = torch.softmax(self.choose(code), -1)
+        hard = (soft == soft.amax(-1, keepdim=True)).to(soft.dtype)
+        choice = hard - soft.detach() + soft
+        return self.head(choice * code + torch.tanh(hidden.detach()) * self.scale.detach() + hidden * self.scale)
+
+
+class Quantized(nn.Module):
+    """Two losses that differ in what they detach alone: the default exporter merges them to one."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.codes, self.head = nn.Linear(12, 6), nn.Linear(6, 6), nn.Linear(6, 5)
+
+    def forward(self, x):
+        hidden = self.encode(x)
+        code = self.codes(torch.sign(hidden))
+        commit = (code.detach() - hidden).pow(2).mean(-1, keepdim=True)
+        follow = (code - hidden.detach()).pow(2).mean(-1, keepdim=True)
+        return self.head(hidden + (code - hidden).detach()) * torch.exp(-0.1 * commit) * torch.exp(-follow)
+
+
 def text(rng, rows):
     ids = rng.integers(0, VOCABULARY, (rows, TOKENS + 1))
     return {'ids': ids[:, :-1].copy(), 'label': ids[:, 1:].copy()}
@@ -181,6 +213,10 @@ MODELS = {
     'cloned': (Cloned, text, 'default', False),
     'padded': (Padded, text, 'default', False),
     'cloned-torchscript': (Cloned, text, 'torchscript', False),
+    'detached': (Detached, vectors, 'default', False),
+    'detached-unoptimized': (Detached, vectors, 'unoptimized', False),
+    'quantized': (Quantized, vectors, 'default', False),
+    'quantized-unoptimized': (Quantized, vectors, 'unoptimized', False),
     'normed': (Normed, images, 'default', False),
     'normed-torchscript': (Normed, images, 'torchscript', False),
     'normed-unoptimized': (Normed, images, 'unoptimized', True),

@@ -124,6 +124,8 @@ llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph, R
   else if (std::string summary = plan.summary(graph); !summary.empty())
     notes << "note: parameters of the module restored: " << summary
           << "; --explain lists them, --as-exported leaves them\n";
+  if (std::string detached = plan.detachedSummary(); !detached.empty())
+    notes << "note: no gradient passes " << detached << ", as in PyTorch\n";
   if (std::vector<std::string> tables = plan.reorderedTables(); !tables.empty())
     notes
         << "note: rows of '" << tables.front() << "'"
@@ -174,6 +176,29 @@ llvm::Error restore(OnnxModel &model, Graph &graph, Restored &restored,
   return llvm::Error::success();
 }
 
+/// Makes every detach an Identity like any other: how many there were.
+size_t passGradients(std::vector<Node> &nodes) {
+  size_t count = 0;
+  for (Node &node : nodes) {
+    count += node.stopsGradient;
+    node.stopsGradient = false;
+    for (Subgraph &subgraph : node.subgraphs)
+      count += passGradients(subgraph.nodes);
+  }
+  return count;
+}
+
+/// The graph as ONNX defines it, with a line for what is detached in the module.
+void takeAsExported(Graph &graph, llvm::raw_ostream &notes) {
+  size_t count = passGradients(graph.nodes);
+  std::string dropped = planRestoration(graph).detachedSummary();
+  if (count)
+    notes << "note: gradients pass " << count << " Identity node" << (count > 1 ? "s" : "")
+          << " that stand for detach in the module\n";
+  if (!dropped.empty())
+    notes << "note: gradients pass " << dropped << "\n";
+}
+
 /// Everything before IR: any error here is about the file or the options.
 llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
                                  llvm::raw_ostream &notes) {
@@ -191,9 +216,10 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
   if (llvm::Error error = checkOperators(*graph, Registry::get()))
     return prefixed(std::move(error));
   Restored restored;
-  if (!options.asExported)
-    if (llvm::Error error = restore(**model, *graph, restored, options, notes))
-      return prefixed(std::move(error));
+  if (options.asExported)
+    takeAsExported(*graph, notes);
+  else if (llvm::Error error = restore(**model, *graph, restored, options, notes))
+    return prefixed(std::move(error));
   if (llvm::Error error = resolveShapes(*graph, options))
     return prefixed(std::move(error));
   auto roles = classify(*graph, options.training);

@@ -61,7 +61,7 @@ std::vector<bool> differentiablyReachesOutput(const Graph &graph) {
     bool wanted = false;
     for (ValueId output : node->outputs)
       wanted |= output != kNoValue && reaches[output];
-    if (!wanted || hasNoGradient(node->opType))
+    if (!wanted || node->stopsGradient || hasNoGradient(node->opType))
       continue;
     // Whatever a subgraph takes from around it counts.
     forEachUse(*node, [&](ValueId value, int32_t operand) {

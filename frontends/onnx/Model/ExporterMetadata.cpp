@@ -2,6 +2,8 @@
 
 #include "frontends/onnx/Model/ExporterMetadata.h"
 
+#include "OnnxSchema.pb.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 using llvm::StringRef;
@@ -104,6 +106,12 @@ std::vector<std::string> foldedFrom(const Initializer &initializer) {
   auto found = initializer.metadata.find("pkg.onnxscript.optimizer.folded_from");
   return found == initializer.metadata.end() ? std::vector<std::string>()
                                              : parsePythonList(found->second);
+}
+
+bool isDetach(const onnxpb::NodeProto &node) {
+  return llvm::any_of(node.metadata_props(), [](const auto &entry) {
+    return entry.key() == kFxNode && StringRef(entry.value()).contains(kDetachTarget);
+  });
 }
 
 bool hasFoldedBatchNorm(const Node &node) {

@@ -55,10 +55,14 @@ bool isGeneratedName(llvm::StringRef name);
 llvm::StringRef recordedKind(const Initializer &initializer);
 /// The initializers that constant folding computed this one from.
 std::vector<std::string> foldedFrom(const Initializer &initializer);
+/// True when `node` was written for a call of aten's detach.
+bool isDetach(const onnxpb::NodeProto &node);
 /// True when the exporter merged a BatchNorm into `node`.
 bool hasFoldedBatchNorm(const Node &node);
 
 constexpr llvm::StringLiteral kFxNode = "pkg.torch.onnx.fx_node";
+/// How a call of aten's detach is written there.
+constexpr llvm::StringLiteral kDetachTarget = "[target=torch.ops.aten.detach.default]";
 constexpr llvm::StringLiteral kNameScopes = "pkg.torch.onnx.name_scopes";
 constexpr llvm::StringLiteral kInputKind = "pkg.torch.export.graph_signature.InputSpec.kind";
 /// A kind of our own, in memory only: a parameter that its module does not

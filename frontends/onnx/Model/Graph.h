@@ -65,6 +65,8 @@ struct Node {
   llvm::SmallVector<ValueId, 2> outputs;
   /// References to function attributes are resolved.
   std::map<std::string, const onnxpb::AttributeProto *> attributes;
+  /// An Identity that the exporter wrote for aten's detach.
+  bool stopsGradient = false;
   /// The chain of call nodes this node was inlined from, innermost first.
   llvm::SmallVector<const onnxpb::NodeProto *, 1> callers;
   /// The graph attributes (of If, Loop, Scan), in their order.
@@ -119,8 +121,8 @@ struct GraphOutput {
   int32_t declaredType = 0;
 };
 
-/// The main graph with functions inlined and Identity resolved. Nodes are in
-/// execution order; nodes that no output needs are gone.
+/// The main graph with functions inlined and Identity resolved, but for one that
+/// stops the gradient. Nodes are in execution order; nodes that no output needs are gone.
 struct Graph {
   std::string name;
   std::string producer;

@@ -1,5 +1,6 @@
 // Inlines the functions of a parsed model into one flat graph.
 
+#include "frontends/onnx/Model/ExporterMetadata.h"
 #include "frontends/onnx/Model/Failure.h"
 #include "frontends/onnx/Model/Graph.h"
 #include "frontends/onnx/Model/Load.h"
@@ -237,8 +238,9 @@ llvm::Error Builder::addNodes(const google::protobuf::RepeatedPtrField<onnxpb::N
       continue;
     }
     std::string domain = domainOf(proto.domain());
-    if (domain.empty() && proto.op_type() == "Identity" && proto.input_size() == 1 &&
-        proto.output_size() == 1) {
+    bool isIdentity = domain.empty() && proto.op_type() == "Identity" && proto.input_size() == 1 &&
+                      proto.output_size() == 1;
+    if (isIdentity && !isDetach(proto)) {
       ValueId source = scope.lookup(proto.input(0));
       scope.values[proto.output(0)] = source;
       if (source != kNoValue && graph.values[source].kind == GraphValue::Kind::Initializer)
@@ -255,6 +257,7 @@ llvm::Error Builder::addNodes(const google::protobuf::RepeatedPtrField<onnxpb::N
     node.opset = opset == scope.opsets.end() ? 0 : opset->second;
     node.domain = std::move(domain);
     node.attributes = std::move(attributes);
+    node.stopsGradient = isIdentity;
     node.callers = scope.callers;
     for (const auto &[attributeName, attribute] : node.attributes) {
       if (!attribute->has_g())

@@ -166,7 +166,11 @@ LogicalResult convertEyeLike(Conversion &c) {
   return c.done(c.e.convert(c.e.compare(nn::Comparison::eq, shifted, column), element));
 }
 
-LogicalResult convertIdentity(Conversion &c) { return c.done(c.operand(0)); }
+LogicalResult convertIdentity(Conversion &c) {
+  Value x = c.operand(0);
+  bool isFloat = x && isa<FloatType>(nn::typeOf(x).getElementType());
+  return c.done(c.node.stopsGradient && isFloat ? c.e.make<nn::StopGradientOp>(x) : x);
+}
 
 } // namespace
 

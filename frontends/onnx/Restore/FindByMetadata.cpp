@@ -5,6 +5,7 @@
 // own names of its arguments. Nodes of one call are matched with its arguments:
 // what an operand was before equal tensors were merged, transposed or folded.
 
+#include "frontends/onnx/Restore/CompareCalls.h"
 #include "frontends/onnx/Restore/MetadataFinder.h"
 
 #include "OnnxSchema.pb.h"
@@ -297,6 +298,10 @@ RestorationPlan MetadataFinder::find() {
   return std::move(plan);
 }
 
-RestorationPlan planByMetadata(const Graph &graph) { return MetadataFinder(graph).find(); }
+RestorationPlan planByMetadata(const Graph &graph) {
+  RestorationPlan plan = MetadataFinder(graph).find();
+  compareCalls(graph, plan);
+  return plan;
+}
 
 } // namespace dpc::onnx

@@ -89,6 +89,16 @@ llvm::Error RestorationPlan::check(const Graph &graph) const {
     if (lookup.node < 0 || lookup.node >= int32_t(graph.nodes.size()) ||
         !graph.nodes[lookup.node].is("Gather") || lookup.row < 0)
       return failRestoring(llvm::formatv("row {0} is of no lookup", lookup.row));
+  std::set<std::pair<int32_t, int32_t>> detached;
+  for (const DetachedUse &use : detachedUses)
+    if (use.node < 0 || use.node >= int32_t(graph.nodes.size()) ||
+        !graph.nodes[use.node].callers.empty() ||
+        graph.nodes[use.node].input(use.operand) == kNoValue ||
+        !detached.insert({use.node, use.operand}).second)
+      return failRestoring(llvm::formatv("'{0}' is of no operand", use.name));
+  for (const DetachedOutput &output : detachedOutputs)
+    if (output.output >= graph.outputs.size())
+      return failRestoring(llvm::formatv("'{0}' is of no output", output.name));
   return llvm::Error::success();
 }
 
@@ -197,6 +207,22 @@ std::string RestorationPlan::summary(const Graph &graph) const {
   add(renamed, "under their own names");
   add(paddedLookups.size(), "padding rows without gradient");
   return llvm::join(parts, ", ");
+}
+
+std::string RestorationPlan::detachedSummary() const {
+  std::set<std::string> names;
+  for (const DetachedUse &use : detachedUses)
+    names.insert(use.name);
+  for (const DetachedOutput &output : detachedOutputs)
+    names.insert(output.name);
+  if (names.empty())
+    return {};
+  constexpr size_t shown = 3;
+  std::vector<std::string> first(names.begin(),
+                                 std::next(names.begin(), std::min(names.size(), shown)));
+  return llvm::formatv("{0} value{1} that the module detaches ({2}{3})", names.size(),
+                       names.size() > 1 ? "s" : "", llvm::join(first, ", "),
+                       names.size() > shown ? ", .." : "");
 }
 
 std::vector<std::string> RestorationPlan::reorderedTables() const {

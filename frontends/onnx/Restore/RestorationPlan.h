@@ -65,6 +65,22 @@ struct PaddedLookup {
   int64_t row;
 };
 
+/// A value that the module reads detached, at the operand that the exporter left
+/// as it is.
+struct DetachedUse {
+  int32_t node;
+  int32_t operand;
+  /// The module's name of the call ("detach_1").
+  std::string name;
+};
+
+/// An output of the graph that the module detaches.
+struct DetachedOutput {
+  /// Position in Graph::outputs.
+  size_t output;
+  std::string name;
+};
+
 /// What is put back, as a plain object: found from what the exporter wrote
 /// (names) and what the tensors hold (values), checked without any rewriting.
 struct RestorationPlan {
@@ -73,11 +89,14 @@ struct RestorationPlan {
   std::vector<RestoredNode> nodes;
   std::vector<TrainingNorm> trainingNorms;
   std::vector<PaddedLookup> paddedLookups;
+  std::vector<DetachedUse> detachedUses;
+  std::vector<DetachedOutput> detachedOutputs;
   /// One message for each thing that only another export can give back.
   std::vector<std::string> lost;
 
   bool empty() const {
-    return uses.empty() && nodes.empty() && trainingNorms.empty() && paddedLookups.empty();
+    return uses.empty() && nodes.empty() && trainingNorms.empty() && paddedLookups.empty() &&
+           detachedUses.empty() && detachedOutputs.empty();
   }
 
   /// Is the plan about `graph`: operands exist and are planned once, names are
@@ -95,6 +114,9 @@ struct RestorationPlan {
   /// "12 parameters under their module's names: 8 split, 1 tied, .."; empty
   /// when nothing is restored.
   std::string summary(const Graph &graph) const;
+  /// "2 values that the module detaches (detach, detach_1)"; empty when there
+  /// is none.
+  std::string detachedSummary() const;
   /// Tables of rows that are looked up several times at constant places: in which
   /// order the module has them, the file does not say.
   std::vector<std::string> reorderedTables() const;

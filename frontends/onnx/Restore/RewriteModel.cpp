@@ -74,6 +74,10 @@ private:
   std::string valueOf(const RestoredUse &use);
   void setTraining(const TrainingNorm &norm);
   void copyNode(const RestoredNode &copy);
+  onnxpb::NodeProto makeDetach(const std::string &from, const std::string &to,
+                               const std::string &name);
+  void detachUse(const DetachedUse &use);
+  void detachOutput(const DetachedOutput &output);
   void dropUnused();
 
   const onnxpb::ModelProto &source;
@@ -92,8 +96,8 @@ private:
   std::vector<Made> made;
   /// Nodes that compute what the exporter had computed; they come first.
   std::vector<onnxpb::NodeProto> first;
-  /// Copies of nodes, by the name of the node that they come after.
-  std::vector<std::pair<const onnxpb::NodeProto *, onnxpb::NodeProto>> copies;
+  /// Nodes that are added, by the node that they come after or before.
+  std::vector<std::pair<const onnxpb::NodeProto *, onnxpb::NodeProto>> after, before;
 };
 
 void Rewriter::collectNames() {
@@ -224,7 +228,46 @@ void Rewriter::copyNode(const RestoredNode &copy) {
     *node.mutable_input(operand) = plan.tensors[tensor].name;
   for (auto [taker, operand] : copy.takers)
     *nodeOf(taker).mutable_input(operand) = result;
-  copies.push_back({&original, std::move(node)});
+  after.push_back({&original, std::move(node)});
+}
+
+/// An Identity that says what it was, as the exporter writes it unoptimized.
+onnxpb::NodeProto Rewriter::makeDetach(const std::string &from, const std::string &to,
+                                       const std::string &name) {
+  onnxpb::NodeProto node;
+  node.set_name(to);
+  node.set_op_type("Identity");
+  node.add_input(from);
+  node.add_output(to);
+  auto &call = *node.add_metadata_props();
+  call.set_key(kFxNode.str());
+  call.set_value("%" + name + " : [num_users=1] = call_function" + kDetachTarget.str() +
+                 "(args = (%" + from + ",), kwargs = {})");
+  return node;
+}
+
+void Rewriter::detachUse(const DetachedUse &use) {
+  onnxpb::NodeProto &reader = nodeOf(use.node);
+  std::string &input = *reader.mutable_input(use.operand);
+  std::string result = unique(input + "/" + use.name);
+  before.push_back({&reader, makeDetach(input, result, use.name)});
+  input = result;
+}
+
+/// The output keeps its name; what it was computed as gets another.
+void Rewriter::detachOutput(const DetachedOutput &output) {
+  const std::string name = graph.outputs[output.output].name;
+  for (onnxpb::NodeProto &node : *main.mutable_node())
+    for (std::string &result : *node.mutable_output())
+      if (result == name) {
+        result = unique(name + "/" + output.name);
+        for (onnxpb::NodeProto &reader : *main.mutable_node())
+          for (std::string &input : *reader.mutable_input())
+            if (input == name)
+              input = result;
+        after.push_back({&node, makeDetach(result, name, output.name)});
+        return;
+      }
 }
 
 /// Initializers that the plan took all uses of go, with Identity nodes that
@@ -301,6 +344,10 @@ std::shared_ptr<const onnxpb::ModelProto> Rewriter::run() {
   }
   for (const RestoredNode &each : plan.nodes)
     copyNode(each);
+  for (const DetachedUse &use : plan.detachedUses)
+    detachUse(use);
+  for (const DetachedOutput &output : plan.detachedOutputs)
+    detachOutput(output);
   dropUnused();
   for (const RestoredTensor &tensor : plan.tensors) {
     if (tensor.isInFile)
@@ -313,15 +360,19 @@ std::shared_ptr<const onnxpb::ModelProto> Rewriter::run() {
     kind.set_key(kInputKind.str());
     kind.set_value(signatureKind(tensor.kind).str());
   }
-  if (!first.empty() || !copies.empty()) {
+  if (!first.empty() || !after.empty() || !before.empty()) {
     google::protobuf::RepeatedPtrField<onnxpb::NodeProto> nodes;
     for (onnxpb::NodeProto &node : first)
       *nodes.Add() = std::move(node);
+    auto addAt = [&](auto &added, const onnxpb::NodeProto &place) {
+      for (auto &[at, node] : added)
+        if (at == &place)
+          *nodes.Add() = std::move(node);
+    };
     for (onnxpb::NodeProto &node : *main.mutable_node()) {
+      addAt(before, node);
       nodes.Add()->Swap(&node);
-      for (auto &[original, copy] : copies)
-        if (original == &node)
-          *nodes.Add() = std::move(copy);
+      addAt(after, node);
     }
     main.mutable_node()->Swap(&nodes);
   }

@@ -1,0 +1,157 @@
+// Finds detached values, and twins that the exporter merged although they may
+// differ in one.
+
+#include "frontends/onnx/Restore/CompareCalls.h"
+
+#include "frontends/onnx/Restore/CallReads.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using llvm::StringRef;
+
+namespace dpc::onnx {
+namespace {
+
+/// Calls that the exporter may drop because they give what they take.
+bool mayGiveItsOperand(StringRef stem) {
+  static const llvm::StringSet<> stems = {
+      "add",    "sub",     "mul",        "div",     "clone",     "alias",     "contiguous",
+      "view",   "reshape", "_to_copy",   "to",      "expand",    "squeeze",   "permute",
+      "slice",  "flatten", "transpose",  "dropout", "unsqueeze", "expand_as", "type_as",
+      "detach", "copy",    "lift_fresh", "repeat",  "narrow",    "cat",       "native_dropout"};
+  return stems.contains(stem);
+}
+
+class Comparer {
+public:
+  Comparer(const Graph &graph, RestorationPlan &plan) : graph(graph), plan(plan), calls(graph) {}
+
+  void run() {
+    findTrained();
+    findDetached();
+    if (hasDetach)
+      findMergedTwins();
+  }
+
+private:
+  void findTrained();
+  void findDetached();
+  void findMergedTwins();
+  void detach(OperandAt at, StringRef name) {
+    if (detached.insert(at).second)
+      plan.detachedUses.push_back({at.node, at.operand, name.str()});
+  }
+  bool isRestoredTwin(const CallArgument &argument) const;
+  void lose(const CallReads &reader, const CallArgument &argument, const CallReads &kept);
+
+  const Graph &graph;
+  RestorationPlan &plan;
+  CallComparison calls;
+  /// Values that a parameter of the module is computed into.
+  std::vector<bool> isTrained;
+  std::set<OperandAt> detached;
+  bool hasDetach = false;
+};
+
+void Comparer::findTrained() {
+  isTrained.assign(graph.values.size(), false);
+  auto isParameter = [&](StringRef target) {
+    const SignatureEntry *entry = calls.getSignature().findTarget(target);
+    return entry && entry->kind == "PARAMETER";
+  };
+  for (const Initializer &initializer : graph.initializers)
+    isTrained[initializer.value] =
+        isFloat(initializer.tensor.type) &&
+        (isParameter(initializer.name) || recordedKind(initializer) == "PARAMETER" ||
+         llvm::any_of(foldedFrom(initializer), isParameter));
+  for (const Node &node : graph.nodes) {
+    bool trained = false;
+    forEachUse(node, [&](ValueId value, int32_t) { trained |= isTrained[value]; });
+    for (ValueId value : node.outputs)
+      if (value != kNoValue)
+        isTrained[value] = trained;
+  }
+}
+
+void Comparer::findDetached() {
+  for (const CallReads &call : calls.getCalls())
+    for (const CallArgument &argument : call.arguments) {
+      if (!isDetachName(argument.name))
+        continue;
+      if (argument.isMade) { // an Identity, or an input of this name
+        hasDetach |= !calls.getSignature().findPlaceholder(argument.name);
+        continue;
+      }
+      if (argument.value != kNoValue && !isTrained[argument.value])
+        continue;
+      hasDetach = true;
+      for (OperandAt at : argument.reads)
+        detach(at, argument.name);
+      if (argument.value == kNoValue && llvm::any_of(call.nodes, [&](int32_t n) {
+            return llvm::any_of(graph.nodes[n].inputs, [&](ValueId value) {
+              return value != kNoValue && isTrained[value];
+            });
+          }))
+        plan.lost.push_back(llvm::formatv(
+            "{0}: takes '{1}', which the export dropped, and the file does not say which operand "
+            "that was; torch.onnx.export(..., optimize=False) keeps it",
+            describe(graph.nodes[call.nodes.front()]), argument.name));
+    }
+  // A tensor that was computed from a detached one.
+  for (const Initializer &initializer : graph.initializers) {
+    if (!isTrained[initializer.value])
+      continue;
+    for (const std::string &name : foldedFrom(initializer)) {
+      if (!isDetachName(name) || calls.isMade(name))
+        continue;
+      hasDetach = true;
+      for (const Use &use : graph.values[initializer.value].uses)
+        if (use.operand >= 0)
+          detach({use.node, use.operand}, name);
+    }
+  }
+  for (const auto &[name, output] : calls.getDroppedOutputs())
+    if (isDetachName(name) && isTrained[graph.outputs[output].value]) {
+      hasDetach = true;
+      plan.detachedOutputs.push_back({output, name});
+    }
+}
+
+bool Comparer::isRestoredTwin(const CallArgument &argument) const {
+  return llvm::any_of(plan.nodes, [&](const RestoredNode &copy) {
+    return llvm::any_of(argument.reads, [&](OperandAt at) {
+      return llvm::is_contained(copy.takers, std::pair(at.node, at.operand));
+    });
+  });
+}
+
+void Comparer::lose(const CallReads &reader, const CallArgument &argument, const CallReads &kept) {
+  plan.lost.push_back(llvm::formatv(
+      "{0}: takes '{1}', which the export merged with '{2}', although a detach may tell them "
+      "apart; torch.onnx.export(..., optimize=False) keeps both",
+      describe(graph.nodes[reader.nodes.front()]), argument.name, kept.result));
+}
+
+/// Equal calls were merged to one; where the module detaches something, only
+/// one of them may pass its gradient.
+void Comparer::findMergedTwins() {
+  for (const CallReads &call : calls.getCalls())
+    for (const CallArgument &argument : call.arguments) {
+      if (argument.isMade || argument.value == kNoValue || isDetachName(argument.name) ||
+          !isTrained[argument.value])
+        continue;
+      const CallReads *kept = calls.callOf(argument.value);
+      if (!kept || stemOf(kept->result) != stemOf(argument.name))
+        continue;
+      bool isDropped = mayGiveItsOperand(stemOf(argument.name)) && calls.hasHiddenUser(*kept);
+      if (!isDropped && !isRestoredTwin(argument))
+        lose(call, argument, *kept);
+    }
+}
+
+} // namespace
+
+void compareCalls(const Graph &graph, RestorationPlan &plan) { Comparer(graph, plan).run(); }
+
+} // namespace dpc::onnx
