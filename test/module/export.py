@@ -189,6 +189,57 @@ class Quantized(nn.Module):
         return self.head(hidden + (code - hidden).detach()) * torch.exp(-0.1 * commit) * torch.exp(-follow)
 
 
+class Centred(nn.Module):
+    """A running centre, codes that follow what is coded by them, a counter, and a spectral norm: buffers that forward()
+    updates, each in its own way."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.head = nn.Linear(12, 6), nn.utils.parametrizations.spectral_norm(nn.Linear(6, 5))
+        self.register_buffer('centre', torch.zeros(6))
+        self.register_buffer('codes', torch.randn(4, 6))
+        self.register_buffer('count', torch.tensor(0))
+
+    def forward(self, x):
+        hidden = torch.tanh(self.encode(x))
+        nearest = (hidden.unsqueeze(1) - self.codes).pow(2).sum(-1).argmin(-1)
+        chosen = F.one_hot(nearest, 4).to(hidden.dtype)
+        with torch.no_grad():
+            self.count += 1
+            self.centre.mul_(0.75).add_(hidden.mean(0), alpha=0.25)
+            self.codes.mul_(0.875).add_(chosen.t() @ hidden / (chosen.sum(0).unsqueeze(1) + 1), alpha=0.125)
+        code = chosen @ self.codes
+        return self.head(hidden + (code - hidden).detach() - self.centre) + hidden[:, :5] / self.count
+
+
+class Reported(nn.Module):
+    """A centre that is updated after its use: only what forward() returns is in the file."""
+
+    def __init__(self, returns=True):
+        super().__init__()
+        self.encode, self.head, self.returns = nn.Linear(12, 6), nn.Linear(6, 5), returns
+        self.register_buffer('centre', torch.ones(6))
+
+    def forward(self, x):
+        hidden = self.encode(x)
+        logits = self.head(hidden - self.centre)
+        self.centre = (self.centre * 0.75 + hidden.mean(0) * 0.25).detach()
+        return (logits, self.centre) if self.returns else logits
+
+
+class Guarded(nn.Module):
+    """A small addend under a root that is 0 for one of the distances; the default exporter drops it."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.head = nn.Linear(12, 6), nn.Linear(6, 5)
+
+    def forward(self, x):
+        hidden = self.encode(x)
+        distance = torch.sqrt((hidden.unsqueeze(1) - hidden[:1]).pow(2).sum(-1) + 1e-12)
+        return self.head(hidden * 1.0 + distance)
+
+
 def text(rng, rows):
     ids = rng.integers(0, VOCABULARY, (rows, TOKENS + 1))
     return {'ids': ids[:, :-1].copy(), 'label': ids[:, 1:].copy()}
@@ -217,6 +268,12 @@ MODELS = {
     'detached-unoptimized': (Detached, vectors, 'unoptimized', False),
     'quantized': (Quantized, vectors, 'default', False),
     'quantized-unoptimized': (Quantized, vectors, 'unoptimized', False),
+    'centred-unoptimized': (Centred, vectors, 'unoptimized', True),
+    'reported': (lambda: Reported(False), vectors, 'unoptimized', True),
+    'reported-folded': (Reported, vectors, 'default', True),
+    'reported-returned': (Reported, vectors, 'unoptimized', True),
+    'guarded': (Guarded, vectors, 'default', False),
+    'guarded-unoptimized': (Guarded, vectors, 'unoptimized', False),
     'normed': (Normed, images, 'default', False),
     'normed-torchscript': (Normed, images, 'torchscript', False),
     'normed-unoptimized': (Normed, images, 'unoptimized', True),
@@ -224,7 +281,8 @@ MODELS = {
 
 
 def export(module, inputs, path, how):
-    torch.onnx.export(module, tuple(inputs.values()), path, input_names=list(inputs), output_names=['logits'],
+    outputs = 2 if getattr(module, 'returns', False) else 1
+    torch.onnx.export(module, tuple(inputs.values()), path, input_names=list(inputs), output_names=['logits', 'centre_out'][:outputs],
                       **HOWS[how])
     # Stack traces name files of the exporting machine; class names are long.
     model = onnx.load(path)
@@ -281,6 +339,7 @@ def train(module, data, how):
         optimizer.zero_grad()
         with wide():
             logits = module(*batch.values())
+            logits = logits[0] if isinstance(logits, tuple) else logits
         loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), label.reshape(-1))
         loss.backward()
         optimizer.step()

@@ -11,6 +11,7 @@
 #include "frontends/onnx/Model/Failure.h"
 #include "frontends/onnx/Model/Load.h"
 #include "frontends/onnx/Model/ValuePatterns.h"
+#include "frontends/onnx/Restore/BufferUpdates.h"
 #include "frontends/onnx/Restore/FileViews.h"
 #include "frontends/onnx/Restore/RewriteModel.h"
 #include "frontends/onnx/Restore/TiedNames.h"
@@ -112,6 +113,16 @@ void fixSinusoids(Graph &graph, llvm::raw_ostream &notes) {
   }
 }
 
+/// Buffers that forward() updates are state.
+void findUpdates(Graph &graph) {
+  if (graphSignature(graph).empty())
+    return;
+  graph.updates = findUpdatedBuffers(graph, CallComparison(graph)).updates;
+  for (const BufferUpdate &update : graph.updates)
+    graph.initializers[graph.values[update.buffer].index].metadata[kInputKind.str()] =
+        kUpdatedKind.str();
+}
+
 /// Makes `model` and `graph` what the plan says.
 llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph, Restored &restored,
                   const ImportOptions &options, llvm::raw_ostream &notes) {
@@ -173,6 +184,7 @@ llvm::Error restore(OnnxModel &model, Graph &graph, Restored &restored,
           restored.fileTensors[name].push_back(std::move(tied));
         }
   fixSinusoids(graph, notes);
+  findUpdates(graph);
   return llvm::Error::success();
 }
 
@@ -188,7 +200,8 @@ size_t passGradients(std::vector<Node> &nodes) {
   return count;
 }
 
-/// The graph as ONNX defines it, with a line for what is detached in the module.
+/// The graph as ONNX defines it, with a line for what is detached in the module or
+/// updated by it.
 void takeAsExported(Graph &graph, llvm::raw_ostream &notes) {
   size_t count = passGradients(graph.nodes);
   std::string dropped = planRestoration(graph).detachedSummary();
@@ -196,7 +209,14 @@ void takeAsExported(Graph &graph, llvm::raw_ostream &notes) {
     notes << "note: gradients pass " << count << " Identity node" << (count > 1 ? "s" : "")
           << " that stand for detach in the module\n";
   if (!dropped.empty())
-    notes << "note: gradients pass " << dropped << "\n";
+    notes << "note: gradients pass " << dropped << '\n';
+  for (const SignatureEntry &entry : graphSignature(graph).outputs)
+    if (entry.kind == "BUFFER_MUTATION" &&
+        !StringRef(entry.target).ends_with("num_batches_tracked") &&
+        llvm::any_of(graph.initializers, [&](const Initializer &initializer) {
+          return initializer.name == entry.target;
+        }))
+      notes << "note: buffer '" << entry.target << "' is updated by forward() and stays as it is\n";
 }
 
 /// Everything before IR: any error here is about the file or the options.

@@ -299,6 +299,20 @@ LogicalResult ModuleBuilder::finish() {
              << " but is " << dataTypeName(type);
     addResult(values[output.value], nn::ResultKind::output, output.name);
   }
+  for (const BufferUpdate &update : graph.updates) {
+    nn::Expressions e{builder, named(graph.values[update.buffer].name)};
+    Value next = values[update.value], buffer = values[update.buffer];
+    if (roles[graph.values[update.buffer].index].role != Role::Buffer)
+      return emitError(buffer.getLoc()) << "buffer '" << graph.values[update.buffer].name
+                                        << "' is updated by forward() and cannot be trained";
+    if (!next || shapeOf(next) != shapeOf(buffer))
+      return emitError(buffer.getLoc())
+             << "buffer '" << graph.values[update.buffer].name << "' has shape "
+             << printed(shapeOf(buffer)) << ", but its next value '"
+             << graph.values[update.value].name << "' "
+             << (next ? "has shape " + printed(shapeOf(next)) : "is no tensor");
+    nextState.push_back({update.buffer, e.convert(next, nn::typeOf(buffer).getElementType())});
+  }
   llvm::SmallDenseSet<ValueId> updated;
   for (auto [id, value] : nextState) {
     StringRef name = graph.values[id].name;

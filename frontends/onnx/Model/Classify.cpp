@@ -219,6 +219,8 @@ Classified Classifier::bySignature(const Initializer &initializer) {
 }
 
 Classified Classifier::classifyOne(const Initializer &initializer) {
+  if (recordedKind(initializer) == kUpdatedKind)
+    return {Role::Buffer, "updated by forward()", {}};
   if (!isFloat(initializer.tensor.type))
     return {Role::Constant, "not a float", {}};
   auto isStatistic = [](const Node &node, int operand) {

@@ -46,6 +46,7 @@ struct Classified {
 /// Decides for every initializer of `graph` (result in their order). The first
 /// rule that applies decides:
 ///
+///  0. what forward() updates is a buffer;
 ///  1. integers and booleans are constants;
 ///  2. what is only ever the mean or variance operand of BatchNormalization is
 ///     a buffer;

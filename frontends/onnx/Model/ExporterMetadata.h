@@ -68,6 +68,8 @@ constexpr llvm::StringLiteral kInputKind = "pkg.torch.export.graph_signature.Inp
 /// A kind of our own, in memory only: a parameter that its module does not
 /// train.
 constexpr llvm::StringLiteral kFixedKind = "fixed PARAMETER";
+/// A kind of our own, in memory only: a buffer that forward() updates.
+constexpr llvm::StringLiteral kUpdatedKind = "updated BUFFER";
 /// Of our own, in memory only: the row of a Gather's table that its module does
 /// not train.
 constexpr llvm::StringLiteral kPaddingRow = "padding row";

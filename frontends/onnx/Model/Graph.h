@@ -121,6 +121,13 @@ struct GraphOutput {
   int32_t declaredType = 0;
 };
 
+/// A buffer of the module whose next value the graph computes.
+struct BufferUpdate {
+  /// An initializer, and any value.
+  ValueId buffer;
+  ValueId value;
+};
+
 /// The main graph with functions inlined and Identity resolved, but for one that
 /// stops the gradient. Nodes are in execution order; nodes that no output needs are gone.
 struct Graph {
@@ -131,6 +138,8 @@ struct Graph {
   std::vector<Initializer> initializers;
   std::vector<GraphInput> inputs;
   std::vector<GraphOutput> outputs;
+  /// None in a graph that was only read: ONNX has no word for them.
+  std::vector<BufferUpdate> updates;
   std::map<std::string, std::string> metadata;
 
   /// The initializer behind `value`, or nullptr.

@@ -3,7 +3,9 @@
 
 #include "frontends/onnx/Restore/CompareCalls.h"
 
+#include "frontends/onnx/Restore/BufferUpdates.h"
 #include "frontends/onnx/Restore/CallReads.h"
+#include "frontends/onnx/Restore/DroppedArithmetic.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -32,12 +34,16 @@ public:
     findDetached();
     if (hasDetach)
       findMergedTwins();
+    findRunning();
+    for (std::string &message : findDroppedArithmetic(graph, calls))
+      plan.lost.push_back(std::move(message));
   }
 
 private:
   void findTrained();
   void findDetached();
   void findMergedTwins();
+  void findRunning();
   void detach(OperandAt at, StringRef name) {
     if (detached.insert(at).second)
       plan.detachedUses.push_back({at.node, at.operand, name.str()});
@@ -148,6 +154,24 @@ void Comparer::findMergedTwins() {
       if (!isDropped && !isRestoredTwin(argument))
         lose(call, argument, *kept);
     }
+}
+
+/// A running buffer is updated without a gradient, and so is what reads it then.
+void Comparer::findRunning() {
+  std::map<std::string, ValueId> standIns;
+  for (const RestoredUse &use : plan.uses)
+    if (use.was != kNoValue && plan.tensors[use.tensor].kind == TensorKind::Buffer)
+      standIns[plan.tensors[use.tensor].name] = use.was;
+  UpdatedBuffers buffers = findUpdatedBuffers(graph, calls, standIns);
+  plan.lost.insert(plan.lost.end(), buffers.lost.begin(), buffers.lost.end());
+  for (ValueId value : buffers.running) {
+    if (!isTrained[value])
+      continue;
+    for (const Use &use : graph.values[value].uses)
+      if (use.operand >= 0 && !graph.nodes[use.node].stopsGradient)
+        detach({use.node, use.operand},
+               calls.callOf(value) ? calls.callOf(value)->result : graph.values[value].name);
+  }
 }
 
 } // namespace

@@ -220,7 +220,7 @@ std::string RestorationPlan::detachedSummary() const {
   constexpr size_t shown = 3;
   std::vector<std::string> first(names.begin(),
                                  std::next(names.begin(), std::min(names.size(), shown)));
-  return llvm::formatv("{0} value{1} that the module detaches ({2}{3})", names.size(),
+  return llvm::formatv("{0} value{1} that the module does not differentiate ({2}{3})", names.size(),
                        names.size() > 1 ? "s" : "", llvm::join(first, ", "),
                        names.size() > shown ? ", .." : "");
 }

@@ -114,7 +114,7 @@ struct RestorationPlan {
   /// "12 parameters under their module's names: 8 split, 1 tied, .."; empty
   /// when nothing is restored.
   std::string summary(const Graph &graph) const;
-  /// "2 values that the module detaches (detach, detach_1)"; empty when there
+  /// "2 values that the module does not differentiate (detach, detach_1)"; empty when there
   /// is none.
   std::string detachedSummary() const;
   /// Tables of rows that are looked up several times at constant places: in which

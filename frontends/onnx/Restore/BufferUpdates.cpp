@@ -1,0 +1,177 @@
+// Finds what forward() updates: the signature names each buffer and its next
+// value (`add: BUFFER_MUTATION target='centre'`), which are no outputs of the
+// graph.
+
+#include "frontends/onnx/Restore/BufferUpdates.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using llvm::StringRef;
+
+namespace dpc::onnx {
+namespace {
+
+/// Whether batch normalisation takes the buffer.
+bool isStatistic(const CallComparison &calls, const SignatureEntry &buffer) {
+  return llvm::any_of(calls.getCalls(), [&](const CallReads &call) {
+    return StringRef(call.call.op).contains("batch_norm") &&
+           llvm::any_of(call.arguments, [&](const CallArgument &argument) {
+             return argument.name == buffer.placeholder;
+           });
+  });
+}
+
+/// The tensor that is the buffer, where something reads it.
+ValueId findHeld(const Graph &graph, const SignatureEntry &buffer) {
+  for (const Initializer &initializer : graph.initializers)
+    if (!graph.values[initializer.value].uses.empty() &&
+        (initializer.name == buffer.target ||
+         llvm::is_contained(initializer.aliases, buffer.target)))
+      return initializer.value;
+  return kNoValue;
+}
+
+/// Calls whose result is the operand, as far as numbers go.
+bool isCopy(StringRef stem) {
+  return stem == "clone" || stem == "detach" || stem == "alias" || stem == "_to_copy" ||
+         stem == "contiguous" || stem == "view" || stem == "lift_fresh_copy";
+}
+
+/// Whether a tensor of the file was computed from the buffer; it may equal the
+/// buffer and have been merged with it.
+bool isFolded(const Graph &graph, const CallComparison &calls, const SignatureEntry &buffer,
+              ValueId held) {
+  for (const CallReads &call : calls.getCalls())
+    for (const CallArgument &argument : call.arguments)
+      if (held != kNoValue && argument.value == held && !argument.isMade &&
+          !isCopy(stemOf(argument.name)))
+        return true;
+  return llvm::any_of(graph.initializers, [&](const Initializer &initializer) {
+    return initializer.name != buffer.target && !graph.values[initializer.value].uses.empty() &&
+           llvm::is_contained(foldedFrom(initializer), buffer.target);
+  });
+}
+
+/// Whether a call takes the buffer, by any node that reads something.
+bool isTaken(const Graph &graph, const CallComparison &calls, const SignatureEntry &buffer) {
+  return llvm::any_of(calls.getCalls(), [&](const CallReads &call) {
+    return llvm::any_of(
+               call.arguments,
+               [&](const CallArgument &argument) { return argument.name == buffer.placeholder; }) &&
+           llvm::any_of(call.nodes, [&](int32_t n) { return !graph.nodes[n].inputs.empty(); });
+  });
+}
+
+/// Whether a sum or a product was dropped whose other operand may be a counter:
+/// dividing by one that is 1 at the export.
+bool hasDroppedArithmetic(const CallComparison &calls) {
+  auto isArithmetic = [](StringRef name) {
+    StringRef stem = stemOf(name);
+    return stem == "add" || stem == "sub" || stem == "mul" || stem == "div";
+  };
+  for (const CallReads &call : calls.getCalls())
+    for (const CallArgument &argument : call.arguments) {
+      if (argument.isMade || argument.value == kNoValue || !isArithmetic(argument.name))
+        continue;
+      const CallReads *kept = calls.callOf(argument.value);
+      if (!kept || stemOf(kept->result) != stemOf(argument.name) || calls.hasHiddenUser(*kept))
+        return true;
+    }
+  return llvm::any_of(calls.getDroppedOutputs(),
+                      [&](const auto &output) { return isArithmetic(output.first); });
+}
+
+/// The one value that `name` is; kNoValue if the file has none or several.
+ValueId valueNamed(const Graph &graph, const CallComparison &calls, StringRef name) {
+  std::vector<ValueId> values = calls.valuesOf(name);
+  // Results of the nodes on the way are read by the call itself.
+  std::set<ValueId> inner;
+  for (ValueId value : values)
+    if (const CallReads *call = calls.callOf(value))
+      for (int32_t n : call->nodes)
+        inner.insert(graph.nodes[n].inputs.begin(), graph.nodes[n].inputs.end());
+  llvm::erase_if(values, [&](ValueId value) { return inner.count(value) > 0; });
+  if (values.size() == 1)
+    return values.front();
+  for (ValueId value : values)
+    if (graph.values[value].name == name)
+      return value;
+  for (const auto &[output, position] : calls.getDroppedOutputs())
+    if (output == name)
+      return graph.outputs[position].value;
+  // A call that the exporter dropped, where somebody takes its result.
+  ValueId found = kNoValue;
+  for (const CallReads &call : calls.getCalls())
+    for (const CallArgument &argument : call.arguments)
+      if (argument.name == name && !argument.isMade && argument.value != kNoValue) {
+        if (found != kNoValue && found != argument.value)
+          return kNoValue;
+        found = argument.value;
+      }
+  return found;
+}
+
+/// The values among `candidates` that are computed from a tensor of `buffers`.
+std::vector<ValueId> dependOn(const Graph &graph, llvm::ArrayRef<ValueId> buffers,
+                              llvm::ArrayRef<ValueId> candidates) {
+  std::vector<bool> depends(graph.values.size());
+  for (ValueId buffer : buffers)
+    depends[buffer] = true;
+  for (const Node &node : graph.nodes) {
+    bool reads = false;
+    forEachUse(node, [&](ValueId value, int32_t) { reads |= depends[value]; });
+    for (ValueId value : node.outputs)
+      if (value != kNoValue)
+        depends[value] = reads;
+  }
+  std::vector<ValueId> found;
+  for (ValueId value : candidates)
+    if (depends[value] && graph.values[value].kind == GraphValue::Kind::Result)
+      found.push_back(value);
+  return found;
+}
+
+} // namespace
+
+UpdatedBuffers findUpdatedBuffers(const Graph &graph, const CallComparison &calls,
+                                  const std::map<std::string, ValueId> &standIns) {
+  UpdatedBuffers result;
+  std::vector<ValueId> held, next;
+  const GraphSignature &signature = calls.getSignature();
+  auto lose = [&](const SignatureEntry &entry, const std::string &what, StringRef remedy) {
+    result.lost.push_back(
+        llvm::formatv("buffer '{0}': forward() updates it, {1}; torch.onnx.export(..., "
+                      "optimize=False) keeps it{2}",
+                      entry.target, what, remedy));
+  };
+  for (const SignatureEntry &entry : signature.outputs) {
+    const SignatureEntry *buffer = signature.findTarget(entry.target);
+    if (entry.kind != "BUFFER_MUTATION" || !buffer || isStatistic(calls, *buffer))
+      continue;
+    ValueId value = valueNamed(graph, calls, entry.placeholder);
+    ValueId tensor = findHeld(graph, *buffer);
+    if (auto standIn = standIns.find(entry.target); standIn != standIns.end())
+      tensor = standIn->second;
+    if (value != kNoValue)
+      next.push_back(value);
+    if (isFolded(graph, calls, *buffer, tensor))
+      lose(entry, "and the file holds what the export computed from it, not the buffer", "");
+    else if (tensor != kNoValue && value == kNoValue)
+      lose(entry, "and the file does not hold its next value '" + entry.placeholder + "'",
+           " if forward() also returns it");
+    else if (tensor != kNoValue)
+      result.updates.push_back({tensor, value});
+    else if (isTaken(graph, calls, *buffer))
+      lose(entry, "and the file does not hold it", "");
+    else if (value == kNoValue && !StringRef(entry.target).ends_with("num_batches_tracked") &&
+             hasDroppedArithmetic(calls))
+      lose(entry, "and what the export dropped as a factor or an addend may be it", "");
+    if (tensor != kNoValue)
+      held.push_back(tensor);
+  }
+  result.running = dependOn(graph, held, next);
+  return result;
+}
+
+} // namespace dpc::onnx
