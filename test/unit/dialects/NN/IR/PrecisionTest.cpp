@@ -16,9 +16,9 @@ namespace {
 // Products, which sum in f32, and moves. An op added to the dialect is put into one list here.
 const llvm::StringSet<> narrowOps = {
     "dot", "conv", "conv_input_grad", "conv_weight_grad", "attention", "attention_grad"};
-const llvm::StringSet<> followingOps = {"abs",     "concat", "max",   "min",
-                                        "neg",     "pad",    "relu",  "reshape",
-                                        "reverse", "select", "slice", "transpose"};
+const llvm::StringSet<> followingOps = {"abs",   "concat",        "max",      "min",     "neg",
+                                        "pad",   "relu",          "reshape",  "reverse", "select",
+                                        "slice", "stop_gradient", "transpose"};
 // What takes rows of a table, whose gradients are added up.
 const llvm::StringSet<> lookupOps = {"gather"};
 // What rounds, adds up many elements, or makes numbers: f32.
