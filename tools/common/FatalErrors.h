@@ -7,6 +7,7 @@
 #include "llvm/Support/Signals.h"
 
 #include <atomic>
+#include <csignal>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -17,6 +18,9 @@ namespace dpc {
 
 /// What ends a tool that cannot go on: one line, the removal of the files that
 /// it was writing, and an exit code. Nothing here asks for memory.
+///
+/// LLVM's streams tell that they could not write when they are destroyed, which
+/// for standard output is after main; what else LLVM calls fatal ends here too.
 class FatalErrors {
 public:
   /// From here on, memory that cannot be had ends the process so. The compiler
@@ -29,6 +33,15 @@ public:
     std::set_new_handler([] { end("out of memory"); });
     std::set_terminate([] { end("out of memory or another resource"); });
     llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { end("out of memory"); });
+    llvm::install_fatal_error_handler([](void *, const char *reason, bool) {
+      static constexpr char kStream[] = "IO failure on output stream: ";
+      const bool isStream = std::strncmp(reason, kStream, sizeof kStream - 1) == 0;
+      if (isStream)
+        end(reason + sizeof kStream - 1, "output: ");
+      end(reason, "", exitInvalid);
+    });
+    // A file that may not grow is a write that fails, and says so.
+    std::signal(SIGXFSZ, SIG_IGN);
     growStack();
   }
 
@@ -62,7 +75,7 @@ private:
     return cleanUp;
   }
 
-  [[noreturn]] static void end(const char *cause) {
+  [[noreturn]] static void end(const char *cause, const char *what = "", int code = exitIO) {
     // What follows asks for no memory; should it all the same, that is the end.
     static thread_local bool isSpeaking = false;
     if (isSpeaking)
@@ -72,13 +85,13 @@ private:
     while (isEnding.test_and_set())
       pause();
     isSpeaking = true;
-    for (const char *part : {name(), ": error: ", cause, "\n"})
+    for (const char *part : {name(), ": error: ", what, cause, "\n"})
       if (write(STDERR_FILENO, part, std::strlen(part)) < 0)
         break;
     llvm::sys::RunInterruptHandlers();
     if (cleaner())
       cleaner()();
-    _exit(exitIO);
+    _exit(code);
   }
 };
 

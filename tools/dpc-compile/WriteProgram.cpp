@@ -189,12 +189,15 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
   }
   if (isGrids)
     defineGrids(record, *objects, options.placed.processor);
-  if (llvm::Error error =
-          llvm::writeArchive(archive, members, llvm::SymtabWritingMode::NormalSymtab,
-                             llvm::object::Archive::K_GNU, /*Deterministic=*/true,
-                             /*Thin=*/false))
-    return fail(archive + ": " + llvm::toString(std::move(error)), exitIO);
-  return exitDone;
+  auto content = llvm::writeArchiveToBuffer(members, llvm::SymtabWritingMode::NormalSymtab,
+                                            llvm::object::Archive::K_GNU, /*Deterministic=*/true,
+                                            /*Thin=*/false);
+  if (!content)
+    return fail(archive + ": " + llvm::toString(content.takeError()), exitInvalid);
+  return writeFile(archive.str(), [&](llvm::raw_fd_ostream &stream) {
+    stream << (*content)->getBuffer();
+    return true;
+  });
 }
 
 /// Proves the plan on the record as it was written into `object`.

@@ -75,7 +75,9 @@ static int printModule(ModuleOp module, StringRef path) {
   file.os() << "\n";
   file.os().flush();
   if (file.os().has_error()) {
-    llvm::errs() << "dpc-compile: error: " << path << ": " << file.os().error().message() << "\n";
+    llvm::errs() << "dpc-compile: error: "
+                 << (path.empty() || path == "-" ? "standard output" : path) << ": "
+                 << file.os().error().message() << "\n";
     file.os().clear_error();
     return exitIO;
   }
@@ -84,16 +86,22 @@ static int printModule(ModuleOp module, StringRef path) {
 }
 
 /// The page that --explain asks for. It goes to standard output, unless the
-/// program does.
-static void explain(const CompileOptions &options, const onnx::ImportSummary &summary,
-                    ModuleOp module, const std::optional<ReshardTable> &reshards) {
+/// program does. Returns the exit code.
+static int explain(const CompileOptions &options, const onnx::ImportSummary &summary,
+                   ModuleOp module, const std::optional<ReshardTable> &reshards) {
   if (options.explain == Explain::none)
-    return;
+    return exitDone;
   bool isTaken = options.output.empty() || options.output == "-";
-  raw_ostream &page = isTaken ? llvm::errs() : llvm::outs();
+  llvm::raw_fd_ostream &page = isTaken ? llvm::errs() : llvm::outs();
   explainProgram(options, summary, module, reshards, page);
   // Where both go to one file, notes come after the page and not within it.
   page.flush();
+  if (!page.has_error())
+    return exitDone;
+  llvm::errs() << "dpc-compile: error: --explain: standard output: " << page.error().message()
+               << "\n";
+  page.clear_error();
+  return exitIO;
 }
 
 /// Collects the reshards of a module at level `placed` where somebody wants to know
@@ -184,7 +192,8 @@ int main(int argc, char **argv) {
     if (level <= Level::local)
       loss = describeLoss(*module);
   }
-  explain(options, summary, *module, reshards);
+  if (int code = explain(options, summary, *module, reshards))
+    return code;
   if (options.stopAfter != Level::object) {
     // The loops of the kernels say nothing that the kernels do not.
     if (auto code = module->lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName))

@@ -62,17 +62,25 @@ static llvm::LogicalResult run(const std::string &input, const std::string &outp
   });
   if (failed(mlir::MlirOptMain(target->os(), std::move(source), registry, config)))
     return llvm::failure();
+  target->os().flush();
+  if (target->os().has_error()) {
+    llvm::errs() << "dpc-opt: error: " << (output == "-" ? "standard output" : output) << ": "
+                 << target->os().error().message() << "\n";
+    target->os().clear_error();
+    target.reset(); // removes the file
+    exit(dpc::exitIO);
+  }
   target->keep();
   return llvm::success();
 }
 
 int main(int argc, char **argv) {
+  dpc::FatalErrors::install("dpc-opt");
   // MLIR's own --version speaks of LLVM alone.
   if (argc == 2 && llvm::StringRef(argv[1]) == "--version") {
     llvm::outs() << "dpc-opt " DPC_VERSION " (MLIR " LLVM_VERSION_STRING ")\n";
     return 0;
   }
-  dpc::FatalErrors::install("dpc-opt");
   for (llvm::StringRef argument : llvm::ArrayRef(argv + 1, argc - 1))
     if (char missing = argument.starts_with("-") ? missingPartner(argument) : 0) {
       llvm::errs() << "dpc-opt: option '" << argument << "' lacks a '" << missing << "'\n";

@@ -1,16 +1,25 @@
 #include "runtime/src/launch/Launch.h"
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <new>
 
 static int run(int argc, char **argv) {
+  // For the ranks too: a file that may not grow is a write that fails, and says so.
+  std::signal(SIGXFSZ, SIG_IGN);
   dpc::LaunchOptions options;
   if (dpc_status_t status = dpc::parseLaunchOptions(argc, argv, &options)) {
     std::fprintf(stderr, "dpc-run: error: %s\n", dpc_last_error());
     return status;
   }
   if (options.help || options.version) {
-    std::fputs(options.help ? dpc::launchHelp() : "dpc-run " DPC_VERSION "\n", stdout);
+    if (std::fputs(options.help ? dpc::launchHelp() : "dpc-run " DPC_VERSION "\n", stdout) < 0 ||
+        std::fflush(stdout) != 0) {
+      std::fprintf(stderr, "dpc-run: error: standard output: %s\n", std::strerror(errno));
+      return DPC_IO;
+    }
     return 0;
   }
   return dpc::launch(options);

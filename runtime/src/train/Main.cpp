@@ -6,8 +6,10 @@
 #include "runtime/src/session/Environment.h"
 #include "runtime/src/train/Trainer.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <unistd.h>
@@ -41,6 +43,7 @@ void catchSignals() {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a write that fails
 }
 
 /// Tells the cause of a failure: to the launcher, which prints one for all
@@ -55,13 +58,19 @@ int finish(dpc_status_t status, bool report) {
   return status;
 }
 
+/// Prints what was asked for.
+dpc_status_t print(const std::string &text) {
+  if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0)
+    return DPC_OK;
+  return fail(DPC_IO, "standard output: %s", std::strerror(errno));
+}
+
 /// One line says that the plan holds, or where it does not.
 dpc_status_t provePlan(const dpc_program_t &program) {
   PlanSummary summary;
   if (dpc_status_t status = checkPlan(program, &summary))
     return status;
-  std::printf("%s\n", describePlan(summary).c_str());
-  return DPC_OK;
+  return print(describePlan(summary) + "\n");
 }
 
 dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
@@ -107,17 +116,14 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
     if ((status = parseOptions(argc, argv, &options)))
       return finish(status, place.rank == 0);
     if (options.printRanks) {
-      std::printf("%u\n", program->world_size);
-      return DPC_OK;
+      return finish(print(std::to_string(program->world_size) + "\n"), true);
     }
     if (options.verify)
       return finish(place.rank == 0 ? provePlan(*program) : DPC_OK, report);
     if (options.help || options.version) {
       if (place.rank == 0)
-        std::fputs(options.help ? helpText(argv[0], *program).c_str()
-                                : versionText(*program).c_str(),
-                   stdout);
-      return DPC_OK;
+        status = print(options.help ? helpText(argv[0], *program) : versionText(*program));
+      return finish(status, true);
     }
     if (!runsOnCuda(*program))
       for (const char *option : {options.cudaGraph.empty() ? nullptr : "--cuda-graph",
