@@ -125,6 +125,63 @@ class Results:
         self.suite.train(program, 'mlp', f'--steps={step + 1}', '--resume', f'--checkpoint=best-{metric}/best').done().says(
             f'resumed at step {step}')
 
+    def evaluated_in_part(self):
+        """A loss in the graph is of whole batches: what is left of the data is left out, and said. One that dpc builds is exact."""
+        arrays = dict(np.load(data_of('llama')))
+        program = self.suite.compiled('llama', '--loss=output:loss', '--optimizer=sgd,lr=1e-30')
+
+        def evaluate(program, case, arrays, rows):
+            path = self.suite.path(f'{case}-{rows}.npz')
+            np.savez(path, **{name: value[:rows] for name, value in arrays.items()})
+            return self.suite.train(program, case, '--steps=1', f'--eval-data={path}')
+
+        def loss_of(run):
+            return float(re.search(r'eval at step 1: loss (\S+)', run.done().out)[1])
+        note = 'note: the loss in the graph needs whole batches: the last {} samples of --eval-data are left out\n'
+        want = loss_of(evaluate(program, 'llama', arrays, 16))
+        for rows in (17, 23):
+            run = evaluate(program, 'llama', arrays, rows).done().says(note.format(rows - 16))
+            expect(loss_of(run) == want, f'{rows} samples: {run.out}')
+        evaluate(program, 'llama', arrays, 7).refused('llama-7.npz: 7 samples, but the loss in the graph needs a whole batch of 8')
+        arrays, program = dict(np.load(data_of('mlp'))), self.suite.trainer('mlp', optimizer='sgd,lr=1e-30')
+        losses = {rows: loss_of(evaluate(program, 'mlp', arrays, rows)) for rows in (3, 8, 11)}
+        rest = {name: value[8:11] for name, value in arrays.items()}
+        losses['rest'] = loss_of(evaluate(program, 'mlp', rest, 3))
+        mean = (8 * losses[8] + 3 * losses['rest']) / 11
+        expect(abs(losses[11] - mean) < 1e-5 * mean, f'{losses}')
+
+    def evaluated_without_depth(self):
+        """Stochastic depth is not there in evaluation, however a module writes it; any other draw is its mean, and that is said."""
+        node, value = onnx.helper.make_node, onnx.helper.make_tensor_value_info
+
+        def evaluate(name, nodes, said=0):
+            weights = np.random.default_rng(7).standard_normal((16, 10)).astype(np.float32)
+            tensors = {'w': weights, 'p': np.float32(0.4), 'full': np.full((8, 1), 0.4, np.float32)}
+            graph = onnx.helper.make_graph(
+                [node('Tanh', ['x'], ['h']), *nodes, node('MatMul', ['d', 'w'], ['logits'])], name,
+                [value('x', onnx.TensorProto.FLOAT, [8, 16])], [value('logits', onnx.TensorProto.FLOAT, [8, 10])],
+                [onnx.numpy_helper.from_array(np.asarray(array), key) for key, array in tensors.items()])
+            path = self.suite.path(name + '.onnx')
+            onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid('', 18)], ir_version=9), path)
+            program = self.suite.path(name)
+            done = self.suite.tool('dpc-compile', path, '-o', program, '--loss=cross-entropy', '--optimizer=sgd,lr=1e-30').done()
+            notes = done.err.count('evaluation takes the mean of what is drawn here')
+            expect(notes == said, f'{name}: {notes} notes of draws, not {said}: {done.err}')
+            run = self.suite.train(program, 'mlp', '--steps=1', f'--eval-data={data_of("mlp")}').done()
+            return float(re.search(r'eval at step 1: loss (\S+)', run.out)[1])
+        want = evaluate('plain', [node('Identity', ['h'], ['d'])])
+        uniform, mask = node('RandomUniform', [], ['u'], shape=[8, 1]), node('Bernoulli', ['full'], ['m'])
+        for name, nodes in {
+                'floor': [uniform, node('Add', ['p', 'u'], ['s']), node('Floor', ['s'], ['m']), node('Div', ['h', 'p'], ['q']),
+                          node('Mul', ['q', 'm'], ['d'])],
+                'after': [mask, node('Mul', ['h', 'm'], ['q']), node('Div', ['q', 'p'], ['d'])],
+                'before': [mask, node('Div', ['h', 'p'], ['q']), node('Mul', ['m', 'q'], ['d'])],
+                'scaled': [mask, node('Div', ['m', 'p'], ['q']), node('Mul', ['h', 'q'], ['d'])]}.items():
+            got = evaluate(name, nodes)
+            expect(abs(got - want) < 1e-5 * want, f'{name}: {got}, without depth {want}')
+        got = evaluate('noisy', [node('RandomNormalLike', ['h'], ['n']), node('Add', ['h', 'n'], ['d'])], said=1)
+        expect(abs(got - want) < 1e-5 * want, f'with noise {got}, without {want}')
+
     def best_of_equals(self):
         """Of evaluations that are as good the first is kept."""
         program = self.suite.trainer('mlp', optimizer='sgd,lr=1e-30')
@@ -176,6 +233,8 @@ def checks(suite):
         yield f'trace {case}', lambda case=case: tests.trace(case)
     for metric in ('loss', 'accuracy'):
         yield f'best {metric}', lambda metric=metric: tests.best(metric)
+    yield 'evaluation of part of a batch', tests.evaluated_in_part
+    yield 'evaluation without stochastic depth', tests.evaluated_without_depth
     yield 'best of equals', tests.best_of_equals
     yield 'best of a resumed run', tests.best_resumed
     yield 'best usage', tests.best_usage

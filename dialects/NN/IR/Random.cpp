@@ -75,6 +75,12 @@ static Value draw(Expressions &e, const TrainingContext &context, uint64_t ordin
       context.step, numbers, ordinal);
 }
 
+/// Says of a draw that something reads what evaluation makes of it.
+static void noteMean(Operation *draw) {
+  if (!draw->use_empty())
+    draw->emitRemark("evaluation takes the mean of what is drawn here");
+}
+
 int64_t DrawUniformOp::getFlops() { return 80 * typeOf(getResult()).getNumElements(); }
 
 SmallVector<Value> DrawUniformOp::buildTraining(OpBuilder &builder,
@@ -86,6 +92,7 @@ SmallVector<Value> DrawUniformOp::buildTraining(OpBuilder &builder,
 }
 
 SmallVector<Value> DrawUniformOp::buildInference(OpBuilder &builder) {
+  noteMean(*this);
   return {Expressions{builder, getLoc()}.splat(getType(), 0.5)};
 }
 
@@ -105,6 +112,7 @@ SmallVector<Value> DrawNormalOp::buildTraining(OpBuilder &builder, const Trainin
 }
 
 SmallVector<Value> DrawNormalOp::buildInference(OpBuilder &builder) {
+  noteMean(*this);
   return {Expressions{builder, getLoc()}.splat(getType(), 0)};
 }
 

@@ -4,6 +4,7 @@
 #include "frontends/onnx/Model/ExporterMetadata.h"
 #include "frontends/onnx/Ops/Random.h"
 #include "frontends/onnx/Ops/Reduction.h"
+#include "frontends/onnx/Ops/ScaledMask.h"
 
 #include "OnnxSchema.pb.h"
 
@@ -40,14 +41,29 @@ template <nn::Comparison comparison> LogicalResult convertComparison(Conversion 
   return c.done(c.e.compare(comparison, lhs, rhs));
 }
 
-LogicalResult convertLess(Conversion &c) {
-  return uniformSource(c, 0) ? convertUniformBelow(c) : convertComparison<nn::Comparison::lt>(c);
+/// A comparison of numbers that have an order.
+template <nn::Comparison comparison> LogicalResult convertOrder(Conversion &c) {
+  if (Value mask = comparedMask(c, comparison))
+    return c.done(mask);
+  return c.failed ? failure() : convertComparison<comparison>(c);
 }
 
 LogicalResult convertDiv(Conversion &c) {
-  if (Value scaled = scaledMask(c, c.operand(0), c.tryDoubles(1)))
+  if (Value scaled = dividedMask(c))
     return c.done(scaled);
   return convertBinary<nn::DivOp>(c);
+}
+
+LogicalResult convertMul(Conversion &c) {
+  if (Value scaled = multipliedMask(c))
+    return c.done(scaled);
+  return convertBinary<nn::MulOp>(c);
+}
+
+LogicalResult convertFloor(Conversion &c) {
+  if (Value mask = flooredMask(c))
+    return c.done(mask);
+  return convertFloatUnary<nn::FloorOp>(c);
 }
 
 /// Min, Max, Sum, Mean: any number of operands, from the left.
@@ -246,7 +262,7 @@ void dpc::onnx::registerElementwiseOps(Registry &registry) {
   registry.add("Asinh", convertUnary<nn::AsinhOp>);
   registry.add("Acosh", convertUnary<nn::AcoshOp>);
   registry.add("Atanh", convertUnary<nn::AtanhOp>);
-  registry.add("Floor", convertFloatUnary<nn::FloorOp>);
+  registry.add("Floor", convertFloor);
   registry.add("Ceil", convertFloatUnary<nn::CeilOp>);
   registry.add("Round", convertFloatUnary<nn::RoundOp>);
   registry.add("Reciprocal", convertReciprocal);
@@ -259,7 +275,7 @@ void dpc::onnx::registerElementwiseOps(Registry &registry) {
 
   registry.add("Add", convertBinary<nn::AddOp>);
   registry.add("Sub", convertBinary<nn::SubOp>);
-  registry.add("Mul", convertBinary<nn::MulOp>);
+  registry.add("Mul", convertMul);
   registry.add("Div", convertDiv);
   registry.add("Pow", convertPow);
   registry.add("Mod", convertMod);
@@ -271,10 +287,10 @@ void dpc::onnx::registerElementwiseOps(Registry &registry) {
   registry.add("BitwiseXor", convertBinary<nn::XorOp>);
   registry.add("BitShift", convertBitShift);
   registry.add("Equal", convertComparison<nn::Comparison::eq>);
-  registry.add("Less", convertLess);
-  registry.add("LessOrEqual", convertComparison<nn::Comparison::le>);
-  registry.add("Greater", convertComparison<nn::Comparison::gt>);
-  registry.add("GreaterOrEqual", convertComparison<nn::Comparison::ge>);
+  registry.add("Less", convertOrder<nn::Comparison::lt>);
+  registry.add("LessOrEqual", convertOrder<nn::Comparison::le>);
+  registry.add("Greater", convertOrder<nn::Comparison::gt>);
+  registry.add("GreaterOrEqual", convertOrder<nn::Comparison::ge>);
   registry.add("Max", convertVariadic<nn::MaxOp>);
   registry.add("Min", convertVariadic<nn::MinOp>);
   registry.add("Sum", convertVariadic<nn::AddOp>);

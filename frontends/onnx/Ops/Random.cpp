@@ -37,15 +37,16 @@ Type drawnType(Conversion &c, Type otherwise) {
   return {};
 }
 
-/// Whether all that `uniform` is for is to be compared with a probability.
+bool isComparison(const Node &node) {
+  return node.is("Less") || node.is("LessOrEqual") || node.is("Greater") ||
+         node.is("GreaterOrEqual");
+}
+
+/// Whether all that `uniform` is for is to be compared with something.
 bool drawsMask(const Graph &graph, const Node &uniform) {
-  auto isDefault = [&](const char *name, float value) {
-    auto found = uniform.attributes.find(name);
-    return found == uniform.attributes.end() || found->second->f() == value;
-  };
   ArrayRef<Use> uses = graph.values[uniform.output(0)].uses;
-  return uses.size() == 1 && uses[0].operand == 0 && graph.nodes[uses[0].node].is("Less") &&
-         isDefault("low", 0) && isDefault("high", 1);
+  return uses.size() == 1 && uses[0].operand >= 0 && isComparison(graph.nodes[uses[0].node]) &&
+         drawsUnit(uniform);
 }
 
 /// `shift` + `scale` times what `Op` draws for `shape`.
@@ -78,7 +79,7 @@ LogicalResult drawnNormal(Conversion &c, ArrayRef<int64_t> shape, Type type) {
 
 LogicalResult convertRandomUniformLike(Conversion &c) {
   Value like = c.operand(0);
-  if (drawsMask(c.graph(), c.node)) // Less draws
+  if (drawsMask(c.graph(), c.node)) // the comparison draws
     return c.done(c.e.splat(RankedTensorType::get(shapeOf(like), c.builder.getF32Type()), 0));
   return drawnUniform(c, shapeOf(like), nn::typeOf(like).getElementType());
 }
@@ -88,6 +89,8 @@ LogicalResult convertRandomNormalLike(Conversion &c) {
 }
 
 LogicalResult convertRandomUniform(Conversion &c) {
+  if (drawsMask(c.graph(), c.node)) // the comparison draws
+    return c.done(c.e.splat(RankedTensorType::get(c.intsAttr("shape"), c.builder.getF32Type()), 0));
   return drawnUniform(c, c.intsAttr("shape"), c.builder.getF32Type());
 }
 
@@ -117,35 +120,40 @@ LogicalResult convertBernoulli(Conversion &c) {
 
 } // namespace
 
-const Node *dpc::onnx::uniformSource(Conversion &c, unsigned i) {
-  const GraphValue &value = c.graph().values[c.node.inputs[i]];
-  if (value.kind != GraphValue::Kind::Result ||
-      !c.graph().nodes[value.index].is("RandomUniformLike"))
-    return nullptr;
-  const Node &uniform = c.graph().nodes[value.index];
-  return drawsMask(c.graph(), uniform) ? &uniform : nullptr;
+bool dpc::onnx::drawsUnit(const Node &node) {
+  auto isDefault = [&](const char *name, float value) {
+    auto found = node.attributes.find(name);
+    return found == node.attributes.end() || found->second->f() == value;
+  };
+  return (node.is("RandomUniform") || node.is("RandomUniformLike")) && isDefault("low", 0) &&
+         isDefault("high", 1);
 }
 
-LogicalResult dpc::onnx::convertUniformBelow(Conversion &c) {
-  auto p = c.tryDoubles(1);
-  if (!p || p->size() != 1) {
-    SmallVector<Value> both = c.broadcastTogether(
-        {c.e.make<nn::DrawUniformOp>(c.operand(0).getType(), c.randomStream()), c.operand(1)});
-    return both.empty() ? failure() : c.done(c.e.compare(nn::Comparison::lt, both[0], both[1]));
+Value dpc::onnx::comparedMask(Conversion &c, nn::Comparison comparison) {
+  for (unsigned i : {0, 1}) {
+    const GraphValue &value = c.graph().values[c.node.inputs[i]];
+    if (value.kind != GraphValue::Kind::Result ||
+        !drawsMask(c.graph(), c.graph().nodes[value.index]))
+      continue;
+    const auto p = c.tryDoubles(1 - i);
+    if (!p || p->size() != 1) {
+      Value drawn = c.e.make<nn::DrawUniformOp>(c.operand(i).getType(), c.randomStream());
+      SmallVector<Value> both = c.broadcastTogether(i == 0 ? ArrayRef<Value>{drawn, c.operand(1)}
+                                                           : ArrayRef<Value>{c.operand(0), drawn});
+      return both.empty() ? Value() : c.e.compare(comparison, both[0], both[1]);
+    }
+    if (!(p->front() >= 0 && p->front() <= 1)) {
+      (void)c.error("the probability must lie in [0, 1]");
+      return {};
+    }
+    const bool isLess = comparison == nn::Comparison::lt || comparison == nn::Comparison::le;
+    return drawMask(c, shapeOf(c.operand(i)), isLess == (i == 0) ? p->front() : 1 - p->front());
   }
-  if (!(p->front() >= 0 && p->front() <= 1))
-    return c.error("the probability must lie in [0, 1]");
-  return c.done(draw(c, shapeOf(c.operand(0)), p->front()).getMask());
+  return {};
 }
 
-Value dpc::onnx::scaledMask(Conversion &c, Value mask, std::optional<SmallVector<double>> divisor) {
-  auto convert = mask.getDefiningOp<nn::ConvertOp>();
-  auto dropout = convert ? convert.getInput().getDefiningOp<nn::DropoutOp>() : nn::DropoutOp();
-  if (!dropout || convert.getInput() != dropout.getMask() ||
-      !dropout.getInput().getDefiningOp<nn::ConstantOp>() || !divisor || divisor->size() != 1 ||
-      divisor->front() != 1 - dropout.getRatio().convertToDouble())
-    return {};
-  return c.e.convert(dropout.getResult(), nn::typeOf(mask).getElementType());
+Value dpc::onnx::drawMask(Conversion &c, ArrayRef<int64_t> shape, double p) {
+  return draw(c, shape, p).getMask();
 }
 
 void dpc::onnx::registerRandomOps(Registry &registry) {

@@ -7,16 +7,15 @@
 
 namespace dpc::onnx {
 
-/// The node that draws operand `i` uniformly from [0, 1) for this node alone,
-/// which compares it; or nullptr.
-const Node *uniformSource(Conversion &c, unsigned i);
-/// Converts Less(uniform, p): true with probability p.
-mlir::LogicalResult convertUniformBelow(Conversion &c);
-/// What `mask / divisor` is when `mask` is a converted draw that holds with
-/// probability `divisor`: dropout of ones, which an evaluation step turns into
-/// ones. Null for any other operands.
-mlir::Value scaledMask(Conversion &c, mlir::Value mask,
-                       std::optional<llvm::SmallVector<double>> divisor);
+/// Whether the node draws uniformly from [0, 1).
+bool drawsUnit(const Node &node);
+/// What a comparison (Less, Greater, ..) gives of a number that is drawn uniformly
+/// from [0, 1) for it alone: a mask, where the other operand is one number. Null
+/// for any other operands, null and an error for a number outside of [0, 1].
+mlir::Value comparedMask(Conversion &c, nn::Comparison comparison);
+/// Booleans of `shape`, each true with probability `p`: the mask of a dropout of
+/// ones, which is all ones in an evaluation step.
+mlir::Value drawMask(Conversion &c, mlir::ArrayRef<int64_t> shape, double p);
 
 } // namespace dpc::onnx
 

@@ -79,7 +79,8 @@ dpc_status_t dpc_session_bind_input(dpc_session_t *session, const char *name,
  * is not finite (the step is done). */
 dpc_status_t dpc_session_step(dpc_session_t *session);
 /** Collective. Metrics of one batch, of which the first `valid_rows` rows
- * count. */
+ * count. DPC_INVALID for fewer than the batch has if the program takes its loss
+ * from the graph, which computes it of whole batches. */
 dpc_status_t dpc_session_eval(dpc_session_t *session, uint64_t valid_rows);
 /** Collective. Outputs of one batch. */
 dpc_status_t dpc_session_infer(dpc_session_t *session);

@@ -262,6 +262,11 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
   return DPC_OK;
 }
 
+bool dpc_session::masksRows() const {
+  return std::any_of(program.controls, program.controls + program.control_count,
+                     [](const dpc_control_t &each) { return each.kind == DPC_CONTROL_VALID_ROWS; });
+}
+
 dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
   static const char *const names[] = {"training step (it was compiled without --loss)",
                                       "eval function",
@@ -270,6 +275,11 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
     return failed(fail(DPC_INVALID, "the program has no %s", names[entry]));
   if (dpc_status_t status = checkState())
     return failed(status);
+  if (entry == DPC_ENTRY_EVAL && validRows < program.batch && !masksRows())
+    return failed(fail(DPC_INVALID,
+                       "%llu valid rows, but the loss in the graph needs a whole batch of %llu",
+                       static_cast<unsigned long long>(validRows),
+                       static_cast<unsigned long long>(program.batch)));
   control.validRows = validRows;
   if (entry == DPC_ENTRY_STEP) {
     if (!dpc_schedule_has_end(&schedule, options.schedule_total))

@@ -20,6 +20,9 @@ struct dpc_session {
   dpc_status_t open();
   dpc_status_t runEntry(uint32_t entry, uint64_t validRows);
   dpc_status_t metric(const char *name, double *out) const;
+  /// Whether metrics may be of a part of a batch: the program masks the rows
+  /// beyond the valid ones. A loss in the graph is one number of a whole batch.
+  bool masksRows() const;
 
   /// Collective. Assembles elements [begin, end) of a logical tensor at
   /// `destination` on rank 0: their owners send them in messages of at most a

@@ -50,6 +50,17 @@ dpc_status_t Trainer::openData() {
     if (dpc_status_t status =
             evalData.open(program, session.options.rank, options.evalData, memory))
       return failWithin(status, "--eval-data");
+  const uint64_t left = evalData.rows() % program.batch;
+  if (left && !session.masksRows()) {
+    if (evalData.rows() < program.batch)
+      return fail(DPC_INVALID,
+                  "--eval-data: %s: %" PRIu64
+                  " samples, but the loss in the graph needs a whole batch of %" PRIu64,
+                  options.evalData[0].c_str(), evalData.rows(), program.batch);
+    if (first())
+      report.line("note: the loss in the graph needs whole batches: the last " +
+                  std::to_string(left) + " samples of --eval-data are left out");
+  }
   if (first())
     for (const Dataset *each : {&data, &evalData})
       if (dpc_status_t status = each->checkValues())
@@ -148,12 +159,13 @@ dpc_status_t Trainer::oneStep(uint64_t index) {
 }
 
 /// Means over the evaluation data, each batch weighted by its valid rows or by
-/// the metric's own weight.
+/// the metric's own weight; over whole batches where rows cannot be masked.
 dpc_status_t Trainer::evaluate() {
   const dpc_program_t &program = session.program;
   std::vector<double> sums(program.metric_count), weights(program.metric_count);
   evalData.activate(session.loader);
-  const uint64_t batches = (evalData.rows() + program.batch - 1) / program.batch;
+  const uint64_t batches =
+      (evalData.rows() + (session.masksRows() ? program.batch - 1 : 0)) / program.batch;
   for (uint64_t b = 0; b < batches; ++b) {
     const uint64_t valid = std::min(program.batch, evalData.rows() - b * program.batch);
     evalData.select(session.loader, b, false, 0);

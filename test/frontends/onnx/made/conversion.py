@@ -128,6 +128,22 @@ def draws():
         [node("RandomUniformLike", ["like"], ["u"]), node("Less", ["u", "p"], ["k"]), node("Cast", ["k"], ["kf"], to=F32),
          node("Div", ["kf", "q"], ["scale"]), node("Mul", ["x", "scale"], ["y"])],
         [tensor("like", np.zeros((2, 1), np.float32)), tensor("p", np.float32(0.75)), tensor("q", np.float32(0.5))]))
+    keep = tensor("p", np.float32(0.75))
+    full = tensor("full", np.full((2, 1), 0.75, np.float32))
+    # As transformers writes it: x / p * floor(p + u).
+    floor = [node("RandomUniform", [], ["u"], shape=[2, 1]), node("Add", ["p", "u"], ["s"]), node("Floor", ["s"], ["m"])]
+    good("depth-floor", model([*floor, node("Div", ["x", "p"], ["d"]), node("Mul", ["d", "m"], ["y"])], [keep]))
+    good("depth-floor-used", model([*floor, node("Div", ["x", "p"], ["d"]), node("Mul", ["d", "m"], ["e"]), node("Add", ["e", "u"], ["y"])],
+                                   [keep]))
+    drawn = node("Bernoulli", ["full"], ["m"])
+    good("depth-after", model([drawn, node("Mul", ["x", "m"], ["d"]), node("Div", ["d", "p"], ["y"])], [keep, full]))
+    good("depth-inverse", model([drawn, node("Mul", ["m", "x"], ["d"]), node("Mul", ["q", "d"], ["y"])],
+                                [full, tensor("q", np.float32(1 / 0.75))]))
+    good("depth-greater", model([node("RandomUniformLike", ["like"], ["u"]), node("Greater", ["u", "q"], ["k"]), node("Cast", ["k"], ["m"], to=F32),
+                                 node("Div", ["x", "p"], ["d"]), node("Mul", ["m", "d"], ["y"])],
+                                [keep, tensor("q", np.float32(0.25)), tensor("like", np.zeros((2, 1), np.float32))]))
+    good("depth-other", model([drawn, node("Mul", ["x", "m"], ["d"]), node("Div", ["d", "q"], ["y"])],
+                              [full, tensor("q", np.float32(0.5))]))
     save("sequence", model(
         [node("SplitToSequence", ["x", "two"], ["q"], axis=1), node("SequenceAt", ["q", "one"], ["y"])],
         [c("two", 2), c("one", 1)], outputs=[value("y", [2, 2])]))
