@@ -240,6 +240,18 @@ class Guarded(nn.Module):
         return self.head(hidden * 1.0 + distance)
 
 
+class Masked(nn.Module):
+    """A mask that is drawn at each step; the default exporter draws it once."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.head = nn.Linear(12, 6), nn.Linear(6, 5)
+
+    def forward(self, x):
+        hidden = torch.tanh(self.encode(x))
+        return self.head(hidden * torch.bernoulli(torch.full((hidden.shape[0], 1), 0.8)) / 0.8)
+
+
 def text(rng, rows):
     ids = rng.integers(0, VOCABULARY, (rows, TOKENS + 1))
     return {'ids': ids[:, :-1].copy(), 'label': ids[:, 1:].copy()}
@@ -272,6 +284,7 @@ MODELS = {
     'reported': (lambda: Reported(False), vectors, 'unoptimized', True),
     'reported-folded': (Reported, vectors, 'default', True),
     'reported-returned': (Reported, vectors, 'unoptimized', True),
+    'masked': (Masked, vectors, 'default', False),
     'guarded': (Guarded, vectors, 'default', False),
     'guarded-unoptimized': (Guarded, vectors, 'unoptimized', False),
     'normed': (Normed, images, 'default', False),

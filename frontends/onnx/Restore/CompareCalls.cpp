@@ -35,6 +35,7 @@ public:
     if (hasDetach)
       findMergedTwins();
     findRunning();
+    findFrozenDraws();
     for (std::string &message : findDroppedArithmetic(graph, calls))
       plan.lost.push_back(std::move(message));
   }
@@ -44,6 +45,7 @@ private:
   void findDetached();
   void findMergedTwins();
   void findRunning();
+  void findFrozenDraws();
   void detach(OperandAt at, StringRef name) {
     if (detached.insert(at).second)
       plan.detachedUses.push_back({at.node, at.operand, name.str()});
@@ -172,6 +174,25 @@ void Comparer::findRunning() {
         detach({use.node, use.operand},
                calls.callOf(value) ? calls.callOf(value)->result : graph.values[value].name);
   }
+}
+
+/// The exporter evaluated a random call and wrote down what it drew.
+void Comparer::findFrozenDraws() {
+  static const llvm::StringSet<> draws = {"bernoulli",  "rand",       "rand_like", "randn",
+                                          "randn_like", "normal",     "uniform",   "randint",
+                                          "randperm",   "multinomial"};
+  for (const CallReads &call : calls.getCalls())
+    for (const CallArgument &argument : call.arguments) {
+      const Initializer *drawn =
+          argument.value == kNoValue ? nullptr : graph.initializerOf(argument.value);
+      if (drawn && draws.contains(stemOf(argument.name)) &&
+          !calls.getSignature().findPlaceholder(argument.name) &&
+          !calls.getSignature().findTarget(drawn->name))
+        plan.lost.push_back(llvm::formatv(
+            "{0}: takes '{1}', which the module draws at each step and the export drew once; "
+            "torch.onnx.export(..., optimize=False) keeps it",
+            describe(graph.nodes[call.nodes.front()]), argument.name));
+    }
 }
 
 } // namespace
