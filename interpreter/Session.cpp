@@ -27,7 +27,7 @@ FailureOr<Session> Session::create(ModuleOp module) {
     std::optional<HostTensor> value = HostTensor::fromAttr(variable.getValue());
     if (!value)
       return variable.emitOpError("has a value that cannot be read"), failure();
-    session.state.emplace(variable.getSymName().str(), std::move(*value));
+    session.state.emplace(variable.getTensorName().str(), std::move(*value));
   }
   return session;
 }

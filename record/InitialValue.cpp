@@ -32,7 +32,7 @@ static bool fitsDouble(Type type) {
 
 FailureOr<InitialValue> dpc::readInitialValue(ModuleOp module, StringRef name) {
   InitialValue result;
-  auto variable = module.lookupSymbol<nn::VariableOp>(name);
+  auto variable = nn::findVariable(module, name);
   if (!variable)
     return result;
   ElementsAttr value = variable.getValue();

@@ -142,7 +142,7 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
     return failure();
   llvm::Constant *data = nullptr;
   // What is computed from the graph alone never comes from elsewhere.
-  auto variable = module.lookupSymbol<nn::VariableOp>(arg.getName());
+  auto variable = nn::findVariable(module, arg.getName());
   bool isParameter =
       arg.getKind() == ArgKind::parameter || (variable && variable->hasAttr(nn::kFrozenAttrName));
   bool mayBeElsewhere = isParameter || arg.getKind() == ArgKind::buffer;

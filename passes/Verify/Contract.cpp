@@ -58,11 +58,15 @@ LogicalResult Contract::checkSignature(func::FuncOp function) {
 }
 
 LogicalResult Contract::checkVariables(func::FuncOp function) {
+  llvm::StringMap<nn::VariableOp> variables;
+  for (auto variable : module.getOps<nn::VariableOp>())
+    if (!variables.try_emplace(variable.getTensorName(), variable).second)
+      return violation(variable) << "two variables are named '" << variable.getTensorName() << "'";
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
     ArgAttr arg = nn::getArg(function, index);
     if (!nn::isState(arg.getKind()))
       continue;
-    auto variable = module.lookupSymbol<nn::VariableOp>(arg.getName());
+    nn::VariableOp variable = variables.lookup(arg.getName());
     if (!variable)
       return violation(function) << "'" << arg.getName() << "' of @" << function.getSymName()
                                  << " has no nn.variable";

@@ -40,9 +40,9 @@ struct VerifyImportPass : dpc::impl::VerifyImportBase<VerifyImportPass> {
         return contract.violation(forward)
                << "two arguments are named '" << nn::getArg(forward, i).getName() << "'";
     for (auto variable : module.getOps<nn::VariableOp>())
-      if (!arguments.contains(variable.getSymName()))
+      if (!arguments.contains(variable.getTensorName()))
         return contract.violation(variable)
-               << "the variable '" << variable.getSymName() << "' is no argument of @forward";
+               << "the variable '" << variable.getTensorName() << "' is no argument of @forward";
     return success();
   }
 };

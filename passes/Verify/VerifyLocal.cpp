@@ -56,7 +56,9 @@ private:
                << "argument " << index << " is " << type << ", which is not what "
                << toString(layout) << " leaves one device";
       nn::ArgAttr arg = nn::getArg(function, index);
-      auto variable = getOperation().lookupSymbol<nn::VariableOp>(arg.getName());
+      if (!nn::isState(arg.getKind()))
+        continue;
+      nn::VariableOp variable = nn::findVariable(getOperation(), arg.getName());
       if (variable && variable.getType().getShape() != llvm::ArrayRef<int64_t>(layout.shape()))
         return violation(variable) << "'" << arg.getName() << "' is " << variable.getType()
                                    << ", but its layout is " << toString(layout);

@@ -262,14 +262,14 @@ static LogicalResult collectValues(ModuleOp module,
                                    std::vector<std::pair<dpc_array_t, InitialValue>> &values,
                                    uint64_t &bytes) {
   for (auto variable : module.getOps<nn::VariableOp>()) {
-    FailureOr<InitialValue> value = readInitialValue(module, variable.getSymName());
+    FailureOr<InitialValue> value = readInitialValue(module, variable.getTensorName());
     if (failed(value))
       return failure();
     if (value->kind != DPC_INIT_EMBEDDED)
       continue;
     ArrayRef<int64_t> shape = variable.getType().getShape();
     dpc_array_t array = {};
-    array.name = variable.getSymName().data();
+    array.name = variable.getTensorName().data();
     array.dtype = value->dtype;
     array.dim_count = shape.size();
     if (shape.size() > DPC_MAX_RANK_DIMS)

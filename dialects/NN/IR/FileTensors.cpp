@@ -92,14 +92,14 @@ FailureOr<SmallVector<FileTensor>> getFileTensors(VariableOp variable) {
 VariableNames::VariableNames(ModuleOp module) {
   llvm::StringSet<> own;
   for (auto variable : module.getOps<VariableOp>())
-    own.insert(variable.getSymName());
+    own.insert(variable.getTensorName());
   for (auto variable : module.getOps<VariableOp>()) {
     FailureOr<SmallVector<FileTensor>> tensors = getFileTensors(variable);
     if (failed(tensors))
       continue;
     for (const FileTensor &tensor : *tensors)
       if (!own.contains(tensor.name))
-        others[variable.getSymName()].push_back(tensor.name);
+        others[variable.getTensorName()].push_back(tensor.name);
   }
 }
 

@@ -30,6 +30,13 @@ LogicalResult VariableOp::verify() {
   return success();
 }
 
+VariableOp dpc::nn::findVariable(ModuleOp module, StringRef name) {
+  for (auto variable : module.getOps<VariableOp>())
+    if (variable.getTensorName() == name)
+      return variable;
+  return {};
+}
+
 void ConstantOp::build(OpBuilder &builder, OperationState &state, Type type, double splat) {
   auto tensor = cast<RankedTensorType>(type);
   Type element = tensor.getElementType();

@@ -4,11 +4,12 @@
 include "dialects/NN/IR/NNBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 
-def NN_VariableOp : NN_Op<"variable", [Symbol]> {
+def NN_VariableOp : NN_Op<"variable"> {
   let summary = "One piece of state and its initial value";
   let description = [{
-    The symbol is the name that arguments (`#nn.arg`) and files use: the ONNX
-    initializer's, or `SLOT|PARAMETER` for optimizer state. Functions take the
+    The name is the one that arguments (`#nn.arg`) and files use: the ONNX
+    initializer's, or `SLOT|PARAMETER` for optimizer state. It is no symbol: a
+    module may call a tensor `step`, as dpc calls a function. Functions take the
     variable's value as an argument; the op itself only says where training
     starts.
 
@@ -23,8 +24,8 @@ def NN_VariableOp : NN_Op<"variable", [Symbol]> {
 
     * (C1) The type is a tensor of static shape.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, ElementsAttr:$value);
-  let assemblyFormat = "$sym_name `=` $value attr-dict";
+  let arguments = (ins SymbolNameAttr:$tensor_name, ElementsAttr:$value);
+  let assemblyFormat = "$tensor_name `=` $value attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getType() {

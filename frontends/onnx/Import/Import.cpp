@@ -285,7 +285,7 @@ OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context, const Imp
   if (!module)
     return {};
   for (auto variable : module->getOps<nn::VariableOp>())
-    if (auto found = prepared->restored.fileTensors.find(variable.getSymName().str());
+    if (auto found = prepared->restored.fileTensors.find(variable.getTensorName().str());
         found != prepared->restored.fileTensors.end())
       nn::setFileTensors(variable, found->second);
   if (failed(verify(*module)))

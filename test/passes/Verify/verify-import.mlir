@@ -71,6 +71,24 @@ func.func @forward(%x: tensor<4xf32> {nn.arg = #nn.arg<input "x">},
 // -----
 
 // (L4) State has an initial value ...
+nn.variable @w = dense<0.0> : tensor<4xf32>
+// expected-error@+1 {{level 'import': two variables are named 'w'}}
+nn.variable @w = dense<1.0> : tensor<4xf32>
+func.func @forward(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}) {
+  return
+}
+
+// -----
+
+// ... and a variable may be named as a function is.
+nn.variable @forward = dense<0.0> : tensor<4xf32>
+func.func @forward(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "forward">}) {
+  return
+}
+
+// -----
+
+// ...
 // expected-error@+1 {{level 'import': 'w' of @forward has no nn.variable}}
 func.func @forward(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}) {
   return
