@@ -42,22 +42,41 @@ public:
     if (!active.contains(loss))
       return function.emitError("the loss depends on no parameter");
     gradients[loss] = seed;
+    reached.insert(loss);
 
     SmallVector<Operation *> ops;
     for (Operation &op : function.front().without_terminator())
       ops.push_back(&op);
     bool complete = true;
-    for (Operation *op : llvm::reverse(ops))
+    for (Operation *op : llvm::reverse(ops)) {
+      reach(*op);
       complete &= succeeded(visit(op));
+    }
     return success(complete);
   }
 
-  Value getGradient(Value value) { return gradients.lookup(value); }
+  /// The gradient of `value`: zeros where the loss depends on it by numbers
+  /// alone that do not move with it, as rounded ones; null where it does not.
+  Value getGradient(Value value) {
+    Value gradient = gradients.lookup(value);
+    if (!gradient && reached.contains(value))
+      return Expressions{builder, value.getLoc()}.splatLike(value, 0);
+    return gradient;
+  }
 
 private:
   static bool stopsGradient(Operation &op) {
     auto form = dyn_cast<GradientFormOpInterface>(op);
     return form && form.stopsGradient();
+  }
+
+  void reach(Operation &op) {
+    if (stopsGradient(op) || !isa<DifferentiableOpInterface>(op) ||
+        llvm::none_of(op.getResults(), [&](Value v) { return reached.contains(v); }))
+      return;
+    for (Value operand : op.getOperands())
+      if (active.contains(operand))
+        reached.insert(operand);
   }
 
   LogicalResult visit(Operation *op) {
@@ -94,6 +113,8 @@ private:
   OpBuilder &builder;
   // Looked up by key only: their order never shows.
   llvm::DenseSet<Value> active;
+  /// What the loss depends on through floats, whatever their gradients are.
+  llvm::DenseSet<Value> reached;
   llvm::DenseMap<Value, Value> gradients;
 };
 

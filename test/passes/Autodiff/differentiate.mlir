@@ -74,6 +74,28 @@ func.func @step(%u: tensor<4xf32> {nn.arg = #nn.arg<parameter "unused">},
 
 // -----
 
+// What the loss depends on by rounded numbers and signs alone has a gradient of zeros, as in PyTorch: weight decay moves it.
+// What is detached has none.
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: #nn.result<gradient "rounded">}, tensor<4xf32> {nn.result = #nn.result<gradient "w">})
+// CHECK: %[[ZEROS:.*]] = nn.constant dense<0.000000e+00> : tensor<4xf32>
+// CHECK: return %{{.*}}, %[[ZEROS]], %{{.*}} :
+// expected-remark@+1 {{parameter detached has no path to the loss: it will not change}}
+func.func @step(%r: tensor<4xf32> {nn.arg = #nn.arg<parameter "rounded">},
+                %d: tensor<4xf32> {nn.arg = #nn.arg<parameter "detached">},
+                %w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %0 = nn.round %r : tensor<4xf32>
+  %1 = nn.sign %0 : tensor<4xf32>
+  %2 = nn.stop_gradient %d : tensor<4xf32>
+  %3 = nn.add %1, %2 : tensor<4xf32>
+  %4 = nn.mul %3, %w : tensor<4xf32>
+  %5 = nn.reduce sum %4 [0] : tensor<4xf32> -> tensor<f32>
+  return %5 : tensor<f32>
+}
+
+// -----
+
 // An op without a gradient is no obstacle off the path: here its result goes to another metric.
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: #nn.result<gradient "w">
