@@ -157,6 +157,33 @@ class Padded(nn.Module):
         return F.linear(torch.tanh(self.tokens(ids) + self.kinds(ids % 4)), self.tokens.weight)
 
 
+class Frequent(nn.Module):
+    """Tables whose gradients are divided by how often a row is read; one has a row without a gradient too."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens = nn.Embedding(VOCABULARY, 8, scale_grad_by_freq=True)
+        self.kinds = nn.Embedding(4, 8, padding_idx=2, scale_grad_by_freq=True)
+        self.head = nn.Linear(8, VOCABULARY)
+
+    def forward(self, ids):
+        return self.head(torch.tanh(self.tokens(ids) + self.kinds(ids % 4)))
+
+
+class Named(nn.Module):
+    """Parameters named as functions, inputs and numbers of a training program are."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.infer = nn.Linear(12, 6), nn.Linear(6, 5)
+        self.step, self.seed, self.label = (nn.Parameter(torch.rand(6) + 0.5) for _ in range(3))
+        self.register_buffer('valid_rows', torch.rand(6))
+
+    def forward(self, x):
+        hidden = torch.round(self.encode(x) * self.step * 4) / 4 + self.encode(x) * self.seed
+        return self.infer(torch.tanh(hidden * self.valid_rows + self.label))
+
+
 class Detached(nn.Module):
     """Rounding and a choice that gradients pass straight through; a part and a scale that are read without a gradient."""
 
@@ -275,6 +302,8 @@ MODELS = {
     'channels': (Channels, images, 'default', False),
     'cloned': (Cloned, text, 'default', False),
     'padded': (Padded, text, 'default', False),
+    'frequent': (Frequent, text, 'default', False),
+    'named': (Named, vectors, 'default', False),
     'cloned-torchscript': (Cloned, text, 'torchscript', False),
     'detached': (Detached, vectors, 'default', False),
     'detached-unoptimized': (Detached, vectors, 'unoptimized', False),

@@ -73,6 +73,9 @@ constexpr llvm::StringLiteral kUpdatedKind = "updated BUFFER";
 /// Of our own, in memory only: the row of a Gather's table that its module does
 /// not train.
 constexpr llvm::StringLiteral kPaddingRow = "padding row";
+/// Of our own, in memory only: a Gather divides each place's gradient by the
+/// number of places that read the same row.
+constexpr llvm::StringLiteral kScaledByCounts = "scaled by counts";
 constexpr llvm::StringLiteral kRewriterRule = "pkg.onnxscript.rewriter.rule_name";
 
 } // namespace dpc::onnx

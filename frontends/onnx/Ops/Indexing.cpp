@@ -74,6 +74,21 @@ Value gatherInSteps(Conversion &c, Value table, int64_t axis, HostTensor indices
   return c.e.broadcast(c.e.reshape(part, narrow), wide, dimensions);
 }
 
+/// `rows`, looked up in a table of `extent` rows, with the gradient of each
+/// place divided by the number of places that read the same row.
+Value divideByCounts(Conversion &c, Value rows, Value indices, int64_t extent) {
+  Type element = cast<RankedTensorType>(rows.getType()).getElementType();
+  Value ones = c.e.splat(RankedTensorType::get(shapeOf(indices), element), 1);
+  Value counts = c.e.make<nn::ScatterAddOp>(RankedTensorType::get({extent}, element), ones, indices,
+                                            uint64_t(0));
+  Value shares = c.e.div(ones, c.e.make<nn::GatherOp>(counts, indices, int64_t(0)));
+  SmallVector<int64_t> dimensions = llvm::to_vector(llvm::seq<int64_t>(0, rankOf(indices)));
+  Value scaled = c.e.mul(rows, c.e.broadcast(shares, shapeOf(rows), dimensions));
+  // The difference is 0, and has the gradient of `scaled`.
+  Value difference = c.e.sub(scaled, c.e.make<nn::StopGradientOp>(scaled));
+  return c.e.add(c.e.make<nn::StopGradientOp>(rows), difference);
+}
+
 LogicalResult convertGather(Conversion &c) {
   Value table = c.operand(0);
   if (rankOf(table) == 0)
@@ -85,16 +100,17 @@ LogicalResult convertGather(Conversion &c) {
   int64_t row = 0;
   bool isPadded =
       axis == 0 && !c.node.metadata(kPaddingRow).getAsInteger(10, row) && row < shapeOf(table)[0];
+  const bool isScaled = axis == 0 && !c.node.metadata(kScaledByCounts).empty();
   std::optional<HostTensor> known = evaluate(c.operand(1));
-  if (known && !(isPadded && llvm::is_contained(known->ints, row)))
+  if (known && !isScaled && !(isPadded && llvm::is_contained(known->ints, row)))
     if (Value slice = gatherInSteps(c, table, axis, std::move(*known)))
       return c.done(slice);
   Value indices = wrapIndices(c, 1, shapeOf(table)[axis]);
   if (!indices)
     return failure();
-  return c.done(
-      c.e.make<nn::GatherOp>(table, indices, static_cast<uint64_t>(axis),
-                             isPadded ? c.builder.getI64IntegerAttr(row) : IntegerAttr()));
+  Value rows = c.e.make<nn::GatherOp>(table, indices, static_cast<uint64_t>(axis),
+                                      isPadded ? c.builder.getI64IntegerAttr(row) : IntegerAttr());
+  return c.done(isScaled ? divideByCounts(c, rows, indices, shapeOf(table)[0]) : rows);
 }
 
 /// `indices` has the rank of `input` and no greater extent off `axis`.

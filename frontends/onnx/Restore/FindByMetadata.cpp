@@ -286,7 +286,7 @@ RestorationPlan MetadataFinder::find() {
     identify(group);
     findDroppedBiases(group);
     findTrainingNorms(group);
-    findPaddedLookups(group);
+    findFlaggedLookups(group);
   }
   for (const DroppedBias &each : dropped)
     identified[each.target]; // Also those that nothing else uses.

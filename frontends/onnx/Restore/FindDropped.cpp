@@ -63,17 +63,20 @@ void MetadataFinder::findTrainingNorms(const CallNodes &group) {
   }
 }
 
-/// aten's lookup in a table with a row that gets no gradient: (weight, indices,
-/// padding_idx). Computing forward the row is like any other, so ONNX has no
-/// word for it.
-void MetadataFinder::findPaddedLookups(const CallNodes &group) {
-  int64_t row;
-  if (group.call.op != "embedding" || group.call.arguments.size() < 3 ||
-      StringRef(group.call.arguments[2]).getAsInteger(10, row) || row < 0)
+/// What aten's lookup says of the gradient: (weight, indices, padding_idx,
+/// scale_grad_by_freq). Computing forward no row differs from another, so ONNX
+/// has no word for it.
+void MetadataFinder::findFlaggedLookups(const CallNodes &group) {
+  llvm::ArrayRef<std::string> arguments(group.call.arguments);
+  if (group.call.op != "embedding" || arguments.size() < 3)
     return;
+  int64_t row;
+  if (StringRef(arguments[2]).getAsInteger(10, row) || row < 0)
+    row = -1;
+  const bool isScaled = arguments.size() > 3 && arguments[3] == "True";
   for (int32_t n : group.nodes)
-    if (graph.nodes[n].is("Gather"))
-      plan.paddedLookups.push_back({n, row});
+    if (graph.nodes[n].is("Gather") && (row >= 0 || isScaled))
+      plan.flaggedLookups.push_back({n, row, isScaled});
 }
 
 /// The values of a convolution and of the BatchNorm after it are one product.

@@ -90,7 +90,7 @@ private:
   }
   void findDroppedBiases(const CallNodes &group);
   void findTrainingNorms(const CallNodes &group);
-  void findPaddedLookups(const CallNodes &group);
+  void findFlaggedLookups(const CallNodes &group);
   void planTensor(llvm::StringRef target, llvm::ArrayRef<Identified> found);
   std::optional<Derived> invert(const Identified &found) const;
   std::optional<Derived> invertFolded(const Initializer &initializer) const;

@@ -85,10 +85,10 @@ llvm::Error RestorationPlan::check(const Graph &graph) const {
     if (!fits)
       return failRestoring(llvm::formatv("a copied node does not fit the graph"));
   }
-  for (const PaddedLookup &lookup : paddedLookups)
+  for (const FlaggedLookup &lookup : flaggedLookups)
     if (lookup.node < 0 || lookup.node >= int32_t(graph.nodes.size()) ||
-        !graph.nodes[lookup.node].is("Gather") || lookup.row < 0)
-      return failRestoring(llvm::formatv("row {0} is of no lookup", lookup.row));
+        !graph.nodes[lookup.node].is("Gather"))
+      return failRestoring(llvm::formatv("the flags of node {0} are of no lookup", lookup.node));
   std::set<std::pair<int32_t, int32_t>> detached;
   for (const DetachedUse &use : detachedUses)
     if (use.node < 0 || use.node >= int32_t(graph.nodes.size()) ||
@@ -130,16 +130,21 @@ std::vector<std::array<std::string, 4>> RestorationPlan::rows(const Graph &graph
     made.push_back(
         {tensor.name, typeText(tensor.value), std::to_string(count), inTheFile(graph, *this, i)});
   }
-  for (const PaddedLookup &lookup : paddedLookups) {
+  for (const FlaggedLookup &lookup : flaggedLookups) {
     const Node &node = graph.nodes[lookup.node];
     const Initializer *table = graph.initializerOf(node.input(0));
     auto use = llvm::find_if(uses, [&](const RestoredUse &each) {
       return each.node == lookup.node && each.operand == 0;
     });
-    made.push_back(
-        {use != uses.end() ? tensors[use->tensor].name : graph.values[node.input(0)].name,
-         table ? typeText(table->tensor) : "", "1",
-         llvm::formatv("row {0} trained (padding_idx)", lookup.row)});
+    auto add = [&](const std::string &instead) {
+      made.push_back(
+          {use != uses.end() ? tensors[use->tensor].name : graph.values[node.input(0)].name,
+           table ? typeText(table->tensor) : "", "1", instead});
+    };
+    if (lookup.paddingRow >= 0)
+      add(llvm::formatv("row {0} trained (padding_idx)", lookup.paddingRow));
+    if (lookup.isScaledByCounts)
+      add("gradients not divided by counts (scale_grad_by_freq)");
   }
   return made;
 }
@@ -205,7 +210,11 @@ std::string RestorationPlan::summary(const Graph &graph) const {
   add(computed, "behind what was computed from them");
   add(added, "dropped because they were zero");
   add(renamed, "under their own names");
-  add(paddedLookups.size(), "padding rows without gradient");
+  auto count = [&](auto has) { return size_t(llvm::count_if(flaggedLookups, has)); };
+  add(count([](const FlaggedLookup &each) { return each.paddingRow >= 0; }),
+      "padding rows without gradient");
+  add(count([](const FlaggedLookup &each) { return each.isScaledByCounts; }),
+      "lookups with gradients divided by counts");
   return llvm::join(parts, ", ");
 }
 

@@ -59,10 +59,14 @@ struct TrainingNorm {
   double momentum;
 };
 
-/// A lookup whose module gives one row of the table no gradient (padding_idx).
-struct PaddedLookup {
+/// A lookup whose table the module trains in its own way.
+struct FlaggedLookup {
   int32_t node;
-  int64_t row;
+  /// The row that gets no gradient (padding_idx); -1: none.
+  int64_t paddingRow = -1;
+  /// Whether the gradient of each place is divided by the number of places that
+  /// read the same row (scale_grad_by_freq).
+  bool isScaledByCounts = false;
 };
 
 /// A value that the module reads detached, at the operand that the exporter left
@@ -88,14 +92,14 @@ struct RestorationPlan {
   std::vector<RestoredUse> uses;
   std::vector<RestoredNode> nodes;
   std::vector<TrainingNorm> trainingNorms;
-  std::vector<PaddedLookup> paddedLookups;
+  std::vector<FlaggedLookup> flaggedLookups;
   std::vector<DetachedUse> detachedUses;
   std::vector<DetachedOutput> detachedOutputs;
   /// One message for each thing that only another export can give back.
   std::vector<std::string> lost;
 
   bool empty() const {
-    return uses.empty() && nodes.empty() && trainingNorms.empty() && paddedLookups.empty() &&
+    return uses.empty() && nodes.empty() && trainingNorms.empty() && flaggedLookups.empty() &&
            detachedUses.empty() && detachedOutputs.empty();
   }
 
@@ -106,7 +110,7 @@ struct RestorationPlan {
   /// the bits that were there.
   llvm::Error verify(const Graph &graph) const;
 
-  /// One row a restored tensor, and one a padded lookup: name, type, number of
+  /// One row a restored tensor, and one a flag of a lookup: name, type, number of
   /// uses, what the file has instead.
   std::vector<std::array<std::string, 4>> rows(const Graph &graph) const;
   /// The rows as a table.

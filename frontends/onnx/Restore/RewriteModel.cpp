@@ -337,10 +337,16 @@ std::shared_ptr<const onnxpb::ModelProto> Rewriter::run() {
   }
   for (const TrainingNorm &norm : plan.trainingNorms)
     setTraining(norm);
-  for (const PaddedLookup &lookup : plan.paddedLookups) {
-    auto &row = *nodeOf(lookup.node).add_metadata_props();
-    row.set_key(kPaddingRow.str());
-    row.set_value(std::to_string(lookup.row));
+  for (const FlaggedLookup &lookup : plan.flaggedLookups) {
+    auto flag = [&](StringRef key, int64_t value) {
+      auto &property = *nodeOf(lookup.node).add_metadata_props();
+      property.set_key(key.str());
+      property.set_value(std::to_string(value));
+    };
+    if (lookup.paddingRow >= 0)
+      flag(kPaddingRow, lookup.paddingRow);
+    if (lookup.isScaledByCounts)
+      flag(kScaledByCounts, 1);
   }
   for (const RestoredNode &each : plan.nodes)
     copyNode(each);
