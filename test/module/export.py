@@ -239,6 +239,22 @@ class Centred(nn.Module):
         return self.head(hidden + (code - hidden).detach() - self.centre) + hidden[:, :5] / self.count
 
 
+class Followed(nn.Module):
+    """A slow copy of a weight, a buffer: the addition that moves it reads the weight, and the weight's type."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.guess, self.head = nn.Linear(12, 6), nn.Linear(6, 6), nn.Linear(6, 5)
+        self.register_buffer('target', self.encode.weight.detach() + 0.1)
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.target.mul_(0.875).add_(self.encode.weight, alpha=0.125)
+        hidden = self.encode(x)
+        distance = (self.guess(hidden) - F.linear(x, self.target).detach()).pow(2).mean(-1, keepdim=True)
+        return self.head(hidden) * torch.exp(-0.1 * distance)
+
+
 class Reported(nn.Module):
     """A centre that is updated after its use: only what forward() returns is in the file."""
 
@@ -310,6 +326,7 @@ MODELS = {
     'quantized': (Quantized, vectors, 'default', False),
     'quantized-unoptimized': (Quantized, vectors, 'unoptimized', False),
     'centred-unoptimized': (Centred, vectors, 'unoptimized', True),
+    'followed-unoptimized': (Followed, vectors, 'unoptimized', True),
     'reported': (lambda: Reported(False), vectors, 'unoptimized', True),
     'reported-folded': (Reported, vectors, 'default', True),
     'reported-returned': (Reported, vectors, 'unoptimized', True),

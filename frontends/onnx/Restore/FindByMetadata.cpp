@@ -72,6 +72,11 @@ void MetadataFinder::groupCalls() {
   }
 }
 
+/// Whether the node takes the operand's type alone.
+bool MetadataFinder::isReadForItsType(int32_t node, int32_t operand) const {
+  return operand == 1 && graph.nodes[node].is("CastLike");
+}
+
 /// Matches the float operands of a call's nodes with its arguments: by what the
 /// operator says of its operands; by the tensor's own name; what is left on
 /// both sides by last name and in order.
@@ -91,7 +96,7 @@ void MetadataFinder::identify(const CallNodes &group) {
   for (int32_t n : group.nodes)
     for (auto [i, value] : llvm::enumerate(graph.nodes[n].inputs)) {
       const Initializer *initializer = graph.initializerOf(value);
-      if (!initializer || !isFloat(initializer->tensor.type))
+      if (!initializer || !isFloat(initializer->tensor.type) || isReadForItsType(n, i))
         continue;
       Operand at{n, int32_t(i), initializer};
       std::optional<int> position = argumentOf(group.call, graph.nodes[n], at.operand);
@@ -136,6 +141,11 @@ void MetadataFinder::identify(const CallNodes &group) {
   assignIf([&](const SignatureEntry &entry, const Operand &at) {
     const Initializer *own = inFile(entry.target);
     return own && findDerivation(own->tensor, at.initializer->tensor);
+  });
+  // Several nodes of a call may read one argument.
+  left = group.entries;
+  assignIf([&](const SignatureEntry &entry, const Operand &at) {
+    return at.initializer->name == entry.target;
   });
   for (const std::vector<Operand> &rest : {open, loose})
     for (const Operand &at : rest)

@@ -83,6 +83,7 @@ private:
                       llvm::ArrayRef<std::pair<int32_t, int32_t>> takers);
 
   void groupCalls();
+  bool isReadForItsType(int32_t node, int32_t operand) const;
   void identify(const CallNodes &group);
   void identifyLoose(const CallNodes &group, const Operand &at);
   void assign(llvm::StringRef target, const Operand &at, bool isArgument) {
